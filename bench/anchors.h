@@ -1,0 +1,29 @@
+/*
+ * anchors.h - what the machine and the host can do, the measures of the goals.
+ */
+#ifndef BENCH_ANCHORS_H
+#define BENCH_ANCHORS_H
+
+#include "rma_bench.h"
+
+/* Results of suite "anchors" (op, size):
+ *   cache_line       C: one-way transfer between two ranks' processors
+ *   memcpy, s        M: copy to a page mapped from the peer
+ *   cma_write, s     S: process_vm_writev; cma_read, s: process_vm_readv
+ *   add, s           s bytes of doubles added to as many, local memory
+ *   fetch_add, cas   A: one locked instruction on a peer's word
+ *   fetch_add_both, cas_both   the same by both ranks at once, time an operation
+ *                    of each rank
+ *   isend_irecv, s   half a ping-pong of the host
+ *   switch           handing the processor to another process (sched_yield)
+ *   clock            reading the clock twice
+ * Collective over the pair. */
+void anchors_run(struct bench *b);
+
+/* Time an operation of suite anchors, in ns. */
+double anchor_ns(const struct bench *b, const char *op, size_t size);
+
+/* y[i] += x[i] over so many bytes: the bare loop, vectors of two doubles. */
+void anchors_add(double *y, const double *x, size_t bytes);
+
+#endif

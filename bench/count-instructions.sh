@@ -1,0 +1,87 @@
+#!/bin/sh
+# count-instructions.sh - instructions per MPI_Put of 8 bytes and per empty
+# MPI_Win_flush, on a window of MPI_Win_allocate in a lock_all epoch.
+#
+# Runs bench/rma under callgrind (rank 0 only) with two numbers of calls, counts
+# only inside the function that makes them, and divides the difference.
+# Environment: RMA (the benchmark, default ./bench/rma, then the one beside this
+# script), MPIRMA_LIB (libmpi-rma.so; without it the host's own calls are
+# counted), MPIEXEC, MPIEXEC_FLAGS. Exit code 1 when a goal is not met.
+
+here=$(dirname "$0")
+rma=${RMA:-}
+[ -n "$rma" ] || rma=./bench/rma
+[ -x "$rma" ] || rma=$here/rma
+lib=${MPIRMA_LIB:-}
+if [ "${1:-}" = --help ]; then
+    sed -n '2,10s/^# \{0,1\}//p' "$0"
+    exit 0
+fi
+for need in valgrind awk; do
+    if ! command -v $need >/dev/null 2>&1; then
+        echo "count-instructions.sh: needs $need" >&2
+        exit 2
+    fi
+done
+if [ ! -x "$rma" ]; then
+    echo "count-instructions.sh: no program '$rma' (use RMA)" >&2
+    exit 2
+fi
+if [ -n "$lib" ] && [ ! -r "$lib" ]; then
+    echo "count-instructions.sh: cannot read '$lib' (MPIRMA_LIB)" >&2
+    exit 2
+fi
+case $lib in
+"" | /*) ;;
+*) lib=$PWD/$lib ;;
+esac
+
+. "$here/launch.sh"
+
+tmp=$(mktemp -d) || exit 2
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 130' INT TERM
+
+# The program run by each rank: rank 0 under callgrind, the others plain.
+cat >"$tmp/rank" <<'EOF'
+#!/bin/sh
+function=$1
+out=$2
+shift 2
+rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-${PMIX_RANK:-}}}
+if [ "$rank" = 0 ]; then
+    exec valgrind -q --tool=callgrind --collect-atstart=no --toggle-collect="$function*" \
+        --callgrind-out-file="$out" "$@"
+fi
+exec "$@"
+EOF
+chmod +x "$tmp/rank"
+
+# count FUNCTION OPTION N: instructions inside the function.
+count() {
+    rm -f "$tmp/out"
+    if ! launch 2 env ${lib:+LD_PRELOAD="$lib"} "$tmp/rank" "$1" "$tmp/out" "$rma" "$2=$3" >"$tmp/log" 2>&1; then
+        cat "$tmp/log" >&2
+        return 1
+    fi
+    awk '/^(summary|totals):/ { n = $2 } END { if (n == "") exit 1; print n }' "$tmp/out"
+}
+
+# per_call FUNCTION OPTION WHAT LIMIT
+per_call() {
+    few=$(count "$1" "$2" 1000) && many=$(count "$1" "$2" 3000) || {
+        echo "count-instructions.sh: no count for $3" >&2
+        exit 2
+    }
+    awk -v few="$few" -v many="$many" -v what="$3" -v limit="$4" 'BEGIN {
+        n = (many - few) / 2000
+        printf "%-36s %8.1f instructions   limit %d   %s\n", what, n, limit, n <= limit ? "met" : "NOT met"
+        exit n > limit
+    }' || missed=1
+}
+
+missed=0
+echo "$launcher, one-sided calls by ${lib:-the host}"
+per_call callgrind_puts --callgrind-put "MPI_Put of 8 bytes, mapped" 120
+per_call callgrind_flushes --callgrind-flush "empty MPI_Win_flush" 40
+exit $missed

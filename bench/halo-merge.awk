@@ -1,0 +1,103 @@
+# halo-merge.awk - merge two CSV files of bench/halo, the host's run and the
+# library's, into tables of "host / library" ratios to isend/irecv.
+#
+# usage: awk -F, -f halo-merge.awk HOST.csv LIBRARY.csv
+# Exit code 1 when the second run did not use the library or has no results.
+
+function cell(key) {
+    return sprintf("%7s /%7s", key in host ? host[key] : "-", key in lib ? lib[key] : "-")
+}
+
+function bytes(n) {
+    if (n >= 1048576 && n % 1048576 == 0)
+        return n / 1048576 " Mi"
+    if (n >= 1024 && n % 1024 == 0)
+        return n / 1024 " Ki"
+    return n
+}
+
+function us(x) {
+    return x == "" ? "-" : sprintf(x < 10 ? "%.2f" : x < 100 ? "%.1f" : "%.0f", x)
+}
+
+FILENAME != file {
+    file = FILENAME
+    files++
+}
+
+$1 == "host" { next } # the heading
+
+{
+    first = files == 1 && FILENAME == ARGV[1]
+    kind = $8
+    size = $9
+    mode = $10
+    if (!((kind, "seen") in kinds)) {
+        kinds[kind, "seen"] = 1
+        kind_at[++nkinds] = kind
+    }
+    if (!((kind, mode) in modes)) {
+        modes[kind, mode] = 1
+        mode_at[kind, ++nmodes[kind]] = mode
+    }
+    if (!((kind, size) in sizes)) {
+        sizes[kind, size] = 1
+        size_at[kind, ++nsizes[kind]] = size
+    }
+    key = kind SUBSEP size SUBSEP mode
+    ratio = $15 == "" ? "n/a" : sprintf($15 < 100 ? "%.2f" : "%.1f", $15)
+    if ($15 == "") {
+        why = $18
+        gsub(/"/, "", why)
+        note = sprintf("n/a, %s, %s %s: %s", first ? "host" : "library", kind, mode, why)
+        if (!(note in noted)) {
+            noted[note] = 1
+            notes[++nnotes] = note
+        }
+    }
+    if (first) {
+        host[key] = ratio
+        if ($11 != "") {
+            host_us[kind, size] += $11
+            host_n[kind, size]++
+        }
+    } else {
+        lib[key] = ratio
+        in_use += $2
+        lines++
+        if ($11 != "") {
+            lib_us[kind, size] += $11
+            lib_n[kind, size]++
+        }
+    }
+}
+
+END {
+    title["malloc"] = "MPI_Win_create on malloc"
+    title["alloc_mem"] = "MPI_Win_create on MPI_Alloc_mem"
+    title["allocate"] = "MPI_Win_allocate"
+    title["shared"] = "MPI_Win_allocate_shared"
+    for (k = 1; k <= nkinds; k++) {
+        kind = kind_at[k]
+        printf "\n%s: time of a step over isend/irecv's, host / libmpi-rma\n", title[kind]
+        printf "%8s %17s", "bytes", "isend/irecv (us)"
+        for (m = 1; m <= nmodes[kind]; m++)
+            printf " %16s", mode_at[kind, m]
+        printf "\n"
+        for (s = 1; s <= nsizes[kind]; s++) {
+            size = size_at[kind, s]
+            i = kind SUBSEP size
+            printf "%8s %17s", bytes(size), us(i in host_n ? host_us[i] / host_n[i] : "") " /" \
+                sprintf("%7s", us(i in lib_n ? lib_us[i] / lib_n[i] : ""))
+            for (m = 1; m <= nmodes[kind]; m++)
+                printf " %s", cell(kind SUBSEP size SUBSEP mode_at[kind, m])
+            printf "\n"
+        }
+    }
+    for (i = 1; i <= nnotes; i++)
+        print notes[i]
+    if (!lines || in_use != lines) {
+        print "the library was not in use in its run"
+        exit 1
+    }
+}

@@ -1,0 +1,288 @@
+/*
+ * halo_modes.c - see halo_modes.h.
+ *
+ * When ghost cells may be overwritten (MPI 4.1, 12.5 and 12.7):
+ * - fence, fence_assert: two fences a step. Puts of the next step reach this
+ *   rank only after its opening fence, that is, after it has read the ghost
+ *   cells: one buffer suffices. The asserts are those of Thakur, Gropp and
+ *   Toonen's halo test.
+ * - fence_one: one fence a step closes one epoch and opens the next, so puts of
+ *   step s+1 may come while step s is read: two buffers in turn.
+ * - pscw: the post of the next step says that the ghost cells were read.
+ * - lock, lock_all: unlock and flush complete the puts but tell the target
+ *   nothing. A flag goes to each neighbour after its data is complete there,
+ *   carrying the step number by MPI_Accumulate with MPI_REPLACE (element-wise
+ *   atomic; or by MPI_Put, or a barrier instead, as the notify option says), and
+ *   each rank waits for its own four flags. A neighbour may be one step ahead,
+ *   but no further, since it waits for this rank's flag too: two buffers.
+ * - shm: the same scheme with memory copies and flags stored with release
+ *   order.
+ */
+#define _GNU_SOURCE 1
+#include "halo_modes.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "place.h"
+
+/* Flag loads between two calls that let the MPI library make progress. */
+#define SPINS_PER_PROGRESS 64
+
+static MPI_Aint ghost_disp(const struct halo *h, int side, unsigned buffer)
+{
+    size_t slot = buffer * SIDES + (size_t)halo_opposite(side);
+
+    return h->data.disp[h->nbr[side]] + (MPI_Aint)(slot * h->slot);
+}
+
+static int put_strip(struct halo *h, int side, unsigned buffer)
+{
+    return MPI_Put(h->send + (size_t)side * h->slot, (int)h->size, MPI_BYTE, h->nbr[side],
+                   ghost_disp(h, side, buffer), (int)h->size, MPI_BYTE, h->data.win);
+}
+
+static int put_strips(struct halo *h, unsigned buffer)
+{
+    int rc = MPI_SUCCESS;
+
+    for (int d = 0; d < SIDES && !rc; d++)
+        rc = put_strip(h, d, buffer);
+    h->ghost = (unsigned char *)h->data.base + buffer * SIDES * h->slot;
+    return rc;
+}
+
+static int nothing(struct halo *h)
+{
+    (void)h;
+    return MPI_SUCCESS;
+}
+
+static int isend_step(struct halo *h)
+{
+    MPI_Request req[2 * SIDES];
+    int rc = MPI_SUCCESS;
+
+    for (int d = 0; d < SIDES && !rc; d++)
+        rc = MPI_Irecv(h->recv + (size_t)d * h->slot, (int)h->size, MPI_BYTE, h->nbr[d], halo_opposite(d),
+                       h->comm, &req[d]);
+    for (int d = 0; d < SIDES && !rc; d++)
+        rc = MPI_Isend(h->send + (size_t)d * h->slot, (int)h->size, MPI_BYTE, h->nbr[d], d, h->comm,
+                       &req[SIDES + d]);
+    if (!rc)
+        rc = MPI_Waitall(2 * SIDES, req, h->ignore);
+    h->ghost = h->recv;
+    return rc;
+}
+
+static int fence_assert_step(struct halo *h)
+{
+    int rc = MPI_Win_fence(MPI_MODE_NOPRECEDE, h->data.win);
+
+    if (!rc)
+        rc = put_strips(h, 0);
+    if (!rc)
+        rc = MPI_Win_fence(MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOSUCCEED, h->data.win);
+    return rc;
+}
+
+static int fence_step(struct halo *h)
+{
+    int rc = MPI_Win_fence(0, h->data.win);
+
+    if (!rc)
+        rc = put_strips(h, 0);
+    if (!rc)
+        rc = MPI_Win_fence(0, h->data.win);
+    return rc;
+}
+
+static int fence_one_begin(struct halo *h)
+{
+    return MPI_Win_fence(MPI_MODE_NOPRECEDE, h->data.win);
+}
+
+static int fence_one_step(struct halo *h)
+{
+    int rc = put_strips(h, (unsigned)(h->step & 1));
+
+    if (!rc)
+        rc = MPI_Win_fence(0, h->data.win);
+    return rc;
+}
+
+static int fence_end(struct halo *h)
+{
+    return MPI_Win_fence(MPI_MODE_NOSUCCEED, h->data.win);
+}
+
+static int pscw_step(struct halo *h)
+{
+    int rc = MPI_Win_post(h->nbr_group, 0, h->data.win);
+
+    if (!rc)
+        rc = MPI_Win_start(h->nbr_group, 0, h->data.win);
+    if (!rc)
+        rc = put_strips(h, 0);
+    if (!rc)
+        rc = MPI_Win_complete(h->data.win);
+    if (!rc)
+        rc = MPI_Win_wait(h->data.win);
+    return rc;
+}
+
+/* Tell the neighbour on this side that its ghost cells have arrived. */
+static int send_flag(struct halo *h, int side)
+{
+    MPI_Aint disp = h->flag.disp[h->nbr[side]] + halo_opposite(side) * HALO_FLAG_STRIDE;
+
+    if (h->notify == NOTIFY_PUT)
+        return MPI_Put(&h->step, 1, MPI_UINT64_T, h->nbr[side], disp, 1, MPI_UINT64_T, h->flag.win);
+    return MPI_Accumulate(&h->step, 1, MPI_UINT64_T, h->nbr[side], disp, 1, MPI_UINT64_T, MPI_REPLACE,
+                          h->flag.win);
+}
+
+static bool flag_arrived(const struct halo *h, int side)
+{
+    const _Atomic uint64_t *flag = (const void *)(h->flag.base + side * HALO_FLAG_STRIDE);
+
+    return atomic_load_explicit(flag, memory_order_acquire) >= h->step;
+}
+
+/* Wait for the flags of all sides; hosts that emulate one-sided calls with
+ * messages move only inside MPI calls, hence MPI_Iprobe. */
+static int wait_flags(struct halo *h, bool progress)
+{
+    for (int side = 0; side < SIDES; side++) {
+        int spins = 0;
+
+        while (!flag_arrived(h, side)) {
+            int arrived, rc;
+
+            if (h->yield)
+                place_relax(true);
+            if (!progress || (++spins < SPINS_PER_PROGRESS && !h->yield))
+                continue;
+            spins = 0;
+            rc = MPI_Win_sync(h->flag.win);
+            if (!rc)
+                rc = MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, h->comm, &arrived, MPI_STATUS_IGNORE);
+            if (rc)
+                return rc;
+        }
+    }
+    return MPI_SUCCESS;
+}
+
+/* All data is complete at the neighbours: notify them, wait to be notified. */
+static int notify(struct halo *h)
+{
+    int rc = MPI_SUCCESS;
+
+    if (h->notify == NOTIFY_BARRIER)
+        return MPI_Barrier(h->comm);
+    for (int d = 0; d < SIDES && !rc; d++)
+        rc = send_flag(h, d);
+    if (!rc)
+        rc = MPI_Win_flush_all(h->flag.win);
+    if (!rc)
+        rc = wait_flags(h, true);
+    return rc;
+}
+
+static int flags_begin(struct halo *h)
+{
+    return MPI_Win_lock_all(0, h->flag.win);
+}
+
+static int flags_end(struct halo *h)
+{
+    return MPI_Win_unlock_all(h->flag.win);
+}
+
+static int lock_step(struct halo *h)
+{
+    unsigned buffer = (unsigned)(h->step & 1);
+    int rc = MPI_SUCCESS;
+
+    for (int d = 0; d < SIDES && !rc; d++) {
+        rc = MPI_Win_lock(MPI_LOCK_SHARED, h->nbr[d], 0, h->data.win);
+        if (!rc)
+            rc = put_strip(h, d, buffer);
+        if (!rc)
+            rc = MPI_Win_unlock(h->nbr[d], h->data.win);
+    }
+    h->ghost = (unsigned char *)h->data.base + buffer * SIDES * h->slot;
+    return rc ? rc : notify(h);
+}
+
+static int lock_all_begin(struct halo *h)
+{
+    int rc = flags_begin(h);
+
+    return rc ? rc : MPI_Win_lock_all(0, h->data.win);
+}
+
+static int lock_all_step(struct halo *h)
+{
+    int rc = put_strips(h, (unsigned)(h->step & 1));
+
+    if (!rc)
+        rc = MPI_Win_flush_all(h->data.win);
+    if (!rc)
+        rc = notify(h);
+    if (!rc)
+        rc = MPI_Win_sync(h->data.win);
+    return rc;
+}
+
+static int lock_all_end(struct halo *h)
+{
+    int rc = MPI_Win_unlock_all(h->data.win);
+
+    return rc ? rc : flags_end(h);
+}
+
+/* MPI 4.1, 12.7: with the unified model and MPI_Win_sync, stores and loads by
+ * several processes are ordered; the flags carry the release. */
+static int shm_step(struct halo *h)
+{
+    size_t buffer = (size_t)(h->step & 1) * SIDES * h->slot;
+    int rc;
+
+    for (int d = 0; d < SIDES; d++)
+        memcpy(h->peer_data[d] + buffer + (size_t)halo_opposite(d) * h->slot, h->send + (size_t)d * h->slot,
+               h->size);
+    h->ghost = (unsigned char *)h->data.base + buffer;
+    rc = MPI_Win_sync(h->data.win);
+    if (rc)
+        return rc;
+    for (int d = 0; d < SIDES; d++) {
+        _Atomic uint64_t *flag = (void *)(h->peer_flag[d] + halo_opposite(d) * HALO_FLAG_STRIDE);
+
+        atomic_store_explicit(flag, h->step, memory_order_release);
+    }
+    rc = wait_flags(h, false);
+    return rc ? rc : MPI_Win_sync(h->data.win);
+}
+
+const struct halo_mode halo_modes[HALO_MODES] = {
+    [MODE_ISEND] = {"isend", "MPI_Irecv, MPI_Isend, MPI_Waitall (the reference)", nothing, isend_step,
+                    nothing},
+    [MODE_FENCE_ASSERT] = {"fence_assert", "fence with asserts, puts, fence with asserts", nothing,
+                           fence_assert_step, nothing},
+    [MODE_FENCE] = {"fence", "fence, puts, fence, no asserts", nothing, fence_step, fence_end},
+    [MODE_FENCE_ONE] = {"fence_one", "puts, one fence a step, two buffers in turn", fence_one_begin,
+                        fence_one_step, fence_end},
+    [MODE_PSCW] = {"pscw", "post, start, puts, complete, wait", nothing, pscw_step, nothing},
+    [MODE_LOCK] = {"lock", "lock, put, unlock for each neighbour, then notification", flags_begin, lock_step,
+                   flags_end},
+    [MODE_LOCK_ALL] = {"lock_all", "puts and flush in one lock_all epoch, then notification", lock_all_begin,
+                       lock_all_step, lock_all_end},
+    [MODE_SHM] = {"shm", "copies and flags in MPI_Win_allocate_shared memory", lock_all_begin, shm_step,
+                  lock_all_end},
+};
+
+const char *const halo_mode_name[HALO_MODES + 1] = {"isend", "fence_assert", "fence",    "fence_one",
+                                                    "pscw",  "lock",         "lock_all", "shm",
+                                                    NULL};

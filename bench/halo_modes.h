@@ -1,0 +1,40 @@
+/*
+ * halo_modes.h - the ways to exchange the ghost cells, one step function each.
+ *
+ * A step starts with the strips ready in h->send and returns when the ghost
+ * cells of all four sides may be read at h->ghost and the strips may be changed.
+ * The next call of step says that the ghost cells have been read. All ranks
+ * call begin, then step as often as each other, then end; begin and end are
+ * outside the timed part.
+ */
+#ifndef BENCH_HALO_MODES_H
+#define BENCH_HALO_MODES_H
+
+#include <stdbool.h>
+
+#include "halo_grid.h"
+
+enum halo_mode_id {
+    MODE_ISEND,
+    MODE_FENCE_ASSERT,
+    MODE_FENCE,
+    MODE_FENCE_ONE,
+    MODE_PSCW,
+    MODE_LOCK,
+    MODE_LOCK_ALL,
+    MODE_SHM,
+    HALO_MODES
+};
+
+struct halo_mode {
+    const char *name;    /* for options, columns and CSV */
+    const char *meaning; /* for --help */
+    int (*begin)(struct halo *h);
+    int (*step)(struct halo *h); /* an MPI error code */
+    int (*end)(struct halo *h);
+};
+
+extern const struct halo_mode halo_modes[HALO_MODES];
+extern const char *const halo_mode_name[HALO_MODES + 1];
+
+#endif

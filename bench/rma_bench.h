@@ -1,0 +1,109 @@
+/*
+ * rma_bench.h - what the suites of bench/rma share: settings, driver, epochs.
+ *
+ * Most suites measure from rank 0 to rank 1 on a communicator of those two (the
+ * pair), while further ranks sleep; some use all ranks. A measurement is
+ * repeated blocks of so many operations that a block takes about block_ms; the
+ * median of the blocks counts.
+ */
+#ifndef BENCH_RMA_BENCH_H
+#define BENCH_RMA_BENCH_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arg.h"
+#include "host.h"
+#include "peer_map.h"
+#include "place.h"
+#include "results.h"
+#include "winmem.h"
+
+#define BENCH_MAX_REPS 51
+
+struct bench {
+    MPI_Comm all;
+    MPI_Comm pair; /* ranks 0 and 1; MPI_COMM_NULL in others */
+    int rank, nprocs;
+    struct host host;
+    struct place place;
+    struct peer_map map; /* pair only; map.control is NULL when it failed */
+    char map_reason[160];
+    struct results results;
+    struct arg_sizes sizes;     /* put and get */
+    struct arg_sizes acc_sizes; /* accumulates */
+    unsigned kinds;             /* bits of enum winmem_kind */
+    int reps;
+    double block_ms;
+    double compute_s; /* how long a passive target computes */
+    bool try_all;     /* also what is known to crash a host */
+    unsigned timeout; /* seconds */
+};
+
+/* One thing to measure; every rank of the communicator calls the three in
+ * turn, each returns an MPI error code. run does n operations, or what the
+ * others do to make them possible. */
+struct work {
+    int (*begin)(void *arg);
+    int (*run)(void *arg, long n);
+    int (*end)(void *arg);
+    void *arg;
+    int per_run;   /* operations per count of n, normally 1 */
+    bool all_time; /* the slowest rank's time counts, not rank 0's */
+};
+
+/* Collective over comm; fills the times and the note of *out. When a call
+ * fails anywhere, the result is NaN with the reason and false is returned. */
+bool bench_measure(const struct bench *b, MPI_Comm comm, const struct work *w, struct result *out);
+
+/* Call something only rank 0 does, as in bench_measure but without MPI. */
+void bench_measure_local(const struct bench *b, void (*run)(void *arg, long n), void *arg,
+                         struct result *out);
+
+/* Rank 0 keeps *one. */
+void bench_keep(struct bench *b, const struct result *one);
+
+/* A verification failed: print the text and end the job with exit code 1. */
+void bench_wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/* Tell a terminal what is going on (rank 0), and arm the watchdog. */
+void bench_doing(const struct bench *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Epochs between rank 0 (origin) and rank 1 (target) of a pair. */
+enum sync_kind {
+    SYNC_LOCK,     /* lock, operation, unlock */
+    SYNC_FLUSH,    /* operation, flush in a lock epoch */
+    SYNC_LOCK_ALL, /* operation, flush in a lock_all epoch */
+    SYNC_BURST,    /* 16 operations, flush in a lock_all epoch */
+    SYNC_PSCW,     /* start, operation, complete / post, wait */
+    SYNC_FENCE,    /* operation, fence */
+    SYNC_KINDS
+};
+extern const char *const sync_name[SYNC_KINDS + 1];
+#define SYNC_BURST_OPS 16
+
+struct epochs {
+    enum sync_kind sync;
+    MPI_Win win;
+    int rank; /* in the pair */
+    MPI_Group peer;
+    int (*op)(void *arg); /* one operation from rank 0 to rank 1 */
+    void *arg;
+};
+
+/* The peer group is made from the pair; free with epochs_free. */
+void epochs_init(struct epochs *e, enum sync_kind sync, MPI_Win win, MPI_Comm pair, int (*op)(void *arg),
+                 void *arg);
+void epochs_free(struct epochs *e);
+/* The work whose parts these epochs are. */
+struct work epochs_work(struct epochs *e);
+/* One epoch with one operation, for checks; an MPI error code. */
+int epochs_once(struct epochs *e);
+
+/* Access to this rank's own window memory between epochs. */
+int bench_own_begin(const struct winmem *w);
+int bench_own_end(const struct winmem *w);
+
+#endif

@@ -1,0 +1,163 @@
+/*
+ * rma_calls.c - synchronization calls with nothing to do; see rma_suites.h.
+ *
+ * On a window of all ranks: what an application pays for a flush, a lock or a
+ * fence when no operation is outstanding. All ranks fence; the passive calls
+ * are rank 0's alone.
+ */
+#define _GNU_SOURCE 1
+#include <math.h>
+
+#include "rma_suites.h"
+
+struct calls {
+    struct winmem w;
+    int rank;
+    int target;
+    int (*call)(struct calls *c);
+};
+
+static int flush(struct calls *c)
+{
+    return MPI_Win_flush(c->target, c->w.win);
+}
+
+static int flush_all(struct calls *c)
+{
+    return MPI_Win_flush_all(c->w.win);
+}
+
+static int flush_local(struct calls *c)
+{
+    return MPI_Win_flush_local(c->target, c->w.win);
+}
+
+static int sync_memory(struct calls *c)
+{
+    return MPI_Win_sync(c->w.win);
+}
+
+static int lock_shared(struct calls *c)
+{
+    int rc = MPI_Win_lock(MPI_LOCK_SHARED, c->target, 0, c->w.win);
+
+    return rc ? rc : MPI_Win_unlock(c->target, c->w.win);
+}
+
+static int lock_exclusive(struct calls *c)
+{
+    int rc = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, c->target, 0, c->w.win);
+
+    return rc ? rc : MPI_Win_unlock(c->target, c->w.win);
+}
+
+static int lock_all(struct calls *c)
+{
+    int rc = MPI_Win_lock_all(0, c->w.win);
+
+    return rc ? rc : MPI_Win_unlock_all(c->w.win);
+}
+
+static int fence(struct calls *c)
+{
+    return MPI_Win_fence(0, c->w.win);
+}
+
+static const struct {
+    const char *name;
+    int (*call)(struct calls *c);
+    bool in_lock_all; /* inside a lock_all epoch of rank 0 */
+    bool everyone;
+} calls[] = {{"flush", flush, true, false},          {"flush_all", flush_all, true, false},
+             {"flush_local", flush_local, true, false}, {"sync", sync_memory, true, false},
+             {"lock_shared", lock_shared, false, false}, {"lock_exclusive", lock_exclusive, false, false},
+             {"lock_all", lock_all, false, false},   {"fence", fence, false, true}};
+
+static int run_calls(void *arg, long n)
+{
+    struct calls *c = arg;
+    int rc = MPI_SUCCESS;
+
+    for (long i = 0; i < n && !rc; i++)
+        rc = c->call(c);
+    return rc;
+}
+
+static int run_rank0(void *arg, long n)
+{
+    struct calls *c = arg;
+
+    return c->rank == 0 ? run_calls(arg, n) : MPI_SUCCESS;
+}
+
+static int nothing(void *arg)
+{
+    (void)arg;
+    return MPI_SUCCESS;
+}
+
+static int enter(void *arg)
+{
+    struct calls *c = arg;
+
+    return c->rank == 0 ? MPI_Win_lock_all(0, c->w.win) : MPI_SUCCESS;
+}
+
+static int leave(void *arg)
+{
+    struct calls *c = arg;
+
+    return c->rank == 0 ? MPI_Win_unlock_all(c->w.win) : MPI_SUCCESS;
+}
+
+static int fence_last(void *arg)
+{
+    struct calls *c = arg;
+
+    return MPI_Win_fence(MPI_MODE_NOSUCCEED, c->w.win);
+}
+
+static void one_kind(struct bench *b, struct calls *c)
+{
+    const char *kind = winmem_name[c->w.kind];
+
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        struct result r = {.suite = "calls", .op = calls[i].name, .kind = kind, .sync = ""};
+        struct work w = {.begin = calls[i].in_lock_all ? enter : nothing,
+                         .run = calls[i].everyone ? run_calls : run_rank0,
+                         .end = calls[i].in_lock_all ? leave : calls[i].everyone ? fence_last : nothing,
+                         .arg = c,
+                         .per_run = 1,
+                         .all_time = calls[i].everyone};
+
+        c->call = calls[i].call;
+        bench_doing(b, "calls, %s, %s", r.op, kind);
+        bench_measure(b, b->all, &w, &r);
+        bench_keep(b, &r);
+    }
+}
+
+void rma_calls(struct bench *b)
+{
+    static const enum winmem_kind kinds[] = {WINMEM_MALLOC, WINMEM_ALLOCATE};
+
+    for (int k = 0; k < 2; k++) {
+        struct calls c = {.rank = b->rank, .target = b->nprocs > 1 ? 1 : 0};
+        struct result r = {.suite = "calls", .op = "flush", .kind = winmem_name[kinds[k]], .sync = "",
+                           .ns = NAN, .min = NAN, .max = NAN};
+
+        if (!(b->kinds >> kinds[k] & 1))
+            continue;
+        bench_doing(b, "calls, creating window, %s", r.kind);
+        if (winmem_open(&c.w, kinds[k], 4096, b->all, r.note, sizeof(r.note))) {
+            bench_keep(b, &r);
+            continue;
+        }
+        size_t from = b->results.n;
+
+        one_kind(b, &c);
+        if (b->rank == 0)
+            results_lines(&b->results, "calls", from);
+        winmem_close(&c.w);
+    }
+}

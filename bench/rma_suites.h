@@ -1,0 +1,51 @@
+/*
+ * rma_suites.h - the suites of bench/rma and its report of goals.
+ *
+ * Those of the pair are collective over ranks 0 and 1, the others over all
+ * ranks. Each keeps its results in b->results, named as said here, verifies
+ * the contents it has moved, and prints its tables on rank 0.
+ */
+#ifndef BENCH_RMA_SUITES_H
+#define BENCH_RMA_SUITES_H
+
+#include "rma_bench.h"
+
+/* Pair. "latency": put and get, by kind, synchronization and size. */
+void rma_latency(struct bench *b);
+
+/* Pair. "acc": accumulate, accumulate_strided, get_accumulate and
+ * get_accumulate_strided, SUM of doubles; sync lock and lock_all. */
+void rma_acc(struct bench *b);
+
+/* Pair. "atomic": fetch_and_op, cas by one rank (sync lock and lock_all), and
+ * fetch_and_op_both, cas_both by both at once on one word. */
+void rma_atomic(struct bench *b);
+
+/* Pair. "passive": put, accumulate, accumulate_strided, fetch_and_op while the
+ * target computes; sync lock and lock_all; max is the 99th percentile. */
+void rma_passive(struct bench *b);
+
+/* Pair. "skew": epoch (the origin's time) and compute (the target's), size is
+ * the order of the matrices. */
+void rma_skew(struct bench *b);
+
+/* All. "create": a window's creation and free by kind, against op
+ * allgather_barrier and segment. */
+void rma_create(struct bench *b);
+
+/* All. "calls": synchronization with nothing to do. */
+void rma_calls(struct bench *b);
+
+/* All ranks active at once. "active": fence, pscw, lock, lock_exclusive,
+ * fetch_and_op, and barrier of the host. */
+void rma_active(struct bench *b);
+
+/* Rank 0: each line of the goals with value, anchor, limit and verdict. */
+void rma_goals(struct bench *b);
+
+/* All. Exactly n puts of 8 bytes, or n empty flushes, in one function, so that
+ * an instruction count can be taken of it. */
+void rma_callgrind_put(MPI_Comm all, long n);
+void rma_callgrind_flush(MPI_Comm all, long n);
+
+#endif

@@ -1,0 +1,124 @@
+#!/bin/sh
+# run-halo.sh - the halo exchange on one host, without and with libmpi-rma.
+#
+# Runs the same program twice for each number of ranks, plain and with the
+# library preloaded, and prints one table a number of ranks that has the ratios
+# to isend/irecv of both side by side. The program itself verifies all contents.
+# Exit code 0, or 1 when a run failed or the library was not in use in its run.
+
+usage() {
+    cat <<'EOF'
+Usage: run-halo.sh [OPTIONS] [-- OPTIONS OF halo]
+  --np "LIST"      numbers of ranks (default "2 4", or $NP)
+  --halo PROGRAM   the benchmark, linked with the host only ($HALO, default
+                   ./bench/halo, then the one beside this script)
+  --lib FILE       libmpi-rma.so built for this host ($MPIRMA_LIB)
+  --out DIR        keep the CSV files and the full output there
+  --quick          few sizes and short measurements (or QUICK=1)
+  --no-pin         do not pin ranks where there are enough processors
+  --help           this text
+Environment: MPIEXEC (default mpiexec), MPIEXEC_FLAGS.
+EOF
+}
+
+here=$(dirname "$0")
+np=${NP:-2 4}
+halo=${HALO:-}
+lib=${MPIRMA_LIB:-}
+out=
+quick=${QUICK:-0}
+pin=--pin
+while [ $# -gt 0 ]; do
+    case $1 in
+    --np | --halo | --lib | --out)
+        if [ $# -lt 2 ]; then
+            echo "run-halo.sh: $1 needs a value, see --help" >&2
+            exit 2
+        fi
+        case $1 in
+        --np) np=$2 ;;
+        --halo) halo=$2 ;;
+        --lib) lib=$2 ;;
+        --out) out=$2 ;;
+        esac
+        shift
+        ;;
+    --quick) quick=1 ;;
+    --no-pin) pin= ;;
+    --help)
+        usage
+        exit 0
+        ;;
+    --)
+        shift
+        break
+        ;;
+    *)
+        echo "run-halo.sh: unknown option '$1', see --help" >&2
+        exit 2
+        ;;
+    esac
+    shift
+done
+if [ -z "$halo" ]; then
+    halo=./bench/halo
+    [ -x "$halo" ] || halo=$here/halo
+fi
+if [ ! -x "$halo" ]; then
+    echo "run-halo.sh: no program '$halo' (use --halo or HALO)" >&2
+    exit 2
+fi
+if [ -z "$lib" ] || [ ! -r "$lib" ]; then
+    echo "run-halo.sh: cannot read libmpi-rma.so: '$lib' (use --lib or MPIRMA_LIB)" >&2
+    exit 2
+fi
+case $lib in
+/*) ;;
+*) lib=$PWD/$lib ;;
+esac
+[ "$quick" = 1 ] && pin="$pin --quick"
+
+. "$here/launch.sh"
+
+if [ -z "$out" ]; then
+    out=$(mktemp -d) || exit 2
+    trap 'rm -rf "$out"' EXIT
+    trap 'exit 130' INT TERM
+else
+    mkdir -p "$out" || exit 2
+fi
+failed=0
+
+# run LABEL N PREFIX... : one run; its CSV and output go to $out.
+run() {
+    label=$1
+    n=$2
+    shift 2
+    [ -t 2 ] && printf '\r%s, %s ranks, %s ...          ' "$launcher" "$n" "$label" >&2
+    if ! launch "$n" "$@" --csv="$out/$launcher-$n-$label.csv" >"$out/$launcher-$n-$label.txt" 2>&1; then
+        printf '\nhalo failed, %s ranks, %s:\n' "$n" "$label"
+        cat "$out/$launcher-$n-$label.txt"
+        failed=1
+        return 1
+    fi
+    [ -t 2 ] && printf '\r%60s\r' '' >&2
+    return 0
+}
+
+for n in $np; do
+    start=$(date +%s)
+    rm -f "$out/$launcher-$n-host.csv" "$out/$launcher-$n-library.csv"
+    # shellcheck disable=SC2086
+    run host "$n" "$halo" $pin "$@"
+    middle=$(date +%s)
+    # shellcheck disable=SC2086
+    run library "$n" env LD_PRELOAD="$lib" "$halo" $pin "$@"
+    end=$(date +%s)
+    for label in host library; do
+        [ -f "$out/$launcher-$n-$label.csv" ] || : >"$out/$launcher-$n-$label.csv"
+    done
+    printf '\n%s\n' "$(sed -n 1p "$out/$launcher-$n-host.txt" | sed 's/, one-sided calls by [^;]*;/;/')"
+    awk -F, -f "$here/halo-merge.awk" "$out/$launcher-$n-host.csv" "$out/$launcher-$n-library.csv" || failed=1
+    printf '\nrun took %s s by the host, %s s with the library\n' $((middle - start)) $((end - middle))
+done
+exit $failed

@@ -1,0 +1,49 @@
+/*
+ * mpi-rma.h - what libmpi-rma has beyond MPI.
+ *
+ * Programs need none of this: an unchanged MPI program that is linked with, or
+ * started under, libmpi-rma uses it for all of its one-sided communication. The
+ * functions here tell which version that is and how a window's data travels.
+ * All may be called between MPI_Init and MPI_Finalize by any thread, are local,
+ * and return MPI_SUCCESS or an MPI error class; none calls an error handler.
+ * Each also exists under its PMPIRMA_ name.
+ */
+#ifndef MPI_RMA_H
+#define MPI_RMA_H
+
+#include <mpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MPIRMA_VERSION_MAJOR 0
+#define MPIRMA_VERSION_MINOR 1
+#define MPIRMA_VERSION_PATCH 0
+#define MPIRMA_VERSION "0.1.0"
+
+/* Length of a buffer that takes every text of MPIRMA_Win_path. */
+#define MPIRMA_MAX_PATH_NAME 32
+
+/* The version of the library in use, which may differ from that of this header.
+ * Null pointers are skipped. */
+int MPIRMA_Get_version(int *major, int *minor, int *patch);
+
+/* Which data path serves operations on process target of win:
+ *   "mapped"   load and store in memory that both processes map
+ *   "cma"      the kernel copies between the processes
+ *   "packets"  packets to an agent of the target
+ *   "host"     MPIRMA_DISABLE=1: the host's own one-sided communication
+ * The text is written to buf, of len bytes with the final null character.
+ * MPI_ERR_WIN: not a window. MPI_ERR_RANK: target is not a rank of it.
+ * MPI_ERR_ARG: buf is null or too short, it is not written then. */
+int MPIRMA_Win_path(MPI_Win win, int target, char *buf, int len);
+
+int PMPIRMA_Get_version(int *major, int *minor, int *patch);
+int PMPIRMA_Win_path(MPI_Win win, int target, char *buf, int len);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

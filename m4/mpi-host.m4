@@ -1,0 +1,182 @@
+# mpi-host.m4 - find the host: the MPI library that libmpi-rma is built for.
+#
+# MRMA_MPI_HOST takes the wrapper named by MPICC and sets
+#   MPI_CPPFLAGS, MPI_LIBS   what the wrapper adds to the compiler's command,
+#                            so that CC stays a free choice
+#   MPI_HOST                 mpich or openmpi
+#   MPI_HOST_VERSION         e.g. 4.0.2
+#   MPIEXEC                  the launcher that belongs to the wrapper
+#   MPIFORT                  the Fortran wrapper that belongs to it, or empty
+# The host is told by the macros of its mpi.h, never by the wrapper's name.
+# Call it before AC_PROG_CC for MRMA_MPI_WRAPPER, after it for MRMA_MPI_HOST.
+
+# MRMA_MPI_WRAPPER: find MPICC and take its flags apart; choose CC if unset.
+AC_DEFUN([MRMA_MPI_WRAPPER], [
+AC_ARG_VAR([MPICC], [the host's C compiler wrapper, e.g. mpicc.mpich or mpicc.openmpi])
+AC_ARG_VAR([MPIEXEC], [the host's launcher (default: the one next to MPICC)])
+AC_ARG_VAR([MPIFORT], [the host's Fortran wrapper (default: the one next to MPICC)])
+AS_IF([test -n "$MPICC"], [
+    AC_MSG_CHECKING([for the wrapper $MPICC])
+    mrma_wrapper=`command -v "$MPICC" 2>/dev/null`
+    AS_IF([test -z "$mrma_wrapper"], [
+        AC_MSG_RESULT([not found])
+        AC_MSG_ERROR([MPICC=$MPICC is not a program. Give the C compiler wrapper of MPICH or Open MPI.])])
+    MPICC=$mrma_wrapper
+    AC_MSG_RESULT([$MPICC])
+], [
+    AC_PATH_PROGS([MPICC], [mpicc mpicc.mpich mpicc.openmpi])
+    AS_IF([test -z "$MPICC"], [
+        AC_MSG_ERROR([no mpicc found. Install MPICH or Open MPI with its headers, or set MPICC.])])
+])
+AC_MSG_CHECKING([what $MPICC adds to the command line])
+mrma_show=`"$MPICC" -show 2>/dev/null || "$MPICC" --showme 2>/dev/null`
+AS_IF([test -z "$mrma_show"], [
+    AC_MSG_RESULT([unknown])
+    AC_MSG_ERROR([$MPICC understands neither -show nor --showme, so it is not MPICH's or Open MPI's wrapper.])])
+MPI_CPPFLAGS=
+MPI_LIBS=
+mrma_wrapped_cc=
+mrma_prev=
+for mrma_word in $mrma_show; do
+    AS_IF([test -z "$mrma_wrapped_cc"], [mrma_wrapped_cc=$mrma_word; continue])
+    AS_CASE([$mrma_prev],
+        [-I|-isystem], [mrma_prev=; MRMA_MPI_INCLUDE([$mrma_word]); continue],
+        [-Xlinker|-L], [MPI_LIBS="$MPI_LIBS $mrma_prev $mrma_word"; mrma_prev=; continue])
+    AS_CASE([$mrma_word],
+        [-I|-isystem|-Xlinker|-L], [mrma_prev=$mrma_word],
+        [-I*], [mrma_word=`AS_ECHO(["$mrma_word"]) | sed 's/^-I//'`; MRMA_MPI_INCLUDE([$mrma_word])],
+        [-D*], [MPI_CPPFLAGS="$MPI_CPPFLAGS $mrma_word"],
+        [-L*|-l*|-Wl,*|/*.so|/*.a], [MPI_LIBS="$MPI_LIBS $mrma_word"])
+done
+AC_MSG_RESULT([$MPI_CPPFLAGS$MPI_LIBS])
+AC_SUBST([MPI_CPPFLAGS])
+AC_SUBST([MPI_LIBS])
+AS_IF([test -z "$CC" && command -v "$mrma_wrapped_cc" >/dev/null 2>&1], [CC=$mrma_wrapped_cc])
+])
+
+# The host's headers are system headers to us: their warnings are not ours.
+# (-isystem /usr/include would hide the compiler's own directories, hence -I.)
+m4_define([MRMA_MPI_INCLUDE], [AS_CASE([$1],
+    [/usr/include|/usr/include/], [MPI_CPPFLAGS="$MPI_CPPFLAGS -I$1"],
+    [MPI_CPPFLAGS="$MPI_CPPFLAGS -isystem $1"])])
+
+# MRMA_MPI_HOST: which host, which version, what its mpi.h declares.
+AC_DEFUN([MRMA_MPI_HOST], [
+AC_REQUIRE([AC_PROG_CPP])
+mrma_save_CPPFLAGS=$CPPFLAGS
+mrma_save_LIBS=$LIBS
+CPPFLAGS="$CPPFLAGS $MPI_CPPFLAGS"
+LIBS="$MPI_LIBS $LIBS"
+AC_MSG_CHECKING([which MPI library $MPICC belongs to])
+cat >conftest.c <<_MRMA_EOF
+#include <mpi.h>
+#if defined OMPI_MAJOR_VERSION
+mrma_host openmpi OMPI_MAJOR_VERSION . OMPI_MINOR_VERSION . OMPI_RELEASE_VERSION
+#elif defined MPICH_VERSION
+mrma_host mpich MPICH_VERSION
+#endif
+mrma_standard MPI_VERSION
+_MRMA_EOF
+# -P: else a macro of a system header comes on a line of its own.
+$CPP -P $CPPFLAGS conftest.c >conftest.i 2>conftest.err
+MPI_HOST=`sed -n 's/^mrma_host \([[a-z]]*\) .*/\1/p' conftest.i`
+MPI_HOST_VERSION=`sed -n 's/^mrma_host [[a-z]]* //p' conftest.i | tr -d ' "'`
+mrma_standard=`sed -n 's/^mrma_standard //p' conftest.i | tr -d ' '`
+AS_IF([test -z "$mrma_standard"], [
+    AC_MSG_RESULT([unknown])
+    cat conftest.err >&AS_MESSAGE_LOG_FD
+    AC_MSG_ERROR([mpi.h can't be read with $MPICC's flags. Are the host's development files installed?])])
+AS_IF([test -z "$MPI_HOST"], [
+    AC_MSG_RESULT([neither MPICH nor Open MPI])
+    AC_MSG_ERROR([mpi.h defines neither MPICH_VERSION nor OMPI_MAJOR_VERSION. libmpi-rma works with these two.])])
+rm -f conftest.c conftest.i conftest.err
+AC_MSG_RESULT([$MPI_HOST $MPI_HOST_VERSION])
+AS_IF([test "$mrma_standard" -lt 3], [
+    AC_MSG_ERROR([$MPI_HOST $MPI_HOST_VERSION implements MPI $mrma_standard; MPI 3.0 or later is needed.])])
+AC_MSG_CHECKING([whether programs link with $MPI_HOST])
+AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <mpi.h>]],
+    [[MPI_Win win; void *base; return PMPI_Win_allocate_shared(0, 1, MPI_INFO_NULL, MPI_COMM_SELF, &base, &win);]])],
+    [AC_MSG_RESULT([yes])],
+    [AC_MSG_RESULT([no])
+     AC_MSG_ERROR([a program with PMPI_Win_allocate_shared doesn't link with $MPI_LIBS; config.log says why.])])
+
+AC_CHECK_DECL([MPI_Put_c],
+    [AC_DEFINE([HAVE_MPI_LARGE_COUNT], [1], [The host declares the large-count functions (MPI_Put_c).])],
+    [], [[#include <mpi.h>]])
+AM_CONDITIONAL([HAVE_MPI_LARGE_COUNT], [test "$ac_cv_have_decl_MPI_Put_c" = yes])
+AC_CHECK_DECL([MPI_Session_init],
+    [AC_DEFINE([HAVE_MPI_SESSIONS], [1], [The host declares MPI_Session_init.])],
+    [], [[#include <mpi.h>]])
+AM_CONDITIONAL([HAVE_MPI_SESSIONS], [test "$ac_cv_have_decl_MPI_Session_init" = yes])
+CPPFLAGS=$mrma_save_CPPFLAGS
+LIBS=$mrma_save_LIBS
+
+AC_SUBST([MPI_HOST])
+AC_SUBST([MPI_HOST_VERSION])
+AC_DEFINE_UNQUOTED([MPIRMA_HOST], ["$MPI_HOST"], [The host: "mpich" or "openmpi".])
+AC_DEFINE_UNQUOTED([MPIRMA_HOST_VERSION], ["$MPI_HOST_VERSION"], [The host's version.])
+AS_IF([test "$MPI_HOST" = mpich],
+    [AC_DEFINE([HOST_MPICH], [1], [Built for MPICH.])],
+    [AC_DEFINE([HOST_OPENMPI], [1], [Built for Open MPI.])])
+AM_CONDITIONAL([HOST_MPICH], [test "$MPI_HOST" = mpich])
+MRMA_MPI_COMPANION([MPIEXEC], [mpiexec])
+AS_IF([test -z "$MPIEXEC"], [
+    AC_MSG_ERROR([no mpiexec next to $MPICC. Set MPIEXEC to the launcher of $MPI_HOST.])])
+AC_MSG_CHECKING([whether $MPIEXEC belongs to $MPI_HOST])
+AS_CASE([`"$MPIEXEC" --version 2>&1 | sed 3q`],
+    [*HYDRA*], [mrma_launcher=mpich],
+    [*OpenRTE*|*"Open MPI"*|*PRTE*], [mrma_launcher=openmpi],
+    [mrma_launcher=unknown])
+AC_MSG_RESULT([$mrma_launcher])
+AS_CASE([$mrma_launcher], [unknown|"$MPI_HOST"], [],
+    [AC_MSG_ERROR([$MPIEXEC is $mrma_launcher's launcher but $MPICC is $MPI_HOST's wrapper. Set MPIEXEC.])])
+MRMA_MPI_COMPANION([MPIFORT], [mpifort])
+])
+
+# MRMA_MPI_COMPANION(VARIABLE, NAME): the host's program NAME, from the directory
+# of MPICC: NAME with MPICC's own suffix, NAME.<host>, NAME. Empty if none.
+AC_DEFUN([MRMA_MPI_COMPANION], [
+AC_MSG_CHECKING([for $2 of $MPI_HOST])
+AS_IF([test -z "$$1"], [
+    mrma_dir=`AS_DIRNAME(["$MPICC"])`
+    mrma_suffix=`AS_BASENAME(["$MPICC"]) | sed 's/^mpicc//'`
+    for mrma_name in "$2$mrma_suffix" "$2.$MPI_HOST" "$2"; do
+        AS_IF([test -x "$mrma_dir/$mrma_name"], [$1=$mrma_dir/$mrma_name; break])
+    done
+], [
+    $1=`command -v "$$1" 2>/dev/null || AS_ECHO(["$$1"])`
+])
+AC_MSG_RESULT([${$1:-none}])
+])
+
+# MRMA_MPI_FORTRAN: does MPIFORT work, and is it this host's? Sets HAVE_FORTRAN
+# (yes or the reason why not, for the tests' SKIP lines).
+AC_DEFUN([MRMA_MPI_FORTRAN], [
+AS_IF([test -z "$MPIFORT"], [HAVE_FORTRAN="no mpifort for $MPI_HOST was found by configure"], [
+    HAVE_FORTRAN=yes
+    AC_LANG_PUSH([Fortran])
+    mrma_no_f90="$MPIFORT doesn't compile .f90 files (see config.log)"
+    AC_FC_SRCEXT([f90], [], [HAVE_FORTRAN=$mrma_no_f90])
+    AC_MSG_CHECKING([whether $MPIFORT compiles and links programs for $MPI_HOST])
+    AC_LINK_IFELSE([AC_LANG_SOURCE([[
+      program conftest
+      use mpi_f08
+      implicit none
+      type(MPI_Win) :: win
+      integer :: ierr
+      call MPI_Init(ierr)
+      call MPI_Win_fence(0, win, ierr)
+      end program conftest
+]])], [], [HAVE_FORTRAN="$MPIFORT can't compile a program with 'use mpi_f08' (see config.log)"])
+    AS_IF([test ! -x "$MPIFORT"], [HAVE_FORTRAN="$MPIFORT is not a program"])
+    AS_CASE([$MPI_HOST:`"$MPIFORT" -show 2>/dev/null`],
+        [mpich:*-lopen-rte*|mpich:*-lmpi_mpifh*|openmpi:*-lmpich*],
+        [HAVE_FORTRAN="$MPIFORT doesn't belong to $MPI_HOST"])
+    AC_MSG_RESULT([$HAVE_FORTRAN])
+    AC_LANG_POP([Fortran])
+    AS_CASE([${SANITIZERS:+sanitized}:`$CC --version 2>/dev/null | sed 1q`],
+        [sanitized:*clang*], [HAVE_FORTRAN="gfortran can't link with the sanitizers of clang"])
+])
+AC_SUBST([HAVE_FORTRAN])
+AM_CONDITIONAL([HAVE_FORTRAN], [test "$HAVE_FORTRAN" = yes])
+])

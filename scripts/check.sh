@@ -1,0 +1,70 @@
+#!/bin/sh
+# check.sh - install what is missing, build for both hosts, run all tests of both.
+# The last line is "N passed, N failed, N skipped", summed over every single test
+# of both hosts; the exit code is not zero if any failed.
+#
+#   sh scripts/check.sh [CONFIGURE ARGUMENTS]
+# Warnings are errors where CI is set in the environment, or with --enable-werror.
+# With HOSTS="mpich" only one host; with BUILD_SUFFIX=asan and the argument
+# --enable-sanitizers=address,undefined a build of its own with sanitizers.
+
+top_srcdir=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+. "$top_srcdir/scripts/common.sh"
+
+passed=0
+failed=0
+skipped=0
+
+# Lines of make check's output about tests that did not simply pass.
+show() {
+    grep -E "^($1): " check.log | grep -v ' - exited with status' | sed "s/^/$host: /"
+}
+
+# One host's results, from the .trs files: a line for every test point. A program
+# whose points failed also "exited with status 1"; that is no failure of its own.
+count() {
+    show 'FAIL|XPASS|ERROR'
+    show 'SKIP|XFAIL'
+    results=$(find . -name '*.trs' | while read -r trs; do
+        exited=$(grep -c '^ERROR: .* - exited with status' "${trs%.trs}.log")
+        awk -v exited="$exited" '
+            /^:test-result: PASS/ { p++ }
+            /^:test-result: (FAIL|XPASS)/ { f++ }
+            /^:test-result: ERROR/ { e++ }
+            /^:test-result: (SKIP|XFAIL)/ { s++ }
+            END { if (f && exited) e -= exited; print p + 0, f + e, s + 0 }' "$trs"
+    done | awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }')
+    # shellcheck disable=SC2086 # three numbers
+    set -- $results
+    if test "$(($1 + $2 + $3))" = 0; then
+        echo "$host: no test gave a result"
+        set -- 0 1 0
+    fi
+    echo "$host: $1 passed, $2 failed, $3 skipped"
+    passed=$((passed + $1))
+    failed=$((failed + $2))
+    skipped=$((skipped + $3))
+}
+
+install_missing
+bootstrap
+for host in ${HOSTS:-$hosts}; do
+    if ! build "$host" "$@"; then
+        echo "$host: the build failed"
+        failed=$((failed + 1))
+        continue
+    fi
+    say "make check for $host"
+    find . -name '*.trs' -exec rm -f {} +
+    if ! make -k check >check.log 2>&1 </dev/null; then
+        echo "$host: make check failed; from $dir/check.log:"
+        grep -E 'error:|need cmocka' check.log | head -n 40
+        find . -name '*.trs' -exec grep -lE '^:global-test-result: (FAIL|ERROR)' {} + | while read -r trs; do
+            echo "--- $host: ${trs%.trs}.log"
+            grep -A 40 -E '^(not ok|Bail out!)|exited with status' "${trs%.trs}.log" | head -n 120
+        done
+    fi
+    count
+done
+echo "$passed passed, $failed failed, $skipped skipped"
+test "$failed" = 0

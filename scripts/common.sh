@@ -1,0 +1,89 @@
+# common.sh - what halo.sh and check.sh share: installing what is missing on
+# Debian, and the two builds (build-mpich, build-openmpi) beside each other in the
+# source tree. Read by them with top_srcdir set; quiet unless something fails.
+
+hosts="mpich openmpi"
+jobs=${JOBS:-$(nproc)}
+
+say() {
+    echo "== $*" >&2
+}
+
+die() {
+    echo "$(basename "$0"): $*" >&2
+    exit 1
+}
+
+# step LOG COMMAND...: run it with its output in LOG; on failure show the end of it.
+step() {
+    log=$1
+    shift
+    "$@" >"$log" 2>&1 </dev/null && return 0
+    echo "failed: $*" >&2
+    echo "the last lines of $log:" >&2
+    tail -n 40 "$log" >&2
+    return 1
+}
+
+packages="gcc libc6-dev make autoconf automake libtool pkg-config gfortran
+    mpich libmpich-dev openmpi-bin libopenmpi-dev libhwloc-dev libcmocka-dev
+    python3 python3-mpi4py binutils util-linux"
+
+is_installed() {
+    dpkg-query -W -f='${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed
+}
+
+install_missing() {
+    if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+        say "not a Debian system: these Debian packages, or the like, must be there:"
+        echo "$packages" >&2
+        return 0
+    fi
+    missing=
+    for package in $packages; do
+        is_installed "$package" || missing="$missing $package"
+    done
+    test -n "$missing" || return 0
+    as_root=
+    if test "$(id -u)" != 0; then
+        command -v sudo >/dev/null || die "as root, install:$missing"
+        as_root="sudo"
+    fi
+    say "installing:$missing"
+    install_log=$(mktemp "${TMPDIR:-/tmp}/mpi-rma-install.XXXXXX") || exit 1
+    # shellcheck disable=SC2086 # lists of words
+    step "$install_log" $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q update &&
+        step "$install_log" $as_root env DEBIAN_FRONTEND=noninteractive \
+            apt-get -q -y --no-install-recommends install $missing ||
+        die "can't install:$missing"
+    rm -f "$install_log"
+}
+
+bootstrap() {
+    cd "$top_srcdir" || exit 1
+    newest=$(find configure.ac Makefile.am m4/mpi-host.m4 ./*/sources.am ./*/*/sources.am -newer configure \
+        2>/dev/null | head -n 1)
+    test -f configure && test -f Makefile.in && test -z "$newest" && return 0
+    say "autogen.sh"
+    mkdir -p build-logs || exit 1
+    step build-logs/autogen.log ./autogen.sh || die "autogen.sh failed"
+}
+
+# build HOST [CONFIGURE ARGUMENTS]: configure build-HOST and make it; the directory
+# may be named by BUILD_SUFFIX (build-HOST-SUFFIX).
+build() {
+    host=$1
+    shift
+    dir=$top_srcdir/build-$host${BUILD_SUFFIX:+-$BUILD_SUFFIX}
+    mkdir -p "$dir" || exit 1
+    cd "$dir" || exit 1
+    arguments="MPICC=mpicc.$host ${CI:+CI }$*"
+    if test ! -f config.status || test ../configure -nt config.status ||
+        test "$(cat configured-with 2>/dev/null)" != "$arguments"; then
+        say "configure for $host"
+        step configure.log ../configure "MPICC=mpicc.$host" "$@" || return 1
+        echo "$arguments" >configured-with
+    fi
+    say "make for $host"
+    step make.log make -j "$jobs"
+}

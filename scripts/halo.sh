@@ -1,0 +1,31 @@
+#!/bin/sh
+# halo.sh - install what is missing, build for both hosts, and show the halo
+# exchange: at P=2 and P=4, by the host's own one-sided calls and through
+# libmpi-rma, each as a ratio to MPI_Isend and MPI_Irecv in the same run.
+#
+#   sh scripts/halo.sh [OPTIONS OF bench/run-halo.sh]    e.g. --quick
+# With HOSTS="mpich" only one host. The CSV files stay in build-<host>/halo.
+
+top_srcdir=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+. "$top_srcdir/scripts/common.sh"
+
+case " $* " in *" --help "*)
+    sed -n '2,/^$/s/^# \{0,1\}//p' "$0"
+    exec sh "$top_srcdir/bench/run-halo.sh" --help
+    ;;
+esac
+
+install_missing
+bootstrap
+for host in ${HOSTS:-$hosts}; do
+    build "$host" || die "the build for $host failed"
+done
+code=0
+for host in ${HOSTS:-$hosts}; do
+    say "halo exchange on $host"
+    dir=$top_srcdir/build-$host
+    (cd "$dir" && MPIEXEC=mpiexec.$host sh "$top_srcdir/bench/run-halo.sh" \
+        --halo "$dir/bench/halo" --lib "$dir/.libs/libmpi-rma.so" --out "$dir/halo" "$@") || code=1
+done
+test "$code" = 0 || echo "halo.sh: a run failed, see above" >&2
+exit "$code"

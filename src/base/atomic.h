@@ -1,0 +1,35 @@
+/*
+ * atomic.h - C11 atomics plus the few words every layer needs around them.
+ *
+ * All shared variables are _Atomic objects accessed with an explicit memory
+ * order; pairs name each other in comments ("pairs with ...").
+ */
+#ifndef MRMA_BASE_ATOMIC_H
+#define MRMA_BASE_ATOMIC_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define MRMA_CACHE_LINE 64
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* Tell the processor that this is a spin loop. */
+static inline void cpu_relax(void)
+{
+    /* A gcc builtin on x86; elsewhere a compiler barrier is all we ask for. */
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#else
+    atomic_signal_fence(memory_order_seq_cst);
+#endif
+}
+
+/* Does sequence number a lie at or after b? Both may wrap. */
+static inline int seq_reached(uint32_t a, uint32_t b)
+{
+    return (int32_t)(a - b) >= 0;
+}
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * conf.h - the MPIRMA_* environment, read once per engine.
+ *
+ * conf_load reads through a lookup function so that tests (and many engines in
+ * one process) do not share the environment. Every variable is checked: a value
+ * that is not understood gives an error text naming the variable, the value and
+ * what was expected.
+ */
+#ifndef MRMA_BASE_CONF_H
+#define MRMA_BASE_CONF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/log.h"
+
+enum conf_path {
+    CONF_PATH_AUTO,
+    CONF_PATH_MAPPED,
+    CONF_PATH_CMA,
+    CONF_PATH_SHM_PACKETS,
+    CONF_PATH_NET_PACKETS
+};
+
+enum conf_progress { CONF_PROGRESS_AUTO, CONF_PROGRESS_AGENT, CONF_PROGRESS_POLL };
+
+struct conf {
+    bool disable;            /* MPIRMA_DISABLE=0|1 */
+    enum conf_path path;     /* MPIRMA_PATH=auto|mapped|cma|shm-packets|net-packets */
+    int ranks_per_node;      /* MPIRMA_RANKS_PER_NODE=k, 0: real nodes */
+    enum conf_progress progress; /* MPIRMA_PROGRESS=auto|agent|poll */
+    char segment_dir[256];   /* MPIRMA_SEGMENT_DIR, "": anonymous memory (memfd) */
+    char stats[256];         /* MPIRMA_STATS: "" off, "1" stderr, else a file name; "0" is off */
+    bool strict;             /* MPIRMA_STRICT=0|1 */
+    double hang_report;      /* MPIRMA_HANG_REPORT=seconds, 0: off */
+    enum log_level log_level; /* MPIRMA_LOG=error|warn|info|debug|trace, default warn */
+};
+
+/* One row per variable, for mpi-rma-info and the user guide's check. */
+struct conf_var {
+    const char *name;     /* "MPIRMA_PATH" */
+    const char *expected; /* "auto, mapped, cma, shm-packets or net-packets" */
+    const char *meaning;  /* one line */
+};
+extern const struct conf_var conf_vars[]; /* ends with name == NULL */
+
+/* Fill *conf from lookup (getenv's shape). Returns MRMA_SUCCESS, or
+ * MRMA_ERR_ARG with a one-line text in msg (of msg_len bytes). */
+int conf_load(struct conf *conf, char *(*lookup)(const char *name), char *msg, size_t msg_len);
+
+/* The value in use of a variable as text, e.g. "auto" (for mpi-rma-info). */
+const char *conf_value(const struct conf *conf, const char *name, char *buf, size_t len);
+
+#endif

@@ -1,0 +1,122 @@
+/*
+ * list.h - intrusive doubly linked list.
+ *
+ * A struct list is a ring through its own head; an element embeds a struct
+ * list_node and is in at most one list through it. A node that is in no list has
+ * next == NULL once it went through list_remove or list_node_init, so "is it
+ * queued" is one comparison. Nothing is allocated; no locks: the owner of the
+ * list guards it. All operations but the walks take constant time.
+ */
+#ifndef MRMA_BASE_LIST_H
+#define MRMA_BASE_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct list_node {
+    struct list_node *next;
+    struct list_node *prev;
+};
+
+struct list {
+    struct list_node head;
+};
+
+/* The element of the given type whose member is node. */
+#define LIST_ENTRY(node, type, member) ((type *)(void *)((char *)(node) - offsetof(type, member)))
+
+/* Walks; LIST_EACH_SAFE allows the current node to be removed (and freed). */
+#define LIST_EACH(node, list) \
+    for (struct list_node *node = (list)->head.next; node != &(list)->head; node = node->next)
+#define LIST_EACH_SAFE(node, list)                                                          \
+    for (struct list_node *node = (list)->head.next, *node##_after = node->next;            \
+         node != &(list)->head; node = node##_after, node##_after = node->next)
+
+static inline void list_init(struct list *list)
+{
+    list->head.next = list->head.prev = &list->head;
+}
+
+static inline void list_node_init(struct list_node *node)
+{
+    node->next = node->prev = NULL;
+}
+
+static inline bool list_node_queued(const struct list_node *node)
+{
+    return node->next != NULL;
+}
+
+static inline bool list_empty(const struct list *list)
+{
+    return list->head.next == &list->head;
+}
+
+static inline void list_insert_after(struct list_node *where, struct list_node *node)
+{
+    node->prev = where;
+    node->next = where->next;
+    where->next->prev = node;
+    where->next = node;
+}
+
+static inline void list_push_front(struct list *list, struct list_node *node)
+{
+    list_insert_after(&list->head, node);
+}
+
+static inline void list_push_back(struct list *list, struct list_node *node)
+{
+    list_insert_after(list->head.prev, node);
+}
+
+static inline void list_remove(struct list_node *node)
+{
+    node->prev->next = node->next;
+    node->next->prev = node->prev;
+    list_node_init(node);
+}
+
+/* First or last node, NULL if the list is empty; the node stays in the list. */
+static inline struct list_node *list_first(const struct list *list)
+{
+    return list_empty(list) ? NULL : list->head.next;
+}
+
+static inline struct list_node *list_last(const struct list *list)
+{
+    return list_empty(list) ? NULL : list->head.prev;
+}
+
+/* The node after this one, NULL at the end. */
+static inline struct list_node *list_next(const struct list *list, const struct list_node *node)
+{
+    return node->next == &list->head ? NULL : node->next;
+}
+
+static inline struct list_node *list_prev(const struct list *list, const struct list_node *node)
+{
+    return node->prev == &list->head ? NULL : node->prev;
+}
+
+static inline struct list_node *list_pop_front(struct list *list)
+{
+    struct list_node *node = list_first(list);
+    if (node != NULL)
+        list_remove(node);
+    return node;
+}
+
+/* Move all of from to the end of list; from is empty afterwards. */
+static inline void list_splice_back(struct list *list, struct list *from)
+{
+    if (list_empty(from))
+        return;
+    from->head.next->prev = list->head.prev;
+    list->head.prev->next = from->head.next;
+    from->head.prev->next = &list->head;
+    list->head.prev = from->head.prev;
+    list_init(from);
+}
+
+#endif

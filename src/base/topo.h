@@ -1,0 +1,47 @@
+/*
+ * topo.h - which processing units this process may use, and what the node has.
+ *
+ * Two ways in. topo_cpuset_self is one system call and serves window creation:
+ * the processes of a node exchange their sets, and if the union has fewer units
+ * than there are processes, waiting must yield at once. topo_load asks hwloc for
+ * the whole machine (milliseconds) and is for mpi-rma-info only.
+ * No state, no locks.
+ */
+#ifndef MRMA_BASE_TOPO_H
+#define MRMA_BASE_TOPO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/log.h"
+
+#define TOPO_CPUSET_BITS 1024
+
+/* Bit i of word i/64: the unit that the operating system numbers i. Fixed size
+ * since it travels between processes. Units from 1024 on share the bits of
+ * number modulo 1024: a set is never empty, the count may be too low. */
+struct topo_cpuset {
+    uint64_t word[TOPO_CPUSET_BITS / 64];
+};
+
+struct topo {
+    unsigned allowed;  /* PUs this process may use */
+    unsigned pus;      /* PUs of the node */
+    unsigned cores;
+    unsigned packages;
+    unsigned numa;     /* NUMA nodes */
+    struct topo_cpuset cpuset; /* the allowed PUs */
+    char summary[160]; /* "1 package, 2 cores, 4 PUs, 1 NUMA node; this process may use 2 PUs" */
+};
+
+/* The PUs on which the calling thread may run. MRMA_ERR_OTHER (nothing said) if
+ * the system does not tell; *set is not written then. */
+int topo_cpuset_self(struct topo_cpuset *set);
+
+unsigned topo_cpuset_count(const struct topo_cpuset *set);
+void topo_cpuset_or(struct topo_cpuset *into, const struct topo_cpuset *from);
+
+/* Fill *topo. MRMA_ERR_OTHER with a message if hwloc cannot read the machine. */
+int topo_load(struct topo *topo, const struct log *log);
+
+#endif

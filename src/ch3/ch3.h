@@ -1,0 +1,105 @@
+/*
+ * ch3.h - virtual connections, their send queues, dispatch and progress.
+ *
+ * A struct ch3 is one process's end of everything: its channels, its virtual
+ * connections (one per peer) and the handler table the layer above handed in.
+ *
+ * Sending: packets leave in the order given. A short packet is copied
+ * (ch3_send_copy); what is long, or must wait its turn, is a struct ch3_stream
+ * whose next call-back builds one packet at a time when there is room, and whose
+ * done call-back may turn it into something further. Both are always called.
+ *
+ * Locks: every function is called with the engine's lock held when the engine is
+ * concurrent, except ch3_pending.
+ */
+#ifndef MRMA_CH3_CH3_H
+#define MRMA_CH3_CH3_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "base/log.h"
+#include "ch3/channel.h"
+#include "ch3/pkt.h"
+
+struct ch3;
+struct ch3_stream;
+
+/* Virtual connection states; see doc/states. */
+enum ch3_vc_state { CH3_VC_IDLE, CH3_VC_OPEN, CH3_VC_FAILED, CH3_VC_STATES };
+enum ch3_vc_event { CH3_VC_CONNECT, CH3_VC_LOST, CH3_VC_CLOSE, CH3_VC_EVENTS };
+
+struct ch3_vc {
+    struct ch3 *ch3;
+    struct ch3_channel *channel;
+    void *channel_data; /* the channel's own per-peer state */
+    void *owner;        /* the layer above's peer */
+    enum ch3_vc_state state;
+    struct list sendq;  /* struct ch3_stream, first to leave first */
+    size_t queued;      /* bytes of copied packets in sendq */
+    struct list_node pending_link; /* in ch3->pending_vcs while sendq is not empty */
+    uint64_t bad_packets;
+};
+
+/* One thing that wants to leave, in parts. Embedded by its owner. */
+struct ch3_stream {
+    struct list_node link;
+    /* Build the next packet in room (cap bytes, PKT_MAX at least when wants was
+     * 0, else wants); set *len (0: nothing to send this time). Returns true when
+     * this was the last. Called in queue order, never twice at once. */
+    bool (*next)(struct ch3_stream *st, void *room, size_t cap, size_t *len);
+    /* The stream has left the queue: finished, or failed (the connection is
+     * gone, err is not MRMA_SUCCESS). It may be freed or started anew here. */
+    void (*done)(struct ch3_stream *st, int err);
+    size_t wants; /* room to reserve for the next packet, 0: PKT_MAX */
+};
+
+/* What the layer above does with a packet whose header was checked. */
+typedef void (*ch3_handler)(void *ctx, struct ch3_vc *from, const struct pkt_hdr *pkt);
+
+struct ch3_stats {
+    uint64_t packets_sent, bytes_sent, packets_received, bytes_received, queued, bad;
+    uint64_t by_type[PKT_TYPE_LAST]; /* sent */
+};
+
+enum { CH3_MAX_CHANNELS = 4 };
+
+struct ch3 {
+    const struct log *log;
+    const ch3_handler *handlers; /* PKT_TYPE_LAST entries, none empty but PKT_NONE */
+    void *handler_ctx;
+    struct ch3_channel *channels[CH3_MAX_CHANNELS];
+    unsigned nchannels;
+    struct list pending_vcs;
+    struct ch3_stats stats;
+};
+
+void ch3_init(struct ch3 *c, const struct log *log, const ch3_handler *handlers, void *ctx);
+void ch3_add_channel(struct ch3 *c, struct ch3_channel *ch);
+
+void ch3_vc_init(struct ch3_vc *vc, struct ch3 *c, struct ch3_channel *ch, void *channel_data, void *owner);
+/* Apply an event to the state table. Returns false (and logs) where the table
+ * has no entry. CH3_VC_LOST ends every queued stream with an error. */
+bool ch3_vc_event(struct ch3_vc *vc, enum ch3_vc_event event);
+
+/* Send a packet of len bytes; it is copied and may be queued. */
+int ch3_send_copy(struct ch3_vc *vc, const void *packet, size_t len);
+/* Queue a stream and send as much of it as there is room for. */
+int ch3_send_stream(struct ch3_vc *vc, struct ch3_stream *st);
+/* Is anything of this connection still queued? */
+static inline bool ch3_vc_busy(const struct ch3_vc *vc)
+{
+    return !list_empty(&vc->sendq);
+}
+
+/* Poll every channel once and push queued streams. Returns whether anything moved. */
+bool ch3_poll(struct ch3 *c);
+/* Has any channel something to deliver? No lock needed. */
+bool ch3_pending(const struct ch3 *c);
+
+/* What channels call for each packet: checks it and calls its handler. */
+void ch3_deliver(struct ch3_vc *from, const void *packet, size_t len);
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * pkt.h - the wire format: everything one process says to another.
+ *
+ * Fixed-width little-endian fields, sizes and offsets asserted, one version. A
+ * packet is a header, for PKT_OPS followed by operation records, each record by
+ * its target segments and its data; records are 8-byte aligned. A packet never
+ * exceeds PKT_MAX bytes. Nothing in a packet is trusted before pkt_check
+ * (dispatch.c) and the handler's own checks have passed.
+ *
+ * One PKT_OPS carries any number of operations of one epoch to one target and
+ * whatever synchronization rides along: the lock request in front of the
+ * operations; flush, unlock, complete or fence marker behind them.
+ */
+#ifndef MRMA_CH3_PKT_H
+#define MRMA_CH3_PKT_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ch3/channel.h"
+
+#define PKT_VERSION 1
+#define PKT_MAX CH3_PACKET_MAX
+
+enum pkt_type {
+    PKT_NONE = 0,
+    PKT_OPS,   /* origin -> target: operations and what rides on them */
+    PKT_POST,  /* target -> origin: exposure epoch number seq is open (MPI_Win_post) */
+    PKT_OPEN,  /* target -> origin: the fence phase seq is open, or the lock is granted */
+    PKT_ACK,   /* target -> origin: flush or unlock number seq is done */
+    PKT_REPLY, /* target -> origin: data for a get-like request */
+    PKT_ERROR, /* target -> origin: an operation was refused */
+    PKT_SYNC,  /* window barrier (MPI_Win_free): the sender has entered barrier seq */
+    PKT_TYPE_LAST
+};
+
+enum pkt_flag {
+    PKT_F_LOCK_SHARED = 1 << 0,    /* first of a lock epoch: acquire, then apply */
+    PKT_F_LOCK_EXCLUSIVE = 1 << 1,
+    PKT_F_WANT_OPEN = 1 << 2,      /* more follows: tell the origin when the epoch is open */
+    PKT_F_FLUSH = 1 << 3,          /* acknowledge when all before and in this packet is applied */
+    PKT_F_UNLOCK = 1 << 4,         /* release the lock, then acknowledge */
+    PKT_F_COMPLETE = 1 << 5,       /* last of a PSCW access epoch */
+    PKT_F_FENCE = 1 << 6,          /* last of a fence phase; count holds the phase's operations */
+    PKT_F_ALL = (1 << 7) - 1
+};
+
+enum pkt_epoch {
+    PKT_EPOCH_NONE = 0,
+    PKT_EPOCH_FENCE, /* seq: the origin's fence phase */
+    PKT_EPOCH_PSCW,  /* seq: how many access epochs the origin has started towards this target */
+    PKT_EPOCH_LOCK,  /* the origin holds, or asks for with this packet, a lock */
+    PKT_EPOCH_NOCHECK, /* passive target without a lock (MPI_MODE_NOCHECK) */
+    PKT_EPOCH_LAST
+};
+
+struct pkt_hdr {
+    uint8_t version;
+    uint8_t type;    /* enum pkt_type */
+    uint8_t epoch;   /* enum pkt_epoch, PKT_OPS only */
+    uint8_t flags;   /* enum pkt_flag, PKT_OPS only */
+    uint32_t len;    /* bytes of the packet, header included */
+    uint32_t win;    /* the receiver's index of the window */
+    uint32_t win_gen; /* and its generation: a window freed and its index reused is noticed */
+    uint32_t rank;   /* the sender's rank in the window */
+    uint32_t seq;    /* epoch, acknowledgement or barrier number by type */
+    uint32_t count;  /* PKT_OPS: records in this packet; PKT_REPLY: the request; PKT_ERROR: the request */
+    uint32_t total;  /* PKT_OPS with PKT_F_FENCE: operation records of the phase; PKT_ERROR: enum mrma_err */
+    uint64_t offset; /* PKT_REPLY: position of the data in the request's packed result; PKT_OPS with
+                        PKT_F_FLUSH or PKT_F_UNLOCK: the number that the PKT_ACK returns */
+};
+static_assert(sizeof(struct pkt_hdr) == 40, "wire size");
+static_assert(offsetof(struct pkt_hdr, win) == 8, "wire offset");
+static_assert(offsetof(struct pkt_hdr, offset) == 32, "wire offset");
+
+enum pkt_op_kind {
+    PKT_OP_NONE = 0,
+    PKT_OP_PUT,
+    PKT_OP_GET,
+    PKT_OP_ACC,
+    PKT_OP_GET_ACC, /* with op MPI_NO_OP no data travels */
+    PKT_OP_CAS,     /* data: compare value, then new value */
+    PKT_OP_KIND_LAST
+};
+
+struct pkt_op {
+    uint8_t kind;    /* enum pkt_op_kind */
+    uint8_t op;      /* enum acc_op */
+    uint8_t type;    /* enum acc_type of the elements */
+    uint8_t pad;
+    uint32_t nseg;   /* target segments that follow */
+    uint32_t request; /* origin's request for replies, by kind */
+    uint32_t data_len; /* bytes of data behind the segments, before padding to 8 */
+    uint64_t offset; /* position in the request's packed result, by kind */
+};
+static_assert(sizeof(struct pkt_op) == 24, "wire size");
+
+struct pkt_seg {
+    int64_t disp; /* bytes from the window base; the address itself in a dynamic window */
+    uint64_t len; /* bytes */
+};
+static_assert(sizeof(struct pkt_seg) == 16, "wire size");
+
+static inline size_t pkt_align(size_t len)
+{
+    return (len + 7) & ~(size_t)7;
+}
+
+#endif

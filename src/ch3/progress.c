@@ -1,0 +1,38 @@
+/*
+ * progress.c - one round of progress: push what is queued, poll what arrives.
+ *
+ * Neighbours: sendq.c pushes, the channels poll and deliver. Locks: the
+ * engine's, held by the caller (not for ch3_pending).
+ */
+#include "ch3/ch3.h"
+#include "ch3/sendq.h"
+
+void ch3_init(struct ch3 *c, const struct log *log, const ch3_handler *handlers, void *ctx)
+{
+    *c = (struct ch3){.log = log, .handlers = handlers, .handler_ctx = ctx};
+    list_init(&c->pending_vcs);
+}
+
+void ch3_add_channel(struct ch3 *c, struct ch3_channel *ch)
+{
+    ch->deliver = ch3_deliver;
+    c->channels[c->nchannels++] = ch;
+}
+
+bool ch3_poll(struct ch3 *c)
+{
+    bool moved = false;
+    LIST_EACH_SAFE(it, &c->pending_vcs)
+        moved |= ch3_sendq_push(LIST_ENTRY(it, struct ch3_vc, pending_link));
+    for (unsigned i = 0; i < c->nchannels; i++)
+        moved |= c->channels[i]->ops->poll(c->channels[i]) != 0;
+    return moved;
+}
+
+bool ch3_pending(const struct ch3 *c)
+{
+    for (unsigned i = 0; i < c->nchannels; i++)
+        if (c->channels[i]->ops->pending(c->channels[i]))
+            return true;
+    return false;
+}

@@ -1,0 +1,137 @@
+/*
+ * sendq.c - sending in order: copied packets and streams.
+ *
+ * Invariant: a packet leaves directly only while the queue of its connection is
+ * empty, so the order of ch3_send_copy and ch3_send_stream is the order on the
+ * wire. A connection is in ch3->pending_vcs exactly while its queue is not empty.
+ * Locks: the engine's, held by the caller.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "ch3/ch3.h"
+#include "ch3/sendq.h"
+
+struct copied_packet {
+    struct ch3_stream stream;
+    struct ch3_vc *vc;
+    size_t len;
+    unsigned char bytes[];
+};
+
+static void count_sent(struct ch3_vc *vc, const void *packet, size_t len)
+{
+    const struct pkt_hdr *hdr = packet;
+    struct ch3_stats *s = &vc->ch3->stats;
+    s->packets_sent++;
+    s->bytes_sent += len;
+    if (hdr->type < PKT_TYPE_LAST)
+        s->by_type[hdr->type]++;
+}
+
+static bool copied_next(struct ch3_stream *st, void *room, size_t cap, size_t *len)
+{
+    struct copied_packet *p = LIST_ENTRY(st, struct copied_packet, stream);
+    (void)cap;
+    memcpy(room, p->bytes, p->len);
+    *len = p->len;
+    return true;
+}
+
+static void copied_done(struct ch3_stream *st, int err)
+{
+    struct copied_packet *p = LIST_ENTRY(st, struct copied_packet, stream);
+    (void)err;
+    p->vc->queued -= p->len;
+    free(p);
+}
+
+/* Send what the stream at the head gives while there is room. True: it is finished. */
+static bool push_stream(struct ch3_vc *vc, struct ch3_stream *st)
+{
+    struct ch3_channel *ch = vc->channel;
+    for (;;) {
+        size_t cap = st->wants ? st->wants : PKT_MAX, len = 0;
+        void *room = ch->ops->reserve(ch, vc, cap);
+        if (!room)
+            return false;
+        bool last = st->next(st, room, cap, &len);
+        if (len)
+            count_sent(vc, room, len);
+        ch->ops->commit(ch, vc, len);
+        if (last)
+            return true;
+        if (!len)
+            return false;
+    }
+}
+
+bool ch3_sendq_push(struct ch3_vc *vc)
+{
+    bool moved = false;
+    struct list_node *link;
+    while ((link = list_first(&vc->sendq)) != NULL) {
+        struct ch3_stream *st = LIST_ENTRY(link, struct ch3_stream, link);
+        uint64_t before = vc->ch3->stats.packets_sent;
+        bool finished = push_stream(vc, st);
+        moved |= finished || vc->ch3->stats.packets_sent != before;
+        if (!finished)
+            return moved;
+        list_remove(&st->link);
+        st->done(st, MRMA_SUCCESS);
+    }
+    if (list_node_queued(&vc->pending_link))
+        list_remove(&vc->pending_link);
+    return moved;
+}
+
+static int check_open(struct ch3_vc *vc)
+{
+    return vc->state == CH3_VC_OPEN ? MRMA_SUCCESS : MRMA_ERR_PROC_FAILED;
+}
+
+static void enqueue(struct ch3_vc *vc, struct ch3_stream *st)
+{
+    if (list_empty(&vc->sendq))
+        list_push_back(&vc->ch3->pending_vcs, &vc->pending_link);
+    list_push_back(&vc->sendq, &st->link);
+    vc->ch3->stats.queued++;
+}
+
+int ch3_send_copy(struct ch3_vc *vc, const void *packet, size_t len)
+{
+    int err = check_open(vc);
+    if (err)
+        return err;
+    if (list_empty(&vc->sendq)) {
+        void *room = vc->channel->ops->reserve(vc->channel, vc, len);
+        if (room) {
+            memcpy(room, packet, len);
+            count_sent(vc, packet, len);
+            vc->channel->ops->commit(vc->channel, vc, len);
+            return MRMA_SUCCESS;
+        }
+    }
+    struct copied_packet *p = malloc(sizeof(*p) + len);
+    if (!p)
+        return log_fail(vc->ch3->log, MRMA_ERR_NO_MEM, "no memory to queue a packet of %zu bytes", len);
+    *p = (struct copied_packet){
+        .stream = {.next = copied_next, .done = copied_done, .wants = len}, .vc = vc, .len = len};
+    memcpy(p->bytes, packet, len);
+    vc->queued += len;
+    enqueue(vc, &p->stream);
+    return MRMA_SUCCESS;
+}
+
+int ch3_send_stream(struct ch3_vc *vc, struct ch3_stream *st)
+{
+    int err = check_open(vc);
+    if (err)
+        return err;
+    bool first = list_empty(&vc->sendq);
+    enqueue(vc, st);
+    if (first)
+        ch3_sendq_push(vc);
+    return MRMA_SUCCESS;
+}

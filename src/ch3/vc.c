@@ -1,0 +1,66 @@
+/*
+ * vc.c - virtual connections: the state table and the end of a lost one.
+ *
+ *             CONNECT        LOST            CLOSE
+ *   IDLE      OPEN           FAILED          IDLE
+ *   OPEN      -              FAILED (*)      IDLE
+ *   FAILED    -              FAILED          IDLE
+ *
+ * (*) every queued stream is ended with MRMA_ERR_PROC_FAILED. "-" is a bug of
+ * the caller: refused and logged. doc/states shows the same table.
+ */
+#include "base/err.h"
+#include "ch3/ch3.h"
+
+enum { REFUSED = CH3_VC_STATES };
+
+static const uint8_t transition[CH3_VC_STATES][CH3_VC_EVENTS] = {
+    [CH3_VC_IDLE] = {[CH3_VC_CONNECT] = CH3_VC_OPEN, [CH3_VC_LOST] = CH3_VC_FAILED, [CH3_VC_CLOSE] = CH3_VC_IDLE},
+    [CH3_VC_OPEN] = {[CH3_VC_CONNECT] = REFUSED, [CH3_VC_LOST] = CH3_VC_FAILED, [CH3_VC_CLOSE] = CH3_VC_IDLE},
+    [CH3_VC_FAILED] = {[CH3_VC_CONNECT] = REFUSED, [CH3_VC_LOST] = CH3_VC_FAILED, [CH3_VC_CLOSE] = CH3_VC_IDLE},
+};
+
+void ch3_vc_init(struct ch3_vc *vc, struct ch3 *c, struct ch3_channel *ch, void *channel_data, void *owner)
+{
+    *vc = (struct ch3_vc){
+        .ch3 = c, .channel = ch, .channel_data = channel_data, .owner = owner, .state = CH3_VC_IDLE};
+    list_init(&vc->sendq);
+    list_node_init(&vc->pending_link);
+}
+
+static void fail_queue(struct ch3_vc *vc)
+{
+    struct list_node *link;
+    while ((link = list_first(&vc->sendq)) != NULL) {
+        struct ch3_stream *st = LIST_ENTRY(link, struct ch3_stream, link);
+        list_remove(link);
+        st->done(st, MRMA_ERR_PROC_FAILED);
+    }
+    if (list_node_queued(&vc->pending_link))
+        list_remove(&vc->pending_link);
+}
+
+bool ch3_vc_event(struct ch3_vc *vc, enum ch3_vc_event event)
+{
+    uint8_t to = transition[vc->state][event];
+    if (to == REFUSED) {
+        log_msg(vc->ch3->log, LOG_LEVEL_ERROR, "virtual connection: event %d refused in state %d", event, vc->state);
+        return false;
+    }
+    vc->state = to;
+    if (event == CH3_VC_LOST)
+        fail_queue(vc);
+    if (event == CH3_VC_CLOSE && vc->channel)
+        vc->channel->ops->disconnect(vc->channel, vc);
+    return true;
+}
+
+void *ch3_vc_channel_data(const struct ch3_vc *vc)
+{
+    return vc->channel_data;
+}
+
+void ch3_vc_lost(struct ch3_vc *vc)
+{
+    (void)ch3_vc_event(vc, CH3_VC_LOST);
+}

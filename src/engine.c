@@ -1,0 +1,161 @@
+/*
+ * engine.c - the one place that sees every layer and puts them together.
+ *
+ * An engine owns: its shared heap, its process segment, the shm channel, its
+ * peers, the segments of others that it has mapped, the agent thread, and the
+ * CH3 and RMA layers on top. engine_env.c gives src/rma its view of all that.
+ */
+#include "engine.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "engine_env.h"
+#include "rma/handlers.h"
+#include "rma/progress.h"
+#include "shm/cma_probe.h"
+
+enum { AGENT_STACK = 512 * 1024 };
+
+struct rma *engine_rma(struct engine *e) { return &e->rma; }
+struct heap *engine_heap(struct engine *e) { return e->heap; }
+const struct log *engine_log(struct engine *e) { return &e->log; }
+const struct conf *engine_conf(struct engine *e) { return &e->conf; }
+
+static void *agent_main(void *arg)
+{
+    struct engine *e = arg;
+    rma_agent_loop(&e->rma, &e->agent_stop);
+    return NULL;
+}
+
+/* Signals stay with the application's threads. */
+int engine_agent_start(struct engine *e)
+{
+    sigset_t all, old;
+    pthread_attr_t attr;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, AGENT_STACK);
+    atomic_store_explicit(&e->rma.concurrent, true, memory_order_relaxed);
+    int err = pthread_create(&e->agent, &attr, agent_main, e);
+    pthread_attr_destroy(&attr);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (err)
+        return log_fail(&e->log, MRMA_ERR_OTHER, "cannot start the agent thread: %s", strerror(err));
+    e->rma.agent = true;
+    return MRMA_SUCCESS;
+}
+
+static void agent_end(struct engine *e)
+{
+    if (!e->rma.agent)
+        return;
+    atomic_store_explicit(&e->agent_stop, true, memory_order_release);
+    event_wake(&e->own->agent_event);
+    pthread_join(e->agent, NULL);
+    e->rma.agent = false;
+}
+
+static int make_own_segment(struct engine *e)
+{
+    int err = seg_create(e->conf.segment_dir, sizeof(struct procseg), &e->log, &e->own_seg);
+    if (err)
+        return err;
+    err = seg_commit(&e->own_seg, 0, sizeof(struct procseg), &e->log);
+    if (err)
+        return err;
+    e->own = e->own_seg.base;
+    e->own->magic = PROCSEG_MAGIC;
+    e->own->uid = e->uid;
+    return MRMA_SUCCESS;
+}
+
+static int assemble(struct engine *e, bool threads)
+{
+    if (getrandom(&e->uid, sizeof e->uid, 0) != sizeof e->uid || !e->uid)
+        e->uid = ((uint64_t)getpid() << 32) ^ clock_monotonic_ns();
+    int err = heap_create(e->conf.segment_dir, &e->log, &e->heap);
+    if (!err)
+        err = make_own_segment(e);
+    if (err)
+        return err;
+    (void)cma_permit_peers();
+    struct shm_channel_env ch_env = engine_channel_env(e);
+    shm_channel_init(&e->shm, e->own, &ch_env, &e->log);
+    ch3_init(&e->ch3, &e->log, rma_handlers, &e->rma);
+    ch3_add_channel(&e->ch3, &e->shm.channel);
+    engine_env_init(e);
+    rma_init(&e->rma, &e->log, &e->conf, &e->env, &e->ch3, clock_monotonic_ns, threads);
+    return MRMA_SUCCESS;
+}
+
+int engine_create(const struct conf *conf, const struct log *log, bool threads, int world_rank, struct engine **out)
+{
+    struct engine *e = calloc(1, sizeof *e);
+    if (!e)
+        return log_fail(log, MRMA_ERR_NO_MEM, "no memory for the engine");
+    e->conf = *conf;
+    e->log = *log;
+    e->own_seg.fd = -1;
+    e->world_rank = world_rank;
+    int err = assemble(e, threads);
+    if (err) {
+        heap_destroy(e->heap);
+        seg_close(&e->own_seg);
+        free(e);
+        return err;
+    }
+    *out = e;
+    return MRMA_SUCCESS;
+}
+
+static void print_stats(struct engine *e)
+{
+    static const char *const names[PATH_COUNT] = {"mapped", "cma", "packets"};
+    const struct rma_stats *s = &e->rma.stats;
+    const struct ch3_stats *c = &e->ch3.stats;
+    struct win_stats paths;
+    if (!e->conf.stats[0])
+        return;
+    FILE *out = strcmp(e->conf.stats, "1") == 0 ? stderr : fopen(e->conf.stats, "a");
+    if (!out) {
+        log_msg(&e->log, LOG_LEVEL_ERROR, "MPIRMA_STATS: cannot open %s", e->conf.stats);
+        return;
+    }
+    rma_paths_total(&e->rma, &paths);
+    char text[2048];
+    size_t at = (size_t)snprintf(text, sizeof text, "libmpi-rma[%d] stats: windows %llu", e->world_rank,
+                                 (unsigned long long)s->windows);
+    for (int p = 0; p < PATH_COUNT; p++)
+        at += (size_t)snprintf(text + at, sizeof text - at, ", %s %llu ops %llu bytes", names[p],
+                               (unsigned long long)paths.ops[p], (unsigned long long)paths.bytes[p]);
+    snprintf(text + at, sizeof text - at,
+             ", ring puts %llu, packets sent %llu (%llu bytes) received %llu queued %llu refused %llu, acks %llu, "
+             "parked %llu, lock waits %llu, futex sleeps %llu, agent wake-ups %llu\n",
+             (unsigned long long)s->ring_puts, (unsigned long long)c->packets_sent, (unsigned long long)c->bytes_sent,
+             (unsigned long long)c->packets_received, (unsigned long long)c->queued,
+             (unsigned long long)(s->refused + c->bad), (unsigned long long)s->acks, (unsigned long long)s->parked,
+             (unsigned long long)s->lock_waits, (unsigned long long)s->sleeps, (unsigned long long)s->agent_wakeups);
+    fputs(text, out);
+    if (out != stderr)
+        fclose(out);
+}
+
+void engine_destroy(struct engine *e)
+{
+    agent_end(e);
+    print_stats(e);
+    rma_fini(&e->rma);
+    engine_env_fini(e);
+    heap_destroy(e->heap);
+    seg_close(&e->own_seg);
+    free(e);
+}

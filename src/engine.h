@@ -1,0 +1,34 @@
+/*
+ * engine.h - one process's end of the library, all layers put together.
+ *
+ * An engine is a value with no state outside it: src/mpi has one per process,
+ * tests and simulations as many as they like. Created at the first window or
+ * MPI_Alloc_mem, destroyed in MPI_Finalize.
+ */
+#ifndef MRMA_ENGINE_H
+#define MRMA_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/conf.h"
+#include "base/log.h"
+
+struct engine;
+struct rma;
+struct dtype_cache;
+struct heap;
+
+/* conf and log are copied. threads: may several threads call at once
+ * (MPI_THREAD_MULTIPLE)? world_rank: for messages. MRMA_ERR_NO_MEM, _OTHER. */
+int engine_create(const struct conf *conf, const struct log *log, bool threads, int world_rank, struct engine **out);
+/* Stop the agent, print statistics, release everything. Windows still alive are
+ * dropped without communication. */
+void engine_destroy(struct engine *e);
+
+struct rma *engine_rma(struct engine *e);
+struct heap *engine_heap(struct engine *e);
+const struct log *engine_log(struct engine *e);
+const struct conf *engine_conf(struct engine *e);
+
+#endif

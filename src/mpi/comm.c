@@ -1,0 +1,91 @@
+/*
+ * comm.c - MPI_Put, MPI_Get and their request forms (MPI 4.1, 12.3.1, 12.3.2 and
+ * 12.3.5).
+ *
+ * Look up the window, check, describe the operation on the stack, hand it down.
+ * Buffers belong to the caller until the operation is complete; datatypes may be
+ * freed at once. Displacements count in the target's displacement unit, in
+ * dynamic windows they are addresses of the target. Errors: MPI_ERR_WIN (said by
+ * the host), _COUNT, _RANK, _DISP, _TYPE, _RMA_SYNC, _RMA_RANGE.
+ * The large-count forms are in comm_large.c. No state, no locks.
+ */
+#include <mpi.h>
+
+#include "mpi/argcheck.h"
+#include "mpi/export.h"
+#include "mpi/host.h"
+#include "mpi/request.h"
+
+MRMA_PUBLIC int PMPI_Put(const void *oaddr, int ocount, MPI_Datatype otype, int target, MPI_Aint disp,
+                         int tcount, MPI_Datatype ttype, MPI_Win win)
+{
+    struct win_rec *rec = win_lookup(win);
+    struct rma_op op = { .oaddr = oaddr, .ocount = (size_t)ocount };
+    int err;
+
+    if (unlikely(rec == NULL))
+        return mpi_host.Put(oaddr, ocount, otype, target, disp, tcount, ttype, win);
+    err = args_transfer(rec, &op, &op.otype, ocount, otype, target, disp, tcount, ttype);
+    if (likely(err == MRMA_SUCCESS))
+        err = rma_put(rec->win, &op);
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Put", err, &op);
+}
+MRMA_EXPORT_MPI(Put);
+
+MRMA_PUBLIC int PMPI_Get(void *raddr, int rcount, MPI_Datatype rtype, int target, MPI_Aint disp, int tcount,
+                         MPI_Datatype ttype, MPI_Win win)
+{
+    struct win_rec *rec = win_lookup(win);
+    struct rma_op op = { .raddr = raddr, .rcount = (size_t)rcount };
+    int err;
+
+    if (unlikely(rec == NULL))
+        return mpi_host.Get(raddr, rcount, rtype, target, disp, tcount, ttype, win);
+    err = args_transfer(rec, &op, &op.rtype, rcount, rtype, target, disp, tcount, ttype);
+    if (likely(err == MRMA_SUCCESS))
+        err = rma_get(rec->win, &op);
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Get", err, &op);
+}
+MRMA_EXPORT_MPI(Get);
+
+MRMA_PUBLIC int PMPI_Rput(const void *oaddr, int ocount, MPI_Datatype otype, int target, MPI_Aint disp,
+                          int tcount, MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
+{
+    struct win_rec *rec = win_lookup(win);
+    struct rma_op op = { .oaddr = oaddr, .ocount = (size_t)ocount };
+    struct mpi_request *r;
+    int err;
+
+    if (unlikely(rec == NULL))
+        return mpi_host.Rput(oaddr, ocount, otype, target, disp, tcount, ttype, win, request);
+    r = request_new("MPI_Rput");
+    if (unlikely(r == NULL))
+        return op_fail(rec, "MPI_Rput", MRMA_ERR_NO_MEM, &op);
+    op.req = &r->req;
+    err = args_transfer(rec, &op, &op.otype, ocount, otype, target, disp, tcount, ttype);
+    if (likely(err == MRMA_SUCCESS))
+        err = rma_put(rec->win, &op);
+    return request_issued(r, rec, err, &op, request);
+}
+MRMA_EXPORT_MPI(Rput);
+
+MRMA_PUBLIC int PMPI_Rget(void *raddr, int rcount, MPI_Datatype rtype, int target, MPI_Aint disp, int tcount,
+                          MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
+{
+    struct win_rec *rec = win_lookup(win);
+    struct rma_op op = { .raddr = raddr, .rcount = (size_t)rcount };
+    struct mpi_request *r;
+    int err;
+
+    if (unlikely(rec == NULL))
+        return mpi_host.Rget(raddr, rcount, rtype, target, disp, tcount, ttype, win, request);
+    r = request_new("MPI_Rget");
+    if (unlikely(r == NULL))
+        return op_fail(rec, "MPI_Rget", MRMA_ERR_NO_MEM, &op);
+    op.req = &r->req;
+    err = args_transfer(rec, &op, &op.rtype, rcount, rtype, target, disp, tcount, ttype);
+    if (likely(err == MRMA_SUCCESS))
+        err = rma_get(rec->win, &op);
+    return request_issued(r, rec, err, &op, request);
+}
+MRMA_EXPORT_MPI(Rget);

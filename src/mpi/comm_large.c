@@ -1,0 +1,164 @@
+/*
+ * comm_large.c - the large-count forms of communication calls (MPI 4.1, 12.3).
+ *
+ * Counts are MPI_Count; otherwise as in comm.c and comm_acc.c. Built where the
+ * host declares them.
+ */
+#include <mpi.h>
+
+#include "mpi/argcheck.h"
+#include "mpi/comm_acc.h"
+#include "mpi/export.h"
+#include "mpi/host_large.h"
+#include "mpi/request.h"
+
+MRMA_PUBLIC int PMPI_Put_c(const void *oaddr, MPI_Count ocount, MPI_Datatype otype, int target,
+                           MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype, MPI_Win win)
+{
+    struct win_rec *rec = win_lookup(win);
+    struct rma_op op = { .oaddr = oaddr, .ocount = (size_t)ocount };
+    int err;
+
+    if (unlikely(rec == NULL))
+        return mpi_host_large.Put_c(oaddr, ocount, otype, target, disp, tcount, ttype, win);
+    err = args_transfer(rec, &op, &op.otype, ocount, otype, target, disp, tcount, ttype);
+    if (likely(err == MRMA_SUCCESS))
+        err = rma_put(rec->win, &op);
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Put", err, &op);
+}
+MRMA_EXPORT_MPI(Put_c);
+
+MRMA_PUBLIC int PMPI_Get_c(void *raddr, MPI_Count rcount, MPI_Datatype rtype, int target, MPI_Aint disp,
+                           MPI_Count tcount, MPI_Datatype ttype, MPI_Win win)
+{
+    struct win_rec *rec = win_lookup(win);
+    struct rma_op op = { .raddr = raddr, .rcount = (size_t)rcount };
+    int err;
+
+    if (unlikely(rec == NULL))
+        return mpi_host_large.Get_c(raddr, rcount, rtype, target, disp, tcount, ttype, win);
+    err = args_transfer(rec, &op, &op.rtype, rcount, rtype, target, disp, tcount, ttype);
+    if (likely(err == MRMA_SUCCESS))
+        err = rma_get(rec->win, &op);
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Get", err, &op);
+}
+MRMA_EXPORT_MPI(Get_c);
+
+MRMA_PUBLIC int PMPI_Rput_c(const void *oaddr, MPI_Count ocount, MPI_Datatype otype, int target,
+                            MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype, MPI_Win win,
+                            MPI_Request *request)
+{
+    struct win_rec *rec = win_lookup(win);
+    struct rma_op op = { .oaddr = oaddr, .ocount = (size_t)ocount };
+    struct mpi_request *r;
+    int err;
+
+    if (unlikely(rec == NULL))
+        return mpi_host_large.Rput_c(oaddr, ocount, otype, target, disp, tcount, ttype, win, request);
+    r = request_new("MPI_Rput");
+    if (unlikely(r == NULL))
+        return op_fail(rec, "MPI_Rput", MRMA_ERR_NO_MEM, &op);
+    op.req = &r->req;
+    err = args_transfer(rec, &op, &op.otype, ocount, otype, target, disp, tcount, ttype);
+    if (likely(err == MRMA_SUCCESS))
+        err = rma_put(rec->win, &op);
+    return request_issued(r, rec, err, &op, request);
+}
+MRMA_EXPORT_MPI(Rput_c);
+
+MRMA_PUBLIC int PMPI_Rget_c(void *raddr, MPI_Count rcount, MPI_Datatype rtype, int target, MPI_Aint disp,
+                            MPI_Count tcount, MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
+{
+    struct win_rec *rec = win_lookup(win);
+    struct rma_op op = { .raddr = raddr, .rcount = (size_t)rcount };
+    struct mpi_request *r;
+    int err;
+
+    if (unlikely(rec == NULL))
+        return mpi_host_large.Rget_c(raddr, rcount, rtype, target, disp, tcount, ttype, win, request);
+    r = request_new("MPI_Rget");
+    if (unlikely(r == NULL))
+        return op_fail(rec, "MPI_Rget", MRMA_ERR_NO_MEM, &op);
+    op.req = &r->req;
+    err = args_transfer(rec, &op, &op.rtype, rcount, rtype, target, disp, tcount, ttype);
+    if (likely(err == MRMA_SUCCESS))
+        err = rma_get(rec->win, &op);
+    return request_issued(r, rec, err, &op, request);
+}
+MRMA_EXPORT_MPI(Rget_c);
+
+MRMA_PUBLIC int PMPI_Accumulate_c(const void *oaddr, MPI_Count ocount, MPI_Datatype otype, int target,
+                                  MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype, MPI_Op op,
+                                  MPI_Win win)
+{
+    struct win_rec *rec = win_lookup(win);
+    struct rma_op what = { .op = ACC_OP_NONE };
+    int err;
+
+    if (unlikely(rec == NULL))
+        return mpi_host_large.Accumulate_c(oaddr, ocount, otype, target, disp, tcount, ttype, op, win);
+    err = comm_accumulate(rec, &what, oaddr, ocount, otype, target, disp, tcount, ttype, op);
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Accumulate", err, &what);
+}
+MRMA_EXPORT_MPI(Accumulate_c);
+
+MRMA_PUBLIC int PMPI_Raccumulate_c(const void *oaddr, MPI_Count ocount, MPI_Datatype otype, int target,
+                                   MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype, MPI_Op op,
+                                   MPI_Win win, MPI_Request *request)
+{
+    struct win_rec *rec = win_lookup(win);
+    struct rma_op what = { .op = ACC_OP_NONE };
+    struct mpi_request *r;
+    int err;
+
+    if (unlikely(rec == NULL))
+        return mpi_host_large.Raccumulate_c(oaddr, ocount, otype, target, disp, tcount, ttype, op, win,
+                                            request);
+    r = request_new("MPI_Raccumulate");
+    if (unlikely(r == NULL))
+        return op_fail(rec, "MPI_Raccumulate", MRMA_ERR_NO_MEM, &what);
+    what.req = &r->req;
+    err = comm_accumulate(rec, &what, oaddr, ocount, otype, target, disp, tcount, ttype, op);
+    return request_issued(r, rec, err, &what, request);
+}
+MRMA_EXPORT_MPI(Raccumulate_c);
+
+MRMA_PUBLIC int PMPI_Get_accumulate_c(const void *oaddr, MPI_Count ocount, MPI_Datatype otype, void *raddr,
+                                      MPI_Count rcount, MPI_Datatype rtype, int target, MPI_Aint disp,
+                                      MPI_Count tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
+{
+    struct win_rec *rec = win_lookup(win);
+    struct rma_op what = { .op = ACC_OP_NONE };
+    int err;
+
+    if (unlikely(rec == NULL))
+        return mpi_host_large.Get_accumulate_c(oaddr, ocount, otype, raddr, rcount, rtype, target, disp,
+                                               tcount, ttype, op, win);
+    err = comm_get_accumulate(rec, &what, oaddr, ocount, otype, raddr, rcount, rtype, target, disp, tcount,
+                              ttype, op);
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Get_accumulate", err, &what);
+}
+MRMA_EXPORT_MPI(Get_accumulate_c);
+
+MRMA_PUBLIC int PMPI_Rget_accumulate_c(const void *oaddr, MPI_Count ocount, MPI_Datatype otype, void *raddr,
+                                       MPI_Count rcount, MPI_Datatype rtype, int target, MPI_Aint disp,
+                                       MPI_Count tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win,
+                                       MPI_Request *request)
+{
+    struct win_rec *rec = win_lookup(win);
+    struct rma_op what = { .op = ACC_OP_NONE };
+    struct mpi_request *r;
+    int err;
+
+    if (unlikely(rec == NULL))
+        return mpi_host_large.Rget_accumulate_c(oaddr, ocount, otype, raddr, rcount, rtype, target, disp,
+                                                tcount, ttype, op, win, request);
+    r = request_new("MPI_Rget_accumulate");
+    if (unlikely(r == NULL))
+        return op_fail(rec, "MPI_Rget_accumulate", MRMA_ERR_NO_MEM, &what);
+    what.req = &r->req;
+    err = comm_get_accumulate(rec, &what, oaddr, ocount, otype, raddr, rcount, rtype, target, disp, tcount,
+                              ttype, op);
+    return request_issued(r, rec, err, &what, request);
+}
+MRMA_EXPORT_MPI(Rget_accumulate_c);

@@ -1,0 +1,45 @@
+/*
+ * host.c - fills the table of host.h before anything can call it.
+ *
+ * A constructor does it, so that no entry point has to ask whether it was done.
+ * If the host's library is not found behind this one, the link order was wrong
+ * or another MPI library is in use; going on would call null pointers, therefore
+ * the process ends with a line that says what to do.
+ */
+#include "mpi/host.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+struct mpi_host mpi_host;
+
+void *host_symbol(const char *name)
+{
+    void *symbol = dlsym(RTLD_NEXT, name);
+    struct log log;
+
+    if (symbol == NULL) {
+        log_init(&log, LOG_LEVEL_ERROR, 2, "libmpi-rma");
+        log_msg(&log, LOG_LEVEL_ERROR,
+                "%s of %s was not found behind this library: link -lmpi-rma ahead of the MPI library, "
+                "or start the program with mpi-rma-run",
+                name, MPIRMA_HOST);
+        _Exit(127);
+    }
+    return symbol;
+}
+
+__attribute__((constructor)) static void host_fill(void)
+{
+    void *symbol;
+
+    /* Through memcpy: C has no conversion from an object to a function pointer. */
+#define HOST_FILL(name)                  \
+    symbol = host_symbol("PMPI_" #name); \
+    memcpy(&mpi_host.name, &symbol, sizeof symbol);
+    HOST_FUNCTIONS(HOST_FILL)
+#undef HOST_FILL
+}

@@ -1,0 +1,64 @@
+/*
+ * init.c - MPI_Init, MPI_Init_thread, MPI_Finalize: only to know the end.
+ *
+ * The first thing that MPI_Finalize does is to delete the attributes of
+ * MPI_COMM_SELF, latest first, and the applications' delete call-backs may still
+ * use and free windows (MPI 4.1, 11.2.4). So the engine ends in the delete
+ * call-back of an attribute that is set before all others, right after
+ * initialisation; and where that was not possible (this library was loaded
+ * later) when MPI_Finalize is called.
+ */
+#include <mpi.h>
+
+#include <stdbool.h>
+
+#include "mpi/engine_get.h"
+#include "mpi/export.h"
+#include "mpi/host.h"
+
+static bool hooked; /* written by the thread that initialises MPI */
+
+static int on_self_deleted(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+    (void)comm, (void)keyval, (void)value, (void)extra;
+    engine_end();
+    return MPI_SUCCESS;
+}
+
+static void hook_the_end(void)
+{
+    int keyval;
+
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_self_deleted, &keyval, NULL) != MPI_SUCCESS)
+        return;
+    hooked = PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL) == MPI_SUCCESS;
+    PMPI_Comm_free_keyval(&keyval);
+}
+
+MRMA_PUBLIC int PMPI_Init(int *argc, char ***argv)
+{
+    int rc = mpi_host.Init(argc, argv);
+
+    if (rc == MPI_SUCCESS)
+        hook_the_end();
+    return rc;
+}
+MRMA_EXPORT_MPI(Init);
+
+MRMA_PUBLIC int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    int rc = mpi_host.Init_thread(argc, argv, required, provided);
+
+    if (rc == MPI_SUCCESS)
+        hook_the_end();
+    return rc;
+}
+MRMA_EXPORT_MPI(Init_thread);
+
+MRMA_PUBLIC int PMPI_Finalize(void)
+{
+    if (!hooked)
+        engine_end();
+    return mpi_host.Finalize();
+}
+MRMA_EXPORT_MPI(Finalize);

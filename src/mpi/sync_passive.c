@@ -1,0 +1,128 @@
+/*
+ * sync_passive.c - locks, flushes and MPI_Win_sync (MPI 4.1, 12.5.3 and 12.5.4).
+ *
+ * Ranks of these calls are real ranks: MPI_PROC_NULL is a target of operations
+ * only (12.3) and gives MPI_ERR_RANK here. Errors: MPI_ERR_WIN (said by the
+ * host), _LOCKTYPE, _RANK, _ASSERT, _RMA_SYNC. No state, no locks of its own.
+ */
+#include <mpi.h>
+
+#include "mpi/argcheck.h"
+#include "mpi/export.h"
+#include "mpi/host.h"
+
+MRMA_PUBLIC int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
+{
+    struct win_rec *rec = win_lookup(win);
+    bool exclusive = lock_type == MPI_LOCK_EXCLUSIVE;
+    int err, asserts;
+
+    if (unlikely(rec == NULL))
+        return mpi_host.Win_lock(lock_type, rank, assert, win);
+    asserts = args_asserts(assert, MPI_MODE_NOCHECK);
+    if (unlikely(!exclusive && lock_type != MPI_LOCK_SHARED))
+        err = MRMA_ERR_LOCKTYPE;
+    else if (unlikely(!args_rank_ok(rec, rank)))
+        err = MRMA_ERR_RANK;
+    else
+        err = likely(asserts >= 0) ? rma_lock(rec->win, exclusive, rank, asserts) : MRMA_ERR_ASSERT;
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail_target(rec, "MPI_Win_lock", err, rank);
+}
+MRMA_EXPORT_MPI(Win_lock);
+
+MRMA_PUBLIC int PMPI_Win_unlock(int rank, MPI_Win win)
+{
+    struct win_rec *rec = win_lookup(win);
+    int err;
+
+    if (unlikely(rec == NULL))
+        return mpi_host.Win_unlock(rank, win);
+    err = args_rank_ok(rec, rank) ? rma_unlock(rec->win, rank) : MRMA_ERR_RANK;
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail_target(rec, "MPI_Win_unlock", err, rank);
+}
+MRMA_EXPORT_MPI(Win_unlock);
+
+MRMA_PUBLIC int PMPI_Win_lock_all(int assert, MPI_Win win)
+{
+    struct win_rec *rec = win_lookup(win);
+    int err, asserts;
+
+    if (unlikely(rec == NULL))
+        return mpi_host.Win_lock_all(assert, win);
+    asserts = args_asserts(assert, MPI_MODE_NOCHECK);
+    err = likely(asserts >= 0) ? rma_lock_all(rec->win, asserts) : MRMA_ERR_ASSERT;
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail(rec, "MPI_Win_lock_all", err);
+}
+MRMA_EXPORT_MPI(Win_lock_all);
+
+MRMA_PUBLIC int PMPI_Win_unlock_all(MPI_Win win)
+{
+    struct win_rec *rec = win_lookup(win);
+    int err;
+
+    if (unlikely(rec == NULL))
+        return mpi_host.Win_unlock_all(win);
+    err = rma_unlock_all(rec->win);
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail(rec, "MPI_Win_unlock_all", err);
+}
+MRMA_EXPORT_MPI(Win_unlock_all);
+
+MRMA_PUBLIC int PMPI_Win_flush(int rank, MPI_Win win)
+{
+    struct win_rec *rec = win_lookup(win);
+    int err;
+
+    if (unlikely(rec == NULL))
+        return mpi_host.Win_flush(rank, win);
+    err = args_rank_ok(rec, rank) ? rma_flush(rec->win, rank) : MRMA_ERR_RANK;
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail_target(rec, "MPI_Win_flush", err, rank);
+}
+MRMA_EXPORT_MPI(Win_flush);
+
+MRMA_PUBLIC int PMPI_Win_flush_all(MPI_Win win)
+{
+    struct win_rec *rec = win_lookup(win);
+    int err;
+
+    if (unlikely(rec == NULL))
+        return mpi_host.Win_flush_all(win);
+    err = rma_flush_all(rec->win);
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail(rec, "MPI_Win_flush_all", err);
+}
+MRMA_EXPORT_MPI(Win_flush_all);
+
+MRMA_PUBLIC int PMPI_Win_flush_local(int rank, MPI_Win win)
+{
+    struct win_rec *rec = win_lookup(win);
+    int err;
+
+    if (unlikely(rec == NULL))
+        return mpi_host.Win_flush_local(rank, win);
+    err = args_rank_ok(rec, rank) ? rma_flush_local(rec->win, rank) : MRMA_ERR_RANK;
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail_target(rec, "MPI_Win_flush_local", err, rank);
+}
+MRMA_EXPORT_MPI(Win_flush_local);
+
+MRMA_PUBLIC int PMPI_Win_flush_local_all(MPI_Win win)
+{
+    struct win_rec *rec = win_lookup(win);
+    int err;
+
+    if (unlikely(rec == NULL))
+        return mpi_host.Win_flush_local_all(win);
+    err = rma_flush_local_all(rec->win);
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail(rec, "MPI_Win_flush_local_all", err);
+}
+MRMA_EXPORT_MPI(Win_flush_local_all);
+
+MRMA_PUBLIC int PMPI_Win_sync(MPI_Win win)
+{
+    struct win_rec *rec = win_lookup(win);
+    int err;
+
+    if (unlikely(rec == NULL))
+        return mpi_host.Win_sync(win);
+    err = rma_sync(rec->win);
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail(rec, "MPI_Win_sync", err);
+}
+MRMA_EXPORT_MPI(Win_sync);

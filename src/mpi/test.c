@@ -1,0 +1,53 @@
+/*
+ * test.c - the MPI_Test family and MPI_Request_get_status (MPI 4.1, 3.7.3, 3.7.5
+ * and 3.7.6).
+ *
+ * The host's functions; while a request of an R-operation is pending, one round
+ * of progress of the engine goes before.
+ */
+#include <mpi.h>
+
+#include "mpi/export.h"
+#include "mpi/host.h"
+#include "mpi/request.h"
+
+MRMA_PUBLIC int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+    if (request_pending())
+        request_advance();
+    return mpi_host.Test(request, flag, status);
+}
+MRMA_EXPORT_MPI(Test);
+
+MRMA_PUBLIC int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+{
+    if (request_pending())
+        request_advance();
+    return mpi_host.Testany(count, requests, index, flag, status);
+}
+MRMA_EXPORT_MPI(Testany);
+
+MRMA_PUBLIC int PMPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
+{
+    if (request_pending())
+        request_advance();
+    return mpi_host.Testall(count, requests, flag, statuses);
+}
+MRMA_EXPORT_MPI(Testall);
+
+MRMA_PUBLIC int PMPI_Testsome(int incount, MPI_Request requests[], int *outcount, int indices[],
+                              MPI_Status statuses[])
+{
+    if (request_pending())
+        request_advance();
+    return mpi_host.Testsome(incount, requests, outcount, indices, statuses);
+}
+MRMA_EXPORT_MPI(Testsome);
+
+MRMA_PUBLIC int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+{
+    if (request_pending())
+        request_advance();
+    return mpi_host.Request_get_status(request, flag, status);
+}
+MRMA_EXPORT_MPI(Request_get_status);

@@ -1,0 +1,261 @@
+/*
+ * win.c - creation and end of windows, attached memory (MPI 4.1, 12.2).
+ *
+ * A window is three things: ours (src/rma), its carrier in the host, and the
+ * record that ties them (win_table.h). Creation makes record and carrier first,
+ * since both are local, then ours, which is collective; a process that fails
+ * before that point tells the others through the bootstrap exchange, so creation
+ * succeeds everywhere or nowhere. Carriers are made on a private
+ * communicator of this process alone, one at a time. A window is freed in the order that attribute
+ * call-backs need: all processes agree, the carrier goes (call-backs run and see
+ * a whole window), then ours.
+ */
+#include "mpi/win.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/boot_mpi.h"
+#include "base/err.h"
+#include "mpi/argcheck.h"
+#include "mpi/errhan.h"
+#include "mpi/export.h"
+#include "mpi/host.h"
+#include "mpi/win_info.h"
+
+static const int flavors[] = {
+    [WIN_CREATE] = MPI_WIN_FLAVOR_CREATE,
+    [WIN_ALLOCATE] = MPI_WIN_FLAVOR_ALLOCATE,
+    [WIN_ALLOCATE_SHARED] = MPI_WIN_FLAVOR_SHARED,
+    [WIN_DYNAMIC] = MPI_WIN_FLAVOR_DYNAMIC,
+};
+
+static int carrier_make(MPI_Win *carrier)
+{
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+    void *base;
+    int rc;
+
+    pthread_mutex_lock(&one_at_a_time);
+    rc = mpi_host.Win_allocate_shared(0, 1, MPI_INFO_NULL, mpi_state.self, &base, carrier);
+    pthread_mutex_unlock(&one_at_a_time);
+    return rc == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_OTHER;
+}
+
+/* Record and carrier of a window that is to be; in the table already, but nobody
+ * knows the handle. */
+static int record_make(const struct win_args *args, const struct win_info *info, const struct boot *boot,
+                       struct win_rec **out)
+{
+    struct win_rec *rec = win_rec_new();
+    MPI_Win carrier;
+    int err;
+
+    if (rec == NULL)
+        return MRMA_ERR_NO_MEM;
+    rec->rank = boot->rank;
+    rec->nproc = boot->nproc;
+    rec->lowest_disp = args->flavor == WIN_DYNAMIC ? INT64_MIN : 0;
+    rec->disp_unit = (int)args->disp_unit;
+    rec->flavor = flavors[args->flavor];
+    rec->model = MPI_WIN_UNIFIED;
+    memcpy(rec->kinds, info->kinds, sizeof rec->kinds);
+    if (PMPI_Comm_group(args->comm, &rec->group) != MPI_SUCCESS) {
+        win_rec_drop(rec);
+        return MRMA_ERR_OTHER;
+    }
+    err = carrier_make(&carrier);
+    if (err == MRMA_SUCCESS) {
+        err = win_table_add(rec, carrier);
+        if (err != MRMA_SUCCESS)
+            mpi_host.Win_free(&carrier);
+    }
+    if (err != MRMA_SUCCESS)
+        win_rec_drop(rec);
+    else
+        *out = rec;
+    return err;
+}
+
+static void record_undo(struct win_rec *rec)
+{
+    MPI_Win carrier = atomic_load_explicit(&rec->handle, memory_order_relaxed), gone = carrier;
+
+    mpi_host.Win_free(&carrier);
+    win_table_del(rec, gone);
+    win_rec_drop(rec);
+}
+
+/* The local half of creation. msg: what was wrong, if that is not plain. */
+static int win_prepare(const struct win_args *args, const struct boot *boot, struct win_info *info,
+                       struct win_rec **rec, char *msg, size_t len)
+{
+    int err = engine_get(msg, len);
+
+    if (err == MRMA_SUCCESS)
+        err = args_window(args->size, args->disp_unit, args->base, args->flavor == WIN_CREATE);
+    if (err == MRMA_SUCCESS)
+        err = win_info_read(args->info, info, msg, len);
+    if (err == MRMA_SUCCESS)
+        err = record_make(args, info, boot, rec);
+    return err;
+}
+
+/* The collective half. */
+static int win_join(const struct win_args *args, struct boot_mpi *bm, const struct win_info *info,
+                    struct win_rec *rec)
+{
+    struct win_spec spec = {
+        .flavor = args->flavor,
+        .base = args->base,
+        .size = (uint64_t)args->size,
+        .disp_unit = (uint32_t)args->disp_unit,
+        .hints = info->hints,
+        .boot = &bm->boot,
+    };
+    int err = win_create(mpi_state.rma, &spec, &rec->win);
+
+    if (err == MRMA_SUCCESS) {
+        win_set_user(rec->win, rec);
+        return MRMA_SUCCESS;
+    }
+    record_undo(rec);
+    if (!bm->begun) {
+        boot_mpi_refuse(bm, err);
+        boot_mpi_leave(bm);
+    }
+    return err;
+}
+
+int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
+{
+    struct win_info info = win_info_default();
+    struct win_rec *rec = NULL;
+    struct boot_mpi bm;
+    char msg[256] = "";
+    int inter, rc = PMPI_Comm_test_inter(args->comm, &inter), err;
+
+    if (rc != MPI_SUCCESS)
+        return rc; /* no communicator: the host has said so */
+    if (inter)
+        return comm_fail(args->comm, args->func, MRMA_ERR_COMM, "windows need an intracommunicator");
+    err = boot_mpi_init(&bm, args->comm);
+    if (err != MRMA_SUCCESS)
+        return comm_fail(args->comm, args->func, err, "");
+    err = win_prepare(args, &bm.boot, &info, &rec, msg, sizeof msg);
+    if (err != MRMA_SUCCESS) {
+        boot_mpi_refuse(&bm, err);
+        boot_mpi_leave(&bm);
+        return comm_fail(args->comm, args->func, err, msg);
+    }
+    err = win_join(args, &bm, &info, rec);
+    if (err != MRMA_SUCCESS) {
+        if (bm.refused_by >= 0)
+            snprintf(msg, sizeof msg, "rank %d of the communicator cannot create the window", bm.refused_by);
+        return comm_fail(args->comm, args->func, err, msg);
+    }
+    *win = atomic_load_explicit(&rec->handle, memory_order_relaxed);
+    if (baseptr != NULL)
+        memcpy(baseptr, win_base_attr(rec->win), sizeof(void *));
+    return MPI_SUCCESS;
+}
+
+/* The caller's memory; base may be anything if size is 0. */
+MRMA_PUBLIC int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
+                                MPI_Win *win)
+{
+    struct win_args args = { "MPI_Win_create", WIN_CREATE, base, size, disp_unit, info, comm };
+
+    if (engine_disabled())
+        return mpi_host.Win_create(base, size, disp_unit, info, comm, win);
+    return win_make(&args, NULL, win);
+}
+MRMA_EXPORT_MPI(Win_create);
+
+/* The memory is the library's and goes with the window. */
+MRMA_PUBLIC int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+                                  MPI_Win *win)
+{
+    struct win_args args = { "MPI_Win_allocate", WIN_ALLOCATE, NULL, size, disp_unit, info, comm };
+
+    if (engine_disabled())
+        return mpi_host.Win_allocate(size, disp_unit, info, comm, baseptr, win);
+    return win_make(&args, baseptr, win);
+}
+MRMA_EXPORT_MPI(Win_allocate);
+
+/* All processes on one node, else MPI_ERR_RMA_SHARED. */
+MRMA_PUBLIC int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
+                                         void *baseptr, MPI_Win *win)
+{
+    struct win_args args = {
+        "MPI_Win_allocate_shared", WIN_ALLOCATE_SHARED, NULL, size, disp_unit, info, comm,
+    };
+
+    if (engine_disabled())
+        return mpi_host.Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
+    return win_make(&args, baseptr, win);
+}
+MRMA_EXPORT_MPI(Win_allocate_shared);
+
+MRMA_PUBLIC int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+    struct win_args args = { "MPI_Win_create_dynamic", WIN_DYNAMIC, NULL, 0, 1, info, comm };
+
+    if (engine_disabled())
+        return mpi_host.Win_create_dynamic(info, comm, win);
+    return win_make(&args, NULL, win);
+}
+MRMA_EXPORT_MPI(Win_create_dynamic);
+
+/* A delete call-back that refuses keeps the window; the agreement of all
+ * processes then holds for the next attempt. */
+MRMA_PUBLIC int PMPI_Win_free(MPI_Win *win)
+{
+    MPI_Win handle = *win;
+    struct win_rec *rec = win_lookup(handle);
+    int err, rc;
+
+    if (unlikely(rec == NULL))
+        return mpi_host.Win_free(win);
+    if (!rec->freeing) {
+        err = win_free_begin(rec->win);
+        if (err != MRMA_SUCCESS)
+            return win_fail(rec, "MPI_Win_free", err);
+        rec->freeing = true;
+    }
+    rc = mpi_host.Win_free(win);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    win_table_del(rec, handle);
+    win_free_end(rec->win);
+    win_rec_drop(rec);
+    return MPI_SUCCESS;
+}
+MRMA_EXPORT_MPI(Win_free);
+
+/* base stays the caller's; it is to be detached before it is freed. */
+MRMA_PUBLIC int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
+{
+    struct win_rec *rec = win_lookup(win);
+    int err;
+
+    if (unlikely(rec == NULL))
+        return mpi_host.Win_attach(win, base, size);
+    err = size < 0 ? MRMA_ERR_SIZE : win_attach(rec->win, base, (uint64_t)size);
+    return err == MRMA_SUCCESS ? MPI_SUCCESS : win_fail(rec, "MPI_Win_attach", err);
+}
+MRMA_EXPORT_MPI(Win_attach);
+
+MRMA_PUBLIC int PMPI_Win_detach(MPI_Win win, const void *base)
+{
+    struct win_rec *rec = win_lookup(win);
+    int err;
+
+    if (unlikely(rec == NULL))
+        return mpi_host.Win_detach(win, base);
+    err = win_detach(rec->win, base);
+    return err == MRMA_SUCCESS ? MPI_SUCCESS : win_fail(rec, "MPI_Win_detach", err);
+}
+MRMA_EXPORT_MPI(Win_detach);

@@ -1,0 +1,54 @@
+/*
+ * acc.h - accumulate kernels: one loop per (operation, element type).
+ *
+ * MPI 4.1, 12.3.4: all predefined reduction operations plus MPI_REPLACE and
+ * MPI_NO_OP. An element type here is a machine representation together with the
+ * category of types (6.9.2) that decides which operations are allowed.
+ * The kernels are plain loops (the compiler vectorises them); the caller holds
+ * the stripe lock that makes them atomic. No MPI here.
+ */
+#ifndef MRMA_RMA_ACC_H
+#define MRMA_RMA_ACC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum acc_type {
+    ACC_NONE = 0, /* mixed or unknown: no accumulate is possible */
+    /* integers: C, Fortran, AINT, OFFSET, COUNT */
+    ACC_I8, ACC_U8, ACC_I16, ACC_U16, ACC_I32, ACC_U32, ACC_I64, ACC_U64,
+    ACC_F32, ACC_F64, ACC_F80, ACC_F128, /* float, double, long double, Fortran REAL*16 (binary128) */
+    ACC_C32, ACC_C64, ACC_C80, ACC_C128, /* complex of the four */
+    ACC_BOOL,                            /* C _Bool, C++ bool */
+    ACC_LOGICAL8, ACC_LOGICAL16, ACC_LOGICAL32, ACC_LOGICAL64, /* Fortran LOGICAL of that many bits */
+    ACC_BYTE,                            /* MPI_BYTE: bitwise only */
+    ACC_CHAR, ACC_WCHAR,                 /* characters: REPLACE and NO_OP only */
+    ACC_PAIR_F32_I32, ACC_PAIR_F64_I32, ACC_PAIR_I64_I32, ACC_PAIR_I16_I32, ACC_PAIR_I32_I32,
+    ACC_PAIR_F80_I32, ACC_PAIR_F32_F32, ACC_PAIR_F64_F64, ACC_PAIR_I64_I64,
+    ACC_TYPE_LAST
+};
+
+enum acc_op {
+    ACC_OP_NONE = 0,
+    ACC_SUM, ACC_PROD, ACC_MIN, ACC_MAX, ACC_LAND, ACC_LOR, ACC_LXOR, ACC_BAND, ACC_BOR, ACC_BXOR,
+    ACC_MINLOC, ACC_MAXLOC, ACC_REPLACE, ACC_NO_OP,
+    ACC_OP_LAST
+};
+
+/* Bytes from one element to the next in memory (a pair's extent). 0: ACC_NONE. */
+size_t acc_extent(enum acc_type type);
+
+const char *acc_type_name(enum acc_type type);
+const char *acc_op_name(enum acc_op op);
+
+/* May op be applied to type (MPI 4.1, 6.9.2 and 6.9.4)? */
+bool acc_allowed(enum acc_op op, enum acc_type type);
+
+/* target[i] = target[i] op origin[i] (REPLACE: origin[i], NO_OP: unchanged) for
+ * n elements; the two do not overlap or are the same. Addresses may be unaligned
+ * (windows may start at an odd address). op must be allowed on type. Padding of
+ * pair types is not written except by REPLACE, which leaves it as it was too. */
+void acc_apply(enum acc_op op, enum acc_type type, void *target, const void *origin, size_t n);
+
+#endif

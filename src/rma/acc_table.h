@@ -1,0 +1,26 @@
+/*
+ * acc_table.h - the table of accumulate kernels, private to acc*.c.
+ *
+ * A cell is empty where MPI does not allow the operation on the type, so the
+ * table is also what acc_allowed answers from. ACC_NO_OP has no kernels: it is
+ * allowed everywhere and does nothing.
+ */
+#ifndef MRMA_RMA_ACC_TABLE_H
+#define MRMA_RMA_ACC_TABLE_H
+
+#include <stddef.h>
+
+#include "rma/acc.h"
+
+struct acc_kernel {
+    void (*one)(void *target, const void *origin);            /* a single element */
+    void (*many)(void *target, const void *origin, size_t n); /* n of them, vectorised */
+};
+
+extern const struct acc_kernel acc_kernels[ACC_OP_LAST][ACC_TYPE_LAST];
+
+/* IEEE binary128 (gfortran's REAL(16)); the compiler's name for it differs
+ * between machines, its machine mode does not. */
+typedef float acc_f128 __attribute__((mode(TF)));
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * direct.h - operations by load and store on memory that this process can reach:
+ * mapped targets, its own window, and at the target what packets bring.
+ *
+ * All are complete when the function returns, but for the processor's store
+ * buffer (win_full_fence). No locks but the stripes.
+ */
+#ifndef MRMA_RMA_DIRECT_H
+#define MRMA_RMA_DIRECT_H
+
+#include <string.h>
+
+#include "rma/rma.h"
+#include "rma/stripe.h"
+
+/* Copy len bytes. Aligned 1, 2, 4 and 8 bytes are one store, so that who polls a
+ * flag in a window sees the old or the new value. */
+static inline void direct_copy(void *to, const void *from, size_t len)
+{
+    switch (len) {
+    case 8:
+        memcpy(to, from, 8);
+        break;
+    case 4:
+        memcpy(to, from, 4);
+        break;
+    default:
+        memcpy(to, from, len);
+    }
+}
+
+/* target: the address here of the pieces' origin; vaddr: the owner's address. */
+void direct_put(char *target, const struct rma_op *op);
+void direct_get(const char *target, const struct rma_op *op);
+/* With fetch the old contents go to op's result. */
+void direct_acc(struct fmutex *stripes, uint64_t vaddr, char *target, const struct rma_op *op, bool fetch);
+
+/* One contiguous piece of whole elements; old NULL: not wanted. */
+void direct_acc_piece(struct fmutex *stripes, uint64_t vaddr, char *target, enum acc_op op, enum acc_type type,
+                      const void *origin, void *old, size_t len);
+/* Compare unit bytes and swap; old gets what was there. */
+void direct_cas(struct fmutex *stripes, uint64_t vaddr, char *target, const void *compare, const void *value,
+                void *old, size_t unit);
+
+#endif

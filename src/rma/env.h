@@ -1,0 +1,82 @@
+/*
+ * env.h - what src/rma needs from the outside: memory that node peers can map,
+ * and the processes behind the records of a bootstrap exchange.
+ *
+ * engine.c implements it with the shm layer; tests and the simulation with plain
+ * memory. Records and locations are opaque here: they are made and understood by
+ * the same implementation on both sides.
+ */
+#ifndef MRMA_RMA_ENV_H
+#define MRMA_RMA_ENV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/event.h"
+#include "base/fmutex.h"
+#include "ch3/ch3.h"
+
+#define RMA_PROC_RECORD_BYTES 256
+
+struct rma_proc_record {
+    uint64_t word[RMA_PROC_RECORD_BYTES / 8];
+};
+
+struct rma_mem_loc {
+    uint64_t word[5]; /* all zero: nowhere */
+};
+
+/* Another process, or this one. Shared by all windows; counted. */
+struct rma_peer {
+    uint64_t uid;          /* unique in the job and beyond */
+    int32_t pid;           /* for process_vm_*; valid where node is true */
+    bool node;             /* same node: event, stripes and memory can be reached */
+    bool self;
+    bool cma;              /* process_vm_* to it works (probed once) */
+    int cma_errno;         /* why not */
+    struct event *event;       /* where its threads sleep in a wait */
+    struct event *agent_event; /* where its agent sleeps */
+    struct fmutex *stripes;    /* its RMA_STRIPES accumulate locks */
+    struct ch3_vc vc;
+    unsigned refs;
+};
+
+struct rma_env {
+    void *ctx;
+
+    /* Memory of this process that node peers can map. Pages are committed. */
+    int (*mem_alloc)(void *ctx, size_t size, size_t align, void **out);
+    void (*mem_free)(void *ctx, void *ptr);
+    /* Is [ptr, ptr+len) such memory? Then where. */
+    bool (*mem_find)(void *ctx, const void *ptr, size_t len, struct rma_mem_loc *loc);
+    /* Map a peer's memory; handle for mem_unmap. */
+    int (*mem_map)(void *ctx, const struct rma_mem_loc *loc, void **out, void **handle);
+    void (*mem_unmap)(void *ctx, void *handle);
+    /* A segment whose parts are committed by those who use them
+     * (MPI_Win_allocate_shared); segment_commit works on both sides' handles. */
+    int (*segment_create)(void *ctx, size_t size, void **base, void **handle, struct rma_mem_loc *loc);
+    int (*segment_commit)(void *ctx, void *handle, size_t offset, size_t len);
+
+    /* This process's record, and the peer behind one (found or connected). node:
+     * is it to be treated as on this node (real node and configuration agree)? */
+    const struct rma_proc_record *record;
+    int (*peer_get)(void *ctx, const struct rma_proc_record *record, bool node, struct rma_peer **out);
+    /* Make sure that packets can be sent to it. */
+    int (*peer_connect)(void *ctx, struct rma_peer *peer);
+    void (*peer_put)(void *ctx, struct rma_peer *peer);
+    bool (*record_same_node)(void *ctx, const struct rma_proc_record *record);
+    /* Processors that the processes of these records may use together. */
+    unsigned (*record_cpus)(void *ctx, const struct rma_proc_record *records, size_t stride, int n);
+    bool (*peer_alive)(void *ctx, struct rma_peer *peer);
+    /* Start the agent thread if it is not running. */
+    int (*agent_start)(void *ctx);
+
+    /* This process's own shared words. */
+    struct event *event;
+    struct event *agent_event;
+    _Atomic uint32_t *polling; /* threads of this process that poll now */
+    struct fmutex *stripes;
+};
+
+#endif

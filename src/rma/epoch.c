@@ -1,0 +1,122 @@
+/*
+ * epoch.c - the epoch table, and access to a target for the first time in an
+ * epoch.
+ *
+ * Neighbours: fence.c, pscw.c, lock.c, lock_all.c move the state; the operations
+ * come here once per target and epoch. Locks: epoch_event under the engine's
+ * lock; epoch_access without it, since it may wait.
+ */
+#include "rma/epoch.h"
+
+#include "base/err.h"
+#include "rma/lock.h"
+#include "rma/lockword.h"
+#include "rma/wait.h"
+#include "rma/win.h"
+
+#define NO EPOCH_STATES /* refused */
+#define BACK (EPOCH_STATES + 1) /* to the open fence epoch, if there is one */
+
+static const unsigned char table[EPOCH_STATES][EPOCH_EVENTS] = {
+    /*                      FENCE        FENCE_LAST   OP                START       COMPLETE LOCK        UNLOCK_L LOCK_ALL        UNLOCK_A FREE */
+    [EPOCH_NONE] =       {EPOCH_FENCE, EPOCH_NONE, NO,               EPOCH_PSCW, NO,      EPOCH_LOCK, NO,      EPOCH_LOCK_ALL, NO,   EPOCH_NONE},
+    [EPOCH_FENCE] =      {EPOCH_FENCE, EPOCH_NONE, EPOCH_FENCE_USED, EPOCH_PSCW, NO,      EPOCH_LOCK, NO,      EPOCH_LOCK_ALL, NO,   EPOCH_NONE},
+    [EPOCH_FENCE_USED] = {EPOCH_FENCE, EPOCH_NONE, EPOCH_FENCE_USED, NO,         NO,      NO,         NO,      NO,             NO,   NO},
+    [EPOCH_PSCW] =       {NO,          NO,         EPOCH_PSCW,       NO,         BACK,    NO,         NO,      NO,             NO,   NO},
+    [EPOCH_LOCK] =       {NO,          NO,         EPOCH_LOCK,       NO,         NO,      EPOCH_LOCK, BACK,    NO,             NO,   NO},
+    [EPOCH_LOCK_ALL] =   {NO,          NO,         EPOCH_LOCK_ALL,   NO,         NO,      NO,         NO,      NO,             BACK, NO},
+};
+
+static unsigned next_state(const struct epoch *ep, enum epoch_event ev)
+{
+    unsigned to = table[ep->state][ev];
+    if (to == BACK)
+        to = ep->fence_open ? EPOCH_FENCE : EPOCH_NONE;
+    return to;
+}
+
+bool epoch_allows(const struct epoch *ep, enum epoch_event ev)
+{
+    if (ep->exposed && (ev == EPOCH_EV_FENCE || ev == EPOCH_EV_FENCE_LAST || ev == EPOCH_EV_FREE))
+        return false;
+    return next_state(ep, ev) != NO;
+}
+
+int epoch_event(struct epoch *ep, enum epoch_event ev)
+{
+    if (!epoch_allows(ep, ev))
+        return MRMA_ERR_RMA_SYNC;
+    ep->state = next_state(ep, ev);
+    if (ev == EPOCH_EV_FENCE || ev == EPOCH_EV_FENCE_LAST)
+        ep->fence_open = ev == EPOCH_EV_FENCE;
+    return MRMA_SUCCESS;
+}
+
+struct exposed_arg {
+    struct rma_target *t;
+    uint32_t phase;
+};
+
+static bool target_exposed(void *arg)
+{
+    struct exposed_arg *a = arg;
+    return seq_reached(atomic_load_explicit(&a->t->ctl->exposed, memory_order_acquire), a->phase);
+}
+
+/* A fence without a barrier (MPI_MODE_NOPRECEDE) came before: the target may not
+ * have entered it. It wakes nobody when it does (it does not know who waits), so
+ * a sleeper looks again by itself; see fence.c. */
+static int access_fence(struct win *w, struct rma_target *t)
+{
+    rma_enter(w->rma);
+    int err = epoch_event(&w->epoch, EPOCH_EV_OP);
+    rma_leave(w->rma);
+    if (err || !t->direct || w->fence_known || t->peer->self)
+        return err;
+    struct exposed_arg arg = {t, w->phase};
+    if (target_exposed(&arg))
+        return MRMA_SUCCESS;
+    return rma_wait_until(w, &(struct rma_wait){.done = target_exposed, .arg = &arg, .poll_only = true,
+                                                .what = "the target to enter the fence", .rank = (int)(t - w->targets)});
+}
+
+static bool target_posted(void *arg)
+{
+    struct rma_target *t = arg;
+    return seq_reached(atomic_load_explicit(&t->in->posts, memory_order_acquire), t->posts_due);
+}
+
+static int access_pscw(struct win *w, struct rma_target *t)
+{
+    if (t->started_in != w->start_count)
+        return MRMA_ERR_RMA_SYNC;
+    if (!t->direct || target_posted(t))
+        return MRMA_SUCCESS;
+    return rma_wait_until(w, &(struct rma_wait){.done = target_posted, .arg = t, .what = "MPI_Win_post of the target",
+                                                .rank = (int)(t - w->targets)});
+}
+
+int epoch_access(struct win *w, struct rma_target *t)
+{
+    int err = MRMA_SUCCESS;
+    switch (w->epoch.state) {
+    case EPOCH_FENCE:
+    case EPOCH_FENCE_USED:
+        err = access_fence(w, t);
+        break;
+    case EPOCH_PSCW:
+        err = access_pscw(w, t);
+        break;
+    case EPOCH_LOCK:
+        err = t->lock == WIN_LOCK_NONE ? MRMA_ERR_RMA_SYNC : MRMA_SUCCESS;
+        break;
+    case EPOCH_LOCK_ALL:
+        err = lock_all_access(w, t);
+        break;
+    default:
+        err = MRMA_ERR_RMA_SYNC;
+    }
+    if (!err)
+        target_set_ready(w, t);
+    return err;
+}

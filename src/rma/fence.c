@@ -1,0 +1,88 @@
+/*
+ * fence.c - MPI_Win_fence (MPI 4.1, 12.5.1).
+ *
+ * A fence ends phase p of the window and begins p + 1. Direct processes meet in
+ * a barrier (their operations are done when issued); to packet peers goes a
+ * marker behind the phase's operations, with their number, and the fence ends
+ * when all packet peers' markers have been handled. No barrier over packets.
+ *
+ * MPI_MODE_NOPRECEDE: nothing to complete, so nobody waits: the process only
+ * says that it has entered (control block, one store), and whoever accesses it
+ * in the new phase looks at that once (epoch_access). For packets the phase
+ * number in them does the same: a packet of a phase not begun is parked.
+ *
+ *   target (NOPRECEDE fence)               origin
+ *   loads and stores of its memory
+ *   A: ctl.exposed = p (release)           B: ctl.exposed >= p (acquire)
+ *                                          put
+ *
+ * MPI_MODE_NOPUT: no puts will come in the phase, so its end need not look for
+ * small puts that direct peers sent as packets. MPI_MODE_NOSTORE has nothing to
+ * save in the unified model.
+ */
+#include "base/err.h"
+#include "rma/issue.h"
+#include "rma/progress.h"
+#include "rma/signal.h"
+#include "rma/target.h"
+#include "rma/wait.h"
+#include "rma/win.h"
+
+static bool markers_come(void *arg)
+{
+    struct win *w = arg;
+    return w->fence_arrived == (uint32_t)w->npackets && w->replies == 0 && w->streams == 0;
+}
+
+static int wait_packets(struct win *w)
+{
+    return rma_wait_until(w, &(struct rma_wait){.done = markers_come, .arg = w, .locked = true,
+                                                .what = "fence markers", .rank = -1});
+}
+
+/* What direct peers sent as packets before the barrier must be in place. */
+static void take_ring_puts(struct win *w)
+{
+    if (w->ring_puts && !w->fence_noput)
+        rma_drain(w->rma);
+}
+
+static int close_phase(struct win *w)
+{
+    int err = issue_fence(w);
+    if (!err)
+        err = signal_barrier(w);
+    if (!err && w->npackets)
+        err = wait_packets(w);
+    if (!err)
+        take_ring_puts(w);
+    return err;
+}
+
+int rma_fence(struct win *w, int asserts)
+{
+    struct rma *r = w->rma;
+    const bool precede = !(asserts & RMA_NOPRECEDE), succeed = !(asserts & RMA_NOSUCCEED);
+    RMA_TRACE(r, RMA_EV_FENCE_ENTER, w, -1, 0);
+    rma_enter(r);
+    int err = epoch_event(&w->epoch, succeed ? EPOCH_EV_FENCE : EPOCH_EV_FENCE_LAST);
+    rma_leave(r);
+    if (err)
+        return err;
+    atomic_store_explicit(&w->ctl->exposed, w->phase + 1, memory_order_release); /* pairs with epoch_access */
+    if (precede)
+        err = close_phase(w);
+    rma_enter(r);
+    w->phase++;
+    w->fence_known = precede;
+    w->fence_noput = asserts & RMA_NOPUT;
+    w->fence_arrived = 0;
+    win_next_gen(w);
+    if (!list_empty(&w->parked))
+        target_unpark_all(w);
+    if (!err)
+        err = issue_take_error(w);
+    rma_leave(r);
+    RMA_TRACE(r, RMA_EV_FENCE_EXIT, w, -1, 0);
+    return err;
+}

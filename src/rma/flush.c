@@ -1,0 +1,62 @@
+/*
+ * flush.c - MPI_Win_flush and its kin, MPI_Win_sync (MPI 4.1, 12.5.4).
+ *
+ * Direct targets: an operation has been applied when its call returned, except
+ * that stores may still be in the processor's buffer: a full fence, and only if
+ * there were stores. Packet targets: one flush request per target with something
+ * outstanding, all at once, then all acknowledgements are awaited.
+ */
+#include "base/err.h"
+#include "rma/issue.h"
+#include "rma/win.h"
+
+static bool is_locked(const struct win *w, const struct rma_target *t)
+{
+    return w->epoch.state == EPOCH_LOCK_ALL || t->lock != WIN_LOCK_NONE;
+}
+
+static bool is_passive(const struct win *w)
+{
+    return w->epoch.state == EPOCH_LOCK_ALL || w->epoch.state == EPOCH_LOCK;
+}
+
+int rma_flush(struct win *w, int rank)
+{
+    struct rma_target *t = &w->targets[rank];
+    if (unlikely(!is_locked(w, t)))
+        return MRMA_ERR_RMA_SYNC;
+    RMA_TRACE(w->rma, RMA_EV_FLUSH, w, rank, 0);
+    win_full_fence(w);
+    return likely(t->direct) ? MRMA_SUCCESS : issue_flush(w, t, false);
+}
+
+int rma_flush_all(struct win *w)
+{
+    if (unlikely(!is_passive(w)))
+        return MRMA_ERR_RMA_SYNC;
+    RMA_TRACE(w->rma, RMA_EV_FLUSH, w, -1, 0);
+    win_full_fence(w);
+    return likely(!w->npackets) ? MRMA_SUCCESS : issue_flush(w, NULL, false);
+}
+
+int rma_flush_local(struct win *w, int rank)
+{
+    struct rma_target *t = &w->targets[rank];
+    if (unlikely(!is_locked(w, t)))
+        return MRMA_ERR_RMA_SYNC;
+    return likely(t->direct) ? MRMA_SUCCESS : issue_flush(w, t, true);
+}
+
+int rma_flush_local_all(struct win *w)
+{
+    if (unlikely(!is_passive(w)))
+        return MRMA_ERR_RMA_SYNC;
+    return likely(!w->npackets) ? MRMA_SUCCESS : issue_flush(w, NULL, true);
+}
+
+int rma_sync(struct win *w)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    rma_progress(w->rma);
+    return MRMA_SUCCESS;
+}

@@ -1,0 +1,88 @@
+/*
+ * handlers.c - one handler per packet type: find the window and the sender, call
+ * one function, return. The table is const, indexed by type, and handed to CH3.
+ *
+ * Checked here: that the window index and generation name a live window, that
+ * the sender's rank exists there, and that this rank is the peer the packet came
+ * from. Anything else is refused.
+ */
+#include "rma/handlers.h"
+
+#include "base/err.h"
+#include "rma/issue.h"
+#include "rma/origin.h"
+#include "rma/target.h"
+#include "rma/win.h"
+
+/* The window a packet is for and its sender in it, or NULL. */
+static struct win *find(struct rma *r, struct ch3_vc *from, const struct pkt_hdr *hdr, struct rma_target **t)
+{
+    struct win *w = hdr->win < r->nwins && r->win_gens[hdr->win] == hdr->win_gen ? r->wins[hdr->win] : NULL;
+    if (w && hdr->rank < (uint32_t)w->nproc && &w->targets[hdr->rank].peer->vc == from) {
+        *t = &w->targets[hdr->rank];
+        return w;
+    }
+    r->stats.refused++;
+    log_msg(r->log, LOG_LEVEL_ERROR, "packet of type %d refused: no window %u.%u with rank %u at its sender", hdr->type,
+            hdr->win, hdr->win_gen, hdr->rank);
+    return NULL;
+}
+
+static void on_ops(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
+{
+    struct rma_target *t;
+    struct win *w = find(ctx, from, hdr, &t);
+    if (w)
+        target_ops(w, t, hdr);
+}
+
+static void on_post(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
+{
+    struct rma_target *t;
+    if (find(ctx, from, hdr, &t))
+        issue_got_post(t, hdr->seq);
+}
+
+static void on_open(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
+{
+    struct rma_target *t;
+    if (find(ctx, from, hdr, &t) && t->pkt)
+        issue_got_open(t, hdr->seq, hdr->count != 0);
+}
+
+static void on_ack(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
+{
+    struct rma_target *t;
+    if (find(ctx, from, hdr, &t) && t->pkt)
+        issue_got_ack(t, hdr->seq);
+}
+
+static void on_reply(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
+{
+    struct rma_target *t;
+    struct win *w = find(ctx, from, hdr, &t);
+    if (w)
+        origin_reply(w, t, hdr);
+}
+
+static void on_error(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
+{
+    struct rma_target *t;
+    struct win *w = find(ctx, from, hdr, &t);
+    if (w)
+        origin_error(w, t, hdr);
+}
+
+static void on_sync(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
+{
+    struct rma_target *t;
+    struct win *w = find(ctx, from, hdr, &t);
+    if (w)
+        w->sync_arrived[hdr->seq & 1]++;
+}
+
+const ch3_handler rma_handlers[PKT_TYPE_LAST] = {
+    [PKT_OPS] = on_ops, [PKT_POST] = on_post,   [PKT_OPEN] = on_open, [PKT_ACK] = on_ack,
+    [PKT_REPLY] = on_reply, [PKT_ERROR] = on_error, [PKT_SYNC] = on_sync,
+};
+static_assert(PKT_TYPE_LAST == 8, "a handler for every packet type");

@@ -1,0 +1,72 @@
+/*
+ * issue.h - the origin's side of packets: operations into open packets, and the
+ * synchronization that rides on them.
+ *
+ * Every (window, target) has one open packet (struct pkt_target). Functions that
+ * may wait say so and are called without the engine's lock; the others are
+ * called with it.
+ */
+#ifndef MRMA_RMA_ISSUE_H
+#define MRMA_RMA_ISSUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "ch3/pkt.h"
+#include "rma/rma.h"
+
+struct win;
+struct rma_target;
+
+/* Origin's state of packets to one target. Guarded by the engine's lock. */
+struct pkt_target {
+    struct win *win;
+    struct rma_target *target;
+    unsigned char *buf; /* the open packet, PKT_MAX bytes; header first */
+    uint32_t used;      /* bytes in it; sizeof(struct pkt_hdr) when empty */
+    uint32_t count;     /* records in it */
+    uint32_t phase_ops; /* records sent in the present fence phase */
+    enum { PKT_LOCK_NONE, PKT_LOCK_DUE, PKT_LOCK_SENT, PKT_LOCK_HELD } lock;
+    bool asked;         /* PKT_F_WANT_OPEN was sent in this epoch */
+    bool ahead;         /* a packet was sent before the epoch was known to be open */
+    uint32_t lock_seq;  /* number of the lock epoch */
+    uint32_t open_seq;  /* fence: last phase known open + 1; */
+    uint32_t epoch_seen; /* window generation that asked and ahead belong to */
+    uint32_t acks_due, acks_seen; /* numbers of flush and unlock requests */
+    bool unacked;       /* something was sent since the last flush */
+    uint32_t replies, streams; /* outstanding here; the window has the sums */
+    struct list_node touched; /* in win->touched while used in this epoch */
+};
+
+/* Operations, data by packet. May wait. The range was checked. */
+int issue_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op);
+/* A small contiguous put to a kernel-assisted target, if there is room at once:
+ * false says: do it yourself. */
+bool issue_ring_put(struct win *w, struct rma_target *t, const void *data, uint64_t offset, size_t len);
+
+/* Synchronization. */
+int issue_post(struct win *w, struct rma_target *t);
+int issue_fence(struct win *w);      /* may wait */
+int issue_complete(struct win *w);   /* may wait */
+int issue_lock_begin(struct win *w, struct rma_target *t); /* may wait */
+int issue_lock_end(struct win *w, struct rma_target *t);   /* may wait */
+int issue_unlock_all(struct win *w); /* may wait */
+/* t NULL: all targets. local: only until buffers may be reused. May wait. */
+int issue_flush(struct win *w, struct rma_target *t, bool local);
+/* The window barrier for packet peers (MPI_Win_free). May wait. */
+int issue_barrier(struct win *w);
+
+/* First error that a target has reported for this window since last asked. */
+int issue_take_error(struct win *w);
+
+/* Header of a PKT_OPS of the present epoch, but for len, flags and count. */
+void issue_header(const struct pkt_target *pt, struct pkt_hdr *hdr);
+
+/* Handlers' side. */
+void issue_got_post(struct rma_target *t, uint32_t seq);
+void issue_got_open(struct rma_target *t, uint32_t seq, bool lock);
+void issue_got_ack(struct rma_target *t, uint32_t seq);
+void issue_free_target(struct rma_target *t);
+
+#endif

@@ -1,0 +1,130 @@
+/*
+ * lock.c - MPI_Win_lock and MPI_Win_unlock (MPI 4.1, 12.5.3).
+ *
+ * A direct target's lock is taken in its control block by the origin itself: one
+ * atomic to lock, one to unlock. For packet targets nothing is sent here: the
+ * request rides on the first packet (issue.c), except where the caller may use
+ * load and store under the lock (MPI_Win_allocate_shared), which waits for the
+ * grant. The target's side of packet locks is lock_queue.c.
+ *
+ *   holder                                 next
+ *   stores under the lock
+ *   A: release ticket (seq_cst CAS)        B: enter (seq_cst) sees A
+ *   fence; sleepers? wake                  loads see the stores
+ */
+#include "rma/lock.h"
+
+#include "base/err.h"
+#include "rma/issue.h"
+#include "rma/lockword.h"
+#include "rma/wait.h"
+#include "rma/win.h"
+
+struct turn {
+    struct win *w;
+    struct rma_target *t;
+    uint32_t ticket;
+    bool exclusive, yielded;
+};
+
+static bool turn_come(void *arg)
+{
+    struct turn *a = arg;
+    if (!lockword_enter(&a->t->ctl->lock, a->ticket, a->exclusive))
+        return false;
+    if (!a->exclusive)
+        lock_notify(a->t); /* the next shared request may be asleep */
+    return true;
+}
+
+static bool all_passed(void *arg)
+{
+    struct turn *a = arg;
+    return lock_all_pass(a->w, a->t, &a->yielded);
+}
+
+void lock_notify(struct rma_target *t)
+{
+    event_notify(&t->ctl->lock_event);
+    if (unlikely(atomic_load_explicit(&t->ctl->packets_wait, memory_order_seq_cst))) {
+        event_wake(t->peer->event);
+        event_wake(t->peer->agent_event);
+    }
+}
+
+int lock_acquire(struct win *w, struct rma_target *t, bool exclusive)
+{
+    struct turn turn = {.w = w, .t = t, .exclusive = exclusive};
+    const int rank = (int)(t - w->targets);
+    bool granted;
+    int err = MRMA_SUCCESS;
+    turn.ticket = lockword_take(&t->ctl->lock, exclusive, &granted);
+    if (!granted) {
+        w->rma->stats.lock_waits++;
+        err = rma_wait_until(w, &(struct rma_wait){.done = turn_come, .arg = &turn, .event = &t->ctl->lock_event,
+                                                   .what = "the window's lock", .rank = rank});
+    }
+    if (!err && exclusive && !all_passed(&turn))
+        err = rma_wait_until(w, &(struct rma_wait){.done = all_passed, .arg = &turn, .event = &w->lead->all_event,
+                                                   .what = "MPI_Win_unlock_all of the lock's holders", .rank = rank});
+    return err;
+}
+
+void lock_release(struct win *w, struct rma_target *t, bool exclusive)
+{
+    (void)w;
+    lockword_release(&t->ctl->lock, exclusive);
+    lock_notify(t);
+}
+
+int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
+{
+    struct rma *r = w->rma;
+    struct rma_target *t = &w->targets[rank];
+    if (w->hints.no_locks)
+        return MRMA_ERR_RMA_SYNC;
+    RMA_TRACE(r, RMA_EV_LOCK_REQUEST, w, rank, 0);
+    rma_enter(r);
+    int err = t->lock == WIN_LOCK_NONE ? epoch_event(&w->epoch, EPOCH_EV_LOCK) : MRMA_ERR_RMA_SYNC;
+    if (!err) {
+        if (w->nlocks++ == 0)
+            win_next_gen(w);
+        t->lock = asserts & RMA_NOCHECK ? WIN_LOCK_NOCHECK : exclusive ? WIN_LOCK_EXCLUSIVE : WIN_LOCK_SHARED;
+    }
+    rma_leave(r);
+    if (err)
+        return err;
+    if (!t->direct)
+        err = issue_lock_begin(w, t);
+    else if (t->lock != WIN_LOCK_NOCHECK)
+        err = lock_acquire(w, t, exclusive);
+    if (!err)
+        target_set_ready(w, t);
+    RMA_TRACE(r, RMA_EV_LOCK_GRANTED, w, rank, 0);
+    return err;
+}
+
+int rma_unlock(struct win *w, int rank)
+{
+    struct rma *r = w->rma;
+    struct rma_target *t = &w->targets[rank];
+    if (w->epoch.state != EPOCH_LOCK || t->lock == WIN_LOCK_NONE)
+        return MRMA_ERR_RMA_SYNC;
+    int err = MRMA_SUCCESS;
+    if (!t->direct)
+        err = issue_lock_end(w, t);
+    else if (t->lock != WIN_LOCK_NOCHECK)
+        lock_release(w, t, t->lock == WIN_LOCK_EXCLUSIVE);
+    else
+        win_full_fence(w);
+    rma_enter(r);
+    t->lock = WIN_LOCK_NONE;
+    target_set_unready(w, t);
+    if (--w->nlocks == 0) {
+        (void)epoch_event(&w->epoch, EPOCH_EV_UNLOCK_LAST);
+        win_next_gen(w);
+    }
+    rma_leave(r);
+    RMA_TRACE(r, RMA_EV_UNLOCK, w, rank, 0);
+    return err;
+}

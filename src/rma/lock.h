@@ -1,0 +1,29 @@
+/*
+ * lock.h - passive target: one target's lock, and lock_all. See lock.c, lock_all.c.
+ */
+#ifndef MRMA_RMA_LOCK_H
+#define MRMA_RMA_LOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct win;
+struct win_ctl;
+struct rma_target;
+
+/* Acquire or release a direct target's lock. */
+int lock_acquire(struct win *w, struct rma_target *t, bool exclusive);
+void lock_release(struct win *w, struct rma_target *t, bool exclusive);
+
+/* The lock word of a direct target has moved: wake who sleeps for it, and the
+ * target itself if packets wait there. */
+void lock_notify(struct rma_target *t);
+
+/* lock_all.c: may lock_all's holder access a direct target now? Waits while an
+ * exclusive lock is held there. */
+int lock_all_access(struct win *w, struct rma_target *t);
+/* An exclusive ticket whose turn has come: true if no lock_all holder is in the
+ * way; else the request has stepped back (LOCKWORD_YIELDED) and must ask again. */
+bool lock_all_pass(struct win *w, struct rma_target *t, bool *yielded);
+
+#endif

@@ -1,0 +1,257 @@
+/*
+ * op.c - put, get and accumulates from the call to the path (MPI 4.1, 12.3).
+ *
+ * Each operation: may the target be accessed (one comparison, or epoch_access);
+ * do the two sides' sizes agree; does the target side lie in the window; then to
+ * the path that the window's creation chose for this target. Contiguous put and
+ * get on mapped memory do all that in their first lines; everything else is out
+ * of line.
+ */
+#include "base/err.h"
+#include "rma/cma.h"
+#include "rma/direct.h"
+#include "rma/issue.h"
+#include "rma/region.h"
+#include "rma/win.h"
+
+/* Puts up to this size to kernel-assisted targets go through the ring in fence
+ * and PSCW epochs, where the target will look at it (measured: doc/performance). */
+enum { RING_PUT_MAX = 4096 };
+
+static inline void count_op(struct win *w, enum rma_path path, size_t bytes)
+{
+    w->stats.ops[path]++;
+    w->stats.bytes[path] += bytes;
+}
+
+static inline int ready(struct win *w, struct rma_target *t)
+{
+    return likely(target_ready(w, t)) ? MRMA_SUCCESS : epoch_access(w, t);
+}
+
+/* All attached? Pieces one by one if the whole span is not. */
+static bool attached(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t lo, int64_t hi)
+{
+    if (!t->direct) /* the target itself checks */
+        return true;
+    if (region_covers(w, t, (uint64_t)(op->disp + lo), (uint64_t)(hi - lo)))
+        return true;
+    struct dtype_cursor cur;
+    ptrdiff_t disp;
+    size_t n;
+    dtype_cursor_init(&cur, op->ttype, op->tcount, DTYPE_BYTES);
+    while ((n = dtype_cursor_next(&cur, SIZE_MAX, &disp)) != 0)
+        if (!region_covers(w, t, (uint64_t)(op->disp + disp), n))
+            return false;
+    return true;
+}
+
+static int check_range(struct win *w, struct rma_target *t, const struct rma_op *op)
+{
+    ptrdiff_t lo, hi;
+    int64_t offset, first, end;
+    if (op->tcount == 0 || op->ttype->size == 0)
+        return MRMA_SUCCESS;
+    if (!dtype_span(op->ttype, op->tcount, &lo, &hi))
+        return MRMA_ERR_RMA_RANGE;
+    if (w->dynamic)
+        return attached(w, t, op, lo, hi) ? MRMA_SUCCESS : MRMA_ERR_RMA_RANGE;
+    if (__builtin_mul_overflow(op->disp, (int64_t)t->disp_unit, &offset) ||
+        __builtin_add_overflow(offset, lo, &first) || __builtin_add_overflow(offset, hi, &end))
+        return MRMA_ERR_RMA_RANGE;
+    return first >= 0 && (uint64_t)end <= t->size ? MRMA_SUCCESS : MRMA_ERR_RMA_RANGE;
+}
+
+static int check_sizes(size_t count, const struct dtype *type, const struct rma_op *op)
+{
+    size_t here, there;
+    if (__builtin_mul_overflow(count, type->size, &here) || __builtin_mul_overflow(op->tcount, op->ttype->size, &there))
+        return MRMA_ERR_COUNT;
+    return here == there ? MRMA_SUCCESS : MRMA_ERR_COUNT;
+}
+
+static int64_t byte_offset(const struct win *w, const struct rma_target *t, const struct rma_op *op)
+{
+    return w->dynamic ? op->disp : op->disp * (int64_t)t->disp_unit;
+}
+
+static char *mapped_addr(const struct win *w, const struct rma_target *t, int64_t offset)
+{
+    return w->dynamic ? (char *)(uintptr_t)offset : t->base + offset;
+}
+
+static uint64_t owner_addr(const struct win *w, const struct rma_target *t, int64_t offset)
+{
+    return (w->dynamic ? 0 : t->vaddr) + (uint64_t)offset;
+}
+
+/* Will the target surely look at its rings, and is access already granted? */
+static bool ring_serves(const struct win *w, const struct rma_op *op, size_t len)
+{
+    return len <= RING_PUT_MAX && op->otype->contig && op->ttype->contig && w->ring_puts &&
+           (w->epoch.state == EPOCH_PSCW || w->epoch.state == EPOCH_FENCE_USED);
+}
+
+static __attribute__((noinline)) int put_general(struct win *w, struct rma_target *t, const struct rma_op *op)
+{
+    int err = check_sizes(op->ocount, op->otype, op);
+    if (!err)
+        err = check_range(w, t, op);
+    const size_t len = op->tcount * op->ttype->size;
+    if (err || !len)
+        return err;
+    const int64_t offset = byte_offset(w, t, op);
+    count_op(w, t->path, len);
+    switch (t->path) {
+    case PATH_MAPPED:
+        direct_put(mapped_addr(w, t, offset), op);
+        win_set_dirty(w);
+        return MRMA_SUCCESS;
+    case PATH_CMA:
+        if (ring_serves(w, op, len) && issue_ring_put(w, t, op->oaddr, (uint64_t)offset, len))
+            return MRMA_SUCCESS;
+        return cma_put(t->peer, w->rma->log, owner_addr(w, t, offset), op);
+    default:
+        return issue_op(w, t, PKT_OP_PUT, op);
+    }
+}
+
+/* Contiguous on both sides, mapped, inside the window, sizes agree? Then *at and
+ * *len; everything else goes the general way, which also finds the errors. */
+static inline bool plain(const struct rma_target *t, const struct rma_op *op, size_t count, const struct dtype *type,
+                         char **at, size_t *len)
+{
+    size_t n = count * type->size;
+    uint64_t offset = (uint64_t)op->disp * t->disp_unit;
+    if (unlikely(!t->base || !type->contig || !op->ttype->contig || n != op->tcount * op->ttype->size ||
+                 (count | op->tcount) >> 31 || (uint64_t)op->disp >> 31 || offset > t->size || n > t->size - offset))
+        return false;
+    *at = t->base + offset;
+    *len = n;
+    return true;
+}
+
+int rma_put(struct win *w, const struct rma_op *op)
+{
+    struct rma_target *t = &w->targets[op->target];
+    int err = ready(w, t);
+    char *at;
+    size_t len;
+    if (unlikely(err))
+        return err;
+    RMA_TRACE(w->rma, RMA_EV_PUT, w, op->target, op->tcount * op->ttype->size);
+    if (unlikely(!plain(t, op, op->ocount, op->otype, &at, &len)))
+        return put_general(w, t, op);
+    count_op(w, PATH_MAPPED, len);
+    direct_copy(at, op->oaddr, len);
+    win_set_dirty(w);
+    return MRMA_SUCCESS;
+}
+
+static __attribute__((noinline)) int get_general(struct win *w, struct rma_target *t, const struct rma_op *op)
+{
+    int err = check_sizes(op->rcount, op->rtype, op);
+    if (!err)
+        err = check_range(w, t, op);
+    const size_t len = op->tcount * op->ttype->size;
+    if (err || !len)
+        return err;
+    const int64_t offset = byte_offset(w, t, op);
+    count_op(w, t->path, len);
+    switch (t->path) {
+    case PATH_MAPPED:
+        direct_get(mapped_addr(w, t, offset), op);
+        return MRMA_SUCCESS;
+    case PATH_CMA:
+        return cma_get(t->peer, w->rma->log, owner_addr(w, t, offset), op);
+    default:
+        return issue_op(w, t, PKT_OP_GET, op);
+    }
+}
+
+int rma_get(struct win *w, const struct rma_op *op)
+{
+    struct rma_target *t = &w->targets[op->target];
+    int err = ready(w, t);
+    char *at;
+    size_t len;
+    if (unlikely(err))
+        return err;
+    RMA_TRACE(w->rma, RMA_EV_GET, w, op->target, op->tcount * op->ttype->size);
+    if (unlikely(!plain(t, op, op->rcount, op->rtype, &at, &len)))
+        return get_general(w, t, op);
+    count_op(w, PATH_MAPPED, len);
+    direct_copy(op->raddr, at, len);
+    return MRMA_SUCCESS;
+}
+
+/* Accumulates check sizes by elements of the one predefined type. */
+static int check_acc(struct win *w, struct rma_target *t, const struct rma_op *op, bool fetch)
+{
+    int err = op->op == ACC_NO_OP ? MRMA_SUCCESS : check_sizes(op->ocount, op->otype, op);
+    if (!err && fetch)
+        err = check_sizes(op->rcount, op->rtype, op);
+    if (!err && op->ttype->basic == ACC_NONE)
+        err = MRMA_ERR_TYPE;
+    return err ? err : check_range(w, t, op);
+}
+
+static int accumulate(struct win *w, const struct rma_op *op, bool fetch)
+{
+    struct rma_target *t = &w->targets[op->target];
+    int err = ready(w, t);
+    if (!err)
+        err = check_acc(w, t, op, fetch);
+    const size_t len = op->tcount * op->ttype->size;
+    if (unlikely(err) || !len)
+        return err;
+    RMA_TRACE(w->rma, fetch ? RMA_EV_GET_ACC : RMA_EV_ACC, w, op->target, len);
+    const int64_t offset = byte_offset(w, t, op);
+    const uint64_t vaddr = owner_addr(w, t, offset);
+    count_op(w, t->path, len);
+    switch (t->path) {
+    case PATH_MAPPED:
+        direct_acc(t->peer->stripes, vaddr, mapped_addr(w, t, offset), op, fetch);
+        win_set_dirty(w);
+        return MRMA_SUCCESS;
+    case PATH_CMA:
+        return cma_acc(t->peer, w->rma->log, vaddr, op, fetch);
+    default:
+        return issue_op(w, t, fetch ? PKT_OP_GET_ACC : PKT_OP_ACC, op);
+    }
+}
+
+int rma_accumulate(struct win *w, const struct rma_op *op)
+{
+    return accumulate(w, op, false);
+}
+
+int rma_get_accumulate(struct win *w, const struct rma_op *op)
+{
+    return accumulate(w, op, true);
+}
+
+int rma_compare_and_swap(struct win *w, const struct rma_op *op)
+{
+    struct rma_target *t = &w->targets[op->target];
+    int err = ready(w, t);
+    if (!err)
+        err = check_range(w, t, op);
+    if (unlikely(err))
+        return err;
+    const size_t unit = acc_extent(op->ttype->basic);
+    RMA_TRACE(w->rma, RMA_EV_CAS, w, op->target, unit);
+    const int64_t offset = byte_offset(w, t, op);
+    const uint64_t vaddr = owner_addr(w, t, offset);
+    count_op(w, t->path, unit);
+    switch (t->path) {
+    case PATH_MAPPED:
+        direct_cas(t->peer->stripes, vaddr, mapped_addr(w, t, offset), op->caddr, op->oaddr, op->raddr, unit);
+        win_set_dirty(w);
+        return MRMA_SUCCESS;
+    case PATH_CMA:
+        return cma_cas(t->peer, w->rma->log, vaddr, op);
+    default:
+        return issue_op(w, t, PKT_OP_CAS, op);
+    }
+}

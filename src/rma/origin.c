@@ -1,0 +1,173 @@
+/*
+ * origin.c - replies on their way back, and large operations on their way out.
+ *
+ * Ownership: a request and a stream hold references to the datatypes whose
+ * cursors they use and point into the user's buffers, which stay the library's
+ * until the operation is locally complete. Both are freed here. Replies of one
+ * request come in the order of its positions (channels keep the order of a
+ * pair); anything else is refused.
+ */
+#include "rma/origin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "rma/win.h"
+
+struct origin_req {
+    struct pkt_target *pt;
+    struct dtype_cursor result;
+    const struct dtype *type;
+    void *addr;
+    size_t left, pos; /* bytes of the packed result */
+    struct rma_req *req;
+};
+
+struct origin_stream {
+    struct ch3_stream stream;
+    struct pkt_target *pt;
+    struct record_source src;
+    const struct dtype *otype, *ttype;
+    struct rma_req *req;
+    struct pkt_hdr hdr; /* of every packet but for len and count */
+};
+
+void rma_req_init(struct rma_req *req)
+{
+    atomic_init(&req->pending, 0);
+    atomic_init(&req->err, MRMA_SUCCESS);
+}
+
+static void charge(struct rma_req *req)
+{
+    if (req)
+        atomic_fetch_add_explicit(&req->pending, 1, memory_order_relaxed);
+}
+
+static void discharge(struct rma_req *req, int err)
+{
+    if (!req)
+        return;
+    int none = MRMA_SUCCESS;
+    if (err)
+        atomic_compare_exchange_strong_explicit(&req->err, &none, err, memory_order_relaxed, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&req->pending, 1, memory_order_release); /* pairs with rma_req_done */
+}
+
+int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op, uint32_t *number)
+{
+    struct win *w = pt->win;
+    struct rma *r = w->rma;
+    struct origin_req *rq = malloc(sizeof *rq);
+    if (!rq)
+        return log_fail(r->log, MRMA_ERR_NO_MEM, "no memory for a request");
+    const struct dtype *rtype = kind == PKT_OP_CAS ? op->ttype : op->rtype;
+    *rq = (struct origin_req){.pt = pt, .type = dtype_ref(rtype), .addr = op->raddr, .req = op->req};
+    if (kind == PKT_OP_GET) {
+        rq->left = op->tcount * op->ttype->size;
+        dtype_cursor_init(&rq->result, rtype, op->rcount, DTYPE_BYTES);
+    } else {
+        rq->left = (kind == PKT_OP_CAS ? 1 : op->tcount * op->ttype->elems) * acc_extent(op->ttype->basic);
+        dtype_cursor_init(&rq->result, rtype, kind == PKT_OP_CAS ? 1 : op->rcount, DTYPE_ELEMENTS);
+    }
+    do
+        *number = ++r->next_request;
+    while (map_get(&r->requests, *number));
+    int err = map_put(&r->requests, *number, rq, NULL);
+    if (err) {
+        dtype_unref(rtype);
+        free(rq);
+        return err;
+    }
+    pt->replies++;
+    w->replies++;
+    charge(op->req);
+    return MRMA_SUCCESS;
+}
+
+static void end_request(struct rma *r, uint32_t number, struct origin_req *rq, int err)
+{
+    (void)map_del(&r->requests, number);
+    rq->pt->replies--;
+    rq->pt->win->replies--;
+    discharge(rq->req, err);
+    dtype_unref(rq->type);
+    free(rq);
+}
+
+static struct origin_req *find(struct win *w, struct rma_target *t, uint32_t number)
+{
+    struct origin_req *rq = map_get(&w->rma->requests, number);
+    return rq && rq->pt == t->pkt ? rq : NULL;
+}
+
+void origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
+{
+    struct rma *r = w->rma;
+    struct origin_req *rq = find(w, t, hdr->count);
+    const size_t len = hdr->len - sizeof *hdr;
+    if (!rq || hdr->offset != rq->pos || len > rq->left || !len) {
+        r->stats.refused++;
+        log_msg(r->log, LOG_LEVEL_ERROR, "reply refused: request %u, position %llu, %zu bytes", hdr->count,
+                (unsigned long long)hdr->offset, len);
+        return;
+    }
+    dtype_unpack(&rq->result, rq->addr, hdr + 1, len);
+    rq->pos += len;
+    rq->left -= len;
+    if (!rq->left)
+        end_request(r, hdr->count, rq, MRMA_SUCCESS);
+}
+
+void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
+{
+    const int err = hdr->total > MRMA_AGAIN && hdr->total < MRMA_ERR_LAST ? (int)hdr->total : MRMA_ERR_INTERN;
+    if (!w->packet_err)
+        w->packet_err = err;
+    struct origin_req *rq = hdr->count ? find(w, t, hdr->count) : NULL;
+    if (rq)
+        end_request(w->rma, hdr->count, rq, err);
+}
+
+static bool stream_next(struct ch3_stream *st, void *room, size_t cap, size_t *len)
+{
+    struct origin_stream *os = LIST_ENTRY(st, struct origin_stream, stream);
+    struct pkt_hdr *hdr = room;
+    *hdr = os->hdr;
+    *len = sizeof *hdr + record_build(&os->src, hdr + 1, cap - sizeof *hdr);
+    hdr->len = (uint32_t)*len;
+    hdr->count = 1;
+    os->pt->phase_ops++;
+    return os->src.left == 0;
+}
+
+static void stream_done(struct ch3_stream *st, int err)
+{
+    struct origin_stream *os = LIST_ENTRY(st, struct origin_stream, stream);
+    os->pt->streams--;
+    os->pt->win->streams--;
+    if (err && !os->pt->win->packet_err)
+        os->pt->win->packet_err = err;
+    discharge(os->req, err);
+    dtype_unref(os->otype);
+    dtype_unref(os->ttype);
+    free(os);
+}
+
+int origin_stream(struct pkt_target *pt, const struct record_source *src, const struct rma_op *op)
+{
+    struct origin_stream *os = malloc(sizeof *os);
+    if (!os)
+        return log_fail(pt->win->rma->log, MRMA_ERR_NO_MEM, "no memory for a large operation");
+    *os = (struct origin_stream){.stream = {.next = stream_next, .done = stream_done}, .pt = pt, .src = *src,
+                                 .otype = dtype_ref(op->otype), .ttype = dtype_ref(op->ttype), .req = op->req};
+    issue_header(pt, &os->hdr);
+    pt->streams++;
+    pt->win->streams++;
+    charge(op->req);
+    int err = ch3_send_stream(&pt->target->peer->vc, &os->stream);
+    if (err)
+        stream_done(&os->stream, err);
+    return err;
+}

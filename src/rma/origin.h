@@ -1,0 +1,26 @@
+/*
+ * origin.h - what an origin has outstanding: get-like requests that wait for
+ * replies, and streams of large operations. Under the engine's lock.
+ */
+#ifndef MRMA_RMA_ORIGIN_H
+#define MRMA_RMA_ORIGIN_H
+
+#include <stdint.h>
+
+#include "rma/issue.h"
+#include "rma/record.h"
+
+struct pkt_hdr;
+
+/* A request for op's result; its number goes into the records. The operation's
+ * rma_req and the pkt_target are charged with it. MRMA_ERR_NO_MEM. */
+int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op, uint32_t *number);
+
+/* A PKT_REPLY or, with err, a PKT_ERROR for a request has come from t. */
+void origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr);
+void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr);
+
+/* Send a large operation packet by packet, from the caller's buffer. */
+int origin_stream(struct pkt_target *pt, const struct record_source *src, const struct rma_op *op);
+
+#endif

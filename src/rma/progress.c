@@ -1,0 +1,96 @@
+/*
+ * progress.c - rounds of progress, by application threads inside the library's
+ * calls and by the agent.
+ *
+ * One thread at a time polls (the engine's lock, tried); who does not get it
+ * knows that somebody else makes progress. Application threads that sleep for
+ * something that the agent brings about are woken by it: it notifies this
+ * process's event whenever anything moved.
+ */
+#include "rma/progress.h"
+
+#include "rma/lock_queue.h"
+#include "rma/win.h"
+
+static bool poll_locked(struct rma *r)
+{
+    bool moved = ch3_poll(r->ch3);
+    if (unlikely(!list_empty(&r->lock_wins)))
+        moved |= lock_queue_poll_all(r);
+    return moved;
+}
+
+bool rma_poll(struct rma *r)
+{
+    bool concurrent = atomic_load_explicit(&r->concurrent, memory_order_relaxed);
+    if (concurrent && pthread_mutex_trylock(&r->mutex) != 0)
+        return false;
+    bool moved = poll_locked(r);
+    if (concurrent)
+        pthread_mutex_unlock(&r->mutex);
+    if (moved && r->threads)
+        event_notify(r->env->event);
+    return moved;
+}
+
+void rma_progress(struct rma *r)
+{
+    if (r->packets)
+        rma_poll(r);
+}
+
+void rma_drain(struct rma *r)
+{
+    while (rma_pending(r))
+        rma_poll(r);
+}
+
+bool rma_pending(struct rma *r)
+{
+    return ch3_pending(r->ch3);
+}
+
+void rma_polling_begin(struct rma *r)
+{
+    atomic_fetch_add_explicit(r->env->polling, 1, memory_order_seq_cst);
+}
+
+void rma_polling_end(struct rma *r)
+{
+    atomic_fetch_sub_explicit(r->env->polling, 1, memory_order_seq_cst);
+    if (r->agent) {
+        atomic_thread_fence(memory_order_seq_cst); /* see the diagram in wait.c */
+        if (ch3_pending(r->ch3) || atomic_load_explicit(&r->nlock_wins, memory_order_relaxed))
+            event_wake(r->env->agent_event);
+    }
+}
+
+static bool agent_round(struct rma *r)
+{
+    pthread_mutex_lock(&r->mutex);
+    bool moved = poll_locked(r);
+    pthread_mutex_unlock(&r->mutex);
+    if (moved)
+        event_notify(r->env->event);
+    return moved;
+}
+
+static bool others_poll(struct rma *r)
+{
+    return atomic_load_explicit(r->env->polling, memory_order_seq_cst) != 0;
+}
+
+void rma_agent_loop(struct rma *r, const _Atomic bool *stop)
+{
+    struct event *ev = r->env->agent_event;
+    while (!atomic_load_explicit(stop, memory_order_acquire)) {
+        if (!others_poll(r) && agent_round(r))
+            continue;
+        uint32_t ticket = event_enter(ev);
+        if (!atomic_load_explicit(stop, memory_order_acquire) && (others_poll(r) || !agent_round(r))) {
+            event_sleep(ev, ticket, 0);
+            r->stats.agent_wakeups++;
+        }
+        event_leave(ev);
+    }
+}

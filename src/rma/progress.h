@@ -1,0 +1,27 @@
+/*
+ * progress.h - moving packets on, from any thread. See progress.c.
+ */
+#ifndef MRMA_RMA_PROGRESS_H
+#define MRMA_RMA_PROGRESS_H
+
+#include <stdbool.h>
+
+struct rma;
+
+/* One round under a try-lock; whether anything moved. Without the engine's lock. */
+bool rma_poll(struct rma *r);
+/* Poll until nothing is pending: everything published before the call was
+ * delivered (fence and wait of kernel-assisted windows). Without the lock. */
+void rma_drain(struct rma *r);
+/* Is a packet, or a grantable lock request of one, waiting? No lock needed. */
+bool rma_pending(struct rma *r);
+
+/* This thread polls: senders need not wake the agent. Nestable. */
+void rma_polling_begin(struct rma *r);
+void rma_polling_end(struct rma *r);
+
+/* The agent's loop: one round of work, then sleep until something comes.
+ * Returns when *stop is set (and its event woken). */
+void rma_agent_loop(struct rma *r, const _Atomic bool *stop);
+
+#endif

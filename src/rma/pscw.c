@@ -1,0 +1,148 @@
+/*
+ * pscw.c - MPI_Win_start, _complete, _post, _wait, _test (MPI 4.1, 12.5.2).
+ *
+ * Counters that only grow, two per ordered pair: posts (target to origin) and
+ * completes (origin to target). A direct peer stores them into my slot, a packet
+ * peer's handlers do it for it, so MPI_Win_wait compares numbers in both cases.
+ *
+ * MPI_Win_start does not wait; the first access to a direct target waits for its
+ * post (epoch_access), and packets go out before it (parked at the target until
+ * it posts), one epoch ahead at most. MPI_MODE_NOCHECK: no post is sent, none is
+ * waited for. Between post and wait the small puts of direct peers may lie in my
+ * rings: MPI_Win_wait takes them in after it has seen their complete, which was
+ * stored after they were published.
+ */
+#include <string.h>
+
+#include "base/err.h"
+#include "rma/issue.h"
+#include "rma/progress.h"
+#include "rma/signal.h"
+#include "rma/target.h"
+#include "rma/wait.h"
+#include "rma/win.h"
+
+int rma_start(struct win *w, const int *ranks, int n, int asserts)
+{
+    struct rma *r = w->rma;
+    rma_enter(r);
+    int err = epoch_event(&w->epoch, EPOCH_EV_START);
+    if (!err) {
+        win_next_gen(w);
+        w->start_count++;
+        w->ngroup = n;
+        memcpy(w->group, ranks, (size_t)n * sizeof(int));
+        for (int i = 0; i < n; i++) {
+            struct rma_target *t = &w->targets[ranks[i]];
+            t->started_in = w->start_count;
+            t->starts++;
+            if (!(asserts & RMA_NOCHECK))
+                t->posts_due++;
+        }
+    }
+    rma_leave(r);
+    RMA_TRACE(r, RMA_EV_START, w, -1, 0);
+    return err;
+}
+
+int rma_complete(struct win *w)
+{
+    struct rma *r = w->rma;
+    if (!epoch_allows(&w->epoch, EPOCH_EV_COMPLETE))
+        return MRMA_ERR_RMA_SYNC;
+    int err = w->npackets || w->ring_puts ? issue_complete(w) : MRMA_SUCCESS;
+    bool any_direct = false;
+    for (int i = 0; i < w->ngroup; i++) {
+        struct rma_target *t = &w->targets[w->group[i]];
+        if (t->direct) {
+            signal_complete(t);
+            any_direct = true;
+        }
+    }
+    if (any_direct)
+        signal_wake(w, w->group, w->ngroup);
+    rma_enter(r);
+    (void)epoch_event(&w->epoch, EPOCH_EV_COMPLETE);
+    win_next_gen(w);
+    rma_leave(r);
+    RMA_TRACE(r, RMA_EV_COMPLETE, w, -1, 0);
+    return err;
+}
+
+int rma_post(struct win *w, const int *ranks, int n, int asserts)
+{
+    struct rma *r = w->rma;
+    int err = MRMA_SUCCESS;
+    rma_enter(r);
+    if (w->epoch.exposed || w->epoch.state == EPOCH_FENCE_USED) {
+        rma_leave(r);
+        return MRMA_ERR_RMA_SYNC;
+    }
+    w->epoch.exposed = true;
+    w->npost = n;
+    w->post_noput = asserts & RMA_NOPUT;
+    memcpy(w->post_group, ranks, (size_t)n * sizeof(int));
+    for (int i = 0; i < n; i++) {
+        struct rma_target *t = &w->targets[ranks[i]];
+        t->exposures++;
+        if (asserts & RMA_NOCHECK)
+            continue;
+        if (t->direct)
+            signal_post(t);
+        else if (!err)
+            err = issue_post(w, t);
+    }
+    if (!list_empty(&w->parked))
+        target_unpark_all(w);
+    rma_leave(r);
+    if (!(asserts & RMA_NOCHECK))
+        signal_wake(w, ranks, n);
+    RMA_TRACE(r, RMA_EV_POST, w, -1, 0);
+    return err;
+}
+
+static bool all_complete(void *arg)
+{
+    struct win *w = arg;
+    for (int i = 0; i < w->npost; i++) {
+        struct rma_target *t = &w->targets[w->post_group[i]];
+        if (!seq_reached(atomic_load_explicit(&t->in->completes, memory_order_acquire), t->exposures))
+            return false;
+    }
+    return true;
+}
+
+static void close_exposure(struct win *w)
+{
+    if (w->ring_puts && !w->post_noput)
+        rma_drain(w->rma);
+    rma_enter(w->rma);
+    w->epoch.exposed = false;
+    rma_leave(w->rma);
+    RMA_TRACE(w->rma, RMA_EV_WAIT, w, -1, 0);
+}
+
+int rma_wait(struct win *w)
+{
+    if (!w->epoch.exposed)
+        return MRMA_ERR_RMA_SYNC;
+    if (!all_complete(w)) {
+        int err = rma_wait_until(w, &(struct rma_wait){.done = all_complete, .arg = w,
+                                                       .what = "MPI_Win_complete of the origins", .rank = -1});
+        if (err)
+            return err;
+    }
+    close_exposure(w);
+    return MRMA_SUCCESS;
+}
+
+int rma_test(struct win *w, bool *flag)
+{
+    if (!w->epoch.exposed)
+        return MRMA_ERR_RMA_SYNC;
+    rma_progress(w->rma);
+    *flag = all_complete(w);
+    if (*flag)
+        close_exposure(w);
+    return MRMA_SUCCESS;
+}

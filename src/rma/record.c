@@ -1,0 +1,90 @@
+/*
+ * record.c - see record.h. No state, no locks.
+ *
+ * Limits: what a target answers to one get_accumulate record must fit into one
+ * reply packet, so such a record names at most REPLY_MAX bytes even where no
+ * data travels (MPI_NO_OP). A get record may name any amount: its reply is cut
+ * by the target.
+ */
+#include "rma/record.h"
+
+#include <string.h>
+
+enum { REPLY_MAX = PKT_MAX - sizeof(struct pkt_hdr), PAD = 7 };
+
+void record_source_init(struct record_source *s, enum pkt_op_kind kind, const struct rma_op *op, int64_t offset,
+                        uint32_t request)
+{
+    const bool elements = kind != PKT_OP_PUT && kind != PKT_OP_GET;
+    const enum dtype_view view = elements ? DTYPE_ELEMENTS : DTYPE_BYTES;
+    *s = (struct record_source){.kind = kind, .op = op->op, .base = offset, .request = request, .unit = 1};
+    s->data = kind != PKT_OP_GET && op->op != ACC_NO_OP;
+    s->left = op->tcount * op->ttype->size;
+    if (elements) {
+        s->type = op->ttype->basic;
+        s->unit = acc_extent(s->type);
+        s->left = op->tcount * op->ttype->elems * s->unit;
+    }
+    s->origin = op->oaddr;
+    dtype_cursor_init(&s->target_cur, op->ttype, op->tcount, view);
+    if (s->data)
+        dtype_cursor_init(&s->origin_cur, op->otype, op->ocount, view);
+}
+
+size_t record_min(const struct record_source *s)
+{
+    return sizeof(struct pkt_op) + sizeof(struct pkt_seg) + (s->data ? pkt_align(s->unit) : 0);
+}
+
+/* Name target pieces in segs until the room, the answer's or the operation is
+ * used up. Returns how many; *total bytes named. */
+static uint32_t gather(struct record_source *s, struct pkt_seg *segs, size_t room, size_t *total)
+{
+    const size_t limit = s->kind == PKT_OP_GET ? SIZE_MAX : REPLY_MAX / s->unit * s->unit;
+    uint32_t n = 0;
+    *total = 0;
+    while (s->left > *total && *total < limit && room > sizeof(struct pkt_seg)) {
+        size_t max = limit - *total;
+        if (s->data && max > room - sizeof(struct pkt_seg))
+            max = (room - sizeof(struct pkt_seg)) / s->unit * s->unit;
+        ptrdiff_t disp = 0;
+        size_t len = max ? dtype_cursor_next(&s->target_cur, max, &disp) : 0;
+        if (!len)
+            break;
+        memcpy(&segs[n++], &(struct pkt_seg){.disp = s->base + disp, .len = len}, sizeof *segs);
+        *total += len;
+        room -= sizeof(struct pkt_seg) + (s->data ? len : 0);
+    }
+    return n;
+}
+
+size_t record_build(struct record_source *s, void *room, size_t cap)
+{
+    if (!s->left || cap < record_min(s))
+        return 0;
+    struct pkt_op *rec = room;
+    struct pkt_seg *segs = (struct pkt_seg *)(rec + 1);
+    size_t total;
+    uint32_t n = gather(s, segs, (cap & ~(size_t)PAD) - sizeof *rec, &total);
+    *rec = (struct pkt_op){.kind = (uint8_t)s->kind, .op = (uint8_t)s->op, .type = s->type, .nseg = n,
+                           .request = s->request, .data_len = s->data ? (uint32_t)total : 0, .offset = s->pos};
+    if (s->data)
+        dtype_pack(&s->origin_cur, s->origin, segs + n, total);
+    s->left -= total;
+    s->pos += total;
+    return sizeof *rec + n * sizeof *segs + pkt_align(rec->data_len);
+}
+
+size_t record_build_cas(void *room, const struct rma_op *op, int64_t offset, uint32_t request)
+{
+    struct pkt_op *rec = room;
+    struct pkt_seg *seg = (struct pkt_seg *)(rec + 1);
+    char *data = (char *)(seg + 1);
+    const size_t unit = acc_extent(op->ttype->basic);
+    *rec = (struct pkt_op){.kind = PKT_OP_CAS, .type = op->ttype->basic, .nseg = 1, .request = request,
+                           .data_len = (uint32_t)(2 * unit)};
+    *seg = (struct pkt_seg){.disp = offset, .len = unit};
+    memcpy(data, op->caddr, unit);
+    memcpy(data + unit, op->oaddr, unit);
+    return sizeof *rec + sizeof *seg + pkt_align(2 * unit);
+}

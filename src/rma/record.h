@@ -1,0 +1,46 @@
+/*
+ * record.h - cutting one operation into records that fit into packets.
+ *
+ * A record names its target bytes by segments, so the target needs no datatype.
+ * The builder walks the flattened target type and, where data travels, the
+ * origin's, and can be asked again and again until the operation is used up:
+ * into open packets for short operations, packet by packet for long ones.
+ */
+#ifndef MRMA_RMA_RECORD_H
+#define MRMA_RMA_RECORD_H
+
+#include <stdbool.h>
+
+#include "ch3/pkt.h"
+#include "rma/rma.h"
+
+struct record_source {
+    enum pkt_op_kind kind;
+    enum acc_op op;
+    uint8_t type;   /* enum acc_type */
+    bool data;      /* the origin's data travels */
+    size_t unit;    /* never cut below this many bytes: an element, or 1 */
+    size_t left;    /* bytes still to be named */
+    size_t pos;     /* bytes already named */
+    uint32_t request;
+    int64_t base;   /* byte displacement in the window that target pieces count from */
+    const void *origin;
+    struct dtype_cursor target_cur, origin_cur;
+};
+
+/* What an operation moves: its records' source. offset: bytes from the window
+ * base (the address in a dynamic window). */
+void record_source_init(struct record_source *s, enum pkt_op_kind kind, const struct rma_op *op, int64_t offset,
+                        uint32_t request);
+
+/* Room that a record needs at least to make progress. */
+size_t record_min(const struct record_source *s);
+
+/* Build one record of at most cap bytes in room. Returns its size, a multiple of
+ * 8; 0: cap is less than record_min, or nothing is left. */
+size_t record_build(struct record_source *s, void *room, size_t cap);
+
+/* MPI_Compare_and_swap's record: always one element, data is compare and new. */
+size_t record_build_cas(void *room, const struct rma_op *op, int64_t offset, uint32_t request);
+
+#endif

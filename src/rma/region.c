@@ -1,0 +1,199 @@
+/*
+ * region.c - attach, detach, and looking attached memory up. See region.h.
+ *
+ * The table is read by peers while its owner changes it: a version number that
+ * is odd during a change, and a copy that is taken again if it moved meanwhile.
+ *
+ *   owner                                  reader
+ *   version = odd; fence (release)         v = version (acquire), even?
+ *   entries (relaxed)                      copy entries (relaxed)
+ *   version = even (release)               fence (acquire); version == v? take
+ *
+ * Only the owner changes it, under the engine's lock if there are several threads.
+ */
+#include "rma/region.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "rma/win.h"
+
+/* An entry as it is shared: relaxed atomics, since readers race with the owner. */
+struct shared_region {
+    _Atomic uint64_t addr, len;
+};
+
+struct win_regions {
+    uint32_t version; /* odd: never valid */
+    uint32_t n;
+    struct win_region list[];
+};
+
+static struct shared_region *shared_list(struct win_ctl *ctl)
+{
+    return (struct shared_region *)(void *)((char *)ctl +
+                                            atomic_load_explicit(&ctl->regions_offset, memory_order_relaxed));
+}
+
+/* Does one run of touching regions cover [addr, addr+len)? */
+static bool covers(const struct win_region *list, uint32_t n, uint64_t addr, uint64_t len)
+{
+    uint32_t lo = 0, hi = n;
+    while (lo < hi) { /* first region that ends behind addr */
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (list[mid].addr + list[mid].len > addr)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    while (lo < n && list[lo].addr <= addr) {
+        const uint64_t rest = list[lo].addr + list[lo].len - addr;
+        if (len <= rest)
+            return true;
+        addr += rest;
+        len -= rest;
+        lo++;
+    }
+    return len == 0;
+}
+
+static bool take_copy(struct win_ctl *ctl, struct win_regions *copy)
+{
+    uint32_t v = atomic_load_explicit(&ctl->regions_version, memory_order_acquire);
+    if (v & 1)
+        return false;
+    const struct shared_region *list = shared_list(ctl);
+    uint32_t n = atomic_load_explicit(&ctl->nregions, memory_order_relaxed);
+    if (n > WIN_REGIONS_MAX)
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        copy->list[i].addr = atomic_load_explicit(&list[i].addr, memory_order_relaxed);
+        copy->list[i].len = atomic_load_explicit(&list[i].len, memory_order_relaxed);
+    }
+    atomic_thread_fence(memory_order_acquire);
+    if (atomic_load_explicit(&ctl->regions_version, memory_order_relaxed) != v)
+        return false;
+    copy->n = n;
+    copy->version = v;
+    return true;
+}
+
+/* Under the engine's lock where several threads could do the same. */
+static bool look_up(struct rma_target *t, uint64_t addr, uint64_t len)
+{
+    if (!t->regions) {
+        t->regions = malloc(sizeof *t->regions + WIN_REGIONS_MAX * sizeof(struct win_region));
+        if (!t->regions)
+            return false;
+        t->regions->version = 1;
+    }
+    struct win_regions *copy = t->regions;
+    while (copy->version != atomic_load_explicit(&t->ctl->regions_version, memory_order_acquire))
+        if (!take_copy(t->ctl, copy))
+            cpu_relax();
+    return covers(copy->list, copy->n, addr, len);
+}
+
+bool region_covers(struct win *w, struct rma_target *t, uint64_t addr, uint64_t len)
+{
+    rma_enter(w->rma);
+    bool ok = look_up(t, addr, len);
+    rma_leave(w->rma);
+    return ok;
+}
+
+bool region_covers_own(struct win *w, uint64_t addr, uint64_t len)
+{
+    return look_up(&w->targets[w->rank], addr, len);
+}
+
+void region_free(struct rma_target *t)
+{
+    free(t->regions);
+    t->regions = NULL;
+}
+
+static void write_begin(struct win_ctl *ctl)
+{
+    uint32_t v = atomic_load_explicit(&ctl->regions_version, memory_order_relaxed);
+    atomic_store_explicit(&ctl->regions_version, v + 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release); /* see the diagram */
+}
+
+static void write_end(struct win_ctl *ctl)
+{
+    uint32_t v = atomic_load_explicit(&ctl->regions_version, memory_order_relaxed);
+    atomic_store_explicit(&ctl->regions_version, v + 1, memory_order_release);
+}
+
+static void set_entry(struct shared_region *e, uint64_t addr, uint64_t len)
+{
+    atomic_store_explicit(&e->addr, addr, memory_order_relaxed);
+    atomic_store_explicit(&e->len, len, memory_order_relaxed);
+}
+
+static uint64_t addr_of(const struct shared_region *e) { return atomic_load_explicit(&e->addr, memory_order_relaxed); }
+static uint64_t len_of(const struct shared_region *e) { return atomic_load_explicit(&e->len, memory_order_relaxed); }
+
+static int attach_locked(struct win *w, uint64_t addr, uint64_t size)
+{
+    struct win_ctl *ctl = w->ctl;
+    struct shared_region *list = shared_list(ctl);
+    uint32_t n = atomic_load_explicit(&ctl->nregions, memory_order_relaxed), at = 0;
+    if (n == WIN_REGIONS_MAX)
+        return log_fail(w->rma->log, MRMA_ERR_RMA_ATTACH, "a process may attach %d regions to a window", WIN_REGIONS_MAX);
+    while (at < n && addr_of(&list[at]) < addr)
+        at++;
+    if ((at > 0 && addr_of(&list[at - 1]) + len_of(&list[at - 1]) > addr) ||
+        (at < n && addr + size > addr_of(&list[at])))
+        return MRMA_ERR_RMA_ATTACH;
+    write_begin(ctl);
+    for (uint32_t i = n; i > at; i--)
+        set_entry(&list[i], addr_of(&list[i - 1]), len_of(&list[i - 1]));
+    set_entry(&list[at], addr, size);
+    atomic_store_explicit(&ctl->nregions, n + 1, memory_order_relaxed);
+    write_end(ctl);
+    return MRMA_SUCCESS;
+}
+
+static int detach_locked(struct win *w, uint64_t addr)
+{
+    struct win_ctl *ctl = w->ctl;
+    struct shared_region *list = shared_list(ctl);
+    uint32_t n = atomic_load_explicit(&ctl->nregions, memory_order_relaxed), at = 0;
+    while (at < n && addr_of(&list[at]) != addr)
+        at++;
+    if (at == n)
+        return MRMA_ERR_RMA_ATTACH;
+    write_begin(ctl);
+    for (uint32_t i = at; i + 1 < n; i++)
+        set_entry(&list[i], addr_of(&list[i + 1]), len_of(&list[i + 1]));
+    atomic_store_explicit(&ctl->nregions, n - 1, memory_order_relaxed);
+    write_end(ctl);
+    return MRMA_SUCCESS;
+}
+
+int win_attach(struct win *w, void *base, uint64_t size)
+{
+    if (!w->dynamic)
+        return MRMA_ERR_RMA_FLAVOR;
+    if (!size)
+        return MRMA_SUCCESS;
+    if ((uint64_t)(uintptr_t)base + size < size)
+        return MRMA_ERR_SIZE;
+    rma_enter(w->rma);
+    int err = attach_locked(w, (uint64_t)(uintptr_t)base, size);
+    rma_leave(w->rma);
+    return err;
+}
+
+int win_detach(struct win *w, const void *base)
+{
+    if (!w->dynamic)
+        return MRMA_ERR_RMA_FLAVOR;
+    rma_enter(w->rma);
+    int err = detach_locked(w, (uint64_t)(uintptr_t)base);
+    rma_leave(w->rma);
+    return err;
+}

@@ -1,0 +1,21 @@
+/*
+ * region.h - attached memory of dynamic windows (MPI 4.1, 12.2.4).
+ *
+ * The owner keeps its regions, sorted and disjoint, behind its control block;
+ * node peers keep a copy and take a new one when the version has moved.
+ */
+#ifndef MRMA_RMA_REGION_H
+#define MRMA_RMA_REGION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct win;
+struct rma_target;
+
+/* Is [addr, addr+len) attached at this process / at target t (direct)? */
+bool region_covers_own(struct win *w, uint64_t addr, uint64_t len);
+bool region_covers(struct win *w, struct rma_target *t, uint64_t addr, uint64_t len);
+void region_free(struct rma_target *t);
+
+#endif

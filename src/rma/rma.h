@@ -1,0 +1,185 @@
+/*
+ * rma.h - what src/mpi calls: windows, operations, synchronization, requests.
+ *
+ * No MPI types here. The entry points have checked what can be checked from the
+ * arguments alone (handles, counts, ranks in range, non-negative displacement,
+ * operation allowed on type); these functions check what needs the window:
+ * epoch state and range. They return enum mrma_err. All sizes are bytes.
+ *
+ * Thread safety: as the engine was created; concurrent callers are allowed under
+ * MPI_THREAD_MULTIPLE.
+ */
+#ifndef MRMA_RMA_RMA_H
+#define MRMA_RMA_RMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/atomic.h"
+#include "base/boot.h"
+#include "rma/acc.h"
+#include "rma/dtype.h"
+
+struct rma;
+struct win;
+
+/* ---- windows (MPI 4.1, 12.2) ---- */
+
+enum win_flavor { WIN_CREATE = 1, WIN_ALLOCATE, WIN_ALLOCATE_SHARED, WIN_DYNAMIC };
+
+enum { /* accumulate_ordering bits; default all */
+    WIN_ORDER_RAR = 1,
+    WIN_ORDER_WAR = 2,
+    WIN_ORDER_RAW = 4,
+    WIN_ORDER_WAW = 8,
+    WIN_ORDER_ALL = 15
+};
+
+/* The hints in use. src/mpi/win_info.c translates to and from MPI_Info. All but
+ * alloc_shared_noncontig and min_alignment must be the same on all processes. */
+struct win_hints {
+    bool no_locks;
+    bool same_size, same_disp_unit;
+    bool same_op;                /* accumulate_ops = same_op, else same_op_no_op */
+    bool alloc_shared_noncontig; /* per process */
+    bool alloc_shm;              /* MPI_Win_allocate in shared memory, default true */
+    uint8_t ordering;            /* WIN_ORDER_* */
+    uint32_t which_ops;          /* bit per enum acc_op that will be used, default all */
+    uint64_t granularity;        /* mpi_accumulate_granularity, 0: unspecified */
+    uint64_t min_alignment;      /* per process; bytes, power of two, 0: default */
+};
+
+struct win_hints win_hints_default(void);
+
+struct win_spec {
+    enum win_flavor flavor;
+    void *base;         /* WIN_CREATE: the caller's memory */
+    uint64_t size;      /* bytes of this process's part; 0 for WIN_DYNAMIC */
+    uint32_t disp_unit; /* bytes, > 0; 1 for WIN_DYNAMIC */
+    struct win_hints hints;
+    struct boot *boot;  /* the communicator; used during creation only */
+};
+
+/* Collective. All processes return success, or all an error (not necessarily the
+ * same): MRMA_ERR_NO_MEM, _INFO_VALUE, _RMA_SHARED (allocate_shared over nodes),
+ * _RMA_FLAVOR (MPIRMA_PATH cannot be had for this window), _ARG (arguments that
+ * must agree do not), _OTHER. */
+int win_create(struct rma *rma, const struct win_spec *spec, struct win **out);
+
+/* Collective. MRMA_ERR_RMA_SYNC (and nothing happens) inside an epoch. First half:
+ * waits until all processes have come and every operation is done; the window
+ * still exists (attribute delete call-backs run now). Second half releases. */
+int win_free_begin(struct win *win);
+void win_free_end(struct win *win);
+
+/* Dynamic windows. MRMA_ERR_RMA_FLAVOR, _RMA_ATTACH, _SIZE, _NO_MEM. */
+int win_attach(struct win *win, void *base, uint64_t size);
+int win_detach(struct win *win, const void *base);
+
+/* MPI_Win_shared_query (4.1, any flavour): address of rank's part in this
+ * process, or *base NULL and *size 0 where it is not mapped. rank -1 means
+ * MPI_PROC_NULL: the lowest rank with size > 0. MRMA_ERR_RMA_FLAVOR for dynamic. */
+int win_shared_query(struct win *win, int rank, uint64_t *size, uint32_t *disp_unit, void **base);
+
+/* Facts for attributes, info and messages. Pointers live as long as the window. */
+enum win_flavor win_flavor(const struct win *win);
+void **win_base_attr(struct win *win);        /* address of this process's base */
+const uint64_t *win_size(const struct win *win);
+uint32_t win_disp_unit(const struct win *win);
+int win_rank(const struct win *win);
+int win_nproc(const struct win *win);
+uint32_t win_id(const struct win *win); /* small number for messages, local */
+const struct win_hints *win_hints(const struct win *win);
+/* MPI_Win_set_info: only accumulate_ordering and hints that may still change. */
+void win_set_hints(struct win *win, const struct win_hints *hints);
+/* "mapped", "cma", "packets", one word per path in use, for info and messages. */
+const char *win_path_name(const struct win *win, int target);
+/* Epoch state in words, e.g. "in a lock epoch on targets 1 3", for messages. */
+void win_describe(const struct win *win, int target, char *buf, size_t len);
+/* For the user's handle: src/mpi stores what it likes. */
+void *win_user(const struct win *win);
+void win_set_user(struct win *win, void *user);
+
+/* ---- operations (12.3) ---- */
+
+struct rma_req;
+
+/* One operation. Which fields are used depends on the call; unused ones are 0.
+ * Buffers belong to the caller until local completion; datatypes are referenced
+ * by the library where it needs them longer than the call. */
+struct rma_op {
+    const void *oaddr; /* origin: data that goes out (put, accumulate, ...) */
+    size_t ocount;
+    const struct dtype *otype;
+    void *raddr;       /* result: data that comes back (get, get_accumulate, ...) */
+    size_t rcount;
+    const struct dtype *rtype;
+    const void *caddr; /* compare_and_swap: compare value */
+    int target;
+    int64_t disp;      /* in units of the target's displacement unit */
+    size_t tcount;
+    const struct dtype *ttype;
+    enum acc_op op;
+    struct rma_req *req; /* request of an R-operation, or NULL */
+};
+
+/* MRMA_ERR_RMA_SYNC outside an access epoch to target, MRMA_ERR_RMA_RANGE,
+ * MRMA_ERR_COUNT (origin and target data differ in size), MRMA_ERR_TYPE. */
+int rma_put(struct win *win, const struct rma_op *op);
+int rma_get(struct win *win, const struct rma_op *op);
+int rma_accumulate(struct win *win, const struct rma_op *op);
+/* Also MPI_Fetch_and_op (count 1 on every side). Origin is ignored for ACC_NO_OP. */
+int rma_get_accumulate(struct win *win, const struct rma_op *op);
+/* oaddr, caddr, raddr: one element of ttype. */
+int rma_compare_and_swap(struct win *win, const struct rma_op *op);
+
+/* ---- requests of R-operations (12.3.5) ---- */
+
+struct rma_req {
+    _Atomic uint32_t pending; /* parts not yet complete; set up by rma_req_init */
+    _Atomic int err;          /* first error, an enum mrma_err */
+};
+void rma_req_init(struct rma_req *req);
+/* After the operation was issued and as often as wanted: complete? (acquire) */
+static inline bool rma_req_done(struct rma_req *req)
+{
+    return atomic_load_explicit(&req->pending, memory_order_acquire) == 0;
+}
+
+/* One non-blocking round of progress (Wait/Test wrappers, pollers). */
+void rma_progress(struct rma *rma);
+/* What a waiting loop of src/mpi does between rounds of its own (host) polling:
+ * spin, then yield, by how often it has found nothing (round from 0). */
+void rma_backoff(struct rma *rma, unsigned round);
+
+/* ---- synchronization (12.5) ---- */
+
+enum { /* asserts, translated from MPI_MODE_* by src/mpi */
+    RMA_NOCHECK = 1,
+    RMA_NOSTORE = 2,
+    RMA_NOPUT = 4,
+    RMA_NOPRECEDE = 8,
+    RMA_NOSUCCEED = 16
+};
+
+int rma_fence(struct win *win, int asserts);
+
+/* ranks: window ranks of the group, n of them, any order; not kept by the callee. */
+int rma_start(struct win *win, const int *ranks, int n, int asserts);
+int rma_complete(struct win *win);
+int rma_post(struct win *win, const int *ranks, int n, int asserts);
+int rma_wait(struct win *win);
+int rma_test(struct win *win, bool *flag);
+
+int rma_lock(struct win *win, bool exclusive, int target, int asserts);
+int rma_unlock(struct win *win, int target);
+int rma_lock_all(struct win *win, int asserts);
+int rma_unlock_all(struct win *win);
+int rma_flush(struct win *win, int target);
+int rma_flush_all(struct win *win);
+int rma_flush_local(struct win *win, int target);
+int rma_flush_local_all(struct win *win);
+int rma_sync(struct win *win);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * signal.h - telling peers: direct ones by a store to my slot in their control
+ * block, packet ones by a packet. And the barrier over a window's direct group.
+ */
+#ifndef MRMA_RMA_SIGNAL_H
+#define MRMA_RMA_SIGNAL_H
+
+struct win;
+struct rma_target;
+
+/* Tell a direct peer (store, release): an exposure epoch for it is open; my
+ * access epoch to it is complete. The peer is woken by signal_wake afterwards. */
+void signal_post(struct rma_target *t);
+void signal_complete(struct rma_target *t);
+
+/* After signals were stored: wake those of the direct targets that sleep. One
+ * fence for all. */
+void signal_wake(struct win *w, const int *ranks, int n);
+
+/* Wait until all processes of the direct group have called it equally often.
+ * What each stored or copied before is visible to all after. */
+int signal_barrier(struct win *w);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * stripe.h - which lock makes an accumulate atomic.
+ *
+ * Every process has RMA_STRIPES locks in memory its node peers share; the owner's
+ * own address of an element chooses one. All accumulates on an element, from
+ * whichever process, path or window, hold that lock, which is what makes them
+ * atomic against each other (MPI 4.1, 12.7.1). An element that crosses a granule
+ * belongs to the granule of its first byte.
+ */
+#ifndef MRMA_RMA_STRIPE_H
+#define MRMA_RMA_STRIPE_H
+
+#include <stddef.h>
+
+#include "base/fmutex.h"
+
+enum { RMA_STRIPES = 512, RMA_STRIPE_SHIFT = 13 };
+
+static inline unsigned stripe_index(uint64_t vaddr)
+{
+    return (unsigned)(vaddr >> RMA_STRIPE_SHIFT) & (RMA_STRIPES - 1);
+}
+
+/* Bytes of whole elements from vaddr on, at most len, that start in vaddr's granule. */
+static inline size_t stripe_run(uint64_t vaddr, size_t len, size_t unit)
+{
+    const uint64_t end = ((vaddr >> RMA_STRIPE_SHIFT) + 1) << RMA_STRIPE_SHIFT;
+    const size_t room = (size_t)(end - vaddr);
+    if (len <= room)
+        return len;
+    return (room + unit - 1) / unit * unit;
+}
+
+/* A set of stripes, locked in ascending order so that holders cannot wait for
+ * each other in a circle. */
+struct stripe_set {
+    uint64_t word[RMA_STRIPES / 64];
+};
+
+static inline void stripe_set_add(struct stripe_set *set, unsigned stripe)
+{
+    set->word[stripe / 64] |= UINT64_C(1) << (stripe % 64);
+}
+
+void stripe_set_lock(struct fmutex *stripes, const struct stripe_set *set);
+void stripe_set_unlock(struct fmutex *stripes, const struct stripe_set *set);
+
+#endif

@@ -1,0 +1,137 @@
+/*
+ * wait.c - spin, yield, sleep. See wait.h.
+ *
+ * While a thread polls here, *env->polling tells senders of packets that they
+ * need not wake the agent. A packet that arrived after the last poll and before
+ * polling was taken back must not be stranded: the leaver looks again after a
+ * fence and wakes the agent itself.
+ *
+ *   sender                         leaver
+ *   publish packet; fence          polling -= 1 (seq_cst); fence
+ *   polling == 0? wake agent       anything pending? wake agent
+ *
+ * One of the two sees the other's store.
+ */
+#include "rma/wait.h"
+
+#include <sched.h>
+
+#include "base/err.h"
+#include "rma/progress.h"
+#include "rma/win.h"
+
+enum {
+    SPINS_ALONE = 4000,      /* rounds without a look at the clock where processors suffice */
+    SPINS_CROWDED = 4,
+    YIELD_NS_ALONE = 500000, /* then yield for so long, then sleep */
+    YIELD_NS_CROWDED = 200000,
+    SHORT_SLEEP_NS = 200000, /* poll_only, or packets to poll and no agent */
+    LONG_SLEEP_NS = 500000000
+};
+
+static bool check(struct rma *r, const struct rma_wait *wait)
+{
+    if (!wait->locked)
+        return wait->done(wait->arg);
+    rma_enter(r);
+    bool done = wait->done(wait->arg);
+    rma_leave(r);
+    return done;
+}
+
+static int check_peers(struct win *w)
+{
+    struct rma *r = w->rma;
+    for (int i = 0; i < w->nproc; i++) {
+        struct rma_peer *p = w->targets[i].peer;
+        if (!p->self && p->node && !r->env->peer_alive(r->env->ctx, p))
+            return log_fail(r->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u (process %d) has died", i, w->index,
+                            p->pid);
+    }
+    return MRMA_SUCCESS;
+}
+
+static void report(struct win *w, const struct rma_wait *wait, uint64_t ns)
+{
+    char state[256];
+    win_describe(w, wait->rank, state, sizeof state);
+    log_msg(w->rma->log, LOG_LEVEL_ERROR, "rank %d of window %u waits for %.1f s for %s (rank %d), %s", w->rank,
+            w->index, (double)ns * 1e-9, wait->what, wait->rank, state);
+}
+
+/* Sleep once. polled: packets are polled by this thread. */
+static void sleep_once(struct win *w, const struct rma_wait *wait)
+{
+    struct rma *r = w->rma;
+    struct event *own = r->env->event, *ev = wait->event ? wait->event : own;
+    bool poll = wait->poll_only || (r->packets && ev != own && !r->agent);
+    uint64_t limit = poll ? SHORT_SLEEP_NS : LONG_SLEEP_NS;
+    if (ev != own)
+        rma_polling_end(r);
+    uint32_t ticket = event_enter(ev);
+    if (!check(r, wait) && !(ev == own && r->packets && rma_pending(r))) {
+        r->stats.sleeps++;
+        event_sleep(ev, ticket, limit);
+    }
+    event_leave(ev);
+    if (ev != own)
+        rma_polling_begin(r);
+}
+
+static int wait_long(struct win *w, const struct rma_wait *wait)
+{
+    struct rma *r = w->rma;
+    const uint64_t yield_ns = r->oversubscribed ? YIELD_NS_CROWDED : YIELD_NS_ALONE;
+    const uint64_t start = r->clock(), hang_ns = (uint64_t)(r->conf->hang_report * 1e9);
+    uint64_t next_check = start + LONG_SLEEP_NS, next_report = start + hang_ns;
+    while (!check(r, wait)) {
+        if (r->packets && rma_poll(r))
+            continue;
+        uint64_t now = r->clock();
+        if (now - start < yield_ns) {
+            sched_yield();
+            continue;
+        }
+        if (now >= next_check) {
+            int err = check_peers(w);
+            if (err)
+                return err;
+            next_check = now + LONG_SLEEP_NS;
+        }
+        if (hang_ns && now >= next_report) {
+            report(w, wait, now - start);
+            next_report = now + hang_ns;
+        }
+        sleep_once(w, wait);
+    }
+    return MRMA_SUCCESS;
+}
+
+int rma_wait_until(struct win *w, const struct rma_wait *wait)
+{
+    struct rma *r = w->rma;
+    const int spins = r->oversubscribed ? SPINS_CROWDED : SPINS_ALONE;
+    bool packets = r->packets;
+    if (packets)
+        rma_polling_begin(r);
+    int err = MRMA_SUCCESS;
+    bool done = check(r, wait);
+    for (int i = 0; !done && i < spins; i++) {
+        if (packets)
+            rma_poll(r);
+        done = check(r, wait);
+    }
+    if (!done)
+        err = wait_long(w, wait);
+    if (packets)
+        rma_polling_end(r);
+    return err;
+}
+
+void rma_backoff(struct rma *r, unsigned round)
+{
+    if (r->oversubscribed || round > SPINS_ALONE)
+        sched_yield();
+    else
+        cpu_relax();
+}

@@ -1,0 +1,31 @@
+/*
+ * wait.h - waiting for something that another process will do.
+ *
+ * Polls the condition and the engine's progress: spins while there are processors
+ * for all, yields where there are not (a yield between processes that run costs a
+ * fraction of a futex wake-up), and sleeps on an event when that has taken long.
+ * A sleeping wait looks up now and then: whether a peer of the window has died
+ * (MRMA_ERR_PROC_FAILED), and whether MPIRMA_HANG_REPORT wants a report.
+ * Called without the engine's lock.
+ */
+#ifndef MRMA_RMA_WAIT_H
+#define MRMA_RMA_WAIT_H
+
+#include <stdbool.h>
+
+struct win;
+struct event;
+
+struct rma_wait {
+    bool (*done)(void *arg); /* the condition; no side effects that may be lost */
+    void *arg;
+    bool locked;         /* evaluate done under the engine's lock (packet state) */
+    bool poll_only;      /* whoever makes it true does not wake: short sleeps */
+    struct event *event; /* where to sleep; NULL: this process's own */
+    const char *what;    /* for reports: "MPI_Win_post of the target" */
+    int rank;            /* whom for, -1: several */
+};
+
+int rma_wait_until(struct win *w, const struct rma_wait *wait);
+
+#endif

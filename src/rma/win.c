@@ -1,0 +1,90 @@
+/*
+ * win.c - facts about a window, its orderly end, and the layer's own start.
+ */
+#include "rma/win.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "rma/issue.h"
+#include "rma/signal.h"
+
+void rma_init(struct rma *r, const struct log *log, const struct conf *conf, struct rma_env *env, struct ch3 *ch3,
+              clock_fn clock, bool threads)
+{
+    *r = (struct rma){.log = log, .conf = conf, .env = env, .clock = clock, .ch3 = ch3, .threads = threads,
+                      .concurrent = threads};
+    pthread_mutex_init(&r->mutex, NULL);
+    list_init(&r->lock_wins);
+    map_init(&r->requests);
+}
+
+void rma_paths_total(const struct rma *r, struct win_stats *out)
+{
+    *out = r->stats.paths;
+    for (uint32_t i = 0; i < r->nwins; i++)
+        for (int p = 0; r->wins[i] && p < PATH_COUNT; p++) {
+            out->ops[p] += r->wins[i]->stats.ops[p];
+            out->bytes[p] += r->wins[i]->stats.bytes[p];
+        }
+}
+
+int win_free_begin(struct win *w)
+{
+    if (!epoch_allows(&w->epoch, EPOCH_EV_FREE))
+        return MRMA_ERR_RMA_SYNC;
+    int err = issue_barrier(w);
+    return err ? err : signal_barrier(w);
+}
+
+int win_shared_query(struct win *w, int rank, uint64_t *size, uint32_t *disp_unit, void **base)
+{
+    if (w->dynamic)
+        return MRMA_ERR_RMA_FLAVOR;
+    if (rank < 0) {
+        rank = 0;
+        while (rank < w->nproc - 1 && !w->targets[rank].size)
+            rank++;
+        if (!w->targets[rank].size)
+            rank = 0;
+    }
+    const struct rma_target *t = &w->targets[rank];
+    *base = t->shared_base;
+    *size = t->shared_base ? t->size : 0;
+    *disp_unit = t->disp_unit;
+    return MRMA_SUCCESS;
+}
+
+enum win_flavor win_flavor(const struct win *w) { return w->flavor; }
+void **win_base_attr(struct win *w) { return &w->base; }
+const uint64_t *win_size(const struct win *w) { return &w->size; }
+uint32_t win_disp_unit(const struct win *w) { return w->disp_unit; }
+int win_rank(const struct win *w) { return w->rank; }
+int win_nproc(const struct win *w) { return w->nproc; }
+uint32_t win_id(const struct win *w) { return w->index; }
+const struct win_hints *win_hints(const struct win *w) { return &w->hints; }
+void win_set_hints(struct win *w, const struct win_hints *hints) { w->hints = *hints; }
+void *win_user(const struct win *w) { return w->user; }
+void win_set_user(struct win *w, void *user) { w->user = user; }
+
+const char *win_path_name(const struct win *w, int target)
+{
+    static const char *const names[PATH_COUNT] = {"mapped", "cma", "packets"};
+    return names[w->targets[target].path];
+}
+
+void win_describe(const struct win *w, int target, char *buf, size_t len)
+{
+    static const char *const states[EPOCH_STATES] = {
+        [EPOCH_NONE] = "outside any access epoch",      [EPOCH_FENCE] = "after a fence",
+        [EPOCH_FENCE_USED] = "in a fence epoch",        [EPOCH_PSCW] = "in an access epoch of MPI_Win_start",
+        [EPOCH_LOCK] = "in a lock epoch",               [EPOCH_LOCK_ALL] = "in a lock_all epoch"};
+    static const char *const locks[] = {"not locked", "locked shared", "locked exclusively", "locked with NOCHECK"};
+    size_t at = (size_t)snprintf(buf, len, "%s", states[w->epoch.state]);
+    if (at < len && w->epoch.state == EPOCH_LOCK && target >= 0 && target < w->nproc)
+        at += (size_t)snprintf(buf + at, len - at, " on %d target%s, rank %d is %s", w->nlocks, w->nlocks == 1 ? "" : "s",
+                               target, locks[w->targets[target].lock]);
+    if (at < len && w->epoch.exposed)
+        snprintf(buf + at, len - at, ", exposed to %d origins since MPI_Win_post", w->npost);
+}

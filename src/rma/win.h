@@ -1,0 +1,236 @@
+/*
+ * win.h - the structures of src/rma: the layer's own, a window, its targets, and
+ * the control block that processes of a node share.
+ *
+ * Invariants
+ * - Everything a process publishes about a window to its node peers is in its
+ *   control block; a line of it has one writer, except lock and lock_all words.
+ * - Fields of struct win and struct rma_target are changed by application
+ *   threads and, where packets are in use, by handlers; both hold the engine's
+ *   lock then (rma_enter). Operations on direct targets read them without it.
+ * - target->gen == win->gen means: this target may be accessed now. Every call
+ *   that opens or closes an epoch for all targets moves win->gen, in O(1).
+ * - A packet peer's signals are stored into in-slots by the handlers exactly as
+ *   a direct peer stores them itself, so waiting is the same for both.
+ */
+#ifndef MRMA_RMA_WIN_H
+#define MRMA_RMA_WIN_H
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdalign.h>
+
+#include "base/clock.h"
+#include "base/conf.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "rma/env.h"
+#include "rma/epoch.h"
+#include "rma/rma.h"
+#include "rma/stats.h"
+
+enum { WIN_REGIONS_MAX = 4096 }; /* attached regions of a dynamic window, per process */
+
+struct win_region {
+    uint64_t addr;
+    uint64_t len;
+};
+
+/* Signals from one peer; counters that only grow (and wrap). */
+struct win_slot {
+    alignas(MRMA_CACHE_LINE) _Atomic uint32_t posts; /* exposure epochs opened for me */
+    _Atomic uint32_t completes;                      /* access epochs to me that are complete */
+    _Atomic uint32_t barrier;                        /* dissemination rounds, see signal.c */
+};
+static_assert(sizeof(struct win_slot) == MRMA_CACHE_LINE, "one writer a line");
+
+struct win_ctl {
+    /* The target's lock (lockword.h), who sleeps for it, and whether packets wait. */
+    alignas(MRMA_CACHE_LINE) _Atomic uint64_t lock;
+    struct event lock_event;
+    _Atomic uint32_t packets_wait; /* the owner has queued lock requests of packets */
+    /* Fences this process has entered. Written by the owner. */
+    alignas(MRMA_CACHE_LINE) _Atomic uint32_t exposed;
+    /* Used in the control block of the node's lowest rank only: lock_all.c. */
+    alignas(MRMA_CACHE_LINE) _Atomic uint32_t all_holders;
+    _Atomic uint32_t all_blocked; /* exclusive requests that stepped back */
+    struct event all_event;
+    /* Dynamic windows: version is odd while the owner changes the regions. */
+    alignas(MRMA_CACHE_LINE) _Atomic uint32_t regions_version;
+    _Atomic uint32_t nregions;
+    _Atomic uint64_t regions_offset; /* bytes from the control block to them */
+    struct win_slot slots[];         /* by the peer's index among the window's ranks on the node */
+};
+
+/* State of a lock on one target, origin's side. */
+enum win_lock { WIN_LOCK_NONE, WIN_LOCK_SHARED, WIN_LOCK_EXCLUSIVE, WIN_LOCK_NOCHECK };
+
+struct pkt_target;
+struct pkt_origin;
+
+struct rma_target {
+    _Atomic uint32_t gen; /* see the invariants */
+    uint8_t path;         /* enum rma_path */
+    bool direct;          /* synchronization through shared memory, not packets */
+    uint8_t lock;         /* enum win_lock: what this process holds there */
+    uint32_t disp_unit;
+    char *base;           /* its window memory in this process, PATH_MAPPED only */
+    char *shared_base;    /* the same for load and store, whatever the path; NULL: not mapped */
+    uint64_t size;
+    uint64_t vaddr;       /* its own address of the same */
+    struct rma_peer *peer;
+    struct win_ctl *ctl;  /* its control block (direct) */
+    struct win_slot *out; /* my slot in its control block (direct) */
+    struct win_slot *in;  /* its slot in mine; private for packet peers */
+    uint32_t starts;      /* access epochs started towards it, MPI_MODE_NOCHECK included */
+    uint32_t posts_due;   /* posts that must have come for the present one */
+    uint32_t started_in;  /* win->start_count of the last start that names it */
+    uint32_t exposures;   /* exposure epochs posted to it, MPI_MODE_NOCHECK included */
+    uint32_t posts_sent;
+    uint32_t completes_sent;
+    uint32_t remote_win, remote_gen; /* how it knows this window */
+    struct pkt_target *pkt;  /* packets to it; NULL until used */
+    struct pkt_origin *from; /* packets from it; NULL until used */
+    struct win_regions *regions; /* dynamic: last seen copy */
+    void *map_handle, *ctl_handle;
+};
+
+struct win {
+    struct rma *rma;
+    _Atomic uint32_t gen; /* see the invariants */
+    bool dynamic;
+    _Atomic bool dirty;   /* stores to mapped targets since the last full fence */
+    struct rma_target *targets;
+    struct win_stats stats;
+    struct epoch epoch;
+
+    int rank, nproc;
+    enum win_flavor flavor;
+    struct win_hints hints;
+    void *base;
+    uint64_t size;
+    uint32_t disp_unit;
+    uint32_t index, index_gen; /* in rma->wins */
+    void *user;
+    void *owned;          /* memory from env->mem_alloc behind base, or NULL */
+    void *segment;        /* handle of allocate_shared's segment, or NULL */
+    struct win_ctl *ctl;
+
+    int nnode;            /* ranks on this node, self included */
+    int *direct;          /* ranks synchronized through shared memory, ascending, self included */
+    int ndirect, direct_me;
+    struct win_ctl *lead; /* control block of direct[0], for lock_all */
+    bool ready;           /* creation has finished: win_free must be called */
+    int npackets;         /* ranks reached by packets */
+    bool ring_puts;       /* direct peers may send small puts by packet (kernel-assisted path) */
+    struct win_slot *private_slots;
+
+    uint32_t phase;       /* fences passed */
+    bool fence_closing;   /* MPI_Win_fence sends what ends the phase */
+    bool fence_noput;     /* MPI_MODE_NOPUT was given for the present phase */
+    bool fence_known;     /* all processes have entered that fence */
+    uint32_t barrier_seq;
+    uint32_t fence_arrived; /* fence markers of packet peers for this phase */
+    uint32_t sync_arrived[2]; /* window-barrier packets by parity */
+    uint32_t sync_seq;
+
+    uint32_t start_count;
+    int *group, ngroup;       /* access group of the PSCW epoch */
+    int *post_group, npost;   /* exposure group */
+    bool post_noput;
+    int nlocks;
+    bool all_nocheck;
+
+    struct list touched;      /* struct pkt_target used in the present epoch */
+    uint32_t replies;         /* get-like requests not yet answered, all targets */
+    uint32_t streams;         /* large operations still leaving, all targets */
+    int packet_err;           /* first error a target reported, enum mrma_err */
+    struct list lockq;        /* struct pkt_origin waiting for this window's lock */
+    struct list parked;       /* struct pkt_origin with parked packets */
+    struct list_node lockq_link; /* in rma->lock_wins while lockq is not empty */
+};
+
+struct rma {
+    const struct log *log;
+    const struct conf *conf;
+    struct rma_env *env;
+    clock_fn clock;
+    struct ch3 *ch3;
+    bool threads;         /* several application threads may call */
+    _Atomic bool concurrent; /* threads, or an agent runs: take the lock */
+    bool packets;         /* some window uses packets or the ring */
+    bool agent;           /* the agent runs */
+    int node_procs;       /* most processes of this node seen in a window */
+    bool oversubscribed;  /* more processes than processors on this node */
+    pthread_mutex_t mutex;
+    struct win **wins;    /* by index; NULL: free */
+    uint32_t *win_gens;
+    uint32_t nwins;
+    struct list lock_wins; /* windows whose lockq is not empty */
+    _Atomic int nlock_wins;
+    struct map requests;   /* struct origin_req by number */
+    uint32_t next_request;
+    struct rma_stats stats;
+    rma_trace_fn trace;   /* NULL: off */
+    void *trace_ctx;
+};
+
+void rma_init(struct rma *r, const struct log *log, const struct conf *conf, struct rma_env *env, struct ch3 *ch3,
+              clock_fn clock, bool threads);
+/* Drop all windows without communication, and the layer's own memory. */
+void rma_fini(struct rma *r);
+/* Sum over freed and living windows. */
+void rma_paths_total(const struct rma *r, struct win_stats *out);
+
+/* The engine's lock, where anybody could compete for it. */
+static inline void rma_enter(struct rma *r)
+{
+    if (unlikely(atomic_load_explicit(&r->concurrent, memory_order_relaxed)))
+        pthread_mutex_lock(&r->mutex);
+}
+
+static inline void rma_leave(struct rma *r)
+{
+    if (unlikely(atomic_load_explicit(&r->concurrent, memory_order_relaxed)))
+        pthread_mutex_unlock(&r->mutex);
+}
+
+static inline void win_set_dirty(struct win *w)
+{
+    atomic_store_explicit(&w->dirty, true, memory_order_relaxed);
+}
+
+/* No target is known to be accessible any more. */
+static inline void win_next_gen(struct win *w)
+{
+    atomic_store_explicit(&w->gen, atomic_load_explicit(&w->gen, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
+/* May target be accessed now? Fast path of every operation; epoch_access decides
+ * (and waits) where the answer is not known yet. */
+static inline bool target_ready(const struct win *w, const struct rma_target *t)
+{
+    return atomic_load_explicit(&t->gen, memory_order_relaxed) ==
+           atomic_load_explicit(&w->gen, memory_order_relaxed);
+}
+
+static inline void target_set_ready(const struct win *w, struct rma_target *t)
+{
+    atomic_store_explicit(&t->gen, atomic_load_explicit(&w->gen, memory_order_relaxed), memory_order_relaxed);
+}
+
+static inline void target_set_unready(const struct win *w, struct rma_target *t)
+{
+    atomic_store_explicit(&t->gen, atomic_load_explicit(&w->gen, memory_order_relaxed) - 1, memory_order_relaxed);
+}
+
+/* Make every stored byte visible before anything that follows (flush). */
+static inline void win_full_fence(struct win *w)
+{
+    if (atomic_load_explicit(&w->dirty, memory_order_relaxed) || w->rma->threads) {
+        atomic_store_explicit(&w->dirty, false, memory_order_relaxed);
+        atomic_thread_fence(memory_order_seq_cst);
+    }
+}
+
+#endif

@@ -1,0 +1,343 @@
+/*
+ * win_create.c - collective creation of windows (MPI 4.1, 12.2.1 to 12.2.4).
+ *
+ * One exchange of records (two for MPI_Win_allocate_shared, whose segment depends
+ * on all sizes) and one agreement on the outcome: a process that fails says so in
+ * its record or in the agreement, so that all return an error together. What is
+ * published (control block, memory) is initialised before the exchange; after the
+ * agreement no host call is made for this window.
+ *
+ * Cost: one all-gather, one reduction, and the system calls of new segments.
+ */
+#include "rma/win_create.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "rma/progress.h"
+
+enum { CTL_ALIGN = 64, MEM_ALIGN = 64, AGREE_REFUSED = MRMA_ERR_LAST };
+
+struct win_hints win_hints_default(void)
+{
+    return (struct win_hints){.alloc_shm = true, .ordering = WIN_ORDER_ALL, .which_ops = UINT32_MAX};
+}
+
+/* The hints that must be the same everywhere, in one word. */
+static uint64_t hints_word(const struct win_hints *h)
+{
+    return (uint64_t)h->no_locks | (uint64_t)h->same_size << 1 | (uint64_t)h->same_disp_unit << 2 |
+           (uint64_t)h->same_op << 3 | (uint64_t)h->alloc_shm << 4 | (uint64_t)h->ordering << 8 |
+           (uint64_t)(h->which_ops & 0xffff) << 16 | (h->granularity & 0xffffffff) << 32;
+}
+
+static int take_index(struct rma *r, struct win *w)
+{
+    uint32_t i = 0;
+    while (i < r->nwins && r->wins[i])
+        i++;
+    if (i == r->nwins) {
+        const uint32_t n = r->nwins ? 2 * r->nwins : 16;
+        struct win **wins = calloc(n, sizeof(struct win *));
+        uint32_t *gens = calloc(n, sizeof *gens);
+        if (!wins || !gens) {
+            free(wins);
+            free(gens);
+            return MRMA_ERR_NO_MEM;
+        }
+        if (r->nwins) {
+            memcpy(wins, r->wins, r->nwins * sizeof *wins);
+            memcpy(gens, r->win_gens, r->nwins * sizeof *gens);
+        }
+        free(r->wins);
+        free(r->win_gens);
+        r->wins = wins;
+        r->win_gens = gens;
+        r->nwins = n;
+    }
+    r->wins[i] = w;
+    w->index = i;
+    w->index_gen = ++r->win_gens[i];
+    return MRMA_SUCCESS;
+}
+
+static struct win *win_new(struct rma *r, const struct win_spec *spec)
+{
+    const int n = spec->boot->nproc;
+    struct win *w = calloc(1, sizeof *w);
+    if (!w)
+        return NULL;
+    *w = (struct win){.rma = r, .gen = 1, .rank = spec->boot->rank, .nproc = n, .flavor = spec->flavor,
+                      .hints = spec->hints, .size = spec->size, .disp_unit = spec->disp_unit,
+                      .dynamic = spec->flavor == WIN_DYNAMIC};
+    w->base = spec->flavor == WIN_CREATE ? spec->base : NULL;
+    w->targets = calloc((size_t)n, sizeof *w->targets);
+    w->direct = calloc((size_t)n, sizeof *w->direct);
+    w->group = calloc((size_t)n, sizeof *w->group);
+    w->post_group = calloc((size_t)n, sizeof *w->post_group);
+    list_init(&w->touched);
+    list_init(&w->lockq);
+    list_init(&w->parked);
+    return w;
+}
+
+static void win_delete(struct win *w)
+{
+    struct rma *r = w->rma;
+    struct rma_env *env = r->env;
+    if (w->targets)
+        win_unroute(w);
+    if (w->index_gen) {
+        r->wins[w->index] = NULL;
+        for (int i = 0; i < PATH_COUNT; i++) {
+            r->stats.paths.ops[i] += w->stats.ops[i];
+            r->stats.paths.bytes[i] += w->stats.bytes[i];
+        }
+    }
+    if (w->ctl)
+        env->mem_free(env->ctx, w->ctl);
+    if (w->owned)
+        env->mem_free(env->ctx, w->owned);
+    if (w->segment)
+        env->mem_unmap(env->ctx, w->segment);
+    free(w->targets);
+    free(w->direct);
+    free(w->group);
+    free(w->post_group);
+    free(w);
+}
+
+static int make_control(struct win *w)
+{
+    struct rma_env *env = w->rma->env;
+    const size_t slots = sizeof(struct win_ctl) + (size_t)w->nproc * sizeof(struct win_slot);
+    const size_t size = slots + (w->dynamic ? WIN_REGIONS_MAX * sizeof(struct win_region) : 0);
+    void *at;
+    int err = env->mem_alloc(env->ctx, size, CTL_ALIGN, &at);
+    if (err)
+        return err;
+    memset(at, 0, slots);
+    w->ctl = at;
+    atomic_init(&w->ctl->regions_offset, slots);
+    return MRMA_SUCCESS;
+}
+
+static int make_memory(struct win *w, const struct win_spec *spec)
+{
+    struct rma_env *env = w->rma->env;
+    size_t align = spec->hints.min_alignment > MEM_ALIGN ? spec->hints.min_alignment : MEM_ALIGN;
+    if (spec->flavor != WIN_ALLOCATE)
+        return MRMA_SUCCESS;
+    int err = env->mem_alloc(env->ctx, spec->size, align, &w->owned);
+    w->base = w->owned;
+    return err;
+}
+
+/* Everything that can be done alone; the outcome goes into the record. */
+static void prepare(struct win *w, const struct win_spec *spec, struct win_record *rec)
+{
+    struct rma *r = w->rma;
+    struct rma_env *env = r->env;
+    int err = w->targets && w->direct && w->group && w->post_group ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
+    if (!err && r->conf->path == CONF_PATH_NET_PACKETS)
+        err = log_fail(r->log, MRMA_ERR_RMA_FLAVOR, "MPIRMA_PATH=net-packets is not possible: this build has no network "
+                                                    "channel");
+    rma_enter(r);
+    if (!err)
+        err = take_index(r, w);
+    rma_leave(r);
+    if (!err)
+        err = make_control(w);
+    if (!err)
+        err = make_memory(w, spec);
+    *rec = (struct win_record){.proc = *env->record, .size = w->size, .vaddr = (uint64_t)(uintptr_t)w->base,
+                               .hints = hints_word(&spec->hints), .disp_unit = w->disp_unit, .flavor = w->flavor,
+                               .index = w->index, .gen = w->index_gen, .err = err,
+                               .noncontig = spec->hints.alloc_shared_noncontig};
+    if (!err && !env->mem_find(env->ctx, w->ctl, 1, &rec->ctl))
+        rec->err = MRMA_ERR_INTERN;
+    if (!err && w->size && w->base && spec->hints.alloc_shm)
+        (void)env->mem_find(env->ctx, w->base, w->size, &rec->mem);
+}
+
+/* Do all records agree in what must be the same (and carry no error)? */
+static int check_records(const struct win *w, const struct win_record *recs)
+{
+    const struct log *log = w->rma->log;
+    for (int i = 0; i < w->nproc; i++) {
+        if (recs[i].err)
+            return recs[i].err;
+        if (recs[i].flavor != recs[0].flavor)
+            return log_fail(log, MRMA_ERR_RMA_FLAVOR, "rank %d creates another kind of window than rank 0", i);
+        if (recs[i].hints != recs[0].hints)
+            return log_fail(log, MRMA_ERR_INFO_VALUE, "info hints of rank %d differ from those of rank 0", i);
+        if (w->hints.same_size && recs[i].size != recs[0].size)
+            return log_fail(log, MRMA_ERR_INFO_VALUE, "same_size is given, but rank %d has %llu bytes and rank 0 %llu", i,
+                            (unsigned long long)recs[i].size, (unsigned long long)recs[0].size);
+        if (w->hints.same_disp_unit && recs[i].disp_unit != recs[0].disp_unit)
+            return log_fail(log, MRMA_ERR_INFO_VALUE, "same_disp_unit is given, but rank %d has %u and rank 0 %u", i,
+                            recs[i].disp_unit, recs[0].disp_unit);
+    }
+    return MRMA_SUCCESS;
+}
+
+/* MPI_Win_allocate_shared: where in the segment does rank's part begin? */
+static uint64_t part_offset(const struct win_record *recs, int n, int rank, bool noncontig)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t at = 0;
+    for (int i = 0; i < rank && i < n; i++) {
+        at += recs[i].size;
+        if (noncontig)
+            at = (at + page - 1) / page * page;
+    }
+    return at;
+}
+
+/* Second exchange of MPI_Win_allocate_shared: rank 0 makes the segment, all map
+ * it and commit their own part, on their own NUMA node. Collective even after a
+ * local error. */
+static int share_segment(struct win *w, struct boot *boot, struct win_record *recs)
+{
+    struct rma_env *env = w->rma->env;
+    const int n = w->nproc;
+    bool noncontig = true;
+    int err = MRMA_SUCCESS;
+    for (int i = 0; i < n; i++) {
+        noncontig &= recs[i].noncontig != 0;
+        if (!env->record_same_node(env->ctx, &recs[i].proc) ||
+            (w->rma->conf->ranks_per_node && i / w->rma->conf->ranks_per_node != 0))
+            err = MRMA_ERR_RMA_SHARED;
+    }
+    const uint64_t total = part_offset(recs, n, n, noncontig);
+    struct win_record *mine = &recs[w->rank], *all = calloc((size_t)n, sizeof *all);
+    void *base = NULL;
+    if (!all && !err)
+        err = MRMA_ERR_NO_MEM;
+    if (!err && w->rank == 0)
+        err = env->segment_create(env->ctx, total ? total : 1, &base, &w->segment, &mine->segment);
+    mine->err = err;
+    if (!all || boot->allgather(boot, mine, all, sizeof *mine) != MRMA_SUCCESS)
+        err = err ? err : MRMA_ERR_OTHER;
+    for (int i = 0; !err && i < n; i++)
+        err = all[i].err;
+    if (!err && w->rank != 0)
+        err = env->mem_map(env->ctx, &all[0].segment, &base, &w->segment);
+    if (!err) {
+        const uint64_t at = part_offset(recs, n, w->rank, noncontig);
+        w->base = w->size ? (char *)base + at : NULL;
+        err = w->size ? env->segment_commit(env->ctx, w->segment, at, w->size) : MRMA_SUCCESS;
+        for (int i = 0; i < n; i++) {
+            recs[i].segment = all[0].segment;
+            w->targets[i].shared_base = recs[i].size ? (char *)base + part_offset(recs, n, i, noncontig) : NULL;
+        }
+    }
+    free(all);
+    return err;
+}
+
+/* The one agreement after the exchange: the highest of all outcomes. */
+static int agree(struct boot *boot, int mine, int *all)
+{
+    int err = boot->allmax(boot, mine, all);
+    return err ? err : MRMA_SUCCESS;
+}
+
+static void learn_node(struct win *w, const struct win_record *recs)
+{
+    struct rma *r = w->rma;
+    struct rma_env *env = r->env;
+    int procs = 0;
+    for (int i = 0; i < w->nproc; i++)
+        procs += i == w->rank || env->record_same_node(env->ctx, &recs[i].proc);
+    if (procs > r->node_procs) {
+        r->node_procs = procs;
+        r->oversubscribed = (unsigned)procs > env->record_cpus(env->ctx, &recs[0].proc, sizeof *recs, w->nproc);
+    }
+}
+
+/* Routes, and agreement with all that they could be had. */
+static int connect_all(struct win *w, struct boot *boot, const struct win_record *recs, int err)
+{
+    bool refused = false;
+    int worst = MRMA_SUCCESS;
+    if (!err)
+        err = win_route(w, recs, true, &refused);
+    int agreed = agree(boot, err ? err : refused ? AGREE_REFUSED : MRMA_SUCCESS, &worst);
+    if (agreed || worst == MRMA_SUCCESS)
+        return agreed;
+    if (worst != AGREE_REFUSED || err)
+        return err ? err : worst < MRMA_ERR_LAST ? worst : MRMA_ERR_OTHER;
+    log_msg(w->rma->log, LOG_LEVEL_WARN, "window %u: cross-memory attach is refused here, packets are used", w->index);
+    win_unroute(w);
+    err = win_route(w, recs, false, &refused);
+    agreed = agree(boot, err, &worst);
+    return agreed ? agreed : worst;
+}
+
+static int start_packets(struct win *w)
+{
+    struct rma *r = w->rma;
+    if (w->npackets || w->ring_puts)
+        r->packets = true;
+    const bool wanted = r->conf->progress == CONF_PROGRESS_AGENT || (r->conf->progress == CONF_PROGRESS_AUTO && !w->hints.no_locks);
+    if (!w->npackets || !wanted || r->agent)
+        return MRMA_SUCCESS;
+    return r->env->agent_start(r->env->ctx);
+}
+
+int win_create(struct rma *r, const struct win_spec *spec, struct win **out)
+{
+    struct boot *boot = spec->boot;
+    struct win_record mine = {.err = MRMA_ERR_NO_MEM}, *recs = calloc((size_t)boot->nproc, sizeof *recs);
+    struct win *w = recs ? win_new(r, spec) : NULL;
+    if (!w) {
+        free(recs);
+        return log_fail(r->log, MRMA_ERR_NO_MEM, "no memory for a window of %d processes", boot->nproc);
+    }
+    prepare(w, spec, &mine);
+    int err = boot->allgather(boot, &mine, recs, sizeof mine);
+    if (!err)
+        err = check_records(w, recs);
+    if (!err)
+        learn_node(w, recs);
+    if (!err && w->flavor == WIN_ALLOCATE_SHARED)
+        err = share_segment(w, boot, recs);
+    err = connect_all(w, boot, recs, err);
+    free(recs);
+    if (!err)
+        err = start_packets(w);
+    if (err) {
+        rma_enter(r);
+        win_delete(w);
+        rma_leave(r);
+        return err;
+    }
+    r->stats.windows++;
+    w->ready = true;
+    RMA_TRACE(r, RMA_EV_WIN_CREATE, w, -1, w->size);
+    *out = w;
+    return MRMA_SUCCESS;
+}
+
+void win_free_end(struct win *w)
+{
+    struct rma *r = w->rma;
+    RMA_TRACE(r, RMA_EV_WIN_FREE, w, -1, 0);
+    rma_enter(r);
+    win_delete(w);
+    rma_leave(r);
+}
+
+void rma_fini(struct rma *r)
+{
+    for (uint32_t i = 0; i < r->nwins; i++)
+        if (r->wins[i])
+            win_delete(r->wins[i]);
+    free(r->wins);
+    free(r->win_gens);
+    map_fini(&r->requests);
+    pthread_mutex_destroy(&r->mutex);
+}

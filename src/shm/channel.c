@@ -1,0 +1,155 @@
+/*
+ * channel.c - see channel.h.
+ *
+ * Waking: who polls needs no wake; a thread that sleeps in a wait is woken by the
+ * first packet; otherwise the agent is, if it sleeps.
+ *
+ *   sender                                   receiver's thread
+ *   ring_commit (release)                    sleepers += 1 / polling -= 1 (seq_cst)
+ *   fence (seq_cst)                          fence (seq_cst)
+ *   sleepers? polling? wake                  pending? stay awake, or wake the agent
+ */
+#include "shm/channel.h"
+
+#include "base/err.h"
+
+enum { BURST = 64 };
+
+static struct shm_channel *self(const struct ch3_channel *ch)
+{
+    return (struct shm_channel *)(uintptr_t)ch;
+}
+
+static void *shm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
+{
+    struct shm_peer *peer = ch3_vc_channel_data(vc);
+    (void)ch;
+    return ring_reserve(&peer->tx, len);
+}
+
+static void ring_doorbell(struct procseg *seg)
+{
+    atomic_thread_fence(memory_order_seq_cst); /* see the diagram */
+    if (atomic_load_explicit(&seg->event.sleepers, memory_order_relaxed))
+        event_wake(&seg->event);
+    else if (atomic_load_explicit(&seg->agent_event.sleepers, memory_order_relaxed) &&
+             !atomic_load_explicit(&seg->polling, memory_order_relaxed))
+        event_wake(&seg->agent_event);
+}
+
+static void shm_commit(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
+{
+    struct shm_peer *peer = ch3_vc_channel_data(vc);
+    (void)ch;
+    ring_commit(&peer->tx, len);
+    if (len)
+        ring_doorbell(peer->seg);
+}
+
+/* Map rings that were announced since the last poll. */
+static void accept_rings(struct shm_channel *ch)
+{
+    uint32_t n = atomic_load_explicit(&ch->nrx, memory_order_relaxed);
+    while (n < PROCSEG_RINGS && n < atomic_load_explicit(&ch->own->nrings, memory_order_acquire)) {
+        struct procseg_ring *ring = &ch->own->rings[n];
+        if (!atomic_load_explicit(&ring->ready, memory_order_acquire))
+            return;
+        struct ch3_vc *vc = ch->env.find(ch->env.ctx, ring->sender);
+        if (!vc)
+            return;
+        struct shm_rx *rx = &ch->rx[n];
+        void *at = ch->env.map(ch->env.ctx, &ring->where);
+        *rx = (struct shm_rx){.vc = vc, .broken = !at};
+        if (at)
+            ring_rx_init(&rx->rx, at);
+        else
+            ch3_vc_lost(vc);
+        atomic_store_explicit(&ch->nrx, ++n, memory_order_release); /* pairs with shm_pending */
+    }
+}
+
+static unsigned drain(struct shm_channel *ch, struct shm_rx *rx)
+{
+    unsigned n = 0;
+    while (n < BURST && !rx->broken) {
+        size_t len;
+        bool bad = false;
+        const void *packet = ring_peek(&rx->rx, &len, &bad);
+        if (bad) {
+            log_msg(ch->log, LOG_LEVEL_ERROR, "a peer's ring is corrupt: connection given up");
+            rx->broken = true;
+            ch3_vc_lost(rx->vc);
+        }
+        if (!packet)
+            break;
+        ch->channel.deliver(rx->vc, packet, len);
+        ring_release(&rx->rx, len);
+        n++;
+    }
+    return n;
+}
+
+static unsigned shm_poll(struct ch3_channel *channel)
+{
+    struct shm_channel *ch = self(channel);
+    unsigned n = 0;
+    if (unlikely(atomic_load_explicit(&ch->own->nrings, memory_order_relaxed) !=
+                 atomic_load_explicit(&ch->nrx, memory_order_relaxed)))
+        accept_rings(ch);
+    const uint32_t nrx = atomic_load_explicit(&ch->nrx, memory_order_relaxed);
+    for (uint32_t i = 0; i < nrx; i++)
+        n += drain(ch, &ch->rx[i]);
+    return n;
+}
+
+static bool shm_pending(struct ch3_channel *channel)
+{
+    struct shm_channel *ch = self(channel);
+    const uint32_t nrx = atomic_load_explicit(&ch->nrx, memory_order_acquire);
+    for (uint32_t i = 0; i < nrx; i++)
+        if (!ch->rx[i].broken && ring_has_data(ch->rx[i].rx.ring))
+            return true;
+    const uint32_t announced = atomic_load_explicit(&ch->own->nrings, memory_order_acquire);
+    return nrx < announced && nrx < PROCSEG_RINGS &&
+           atomic_load_explicit(&ch->own->rings[nrx].ready, memory_order_acquire) &&
+           ch->env.find(ch->env.ctx, ch->own->rings[nrx].sender) != NULL;
+}
+
+static void shm_disconnect(struct ch3_channel *ch, struct ch3_vc *vc)
+{
+    struct shm_peer *peer = ch3_vc_channel_data(vc);
+    (void)ch;
+    peer->tx.ring = NULL;
+}
+
+static const struct ch3_channel_ops shm_ops = {.name = "shm",
+                                               .reserve = shm_reserve,
+                                               .commit = shm_commit,
+                                               .poll = shm_poll,
+                                               .pending = shm_pending,
+                                               .disconnect = shm_disconnect};
+
+void shm_channel_init(struct shm_channel *ch, struct procseg *own, const struct shm_channel_env *env,
+                      const struct log *log)
+{
+    ch->channel = (struct ch3_channel){.ops = &shm_ops};
+    ch->own = own;
+    ch->env = *env;
+    ch->log = log;
+    atomic_init(&ch->nrx, 0);
+}
+
+int shm_channel_connect(struct shm_peer *peer, uint64_t my_uid, struct ring *ring, const struct heap_loc *loc)
+{
+    uint32_t n = atomic_fetch_add_explicit(&peer->seg->nrings, 1, memory_order_relaxed);
+    if (n >= PROCSEG_RINGS) {
+        atomic_fetch_sub_explicit(&peer->seg->nrings, 1, memory_order_relaxed);
+        return MRMA_ERR_NO_MEM;
+    }
+    struct procseg_ring *entry = &peer->seg->rings[n];
+    entry->sender = my_uid;
+    entry->where = *loc;
+    ring_tx_init(&peer->tx, ring);
+    atomic_store_explicit(&entry->ready, 1, memory_order_release); /* pairs with accept_rings */
+    return MRMA_SUCCESS;
+}

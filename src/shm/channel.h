@@ -1,0 +1,52 @@
+/*
+ * channel.h - the shm ring channel: CH3 packets between processes of a node.
+ *
+ * One ring per ordered pair that sends (ring.h), made by the sender, announced
+ * in the receiver's process segment. See ch3/channel.h for the contract.
+ */
+#ifndef MRMA_SHM_CHANNEL_H
+#define MRMA_SHM_CHANNEL_H
+
+#include "base/log.h"
+#include "ch3/channel.h"
+#include "shm/procseg.h"
+#include "shm/ring.h"
+
+/* What the channel needs from who puts it together. */
+struct shm_channel_env {
+    void *ctx;
+    /* Map a ring that a peer has announced. NULL: cannot be reached (reported). */
+    void *(*map)(void *ctx, const struct heap_loc *where);
+    /* The connection of the process with this uid; NULL: not known (yet). */
+    struct ch3_vc *(*find)(void *ctx, uint64_t uid);
+};
+
+/* Per-peer state: the connection's channel data. */
+struct shm_peer {
+    struct procseg *seg; /* the peer's, mapped */
+    struct ring_tx tx;   /* tx.ring NULL: not connected */
+};
+
+struct shm_rx {
+    struct ring_rx rx;
+    struct ch3_vc *vc; /* NULL: the sender is not known yet */
+    bool broken;
+};
+
+struct shm_channel {
+    struct ch3_channel channel; /* first */
+    struct procseg *own;
+    struct shm_channel_env env;
+    const struct log *log;
+    _Atomic uint32_t nrx; /* entries of rx in use */
+    struct shm_rx rx[PROCSEG_RINGS];
+};
+
+void shm_channel_init(struct shm_channel *ch, struct procseg *own, const struct shm_channel_env *env,
+                      const struct log *log);
+
+/* Announce a ring of the caller (zeroed memory at loc) to a peer; packets can be
+ * sent then. MRMA_ERR_NO_MEM if the peer has no place for another ring. */
+int shm_channel_connect(struct shm_peer *peer, uint64_t my_uid, struct ring *ring, const struct heap_loc *loc);
+
+#endif

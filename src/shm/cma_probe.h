@@ -1,0 +1,49 @@
+/*
+ * cma_probe.h - does the kernel let processes copy to and from each other?
+ *
+ * process_vm_readv and process_vm_writev (cross memory attach) may be missing,
+ * filtered by a container's seccomp profile, or refused by the ptrace rules. The
+ * engine asks a real peer (cma_probe_peer); mpi-rma-info has no peers and asks
+ * processes that it forks (cma_probe_self), siblings among them: Yama's scope 1
+ * permits a process to reach its descendants and refuses it its siblings, and the
+ * ranks of a job are siblings. No state, no locks.
+ */
+#ifndef MRMA_SHM_CMA_PROBE_H
+#define MRMA_SHM_CMA_PROBE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define CMA_PROBE_MISMATCH (-1) /* something was read, but not from the process that was meant */
+
+/* Read the 8 bytes at remote_addr of process pid and compare. 0: it works.
+ * CMA_PROBE_MISMATCH: another value was there (pid is another process's here:
+ * other PID namespace). Else the errno of process_vm_readv. */
+int cma_probe_peer(pid_t pid, uint64_t remote_addr, uint64_t expected_value);
+
+/* Each result is 0, CMA_PROBE_MISMATCH or an errno, for read and then write. */
+struct cma_probe {
+    int child;     /* against a descendant */
+    int sibling;   /* one child against another: what ranks are to each other */
+    int permitted; /* the same after the target said prctl(PR_SET_PTRACER_ANY) */
+    int yama_scope; /* /proc/sys/kernel/yama/ptrace_scope, -1: no Yama */
+};
+
+/* Forks two processes and waits for them. Only for programs with one thread.
+ * 0, or the errno (no more processes or descriptors) why nothing could be tried,
+ * which is then also in all three results. */
+int cma_probe_self(struct cma_probe *out);
+
+/* One sentence for a result: why it is refused and what would help. */
+const char *cma_probe_explain(int result, int yama_scope, char *buf, size_t len);
+
+int cma_yama_scope(void);
+
+/* Let every process of this user reach this one, where Yama's scope 1 would refuse
+ * it (prctl PR_SET_PTRACER; elsewhere no effect). To be called by a process whose
+ * memory peers shall reach, before they probe. The result is an errno or 0; it is
+ * EINVAL without Yama, where nothing needs permission. */
+int cma_permit_peers(void);
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * heap.h - the shared heap behind MPI_Alloc_mem and MPI_Win_allocate.
+ *
+ * Memory that its owner allocates and frees and node peers can map: small
+ * blocks from chunks of a few MiB, large ones (and any that need alignment above
+ * a page) in a segment of their own. Bookkeeping is private to the owner, never
+ * in the shared pages (a peer's stray store must not break the allocator).
+ * Locks: one mutex inside (MPI_THREAD_MULTIPLE). Chunks grow committed memory
+ * as it is used, and an empty heap gives its pages back.
+ */
+#ifndef MRMA_SHM_HEAP_H
+#define MRMA_SHM_HEAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/log.h"
+#include "shm/segment.h"
+
+struct heap;
+
+/* Where an address lies, for a peer. */
+struct heap_loc {
+    struct seg_name seg;
+    uint64_t offset; /* of the address within the segment */
+};
+
+/* log and dir must outlive the heap. MRMA_ERR_NO_MEM. */
+int heap_create(const char *dir, const struct log *log, struct heap **out);
+void heap_destroy(struct heap *heap); /* unmaps everything, freed or not */
+
+/* size bytes (0 gives a valid unique pointer), aligned to align (a power of two,
+ * at least 64 is always given). Pages are committed. MRMA_ERR_NO_MEM. */
+int heap_alloc(struct heap *heap, size_t size, size_t align, void **out);
+
+/* MRMA_ERR_BASE if ptr is not the start of a live allocation. */
+int heap_free(struct heap *heap, void *ptr);
+
+/* Does [ptr, ptr+len) lie inside one live allocation? Then true and *loc. */
+bool heap_find(struct heap *heap, const void *ptr, size_t len, struct heap_loc *loc);
+
+/* Bytes now allocated, and committed, for statistics. */
+void heap_usage(struct heap *heap, size_t *allocated, size_t *committed);
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * procseg.h - the segment in which a process meets its node peers: where its
+ * threads sleep, its accumulate locks, and the rings that others send through.
+ *
+ * One per process, a fixed size, committed at creation, mapped by every peer that
+ * shares a window. A sender makes a ring in its own shared memory and announces
+ * it here: it takes the next entry (fetch-add), fills it, and sets ready.
+ *
+ *   sender                                  receiver
+ *   n = nrings++ ; rings[n] = where         nrings grew: rings[n].ready (acquire)?
+ *   A: rings[n].ready = 1 (release)         B: map the ring   (A pairs with B)
+ */
+#ifndef MRMA_SHM_PROCSEG_H
+#define MRMA_SHM_PROCSEG_H
+
+#include <assert.h>
+#include <stdalign.h>
+
+#include "base/event.h"
+#include "base/fmutex.h"
+#include "shm/heap.h"
+
+enum { PROCSEG_RINGS = 1024, PROCSEG_STRIPES = 512 };
+#define PROCSEG_MAGIC UINT64_C(0x6d70692d726d6131)
+
+struct procseg_ring {
+    alignas(MRMA_CACHE_LINE) _Atomic uint32_t ready;
+    uint64_t sender; /* its uid */
+    struct heap_loc where;
+};
+static_assert(sizeof(struct procseg_ring) == MRMA_CACHE_LINE, "one writer a line");
+
+struct procseg {
+    uint64_t magic;
+    uint64_t uid;
+    alignas(MRMA_CACHE_LINE) struct event event;       /* application threads */
+    alignas(MRMA_CACHE_LINE) struct event agent_event; /* the agent */
+    alignas(MRMA_CACHE_LINE) _Atomic uint32_t polling; /* application threads that poll */
+    alignas(MRMA_CACHE_LINE) _Atomic uint32_t nrings;
+    struct procseg_ring rings[PROCSEG_RINGS];
+    struct fmutex stripes[PROCSEG_STRIPES];
+};
+
+#endif

@@ -1,0 +1,330 @@
+/*
+ * segment.c - unnamed shared files: create, commit, find a peer's.
+ *
+ * Invariants: a file's length is fixed from creation on (a memfd is sealed, an
+ * unnamed file cannot be opened by name), so a mapping never reaches beyond the
+ * end of its file; and pages are touched only after seg_commit, so an access
+ * never waits for an allocation that may fail. Pages are allocated by the caller
+ * of seg_commit and thereby on its NUMA node (the kernel's default policy).
+ * A memfd and a file on tmpfs are memory: before much is committed there, the
+ * request is held against what the system can give, since running out later
+ * means the OOM killer. No locks: a segment is used by one thread at a time.
+ * Neighbours: heap.c and src/shm's windows.
+ */
+#define _GNU_SOURCE 1 /* memfd_create, O_TMPFILE, fallocate */
+#include "shm/segment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "shm/mem_avail.h"
+
+#define HUGE_PAGE ((size_t)2 << 20)
+#define CHECK_FROM ((size_t)16 << 20) /* smaller commits do not ask for available memory */
+#define STEP ((size_t)64 << 20)       /* bytes per fallocate; a signal costs at most this much work */
+#define MIN_STEP ((size_t)1 << 20)    /* how small signals may make it */
+#define TMPFS_TYPE 0x01021994         /* statfs(2) */
+#define NOEXEC_SEAL 0x0008U           /* memfd_create(2), Linux 6.3; newer than many headers */
+#define POPULATE_WRITE 23             /* madvise(2), Linux 5.14; likewise */
+
+static size_t page_size(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Files made by this call cannot be larger than the process's file size limit;
+ * exceeding it would be a signal (SIGXFSZ), not an error. */
+static bool file_size_allowed(size_t size)
+{
+    struct rlimit lim;
+    return getrlimit(RLIMIT_FSIZE, &lim) != 0 || lim.rlim_cur == RLIM_INFINITY || size <= lim.rlim_cur;
+}
+
+/* Opening a descriptor failed with e; what names the attempt. */
+static int open_failed(const struct log *log, int e, const char *what)
+{
+    struct rlimit lim;
+
+    if (e == EMFILE && getrlimit(RLIMIT_NOFILE, &lim) == 0)
+        return log_fail(log, MRMA_ERR_OTHER, "%s: all %llu file descriptors of this process are in use "
+                        "(raise the limit with ulimit -n)", what, (unsigned long long)lim.rlim_cur);
+    if (e == ENFILE)
+        return log_fail(log, MRMA_ERR_OTHER, "%s: all file descriptors of the system are in use "
+                        "(sysctl fs.file-max)", what);
+    if (e == ENOMEM || e == ENOSPC || e == EDQUOT)
+        return log_fail(log, MRMA_ERR_NO_MEM, "%s: %s", what, strerror(e));
+    return log_fail(log, MRMA_ERR_OTHER, "%s: %s", what, strerror(e));
+}
+
+/* Not executable where the kernel knows the flag: some systems refuse others. */
+static int open_memfd(const struct log *log, int *fd)
+{
+    *fd = memfd_create("mpi-rma", MFD_CLOEXEC | NOEXEC_SEAL);
+    if (*fd < 0 && errno == EINVAL)
+        *fd = memfd_create("mpi-rma", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    return *fd >= 0 ? MRMA_SUCCESS : open_failed(log, errno, "cannot create a shared segment (memfd_create)");
+}
+
+static int open_unnamed(const char *dir, size_t size, const struct log *log, int *fd)
+{
+    struct statfs fs;
+    char what[320];
+
+    do
+        *fd = open(dir, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+    while (*fd < 0 && errno == EINTR);
+    if (*fd < 0) {
+        int e = errno;
+        if (e == EOPNOTSUPP || e == EISDIR)
+            return log_fail(log, MRMA_ERR_OTHER, "the file system of %s has no unnamed files (O_TMPFILE); "
+                            "choose another MPIRMA_SEGMENT_DIR or leave it unset", dir);
+        snprintf(what, sizeof what, "cannot create a shared segment in %s", dir);
+        return open_failed(log, e, what);
+    }
+    if (fstatfs(*fd, &fs) != 0 || fs.f_blocks == 0) /* a tmpfs without a limit says 0 blocks */
+        return MRMA_SUCCESS;
+    unsigned long long total = (unsigned long long)fs.f_blocks * (unsigned long long)fs.f_bsize;
+    if (size > total)
+        return log_fail(log, MRMA_ERR_NO_MEM, "a shared segment of %zu bytes cannot fit in %s, which has "
+                        "%llu bytes in all", size, dir, total);
+    return MRMA_SUCCESS;
+}
+
+/* Map the file shared; at a multiple of the huge page size if it is that large,
+ * without which the kernel could not use huge pages. NULL and errno on failure. */
+static void *map_file(int fd, size_t size)
+{
+    if (size < HUGE_PAGE || size > SIZE_MAX - HUGE_PAGE) {
+        void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        return base == MAP_FAILED ? NULL : base;
+    }
+    char *room = mmap(NULL, size + HUGE_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED)
+        return NULL;
+    size_t skip = -(uintptr_t)room & (HUGE_PAGE - 1);
+    if (mmap(room + skip, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
+        int e = errno;
+        munmap(room, size + HUGE_PAGE);
+        errno = e;
+        return NULL;
+    }
+    if (skip > 0)
+        munmap(room, skip);
+    munmap(room + skip + size, HUGE_PAGE - skip);
+    madvise(room + skip, size, MADV_HUGEPAGE); /* a wish: refused where there are none */
+    return room + skip;
+}
+
+/* Give the new file its length and map it; fills *seg. */
+static int set_up(int fd, size_t size, bool sealable, const struct log *log, struct seg *seg)
+{
+    struct stat st;
+    int rc;
+
+    do
+        rc = ftruncate(fd, (off_t)size);
+    while (rc != 0 && errno == EINTR);
+    if (rc != 0 || (sealable && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) ||
+        fstat(fd, &st) != 0) {
+        int e = errno;
+        return log_fail(log, e == EFBIG || e == EINVAL || e == ENOSPC ? MRMA_ERR_NO_MEM : MRMA_ERR_OTHER,
+                        "cannot make a shared segment of %zu bytes: %s", size, strerror(e));
+    }
+    void *base = map_file(fd, size);
+    if (base == NULL)
+        return log_fail(log, MRMA_ERR_NO_MEM, "no address space for a shared segment of %zu bytes: %s", size,
+                        strerror(errno));
+    *seg = (struct seg){ .fd = fd, .base = base, .size = size, .inode = st.st_ino, .device = st.st_dev };
+    return MRMA_SUCCESS;
+}
+
+int seg_create(const char *dir, size_t size, const struct log *log, struct seg *out)
+{
+    size_t page = page_size();
+    bool memory = dir[0] == '\0';
+    int fd = -1;
+
+    if (size > (size_t)PTRDIFF_MAX - HUGE_PAGE)
+        return log_fail(log, MRMA_ERR_NO_MEM, "a shared segment of %zu bytes exceeds the address space",
+                        size);
+    size = size == 0 ? page : (size + page - 1) & ~(page - 1);
+    if (!file_size_allowed(size))
+        return log_fail(log, MRMA_ERR_NO_MEM, "a shared segment of %zu bytes exceeds this process's file "
+                        "size limit (ulimit -f)", size);
+    int err = memory ? open_memfd(log, &fd) : open_unnamed(dir, size, log, &fd);
+    if (err == MRMA_SUCCESS)
+        err = set_up(fd, size, memory, log, out);
+    if (err != MRMA_SUCCESS && fd >= 0)
+        close(fd);
+    return err;
+}
+
+/* Would len more bytes of memory exceed what there is? A little is left over, for
+ * page tables and for the others. */
+static int check_memory(const struct seg *seg, size_t len, const struct log *log)
+{
+    struct statfs fs;
+    struct mem_avail avail;
+
+    if (fstatfs(seg->fd, &fs) != 0 || fs.f_type != TMPFS_TYPE)
+        return MRMA_SUCCESS;
+    mem_avail_read("", &avail);
+    if (avail.bytes == UINT64_MAX || len <= avail.bytes - avail.bytes / 64)
+        return MRMA_SUCCESS;
+    return log_fail(log, MRMA_ERR_NO_MEM, "%zu bytes of shared memory were asked for, %llu are available "
+                    "(%s)", len, (unsigned long long)avail.bytes, avail.limited_by);
+}
+
+static int commit_failed(const struct seg *seg, size_t len, int e, const struct log *log)
+{
+    struct statfs fs;
+    unsigned long long room;
+
+    if (e == EOPNOTSUPP)
+        return log_fail(log, MRMA_ERR_OTHER, "the segment directory's file system cannot reserve space "
+                        "(fallocate); choose another MPIRMA_SEGMENT_DIR or leave it unset");
+    if (e != ENOSPC && e != ENOMEM && e != EDQUOT && e != EFBIG)
+        return log_fail(log, MRMA_ERR_OTHER, "cannot allocate %zu bytes of a shared segment: %s", len,
+                        strerror(e));
+    if (e == ENOSPC && fstatfs(seg->fd, &fs) == 0 && fs.f_blocks != 0) {
+        room = (unsigned long long)fs.f_bavail * (unsigned long long)fs.f_bsize;
+        return log_fail(log, MRMA_ERR_NO_MEM, "%zu bytes do not fit in the segment directory's file system, "
+                        "%llu are free", len, room);
+    }
+    return log_fail(log, MRMA_ERR_NO_MEM, "cannot allocate %zu bytes of a shared segment: %s", len,
+                    strerror(e));
+}
+
+/* Huge pages come only through a fault on the mapping, never through fallocate;
+ * so ask for the faults first. This also spares the owner a fault a page later,
+ * which costs more than it does here. Refusal is fine, fallocate has the last word. */
+static void populate(const struct seg *seg, size_t offset, size_t len)
+{
+    if (len >= HUGE_PAGE)
+        madvise((char *)seg->base + offset, len, POPULATE_WRITE);
+}
+
+/* fallocate undoes its work and says EINTR when a signal comes, so under a
+ * profiler's timer a large call would never end: halve the step each time. */
+int seg_commit(struct seg *seg, size_t offset, size_t len, const struct log *log)
+{
+    size_t page = page_size(), step = STEP;
+
+    if (offset > seg->size || len > seg->size - offset)
+        return log_fail(log, MRMA_ERR_INTERN, "commit of %zu bytes at %zu of a segment of %zu", len, offset,
+                        seg->size);
+    if (len == 0)
+        return MRMA_SUCCESS;
+    size_t end = (offset + len + page - 1) & ~(page - 1);
+    offset &= ~(page - 1);
+    len = end - offset;
+    if (!file_size_allowed(end))
+        return commit_failed(seg, len, EFBIG, log);
+
+    while (offset < end) {
+        size_t left = end - offset;
+        size_t now = left < step ? left : step;
+        if (left >= CHECK_FROM) {
+            int err = check_memory(seg, left, log);
+            if (err != MRMA_SUCCESS)
+                return err;
+        }
+        populate(seg, offset, now);
+        if (fallocate(seg->fd, 0, (off_t)offset, (off_t)now) == 0)
+            offset += now;
+        else if (errno != EINTR)
+            return commit_failed(seg, len, errno, log);
+        else if (step > MIN_STEP)
+            step /= 2;
+    }
+    return MRMA_SUCCESS;
+}
+
+void seg_decommit(struct seg *seg, size_t offset, size_t len)
+{
+    size_t page = page_size();
+    int rc;
+
+    if (offset > seg->size || len > seg->size - offset)
+        return;
+    size_t start = (offset + page - 1) & ~(page - 1);
+    size_t end = (offset + len) & ~(page - 1);
+    if (start >= end)
+        return;
+    do
+        rc = fallocate(seg->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)start,
+                       (off_t)(end - start));
+    while (rc != 0 && errno == EINTR);
+}
+
+/* Is the open file the one that the name describes? */
+static int check_identity(int fd, const struct seg_name *name, const struct log *log)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) != 0)
+        return log_fail(log, MRMA_ERR_OTHER, "segment of process %d: fstat: %s", (int)name->pid,
+                        strerror(errno));
+    if (st.st_ino != name->inode || st.st_dev != name->device || (uint64_t)st.st_size != name->size)
+        return log_fail(log, MRMA_ERR_OTHER, "descriptor %d of process %d is not the segment it announced "
+                        "(another PID namespace, or the process is gone)", (int)name->fd, (int)name->pid);
+    return MRMA_SUCCESS;
+}
+
+int seg_open(const struct seg_name *name, const struct log *log, struct seg *out)
+{
+    char path[64];
+    int fd;
+
+    if (name->size == 0 || name->size > (uint64_t)PTRDIFF_MAX - HUGE_PAGE || name->size % page_size() != 0)
+        return log_fail(log, MRMA_ERR_OTHER, "process %d announced a segment of %llu bytes", (int)name->pid,
+                        (unsigned long long)name->size);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)name->pid, (int)name->fd);
+    do
+        fd = open(path, O_RDWR | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0) {
+        char what[128];
+        int e = errno;
+        snprintf(what, sizeof what, "cannot open the segment of process %d (%s)", (int)name->pid, path);
+        return open_failed(log, e, what);
+    }
+    int err = check_identity(fd, name, log);
+    if (err == MRMA_SUCCESS) {
+        size_t size = (size_t)name->size;
+        void *base = map_file(fd, size);
+        if (base != NULL) {
+            *out = (struct seg){ .fd = fd, .base = base, .size = size,
+                                 .inode = name->inode, .device = name->device };
+            return MRMA_SUCCESS;
+        }
+        err = log_fail(log, MRMA_ERR_NO_MEM, "no address space for the segment of process %d, %zu bytes: %s",
+                       (int)name->pid, size, strerror(errno));
+    }
+    close(fd);
+    return err;
+}
+
+void seg_close(struct seg *seg)
+{
+    if (seg->base != NULL)
+        munmap(seg->base, seg->size);
+    if (seg->fd >= 0)
+        close(seg->fd);
+    *seg = (struct seg){ .fd = -1 };
+}
+
+struct seg_name seg_name_of(const struct seg *seg)
+{
+    return (struct seg_name){ .inode = seg->inode, .device = seg->device, .size = seg->size,
+                              .pid = (int32_t)getpid(), .fd = (int32_t)seg->fd };
+}

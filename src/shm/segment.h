@@ -1,0 +1,62 @@
+/*
+ * segment.h - memory that node peers can map: memfd, or an unnamed file.
+ *
+ * A segment has no name in any directory: it is a memfd, or an O_TMPFILE file
+ * in MPIRMA_SEGMENT_DIR, so nothing outlives the processes that map it whatever
+ * signal ends them. Peers open it through /proc/<pid>/fd/<fd>.
+ *
+ * Creating one reserves address space only. seg_commit allocates the pages of a
+ * range (fallocate), on the caller's NUMA node, and is where a full /dev/shm or
+ * too little memory is found out: no page of a segment is touched before it is
+ * committed, so there is no SIGBUS later.
+ */
+#ifndef MRMA_SHM_SEGMENT_H
+#define MRMA_SHM_SEGMENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/log.h"
+
+struct seg {
+    int fd;          /* open descriptor (owner and peers keep it), -1: none */
+    void *base;      /* mapping of the whole segment, page aligned */
+    size_t size;     /* bytes, multiple of the page size */
+    uint64_t inode;  /* st_ino of the file: identity check when a peer opens it */
+    uint64_t device; /* st_dev */
+};
+
+/* How a peer finds a segment; travels in bootstrap records. */
+struct seg_name {
+    uint64_t inode;
+    uint64_t device;
+    uint64_t size;
+    int32_t pid;
+    int32_t fd;
+};
+
+/* Create a segment of at least size bytes. dir "" means memfd. MRMA_ERR_NO_MEM
+ * if size cannot ever fit (file system or address space), MRMA_ERR_OTHER if the
+ * directory does not allow it. Asks for huge pages when size >= 2 MiB; a refusal
+ * is not an error. */
+int seg_create(const char *dir, size_t size, const struct log *log, struct seg *out);
+
+/* Allocate the pages of [offset, offset+len) so that touching them cannot fail.
+ * MRMA_ERR_NO_MEM when they do not fit (also when more than the memory that the
+ * system says is available is asked from a memfd: no OOM kill). */
+int seg_commit(struct seg *seg, size_t offset, size_t len, const struct log *log);
+
+/* Give the pages of a range back (fallocate PUNCH_HOLE); page aligned inside. */
+void seg_decommit(struct seg *seg, size_t offset, size_t len);
+
+/* Open and map a peer's segment. Checks inode, device and size against name;
+ * MRMA_ERR_OTHER with a message naming pid and errno if it cannot be opened. */
+int seg_open(const struct seg_name *name, const struct log *log, struct seg *out);
+
+/* Unmap and close. Safe on a zeroed struct with fd -1. */
+void seg_close(struct seg *seg);
+
+struct seg_name seg_name_of(const struct seg *seg); /* pid: the caller's */
+
+#endif

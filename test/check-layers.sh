@@ -1,0 +1,100 @@
+#!/bin/sh
+# check-layers.sh - the include directions of the source tree, and what may not
+# hide below the entry points. Reports in TAP; an offence is named by file:line.
+#
+# Each layer knows only those below it. What a layer may include is written in the
+# table of `may`; src/engine.[ch] sees all.
+
+src=${abs_top_srcdir:?run by make check}/src
+n=0
+failed=0
+
+point() { # description, offences (empty: passed)
+    n=$((n + 1))
+    if test -z "$2"; then
+        echo "ok $n - $1"
+    else
+        failed=$((failed + 1))
+        echo "not ok $n - $1"
+        printf '%s\n' "$2" | sed "s|^$abs_top_srcdir/|#   |"
+    fi
+}
+
+# Every #include of the files below a directory: file:line:name, name with <> or "".
+includes() {
+    find "$@" -name '*.[ch]' -exec grep -Hn '^[[:space:]]*#[[:space:]]*include' {} + |
+        sed 's/^\([^:]*:[0-9]*\):[[:space:]]*#[[:space:]]*include[[:space:]]*/\1:/; s/\([">]\)[^">]*$/\1/'
+}
+
+# may DIRECTORY PATTERN: quoted includes there must match the extended regular expression.
+may() {
+    offences=
+    if test -d "$src/$1"; then
+        offences=$(includes "$src/$1" | grep ':"' | grep -Ev ":\"($2)\"\$")
+        point "src/$1 includes only what lies below it" "$offences"
+    fi
+}
+
+may base 'base/[^"]*'
+may trace '(trace|base)/[^"]*'
+may ch3 '(ch3|trace|base)/[^"]*'
+may shm '(shm|trace|base)/[^"]*|ch3/channel\.h'
+may netmod/ofi '(netmod/ofi|trace|base)/[^"]*|ch3/channel\.h'
+may rma '(rma|ch3|trace|base)/[^"]*'
+may mpi '(mpi|rma|ch3|shm|trace|base)/[^"]*|engine\.h|mpi-rma\.h'
+
+# mpi.h itself, or by way of a header: those of src/rma/dtype* that have it may be
+# used by src/rma/dtype* only.
+sees_mpi="$src/(mpi/[^:]*|base/boot[^/:]*|rma/dtype[^/:]*|engine\.c)"
+offences=$(includes "$src" | grep -E ':[<"](mpi|mpi-rma)\.h[>"]$' | grep -Ev "^$sees_mpi:")
+point "mpi.h only in src/mpi, base/boot*, rma/dtype* and engine.c" "$offences"
+
+offences=$(includes "$src/rma" | sed -n 's|.*/\(rma/[^:]*\.h\):[0-9]*:<mpi\.h>$|\1|p' | while read -r header; do
+    includes "$src" | grep -F ":\"$header\"" | grep -Ev "^$sees_mpi:"
+done)
+point "no way around that through a header" "$offences"
+
+offences=$(includes "$src" | grep -E ':[<"]rdma/' | grep -v "^$src/netmod/ofi/")
+point "rdma/*.h only in src/netmod/ofi" "$offences"
+
+# What no list names is neither built nor distributed.
+offences=$(find "$src" -name '*.[ch]' | while read -r file; do
+    cat "$abs_top_srcdir/Makefile.am" "$src"/*/sources.am "$src"/*/*/sources.am 2>/dev/null |
+        tr -s ' \t\\' '\n\n\n' | grep -qxF "${file#"$abs_top_srcdir/"}" || echo "$file: in no sources.am"
+done)
+point "every source is in a sources.am" "$offences"
+
+# A header stands alone if it compiles alone; its #include lines are not trusted.
+offences=
+for header in $(find "$src" -name '*.h'); do
+    case $header in
+    */mpi/*large*.h) grep -q '^#define HAVE_MPI_LARGE_COUNT' config.h || continue ;;
+    esac
+    # shellcheck disable=SC2086 # a compiler with flags
+    echo "#include \"${header#"$src"/}\"" |
+        ${CC:-cc} -std=gnu11 -fsyntax-only -include config.h -I. -I"$src" -I"$abs_top_srcdir/include" \
+            $MPI_CPPFLAGS -x c - >/dev/null 2>&1 || offences="$offences$header: does not compile by itself
+"
+done
+point "every header of src is self-contained" "$(printf '%s' "$offences")"
+
+# No process-wide state: nothing writable and named in the objects of libcore
+# (.data.rel.ro is constant once relocated). Sanitizers add their own.
+n=$((n + 1))
+if test -n "$SANITIZERS"; then
+    echo "ok $n - no process-wide state below src/mpi # SKIP sanitizers ($SANITIZERS) add their own variables"
+elif ! command -v objdump >/dev/null; then
+    echo "ok $n - no process-wide state below src/mpi # SKIP no objdump"
+else
+    offences=$(find src -path src/mpi -prune -o -name '*.o' -path '*/.libs/*' -print | while read -r object; do
+        objdump -t "$object" | awk -v object="$object" '
+            / O / && ($0 ~ /[ \t]\.(data|bss|tdata|tbss)[ \t.]/ || /\*COM\*/) && $0 !~ /\.data\.rel\.ro/ {
+                print object ": variable " $NF
+            }'
+    done)
+    n=$((n - 1))
+    point "no process-wide state below src/mpi" "$offences"
+fi
+
+echo "1..$n"
+test "$failed" = 0

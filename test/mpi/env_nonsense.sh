@@ -1,0 +1,88 @@
+#!/bin/sh
+# env_nonsense.sh - bad values of the environment, and too little of everything.
+#
+# A value that is not understood gives one line naming the variable, the value and
+# what was expected, and a non-zero exit on the spot. A segment directory that is
+# too small, and too few descriptors, are MPI errors and no crash; afterwards
+# nothing is left in /dev/shm or in the directory.
+
+. "$abs_top_srcdir/test/mpi/mtest.sh"
+shm_before
+
+refused() { # variable, value, processes
+    mpirun "$3" env "$1=$2" "$bin/alloc_mem"
+    test "$rc" != 0 || bad "$1=$2: exit code 0"
+    test "$rc" != 124 || bad "$1=$2: the program did not end"
+    seen 'signal 11|segmentation' && bad "$1=$2: crashed:"
+    lines=$(grep -F "$1" "$tmp/out" | grep -F -e "$2" | grep -ci expected)
+    test "$lines" -ge 1 && test "$lines" -le "$3" ||
+        bad "$1=$2: $lines lines name the variable, the value and what was expected; 1 per process at most:"
+}
+
+refused MPIRMA_DISABLE maybe 1
+refused MPIRMA_PATH warp 1
+refused MPIRMA_PATH warp 2
+refused MPIRMA_RANKS_PER_NODE -1 1
+refused MPIRMA_RANKS_PER_NODE 2x 1
+refused MPIRMA_PROGRESS fast 1
+refused MPIRMA_STRICT yes 1
+refused MPIRMA_HANG_REPORT soon 1
+refused MPIRMA_HANG_REPORT -2 1
+refused MPIRMA_LOG loud 1
+
+# Well-formed, but not possible here: refused with the name.
+for setting in MPIRMA_PATH=net-packets MPIRMA_SEGMENT_DIR=/nonexistent/dir MPIRMA_SEGMENT_DIR=/dev/null; do
+    mpirun 1 env "$setting" "$bin/alloc_mem"
+    test "$rc" != 0 || bad "$setting: exit code 0"
+    seen "${setting#*=}" || bad "$setting: no message names it:"
+    seen 'signal 11|segmentation' && bad "$setting: crashed:"
+done
+
+# Empty means unset; nonsense of others is none of our business.
+mpirun 1 env MPIRMA_PATH= MPIRMA_LOG= MPIRMA_STATS= MPIRMA=x XMPIRMA_PATH=warp "$bin/alloc_mem"
+test "$rc" = 0 || bad "empty variables: exit code $rc"
+
+# A segment directory on a file system of 64 MiB, in a mount name space of its own.
+mkdir "$tmp/small" || exit 1
+if unshare -m true 2>/dev/null; then
+    cat >"$tmp/in-small" <<'END'
+mount -t tmpfs -o size=64m tmpfs "$1" || exit 78
+MPIRMA_SEGMENT_DIR=$1 sh "$abs_top_srcdir/test/mpiexec.sh" "$2" "$3" 512 memory
+rc=$?
+ls -A "$1" >"$4"
+exit $rc
+END
+    timeout 60 unshare -m sh "$tmp/in-small" "$tmp/small" 2 "$bin/segment_room" "$tmp/left" >"$tmp/out" 2>&1
+    rc=$?
+    if test "$rc" = 78; then
+        echo "SKIP: tiny segment directory: tmpfs can't be mounted here"
+    else
+        test "$rc" = 0 || bad "tiny segment directory: exit code $rc"
+        cp "$tmp/left" "$tmp/out"
+        test ! -s "$tmp/left" || bad "tiny segment directory: left there:"
+    fi
+else
+    echo "SKIP: tiny segment directory: needs root, for a mount name space"
+fi
+
+# More than the machine has, without a directory.
+mpirun 2 "$bin/segment_room" 16777216 memory
+test "$rc" = 0 || bad "16 TiB: exit code $rc"
+
+# A segment directory that works, and is empty afterwards.
+mkdir "$tmp/segments"
+mpirun 2 env "MPIRMA_SEGMENT_DIR=$tmp/segments" "$bin/win_attr"
+test "$rc" = 0 || bad "MPIRMA_SEGMENT_DIR: exit code $rc"
+dir_is_empty "$tmp/segments" "after a program that ended"
+
+# Descriptors run out after MPI_Init, or (with very few) inside it.
+for limit in 96 64 48; do
+    mpirun 2 sh -c 'ulimit -n "$0" && exec "$@"' "$limit" "$bin/segment_room" 64 descriptors
+    seen 'signal 11|segmentation|signal 7|bus error' && bad "ulimit -n $limit: crashed:"
+    test "$rc" != 124 || bad "ulimit -n $limit: the program did not end"
+    if test "$limit" = 96; then
+        test "$rc" = 0 || bad "ulimit -n $limit: exit code $rc"
+    fi
+done
+shm_after "all of this"
+finish

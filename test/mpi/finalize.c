@@ -1,0 +1,79 @@
+/*
+ * finalize.c - windows that are freed late or never, and MPI_Abort in an epoch.
+ *
+ * finalize MODE, where MODE says what happens to windows of every flavour:
+ *   late   they are freed as the last thing before MPI_Finalize, in reverse order
+ *   never  they are left to MPI_Finalize, after their epochs were closed
+ *   abort  rank 1 calls MPI_Abort while all others are in epochs, some asleep in them
+ * finalize.sh runs the last one and looks for what is left behind.
+ */
+#include "mtcomm.h"
+
+#include <unistd.h>
+
+static struct mt_win w[MT_KINDS];
+static bool have[MT_KINDS];
+
+static void use(enum mt_kind kind)
+{
+    int right = (w[kind].rank + 1) % w[kind].size, left = (w[kind].rank - 1 + w[kind].size) % w[kind].size;
+    int64_t v = w[kind].rank + 1000, seen;
+
+    mt_sync(&w[kind]);
+    MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, right, 0, w[kind].win));
+    MT_OK(MPI_Put(&v, 1, MPI_INT64_T, right, mt_disp(&w[kind], right, 0), 1, MPI_INT64_T, w[kind].win));
+    MT_OK(MPI_Win_unlock(right, w[kind].win));
+    mt_sync(&w[kind]);
+    memcpy(&seen, w[kind].base, sizeof seen);
+    CHECK(seen == left + 1000, "%s: %ld", mt_kind_name(kind), (long)seen);
+}
+
+/* Never returns: rank 1 aborts while rank 0 holds a lock that others wait for. */
+static void abort_in_epoch(void)
+{
+    int64_t v = 1;
+
+    MT_FOR_KINDS(kind) {
+        if (have[kind] && (w[kind].rank == 0 || kind == MT_ALLOCATE)) {
+            MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w[kind].win)); /* all but one stay in here */
+        }
+    }
+    for (;;) {
+        if (mt_rank == 0) {
+            /* Lets rank 1 through to its abort, and stays in the locks of the other windows. */
+            MT_OK(MPI_Put(&v, 1, MPI_INT64_T, 0, mt_disp(&w[MT_ALLOCATE], 0, 0), 1, MPI_INT64_T,
+                          w[MT_ALLOCATE].win));
+            MT_OK(MPI_Win_unlock(0, w[MT_ALLOCATE].win));
+            pause();
+        } else if (mt_rank == 1) {
+            MPI_Abort(MPI_COMM_WORLD, 3);
+        } else {
+            MT_OK(MPI_Win_unlock(0, w[MT_ALLOCATE].win));
+            MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w[MT_CREATE_ALLOC_MEM].win)); /* held by rank 0 for good */
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = argc > 1 ? argv[1] : "late";
+
+    MT_INIT(argc, argv);
+    mt_section("mode %s", mode);
+    MT_FOR_KINDS(kind) {
+        have[kind] = mt_win_make(&w[kind], kind, 100000, 1, MPI_COMM_WORLD);
+        if (have[kind]) {
+            use(kind);
+        }
+    }
+    if (strcmp(mode, "abort") == 0) {
+        abort_in_epoch();
+    }
+    CHECK(strcmp(mode, "late") == 0 || strcmp(mode, "never") == 0, "mode %s, expected late, never or abort", mode);
+    for (int kind = MT_KINDS - 1; strcmp(mode, "late") == 0 && kind >= 0; kind--) {
+        if (have[kind]) {
+            mt_win_free(&w[kind]);
+        }
+    }
+    return MT_FINISH();
+}

@@ -1,0 +1,61 @@
+/*
+ * kill_victim.c - creates windows and does RMA until it is killed; run by kill_ranks.sh.
+ *
+ * Every round makes windows of all flavours, uses them under lock and fence, and
+ * frees half of them in the next round, so that a kill may hit creation, an epoch
+ * or MPI_Win_free. Each rank writes its process id to the directory given as
+ * argument before the first window. Ends by itself after 20 s (exit 3), which the
+ * script takes as a failure to kill.
+ */
+#include "mtest.h"
+
+#include <unistd.h>
+
+enum { KEEP = 4, BYTES = 1 << 20 };
+
+static void write_pid(const char *dir)
+{
+    char name[512];
+    FILE *f;
+
+    snprintf(name, sizeof name, "%s/pid.%d", dir, mt_rank);
+    f = fopen(name, "w");
+    if (f == NULL) {
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    fprintf(f, "%d\n", (int)getpid());
+    fclose(f);
+}
+
+int main(int argc, char **argv)
+{
+    static struct mt_win w[KEEP];
+    bool made[KEEP] = {false};
+
+    MT_INIT(argc, argv);
+    if (argc != 2) {
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    write_pid(argv[1]);
+    double end = MPI_Wtime() + 20;
+    for (int i = 0; MPI_Wtime() < end; i++) {
+        int k = i % KEEP, next = (mt_rank + 1) % mt_size;
+        mt_section("round %d", i);
+        if (made[k]) {
+            mt_win_free(&w[k]);
+        }
+        made[k] = mt_win_make(&w[k], (enum mt_kind)(i % MT_KINDS), BYTES, 1, MPI_COMM_WORLD);
+        if (!made[k]) {
+            continue;
+        }
+        for (int n = 0; n < 50; n++) {
+            CHECK_PUT_WORKS(w[k].win, next, mt_disp(&w[k], next, 4096 * (n % 200)), n);
+        }
+        MPI_Win_fence(0, w[k].win);
+        MPI_Accumulate(w[k].base, 1000, MPI_INT, next, mt_disp(&w[k], next, 0), 1000, MPI_INT, MPI_SUM,
+                       w[k].win);
+        MPI_Win_fence(0, w[k].win);
+    }
+    MPI_Abort(MPI_COMM_WORLD, 3);
+    return 3;
+}

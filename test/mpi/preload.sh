@@ -1,0 +1,62 @@
+#!/bin/sh
+# preload.sh - a binary that is linked with the host's MPI alone gives its RMA to the
+# library when preloaded, by mpi-rma-run and by LD_PRELOAD itself; the statistics
+# at MPI_Finalize (MPIRMA_STATS) show it, on standard error or in a file.
+
+. "$abs_top_srcdir/test/mpi/mtest.sh"
+test -z "$SANITIZERS" || skip_all "a build with sanitizers can't be preloaded under a program without"
+plain=$bin/plain_rma
+if ldd "$plain" | grep -q libmpi-rma; then
+    echo "FAILED: plain_rma is linked with the library: it must not be"
+    exit 1
+fi
+
+# Without the library: the host's own, and no word of ours.
+mpirun "$np" env MPIRMA_STATS=1 "$plain"
+seen '^libmpi-rma' && bad "without the library there are statistics:"
+
+# plain_rma uses a window over a global array: not possible on the mapped path.
+if test "$MPIRMA_PATH" = mapped; then
+    mpirun "$np" "$MPI_RMA_RUN" "$plain"
+    test "$rc" != 0 || bad "MPIRMA_PATH=mapped and a window over a global array: exit code 0"
+    seen MPI_Win_create || bad "the message does not name MPI_Win_create:"
+    finish
+fi
+
+stats_of() { # what
+    test "$rc" = 0 || bad "$1: exit code $rc"
+    seen '^plain_rma: ok' || bad "$1: the program did not end well:"
+    seen '^libmpi-rma.*[1-9]' || bad "$1: no statistics of the library:"
+}
+
+mpirun "$np" env MPIRMA_STATS=1 "$MPI_RMA_RUN" "$plain"
+stats_of "mpi-rma-run"
+case ${MPIRMA_PATH:-auto} in
+auto) used='mapped.*[1-9]' ;;
+cma) used='(cma|kernel).*[1-9]' ;;
+*) used='packet.*[1-9]' ;;
+esac
+grep '^libmpi-rma' "$tmp/out" | grep -Eqi "$used" ||
+    bad "statistics don't show the path ${MPIRMA_PATH:-auto}:"
+
+mpirun "$np" env MPIRMA_STATS=1 LD_PRELOAD="$MPI_RMA_LIB" "$plain"
+stats_of "LD_PRELOAD"
+
+mpirun "$np" env MPIRMA_STATS="$tmp/stats" "$MPI_RMA_RUN" "$plain"
+seen '^libmpi-rma' && bad "statistics went to standard error and not to the file:"
+set +f
+cat "$tmp"/stats* >"$tmp/out" 2>/dev/null
+set -f
+seen '[1-9]' || bad "MPIRMA_STATS=FILE: the file is missing or empty:"
+
+mpirun "$np" env MPIRMA_STATS=0 "$MPI_RMA_RUN" "$plain"
+seen '^plain_rma: ok' || bad "MPIRMA_STATS=0: the program did not end well:"
+seen '^libmpi-rma' && bad "MPIRMA_STATS=0 and there are statistics:"
+
+# MPIRMA_DISABLE=1: every call goes to the host, which never sees our paths.
+mpirun "$np" env MPIRMA_DISABLE=1 MPIRMA_STATS=1 MPIRMA_PATH= "$MPI_RMA_RUN" "$plain"
+test "$rc" = 0 || bad "MPIRMA_DISABLE=1: exit code $rc"
+seen '^plain_rma: ok' || bad "MPIRMA_DISABLE=1: the program did not end well:"
+grep '^libmpi-rma' "$tmp/out" | grep -Eqi '(mapped|cma|packet).*[1-9]' &&
+    bad "MPIRMA_DISABLE=1 and the library carried operations:"
+finish

@@ -1,0 +1,180 @@
+/*
+ * progress.c - passive target operations complete whatever the target does (MPI 4.1, 12.7.3).
+ *
+ * Rank 0 is the target: first it computes, then it sleeps, then it sits in the
+ * host's MPI_Recv, each without an RMA call. The last rank runs whole epochs
+ * meanwhile, and must be done, by the clock, well before the target is. The
+ * clocks compared are CLOCK_MONOTONIC of one node.
+ */
+#include "mtcomm.h"
+
+#include <unistd.h>
+
+#define BUSY 0.3 /* seconds that the target gives no sign of life */
+
+enum idle { COMPUTE, SLEEP, RECV, IDLES };
+static const char *const idle_names[IDLES] = {"computes", "sleeps", "is in MPI_Recv"};
+
+/* Every sequence of calls that must not need the target. */
+static void origin(const struct mt_win *w, char *big, int bytes)
+{
+    int64_t v = 1, got[16], ones[16];
+    MPI_Request req;
+    MPI_Status st;
+    MPI_Datatype strided;
+    MPI_Aint at = mt_disp(w, 0, 0);
+
+    for (int i = 0; i < 16; i++) {
+        ones[i] = 1;
+    }
+    MT_OK(MPI_Type_vector(8, 1, 2, MPI_INT64_T, &strided));
+    MT_OK(MPI_Type_commit(&strided));
+    MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win));
+    MT_OK(MPI_Put(ones, 16, MPI_INT64_T, 0, at, 16, MPI_INT64_T, w->win));
+    MT_OK(MPI_Win_flush(0, w->win));
+    MT_OK(MPI_Get(got, 16, MPI_INT64_T, 0, at, 16, MPI_INT64_T, w->win));
+    MT_OK(MPI_Win_unlock(0, w->win));
+    CHECK_EQUAL(got, ones, sizeof got);
+    MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w->win));
+    MT_OK(MPI_Accumulate(ones, 8, MPI_INT64_T, 0, at, 1, strided, MPI_SUM, w->win));
+    MT_OK(MPI_Win_flush(0, w->win));
+    MT_OK(MPI_Fetch_and_op(&v, &got[0], MPI_INT64_T, 0, at, MPI_SUM, w->win));
+    MT_OK(MPI_Win_flush(0, w->win));
+    CHECK(got[0] == 2, "fetch_and_op gave %ld", (long)got[0]);
+    int64_t three = 3, nine = 9;
+    MT_OK(MPI_Compare_and_swap(&nine, &three, &got[1], MPI_INT64_T, 0, at, w->win));
+    MT_OK(MPI_Win_flush(0, w->win));
+    CHECK(got[1] == 3, "compare_and_swap gave %ld", (long)got[1]);
+    MT_OK(MPI_Rget_accumulate(ones, 16, MPI_INT64_T, got, 16, MPI_INT64_T, 0, at, 16, MPI_INT64_T, MPI_NO_OP,
+                              w->win, &req));
+    MT_OK(MPI_Wait(&req, &st));
+    CHECK(got[0] == 9 && got[1] == 1 && got[2] == 2, "%ld %ld %ld", (long)got[0], (long)got[1], (long)got[2]);
+    MT_OK(MPI_Win_unlock(0, w->win));
+    MT_OK(MPI_Win_lock_all(0, w->win));
+    mt_fill(big, (size_t)bytes, 5);
+    MT_OK(MPI_Put(big, bytes, MPI_BYTE, 0, mt_disp(w, 0, 128), bytes, MPI_BYTE, w->win));
+    MT_OK(MPI_Win_flush_all(w->win));
+    memset(big, 0, (size_t)bytes);
+    MT_OK(MPI_Rget(big, bytes, MPI_BYTE, 0, mt_disp(w, 0, 128), bytes, MPI_BYTE, w->win, &req));
+    MT_OK(MPI_Wait(&req, &st));
+    CHECK_FILL(big, (size_t)bytes, 5);
+    MT_OK(MPI_Win_unlock_all(w->win));
+    for (int i = 0; i < 20; i++) {
+        MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win));
+        MT_OK(MPI_Win_unlock(0, w->win));
+    }
+    MT_OK(MPI_Type_free(&strided));
+}
+
+static void idle(enum idle how, double seconds)
+{
+    MPI_Status st;
+
+    if (how == COMPUTE) {
+        mt_compute(seconds);
+    } else if (how == SLEEP) {
+        usleep((useconds_t)(seconds * 1e6));
+    } else { /* the origin sends only when it is done: without progress nobody comes out */
+        MT_OK(MPI_Recv(NULL, 0, MPI_BYTE, mt_size - 1, 3, MPI_COMM_WORLD, &st));
+    }
+}
+
+static void target_silent(enum mt_kind kind, enum idle how)
+{
+    enum { BYTES = 100000 };
+    struct mt_win w, clock;
+    char *big = mt_alloc(BYTES);
+
+    mt_section("target %s, %s", idle_names[how], mt_kind_name(kind));
+    if (!mt_win_make(&w, kind, BYTES + 128, 1, MPI_COMM_WORLD)) {
+        free(big);
+        return;
+    }
+    if (mt_win_make(&clock, MT_ALLOCATE, 16, 1, MPI_COMM_WORLD)) {
+        double t[2] = {0, 0}, start;
+        int last = w.size - 1;
+        mt_sync(&clock);
+        mt_sync(&w);
+        start = mt_now();
+        if (w.rank == 0) {
+            idle(how, BUSY);
+            t[0] = mt_now();
+        } else if (w.rank == last) {
+            origin(&w, big, BYTES);
+            t[1] = mt_now();
+            if (how == RECV) {
+                MT_OK(MPI_Send(NULL, 0, MPI_BYTE, 0, 3, MPI_COMM_WORLD));
+            }
+            MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, clock.win));
+            MT_OK(MPI_Put(&t[1], 1, MPI_DOUBLE, 0, mt_disp(&clock, 0, 8), 1, MPI_DOUBLE, clock.win));
+            MT_OK(MPI_Win_unlock(0, clock.win));
+        }
+        mt_sync(&clock);
+        if (w.rank == 0 && how != RECV) {
+            memcpy(&t[1], clock.base + 8, sizeof t[1]);
+            CHECK(t[1] < t[0] - BUSY / 10, "origin was done after %.3f s, the target after %.3f s", t[1] - start,
+                  t[0] - start);
+        }
+        mt_sync(&w);
+        if (w.rank == 0) {
+            CHECK_FILL(w.base + 128, BYTES, 5);
+        }
+        mt_win_free(&clock);
+    }
+    mt_win_free(&w);
+    free(big);
+}
+
+/* A PSCW origin's complete needs no call by a target that has posted and computes... but its small
+ * puts must be there when the target then waits; and the origin must not be held up meanwhile. */
+static void exposed_target_computes(enum mt_kind kind)
+{
+    struct mt_win w;
+    int64_t v = 42;
+    double took = 0;
+
+    mt_section("posted target computes, %s", mt_kind_name(kind));
+    if (!mt_win_make(&w, kind, 16, 1, MPI_COMM_WORLD)) {
+        return;
+    }
+    mt_sync(&w);
+    if (w.rank == 0) {
+        MPI_Group from = mt_group_one(&w, w.size - 1);
+        MT_OK(MPI_Win_post(from, 0, w.win));
+        mt_compute(BUSY);
+        MT_OK(MPI_Win_wait(w.win));
+        memcpy(&v, w.base, sizeof v);
+        CHECK(v == 42, "%ld", (long)v);
+        MPI_Group_free(&from);
+    } else if (w.rank == w.size - 1) {
+        MPI_Group to = mt_group_one(&w, 0);
+        double start = mt_now();
+        MT_OK(MPI_Win_start(to, 0, w.win));
+        MT_OK(MPI_Put(&v, 1, MPI_INT64_T, 0, mt_disp(&w, 0, 0), 1, MPI_INT64_T, w.win));
+        MT_OK(MPI_Win_complete(w.win));
+        took = mt_now() - start;
+        CHECK(took < BUSY * 0.9, "MPI_Win_complete came after %.3f s", took);
+        MPI_Group_free(&to);
+    }
+    mt_win_free(&w);
+}
+
+int main(int argc, char **argv)
+{
+    MT_INIT(argc, argv);
+    if (mt_size < 2) {
+        mt_fail(__FILE__, __LINE__, "needs 2 processes or more");
+    } else {
+        MT_FOR_KINDS(kind) {
+            for (enum idle how = 0; how < IDLES; how++) {
+                if (how == COMPUTE || kind == MT_CREATE_MALLOC || kind == MT_ALLOCATE || kind == MT_DYNAMIC) {
+                    target_silent(kind, how);
+                }
+            }
+            if (kind == MT_CREATE_MALLOC || kind == MT_ALLOCATE) {
+                exposed_target_computes(kind);
+            }
+        }
+    }
+    return MT_FINISH();
+}

@@ -1,0 +1,296 @@
+/*
+ * requests.c - request-based operations (MPI 4.1, 12.3.5).
+ *
+ * MPI_Rput, _Rget, _Raccumulate and _Rget_accumulate completed by every MPI_Wait
+ * and MPI_Test function, among the host's own requests, null and inactive ones;
+ * a thousand at a time; large ones before the unlock. MPI_Cancel and
+ * MPI_Request_free of them are erroneous: MPI_ERR_REQUEST, and they stay usable.
+ */
+#include "mtcomm.h"
+
+#define MANY 1000
+#define LARGE 600001
+
+enum how { WAIT, WAITALL, WAITANY, WAITSOME, TEST, TESTALL, TESTANY, TESTSOME, GET_STATUS, HOWS };
+static const char *const how_names[HOWS] = {"Wait",    "Waitall", "Waitany",  "Waitsome",          "Test",
+                                            "Testall", "Testany", "Testsome", "Request_get_status"};
+
+/* Status fields that the standard leaves open (12.3.5 gives only MPI_ERROR a meaning here) are not looked at. */
+static void finish_each(enum how how, int n, MPI_Request *req, MPI_Status *st)
+{
+    for (int i = n - 1; i >= 0; i--) {
+        int flag = 0;
+        if (how == WAIT) {
+            MT_OK(MPI_Wait(&req[i], &st[i]));
+        } else if (how == TEST) {
+            while (!flag && MT_OK(MPI_Test(&req[i], &flag, &st[i]))) {
+            }
+        } else {
+            while (!flag && MT_OK(MPI_Request_get_status(req[i], &flag, &st[i]))) {
+            }
+            flag = 0;
+            MT_OK(MPI_Request_get_status(req[i], &flag, &st[i]));
+            CHECK(flag, "MPI_Request_get_status is true only once");
+            MT_OK(MPI_Wait(&req[i], &st[i]));
+        }
+    }
+}
+
+/* By the functions that pick; inactive entries (persistent) do not count. */
+static void finish_picked(enum how how, int n, int active, MPI_Request *req, MPI_Status *st)
+{
+    int *idx = mt_alloc((size_t)n * sizeof *idx), left = active, k = 0;
+
+    while (left > 0) {
+        int flag = 1, i = MPI_UNDEFINED;
+        bool ok = true;
+        if (how == WAITANY) {
+            ok = MT_OK(MPI_Waitany(n, req, &i, st));
+            k = i != MPI_UNDEFINED;
+        } else if (how == TESTANY) {
+            ok = MT_OK(MPI_Testany(n, req, &i, &flag, st));
+            k = flag && i != MPI_UNDEFINED;
+        } else if (how == WAITSOME) {
+            ok = MT_OK(MPI_Waitsome(n, req, &k, idx, st));
+        } else {
+            ok = MT_OK(MPI_Testsome(n, req, &k, idx, st));
+        }
+        if (!ok || !CHECK(k != MPI_UNDEFINED, "MPI_UNDEFINED with %d of %d left", left, active)) {
+            break;
+        }
+        left -= k;
+    }
+    int flag = 0, i = 0;
+    MT_OK(MPI_Testany(n, req, &i, &flag, st));
+    CHECK(flag && i == MPI_UNDEFINED, "no active request is left: flag %d, index %d", flag, i);
+    free(idx);
+}
+
+static void finish(enum how how, int n, int active, MPI_Request *req)
+{
+    MPI_Status *st = mt_alloc((size_t)n * sizeof *st);
+    int flag = 0;
+
+    if (how == WAITALL) {
+        MT_OK(MPI_Waitall(n, req, st));
+    } else if (how == TESTALL) {
+        while (!flag && MT_OK(MPI_Testall(n, req, &flag, st))) {
+        }
+    } else if (how == WAIT || how == TEST || how == GET_STATUS) {
+        finish_each(how, n, req, st);
+    } else {
+        finish_picked(how, n, active, req, st);
+    }
+    free(st);
+}
+
+/* Four kinds of operations on four parts of the target, each with its own completion. */
+static void each_way(const struct mt_win *w, enum how how, int shift)
+{
+    enum { PER = 5, N = 4 * PER };
+    int target = (w->rank + shift) % w->size;
+    int64_t put[PER], got[PER], one = 1, was[PER], back[N];
+    MPI_Request req[N];
+    MPI_Aint base = (MPI_Aint)w->rank * N * 8;
+
+    for (int i = 0; i < N; i++) {
+        back[i] = i * 3;
+    }
+    MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, w->win));
+    MT_OK(MPI_Put(back, N, MPI_INT64_T, target, mt_disp(w, target, base), N, MPI_INT64_T, w->win));
+    MT_OK(MPI_Win_flush(target, w->win));
+    for (int i = 0; i < PER; i++) {
+        put[i] = 1000 + i;
+        got[i] = was[i] = -1;
+        MT_OK(MPI_Rput(&put[i], 1, MPI_INT64_T, target, mt_disp(w, target, base + i * 8), 1, MPI_INT64_T, w->win,
+                       &req[i]));
+        MT_OK(MPI_Rget(&got[i], 1, MPI_INT64_T, target, mt_disp(w, target, base + (PER + i) * 8), 1, MPI_INT64_T,
+                       w->win, &req[PER + i]));
+        MT_OK(MPI_Raccumulate(&one, 1, MPI_INT64_T, target, mt_disp(w, target, base + (2 * PER + i) * 8), 1,
+                              MPI_INT64_T, MPI_SUM, w->win, &req[2 * PER + i]));
+        MT_OK(MPI_Rget_accumulate(&one, 1, MPI_INT64_T, &was[i], 1, MPI_INT64_T, target,
+                                  mt_disp(w, target, base + (3 * PER + i) * 8), 1, MPI_INT64_T, MPI_SUM, w->win,
+                                  &req[3 * PER + i]));
+    }
+    finish(how, N, N, req);
+    for (int i = 0; i < N; i++) {
+        CHECK(req[i] == MPI_REQUEST_NULL, "request %d is not null after %s", i, how_names[how]);
+    }
+    for (int i = 0; i < PER; i++) {
+        CHECK(got[i] == (PER + i) * 3, "rget %d: %ld", i, (long)got[i]);
+        CHECK(was[i] == (3 * PER + i) * 3, "rget_accumulate %d: %ld", i, (long)was[i]);
+        put[i] = -7; /* the origin buffer is ours again */
+    }
+    MT_OK(MPI_Win_flush(target, w->win));
+    MT_OK(MPI_Get(back, N, MPI_INT64_T, target, mt_disp(w, target, base), N, MPI_INT64_T, w->win));
+    MT_OK(MPI_Win_unlock(target, w->win));
+    for (int i = 0; i < N; i++) {
+        int64_t want = i < PER ? 1000 + i : i * 3 + (i >= 2 * PER);
+        CHECK(back[i] == want, "%d: %ld, expected %ld", i, (long)back[i], (long)want);
+    }
+}
+
+/* Among host requests to a neighbour, null and inactive persistent ones. */
+static void mixed(const struct mt_win *w, enum how how)
+{
+    int right = (w->rank + 1) % w->size, left = (w->rank - 1 + w->size) % w->size;
+    int out = w->rank + 50, in = -1, never = 0;
+    int64_t v = w->rank, got = -1;
+    MPI_Request req[6];
+    MPI_Request idle;
+
+    MT_OK(MPI_Recv_init(&never, 1, MPI_INT, left, 99, MPI_COMM_WORLD, &idle));
+    MT_OK(MPI_Win_lock_all(0, w->win));
+    req[0] = MPI_REQUEST_NULL;
+    MT_OK(MPI_Rput(&v, 1, MPI_INT64_T, right, mt_disp(w, right, (MPI_Aint)w->rank * 160), 1, MPI_INT64_T, w->win,
+                   &req[1]));
+    MT_OK(MPI_Irecv(&in, 1, MPI_INT, left, 5, MPI_COMM_WORLD, &req[2]));
+    req[3] = idle;
+    MT_OK(MPI_Rget(&got, 1, MPI_INT64_T, w->rank, mt_disp(w, w->rank, 8), 1, MPI_INT64_T, w->win, &req[4]));
+    MT_OK(MPI_Isend(&out, 1, MPI_INT, right, 5, MPI_COMM_WORLD, &req[5]));
+    finish(how, 6, 4, req);
+    CHECK(in == left + 50, "received %d", in);
+    CHECK(req[3] == idle, "an inactive persistent request must stay");
+    CHECK(req[1] == MPI_REQUEST_NULL && req[2] == MPI_REQUEST_NULL && req[4] == MPI_REQUEST_NULL &&
+              req[5] == MPI_REQUEST_NULL,
+          "%s left requests", how_names[how]);
+    MT_OK(MPI_Win_unlock_all(w->win));
+    MT_OK(MPI_Request_free(&idle));
+}
+
+static void completions(enum mt_kind kind)
+{
+    struct mt_win w;
+
+    mt_section("completions, %s", mt_kind_name(kind));
+    if (!mt_win_make(&w, kind, mt_size * 160, 1, MPI_COMM_WORLD)) {
+        return;
+    }
+    mt_sync(&w);
+    for (enum how how = 0; how < HOWS; how++) {
+        mt_section("MPI_%s, %s", how_names[how], mt_kind_name(kind));
+        for (int shift = 0; shift < 2; shift++) {
+            each_way(&w, how, shift);
+        }
+    }
+    mt_sync(&w);
+    for (enum how how = 0; how < HOWS; how++) {
+        mt_section("MPI_%s with host requests, %s", how_names[how], mt_kind_name(kind));
+        mixed(&w, how);
+    }
+    mt_sync(&w);
+    mt_win_free(&w);
+}
+
+/* A thousand at a time, completed in another order than issued. */
+static void many(enum mt_kind kind)
+{
+    struct mt_win w;
+    static int64_t src[MANY], dst[MANY];
+    static MPI_Request req[MANY];
+    static MPI_Status st[MANY];
+
+    mt_section("%d outstanding, %s", MANY, mt_kind_name(kind));
+    if (!mt_win_make(&w, kind, MANY * 8, 1, MPI_COMM_WORLD)) {
+        return;
+    }
+    int right = (w.rank + 1) % w.size, left = (w.rank - 1 + w.size) % w.size;
+    mt_sync(&w);
+    MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, right, 0, w.win));
+    for (int i = 0; i < MANY; i++) {
+        src[i] = w.rank * 100000 + i;
+        MT_OK(MPI_Rput(&src[i], 1, MPI_INT64_T, right, mt_disp(&w, right, i * 8), 1, MPI_INT64_T, w.win, &req[i]));
+    }
+    for (int i = MANY - 1; i >= MANY / 2; i--) {
+        MT_OK(MPI_Wait(&req[i], &st[i]));
+    }
+    MT_OK(MPI_Waitall(MANY, req, st));
+    MT_OK(MPI_Win_flush(right, w.win));
+    for (int i = 0; i < MANY; i++) {
+        dst[i] = 0;
+        MT_OK(MPI_Rget(&dst[i], 1, MPI_INT64_T, right, mt_disp(&w, right, i * 8), 1, MPI_INT64_T, w.win, &req[i]));
+    }
+    finish(WAITSOME, MANY, MANY, req);
+    MT_OK(MPI_Win_unlock(right, w.win));
+    CHECK_EQUAL(dst, src, sizeof src);
+    mt_sync(&w);
+    for (int i = 0; i < MANY; i++) {
+        src[i] = left * 100000 + i;
+    }
+    CHECK_EQUAL(w.base, src, sizeof src);
+    mt_win_free(&w);
+}
+
+/* Large ones are complete at MPI_Wait, not at the unlock. */
+static void large(enum mt_kind kind)
+{
+    struct mt_win w;
+    char *src = mt_alloc(LARGE), *dst = mt_alloc(LARGE);
+    MPI_Request req[2];
+    MPI_Status st[2];
+
+    mt_section("large, %s", mt_kind_name(kind));
+    if (mt_win_make(&w, kind, 2 * LARGE, 1, MPI_COMM_WORLD)) {
+        int right = (w.rank + 1) % w.size, left = (w.rank - 1 + w.size) % w.size;
+        mt_fill(w.base, LARGE, (uint32_t)w.rank);
+        mt_sync(&w);
+        MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, right, 0, w.win));
+        mt_fill(src, LARGE, 100 + (uint32_t)w.rank);
+        memset(dst, 0, LARGE);
+        MT_OK(MPI_Rput(src, LARGE, MPI_BYTE, right, mt_disp(&w, right, LARGE), LARGE, MPI_BYTE, w.win, &req[0]));
+        MT_OK(MPI_Rget(dst, LARGE, MPI_BYTE, right, mt_disp(&w, right, 0), LARGE, MPI_BYTE, w.win, &req[1]));
+        MT_OK(MPI_Wait(&req[1], &st[1]));
+        CHECK_FILL(dst, LARGE, (uint32_t)right);
+        MT_OK(MPI_Wait(&req[0], &st[0]));
+        memset(src, 0, LARGE);
+        MT_OK(MPI_Win_unlock(right, w.win));
+        mt_sync(&w);
+        CHECK_FILL(w.base + LARGE, LARGE, 100 + (uint32_t)left);
+        mt_win_free(&w);
+    }
+    free(src);
+    free(dst);
+}
+
+/* Not allowed on these requests; with MPI_ERRORS_RETURN the request survives the refusal. */
+static void erroneous(enum mt_kind kind)
+{
+    struct mt_win w;
+    int64_t v = 5;
+    MPI_Request req, same;
+    MPI_Status st;
+
+    mt_section("cancel and free, %s", mt_kind_name(kind));
+    if (!mt_win_make(&w, kind, 8, 1, MPI_COMM_WORLD)) {
+        return;
+    }
+    mt_sync(&w);
+    MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w.win));
+    MT_OK(MPI_Raccumulate(&v, 1, MPI_INT64_T, 0, mt_disp(&w, 0, 0), 1, MPI_INT64_T, MPI_SUM, w.win, &req));
+    same = req;
+    CHECK_ERR(MPI_Cancel(&req), MPI_ERR_REQUEST);
+    CHECK_ERR(MPI_Request_free(&req), MPI_ERR_REQUEST);
+    CHECK(req == same && req != MPI_REQUEST_NULL, "the request changed");
+    MT_OK(MPI_Wait(&req, &st));
+    MT_OK(MPI_Win_unlock(0, w.win));
+    /* Needs a passive epoch: not in a fence one (12.3.5). */
+    MT_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, w.win));
+    req = MPI_REQUEST_NULL;
+    CHECK_ERR(MPI_Rput(&v, 1, MPI_INT64_T, 0, mt_disp(&w, 0, 0), 1, MPI_INT64_T, w.win, &req), MPI_ERR_RMA_SYNC);
+    MT_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w.win));
+    memcpy(&v, w.base, sizeof v);
+    CHECK(v == (w.rank == 0 ? 5 * w.size : 0), "%ld", (long)v);
+    mt_win_free(&w);
+}
+
+int main(int argc, char **argv)
+{
+    MT_INIT(argc, argv);
+    MT_FOR_KINDS(kind) {
+        completions(kind);
+        many(kind);
+        large(kind);
+        erroneous(kind);
+    }
+    return MT_FINISH();
+}

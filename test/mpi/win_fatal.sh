@@ -1,0 +1,26 @@
+#!/bin/sh
+# win_fatal.sh - under the default error handler an error ends the job: the exit
+# code is not 0, the call does not return, and the message names the function, the
+# window and the rank that made the mistake (and what it was).
+
+. "$abs_top_srcdir/test/mpi/mtest.sh"
+
+# case, function, and what else the message must name
+fatal() {
+    mpirun 2 "$bin/win_fatal" "$1"
+    test "$rc" != 0 || bad "$1: exit code 0"
+    test "$rc" != 124 || bad "$1: the job did not end"
+    seen 'the call returned' && bad "$1: the call returned"
+    shift
+    for word in "$@"; do
+        seen "$word" || bad "the message does not name $word:"
+    done
+}
+
+fatal range MPI_Put 'window|on win|win=' \
+    'rank.{0,3}1|\[1\]|\(1\)' 'target.{0,8}0' '(disp|displacement).{0,6}16' 'RMA_RANGE|range'
+fatal sync MPI_Accumulate 'window|on win|win=' 'rank.{0,3}1|\[1\]|\(1\)' 'RMA_SYNC|epoch|synchroni'
+fatal unlock MPI_Win_unlock 'window|on win|win=' 'rank.{0,3}1|\[1\]|\(1\)' 'RMA_SYNC|epoch|lock'
+fatal rank MPI_Win_lock 'window|on win|win=' 'rank.{0,3}1|\[1\]|\(1\)' 77
+fatal create MPI_Win_allocate 'rank.{0,3}[01]|\[[01]\]' 'disp'
+finish

@@ -1,0 +1,296 @@
+#!/bin/sh
+# run-list.sh PATH [PROGRAM...] - run the lines of test/mpi/testlist that list PATH
+# (auto, mapped, cma, packets or host), or only those of the PROGRAMs named, and
+# report in TAP. Started in a build directory, by test/mpi-PATH.tap or by hand.
+#
+# The exit code decides: 0 passed, 77 with a line "SKIP: reason" skipped, all else
+# failed. A passing program that left something out (lines with "SKIP: ") gives one
+# more, skipped, point for each reason, so that nothing is left out silently.
+# MTEST_VERBOSE=1 shows the output of passing programs too.
+#
+# Every process of a run carries MTEST_RUN_ID in its environment. By it a run that
+# takes too long is found, described and killed as a whole (launchers put ranks
+# into process groups of their own), and nothing outlives its run.
+
+set -f
+. ./test/env.sh || exit 1
+testlist=${TESTLIST:-$abs_top_srcdir/test/mpi/testlist}
+path=$1
+shift
+only=" $* "
+case $path in
+auto) ;;
+mapped | cma) export MPIRMA_PATH="$path" ;;
+packets) export MPIRMA_PATH=shm-packets ;;
+host) export MPIRMA_DISABLE=1 MTEST_HOST_ONLY=1 ;;
+*)
+    echo "Bail out! run-list.sh: path '$path', expected auto, mapped, cma, packets or host"
+    exit 1
+    ;;
+esac
+export MPI_PATH="$path"
+if test ! -r "$testlist"; then
+    echo "Bail out! run-list.sh: can't read $testlist"
+    exit 1
+fi
+
+# The kernel may refuse what the path needs: no line can run then.
+no_path=
+if test "$path" = cma; then
+    no_path=$(./test/cma-probe) && no_path=
+fi
+
+# A debug build with sanitizers is several times slower.
+slow=1
+test -n "$SANITIZERS" && slow=5
+
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/mpi-rma-test.XXXXXX") || exit 1
+run_id=none
+points=0
+failed=0
+
+# The processes of the present run that still live.
+members() {
+    (set +f && grep -lszxF "MTEST_RUN_ID=$run_id" /proc/[0-9]*/environ) | sed 's|/proc/||;s|/.*||'
+}
+
+kill_members() {
+    for pid in $(members); do
+        kill -s "$1" "$pid" 2>/dev/null
+    done
+}
+
+finish() {
+    kill_members KILL
+    test -z "$watching" || echo >&4
+    rm -rf "$tmp"
+}
+watching=
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+# Text for a TAP description: no '#', one line.
+tap_text() {
+    printf '%s' "$*" | tr '#\n' '= '
+}
+
+ok() {
+    points=$((points + 1))
+    echo "ok $points - $(tap_text "$1")${2:+ # SKIP $(tap_text "$2")}"
+}
+
+not_ok() { # name, reason
+    points=$((points + 1))
+    failed=$((failed + 1))
+    echo "not ok $points - $(tap_text "$1")"
+    echo "# $2"
+}
+
+# What each process of a run that takes too long is doing.
+describe_members() {
+    for pid in $(members); do
+        state=$(sed -n 's/^State:[[:space:]]*//p' "/proc/$pid/status" 2>/dev/null)
+        wchan=$(cat "/proc/$pid/wchan" 2>/dev/null)
+        ticks=$(sed 's/.*) //' "/proc/$pid/stat" 2>/dev/null | cut -d' ' -f12,13)
+        command=$(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null)
+        echo "pid $pid: $state, in ${wchan:-?}, user and system ticks $ticks: $command"
+    done
+}
+
+# Run "$@" for at most $1 seconds, output to $tmp/out; the exit code in $rc,
+# $tmp/hung made if it took too long.
+run_limited() {
+    limit=$1
+    shift
+    run_id=$$.$points.$(date +%s)
+    rm -f "$tmp/hung" "$tmp/over"
+    mkfifo "$tmp/over" || exit 1
+    exec 4<>"$tmp/over"
+    env "MTEST_RUN_ID=$run_id" "$@" >"$tmp/out" 2>&1 </dev/null 3<&- 4<&- &
+    job=$!
+    watchdog "$limit" </dev/null >/dev/null 2>&1 3<&- &
+    watching=$!
+    wait "$job"
+    rc=$?
+    echo >&4
+    wait "$watching"
+    exec 4<&-
+    watching=
+    kill_members KILL
+}
+
+# Ends when a line comes on descriptor 4 (a signal could be lost while the shell
+# forks), or after $1 seconds: then the run is described and killed.
+watchdog() {
+    timeout "$1" head -n 1 <&4
+    test $? = 124 || return 0
+    describe_members >"$tmp/hung"
+    kill_members TERM
+    sleep 2
+    kill_members KILL
+}
+
+# Where the program of a line is; $why says what is wrong if there is none.
+locate() {
+    why=
+    skip=$no_path
+    case $1 in
+    *.sh | *.py)
+        exe=$abs_top_srcdir/test/mpi/$1
+        test -r "$exe" || why="$exe does not exist"
+        ;;
+    *)
+        exe=$abs_top_builddir/test/mpi/$1
+        case $1 in */*) exe=$abs_top_builddir/$1 ;; esac
+        if test ! -x "$exe"; then
+            why="$exe was not built"
+            if test -f "$abs_top_srcdir/test/mpi/$1.f90" && test "$HAVE_FORTRAN" != yes; then
+                skip=$HAVE_FORTRAN
+            fi
+        fi
+        ;;
+    esac
+}
+
+# A python3 whose mpi4py belongs to this host, in $python; else the reason in $skip.
+find_python() {
+    if test -z "$python_known"; then
+        python_known=yes
+        python=
+        no_python="no python3 with mpi4py"
+        case $MPI_HOST in mpich) vendor=MPICH ;; *) vendor='Open MPI' ;; esac
+        for candidate in "${PYTHON:-python3}" /usr/bin/python3; do
+            found=$("$candidate" -c 'import mpi4py; mpi4py.rc.initialize = False
+from mpi4py import MPI; print(MPI.get_vendor()[0])' 2>/dev/null) || continue
+            if test "$found" = "$vendor"; then
+                python=$candidate
+                break
+            fi
+            no_python="the only mpi4py found is built for $found ($candidate)"
+        done
+        if test -n "$python" && test -n "$SANITIZERS"; then
+            python=
+            no_python="a build with sanitizers can't be preloaded under python3"
+        fi
+    fi
+    test -n "$python" || skip=$no_python
+}
+
+# The points of one run: name, exit code in $rc, output in $tmp/out.
+judge() {
+    if test -e "$tmp/hung"; then
+        not_ok "$1" "took more than $2 s and was killed; what hung:"
+        sed 's/^/#   /' "$tmp/hung"
+        echo "# its last output:"
+        tail -n 30 "$tmp/out" | sed 's/^/#   /'
+        return
+    fi
+    reason=$(sed -n 's/.*SKIP: *//p' "$tmp/out" | tail -n 1)
+    if test "$rc" = 77 && test -n "$reason"; then
+        ok "$1" "$reason"
+    elif test "$rc" != 0; then
+        not_ok "$1" "exit code $rc, its last output:"
+        tail -n 30 "$tmp/out" | sed 's/^/#   /'
+    else
+        ok "$1"
+        sed -n 's/.*SKIP: *//p' "$tmp/out" | sort -u >"$tmp/skips"
+        while read -r reason; do
+            ok "$1: in part" "$reason"
+        done <"$tmp/skips"
+        test -z "$MTEST_VERBOSE" || sed 's/^/#   /' "$tmp/out"
+    fi
+}
+
+# run_one NPROCS: one run of the line in $prog, $vars, $limit, $progargs.
+run_one() {
+    n=$1
+    name="$prog np=$n${vars:+ $vars}${progargs:+ $progargs}"
+    locate "$prog"
+    case $prog in *.py) test -n "$why" || find_python ;; esac
+    if test -n "$skip"; then
+        ok "$name" "$skip"
+        return
+    elif test -n "$why"; then
+        not_ok "$name" "$why"
+        return
+    fi
+    # shellcheck disable=SC2086 # words of the list, no globs (set -f)
+    case $prog in
+    *.sh) set -- sh "$exe" $progargs ;;
+    *.py) set -- sh "$abs_top_srcdir/test/mpiexec.sh" "$n" "$MPI_RMA_RUN" "$python" "$exe" $progargs ;;
+    *) set -- sh "$abs_top_srcdir/test/mpiexec.sh" "$n" "$exe" $progargs ;;
+    esac
+    t=$((limit * slow))
+    # mtest's own watchdog, which knows the section, comes first.
+    # shellcheck disable=SC2086
+    run_limited "$t" "MPI_NPROCS=$n" "MTEST_TIMEOUT=$((t * 3 / 4))" $vars "$@"
+    judge "$name" "$t"
+}
+
+# Is word $2 in the comma-separated list $1?
+listed() {
+    case ,$1, in *,"$2",*) return 0 ;; esac
+    return 1
+}
+
+bad_line() {
+    not_ok "testlist line $lineno" "$1"
+}
+
+# One line of the list: program, process counts, paths, then the rest.
+do_line() {
+    prog=$1
+    counts=$2
+    paths=$3
+    if test $# -lt 3; then
+        bad_line "expected: program nprocs[,nprocs...] paths[,paths...]"
+        return
+    fi
+    shift 3
+    for p in $(echo "$paths" | tr , ' '); do
+        case $p in
+        auto | mapped | cma | packets | host) ;;
+        *) bad_line "path '$p', expected auto, mapped, cma, packets or host" ;;
+        esac
+    done
+    listed "$paths" "$path" || return
+    case $only in "  " | *" $prog "*) ;; *) return ;; esac
+    vars=
+    limit=120
+    while test $# -gt 0; do
+        case $1 in
+        --)
+            shift
+            break
+            ;;
+        timeout=*) limit=${1#timeout=} ;;
+        *=*) vars="$vars${vars:+ }$1" ;;
+        *) bad_line "'$1', expected VAR=value, timeout=SECONDS or -- arguments" ;;
+        esac
+        shift
+    done
+    progargs=$*
+    for n in $(echo "$counts" | tr , ' '); do
+        case $n$limit in
+        *[!0-9]*) bad_line "process count '$n' or timeout '$limit' is not a number" ;;
+        *) run_one "$n" ;;
+        esac
+    done
+}
+
+lineno=0
+while read -r line <&3 || test -n "$line"; do
+    lineno=$((lineno + 1))
+    line=${line%%#*}
+    # shellcheck disable=SC2086
+    set -- $line
+    test $# = 0 || do_line "$@"
+done 3<"$testlist"
+
+if test "$points" = 0; then
+    echo "1..0 # SKIP no line of testlist has the path $path"
+else
+    echo "1..$points"
+fi
+test "$failed" = 0

@@ -1,0 +1,390 @@
+/*
+ * test_acc.c - every accumulate kernel against a reference written another way.
+ *
+ * Integers are computed in 128 bits and cut off; reals and complex numbers with
+ * the compiler's own arithmetic, one element at a time; which operation goes with
+ * which type is taken from a list of categories. Targets and origins lie at odd
+ * addresses between guard bytes, and the padding of pairs holds a pattern.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <complex.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rma/acc.h"
+
+#define MAX_N 133
+#define MAX_EXTENT 32
+#define GUARD 64
+#define ROOM (GUARD + MAX_N * MAX_EXTENT + 8 + GUARD)
+
+/* GCC and Clang agree on this name on x86-64. */
+typedef __float128 real16;
+
+static uint64_t seed = 88172645463325252u;
+
+static uint64_t random_bits(void)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return seed;
+}
+
+/* i: integer, f: real, c: complex, l: logical, b: byte, x: character, p: pair */
+static char category(enum acc_type type)
+{
+    if (type >= ACC_I8 && type <= ACC_U64)
+        return 'i';
+    if (type >= ACC_F32 && type <= ACC_F128)
+        return 'f';
+    if (type >= ACC_C32 && type <= ACC_C128)
+        return 'c';
+    if (type >= ACC_BOOL && type <= ACC_LOGICAL64)
+        return 'l';
+    if (type == ACC_BYTE)
+        return 'b';
+    return type == ACC_CHAR || type == ACC_WCHAR ? 'x' : 'p';
+}
+
+/* MPI 4.1, 6.9.2, 6.9.4 and 12.3.4 */
+static const char *const categories_of[ACC_OP_LAST] = {
+    [ACC_SUM] = "ifc",  [ACC_PROD] = "ifc", [ACC_MIN] = "if",   [ACC_MAX] = "if",
+    [ACC_LAND] = "il",  [ACC_LOR] = "il",   [ACC_LXOR] = "il",  [ACC_BAND] = "ib",
+    [ACC_BOR] = "ib",   [ACC_BXOR] = "ib",  [ACC_MINLOC] = "p", [ACC_MAXLOC] = "p",
+    [ACC_REPLACE] = "ifclbxp", [ACC_NO_OP] = "ifclbxp",
+};
+
+struct pair_layout {
+    char value;
+    size_t value_size, loc_offset, loc_size, extent;
+};
+
+#define LAYOUT(KIND, V, L) { KIND, sizeof(V), offsetof(struct { V v; L l; }, l), sizeof(L), \
+                             sizeof(struct { V v; L l; }) }
+
+static struct pair_layout layout_of(enum acc_type type)
+{
+    static const struct pair_layout layouts[ACC_TYPE_LAST] = {
+        [ACC_PAIR_F32_I32] = LAYOUT('f', float, int),        [ACC_PAIR_F64_I32] = LAYOUT('d', double, int),
+        [ACC_PAIR_I64_I32] = LAYOUT('i', long, int),         [ACC_PAIR_I16_I32] = LAYOUT('i', short, int),
+        [ACC_PAIR_I32_I32] = LAYOUT('i', int, int),
+        [ACC_PAIR_F80_I32] = LAYOUT('x', long double, int),
+        [ACC_PAIR_F32_F32] = LAYOUT('f', float, float),      [ACC_PAIR_F64_F64] = LAYOUT('d', double, double),
+        [ACC_PAIR_I64_I64] = LAYOUT('i', long, long),
+    };
+    return layouts[type];
+}
+
+static __int128 get_int(const void *from, size_t size, bool is_signed)
+{
+    unsigned __int128 v = 0;
+
+    memcpy(&v, from, size);
+    if (is_signed && (v >> (8 * size - 1) & 1))
+        v |= ~(unsigned __int128)0 << (8 * size);
+    return (__int128)v;
+}
+
+static __int128 int_op(enum acc_op op, __int128 a, __int128 b)
+{
+    switch (op) {
+    case ACC_SUM:
+        return a + b;
+    case ACC_PROD: /* of the low 64 bits, which are all that is kept */
+        return (__int128)((unsigned __int128)a * (unsigned __int128)b);
+    case ACC_MIN:
+        return a < b ? a : b;
+    case ACC_MAX:
+        return a > b ? a : b;
+    case ACC_LAND:
+        return a && b;
+    case ACC_LOR:
+        return a || b;
+    case ACC_LXOR:
+        return !a != !b;
+    case ACC_BAND:
+        return a & b;
+    case ACC_BOR:
+        return a | b;
+    case ACC_BXOR:
+        return a ^ b;
+    default:
+        fail();
+        return 0;
+    }
+}
+
+#define REAL_REF(T) \
+    do { \
+        T x, y; \
+        memcpy(&x, t, sizeof(T)); \
+        memcpy(&y, o, sizeof(T)); \
+        if (op == ACC_SUM) \
+            x += y; \
+        else if (op == ACC_PROD) \
+            x *= y; \
+        else if (op == ACC_MIN ? y < x : y > x) \
+            x = y; \
+        memcpy(t, &x, type == ACC_F80 ? 10 : sizeof(T)); \
+    } while (0)
+
+#define COMPLEX_REF(T, BYTES) \
+    do { \
+        T re[2], im[2], r[2]; \
+        memcpy(&re[0], t, sizeof(T)); \
+        memcpy(&im[0], t + sizeof(T), sizeof(T)); \
+        memcpy(&re[1], o, sizeof(T)); \
+        memcpy(&im[1], o + sizeof(T), sizeof(T)); \
+        r[0] = op == ACC_SUM ? re[0] + re[1] : re[0] * re[1] - im[0] * im[1]; \
+        r[1] = op == ACC_SUM ? im[0] + im[1] : re[0] * im[1] + im[0] * re[1]; \
+        memcpy(t, &r[0], BYTES); \
+        memcpy(t + sizeof(T), &r[1], BYTES); \
+    } while (0)
+
+static long double pair_number(const unsigned char *p, char kind, size_t size)
+{
+    if (kind == 'i')
+        return (long double)(int64_t)get_int(p, size, true);
+    if (kind == 'f') {
+        float f;
+        memcpy(&f, p, sizeof(f));
+        return f;
+    }
+    if (kind == 'd') {
+        double d;
+        memcpy(&d, p, sizeof(d));
+        return d;
+    }
+    long double x;
+    memcpy(&x, p, sizeof(x));
+    return x;
+}
+
+static void ref_pair(enum acc_op op, enum acc_type type, unsigned char *t, const unsigned char *o)
+{
+    struct pair_layout p = layout_of(type);
+    char loc_kind = type == ACC_PAIR_F32_F32 ? 'f' : type == ACC_PAIR_F64_F64 ? 'd' : 'i';
+    long double tv = pair_number(t, p.value, p.value_size), ov = pair_number(o, p.value, p.value_size);
+    long double tl = pair_number(t + p.loc_offset, loc_kind, p.loc_size);
+    long double ol = pair_number(o + p.loc_offset, loc_kind, p.loc_size);
+    bool take = op == ACC_REPLACE || (op == ACC_MINLOC ? ov < tv : ov > tv) || (ov == tv && ol < tl);
+
+    if (take) {
+        memcpy(t, o, p.value == 'x' ? 10 : p.value_size);
+        memcpy(t + p.loc_offset, o + p.loc_offset, p.loc_size);
+    }
+}
+
+static void ref_element(enum acc_op op, enum acc_type type, unsigned char *t, const unsigned char *o)
+{
+    size_t size = acc_extent(type);
+    char cat = category(type);
+
+    if (op == ACC_NO_OP)
+        return;
+    if (cat == 'p') {
+        ref_pair(op, type, t, o);
+    } else if (op == ACC_REPLACE) {
+        memcpy(t, o, size);
+    } else if (cat == 'i' || cat == 'l' || cat == 'b') {
+        bool is_signed = cat == 'i' && (type - ACC_I8) % 2 == 0;
+        __int128 r = int_op(op, get_int(t, size, is_signed), get_int(o, size, is_signed));
+        memcpy(t, &r, size);
+    } else if (type == ACC_F32) {
+        REAL_REF(float);
+    } else if (type == ACC_F64) {
+        REAL_REF(double);
+    } else if (type == ACC_F80) {
+        REAL_REF(long double);
+    } else if (type == ACC_F128) {
+        REAL_REF(real16);
+    } else if (type == ACC_C32) {
+        COMPLEX_REF(float, 4);
+    } else if (type == ACC_C64) {
+        COMPLEX_REF(double, 8);
+    } else if (type == ACC_C80) {
+        COMPLEX_REF(long double, 10);
+    } else {
+        assert_int_equal(type, ACC_C128);
+        COMPLEX_REF(real16, 16);
+    }
+}
+
+#define PUT_REAL(T, COUNT) \
+    for (int k = 0; k < (COUNT); k++) { \
+        T x = (T)((int)(random_bits() % 4001) - 2000) / (T)7; \
+        memcpy(p + k * sizeof(T), &x, sizeof(T)); \
+    }
+
+static void put_number(unsigned char *p, char kind, size_t size)
+{
+    int small = (int)(random_bits() % 7) - 3; /* ties must be frequent */
+    int64_t i = small;
+    float f = (float)small;
+    double d = small;
+    long double x = small;
+    const void *from = &x;
+
+    if (kind != 'x')
+        from = kind == 'i' ? (void *)&i : kind == 'f' ? (void *)&f : (void *)&d;
+    memcpy(p, from, kind == 'x' ? 10 : size);
+}
+
+static void put_random(enum acc_type type, unsigned char *p)
+{
+    size_t size = acc_extent(type);
+    uint64_t bits = random_bits();
+
+    if (category(type) == 'p') {
+        struct pair_layout l = layout_of(type);
+        char loc_kind = type == ACC_PAIR_F32_F32 ? 'f' : type == ACC_PAIR_F64_F64 ? 'd' : 'i';
+        put_number(p, l.value, l.value_size);
+        put_number(p + l.loc_offset, loc_kind, l.loc_size);
+    } else if (type == ACC_F32 || type == ACC_C32) {
+        PUT_REAL(float, type == ACC_F32 ? 1 : 2);
+    } else if (type == ACC_F64 || type == ACC_C64) {
+        PUT_REAL(double, type == ACC_F64 ? 1 : 2);
+    } else if (type == ACC_F80 || type == ACC_C80) {
+        PUT_REAL(long double, type == ACC_F80 ? 1 : 2);
+    } else if (type == ACC_F128 || type == ACC_C128) {
+        PUT_REAL(real16, type == ACC_F128 ? 1 : 2);
+    } else {
+        if (random_bits() % 4 == 0)
+            bits = random_bits() % 2;
+        memcpy(p, &bits, size);
+    }
+}
+
+/* The bytes of a long double that its arithmetic doesn't define. */
+static bool is_undefined_byte(enum acc_op op, enum acc_type type, size_t byte)
+{
+    bool ldouble = type == ACC_F80 || type == ACC_C80 || (type == ACC_PAIR_F80_I32 && byte < 16);
+
+    return ldouble && byte % 16 >= 10 && op != ACC_NO_OP;
+}
+
+static void run_case(enum acc_op op, enum acc_type type, size_t n, size_t toff, size_t ooff)
+{
+    static unsigned char target[ROOM], origin[ROOM], expect[ROOM];
+    size_t extent = acc_extent(type);
+
+    memset(target, 0xA5, ROOM);
+    memset(origin, 0x5A, ROOM);
+    for (size_t i = 0; i < n; i++) {
+        put_random(type, target + GUARD + toff + i * extent);
+        put_random(type, origin + GUARD + ooff + i * extent);
+    }
+    memcpy(expect, target, ROOM);
+    for (size_t i = 0; i < n; i++)
+        ref_element(op, type, expect + GUARD + toff + i * extent, origin + GUARD + ooff + i * extent);
+    acc_apply(op, type, target + GUARD + toff, origin + GUARD + ooff, n);
+    for (size_t i = 0; i < ROOM; i++) {
+        size_t at = i - GUARD - toff;
+        bool inside = i >= GUARD + toff && at < n * extent;
+        if (inside && is_undefined_byte(op, type, at % extent))
+            continue;
+        if (target[i] != expect[i])
+            fail_msg("%s of %s, n=%zu, offsets %zu %zu: byte %zd is %02x, not %02x", acc_op_name(op),
+                     acc_type_name(type), n, toff, ooff, (ptrdiff_t)at, target[i], expect[i]);
+    }
+}
+
+static void test_every_op_and_type(void **state)
+{
+    static const size_t counts[] = { 0, 1, 2, 3, 5, 8, 15, 16, 17, 31, 64, MAX_N };
+    static const size_t offs[][2] = { { 0, 0 }, { 1, 0 }, { 0, 3 }, { 5, 5 }, { 7, 2 } };
+
+    (void)state;
+    for (int op = ACC_SUM; op < ACC_OP_LAST; op++) {
+        for (int type = ACC_I8; type < ACC_TYPE_LAST; type++) {
+            if (!acc_allowed(op, type))
+                continue;
+            for (size_t c = 0; c < sizeof(counts) / sizeof(*counts); c++) {
+                for (size_t k = 0; k < sizeof(offs) / sizeof(*offs); k++)
+                    run_case(op, type, counts[c], offs[k][0], offs[k][1]);
+            }
+        }
+    }
+}
+
+static void test_single_elements(void **state)
+{
+    (void)state;
+    for (int op = ACC_SUM; op < ACC_OP_LAST; op++) {
+        for (int type = ACC_I8; type < ACC_TYPE_LAST; type++) {
+            for (int i = 0; acc_allowed(op, type) && i < 200; i++)
+                run_case(op, type, 1, i % 8, i / 8 % 8);
+        }
+    }
+}
+
+static void test_allowed(void **state)
+{
+    (void)state;
+    for (int op = ACC_SUM; op < ACC_OP_LAST; op++) {
+        assert_false(acc_allowed(op, ACC_NONE));
+        for (int type = ACC_I8; type < ACC_TYPE_LAST; type++) {
+            bool expect = strchr(categories_of[op], category(type)) != NULL;
+            if (acc_allowed(op, type) != expect)
+                fail_msg("%s of %s should be %s", acc_op_name(op), acc_type_name(type),
+                         expect ? "allowed" : "refused");
+        }
+    }
+    assert_false(acc_allowed(ACC_OP_NONE, ACC_I32));
+    assert_false(acc_allowed(ACC_OP_LAST, ACC_I32));
+    assert_false(acc_allowed(ACC_SUM, ACC_TYPE_LAST));
+    assert_false(acc_allowed((enum acc_op)-1, ACC_I32));
+}
+
+static void test_extents_and_names(void **state)
+{
+    (void)state;
+    assert_int_equal(acc_extent(ACC_NONE), 0);
+    assert_int_equal(acc_extent(ACC_TYPE_LAST), 0);
+    for (int type = ACC_I8; type < ACC_TYPE_LAST; type++) {
+        assert_true(acc_extent(type) >= 1 && acc_extent(type) <= MAX_EXTENT);
+        assert_non_null(acc_type_name(type));
+        if (category(type) == 'p')
+            assert_int_equal(acc_extent(type), layout_of(type).extent);
+        for (int other = ACC_NONE; other < type; other++)
+            assert_string_not_equal(acc_type_name(type), acc_type_name(other));
+    }
+    for (int op = ACC_OP_NONE; op < ACC_OP_LAST; op++) {
+        for (int other = ACC_OP_NONE; other < op; other++)
+            assert_string_not_equal(acc_op_name(op), acc_op_name(other));
+    }
+    assert_int_equal(acc_extent(ACC_C80), sizeof(long double complex));
+    assert_string_equal(acc_type_name(ACC_TYPE_LAST), "invalid");
+}
+
+static void test_same_buffer(void **state)
+{
+    double v[37];
+
+    (void)state;
+    for (int i = 0; i < 37; i++)
+        v[i] = i + 0.5;
+    acc_apply(ACC_SUM, ACC_F64, v, v, 37);
+    for (int i = 0; i < 37; i++)
+        assert_true(v[i] == 2 * (i + 0.5));
+    acc_apply(ACC_REPLACE, ACC_F64, v, v, 37);
+    assert_true(v[36] == 73);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_op_and_type), cmocka_unit_test(test_single_elements),
+        cmocka_unit_test(test_allowed),           cmocka_unit_test(test_extents_and_names),
+        cmocka_unit_test(test_same_buffer),
+    };
+
+    return cmocka_run_group_tests_name("acc", tests, NULL, NULL);
+}

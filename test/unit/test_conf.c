@@ -1,0 +1,229 @@
+/*
+ * test_conf.c - base/conf: each variable's values, defaults, and refusals.
+ */
+#define _GNU_SOURCE 1
+#include "base_helper.h"
+
+#include "base/conf.h"
+#include "base/err.h"
+
+/* The environment that the lookup function shows: one variable. */
+static const char *env_name;
+static char env_value[400];
+
+static char *lookup(const char *name)
+{
+    return env_name != NULL && strcmp(name, env_name) == 0 ? env_value : NULL;
+}
+
+static int load(struct conf *conf, const char *name, const char *value, char *msg, size_t len)
+{
+    env_name = name;
+    snprintf(env_value, sizeof env_value, "%s", value);
+    memset(msg, 0, len);
+    return conf_load(conf, lookup, msg, len);
+}
+
+static void nothing_set_gives_the_defaults(void **state)
+{
+    struct conf conf;
+    char msg[200];
+    (void)state;
+
+    memset(&conf, 0xff, sizeof conf);
+    assert_int_equal(load(&conf, NULL, "", msg, sizeof msg), MRMA_SUCCESS);
+    assert_false(conf.disable);
+    assert_int_equal(conf.path, CONF_PATH_AUTO);
+    assert_int_equal(conf.ranks_per_node, 0);
+    assert_int_equal(conf.progress, CONF_PROGRESS_AUTO);
+    assert_string_equal(conf.segment_dir, "");
+    assert_string_equal(conf.stats, "");
+    assert_false(conf.strict);
+    assert_true(conf.hang_report >= 0 && conf.hang_report <= 0);
+    assert_int_equal(conf.log_level, LOG_LEVEL_WARN);
+}
+
+/* What a value reads back as; a variable set to it must also load again. */
+static const struct {
+    const char *name, *value, *shown;
+} good[] = {
+    { "MPIRMA_DISABLE", "0", "0" },
+    { "MPIRMA_DISABLE", "1", "1" },
+    { "MPIRMA_DISABLE", "", "0" },
+    { "MPIRMA_PATH", "auto", "auto" },
+    { "MPIRMA_PATH", "mapped", "mapped" },
+    { "MPIRMA_PATH", "cma", "cma" },
+    { "MPIRMA_PATH", "shm-packets", "shm-packets" },
+    { "MPIRMA_PATH", "net-packets", "net-packets" },
+    { "MPIRMA_RANKS_PER_NODE", "0", "0" },
+    { "MPIRMA_RANKS_PER_NODE", "2", "2" },
+    { "MPIRMA_RANKS_PER_NODE", "2147483647", "2147483647" },
+    { "MPIRMA_PROGRESS", "auto", "auto" },
+    { "MPIRMA_PROGRESS", "agent", "agent" },
+    { "MPIRMA_PROGRESS", "poll", "poll" },
+    { "MPIRMA_SEGMENT_DIR", "/dev/shm", "/dev/shm" },
+    { "MPIRMA_SEGMENT_DIR", "", "" },
+    { "MPIRMA_STATS", "0", "0" },
+    { "MPIRMA_STATS", "1", "1" },
+    { "MPIRMA_STATS", "out.txt", "out.txt" },
+    { "MPIRMA_STRICT", "1", "1" },
+    { "MPIRMA_HANG_REPORT", "30", "30" },
+    { "MPIRMA_HANG_REPORT", "0.5", "0.500" },
+    { "MPIRMA_HANG_REPORT", ".25", "0.250" },
+    { "MPIRMA_HANG_REPORT", "7.", "7" },
+    { "MPIRMA_LOG", "error", "error" },
+    { "MPIRMA_LOG", "warn", "warn" },
+    { "MPIRMA_LOG", "info", "info" },
+    { "MPIRMA_LOG", "debug", "debug" },
+    { "MPIRMA_LOG", "trace", "trace" },
+};
+
+static void good_values_are_read_and_shown(void **state)
+{
+    struct conf conf;
+    char msg[200], shown[256];
+    (void)state;
+
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        assert_int_equal(load(&conf, good[i].name, good[i].value, msg, sizeof msg), MRMA_SUCCESS);
+        assert_string_equal(conf_value(&conf, good[i].name, shown, sizeof shown), good[i].shown);
+        assert_int_equal(load(&conf, good[i].name, good[i].shown, msg, sizeof msg), MRMA_SUCCESS);
+    }
+}
+
+static void values_land_in_their_own_fields(void **state)
+{
+    struct conf conf;
+    char msg[200];
+    (void)state;
+
+    load(&conf, "MPIRMA_STRICT", "1", msg, sizeof msg);
+    assert_true(conf.strict && !conf.disable);
+    load(&conf, "MPIRMA_DISABLE", "1", msg, sizeof msg);
+    assert_true(conf.disable && !conf.strict);
+    load(&conf, "MPIRMA_PATH", "shm-packets", msg, sizeof msg);
+    assert_int_equal(conf.path, CONF_PATH_SHM_PACKETS);
+    load(&conf, "MPIRMA_PROGRESS", "poll", msg, sizeof msg);
+    assert_int_equal(conf.progress, CONF_PROGRESS_POLL);
+    load(&conf, "MPIRMA_RANKS_PER_NODE", "3", msg, sizeof msg);
+    assert_int_equal(conf.ranks_per_node, 3);
+    load(&conf, "MPIRMA_HANG_REPORT", "1.5", msg, sizeof msg);
+    assert_true(conf.hang_report > 1.499 && conf.hang_report < 1.501);
+    load(&conf, "MPIRMA_LOG", "trace", msg, sizeof msg);
+    assert_int_equal(conf.log_level, LOG_LEVEL_TRACE);
+}
+
+static const struct {
+    const char *name, *value;
+} bad[] = {
+    { "MPIRMA_DISABLE", "yes" },
+    { "MPIRMA_DISABLE", "2" },
+    { "MPIRMA_PATH", "Auto" },
+    { "MPIRMA_PATH", "cma " },
+    { "MPIRMA_PATH", "shm" },
+    { "MPIRMA_RANKS_PER_NODE", "-1" },
+    { "MPIRMA_RANKS_PER_NODE", "2x" },
+    { "MPIRMA_RANKS_PER_NODE", "2147483648" },
+    { "MPIRMA_RANKS_PER_NODE", "99999999999999999999" },
+    { "MPIRMA_PROGRESS", "thread" },
+    { "MPIRMA_SEGMENT_DIR", "relative/dir" },
+    { "MPIRMA_STRICT", "on" },
+    { "MPIRMA_HANG_REPORT", "-5" },
+    { "MPIRMA_HANG_REPORT", "1e3" },
+    { "MPIRMA_HANG_REPORT", "." },
+    { "MPIRMA_HANG_REPORT", "1.2.3" },
+    { "MPIRMA_HANG_REPORT", "0,5" },
+    { "MPIRMA_HANG_REPORT", "nan" },
+    { "MPIRMA_HANG_REPORT", "99999999999" },
+    { "MPIRMA_LOG", "warning" },
+    { "MPIRMA_LOG", "3" },
+};
+
+static const char *expected_of(const char *name)
+{
+    for (const struct conf_var *var = conf_vars; var->name != NULL; var++)
+        if (strcmp(var->name, name) == 0)
+            return var->expected;
+    return NULL;
+}
+
+static void bad_values_are_refused_by_name_value_and_expectation(void **state)
+{
+    struct conf conf, before;
+    char msg[400];
+    (void)state;
+
+    memset(&conf, 0x5a, sizeof conf);
+    before = conf;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(load(&conf, bad[i].name, bad[i].value, msg, sizeof msg), MRMA_ERR_ARG);
+        assert_non_null(strstr(msg, bad[i].name));
+        assert_non_null(strstr(msg, bad[i].value));
+        assert_non_null(strstr(msg, expected_of(bad[i].name)));
+        assert_null(strchr(msg, '\n'));
+        assert_memory_equal(&conf, &before, sizeof conf);
+    }
+}
+
+static void names_that_are_too_long_are_refused(void **state)
+{
+    struct conf conf;
+    char msg[600], name[300];
+    (void)state;
+
+    memset(name, 'd', sizeof name);
+    name[0] = '/';
+    name[255] = '\0';
+    assert_int_equal(load(&conf, "MPIRMA_SEGMENT_DIR", name, msg, sizeof msg), MRMA_SUCCESS);
+    assert_string_equal(conf.segment_dir, name);
+    assert_int_equal(load(&conf, "MPIRMA_STATS", name, msg, sizeof msg), MRMA_SUCCESS);
+    name[255] = 'd';
+    name[256] = '\0';
+    assert_int_equal(load(&conf, "MPIRMA_SEGMENT_DIR", name, msg, sizeof msg), MRMA_ERR_ARG);
+    assert_int_equal(load(&conf, "MPIRMA_STATS", name, msg, sizeof msg), MRMA_ERR_ARG);
+}
+
+static void a_short_message_buffer_is_respected(void **state)
+{
+    struct conf conf;
+    char msg[20];
+    (void)state;
+
+    memset(msg, '!', sizeof msg);
+    env_name = "MPIRMA_PATH";
+    strcpy(env_value, "nowhere");
+    assert_int_equal(conf_load(&conf, lookup, msg, 10), MRMA_ERR_ARG);
+    assert_int_equal(strlen(msg), 9);
+    assert_int_equal(msg[10], '!');
+}
+
+static void every_variable_is_documented_and_shown(void **state)
+{
+    struct conf conf;
+    char msg[200], shown[256];
+    size_t n = 0;
+    (void)state;
+
+    load(&conf, NULL, "", msg, sizeof msg);
+    for (const struct conf_var *var = conf_vars; var->name != NULL; var++, n++) {
+        assert_memory_equal(var->name, "MPIRMA_", 7);
+        assert_true(strlen(var->expected) > 0 && strlen(var->meaning) > 0);
+        assert_non_null(conf_value(&conf, var->name, shown, sizeof shown));
+    }
+    assert_int_equal(n, 9);
+    assert_null(conf_value(&conf, "MPIRMA_NO_SUCH", shown, sizeof shown));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_set_gives_the_defaults),
+        cmocka_unit_test(good_values_are_read_and_shown),
+        cmocka_unit_test(values_land_in_their_own_fields),
+        cmocka_unit_test(bad_values_are_refused_by_name_value_and_expectation),
+        cmocka_unit_test(names_that_are_too_long_are_refused),
+        cmocka_unit_test(a_short_message_buffer_is_respected),
+        cmocka_unit_test(every_variable_is_documented_and_shown),
+    };
+    return cmocka_run_group_tests_name("conf", tests, NULL, NULL);
+}

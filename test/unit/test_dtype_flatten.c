@@ -1,0 +1,333 @@
+/*
+ * test_dtype_flatten.c - flattened datatypes against their definition and the host.
+ *
+ * An MPI program of one process. Random nested datatypes of every constructor
+ * must give the bytes that the standard defines, in order; those that a host can
+ * handle are packed by it as well. Sizes and extents are compared with the
+ * host's, and regular types must stay short.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <mpi.h>
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "dtype_sample.h"
+#include "rma/acc.h"
+#include "rma/dtype_flatten.h"
+
+static struct dtype *flattened(MPI_Datatype type)
+{
+    struct dtype *flat = NULL;
+
+    assert_int_equal(dtype_flatten(type, &flat), MRMA_SUCCESS);
+    return flat;
+}
+
+/* Against the host. (Not its true extent: MPICH counts empty components in it.) */
+static void check_measures(MPI_Datatype type, const struct dtype *flat)
+{
+    MPI_Count size, lb, extent;
+
+    MPI_Type_size_x(type, &size);
+    MPI_Type_get_extent_x(type, &lb, &extent);
+    assert_int_equal(flat->size, size);
+    assert_int_equal(flat->extent, extent);
+}
+
+#define ROOM (1 << 20)
+static char memory[ROOM], theirs[ROOM], ours[ROOM];
+
+/* The host's MPI_Pack against ours. False if the type is too large for that. */
+static bool check_pack(MPI_Datatype type, const struct dtype *flat, int count)
+{
+    ptrdiff_t lo, hi;
+    struct dtype_cursor cur;
+    int position = 0;
+
+    assert_true(dtype_span(flat, (size_t)count, &lo, &hi));
+    if (hi - lo > ROOM || flat->size * (size_t)count > ROOM)
+        return false;
+    for (size_t i = 0; i < (size_t)(hi - lo); i++)
+        memory[i] = (char)sample_below(256);
+    char *base = (char *)((uintptr_t)memory - (uintptr_t)lo);
+    assert_int_equal(MPI_Pack(base, count, type, theirs, ROOM, &position, MPI_COMM_WORLD), MPI_SUCCESS);
+    assert_int_equal(position, flat->size * (size_t)count);
+    dtype_cursor_init(&cur, flat, (size_t)count, DTYPE_BYTES);
+    dtype_pack(&cur, base, ours, flat->size * (size_t)count);
+    assert_memory_equal(ours, theirs, flat->size * (size_t)count);
+    return true;
+}
+
+/* Every byte where the definitions say, in their order, for some instances. */
+static void check_bytes(const struct dtype_sample *sample, const struct dtype *flat, size_t count)
+{
+    struct dtype_cursor cur;
+    ptrdiff_t disp, lo = sample->n ? PTRDIFF_MAX : 0, hi = sample->n ? PTRDIFF_MIN : 0;
+    size_t at = 0, len;
+
+    for (size_t i = 0; i < sample->n; i++) {
+        lo = sample->at[i] < lo ? sample->at[i] : lo;
+        hi = sample->at[i] + 1 > hi ? sample->at[i] + 1 : hi;
+    }
+    assert_int_equal(flat->true_lb, lo);
+    assert_int_equal(flat->true_extent, hi - lo);
+    dtype_cursor_init(&cur, flat, count, DTYPE_BYTES);
+    while ((len = dtype_cursor_next(&cur, SIZE_MAX, &disp)) != 0) {
+        assert_true(at + len <= count * sample->n);
+        for (size_t i = 0; i < len; i++, at++) {
+            ptrdiff_t expect = sample->at[at % sample->n] + (ptrdiff_t)(at / sample->n) * sample->extent;
+            assert_int_equal(disp + (ptrdiff_t)i, expect);
+        }
+    }
+    assert_int_equal(at, count * sample->n);
+}
+
+static void test_wild_types(void **state)
+{
+    size_t bytes = 0;
+
+    (void)state;
+    for (int trial = 0; trial < 3000; trial++) {
+        struct dtype_sample sample = sample_make(1 + (int)sample_below(4), false);
+        struct dtype *flat = flattened(sample.type);
+
+        check_measures(sample.type, flat);
+        check_bytes(&sample, flat, 1);
+        check_bytes(&sample, flat, 1 + sample_below(4));
+        bytes += sample.n;
+        dtype_unref(flat);
+        sample_free(&sample);
+    }
+    assert_true(bytes > 100000);
+}
+
+static void test_tame_types_as_the_host_packs(void **state)
+{
+    int checked = 0;
+
+    (void)state;
+    for (int trial = 0; trial < 1000; trial++) {
+        struct dtype_sample sample = sample_make(1 + (int)sample_below(3), true);
+        struct dtype *flat = flattened(sample.type);
+
+        MPI_Type_commit(&sample.type);
+        check_measures(sample.type, flat);
+        check_bytes(&sample, flat, 2);
+        checked += check_pack(sample.type, flat, 1) && check_pack(sample.type, flat, 3);
+        dtype_unref(flat);
+        sample_free(&sample);
+    }
+    assert_true(checked > 900);
+}
+
+/* Number of runs of a type made by the statement; frees it. */
+static size_t runs_of(MPI_Datatype type)
+{
+    struct dtype *flat = flattened(type);
+    size_t n = flat->nruns;
+
+    assert_ptr_equal(flat->runs, flat->eruns);
+    dtype_unref(flat);
+    MPI_Type_free(&type);
+    return n;
+}
+
+static void test_regular_types_are_short(void **state)
+{
+    int sizes[3] = { 64, 64, 64 }, sub[3] = { 64, 64, 1 }, start[3] = { 0, 0, 5 };
+    int dist[1] = { MPI_DISTRIBUTE_CYCLIC }, darg[1] = { 2 }, gsize[1] = { 4000 }, psize[1] = { 4 };
+    int *disps = malloc(100000 * sizeof(int));
+    MPI_Datatype type, inner;
+
+    (void)state;
+    MPI_Type_vector(1000000, 1, 2, MPI_DOUBLE, &type);
+    struct dtype *flat = flattened(type);
+    assert_int_equal(flat->nruns, 1);
+    assert_int_equal(flat->runs[0].n, 1000000);
+    assert_int_equal(flat->runs[0].len, 8);
+    assert_int_equal(flat->runs[0].stride, 16);
+    assert_int_equal(flat->elems, 1000000);
+    assert_int_equal(flat->basic, ACC_F64);
+    dtype_unref(flat);
+    MPI_Type_free(&type);
+
+    MPI_Type_vector(1000, 8, 8, MPI_INT, &type);
+    assert_int_equal(runs_of(type), 1);
+    MPI_Type_create_subarray(3, sizes, sub, start, MPI_ORDER_C, MPI_DOUBLE, &type);
+    assert_int_equal(runs_of(type), 1); /* a column through all planes */
+    sub[0] = 1;
+    sub[2] = 64;
+    start[2] = 0;
+    MPI_Type_create_subarray(3, sizes, sub, start, MPI_ORDER_C, MPI_DOUBLE, &type);
+    flat = flattened(type);
+    assert_int_equal(flat->runs[0].n, 1); /* a plane is a single piece */
+    assert_int_equal(flat->runs[0].len, 64 * 64 * 8);
+    dtype_unref(flat);
+    MPI_Type_free(&type);
+    MPI_Type_create_darray(4, 1, 1, gsize, dist, darg, psize, MPI_ORDER_C, MPI_INT, &type);
+    assert_int_equal(runs_of(type), 1);
+
+    MPI_Type_vector(10, 1, 3, MPI_INT, &inner); /* nested, with spacing that goes on */
+    MPI_Type_create_resized(inner, 0, 10 * 3 * sizeof(int), &type);
+    MPI_Type_free(&inner);
+    inner = type;
+    MPI_Type_contiguous(1000, inner, &type);
+    MPI_Type_free(&inner);
+    assert_int_equal(runs_of(type), 1);
+
+    for (int i = 0; i < 100000; i++)
+        disps[i] = 3 * i;
+    MPI_Type_create_indexed_block(100000, 1, disps, MPI_INT, &type); /* regular after all */
+    assert_int_equal(runs_of(type), 1);
+    for (int i = 0; i < 100000; i++)
+        disps[i] = i;
+    MPI_Type_create_indexed_block(100000, 1, disps, MPI_INT, &type);
+    flat = flattened(type);
+    assert_true(flat->contig);
+    dtype_unref(flat);
+    MPI_Type_free(&type);
+    free(disps);
+}
+
+static void test_elements_and_padding(void **state)
+{
+    MPI_Datatype type, parts[2] = { MPI_INT, MPI_DOUBLE };
+    int lengths[2] = { 1, 2 };
+    MPI_Aint disps[2] = { 0, 8 };
+
+    (void)state;
+    MPI_Type_vector(3, 2, 4, MPI_DOUBLE_INT, &type);
+    struct dtype *flat = flattened(type);
+    assert_int_equal(flat->basic, ACC_PAIR_F64_I32);
+    assert_int_equal(flat->elems, 6);
+    assert_int_equal(flat->size, 72);
+    assert_int_equal(flat->neruns, 1);
+    assert_int_equal(flat->eruns[0].len, 32);
+    assert_int_equal(flat->eruns[0].stride, 64);
+    dtype_unref(flat);
+    MPI_Type_free(&type);
+
+    MPI_Type_create_struct(2, lengths, disps, parts, &type);
+    flat = flattened(type);
+    assert_int_equal(flat->basic, ACC_NONE); /* mixed */
+    assert_int_equal(flat->elems, 0);
+    dtype_unref(flat);
+    MPI_Type_free(&type);
+
+    lengths[0] = 0; /* an empty part does not count */
+    MPI_Type_create_struct(2, lengths, disps, parts, &type);
+    flat = flattened(type);
+    assert_int_equal(flat->basic, ACC_F64);
+    assert_int_equal(flat->elems, 2);
+    dtype_unref(flat);
+    MPI_Type_free(&type);
+
+    MPI_Type_contiguous(0, MPI_INT, &type);
+    flat = flattened(type);
+    assert_int_equal(flat->size, 0);
+    assert_int_equal(flat->nruns, 0);
+    assert_int_equal(flat->basic, ACC_I32);
+    dtype_unref(flat);
+    MPI_Type_free(&type);
+}
+
+/* ---- large counts, where the host has them ---- */
+
+extern int PMPI_Type_vector_c(MPI_Count count, MPI_Count length, MPI_Count stride, MPI_Datatype old,
+                              MPI_Datatype *type) __attribute__((weak));
+extern int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count length, MPI_Count stride, MPI_Datatype old,
+                                      MPI_Datatype *type) __attribute__((weak));
+extern int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count lengths[], const MPI_Count disps[],
+                                     const MPI_Datatype types[], MPI_Datatype *type) __attribute__((weak));
+extern int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count lengths[], const MPI_Count disps[],
+                                       MPI_Datatype old, MPI_Datatype *type) __attribute__((weak));
+extern int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count length, const MPI_Count disps[],
+                                             MPI_Datatype old, MPI_Datatype *type) __attribute__((weak));
+extern int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count lengths[], const MPI_Count disps[],
+                               MPI_Datatype old, MPI_Datatype *type) __attribute__((weak));
+extern int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count length, const MPI_Count disps[],
+                                            MPI_Datatype old, MPI_Datatype *type) __attribute__((weak));
+extern int PMPI_Type_create_resized_c(MPI_Datatype old, MPI_Count lb, MPI_Count extent, MPI_Datatype *type)
+    __attribute__((weak));
+extern int PMPI_Type_create_subarray_c(int ndims, const MPI_Count sizes[], const MPI_Count subsizes[],
+                                       const MPI_Count starts[], int order, MPI_Datatype old,
+                                       MPI_Datatype *type) __attribute__((weak));
+extern int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count gsizes[],
+                                     const int distribs[], const int dargs[], const int psizes[], int order,
+                                     MPI_Datatype old, MPI_Datatype *type) __attribute__((weak));
+
+static void check_large(MPI_Datatype type)
+{
+    MPI_Type_commit(&type);
+    struct dtype *flat = flattened(type);
+    check_measures(type, flat);
+    assert_true(check_pack(type, flat, 2));
+    dtype_unref(flat);
+    MPI_Type_free(&type);
+}
+
+static void test_large_constructors(void **state)
+{
+    MPI_Count lengths[2] = { 2, 3 }, disps[2] = { 8, 64 }, sizes[2] = { 6, 7 }, subs[2] = { 3, 2 },
+              starts[2] = { 1, 4 };
+    int distribs[2] = { MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC }, psizes[2] = { 2, 2 };
+    int dargs[2] = { MPI_DISTRIBUTE_DFLT_DARG, 2 };
+    MPI_Datatype type, parts[2] = { MPI_INT, MPI_DOUBLE };
+
+    (void)state;
+    if (!PMPI_Type_vector_c) {
+        print_message("this host has no large-count datatypes: nothing to flatten\n");
+        return;
+    }
+    PMPI_Type_vector_c(5, 2, 3, MPI_INT, &type);
+    check_large(type);
+    PMPI_Type_create_hvector_c(5, 2, 40, MPI_INT, &type);
+    check_large(type);
+    PMPI_Type_create_struct_c(2, lengths, disps, parts, &type);
+    check_large(type);
+    PMPI_Type_create_hindexed_c(2, lengths, disps, MPI_SHORT, &type);
+    check_large(type);
+    PMPI_Type_create_hindexed_block_c(2, 3, disps, MPI_SHORT, &type);
+    check_large(type);
+    PMPI_Type_indexed_c(2, lengths, disps, MPI_SHORT, &type);
+    check_large(type);
+    PMPI_Type_create_indexed_block_c(2, 3, disps, MPI_SHORT, &type);
+    check_large(type);
+    PMPI_Type_create_resized_c(MPI_INT, -4, 24, &type);
+    check_large(type);
+    PMPI_Type_create_subarray_c(2, sizes, subs, starts, MPI_ORDER_C, MPI_INT, &type);
+    check_large(type);
+    PMPI_Type_create_darray_c(4, 1, 2, sizes, distribs, dargs, psizes, MPI_ORDER_FORTRAN, MPI_INT, &type);
+    check_large(type);
+
+    PMPI_Type_vector_c((MPI_Count)3 << 31, 1, 2, MPI_INT, &type); /* more than an int holds */
+    struct dtype *flat = flattened(type);
+    assert_int_equal(flat->nruns, 1);
+    assert_int_equal(flat->elems, (size_t)3 << 31);
+    dtype_unref(flat);
+    MPI_Type_free(&type);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wild_types),
+        cmocka_unit_test(test_tame_types_as_the_host_packs),
+        cmocka_unit_test(test_regular_types_are_short),
+        cmocka_unit_test(test_elements_and_padding),
+        cmocka_unit_test(test_large_constructors),
+    };
+
+    MPI_Init(&argc, &argv);
+    int failed = cmocka_run_group_tests_name("dtype_flatten", tests, NULL, NULL);
+    MPI_Finalize();
+    return failed;
+}

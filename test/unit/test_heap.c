@@ -1,0 +1,547 @@
+/*
+ * test_heap.c - shm/heap: random use with contents checked, look-up, limits,
+ * threads, and a peer that reaches an allocation by its location.
+ */
+#define _GNU_SOURCE 1
+#include "shm_helper.h"
+
+#include <pthread.h>
+#include <sys/resource.h>
+
+#include "base/err.h"
+#include "shm/heap.h"
+
+#define KIB ((size_t)1 << 10)
+#define MIB ((size_t)1 << 20)
+
+static const struct log quiet = { .fd = -1 };
+
+struct piece {
+    unsigned char *ptr;
+    size_t size;
+    unsigned char fill;
+};
+
+/* Large pieces are filled and checked at their ends and at some places between. */
+static size_t stride_of(const struct piece *p)
+{
+    return p->size > 64 * KIB ? 4093 : 1;
+}
+
+static void piece_fill(struct piece *p)
+{
+    for (size_t i = 0; i < p->size; i += stride_of(p))
+        p->ptr[i] = (unsigned char)(p->fill + i);
+    if (p->size > 0)
+        p->ptr[p->size - 1] = p->fill;
+}
+
+static bool piece_intact(const struct piece *p)
+{
+    if (p->size > 0 && p->ptr[p->size - 1] != p->fill)
+        return false;
+    for (size_t i = 0; i + 1 < p->size; i += stride_of(p))
+        if (p->ptr[i] != (unsigned char)(p->fill + i))
+            return false;
+    return true;
+}
+
+/* Mostly small, some of pages, few large. */
+static size_t random_size(uint64_t *seed)
+{
+    uint64_t r = next_random(seed);
+
+    switch (r % 16) {
+    case 0:
+        return (r >> 8) % (3 * MIB);
+    case 1: case 2: case 3:
+        return (r >> 8) % (200 * KIB);
+    case 4:
+        return 0;
+    default:
+        return (r >> 8) % 3000;
+    }
+}
+
+static size_t random_align(uint64_t *seed)
+{
+    uint64_t r = next_random(seed);
+    return r % 4 != 0 ? 1 : (size_t)1 << ((r >> 8) % 15);
+}
+
+static bool piece_alloc(struct heap *heap, struct piece *p, uint64_t *seed)
+{
+    size_t align = random_align(seed);
+    void *ptr = NULL;
+
+    p->size = random_size(seed);
+    p->fill = (unsigned char)next_random(seed);
+    if (heap_alloc(heap, p->size, align, &ptr) != MRMA_SUCCESS)
+        return false;
+    p->ptr = ptr;
+    if ((uintptr_t)ptr % (align < 64 ? 64 : align) != 0)
+        return false;
+    piece_fill(p);
+    return true;
+}
+
+/* The location must lead to the very bytes, through the segment's descriptor. */
+static bool location_right(struct heap *heap, const struct piece *p)
+{
+    struct heap_loc loc;
+    unsigned char last;
+
+    if (!heap_find(heap, p->ptr, p->size, &loc))
+        return false;
+    if (heap_find(heap, p->ptr, p->size + 1, &loc))
+        return false; /* one byte too many is not inside */
+    if (p->size == 0)
+        return true;
+    if (!heap_find(heap, p->ptr + p->size - 1, 1, &loc) || loc.seg.pid != getpid())
+        return false;
+    return pread(loc.seg.fd, &last, 1, (off_t)loc.offset) == 1 && last == p->fill;
+}
+
+static bool random_use(struct heap *heap, struct piece *pieces, size_t n, int steps, uint64_t seed)
+{
+    for (int step = 0; step < steps; step++) {
+        struct piece *p = &pieces[next_random(&seed) % n];
+        if (p->ptr == NULL) {
+            if (!piece_alloc(heap, p, &seed))
+                return false;
+            continue;
+        }
+        if (!piece_intact(p) || !location_right(heap, p) || heap_free(heap, p->ptr) != MRMA_SUCCESS)
+            return false;
+        p->ptr = NULL;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (pieces[i].ptr != NULL && (!piece_intact(&pieces[i]) || !location_right(heap, &pieces[i])))
+            return false;
+    return true;
+}
+
+static bool free_all(struct heap *heap, struct piece *pieces, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (pieces[i].ptr != NULL &&
+            (!piece_intact(&pieces[i]) || heap_free(heap, pieces[i].ptr) != MRMA_SUCCESS))
+            return false;
+        pieces[i].ptr = NULL;
+    }
+    return true;
+}
+
+static void random_use_keeps_contents(void **state)
+{
+    struct heap *heap;
+    size_t allocated, committed, sum = 0;
+    (void)state;
+
+    assert_int_equal(heap_create("", &quiet, &heap), MRMA_SUCCESS);
+    for (uint64_t round = 1; round <= 4; round++) {
+        struct piece pieces[100] = { { NULL, 0, 0 } };
+        assert_true(random_use(heap, pieces, 100, 3000, round * 0x9e3779b97f4a7c15u));
+        heap_usage(heap, &allocated, &committed);
+        for (size_t i = sum = 0; i < 100; i++)
+            sum += pieces[i].ptr != NULL ? pieces[i].size : 0;
+        assert_int_equal(allocated, sum);
+        assert_true(committed >= allocated);
+        assert_true(free_all(heap, pieces, 100));
+        heap_usage(heap, &allocated, &committed);
+        assert_int_equal(allocated, 0);
+        assert_int_equal(committed, 0);
+    }
+    heap_destroy(heap);
+}
+
+static void every_alignment_is_kept(void **state)
+{
+    const size_t sizes[] = { 0, 1, 100, 5000, 2 * MIB };
+    struct heap *heap;
+    void *ptr[5][24];
+    (void)state;
+
+    assert_int_equal(heap_create("", &quiet, &heap), MRMA_SUCCESS);
+    for (int s = 0; s < 5; s++)
+        for (int a = 0; a < 24; a++) { /* 1 byte to 8 MiB */
+            assert_int_equal(heap_alloc(heap, sizes[s], (size_t)1 << a, &ptr[s][a]), MRMA_SUCCESS);
+            assert_int_equal((uintptr_t)ptr[s][a] % ((size_t)1 << (a < 6 ? 6 : a)), 0);
+            memset(ptr[s][a], a, sizes[s]);
+        }
+    for (int s = 0; s < 5; s++)
+        for (int a = 0; a < 24; a++) {
+            if (sizes[s] > 0)
+                assert_int_equal(*((unsigned char *)ptr[s][a] + sizes[s] - 1), a);
+            assert_int_equal(heap_free(heap, ptr[s][a]), MRMA_SUCCESS);
+        }
+    assert_int_equal(heap_alloc(heap, 1, 0, &ptr[0][0]), MRMA_SUCCESS);
+    assert_int_equal(heap_alloc(heap, 1, 96, &ptr[0][0]), MRMA_ERR_ARG);
+    heap_destroy(heap);
+}
+
+static void empty_allocations_are_unique(void **state)
+{
+    struct heap *heap;
+    struct heap_loc loc;
+    void *a, *b;
+    (void)state;
+
+    assert_int_equal(heap_create("", &quiet, &heap), MRMA_SUCCESS);
+    assert_int_equal(heap_alloc(heap, 0, 1, &a), MRMA_SUCCESS);
+    assert_int_equal(heap_alloc(heap, 0, 1, &b), MRMA_SUCCESS);
+    assert_non_null(a);
+    assert_ptr_not_equal(a, b);
+    assert_true(heap_find(heap, a, 0, &loc));
+    assert_false(heap_find(heap, a, 1, &loc));
+    assert_int_equal(heap_free(heap, a), MRMA_SUCCESS);
+    assert_int_equal(heap_free(heap, b), MRMA_SUCCESS);
+    heap_destroy(heap);
+}
+
+static void wrong_pointers_are_refused(void **state)
+{
+    struct log_pipe lp;
+    struct heap *heap;
+    struct heap_loc loc;
+    char text[1024], local;
+    char *small, *large;
+    (void)state;
+
+    log_to_pipe(&lp, LOG_LEVEL_ERROR);
+    assert_int_equal(heap_create("", &lp.log, &heap), MRMA_SUCCESS);
+    assert_int_equal(heap_free(heap, &local), MRMA_ERR_BASE);
+    assert_non_null(strstr(log_text(&lp, text, sizeof text), "MPI_Alloc_mem"));
+    assert_int_equal(heap_alloc(heap, 1000, 1, (void **)&small), MRMA_SUCCESS);
+    assert_int_equal(heap_alloc(heap, 3 * MIB, 1, (void **)&large), MRMA_SUCCESS);
+    char *const bad[] = { small + 1, small + 64, small + 1000, small - 64, large + 4096, &local, NULL };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_int_equal(heap_free(heap, bad[i]), MRMA_ERR_BASE);
+    assert_false(heap_find(heap, &local, 1, &loc));
+    assert_false(heap_find(heap, NULL, 0, &loc));
+    assert_false(heap_find(heap, small, SIZE_MAX, &loc));
+    assert_false(heap_find(heap, small + 999, SIZE_MAX, &loc));
+    assert_true(heap_find(heap, large + 3 * MIB - 1, 1, &loc));
+    assert_false(heap_find(heap, large + 3 * MIB - 1, 2, &loc));
+    assert_int_equal(heap_free(heap, small), MRMA_SUCCESS);
+    assert_int_equal(heap_free(heap, small), MRMA_ERR_BASE);
+    assert_false(heap_find(heap, small, 1, &loc));
+    assert_int_equal(heap_free(heap, large), MRMA_SUCCESS);
+    assert_int_equal(heap_free(heap, large), MRMA_ERR_BASE);
+    heap_destroy(heap);
+    log_pipe_close(&lp);
+}
+
+static void neighbours_join_again(void **state)
+{
+    struct heap *heap;
+    void *ptr[1000], *big;
+    size_t allocated, before, after;
+    (void)state;
+
+    assert_int_equal(heap_create("", &quiet, &heap), MRMA_SUCCESS);
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(heap_alloc(heap, 2000, 1, &ptr[i]), MRMA_SUCCESS);
+    heap_usage(heap, &allocated, &before);
+    /* Free all but the last in an order that joins to both sides. */
+    for (int i = 0; i < 999; i += 2)
+        assert_int_equal(heap_free(heap, ptr[i]), MRMA_SUCCESS);
+    for (int i = 1; i < 999; i += 2)
+        assert_int_equal(heap_free(heap, ptr[i]), MRMA_SUCCESS);
+    /* Now one free block: requests that need most of it fit without growth. */
+    assert_int_equal(heap_alloc(heap, 1 * MIB, 1, &big), MRMA_SUCCESS);
+    assert_ptr_equal(big, ptr[0]);
+    heap_usage(heap, &allocated, &after);
+    assert_int_equal(after, before);
+    assert_int_equal(allocated, 1 * MIB + 2000);
+    heap_destroy(heap);
+}
+
+static void pages_are_committed_as_needed_and_given_back(void **state)
+{
+    struct heap *heap;
+    void *first, *ptr[64];
+    size_t allocated, committed;
+    (void)state;
+
+    assert_int_equal(heap_create("", &quiet, &heap), MRMA_SUCCESS);
+    heap_usage(heap, &allocated, &committed);
+    assert_int_equal(committed, 0);
+    assert_int_equal(heap_alloc(heap, 100, 1, &first), MRMA_SUCCESS);
+    heap_usage(heap, &allocated, &committed);
+    assert_true(allocated == 100 && committed > 0 && committed <= 512 * KIB);
+    for (int i = 0; i < 64; i++)
+        assert_int_equal(heap_alloc(heap, 256 * KIB, 1, &ptr[i]), MRMA_SUCCESS);
+    heap_usage(heap, &allocated, &committed);
+    assert_true(committed >= 16 * MIB && committed <= 17 * MIB);
+    for (int i = 63; i >= 0; i--)
+        assert_int_equal(heap_free(heap, ptr[i]), MRMA_SUCCESS);
+    heap_usage(heap, &allocated, &committed);
+    assert_true(committed <= 3 * MIB);
+    assert_int_equal(heap_free(heap, first), MRMA_SUCCESS);
+    heap_usage(heap, &allocated, &committed);
+    assert_true(allocated == 0 && committed == 0);
+    assert_int_equal(heap_alloc(heap, 100, 1, &first), MRMA_SUCCESS);
+    memset(first, 1, 100);
+    heap_destroy(heap);
+}
+
+/* ---- threads ---- */
+
+struct worker {
+    struct heap *heap;
+    pthread_t thread;
+    uint64_t seed;
+    bool ok;
+};
+
+static void *work(void *arg)
+{
+    struct worker *w = arg;
+    struct piece pieces[40] = { { NULL, 0, 0 } };
+
+    w->ok = random_use(w->heap, pieces, 40, 1500, w->seed) && free_all(w->heap, pieces, 40);
+    return NULL;
+}
+
+static void threads_share_the_heap(void **state)
+{
+    struct worker workers[4];
+    struct heap *heap;
+    size_t allocated, committed;
+    (void)state;
+
+    assert_int_equal(heap_create("", &quiet, &heap), MRMA_SUCCESS);
+    for (uint64_t i = 0; i < 4; i++) {
+        workers[i] = (struct worker){ .heap = heap, .seed = 1000 + i * 77777 };
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
+        assert_true(workers[i].ok);
+    }
+    heap_usage(heap, &allocated, &committed);
+    assert_int_equal(allocated, 0);
+    assert_int_equal(committed, 0);
+    heap_destroy(heap);
+}
+
+/* ---- a peer ---- */
+
+struct found {
+    struct heap_loc small, large;
+};
+
+static int peer_child(void *arg)
+{
+    struct found *f = arg;
+    struct seg seg;
+
+    CHILD_CHECK(seg_open(&f->small.seg, NULL, &seg) == MRMA_SUCCESS);
+    CHILD_CHECK(strcmp((char *)seg.base + f->small.offset, "small") == 0);
+    strcpy((char *)seg.base + f->small.offset, "peer's");
+    seg_close(&seg);
+    CHILD_CHECK(seg_open(&f->large.seg, NULL, &seg) == MRMA_SUCCESS);
+    CHILD_CHECK(strcmp((char *)seg.base + f->large.offset, "large") == 0);
+    strcpy((char *)seg.base + f->large.offset, "PEER'S");
+    seg_close(&seg);
+    return 0;
+}
+
+static void a_peer_reaches_an_allocation(void **state)
+{
+    struct heap *heap;
+    struct found f;
+    char *pad, *small, *large;
+    (void)state;
+
+    assert_int_equal(heap_create("", &quiet, &heap), MRMA_SUCCESS);
+    assert_int_equal(heap_alloc(heap, 70000, 1, (void **)&pad), MRMA_SUCCESS);
+    assert_int_equal(heap_alloc(heap, 1000, 1, (void **)&small), MRMA_SUCCESS);
+    assert_int_equal(heap_alloc(heap, 2 * MIB, 64 * KIB, (void **)&large), MRMA_SUCCESS);
+    strcpy(small + 100, "small");
+    strcpy(large + 2 * MIB - 10, "large");
+    assert_true(heap_find(heap, small + 100, 10, &f.small));
+    assert_true(heap_find(heap, large + 2 * MIB - 10, 10, &f.large));
+    expect_child(run_child(peer_child, &f), "");
+    assert_string_equal(small + 100, "peer's");
+    assert_string_equal(large + 2 * MIB - 10, "PEER'S");
+    heap_destroy(heap);
+}
+
+/* ---- limits ---- */
+
+static int tiny_child(void *arg)
+{
+    const char *dir = arg;
+    struct log_pipe lp;
+    struct heap *heap;
+    void *ptr[64] = { NULL }, *more;
+    char text[1024];
+    size_t allocated, committed;
+    int n = 0;
+
+    if (!tiny_tmpfs(dir, 1 * MIB)) /* smaller than a chunk */
+        return CHILD_SKIP;
+    log_to_pipe(&lp, LOG_LEVEL_ERROR);
+    CHILD_CHECK(heap_create(dir, &lp.log, &heap) == MRMA_SUCCESS);
+    CHILD_CHECK(heap_alloc(heap, 4 * MIB, 1, &more) == MRMA_ERR_NO_MEM);
+    CHILD_CHECK(strstr(log_text(&lp, text, sizeof text), "NO_MEM") != NULL);
+    while (n < 64 && heap_alloc(heap, 50000, 1, &ptr[n]) == MRMA_SUCCESS)
+        memset(ptr[n++], 7, 50000); /* would be SIGBUS if it were not committed */
+    CHILD_CHECK(n >= 15 && n < 21);
+    CHILD_CHECK(strstr(log_text(&lp, text, sizeof text), "NO_MEM") != NULL);
+    for (int i = 0; i < n; i++)
+        CHILD_CHECK(heap_free(heap, ptr[i]) == MRMA_SUCCESS);
+    heap_usage(heap, &allocated, &committed);
+    CHILD_CHECK(allocated == 0 && committed == 0);
+    CHILD_CHECK(heap_alloc(heap, 900 * KIB, 1, &more) == MRMA_SUCCESS); /* all room is back */
+    memset(more, 1, 900 * KIB);
+    CHILD_CHECK(count_entries(dir) == 0);
+    heap_destroy(heap);
+    return 0;
+}
+
+static void a_full_directory_is_no_mem(void **state)
+{
+    char dir[256];
+    (void)state;
+
+    assert_true(scratch_dir(dir, sizeof dir));
+    int result = run_child(tiny_child, dir);
+    rmdir(dir);
+    expect_child(result, NEED_MOUNT);
+}
+
+/* Room for some chunks, then the directory is full in the middle of one. */
+static int medium_child(void *arg)
+{
+    const char *dir = arg;
+    struct heap *heap;
+    struct piece pieces[200] = { { NULL, 0, 0 } };
+    size_t allocated, committed;
+    int n = 0;
+
+    if (!tiny_tmpfs(dir, 10 * MIB))
+        return CHILD_SKIP;
+    CHILD_CHECK(heap_create(dir, &quiet, &heap) == MRMA_SUCCESS);
+    for (; n < 200; n++) {
+        pieces[n] = (struct piece){ .size = 100000, .fill = (unsigned char)n };
+        if (heap_alloc(heap, 100000, 1, (void **)&pieces[n].ptr) != MRMA_SUCCESS)
+            break;
+        piece_fill(&pieces[n]);
+    }
+    CHILD_CHECK(n > 95 && n < 105);
+    pieces[n].ptr = NULL;
+    CHILD_CHECK(heap_free(heap, pieces[50].ptr) == MRMA_SUCCESS);
+    CHILD_CHECK(heap_alloc(heap, 100000, 1, (void **)&pieces[50].ptr) == MRMA_SUCCESS);
+    piece_fill(&pieces[50]);
+    CHILD_CHECK(free_all(heap, pieces, (size_t)n));
+    heap_usage(heap, &allocated, &committed);
+    CHILD_CHECK(allocated == 0 && committed == 0);
+    heap_destroy(heap);
+    return 0;
+}
+
+static void a_directory_that_fills_up_keeps_what_is_there(void **state)
+{
+    char dir[256];
+    (void)state;
+
+    assert_true(scratch_dir(dir, sizeof dir));
+    int result = run_child(medium_child, dir);
+    rmdir(dir);
+    expect_child(result, NEED_MOUNT);
+}
+
+static int descriptors_child(void *arg)
+{
+    struct log_pipe lp;
+    struct heap *heap;
+    struct rlimit lim;
+    void *ptr[64];
+    char text[1024];
+    int n = 0, left = 0;
+    (void)arg;
+
+    log_to_pipe(&lp, LOG_LEVEL_ERROR);
+    CHILD_CHECK(getrlimit(RLIMIT_NOFILE, &lim) == 0);
+    for (lim.rlim_cur = 0; left < 8; lim.rlim_cur++) /* inherited ones may lie between */
+        left += fcntl((int)lim.rlim_cur, F_GETFD) < 0;
+    CHILD_CHECK(setrlimit(RLIMIT_NOFILE, &lim) == 0);
+    CHILD_CHECK(heap_create("", &lp.log, &heap) == MRMA_SUCCESS);
+    while (n < 64 && heap_alloc(heap, 2 * MIB, 1, &ptr[n]) == MRMA_SUCCESS)
+        n++;
+    CHILD_CHECK(n == left);
+    CHILD_CHECK(strstr(log_text(&lp, text, sizeof text), "ulimit -n") != NULL);
+    CHILD_CHECK(heap_free(heap, ptr[3]) == MRMA_SUCCESS);
+    CHILD_CHECK(heap_alloc(heap, 10, 1, &ptr[3]) == MRMA_SUCCESS); /* a chunk takes the place */
+    CHILD_CHECK(heap_alloc(heap, 1000, 1, &ptr[8]) == MRMA_SUCCESS); /* and serves more */
+    heap_destroy(heap);
+    return 0;
+}
+
+static void too_few_descriptors_are_named(void **state)
+{
+    (void)state;
+    expect_child(run_child(descriptors_child, NULL), "");
+}
+
+static void a_request_beyond_everything_is_no_mem(void **state)
+{
+    struct heap *heap;
+    void *ptr = &heap;
+    (void)state;
+
+    assert_int_equal(heap_create("", &quiet, &heap), MRMA_SUCCESS);
+    assert_int_equal(heap_alloc(heap, SIZE_MAX, 1, &ptr), MRMA_ERR_NO_MEM);
+    assert_int_equal(heap_alloc(heap, SIZE_MAX - 100, 8192, &ptr), MRMA_ERR_NO_MEM);
+    assert_int_equal(heap_alloc(heap, 1, (size_t)1 << 63, &ptr), MRMA_ERR_NO_MEM);
+    assert_int_equal(heap_alloc(heap, (size_t)1 << 45, 1, &ptr), MRMA_ERR_NO_MEM);
+    assert_ptr_equal(ptr, &heap); /* outputs only on success */
+    assert_int_equal(heap_alloc(heap, 10, 1, &ptr), MRMA_SUCCESS);
+    heap_destroy(heap);
+}
+
+static void destroying_frees_what_was_forgotten(void **state)
+{
+    struct heap *heap;
+    void *ptr;
+    int before = dup(0), after;
+    (void)state;
+
+    close(before);
+    assert_int_equal(heap_create("", &quiet, &heap), MRMA_SUCCESS);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(heap_alloc(heap, (size_t)i * 30000, 1, &ptr), MRMA_SUCCESS);
+    heap_destroy(heap);
+    heap_destroy(NULL);
+    after = dup(0);
+    close(after);
+    assert_int_equal(before, after); /* no descriptor is left */
+}
+
+static int all_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_use_keeps_contents),
+        cmocka_unit_test(every_alignment_is_kept),
+        cmocka_unit_test(empty_allocations_are_unique),
+        cmocka_unit_test(wrong_pointers_are_refused),
+        cmocka_unit_test(neighbours_join_again),
+        cmocka_unit_test(pages_are_committed_as_needed_and_given_back),
+        cmocka_unit_test(threads_share_the_heap),
+        cmocka_unit_test(a_peer_reaches_an_allocation),
+        cmocka_unit_test(a_full_directory_is_no_mem),
+        cmocka_unit_test(a_directory_that_fills_up_keeps_what_is_there),
+        cmocka_unit_test(too_few_descriptors_are_named),
+        cmocka_unit_test(a_request_beyond_everything_is_no_mem),
+        cmocka_unit_test(destroying_frees_what_was_forgotten),
+    };
+    return cmocka_run_group_tests_name("heap", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_skips(all_tests);
+}

@@ -1,0 +1,472 @@
+/*
+ * test_segment.c - shm/segment: creation, commitment, peers, every refusal.
+ *
+ * Whatever changes limits, mounts or dies runs in a child process. Memory use
+ * stays below 128 MiB.
+ */
+#define _GNU_SOURCE 1
+#include "shm_helper.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/time.h>
+#include <time.h>
+
+#include "base/err.h"
+#include "shm/mem_avail.h"
+#include "shm/segment.h"
+
+#define MIB ((size_t)1 << 20)
+
+static const struct log quiet = { .fd = -1 };
+static size_t page;
+
+static bool all_bytes(const void *mem, int value, size_t len)
+{
+    const unsigned char *p = mem;
+    for (size_t i = 0; i < len; i++)
+        if (p[i] != (unsigned char)value)
+            return false;
+    return true;
+}
+
+static void sizes_are_rounded_and_contents_start_at_zero(void **state)
+{
+    const size_t sizes[] = { 0, 1, 4096, 100000, 3 * MIB + 1 };
+    struct seg seg;
+    (void)state;
+
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        assert_int_equal(seg_create("", sizes[i], &quiet, &seg), MRMA_SUCCESS);
+        assert_true(seg.fd >= 0 && seg.size >= sizes[i] && seg.size > 0 && seg.size < sizes[i] + page + 1);
+        assert_int_equal(seg.size % page, 0);
+        assert_int_equal((uintptr_t)seg.base % (seg.size >= 2 * MIB ? 2 * MIB : page), 0);
+        assert_int_equal(fcntl(seg.fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+        assert_int_equal(seg_commit(&seg, 0, seg.size, &quiet), MRMA_SUCCESS);
+        assert_true(all_bytes(seg.base, 0, seg.size));
+        memset(seg.base, 0x3c, seg.size);
+        struct seg_name name = seg_name_of(&seg);
+        assert_true(name.pid == getpid() && name.fd == seg.fd && name.size == seg.size);
+        seg_close(&seg);
+        assert_int_equal(seg.fd, -1);
+        assert_null(seg.base);
+        seg_close(&seg);
+    }
+}
+
+static size_t pages_in_use(const struct seg *seg)
+{
+    struct stat st;
+    assert_int_equal(fstat(seg->fd, &st), 0);
+    return (size_t)st.st_blocks * 512 / page;
+}
+
+static void only_committed_pages_are_allocated(void **state)
+{
+    struct seg seg;
+    (void)state;
+
+    assert_int_equal(seg_create("", 64 * MIB, &quiet, &seg), MRMA_SUCCESS);
+    assert_int_equal(pages_in_use(&seg), 0);
+    assert_int_equal(seg_commit(&seg, 10 * page + 5, page, &quiet), MRMA_SUCCESS);
+    assert_int_equal(pages_in_use(&seg), 2);
+    assert_int_equal(seg_commit(&seg, 10 * page, 8 * page, &quiet), MRMA_SUCCESS);
+    assert_int_equal(pages_in_use(&seg), 8);
+    assert_int_equal(seg_commit(&seg, 0, 0, &quiet), MRMA_SUCCESS);
+
+    char *base = seg.base;
+    memset(base + 10 * page, 1, 8 * page);
+    seg_decommit(&seg, 11 * page + 1, 3 * page); /* whole pages inside: 12 and 13 */
+    assert_int_equal(pages_in_use(&seg), 6);
+    assert_true(all_bytes(base + 12 * page, 0, 2 * page));
+    assert_true(all_bytes(base + 11 * page, 1, page) && all_bytes(base + 14 * page, 1, page));
+    seg_decommit(&seg, 10 * page + 1, page); /* no whole page */
+    assert_true(all_bytes(base + 10 * page, 1, 2 * page));
+
+    assert_int_equal(seg_commit(&seg, seg.size, 1, &quiet), MRMA_ERR_INTERN);
+    assert_int_equal(seg_commit(&seg, page, SIZE_MAX, &quiet), MRMA_ERR_INTERN);
+    seg_decommit(&seg, page, SIZE_MAX);
+    seg_close(&seg);
+}
+
+static void a_segment_keeps_its_length(void **state)
+{
+    struct seg seg;
+    (void)state;
+
+    assert_int_equal(seg_create("", 4 * page, &quiet, &seg), MRMA_SUCCESS);
+    assert_int_equal(ftruncate(seg.fd, 0), -1);
+    assert_int_equal(errno, EPERM);
+    assert_int_equal(ftruncate(seg.fd, (off_t)(8 * page)), -1);
+    seg_close(&seg);
+}
+
+static double seconds_now(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+static void too_much_memory_is_refused_at_once(void **state)
+{
+    struct mem_avail avail;
+    struct log_pipe lp;
+    struct seg seg;
+    char text[1024];
+    (void)state;
+
+    log_to_pipe(&lp, LOG_LEVEL_ERROR);
+    assert_int_equal(seg_create("", SIZE_MAX, &lp.log, &seg), MRMA_ERR_NO_MEM);
+    assert_non_null(strstr(log_text(&lp, text, sizeof text), "NO_MEM"));
+    assert_int_equal(seg_create("", SIZE_MAX / 2, &lp.log, &seg), MRMA_ERR_NO_MEM);
+    assert_non_null(strstr(log_text(&lp, text, sizeof text), "NO_MEM"));
+
+    mem_avail_read("", &avail);
+    assert_true(avail.bytes != UINT64_MAX);
+    assert_int_equal(seg_create("", avail.bytes + 256 * MIB, &lp.log, &seg), MRMA_SUCCESS);
+    double start = seconds_now();
+    assert_int_equal(seg_commit(&seg, 0, seg.size, &lp.log), MRMA_ERR_NO_MEM);
+    assert_true(seconds_now() - start < 1.0);
+    assert_non_null(strstr(log_text(&lp, text, sizeof text), avail.limited_by));
+    assert_int_equal(pages_in_use(&seg), 0);
+    assert_int_equal(seg_commit(&seg, 0, MIB, &lp.log), MRMA_SUCCESS);
+    seg_close(&seg);
+    log_pipe_close(&lp);
+}
+
+/* ---- peers ---- */
+
+static int peer_child(void *arg)
+{
+    struct seg *mine = arg, seg;
+    struct seg_name name = seg_name_of(mine);
+
+    name.pid = (int32_t)getppid();
+    seg_close(mine); /* what was inherited: from here on only the name leads to it */
+    CHILD_CHECK(seg_open(&name, NULL, &seg) == MRMA_SUCCESS);
+    CHILD_CHECK(seg.size == name.size && seg.inode == name.inode && seg.device == name.device);
+    CHILD_CHECK(fcntl(seg.fd, F_GETFD) & FD_CLOEXEC);
+    CHILD_CHECK(strcmp((char *)seg.base + 5, "from the owner") == 0);
+    strcpy((char *)seg.base + seg.size - 100, "from the peer");
+    seg_close(&seg);
+    return 0;
+}
+
+static void share_with_peer(const char *dir, size_t size)
+{
+    struct seg seg;
+
+    assert_int_equal(seg_create(dir, size, &quiet, &seg), MRMA_SUCCESS);
+    assert_int_equal(seg_commit(&seg, 0, seg.size, &quiet), MRMA_SUCCESS);
+    strcpy((char *)seg.base + 5, "from the owner");
+    expect_child(run_child(peer_child, &seg), "");
+    assert_string_equal((char *)seg.base + seg.size - 100, "from the peer");
+    seg_close(&seg);
+}
+
+static void a_peer_opens_by_name_and_shares(void **state)
+{
+    char dir[256];
+    (void)state;
+
+    share_with_peer("", page);
+    share_with_peer("", 5 * MIB);
+    if (!scratch_dir(dir, sizeof dir))
+        expect_child(CHILD_SKIP, "no writable directory with unnamed files (O_TMPFILE)");
+    share_with_peer(dir, page);
+    share_with_peer(dir, 3 * MIB);
+    assert_int_equal(count_entries(dir), 0);
+    assert_int_equal(rmdir(dir), 0);
+}
+
+static int exit_at_once(void *arg)
+{
+    (void)arg;
+    return 0;
+}
+
+/* The opened segment must be the announced one in every respect. */
+static void another_identity_is_refused(void **state)
+{
+    struct log_pipe lp;
+    struct seg seg, other = { .fd = -7 };
+    char text[1024], pid_text[32];
+    (void)state;
+
+    log_to_pipe(&lp, LOG_LEVEL_ERROR);
+    assert_int_equal(seg_create("", 4 * page, &quiet, &seg), MRMA_SUCCESS);
+    const struct seg_name good = seg_name_of(&seg);
+    struct seg_name bad[7] = { good, good, good, good, good, good, good };
+    bad[0].inode++;
+    bad[1].device++;
+    bad[2].size += page;
+    bad[3].size = 4 * page - 1;
+    bad[4].size = 0;
+    bad[5].fd = 12345678;
+    bad[6].fd = lp.fd[0]; /* open, and no segment */
+    snprintf(pid_text, sizeof pid_text, "process %d", (int)getpid());
+    for (size_t i = 0; i < 7; i++) {
+        assert_int_equal(seg_open(&bad[i], &lp.log, &other), MRMA_ERR_OTHER);
+        assert_non_null(strstr(log_text(&lp, text, sizeof text), pid_text));
+        assert_int_equal(other.fd, -7); /* outputs only on success */
+    }
+
+    pid_t gone = fork();
+    if (gone == 0)
+        _exit(exit_at_once(NULL));
+    assert_int_equal(wait_child(gone), 0);
+    bad[0] = good;
+    bad[0].pid = (int32_t)gone;
+    assert_int_equal(seg_open(&bad[0], &lp.log, &other), MRMA_ERR_OTHER);
+    assert_non_null(strstr(log_text(&lp, text, sizeof text), strerror(ENOENT)));
+    assert_int_equal(seg_open(&good, &lp.log, &other), MRMA_SUCCESS);
+    seg_close(&other);
+    seg_close(&seg);
+    log_pipe_close(&lp);
+}
+
+/* ---- limits ---- */
+
+static int no_descriptors_child(void *arg)
+{
+    struct log_pipe lp;
+    struct seg seg = { .fd = -1 }, first;
+    struct rlimit lim;
+    char text[1024], expected[64];
+    (void)arg;
+
+    log_to_pipe(&lp, LOG_LEVEL_ERROR);
+    CHILD_CHECK(seg_create("", page, &lp.log, &first) == MRMA_SUCCESS);
+    struct seg_name name = seg_name_of(&first);
+    CHILD_CHECK(getrlimit(RLIMIT_NOFILE, &lim) == 0);
+    int next = dup(0);
+    CHILD_CHECK(next >= 0 && close(next) == 0);
+    lim.rlim_cur = (rlim_t)next;
+    CHILD_CHECK(setrlimit(RLIMIT_NOFILE, &lim) == 0);
+
+    snprintf(expected, sizeof expected, "all %d file descriptors", next);
+    CHILD_CHECK(seg_create("", page, &lp.log, &seg) == MRMA_ERR_OTHER);
+    log_text(&lp, text, sizeof text);
+    CHILD_CHECK(strstr(text, expected) != NULL && strstr(text, "ulimit -n") != NULL);
+    CHILD_CHECK(seg_create("/", page, &lp.log, &seg) == MRMA_ERR_OTHER);
+    CHILD_CHECK(strstr(log_text(&lp, text, sizeof text), "ulimit -n") != NULL);
+    CHILD_CHECK(seg_open(&name, &lp.log, &seg) == MRMA_ERR_OTHER);
+    CHILD_CHECK(strstr(log_text(&lp, text, sizeof text), "ulimit -n") != NULL);
+    CHILD_CHECK(seg.fd == -1);
+    seg_close(&first);
+    CHILD_CHECK(seg_create("", page, &lp.log, &seg) == MRMA_SUCCESS);
+    seg_close(&seg);
+    return 0;
+}
+
+static void too_few_descriptors_are_named(void **state)
+{
+    (void)state;
+    expect_child(run_child(no_descriptors_child, NULL), "");
+}
+
+static int file_size_child(void *arg)
+{
+    struct rlimit lim = { .rlim_cur = 8 * page, .rlim_max = 8 * page };
+    struct seg seg;
+    (void)arg;
+
+    CHILD_CHECK(setrlimit(RLIMIT_FSIZE, &lim) == 0);
+    CHILD_CHECK(seg_create("", 9 * page, &quiet, &seg) == MRMA_ERR_NO_MEM); /* and no SIGXFSZ */
+    CHILD_CHECK(seg_create("", 8 * page, &quiet, &seg) == MRMA_SUCCESS);
+    CHILD_CHECK(seg_commit(&seg, 0, 8 * page, &quiet) == MRMA_SUCCESS);
+    lim.rlim_cur = 4 * page;
+    CHILD_CHECK(setrlimit(RLIMIT_FSIZE, &lim) == 0);
+    CHILD_CHECK(seg_commit(&seg, 0, 8 * page, &quiet) == MRMA_ERR_NO_MEM);
+    seg_close(&seg);
+    return 0;
+}
+
+static void the_file_size_limit_is_an_error_not_a_signal(void **state)
+{
+    (void)state;
+    expect_child(run_child(file_size_child, NULL), "");
+}
+
+static void directories_that_cannot_serve_are_named(void **state)
+{
+    const char *const dirs[] = { "/no/such/directory", "/proc/self/maps", "/proc", "/sys" };
+    struct log_pipe lp;
+    struct seg seg = { .fd = -7 };
+    char text[1024];
+    (void)state;
+
+    log_to_pipe(&lp, LOG_LEVEL_ERROR);
+    for (size_t i = 0; i < sizeof dirs / sizeof dirs[0]; i++) {
+        assert_int_equal(seg_create(dirs[i], page, &lp.log, &seg), MRMA_ERR_OTHER);
+        assert_non_null(strstr(log_text(&lp, text, sizeof text), dirs[i]));
+        assert_int_equal(seg.fd, -7);
+    }
+    log_pipe_close(&lp);
+}
+
+/* ---- a small file system ---- */
+
+static int tiny_child(void *arg)
+{
+    const char *dir = arg;
+    struct log_pipe lp;
+    struct seg a, b;
+    char text[1024];
+
+    if (!tiny_tmpfs(dir, 4 * MIB))
+        return CHILD_SKIP;
+    log_to_pipe(&lp, LOG_LEVEL_ERROR);
+    CHILD_CHECK(seg_create(dir, 5 * MIB, &lp.log, &a) == MRMA_ERR_NO_MEM);
+    CHILD_CHECK(strstr(log_text(&lp, text, sizeof text), "4194304") != NULL);
+
+    CHILD_CHECK(seg_create(dir, 4 * MIB, &lp.log, &a) == MRMA_SUCCESS);
+    CHILD_CHECK(seg_create(dir, 4 * MIB, &lp.log, &b) == MRMA_SUCCESS);
+    CHILD_CHECK(seg_commit(&a, 0, 3 * MIB, &lp.log) == MRMA_SUCCESS);
+    CHILD_CHECK(seg_commit(&b, 0, 2 * MIB, &lp.log) == MRMA_ERR_NO_MEM);
+    CHILD_CHECK(strstr(log_text(&lp, text, sizeof text), "do not fit") != NULL);
+    seg_decommit(&b, 0, b.size);
+    CHILD_CHECK(seg_commit(&b, MIB, MIB, &lp.log) == MRMA_SUCCESS);
+    memset(a.base, 1, 3 * MIB); /* full now, and yet no SIGBUS */
+    memset((char *)b.base + MIB, 1, MIB);
+    CHILD_CHECK(seg_commit(&b, 0, page, &lp.log) == MRMA_ERR_NO_MEM);
+    seg_close(&a);
+    CHILD_CHECK(seg_commit(&b, 0, b.size, &lp.log) == MRMA_SUCCESS);
+    memset(b.base, 2, b.size);
+    CHILD_CHECK(count_entries(dir) == 0);
+    seg_close(&b);
+    return 0;
+}
+
+static void a_full_directory_is_an_error_not_a_signal(void **state)
+{
+    char dir[256];
+    (void)state;
+
+    assert_true(scratch_dir(dir, sizeof dir));
+    int result = run_child(tiny_child, dir);
+    rmdir(dir);
+    expect_child(result, NEED_MOUNT);
+}
+
+/* ---- signals ---- */
+
+static unsigned alarms;
+
+static void on_alarm(int sig)
+{
+    (void)sig;
+    alarms++;
+}
+
+/* A profiler's timer, faster than a large fallocate: it must end nevertheless. */
+static int timer_child(void *arg)
+{
+    struct sigaction action = { .sa_handler = on_alarm }; /* no SA_RESTART */
+    struct itimerval every = { .it_interval = { .tv_usec = 1000 }, .it_value = { .tv_usec = 1000 } };
+    struct seg seg;
+    (void)arg;
+
+    CHILD_CHECK(sigaction(SIGALRM, &action, NULL) == 0);
+    CHILD_CHECK(setitimer(ITIMER_REAL, &every, NULL) == 0);
+    for (int i = 0; i < 3; i++) {
+        CHILD_CHECK(seg_create("", 96 * MIB, &quiet, &seg) == MRMA_SUCCESS);
+        CHILD_CHECK(seg_commit(&seg, 0, seg.size, &quiet) == MRMA_SUCCESS);
+        CHILD_CHECK(pages_in_use(&seg) == seg.size / page);
+        seg_decommit(&seg, 0, seg.size);
+        CHILD_CHECK(pages_in_use(&seg) == 0);
+        seg_close(&seg);
+    }
+    CHILD_CHECK(alarms > 0);
+    return 0;
+}
+
+static void signals_do_not_disturb_a_commit(void **state)
+{
+    (void)state;
+    expect_child(run_child(timer_child, NULL), "");
+}
+
+/* Creates and closes segments until it is killed. */
+static void churn(const char *dir, int ready)
+{
+    struct seg segs[4];
+
+    if (write(ready, "", 1) != 1)
+        _exit(1);
+    for (;;) {
+        for (int i = 0; i < 4; i++)
+            if (seg_create(dir, 16 * page, &quiet, &segs[i]) != MRMA_SUCCESS ||
+                seg_commit(&segs[i], 0, 16 * page, &quiet) != MRMA_SUCCESS)
+                _exit(2);
+        for (int i = 0; i < 4; i++)
+            seg_close(&segs[i]);
+    }
+}
+
+static int kill_child(void *arg)
+{
+    const char *dir = arg;
+    uint64_t seed = 0x9e3779b97f4a7c15u;
+    struct statfs before, after;
+    int ready[2];
+    char byte;
+
+    if (!tiny_tmpfs(dir, 8 * MIB))
+        return CHILD_SKIP;
+    CHILD_CHECK(statfs(dir, &before) == 0);
+    for (int round = 0; round < 100; round++) {
+        CHILD_CHECK(pipe(ready) == 0);
+        pid_t pid = fork();
+        if (pid == 0)
+            churn(dir, ready[1]);
+        CHILD_CHECK(pid > 0 && read(ready[0], &byte, 1) == 1);
+        usleep((useconds_t)(next_random(&seed) % 2000));
+        CHILD_CHECK(kill(pid, SIGKILL) == 0);
+        CHILD_CHECK(wait_child(pid) == 128 + SIGKILL);
+        close(ready[0]), close(ready[1]);
+        CHILD_CHECK(count_entries(dir) == 0);
+    }
+    CHILD_CHECK(statfs(dir, &after) == 0);
+    CHILD_CHECK(after.f_bfree == before.f_bfree && after.f_ffree == before.f_ffree);
+    return 0;
+}
+
+static void nothing_is_left_after_sigkill(void **state)
+{
+    char dir[256];
+    (void)state;
+
+    assert_true(scratch_dir(dir, sizeof dir));
+    int result = run_child(kill_child, dir);
+    rmdir(dir);
+    expect_child(result, NEED_MOUNT);
+}
+
+static int all_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_are_rounded_and_contents_start_at_zero),
+        cmocka_unit_test(only_committed_pages_are_allocated),
+        cmocka_unit_test(a_segment_keeps_its_length),
+        cmocka_unit_test(too_much_memory_is_refused_at_once),
+        cmocka_unit_test(a_peer_opens_by_name_and_shares),
+        cmocka_unit_test(another_identity_is_refused),
+        cmocka_unit_test(too_few_descriptors_are_named),
+        cmocka_unit_test(the_file_size_limit_is_an_error_not_a_signal),
+        cmocka_unit_test(directories_that_cannot_serve_are_named),
+        cmocka_unit_test(a_full_directory_is_an_error_not_a_signal),
+        cmocka_unit_test(signals_do_not_disturb_a_commit),
+        cmocka_unit_test(nothing_is_left_after_sigkill),
+    };
+    page = (size_t)sysconf(_SC_PAGESIZE);
+    return cmocka_run_group_tests_name("segment", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_skips(all_tests);
+}
