@@ -58,8 +58,8 @@ END {
 }' "$@"
 status=$?
 if [ -s "$tmp" ]; then
-    printf '%8s  %-8s %-5s %-8s %-24s %-10s %-9s %10s  %14s %14s\n' ratio library ranks suite operation memory \
-        sync bytes "library ns" "host ns"
+    printf '%8s  %-8s %-5s %-8s %-24s %-10s %-9s %10s  %14s %14s\n' ratio library ranks suite operation \
+        memory sync bytes "library ns" "host ns"
     sort -rn "$tmp"
 fi
 exit $status

@@ -60,7 +60,8 @@ chmod +x "$tmp/rank"
 # count FUNCTION OPTION N: instructions inside the function.
 count() {
     rm -f "$tmp/out"
-    if ! launch 2 env ${lib:+LD_PRELOAD="$lib"} "$tmp/rank" "$1" "$tmp/out" "$rma" "$2=$3" >"$tmp/log" 2>&1; then
+    if ! launch 2 env ${lib:+LD_PRELOAD="$lib"} "$tmp/rank" "$1" "$tmp/out" "$rma" "$2=$3" \
+        >"$tmp/log" 2>&1; then
         cat "$tmp/log" >&2
         return 1
     fi

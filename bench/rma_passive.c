@@ -122,6 +122,7 @@ static int timed_op(struct passive *p, int op, bool lock, double *ns)
     return rc;
 }
 
+/* Keep the target under way for ENOUGH_S, so that its own speed can be told. */
 static int origin(struct passive *p, int op, bool lock, double *sample, size_t *n)
 {
     struct peer_control *c = p->b->map.control;
@@ -132,10 +133,10 @@ static int origin(struct passive *p, int op, bool lock, double *sample, size_t *
         place_relax(p->b->place.oversubscribed);
     start = clock_ns();
     *n = 0;
-    while (!rc && *n < MAX_SAMPLES && atomic_load_explicit(&c->go, memory_order_acquire) &&
-           clock_ns() - start < ENOUGH_S * 1e9) {
+    while (!rc && atomic_load_explicit(&c->go, memory_order_acquire) && clock_ns() - start < ENOUGH_S * 1e9) {
         rc = timed_op(p, op, lock, &ns);
-        sample[(*n)++] = ns;
+        if (*n < MAX_SAMPLES)
+            sample[(*n)++] = ns;
     }
     atomic_store_explicit(&c->stop, 1, memory_order_release);
     return rc;

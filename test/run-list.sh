@@ -190,7 +190,14 @@ judge() {
     if test "$rc" = 77 && test -n "$reason"; then
         ok "$1" "$reason"
     elif test "$rc" != 0; then
-        not_ok "$1" "exit code $rc, its last output:"
+        not_ok "$1" "exit code $rc"
+        # The failed checks, if a flood of other lines came after them.
+        grep -E '^[a-z0-9_]+\.(c|f90):[0-9]+: ' "$tmp/out" | head -n 15 >"$tmp/checks"
+        if test -s "$tmp/checks"; then
+            echo "# failed checks (at most 15):"
+            sed 's/^/#   /' "$tmp/checks"
+        fi
+        echo "# its last output:"
         tail -n 30 "$tmp/out" | sed 's/^/#   /'
     else
         ok "$1"

@@ -35,6 +35,8 @@ int args_accumulate(struct rma_op *op, MPI_Op mpi_op)
     op->op = acc_op_from_mpi(mpi_op);
     if (op->op == ACC_OP_NONE)
         return MRMA_ERR_OP;
+    if (op->op == ACC_NO_OP && op->rtype == NULL) /* only where something is fetched: 12.3.4 */
+        return MRMA_ERR_OP;
     if (unlikely(empty_side(op->ttype, op->tcount)))
         return MRMA_SUCCESS;
     if (basic == ACC_NONE)

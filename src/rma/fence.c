@@ -43,7 +43,7 @@ static int wait_packets(struct win *w)
 /* What direct peers sent as packets before the barrier must be in place. */
 static void take_ring_puts(struct win *w)
 {
-    if (w->ring_puts && !w->fence_noput)
+    if (w->ring_takes && !w->fence_noput)
         rma_drain(w->rma);
 }
 

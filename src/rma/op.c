@@ -24,8 +24,11 @@ static inline void count_op(struct win *w, enum rma_path path, size_t bytes)
     w->stats.bytes[path] += bytes;
 }
 
-static inline int ready(struct win *w, struct rma_target *t)
+/* R-operations are for passive target epochs only (MPI 4.1, 12.3.5). */
+static inline int ready(struct win *w, struct rma_target *t, const struct rma_op *op)
 {
+    if (unlikely(op->req && w->epoch.state != EPOCH_LOCK && w->epoch.state != EPOCH_LOCK_ALL))
+        return MRMA_ERR_RMA_SYNC;
     return likely(target_ready(w, t)) ? MRMA_SUCCESS : epoch_access(w, t);
 }
 
@@ -134,7 +137,7 @@ static inline bool plain(const struct rma_target *t, const struct rma_op *op, si
 int rma_put(struct win *w, const struct rma_op *op)
 {
     struct rma_target *t = &w->targets[op->target];
-    int err = ready(w, t);
+    int err = ready(w, t, op);
     char *at;
     size_t len;
     if (unlikely(err))
@@ -172,7 +175,7 @@ static __attribute__((noinline)) int get_general(struct win *w, struct rma_targe
 int rma_get(struct win *w, const struct rma_op *op)
 {
     struct rma_target *t = &w->targets[op->target];
-    int err = ready(w, t);
+    int err = ready(w, t, op);
     char *at;
     size_t len;
     if (unlikely(err))
@@ -199,7 +202,7 @@ static int check_acc(struct win *w, struct rma_target *t, const struct rma_op *o
 static int accumulate(struct win *w, const struct rma_op *op, bool fetch)
 {
     struct rma_target *t = &w->targets[op->target];
-    int err = ready(w, t);
+    int err = ready(w, t, op);
     if (!err)
         err = check_acc(w, t, op, fetch);
     const size_t len = op->tcount * op->ttype->size;
@@ -234,7 +237,7 @@ int rma_get_accumulate(struct win *w, const struct rma_op *op)
 int rma_compare_and_swap(struct win *w, const struct rma_op *op)
 {
     struct rma_target *t = &w->targets[op->target];
-    int err = ready(w, t);
+    int err = ready(w, t, op);
     if (!err)
         err = check_range(w, t, op);
     if (unlikely(err))

@@ -114,7 +114,7 @@ static bool all_complete(void *arg)
 
 static void close_exposure(struct win *w)
 {
-    if (w->ring_puts && !w->post_noput)
+    if (w->ring_takes && !w->post_noput)
         rma_drain(w->rma);
     rma_enter(w->rma);
     w->epoch.exposed = false;

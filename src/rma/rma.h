@@ -37,12 +37,12 @@ enum { /* accumulate_ordering bits; default all */
 };
 
 /* The hints in use. src/mpi/win_info.c translates to and from MPI_Info. All but
- * alloc_shared_noncontig and min_alignment must be the same on all processes. */
+ * min_alignment must be the same on all processes. */
 struct win_hints {
     bool no_locks;
     bool same_size, same_disp_unit;
     bool same_op;                /* accumulate_ops = same_op, else same_op_no_op */
-    bool alloc_shared_noncontig; /* per process */
+    bool alloc_shared_noncontig;
     bool alloc_shm;              /* MPI_Win_allocate in shared memory, default true */
     uint8_t ordering;            /* WIN_ORDER_* */
     uint32_t which_ops;          /* bit per enum acc_op that will be used, default all */

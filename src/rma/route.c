@@ -63,6 +63,14 @@ static int choose(const struct win *w, const struct win_record *rec, const struc
     return PATH_PACKETS;
 }
 
+/* The path by which direct peers reach this process. */
+static int own_path(const struct win *w, const struct win_record *recs, bool allow_cma)
+{
+    const struct rma_peer anyone = {.cma = true, .pid = w->targets[w->rank].peer->pid};
+    bool refused;
+    return choose(w, &recs[w->rank], &anyone, allow_cma, &refused);
+}
+
 static int reach_memory(struct win *w, struct rma_target *t, const struct win_record *rec)
 {
     struct rma_env *env = w->rma->env;
@@ -176,6 +184,7 @@ int win_route(struct win *w, const struct win_record *recs, bool allow_cma, bool
     if (err)
         return err;
     list_direct(w);
+    w->ring_takes = own_path(w, recs, allow_cma) == PATH_CMA;
     err = make_private_slots(w);
     if (!err)
         err = connect_control(w, recs);

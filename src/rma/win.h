@@ -122,7 +122,8 @@ struct win {
     struct win_ctl *lead; /* control block of direct[0], for lock_all */
     bool ready;           /* creation has finished: win_free must be called */
     int npackets;         /* ranks reached by packets */
-    bool ring_puts;       /* direct peers may send small puts by packet (kernel-assisted path) */
+    bool ring_puts;       /* some direct targets are kernel-assisted: small puts to them go by packet */
+    bool ring_takes;      /* this process is such a target */
     struct win_slot *private_slots;
 
     uint32_t phase;       /* fences passed */

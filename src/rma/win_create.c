@@ -28,7 +28,7 @@ struct win_hints win_hints_default(void)
 /* The hints that must be the same everywhere, in one word. */
 static uint64_t hints_word(const struct win_hints *h)
 {
-    return (uint64_t)h->no_locks | (uint64_t)h->same_size << 1 | (uint64_t)h->same_disp_unit << 2 |
+    return (uint64_t)h->alloc_shared_noncontig << 5 | (uint64_t)h->no_locks | (uint64_t)h->same_size << 1 | (uint64_t)h->same_disp_unit << 2 |
            (uint64_t)h->same_op << 3 | (uint64_t)h->alloc_shm << 4 | (uint64_t)h->ordering << 8 |
            (uint64_t)(h->which_ops & 0xffff) << 16 | (h->granularity & 0xffffffff) << 32;
 }
@@ -155,7 +155,8 @@ static void prepare(struct win *w, const struct win_spec *spec, struct win_recor
     *rec = (struct win_record){.proc = *env->record, .size = w->size, .vaddr = (uint64_t)(uintptr_t)w->base,
                                .hints = hints_word(&spec->hints), .disp_unit = w->disp_unit, .flavor = w->flavor,
                                .index = w->index, .gen = w->index_gen, .err = err,
-                               .noncontig = spec->hints.alloc_shared_noncontig};
+                               .noncontig = spec->hints.alloc_shared_noncontig,
+                               .alignment = spec->hints.min_alignment};
     if (!err && !env->mem_find(env->ctx, w->ctl, 1, &rec->ctl))
         rec->err = MRMA_ERR_INTERN;
     if (!err && w->size && w->base && spec->hints.alloc_shm)
@@ -183,58 +184,95 @@ static int check_records(const struct win *w, const struct win_record *recs)
     return MRMA_SUCCESS;
 }
 
-/* MPI_Win_allocate_shared: where in the segment does rank's part begin? */
-static uint64_t part_offset(const struct win_record *recs, int n, int rank, bool noncontig)
+/* ---- MPI_Win_allocate_shared: one segment, made by rank 0, mapped by all ---- */
+
+/* What is exchanged when all have mapped it. */
+struct part {
+    uint64_t offset; /* of the process's part in the segment */
+    uint64_t vaddr;  /* its own address of that */
+    int64_t err;
+};
+
+static uint64_t round_up(uint64_t n, uint64_t unit)
+{
+    return (n + unit - 1) / unit * unit;
+}
+
+/* Where in the segment does rank's room begin? Contiguous: where the one before
+ * ends. Otherwise on a page, with slack for an alignment above a page. */
+static uint64_t part_offset(const struct win_record *recs, int rank)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     uint64_t at = 0;
-    for (int i = 0; i < rank && i < n; i++) {
+    for (int i = 0; i < rank; i++) {
         at += recs[i].size;
-        if (noncontig)
-            at = (at + page - 1) / page * page;
+        if (recs[0].noncontig)
+            at = round_up(at + (recs[i].alignment > page ? recs[i].alignment : 0), page);
     }
     return at;
 }
 
-/* Second exchange of MPI_Win_allocate_shared: rank 0 makes the segment, all map
- * it and commit their own part, on their own NUMA node. Collective even after a
- * local error. */
+static int make_segment(struct win *w, const struct win_record *recs, struct rma_mem_loc *loc, void **base)
+{
+    struct rma_env *env = w->rma->env;
+    const int k = w->rma->conf->ranks_per_node;
+    for (int i = 0; i < w->nproc; i++)
+        if (!env->record_same_node(env->ctx, &recs[i].proc) || (k && i / k != 0))
+            return log_fail(w->rma->log, MRMA_ERR_RMA_SHARED, "MPI_Win_allocate_shared: rank %d is on another node", i);
+    if (w->rank != 0)
+        return MRMA_SUCCESS;
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), last = recs[w->nproc - 1].alignment;
+    const uint64_t total = part_offset(recs, w->nproc) + (last > page ? last : 0);
+    return env->segment_create(env->ctx, total ? total : 1, base, &w->segment, loc);
+}
+
+/* This process's part: aligned as it asked for, committed on its NUMA node. */
+static int take_part(struct win *w, const struct win_record *recs, char *base, struct part *mine)
+{
+    struct rma_env *env = w->rma->env;
+    const uint64_t align = recs[w->rank].alignment;
+    mine->offset = part_offset(recs, w->rank);
+    if (recs[0].noncontig && align > 1)
+        mine->offset = round_up((uint64_t)(uintptr_t)base + mine->offset, align) - (uint64_t)(uintptr_t)base;
+    w->base = w->size ? base + mine->offset : NULL;
+    mine->vaddr = (uint64_t)(uintptr_t)w->base;
+    return w->size ? env->segment_commit(env->ctx, w->segment, mine->offset, w->size) : MRMA_SUCCESS;
+}
+
+/* Collective even after a local error: two further exchanges. */
 static int share_segment(struct win *w, struct boot *boot, struct win_record *recs)
 {
     struct rma_env *env = w->rma->env;
     const int n = w->nproc;
-    bool noncontig = true;
-    int err = MRMA_SUCCESS;
-    for (int i = 0; i < n; i++) {
-        noncontig &= recs[i].noncontig != 0;
-        if (!env->record_same_node(env->ctx, &recs[i].proc) ||
-            (w->rma->conf->ranks_per_node && i / w->rma->conf->ranks_per_node != 0))
-            err = MRMA_ERR_RMA_SHARED;
-    }
-    const uint64_t total = part_offset(recs, n, n, noncontig);
-    struct win_record *mine = &recs[w->rank], *all = calloc((size_t)n, sizeof *all);
+    struct {
+        struct rma_mem_loc loc;
+        int64_t err;
+    } seg = {.err = MRMA_SUCCESS}, *segs = calloc((size_t)n, sizeof *segs);
+    struct part mine = {0, 0, MRMA_SUCCESS}, *parts = calloc((size_t)n, sizeof *parts);
     void *base = NULL;
-    if (!all && !err)
-        err = MRMA_ERR_NO_MEM;
-    if (!err && w->rank == 0)
-        err = env->segment_create(env->ctx, total ? total : 1, &base, &w->segment, &mine->segment);
-    mine->err = err;
-    if (!all || boot->allgather(boot, mine, all, sizeof *mine) != MRMA_SUCCESS)
-        err = err ? err : MRMA_ERR_OTHER;
+    int err = segs && parts ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
+    if (err) /* nothing to receive into: the agreement at the end cannot be reached either */
+        goto out;
+    seg.err = make_segment(w, recs, &seg.loc, &base);
+    err = boot->allgather(boot, &seg, segs, sizeof seg);
     for (int i = 0; !err && i < n; i++)
-        err = all[i].err;
-    if (!err && w->rank != 0)
-        err = env->mem_map(env->ctx, &all[0].segment, &base, &w->segment);
-    if (!err) {
-        const uint64_t at = part_offset(recs, n, w->rank, noncontig);
-        w->base = w->size ? (char *)base + at : NULL;
-        err = w->size ? env->segment_commit(env->ctx, w->segment, at, w->size) : MRMA_SUCCESS;
-        for (int i = 0; i < n; i++) {
-            recs[i].segment = all[0].segment;
-            w->targets[i].shared_base = recs[i].size ? (char *)base + part_offset(recs, n, i, noncontig) : NULL;
-        }
+        err = (int)segs[i].err;
+    if (err)
+        goto out;
+    mine.err = w->rank == 0 ? MRMA_SUCCESS : env->mem_map(env->ctx, &segs[0].loc, &base, &w->segment);
+    if (!mine.err)
+        mine.err = take_part(w, recs, base, &mine);
+    err = boot->allgather(boot, &mine, parts, sizeof mine);
+    for (int i = 0; !err && i < n; i++)
+        err = (int)parts[i].err;
+    for (int i = 0; !err && i < n; i++) {
+        recs[i].segment = segs[0].loc;
+        recs[i].vaddr = parts[i].vaddr;
+        w->targets[i].shared_base = recs[i].size ? (char *)base + parts[i].offset : NULL;
     }
-    free(all);
+out:
+    free(segs);
+    free(parts);
     return err;
 }
 
@@ -280,7 +318,7 @@ static int connect_all(struct win *w, struct boot *boot, const struct win_record
 static int start_packets(struct win *w)
 {
     struct rma *r = w->rma;
-    if (w->npackets || w->ring_puts)
+    if (w->npackets || w->ring_puts || w->ring_takes)
         r->packets = true;
     const bool wanted = r->conf->progress == CONF_PROGRESS_AGENT || (r->conf->progress == CONF_PROGRESS_AUTO && !w->hints.no_locks);
     if (!w->npackets || !wanted || r->agent)

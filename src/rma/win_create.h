@@ -13,7 +13,7 @@ struct win_record {
     struct rma_mem_loc ctl;  /* control block */
     struct rma_mem_loc mem;  /* window memory, all zero: not shareable */
     struct rma_mem_loc segment; /* allocate_shared, rank 0: the node's segment */
-    uint64_t size, vaddr, segment_size, hints; /* hints: those that must agree */
+    uint64_t size, vaddr, hints, alignment; /* hints: those that must agree */
     uint32_t disp_unit, flavor, index, gen;
     int32_t err;             /* enum mrma_err of the preparation */
     uint32_t noncontig;

@@ -57,14 +57,16 @@ static void one_op(const struct mt_win *w, int target, MPI_Aint at, const struct
     memcpy(before, model, sizeof model);
 
     /* Logical and bit operations stay small; SUM and PROD would leave small types, so stop at two. */
-    MT_OK(MPI_Get_accumulate(origin, N, t->type, result, N, t->type, target, disp, N, t->type, op->op, w->win));
+    MT_OK(
+        MPI_Get_accumulate(origin, N, t->type, result, N, t->type, target, disp, N, t->type, op->op, w->win));
     MT_OK(MPI_Win_flush(target, w->win));
     for (int i = 0; i < N; i++) {
         acc_ref_apply(op->op, t, model + i * t->extent, origin + i * t->extent);
     }
     read_back(w, target, at, seen, bytes);
     CHECK(same_all(t, seen, model, N), "get_accumulate %s on %s, rank %d", op->name, t->name, target);
-    CHECK(same_all(t, result, before, N), "get_accumulate's result, %s on %s, rank %d", op->name, t->name, target);
+    CHECK(same_all(t, result, before, N), "get_accumulate's result, %s on %s, rank %d", op->name, t->name,
+          target);
     memcpy(before, model, sizeof model);
 
     MT_OK(MPI_Fetch_and_op(origin, result, t->type, target, disp, op->op, w->win));
@@ -72,7 +74,8 @@ static void one_op(const struct mt_win *w, int target, MPI_Aint at, const struct
     acc_ref_apply(op->op, t, model, origin);
     read_back(w, target, at, seen, bytes);
     CHECK(same_all(t, seen, model, N), "fetch_and_op %s on %s, rank %d", op->name, t->name, target);
-    CHECK(same_all(t, result, before, 1), "fetch_and_op's result, %s on %s, rank %d", op->name, t->name, target);
+    CHECK(same_all(t, result, before, 1), "fetch_and_op's result, %s on %s, rank %d", op->name, t->name,
+          target);
 }
 
 static void refused(const struct mt_win *w, int target, MPI_Aint at, const struct acc_type *t, MPI_Op op)
@@ -82,8 +85,9 @@ static void refused(const struct mt_win *w, int target, MPI_Aint at, const struc
 
     read_back(w, target, at, before, N * t->extent);
     CHECK_ERR(MPI_Accumulate(origin, N, t->type, target, disp, N, t->type, op, w->win), MPI_ERR_OP);
-    CHECK_ERR(MPI_Get_accumulate(origin, N, t->type, result, N, t->type, target, disp, N, t->type, op, w->win),
-              MPI_ERR_OP);
+    CHECK_ERR(
+        MPI_Get_accumulate(origin, N, t->type, result, N, t->type, target, disp, N, t->type, op, w->win),
+        MPI_ERR_OP);
     CHECK_ERR(MPI_Fetch_and_op(origin, result, t->type, target, disp, op, w->win), MPI_ERR_OP);
     MT_OK(MPI_Win_flush(target, w->win));
     read_back(w, target, at, seen, N * t->extent);
@@ -146,8 +150,9 @@ static void all_combinations(enum mt_kind kind)
         target = (target + 1) % w.size;
     }
     char dummy[64] = {0};
-    CHECK_ERR(MPI_Compare_and_swap(dummy, dummy, dummy + 32, MPI_DOUBLE, target, mt_disp(&w, target, 0), w.win),
-              MPI_ERR_TYPE);
+    CHECK_ERR(
+        MPI_Compare_and_swap(dummy, dummy, dummy + 32, MPI_DOUBLE, target, mt_disp(&w, target, 0), w.win),
+        MPI_ERR_TYPE);
     MT_OK(MPI_Win_unlock_all(w.win));
     mt_sync(&w);
     mt_win_free(&w);
@@ -184,7 +189,8 @@ static void refused_others(enum mt_kind kind)
                                  w.win),
               MPI_ERR_OP);
     CHECK_ERR(MPI_Fetch_and_op(buf, result, MPI_DOUBLE, w.rank, disp, mine, w.win), MPI_ERR_OP);
-    CHECK_ERR(MPI_Accumulate(buf, 1, MPI_DOUBLE, w.rank, disp, 1, MPI_DOUBLE, MPI_OP_NULL, w.win), MPI_ERR_OP);
+    CHECK_ERR(MPI_Accumulate(buf, 1, MPI_DOUBLE, w.rank, disp, 1, MPI_DOUBLE, MPI_OP_NULL, w.win),
+              MPI_ERR_OP);
     int err = MPI_Accumulate(buf, 1, mixed, w.rank, disp, 1, mixed, MPI_SUM, w.win), errclass = MPI_SUCCESS;
     if (err != MPI_SUCCESS) {
         MPI_Error_class(err, &errclass);

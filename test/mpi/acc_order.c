@@ -35,7 +35,10 @@ static void apply(struct seq *s, MPI_Op op, int first, int step, int n, const in
 {
     for (int i = 0; i < n; i++) {
         int64_t *m = &s->model[first + i * step];
-        *m = op == MPI_REPLACE ? v[i] : op == MPI_SUM ? *m + v[i] : op == MPI_MAX ? (v[i] > *m ? v[i] : *m) : *m;
+        *m = op == MPI_REPLACE ? v[i]
+             : op == MPI_SUM   ? *m + v[i]
+             : op == MPI_MAX   ? (v[i] > *m ? v[i] : *m)
+                               : *m;
     }
 }
 
@@ -61,8 +64,8 @@ static void one(struct seq *s, const struct mt_win *w, int target, MPI_Aint at, 
     if (fetch && n == 1) {
         MT_OK(MPI_Fetch_and_op(v, r, MPI_INT64_T, target, disp, op, w->win));
     } else if (fetch) {
-        MT_OK(MPI_Get_accumulate(v, n, MPI_INT64_T, r, n, MPI_INT64_T, target, disp, strided ? 1 : n, type, op,
-                                 w->win));
+        MT_OK(MPI_Get_accumulate(v, n, MPI_INT64_T, r, n, MPI_INT64_T, target, disp, strided ? 1 : n, type,
+                                 op, w->win));
     } else {
         MT_OK(MPI_Accumulate(v, n, MPI_INT64_T, target, disp, strided ? 1 : n, type, op, w->win));
     }
@@ -171,8 +174,8 @@ static void no_order(enum mt_kind kind, const char *ordering)
         MT_OK(MPI_Win_lock_all(0, w.win));
         for (int i = 0; i < TIMES; i++) {
             int target = i % w.size, n = i % 3 == 0 ? M : 1 + i % 7;
-            MT_OK(MPI_Accumulate(ones, n, MPI_INT64_T, target, mt_disp(&w, target, 0), n, MPI_INT64_T, MPI_SUM,
-                                 w.win));
+            MT_OK(MPI_Accumulate(ones, n, MPI_INT64_T, target, mt_disp(&w, target, 0), n, MPI_INT64_T,
+                                 MPI_SUM, w.win));
         }
         MT_OK(MPI_Win_unlock_all(w.win));
         mt_sync(&w);

@@ -25,7 +25,8 @@ static void add(const struct acc_type *some, int n)
     for (int i = 0; i < n; i++) {
         int size = 0;
         /* A Fortran or C++ type may be declared and yet absent from this build of the host. */
-        if (some[i].type == MPI_DATATYPE_NULL || MPI_Type_size(some[i].type, &size) != MPI_SUCCESS || size == 0) {
+        if (some[i].type == MPI_DATATYPE_NULL || MPI_Type_size(some[i].type, &size) != MPI_SUCCESS ||
+            size == 0) {
             continue;
         }
         int want = some[i].size + some[i].second_size;

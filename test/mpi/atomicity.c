@@ -95,7 +95,8 @@ static void tickets(enum mt_kind kind)
         bad += mine <= last || mine >= total;
         last = mine;
         if (mine >= 0 && mine < total) {
-            MT_OK(MPI_Accumulate(&one, 1, MPI_INT, 0, mt_disp(&w, 0, 4 * (mine + 1)), 1, MPI_INT, MPI_SUM, w.win));
+            MT_OK(MPI_Accumulate(&one, 1, MPI_INT, 0, mt_disp(&w, 0, 4 * (mine + 1)), 1, MPI_INT, MPI_SUM,
+                                 w.win));
             MT_OK(MPI_Win_flush_local(0, w.win));
         }
     }
@@ -211,8 +212,9 @@ static void types(enum mt_kind kind)
         memcpy(vz, w.base + 1536 + e * 16, 16);
         CHECK(vc == (signed char)expected && vs == expected && vi == expected && vf == (float)expected &&
                   vd == expected && vl == expected && vz[0] == expected && vz[1] == -expected,
-              "element %d, expected %d: char %d short %d int %d float %g double %g long double %Lg complex %g,%g", e,
-              expected, vc, vs, vi, (double)vf, vd, vl, vz[0], vz[1]);
+              "element %d, expected %d: char %d short %d int %d float %g double %g long double %Lg complex "
+              "%g,%g",
+              e, expected, vc, vs, vi, (double)vf, vd, vl, vz[0], vz[1]);
     }
     mt_win_free(&w);
 }

@@ -163,12 +163,12 @@ static void issue(struct op *op, const struct mt_win *w, int target, int slot)
 
     switch (op->what) {
     case PUT:
-        MT_OK(MPI_Put(op->obuf + op->ooff, op->ocount, op->otype.type, target, disp, op->tcount, op->ttype.type,
-                      w->win));
+        MT_OK(MPI_Put(op->obuf + op->ooff, op->ocount, op->otype.type, target, disp, op->tcount,
+                      op->ttype.type, w->win));
         break;
     case GET:
-        MT_OK(MPI_Get(op->obuf + op->ooff, op->ocount, op->otype.type, target, disp, op->tcount, op->ttype.type,
-                      w->win));
+        MT_OK(MPI_Get(op->obuf + op->ooff, op->ocount, op->otype.type, target, disp, op->tcount,
+                      op->ttype.type, w->win));
         break;
     case ACC:
         MT_OK(MPI_Accumulate(op->obuf + op->ooff, op->ocount, op->otype.type, target, disp, op->tcount,
@@ -226,8 +226,8 @@ static void explain(const char *side, int slot, const struct op *op)
 {
     static const char *const names[] = {"put", "get", "accumulate", "get_accumulate"};
 
-    mt_fail(__FILE__, __LINE__, "%s of %s in slot %d: %d units; origin %d x %s at %ld; target %d x %s at %ld", side,
-            names[op->what], slot, op->units, op->ocount, op->otype.text, (long)op->ooff, op->tcount,
+    mt_fail(__FILE__, __LINE__, "%s of %s in slot %d: %d units; origin %d x %s at %ld; target %d x %s at %ld",
+            side, names[op->what], slot, op->units, op->ocount, op->otype.text, (long)op->ooff, op->tcount,
             op->ttype.text, (long)op->toff);
 }
 
@@ -236,7 +236,8 @@ static void round_of(const struct mt_win *w, enum mt_epoch ep, uint64_t number, 
 {
     static char values[SLOTS][SLOT], old[SLOTS][SLOT], model[SLOT];
     int target = (w->rank + shift) % w->size, origin = (w->rank - shift + w->size) % w->size;
-    struct mt_rng a = mt_rng(number * 64 + (uint64_t)w->rank + 1), b = mt_rng(number * 64 + (uint64_t)origin + 1);
+    struct mt_rng a = mt_rng(number * 64 + (uint64_t)w->rank + 1),
+                  b = mt_rng(number * 64 + (uint64_t)origin + 1);
 
     for (int s = 0; s < SLOTS; s++) {
         draw(&mine[s], &a);
@@ -298,7 +299,8 @@ static void maps(int n)
         CHECK(seen * op.ocount == size, "%d bytes in all, MPI says %d x %d", size, op.ocount, seen);
         MT_OK(MPI_Pack(buf + op.ooff, op.ocount, op.otype.type, packed, SLOT, &pos, MPI_COMM_SELF));
         dt_pack(&op.otype, &op.unit, op.ocount, buf + op.ooff, want);
-        bool ok = CHECK(pos == size, "%d packed, %d expected", pos, size) & CHECK_EQUAL(packed, want, (size_t)size);
+        bool ok =
+            CHECK(pos == size, "%d packed, %d expected", pos, size) & CHECK_EQUAL(packed, want, (size_t)size);
         memset(back, 0x11, SLOT);
         memset(back_want, 0x11, SLOT);
         pos = 0;

@@ -103,12 +103,14 @@ static void asserts(enum mt_kind kind)
         /* Only gets follow NOPUT; ranks may differ in it, and in NOSTORE. */
         int target = (w.rank + 1) % w.size;
         MT_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE | MPI_MODE_NOPUT, w.win));
-        MT_OK(MPI_Get(&got, 1, MPI_LONG, target, mt_disp(&w, target, w.rank * SLOTS * (MPI_Aint)sizeof got), 1,
-                      MPI_LONG, w.win));
-        MT_OK(MPI_Win_fence(MPI_MODE_NOSTORE | MPI_MODE_NOSUCCEED | (w.rank % 2 ? MPI_MODE_NOPUT : 0), w.win));
+        MT_OK(MPI_Get(&got, 1, MPI_LONG, target, mt_disp(&w, target, w.rank * SLOTS * (MPI_Aint)sizeof got),
+                      1, MPI_LONG, w.win));
+        MT_OK(
+            MPI_Win_fence(MPI_MODE_NOSTORE | MPI_MODE_NOSUCCEED | (w.rank % 2 ? MPI_MODE_NOPUT : 0), w.win));
         CHECK(got == value(w.rank, target, phase - 2, 0), "got %ld", got);
         /* Nothing before and nothing after. */
-        MT_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED | MPI_MODE_NOPUT | MPI_MODE_NOSTORE, w.win));
+        MT_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED | MPI_MODE_NOPUT | MPI_MODE_NOSTORE,
+                            w.win));
         mt_win_free(&w);
     }
     free(src);
@@ -162,7 +164,8 @@ static void mixed(enum mt_kind kind)
             MT_OK(MPI_Get(&back, 1, MPI_LONG, right, mt_disp(&w, right, mine), 1, MPI_LONG, w.win));
             MT_OK(MPI_Win_unlock(right, w.win));
             CHECK(back == v, "lock put: %ld, expected %ld", back, v);
-            MT_OK(MPI_Win_fence(0, w.win)); /* also legal between passive epochs: nothing is in a fence epoch */
+            MT_OK(
+                MPI_Win_fence(0, w.win)); /* also legal between passive epochs: nothing is in a fence epoch */
             MT_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w.win));
             CHECK(load(&w, left * SLOTS) == value(left, w.rank, round, 78), "lock put after fence");
         }
@@ -230,7 +233,8 @@ static void bulk(enum mt_kind kind)
             MT_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, w.win));
             if (w.rank % 3 != 2) {
                 MT_OK(MPI_Put(src, BYTES, MPI_BYTE, target, mt_disp(&w, target, 0), BYTES, MPI_BYTE, w.win));
-                MT_OK(MPI_Get(dst, BYTES, MPI_BYTE, target, mt_disp(&w, target, BYTES), BYTES, MPI_BYTE, w.win));
+                MT_OK(MPI_Get(dst, BYTES, MPI_BYTE, target, mt_disp(&w, target, BYTES), BYTES, MPI_BYTE,
+                              w.win));
             }
             MT_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, 0, mt_disp(&w, 0, 2 * BYTES), 1, MPI_INT64_T, MPI_SUM,
                                  w.win));

@@ -49,7 +49,8 @@ static void abort_in_epoch(void)
             MPI_Abort(MPI_COMM_WORLD, 3);
         } else {
             MT_OK(MPI_Win_unlock(0, w[MT_ALLOCATE].win));
-            MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w[MT_CREATE_ALLOC_MEM].win)); /* held by rank 0 for good */
+            MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0,
+                               w[MT_CREATE_ALLOC_MEM].win)); /* held by rank 0 for good */
         }
     }
 }
@@ -69,7 +70,8 @@ int main(int argc, char **argv)
     if (strcmp(mode, "abort") == 0) {
         abort_in_epoch();
     }
-    CHECK(strcmp(mode, "late") == 0 || strcmp(mode, "never") == 0, "mode %s, expected late, never or abort", mode);
+    CHECK(strcmp(mode, "late") == 0 || strcmp(mode, "never") == 0, "mode %s, expected late, never or abort",
+          mode);
     for (int kind = MT_KINDS - 1; strcmp(mode, "late") == 0 && kind >= 0; kind--) {
         if (have[kind]) {
             mt_win_free(&w[kind]);

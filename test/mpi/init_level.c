@@ -62,8 +62,8 @@ static void library_begin(struct library *lib, int64_t *values)
             struct mt_win *w = &lib->w[kind];
             int right = (w->rank + 1) % w->size;
             MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, right, 0, w->win));
-            MT_OK(MPI_Put(&values[kind], 1, MPI_INT64_T, right, mt_disp(w, right, w->rank * 8), 1, MPI_INT64_T,
-                          w->win));
+            MT_OK(MPI_Put(&values[kind], 1, MPI_INT64_T, right, mt_disp(w, right, w->rank * 8), 1,
+                          MPI_INT64_T, w->win));
         }
     }
 }
@@ -131,8 +131,8 @@ int main(int argc, char **argv)
         got = MT_INIT_THREAD(argc, argv, levels[i].level);
     }
     mt_section("level %s", levels[i].name);
-    CHECK(strcmp(asked, levels[i].name) == 0, "level %s, expected init, single, funneled, serialized or multiple",
-          asked);
+    CHECK(strcmp(asked, levels[i].name) == 0,
+          "level %s, expected init, single, funneled, serialized or multiple", asked);
     MT_OK(MPI_Query_thread(&seen));
     if (i > 0 && levels[i].level > MPI_THREAD_SINGLE) {
         CHECK(seen == got, "MPI_Init_thread gave %d, MPI_Query_thread %d", got, seen);
@@ -141,11 +141,12 @@ int main(int argc, char **argv)
     int level_after = -1;
     MT_OK(MPI_Query_thread(&level_after));
     MT_OK(MPI_Is_thread_main(&main_thread));
-    CHECK(level_after == seen && main_thread, "level %d became %d, main thread %d", seen, level_after, main_thread);
+    CHECK(level_after == seen && main_thread, "level %d became %d, main thread %d", seen, level_after,
+          main_thread);
     int failed = MT_FINISH(); /* MPI_Finalize deletes the attributes of MPI_COMM_SELF first (11.10.4) */
     if (a.cleaned != 1 || b.cleaned != 1 || mt_failures() > 0) {
-        fprintf(stderr, "init_level: rank %d: clean-up at MPI_Finalize ran %d and %d times, %d failures\n", mt_rank,
-                a.cleaned, b.cleaned, mt_failures());
+        fprintf(stderr, "init_level: rank %d: clean-up at MPI_Finalize ran %d and %d times, %d failures\n",
+                mt_rank, a.cleaned, b.cleaned, mt_failures());
         failed = 1;
     }
     return failed;

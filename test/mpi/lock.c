@@ -39,7 +39,8 @@ static void exclusion(enum mt_kind kind, int longs, int n)
         mt_sync(&w);
         long want = (long)((n - w.rank + w.size - 1) / w.size) * w.size;
         memcpy(buf, w.base, bytes);
-        CHECK(buf[0] == want && buf[longs - 1] == want, "%ld and %ld, expected %ld", buf[0], buf[longs - 1], want);
+        CHECK(buf[0] == want && buf[longs - 1] == want, "%ld and %ld, expected %ld", buf[0], buf[longs - 1],
+              want);
         mt_win_free(&w);
     }
     free(buf);

@@ -112,8 +112,8 @@ static void target_silent(enum mt_kind kind, enum idle how)
         mt_sync(&clock);
         if (w.rank == 0 && how != RECV) {
             memcpy(&t[1], clock.base + 8, sizeof t[1]);
-            CHECK(t[1] < t[0] - BUSY / 10, "origin was done after %.3f s, the target after %.3f s", t[1] - start,
-                  t[0] - start);
+            CHECK(t[1] < t[0] - BUSY / 10, "origin was done after %.3f s, the target after %.3f s",
+                  t[1] - start, t[0] - start);
         }
         mt_sync(&w);
         if (w.rank == 0) {

@@ -64,7 +64,8 @@ static void all_to_all(enum mt_kind kind, bool self)
     mt_section("all to all%s, %s", self ? " with self" : "", mt_kind_name(kind));
     if (mt_win_make(&w, kind, mt_size * PART, 1, MPI_COMM_WORLD)) {
         for (int epoch = 0; epoch < 60; epoch++) {
-            MPI_Group to = shuffled(&w, self ? -1 : w.rank, &rng), from = shuffled(&w, self ? -1 : w.rank, &rng);
+            MPI_Group to = shuffled(&w, self ? -1 : w.rank, &rng),
+                      from = shuffled(&w, self ? -1 : w.rank, &rng);
             if (mt_rng_below(&rng, 15) == 0) {
                 mt_compute(0.002);
             }

@@ -81,7 +81,10 @@ static void apply(MPI_Op op, char *target, const char *origin, int elems)
         int64_t a, b;
         memcpy(&a, target + i * 8, 8);
         memcpy(&b, origin + i * 8, 8);
-        a = op == MPI_SUM ? (int64_t)((uint64_t)a + (uint64_t)b) : op == MPI_REPLACE ? b : op == MPI_BXOR ? a ^ b : a;
+        a = op == MPI_SUM       ? (int64_t)((uint64_t)a + (uint64_t)b)
+            : op == MPI_REPLACE ? b
+            : op == MPI_BXOR    ? a ^ b
+                                : a;
         memcpy(target + i * 8, &a, 8);
     }
 }
@@ -100,7 +103,8 @@ static char *draw_data(size_t bytes, bool me)
 }
 
 /* A put or get with random layouts on both sides; the maps give the model's result. */
-static void typed(struct window *v, int origin, int target, int block, bool put, bool request, MPI_Request *req)
+static void typed(struct window *v, int origin, int target, int block, bool put, bool request,
+                  MPI_Request *req)
 {
     bool me = v->w.rank == origin;
     struct dt_unit unit = dt_unit_make(roll(DT_UNITS));
@@ -141,7 +145,8 @@ static void typed(struct window *v, int origin, int target, int block, bool put,
     dt_unit_free(&unit);
 }
 
-static void plain(struct window *v, int origin, int target, int block, bool put, bool request, MPI_Request *req)
+static void plain(struct window *v, int origin, int target, int block, bool put, bool request,
+                  MPI_Request *req)
 {
     bool me = v->w.rank == origin;
     int from, elems;
@@ -226,7 +231,8 @@ static void one_op(struct window *v, int origin, int target)
 
     if (t->role[block] == SUMMED || (t->role[block] == ORDERED && t->owner[block] == origin)) {
         accumulate(v, origin, target, block, request, &req);
-    } else if (t->role[block] == READ || (t->role[block] == WRITTEN && t->owner[block] == origin && !t->used[block])) {
+    } else if (t->role[block] == READ ||
+               (t->role[block] == WRITTEN && t->owner[block] == origin && !t->used[block])) {
         bool put = t->role[block] == WRITTEN;
         t->used[block] = put;
         if (typed_op) {
@@ -396,7 +402,8 @@ static void make_windows(void)
 
     for (int i = 0; i < WINDOWS; i++) {
         struct window *v = &win[i];
-        v->have = mt_win_make(&v->w, (enum mt_kind)((first + i) % MT_KINDS), BLOCKS * BLOCK, 1, MPI_COMM_WORLD);
+        v->have =
+            mt_win_make(&v->w, (enum mt_kind)((first + i) % MT_KINDS), BLOCKS * BLOCK, 1, MPI_COMM_WORLD);
         if (v->have) {
             v->t = mt_alloc((size_t)v->w.size * sizeof *v->t);
             for (int t = 0; t < v->w.size; t++) {

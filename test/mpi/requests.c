@@ -15,7 +15,7 @@ enum how { WAIT, WAITALL, WAITANY, WAITSOME, TEST, TESTALL, TESTANY, TESTSOME, G
 static const char *const how_names[HOWS] = {"Wait",    "Waitall", "Waitany",  "Waitsome",          "Test",
                                             "Testall", "Testany", "Testsome", "Request_get_status"};
 
-/* Status fields that the standard leaves open (12.3.5 gives only MPI_ERROR a meaning here) are not looked at. */
+/* Of the statuses only MPI_ERROR has a meaning here (12.3.5); the calls look at it. */
 static void finish_each(enum how how, int n, MPI_Request *req, MPI_Status *st)
 {
     for (int i = n - 1; i >= 0; i--) {
@@ -102,15 +102,15 @@ static void each_way(const struct mt_win *w, enum how how, int shift)
     for (int i = 0; i < PER; i++) {
         put[i] = 1000 + i;
         got[i] = was[i] = -1;
-        MT_OK(MPI_Rput(&put[i], 1, MPI_INT64_T, target, mt_disp(w, target, base + i * 8), 1, MPI_INT64_T, w->win,
-                       &req[i]));
-        MT_OK(MPI_Rget(&got[i], 1, MPI_INT64_T, target, mt_disp(w, target, base + (PER + i) * 8), 1, MPI_INT64_T,
-                       w->win, &req[PER + i]));
+        MT_OK(MPI_Rput(&put[i], 1, MPI_INT64_T, target, mt_disp(w, target, base + i * 8), 1, MPI_INT64_T,
+                       w->win, &req[i]));
+        MT_OK(MPI_Rget(&got[i], 1, MPI_INT64_T, target, mt_disp(w, target, base + (PER + i) * 8), 1,
+                       MPI_INT64_T, w->win, &req[PER + i]));
         MT_OK(MPI_Raccumulate(&one, 1, MPI_INT64_T, target, mt_disp(w, target, base + (2 * PER + i) * 8), 1,
                               MPI_INT64_T, MPI_SUM, w->win, &req[2 * PER + i]));
         MT_OK(MPI_Rget_accumulate(&one, 1, MPI_INT64_T, &was[i], 1, MPI_INT64_T, target,
-                                  mt_disp(w, target, base + (3 * PER + i) * 8), 1, MPI_INT64_T, MPI_SUM, w->win,
-                                  &req[3 * PER + i]));
+                                  mt_disp(w, target, base + (3 * PER + i) * 8), 1, MPI_INT64_T, MPI_SUM,
+                                  w->win, &req[3 * PER + i]));
     }
     finish(how, N, N, req);
     for (int i = 0; i < N; i++) {
@@ -142,8 +142,8 @@ static void mixed(const struct mt_win *w, enum how how)
     MT_OK(MPI_Recv_init(&never, 1, MPI_INT, left, 99, MPI_COMM_WORLD, &idle));
     MT_OK(MPI_Win_lock_all(0, w->win));
     req[0] = MPI_REQUEST_NULL;
-    MT_OK(MPI_Rput(&v, 1, MPI_INT64_T, right, mt_disp(w, right, (MPI_Aint)w->rank * 160), 1, MPI_INT64_T, w->win,
-                   &req[1]));
+    MT_OK(MPI_Rput(&v, 1, MPI_INT64_T, right, mt_disp(w, right, (MPI_Aint)w->rank * 160), 1, MPI_INT64_T,
+                   w->win, &req[1]));
     MT_OK(MPI_Irecv(&in, 1, MPI_INT, left, 5, MPI_COMM_WORLD, &req[2]));
     req[3] = idle;
     MT_OK(MPI_Rget(&got, 1, MPI_INT64_T, w->rank, mt_disp(w, w->rank, 8), 1, MPI_INT64_T, w->win, &req[4]));
@@ -199,7 +199,8 @@ static void many(enum mt_kind kind)
     MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, right, 0, w.win));
     for (int i = 0; i < MANY; i++) {
         src[i] = w.rank * 100000 + i;
-        MT_OK(MPI_Rput(&src[i], 1, MPI_INT64_T, right, mt_disp(&w, right, i * 8), 1, MPI_INT64_T, w.win, &req[i]));
+        MT_OK(MPI_Rput(&src[i], 1, MPI_INT64_T, right, mt_disp(&w, right, i * 8), 1, MPI_INT64_T, w.win,
+                       &req[i]));
     }
     for (int i = MANY - 1; i >= MANY / 2; i--) {
         MT_OK(MPI_Wait(&req[i], &st[i]));
@@ -208,7 +209,8 @@ static void many(enum mt_kind kind)
     MT_OK(MPI_Win_flush(right, w.win));
     for (int i = 0; i < MANY; i++) {
         dst[i] = 0;
-        MT_OK(MPI_Rget(&dst[i], 1, MPI_INT64_T, right, mt_disp(&w, right, i * 8), 1, MPI_INT64_T, w.win, &req[i]));
+        MT_OK(MPI_Rget(&dst[i], 1, MPI_INT64_T, right, mt_disp(&w, right, i * 8), 1, MPI_INT64_T, w.win,
+                       &req[i]));
     }
     finish(WAITSOME, MANY, MANY, req);
     MT_OK(MPI_Win_unlock(right, w.win));
@@ -237,7 +239,8 @@ static void large(enum mt_kind kind)
         MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, right, 0, w.win));
         mt_fill(src, LARGE, 100 + (uint32_t)w.rank);
         memset(dst, 0, LARGE);
-        MT_OK(MPI_Rput(src, LARGE, MPI_BYTE, right, mt_disp(&w, right, LARGE), LARGE, MPI_BYTE, w.win, &req[0]));
+        MT_OK(MPI_Rput(src, LARGE, MPI_BYTE, right, mt_disp(&w, right, LARGE), LARGE, MPI_BYTE, w.win,
+                       &req[0]));
         MT_OK(MPI_Rget(dst, LARGE, MPI_BYTE, right, mt_disp(&w, right, 0), LARGE, MPI_BYTE, w.win, &req[1]));
         MT_OK(MPI_Wait(&req[1], &st[1]));
         CHECK_FILL(dst, LARGE, (uint32_t)right);
@@ -276,7 +279,8 @@ static void erroneous(enum mt_kind kind)
     /* Needs a passive epoch: not in a fence one (12.3.5). */
     MT_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, w.win));
     req = MPI_REQUEST_NULL;
-    CHECK_ERR(MPI_Rput(&v, 1, MPI_INT64_T, 0, mt_disp(&w, 0, 0), 1, MPI_INT64_T, w.win, &req), MPI_ERR_RMA_SYNC);
+    CHECK_ERR(MPI_Rput(&v, 1, MPI_INT64_T, 0, mt_disp(&w, 0, 0), 1, MPI_INT64_T, w.win, &req),
+              MPI_ERR_RMA_SYNC);
     MT_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w.win));
     memcpy(&v, w.base, sizeof v);
     CHECK(v == (w.rank == 0 ? 5 * w.size : 0), "%ld", (long)v);

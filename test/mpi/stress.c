@@ -44,7 +44,8 @@ static void fence_phase(const struct mt_win *w, int turn, bool stop, char *src)
     for (int i = 0; i < w->size; i++) {
         int t = (w->rank + i) % w->size;
         mt_fill(src + t * CELL, CELL, tag_of(w->rank, t, turn));
-        MT_OK(MPI_Put(src + t * CELL, CELL, MPI_BYTE, t, mt_disp(w, t, cell(w->rank)), CELL, MPI_BYTE, w->win));
+        MT_OK(
+            MPI_Put(src + t * CELL, CELL, MPI_BYTE, t, mt_disp(w, t, cell(w->rank)), CELL, MPI_BYTE, w->win));
         if (w->rank == 0) {
             MT_OK(MPI_Put(&flag, 1, MPI_INT64_T, t, mt_disp(w, t, STOP), 1, MPI_INT64_T, w->win));
         }

@@ -55,7 +55,8 @@ static void traffic(const struct mt_win *w, int thread)
         uint32_t tag = (uint32_t)(w->rank * 10007 + thread * 101 + i);
         mt_fill(src, (size_t)n, tag);
         MT_OK(MPI_Put(src, n, MPI_BYTE, target, at, n, MPI_BYTE, w->win));
-        MT_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, target, mt_disp(w, target, 0), 1, MPI_INT64_T, MPI_SUM, w->win));
+        MT_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, target, mt_disp(w, target, 0), 1, MPI_INT64_T, MPI_SUM,
+                             w->win));
         MT_OK(MPI_Win_flush(target, w->win));
         MT_OK(MPI_Get(dst, n, MPI_BYTE, target, at, n, MPI_BYTE, w->win));
         MT_OK(MPI_Fetch_and_op(&one, &old, MPI_INT64_T, target, mt_disp(w, target, 0), MPI_SUM, w->win));
@@ -130,7 +131,8 @@ static void one_window(enum mt_kind kind)
 
 static void several_windows(void)
 {
-    static const enum mt_kind kinds[THREADS] = {MT_ALLOCATE, MT_CREATE_ALLOC_MEM, MT_CREATE_MALLOC, MT_DYNAMIC};
+    static const enum mt_kind kinds[THREADS] = {MT_ALLOCATE, MT_CREATE_ALLOC_MEM, MT_CREATE_MALLOC,
+                                                MT_DYNAMIC};
     struct mt_win w[THREADS];
 
     mt_section("a window for each thread");
@@ -198,8 +200,8 @@ static void *hand_over(void *p)
         for (int k = 0; k < 8; k++) {
             int target = (w->rank + k) % w->size;
             handed_in[a->thread][k] = -1;
-            MT_OK(MPI_Rget(&handed_in[a->thread][k], 1, MPI_INT64_T, target, mt_disp(w, target, 0), 1, MPI_INT64_T,
-                           w->win, &handed[a->thread][k]));
+            MT_OK(MPI_Rget(&handed_in[a->thread][k], 1, MPI_INT64_T, target, mt_disp(w, target, 0), 1,
+                           MPI_INT64_T, w->win, &handed[a->thread][k]));
         }
         pthread_barrier_wait(&meeting);
         if (a->thread % 2) {
