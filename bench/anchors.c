@@ -225,7 +225,7 @@ static void context_switch(struct bench *b, struct anchor *a)
         shared(b, a, "switch", 0, run_turns, 2);
         a->yield = false;
     }
-    if (b->place.pinned)
+    if (b->pair_pinned)
         place_pin_to(b->rank);
     else
         place_unpin();

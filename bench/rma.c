@@ -229,9 +229,22 @@ static void open_pair(struct bench *b)
         printf("no anchors and no passive target: %s\n", b->map_reason);
 }
 
+/* The pair has the processors to itself, so it can be pinned in any run. */
+static void pin_pair(struct bench *b, bool pin)
+{
+    if (b->pair == MPI_COMM_NULL || b->place.pinned)
+        return;
+    if (pin)
+        b->pair_pinned = b->place.cpus > 1 && place_pin_to(b->rank) == 0;
+    else if (b->pair_pinned)
+        b->pair_pinned = place_unpin() != 0;
+}
+
 static void run(const struct options *o, struct bench *b)
 {
     double start = clock_ns();
+
+    b->pair_pinned = b->place.pinned;
 
     for (int s = 0; s < SUITES; s++) {
         double began = clock_ns();
@@ -239,6 +252,7 @@ static void run(const struct options *o, struct bench *b)
         if (!(o->suites >> s & 1))
             continue;
         watchdog_arm(0, "idle");
+        pin_pair(b, o->pin && suites[s].pair);
         if (!suites[s].pair || b->pair != MPI_COMM_NULL)
             suites[s].run(b);
         watchdog_arm(0, "idle");

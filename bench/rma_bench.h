@@ -38,6 +38,7 @@ struct bench {
     int reps;
     double block_ms;
     double compute_s; /* how long a passive target computes */
+    bool pair_pinned; /* the pair's ranks are pinned while its suites run */
     bool try_all;     /* also what is known to crash a host */
     unsigned timeout; /* seconds */
 };

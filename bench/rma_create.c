@@ -6,6 +6,7 @@
  * and shared memory this process gains per window when many are open.
  */
 #define _GNU_SOURCE 1
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #define BYTES (64 << 10)
 #define RECORD 64
 #define MANY 256
+#define MANY_SECONDS 2.0
 
 struct create {
     struct bench *b;
@@ -102,18 +104,18 @@ static int run_segment(void *arg, long n)
     return MPI_SUCCESS;
 }
 
-static bool measure(struct create *c, const char *op, const char *kind, int (*run)(void *arg, long n))
+/* Returns the time in ns, the same on every rank; NaN when it failed. */
+static double measure(struct create *c, const char *op, const char *kind, int (*run)(void *arg, long n))
 {
     struct result r = {.suite = "create", .op = op, .kind = kind, .sync = "", .size = BYTES};
     struct work w = {.begin = nothing, .run = run, .end = nothing, .arg = c, .per_run = 1, .all_time = true};
 
     bench_doing(c->b, "create, %s %s", op, kind);
-    bool ok = bench_measure(c->b, c->b->all, &w, &r);
-
+    bench_measure(c->b, c->b->all, &w, &r);
     bench_keep(c->b, &r);
     if (c->b->rank == 0)
         results_lines(&c->b->results, "create", c->b->results.n - 1);
-    return ok;
+    return r.ns;
 }
 
 /* Kilobytes of this process's memory of one kind, from /proc/self/status. */
@@ -131,7 +133,7 @@ static long status_kb(const char *field)
     return kb;
 }
 
-static void memory(struct create *c, const char *kind)
+static void memory(struct create *c, const char *kind, int many)
 {
     MPI_Win win[MANY];
     long anon = status_kb("RssAnon:"), shared = status_kb("RssShmem:");
@@ -139,7 +141,7 @@ static void memory(struct create *c, const char *kind)
     int n = 0, rc = MPI_SUCCESS;
 
     bench_doing(c->b, "create, memory, %s", kind);
-    while (n < MANY) {
+    while (n < many) {
         rc = make(c, &win[n]);
         if (rc)
             host_error_text("creating a window", rc, reason, sizeof(reason));
@@ -152,7 +154,7 @@ static void memory(struct create *c, const char *kind)
                "(%d open)\n",
                c->b->nprocs, (double)(status_kb("RssAnon:") - anon) / n,
                (double)(status_kb("RssShmem:") - shared) / n, n);
-    if (c->b->rank == 0 && n < MANY)
+    if (c->b->rank == 0 && n < many)
         printf("  window %d could not be created: %s\n", n + 1, reason);
     while (n > 0)
         MPI_Win_free(&win[--n]);
@@ -172,8 +174,13 @@ void rma_create(struct bench *b)
         c.kind = kinds[k];
         if (!(b->kinds >> c.kind & 1))
             continue;
-        if (measure(&c, "window", winmem_name[c.kind], run_create))
-            memory(&c, winmem_name[c.kind]);
+        double ns = measure(&c, "window", winmem_name[c.kind], run_create);
+
+        if (!isnan(ns)) {
+            double fit = MANY_SECONDS * 1e9 / ns;
+
+            memory(&c, winmem_name[c.kind], fit > MANY ? MANY : fit < 4 ? 4 : (int)fit);
+        }
     }
     free(c.memory);
     free(c.records);

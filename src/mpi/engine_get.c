@@ -15,6 +15,7 @@
 #include "base/atomic.h"
 #include "base/err.h"
 #include "engine.h"
+#include "mpi/self.h"
 #include "mpi/win_table.h"
 #include "rma/dtype_cache.h"
 
@@ -72,19 +73,19 @@ static int engine_make(const struct conf *conf, char *msg, size_t len)
         snprintf(msg, len, "the engine could not be created");
         return err;
     }
-    err = dtype_cache_create(engine_log(made.engine), &made.types);
+    err = self_make(&made.self);
     if (err != MRMA_SUCCESS) {
-        snprintf(msg, len, "the host refused what the datatype cache needs");
+        snprintf(msg, len, "the host refused a communicator of this process alone");
         engine_destroy(made.engine);
         return err;
     }
-    if (PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &made.self) != MPI_SUCCESS) {
-        snprintf(msg, len, "the host could not split MPI_COMM_SELF");
-        dtype_cache_destroy(made.types);
+    err = dtype_cache_create(engine_log(made.engine), made.self, &made.types);
+    if (err != MRMA_SUCCESS) {
+        snprintf(msg, len, "the host refused what the datatype cache needs");
+        self_free(&made.self);
         engine_destroy(made.engine);
-        return MRMA_ERR_OTHER;
+        return err;
     }
-    PMPI_Comm_set_errhandler(made.self, MPI_ERRORS_RETURN);
     made.rma = engine_rma(made.engine);
     made.heap = engine_heap(made.engine);
     mpi_state = made;
@@ -146,8 +147,8 @@ void engine_end(void)
     if (atomic_load_explicit(&phase, memory_order_relaxed) == PHASE_READY) {
         early = *engine_log(mpi_state.engine);
         win_table_end();
-        PMPI_Comm_free(&mpi_state.self);
         dtype_cache_destroy(mpi_state.types);
+        self_free(&mpi_state.self);
         engine_destroy(mpi_state.engine);
         mpi_state = (struct mpi_state){ .rma = NULL };
         atomic_store_explicit(&phase, PHASE_NEW, memory_order_release);

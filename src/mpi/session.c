@@ -1,18 +1,24 @@
 /*
- * session.c - the end of programs that use sessions and never call MPI_Init (MPI
- * 4.1, 11.3).
+ * session.c - programs that use sessions and never call MPI_Init (MPI 4.1, 11.3).
  *
  * The engine ends with the last session, unless the world model is in use: then
- * MPI_Finalize ends it (init.c). Built where the host declares sessions.
+ * MPI_Finalize ends it (init.c). While it lives without the world model it keeps
+ * a session of its own, not counted, for the communicator of self.h. Built where
+ * the host declares sessions.
  */
 #include <mpi.h>
 
+#include <stdbool.h>
+
 #include "base/atomic.h"
+#include "base/err.h"
 #include "mpi/engine_get.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
+#include "mpi/self.h"
 
 static _Atomic int sessions;
+static MPI_Session own = MPI_SESSION_NULL; /* engine_get and engine_end hold a lock */
 
 /* The host's own, as in host.h. */
 static __typeof__(PMPI_Session_init) *host_session_init;
@@ -34,14 +40,45 @@ MRMA_PUBLIC int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_
 }
 MRMA_EXPORT_MPI(Session_init);
 
+static bool world_in_use(void)
+{
+    int up = 0;
+
+    PMPI_Initialized(&up);
+    return up;
+}
+
 MRMA_PUBLIC int PMPI_Session_finalize(MPI_Session *session)
 {
-    int world = 0;
-
-    PMPI_Initialized(&world);
     if (*session != MPI_SESSION_NULL &&
-        atomic_fetch_sub_explicit(&sessions, 1, memory_order_acq_rel) == 1 && !world)
+        atomic_fetch_sub_explicit(&sessions, 1, memory_order_acq_rel) == 1 && !world_in_use())
         engine_end();
     return host_session_finalize(session);
 }
 MRMA_EXPORT_MPI(Session_finalize);
+
+int self_make(MPI_Comm *self)
+{
+    MPI_Group group;
+    int rc;
+
+    if (world_in_use())
+        return self_from_world(self) == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_OTHER;
+    if (host_session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &own) != MPI_SUCCESS)
+        return MRMA_ERR_OTHER;
+    rc = PMPI_Group_from_session_pset(own, "mpi://SELF", &group);
+    if (rc == MPI_SUCCESS) {
+        rc = PMPI_Comm_create_from_group(group, "libmpi-rma", MPI_INFO_NULL, MPI_ERRORS_RETURN, self);
+        PMPI_Group_free(&group);
+    }
+    if (rc != MPI_SUCCESS)
+        host_session_finalize(&own);
+    return rc == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_OTHER;
+}
+
+void self_free(MPI_Comm *self)
+{
+    PMPI_Comm_free(self);
+    if (own != MPI_SESSION_NULL)
+        host_session_finalize(&own);
+}

@@ -1,5 +1,5 @@
 /*
- * win_table.c - the map of windows and the array before it.
+ * win_table.c - the map of windows and what stands before it.
  *
  * One mutex guards the map, the spare records and every change of the array.
  * The host may give a new window the handle of one that was just freed while
@@ -14,22 +14,50 @@
 
 #include "base/err.h"
 #include "base/map.h"
+#include "mpi/engine_get.h"
 
-_Atomic(struct win_rec *) win_cache[1 << WIN_CACHE_BITS];
+enum { CACHE_BITS = 5 };
 
+static struct win_rec none = { .handle = WIN_NO_HANDLE };
+
+_Atomic(struct win_rec *) win_last = &none;
+
+static _Atomic(struct win_rec *) cache[1 << CACHE_BITS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct map table;
 static struct win_rec *spare, *all;
 
+/* A handle is an int in one host and a pointer in another. */
+static uint64_t key_of(MPI_Win handle)
+{
+    return sizeof(handle) == sizeof(uint32_t) ? (uint32_t)(uintptr_t)handle : (uintptr_t)handle;
+}
+
+static _Atomic(struct win_rec *) *slot_of(MPI_Win handle)
+{
+    return &cache[((uint32_t)key_of(handle) * 2654435769u) >> (32 - CACHE_BITS)];
+}
+
+static void remember(struct win_rec *rec)
+{
+    if (!mpi_state.threads || atomic_load_explicit(&win_last, memory_order_relaxed) == &none)
+        atomic_store_explicit(&win_last, rec, memory_order_release); /* pairs with win_quick */
+}
+
 struct win_rec *win_find(MPI_Win handle)
 {
-    struct win_rec *rec;
+    _Atomic(struct win_rec *) *slot = slot_of(handle);
+    struct win_rec *rec = atomic_load_explicit(slot, memory_order_acquire);
 
-    pthread_mutex_lock(&lock);
-    rec = map_get(&table, win_key(handle));
-    if (rec != NULL) /* pairs with the acquire in win_lookup */
-        atomic_store_explicit(&win_cache[win_slot(handle)], rec, memory_order_release);
-    pthread_mutex_unlock(&lock);
+    if (rec == NULL || atomic_load_explicit(&rec->handle, memory_order_acquire) != handle) {
+        pthread_mutex_lock(&lock);
+        rec = map_get(&table, key_of(handle));
+        if (rec != NULL) /* pairs with the acquire above */
+            atomic_store_explicit(slot, rec, memory_order_release);
+        pthread_mutex_unlock(&lock);
+    }
+    if (rec != NULL)
+        remember(rec);
     return rec;
 }
 
@@ -42,7 +70,7 @@ struct win_rec *win_rec_new(void)
     if (rec != NULL) {
         spare = rec->next;
     } else if ((rec = calloc(1, sizeof *rec)) != NULL) {
-        atomic_init(&rec->handle, MPI_WIN_NULL);
+        atomic_init(&rec->handle, WIN_NO_HANDLE);
         rec->group = MPI_GROUP_NULL;
         rec->made = all;
         all = rec;
@@ -70,11 +98,11 @@ int win_table_add(struct win_rec *rec, MPI_Win handle)
     int err;
 
     pthread_mutex_lock(&lock);
-    err = map_put(&table, win_key(handle), rec, NULL);
+    err = map_put(&table, key_of(handle), rec, NULL);
     if (err == MRMA_SUCCESS) {
-        /* The record first, then its handle, then the array: pairs with win_lookup. */
+        /* The record first, then its handle, then the array: pairs with win_find. */
         atomic_store_explicit(&rec->handle, handle, memory_order_release);
-        atomic_store_explicit(&win_cache[win_slot(handle)], rec, memory_order_release);
+        atomic_store_explicit(slot_of(handle), rec, memory_order_release);
     }
     pthread_mutex_unlock(&lock);
     return err;
@@ -82,12 +110,14 @@ int win_table_add(struct win_rec *rec, MPI_Win handle)
 
 void win_table_del(struct win_rec *rec, MPI_Win handle)
 {
-    _Atomic(struct win_rec *) *slot = &win_cache[win_slot(handle)];
+    _Atomic(struct win_rec *) *slot = slot_of(handle);
 
     pthread_mutex_lock(&lock);
-    atomic_store_explicit(&rec->handle, MPI_WIN_NULL, memory_order_release);
-    if (map_get(&table, win_key(handle)) == rec)
-        map_del(&table, win_key(handle));
+    atomic_store_explicit(&rec->handle, WIN_NO_HANDLE, memory_order_release);
+    if (map_get(&table, key_of(handle)) == rec)
+        map_del(&table, key_of(handle));
+    if (atomic_load_explicit(&win_last, memory_order_relaxed) == rec)
+        atomic_store_explicit(&win_last, &none, memory_order_release);
     if (atomic_load_explicit(slot, memory_order_relaxed) == rec)
         atomic_store_explicit(slot, NULL, memory_order_release);
     pthread_mutex_unlock(&lock);
@@ -96,8 +126,9 @@ void win_table_del(struct win_rec *rec, MPI_Win handle)
 void win_table_end(void)
 {
     pthread_mutex_lock(&lock);
-    for (unsigned i = 0; i < 1u << WIN_CACHE_BITS; i++)
-        atomic_store_explicit(&win_cache[i], NULL, memory_order_relaxed);
+    atomic_store_explicit(&win_last, &none, memory_order_relaxed);
+    for (unsigned i = 0; i < 1u << CACHE_BITS; i++)
+        atomic_store_explicit(&cache[i], NULL, memory_order_relaxed);
     while (all != NULL) {
         struct win_rec *rec = all;
         all = rec->made;

@@ -5,12 +5,14 @@
  * no memory, one process, but the attributes, name, error handler and Fortran
  * handle of the window (MPI_Win_allocate_shared of 0 bytes on MPI_COMM_SELF).
  *
- * A small direct-mapped array of pointers to records stands before the map. It
- * is read without a lock: records are never given back to the allocator, only
- * reused, and a record's handle is the last thing that is written when it is
- * filled and the first that is cleared. A caller's own window cannot be freed
- * meanwhile (that would be an error of the application), so a record whose
- * handle is the caller's is the caller's record.
+ * Before the map stand a pointer to the record used last and, behind that, a
+ * small direct-mapped array. They are read without a lock: records are never
+ * given back to the allocator, only reused, and a record's handle is the last
+ * thing that is written when it is filled and the first that is cleared. A
+ * caller's own window cannot be freed meanwhile (that would be an error of the
+ * application), so a record whose handle is the caller's is the caller's record.
+ * Where several threads may call, the record used last changes rarely, so that
+ * threads with windows of their own do not fight for its line.
  */
 #ifndef MRMA_MPI_WIN_TABLE_H
 #define MRMA_MPI_WIN_TABLE_H
@@ -29,7 +31,7 @@ struct win;
 #define WIN_KINDS_MAX 128
 
 struct win_rec {
-    _Atomic(MPI_Win) handle; /* MPI_WIN_NULL: unused */
+    _Atomic(MPI_Win) handle; /* WIN_NO_HANDLE: unused */
     struct win *win;
     int nproc;
     int64_t lowest_disp;     /* 0; INT64_MIN in dynamic windows, where it is an address */
@@ -43,35 +45,31 @@ struct win_rec {
     struct win_rec *made;
 };
 
-enum { WIN_CACHE_BITS = 5 };
+/* What no window has: not even MPI_WIN_NULL, which may be looked up. */
+#define WIN_NO_HANDLE ((MPI_Win)(intptr_t)0x5bd1e995)
 
-extern _Atomic(struct win_rec *) win_cache[1 << WIN_CACHE_BITS];
+extern _Atomic(struct win_rec *) win_last; /* never null */
 
-/* A handle is an int in one host and a pointer in another. */
-static inline uint64_t win_key(MPI_Win handle)
-{
-    return sizeof(handle) == sizeof(uint32_t) ? (uint32_t)(uintptr_t)handle : (uintptr_t)handle;
-}
-
-static inline unsigned win_slot(MPI_Win handle)
-{
-    return ((uint32_t)win_key(handle) * 2654435769u) >> (32 - WIN_CACHE_BITS);
-}
-
-/* The slow way: ask the map. NULL: no window of ours. */
+/* The slow way. NULL: no window of ours. */
 struct win_rec *win_find(MPI_Win handle);
+
+/* The record of a handle if it is the one used last, else NULL. */
+static inline struct win_rec *win_quick(MPI_Win handle)
+{
+    /* Both loads pair with the release stores in win_table.c. */
+    struct win_rec *rec = atomic_load_explicit(&win_last, memory_order_acquire);
+
+    return likely(atomic_load_explicit(&rec->handle, memory_order_acquire) == handle) ? rec : NULL;
+}
 
 /* The record of a handle, or NULL: not a window of ours (MPI_WIN_NULL, nonsense,
  * or MPIRMA_DISABLE is set); the call then goes to the host, which knows what to
  * say about it. */
 static inline struct win_rec *win_lookup(MPI_Win handle)
 {
-    /* Both loads pair with the release stores in win_table.c. */
-    struct win_rec *rec = atomic_load_explicit(&win_cache[win_slot(handle)], memory_order_acquire);
+    struct win_rec *rec = win_quick(handle);
 
-    if (likely(rec != NULL && atomic_load_explicit(&rec->handle, memory_order_acquire) == handle))
-        return rec;
-    return win_find(handle);
+    return likely(rec != NULL) ? rec : win_find(handle);
 }
 
 /* An empty record for a new window, NULL: no memory. The caller fills it and

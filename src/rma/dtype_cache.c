@@ -158,7 +158,7 @@ const struct dtype *dtype_cache_miss(struct dtype_cache *cache, MPI_Datatype typ
     return rec->dtype;
 }
 
-int dtype_cache_create(const struct log *log, struct dtype_cache **out)
+int dtype_cache_create(const struct log *log, MPI_Comm self, struct dtype_cache **out)
 {
     struct dtype_cache *cache = calloc(1, sizeof(*cache));
 
@@ -170,8 +170,8 @@ int dtype_cache_create(const struct log *log, struct dtype_cache **out)
         atomic_init(&cache->slot[s], &cache->none);
     pthread_mutex_init(&cache->lock, NULL);
 
-    /* Not a dup: that would run the user's copy callbacks on MPI_COMM_SELF. */
-    if (PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &cache->probe) != MPI_SUCCESS)
+    /* Not a dup: that would run copy callbacks of the user. */
+    if (PMPI_Comm_split(self, 0, 0, &cache->probe) != MPI_SUCCESS)
         goto no_comm;
     PMPI_Comm_set_errhandler(cache->probe, MPI_ERRORS_RETURN);
     if (PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, type_deleted, &cache->keyval, cache) != MPI_SUCCESS)

@@ -56,9 +56,11 @@ struct dtype_cache {
     MPI_Comm probe; /* private, errors return: asks the host whether a type is committed */
 };
 
-/* Between MPI_Init and MPI_Finalize. log must outlive the cache. Returns
- * MRMA_SUCCESS, MRMA_ERR_NO_MEM or MRMA_ERR_OTHER. */
-int dtype_cache_create(const struct log *log, struct dtype_cache **out);
+/* While MPI is initialised. log must outlive the cache; self is a communicator of
+ * this process alone (MPI_COMM_SELF, or in programs that use sessions only another)
+ * and is needed during the call. Returns MRMA_SUCCESS, MRMA_ERR_NO_MEM or
+ * MRMA_ERR_OTHER. */
+int dtype_cache_create(const struct log *log, MPI_Comm self, struct dtype_cache **out);
 
 /* Before MPI_Finalize has ended, when no other thread uses the cache. Types that
  * somebody has a reference to live on. NULL is allowed. */

@@ -63,21 +63,34 @@ static bool target_exposed(void *arg)
     return seq_reached(atomic_load_explicit(&a->t->ctl->exposed, memory_order_acquire), a->phase);
 }
 
-/* A fence without a barrier (MPI_MODE_NOPRECEDE) came before: the target may not
- * have entered it. It wakes nobody when it does (it does not know who waits), so
- * a sleeper looks again by itself; see fence.c. */
-static int access_fence(struct win *w, struct rma_target *t)
+/* After a barrier a target may be accessed, unless ring puts of the last phase
+ * may still lie in its rings: then when it has taken them in. */
+static bool known_exposed(const struct win *w, const struct rma_target *t)
+{
+    if (!w->fence_known)
+        return false;
+    return t->path != PATH_CMA ||
+           atomic_load_explicit(&t->ctl->ring_phase, memory_order_relaxed) != w->phase; /* ordered by the barrier */
+}
+
+/* Wait until the target is as far as this process's last fence. It wakes nobody
+ * when it gets there (it does not know who waits), so a sleeper looks again by
+ * itself; see fence.c. */
+static int wait_exposed(struct win *w, struct rma_target *t)
+{
+    struct exposed_arg arg = {t, w->phase};
+    if (!t->direct || t->peer->self || known_exposed(w, t) || target_exposed(&arg))
+        return MRMA_SUCCESS;
+    return rma_wait_until(w, &(struct rma_wait){.done = target_exposed, .arg = &arg, .poll_only = true,
+                                                .what = "the target's fence", .rank = (int)(t - w->targets)});
+}
+
+int epoch_use_fence(struct win *w)
 {
     rma_enter(w->rma);
     int err = epoch_event(&w->epoch, EPOCH_EV_OP);
     rma_leave(w->rma);
-    if (err || !t->direct || w->fence_known || t->peer->self)
-        return err;
-    struct exposed_arg arg = {t, w->phase};
-    if (target_exposed(&arg))
-        return MRMA_SUCCESS;
-    return rma_wait_until(w, &(struct rma_wait){.done = target_exposed, .arg = &arg, .poll_only = true,
-                                                .what = "the target to enter the fence", .rank = (int)(t - w->targets)});
+    return err;
 }
 
 static bool target_posted(void *arg)
@@ -102,16 +115,20 @@ int epoch_access(struct win *w, struct rma_target *t)
     switch (w->epoch.state) {
     case EPOCH_FENCE:
     case EPOCH_FENCE_USED:
-        err = access_fence(w, t);
+        err = epoch_use_fence(w);
+        if (!err)
+            err = wait_exposed(w, t);
         break;
     case EPOCH_PSCW:
         err = access_pscw(w, t);
         break;
     case EPOCH_LOCK:
-        err = t->lock == WIN_LOCK_NONE ? MRMA_ERR_RMA_SYNC : MRMA_SUCCESS;
+        err = t->lock == WIN_LOCK_NONE ? MRMA_ERR_RMA_SYNC : wait_exposed(w, t);
         break;
     case EPOCH_LOCK_ALL:
-        err = lock_all_access(w, t);
+        err = wait_exposed(w, t);
+        if (!err)
+            err = lock_all_access(w, t);
         break;
     default:
         err = MRMA_ERR_RMA_SYNC;

@@ -54,4 +54,7 @@ bool epoch_allows(const struct epoch *ep, enum epoch_event ev);
  * access must wait for the target (direct targets), marks the target ready. */
 int epoch_access(struct win *w, struct rma_target *t);
 
+/* An operation in a fence epoch that needs no access to its target: a ring put. */
+int epoch_use_fence(struct win *w);
+
 #endif

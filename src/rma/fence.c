@@ -16,6 +16,19 @@
  *   A: ctl.exposed = p (release)           B: ctl.exposed >= p (acquire)
  *                                          put
  *
+ * Ring puts (small puts to a kernel-assisted target, sent as packets) are taken in
+ * after the barrier, so a process that has left the fence may be ahead of them.
+ * Who sends one says so in the target's control block before the barrier
+ * (ring_phase); who accesses such a target afterwards by any other way waits
+ * until the target has finished its fence (exposed is stored after the rings
+ * were emptied). New ring puts need not wait: the phase in them does it.
+ *
+ *   origin                    target                       third process
+ *   ring put
+ *   A: ring_phase = p + 1     barrier                      barrier
+ *   barrier                   B: take ring puts in         ring_phase == p + 1?
+ *                             C: exposed = p + 1           wait: exposed == p + 1, access
+ *
  * MPI_MODE_NOPUT: no puts will come in the phase, so its end need not look for
  * small puts that direct peers sent as packets. MPI_MODE_NOSTORE has nothing to
  * save in the unified model.
@@ -47,6 +60,11 @@ static void take_ring_puts(struct win *w)
         rma_drain(w->rma);
 }
 
+static void expose(struct win *w)
+{
+    atomic_store_explicit(&w->ctl->exposed, w->phase + 1, memory_order_release); /* pairs with wait_exposed */
+}
+
 static int close_phase(struct win *w)
 {
     int err = issue_fence(w);
@@ -69,9 +87,12 @@ int rma_fence(struct win *w, int asserts)
     rma_leave(r);
     if (err)
         return err;
-    atomic_store_explicit(&w->ctl->exposed, w->phase + 1, memory_order_release); /* pairs with epoch_access */
+    if (!precede || !w->ring_takes)
+        expose(w);
     if (precede)
         err = close_phase(w);
+    if (precede && w->ring_takes)
+        expose(w);
     rma_enter(r);
     w->phase++;
     w->fence_known = precede;

@@ -98,7 +98,7 @@ int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
         err = issue_lock_begin(w, t);
     else if (t->lock != WIN_LOCK_NOCHECK)
         err = lock_acquire(w, t, exclusive);
-    if (!err)
+    if (!err && !w->ring_puts) /* else the first access looks whether ring puts are in place */
         target_set_ready(w, t);
     RMA_TRACE(r, RMA_EV_LOCK_GRANTED, w, rank, 0);
     return err;

@@ -32,6 +32,17 @@ static inline int ready(struct win *w, struct rma_target *t, const struct rma_op
     return likely(target_ready(w, t)) ? MRMA_SUCCESS : epoch_access(w, t);
 }
 
+/* A put that may go by ring needs no access in a fence epoch: its phase is in the
+ * packet. put_general asks for access if it does not go that way after all. */
+static int ready_to_put(struct win *w, struct rma_target *t, const struct rma_op *op)
+{
+    if (likely(target_ready(w, t)) || !w->ring_puts || t->path != PATH_CMA || !op->ttype->contig ||
+        op->tcount * op->ttype->size > RING_PUT_MAX ||
+        (w->epoch.state != EPOCH_FENCE && w->epoch.state != EPOCH_FENCE_USED))
+        return ready(w, t, op);
+    return op->req ? MRMA_ERR_RMA_SYNC : epoch_use_fence(w);
+}
+
 /* All attached? Pieces one by one if the whole span is not. */
 static bool attached(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t lo, int64_t hi)
 {
@@ -113,7 +124,8 @@ static __attribute__((noinline)) int put_general(struct win *w, struct rma_targe
     case PATH_CMA:
         if (ring_serves(w, op, len) && issue_ring_put(w, t, op->oaddr, (uint64_t)offset, len))
             return MRMA_SUCCESS;
-        return cma_put(t->peer, w->rma->log, owner_addr(w, t, offset), op);
+        err = ready(w, t, op);
+        return err ? err : cma_put(t->peer, w->rma->log, owner_addr(w, t, offset), op);
     default:
         return issue_op(w, t, PKT_OP_PUT, op);
     }
@@ -137,7 +149,7 @@ static inline bool plain(const struct rma_target *t, const struct rma_op *op, si
 int rma_put(struct win *w, const struct rma_op *op)
 {
     struct rma_target *t = &w->targets[op->target];
-    int err = ready(w, t, op);
+    int err = likely(target_ready(w, t) && !op->req) ? MRMA_SUCCESS : ready_to_put(w, t, op);
     char *at;
     size_t len;
     if (unlikely(err))

@@ -49,8 +49,11 @@ struct win_ctl {
     alignas(MRMA_CACHE_LINE) _Atomic uint64_t lock;
     struct event lock_event;
     _Atomic uint32_t packets_wait; /* the owner has queued lock requests of packets */
-    /* Fences this process has entered. Written by the owner. */
+    /* Fences this process has passed so far that others may access it: entered, or
+     * finished where ring puts must be taken in first (fence.c). By the owner. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t exposed;
+    /* Last fence phase + 1 in which anybody sent a ring put here. By all of them. */
+    alignas(MRMA_CACHE_LINE) _Atomic uint32_t ring_phase;
     /* Used in the control block of the node's lowest rank only: lock_all.c. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t all_holders;
     _Atomic uint32_t all_blocked; /* exclusive requests that stepped back */

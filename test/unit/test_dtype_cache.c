@@ -33,7 +33,7 @@ static struct dtype_cache *new_cache(void)
 {
     struct dtype_cache *cache = NULL;
 
-    assert_int_equal(dtype_cache_create(&quiet, &cache), MRMA_SUCCESS);
+    assert_int_equal(dtype_cache_create(&quiet, MPI_COMM_SELF, &cache), MRMA_SUCCESS);
     return cache;
 }
 

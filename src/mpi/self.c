@@ -1,0 +1,16 @@
+/*
+ * self.c - self.h on hosts that have no sessions.
+ */
+#include "mpi/self.h"
+
+#include "base/err.h"
+
+int self_make(MPI_Comm *self)
+{
+    return self_from_world(self) == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_OTHER;
+}
+
+void self_free(MPI_Comm *self)
+{
+    PMPI_Comm_free(self);
+}
