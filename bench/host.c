@@ -34,16 +34,23 @@ void host_init(struct host *host)
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     int len;
     const char *off = getenv("MPIRMA_DISABLE");
-    bool present = dlsym(RTLD_DEFAULT, "MPIRMA_Get_version") != NULL;
+    int (*get_version)(int *major, int *minor, int *patch) = NULL;
+    void *symbol = dlsym(RTLD_DEFAULT, "MPIRMA_Get_version");
     bool disabled = off && !strcmp(off, "1");
+    char number[32] = "";
+    int v[3];
 
     MPI_Get_library_version(version, &len);
     short_name(host, version);
-    host->library = present && !disabled;
-    snprintf(host->rma, sizeof(host->rma), "one-sided calls by %s",
-             host->library ? "libmpi-rma"
-             : present     ? "the host (libmpi-rma disabled)"
-                           : "the host");
+    memcpy(&get_version, &symbol, sizeof(symbol));
+    if (get_version && get_version(&v[0], &v[1], &v[2]) == MPI_SUCCESS)
+        snprintf(number, sizeof(number), " %d.%d.%d", v[0], v[1], v[2]);
+    host->library = symbol && !disabled;
+    if (host->library)
+        snprintf(host->rma, sizeof(host->rma), "one-sided calls by libmpi-rma%s", number);
+    else
+        snprintf(host->rma, sizeof(host->rma), "one-sided calls by the host%s",
+                 symbol ? " (libmpi-rma disabled)" : "");
 }
 
 bool host_any_failed(MPI_Comm comm, bool failed, char *reason, size_t len)

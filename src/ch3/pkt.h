@@ -42,7 +42,7 @@ enum pkt_flag {
     PKT_F_FLUSH = 1 << 3,          /* acknowledge when all before and in this packet is applied */
     PKT_F_UNLOCK = 1 << 4,         /* release the lock, then acknowledge */
     PKT_F_COMPLETE = 1 << 5,       /* last of a PSCW access epoch */
-    PKT_F_FENCE = 1 << 6,          /* last of a fence phase; count holds the phase's operations */
+    PKT_F_FENCE = 1 << 6,          /* last of a fence phase; total tells how much it was */
     PKT_F_ALL = (1 << 7) - 1
 };
 
@@ -66,7 +66,7 @@ struct pkt_hdr {
     uint32_t rank;   /* the sender's rank in the window */
     uint32_t seq;    /* epoch, acknowledgement or barrier number by type */
     uint32_t count;  /* PKT_OPS: records in this packet; PKT_REPLY: the request; PKT_ERROR: the request */
-    uint32_t total;  /* PKT_OPS with PKT_F_FENCE: operation records of the phase; PKT_ERROR: enum mrma_err */
+    uint32_t total;  /* PKT_OPS with PKT_F_FENCE: bytes named in the phase, modulo 2^32; PKT_ERROR: enum mrma_err */
     uint64_t offset; /* PKT_REPLY: position of the data in the request's packed result; PKT_OPS with
                         PKT_F_FLUSH or PKT_F_UNLOCK: the number that the PKT_ACK returns */
 };

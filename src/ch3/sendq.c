@@ -93,7 +93,7 @@ static int check_open(struct ch3_vc *vc)
 
 static void enqueue(struct ch3_vc *vc, struct ch3_stream *st)
 {
-    if (list_empty(&vc->sendq))
+    if (!list_node_queued(&vc->pending_link)) /* still queued where a done call-back sends */
         list_push_back(&vc->ch3->pending_vcs, &vc->pending_link);
     list_push_back(&vc->sendq, &st->link);
     vc->ch3->stats.queued++;

@@ -25,6 +25,12 @@
  * counts is negative if one of them is. */
 int args_verdict(const struct win_rec *rec, int64_t counts, int target, int64_t disp) __attribute__((cold));
 
+/* Is nothing wrong with these? If there may be, ask args_target. */
+static inline bool args_plain(const struct win_rec *rec, int64_t counts, int target, MPI_Aint disp)
+{
+    return likely(counts >= 0 && (unsigned)target < (unsigned)rec->nproc && disp >= rec->lowest_disp);
+}
+
 /* The arguments that every communication call has; op->target, disp, tcount and
  * ttype are set. Returns MRMA_SUCCESS, OP_NOTHING or an error. counts: all counts
  * or'ed, so that one sign tells of all. */
@@ -36,7 +42,7 @@ static inline int args_target(const struct win_rec *rec, struct rma_op *op, int6
     op->target = target;
     op->disp = disp;
     op->tcount = (size_t)tcount;
-    if (unlikely(counts < 0 || (unsigned)target >= (unsigned)rec->nproc || disp < rec->lowest_disp))
+    if (!args_plain(rec, counts, target, disp))
         return args_verdict(rec, counts, target, disp);
     op->ttype = dtype_lookup(mpi_state.types, ttype, &err);
     return likely(op->ttype != NULL) ? MRMA_SUCCESS : err;
@@ -53,6 +59,19 @@ static inline int args_transfer(const struct win_rec *rec, struct rma_op *op, co
         return err;
     *otype_out = otype == ttype ? op->ttype : dtype_lookup(mpi_state.types, otype, &err);
     return err;
+}
+
+/* The flattened form of a datatype if it is known already. */
+static inline bool args_known_type(MPI_Datatype type, const struct dtype **out)
+{
+    struct dtype_cache *cache = mpi_state.types;
+    uintptr_t key = dtype_key(type);
+    struct dtype_record *rec = atomic_load_explicit(&cache->slot[dtype_slot(key)], memory_order_acquire);
+
+    if (unlikely(atomic_load_explicit(&rec->key, memory_order_acquire) != key))
+        return false;
+    *out = rec->dtype;
+    return true;
 }
 
 /* Accumulates (12.3.4): operation predefined and allowed on the element type,

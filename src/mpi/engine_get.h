@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "base/log.h"
+#include "mpi/export.h"
 
 struct engine;
 struct rma;
@@ -31,7 +32,7 @@ struct mpi_state {
     bool threads;  /* MPI_THREAD_MULTIPLE */
 };
 
-extern struct mpi_state mpi_state;
+extern MRMA_HIDDEN struct mpi_state mpi_state;
 
 /* Does MPIRMA_DISABLE=1 hand every call to the host? */
 bool engine_disabled(void);

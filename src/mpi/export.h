@@ -10,6 +10,9 @@
 
 #define MRMA_PUBLIC __attribute__((visibility("default")))
 
+/* Data that several files of the library share: reached without the global offset table. */
+#define MRMA_HIDDEN __attribute__((visibility("hidden")))
+
 /* To stand behind the definition of PMPI_name. */
 #define MRMA_EXPORT_MPI(name)                 \
     extern __typeof__(PMPI_##name) MPI_##name \

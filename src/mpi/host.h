@@ -11,6 +11,8 @@
 
 #include <mpi.h>
 
+#include "mpi/export.h"
+
 #define HOST_WINDOW_FUNCTIONS(X) \
     X(Win_create) X(Win_allocate) X(Win_allocate_shared) X(Win_create_dynamic) X(Win_shared_query) \
     X(Win_attach) X(Win_detach) X(Win_free) X(Win_get_group) X(Win_set_info) X(Win_get_info) \
@@ -38,7 +40,7 @@ struct mpi_host {
 #undef HOST_MEMBER
 };
 
-extern struct mpi_host mpi_host;
+extern MRMA_HIDDEN struct mpi_host mpi_host;
 
 /* The next definition of a symbol behind this library's own. If there is none,
  * says so and ends the process: nothing could be passed on to the host. */

@@ -8,6 +8,8 @@
 
 #include <mpi.h>
 
+#include "mpi/export.h"
+
 #define HOST_LARGE_FUNCTIONS(X) \
     X(Win_create_c) X(Win_allocate_c) X(Win_allocate_shared_c) X(Win_shared_query_c) \
     X(Put_c) X(Get_c) X(Accumulate_c) X(Get_accumulate_c) \
@@ -19,6 +21,6 @@ struct mpi_host_large {
 #undef HOST_MEMBER
 };
 
-extern struct mpi_host_large mpi_host_large;
+extern MRMA_HIDDEN struct mpi_host_large mpi_host_large;
 
 #endif

@@ -17,6 +17,7 @@
 
 #include "base/atomic.h"
 #include "base/list.h"
+#include "mpi/export.h"
 #include "mpi/win_table.h"
 #include "rma/rma.h"
 
@@ -28,7 +29,7 @@ struct mpi_request {
     struct list_node pending; /* those the host does not know to be complete */
 };
 
-extern _Atomic unsigned request_npending;
+extern MRMA_HIDDEN _Atomic unsigned request_npending;
 
 static inline bool request_pending(void)
 {

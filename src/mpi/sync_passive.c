@@ -67,7 +67,7 @@ MRMA_PUBLIC int PMPI_Win_unlock_all(MPI_Win win)
 }
 MRMA_EXPORT_MPI(Win_unlock_all);
 
-MRMA_PUBLIC int PMPI_Win_flush(int rank, MPI_Win win)
+static __attribute__((noinline)) int flush_general(int rank, MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
     int err;
@@ -76,6 +76,20 @@ MRMA_PUBLIC int PMPI_Win_flush(int rank, MPI_Win win)
         return mpi_host.Win_flush(rank, win);
     err = args_rank_ok(rec, rank) ? rma_flush(rec->win, rank) : MRMA_ERR_RANK;
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail_target(rec, "MPI_Win_flush", err, rank);
+}
+
+/* With a short cut for the window used last. */
+MRMA_PUBLIC int PMPI_Win_flush(int rank, MPI_Win win)
+{
+    struct win_rec *rec = win_quick();
+    int err;
+
+    if (!win_is(rec, win) || !args_rank_ok(rec, rank))
+        return flush_general(rank, win);
+    err = rma_flush(rec->win, rank);
+    if (likely(err == MRMA_SUCCESS))
+        return MPI_SUCCESS;
+    return win_fail_target(rec, "MPI_Win_flush", err, rank);
 }
 MRMA_EXPORT_MPI(Win_flush);
 

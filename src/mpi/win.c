@@ -93,8 +93,12 @@ static int win_prepare(const struct win_args *args, const struct boot *boot, str
 {
     int err = engine_get(msg, len);
 
-    if (err == MRMA_SUCCESS)
+    if (err == MRMA_SUCCESS) {
         err = args_window(args->size, args->disp_unit, args->base, args->flavor == WIN_CREATE);
+        if (err != MRMA_SUCCESS)
+            snprintf(msg, len, "base %p, size %lld, displacement unit %lld", args->base,
+                     (long long)args->size, (long long)args->disp_unit);
+    }
     if (err == MRMA_SUCCESS)
         err = win_info_read(args->info, info, msg, len);
     if (err == MRMA_SUCCESS)

@@ -95,11 +95,14 @@ void win_rec_drop(struct win_rec *rec)
 
 int win_table_add(struct win_rec *rec, MPI_Win handle)
 {
+    void *old = NULL;
     int err;
 
     pthread_mutex_lock(&lock);
-    err = map_put(&table, key_of(handle), rec, NULL);
+    err = map_put(&table, key_of(handle), rec, &old);
     if (err == MRMA_SUCCESS) {
+        if (old != NULL)
+            atomic_store_explicit(&((struct win_rec *)old)->handle, WIN_NO_HANDLE, memory_order_release);
         /* The record first, then its handle, then the array: pairs with win_find. */
         atomic_store_explicit(&rec->handle, handle, memory_order_release);
         atomic_store_explicit(slot_of(handle), rec, memory_order_release);

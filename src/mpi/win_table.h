@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "base/atomic.h"
+#include "mpi/export.h"
 #include "mpi/group.h"
 
 struct win;
@@ -48,18 +49,20 @@ struct win_rec {
 /* What no window has: not even MPI_WIN_NULL, which may be looked up. */
 #define WIN_NO_HANDLE ((MPI_Win)(intptr_t)0x5bd1e995)
 
-extern _Atomic(struct win_rec *) win_last; /* never null */
+extern MRMA_HIDDEN _Atomic(struct win_rec *) win_last; /* never null */
 
 /* The slow way. NULL: no window of ours. */
 struct win_rec *win_find(MPI_Win handle);
 
-/* The record of a handle if it is the one used last, else NULL. */
-static inline struct win_rec *win_quick(MPI_Win handle)
+/* The record used last, and is it the one of handle? */
+static inline struct win_rec *win_quick(void)
 {
-    /* Both loads pair with the release stores in win_table.c. */
-    struct win_rec *rec = atomic_load_explicit(&win_last, memory_order_acquire);
+    return atomic_load_explicit(&win_last, memory_order_acquire); /* pairs with win_table.c */
+}
 
-    return likely(atomic_load_explicit(&rec->handle, memory_order_acquire) == handle) ? rec : NULL;
+static inline bool win_is(struct win_rec *rec, MPI_Win handle)
+{
+    return likely(atomic_load_explicit(&rec->handle, memory_order_acquire) == handle); /* pairs with win_table.c */
 }
 
 /* The record of a handle, or NULL: not a window of ours (MPI_WIN_NULL, nonsense,
@@ -67,9 +70,9 @@ static inline struct win_rec *win_quick(MPI_Win handle)
  * say about it. */
 static inline struct win_rec *win_lookup(MPI_Win handle)
 {
-    struct win_rec *rec = win_quick(handle);
+    struct win_rec *rec = win_quick();
 
-    return likely(rec != NULL) ? rec : win_find(handle);
+    return win_is(rec, handle) ? rec : win_find(handle);
 }
 
 /* An empty record for a new window, NULL: no memory. The caller fills it and

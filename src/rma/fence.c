@@ -3,7 +3,7 @@
  *
  * A fence ends phase p of the window and begins p + 1. Direct processes meet in
  * a barrier (their operations are done when issued); to packet peers goes a
- * marker behind the phase's operations, with their number, and the fence ends
+ * marker behind the phase's operations, with their size, and the fence ends
  * when all packet peers' markers have been handled. No barrier over packets.
  *
  * MPI_MODE_NOPRECEDE: nothing to complete, so nobody waits: the process only

@@ -197,8 +197,7 @@ static int send_open(struct pkt_target *pt, uint8_t flags, bool more)
     hdr->len = pt->used;
     hdr->flags = flags;
     hdr->count = pt->count;
-    pt->phase_ops += pt->count;
-    hdr->total = flags & PKT_F_FENCE ? pt->phase_ops : 0;
+    hdr->total = flags & PKT_F_FENCE ? pt->phase_bytes : 0;
     if (pt->lock == PKT_LOCK_DUE && hdr->epoch == PKT_EPOCH_LOCK) {
         hdr->flags |= lock_flag(pt);
         pt->lock = PKT_LOCK_SENT;
@@ -274,10 +273,13 @@ static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const stru
         err = origin_request(pt, kind, op, &request);
     if (err)
         return err;
-    if (kind == PKT_OP_CAS)
+    if (kind == PKT_OP_CAS) {
+        pt->phase_bytes += (uint32_t)acc_extent(op->ttype->basic);
         return append_cas(pt, op, offset, request);
+    }
     struct record_source src;
     record_source_init(&src, kind, op, offset, request);
+    pt->phase_bytes += (uint32_t)src.left;
     if (src.data && src.left > SMALL_OP)
         return stream_records(pt, &src, op);
     return append_records(pt, &src);
@@ -366,7 +368,7 @@ int issue_fence(struct win *w)
             break;
         }
         err = send_open(pt, PKT_F_FENCE, false);
-        pt->phase_ops = 0;
+        pt->phase_bytes = 0;
         pt->unacked = false;
     }
     w->fence_closing = false;

@@ -24,17 +24,18 @@ struct turn {
     struct win *w;
     struct rma_target *t;
     uint32_t ticket;
-    bool exclusive, yielded;
+    bool exclusive, served, yielded;
 };
 
 static bool turn_come(void *arg)
 {
     struct turn *a = arg;
-    if (!lockword_enter(&a->t->ctl->lock, a->ticket, a->exclusive))
-        return false;
-    if (!a->exclusive)
+    if (a->served) /* entering happens once; the waiter may ask again */
+        return true;
+    a->served = lockword_enter(&a->t->ctl->lock, a->ticket, a->exclusive);
+    if (a->served && !a->exclusive)
         lock_notify(a->t); /* the next shared request may be asleep */
-    return true;
+    return a->served;
 }
 
 static bool all_passed(void *arg)

@@ -138,7 +138,6 @@ static bool stream_next(struct ch3_stream *st, void *room, size_t cap, size_t *l
     *len = sizeof *hdr + record_build(&os->src, hdr + 1, cap - sizeof *hdr);
     hdr->len = (uint32_t)*len;
     hdr->count = 1;
-    os->pt->phase_ops++;
     return os->src.left == 0;
 }
 

@@ -77,13 +77,13 @@ static void refuse(struct win *w, struct rma_target *t, const char *why)
             w->index, why);
 }
 
-/* MPI_Win_fence's marker: all records of the phase have come? */
+/* MPI_Win_fence's marker: has everything of the phase come? */
 static void got_marker(struct pkt_origin *po, uint32_t total)
 {
     struct win *w = po->win;
-    if (po->phase_ops != total)
+    if (po->phase_bytes != total)
         refuse(w, po->origin, "operations of a fence phase are missing");
-    po->phase_ops = 0;
+    po->phase_bytes = 0;
     w->fence_arrived++;
 }
 
@@ -144,7 +144,6 @@ static void apply(struct pkt_origin *po, const struct pkt_hdr *hdr)
     if (err)
         refuse(w, t, mrma_err_name(err));
     RMA_TRACE(w->rma, RMA_EV_TARGET_APPLY, w, (int)(t - w->targets), hdr->len);
-    po->phase_ops += hdr->count;
     if (hdr->flags & PKT_F_WANT_OPEN)
         (void)target_send_simple(w, t, PKT_OPEN, hdr->seq, hdr->epoch == PKT_EPOCH_LOCK, 0, 0);
     ride_behind_replies(po, hdr);

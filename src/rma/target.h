@@ -26,7 +26,7 @@ struct pkt_origin {
     bool exclusive, served, yielded;
     uint32_t ticket;
     struct list_node lockq_link; /* in win->lockq while waiting */
-    uint32_t phase_ops; /* records applied in the present fence phase */
+    uint32_t phase_bytes; /* named by the records that came in the present fence phase; wraps */
 };
 
 /* A PKT_OPS has come from t's process: apply, park, or ask for the lock first. */

@@ -216,6 +216,14 @@ static int apply_record(struct win *w, struct rma_target *t, struct record *rec)
     return err;
 }
 
+static uint32_t named_bytes(const struct record *rec)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < rec->op->nseg; i++)
+        sum += (uint32_t)rec->segs[i].len;
+    return sum;
+}
+
 int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
 {
     const char *at = (const char *)(hdr + 1), *end = (const char *)hdr + hdr->len;
@@ -226,6 +234,7 @@ int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
             (void)target_send_simple(w, t, PKT_ERROR, 0, 0, MRMA_ERR_INTERN, 0);
             return MRMA_ERR_INTERN;
         }
+        t->from->phase_bytes += named_bytes(&rec);
         int err = apply_record(w, t, &rec);
         if (!first)
             first = err;

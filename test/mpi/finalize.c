@@ -38,20 +38,19 @@ static void abort_in_epoch(void)
             MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w[kind].win)); /* all but one stay in here */
         }
     }
+    if (mt_rank == 1) {
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    }
+    if (mt_rank == 0) { /* lets the others through, and stays in the locks of the other windows */
+        MT_OK(MPI_Put(&v, 1, MPI_INT64_T, 0, mt_disp(&w[MT_ALLOCATE], 0, 0), 1, MPI_INT64_T,
+                      w[MT_ALLOCATE].win));
+    }
+    MT_OK(MPI_Win_unlock(0, w[MT_ALLOCATE].win));
+    if (mt_rank > 1) { /* most often held by rank 0 for good: asleep in the call */
+        MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w[MT_CREATE_ALLOC_MEM].win));
+    }
     for (;;) {
-        if (mt_rank == 0) {
-            /* Lets rank 1 through to its abort, and stays in the locks of the other windows. */
-            MT_OK(MPI_Put(&v, 1, MPI_INT64_T, 0, mt_disp(&w[MT_ALLOCATE], 0, 0), 1, MPI_INT64_T,
-                          w[MT_ALLOCATE].win));
-            MT_OK(MPI_Win_unlock(0, w[MT_ALLOCATE].win));
-            pause();
-        } else if (mt_rank == 1) {
-            MPI_Abort(MPI_COMM_WORLD, 3);
-        } else {
-            MT_OK(MPI_Win_unlock(0, w[MT_ALLOCATE].win));
-            MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0,
-                               w[MT_CREATE_ALLOC_MEM].win)); /* held by rank 0 for good */
-        }
+        pause();
     }
 }
 

@@ -63,7 +63,7 @@ static void all_to_all(enum mt_kind kind, bool self)
 
     mt_section("all to all%s, %s", self ? " with self" : "", mt_kind_name(kind));
     if (mt_win_make(&w, kind, mt_size * PART, 1, MPI_COMM_WORLD)) {
-        for (int epoch = 0; epoch < 60; epoch++) {
+        for (int epoch = 0; epoch < 40; epoch++) {
             MPI_Group to = shuffled(&w, self ? -1 : w.rank, &rng),
                       from = shuffled(&w, self ? -1 : w.rank, &rng);
             if (mt_rng_below(&rng, 15) == 0) {
@@ -184,7 +184,7 @@ static void random_groups(enum mt_kind kind)
     mt_section("random groups, %s", mt_kind_name(kind));
     if (mt_win_make(&w, kind, mt_size * PART, 1, MPI_COMM_WORLD)) {
         memset(w.base, 0, (size_t)w.bytes);
-        for (int e = 0; e < 60; e++) {
+        for (int e = 0; e < 40; e++) {
             int to[64], from[64], nto = 0, nfrom = 0;
             for (int o = 0; o < w.size; o++) {
                 for (int t = 0; t < w.size; t++) {
@@ -331,7 +331,7 @@ int main(int argc, char **argv)
     MT_FOR_KINDS(kind) {
         all_to_all(kind, false);
         all_to_all(kind, true);
-        ring(kind, 300, 8);
+        ring(kind, 150, 8);
         ring(kind, 40, 5000);
         ring(kind, 8, 500001);
         master(kind);

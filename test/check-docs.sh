@@ -1,0 +1,134 @@
+#!/bin/sh
+# check-docs.sh - what the documentation must keep up with in the source: every
+# variable and info key is in the user guide, the state tables are those of the
+# code, the files it names exist. Reports in TAP; a difference is named.
+#
+# Both sides are reduced to lines of words and compared as sets. The tables of the
+# code are read as text: the columns of epoch.c's are the enumerators of epoch.h
+# in order, those of vc.c's name themselves.
+
+top=${abs_top_srcdir:?run by make check}
+guide=$top/doc/user-guide.md
+states=$top/doc/states.md
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/check-docs.XXXXXX") || exit 1
+trap 'rm -rf "$tmp"' EXIT
+n=0
+failed=0
+
+point() { # description, offences (empty: passed)
+    n=$((n + 1))
+    if test -z "$2"; then
+        echo "ok $n - $1"
+    else
+        failed=$((failed + 1))
+        echo "not ok $n - $1"
+        printf '%s\n' "$2" | sed 's/^/#   /'
+    fi
+}
+
+# same DESCRIPTION LEAST: the lines of $tmp/code and $tmp/doc agree and there are at
+# least so many (a pattern that finds nothing must not pass).
+same() {
+    sort -u "$tmp/code" >"$tmp/code.s"
+    sort -u "$tmp/doc" >"$tmp/doc.s"
+    offences=$(comm -23 "$tmp/code.s" "$tmp/doc.s" | sed 's/^/only in the code: /'
+        comm -13 "$tmp/code.s" "$tmp/doc.s" | sed 's/^/only in the documentation: /')
+    test "$(wc -l <"$tmp/code.s")" -ge "$2" ||
+        offences="$offences
+found only $(wc -l <"$tmp/code.s") entries in the code, expected $2 or more"
+    point "$1" "$offences"
+}
+
+# First cells, in backquotes, of the user guide's tables that match a pattern.
+guide_rows() {
+    sed -n "s/^| \`\($1\)\` |.*/\1/p" "$guide"
+}
+
+sed -n '/conf_vars\[\] = {/,/^};/s/.*{ "\(MPIRMA_[A-Z_]*\)".*/\1/p' "$top/src/base/conf.c" >"$tmp/code"
+guide_rows 'MPIRMA_[A-Z_]*' >"$tmp/doc"
+same "the user guide has a row for every variable of conf.c, and no other" 9
+
+{
+    sed -n '/^static const struct hint/,/^};/s/^ *{ "\([a-z_]*\)",.*/\1/p' "$top/src/mpi/win_info.c"
+    sed -n 's/.*PMPI_Info_set(info, "\([a-z_]*\)".*/\1/p' "$top/src/mpi/win_info.c"
+} >"$tmp/code"
+guide_rows '[a-z_]*' >"$tmp/doc"
+same "the user guide has a row for every info key of win_info.c, and no other" 12
+
+# doc_table NAME: of the table whose header begins with "| NAME |", a line "STATE EVENT
+# NEXT" for every cell.
+doc_table() {
+    awk -F'|' -v name="$1" '
+        function word(s) { gsub(/[ `]/, "", s); return s }
+        !on && word($2) == name { on = 1; for (i = 3; i < NF; i++) head[i] = word($i); next }
+        on && !/^\|/ { on = 0 }
+        on && $2 !~ /^ *:?-+:? *$/ { for (i = 3; i < NF; i++) print word($2), head[i], word($i) }
+    ' "$states"
+}
+
+# The block of a table in the source without comments, one line a state.
+code_block() { # file, first line's pattern
+    sed -n "/$2/,/^};/p" "$1" | sed 's|/\*[^*]*\*/||g' | tr -d '\n' | sed 's/\[[A-Z0-9_]*\] *= *{/\
+&/g'
+}
+
+events=$(sed -n '/^enum epoch_event {/,/^};/s/^ *EPOCH_EV_\([A-Z_]*\).*/\1/p' "$top/src/rma/epoch.h")
+code_block "$top/src/rma/epoch.c" '^static const unsigned char table' | awk -v events="$(echo $events)" '
+    BEGIN { split(events, event, " ") }
+    match($0, /^\[EPOCH_[A-Z_]*\]/) {
+        state = substr($0, 8, RLENGTH - 8)
+        row = substr($0, index($0, "{") + 1)
+        sub(/}.*/, "", row)
+        cells = split(row, cell, ",")
+        for (i = 1; i <= cells; i++) {
+            gsub(/ /, "", cell[i])
+            if (cell[i] == "") continue
+            sub(/^EPOCH_/, "", cell[i])
+            print state, event[i], cell[i] == "NO" ? "-" : cell[i]
+        }
+    }' >"$tmp/code"
+doc_table epoch >"$tmp/doc"
+same "the epoch table of doc/states.md is that of epoch.c" 60
+
+code_block "$top/src/ch3/vc.c" '^static const uint8_t transition' | awk '
+    match($0, /^\[CH3_VC_[A-Z]*\] *= *{/) {
+        state = $0
+        sub(/^\[CH3_VC_/, "", state); sub(/\].*/, "", state)
+        row = substr($0, index($0, "{") + 1)
+        held = row
+    }
+    match($0, /^\[CH3_VC_[A-Z]*\] *= *CH3|^\[CH3_VC_[A-Z]*\] *= *REF/) { row = held $0 }
+    state != "" {
+        while (match(row, /\[CH3_VC_[A-Z]*\] *= *[A-Z0-9_]*/)) {
+            pair = substr(row, RSTART, RLENGTH)
+            row = substr(row, RSTART + RLENGTH)
+            event = pair; sub(/^\[CH3_VC_/, "", event); sub(/\].*/, "", event)
+            to = pair; sub(/.*= */, "", to); sub(/^CH3_VC_/, "", to)
+            print state, event, to == "REFUSED" ? "-" : to
+        }
+    }' >"$tmp/code"
+doc_table connection >"$tmp/doc"
+same "the virtual connection table of doc/states.md is that of vc.c" 9
+
+{
+    sed -n 's/.*enum { \(PKT_LOCK_[A-Z_, ]*\) } lock;.*/\1/p' "$top/src/rma/issue.h"
+    sed -n 's/.*enum { \(LOCKQ_[A-Z_, ]*\) } lock;.*/\1/p' "$top/src/rma/target.h"
+} | tr -d ' ' | tr ',' '\n' >"$tmp/code"
+grep -oE '\b(PKT_LOCK|LOCKQ)_[A-Z]+\b' "$states" >"$tmp/doc"
+same "doc/states.md has the states of a lock asked for by packets" 7
+
+# Paths in backquotes, and the targets of links that lead into the tree.
+for file in "$top/README.md" "$top"/doc/*.md; do
+    grep -oE '`(src|test|doc|bench|scripts|tools|include|\.ci)/[A-Za-z0-9_./-]*`' "$file" | tr -d '`'
+    dir=$(dirname "${file#"$top/"}")
+    grep -oE '\]\([^)#:]+\)' "$file" | sed 's/^](//; s/)$//' | sed "s|^|$dir/|"
+done | sort -u >"$tmp/paths"
+missing=$(while read -r path; do
+    test -e "$top/$path" || echo "$path does not exist"
+done <"$tmp/paths")
+test "$(wc -l <"$tmp/paths")" -ge 40 || missing="$missing
+only $(wc -l <"$tmp/paths") paths were found"
+point "every file that the documentation names exists" "$missing"
+
+echo "1..$n"
+test "$failed" = 0

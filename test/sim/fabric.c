@@ -1,0 +1,556 @@
+/*
+ * fabric.c - see fabric.h.
+ *
+ * Locations: word 0 says what it is, word 1 is the address (of the memory, or of
+ * a struct segment). Records: word 0 the fabric rank, word 1 the node. Locks: a
+ * process's mem_lock for its allocations and maps; a segment's own count.
+ */
+#include "fabric.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "rma/handlers.h"
+#include "rma/progress.h"
+
+enum { LOC_MEMORY = 1, LOC_SEGMENT };
+
+struct allocation {
+    struct list_node link;
+    char *at;
+    size_t size;
+};
+
+/* Shared by all who map it; the last to unmap frees it. */
+struct segment {
+    char *base;
+    size_t size;
+    _Atomic int refs;
+};
+
+struct mapping {
+    struct segment *segment; /* NULL: plain memory */
+};
+
+void fabric_fail(const char *file, int line, const char *what)
+{
+    fprintf(stderr, "%s:%d: check failed: %s\n", file, line, what);
+    abort();
+}
+
+static void on_alarm(int sig)
+{
+    static const char text[] = "watchdog: the test hangs\n";
+    (void)sig;
+    if (write(2, text, sizeof text - 1) < 0)
+        _exit(2);
+    abort();
+}
+
+void fabric_watchdog(unsigned seconds)
+{
+    signal(SIGALRM, on_alarm);
+    alarm(seconds);
+}
+
+static void *zeroed(size_t align, size_t size)
+{
+    const size_t whole = (size + align - 1) / align * align;
+    void *at = aligned_alloc(align, whole ? whole : align);
+    FABRIC_CHECK(at);
+    memset(at, 0, whole);
+    return at;
+}
+
+/* ---- memory ---- */
+
+static int mem_alloc(void *ctx, size_t size, size_t align, void **out)
+{
+    struct fabric_proc *p = ctx;
+    struct allocation *a = calloc(1, sizeof *a);
+    FABRIC_CHECK(a);
+    a->size = size;
+    a->at = zeroed(align < MRMA_CACHE_LINE ? MRMA_CACHE_LINE : align, size);
+    pthread_mutex_lock(&p->mem_lock);
+    list_push_back(&p->mem, &a->link);
+    pthread_mutex_unlock(&p->mem_lock);
+    *out = a->at;
+    return MRMA_SUCCESS;
+}
+
+static struct allocation *find_allocation(struct fabric_proc *p, const char *at, size_t len)
+{
+    LIST_EACH(node, &p->mem) {
+        struct allocation *a = LIST_ENTRY(node, struct allocation, link);
+        if (at >= a->at && at <= a->at + a->size && len <= (size_t)(a->at + a->size - at))
+            return a;
+    }
+    return NULL;
+}
+
+static void mem_free(void *ctx, void *ptr)
+{
+    struct fabric_proc *p = ctx;
+    pthread_mutex_lock(&p->mem_lock);
+    struct allocation *a = find_allocation(p, ptr, 0);
+    FABRIC_CHECK(a && a->at == ptr);
+    list_remove(&a->link);
+    pthread_mutex_unlock(&p->mem_lock);
+    free(a->at);
+    free(a);
+}
+
+static bool mem_find(void *ctx, const void *ptr, size_t len, struct rma_mem_loc *loc)
+{
+    struct fabric_proc *p = ctx;
+    pthread_mutex_lock(&p->mem_lock);
+    const bool found = find_allocation(p, ptr, len) != NULL;
+    pthread_mutex_unlock(&p->mem_lock);
+    if (found)
+        *loc = (struct rma_mem_loc){{LOC_MEMORY, (uint64_t)(uintptr_t)ptr}};
+    return found;
+}
+
+static struct mapping *new_mapping(struct fabric_proc *p, struct segment *seg)
+{
+    struct mapping *m = calloc(1, sizeof *m);
+    FABRIC_CHECK(m);
+    m->segment = seg;
+    pthread_mutex_lock(&p->mem_lock);
+    p->nmaps++;
+    pthread_mutex_unlock(&p->mem_lock);
+    return m;
+}
+
+static int mem_map(void *ctx, const struct rma_mem_loc *loc, void **out, void **handle)
+{
+    struct segment *seg = NULL;
+    FABRIC_CHECK(loc->word[0] == LOC_MEMORY || loc->word[0] == LOC_SEGMENT);
+    *out = (void *)(uintptr_t)loc->word[1];
+    if (loc->word[0] == LOC_SEGMENT) {
+        seg = *out;
+        atomic_fetch_add_explicit(&seg->refs, 1, memory_order_relaxed);
+        *out = seg->base;
+    }
+    *handle = new_mapping(ctx, seg);
+    return MRMA_SUCCESS;
+}
+
+static void mem_unmap(void *ctx, void *handle)
+{
+    struct fabric_proc *p = ctx;
+    struct mapping *m = handle;
+    if (m->segment && atomic_fetch_sub_explicit(&m->segment->refs, 1, memory_order_acq_rel) == 1) {
+        free(m->segment->base);
+        free(m->segment);
+    }
+    free(m);
+    pthread_mutex_lock(&p->mem_lock);
+    p->nmaps--;
+    pthread_mutex_unlock(&p->mem_lock);
+}
+
+static int segment_create(void *ctx, size_t size, void **base, void **handle, struct rma_mem_loc *loc)
+{
+    struct segment *seg = calloc(1, sizeof *seg);
+    FABRIC_CHECK(seg);
+    seg->size = size;
+    seg->base = zeroed((size_t)sysconf(_SC_PAGESIZE), size);
+    atomic_init(&seg->refs, 1);
+    *base = seg->base;
+    *handle = new_mapping(ctx, seg);
+    *loc = (struct rma_mem_loc){{LOC_SEGMENT, (uint64_t)(uintptr_t)seg}};
+    return MRMA_SUCCESS;
+}
+
+static int segment_commit(void *ctx, void *handle, size_t offset, size_t len)
+{
+    const struct segment *seg = ((struct mapping *)handle)->segment;
+    (void)ctx;
+    FABRIC_CHECK(seg && offset <= seg->size && len <= seg->size - offset);
+    return MRMA_SUCCESS;
+}
+
+void *fabric_mem_alloc(struct fabric_proc *p, size_t size)
+{
+    void *at;
+    FABRIC_CHECK(mem_alloc(p, size, MRMA_CACHE_LINE, &at) == MRMA_SUCCESS);
+    return at;
+}
+
+void fabric_mem_free(struct fabric_proc *p, void *ptr)
+{
+    mem_free(p, ptr);
+}
+
+/* ---- processes ---- */
+
+static bool same_node(void *ctx, const struct rma_proc_record *rec)
+{
+    const struct fabric_proc *p = ctx;
+    return rec->word[1] == p->record.word[1];
+}
+
+static unsigned record_cpus(void *ctx, const struct rma_proc_record *records, size_t stride, int n)
+{
+    const struct fabric_proc *p = ctx;
+    (void)records, (void)stride, (void)n;
+    return p->fabric->opts.cpus ? p->fabric->opts.cpus : 1;
+}
+
+static int peer_get(void *ctx, const struct rma_proc_record *rec, bool node, struct rma_peer **out)
+{
+    struct fabric_proc *p = ctx;
+    struct fabric_peer *peer = &p->peers[rec->word[0]];
+    FABRIC_CHECK(rec->word[0] < (uint64_t)p->fabric->opts.nproc);
+    peer->peer.node |= node;
+    peer->peer.refs++;
+    *out = &peer->peer;
+    return MRMA_SUCCESS;
+}
+
+static void peer_put(void *ctx, struct rma_peer *peer)
+{
+    (void)ctx;
+    FABRIC_CHECK(peer->refs > 0);
+    peer->refs--;
+}
+
+static int peer_connect(void *ctx, struct rma_peer *peer)
+{
+    struct fabric_proc *p = ctx;
+    struct fabric_peer *fp = (struct fabric_peer *)peer;
+    if (fp->ring)
+        return MRMA_SUCCESS;
+    fp->ring = zeroed(MRMA_CACHE_LINE, sizeof *fp->ring);
+    const struct heap_loc loc = {.offset = (uint64_t)(uintptr_t)fp->ring};
+    rma_enter(&p->rma);
+    int err = shm_channel_connect(&fp->shm, p->record.word[0] + 1, fp->ring, &loc);
+    FABRIC_CHECK(!err && ch3_vc_event(&peer->vc, CH3_VC_CONNECT));
+    rma_leave(&p->rma);
+    return MRMA_SUCCESS;
+}
+
+static bool peer_alive(void *ctx, struct rma_peer *peer)
+{
+    struct fabric_proc *p = ctx;
+    return !atomic_load_explicit(&p->fabric->procs[peer->uid - 1].dead, memory_order_acquire);
+}
+
+static void *agent_main(void *arg)
+{
+    struct fabric_proc *p = arg;
+    rma_agent_loop(&p->rma, &p->agent_stop);
+    return NULL;
+}
+
+static int agent_start(void *ctx)
+{
+    struct fabric_proc *p = ctx;
+    atomic_store_explicit(&p->rma.concurrent, true, memory_order_relaxed);
+    FABRIC_CHECK(pthread_create(&p->agent, NULL, agent_main, p) == 0);
+    p->rma.agent = true;
+    return MRMA_SUCCESS;
+}
+
+/* ---- the channel: shm behind a coin ---- */
+
+/* The coin has a state of its own for each process; polls and reserves of a
+ * process never run at the same time. */
+static bool hits(struct fabric_proc *p, unsigned percent)
+{
+    if (!percent)
+        return false;
+    p->random ^= p->random << 13;
+    p->random ^= p->random >> 7;
+    p->random ^= p->random << 17;
+    return p->random % 100 < percent;
+}
+
+static void *coin_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
+{
+    struct fabric_proc *p = LIST_ENTRY(ch, struct fabric_proc, channel);
+    if (hits(p, p->fabric->opts.refuse_percent))
+        return NULL;
+    return p->shm->channel.ops->reserve(&p->shm->channel, vc, len);
+}
+
+static void coin_commit(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
+{
+    struct fabric_proc *p = LIST_ENTRY(ch, struct fabric_proc, channel);
+    p->shm->channel.ops->commit(&p->shm->channel, vc, len);
+}
+
+static unsigned coin_poll(struct ch3_channel *ch)
+{
+    struct fabric_proc *p = LIST_ENTRY(ch, struct fabric_proc, channel);
+    if (hits(p, p->fabric->opts.delay_percent))
+        return 0;
+    return p->shm->channel.ops->poll(&p->shm->channel);
+}
+
+static bool coin_pending(struct ch3_channel *ch)
+{
+    struct fabric_proc *p = LIST_ENTRY(ch, struct fabric_proc, channel);
+    return p->shm->channel.ops->pending(&p->shm->channel);
+}
+
+static void coin_disconnect(struct ch3_channel *ch, struct ch3_vc *vc)
+{
+    struct fabric_proc *p = LIST_ENTRY(ch, struct fabric_proc, channel);
+    p->shm->channel.ops->disconnect(&p->shm->channel, vc);
+}
+
+static const struct ch3_channel_ops coin_ops = {.name = "fabric",
+                                                .reserve = coin_reserve,
+                                                .commit = coin_commit,
+                                                .poll = coin_poll,
+                                                .pending = coin_pending,
+                                                .disconnect = coin_disconnect};
+
+static void *ring_map(void *ctx, const struct heap_loc *where)
+{
+    (void)ctx;
+    return (void *)(uintptr_t)where->offset;
+}
+
+static struct ch3_vc *vc_find(void *ctx, uint64_t uid)
+{
+    struct fabric_proc *p = ctx;
+    return uid && uid <= (uint64_t)p->fabric->opts.nproc ? &p->peers[uid - 1].peer.vc : NULL;
+}
+
+/* ---- communicators ---- */
+
+struct fabric_comm *fabric_comm_new(int n)
+{
+    struct fabric_comm *c = calloc(1, sizeof *c);
+    FABRIC_CHECK(c);
+    c->n = n;
+    FABRIC_CHECK(pthread_barrier_init(&c->barrier, NULL, (unsigned)n) == 0);
+    return c;
+}
+
+void fabric_comm_free(struct fabric_comm *c)
+{
+    pthread_barrier_destroy(&c->barrier);
+    free(c->slots);
+    free(c);
+}
+
+static int comm_allgather(struct boot *boot, const void *mine, void *all, size_t len)
+{
+    struct fabric_comm *c = boot->handle;
+    if (pthread_barrier_wait(&c->barrier) == PTHREAD_BARRIER_SERIAL_THREAD && c->slot_bytes < len) {
+        free(c->slots);
+        c->slots = malloc(len * (size_t)c->n);
+        c->slot_bytes = len;
+        FABRIC_CHECK(c->slots);
+    }
+    pthread_barrier_wait(&c->barrier);
+    memcpy(c->slots + (size_t)boot->rank * len, mine, len);
+    pthread_barrier_wait(&c->barrier);
+    memcpy(all, c->slots, len * (size_t)c->n);
+    return MRMA_SUCCESS;
+}
+
+static int comm_allmax(struct boot *boot, int mine, int *max)
+{
+    int all[FABRIC_MAX];
+    int err = comm_allgather(boot, &mine, all, sizeof mine);
+    *max = mine;
+    for (int i = 0; i < boot->nproc; i++)
+        if (all[i] > *max)
+            *max = all[i];
+    return err;
+}
+
+void fabric_comm_boot(struct fabric_comm *c, int rank, struct boot *boot)
+{
+    *boot = (struct boot){.rank = rank, .nproc = c->n, .allgather = comm_allgather, .allmax = comm_allmax, .handle = c};
+}
+
+struct boot *fabric_boot(struct fabric_proc *p)
+{
+    return &p->fabric->boots[p->rank];
+}
+
+void fabric_barrier(struct fabric_proc *p)
+{
+    pthread_barrier_wait(&p->fabric->world->barrier);
+}
+
+/* ---- start and end ---- */
+
+static void init_peers(struct fabric_proc *p)
+{
+    const int n = p->fabric->opts.nproc;
+    p->peers = zeroed(MRMA_CACHE_LINE, (size_t)n * sizeof *p->peers);
+    for (int i = 0; i < n; i++) {
+        struct fabric_peer *fp = &p->peers[i];
+        struct procseg *seg = p->fabric->procs[i].seg;
+        fp->shm.seg = seg;
+        fp->peer = (struct rma_peer){.uid = (uint64_t)i + 1, .pid = (int32_t)getpid(), .self = i == p->rank,
+                                     .node = i == p->rank, .cma = !p->fabric->opts.no_cma, .event = &seg->event,
+                                     .agent_event = &seg->agent_event, .stripes = seg->stripes};
+        ch3_vc_init(&fp->peer.vc, &p->ch3, &p->channel, &fp->shm, fp);
+    }
+}
+
+static void init_env(struct fabric_proc *p)
+{
+    p->env = (struct rma_env){.ctx = p,
+                              .mem_alloc = mem_alloc,
+                              .mem_free = mem_free,
+                              .mem_find = mem_find,
+                              .mem_map = mem_map,
+                              .mem_unmap = mem_unmap,
+                              .segment_create = segment_create,
+                              .segment_commit = segment_commit,
+                              .record = &p->record,
+                              .peer_get = peer_get,
+                              .peer_connect = peer_connect,
+                              .peer_put = peer_put,
+                              .record_same_node = same_node,
+                              .record_cpus = record_cpus,
+                              .peer_alive = peer_alive,
+                              .agent_start = agent_start,
+                              .event = &p->seg->event,
+                              .agent_event = &p->seg->agent_event,
+                              .polling = &p->seg->polling,
+                              .stripes = p->seg->stripes};
+}
+
+static void init_proc(struct fabric *f, int rank)
+{
+    const struct fabric_opts *o = &f->opts;
+    struct fabric_proc *p = &f->procs[rank];
+    char name[32];
+    p->fabric = f;
+    p->rank = rank;
+    snprintf(name, sizeof name, "proc %d", rank);
+    log_init(&p->log, LOG_LEVEL_WARN, o->quiet ? -1 : 2, name);
+    p->conf = (struct conf){.path = o->path, .progress = o->progress, .hang_report = o->hang_report};
+    p->record.word[0] = (uint64_t)rank;
+    p->record.word[1] = o->per_node ? (uint64_t)(rank / o->per_node) : 0;
+    p->random = (o->seed ? o->seed : 1) * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)rank + 1;
+    pthread_mutex_init(&p->mem_lock, NULL);
+    list_init(&p->mem);
+    init_env(p);
+    init_peers(p);
+    p->shm = zeroed(MRMA_CACHE_LINE, sizeof *p->shm);
+    const struct shm_channel_env env = {.ctx = p, .map = ring_map, .find = vc_find};
+    shm_channel_init(p->shm, p->seg, &env, &p->log);
+    p->shm->channel.deliver = ch3_deliver;
+    p->channel.ops = &coin_ops;
+    ch3_init(&p->ch3, &p->log, rma_handlers, &p->rma);
+    ch3_add_channel(&p->ch3, &p->channel);
+    rma_init(&p->rma, &p->log, &p->conf, &p->env, &p->ch3, clock_monotonic_ns, o->threads);
+}
+
+struct fabric *fabric_new(const struct fabric_opts *opts)
+{
+    struct fabric *f = calloc(1, sizeof *f);
+    FABRIC_CHECK(f && opts->nproc > 0 && opts->nproc <= FABRIC_MAX);
+    f->opts = *opts;
+    f->procs = zeroed(MRMA_CACHE_LINE, (size_t)opts->nproc * sizeof *f->procs);
+    f->boots = calloc((size_t)opts->nproc, sizeof *f->boots);
+    f->world = fabric_comm_new(opts->nproc);
+    FABRIC_CHECK(f->boots);
+    for (int i = 0; i < opts->nproc; i++) {
+        f->procs[i].seg = zeroed(MRMA_CACHE_LINE, sizeof(struct procseg));
+        fabric_comm_boot(f->world, i, &f->boots[i]);
+    }
+    for (int i = 0; i < opts->nproc; i++)
+        init_proc(f, i);
+    return f;
+}
+
+static void stop_agent(struct fabric_proc *p)
+{
+    if (!p->rma.agent)
+        return;
+    atomic_store_explicit(&p->agent_stop, true, memory_order_release);
+    event_wake(&p->seg->agent_event);
+    pthread_join(p->agent, NULL);
+    p->rma.agent = false;
+}
+
+static void check_nothing_left(const struct fabric_proc *p)
+{
+    for (uint32_t i = 0; i < p->rma.nwins; i++)
+        FABRIC_CHECK(!p->rma.wins[i]);
+    FABRIC_CHECK(map_count(&p->rma.requests) == 0);
+    FABRIC_CHECK(list_empty(&p->mem));
+    FABRIC_CHECK(p->nmaps == 0);
+    for (int i = 0; i < p->fabric->opts.nproc; i++)
+        FABRIC_CHECK(p->peers[i].peer.refs == 0);
+}
+
+void fabric_free(struct fabric *f)
+{
+    for (int i = 0; i < f->opts.nproc; i++)
+        stop_agent(&f->procs[i]);
+    for (int i = 0; i < f->opts.nproc; i++) {
+        struct fabric_proc *p = &f->procs[i];
+        check_nothing_left(p);
+        for (int k = 0; k < f->opts.nproc; k++) {
+            ch3_vc_lost(&p->peers[k].peer.vc); /* drops what is still queued */
+            free(p->peers[k].ring);
+        }
+        rma_fini(&p->rma);
+        pthread_mutex_destroy(&p->mem_lock);
+        free(p->shm);
+        free(p->peers);
+    }
+    for (int i = 0; i < f->opts.nproc; i++)
+        free(f->procs[i].seg);
+    fabric_comm_free(f->world);
+    free(f->boots);
+    free(f->procs);
+    free(f);
+}
+
+struct runner {
+    struct fabric_proc *proc;
+    void (*body)(struct fabric_proc *p, void *arg);
+    void *arg;
+};
+
+static void *run_one(void *arg)
+{
+    struct runner *r = arg;
+    r->body(r->proc, r->arg);
+    return NULL;
+}
+
+void fabric_run(struct fabric *f, void (*body)(struct fabric_proc *p, void *arg), void *arg)
+{
+    pthread_t threads[FABRIC_MAX];
+    struct runner runners[FABRIC_MAX];
+    for (int i = 0; i < f->opts.nproc; i++) {
+        runners[i] = (struct runner){&f->procs[i], body, arg};
+        FABRIC_CHECK(pthread_create(&threads[i], NULL, run_one, &runners[i]) == 0);
+    }
+    for (int i = 0; i < f->opts.nproc; i++)
+        pthread_join(threads[i], NULL);
+}
+
+struct win *fabric_win(struct fabric_proc *p, enum win_flavor flavor, void *base, uint64_t size, uint32_t disp_unit)
+{
+    const struct win_spec spec = {.flavor = flavor, .base = base, .size = size, .disp_unit = disp_unit,
+                                  .hints = win_hints_default(), .boot = fabric_boot(p)};
+    struct win *w = NULL;
+    FABRIC_CHECK(win_create(&p->rma, &spec, &w) == MRMA_SUCCESS);
+    return w;
+}
+
+void fabric_win_free(struct win *w)
+{
+    FABRIC_CHECK(win_free_begin(w) == MRMA_SUCCESS);
+    win_free_end(w);
+}

@@ -1,0 +1,142 @@
+/*
+ * fabric.h - N processes of the library in one test process, a thread each.
+ *
+ * Every process has its own struct rma, ch3, shm channel, environment and record;
+ * nothing is shared but what processes of a node share: control blocks, windows
+ * and rings, here in plain memory ("mapping" returns the owner's pointer). The
+ * code under test is the code that ships, from rma/rma.h down to shm/ring.h; only
+ * engine.c, segments and the host are replaced. So ThreadSanitizer sees it all.
+ *
+ *   struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = 4, .path = CONF_PATH_SHM_PACKETS});
+ *   fabric_run(f, body, arg);      body(struct fabric_proc *p, void *arg), once per process
+ *   fabric_free(f);                checks that nothing is left: windows, memory, maps, peers
+ *
+ * Paths: memory of fabric_mem_alloc and MPI_Win_allocate is mapped; any other is
+ * kernel-assisted (the kernel lets a process read itself) unless .no_cma.
+ * Bodies use FABRIC_CHECK, never cmocka's asserts (those jump, out of a foreign
+ * thread): a failed check ends the program. fabric_watchdog ends a hanging one.
+ * fabric_run may be called several times; state (windows in p->user) persists.
+ */
+#ifndef MRMA_TEST_SIM_FABRIC_H
+#define MRMA_TEST_SIM_FABRIC_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/boot.h"
+#include "base/conf.h"
+#include "base/list.h"
+#include "ch3/ch3.h"
+#include "rma/win.h"
+#include "shm/channel.h"
+
+enum { FABRIC_MAX = 64 };
+
+struct fabric_opts {
+    int nproc;
+    enum conf_path path;         /* as MPIRMA_PATH */
+    enum conf_progress progress; /* as MPIRMA_PROGRESS: auto and agent start an agent thread a process */
+    int per_node;                /* so many consecutive processes are a node; 0: one node. Others: packets */
+    bool threads;                /* several threads of a process call (MPI_THREAD_MULTIPLE) */
+    bool no_cma;                 /* the kernel refuses cross-memory attach */
+    unsigned cpus;               /* processors a node is said to have; 0: one (waits yield at once) */
+    double hang_report;          /* as MPIRMA_HANG_REPORT */
+    bool quiet;                  /* drop the library's messages: the test provokes them */
+    /* A slow and full network: so many percent of reserves find no room, of polls
+     * deliver nothing. Repeatable by seed as far as threads are. */
+    unsigned refuse_percent, delay_percent;
+    uint64_t seed;
+};
+
+struct fabric;
+
+/* One process's view of another: the rma_peer that windows use. */
+struct fabric_peer {
+    struct rma_peer peer; /* first */
+    struct shm_peer shm;
+    struct ring *ring;    /* mine to it, NULL: not connected */
+};
+
+struct fabric_proc {
+    struct fabric *fabric;
+    int rank;             /* in the fabric; windows over a fabric_comm may differ */
+    struct log log;
+    struct conf conf;
+    struct procseg *seg;  /* events, stripes, ring announcements */
+    struct shm_channel *shm;
+    struct ch3_channel channel; /* what CH3 sees: shm behind refuse and delay */
+    struct ch3 ch3;
+    struct rma_env env;
+    struct rma_proc_record record;
+    struct rma rma;
+    struct fabric_peer *peers; /* nproc */
+    uint64_t random;
+    pthread_mutex_t mem_lock;
+    struct list mem;           /* allocations, of mem_alloc */
+    int nmaps;                 /* maps not yet unmapped (under mem_lock) */
+    pthread_t agent;
+    _Atomic bool agent_stop;
+    _Atomic bool dead;         /* set by a test: env->peer_alive says so */
+    void *user;                /* the test's */
+};
+
+/* A communicator: an exchange among n threads. */
+struct fabric_comm {
+    int n;
+    pthread_barrier_t barrier;
+    unsigned char *slots;
+    size_t slot_bytes;
+};
+
+struct fabric {
+    struct fabric_opts opts;
+    struct fabric_proc *procs;
+    struct fabric_comm *world;
+    struct boot *boots; /* of world, one a process */
+};
+
+struct fabric *fabric_new(const struct fabric_opts *opts);
+/* Ends agents and engines. Aborts if windows, memory, maps or peer references are left. */
+void fabric_free(struct fabric *f);
+
+/* Call body in one thread per process and wait for all. */
+void fabric_run(struct fabric *f, void (*body)(struct fabric_proc *p, void *arg), void *arg);
+
+/* The boot to create a window over all processes with. */
+struct boot *fabric_boot(struct fabric_proc *p);
+/* A barrier of all processes that is not the library's, and makes no progress. */
+void fabric_barrier(struct fabric_proc *p);
+
+/* Communicators of n processes: one calls new, each fills its own boot. */
+struct fabric_comm *fabric_comm_new(int n);
+void fabric_comm_free(struct fabric_comm *c);
+void fabric_comm_boot(struct fabric_comm *c, int rank, struct boot *boot);
+
+/* Memory that peers can map (MPI_Alloc_mem's). */
+void *fabric_mem_alloc(struct fabric_proc *p, size_t size);
+void fabric_mem_free(struct fabric_proc *p, void *ptr);
+
+/* A window over all processes with default hints: size bytes each. base: for
+ * WIN_CREATE. Aborts on error. And its orderly collective end. */
+struct win *fabric_win(struct fabric_proc *p, enum win_flavor flavor, void *base, uint64_t size, uint32_t disp_unit);
+void fabric_win_free(struct win *w);
+
+/* Let the process poll once: without it nothing arrives where no call is made. */
+static inline void fabric_progress(struct fabric_proc *p)
+{
+    rma_progress(&p->rma);
+}
+
+/* End the program with a message after so many seconds from now; 0: no more. */
+void fabric_watchdog(unsigned seconds);
+
+_Noreturn void fabric_fail(const char *file, int line, const char *what);
+#define FABRIC_CHECK(condition)                              \
+    do {                                                     \
+        if (!(condition))                                    \
+            fabric_fail(__FILE__, __LINE__, #condition);     \
+    } while (0)
+
+#endif
