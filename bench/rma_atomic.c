@@ -167,6 +167,7 @@ static void one(struct bench *b, struct atomic *a, const char *op, bool cas, boo
     }
     if (b->rank == 1)
         own_word(a, 0, true);
+    MPI_Barrier(b->pair); /* before anybody holds a lock_all epoch */
     if (bench_measure(b, b->pair, &w, &r))
         verify(b, a, &r);
     bench_keep(b, &r);

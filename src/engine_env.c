@@ -25,8 +25,6 @@
 #include "rma/stripe.h"
 #include "shm/cma_probe.h"
 
-enum { KEEP_MAPPED = 16 * 1024 * 1024 }; /* segments up to this size stay mapped when unused */
-
 struct proc_record {
     uint64_t uid;
     uint64_t node[2];
@@ -41,6 +39,7 @@ static_assert((int)PROCSEG_STRIPES == (int)RMA_STRIPES, "stripes");
 struct mapped_seg {
     struct seg seg;
     unsigned refs;
+    bool keep; /* a heap chunk that many windows share: stays mapped when unused */
 };
 
 struct engine_peer {
@@ -86,23 +85,48 @@ static bool env_mem_find(void *ctx, const void *ptr, size_t len, struct rma_mem_
     return true;
 }
 
+/* The file is what counts: the same inode number may be on two file systems. */
+static uint64_t map_key(const struct seg_name *name)
+{
+    return name->inode ^ (name->device << 48 | name->device >> 16);
+}
+
+static void drop_mapped(struct engine *e, struct mapped_seg *ms)
+{
+    const struct seg_name name = {.inode = ms->seg.inode, .device = ms->seg.device};
+    (void)map_del(&e->mapped, map_key(&name));
+    seg_close(&ms->seg);
+    free(ms);
+}
+
+static int open_mapped(struct engine *e, const struct heap_loc *loc, struct mapped_seg **out)
+{
+    struct mapped_seg *ms = calloc(1, sizeof *ms);
+    if (!ms)
+        return MRMA_ERR_NO_MEM;
+    ms->keep = loc->chunk != 0;
+    int err = seg_open(&loc->seg, &e->log, &ms->seg);
+    if (!err && (err = map_put(&e->mapped, map_key(&loc->seg), ms, NULL)) != MRMA_SUCCESS)
+        seg_close(&ms->seg);
+    if (err) {
+        free(ms);
+        return err;
+    }
+    *out = ms;
+    return MRMA_SUCCESS;
+}
+
 static int map_locked(struct engine *e, const struct heap_loc *loc, void **out, struct mapped_seg **handle)
 {
-    struct mapped_seg *ms = map_get(&e->mapped, loc->seg.inode);
-    if (!ms) {
-        ms = calloc(1, sizeof *ms);
-        if (!ms)
-            return MRMA_ERR_NO_MEM;
-        int err = seg_open(&loc->seg, &e->log, &ms->seg);
-        if (!err && (err = map_put(&e->mapped, loc->seg.inode, ms, NULL)) != MRMA_SUCCESS)
-            seg_close(&ms->seg);
-        if (err) {
-            free(ms);
-            return err;
-        }
+    struct mapped_seg *ms = map_get(&e->mapped, map_key(&loc->seg));
+    int err = ms ? MRMA_SUCCESS : open_mapped(e, loc, &ms);
+    if (err)
+        return err;
+    if (loc->offset >= ms->seg.size || ms->seg.inode != loc->seg.inode || ms->seg.device != loc->seg.device) {
+        if (!ms->refs && !ms->keep)
+            drop_mapped(e, ms);
+        return log_fail(&e->log, MRMA_ERR_INTERN, "location outside the segment of process %d", loc->seg.pid);
     }
-    if (loc->offset >= ms->seg.size)
-        return log_fail(&e->log, MRMA_ERR_INTERN, "location outside a peer's segment");
     ms->refs++;
     *out = (char *)ms->seg.base + loc->offset;
     *handle = ms;
@@ -126,11 +150,8 @@ static void env_mem_unmap(void *ctx, void *handle)
     struct engine *e = ctx;
     struct mapped_seg *ms = handle;
     pthread_mutex_lock(&e->maps_lock);
-    if (--ms->refs == 0 && ms->seg.size > KEEP_MAPPED) {
-        (void)map_del(&e->mapped, ms->seg.inode);
-        seg_close(&ms->seg);
-        free(ms);
-    }
+    if (--ms->refs == 0 && !ms->keep)
+        drop_mapped(e, ms);
     pthread_mutex_unlock(&e->maps_lock);
 }
 
@@ -142,7 +163,8 @@ static int env_segment_create(void *ctx, size_t size, void **base, void **handle
         return MRMA_ERR_NO_MEM;
     int err = seg_create(e->conf.segment_dir, size, &e->log, &ms->seg);
     pthread_mutex_lock(&e->maps_lock);
-    if (!err && (err = map_put(&e->mapped, ms->seg.inode, ms, NULL)) != MRMA_SUCCESS)
+    const struct heap_loc where = {.seg = err ? (struct seg_name){0} : seg_name_of(&ms->seg)};
+    if (!err && (err = map_put(&e->mapped, map_key(&where.seg), ms, NULL)) != MRMA_SUCCESS)
         seg_close(&ms->seg);
     pthread_mutex_unlock(&e->maps_lock);
     if (err) {
@@ -150,7 +172,6 @@ static int env_segment_create(void *ctx, size_t size, void **base, void **handle
         return err;
     }
     ms->refs = 1;
-    const struct heap_loc where = {.seg = seg_name_of(&ms->seg)};
     memcpy(loc, &where, sizeof where);
     *base = ms->seg.base;
     *handle = ms;
@@ -259,25 +280,37 @@ static void env_peer_put(void *ctx, struct rma_peer *peer)
     pthread_mutex_unlock(&e->maps_lock);
 }
 
+/* Make a ring to the peer and announce it. Under maps_lock. */
+static int connect_locked(struct engine *e, struct engine_peer *p)
+{
+    struct heap_loc loc;
+    void *ring;
+    int err = heap_alloc(e->heap, sizeof(struct ring), MRMA_CACHE_LINE, &ring);
+    if (err)
+        return err;
+    memset(ring, 0, offsetof(struct ring, bytes));
+    err = heap_find(e->heap, ring, sizeof(struct ring), &loc) ? MRMA_SUCCESS : MRMA_ERR_INTERN;
+    if (!err)
+        err = shm_channel_connect(&p->shm, e->uid, ring, &loc);
+    if (err) {
+        (void)heap_free(e->heap, ring);
+        return log_fail(&e->log, err, "process %d accepts no more rings", p->peer.pid);
+    }
+    p->ring = ring;
+    (void)ch3_vc_event(&p->peer.vc, CH3_VC_CONNECT);
+    return MRMA_SUCCESS;
+}
+
 static int env_peer_connect(void *ctx, struct rma_peer *peer)
 {
     struct engine *e = ctx;
     struct engine_peer *p = (struct engine_peer *)peer;
-    struct heap_loc loc;
-    if (p->ring)
-        return MRMA_SUCCESS;
-    int err = heap_alloc(e->heap, sizeof(struct ring), MRMA_CACHE_LINE, &p->ring);
-    if (err)
-        return err;
-    memset(p->ring, 0, offsetof(struct ring, bytes));
-    if (!heap_find(e->heap, p->ring, sizeof(struct ring), &loc))
-        return MRMA_ERR_INTERN;
     rma_enter(&e->rma);
-    err = shm_channel_connect(&p->shm, e->uid, p->ring, &loc);
-    if (!err)
-        (void)ch3_vc_event(&peer->vc, CH3_VC_CONNECT);
+    pthread_mutex_lock(&e->maps_lock);
+    int err = p->ring ? MRMA_SUCCESS : connect_locked(e, p);
+    pthread_mutex_unlock(&e->maps_lock);
     rma_leave(&e->rma);
-    return err ? log_fail(&e->log, err, "process %d accepts no more rings", peer->pid) : MRMA_SUCCESS;
+    return err;
 }
 
 static bool env_peer_alive(void *ctx, struct rma_peer *peer)

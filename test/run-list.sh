@@ -177,6 +177,12 @@ from mpi4py import MPI; print(MPI.get_vendor()[0])' 2>/dev/null) || continue
     test -n "$python" || skip=$no_python
 }
 
+# The time since boot in hundredths of a second.
+centiseconds() {
+    read -r up rest </proc/uptime
+    echo "${up%.*}${up#*.}"
+}
+
 # The points of one run: name, exit code in $rc, output in $tmp/out.
 judge() {
     if test -e "$tmp/hung"; then
@@ -230,9 +236,12 @@ run_one() {
     esac
     t=$((limit * slow))
     # mtest's own watchdog, which knows the section, comes first.
+    began=$(centiseconds)
     # shellcheck disable=SC2086
     run_limited "$t" "MPI_NPROCS=$n" "MTEST_TIMEOUT=$((t * 3 / 4))" $vars "$@"
+    took=$(($(centiseconds) - began))
     judge "$name" "$t"
+    printf '# %d.%02d s\n' $((took / 100)) $((took % 100))
 }
 
 # Is word $2 in the comma-separated list $1?

@@ -13,7 +13,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { SPIN_ROUNDS = 10, YIELD_ROUNDS = 16 };
+/* Long pauses on purpose: while a waiter does not look, the holder's core keeps the
+ * line and locks again without a transfer, which is what gives a contended word its
+ * throughput. Measured: doc/performance.md. */
+enum { SPIN_ROUNDS = 20, FIRST_PAUSES = 8, MOST_PAUSES = 64, YIELD_ROUNDS = 16 };
 
 static bool try_take(struct fmutex *mx)
 {
@@ -25,11 +28,13 @@ static bool try_take(struct fmutex *mx)
 
 void fmutex_lock_slow(struct fmutex *mx)
 {
+    int pauses = FIRST_PAUSES;
     for (int round = 0; round < SPIN_ROUNDS; round++) {
-        for (int i = 0; i < 1 << round; i++)
+        for (int i = 0; i < pauses; i++)
             cpu_relax();
         if (try_take(mx))
             return;
+        pauses = pauses < MOST_PAUSES ? 2 * pauses : MOST_PAUSES;
     }
     for (int round = 0; round < YIELD_ROUNDS; round++) {
         sched_yield();

@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/atomic.h"
 #include "base/list.h"
 #include "base/log.h"
 #include "ch3/channel.h"
@@ -73,6 +74,10 @@ struct ch3 {
     struct ch3_channel *channels[CH3_MAX_CHANNELS];
     unsigned nchannels;
     struct list pending_vcs;
+    _Atomic uint32_t unsent; /* connections in pending_vcs; read without the lock */
+    /* May be set by the layer above: something could not leave at once, so that
+     * somebody must poll until it has (who makes room does not tell). */
+    void (*queued)(void *handler_ctx);
     struct ch3_stats stats;
 };
 
@@ -86,6 +91,8 @@ bool ch3_vc_event(struct ch3_vc *vc, enum ch3_vc_event event);
 
 /* Send a packet of len bytes; it is copied and may be queued. */
 int ch3_send_copy(struct ch3_vc *vc, const void *packet, size_t len);
+/* The same, but MRMA_AGAIN instead of queueing. */
+int ch3_send_now(struct ch3_vc *vc, const void *packet, size_t len);
 /* Queue a stream and send as much of it as there is room for. */
 int ch3_send_stream(struct ch3_vc *vc, struct ch3_stream *st);
 /* Is anything of this connection still queued? */
@@ -93,6 +100,14 @@ static inline bool ch3_vc_busy(const struct ch3_vc *vc)
 {
     return !list_empty(&vc->sendq);
 }
+
+/* Does anything to any peer wait to leave? No lock needed. */
+static inline bool ch3_unsent(const struct ch3 *c)
+{
+    return atomic_load_explicit(&c->unsent, memory_order_relaxed) != 0;
+}
+/* A connection's queue is empty. sendq.c and vc.c only. */
+void ch3_vc_idle(struct ch3_vc *vc);
 
 /* Poll every channel once and push queued streams. Returns whether anything moved. */
 bool ch3_poll(struct ch3 *c);

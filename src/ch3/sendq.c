@@ -81,8 +81,7 @@ bool ch3_sendq_push(struct ch3_vc *vc)
         list_remove(&st->link);
         st->done(st, MRMA_SUCCESS);
     }
-    if (list_node_queued(&vc->pending_link))
-        list_remove(&vc->pending_link);
+    ch3_vc_idle(vc);
     return moved;
 }
 
@@ -93,26 +92,42 @@ static int check_open(struct ch3_vc *vc)
 
 static void enqueue(struct ch3_vc *vc, struct ch3_stream *st)
 {
-    if (!list_node_queued(&vc->pending_link)) /* still queued where a done call-back sends */
-        list_push_back(&vc->ch3->pending_vcs, &vc->pending_link);
+    struct ch3 *c = vc->ch3;
     list_push_back(&vc->sendq, &st->link);
-    vc->ch3->stats.queued++;
+    c->stats.queued++;
+    if (list_node_queued(&vc->pending_link)) /* also where a done call-back of this queue sends */
+        return;
+    list_push_back(&c->pending_vcs, &vc->pending_link);
+    atomic_fetch_add_explicit(&c->unsent, 1, memory_order_relaxed);
 }
 
-int ch3_send_copy(struct ch3_vc *vc, const void *packet, size_t len)
+/* A queue that was empty keeps something: the layer above must know. */
+static void tell_queued(struct ch3_vc *vc, bool first)
+{
+    struct ch3 *c = vc->ch3;
+    if (first && c->queued && !list_empty(&vc->sendq))
+        c->queued(c->handler_ctx);
+}
+
+int ch3_send_now(struct ch3_vc *vc, const void *packet, size_t len)
 {
     int err = check_open(vc);
     if (err)
         return err;
-    if (list_empty(&vc->sendq)) {
-        void *room = vc->channel->ops->reserve(vc->channel, vc, len);
-        if (room) {
-            memcpy(room, packet, len);
-            count_sent(vc, packet, len);
-            vc->channel->ops->commit(vc->channel, vc, len);
-            return MRMA_SUCCESS;
-        }
-    }
+    void *room = list_empty(&vc->sendq) ? vc->channel->ops->reserve(vc->channel, vc, len) : NULL;
+    if (!room)
+        return MRMA_AGAIN;
+    memcpy(room, packet, len);
+    count_sent(vc, packet, len);
+    vc->channel->ops->commit(vc->channel, vc, len);
+    return MRMA_SUCCESS;
+}
+
+int ch3_send_copy(struct ch3_vc *vc, const void *packet, size_t len)
+{
+    int err = ch3_send_now(vc, packet, len);
+    if (err != MRMA_AGAIN)
+        return err;
     struct copied_packet *p = malloc(sizeof(*p) + len);
     if (!p)
         return log_fail(vc->ch3->log, MRMA_ERR_NO_MEM, "no memory to queue a packet of %zu bytes", len);
@@ -120,7 +135,9 @@ int ch3_send_copy(struct ch3_vc *vc, const void *packet, size_t len)
         .stream = {.next = copied_next, .done = copied_done, .wants = len}, .vc = vc, .len = len};
     memcpy(p->bytes, packet, len);
     vc->queued += len;
+    const bool first = list_empty(&vc->sendq);
     enqueue(vc, &p->stream);
+    tell_queued(vc, first);
     return MRMA_SUCCESS;
 }
 
@@ -133,5 +150,6 @@ int ch3_send_stream(struct ch3_vc *vc, struct ch3_stream *st)
     enqueue(vc, st);
     if (first)
         ch3_sendq_push(vc);
+    tell_queued(vc, first);
     return MRMA_SUCCESS;
 }

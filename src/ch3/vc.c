@@ -28,6 +28,14 @@ void ch3_vc_init(struct ch3_vc *vc, struct ch3 *c, struct ch3_channel *ch, void 
     list_node_init(&vc->pending_link);
 }
 
+void ch3_vc_idle(struct ch3_vc *vc)
+{
+    if (!list_node_queued(&vc->pending_link))
+        return;
+    list_remove(&vc->pending_link);
+    atomic_fetch_sub_explicit(&vc->ch3->unsent, 1, memory_order_relaxed);
+}
+
 static void fail_queue(struct ch3_vc *vc)
 {
     struct list_node *link;
@@ -36,8 +44,7 @@ static void fail_queue(struct ch3_vc *vc)
         list_remove(link);
         st->done(st, MRMA_ERR_PROC_FAILED);
     }
-    if (list_node_queued(&vc->pending_link))
-        list_remove(&vc->pending_link);
+    ch3_vc_idle(vc);
 }
 
 bool ch3_vc_event(struct ch3_vc *vc, enum ch3_vc_event event)

@@ -15,27 +15,7 @@
 #include "mpi/export.h"
 #include "mpi/host.h"
 #include "mpi/request.h"
-
-/* For the short cuts, which do not keep the record. */
-static __attribute__((noinline, cold)) int op_fail_again(MPI_Win win, const char *func, int err,
-                                                         const struct rma_op *op)
-{
-    return op_fail(win_lookup(win), func, err, op);
-}
-
-/* Field by field: the compiler makes a loop of an initialiser, and drops these
- * stores where another follows. */
-static inline void op_clear(struct rma_op *op)
-{
-    op->oaddr = op->raddr = NULL;
-    op->ocount = op->rcount = op->tcount = 0;
-    op->otype = op->rtype = op->ttype = NULL;
-    op->caddr = NULL;
-    op->target = 0;
-    op->disp = 0;
-    op->op = ACC_OP_NONE;
-    op->req = NULL;
-}
+#include "rma/fast.h"
 
 static __attribute__((noinline)) int put_general(const void *oaddr, int ocount, MPI_Datatype otype,
                                                  int target, MPI_Aint disp, int tcount, MPI_Datatype ttype,
@@ -53,29 +33,21 @@ static __attribute__((noinline)) int put_general(const void *oaddr, int ocount, 
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Put", err, &op);
 }
 
-/* Put and get have a short cut, for the window used last and one datatype that was
- * used before: a single call, and nothing to be kept across it. Everything else is
- * the general form's. */
+/* Put and get have a short cut, for the window used last, the same known contiguous
+ * datatype and count on both sides, and mapped memory (rma/fast.h). */
 MRMA_PUBLIC int PMPI_Put(const void *oaddr, int ocount, MPI_Datatype otype, int target, MPI_Aint disp,
                          int tcount, MPI_Datatype ttype, MPI_Win win)
 {
     struct win_rec *rec = win_quick();
     const struct dtype *type;
-    struct rma_op op;
-    int err;
+    size_t len;
 
-    if (unlikely(!win_is(rec, win) || !args_plain(rec, ocount | tcount, target, disp) || otype != ttype ||
-                 !args_known_type(ttype, &type)))
-        return put_general(oaddr, ocount, otype, target, disp, tcount, ttype, win);
-    op_clear(&op);
-    op.oaddr = oaddr;
-    op.ocount = (size_t)ocount;
-    op.otype = op.ttype = type;
-    op.target = target;
-    op.disp = disp;
-    op.tcount = (size_t)tcount;
-    err = rma_put(rec->win, &op);
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail_again(win, "MPI_Put", err, &op);
+    if (likely(win_is(rec, win) && args_plain(rec, ocount | tcount, target, disp) && otype == ttype &&
+               ocount == tcount && args_known_type(ttype, &type) && type->contig &&
+               !__builtin_mul_overflow((size_t)tcount, type->size, &len)) &&
+        fast_put(rec->win, oaddr, target, disp, len))
+        return MPI_SUCCESS;
+    return put_general(oaddr, ocount, otype, target, disp, tcount, ttype, win);
 }
 MRMA_EXPORT_MPI(Put);
 
@@ -99,21 +71,14 @@ MRMA_PUBLIC int PMPI_Get(void *raddr, int rcount, MPI_Datatype rtype, int target
 {
     struct win_rec *rec = win_quick();
     const struct dtype *type;
-    struct rma_op op;
-    int err;
+    size_t len;
 
-    if (unlikely(!win_is(rec, win) || !args_plain(rec, rcount | tcount, target, disp) || rtype != ttype ||
-                 !args_known_type(ttype, &type)))
-        return get_general(raddr, rcount, rtype, target, disp, tcount, ttype, win);
-    op_clear(&op);
-    op.raddr = raddr;
-    op.rcount = (size_t)rcount;
-    op.rtype = op.ttype = type;
-    op.target = target;
-    op.disp = disp;
-    op.tcount = (size_t)tcount;
-    err = rma_get(rec->win, &op);
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail_again(win, "MPI_Get", err, &op);
+    if (likely(win_is(rec, win) && args_plain(rec, rcount | tcount, target, disp) && rtype == ttype &&
+               rcount == tcount && args_known_type(ttype, &type) && type->contig &&
+               !__builtin_mul_overflow((size_t)tcount, type->size, &len)) &&
+        fast_get(rec->win, raddr, target, disp, len))
+        return MPI_SUCCESS;
+    return get_general(raddr, rcount, rtype, target, disp, tcount, ttype, win);
 }
 MRMA_EXPORT_MPI(Get);
 

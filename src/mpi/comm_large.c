@@ -9,8 +9,24 @@
 #include "mpi/argcheck.h"
 #include "mpi/comm_acc.h"
 #include "mpi/export.h"
-#include "mpi/host_large.h"
+#include "mpi/host.h"
 #include "mpi/request.h"
+
+#define LARGE_FUNCTIONS(X) \
+    X(Put_c) X(Get_c) X(Accumulate_c) X(Get_accumulate_c) X(Rput_c) X(Rget_c) \
+    X(Raccumulate_c) X(Rget_accumulate_c)
+
+/* The host's own, as in host.h. */
+static struct {
+    LARGE_FUNCTIONS(HOST_MEMBER)
+} host_large;
+
+__attribute__((constructor)) static void host_large_fill(void)
+{
+#define FILL(name) HOST_FILL(host_large, name);
+    LARGE_FUNCTIONS(FILL)
+#undef FILL
+}
 
 MRMA_PUBLIC int PMPI_Put_c(const void *oaddr, MPI_Count ocount, MPI_Datatype otype, int target,
                            MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype, MPI_Win win)
@@ -20,7 +36,7 @@ MRMA_PUBLIC int PMPI_Put_c(const void *oaddr, MPI_Count ocount, MPI_Datatype oty
     int err;
 
     if (unlikely(rec == NULL))
-        return mpi_host_large.Put_c(oaddr, ocount, otype, target, disp, tcount, ttype, win);
+        return host_large.Put_c(oaddr, ocount, otype, target, disp, tcount, ttype, win);
     err = args_transfer(rec, &op, &op.otype, ocount, otype, target, disp, tcount, ttype);
     if (likely(err == MRMA_SUCCESS))
         err = rma_put(rec->win, &op);
@@ -36,7 +52,7 @@ MRMA_PUBLIC int PMPI_Get_c(void *raddr, MPI_Count rcount, MPI_Datatype rtype, in
     int err;
 
     if (unlikely(rec == NULL))
-        return mpi_host_large.Get_c(raddr, rcount, rtype, target, disp, tcount, ttype, win);
+        return host_large.Get_c(raddr, rcount, rtype, target, disp, tcount, ttype, win);
     err = args_transfer(rec, &op, &op.rtype, rcount, rtype, target, disp, tcount, ttype);
     if (likely(err == MRMA_SUCCESS))
         err = rma_get(rec->win, &op);
@@ -54,7 +70,7 @@ MRMA_PUBLIC int PMPI_Rput_c(const void *oaddr, MPI_Count ocount, MPI_Datatype ot
     int err;
 
     if (unlikely(rec == NULL))
-        return mpi_host_large.Rput_c(oaddr, ocount, otype, target, disp, tcount, ttype, win, request);
+        return host_large.Rput_c(oaddr, ocount, otype, target, disp, tcount, ttype, win, request);
     r = request_new("MPI_Rput");
     if (unlikely(r == NULL))
         return op_fail(rec, "MPI_Rput", MRMA_ERR_NO_MEM, &op);
@@ -75,7 +91,7 @@ MRMA_PUBLIC int PMPI_Rget_c(void *raddr, MPI_Count rcount, MPI_Datatype rtype, i
     int err;
 
     if (unlikely(rec == NULL))
-        return mpi_host_large.Rget_c(raddr, rcount, rtype, target, disp, tcount, ttype, win, request);
+        return host_large.Rget_c(raddr, rcount, rtype, target, disp, tcount, ttype, win, request);
     r = request_new("MPI_Rget");
     if (unlikely(r == NULL))
         return op_fail(rec, "MPI_Rget", MRMA_ERR_NO_MEM, &op);
@@ -96,7 +112,7 @@ MRMA_PUBLIC int PMPI_Accumulate_c(const void *oaddr, MPI_Count ocount, MPI_Datat
     int err;
 
     if (unlikely(rec == NULL))
-        return mpi_host_large.Accumulate_c(oaddr, ocount, otype, target, disp, tcount, ttype, op, win);
+        return host_large.Accumulate_c(oaddr, ocount, otype, target, disp, tcount, ttype, op, win);
     err = comm_accumulate(rec, &what, oaddr, ocount, otype, target, disp, tcount, ttype, op);
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Accumulate", err, &what);
 }
@@ -112,7 +128,7 @@ MRMA_PUBLIC int PMPI_Raccumulate_c(const void *oaddr, MPI_Count ocount, MPI_Data
     int err;
 
     if (unlikely(rec == NULL))
-        return mpi_host_large.Raccumulate_c(oaddr, ocount, otype, target, disp, tcount, ttype, op, win,
+        return host_large.Raccumulate_c(oaddr, ocount, otype, target, disp, tcount, ttype, op, win,
                                             request);
     r = request_new("MPI_Raccumulate");
     if (unlikely(r == NULL))
@@ -132,7 +148,7 @@ MRMA_PUBLIC int PMPI_Get_accumulate_c(const void *oaddr, MPI_Count ocount, MPI_D
     int err;
 
     if (unlikely(rec == NULL))
-        return mpi_host_large.Get_accumulate_c(oaddr, ocount, otype, raddr, rcount, rtype, target, disp,
+        return host_large.Get_accumulate_c(oaddr, ocount, otype, raddr, rcount, rtype, target, disp,
                                                tcount, ttype, op, win);
     err = comm_get_accumulate(rec, &what, oaddr, ocount, otype, raddr, rcount, rtype, target, disp, tcount,
                               ttype, op);
@@ -151,7 +167,7 @@ MRMA_PUBLIC int PMPI_Rget_accumulate_c(const void *oaddr, MPI_Count ocount, MPI_
     int err;
 
     if (unlikely(rec == NULL))
-        return mpi_host_large.Rget_accumulate_c(oaddr, ocount, otype, raddr, rcount, rtype, target, disp,
+        return host_large.Rget_accumulate_c(oaddr, ocount, otype, raddr, rcount, rtype, target, disp,
                                                 tcount, ttype, op, win, request);
     r = request_new("MPI_Rget_accumulate");
     if (unlikely(r == NULL))

@@ -10,7 +10,6 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/log.h"
 
@@ -34,12 +33,7 @@ void *host_symbol(const char *name)
 
 __attribute__((constructor)) static void host_fill(void)
 {
-    void *symbol;
-
-    /* Through memcpy: C has no conversion from an object to a function pointer. */
-#define HOST_FILL(name)                  \
-    symbol = host_symbol("PMPI_" #name); \
-    memcpy(&mpi_host.name, &symbol, sizeof symbol);
-    HOST_FUNCTIONS(HOST_FILL)
-#undef HOST_FILL
+#define FILL(name) HOST_FILL(mpi_host, name);
+    HOST_FUNCTIONS(FILL)
+#undef FILL
 }

@@ -3,8 +3,8 @@
  *
  * One table, filled when the library is loaded by looking for the next PMPI_X
  * behind ours, and constant from then on. Functions that are not replaced are
- * called by their PMPI names. The large-count forms have a table of their own
- * (host_large.h) since not every host declares them.
+ * called by their PMPI names. Sources with functions that not every host declares
+ * (large counts, sessions) have small tables of their own, made in the same way.
  */
 #ifndef MRMA_MPI_HOST_H
 #define MRMA_MPI_HOST_H
@@ -34,10 +34,11 @@
 #define HOST_FUNCTIONS(X) \
     HOST_WINDOW_FUNCTIONS(X) HOST_COMM_FUNCTIONS(X) HOST_SYNC_FUNCTIONS(X) HOST_OTHER_FUNCTIONS(X)
 
-struct mpi_host {
+/* A table is a struct with a HOST_MEMBER for each name. */
 #define HOST_MEMBER(name) __typeof__(PMPI_##name) *name;
+
+struct mpi_host {
     HOST_FUNCTIONS(HOST_MEMBER)
-#undef HOST_MEMBER
 };
 
 extern MRMA_HIDDEN struct mpi_host mpi_host;
@@ -45,5 +46,8 @@ extern MRMA_HIDDEN struct mpi_host mpi_host;
 /* The next definition of a symbol behind this library's own. If there is none,
  * says so and ends the process: nothing could be passed on to the host. */
 void *host_symbol(const char *name);
+
+/* Fill one member (C has no conversion from an object to a function pointer). */
+#define HOST_FILL(table, name) (*(void **)&(table).name = host_symbol("PMPI_" #name))
 
 #endif

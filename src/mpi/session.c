@@ -21,18 +21,20 @@ static _Atomic int sessions;
 static MPI_Session own = MPI_SESSION_NULL; /* engine_get and engine_end hold a lock */
 
 /* The host's own, as in host.h. */
-static __typeof__(PMPI_Session_init) *host_session_init;
-static __typeof__(PMPI_Session_finalize) *host_session_finalize;
+static struct {
+    HOST_MEMBER(Session_init)
+    HOST_MEMBER(Session_finalize)
+} host;
 
 __attribute__((constructor)) static void host_session_fill(void)
 {
-    *(void **)&host_session_init = host_symbol("PMPI_Session_init");
-    *(void **)&host_session_finalize = host_symbol("PMPI_Session_finalize");
+    HOST_FILL(host, Session_init);
+    HOST_FILL(host, Session_finalize);
 }
 
 MRMA_PUBLIC int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
 {
-    int rc = host_session_init(info, errhandler, session);
+    int rc = host.Session_init(info, errhandler, session);
 
     if (rc == MPI_SUCCESS)
         atomic_fetch_add_explicit(&sessions, 1, memory_order_relaxed);
@@ -53,7 +55,7 @@ MRMA_PUBLIC int PMPI_Session_finalize(MPI_Session *session)
     if (*session != MPI_SESSION_NULL &&
         atomic_fetch_sub_explicit(&sessions, 1, memory_order_acq_rel) == 1 && !world_in_use())
         engine_end();
-    return host_session_finalize(session);
+    return host.Session_finalize(session);
 }
 MRMA_EXPORT_MPI(Session_finalize);
 
@@ -64,7 +66,7 @@ int self_make(MPI_Comm *self)
 
     if (world_in_use())
         return self_from_world(self) == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_OTHER;
-    if (host_session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &own) != MPI_SUCCESS)
+    if (host.Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &own) != MPI_SUCCESS)
         return MRMA_ERR_OTHER;
     rc = PMPI_Group_from_session_pset(own, "mpi://SELF", &group);
     if (rc == MPI_SUCCESS) {
@@ -72,7 +74,7 @@ int self_make(MPI_Comm *self)
         PMPI_Group_free(&group);
     }
     if (rc != MPI_SUCCESS)
-        host_session_finalize(&own);
+        host.Session_finalize(&own);
     return rc == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_OTHER;
 }
 
@@ -80,5 +82,5 @@ void self_free(MPI_Comm *self)
 {
     PMPI_Comm_free(self);
     if (own != MPI_SESSION_NULL)
-        host_session_finalize(&own);
+        host.Session_finalize(&own);
 }

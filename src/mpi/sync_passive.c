@@ -10,6 +10,7 @@
 #include "mpi/argcheck.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
+#include "rma/fast.h"
 
 MRMA_PUBLIC int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 {
@@ -82,14 +83,10 @@ static __attribute__((noinline)) int flush_general(int rank, MPI_Win win)
 MRMA_PUBLIC int PMPI_Win_flush(int rank, MPI_Win win)
 {
     struct win_rec *rec = win_quick();
-    int err;
 
-    if (!win_is(rec, win) || !args_rank_ok(rec, rank))
-        return flush_general(rank, win);
-    err = rma_flush(rec->win, rank);
-    if (likely(err == MRMA_SUCCESS))
+    if (likely(win_is(rec, win) && args_rank_ok(rec, rank) && fast_flush(rec->win, rank)))
         return MPI_SUCCESS;
-    return win_fail_target(rec, "MPI_Win_flush", err, rank);
+    return flush_general(rank, win);
 }
 MRMA_EXPORT_MPI(Win_flush);
 

@@ -9,7 +9,22 @@
 
 #include "mpi/engine_get.h"
 #include "mpi/export.h"
-#include "mpi/host_large.h"
+#include "mpi/host.h"
+
+#define LARGE_FUNCTIONS(X) \
+    X(Win_create_c) X(Win_allocate_c) X(Win_allocate_shared_c) X(Win_shared_query_c)
+
+/* The host's own, as in host.h. */
+static struct {
+    LARGE_FUNCTIONS(HOST_MEMBER)
+} host_large;
+
+__attribute__((constructor)) static void host_large_fill(void)
+{
+#define FILL(name) HOST_FILL(host_large, name);
+    LARGE_FUNCTIONS(FILL)
+#undef FILL
+}
 
 MRMA_PUBLIC int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                                   MPI_Win *win)
@@ -17,7 +32,7 @@ MRMA_PUBLIC int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit,
     struct win_args args = { "MPI_Win_create_c", WIN_CREATE, base, size, disp_unit, info, comm };
 
     if (engine_disabled())
-        return mpi_host_large.Win_create_c(base, size, disp_unit, info, comm, win);
+        return host_large.Win_create_c(base, size, disp_unit, info, comm, win);
     return win_make(&args, NULL, win);
 }
 MRMA_EXPORT_MPI(Win_create_c);
@@ -28,7 +43,7 @@ MRMA_PUBLIC int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info 
     struct win_args args = { "MPI_Win_allocate_c", WIN_ALLOCATE, NULL, size, disp_unit, info, comm };
 
     if (engine_disabled())
-        return mpi_host_large.Win_allocate_c(size, disp_unit, info, comm, baseptr, win);
+        return host_large.Win_allocate_c(size, disp_unit, info, comm, baseptr, win);
     return win_make(&args, baseptr, win);
 }
 MRMA_EXPORT_MPI(Win_allocate_c);
@@ -41,7 +56,7 @@ MRMA_PUBLIC int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MP
     };
 
     if (engine_disabled())
-        return mpi_host_large.Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
+        return host_large.Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
     return win_make(&args, baseptr, win);
 }
 MRMA_EXPORT_MPI(Win_allocate_shared_c);
@@ -54,7 +69,7 @@ MRMA_PUBLIC int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, M
     int rc;
 
     if (unlikely(rec == NULL))
-        return mpi_host_large.Win_shared_query_c(win, rank, size, disp_unit, baseptr);
+        return host_large.Win_shared_query_c(win, rank, size, disp_unit, baseptr);
     rc = win_query_shared(rec, rank, size, &unit, baseptr);
     if (rc == MPI_SUCCESS)
         *disp_unit = unit;

@@ -62,7 +62,8 @@ static inline struct win_rec *win_quick(void)
 
 static inline bool win_is(struct win_rec *rec, MPI_Win handle)
 {
-    return likely(atomic_load_explicit(&rec->handle, memory_order_acquire) == handle); /* pairs with win_table.c */
+    /* Pairs with win_table_add. */
+    return likely(atomic_load_explicit(&rec->handle, memory_order_acquire) == handle);
 }
 
 /* The record of a handle, or NULL: not a window of ours (MPI_WIN_NULL, nonsense,

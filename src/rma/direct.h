@@ -13,7 +13,7 @@
 #include "rma/rma.h"
 #include "rma/stripe.h"
 
-/* Copy len bytes. Aligned 1, 2, 4 and 8 bytes are one store, so that who polls a
+/* Copy len bytes. Aligned 4 and 8 bytes are one store, so that who polls a
  * flag in a window sees the old or the new value. */
 static inline void direct_copy(void *to, const void *from, size_t len)
 {

@@ -24,7 +24,7 @@ struct rma_proc_record {
 };
 
 struct rma_mem_loc {
-    uint64_t word[5]; /* all zero: nowhere */
+    uint64_t word[6]; /* all zero: nowhere */
 };
 
 /* Another process, or this one. Shared by all windows; counted. */

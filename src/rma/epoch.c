@@ -46,7 +46,7 @@ int epoch_event(struct epoch *ep, enum epoch_event ev)
 {
     if (!epoch_allows(ep, ev))
         return MRMA_ERR_RMA_SYNC;
-    ep->state = next_state(ep, ev);
+    ep->state = (enum epoch_state)next_state(ep, ev);
     if (ev == EPOCH_EV_FENCE || ev == EPOCH_EV_FENCE_LAST)
         ep->fence_open = ev == EPOCH_EV_FENCE;
     return MRMA_SUCCESS;
@@ -70,7 +70,8 @@ static bool known_exposed(const struct win *w, const struct rma_target *t)
     if (!w->fence_known)
         return false;
     return t->path != PATH_CMA ||
-           atomic_load_explicit(&t->ctl->ring_phase, memory_order_relaxed) != w->phase; /* ordered by the barrier */
+           !seq_reached(atomic_load_explicit(&t->ctl->ring_phase, memory_order_relaxed), w->phase); /* ordered by the
+                                                                                                       barrier */
 }
 
 /* Wait until the target is as far as this process's last fence. It wakes nobody

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "rma/cma.h"
 #include "rma/origin.h"
 #include "rma/target.h"
 #include "rma/wait.h"
@@ -180,6 +181,28 @@ static int ask_open(struct pkt_target *pt)
     return ch3_send_copy(&pt->target->peer->vc, &hdr, sizeof hdr);
 }
 
+/* Small puts to a kernel-assisted target: they leave at once, or are done here by
+ * system calls if its ring is full. Queued they would come after the barrier or the
+ * complete that the target sees, and it looks at its rings only then. */
+static int send_ring(struct pkt_target *pt, const struct pkt_hdr *hdr)
+{
+    const struct rma_target *t = pt->target;
+    const struct dtype byte = dtype_basic(ACC_NONE);
+    int err = ch3_send_now(&t->peer->vc, hdr, hdr->len);
+    if (err != MRMA_AGAIN)
+        return err;
+    const char *at = (const char *)(hdr + 1);
+    err = MRMA_SUCCESS;
+    for (uint32_t i = 0; !err && i < hdr->count; i++) {
+        const struct pkt_op *rec = (const struct pkt_op *)(const void *)at;
+        const struct pkt_seg *seg = (const struct pkt_seg *)(rec + 1);
+        const struct rma_op op = {.oaddr = seg + 1, .ocount = seg->len, .otype = &byte, .tcount = seg->len, .ttype = &byte};
+        err = cma_put(t->peer, pt->win->rma->log, (pt->win->dynamic ? 0 : t->vaddr) + (uint64_t)seg->disp, &op);
+        at = (const char *)(seg + 1) + pkt_align(seg->len);
+    }
+    return err;
+}
+
 /* Send the open packet with what rides on it; more: operations of this epoch
  * will follow. May wait. */
 static int send_open(struct pkt_target *pt, uint8_t flags, bool more)
@@ -213,7 +236,7 @@ static int send_open(struct pkt_target *pt, uint8_t flags, bool more)
         hdr->offset = ++pt->acks_due;
     pt->used = sizeof *hdr;
     pt->count = 0;
-    return ch3_send_copy(&pt->target->peer->vc, hdr, hdr->len);
+    return pt->target->direct ? send_ring(pt, hdr) : ch3_send_copy(&pt->target->peer->vc, hdr, hdr->len);
 }
 
 /* Make sure that the open packet has at least need bytes of room. May wait. */
@@ -262,6 +285,14 @@ static int append_cas(struct pkt_target *pt, const struct rma_op *op, int64_t of
     return MRMA_SUCCESS;
 }
 
+/* Both sides count what belongs to the fence phase only: what follows the closing
+ * fence's marker (a lock epoch) may be applied before the marker takes effect. */
+static void count_phase(struct pkt_target *pt, size_t bytes)
+{
+    if (epoch_kind(pt) == PKT_EPOCH_FENCE)
+        pt->phase_bytes += (uint32_t)bytes;
+}
+
 static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op)
 {
     const int64_t offset = op->disp * (int64_t)pt->target->disp_unit;
@@ -274,15 +305,19 @@ static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const stru
     if (err)
         return err;
     if (kind == PKT_OP_CAS) {
-        pt->phase_bytes += (uint32_t)acc_extent(op->ttype->basic);
-        return append_cas(pt, op, offset, request);
+        count_phase(pt, acc_extent(op->ttype->basic));
+        err = append_cas(pt, op, offset, request);
+        if (err)
+            origin_request_cancel(pt->win, request, err);
+        return err;
     }
     struct record_source src;
     record_source_init(&src, kind, op, offset, request);
-    pt->phase_bytes += (uint32_t)src.left;
-    if (src.data && src.left > SMALL_OP)
-        return stream_records(pt, &src, op);
-    return append_records(pt, &src);
+    count_phase(pt, src.left);
+    err = src.data && src.left > SMALL_OP ? stream_records(pt, &src, op) : append_records(pt, &src);
+    if (err && request)
+        origin_request_cancel(pt->win, request, err);
+    return err;
 }
 
 int issue_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op)
@@ -377,10 +412,20 @@ int issue_fence(struct win *w)
     return err;
 }
 
+bool issue_all_left(const struct win *w)
+{
+    if (!ch3_unsent(w->rma->ch3))
+        return true;
+    for (int i = 0; i < w->nproc; i++)
+        if (!w->targets[i].direct && ch3_vc_busy(&w->targets[i].peer->vc))
+            return false;
+    return true;
+}
+
 static bool nothing_outstanding(void *arg)
 {
     struct win *w = arg;
-    return w->replies == 0 && w->streams == 0;
+    return w->replies == 0 && w->streams == 0 && issue_all_left(w);
 }
 
 static int wait_outstanding(struct win *w)
@@ -557,7 +602,7 @@ int issue_unlock_all(struct win *w)
 static bool all_synced(void *arg)
 {
     struct win *w = arg;
-    return w->sync_arrived[w->sync_seq & 1] == (uint32_t)w->npackets;
+    return w->sync_arrived[w->sync_seq & 1] == (uint32_t)w->npackets && issue_all_left(w);
 }
 
 int issue_barrier(struct win *w)

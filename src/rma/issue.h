@@ -57,6 +57,10 @@ int issue_flush(struct win *w, struct rma_target *t, bool local);
 /* The window barrier for packet peers (MPI_Win_free). May wait. */
 int issue_barrier(struct win *w);
 
+/* Has everything for the window's packet peers left the send queues? Who returns
+ * to its caller earlier may not come back to push them. */
+bool issue_all_left(const struct win *w);
+
 /* First error that a target has reported for this window since last asked. */
 int issue_take_error(struct win *w);
 

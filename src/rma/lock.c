@@ -78,6 +78,20 @@ void lock_release(struct win *w, struct rma_target *t, bool exclusive)
     lock_notify(t);
 }
 
+/* The origin's state after unlock, or after a lock that failed. */
+static void forget_lock(struct win *w, struct rma_target *t)
+{
+    rma_enter(w->rma);
+    t->lock = WIN_LOCK_NONE;
+    target_set_unready(w, t);
+    if (--w->nlocks == 0) {
+        (void)epoch_event(&w->epoch, EPOCH_EV_UNLOCK_LAST);
+        w->flush_quick = FLUSH_QUICK_NONE;
+        win_next_gen(w);
+    }
+    rma_leave(w->rma);
+}
+
 int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
 {
     struct rma *r = w->rma;
@@ -90,6 +104,7 @@ int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
     if (!err) {
         if (w->nlocks++ == 0)
             win_next_gen(w);
+        w->flush_quick = r->threads ? FLUSH_QUICK_NONE : FLUSH_QUICK_READY;
         t->lock = asserts & RMA_NOCHECK ? WIN_LOCK_NOCHECK : exclusive ? WIN_LOCK_EXCLUSIVE : WIN_LOCK_SHARED;
     }
     rma_leave(r);
@@ -99,7 +114,9 @@ int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
         err = issue_lock_begin(w, t);
     else if (t->lock != WIN_LOCK_NOCHECK)
         err = lock_acquire(w, t, exclusive);
-    if (!err && !w->ring_puts) /* else the first access looks whether ring puts are in place */
+    if (err)
+        forget_lock(w, t);
+    else if (!w->ring_puts) /* else the first access looks whether ring puts are in place */
         target_set_ready(w, t);
     RMA_TRACE(r, RMA_EV_LOCK_GRANTED, w, rank, 0);
     return err;
@@ -118,14 +135,7 @@ int rma_unlock(struct win *w, int rank)
         lock_release(w, t, t->lock == WIN_LOCK_EXCLUSIVE);
     else
         win_full_fence(w);
-    rma_enter(r);
-    t->lock = WIN_LOCK_NONE;
-    target_set_unready(w, t);
-    if (--w->nlocks == 0) {
-        (void)epoch_event(&w->epoch, EPOCH_EV_UNLOCK_LAST);
-        win_next_gen(w);
-    }
-    rma_leave(r);
+    forget_lock(w, t);
     RMA_TRACE(r, RMA_EV_UNLOCK, w, rank, 0);
     return err;
 }

@@ -89,6 +89,7 @@ int rma_lock_all(struct win *w, int asserts)
     int err = epoch_event(&w->epoch, EPOCH_EV_LOCK_ALL);
     if (!err) {
         w->all_nocheck = asserts & RMA_NOCHECK;
+        w->flush_quick = r->threads ? FLUSH_QUICK_NONE : FLUSH_QUICK_ALL;
         win_next_gen(w);
     }
     rma_leave(r);
@@ -131,6 +132,7 @@ int rma_unlock_all(struct win *w)
         wake_blocked(w);
     rma_enter(r);
     (void)epoch_event(&w->epoch, EPOCH_EV_UNLOCK_ALL);
+    w->flush_quick = FLUSH_QUICK_NONE;
     win_next_gen(w);
     rma_leave(r);
     RMA_TRACE(r, RMA_EV_UNLOCK, w, -1, 0);

@@ -105,6 +105,8 @@ void lock_queue_release(struct pkt_origin *po)
     po->lock = LOCKQ_NONE;
     lockword_release(&w->ctl->lock, po->exclusive);
     event_notify(&w->ctl->lock_event);
+    if (!list_empty(&w->lockq) && w->rma->agent) /* this need not be a round that polls the queue */
+        event_notify(w->rma->env->agent_event);
 }
 
 bool lock_queue_poll_all(struct rma *r)

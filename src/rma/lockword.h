@@ -73,11 +73,14 @@ static inline void lockword_release(_Atomic uint64_t *word, bool exclusive)
     } while (!lockword_cas(word, &old, want));
 }
 
-/* No exclusive request holds or waits, or it has stepped back for lock_all. */
+/* No exclusive request has its turn: none is queued, or shared holders are still
+ * before it (it will look at lock_all's holders after them), or it has stepped
+ * back for lock_all. */
 static inline bool lockword_open_to_all(_Atomic uint64_t *word)
 {
     uint64_t w = atomic_load_explicit(word, memory_order_seq_cst);
-    return lockword_next(w) == lockword_rserv(w) || (w & LOCKWORD_YIELDED);
+    return lockword_next(w) == lockword_rserv(w) || lockword_rserv(w) != lockword_wserv(w) ||
+           (w & LOCKWORD_YIELDED);
 }
 
 static inline void lockword_set_yielded(_Atomic uint64_t *word, bool yielded)

@@ -211,16 +211,13 @@ static int check_acc(struct win *w, struct rma_target *t, const struct rma_op *o
     return err ? err : check_range(w, t, op);
 }
 
-static int accumulate(struct win *w, const struct rma_op *op, bool fetch)
+static __attribute__((noinline)) int accumulate_general(struct win *w, struct rma_target *t, const struct rma_op *op,
+                                                        bool fetch)
 {
-    struct rma_target *t = &w->targets[op->target];
-    int err = ready(w, t, op);
-    if (!err)
-        err = check_acc(w, t, op, fetch);
+    int err = check_acc(w, t, op, fetch);
     const size_t len = op->tcount * op->ttype->size;
     if (unlikely(err) || !len)
         return err;
-    RMA_TRACE(w->rma, fetch ? RMA_EV_GET_ACC : RMA_EV_ACC, w, op->target, len);
     const int64_t offset = byte_offset(w, t, op);
     const uint64_t vaddr = owner_addr(w, t, offset);
     count_op(w, t->path, len);
@@ -234,6 +231,34 @@ static int accumulate(struct win *w, const struct rma_op *op, bool fetch)
     default:
         return issue_op(w, t, fetch ? PKT_OP_GET_ACC : PKT_OP_ACC, op);
     }
+}
+
+/* Contiguous elements on mapped memory, the same number of bytes on all sides. */
+static inline bool plain_acc(const struct rma_target *t, const struct rma_op *op, bool fetch, char **at, size_t *len)
+{
+    if (op->ttype->basic == ACC_NONE || (op->op != ACC_NO_OP && !op->otype->contig) || (fetch && !op->rtype->contig) ||
+        !plain(t, op, op->tcount, op->ttype, at, len) || !*len)
+        return false;
+    return (op->op == ACC_NO_OP || (op->ocount <= op->tcount * op->ttype->size && op->ocount * op->otype->size == *len)) &&
+           (!fetch || (op->rcount <= *len && op->rcount * op->rtype->size == *len));
+}
+
+static inline int accumulate(struct win *w, const struct rma_op *op, bool fetch)
+{
+    struct rma_target *t = &w->targets[op->target];
+    int err = ready(w, t, op);
+    char *at;
+    size_t len;
+    if (unlikely(err))
+        return err;
+    RMA_TRACE(w->rma, fetch ? RMA_EV_GET_ACC : RMA_EV_ACC, w, op->target, op->tcount * op->ttype->size);
+    if (!plain_acc(t, op, fetch, &at, &len))
+        return accumulate_general(w, t, op, fetch);
+    count_op(w, PATH_MAPPED, len);
+    direct_acc_piece(t->peer->stripes, t->vaddr + (uint64_t)(at - t->base), at, op->op, op->ttype->basic,
+                     op->op == ACC_NO_OP ? NULL : op->oaddr, fetch ? op->raddr : NULL, len);
+    win_set_dirty(w);
+    return MRMA_SUCCESS;
 }
 
 int rma_accumulate(struct win *w, const struct rma_op *op)

@@ -96,6 +96,13 @@ static void end_request(struct rma *r, uint32_t number, struct origin_req *rq, i
     free(rq);
 }
 
+void origin_request_cancel(struct win *w, uint32_t number, int err)
+{
+    struct origin_req *rq = map_get(&w->rma->requests, number);
+    if (rq)
+        end_request(w->rma, number, rq, err);
+}
+
 static struct origin_req *find(struct win *w, struct rma_target *t, uint32_t number)
 {
     struct origin_req *rq = map_get(&w->rma->requests, number);

@@ -16,6 +16,9 @@ struct pkt_hdr;
  * rma_req and the pkt_target are charged with it. MRMA_ERR_NO_MEM. */
 int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op, uint32_t *number);
 
+/* The operation was not sent after all: forget its request. */
+void origin_request_cancel(struct win *w, uint32_t number, int err);
+
 /* A PKT_REPLY or, with err, a PKT_ERROR for a request has come from t. */
 void origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr);
 void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr);

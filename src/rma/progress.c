@@ -9,8 +9,13 @@
  */
 #include "rma/progress.h"
 
+#include <sched.h>
+
 #include "rma/lock_queue.h"
 #include "rma/win.h"
+
+/* Nobody tells when there is room for what is queued. */
+enum { UNSENT_SLEEP_NS = 200000 };
 
 static bool poll_locked(struct rma *r)
 {
@@ -42,7 +47,8 @@ void rma_progress(struct rma *r)
 void rma_drain(struct rma *r)
 {
     while (rma_pending(r))
-        rma_poll(r);
+        if (!rma_poll(r))
+            sched_yield(); /* another thread is at it */
 }
 
 bool rma_pending(struct rma *r)
@@ -60,9 +66,20 @@ void rma_polling_end(struct rma *r)
     atomic_fetch_sub_explicit(r->env->polling, 1, memory_order_seq_cst);
     if (r->agent) {
         atomic_thread_fence(memory_order_seq_cst); /* see the diagram in wait.c */
-        if (ch3_pending(r->ch3) || atomic_load_explicit(&r->nlock_wins, memory_order_relaxed))
+        if (ch3_pending(r->ch3) || ch3_unsent(r->ch3) || atomic_load_explicit(&r->nlock_wins, memory_order_relaxed))
             event_wake(r->env->agent_event);
     }
+}
+
+/* Who polls now pushes what is queued, or wakes the agent when it leaves. */
+void rma_queued(void *rma)
+{
+    struct rma *r = rma;
+    if (!r->agent)
+        return;
+    atomic_thread_fence(memory_order_seq_cst); /* see the diagram in wait.c */
+    if (!atomic_load_explicit(r->env->polling, memory_order_relaxed))
+        event_notify(r->env->agent_event);
 }
 
 static bool agent_round(struct rma *r)
@@ -87,8 +104,8 @@ void rma_agent_loop(struct rma *r, const _Atomic bool *stop)
         if (!others_poll(r) && agent_round(r))
             continue;
         uint32_t ticket = event_enter(ev);
-        if (!atomic_load_explicit(stop, memory_order_acquire) && (others_poll(r) || !agent_round(r))) {
-            event_sleep(ev, ticket, 0);
+        if (!atomic_load_explicit(stop, memory_order_acquire) && (others_poll(r) || (!agent_round(r) && !rma_pending(r)))) {
+            event_sleep(ev, ticket, ch3_unsent(r->ch3) ? UNSENT_SLEEP_NS : 0);
             r->stats.agent_wakeups++;
         }
         event_leave(ev);

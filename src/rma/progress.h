@@ -13,12 +13,15 @@ bool rma_poll(struct rma *r);
 /* Poll until nothing is pending: everything published before the call was
  * delivered (fence and wait of kernel-assisted windows). Without the lock. */
 void rma_drain(struct rma *r);
-/* Is a packet, or a grantable lock request of one, waiting? No lock needed. */
+/* Is a packet waiting to be polled? No lock needed. */
 bool rma_pending(struct rma *r);
 
 /* This thread polls: senders need not wake the agent. Nestable. */
 void rma_polling_begin(struct rma *r);
 void rma_polling_end(struct rma *r);
+
+/* For ch3: packets are queued that nobody but a poller pushes; wakes the agent. */
+void rma_queued(void *rma);
 
 /* The agent's loop: one round of work, then sleep until something comes.
  * Returns when *stop is set (and its event woken). */

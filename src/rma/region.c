@@ -13,6 +13,7 @@
  */
 #include "rma/region.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +92,7 @@ static bool look_up(struct rma_target *t, uint64_t addr, uint64_t len)
     struct win_regions *copy = t->regions;
     while (copy->version != atomic_load_explicit(&t->ctl->regions_version, memory_order_acquire))
         if (!take_copy(t->ctl, copy))
-            cpu_relax();
+            sched_yield(); /* the owner is in the middle of a change */
     return covers(copy->list, copy->n, addr, len);
 }
 

@@ -91,7 +91,8 @@ int win_rank(const struct win *win);
 int win_nproc(const struct win *win);
 uint32_t win_id(const struct win *win); /* small number for messages, local */
 const struct win_hints *win_hints(const struct win *win);
-/* MPI_Win_set_info: only accumulate_ordering and hints that may still change. */
+/* MPI_Win_set_info: takes over the hints that may change in a window's life
+ * (accumulate_ordering, accumulate_ops, which_accumulate_ops), ignores the others. */
 void win_set_hints(struct win *win, const struct win_hints *hints);
 /* "mapped", "cma", "packets", one word per path in use, for info and messages. */
 const char *win_path_name(const struct win *win, int target);

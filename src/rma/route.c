@@ -84,8 +84,11 @@ static int reach_memory(struct win *w, struct rma_target *t, const struct win_re
         return err;
     if (at)
         t->shared_base = at;
-    if (t->path == PATH_MAPPED && !w->dynamic)
+    if (t->path == PATH_MAPPED && !w->dynamic && t->shared_base) {
         t->base = t->shared_base;
+        t->fast_size = t->size;
+        t->fast_units = t->size / t->disp_unit;
+    }
     return MRMA_SUCCESS;
 }
 

@@ -11,10 +11,8 @@
  * protocol is event.h's: fence after A, then look for sleepers.
  *
  * Barrier: in round k process i signals i + 2^k and waits for i - 2^k; every
- * round of every barrier has its own number, so that one counter per peer
- * suffices: a process that is ahead has a larger number, which includes all
- * smaller ones. Two peers are connected by at most one round (2^k < n), and
- * round numbers grow along a process's program order.
+ * barrier has its own number, so that one counter per peer suffices: a process
+ * that is ahead has a larger number, which includes all smaller ones. Two peers are connected by at most one round (2^k < n).
  */
 #include "rma/signal.h"
 

@@ -35,7 +35,7 @@ struct reply {
 
 static char *window_addr(const struct win *w, const struct pkt_seg *seg)
 {
-    return (w->dynamic ? NULL : (char *)w->base) + seg->disp;
+    return w->dynamic ? (char *)(uintptr_t)seg->disp : (char *)w->base + seg->disp;
 }
 
 static bool seg_inside(struct win *w, const struct pkt_seg *seg)
@@ -234,7 +234,8 @@ int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
             (void)target_send_simple(w, t, PKT_ERROR, 0, 0, MRMA_ERR_INTERN, 0);
             return MRMA_ERR_INTERN;
         }
-        t->from->phase_bytes += named_bytes(&rec);
+        if (hdr->epoch == PKT_EPOCH_FENCE)
+            t->from->phase_bytes += named_bytes(&rec);
         int err = apply_record(w, t, &rec);
         if (!first)
             first = err;

@@ -25,7 +25,7 @@ enum {
     SPINS_CROWDED = 4,
     YIELD_NS_ALONE = 500000, /* then yield for so long, then sleep */
     YIELD_NS_CROWDED = 200000,
-    SHORT_SLEEP_NS = 200000, /* poll_only, or packets to poll and no agent */
+    SHORT_SLEEP_NS = 200000, /* poll_only, packets to poll and no agent, or packets that wait for room */
     LONG_SLEEP_NS = 500000000
 };
 
@@ -44,7 +44,7 @@ static int check_peers(struct win *w)
     struct rma *r = w->rma;
     for (int i = 0; i < w->nproc; i++) {
         struct rma_peer *p = w->targets[i].peer;
-        if (!p->self && p->node && !r->env->peer_alive(r->env->ctx, p))
+        if (!p->self && !r->env->peer_alive(r->env->ctx, p))
             return log_fail(r->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u (process %d) has died", i, w->index,
                             p->pid);
     }
@@ -59,14 +59,14 @@ static void report(struct win *w, const struct rma_wait *wait, uint64_t ns)
             w->index, (double)ns * 1e-9, wait->what, wait->rank, state);
 }
 
-/* Sleep once. polled: packets are polled by this thread. */
-static void sleep_once(struct win *w, const struct rma_wait *wait)
+/* Sleep once. polled: this thread has announced that it polls packets. */
+static void sleep_once(struct win *w, const struct rma_wait *wait, bool polled)
 {
     struct rma *r = w->rma;
     struct event *own = r->env->event, *ev = wait->event ? wait->event : own;
-    bool poll = wait->poll_only || (r->packets && ev != own && !r->agent);
+    bool poll = wait->poll_only || ch3_unsent(r->ch3) || (r->packets && ev != own && !r->agent);
     uint64_t limit = poll ? SHORT_SLEEP_NS : LONG_SLEEP_NS;
-    if (ev != own)
+    if (ev != own && polled)
         rma_polling_end(r);
     uint32_t ticket = event_enter(ev);
     if (!check(r, wait) && !(ev == own && r->packets && rma_pending(r))) {
@@ -74,11 +74,11 @@ static void sleep_once(struct win *w, const struct rma_wait *wait)
         event_sleep(ev, ticket, limit);
     }
     event_leave(ev);
-    if (ev != own)
+    if (ev != own && polled)
         rma_polling_begin(r);
 }
 
-static int wait_long(struct win *w, const struct rma_wait *wait)
+static int wait_long(struct win *w, const struct rma_wait *wait, bool polled)
 {
     struct rma *r = w->rma;
     const uint64_t yield_ns = r->oversubscribed ? YIELD_NS_CROWDED : YIELD_NS_ALONE;
@@ -94,7 +94,7 @@ static int wait_long(struct win *w, const struct rma_wait *wait)
         }
         if (now >= next_check) {
             int err = check_peers(w);
-            if (err)
+            if (err && !check(r, wait)) /* it may have done its part before it ended */
                 return err;
             next_check = now + LONG_SLEEP_NS;
         }
@@ -102,7 +102,7 @@ static int wait_long(struct win *w, const struct rma_wait *wait)
             report(w, wait, now - start);
             next_report = now + hang_ns;
         }
-        sleep_once(w, wait);
+        sleep_once(w, wait, polled);
     }
     return MRMA_SUCCESS;
 }
@@ -122,7 +122,7 @@ int rma_wait_until(struct win *w, const struct rma_wait *wait)
         done = check(r, wait);
     }
     if (!done)
-        err = wait_long(w, wait);
+        err = wait_long(w, wait, packets);
     if (packets)
         rma_polling_end(r);
     return err;

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "rma/issue.h"
+#include "rma/progress.h"
 #include "rma/signal.h"
 
 void rma_init(struct rma *r, const struct log *log, const struct conf *conf, struct rma_env *env, struct ch3 *ch3,
@@ -16,6 +17,7 @@ void rma_init(struct rma *r, const struct log *log, const struct conf *conf, str
     *r = (struct rma){.log = log, .conf = conf, .env = env, .clock = clock, .ch3 = ch3, .threads = threads,
                       .concurrent = threads};
     pthread_mutex_init(&r->mutex, NULL);
+    ch3->queued = rma_queued;
     list_init(&r->lock_wins);
     map_init(&r->requests);
 }
@@ -64,7 +66,14 @@ int win_rank(const struct win *w) { return w->rank; }
 int win_nproc(const struct win *w) { return w->nproc; }
 uint32_t win_id(const struct win *w) { return w->index; }
 const struct win_hints *win_hints(const struct win *w) { return &w->hints; }
-void win_set_hints(struct win *w, const struct win_hints *hints) { w->hints = *hints; }
+
+void win_set_hints(struct win *w, const struct win_hints *hints)
+{
+    w->hints.ordering = hints->ordering;
+    w->hints.same_op = hints->same_op;
+    w->hints.which_ops = hints->which_ops;
+}
+
 void *win_user(const struct win *w) { return w->user; }
 void win_set_user(struct win *w, void *user) { w->user = user; }
 

@@ -68,6 +68,9 @@ struct win_ctl {
 /* State of a lock on one target, origin's side. */
 enum win_lock { WIN_LOCK_NONE, WIN_LOCK_SHARED, WIN_LOCK_EXCLUSIVE, WIN_LOCK_NOCHECK };
 
+/* Which targets are in a passive epoch: those that are ready, or all. */
+enum flush_quick { FLUSH_QUICK_NONE, FLUSH_QUICK_READY, FLUSH_QUICK_ALL };
+
 struct pkt_target;
 struct pkt_origin;
 
@@ -78,6 +81,8 @@ struct rma_target {
     uint8_t lock;         /* enum win_lock: what this process holds there */
     uint32_t disp_unit;
     char *base;           /* its window memory in this process, PATH_MAPPED only */
+    uint64_t fast_units;  /* largest displacement, and size, for fast.h: of mapped targets that */
+    uint64_t fast_size;   /* are not dynamic; size 0 of others */
     char *shared_base;    /* the same for load and store, whatever the path; NULL: not mapped */
     uint64_t size;
     uint64_t vaddr;       /* its own address of the same */
@@ -102,6 +107,7 @@ struct win {
     struct rma *rma;
     _Atomic uint32_t gen; /* see the invariants */
     bool dynamic;
+    uint8_t flush_quick;  /* enum flush_quick, see fast.h; 0 where several threads may call */
     _Atomic bool dirty;   /* stores to mapped targets since the last full fence */
     struct rma_target *targets;
     struct win_stats stats;
@@ -162,10 +168,10 @@ struct rma {
     struct ch3 *ch3;
     bool threads;         /* several application threads may call */
     _Atomic bool concurrent; /* threads, or an agent runs: take the lock */
-    bool packets;         /* some window uses packets or the ring */
-    bool agent;           /* the agent runs */
+    _Atomic bool packets; /* some window uses packets or the ring */
+    _Atomic bool agent;   /* the agent runs */
     int node_procs;       /* most processes of this node seen in a window */
-    bool oversubscribed;  /* more processes than processors on this node */
+    _Atomic bool oversubscribed; /* more processes than processors on this node */
     pthread_mutex_t mutex;
     struct win **wins;    /* by index; NULL: free */
     uint32_t *win_gens;
@@ -218,8 +224,12 @@ static inline bool target_ready(const struct win *w, const struct rma_target *t)
            atomic_load_explicit(&w->gen, memory_order_relaxed);
 }
 
+/* While a trace is taken no target is ever ready, so that every operation takes
+ * the way that tells it. */
 static inline void target_set_ready(const struct win *w, struct rma_target *t)
 {
+    if (unlikely(w->rma->trace != NULL))
+        return;
     atomic_store_explicit(&t->gen, atomic_load_explicit(&w->gen, memory_order_relaxed), memory_order_relaxed);
 }
 

@@ -18,7 +18,8 @@
 #include "base/err.h"
 #include "rma/progress.h"
 
-enum { CTL_ALIGN = 64, MEM_ALIGN = 64, AGREE_REFUSED = MRMA_ERR_LAST };
+/* AGREE_REFUSED: some process was refused cross-memory attach; any error outranks it. */
+enum { CTL_ALIGN = 64, MEM_ALIGN = 64, AGREE_REFUSED = MRMA_AGAIN };
 
 struct win_hints win_hints_default(void)
 {
@@ -276,13 +277,6 @@ out:
     return err;
 }
 
-/* The one agreement after the exchange: the highest of all outcomes. */
-static int agree(struct boot *boot, int mine, int *all)
-{
-    int err = boot->allmax(boot, mine, all);
-    return err ? err : MRMA_SUCCESS;
-}
-
 static void learn_node(struct win *w, const struct win_record *recs)
 {
     struct rma *r = w->rma;
@@ -296,34 +290,43 @@ static void learn_node(struct win *w, const struct win_record *recs)
     }
 }
 
-/* Routes, and agreement with all that they could be had. */
-static int connect_all(struct win *w, struct boot *boot, const struct win_record *recs, int err)
-{
-    bool refused = false;
-    int worst = MRMA_SUCCESS;
-    if (!err)
-        err = win_route(w, recs, true, &refused);
-    int agreed = agree(boot, err ? err : refused ? AGREE_REFUSED : MRMA_SUCCESS, &worst);
-    if (agreed || worst == MRMA_SUCCESS)
-        return agreed;
-    if (worst != AGREE_REFUSED || err)
-        return err ? err : worst < MRMA_ERR_LAST ? worst : MRMA_ERR_OTHER;
-    log_msg(w->rma->log, LOG_LEVEL_WARN, "window %u: cross-memory attach is refused here, packets are used", w->index);
-    win_unroute(w);
-    err = win_route(w, recs, false, &refused);
-    agreed = agree(boot, err, &worst);
-    return agreed ? agreed : worst;
-}
-
+/* Packets will be used: say so to the waits, start the agent that serves them. */
 static int start_packets(struct win *w)
 {
     struct rma *r = w->rma;
     if (w->npackets || w->ring_puts || w->ring_takes)
         r->packets = true;
-    const bool wanted = r->conf->progress == CONF_PROGRESS_AGENT || (r->conf->progress == CONF_PROGRESS_AUTO && !w->hints.no_locks);
+    const bool wanted = r->conf->progress == CONF_PROGRESS_AGENT ||
+                        (r->conf->progress == CONF_PROGRESS_AUTO && !w->hints.no_locks);
     if (!w->npackets || !wanted || r->agent)
         return MRMA_SUCCESS;
     return r->env->agent_start(r->env->ctx);
+}
+
+static int route_and_start(struct win *w, const struct win_record *recs, bool allow_cma, bool *refused)
+{
+    int err = win_route(w, recs, allow_cma, refused);
+    return err ? err : start_packets(w);
+}
+
+/* Routes, and agreement with all that they could be had. err: what has gone wrong
+ * before, which all must learn. */
+static int connect_all(struct win *w, struct boot *boot, const struct win_record *recs, int err)
+{
+    bool refused = false;
+    int worst = MRMA_SUCCESS;
+    if (!err)
+        err = route_and_start(w, recs, true, &refused);
+    int failed = boot->allmax(boot, err ? err : refused ? AGREE_REFUSED : MRMA_SUCCESS, &worst);
+    if (failed || worst == MRMA_SUCCESS)
+        return failed;
+    if (worst != AGREE_REFUSED)
+        return err ? err : worst;
+    log_msg(w->rma->log, LOG_LEVEL_WARN, "window %u: cross-memory attach is refused here, packets are used", w->index);
+    win_unroute(w);
+    err = route_and_start(w, recs, false, &refused);
+    failed = boot->allmax(boot, err, &worst);
+    return failed ? failed : err ? err : worst;
 }
 
 int win_create(struct rma *r, const struct win_spec *spec, struct win **out)
@@ -345,8 +348,6 @@ int win_create(struct rma *r, const struct win_spec *spec, struct win **out)
         err = share_segment(w, boot, recs);
     err = connect_all(w, boot, recs, err);
     free(recs);
-    if (!err)
-        err = start_packets(w);
     if (err) {
         rma_enter(r);
         win_delete(w);

@@ -46,32 +46,42 @@ static void shm_commit(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
         ring_doorbell(peer->seg);
 }
 
-/* Map rings that were announced since the last poll. */
+/* Map a ring whose sender is known by now. */
+static void open_ring(struct shm_channel *ch, struct shm_rx *rx, const struct procseg_ring *ring)
+{
+    rx->vc = ch->env.find(ch->env.ctx, ring->sender);
+    if (!rx->vc)
+        return;
+    void *at = ch->env.map(ch->env.ctx, &ring->where);
+    if (!at) {
+        rx->broken = true;
+        ch3_vc_lost(rx->vc);
+        return;
+    }
+    ring_rx_init(&rx->rx, at);
+    ch->unopened--;
+    atomic_store_explicit(&rx->open, true, memory_order_release); /* pairs with shm_pending */
+}
+
+/* Take over rings that were announced since the last poll. A sender that is not
+ * known yet (its window is being created) is asked for again. */
 static void accept_rings(struct shm_channel *ch)
 {
     uint32_t n = atomic_load_explicit(&ch->nrx, memory_order_relaxed);
-    while (n < PROCSEG_RINGS && n < atomic_load_explicit(&ch->own->nrings, memory_order_acquire)) {
-        struct procseg_ring *ring = &ch->own->rings[n];
-        if (!atomic_load_explicit(&ring->ready, memory_order_acquire))
-            return;
-        struct ch3_vc *vc = ch->env.find(ch->env.ctx, ring->sender);
-        if (!vc)
-            return;
-        struct shm_rx *rx = &ch->rx[n];
-        void *at = ch->env.map(ch->env.ctx, &ring->where);
-        *rx = (struct shm_rx){.vc = vc, .broken = !at};
-        if (at)
-            ring_rx_init(&rx->rx, at);
-        else
-            ch3_vc_lost(vc);
+    while (n < PROCSEG_RINGS && n < atomic_load_explicit(&ch->own->nrings, memory_order_acquire) &&
+           atomic_load_explicit(&ch->own->rings[n].ready, memory_order_acquire)) {
+        ch->unopened++;
         atomic_store_explicit(&ch->nrx, ++n, memory_order_release); /* pairs with shm_pending */
     }
+    for (uint32_t i = 0; ch->unopened && i < n; i++)
+        if (!ch->rx[i].open && !ch->rx[i].broken)
+            open_ring(ch, &ch->rx[i], &ch->own->rings[i]);
 }
 
 static unsigned drain(struct shm_channel *ch, struct shm_rx *rx)
 {
     unsigned n = 0;
-    while (n < BURST && !rx->broken) {
+    while (n < BURST && rx->open && !rx->broken) {
         size_t len;
         bool bad = false;
         const void *packet = ring_peek(&rx->rx, &len, &bad);
@@ -93,8 +103,8 @@ static unsigned shm_poll(struct ch3_channel *channel)
 {
     struct shm_channel *ch = self(channel);
     unsigned n = 0;
-    if (unlikely(atomic_load_explicit(&ch->own->nrings, memory_order_relaxed) !=
-                 atomic_load_explicit(&ch->nrx, memory_order_relaxed)))
+    if (unlikely(ch->unopened || atomic_load_explicit(&ch->own->nrings, memory_order_relaxed) !=
+                                     atomic_load_explicit(&ch->nrx, memory_order_relaxed)))
         accept_rings(ch);
     const uint32_t nrx = atomic_load_explicit(&ch->nrx, memory_order_relaxed);
     for (uint32_t i = 0; i < nrx; i++)
@@ -107,12 +117,12 @@ static bool shm_pending(struct ch3_channel *channel)
     struct shm_channel *ch = self(channel);
     const uint32_t nrx = atomic_load_explicit(&ch->nrx, memory_order_acquire);
     for (uint32_t i = 0; i < nrx; i++)
-        if (!ch->rx[i].broken && ring_has_data(ch->rx[i].rx.ring))
+        if (atomic_load_explicit(&ch->rx[i].open, memory_order_acquire)
+                ? !ch->rx[i].broken && ring_has_data(ch->rx[i].rx.ring)
+                : !ch->rx[i].broken && ch->env.find(ch->env.ctx, ch->own->rings[i].sender) != NULL)
             return true;
-    const uint32_t announced = atomic_load_explicit(&ch->own->nrings, memory_order_acquire);
-    return nrx < announced && nrx < PROCSEG_RINGS &&
-           atomic_load_explicit(&ch->own->rings[nrx].ready, memory_order_acquire) &&
-           ch->env.find(ch->env.ctx, ch->own->rings[nrx].sender) != NULL;
+    return nrx < PROCSEG_RINGS && nrx < atomic_load_explicit(&ch->own->nrings, memory_order_acquire) &&
+           atomic_load_explicit(&ch->own->rings[nrx].ready, memory_order_acquire);
 }
 
 static void shm_disconnect(struct ch3_channel *ch, struct ch3_vc *vc)
@@ -137,6 +147,7 @@ void shm_channel_init(struct shm_channel *ch, struct procseg *own, const struct 
     ch->env = *env;
     ch->log = log;
     atomic_init(&ch->nrx, 0);
+    ch->unopened = 0;
 }
 
 int shm_channel_connect(struct shm_peer *peer, uint64_t my_uid, struct ring *ring, const struct heap_loc *loc)

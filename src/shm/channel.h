@@ -30,6 +30,7 @@ struct shm_peer {
 struct shm_rx {
     struct ring_rx rx;
     struct ch3_vc *vc; /* NULL: the sender is not known yet */
+    _Atomic bool open; /* mapped and usable */
     bool broken;
 };
 
@@ -39,6 +40,7 @@ struct shm_channel {
     struct shm_channel_env env;
     const struct log *log;
     _Atomic uint32_t nrx; /* entries of rx in use */
+    uint32_t unopened;    /* of them not mapped yet */
     struct shm_rx rx[PROCSEG_RINGS];
 };
 

@@ -23,6 +23,7 @@ struct heap;
 struct heap_loc {
     struct seg_name seg;
     uint64_t offset; /* of the address within the segment */
+    uint64_t chunk;  /* 1: the segment is a chunk with other blocks too, worth keeping mapped */
 };
 
 /* log and dir must outlive the heap. MRMA_ERR_NO_MEM. */

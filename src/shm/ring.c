@@ -78,7 +78,7 @@ const void *ring_peek(struct ring_rx *rx, size_t *len, bool *bad)
         size_t to_end = RING_BYTES - (size_t)(rx->head & (RING_BYTES - 1));
         uint64_t filled = rx->tail - rx->head;
         uint64_t word = *word_at(rx->ring, rx->head);
-        if (word == RING_SKIP && filled > to_end) {
+        if (word == RING_SKIP && filled > to_end && filled <= RING_BYTES) {
             rx->head += to_end;
             continue;
         }

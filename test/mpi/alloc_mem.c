@@ -18,7 +18,10 @@ static void many_sizes(void)
     mt_section("sizes");
     for (int i = 0; i < SIZES; i++) {
         p[i] = NULL;
-        if (MT_OK(MPI_Alloc_mem(sizes[i], MPI_INFO_NULL, &p[i])) && sizes[i] > 0) {
+        if (!MT_OK(MPI_Alloc_mem(sizes[i], MPI_INFO_NULL, &p[i]))) {
+            return;
+        }
+        if (sizes[i] > 0) {
             CHECK(p[i] != NULL, "no memory for %ld bytes", (long)sizes[i]);
             CHECK((uintptr_t)p[i] % 16 == 0, "%p for %ld bytes", (void *)p[i], (long)sizes[i]);
             memset(p[i], i + 1, (size_t)sizes[i]);
@@ -48,9 +51,11 @@ static void alignment(void)
         MPI_Info_create(&info);
         MPI_Info_set(info, "mpi_minimum_memory_alignment", values[i]);
         for (int k = 0; k < 3; k++) {
-            MT_OK(MPI_Alloc_mem(100 + k, info, &p[k]));
-            CHECK((uintptr_t)p[k] % want == 0, "%p", p[k]);
-            memset(p[k], 1, 100);
+            p[k] = NULL;
+            if (MT_OK(MPI_Alloc_mem(100 + k, info, &p[k]))) {
+                CHECK((uintptr_t)p[k] % want == 0, "%p", p[k]);
+                memset(p[k], 1, 100);
+            }
         }
         for (int k = 0; k < 3; k++) {
             MT_OK(MPI_Free_mem(p[k]));
@@ -70,14 +75,17 @@ static void errors(void)
     CHECK_ERR(MPI_Alloc_mem((MPI_Aint)1 << 56, MPI_INFO_NULL, &p), MPI_ERR_NO_MEM);
     CHECK_ERR(MPI_Free_mem(never), MPI_ERR_BASE);
     CHECK_ERR(MPI_Free_mem(&p), MPI_ERR_BASE);
-    MT_OK(MPI_Alloc_mem(4096, MPI_INFO_NULL, &q));
+    if (!MT_OK(MPI_Alloc_mem(4096, MPI_INFO_NULL, &q))) {
+        return;
+    }
     CHECK_ERR(MPI_Free_mem(q + 64), MPI_ERR_BASE);
     memset(q, 7, 4096);
     MT_OK(MPI_Free_mem(q));
     CHECK_ERR(MPI_Free_mem(q), MPI_ERR_BASE);
-    MT_OK(MPI_Alloc_mem(4096, MPI_INFO_NULL, &q));
-    memset(q, 8, 4096);
-    MT_OK(MPI_Free_mem(q));
+    if (MT_OK(MPI_Alloc_mem(4096, MPI_INFO_NULL, &q))) {
+        memset(q, 8, 4096);
+        MT_OK(MPI_Free_mem(q));
+    }
 }
 
 /* Thousands of blocks of random size, at most 64 alive, contents checked. */
@@ -125,7 +133,9 @@ static void windows_over_it(void)
         unsigned char *p, fill[64];
         MPI_Win win;
         mt_section("window over %ld bytes", (long)bytes);
-        MT_OK(MPI_Alloc_mem(bytes, MPI_INFO_NULL, &p));
+        if (!MT_OK(MPI_Alloc_mem(bytes, MPI_INFO_NULL, &p))) {
+            return;
+        }
         memset(p, 0x11, (size_t)bytes);
         if (!MT_OK(MPI_Win_create(p + 64, bytes - 128, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win))) {
             MT_OK(MPI_Free_mem(p));
@@ -159,10 +169,10 @@ static void mixed_memory(void)
         mt_skip("malloc memory is not available on the mapped path");
         return;
     }
-    if (mt_rank % 2 == 0) {
-        MT_OK(MPI_Alloc_mem(64, MPI_INFO_NULL, &cell));
-    } else {
+    if (mt_rank % 2 == 1) {
         cell = malloc(64);
+    } else if (!MT_OK(MPI_Alloc_mem(64, MPI_INFO_NULL, &cell))) {
+        return;
     }
     if (MT_OK(MPI_Win_create(cell, 64, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &win))) {
         MT_OK(MPI_Win_fence(0, win));
@@ -182,6 +192,9 @@ int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
     many_sizes();
+    if (mt_failures() > 0) {
+        return MT_FINISH(); /* nothing else here works without memory */
+    }
     alignment();
     if (!mt_host_only("errors of MPI_Free_mem")) {
         errors();

@@ -10,6 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Whole pages: MPICH 4.0.2 misplaces what is put to parts that do not start at a page. */
+enum { BYTES = 65536 };
+static _Alignas(BYTES) int global[BYTES / sizeof(int)];
+
 static int rank, size;
 
 static int ring(MPI_Win win, const int *cell, const char *what)
@@ -32,14 +36,13 @@ static int ring(MPI_Win win, const int *cell, const char *what)
 
 int main(int argc, char **argv)
 {
-    int *cell, bad = 0, local[2] = {0, 0};
+    int *cell, bad = 0;
     MPI_Win win;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    /* Whole pages: MPICH 4.0.2 misplaces puts to parts that do not start at a page. */
-    MPI_Win_allocate(65536, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &cell, &win);
+    MPI_Win_allocate(BYTES, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &cell, &win);
     cell[0] = cell[1] = 0;
     bad += ring(win, cell, "MPI_Win_allocate");
     MPI_Win_free(&win);
@@ -53,8 +56,8 @@ int main(int argc, char **argv)
     MPI_Win_free(&win);
     MPI_Info_free(&info);
 
-    MPI_Win_create(local, sizeof local, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-    bad += ring(win, local, "MPI_Win_create");
+    MPI_Win_create(global, sizeof global, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    bad += ring(win, global, "MPI_Win_create");
     MPI_Win_free(&win);
 
     if (bad == 0 && rank == 0) {

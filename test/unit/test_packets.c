@@ -235,7 +235,7 @@ static void pscw_all(struct fabric_proc *p, void *arg)
     int group[FABRIC_MAX], ngroup = others(p, group);
     const int64_t room = (int64_t)(size + 7) / 8 * 8;
     struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, (uint64_t)(room * n + 16), 1);
-    unsigned char *mine = *win_base_attr(w), *out = malloc(size), *in = malloc(size);
+    unsigned char *mine = *win_base_attr(w), *out = malloc(size), *in = malloc(size * (size_t)n);
     int64_t one = 1, *sum = (int64_t *)(void *)(mine + room * n);
     for (unsigned round = 0; round < 12; round++) {
         const int asserts = round % 4 == 3 ? RMA_NOCHECK : 0;
@@ -248,10 +248,11 @@ static void pscw_all(struct fabric_proc *p, void *arg)
         for (int i = 0; i < ngroup; i++) {
             put(w, group[i], room * p->rank, out, size);
             add(w, group[i], room * n, &one, 1);
-            get(w, group[i], room * group[i], in, size);
+            get(w, group[i], room * group[i], in + size * (size_t)i, size);
         }
         OK(rma_complete(w));
-        check_filled(in, size, round * 8 + (unsigned)group[ngroup - 1]);
+        for (int i = 0; i < ngroup; i++)
+            check_filled(in + size * (size_t)i, size, round * 8 + (unsigned)group[i]);
         if (round & 1) {
             bool flag = false;
             while (!flag)
@@ -736,7 +737,8 @@ static void test_shared_window(void **state)
     run_all(3, 0, shared_window, NULL);
 }
 
-int main(void)
+/* An argument picks tests by name, with wildcards. */
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fence_small),     cmocka_unit_test(test_fence_large),
@@ -751,5 +753,7 @@ int main(void)
         cmocka_unit_test(test_shared_window),
     };
     pkt_types_init();
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests_name("packets", tests, NULL, NULL);
 }
