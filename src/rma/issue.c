@@ -161,6 +161,8 @@ void issue_free_target(struct rma_target *t)
 
 static uint8_t lock_flag(const struct pkt_target *pt)
 {
+    if (pt->win->epoch.state == EPOCH_LOCK_ALL)
+        return PKT_F_LOCK_ALL;
     return pt->target->lock == WIN_LOCK_EXCLUSIVE ? PKT_F_LOCK_EXCLUSIVE : PKT_F_LOCK_SHARED;
 }
 

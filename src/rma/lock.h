@@ -25,5 +25,8 @@ int lock_all_access(struct win *w, struct rma_target *t);
 /* An exclusive ticket whose turn has come: true if no lock_all holder is in the
  * way; else the request has stepped back (LOCKWORD_YIELDED) and must ask again. */
 bool lock_all_pass(struct win *w, struct rma_target *t, bool *yielded);
+/* One more or one less who holds lock_all in this process's direct group. */
+void lock_all_join(struct win *w);
+void lock_all_leave(struct win *w);
 
 #endif

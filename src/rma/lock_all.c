@@ -17,7 +17,13 @@
  * then the exclusive one steps back, never both. To try again it takes the mark
  * off first and looks at the count after (the same pair again).
  * So that exclusive requests are not starved, a new lock_all waits while one has
- * stepped back. Packet targets are locked one by one, by the first packet.
+ * stepped back.
+ *
+ * Packet targets are locked one by one, by the first packet: the target counts the
+ * origin among the holders of its own node (lock_queue.c) and does not wait for
+ * exclusive requests that have stepped back. With a ticket it would, and two
+ * lock_all, each holding what the other's exclusive request waits for, would wait
+ * for each other for ever.
  */
 #include "base/err.h"
 #include "rma/issue.h"
@@ -100,7 +106,7 @@ int rma_lock_all(struct win *w, int asserts)
                                                    .what = "exclusive locks that came first", .rank = -1});
     if (err)
         return err;
-    atomic_fetch_add_explicit(&w->lead->all_holders, 1, memory_order_seq_cst);
+    lock_all_join(w);
     err = w->flavor == WIN_ALLOCATE_SHARED ? access_shared(w) : lock_all_access(w, &w->targets[w->rank]);
     RMA_TRACE(r, RMA_EV_LOCK_GRANTED, w, -1, 0);
     return err;
@@ -119,6 +125,18 @@ static void wake_blocked(struct win *w)
     }
 }
 
+void lock_all_join(struct win *w)
+{
+    atomic_fetch_add_explicit(&w->lead->all_holders, 1, memory_order_seq_cst);
+}
+
+void lock_all_leave(struct win *w)
+{
+    if (atomic_fetch_sub_explicit(&w->lead->all_holders, 1, memory_order_seq_cst) == 1 &&
+        atomic_load_explicit(&w->lead->all_blocked, memory_order_seq_cst))
+        wake_blocked(w);
+}
+
 int rma_unlock_all(struct win *w)
 {
     struct rma *r = w->rma;
@@ -127,9 +145,8 @@ int rma_unlock_all(struct win *w)
     int err = w->npackets ? issue_unlock_all(w) : MRMA_SUCCESS;
     if (w->all_nocheck)
         win_full_fence(w);
-    else if (atomic_fetch_sub_explicit(&w->lead->all_holders, 1, memory_order_seq_cst) == 1 &&
-             atomic_load_explicit(&w->lead->all_blocked, memory_order_seq_cst))
-        wake_blocked(w);
+    else
+        lock_all_leave(w);
     rma_enter(r);
     (void)epoch_event(&w->epoch, EPOCH_EV_UNLOCK_ALL);
     w->flush_quick = FLUSH_QUICK_NONE;

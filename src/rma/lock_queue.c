@@ -2,7 +2,9 @@
  * lock_queue.c - tickets on behalf of packets. See lock_queue.h.
  *
  * Tickets are taken in the order of arrival, so the head of win->lockq is always
- * the first whose turn can come. A direct process that moves the lock word must
+ * the first whose turn can come. Requests of MPI_Win_lock_all have no ticket: they
+ * count as holders at once and enter, from anywhere in the queue, when the word is
+ * open to them (lock_all.c). A direct process that moves the lock word must
  * know that packets wait: ctl->packets_wait is set before the word is looked at
  * again.
  *
@@ -27,6 +29,8 @@ static struct rma_target *self(struct win *w)
 static bool granted(struct pkt_origin *po)
 {
     struct win *w = po->win;
+    if (po->all)
+        return lockword_open_to_all(&w->ctl->lock);
     if (!po->served) {
         po->served = lockword_enter(&w->ctl->lock, po->ticket, po->exclusive);
         if (po->served && !po->exclusive)
@@ -60,33 +64,45 @@ static void dequeue(struct pkt_origin *po)
     }
 }
 
-bool lock_queue_request(struct pkt_origin *po, bool exclusive)
+/* Who may enter next: any lock_all, and the first of those with a ticket. */
+static struct pkt_origin *first_granted(struct win *w)
+{
+    bool ticket = false;
+    LIST_EACH(node, &w->lockq) {
+        struct pkt_origin *po = LIST_ENTRY(node, struct pkt_origin, lockq_link);
+        if ((po->all || !ticket) && granted(po))
+            return po;
+        ticket |= !po->all;
+    }
+    return NULL;
+}
+
+bool lock_queue_request(struct pkt_origin *po, bool exclusive, bool all)
 {
     struct win *w = po->win;
     po->exclusive = exclusive;
+    po->all = all;
     po->yielded = false;
-    po->ticket = lockword_take(&w->ctl->lock, exclusive, &po->served);
+    if (all)
+        lock_all_join(w);
+    else
+        po->ticket = lockword_take(&w->ctl->lock, exclusive, &po->served);
     if (list_empty(&w->lockq) && granted(po)) {
         po->lock = LOCKQ_HELD;
         return true;
     }
     enqueue(po);
-    /* Once more, now that releasers know; only the first of the queue may enter. */
-    if (list_first(&w->lockq) == &po->lockq_link && granted(po)) {
-        dequeue(po);
-        return true;
-    }
-    return false;
+    if (first_granted(w) != po) /* once more, now that releasers know */
+        return false;
+    dequeue(po);
+    return true;
 }
 
 static bool poll_win(struct win *w)
 {
     bool any = false;
-    struct list_node *node;
-    while ((node = list_first(&w->lockq)) != NULL) {
-        struct pkt_origin *po = LIST_ENTRY(node, struct pkt_origin, lockq_link);
-        if (!granted(po))
-            break;
+    struct pkt_origin *po;
+    while ((po = first_granted(w)) != NULL) {
         dequeue(po);
         any = true;
         target_unpark(po); /* may release the lock again and come back here */
@@ -103,8 +119,12 @@ void lock_queue_release(struct pkt_origin *po)
         return;
     }
     po->lock = LOCKQ_NONE;
-    lockword_release(&w->ctl->lock, po->exclusive);
-    event_notify(&w->ctl->lock_event);
+    if (po->all) {
+        lock_all_leave(w);
+    } else {
+        lockword_release(&w->ctl->lock, po->exclusive);
+        event_notify(&w->ctl->lock_event);
+    }
     if (!list_empty(&w->lockq) && w->rma->agent) /* this need not be a round that polls the queue */
         event_notify(w->rma->env->agent_event);
 }

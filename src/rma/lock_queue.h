@@ -16,7 +16,7 @@ struct pkt_origin;
 
 /* Ask for the lock: true if it is held at once, else it is queued and
  * target_unpark is called when it is granted. */
-bool lock_queue_request(struct pkt_origin *po, bool exclusive);
+bool lock_queue_request(struct pkt_origin *po, bool exclusive, bool all);
 void lock_queue_release(struct pkt_origin *po);
 /* Grant what can be granted in all windows; whether anything was. */
 bool lock_queue_poll_all(struct rma *r);

@@ -153,7 +153,7 @@ static void apply(struct pkt_origin *po, const struct pkt_hdr *hdr)
 static bool ready(struct pkt_origin *po, const struct pkt_hdr *hdr, const char **fault)
 {
     struct win *w = po->win;
-    const bool asks = hdr->flags & (PKT_F_LOCK_SHARED | PKT_F_LOCK_EXCLUSIVE);
+    const bool asks = hdr->flags & (PKT_F_LOCK_SHARED | PKT_F_LOCK_EXCLUSIVE | PKT_F_LOCK_ALL);
     switch (hdr->epoch) {
     case PKT_EPOCH_FENCE:
         return seq_reached(w->phase, hdr->seq);
@@ -165,7 +165,7 @@ static bool ready(struct pkt_origin *po, const struct pkt_hdr *hdr, const char *
         if (w->hints.no_locks)
             *fault = "lock in a window created with no_locks";
         else if (po->lock == LOCKQ_NONE && asks)
-            return lock_queue_request(po, hdr->flags & PKT_F_LOCK_EXCLUSIVE);
+            return lock_queue_request(po, hdr->flags & PKT_F_LOCK_EXCLUSIVE, hdr->flags & PKT_F_LOCK_ALL);
         else if (po->lock == LOCKQ_NONE)
             *fault = "operation without the lock";
         return po->lock == LOCKQ_HELD;

@@ -23,7 +23,7 @@ struct pkt_origin {
     struct list parked;        /* struct parked_packet, first come first */
     struct list_node parked_link; /* in win->parked while parked is not empty */
     enum { LOCKQ_NONE, LOCKQ_WAITING, LOCKQ_HELD } lock;
-    bool exclusive, served, yielded;
+    bool exclusive, all, served, yielded; /* all: of MPI_Win_lock_all, without a ticket */
     uint32_t ticket;
     struct list_node lockq_link; /* in win->lockq while waiting */
     uint32_t phase_bytes; /* named by the records that came in the present fence phase; wraps */

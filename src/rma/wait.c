@@ -22,7 +22,8 @@
 
 enum {
     SPINS_ALONE = 4000,      /* rounds without a look at the clock where processors suffice */
-    SPINS_CROWDED = 4,
+    SPINS_CROWDED = 1,
+    YIELDS_PER_CLOCK = 16,
     YIELD_NS_ALONE = 500000, /* then yield for so long, then sleep */
     YIELD_NS_CROWDED = 200000,
     SHORT_SLEEP_NS = 200000, /* poll_only, packets to poll and no agent, or packets that wait for room */
@@ -78,31 +79,50 @@ static void sleep_once(struct win *w, const struct rma_wait *wait, bool polled)
         rma_polling_begin(r);
 }
 
+/* What is looked at from time to time: has a peer died, is a report due? */
+struct patience {
+    uint64_t start, next_check, next_report, hang_ns;
+};
+
+static int lose_patience(struct win *w, const struct rma_wait *wait, struct patience *p, uint64_t now)
+{
+    if (now >= p->next_check) {
+        int err = check_peers(w);
+        if (err && !check(w->rma, wait)) /* it may have done its part before it ended */
+            return err;
+        p->next_check = now + LONG_SLEEP_NS;
+    }
+    if (p->hang_ns && now >= p->next_report) {
+        report(w, wait, now - p->start);
+        p->next_report = now + p->hang_ns;
+    }
+    return MRMA_SUCCESS;
+}
+
 static int wait_long(struct win *w, const struct rma_wait *wait, bool polled)
 {
     struct rma *r = w->rma;
     const uint64_t yield_ns = r->oversubscribed ? YIELD_NS_CROWDED : YIELD_NS_ALONE;
-    const uint64_t start = r->clock(), hang_ns = (uint64_t)(r->conf->hang_report * 1e9);
-    uint64_t next_check = start + LONG_SLEEP_NS, next_report = start + hang_ns;
-    while (!check(r, wait)) {
+    struct patience p = {.hang_ns = (uint64_t)(r->conf->hang_report * 1e9)};
+    for (unsigned yields = 0; !check(r, wait);) {
         if (r->packets && rma_poll(r))
             continue;
-        uint64_t now = r->clock();
-        if (now - start < yield_ns) {
+        if (++yields % YIELDS_PER_CLOCK) { /* looking at the clock costs as much as a yield */
             sched_yield();
             continue;
         }
-        if (now >= next_check) {
-            int err = check_peers(w);
-            if (err && !check(r, wait)) /* it may have done its part before it ended */
-                return err;
-            next_check = now + LONG_SLEEP_NS;
+        const uint64_t now = r->clock();
+        if (!p.start)
+            p = (struct patience){now, now + LONG_SLEEP_NS, now + p.hang_ns, p.hang_ns};
+        if (now - p.start < yield_ns) {
+            sched_yield();
+            continue;
         }
-        if (hang_ns && now >= next_report) {
-            report(w, wait, now - start);
-            next_report = now + hang_ns;
-        }
+        int err = lose_patience(w, wait, &p, now);
+        if (err)
+            return err;
         sleep_once(w, wait, polled);
+        yields = YIELDS_PER_CLOCK - 1;
     }
     return MRMA_SUCCESS;
 }

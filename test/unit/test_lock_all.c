@@ -1,0 +1,347 @@
+/*
+ * test_lock_all.c - MPI_Win_lock_all against exclusive locks (the protocol that
+ * rma/lock_all.c argues for): an exclusive holder is never inside together with a
+ * lock_all holder that has accessed the same target, nobody starves, nothing hangs.
+ *
+ * First the protocol step by step, on the windows of two processes driven by one
+ * thread; then processes at once on random targets, on every path.
+ */
+#include "base/err.h"
+#include "base_helper.h"
+#include "rma/lock.h"
+#include "rma/lockword.h"
+#include "../sim/fabric.h"
+
+/* ---- step by step ---- */
+
+static void make_window(struct fabric_proc *p, void *arg)
+{
+    (void)arg;
+    p->user = fabric_win(p, WIN_ALLOCATE, NULL, 64, 1);
+}
+
+static void drop_window(struct fabric_proc *p, void *arg)
+{
+    (void)arg;
+    fabric_win_free(p->user);
+}
+
+struct steps {
+    struct fabric *f;
+    struct win *w[3];
+};
+
+static int setup(void **state)
+{
+    struct steps *s = calloc(1, sizeof *s);
+    s->f = fabric_new(&(struct fabric_opts){.nproc = 3});
+    fabric_run(s->f, make_window, NULL);
+    for (int i = 0; i < 3; i++)
+        s->w[i] = s->f->procs[i].user;
+    *state = s;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct steps *s = *state;
+    fabric_run(s->f, drop_window, NULL);
+    fabric_free(s->f);
+    free(s);
+    return 0;
+}
+
+static _Atomic uint64_t *word(struct steps *s, int target)
+{
+    return &s->w[target]->ctl->lock;
+}
+
+/* An exclusive request by process from whose turn has come; does it pass? */
+static bool pass(struct steps *s, int from, int target, bool *yielded)
+{
+    return lock_all_pass(s->w[from], &s->w[from]->targets[target], yielded);
+}
+
+static void test_free_target(void **state)
+{
+    struct steps *s = *state;
+    bool yielded = false, granted;
+    (void)lockword_take(word(s, 1), true, &granted);
+    assert_true(granted);
+    assert_true(pass(s, 2, 1, &yielded));
+    assert_false(yielded);
+    assert_false(lockword_open_to_all(word(s, 1)));
+    assert_true(lockword_open_to_all(word(s, 0)));
+    lock_release(s->w[2], &s->w[2]->targets[1], true);
+    assert_int_equal(rma_lock_all(s->w[0], 0), MRMA_SUCCESS);
+    assert_int_equal(lock_all_access(s->w[0], &s->w[0]->targets[1]), MRMA_SUCCESS);
+    assert_int_equal(rma_unlock_all(s->w[0]), MRMA_SUCCESS);
+}
+
+static void test_exclusive_steps_back(void **state)
+{
+    struct steps *s = *state;
+    struct win_ctl *lead = s->w[0]->lead;
+    bool yielded = false, granted;
+    assert_int_equal(rma_lock_all(s->w[0], 0), MRMA_SUCCESS);
+    assert_int_equal(atomic_load(&lead->all_holders), 1);
+    (void)lockword_take(word(s, 1), true, &granted);
+    assert_false(pass(s, 2, 1, &yielded));
+    assert_true(yielded);
+    assert_int_equal(atomic_load(&lead->all_blocked), 1);
+    assert_false(pass(s, 2, 1, &yielded)); /* asking again changes nothing */
+    assert_int_equal(atomic_load(&lead->all_blocked), 1);
+    assert_true(lockword_open_to_all(word(s, 1)));
+    assert_int_equal(lock_all_access(s->w[0], &s->w[0]->targets[1]), MRMA_SUCCESS); /* would hang if it waited */
+    assert_int_equal(rma_unlock_all(s->w[0]), MRMA_SUCCESS);
+    assert_true(pass(s, 2, 1, &yielded));
+    assert_false(yielded);
+    assert_int_equal(atomic_load(&lead->all_blocked), 0);
+    assert_false(lockword_open_to_all(word(s, 1)));
+    lock_release(s->w[2], &s->w[2]->targets[1], true);
+    assert_true(lockword_open_to_all(word(s, 1)));
+}
+
+/* Shared and lock_all go together; NOCHECK takes part in nothing. */
+static void test_shared_and_nocheck(void **state)
+{
+    struct steps *s = *state;
+    struct win_ctl *lead = s->w[0]->lead;
+    bool yielded = false, granted;
+    assert_int_equal(rma_lock(s->w[2], false, 1, 0), MRMA_SUCCESS);
+    assert_int_equal(rma_lock_all(s->w[0], 0), MRMA_SUCCESS);
+    assert_int_equal(rma_lock_all(s->w[1], 0), MRMA_SUCCESS);
+    assert_int_equal(atomic_load(&lead->all_holders), 2);
+    assert_int_equal(lock_all_access(s->w[0], &s->w[0]->targets[1]), MRMA_SUCCESS);
+    assert_int_equal(lock_all_access(s->w[1], &s->w[1]->targets[1]), MRMA_SUCCESS);
+    assert_int_equal(rma_unlock(s->w[2], 1), MRMA_SUCCESS);
+    assert_int_equal(rma_unlock_all(s->w[1]), MRMA_SUCCESS);
+    assert_int_equal(rma_unlock_all(s->w[0]), MRMA_SUCCESS);
+    assert_int_equal(rma_lock_all(s->w[0], RMA_NOCHECK), MRMA_SUCCESS);
+    assert_int_equal(atomic_load(&lead->all_holders), 0);
+    (void)lockword_take(word(s, 1), true, &granted);
+    assert_true(pass(s, 2, 1, &yielded));
+    lock_release(s->w[2], &s->w[2]->targets[1], true);
+    assert_int_equal(rma_unlock_all(s->w[0]), MRMA_SUCCESS);
+    assert_int_equal(atomic_load(&lead->all_holders), 0);
+}
+
+static void test_wrong_order(void **state)
+{
+    struct steps *s = *state;
+    assert_int_equal(rma_unlock_all(s->w[0]), MRMA_ERR_RMA_SYNC);
+    assert_int_equal(rma_lock_all(s->w[0], 0), MRMA_SUCCESS);
+    assert_int_equal(rma_lock_all(s->w[0], 0), MRMA_ERR_RMA_SYNC);
+    assert_int_equal(rma_lock(s->w[0], false, 1, 0), MRMA_ERR_RMA_SYNC);
+    assert_int_equal(rma_unlock(s->w[0], 1), MRMA_ERR_RMA_SYNC);
+    assert_int_equal(rma_unlock_all(s->w[0]), MRMA_SUCCESS);
+    assert_int_equal(atomic_load(&s->w[0]->lead->all_holders), 0);
+}
+
+/* ---- all at once ---- */
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { EPOCHS = 150 };
+#else
+enum { EPOCHS = 600 };
+#endif
+enum { PROCS = 4, CELLS = 2 };
+
+struct arena {
+    int all_percent, exclusive_percent; /* the rest: shared locks */
+    /* Who is inside which target, by those who are sure to be. */
+    _Atomic int exclusive[PROCS], others[PROCS];
+    _Atomic uint64_t exclusives, meetings; /* lock_all holders seen together */
+    _Atomic int active;
+};
+
+/* A pair of numbers at the target that only exclusive holders change, and not
+ * atomically; everybody must see them equal. */
+static void get_pair(struct win *w, int target, int64_t pair[CELLS])
+{
+    const struct dtype type = dtype_basic(ACC_I64);
+    const struct rma_op op = {.raddr = pair, .rcount = CELLS, .rtype = &type, .target = target, .tcount = CELLS,
+                              .ttype = &type};
+    FABRIC_CHECK(rma_get(w, &op) == MRMA_SUCCESS);
+    FABRIC_CHECK(rma_flush(w, target) == MRMA_SUCCESS);
+}
+
+static void put_cell(struct win *w, int target, int64_t value, int64_t disp)
+{
+    const struct dtype type = dtype_basic(ACC_I64);
+    const struct rma_op op = {.oaddr = &value, .ocount = 1, .otype = &type, .target = target, .disp = disp, .tcount = 1,
+                              .ttype = &type};
+    FABRIC_CHECK(rma_put(w, &op) == MRMA_SUCCESS);
+    FABRIC_CHECK(rma_flush(w, target) == MRMA_SUCCESS);
+}
+
+static void exclusive_epoch(struct win *w, struct arena *a, int target)
+{
+    int64_t pair[CELLS] = {-1, -2};
+    FABRIC_CHECK(rma_lock(w, true, target, 0) == MRMA_SUCCESS);
+    get_pair(w, target, pair); /* now the lock is held, on every path */
+    FABRIC_CHECK(atomic_fetch_add(&a->exclusive[target], 1) == 0);
+    FABRIC_CHECK(atomic_load(&a->others[target]) == 0);
+    FABRIC_CHECK(pair[0] == pair[1]);
+    put_cell(w, target, pair[0] + 1, 0);
+    sched_yield();
+    put_cell(w, target, pair[0] + 1, 1);
+    FABRIC_CHECK(atomic_load(&a->others[target]) == 0);
+    atomic_fetch_add(&a->exclusives, 1);
+    FABRIC_CHECK(atomic_fetch_sub(&a->exclusive[target], 1) == 1);
+    FABRIC_CHECK(rma_unlock(w, target) == MRMA_SUCCESS);
+}
+
+static void look(struct win *w, struct arena *a, int target)
+{
+    int64_t pair[CELLS] = {-1, -2};
+    get_pair(w, target, pair);
+    FABRIC_CHECK(pair[0] == pair[1]);
+    FABRIC_CHECK(atomic_load(&a->exclusive[target]) == 0);
+}
+
+static void shared_epoch(struct win *w, struct arena *a, int target)
+{
+    FABRIC_CHECK(rma_lock(w, false, target, 0) == MRMA_SUCCESS);
+    look(w, a, target);
+    atomic_fetch_add(&a->others[target], 1);
+    look(w, a, target);
+    atomic_fetch_sub(&a->others[target], 1);
+    FABRIC_CHECK(rma_unlock(w, target) == MRMA_SUCCESS);
+}
+
+static void all_epoch(struct win *w, struct arena *a, uint64_t *seed)
+{
+    bool been[PROCS] = {false};
+    FABRIC_CHECK(rma_lock_all(w, 0) == MRMA_SUCCESS);
+    for (int i = 0; i < 4; i++) {
+        const int target = (int)(next_random(seed) % PROCS);
+        look(w, a, target);
+        if (!been[target]) {
+            been[target] = true;
+            if (atomic_fetch_add(&a->others[target], 1) > 0)
+                atomic_fetch_add(&a->meetings, 1);
+        }
+        sched_yield();
+    }
+    for (int target = 0; target < PROCS; target++)
+        if (been[target]) {
+            look(w, a, target);
+            atomic_fetch_sub(&a->others[target], 1);
+        }
+    FABRIC_CHECK(rma_unlock_all(w) == MRMA_SUCCESS);
+}
+
+static struct win *arena_window(struct fabric_proc *p)
+{
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, CELLS * sizeof(int64_t), sizeof(int64_t));
+    fabric_barrier(p);
+    return w;
+}
+
+static void random_body(struct fabric_proc *p, void *arg)
+{
+    struct arena *a = arg;
+    struct win *w = arena_window(p);
+    uint64_t seed = (uint64_t)p->rank + 17;
+    for (int i = 0; i < EPOCHS; i++) {
+        const int dice = (int)(next_random(&seed) % 100), target = (int)(next_random(&seed) % PROCS);
+        if (dice < a->all_percent)
+            all_epoch(w, a, &seed);
+        else if (dice < a->all_percent + a->exclusive_percent)
+            exclusive_epoch(w, a, target);
+        else
+            shared_epoch(w, a, target);
+    }
+    fabric_win_free(w);
+}
+
+/* Half of the processes never stop with one kind until the other half have done
+ * theirs: whoever starves hangs. */
+static void starving_body(struct fabric_proc *p, void *arg)
+{
+    struct arena *a = arg;
+    struct win *w = arena_window(p);
+    const bool few_are_exclusive = a->all_percent > a->exclusive_percent;
+    uint64_t seed = (uint64_t)p->rank + 3;
+    if (p->rank % 2) {
+        for (int i = 0; i < EPOCHS / 10; i++)
+            few_are_exclusive ? exclusive_epoch(w, a, 0) : all_epoch(w, a, &seed);
+        atomic_fetch_sub(&a->active, 1);
+    } else {
+        while (atomic_load(&a->active) > 0)
+            few_are_exclusive ? all_epoch(w, a, &seed) : exclusive_epoch(w, a, (int)(next_random(&seed) % PROCS));
+    }
+    fabric_win_free(w);
+}
+
+static void arena(void (*body)(struct fabric_proc *, void *), const struct fabric_opts *opts, int all, int exclusive)
+{
+    struct arena a = {.all_percent = all, .exclusive_percent = exclusive, .active = PROCS / 2};
+    struct fabric *f = fabric_new(opts);
+    fabric_run(f, body, &a);
+    for (int i = 0; i < PROCS; i++) {
+        assert_int_equal(atomic_load(&a.exclusive[i]), 0);
+        assert_int_equal(atomic_load(&a.others[i]), 0);
+    }
+    assert_true(atomic_load(&a.exclusives) > 0);
+    fabric_free(f);
+}
+
+static void on_all_mixes(const struct fabric_opts *opts)
+{
+    arena(random_body, opts, 30, 40);
+    arena(random_body, opts, 70, 30);
+    arena(random_body, opts, 15, 85);
+}
+
+static void test_mapped(void **state)
+{
+    (void)state;
+    on_all_mixes(&(struct fabric_opts){.nproc = PROCS});
+    on_all_mixes(&(struct fabric_opts){.nproc = PROCS, .cpus = 64});
+}
+
+static void test_cma(void **state)
+{
+    (void)state;
+    on_all_mixes(&(struct fabric_opts){.nproc = PROCS, .path = CONF_PATH_CMA});
+}
+
+static void test_packets(void **state)
+{
+    (void)state;
+    on_all_mixes(&(struct fabric_opts){.nproc = PROCS, .path = CONF_PATH_SHM_PACKETS});
+    on_all_mixes(&(struct fabric_opts){.nproc = PROCS, .path = CONF_PATH_SHM_PACKETS, .progress = CONF_PROGRESS_POLL});
+}
+
+/* Two nodes of two: direct and packet requests at the same lock word. */
+static void test_both(void **state)
+{
+    (void)state;
+    on_all_mixes(&(struct fabric_opts){.nproc = PROCS, .per_node = 2});
+    on_all_mixes(&(struct fabric_opts){.nproc = PROCS, .per_node = 2, .refuse_percent = 20, .delay_percent = 20});
+}
+
+static void test_nobody_starves(void **state)
+{
+    (void)state;
+    for (int nodes = 0; nodes < 2; nodes++) {
+        const struct fabric_opts opts = {.nproc = PROCS, .per_node = nodes ? 2 : 0};
+        arena(starving_body, &opts, 60, 40);
+        arena(starving_body, &opts, 40, 60);
+    }
+}
+
+#define STEP_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STEP_TEST(test_free_target),          STEP_TEST(test_exclusive_steps_back), STEP_TEST(test_shared_and_nocheck),
+        STEP_TEST(test_wrong_order),          cmocka_unit_test(test_mapped),        cmocka_unit_test(test_cma),
+        cmocka_unit_test(test_packets),       cmocka_unit_test(test_both),          cmocka_unit_test(test_nobody_starves),
+    };
+    fabric_watchdog(60);
+    return cmocka_run_group_tests_name("lock_all", tests, NULL, NULL);
+}
