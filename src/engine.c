@@ -51,6 +51,7 @@ int engine_agent_start(struct engine *e)
     if (err)
         return log_fail(&e->log, MRMA_ERR_OTHER, "cannot start the agent thread: %s", strerror(err));
     e->rma.agent = true;
+    atomic_store_explicit(&e->own->agent, 1, memory_order_seq_cst);
     return MRMA_SUCCESS;
 }
 
@@ -75,6 +76,8 @@ static int make_own_segment(struct engine *e)
     e->own = e->own_seg.base;
     e->own->magic = PROCSEG_MAGIC;
     e->own->uid = e->uid;
+    e->light = event_light_register();
+    atomic_store_explicit(&e->own->event.light, e->light, memory_order_relaxed);
     return MRMA_SUCCESS;
 }
 

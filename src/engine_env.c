@@ -31,6 +31,7 @@ struct proc_record {
     struct seg_name seg;
     uint64_t probe_addr, probe_value;
     struct topo_cpuset cpus;
+    uint64_t light; /* may notify without a fence */
 };
 static_assert(sizeof(struct proc_record) <= sizeof(struct rma_proc_record), "record size");
 static_assert(sizeof(struct heap_loc) == sizeof(struct rma_mem_loc), "location size");
@@ -260,6 +261,8 @@ static int env_peer_get(void *ctx, const struct rma_proc_record *record, bool no
     if (!env_same_node(ctx, record))
         return log_fail(&e->log, MRMA_ERR_OTHER, "process %d is on another node and this build has no network channel",
                         rec.seg.pid);
+    if (!rec.light) /* it must notify with a fence; nobody does before the window is agreed upon */
+        atomic_store_explicit(&e->own->event.light, 0, memory_order_seq_cst);
     pthread_mutex_lock(&e->maps_lock);
     struct engine_peer *p = map_get(&e->peers, rec.uid);
     int err = p ? MRMA_SUCCESS : new_peer(e, &rec, &p);
@@ -386,7 +389,7 @@ void engine_env_init(struct engine *e)
     pthread_mutex_init(&e->maps_lock, NULL);
     map_init(&e->peers);
     map_init(&e->mapped);
-    struct proc_record rec = {.uid = e->uid, .seg = seg_name_of(&e->own_seg),
+    struct proc_record rec = {.uid = e->uid, .light = e->light, .seg = seg_name_of(&e->own_seg),
                               .probe_addr = (uint64_t)(uintptr_t)&e->uid, .probe_value = e->uid};
     identify_node(rec.node);
     if (topo_cpuset_self(&rec.cpus) != MRMA_SUCCESS)

@@ -17,6 +17,7 @@ struct engine {
     struct log log;
     int world_rank;
     uint64_t uid;          /* of this process, unique */
+    bool light;            /* registered for notifications without a fence (base/event.h) */
     struct heap *heap;
     struct seg own_seg;
     struct procseg *own;   /* in own_seg */

@@ -8,10 +8,25 @@
 
 #include <limits.h>
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+bool event_light_register(void)
+{
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+}
+
+uint32_t event_enter(struct event *ev)
+{
+    atomic_fetch_add_explicit(&ev->sleepers, 1, memory_order_seq_cst);
+    if (atomic_load_explicit(&ev->light, memory_order_relaxed))
+        syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0); /* cannot fail: it was registered */
+    atomic_thread_fence(memory_order_seq_cst); /* pairs with event_notify */
+    return atomic_load_explicit(&ev->seq, memory_order_acquire);
+}
 
 void event_wake(struct event *ev)
 {

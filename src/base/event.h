@@ -11,6 +11,14 @@
  *      fence (seq_cst)                   fence (seq_cst)
  *   B: if (sleepers) wake             D: ticket = seq; state still old? sleep(ticket)
  *
+ * The light form leaves the notifier's fence out (it would wait for the store to
+ * reach the line that the peer polls, once per signal) and has the sleeper do
+ * both: between C and D it calls membarrier(2), which makes every processor that
+ * runs a registered process execute a full fence. Where that falls in the
+ * notifier's A, B decides: before A, B comes after C and sees it; after A, D comes
+ * after A and sees it. All notifiers must be registered (event_light_register),
+ * and the owner sets light only while it knows that they are.
+ *
  * Either B sees C, and then seq is bumped and the futex woken, or (by the two
  * fences) D sees A. A wake between reading the ticket and the futex call changes
  * seq, so the call returns at once. Nothing is lost.
@@ -18,18 +26,25 @@
 #ifndef MRMA_BASE_EVENT_H
 #define MRMA_BASE_EVENT_H
 
+#include <stdbool.h>
+
 #include "base/atomic.h"
 
 struct event {
     _Atomic uint32_t seq;
     _Atomic uint32_t sleepers;
+    _Atomic uint32_t light; /* notifiers need no fence */
 };
 
 static inline void event_init(struct event *ev)
 {
     atomic_init(&ev->seq, 0);
     atomic_init(&ev->sleepers, 0);
+    atomic_init(&ev->light, 0);
 }
+
+/* Register this process for the light form; false: this system has none. */
+bool event_light_register(void);
 
 /* Wake everybody who sleeps on ev. Costs a system call. */
 void event_wake(struct event *ev);
@@ -37,12 +52,7 @@ void event_wake(struct event *ev);
 /* Announce the intention to sleep; returns the ticket for event_sleep. The
  * caller then checks its condition again and calls event_sleep, and in any case
  * event_leave. */
-static inline uint32_t event_enter(struct event *ev)
-{
-    atomic_fetch_add_explicit(&ev->sleepers, 1, memory_order_seq_cst);
-    atomic_thread_fence(memory_order_seq_cst); /* pairs with event_notify */
-    return atomic_load_explicit(&ev->seq, memory_order_acquire);
-}
+uint32_t event_enter(struct event *ev);
 
 static inline void event_leave(struct event *ev)
 {
@@ -52,10 +62,19 @@ static inline void event_leave(struct event *ev)
 /* Sleep until woken or timeout_ns passed (0: no limit). May return early. */
 void event_sleep(struct event *ev, uint32_t ticket, uint64_t timeout_ns);
 
+/* What stands between the state and the look at sleepers. */
+static inline void event_notify_fence(const struct event *ev)
+{
+    if (likely(atomic_load_explicit(&ev->light, memory_order_relaxed)))
+        atomic_signal_fence(memory_order_seq_cst); /* pairs with membarrier in event_enter */
+    else
+        atomic_thread_fence(memory_order_seq_cst); /* pairs with the fence in event_enter */
+}
+
 /* To be called after the state that waiters look at was stored with release. */
 static inline void event_notify(struct event *ev)
 {
-    atomic_thread_fence(memory_order_seq_cst); /* pairs with event_enter */
+    event_notify_fence(ev);
     if (unlikely(atomic_load_explicit(&ev->sleepers, memory_order_relaxed)))
         event_wake(ev);
 }

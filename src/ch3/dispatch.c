@@ -17,6 +17,15 @@ static const uint16_t min_len[PKT_TYPE_LAST] = {
     [PKT_SYNC] = sizeof(struct pkt_hdr),
 };
 
+/* What may ride on the packets of an epoch. */
+static const uint8_t riders[PKT_EPOCH_LAST] = {
+    [PKT_EPOCH_FENCE] = PKT_F_WANT_OPEN | PKT_F_FENCE,
+    [PKT_EPOCH_PSCW] = PKT_F_COMPLETE,
+    [PKT_EPOCH_LOCK] = PKT_F_LOCK_SHARED | PKT_F_LOCK_EXCLUSIVE | PKT_F_LOCK_ALL | PKT_F_WANT_OPEN | PKT_F_FLUSH |
+                       PKT_F_UNLOCK,
+    [PKT_EPOCH_NOCHECK] = PKT_F_FLUSH,
+};
+
 /* What is wrong with the header, or NULL. */
 static const char *header_fault(const struct pkt_hdr *hdr, size_t len)
 {
@@ -28,10 +37,10 @@ static const char *header_fault(const struct pkt_hdr *hdr, size_t len)
         return "type";
     if (hdr->len != len || hdr->len < min_len[hdr->type])
         return "length field";
-    if (hdr->flags & ~PKT_F_ALL)
-        return "flags";
     if (hdr->epoch >= PKT_EPOCH_LAST || (hdr->type == PKT_OPS) != (hdr->epoch != PKT_EPOCH_NONE))
         return "epoch";
+    if (hdr->flags & ~riders[hdr->epoch])
+        return "flags";
     return NULL;
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "mpi/engine_get.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
 
@@ -89,8 +90,9 @@ int group_get(struct group_cache *cache, MPI_Group window, MPI_Group group, stru
 
     if (unlikely(group == MPI_GROUP_NULL))
         return MRMA_ERR_GROUP;
-    /* Pairs with the release in group_put. */
-    if (unlikely(atomic_exchange_explicit(&cache->busy, true, memory_order_acquire)))
+    /* Pairs with the release in group_put. One thread needs no exchange, which would
+     * wait for the puts and signals before it to reach their lines. */
+    if (mpi_state.threads && unlikely(atomic_exchange_explicit(&cache->busy, true, memory_order_acquire)))
         return translate_aside(window, group, out);
     for (int i = 0; i < 2; i++) {
         entry = &cache->entry[cache->last ^ (unsigned)i];

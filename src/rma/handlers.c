@@ -4,7 +4,8 @@
  *
  * Checked here: that the window index and generation name a live window, that
  * the sender's rank exists there, and that this rank is the peer the packet came
- * from. Anything else is refused.
+ * from; and that posts, acknowledgements and barrier packets are those that are
+ * due. Anything else is refused.
  */
 #include "rma/handlers.h"
 
@@ -18,14 +19,22 @@
 static struct win *find(struct rma *r, struct ch3_vc *from, const struct pkt_hdr *hdr, struct rma_target **t)
 {
     struct win *w = hdr->win < r->nwins && r->win_gens[hdr->win] == hdr->win_gen ? r->wins[hdr->win] : NULL;
-    if (w && hdr->rank < (uint32_t)w->nproc && &w->targets[hdr->rank].peer->vc == from) {
+    if (w && hdr->rank < (uint32_t)w->nproc) {
         *t = &w->targets[hdr->rank];
-        return w;
+        if ((*t)->peer && &(*t)->peer->vc == from)
+            return w;
     }
     r->stats.refused++;
     log_msg(r->log, LOG_LEVEL_ERROR, "packet of type %d refused: no window %u.%u with rank %u at its sender", hdr->type,
             hdr->win, hdr->win_gen, hdr->rank);
     return NULL;
+}
+
+static void refuse(struct win *w, const struct rma_target *t, const char *what, uint32_t seq)
+{
+    w->rma->stats.refused++;
+    log_msg(w->rma->log, LOG_LEVEL_ERROR, "%s number %u of rank %d refused in window %u: it is not due", what, seq,
+            (int)(t - w->targets), w->index);
 }
 
 static void on_ops(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
@@ -39,8 +48,9 @@ static void on_ops(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
 static void on_post(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
 {
     struct rma_target *t;
-    if (find(ctx, from, hdr, &t))
-        issue_got_post(t, hdr->seq);
+    struct win *w = find(ctx, from, hdr, &t);
+    if (w && !issue_got_post(t, hdr->seq))
+        refuse(w, t, "post", hdr->seq);
 }
 
 static void on_open(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
@@ -53,8 +63,9 @@ static void on_open(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
 static void on_ack(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
 {
     struct rma_target *t;
-    if (find(ctx, from, hdr, &t) && t->pkt)
-        issue_got_ack(t, hdr->seq);
+    struct win *w = find(ctx, from, hdr, &t);
+    if (w && !issue_got_ack(t, hdr->seq))
+        refuse(w, t, "acknowledgement", hdr->seq);
 }
 
 static void on_reply(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
@@ -77,7 +88,9 @@ static void on_sync(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
 {
     struct rma_target *t;
     struct win *w = find(ctx, from, hdr, &t);
-    if (w)
+    if (w && hdr->seq != w->sync_seq)
+        refuse(w, t, "barrier packet", hdr->seq);
+    else if (w)
         w->sync_arrived[hdr->seq & 1]++;
 }
 

@@ -229,7 +229,7 @@ static int send_open(struct pkt_target *pt, uint8_t flags, bool more)
     }
     if (!opened(pt)) {
         pt->ahead = true;
-        if (more && !pt->asked && hdr->epoch != PKT_EPOCH_PSCW) {
+        if (more && !pt->asked && hdr->epoch != PKT_EPOCH_PSCW && !(flags & PKT_F_FLUSH)) { /* an ack says it too */
             hdr->flags |= PKT_F_WANT_OPEN;
             pt->asked = true;
         }
@@ -244,10 +244,13 @@ static int send_open(struct pkt_target *pt, uint8_t flags, bool more)
 /* Make sure that the open packet has at least need bytes of room. May wait. */
 static int make_room(struct pkt_target *pt, size_t need)
 {
-    if (PKT_MAX - pt->used >= need)
-        return MRMA_SUCCESS;
-    int err = send_open(pt, 0, true);
-    return err ? err : wait_packet(pt, queue_short, "room in the send queue");
+    int err = MRMA_SUCCESS;
+    while (!err && PKT_MAX - pt->used < need) { /* while this thread waits, another may fill it again */
+        err = send_open(pt, 0, true);
+        if (!err)
+            err = wait_packet(pt, queue_short, "room in the send queue");
+    }
+    return err;
 }
 
 static int append_records(struct pkt_target *pt, struct record_source *src)
@@ -456,7 +459,9 @@ int issue_complete(struct win *w)
     rma_leave(r);
     if (!err)
         err = wait_outstanding(w);
+    rma_enter(w->rma);
     int reported = issue_take_error(w);
+    rma_leave(w->rma);
     return err ? err : reported;
 }
 
@@ -527,7 +532,9 @@ static int wait_flushed(struct win *w, struct pkt_target *pt, bool local)
     int err = rma_wait_until(w, &(struct rma_wait){.done = flushed, .arg = &arg, .locked = true,
                                                    .what = local ? "local completion" : "acknowledgements",
                                                    .rank = pt ? (int)(pt->target - w->targets) : -1});
+    rma_enter(w->rma);
     int reported = issue_take_error(w);
+    rma_leave(w->rma);
     return err ? err : reported;
 }
 
@@ -635,9 +642,12 @@ int issue_take_error(struct win *w)
     return err;
 }
 
-void issue_got_post(struct rma_target *t, uint32_t seq)
+bool issue_got_post(struct rma_target *t, uint32_t seq)
 {
-    atomic_store_explicit(&t->in->posts, seq, memory_order_release);
+    if (t->direct || seq != atomic_load_explicit(&t->in->posts, memory_order_relaxed) + 1)
+        return false;
+    atomic_store_explicit(&t->in->posts, seq, memory_order_release); /* pairs with opened */
+    return true;
 }
 
 void issue_got_open(struct rma_target *t, uint32_t seq, bool lock)
@@ -649,11 +659,14 @@ void issue_got_open(struct rma_target *t, uint32_t seq, bool lock)
         pt->lock = PKT_LOCK_HELD;
 }
 
-void issue_got_ack(struct rma_target *t, uint32_t seq)
+bool issue_got_ack(struct rma_target *t, uint32_t seq)
 {
     struct pkt_target *pt = t->pkt;
+    if (!pt || pt->acks_seen == pt->acks_due || seq != pt->acks_seen + 1)
+        return false;
     pt->acks_seen = seq;
     if (pt->lock == PKT_LOCK_SENT)
         pt->lock = PKT_LOCK_HELD; /* acknowledged, so it was granted */
     pt->win->rma->stats.acks++;
+    return true;
 }

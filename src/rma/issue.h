@@ -61,16 +61,16 @@ int issue_barrier(struct win *w);
  * to its caller earlier may not come back to push them. */
 bool issue_all_left(const struct win *w);
 
-/* First error that a target has reported for this window since last asked. */
+/* First error that a target has reported for this window since last asked. Under the lock. */
 int issue_take_error(struct win *w);
 
 /* Header of a PKT_OPS of the present epoch, but for len, flags and count. */
 void issue_header(const struct pkt_target *pt, struct pkt_hdr *hdr);
 
 /* Handlers' side. */
-void issue_got_post(struct rma_target *t, uint32_t seq);
+bool issue_got_post(struct rma_target *t, uint32_t seq); /* false: not the next one, refuse it */
 void issue_got_open(struct rma_target *t, uint32_t seq, bool lock);
-void issue_got_ack(struct rma_target *t, uint32_t seq);
+bool issue_got_ack(struct rma_target *t, uint32_t seq);  /* false: nothing awaits it */
 void issue_free_target(struct rma_target *t);
 
 #endif

@@ -61,7 +61,7 @@ int lock_acquire(struct win *w, struct rma_target *t, bool exclusive)
     int err = MRMA_SUCCESS;
     turn.ticket = lockword_take(&t->ctl->lock, exclusive, &granted);
     if (!granted) {
-        w->rma->stats.lock_waits++;
+        atomic_fetch_add_explicit(&w->rma->stats.lock_waits, 1, memory_order_relaxed);
         err = rma_wait_until(w, &(struct rma_wait){.done = turn_come, .arg = &turn, .event = &t->ctl->lock_event,
                                                    .what = "the window's lock", .rank = rank});
     }

@@ -42,7 +42,7 @@ int lock_all_access(struct win *w, struct rma_target *t)
 {
     if (!t->direct || w->all_nocheck || open_to_all(t))
         return MRMA_SUCCESS;
-    w->rma->stats.lock_waits++;
+    atomic_fetch_add_explicit(&w->rma->stats.lock_waits, 1, memory_order_relaxed);
     return rma_wait_until(w, &(struct rma_wait){.done = open_to_all, .arg = t, .event = &t->ctl->lock_event,
                                                 .what = "an exclusive lock to be released",
                                                 .rank = (int)(t - w->targets)});

@@ -49,7 +49,7 @@ static void enqueue(struct pkt_origin *po)
         atomic_store_explicit(&w->ctl->packets_wait, 1, memory_order_seq_cst); /* see the diagram */
     }
     list_push_back(&w->lockq, &po->lockq_link);
-    w->rma->stats.lock_waits++;
+    atomic_fetch_add_explicit(&w->rma->stats.lock_waits, 1, memory_order_relaxed);
 }
 
 static void dequeue(struct pkt_origin *po)

@@ -73,7 +73,7 @@ int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rm
     }
     do
         *number = ++r->next_request;
-    while (map_get(&r->requests, *number));
+    while (!*number || map_get(&r->requests, *number)); /* 0: no request */
     int err = map_put(&r->requests, *number, rq, NULL);
     if (err) {
         dtype_unref(rtype);

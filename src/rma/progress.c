@@ -38,6 +38,16 @@ bool rma_poll(struct rma *r)
     return moved;
 }
 
+bool rma_poll_surely(struct rma *r)
+{
+    rma_enter(r);
+    bool moved = poll_locked(r);
+    rma_leave(r);
+    if (moved && r->threads)
+        event_notify(r->env->event);
+    return moved;
+}
+
 void rma_progress(struct rma *r)
 {
     if (r->packets)

@@ -10,6 +10,9 @@ struct rma;
 
 /* One round under a try-lock; whether anything moved. Without the engine's lock. */
 bool rma_poll(struct rma *r);
+/* The same, waiting for the lock: the last look before sleeping, which may not rely
+ * on a round of somebody else that began earlier. */
+bool rma_poll_surely(struct rma *r);
 /* Poll until nothing is pending: everything published before the call was
  * delivered (fence and wait of kernel-assisted windows). Without the lock. */
 void rma_drain(struct rma *r);

@@ -43,7 +43,7 @@ static uint32_t gather(struct record_source *s, struct pkt_seg *segs, size_t roo
     const size_t limit = s->kind == PKT_OP_GET ? SIZE_MAX : REPLY_MAX / s->unit * s->unit;
     uint32_t n = 0;
     *total = 0;
-    while (s->left > *total && *total < limit && room > sizeof(struct pkt_seg)) {
+    while (s->left > *total && *total < limit && room >= sizeof(struct pkt_seg)) {
         size_t max = limit - *total;
         if (s->data && max > room - sizeof(struct pkt_seg))
             max = (room - sizeof(struct pkt_seg)) / s->unit * s->unit;

@@ -32,11 +32,10 @@ void signal_complete(struct rma_target *t)
 
 void signal_wake(struct win *w, const int *ranks, int n)
 {
-    atomic_thread_fence(memory_order_seq_cst); /* pairs with event_enter */
     for (int i = 0; i < n; i++) {
         struct rma_target *t = &w->targets[ranks[i]];
-        if (t->direct && unlikely(atomic_load_explicit(&t->peer->event->sleepers, memory_order_relaxed)))
-            event_wake(t->peer->event);
+        if (t->direct && !t->peer->self)
+            event_notify(t->peer->event);
     }
 }
 

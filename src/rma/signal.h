@@ -13,8 +13,7 @@ struct rma_target;
 void signal_post(struct rma_target *t);
 void signal_complete(struct rma_target *t);
 
-/* After signals were stored: wake those of the direct targets that sleep. One
- * fence for all. */
+/* After signals were stored: wake those of the direct targets that sleep. */
 void signal_wake(struct win *w, const int *ranks, int n);
 
 /* Wait until all processes of the direct group have called it equally often.

@@ -3,6 +3,7 @@
  *
  * Counters are plain and written without synchronization on the data path (one
  * add each); with several application threads in one window they may miss some.
+ * Those off the data path that several threads count are atomic.
  * The hook is the single place where RMA events leave the layer: one test of a
  * pointer when nobody listens (the event model is KOJAK's for one-sided
  * communication: windows, operations at the origin, synchronization).
@@ -25,8 +26,8 @@ struct rma_stats {
     uint64_t ring_puts;      /* small puts to kernel-assisted targets sent by packet */
     uint64_t parked;         /* packets that came before their epoch was open */
     uint64_t acks;           /* acknowledgements received */
-    uint64_t lock_waits;     /* lock requests that found the lock taken */
-    uint64_t sleeps;         /* futex sleeps of application threads */
+    _Atomic uint64_t lock_waits;     /* lock requests that found the lock taken */
+    _Atomic uint64_t sleeps;         /* futex sleeps of application threads */
     uint64_t agent_wakeups;
     uint64_t refused;        /* packets or operations refused at this target */
 };

@@ -45,9 +45,13 @@ static int check_peers(struct win *w)
     struct rma *r = w->rma;
     for (int i = 0; i < w->nproc; i++) {
         struct rma_peer *p = w->targets[i].peer;
-        if (!p->self && !r->env->peer_alive(r->env->ctx, p))
-            return log_fail(r->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u (process %d) has died", i, w->index,
-                            p->pid);
+        if (p->self || r->env->peer_alive(r->env->ctx, p))
+            continue;
+        rma_enter(r);
+        ch3_vc_lost(&p->vc); /* what is queued to it refers to windows that may be freed now */
+        rma_leave(r);
+        return log_fail(r->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u (process %d) has died", i, w->index,
+                        p->pid);
     }
     return MRMA_SUCCESS;
 }
@@ -65,14 +69,14 @@ static void sleep_once(struct win *w, const struct rma_wait *wait, bool polled)
 {
     struct rma *r = w->rma;
     struct event *own = r->env->event, *ev = wait->event ? wait->event : own;
-    bool poll = wait->poll_only || ch3_unsent(r->ch3) || (r->packets && ev != own && !r->agent);
-    uint64_t limit = poll ? SHORT_SLEEP_NS : LONG_SLEEP_NS;
     if (ev != own && polled)
         rma_polling_end(r);
     uint32_t ticket = event_enter(ev);
-    if (!check(r, wait) && !(ev == own && r->packets && rma_pending(r))) {
-        r->stats.sleeps++;
-        event_sleep(ev, ticket, limit);
+    bool moved = ev == own && r->packets && (rma_poll_surely(r) || rma_pending(r));
+    if (!moved && !check(r, wait)) {
+        bool poll = wait->poll_only || ch3_unsent(r->ch3) || (r->packets && ev != own && !r->agent);
+        atomic_fetch_add_explicit(&r->stats.sleeps, 1, memory_order_relaxed);
+        event_sleep(ev, ticket, poll ? SHORT_SLEEP_NS : LONG_SLEEP_NS);
     }
     event_leave(ev);
     if (ev != own && polled)

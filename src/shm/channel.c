@@ -29,11 +29,16 @@ static void *shm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
 
 static void ring_doorbell(struct procseg *seg)
 {
-    atomic_thread_fence(memory_order_seq_cst); /* see the diagram */
-    if (atomic_load_explicit(&seg->event.sleepers, memory_order_relaxed))
+    event_notify_fence(&seg->event);
+    if (atomic_load_explicit(&seg->event.sleepers, memory_order_relaxed)) {
         event_wake(&seg->event);
-    else if (atomic_load_explicit(&seg->agent_event.sleepers, memory_order_relaxed) &&
-             !atomic_load_explicit(&seg->polling, memory_order_relaxed))
+        return;
+    }
+    if (!atomic_load_explicit(&seg->agent, memory_order_relaxed))
+        return;
+    atomic_thread_fence(memory_order_seq_cst); /* see the diagram: who stops polling does not use membarrier */
+    if (!atomic_load_explicit(&seg->polling, memory_order_relaxed) &&
+        atomic_load_explicit(&seg->agent_event.sleepers, memory_order_relaxed))
         event_wake(&seg->agent_event);
 }
 

@@ -6,6 +6,15 @@
 #include "ch3_helper.h"
 #include "rma/handlers.h"
 
+/* What may ride on the packets of an epoch, from pkt.h's words. */
+static const uint8_t riders[PKT_EPOCH_LAST] = {
+    [PKT_EPOCH_FENCE] = PKT_F_WANT_OPEN | PKT_F_FENCE,
+    [PKT_EPOCH_PSCW] = PKT_F_COMPLETE,
+    [PKT_EPOCH_LOCK] = PKT_F_LOCK_SHARED | PKT_F_LOCK_EXCLUSIVE | PKT_F_LOCK_ALL | PKT_F_WANT_OPEN | PKT_F_FLUSH |
+                       PKT_F_UNLOCK,
+    [PKT_EPOCH_NOCHECK] = PKT_F_FLUSH,
+};
+
 static struct pkt_hdr good(uint8_t type)
 {
     return (struct pkt_hdr){.version = PKT_VERSION, .type = type, .len = sizeof(struct pkt_hdr),
@@ -64,7 +73,7 @@ static void test_good_ops(void **state)
     for (uint8_t epoch = PKT_EPOCH_NONE + 1; epoch < PKT_EPOCH_LAST; epoch++) {
         struct pkt_hdr hdr = good(PKT_OPS);
         hdr.epoch = epoch;
-        hdr.flags = PKT_F_ALL;
+        hdr.flags = riders[epoch];
         hdr.len = PKT_MAX;
         memcpy(packet, &hdr, sizeof hdr);
         ch3_deliver(&b->vc[0], packet, PKT_MAX);
@@ -113,12 +122,15 @@ static void test_version_and_type(void **state)
 static void test_flags_and_epoch(void **state)
 {
     struct ch3_bench *b = *state;
-    for (int bit = 0; bit < 8; bit++) {
-        struct pkt_hdr hdr = good(PKT_OPS);
-        hdr.flags = (uint8_t)(1 << bit);
-        if (!(hdr.flags & PKT_F_ALL))
-            expect_refused(b, &hdr, sizeof hdr, "flags");
-    }
+    for (uint8_t type = PKT_NONE + 1; type < PKT_TYPE_LAST; type++)
+        for (uint8_t epoch = 0; epoch < PKT_EPOCH_LAST; epoch++)
+            for (int flags = 0; flags < 256; flags++) {
+                struct pkt_hdr hdr = good(type);
+                hdr.epoch = epoch;
+                hdr.flags = (uint8_t)flags;
+                if ((type == PKT_OPS) == (epoch != PKT_EPOCH_NONE) && (flags & ~riders[epoch]))
+                    expect_refused(b, &hdr, sizeof hdr, "flags");
+            }
     for (uint8_t type = PKT_NONE + 1; type < PKT_TYPE_LAST; type++)
         for (int epoch = 0; epoch < 256; epoch++) {
             struct pkt_hdr hdr = good(type);

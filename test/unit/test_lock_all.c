@@ -141,9 +141,9 @@ static void test_wrong_order(void **state)
 /* ---- all at once ---- */
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-enum { EPOCHS = 150 };
+enum { EPOCHS = 300 };
 #else
-enum { EPOCHS = 600 };
+enum { EPOCHS = 3000 };
 #endif
 enum { PROCS = 4, CELLS = 2 };
 
@@ -342,6 +342,6 @@ int main(void)
         STEP_TEST(test_wrong_order),          cmocka_unit_test(test_mapped),        cmocka_unit_test(test_cma),
         cmocka_unit_test(test_packets),       cmocka_unit_test(test_both),          cmocka_unit_test(test_nobody_starves),
     };
-    fabric_watchdog(60);
+    fabric_watchdog(200);
     return cmocka_run_group_tests_name("lock_all", tests, NULL, NULL);
 }
