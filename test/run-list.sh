@@ -6,7 +6,8 @@
 # The exit code decides: 0 passed, 77 with a line "SKIP: reason" skipped, all else
 # failed. A passing program that left something out (lines with "SKIP: ") gives one
 # more, skipped, point for each reason, so that nothing is left out silently.
-# MTEST_VERBOSE=1 shows the output of passing programs too.
+# MTEST_VERBOSE=1 shows the output of passing programs too; MTEST_LIMIT=SECONDS is
+# the time limit of lines that name none. A comment after each point says what it took.
 #
 # Every process of a run carries MTEST_RUN_ID in its environment. By it a run that
 # takes too long is found, described and killed as a whole (launchers put ranks
@@ -273,7 +274,7 @@ do_line() {
     listed "$paths" "$path" || return
     case $only in "  " | *" $prog "*) ;; *) return ;; esac
     vars=
-    limit=120
+    limit=${MTEST_LIMIT:-120}
     while test $# -gt 0; do
         case $1 in
         --)

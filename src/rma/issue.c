@@ -14,6 +14,7 @@
  */
 #include "rma/issue.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -465,6 +466,36 @@ int issue_complete(struct win *w)
     return err ? err : reported;
 }
 
+/* Asked for and not granted yet, or not even asked for. */
+static bool lock_pending(const struct pkt_target *pt)
+{
+    return pt->lock == PKT_LOCK_DUE || pt->lock == PKT_LOCK_SENT;
+}
+
+static bool lock_settled(void *arg)
+{
+    const struct pkt_target *pt = arg;
+    return !lock_pending(pt) || pt->win->packet_err;
+}
+
+int issue_lock_settle(struct win *w)
+{
+    int err = MRMA_SUCCESS;
+    rma_enter(w->rma);
+    struct pkt_target *pt = w->lock_due;
+    if (pt && pthread_equal(w->lock_due_by, pthread_self())) {
+        w->lock_due = NULL;
+        if (lock_pending(pt)) {
+            touch(pt);
+            err = ask_open(pt);
+            if (!err)
+                err = wait_packet(pt, lock_settled, "the window's lock");
+        }
+    }
+    rma_leave(w->rma);
+    return err;
+}
+
 int issue_lock_begin(struct win *w, struct rma_target *t)
 {
     struct rma *r = w->rma;
@@ -476,11 +507,18 @@ int issue_lock_begin(struct win *w, struct rma_target *t)
         pt->lock_seq++;
         pt->lock = t->lock == WIN_LOCK_NOCHECK ? PKT_LOCK_NONE : PKT_LOCK_DUE;
     }
-    if (pt && w->flavor == WIN_ALLOCATE_SHARED && pt->lock == PKT_LOCK_DUE) {
-        touch(pt);
-        err = ask_open(pt);
-        if (!err)
-            err = wait_packet(pt, is_opened, "the window's lock");
+    if (pt && pt->lock == PKT_LOCK_DUE) {
+        struct pkt_target *due = w->lock_due;
+        bool taken = due && due != pt && lock_pending(due); /* by another thread's lock */
+        if (w->flavor == WIN_ALLOCATE_SHARED || taken) {
+            touch(pt);
+            err = ask_open(pt);
+            if (!err)
+                err = wait_packet(pt, is_opened, "the window's lock");
+        } else {
+            w->lock_due = pt;
+            w->lock_due_by = pthread_self();
+        }
     }
     rma_leave(r);
     return err;

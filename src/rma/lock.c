@@ -100,8 +100,10 @@ int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
         return MRMA_ERR_RMA_SYNC;
     RMA_TRACE(r, RMA_EV_LOCK_REQUEST, w, rank, 0);
     rma_enter(r);
+    bool nested = false;
     int err = t->lock == WIN_LOCK_NONE ? epoch_event(&w->epoch, EPOCH_EV_LOCK) : MRMA_ERR_RMA_SYNC;
     if (!err) {
+        nested = w->nlocks > 0 && w->npackets > 0;
         if (w->nlocks++ == 0)
             win_next_gen(w);
         w->flush_quick = r->threads ? FLUSH_QUICK_NONE : FLUSH_QUICK_READY;
@@ -110,9 +112,11 @@ int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
     rma_leave(r);
     if (err)
         return err;
-    if (!t->direct)
+    if (nested)
+        err = issue_lock_settle(w);
+    if (!err && !t->direct)
         err = issue_lock_begin(w, t);
-    else if (t->lock != WIN_LOCK_NOCHECK)
+    else if (!err && t->lock != WIN_LOCK_NOCHECK)
         err = lock_acquire(w, t, exclusive);
     if (err)
         forget_lock(w, t);

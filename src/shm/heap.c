@@ -28,6 +28,7 @@
 #define SMALL_MAX ((size_t)1 << 20)     /* larger requests get a segment of their own */
 #define CHUNK_MIN ((size_t)4 << 20)     /* first chunk; each further one is twice as large, */
 #define CHUNK_MAX ((size_t)64 << 20)    /* up to this, so that descriptors last */
+#define KEEP ((size_t)256 << 10)         /* what an empty chunk keeps: windows come and go */
 #define COMMIT_MIN ((size_t)16 << 10)   /* first commit of a chunk; each further one doubles, */
 #define COMMIT_STEP ((size_t)256 << 10) /* up to this */
 #define TRIM_SLACK ((size_t)2 << 20)    /* committed above the top before pages are given back */
@@ -234,7 +235,7 @@ static void chunk_decommit(struct heap *heap, struct chunk *chunk, size_t from)
     chunk->committed = from;
 }
 
-/* After the top went down: an empty chunk gives all pages back, and goes if it is
+/* After the top went down: an empty chunk gives back all pages but KEEP, and goes if it is
  * not the only empty one; any other keeps some slack. */
 static void chunk_trim(struct heap *heap, struct chunk *chunk)
 {
@@ -243,7 +244,8 @@ static void chunk_trim(struct heap *heap, struct chunk *chunk)
             chunk_decommit(heap, chunk, round_up(chunk->top, heap->page));
         return;
     }
-    chunk_decommit(heap, chunk, 0);
+    if (chunk->committed > KEEP)
+        chunk_decommit(heap, chunk, KEEP);
     LIST_EACH(node, &heap->chunks) {
         struct chunk *other = LIST_ENTRY(node, struct chunk, node);
         if (other != chunk && !other->dedicated && other->top == 0) {

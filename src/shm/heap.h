@@ -6,7 +6,7 @@
  * a page) in a segment of their own. Bookkeeping is private to the owner, never
  * in the shared pages (a peer's stray store must not break the allocator).
  * Locks: one mutex inside (MPI_THREAD_MULTIPLE). Chunks grow committed memory
- * as it is used, and an empty heap gives its pages back.
+ * as it is used, and an empty heap gives all but a few pages back.
  */
 #ifndef MRMA_SHM_HEAP_H
 #define MRMA_SHM_HEAP_H

