@@ -46,14 +46,16 @@ count() {
     skipped=$((skipped + $3))
 }
 
-install_missing
-bootstrap
-for host in ${HOSTS:-$hosts}; do
-    if ! build "$host" "$@"; then
-        echo "$host: the build failed"
-        failed=$((failed + 1))
-        continue
-    fi
+# Of the hosts that were built; make check installs both into one prefix.
+check() {
+    host=$1
+    dir=$(build_dir "$host")
+    cd "$dir" || exit 1
+    INSTALL_ALSO=
+    for other in $built; do
+        test "$other" = "$host" || INSTALL_ALSO=$(build_dir "$other")
+    done
+    export INSTALL_ALSO
     say "make check for $host"
     find . -name '*.trs' -exec rm -f {} +
     if ! make -k check >check.log 2>&1 </dev/null; then
@@ -65,6 +67,21 @@ for host in ${HOSTS:-$hosts}; do
         done
     fi
     count
+}
+
+install_missing
+bootstrap
+built=
+for host in ${HOSTS:-$hosts}; do
+    if build "$host" "$@"; then
+        built="$built $host"
+    else
+        echo "$host: the build failed"
+        failed=$((failed + 1))
+    fi
+done
+for host in $built; do
+    check "$host"
 done
 echo "$passed passed, $failed failed, $skipped skipped"
 test "$failed" = 0

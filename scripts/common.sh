@@ -69,12 +69,16 @@ bootstrap() {
     step build-logs/autogen.log ./autogen.sh || die "autogen.sh failed"
 }
 
+build_dir() { # host
+    echo "$top_srcdir/build-$1${BUILD_SUFFIX:+-$BUILD_SUFFIX}"
+}
+
 # build HOST [CONFIGURE ARGUMENTS]: configure build-HOST and make it; the directory
 # may be named by BUILD_SUFFIX (build-HOST-SUFFIX).
 build() {
     host=$1
     shift
-    dir=$top_srcdir/build-$host${BUILD_SUFFIX:+-$BUILD_SUFFIX}
+    dir=$(build_dir "$host")
     mkdir -p "$dir" || exit 1
     cd "$dir" || exit 1
     arguments="MPICC=mpicc.$host ${CI:+CI }$*"

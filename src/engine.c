@@ -45,13 +45,15 @@ int engine_agent_start(struct engine *e)
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, AGENT_STACK);
     atomic_store_explicit(&e->rma.concurrent, true, memory_order_relaxed);
+    atomic_store_explicit(&e->own->agent, 1, memory_order_seq_cst); /* before it can sleep: senders must know */
     int err = pthread_create(&e->agent, &attr, agent_main, e);
     pthread_attr_destroy(&attr);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (err)
+        atomic_store_explicit(&e->own->agent, 0, memory_order_relaxed);
+    if (err)
         return log_fail(&e->log, MRMA_ERR_OTHER, "cannot start the agent thread: %s", strerror(err));
     e->rma.agent = true;
-    atomic_store_explicit(&e->own->agent, 1, memory_order_seq_cst);
     return MRMA_SUCCESS;
 }
 

@@ -19,11 +19,16 @@ bool event_light_register(void)
     return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 }
 
+void event_light_barrier(void)
+{
+    syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0); /* cannot fail once registered */
+}
+
 uint32_t event_enter(struct event *ev)
 {
     atomic_fetch_add_explicit(&ev->sleepers, 1, memory_order_seq_cst);
     if (atomic_load_explicit(&ev->light, memory_order_relaxed))
-        syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0); /* cannot fail: it was registered */
+        event_light_barrier();
     atomic_thread_fence(memory_order_seq_cst); /* pairs with event_notify */
     return atomic_load_explicit(&ev->seq, memory_order_acquire);
 }

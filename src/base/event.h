@@ -46,6 +46,11 @@ static inline void event_init(struct event *ev)
 /* Register this process for the light form; false: this system has none. */
 bool event_light_register(void);
 
+/* The sleeper's side of the light form, for other protocols with one frequent and
+ * one rare side: a full fence on every processor that runs a registered process.
+ * Does nothing where this process could not register; nobody may be light then. */
+void event_light_barrier(void);
+
 /* Wake everybody who sleeps on ev. Costs a system call. */
 void event_wake(struct event *ev);
 

@@ -127,7 +127,7 @@ bool acc_atomic(struct win *w, const struct win_ctl *ctl, void *at, const struct
 bool acc_atomic_cas(struct win *w, const struct win_ctl *ctl, void *at, const struct rma_op *op)
 {
     const enum acc_type type = op->ttype->basic;
-    if (!acc_atomic_fits(type, at, width[type]) || !width[type] || !enter(w, ctl))
+    if (!width[type] || !acc_atomic_fits(type, at, width[type]) || !enter(w, ctl))
         return false;
     switch (width[type]) {
     case 1:

@@ -104,7 +104,10 @@ static int access_pscw(struct win *w, struct rma_target *t)
 {
     if (t->started_in != w->start_count)
         return MRMA_ERR_RMA_SYNC;
-    if (!t->direct || target_posted(t))
+    if (!t->direct)
+        return MRMA_SUCCESS;
+    RMA_SPIN_UNTIL(w->rma, target_posted(t));
+    if (target_posted(t))
         return MRMA_SUCCESS;
     return rma_wait_until(w, &(struct rma_wait){.done = target_posted, .arg = t, .what = "MPI_Win_post of the target",
                                                 .rank = (int)(t - w->targets)});

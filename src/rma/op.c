@@ -8,6 +8,7 @@
  * of line.
  */
 #include "base/err.h"
+#include "rma/acc_atomic.h"
 #include "rma/cma.h"
 #include "rma/direct.h"
 #include "rma/issue.h"
@@ -221,6 +222,8 @@ static __attribute__((noinline)) int accumulate_general(struct win *w, struct rm
     const int64_t offset = byte_offset(w, t, op);
     const uint64_t vaddr = owner_addr(w, t, offset);
     count_op(w, t->path, len);
+    if (t->direct && (err = acc_lock_mode(w, t->ctl)) != MRMA_SUCCESS)
+        return err;
     switch (t->path) {
     case PATH_MAPPED:
         direct_acc(t->peer->stripes, vaddr, mapped_addr(w, t, offset), op, fetch);
@@ -255,6 +258,11 @@ static inline int accumulate(struct win *w, const struct rma_op *op, bool fetch)
     if (!plain_acc(t, op, fetch, &at, &len))
         return accumulate_general(w, t, op, fetch);
     count_op(w, PATH_MAPPED, len);
+    if (likely(acc_atomic(w, t->ctl, at, op, fetch, len)))
+        return MRMA_SUCCESS;
+    err = acc_lock_mode(w, t->ctl);
+    if (err)
+        return err;
     direct_acc_piece(t->peer->stripes, t->vaddr + (uint64_t)(at - t->base), at, op->op, op->ttype->basic,
                      op->op == ACC_NO_OP ? NULL : op->oaddr, fetch ? op->raddr : NULL, len);
     win_set_dirty(w);
@@ -284,6 +292,10 @@ int rma_compare_and_swap(struct win *w, const struct rma_op *op)
     const int64_t offset = byte_offset(w, t, op);
     const uint64_t vaddr = owner_addr(w, t, offset);
     count_op(w, t->path, unit);
+    if (t->path == PATH_MAPPED && likely(acc_atomic_cas(w, t->ctl, mapped_addr(w, t, offset), op)))
+        return MRMA_SUCCESS;
+    if (t->direct && (err = acc_lock_mode(w, t->ctl)) != MRMA_SUCCESS)
+        return err;
     switch (t->path) {
     case PATH_MAPPED:
         direct_cas(t->peer->stripes, vaddr, mapped_addr(w, t, offset), op->caddr, op->oaddr, op->raddr, unit);

@@ -126,6 +126,7 @@ int rma_wait(struct win *w)
 {
     if (!w->epoch.exposed)
         return MRMA_ERR_RMA_SYNC;
+    RMA_SPIN_UNTIL(w->rma, all_complete(w));
     if (!all_complete(w)) {
         int err = rma_wait_until(w, &(struct rma_wait){.done = all_complete, .arg = w,
                                                        .what = "MPI_Win_complete of the origins", .rank = -1});

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "rma/acc_atomic.h"
 #include "rma/issue.h"
 #include "rma/region.h"
 #include "rma/target.h"
@@ -193,6 +194,7 @@ int win_route(struct win *w, const struct win_record *recs, bool allow_cma, bool
         err = connect_control(w, recs);
     if (!err)
         w->lead = w->targets[w->direct[0]].ctl;
+    acc_atomic_init(w);
     return err;
 }
 

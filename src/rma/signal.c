@@ -13,6 +13,11 @@
  * Barrier: in round k process i signals i + 2^k and waits for i - 2^k; every
  * barrier has its own number, so that one counter per peer suffices: a process
  * that is ahead has a larger number, which includes all smaller ones. Two peers are connected by at most one round (2^k < n).
+ *
+ * On a crowded node a round costs a change of processes where its partner does not
+ * run, so there all count in one word and the last releases all: each process
+ * waits once. Arrivals (acq_rel) form one chain that ends at the last, whose
+ * release all others acquire: what each did before is visible to all after.
  */
 #include "rma/signal.h"
 
@@ -50,9 +55,8 @@ static bool barrier_reached(void *arg)
     return seq_reached(atomic_load_explicit(&a->slot->barrier, memory_order_acquire), a->seq);
 }
 
-int signal_barrier(struct win *w)
+static int disseminate(struct win *w, uint32_t seq)
 {
-    uint32_t seq = ++w->barrier_seq;
     const int n = w->ndirect, me = w->direct_me;
     for (int step = 1; step < n; step <<= 1) {
         struct rma_target *to = &w->targets[w->direct[(me + step) % n]];
@@ -60,6 +64,7 @@ int signal_barrier(struct win *w)
         atomic_store_explicit(&to->out->barrier, seq, memory_order_release); /* pairs with barrier_reached */
         event_notify(to->peer->event);
         struct barrier_arg arg = {from->in, seq};
+        RMA_SPIN_UNTIL(w->rma, barrier_reached(&arg));
         if (barrier_reached(&arg))
             continue;
         int err = rma_wait_until(w, &(struct rma_wait){.done = barrier_reached, .arg = &arg,
@@ -69,4 +74,42 @@ int signal_barrier(struct win *w)
             return err;
     }
     return MRMA_SUCCESS;
+}
+
+struct gather_arg {
+    const struct win_ctl *lead;
+    uint32_t seq;
+};
+
+static bool released(void *arg)
+{
+    struct gather_arg *a = arg;
+    return seq_reached(atomic_load_explicit(&a->lead->released, memory_order_acquire), a->seq);
+}
+
+static int gather(struct win *w, uint32_t seq)
+{
+    struct win_ctl *lead = w->lead;
+    const uint32_t n = (uint32_t)w->ndirect;
+    struct gather_arg arg = {lead, seq};
+    if (atomic_fetch_add_explicit(&lead->arrived, 1, memory_order_acq_rel) + 1 == seq * n) {
+        atomic_store_explicit(&lead->released, seq, memory_order_release); /* pairs with released */
+        signal_wake(w, w->direct, w->ndirect);
+        return MRMA_SUCCESS;
+    }
+    return rma_wait_until(w, &(struct rma_wait){.done = released, .arg = &arg, .rank = -1,
+                                                .what = "the window's processes on this node to synchronize"});
+}
+
+int signal_barrier(struct win *w)
+{
+    const uint32_t seq = ++w->barrier_seq;
+    if (w->ndirect == 1)
+        return MRMA_SUCCESS;
+    return w->crowded ? gather(w, seq) : disseminate(w, seq);
+}
+
+int signal_barrier_last(struct win *w)
+{
+    return disseminate(w, ++w->barrier_seq);
 }

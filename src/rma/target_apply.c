@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "rma/acc_atomic.h"
 #include "rma/direct.h"
 #include "rma/region.h"
 #include "rma/target.h"
@@ -179,6 +180,9 @@ static int apply_acc(struct win *w, struct rma_target *t, const struct record *r
     } out;
     const char *data = rec->data;
     char *old = out.data;
+    int err = acc_lock_mode(w, w->ctl);
+    if (err)
+        return err;
     for (uint32_t i = 0; i < op->nseg; i++) {
         char *at = window_addr(w, &rec->segs[i]);
         const size_t len = rec->segs[i].len;

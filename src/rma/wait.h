@@ -28,4 +28,14 @@ struct rma_wait {
 
 int rma_wait_until(struct win *w, const struct rma_wait *wait);
 
+/* The first part of a wait, for those whose length is a cache line's way between
+ * two processors: done in place as often as this says, without a call between the
+ * peer's store and the next step. rma_wait_until must follow if it was not enough. */
+enum { RMA_SPINS_INLINE = 512 };
+#define RMA_SPIN_UNTIL(rma, condition)                                           \
+    do {                                                                         \
+        for (int spins_ = (rma)->spin_inline ? RMA_SPINS_INLINE : 0; spins_ > 0 && !(condition); spins_--) \
+            ;                                                                    \
+    } while (0)
+
 #endif

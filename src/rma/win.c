@@ -37,7 +37,7 @@ int win_free_begin(struct win *w)
     if (!epoch_allows(&w->epoch, EPOCH_EV_FREE))
         return MRMA_ERR_RMA_SYNC;
     int err = issue_barrier(w);
-    return err ? err : signal_barrier(w);
+    return err ? err : signal_barrier_last(w);
 }
 
 int win_shared_query(struct win *w, int rank, uint64_t *size, uint32_t *disp_unit, void **base)

@@ -58,6 +58,13 @@ struct win_ctl {
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t all_holders;
     _Atomic uint32_t all_blocked; /* exclusive requests that stepped back */
     struct event all_event;
+    /* Accumulates on this process's memory: acc_atomic.h. The mode changes twice at
+     * most; busy while the owner is in one on anybody's memory. */
+    alignas(MRMA_CACHE_LINE) _Atomic uint32_t acc_mode;
+    alignas(MRMA_CACHE_LINE) _Atomic uint32_t acc_busy;
+    /* The barrier of a crowded node, in the same control block: signal.c. */
+    alignas(MRMA_CACHE_LINE) _Atomic uint32_t arrived;
+    alignas(MRMA_CACHE_LINE) _Atomic uint32_t released;
     /* Dynamic windows: version is odd while the owner changes the regions. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t regions_version;
     _Atomic uint32_t nregions;
@@ -108,6 +115,7 @@ struct win {
     _Atomic uint32_t gen; /* see the invariants */
     bool dynamic;
     uint8_t flush_quick;  /* enum flush_quick, see fast.h; 0 where several threads may call */
+    uint8_t acc_way;      /* enum acc_way: accumulates by single instructions? */
     _Atomic bool dirty;   /* stores to mapped targets since the last full fence */
     struct rma_target *targets;
     struct win_stats stats;
@@ -128,6 +136,7 @@ struct win {
     int nnode;            /* ranks on this node, self included */
     int *direct;          /* ranks synchronized through shared memory, ascending, self included */
     int ndirect, direct_me;
+    bool crowded;         /* more of its processes on this node than processors, all agree */
     struct win_ctl *lead; /* control block of direct[0], for lock_all */
     bool ready;           /* creation has finished: win_free must be called */
     int npackets;         /* ranks reached by packets */
@@ -172,6 +181,7 @@ struct rma {
     _Atomic bool concurrent; /* threads, or an agent runs: take the lock */
     _Atomic bool packets; /* some window uses packets or the ring */
     _Atomic bool agent;   /* the agent runs */
+    bool spin_inline;     /* processors for all, and no packets to poll: see wait.h */
     int node_procs;       /* most processes of this node seen in a window */
     _Atomic bool oversubscribed; /* more processes than processors on this node */
     pthread_mutex_t mutex;

@@ -284,9 +284,10 @@ static void learn_node(struct win *w, const struct win_record *recs)
     int procs = 0;
     for (int i = 0; i < w->nproc; i++)
         procs += i == w->rank || env->record_same_node(env->ctx, &recs[i].proc);
+    w->crowded = (unsigned)procs > env->record_cpus(env->ctx, &recs[0].proc, sizeof *recs, w->nproc);
     if (procs > r->node_procs) {
         r->node_procs = procs;
-        r->oversubscribed = (unsigned)procs > env->record_cpus(env->ctx, &recs[0].proc, sizeof *recs, w->nproc);
+        r->oversubscribed = w->crowded;
     }
 }
 
@@ -296,6 +297,7 @@ static int start_packets(struct win *w)
     struct rma *r = w->rma;
     if (w->npackets || w->ring_puts || w->ring_takes)
         r->packets = true;
+    r->spin_inline = !r->packets && !r->oversubscribed;
     const bool wanted = r->conf->progress == CONF_PROGRESS_AGENT ||
                         (r->conf->progress == CONF_PROGRESS_AUTO && !w->hints.no_locks);
     if (!w->npackets || !wanted || r->agent)

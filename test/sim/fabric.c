@@ -252,6 +252,7 @@ static int agent_start(void *ctx)
 {
     struct fabric_proc *p = ctx;
     atomic_store_explicit(&p->rma.concurrent, true, memory_order_relaxed);
+    atomic_store_explicit(&p->seg->agent, 1, memory_order_seq_cst);
     FABRIC_CHECK(pthread_create(&p->agent, NULL, agent_main, p) == 0);
     p->rma.agent = true;
     return MRMA_SUCCESS;
@@ -463,6 +464,7 @@ struct fabric *fabric_new(const struct fabric_opts *opts)
     FABRIC_CHECK(f->boots);
     for (int i = 0; i < opts->nproc; i++) {
         f->procs[i].seg = zeroed(MRMA_CACHE_LINE, sizeof(struct procseg));
+        atomic_init(&f->procs[i].seg->event.light, !opts->no_light && event_light_register());
         fabric_comm_boot(f->world, i, &f->boots[i]);
     }
     for (int i = 0; i < opts->nproc; i++)

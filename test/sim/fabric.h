@@ -41,6 +41,7 @@ struct fabric_opts {
     int per_node;                /* so many consecutive processes are a node; 0: one node. Others: packets */
     bool threads;                /* several threads of a process call (MPI_THREAD_MULTIPLE) */
     bool no_cma;                 /* the kernel refuses cross-memory attach */
+    bool no_light;               /* notify with fences, without membarrier (base/event.h) */
     unsigned cpus;               /* processors a node is said to have; 0: one (waits yield at once) */
     double hang_report;          /* as MPIRMA_HANG_REPORT */
     bool quiet;                  /* drop the library's messages: the test provokes them */

@@ -143,7 +143,7 @@ static void test_wrong_order(void **state)
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { EPOCHS = 300 };
 #else
-enum { EPOCHS = 3000 };
+enum { EPOCHS = 1200 };
 #endif
 enum { PROCS = 4, CELLS = 2 };
 

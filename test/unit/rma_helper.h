@@ -1,0 +1,54 @@
+/*
+ * rma_helper.h - a window built by hand: direct synchronization over shared
+ * memory and nothing else, no window creation, no channel, no window memory.
+ *
+ * For tests with real processes (fork) or that drive one side only: make the
+ * shared part once, before forking; then each process, or each thread that plays
+ * one, makes its own view of it. What needs more uses ../sim/fabric.h.
+ */
+#ifndef MRMA_TEST_RMA_HELPER_H
+#define MRMA_TEST_RMA_HELPER_H
+
+#include "base/conf.h"
+#include "base/log.h"
+#include "rma/win.h"
+
+enum { HAND_MAX = 8 };
+
+/* In memory that all share. */
+struct hand_proc {
+    struct event event, agent_event;
+    _Atomic uint32_t polling;
+    _Atomic bool dead;
+};
+
+struct hand_shared {
+    int n;
+    size_t ctl_bytes;
+    struct hand_proc *procs; /* n */
+    char *ctls;              /* n of ctl_bytes */
+};
+
+/* One process's view. win.user points back here. */
+struct hand {
+    struct win win;
+    struct rma rma;
+    struct rma_env env;
+    struct ch3 ch3;
+    struct log log;
+    struct conf conf;
+    struct hand_shared shared;
+    struct rma_peer peers[HAND_MAX];
+    struct rma_target targets[HAND_MAX];
+    int direct[HAND_MAX], group[HAND_MAX], post_group[HAND_MAX];
+};
+
+/* Shared part for n processes; dynamic: with room for attached regions. */
+struct hand_shared hand_share(int n, bool dynamic);
+void hand_unshare(struct hand_shared *s);
+
+/* The view of process rank. */
+struct hand *hand_new(const struct hand_shared *s, int rank);
+void hand_free(struct hand *h);
+
+#endif

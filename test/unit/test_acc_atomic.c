@@ -1,0 +1,366 @@
+/*
+ * test_acc_atomic.c - single instructions against the kernels, and the protocol of
+ * acc_atomic.h: which accumulates close a window's ATOMIC mode, that closing waits
+ * for instructions under way, and that no update is lost while it happens.
+ *
+ * The races are run on a fresh window each, since a mode changes once: processes
+ * count with instructions on the elements that others add to in one long accumulate
+ * under the locks. Every variant runs with and without the light form of the fence.
+ */
+#include <sched.h>
+
+#include "base/err.h"
+#include "base_helper.h"
+#include "rma/acc_atomic.h"
+#include "../sim/fabric.h"
+
+static const enum acc_type fitting[] = {
+    ACC_I8,   ACC_U8,       ACC_I16,       ACC_U16,       ACC_I32,       ACC_U32,  ACC_I64,  ACC_U64,  ACC_F32, ACC_F64,
+    ACC_BOOL, ACC_LOGICAL8, ACC_LOGICAL16, ACC_LOGICAL32, ACC_LOGICAL64, ACC_BYTE, ACC_CHAR, ACC_WCHAR,
+};
+enum { NFITTING = sizeof fitting / sizeof fitting[0] };
+
+static bool is_fitting(enum acc_type type)
+{
+    for (unsigned i = 0; i < NFITTING; i++)
+        if (fitting[i] == type)
+            return true;
+    return false;
+}
+
+/* ---- elements ---- */
+
+/* Bits that are a number of the type whatever comes out of random. */
+static void random_element(enum acc_type type, void *out, uint64_t *seed)
+{
+    const uint64_t bits = next_random(seed);
+    const float f = (float)(int64_t)bits / 1e12f;
+    const double d = (double)(int64_t)bits / 1e12;
+    if (type == ACC_F32)
+        memcpy(out, &f, sizeof f);
+    else if (type == ACC_F64)
+        memcpy(out, &d, sizeof d);
+    else
+        memcpy(out, &bits, acc_extent(type));
+}
+
+static void test_elements(void **state)
+{
+    (void)state;
+    uint64_t seed = 4711;
+    unsigned pairs = 0;
+    for (unsigned i = 0; i < NFITTING; i++) {
+        const enum acc_type type = fitting[i];
+        const size_t unit = acc_extent(type);
+        for (enum acc_op op = ACC_SUM; op < ACC_OP_LAST; op++) {
+            if (!acc_allowed(op, type))
+                continue;
+            pairs++;
+            for (int n = 0; n < 200; n++) {
+                alignas(8) unsigned char target[24], expected[24], before[8], origin[9], old[10];
+                memset(target, 0xa5, sizeof target);
+                memset(old, 0x5a, sizeof old);
+                random_element(type, target + 8, &seed);
+                random_element(type, origin + 1, &seed);
+                memcpy(before, target + 8, unit);
+                memcpy(expected, target, sizeof target);
+                acc_apply(op, type, expected + 8, origin + 1, 1);
+                acc_atomic_apply(op, type, target + 8, op == ACC_NO_OP ? NULL : origin + 1, n % 2 ? old + 1 : NULL);
+                assert_memory_equal(target, expected, sizeof target);
+                if (n % 2)
+                    assert_memory_equal(old + 1, before, unit);
+                assert_int_equal(old[0], 0x5a);
+                assert_int_equal(old[1 + unit], 0x5a);
+            }
+        }
+    }
+    assert_int_equal(pairs, 8 * 12 + 2 * 6 + 5 * 5 + 5 + 2 + 2);
+}
+
+static void test_fits(void **state)
+{
+    (void)state;
+    alignas(8) char mem[64];
+    for (int type = ACC_NONE; type < ACC_TYPE_LAST; type++) {
+        const size_t unit = acc_extent((enum acc_type)type);
+        const bool fit = is_fitting((enum acc_type)type);
+        assert_int_equal(acc_atomic_fits((enum acc_type)type, mem, unit ? unit : 1), fit);
+        assert_int_equal(acc_atomic_fits((enum acc_type)type, mem, unit ? 4 * unit : 1), fit);
+        assert_false(acc_atomic_fits((enum acc_type)type, mem, unit ? 5 * unit : 1));
+        for (size_t off = 1; fit && off < unit; off++)
+            assert_false(acc_atomic_fits((enum acc_type)type, mem + off, unit));
+    }
+}
+
+/* ---- what closes the mode ---- */
+
+struct call {
+    enum acc_op op;
+    enum acc_type type;
+    size_t n, disp;
+    bool cas;
+};
+
+static int64_t values[64], results[64];
+
+static int do_call(struct win *w, int target, const struct call *c)
+{
+    const struct dtype type = dtype_basic((uint8_t)c->type);
+    const struct rma_op op = {.oaddr = values, .ocount = c->n, .otype = &type, .raddr = results, .rcount = c->n,
+                              .rtype = &type, .caddr = values + 1, .target = target, .disp = (int64_t)c->disp,
+                              .tcount = c->n, .ttype = &type, .op = c->op};
+    return c->cas ? rma_compare_and_swap(w, &op) : rma_get_accumulate(w, &op);
+}
+
+static void make_window(struct fabric_proc *p, void *arg)
+{
+    static char plain[2][1024]; /* not mapped: kernel-assisted */
+    const bool cma = arg != NULL;
+    p->user = fabric_win(p, cma ? WIN_CREATE : WIN_ALLOCATE, cma ? plain[p->rank] : NULL, 1024, 1);
+    FABRIC_CHECK(rma_lock_all(p->user, 0) == MRMA_SUCCESS);
+}
+
+static void drop_window(struct fabric_proc *p, void *arg)
+{
+    (void)arg;
+    FABRIC_CHECK(rma_unlock_all(p->user) == MRMA_SUCCESS);
+    fabric_win_free(p->user);
+}
+
+/* The target's mode after one call by process 0, which one thread makes. */
+static unsigned mode_after(const struct fabric_opts *opts, bool cma, int target, const struct call *c)
+{
+    struct fabric *f = fabric_new(opts);
+    fabric_run(f, make_window, cma ? f : NULL);
+    struct win *w = f->procs[0].user, *other = f->procs[1].user;
+    assert_int_equal(other->ctl->acc_mode, ACC_MODE_ATOMIC);
+    assert_int_equal(do_call(w, target, c), MRMA_SUCCESS);
+    assert_int_equal(rma_flush(w, target), MRMA_SUCCESS);
+    const unsigned mode = f->procs[target].rma.wins[0]->ctl->acc_mode;
+    assert_int_equal(w->ctl->acc_busy, 0);
+    assert_int_equal(do_call(w, target, c), MRMA_SUCCESS); /* whichever way it goes now */
+    assert_int_equal(rma_flush(w, target), MRMA_SUCCESS);
+    fabric_run(f, drop_window, NULL);
+    fabric_free(f);
+    return mode;
+}
+
+static void test_who_closes(void **state)
+{
+    static const struct call keep[] = {
+        {ACC_SUM, ACC_I64, 1, 8, false},     {ACC_SUM, ACC_F64, 4, 0, false}, {ACC_NO_OP, ACC_I32, 1, 4, false},
+        {ACC_REPLACE, ACC_I16, 2, 2, false}, {ACC_LXOR, ACC_BOOL, 1, 7, false}, {ACC_OP_NONE, ACC_I64, 1, 16, true},
+        {ACC_OP_NONE, ACC_LOGICAL8, 1, 5, true},
+    };
+    static const struct call closing[] = {
+        {ACC_SUM, ACC_I64, 5, 8, false},      {ACC_SUM, ACC_I64, 1, 4, false},
+        {ACC_NO_OP, ACC_F32, 1, 3, false},    {ACC_MAXLOC, ACC_PAIR_I32_I32, 1, 8, false},
+        {ACC_SUM, ACC_C32, 1, 8, false},      {ACC_SUM, ACC_F80, 1, 16, false},
+        {ACC_OP_NONE, ACC_I32, 1, 6, true},
+    };
+    const struct fabric_opts plain = {.nproc = 2}, threads = {.nproc = 2, .threads = true};
+    const struct fabric_opts packets = {.nproc = 2, .path = CONF_PATH_SHM_PACKETS, .progress = CONF_PROGRESS_AGENT};
+    (void)state;
+    for (int target = 0; target < 2; target++) {
+        for (unsigned i = 0; i < sizeof keep / sizeof keep[0]; i++)
+            assert_int_equal(mode_after(&plain, false, target, &keep[i]), ACC_MODE_ATOMIC);
+        for (unsigned i = 0; i < sizeof closing / sizeof closing[0]; i++)
+            assert_int_equal(mode_after(&plain, false, target, &closing[i]), ACC_MODE_LOCKED);
+        assert_int_equal(mode_after(&threads, false, target, &keep[0]), ACC_MODE_LOCKED);
+    }
+    assert_int_equal(mode_after(&plain, true, 0, &keep[0]), ACC_MODE_ATOMIC); /* own memory */
+    assert_int_equal(mode_after(&plain, true, 1, &keep[0]), ACC_MODE_LOCKED);
+    assert_int_equal(mode_after(&plain, true, 1, &keep[5]), ACC_MODE_LOCKED);
+    assert_int_equal(mode_after(&packets, false, 1, &keep[0]), ACC_MODE_LOCKED);
+}
+
+/* ---- waiting for those who are busy ---- */
+
+struct closer {
+    struct win *win;
+    int err;
+    _Atomic bool done;
+};
+
+static void *close_mode(void *arg)
+{
+    struct closer *c = arg;
+    c->err = do_call(c->win, 1, &(struct call){ACC_SUM, ACC_I64, 16, 0, false});
+    atomic_store(&c->done, true);
+    return NULL;
+}
+
+/* Process 2 is inside; 0 must wait for it, and so must whoever finds it closing. */
+static void busy_case(bool dies)
+{
+    struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = 3, .quiet = dies});
+    pthread_t threads[2];
+    fabric_run(f, make_window, NULL);
+    struct win *w[3] = {f->procs[0].user, f->procs[1].user, f->procs[2].user};
+    struct closer c[2] = {{.win = w[0]}, {.win = w[1]}};
+    atomic_store(&w[2]->ctl->acc_busy, 1);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, close_mode, &c[i]), 0);
+    usleep(50000);
+    assert_false(atomic_load(&c[0].done));
+    assert_false(atomic_load(&c[1].done));
+    assert_int_equal(w[1]->ctl->acc_mode, ACC_MODE_CLOSING);
+    if (dies)
+        atomic_store(&f->procs[2].dead, true);
+    else
+        atomic_store(&w[2]->ctl->acc_busy, 0);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(c[i].err, dies ? MRMA_ERR_PROC_FAILED : MRMA_SUCCESS);
+    }
+    assert_int_equal(w[1]->ctl->acc_mode, dies ? ACC_MODE_CLOSING : ACC_MODE_LOCKED);
+    atomic_store(&f->procs[2].dead, false);
+    atomic_store(&w[2]->ctl->acc_busy, 0);
+    fabric_run(f, drop_window, NULL);
+    fabric_free(f);
+}
+
+static void test_busy_is_waited_for(void **state)
+{
+    (void)state;
+    busy_case(false);
+}
+
+static void test_busy_and_dead(void **state)
+{
+    (void)state;
+    busy_case(true);
+}
+
+/* ---- races ---- */
+
+enum { ELEMENTS = 8, SINGLES = 60, ROUNDS = 1500 };
+
+struct race {
+    int rounds;
+    bool cma; /* the target counts in its own memory, others come through the kernel */
+};
+
+static void add(struct win *w, enum acc_type basic, size_t disp, size_t n, bool fetch)
+{
+    static const int64_t ones[ELEMENTS] = {1, 1, 1, 1, 1, 1, 1, 1};
+    static const double reals[ELEMENTS] = {1, 1, 1, 1, 1, 1, 1, 1};
+    int64_t old[ELEMENTS];
+    const struct dtype type = dtype_basic((uint8_t)basic);
+    const struct rma_op op = {.oaddr = basic == ACC_F64 ? (const void *)reals : ones, .ocount = n, .otype = &type,
+                              .raddr = old, .rcount = n, .rtype = &type, .target = 0, .disp = (int64_t)disp, .tcount = n,
+                              .ttype = &type, .op = ACC_SUM};
+    FABRIC_CHECK((fetch ? rma_get_accumulate(w, &op) : rma_accumulate(w, &op)) == MRMA_SUCCESS);
+}
+
+/* One more by compare-and-swap. */
+static void count_up(struct win *w, size_t disp)
+{
+    const struct dtype type = dtype_basic(ACC_I64);
+    int64_t seen = 0, next = 1, old;
+    for (;;) {
+        const struct rma_op op = {.oaddr = &next, .caddr = &seen, .raddr = &old, .target = 0, .disp = (int64_t)disp,
+                                  .tcount = 1, .ttype = &type};
+        FABRIC_CHECK(rma_compare_and_swap(w, &op) == MRMA_SUCCESS);
+        if (old == seen)
+            return;
+        seen = old;
+        next = seen + 1;
+    }
+}
+
+/* 8 integers, then 8 doubles; each process adds SINGLES ones here and there and, at
+ * a random moment, one to all of them at once. */
+static void race_body(struct fabric_proc *p, void *arg)
+{
+    const struct race *race = arg;
+    alignas(8) static int64_t plain[FABRIC_MAX][2 * ELEMENTS];
+    uint64_t seed = (uint64_t)p->rank * 977 + 13;
+    for (int round = 0; round < race->rounds; round++) {
+        memset(plain[p->rank], 0, sizeof plain[0]);
+        struct win *w = fabric_win(p, race->cma ? WIN_CREATE : WIN_ALLOCATE, race->cma ? plain[p->rank] : NULL,
+                                   sizeof plain[0], 1);
+        FABRIC_CHECK(rma_lock_all(w, 0) == MRMA_SUCCESS);
+        fabric_barrier(p);
+        const uint64_t when = next_random(&seed) % SINGLES;
+        for (uint64_t i = 0; i < SINGLES; i++) {
+            const size_t at = 8 * (next_random(&seed) % (2 * ELEMENTS));
+            if (i == when) {
+                add(w, ACC_I64, 0, ELEMENTS, true);
+                add(w, ACC_F64, 8 * ELEMENTS, ELEMENTS, false);
+            }
+            if (at >= 8 * ELEMENTS)
+                add(w, ACC_F64, at, 1, i % 2);
+            else if (i % 3)
+                add(w, ACC_I64, at, 1, i % 2);
+            else
+                count_up(w, at);
+        }
+        FABRIC_CHECK(rma_unlock_all(w) == MRMA_SUCCESS);
+        fabric_barrier(p);
+        if (p->rank == 0) {
+            const int64_t *ints = w->base;
+            const double *reals = (const double *)(const void *)(ints + ELEMENTS);
+            int64_t sum = 0;
+            for (int i = 0; i < ELEMENTS; i++)
+                sum += ints[i] + (int64_t)reals[i];
+            FABRIC_CHECK(sum == (int64_t)p->fabric->opts.nproc * (SINGLES + 2 * ELEMENTS));
+            FABRIC_CHECK(w->ctl->acc_mode == ACC_MODE_LOCKED);
+        }
+        fabric_win_free(w);
+    }
+}
+
+static void run_race(int nproc, bool no_light, bool cma)
+{
+    struct race race = {.rounds = ROUNDS, .cma = cma};
+    struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = nproc, .no_light = no_light, .cpus = 2});
+    fabric_run(f, race_body, &race);
+    fabric_free(f);
+}
+
+static void test_race_fence(void **state)
+{
+    (void)state;
+    run_race(2, true, false);
+    run_race(3, true, false);
+}
+
+static void test_race_light(void **state)
+{
+    (void)state;
+    if (!event_light_register()) {
+        print_message("# skipped: this system has no membarrier\n");
+        skip();
+    }
+    run_race(2, false, false);
+    run_race(3, false, false);
+}
+
+static void test_race_kernel(void **state)
+{
+    (void)state;
+    run_race(2, false, true);
+    run_race(2, true, true);
+}
+
+static int all_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_elements),
+        cmocka_unit_test(test_fits),
+        cmocka_unit_test(test_who_closes),
+        cmocka_unit_test(test_busy_is_waited_for),
+        cmocka_unit_test(test_busy_and_dead),
+        cmocka_unit_test(test_race_fence),
+        cmocka_unit_test(test_race_light),
+        cmocka_unit_test(test_race_kernel),
+    };
+    fabric_watchdog(300);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_skips(all_tests);
+}

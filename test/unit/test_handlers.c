@@ -1,0 +1,342 @@
+/*
+ * test_handlers.c - packets that are not due: refused and counted, nothing follows
+ * from them, and what is outstanding completes as if they had not come.
+ */
+#include "unit/pkt_craft.h"
+
+#include "rma/handlers.h"
+#include "rma/issue.h"
+
+enum { PROCS = 3, SIZE = 4096 };
+
+static struct fabric *fabric;
+static struct win *win[PROCS];
+static unsigned char area[PROCS][SIZE];
+
+static void create(struct fabric_proc *p, void *arg)
+{
+    (void)arg;
+    fabric_win_free(fabric_win(p, WIN_CREATE, area[p->rank], SIZE, 1)); /* so that the index has a past */
+    win[p->rank] = fabric_win(p, WIN_CREATE, area[p->rank], SIZE, 1);
+}
+
+/* Whatever a test has left open is closed, and everything works. */
+static void destroy(struct fabric_proc *p, void *arg)
+{
+    struct win *w = win[p->rank];
+    const int target = (p->rank + 1) % PROCS;
+    int64_t old;
+    const int64_t one = 1;
+    (void)arg;
+    if (w->epoch.state == EPOCH_LOCK_ALL)
+        OK(rma_unlock_all(w));
+    rest(p);
+    memset(area[p->rank], 0, SIZE);
+    rest(p);
+    OK(rma_lock(w, true, target, 0));
+    fetch_add(w, target, 0, &one, &old, 1);
+    OK(rma_flush(w, target));
+    fetch_add(w, target, 0, &one, &old, 1);
+    OK(rma_unlock(w, target));
+    FABRIC_CHECK(old == 1);
+    OK(rma_fence(w, 0));
+    add(w, target, 0, &one, 1);
+    OK(rma_fence(w, 0));
+    FABRIC_CHECK(*(int64_t *)(void *)area[p->rank] == 3);
+    fabric_win_free(w);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    atomic_store(&pkt_arrived, 0);
+    fabric = fabric_new(&(struct fabric_opts){.nproc = PROCS, .path = CONF_PATH_SHM_PACKETS,
+                                              .progress = CONF_PROGRESS_POLL, .quiet = true});
+    fabric_run(fabric, create, NULL);
+    for (size_t i = 0; i < SIZE; i++)
+        area[0][i] = area[1][i] = area[2][i] = (unsigned char)(i * 5);
+    fabric_watchdog(60);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    fabric_run(fabric, destroy, NULL);
+    fabric_free(fabric);
+    fabric_watchdog(0);
+    return 0;
+}
+
+static void check_memory(void)
+{
+    for (size_t i = 0; i < SIZE; i++)
+        for (int p = 0; p < PROCS; p++)
+            assert_int_equal(area[p][i], (unsigned char)(i * 5));
+}
+
+/* c goes from one process to another and is refused there; nobody answers. */
+static void check_refused(int from, int to, struct craft *c)
+{
+    const uint64_t before = refused(&fabric->procs[to]), sent = counters(&fabric->procs[to]).packets_sent;
+    craft_send(fabric, from, to, c);
+    assert_int_equal(refused(&fabric->procs[to]), before + 1);
+    assert_int_equal(counters(&fabric->procs[to]).packets_sent, sent);
+    check_memory();
+}
+
+static void test_table(void **state)
+{
+    (void)state;
+    assert_null(rma_handlers[PKT_NONE]);
+    for (int type = PKT_NONE + 1; type < PKT_TYPE_LAST; type++)
+        assert_non_null(rma_handlers[type]);
+}
+
+/* A header for window rank 0 of process 1, with a put behind it where it is PKT_OPS. */
+static struct pkt_hdr *begin(struct craft *c, int type)
+{
+    static const struct pkt_op put = {.kind = PKT_OP_PUT, .nseg = 1, .data_len = 8};
+    static const struct pkt_seg seg = {.disp = 8, .len = 8};
+    craft_begin(c, (enum pkt_type)type, win[1], 0);
+    if (type == PKT_OPS)
+        craft_record(c, &put, &seg, 1, "12345678", 8);
+    return craft_hdr(c);
+}
+
+static void test_wrong_window(void **state)
+{
+    static const uint32_t indices[] = {1, 15, 16, 1000, UINT32_MAX};
+    struct craft c;
+    (void)state;
+    for (int type = PKT_NONE + 1; type < PKT_TYPE_LAST; type++) {
+        for (size_t i = 0; i < sizeof indices / sizeof *indices; i++) {
+            begin(&c, type)->win = indices[i];
+            check_refused(0, 1, &c);
+        }
+        const uint32_t gens[] = {0, win[1]->index_gen - 1, win[1]->index_gen + 1, UINT32_MAX};
+        for (size_t i = 0; i < sizeof gens / sizeof *gens; i++) {
+            begin(&c, type)->win_gen = gens[i];
+            check_refused(0, 1, &c);
+        }
+    }
+}
+
+static void test_wrong_rank(void **state)
+{
+    static const uint32_t ranks[] = {1, 2, PROCS, 1000, UINT32_MAX}; /* itself, another, none */
+    struct craft c;
+    (void)state;
+    for (int type = PKT_NONE + 1; type < PKT_TYPE_LAST; type++)
+        for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+            begin(&c, type)->rank = ranks[i];
+            check_refused(0, 1, &c);
+        }
+}
+
+static void test_wrong_header(void **state)
+{
+    static const uint8_t riders[PKT_EPOCH_LAST] = {
+        [PKT_EPOCH_FENCE] = PKT_F_FENCE | PKT_F_WANT_OPEN, [PKT_EPOCH_PSCW] = PKT_F_COMPLETE,
+        [PKT_EPOCH_LOCK] = (uint8_t)~(PKT_F_FENCE | PKT_F_COMPLETE), [PKT_EPOCH_NOCHECK] = PKT_F_FLUSH};
+    struct craft c;
+    (void)state;
+    begin(&c, PKT_OPS)->version++;
+    check_refused(0, 1, &c);
+    for (int type = 0; type < 256; type++) {
+        begin(&c, PKT_OPS)->type = (uint8_t)type;
+        if (type != PKT_OPS) /* a type that exists fails for its epoch */
+            check_refused(0, 1, &c);
+    }
+    for (int epoch = 0; epoch < 256; epoch++) {
+        begin(&c, PKT_OPS)->epoch = (uint8_t)epoch;
+        if (epoch == PKT_EPOCH_NONE || epoch >= PKT_EPOCH_LAST)
+            check_refused(0, 1, &c);
+        for (int flag = 1; flag < 256 && epoch < PKT_EPOCH_LAST; flag <<= 1) {
+            craft_hdr(&c)->flags = (uint8_t)flag;
+            if (!(riders[epoch] & flag))
+                check_refused(0, 1, &c);
+        }
+    }
+    for (int type = PKT_OPS + 1; type < PKT_TYPE_LAST; type++) {
+        begin(&c, type)->flags = PKT_F_FLUSH;
+        check_refused(0, 1, &c);
+        begin(&c, type)->epoch = PKT_EPOCH_LOCK;
+        check_refused(0, 1, &c);
+    }
+    for (size_t len = 1; len < sizeof(struct pkt_hdr) + 48; len++) { /* what came is not what it says */
+        const uint64_t before = refused(&fabric->procs[1]);
+        begin(&c, PKT_OPS);
+        if (len == craft_hdr(&c)->len)
+            continue;
+        craft_send_raw(fabric, 0, 1, &c, len);
+        assert_int_equal(refused(&fabric->procs[1]), before + 1);
+    }
+    check_memory();
+}
+
+/* Packets of a lock that nobody holds. */
+static void test_no_lock(void **state)
+{
+    struct craft c;
+    (void)state;
+    begin(&c, PKT_OPS)->epoch = PKT_EPOCH_LOCK;
+    check_refused(0, 1, &c);
+    begin(&c, PKT_OPS)->epoch = PKT_EPOCH_LOCK;
+    craft_hdr(&c)->flags = PKT_F_FLUSH;
+    check_refused(0, 1, &c);
+    begin(&c, PKT_OPS)->epoch = PKT_EPOCH_LOCK;
+    craft_hdr(&c)->flags = PKT_F_UNLOCK;
+    check_refused(0, 1, &c);
+}
+
+/* Nothing has been asked, so no acknowledgement, reply, post or barrier is due. */
+static void test_not_due(void **state)
+{
+    static const uint32_t numbers[] = {0, 1, 2, 77, UINT32_MAX};
+    struct craft c;
+    (void)state;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        begin(&c, PKT_ACK)->seq = numbers[i];
+        check_refused(0, 1, &c);
+        begin(&c, PKT_REPLY)->count = numbers[i];
+        check_refused(0, 1, &c);
+        begin(&c, PKT_REPLY)->count = numbers[i];
+        craft_append(&c, "12345678", 8);
+        check_refused(0, 1, &c);
+        if (numbers[i] != 1) {
+            begin(&c, PKT_POST)->seq = numbers[i];
+            check_refused(0, 1, &c);
+        }
+        if (numbers[i] != 0) {
+            begin(&c, PKT_SYNC)->seq = numbers[i];
+            check_refused(0, 1, &c);
+        }
+    }
+}
+
+/* An epoch is not opened by the word for another one. */
+static void test_wrong_open(void **state)
+{
+    struct win *w = win[0];
+    struct craft c;
+    (void)state;
+    assert_int_equal(rma_lock(w, true, 1, 0), MRMA_SUCCESS);
+    const struct pkt_target *pt = w->targets[1].pkt;
+    for (uint32_t lock = 0; lock < 2; lock++)
+        for (uint32_t seq = 0; seq < 4; seq++) {
+            craft_begin(&c, PKT_OPEN, w, 1);
+            craft_hdr(&c)->seq = seq;
+            craft_hdr(&c)->count = lock;
+            craft_send(fabric, 1, 0, &c);
+            assert_int_equal(pt->lock, PKT_LOCK_DUE);
+        }
+    assert_int_equal(rma_unlock(w, 1), MRMA_SUCCESS);
+}
+
+/* Process 0 has asked process 1 for 64 bytes; before these come, replies come that
+ * are not the answer: from another, out of position, too long, empty. */
+static void test_wrong_reply(void **state)
+{
+    struct win *w = win[0];
+    unsigned char got[64] = {0}, none[64] = {0}, junk[72];
+    struct rma_req req;
+    struct rma_op op = byte_op(NULL, got, 1, 100, 64);
+    struct craft c;
+    (void)state;
+    memset(junk, 0xee, sizeof junk);
+    op.req = &req;
+    rma_req_init(&req);
+    assert_int_equal(rma_lock_all(w, RMA_NOCHECK), MRMA_SUCCESS);
+    assert_int_equal(rma_get(w, &op), MRMA_SUCCESS);
+    const uint32_t number = fabric->procs[0].rma.next_request;
+    const struct {
+        int from;
+        uint32_t request;
+        uint64_t offset;
+        size_t len;
+    } wrong[] = {{1, number + 1, 0, 64}, {1, number - 1, 0, 64}, {2, number, 0, 64},       {1, number, 8, 56},
+                 {1, number, 64, 8},     {1, number, 0, 72},     {1, number, 0, 0},        {1, number, UINT64_MAX, 8},
+                 {1, number, UINT64_MAX - 7, 8}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const uint64_t before = fabric->procs[0].rma.stats.refused;
+        craft_begin(&c, PKT_REPLY, w, wrong[i].from);
+        craft_hdr(&c)->count = wrong[i].request;
+        craft_hdr(&c)->offset = wrong[i].offset;
+        craft_append(&c, junk, wrong[i].len);
+        /* not settle: process 1 has the request in its ring and would answer it */
+        assert_int_equal(ch3_send_copy(&fabric->procs[wrong[i].from].peers[0].peer.vc, c.bytes, craft_hdr(&c)->len),
+                         MRMA_SUCCESS);
+        fabric_progress(&fabric->procs[0]);
+        assert_int_equal(fabric->procs[0].rma.stats.refused, before + 1);
+        assert_false(rma_req_done(&req));
+        assert_memory_equal(got, none, sizeof got);
+    }
+    settle(fabric);
+    assert_true(rma_req_done(&req));
+    assert_int_equal(atomic_load(&req.err), MRMA_SUCCESS);
+    assert_memory_equal(got, area[1] + 100, sizeof got);
+    check_memory();
+}
+
+/* With one acknowledgement due, only that one is taken. */
+static void test_wrong_ack(void **state)
+{
+    struct win *w = win[0];
+    struct rma_req req;
+    struct rma_op op = byte_op(area[0], NULL, 1, 0, 8);
+    struct craft c;
+    (void)state;
+    op.req = &req;
+    rma_req_init(&req);
+    assert_int_equal(rma_lock_all(w, RMA_NOCHECK), MRMA_SUCCESS);
+    assert_int_equal(rma_put(w, &op), MRMA_SUCCESS);
+    settle(fabric);
+    struct pkt_target *pt = w->targets[1].pkt;
+    pt->acks_due += 2; /* as if two flushes were under way */
+    static const uint32_t wrong[] = {0, 2, 3, UINT32_MAX};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        craft_begin(&c, PKT_ACK, w, 1);
+        craft_hdr(&c)->seq = pt->acks_seen + wrong[i];
+        check_refused(1, 0, &c);
+    }
+    craft_begin(&c, PKT_ACK, w, 1);
+    craft_hdr(&c)->seq = pt->acks_seen + 1;
+    craft_send(fabric, 1, 0, &c);
+    check_refused(1, 0, &c); /* the same again */
+    pt->acks_due = pt->acks_seen;
+}
+
+/* An error report for no request: the window reports it once, and goes on. */
+static void test_error(void **state)
+{
+    static const uint32_t codes[] = {MRMA_ERR_RMA_RANGE, 0, MRMA_AGAIN, MRMA_ERR_LAST, UINT32_MAX};
+    struct craft c;
+    (void)state;
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        craft_begin(&c, PKT_ERROR, win[0], 1);
+        craft_hdr(&c)->total = codes[i];
+        craft_hdr(&c)->count = 12345;
+        craft_send(fabric, 1, 0, &c);
+        assert_int_equal(issue_take_error(win[0]), i ? MRMA_ERR_INTERN : MRMA_ERR_RMA_RANGE);
+        assert_int_equal(issue_take_error(win[0]), MRMA_SUCCESS);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),
+        cmocka_unit_test_setup_teardown(test_wrong_window, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_wrong_rank, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_wrong_header, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_no_lock, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_not_due, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_wrong_open, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_wrong_reply, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_wrong_ack, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_error, setup, teardown),
+    };
+    pkt_types_init();
+    return cmocka_run_group_tests_name("handlers", tests, NULL, NULL);
+}

@@ -1,0 +1,246 @@
+/*
+ * test_messages.c - how many messages each epoch costs, by the library's own
+ * counters: one message a target, answers only where somebody waits for them.
+ */
+#include "unit/pkt_helper.h"
+
+enum { PROCS = 4 };
+
+/* What each process sends in an epoch, by packet type. */
+typedef uint64_t sent[PROCS][PKT_TYPE_LAST];
+
+struct scenario {
+    void (*epoch)(struct fabric_proc *p, struct win *w);
+    sent expected;
+};
+
+static void body(struct fabric_proc *p, void *arg)
+{
+    const struct scenario *s = arg;
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, 65536, 1);
+    for (int round = 0; round < 3; round++) {
+        rest(p);
+        const struct ch3_stats before = counters(p);
+        rest(p);
+        s->epoch(p, w);
+        rest(p);
+        const struct ch3_stats after = counters(p);
+        for (int type = 0; type < PKT_TYPE_LAST; type++)
+            if (after.by_type[type] - before.by_type[type] != s->expected[p->rank][type]) {
+                print_error("process %d sent %d packets of type %d, expected %d\n", p->rank,
+                            (int)(after.by_type[type] - before.by_type[type]), type, (int)s->expected[p->rank][type]);
+                FABRIC_CHECK(!"number of messages");
+            }
+    }
+    fabric_win_free(w);
+}
+
+static void run(struct scenario s)
+{
+    static const enum conf_progress progress[] = {CONF_PROGRESS_POLL, CONF_PROGRESS_AGENT};
+    for (int i = 0; i < 2; i++) {
+        fabric_watchdog(60);
+        atomic_store(&pkt_arrived, 0);
+        struct fabric *f = fabric_new(
+            &(struct fabric_opts){.nproc = PROCS, .path = CONF_PATH_SHM_PACKETS, .progress = progress[i]});
+        fabric_run(f, body, &s);
+        fabric_free(f);
+        fabric_watchdog(0);
+    }
+}
+
+static const unsigned char data[1024];
+
+static void puts_to(struct win *w, int target, int n)
+{
+    for (int i = 0; i < n; i++)
+        put(w, target, i * 16, data, 8);
+}
+
+/* ---- PSCW: the puts and the end of the epoch in one packet, and the posts ---- */
+
+static void pscw(struct fabric_proc *p, struct win *w, int asserts)
+{
+    static const int origin = 0, targets[] = {2, 1};
+    if (p->rank == 0) {
+        fabric_barrier(p);
+        OK(rma_start(w, targets, 2, asserts));
+        puts_to(w, 1, 7);
+        OK(rma_complete(w));
+        return;
+    }
+    if (p->rank < 3)
+        OK(rma_post(w, &origin, 1, asserts));
+    fabric_barrier(p); /* with MPI_MODE_NOCHECK the posts must have been made */
+    if (p->rank < 3)
+        OK(rma_wait(w));
+}
+
+static void pscw_checked(struct fabric_proc *p, struct win *w)
+{
+    pscw(p, w, 0);
+}
+
+static void pscw_nocheck(struct fabric_proc *p, struct win *w)
+{
+    pscw(p, w, RMA_NOCHECK);
+}
+
+static void test_pscw(void **state)
+{
+    (void)state;
+    run((struct scenario){pscw_checked, {{[PKT_OPS] = 2}, {[PKT_POST] = 1}, {[PKT_POST] = 1}}});
+    run((struct scenario){pscw_nocheck, {{[PKT_OPS] = 2}}});
+}
+
+/* ---- locks ---- */
+
+static void lock_puts(struct fabric_proc *p, struct win *w)
+{
+    if (p->rank)
+        return;
+    OK(rma_lock(w, true, 1, 0));
+    puts_to(w, 1, 100);
+    OK(rma_unlock(w, 1));
+}
+
+static void lock_get(struct fabric_proc *p, struct win *w)
+{
+    unsigned char in[64];
+    int64_t one = 1, old;
+    if (p->rank)
+        return;
+    OK(rma_lock(w, false, 1, 0));
+    get(w, 1, 0, in, 64);
+    fetch_add(w, 1, 0, &one, &old, 1);
+    put(w, 1, 8, data, 8);
+    OK(rma_unlock(w, 1));
+}
+
+static void lock_nothing(struct fabric_proc *p, struct win *w)
+{
+    OK(rma_lock(w, true, (p->rank + 1) % PROCS, 0));
+    OK(rma_flush(w, (p->rank + 1) % PROCS));
+    OK(rma_unlock(w, (p->rank + 1) % PROCS));
+    OK(rma_lock(w, false, (p->rank + 1) % PROCS, RMA_NOCHECK));
+    OK(rma_unlock(w, (p->rank + 1) % PROCS));
+    OK(rma_lock_all(w, 0));
+    OK(rma_flush_all(w));
+    OK(rma_flush_local_all(w));
+    OK(rma_unlock_all(w));
+}
+
+static void lock_nocheck(struct fabric_proc *p, struct win *w)
+{
+    if (p->rank)
+        return;
+    OK(rma_lock(w, false, 1, RMA_NOCHECK));
+    puts_to(w, 1, 100);
+    OK(rma_unlock(w, 1));
+}
+
+/* Two targets at once: a lock epoch each. */
+static void lock_nested(struct fabric_proc *p, struct win *w)
+{
+    if (p->rank)
+        return;
+    OK(rma_lock(w, true, 1, 0));
+    OK(rma_lock(w, true, 2, 0));
+    puts_to(w, 1, 5);
+    puts_to(w, 2, 5);
+    OK(rma_unlock(w, 2));
+    OK(rma_unlock(w, 1));
+}
+
+static void test_lock(void **state)
+{
+    (void)state;
+    run((struct scenario){lock_puts, {{[PKT_OPS] = 1}, {[PKT_ACK] = 1}}});
+    run((struct scenario){lock_get, {{[PKT_OPS] = 1}, {[PKT_ACK] = 1, [PKT_REPLY] = 2}}});
+    run((struct scenario){lock_nothing, {{0}}});
+    run((struct scenario){lock_nocheck, {{[PKT_OPS] = 1}, {[PKT_ACK] = 1}}});
+    run((struct scenario){lock_nested, {{[PKT_OPS] = 2}, {[PKT_ACK] = 1}, {[PKT_ACK] = 1}}});
+}
+
+/* ---- flushes ---- */
+
+static void flush_all(struct fabric_proc *p, struct win *w)
+{
+    if (p->rank)
+        return;
+    OK(rma_lock_all(w, 0));
+    for (int target = 1; target < PROCS; target++)
+        puts_to(w, target, 20);
+    OK(rma_flush_local_all(w)); /* puts have been copied: nothing to say */
+    OK(rma_flush_all(w));
+    OK(rma_flush_all(w)); /* nothing since */
+    OK(rma_unlock_all(w));
+}
+
+static void flush_each(struct fabric_proc *p, struct win *w)
+{
+    if (p->rank)
+        return;
+    OK(rma_lock(w, true, 1, 0));
+    for (int i = 0; i < 5; i++) {
+        puts_to(w, 1, 20);
+        OK(rma_flush(w, 1));
+    }
+    OK(rma_unlock(w, 1));
+}
+
+/* Local completion of a get needs its answer, but no acknowledgement. */
+static void flush_local_get(struct fabric_proc *p, struct win *w)
+{
+    unsigned char in[64];
+    if (p->rank)
+        return;
+    OK(rma_lock(w, false, 1, RMA_NOCHECK));
+    get(w, 1, 0, in, 64);
+    OK(rma_flush_local(w, 1));
+    OK(rma_unlock(w, 1));
+}
+
+static void test_flush(void **state)
+{
+    (void)state;
+    run((struct scenario){flush_all, {{[PKT_OPS] = 6}, {[PKT_ACK] = 2}, {[PKT_ACK] = 2}, {[PKT_ACK] = 2}}});
+    run((struct scenario){flush_each, {{[PKT_OPS] = 6}, {[PKT_ACK] = 6}}});
+    run((struct scenario){flush_local_get, {{[PKT_OPS] = 2}, {[PKT_ACK] = 1, [PKT_REPLY] = 1}}});
+}
+
+/* ---- fence: one marker to every other process, with the operations on it ---- */
+
+static void fence_empty(struct fabric_proc *p, struct win *w)
+{
+    (void)p;
+    OK(rma_fence(w, 0));
+}
+
+static void fence_puts(struct fabric_proc *p, struct win *w)
+{
+    OK(rma_fence(w, RMA_NOPRECEDE));
+    for (int target = 0; target < PROCS; target++)
+        if (target != p->rank)
+            puts_to(w, target, 30);
+    OK(rma_fence(w, RMA_NOSUCCEED));
+}
+
+static void test_fence(void **state)
+{
+    const sent markers = {{[PKT_OPS] = 3}, {[PKT_OPS] = 3}, {[PKT_OPS] = 3}, {[PKT_OPS] = 3}};
+    struct scenario empty = {fence_empty, {{0}}}, puts = {fence_puts, {{0}}};
+    (void)state;
+    memcpy(empty.expected, markers, sizeof markers);
+    memcpy(puts.expected, markers, sizeof markers);
+    run(empty);
+    run(puts);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pscw), cmocka_unit_test(test_lock),
+                                       cmocka_unit_test(test_flush), cmocka_unit_test(test_fence)};
+    pkt_types_init();
+    return cmocka_run_group_tests_name("messages", tests, NULL, NULL);
+}

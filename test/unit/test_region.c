@@ -1,0 +1,229 @@
+/*
+ * test_region.c - attached memory of dynamic windows: what covers what, what may
+ * be attached, and readers that never see a half-made change.
+ */
+#include <pthread.h>
+
+#include "base/err.h"
+#include "base_helper.h"
+#include "rma/region.h"
+#include "rma_helper.h"
+#include "../sim/fabric.h"
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { CHANGES = 4000, MODEL_STEPS = 4000 };
+#else
+enum { CHANGES = 60000, MODEL_STEPS = 20000 };
+#endif
+
+struct sides {
+    struct hand_shared shared;
+    struct hand *owner, *reader;
+};
+
+static int setup(void **state)
+{
+    struct sides *s = calloc(1, sizeof *s);
+    s->shared = hand_share(2, true);
+    s->owner = hand_new(&s->shared, 0);
+    s->reader = hand_new(&s->shared, 1);
+    *state = s;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct sides *s = *state;
+    hand_free(s->owner);
+    hand_free(s->reader);
+    hand_unshare(&s->shared);
+    free(s);
+    return 0;
+}
+
+static int attach(struct sides *s, uint64_t addr, uint64_t len)
+{
+    return win_attach(&s->owner->win, (void *)(uintptr_t)addr, len);
+}
+
+static int detach(struct sides *s, uint64_t addr)
+{
+    return win_detach(&s->owner->win, (void *)(uintptr_t)addr);
+}
+
+/* The owner's and the peer's view agree always when nobody changes anything. */
+static bool covered(struct sides *s, uint64_t addr, uint64_t len)
+{
+    const bool own = region_covers_own(&s->owner->win, addr, len);
+    assert_int_equal(region_covers(&s->reader->win, &s->reader->targets[0], addr, len), own);
+    return own;
+}
+
+static void test_one(void **state)
+{
+    struct sides *s = *state;
+    assert_false(covered(s, 0x1000, 1));
+    assert_int_equal(attach(s, 0x1000, 0x1000), MRMA_SUCCESS);
+    assert_true(covered(s, 0x1000, 0x1000));
+    assert_true(covered(s, 0x1fff, 1));
+    assert_false(covered(s, 0xfff, 1));
+    assert_false(covered(s, 0xfff, 2));
+    assert_false(covered(s, 0x2000, 1));
+    assert_false(covered(s, 0x1fff, 2));
+    assert_false(covered(s, 0x1000, UINT64_MAX));
+    assert_false(covered(s, 0x1800, UINT64_MAX - 0x1800));
+    assert_int_equal(detach(s, 0x1000), MRMA_SUCCESS);
+    assert_false(covered(s, 0x1000, 1));
+}
+
+static void test_touching(void **state)
+{
+    struct sides *s = *state;
+    assert_int_equal(attach(s, 0x3000, 0x1000), MRMA_SUCCESS);
+    assert_int_equal(attach(s, 0x1000, 0x1000), MRMA_SUCCESS);
+    assert_false(covered(s, 0x1800, 0x2000)); /* a hole */
+    assert_int_equal(attach(s, 0x2000, 0x1000), MRMA_SUCCESS);
+    assert_true(covered(s, 0x1000, 0x3000));
+    assert_true(covered(s, 0x1fff, 0x1002));
+    assert_false(covered(s, 0x1000, 0x3001));
+    assert_int_equal(detach(s, 0x2000), MRMA_SUCCESS);
+    assert_false(covered(s, 0x1000, 0x1001));
+    assert_true(covered(s, 0x3000, 0x1000));
+}
+
+static void test_refused(void **state)
+{
+    struct sides *s = *state;
+    assert_int_equal(attach(s, 0x2000, 0x1000), MRMA_SUCCESS);
+    assert_int_equal(attach(s, 0x2000, 0x1000), MRMA_ERR_RMA_ATTACH);
+    assert_int_equal(attach(s, 0x1fff, 2), MRMA_ERR_RMA_ATTACH);
+    assert_int_equal(attach(s, 0x2fff, 1), MRMA_ERR_RMA_ATTACH);
+    assert_int_equal(attach(s, 0x1000, 0x3000), MRMA_ERR_RMA_ATTACH);
+    assert_int_equal(attach(s, 0x1000, 0x1000), MRMA_SUCCESS); /* touching is not overlapping */
+    assert_int_equal(attach(s, 0x3000, 1), MRMA_SUCCESS);
+    assert_int_equal(attach(s, UINT64_MAX - 15, 32), MRMA_ERR_SIZE);
+    assert_int_equal(attach(s, 0x9000, 0), MRMA_SUCCESS); /* nothing, anywhere */
+    assert_false(covered(s, 0x9000, 1));
+    assert_int_equal(detach(s, 0x2001), MRMA_ERR_RMA_ATTACH);
+    assert_int_equal(detach(s, 0x7000), MRMA_ERR_RMA_ATTACH);
+    assert_int_equal(detach(s, 0x2000), MRMA_SUCCESS);
+    assert_int_equal(detach(s, 0x2000), MRMA_ERR_RMA_ATTACH);
+    s->owner->win.dynamic = false;
+    assert_int_equal(attach(s, 0xa000, 1), MRMA_ERR_RMA_FLAVOR);
+    assert_int_equal(detach(s, 0x1000), MRMA_ERR_RMA_FLAVOR);
+}
+
+static void test_many(void **state)
+{
+    struct sides *s = *state;
+    for (uint64_t i = 0; i < WIN_REGIONS_MAX; i++)
+        assert_int_equal(attach(s, 0x10000 + 64 * (i * 2111 % WIN_REGIONS_MAX), 64), MRMA_SUCCESS);
+    assert_int_equal(attach(s, 0x100, 16), MRMA_ERR_RMA_ATTACH); /* full */
+    assert_true(covered(s, 0x10000, 64 * WIN_REGIONS_MAX));
+    assert_false(covered(s, 0x10000, 64 * WIN_REGIONS_MAX + 1));
+    for (uint64_t i = 0; i < WIN_REGIONS_MAX; i++)
+        assert_int_equal(detach(s, 0x10000 + 64 * i), MRMA_SUCCESS);
+    assert_false(covered(s, 0x10000, 1));
+}
+
+/* Against a map of single bytes. */
+static void test_model(void **state)
+{
+    struct sides *s = *state;
+    enum { SPACE = 512, BASE = 0x4000 };
+    unsigned char byte[SPACE] = {0};  /* attached? */
+    uint16_t length[SPACE] = {0};     /* of the region that starts here */
+    uint64_t seed = 3;
+    unsigned attached = 0, refused = 0, detached = 0;
+    for (int i = 0; i < MODEL_STEPS; i++) {
+        const unsigned at = next_random(&seed) % SPACE, most = SPACE - at;
+        const unsigned len = 1 + next_random(&seed) % (most < 40 ? most : 40);
+        bool any = false, all = true;
+        for (unsigned k = at; k < at + len; k++) {
+            any |= byte[k];
+            all &= byte[k];
+        }
+        assert_int_equal(covered(s, BASE + at, len), all);
+        if (next_random(&seed) % 2) {
+            const int err = attach(s, BASE + at, len);
+            assert_int_equal(err, any ? MRMA_ERR_RMA_ATTACH : MRMA_SUCCESS);
+            attached += !err;
+            refused += err != 0;
+            if (!err) {
+                memset(byte + at, 1, len);
+                length[at] = (uint16_t)len;
+            }
+        } else {
+            assert_int_equal(detach(s, BASE + at), length[at] ? MRMA_SUCCESS : MRMA_ERR_RMA_ATTACH);
+            detached += length[at] != 0;
+            memset(byte + at, 0, length[at]);
+            length[at] = 0;
+        }
+    }
+    assert_true(attached > MODEL_STEPS / 50 && refused > MODEL_STEPS / 50 && detached > MODEL_STEPS / 50);
+}
+
+/* ---- while others change it ---- */
+
+enum { LOW = 0x1000, MID = 0x2000, HIGH = 0x100000, PAGE = 0x1000 };
+
+struct race {
+    struct sides *s;
+    _Atomic bool stop;
+    _Atomic uint64_t looks, seen_low, seen_not;
+};
+
+/* HIGH is attached all the time, whatever comes before it in the table; LOW and
+ * MID touch but are never attached together. */
+static void *watch(void *arg)
+{
+    struct race *r = arg;
+    struct hand *h = hand_new(&r->s->shared, 1);
+    struct rma_target *t = &h->targets[0];
+    while (!atomic_load_explicit(&r->stop, memory_order_relaxed)) {
+        FABRIC_CHECK(region_covers(&h->win, t, HIGH, 3 * PAGE));
+        FABRIC_CHECK(!region_covers(&h->win, t, LOW + PAGE / 2, PAGE));
+        FABRIC_CHECK(!region_covers(&h->win, t, HIGH - 1, 2));
+        const bool low = region_covers(&h->win, t, LOW, PAGE);
+        atomic_fetch_add_explicit(low ? &r->seen_low : &r->seen_not, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&r->looks, 1, memory_order_relaxed);
+    }
+    hand_free(h);
+    return NULL;
+}
+
+static void test_never_torn(void **state)
+{
+    struct race r = {.s = *state};
+    pthread_t threads[2];
+    assert_int_equal(attach(r.s, HIGH + PAGE, 2 * PAGE), MRMA_SUCCESS);
+    assert_int_equal(attach(r.s, HIGH, PAGE), MRMA_SUCCESS);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, watch, &r), 0);
+    for (int i = 0; i < CHANGES || atomic_load(&r.looks) < 1000 || !atomic_load(&r.seen_low) ||
+                    !atomic_load(&r.seen_not); i++) {
+        assert_int_equal(attach(r.s, LOW, PAGE), MRMA_SUCCESS);
+        if (i % 64 == 0)
+            sched_yield();
+        assert_int_equal(detach(r.s, LOW), MRMA_SUCCESS);
+        assert_int_equal(attach(r.s, MID, PAGE), MRMA_SUCCESS);
+        if (i % 64 == 32)
+            sched_yield();
+        assert_int_equal(detach(r.s, MID), MRMA_SUCCESS);
+    }
+    atomic_store(&r.stop, true);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+}
+
+#define REGION_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        REGION_TEST(test_one),  REGION_TEST(test_touching), REGION_TEST(test_refused),
+        REGION_TEST(test_many), REGION_TEST(test_model),    REGION_TEST(test_never_torn),
+    };
+    fabric_watchdog(120);
+    return cmocka_run_group_tests_name("region", tests, NULL, NULL);
+}
