@@ -5,8 +5,9 @@
 #
 #   sh scripts/check.sh [CONFIGURE ARGUMENTS]
 # Warnings are errors where CI is set in the environment, or with --enable-werror.
-# With HOSTS="mpich" only one host; with BUILD_SUFFIX=asan and the argument
-# --enable-sanitizers=address,undefined a build of its own with sanitizers.
+# With HOSTS="mpich" only one host, with CHECK=unit only the unit tests; with
+# BUILD_SUFFIX=asan and the argument --enable-sanitizers=address,undefined a build of
+# its own with sanitizers (all tests of both hosts then take about half an hour).
 
 top_srcdir=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$top_srcdir/scripts/common.sh"
@@ -58,7 +59,7 @@ check() {
     export INSTALL_ALSO
     say "make check for $host"
     find . -name '*.trs' -exec rm -f {} +
-    if ! make -k check >check.log 2>&1 </dev/null; then
+    if ! make -k "check${CHECK:+-$CHECK}" >check.log 2>&1 </dev/null; then
         echo "$host: make check failed; from $dir/check.log:"
         grep -E 'error:|need cmocka' check.log | head -n 40
         find . -name '*.trs' -exec grep -lE '^:global-test-result: (FAIL|ERROR)' {} + | while read -r trs; do
@@ -69,6 +70,7 @@ check() {
     count
 }
 
+test "$CHECK" != unit || make_target=unit-programs
 install_missing
 bootstrap
 built=

@@ -4,6 +4,7 @@
 
 hosts="mpich openmpi"
 jobs=${JOBS:-$(nproc)}
+make_target=
 
 say() {
     echo "== $*" >&2
@@ -73,8 +74,8 @@ build_dir() { # host
     echo "$top_srcdir/build-$1${BUILD_SUFFIX:+-$BUILD_SUFFIX}"
 }
 
-# build HOST [CONFIGURE ARGUMENTS]: configure build-HOST and make it; the directory
-# may be named by BUILD_SUFFIX (build-HOST-SUFFIX).
+# build HOST [CONFIGURE ARGUMENTS]: configure build-HOST and make it, or only
+# $make_target; the directory may be named by BUILD_SUFFIX (build-HOST-SUFFIX).
 build() {
     host=$1
     shift
@@ -89,5 +90,6 @@ build() {
         echo "$arguments" >configured-with
     fi
     say "make for $host"
-    step make.log make -j "$jobs"
+    # shellcheck disable=SC2086 # nothing, or a name
+    step make.log make -j "$jobs" $make_target
 }

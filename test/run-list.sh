@@ -7,7 +7,8 @@
 # failed. A passing program that left something out (lines with "SKIP: ") gives one
 # more, skipped, point for each reason, so that nothing is left out silently.
 # MTEST_VERBOSE=1 shows the output of passing programs too; MTEST_LIMIT=SECONDS is
-# the time limit of lines that name none. A comment after each point says what it took.
+# the time limit of lines that name none; MTEST_MAX_NPROCS=N leaves out runs with more
+# processes. A comment after each point says what it took.
 #
 # Every process of a run carries MTEST_RUN_ID in its environment. By it a run that
 # takes too long is found, described and killed as a whole (launchers put ranks
@@ -291,7 +292,7 @@ do_line() {
     for n in $(echo "$counts" | tr , ' '); do
         case $n$limit in
         *[!0-9]*) bad_line "process count '$n' or timeout '$limit' is not a number" ;;
-        *) run_one "$n" ;;
+        *) test "$n" -gt "${MTEST_MAX_NPROCS:-$n}" || run_one "$n" ;;
         esac
     done
 }

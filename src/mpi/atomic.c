@@ -11,6 +11,23 @@
 #include "mpi/argcheck.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
+#include "rma/dtype_predef.h"
+#include "rma/fast.h"
+
+/* A predefined integer of 8 bytes? */
+static inline bool is_word(MPI_Datatype type)
+{
+    const struct dtype *known;
+
+    return args_known_type(type, &known) && (known->basic == ACC_I64 || known->basic == ACC_U64) &&
+           args_predefined(type) == MRMA_SUCCESS;
+}
+
+static inline bool fast_op(MPI_Op mpi_op, enum acc_op *op)
+{
+    *op = acc_op_from_mpi(mpi_op);
+    return *op == ACC_SUM || *op == ACC_REPLACE || *op == ACC_NO_OP;
+}
 
 /* With MPI_NO_OP the origin's buffer is not looked at. */
 static inline int fetch_and_op(struct win_rec *rec, struct rma_op *op, MPI_Datatype type, int target,
@@ -32,11 +49,17 @@ MRMA_PUBLIC int PMPI_Fetch_and_op(const void *oaddr, void *raddr, MPI_Datatype t
                                   MPI_Aint disp, MPI_Op op, MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op what = { .oaddr = oaddr, .ocount = 1, .raddr = raddr, .rcount = 1 };
-    int err;
+    enum acc_op fast;
 
     if (unlikely(rec == NULL))
         return mpi_host.Fetch_and_op(oaddr, raddr, type, target, disp, op, win);
+    if (likely(args_plain(rec, 0, target, disp) && is_word(type) && fast_op(op, &fast) &&
+               fast_fetch_op(rec->win, fast, oaddr, raddr, target, disp)))
+        return MPI_SUCCESS;
+
+    struct rma_op what = { .oaddr = oaddr, .ocount = 1, .raddr = raddr, .rcount = 1 };
+    int err;
+
     err = fetch_and_op(rec, &what, type, target, disp, op);
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Fetch_and_op", err, &what);
 }
@@ -61,11 +84,15 @@ MRMA_PUBLIC int PMPI_Compare_and_swap(const void *oaddr, const void *caddr, void
                                       int target, MPI_Aint disp, MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
+    if (unlikely(rec == NULL))
+        return mpi_host.Compare_and_swap(oaddr, caddr, raddr, type, target, disp, win);
+    if (likely(args_plain(rec, 0, target, disp) && is_word(type) &&
+               fast_cas(rec->win, oaddr, caddr, raddr, target, disp)))
+        return MPI_SUCCESS;
+
     struct rma_op what = { .oaddr = oaddr, .ocount = 1, .raddr = raddr, .rcount = 1, .caddr = caddr };
     int err;
 
-    if (unlikely(rec == NULL))
-        return mpi_host.Compare_and_swap(oaddr, caddr, raddr, type, target, disp, win);
     err = compare_and_swap(rec, &what, type, target, disp);
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Compare_and_swap", err, &what);
 }

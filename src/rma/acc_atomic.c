@@ -88,46 +88,24 @@ void acc_atomic_apply(enum acc_op op, enum acc_type type, void *target, const vo
     }
 }
 
-static void leave(struct win *w)
-{
-    atomic_store_explicit(&w->ctl->acc_busy, 0, memory_order_release); /* E */
-}
-
-/* A and B. The first look keeps a window that is LOCKED for good from paying for them. */
-static inline bool enter(struct win *w, const struct win_ctl *ctl)
-{
-    if (w->acc_way == ACC_WAY_LOCKS ||
-        atomic_load_explicit(&ctl->acc_mode, memory_order_relaxed) != ACC_MODE_ATOMIC)
-        return false;
-    atomic_store_explicit(&w->ctl->acc_busy, 1, memory_order_relaxed); /* A */
-    if (likely(w->acc_way == ACC_WAY_LIGHT))
-        atomic_signal_fence(memory_order_seq_cst); /* pairs with event_light_barrier */
-    else
-        atomic_thread_fence(memory_order_seq_cst); /* pairs with the fence in acc_close */
-    if (likely(atomic_load_explicit(&ctl->acc_mode, memory_order_acquire) == ACC_MODE_ATOMIC)) /* B */
-        return true;
-    leave(w);
-    return false;
-}
-
 bool acc_atomic(struct win *w, const struct win_ctl *ctl, void *at, const struct rma_op *op, bool fetch, size_t len)
 {
     const enum acc_type type = op->ttype->basic;
     const size_t unit = width[type];
     const char *origin = op->oaddr;
-    if (!acc_atomic_fits(type, at, len) || !enter(w, ctl))
+    if (!acc_atomic_fits(type, at, len) || !acc_atomic_enter(w, ctl))
         return false;
     for (size_t done = 0; done < len; done += unit)
         acc_atomic_apply(op->op, type, (char *)at + done, op->op == ACC_NO_OP ? NULL : origin + done,
                          fetch ? (char *)op->raddr + done : NULL);
-    leave(w);
+    acc_atomic_leave(w);
     return true;
 }
 
 bool acc_atomic_cas(struct win *w, const struct win_ctl *ctl, void *at, const struct rma_op *op)
 {
     const enum acc_type type = op->ttype->basic;
-    if (!width[type] || !acc_atomic_fits(type, at, width[type]) || !enter(w, ctl))
+    if (!width[type] || !acc_atomic_fits(type, at, width[type]) || !acc_atomic_enter(w, ctl))
         return false;
     switch (width[type]) {
     case 1:
@@ -142,7 +120,7 @@ bool acc_atomic_cas(struct win *w, const struct win_ctl *ctl, void *at, const st
     default:
         cas_64(at, op->caddr, op->oaddr, op->raddr);
     }
-    leave(w);
+    acc_atomic_leave(w);
     return true;
 }
 

@@ -30,6 +30,8 @@
 #ifndef MRMA_RMA_ACC_ATOMIC_H
 #define MRMA_RMA_ACC_ATOMIC_H
 
+#include <string.h>
+
 #include "rma/win.h"
 
 enum acc_mode { ACC_MODE_ATOMIC, ACC_MODE_CLOSING, ACC_MODE_LOCKED }; /* win_ctl.acc_mode */
@@ -52,6 +54,56 @@ bool acc_atomic_fits(enum acc_type type, const void *target, size_t len);
  * store buffer, so they do not make the window dirty. */
 bool acc_atomic(struct win *w, const struct win_ctl *ctl, void *at, const struct rma_op *op, bool fetch, size_t len);
 bool acc_atomic_cas(struct win *w, const struct win_ctl *ctl, void *at, const struct rma_op *op);
+
+/* Around the instructions: A and B, then E. False: not now, nor ever after. The first
+ * look keeps a window that is LOCKED for good from paying for the rest. */
+static inline void acc_atomic_leave(struct win *w)
+{
+    atomic_store_explicit(&w->ctl->acc_busy, 0, memory_order_release);
+}
+
+static inline bool acc_atomic_enter(struct win *w, const struct win_ctl *ctl)
+{
+    if (unlikely(w->acc_way == ACC_WAY_LOCKS ||
+                 atomic_load_explicit(&ctl->acc_mode, memory_order_relaxed) != ACC_MODE_ATOMIC))
+        return false;
+    atomic_store_explicit(&w->ctl->acc_busy, 1, memory_order_relaxed);
+    if (likely(w->acc_way == ACC_WAY_LIGHT))
+        atomic_signal_fence(memory_order_seq_cst); /* pairs with event_light_barrier in acc_close */
+    else
+        atomic_thread_fence(memory_order_seq_cst); /* pairs with the fence in acc_close */
+    if (likely(atomic_load_explicit(&ctl->acc_mode, memory_order_acquire) == ACC_MODE_ATOMIC))
+        return true;
+    acc_atomic_leave(w);
+    return false;
+}
+
+/* The two inlined in the entry points, on a word of 8 bytes: SUM of integers, REPLACE
+ * or NO_OP; compare-and-swap. */
+typedef uint64_t acc_word __attribute__((may_alias));
+
+static inline void acc_atomic_word(enum acc_op op, acc_word *at, const void *origin, void *old)
+{
+    uint64_t value = 0, before;
+    if (op != ACC_NO_OP)
+        memcpy(&value, origin, sizeof value);
+    if (op == ACC_SUM)
+        before = __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST);
+    else if (op == ACC_REPLACE)
+        before = __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST);
+    else
+        before = __atomic_load_n(at, __ATOMIC_SEQ_CST);
+    memcpy(old, &before, sizeof before);
+}
+
+static inline void acc_atomic_cas_word(acc_word *at, const void *compare, const void *value, void *old)
+{
+    uint64_t before, after;
+    memcpy(&before, compare, sizeof before);
+    memcpy(&after, value, sizeof after);
+    __atomic_compare_exchange_n(at, &before, after, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    memcpy(old, &before, sizeof before);
+}
 
 /* To be called before the stripes of ctl's owner are used for this window; from
  * any thread, with or without the engine's lock. MRMA_ERR_PROC_FAILED. */

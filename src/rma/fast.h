@@ -1,22 +1,25 @@
 /*
  * fast.h - the few instructions of the commonest calls, inline in the entry
- * points: contiguous put and get of mapped memory, and flush with nothing to do.
+ * points: contiguous put and get of mapped memory, single instructions on its
+ * words of 8 bytes, and flush with nothing to do.
  *
  * Each either does all of the call or nothing and says so; the caller then goes
  * the general way, which also finds the errors. They exist because the goal of
  * 120 instructions for MPI_Put and 40 for an empty MPI_Win_flush was missed with
- * one more call and an operation built in memory (doc/performance.md). Nothing is
+ * one more call and an operation built in memory (doc/performance.md), and because
+ * ranks that compete for a word get it the oftener the less else they do. Nothing is
  * traced here: while a trace is taken no target is ever known to be ready.
  */
 #ifndef MRMA_RMA_FAST_H
 #define MRMA_RMA_FAST_H
 
+#include "rma/acc_atomic.h"
 #include "rma/direct.h"
 #include "rma/win.h"
 
 /* Where len bytes at disp of a mapped target are, NULL: not the simple case.
  * disp is not negative. */
-static inline char *fast_addr(struct win *w, int target, int64_t disp, size_t len)
+static inline char *fast_find(struct win *w, int target, int64_t disp, size_t len)
 {
     struct rma_target *t = &w->targets[target];
     if (unlikely(!target_ready(w, t) || (uint64_t)disp > t->fast_units))
@@ -24,9 +27,21 @@ static inline char *fast_addr(struct win *w, int target, int64_t disp, size_t le
     const uint64_t offset = (uint64_t)disp * t->disp_unit;
     if (unlikely(len > t->fast_size - offset))
         return NULL;
+    return t->base + offset;
+}
+
+static inline void fast_count(struct win *w, size_t len)
+{
     w->stats.ops[PATH_MAPPED]++;
     w->stats.bytes[PATH_MAPPED] += len;
-    return t->base + offset;
+}
+
+static inline char *fast_addr(struct win *w, int target, int64_t disp, size_t len)
+{
+    char *at = fast_find(w, target, disp, len);
+    if (likely(at))
+        fast_count(w, len);
+    return at;
 }
 
 static inline bool fast_put(struct win *w, const void *from, int target, int64_t disp, size_t len)
@@ -45,6 +60,37 @@ static inline bool fast_get(struct win *w, void *to, int target, int64_t disp, s
     if (unlikely(!from))
         return false;
     direct_copy(to, from, len);
+    return true;
+}
+
+/* An aligned word that may be changed by an instruction now: then acc_atomic_leave. */
+static inline acc_word *fast_word(struct win *w, int target, int64_t disp)
+{
+    char *at = fast_find(w, target, disp, sizeof(uint64_t));
+    if (unlikely(!at || (uintptr_t)at % sizeof(uint64_t) || !acc_atomic_enter(w, w->targets[target].ctl)))
+        return NULL;
+    fast_count(w, sizeof(uint64_t));
+    return (acc_word *)(void *)at;
+}
+
+/* SUM of integers, REPLACE and NO_OP; from and to need no alignment. */
+static inline bool fast_fetch_op(struct win *w, enum acc_op op, const void *from, void *to, int target, int64_t disp)
+{
+    acc_word *word = fast_word(w, target, disp);
+    if (unlikely(!word))
+        return false;
+    acc_atomic_word(op, word, from, to);
+    acc_atomic_leave(w);
+    return true;
+}
+
+static inline bool fast_cas(struct win *w, const void *value, const void *compare, void *to, int target, int64_t disp)
+{
+    acc_word *word = fast_word(w, target, disp);
+    if (unlikely(!word))
+        return false;
+    acc_atomic_cas_word(word, compare, value, to);
+    acc_atomic_leave(w);
     return true;
 }
 

@@ -31,12 +31,13 @@
  *
  * MPI_MODE_NOPUT: no puts will come in the phase, so its end need not look for
  * small puts that direct peers sent as packets. MPI_MODE_NOSTORE has nothing to
- * save in the unified model.
+ * save in the unified model. With MPIRMA_STRICT every fence is a full one (strict.h).
  */
 #include "base/err.h"
 #include "rma/issue.h"
 #include "rma/progress.h"
 #include "rma/signal.h"
+#include "rma/strict.h"
 #include "rma/target.h"
 #include "rma/wait.h"
 #include "rma/win.h"
@@ -80,13 +81,14 @@ static int close_phase(struct win *w)
 int rma_fence(struct win *w, int asserts)
 {
     struct rma *r = w->rma;
-    const bool precede = !(asserts & RMA_NOPRECEDE), succeed = !(asserts & RMA_NOSUCCEED);
+    const bool precede = w->strict || !(asserts & RMA_NOPRECEDE), succeed = !(asserts & RMA_NOSUCCEED);
     RMA_TRACE(r, RMA_EV_FENCE_ENTER, w, -1, 0);
     rma_enter(r);
     int err = epoch_event(&w->epoch, succeed ? EPOCH_EV_FENCE : EPOCH_EV_FENCE_LAST);
     rma_leave(r);
     if (err)
         return err;
+    const int broken = unlikely(w->strict) ? strict_fence(w, asserts) : MRMA_SUCCESS;
     if (!precede || !w->ring_takes)
         expose(w);
     if (precede)
@@ -104,6 +106,8 @@ int rma_fence(struct win *w, int asserts)
     if (!err)
         err = issue_take_error(w);
     rma_leave(r);
+    if (unlikely(w->strict))
+        strict_fence_done(w, asserts);
     RMA_TRACE(r, RMA_EV_FENCE_EXIT, w, -1, 0);
-    return err;
+    return err ? err : broken;
 }

@@ -8,6 +8,7 @@
  */
 #include "base/err.h"
 #include "rma/issue.h"
+#include "rma/strict.h"
 #include "rma/win.h"
 
 static bool is_locked(const struct win *w, const struct rma_target *t)
@@ -26,6 +27,8 @@ int rma_flush(struct win *w, int rank)
     if (unlikely(!is_locked(w, t)))
         return MRMA_ERR_RMA_SYNC;
     RMA_TRACE(w->rma, RMA_EV_FLUSH, w, rank, 0);
+    if (unlikely(w->strict))
+        strict_completed(w, t);
     win_full_fence(w);
     return likely(t->direct) ? MRMA_SUCCESS : issue_flush(w, t, false);
 }
@@ -35,6 +38,8 @@ int rma_flush_all(struct win *w)
     if (unlikely(!is_passive(w)))
         return MRMA_ERR_RMA_SYNC;
     RMA_TRACE(w->rma, RMA_EV_FLUSH, w, -1, 0);
+    if (unlikely(w->strict))
+        strict_completed(w, NULL);
     win_full_fence(w);
     return likely(!w->npackets) ? MRMA_SUCCESS : issue_flush(w, NULL, false);
 }
@@ -44,6 +49,8 @@ int rma_flush_local(struct win *w, int rank)
     struct rma_target *t = &w->targets[rank];
     if (unlikely(!is_locked(w, t)))
         return MRMA_ERR_RMA_SYNC;
+    if (unlikely(w->strict))
+        strict_completed_local(w, t);
     return likely(t->direct) ? MRMA_SUCCESS : issue_flush(w, t, true);
 }
 
@@ -51,6 +58,8 @@ int rma_flush_local_all(struct win *w)
 {
     if (unlikely(!is_passive(w)))
         return MRMA_ERR_RMA_SYNC;
+    if (unlikely(w->strict))
+        strict_completed_local(w, NULL);
     return likely(!w->npackets) ? MRMA_SUCCESS : issue_flush(w, NULL, true);
 }
 

@@ -3,7 +3,7 @@
  *
  * A direct target's lock is taken in its control block by the origin itself: one
  * atomic to lock, one to unlock. For packet targets nothing is sent here: the
- * request rides on the first packet (issue.c), except where the caller may use
+ * request rides on the first packet (open_packet.c), except where the caller may use
  * load and store under the lock (MPI_Win_allocate_shared), which waits for the
  * grant. The target's side of packet locks is lock_queue.c.
  *
@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "rma/issue.h"
 #include "rma/lockword.h"
+#include "rma/strict.h"
 #include "rma/wait.h"
 #include "rma/win.h"
 
@@ -118,6 +119,8 @@ int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
         err = issue_lock_begin(w, t);
     else if (!err && t->lock != WIN_LOCK_NOCHECK)
         err = lock_acquire(w, t, exclusive);
+    if (unlikely(w->strict) && !err)
+        err = strict_lock(w, t, exclusive, t->lock == WIN_LOCK_NOCHECK);
     if (err)
         forget_lock(w, t);
     else if (!w->ring_puts) /* else the first access looks whether ring puts are in place */
@@ -132,7 +135,11 @@ int rma_unlock(struct win *w, int rank)
     struct rma_target *t = &w->targets[rank];
     if (w->epoch.state != EPOCH_LOCK || t->lock == WIN_LOCK_NONE)
         return MRMA_ERR_RMA_SYNC;
-    int err = MRMA_SUCCESS;
+    int err = MRMA_SUCCESS, broken = MRMA_SUCCESS;
+    if (unlikely(w->strict)) {
+        strict_completed(w, t);
+        broken = strict_unlock(w, t);
+    }
     if (!t->direct)
         err = issue_lock_end(w, t);
     else if (t->lock != WIN_LOCK_NOCHECK)
@@ -141,5 +148,5 @@ int rma_unlock(struct win *w, int rank)
         win_full_fence(w);
     forget_lock(w, t);
     RMA_TRACE(r, RMA_EV_UNLOCK, w, rank, 0);
-    return err;
+    return err ? err : broken;
 }

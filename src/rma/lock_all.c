@@ -29,6 +29,7 @@
 #include "rma/issue.h"
 #include "rma/lock.h"
 #include "rma/lockword.h"
+#include "rma/strict.h"
 #include "rma/wait.h"
 #include "rma/win.h"
 
@@ -85,6 +86,15 @@ static int access_shared(struct win *w)
     return err;
 }
 
+static void forget_lock_all(struct win *w)
+{
+    rma_enter(w->rma);
+    (void)epoch_event(&w->epoch, EPOCH_EV_UNLOCK_ALL);
+    w->flush_quick = FLUSH_QUICK_NONE;
+    win_next_gen(w);
+    rma_leave(w->rma);
+}
+
 int rma_lock_all(struct win *w, int asserts)
 {
     struct rma *r = w->rma;
@@ -95,10 +105,12 @@ int rma_lock_all(struct win *w, int asserts)
     int err = epoch_event(&w->epoch, EPOCH_EV_LOCK_ALL);
     if (!err) {
         w->all_nocheck = asserts & RMA_NOCHECK;
-        w->flush_quick = r->threads ? FLUSH_QUICK_NONE : FLUSH_QUICK_ALL;
+        w->flush_quick = r->threads || w->strict ? FLUSH_QUICK_NONE : FLUSH_QUICK_ALL;
         win_next_gen(w);
     }
     rma_leave(r);
+    if (unlikely(w->strict) && !err && (err = strict_lock_all(w, w->all_nocheck)) != MRMA_SUCCESS)
+        forget_lock_all(w);
     if (err || w->all_nocheck)
         return err;
     if (!none_blocked(w->lead))
@@ -142,16 +154,17 @@ int rma_unlock_all(struct win *w)
     struct rma *r = w->rma;
     if (w->epoch.state != EPOCH_LOCK_ALL)
         return MRMA_ERR_RMA_SYNC;
+    int broken = MRMA_SUCCESS;
+    if (unlikely(w->strict)) {
+        strict_completed(w, NULL);
+        broken = strict_unlock_all(w);
+    }
     int err = w->npackets ? issue_unlock_all(w) : MRMA_SUCCESS;
     if (w->all_nocheck)
         win_full_fence(w);
     else
         lock_all_leave(w);
-    rma_enter(r);
-    (void)epoch_event(&w->epoch, EPOCH_EV_UNLOCK_ALL);
-    w->flush_quick = FLUSH_QUICK_NONE;
-    win_next_gen(w);
-    rma_leave(r);
+    forget_lock_all(w);
     RMA_TRACE(r, RMA_EV_UNLOCK, w, -1, 0);
-    return err;
+    return err ? err : broken;
 }

@@ -13,6 +13,7 @@
 #include "rma/direct.h"
 #include "rma/issue.h"
 #include "rma/region.h"
+#include "rma/strict.h"
 #include "rma/win.h"
 
 /* Puts up to this size to kernel-assisted targets go through the ring in fence
@@ -100,6 +101,22 @@ static uint64_t owner_addr(const struct win *w, const struct rma_target *t, int6
     return (w->dynamic ? 0 : t->vaddr) + (uint64_t)offset;
 }
 
+static int check_acc(struct win *w, struct rma_target *t, const struct rma_op *op, bool fetch);
+
+/* Errors of the arguments come first, so that only what can be performed is remembered. */
+static __attribute__((noinline)) int check_strict(struct win *w, struct rma_target *t, const struct rma_op *op,
+                                                  enum strict_kind kind)
+{
+    int err = kind == STRICT_PUT   ? check_sizes(op->ocount, op->otype, op)
+              : kind == STRICT_GET ? check_sizes(op->rcount, op->rtype, op)
+                                   : check_acc(w, t, op, op->rtype != NULL);
+    if (!err && kind != STRICT_ACC)
+        err = check_range(w, t, op);
+    if (err)
+        return err;
+    return strict_op(w, t, kind, op, op->tcount && op->ttype->size ? byte_offset(w, t, op) : 0);
+}
+
 /* Will the target surely look at its rings, and is access already granted? */
 static bool ring_serves(const struct win *w, const struct rma_op *op, size_t len)
 {
@@ -155,6 +172,8 @@ int rma_put(struct win *w, const struct rma_op *op)
     size_t len;
     if (unlikely(err))
         return err;
+    if (unlikely(w->strict) && (err = check_strict(w, t, op, STRICT_PUT)) != MRMA_SUCCESS)
+        return err;
     RMA_TRACE(w->rma, RMA_EV_PUT, w, op->target, op->tcount * op->ttype->size);
     if (unlikely(!plain(t, op, op->ocount, op->otype, &at, &len)))
         return put_general(w, t, op);
@@ -192,6 +211,8 @@ int rma_get(struct win *w, const struct rma_op *op)
     char *at;
     size_t len;
     if (unlikely(err))
+        return err;
+    if (unlikely(w->strict) && (err = check_strict(w, t, op, STRICT_GET)) != MRMA_SUCCESS)
         return err;
     RMA_TRACE(w->rma, RMA_EV_GET, w, op->target, op->tcount * op->ttype->size);
     if (unlikely(!plain(t, op, op->rcount, op->rtype, &at, &len)))
@@ -254,6 +275,8 @@ static inline int accumulate(struct win *w, const struct rma_op *op, bool fetch)
     size_t len;
     if (unlikely(err))
         return err;
+    if (unlikely(w->strict) && (err = check_strict(w, t, op, STRICT_ACC)) != MRMA_SUCCESS)
+        return err;
     RMA_TRACE(w->rma, fetch ? RMA_EV_GET_ACC : RMA_EV_ACC, w, op->target, op->tcount * op->ttype->size);
     if (!plain_acc(t, op, fetch, &at, &len))
         return accumulate_general(w, t, op, fetch);
@@ -286,6 +309,8 @@ int rma_compare_and_swap(struct win *w, const struct rma_op *op)
     if (!err)
         err = check_range(w, t, op);
     if (unlikely(err))
+        return err;
+    if (unlikely(w->strict) && (err = strict_op(w, t, STRICT_ACC, op, byte_offset(w, t, op))) != MRMA_SUCCESS)
         return err;
     const size_t unit = acc_extent(op->ttype->basic);
     RMA_TRACE(w->rma, RMA_EV_CAS, w, op->target, unit);

@@ -18,6 +18,7 @@
 #include "rma/issue.h"
 #include "rma/progress.h"
 #include "rma/signal.h"
+#include "rma/strict.h"
 #include "rma/target.h"
 #include "rma/wait.h"
 #include "rma/win.h"
@@ -50,6 +51,8 @@ int rma_complete(struct win *w)
     struct rma *r = w->rma;
     if (!epoch_allows(&w->epoch, EPOCH_EV_COMPLETE))
         return MRMA_ERR_RMA_SYNC;
+    if (unlikely(w->strict))
+        strict_completed(w, NULL);
     int err = w->npackets || w->ring_puts ? issue_complete(w) : MRMA_SUCCESS;
     bool any_direct = false;
     for (int i = 0; i < w->ngroup; i++) {
@@ -81,6 +84,8 @@ int rma_post(struct win *w, const int *ranks, int n, int asserts)
     w->epoch.exposed = true;
     w->npost = n;
     w->post_noput = asserts & RMA_NOPUT;
+    if (unlikely(w->strict))
+        strict_post(w, asserts);
     memcpy(w->post_group, ranks, (size_t)n * sizeof(int));
     for (int i = 0; i < n; i++) {
         struct rma_target *t = &w->targets[ranks[i]];
@@ -116,6 +121,8 @@ static void close_exposure(struct win *w)
 {
     if (w->ring_takes && !w->post_noput)
         rma_drain(w->rma);
+    if (unlikely(w->strict))
+        strict_wait(w);
     rma_enter(w->rma);
     w->epoch.exposed = false;
     rma_leave(w->rma);

@@ -14,6 +14,7 @@
 #include "rma/acc_atomic.h"
 #include "rma/direct.h"
 #include "rma/region.h"
+#include "rma/strict.h"
 #include "rma/target.h"
 #include "rma/win.h"
 
@@ -202,11 +203,13 @@ static int apply_acc(struct win *w, struct rma_target *t, const struct record *r
     return ch3_send_copy(&t->peer->vc, &out, out.hdr.len);
 }
 
-static int apply_record(struct win *w, struct rma_target *t, struct record *rec)
+static int apply_record(struct win *w, struct rma_target *t, struct record *rec, unsigned epoch)
 {
     int err = check_segments(w, rec);
     if (!err)
         err = check_kind(rec);
+    if (unlikely(w->strict) && !err)
+        err = strict_arrival(w, rec->op->kind, rec->op->op, epoch);
     if (!err) {
         if (rec->op->kind == PKT_OP_PUT)
             apply_put(w, rec);
@@ -240,7 +243,7 @@ int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
         }
         if (hdr->epoch == PKT_EPOCH_FENCE)
             t->from->phase_bytes += named_bytes(&rec);
-        int err = apply_record(w, t, &rec);
+        int err = apply_record(w, t, &rec, hdr->epoch);
         if (!first)
             first = err;
     }

@@ -52,6 +52,8 @@ int win_shared_query(struct win *w, int rank, uint64_t *size, uint32_t *disp_uni
             rank = 0;
     }
     const struct rma_target *t = &w->targets[rank];
+    if (unlikely(w->strict) && t->direct)
+        atomic_store_explicit(&t->ctl->queried, 1, memory_order_relaxed);
     *base = t->shared_base;
     *size = t->shared_base ? t->size : 0;
     *disp_unit = t->disp_unit;

@@ -65,6 +65,13 @@ struct win_ctl {
     /* The barrier of a crowded node, in the same control block: signal.c. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t arrived;
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t released;
+    /* MPIRMA_STRICT only. Locks held here, shared in the lower half, exclusive in the upper,
+     * MPI_MODE_NOCHECK included; and lock_all, in the lowest rank's block. By everybody. */
+    alignas(MRMA_CACHE_LINE) _Atomic uint64_t strict_locks;
+    _Atomic uint32_t strict_all;
+    _Atomic uint32_t queried; /* somebody has asked for the address: may store without a call */
+    /* By the owner: fence phases (by parity) and exposure under MPI_MODE_NOPUT. */
+    _Atomic uint32_t noput_phase[2], noput_post;
     /* Dynamic windows: version is odd while the owner changes the regions. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t regions_version;
     _Atomic uint32_t nregions;
@@ -80,6 +87,7 @@ enum flush_quick { FLUSH_QUICK_NONE, FLUSH_QUICK_READY, FLUSH_QUICK_ALL };
 
 struct pkt_target;
 struct pkt_origin;
+struct strict;
 
 struct rma_target {
     _Atomic uint32_t gen; /* see the invariants */
@@ -118,6 +126,7 @@ struct win {
     uint8_t acc_way;      /* enum acc_way: accumulates by single instructions? */
     _Atomic bool dirty;   /* stores to mapped targets since the last full fence */
     struct rma_target *targets;
+    struct strict *strict; /* strict.h; NULL: off */
     struct win_stats stats;
     struct epoch epoch;
 
@@ -236,11 +245,11 @@ static inline bool target_ready(const struct win *w, const struct rma_target *t)
            atomic_load_explicit(&w->gen, memory_order_relaxed);
 }
 
-/* While a trace is taken no target is ever ready, so that every operation takes
- * the way that tells it. */
+/* While a trace is taken or in strict mode no target is ever ready, so that every
+ * operation takes the way that tells it and checks it. */
 static inline void target_set_ready(const struct win *w, struct rma_target *t)
 {
-    if (unlikely(w->rma->trace != NULL))
+    if (unlikely(w->rma->trace != NULL || w->strict != NULL))
         return;
     atomic_store_explicit(&t->gen, atomic_load_explicit(&w->gen, memory_order_relaxed), memory_order_relaxed);
 }

@@ -17,6 +17,7 @@
 
 #include "base/err.h"
 #include "rma/progress.h"
+#include "rma/strict.h"
 
 /* AGREE_REFUSED: some process was refused cross-memory attach; any error outranks it. */
 enum { CTL_ALIGN = 64, MEM_ALIGN = 64, AGREE_REFUSED = MRMA_AGAIN };
@@ -88,6 +89,7 @@ static void win_delete(struct win *w)
 {
     struct rma *r = w->rma;
     struct rma_env *env = r->env;
+    strict_free(w);
     if (w->targets)
         win_unroute(w);
     if (w->index_gen) {
@@ -153,10 +155,12 @@ static void prepare(struct win *w, const struct win_spec *spec, struct win_recor
         err = make_control(w);
     if (!err)
         err = make_memory(w, spec);
+    if (!err && r->conf->strict)
+        err = strict_new(w);
     *rec = (struct win_record){.proc = *env->record, .size = w->size, .vaddr = (uint64_t)(uintptr_t)w->base,
                                .hints = hints_word(&spec->hints), .disp_unit = w->disp_unit, .flavor = w->flavor,
                                .index = w->index, .gen = w->index_gen, .err = err,
-                               .noncontig = spec->hints.alloc_shared_noncontig,
+                               .noncontig = spec->hints.alloc_shared_noncontig, .strict = w->strict != NULL,
                                .alignment = spec->hints.min_alignment};
     if (!err && !env->mem_find(env->ctx, w->ctl, 1, &rec->ctl))
         rec->err = MRMA_ERR_INTERN;
@@ -277,6 +281,17 @@ out:
     return err;
 }
 
+/* Its fences are longer: all check, or none. */
+static void agree_strict(struct win *w, const struct win_record *recs)
+{
+    for (int i = 0; w->strict && i < w->nproc; i++)
+        if (!recs[i].strict) {
+            log_msg(w->rma->log, LOG_LEVEL_WARN, "window %u: MPIRMA_STRICT is not set for rank %d, nothing is checked",
+                    w->index, i);
+            strict_free(w);
+        }
+}
+
 static void learn_node(struct win *w, const struct win_record *recs)
 {
     struct rma *r = w->rma;
@@ -344,8 +359,10 @@ int win_create(struct rma *r, const struct win_spec *spec, struct win **out)
     int err = boot->allgather(boot, &mine, recs, sizeof mine);
     if (!err)
         err = check_records(w, recs);
-    if (!err)
+    if (!err) {
         learn_node(w, recs);
+        agree_strict(w, recs);
+    }
     if (!err && w->flavor == WIN_ALLOCATE_SHARED)
         err = share_segment(w, boot, recs);
     err = connect_all(w, boot, recs, err);

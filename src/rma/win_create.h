@@ -17,6 +17,7 @@ struct win_record {
     uint32_t disp_unit, flavor, index, gen;
     int32_t err;             /* enum mrma_err of the preparation */
     uint32_t noncontig;
+    uint32_t strict, unused; /* strict: checks of MPIRMA_STRICT are on */
 };
 
 /* Choose path and synchronization for every rank and reach the peers' memory.

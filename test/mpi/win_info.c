@@ -96,9 +96,29 @@ static void defaults(enum mt_kind kind)
     mt_win_free(&w);
 }
 
+/* Memory that is not to be mapped, where only the mapped path is allowed: refused, unless all is the process's own. */
+static void not_to_be_mapped(void)
+{
+    MPI_Info info = info_of("alloc_shm", "false");
+    MPI_Win win = MPI_WIN_NULL;
+    void *base;
+
+    mt_section("alloc_shm=false on the mapped path");
+    int err = MPI_Win_allocate(64, 1, info, MPI_COMM_WORLD, &base, &win);
+    CHECK_ERR(err, mt_size == 1 ? MPI_SUCCESS : MPI_ERR_RMA_FLAVOR);
+    if (err == MPI_SUCCESS) {
+        MPI_Win_free(&win);
+    }
+    MPI_Info_free(&info);
+}
+
 /* The hint at creation, the same everywhere, is in use and reported; the window works. */
 static void set_at_creation(enum mt_kind kind, const struct hint *h)
 {
+    if (strcmp(h->key, "alloc_shm") == 0 && mt_path_is("mapped")) {
+        not_to_be_mapped();
+        return;
+    }
     struct mt_win w;
     MPI_Info info = info_of(h->key, h->other);
 

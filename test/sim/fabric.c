@@ -84,7 +84,8 @@ static int mem_alloc(void *ctx, size_t size, size_t align, void **out)
 
 static struct allocation *find_allocation(struct fabric_proc *p, const char *at, size_t len)
 {
-    LIST_EACH(node, &p->mem) {
+    LIST_EACH(node, &p->mem)
+    {
         struct allocation *a = LIST_ENTRY(node, struct allocation, link);
         if (at >= a->at && at <= a->at + a->size && len <= (size_t)(a->at + a->size - at))
             return a;
@@ -372,7 +373,8 @@ static int comm_allmax(struct boot *boot, int mine, int *max)
 
 void fabric_comm_boot(struct fabric_comm *c, int rank, struct boot *boot)
 {
-    *boot = (struct boot){.rank = rank, .nproc = c->n, .allgather = comm_allgather, .allmax = comm_allmax, .handle = c};
+    *boot = (struct boot){
+        .rank = rank, .nproc = c->n, .allgather = comm_allgather, .allmax = comm_allmax, .handle = c};
 }
 
 struct boot *fabric_boot(struct fabric_proc *p)
@@ -395,9 +397,14 @@ static void init_peers(struct fabric_proc *p)
         struct fabric_peer *fp = &p->peers[i];
         struct procseg *seg = p->fabric->procs[i].seg;
         fp->shm.seg = seg;
-        fp->peer = (struct rma_peer){.uid = (uint64_t)i + 1, .pid = (int32_t)getpid(), .self = i == p->rank,
-                                     .node = i == p->rank, .cma = !p->fabric->opts.no_cma, .event = &seg->event,
-                                     .agent_event = &seg->agent_event, .stripes = seg->stripes};
+        fp->peer = (struct rma_peer){.uid = (uint64_t)i + 1,
+                                     .pid = (int32_t)getpid(),
+                                     .self = i == p->rank,
+                                     .node = i == p->rank,
+                                     .cma = !p->fabric->opts.no_cma,
+                                     .event = &seg->event,
+                                     .agent_event = &seg->agent_event,
+                                     .stripes = seg->stripes};
         ch3_vc_init(&fp->peer.vc, &p->ch3, &p->channel, &fp->shm, fp);
     }
 }
@@ -542,10 +549,15 @@ void fabric_run(struct fabric *f, void (*body)(struct fabric_proc *p, void *arg)
         pthread_join(threads[i], NULL);
 }
 
-struct win *fabric_win(struct fabric_proc *p, enum win_flavor flavor, void *base, uint64_t size, uint32_t disp_unit)
+struct win *fabric_win(struct fabric_proc *p, enum win_flavor flavor, void *base, uint64_t size,
+                       uint32_t disp_unit)
 {
-    const struct win_spec spec = {.flavor = flavor, .base = base, .size = size, .disp_unit = disp_unit,
-                                  .hints = win_hints_default(), .boot = fabric_boot(p)};
+    const struct win_spec spec = {.flavor = flavor,
+                                  .base = base,
+                                  .size = size,
+                                  .disp_unit = disp_unit,
+                                  .hints = win_hints_default(),
+                                  .boot = fabric_boot(p)};
     struct win *w = NULL;
     FABRIC_CHECK(win_create(&p->rma, &spec, &w) == MRMA_SUCCESS);
     return w;

@@ -121,7 +121,8 @@ void fabric_mem_free(struct fabric_proc *p, void *ptr);
 
 /* A window over all processes with default hints: size bytes each. base: for
  * WIN_CREATE. Aborts on error. And its orderly collective end. */
-struct win *fabric_win(struct fabric_proc *p, enum win_flavor flavor, void *base, uint64_t size, uint32_t disp_unit);
+struct win *fabric_win(struct fabric_proc *p, enum win_flavor flavor, void *base, uint64_t size,
+                       uint32_t disp_unit);
 void fabric_win_free(struct win *w);
 
 /* Let the process poll once: without it nothing arrives where no call is made. */

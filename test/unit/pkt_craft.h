@@ -9,7 +9,7 @@
 #define MRMA_TEST_PKT_CRAFT_H
 
 #include "rma/progress.h"
-#include "unit/pkt_helper.h"
+#include "pkt_helper.h"
 
 struct craft {
     alignas(8) unsigned char bytes[PKT_MAX + 64];

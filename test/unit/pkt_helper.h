@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "sim/fabric.h"
+#include "../sim/fabric.h"
 
 #define UNUSED_OK __attribute__((unused))
 

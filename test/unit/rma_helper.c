@@ -27,7 +27,8 @@ static void *map_shared(size_t size)
 struct hand_shared hand_share(int n, bool dynamic)
 {
     const size_t bytes = slots_end(n) + (dynamic ? WIN_REGIONS_MAX * sizeof(struct win_region) : 0);
-    struct hand_shared s = {.n = n, .ctl_bytes = (bytes + MRMA_CACHE_LINE - 1) / MRMA_CACHE_LINE * MRMA_CACHE_LINE};
+    struct hand_shared s = {.n = n,
+                            .ctl_bytes = (bytes + MRMA_CACHE_LINE - 1) / MRMA_CACHE_LINE * MRMA_CACHE_LINE};
     s.procs = map_shared((size_t)n * sizeof *s.procs);
     s.ctls = map_shared((size_t)n * s.ctl_bytes);
     for (int i = 0; i < n; i++) {
@@ -56,31 +57,56 @@ static bool peer_alive(void *ctx, struct rma_peer *peer)
 
 struct hand *hand_new(const struct hand_shared *s, int rank)
 {
-    struct hand *h = aligned_alloc(MRMA_CACHE_LINE, (sizeof *h + MRMA_CACHE_LINE - 1) / MRMA_CACHE_LINE * MRMA_CACHE_LINE);
+    struct hand *h =
+        aligned_alloc(MRMA_CACHE_LINE, (sizeof *h + MRMA_CACHE_LINE - 1) / MRMA_CACHE_LINE * MRMA_CACHE_LINE);
     if (!h || s->n > HAND_MAX)
         abort();
     memset(h, 0, sizeof *h);
     h->shared = *s;
     log_init(&h->log, LOG_LEVEL_ERROR, -1, "hand");
     ch3_init(&h->ch3, &h->log, rma_handlers, &h->rma);
-    h->env = (struct rma_env){.ctx = h, .peer_alive = peer_alive, .event = &s->procs[rank].event,
-                              .agent_event = &s->procs[rank].agent_event, .polling = &s->procs[rank].polling};
+    h->env = (struct rma_env){.ctx = h,
+                              .peer_alive = peer_alive,
+                              .event = &s->procs[rank].event,
+                              .agent_event = &s->procs[rank].agent_event,
+                              .polling = &s->procs[rank].polling};
     rma_init(&h->rma, &h->log, &h->conf, &h->env, &h->ch3, clock_monotonic_ns, false);
     h->rma.oversubscribed = true;
-    h->win = (struct win){.rma = &h->rma, .gen = 1, .targets = h->targets, .rank = rank, .nproc = s->n, .disp_unit = 1,
-                          .hints = win_hints_default(), .dynamic = true, .flavor = WIN_DYNAMIC, .user = h,
-                          .ctl = ctl_of(s, rank), .lead = ctl_of(s, 0), .direct = h->direct, .ndirect = s->n,
-                          .direct_me = rank, .group = h->group, .post_group = h->post_group};
+    h->win = (struct win){.rma = &h->rma,
+                          .gen = 1,
+                          .targets = h->targets,
+                          .rank = rank,
+                          .nproc = s->n,
+                          .disp_unit = 1,
+                          .hints = win_hints_default(),
+                          .dynamic = true,
+                          .flavor = WIN_DYNAMIC,
+                          .user = h,
+                          .ctl = ctl_of(s, rank),
+                          .lead = ctl_of(s, 0),
+                          .direct = h->direct,
+                          .ndirect = s->n,
+                          .direct_me = rank,
+                          .group = h->group,
+                          .post_group = h->post_group};
     list_init(&h->win.touched);
     list_init(&h->win.lockq);
     list_init(&h->win.parked);
     for (int i = 0; i < s->n; i++) {
         struct win_ctl *ctl = ctl_of(s, i);
         h->direct[i] = i;
-        h->peers[i] = (struct rma_peer){.uid = (uint64_t)i + 1, .node = true, .self = i == rank,
-                                        .event = &s->procs[i].event, .agent_event = &s->procs[i].agent_event};
-        h->targets[i] = (struct rma_target){.path = PATH_MAPPED, .direct = true, .disp_unit = 1, .peer = &h->peers[i],
-                                            .ctl = ctl, .out = &ctl->slots[rank], .in = &h->win.ctl->slots[i]};
+        h->peers[i] = (struct rma_peer){.uid = (uint64_t)i + 1,
+                                        .node = true,
+                                        .self = i == rank,
+                                        .event = &s->procs[i].event,
+                                        .agent_event = &s->procs[i].agent_event};
+        h->targets[i] = (struct rma_target){.path = PATH_MAPPED,
+                                            .direct = true,
+                                            .disp_unit = 1,
+                                            .peer = &h->peers[i],
+                                            .ctl = ctl,
+                                            .out = &ctl->slots[rank],
+                                            .in = &h->win.ctl->slots[i]};
     }
     return h;
 }

@@ -232,6 +232,67 @@ static void test_busy_and_dead(void **state)
     busy_case(true);
 }
 
+/* ---- nothing lands after closing ---- */
+
+enum { CLOSINGS = 30000 };
+
+struct closing {
+    _Atomic int go, stopped;
+};
+
+static void await(_Atomic int *word, int value)
+{
+    for (unsigned i = 0; atomic_load_explicit(word, memory_order_acquire) != value; i++)
+        if (i % 1024 == 1023)
+            sched_yield();
+}
+
+/* Process 1 counts in process 0's word until it is refused; 0 closes at a random
+ * moment: from then on the word does not move. The mode is opened again for the
+ * next round, which only a test may do. */
+static void closing_body(struct fabric_proc *p, void *arg)
+{
+    struct closing *c = arg;
+    const int64_t one = 1;
+    const struct dtype type = dtype_basic(ACC_I64);
+    const struct rma_op op = {.oaddr = &one, .ocount = 1, .otype = &type, .tcount = 1, .ttype = &type, .op = ACC_SUM};
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, 8, 1);
+    struct win_ctl *ctl = w->targets[0].ctl;
+    _Atomic int64_t *word = (_Atomic int64_t *)(void *)w->targets[0].base;
+    uint64_t seed = 99;
+    FABRIC_CHECK(w->acc_way == (p->fabric->opts.no_light ? ACC_WAY_FENCE : ACC_WAY_LIGHT));
+    for (int round = 1; round <= CLOSINGS; round++) {
+        if (p->rank == 1) {
+            await(&c->go, round);
+            while (acc_atomic(w, ctl, w->targets[0].base, &op, false, 8))
+                ;
+            atomic_store_explicit(&c->stopped, round, memory_order_release);
+            continue;
+        }
+        atomic_store_explicit(&ctl->acc_mode, ACC_MODE_ATOMIC, memory_order_relaxed);
+        atomic_store_explicit(&c->go, round, memory_order_release);
+        for (uint64_t i = next_random(&seed) % 256; i; i--)
+            cpu_relax();
+        FABRIC_CHECK(acc_close(w, ctl) == MRMA_SUCCESS);
+        const int64_t seen = atomic_load_explicit(word, memory_order_relaxed);
+        for (int i = 0; i < 20; i++) {
+            cpu_relax();
+            FABRIC_CHECK(atomic_load_explicit(word, memory_order_relaxed) == seen);
+        }
+        await(&c->stopped, round);
+        FABRIC_CHECK(atomic_load_explicit(word, memory_order_relaxed) == seen);
+    }
+    fabric_win_free(w);
+}
+
+static void run_closings(bool no_light)
+{
+    struct closing c = {0};
+    struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = 2, .no_light = no_light, .cpus = 2});
+    fabric_run(f, closing_body, &c);
+    fabric_free(f);
+}
+
 /* ---- races ---- */
 
 enum { ELEMENTS = 8, SINGLES = 60, ROUNDS = 1500 };
@@ -322,6 +383,7 @@ static void run_race(int nproc, bool no_light, bool cma)
 static void test_race_fence(void **state)
 {
     (void)state;
+    run_closings(true);
     run_race(2, true, false);
     run_race(3, true, false);
 }
@@ -333,6 +395,7 @@ static void test_race_light(void **state)
         print_message("# skipped: this system has no membarrier\n");
         skip();
     }
+    run_closings(false);
     run_race(2, false, false);
     run_race(3, false, false);
 }

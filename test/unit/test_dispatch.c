@@ -10,14 +10,16 @@
 static const uint8_t riders[PKT_EPOCH_LAST] = {
     [PKT_EPOCH_FENCE] = PKT_F_WANT_OPEN | PKT_F_FENCE,
     [PKT_EPOCH_PSCW] = PKT_F_COMPLETE,
-    [PKT_EPOCH_LOCK] = PKT_F_LOCK_SHARED | PKT_F_LOCK_EXCLUSIVE | PKT_F_LOCK_ALL | PKT_F_WANT_OPEN | PKT_F_FLUSH |
-                       PKT_F_UNLOCK,
+    [PKT_EPOCH_LOCK] = PKT_F_LOCK_SHARED | PKT_F_LOCK_EXCLUSIVE | PKT_F_LOCK_ALL | PKT_F_WANT_OPEN |
+                       PKT_F_FLUSH | PKT_F_UNLOCK,
     [PKT_EPOCH_NOCHECK] = PKT_F_FLUSH,
 };
 
 static struct pkt_hdr good(uint8_t type)
 {
-    return (struct pkt_hdr){.version = PKT_VERSION, .type = type, .len = sizeof(struct pkt_hdr),
+    return (struct pkt_hdr){.version = PKT_VERSION,
+                            .type = type,
+                            .len = sizeof(struct pkt_hdr),
                             .epoch = type == PKT_OPS ? PKT_EPOCH_FENCE : PKT_EPOCH_NONE};
 }
 
@@ -134,8 +136,8 @@ static void test_flags_and_epoch(void **state)
     for (uint8_t type = PKT_NONE + 1; type < PKT_TYPE_LAST; type++)
         for (int epoch = 0; epoch < 256; epoch++) {
             struct pkt_hdr hdr = good(type);
-            const bool right = type == PKT_OPS ? epoch > PKT_EPOCH_NONE && epoch < PKT_EPOCH_LAST
-                                               : epoch == PKT_EPOCH_NONE;
+            const bool right =
+                type == PKT_OPS ? epoch > PKT_EPOCH_NONE && epoch < PKT_EPOCH_LAST : epoch == PKT_EPOCH_NONE;
             hdr.epoch = (uint8_t)epoch;
             if (!right)
                 expect_refused(b, &hdr, sizeof hdr, "epoch");
@@ -185,10 +187,14 @@ static void test_reports_are_limited(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_type_has_a_handler), BENCH_TEST(test_good),
-        BENCH_TEST(test_good_ops),                       BENCH_TEST(test_length),
-        BENCH_TEST(test_version_and_type),               BENCH_TEST(test_flags_and_epoch),
-        BENCH_TEST(test_noise),                          BENCH_TEST(test_reports_are_limited),
+        cmocka_unit_test(test_every_type_has_a_handler),
+        BENCH_TEST(test_good),
+        BENCH_TEST(test_good_ops),
+        BENCH_TEST(test_length),
+        BENCH_TEST(test_version_and_type),
+        BENCH_TEST(test_flags_and_epoch),
+        BENCH_TEST(test_noise),
+        BENCH_TEST(test_reports_are_limited),
     };
     return cmocka_run_group_tests_name("dispatch", tests, NULL, NULL);
 }

@@ -48,14 +48,14 @@ static void one_case(enum epoch_state from, enum epoch_event ev, bool fence_open
     const char to = expect(from, ev, fence_open, exposed);
     const bool allowed = epoch_allows(&ep, ev);
     if (allowed != (to != '-'))
-        fail_msg("%s in state %c (fence_open %d, exposed %d): allowed %d", expected[ev].name, letters[from], fence_open,
-                 exposed, allowed);
+        fail_msg("%s in state %c (fence_open %d, exposed %d): allowed %d", expected[ev].name, letters[from],
+                 fence_open, exposed, allowed);
     assert_int_equal(ep.state, from);
     const int err = epoch_event(&ep, ev);
     assert_int_equal(err, to == '-' ? MRMA_ERR_RMA_SYNC : MRMA_SUCCESS);
     if (letters[ep.state] != (to == '-' ? letters[from] : to))
-        fail_msg("%s in state %c (fence_open %d): went to %c, not %c", expected[ev].name, letters[from], fence_open,
-                 letters[ep.state], to);
+        fail_msg("%s in state %c (fence_open %d): went to %c, not %c", expected[ev].name, letters[from],
+                 fence_open, letters[ep.state], to);
     assert_int_equal(ep.exposed, exposed);
     if (err || (ev != EPOCH_EV_FENCE && ev != EPOCH_EV_FENCE_LAST))
         assert_int_equal(ep.fence_open, fence_open);
@@ -86,10 +86,10 @@ static void walk(struct epoch *ep, const enum epoch_event *events, size_t n, con
 static void test_mixing(void **state)
 {
     struct epoch ep = {.state = EPOCH_NONE};
-    const enum epoch_event events[] = {EPOCH_EV_FENCE,    EPOCH_EV_LOCK,        EPOCH_EV_LOCK,       EPOCH_EV_UNLOCK_LAST,
-                                       EPOCH_EV_LOCK_ALL, EPOCH_EV_UNLOCK_ALL,  EPOCH_EV_START,      EPOCH_EV_OP,
-                                       EPOCH_EV_COMPLETE, EPOCH_EV_OP,          EPOCH_EV_FENCE_LAST, EPOCH_EV_START,
-                                       EPOCH_EV_COMPLETE, EPOCH_EV_FREE};
+    const enum epoch_event events[] = {
+        EPOCH_EV_FENCE,      EPOCH_EV_LOCK,  EPOCH_EV_LOCK,     EPOCH_EV_UNLOCK_LAST, EPOCH_EV_LOCK_ALL,
+        EPOCH_EV_UNLOCK_ALL, EPOCH_EV_START, EPOCH_EV_OP,       EPOCH_EV_COMPLETE,    EPOCH_EV_OP,
+        EPOCH_EV_FENCE_LAST, EPOCH_EV_START, EPOCH_EV_COMPLETE, EPOCH_EV_FREE};
     (void)state;
     walk(&ep, events, sizeof events / sizeof events[0], "fllfafppfunpnn");
 }

@@ -154,9 +154,12 @@ static void test_all_are_woken(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_notify_without_sleeper), cmocka_unit_test(test_stale_ticket),
-        cmocka_unit_test(test_time_limit),             cmocka_unit_test(test_handover_threads),
-        cmocka_unit_test(test_handover_processes),     cmocka_unit_test(test_all_are_woken),
+        cmocka_unit_test(test_notify_without_sleeper),
+        cmocka_unit_test(test_stale_ticket),
+        cmocka_unit_test(test_time_limit),
+        cmocka_unit_test(test_handover_threads),
+        cmocka_unit_test(test_handover_processes),
+        cmocka_unit_test(test_all_are_woken),
     };
     fabric_watchdog(120);
     return cmocka_run_group_tests_name("event", tests, NULL, NULL);

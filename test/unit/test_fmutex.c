@@ -120,8 +120,8 @@ static void test_processes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words),           cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_sleepers),        cmocka_unit_test(test_waiter_is_woken),
+        cmocka_unit_test(test_words),     cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_sleepers),  cmocka_unit_test(test_waiter_is_woken),
         cmocka_unit_test(test_processes),
     };
     fabric_watchdog(120);

@@ -2,7 +2,7 @@
  * test_handlers.c - packets that are not due: refused and counted, nothing follows
  * from them, and what is outstanding completes as if they had not come.
  */
-#include "unit/pkt_craft.h"
+#include "pkt_craft.h"
 
 #include "rma/handlers.h"
 #include "rma/issue.h"

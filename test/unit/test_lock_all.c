@@ -92,7 +92,8 @@ static void test_exclusive_steps_back(void **state)
     assert_false(pass(s, 2, 1, &yielded)); /* asking again changes nothing */
     assert_int_equal(atomic_load(&lead->all_blocked), 1);
     assert_true(lockword_open_to_all(word(s, 1)));
-    assert_int_equal(lock_all_access(s->w[0], &s->w[0]->targets[1]), MRMA_SUCCESS); /* would hang if it waited */
+    assert_int_equal(lock_all_access(s->w[0], &s->w[0]->targets[1]),
+                     MRMA_SUCCESS); /* would hang if it waited */
     assert_int_equal(rma_unlock_all(s->w[0]), MRMA_SUCCESS);
     assert_true(pass(s, 2, 1, &yielded));
     assert_false(yielded);
@@ -160,8 +161,8 @@ struct arena {
 static void get_pair(struct win *w, int target, int64_t pair[CELLS])
 {
     const struct dtype type = dtype_basic(ACC_I64);
-    const struct rma_op op = {.raddr = pair, .rcount = CELLS, .rtype = &type, .target = target, .tcount = CELLS,
-                              .ttype = &type};
+    const struct rma_op op = {
+        .raddr = pair, .rcount = CELLS, .rtype = &type, .target = target, .tcount = CELLS, .ttype = &type};
     FABRIC_CHECK(rma_get(w, &op) == MRMA_SUCCESS);
     FABRIC_CHECK(rma_flush(w, target) == MRMA_SUCCESS);
 }
@@ -169,7 +170,12 @@ static void get_pair(struct win *w, int target, int64_t pair[CELLS])
 static void put_cell(struct win *w, int target, int64_t value, int64_t disp)
 {
     const struct dtype type = dtype_basic(ACC_I64);
-    const struct rma_op op = {.oaddr = &value, .ocount = 1, .otype = &type, .target = target, .disp = disp, .tcount = 1,
+    const struct rma_op op = {.oaddr = &value,
+                              .ocount = 1,
+                              .otype = &type,
+                              .target = target,
+                              .disp = disp,
+                              .tcount = 1,
                               .ttype = &type};
     FABRIC_CHECK(rma_put(w, &op) == MRMA_SUCCESS);
     FABRIC_CHECK(rma_flush(w, target) == MRMA_SUCCESS);
@@ -270,12 +276,14 @@ static void starving_body(struct fabric_proc *p, void *arg)
         atomic_fetch_sub(&a->active, 1);
     } else {
         while (atomic_load(&a->active) > 0)
-            few_are_exclusive ? all_epoch(w, a, &seed) : exclusive_epoch(w, a, (int)(next_random(&seed) % PROCS));
+            few_are_exclusive ? all_epoch(w, a, &seed)
+                              : exclusive_epoch(w, a, (int)(next_random(&seed) % PROCS));
     }
     fabric_win_free(w);
 }
 
-static void arena(void (*body)(struct fabric_proc *, void *), const struct fabric_opts *opts, int all, int exclusive)
+static void arena(void (*body)(struct fabric_proc *, void *), const struct fabric_opts *opts, int all,
+                  int exclusive)
 {
     struct arena a = {.all_percent = all, .exclusive_percent = exclusive, .active = PROCS / 2};
     struct fabric *f = fabric_new(opts);
@@ -312,7 +320,8 @@ static void test_packets(void **state)
 {
     (void)state;
     on_all_mixes(&(struct fabric_opts){.nproc = PROCS, .path = CONF_PATH_SHM_PACKETS});
-    on_all_mixes(&(struct fabric_opts){.nproc = PROCS, .path = CONF_PATH_SHM_PACKETS, .progress = CONF_PROGRESS_POLL});
+    on_all_mixes(
+        &(struct fabric_opts){.nproc = PROCS, .path = CONF_PATH_SHM_PACKETS, .progress = CONF_PROGRESS_POLL});
 }
 
 /* Two nodes of two: direct and packet requests at the same lock word. */
@@ -320,7 +329,8 @@ static void test_both(void **state)
 {
     (void)state;
     on_all_mixes(&(struct fabric_opts){.nproc = PROCS, .per_node = 2});
-    on_all_mixes(&(struct fabric_opts){.nproc = PROCS, .per_node = 2, .refuse_percent = 20, .delay_percent = 20});
+    on_all_mixes(
+        &(struct fabric_opts){.nproc = PROCS, .per_node = 2, .refuse_percent = 20, .delay_percent = 20});
 }
 
 static void test_nobody_starves(void **state)
@@ -338,9 +348,11 @@ static void test_nobody_starves(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STEP_TEST(test_free_target),          STEP_TEST(test_exclusive_steps_back), STEP_TEST(test_shared_and_nocheck),
-        STEP_TEST(test_wrong_order),          cmocka_unit_test(test_mapped),        cmocka_unit_test(test_cma),
-        cmocka_unit_test(test_packets),       cmocka_unit_test(test_both),          cmocka_unit_test(test_nobody_starves),
+        STEP_TEST(test_free_target),           STEP_TEST(test_exclusive_steps_back),
+        STEP_TEST(test_shared_and_nocheck),    STEP_TEST(test_wrong_order),
+        cmocka_unit_test(test_mapped),         cmocka_unit_test(test_cma),
+        cmocka_unit_test(test_packets),        cmocka_unit_test(test_both),
+        cmocka_unit_test(test_nobody_starves),
     };
     fabric_watchdog(200);
     return cmocka_run_group_tests_name("lock_all", tests, NULL, NULL);

@@ -5,7 +5,7 @@
  * elsewhere. Requests are crafted, with a put and mostly with the unlock on them;
  * tickets of direct processes are taken as lock.c does. Nothing runs by itself.
  */
-#include "unit/pkt_craft.h"
+#include "pkt_craft.h"
 
 #include "rma/lock.h"
 #include "rma/lockword.h"

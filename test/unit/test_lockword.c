@@ -139,8 +139,8 @@ struct contest {
     unsigned exclusive_percent;
     _Atomic int readers, writers;
     _Atomic uint32_t most_readers;
-    uint64_t a, b;          /* plain: only under the exclusive lock */
-    uint32_t served;        /* releases before the present exclusive holder, plain likewise */
+    uint64_t a, b;   /* plain: only under the exclusive lock */
+    uint32_t served; /* releases before the present exclusive holder, plain likewise */
     _Atomic uint32_t shared_served;
 };
 
@@ -179,8 +179,8 @@ static void read_something(struct contest *c)
 {
     const uint32_t now = (uint32_t)atomic_fetch_add_explicit(&c->readers, 1, memory_order_relaxed) + 1;
     uint32_t most = atomic_load_explicit(&c->most_readers, memory_order_relaxed);
-    while (most < now && !atomic_compare_exchange_weak_explicit(&c->most_readers, &most, now, memory_order_relaxed,
-                                                                memory_order_relaxed))
+    while (most < now && !atomic_compare_exchange_weak_explicit(&c->most_readers, &most, now,
+                                                                memory_order_relaxed, memory_order_relaxed))
         ;
     FABRIC_CHECK(atomic_load_explicit(&c->writers, memory_order_relaxed) == 0);
     FABRIC_CHECK(c->a == c->b);
@@ -246,9 +246,12 @@ static void test_mostly_shared_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fields),           cmocka_unit_test(test_sequence),
-        cmocka_unit_test(test_shared_batch),     cmocka_unit_test(test_yielded_survives),
-        cmocka_unit_test(test_exclusive_threads), cmocka_unit_test(test_mixed_threads),
+        cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_sequence),
+        cmocka_unit_test(test_shared_batch),
+        cmocka_unit_test(test_yielded_survives),
+        cmocka_unit_test(test_exclusive_threads),
+        cmocka_unit_test(test_mixed_threads),
         cmocka_unit_test(test_mostly_shared_threads),
     };
     fabric_watchdog(120);

@@ -7,7 +7,7 @@
  * packet may have been refused. Where a synchronizing call has returned, its
  * process may stop calling the library: its peers must get on without it.
  */
-#include "unit/pkt_helper.h"
+#include "pkt_helper.h"
 
 enum { RING_BUSTER = 600 * 1024 };
 

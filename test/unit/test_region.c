@@ -13,7 +13,7 @@
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { CHANGES = 4000, MODEL_STEPS = 4000 };
 #else
-enum { CHANGES = 60000, MODEL_STEPS = 20000 };
+enum { CHANGES = 30000, MODEL_STEPS = 20000 };
 #endif
 
 struct sides {
@@ -131,8 +131,8 @@ static void test_model(void **state)
 {
     struct sides *s = *state;
     enum { SPACE = 512, BASE = 0x4000 };
-    unsigned char byte[SPACE] = {0};  /* attached? */
-    uint16_t length[SPACE] = {0};     /* of the region that starts here */
+    unsigned char byte[SPACE] = {0}; /* attached? */
+    uint16_t length[SPACE] = {0};    /* of the region that starts here */
     uint64_t seed = 3;
     unsigned attached = 0, refused = 0, detached = 0;
     for (int i = 0; i < MODEL_STEPS; i++) {
@@ -201,7 +201,8 @@ static void test_never_torn(void **state)
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, watch, &r), 0);
     for (int i = 0; i < CHANGES || atomic_load(&r.looks) < 1000 || !atomic_load(&r.seen_low) ||
-                    !atomic_load(&r.seen_not); i++) {
+                    !atomic_load(&r.seen_not);
+         i++) {
         assert_int_equal(attach(r.s, LOW, PAGE), MRMA_SUCCESS);
         if (i % 64 == 0)
             sched_yield();

@@ -137,7 +137,8 @@ static void test_random_steps(void **state)
                 assert_true(e->tx.tail - e->rx.head + 2 * (WORD + want + 7) > RING_BYTES);
                 continue;
             }
-            assert_true((unsigned char *)at >= e->ring->bytes && (unsigned char *)at + want <= e->ring->bytes + RING_BYTES);
+            assert_true((unsigned char *)at >= e->ring->bytes &&
+                        (unsigned char *)at + want <= e->ring->bytes + RING_BYTES);
             const uint64_t r = next_random(&seed);
             const size_t len = r % 10 == 0 ? 0 : r % 3 == 0 ? 1 + r / 16 % want : want;
             fill(at, sent, len);
@@ -244,22 +245,22 @@ static void test_corrupt(void **state)
     const struct {
         uint64_t at, word, tail;
     } cases[] = {
-        {0, 0, 64},                                       /* no length */
-        {0, CH3_PACKET_MAX + 1, RING_BYTES},              /* longer than any packet */
+        {0, 0, 64},                          /* no length */
+        {0, CH3_PACKET_MAX + 1, RING_BYTES}, /* longer than any packet */
         {0, UINT64_MAX - 1, RING_BYTES},
-        {0, UINT64_MAX - 7, RING_BYTES},                  /* would overflow when padded */
+        {0, UINT64_MAX - 7, RING_BYTES}, /* would overflow when padded */
         {0, UINT64_C(1) << 63, RING_BYTES},
-        {0, 64, 64},                                      /* ends behind the tail */
+        {0, 64, 64}, /* ends behind the tail */
         {0, 57, 64},
         {0, 8, 8},
-        {0, 1, 1},                                        /* less than a word published */
-        {RING_BYTES - 64, 64, RING_BYTES + 4096},         /* crosses the end */
+        {0, 1, 1},                                /* less than a word published */
+        {RING_BYTES - 64, 64, RING_BYTES + 4096}, /* crosses the end */
         {RING_BYTES - 8, 1, RING_BYTES + 4096},
-        {0, 64, RING_BYTES + 8},                          /* more published than fits */
-        {4096, 64, 0},                                    /* tail behind head */
-        {RING_BYTES - 64, UINT64_MAX, RING_BYTES},        /* a skip and nothing behind it */
+        {0, 64, RING_BYTES + 8},                   /* more published than fits */
+        {4096, 64, 0},                             /* tail behind head */
+        {RING_BYTES - 64, UINT64_MAX, RING_BYTES}, /* a skip and nothing behind it */
         {RING_BYTES - 64, UINT64_MAX, RING_BYTES - 56},
-        {0, UINT64_MAX, RING_BYTES},                      /* a skip of the whole ring */
+        {0, UINT64_MAX, RING_BYTES}, /* a skip of the whole ring */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         memset(e->ring->bytes, 0, RING_BYTES);

@@ -15,8 +15,8 @@ struct test_stream {
     unsigned idle;                /* so many calls give nothing */
     size_t len;
     int done, err;
-    struct ch3_vc *again;         /* sent to from done, with mark 7777 */
-    bool restart;                 /* started anew from done, once */
+    struct ch3_vc *again; /* sent to from done, with mark 7777 */
+    bool restart;         /* started anew from done, once */
     struct ch3_vc *vc;
 };
 
@@ -54,14 +54,19 @@ static void stream_done(struct ch3_stream *st, int err)
     }
     if (ts->again) {
         const struct pkt_hdr hdr = bench_hdr(7777, sizeof hdr);
-        assert_int_equal(ch3_send_copy(ts->again, &hdr, sizeof hdr), err && ts->again == ts->vc ? err : MRMA_SUCCESS);
+        assert_int_equal(ch3_send_copy(ts->again, &hdr, sizeof hdr),
+                         err && ts->again == ts->vc ? err : MRMA_SUCCESS);
     }
 }
 
 static struct test_stream make_stream(struct ch3_bench *b, struct ch3_vc *vc, uint32_t mark, uint32_t packets)
 {
-    return (struct test_stream){.stream = {.next = stream_next, .done = stream_done}, .b = b, .vc = vc, .mark = mark,
-                                .packets = packets, .len = sizeof(struct pkt_hdr) + 8};
+    return (struct test_stream){.stream = {.next = stream_next, .done = stream_done},
+                                .b = b,
+                                .vc = vc,
+                                .mark = mark,
+                                .packets = packets,
+                                .len = sizeof(struct pkt_hdr) + 8};
 }
 
 static void open_all(struct ch3_bench *b)
@@ -114,7 +119,7 @@ static void test_copies_queue_in_order(void **state)
     expect_sent(b, marks, 1);
     assert_true(ch3_vc_busy(vc));
     assert_int_equal(vc->queued, 4 * 48 + 8 * (2 + 3 + 4 + 5));
-    assert_int_equal(b->told, 1); /* once, when the queue began */
+    assert_int_equal(b->told, 1);    /* once, when the queue began */
     assert_false(ch3_poll(&b->ch3)); /* no room: nothing moved */
     b->fake.room = 2;
     assert_true(ch3_poll(&b->ch3));
@@ -248,7 +253,8 @@ static void test_lost_connection(void **state)
 {
     struct ch3_bench *b = *state;
     struct ch3_vc *vc = &b->vc[0];
-    struct test_stream s1 = make_stream(b, vc, 10, 2), s2 = make_stream(b, vc, 20, 1), late = make_stream(b, vc, 30, 1);
+    struct test_stream s1 = make_stream(b, vc, 10, 2), s2 = make_stream(b, vc, 20, 1),
+                       late = make_stream(b, vc, 30, 1);
     open_all(b);
     b->fake.room = 1;
     s1.again = vc; /* refused then: the connection is gone */
@@ -332,9 +338,15 @@ static void test_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BENCH_TEST(test_direct),          BENCH_TEST(test_copies_queue_in_order), BENCH_TEST(test_send_now),
-        BENCH_TEST(test_stream_at_once),  BENCH_TEST(test_stream_keeps_its_place), BENCH_TEST(test_idle_stream),
-        BENCH_TEST(test_send_from_done),  BENCH_TEST(test_restart_from_done),     BENCH_TEST(test_lost_connection),
+        BENCH_TEST(test_direct),
+        BENCH_TEST(test_copies_queue_in_order),
+        BENCH_TEST(test_send_now),
+        BENCH_TEST(test_stream_at_once),
+        BENCH_TEST(test_stream_keeps_its_place),
+        BENCH_TEST(test_idle_stream),
+        BENCH_TEST(test_send_from_done),
+        BENCH_TEST(test_restart_from_done),
+        BENCH_TEST(test_lost_connection),
         BENCH_TEST(test_random),
     };
     return cmocka_run_group_tests_name("sendq", tests, NULL, NULL);

@@ -27,6 +27,7 @@ struct board {
     struct hand_shared shared;
     uint64_t *cells; /* plain */
     int slow;        /* a rank that dawdles, so that the others sleep; -1: nobody */
+    bool crowded;    /* the barrier of a node with more processes than processors */
 };
 
 static void dawdle(void)
@@ -34,10 +35,10 @@ static void dawdle(void)
     nanosleep(&(struct timespec){0, 300000}, NULL);
 }
 
-static void run_processes(int n, int slow, void (*body)(struct hand *h, struct board *b))
+static void run_kind(bool crowded, int n, int slow, void (*body)(struct hand *h, struct board *b))
 {
     pid_t pids[HAND_MAX];
-    struct board b = {.shared = hand_share(n, false), .slow = slow};
+    struct board b = {.shared = hand_share(n, false), .slow = slow, .crowded = crowded};
     b.cells = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(b.cells, MAP_FAILED);
     for (int i = 0; i < n; i++) {
@@ -45,6 +46,7 @@ static void run_processes(int n, int slow, void (*body)(struct hand *h, struct b
         if (pids[i] == 0) {
             fabric_watchdog(60);
             struct hand *h = hand_new(&b.shared, i);
+            h->win.crowded = crowded;
             body(h, &b);
             hand_free(h);
             _exit(0);
@@ -56,6 +58,12 @@ static void run_processes(int n, int slow, void (*body)(struct hand *h, struct b
     munmap(b.cells, 4096);
     hand_unshare(&b.shared);
     assert_int_equal(failed, 0);
+}
+
+static void run_processes(int n, int slow, void (*body)(struct hand *h, struct board *b))
+{
+    run_kind(false, n, slow, body);
+    run_kind(true, n, slow, body);
 }
 
 /* ---- barrier ---- */
@@ -92,16 +100,18 @@ static void test_barrier_sleepers(void **state)
 static void set_barrier_count(struct hand *h)
 {
     h->win.barrier_seq = nearly;
+    if (h->win.rank == 0) {
+        atomic_store(&h->win.lead->arrived, nearly * (uint32_t)h->win.nproc);
+        atomic_store(&h->win.lead->released, nearly);
+    }
     for (int i = 0; i < h->win.nproc; i++)
         atomic_store(&h->win.ctl->slots[i].barrier, nearly);
 }
 
-/* All set their own slots before any signals: a pipe of forks would be heavier
- * than this ordinary barrier of processes. */
-static void wait_for_all(struct board *b, int n, int me)
+/* All have set their own slots before any signals. */
+static void wait_for_all(struct board *b, int n)
 {
     _Atomic uint64_t *arrived = (_Atomic uint64_t *)(void *)&b->cells[500];
-    (void)me;
     atomic_fetch_add(arrived, 1);
     while (atomic_load(arrived) < (uint64_t)n)
         dawdle();
@@ -110,7 +120,7 @@ static void wait_for_all(struct board *b, int n, int me)
 static void barrier_wrap_body(struct hand *h, struct board *b)
 {
     set_barrier_count(h);
-    wait_for_all(b, h->win.nproc, h->win.rank);
+    wait_for_all(b, h->win.nproc);
     barrier_body(h, b);
     FABRIC_CHECK(h->win.barrier_seq < nearly); /* it did wrap */
 }
@@ -138,8 +148,9 @@ static bool reached(void *arg)
 static void await(struct hand *h, _Atomic uint32_t *word, uint32_t seq)
 {
     struct due d = {word, seq};
-    FABRIC_CHECK(rma_wait_until(&h->win, &(struct rma_wait){.done = reached, .arg = &d, .what = "a signal"}) ==
-                 MRMA_SUCCESS);
+    FABRIC_CHECK(
+        rma_wait_until(&h->win, &(struct rma_wait){.done = reached, .arg = &d, .what = "a signal"}) ==
+        MRMA_SUCCESS);
 }
 
 /* Each process lets its left neighbour write its cell (post), who says when it is
@@ -151,7 +162,7 @@ static void post_complete_body(struct hand *h, struct board *b)
     to_left->posts_sent = to_right->completes_sent = nearly;
     atomic_store(&to_right->in->posts, nearly);
     atomic_store(&to_left->in->completes, nearly);
-    wait_for_all(b, n, me);
+    wait_for_all(b, n);
     for (uint32_t i = 1; i <= ROUNDS; i++) {
         b->cells[me * 8] = 0;
         if (me == b->slow && i % 16 == 0)
@@ -227,8 +238,9 @@ static void test_dead_peer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_barrier),       cmocka_unit_test(test_barrier_sleepers), cmocka_unit_test(test_barrier_wrap),
-        cmocka_unit_test(test_post_complete), cmocka_unit_test(test_wake_many),        cmocka_unit_test(test_dead_peer),
+        cmocka_unit_test(test_barrier),      cmocka_unit_test(test_barrier_sleepers),
+        cmocka_unit_test(test_barrier_wrap), cmocka_unit_test(test_post_complete),
+        cmocka_unit_test(test_wake_many),    cmocka_unit_test(test_dead_peer),
     };
     fabric_watchdog(200);
     return cmocka_run_group_tests_name("signal", tests, NULL, NULL);

@@ -82,7 +82,8 @@ static void *lock_sets(void *arg)
         struct stripe_set set = {{0}};
         unsigned members[6];
         for (int k = 0; k < 6; k++) {
-            members[k] = next_random(&a->seed) % 4 ? next_random(&a->seed) % 8 : next_random(&a->seed) % RMA_STRIPES;
+            members[k] =
+                next_random(&a->seed) % 4 ? next_random(&a->seed) % 8 : next_random(&a->seed) % RMA_STRIPES;
             stripe_set_add(&set, members[k]);
         }
         stripe_set_lock(a->stripes, &set);
@@ -138,8 +139,8 @@ static void test_sets(void **state)
 
 struct acc_case {
     enum acc_type type;
-    size_t shift;   /* the target starts so many bytes into its area */
-    size_t stride;  /* elements from element to element at the target, 1: contiguous */
+    size_t shift;  /* the target starts so many bytes into its area */
+    size_t stride; /* elements from element to element at the target, 1: contiguous */
     bool fetch;
 };
 
@@ -215,13 +216,26 @@ static void one_accumulate(struct acc_arg *a, const char *ones, char *old)
     const size_t n = next_random(&a->seed) % 3 ? 1 + next_random(&a->seed) % most : 1;
     const struct dtype basic = dtype_basic((uint8_t)c->type);
     const struct dtype_run run = {0, unit, (ptrdiff_t)(unit * c->stride), n};
-    const struct dtype strided = {.size = n * unit, .extent = (ptrdiff_t)(n * c->stride * unit),
-                                  .true_extent = ((n - 1) * c->stride + 1) * unit, .contig = false,
-                                  .basic = (uint8_t)c->type, .elems = n, .runs = &run, .nruns = 1, .eruns = &run,
+    const struct dtype strided = {.size = n * unit,
+                                  .extent = (ptrdiff_t)(n * c->stride * unit),
+                                  .true_extent = ((n - 1) * c->stride + 1) * unit,
+                                  .contig = false,
+                                  .basic = (uint8_t)c->type,
+                                  .elems = n,
+                                  .runs = &run,
+                                  .nruns = 1,
+                                  .eruns = &run,
                                   .neruns = 1};
     const bool contig = c->stride == 1;
-    const struct rma_op op = {.oaddr = ones, .ocount = n, .otype = &basic, .raddr = old, .rcount = n, .rtype = &basic,
-                              .tcount = contig ? n : 1, .ttype = contig ? &basic : &strided, .op = ACC_SUM};
+    const struct rma_op op = {.oaddr = ones,
+                              .ocount = n,
+                              .otype = &basic,
+                              .raddr = old,
+                              .rcount = n,
+                              .rtype = &basic,
+                              .tcount = contig ? n : 1,
+                              .ttype = contig ? &basic : &strided,
+                              .op = ACC_SUM};
     char *target = a->area + c->shift + first * unit;
     direct_acc(a->stripes, (uint64_t)(uintptr_t)target, target, &op, c->fetch);
     for (size_t i = 0; i < n; i++)
@@ -253,8 +267,12 @@ static void run_case(const struct acc_case *c)
     pthread_t threads[THREADS];
     memset(area, 0, AREA);
     for (int i = 0; i < THREADS; i++) {
-        args[i] = (struct acc_arg){.c = c, .stripes = stripes, .area = area, .seed = (uint64_t)i + 11,
-                                   .hits = calloc(elements, sizeof(uint64_t)), .elements = elements};
+        args[i] = (struct acc_arg){.c = c,
+                                   .stripes = stripes,
+                                   .area = area,
+                                   .seed = (uint64_t)i + 11,
+                                   .hits = calloc(elements, sizeof(uint64_t)),
+                                   .elements = elements};
         assert_int_equal(pthread_create(&threads[i], NULL, accumulate, &args[i]), 0);
     }
     for (int i = 0; i < THREADS; i++)
@@ -264,8 +282,8 @@ static void run_case(const struct acc_case *c)
         for (int i = 0; i < THREADS; i++)
             sum += args[i].hits[e];
         if (value_of(c->type, area + c->shift + e * unit) != sum)
-            fail_msg("%s, shift %zu, stride %zu: element %zu is not %llu", acc_type_name(c->type), c->shift, c->stride, e,
-                     (unsigned long long)sum);
+            fail_msg("%s, shift %zu, stride %zu: element %zu is not %llu", acc_type_name(c->type), c->shift,
+                     c->stride, e, (unsigned long long)sum);
     }
     expect_free(stripes);
     for (int i = 0; i < THREADS; i++)
@@ -311,8 +329,15 @@ static void *take_numbers(void *arg)
                 guess = old;
             }
         } else {
-            const struct rma_op op = {.oaddr = &one, .ocount = 1, .otype = &type, .raddr = &old, .rcount = 1,
-                                      .rtype = &type, .tcount = 1, .ttype = &type, .op = ACC_SUM};
+            const struct rma_op op = {.oaddr = &one,
+                                      .ocount = 1,
+                                      .otype = &type,
+                                      .raddr = &old,
+                                      .rcount = 1,
+                                      .rtype = &type,
+                                      .tcount = 1,
+                                      .ttype = &type,
+                                      .op = ACC_SUM};
             direct_acc(o->stripes, vaddr, o->at, &op, true);
         }
         FABRIC_CHECK(old >= 0 && old < THREADS * ROUNDS);
@@ -328,7 +353,8 @@ static void test_single_elements(void **state)
         static _Atomic uint32_t seen[THREADS * ROUNDS];
         struct fmutex *stripes = new_stripes();
         char *area = aligned_alloc(GRANULE, 2 * GRANULE);
-        struct one o = {.stripes = stripes, .at = area + (round < 2 ? 64 : GRANULE - 3), .cas = round % 2, .seen = seen};
+        struct one o = {
+            .stripes = stripes, .at = area + (round < 2 ? 64 : GRANULE - 3), .cas = round % 2, .seen = seen};
         pthread_t threads[THREADS];
         int64_t value;
         memset(area, 0, 2 * GRANULE);
@@ -348,8 +374,9 @@ static void test_single_elements(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_index), cmocka_unit_test(test_run),        cmocka_unit_test(test_cuts_agree),
-        cmocka_unit_test(test_sets),  cmocka_unit_test(test_exact_sums), cmocka_unit_test(test_single_elements),
+        cmocka_unit_test(test_index),      cmocka_unit_test(test_run),
+        cmocka_unit_test(test_cuts_agree), cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_exact_sums), cmocka_unit_test(test_single_elements),
     };
     fabric_watchdog(120);
     return cmocka_run_group_tests_name("stripe", tests, NULL, NULL);

@@ -4,7 +4,7 @@
  * Each is refused with the right error, the origin is told, no byte of the window
  * or of what lies around it has changed, and window and connection work as before.
  */
-#include "unit/pkt_craft.h"
+#include "pkt_craft.h"
 
 #include "rma/issue.h"
 

@@ -85,7 +85,7 @@ static void test_lost_is_one(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {BENCH_TEST(test_table), BENCH_TEST(test_fresh), BENCH_TEST(test_reopen),
-                                       BENCH_TEST(test_lost_is_one)};
+    const struct CMUnitTest tests[] = {BENCH_TEST(test_table), BENCH_TEST(test_fresh),
+                                       BENCH_TEST(test_reopen), BENCH_TEST(test_lost_is_one)};
     return cmocka_run_group_tests_name("vc", tests, NULL, NULL);
 }

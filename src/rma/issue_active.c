@@ -1,0 +1,136 @@
+/*
+ * issue_active.c - what ends active target epochs, by packets: the fence marker,
+ * complete, post, and the window's last barrier (origin's side).
+ *
+ * A marker or a complete rides on the last packet of the epoch; targets that got
+ * no operation get a bare one. Small puts that wait in open packets of direct
+ * targets leave first. Locks: the engine's, taken here; waits are without it.
+ */
+#include "base/err.h"
+#include "rma/issue.h"
+#include "rma/open_packet.h"
+#include "rma/target.h"
+#include "rma/wait.h"
+#include "rma/win.h"
+
+int issue_post(struct win *w, struct rma_target *t)
+{
+    return target_send_simple(w, t, PKT_POST, ++t->posts_sent, 0, 0, 0);
+}
+
+/* Send what the touched direct targets (small puts) still have open. */
+static int send_ring_puts(struct win *w)
+{
+    int err = MRMA_SUCCESS;
+    LIST_EACH_SAFE(node, &w->touched) {
+        struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
+        if (!pt->target->direct)
+            continue;
+        if (!err && pt->count)
+            err = pkt_send_open(pt, 0, false);
+        list_remove(node);
+    }
+    return err;
+}
+
+int issue_fence(struct win *w)
+{
+    struct rma *r = w->rma;
+    if (!w->npackets && list_empty(&w->touched))
+        return MRMA_SUCCESS;
+    rma_enter(r);
+    w->fence_closing = true;
+    int err = send_ring_puts(w);
+    for (int i = 0; !err && w->npackets && i < w->nproc; i++) {
+        struct rma_target *t = &w->targets[i];
+        if (t->direct)
+            continue;
+        struct pkt_target *pt = pkt_target_get(w, t);
+        if (!pt) {
+            err = MRMA_ERR_NO_MEM;
+            break;
+        }
+        err = pkt_send_open(pt, PKT_F_FENCE, false);
+        pt->phase_bytes = 0;
+        pt->unacked = false;
+    }
+    w->fence_closing = false;
+    pkt_forget_touched(w);
+    rma_leave(r);
+    return err;
+}
+
+bool issue_all_left(const struct win *w)
+{
+    if (!ch3_unsent(w->rma->ch3))
+        return true;
+    for (int i = 0; i < w->nproc; i++)
+        if (!w->targets[i].direct && ch3_vc_busy(&w->targets[i].peer->vc))
+            return false;
+    return true;
+}
+
+static bool nothing_outstanding(void *arg)
+{
+    struct win *w = arg;
+    return w->replies == 0 && w->streams == 0 && issue_all_left(w);
+}
+
+static int wait_outstanding(struct win *w)
+{
+    if (!w->npackets)
+        return MRMA_SUCCESS;
+    return rma_wait_until(w, &(struct rma_wait){.done = nothing_outstanding, .arg = w, .locked = true,
+                                                .what = "replies", .rank = -1});
+}
+
+int issue_complete(struct win *w)
+{
+    struct rma *r = w->rma;
+    rma_enter(r);
+    int err = send_ring_puts(w);
+    for (int i = 0; !err && w->npackets && i < w->ngroup; i++) {
+        struct rma_target *t = &w->targets[w->group[i]];
+        if (t->direct)
+            continue;
+        struct pkt_target *pt = pkt_target_get(w, t);
+        err = pt ? pkt_send_open(pt, PKT_F_COMPLETE, false) : MRMA_ERR_NO_MEM;
+        if (pt)
+            pt->unacked = false;
+    }
+    pkt_forget_touched(w);
+    rma_leave(r);
+    if (!err)
+        err = wait_outstanding(w);
+    rma_enter(w->rma);
+    int reported = issue_take_error(w);
+    rma_leave(w->rma);
+    return err ? err : reported;
+}
+
+static bool all_synced(void *arg)
+{
+    struct win *w = arg;
+    return w->sync_arrived[w->sync_seq & 1] == (uint32_t)w->npackets && issue_all_left(w);
+}
+
+int issue_barrier(struct win *w)
+{
+    struct rma *r = w->rma;
+    if (!w->npackets)
+        return MRMA_SUCCESS;
+    int err = MRMA_SUCCESS;
+    rma_enter(r);
+    for (int i = 0; !err && i < w->nproc; i++)
+        if (!w->targets[i].direct)
+            err = target_send_simple(w, &w->targets[i], PKT_SYNC, w->sync_seq, 0, 0, 0);
+    rma_leave(r);
+    if (!err)
+        err = rma_wait_until(w, &(struct rma_wait){.done = all_synced, .arg = w, .locked = true,
+                                                   .what = "all processes to free the window", .rank = -1});
+    rma_enter(r);
+    w->sync_arrived[w->sync_seq & 1] = 0;
+    w->sync_seq++;
+    rma_leave(r);
+    return err;
+}

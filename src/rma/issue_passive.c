@@ -1,0 +1,195 @@
+/*
+ * issue_passive.c - what ends passive target epochs, by packets: flush and unlock
+ * (origin's side).
+ *
+ * One request per target with something outstanding, all targets at once, then
+ * all acknowledgements are awaited. A lock epoch without operations sends
+ * nothing. Locks: the engine's, taken here; waits are without it.
+ */
+#include <pthread.h>
+
+#include "base/err.h"
+#include "rma/issue.h"
+#include "rma/open_packet.h"
+#include "rma/wait.h"
+#include "rma/win.h"
+
+/* Asked for and not granted yet, or not even asked for. */
+static bool lock_pending(const struct pkt_target *pt)
+{
+    return pt->lock == PKT_LOCK_DUE || pt->lock == PKT_LOCK_SENT;
+}
+
+static bool lock_settled(void *arg)
+{
+    const struct pkt_target *pt = arg;
+    return !lock_pending(pt) || pt->win->packet_err;
+}
+
+int issue_lock_settle(struct win *w)
+{
+    int err = MRMA_SUCCESS;
+    rma_enter(w->rma);
+    struct pkt_target *pt = w->lock_due;
+    if (pt && pthread_equal(w->lock_due_by, pthread_self())) {
+        w->lock_due = NULL;
+        if (lock_pending(pt)) {
+            pkt_target_touch(pt);
+            err = pkt_ask_open(pt);
+            if (!err)
+                err = pkt_wait(pt, lock_settled, "the window's lock");
+        }
+    }
+    rma_leave(w->rma);
+    return err;
+}
+
+int issue_lock_begin(struct win *w, struct rma_target *t)
+{
+    struct rma *r = w->rma;
+    rma_enter(r);
+    struct pkt_target *pt = pkt_target_get(w, t);
+    int err = pt ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
+    if (pt && t->lock != WIN_LOCK_NONE) {
+        pt->asked = pt->ahead = false;
+        pt->lock_seq++;
+        pt->lock = t->lock == WIN_LOCK_NOCHECK ? PKT_LOCK_NONE : PKT_LOCK_DUE;
+    }
+    if (pt && pt->lock == PKT_LOCK_DUE) {
+        struct pkt_target *due = w->lock_due;
+        bool taken = due && due != pt && lock_pending(due); /* by another thread's lock */
+        if (w->flavor == WIN_ALLOCATE_SHARED || taken) {
+            pkt_target_touch(pt);
+            err = pkt_ask_open(pt);
+            if (!err)
+                err = pkt_wait(pt, pkt_is_opened, "the window's lock");
+        } else {
+            w->lock_due = pt;
+            w->lock_due_by = pthread_self();
+        }
+    }
+    rma_leave(r);
+    return err;
+}
+
+struct flush_arg {
+    struct win *w;
+    struct pkt_target *pt; /* NULL: all touched */
+    bool local;
+};
+
+static bool pkt_flushed(const struct pkt_target *pt, bool local)
+{
+    return pt->replies == 0 && pt->streams == 0 && (local || seq_reached(pt->acks_seen, pt->acks_due));
+}
+
+static bool flushed(void *arg)
+{
+    struct flush_arg *a = arg;
+    if (a->pt)
+        return pkt_flushed(a->pt, a->local);
+    LIST_EACH(node, &a->w->touched)
+        if (!pkt_flushed(LIST_ENTRY(node, struct pkt_target, touched), a->local))
+            return false;
+    return true;
+}
+
+/* Is a packet needed to flush (FLUSH), unlock (UNLOCK) or only to get the
+ * answers that are waited for (0)? */
+static bool must_send(const struct pkt_target *pt, uint8_t flag)
+{
+    if (flag == PKT_F_UNLOCK)
+        return true;
+    return flag == PKT_F_FLUSH ? pt->unacked : pt->count && pt->replies;
+}
+
+static int request_flush(struct pkt_target *pt, uint8_t flag)
+{
+    if (!must_send(pt, flag))
+        return MRMA_SUCCESS;
+    if (flag)
+        pt->unacked = false;
+    return pkt_send_open(pt, flag, flag != PKT_F_UNLOCK);
+}
+
+static int wait_flushed(struct win *w, struct pkt_target *pt, bool local)
+{
+    struct flush_arg arg = {w, pt, local};
+    int err = rma_wait_until(w, &(struct rma_wait){.done = flushed, .arg = &arg, .locked = true,
+                                                   .what = local ? "local completion" : "acknowledgements",
+                                                   .rank = pt ? (int)(pt->target - w->targets) : -1});
+    rma_enter(w->rma);
+    int reported = issue_take_error(w);
+    rma_leave(w->rma);
+    return err ? err : reported;
+}
+
+int issue_flush(struct win *w, struct rma_target *t, bool local)
+{
+    struct rma *r = w->rma;
+    const uint8_t flag = local ? 0 : PKT_F_FLUSH;
+    int err = MRMA_SUCCESS;
+    rma_enter(r);
+    if (t && t->pkt) {
+        err = request_flush(t->pkt, flag);
+    } else if (!t) {
+        LIST_EACH_SAFE(node, &w->touched) {
+            struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
+            if (!err)
+                err = request_flush(pt, flag);
+        }
+    }
+    rma_leave(r);
+    if (err || (t && !t->pkt))
+        return err;
+    return wait_flushed(w, t ? t->pkt : NULL, local);
+}
+
+/* End of a lock epoch on one target. Without an operation there is no message:
+ * the lock was never asked for. */
+static int end_lock(struct pkt_target *pt)
+{
+    if (pt->lock == PKT_LOCK_DUE && !pt->count) {
+        pt->lock = PKT_LOCK_NONE;
+        return MRMA_SUCCESS;
+    }
+    return request_flush(pt, pt->lock == PKT_LOCK_NONE ? PKT_F_FLUSH : PKT_F_UNLOCK);
+}
+
+int issue_lock_end(struct win *w, struct rma_target *t)
+{
+    struct rma *r = w->rma;
+    struct pkt_target *pt = t->pkt;
+    rma_enter(r);
+    int err = end_lock(pt);
+    rma_leave(r);
+    if (!err)
+        err = wait_flushed(w, pt, false);
+    rma_enter(r);
+    pt->lock = PKT_LOCK_NONE;
+    if (list_node_queued(&pt->touched))
+        list_remove(&pt->touched);
+    rma_leave(r);
+    return err;
+}
+
+int issue_unlock_all(struct win *w)
+{
+    struct rma *r = w->rma;
+    int err = MRMA_SUCCESS;
+    rma_enter(r);
+    LIST_EACH_SAFE(node, &w->touched) {
+        struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
+        if (!err)
+            err = end_lock(pt);
+    }
+    rma_leave(r);
+    if (!err)
+        err = wait_flushed(w, NULL, false);
+    rma_enter(r);
+    LIST_EACH(node, &w->touched)
+        LIST_ENTRY(node, struct pkt_target, touched)->lock = PKT_LOCK_NONE;
+    pkt_forget_touched(w);
+    rma_leave(r);
+    return err;
+}

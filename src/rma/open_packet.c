@@ -1,0 +1,258 @@
+/*
+ * open_packet.c - a target's open packet and when it may leave (origin's side).
+ *
+ * Speculative exposure: a packet may leave before its epoch is known to be open
+ * at the target, which parks it until then; so a small epoch costs one one-way
+ * message. One packet a pair at most is ahead, which bounds what a target parks:
+ * the next waits for the target's word (its post, or PKT_OPEN, which the first
+ * asked for). A PSCW epoch may not be ahead of an epoch that is itself ahead.
+ *
+ * States of a packet lock (pkt_target.lock), see doc/states:
+ *   NONE -begin-> DUE -first packet-> SENT -PKT_OPEN or ack-> HELD -ack of unlock-> NONE
+ *   DUE -unlock without operations-> NONE (nothing was sent)
+ * Locks: the engine's, held by the caller; waits are without it.
+ */
+#include "rma/open_packet.h"
+
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "rma/cma.h"
+#include "rma/wait.h"
+#include "rma/win.h"
+
+enum { QUEUE_LIMIT = 256 * 1024 };
+
+uint8_t pkt_epoch_kind(const struct pkt_target *pt)
+{
+    const struct win *w = pt->win;
+    if (w->fence_closing)
+        return PKT_EPOCH_FENCE;
+    switch (w->epoch.state) {
+    case EPOCH_FENCE:
+    case EPOCH_FENCE_USED:
+        return PKT_EPOCH_FENCE;
+    case EPOCH_PSCW:
+        return PKT_EPOCH_PSCW;
+    case EPOCH_LOCK_ALL:
+        return w->all_nocheck ? PKT_EPOCH_NOCHECK : PKT_EPOCH_LOCK;
+    default:
+        return pt->target->lock == WIN_LOCK_NOCHECK ? PKT_EPOCH_NOCHECK : PKT_EPOCH_LOCK;
+    }
+}
+
+void issue_header(const struct pkt_target *pt, struct pkt_hdr *hdr)
+{
+    const struct rma_target *t = pt->target;
+    *hdr = (struct pkt_hdr){.version = PKT_VERSION, .type = PKT_OPS, .epoch = pkt_epoch_kind(pt),
+                            .win = t->remote_win, .win_gen = t->remote_gen, .rank = (uint32_t)pt->win->rank};
+    hdr->seq = hdr->epoch == PKT_EPOCH_FENCE  ? pt->win->phase
+               : hdr->epoch == PKT_EPOCH_PSCW ? t->starts
+                                              : pt->lock_seq;
+}
+
+/* Is the epoch known to be open at the target, so that packets may stream? */
+static bool opened(const struct pkt_target *pt)
+{
+    const struct rma_target *t = pt->target;
+    if (t->direct)
+        return true; /* epoch_access has made sure */
+    struct pkt_hdr hdr;
+    issue_header(pt, &hdr);
+    switch (hdr.epoch) {
+    case PKT_EPOCH_FENCE:
+        return pt->open_seq == pt->win->phase + 1;
+    case PKT_EPOCH_PSCW:
+        return seq_reached(atomic_load_explicit(&t->in->posts, memory_order_acquire), t->posts_due);
+    case PKT_EPOCH_NOCHECK:
+        return true;
+    default:
+        return pt->lock == PKT_LOCK_HELD;
+    }
+}
+
+/* May one packet be sent without knowing? */
+static bool may_go_ahead(const struct pkt_target *pt)
+{
+    const struct rma_target *t = pt->target;
+    if (pt->ahead)
+        return false;
+    if (pt->win->epoch.state != EPOCH_PSCW)
+        return true;
+    return seq_reached(atomic_load_explicit(&t->in->posts, memory_order_acquire), t->posts_due - 1);
+}
+
+static bool may_send(void *arg)
+{
+    struct pkt_target *pt = arg;
+    return opened(pt) || may_go_ahead(pt) || pt->win->packet_err;
+}
+
+bool pkt_is_opened(void *arg)
+{
+    struct pkt_target *pt = arg;
+    return opened(pt) || pt->win->packet_err;
+}
+
+static bool queue_short(void *arg)
+{
+    struct pkt_target *pt = arg;
+    return pt->target->peer->vc.queued < QUEUE_LIMIT || pt->target->peer->vc.state != CH3_VC_OPEN;
+}
+
+/* Wait, called and returning with the engine's lock held. */
+int pkt_wait(struct pkt_target *pt, bool (*done)(void *), const char *what)
+{
+    struct win *w = pt->win;
+    if (done(pt))
+        return MRMA_SUCCESS;
+    rma_leave(w->rma);
+    int err = rma_wait_until(w, &(struct rma_wait){.done = done, .arg = pt, .locked = true, .what = what,
+                                                   .rank = (int)(pt->target - w->targets)});
+    rma_enter(w->rma);
+    return err;
+}
+
+/* The state of this pair for the present epoch; made on first use. */
+struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
+{
+    struct pkt_target *pt = t->pkt;
+    if (!pt) {
+        pt = calloc(1, sizeof *pt);
+        unsigned char *buf = pt ? malloc(PKT_MAX) : NULL;
+        if (!buf) {
+            free(pt);
+            return NULL;
+        }
+        *pt = (struct pkt_target){.win = w, .target = t, .buf = buf, .used = sizeof(struct pkt_hdr)};
+        pt->epoch_seen = atomic_load_explicit(&w->gen, memory_order_relaxed) - 1;
+        t->pkt = pt;
+    }
+    uint32_t gen = atomic_load_explicit(&w->gen, memory_order_relaxed);
+    if (pt->epoch_seen != gen) {
+        pt->epoch_seen = gen;
+        pt->asked = pt->ahead = false;
+        if (w->epoch.state == EPOCH_LOCK_ALL && !w->all_nocheck) {
+            pt->lock = PKT_LOCK_DUE;
+            pt->lock_seq++;
+        }
+    }
+    return pt;
+}
+
+void pkt_target_touch(struct pkt_target *pt)
+{
+    if (!list_node_queued(&pt->touched))
+        list_push_back(&pt->win->touched, &pt->touched);
+}
+
+void pkt_forget_touched(struct win *w)
+{
+    while (list_pop_front(&w->touched))
+        ;
+}
+
+void issue_free_target(struct rma_target *t)
+{
+    if (!t->pkt)
+        return;
+    if (list_node_queued(&t->pkt->touched))
+        list_remove(&t->pkt->touched);
+    free(t->pkt->buf);
+    free(t->pkt);
+    t->pkt = NULL;
+}
+
+static uint8_t lock_flag(const struct pkt_target *pt)
+{
+    if (pt->win->epoch.state == EPOCH_LOCK_ALL)
+        return PKT_F_LOCK_ALL;
+    return pt->target->lock == WIN_LOCK_EXCLUSIVE ? PKT_F_LOCK_EXCLUSIVE : PKT_F_LOCK_SHARED;
+}
+
+/* Ask the target to say when the epoch is open, if nobody has asked yet. */
+int pkt_ask_open(struct pkt_target *pt)
+{
+    if (pt->asked || opened(pt) || pt->win->epoch.state == EPOCH_PSCW)
+        return MRMA_SUCCESS;
+    struct pkt_hdr hdr;
+    issue_header(pt, &hdr);
+    hdr.len = sizeof hdr;
+    hdr.flags = PKT_F_WANT_OPEN;
+    if (pt->lock == PKT_LOCK_DUE) {
+        hdr.flags |= lock_flag(pt);
+        pt->lock = PKT_LOCK_SENT;
+    }
+    pt->asked = pt->ahead = true;
+    return ch3_send_copy(&pt->target->peer->vc, &hdr, sizeof hdr);
+}
+
+/* Small puts to a kernel-assisted target: they leave at once, or are done here by
+ * system calls if its ring is full. Queued they would come after the barrier or the
+ * complete that the target sees, and it looks at its rings only then. */
+static int send_ring(struct pkt_target *pt, const struct pkt_hdr *hdr)
+{
+    const struct rma_target *t = pt->target;
+    const struct dtype byte = dtype_basic(ACC_NONE);
+    int err = ch3_send_now(&t->peer->vc, hdr, hdr->len);
+    if (err != MRMA_AGAIN)
+        return err;
+    const char *at = (const char *)(hdr + 1);
+    err = MRMA_SUCCESS;
+    for (uint32_t i = 0; !err && i < hdr->count; i++) {
+        const struct pkt_op *rec = (const struct pkt_op *)(const void *)at;
+        const struct pkt_seg *seg = (const struct pkt_seg *)(rec + 1);
+        const struct rma_op op = {.oaddr = seg + 1, .ocount = seg->len, .otype = &byte, .tcount = seg->len, .ttype = &byte};
+        err = cma_put(t->peer, pt->win->rma->log, (pt->win->dynamic ? 0 : t->vaddr) + (uint64_t)seg->disp, &op);
+        at = (const char *)(seg + 1) + pkt_align(seg->len);
+    }
+    return err;
+}
+
+/* Send the open packet with what rides on it; more: operations of this epoch
+ * will follow. May wait. */
+int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
+{
+    int err = MRMA_SUCCESS;
+    if (!may_send(pt)) {
+        err = pkt_ask_open(pt);
+        if (!err)
+            err = pkt_wait(pt, may_send, "the target to open its epoch");
+    }
+    if (err)
+        return err;
+    struct pkt_hdr *hdr = (struct pkt_hdr *)(void *)pt->buf;
+    issue_header(pt, hdr);
+    hdr->len = pt->used;
+    hdr->flags = flags;
+    hdr->count = pt->count;
+    hdr->total = flags & PKT_F_FENCE ? pt->phase_bytes : 0;
+    if (pt->lock == PKT_LOCK_DUE && hdr->epoch == PKT_EPOCH_LOCK) {
+        hdr->flags |= lock_flag(pt);
+        pt->lock = PKT_LOCK_SENT;
+    }
+    if (!opened(pt)) {
+        pt->ahead = true;
+        if (more && !pt->asked && hdr->epoch != PKT_EPOCH_PSCW && !(flags & PKT_F_FLUSH)) { /* an ack says it too */
+            hdr->flags |= PKT_F_WANT_OPEN;
+            pt->asked = true;
+        }
+    }
+    if (flags & (PKT_F_FLUSH | PKT_F_UNLOCK))
+        hdr->offset = ++pt->acks_due;
+    pt->used = sizeof *hdr;
+    pt->count = 0;
+    return pt->target->direct ? send_ring(pt, hdr) : ch3_send_copy(&pt->target->peer->vc, hdr, hdr->len);
+}
+
+/* Make sure that the open packet has at least need bytes of room. May wait. */
+int pkt_make_room(struct pkt_target *pt, size_t need)
+{
+    int err = MRMA_SUCCESS;
+    while (!err && PKT_MAX - pt->used < need) { /* while this thread waits, another may fill it again */
+        err = pkt_send_open(pt, 0, true);
+        if (!err)
+            err = pkt_wait(pt, queue_short, "room in the send queue");
+    }
+    return err;
+}

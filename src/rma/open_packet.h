@@ -1,0 +1,36 @@
+/*
+ * open_packet.h - between the files of the origin's side: the open packet of a
+ * (window, target) pair. issue.c puts operations into it, issue_active.c and
+ * issue_passive.c send it with what ends an epoch.
+ *
+ * All under the engine's lock; what may wait says so and gives it up meanwhile.
+ */
+#ifndef MRMA_RMA_OPEN_PACKET_H
+#define MRMA_RMA_OPEN_PACKET_H
+
+#include "rma/issue.h"
+
+/* The pair's state for the present epoch; made on first use. NULL: no memory. */
+struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t);
+/* Remember that the present epoch has used it; forget all such. */
+void pkt_target_touch(struct pkt_target *pt);
+void pkt_forget_touched(struct win *w);
+
+/* Which epoch its packets belong to now. */
+uint8_t pkt_epoch_kind(const struct pkt_target *pt); /* enum pkt_epoch */
+
+/* Is the epoch known to be open at the target (or has the target reported an
+ * error)? A condition for pkt_wait. */
+bool pkt_is_opened(void *pt);
+/* Ask the target to say when the epoch is open, if nobody has asked yet. */
+int pkt_ask_open(struct pkt_target *pt);
+/* Wait for a condition on pt. */
+int pkt_wait(struct pkt_target *pt, bool (*done)(void *), const char *what);
+
+/* Send the open packet with what rides on it; more: operations of this epoch
+ * will follow. May wait. */
+int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more);
+/* Make sure that the open packet has at least need bytes of room. May wait. */
+int pkt_make_room(struct pkt_target *pt, size_t need);
+
+#endif
