@@ -45,6 +45,15 @@ static inline int fetch_and_op(struct win_rec *rec, struct rma_op *op, MPI_Datat
     return likely(err == MRMA_SUCCESS) ? rma_get_accumulate(rec->win, op) : err;
 }
 
+static __attribute__((noinline)) int fetch_general(struct win_rec *rec, const void *oaddr, void *raddr,
+                                                   MPI_Datatype type, int target, MPI_Aint disp, MPI_Op op)
+{
+    struct rma_op what = { .oaddr = oaddr, .ocount = 1, .raddr = raddr, .rcount = 1 };
+    int err = fetch_and_op(rec, &what, type, target, disp, op);
+
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Fetch_and_op", err, &what);
+}
+
 MRMA_PUBLIC int PMPI_Fetch_and_op(const void *oaddr, void *raddr, MPI_Datatype type, int target,
                                   MPI_Aint disp, MPI_Op op, MPI_Win win)
 {
@@ -56,12 +65,7 @@ MRMA_PUBLIC int PMPI_Fetch_and_op(const void *oaddr, void *raddr, MPI_Datatype t
     if (likely(args_plain(rec, 0, target, disp) && is_word(type) && fast_op(op, &fast) &&
                fast_fetch_op(rec->win, fast, oaddr, raddr, target, disp)))
         return MPI_SUCCESS;
-
-    struct rma_op what = { .oaddr = oaddr, .ocount = 1, .raddr = raddr, .rcount = 1 };
-    int err;
-
-    err = fetch_and_op(rec, &what, type, target, disp, op);
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Fetch_and_op", err, &what);
+    return fetch_general(rec, oaddr, raddr, type, target, disp, op);
 }
 MRMA_EXPORT_MPI(Fetch_and_op);
 
@@ -80,20 +84,25 @@ static inline int compare_and_swap(struct win_rec *rec, struct rma_op *op, MPI_D
     return likely(args_cas_type(op->ttype)) ? rma_compare_and_swap(rec->win, op) : MRMA_ERR_TYPE;
 }
 
+static __attribute__((noinline)) int cas_general(struct win_rec *rec, const void *oaddr, const void *caddr,
+                                                 void *raddr, MPI_Datatype type, int target, MPI_Aint disp)
+{
+    struct rma_op what = { .oaddr = oaddr, .ocount = 1, .raddr = raddr, .rcount = 1, .caddr = caddr };
+    int err = compare_and_swap(rec, &what, type, target, disp);
+
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Compare_and_swap", err, &what);
+}
+
 MRMA_PUBLIC int PMPI_Compare_and_swap(const void *oaddr, const void *caddr, void *raddr, MPI_Datatype type,
                                       int target, MPI_Aint disp, MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
+
     if (unlikely(rec == NULL))
         return mpi_host.Compare_and_swap(oaddr, caddr, raddr, type, target, disp, win);
     if (likely(args_plain(rec, 0, target, disp) && is_word(type) &&
                fast_cas(rec->win, oaddr, caddr, raddr, target, disp)))
         return MPI_SUCCESS;
-
-    struct rma_op what = { .oaddr = oaddr, .ocount = 1, .raddr = raddr, .rcount = 1, .caddr = caddr };
-    int err;
-
-    err = compare_and_swap(rec, &what, type, target, disp);
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Compare_and_swap", err, &what);
+    return cas_general(rec, oaddr, caddr, raddr, type, target, disp);
 }
 MRMA_EXPORT_MPI(Compare_and_swap);

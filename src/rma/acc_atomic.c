@@ -29,7 +29,8 @@ static const uint8_t width[ACC_TYPE_LAST] = {
  * cas: old gets what was there. */
 #define ACC_ATOMIC_WIDTH(BITS) \
     typedef uint##BITS##_t bits##BITS __attribute__((may_alias)); \
-    static void apply_##BITS(enum acc_op op, enum acc_type type, bits##BITS *at, const void *origin, void *old) \
+    static void apply_##BITS(enum acc_op op, enum acc_type type, bits##BITS *at, const void *origin, \
+                             void *old) \
     { \
         uint##BITS##_t value = 0, before; \
         if (op != ACC_NO_OP) \
@@ -43,7 +44,8 @@ static const uint8_t width[ACC_TYPE_LAST] = {
             while (op != ACC_NO_OP) { \
                 uint##BITS##_t after = before; \
                 acc_apply(op, type, &after, &value, 1); \
-                if (__atomic_compare_exchange_n(at, &before, after, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) \
+                if (__atomic_compare_exchange_n(at, &before, after, false, __ATOMIC_SEQ_CST, \
+                                                __ATOMIC_SEQ_CST)) \
                     break; \
             } \
         } \
@@ -88,7 +90,8 @@ void acc_atomic_apply(enum acc_op op, enum acc_type type, void *target, const vo
     }
 }
 
-bool acc_atomic(struct win *w, const struct win_ctl *ctl, void *at, const struct rma_op *op, bool fetch, size_t len)
+bool acc_atomic(struct win *w, const struct win_ctl *ctl, void *at, const struct rma_op *op, bool fetch,
+                size_t len)
 {
     const enum acc_type type = op->ttype->basic;
     const size_t unit = width[type];
@@ -141,9 +144,10 @@ static int wait_idle(struct win *w, int rank)
         rma_backoff(r, round);
         if (round % ALIVE_ROUNDS || t->peer->self || r->env->peer_alive(r->env->ctx, t->peer))
             continue;
-        if (atomic_load_explicit(&t->ctl->acc_busy, memory_order_acquire)) /* it did not finish before it ended */
-            return log_fail(r->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u (process %d) has died in an accumulate",
-                            rank, w->index, t->peer->pid);
+        if (atomic_load_explicit(&t->ctl->acc_busy, memory_order_acquire)) /* not done before it ended */
+            return log_fail(r->log, MRMA_ERR_PROC_FAILED,
+                            "rank %d of window %u (process %d) has died in an accumulate", rank, w->index,
+                            t->peer->pid);
     }
     return MRMA_SUCCESS;
 }

@@ -34,8 +34,10 @@
 
 #include "rma/win.h"
 
-enum acc_mode { ACC_MODE_ATOMIC, ACC_MODE_CLOSING, ACC_MODE_LOCKED }; /* win_ctl.acc_mode */
-enum acc_way { ACC_WAY_LOCKS, ACC_WAY_FENCE, ACC_WAY_LIGHT };         /* win.acc_way: never, B behind a fence, light */
+/* win_ctl.acc_mode */
+enum acc_mode { ACC_MODE_ATOMIC, ACC_MODE_CLOSING, ACC_MODE_LOCKED };
+/* win.acc_way: no instructions at all, a fence between A and B, the light form */
+enum acc_way { ACC_WAY_LOCKS, ACC_WAY_FENCE, ACC_WAY_LIGHT };
 
 /* More elements than that are faster under a lock. */
 enum { ACC_ATOMIC_MAX = 4 };
@@ -52,7 +54,8 @@ bool acc_atomic_fits(enum acc_type type, const void *target, size_t len);
  * memory of ctl's owner. False: nothing was done, acc_lock_mode and stripes.
  * Complete at the target when they return: locked instructions leave nothing in a
  * store buffer, so they do not make the window dirty. */
-bool acc_atomic(struct win *w, const struct win_ctl *ctl, void *at, const struct rma_op *op, bool fetch, size_t len);
+bool acc_atomic(struct win *w, const struct win_ctl *ctl, void *at, const struct rma_op *op, bool fetch,
+                size_t len);
 bool acc_atomic_cas(struct win *w, const struct win_ctl *ctl, void *at, const struct rma_op *op);
 
 /* Around the instructions: A and B, then E. False: not now, nor ever after. The first
@@ -110,7 +113,8 @@ static inline void acc_atomic_cas_word(acc_word *at, const void *compare, const 
 int acc_close(struct win *w, struct win_ctl *ctl);
 static inline int acc_lock_mode(struct win *w, struct win_ctl *ctl)
 {
-    if (likely(atomic_load_explicit(&ctl->acc_mode, memory_order_acquire) == ACC_MODE_LOCKED)) /* pairs with F */
+    /* Pairs with F. */
+    if (likely(atomic_load_explicit(&ctl->acc_mode, memory_order_acquire) == ACC_MODE_LOCKED))
         return 0;
     return acc_close(w, ctl);
 }

@@ -3,7 +3,8 @@
  *
  * Accumulates hold the stripe of every element they change: one mechanism for
  * single elements, long vectors, the kernel-assisted path and packets, so that
- * all are atomic against all. An uncontended stripe costs two atomics.
+ * all are atomic against all; callers have called acc_lock_mode, which excludes
+ * those that need no stripe (acc_atomic.h). An uncontended stripe costs two atomics.
  */
 #include "rma/direct.h"
 

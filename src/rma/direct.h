@@ -24,6 +24,8 @@ static inline void direct_copy(void *to, const void *from, size_t len)
     case 4:
         memcpy(to, from, 4);
         break;
+    case 0: /* memcpy may not be given the null pointers that MPI allows here */
+        break;
     default:
         memcpy(to, from, len);
     }

@@ -74,7 +74,8 @@ static inline acc_word *fast_word(struct win *w, int target, int64_t disp)
 }
 
 /* SUM of integers, REPLACE and NO_OP; from and to need no alignment. */
-static inline bool fast_fetch_op(struct win *w, enum acc_op op, const void *from, void *to, int target, int64_t disp)
+static inline bool fast_fetch_op(struct win *w, enum acc_op op, const void *from, void *to, int target,
+                                 int64_t disp)
 {
     acc_word *word = fast_word(w, target, disp);
     if (unlikely(!word))
@@ -84,7 +85,8 @@ static inline bool fast_fetch_op(struct win *w, enum acc_op op, const void *from
     return true;
 }
 
-static inline bool fast_cas(struct win *w, const void *value, const void *compare, void *to, int target, int64_t disp)
+static inline bool fast_cas(struct win *w, const void *value, const void *compare, void *to, int target,
+                            int64_t disp)
 {
     acc_word *word = fast_word(w, target, disp);
     if (unlikely(!word))

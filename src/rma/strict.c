@@ -27,6 +27,7 @@
  */
 #include "rma/strict.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,8 +2,8 @@
  * strict_ranges.c - disjoint ranges of accessed bytes.
  *
  * Where compatible accesses overlap, the range keeps the one that conflicts with
- * more: a get before a reading accumulate, an operation before MPI_NO_OP and
- * compare-and-swap. An access of several pieces is looked up as a whole before
+ * more: a get before a reading accumulate, an operation before compare-and-swap
+ * before MPI_NO_OP; reads of several types count as a get. An access of several pieces is looked up as a whole before
  * its first piece is added, so it never conflicts with itself.
  */
 #include "rma/strict_ranges.h"
@@ -25,11 +25,9 @@ static bool ops_agree(unsigned a, unsigned b, enum strict_same same)
 
 static bool compatible(const struct strict_access *a, const struct strict_access *b, enum strict_same same)
 {
-    if (a->kind != b->kind)
-        return only_reads(a) && only_reads(b);
-    if (a->kind == STRICT_ACC)
-        return a->basic == b->basic && ops_agree(a->op, b->op, same);
-    return a->kind == STRICT_GET;
+    if (only_reads(a) && only_reads(b))
+        return true;
+    return a->kind == STRICT_ACC && b->kind == STRICT_ACC && a->basic == b->basic && ops_agree(a->op, b->op, same);
 }
 
 static bool alike(const struct strict_access *a, const struct strict_access *b)
@@ -37,13 +35,21 @@ static bool alike(const struct strict_access *a, const struct strict_access *b)
     return a->kind == b->kind && a->basic == b->basic && a->op == b->op;
 }
 
-static bool stronger(const struct strict_access *a, const struct strict_access *than)
+static int rank(unsigned op)
 {
-    if (a->kind != than->kind)
-        return a->kind == STRICT_GET;
-    if (a->kind != STRICT_ACC || a->op == ACC_OP_NONE)
+    return op == ACC_NO_OP ? 0 : op == ACC_OP_NONE ? 1 : 2;
+}
+
+/* Make of a, which is compatible with old, what conflicts with all that either
+ * conflicts with. False: old does so already. */
+static bool combine(struct strict_access *a, const struct strict_access *old)
+{
+    if (old->kind != STRICT_ACC)
         return false;
-    return than->op == ACC_OP_NONE || (than->op == ACC_NO_OP && a->op != ACC_NO_OP);
+    if (a->kind == STRICT_ACC && a->basic == old->basic)
+        return rank(a->op) > rank(old->op);
+    *a = (struct strict_access){.lo = a->lo, .hi = a->hi, .kind = STRICT_GET};
+    return true;
 }
 
 static uint64_t lower(uint64_t a, uint64_t b)
@@ -134,10 +140,12 @@ void strict_ranges_add(struct strict_ranges *r, struct strict_access a)
     while (room && a.lo < end) {
         const bool known = i < r->n && r->v[i].lo <= a.lo;
         a.hi = lower(end, i == r->n ? end : known ? r->v[i].hi : r->v[i].lo);
-        if (!known)
+        if (!known) {
             room = add_new(r, &i, a);
-        else if (stronger(&a, &r->v[i]))
-            room = add_over(r, &i, a);
+        } else {
+            struct strict_access both = a;
+            room = !combine(&both, &r->v[i]) || add_over(r, &i, both);
+        }
         a.lo = a.hi;
         while (i < r->n && r->v[i].hi <= a.lo)
             i++;

@@ -217,6 +217,9 @@ static void flushes(enum mt_kind kind)
     for (int t = 0; t < w.size; t++) {
         MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, t, 0, w.win));
         MT_OK(MPI_Win_unlock(t, w.win));
+    }
+    mt_sync(&w); /* NOCHECK: nobody holds it exclusively */
+    for (int t = 0; t < w.size; t++) {
         MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, t, MPI_MODE_NOCHECK, w.win));
         MT_OK(MPI_Win_unlock(t, w.win));
     }

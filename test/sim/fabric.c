@@ -97,8 +97,11 @@ static void mem_free(void *ctx, void *ptr)
 {
     struct fabric_proc *p = ctx;
     pthread_mutex_lock(&p->mem_lock);
-    struct allocation *a = find_allocation(p, ptr, 0);
-    FABRIC_CHECK(a && a->at == ptr);
+    struct allocation *a = NULL;
+    LIST_EACH(node, &p->mem)
+        if (LIST_ENTRY(node, struct allocation, link)->at == (char *)ptr)
+            a = LIST_ENTRY(node, struct allocation, link);
+    FABRIC_CHECK(a);
     list_remove(&a->link);
     pthread_mutex_unlock(&p->mem_lock);
     free(a->at);

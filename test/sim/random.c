@@ -105,9 +105,10 @@ static int64_t apply(enum acc_op op, int64_t old, int64_t data)
 
 static struct dtype *strided(size_t n, size_t step)
 {
-    const struct dtype_run run = {.disp = 0, .len = step == 1 ? 8 * n : 8, .stride = (ptrdiff_t)(8 * step), .n = step == 1 ? 1 : n};
-    const struct dtype form = {.size = 8 * n, .extent = (ptrdiff_t)(8 * n * step), .basic = ACC_I64, .elems = n,
-                               .runs = &run, .eruns = &run, .nruns = n ? 1 : 0, .neruns = n ? 1 : 0};
+    const struct dtype_run run = {.disp = 0, .len = step == 1 ? 8 * n : 8, .stride = (ptrdiff_t)(8 * step),
+                                  .n = step == 1 ? 1 : n};
+    const struct dtype form = {.size = 8 * n, .extent = (ptrdiff_t)(8 * n * step), .basic = ACC_I64,
+                               .elems = n, .runs = &run, .eruns = &run, .nruns = n ? 1 : 0, .neruns = n ? 1 : 0};
     struct dtype *type;
     FABRIC_CHECK(dtype_create(&form, &type) == MRMA_SUCCESS);
     return type;
@@ -200,7 +201,8 @@ static void add_op(int origin, int target)
     struct op *o = &sim.ops[sim.nops];
     if (sim.nops == MAX_OPS)
         return;
-    *o = (struct op){.origin = origin, .target = target, .kind = (enum kind)below(OP_KINDS), .value = mix(sim.seed) + sim.nops * LANE};
+    *o = (struct op){.origin = origin, .target = target, .kind = (enum kind)below(OP_KINDS)};
+    o->value = mix(sim.seed) + sim.nops * LANE;
     o->acc = accs[below(sizeof accs / sizeof *accs)];
     o->pause = below(20) ? 0 : (unsigned)below(200);
     if (o->kind == OP_ACC && o->acc == ACC_NO_OP)
@@ -294,8 +296,8 @@ static void issue(struct fabric_proc *p, struct win *w, struct op *o)
     o->result = malloc((o->n * o->origin_step + 1) * 8);
     for (size_t i = 0; i < o->n; i++)
         o->origin_buf[i * o->origin_step] = datum(o->value, i);
-    struct rma_op op = {.oaddr = o->origin_buf, .ocount = 1, .otype = o->otype, .raddr = o->result, .rcount = 1,
-                        .rtype = o->otype, .target = o->target, .disp = (int64_t)o->first * 8, .tcount = 1,
+    struct rma_op op = {.oaddr = o->origin_buf, .ocount = 1, .otype = o->otype, .raddr = o->result,
+                        .rcount = 1, .rtype = o->otype, .target = o->target, .disp = (int64_t)o->first * 8, .tcount = 1,
                         .ttype = o->ttype};
     if (o->kind == OP_ACC || o->kind == OP_GET_ACC || o->kind == OP_SUM)
         op.op = o->acc;
@@ -521,11 +523,9 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random)};
     pkt_types_init();
-    if (argc < 2) {
-        /* cmocka takes SIGABRT for itself while a test runs: the seed goes first */
-        return cmocka_run_group_tests_name("random programs", tests, NULL, NULL);
-    }
     signal(SIGABRT, on_abort);
+    if (argc < 2)
+        return cmocka_run_group_tests_name("random programs", tests, NULL, NULL);
     const uint64_t first = strtoull(argv[1], NULL, 0), n = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
     for (uint64_t i = 0; i < n; i++)
         run_program(first + i);

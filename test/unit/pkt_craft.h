@@ -24,8 +24,9 @@ static inline struct pkt_hdr *craft_hdr(struct craft *c)
 static inline void craft_begin(struct craft *c, enum pkt_type type, const struct win *to, int rank)
 {
     memset(c, 0, sizeof *c);
-    *craft_hdr(c) = (struct pkt_hdr){.version = PKT_VERSION, .type = (uint8_t)type, .len = sizeof(struct pkt_hdr),
-                                     .epoch = type == PKT_OPS ? PKT_EPOCH_NOCHECK : PKT_EPOCH_NONE, .win = to->index,
+    *craft_hdr(c) = (struct pkt_hdr){.version = PKT_VERSION, .type = (uint8_t)type,
+                                     .epoch = type == PKT_OPS ? PKT_EPOCH_NOCHECK : PKT_EPOCH_NONE,
+                                     .len = sizeof(struct pkt_hdr), .win = to->index,
                                      .win_gen = to->index_gen, .rank = (uint32_t)rank};
 }
 
@@ -40,8 +41,8 @@ static inline void craft_append(struct craft *c, const void *data, size_t len)
 }
 
 /* Append a whole record and count it. */
-static inline void craft_record(struct craft *c, const struct pkt_op *op, const struct pkt_seg *segs, unsigned nseg,
-                                const void *data, size_t len)
+static inline void craft_record(struct craft *c, const struct pkt_op *op, const struct pkt_seg *segs,
+                                unsigned nseg, const void *data, size_t len)
 {
     craft_append(c, op, sizeof *op);
     craft_append(c, segs, nseg * sizeof *segs);

@@ -11,12 +11,13 @@
 
 #include "base/err.h"
 #include "base_helper.h"
-#include "rma/acc_atomic.h"
+#include "rma/fast.h"
 #include "../sim/fabric.h"
 
 static const enum acc_type fitting[] = {
-    ACC_I8,   ACC_U8,       ACC_I16,       ACC_U16,       ACC_I32,       ACC_U32,  ACC_I64,  ACC_U64,  ACC_F32, ACC_F64,
-    ACC_BOOL, ACC_LOGICAL8, ACC_LOGICAL16, ACC_LOGICAL32, ACC_LOGICAL64, ACC_BYTE, ACC_CHAR, ACC_WCHAR,
+    ACC_I8,       ACC_U8,        ACC_I16,       ACC_U16,       ACC_I32,  ACC_U32,  ACC_I64,   ACC_U64,
+    ACC_F32,      ACC_F64,       ACC_BOOL,      ACC_LOGICAL8,  ACC_LOGICAL16,
+    ACC_LOGICAL32, ACC_LOGICAL64, ACC_BYTE,     ACC_CHAR,      ACC_WCHAR,
 };
 enum { NFITTING = sizeof fitting / sizeof fitting[0] };
 
@@ -65,7 +66,8 @@ static void test_elements(void **state)
                 memcpy(before, target + 8, unit);
                 memcpy(expected, target, sizeof target);
                 acc_apply(op, type, expected + 8, origin + 1, 1);
-                acc_atomic_apply(op, type, target + 8, op == ACC_NO_OP ? NULL : origin + 1, n % 2 ? old + 1 : NULL);
+                acc_atomic_apply(op, type, target + 8, op == ACC_NO_OP ? NULL : origin + 1,
+                                 n % 2 ? old + 1 : NULL);
                 assert_memory_equal(target, expected, sizeof target);
                 if (n % 2)
                     assert_memory_equal(old + 1, before, unit);
@@ -75,6 +77,32 @@ static void test_elements(void **state)
         }
     }
     assert_int_equal(pairs, 8 * 12 + 2 * 6 + 5 * 5 + 5 + 2 + 2);
+}
+
+/* The inline forms of the entry points, with buffers that are not aligned. */
+static void test_words(void **state)
+{
+    static const enum acc_op ops[] = {ACC_SUM, ACC_REPLACE, ACC_NO_OP};
+    uint64_t seed = 31, word, expected, value;
+    unsigned char origin[9], old[9];
+    (void)state;
+    for (int i = 0; i < 600; i++) {
+        const uint64_t before = word = expected = next_random(&seed);
+        value = next_random(&seed);
+        memcpy(origin + 1, &value, 8);
+        if (i % 4 < 3) {
+            acc_apply(ops[i % 4], ACC_U64, &expected, &value, 1);
+            acc_atomic_word(ops[i % 4], &word, ops[i % 4] == ACC_NO_OP ? NULL : origin + 1, old + 1);
+        } else {
+            unsigned char compare[9];
+            const uint64_t guess = i % 8 == 3 ? before : before ^ UINT64_C(1) << 63;
+            memcpy(compare + 1, &guess, 8);
+            expected = guess == before ? value : before;
+            acc_atomic_cas_word(&word, compare + 1, origin + 1, old + 1);
+        }
+        assert_true(word == expected);
+        assert_memory_equal(old + 1, &before, 8);
+    }
 }
 
 static void test_fits(void **state)
@@ -106,8 +134,9 @@ static int64_t values[64], results[64];
 static int do_call(struct win *w, int target, const struct call *c)
 {
     const struct dtype type = dtype_basic((uint8_t)c->type);
-    const struct rma_op op = {.oaddr = values, .ocount = c->n, .otype = &type, .raddr = results, .rcount = c->n,
-                              .rtype = &type, .caddr = values + 1, .target = target, .disp = (int64_t)c->disp,
+    const struct rma_op op = {.oaddr = values, .ocount = c->n, .otype = &type, .raddr = results,
+                              .rcount = c->n, .rtype = &type, .caddr = values + 1, .target = target,
+                              .disp = (int64_t)c->disp,
                               .tcount = c->n, .ttype = &type, .op = c->op};
     return c->cas ? rma_compare_and_swap(w, &op) : rma_get_accumulate(w, &op);
 }
@@ -148,8 +177,9 @@ static unsigned mode_after(const struct fabric_opts *opts, bool cma, int target,
 static void test_who_closes(void **state)
 {
     static const struct call keep[] = {
-        {ACC_SUM, ACC_I64, 1, 8, false},     {ACC_SUM, ACC_F64, 4, 0, false}, {ACC_NO_OP, ACC_I32, 1, 4, false},
-        {ACC_REPLACE, ACC_I16, 2, 2, false}, {ACC_LXOR, ACC_BOOL, 1, 7, false}, {ACC_OP_NONE, ACC_I64, 1, 16, true},
+        {ACC_SUM, ACC_I64, 1, 8, false},     {ACC_SUM, ACC_F64, 4, 0, false},
+        {ACC_NO_OP, ACC_I32, 1, 4, false},   {ACC_REPLACE, ACC_I16, 2, 2, false},
+        {ACC_LXOR, ACC_BOOL, 1, 7, false},   {ACC_OP_NONE, ACC_I64, 1, 16, true},
         {ACC_OP_NONE, ACC_LOGICAL8, 1, 5, true},
     };
     static const struct call closing[] = {
@@ -159,7 +189,8 @@ static void test_who_closes(void **state)
         {ACC_OP_NONE, ACC_I32, 1, 6, true},
     };
     const struct fabric_opts plain = {.nproc = 2}, threads = {.nproc = 2, .threads = true};
-    const struct fabric_opts packets = {.nproc = 2, .path = CONF_PATH_SHM_PACKETS, .progress = CONF_PROGRESS_AGENT};
+    const struct fabric_opts packets = {.nproc = 2, .path = CONF_PATH_SHM_PACKETS,
+                                        .progress = CONF_PROGRESS_AGENT};
     (void)state;
     for (int target = 0; target < 2; target++) {
         for (unsigned i = 0; i < sizeof keep / sizeof keep[0]; i++)
@@ -255,7 +286,8 @@ static void closing_body(struct fabric_proc *p, void *arg)
     struct closing *c = arg;
     const int64_t one = 1;
     const struct dtype type = dtype_basic(ACC_I64);
-    const struct rma_op op = {.oaddr = &one, .ocount = 1, .otype = &type, .tcount = 1, .ttype = &type, .op = ACC_SUM};
+    const struct rma_op op = {.oaddr = &one, .ocount = 1, .otype = &type, .tcount = 1, .ttype = &type,
+                              .op = ACC_SUM};
     struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, 8, 1);
     struct win_ctl *ctl = w->targets[0].ctl;
     _Atomic int64_t *word = (_Atomic int64_t *)(void *)w->targets[0].base;
@@ -307,10 +339,13 @@ static void add(struct win *w, enum acc_type basic, size_t disp, size_t n, bool 
     static const int64_t ones[ELEMENTS] = {1, 1, 1, 1, 1, 1, 1, 1};
     static const double reals[ELEMENTS] = {1, 1, 1, 1, 1, 1, 1, 1};
     int64_t old[ELEMENTS];
+    if (n == 1 && basic == ACC_I64 && fetch && disp % 16 &&
+        fast_fetch_op(w, ACC_SUM, ones, old, 0, (int64_t)disp))
+        return;
     const struct dtype type = dtype_basic((uint8_t)basic);
-    const struct rma_op op = {.oaddr = basic == ACC_F64 ? (const void *)reals : ones, .ocount = n, .otype = &type,
-                              .raddr = old, .rcount = n, .rtype = &type, .target = 0, .disp = (int64_t)disp, .tcount = n,
-                              .ttype = &type, .op = ACC_SUM};
+    const struct rma_op op = {.oaddr = basic == ACC_F64 ? (const void *)reals : ones, .ocount = n,
+                              .otype = &type, .raddr = old, .rcount = n, .rtype = &type, .target = 0,
+                              .disp = (int64_t)disp, .tcount = n, .ttype = &type, .op = ACC_SUM};
     FABRIC_CHECK((fetch ? rma_get_accumulate(w, &op) : rma_accumulate(w, &op)) == MRMA_SUCCESS);
 }
 
@@ -320,9 +355,10 @@ static void count_up(struct win *w, size_t disp)
     const struct dtype type = dtype_basic(ACC_I64);
     int64_t seen = 0, next = 1, old;
     for (;;) {
-        const struct rma_op op = {.oaddr = &next, .caddr = &seen, .raddr = &old, .target = 0, .disp = (int64_t)disp,
-                                  .tcount = 1, .ttype = &type};
-        FABRIC_CHECK(rma_compare_and_swap(w, &op) == MRMA_SUCCESS);
+        const struct rma_op op = {.oaddr = &next, .caddr = &seen, .raddr = &old, .target = 0,
+                                  .disp = (int64_t)disp, .tcount = 1, .ttype = &type};
+        if (disp % 16 || !fast_cas(w, &next, &seen, &old, 0, (int64_t)disp))
+            FABRIC_CHECK(rma_compare_and_swap(w, &op) == MRMA_SUCCESS);
         if (old == seen)
             return;
         seen = old;
@@ -339,8 +375,8 @@ static void race_body(struct fabric_proc *p, void *arg)
     uint64_t seed = (uint64_t)p->rank * 977 + 13;
     for (int round = 0; round < race->rounds; round++) {
         memset(plain[p->rank], 0, sizeof plain[0]);
-        struct win *w = fabric_win(p, race->cma ? WIN_CREATE : WIN_ALLOCATE, race->cma ? plain[p->rank] : NULL,
-                                   sizeof plain[0], 1);
+        struct win *w = fabric_win(p, race->cma ? WIN_CREATE : WIN_ALLOCATE,
+                                   race->cma ? plain[p->rank] : NULL, sizeof plain[0], 1);
         FABRIC_CHECK(rma_lock_all(w, 0) == MRMA_SUCCESS);
         fabric_barrier(p);
         const uint64_t when = next_random(&seed) % SINGLES;
@@ -411,6 +447,7 @@ static int all_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_elements),
+        cmocka_unit_test(test_words),
         cmocka_unit_test(test_fits),
         cmocka_unit_test(test_who_closes),
         cmocka_unit_test(test_busy_is_waited_for),

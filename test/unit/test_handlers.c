@@ -255,9 +255,9 @@ static void test_wrong_reply(void **state)
         uint32_t request;
         uint64_t offset;
         size_t len;
-    } wrong[] = {{1, number + 1, 0, 64}, {1, number - 1, 0, 64}, {2, number, 0, 64},       {1, number, 8, 56},
-                 {1, number, 64, 8},     {1, number, 0, 72},     {1, number, 0, 0},        {1, number, UINT64_MAX, 8},
-                 {1, number, UINT64_MAX - 7, 8}};
+    } wrong[] = {{1, number + 1, 0, 64},     {1, number - 1, 0, 64}, {2, number, 0, 64},
+                 {1, number, 8, 56},         {1, number, 64, 8},     {1, number, 0, 72},
+                 {1, number, UINT64_MAX, 8}, {1, number, 0, 0},      {1, number, UINT64_MAX - 7, 8}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         const uint64_t before = fabric->procs[0].rma.stats.refused;
         craft_begin(&c, PKT_REPLY, w, wrong[i].from);
@@ -265,8 +265,8 @@ static void test_wrong_reply(void **state)
         craft_hdr(&c)->offset = wrong[i].offset;
         craft_append(&c, junk, wrong[i].len);
         /* not settle: process 1 has the request in its ring and would answer it */
-        assert_int_equal(ch3_send_copy(&fabric->procs[wrong[i].from].peers[0].peer.vc, c.bytes, craft_hdr(&c)->len),
-                         MRMA_SUCCESS);
+        struct ch3_vc *vc = &fabric->procs[wrong[i].from].peers[0].peer.vc;
+        assert_int_equal(ch3_send_copy(vc, c.bytes, craft_hdr(&c)->len), MRMA_SUCCESS);
         fabric_progress(&fabric->procs[0]);
         assert_int_equal(fabric->procs[0].rma.stats.refused, before + 1);
         assert_false(rma_req_done(&req));

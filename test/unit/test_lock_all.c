@@ -139,6 +139,62 @@ static void test_wrong_order(void **state)
     assert_int_equal(atomic_load(&s->w[0]->lead->all_holders), 0);
 }
 
+/* ---- two threads as tight as can be: the two orders of the protocol's diagram ---- */
+
+#if defined(__SANITIZE_THREAD__)
+enum { TIGHT = 40000 };
+#else
+enum { TIGHT = 400000 };
+#endif
+
+struct tight {
+    struct steps *s;
+    _Atomic int exclusive, all;
+    _Atomic uint64_t entered;
+    _Atomic bool stop;
+};
+
+/* lock_all, one access, unlock_all, over and over; nobody is waited for. */
+static void *tight_all(void *arg)
+{
+    struct tight *t = arg;
+    while (!atomic_load_explicit(&t->stop, memory_order_relaxed)) {
+        lock_all_join(t->s->w[0]);
+        if (lockword_open_to_all(word(t->s, 1))) {
+            atomic_store(&t->all, 1);
+            FABRIC_CHECK(atomic_load(&t->exclusive) == 0);
+            atomic_store(&t->all, 0);
+            atomic_fetch_add_explicit(&t->entered, 1, memory_order_relaxed);
+        }
+        lock_all_leave(t->s->w[0]);
+    }
+    return NULL;
+}
+
+static void test_tight(void **state)
+{
+    struct tight t = {.s = *state};
+    pthread_t thread;
+    uint64_t back = 0;
+    assert_int_equal(pthread_create(&thread, NULL, tight_all, &t), 0);
+    for (int i = 0; i < TIGHT; i++) {
+        bool yielded = false, granted;
+        (void)lockword_take(word(t.s, 1), true, &granted);
+        assert_true(granted);
+        while (!pass(t.s, 2, 1, &yielded))
+            back++;
+        atomic_store(&t.exclusive, 1);
+        FABRIC_CHECK(atomic_load(&t.all) == 0);
+        atomic_store(&t.exclusive, 0);
+        lock_release(t.s->w[2], &t.s->w[2]->targets[1], true);
+    }
+    atomic_store(&t.stop, true);
+    pthread_join(thread, NULL);
+    assert_true(back > 0 && atomic_load(&t.entered) > 0);
+    assert_int_equal(atomic_load(&t.s->w[0]->lead->all_holders), 0);
+    assert_int_equal(atomic_load(&t.s->w[0]->lead->all_blocked), 0);
+}
+
 /* ---- all at once ---- */
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -350,6 +406,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STEP_TEST(test_free_target),           STEP_TEST(test_exclusive_steps_back),
         STEP_TEST(test_shared_and_nocheck),    STEP_TEST(test_wrong_order),
+        STEP_TEST(test_tight),
         cmocka_unit_test(test_mapped),         cmocka_unit_test(test_cma),
         cmocka_unit_test(test_packets),        cmocka_unit_test(test_both),
         cmocka_unit_test(test_nobody_starves),

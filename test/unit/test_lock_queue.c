@@ -46,8 +46,8 @@ static int setup(void **state)
     atomic_store(&pkt_arrived, 0);
     memset(area, 0, sizeof area);
     nacks = 0;
-    fabric = fabric_new(&(struct fabric_opts){.nproc = PROCS, .per_node = NODE, .progress = CONF_PROGRESS_POLL,
-                                              .quiet = true});
+    fabric = fabric_new(&(struct fabric_opts){.nproc = PROCS, .per_node = NODE, .quiet = true,
+                                              .progress = CONF_PROGRESS_POLL});
     fabric_run(fabric, create, NULL);
     fabric_watchdog(60);
     return 0;
@@ -106,7 +106,8 @@ static void check_queued(unsigned n)
     assert_int_equal(atomic_load(&win[0]->ctl->packets_wait), n != 0);
 }
 
-static const unsigned exclusive = PKT_F_LOCK_EXCLUSIVE | PKT_F_UNLOCK, shared = PKT_F_LOCK_SHARED | PKT_F_UNLOCK;
+static const unsigned exclusive = PKT_F_LOCK_EXCLUSIVE | PKT_F_UNLOCK;
+static const unsigned shared = PKT_F_LOCK_SHARED | PKT_F_UNLOCK;
 
 /* A free lock is taken, used and given back in one packet. */
 static void test_free_lock(void **state)

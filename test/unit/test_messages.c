@@ -14,6 +14,14 @@ struct scenario {
     sent expected;
 };
 
+static void check_count(int rank, int type, int n, int expected)
+{
+    if (n == expected)
+        return;
+    print_error("process %d sent %d packets of type %d, expected %d\n", rank, n, type, expected);
+    FABRIC_CHECK(!"number of messages");
+}
+
 static void body(struct fabric_proc *p, void *arg)
 {
     const struct scenario *s = arg;
@@ -26,11 +34,8 @@ static void body(struct fabric_proc *p, void *arg)
         rest(p);
         const struct ch3_stats after = counters(p);
         for (int type = 0; type < PKT_TYPE_LAST; type++)
-            if (after.by_type[type] - before.by_type[type] != s->expected[p->rank][type]) {
-                print_error("process %d sent %d packets of type %d, expected %d\n", p->rank,
-                            (int)(after.by_type[type] - before.by_type[type]), type, (int)s->expected[p->rank][type]);
-                FABRIC_CHECK(!"number of messages");
-            }
+            check_count(p->rank, type, (int)(after.by_type[type] - before.by_type[type]),
+                        (int)s->expected[p->rank][type]);
     }
     fabric_win_free(w);
 }

@@ -9,7 +9,7 @@
  */
 #include "pkt_helper.h"
 
-enum { RING_BUSTER = 600 * 1024 };
+enum { RING_BUSTER = 320 * 1024 };
 
 struct variant {
     enum conf_progress progress;
@@ -17,7 +17,11 @@ struct variant {
 };
 
 static const struct variant variants[] = {
-    {CONF_PROGRESS_POLL, 0, 0}, {CONF_PROGRESS_AGENT, 0, 0}, {CONF_PROGRESS_POLL, 40, 30}, {CONF_PROGRESS_AGENT, 40, 30}};
+    {CONF_PROGRESS_POLL, 0, 0},
+    {CONF_PROGRESS_AGENT, 0, 0},
+    {CONF_PROGRESS_POLL, 40, 30},
+    {CONF_PROGRESS_AGENT, 40, 30},
+};
 
 static void run_one(struct fabric_opts opts, void (*body)(struct fabric_proc *p, void *arg), void *arg)
 {
@@ -35,8 +39,10 @@ static void run_all(int nproc, int per_node, void (*body)(struct fabric_proc *p,
 {
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
         run_one((struct fabric_opts){.nproc = nproc, .per_node = per_node, .progress = variants[i].progress,
-                                     .path = per_node ? CONF_PATH_AUTO : CONF_PATH_SHM_PACKETS, .seed = i + 1,
-                                     .refuse_percent = variants[i].refuse, .delay_percent = variants[i].delay},
+                                     .path = per_node ? CONF_PATH_AUTO : CONF_PATH_SHM_PACKETS,
+                                     .seed = i + 1,
+                                     .refuse_percent = variants[i].refuse,
+                                     .delay_percent = variants[i].delay},
                 body, arg);
 }
 
@@ -601,7 +607,8 @@ static void requests(struct fabric_proc *p, void *arg)
         struct rma_req req[3];
         const size_t cells = sizes[k] / 8;
         struct rma_op put_op = i64_op(out, NULL, target, 0, cells, ACC_OP_NONE);
-        struct rma_op add_op = i64_op(out, NULL, target, 0, cells, ACC_SUM), get_op = i64_op(NULL, in, target, 0, cells, 0);
+        struct rma_op add_op = i64_op(out, NULL, target, 0, cells, ACC_SUM);
+        struct rma_op get_op = i64_op(NULL, in, target, 0, cells, ACC_OP_NONE);
         for (size_t i = 0; i < cells; i++)
             out[i] = (int64_t)(i * (k + 1)) + p->rank;
         OK(rma_lock(w, true, target, 0));

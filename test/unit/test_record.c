@@ -61,7 +61,8 @@ static struct dtype *flat_type(uint8_t basic, size_t bytes)
     struct dtype form = {.size = bytes, .extent = (ptrdiff_t)bytes, .basic = basic, .elems = bytes / unit,
                          .runs = &run, .nruns = 1, .eruns = &run, .neruns = 1}, *type;
     if (unit < bytes && below(2)) { /* the same in pieces of a unit, backwards */
-        run = (struct dtype_run){.disp = (ptrdiff_t)(bytes - unit), .len = unit, .stride = -(ptrdiff_t)unit, .n = bytes / unit};
+        run = (struct dtype_run){.disp = (ptrdiff_t)(bytes - unit), .len = unit, .stride = -(ptrdiff_t)unit,
+                                 .n = bytes / unit};
         assert_int_equal(bytes % unit, 0);
     }
     assert_int_equal(dtype_create(&form, &type), MRMA_SUCCESS);
@@ -76,8 +77,8 @@ static ptrdiff_t *expand(const struct dtype *type, size_t count)
         for (size_t r = 0; r < type->nruns; r++)
             for (size_t k = 0; k < type->runs[r].n; k++)
                 for (size_t b = 0; b < type->runs[r].len; b++)
-                    list[n++] = (ptrdiff_t)c * type->extent + type->runs[r].disp + (ptrdiff_t)k * type->runs[r].stride +
-                                (ptrdiff_t)b;
+                    list[n++] = (ptrdiff_t)c * type->extent + type->runs[r].disp +
+                                (ptrdiff_t)k * type->runs[r].stride + (ptrdiff_t)b;
     return list;
 }
 
@@ -128,8 +129,8 @@ static void cut(enum pkt_op_kind kind, enum acc_op op, uint8_t basic)
     const size_t count = 1 + below(4);
     struct dtype *ttype = random_type(acc ? basic : ACC_NONE, 20000);
     struct dtype *otype = below(2) ? ttype : flat_type(acc ? basic : ACC_NONE, ttype->size * count);
-    const struct rma_op o = {.oaddr = origin_area + MIDDLE, .ocount = otype == ttype ? count : 1, .otype = otype,
-                             .tcount = count, .ttype = ttype, .op = op};
+    const struct rma_op o = {.oaddr = origin_area + MIDDLE, .ocount = otype == ttype ? count : 1,
+                             .otype = otype, .tcount = count, .ttype = ttype, .op = op};
     ptrdiff_t *target = expand(ttype, count), *origin = expand(otype, o.ocount);
     struct check c = {.kind = kind, .op = op, .type = acc ? basic : 0, .request = (uint32_t)below(1000),
                       .data = kind != PKT_OP_GET && op != ACC_NO_OP, .unit = acc ? acc_extent(basic) : 1,
@@ -190,7 +191,8 @@ static void test_limits(void **state)
     enum { TOTAL = 100000 };
     const size_t cap = PKT_MAX - sizeof(struct pkt_hdr);
     const struct dtype byte = dtype_basic(ACC_U8), cell = dtype_basic(ACC_C128);
-    struct rma_op o = {.oaddr = origin_area, .ocount = TOTAL, .otype = &byte, .tcount = TOTAL, .ttype = &byte};
+    struct rma_op o = {.oaddr = origin_area, .ocount = TOTAL, .otype = &byte, .tcount = TOTAL,
+                       .ttype = &byte};
     struct record_source src;
     size_t n = 0;
     (void)state;
@@ -241,7 +243,8 @@ static void test_cas(void **state)
     for (size_t i = 0; i < sizeof types; i++) {
         const struct dtype type = dtype_basic(types[i]);
         const size_t unit = acc_extent(types[i]);
-        const struct rma_op o = {.oaddr = origin_area + 1, .caddr = origin_area + 101, .tcount = 1, .ttype = &type};
+        const struct rma_op o = {.oaddr = origin_area + 1, .caddr = origin_area + 101, .tcount = 1,
+                                 .ttype = &type};
         const struct pkt_op *rec = (const void *)room;
         const struct pkt_seg *seg = (const void *)(rec + 1);
         const size_t len = record_build_cas(room, &o, 77, 5);

@@ -30,8 +30,8 @@ static void destroy(struct fabric_proc *p, void *arg)
 static int setup(void **state)
 {
     (void)state;
-    fabric = fabric_new(&(struct fabric_opts){.nproc = 2, .path = CONF_PATH_SHM_PACKETS, .progress = CONF_PROGRESS_POLL,
-                                              .quiet = true});
+    fabric = fabric_new(&(struct fabric_opts){.nproc = 2, .path = CONF_PATH_SHM_PACKETS,
+                                              .progress = CONF_PROGRESS_POLL, .quiet = true});
     fabric_run(fabric, create, NULL);
     memset(area, PATTERN, sizeof area);
     fabric_watchdog(60);
@@ -71,7 +71,8 @@ static void check_usable(void)
 
 static void check_refused(struct craft *c, int err)
 {
-    const uint64_t before = refused(&fabric->procs[1]), errors = counters(&fabric->procs[1]).by_type[PKT_ERROR];
+    const uint64_t before = refused(&fabric->procs[1]);
+    const uint64_t errors = counters(&fabric->procs[1]).by_type[PKT_ERROR];
     craft_send(fabric, 0, 1, c);
     check_untouched();
     assert_int_equal(refused(&fabric->procs[1]), before + 1);
@@ -118,9 +119,11 @@ static const struct bad bad_records[] = {
     {OP(PKT_OP_PUT, 0, 0, 1, 8), 1, {{.disp = INT64_MIN, .len = 8}}, 8, MRMA_ERR_RMA_RANGE},
     {OP(PKT_OP_PUT, 0, 0, 1, 8), 1, {{.disp = 8, .len = UINT64_MAX}}, 8, MRMA_ERR_RMA_RANGE},
     {OP(PKT_OP_PUT, 0, 0, 1, 8), 1, {{.disp = 8, .len = UINT64_MAX - 7}}, 8, MRMA_ERR_RMA_RANGE},
-    {OP(PKT_OP_PUT, 0, 0, 2, 16), 2, {{.disp = 8, .len = 8}, {.disp = SIZE, .len = 8}}, 16, MRMA_ERR_RMA_RANGE},
+    {OP(PKT_OP_PUT, 0, 0, 2, 16), 2, {{.disp = 8, .len = 8}, {.disp = SIZE, .len = 8}}, 16,
+     MRMA_ERR_RMA_RANGE},
     {OP(PKT_OP_GET, 0, 0, 1, 0), 1, {{.disp = SIZE - 4, .len = 8}}, 0, MRMA_ERR_RMA_RANGE},
-    {OP(PKT_OP_ACC, ACC_SUM, ACC_I64, 2, 16), 2, {{.disp = 8, .len = 8}, {.disp = -8, .len = 8}}, 16, MRMA_ERR_RMA_RANGE},
+    {OP(PKT_OP_ACC, ACC_SUM, ACC_I64, 2, 16), 2, {{.disp = 8, .len = 8}, {.disp = -8, .len = 8}}, 16,
+     MRMA_ERR_RMA_RANGE},
     /* lengths that do not agree */
     {OP(PKT_OP_PUT, 0, 0, 1, 0), 1, {{.disp = 8, .len = 0}}, 0, MRMA_ERR_COUNT},
     {OP(PKT_OP_PUT, 0, 0, 1, 8), 1, {{.disp = 8, .len = 16}}, 8, MRMA_ERR_COUNT},
@@ -206,7 +209,8 @@ static void test_records_behind(void **state)
 /* What lies at the very ends of the window, and records that name nothing. */
 static void test_good_limits(void **state)
 {
-    static const struct pkt_op put = {.kind = PKT_OP_PUT, .nseg = 2, .data_len = 2}, none = {.kind = PKT_OP_PUT};
+    static const struct pkt_op put = {.kind = PKT_OP_PUT, .nseg = 2, .data_len = 2};
+    static const struct pkt_op none = {.kind = PKT_OP_PUT};
     static const struct pkt_seg ends[2] = {{.disp = 0, .len = 1}, {.disp = SIZE - 1, .len = 1}};
     const uint64_t before = refused(&fabric->procs[1]);
     struct craft c;
