@@ -37,7 +37,7 @@
 
 struct strict_target {
     struct strict_ranges ranges;
-    uint64_t held;  /* what this process has added to the target's strict_locks */
+    uint64_t held; /* what this process has added to the target's strict_locks */
     bool exclusive, nocheck;
 };
 
@@ -104,14 +104,15 @@ static int check_noput(const struct win *w, const struct rma_target *t, enum str
     if (!t->direct || !updates(kind, op))
         return MRMA_SUCCESS;
     if (in_fence_epoch(w))
-        noput = w->phase && atomic_load_explicit(&t->ctl->noput_phase[w->phase & 1], memory_order_relaxed) == w->phase;
+        noput = w->phase &&
+                atomic_load_explicit(&t->ctl->noput_phase[w->phase & 1], memory_order_relaxed) == w->phase;
     else if (w->epoch.state == EPOCH_PSCW)
         noput = atomic_load_explicit(&t->ctl->noput_post, memory_order_relaxed);
     if (!noput)
         return MRMA_SUCCESS;
     char name[40];
-    return log_fail(w->rma->log, MRMA_ERR_ASSERT, "window %u: %s to rank %d, which has given MPI_MODE_NOPUT", w->index,
-                    describe(kind, op, name, sizeof name), (int)(t - w->targets));
+    return log_fail(w->rma->log, MRMA_ERR_ASSERT, "window %u: %s to rank %d, which has given MPI_MODE_NOPUT",
+                    w->index, describe(kind, op, name, sizeof name), (int)(t - w->targets));
 }
 
 int strict_arrival(const struct win *w, unsigned kind, unsigned op, unsigned epoch)
@@ -121,8 +122,9 @@ int strict_arrival(const struct win *w, unsigned kind, unsigned op, unsigned epo
                                                  : false;
     if (!noput || kind == PKT_OP_GET || (op == ACC_NO_OP && (kind == PKT_OP_ACC || kind == PKT_OP_GET_ACC)))
         return MRMA_SUCCESS;
-    return log_fail(w->rma->log, MRMA_ERR_ASSERT, "window %u: rank %d has given MPI_MODE_NOPUT, but a %s came", w->index,
-                    w->rank, kind == PKT_OP_PUT ? "put" : "accumulate");
+    return log_fail(w->rma->log, MRMA_ERR_ASSERT,
+                    "window %u: rank %d has given MPI_MODE_NOPUT, but a %s came", w->index, w->rank,
+                    kind == PKT_OP_PUT ? "put" : "accumulate");
 }
 
 static int check_hints(const struct win *w, enum strict_kind kind, unsigned op)
@@ -141,16 +143,18 @@ static enum strict_same same_rule(const struct win_hints *h)
     return h->ordering & WIN_ORDER_WAW ? STRICT_SAME_TYPE : STRICT_SAME_OP_NO_OP;
 }
 
-static int conflict(const struct win *w, int rank, const struct strict_access *a, const struct strict_access *old)
+static int conflict(const struct win *w, int rank, const struct strict_access *a,
+                    const struct strict_access *old)
 {
     char mine[40], theirs[40];
     const uint64_t lo = a->lo > old->lo ? a->lo : old->lo, hi = a->hi < old->hi ? a->hi : old->hi;
-    return log_fail(w->rma->log, MRMA_ERR_RMA_CONFLICT,
-                    "window %u, target %d: %s (%s) of bytes %llu to %llu conflicts with an earlier %s (%s) in this epoch",
-                    w->index, rank, describe(a->kind, a->op, mine, sizeof mine),
-                    a->kind == STRICT_ACC ? acc_type_name((enum acc_type)a->basic) : "bytes", (unsigned long long)lo,
-                    (unsigned long long)hi - 1, describe(old->kind, old->op, theirs, sizeof theirs),
-                    old->kind == STRICT_ACC ? acc_type_name((enum acc_type)old->basic) : "bytes");
+    return log_fail(
+        w->rma->log, MRMA_ERR_RMA_CONFLICT,
+        "window %u, target %d: %s (%s) of bytes %llu to %llu conflicts with an earlier %s (%s) in this epoch",
+        w->index, rank, describe(a->kind, a->op, mine, sizeof mine),
+        a->kind == STRICT_ACC ? acc_type_name((enum acc_type)a->basic) : "bytes", (unsigned long long)lo,
+        (unsigned long long)hi - 1, describe(old->kind, old->op, theirs, sizeof theirs),
+        old->kind == STRICT_ACC ? acc_type_name((enum acc_type)old->basic) : "bytes");
 }
 
 /* The next piece of the target side: false at its end. */
@@ -163,7 +167,8 @@ static bool next_piece(struct dtype_cursor *cur, int64_t offset, struct strict_a
     return n != 0;
 }
 
-static int check_conflict(struct win *w, int rank, const struct rma_op *op, int64_t offset, struct strict_access a)
+static int check_conflict(struct win *w, int rank, const struct rma_op *op, int64_t offset,
+                          struct strict_access a)
 {
     struct strict_ranges *ranges = &w->strict->target[rank].ranges;
     const enum strict_same same = same_rule(&w->hints);
@@ -189,17 +194,21 @@ static void remember(struct win *w, int rank, const struct rma_op *op, int64_t o
         strict_ranges_add(ranges, a);
     if (ranges->incomplete && !s->told) {
         s->told = true;
-        log_msg(w->rma->log, LOG_LEVEL_WARN, "window %u, target %d: too many accesses to keep, conflicts with later ones "
-                                             "are not found in this epoch", w->index, rank);
+        log_msg(w->rma->log, LOG_LEVEL_WARN,
+                "window %u, target %d: too many accesses to keep, conflicts with later ones "
+                "are not found in this epoch",
+                w->index, rank);
     }
 }
 
-int strict_op(struct win *w, struct rma_target *t, enum strict_kind kind, const struct rma_op *op, int64_t offset)
+int strict_op(struct win *w, struct rma_target *t, enum strict_kind kind, const struct rma_op *op,
+              int64_t offset)
 {
     struct strict *s = w->strict;
     const int rank = (int)(t - w->targets);
     const unsigned acc_op = kind == STRICT_ACC ? op->op : ACC_OP_NONE;
-    const struct strict_access a = {.kind = (uint8_t)kind, .op = (uint8_t)acc_op,
+    const struct strict_access a = {.kind = (uint8_t)kind,
+                                    .op = (uint8_t)acc_op,
                                     .basic = kind == STRICT_ACC ? op->ttype->basic : ACC_NONE};
     int err = check_hints(w, kind, acc_op);
     if (err || !op->tcount || !op->ttype->size)
@@ -283,15 +292,19 @@ int strict_fence(struct win *w, int asserts)
     const uint32_t next = w->phase + 1;
     int err = MRMA_SUCCESS;
     if (asserts & RMA_NOPRECEDE && s->issued)
-        err = log_fail(w->rma->log, MRMA_ERR_ASSERT, "window %u: MPI_MODE_NOPRECEDE, but operations were issued since the "
-                                                     "last fence", w->index);
+        err = log_fail(w->rma->log, MRMA_ERR_ASSERT,
+                       "window %u: MPI_MODE_NOPRECEDE, but operations were issued since the "
+                       "last fence",
+                       w->index);
     if (asserts & RMA_NOSTORE && stored_since(w))
-        err = log_fail(w->rma->log, MRMA_ERR_ASSERT, "window %u: MPI_MODE_NOSTORE, but the window has changed since the "
-                                                     "last fence, which had MPI_MODE_NOPUT", w->index);
+        err = log_fail(w->rma->log, MRMA_ERR_ASSERT,
+                       "window %u: MPI_MODE_NOSTORE, but the window has changed since the "
+                       "last fence, which had MPI_MODE_NOPUT",
+                       w->index);
     s->issued = false;
     s->summed = false;
-    atomic_store_explicit(&w->ctl->noput_phase[next & 1], puts ? 0 : next, memory_order_relaxed); /* ordered by the
-                                                                                                     barrier */
+    atomic_store_explicit(&w->ctl->noput_phase[next & 1], puts ? 0 : next,
+                          memory_order_relaxed); /* ordered by the barrier */
     strict_completed(w, NULL);
     return err;
 }
@@ -309,7 +322,8 @@ void strict_fence_done(struct win *w, int asserts)
 void strict_post(struct win *w, int asserts)
 {
     w->strict->summed = false;
-    atomic_store_explicit(&w->ctl->noput_post, asserts & RMA_NOPUT, memory_order_relaxed); /* ordered by the post */
+    atomic_store_explicit(&w->ctl->noput_post, asserts & RMA_NOPUT,
+                          memory_order_relaxed); /* ordered by the post */
 }
 
 void strict_wait(struct win *w)
@@ -327,8 +341,10 @@ static bool lock_conflicts(const struct win *w, uint64_t others, bool exclusive)
 
 static int nocheck_broken(const struct win *w, int rank)
 {
-    return log_fail(w->rma->log, MRMA_ERR_ASSERT, "window %u: MPI_MODE_NOCHECK, but another process holds a conflicting "
-                                                  "lock on rank %d", w->index, rank);
+    return log_fail(w->rma->log, MRMA_ERR_ASSERT,
+                    "window %u: MPI_MODE_NOCHECK, but another process holds a conflicting "
+                    "lock on rank %d",
+                    w->index, rank);
 }
 
 int strict_lock(struct win *w, struct rma_target *t, bool exclusive, bool nocheck)
@@ -355,7 +371,8 @@ int strict_unlock(struct win *w, struct rma_target *t)
     struct strict_target *st = &w->strict->target[rank];
     if (!st->held)
         return MRMA_SUCCESS;
-    const uint64_t others = atomic_fetch_sub_explicit(&t->ctl->strict_locks, st->held, memory_order_seq_cst) - st->held;
+    const uint64_t others =
+        atomic_fetch_sub_explicit(&t->ctl->strict_locks, st->held, memory_order_seq_cst) - st->held;
     st->held = 0;
     return st->nocheck && lock_conflicts(w, others, st->exclusive) ? nocheck_broken(w, rank) : MRMA_SUCCESS;
 }
@@ -364,7 +381,8 @@ int strict_unlock(struct win *w, struct rma_target *t)
 static int exclusive_target(const struct win *w)
 {
     for (int i = 0; i < w->ndirect; i++)
-        if (atomic_load_explicit(&w->targets[w->direct[i]].ctl->strict_locks, memory_order_seq_cst) >= EXCLUSIVE)
+        if (atomic_load_explicit(&w->targets[w->direct[i]].ctl->strict_locks, memory_order_seq_cst) >=
+            EXCLUSIVE)
             return w->direct[i];
     return -1;
 }

@@ -31,7 +31,8 @@ void strict_free(struct win *w);
  * remembered if the answer is MRMA_SUCCESS. MRMA_ERR_RMA_CONFLICT, MRMA_ERR_OP
  * (which_accumulate_ops does not have it), MRMA_ERR_ASSERT (the target has said that no put
  * will come). Accumulates: kind STRICT_ACC, op->op ACC_OP_NONE for compare-and-swap. */
-int strict_op(struct win *w, struct rma_target *t, enum strict_kind kind, const struct rma_op *op, int64_t offset);
+int strict_op(struct win *w, struct rma_target *t, enum strict_kind kind, const struct rma_op *op,
+              int64_t offset);
 
 /* May a packet's operation be applied here? MRMA_ERR_ASSERT while MPI_MODE_NOPUT holds.
  * kind and epoch as in ch3/pkt.h. Under the engine's lock. */

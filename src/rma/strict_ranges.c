@@ -3,8 +3,8 @@
  *
  * Where compatible accesses overlap, the range keeps the one that conflicts with
  * more: a get before a reading accumulate, an operation before compare-and-swap
- * before MPI_NO_OP; reads of several types count as a get. An access of several pieces is looked up as a whole before
- * its first piece is added, so it never conflicts with itself.
+ * before MPI_NO_OP; reads of several types count as a get. An access of several pieces is looked up as a
+ * whole before its first piece is added, so it never conflicts with itself.
  */
 #include "rma/strict_ranges.h"
 
@@ -27,7 +27,8 @@ static bool compatible(const struct strict_access *a, const struct strict_access
 {
     if (only_reads(a) && only_reads(b))
         return true;
-    return a->kind == STRICT_ACC && b->kind == STRICT_ACC && a->basic == b->basic && ops_agree(a->op, b->op, same);
+    return a->kind == STRICT_ACC && b->kind == STRICT_ACC && a->basic == b->basic &&
+           ops_agree(a->op, b->op, same);
 }
 
 static bool alike(const struct strict_access *a, const struct strict_access *b)
@@ -71,8 +72,8 @@ static uint32_t find(const struct strict_ranges *r, uint64_t at)
     return from;
 }
 
-const struct strict_access *strict_ranges_conflict(const struct strict_ranges *r, const struct strict_access *a,
-                                                   enum strict_same same)
+const struct strict_access *strict_ranges_conflict(const struct strict_ranges *r,
+                                                   const struct strict_access *a, enum strict_same same)
 {
     for (uint32_t i = find(r, a->lo); i < r->n && r->v[i].lo < a->hi; i++)
         if (!compatible(&r->v[i], a, same))

@@ -61,7 +61,8 @@ static int access_at(const struct mt_win *w, enum access what, int t, MPI_Aint o
     }
 }
 
-static void check_second(const struct mt_win *w, enum access first, enum access second, int t, MPI_Aint offset)
+static void check_second(const struct mt_win *w, enum access first, enum access second, int t,
+                         MPI_Aint offset)
 {
     mt_section("%s, %s after %s", mt_kind_name(w->kind), names[second], names[first]);
     if (conflicts[first][second]) {

@@ -108,7 +108,7 @@ static struct dtype *strided(size_t n, size_t step)
     const struct dtype_run run = {.disp = 0, .len = step == 1 ? 8 * n : 8, .stride = (ptrdiff_t)(8 * step),
                                   .n = step == 1 ? 1 : n};
     const struct dtype form = {.size = 8 * n, .extent = (ptrdiff_t)(8 * n * step), .basic = ACC_I64,
-                               .elems = n, .runs = &run, .eruns = &run, .nruns = n ? 1 : 0, .neruns = n ? 1 : 0};
+                               .elems = n, .runs = &run, .eruns = &run, .nruns = n != 0, .neruns = n != 0};
     struct dtype *type;
     FABRIC_CHECK(dtype_create(&form, &type) == MRMA_SUCCESS);
     return type;
@@ -297,7 +297,8 @@ static void issue(struct fabric_proc *p, struct win *w, struct op *o)
     for (size_t i = 0; i < o->n; i++)
         o->origin_buf[i * o->origin_step] = datum(o->value, i);
     struct rma_op op = {.oaddr = o->origin_buf, .ocount = 1, .otype = o->otype, .raddr = o->result,
-                        .rcount = 1, .rtype = o->otype, .target = o->target, .disp = (int64_t)o->first * 8, .tcount = 1,
+                        .rcount = 1, .rtype = o->otype, .target = o->target,
+                        .disp = (int64_t)o->first * 8, .tcount = 1,
                         .ttype = o->ttype};
     if (o->kind == OP_ACC || o->kind == OP_GET_ACC || o->kind == OP_SUM)
         op.op = o->acc;

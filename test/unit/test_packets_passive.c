@@ -1,0 +1,488 @@
+/*
+ * test_packets_passive.c - locks, flushes, requests and all operations by packets,
+ * between processes of the in-process fabric. See pkt_run.h.
+ */
+#include "pkt_run.h"
+
+/* Read, add one, write back, under an exclusive lock: the sum is exact. */
+static void lock_counter(struct fabric_proc *p, void *arg)
+{
+    enum { ROUNDS = 60 };
+    const int n = p->fabric->opts.nproc;
+    (void)arg;
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, 16, 1);
+    for (int round = 0; round < ROUNDS; round++) {
+        int64_t value = 0;
+        const int target = round % n;
+        OK(rma_lock(w, true, target, 0));
+        get(w, target, 0, &value, 8);
+        OK(rma_flush(w, target));
+        value++;
+        put(w, target, 0, &value, 8);
+        OK(rma_unlock(w, target));
+    }
+    rest(p);
+    int64_t sum = 0, value = 0;
+    for (int i = 0; i < n; i++) {
+        OK(rma_lock(w, false, i, 0));
+        get(w, i, 0, &value, 8);
+        OK(rma_unlock(w, i));
+        sum += value;
+    }
+    FABRIC_CHECK(sum == (int64_t)n * ROUNDS);
+    rest(p);
+    fabric_win_free(w);
+}
+
+static void test_lock_counter(void **state)
+{
+    (void)state;
+    run_all(3, 0, lock_counter, NULL);
+    run_all(4, 2, lock_counter, NULL);
+    run_all(4, 3, lock_counter, NULL);
+}
+
+/* Two cells change together under the exclusive lock, by lock and by lock_all
+ * they are read together. Packets and direct origins mixed by per_node. */
+static void lock_readers(struct fabric_proc *p, void *arg)
+{
+    enum { ROUNDS = 40 };
+    const int n = p->fabric->opts.nproc;
+    (void)arg;
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, 16, 1);
+    for (int64_t round = 0; round < ROUNDS; round++) {
+        const int target = (int)(round + p->rank) % n;
+        int64_t cells[2], old[2];
+        switch ((round + p->rank) % 3) {
+        case 0:
+            OK(rma_lock(w, true, target, 0));
+            get(w, target, 0, old, 16);
+            OK(rma_flush(w, target));
+            FABRIC_CHECK(old[0] == old[1]);
+            cells[0] = cells[1] = round * n + p->rank;
+            put(w, target, 0, &cells[0], 8);
+            OK(rma_flush_local(w, target));
+            put(w, target, 8, &cells[1], 8);
+            OK(rma_unlock(w, target));
+            break;
+        case 1:
+            OK(rma_lock(w, false, target, 0));
+            get(w, target, 0, old, 16);
+            OK(rma_unlock(w, target));
+            FABRIC_CHECK(old[0] == old[1]);
+            break;
+        default:
+            OK(rma_lock_all(w, 0));
+            get(w, target, 0, old, 16);
+            OK(rma_flush_all(w));
+            FABRIC_CHECK(old[0] == old[1]);
+            OK(rma_unlock_all(w));
+        }
+    }
+    rest(p);
+    fabric_win_free(w);
+}
+
+static void test_lock_readers(void **state)
+{
+    (void)state;
+    run_all(3, 0, lock_readers, NULL);
+    run_all(4, 2, lock_readers, NULL);
+    run_all(5, 3, lock_readers, NULL);
+}
+
+/* A get longer than the ring is read under the lock to its end. */
+static void lock_long_get(struct fabric_proc *p, void *arg)
+{
+    (void)arg;
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, RING_BUSTER, 1);
+    unsigned char *buf = malloc(RING_BUSTER);
+    for (int round = 0; round < 12 && p->rank; round++) {
+        OK(rma_lock(w, true, 0, 0));
+        if (p->rank == 1) {
+            get(w, 0, 0, buf, RING_BUSTER);
+        } else {
+            memset(buf, round, RING_BUSTER);
+            put(w, 0, 0, buf, RING_BUSTER);
+        }
+        OK(rma_unlock(w, 0));
+        for (size_t i = 1; i < RING_BUSTER; i++)
+            FABRIC_CHECK(buf[i] == buf[0]);
+    }
+    rest(p);
+    fabric_win_free(w);
+    free(buf);
+}
+
+static void test_lock_long_get(void **state)
+{
+    (void)state;
+    run_all(3, 0, lock_long_get, NULL);
+}
+
+/* Nothing but the agent moves at the target: every operation, small and large. */
+static void idle_target(struct fabric_proc *p, void *arg)
+{
+    enum { CELLS = RING_BUSTER / 8 };
+    (void)arg;
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, RING_BUSTER, 1);
+    int64_t *out = malloc(RING_BUSTER), *in = malloc(RING_BUSTER);
+    if (p->rank) {
+        for (int i = 0; i < CELLS; i++)
+            out[i] = i + p->rank;
+        OK(rma_lock_all(w, 0));
+        add(w, 0, 0, out, CELLS);
+        OK(rma_flush(w, 0));
+        fetch_add(w, 0, 0, out, in, CELLS);
+        OK(rma_flush_local(w, 0));
+        for (int i = 0; i < CELLS; i++)
+            FABRIC_CHECK(in[i] >= out[i] && in[i] <= 4 * (i + 2));
+        memset(in, 0, RING_BUSTER);
+        get(w, 0, 0, in, RING_BUSTER);
+        OK(rma_unlock_all(w));
+        for (int i = 0; i < CELLS; i++)
+            FABRIC_CHECK(in[i] >= 2 * out[i]);
+    }
+    rest(p);
+    const int64_t *mine = *win_base_attr(w);
+    for (int i = 0; p->rank == 0 && i < CELLS; i++) {
+        int64_t sum = 0;
+        for (int k = 1; k < p->fabric->opts.nproc; k++)
+            sum += 2 * (i + k);
+        FABRIC_CHECK(mine[i] == sum);
+    }
+    fabric_win_free(w);
+    free(out);
+    free(in);
+}
+
+static void test_idle_target(void **state)
+{
+    (void)state;
+    run_all(2, 0, idle_target, NULL);
+    run_all(3, 0, idle_target, NULL);
+}
+
+/* A thread of a process computes; what it was asked before it left the library
+ * must be answered by its agent, also what did not fit into the ring then. */
+static void answer_and_go(struct fabric_proc *p, void *arg)
+{
+    (void)arg;
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, RING_BUSTER, 1);
+    unsigned char *in = malloc(RING_BUSTER);
+    for (int round = 0; round < 10; round++) {
+        if (p->rank == 1) {
+            OK(rma_lock(w, false, 0, 0));
+            get(w, 0, 0, in, RING_BUSTER);
+            OK(rma_flush(w, 0));
+            OK(rma_unlock(w, 0));
+        } else {
+            for (int i = 0; i < 50 * round; i++)
+                fabric_progress(p);
+        }
+        rest(p);
+    }
+    fabric_win_free(w);
+    free(in);
+}
+
+static void test_answer_and_go(void **state)
+{
+    (void)state;
+    run_all(2, 0, answer_and_go, NULL);
+}
+
+/* Long and short operations of one origin on the same cells stay in order. */
+static void ordered(struct fabric_proc *p, void *arg)
+{
+    enum { CELLS = 4096 };
+    (void)arg;
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, CELLS * 8, 1);
+    int64_t *out = malloc(CELLS * 8), *old = malloc(CELLS * 8), one = 1, seen[8];
+    for (int64_t round = 1; p->rank == 1 && round <= 10; round++) {
+        for (int i = 0; i < CELLS; i++)
+            out[i] = round * 1000;
+        const struct rma_op set = i64_op(out, old, 0, 0, CELLS, ACC_REPLACE);
+        const struct rma_op look = i64_op(NULL, seen, 0, 64, 8, ACC_NO_OP);
+        OK(rma_lock(w, round & 1, 0, 0));
+        add(w, 0, 64, &one, 1);
+        OK(rma_accumulate(w, &set));
+        add(w, 0, 64, &one, 1);
+        fetch_add(w, 0, 64, &one, seen + 1, 1);
+        OK(rma_get_accumulate(w, &set));
+        add(w, 0, 64, &one, 1);
+        OK(rma_get_accumulate(w, &look));
+        OK(rma_unlock(w, 0));
+        FABRIC_CHECK(old[8] == round * 1000 + 2 && old[9] == round * 1000);
+        FABRIC_CHECK(seen[0] == round * 1000 + 1 && seen[1] == round * 1000);
+    }
+    rest(p);
+    fabric_win_free(w);
+    free(out);
+    free(old);
+}
+
+static void test_ordered(void **state)
+{
+    (void)state;
+    run_all(2, 0, ordered, NULL);
+}
+
+static void finish(struct fabric_proc *p, struct rma_req *req)
+{
+    while (!rma_req_done(req)) {
+        fabric_progress(p);
+        sched_yield();
+    }
+    FABRIC_CHECK(atomic_load(&req->err) == MRMA_SUCCESS);
+}
+
+/* Requests complete by progress alone, small and large, before any flush. */
+static void requests(struct fabric_proc *p, void *arg)
+{
+    const int n = p->fabric->opts.nproc, target = (p->rank + 1) % n;
+    const size_t sizes[] = {8, 4000, 20000, RING_BUSTER};
+    (void)arg;
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, 2 * RING_BUSTER, 1);
+    int64_t *out = malloc(RING_BUSTER), *in = malloc(RING_BUSTER);
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        struct rma_req req[3];
+        const size_t cells = sizes[k] / 8;
+        struct rma_op put_op = i64_op(out, NULL, target, 0, cells, ACC_OP_NONE);
+        struct rma_op add_op = i64_op(out, NULL, target, 0, cells, ACC_SUM);
+        struct rma_op get_op = i64_op(NULL, in, target, 0, cells, ACC_OP_NONE);
+        for (size_t i = 0; i < cells; i++)
+            out[i] = (int64_t)(i * (k + 1)) + p->rank;
+        OK(rma_lock(w, true, target, 0));
+        for (int i = 0; i < 3; i++)
+            rma_req_init(&req[i]);
+        put_op.req = &req[0], add_op.req = &req[1], get_op.req = &req[2];
+        OK(rma_put(w, &put_op));
+        finish(p, &req[0]);
+        OK(rma_flush(w, target));
+        OK(rma_accumulate(w, &add_op));
+        finish(p, &req[1]);
+        OK(rma_flush(w, target));
+        OK(rma_get(w, &get_op));
+        finish(p, &req[2]);
+        for (size_t i = 0; i < cells; i++)
+            FABRIC_CHECK(in[i] == 2 * out[i]);
+        get_op.op = ACC_PROD; /* now the fetching accumulate */
+        get_op.oaddr = out;
+        rma_req_init(&req[2]);
+        OK(rma_get_accumulate(w, &get_op));
+        finish(p, &req[2]);
+        OK(rma_unlock(w, target));
+        for (size_t i = 0; i < cells; i++)
+            FABRIC_CHECK(in[i] == 2 * out[i]);
+        rest(p);
+    }
+    fabric_win_free(w);
+    free(out);
+    free(in);
+}
+
+static void test_requests(void **state)
+{
+    (void)state;
+    run_all(2, 0, requests, NULL);
+    run_all(3, 0, requests, NULL);
+}
+
+/* Counters by fetch_and_op and compare_and_swap from all, direct and by packet. */
+static void atomics(struct fabric_proc *p, void *arg)
+{
+    enum { ROUNDS = 80 };
+    const int n = p->fabric->opts.nproc;
+    const int64_t one = 1;
+    (void)arg;
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, 32, 1);
+    int64_t *mine = *win_base_attr(w), last = -1;
+    OK(rma_lock_all(w, 0));
+    for (int round = 0; round < ROUNDS; round++) {
+        int64_t old = 0, seen = 0, next;
+        fetch_add(w, 0, 0, &one, &old, 1);
+        OK(rma_flush(w, 0));
+        FABRIC_CHECK(old > last && old < (int64_t)n * ROUNDS);
+        last = old;
+        do {
+            next = seen + 1;
+            old = seen;
+            cas(w, n - 1, 8, &old, &next, &seen);
+            OK(rma_flush(w, n - 1));
+        } while (seen != old);
+    }
+    OK(rma_unlock_all(w));
+    rest(p);
+    FABRIC_CHECK(p->rank != 0 || mine[0] == (int64_t)n * ROUNDS);
+    FABRIC_CHECK(p->rank != n - 1 || mine[1] == (int64_t)n * ROUNDS);
+    fabric_win_free(w);
+}
+
+static void test_atomics(void **state)
+{
+    (void)state;
+    run_all(3, 0, atomics, NULL);
+    run_all(4, 2, atomics, NULL);
+}
+
+/* Many windows at once and one after the other; freed right behind the last use. */
+static void windows(struct fabric_proc *p, void *arg)
+{
+    enum { N = 6, ROUNDS = 15 };
+    const int n = p->fabric->opts.nproc, target = (p->rank + 1) % n;
+    const int64_t one = 1;
+    struct win *w[N];
+    (void)arg;
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < N; i++)
+            w[i] = fabric_win(p, WIN_ALLOCATE, NULL, 16, 1);
+        for (int i = 0; i < N; i++) {
+            OK(rma_lock(w[i], i & 1, target, i == 3 ? RMA_NOCHECK : 0));
+            add(w[i], target, 0, &one, 1);
+        }
+        for (int i = N - 1; i >= 0; i--)
+            OK(rma_unlock(w[i], target));
+        for (int i = 0; i < N; i++) {
+            const int k = (i * 5 + round) % N;
+            FABRIC_CHECK(win_free_begin(w[k]) == MRMA_SUCCESS);
+            FABRIC_CHECK(**(int64_t **)win_base_attr(w[k]) == 1);
+            win_free_end(w[k]);
+        }
+    }
+}
+
+static void test_windows(void **state)
+{
+    (void)state;
+    run_all(3, 0, windows, NULL);
+}
+
+/* ---- several threads of a process in one window and in one epoch ---- */
+
+enum { THREADS = 3, THREAD_ROUNDS = 30, LONG_CELLS = 3000 };
+
+struct worker {
+    struct win *w;
+    struct fabric_proc *p;
+    int number;
+};
+
+/* Sums of one cell, of many in one operation and one by one (packets fill while
+ * other threads wait for room), gets of what this thread has put; flushes of all. */
+static void *worker_main(void *arg)
+{
+    const struct worker *me = arg;
+    const int n = me->p->fabric->opts.nproc;
+    int64_t ones[LONG_CELLS], old, back = 0;
+    for (int i = 0; i < LONG_CELLS; i++)
+        ones[i] = 1;
+    for (int round = 0; round < THREAD_ROUNDS; round++) {
+        const int target = (round + me->number) % n;
+        const int64_t own = 8 * (LONG_CELLS + me->p->rank * THREADS + me->number), value = round * 10 + me->number;
+        add(me->w, target, 0, ones, round % 3 ? 500 : LONG_CELLS);
+        for (int i = 0; i < 100; i++)
+            add(me->w, target, 8 * i, ones, 1);
+        fetch_add(me->w, target, 0, ones, &old, 1);
+        put(me->w, target, own, &value, 8);
+        OK(round & 1 ? rma_flush(me->w, target) : rma_flush_all(me->w));
+        get(me->w, target, own, &back, 8);
+        OK(round & 2 ? rma_flush_local(me->w, target) : rma_flush_local_all(me->w));
+        FABRIC_CHECK(back == value && old >= 0);
+    }
+    return NULL;
+}
+
+static void threads(struct fabric_proc *p, void *arg)
+{
+    const int n = p->fabric->opts.nproc;
+    pthread_t ids[THREADS];
+    struct worker workers[THREADS];
+    (void)arg;
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, (uint64_t)8 * (LONG_CELLS + n * THREADS), 1);
+    OK(rma_lock_all(w, 0));
+    for (int i = 0; i < THREADS; i++) {
+        workers[i] = (struct worker){w, p, i};
+        FABRIC_CHECK(pthread_create(&ids[i], NULL, worker_main, &workers[i]) == 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        FABRIC_CHECK(pthread_join(ids[i], NULL) == 0);
+    OK(rma_unlock_all(w));
+    rest(p);
+    const int64_t *mine = *win_base_attr(w);
+    int64_t expected[3] = {0, 0, 0}; /* of cells 0, 1 and the last */
+    for (int i = 0; i < THREADS; i++)
+        for (int round = 0; round < THREAD_ROUNDS; round++)
+            if ((round + i) % n == p->rank) {
+                expected[0] += 3 * n;
+                expected[1] += 2 * n;
+                expected[2] += round % 3 ? 0 : n;
+            }
+    FABRIC_CHECK(mine[0] == expected[0] && mine[1] == expected[1] && mine[LONG_CELLS - 1] == expected[2]);
+    fabric_win_free(w);
+}
+
+/* The window's own statistics are plain counters by design (rma/stats.h). */
+const char *__tsan_default_suppressions(void);
+const char *__tsan_default_suppressions(void)
+{
+    return "race:count_op\n";
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
+        for (int per_node = 0; per_node <= 2; per_node += 2)
+            run_one((struct fabric_opts){.nproc = 3, .per_node = per_node, .progress = variants[i].progress,
+                                         .path = per_node ? CONF_PATH_AUTO : CONF_PATH_SHM_PACKETS,
+                                         .threads = true, .refuse_percent = variants[i].refuse,
+                                         .delay_percent = variants[i].delay},
+                    threads, NULL);
+}
+
+/* Load and store under the lock: MPI_Win_allocate_shared, synchronized by packets. */
+static void shared_window(struct fabric_proc *p, void *arg)
+{
+    enum { ROUNDS = 100 };
+    const int n = p->fabric->opts.nproc;
+    uint64_t size;
+    uint32_t unit;
+    void *at;
+    (void)arg;
+    struct win *w = fabric_win(p, WIN_ALLOCATE_SHARED, NULL, 64, 1);
+    OK(win_shared_query(w, 0, &size, &unit, &at));
+    int64_t *cell = at;
+    for (int round = 0; round < ROUNDS; round++) {
+        OK(rma_lock(w, true, 0, 0));
+        *cell += 1;
+        OK(rma_unlock(w, 0));
+    }
+    rest(p);
+    FABRIC_CHECK(*cell == (int64_t)n * ROUNDS);
+    fabric_win_free(w);
+}
+
+static void test_shared_window(void **state)
+{
+    (void)state;
+    run_all(3, 0, shared_window, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lock_counter),
+        cmocka_unit_test(test_lock_readers),
+        cmocka_unit_test(test_lock_long_get),
+        cmocka_unit_test(test_idle_target),
+        cmocka_unit_test(test_answer_and_go),
+        cmocka_unit_test(test_ordered),
+        cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_atomics),
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_shared_window),
+    };
+    RUN_TESTS("packets, passive target", tests);
+}
