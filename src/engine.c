@@ -45,7 +45,8 @@ int engine_agent_start(struct engine *e)
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, AGENT_STACK);
     atomic_store_explicit(&e->rma.concurrent, true, memory_order_relaxed);
-    atomic_store_explicit(&e->own->agent, 1, memory_order_seq_cst); /* before it can sleep: senders must know */
+    /* Before it can sleep: senders must know. */
+    atomic_store_explicit(&e->own->agent, 1, memory_order_seq_cst);
     int err = pthread_create(&e->agent, &attr, agent_main, e);
     pthread_attr_destroy(&attr);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -102,7 +103,8 @@ static int assemble(struct engine *e, bool threads)
     return MRMA_SUCCESS;
 }
 
-int engine_create(const struct conf *conf, const struct log *log, bool threads, int world_rank, struct engine **out)
+int engine_create(const struct conf *conf, const struct log *log, bool threads, int world_rank,
+                  struct engine **out)
 {
     struct engine *e = calloc(1, sizeof *e);
     if (!e)
@@ -143,12 +145,13 @@ static void print_stats(struct engine *e)
         at += (size_t)snprintf(text + at, sizeof text - at, ", %s %llu ops %llu bytes", names[p],
                                (unsigned long long)paths.ops[p], (unsigned long long)paths.bytes[p]);
     snprintf(text + at, sizeof text - at,
-             ", ring puts %llu, packets sent %llu (%llu bytes) received %llu queued %llu refused %llu, acks %llu, "
-             "parked %llu, lock waits %llu, futex sleeps %llu, agent wake-ups %llu\n",
-             (unsigned long long)s->ring_puts, (unsigned long long)c->packets_sent, (unsigned long long)c->bytes_sent,
-             (unsigned long long)c->packets_received, (unsigned long long)c->queued,
-             (unsigned long long)(s->refused + c->bad), (unsigned long long)s->acks, (unsigned long long)s->parked,
-             (unsigned long long)s->lock_waits, (unsigned long long)s->sleeps, (unsigned long long)s->agent_wakeups);
+             ", ring puts %llu, packets sent %llu (%llu bytes) received %llu queued %llu refused %llu, "
+             "acks %llu, parked %llu, lock waits %llu, futex sleeps %llu, agent wake-ups %llu\n",
+             (unsigned long long)s->ring_puts, (unsigned long long)c->packets_sent,
+             (unsigned long long)c->bytes_sent, (unsigned long long)c->packets_received,
+             (unsigned long long)c->queued, (unsigned long long)(s->refused + c->bad),
+             (unsigned long long)s->acks, (unsigned long long)s->parked, (unsigned long long)s->lock_waits,
+             (unsigned long long)s->sleeps, (unsigned long long)s->agent_wakeups);
     fputs(text, out);
     if (out != stderr)
         fclose(out);

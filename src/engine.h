@@ -21,7 +21,8 @@ struct heap;
 
 /* conf and log are copied. threads: may several threads call at once
  * (MPI_THREAD_MULTIPLE)? world_rank: for messages. MRMA_ERR_NO_MEM, _OTHER. */
-int engine_create(const struct conf *conf, const struct log *log, bool threads, int world_rank, struct engine **out);
+int engine_create(const struct conf *conf, const struct log *log, bool threads, int world_rank,
+                  struct engine **out);
 /* Stop the agent, print statistics, release everything. Windows still alive are
  * dropped without communication. */
 void engine_destroy(struct engine *e);

@@ -213,7 +213,8 @@ static int open_peer(struct engine *e, struct engine_peer *p, const struct proc_
         return err;
     struct procseg *seg = p->seg.base;
     if (p->seg.size < sizeof *seg || seg->magic != PROCSEG_MAGIC || seg->uid != rec->uid)
-        return log_fail(&e->log, MRMA_ERR_OTHER, "process %d is not the one that announced itself", rec->seg.pid);
+        return log_fail(&e->log, MRMA_ERR_OTHER, "process %d is not the one that announced itself",
+                        rec->seg.pid);
     p->shm.seg = seg;
     p->peer.event = &seg->event;
     p->peer.agent_event = &seg->agent_event;
@@ -259,8 +260,8 @@ static int env_peer_get(void *ctx, const struct rma_proc_record *record, bool no
     struct engine *e = ctx;
     const struct proc_record rec = record_of(record);
     if (!env_same_node(ctx, record))
-        return log_fail(&e->log, MRMA_ERR_OTHER, "process %d is on another node and this build has no network channel",
-                        rec.seg.pid);
+        return log_fail(&e->log, MRMA_ERR_OTHER,
+                        "process %d is on another node and this build has no network channel", rec.seg.pid);
     if (!rec.light) /* it must notify with a fence; nobody does before the window is agreed upon */
         atomic_store_explicit(&e->own->event.light, 0, memory_order_seq_cst);
     pthread_mutex_lock(&e->maps_lock);

@@ -72,7 +72,8 @@ code_block() { # file, first line's pattern
 &/g'
 }
 
-events=$(sed -n '/^enum epoch_event {/,/^};/s/^ *EPOCH_EV_\([A-Z_]*\).*/\1/p' "$top/src/rma/epoch.h" | tr '\n' ' ')
+events=$(sed -n '/^enum epoch_event {/,/^};/s/^ *EPOCH_EV_\([A-Z_]*\).*/\1/p' "$top/src/rma/epoch.h" |
+    tr '\n' ' ')
 code_block "$top/src/rma/epoch.c" '^static const unsigned char table' | awk -v events="$events" '
     BEGIN { split(events, event, " ") }
     match($0, /^\[EPOCH_[A-Z_]*\]/) {

@@ -49,9 +49,10 @@ sees_mpi="$src/(mpi/[^:]*|base/boot[^/:]*|rma/dtype[^/:]*|engine\.c)"
 offences=$(includes "$src" | grep -E ':[<"](mpi|mpi-rma)\.h[>"]$' | grep -Ev "^$sees_mpi:")
 point "mpi.h only in src/mpi, base/boot*, rma/dtype* and engine.c" "$offences"
 
-offences=$(includes "$src/rma" | sed -n 's|.*/\(rma/[^:]*\.h\):[0-9]*:<mpi\.h>$|\1|p' | while read -r header; do
-    includes "$src" | grep -F ":\"$header\"" | grep -Ev "^$sees_mpi:"
-done)
+offences=$(includes "$src/rma" | sed -n 's|.*/\(rma/[^:]*\.h\):[0-9]*:<mpi\.h>$|\1|p' |
+    while read -r header; do
+        includes "$src" | grep -F ":\"$header\"" | grep -Ev "^$sees_mpi:"
+    done)
 point "no way around that through a header" "$offences"
 
 offences=$(includes "$src" | grep -E ':[<"]rdma/' | grep -v "^$src/netmod/ofi/")
@@ -86,7 +87,8 @@ if test -n "$SANITIZERS"; then
 elif ! command -v objdump >/dev/null; then
     echo "ok $n - no process-wide state below src/mpi # SKIP no objdump"
 else
-    offences=$(find src -path src/mpi -prune -o -name '*.o' -path '*/.libs/*' -print | while read -r object; do
+    objects=$(find src -path src/mpi -prune -o -name '*.o' -path '*/.libs/*' -print)
+    offences=$(for object in $objects; do
         objdump -t "$object" | awk -v object="$object" '
             / O / && ($0 ~ /[ \t]\.(data|bss|tdata|tbss)[ \t.]/ || /\*COM\*/) && $0 !~ /\.data\.rel\.ro/ {
                 print object ": variable " $NF

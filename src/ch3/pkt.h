@@ -4,8 +4,8 @@
  * Fixed-width little-endian fields, sizes and offsets asserted, one version. A
  * packet is a header, for PKT_OPS followed by operation records, each record by
  * its target segments and its data; records are 8-byte aligned. A packet never
- * exceeds PKT_MAX bytes. Nothing in a packet is trusted before pkt_check
- * (dispatch.c) and the handler's own checks have passed.
+ * exceeds PKT_MAX bytes. Nothing in a packet is trusted before header_fault
+ * (dispatch.c) and the handler's own checks have passed it.
  *
  * One PKT_OPS carries any number of operations of one epoch to one target and
  * whatever synchronization rides along: the lock request in front of the
@@ -67,7 +67,8 @@ struct pkt_hdr {
     uint32_t rank;   /* the sender's rank in the window */
     uint32_t seq;    /* epoch, acknowledgement or barrier number by type */
     uint32_t count;  /* PKT_OPS: records in this packet; PKT_REPLY: the request; PKT_ERROR: the request */
-    uint32_t total;  /* PKT_OPS with PKT_F_FENCE: bytes named in the phase, modulo 2^32; PKT_ERROR: enum mrma_err */
+    uint32_t total;  /* PKT_OPS with PKT_F_FENCE: bytes named in the phase, modulo 2^32;
+                        PKT_ERROR: enum mrma_err */
     uint64_t offset; /* PKT_REPLY: position of the data in the request's packed result; PKT_OPS with
                         PKT_F_FLUSH or PKT_F_UNLOCK: the number that the PKT_ACK returns */
 };

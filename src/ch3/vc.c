@@ -15,9 +15,15 @@
 enum { REFUSED = CH3_VC_STATES };
 
 static const uint8_t transition[CH3_VC_STATES][CH3_VC_EVENTS] = {
-    [CH3_VC_IDLE] = {[CH3_VC_CONNECT] = CH3_VC_OPEN, [CH3_VC_LOST] = CH3_VC_FAILED, [CH3_VC_CLOSE] = CH3_VC_IDLE},
-    [CH3_VC_OPEN] = {[CH3_VC_CONNECT] = REFUSED, [CH3_VC_LOST] = CH3_VC_FAILED, [CH3_VC_CLOSE] = CH3_VC_IDLE},
-    [CH3_VC_FAILED] = {[CH3_VC_CONNECT] = REFUSED, [CH3_VC_LOST] = CH3_VC_FAILED, [CH3_VC_CLOSE] = CH3_VC_IDLE},
+    [CH3_VC_IDLE] = {[CH3_VC_CONNECT] = CH3_VC_OPEN,
+                     [CH3_VC_LOST] = CH3_VC_FAILED,
+                     [CH3_VC_CLOSE] = CH3_VC_IDLE},
+    [CH3_VC_OPEN] = {[CH3_VC_CONNECT] = REFUSED,
+                     [CH3_VC_LOST] = CH3_VC_FAILED,
+                     [CH3_VC_CLOSE] = CH3_VC_IDLE},
+    [CH3_VC_FAILED] = {[CH3_VC_CONNECT] = REFUSED,
+                       [CH3_VC_LOST] = CH3_VC_FAILED,
+                       [CH3_VC_CLOSE] = CH3_VC_IDLE},
 };
 
 void ch3_vc_init(struct ch3_vc *vc, struct ch3 *c, struct ch3_channel *ch, void *channel_data, void *owner)
@@ -51,7 +57,8 @@ bool ch3_vc_event(struct ch3_vc *vc, enum ch3_vc_event event)
 {
     uint8_t to = transition[vc->state][event];
     if (to == REFUSED) {
-        log_msg(vc->ch3->log, LOG_LEVEL_ERROR, "virtual connection: event %d refused in state %d", event, vc->state);
+        log_msg(vc->ch3->log, LOG_LEVEL_ERROR, "virtual connection: event %d refused in state %d", event,
+                vc->state);
         return false;
     }
     vc->state = to;

@@ -48,9 +48,14 @@ static inline int fetch_and_op(struct win_rec *rec, struct rma_op *op, MPI_Datat
 static __attribute__((noinline)) int fetch_general(struct win_rec *rec, const void *oaddr, void *raddr,
                                                    MPI_Datatype type, int target, MPI_Aint disp, MPI_Op op)
 {
-    struct rma_op what = { .oaddr = oaddr, .ocount = 1, .raddr = raddr, .rcount = 1 };
+    struct rma_op what;
     int err = fetch_and_op(rec, &what, type, target, disp, op);
 
+    rma_op_clear(&what);
+    what.oaddr = oaddr;
+    what.ocount = 1;
+    what.raddr = raddr;
+    what.rcount = 1;
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Fetch_and_op", err, &what);
 }
 
@@ -87,9 +92,15 @@ static inline int compare_and_swap(struct win_rec *rec, struct rma_op *op, MPI_D
 static __attribute__((noinline)) int cas_general(struct win_rec *rec, const void *oaddr, const void *caddr,
                                                  void *raddr, MPI_Datatype type, int target, MPI_Aint disp)
 {
-    struct rma_op what = { .oaddr = oaddr, .ocount = 1, .raddr = raddr, .rcount = 1, .caddr = caddr };
+    struct rma_op what;
     int err = compare_and_swap(rec, &what, type, target, disp);
 
+    rma_op_clear(&what);
+    what.oaddr = oaddr;
+    what.ocount = 1;
+    what.raddr = raddr;
+    what.rcount = 1;
+    what.caddr = caddr;
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Compare_and_swap", err, &what);
 }
 

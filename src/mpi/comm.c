@@ -22,9 +22,12 @@ static __attribute__((noinline)) int put_general(const void *oaddr, int ocount, 
                                                  MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op op = { .oaddr = oaddr, .ocount = (size_t)ocount };
+    struct rma_op op;
     int err;
 
+    rma_op_clear(&op);
+    op.oaddr = oaddr;
+    op.ocount = (size_t)ocount;
     if (unlikely(rec == NULL))
         return mpi_host.Put(oaddr, ocount, otype, target, disp, tcount, ttype, win);
     err = args_transfer(rec, &op, &op.otype, ocount, otype, target, disp, tcount, ttype);
@@ -55,9 +58,12 @@ static __attribute__((noinline)) int get_general(void *raddr, int rcount, MPI_Da
                                                  MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op op = { .raddr = raddr, .rcount = (size_t)rcount };
+    struct rma_op op;
     int err;
 
+    rma_op_clear(&op);
+    op.raddr = raddr;
+    op.rcount = (size_t)rcount;
     if (unlikely(rec == NULL))
         return mpi_host.Get(raddr, rcount, rtype, target, disp, tcount, ttype, win);
     err = args_transfer(rec, &op, &op.rtype, rcount, rtype, target, disp, tcount, ttype);
@@ -86,10 +92,13 @@ MRMA_PUBLIC int PMPI_Rput(const void *oaddr, int ocount, MPI_Datatype otype, int
                           int tcount, MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op op = { .oaddr = oaddr, .ocount = (size_t)ocount };
+    struct rma_op op;
     struct mpi_request *r;
     int err;
 
+    rma_op_clear(&op);
+    op.oaddr = oaddr;
+    op.ocount = (size_t)ocount;
     if (unlikely(rec == NULL))
         return mpi_host.Rput(oaddr, ocount, otype, target, disp, tcount, ttype, win, request);
     r = request_new("MPI_Rput");
@@ -107,10 +116,13 @@ MRMA_PUBLIC int PMPI_Rget(void *raddr, int rcount, MPI_Datatype rtype, int targe
                           MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op op = { .raddr = raddr, .rcount = (size_t)rcount };
+    struct rma_op op;
     struct mpi_request *r;
     int err;
 
+    rma_op_clear(&op);
+    op.raddr = raddr;
+    op.rcount = (size_t)rcount;
     if (unlikely(rec == NULL))
         return mpi_host.Rget(raddr, rcount, rtype, target, disp, tcount, ttype, win, request);
     r = request_new("MPI_Rget");

@@ -18,9 +18,10 @@ MRMA_PUBLIC int PMPI_Accumulate(const void *oaddr, int ocount, MPI_Datatype otyp
                                 int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op what = { .op = ACC_OP_NONE };
+    struct rma_op what;
     int err;
 
+    rma_op_clear(&what);
     if (unlikely(rec == NULL))
         return mpi_host.Accumulate(oaddr, ocount, otype, target, disp, tcount, ttype, op, win);
     err = comm_accumulate(rec, &what, oaddr, ocount, otype, target, disp, tcount, ttype, op);
@@ -33,10 +34,11 @@ MRMA_PUBLIC int PMPI_Raccumulate(const void *oaddr, int ocount, MPI_Datatype oty
                                  MPI_Request *request)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op what = { .op = ACC_OP_NONE };
+    struct rma_op what;
     struct mpi_request *r;
     int err;
 
+    rma_op_clear(&what);
     if (unlikely(rec == NULL))
         return mpi_host.Raccumulate(oaddr, ocount, otype, target, disp, tcount, ttype, op, win, request);
     r = request_new("MPI_Raccumulate");
@@ -53,9 +55,10 @@ MRMA_PUBLIC int PMPI_Get_accumulate(const void *oaddr, int ocount, MPI_Datatype 
                                     MPI_Datatype ttype, MPI_Op op, MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op what = { .op = ACC_OP_NONE };
+    struct rma_op what;
     int err;
 
+    rma_op_clear(&what);
     if (unlikely(rec == NULL))
         return mpi_host.Get_accumulate(oaddr, ocount, otype, raddr, rcount, rtype, target, disp, tcount,
                                        ttype, op, win);
@@ -70,10 +73,11 @@ MRMA_PUBLIC int PMPI_Rget_accumulate(const void *oaddr, int ocount, MPI_Datatype
                                      MPI_Datatype ttype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op what = { .op = ACC_OP_NONE };
+    struct rma_op what;
     struct mpi_request *r;
     int err;
 
+    rma_op_clear(&what);
     if (unlikely(rec == NULL))
         return mpi_host.Rget_accumulate(oaddr, ocount, otype, raddr, rcount, rtype, target, disp, tcount,
                                         ttype, op, win, request);

@@ -32,9 +32,12 @@ MRMA_PUBLIC int PMPI_Put_c(const void *oaddr, MPI_Count ocount, MPI_Datatype oty
                            MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype, MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op op = { .oaddr = oaddr, .ocount = (size_t)ocount };
+    struct rma_op op;
     int err;
 
+    rma_op_clear(&op);
+    op.oaddr = oaddr;
+    op.ocount = (size_t)ocount;
     if (unlikely(rec == NULL))
         return host_large.Put_c(oaddr, ocount, otype, target, disp, tcount, ttype, win);
     err = args_transfer(rec, &op, &op.otype, ocount, otype, target, disp, tcount, ttype);
@@ -48,9 +51,12 @@ MRMA_PUBLIC int PMPI_Get_c(void *raddr, MPI_Count rcount, MPI_Datatype rtype, in
                            MPI_Count tcount, MPI_Datatype ttype, MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op op = { .raddr = raddr, .rcount = (size_t)rcount };
+    struct rma_op op;
     int err;
 
+    rma_op_clear(&op);
+    op.raddr = raddr;
+    op.rcount = (size_t)rcount;
     if (unlikely(rec == NULL))
         return host_large.Get_c(raddr, rcount, rtype, target, disp, tcount, ttype, win);
     err = args_transfer(rec, &op, &op.rtype, rcount, rtype, target, disp, tcount, ttype);
@@ -65,10 +71,13 @@ MRMA_PUBLIC int PMPI_Rput_c(const void *oaddr, MPI_Count ocount, MPI_Datatype ot
                             MPI_Request *request)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op op = { .oaddr = oaddr, .ocount = (size_t)ocount };
+    struct rma_op op;
     struct mpi_request *r;
     int err;
 
+    rma_op_clear(&op);
+    op.oaddr = oaddr;
+    op.ocount = (size_t)ocount;
     if (unlikely(rec == NULL))
         return host_large.Rput_c(oaddr, ocount, otype, target, disp, tcount, ttype, win, request);
     r = request_new("MPI_Rput");
@@ -86,10 +95,13 @@ MRMA_PUBLIC int PMPI_Rget_c(void *raddr, MPI_Count rcount, MPI_Datatype rtype, i
                             MPI_Count tcount, MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op op = { .raddr = raddr, .rcount = (size_t)rcount };
+    struct rma_op op;
     struct mpi_request *r;
     int err;
 
+    rma_op_clear(&op);
+    op.raddr = raddr;
+    op.rcount = (size_t)rcount;
     if (unlikely(rec == NULL))
         return host_large.Rget_c(raddr, rcount, rtype, target, disp, tcount, ttype, win, request);
     r = request_new("MPI_Rget");
@@ -108,9 +120,10 @@ MRMA_PUBLIC int PMPI_Accumulate_c(const void *oaddr, MPI_Count ocount, MPI_Datat
                                   MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op what = { .op = ACC_OP_NONE };
+    struct rma_op what;
     int err;
 
+    rma_op_clear(&what);
     if (unlikely(rec == NULL))
         return host_large.Accumulate_c(oaddr, ocount, otype, target, disp, tcount, ttype, op, win);
     err = comm_accumulate(rec, &what, oaddr, ocount, otype, target, disp, tcount, ttype, op);
@@ -123,10 +136,11 @@ MRMA_PUBLIC int PMPI_Raccumulate_c(const void *oaddr, MPI_Count ocount, MPI_Data
                                    MPI_Win win, MPI_Request *request)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op what = { .op = ACC_OP_NONE };
+    struct rma_op what;
     struct mpi_request *r;
     int err;
 
+    rma_op_clear(&what);
     if (unlikely(rec == NULL))
         return host_large.Raccumulate_c(oaddr, ocount, otype, target, disp, tcount, ttype, op, win,
                                             request);
@@ -144,9 +158,10 @@ MRMA_PUBLIC int PMPI_Get_accumulate_c(const void *oaddr, MPI_Count ocount, MPI_D
                                       MPI_Count tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op what = { .op = ACC_OP_NONE };
+    struct rma_op what;
     int err;
 
+    rma_op_clear(&what);
     if (unlikely(rec == NULL))
         return host_large.Get_accumulate_c(oaddr, ocount, otype, raddr, rcount, rtype, target, disp,
                                                tcount, ttype, op, win);
@@ -162,10 +177,11 @@ MRMA_PUBLIC int PMPI_Rget_accumulate_c(const void *oaddr, MPI_Count ocount, MPI_
                                        MPI_Request *request)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op what = { .op = ACC_OP_NONE };
+    struct rma_op what;
     struct mpi_request *r;
     int err;
 
+    rma_op_clear(&what);
     if (unlikely(rec == NULL))
         return host_large.Rget_accumulate_c(oaddr, ocount, otype, raddr, rcount, rtype, target, disp,
                                                 tcount, ttype, op, win, request);

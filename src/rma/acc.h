@@ -4,8 +4,9 @@
  * MPI 4.1, 12.3.4: all predefined reduction operations plus MPI_REPLACE and
  * MPI_NO_OP. An element type here is a machine representation together with the
  * category of types (6.9.2) that decides which operations are allowed.
- * The kernels are plain loops (the compiler vectorises them); the caller holds
- * the stripe lock that makes them atomic. No MPI here.
+ * The kernels are plain loops (the compiler vectorises them). What makes them atomic
+ * is the caller's: a stripe lock, or a compare-and-swap of their result
+ * (acc_atomic.c). No MPI here.
  */
 #ifndef MRMA_RMA_ACC_H
 #define MRMA_RMA_ACC_H

@@ -27,8 +27,11 @@ struct vec {
 static int fail(const struct rma_peer *peer, const struct log *log, size_t bytes)
 {
     const int err = errno;
-    const int code = err == ESRCH ? MRMA_ERR_PROC_FAILED : err == EFAULT ? MRMA_ERR_RMA_RANGE : MRMA_ERR_OTHER;
-    return log_fail(log, code, "cross-memory attach of %zu bytes with process %d: %s", bytes, peer->pid, strerror(err));
+    const int code = err == ESRCH    ? MRMA_ERR_PROC_FAILED
+                     : err == EFAULT ? MRMA_ERR_RMA_RANGE
+                                     : MRMA_ERR_OTHER;
+    return log_fail(log, code, "cross-memory attach of %zu bytes with process %d: %s", bytes, peer->pid,
+                    strerror(err));
 }
 
 static void skip(struct iovec **iov, unsigned *n, size_t bytes)
@@ -127,11 +130,12 @@ static int copy(const struct rma_peer *peer, const struct log *log, bool write, 
 }
 
 /* The common case: one piece on each side. */
-static int copy_contig(const struct rma_peer *peer, const struct log *log, bool write, void *local, uint64_t vaddr,
-                       size_t len)
+static int copy_contig(const struct rma_peer *peer, const struct log *log, bool write, void *local,
+                       uint64_t vaddr, size_t len)
 {
     struct iovec l = {local, len}, r = {(void *)(uintptr_t)vaddr, len};
-    ssize_t got = write ? process_vm_writev(peer->pid, &l, 1, &r, 1, 0) : process_vm_readv(peer->pid, &l, 1, &r, 1, 0);
+    ssize_t got = write ? process_vm_writev(peer->pid, &l, 1, &r, 1, 0)
+                        : process_vm_readv(peer->pid, &l, 1, &r, 1, 0);
     if (got == (ssize_t)len)
         return MRMA_SUCCESS;
     const size_t done = got > 0 ? (size_t)got : 0;
@@ -188,7 +192,8 @@ static void batch_fill(struct batch *b, struct dtype_cursor *dst, uint64_t vaddr
     }
 }
 
-static int batch_move(const struct rma_peer *peer, const struct log *log, bool write, const struct batch *b, char *buf)
+static int batch_move(const struct rma_peer *peer, const struct log *log, bool write, const struct batch *b,
+                      char *buf)
 {
     struct vec local = {.n = 0, .bytes = 0}, remote = {.n = b->n, .bytes = b->bytes};
     vec_add(&local, buf, b->bytes);
@@ -196,7 +201,8 @@ static int batch_move(const struct rma_peer *peer, const struct log *log, bool w
     return transfer(peer, log, write, &local, &remote);
 }
 
-int cma_acc(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, const struct rma_op *op, bool fetch)
+int cma_acc(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, const struct rma_op *op,
+            bool fetch)
 {
     const enum acc_type type = op->ttype->basic;
     const size_t unit = acc_extent(type), max = BATCH_BYTES / unit * unit;

@@ -26,8 +26,8 @@ void direct_get(const char *target, const struct rma_op *op)
     dtype_copy(&dst, op->raddr, &src, target);
 }
 
-void direct_acc_piece(struct fmutex *stripes, uint64_t vaddr, char *target, enum acc_op op, enum acc_type type,
-                      const void *origin, void *old, size_t len)
+void direct_acc_piece(struct fmutex *stripes, uint64_t vaddr, char *target, enum acc_op op,
+                      enum acc_type type, const void *origin, void *old, size_t len)
 {
     const size_t unit = acc_extent(type);
     const char *from = origin;
@@ -84,7 +84,8 @@ void direct_acc(struct fmutex *stripes, uint64_t vaddr, char *target, const stru
         if (!packed_origin)
             dtype_pack(&src, op->oaddr, in, n);
         direct_acc_piece(stripes, vaddr + (uint64_t)disp, target + disp, op->op, type,
-                         !data ? NULL : packed_origin ? origin : in, !fetch ? NULL : packed_result ? result : out, n);
+                         !data ? NULL : packed_origin ? origin : in,
+                         !fetch ? NULL : packed_result ? result : out, n);
         if (!packed_result)
             dtype_unpack(&res, op->raddr, out, n);
         origin += data && packed_origin ? n : 0;

@@ -3,7 +3,8 @@
  * mapped targets, its own window, and at the target what packets bring.
  *
  * All are complete when the function returns, but for the processor's store
- * buffer (win_full_fence). No locks but the stripes.
+ * buffer (win_full_fence). No locks but the stripes; accumulates need
+ * acc_lock_mode before (acc_atomic.h).
  */
 #ifndef MRMA_RMA_DIRECT_H
 #define MRMA_RMA_DIRECT_H
@@ -38,8 +39,8 @@ void direct_get(const char *target, const struct rma_op *op);
 void direct_acc(struct fmutex *stripes, uint64_t vaddr, char *target, const struct rma_op *op, bool fetch);
 
 /* One contiguous piece of whole elements; old NULL: not wanted. */
-void direct_acc_piece(struct fmutex *stripes, uint64_t vaddr, char *target, enum acc_op op, enum acc_type type,
-                      const void *origin, void *old, size_t len);
+void direct_acc_piece(struct fmutex *stripes, uint64_t vaddr, char *target, enum acc_op op,
+                      enum acc_type type, const void *origin, void *old, size_t len);
 /* Compare unit bytes and swap; old gets what was there. */
 void direct_cas(struct fmutex *stripes, uint64_t vaddr, char *target, const void *compare, const void *value,
                 void *old, size_t unit);

@@ -2,7 +2,7 @@
  * env.h - what src/rma needs from the outside: memory that node peers can map,
  * and the processes behind the records of a bootstrap exchange.
  *
- * engine.c implements it with the shm layer; tests and the simulation with plain
+ * engine_env.c implements it with the shm layer; tests and the simulation with plain
  * memory. Records and locations are opaque here: they are made and understood by
  * the same implementation on both sides.
  */

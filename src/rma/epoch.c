@@ -18,13 +18,20 @@
 #define BACK (EPOCH_STATES + 1) /* to the open fence epoch, if there is one */
 
 static const unsigned char table[EPOCH_STATES][EPOCH_EVENTS] = {
-    /*                      FENCE        FENCE_LAST   OP                START       COMPLETE LOCK        UNLOCK_L LOCK_ALL        UNLOCK_A FREE */
-    [EPOCH_NONE] =       {EPOCH_FENCE, EPOCH_NONE, NO,               EPOCH_PSCW, NO,      EPOCH_LOCK, NO,      EPOCH_LOCK_ALL, NO,   EPOCH_NONE},
-    [EPOCH_FENCE] =      {EPOCH_FENCE, EPOCH_NONE, EPOCH_FENCE_USED, EPOCH_PSCW, NO,      EPOCH_LOCK, NO,      EPOCH_LOCK_ALL, NO,   EPOCH_NONE},
-    [EPOCH_FENCE_USED] = {EPOCH_FENCE, EPOCH_NONE, EPOCH_FENCE_USED, NO,         NO,      NO,         NO,      NO,             NO,   NO},
-    [EPOCH_PSCW] =       {NO,          NO,         EPOCH_PSCW,       NO,         BACK,    NO,         NO,      NO,             NO,   NO},
-    [EPOCH_LOCK] =       {NO,          NO,         EPOCH_LOCK,       NO,         NO,      EPOCH_LOCK, BACK,    NO,             NO,   NO},
-    [EPOCH_LOCK_ALL] =   {NO,          NO,         EPOCH_LOCK_ALL,   NO,         NO,      NO,         NO,      NO,             BACK, NO},
+    /*                    FENCE        FENCE_LAST  OP                START       COMPLETE */
+    /*                    LOCK         UNLOCK_LAST LOCK_ALL          UNLOCK_ALL  FREE */
+    [EPOCH_NONE] =       {EPOCH_FENCE, EPOCH_NONE, NO,               EPOCH_PSCW, NO,
+                          EPOCH_LOCK,  NO,         EPOCH_LOCK_ALL,   NO,         EPOCH_NONE},
+    [EPOCH_FENCE] =      {EPOCH_FENCE, EPOCH_NONE, EPOCH_FENCE_USED, EPOCH_PSCW, NO,
+                          EPOCH_LOCK,  NO,         EPOCH_LOCK_ALL,   NO,         EPOCH_NONE},
+    [EPOCH_FENCE_USED] = {EPOCH_FENCE, EPOCH_NONE, EPOCH_FENCE_USED, NO,         NO,
+                          NO,          NO,         NO,               NO,         NO},
+    [EPOCH_PSCW] =       {NO,          NO,         EPOCH_PSCW,       NO,         BACK,
+                          NO,          NO,         NO,               NO,         NO},
+    [EPOCH_LOCK] =       {NO,          NO,         EPOCH_LOCK,       NO,         NO,
+                          EPOCH_LOCK,  BACK,       NO,               NO,         NO},
+    [EPOCH_LOCK_ALL] =   {NO,          NO,         EPOCH_LOCK_ALL,   NO,         NO,
+                          NO,          NO,         NO,               BACK,       NO},
 };
 
 static unsigned next_state(const struct epoch *ep, enum epoch_event ev)
@@ -69,9 +76,10 @@ static bool known_exposed(const struct win *w, const struct rma_target *t)
 {
     if (!w->fence_known)
         return false;
-    return t->path != PATH_CMA ||
-           !seq_reached(atomic_load_explicit(&t->ctl->ring_phase, memory_order_relaxed), w->phase); /* ordered by the
-                                                                                                       barrier */
+    if (t->path != PATH_CMA)
+        return true;
+    const uint32_t phase = atomic_load_explicit(&t->ctl->ring_phase, memory_order_relaxed);
+    return !seq_reached(phase, w->phase); /* its load is ordered by the barrier */
 }
 
 /* Wait until the target is as far as this process's last fence. It wakes nobody
@@ -109,7 +117,8 @@ static int access_pscw(struct win *w, struct rma_target *t)
     RMA_SPIN_UNTIL(w->rma, target_posted(t));
     if (target_posted(t))
         return MRMA_SUCCESS;
-    return rma_wait_until(w, &(struct rma_wait){.done = target_posted, .arg = t, .what = "MPI_Win_post of the target",
+    return rma_wait_until(w, &(struct rma_wait){.done = target_posted, .arg = t,
+                                                .what = "MPI_Win_post of the target",
                                                 .rank = (int)(t - w->targets)});
 }
 

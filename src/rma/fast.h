@@ -101,8 +101,8 @@ static inline bool fast_cas(struct win *w, const void *value, const void *compar
 static inline bool fast_flush(const struct win *w, int target)
 {
     const struct rma_target *t = &w->targets[target];
-    return likely((w->flush_quick == FLUSH_QUICK_ALL || (w->flush_quick && target_ready(w, t))) && t->direct &&
-                  !atomic_load_explicit(&w->dirty, memory_order_relaxed));
+    return likely((w->flush_quick == FLUSH_QUICK_ALL || (w->flush_quick && target_ready(w, t))) &&
+                  t->direct && !atomic_load_explicit(&w->dirty, memory_order_relaxed));
 }
 
 #endif

@@ -45,7 +45,8 @@
 static bool markers_come(void *arg)
 {
     struct win *w = arg;
-    return w->fence_arrived == (uint32_t)w->npackets && w->replies == 0 && w->streams == 0 && issue_all_left(w);
+    return w->fence_arrived == (uint32_t)w->npackets && w->replies == 0 && w->streams == 0 &&
+           issue_all_left(w);
 }
 
 static int wait_packets(struct win *w)

@@ -25,16 +25,16 @@ static struct win *find(struct rma *r, struct ch3_vc *from, const struct pkt_hdr
             return w;
     }
     r->stats.refused++;
-    log_msg(r->log, LOG_LEVEL_ERROR, "packet of type %d refused: no window %u.%u with rank %u at its sender", hdr->type,
-            hdr->win, hdr->win_gen, hdr->rank);
+    log_msg(r->log, LOG_LEVEL_ERROR, "packet of type %d refused: no window %u.%u with rank %u at its sender",
+            hdr->type, hdr->win, hdr->win_gen, hdr->rank);
     return NULL;
 }
 
 static void refuse(struct win *w, const struct rma_target *t, const char *what, uint32_t seq)
 {
     w->rma->stats.refused++;
-    log_msg(w->rma->log, LOG_LEVEL_ERROR, "%s number %u of rank %d refused in window %u: it is not due", what, seq,
-            (int)(t - w->targets), w->index);
+    log_msg(w->rma->log, LOG_LEVEL_ERROR, "%s number %u of rank %d refused in window %u: it is not due", what,
+            seq, (int)(t - w->targets), w->index);
 }
 
 static void on_ops(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)

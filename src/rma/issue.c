@@ -69,7 +69,6 @@ static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const stru
     uint32_t request = 0;
     int err = MRMA_SUCCESS;
     pkt_target_touch(pt);
-    pt->unacked = true;
     if (kind == PKT_OP_GET || kind == PKT_OP_GET_ACC || kind == PKT_OP_CAS)
         err = origin_request(pt, kind, op, &request);
     if (err)
@@ -96,6 +95,8 @@ int issue_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const s
     rma_enter(r);
     struct pkt_target *pt = pkt_target_get(w, t);
     int err = pt ? issue_locked(pt, kind, op) : MRMA_ERR_NO_MEM;
+    if (pt) /* only now: while it waited for room, another thread may have flushed */
+        pt->unacked = true;
     if (!err && op->req && pt->count) /* nobody may ever synchronize: let it go now */
         err = pkt_send_open(pt, 0, true);
     rma_leave(r);

@@ -105,11 +105,7 @@ static bool must_send(const struct pkt_target *pt, uint8_t flag)
 
 static int request_flush(struct pkt_target *pt, uint8_t flag)
 {
-    if (!must_send(pt, flag))
-        return MRMA_SUCCESS;
-    if (flag)
-        pt->unacked = false;
-    return pkt_send_open(pt, flag, flag != PKT_F_UNLOCK);
+    return must_send(pt, flag) ? pkt_send_open(pt, flag, flag != PKT_F_UNLOCK) : MRMA_SUCCESS;
 }
 
 static int wait_flushed(struct win *w, struct pkt_target *pt, bool local)
@@ -124,6 +120,20 @@ static int wait_flushed(struct win *w, struct pkt_target *pt, bool local)
     return err ? err : reported;
 }
 
+/* From the start again after a wait: other threads may have locked and unlocked. */
+static int request_all(struct win *w, uint8_t flag)
+{
+    struct list_node *node = list_first(&w->touched);
+    while (node) {
+        const uint32_t waits = w->packet_waits;
+        int err = request_flush(LIST_ENTRY(node, struct pkt_target, touched), flag);
+        if (err)
+            return err;
+        node = w->packet_waits == waits ? list_next(&w->touched, node) : list_first(&w->touched);
+    }
+    return MRMA_SUCCESS;
+}
+
 int issue_flush(struct win *w, struct rma_target *t, bool local)
 {
     struct rma *r = w->rma;
@@ -133,11 +143,7 @@ int issue_flush(struct win *w, struct rma_target *t, bool local)
     if (t && t->pkt) {
         err = request_flush(t->pkt, flag);
     } else if (!t) {
-        LIST_EACH_SAFE(node, &w->touched) {
-            struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
-            if (!err)
-                err = request_flush(pt, flag);
-        }
+        err = request_all(w, flag);
     }
     rma_leave(r);
     if (err || (t && !t->pkt))

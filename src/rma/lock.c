@@ -63,12 +63,15 @@ int lock_acquire(struct win *w, struct rma_target *t, bool exclusive)
     turn.ticket = lockword_take(&t->ctl->lock, exclusive, &granted);
     if (!granted) {
         atomic_fetch_add_explicit(&w->rma->stats.lock_waits, 1, memory_order_relaxed);
-        err = rma_wait_until(w, &(struct rma_wait){.done = turn_come, .arg = &turn, .event = &t->ctl->lock_event,
+        err = rma_wait_until(w, &(struct rma_wait){.done = turn_come, .arg = &turn,
+                                                   .event = &t->ctl->lock_event,
                                                    .what = "the window's lock", .rank = rank});
     }
     if (!err && exclusive && !all_passed(&turn))
-        err = rma_wait_until(w, &(struct rma_wait){.done = all_passed, .arg = &turn, .event = &w->lead->all_event,
-                                                   .what = "MPI_Win_unlock_all of the lock's holders", .rank = rank});
+        err = rma_wait_until(w, &(struct rma_wait){.done = all_passed, .arg = &turn,
+                                                   .event = &w->lead->all_event,
+                                                   .what = "MPI_Win_unlock_all of the lock's holders",
+                                                   .rank = rank});
     return err;
 }
 

@@ -114,7 +114,8 @@ int rma_lock_all(struct win *w, int asserts)
     if (err || w->all_nocheck)
         return err;
     if (!none_blocked(w->lead))
-        err = rma_wait_until(w, &(struct rma_wait){.done = none_blocked, .arg = w->lead, .event = &w->lead->all_event,
+        err = rma_wait_until(w, &(struct rma_wait){.done = none_blocked, .arg = w->lead,
+                                                   .event = &w->lead->all_event,
                                                    .what = "exclusive locks that came first", .rank = -1});
     if (err)
         return err;

@@ -33,7 +33,8 @@ static inline uint64_t lockword_make(uint64_t flags, uint32_t next, uint32_t rse
 
 static inline bool lockword_cas(_Atomic uint64_t *word, uint64_t *old, uint64_t new_word)
 {
-    return atomic_compare_exchange_weak_explicit(word, old, new_word, memory_order_seq_cst, memory_order_acquire);
+    return atomic_compare_exchange_weak_explicit(word, old, new_word, memory_order_seq_cst,
+                                                 memory_order_acquire);
 }
 
 /* Take a ticket; *granted tells whether the lock is held with it at once. */

@@ -3,9 +3,10 @@
  *
  * Each operation: may the target be accessed (one comparison, or epoch_access);
  * do the two sides' sizes agree; does the target side lie in the window; then to
- * the path that the window's creation chose for this target. Contiguous put and
- * get on mapped memory do all that in their first lines; everything else is out
- * of line.
+ * the path that the window's creation chose for this target. Contiguous operations
+ * on mapped memory do all that in their first lines; everything else is out of line.
+ * An accumulate or compare-and-swap on mapped memory tries the processor's atomic
+ * instructions first; before any stripe is used, acc_lock_mode (acc_atomic.h).
  */
 #include "base/err.h"
 #include "rma/acc_atomic.h"
@@ -17,7 +18,7 @@
 #include "rma/win.h"
 
 /* Puts up to this size to kernel-assisted targets go through the ring in fence
- * and PSCW epochs, where the target will look at it (measured: doc/performance). */
+ * and PSCW epochs, where the target will look at it (measured: doc/performance.md). */
 enum { RING_PUT_MAX = 4096 };
 
 static inline void count_op(struct win *w, enum rma_path path, size_t bytes)
@@ -81,7 +82,8 @@ static int check_range(struct win *w, struct rma_target *t, const struct rma_op 
 static int check_sizes(size_t count, const struct dtype *type, const struct rma_op *op)
 {
     size_t here, there;
-    if (__builtin_mul_overflow(count, type->size, &here) || __builtin_mul_overflow(op->tcount, op->ttype->size, &there))
+    if (__builtin_mul_overflow(count, type->size, &here) ||
+        __builtin_mul_overflow(op->tcount, op->ttype->size, &there))
         return MRMA_ERR_COUNT;
     return here == there ? MRMA_SUCCESS : MRMA_ERR_COUNT;
 }
@@ -104,8 +106,8 @@ static uint64_t owner_addr(const struct win *w, const struct rma_target *t, int6
 static int check_acc(struct win *w, struct rma_target *t, const struct rma_op *op, bool fetch);
 
 /* Errors of the arguments come first, so that only what can be performed is remembered. */
-static __attribute__((noinline)) int check_strict(struct win *w, struct rma_target *t, const struct rma_op *op,
-                                                  enum strict_kind kind)
+static __attribute__((noinline)) int check_strict(struct win *w, struct rma_target *t,
+                                                  const struct rma_op *op, enum strict_kind kind)
 {
     int err = kind == STRICT_PUT   ? check_sizes(op->ocount, op->otype, op)
               : kind == STRICT_GET ? check_sizes(op->rcount, op->rtype, op)
@@ -151,13 +153,14 @@ static __attribute__((noinline)) int put_general(struct win *w, struct rma_targe
 
 /* Contiguous on both sides, mapped, inside the window, sizes agree? Then *at and
  * *len; everything else goes the general way, which also finds the errors. */
-static inline bool plain(const struct rma_target *t, const struct rma_op *op, size_t count, const struct dtype *type,
-                         char **at, size_t *len)
+static inline bool plain(const struct rma_target *t, const struct rma_op *op, size_t count,
+                         const struct dtype *type, char **at, size_t *len)
 {
     size_t n = count * type->size;
     uint64_t offset = (uint64_t)op->disp * t->disp_unit;
     if (unlikely(!t->base || !type->contig || !op->ttype->contig || n != op->tcount * op->ttype->size ||
-                 (count | op->tcount) >> 31 || (uint64_t)op->disp >> 31 || offset > t->size || n > t->size - offset))
+                 (count | op->tcount) >> 31 || (uint64_t)op->disp >> 31 || offset > t->size ||
+                 n > t->size - offset))
         return false;
     *at = t->base + offset;
     *len = n;
@@ -233,8 +236,8 @@ static int check_acc(struct win *w, struct rma_target *t, const struct rma_op *o
     return err ? err : check_range(w, t, op);
 }
 
-static __attribute__((noinline)) int accumulate_general(struct win *w, struct rma_target *t, const struct rma_op *op,
-                                                        bool fetch)
+static __attribute__((noinline)) int accumulate_general(struct win *w, struct rma_target *t,
+                                                        const struct rma_op *op, bool fetch)
 {
     int err = check_acc(w, t, op, fetch);
     const size_t len = op->tcount * op->ttype->size;
@@ -258,12 +261,14 @@ static __attribute__((noinline)) int accumulate_general(struct win *w, struct rm
 }
 
 /* Contiguous elements on mapped memory, the same number of bytes on all sides. */
-static inline bool plain_acc(const struct rma_target *t, const struct rma_op *op, bool fetch, char **at, size_t *len)
+static inline bool plain_acc(const struct rma_target *t, const struct rma_op *op, bool fetch, char **at,
+                             size_t *len)
 {
-    if (op->ttype->basic == ACC_NONE || (op->op != ACC_NO_OP && !op->otype->contig) || (fetch && !op->rtype->contig) ||
-        !plain(t, op, op->tcount, op->ttype, at, len) || !*len)
+    if (op->ttype->basic == ACC_NONE || (op->op != ACC_NO_OP && !op->otype->contig) ||
+        (fetch && !op->rtype->contig) || !plain(t, op, op->tcount, op->ttype, at, len) || !*len)
         return false;
-    return (op->op == ACC_NO_OP || (op->ocount <= op->tcount * op->ttype->size && op->ocount * op->otype->size == *len)) &&
+    return (op->op == ACC_NO_OP ||
+            (op->ocount <= op->tcount * op->ttype->size && op->ocount * op->otype->size == *len)) &&
            (!fetch || (op->rcount <= *len && op->rcount * op->rtype->size == *len));
 }
 

@@ -106,6 +106,7 @@ int pkt_wait(struct pkt_target *pt, bool (*done)(void *), const char *what)
     struct win *w = pt->win;
     if (done(pt))
         return MRMA_SUCCESS;
+    w->packet_waits++;
     rma_leave(w->rma);
     int err = rma_wait_until(w, &(struct rma_wait){.done = done, .arg = pt, .locked = true, .what = what,
                                                    .rank = (int)(pt->target - w->targets)});
@@ -202,11 +203,19 @@ static int send_ring(struct pkt_target *pt, const struct pkt_hdr *hdr)
     for (uint32_t i = 0; !err && i < hdr->count; i++) {
         const struct pkt_op *rec = (const struct pkt_op *)(const void *)at;
         const struct pkt_seg *seg = (const struct pkt_seg *)(rec + 1);
-        const struct rma_op op = {.oaddr = seg + 1, .ocount = seg->len, .otype = &byte, .tcount = seg->len, .ttype = &byte};
-        err = cma_put(t->peer, pt->win->rma->log, (pt->win->dynamic ? 0 : t->vaddr) + (uint64_t)seg->disp, &op);
+        const struct rma_op op = {.oaddr = seg + 1, .ocount = seg->len, .otype = &byte,
+                                  .tcount = seg->len, .ttype = &byte};
+        const uint64_t vaddr = (pt->win->dynamic ? 0 : t->vaddr) + (uint64_t)seg->disp;
+        err = cma_put(t->peer, pt->win->rma->log, vaddr, &op);
         at = (const char *)(seg + 1) + pkt_align(seg->len);
     }
     return err;
+}
+
+/* After a wait: has another thread sent it, or even flushed or unlocked? */
+static bool sent_meanwhile(const struct pkt_target *pt, uint8_t flags)
+{
+    return flags == PKT_F_FLUSH ? !pt->unacked : !flags && !pt->count;
 }
 
 /* Send the open packet with what rides on it; more: operations of this epoch
@@ -218,6 +227,8 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
         err = pkt_ask_open(pt);
         if (!err)
             err = pkt_wait(pt, may_send, "the target to open its epoch");
+        if (!err && sent_meanwhile(pt, flags))
+            return MRMA_SUCCESS;
     }
     if (err)
         return err;
@@ -233,13 +244,16 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
     }
     if (!opened(pt)) {
         pt->ahead = true;
-        if (more && !pt->asked && hdr->epoch != PKT_EPOCH_PSCW && !(flags & PKT_F_FLUSH)) { /* an ack says it too */
+        /* An acknowledgement says it too. */
+        if (more && !pt->asked && hdr->epoch != PKT_EPOCH_PSCW && !(flags & PKT_F_FLUSH)) {
             hdr->flags |= PKT_F_WANT_OPEN;
             pt->asked = true;
         }
     }
-    if (flags & (PKT_F_FLUSH | PKT_F_UNLOCK))
+    if (flags & (PKT_F_FLUSH | PKT_F_UNLOCK)) {
         hdr->offset = ++pt->acks_due;
+        pt->unacked = false; /* not before it leaves: other threads would not wait for it */
+    }
     pt->used = sizeof *hdr;
     pt->count = 0;
     return pt->target->direct ? send_ring(pt, hdr) : ch3_send_copy(&pt->target->peer->vc, hdr, hdr->len);

@@ -51,7 +51,8 @@ static void discharge(struct rma_req *req, int err)
         return;
     int none = MRMA_SUCCESS;
     if (err)
-        atomic_compare_exchange_strong_explicit(&req->err, &none, err, memory_order_relaxed, memory_order_relaxed);
+        atomic_compare_exchange_strong_explicit(&req->err, &none, err, memory_order_relaxed,
+                                                memory_order_relaxed);
     atomic_fetch_sub_explicit(&req->pending, 1, memory_order_release); /* pairs with rma_req_done */
 }
 
@@ -167,7 +168,8 @@ int origin_stream(struct pkt_target *pt, const struct record_source *src, const 
     if (!os)
         return log_fail(pt->win->rma->log, MRMA_ERR_NO_MEM, "no memory for a large operation");
     *os = (struct origin_stream){.stream = {.next = stream_next, .done = stream_done}, .pt = pt, .src = *src,
-                                 .otype = dtype_ref(op->otype), .ttype = dtype_ref(op->ttype), .req = op->req};
+                                 .otype = dtype_ref(op->otype), .ttype = dtype_ref(op->ttype),
+                                 .req = op->req};
     issue_header(pt, &os->hdr);
     pt->streams++;
     pt->win->streams++;

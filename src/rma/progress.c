@@ -76,7 +76,8 @@ void rma_polling_end(struct rma *r)
     atomic_fetch_sub_explicit(r->env->polling, 1, memory_order_seq_cst);
     if (r->agent) {
         atomic_thread_fence(memory_order_seq_cst); /* see the diagram in wait.c */
-        if (ch3_pending(r->ch3) || ch3_unsent(r->ch3) || atomic_load_explicit(&r->nlock_wins, memory_order_relaxed))
+        if (ch3_pending(r->ch3) || ch3_unsent(r->ch3) ||
+            atomic_load_explicit(&r->nlock_wins, memory_order_relaxed))
             event_wake(r->env->agent_event);
     }
 }
@@ -114,7 +115,8 @@ void rma_agent_loop(struct rma *r, const _Atomic bool *stop)
         if (!others_poll(r) && agent_round(r))
             continue;
         uint32_t ticket = event_enter(ev);
-        if (!atomic_load_explicit(stop, memory_order_acquire) && (others_poll(r) || (!agent_round(r) && !rma_pending(r)))) {
+        if (!atomic_load_explicit(stop, memory_order_acquire) &&
+            (others_poll(r) || (!agent_round(r) && !rma_pending(r)))) {
             event_sleep(ev, ticket, ch3_unsent(r->ch3) ? UNSENT_SLEEP_NS : 0);
             r->stats.agent_wakeups++;
         }

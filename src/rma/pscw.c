@@ -136,7 +136,8 @@ int rma_wait(struct win *w)
     RMA_SPIN_UNTIL(w->rma, all_complete(w));
     if (!all_complete(w)) {
         int err = rma_wait_until(w, &(struct rma_wait){.done = all_complete, .arg = w,
-                                                       .what = "MPI_Win_complete of the origins", .rank = -1});
+                                                       .what = "MPI_Win_complete of the origins",
+                                                       .rank = -1});
         if (err)
             return err;
     }

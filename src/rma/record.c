@@ -12,8 +12,8 @@
 
 enum { REPLY_MAX = PKT_MAX - sizeof(struct pkt_hdr), PAD = 7 };
 
-void record_source_init(struct record_source *s, enum pkt_op_kind kind, const struct rma_op *op, int64_t offset,
-                        uint32_t request)
+void record_source_init(struct record_source *s, enum pkt_op_kind kind, const struct rma_op *op,
+                        int64_t offset, uint32_t request)
 {
     const bool elements = kind != PKT_OP_PUT && kind != PKT_OP_GET;
     const enum dtype_view view = elements ? DTYPE_ELEMENTS : DTYPE_BYTES;
@@ -67,7 +67,8 @@ size_t record_build(struct record_source *s, void *room, size_t cap)
     size_t total;
     uint32_t n = gather(s, segs, (cap & ~(size_t)PAD) - sizeof *rec, &total);
     *rec = (struct pkt_op){.kind = (uint8_t)s->kind, .op = (uint8_t)s->op, .type = s->type, .nseg = n,
-                           .request = s->request, .data_len = s->data ? (uint32_t)total : 0, .offset = s->pos};
+                           .request = s->request, .data_len = s->data ? (uint32_t)total : 0,
+                           .offset = s->pos};
     if (s->data)
         dtype_pack(&s->origin_cur, s->origin, segs + n, total);
     s->left -= total;

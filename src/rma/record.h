@@ -30,8 +30,8 @@ struct record_source {
 
 /* What an operation moves: its records' source. offset: bytes from the window
  * base (the address in a dynamic window). */
-void record_source_init(struct record_source *s, enum pkt_op_kind kind, const struct rma_op *op, int64_t offset,
-                        uint32_t request);
+void record_source_init(struct record_source *s, enum pkt_op_kind kind, const struct rma_op *op,
+                        int64_t offset, uint32_t request);
 
 /* Room that a record needs at least to make progress. */
 size_t record_min(const struct record_source *s);

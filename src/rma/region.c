@@ -134,8 +134,15 @@ static void set_entry(struct shared_region *e, uint64_t addr, uint64_t len)
     atomic_store_explicit(&e->len, len, memory_order_relaxed);
 }
 
-static uint64_t addr_of(const struct shared_region *e) { return atomic_load_explicit(&e->addr, memory_order_relaxed); }
-static uint64_t len_of(const struct shared_region *e) { return atomic_load_explicit(&e->len, memory_order_relaxed); }
+static uint64_t addr_of(const struct shared_region *e)
+{
+    return atomic_load_explicit(&e->addr, memory_order_relaxed);
+}
+
+static uint64_t len_of(const struct shared_region *e)
+{
+    return atomic_load_explicit(&e->len, memory_order_relaxed);
+}
 
 static int attach_locked(struct win *w, uint64_t addr, uint64_t size)
 {
@@ -143,7 +150,8 @@ static int attach_locked(struct win *w, uint64_t addr, uint64_t size)
     struct shared_region *list = shared_list(ctl);
     uint32_t n = atomic_load_explicit(&ctl->nregions, memory_order_relaxed), at = 0;
     if (n == WIN_REGIONS_MAX)
-        return log_fail(w->rma->log, MRMA_ERR_RMA_ATTACH, "a process may attach %d regions to a window", WIN_REGIONS_MAX);
+        return log_fail(w->rma->log, MRMA_ERR_RMA_ATTACH, "a process may attach %d regions to a window",
+                        WIN_REGIONS_MAX);
     while (at < n && addr_of(&list[at]) < addr)
         at++;
     if ((at > 0 && addr_of(&list[at - 1]) + len_of(&list[at - 1]) > addr) ||

@@ -125,6 +125,21 @@ struct rma_op {
     struct rma_req *req; /* request of an R-operation, or NULL */
 };
 
+/* An operation without anything. Field by field: an initialiser of this size becomes
+ * a string instruction, whose stores cannot be forwarded to the loads that follow
+ * (65 ns in the middle of a PSCW epoch; doc/performance.md). */
+static inline void rma_op_clear(struct rma_op *op)
+{
+    op->oaddr = op->caddr = NULL;
+    op->raddr = NULL;
+    op->ocount = op->rcount = op->tcount = 0;
+    op->otype = op->rtype = op->ttype = NULL;
+    op->target = 0;
+    op->disp = 0;
+    op->op = ACC_OP_NONE;
+    op->req = NULL;
+}
+
 /* MRMA_ERR_RMA_SYNC outside an access epoch to target, MRMA_ERR_RMA_RANGE,
  * MRMA_ERR_COUNT (origin and target data differ in size), MRMA_ERR_TYPE. */
 int rma_put(struct win *win, const struct rma_op *op);

@@ -1,5 +1,5 @@
 /*
- * route.c - which path serves which target of a window (DESIGN: three kinds).
+ * route.c - which path serves which target of a window (doc/design.md: kinds of target).
  *
  *   this process itself                          mapped
  *   another node, or packets asked for           packets
@@ -34,30 +34,34 @@ static bool on_my_node(const struct win *w, const struct win_record *recs, int r
 {
     struct rma_env *env = w->rma->env;
     const int k = w->rma->conf->ranks_per_node;
-    return rank == w->rank || (env->record_same_node(env->ctx, &recs[rank].proc) && (!k || rank / k == w->rank / k));
+    return rank == w->rank ||
+           (env->record_same_node(env->ctx, &recs[rank].proc) && (!k || rank / k == w->rank / k));
 }
 
 /* The path for a peer on this node, or an error. */
-static int choose(const struct win *w, const struct win_record *rec, const struct rma_peer *peer, bool allow_cma,
-                  bool *refused)
+static int choose(const struct win *w, const struct win_record *rec, const struct rma_peer *peer,
+                  bool allow_cma, bool *refused)
 {
     const struct log *log = w->rma->log;
     const enum conf_path forced = w->rma->conf->path;
-    const bool mappable = is_somewhere(&rec->mem) || is_somewhere(&rec->segment) || (!rec->size && !w->dynamic);
+    const bool mappable =
+        is_somewhere(&rec->mem) || is_somewhere(&rec->segment) || (!rec->size && !w->dynamic);
     if (forced == CONF_PATH_SHM_PACKETS)
         return PATH_PACKETS;
     if (mappable && forced != CONF_PATH_CMA && allow_cma)
         return PATH_MAPPED;
     if (forced == CONF_PATH_MAPPED) {
-        log_msg(log, LOG_LEVEL_ERROR, "MPIRMA_PATH=mapped is not possible: the window's memory at process %d is not "
-                                      "shared (use MPI_Win_allocate or memory from MPI_Alloc_mem)", peer->pid);
+        log_msg(log, LOG_LEVEL_ERROR,
+                "MPIRMA_PATH=mapped is not possible: the window's memory at process %d is not shared "
+                "(use MPI_Win_allocate or memory from MPI_Alloc_mem)", peer->pid);
         return -MRMA_ERR_RMA_FLAVOR;
     }
     if (peer->cma && allow_cma)
         return PATH_CMA;
     if (forced == CONF_PATH_CMA) {
-        log_msg(log, LOG_LEVEL_ERROR, "MPIRMA_PATH=cma is not possible: cross-memory attach to process %d: %s",
-                peer->pid, strerror(peer->cma_errno));
+        log_msg(log, LOG_LEVEL_ERROR,
+                "MPIRMA_PATH=cma is not possible: cross-memory attach to process %d: %s", peer->pid,
+                strerror(peer->cma_errno));
         return -MRMA_ERR_RMA_FLAVOR;
     }
     *refused = true;
@@ -93,7 +97,8 @@ static int reach_memory(struct win *w, struct rma_target *t, const struct win_re
     return MRMA_SUCCESS;
 }
 
-static int reach_control(struct win *w, struct rma_target *t, const struct win_record *rec, int node_index, int me)
+static int reach_control(struct win *w, struct rma_target *t, const struct win_record *rec, int node_index,
+                         int me)
 {
     struct rma_env *env = w->rma->env;
     void *at = w->ctl;
@@ -108,7 +113,8 @@ static int reach_control(struct win *w, struct rma_target *t, const struct win_r
     return MRMA_SUCCESS;
 }
 
-static int connect_target(struct win *w, const struct win_record *recs, int rank, bool allow_cma, bool *refused)
+static int connect_target(struct win *w, const struct win_record *recs, int rank, bool allow_cma,
+                          bool *refused)
 {
     struct rma_env *env = w->rma->env;
     struct rma_target *t = &w->targets[rank];
@@ -122,7 +128,9 @@ static int connect_target(struct win *w, const struct win_record *recs, int rank
     t->vaddr = rec->vaddr;
     t->remote_win = rec->index;
     t->remote_gen = rec->gen;
-    int path = t->peer->self ? PATH_MAPPED : !node ? PATH_PACKETS : choose(w, rec, t->peer, allow_cma, refused);
+    int path = t->peer->self ? PATH_MAPPED
+               : !node       ? PATH_PACKETS
+                             : choose(w, rec, t->peer, allow_cma, refused);
     if (path < 0)
         return -path;
     t->path = (uint8_t)path;

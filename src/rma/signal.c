@@ -1,5 +1,5 @@
 /*
- * signal.c - stores to slots, and the dissemination barrier.
+ * signal.c - stores to slots, and the barriers: dissemination, or one counter.
  *
  *   origin (complete)                     target (wait)
  *   put: stores to window memory
@@ -8,11 +8,12 @@
  *
  * A pairs with B; posts likewise in the other direction (the target's loads and
  * stores before MPI_Win_post happen before the origin's accesses). The sleep
- * protocol is event.h's: fence after A, then look for sleepers.
+ * protocol is event.h's: a fence after A (or the light form), then look for sleepers.
  *
  * Barrier: in round k process i signals i + 2^k and waits for i - 2^k; every
  * barrier has its own number, so that one counter per peer suffices: a process
- * that is ahead has a larger number, which includes all smaller ones. Two peers are connected by at most one round (2^k < n).
+ * that is ahead has a larger number, which includes all smaller ones. Two peers
+ * are connected by at most one round (2^k < n).
  *
  * On a crowded node a round costs a change of processes where its partner does not
  * run, so there all count in one word and the last releases all: each process
@@ -27,12 +28,14 @@
 
 void signal_post(struct rma_target *t)
 {
-    atomic_store_explicit(&t->out->posts, ++t->posts_sent, memory_order_release); /* pairs with target_posted */
+    /* Pairs with target_posted. */
+    atomic_store_explicit(&t->out->posts, ++t->posts_sent, memory_order_release);
 }
 
 void signal_complete(struct rma_target *t)
 {
-    atomic_store_explicit(&t->out->completes, ++t->completes_sent, memory_order_release); /* pairs with pscw.c */
+    /* Pairs with pscw.c. */
+    atomic_store_explicit(&t->out->completes, ++t->completes_sent, memory_order_release);
 }
 
 void signal_wake(struct win *w, const int *ranks, int n)
@@ -43,6 +46,8 @@ void signal_wake(struct win *w, const int *ranks, int n)
             event_notify(t->peer->event);
     }
 }
+
+static const char what[] = "the window's processes on this node to synchronize";
 
 struct barrier_arg {
     const struct win_slot *slot;
@@ -67,8 +72,7 @@ static int disseminate(struct win *w, uint32_t seq)
         RMA_SPIN_UNTIL(w->rma, barrier_reached(&arg));
         if (barrier_reached(&arg))
             continue;
-        int err = rma_wait_until(w, &(struct rma_wait){.done = barrier_reached, .arg = &arg,
-                                                       .what = "the window's processes on this node to synchronize",
+        int err = rma_wait_until(w, &(struct rma_wait){.done = barrier_reached, .arg = &arg, .what = what,
                                                        .rank = w->direct[(me - step + n) % n]});
         if (err)
             return err;
@@ -97,8 +101,7 @@ static int gather(struct win *w, uint32_t seq)
         signal_wake(w, w->direct, w->ndirect);
         return MRMA_SUCCESS;
     }
-    return rma_wait_until(w, &(struct rma_wait){.done = released, .arg = &arg, .rank = -1,
-                                                .what = "the window's processes on this node to synchronize"});
+    return rma_wait_until(w, &(struct rma_wait){.done = released, .arg = &arg, .rank = -1, .what = what});
 }
 
 int signal_barrier(struct win *w)

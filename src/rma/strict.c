@@ -322,8 +322,8 @@ void strict_fence_done(struct win *w, int asserts)
 void strict_post(struct win *w, int asserts)
 {
     w->strict->summed = false;
-    atomic_store_explicit(&w->ctl->noput_post, asserts & RMA_NOPUT,
-                          memory_order_relaxed); /* ordered by the post */
+    /* Ordered by the post. */
+    atomic_store_explicit(&w->ctl->noput_post, asserts & RMA_NOPUT, memory_order_relaxed);
 }
 
 void strict_wait(struct win *w)

@@ -3,8 +3,9 @@
  *
  * Where compatible accesses overlap, the range keeps the one that conflicts with
  * more: a get before a reading accumulate, an operation before compare-and-swap
- * before MPI_NO_OP; reads of several types count as a get. An access of several pieces is looked up as a
- * whole before its first piece is added, so it never conflicts with itself.
+ * before MPI_NO_OP; reads of several types count as a get. An access of several
+ * pieces is looked up as a whole before its first piece is added, so it never
+ * conflicts with itself.
  */
 #include "rma/strict_ranges.h"
 

@@ -2,11 +2,11 @@
  * stripe.h - which lock makes an accumulate atomic.
  *
  * Every process has RMA_STRIPES locks in memory its node peers share; the owner's
- * own address of an element chooses one. All accumulates on an element, from
- * whichever process, path or window, hold that lock, which is what makes them
- * atomic against each other (MPI 4.1, 12.7.1), once the window has left the mode
- * in which single instructions do (acc_atomic.h). An element that crosses a granule
- * belongs to the granule of its first byte.
+ * own address of an element chooses one. Once a window has left the mode in which
+ * single instructions do (acc_atomic.h), all accumulates on an element through it,
+ * from whichever process and by whichever path, hold that lock, which is what makes
+ * them atomic against each other (MPI 4.1, 12.7.1). An element that crosses a
+ * granule belongs to the granule of its first byte.
  */
 #ifndef MRMA_RMA_STRIPE_H
 #define MRMA_RMA_STRIPE_H

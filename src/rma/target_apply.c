@@ -73,7 +73,8 @@ static int check_kind(const struct record *rec)
     case PKT_OP_GET:
         return op->data_len == 0 ? MRMA_SUCCESS : MRMA_ERR_COUNT;
     case PKT_OP_CAS:
-        return op->type && op->nseg == 1 && rec->total == acc_extent(op->type) && op->data_len == 2 * rec->total
+        return op->type && op->nseg == 1 && rec->total == acc_extent(op->type) &&
+                       op->data_len == 2 * rec->total
                    ? MRMA_SUCCESS
                    : MRMA_ERR_COUNT;
     default:
@@ -122,8 +123,8 @@ static bool reply_next(struct ch3_stream *st, void *room, size_t cap, size_t *le
     char *to = (char *)(hdr + 1);
     size_t space = cap - sizeof *hdr;
     *hdr = (struct pkt_hdr){.version = PKT_VERSION, .type = PKT_REPLY, .win = rp->to->remote_win,
-                            .win_gen = rp->to->remote_gen, .rank = (uint32_t)rp->win->rank, .count = rp->request,
-                            .offset = rp->pos};
+                            .win_gen = rp->to->remote_gen, .rank = (uint32_t)rp->win->rank,
+                            .count = rp->request, .offset = rp->pos};
     while (space && rp->left) {
         struct pkt_seg part = {.disp = rp->segs[rp->seg].disp + (int64_t)rp->seg_pos,
                                .len = rp->segs[rp->seg].len - rp->seg_pos};

@@ -50,8 +50,8 @@ static int check_peers(struct win *w)
         rma_enter(r);
         ch3_vc_lost(&p->vc); /* what is queued to it refers to windows that may be freed now */
         rma_leave(r);
-        return log_fail(r->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u (process %d) has died", i, w->index,
-                        p->pid);
+        return log_fail(r->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u (process %d) has died", i,
+                        w->index, p->pid);
     }
     return MRMA_SUCCESS;
 }
@@ -60,8 +60,8 @@ static void report(struct win *w, const struct rma_wait *wait, uint64_t ns)
 {
     char state[256];
     win_describe(w, wait->rank, state, sizeof state);
-    log_msg(w->rma->log, LOG_LEVEL_ERROR, "rank %d of window %u waits for %.1f s for %s (rank %d), %s", w->rank,
-            w->index, (double)ns * 1e-9, wait->what, wait->rank, state);
+    log_msg(w->rma->log, LOG_LEVEL_ERROR, "rank %d of window %u waits for %.1f s for %s (rank %d), %s",
+            w->rank, w->index, (double)ns * 1e-9, wait->what, wait->rank, state);
 }
 
 /* Sleep once. polled: this thread has announced that it polls packets. */

@@ -11,8 +11,8 @@
 #include "rma/progress.h"
 #include "rma/signal.h"
 
-void rma_init(struct rma *r, const struct log *log, const struct conf *conf, struct rma_env *env, struct ch3 *ch3,
-              clock_fn clock, bool threads)
+void rma_init(struct rma *r, const struct log *log, const struct conf *conf, struct rma_env *env,
+              struct ch3 *ch3, clock_fn clock, bool threads)
 {
     *r = (struct rma){.log = log, .conf = conf, .env = env, .clock = clock, .ch3 = ch3, .threads = threads,
                       .concurrent = threads};
@@ -91,11 +91,12 @@ void win_describe(const struct win *w, int target, char *buf, size_t len)
         [EPOCH_NONE] = "outside any access epoch",      [EPOCH_FENCE] = "after a fence",
         [EPOCH_FENCE_USED] = "in a fence epoch",        [EPOCH_PSCW] = "in an access epoch of MPI_Win_start",
         [EPOCH_LOCK] = "in a lock epoch",               [EPOCH_LOCK_ALL] = "in a lock_all epoch"};
-    static const char *const locks[] = {"not locked", "locked shared", "locked exclusively", "locked with NOCHECK"};
+    static const char *const locks[] = {"not locked", "locked shared", "locked exclusively",
+                                        "locked with NOCHECK"};
     size_t at = (size_t)snprintf(buf, len, "%s", states[w->epoch.state]);
     if (at < len && w->epoch.state == EPOCH_LOCK && target >= 0 && target < w->nproc)
-        at += (size_t)snprintf(buf + at, len - at, " on %d target%s, rank %d is %s", w->nlocks, w->nlocks == 1 ? "" : "s",
-                               target, locks[w->targets[target].lock]);
+        at += (size_t)snprintf(buf + at, len - at, " on %d target%s, rank %d is %s", w->nlocks,
+                               w->nlocks == 1 ? "" : "s", target, locks[w->targets[target].lock]);
     if (at < len && w->epoch.exposed)
         snprintf(buf + at, len - at, ", exposed to %d origins since MPI_Win_post", w->npost);
 }

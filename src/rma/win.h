@@ -4,7 +4,7 @@
  *
  * Invariants
  * - Everything a process publishes about a window to its node peers is in its
- *   control block; a line of it has one writer, except lock and lock_all words.
+ *   control block; a line of it has one writer, except the lock and lock_all words.
  * - Fields of struct win and struct rma_target are changed by application
  *   threads and, where packets are in use, by handlers; both hold the engine's
  *   lock then (rma_enter). Operations on direct targets read them without it.
@@ -36,11 +36,12 @@ struct win_region {
     uint64_t len;
 };
 
-/* Signals from one peer; counters that only grow (and wrap). */
+/* Signals from one peer; counters that only grow (and wrap). A line a direction: a
+ * line for both is faster only where the answer follows at once (doc/performance.md). */
 struct win_slot {
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t posts; /* exposure epochs opened for me */
     _Atomic uint32_t completes;                      /* access epochs to me that are complete */
-    _Atomic uint32_t barrier;                        /* dissemination rounds, see signal.c */
+    _Atomic uint32_t barrier;                        /* barriers entered, see signal.c */
 };
 static_assert(sizeof(struct win_slot) == MRMA_CACHE_LINE, "one writer a line");
 
@@ -175,6 +176,7 @@ struct win {
     uint32_t replies;         /* get-like requests not yet answered, all targets */
     uint32_t streams;         /* large operations still leaving, all targets */
     int packet_err;           /* first error a target reported, enum mrma_err */
+    uint32_t packet_waits;    /* how often the engine's lock was given up while sending */
     struct list lockq;        /* struct pkt_origin waiting for this window's lock */
     struct list parked;       /* struct pkt_origin with parked packets */
     struct list_node lockq_link; /* in rma->lock_wins while lockq is not empty */
@@ -206,8 +208,8 @@ struct rma {
     void *trace_ctx;
 };
 
-void rma_init(struct rma *r, const struct log *log, const struct conf *conf, struct rma_env *env, struct ch3 *ch3,
-              clock_fn clock, bool threads);
+void rma_init(struct rma *r, const struct log *log, const struct conf *conf, struct rma_env *env,
+              struct ch3 *ch3, clock_fn clock, bool threads);
 /* Drop all windows without communication, and the layer's own memory. */
 void rma_fini(struct rma *r);
 /* Sum over freed and living windows. */
@@ -234,7 +236,8 @@ static inline void win_set_dirty(struct win *w)
 /* No target is known to be accessible any more. */
 static inline void win_next_gen(struct win *w)
 {
-    atomic_store_explicit(&w->gen, atomic_load_explicit(&w->gen, memory_order_relaxed) + 1, memory_order_relaxed);
+    atomic_store_explicit(&w->gen, atomic_load_explicit(&w->gen, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
 }
 
 /* May target be accessed now? Fast path of every operation; epoch_access decides
@@ -256,7 +259,8 @@ static inline void target_set_ready(const struct win *w, struct rma_target *t)
 
 static inline void target_set_unready(const struct win *w, struct rma_target *t)
 {
-    atomic_store_explicit(&t->gen, atomic_load_explicit(&w->gen, memory_order_relaxed) - 1, memory_order_relaxed);
+    atomic_store_explicit(&t->gen, atomic_load_explicit(&w->gen, memory_order_relaxed) - 1,
+                          memory_order_relaxed);
 }
 
 /* Make every stored byte visible before anything that follows (flush). */

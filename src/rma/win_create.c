@@ -30,8 +30,9 @@ struct win_hints win_hints_default(void)
 /* The hints that must be the same everywhere, in one word. */
 static uint64_t hints_word(const struct win_hints *h)
 {
-    return (uint64_t)h->alloc_shared_noncontig << 5 | (uint64_t)h->no_locks | (uint64_t)h->same_size << 1 | (uint64_t)h->same_disp_unit << 2 |
-           (uint64_t)h->same_op << 3 | (uint64_t)h->alloc_shm << 4 | (uint64_t)h->ordering << 8 |
+    return (uint64_t)h->no_locks | (uint64_t)h->same_size << 1 | (uint64_t)h->same_disp_unit << 2 |
+           (uint64_t)h->same_op << 3 | (uint64_t)h->alloc_shm << 4 |
+           (uint64_t)h->alloc_shared_noncontig << 5 | (uint64_t)h->ordering << 8 |
            (uint64_t)(h->which_ops & 0xffff) << 16 | (h->granularity & 0xffffffff) << 32;
 }
 
@@ -145,8 +146,8 @@ static void prepare(struct win *w, const struct win_spec *spec, struct win_recor
     struct rma_env *env = r->env;
     int err = w->targets && w->direct && w->group && w->post_group ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
     if (!err && r->conf->path == CONF_PATH_NET_PACKETS)
-        err = log_fail(r->log, MRMA_ERR_RMA_FLAVOR, "MPIRMA_PATH=net-packets is not possible: this build has no network "
-                                                    "channel");
+        err = log_fail(r->log, MRMA_ERR_RMA_FLAVOR,
+                       "MPIRMA_PATH=net-packets is not possible: this build has no network channel");
     rma_enter(r);
     if (!err)
         err = take_index(r, w);
@@ -158,8 +159,8 @@ static void prepare(struct win *w, const struct win_spec *spec, struct win_recor
     if (!err && r->conf->strict)
         err = strict_new(w);
     *rec = (struct win_record){.proc = *env->record, .size = w->size, .vaddr = (uint64_t)(uintptr_t)w->base,
-                               .hints = hints_word(&spec->hints), .disp_unit = w->disp_unit, .flavor = w->flavor,
-                               .index = w->index, .gen = w->index_gen, .err = err,
+                               .hints = hints_word(&spec->hints), .disp_unit = w->disp_unit,
+                               .flavor = w->flavor, .index = w->index, .gen = w->index_gen, .err = err,
                                .noncontig = spec->hints.alloc_shared_noncontig, .strict = w->strict != NULL,
                                .alignment = spec->hints.min_alignment};
     if (!err && !env->mem_find(env->ctx, w->ctl, 1, &rec->ctl))
@@ -176,14 +177,17 @@ static int check_records(const struct win *w, const struct win_record *recs)
         if (recs[i].err)
             return recs[i].err;
         if (recs[i].flavor != recs[0].flavor)
-            return log_fail(log, MRMA_ERR_RMA_FLAVOR, "rank %d creates another kind of window than rank 0", i);
+            return log_fail(log, MRMA_ERR_RMA_FLAVOR, "rank %d creates another kind of window than rank 0",
+                            i);
         if (recs[i].hints != recs[0].hints)
             return log_fail(log, MRMA_ERR_INFO_VALUE, "info hints of rank %d differ from those of rank 0", i);
         if (w->hints.same_size && recs[i].size != recs[0].size)
-            return log_fail(log, MRMA_ERR_INFO_VALUE, "same_size is given, but rank %d has %llu bytes and rank 0 %llu", i,
+            return log_fail(log, MRMA_ERR_INFO_VALUE,
+                            "same_size is given, but rank %d has %llu bytes and rank 0 %llu", i,
                             (unsigned long long)recs[i].size, (unsigned long long)recs[0].size);
         if (w->hints.same_disp_unit && recs[i].disp_unit != recs[0].disp_unit)
-            return log_fail(log, MRMA_ERR_INFO_VALUE, "same_disp_unit is given, but rank %d has %u and rank 0 %u", i,
+            return log_fail(log, MRMA_ERR_INFO_VALUE,
+                            "same_disp_unit is given, but rank %d has %u and rank 0 %u", i,
                             recs[i].disp_unit, recs[0].disp_unit);
     }
     return MRMA_SUCCESS;
@@ -223,7 +227,8 @@ static int make_segment(struct win *w, const struct win_record *recs, struct rma
     const int k = w->rma->conf->ranks_per_node;
     for (int i = 0; i < w->nproc; i++)
         if (!env->record_same_node(env->ctx, &recs[i].proc) || (k && i / k != 0))
-            return log_fail(w->rma->log, MRMA_ERR_RMA_SHARED, "MPI_Win_allocate_shared: rank %d is on another node", i);
+            return log_fail(w->rma->log, MRMA_ERR_RMA_SHARED,
+                            "MPI_Win_allocate_shared: rank %d is on another node", i);
     if (w->rank != 0)
         return MRMA_SUCCESS;
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), last = recs[w->nproc - 1].alignment;
@@ -286,8 +291,8 @@ static void agree_strict(struct win *w, const struct win_record *recs)
 {
     for (int i = 0; w->strict && i < w->nproc; i++)
         if (!recs[i].strict) {
-            log_msg(w->rma->log, LOG_LEVEL_WARN, "window %u: MPIRMA_STRICT is not set for rank %d, nothing is checked",
-                    w->index, i);
+            log_msg(w->rma->log, LOG_LEVEL_WARN,
+                    "window %u: MPIRMA_STRICT is not set for rank %d, nothing is checked", w->index, i);
             strict_free(w);
         }
 }
@@ -339,7 +344,8 @@ static int connect_all(struct win *w, struct boot *boot, const struct win_record
         return failed;
     if (worst != AGREE_REFUSED)
         return err ? err : worst;
-    log_msg(w->rma->log, LOG_LEVEL_WARN, "window %u: cross-memory attach is refused here, packets are used", w->index);
+    log_msg(w->rma->log, LOG_LEVEL_WARN, "window %u: cross-memory attach is refused here, packets are used",
+            w->index);
     win_unroute(w);
     err = route_and_start(w, recs, false, &refused);
     failed = boot->allmax(boot, err, &worst);

@@ -36,7 +36,8 @@ static void ring_doorbell(struct procseg *seg)
     }
     if (!atomic_load_explicit(&seg->agent, memory_order_relaxed))
         return;
-    atomic_thread_fence(memory_order_seq_cst); /* see the diagram: who stops polling does not use membarrier */
+    /* See the diagram: who stops polling does not use membarrier. */
+    atomic_thread_fence(memory_order_seq_cst);
     if (!atomic_load_explicit(&seg->polling, memory_order_relaxed) &&
         atomic_load_explicit(&seg->agent_event.sleepers, memory_order_relaxed))
         event_wake(&seg->agent_event);

@@ -49,6 +49,7 @@ void shm_channel_init(struct shm_channel *ch, struct procseg *own, const struct 
 
 /* Announce a ring of the caller (zeroed memory at loc) to a peer; packets can be
  * sent then. MRMA_ERR_NO_MEM if the peer has no place for another ring. */
-int shm_channel_connect(struct shm_peer *peer, uint64_t my_uid, struct ring *ring, const struct heap_loc *loc);
+int shm_channel_connect(struct shm_peer *peer, uint64_t my_uid, struct ring *ring,
+                        const struct heap_loc *loc);
 
 #endif

@@ -464,7 +464,8 @@ bool heap_find(struct heap *heap, const void *ptr, size_t len, struct heap_loc *
         size_t off = (uintptr_t)ptr - (uintptr_t)block->chunk->seg.base;
         size_t skip = off - block->off;
         if (skip <= block->used && len <= block->used - skip) {
-            *loc = (struct heap_loc){ .seg = seg_name_of(&block->chunk->seg), .offset = off, .chunk = !block->chunk->dedicated };
+            *loc = (struct heap_loc){ .seg = seg_name_of(&block->chunk->seg), .offset = off,
+                                      .chunk = !block->chunk->dedicated };
             found = true;
         }
     }

@@ -71,7 +71,8 @@ const void *ring_peek(struct ring_rx *rx, size_t *len, bool *bad)
 {
     for (;;) {
         if (rx->head == rx->tail) {
-            rx->tail = atomic_load_explicit(&rx->ring->tail, memory_order_acquire); /* pairs with ring_commit */
+            /* Pairs with ring_commit. */
+            rx->tail = atomic_load_explicit(&rx->ring->tail, memory_order_acquire);
             if (rx->head == rx->tail)
                 return NULL;
         }

@@ -33,7 +33,8 @@ struct ring {
     alignas(MRMA_CACHE_LINE) _Atomic uint64_t head; /* written by the consumer */
     alignas(MRMA_CACHE_LINE) unsigned char bytes[RING_BYTES];
 };
-static_assert(offsetof(struct ring, head) - offsetof(struct ring, tail) >= MRMA_CACHE_LINE, "one writer a line");
+static_assert(offsetof(struct ring, head) - offsetof(struct ring, tail) >= MRMA_CACHE_LINE,
+              "one writer a line");
 
 struct ring_tx { /* private to the producer */
     struct ring *ring;

@@ -49,17 +49,20 @@ static bool file_size_allowed(size_t size)
     return getrlimit(RLIMIT_FSIZE, &lim) != 0 || lim.rlim_cur == RLIM_INFINITY || size <= lim.rlim_cur;
 }
 
-/* Opening a descriptor failed with e; what names the attempt. */
+/* Opening a descriptor failed with e; what names the attempt. The need of a window
+ * that is told: process segment, control block, memory, ring, and a pidfd. */
 static int open_failed(const struct log *log, int e, const char *what)
 {
     struct rlimit lim;
 
     if (e == EMFILE && getrlimit(RLIMIT_NOFILE, &lim) == 0)
-        return log_fail(log, MRMA_ERR_OTHER, "%s: all %llu file descriptors of this process are in use "
-                        "(raise the limit with ulimit -n)", what, (unsigned long long)lim.rlim_cur);
+        return log_fail(log, MRMA_ERR_OTHER, "too few file descriptors: %s: the limit is %llu (ulimit -n) "
+                        "and all are in use, a window needs up to 5 for each of its processes on the node",
+                        what, (unsigned long long)lim.rlim_cur);
     if (e == ENFILE)
-        return log_fail(log, MRMA_ERR_OTHER, "%s: all file descriptors of the system are in use "
-                        "(sysctl fs.file-max)", what);
+        return log_fail(log, MRMA_ERR_OTHER, "too few file descriptors: %s: all of the system's are in use "
+                        "(sysctl fs.file-max), a window needs up to 5 for each of its processes on the node",
+                        what);
     if (e == ENOMEM || e == ENOSPC || e == EDQUOT)
         return log_fail(log, MRMA_ERR_NO_MEM, "%s: %s", what, strerror(e));
     return log_fail(log, MRMA_ERR_OTHER, "%s: %s", what, strerror(e));

@@ -3,8 +3,8 @@
 #
 # A value that is not understood gives one line naming the variable, the value and
 # what was expected, and a non-zero exit on the spot. A segment directory that is
-# too small, and too few descriptors, are MPI errors and no crash; afterwards
-# nothing is left in /dev/shm or in the directory.
+# too small, and too few descriptors, are MPI errors and no crash, and the message
+# names the limit; afterwards nothing is left in /dev/shm or in the directory.
 
 . "$abs_top_srcdir/test/mpi/mtest.sh"
 shm_before
@@ -83,6 +83,10 @@ for limit in 96 64 48; do
     test "$rc" != 124 || bad "ulimit -n $limit: the program did not end"
     if test "$limit" = 96; then
         test "$rc" = 0 || bad "ulimit -n $limit: exit code $rc"
+    fi
+    if test "$limit" = 96 || seen 'windows, then an error'; then
+        seen "too few file descriptors: .*the limit is $limit \(ulimit -n\).*a window needs" ||
+            bad "ulimit -n $limit: no message says what was wrong and what is needed:"
     fi
 done
 shm_after "all of this"

@@ -80,8 +80,9 @@ static void idle(enum idle how, double seconds)
     }
 }
 
-/* On a loaded machine an origin, or the thread that serves it, may get no processor for a while: what took too
- * long is tried again with a longer silence. What waits for the target is late every time. */
+/* On a loaded machine an origin, or the thread that serves it, may get no processor for
+ * a while: what took too long is tried again with a longer silence. What waits for the
+ * target is late every time. */
 static bool again(int attempt, bool late)
 {
     int all = late, mine = late;

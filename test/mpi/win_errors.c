@@ -368,8 +368,8 @@ static void empty_window(void)
     mt_win_free(&w);
 }
 
-/* The flavour that the forced path cannot have is refused on every rank, and says so. (A process reaches its own
- * memory on any path.) */
+/* The flavour that the forced path cannot have is refused on every rank, and says so.
+ * (A process reaches its own memory on any path.) */
 static void refused_on_mapped(void)
 {
     static int cell[16];

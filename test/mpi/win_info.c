@@ -96,7 +96,8 @@ static void defaults(enum mt_kind kind)
     mt_win_free(&w);
 }
 
-/* Memory that is not to be mapped, where only the mapped path is allowed: refused, unless all is the process's own. */
+/* Memory that is not to be mapped, where only the mapped path is allowed: refused,
+ * unless all is the process's own. */
 static void not_to_be_mapped(void)
 {
     MPI_Info info = info_of("alloc_shm", "false");

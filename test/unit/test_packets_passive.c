@@ -379,7 +379,8 @@ static void *worker_main(void *arg)
         ones[i] = 1;
     for (int round = 0; round < THREAD_ROUNDS; round++) {
         const int target = (round + me->number) % n;
-        const int64_t own = 8 * (LONG_CELLS + me->p->rank * THREADS + me->number), value = round * 10 + me->number;
+        const int64_t own = 8 * (LONG_CELLS + me->p->rank * THREADS + me->number);
+        const int64_t value = round * 10 + me->number;
         add(me->w, target, 0, ones, round % 3 ? 500 : LONG_CELLS);
         for (int i = 0; i < 100; i++)
             add(me->w, target, 8 * i, ones, 1);
@@ -422,6 +423,40 @@ static void threads(struct fabric_proc *p, void *arg)
     fabric_win_free(w);
 }
 
+/* Each thread locks targets of its own, while others flush whatever is locked. */
+static void *locker_main(void *arg)
+{
+    const struct worker *me = arg;
+    const int64_t one = 1;
+    for (int round = 0; round < THREAD_ROUNDS; round++) {
+        OK(rma_lock(me->w, false, me->number, 0));
+        for (int i = 0; i < 600 * (round % 3); i++)
+            add(me->w, me->number, 0, &one, 1);
+        add(me->w, me->number, 0, &one, 1);
+        OK(round & 1 ? rma_flush(me->w, me->number) : rma_flush_all(me->w));
+        OK(rma_unlock(me->w, me->number));
+    }
+    return NULL;
+}
+
+static void lockers(struct fabric_proc *p, void *arg)
+{
+    pthread_t ids[THREADS];
+    struct worker workers[THREADS];
+    (void)arg;
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, 8, 1);
+    rest(p);
+    for (int i = 0; i < THREADS; i++) {
+        workers[i] = (struct worker){w, p, i};
+        FABRIC_CHECK(pthread_create(&ids[i], NULL, locker_main, &workers[i]) == 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        FABRIC_CHECK(pthread_join(ids[i], NULL) == 0);
+    rest(p);
+    FABRIC_CHECK(**(int64_t **)win_base_attr(w) == (int64_t)p->fabric->opts.nproc * THREAD_ROUNDS * 601);
+    fabric_win_free(w);
+}
+
 /* The window's own statistics are plain counters by design (rma/stats.h). */
 const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)
@@ -429,16 +464,27 @@ const char *__tsan_default_suppressions(void)
     return "race:count_op\n";
 }
 
-static void test_threads(void **state)
+static void run_threads(void (*body)(struct fabric_proc *p, void *arg))
 {
-    (void)state;
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
         for (int per_node = 0; per_node <= 2; per_node += 2)
             run_one((struct fabric_opts){.nproc = 3, .per_node = per_node, .progress = variants[i].progress,
                                          .path = per_node ? CONF_PATH_AUTO : CONF_PATH_SHM_PACKETS,
                                          .threads = true, .refuse_percent = variants[i].refuse,
                                          .delay_percent = variants[i].delay},
-                    threads, NULL);
+                    body, NULL);
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    run_threads(threads);
+}
+
+static void test_lockers(void **state)
+{
+    (void)state;
+    run_threads(lockers);
 }
 
 /* Load and store under the lock: MPI_Win_allocate_shared, synchronized by packets. */
@@ -482,6 +528,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_atomics),
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_lockers),
         cmocka_unit_test(test_shared_window),
     };
     RUN_TESTS("packets, passive target", tests);
