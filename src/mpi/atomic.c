@@ -49,13 +49,14 @@ static __attribute__((noinline)) int fetch_general(struct win_rec *rec, const vo
                                                    MPI_Datatype type, int target, MPI_Aint disp, MPI_Op op)
 {
     struct rma_op what;
-    int err = fetch_and_op(rec, &what, type, target, disp, op);
+    int err;
 
     rma_op_clear(&what);
     what.oaddr = oaddr;
     what.ocount = 1;
     what.raddr = raddr;
     what.rcount = 1;
+    err = fetch_and_op(rec, &what, type, target, disp, op);
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Fetch_and_op", err, &what);
 }
 
@@ -93,7 +94,7 @@ static __attribute__((noinline)) int cas_general(struct win_rec *rec, const void
                                                  void *raddr, MPI_Datatype type, int target, MPI_Aint disp)
 {
     struct rma_op what;
-    int err = compare_and_swap(rec, &what, type, target, disp);
+    int err;
 
     rma_op_clear(&what);
     what.oaddr = oaddr;
@@ -101,6 +102,7 @@ static __attribute__((noinline)) int cas_general(struct win_rec *rec, const void
     what.raddr = raddr;
     what.rcount = 1;
     what.caddr = caddr;
+    err = compare_and_swap(rec, &what, type, target, disp);
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Compare_and_swap", err, &what);
 }
 

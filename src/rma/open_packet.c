@@ -85,7 +85,8 @@ static bool may_go_ahead(const struct pkt_target *pt)
 static bool may_send(void *arg)
 {
     struct pkt_target *pt = arg;
-    return opened(pt) || may_go_ahead(pt) || pt->win->packet_err;
+    const bool nothing = !pt->unacked && !pt->count; /* left by other threads, which may have closed the epoch */
+    return opened(pt) || may_go_ahead(pt) || nothing || pt->win->packet_err;
 }
 
 bool pkt_is_opened(void *arg)
