@@ -36,7 +36,7 @@ static const unsigned char table[EPOCH_STATES][EPOCH_EVENTS] = {
 
 static unsigned next_state(const struct epoch *ep, enum epoch_event ev)
 {
-    unsigned to = table[ep->state][ev];
+    unsigned to = table[epoch_now(ep)][ev];
     if (to == BACK)
         to = ep->fence_open ? EPOCH_FENCE : EPOCH_NONE;
     return to;
@@ -53,7 +53,7 @@ int epoch_event(struct epoch *ep, enum epoch_event ev)
 {
     if (!epoch_allows(ep, ev))
         return MRMA_ERR_RMA_SYNC;
-    ep->state = (enum epoch_state)next_state(ep, ev);
+    atomic_store_explicit(&ep->state, (enum epoch_state)next_state(ep, ev), memory_order_relaxed);
     if (ev == EPOCH_EV_FENCE || ev == EPOCH_EV_FENCE_LAST)
         ep->fence_open = ev == EPOCH_EV_FENCE;
     return MRMA_SUCCESS;
@@ -125,7 +125,7 @@ static int access_pscw(struct win *w, struct rma_target *t)
 int epoch_access(struct win *w, struct rma_target *t)
 {
     int err = MRMA_SUCCESS;
-    switch (w->epoch.state) {
+    switch (epoch_now(&w->epoch)) {
     case EPOCH_FENCE:
     case EPOCH_FENCE_USED:
         err = epoch_use_fence(w);

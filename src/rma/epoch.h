@@ -8,6 +8,7 @@
 #ifndef MRMA_RMA_EPOCH_H
 #define MRMA_RMA_EPOCH_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -39,10 +40,15 @@ enum epoch_event {
 };
 
 struct epoch {
-    enum epoch_state state;
+    _Atomic(enum epoch_state) state; /* changed under the lock, read without */
     bool fence_open; /* a fence without MPI_MODE_NOSUCCEED came last: its epoch may go on */
     bool exposed;    /* between MPI_Win_post and MPI_Win_wait */
 };
+
+static inline enum epoch_state epoch_now(const struct epoch *ep)
+{
+    return atomic_load_explicit(&ep->state, memory_order_relaxed);
+}
 
 /* Apply an event: MRMA_SUCCESS and the state moves, or MRMA_ERR_RMA_SYNC and it
  * does not. */

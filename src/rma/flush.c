@@ -13,12 +13,12 @@
 
 static bool is_locked(const struct win *w, const struct rma_target *t)
 {
-    return w->epoch.state == EPOCH_LOCK_ALL || t->lock != WIN_LOCK_NONE;
+    return epoch_now(&w->epoch) == EPOCH_LOCK_ALL || t->lock != WIN_LOCK_NONE;
 }
 
 static bool is_passive(const struct win *w)
 {
-    return w->epoch.state == EPOCH_LOCK_ALL || w->epoch.state == EPOCH_LOCK;
+    return epoch_now(&w->epoch) == EPOCH_LOCK_ALL || epoch_now(&w->epoch) == EPOCH_LOCK;
 }
 
 int rma_flush(struct win *w, int rank)

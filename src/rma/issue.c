@@ -121,7 +121,7 @@ bool issue_ring_put(struct win *w, struct rma_target *t, const void *data, uint6
         pt->used += (uint32_t)need;
         pt->count++;
         pkt_target_touch(pt);
-        if (w->epoch.state == EPOCH_FENCE_USED)
+        if (epoch_now(&w->epoch) == EPOCH_FENCE_USED)
             atomic_store_explicit(&t->ctl->ring_phase, w->phase + 1, memory_order_relaxed); /* see fence.c */
         r->stats.ring_puts++;
         sent = true;

@@ -136,7 +136,7 @@ int rma_unlock(struct win *w, int rank)
 {
     struct rma *r = w->rma;
     struct rma_target *t = &w->targets[rank];
-    if (w->epoch.state != EPOCH_LOCK || t->lock == WIN_LOCK_NONE)
+    if (epoch_now(&w->epoch) != EPOCH_LOCK || t->lock == WIN_LOCK_NONE)
         return MRMA_ERR_RMA_SYNC;
     int err = MRMA_SUCCESS, broken = MRMA_SUCCESS;
     if (unlikely(w->strict)) {

@@ -153,7 +153,7 @@ void lock_all_leave(struct win *w)
 int rma_unlock_all(struct win *w)
 {
     struct rma *r = w->rma;
-    if (w->epoch.state != EPOCH_LOCK_ALL)
+    if (epoch_now(&w->epoch) != EPOCH_LOCK_ALL)
         return MRMA_ERR_RMA_SYNC;
     int broken = MRMA_SUCCESS;
     if (unlikely(w->strict)) {

@@ -30,7 +30,7 @@ static inline void count_op(struct win *w, enum rma_path path, size_t bytes)
 /* R-operations are for passive target epochs only (MPI 4.1, 12.3.5). */
 static inline int ready(struct win *w, struct rma_target *t, const struct rma_op *op)
 {
-    if (unlikely(op->req && w->epoch.state != EPOCH_LOCK && w->epoch.state != EPOCH_LOCK_ALL))
+    if (unlikely(op->req && epoch_now(&w->epoch) != EPOCH_LOCK && epoch_now(&w->epoch) != EPOCH_LOCK_ALL))
         return MRMA_ERR_RMA_SYNC;
     return likely(target_ready(w, t)) ? MRMA_SUCCESS : epoch_access(w, t);
 }
@@ -41,7 +41,7 @@ static int ready_to_put(struct win *w, struct rma_target *t, const struct rma_op
 {
     if (likely(target_ready(w, t)) || !w->ring_puts || t->path != PATH_CMA || !op->ttype->contig ||
         op->tcount * op->ttype->size > RING_PUT_MAX ||
-        (w->epoch.state != EPOCH_FENCE && w->epoch.state != EPOCH_FENCE_USED))
+        (epoch_now(&w->epoch) != EPOCH_FENCE && epoch_now(&w->epoch) != EPOCH_FENCE_USED))
         return ready(w, t, op);
     return op->req ? MRMA_ERR_RMA_SYNC : epoch_use_fence(w);
 }
@@ -123,7 +123,7 @@ static __attribute__((noinline)) int check_strict(struct win *w, struct rma_targ
 static bool ring_serves(const struct win *w, const struct rma_op *op, size_t len)
 {
     return len <= RING_PUT_MAX && op->otype->contig && op->ttype->contig && w->ring_puts &&
-           (w->epoch.state == EPOCH_PSCW || w->epoch.state == EPOCH_FENCE_USED);
+           (epoch_now(&w->epoch) == EPOCH_PSCW || epoch_now(&w->epoch) == EPOCH_FENCE_USED);
 }
 
 static __attribute__((noinline)) int put_general(struct win *w, struct rma_target *t, const struct rma_op *op)

@@ -28,7 +28,7 @@ uint8_t pkt_epoch_kind(const struct pkt_target *pt)
     const struct win *w = pt->win;
     if (w->fence_closing)
         return PKT_EPOCH_FENCE;
-    switch (w->epoch.state) {
+    switch (epoch_now(&w->epoch)) {
     case EPOCH_FENCE:
     case EPOCH_FENCE_USED:
         return PKT_EPOCH_FENCE;
@@ -77,7 +77,7 @@ static bool may_go_ahead(const struct pkt_target *pt)
     const struct rma_target *t = pt->target;
     if (pt->ahead)
         return false;
-    if (pt->win->epoch.state != EPOCH_PSCW)
+    if (epoch_now(&pt->win->epoch) != EPOCH_PSCW)
         return true;
     return seq_reached(atomic_load_explicit(&t->in->posts, memory_order_acquire), t->posts_due - 1);
 }
@@ -85,7 +85,8 @@ static bool may_go_ahead(const struct pkt_target *pt)
 static bool may_send(void *arg)
 {
     struct pkt_target *pt = arg;
-    const bool nothing = !pt->unacked && !pt->count; /* left by other threads, which may have closed the epoch */
+    /* Other threads may have flushed, or closed the passive epoch, meanwhile. */
+    const bool nothing = !pt->unacked && !pt->count && epoch_now(&pt->win->epoch) != EPOCH_PSCW;
     return opened(pt) || may_go_ahead(pt) || nothing || pt->win->packet_err;
 }
 
@@ -134,7 +135,7 @@ struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
     if (pt->epoch_seen != gen) {
         pt->epoch_seen = gen;
         pt->asked = pt->ahead = false;
-        if (w->epoch.state == EPOCH_LOCK_ALL && !w->all_nocheck) {
+        if (epoch_now(&w->epoch) == EPOCH_LOCK_ALL && !w->all_nocheck) {
             pt->lock = PKT_LOCK_DUE;
             pt->lock_seq++;
         }
@@ -167,7 +168,7 @@ void issue_free_target(struct rma_target *t)
 
 static uint8_t lock_flag(const struct pkt_target *pt)
 {
-    if (pt->win->epoch.state == EPOCH_LOCK_ALL)
+    if (epoch_now(&pt->win->epoch) == EPOCH_LOCK_ALL)
         return PKT_F_LOCK_ALL;
     return pt->target->lock == WIN_LOCK_EXCLUSIVE ? PKT_F_LOCK_EXCLUSIVE : PKT_F_LOCK_SHARED;
 }
@@ -175,7 +176,7 @@ static uint8_t lock_flag(const struct pkt_target *pt)
 /* Ask the target to say when the epoch is open, if nobody has asked yet. */
 int pkt_ask_open(struct pkt_target *pt)
 {
-    if (pt->asked || opened(pt) || pt->win->epoch.state == EPOCH_PSCW)
+    if (pt->asked || opened(pt) || epoch_now(&pt->win->epoch) == EPOCH_PSCW)
         return MRMA_SUCCESS;
     struct pkt_hdr hdr;
     issue_header(pt, &hdr);

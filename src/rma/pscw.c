@@ -77,7 +77,7 @@ int rma_post(struct win *w, const int *ranks, int n, int asserts)
     struct rma *r = w->rma;
     int err = MRMA_SUCCESS;
     rma_enter(r);
-    if (w->epoch.exposed || w->epoch.state == EPOCH_FENCE_USED) {
+    if (w->epoch.exposed || epoch_now(&w->epoch) == EPOCH_FENCE_USED) {
         rma_leave(r);
         return MRMA_ERR_RMA_SYNC;
     }

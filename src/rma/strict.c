@@ -95,7 +95,7 @@ static const char *describe(unsigned kind, unsigned op, char *buf, size_t len)
 
 static bool in_fence_epoch(const struct win *w)
 {
-    return w->epoch.state == EPOCH_FENCE || w->epoch.state == EPOCH_FENCE_USED;
+    return epoch_now(&w->epoch) == EPOCH_FENCE || epoch_now(&w->epoch) == EPOCH_FENCE_USED;
 }
 
 static int check_noput(const struct win *w, const struct rma_target *t, enum strict_kind kind, unsigned op)
@@ -106,7 +106,7 @@ static int check_noput(const struct win *w, const struct rma_target *t, enum str
     if (in_fence_epoch(w))
         noput = w->phase &&
                 atomic_load_explicit(&t->ctl->noput_phase[w->phase & 1], memory_order_relaxed) == w->phase;
-    else if (w->epoch.state == EPOCH_PSCW)
+    else if (epoch_now(&w->epoch) == EPOCH_PSCW)
         noput = atomic_load_explicit(&t->ctl->noput_post, memory_order_relaxed);
     if (!noput)
         return MRMA_SUCCESS;

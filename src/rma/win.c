@@ -93,8 +93,8 @@ void win_describe(const struct win *w, int target, char *buf, size_t len)
         [EPOCH_LOCK] = "in a lock epoch",               [EPOCH_LOCK_ALL] = "in a lock_all epoch"};
     static const char *const locks[] = {"not locked", "locked shared", "locked exclusively",
                                         "locked with NOCHECK"};
-    size_t at = (size_t)snprintf(buf, len, "%s", states[w->epoch.state]);
-    if (at < len && w->epoch.state == EPOCH_LOCK && target >= 0 && target < w->nproc)
+    size_t at = (size_t)snprintf(buf, len, "%s", states[epoch_now(&w->epoch)]);
+    if (at < len && epoch_now(&w->epoch) == EPOCH_LOCK && target >= 0 && target < w->nproc)
         at += (size_t)snprintf(buf + at, len - at, " on %d target%s, rank %d is %s", w->nlocks,
                                w->nlocks == 1 ? "" : "s", target, locks[w->targets[target].lock]);
     if (at < len && w->epoch.exposed)
