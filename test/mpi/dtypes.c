@@ -282,9 +282,22 @@ static void rounds(enum mt_kind kind, int n)
     mt_win_free(&w);
 }
 
+/* Open MPI 4.1.4 takes a vector of single bytes with stride -1 for contiguous, also in
+ * its own MPI_Pack, which is then no reference. */
+static bool host_packs_right(const struct dt_type *t)
+{
+#ifdef OPEN_MPI
+    return strstr(t->text, ",-1(") == NULL;
+#else
+    (void)t;
+    return true;
+#endif
+}
+
 /* The maps of dtgen.c against the host's pack and unpack. */
 static void maps(int n)
 {
+    int left_out = 0;
     static char buf[SLOT], packed[SLOT], want[SLOT], back[SLOT], back_want[SLOT];
     struct mt_rng rng = mt_rng(99);
 
@@ -294,6 +307,12 @@ static void maps(int n)
         op.units = 1 + (int)mt_rng_below(&rng, (uint64_t)(1500 / op.unit.extent));
         op.otype = draw_type(&rng, &op, &op.ocount, &op.ooff);
         int pos = 0, size = op.units * op.unit.size, seen = -1;
+        if (!host_packs_right(&op.otype)) {
+            left_out++;
+            dt_free(&op.otype);
+            dt_unit_free(&op.unit);
+            continue;
+        }
         mt_fill(buf, SLOT, (uint32_t)i);
         MT_OK(MPI_Type_size(op.otype.type, &seen));
         CHECK(seen * op.ocount == size, "%d bytes in all, MPI says %d x %d", size, op.ocount, seen);
@@ -311,6 +330,9 @@ static void maps(int n)
         dt_free(&op.otype);
         dt_unit_free(&op.unit);
     }
+    CHECK(left_out < n / 4, "%d of %d types left out", left_out, n);
+    if (mt_rank == 0 && left_out)
+        printf("dtypes: %d of %d types not held against MPI_Pack, which this host gets wrong\n", left_out, n);
 }
 
 /* Zero counts and zero-size types move nothing and are legal. */
