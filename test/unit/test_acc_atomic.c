@@ -133,11 +133,15 @@ static int64_t values[64], results[64];
 
 static int do_call(struct win *w, int target, const struct call *c)
 {
-    const struct dtype type = dtype_basic((uint8_t)c->type);
-    const struct rma_op op = {.oaddr = values, .ocount = c->n, .otype = &type, .raddr = results,
-                              .rcount = c->n, .rtype = &type, .caddr = values + 1, .target = target,
+    /* Outlives the call: a packet's request refers to it until the flush. */
+    static struct dtype known[ACC_TYPE_LAST];
+    struct dtype *type = &known[c->type];
+    if (!type->size)
+        *type = dtype_basic((uint8_t)c->type);
+    const struct rma_op op = {.oaddr = values, .ocount = c->n, .otype = type, .raddr = results,
+                              .rcount = c->n, .rtype = type, .caddr = values + 1, .target = target,
                               .disp = (int64_t)c->disp,
-                              .tcount = c->n, .ttype = &type, .op = c->op};
+                              .tcount = c->n, .ttype = type, .op = c->op};
     return c->cas ? rma_compare_and_swap(w, &op) : rma_get_accumulate(w, &op);
 }
 
