@@ -148,7 +148,6 @@ struct win {
     int ndirect, direct_me;
     bool crowded;         /* more of its processes on this node than processors, all agree */
     struct win_ctl *lead; /* control block of direct[0], for lock_all */
-    bool ready;           /* creation has finished: win_free must be called */
     int npackets;         /* ranks reached by packets */
     bool ring_puts;       /* some direct targets are kernel-assisted: small puts to them go by packet */
     bool ring_takes;      /* this process is such a target */

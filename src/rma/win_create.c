@@ -380,7 +380,6 @@ int win_create(struct rma *r, const struct win_spec *spec, struct win **out)
         return err;
     }
     r->stats.windows++;
-    w->ready = true;
     RMA_TRACE(r, RMA_EV_WIN_CREATE, w, -1, w->size);
     *out = w;
     return MRMA_SUCCESS;
