@@ -77,6 +77,11 @@ struct rma_env {
     struct event *agent_event;
     _Atomic uint32_t *polling; /* threads of this process that poll now */
     struct fmutex *stripes;
+
+    /* NULL where threads really wait. The simulation (test/sim): let other processes run.
+     * Returns when ev has moved on from ticket or ns of the engine's clock have passed; ev NULL:
+     * after a moment, the stead of a yield. Called without the engine's lock. */
+    void (*idle)(void *ctx, struct event *ev, uint32_t ticket, uint64_t ns);
 };
 
 #endif

@@ -9,9 +9,8 @@
  */
 #include "rma/progress.h"
 
-#include <sched.h>
-
 #include "rma/lock_queue.h"
+#include "rma/wait.h"
 #include "rma/win.h"
 
 /* Nobody tells when there is room for what is queued. */
@@ -58,7 +57,7 @@ void rma_drain(struct rma *r)
 {
     while (rma_pending(r))
         if (!rma_poll(r))
-            sched_yield(); /* another thread is at it */
+            rma_yield(r); /* another thread is at it */
 }
 
 bool rma_pending(struct rma *r)

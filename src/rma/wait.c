@@ -64,6 +64,22 @@ static void report(struct win *w, const struct rma_wait *wait, uint64_t ns)
             w->rank, w->index, (double)ns * 1e-9, wait->what, wait->rank, state);
 }
 
+void rma_yield(struct rma *r)
+{
+    if (unlikely(r->env->idle != NULL))
+        r->env->idle(r->env->ctx, NULL, 0, 0);
+    else
+        sched_yield();
+}
+
+static void sleep_on(struct rma *r, struct event *ev, uint32_t ticket, uint64_t ns)
+{
+    if (unlikely(r->env->idle != NULL))
+        r->env->idle(r->env->ctx, ev, ticket, ns);
+    else
+        event_sleep(ev, ticket, ns);
+}
+
 /* Sleep once. polled: this thread has announced that it polls packets. */
 static void sleep_once(struct win *w, const struct rma_wait *wait, bool polled)
 {
@@ -76,7 +92,7 @@ static void sleep_once(struct win *w, const struct rma_wait *wait, bool polled)
     if (!moved && !check(r, wait)) {
         bool poll = wait->poll_only || ch3_unsent(r->ch3) || (r->packets && ev != own && !r->agent);
         atomic_fetch_add_explicit(&r->stats.sleeps, 1, memory_order_relaxed);
-        event_sleep(ev, ticket, poll ? SHORT_SLEEP_NS : LONG_SLEEP_NS);
+        sleep_on(r, ev, ticket, poll ? SHORT_SLEEP_NS : LONG_SLEEP_NS);
     }
     event_leave(ev);
     if (ev != own && polled)
@@ -112,14 +128,14 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled)
         if (r->packets && rma_poll(r))
             continue;
         if (++yields % YIELDS_PER_CLOCK) { /* looking at the clock costs as much as a yield */
-            sched_yield();
+            rma_yield(r);
             continue;
         }
         const uint64_t now = r->clock();
         if (!p.start)
             p = (struct patience){now, now + LONG_SLEEP_NS, now + p.hang_ns, p.hang_ns};
         if (now - p.start < yield_ns) {
-            sched_yield();
+            rma_yield(r);
             continue;
         }
         int err = lose_patience(w, wait, &p, now);
@@ -134,7 +150,7 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled)
 int rma_wait_until(struct win *w, const struct rma_wait *wait)
 {
     struct rma *r = w->rma;
-    const int spins = r->oversubscribed ? SPINS_CROWDED : SPINS_ALONE;
+    const int spins = r->oversubscribed || r->env->idle ? SPINS_CROWDED : SPINS_ALONE;
     bool packets = r->packets;
     if (packets)
         rma_polling_begin(r);
@@ -154,8 +170,8 @@ int rma_wait_until(struct win *w, const struct rma_wait *wait)
 
 void rma_backoff(struct rma *r, unsigned round)
 {
-    if (r->oversubscribed || round > SPINS_ALONE)
-        sched_yield();
+    if (r->oversubscribed || r->env->idle || round > SPINS_ALONE)
+        rma_yield(r);
     else
         cpu_relax();
 }

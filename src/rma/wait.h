@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 
+struct rma;
 struct win;
 struct event;
 
@@ -27,6 +28,9 @@ struct rma_wait {
 };
 
 int rma_wait_until(struct win *w, const struct rma_wait *wait);
+
+/* Let others run for a moment. */
+void rma_yield(struct rma *r);
 
 /* The first part of a wait, for those whose length is a cache line's way between
  * two processors: done in place as often as this says, without a call between the
