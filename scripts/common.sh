@@ -27,7 +27,7 @@ step() {
 }
 
 packages="gcc libc6-dev make autoconf automake libtool pkg-config gfortran
-    mpich libmpich-dev openmpi-bin libopenmpi-dev libhwloc-dev libcmocka-dev
+    mpich libmpich-dev openmpi-bin libopenmpi-dev libhwloc-dev libfabric-dev libcmocka-dev
     python3 python3-mpi4py binutils util-linux"
 
 is_installed() {

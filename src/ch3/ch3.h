@@ -74,7 +74,8 @@ struct ch3 {
     struct ch3_channel *channels[CH3_MAX_CHANNELS];
     unsigned nchannels;
     struct list pending_vcs;
-    _Atomic uint32_t unsent; /* connections in pending_vcs; read without the lock */
+    /* Connections in pending_vcs, and channels' own (ch3_channel_unsent); read without the lock. */
+    _Atomic uint32_t unsent;
     /* May be set by the layer above: something could not leave at once, so that
      * somebody must poll until it has (who makes room does not tell). */
     void (*queued)(void *handler_ctx);

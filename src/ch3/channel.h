@@ -3,17 +3,26 @@
  *
  * A channel carries whole packets (at most CH3_PACKET_MAX bytes) between this process
  * and its peers, reliably and in order for each peer. CH3 calls it with the
- * engine's lock held, from one thread at a time; no call blocks. A channel never
- * calls into a layer above except through the deliver function it was given, and
- * that only from poll.
+ * engine's lock held, from one thread at a time; no call blocks. A channel calls
+ * into the layer above only by what is declared below, and by deliver, done and
+ * ch3_vc_lost only from poll: whoever is in the middle of sending is never
+ * called back from reserve, commit or native.
  *
  * Sending is two steps so that packets are built where they leave from:
  * reserve gives room for one packet, commit sends it. When there is no room,
  * reserve returns NULL; CH3 queues and tries again on later polls (back-pressure
  * is a status, never a spin). Between reserve and commit no other call is made
- * for that peer; commit may shorten the packet, also to 0 (nothing is sent).
+ * for that channel; commit may shorten the packet, also to 0 (nothing is sent).
+ * A committed packet is the channel's; it arrives, or the connection is lost.
+ * What a peer may have in flight is bounded, also while the peer does not poll.
  *
- * A delivered packet belongs to the channel and is valid until deliver returns.
+ * A delivered packet belongs to the channel, starts at a multiple of 8 bytes and is
+ * valid until deliver returns. deliver may send, to any peer.
+ *
+ * Required: name, reserve, commit, poll, pending, disconnect. The others are
+ * there if the channel's caps say so, and NULL otherwise.
+ *
+ * test/unit/test_channel.c is the conformance test: a new channel is added there.
  */
 #ifndef MRMA_CH3_CHANNEL_H
 #define MRMA_CH3_CHANNEL_H
@@ -25,43 +34,118 @@
 /* The longest packet; every channel carries it in one piece. */
 #define CH3_PACKET_MAX 16384u
 
+struct ch3;
 struct ch3_vc;
 struct ch3_channel;
+struct ch3_native;
+struct ch3_mem;
+
+enum ch3_channel_cap {
+    CH3_CAP_WAIT = 1 << 0,   /* a thread can block on a descriptor: wait_fd, wait_begin */
+    CH3_CAP_PROBE = 1 << 1,  /* probe */
+    CH3_CAP_NATIVE = 1 << 2, /* mem_register, mem_release, native */
+    /* A packet committed after native returned is delivered only when the data of
+     * that put is in place: markers may follow at once. Without it they wait for
+     * done. Never said of gets. */
+    CH3_CAP_NATIVE_ORDERED = 1 << 3
+};
+
+/* What a peer must know of registered memory to reach it; plain bytes on the wire. */
+struct ch3_mem_key {
+    uint64_t key;
+    uint64_t base; /* the remote address of its first byte */
+};
+
+/* A put or get of contiguous memory without packets. The fields are the caller's
+ * to set; the object is the channel's from native until done. */
+struct ch3_native {
+    bool put;        /* else get */
+    void *local;     /* not touched by the caller until done */
+    size_t len;      /* at most the channel's native_max; not 0 */
+    uint64_t key;    /* the target's ch3_mem_key.key */
+    uint64_t remote; /* ch3_mem_key.base + offset */
+    /* Called exactly once, from poll: put: the data is in the target's memory;
+     * get: it is here; or err: it may be there in part. The object is the
+     * caller's again and may be started anew from within. Always called, also
+     * when the connection is lost or closed. */
+    void (*done)(struct ch3_native *op, int err);
+    uint64_t channel[12]; /* the channel's own */
+};
 
 struct ch3_channel_ops {
     const char *name;
 
-    /* Room for a packet of len bytes (8-byte aligned) to vc, or NULL. */
+    /* Room for a packet of len bytes (8-byte aligned, 1 to CH3_PACKET_MAX) to vc, or
+     * NULL: no room now, or the connection is about to be lost. */
     void *(*reserve)(struct ch3_channel *ch, struct ch3_vc *vc, size_t len);
 
     /* Send the packet built in the reserved room; len at most what was reserved. */
     void (*commit)(struct ch3_channel *ch, struct ch3_vc *vc, size_t len);
 
-    /* Deliver what has arrived (a bounded amount a call). Returns how many
-     * packets were delivered. */
+    /* Deliver what has arrived (a bounded amount a call), push what was committed
+     * and has not left, call done of what has finished. Not re-entered. Returns how
+     * many packets were delivered and operations finished. */
     unsigned (*poll)(struct ch3_channel *ch);
 
-    /* Is anything waiting to be polled? Called without the engine's lock, before
-     * a thread sleeps; must not miss a packet committed before the sleeper
-     * announced itself (base/event.h). */
+    /* Is anything waiting to be polled? Called without the engine's lock, by any
+     * thread, also while another polls, before it sleeps; must not miss a packet
+     * committed before the sleeper announced itself (base/event.h), where the
+     * channel has no CAP_WAIT. */
     bool (*pending)(struct ch3_channel *ch);
 
-    /* The peer of vc will not be used any more. */
+    /* The peer of vc will not be used any more; may be called in any state and
+     * twice. What was committed still leaves. What it sends from now on is dropped.
+     * The channel data may be freed afterwards. Not called from deliver or done. */
     void (*disconnect)(struct ch3_channel *ch, struct ch3_vc *vc);
+
+    /* CAP_WAIT. The descriptor that becomes readable when poll has something to
+     * do; the same for the channel's whole life. */
+    int (*wait_fd)(struct ch3_channel *ch);
+
+    /* CAP_WAIT. With the engine's lock: may a thread now release the lock and block
+     * until wait_fd is readable? false: poll first. Whatever is sent or polled by
+     * another thread meanwhile can only make the descriptor readable early. */
+    bool (*wait_begin)(struct ch3_channel *ch);
+
+    /* CAP_PROBE. Somebody waits long for this peer. Find out whether it is reachable, at
+     * some cost; if it is not, ch3_vc_lost follows from a later poll. Call it at
+     * most a few times a second. */
+    void (*probe)(struct ch3_channel *ch, struct ch3_vc *vc);
+
+    /* CAP_NATIVE. Let peers put to and get from len bytes at base; *key is for them,
+     * *mem for mem_release. Takes as long as pinning the memory takes. Fails with
+     * MRMA_ERR_NO_MEM or MRMA_ERR_OTHER (then packets are used). */
+    int (*mem_register)(struct ch3_channel *ch, void *base, size_t len, struct ch3_mem_key *key,
+                        struct ch3_mem **mem);
+    /* No peer may reach the memory any more. */
+    void (*mem_release)(struct ch3_channel *ch, struct ch3_mem *mem);
+
+    /* CAP_NATIVE. Start op towards vc, behind the packets committed before. MRMA_SUCCESS: done will
+     * be called; MRMA_AGAIN: no room now; else an error, done is not called. */
+    int (*native)(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_native *op);
 };
 
 /* The channel's own per-peer state, as given to ch3_vc_init. */
 void *ch3_vc_channel_data(const struct ch3_vc *vc);
 
-/* The connection has broken, seen by the channel. Everything queued fails. */
+/* The connection has broken, seen by the channel, which has told the user why.
+ * Everything queued fails. Only from poll. */
 void ch3_vc_lost(struct ch3_vc *vc);
+
+/* The channel has begun (1) or ended (-1) to keep committed packets that could not
+ * leave: from now on somebody polls again soon, without an arrival. From any call. */
+void ch3_channel_unsent(struct ch3_channel *ch, int change);
 
 /* How arrived packets reach CH3. from is the peer's vc. */
 typedef void (*ch3_deliver_fn)(struct ch3_vc *from, const void *packet, size_t len);
 
 struct ch3_channel {
-    const struct ch3_channel_ops *ops;
-    ch3_deliver_fn deliver;
+    const struct ch3_channel_ops *ops; /* the channel's, from its creation on */
+    unsigned caps;                     /* enum ch3_channel_cap; likewise */
+    size_t native_max;                 /* CAP_NATIVE: the longest put or get; likewise */
+    size_t native_min;                 /* CAP_NATIVE: what is shorter had better go by packets; likewise */
+    ch3_deliver_fn deliver;            /* set by ch3_add_channel */
+    struct ch3 *ch3;                   /* set by ch3_add_channel */
 };
 
 #endif

@@ -16,7 +16,16 @@ void ch3_init(struct ch3 *c, const struct log *log, const ch3_handler *handlers,
 void ch3_add_channel(struct ch3 *c, struct ch3_channel *ch)
 {
     ch->deliver = ch3_deliver;
+    ch->ch3 = c;
     c->channels[c->nchannels++] = ch;
+}
+
+void ch3_channel_unsent(struct ch3_channel *ch, int change)
+{
+    struct ch3 *c = ch->ch3;
+    atomic_fetch_add_explicit(&c->unsent, (uint32_t)change, memory_order_relaxed);
+    if (change > 0 && c->queued)
+        c->queued(c->handler_ctx);
 }
 
 bool ch3_poll(struct ch3 *c)

@@ -1,0 +1,112 @@
+/*
+ * nmofi.h - the libfabric netmod: CH3 packets between nodes, one endpoint a process.
+ *
+ * One reliable-datagram endpoint (FI_EP_RDM) carries everything; connections are
+ * the provider's and made when the first packet leaves. Use:
+ *
+ *   nmofi_open         the endpoint; then nmofi_channel to ch3_add_channel
+ *   nmofi_get_name     what others must know; exchanged by the bootstrap
+ *   nmofi_add_secret   from the bootstrap, too; before it nothing is received
+ *   nmofi_peer_init    for each peer that gets a vc: ch3_vc_init(vc, ch3, nmofi_channel, peer, ...)
+ *   nmofi_close        after every vc was closed (CH3_VC_CLOSE) or lost
+ *
+ * The secret: every message begins with a keyed hash of the job's secret, the
+ * sender's and the receiver's uid (see msg.h); what does not is dropped before
+ * anything else of it is read. Processes that meet in several exchanges may hold
+ * several secrets: each is good for receiving, the one given to nmofi_peer_init is
+ * used towards that peer.
+ *
+ * A peer costs sizeof(struct nmofi_peer) until the first packet to or from it.
+ *
+ * Locks: every call with the engine's lock held but nmofi_open and nmofi_close,
+ * which no other call may meet. See ch3/channel.h for the channel's functions.
+ */
+#ifndef MRMA_NETMOD_OFI_NMOFI_H
+#define MRMA_NETMOD_OFI_NMOFI_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "base/log.h"
+#include "ch3/channel.h"
+
+enum { NMOFI_SECRET_BYTES = 16, NMOFI_NAME_BYTES = 112, NMOFI_TEXT = 128 };
+
+enum nmofi_native { NMOFI_NATIVE_AUTO, NMOFI_NATIVE_ON, NMOFI_NATIVE_OFF };
+
+struct nmofi_opts {
+    const char *provider;  /* MPIRMA_OFI_PROVIDER; NULL or "": the best there is */
+    const char *interface; /* MPIRMA_OFI_INTERFACE: interface or domain name, or an address; NULL or "": any */
+    bool loopback;         /* no interface named: all peers are on this machine, use its loopback */
+    enum nmofi_native native;
+    uint64_t uid;          /* of this process */
+    const struct log *log;
+    void *ctx;
+    /* The connection of the process with this uid, made now if need be; NULL: not known (yet; what it sends
+     * is kept, within its credits, and find asked again on later polls). From poll. */
+    struct ch3_vc *(*find)(void *ctx, uint64_t uid);
+};
+
+/* An endpoint's address, to be sent to others as it is. */
+struct nmofi_name {
+    uint32_t format;   /* FI_ADDR_*, or FI_SOCKADDR_* */
+    uint32_t protocol; /* FI_PROTO_*: both ends must speak the same */
+    uint32_t len;
+    uint32_t pad;
+    unsigned char bytes[NMOFI_NAME_BYTES];
+};
+static_assert(sizeof(struct nmofi_name) == 128, "wire size");
+
+struct nmofi;
+struct nmofi_link; /* what a peer that is in use costs, see peer.h */
+
+/* Per-peer state: the connection's channel data. All but uid is the netmod's. */
+struct nmofi_peer {
+    struct nmofi *nm;
+    uint64_t uid;
+    struct nmofi_link *link; /* NULL: nothing has gone either way */
+    uint64_t token;          /* begins every message to it */
+    uint64_t addr;           /* fi_addr_t */
+    bool inserted;           /* addr is in the address vector */
+    bool failed;
+    struct nmofi_name name;
+};
+
+struct nmofi_stats {
+    uint64_t sent, received;       /* messages of all kinds */
+    uint64_t injected;             /* of those sent */
+    uint64_t credit_messages;      /* explicit returns of credits, of those sent */
+    uint64_t credit_stalls;        /* reserve found no credits */
+    uint64_t buffer_stalls;        /* reserve found no transmit buffer */
+    uint64_t provider_stalls;      /* the provider was not ready to send (yet) */
+    uint64_t dropped;              /* messages refused: no valid token, wrong length or kind */
+    uint64_t lost;                 /* connections */
+    uint64_t native_puts, native_gets, native_bytes;
+    uint64_t links, link_bytes;    /* peers in use now, and memory that they take */
+    uint64_t buffer_bytes;         /* transmit and receive buffers, of all peers together */
+};
+
+/* MRMA_ERR_OTHER: no provider, interface or endpoint as asked for (logged), MRMA_ERR_NO_MEM. */
+int nmofi_open(const struct nmofi_opts *opts, struct nmofi **out);
+/* Let what was committed leave (a second at most), then end. */
+void nmofi_close(struct nmofi *nm);
+
+struct ch3_channel *nmofi_channel(struct nmofi *nm);
+const struct nmofi_stats *nmofi_get_stats(const struct nmofi *nm);
+/* "net, eth0, fi_sockaddr_in://192.0.2.2:4711": for messages and mpi-rma-info. */
+const char *nmofi_describe(const struct nmofi *nm);
+
+void nmofi_get_name(const struct nmofi *nm, struct nmofi_name *name);
+/* The same secret again is no error. MRMA_ERR_NO_MEM. */
+int nmofi_add_secret(struct nmofi *nm, const unsigned char secret[NMOFI_SECRET_BYTES]);
+
+/* Set up *peer. secret: one that the peer has, too. Cheap: nothing is allocated or
+ * connected before the first packet. MRMA_ERR_OTHER: an address that this provider
+ * cannot use (logged). */
+int nmofi_peer_init(struct nmofi *nm, struct nmofi_peer *peer, uint64_t uid, const struct nmofi_name *name,
+                    const unsigned char secret[NMOFI_SECRET_BYTES]);
+
+#endif
