@@ -38,6 +38,13 @@ static const char *const progress_words[] = {
     NULL,
 };
 
+static const char *const native_words[] = {
+    [CONF_NATIVE_AUTO] = "auto",
+    [CONF_NATIVE_ON] = "on",
+    [CONF_NATIVE_OFF] = "off",
+    NULL,
+};
+
 static const char *const level_words[] = {
     [LOG_LEVEL_ERROR] = "error",
     [LOG_LEVEL_WARN] = "warn",
@@ -218,6 +225,42 @@ static const char *show_hang_report(const struct conf *conf, char *buf, size_t l
     return buf;
 }
 
+static bool parse_ofi_provider(struct conf *conf, const char *text)
+{
+    return parse_name(conf->ofi_provider, sizeof conf->ofi_provider, text);
+}
+
+static const char *show_ofi_provider(const struct conf *conf, char *buf, size_t len)
+{
+    snprintf(buf, len, "%s", conf->ofi_provider);
+    return buf;
+}
+
+static bool parse_ofi_interface(struct conf *conf, const char *text)
+{
+    return parse_name(conf->ofi_interface, sizeof conf->ofi_interface, text);
+}
+
+static const char *show_ofi_interface(const struct conf *conf, char *buf, size_t len)
+{
+    snprintf(buf, len, "%s", conf->ofi_interface);
+    return buf;
+}
+
+static bool parse_ofi_native(struct conf *conf, const char *text)
+{
+    int i = word_index(native_words, text);
+    if (i >= 0)
+        conf->ofi_native = (enum conf_native)i;
+    return i >= 0;
+}
+
+static const char *show_ofi_native(const struct conf *conf, char *buf, size_t len)
+{
+    (void)buf, (void)len;
+    return native_words[conf->ofi_native];
+}
+
 static bool parse_log(struct conf *conf, const char *text)
 {
     int i = word_index(level_words, text);
@@ -246,6 +289,12 @@ const struct conf_var conf_vars[] = {
     { "MPIRMA_STRICT", "0 or 1", "1: check also what costs time (conflicting accesses, hints, asserts)" },
     { "MPIRMA_HANG_REPORT", "seconds, e.g. 30 or 0.5 (0: off)",
       "report where a call waits when it has waited this long" },
+    { "MPIRMA_OFI_PROVIDER", "a libfabric provider name of at most 63 characters, e.g. tcp;ofi_rxm",
+      "use this network provider; unset: the best that has what is needed" },
+    { "MPIRMA_OFI_INTERFACE", "an interface name or address of at most 63 characters, e.g. eth0",
+      "use this network interface; unset: loopback within a machine, else the provider's first other one" },
+    { "MPIRMA_OFI_NATIVE", "auto, on or off",
+      "put and get by the provider's own remote memory access: where it is worth it, wherever possible, never" },
     { "MPIRMA_LOG", "error, warn, info, debug or trace", "messages up to this level go to standard error" },
     { NULL, NULL, NULL },
 };
@@ -259,6 +308,9 @@ static const struct row rows[] = {
     { parse_stats, show_stats },
     { parse_strict, show_strict },
     { parse_hang_report, show_hang_report },
+    { parse_ofi_provider, show_ofi_provider },
+    { parse_ofi_interface, show_ofi_interface },
+    { parse_ofi_native, show_ofi_native },
     { parse_log, show_log },
 };
 static_assert(sizeof rows / sizeof rows[0] + 1 == sizeof conf_vars / sizeof conf_vars[0],

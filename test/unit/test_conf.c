@@ -40,6 +40,9 @@ static void nothing_set_gives_the_defaults(void **state)
     assert_string_equal(conf.stats, "");
     assert_false(conf.strict);
     assert_true(conf.hang_report >= 0 && conf.hang_report <= 0);
+    assert_string_equal(conf.ofi_provider, "");
+    assert_string_equal(conf.ofi_interface, "");
+    assert_int_equal(conf.ofi_native, CONF_NATIVE_AUTO);
     assert_int_equal(conf.log_level, LOG_LEVEL_WARN);
 }
 
@@ -71,6 +74,13 @@ static const struct {
     { "MPIRMA_HANG_REPORT", "0.5", "0.500" },
     { "MPIRMA_HANG_REPORT", ".25", "0.250" },
     { "MPIRMA_HANG_REPORT", "7.", "7" },
+    { "MPIRMA_OFI_PROVIDER", "tcp;ofi_rxm", "tcp;ofi_rxm" },
+    { "MPIRMA_OFI_PROVIDER", "", "" },
+    { "MPIRMA_OFI_INTERFACE", "lo", "lo" },
+    { "MPIRMA_OFI_INTERFACE", "", "" },
+    { "MPIRMA_OFI_NATIVE", "auto", "auto" },
+    { "MPIRMA_OFI_NATIVE", "on", "on" },
+    { "MPIRMA_OFI_NATIVE", "off", "off" },
     { "MPIRMA_LOG", "error", "error" },
     { "MPIRMA_LOG", "warn", "warn" },
     { "MPIRMA_LOG", "info", "info" },
@@ -109,6 +119,13 @@ static void values_land_in_their_own_fields(void **state)
     assert_int_equal(conf.ranks_per_node, 3);
     load(&conf, "MPIRMA_HANG_REPORT", "1.5", msg, sizeof msg);
     assert_true(conf.hang_report > 1.499 && conf.hang_report < 1.501);
+    load(&conf, "MPIRMA_OFI_PROVIDER", "net", msg, sizeof msg);
+    assert_string_equal(conf.ofi_provider, "net");
+    assert_string_equal(conf.ofi_interface, "");
+    load(&conf, "MPIRMA_OFI_INTERFACE", "eth0", msg, sizeof msg);
+    assert_string_equal(conf.ofi_interface, "eth0");
+    load(&conf, "MPIRMA_OFI_NATIVE", "off", msg, sizeof msg);
+    assert_int_equal(conf.ofi_native, CONF_NATIVE_OFF);
     load(&conf, "MPIRMA_LOG", "trace", msg, sizeof msg);
     assert_int_equal(conf.log_level, LOG_LEVEL_TRACE);
 }
@@ -135,6 +152,7 @@ static const struct {
     { "MPIRMA_HANG_REPORT", "0,5" },
     { "MPIRMA_HANG_REPORT", "nan" },
     { "MPIRMA_HANG_REPORT", "99999999999" },
+    { "MPIRMA_OFI_NATIVE", "1" },
     { "MPIRMA_LOG", "warning" },
     { "MPIRMA_LOG", "3" },
 };
@@ -181,6 +199,12 @@ static void names_that_are_too_long_are_refused(void **state)
     name[256] = '\0';
     assert_int_equal(load(&conf, "MPIRMA_SEGMENT_DIR", name, msg, sizeof msg), MRMA_ERR_ARG);
     assert_int_equal(load(&conf, "MPIRMA_STATS", name, msg, sizeof msg), MRMA_ERR_ARG);
+    name[64] = '\0';
+    assert_int_equal(load(&conf, "MPIRMA_OFI_PROVIDER", name, msg, sizeof msg), MRMA_ERR_ARG);
+    assert_int_equal(load(&conf, "MPIRMA_OFI_INTERFACE", name, msg, sizeof msg), MRMA_ERR_ARG);
+    name[63] = '\0';
+    assert_int_equal(load(&conf, "MPIRMA_OFI_PROVIDER", name, msg, sizeof msg), MRMA_SUCCESS);
+    assert_int_equal(load(&conf, "MPIRMA_OFI_INTERFACE", name, msg, sizeof msg), MRMA_SUCCESS);
 }
 
 static void a_short_message_buffer_is_respected(void **state)
@@ -210,7 +234,7 @@ static void every_variable_is_documented_and_shown(void **state)
         assert_true(strlen(var->expected) > 0 && strlen(var->meaning) > 0);
         assert_non_null(conf_value(&conf, var->name, shown, sizeof shown));
     }
-    assert_int_equal(n, 9);
+    assert_int_equal(n, 12);
     assert_null(conf_value(&conf, "MPIRMA_NO_SUCH", shown, sizeof shown));
 }
 
