@@ -138,7 +138,7 @@ void acc_atomic_init(struct win *w)
 /* D, for one process. */
 static int wait_idle(struct win *w, int rank)
 {
-    const struct rma_target *t = &w->targets[rank];
+    const struct rma_target *t = win_peek(w, rank);
     struct rma *r = w->rma;
     for (unsigned round = 1; atomic_load_explicit(&t->ctl->acc_busy, memory_order_acquire); round++) {
         rma_backoff(r, round);

@@ -91,7 +91,7 @@ static int wait_exposed(struct win *w, struct rma_target *t)
     if (!t->direct || t->peer->self || known_exposed(w, t) || target_exposed(&arg))
         return MRMA_SUCCESS;
     return rma_wait_until(w, &(struct rma_wait){.done = target_exposed, .arg = &arg, .poll_only = true,
-                                                .what = "the target's fence", .rank = (int)(t - w->targets)});
+                                                .what = "the target's fence", .rank = t->rank});
 }
 
 int epoch_use_fence(struct win *w)
@@ -119,7 +119,7 @@ static int access_pscw(struct win *w, struct rma_target *t)
         return MRMA_SUCCESS;
     return rma_wait_until(w, &(struct rma_wait){.done = target_posted, .arg = t,
                                                 .what = "MPI_Win_post of the target",
-                                                .rank = (int)(t - w->targets)});
+                                                .rank = t->rank});
 }
 
 int epoch_access(struct win *w, struct rma_target *t)

@@ -21,7 +21,7 @@
  * disp is not negative. */
 static inline char *fast_find(struct win *w, int target, int64_t disp, size_t len)
 {
-    struct rma_target *t = &w->targets[target];
+    struct rma_target *t = win_peek(w, target);
     if (unlikely(!target_ready(w, t) || (uint64_t)disp > t->fast_units))
         return NULL;
     const uint64_t offset = (uint64_t)disp * t->disp_unit;
@@ -67,7 +67,7 @@ static inline bool fast_get(struct win *w, void *to, int target, int64_t disp, s
 static inline acc_word *fast_word(struct win *w, int target, int64_t disp)
 {
     char *at = fast_find(w, target, disp, sizeof(uint64_t));
-    if (unlikely(!at || (uintptr_t)at % sizeof(uint64_t) || !acc_atomic_enter(w, w->targets[target].ctl)))
+    if (unlikely(!at || (uintptr_t)at % sizeof(uint64_t) || !acc_atomic_enter(w, win_peek(w, target)->ctl)))
         return NULL;
     fast_count(w, sizeof(uint64_t));
     return (acc_word *)(void *)at;
@@ -100,7 +100,7 @@ static inline bool fast_cas(struct win *w, const void *value, const void *compar
  * in a passive epoch and direct, and no store has been made since the last fence. */
 static inline bool fast_flush(const struct win *w, int target)
 {
-    const struct rma_target *t = &w->targets[target];
+    const struct rma_target *t = win_peek(w, target);
     return likely((w->flush_quick == FLUSH_QUICK_ALL || (w->flush_quick && target_ready(w, t))) &&
                   t->direct && !atomic_load_explicit(&w->dirty, memory_order_relaxed));
 }

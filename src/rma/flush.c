@@ -23,7 +23,7 @@ static bool is_passive(const struct win *w)
 
 int rma_flush(struct win *w, int rank)
 {
-    struct rma_target *t = &w->targets[rank];
+    struct rma_target *t = win_peek(w, rank);
     if (unlikely(!is_locked(w, t)))
         return MRMA_ERR_RMA_SYNC;
     RMA_TRACE(w->rma, RMA_EV_FLUSH, w, rank, 0);
@@ -46,7 +46,7 @@ int rma_flush_all(struct win *w)
 
 int rma_flush_local(struct win *w, int rank)
 {
-    struct rma_target *t = &w->targets[rank];
+    struct rma_target *t = win_peek(w, rank);
     if (unlikely(!is_locked(w, t)))
         return MRMA_ERR_RMA_SYNC;
     if (unlikely(w->strict))

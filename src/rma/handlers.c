@@ -20,7 +20,7 @@ static struct win *find(struct rma *r, struct ch3_vc *from, const struct pkt_hdr
 {
     struct win *w = hdr->win < r->nwins && r->win_gens[hdr->win] == hdr->win_gen ? r->wins[hdr->win] : NULL;
     if (w && hdr->rank < (uint32_t)w->nproc) {
-        *t = &w->targets[hdr->rank];
+        *t = win_peek(w, (int)hdr->rank);
         if ((*t)->peer && &(*t)->peer->vc == from)
             return w;
     }
@@ -34,7 +34,7 @@ static void refuse(struct win *w, const struct rma_target *t, const char *what, 
 {
     w->rma->stats.refused++;
     log_msg(w->rma->log, LOG_LEVEL_ERROR, "%s number %u of rank %d refused in window %u: it is not due", what,
-            seq, (int)(t - w->targets), w->index);
+            seq, t->rank, w->index);
 }
 
 static void on_ops(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)

@@ -42,7 +42,7 @@ int issue_fence(struct win *w)
     w->fence_closing = true;
     int err = send_ring_puts(w);
     for (int i = 0; !err && w->npackets && i < w->nproc; i++) {
-        struct rma_target *t = &w->targets[i];
+        struct rma_target *t = win_peek(w, i);
         if (t->direct)
             continue;
         struct pkt_target *pt = pkt_target_get(w, t);
@@ -65,7 +65,7 @@ bool issue_all_left(const struct win *w)
     if (!ch3_unsent(w->rma->ch3))
         return true;
     for (int i = 0; i < w->nproc; i++)
-        if (!w->targets[i].direct && ch3_vc_busy(&w->targets[i].peer->vc))
+        if (!win_peek(w, i)->direct && ch3_vc_busy(&win_peek(w, i)->peer->vc))
             return false;
     return true;
 }
@@ -90,7 +90,7 @@ int issue_complete(struct win *w)
     rma_enter(r);
     int err = send_ring_puts(w);
     for (int i = 0; !err && w->npackets && i < w->ngroup; i++) {
-        struct rma_target *t = &w->targets[w->group[i]];
+        struct rma_target *t = win_peek(w, w->group[i]);
         if (t->direct)
             continue;
         struct pkt_target *pt = pkt_target_get(w, t);
@@ -122,8 +122,8 @@ int issue_barrier(struct win *w)
     int err = MRMA_SUCCESS;
     rma_enter(r);
     for (int i = 0; !err && i < w->nproc; i++)
-        if (!w->targets[i].direct)
-            err = target_send_simple(w, &w->targets[i], PKT_SYNC, w->sync_seq, 0, 0, 0);
+        if (!win_peek(w, i)->direct)
+            err = target_send_simple(w, win_peek(w, i), PKT_SYNC, w->sync_seq, 0, 0, 0);
     rma_leave(r);
     if (!err)
         err = rma_wait_until(w, &(struct rma_wait){.done = all_synced, .arg = w, .locked = true,

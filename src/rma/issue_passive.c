@@ -113,7 +113,7 @@ static int wait_flushed(struct win *w, struct pkt_target *pt, bool local)
     struct flush_arg arg = {w, pt, local};
     int err = rma_wait_until(w, &(struct rma_wait){.done = flushed, .arg = &arg, .locked = true,
                                                    .what = local ? "local completion" : "acknowledgements",
-                                                   .rank = pt ? (int)(pt->target - w->targets) : -1});
+                                                   .rank = pt ? pt->target->rank : -1});
     rma_enter(w->rma);
     int reported = issue_take_error(w);
     rma_leave(w->rma);

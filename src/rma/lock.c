@@ -57,7 +57,7 @@ void lock_notify(struct rma_target *t)
 int lock_acquire(struct win *w, struct rma_target *t, bool exclusive)
 {
     struct turn turn = {.w = w, .t = t, .exclusive = exclusive};
-    const int rank = (int)(t - w->targets);
+    const int rank = t->rank;
     bool granted;
     int err = MRMA_SUCCESS;
     turn.ticket = lockword_take(&t->ctl->lock, exclusive, &granted);
@@ -99,7 +99,7 @@ static void forget_lock(struct win *w, struct rma_target *t)
 int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
 {
     struct rma *r = w->rma;
-    struct rma_target *t = &w->targets[rank];
+    struct rma_target *t = win_target(w, rank);
     if (w->hints.no_locks)
         return MRMA_ERR_RMA_SYNC;
     RMA_TRACE(r, RMA_EV_LOCK_REQUEST, w, rank, 0);
@@ -135,7 +135,7 @@ int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
 int rma_unlock(struct win *w, int rank)
 {
     struct rma *r = w->rma;
-    struct rma_target *t = &w->targets[rank];
+    struct rma_target *t = win_target(w, rank);
     if (epoch_now(&w->epoch) != EPOCH_LOCK || t->lock == WIN_LOCK_NONE)
         return MRMA_ERR_RMA_SYNC;
     int err = MRMA_SUCCESS, broken = MRMA_SUCCESS;

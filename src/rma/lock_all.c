@@ -46,7 +46,7 @@ int lock_all_access(struct win *w, struct rma_target *t)
     atomic_fetch_add_explicit(&w->rma->stats.lock_waits, 1, memory_order_relaxed);
     return rma_wait_until(w, &(struct rma_wait){.done = open_to_all, .arg = t, .event = &t->ctl->lock_event,
                                                 .what = "an exclusive lock to be released",
-                                                .rank = (int)(t - w->targets)});
+                                                .rank = t->rank});
 }
 
 bool lock_all_pass(struct win *w, struct rma_target *t, bool *yielded)
@@ -82,7 +82,7 @@ static int access_shared(struct win *w)
 {
     int err = MRMA_SUCCESS;
     for (int i = 0; !err && i < w->nproc; i++)
-        err = w->targets[i].direct ? lock_all_access(w, &w->targets[i]) : issue_lock_begin(w, &w->targets[i]);
+        err = win_peek(w, i)->direct ? lock_all_access(w, win_peek(w, i)) : issue_lock_begin(w, win_peek(w, i));
     return err;
 }
 
@@ -120,7 +120,7 @@ int rma_lock_all(struct win *w, int asserts)
     if (err)
         return err;
     lock_all_join(w);
-    err = w->flavor == WIN_ALLOCATE_SHARED ? access_shared(w) : lock_all_access(w, &w->targets[w->rank]);
+    err = w->flavor == WIN_ALLOCATE_SHARED ? access_shared(w) : lock_all_access(w, win_peek(w, w->rank));
     RMA_TRACE(r, RMA_EV_LOCK_GRANTED, w, -1, 0);
     return err;
 }
@@ -130,7 +130,7 @@ static void wake_blocked(struct win *w)
 {
     event_notify(&w->lead->all_event);
     for (int i = 0; i < w->ndirect; i++) {
-        struct rma_target *t = &w->targets[w->direct[i]];
+        struct rma_target *t = win_peek(w, w->direct[i]);
         if (atomic_load_explicit(&t->ctl->packets_wait, memory_order_seq_cst)) {
             event_wake(t->peer->event);
             event_wake(t->peer->agent_event);

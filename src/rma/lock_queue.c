@@ -22,7 +22,7 @@
 
 static struct rma_target *self(struct win *w)
 {
-    return &w->targets[w->rank];
+    return win_peek(w, w->rank);
 }
 
 /* Has po's turn come, and no lock_all holder in the way? */

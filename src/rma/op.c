@@ -169,7 +169,9 @@ static inline bool plain(const struct rma_target *t, const struct rma_op *op, si
 
 int rma_put(struct win *w, const struct rma_op *op)
 {
-    struct rma_target *t = &w->targets[op->target];
+    struct rma_target *t = win_target(w, op->target);
+    if (unlikely(!t))
+        return MRMA_ERR_NO_MEM;
     int err = likely(target_ready(w, t) && !op->req) ? MRMA_SUCCESS : ready_to_put(w, t, op);
     char *at;
     size_t len;
@@ -209,7 +211,9 @@ static __attribute__((noinline)) int get_general(struct win *w, struct rma_targe
 
 int rma_get(struct win *w, const struct rma_op *op)
 {
-    struct rma_target *t = &w->targets[op->target];
+    struct rma_target *t = win_target(w, op->target);
+    if (unlikely(!t))
+        return MRMA_ERR_NO_MEM;
     int err = ready(w, t, op);
     char *at;
     size_t len;
@@ -274,7 +278,9 @@ static inline bool plain_acc(const struct rma_target *t, const struct rma_op *op
 
 static inline int accumulate(struct win *w, const struct rma_op *op, bool fetch)
 {
-    struct rma_target *t = &w->targets[op->target];
+    struct rma_target *t = win_target(w, op->target);
+    if (unlikely(!t))
+        return MRMA_ERR_NO_MEM;
     int err = ready(w, t, op);
     char *at;
     size_t len;
@@ -309,7 +315,9 @@ int rma_get_accumulate(struct win *w, const struct rma_op *op)
 
 int rma_compare_and_swap(struct win *w, const struct rma_op *op)
 {
-    struct rma_target *t = &w->targets[op->target];
+    struct rma_target *t = win_target(w, op->target);
+    if (unlikely(!t))
+        return MRMA_ERR_NO_MEM;
     int err = ready(w, t, op);
     if (!err)
         err = check_range(w, t, op);

@@ -111,7 +111,7 @@ int pkt_wait(struct pkt_target *pt, bool (*done)(void *), const char *what)
     w->packet_waits++;
     rma_leave(w->rma);
     int err = rma_wait_until(w, &(struct rma_wait){.done = done, .arg = pt, .locked = true, .what = what,
-                                                   .rank = (int)(pt->target - w->targets)});
+                                                   .rank = pt->target->rank});
     rma_enter(w->rma);
     return err;
 }

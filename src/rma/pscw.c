@@ -34,7 +34,7 @@ int rma_start(struct win *w, const int *ranks, int n, int asserts)
         w->ngroup = n;
         memcpy(w->group, ranks, (size_t)n * sizeof(int));
         for (int i = 0; i < n; i++) {
-            struct rma_target *t = &w->targets[ranks[i]];
+            struct rma_target *t = win_peek(w, ranks[i]);
             t->started_in = w->start_count;
             t->starts++;
             if (!(asserts & RMA_NOCHECK))
@@ -56,7 +56,7 @@ int rma_complete(struct win *w)
     int err = w->npackets || w->ring_puts ? issue_complete(w) : MRMA_SUCCESS;
     bool any_direct = false;
     for (int i = 0; i < w->ngroup; i++) {
-        struct rma_target *t = &w->targets[w->group[i]];
+        struct rma_target *t = win_peek(w, w->group[i]);
         if (t->direct) {
             signal_complete(t);
             any_direct = true;
@@ -88,7 +88,7 @@ int rma_post(struct win *w, const int *ranks, int n, int asserts)
         strict_post(w, asserts);
     memcpy(w->post_group, ranks, (size_t)n * sizeof(int));
     for (int i = 0; i < n; i++) {
-        struct rma_target *t = &w->targets[ranks[i]];
+        struct rma_target *t = win_peek(w, ranks[i]);
         t->exposures++;
         if (asserts & RMA_NOCHECK)
             continue;
@@ -110,7 +110,7 @@ static bool all_complete(void *arg)
 {
     struct win *w = arg;
     for (int i = 0; i < w->npost; i++) {
-        struct rma_target *t = &w->targets[w->post_group[i]];
+        struct rma_target *t = win_peek(w, w->post_group[i]);
         if (!seq_reached(atomic_load_explicit(&t->in->completes, memory_order_acquire), t->exposures))
             return false;
     }

@@ -106,7 +106,7 @@ bool region_covers(struct win *w, struct rma_target *t, uint64_t addr, uint64_t 
 
 bool region_covers_own(struct win *w, uint64_t addr, uint64_t len)
 {
-    return look_up(&w->targets[w->rank], addr, len);
+    return look_up(win_peek(w, w->rank), addr, len);
 }
 
 void region_free(struct rma_target *t)

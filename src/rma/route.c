@@ -71,7 +71,7 @@ static int choose(const struct win *w, const struct win_record *rec, const struc
 /* The path by which direct peers reach this process. */
 static int own_path(const struct win *w, const struct win_record *recs, bool allow_cma)
 {
-    const struct rma_peer anyone = {.cma = true, .pid = w->targets[w->rank].peer->pid};
+    const struct rma_peer anyone = {.cma = true, .pid = win_peek(w, w->rank)->peer->pid};
     bool refused;
     return choose(w, &recs[w->rank], &anyone, allow_cma, &refused);
 }
@@ -117,7 +117,7 @@ static int connect_target(struct win *w, const struct win_record *recs, int rank
                           bool *refused)
 {
     struct rma_env *env = w->rma->env;
-    struct rma_target *t = &w->targets[rank];
+    struct rma_target *t = &w->target_block[rank];
     const struct win_record *rec = &recs[rank];
     const bool node = on_my_node(w, recs, rank);
     int err = env->peer_get(env->ctx, &rec->proc, node, &t->peer);
@@ -147,7 +147,7 @@ static void list_direct(struct win *w)
     w->ndirect = w->npackets = 0;
     w->ring_puts = false;
     for (int i = 0; i < w->nproc; i++) {
-        struct rma_target *t = &w->targets[i];
+        struct rma_target *t = &w->target_block[i];
         if (!t->direct) {
             w->npackets++;
             continue;
@@ -166,7 +166,7 @@ static int connect_control(struct win *w, const struct win_record *recs)
     for (int i = 0; i < w->rank; i++)
         me += on_my_node(w, recs, i);
     for (int i = 0; !err && i < w->nproc; i++) {
-        struct rma_target *t = &w->targets[i];
+        struct rma_target *t = &w->target_block[i];
         const int node_index = on_my_node(w, recs, i) ? index++ : -1;
         if (t->direct)
             err = reach_control(w, t, &recs[i], node_index, me);
@@ -201,7 +201,7 @@ int win_route(struct win *w, const struct win_record *recs, bool allow_cma, bool
     if (!err)
         err = connect_control(w, recs);
     if (!err)
-        w->lead = w->targets[w->direct[0]].ctl;
+        w->lead = win_peek(w, w->direct[0])->ctl;
     acc_atomic_init(w);
     return err;
 }
@@ -210,7 +210,7 @@ void win_unroute(struct win *w)
 {
     struct rma_env *env = w->rma->env;
     for (int i = 0; i < w->nproc; i++) {
-        struct rma_target *t = &w->targets[i];
+        struct rma_target *t = &w->target_block[i];
         issue_free_target(t);
         target_free_origin(t);
         region_free(t);
@@ -220,7 +220,7 @@ void win_unroute(struct win *w)
             env->mem_unmap(env->ctx, t->ctl_handle);
         if (t->peer)
             env->peer_put(env->ctx, t->peer);
-        *t = (struct rma_target){.gen = 0};
+        *t = (struct rma_target){.rank = i};
     }
     free(w->private_slots);
     w->private_slots = NULL;

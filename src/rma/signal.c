@@ -41,7 +41,7 @@ void signal_complete(struct rma_target *t)
 void signal_wake(struct win *w, const int *ranks, int n)
 {
     for (int i = 0; i < n; i++) {
-        struct rma_target *t = &w->targets[ranks[i]];
+        struct rma_target *t = win_peek(w, ranks[i]);
         if (t->direct && !t->peer->self)
             event_notify(t->peer->event);
     }
@@ -64,8 +64,8 @@ static int disseminate(struct win *w, uint32_t seq)
 {
     const int n = w->ndirect, me = w->direct_me;
     for (int step = 1; step < n; step <<= 1) {
-        struct rma_target *to = &w->targets[w->direct[(me + step) % n]];
-        struct rma_target *from = &w->targets[w->direct[(me - step + n) % n]];
+        struct rma_target *to = win_peek(w, w->direct[(me + step) % n]);
+        struct rma_target *from = win_peek(w, w->direct[(me - step + n) % n]);
         atomic_store_explicit(&to->out->barrier, seq, memory_order_release); /* pairs with barrier_reached */
         event_notify(to->peer->event);
         struct barrier_arg arg = {from->in, seq};

@@ -112,7 +112,7 @@ static int check_noput(const struct win *w, const struct rma_target *t, enum str
         return MRMA_SUCCESS;
     char name[40];
     return log_fail(w->rma->log, MRMA_ERR_ASSERT, "window %u: %s to rank %d, which has given MPI_MODE_NOPUT",
-                    w->index, describe(kind, op, name, sizeof name), (int)(t - w->targets));
+                    w->index, describe(kind, op, name, sizeof name), t->rank);
 }
 
 int strict_arrival(const struct win *w, unsigned kind, unsigned op, unsigned epoch)
@@ -205,7 +205,7 @@ int strict_op(struct win *w, struct rma_target *t, enum strict_kind kind, const 
               int64_t offset)
 {
     struct strict *s = w->strict;
-    const int rank = (int)(t - w->targets);
+    const int rank = t->rank;
     const unsigned acc_op = kind == STRICT_ACC ? op->op : ACC_OP_NONE;
     const struct strict_access a = {.kind = (uint8_t)kind,
                                     .op = (uint8_t)acc_op,
@@ -231,7 +231,7 @@ static void for_targets(struct win *w, const struct rma_target *t, void (*f)(str
     struct strict *s = w->strict;
     pthread_mutex_lock(&s->mutex);
     for (int i = 0; i < w->nproc; i++)
-        if (!t || t == &w->targets[i])
+        if (!t || t->rank == i)
             f(&s->target[i].ranges);
     s->told &= t != NULL;
     pthread_mutex_unlock(&s->mutex);
@@ -349,7 +349,7 @@ static int nocheck_broken(const struct win *w, int rank)
 
 int strict_lock(struct win *w, struct rma_target *t, bool exclusive, bool nocheck)
 {
-    const int rank = (int)(t - w->targets);
+    const int rank = t->rank;
     struct strict_target *st = &w->strict->target[rank];
     if (!t->direct)
         return MRMA_SUCCESS;
@@ -367,7 +367,7 @@ int strict_lock(struct win *w, struct rma_target *t, bool exclusive, bool nochec
 
 int strict_unlock(struct win *w, struct rma_target *t)
 {
-    const int rank = (int)(t - w->targets);
+    const int rank = t->rank;
     struct strict_target *st = &w->strict->target[rank];
     if (!st->held)
         return MRMA_SUCCESS;
@@ -381,7 +381,7 @@ int strict_unlock(struct win *w, struct rma_target *t)
 static int exclusive_target(const struct win *w)
 {
     for (int i = 0; i < w->ndirect; i++)
-        if (atomic_load_explicit(&w->targets[w->direct[i]].ctl->strict_locks, memory_order_seq_cst) >=
+        if (atomic_load_explicit(&win_peek(w, w->direct[i])->ctl->strict_locks, memory_order_seq_cst) >=
             EXCLUSIVE)
             return w->direct[i];
     return -1;

@@ -73,7 +73,7 @@ void target_free_origin(struct rma_target *t)
 static void refuse(struct win *w, struct rma_target *t, const char *why)
 {
     w->rma->stats.refused++;
-    log_msg(w->rma->log, LOG_LEVEL_ERROR, "packet of rank %d refused in window %u: %s", (int)(t - w->targets),
+    log_msg(w->rma->log, LOG_LEVEL_ERROR, "packet of rank %d refused in window %u: %s", t->rank,
             w->index, why);
 }
 
@@ -143,7 +143,7 @@ static void apply(struct pkt_origin *po, const struct pkt_hdr *hdr)
     int err = target_apply(w, t, hdr);
     if (err)
         refuse(w, t, mrma_err_name(err));
-    RMA_TRACE(w->rma, RMA_EV_TARGET_APPLY, w, (int)(t - w->targets), hdr->len);
+    RMA_TRACE(w->rma, RMA_EV_TARGET_APPLY, w, t->rank, hdr->len);
     if (hdr->flags & PKT_F_WANT_OPEN)
         (void)target_send_simple(w, t, PKT_OPEN, hdr->seq, hdr->epoch == PKT_EPOCH_LOCK, 0, 0);
     ride_behind_replies(po, hdr);

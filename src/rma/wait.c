@@ -44,7 +44,7 @@ static int check_peers(struct win *w)
 {
     struct rma *r = w->rma;
     for (int i = 0; i < w->nproc; i++) {
-        struct rma_peer *p = w->targets[i].peer;
+        struct rma_peer *p = win_peek(w, i)->peer;
         if (p->self || r->env->peer_alive(r->env->ctx, p))
             continue;
         rma_enter(r);

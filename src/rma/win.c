@@ -46,12 +46,12 @@ int win_shared_query(struct win *w, int rank, uint64_t *size, uint32_t *disp_uni
         return MRMA_ERR_RMA_FLAVOR;
     if (rank < 0) {
         rank = 0;
-        while (rank < w->nproc - 1 && !w->targets[rank].size)
+        while (rank < w->nproc - 1 && !win_peek(w, rank)->size)
             rank++;
-        if (!w->targets[rank].size)
+        if (!win_peek(w, rank)->size)
             rank = 0;
     }
-    const struct rma_target *t = &w->targets[rank];
+    const struct rma_target *t = win_peek(w, rank);
     if (unlikely(w->strict) && t->direct)
         atomic_store_explicit(&t->ctl->queried, 1, memory_order_relaxed);
     *base = t->shared_base;
@@ -82,7 +82,7 @@ void win_set_user(struct win *w, void *user) { w->user = user; }
 const char *win_path_name(const struct win *w, int target)
 {
     static const char *const names[PATH_COUNT] = {"mapped", "cma", "packets"};
-    return names[w->targets[target].path];
+    return names[win_peek(w, target)->path];
 }
 
 void win_describe(const struct win *w, int target, char *buf, size_t len)
@@ -96,7 +96,7 @@ void win_describe(const struct win *w, int target, char *buf, size_t len)
     size_t at = (size_t)snprintf(buf, len, "%s", states[epoch_now(&w->epoch)]);
     if (at < len && epoch_now(&w->epoch) == EPOCH_LOCK && target >= 0 && target < w->nproc)
         at += (size_t)snprintf(buf + at, len - at, " on %d target%s, rank %d is %s", w->nlocks,
-                               w->nlocks == 1 ? "" : "s", target, locks[w->targets[target].lock]);
+                               w->nlocks == 1 ? "" : "s", target, locks[win_peek(w, target)->lock]);
     if (at < len && w->epoch.exposed)
         snprintf(buf + at, len - at, ", exposed to %d origins since MPI_Win_post", w->npost);
 }

@@ -28,6 +28,7 @@
 #include "rma/epoch.h"
 #include "rma/rma.h"
 #include "rma/stats.h"
+#include "rma/target_table.h"
 
 enum { WIN_REGIONS_MAX = 4096 }; /* attached regions of a dynamic window, per process */
 
@@ -95,6 +96,7 @@ struct rma_target {
     uint8_t path;         /* enum rma_path */
     bool direct;          /* synchronization through shared memory, not packets */
     uint8_t lock;         /* enum win_lock: what this process holds there */
+    int rank;
     uint32_t disp_unit;
     char *base;           /* its window memory in this process, PATH_MAPPED only */
     uint64_t fast_units;  /* largest displacement, and size, for fast.h: of mapped targets that */
@@ -126,7 +128,8 @@ struct win {
     uint8_t flush_quick;  /* enum flush_quick, see fast.h; 0 where several threads may call */
     uint8_t acc_way;      /* enum acc_way: accumulates by single instructions? */
     _Atomic bool dirty;   /* stores to mapped targets since the last full fence */
-    struct rma_target *targets;
+    struct target_table targets; /* win_peek, win_target */
+    struct rma_target *target_block;
     struct strict *strict; /* strict.h; NULL: off */
     struct win_stats stats;
     struct epoch epoch;
@@ -237,6 +240,19 @@ static inline void win_next_gen(struct win *w)
 {
     atomic_store_explicit(&w->gen, atomic_load_explicit(&w->gen, memory_order_relaxed) + 1,
                           memory_order_relaxed);
+}
+
+/* The target of rank, or one that is never accessible (target_table.h), to look at only. */
+static inline struct rma_target *win_peek(const struct win *w, int rank)
+{
+    return target_table_get(&w->targets, rank);
+}
+
+/* The target of rank. NULL: no memory for it. */
+static inline struct rma_target *win_target(struct win *w, int rank)
+{
+    struct rma_target *t = win_peek(w, rank);
+    return likely(t->peer != NULL) ? t : NULL;
 }
 
 /* May target be accessed now? Fast path of every operation; epoch_access decides

@@ -66,6 +66,19 @@ static int take_index(struct rma *r, struct win *w)
     return MRMA_SUCCESS;
 }
 
+static int make_targets(struct win *w)
+{
+    int err = target_table_init(&w->targets, w->nproc);
+    w->target_block = calloc((size_t)w->nproc, sizeof *w->target_block);
+    if (!w->target_block)
+        err = MRMA_ERR_NO_MEM;
+    for (int i = 0; !err && i < w->nproc; i++) {
+        w->target_block[i].rank = i;
+        err = target_table_put(&w->targets, i, &w->target_block[i]);
+    }
+    return err;
+}
+
 static struct win *win_new(struct rma *r, const struct win_spec *spec)
 {
     const int n = spec->boot->nproc;
@@ -76,7 +89,6 @@ static struct win *win_new(struct rma *r, const struct win_spec *spec)
                       .hints = spec->hints, .size = spec->size, .disp_unit = spec->disp_unit,
                       .dynamic = spec->flavor == WIN_DYNAMIC};
     w->base = spec->flavor == WIN_CREATE ? spec->base : NULL;
-    w->targets = calloc((size_t)n, sizeof *w->targets);
     w->direct = calloc((size_t)n, sizeof *w->direct);
     w->group = calloc((size_t)n, sizeof *w->group);
     w->post_group = calloc((size_t)n, sizeof *w->post_group);
@@ -91,7 +103,7 @@ static void win_delete(struct win *w)
     struct rma *r = w->rma;
     struct rma_env *env = r->env;
     strict_free(w);
-    if (w->targets)
+    if (w->target_block)
         win_unroute(w);
     if (w->index_gen) {
         r->wins[w->index] = NULL;
@@ -106,7 +118,8 @@ static void win_delete(struct win *w)
         env->mem_free(env->ctx, w->owned);
     if (w->segment)
         env->mem_unmap(env->ctx, w->segment);
-    free(w->targets);
+    target_table_fini(&w->targets);
+    free(w->target_block);
     free(w->direct);
     free(w->group);
     free(w->post_group);
@@ -144,7 +157,7 @@ static void prepare(struct win *w, const struct win_spec *spec, struct win_recor
 {
     struct rma *r = w->rma;
     struct rma_env *env = r->env;
-    int err = w->targets && w->direct && w->group && w->post_group ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
+    int err = w->direct && w->group && w->post_group ? make_targets(w) : MRMA_ERR_NO_MEM;
     if (!err && r->conf->path == CONF_PATH_NET_PACKETS)
         err = log_fail(r->log, MRMA_ERR_RMA_FLAVOR,
                        "MPIRMA_PATH=net-packets is not possible: this build has no network channel");
@@ -278,7 +291,7 @@ static int share_segment(struct win *w, struct boot *boot, struct win_record *re
     for (int i = 0; !err && i < n; i++) {
         recs[i].segment = segs[0].loc;
         recs[i].vaddr = parts[i].vaddr;
-        w->targets[i].shared_base = recs[i].size ? (char *)base + parts[i].offset : NULL;
+        w->target_block[i].shared_base = recs[i].size ? (char *)base + parts[i].offset : NULL;
     }
 out:
     free(segs);

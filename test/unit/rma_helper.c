@@ -74,7 +74,6 @@ struct hand *hand_new(const struct hand_shared *s, int rank)
     h->rma.oversubscribed = true;
     h->win = (struct win){.rma = &h->rma,
                           .gen = 1,
-                          .targets = h->targets,
                           .rank = rank,
                           .nproc = s->n,
                           .disp_unit = 1,
@@ -89,6 +88,8 @@ struct hand *hand_new(const struct hand_shared *s, int rank)
                           .direct_me = rank,
                           .group = h->group,
                           .post_group = h->post_group};
+    if (target_table_init(&h->win.targets, s->n))
+        abort();
     list_init(&h->win.touched);
     list_init(&h->win.lockq);
     list_init(&h->win.parked);
@@ -101,12 +102,15 @@ struct hand *hand_new(const struct hand_shared *s, int rank)
                                         .event = &s->procs[i].event,
                                         .agent_event = &s->procs[i].agent_event};
         h->targets[i] = (struct rma_target){.path = PATH_MAPPED,
+                                            .rank = i,
                                             .direct = true,
                                             .disp_unit = 1,
                                             .peer = &h->peers[i],
                                             .ctl = ctl,
                                             .out = &ctl->slots[rank],
                                             .in = &h->win.ctl->slots[i]};
+        if (target_table_put(&h->win.targets, i, &h->targets[i]))
+            abort();
     }
     return h;
 }
@@ -115,6 +119,7 @@ void hand_free(struct hand *h)
 {
     for (int i = 0; i < h->shared.n; i++)
         region_free(&h->targets[i]);
+    target_table_fini(&h->win.targets);
     rma_fini(&h->rma);
     free(h);
 }

@@ -293,14 +293,14 @@ static void closing_body(struct fabric_proc *p, void *arg)
     const struct rma_op op = {.oaddr = &one, .ocount = 1, .otype = &type, .tcount = 1, .ttype = &type,
                               .op = ACC_SUM};
     struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, 8, 1);
-    struct win_ctl *ctl = w->targets[0].ctl;
-    _Atomic int64_t *word = (_Atomic int64_t *)(void *)w->targets[0].base;
+    struct win_ctl *ctl = win_peek(w, 0)->ctl;
+    _Atomic int64_t *word = (_Atomic int64_t *)(void *)win_peek(w, 0)->base;
     uint64_t seed = 99;
     FABRIC_CHECK(w->acc_way == (p->fabric->opts.no_light ? ACC_WAY_FENCE : ACC_WAY_LIGHT));
     for (int round = 1; round <= CLOSINGS; round++) {
         if (p->rank == 1) {
             await(&c->go, round);
-            while (acc_atomic(w, ctl, w->targets[0].base, &op, false, 8))
+            while (acc_atomic(w, ctl, win_peek(w, 0)->base, &op, false, 8))
                 ;
             atomic_store_explicit(&c->stopped, round, memory_order_release);
             continue;

@@ -222,7 +222,7 @@ static void test_wrong_open(void **state)
     struct craft c;
     (void)state;
     assert_int_equal(rma_lock(w, true, 1, 0), MRMA_SUCCESS);
-    const struct pkt_target *pt = w->targets[1].pkt;
+    const struct pkt_target *pt = win_peek(w, 1)->pkt;
     for (uint32_t lock = 0; lock < 2; lock++)
         for (uint32_t seq = 0; seq < 4; seq++) {
             craft_begin(&c, PKT_OPEN, w, 1);
@@ -292,7 +292,7 @@ static void test_wrong_ack(void **state)
     assert_int_equal(rma_lock_all(w, RMA_NOCHECK), MRMA_SUCCESS);
     assert_int_equal(rma_put(w, &op), MRMA_SUCCESS);
     settle(fabric);
-    struct pkt_target *pt = w->targets[1].pkt;
+    struct pkt_target *pt = win_peek(w, 1)->pkt;
     pt->acks_due += 2; /* as if two flushes were under way */
     static const uint32_t wrong[] = {0, 2, 3, UINT32_MAX};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

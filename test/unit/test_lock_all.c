@@ -59,7 +59,7 @@ static _Atomic uint64_t *word(struct steps *s, int target)
 /* An exclusive request by process from whose turn has come; does it pass? */
 static bool pass(struct steps *s, int from, int target, bool *yielded)
 {
-    return lock_all_pass(s->w[from], &s->w[from]->targets[target], yielded);
+    return lock_all_pass(s->w[from], win_peek(s->w[from], target), yielded);
 }
 
 static void test_free_target(void **state)
@@ -72,9 +72,9 @@ static void test_free_target(void **state)
     assert_false(yielded);
     assert_false(lockword_open_to_all(word(s, 1)));
     assert_true(lockword_open_to_all(word(s, 0)));
-    lock_release(s->w[2], &s->w[2]->targets[1], true);
+    lock_release(s->w[2], win_peek(s->w[2], 1), true);
     assert_int_equal(rma_lock_all(s->w[0], 0), MRMA_SUCCESS);
-    assert_int_equal(lock_all_access(s->w[0], &s->w[0]->targets[1]), MRMA_SUCCESS);
+    assert_int_equal(lock_all_access(s->w[0], win_peek(s->w[0], 1)), MRMA_SUCCESS);
     assert_int_equal(rma_unlock_all(s->w[0]), MRMA_SUCCESS);
 }
 
@@ -92,14 +92,14 @@ static void test_exclusive_steps_back(void **state)
     assert_false(pass(s, 2, 1, &yielded)); /* asking again changes nothing */
     assert_int_equal(atomic_load(&lead->all_blocked), 1);
     assert_true(lockword_open_to_all(word(s, 1)));
-    assert_int_equal(lock_all_access(s->w[0], &s->w[0]->targets[1]),
+    assert_int_equal(lock_all_access(s->w[0], win_peek(s->w[0], 1)),
                      MRMA_SUCCESS); /* would hang if it waited */
     assert_int_equal(rma_unlock_all(s->w[0]), MRMA_SUCCESS);
     assert_true(pass(s, 2, 1, &yielded));
     assert_false(yielded);
     assert_int_equal(atomic_load(&lead->all_blocked), 0);
     assert_false(lockword_open_to_all(word(s, 1)));
-    lock_release(s->w[2], &s->w[2]->targets[1], true);
+    lock_release(s->w[2], win_peek(s->w[2], 1), true);
     assert_true(lockword_open_to_all(word(s, 1)));
 }
 
@@ -113,8 +113,8 @@ static void test_shared_and_nocheck(void **state)
     assert_int_equal(rma_lock_all(s->w[0], 0), MRMA_SUCCESS);
     assert_int_equal(rma_lock_all(s->w[1], 0), MRMA_SUCCESS);
     assert_int_equal(atomic_load(&lead->all_holders), 2);
-    assert_int_equal(lock_all_access(s->w[0], &s->w[0]->targets[1]), MRMA_SUCCESS);
-    assert_int_equal(lock_all_access(s->w[1], &s->w[1]->targets[1]), MRMA_SUCCESS);
+    assert_int_equal(lock_all_access(s->w[0], win_peek(s->w[0], 1)), MRMA_SUCCESS);
+    assert_int_equal(lock_all_access(s->w[1], win_peek(s->w[1], 1)), MRMA_SUCCESS);
     assert_int_equal(rma_unlock(s->w[2], 1), MRMA_SUCCESS);
     assert_int_equal(rma_unlock_all(s->w[1]), MRMA_SUCCESS);
     assert_int_equal(rma_unlock_all(s->w[0]), MRMA_SUCCESS);
@@ -122,7 +122,7 @@ static void test_shared_and_nocheck(void **state)
     assert_int_equal(atomic_load(&lead->all_holders), 0);
     (void)lockword_take(word(s, 1), true, &granted);
     assert_true(pass(s, 2, 1, &yielded));
-    lock_release(s->w[2], &s->w[2]->targets[1], true);
+    lock_release(s->w[2], win_peek(s->w[2], 1), true);
     assert_int_equal(rma_unlock_all(s->w[0]), MRMA_SUCCESS);
     assert_int_equal(atomic_load(&lead->all_holders), 0);
 }
@@ -186,7 +186,7 @@ static void test_tight(void **state)
         atomic_store(&t.exclusive, 1);
         FABRIC_CHECK(atomic_load(&t.all) == 0);
         atomic_store(&t.exclusive, 0);
-        lock_release(t.s->w[2], &t.s->w[2]->targets[1], true);
+        lock_release(t.s->w[2], win_peek(t.s->w[2], 1), true);
     }
     atomic_store(&t.stop, true);
     pthread_join(thread, NULL);
