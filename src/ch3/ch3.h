@@ -55,6 +55,9 @@ struct ch3_stream {
      * gone, err is not MRMA_SUCCESS). It may be freed or started anew here. */
     void (*done)(struct ch3_stream *st, int err);
     size_t wants; /* room to reserve for the next packet, 0: PKT_MAX */
+    /* Whose it is: counts what its owner has queued, up with ch3_send_stream, down just
+     * before done. NULL: nobody asks. */
+    uint32_t *owner;
 };
 
 /* What the layer above does with a packet whose header was checked. */
@@ -79,6 +82,8 @@ struct ch3 {
     /* May be set by the layer above: something could not leave at once, so that
      * somebody must poll until it has (who makes room does not tell). */
     void (*queued)(void *handler_ctx);
+    /* May be set by the layer above: a connection was lost; its streams have ended. */
+    void (*lost)(void *handler_ctx, struct ch3_vc *vc);
     struct ch3_stats stats;
 };
 
@@ -90,12 +95,15 @@ void ch3_vc_init(struct ch3_vc *vc, struct ch3 *c, struct ch3_channel *ch, void 
  * has no entry. CH3_VC_LOST ends every queued stream with an error. */
 bool ch3_vc_event(struct ch3_vc *vc, enum ch3_vc_event event);
 
-/* Send a packet of len bytes; it is copied and may be queued. */
-int ch3_send_copy(struct ch3_vc *vc, const void *packet, size_t len);
+/* Send a packet of len bytes; it is copied and may be queued. owner: as in a stream. */
+int ch3_send_owned(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *owner);
+int ch3_send_copy(struct ch3_vc *vc, const void *packet, size_t len); /* nobody's */
 /* The same, but MRMA_AGAIN instead of queueing. */
 int ch3_send_now(struct ch3_vc *vc, const void *packet, size_t len);
 /* Queue a stream and send as much of it as there is room for. */
 int ch3_send_stream(struct ch3_vc *vc, struct ch3_stream *st);
+/* End what is queued for an owner with MRMA_ERR_PROC_FAILED: it is going away. */
+void ch3_vc_drop(struct ch3_vc *vc, const uint32_t *owner);
 /* Is anything of this connection still queued? */
 static inline bool ch3_vc_busy(const struct ch3_vc *vc)
 {
@@ -107,8 +115,9 @@ static inline bool ch3_unsent(const struct ch3 *c)
 {
     return atomic_load_explicit(&c->unsent, memory_order_relaxed) != 0;
 }
-/* A connection's queue is empty. sendq.c and vc.c only. */
+/* A connection's queue is empty; a stream leaves its queue. sendq.c and vc.c only. */
 void ch3_vc_idle(struct ch3_vc *vc);
+void ch3_stream_end(struct ch3_stream *st, int err);
 
 /* Poll every channel once and push queued streams. Returns whether anything moved. */
 bool ch3_poll(struct ch3 *c);

@@ -65,7 +65,7 @@ struct pkt_hdr {
     uint32_t win;    /* the receiver's index of the window */
     uint32_t win_gen; /* and its generation: a window freed and its index reused is noticed */
     uint32_t rank;   /* the sender's rank in the window */
-    uint32_t seq;    /* epoch, acknowledgement or barrier number by type */
+    uint32_t seq;    /* epoch, acknowledgement or barrier number by type; PKT_ERROR: PKT_ERROR_ALL or 0 */
     uint32_t count;  /* PKT_OPS: records in this packet; PKT_REPLY: the request; PKT_ERROR: the request */
     uint32_t total;  /* PKT_OPS with PKT_F_FENCE: bytes named in the phase, modulo 2^32;
                         PKT_ERROR: enum mrma_err */
@@ -75,6 +75,10 @@ struct pkt_hdr {
 static_assert(sizeof(struct pkt_hdr) == 40, "wire size");
 static_assert(offsetof(struct pkt_hdr, win) == 8, "wire offset");
 static_assert(offsetof(struct pkt_hdr, offset) == 32, "wire offset");
+
+/* seq of a PKT_ERROR: the packet could not be read to its end, so which requests were in
+ * it is not known. All that the origin awaits from this target in this window fail. */
+enum { PKT_ERROR_ALL = 1 };
 
 enum pkt_op_kind {
     PKT_OP_NONE = 0,

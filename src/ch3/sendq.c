@@ -78,8 +78,7 @@ bool ch3_sendq_push(struct ch3_vc *vc)
         moved |= finished || vc->ch3->stats.packets_sent != before;
         if (!finished)
             return moved;
-        list_remove(&st->link);
-        st->done(st, MRMA_SUCCESS);
+        ch3_stream_end(st, MRMA_SUCCESS);
     }
     ch3_vc_idle(vc);
     return moved;
@@ -95,6 +94,8 @@ static void enqueue(struct ch3_vc *vc, struct ch3_stream *st)
     struct ch3 *c = vc->ch3;
     list_push_back(&vc->sendq, &st->link);
     c->stats.queued++;
+    if (st->owner)
+        ++*st->owner;
     if (list_node_queued(&vc->pending_link)) /* also where a done call-back of this queue sends */
         return;
     list_push_back(&c->pending_vcs, &vc->pending_link);
@@ -125,6 +126,11 @@ int ch3_send_now(struct ch3_vc *vc, const void *packet, size_t len)
 
 int ch3_send_copy(struct ch3_vc *vc, const void *packet, size_t len)
 {
+    return ch3_send_owned(vc, packet, len, NULL);
+}
+
+int ch3_send_owned(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *owner)
+{
     int err = ch3_send_now(vc, packet, len);
     if (err != MRMA_AGAIN)
         return err;
@@ -132,7 +138,9 @@ int ch3_send_copy(struct ch3_vc *vc, const void *packet, size_t len)
     if (!p)
         return log_fail(vc->ch3->log, MRMA_ERR_NO_MEM, "no memory to queue a packet of %zu bytes", len);
     *p = (struct copied_packet){
-        .stream = {.next = copied_next, .done = copied_done, .wants = len}, .vc = vc, .len = len};
+        .stream = {.next = copied_next, .done = copied_done, .wants = len, .owner = owner},
+        .vc = vc,
+        .len = len};
     memcpy(p->bytes, packet, len);
     vc->queued += len;
     const bool first = list_empty(&vc->sendq);

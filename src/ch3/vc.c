@@ -42,19 +42,41 @@ void ch3_vc_idle(struct ch3_vc *vc)
     atomic_fetch_sub_explicit(&vc->ch3->unsent, 1, memory_order_relaxed);
 }
 
+void ch3_stream_end(struct ch3_stream *st, int err)
+{
+    list_remove(&st->link);
+    if (st->owner)
+        --*st->owner;
+    st->done(st, err);
+}
+
 static void fail_queue(struct ch3_vc *vc)
 {
     struct list_node *link;
-    while ((link = list_first(&vc->sendq)) != NULL) {
-        struct ch3_stream *st = LIST_ENTRY(link, struct ch3_stream, link);
-        list_remove(link);
-        st->done(st, MRMA_ERR_PROC_FAILED);
-    }
+    while ((link = list_first(&vc->sendq)) != NULL)
+        ch3_stream_end(LIST_ENTRY(link, struct ch3_stream, link), MRMA_ERR_PROC_FAILED);
     ch3_vc_idle(vc);
+}
+
+/* From the start again after each: its done may have sent or ended others. */
+void ch3_vc_drop(struct ch3_vc *vc, const uint32_t *owner)
+{
+    struct list_node *link = list_first(&vc->sendq);
+    while (link) {
+        struct ch3_stream *st = LIST_ENTRY(link, struct ch3_stream, link);
+        link = list_next(&vc->sendq, link);
+        if (st->owner == owner) {
+            ch3_stream_end(st, MRMA_ERR_PROC_FAILED);
+            link = list_first(&vc->sendq);
+        }
+    }
+    if (list_empty(&vc->sendq))
+        ch3_vc_idle(vc);
 }
 
 bool ch3_vc_event(struct ch3_vc *vc, enum ch3_vc_event event)
 {
+    const bool open = vc->state == CH3_VC_OPEN;
     uint8_t to = transition[vc->state][event];
     if (to == REFUSED) {
         log_msg(vc->ch3->log, LOG_LEVEL_ERROR, "virtual connection: event %d refused in state %d", event,
@@ -64,6 +86,8 @@ bool ch3_vc_event(struct ch3_vc *vc, enum ch3_vc_event event)
     vc->state = to;
     if (event == CH3_VC_LOST)
         fail_queue(vc);
+    if (event == CH3_VC_LOST && open && vc->ch3->lost)
+        vc->ch3->lost(vc->ch3->handler_ctx, vc);
     if (event == CH3_VC_CLOSE && vc->channel)
         vc->channel->ops->disconnect(vc->channel, vc);
     return true;

@@ -214,12 +214,14 @@ MRMA_PUBLIC int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *w
 MRMA_EXPORT_MPI(Win_create_dynamic);
 
 /* A delete call-back that refuses keeps the window; the agreement of all
- * processes then holds for the next attempt. */
+ * processes then holds for the next attempt. An operation that a target has refused
+ * since the last synchronization is reported while the window's error handler is
+ * still there; the window is freed all the same, as it is everywhere else. */
 MRMA_PUBLIC int PMPI_Win_free(MPI_Win *win)
 {
     MPI_Win handle = *win;
     struct win_rec *rec = win_lookup(handle);
-    int err, rc;
+    int err, rc, refused = MPI_SUCCESS;
 
     if (unlikely(rec == NULL))
         return mpi_host.Win_free(win);
@@ -228,6 +230,9 @@ MRMA_PUBLIC int PMPI_Win_free(MPI_Win *win)
         if (err != MRMA_SUCCESS)
             return win_fail(rec, "MPI_Win_free", err);
         rec->freeing = true;
+        err = win_take_error(rec->win);
+        if (err != MRMA_SUCCESS)
+            refused = win_fail(rec, "MPI_Win_free", err);
     }
     rc = mpi_host.Win_free(win);
     if (rc != MPI_SUCCESS)
@@ -235,7 +240,7 @@ MRMA_PUBLIC int PMPI_Win_free(MPI_Win *win)
     win_table_del(rec, handle);
     win_free_end(rec->win);
     win_rec_drop(rec);
-    return MPI_SUCCESS;
+    return refused;
 }
 MRMA_EXPORT_MPI(Win_free);
 

@@ -160,6 +160,10 @@ bool issue_got_ack(struct rma_target *t, uint32_t seq)
     if (!pt || pt->acks_seen == pt->acks_due || seq != pt->acks_seen + 1)
         return false;
     pt->acks_seen = seq;
+    if (seq == pt->acks_due && pt->unconfirmed) {
+        pt->unconfirmed = false;
+        pt->win->unconfirmed -= pt->win->unconfirmed != 0;
+    }
     if (pt->lock == PKT_LOCK_SENT)
         pt->lock = PKT_LOCK_HELD; /* acknowledged, so it was granted */
     pt->win->rma->stats.acks++;

@@ -14,10 +14,7 @@
 
 #include "base/list.h"
 #include "ch3/pkt.h"
-#include "rma/rma.h"
-
-struct win;
-struct rma_target;
+#include "rma/win.h"
 
 /* Origin's state of packets to one target. Guarded by the engine's lock. */
 struct pkt_target {
@@ -35,7 +32,9 @@ struct pkt_target {
     uint32_t epoch_seen; /* window generation that asked and ahead belong to */
     uint32_t acks_due, acks_seen; /* numbers of flush and unlock requests */
     bool unacked;       /* something was sent since the last flush */
+    bool unconfirmed;   /* operations were sent since the last acknowledgement that was awaited */
     uint32_t replies, streams; /* outstanding here; the window has the sums */
+    struct list requests; /* struct origin_req, those of replies */
     struct list_node touched; /* in win->touched while used in this epoch */
 };
 
@@ -61,9 +60,12 @@ int issue_flush(struct win *w, struct rma_target *t, bool local);
 /* The window barrier for packet peers (MPI_Win_free). May wait. */
 int issue_barrier(struct win *w);
 
-/* Has everything for the window's packet peers left the send queues? Who returns
- * to its caller earlier may not come back to push them. */
-bool issue_all_left(const struct win *w);
+/* Has everything that the window had to send left the send queues? Who returns
+ * to its caller earlier may not come back to push it. */
+static inline bool issue_all_left(const struct win *w)
+{
+    return w->queued == 0;
+}
 
 /* First error that a target has reported for this window since last asked. Under the lock. */
 int issue_take_error(struct win *w);

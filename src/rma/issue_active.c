@@ -60,16 +60,6 @@ int issue_fence(struct win *w)
     return err;
 }
 
-bool issue_all_left(const struct win *w)
-{
-    if (!ch3_unsent(w->rma->ch3))
-        return true;
-    for (int i = 0; i < w->nproc; i++)
-        if (!win_peek(w, i)->direct && ch3_vc_busy(&win_peek(w, i)->peer->vc))
-            return false;
-    return true;
-}
-
 static bool nothing_outstanding(void *arg)
 {
     struct win *w = arg;
@@ -111,7 +101,27 @@ int issue_complete(struct win *w)
 static bool all_synced(void *arg)
 {
     struct win *w = arg;
-    return w->sync_arrived[w->sync_seq & 1] == (uint32_t)w->npackets && issue_all_left(w);
+    return w->unconfirmed == 0 && w->sync_arrived[w->sync_seq & 1] == (uint32_t)w->npackets &&
+           issue_all_left(w);
+}
+
+/* Operations whose epoch ended without an acknowledgement (fence, complete) may have been
+ * refused, with the error still on its way: a flush in front of the last packet. */
+static int enter_barrier(struct win *w, struct rma_target *t)
+{
+    struct pkt_target *pt = t->pkt;
+    int err = MRMA_SUCCESS;
+    if (pt && pt->unconfirmed) {
+        struct pkt_hdr hdr;
+        issue_header(pt, &hdr);
+        hdr.epoch = PKT_EPOCH_NOCHECK;
+        hdr.flags = PKT_F_FLUSH;
+        hdr.len = sizeof hdr;
+        hdr.offset = ++pt->acks_due;
+        w->unconfirmed++;
+        err = ch3_send_owned(&t->peer->vc, &hdr, sizeof hdr, &w->queued);
+    }
+    return err ? err : target_send_simple(w, t, PKT_SYNC, w->sync_seq, 0, 0, 0);
 }
 
 int issue_barrier(struct win *w)
@@ -121,9 +131,10 @@ int issue_barrier(struct win *w)
         return MRMA_SUCCESS;
     int err = MRMA_SUCCESS;
     rma_enter(r);
+    w->unconfirmed = 0;
     for (int i = 0; !err && i < w->nproc; i++)
         if (!win_peek(w, i)->direct)
-            err = target_send_simple(w, win_peek(w, i), PKT_SYNC, w->sync_seq, 0, 0, 0);
+            err = enter_barrier(w, win_peek(w, i));
     rma_leave(r);
     if (!err)
         err = rma_wait_until(w, &(struct rma_wait){.done = all_synced, .arg = w, .locked = true,

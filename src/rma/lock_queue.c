@@ -98,6 +98,12 @@ bool lock_queue_request(struct pkt_origin *po, bool exclusive, bool all)
     return true;
 }
 
+void lock_queue_forget(struct pkt_origin *po)
+{
+    if (po->lock == LOCKQ_WAITING)
+        dequeue(po);
+}
+
 static bool poll_win(struct win *w)
 {
     bool any = false;

@@ -18,6 +18,8 @@ struct pkt_origin;
  * target_unpark is called when it is granted. */
 bool lock_queue_request(struct pkt_origin *po, bool exclusive, bool all);
 void lock_queue_release(struct pkt_origin *po);
+/* The window goes away while po still waits (a peer has died). */
+void lock_queue_forget(struct pkt_origin *po);
 /* Grant what can be granted in all windows; whether anything was. */
 bool lock_queue_poll_all(struct rma *r);
 

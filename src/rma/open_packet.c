@@ -18,6 +18,7 @@
 
 #include "base/err.h"
 #include "rma/cma.h"
+#include "rma/origin.h"
 #include "rma/wait.h"
 #include "rma/win.h"
 
@@ -128,6 +129,7 @@ struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
             return NULL;
         }
         *pt = (struct pkt_target){.win = w, .target = t, .buf = buf, .used = sizeof(struct pkt_hdr)};
+        list_init(&pt->requests);
         pt->epoch_seen = atomic_load_explicit(&w->gen, memory_order_relaxed) - 1;
         t->pkt = pt;
     }
@@ -159,6 +161,7 @@ void issue_free_target(struct rma_target *t)
 {
     if (!t->pkt)
         return;
+    origin_fail(t->pkt, MRMA_ERR_PROC_FAILED); /* the window ends without it: nothing will come */
     if (list_node_queued(&t->pkt->touched))
         list_remove(&t->pkt->touched);
     free(t->pkt->buf);
@@ -187,7 +190,7 @@ int pkt_ask_open(struct pkt_target *pt)
         pt->lock = PKT_LOCK_SENT;
     }
     pt->asked = pt->ahead = true;
-    return ch3_send_copy(&pt->target->peer->vc, &hdr, sizeof hdr);
+    return ch3_send_owned(&pt->target->peer->vc, &hdr, sizeof hdr, &pt->win->queued);
 }
 
 /* Small puts to a kernel-assisted target: they leave at once, or are done here by
@@ -256,9 +259,11 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
         hdr->offset = ++pt->acks_due;
         pt->unacked = false; /* not before it leaves: other threads would not wait for it */
     }
+    pt->unconfirmed |= hdr->count != 0;
     pt->used = sizeof *hdr;
     pt->count = 0;
-    return pt->target->direct ? send_ring(pt, hdr) : ch3_send_copy(&pt->target->peer->vc, hdr, hdr->len);
+    return pt->target->direct ? send_ring(pt, hdr)
+                              : ch3_send_owned(&pt->target->peer->vc, hdr, hdr->len, &pt->win->queued);
 }
 
 /* Make sure that the open packet has at least need bytes of room. May wait. */

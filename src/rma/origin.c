@@ -16,6 +16,8 @@
 #include "rma/win.h"
 
 struct origin_req {
+    struct list_node link; /* in pt->requests */
+    uint32_t number;
     struct pkt_target *pt;
     struct dtype_cursor result;
     const struct dtype *type;
@@ -81,15 +83,18 @@ int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rm
         free(rq);
         return err;
     }
+    rq->number = *number;
+    list_push_back(&pt->requests, &rq->link);
     pt->replies++;
     w->replies++;
     charge(op->req);
     return MRMA_SUCCESS;
 }
 
-static void end_request(struct rma *r, uint32_t number, struct origin_req *rq, int err)
+static void end_request(struct rma *r, struct origin_req *rq, int err)
 {
-    (void)map_del(&r->requests, number);
+    (void)map_del(&r->requests, rq->number);
+    list_remove(&rq->link);
     rq->pt->replies--;
     rq->pt->win->replies--;
     discharge(rq->req, err);
@@ -101,7 +106,14 @@ void origin_request_cancel(struct win *w, uint32_t number, int err)
 {
     struct origin_req *rq = map_get(&w->rma->requests, number);
     if (rq)
-        end_request(w->rma, number, rq, err);
+        end_request(w->rma, rq, err);
+}
+
+void origin_fail(struct pkt_target *pt, int err)
+{
+    struct list_node *link;
+    while ((link = list_first(&pt->requests)) != NULL)
+        end_request(pt->win->rma, LIST_ENTRY(link, struct origin_req, link), err);
 }
 
 static struct origin_req *find(struct win *w, struct rma_target *t, uint32_t number)
@@ -125,7 +137,7 @@ void origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr
     rq->pos += len;
     rq->left -= len;
     if (!rq->left)
-        end_request(r, hdr->count, rq, MRMA_SUCCESS);
+        end_request(r, rq, MRMA_SUCCESS);
 }
 
 void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
@@ -135,7 +147,9 @@ void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr
         w->packet_err = err;
     struct origin_req *rq = hdr->count ? find(w, t, hdr->count) : NULL;
     if (rq)
-        end_request(w->rma, hdr->count, rq, err);
+        end_request(w->rma, rq, err);
+    else if (hdr->seq == PKT_ERROR_ALL && t->pkt)
+        origin_fail(t->pkt, err);
 }
 
 static bool stream_next(struct ch3_stream *st, void *room, size_t cap, size_t *len)
@@ -167,10 +181,12 @@ int origin_stream(struct pkt_target *pt, const struct record_source *src, const 
     struct origin_stream *os = malloc(sizeof *os);
     if (!os)
         return log_fail(pt->win->rma->log, MRMA_ERR_NO_MEM, "no memory for a large operation");
-    *os = (struct origin_stream){.stream = {.next = stream_next, .done = stream_done}, .pt = pt, .src = *src,
-                                 .otype = dtype_ref(op->otype), .ttype = dtype_ref(op->ttype),
+    *os = (struct origin_stream){.stream = {.next = stream_next, .done = stream_done,
+                                            .owner = &pt->win->queued},
+                                 .pt = pt, .src = *src, .otype = dtype_ref(op->otype), .ttype = dtype_ref(op->ttype),
                                  .req = op->req};
     issue_header(pt, &os->hdr);
+    pt->unconfirmed = true;
     pt->streams++;
     pt->win->streams++;
     charge(op->req);

@@ -23,6 +23,9 @@ void origin_request_cancel(struct win *w, uint32_t number, int err);
 void origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr);
 void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr);
 
+/* Nothing will come for pt any more: end all its requests. */
+void origin_fail(struct pkt_target *pt, int err);
+
 /* Send a large operation packet by packet, from the caller's buffer. */
 int origin_stream(struct pkt_target *pt, const struct record_source *src, const struct rma_op *op);
 

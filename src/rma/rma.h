@@ -71,6 +71,8 @@ int win_create(struct rma *rma, const struct win_spec *spec, struct win **out);
  * waits until all processes have come and every operation is done; the window
  * still exists (attribute delete call-backs run now). Second half releases. */
 int win_free_begin(struct win *win);
+/* Between the halves: what targets have refused since the last synchronization. */
+int win_take_error(struct win *win);
 void win_free_end(struct win *win);
 
 /* Dynamic windows. MRMA_ERR_RMA_FLAVOR, _RMA_ATTACH, _SIZE, _NO_MEM. */

@@ -211,6 +211,8 @@ void win_unroute(struct win *w)
     struct rma_env *env = w->rma->env;
     for (int i = 0; i < w->nproc; i++) {
         struct rma_target *t = &w->target_block[i];
+        if (w->queued && t->peer) /* after a peer has died */
+            ch3_vc_drop(&t->peer->vc, &w->queued);
         issue_free_target(t);
         target_free_origin(t);
         region_free(t);

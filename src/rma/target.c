@@ -2,16 +2,22 @@
  * target.c - a PKT_OPS at its target: now, later, or after the lock.
  *
  *   epoch in packet   applied when
- *   FENCE seq         seq <= phase (all fences up to it are passed here)
+ *   FENCE seq         seq == phase (all fences up to it are passed here)
  *   PSCW seq          this process has posted seq exposure epochs to the origin
- *   LOCK              the origin holds the lock; a packet that asks for it waits
+ *   LOCK seq          the origin holds the lock; a packet that asks for it waits
  *   NOCHECK           at once
  *
- * Otherwise it is parked, copied, and so is everything later of the same origin
- * in this window: operations of a pair are never reordered. What rides on a
- * packet takes effect after its records, and not before earlier get replies to
- * the same process have been read out of the window (a stream without packets
- * stands in the send queue until then).
+ * Before that it is parked, copied, and so is everything later of the same origin
+ * in this window: operations of a pair are never reordered. After that (the epoch
+ * has ended here) it is refused. What rides on a packet takes effect after its
+ * records, and not before earlier get replies to the same process have been read
+ * out of the window (a stream without packets stands in the send queue until then).
+ *
+ * A packet that is refused as a whole (not due, no lock, no memory) names its error to
+ * the origin, and still what rides on it takes effect, in its turn: nobody waits
+ * for an acknowledgement, a marker or an opening that never comes. Where not even
+ * that can be kept for want of memory the connection is given up, which ends the
+ * waits of both.
  */
 #include "rma/target.h"
 
@@ -21,11 +27,6 @@
 #include "base/err.h"
 #include "rma/lock_queue.h"
 #include "rma/win.h"
-
-struct parked_packet {
-    struct list_node link;
-    struct pkt_hdr hdr; /* the packet follows, header included */
-};
 
 /* What is to happen behind replies that are still queued. */
 struct rider {
@@ -42,7 +43,10 @@ int target_send_simple(struct win *w, struct rma_target *t, uint8_t type, uint32
     struct pkt_hdr hdr = {.version = PKT_VERSION, .type = type, .len = sizeof hdr, .win = t->remote_win,
                           .win_gen = t->remote_gen, .rank = (uint32_t)w->rank, .seq = seq, .count = count,
                           .total = total, .offset = offset};
-    return ch3_send_copy(&t->peer->vc, &hdr, sizeof hdr);
+    int err = ch3_send_owned(&t->peer->vc, &hdr, sizeof hdr, &w->queued);
+    if (err == MRMA_ERR_NO_MEM) /* the peer would wait for it for ever */
+        ch3_vc_lost(&t->peer->vc);
+    return err;
 }
 
 struct pkt_origin *target_origin(struct win *w, struct rma_target *t)
@@ -58,14 +62,46 @@ struct pkt_origin *target_origin(struct win *w, struct rma_target *t)
     return t->from;
 }
 
+static bool is_stub(const struct pkt_origin *po, const struct parked_packet *pp)
+{
+    return pp >= po->stubs && pp < po->stubs + PARKED_STUBS;
+}
+
+static struct parked_packet *free_stub(struct pkt_origin *po)
+{
+    for (unsigned i = 0; i < PARKED_STUBS; i++)
+        if (!list_node_queued(&po->stubs[i].link))
+            return &po->stubs[i];
+    return NULL;
+}
+
+/* Take a parked packet out of the lists; then drop it. */
+static void take_out(struct pkt_origin *po, struct parked_packet *pp)
+{
+    list_remove(&pp->link);
+    po->nparked--;
+    if (list_empty(&po->parked))
+        list_remove(&po->parked_link);
+}
+
+static void drop(const struct pkt_origin *po, struct parked_packet *pp)
+{
+    if (!is_stub(po, pp))
+        free(pp);
+}
+
 void target_free_origin(struct rma_target *t)
 {
     struct pkt_origin *po = t->from;
     if (!po)
         return;
     struct list_node *node;
-    while ((node = list_pop_front(&po->parked)) != NULL)
-        free(LIST_ENTRY(node, struct parked_packet, link));
+    while ((node = list_first(&po->parked)) != NULL) {
+        struct parked_packet *pp = LIST_ENTRY(node, struct parked_packet, link);
+        take_out(po, pp);
+        drop(po, pp);
+    }
+    lock_queue_forget(po);
     free(po);
     t->from = NULL;
 }
@@ -81,9 +117,10 @@ static void refuse(struct win *w, struct rma_target *t, const char *why)
 static void got_marker(struct pkt_origin *po, uint32_t total)
 {
     struct win *w = po->win;
-    if (po->phase_bytes != total)
+    if (po->phase_bytes != total && !po->phase_broken)
         refuse(w, po->origin, "operations of a fence phase are missing");
     po->phase_bytes = 0;
+    po->phase_broken = false;
     w->fence_arrived++;
 }
 
@@ -116,24 +153,36 @@ static void rider_done(struct ch3_stream *st, int err)
     free(rd);
 }
 
-static void ride_behind_replies(struct pkt_origin *po, const struct pkt_hdr *hdr)
+/* Without memory to wait for the replies what rides takes effect now, with an error. */
+static void ride_behind_replies(struct pkt_origin *po, const struct pkt_hdr *hdr, uint8_t flags)
 {
-    const uint8_t flags = hdr->flags & (PKT_F_FLUSH | PKT_F_UNLOCK | PKT_F_COMPLETE | PKT_F_FENCE);
+    struct ch3_vc *vc = &po->origin->peer->vc;
     if (!flags)
         return;
-    if (!ch3_vc_busy(&po->origin->peer->vc)) {
+    if (flags & PKT_F_COMPLETE)
+        po->completes++;
+    struct rider *rd = ch3_vc_busy(vc) ? malloc(sizeof *rd) : NULL;
+    if (!rd) {
+        if (ch3_vc_busy(vc)) {
+            refuse(po->win, po->origin, "no memory to order it behind replies");
+            (void)target_send_simple(po->win, po->origin, PKT_ERROR, 0, 0, MRMA_ERR_NO_MEM, 0);
+        }
         ride(po, flags, hdr->total, hdr->offset);
         return;
     }
-    struct rider *rd = malloc(sizeof *rd);
-    if (!rd) {
-        refuse(po->win, po->origin, "no memory");
-        return;
-    }
-    *rd = (struct rider){.stream = {.next = rider_next, .done = rider_done, .wants = sizeof(struct pkt_hdr)},
+    *rd = (struct rider){.stream = {.next = rider_next, .done = rider_done, .wants = sizeof(struct pkt_hdr),
+                                    .owner = &po->win->queued},
                          .po = po, .total = hdr->total, .ack = hdr->offset, .flags = flags};
-    if (ch3_send_stream(&po->origin->peer->vc, &rd->stream) != MRMA_SUCCESS)
+    if (ch3_send_stream(vc, &rd->stream) != MRMA_SUCCESS)
         free(rd);
+}
+
+/* What rides on a packet whose records have been applied or refused. */
+static void follow(struct pkt_origin *po, const struct pkt_hdr *hdr, uint8_t flags)
+{
+    if (flags & PKT_F_WANT_OPEN)
+        (void)target_send_simple(po->win, po->origin, PKT_OPEN, hdr->seq, hdr->epoch == PKT_EPOCH_LOCK, 0, 0);
+    ride_behind_replies(po, hdr, flags & (PKT_F_FLUSH | PKT_F_UNLOCK | PKT_F_COMPLETE | PKT_F_FENCE));
 }
 
 static void apply(struct pkt_origin *po, const struct pkt_hdr *hdr)
@@ -144,46 +193,114 @@ static void apply(struct pkt_origin *po, const struct pkt_hdr *hdr)
     if (err)
         refuse(w, t, mrma_err_name(err));
     RMA_TRACE(w->rma, RMA_EV_TARGET_APPLY, w, t->rank, hdr->len);
-    if (hdr->flags & PKT_F_WANT_OPEN)
-        (void)target_send_simple(w, t, PKT_OPEN, hdr->seq, hdr->epoch == PKT_EPOCH_LOCK, 0, 0);
-    ride_behind_replies(po, hdr);
+    follow(po, hdr, hdr->flags);
 }
 
-/* May a packet be applied now? A lock request is made here, once. */
-static bool ready(struct pkt_origin *po, const struct pkt_hdr *hdr, const char **fault)
+/* What rides on a refused packet: an epoch that has ended, or a lock that is not held,
+ * is not ended again, but the origin gets the answers that it waits for. */
+static void refuse_whole(struct pkt_origin *po, const struct pkt_hdr *hdr, const char *fault)
 {
-    struct win *w = po->win;
+    refuse(po->win, po->origin, fault);
+    target_refuse_records(po->win, po->origin, hdr, MRMA_ERR_RMA_SYNC);
+    if (hdr->epoch == PKT_EPOCH_FENCE || hdr->epoch == PKT_EPOCH_PSCW)
+        return;
+    uint8_t flags = hdr->flags & (PKT_F_WANT_OPEN | PKT_F_FLUSH | PKT_F_UNLOCK);
+    if (flags & PKT_F_UNLOCK)
+        flags ^= PKT_F_UNLOCK | PKT_F_FLUSH;
+    follow(po, hdr, flags);
+}
+
+enum verdict { NOW, LATER, NEVER };
+
+/* Compare a packet's epoch number with the first that is due and how many are open. */
+static enum verdict judge(uint32_t seq, uint32_t due, uint32_t open, const char **fault)
+{
+    if (!seq_reached(open, seq))
+        return LATER;
+    if (seq_reached(seq, due))
+        return NOW;
+    *fault = "its epoch has ended here";
+    return NEVER;
+}
+
+/* May a packet of a lock epoch be applied? The request is made here, once. */
+static enum verdict judge_lock(struct pkt_origin *po, const struct pkt_hdr *hdr, const char **fault)
+{
     const bool asks = hdr->flags & (PKT_F_LOCK_SHARED | PKT_F_LOCK_EXCLUSIVE | PKT_F_LOCK_ALL);
+    if (po->win->hints.no_locks)
+        *fault = "lock in a window created with no_locks";
+    else if (po->lock != LOCKQ_NONE && hdr->seq != po->lock_seq)
+        *fault = "of another lock than the one held";
+    else if (po->lock == LOCKQ_NONE && !asks)
+        *fault = "operation without the lock";
+    else if (po->lock == LOCKQ_NONE && seq_reached(po->lock_seq, hdr->seq))
+        *fault = "request of a lock that has ended";
+    if (*fault)
+        return NEVER;
+    if (po->lock == LOCKQ_NONE) {
+        po->lock_seq = hdr->seq;
+        return lock_queue_request(po, hdr->flags & PKT_F_LOCK_EXCLUSIVE, hdr->flags & PKT_F_LOCK_ALL) ? NOW
+                                                                                                      : LATER;
+    }
+    return po->lock == LOCKQ_HELD ? NOW : LATER;
+}
+
+/* May a packet be applied now? A direct peer's completes are not told by packets: its
+ * ring puts are due as long as the exposure lasts. */
+static enum verdict ready(struct pkt_origin *po, const struct pkt_hdr *hdr, const char **fault)
+{
+    const struct win *w = po->win;
+    const struct rma_target *t = po->origin;
+    uint32_t due = po->completes + 1;
     switch (hdr->epoch) {
     case PKT_EPOCH_FENCE:
-        return seq_reached(w->phase, hdr->seq);
+        return judge(hdr->seq, w->phase, w->phase, fault);
     case PKT_EPOCH_PSCW:
-        return seq_reached(po->origin->exposures, hdr->seq);
+        if (t->direct)
+            due = t->exposures + !w->epoch.exposed;
+        return judge(hdr->seq, due, t->exposures, fault);
     case PKT_EPOCH_NOCHECK:
-        return true;
+        return NOW;
     default:
-        if (w->hints.no_locks)
-            *fault = "lock in a window created with no_locks";
-        else if (po->lock == LOCKQ_NONE && asks)
-            return lock_queue_request(po, hdr->flags & PKT_F_LOCK_EXCLUSIVE, hdr->flags & PKT_F_LOCK_ALL);
-        else if (po->lock == LOCKQ_NONE)
-            *fault = "operation without the lock";
-        return po->lock == LOCKQ_HELD;
+        return judge_lock(po, hdr, fault);
     }
+}
+
+/* Without memory, or from a peer that ignores what it may have here, a packet is
+ * parked without its records, which are refused at once. */
+static struct parked_packet *park_stub(struct pkt_origin *po, const struct pkt_hdr *hdr)
+{
+    struct parked_packet *pp = free_stub(po);
+    if (!pp)
+        return NULL;
+    refuse(po->win, po->origin, "no memory to park it");
+    target_refuse_records(po->win, po->origin, hdr, MRMA_ERR_NO_MEM);
+    pp->hdr = *hdr;
+    pp->hdr.len = sizeof *hdr;
+    pp->hdr.count = 0;
+    return pp;
 }
 
 static void park(struct pkt_origin *po, const struct pkt_hdr *hdr)
 {
     struct win *w = po->win;
-    struct parked_packet *pp = malloc(offsetof(struct parked_packet, hdr) + hdr->len);
+    struct parked_packet *pp =
+        po->nparked < PARKED_MAX ? malloc(offsetof(struct parked_packet, hdr) + hdr->len) : NULL;
+    if (pp) {
+        list_node_init(&pp->link);
+        memcpy(&pp->hdr, hdr, hdr->len);
+    } else {
+        pp = park_stub(po, hdr);
+    }
     if (!pp) {
-        refuse(w, po->origin, "no memory to park it");
+        refuse(w, po->origin, "too many wait for their epoch: the connection is given up");
+        ch3_vc_lost(&po->origin->peer->vc);
         return;
     }
-    memcpy(&pp->hdr, hdr, hdr->len);
     if (list_empty(&po->parked))
         list_push_back(&w->parked, &po->parked_link);
     list_push_back(&po->parked, &pp->link);
+    po->nparked++;
     w->rma->stats.parked++;
 }
 
@@ -192,20 +309,20 @@ void target_ops(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
     struct pkt_origin *po = target_origin(w, t);
     const char *fault = NULL;
     if (!po) {
-        refuse(w, t, "no memory");
+        refuse(w, t, "no memory: the connection is given up");
+        ch3_vc_lost(&t->peer->vc);
         return;
     }
-    if (!list_empty(&po->parked)) {
-        park(po, hdr);
-        return;
-    }
-    bool now = ready(po, hdr, &fault);
-    if (fault)
-        refuse(w, t, fault);
-    else if (now)
+    switch (list_empty(&po->parked) ? ready(po, hdr, &fault) : LATER) {
+    case NOW:
         apply(po, hdr);
-    else
+        break;
+    case LATER:
         park(po, hdr);
+        break;
+    case NEVER:
+        refuse_whole(po, hdr, fault);
+    }
 }
 
 void target_unpark(struct pkt_origin *po)
@@ -214,17 +331,16 @@ void target_unpark(struct pkt_origin *po)
     while ((node = list_first(&po->parked)) != NULL) {
         struct parked_packet *pp = LIST_ENTRY(node, struct parked_packet, link);
         const char *fault = NULL;
-        bool now = ready(po, &pp->hdr, &fault);
-        if (!now && !fault)
+        enum verdict v = ready(po, &pp->hdr, &fault);
+        if (v == LATER)
             return;
-        list_remove(node);
-        if (list_empty(&po->parked))
-            list_remove(&po->parked_link);
-        if (fault)
-            refuse(po->win, po->origin, fault);
-        else
+        take_out(po, pp);
+        po->phase_broken |= v == NOW && is_stub(po, pp) && pp->hdr.epoch == PKT_EPOCH_FENCE;
+        if (v == NOW)
             apply(po, &pp->hdr);
-        free(pp);
+        else
+            refuse_whole(po, &pp->hdr, fault);
+        drop(po, pp);
     }
 }
 

@@ -16,17 +16,34 @@
 struct win;
 struct rma_target;
 
+/* A packet that waits for its epoch. */
+struct parked_packet {
+    struct list_node link;
+    struct pkt_hdr hdr; /* the packet follows, header included */
+};
+
+/* At most so many packets of an origin wait here. One is ahead of its epoch, and what
+ * may leave behind it without waiting is less than this (doc/protocol.md). */
+enum { PARKED_MAX = 8, PARKED_STUBS = 4 };
+
 /* Target's state of packets from one origin. */
 struct pkt_origin {
     struct win *win;
     struct rma_target *origin; /* win->targets[rank of the origin] */
     struct list parked;        /* struct parked_packet, first come first */
+    unsigned nparked;
+    /* Parked in place of packets whose records were refused for want of memory: what
+     * rides on them must take effect in its turn. Free where not in a list. */
+    struct parked_packet stubs[PARKED_STUBS];
     struct list_node parked_link; /* in win->parked while parked is not empty */
     enum { LOCKQ_NONE, LOCKQ_WAITING, LOCKQ_HELD } lock;
     bool exclusive, all, served, yielded; /* all: of MPI_Win_lock_all, without a ticket */
     uint32_t ticket;
+    uint32_t lock_seq;  /* the origin's number of the lock that it holds, asks for or held last */
+    uint32_t completes; /* access epochs whose last packet was applied */
     struct list_node lockq_link; /* in win->lockq while waiting */
     uint32_t phase_bytes; /* named by the records that came in the present fence phase; wraps */
+    bool phase_broken;    /* some of them could not be read, and the origin knows */
 };
 
 /* A PKT_OPS has come from t's process: apply, park, or ask for the lock first. */
@@ -44,5 +61,8 @@ void target_free_origin(struct rma_target *t);
 /* target_apply.c: apply the records of a packet. Returns an enum mrma_err;
  * records before the faulty one have been applied. */
 int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr);
+/* Apply none of them: the origin's requests in the packet end with err, and it reports
+ * err at its next synchronization. */
+void target_refuse_records(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, int err);
 
 #endif

@@ -159,7 +159,7 @@ static int apply_get(struct win *w, struct rma_target *t, const struct record *r
     struct reply *rp = malloc(sizeof *rp + rec->op->nseg * sizeof *rec->segs);
     if (!rp)
         return MRMA_ERR_NO_MEM;
-    *rp = (struct reply){.stream = {.next = reply_next, .done = reply_done}, .win = w, .to = t,
+    *rp = (struct reply){.stream = {.next = reply_next, .done = reply_done, .owner = &w->queued}, .win = w, .to = t,
                          .request = rec->op->request, .nseg = rec->op->nseg, .pos = rec->op->offset,
                          .left = rec->total};
     memcpy(rp->segs, rec->segs, rec->op->nseg * sizeof *rec->segs);
@@ -201,7 +201,17 @@ static int apply_acc(struct win *w, struct rma_target *t, const struct record *r
     out.hdr = (struct pkt_hdr){.version = PKT_VERSION, .type = PKT_REPLY, .win = t->remote_win,
                                .win_gen = t->remote_gen, .rank = (uint32_t)w->rank, .count = op->request,
                                .len = (uint32_t)(sizeof out.hdr + rec->total), .offset = op->offset};
-    return ch3_send_copy(&t->peer->vc, &out, out.hdr.len);
+    return ch3_send_owned(&t->peer->vc, &out, out.hdr.len, &w->queued);
+}
+
+static bool is_fetch(const struct record *rec)
+{
+    return rec->op->kind == PKT_OP_GET || rec->op->kind == PKT_OP_GET_ACC || rec->op->kind == PKT_OP_CAS;
+}
+
+static void refuse_record(struct win *w, struct rma_target *t, const struct record *rec, int err)
+{
+    (void)target_send_simple(w, t, PKT_ERROR, 0, is_fetch(rec) ? rec->op->request : 0, (uint32_t)err, 0);
 }
 
 static int apply_record(struct win *w, struct rma_target *t, struct record *rec, unsigned epoch)
@@ -220,7 +230,7 @@ static int apply_record(struct win *w, struct rma_target *t, struct record *rec,
             err = apply_acc(w, t, rec);
     }
     if (err)
-        (void)target_send_simple(w, t, PKT_ERROR, 0, rec->op->request, (uint32_t)err, 0);
+        refuse_record(w, t, rec, err);
     return err;
 }
 
@@ -232,21 +242,49 @@ static uint32_t named_bytes(const struct record *rec)
     return sum;
 }
 
+/* The next record of the packet. Where it cannot be read the rest of the packet is
+ * lost, and with it the names of the requests in there. */
+static int next_record(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const char **at,
+                       struct record *rec)
+{
+    if (parse(at, (const char *)hdr + hdr->len, rec))
+        return MRMA_SUCCESS;
+    (void)target_send_simple(w, t, PKT_ERROR, PKT_ERROR_ALL, 0, MRMA_ERR_INTERN, 0);
+    return MRMA_ERR_INTERN;
+}
+
 int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
 {
-    const char *at = (const char *)(hdr + 1), *end = (const char *)hdr + hdr->len;
+    const char *at = (const char *)(hdr + 1);
     int first = MRMA_SUCCESS;
     for (uint32_t i = 0; i < hdr->count; i++) {
         struct record rec;
-        if (!parse(&at, end, &rec)) {
-            (void)target_send_simple(w, t, PKT_ERROR, 0, 0, MRMA_ERR_INTERN, 0);
-            return MRMA_ERR_INTERN;
+        int err = next_record(w, t, hdr, &at, &rec);
+        if (err) {
+            t->from->phase_broken |= hdr->epoch == PKT_EPOCH_FENCE;
+            return err;
         }
         if (hdr->epoch == PKT_EPOCH_FENCE)
             t->from->phase_bytes += named_bytes(&rec);
-        int err = apply_record(w, t, &rec, hdr->epoch);
+        err = apply_record(w, t, &rec, hdr->epoch);
         if (!first)
             first = err;
     }
     return first;
+}
+
+void target_refuse_records(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, int err)
+{
+    const char *at = (const char *)(hdr + 1);
+    bool told = false;
+    for (uint32_t i = 0; i < hdr->count; i++) {
+        struct record rec;
+        if (next_record(w, t, hdr, &at, &rec))
+            return;
+        if (!told || is_fetch(&rec))
+            refuse_record(w, t, &rec, err);
+        told = true;
+    }
+    if (!told)
+        (void)target_send_simple(w, t, PKT_ERROR, 0, 0, (uint32_t)err, 0);
 }

@@ -45,13 +45,20 @@ static int check_peers(struct win *w)
     struct rma *r = w->rma;
     for (int i = 0; i < w->nproc; i++) {
         struct rma_peer *p = win_peek(w, i)->peer;
-        if (p->self || r->env->peer_alive(r->env->ctx, p))
+        if (p->self)
             continue;
+        const bool alive = r->env->peer_alive(r->env->ctx, p);
         rma_enter(r);
-        ch3_vc_lost(&p->vc); /* what is queued to it refers to windows that may be freed now */
+        const bool lost = p->vc.state == CH3_VC_FAILED;
+        if (!alive && !lost)
+            ch3_vc_lost(&p->vc); /* what is queued to it refers to windows that may be freed now */
         rma_leave(r);
-        return log_fail(r->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u (process %d) has died", i,
-                        w->index, p->pid);
+        if (!alive)
+            return log_fail(r->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u (process %d) has died", i,
+                            w->index, p->pid);
+        if (lost)
+            return log_fail(r->log, MRMA_ERR_PROC_FAILED,
+                            "the connection to rank %d of window %u (process %d) is lost", i, w->index, p->pid);
     }
     return MRMA_SUCCESS;
 }

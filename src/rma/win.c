@@ -8,8 +8,23 @@
 
 #include "base/err.h"
 #include "rma/issue.h"
+#include "rma/origin.h"
 #include "rma/progress.h"
 #include "rma/signal.h"
+
+/* Nothing comes from this peer any more: requests end with an error, so that who waits
+ * for them by the host's MPI_Wait learns it too. Waits of this layer find it out
+ * themselves (wait.c). */
+static void peer_lost(void *rma, struct ch3_vc *vc)
+{
+    struct rma *r = rma;
+    for (uint32_t k = 0; k < r->nwins; k++)
+        for (int i = 0; r->wins[k] && i < r->wins[k]->nproc; i++) {
+            struct rma_target *t = win_peek(r->wins[k], i);
+            if (t->pkt && t->peer && &t->peer->vc == vc)
+                origin_fail(t->pkt, MRMA_ERR_PROC_FAILED);
+        }
+}
 
 void rma_init(struct rma *r, const struct log *log, const struct conf *conf, struct rma_env *env,
               struct ch3 *ch3, clock_fn clock, bool threads)
@@ -18,6 +33,7 @@ void rma_init(struct rma *r, const struct log *log, const struct conf *conf, str
                       .concurrent = threads};
     pthread_mutex_init(&r->mutex, NULL);
     ch3->queued = rma_queued;
+    ch3->lost = peer_lost;
     list_init(&r->lock_wins);
     map_init(&r->requests);
 }
@@ -38,6 +54,14 @@ int win_free_begin(struct win *w)
         return MRMA_ERR_RMA_SYNC;
     int err = issue_barrier(w);
     return err ? err : signal_barrier_last(w);
+}
+
+int win_take_error(struct win *w)
+{
+    rma_enter(w->rma);
+    int err = issue_take_error(w);
+    rma_leave(w->rma);
+    return err;
 }
 
 int win_shared_query(struct win *w, int rank, uint64_t *size, uint32_t *disp_unit, void **base)

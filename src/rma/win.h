@@ -166,6 +166,7 @@ struct win {
     uint32_t fence_arrived; /* fence markers of packet peers for this phase */
     uint32_t sync_arrived[2]; /* window-barrier packets by parity */
     uint32_t sync_seq;
+    uint32_t unconfirmed; /* targets whose last word on refused operations MPI_Win_free awaits */
 
     uint32_t start_count;
     int *group, ngroup;       /* access group of the PSCW epoch */
@@ -177,6 +178,7 @@ struct win {
     struct list touched;      /* struct pkt_target used in the present epoch */
     uint32_t replies;         /* get-like requests not yet answered, all targets */
     uint32_t streams;         /* large operations still leaving, all targets */
+    uint32_t queued;          /* packets and streams of this window in send queues, all peers */
     int packet_err;           /* first error a target reported, enum mrma_err */
     uint32_t packet_waits;    /* how often the engine's lock was given up while sending */
     struct list lockq;        /* struct pkt_origin waiting for this window's lock */

@@ -8,8 +8,8 @@
 #ifndef MRMA_TEST_PKT_CRAFT_H
 #define MRMA_TEST_PKT_CRAFT_H
 
-#include "rma/progress.h"
 #include "pkt_helper.h"
+#include "rma/progress.h"
 
 struct craft {
     alignas(8) unsigned char bytes[PKT_MAX + 64];
@@ -30,8 +30,8 @@ static inline void craft_begin(struct craft *c, enum pkt_type type, const struct
                                      .win_gen = to->index_gen, .rank = (uint32_t)rank};
 }
 
-/* Append bytes, padded to 8. */
-static inline void craft_append(struct craft *c, const void *data, size_t len)
+/* Append bytes, padded to 8. Not inline: gcc would take the bytes for the header alone. */
+static __attribute__((noinline, unused)) void craft_append(struct craft *c, const void *data, size_t len)
 {
     struct pkt_hdr *hdr = craft_hdr(c);
     FABRIC_CHECK(hdr->len + pkt_align(len) <= PKT_MAX);
@@ -48,6 +48,45 @@ static inline void craft_record(struct craft *c, const struct pkt_op *op, const 
     craft_append(c, segs, nseg * sizeof *segs);
     craft_append(c, data, len);
     craft_hdr(c)->count++;
+}
+
+/* ---- a fabric without agents and one window of bytes over all, for each test ---- */
+
+static struct fabric *fabric UNUSED_OK;
+static struct win *win[FABRIC_MAX] UNUSED_OK;
+
+/* Where each process's window is, and its displacement unit. */
+struct craft_window {
+    unsigned char *base; /* of process 0, the others' follow */
+    size_t stride, size;
+    uint32_t unit;
+};
+
+static inline void craft_window(struct fabric_proc *p, void *arg)
+{
+    const struct craft_window *a = arg;
+    unsigned char *base = a->base + (size_t)p->rank * a->stride;
+    fabric_win_free(fabric_win(p, WIN_CREATE, base, a->size, a->unit)); /* so that the index has a past */
+    win[p->rank] = fabric_win(p, WIN_CREATE, base, a->size, a->unit);
+}
+
+/* Messages are dropped: these tests provoke them. */
+static inline void craft_setup(int nproc, int per_node, struct craft_window window)
+{
+    atomic_store(&pkt_arrived, 0);
+    fabric_watchdog(60);
+    fabric = fabric_new(&(struct fabric_opts){.nproc = nproc, .per_node = per_node, .quiet = true,
+                                              .path = per_node ? CONF_PATH_AUTO : CONF_PATH_SHM_PACKETS,
+                                              .progress = CONF_PROGRESS_POLL});
+    fabric_run(fabric, craft_window, &window);
+}
+
+/* end: frees the windows. */
+static inline void craft_teardown(void (*end)(struct fabric_proc *p, void *arg))
+{
+    fabric_run(fabric, end, NULL);
+    fabric_free(fabric);
+    fabric_watchdog(0);
 }
 
 /* Every process polls until nothing moves any more. */

@@ -9,16 +9,7 @@
 
 enum { PROCS = 3, SIZE = 4096 };
 
-static struct fabric *fabric;
-static struct win *win[PROCS];
 static unsigned char area[PROCS][SIZE];
-
-static void create(struct fabric_proc *p, void *arg)
-{
-    (void)arg;
-    fabric_win_free(fabric_win(p, WIN_CREATE, area[p->rank], SIZE, 1)); /* so that the index has a past */
-    win[p->rank] = fabric_win(p, WIN_CREATE, area[p->rank], SIZE, 1);
-}
 
 /* Whatever a test has left open is closed, and everything works. */
 static void destroy(struct fabric_proc *p, void *arg)
@@ -49,22 +40,16 @@ static void destroy(struct fabric_proc *p, void *arg)
 static int setup(void **state)
 {
     (void)state;
-    atomic_store(&pkt_arrived, 0);
-    fabric = fabric_new(&(struct fabric_opts){.nproc = PROCS, .path = CONF_PATH_SHM_PACKETS,
-                                              .progress = CONF_PROGRESS_POLL, .quiet = true});
-    fabric_run(fabric, create, NULL);
+    craft_setup(PROCS, 0, (struct craft_window){area[0], SIZE, SIZE, 1});
     for (size_t i = 0; i < SIZE; i++)
         area[0][i] = area[1][i] = area[2][i] = (unsigned char)(i * 5);
-    fabric_watchdog(60);
     return 0;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    fabric_run(fabric, destroy, NULL);
-    fabric_free(fabric);
-    fabric_watchdog(0);
+    craft_teardown(destroy);
     return 0;
 }
 
@@ -173,21 +158,6 @@ static void test_wrong_header(void **state)
         assert_int_equal(refused(&fabric->procs[1]), before + 1);
     }
     check_memory();
-}
-
-/* Packets of a lock that nobody holds. */
-static void test_no_lock(void **state)
-{
-    struct craft c;
-    (void)state;
-    begin(&c, PKT_OPS)->epoch = PKT_EPOCH_LOCK;
-    check_refused(0, 1, &c);
-    begin(&c, PKT_OPS)->epoch = PKT_EPOCH_LOCK;
-    craft_hdr(&c)->flags = PKT_F_FLUSH;
-    check_refused(0, 1, &c);
-    begin(&c, PKT_OPS)->epoch = PKT_EPOCH_LOCK;
-    craft_hdr(&c)->flags = PKT_F_UNLOCK;
-    check_refused(0, 1, &c);
 }
 
 /* Nothing has been asked, so no acknowledgement, reply, post or barrier is due. */
@@ -330,7 +300,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_wrong_window, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wrong_rank, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wrong_header, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_no_lock, setup, teardown),
         cmocka_unit_test_setup_teardown(test_not_due, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wrong_open, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wrong_reply, setup, teardown),

@@ -9,25 +9,22 @@
 
 #include "rma/lock.h"
 #include "rma/lockword.h"
+#include "rma/target.h"
 
 enum { PROCS = 6, NODE = 2, SIZE = 64 };
 
-static struct fabric *fabric;
-static struct win *win[PROCS];
 static unsigned char area[PROCS][SIZE];
-static uint32_t nacks;
-
-static void create(struct fabric_proc *p, void *arg)
-{
-    (void)arg;
-    win[p->rank] = fabric_win(p, WIN_CREATE, area[p->rank], SIZE, 1);
-}
+static uint32_t nacks, nlocks[PROCS];
 
 static void destroy(struct fabric_proc *p, void *arg)
 {
     struct win *w = win[p->rank];
     unsigned char one = 1;
     (void)arg;
+    for (int i = 0; i < PROCS; i++) /* what comes now is numbered by the origins themselves */
+        if (win_peek(w, i)->from)
+            win_peek(w, i)->from->lock_seq = 0;
+    rest(p);
     OK(rma_lock_all(w, 0)); /* the lock is free again */
     OK(rma_unlock_all(w));
     rest(p);
@@ -43,22 +40,17 @@ static void destroy(struct fabric_proc *p, void *arg)
 static int setup(void **state)
 {
     (void)state;
-    atomic_store(&pkt_arrived, 0);
     memset(area, 0, sizeof area);
+    memset(nlocks, 0, sizeof nlocks);
     nacks = 0;
-    fabric = fabric_new(&(struct fabric_opts){.nproc = PROCS, .per_node = NODE, .quiet = true,
-                                              .progress = CONF_PROGRESS_POLL});
-    fabric_run(fabric, create, NULL);
-    fabric_watchdog(60);
+    craft_setup(PROCS, NODE, (struct craft_window){area[0], SIZE, SIZE, 1});
     return 0;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    fabric_run(fabric, destroy, NULL);
-    fabric_free(fabric);
-    fabric_watchdog(0);
+    craft_teardown(destroy);
     return 0;
 }
 
@@ -71,6 +63,7 @@ static void ask(int from, unsigned flags, unsigned char value)
     craft_begin(&c, PKT_OPS, win[0], from);
     craft_hdr(&c)->epoch = PKT_EPOCH_LOCK;
     craft_hdr(&c)->flags = (uint8_t)flags;
+    craft_hdr(&c)->seq = nlocks[from] += flags & (PKT_F_LOCK_SHARED | PKT_F_LOCK_EXCLUSIVE | PKT_F_LOCK_ALL) ? 1 : 0;
     craft_hdr(&c)->offset = 1;
     craft_record(&c, &op, &seg, 1, &value, 1);
     craft_send(fabric, from, 0, &c);
@@ -82,6 +75,7 @@ static void unlock(int from)
     craft_begin(&c, PKT_OPS, win[0], from);
     craft_hdr(&c)->epoch = PKT_EPOCH_LOCK;
     craft_hdr(&c)->flags = PKT_F_UNLOCK;
+    craft_hdr(&c)->seq = nlocks[from];
     craft_hdr(&c)->offset = 1;
     craft_send(fabric, from, 0, &c);
 }

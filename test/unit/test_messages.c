@@ -37,6 +37,7 @@ static void body(struct fabric_proc *p, void *arg)
             check_count(p->rank, type, (int)(after.by_type[type] - before.by_type[type]),
                         (int)s->expected[p->rank][type]);
     }
+    rest(p); /* MPI_Win_free has messages of its own */
     fabric_win_free(w);
 }
 

@@ -10,40 +10,29 @@
 
 enum { SIZE = 40000, AROUND = 4096, AREA = SIZE + 2 * AROUND, PATTERN = 0x5a };
 
-static struct fabric *fabric;
 static struct win *origin, *target;
 static unsigned char area[2][AREA];
-
-static void create(struct fabric_proc *p, void *arg)
-{
-    (void)arg;
-    struct win *w = fabric_win(p, WIN_CREATE, area[p->rank] + AROUND, SIZE, 8);
-    *(p->rank ? &target : &origin) = w;
-}
 
 static void destroy(struct fabric_proc *p, void *arg)
 {
     (void)arg;
-    fabric_win_free(p->rank ? target : origin);
+    fabric_win_free(win[p->rank]);
 }
 
 static int setup(void **state)
 {
     (void)state;
-    fabric = fabric_new(&(struct fabric_opts){.nproc = 2, .path = CONF_PATH_SHM_PACKETS,
-                                              .progress = CONF_PROGRESS_POLL, .quiet = true});
-    fabric_run(fabric, create, NULL);
+    craft_setup(2, 0, (struct craft_window){area[0] + AROUND, AREA, SIZE, 8});
+    origin = win[0];
+    target = win[1];
     memset(area, PATTERN, sizeof area);
-    fabric_watchdog(60);
     return 0;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    fabric_run(fabric, destroy, NULL);
-    fabric_free(fabric);
-    fabric_watchdog(0);
+    craft_teardown(destroy);
     return 0;
 }
 

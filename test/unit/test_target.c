@@ -1,0 +1,437 @@
+/*
+ * test_target.c - packets that are refused as a whole, or cannot be read to their end.
+ *
+ * Two kinds. Crafted packets whose epoch has ended: nothing of them is applied or
+ * counted. And real epochs whose packets are spoilt on their way (the origin's open
+ * packet is changed before it leaves, or the target's window says that it has no
+ * locks): nobody hangs, requests end, the origin's synchronization reports it once,
+ * and the window works afterwards.
+ */
+#include "pkt_craft.h"
+
+#include "rma/issue.h"
+#include "rma/target.h"
+
+enum { PROCS = 3, SIZE = 4096, SPOILT = 77 };
+
+static unsigned char area[PROCS][SIZE];
+
+/* Whatever was refused, the window is as good as new. */
+static void destroy(struct fabric_proc *p, void *arg)
+{
+    struct win *w = win[p->rank];
+    const int target = (p->rank + 1) % PROCS, origin = (p->rank + PROCS - 1) % PROCS;
+    const int64_t one = 1;
+    int64_t old;
+    (void)arg;
+    rest(p);
+    memset(area[p->rank], 0, SIZE);
+    rest(p);
+    OK(rma_fence(w, 0));
+    add(w, target, 0, &one, 1);
+    OK(rma_fence(w, RMA_NOSUCCEED));
+    OK(rma_post(w, &origin, 1, 0));
+    OK(rma_start(w, &target, 1, 0));
+    add(w, target, 0, &one, 1);
+    OK(rma_complete(w));
+    OK(rma_wait(w));
+    OK(rma_lock(w, true, target, 0));
+    fetch_add(w, target, 0, &one, &old, 1);
+    OK(rma_unlock(w, target));
+    FABRIC_CHECK(old == 2);
+    OK(win_free_begin(w));
+    OK(win_take_error(w));
+    win_free_end(w);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    memset(area, 0, sizeof area);
+    craft_setup(PROCS, 0, (struct craft_window){area[0], SIZE, SIZE, 1});
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    craft_teardown(destroy);
+    return 0;
+}
+
+/* ---- crafted: epochs that have ended ---- */
+
+/* A put of 8 bytes from process 0 to process 1. */
+static struct pkt_hdr *begin(struct craft *c, enum pkt_epoch epoch, unsigned flags, uint32_t seq)
+{
+    static const struct pkt_op put = {.kind = PKT_OP_PUT, .nseg = 1, .data_len = 8};
+    static const struct pkt_seg seg = {.disp = 8, .len = 8};
+    craft_begin(c, PKT_OPS, win[1], 0);
+    craft_hdr(c)->epoch = (uint8_t)epoch;
+    craft_hdr(c)->flags = (uint8_t)flags;
+    craft_hdr(c)->seq = seq;
+    craft_record(c, &put, &seg, 1, "12345678", 8);
+    return craft_hdr(c);
+}
+
+/* It is refused, the origin learns it, and these packets come back besides. */
+static void check_refused(struct craft *c, unsigned opens, unsigned acks)
+{
+    const struct ch3_stats before = counters(&fabric->procs[1]);
+    const uint64_t n = refused(&fabric->procs[1]);
+    craft_send(fabric, 0, 1, c);
+    const struct ch3_stats after = counters(&fabric->procs[1]);
+    assert_int_equal(refused(&fabric->procs[1]), n + 1);
+    assert_int_equal(after.by_type[PKT_ERROR] - before.by_type[PKT_ERROR], 1);
+    assert_int_equal(after.by_type[PKT_OPEN] - before.by_type[PKT_OPEN], opens);
+    assert_int_equal(after.by_type[PKT_ACK] - before.by_type[PKT_ACK], acks);
+    assert_int_equal(issue_take_error(win[0]), MRMA_ERR_RMA_SYNC);
+    assert_memory_equal(area[1] + 8, "\0\0\0\0\0\0\0\0", 8);
+}
+
+static void fences(struct fabric_proc *p, void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < 3; i++)
+        OK(rma_fence(win[p->rank], 0));
+    OK(rma_fence(win[p->rank], RMA_NOSUCCEED));
+}
+
+static void test_old_fence(void **state)
+{
+    struct craft c;
+    (void)state;
+    fabric_run(fabric, fences, NULL);
+    static const uint32_t old[] = {0, 1, 3, UINT32_MAX, 0x80000010};
+    for (size_t i = 0; i < sizeof old / sizeof *old; i++)
+        for (unsigned flags = 0; flags < 2; flags++) {
+            begin(&c, PKT_EPOCH_FENCE, flags ? PKT_F_FENCE : 0, old[i])->total = 8;
+            check_refused(&c, 0, 0);
+            assert_int_equal(win[1]->fence_arrived, 0);
+        }
+}
+
+static void one_epoch(struct fabric_proc *p, void *arg)
+{
+    static const int zero = 0, one = 1;
+    (void)arg;
+    if (p->rank == 0) {
+        OK(rma_start(win[0], &one, 1, 0));
+        OK(rma_complete(win[0]));
+    } else if (p->rank == 1) {
+        OK(rma_post(win[1], &zero, 1, 0));
+        OK(rma_wait(win[1]));
+    }
+}
+
+static void test_old_pscw(void **state)
+{
+    static const int zero = 0;
+    struct craft c;
+    (void)state;
+    fabric_run(fabric, one_epoch, NULL);
+    fabric_run(fabric, one_epoch, NULL);
+    for (uint32_t seq = 0; seq <= 2; seq++) {
+        begin(&c, PKT_EPOCH_PSCW, PKT_F_COMPLETE, seq);
+        check_refused(&c, 0, 0);
+    }
+    /* the same while the next exposure is open: it is not ended by them */
+    assert_int_equal(rma_post(win[1], &zero, 1, 0), MRMA_SUCCESS);
+    settle(fabric);
+    for (uint32_t seq = 0; seq <= 2; seq++) {
+        begin(&c, PKT_EPOCH_PSCW, PKT_F_COMPLETE, seq);
+        check_refused(&c, 0, 0);
+        bool flag = true;
+        assert_int_equal(rma_test(win[1], &flag), MRMA_SUCCESS);
+        assert_false(flag);
+    }
+    static const int one = 1;
+    bool flag = false;
+    assert_int_equal(rma_start(win[0], &one, 1, 0), MRMA_SUCCESS);
+    assert_int_equal(rma_complete(win[0]), MRMA_SUCCESS);
+    assert_int_equal(rma_test(win[1], &flag), MRMA_SUCCESS);
+    assert_true(flag);
+}
+
+/* Without a lock, with the number of another, of one that has ended: what the origin
+ * waits for comes, and the lock stays as it is. */
+static void test_old_lock(void **state)
+{
+    struct craft c;
+    struct rma_req req;
+    struct rma_op op = byte_op(area[0] + 64, NULL, 1, 64, 8);
+    (void)state;
+    op.req = &req;
+    rma_req_init(&req);
+    assert_int_equal(rma_lock(win[0], true, 1, 0), MRMA_SUCCESS);
+    assert_int_equal(rma_put(win[0], &op), MRMA_SUCCESS); /* leaves at once, with the request */
+    struct pkt_target *pt = win_peek(win[0], 1)->pkt;
+    settle(fabric);
+    const struct pkt_origin *po = win_peek(win[1], 0)->from;
+    assert_int_equal(po->lock, LOCKQ_HELD);
+    for (uint32_t seq = 0; seq < 4; seq++) {
+        if (seq == pt->lock_seq)
+            continue;
+        begin(&c, PKT_EPOCH_LOCK, 0, seq);
+        check_refused(&c, 0, 0);
+        begin(&c, PKT_EPOCH_LOCK, PKT_F_UNLOCK, seq)->offset = ++pt->acks_due;
+        check_refused(&c, 0, 1);
+        assert_int_equal(po->lock, LOCKQ_HELD);
+        begin(&c, PKT_EPOCH_LOCK, PKT_F_LOCK_SHARED | PKT_F_WANT_OPEN, seq);
+        check_refused(&c, 1, 0);
+        assert_true(po->exclusive);
+    }
+    begin(&c, PKT_EPOCH_LOCK, PKT_F_UNLOCK, pt->lock_seq)->offset = ++pt->acks_due;
+    craft_hdr(&c)->count = 0;
+    craft_hdr(&c)->len = sizeof(struct pkt_hdr);
+    craft_send(fabric, 0, 1, &c);
+    assert_int_equal(po->lock, LOCKQ_NONE);
+    assert_int_equal(pt->acks_seen, pt->acks_due);
+    for (uint32_t seq = 0; seq <= pt->lock_seq; seq++) {
+        begin(&c, PKT_EPOCH_LOCK, 0, seq);
+        check_refused(&c, 0, 0);
+        begin(&c, PKT_EPOCH_LOCK, PKT_F_LOCK_EXCLUSIVE | PKT_F_UNLOCK, seq)->offset = ++pt->acks_due;
+        check_refused(&c, 0, 1);
+        assert_int_equal(po->lock, LOCKQ_NONE);
+    }
+    pt->lock = PKT_LOCK_DUE; /* its unlock sends nothing */
+    pt->lock_seq++;
+    pt->unconfirmed = false;
+    assert_int_equal(rma_unlock(win[0], 1), MRMA_SUCCESS);
+    assert_true(rma_req_done(&req));
+}
+
+/* More packets than an honest origin has here before their epoch: the records of those
+ * beyond the limit are refused, their ends take effect in their turn. */
+static void test_park_limit(void **state)
+{
+    struct craft c;
+    (void)state;
+    assert_int_equal(rma_lock(win[1], true, 1, 0), MRMA_SUCCESS);
+    begin(&c, PKT_EPOCH_LOCK, PKT_F_LOCK_EXCLUSIVE, 1);
+    craft_send(fabric, 0, 1, &c);
+    const struct pkt_origin *po = win_peek(win[1], 0)->from;
+    for (int i = 1; i < PARKED_MAX; i++) {
+        begin(&c, PKT_EPOCH_LOCK, 0, 1);
+        craft_send(fabric, 0, 1, &c);
+    }
+    assert_int_equal(issue_take_error(win[0]), MRMA_SUCCESS);
+    begin(&c, PKT_EPOCH_LOCK, PKT_F_UNLOCK, 1);
+    craft_send(fabric, 0, 1, &c);
+    assert_int_equal(po->nparked, PARKED_MAX + 1);
+    assert_int_equal(issue_take_error(win[0]), MRMA_ERR_NO_MEM);
+    assert_int_equal(po->lock, LOCKQ_WAITING);
+    const uint64_t acks = counters(&fabric->procs[1]).by_type[PKT_ACK];
+    assert_int_equal(rma_unlock(win[1], 1), MRMA_SUCCESS);
+    fabric_progress(&fabric->procs[1]);
+    settle(fabric);
+    assert_memory_equal(area[1] + 8, "12345678", 8);
+    assert_int_equal(po->lock, LOCKQ_NONE);
+    assert_int_equal(po->nparked, 0);
+    assert_int_equal(counters(&fabric->procs[1]).by_type[PKT_ACK], acks + 1);
+    win_peek(win[1], 0)->from->lock_seq = 0;
+}
+
+/* ---- real epochs, spoilt ---- */
+
+/* The last record of the open packet cannot be read by the target. */
+static void spoil(struct win *w, int target, size_t record_len)
+{
+    struct pkt_target *pt = win_peek(w, target)->pkt;
+    struct pkt_op *op = (struct pkt_op *)(void *)(pt->buf + pt->used - record_len);
+    FABRIC_CHECK(op->kind > PKT_OP_NONE && op->kind < PKT_OP_KIND_LAST);
+    op->kind = SPOILT;
+}
+
+enum { GET_LEN = sizeof(struct pkt_op) + sizeof(struct pkt_seg), PUT_LEN = GET_LEN + 8 };
+
+static void spoilt_fence(struct fabric_proc *p, void *arg)
+{
+    struct win *w = win[p->rank];
+    unsigned char in[8];
+    int err = MRMA_SUCCESS;
+    (void)arg;
+    OK(rma_fence(w, 0));
+    if (p->rank == 0) {
+        put(w, 1, 16, "abcdefgh", 8);
+        get(w, 1, 0, in, 8);
+        spoil(w, 1, GET_LEN);
+        put(w, 1, 24, "12345678", 8);
+    }
+    err = rma_fence(w, 0);
+    FABRIC_CHECK(err == (p->rank ? MRMA_SUCCESS : MRMA_ERR_INTERN));
+    FABRIC_CHECK(p->rank != 1 || memcmp(area[1] + 16, "abcdefgh\0\0\0\0\0\0\0\0", 16) == 0);
+    OK(rma_fence(w, RMA_NOSUCCEED));
+}
+
+static void spoilt_pscw(struct fabric_proc *p, void *arg)
+{
+    static const int zero = 0, one = 1;
+    struct win *w = win[p->rank];
+    unsigned char in[8];
+    (void)arg;
+    if (p->rank == 0) {
+        OK(rma_start(w, &one, 1, 0));
+        get(w, 1, 0, in, 8);
+        spoil(w, 1, GET_LEN);
+        FABRIC_CHECK(rma_complete(w) == MRMA_ERR_INTERN);
+    } else if (p->rank == 1) {
+        OK(rma_post(w, &zero, 1, 0));
+        OK(rma_wait(w));
+    }
+}
+
+static void spoilt_lock(struct fabric_proc *p, void *arg)
+{
+    struct win *w = win[p->rank];
+    unsigned char in[8];
+    (void)arg;
+    for (int flush = 0; p->rank == 0 && flush < 2; flush++) {
+        OK(rma_lock(w, true, 1, 0));
+        put(w, 1, 16, "abcdefgh", 8);
+        get(w, 1, 0, in, 8);
+        spoil(w, 1, GET_LEN);
+        if (flush)
+            FABRIC_CHECK(rma_flush(w, 1) == MRMA_ERR_INTERN);
+        FABRIC_CHECK(rma_unlock(w, 1) == (flush ? MRMA_SUCCESS : MRMA_ERR_INTERN));
+    }
+    rest(p);
+}
+
+/* The target knows nothing of locks; the whole epoch is refused, in one packet, in
+ * several, and with an R-operation. */
+static void refused_lock(struct fabric_proc *p, void *arg)
+{
+    struct win *w = win[p->rank];
+    static unsigned char big[100000];
+    unsigned char in[8];
+    struct rma_req req;
+    struct rma_op op = byte_op(NULL, in, 1, 0, 8);
+    (void)arg;
+    if (p->rank == 1)
+        w->hints.no_locks = true;
+    rest(p);
+    for (int kind = 0; p->rank == 0 && kind < 4; kind++) {
+        OK(rma_lock(w, true, 1, 0));
+        get(w, 1, 0, in, 8);
+        if (kind == 1)
+            get(w, 1, 8, in, 8);
+        for (int i = 0; kind == 2 && i < 100; i++)
+            put(w, 1, 0, big, SIZE);
+        op.req = &req;
+        rma_req_init(&req);
+        if (kind == 3) {
+            OK(rma_get(w, &op));
+            while (!rma_req_done(&req))
+                fabric_progress(p);
+            FABRIC_CHECK(atomic_load(&req.err) == MRMA_ERR_RMA_SYNC);
+        }
+        FABRIC_CHECK(rma_unlock(w, 1) == MRMA_ERR_RMA_SYNC);
+    }
+    rest(p);
+    w->hints.no_locks = false;
+}
+
+/* The target refuses after the origin's last synchronization: MPI_Win_free tells. */
+static void late_error(struct fabric_proc *p, void *arg)
+{
+    static const int zero = 0, one = 1;
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, SIZE, 1);
+    (void)arg;
+    if (p->rank == 1)
+        OK(rma_post(w, &zero, 1, 0));
+    if (p->rank == 0) {
+        OK(rma_start(w, &one, 1, 0));
+        put(w, 1, 16, "abcdefgh", 8);
+        spoil(w, 1, PUT_LEN);
+        OK(rma_complete(w));
+    }
+    fabric_barrier(p);
+    if (p->rank == 1)
+        OK(rma_wait(w));
+    OK(win_free_begin(w));
+    FABRIC_CHECK(win_take_error(w) == (p->rank ? MRMA_SUCCESS : MRMA_ERR_INTERN));
+    win_free_end(w);
+}
+
+/* What is queued to a process that does not poll holds up no window but its own. */
+static void other_window(struct fabric_proc *p, void *arg)
+{
+    static unsigned char big[4 * RING_BYTES];
+    static const int zero = 0, two = 2;
+    struct win *w = win[p->rank], *full = fabric_win(p, WIN_ALLOCATE, NULL, sizeof big, 1);
+    (void)arg;
+    rest(p);
+    if (p->rank == 0) {
+        OK(rma_lock(full, false, 1, RMA_NOCHECK));
+        put(full, 1, 0, big, sizeof big);
+        FABRIC_CHECK(ch3_vc_busy(&p->peers[1].peer.vc));
+        OK(rma_start(w, &two, 1, 0));
+        put(w, 2, 16, "abcdefgh", 8);
+        OK(rma_complete(w));
+        FABRIC_CHECK(ch3_vc_busy(&p->peers[1].peer.vc));
+    } else if (p->rank == 2) {
+        OK(rma_post(w, &zero, 1, 0));
+        OK(rma_wait(w));
+    }
+    fabric_barrier(p); /* process 1 has not polled until now */
+    if (p->rank == 0)
+        OK(rma_unlock(full, 1));
+    fabric_win_free(full);
+}
+
+static void run(void (*body)(struct fabric_proc *p, void *arg))
+{
+    fabric_run(fabric, body, NULL);
+}
+
+static void test_spoilt_fence(void **state)
+{
+    (void)state;
+    run(spoilt_fence);
+}
+
+static void test_spoilt_pscw(void **state)
+{
+    (void)state;
+    run(spoilt_pscw);
+}
+
+static void test_spoilt_lock(void **state)
+{
+    (void)state;
+    run(spoilt_lock);
+}
+
+static void test_refused_lock(void **state)
+{
+    (void)state;
+    run(refused_lock);
+}
+
+static void test_late_error(void **state)
+{
+    (void)state;
+    run(late_error);
+}
+
+static void test_other_window(void **state)
+{
+    (void)state;
+    run(other_window);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_old_fence),    TEST(test_old_pscw),     TEST(test_old_lock),   TEST(test_park_limit),
+        TEST(test_spoilt_fence), TEST(test_spoilt_pscw),  TEST(test_spoilt_lock), TEST(test_refused_lock),
+        TEST(test_late_error),   TEST(test_other_window),
+    };
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    pkt_types_init();
+    return cmocka_run_group_tests_name("target", tests, NULL, NULL);
+}
