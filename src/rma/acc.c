@@ -100,3 +100,11 @@ void acc_apply(enum acc_op op, enum acc_type type, void *target, const void *ori
     else
         kernel->many(target, origin, n);
 }
+
+void acc_apply_strided(enum acc_op op, enum acc_type type, void *target, ptrdiff_t stride, const void *origin,
+                       size_t n)
+{
+    assert(acc_allowed(op, type));
+    if (op != ACC_NO_OP)
+        acc_kernels[op][type].apart(target, stride, origin, n);
+}

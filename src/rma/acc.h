@@ -51,5 +51,8 @@ bool acc_allowed(enum acc_op op, enum acc_type type);
  * (windows may start at an odd address). op must be allowed on type. Padding of
  * pair types is not written except by REPLACE, which leaves it as it was too. */
 void acc_apply(enum acc_op op, enum acc_type type, void *target, const void *origin, size_t n);
+/* The same for single elements that lie stride bytes apart at the target. */
+void acc_apply_strided(enum acc_op op, enum acc_type type, void *target, ptrdiff_t stride, const void *origin,
+                       size_t n);
 
 #endif

@@ -3,9 +3,9 @@
  *
  * Memory is reached through types of alignment 1 that may alias anything: a
  * window may start at any byte, and such loads cost nothing extra where the
- * address happens to be aligned. Each kernel is made twice: _one for a single
- * element (fetch-and-op sized accumulates, no loop set-up) and _many, a plain
- * loop for the compiler to vectorise.
+ * address happens to be aligned. Each kernel is made three times: _one for a single
+ * element (fetch-and-op sized accumulates, no loop set-up), _many, a plain loop for
+ * the compiler to vectorise, and _apart for elements with a stride at the target.
  *
  * Integer arithmetic is done on unsigned types, so that it wraps as the machine
  * does whatever the signedness; only MIN and MAX look at the sign.
@@ -36,6 +36,15 @@
     typedef T acc_##N; \
     typedef T acc_##N##_mem __attribute__((aligned(1), may_alias));
 
+#define ACC_APART(K, SIZE) \
+    static void K##_apart(void *target, ptrdiff_t stride, const void *origin, size_t n) \
+    { \
+        char *t = target; \
+        const char *o = origin; \
+        for (; n; n--, t += stride, o += (SIZE)) \
+            K##_one(t, o); \
+    }
+
 /* t = EXPR(t, o), element by element. */
 #define ACC_DEFINE(OP, N, T, W, EXPR) \
     static void OP##_##N##_one(void *target, const void *origin) \
@@ -51,7 +60,8 @@
             W a = t[i], b = o[i]; \
             t[i] = (T)(EXPR); \
         } \
-    }
+    } \
+    ACC_APART(OP##_##N, sizeof(T))
 
 #define ACC_SUM_OF(N, T, W) ACC_DEFINE(sum, N, T, W, a + b)
 #define ACC_PROD_OF(N, T, W) ACC_DEFINE(prod, N, T, W, a * b)
@@ -74,6 +84,7 @@
     { \
         sum_##N##_many(target, origin, 2 * n); \
     } \
+    ACC_APART(csum_##N, 2 * sizeof(T)) \
     static void cprod_##N##_many(void *target, const void *origin, size_t n) \
     { \
         acc_##N##_mem *t = target; \
@@ -87,7 +98,8 @@
     static void cprod_##N##_one(void *target, const void *origin) \
     { \
         cprod_##N##_many(target, origin, 1); \
-    }
+    } \
+    ACC_APART(cprod_##N, 2 * sizeof(T))
 
 /* Pairs (MPI 4.1, 6.9.4): only the two members are written, never the padding.
  * TAKE says when the origin's pair wins; on equal values the lower location does. */
@@ -115,7 +127,8 @@
         const size_t step = sizeof(struct acc_pair_##N); \
         for (size_t i = 0; i < n; i++) \
             OP##_##N##_one((char *)target + i * step, (const char *)origin + i * step); \
-    }
+    } \
+    ACC_APART(OP##_##N, sizeof(struct acc_pair_##N))
 
 #define ACC_MINLOC_OF(N, V, L) ACC_PAIR_DEFINE(minloc, N, V, L, *ov < *tv || (*ov == *tv && *ol < *tl))
 #define ACC_MAXLOC_OF(N, V, L) ACC_PAIR_DEFINE(maxloc, N, V, L, *ov > *tv || (*ov == *tv && *ol < *tl))
@@ -130,6 +143,7 @@
     static void copy_##SIZE##_many(void *target, const void *origin, size_t n) \
     { \
         memmove(target, origin, SIZE * n); \
-    }
+    } \
+    ACC_APART(copy_##SIZE, SIZE)
 
 #endif

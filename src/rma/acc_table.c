@@ -47,7 +47,7 @@ ACC_COPY_OF(8)
 ACC_COPY_OF(16)
 ACC_COPY_OF(32)
 
-#define CELL(K) { .one = K##_one, .many = K##_many }
+#define CELL(K) { .one = K##_one, .many = K##_many, .apart = K##_apart }
 
 /* Both signednesses with the unsigned kernel. */
 #define INTEGERS(OP) \

@@ -4,7 +4,8 @@
  * Accumulates hold the stripe of every element they change: one mechanism for
  * single elements, long vectors, the kernel-assisted path and packets, so that
  * all are atomic against all; callers have called acc_lock_mode, which excludes
- * those that need no stripe (acc_atomic.h). An uncontended stripe costs two atomics.
+ * those that need no stripe (acc_atomic.h). An uncontended stripe costs two atomics,
+ * so it is kept while consecutive elements need the same one (at most a granule's).
  */
 #include "rma/direct.h"
 
@@ -26,29 +27,77 @@ void direct_get(const char *target, const struct rma_op *op)
     dtype_copy(&dst, op->raddr, &src, target);
 }
 
-void direct_acc_piece(struct fmutex *stripes, uint64_t vaddr, char *target, enum acc_op op,
-                      enum acc_type type, const void *origin, void *old, size_t len)
+/* What an accumulate does to each piece, and the stripe it holds meanwhile. */
+struct acc_walk {
+    struct fmutex *stripes;
+    struct stripe_hold hold;
+    uint64_t vaddr; /* the owner's address of target */
+    char *target;
+    enum acc_op op;
+    enum acc_type type;
+    size_t unit;
+};
+
+/* One piece. origin and old: packed data, NULL: none. */
+static void acc_piece(struct acc_walk *w, ptrdiff_t disp, const char *origin, char *old, size_t len)
 {
-    const size_t unit = acc_extent(type);
-    const char *from = origin;
-    char *to_old = old;
+    uint64_t vaddr = w->vaddr + (uint64_t)disp;
+    char *target = w->target + disp;
     while (len) {
-        const size_t n = stripe_run(vaddr, len, unit);
-        struct fmutex *mx = &stripes[stripe_index(vaddr)];
-        fmutex_lock(mx);
-        if (to_old)
-            memcpy(to_old, target, n);
-        if (op != ACC_NO_OP)
-            acc_apply(op, type, target, from, n / unit);
-        fmutex_unlock(mx);
+        const size_t n = stripe_run(vaddr, len, w->unit);
+        stripe_hold_take(&w->hold, &w->stripes[stripe_index(vaddr)]);
+        if (old)
+            memcpy(old, target, n);
+        if (origin)
+            acc_apply(w->op, w->type, target, origin, n / w->unit);
         vaddr += n;
         target += n;
         len -= n;
-        if (from)
-            from += n;
-        if (to_old)
-            to_old += n;
+        if (origin)
+            origin += n;
+        if (old)
+            old += n;
     }
+}
+
+/* Pieces of one element each: as many at a time as start in one granule. */
+static void acc_elements(struct acc_walk *w, const struct dtype_stretch *s, const char *origin, char *old)
+{
+    ptrdiff_t disp = s->disp;
+    for (size_t left = s->n, n; left; left -= n) {
+        const uint64_t vaddr = w->vaddr + (uint64_t)disp;
+        n = stripe_count(vaddr, s->stride, left);
+        stripe_hold_take(&w->hold, &w->stripes[stripe_index(vaddr)]);
+        if (old) {
+            dtype_copy_pieces(old, (ptrdiff_t)w->unit, w->target + disp, s->stride, w->unit, n);
+            old += n * w->unit;
+        }
+        if (origin) {
+            acc_apply_strided(w->op, w->type, w->target + disp, s->stride, origin, n);
+            origin += n * w->unit;
+        }
+        disp += (ptrdiff_t)n * s->stride;
+    }
+}
+
+static void acc_stretch(struct acc_walk *w, const struct dtype_stretch *s, const char *origin, char *old)
+{
+    if (s->len == w->unit) {
+        acc_elements(w, s, origin, old);
+        return;
+    }
+    for (size_t i = 0; i < s->n; i++)
+        acc_piece(w, s->disp + (ptrdiff_t)i * s->stride, origin ? origin + i * s->len : NULL,
+                  old ? old + i * s->len : NULL, s->len);
+}
+
+void direct_acc_piece(struct fmutex *stripes, uint64_t vaddr, char *target, enum acc_op op,
+                      enum acc_type type, const void *origin, void *old, size_t len)
+{
+    struct acc_walk w = {.stripes = stripes, .vaddr = vaddr, .target = target, .op = op, .type = type,
+                         .unit = acc_extent(type)};
+    acc_piece(&w, 0, op == ACC_NO_OP ? NULL : origin, old, len);
+    stripe_hold_drop(&w.hold);
 }
 
 void direct_cas(struct fmutex *stripes, uint64_t vaddr, char *target, const void *compare, const void *value,
@@ -66,6 +115,8 @@ void direct_acc(struct fmutex *stripes, uint64_t vaddr, char *target, const stru
 {
     const enum acc_type type = op->ttype->basic;
     const size_t unit = acc_extent(type);
+    struct acc_walk w = {.stripes = stripes, .vaddr = vaddr, .target = target, .op = op->op, .type = type,
+                         .unit = unit};
     const bool data = op->op != ACC_NO_OP;
     const bool packed_origin = !data || op->otype->contig, packed_result = !fetch || op->rtype->contig;
     struct dtype_cursor dst, src, res;
@@ -78,17 +129,21 @@ void direct_acc(struct fmutex *stripes, uint64_t vaddr, char *target, const stru
     if (!packed_result)
         dtype_cursor_init(&res, op->rtype, op->rcount, DTYPE_ELEMENTS);
     const size_t max = packed_origin && packed_result ? SIZE_MAX / unit * unit : BOUNCE / unit * unit;
-    ptrdiff_t disp;
+    struct dtype_stretch ahead;
     size_t n;
-    while ((n = dtype_cursor_next(&dst, max, &disp)) != 0) {
-        if (!packed_origin)
+    while ((n = dtype_cursor_ahead(&dst, max, &ahead)) != 0) {
+        if (!packed_origin) {
+            stripe_hold_drop(&w.hold);
             dtype_pack(&src, op->oaddr, in, n);
-        direct_acc_piece(stripes, vaddr + (uint64_t)disp, target + disp, op->op, type,
-                         !data ? NULL : packed_origin ? origin : in,
-                         !fetch ? NULL : packed_result ? result : out, n);
-        if (!packed_result)
+        }
+        acc_stretch(&w, &ahead, !data ? NULL : packed_origin ? origin : in,
+                    !fetch ? NULL : packed_result ? result : out);
+        if (!packed_result) {
+            stripe_hold_drop(&w.hold);
             dtype_unpack(&res, op->raddr, out, n);
+        }
         origin += data && packed_origin ? n : 0;
         result += fetch && packed_result ? n : 0;
     }
+    stripe_hold_drop(&w.hold);
 }

@@ -61,6 +61,19 @@ void dtype_cursor_init(struct dtype_cursor *cur, const struct dtype *type, size_
  * a max that is a multiple of the element's extent and gets multiples back. */
 size_t dtype_cursor_next(struct dtype_cursor *cur, size_t max, ptrdiff_t *disp);
 
+/* n pieces of len bytes, stride apart, the first at disp. */
+struct dtype_stretch {
+    ptrdiff_t disp, stride;
+    size_t len, n;
+};
+
+/* The same for all the equal, evenly spaced pieces that come next: at most max bytes
+ * of them (of several pieces whole ones only). Their sum, 0 at the end. */
+size_t dtype_cursor_ahead(struct dtype_cursor *cur, size_t max, struct dtype_stretch *ahead);
+
+/* Copy n pieces of len bytes; ds and ss are the distances between them. */
+void dtype_copy_pieces(char *d, ptrdiff_t ds, const char *s, ptrdiff_t ss, size_t len, size_t n);
+
 /* Copy len bytes between a packed buffer and the pieces that cur walks over;
  * cur advances. base is the address that displacements count from. */
 void dtype_pack(struct dtype_cursor *cur, const void *base, void *packed, size_t len);

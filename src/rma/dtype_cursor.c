@@ -17,12 +17,6 @@
 
 #include "base/atomic.h"
 
-/* n pieces of len bytes, stride apart, the first at disp. */
-struct stretch {
-    ptrdiff_t disp, stride;
-    size_t len, n;
-};
-
 void dtype_cursor_init(struct dtype_cursor *cur, const struct dtype *type, size_t count,
                        enum dtype_view view)
 {
@@ -47,7 +41,7 @@ static bool instances_touch(const struct dtype_cursor *cur)
 }
 
 /* What lies ahead; false at the end. A piece begun comes alone. */
-static bool peek(const struct dtype_cursor *cur, struct stretch *ahead)
+static bool peek(const struct dtype_cursor *cur, struct dtype_stretch *ahead)
 {
     const struct dtype_run *r = &cur->runs[cur->run];
 
@@ -108,9 +102,23 @@ static void advance(struct dtype_cursor *cur, size_t bytes)
     next_pieces(cur, pieces);
 }
 
+size_t dtype_cursor_ahead(struct dtype_cursor *cur, size_t max, struct dtype_stretch *ahead)
+{
+    if (!peek(cur, ahead))
+        return 0;
+    if (ahead->len >= max) {
+        ahead->len = max;
+        ahead->n = 1;
+    } else if (ahead->n > 1 && ahead->n > max / ahead->len) {
+        ahead->n = max / ahead->len;
+    }
+    advance(cur, ahead->len * ahead->n);
+    return ahead->len * ahead->n;
+}
+
 size_t dtype_cursor_next(struct dtype_cursor *cur, size_t max, ptrdiff_t *disp)
 {
-    struct stretch ahead;
+    struct dtype_stretch ahead;
 
     if (!peek(cur, &ahead))
         return 0;
@@ -131,8 +139,7 @@ static char *at(const void *base, ptrdiff_t disp)
     for (; n; n--, d += ds, s += ss) \
         memcpy(d, s, LEN)
 
-/* Copy n pieces of len bytes; ds and ss are the distances between them. */
-static void copy_pieces(char *d, ptrdiff_t ds, const char *s, ptrdiff_t ss, size_t len, size_t n)
+void dtype_copy_pieces(char *d, ptrdiff_t ds, const char *s, ptrdiff_t ss, size_t len, size_t n)
 {
     if (n == 1) {
         memcpy(d, s, len);
@@ -171,7 +178,7 @@ static void copy_pieces(char *d, ptrdiff_t ds, const char *s, ptrdiff_t ss, size
 /* Between cur's pieces and len bytes at packed, one way or the other. */
 static void transfer(struct dtype_cursor *cur, char *base, char *packed, size_t len, bool pack)
 {
-    struct stretch ahead;
+    struct dtype_stretch ahead;
 
     while (len && peek(cur, &ahead)) {
         size_t piece = ahead.len < len ? ahead.len : len;
@@ -179,9 +186,9 @@ static void transfer(struct dtype_cursor *cur, char *base, char *packed, size_t 
         char *user = at(base, ahead.disp);
 
         if (pack)
-            copy_pieces(packed, (ptrdiff_t)piece, user, ahead.stride, piece, n);
+            dtype_copy_pieces(packed, (ptrdiff_t)piece, user, ahead.stride, piece, n);
         else
-            copy_pieces(user, ahead.stride, packed, (ptrdiff_t)piece, piece, n);
+            dtype_copy_pieces(user, ahead.stride, packed, (ptrdiff_t)piece, piece, n);
         advance(cur, piece * n);
         packed += piece * n;
         len -= piece * n;
@@ -199,7 +206,7 @@ void dtype_unpack(struct dtype_cursor *cur, void *base, const void *packed, size
 }
 
 /* See the first piece of a long stretch as pieces as long as the other side's. */
-static void slice(struct stretch *wide, const struct stretch *narrow)
+static void slice(struct dtype_stretch *wide, const struct dtype_stretch *narrow)
 {
     wide->n = wide->len / narrow->len;
     wide->len = narrow->len;
@@ -208,7 +215,7 @@ static void slice(struct stretch *wide, const struct stretch *narrow)
 
 void dtype_copy(struct dtype_cursor *dst, void *dst_base, struct dtype_cursor *src, const void *src_base)
 {
-    struct stretch d, s;
+    struct dtype_stretch d, s;
 
     while (peek(dst, &d) && peek(src, &s)) {
         if (d.len > s.len)
@@ -217,7 +224,7 @@ void dtype_copy(struct dtype_cursor *dst, void *dst_base, struct dtype_cursor *s
             slice(&s, &d);
         size_t n = d.n < s.n ? d.n : s.n;
 
-        copy_pieces(at(dst_base, d.disp), d.stride, at(src_base, s.disp), s.stride, d.len, n);
+        dtype_copy_pieces(at(dst_base, d.disp), d.stride, at(src_base, s.disp), s.stride, d.len, n);
         advance(dst, d.len * n);
         advance(src, d.len * n);
     }

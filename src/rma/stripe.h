@@ -32,6 +32,36 @@ static inline size_t stripe_run(uint64_t vaddr, size_t len, size_t unit)
     return (room + unit - 1) / unit * unit;
 }
 
+/* How many of n elements, stride bytes apart, start in the granule of the first. n > 0. */
+static inline size_t stripe_count(uint64_t vaddr, ptrdiff_t stride, size_t n)
+{
+    const uint64_t in = vaddr & (((uint64_t)1 << RMA_STRIPE_SHIFT) - 1);
+    const uint64_t left = stride > 0 ? ((uint64_t)1 << RMA_STRIPE_SHIFT) - 1 - in : in;
+    const uint64_t step = stride > 0 ? (uint64_t)stride : -(uint64_t)stride;
+    return !step || left / step >= n ? n : (size_t)(left / step) + 1;
+}
+
+/* At most one stripe, kept from element to element as long as they need the same. */
+struct stripe_hold {
+    struct fmutex *held; /* NULL: none */
+};
+
+static inline void stripe_hold_drop(struct stripe_hold *hold)
+{
+    if (hold->held)
+        fmutex_unlock(hold->held);
+    hold->held = NULL;
+}
+
+static inline void stripe_hold_take(struct stripe_hold *hold, struct fmutex *stripe)
+{
+    if (hold->held == stripe)
+        return;
+    stripe_hold_drop(hold);
+    fmutex_lock(stripe);
+    hold->held = stripe;
+}
+
 /* A set of stripes, locked in ascending order so that holders cannot wait for
  * each other in a circle. */
 struct stripe_set {

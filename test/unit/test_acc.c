@@ -314,6 +314,43 @@ static void test_every_op_and_type(void **state)
     }
 }
 
+/* Elements apart at the target, forwards, backwards and all on one: as one by one. */
+static void strided_case(enum acc_op op, enum acc_type type, size_t n, ptrdiff_t stride)
+{
+    static unsigned char target[4 * ROOM], origin[ROOM], expect[4 * ROOM];
+    const size_t extent = acc_extent(type);
+    const size_t first = GUARD + 1 + (stride < 0 ? (n - 1) * (size_t)-stride : 0);
+
+    memset(target, 0xA5, sizeof target);
+    memset(origin, 0x5A, ROOM);
+    for (size_t i = 0; i < n; i++) {
+        put_random(type, target + (ptrdiff_t)first + (ptrdiff_t)i * stride);
+        put_random(type, origin + GUARD + 3 + i * extent);
+    }
+    memcpy(expect, target, sizeof target);
+    for (size_t i = 0; i < n; i++)
+        acc_apply(op, type, expect + (ptrdiff_t)first + (ptrdiff_t)i * stride, origin + GUARD + 3 + i * extent, 1);
+    acc_apply_strided(op, type, target + first, stride, origin + GUARD + 3, n);
+    for (size_t i = 0; i < sizeof target; i++)
+        if (target[i] != expect[i])
+            fail_msg("%s of %s, n=%zu, stride %td: byte %zu is %02x, not %02x", acc_op_name(op),
+                     acc_type_name(type), n, stride, i, target[i], expect[i]);
+}
+
+static void test_strided(void **state)
+{
+    (void)state;
+    for (int op = ACC_SUM; op < ACC_OP_LAST; op++)
+        for (int type = ACC_I8; type < ACC_TYPE_LAST; type++)
+            for (size_t n = 1; acc_allowed(op, type) && n <= MAX_N; n += n < 4 ? 1 : 43) {
+                const ptrdiff_t unit = (ptrdiff_t)acc_extent(type);
+                strided_case(op, type, n, unit);
+                strided_case(op, type, n, unit + 1);
+                strided_case(op, type, n, 3 * unit);
+                strided_case(op, type, n, -2 * unit);
+            }
+}
+
 static void test_single_elements(void **state)
 {
     (void)state;
@@ -383,7 +420,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_op_and_type), cmocka_unit_test(test_single_elements),
         cmocka_unit_test(test_allowed),           cmocka_unit_test(test_extents_and_names),
-        cmocka_unit_test(test_same_buffer),
+        cmocka_unit_test(test_same_buffer),       cmocka_unit_test(test_strided),
     };
 
     return cmocka_run_group_tests_name("acc", tests, NULL, NULL);

@@ -103,6 +103,41 @@ static void test_cursor_next(void **state)
     }
 }
 
+/* The same bytes in the same order, many pieces at a time, mixed with single ones. */
+static void test_cursor_ahead(void **state)
+{
+    size_t longest = 0;
+    (void)state;
+    for (int trial = 0; trial < 4000; trial++) {
+        struct dtype *type = random_type(1);
+        size_t count = below(20), at = 0;
+        struct byte_list list = expand(type, count);
+        struct dtype_cursor cur;
+
+        dtype_cursor_init(&cur, type, count, DTYPE_BYTES);
+        for (;;) {
+            const size_t max = 1 + below(trial % 2 ? 30 : 4000);
+            struct dtype_stretch s = {.stride = 0, .n = 1};
+            const size_t got = below(3) ? dtype_cursor_ahead(&cur, max, &s)
+                                        : (s.len = dtype_cursor_next(&cur, max, &s.disp));
+
+            assert_true(got <= max && at + got <= list.n);
+            if (!got)
+                break;
+            assert_int_equal(got, s.len * s.n);
+            longest = s.n > longest ? s.n : longest;
+            for (size_t i = 0; i < got; i++)
+                assert_int_equal(s.disp + (ptrdiff_t)(i / s.len) * s.stride + (ptrdiff_t)(i % s.len),
+                                 list.disp[at + i]);
+            at += got;
+        }
+        assert_int_equal(at, list.n);
+        free(list.disp);
+        dtype_unref(type);
+    }
+    assert_true(longest > 2);
+}
+
 static unsigned char area[AREA], packed[AREA], expect[AREA], other[AREA];
 
 static void fill(unsigned char *p)
@@ -305,7 +340,8 @@ static void test_references(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cursor_next), cmocka_unit_test(test_pack),
+        cmocka_unit_test(test_cursor_next), cmocka_unit_test(test_cursor_ahead),
+        cmocka_unit_test(test_pack),
         cmocka_unit_test(test_unpack),      cmocka_unit_test(test_copy),
         cmocka_unit_test(test_copy_from_bottom), cmocka_unit_test(test_span),
         cmocka_unit_test(test_basic),       cmocka_unit_test(test_contiguous_is_one_piece),

@@ -67,6 +67,43 @@ static void test_cuts_agree(void **state)
     free(owner);
 }
 
+/* As many strided elements as start in the first one's granule, counted one by one. */
+static void test_count(void **state)
+{
+    uint64_t seed = 3;
+    (void)state;
+    for (int i = 0; i < 100000; i++) {
+        const uint64_t at = (UINT64_C(1) << 40) + next_random(&seed) % (4 * GRANULE);
+        const size_t n = 1 + next_random(&seed) % 100;
+        const ptrdiff_t stride = (ptrdiff_t)(next_random(&seed) % 600) - 300;
+        size_t want = 1;
+        while (want < n && (at + want * (uint64_t)stride) / GRANULE == at / GRANULE)
+            want++;
+        assert_int_equal(stripe_count(at, stride, n), want);
+    }
+    assert_int_equal(stripe_count(GRANULE - 1, PTRDIFF_MAX, 9), 1);
+    assert_int_equal(stripe_count(GRANULE, PTRDIFF_MIN, 9), 1);
+}
+
+/* A hold keeps a stripe that is asked for again and never has two. */
+static void test_hold(void **state)
+{
+    struct fmutex *stripes = aligned_alloc(MRMA_CACHE_LINE, 3 * sizeof *stripes);
+    struct stripe_hold hold = {NULL};
+    (void)state;
+    memset(stripes, 0, 3 * sizeof *stripes);
+    for (int i = 0; i < 30; i++) {
+        stripe_hold_take(&hold, &stripes[i / 2 % 3]);
+        for (int k = 0; k < 3; k++)
+            assert_int_equal(atomic_load(&stripes[k].word), k == i / 2 % 3);
+    }
+    stripe_hold_drop(&hold);
+    stripe_hold_drop(&hold);
+    for (int k = 0; k < 3; k++)
+        assert_int_equal(atomic_load(&stripes[k].word), 0);
+    free(stripes);
+}
+
 /* ---- sets ---- */
 
 struct set_arg {
@@ -375,7 +412,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_index),      cmocka_unit_test(test_run),
-        cmocka_unit_test(test_cuts_agree), cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_cuts_agree), cmocka_unit_test(test_count),
+        cmocka_unit_test(test_hold),       cmocka_unit_test(test_sets),
         cmocka_unit_test(test_exact_sums), cmocka_unit_test(test_single_elements),
     };
     fabric_watchdog(120);
