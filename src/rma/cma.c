@@ -4,19 +4,30 @@
  * Pieces of both sides are collected into vectors of up to VECTOR entries a call
  * (IOV_MAX is 1024). The kernel may transfer less than asked when a page is
  * missing in the middle: the rest is tried again from there, and an error then
- * says why. Accumulates read a batch of target pieces, operate here, and write
- * back, holding the stripes of the whole batch.
+ * says why. Every entry of the remote vector costs as much as copying a KiB or more
+ * (the kernel pins its pages by itself), so what is read is read in spans: pieces
+ * with small gaps and the gaps between them, into an image of the target. What is
+ * written is written piece by piece: a gap may be changed by others at any time.
+ * Accumulates read a batch of target pieces, operate on the image, and write the
+ * pieces back, holding the stripes of the whole batch.
  */
 #include "rma/cma.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 
 #include "base/err.h"
 #include "rma/stripe.h"
 
-enum { VECTOR = 256, BATCH = 64, BATCH_BYTES = 65536 };
+enum {
+    VECTOR = 256,           /* pieces a call */
+    GAP_MAX = 1024,         /* less than a page, so a gap has no page that no piece has */
+    IMAGE_SMALL = 16384,    /* on the stack */
+    IMAGE_LARGE = 1 << 18,  /* allocated: fewer calls, and three of them fit into an L2 cache */
+    PACK = 4096
+};
 
 struct vec {
     struct iovec iov[VECTOR];
@@ -47,13 +58,10 @@ static void skip(struct iovec **iov, unsigned *n, size_t bytes)
     }
 }
 
-/* Transfer all bytes of two vectors of the same length. */
-static int transfer(const struct rma_peer *peer, const struct log *log, bool write, struct vec *local,
-                    struct vec *remote)
+/* Transfer left bytes, all of two vectors, which change when it takes several calls. */
+static int transfer_pieces(const struct rma_peer *peer, const struct log *log, bool write, struct iovec *l,
+                           unsigned nl, struct iovec *r, unsigned nr, size_t left)
 {
-    struct iovec *l = local->iov, *r = remote->iov;
-    unsigned nl = local->n, nr = remote->n;
-    size_t left = local->bytes;
     for (;;) {
         ssize_t got = write ? process_vm_writev(peer->pid, l, nl, r, nr, 0)
                             : process_vm_readv(peer->pid, l, nl, r, nr, 0);
@@ -65,6 +73,12 @@ static int transfer(const struct rma_peer *peer, const struct log *log, bool wri
         skip(&l, &nl, (size_t)got);
         skip(&r, &nr, (size_t)got);
     }
+}
+
+static int transfer(const struct rma_peer *peer, const struct log *log, bool write, struct vec *local,
+                    struct vec *remote)
+{
+    return transfer_pieces(peer, log, write, local->iov, local->n, remote->iov, remote->n, local->bytes);
 }
 
 static void vec_add(struct vec *v, void *base, size_t len)
@@ -163,78 +177,213 @@ int cma_put(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, 
     return copy_types(peer, log, true, (void *)(uintptr_t)op->oaddr, op->otype, op->ocount, vaddr, op);
 }
 
+/* A batch of pieces of the target and the image that they are read into. */
+struct batch {
+    struct iovec remote[VECTOR]; /* the pieces */
+    struct iovec local[VECTOR];  /* where each is in the image */
+    struct vec spans;            /* pieces and gaps, as they are read; bytes is the image's size */
+    unsigned n;
+    size_t bytes; /* of the pieces */
+    struct stripe_set stripes;
+    char *image;
+    size_t room, unit;
+    char small[IMAGE_SMALL];
+};
+
+/* Without memory for a large image the small one does. Give back with batch_end. */
+static void batch_begin(struct batch *b, size_t unit, size_t total)
+{
+    char *large = NULL;
+    b->room = IMAGE_SMALL;
+    b->unit = unit;
+    if (total > IMAGE_SMALL) {
+        const size_t want = total < IMAGE_LARGE ? total + GAP_MAX : IMAGE_LARGE;
+        large = malloc(want);
+        b->room = large ? want : IMAGE_SMALL;
+    }
+    b->image = large ? large : b->small;
+}
+
+static void batch_end(struct batch *b)
+{
+    if (b->image != b->small)
+        free(b->image);
+}
+
+/* The piece's place in the image: behind the span before, or in it, if that is near. */
+static void batch_add(struct batch *b, uint64_t at, size_t len)
+{
+    struct vec *v = &b->spans;
+    struct iovec *last = v->n ? &v->iov[v->n - 1] : NULL;
+    const uint64_t gap = last ? at - ((uint64_t)(uintptr_t)last->iov_base + last->iov_len) : GAP_MAX + 1;
+    if (gap <= GAP_MAX) {
+        last->iov_len += (size_t)gap + len;
+        v->bytes += (size_t)gap + len;
+    } else {
+        vec_add(v, (void *)(uintptr_t)at, len);
+    }
+    b->remote[b->n] = (struct iovec){(void *)(uintptr_t)at, len};
+    b->local[b->n++] = (struct iovec){b->image + v->bytes - len, len};
+    b->bytes += len;
+}
+
+/* Whole units as long as they and another gap have room. */
+static bool batch_fill(struct batch *b, struct dtype_cursor *dst, uint64_t vaddr)
+{
+    b->n = b->spans.n = 0;
+    b->bytes = b->spans.bytes = 0;
+    while (b->n < VECTOR) {
+        const size_t used = b->spans.bytes + (b->n ? GAP_MAX : 0);
+        const size_t max = used < b->room ? (b->room - used) / b->unit * b->unit : 0;
+        ptrdiff_t disp;
+        const size_t len = max ? dtype_cursor_next(dst, max, &disp) : 0;
+        if (!len)
+            break;
+        batch_add(b, vaddr + (uint64_t)disp, len);
+    }
+    return b->n != 0;
+}
+
+static int batch_read(const struct rma_peer *peer, const struct log *log, struct batch *b)
+{
+    struct vec local = {.n = 0, .bytes = 0};
+    vec_add(&local, b->image, b->spans.bytes);
+    return transfer(peer, log, false, &local, &b->spans);
+}
+
+/* Only when nothing else needs the vectors any more: transfer may change them. */
+static int batch_write(const struct rma_peer *peer, const struct log *log, struct batch *b)
+{
+    return transfer_pieces(peer, log, true, b->local, b->n, b->remote, b->n, b->bytes);
+}
+
+/* Are most pieces and gaps small, so that copying the gaps too costs less than an
+ * entry each? Right for regular types; others lose time only. */
+static bool spans_pay(const struct dtype *type, size_t count)
+{
+    size_t pieces = 0;
+    for (size_t i = 0; i < type->nruns && pieces < SIZE_MAX / 2; i++)
+        pieces += type->runs[i].n;
+    if (pieces * count < 2)
+        return false;
+    const size_t extent = pieces == 1 ? (size_t)(type->extent < 0 ? 0 : type->extent) : type->true_extent;
+    return type->size / pieces <= GAP_MAX / 2 && extent / pieces <= GAP_MAX;
+}
+
+static int get_spans(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, const struct rma_op *op)
+{
+    struct dtype_cursor src, dst;
+    struct batch b;
+    char *packed = op->raddr;
+    int err = MRMA_SUCCESS;
+    batch_begin(&b, 1, op->tcount * op->ttype->size);
+    dtype_cursor_init(&src, op->ttype, op->tcount, DTYPE_BYTES);
+    dtype_cursor_init(&dst, op->rtype, op->rcount, DTYPE_BYTES);
+    while (!err && batch_fill(&b, &src, vaddr)) {
+        err = batch_read(peer, log, &b);
+        for (unsigned i = 0; !err && i < b.n; i++) {
+            if (op->rtype->contig)
+                memcpy(packed, b.local[i].iov_base, b.local[i].iov_len);
+            else
+                dtype_unpack(&dst, op->raddr, b.local[i].iov_base, b.local[i].iov_len);
+            packed += b.local[i].iov_len;
+        }
+    }
+    batch_end(&b);
+    return err;
+}
+
 int cma_get(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, const struct rma_op *op)
 {
+    if (!op->ttype->contig && spans_pay(op->ttype, op->tcount))
+        return get_spans(peer, log, vaddr, op);
     return copy_types(peer, log, false, op->raddr, op->rtype, op->rcount, vaddr, op);
 }
 
-/* A batch of target pieces of an accumulate. */
-struct batch {
-    struct iovec remote[BATCH];
-    unsigned n;
-    size_t bytes;
-    struct stripe_set stripes;
+/* The two sides' data of an accumulate, as the batches use them up. */
+struct operands {
+    enum acc_op op;
+    enum acc_type type;
+    const char *origin; /* packed; NULL: src walks over it, or there is none */
+    char *result;       /* the same for res */
+    const void *obase;
+    void *rbase;
+    struct dtype_cursor src, res;
+    bool data, fetch;
 };
 
-static void batch_fill(struct batch *b, struct dtype_cursor *dst, uint64_t vaddr, size_t unit, size_t max)
+static void operands_init(struct operands *o, const struct rma_op *op, bool fetch)
 {
-    *b = (struct batch){.n = 0};
-    while (b->n < BATCH && b->bytes < max) {
-        ptrdiff_t disp;
-        const size_t n = dtype_cursor_next(dst, max - b->bytes, &disp);
-        if (!n)
-            break;
-        const uint64_t at = vaddr + (uint64_t)disp;
-        b->remote[b->n++] = (struct iovec){(void *)(uintptr_t)at, n};
-        b->bytes += n;
-        for (size_t done = 0; done < n; done += stripe_run(at + done, n - done, unit))
-            stripe_set_add(&b->stripes, stripe_index(at + done));
+    o->op = op->op;
+    o->type = op->ttype->basic;
+    o->data = op->op != ACC_NO_OP;
+    o->fetch = fetch;
+    o->obase = op->oaddr;
+    o->rbase = op->raddr;
+    o->origin = o->data && op->otype->contig ? op->oaddr : NULL;
+    o->result = fetch && op->rtype->contig ? op->raddr : NULL;
+    if (o->data && !o->origin)
+        dtype_cursor_init(&o->src, op->otype, op->ocount, DTYPE_ELEMENTS);
+    if (fetch && !o->result)
+        dtype_cursor_init(&o->res, op->rtype, op->rcount, DTYPE_ELEMENTS);
+}
+
+static void operate(struct operands *o, char *image, size_t len, size_t unit)
+{
+    alignas(16) char packed[PACK];
+    if (o->fetch && o->result) {
+        memcpy(o->result, image, len);
+        o->result += len;
+    } else if (o->fetch) {
+        dtype_unpack(&o->res, o->rbase, image, len);
+    }
+    if (o->data && o->origin) {
+        acc_apply(o->op, o->type, image, o->origin, len / unit);
+        o->origin += len;
+        return;
+    }
+    while (o->data && len) {
+        const size_t n = len < PACK ? len : PACK / unit * unit;
+        dtype_pack(&o->src, o->obase, packed, n);
+        acc_apply(o->op, o->type, image, packed, n / unit);
+        image += n;
+        len -= n;
     }
 }
 
-static int batch_move(const struct rma_peer *peer, const struct log *log, bool write, const struct batch *b,
-                      char *buf)
+static void batch_stripes(struct batch *b)
 {
-    struct vec local = {.n = 0, .bytes = 0}, remote = {.n = b->n, .bytes = b->bytes};
-    vec_add(&local, buf, b->bytes);
-    memcpy(remote.iov, b->remote, b->n * sizeof *b->remote);
-    return transfer(peer, log, write, &local, &remote);
+    b->stripes = (struct stripe_set){{0}};
+    for (unsigned i = 0; i < b->n; i++) {
+        const uint64_t at = (uint64_t)(uintptr_t)b->remote[i].iov_base;
+        const size_t len = b->remote[i].iov_len;
+        for (size_t done = 0; done < len; done += stripe_run(at + done, len - done, b->unit))
+            stripe_set_add(&b->stripes, stripe_index(at + done));
+    }
 }
 
 int cma_acc(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, const struct rma_op *op,
             bool fetch)
 {
-    const enum acc_type type = op->ttype->basic;
-    const size_t unit = acc_extent(type), max = BATCH_BYTES / unit * unit;
-    const bool data = op->op != ACC_NO_OP;
-    struct dtype_cursor dst, src, res;
-    alignas(64) char buf[BATCH_BYTES], in[BATCH_BYTES];
-    const char *origin = op->oaddr;
+    struct operands o;
+    struct dtype_cursor dst;
+    struct batch b;
+    int err = MRMA_SUCCESS;
+    operands_init(&o, op, fetch);
+    batch_begin(&b, acc_extent(o.type), op->tcount * op->ttype->elems * acc_extent(o.type));
     dtype_cursor_init(&dst, op->ttype, op->tcount, DTYPE_ELEMENTS);
-    if (data)
-        dtype_cursor_init(&src, op->otype, op->ocount, DTYPE_ELEMENTS);
-    if (fetch)
-        dtype_cursor_init(&res, op->rtype, op->rcount, DTYPE_ELEMENTS);
-    for (;;) {
-        struct batch b;
-        batch_fill(&b, &dst, vaddr, unit, max);
-        if (!b.bytes)
-            return MRMA_SUCCESS;
-        if (data && !op->otype->contig)
-            dtype_pack(&src, op->oaddr, in, b.bytes);
+    while (!err && batch_fill(&b, &dst, vaddr)) {
+        batch_stripes(&b);
         stripe_set_lock(peer->stripes, &b.stripes);
-        int err = batch_move(peer, log, false, &b, buf);
-        if (!err && fetch)
-            dtype_unpack(&res, op->raddr, buf, b.bytes);
-        if (!err && data) {
-            acc_apply(op->op, type, buf, op->otype->contig ? origin : in, b.bytes / unit);
-            err = batch_move(peer, log, true, &b, buf);
-        }
+        err = batch_read(peer, log, &b);
+        for (unsigned i = 0; !err && i < b.n; i++)
+            operate(&o, b.local[i].iov_base, b.local[i].iov_len, b.unit);
+        if (!err && o.data)
+            err = batch_write(peer, log, &b);
         stripe_set_unlock(peer->stripes, &b.stripes);
-        if (err)
-            return err;
-        origin += data && op->otype->contig ? b.bytes : 0;
     }
+    batch_end(&b);
+    return err;
 }
 
 int cma_cas(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, const struct rma_op *op)

@@ -284,6 +284,64 @@ static void queue_lock(enum mt_kind kind)
     mt_win_free(&w);
 }
 
+/* What lies between the elements of a strided accumulate is not the accumulate's: the
+ * target stores there all the while, and no store may be undone (MPI 4.1, 12.7: other
+ * locations of the window may be updated at the same time, in the unified model). */
+static void gaps(enum mt_kind kind)
+{
+    enum { PIECES = 500, APART = 2, DONE = PIECES * APART };
+    struct mt_win w;
+    static int64_t ones[PIECES], fetched[PIECES];
+    const int64_t one = 1;
+    int *model = NULL, flag = 0;
+    MPI_Datatype strided;
+
+    mt_section("gaps of strided accumulates, %s", mt_kind_name(kind));
+    if (!mt_win_make(&w, kind, (DONE + 1) * 8, 1, MPI_COMM_WORLD)) {
+        return;
+    }
+    MT_OK(MPI_Win_get_attr(w.win, MPI_WIN_MODEL, &model, &flag));
+    MT_OK(MPI_Type_vector(PIECES, 1, APART, MPI_INT64_T, &strided));
+    MT_OK(MPI_Type_commit(&strided));
+    for (int i = 0; i < PIECES; i++) {
+        ones[i] = 1;
+    }
+    const int target = w.size - 1, n = times / 4;
+    const bool stores = flag && *model == MPI_WIN_UNIFIED;
+    const MPI_Aint at = mt_disp(&w, target, 0);
+    int64_t k = 0, bad = 0;
+    mt_sync(&w);
+    if (w.rank == 0) {
+        MT_OK(MPI_Win_lock_all(0, w.win));
+        for (int i = 0; i < n; i++) {
+            MT_OK(MPI_Accumulate(ones, PIECES, MPI_INT64_T, target, at, 1, strided, MPI_SUM, w.win));
+            MT_OK(MPI_Get_accumulate(ones, PIECES, MPI_INT64_T, fetched, PIECES, MPI_INT64_T, target, at, 1,
+                                     strided, MPI_SUM, w.win));
+            MT_OK(MPI_Win_flush(target, w.win));
+        }
+        MT_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, target, MPI_Aint_add(at, DONE * 8), 1, MPI_INT64_T,
+                             MPI_SUM, w.win));
+        MT_OK(MPI_Win_unlock_all(w.win));
+    }
+    while (w.rank == target && stores && load64(w.base, DONE) == 0) {
+        for (int i = 1; i < DONE; i += APART) {
+            bad += load64(w.base, i) != k;
+            const int64_t next = k + 1;
+            memcpy(w.base + 8 * i, &next, 8);
+        }
+        k++;
+        __asm__ volatile("" ::: "memory");
+        MT_OK(MPI_Win_sync(w.win));
+    }
+    mt_sync(&w);
+    for (int i = 0; w.rank == target && i < DONE; i++) {
+        bad += load64(w.base, i) != (i % APART ? k : 2 * n);
+    }
+    CHECK(bad == 0, "%ld elements or gaps wrong after %ld rounds of stores", (long)bad, (long)k);
+    MT_OK(MPI_Type_free(&strided));
+    mt_win_free(&w);
+}
+
 int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
@@ -297,6 +355,7 @@ int main(int argc, char **argv)
         cas_counter(kind, MPI_INT64_T, 8, true);
         types(kind);
         queue_lock(kind);
+        gaps(kind);
     }
     return MT_FINISH();
 }
