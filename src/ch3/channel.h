@@ -20,7 +20,7 @@
  * valid until deliver returns. deliver may send, to any peer.
  *
  * Required: name, reserve, commit, poll, pending, disconnect. The others are
- * there if the channel's caps say so, and NULL otherwise.
+ * there if the channel's caps say so, and need not otherwise.
  *
  * test/unit/test_channel.c is the conformance test: a new channel is added there.
  */
@@ -69,7 +69,7 @@ struct ch3_native {
      * caller's again and may be started anew from within. Always called, also
      * when the connection is lost or closed. */
     void (*done)(struct ch3_native *op, int err);
-    uint64_t channel[12]; /* the channel's own */
+    void *channel; /* the channel's own */
 };
 
 struct ch3_channel_ops {

@@ -1,0 +1,13 @@
+/*
+ * siphash.h - SipHash-2-4 (Aumasson and Bernstein, 2012): a short keyed hash that
+ * nobody can compute, or find a collision of, without the 128-bit key.
+ */
+#ifndef MRMA_BASE_SIPHASH_H
+#define MRMA_BASE_SIPHASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+uint64_t siphash(const unsigned char key[16], const void *data, size_t len);
+
+#endif

@@ -1,0 +1,128 @@
+/*
+ * cq.c - poll: completions and errors, then what they made possible; and waiting.
+ *
+ * Waiting: wait_begin looks at the queue and calms the descriptor in one step; from
+ * then on anything makes it readable. pending has no lock and may not touch
+ * the provider: it looks at the descriptor, which may still be excited about
+ * what was polled long ago, and asks poll to calm it.
+ */
+#include <poll.h>
+
+#include "base/clock.h"
+#include "netmod/ofi/ofi.h"
+
+static void completed(struct nmofi *nm, const struct fi_cq_data_entry *entry)
+{
+    struct nm_op *op = entry->op_context;
+    if (entry->flags & FI_RECV) {
+        if (entry->buf)
+            nm_received(nm, entry->buf, entry->len);
+        if (entry->flags & FI_MULTI_RECV)
+            nm_rx_post(nm, (struct nm_rx *)(void *)op);
+    } else if (op->kind == NM_OP_TX) {
+        struct nm_tx *tx = (struct nm_tx *)(void *)op;
+        tx->link->under_way--;
+        nm_tx_put(nm, tx);
+    } else if (op->kind == NM_OP_RMA) {
+        nm_rma_done(nm, op, 0);
+    }
+}
+
+static void failed(struct nmofi *nm, const struct fi_cq_err_entry *entry)
+{
+    struct nm_op *op = entry->op_context;
+    if (!op)
+        return;
+    if (op->kind == NM_OP_RX) {
+        if (entry->err != FI_ECANCELED && nm->stats.dropped++ < NM_REPORTED)
+            log_msg(nm->opts.log, LOG_LEVEL_WARN, "network: a message is dropped: %s", fi_strerror(entry->err));
+        if (entry->flags & FI_MULTI_RECV)
+            nm_rx_post(nm, (struct nm_rx *)(void *)op);
+    } else if (op->kind == NM_OP_TX) {
+        struct nm_tx *tx = (struct nm_tx *)(void *)op;
+        struct nmofi_link *link = tx->link;
+        link->under_way--;
+        nm_tx_put(nm, tx);
+        nm_link_break(link, "a message did not arrive: %s", fi_strerror(entry->err));
+    } else {
+        nm_rma_done(nm, op, entry->err);
+    }
+}
+
+static void read_error(struct nmofi *nm)
+{
+    struct fi_cq_err_entry entry = {0};
+    if (fi_cq_readerr(nm->cq, &entry, 0) > 0)
+        failed(nm, &entry);
+}
+
+/* Has the queue nothing more? */
+static bool read_burst(struct nmofi *nm)
+{
+    struct fi_cq_data_entry entries[NM_CQ_BURST];
+    ssize_t n = fi_cq_read(nm->cq, entries, NM_CQ_BURST);
+    for (ssize_t i = 0; i < n; i++)
+        completed(nm, &entries[i]);
+    if (n == -FI_EAVAIL)
+        read_error(nm);
+    return n != NM_CQ_BURST && n != -FI_EAVAIL;
+}
+
+/* Nothing to do, and the descriptor will tell when there is. */
+static bool calm(struct nmofi *nm)
+{
+    struct fid *fid = &nm->cq->fid;
+    return nm->wait ? fi_wait(nm->wait, 0) == -FI_ETIMEDOUT : fi_trywait(nm->fabric, &fid, 1) == FI_SUCCESS;
+}
+
+static void post_again(struct nmofi *nm)
+{
+    for (int i = 0; i < NM_RX_BUFFERS; i++)
+        if (!nm->rx[i].posted)
+            nm_rx_post(nm, &nm->rx[i]);
+}
+
+unsigned nm_poll(struct ch3_channel *ch)
+{
+    struct nmofi *nm = nm_of(ch);
+    nm->events = 0;
+    if (list_empty(&nm->secrets)) /* nobody can be told from a stranger yet */
+        return 0;
+    for (int i = 0; i < NM_CQ_BURSTS && !read_burst(nm); i++)
+        ;
+    if (!list_empty(&nm->owing))
+        nm_give_credits(nm);
+    if (!list_empty(&nm->strangers))
+        nm_meet_strangers(nm);
+    if (!list_empty(&nm->stalled) && nm_push(nm, clock_monotonic_ns()))
+        nm->events++;
+    if (!list_empty(&nm->broken))
+        nm_link_report_broken(nm);
+    if (nm->closing)
+        nm_link_reap(nm);
+    post_again(nm);
+    if (nm->wait_fd >= 0 && atomic_exchange_explicit(&nm->asked, false, memory_order_relaxed))
+        (void)calm(nm);
+    return nm->events;
+}
+
+bool nm_pending(struct ch3_channel *ch)
+{
+    struct nmofi *nm = nm_of(ch);
+    struct pollfd fd = {.fd = nm->wait_fd, .events = POLLIN};
+    if (nm->wait_fd < 0 || poll(&fd, 1, 0) <= 0)
+        return false;
+    atomic_store_explicit(&nm->asked, true, memory_order_relaxed);
+    return true;
+}
+
+int nm_wait_fd(struct ch3_channel *ch)
+{
+    return nm_of(ch)->wait_fd;
+}
+
+bool nm_wait_begin(struct ch3_channel *ch)
+{
+    struct nmofi *nm = nm_of(ch);
+    return list_empty(&nm->owing) && list_empty(&nm->strangers) && list_empty(&nm->broken) && calm(nm);
+}

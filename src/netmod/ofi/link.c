@@ -1,0 +1,183 @@
+/*
+ * link.c - the life of a peer that is in use: made by the first packet to it, or by
+ * its hello; ended by disconnect, or by a broken connection.
+ *
+ *   none --reserve, or find knows who said hello--> open --disconnect--> closing --all has left--> none
+ *                                                   open --break--> lost --disconnect--> none
+ *
+ * A break is noted at once (nothing is sent any more) and reported by poll, because
+ * it may be found while the layers above are in the middle of sending.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/siphash.h"
+#include "ch3/channel.h"
+#include "netmod/ofi/ofi.h"
+
+/* What begins every message from sender to receiver. */
+uint64_t nm_token(const unsigned char *secret, uint64_t sender, uint64_t receiver)
+{
+    const uint64_t both[2] = {sender, receiver};
+    return siphash(secret, both, sizeof both);
+}
+
+static struct nmofi_link *link_new(struct nmofi_peer *peer)
+{
+    struct nmofi *nm = peer->nm;
+    struct nmofi_link *link = calloc(1, sizeof *link);
+    if (!link)
+        return NULL;
+    link->nm = nm;
+    link->peer = peer;
+    link->uid = peer->uid;
+    link->token = peer->token;
+    link->addr = peer->addr;
+    link->credits = NM_WINDOW;
+    list_init(&link->waiting);
+    list_init(&link->natives);
+    list_push_back(&nm->links, &link->node);
+    nm->stats.links++;
+    nm->stats.link_bytes += sizeof *link;
+    return link;
+}
+
+/* The address stays in the vector: providers differ in what becomes of messages
+ * under way when it is taken out. */
+static bool insert_address(struct nmofi_peer *peer)
+{
+    fi_addr_t addr = FI_ADDR_UNSPEC;
+    if (peer->inserted)
+        return true;
+    if (fi_av_insert(peer->nm->av, peer->name.bytes, 1, &addr, 0, NULL) != 1)
+        return false;
+    peer->addr = addr;
+    peer->inserted = true;
+    return true;
+}
+
+struct nmofi_link *nm_link_get(struct nmofi_peer *peer, struct ch3_vc *vc)
+{
+    struct nmofi_link *link = peer->link;
+    if (link)
+        return link;
+    if (!insert_address(peer) || !(link = link_new(peer)))
+        return NULL; /* no memory now: no room now */
+    link->vc = vc;
+    if (!nm_send_first(link)) {
+        nm_link_free(link);
+        return NULL;
+    }
+    peer->link = link;
+    return link;
+}
+
+void nm_link_break(struct nmofi_link *link, const char *fmt, ...)
+{
+    struct nmofi *nm = link->nm;
+    char why[160], at[NMOFI_TEXT] = "";
+    va_list ap;
+    if (link->lost)
+        return;
+    link->lost = true;
+    va_start(ap, fmt);
+    vsnprintf(why, sizeof why, fmt, ap);
+    va_end(ap);
+    list_push_back(&nm->broken, &link->broken);
+    ch3_channel_unsent(&nm->channel, 1); /* somebody must poll */
+    if (!link->peer) /* it had been closed here already */
+        return;
+    nm->stats.lost++;
+    nm_addr_text(nm, &link->peer->name, at, sizeof at);
+    log_msg(nm->opts.log, LOG_LEVEL_ERROR, "connection to process %016llx at %s (%s) is lost: %s",
+            (unsigned long long)link->uid, at, nm->info->fabric_attr->prov_name, why);
+}
+
+static void drop_waiting(struct nmofi_link *link)
+{
+    struct list_node *node;
+    while ((node = list_pop_front(&link->waiting)) != NULL)
+        nm_tx_put(link->nm, LIST_ENTRY(node, struct nm_tx, node));
+    nm_unstall(link);
+}
+
+void nm_link_report_broken(struct nmofi *nm)
+{
+    struct list_node *node;
+    while ((node = list_pop_front(&nm->broken)) != NULL) {
+        struct nmofi_link *link = LIST_ENTRY(node, struct nmofi_link, broken);
+        ch3_channel_unsent(&nm->channel, -1);
+        drop_waiting(link);
+        nm_reach_end(link);
+        nm_rma_abandon(link, MRMA_ERR_PROC_FAILED);
+        if (link->peer)
+            ch3_vc_lost(link->vc);
+    }
+}
+
+void nm_link_free(struct nmofi_link *link)
+{
+    struct nmofi *nm = link->nm;
+    drop_waiting(link);
+    nm_reach_end(link);
+    if (list_node_queued(&link->owing))
+        list_remove(&link->owing);
+    if (list_node_queued(&link->broken)) {
+        list_remove(&link->broken);
+        ch3_channel_unsent(&nm->channel, -1);
+    }
+    if (link->from)
+        nm_from_free(nm, link->from);
+    if (link->peer)
+        link->peer->link = NULL;
+    list_remove(&link->node);
+    nm->stats.links--;
+    nm->stats.link_bytes -= sizeof *link;
+    free(link);
+}
+
+void nm_link_reap(struct nmofi *nm)
+{
+    LIST_EACH_SAFE(it, &nm->links) {
+        struct nmofi_link *link = LIST_ENTRY(it, struct nmofi_link, node);
+        if (!link->peer && !link->under_way && list_empty(&link->natives) && list_empty(&link->waiting) &&
+            !list_node_queued(&link->broken)) {
+            nm_link_free(link);
+            nm->closing--;
+        }
+    }
+}
+
+/* It had closed its side and comes again: ours starts anew, too. */
+void nm_link_restart(struct nmofi_link *link)
+{
+    link->from = NULL;
+    link->seq = 0;
+    link->due = 0;
+    link->credits = NM_WINDOW;
+    if (!link->lost && !nm_send_first(link))
+        nm_link_break(link, "no memory to greet it again");
+}
+
+void nm_link_disconnect(struct ch3_channel *ch, struct ch3_vc *vc)
+{
+    struct nmofi *nm = nm_of(ch);
+    struct nmofi_peer *peer = ch3_vc_channel_data(vc);
+    struct nmofi_link *link = peer->link;
+    if (!link)
+        return;
+    if (link->from) { /* what comes from now on is unknown, and dropped */
+        nm_from_free(nm, link->from);
+        link->from = NULL;
+    }
+    peer->link = NULL;
+    link->peer = NULL;
+    link->vc = NULL;
+    nm->closing++;
+    if (!link->lost)
+        (void)nm_send_last(link);
+}
+

@@ -1,0 +1,195 @@
+/*
+ * msg.c - sending: packets in transmit buffers, and the few messages of the
+ * netmod's own.
+ *
+ * What the provider does not take (it connects, or its queue is full) waits in its link,
+ * in order, and while anything waits nothing overtakes it: reserve gives no room.
+ */
+#include <string.h>
+
+#include "base/clock.h"
+#include "netmod/ofi/ofi.h"
+
+static void stall(struct nmofi_link *link)
+{
+    if (list_node_queued(&link->stalled))
+        return;
+    link->nm->stats.provider_stalls++;
+    link->stalled_since = clock_monotonic_ns();
+    link->retry_at = link->stalled_since;
+    list_push_back(&link->nm->stalled, &link->stalled);
+    ch3_channel_unsent(&link->nm->channel, 1);
+}
+
+void nm_unstall(struct nmofi_link *link)
+{
+    if (!list_node_queued(&link->stalled))
+        return;
+    list_remove(&link->stalled);
+    ch3_channel_unsent(&link->nm->channel, -1);
+}
+
+/* Hand a message to the provider. false: not now. */
+static bool transmit(struct nmofi_link *link, struct nm_tx *tx)
+{
+    struct nmofi *nm = link->nm;
+    const bool inject = tx->len <= nm->inject_max && !link->closing;
+    ssize_t ret = inject ? fi_inject(nm->ep, tx->bytes, tx->len, link->addr)
+                         : fi_send(nm->ep, tx->bytes, tx->len, tx->desc, link->addr, &tx->op);
+    if (ret == -FI_EAGAIN)
+        return false;
+    nm->stats.sent++;
+    nm->stats.injected += inject;
+    if (!ret && !inject) {
+        link->under_way++;
+        return true;
+    }
+    nm_tx_put(nm, tx);
+    if (ret)
+        nm_link_break(link, "cannot send: %s", fi_strerror((int)-ret));
+    return true;
+}
+
+/* The header of the next message; what is due goes with it. */
+static struct nm_hdr next_header(struct nmofi_link *link, enum nm_kind kind, size_t len)
+{
+    const struct nm_hdr hdr = {.token = link->token,
+                               .kind = (uint8_t)kind,
+                               .version = NM_VERSION,
+                               .seq = link->seq++,
+                               .credits = (uint16_t)link->due,
+                               .len = (uint16_t)len};
+    link->due = 0;
+    return hdr;
+}
+
+/* len bytes are behind the place of the header. */
+static void send_buffer(struct nmofi_link *link, struct nm_tx *tx, enum nm_kind kind, size_t len)
+{
+    const struct nm_hdr hdr = next_header(link, kind, len);
+    memcpy(tx->bytes, &hdr, sizeof hdr);
+    memset(tx->bytes + sizeof hdr + len, 0, nm_pad(len) - len);
+    tx->len = (uint32_t)(sizeof hdr + nm_pad(len));
+    tx->link = link;
+    if (!list_empty(&link->waiting) || !transmit(link, tx)) {
+        list_push_back(&link->waiting, &tx->node);
+        stall(link);
+    }
+}
+
+void *nm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
+{
+    struct nmofi *nm = nm_of(ch);
+    struct nmofi_peer *peer = ch3_vc_channel_data(vc);
+    struct nmofi_link *link = nm_link_get(peer, vc);
+    if (!link || link->lost || !list_empty(&link->waiting))
+        return NULL;
+    if (link->from && link->from->bye) {
+        nm_link_break(link, "it has closed the connection");
+        return NULL;
+    }
+    if (nm_cost(len) > link->credits) {
+        nm->stats.credit_stalls++;
+        return NULL;
+    }
+    struct nm_tx *tx = nm_tx_get(nm, sizeof(struct nm_hdr) + nm_pad(len));
+    if (!tx) {
+        nm->stats.buffer_stalls++;
+        return NULL;
+    }
+    nm->reserved = tx;
+    return tx->bytes + sizeof(struct nm_hdr);
+}
+
+void nm_commit(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
+{
+    struct nmofi *nm = nm_of(ch);
+    struct nmofi_link *link = ((struct nmofi_peer *)ch3_vc_channel_data(vc))->link;
+    struct nm_tx *tx = nm->reserved;
+    nm->reserved = NULL;
+    if (!len) {
+        nm_tx_put(nm, tx);
+        return;
+    }
+    link->credits -= nm_cost(len);
+    send_buffer(link, tx, NM_DATA, len);
+}
+
+bool nm_send_bare(struct nmofi_link *link, enum nm_kind kind)
+{
+    struct nm_tx *tx = NULL;
+    if (link->lost || !list_empty(&link->waiting) || !(tx = nm_tx_get(link->nm, sizeof(struct nm_hdr))))
+        return false;
+    send_buffer(link, tx, kind, 0);
+    return true;
+}
+
+bool nm_send_first(struct nmofi_link *link)
+{
+    struct nm_tx *tx = nm_tx_get(link->nm, sizeof(struct nm_hello));
+    if (!tx)
+        return false;
+    memcpy(tx->bytes + sizeof(struct nm_hdr), &link->nm->opts.uid, sizeof link->nm->opts.uid);
+    send_buffer(link, tx, NM_HELLO, sizeof link->nm->opts.uid);
+    return true;
+}
+
+/* Not injected: that it has left tells that all before has. */
+bool nm_send_last(struct nmofi_link *link)
+{
+    struct nm_tx *tx = nm_tx_get(link->nm, sizeof(struct nm_hdr));
+    if (!tx)
+        return false;
+    link->closing = true;
+    send_buffer(link, tx, NM_BYE, 0);
+    return true;
+}
+
+static bool push_link(struct nmofi_link *link)
+{
+    bool moved = false;
+    struct list_node *node;
+    while (!link->lost && (node = list_first(&link->waiting)) != NULL) {
+        struct nm_tx *tx = LIST_ENTRY(node, struct nm_tx, node);
+        list_remove(node);
+        if (!transmit(link, tx)) {
+            list_push_front(&link->waiting, node);
+            return moved;
+        }
+        moved = true;
+    }
+    nm_unstall(link);
+    return moved;
+}
+
+/* The longer it lasts the rarer the attempts: a provider may connect anew for each. */
+bool nm_push(struct nmofi *nm, uint64_t now)
+{
+    bool moved = false;
+    LIST_EACH_SAFE(it, &nm->stalled) {
+        struct nmofi_link *link = LIST_ENTRY(it, struct nmofi_link, stalled);
+        if (now >= link->retry_at && push_link(link)) {
+            moved = true;
+            link->stalled_since = now;
+        }
+        if (!list_node_queued(it))
+            continue;
+        if (now >= link->retry_at)
+            link->retry_at = now + (now - link->stalled_since) / 8;
+        nm_reach_poll(link, now);
+    }
+    return moved;
+}
+
+void nm_give_credits(struct nmofi *nm)
+{
+    LIST_EACH_SAFE(it, &nm->owing) {
+        struct nmofi_link *link = LIST_ENTRY(it, struct nmofi_link, owing);
+        if (link->due >= NM_WINDOW / 2 && !link->lost) {
+            if (!nm_send_bare(link, NM_CREDIT))
+                continue;
+            nm->stats.credit_messages++;
+        }
+        list_remove(it);
+    }
+}

@@ -1,0 +1,178 @@
+/*
+ * nmofi.c - the netmod as a whole: open, peers, close, and its table of functions.
+ */
+#include "netmod/ofi/nmofi.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "netmod/ofi/ofi.h"
+
+enum { NATIVE_MIN_SOFTWARE = 64 * 1024, NATIVE_MIN_HARDWARE = 8 * 1024 };
+#define LINGER_NS UINT64_C(1000000000)
+
+static const struct ch3_channel_ops nm_ops = {.name = "ofi",
+                                              .reserve = nm_reserve,
+                                              .commit = nm_commit,
+                                              .poll = nm_poll,
+                                              .pending = nm_pending,
+                                              .disconnect = nm_link_disconnect,
+                                              .wait_fd = nm_wait_fd,
+                                              .wait_begin = nm_wait_begin,
+                                              .probe = nm_probe,
+                                              .mem_register = nm_mem_register,
+                                              .mem_release = nm_mem_release,
+                                              .native = nm_native};
+
+struct ch3_channel *nmofi_channel(struct nmofi *nm) { return &nm->channel; }
+const struct nmofi_stats *nmofi_get_stats(const struct nmofi *nm) { return &nm->stats; }
+const char *nmofi_describe(const struct nmofi *nm) { return nm->text; }
+void nmofi_get_name(const struct nmofi *nm, struct nmofi_name *name) { *name = nm->name; }
+
+static const char *some(const char *text)
+{
+    return text && text[0] ? text : NULL;
+}
+
+static void init(struct nmofi *nm, const struct nmofi_opts *opts)
+{
+    nm->opts = *opts;
+    nm->opts.provider = some(opts->provider);
+    nm->opts.interface = some(opts->interface);
+    nm->wait_fd = -1;
+    struct list *const lists[] = {&nm->secrets, &nm->links,      &nm->stalled,    &nm->owing,    &nm->broken,
+                                  &nm->strangers, &nm->tx_free[0], &nm->tx_free[1], &nm->tx_slabs, &nm->rma_free};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        list_init(lists[i]);
+    map_init(&nm->from);
+}
+
+/* What was given from outside is not looked at again. */
+static void describe(struct nmofi *nm)
+{
+    char at[NMOFI_TEXT] = "";
+    nm_addr_text(nm, &nm->name, at, sizeof at);
+    snprintf(nm->text, sizeof nm->text, "%s, %s, %.80s", nm->info->fabric_attr->prov_name,
+             nm->info->domain_attr->name, at);
+    nm->opts.provider = nm->opts.interface = NULL;
+}
+
+static void release(struct nmofi *nm)
+{
+    if (nm->ep)
+        fi_close(&nm->ep->fid);
+    nm_buf_end(nm);
+    nm_rma_end(nm);
+    nm_fabric_close(nm);
+    map_fini(&nm->from);
+    free(nm);
+}
+
+static void announce_native(struct nmofi *nm)
+{
+    if (!(nm->info->caps & FI_RMA) || nm->opts.native == NMOFI_NATIVE_OFF)
+        return;
+    nm->channel.caps |= CH3_CAP_NATIVE;
+    if (nm->info->tx_attr->msg_order & nm->info->rx_attr->msg_order & FI_ORDER_SAW)
+        nm->channel.caps |= CH3_CAP_NATIVE_ORDERED;
+    nm->channel.native_max = nm->info->ep_attr->max_msg_size;
+    nm->channel.native_min = nm->software ? NATIVE_MIN_SOFTWARE : NATIVE_MIN_HARDWARE;
+}
+
+int nmofi_open(const struct nmofi_opts *opts, struct nmofi **out)
+{
+    struct nmofi *nm = calloc(1, sizeof *nm);
+    if (!nm)
+        return log_fail(opts->log, MRMA_ERR_NO_MEM, "no memory for the network");
+    init(nm, opts);
+    int err = nm_fabric_open(nm);
+    if (!err)
+        err = nm_addr_name(nm);
+    if (!err)
+        err = nm_rx_start(nm);
+    if (err) {
+        release(nm);
+        return err;
+    }
+    describe(nm);
+    nm->channel = (struct ch3_channel){.ops = &nm_ops, .caps = CH3_CAP_PROBE};
+    if (nm->wait_fd >= 0)
+        nm->channel.caps |= CH3_CAP_WAIT;
+    announce_native(nm);
+    *out = nm;
+    return MRMA_SUCCESS;
+}
+
+int nmofi_add_secret(struct nmofi *nm, const unsigned char secret[NMOFI_SECRET_BYTES])
+{
+    LIST_EACH(it, &nm->secrets)
+        if (memcmp(LIST_ENTRY(it, struct nm_secret, node)->key, secret, NMOFI_SECRET_BYTES) == 0)
+            return MRMA_SUCCESS;
+    struct nm_secret *s = calloc(1, sizeof *s);
+    if (!s)
+        return log_fail(nm->opts.log, MRMA_ERR_NO_MEM, "no memory for a secret");
+    memcpy(s->key, secret, NMOFI_SECRET_BYTES);
+    list_push_front(&nm->secrets, &s->node);
+    return MRMA_SUCCESS;
+}
+
+int nmofi_peer_init(struct nmofi *nm, struct nmofi_peer *peer, uint64_t uid, const struct nmofi_name *name,
+                    const unsigned char secret[NMOFI_SECRET_BYTES])
+{
+    if (name->format != nm->name.format || name->protocol != nm->name.protocol || name->len != nm->name.len)
+        return log_fail(nm->opts.log, MRMA_ERR_OTHER,
+                        "process %016llx is on another kind of network than this one (%s); "
+                        "MPIRMA_OFI_PROVIDER and MPIRMA_OFI_INTERFACE choose one for all",
+                        (unsigned long long)uid, nm->text);
+    *peer = (struct nmofi_peer){
+        .nm = nm, .uid = uid, .token = nm_token(secret, nm->opts.uid, uid), .addr = FI_ADDR_UNSPEC, .name = *name};
+    return MRMA_SUCCESS;
+}
+
+static bool all_has_left(const struct nmofi *nm)
+{
+    LIST_EACH(it, &nm->links) {
+        const struct nmofi_link *link = LIST_ENTRY(it, struct nmofi_link, node);
+        if (!link->lost && (link->under_way || !list_empty(&link->waiting)))
+            return false;
+    }
+    return true;
+}
+
+/* What still arrives has no receiver any more. */
+static void linger(struct nmofi *nm)
+{
+    const uint64_t end = clock_monotonic_ns() + LINGER_NS;
+    while (!all_has_left(nm) && clock_monotonic_ns() < end) {
+        (void)nm_poll(&nm->channel);
+        sched_yield();
+    }
+    if (!all_has_left(nm))
+        log_msg(nm->opts.log, LOG_LEVEL_WARN, "network: closed while messages waited to leave");
+}
+
+void nmofi_close(struct nmofi *nm)
+{
+    struct list_node *node;
+    size_t cursor = 0;
+    void *from;
+    linger(nm);
+    fi_close(&nm->ep->fid);
+    nm->ep = NULL;
+    while ((node = list_first(&nm->links)) != NULL) {
+        struct nmofi_link *link = LIST_ENTRY(node, struct nmofi_link, node);
+        nm_rma_forget(link);
+        nm_link_free(link);
+    }
+    while (map_next(&nm->from, &cursor, NULL, &from)) {
+        nm_from_free(nm, from);
+        cursor = 0;
+    }
+    while ((node = list_pop_front(&nm->secrets)) != NULL)
+        free(LIST_ENTRY(node, struct nm_secret, node));
+    release(nm);
+}

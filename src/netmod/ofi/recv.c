@@ -1,0 +1,224 @@
+/*
+ * recv.c - what has arrived: whose it is, whether its turn has come, and what it is.
+ *
+ * Nothing of a message is read before its token is known, or, of a HELLO, computed
+ * from a secret and the uids. What fails is counted, reported (the first few) and
+ * dropped; the connection below stays, since who sent it is not known.
+ *
+ * A peer may say hello before find knows it (it has left the bootstrap's exchange
+ * earlier than we). What it sends then waits in early, like what arrives before
+ * its turn; both are bounded by its credits, because nothing is given back before
+ * it is delivered.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "netmod/ofi/ofi.h"
+
+struct nm_early {
+    struct list_node node;
+    uint16_t seq;
+    _Alignas(8) unsigned char bytes[]; /* header and all */
+};
+
+static void refuse(struct nmofi *nm, const char *what, size_t len)
+{
+    if (nm->stats.dropped++ < NM_REPORTED)
+        log_msg(nm->opts.log, LOG_LEVEL_WARN, "network: a message of %zu bytes is dropped: %s", len, what);
+}
+
+static void stranger_no_more(struct nmofi *nm, struct nm_from *from)
+{
+    if (!list_node_queued(&from->stranger))
+        return;
+    list_remove(&from->stranger);
+    ch3_channel_unsent(&nm->channel, -1);
+}
+
+void nm_from_free(struct nmofi *nm, struct nm_from *from)
+{
+    struct list_node *node;
+    while ((node = list_pop_front(&from->early)) != NULL)
+        free(LIST_ENTRY(node, struct nm_early, node));
+    stranger_no_more(nm, from);
+    (void)map_del(&nm->from, from->token);
+    nm->stats.link_bytes -= sizeof *from;
+    free(from);
+}
+
+static void take_credits(struct nmofi_link *link, uint16_t credits)
+{
+    if (credits > NM_WINDOW - link->credits) {
+        nm_link_break(link, "it returns more credits than it was given");
+        return;
+    }
+    link->credits += credits;
+}
+
+static void deliver(struct nmofi_link *link, const struct nm_hdr *hdr)
+{
+    struct nmofi *nm = link->nm;
+    link->due += nm_cost(hdr->len);
+    if (link->due >= NM_WINDOW / 2 && !list_node_queued(&link->owing))
+        list_push_back(&nm->owing, &link->owing);
+    nm->events++;
+    nm->channel.deliver(link->vc, hdr + 1, hdr->len);
+}
+
+/* A message whose turn it is, of a peer that is known. */
+static void accept(struct nm_from *from, const struct nm_hdr *hdr)
+{
+    struct nmofi_link *link = from->link;
+    from->seq++;
+    if (link->lost)
+        return;
+    take_credits(link, hdr->credits);
+    switch (hdr->kind) {
+    case NM_DATA:
+        deliver(link, hdr);
+        break;
+    case NM_BYE:
+        from->bye = true;
+        break;
+    case NM_RESET:
+        nm_link_break(link, "it has given the connection up");
+        break;
+    default: /* HELLO, CREDIT, PROBE: all is said */
+        break;
+    }
+}
+
+static bool keep(struct nm_from *from, const struct nm_hdr *hdr, size_t len)
+{
+    const uint32_t cost = nm_cost(hdr->len);
+    struct nm_early *early = NULL;
+    if (from->early_units + cost > 2 * NM_WINDOW || !(early = malloc(sizeof *early + len)))
+        return false;
+    early->seq = hdr->seq;
+    memcpy(early->bytes, hdr, len);
+    from->early_units += cost;
+    struct list_node *before = &from->early.head;
+    LIST_EACH(it, &from->early) {
+        if ((int16_t)(LIST_ENTRY(it, struct nm_early, node)->seq - hdr->seq) > 0)
+            break;
+        before = it;
+    }
+    list_insert_after(before, &early->node);
+    return true;
+}
+
+static void accept_early(struct nm_from *from)
+{
+    struct list_node *node;
+    while ((node = list_first(&from->early)) != NULL) {
+        struct nm_early *early = LIST_ENTRY(node, struct nm_early, node);
+        const struct nm_hdr *hdr = (const void *)early->bytes;
+        if (early->seq != from->seq)
+            return;
+        list_remove(node);
+        from->early_units -= nm_cost(hdr->len);
+        accept(from, hdr);
+        free(early);
+    }
+}
+
+static void handle(struct nmofi *nm, struct nm_from *from, const struct nm_hdr *hdr, size_t len)
+{
+    if (from->link && hdr->seq == from->seq) {
+        accept(from, hdr);
+        accept_early(from);
+        return;
+    }
+    const uint16_t ahead = (uint16_t)(hdr->seq - from->seq);
+    if (ahead < 4 * NM_WINDOW && keep(from, hdr, len))
+        return;
+    refuse(nm, "its number is wrong", len);
+    if (from->link) {
+        (void)nm_send_bare(from->link, NM_RESET);
+        nm_link_break(from->link, "messages are missing");
+    }
+}
+
+/* Does the layer above know it by now? */
+static bool meet(struct nmofi *nm, struct nm_from *from)
+{
+    struct ch3_vc *vc = nm->opts.find(nm->opts.ctx, from->uid);
+    struct nmofi_peer *peer = vc ? ch3_vc_channel_data(vc) : NULL;
+    struct nmofi_link *link = peer ? nm_link_get(peer, vc) : NULL;
+    if (!link)
+        return false;
+    if (link->from)
+        nm_from_free(nm, link->from); /* it had said bye, or has lost its memory: it starts anew */
+    link->from = from;
+    link->vc = vc;
+    from->link = link;
+    stranger_no_more(nm, from);
+    return true;
+}
+
+void nm_meet_strangers(struct nmofi *nm)
+{
+    LIST_EACH_SAFE(it, &nm->strangers) {
+        struct nm_from *from = LIST_ENTRY(it, struct nm_from, stranger);
+        if (meet(nm, from))
+            accept_early(from);
+    }
+}
+
+static bool genuine(struct nmofi *nm, uint64_t token, uint64_t uid)
+{
+    LIST_EACH(it, &nm->secrets)
+        if (nm_token(LIST_ENTRY(it, struct nm_secret, node)->key, uid, nm->opts.uid) == token)
+            return true;
+    return false;
+}
+
+static struct nm_from *greet(struct nmofi *nm, const struct nm_hello *hello)
+{
+    struct nm_from *from = map_get(&nm->from, hello->hdr.token);
+    if (from && from->link && !from->bye) {
+        nm_link_break(from->link, "it has started anew");
+        return NULL;
+    }
+    if (from) {
+        if (from->link)
+            nm_link_restart(from->link);
+        nm_from_free(nm, from);
+    }
+    from = calloc(1, sizeof *from);
+    if (!from || map_put(&nm->from, hello->hdr.token, from, NULL)) {
+        free(from);
+        return NULL;
+    }
+    from->token = hello->hdr.token;
+    from->uid = hello->uid;
+    list_init(&from->early);
+    nm->stats.link_bytes += sizeof *from;
+    if (!meet(nm, from)) {
+        list_push_back(&nm->strangers, &from->stranger);
+        ch3_channel_unsent(&nm->channel, 1);
+    }
+    return from;
+}
+
+void nm_received(struct nmofi *nm, const unsigned char *bytes, size_t len)
+{
+    const struct nm_hdr *hdr = (const void *)bytes;
+    nm->stats.received++;
+    if (len < sizeof *hdr) {
+        refuse(nm, "too short", len);
+        return;
+    }
+    struct nm_from *from = map_get(&nm->from, hdr->token);
+    const bool hello = hdr->kind == NM_HELLO && len == sizeof(struct nm_hello);
+    if (!hello && !from)
+        refuse(nm, "its sender is not of this job", len);
+    else if (hello && !genuine(nm, hdr->token, ((const struct nm_hello *)(const void *)bytes)->uid))
+        refuse(nm, "its sender does not know the job's secret", len);
+    else if (hdr->version != NM_VERSION || !hdr->kind || hdr->kind >= NM_KINDS ||
+             len != sizeof *hdr + nm_pad(hdr->len) || hdr->len > CH3_PACKET_MAX ||
+             (hdr->kind == NM_DATA) != (hdr->len && !hello) || (hdr->kind == NM_HELLO) != hello)
+        refuse(nm, "malformed", len);
+    else if ((from = hello ? greet(nm, (const void *)bytes) : from) != NULL)
+        handle(nm, from, hdr, len);
+}

@@ -1,0 +1,176 @@
+/*
+ * rma.c - puts and gets of the provider's own, and the memory they reach.
+ *
+ * An operation's caller may be told that it failed (the connection is lost) before
+ * the provider has let go of it: so the provider knows a struct nm_rma, which
+ * outlives the caller's object.
+ *
+ * Keys are chosen here where the provider allows it: 64 random bits, since whoever
+ * can connect and knows the key reaches the memory.
+ */
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "base/err.h"
+#include "netmod/ofi/ofi.h"
+
+enum { NM_RMA_MAX = 256 /* under way, all peers */ };
+
+struct nm_rma {
+    struct nm_op op; /* first */
+    struct list_node node; /* in its link's natives, or free */
+    struct nmofi_link *link;
+    struct ch3_native *native; /* NULL: the caller has been told */
+    struct fid_mr *mr;         /* of the local memory, where the provider asks for it */
+};
+
+struct ch3_mem {
+    struct fid_mr *mr;
+};
+
+static struct nm_rma *rma_get(struct nmofi *nm)
+{
+    struct list_node *node = list_pop_front(&nm->rma_free);
+    if (node)
+        return LIST_ENTRY(node, struct nm_rma, node);
+    if (nm->nrma >= NM_RMA_MAX)
+        return NULL;
+    struct nm_rma *rma = calloc(1, sizeof *rma);
+    if (!rma)
+        return NULL;
+    nm->nrma++;
+    rma->op.kind = NM_OP_RMA;
+    return rma;
+}
+
+static void rma_put(struct nmofi *nm, struct nm_rma *rma)
+{
+    if (rma->mr)
+        fi_close(&rma->mr->fid);
+    rma->mr = NULL;
+    rma->native = NULL;
+    list_push_front(&nm->rma_free, &rma->node);
+}
+
+/* The queue says that the provider has done with it. */
+void nm_rma_done(struct nmofi *nm, struct nm_op *op, int err)
+{
+    struct nm_rma *rma = (struct nm_rma *)(void *)op;
+    struct ch3_native *native = rma->native;
+    struct nmofi_link *link = rma->link;
+    list_remove(&rma->node);
+    rma_put(nm, rma);
+    nm->events++;
+    if (err)
+        nm_link_break(link, "a put or get did not arrive: %s", fi_strerror(err));
+    if (native)
+        native->done(native, err ? MRMA_ERR_PROC_FAILED : MRMA_SUCCESS);
+}
+
+void nm_rma_abandon(struct nmofi_link *link, int err)
+{
+    LIST_EACH_SAFE(it, &link->natives) {
+        struct nm_rma *rma = LIST_ENTRY(it, struct nm_rma, node);
+        struct ch3_native *native = rma->native;
+        rma->native = NULL;
+        if (native)
+            native->done(native, err);
+    }
+}
+
+static ssize_t start(struct nmofi *nm, struct nm_rma *rma, const struct ch3_native *op)
+{
+    void *desc = rma->mr ? fi_mr_desc(rma->mr) : NULL;
+    const fi_addr_t to = rma->link->addr;
+    if (!op->put)
+        return fi_read(nm->ep, op->local, op->len, desc, to, op->remote, op->key, &rma->op);
+    const struct iovec iov = {op->local, op->len};
+    const struct fi_rma_iov rma_iov = {op->remote, op->len, op->key};
+    const struct fi_msg_rma msg = {.msg_iov = &iov, .desc = &desc, .iov_count = 1, .addr = to,
+                                   .rma_iov = &rma_iov, .rma_iov_count = 1, .context = &rma->op};
+    return fi_writemsg(nm->ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE);
+}
+
+int nm_native(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_native *op)
+{
+    struct nmofi *nm = nm_of(ch);
+    struct nmofi_link *link = nm_link_get(ch3_vc_channel_data(vc), vc);
+    if (link && link->lost)
+        return MRMA_ERR_PROC_FAILED;
+    struct nm_rma *rma = link && list_empty(&link->waiting) ? rma_get(nm) : NULL;
+    if (!rma)
+        return MRMA_AGAIN;
+    rma->link = link;
+    if ((nm->info->domain_attr->mr_mode & FI_MR_LOCAL) &&
+        fi_mr_reg(nm->domain, op->local, op->len, op->put ? FI_WRITE : FI_READ, 0, 0, 0, &rma->mr, NULL)) {
+        rma->mr = NULL;
+        rma_put(nm, rma);
+        return MRMA_ERR_NO_MEM;
+    }
+    const ssize_t ret = start(nm, rma, op);
+    if (ret) {
+        rma_put(nm, rma);
+        if (ret == -FI_EAGAIN)
+            return MRMA_AGAIN;
+        nm_link_break(link, "cannot put or get: %s", fi_strerror((int)-ret));
+        return MRMA_ERR_PROC_FAILED;
+    }
+    rma->native = op;
+    list_push_back(&link->natives, &rma->node);
+    *(op->put ? &nm->stats.native_puts : &nm->stats.native_gets) += 1;
+    nm->stats.native_bytes += op->len;
+    return MRMA_SUCCESS;
+}
+
+int nm_mem_register(struct ch3_channel *ch, void *base, size_t len, struct ch3_mem_key *key, struct ch3_mem **out)
+{
+    struct nmofi *nm = nm_of(ch);
+    const int mode = nm->info->domain_attr->mr_mode;
+    uint64_t random = 0;
+    struct ch3_mem *mem = calloc(1, sizeof *mem);
+    if (!mem)
+        return MRMA_ERR_NO_MEM;
+    if (getrandom(&random, sizeof random, 0) != sizeof random) {
+        free(mem);
+        return log_fail(nm->opts.log, MRMA_ERR_OTHER, "no random numbers for a memory key");
+    }
+    int ret = fi_mr_reg(nm->domain, base, len, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, random, 0, &mem->mr, NULL);
+    if (!ret && (mode & FI_MR_ENDPOINT)) {
+        ret = fi_mr_bind(mem->mr, &nm->ep->fid, 0);
+        if (!ret)
+            ret = fi_mr_enable(mem->mr);
+        if (ret)
+            fi_close(&mem->mr->fid);
+    }
+    if (ret) {
+        free(mem);
+        return log_fail(nm->opts.log, ret == -FI_ENOMEM ? MRMA_ERR_NO_MEM : MRMA_ERR_OTHER,
+                        "libfabric: %zu bytes cannot be registered: %s", len, fi_strerror(-ret));
+    }
+    *key = (struct ch3_mem_key){fi_mr_key(mem->mr), mode & FI_MR_VIRT_ADDR ? (uint64_t)(uintptr_t)base : 0};
+    *out = mem;
+    return MRMA_SUCCESS;
+}
+
+void nm_mem_release(struct ch3_channel *ch, struct ch3_mem *mem)
+{
+    (void)ch;
+    fi_close(&mem->mr->fid);
+    free(mem);
+}
+
+void nm_rma_end(struct nmofi *nm)
+{
+    struct list_node *node;
+    while ((node = list_pop_front(&nm->rma_free)) != NULL)
+        free(LIST_ENTRY(node, struct nm_rma, node));
+}
+
+/* The endpoint is closed: nothing comes back any more. */
+void nm_rma_forget(struct nmofi_link *link)
+{
+    struct list_node *node;
+    nm_rma_abandon(link, MRMA_ERR_PROC_FAILED);
+    while ((node = list_pop_front(&link->natives)) != NULL)
+        rma_put(link->nm, LIST_ENTRY(node, struct nm_rma, node));
+}
