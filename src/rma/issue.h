@@ -49,10 +49,10 @@ int issue_post(struct win *w, struct rma_target *t);
 int issue_fence(struct win *w);      /* may wait */
 int issue_complete(struct win *w);   /* may wait */
 int issue_lock_begin(struct win *w, struct rma_target *t); /* may wait */
-/* Before this thread locks one more target: wait until the lock that it took last is granted, if that
- * was not even asked for. So locks are acquired in the order of the calls, and programs that take
- * several in rank order can't deadlock. May wait. */
-int issue_lock_settle(struct win *w);
+/* Before this thread locks one more target, in whatever window: wait until the lock that it took last
+ * is granted, if that was not even asked for. So locks are acquired in the order of the calls, and
+ * programs that take several in an order of their own can't deadlock. May wait. */
+int issue_lock_settle(struct rma *r);
 int issue_lock_end(struct win *w, struct rma_target *t);   /* may wait */
 int issue_unlock_all(struct win *w); /* may wait */
 /* t NULL: all targets. local: only until buffers may be reused. May wait. */

@@ -26,13 +26,13 @@ static bool lock_settled(void *arg)
     return !lock_pending(pt) || pt->win->packet_err;
 }
 
-int issue_lock_settle(struct win *w)
+int issue_lock_settle(struct rma *r)
 {
     int err = MRMA_SUCCESS;
-    rma_enter(w->rma);
-    struct pkt_target *pt = w->lock_due;
-    if (pt && pthread_equal(w->lock_due_by, pthread_self())) {
-        w->lock_due = NULL;
+    rma_enter(r);
+    struct pkt_target *pt = r->lock_due;
+    if (pt && pthread_equal(r->lock_due_by, pthread_self())) {
+        r->lock_due = NULL;
         if (lock_pending(pt)) {
             pkt_target_touch(pt);
             err = pkt_ask_open(pt);
@@ -40,7 +40,7 @@ int issue_lock_settle(struct win *w)
                 err = pkt_wait(pt, lock_settled, "the window's lock");
         }
     }
-    rma_leave(w->rma);
+    rma_leave(r);
     return err;
 }
 
@@ -56,7 +56,7 @@ int issue_lock_begin(struct win *w, struct rma_target *t)
         pt->lock = t->lock == WIN_LOCK_NOCHECK ? PKT_LOCK_NONE : PKT_LOCK_DUE;
     }
     if (pt && pt->lock == PKT_LOCK_DUE) {
-        struct pkt_target *due = w->lock_due;
+        struct pkt_target *due = r->lock_due;
         bool taken = due && due != pt && lock_pending(due); /* by another thread's lock */
         if (w->flavor == WIN_ALLOCATE_SHARED || taken) {
             pkt_target_touch(pt);
@@ -64,8 +64,8 @@ int issue_lock_begin(struct win *w, struct rma_target *t)
             if (!err)
                 err = pkt_wait(pt, pkt_is_opened, "the window's lock");
         } else {
-            w->lock_due = pt;
-            w->lock_due_by = pthread_self();
+            r->lock_due = pt;
+            r->lock_due_by = pthread_self();
         }
     }
     rma_leave(r);

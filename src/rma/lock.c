@@ -107,7 +107,7 @@ int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
     bool nested = false;
     int err = t->lock == WIN_LOCK_NONE ? epoch_event(&w->epoch, EPOCH_EV_LOCK) : MRMA_ERR_RMA_SYNC;
     if (!err) {
-        nested = w->nlocks > 0 && w->npackets > 0;
+        nested = r->lock_due != NULL;
         if (w->nlocks++ == 0)
             win_next_gen(w);
         w->flush_quick = r->threads ? FLUSH_QUICK_NONE : FLUSH_QUICK_READY;
@@ -117,7 +117,7 @@ int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
     if (err)
         return err;
     if (nested)
-        err = issue_lock_settle(w);
+        err = issue_lock_settle(r);
     if (!err && !t->direct)
         err = issue_lock_begin(w, t);
     else if (!err && t->lock != WIN_LOCK_NOCHECK)

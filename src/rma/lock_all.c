@@ -108,10 +108,13 @@ int rma_lock_all(struct win *w, int asserts)
         w->flush_quick = r->threads || w->strict ? FLUSH_QUICK_NONE : FLUSH_QUICK_ALL;
         win_next_gen(w);
     }
+    const bool settle = r->lock_due != NULL;
     rma_leave(r);
     if (unlikely(w->strict) && !err && (err = strict_lock_all(w, w->all_nocheck)) != MRMA_SUCCESS)
         forget_lock_all(w);
     if (err || w->all_nocheck)
+        return err;
+    if (settle && (err = issue_lock_settle(r)) != MRMA_SUCCESS)
         return err;
     if (!none_blocked(w->lead))
         err = rma_wait_until(w, &(struct rma_wait){.done = none_blocked, .arg = w->lead,

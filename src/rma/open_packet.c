@@ -164,6 +164,9 @@ void issue_free_target(struct rma_target *t)
     origin_fail(t->pkt, MRMA_ERR_PROC_FAILED); /* the window ends without it: nothing will come */
     if (list_node_queued(&t->pkt->touched))
         list_remove(&t->pkt->touched);
+    struct rma *r = t->pkt->win->rma;
+    if (r->lock_due == t->pkt)
+        r->lock_due = NULL;
     free(t->pkt->buf);
     free(t->pkt);
     t->pkt = NULL;

@@ -155,8 +155,6 @@ struct win {
     bool ring_puts;       /* some direct targets are kernel-assisted: small puts to them go by packet */
     bool ring_takes;      /* this process is such a target */
     struct win_slot *private_slots;
-    struct pkt_target *lock_due; /* the one packet lock that may be pending; guarded by the engine's lock */
-    pthread_t lock_due_by;       /* the thread that took it */
 
     uint32_t phase;       /* fences passed */
     bool fence_closing;   /* MPI_Win_fence sends what ends the phase */
@@ -205,6 +203,8 @@ struct rma {
     uint32_t nwins;
     struct list lock_wins; /* windows whose lockq is not empty */
     _Atomic int nlock_wins;
+    struct pkt_target *lock_due; /* the one packet lock that may be pending; guarded by the lock */
+    pthread_t lock_due_by;       /* the thread that took it */
     struct map requests;   /* struct origin_req by number */
     uint32_t next_request;
     struct rma_stats stats;
