@@ -1,9 +1,7 @@
 /*
  * fabric.c - see fabric.h.
  *
- * Locations: word 0 says what it is, word 1 is the address (of the memory, or of
- * a struct segment). Records: word 0 the fabric rank, word 1 the node. Locks: a
- * process's mem_lock for its allocations and maps; a segment's own count.
+ * Records: word 0 the fabric rank, word 1 the node. Memory is memory.c's.
  */
 #include "fabric.h"
 
@@ -16,25 +14,6 @@
 #include "base/err.h"
 #include "rma/handlers.h"
 #include "rma/progress.h"
-
-enum { LOC_MEMORY = 1, LOC_SEGMENT };
-
-struct allocation {
-    struct list_node link;
-    char *at;
-    size_t size;
-};
-
-/* Shared by all who map it; the last to unmap frees it. */
-struct segment {
-    char *base;
-    size_t size;
-    _Atomic int refs;
-};
-
-struct mapping {
-    struct segment *segment; /* NULL: plain memory */
-};
 
 void fabric_fail(const char *file, int line, const char *what)
 {
@@ -57,138 +36,14 @@ void fabric_watchdog(unsigned seconds)
     alarm(seconds);
 }
 
-static void *zeroed(size_t align, size_t size)
-{
-    const size_t whole = (size + align - 1) / align * align;
-    void *at = aligned_alloc(align, whole ? whole : align);
-    FABRIC_CHECK(at);
-    memset(at, 0, whole);
-    return at;
-}
-
-/* ---- memory ---- */
-
-static int mem_alloc(void *ctx, size_t size, size_t align, void **out)
-{
-    struct fabric_proc *p = ctx;
-    struct allocation *a = calloc(1, sizeof *a);
-    FABRIC_CHECK(a);
-    a->size = size;
-    a->at = zeroed(align < MRMA_CACHE_LINE ? MRMA_CACHE_LINE : align, size);
-    pthread_mutex_lock(&p->mem_lock);
-    list_push_back(&p->mem, &a->link);
-    pthread_mutex_unlock(&p->mem_lock);
-    *out = a->at;
-    return MRMA_SUCCESS;
-}
-
-static struct allocation *find_allocation(struct fabric_proc *p, const char *at, size_t len)
-{
-    LIST_EACH(node, &p->mem)
-    {
-        struct allocation *a = LIST_ENTRY(node, struct allocation, link);
-        if (at >= a->at && at <= a->at + a->size && len <= (size_t)(a->at + a->size - at))
-            return a;
-    }
-    return NULL;
-}
-
-static void mem_free(void *ctx, void *ptr)
-{
-    struct fabric_proc *p = ctx;
-    pthread_mutex_lock(&p->mem_lock);
-    struct allocation *a = NULL;
-    LIST_EACH(node, &p->mem)
-        if (LIST_ENTRY(node, struct allocation, link)->at == (char *)ptr)
-            a = LIST_ENTRY(node, struct allocation, link);
-    FABRIC_CHECK(a);
-    list_remove(&a->link);
-    pthread_mutex_unlock(&p->mem_lock);
-    free(a->at);
-    free(a);
-}
-
-static bool mem_find(void *ctx, const void *ptr, size_t len, struct rma_mem_loc *loc)
-{
-    struct fabric_proc *p = ctx;
-    pthread_mutex_lock(&p->mem_lock);
-    const bool found = find_allocation(p, ptr, len) != NULL;
-    pthread_mutex_unlock(&p->mem_lock);
-    if (found)
-        *loc = (struct rma_mem_loc){{LOC_MEMORY, (uint64_t)(uintptr_t)ptr}};
-    return found;
-}
-
-static struct mapping *new_mapping(struct fabric_proc *p, struct segment *seg)
-{
-    struct mapping *m = calloc(1, sizeof *m);
-    FABRIC_CHECK(m);
-    m->segment = seg;
-    pthread_mutex_lock(&p->mem_lock);
-    p->nmaps++;
-    pthread_mutex_unlock(&p->mem_lock);
-    return m;
-}
-
-static int mem_map(void *ctx, const struct rma_mem_loc *loc, void **out, void **handle)
-{
-    struct segment *seg = NULL;
-    FABRIC_CHECK(loc->word[0] == LOC_MEMORY || loc->word[0] == LOC_SEGMENT);
-    *out = (void *)(uintptr_t)loc->word[1];
-    if (loc->word[0] == LOC_SEGMENT) {
-        seg = *out;
-        atomic_fetch_add_explicit(&seg->refs, 1, memory_order_relaxed);
-        *out = seg->base;
-    }
-    *handle = new_mapping(ctx, seg);
-    return MRMA_SUCCESS;
-}
-
-static void mem_unmap(void *ctx, void *handle)
-{
-    struct fabric_proc *p = ctx;
-    struct mapping *m = handle;
-    if (m->segment && atomic_fetch_sub_explicit(&m->segment->refs, 1, memory_order_acq_rel) == 1) {
-        free(m->segment->base);
-        free(m->segment);
-    }
-    free(m);
-    pthread_mutex_lock(&p->mem_lock);
-    p->nmaps--;
-    pthread_mutex_unlock(&p->mem_lock);
-}
-
-static int segment_create(void *ctx, size_t size, void **base, void **handle, struct rma_mem_loc *loc)
-{
-    struct segment *seg = calloc(1, sizeof *seg);
-    FABRIC_CHECK(seg);
-    seg->size = size;
-    seg->base = zeroed((size_t)sysconf(_SC_PAGESIZE), size);
-    atomic_init(&seg->refs, 1);
-    *base = seg->base;
-    *handle = new_mapping(ctx, seg);
-    *loc = (struct rma_mem_loc){{LOC_SEGMENT, (uint64_t)(uintptr_t)seg}};
-    return MRMA_SUCCESS;
-}
-
-static int segment_commit(void *ctx, void *handle, size_t offset, size_t len)
-{
-    const struct segment *seg = ((struct mapping *)handle)->segment;
-    (void)ctx;
-    FABRIC_CHECK(seg && offset <= seg->size && len <= seg->size - offset);
-    return MRMA_SUCCESS;
-}
-
 void *fabric_mem_alloc(struct fabric_proc *p, size_t size)
 {
-    void *at;
-    FABRIC_CHECK(mem_alloc(p, size, MRMA_CACHE_LINE, &at) == MRMA_SUCCESS);
-    return at;
+    return sim_memory_alloc(&p->memory, size);
 }
 
 void fabric_mem_free(struct fabric_proc *p, void *ptr)
 {
-    mem_free(p, ptr);
+    sim_memory_free(&p->memory, ptr);
 }
 
 /* ---- processes ---- */
@@ -230,7 +85,7 @@ static int peer_connect(void *ctx, struct rma_peer *peer)
     struct fabric_peer *fp = (struct fabric_peer *)peer;
     if (fp->ring)
         return MRMA_SUCCESS;
-    fp->ring = zeroed(MRMA_CACHE_LINE, sizeof *fp->ring);
+    fp->ring = sim_zeroed(MRMA_CACHE_LINE, sizeof *fp->ring);
     const struct heap_loc loc = {.offset = (uint64_t)(uintptr_t)fp->ring};
     rma_enter(&p->rma);
     int err = shm_channel_connect(&fp->shm, p->record.word[0] + 1, fp->ring, &loc);
@@ -395,7 +250,7 @@ void fabric_barrier(struct fabric_proc *p)
 static void init_peers(struct fabric_proc *p)
 {
     const int n = p->fabric->opts.nproc;
-    p->peers = zeroed(MRMA_CACHE_LINE, (size_t)n * sizeof *p->peers);
+    p->peers = sim_zeroed(MRMA_CACHE_LINE, (size_t)n * sizeof *p->peers);
     for (int i = 0; i < n; i++) {
         struct fabric_peer *fp = &p->peers[i];
         struct procseg *seg = p->fabric->procs[i].seg;
@@ -415,13 +270,6 @@ static void init_peers(struct fabric_proc *p)
 static void init_env(struct fabric_proc *p)
 {
     p->env = (struct rma_env){.ctx = p,
-                              .mem_alloc = mem_alloc,
-                              .mem_free = mem_free,
-                              .mem_find = mem_find,
-                              .mem_map = mem_map,
-                              .mem_unmap = mem_unmap,
-                              .segment_create = segment_create,
-                              .segment_commit = segment_commit,
                               .record = &p->record,
                               .peer_get = peer_get,
                               .peer_connect = peer_connect,
@@ -434,6 +282,7 @@ static void init_env(struct fabric_proc *p)
                               .agent_event = &p->seg->agent_event,
                               .polling = &p->seg->polling,
                               .stripes = p->seg->stripes};
+    sim_memory_env(&p->env);
 }
 
 static void init_proc(struct fabric *f, int rank)
@@ -449,11 +298,10 @@ static void init_proc(struct fabric *f, int rank)
     p->record.word[0] = (uint64_t)rank;
     p->record.word[1] = o->per_node ? (uint64_t)(rank / o->per_node) : 0;
     p->random = (o->seed ? o->seed : 1) * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)rank + 1;
-    pthread_mutex_init(&p->mem_lock, NULL);
-    list_init(&p->mem);
+    sim_memory_init(&p->memory);
     init_env(p);
     init_peers(p);
-    p->shm = zeroed(MRMA_CACHE_LINE, sizeof *p->shm);
+    p->shm = sim_zeroed(MRMA_CACHE_LINE, sizeof *p->shm);
     const struct shm_channel_env env = {.ctx = p, .map = ring_map, .find = vc_find};
     shm_channel_init(p->shm, p->seg, &env, &p->log);
     p->shm->channel.deliver = ch3_deliver;
@@ -468,12 +316,12 @@ struct fabric *fabric_new(const struct fabric_opts *opts)
     struct fabric *f = calloc(1, sizeof *f);
     FABRIC_CHECK(f && opts->nproc > 0 && opts->nproc <= FABRIC_MAX);
     f->opts = *opts;
-    f->procs = zeroed(MRMA_CACHE_LINE, (size_t)opts->nproc * sizeof *f->procs);
+    f->procs = sim_zeroed(MRMA_CACHE_LINE, (size_t)opts->nproc * sizeof *f->procs);
     f->boots = calloc((size_t)opts->nproc, sizeof *f->boots);
     f->world = fabric_comm_new(opts->nproc);
     FABRIC_CHECK(f->boots);
     for (int i = 0; i < opts->nproc; i++) {
-        f->procs[i].seg = zeroed(MRMA_CACHE_LINE, sizeof(struct procseg));
+        f->procs[i].seg = sim_zeroed(MRMA_CACHE_LINE, sizeof(struct procseg));
         atomic_init(&f->procs[i].seg->event.light, !opts->no_light && event_light_register());
         fabric_comm_boot(f->world, i, &f->boots[i]);
     }
@@ -497,8 +345,7 @@ static void check_nothing_left(const struct fabric_proc *p)
     for (uint32_t i = 0; i < p->rma.nwins; i++)
         FABRIC_CHECK(!p->rma.wins[i]);
     FABRIC_CHECK(map_count(&p->rma.requests) == 0);
-    FABRIC_CHECK(list_empty(&p->mem));
-    FABRIC_CHECK(p->nmaps == 0);
+    FABRIC_CHECK(sim_memory_empty(&p->memory));
     for (int i = 0; i < p->fabric->opts.nproc; i++)
         FABRIC_CHECK(p->peers[i].peer.refs == 0);
 }
@@ -515,7 +362,7 @@ void fabric_free(struct fabric *f)
             free(p->peers[k].ring);
         }
         rma_fini(&p->rma);
-        pthread_mutex_destroy(&p->mem_lock);
+        sim_memory_fini(&p->memory);
         free(p->shm);
         free(p->peers);
     }

@@ -27,8 +27,8 @@
 
 #include "base/boot.h"
 #include "base/conf.h"
-#include "base/list.h"
 #include "ch3/ch3.h"
+#include "memory.h"
 #include "rma/win.h"
 #include "shm/channel.h"
 
@@ -61,6 +61,7 @@ struct fabric_peer {
 };
 
 struct fabric_proc {
+    struct sim_memory memory; /* first: the environment's ctx */
     struct fabric *fabric;
     int rank;             /* in the fabric; windows over a fabric_comm may differ */
     struct log log;
@@ -74,9 +75,6 @@ struct fabric_proc {
     struct rma rma;
     struct fabric_peer *peers; /* nproc */
     uint64_t random;
-    pthread_mutex_t mem_lock;
-    struct list mem;           /* allocations, of mem_alloc */
-    int nmaps;                 /* maps not yet unmapped (under mem_lock) */
     pthread_t agent;
     _Atomic bool agent_stop;
     _Atomic bool dead;         /* set by a test: env->peer_alive says so */

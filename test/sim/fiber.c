@@ -1,0 +1,108 @@
+/*
+ * fiber.c - see fiber.h. A context is made by makecontext, entered by swapcontext;
+ * the stack is mapped, so that what is never touched costs nothing.
+ */
+#include "fiber.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define FIBER_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FIBER_ASAN 1
+#endif
+#endif
+
+#ifdef FIBER_ASAN
+#include <sanitizer/common_interface_defs.h>
+#define START_SWITCH(save, bottom, size) __sanitizer_start_switch_fiber(save, bottom, size)
+#define FINISH_SWITCH(save, bottom, size) __sanitizer_finish_switch_fiber(save, bottom, size)
+#else
+#define START_SWITCH(save, bottom, size) ((void)(save), (void)(bottom), (void)(size))
+#define FINISH_SWITCH(save, bottom, size) ((void)(save), (void)(bottom), (void)(size))
+#endif
+
+struct fiber {
+    ucontext_t self, owner;
+    char *map; /* guard page, then the stack */
+    size_t page, stack;
+    void (*body)(void *arg);
+    void *arg;
+    bool ended;
+    void *fake, *owner_fake; /* AddressSanitizer's */
+    const void *owner_bottom;
+    size_t owner_size;
+};
+
+/* makecontext passes ints. */
+static void enter(unsigned high, unsigned low)
+{
+    struct fiber *f = (struct fiber *)(((uintptr_t)high << 32) | low);
+    FINISH_SWITCH(NULL, &f->owner_bottom, &f->owner_size);
+    f->body(f->arg);
+    f->ended = true;
+    START_SWITCH(NULL, f->owner_bottom, f->owner_size);
+    swapcontext(&f->self, &f->owner);
+    abort(); /* an ended fiber was resumed */
+}
+
+void fiber_restart(struct fiber *f, void (*body)(void *arg), void *arg)
+{
+    f->body = body;
+    f->arg = arg;
+    f->ended = false;
+    f->fake = NULL;
+    getcontext(&f->self);
+    f->self.uc_stack.ss_sp = f->map + f->page;
+    f->self.uc_stack.ss_size = f->stack;
+    f->self.uc_link = NULL;
+    const uintptr_t at = (uintptr_t)f;
+    makecontext(&f->self, (void (*)(void))(void *)enter, 2, (unsigned)(at >> 32), (unsigned)at);
+}
+
+struct fiber *fiber_new(size_t stack, void (*body)(void *arg), void *arg)
+{
+    struct fiber *f = calloc(1, sizeof *f);
+    if (!f)
+        return NULL;
+    f->page = (size_t)sysconf(_SC_PAGESIZE);
+    f->stack = (stack + f->page - 1) / f->page * f->page;
+    f->map = mmap(NULL, f->page + f->stack, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (f->map == MAP_FAILED || mprotect(f->map, f->page, PROT_NONE) != 0) {
+        if (f->map != MAP_FAILED)
+            munmap(f->map, f->page + f->stack);
+        free(f);
+        return NULL;
+    }
+    fiber_restart(f, body, arg);
+    return f;
+}
+
+void fiber_free(struct fiber *f)
+{
+    if (!f)
+        return;
+    munmap(f->map, f->page + f->stack);
+    free(f);
+}
+
+bool fiber_resume(struct fiber *f)
+{
+    START_SWITCH(&f->owner_fake, f->map + f->page, f->stack);
+    swapcontext(&f->owner, &f->self);
+    FINISH_SWITCH(f->owner_fake, NULL, NULL);
+    return f->ended;
+}
+
+void fiber_yield(struct fiber *f)
+{
+    START_SWITCH(&f->fake, f->owner_bottom, f->owner_size);
+    swapcontext(&f->self, &f->owner);
+    FINISH_SWITCH(f->fake, &f->owner_bottom, &f->owner_size);
+}

@@ -1,0 +1,41 @@
+/*
+ * fiber.h - a thread of control with a stack of its own that runs only when it is
+ * resumed, and until it yields. One owner (the scheduler) resumes; fibers don't
+ * resume each other.
+ *
+ * AddressSanitizer is told of every switch. ThreadSanitizer is not: a simulation has
+ * one thread, so programs skip themselves there (FIBER_SUPPORTED is 0).
+ */
+#ifndef MRMA_TEST_SIM_FIBER_H
+#define MRMA_TEST_SIM_FIBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#if defined(__SANITIZE_THREAD__)
+#define FIBER_SUPPORTED 0
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define FIBER_SUPPORTED 0
+#endif
+#endif
+#ifndef FIBER_SUPPORTED
+#define FIBER_SUPPORTED 1
+#endif
+
+struct fiber;
+
+/* stack: bytes, rounded up to pages; a guard page is below. NULL: no memory. */
+struct fiber *fiber_new(size_t stack, void (*body)(void *arg), void *arg);
+/* Also one that has not come to its end: what is on its stack is just dropped. */
+void fiber_free(struct fiber *f);
+
+/* Run it until it yields or ends; true: it has ended. */
+bool fiber_resume(struct fiber *f);
+/* Back to who resumed it. Only in f itself. */
+void fiber_yield(struct fiber *f);
+
+/* Start it anew, with another body, after its end. */
+void fiber_restart(struct fiber *f, void (*body)(void *arg), void *arg);
+
+#endif

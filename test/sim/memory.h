@@ -1,0 +1,40 @@
+/*
+ * memory.h - the memory functions of struct rma_env on plain memory, for processes
+ * that are threads or fibers of one test process: "mapping" returns the owner's
+ * pointer. Everything given out is listed, so that a test can see what was left.
+ *
+ * rma_env.ctx must point to a struct sim_memory: make it the first member.
+ */
+#ifndef MRMA_TEST_SIM_MEMORY_H
+#define MRMA_TEST_SIM_MEMORY_H
+
+#include <pthread.h>
+#include <stddef.h>
+
+#include "base/list.h"
+#include "rma/env.h"
+
+struct sim_memory {
+    pthread_mutex_t lock;
+    struct list allocations;
+    int nmaps;    /* maps not yet unmapped */
+    size_t bytes; /* in allocations */
+};
+
+void sim_memory_init(struct sim_memory *m);
+/* Frees what is left: nothing, of a process that came to its orderly end. */
+void sim_memory_fini(struct sim_memory *m);
+/* Has everything been given back? */
+int sim_memory_empty(const struct sim_memory *m);
+
+/* mem_alloc to segment_commit of env. */
+void sim_memory_env(struct rma_env *env);
+
+/* MPI_Alloc_mem's and MPI_Free_mem's. */
+void *sim_memory_alloc(struct sim_memory *m, size_t size);
+void sim_memory_free(struct sim_memory *m, void *ptr);
+
+/* Zeroed and aligned; for free(). Aborts where there is none. */
+void *sim_zeroed(size_t align, size_t size);
+
+#endif

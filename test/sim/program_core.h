@@ -1,0 +1,106 @@
+/*
+ * program_core.h - between program_plan.c, program_oracle.c and program_run.c.
+ */
+#ifndef MRMA_TEST_SIM_PROGRAM_CORE_H
+#define MRMA_TEST_SIM_PROGRAM_CORE_H
+
+#include "program.h"
+
+enum { PROG_SHARED = 64, PROG_MAX_OPS = 6000, PROG_EPOCHS = 4, PROG_LOCKS = 4 };
+
+enum prog_kind { OP_PUT, OP_GET, OP_ACC, OP_GET_ACC, OP_CAS, OP_SUM, OP_COUNTER, OP_KINDS };
+/* LOCKS: several at once. MIXED: one lock, or lock_all. SHARED: shared ones of both kinds, also NOCHECK. */
+enum prog_type { E_FENCE, E_PSCW, E_LOCKS, E_MIXED, E_SHARED, E_TYPES };
+enum prog_sync { S_NONE, S_FLUSH, S_FLUSH_LOCAL, S_FLUSH_ALL, S_FLUSH_LOCAL_ALL, S_SYNC, S_RELOCK, S_KINDS };
+
+/* Cells first, first + step, ... of the target; n of them, given as tcount elements of
+ * a type of n / tcount. */
+struct prog_op {
+    int origin, win, target;
+    enum prog_kind kind;
+    enum acc_op acc;
+    size_t first, step, n, tcount, origin_step;
+    uint64_t value;       /* what the origin's data is made of */
+    int64_t compare;      /* OP_CAS */
+    bool request, finish; /* by request, and waited for at once */
+    unsigned pause;
+    enum prog_sync sync;
+    int64_t *expected, *origin_buf, *result;
+    struct rma_req req;
+    struct dtype *ttype, *otype;
+    size_t next; /* operation of the same origin in this epoch */
+};
+
+struct prog_lock {
+    int win, target;
+    bool exclusive, nocheck;
+};
+
+/* What one process does in a passive epoch. */
+struct prog_passive {
+    bool all, all_nocheck; /* lock_all on all windows of the group; else: */
+    int n;
+    struct prog_lock locks[PROG_LOCKS];
+};
+
+struct prog_epoch {
+    bool idle;                           /* nobody issues anything */
+    bool test, nocheck;                  /* PSCW */
+    bool member[PROG_PROCS][PROG_PROCS]; /* PSCW: origin, target */
+    struct prog_passive passive[PROG_PROCS];
+    size_t first[PROG_PROCS]; /* operation of each origin, PROG_NONE */
+};
+#define PROG_NONE SIZE_MAX
+
+struct prog_group {
+    enum prog_type type;
+    bool wins[PROG_WINS]; /* that take part */
+    int nepochs;
+    struct prog_epoch epochs[PROG_EPOCHS];
+    /* Fences: one in front of each epoch and one behind the last. */
+    int asserts[PROG_EPOCHS + 1][PROG_PROCS];
+};
+
+struct prog_window {
+    enum win_flavor flavor;
+    uint32_t disp_unit;
+    bool empty[PROG_PROCS];            /* no memory here: operations without elements only */
+    int64_t *model[PROG_PROCS], *memory[PROG_PROCS];
+    struct win *win[PROG_PROCS];
+};
+
+struct prog {
+    struct prog_world *world;
+    struct prog_opts opts;
+    struct prog_stats *stats;
+    uint64_t random;
+    int nproc, nwins;
+    size_t cells;              /* of a window part */
+    struct prog_window wins[PROG_WINS];
+    unsigned char *use;        /* of lane cells in the present epoch: [origin][win][target][cell] */
+    struct prog_group group;
+    struct prog_op *ops;
+    size_t nops;
+    bool broken[PROG_PROCS];   /* a call has failed there: no more of them */
+};
+
+size_t prog_below(struct prog *p, size_t n);
+/* Element i of an origin's data. */
+int64_t prog_datum(uint64_t value, size_t i);
+
+/* program_plan.c: the next group, its operations and their outcome. */
+void prog_plan(struct prog *p);
+void prog_plan_free(struct prog *p);
+
+/* program_oracle.c: apply the operation to the model; fills expected. */
+void prog_compute(struct prog *p, struct prog_op *o);
+/* May the operation touch its cells now? Then they are marked. */
+bool prog_claim(struct prog *p, const struct prog_op *o);
+/* The origin's operations there are complete. */
+void prog_forget(struct prog *p, int origin, int win, int target);
+void prog_forget_all(struct prog *p);
+
+/* program_run.c: one process runs the group. */
+void prog_run_group(struct prog_actor *a, void *arg);
+
+#endif

@@ -1,0 +1,298 @@
+/*
+ * program_run.c - one process runs a group of epochs, by the calls of rma.h.
+ *
+ * Every call's outcome is looked at by went_on: an error ends the program, except, where
+ * processes may die, that one has; then this process makes no further call on windows.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "program_core.h"
+#include "rma/win.h"
+
+static struct prog *prog_of(const struct prog_actor *a)
+{
+    return a->world->prog;
+}
+
+static bool went_on(struct prog_actor *a, int err)
+{
+    struct prog *p = prog_of(a);
+    if (err) {
+        PROG_CHECK(p->opts.mortal && err == MRMA_ERR_PROC_FAILED);
+        p->broken[a->rank] = true;
+        p->stats->failed++;
+    }
+    return !err;
+}
+
+/* For functions that return whether to go on. */
+#define TRY(call)                    \
+    do {                             \
+        if (!went_on(a, (call)))     \
+            return false;            \
+    } while (0)
+
+/* ---- operations ---- */
+
+static struct dtype *strided(size_t n, size_t step)
+{
+    const struct dtype_run run = {.disp = 0, .len = step == 1 ? 8 * n : 8, .stride = (ptrdiff_t)(8 * step),
+                                  .n = step == 1 ? 1 : n};
+    const struct dtype form = {.size = 8 * n, .extent = (ptrdiff_t)(8 * n * step), .basic = ACC_I64,
+                               .elems = n, .runs = &run, .eruns = &run, .nruns = n != 0, .neruns = n != 0};
+    struct dtype *type;
+    PROG_CHECK(dtype_create(&form, &type) == MRMA_SUCCESS);
+    return type;
+}
+
+static bool wait_request(struct prog_actor *a, struct prog_op *o)
+{
+    while (!rma_req_done(&o->req)) {
+        rma_progress(a->rma);
+        a->world->yield(a);
+    }
+    return went_on(a, atomic_load(&o->req.err));
+}
+
+static struct rma_op describe(const struct prog *p, const struct prog_op *o)
+{
+    return (struct rma_op){.oaddr = o->origin_buf, .ocount = 1, .otype = o->otype,
+                           .raddr = o->result, .rcount = 1, .rtype = o->otype,
+                           .target = o->target,
+                           .disp = (int64_t)(o->first * 8 / p->wins[o->win].disp_unit),
+                           .tcount = o->tcount, .ttype = o->ttype};
+}
+
+static void make_buffers(struct prog_op *o)
+{
+    o->ttype = strided(o->n / o->tcount, o->step);
+    o->otype = strided(o->n, o->origin_step);
+    o->origin_buf = malloc((o->n * o->origin_step + 1) * 8);
+    o->result = malloc((o->n * o->origin_step + 1) * 8);
+    PROG_CHECK(o->origin_buf && o->result);
+    for (size_t i = 0; i < o->n; i++)
+        o->origin_buf[i * o->origin_step] = prog_datum(o->value, i);
+}
+
+/* Under the exclusive lock. */
+static bool increment(struct prog_actor *a, struct win *w, const struct prog_op *o, struct rma_op op)
+{
+    int64_t value = 0;
+    struct dtype *one = o->otype;
+    op.oaddr = op.raddr = &value;
+    op.otype = op.rtype = one;
+    TRY(rma_get(w, &op));
+    TRY(rma_flush(w, o->target));
+    value++;
+    TRY(rma_put(w, &op));
+    TRY(rma_flush(w, o->target));
+    return true;
+}
+
+static bool issue(struct prog_actor *a, struct prog_op *o)
+{
+    struct prog *p = prog_of(a);
+    struct win *w = p->wins[o->win].win[a->rank];
+    make_buffers(o);
+    struct rma_op op = describe(p, o);
+    if (o->pause)
+        a->world->pause(a, o->pause);
+    if (o->kind == OP_ACC || o->kind == OP_GET_ACC || o->kind == OP_SUM)
+        op.op = o->acc;
+    if (o->request) {
+        rma_req_init(&o->req);
+        op.req = &o->req;
+    }
+    switch (o->kind) {
+    case OP_PUT:
+        TRY(rma_put(w, &op));
+        break;
+    case OP_GET:
+        TRY(rma_get(w, &op));
+        break;
+    case OP_GET_ACC:
+        TRY(rma_get_accumulate(w, &op));
+        break;
+    case OP_CAS:
+        op.caddr = &o->compare;
+        TRY(rma_compare_and_swap(w, &op));
+        break;
+    case OP_COUNTER:
+        return increment(a, w, o, op);
+    default:
+        TRY(rma_accumulate(w, &op));
+    }
+    return !o->request || !o->finish || wait_request(a, o);
+}
+
+static bool relock(struct prog_actor *a, const struct prog_epoch *e)
+{
+    const struct prog_lock *l = &e->passive[a->rank].locks[0];
+    struct win *w = prog_of(a)->wins[l->win].win[a->rank];
+    TRY(rma_unlock(w, l->target));
+    TRY(rma_lock(w, l->exclusive, l->target, l->nocheck ? RMA_NOCHECK : 0));
+    return true;
+}
+
+static bool sync_after(struct prog_actor *a, const struct prog_epoch *e, const struct prog_op *o)
+{
+    struct win *w = prog_of(a)->wins[o->win].win[a->rank];
+    switch (o->sync) {
+    case S_FLUSH:
+        TRY(rma_flush(w, o->target));
+        break;
+    case S_FLUSH_LOCAL:
+        TRY(rma_flush_local(w, o->target));
+        break;
+    case S_FLUSH_ALL:
+        TRY(rma_flush_all(w));
+        break;
+    case S_FLUSH_LOCAL_ALL:
+        TRY(rma_flush_local_all(w));
+        break;
+    case S_SYNC:
+        TRY(rma_sync(w));
+        break;
+    case S_RELOCK:
+        return relock(a, e);
+    default:
+        break;
+    }
+    return true;
+}
+
+static bool run_ops(struct prog_actor *a, const struct prog_epoch *e)
+{
+    struct prog *p = prog_of(a);
+    for (size_t at = e->first[a->rank]; at != PROG_NONE; at = p->ops[at].next)
+        if (!issue(a, &p->ops[at]) || !sync_after(a, e, &p->ops[at]))
+            return false;
+    return true;
+}
+
+/* The epoch is over: what was fetched must be what it should. */
+static void check_ops(struct prog_actor *a, const struct prog_epoch *e)
+{
+    struct prog *p = prog_of(a);
+    for (size_t at = e->first[a->rank]; at != PROG_NONE && !p->opts.mortal; at = p->ops[at].next) {
+        struct prog_op *o = &p->ops[at];
+        if (o->request)
+            PROG_CHECK(rma_req_done(&o->req) && atomic_load(&o->req.err) == MRMA_SUCCESS);
+        for (size_t i = 0; i < o->n && (o->kind == OP_GET || o->kind == OP_GET_ACC || o->kind == OP_CAS); i++)
+            PROG_CHECK(o->result[i * o->origin_step] == o->expected[i]);
+    }
+}
+
+/* ---- epochs ---- */
+
+#define EACH_WIN(p, w)                        \
+    for (int w = 0; w < (p)->nwins; w++)      \
+        if ((p)->group.wins[w])
+
+static bool fence(struct prog_actor *a, int number)
+{
+    struct prog *p = prog_of(a);
+    EACH_WIN(p, w)
+        TRY(rma_fence(p->wins[w].win[a->rank], p->group.asserts[number][a->rank]));
+    return true;
+}
+
+static bool end_exposure(struct prog_actor *a, struct win *win, bool test)
+{
+    bool done = false;
+    if (!test) {
+        TRY(rma_wait(win));
+        return true;
+    }
+    while (!done) {
+        TRY(rma_test(win, &done));
+        if (!done)
+            a->world->yield(a);
+    }
+    return true;
+}
+
+static bool run_pscw(struct prog_actor *a, const struct prog_epoch *e)
+{
+    struct prog *p = prog_of(a);
+    const int asserts = e->nocheck ? RMA_NOCHECK : 0;
+    int origins[PROG_PROCS], targets[PROG_PROCS], norigins = 0, ntargets = 0;
+    for (int i = 0; i < p->nproc; i++) {
+        if (e->member[i][a->rank])
+            origins[norigins++] = i;
+        if (e->member[a->rank][i])
+            targets[ntargets++] = i;
+    }
+    EACH_WIN(p, w)
+        TRY(rma_post(p->wins[w].win[a->rank], origins, norigins, asserts));
+    if (e->nocheck)
+        a->world->rest(a); /* the posts come first, and all know it */
+    EACH_WIN(p, w)
+        TRY(rma_start(p->wins[w].win[a->rank], targets, ntargets, asserts));
+    if (!run_ops(a, e))
+        return false;
+    EACH_WIN(p, w)
+        TRY(rma_complete(p->wins[w].win[a->rank]));
+    EACH_WIN(p, w)
+        if (!end_exposure(a, p->wins[w].win[a->rank], e->test))
+            return false;
+    return true;
+}
+
+static bool run_passive(struct prog_actor *a, const struct prog_epoch *e)
+{
+    struct prog *p = prog_of(a);
+    const struct prog_passive *ps = &e->passive[a->rank];
+    EACH_WIN(p, w)
+        if (ps->all)
+            TRY(rma_lock_all(p->wins[w].win[a->rank], ps->all_nocheck ? RMA_NOCHECK : 0));
+    for (int i = 0; i < ps->n; i++) {
+        const struct prog_lock *l = &ps->locks[i];
+        TRY(rma_lock(p->wins[l->win].win[a->rank], l->exclusive, l->target, l->nocheck ? RMA_NOCHECK : 0));
+    }
+    if (!run_ops(a, e))
+        return false;
+    for (int i = 0; i < ps->n; i++) {
+        const struct prog_lock *l = &ps->locks[i];
+        TRY(rma_unlock(p->wins[l->win].win[a->rank], l->target));
+    }
+    EACH_WIN(p, w)
+        if (ps->all)
+            TRY(rma_unlock_all(p->wins[w].win[a->rank]));
+    return true;
+}
+
+static bool run_epochs(struct prog_actor *a)
+{
+    struct prog *p = prog_of(a);
+    struct prog_group *g = &p->group;
+    for (int i = 0; i < g->nepochs; i++) {
+        const struct prog_epoch *e = &g->epochs[i];
+        const bool on = g->type == E_FENCE  ? fence(a, i) && run_ops(a, e)
+                        : g->type == E_PSCW ? run_pscw(a, e)
+                                            : run_passive(a, e);
+        if (!on)
+            return false;
+        if (g->type != E_FENCE)
+            check_ops(a, e);
+    }
+    if (g->type == E_FENCE && !fence(a, g->nepochs))
+        return false;
+    for (int i = 0; g->type == E_FENCE && i < g->nepochs; i++)
+        check_ops(a, &g->epochs[i]);
+    return true;
+}
+
+void prog_run_group(struct prog_actor *a, void *arg)
+{
+    struct prog *p = arg;
+    if (p->broken[a->rank] || !run_epochs(a) || p->opts.mortal)
+        return;
+    if (p->group.type != E_FENCE && p->group.type != E_PSCW)
+        a->world->rest(a);
+    for (int w = 0; w < p->nwins; w++)
+        if (!p->wins[w].empty[a->rank])
+            PROG_CHECK(memcmp(p->wins[w].memory[a->rank], p->wins[w].model[a->rank], p->cells * 8) == 0);
+}

@@ -1,0 +1,328 @@
+/*
+ * sim.c - see sim.h: the processes, their environment and the host's collective.
+ *
+ * Records: word 0 the rank, word 1 the node. One simulation exists at a time: the
+ * library's clock is a function without an argument.
+ */
+#include "sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "rma/handlers.h"
+#include "rma/progress.h"
+#include "rma/stripe.h"
+#include "sim_core.h"
+
+enum { HANG_REPORT_S = 20 };
+
+static struct sim *current;
+
+static uint64_t virtual_clock(void)
+{
+    return current->now;
+}
+
+void sim_fail(const char *file, int line, const char *what)
+{
+    fprintf(stderr, "%s:%d: check failed: %s\n", file, line, what);
+    abort();
+}
+
+struct sim_proc *sim_proc(struct sim *s, int rank) { return &s->procs[rank]; }
+int sim_nproc(const struct sim *s) { return s->opts.nproc; }
+uint64_t sim_now(const struct sim *s) { return s->now; }
+uint64_t sim_events(const struct sim *s) { return s->events_done; }
+size_t sim_in_flight(const struct sim *s) { return s->flying; }
+
+/* ---- peers ---- */
+
+struct sim_peer *sim_peer_of(struct sim_proc *p, int rank)
+{
+    struct sim_peer *peer = map_get(&p->peers, (uint64_t)rank + 1);
+    if (peer)
+        return peer;
+    struct sim_proc *other = &p->sim->procs[rank];
+    peer = calloc(1, sizeof *peer);
+    SIM_CHECK(peer && map_put(&p->peers, (uint64_t)rank + 1, peer, NULL) == MRMA_SUCCESS);
+    p->sim->npeers++;
+    peer->owner = p;
+    peer->other = other;
+    list_init(&peer->flying);
+    list_node_init(&peer->lost_link);
+    const bool node = p->node == other->node;
+    peer->peer = (struct rma_peer){.uid = (uint64_t)rank + 1,
+                                   .pid = (int32_t)getpid(),
+                                   .self = rank == p->rank,
+                                   .node = rank == p->rank,
+                                   .cma = node && !p->sim->opts.no_cma,
+                                   .event = &other->event,
+                                   .agent_event = &other->agent_event,
+                                   .stripes = other->stripes};
+    ch3_vc_init(&peer->peer.vc, &p->ch3, &p->channel, peer, peer);
+    return peer;
+}
+
+static bool same_node(void *ctx, const struct rma_proc_record *rec)
+{
+    const struct sim_proc *p = ctx;
+    return rec->word[1] == p->record.word[1];
+}
+
+static unsigned record_cpus(void *ctx, const struct rma_proc_record *records, size_t stride, int n)
+{
+    const struct sim_proc *p = ctx;
+    (void)records, (void)stride, (void)n;
+    return p->sim->opts.cpus ? p->sim->opts.cpus : 1;
+}
+
+static int peer_get(void *ctx, const struct rma_proc_record *rec, bool node, struct rma_peer **out)
+{
+    struct sim_proc *p = ctx;
+    SIM_CHECK(rec->word[0] < (uint64_t)p->sim->opts.nproc);
+    struct sim_peer *peer = sim_peer_of(p, (int)rec->word[0]);
+    peer->peer.node |= node;
+    peer->peer.refs++;
+    *out = &peer->peer;
+    return MRMA_SUCCESS;
+}
+
+static void peer_put(void *ctx, struct rma_peer *peer)
+{
+    (void)ctx;
+    SIM_CHECK(peer->refs > 0);
+    peer->refs--;
+}
+
+static int peer_connect(void *ctx, struct rma_peer *peer)
+{
+    struct sim_proc *p = ctx;
+    if (peer->vc.state != CH3_VC_IDLE)
+        return MRMA_SUCCESS;
+    rma_enter(&p->rma);
+    SIM_CHECK(ch3_vc_event(&peer->vc, CH3_VC_CONNECT));
+    rma_leave(&p->rma);
+    return MRMA_SUCCESS;
+}
+
+/* On the node at once, of others when the news has come. */
+static bool peer_alive(void *ctx, struct rma_peer *peer)
+{
+    const struct sim_peer *sp = (const struct sim_peer *)peer;
+    (void)ctx;
+    return sp->owner->node == sp->other->node ? !sp->other->dead : !sp->lost;
+}
+
+/* The scheduler is the agent; a sleeper that never leaves makes every ring count. */
+static int agent_start(void *ctx)
+{
+    struct sim_proc *p = ctx;
+    atomic_store_explicit(&p->rma.concurrent, true, memory_order_relaxed);
+    if (!p->rma.agent)
+        atomic_fetch_add_explicit(&p->agent_event.sleepers, 1, memory_order_relaxed);
+    p->rma.agent = true;
+    return MRMA_SUCCESS;
+}
+
+/* ---- the host's collective ---- */
+
+static int comm_allgather(struct boot *boot, const void *mine, void *all, size_t len)
+{
+    struct sim_proc *p = boot->handle;
+    struct sim *s = p->sim;
+    if (s->slot_bytes < len) {
+        s->slots = realloc(s->slots, len * (size_t)s->opts.nproc);
+        s->slot_bytes = len;
+        SIM_CHECK(s->slots);
+    }
+    memcpy(s->slots + (size_t)p->rank * len, mine, len);
+    sim_meet(p, &s->boot_in);
+    memcpy(all, s->slots, len * (size_t)s->opts.nproc);
+    sim_meet(p, &s->boot_out);
+    return s->living < s->opts.nproc ? MRMA_ERR_OTHER : MRMA_SUCCESS;
+}
+
+static int comm_allmax(struct boot *boot, int mine, int *max)
+{
+    int *all = calloc((size_t)boot->nproc, sizeof *all);
+    SIM_CHECK(all);
+    const int err = comm_allgather(boot, &mine, all, sizeof mine);
+    *max = mine;
+    for (int i = 0; i < boot->nproc; i++)
+        if (all[i] > *max)
+            *max = all[i];
+    free(all);
+    return err;
+}
+
+/* ---- start and end ---- */
+
+static void init_proc(struct sim *s, int rank)
+{
+    const struct sim_opts *o = &s->opts;
+    struct sim_proc *p = &s->procs[rank];
+    char name[32];
+    p->sim = s;
+    p->rank = rank;
+    p->node = o->per_node ? rank / o->per_node : 0;
+    snprintf(name, sizeof name, "proc %d", rank);
+    log_init(&p->log, LOG_LEVEL_ERROR, o->quiet ? -1 : 2, name);
+    p->conf = (struct conf){.path = o->path, .progress = o->progress, .hang_report = HANG_REPORT_S};
+    p->record.word[0] = (uint64_t)rank;
+    p->record.word[1] = (uint64_t)p->node;
+    event_init(&p->event);
+    event_init(&p->agent_event);
+    sim_memory_init(&p->memory);
+    map_init(&p->peers);
+    list_init(&p->inbox);
+    list_init(&p->lost);
+    p->stripes = calloc(RMA_STRIPES, sizeof *p->stripes);
+    SIM_CHECK(p->stripes);
+    p->boot = (struct boot){
+        .rank = rank, .nproc = o->nproc, .allgather = comm_allgather, .allmax = comm_allmax, .handle = p};
+    p->env = (struct rma_env){.ctx = p,
+                              .record = &p->record,
+                              .peer_get = peer_get,
+                              .peer_connect = peer_connect,
+                              .peer_put = peer_put,
+                              .record_same_node = same_node,
+                              .record_cpus = record_cpus,
+                              .peer_alive = peer_alive,
+                              .agent_start = agent_start,
+                              .event = &p->event,
+                              .agent_event = &p->agent_event,
+                              .polling = &p->polling,
+                              .stripes = p->stripes,
+                              .idle = sim_idle};
+    sim_memory_env(&p->env);
+    p->channel.ops = &sim_channel_ops;
+    ch3_init(&p->ch3, &p->log, rma_handlers, &p->rma);
+    ch3_add_channel(&p->ch3, &p->channel);
+    rma_init(&p->rma, &p->log, &p->conf, &p->env, &p->ch3, virtual_clock, false);
+}
+
+struct sim *sim_new(const struct sim_opts *opts)
+{
+    struct sim *s = calloc(1, sizeof *s);
+    SIM_CHECK(s && opts->nproc > 0 && !current);
+    s->opts = *opts;
+    s->now = 1; /* to the library 0 means never */
+    s->random = opts->seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    s->living = opts->nproc;
+    s->procs = sim_zeroed(MRMA_CACHE_LINE, (size_t)opts->nproc * sizeof *s->procs);
+    current = s;
+    for (int i = 0; i < opts->nproc; i++)
+        init_proc(s, i);
+    return s;
+}
+
+static void check_nothing_left(const struct sim_proc *p)
+{
+    size_t cursor = 0;
+    uint64_t key;
+    void *peer;
+    for (uint32_t i = 0; i < p->rma.nwins; i++)
+        SIM_CHECK(!p->rma.wins[i]);
+    SIM_CHECK(map_count(&p->rma.requests) == 0);
+    SIM_CHECK(sim_memory_empty(&p->memory));
+    while (map_next(&p->peers, &cursor, &key, &peer))
+        SIM_CHECK(((struct sim_peer *)peer)->peer.refs == 0);
+}
+
+static void free_peers(struct sim_proc *p)
+{
+    size_t cursor = 0;
+    uint64_t key;
+    void *value;
+    while (map_next(&p->peers, &cursor, &key, &value)) {
+        struct sim_peer *peer = value;
+        if (list_node_queued(&peer->lost_link))
+            list_remove(&peer->lost_link);
+        free(peer);
+    }
+    map_fini(&p->peers);
+}
+
+static void drop_queues(struct sim_proc *p)
+{
+    size_t cursor = 0;
+    uint64_t key;
+    void *peer;
+    while (map_next(&p->peers, &cursor, &key, &peer))
+        ch3_vc_lost(&((struct sim_peer *)peer)->peer.vc);
+}
+
+void sim_free(struct sim *s)
+{
+    for (int i = 0; i < s->opts.nproc; i++) {
+        struct sim_proc *p = &s->procs[i];
+        if (!p->dead)
+            check_nothing_left(p);
+        drop_queues(p);
+    }
+    /* The engines of the dead give back here what an operating system would. */
+    for (int i = 0; i < s->opts.nproc; i++)
+        rma_fini(&s->procs[i].rma);
+    for (int i = 0; i < s->opts.nproc; i++)
+        sim_net_free(&s->procs[i]);
+    for (int i = 0; i < s->opts.nproc; i++) {
+        struct sim_proc *p = &s->procs[i];
+        free_peers(p);
+        fiber_free(p->fiber);
+        free(p->stripes);
+        sim_memory_fini(&p->memory);
+    }
+    SIM_CHECK(s->flying == 0 && s->message_bytes == 0);
+    free(s->procs);
+    free(s->events);
+    free(s->slots);
+    free(s);
+    current = NULL;
+}
+
+size_t sim_overhead(const struct sim *s)
+{
+    return s->message_bytes + s->room_events * sizeof *s->events +
+           s->npeers * (sizeof(struct sim_peer) - sizeof(struct rma_peer)) +
+           s->slot_bytes * (size_t)s->opts.nproc;
+}
+
+void sim_describe(struct sim *s)
+{
+    static const char *const states[] = {"has ended", "is about to run", "sleeps", "meets the others"};
+    for (int i = 0; i < s->opts.nproc; i++) {
+        const struct sim_proc *p = &s->procs[i];
+        char text[256];
+        fprintf(stderr, "  proc %d (node %d) %s, got somewhere at %.6f s, %s in its inbox, %s to send\n", i,
+                p->node, p->dead ? "is dead" : states[p->state], (double)p->since * 1e-9,
+                list_empty(&p->inbox) ? "nothing" : "something", ch3_unsent(&p->ch3) ? "something" : "nothing");
+        for (uint32_t k = 0; k < p->rma.nwins; k++)
+            if (p->rma.wins[k]) {
+                win_describe(p->rma.wins[k], -1, text, sizeof text);
+                fprintf(stderr, "    window %u: %s\n", k, text);
+            }
+    }
+}
+
+struct win *sim_win(struct sim_proc *p, enum win_flavor flavor, void *base, uint64_t size,
+                    uint32_t disp_unit)
+{
+    const struct win_spec spec = {.flavor = flavor,
+                                  .base = base,
+                                  .size = size,
+                                  .disp_unit = disp_unit,
+                                  .hints = win_hints_default(),
+                                  .boot = &p->boot};
+    struct win *w = NULL;
+    SIM_CHECK(win_create(&p->rma, &spec, &w) == MRMA_SUCCESS);
+    return w;
+}
+
+void sim_win_free(struct win *w)
+{
+    SIM_CHECK(win_free_begin(w) == MRMA_SUCCESS);
+    win_free_end(w);
+}

@@ -1,0 +1,193 @@
+/*
+ * simulate.c - random programs (program.h) on simulated processes (sim.h).
+ *
+ * A seed gives the machine (processes, nodes, paths, agents or polling, a good or a bad
+ * network) and the program. Nothing else decides anything: the same seed runs the same,
+ * event by event.
+ *
+ *   simulate                   what the test suite runs: fixed seeds, then fresh ones
+ *   simulate SEED [N]          N programs from SEED on
+ *   simulate -k SEED [N]       the same with a process that dies at a random moment
+ *
+ * A failure prints its seed and the command that runs it again.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "program.h"
+#include "sim.h"
+
+enum { FIXED = 400, FRESH = 200, DEATHS = 200 };
+#define DEATH_BOUND_NS UINT64_C(10000000000) /* by then every call has ended */
+
+static uint64_t running;
+static bool deaths;
+static struct prog_stats totals;
+
+/* ---- a world of simulated processes ---- */
+
+struct runner {
+    struct prog_world *world;
+    void (*body)(struct prog_actor *a, void *arg);
+    void *arg;
+};
+
+static void run_one(struct sim_proc *p, void *arg)
+{
+    struct runner *r = arg;
+    r->body(&r->world->actors[p->rank], r->arg);
+}
+
+static void world_run(struct prog_world *w, void (*body)(struct prog_actor *a, void *arg), void *arg)
+{
+    struct runner r = {w, body, arg};
+    sim_run(w->driver, run_one, &r);
+}
+
+static void world_pause(struct prog_actor *a, unsigned n)
+{
+    struct sim_proc *p = a->proc;
+    sim_compute(p, sim_below(p->sim, 1000 * (uint64_t)n));
+}
+
+static void world_yield(struct prog_actor *a) { sim_yield(a->proc); }
+static void world_rest(struct prog_actor *a) { sim_rest(a->proc); }
+
+static void make_world(struct prog_world *w, struct sim *s)
+{
+    *w = (struct prog_world){.nproc = sim_nproc(s), .run = world_run, .pause = world_pause,
+                             .yield = world_yield, .rest = world_rest, .driver = s};
+    for (int i = 0; i < w->nproc; i++) {
+        struct sim_proc *p = sim_proc(s, i);
+        w->actors[i] = (struct prog_actor){
+            .rank = i, .rma = &p->rma, .boot = &p->boot, .world = w, .proc = p};
+    }
+}
+
+/* ---- a program ---- */
+
+static uint64_t mixed(uint64_t *state, uint64_t n)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (*state >> 33) % n;
+}
+
+static struct sim_opts machine(uint64_t seed, uint64_t *state)
+{
+    static const size_t rooms[] = {CH3_PACKET_MAX, 2 * CH3_PACKET_MAX + 64, 0, 1 << 20};
+    struct sim_opts o = {.seed = seed, .quiet = deaths};
+    o.nproc = 2 + (int)mixed(state, PROG_PROCS - 1);
+    o.per_node = (int)mixed(state, 4); /* 0: one node */
+    o.path = mixed(state, 3) ? CONF_PATH_AUTO : CONF_PATH_SHM_PACKETS;
+    o.progress = mixed(state, 3) || deaths ? CONF_PROGRESS_AUTO : CONF_PROGRESS_POLL;
+    o.cpus = mixed(state, 2) ? 1 : 64;
+    o.no_cma = !mixed(state, 4);
+    o.refuse_percent = mixed(state, 2) ? 0 : (unsigned)mixed(state, 60);
+    o.delay_percent = mixed(state, 2) ? 0 : (unsigned)mixed(state, 60);
+    o.stall_permille = mixed(state, 3) ? 0 : (unsigned)mixed(state, 50);
+    o.room = rooms[mixed(state, 4)];
+    return o;
+}
+
+/* Returns how many events it took. */
+static uint64_t run_program(uint64_t seed)
+{
+    uint64_t state = seed ^ (deaths ? UINT64_C(0x6465617468) : 0), events;
+    for (int i = 0; i < 3; i++)
+        (void)mixed(&state, 2);
+    const struct sim_opts machine_opts = machine(seed, &state);
+    const bool large = !mixed(&state, 40);
+    const struct prog_opts opts = {.seed = state, .lane = large ? 20000 : 20 + mixed(&state, 400),
+                                   .groups = 1 + (int)mixed(&state, 4), .max_ops = 60,
+                                   .shared = machine_opts.per_node == 0 &&
+                                             machine_opts.path != CONF_PATH_SHM_PACKETS,
+                                   .mortal = deaths};
+    struct prog_world world;
+    struct sim *s = sim_new(&machine_opts);
+    running = seed;
+    make_world(&world, s);
+    prog_execute(&world, &opts, &totals);
+    events = sim_events(s);
+    sim_free(s);
+    return events;
+}
+
+static void on_abort(int sig)
+{
+    char text[128];
+    (void)sig;
+    const int len = snprintf(text, sizeof text, "failed with seed %llu; to repeat: test/sim/simulate %s%llu\n",
+                             (unsigned long long)running, deaths ? "-k " : "", (unsigned long long)running);
+    if (write(2, text, (size_t)len) < 0)
+        _exit(3);
+    signal(SIGABRT, SIG_DFL);
+    raise(SIGABRT);
+}
+
+static void run_programs(uint64_t first, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++)
+        (void)run_program(first + i);
+}
+
+/* ---- the suite ---- */
+
+static void test_fixed(void **state)
+{
+    (void)state;
+    run_programs(1, FIXED);
+    for (int i = 0; i < 5; i++)
+        assert_true(totals.epochs[i] > 0 && totals.asserts[i] + (i == 0) > 0);
+    for (int i = 0; i < 7; i++)
+        assert_true(totals.ops[i] > 0);
+    assert_true(totals.locks_nested && totals.zero && totals.requests);
+}
+
+static void test_fresh(void **state)
+{
+    const uint64_t first = (uint64_t)time(NULL) * 1000003;
+    (void)state;
+    printf("# fresh seeds %llu and the %d after it\n", (unsigned long long)first, FRESH - 1);
+    run_programs(first, FRESH);
+}
+
+/* The events depend on the seed alone. */
+static void test_replay(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        const uint64_t events = run_program(seed);
+        assert_int_equal(run_program(seed), events);
+        assert_true(events > 10);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fixed), cmocka_unit_test(test_replay),
+                                       cmocka_unit_test(test_fresh)};
+    signal(SIGABRT, on_abort);
+    if (!FIBER_SUPPORTED) {
+        printf("1..0 # SKIP ThreadSanitizer: a simulation has one thread\n");
+        return 0;
+    }
+    if (argc < 2)
+        return cmocka_run_group_tests_name("simulated programs", tests, NULL, NULL);
+    deaths = strcmp(argv[1], "-k") == 0;
+    argc -= deaths, argv += deaths;
+    const uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
+    const uint64_t n = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+    run_programs(first, n);
+    printf("%llu programs, no failure\n", (unsigned long long)n);
+    return 0;
+}
