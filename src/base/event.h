@@ -22,6 +22,19 @@
  * Either B sees C, and then seq is bumped and the futex woken, or (by the two
  * fences) D sees A. A wake between reading the ticket and the futex call changes
  * seq, so the call returns at once. Nothing is lost.
+ *
+ * One sleeper at a time may block in poll(2) instead, on descriptors of its own and
+ * on the event's doorbell (doorbell.h). It says so in polled before it announces
+ * itself, so the argument above holds for polled as for sleepers. A wake then rings
+ * as well, once until the sleeper has taken notice:
+ *
+ *   notifier                          sleeper, awake again
+ *   E: state = new (release)          G: empty the doorbell
+ *   F: rung was 0? then ring          H: rung = 0, then look at the state
+ *
+ * F and H exchange the value. F before H: H reads what F (or a later one) wrote and
+ * sees the state; the ring, if it comes after G, is an early wake next time. H before
+ * F: F reads 0 and rings into a doorbell that nobody empties before the next sleep.
  */
 #ifndef MRMA_BASE_EVENT_H
 #define MRMA_BASE_EVENT_H
@@ -29,11 +42,16 @@
 #include <stdbool.h>
 
 #include "base/atomic.h"
+#include "base/doorbell.h"
 
 struct event {
     _Atomic uint32_t seq;
-    _Atomic uint32_t sleepers;
-    _Atomic uint32_t light; /* notifiers need no fence */
+    _Atomic uint32_t sleepers; /* the one in poll(2) included */
+    _Atomic uint32_t light;  /* notifiers need no fence */
+    _Atomic uint32_t polled; /* one sleeper blocks in poll(2) */
+    _Atomic uint32_t rung;   /* and its doorbell has been rung */
+    uint32_t unused;
+    uint64_t bell;           /* doorbell id; set before polled ever is */
 };
 
 static inline void event_init(struct event *ev)
@@ -41,6 +59,9 @@ static inline void event_init(struct event *ev)
     atomic_init(&ev->seq, 0);
     atomic_init(&ev->sleepers, 0);
     atomic_init(&ev->light, 0);
+    atomic_init(&ev->polled, 0);
+    atomic_init(&ev->rung, 0);
+    ev->bell = 0;
 }
 
 /* Register this process for the light form; false: this system has none. */
@@ -66,6 +87,14 @@ static inline void event_leave(struct event *ev)
 
 /* Sleep until woken or timeout_ns passed (0: no limit). May return early. */
 void event_sleep(struct event *ev, uint32_t ticket, uint64_t timeout_ns);
+
+/* The same for the one sleeper that blocks in poll(2): event_enter_polled, a look at
+ * the condition, event_poll on the doorbell and n descriptors (until woken, one of them
+ * is readable, or timeout_ns passed; 0: no limit), and in any case event_leave_polled.
+ * bell: the one of ev. */
+uint32_t event_enter_polled(struct event *ev);
+void event_poll(const struct doorbell *bell, const int *fds, unsigned n, uint64_t timeout_ns);
+void event_leave_polled(struct event *ev);
 
 /* What stands between the state and the look at sleepers. */
 static inline void event_notify_fence(const struct event *ev)

@@ -7,8 +7,12 @@
  */
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/doorbell.h"
+#include "base/err.h"
 #include "base/event.h"
 #include "base_helper.h"
 #include "../sim/fabric.h"
@@ -117,6 +121,170 @@ static void test_handover_processes(void **state)
     munmap(p, sizeof *p);
 }
 
+/* The same, by poll(2) on the doorbell and on a descriptor that is never readable. */
+static void await_polled(struct event *ev, const struct doorbell *bell, int quiet, _Atomic uint32_t *word,
+                         uint32_t value)
+{
+    while (atomic_load_explicit(word, memory_order_acquire) != value) {
+        (void)event_enter_polled(ev);
+        if (atomic_load_explicit(word, memory_order_acquire) != value)
+            event_poll(bell, &quiet, 1, 0);
+        event_leave_polled(ev);
+    }
+}
+
+struct belled {
+    struct doorbell bell;
+    int pipe[2];
+};
+
+static void belled_open(struct belled *b, struct event *ev)
+{
+    struct log log;
+    log_init(&log, LOG_LEVEL_ERROR, 2, "test");
+    assert_int_equal(doorbell_open(&log, &b->bell), MRMA_SUCCESS);
+    assert_int_equal(pipe(b->pipe), 0);
+    ev->bell = b->bell.id;
+}
+
+static void belled_close(struct belled *b)
+{
+    doorbell_close(&b->bell);
+    close(b->pipe[0]);
+    close(b->pipe[1]);
+}
+
+static void test_poll_is_woken_by_its_descriptor(void **state)
+{
+    struct event ev;
+    struct belled b;
+    (void)state;
+    event_init(&ev);
+    belled_open(&b, &ev);
+    uint64_t start = clock_monotonic_ns();
+    (void)event_enter_polled(&ev);
+    event_poll(&b.bell, &b.pipe[0], 1, 20000000);
+    event_leave_polled(&ev);
+    assert_true(clock_monotonic_ns() - start >= 20000000);
+    assert_int_equal(write(b.pipe[1], "", 1), 1);
+    (void)event_enter_polled(&ev);
+    event_poll(&b.bell, &b.pipe[0], 1, 0); /* would hang if it slept */
+    event_leave_polled(&ev);
+    assert_int_equal(atomic_load(&ev.sleepers), 0);
+    assert_int_equal(atomic_load(&ev.polled), 0);
+    belled_close(&b);
+}
+
+/* Rings once, however often it is woken; and the doorbell is quiet afterwards. */
+static void test_one_ring_a_sleep(void **state)
+{
+    struct event ev;
+    struct belled b;
+    char byte;
+    (void)state;
+    event_init(&ev);
+    belled_open(&b, &ev);
+    event_wake(&ev); /* nobody blocks in poll: no ring */
+    assert_true(recv(b.bell.fd, &byte, 1, MSG_DONTWAIT) < 0);
+    (void)event_enter_polled(&ev);
+    for (int i = 0; i < 5; i++)
+        event_notify(&ev);
+    assert_true(recv(b.bell.fd, &byte, 1, MSG_DONTWAIT) >= 0);
+    assert_true(recv(b.bell.fd, &byte, 1, MSG_DONTWAIT) < 0);
+    event_leave_polled(&ev);
+    (void)event_enter_polled(&ev);
+    event_notify(&ev);
+    event_poll(&b.bell, NULL, 0, 0); /* would hang without a second ring */
+    event_leave_polled(&ev);
+    assert_true(recv(b.bell.fd, &byte, 1, MSG_DONTWAIT) < 0);
+    belled_close(&b);
+}
+
+/* One side blocks in poll, the other on the futex or in poll too. */
+static void play_polled(struct pair *p, struct belled *b, unsigned me)
+{
+    for (uint32_t i = me; i < HANDOVERS / 4; i += 2) {
+        await_polled(&p->ev[me], &b[me].bell, b[me].pipe[0], &p->turn, i);
+        atomic_store_explicit(&p->turn, i + 1, memory_order_release);
+        event_notify(&p->ev[!me]);
+    }
+}
+
+static void play_futex(struct pair *p, unsigned me)
+{
+    for (uint32_t i = me; i < HANDOVERS / 4; i += 2) {
+        await(&p->ev[me], &p->turn, i);
+        atomic_store_explicit(&p->turn, i + 1, memory_order_release);
+        event_notify(&p->ev[!me]);
+    }
+}
+
+static void handover_polled(bool both)
+{
+    struct pair *p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct belled b[2];
+    assert_ptr_not_equal(p, MAP_FAILED);
+    for (int i = 0; i < 2; i++)
+        belled_open(&b[i], &p->ev[i]);
+    pid_t pid = fork();
+    if (pid == 0) {
+        fabric_watchdog(100);
+        play_polled(p, b, 1);
+        _exit(0);
+    }
+    if (both)
+        play_polled(p, b, 0);
+    else
+        play_futex(p, 0);
+    assert_int_equal(wait_child(pid), 0);
+    assert_int_equal(atomic_load(&p->turn), HANDOVERS / 4);
+    for (int i = 0; i < 2; i++)
+        belled_close(&b[i]);
+    munmap(p, sizeof *p);
+}
+
+static void test_handover_to_poll(void **state)
+{
+    (void)state;
+    handover_polled(false);
+    handover_polled(true);
+}
+
+struct polled_player {
+    struct pair *p;
+    struct belled *b;
+};
+
+static void *play_polled_odd(void *arg)
+{
+    struct polled_player *player = arg;
+    play_polled(player->p, player->b, 1);
+    return NULL;
+}
+
+/* Light notifiers: their fence is done by the sleeper in poll. */
+static void test_handover_to_poll_light(void **state)
+{
+    struct pair p;
+    struct belled b[2];
+    (void)state;
+    memset(&p, 0, sizeof p);
+    if (!event_light_register())
+        skip();
+    for (int i = 0; i < 2; i++) {
+        belled_open(&b[i], &p.ev[i]);
+        atomic_store(&p.ev[i].light, 1);
+    }
+    struct polled_player arg = {&p, b};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, play_polled_odd, &arg), 0);
+    play_polled(&p, b, 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(atomic_load(&p.turn), HANDOVERS / 4);
+    for (int i = 0; i < 2; i++)
+        belled_close(&b[i]);
+}
+
 struct crowd {
     struct event go, back;
     _Atomic uint32_t round;
@@ -128,6 +296,23 @@ static void *follow(void *arg)
     struct crowd *c = arg;
     for (uint32_t i = 1; i <= ROUNDS; i++) {
         await(&c->go, &c->round, i);
+        atomic_fetch_add_explicit(&c->arrived, 1, memory_order_release);
+        event_notify(&c->back);
+    }
+    return NULL;
+}
+
+struct lead_arg {
+    struct crowd *c;
+    struct belled *b;
+};
+
+static void *follow_polled(void *arg)
+{
+    struct crowd *c = ((struct lead_arg *)arg)->c;
+    struct belled *b = ((struct lead_arg *)arg)->b;
+    for (uint32_t i = 1; i <= ROUNDS; i++) {
+        await_polled(&c->go, &b->bell, b->pipe[0], &c->round, i);
         atomic_fetch_add_explicit(&c->arrived, 1, memory_order_release);
         event_notify(&c->back);
     }
@@ -151,6 +336,31 @@ static void test_all_are_woken(void **state)
         pthread_join(threads[i], NULL);
 }
 
+/* One of those who are woken blocks in poll, the others on the futex. */
+static void test_all_are_woken_and_one_in_poll(void **state)
+{
+    struct crowd c;
+    pthread_t threads[SLEEPERS];
+    struct belled b;
+    (void)state;
+    memset(&c, 0, sizeof c);
+    belled_open(&b, &c.go);
+    for (int i = 0; i < SLEEPERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, follow, &c), 0);
+    pthread_t lead;
+    struct lead_arg arg = {&c, &b};
+    assert_int_equal(pthread_create(&lead, NULL, follow_polled, &arg), 0);
+    for (uint32_t i = 1; i <= ROUNDS; i++) {
+        atomic_store_explicit(&c.round, i, memory_order_release);
+        event_notify(&c.go);
+        await(&c.back, &c.arrived, i * (SLEEPERS + 1));
+    }
+    for (int i = 0; i < SLEEPERS; i++)
+        pthread_join(threads[i], NULL);
+    pthread_join(lead, NULL);
+    belled_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +370,11 @@ int main(void)
         cmocka_unit_test(test_handover_threads),
         cmocka_unit_test(test_handover_processes),
         cmocka_unit_test(test_all_are_woken),
+        cmocka_unit_test(test_poll_is_woken_by_its_descriptor),
+        cmocka_unit_test(test_one_ring_a_sleep),
+        cmocka_unit_test(test_handover_to_poll),
+        cmocka_unit_test(test_handover_to_poll_light),
+        cmocka_unit_test(test_all_are_woken_and_one_in_poll),
     };
     fabric_watchdog(120);
     return cmocka_run_group_tests_name("event", tests, NULL, NULL);
