@@ -17,8 +17,9 @@
 
 #include "base/err.h"
 #include "engine_env.h"
+#include "rma/agent.h"
 #include "rma/handlers.h"
-#include "rma/progress.h"
+
 #include "shm/cma_probe.h"
 
 enum { AGENT_STACK = 512 * 1024 };

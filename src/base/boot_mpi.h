@@ -17,7 +17,7 @@
 
 /* The first exchange of a boot has blocks of this many bytes, whatever is asked
  * for, so that a process that knows nothing of the record can take part. */
-#define BOOT_MPI_FIRST_BYTES 512
+#define BOOT_MPI_FIRST_BYTES 704
 
 struct boot_mpi {
     struct boot boot; /* what is handed down */

@@ -10,7 +10,7 @@
  * done call-back may turn it into something further. Both are always called.
  *
  * Locks: every function is called with the engine's lock held when the engine is
- * concurrent, except ch3_pending.
+ * concurrent, except ch3_pending, ch3_pending_silent and ch3_wait_fds.
  */
 #ifndef MRMA_CH3_CH3_H
 #define MRMA_CH3_CH3_H
@@ -75,7 +75,7 @@ struct ch3 {
     const ch3_handler *handlers; /* PKT_TYPE_LAST entries, none empty but PKT_NONE */
     void *handler_ctx;
     struct ch3_channel *channels[CH3_MAX_CHANNELS];
-    unsigned nchannels;
+    _Atomic unsigned nchannels; /* a channel may join while others are in use */
     struct list pending_vcs;
     /* Connections in pending_vcs, and channels' own (ch3_channel_unsent); read without the lock. */
     _Atomic uint32_t unsent;
@@ -123,6 +123,13 @@ void ch3_stream_end(struct ch3_stream *st, int err);
 bool ch3_poll(struct ch3 *c);
 /* Has any channel something to deliver? No lock needed. */
 bool ch3_pending(const struct ch3 *c);
+/* The same for channels without a descriptor that tells. */
+bool ch3_pending_silent(const struct ch3 *c);
+/* The descriptors to block on for what the other channels bring; how many (at most
+ * CH3_MAX_CHANNELS). No lock needed. */
+unsigned ch3_wait_fds(const struct ch3 *c, int *fds);
+/* May a thread block on them now? false: poll first. */
+bool ch3_wait_begin(struct ch3 *c);
 
 /* What channels call for each packet: checks it and calls its handler. */
 void ch3_deliver(struct ch3_vc *from, const void *packet, size_t len);

@@ -2,7 +2,7 @@
  * progress.c - one round of progress: push what is queued, poll what arrives.
  *
  * Neighbours: sendq.c pushes, the channels poll and deliver. Locks: the
- * engine's, held by the caller (not for ch3_pending).
+ * engine's, held by the caller (not for ch3_pending, ch3_pending_silent, ch3_wait_fds).
  */
 #include "ch3/ch3.h"
 #include "ch3/sendq.h"
@@ -17,7 +17,9 @@ void ch3_add_channel(struct ch3 *c, struct ch3_channel *ch)
 {
     ch->deliver = ch3_deliver;
     ch->ch3 = c;
-    c->channels[c->nchannels++] = ch;
+    const unsigned n = atomic_load_explicit(&c->nchannels, memory_order_relaxed);
+    c->channels[n] = ch;
+    atomic_store_explicit(&c->nchannels, n + 1, memory_order_release); /* pairs with channels_of */
 }
 
 void ch3_channel_unsent(struct ch3_channel *ch, int change)
@@ -28,20 +30,51 @@ void ch3_channel_unsent(struct ch3_channel *ch, int change)
         c->queued(c->handler_ctx);
 }
 
+/* How many there are, all complete. */
+static unsigned channels_of(const struct ch3 *c)
+{
+    return atomic_load_explicit(&c->nchannels, memory_order_acquire);
+}
+
 bool ch3_poll(struct ch3 *c)
 {
     bool moved = false;
     LIST_EACH_SAFE(it, &c->pending_vcs)
         moved |= ch3_sendq_push(LIST_ENTRY(it, struct ch3_vc, pending_link));
-    for (unsigned i = 0; i < c->nchannels; i++)
+    for (unsigned i = 0, n = channels_of(c); i < n; i++)
         moved |= c->channels[i]->ops->poll(c->channels[i]) != 0;
     return moved;
 }
 
 bool ch3_pending(const struct ch3 *c)
 {
-    for (unsigned i = 0; i < c->nchannels; i++)
+    for (unsigned i = 0, n = channels_of(c); i < n; i++)
         if (c->channels[i]->ops->pending(c->channels[i]))
             return true;
     return false;
+}
+
+bool ch3_pending_silent(const struct ch3 *c)
+{
+    for (unsigned i = 0, n = channels_of(c); i < n; i++)
+        if (!(c->channels[i]->caps & CH3_CAP_WAIT) && c->channels[i]->ops->pending(c->channels[i]))
+            return true;
+    return false;
+}
+
+unsigned ch3_wait_fds(const struct ch3 *c, int *fds)
+{
+    unsigned found = 0;
+    for (unsigned i = 0, n = channels_of(c); i < n; i++)
+        if (c->channels[i]->caps & CH3_CAP_WAIT)
+            fds[found++] = c->channels[i]->ops->wait_fd(c->channels[i]);
+    return found;
+}
+
+bool ch3_wait_begin(struct ch3 *c)
+{
+    for (unsigned i = 0, n = channels_of(c); i < n; i++)
+        if (c->channels[i]->caps & CH3_CAP_WAIT && !c->channels[i]->ops->wait_begin(c->channels[i]))
+            return false;
+    return true;
 }

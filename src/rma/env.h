@@ -13,11 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/boot.h"
 #include "base/event.h"
 #include "base/fmutex.h"
 #include "ch3/ch3.h"
 
-#define RMA_PROC_RECORD_BYTES 256
+#define RMA_PROC_RECORD_BYTES 384
 
 struct rma_proc_record {
     uint64_t word[RMA_PROC_RECORD_BYTES / 8];
@@ -33,6 +34,7 @@ struct rma_peer {
     int32_t pid;           /* for process_vm_*; valid where node is true */
     bool node;             /* same node: event, stripes and memory can be reached */
     bool self;
+    bool net;              /* packets to it take the network */
     bool cma;              /* process_vm_* to it works (probed once) */
     int cma_errno;         /* why not */
     struct event *event;       /* where its threads sleep in a wait */
@@ -69,12 +71,19 @@ struct rma_env {
     /* Processors that the processes of these records may use together. */
     unsigned (*record_cpus)(void *ctx, const struct rma_proc_record *records, size_t stride, int n);
     bool (*peer_alive)(void *ctx, struct rma_peer *peer);
+    /* Collective over boot, whose processes' records these are, each stride bytes from the
+     * one before: the window needs the network (the same answer at all). Opens it where
+     * it is not open, and completes the records. All fail or none. NULL: what is not on
+     * the node is reached otherwise. */
+    int (*net_open)(void *ctx, struct boot *boot, struct rma_proc_record *records, size_t stride);
     /* Start the agent thread if it is not running. */
     int (*agent_start)(void *ctx);
 
     /* This process's own shared words. */
     struct event *event;
     struct event *agent_event;
+    /* Theirs, for who blocks on descriptors too; open before a channel has any. */
+    const struct doorbell *bell, *agent_bell;
     _Atomic uint32_t *polling; /* threads of this process that poll now */
     struct fmutex *stripes;
 

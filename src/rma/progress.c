@@ -1,6 +1,6 @@
 /*
  * progress.c - rounds of progress, by application threads inside the library's
- * calls and by the agent.
+ * calls and by the agent (agent.c).
  *
  * One thread at a time polls (the engine's lock, tried); who does not get it
  * knows that somebody else makes progress. Application threads that sleep for
@@ -13,9 +13,6 @@
 #include "rma/wait.h"
 #include "rma/win.h"
 
-/* Nobody tells when there is room for what is queued. */
-enum { UNSENT_SLEEP_NS = 200000 };
-
 static bool poll_locked(struct rma *r)
 {
     bool moved = ch3_poll(r->ch3);
@@ -27,6 +24,9 @@ static bool poll_locked(struct rma *r)
 bool rma_poll(struct rma *r)
 {
     bool concurrent = atomic_load_explicit(&r->concurrent, memory_order_relaxed);
+    /* Only whether it changes counts: threads may lose each other's. */
+    atomic_store_explicit(&r->polls, atomic_load_explicit(&r->polls, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
     if (concurrent && pthread_mutex_trylock(&r->mutex) != 0)
         return false;
     bool moved = poll_locked(r);
@@ -37,10 +37,12 @@ bool rma_poll(struct rma *r)
     return moved;
 }
 
-bool rma_poll_surely(struct rma *r)
+bool rma_poll_surely(struct rma *r, bool *block)
 {
     rma_enter(r);
     bool moved = poll_locked(r);
+    if (block)
+        *block = !moved && ch3_wait_begin(r->ch3);
     rma_leave(r);
     if (moved && r->threads)
         event_notify(r->env->event);
@@ -90,35 +92,4 @@ void rma_queued(void *rma)
     atomic_thread_fence(memory_order_seq_cst); /* see the diagram in wait.c */
     if (!atomic_load_explicit(r->env->polling, memory_order_relaxed))
         event_notify(r->env->agent_event);
-}
-
-static bool agent_round(struct rma *r)
-{
-    pthread_mutex_lock(&r->mutex);
-    bool moved = poll_locked(r);
-    pthread_mutex_unlock(&r->mutex);
-    if (moved)
-        event_notify(r->env->event);
-    return moved;
-}
-
-static bool others_poll(struct rma *r)
-{
-    return atomic_load_explicit(r->env->polling, memory_order_seq_cst) != 0;
-}
-
-void rma_agent_loop(struct rma *r, const _Atomic bool *stop)
-{
-    struct event *ev = r->env->agent_event;
-    while (!atomic_load_explicit(stop, memory_order_acquire)) {
-        if (!others_poll(r) && agent_round(r))
-            continue;
-        uint32_t ticket = event_enter(ev);
-        if (!atomic_load_explicit(stop, memory_order_acquire) &&
-            (others_poll(r) || (!agent_round(r) && !rma_pending(r)))) {
-            event_sleep(ev, ticket, ch3_unsent(r->ch3) ? UNSENT_SLEEP_NS : 0);
-            r->stats.agent_wakeups++;
-        }
-        event_leave(ev);
-    }
 }

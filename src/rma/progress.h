@@ -11,12 +11,13 @@ struct rma;
 /* One round under a try-lock; whether anything moved. Without the engine's lock. */
 bool rma_poll(struct rma *r);
 /* The same, waiting for the lock: the last look before sleeping, which may not rely
- * on a round of somebody else that began earlier. */
-bool rma_poll_surely(struct rma *r);
+ * on a round of somebody else that began earlier. *block (or NULL): nothing moved, and
+ * one may block on the channels' descriptors now. */
+bool rma_poll_surely(struct rma *r, bool *block);
 /* Poll until nothing is pending: everything published before the call was
  * delivered (fence and wait of kernel-assisted windows). Without the lock. */
 void rma_drain(struct rma *r);
-/* Is a packet waiting to be polled? No lock needed. */
+/* Is a packet waiting to be polled, of a channel that has no descriptor? No lock needed. */
 bool rma_pending(struct rma *r);
 
 /* This thread polls: senders need not wake the agent. Nestable. */
@@ -25,9 +26,5 @@ void rma_polling_end(struct rma *r);
 
 /* For ch3: packets are queued that nobody but a poller pushes; wakes the agent. */
 void rma_queued(void *rma);
-
-/* The agent's loop: one round of work, then sleep until something comes.
- * Returns when *stop is set (and its event woken). */
-void rma_agent_loop(struct rma *r, const _Atomic bool *stop);
 
 #endif

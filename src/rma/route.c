@@ -46,7 +46,7 @@ static int choose(const struct win *w, const struct win_record *rec, const struc
     const enum conf_path forced = w->rma->conf->path;
     const bool mappable =
         is_somewhere(&rec->mem) || is_somewhere(&rec->segment) || (!rec->size && !w->dynamic);
-    if (forced == CONF_PATH_SHM_PACKETS)
+    if (forced == CONF_PATH_SHM_PACKETS || forced == CONF_PATH_NET_PACKETS)
         return PATH_PACKETS;
     if (mappable && forced != CONF_PATH_CMA && allow_cma)
         return PATH_MAPPED;

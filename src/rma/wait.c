@@ -11,6 +11,15 @@
  *   polling == 0? wake agent       anything pending? wake agent
  *
  * One of the two sees the other's store.
+ *
+ * Packets of a channel with a descriptor (the network) wake by that. One thread at a
+ * time, the watcher, blocks on it and on the own event's doorbell; others sleep on the
+ * event and are notified by the watcher's polls. Who stops to watch, its wait being
+ * over, wakes the others: one of them takes over (and the agent: agent.c).
+ *
+ *   watcher                               another one that sleeps
+ *   A: watcher = 0; fence                 C: sleepers += 1; fence
+ *   B: sleepers? wake                     D: watcher is 0? do not sleep
  */
 #include "rma/wait.h"
 
@@ -87,16 +96,57 @@ static void sleep_on(struct rma *r, struct event *ev, uint32_t ticket, uint64_t 
         event_sleep(ev, ticket, ns);
 }
 
-/* Sleep once. polled: this thread has announced that it polls packets. */
-static void sleep_once(struct win *w, const struct rma_wait *wait, bool polled)
+/* Become the one thread that blocks on the channels' descriptors. */
+static bool watch_begin(struct rma *r)
+{
+    return !atomic_load_explicit(&r->watcher, memory_order_relaxed) &&
+           !atomic_exchange_explicit(&r->watcher, true, memory_order_seq_cst);
+}
+
+static void watch_end(struct rma *r)
+{
+    atomic_store_explicit(&r->watcher, false, memory_order_seq_cst); /* A; C of agent.c */
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load_explicit(&r->agent_off, memory_order_seq_cst))
+        event_wake(r->env->agent_event);
+    if (atomic_load_explicit(&r->env->event->sleepers, memory_order_relaxed))
+        event_wake(r->env->event);
+}
+
+/* Sleep once on the own event and n descriptors, as the watcher. */
+static void sleep_watching(struct win *w, const struct rma_wait *wait, const int *fds, unsigned n)
+{
+    struct rma *r = w->rma;
+    struct event *own = r->env->event;
+    bool block;
+    (void)event_enter_polled(own);
+    if (!rma_poll_surely(r, &block) && block && !rma_pending(r) && !check(r, wait)) {
+        atomic_fetch_add_explicit(&r->stats.sleeps, 1, memory_order_relaxed);
+        event_poll(r->env->bell, fds, n,
+                   wait->poll_only || ch3_unsent(r->ch3) ? SHORT_SLEEP_NS : LONG_SLEEP_NS);
+    }
+    event_leave_polled(own);
+}
+
+/* Sleep once. polled: this thread has announced that it polls packets. *watching: it
+ * is the watcher, from here on. */
+static void sleep_once(struct win *w, const struct rma_wait *wait, bool polled, bool *watching)
 {
     struct rma *r = w->rma;
     struct event *own = r->env->event, *ev = wait->event ? wait->event : own;
+    int fds[CH3_MAX_CHANNELS];
+    const unsigned n = ev == own && polled ? ch3_wait_fds(r->ch3, fds) : 0;
+    const bool blocks = n > 0;
+    if (blocks && (*watching || (*watching = watch_begin(r)))) {
+        sleep_watching(w, wait, fds, n);
+        return;
+    }
     if (ev != own && polled)
         rma_polling_end(r);
     uint32_t ticket = event_enter(ev);
-    bool moved = ev == own && r->packets && (rma_poll_surely(r) || rma_pending(r));
-    if (!moved && !check(r, wait)) {
+    bool moved = ev == own && r->packets && (rma_poll_surely(r, NULL) || rma_pending(r));
+    const bool unwatched = blocks && !atomic_load_explicit(&r->watcher, memory_order_relaxed); /* D */
+    if (!moved && !unwatched && !check(r, wait)) {
         bool poll = wait->poll_only || ch3_unsent(r->ch3) || (r->packets && ev != own && !r->agent);
         atomic_fetch_add_explicit(&r->stats.sleeps, 1, memory_order_relaxed);
         sleep_on(r, ev, ticket, poll ? SHORT_SLEEP_NS : LONG_SLEEP_NS);
@@ -126,7 +176,7 @@ static int lose_patience(struct win *w, const struct rma_wait *wait, struct pati
     return MRMA_SUCCESS;
 }
 
-static int wait_long(struct win *w, const struct rma_wait *wait, bool polled)
+static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bool *watching)
 {
     struct rma *r = w->rma;
     const uint64_t yield_ns = r->oversubscribed ? YIELD_NS_CROWDED : YIELD_NS_ALONE;
@@ -148,7 +198,7 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled)
         int err = lose_patience(w, wait, &p, now);
         if (err)
             return err;
-        sleep_once(w, wait, polled);
+        sleep_once(w, wait, polled, watching);
         yields = YIELDS_PER_CLOCK - 1;
     }
     return MRMA_SUCCESS;
@@ -158,7 +208,7 @@ int rma_wait_until(struct win *w, const struct rma_wait *wait)
 {
     struct rma *r = w->rma;
     const int spins = r->oversubscribed || r->env->idle ? SPINS_CROWDED : SPINS_ALONE;
-    bool packets = r->packets;
+    bool packets = r->packets, watching = false;
     if (packets)
         rma_polling_begin(r);
     int err = MRMA_SUCCESS;
@@ -169,7 +219,9 @@ int rma_wait_until(struct win *w, const struct rma_wait *wait)
         done = check(r, wait);
     }
     if (!done)
-        err = wait_long(w, wait, packets);
+        err = wait_long(w, wait, packets, &watching);
+    if (watching)
+        watch_end(r);
     if (packets)
         rma_polling_end(r);
     return err;

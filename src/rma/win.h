@@ -194,6 +194,9 @@ struct rma {
     _Atomic bool concurrent; /* threads, or an agent runs: take the lock */
     _Atomic bool packets; /* some window uses packets or the ring */
     _Atomic bool agent;   /* the agent runs */
+    _Atomic uint32_t polls;   /* changes whenever an application thread polls */
+    _Atomic bool watcher;     /* an application thread sleeps on the channels' descriptors: wait.c */
+    _Atomic bool agent_off;   /* and the agent on its doorbell until it stops: agent.c */
     bool spin_inline;     /* processors for all, and no packets to poll: see wait.h */
     int node_procs;       /* most processes of this node seen in a window */
     _Atomic bool oversubscribed; /* more processes than processors on this node */

@@ -152,18 +152,22 @@ static int make_memory(struct win *w, const struct win_spec *spec)
     return err;
 }
 
+/* What all must have set alike, or they would choose different paths for the same pair. */
+static uint32_t conf_word(const struct conf *conf)
+{
+    return (uint32_t)conf->path << 28 ^ (uint32_t)conf->ranks_per_node;
+}
+
 /* Everything that can be done alone; the outcome goes into the record. */
 static void prepare(struct win *w, const struct win_spec *spec, struct win_record *rec)
 {
     struct rma *r = w->rma;
     struct rma_env *env = r->env;
     int err = w->direct && w->group && w->post_group ? make_targets(w) : MRMA_ERR_NO_MEM;
-    if (!err && r->conf->path == CONF_PATH_NET_PACKETS)
-        err = log_fail(r->log, MRMA_ERR_RMA_FLAVOR,
-                       "MPIRMA_PATH=net-packets is not possible: this build has no network channel");
     rma_enter(r);
     if (!err)
         err = take_index(r, w);
+    const struct rma_proc_record proc = *env->record;
     rma_leave(r);
     if (!err)
         err = make_control(w);
@@ -171,10 +175,10 @@ static void prepare(struct win *w, const struct win_spec *spec, struct win_recor
         err = make_memory(w, spec);
     if (!err && r->conf->strict)
         err = strict_new(w);
-    *rec = (struct win_record){.proc = *env->record, .size = w->size, .vaddr = (uint64_t)(uintptr_t)w->base,
+    *rec = (struct win_record){.proc = proc, .size = w->size, .vaddr = (uint64_t)(uintptr_t)w->base,
                                .hints = hints_word(&spec->hints), .disp_unit = w->disp_unit,
                                .flavor = w->flavor, .index = w->index, .gen = w->index_gen, .err = err,
-                               .noncontig = spec->hints.alloc_shared_noncontig, .strict = w->strict != NULL,
+                               .noncontig = spec->hints.alloc_shared_noncontig, .strict = w->strict != NULL, .conf = conf_word(r->conf),
                                .alignment = spec->hints.min_alignment};
     if (!err && !env->mem_find(env->ctx, w->ctl, 1, &rec->ctl))
         rec->err = MRMA_ERR_INTERN;
@@ -189,6 +193,10 @@ static int check_records(const struct win *w, const struct win_record *recs)
     for (int i = 0; i < w->nproc; i++) {
         if (recs[i].err)
             return recs[i].err;
+        if (recs[i].conf != recs[0].conf)
+            return log_fail(log, MRMA_ERR_OTHER,
+                            "MPIRMA_PATH and MPIRMA_RANKS_PER_NODE must be the same for all processes: those "
+                            "of rank %d and rank 0 differ", i);
         if (recs[i].flavor != recs[0].flavor)
             return log_fail(log, MRMA_ERR_RMA_FLAVOR, "rank %d creates another kind of window than rank 0",
                             i);
@@ -324,6 +332,30 @@ static void learn_node(struct win *w, const struct win_record *recs)
     }
 }
 
+/* Is there a pair between whom packets take the network? All find the same: it follows
+ * from what all know, and being on one node is transitive. */
+static bool needs_network(const struct win *w, const struct win_record *recs)
+{
+    const struct conf *conf = w->rma->conf;
+    struct rma_env *env = w->rma->env;
+    if (conf->path == CONF_PATH_NET_PACKETS)
+        return w->nproc > 1;
+    if (conf->path != CONF_PATH_SHM_PACKETS && conf->ranks_per_node && conf->ranks_per_node < w->nproc)
+        return true;
+    for (int i = 0; i < w->nproc; i++)
+        if (i != w->rank && !env->record_same_node(env->ctx, &recs[i].proc))
+            return true;
+    return false;
+}
+
+static int open_network(struct win *w, struct boot *boot, struct win_record *recs)
+{
+    struct rma_env *env = w->rma->env;
+    if (!env->net_open || !needs_network(w, recs))
+        return MRMA_SUCCESS;
+    return env->net_open(env->ctx, boot, &recs[0].proc, sizeof *recs);
+}
+
 /* Packets will be used: say so to the waits, start the agent that serves them. */
 static int start_packets(struct win *w)
 {
@@ -382,6 +414,8 @@ int win_create(struct rma *r, const struct win_spec *spec, struct win **out)
         learn_node(w, recs);
         agree_strict(w, recs);
     }
+    if (!err)
+        err = open_network(w, boot, recs);
     if (!err && w->flavor == WIN_ALLOCATE_SHARED)
         err = share_segment(w, boot, recs);
     err = connect_all(w, boot, recs, err);

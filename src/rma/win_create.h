@@ -17,7 +17,8 @@ struct win_record {
     uint32_t disp_unit, flavor, index, gen;
     int32_t err;             /* enum mrma_err of the preparation */
     uint32_t noncontig;
-    uint32_t strict, unused; /* strict: checks of MPIRMA_STRICT are on */
+    uint32_t strict;         /* checks of MPIRMA_STRICT are on */
+    uint32_t conf;           /* MPIRMA_PATH and MPIRMA_RANKS_PER_NODE */
 };
 
 /* Choose path and synchronization for every rank and reach the peers' memory.

@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 #include "rma/handlers.h"
-#include "rma/progress.h"
+#include "rma/agent.h"
 
 void fabric_fail(const char *file, int line, const char *what)
 {
