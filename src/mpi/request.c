@@ -131,7 +131,7 @@ void request_advance(void)
     struct list done;
     struct list_node *node;
 
-    rma_progress(mpi_state.rma);
+    rma_progress_requests(mpi_state.rma);
     request_collect(&done);
     while ((node = list_pop_front(&done)) != NULL) {
         struct mpi_request *r = LIST_ENTRY(node, struct mpi_request, pending);

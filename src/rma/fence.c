@@ -52,7 +52,8 @@ static bool markers_come(void *arg)
 static int wait_packets(struct win *w)
 {
     return rma_wait_until(w, &(struct rma_wait){.done = markers_come, .arg = w, .locked = true,
-                                                .what = "fence markers", .rank = -1});
+                                                .what = "fence markers", .rank = -1,
+                                                .phase = RMA_WAIT_FENCE});
 }
 
 /* What direct peers sent as packets before the barrier must be in place. */

@@ -90,8 +90,10 @@ static void on_sync(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
     struct win *w = find(ctx, from, hdr, &t);
     if (w && hdr->seq != w->sync_seq)
         refuse(w, t, "barrier packet", hdr->seq);
-    else if (w)
+    else if (w) {
+        t->synced = hdr->seq + 1;
         w->sync_arrived[hdr->seq & 1]++;
+    }
 }
 
 const ch3_handler rma_handlers[PKT_TYPE_LAST] = {

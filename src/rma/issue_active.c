@@ -138,7 +138,8 @@ int issue_barrier(struct win *w)
     rma_leave(r);
     if (!err)
         err = rma_wait_until(w, &(struct rma_wait){.done = all_synced, .arg = w, .locked = true,
-                                                   .what = "all processes to free the window", .rank = -1});
+                                                   .what = "all processes to free the window", .rank = -1,
+                                                   .phase = RMA_WAIT_SYNC});
     rma_enter(r);
     w->sync_arrived[w->sync_seq & 1] = 0;
     w->sync_seq++;

@@ -15,6 +15,7 @@
 #include "rma/lock.h"
 
 #include "base/err.h"
+#include "rma/hang_report.h"
 #include "rma/issue.h"
 #include "rma/lockword.h"
 #include "rma/strict.h"
@@ -61,6 +62,7 @@ int lock_acquire(struct win *w, struct rma_target *t, bool exclusive)
     bool granted;
     int err = MRMA_SUCCESS;
     turn.ticket = lockword_take(&t->ctl->lock, exclusive, &granted);
+    hang_note_lock(w, t, HANG_LOCK_WAITS, exclusive, turn.ticket);
     if (!granted) {
         atomic_fetch_add_explicit(&w->rma->stats.lock_waits, 1, memory_order_relaxed);
         err = rma_wait_until(w, &(struct rma_wait){.done = turn_come, .arg = &turn,
@@ -72,12 +74,14 @@ int lock_acquire(struct win *w, struct rma_target *t, bool exclusive)
                                                    .event = &w->lead->all_event,
                                                    .what = "MPI_Win_unlock_all of the lock's holders",
                                                    .rank = rank});
+    if (!err)
+        hang_note_lock(w, t, HANG_LOCK_HOLDS, exclusive, turn.ticket);
     return err;
 }
 
 void lock_release(struct win *w, struct rma_target *t, bool exclusive)
 {
-    (void)w;
+    hang_note_lock(w, t, HANG_LOCK_NONE, exclusive, 0);
     lockword_release(&t->ctl->lock, exclusive);
     lock_notify(t);
 }

@@ -55,6 +55,12 @@ void rma_progress(struct rma *r)
         rma_poll(r);
 }
 
+void rma_progress_requests(struct rma *r)
+{
+    rma_progress(r);
+    (void)rma_look_around(r, NULL); /* the requests say it themselves */
+}
+
 void rma_drain(struct rma *r)
 {
     while (rma_pending(r))

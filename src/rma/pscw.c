@@ -151,7 +151,8 @@ int rma_test(struct win *w, bool *flag)
         return MRMA_ERR_RMA_SYNC;
     rma_progress(w->rma);
     *flag = all_complete(w);
-    if (*flag)
-        close_exposure(w);
+    if (!*flag)
+        return rma_look_around(w->rma, w);
+    close_exposure(w);
     return MRMA_SUCCESS;
 }

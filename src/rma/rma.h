@@ -167,6 +167,8 @@ static inline bool rma_req_done(struct rma_req *req)
 
 /* One non-blocking round of progress (Wait/Test wrappers, pollers). */
 void rma_progress(struct rma *rma);
+/* The same for who waits for requests: those to a process that has died end. */
+void rma_progress_requests(struct rma *rma);
 /* What a waiting loop of src/mpi does between rounds of its own (host) polling:
  * spin, then yield, by how often it has found nothing (round from 0). */
 void rma_backoff(struct rma *rma, unsigned round);

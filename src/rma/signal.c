@@ -73,7 +73,8 @@ static int disseminate(struct win *w, uint32_t seq)
         if (barrier_reached(&arg))
             continue;
         int err = rma_wait_until(w, &(struct rma_wait){.done = barrier_reached, .arg = &arg, .what = what,
-                                                       .rank = w->direct[(me - step + n) % n]});
+                                                       .rank = w->direct[(me - step + n) % n],
+                                                       .phase = RMA_WAIT_BARRIER});
         if (err)
             return err;
     }
@@ -101,12 +102,22 @@ static int gather(struct win *w, uint32_t seq)
         signal_wake(w, w->direct, w->ndirect);
         return MRMA_SUCCESS;
     }
-    return rma_wait_until(w, &(struct rma_wait){.done = released, .arg = &arg, .rank = -1, .what = what});
+    return rma_wait_until(w, &(struct rma_wait){.done = released, .arg = &arg, .rank = -1, .what = what,
+                                                .phase = RMA_WAIT_BARRIER});
+}
+
+/* The next barrier's number; the node's reports name those that have not taken it. */
+static uint32_t enter_barrier(struct win *w)
+{
+    const uint32_t seq = ++w->barrier_seq;
+    if (unlikely(w->rma->conf->hang_report > 0))
+        atomic_store_explicit(&w->ctl->entered, seq, memory_order_relaxed);
+    return seq;
 }
 
 int signal_barrier(struct win *w)
 {
-    const uint32_t seq = ++w->barrier_seq;
+    const uint32_t seq = enter_barrier(w);
     if (w->ndirect == 1)
         return MRMA_SUCCESS;
     return w->crowded ? gather(w, seq) : disseminate(w, seq);
@@ -114,5 +125,5 @@ int signal_barrier(struct win *w)
 
 int signal_barrier_last(struct win *w)
 {
-    return disseminate(w, ++w->barrier_seq);
+    return disseminate(w, enter_barrier(w));
 }

@@ -121,6 +121,7 @@ static void got_marker(struct pkt_origin *po, uint32_t total)
         refuse(w, po->origin, "operations of a fence phase are missing");
     po->phase_bytes = 0;
     po->phase_broken = false;
+    po->marked = w->phase + 1; /* it is due, so it is of this one */
     w->fence_arrived++;
 }
 

@@ -43,6 +43,7 @@ struct pkt_origin {
     uint32_t completes; /* access epochs whose last packet was applied */
     struct list_node lockq_link; /* in win->lockq while waiting */
     uint32_t phase_bytes; /* named by the records that came in the present fence phase; wraps */
+    uint32_t marked;      /* 1 + the fence phase whose marker came last */
     bool phase_broken;    /* some of them could not be read, and the origin knows */
 };
 

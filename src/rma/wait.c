@@ -26,6 +26,7 @@
 #include <sched.h>
 
 #include "base/err.h"
+#include "rma/hang_report.h"
 #include "rma/progress.h"
 #include "rma/win.h"
 
@@ -33,6 +34,8 @@ enum {
     SPINS_ALONE = 4000,      /* rounds without a look at the clock where processors suffice */
     SPINS_CROWDED = 1,
     YIELDS_PER_CLOCK = 16,
+    POLLS_PER_CLOCK = 256,   /* that moved something */
+    LOOKS_PER_CLOCK = 64,
     YIELD_NS_ALONE = 500000, /* then yield for so long, then sleep */
     YIELD_NS_CROWDED = 200000,
     SHORT_SLEEP_NS = 200000, /* poll_only, packets to poll and no agent, or packets that wait for room */
@@ -54,7 +57,7 @@ static int check_peers(struct win *w)
     struct rma *r = w->rma;
     for (int i = 0; i < w->nproc; i++) {
         struct rma_peer *p = win_peek(w, i)->peer;
-        if (p->self)
+        if (!p || p->self)
             continue;
         const bool alive = r->env->peer_alive(r->env->ctx, p);
         rma_enter(r);
@@ -72,12 +75,21 @@ static int check_peers(struct win *w)
     return MRMA_SUCCESS;
 }
 
-static void report(struct win *w, const struct rma_wait *wait, uint64_t ns)
+int rma_look_around(struct rma *r, struct win *w)
 {
-    char state[256];
-    win_describe(w, wait->rank, state, sizeof state);
-    log_msg(w->rma->log, LOG_LEVEL_ERROR, "rank %d of window %u waits for %.1f s for %s (rank %d), %s",
-            w->rank, w->index, (double)ns * 1e-9, wait->what, wait->rank, state);
+    if (atomic_fetch_add_explicit(&r->looks, 1, memory_order_relaxed) % LOOKS_PER_CLOCK)
+        return MRMA_SUCCESS;
+    const uint64_t now = r->clock();
+    if (now < atomic_load_explicit(&r->next_look, memory_order_relaxed))
+        return MRMA_SUCCESS;
+    atomic_store_explicit(&r->next_look, now + LONG_SLEEP_NS, memory_order_relaxed);
+    if (w)
+        return check_peers(w);
+    int err = MRMA_SUCCESS;
+    for (uint32_t i = 0; i < r->nwins; i++)
+        if (r->wins[i] && (r->wins[i]->replies || r->wins[i]->streams) && check_peers(r->wins[i]))
+            err = MRMA_ERR_PROC_FAILED;
+    return err;
 }
 
 void rma_yield(struct rma *r)
@@ -170,7 +182,7 @@ static int lose_patience(struct win *w, const struct rma_wait *wait, struct pati
         p->next_check = now + LONG_SLEEP_NS;
     }
     if (p->hang_ns && now >= p->next_report) {
-        report(w, wait, now - p->start);
+        hang_report(w, wait, now - p->start);
         p->next_report = now + p->hang_ns;
     }
     return MRMA_SUCCESS;
@@ -181,8 +193,9 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
     struct rma *r = w->rma;
     const uint64_t yield_ns = r->oversubscribed ? YIELD_NS_CROWDED : YIELD_NS_ALONE;
     struct patience p = {.hang_ns = (uint64_t)(r->conf->hang_report * 1e9)};
-    for (unsigned yields = 0; !check(r, wait);) {
-        if (r->packets && rma_poll(r))
+    for (unsigned yields = 0, busy = 0; !check(r, wait);) {
+        /* Others' packets may keep this thread busy while what it waits for never comes. */
+        if (r->packets && rma_poll(r) && ++busy % POLLS_PER_CLOCK)
             continue;
         if (++yields % YIELDS_PER_CLOCK) { /* looking at the clock costs as much as a yield */
             rma_yield(r);

@@ -25,9 +25,15 @@ struct rma_wait {
     struct event *event; /* where to sleep; NULL: this process's own */
     const char *what;    /* for reports: "MPI_Win_post of the target" */
     int rank;            /* whom for, -1: several */
+    enum { RMA_WAIT_OTHER, RMA_WAIT_FENCE, RMA_WAIT_SYNC, RMA_WAIT_BARRIER } phase; /* for reports */
 };
 
 int rma_wait_until(struct win *w, const struct rma_wait *wait);
+
+/* For loops of others around calls that do not wait (MPI_Test, MPI_Win_test): now and then,
+ * has a peer of w (NULL: of a window with something outstanding) died? Then
+ * MRMA_ERR_PROC_FAILED, and the requests to it have ended. */
+int rma_look_around(struct rma *r, struct win *w);
 
 /* Let others run for a moment. */
 void rma_yield(struct rma *r);

@@ -43,6 +43,7 @@ struct win_slot {
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t posts; /* exposure epochs opened for me */
     _Atomic uint32_t completes;                      /* access epochs to me that are complete */
     _Atomic uint32_t barrier;                        /* barriers entered, see signal.c */
+    _Atomic uint32_t lock;                           /* for hang_report.c */
 };
 static_assert(sizeof(struct win_slot) == MRMA_CACHE_LINE, "one writer a line");
 
@@ -54,6 +55,7 @@ struct win_ctl {
     /* Fences this process has passed so far that others may access it: entered, or
      * finished where ring puts must be taken in first (fence.c). By the owner. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t exposed;
+    _Atomic uint32_t entered; /* barriers entered, for hang_report.c; by the owner, too */
     /* Last fence phase + 1 in which anybody sent a ring put here. By all of them. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t ring_phase;
     /* Used in the control block of the node's lowest rank only: lock_all.c. */
@@ -114,6 +116,7 @@ struct rma_target {
     uint32_t exposures;   /* exposure epochs posted to it, MPI_MODE_NOCHECK included */
     uint32_t posts_sent;
     uint32_t completes_sent;
+    uint32_t synced;      /* 1 + the window barrier that its last packet announced */
     uint32_t remote_win, remote_gen; /* how it knows this window */
     struct pkt_target *pkt;  /* packets to it; NULL until used */
     struct pkt_origin *from; /* packets from it; NULL until used */
@@ -198,6 +201,8 @@ struct rma {
     _Atomic bool watcher;     /* an application thread sleeps on the channels' descriptors: wait.c */
     _Atomic bool agent_off;   /* and the agent on its doorbell until it stops: agent.c */
     bool spin_inline;     /* processors for all, and no packets to poll: see wait.h */
+    _Atomic uint32_t looks; /* calls of rma_look_around */
+    _Atomic uint64_t next_look;
     int node_procs;       /* most processes of this node seen in a window */
     _Atomic bool oversubscribed; /* more processes than processors on this node */
     pthread_mutex_t mutex;

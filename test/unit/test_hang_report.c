@@ -1,0 +1,306 @@
+/*
+ * test_hang_report.c - what MPIRMA_HANG_REPORT says names the right ranks.
+ *
+ * Six processes, two a node: 0 and 1 are direct to each other, the others are packet
+ * peers. For each kind of wait some processes go into it and the others stay away
+ * until the report of process 0 says what the test expects; so a report that never
+ * says it ends in the watchdog. Its messages go to a pipe.
+ */
+#include "base_helper.h"
+#include "pkt_helper.h"
+
+#include <poll.h>
+
+enum { PROCS = 6, NODE = 2, TEXT = 65536 };
+
+static struct log_pipe messages;
+static char said[TEXT];
+static size_t nsaid;
+
+/* Processes that stay away wait here for a text in the report of process 0. */
+static void until_said(const char *text)
+{
+    while (!strstr(said, text)) {
+        FABRIC_CHECK(nsaid < TEXT - 4096);
+        struct pollfd pfd = {.fd = messages.fd[0], .events = POLLIN};
+        (void)poll(&pfd, 1, 50);
+        ssize_t n = read(messages.fd[0], said + nsaid, TEXT - 1 - nsaid);
+        nsaid += n > 0 ? (size_t)n : 0;
+    }
+}
+
+static void open_log(struct fabric_proc *p)
+{
+    if (p->rank == 0)
+        p->log.fd = messages.fd[1];
+    else
+        p->log.fd = -1;
+}
+
+/* Only process 5 reads, so that the others need no lock; all go on when it has seen. */
+static void hold(struct fabric_proc *p, const char *const *texts)
+{
+    if (p->rank == 5)
+        for (int i = 0; texts[i]; i++)
+            until_said(texts[i]);
+}
+
+static void run(void (*body)(struct fabric_proc *p, void *arg), enum conf_progress progress, int per_node)
+{
+    fabric_watchdog(60);
+    atomic_store(&pkt_arrived, 0);
+    memset(said, 0, sizeof said);
+    nsaid = 0;
+    log_to_pipe(&messages, LOG_LEVEL_WARN);
+    struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = PROCS, .per_node = per_node,
+                                                        .progress = progress, .hang_report = 0.02});
+    for (int i = 0; i < PROCS; i++)
+        open_log(&f->procs[i]);
+    fabric_run(f, body, NULL);
+    fabric_free(f);
+    log_pipe_close(&messages);
+    fabric_watchdog(0);
+}
+
+static struct win *make(struct fabric_proc *p)
+{
+    return fabric_win(p, WIN_ALLOCATE, NULL, 1 << 20, 1);
+}
+
+static void fence(struct fabric_proc *p, void *arg)
+{
+    static const char *const texts[] = {"waits for", "no fence marker of rank 3 5\n", NULL};
+    struct win *w = make(p);
+    (void)arg;
+    if (p->rank == 3 || p->rank == 5) {
+        hold(p, texts);
+        if (p->rank == 3) /* behind 5, so that both are missing when it is said */
+            while (!atomic_load(&pkt_arrived))
+                sched_yield();
+        atomic_store(&pkt_arrived, 1);
+    }
+    OK(rma_fence(w, RMA_NOSUCCEED));
+    fabric_win_free(w);
+}
+
+static void test_fence(void **state)
+{
+    (void)state;
+    run(fence, CONF_PROGRESS_POLL, NODE);
+}
+
+/* 5 alone stays away from a barrier of one node. */
+static void barrier(struct fabric_proc *p, void *arg)
+{
+    static const char *const texts[] = {"to synchronize", "not in the barrier: rank 5\n", NULL};
+    struct win *w = make(p);
+    (void)arg;
+    hold(p, texts);
+    OK(rma_fence(w, RMA_NOSUCCEED));
+    fabric_win_free(w);
+}
+
+static void test_barrier(void **state)
+{
+    (void)state;
+    run(barrier, CONF_PROGRESS_POLL, 0);
+}
+
+static void posts(struct fabric_proc *p, void *arg)
+{
+    static const char *const texts[] = {"MPI_Win_post of the target (rank 1)", "no MPI_Win_post of rank 1 5\n",
+                                        NULL};
+    static const int targets[] = {1, 2, 5}, origin = 0;
+    struct win *w = make(p);
+    unsigned char in[8];
+    (void)arg;
+    if (p->rank == 0) {
+        fabric_barrier(p);
+        fabric_progress(p);
+        OK(rma_start(w, targets, 3, 0));
+        get(w, 1, 0, in, 8);
+        OK(rma_complete(w));
+    } else {
+        if (p->rank == 2)
+            OK(rma_post(w, &origin, 1, 0));
+        fabric_barrier(p);
+        hold(p, texts);
+        if (p->rank == 1)
+            while (!atomic_load(&pkt_arrived))
+                sched_yield();
+        if (p->rank == 1 || p->rank == 5)
+            OK(rma_post(w, &origin, 1, 0));
+        if (p->rank == 5)
+            atomic_store(&pkt_arrived, 1);
+        if (p->rank == 1 || p->rank == 2 || p->rank == 5)
+            OK(rma_wait(w));
+    }
+    fabric_win_free(w);
+}
+
+static void test_posts(void **state)
+{
+    (void)state;
+    run(posts, CONF_PROGRESS_POLL, NODE);
+}
+
+static void completes(struct fabric_proc *p, void *arg)
+{
+    static const char *const texts[] = {"MPI_Win_complete of the origins", "no MPI_Win_complete of rank 4-5\n",
+                                        NULL};
+    static const int origins[] = {1, 2, 4, 5}, target = 0;
+    struct win *w = make(p);
+    (void)arg;
+    if (p->rank == 0) {
+        OK(rma_post(w, origins, 4, 0));
+        OK(rma_wait(w));
+    } else if (p->rank != 3) {
+        hold(p, texts);
+        if (p->rank == 4)
+            while (!atomic_load(&pkt_arrived))
+                sched_yield();
+        if (p->rank == 5)
+            atomic_store(&pkt_arrived, 1);
+        OK(rma_start(w, &target, 1, 0));
+        OK(rma_complete(w));
+    }
+    fabric_win_free(w);
+}
+
+static void test_completes(void **state)
+{
+    (void)state;
+    run(completes, CONF_PROGRESS_POLL, NODE);
+}
+
+/* 0 wants the lock of 1, which 1 holds and, by packets to 1, others want. */
+static void direct_lock(struct fabric_proc *p, void *arg)
+{
+    static const char *const texts[] = {"the window's lock (rank 1)",
+                                        "lock of rank 1: 2 held or waited for; rank 0 waits for it exclusively "
+                                        "(ticket 1), rank 1 holds it shared (ticket 0)\n",
+                                        NULL};
+    struct win *w = make(p);
+    (void)arg;
+    if (p->rank == 1)
+        OK(rma_lock(w, false, 1, 0));
+    fabric_barrier(p);
+    if (p->rank == 0) {
+        OK(rma_lock(w, true, 1, 0));
+        OK(rma_unlock(w, 1));
+    }
+    hold(p, texts);
+    if (p->rank == 5)
+        atomic_store(&pkt_arrived, 1);
+    if (p->rank == 1) {
+        while (!atomic_load(&pkt_arrived))
+            sched_yield();
+        OK(rma_unlock(w, 1));
+    }
+    fabric_win_free(w);
+}
+
+static void test_direct_lock(void **state)
+{
+    (void)state;
+    run(direct_lock, CONF_PROGRESS_POLL, NODE);
+}
+
+/* 0 has its own lock and waits in a fence-free way for 5's; 2 and 3 ask for 0's. */
+static void packet_lock(struct fabric_proc *p, void *arg)
+{
+    static const char *const texts[] = {"acknowledgements (rank 5)",
+                                        "rank 5: 1 acknowledgements due, 1 replies due, 1 lock request not granted\n",
+                                        "lock of this process, by packets: rank 2 holds it shared (ticket 0)",
+                                        "rank 3 waits for it exclusively (ticket 1)", NULL};
+    struct win *w = make(p);
+    int64_t one = 1, old;
+    (void)arg;
+    if (p->rank == 2) {
+        OK(rma_lock(w, false, 0, 0));
+        fetch_add(w, 0, 0, &one, &old, 1);
+        OK(rma_flush(w, 0));
+    }
+    if (p->rank == 4) {
+        OK(rma_lock(w, true, 5, 0));
+        fetch_add(w, 5, 0, &one, &old, 1);
+        OK(rma_flush(w, 5));
+    }
+    rest(p);
+    if (p->rank == 0) {
+        OK(rma_lock(w, true, 5, 0));
+        fetch_add(w, 5, 0, &one, &old, 1);
+        OK(rma_unlock(w, 5));
+    }
+    if (p->rank == 3) {
+        OK(rma_lock(w, true, 0, 0));
+        fetch_add(w, 0, 0, &one, &old, 1);
+        OK(rma_unlock(w, 0));
+    }
+    hold(p, texts);
+    if (p->rank == 5)
+        atomic_store(&pkt_arrived, UINT64_MAX);
+    if (p->rank == 2 || p->rank == 4) {
+        while (atomic_load(&pkt_arrived) < UINT64_MAX)
+            sched_yield();
+        OK(rma_unlock(w, p->rank == 2 ? 0 : 5));
+    }
+    fabric_win_free(w);
+}
+
+static void test_packet_lock(void **state)
+{
+    (void)state;
+    run(packet_lock, CONF_PROGRESS_AGENT, NODE);
+}
+
+/* More than a ring holds, to a process that does not poll. */
+static void queued(struct fabric_proc *p, void *arg)
+{
+    static const char *const texts[] = {"acknowledgements (rank 5)", "large operations leaving", NULL};
+    static unsigned char big[1 << 20];
+    struct win *w = make(p);
+    (void)arg;
+    if (p->rank == 0) {
+        OK(rma_lock(w, false, 5, RMA_NOCHECK));
+        put(w, 5, 0, big, sizeof big);
+        OK(rma_unlock(w, 5));
+    }
+    hold(p, texts);
+    fabric_win_free(w);
+}
+
+static void test_queued(void **state)
+{
+    (void)state;
+    run(queued, CONF_PROGRESS_POLL, NODE);
+}
+
+static void window_free(struct fabric_proc *p, void *arg)
+{
+    static const char *const texts[] = {"all processes to free the window", "not in MPI_Win_free: rank 5\n", NULL};
+    struct win *w = make(p);
+    (void)arg;
+    hold(p, texts);
+    fabric_win_free(w);
+}
+
+static void test_window_free(void **state)
+{
+    (void)state;
+    run(window_free, CONF_PROGRESS_POLL, NODE);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fence),       cmocka_unit_test(test_barrier),
+        cmocka_unit_test(test_posts),       cmocka_unit_test(test_completes),
+        cmocka_unit_test(test_direct_lock), cmocka_unit_test(test_packet_lock),
+        cmocka_unit_test(test_queued),      cmocka_unit_test(test_window_free),
+    };
+    pkt_types_init();
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    return cmocka_run_group_tests_name("hang_report", tests, NULL, NULL);
+}

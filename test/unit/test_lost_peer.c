@@ -1,0 +1,218 @@
+/*
+ * test_lost_peer.c - a packet peer dies, or its connection is lost, in the middle of
+ * each kind of wait: everybody else's call ends with an error in bounded time, its
+ * message names the rank, and windows and engines can be dropped.
+ *
+ * The dead process's thread leaves the test; dead is set, so that its peers are told
+ * what the kernel would tell them. Survivors' windows end without communication.
+ */
+#include "base_helper.h"
+#include "pkt_helper.h"
+
+#include "rma/wait.h"
+
+enum { PROCS = 4, VICTIM = 3, TEXT = 65536 };
+
+static struct log_pipe messages;
+
+struct scene {
+    void (*prepare)(struct fabric_proc *p, struct win *w); /* all */
+    int (*wait)(struct fabric_proc *p, struct win *w);     /* survivors: must fail */
+    enum conf_progress progress;
+    bool disconnect; /* lose connections in place of the process */
+};
+
+static void body(struct fabric_proc *p, void *arg)
+{
+    const struct scene *s = arg;
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, 1 << 20, 1);
+    if (s->prepare)
+        s->prepare(p, w);
+    rest(p);
+    if (p->rank == VICTIM) {
+        atomic_store(&p->dead, !s->disconnect);
+    } else {
+        if (s->disconnect) {
+            rma_enter(&p->rma);
+            ch3_vc_lost(&p->peers[VICTIM].peer.vc);
+            rma_leave(&p->rma);
+        }
+        const int err = s->wait(p, w);
+        if (err != MRMA_ERR_PROC_FAILED)
+            fprintf(stderr, "process %d: %s\n", p->rank, mrma_err_name(err));
+        FABRIC_CHECK(err == MRMA_ERR_PROC_FAILED);
+    }
+    fabric_barrier(p);
+    win_free_end(w);
+}
+
+static void run(struct scene s)
+{
+    static char text[TEXT];
+    fabric_watchdog(60);
+    atomic_store(&pkt_arrived, 0);
+    log_to_pipe(&messages, LOG_LEVEL_WARN);
+    struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = PROCS, .path = CONF_PATH_SHM_PACKETS,
+                                                        .progress = s.progress});
+    for (int i = 0; i < PROCS; i++)
+        f->procs[i].log.fd = messages.fd[1];
+    fabric_run(f, body, &s);
+    log_text(&messages, text, sizeof text);
+    assert_non_null(strstr(text, "rank 3 of window"));
+    fabric_free(f);
+    log_pipe_close(&messages);
+    fabric_watchdog(0);
+}
+
+static void run_all(struct scene s)
+{
+    for (int i = 0; i < 4; i++) {
+        s.progress = i & 1 ? CONF_PROGRESS_AGENT : CONF_PROGRESS_POLL;
+        s.disconnect = i & 2;
+        run(s);
+    }
+}
+
+static int wait_fence(struct fabric_proc *p, struct win *w)
+{
+    (void)p;
+    return rma_fence(w, 0);
+}
+
+static void test_fence(void **state)
+{
+    (void)state;
+    run_all((struct scene){.wait = wait_fence});
+}
+
+static int wait_free(struct fabric_proc *p, struct win *w)
+{
+    (void)p;
+    return win_free_begin(w);
+}
+
+static void test_free(void **state)
+{
+    (void)state;
+    run_all((struct scene){.wait = wait_free});
+}
+
+/* Posts for the victim, that never starts; gets from it, that has not posted. */
+static int wait_pscw(struct fabric_proc *p, struct win *w)
+{
+    static const int victim = VICTIM;
+    unsigned char in[8];
+    if (p->rank) {
+        OK(rma_post(w, &victim, 1, 0));
+        return rma_wait(w);
+    }
+    OK(rma_start(w, &victim, 1, 0));
+    const struct rma_op op = byte_op(NULL, in, VICTIM, 0, 8);
+    const int err = rma_get(w, &op), end = rma_complete(w);
+    return err ? err : end;
+}
+
+static void test_pscw(void **state)
+{
+    (void)state;
+    run_all((struct scene){.wait = wait_pscw});
+}
+
+static int wait_test(struct fabric_proc *p, struct win *w)
+{
+    static const int victim = VICTIM;
+    bool flag = false;
+    int err = MRMA_SUCCESS;
+    (void)p;
+    OK(rma_post(w, &victim, 1, 0));
+    while (!err && !flag)
+        err = rma_test(w, &flag);
+    return err;
+}
+
+static void test_test(void **state)
+{
+    (void)state;
+    run_all((struct scene){.wait = wait_test});
+}
+
+/* The victim holds the lock of process 0, or is itself the target. */
+static void take_lock(struct fabric_proc *p, struct win *w)
+{
+    int64_t one = 1, old;
+    if (p->rank == VICTIM) {
+        OK(rma_lock(w, true, 0, 0));
+        fetch_add(w, 0, 0, &one, &old, 1);
+        OK(rma_flush(w, 0));
+    }
+}
+
+static int wait_lock(struct fabric_proc *p, struct win *w)
+{
+    unsigned char in[8];
+    const int target = p->rank == 2 ? VICTIM : 0;
+    int err = rma_lock(w, p->rank == 1, target, 0);
+    if (err)
+        return err;
+    const struct rma_op op = byte_op(NULL, in, target, 0, 8);
+    err = rma_get(w, &op);
+    const int end = rma_unlock(w, target);
+    return err ? err : end;
+}
+
+static void test_lock(void **state)
+{
+    (void)state;
+    run_all((struct scene){.prepare = take_lock, .wait = wait_lock});
+}
+
+static int wait_flush(struct fabric_proc *p, struct win *w)
+{
+    static unsigned char big[1 << 20];
+    (void)p;
+    OK(rma_lock_all(w, RMA_NOCHECK));
+    const struct rma_op op = byte_op(big, NULL, VICTIM, 0, sizeof big); /* more than a ring */
+    const int err = rma_put(w, &op), end = rma_flush_all(w);
+    return err ? err : end;
+}
+
+static void test_flush(void **state)
+{
+    (void)state;
+    run_all((struct scene){.wait = wait_flush});
+}
+
+/* Who waits for the request of an R-operation by polling alone. */
+static int wait_request(struct fabric_proc *p, struct win *w)
+{
+    unsigned char in[8];
+    struct rma_req req;
+    struct rma_op op = byte_op(NULL, in, VICTIM, 0, 8);
+    rma_req_init(&req);
+    op.req = &req;
+    OK(rma_lock_all(w, RMA_NOCHECK));
+    const int err = rma_get(w, &op);
+    while (!err && !rma_req_done(&req))
+        rma_progress_requests(&p->rma);
+    return err ? err : atomic_load(&req.err);
+}
+
+/* The victim answers until it is dead; without an agent it does not. */
+static void test_request(void **state)
+{
+    (void)state;
+    run((struct scene){.wait = wait_request, .progress = CONF_PROGRESS_POLL});
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fence), cmocka_unit_test(test_free),  cmocka_unit_test(test_pscw),
+        cmocka_unit_test(test_test),  cmocka_unit_test(test_lock),  cmocka_unit_test(test_flush),
+        cmocka_unit_test(test_request),
+    };
+    pkt_types_init();
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    return cmocka_run_group_tests_name("lost_peer", tests, NULL, NULL);
+}
