@@ -15,7 +15,8 @@
 
 int issue_post(struct win *w, struct rma_target *t)
 {
-    return target_send_simple(w, t, PKT_POST, ++t->posts_sent, 0, 0, 0);
+    int err = target_send_simple(w, t, PKT_POST, ++t->posts_sent, 0, 0, 0);
+    return err == MRMA_ERR_PROC_FAILED ? rma_lost(w, t) : err;
 }
 
 /* Send what the touched direct targets (small puts) still have open. */
@@ -121,7 +122,9 @@ static int enter_barrier(struct win *w, struct rma_target *t)
         w->unconfirmed++;
         err = ch3_send_owned(&t->peer->vc, &hdr, sizeof hdr, &w->queued);
     }
-    return err ? err : target_send_simple(w, t, PKT_SYNC, w->sync_seq, 0, 0, 0);
+    if (!err)
+        err = target_send_simple(w, t, PKT_SYNC, w->sync_seq, 0, 0, 0);
+    return err == MRMA_ERR_PROC_FAILED ? rma_lost(w, t) : err;
 }
 
 int issue_barrier(struct win *w)

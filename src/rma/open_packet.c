@@ -179,6 +179,12 @@ static uint8_t lock_flag(const struct pkt_target *pt)
     return pt->target->lock == WIN_LOCK_EXCLUSIVE ? PKT_F_LOCK_EXCLUSIVE : PKT_F_LOCK_SHARED;
 }
 
+static int send_to(const struct pkt_target *pt, const struct pkt_hdr *hdr)
+{
+    int err = ch3_send_owned(&pt->target->peer->vc, hdr, hdr->len, &pt->win->queued);
+    return err == MRMA_ERR_PROC_FAILED ? rma_lost(pt->win, pt->target) : err;
+}
+
 /* Ask the target to say when the epoch is open, if nobody has asked yet. */
 int pkt_ask_open(struct pkt_target *pt)
 {
@@ -193,7 +199,7 @@ int pkt_ask_open(struct pkt_target *pt)
         pt->lock = PKT_LOCK_SENT;
     }
     pt->asked = pt->ahead = true;
-    return ch3_send_owned(&pt->target->peer->vc, &hdr, sizeof hdr, &pt->win->queued);
+    return send_to(pt, &hdr);
 }
 
 /* Small puts to a kernel-assisted target: they leave at once, or are done here by
@@ -265,8 +271,7 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
     pt->unconfirmed |= hdr->count != 0;
     pt->used = sizeof *hdr;
     pt->count = 0;
-    return pt->target->direct ? send_ring(pt, hdr)
-                              : ch3_send_owned(&pt->target->peer->vc, hdr, hdr->len, &pt->win->queued);
+    return pt->target->direct ? send_ring(pt, hdr) : send_to(pt, hdr);
 }
 
 /* Make sure that the open packet has at least need bytes of room. May wait. */

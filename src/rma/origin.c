@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "rma/wait.h"
 #include "rma/win.h"
 
 struct origin_req {
@@ -193,5 +194,5 @@ int origin_stream(struct pkt_target *pt, const struct record_source *src, const 
     int err = ch3_send_stream(&pt->target->peer->vc, &os->stream);
     if (err)
         stream_done(&os->stream, err);
-    return err;
+    return err == MRMA_ERR_PROC_FAILED ? rma_lost(pt->win, pt->target) : err;
 }

@@ -52,6 +52,13 @@ static bool check(struct rma *r, const struct rma_wait *wait)
     return done;
 }
 
+int rma_lost(const struct win *w, const struct rma_target *t)
+{
+    return log_fail(w->rma->log, MRMA_ERR_PROC_FAILED,
+                    "the connection to rank %d of window %u (process %d) is lost", t->rank, w->index,
+                    t->peer->pid);
+}
+
 static int check_peers(struct win *w)
 {
     struct rma *r = w->rma;
@@ -69,8 +76,7 @@ static int check_peers(struct win *w)
             return log_fail(r->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u (process %d) has died", i,
                             w->index, p->pid);
         if (lost)
-            return log_fail(r->log, MRMA_ERR_PROC_FAILED,
-                            "the connection to rank %d of window %u (process %d) is lost", i, w->index, p->pid);
+            return rma_lost(w, win_peek(w, i));
     }
     return MRMA_SUCCESS;
 }

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 struct rma;
+struct rma_target;
 struct win;
 struct event;
 
@@ -29,6 +30,9 @@ struct rma_wait {
 };
 
 int rma_wait_until(struct win *w, const struct rma_wait *wait);
+
+/* MRMA_ERR_PROC_FAILED, with a message that names the target: its connection is lost. */
+int rma_lost(const struct win *w, const struct rma_target *t);
 
 /* For loops of others around calls that do not wait (MPI_Test, MPI_Win_test): now and then,
  * has a peer of w (NULL: of a window with something outstanding) died? Then

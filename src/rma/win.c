@@ -12,17 +12,20 @@
 #include "rma/progress.h"
 #include "rma/signal.h"
 
-/* Nothing comes from this peer any more: requests end with an error, so that who waits
- * for them by the host's MPI_Wait learns it too. Waits of this layer find it out
- * themselves (wait.c). */
+/* Nothing comes from this peer any more: requests end with an error, which who waits for
+ * them by the host's MPI_Wait learns from them, and others at the next synchronization.
+ * Other waits of this layer find it out themselves (wait.c). */
 static void peer_lost(void *rma, struct ch3_vc *vc)
 {
     struct rma *r = rma;
     for (uint32_t k = 0; k < r->nwins; k++)
         for (int i = 0; r->wins[k] && i < r->wins[k]->nproc; i++) {
             struct rma_target *t = win_peek(r->wins[k], i);
-            if (t->pkt && t->peer && &t->peer->vc == vc)
-                origin_fail(t->pkt, MRMA_ERR_PROC_FAILED);
+            if (!t->pkt || !t->pkt->replies || &t->peer->vc != vc)
+                continue;
+            origin_fail(t->pkt, MRMA_ERR_PROC_FAILED);
+            if (!r->wins[k]->packet_err)
+                r->wins[k]->packet_err = MRMA_ERR_PROC_FAILED;
         }
 }
 

@@ -340,6 +340,12 @@ static void stop_agent(struct fabric_proc *p)
     p->rma.agent = false;
 }
 
+void fabric_kill(struct fabric_proc *p)
+{
+    stop_agent(p);
+    atomic_store_explicit(&p->dead, true, memory_order_release);
+}
+
 static void check_nothing_left(const struct fabric_proc *p)
 {
     for (uint32_t i = 0; i < p->rma.nwins; i++)

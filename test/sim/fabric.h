@@ -123,6 +123,9 @@ struct win *fabric_win(struct fabric_proc *p, enum win_flavor flavor, void *base
                        uint32_t disp_unit);
 void fabric_win_free(struct win *w);
 
+/* The process has died: it never polls again and its peers can see it. */
+void fabric_kill(struct fabric_proc *p);
+
 /* Let the process poll once: without it nothing arrives where no call is made. */
 static inline void fabric_progress(struct fabric_proc *p)
 {

@@ -30,7 +30,8 @@ static void body(struct fabric_proc *p, void *arg)
         s->prepare(p, w);
     rest(p);
     if (p->rank == VICTIM) {
-        atomic_store(&p->dead, !s->disconnect);
+        if (!s->disconnect)
+            fabric_kill(p);
     } else {
         if (s->disconnect) {
             rma_enter(&p->rma);
@@ -91,7 +92,7 @@ static int wait_free(struct fabric_proc *p, struct win *w)
     return win_free_begin(w);
 }
 
-static void test_free(void **state)
+static void test_win_free(void **state)
 {
     (void)state;
     run_all((struct scene){.wait = wait_free});
@@ -103,8 +104,8 @@ static int wait_pscw(struct fabric_proc *p, struct win *w)
     static const int victim = VICTIM;
     unsigned char in[8];
     if (p->rank) {
-        OK(rma_post(w, &victim, 1, 0));
-        return rma_wait(w);
+        const int err = rma_post(w, &victim, 1, 0), end = rma_wait(w);
+        return err ? err : end;
     }
     OK(rma_start(w, &victim, 1, 0));
     const struct rma_op op = byte_op(NULL, in, VICTIM, 0, 8);
@@ -122,9 +123,8 @@ static int wait_test(struct fabric_proc *p, struct win *w)
 {
     static const int victim = VICTIM;
     bool flag = false;
-    int err = MRMA_SUCCESS;
+    int err = rma_post(w, &victim, 1, 0);
     (void)p;
-    OK(rma_post(w, &victim, 1, 0));
     while (!err && !flag)
         err = rma_test(w, &flag);
     return err;
@@ -207,7 +207,7 @@ static void test_request(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fence), cmocka_unit_test(test_free),  cmocka_unit_test(test_pscw),
+        cmocka_unit_test(test_fence), cmocka_unit_test(test_win_free),  cmocka_unit_test(test_pscw),
         cmocka_unit_test(test_test),  cmocka_unit_test(test_lock),  cmocka_unit_test(test_flush),
         cmocka_unit_test(test_request),
     };
