@@ -142,7 +142,7 @@ static void agent_turn(struct sim_proc *p)
     p->agent_due = false;
     if (p->dead || polls(p))
         return;
-    const bool moved = rma_poll_surely(&p->rma);
+    const bool moved = rma_poll_surely(&p->rma, NULL);
     if (moved)
         event_notify(&p->event);
     if (moved || rma_pending(&p->rma))
