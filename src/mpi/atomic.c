@@ -14,19 +14,24 @@
 #include "rma/dtype_predef.h"
 #include "rma/fast.h"
 
-/* A predefined integer of 8 bytes? */
+/* The predefined integer of 8 bytes that was used last: such handles are never freed. */
+static _Atomic(MPI_Datatype) word_type;
+
 static inline bool is_word(MPI_Datatype type)
 {
-    const struct dtype *known;
-
-    return args_known_type(type, &known) && (known->basic == ACC_I64 || known->basic == ACC_U64) &&
-           args_predefined(type) == MRMA_SUCCESS;
+    return likely(atomic_load_explicit(&word_type, memory_order_relaxed) == type);
 }
 
-static inline bool fast_op(MPI_Op mpi_op, enum acc_op *op)
+/* Is it one? Then it is_word from now on. The type was found valid. */
+static void remember_word(const struct dtype *known, MPI_Datatype type)
 {
-    *op = acc_op_from_mpi(mpi_op);
-    return *op == ACC_SUM || *op == ACC_REPLACE || *op == ACC_NO_OP;
+    if ((known->basic == ACC_I64 || known->basic == ACC_U64) && args_predefined(type) == MRMA_SUCCESS)
+        atomic_store_explicit(&word_type, type, memory_order_relaxed);
+}
+
+static inline enum acc_op fast_op(MPI_Op op)
+{
+    return op == MPI_SUM ? ACC_SUM : op == MPI_REPLACE ? ACC_REPLACE : op == MPI_NO_OP ? ACC_NO_OP : ACC_OP_NONE;
 }
 
 /* With MPI_NO_OP the origin's buffer is not looked at. */
@@ -39,18 +44,24 @@ static inline int fetch_and_op(struct win_rec *rec, struct rma_op *op, MPI_Datat
         return err;
     op->rtype = op->ttype;
     op->otype = op->ttype;
+    remember_word(op->ttype, type);
     err = args_predefined(type);
     if (likely(err == MRMA_SUCCESS))
         err = args_accumulate(op, mpi_op);
     return likely(err == MRMA_SUCCESS) ? rma_get_accumulate(rec->win, op) : err;
 }
 
-static __attribute__((noinline)) int fetch_general(struct win_rec *rec, const void *oaddr, void *raddr,
-                                                   MPI_Datatype type, int target, MPI_Aint disp, MPI_Op op)
+/* Everything but the few instructions of PMPI_Fetch_and_op, which ends in this call with
+ * its own arguments, and so has nothing to save. The same for the other. */
+static __attribute__((noinline)) int fetch_general(const void *oaddr, void *raddr, MPI_Datatype type,
+                                                   int target, MPI_Aint disp, MPI_Op op, MPI_Win win)
 {
+    struct win_rec *rec = win_lookup(win);
     struct rma_op what;
     int err;
 
+    if (unlikely(rec == NULL))
+        return mpi_host.Fetch_and_op(oaddr, raddr, type, target, disp, op, win);
     rma_op_clear(&what);
     what.oaddr = oaddr;
     what.ocount = 1;
@@ -63,15 +74,13 @@ static __attribute__((noinline)) int fetch_general(struct win_rec *rec, const vo
 MRMA_PUBLIC int PMPI_Fetch_and_op(const void *oaddr, void *raddr, MPI_Datatype type, int target,
                                   MPI_Aint disp, MPI_Op op, MPI_Win win)
 {
-    struct win_rec *rec = win_lookup(win);
-    enum acc_op fast;
+    struct win_rec *rec = win_quick();
+    const enum acc_op fast = fast_op(op);
 
-    if (unlikely(rec == NULL))
-        return mpi_host.Fetch_and_op(oaddr, raddr, type, target, disp, op, win);
-    if (likely(args_plain(rec, 0, target, disp) && is_word(type) && fast_op(op, &fast) &&
+    if (likely(win_is(rec, win) && args_plain(rec, 0, target, disp) && is_word(type) && fast != ACC_OP_NONE &&
                fast_fetch_op(rec->win, fast, oaddr, raddr, target, disp)))
         return MPI_SUCCESS;
-    return fetch_general(rec, oaddr, raddr, type, target, disp, op);
+    return fetch_general(oaddr, raddr, type, target, disp, op, win);
 }
 MRMA_EXPORT_MPI(Fetch_and_op);
 
@@ -84,18 +93,22 @@ static inline int compare_and_swap(struct win_rec *rec, struct rma_op *op, MPI_D
         return err;
     op->rtype = op->ttype;
     op->otype = op->ttype;
+    remember_word(op->ttype, type);
     err = args_predefined(type);
     if (unlikely(err != MRMA_SUCCESS))
         return err;
     return likely(args_cas_type(op->ttype)) ? rma_compare_and_swap(rec->win, op) : MRMA_ERR_TYPE;
 }
 
-static __attribute__((noinline)) int cas_general(struct win_rec *rec, const void *oaddr, const void *caddr,
-                                                 void *raddr, MPI_Datatype type, int target, MPI_Aint disp)
+static __attribute__((noinline)) int cas_general(const void *oaddr, const void *caddr, void *raddr,
+                                                 MPI_Datatype type, int target, MPI_Aint disp, MPI_Win win)
 {
+    struct win_rec *rec = win_lookup(win);
     struct rma_op what;
     int err;
 
+    if (unlikely(rec == NULL))
+        return mpi_host.Compare_and_swap(oaddr, caddr, raddr, type, target, disp, win);
     rma_op_clear(&what);
     what.oaddr = oaddr;
     what.ocount = 1;
@@ -109,13 +122,11 @@ static __attribute__((noinline)) int cas_general(struct win_rec *rec, const void
 MRMA_PUBLIC int PMPI_Compare_and_swap(const void *oaddr, const void *caddr, void *raddr, MPI_Datatype type,
                                       int target, MPI_Aint disp, MPI_Win win)
 {
-    struct win_rec *rec = win_lookup(win);
+    struct win_rec *rec = win_quick();
 
-    if (unlikely(rec == NULL))
-        return mpi_host.Compare_and_swap(oaddr, caddr, raddr, type, target, disp, win);
-    if (likely(args_plain(rec, 0, target, disp) && is_word(type) &&
+    if (likely(win_is(rec, win) && args_plain(rec, 0, target, disp) && is_word(type) &&
                fast_cas(rec->win, oaddr, caddr, raddr, target, disp)))
         return MPI_SUCCESS;
-    return cas_general(rec, oaddr, caddr, raddr, type, target, disp);
+    return cas_general(oaddr, caddr, raddr, type, target, disp, win);
 }
 MRMA_EXPORT_MPI(Compare_and_swap);

@@ -65,16 +65,26 @@ static inline void acc_atomic_leave(struct win *w)
     atomic_store_explicit(&w->ctl->acc_busy, 0, memory_order_release);
 }
 
+/* A and B where the window is ACC_WAY_LIGHT. */
+static inline bool acc_atomic_enter_light(struct win *w, const struct win_ctl *ctl)
+{
+    atomic_store_explicit(&w->ctl->acc_busy, 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst); /* pairs with event_light_barrier in acc_close */
+    if (likely(atomic_load_explicit(&ctl->acc_mode, memory_order_acquire) == ACC_MODE_ATOMIC))
+        return true;
+    acc_atomic_leave(w);
+    return false;
+}
+
 static inline bool acc_atomic_enter(struct win *w, const struct win_ctl *ctl)
 {
     if (unlikely(w->acc_way == ACC_WAY_LOCKS ||
                  atomic_load_explicit(&ctl->acc_mode, memory_order_relaxed) != ACC_MODE_ATOMIC))
         return false;
-    atomic_store_explicit(&w->ctl->acc_busy, 1, memory_order_relaxed);
     if (likely(w->acc_way == ACC_WAY_LIGHT))
-        atomic_signal_fence(memory_order_seq_cst); /* pairs with event_light_barrier in acc_close */
-    else
-        atomic_thread_fence(memory_order_seq_cst); /* pairs with the fence in acc_close */
+        return acc_atomic_enter_light(w, ctl);
+    atomic_store_explicit(&w->ctl->acc_busy, 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst); /* pairs with the fence in acc_close */
     if (likely(atomic_load_explicit(&ctl->acc_mode, memory_order_acquire) == ACC_MODE_ATOMIC))
         return true;
     acc_atomic_leave(w);

@@ -63,18 +63,27 @@ static inline bool fast_get(struct win *w, void *to, int target, int64_t disp, s
     return true;
 }
 
-/* An aligned word that may be changed by an instruction now: then acc_atomic_leave. */
-static inline acc_word *fast_word(struct win *w, int target, int64_t disp)
+/* An aligned word that may be changed by an instruction now: then acc_atomic_leave. Only
+ * in the light form; the other goes the general way. The mode is looked at once: a
+ * window that is LOCKED pays for a store to a line of its own. */
+static inline __attribute__((always_inline)) acc_word *fast_word(struct win *w, int target, int64_t disp)
 {
-    char *at = fast_find(w, target, disp, sizeof(uint64_t));
-    if (unlikely(!at || (uintptr_t)at % sizeof(uint64_t) || !acc_atomic_enter(w, win_peek(w, target)->ctl)))
+    const struct rma_target *t = win_peek(w, target);
+    if (unlikely(!target_ready(w, t) || (uint64_t)disp > t->fast_units))
+        return NULL;
+    const uint64_t offset = (uint64_t)disp * t->disp_unit;
+    char *at = t->base + offset;
+    if (unlikely(t->fast_size - offset < sizeof(uint64_t) || (uintptr_t)at % sizeof(uint64_t) ||
+                 w->acc_way != ACC_WAY_LIGHT))
+        return NULL;
+    if (unlikely(!acc_atomic_enter_light(w, t->ctl)))
         return NULL;
     fast_count(w, sizeof(uint64_t));
     return (acc_word *)(void *)at;
 }
 
 /* SUM of integers, REPLACE and NO_OP; from and to need no alignment. */
-static inline bool fast_fetch_op(struct win *w, enum acc_op op, const void *from, void *to, int target,
+static inline __attribute__((always_inline)) bool fast_fetch_op(struct win *w, enum acc_op op, const void *from, void *to, int target,
                                  int64_t disp)
 {
     acc_word *word = fast_word(w, target, disp);
@@ -85,7 +94,7 @@ static inline bool fast_fetch_op(struct win *w, enum acc_op op, const void *from
     return true;
 }
 
-static inline bool fast_cas(struct win *w, const void *value, const void *compare, void *to, int target,
+static inline __attribute__((always_inline)) bool fast_cas(struct win *w, const void *value, const void *compare, void *to, int target,
                             int64_t disp)
 {
     acc_word *word = fast_word(w, target, disp);
