@@ -147,11 +147,11 @@ static void print_stats(struct engine *e)
                                (unsigned long long)paths.ops[p], (unsigned long long)paths.bytes[p]);
     snprintf(text + at, sizeof text - at,
              ", ring puts %llu, packets sent %llu (%llu bytes) received %llu queued %llu refused %llu, "
-             "acks %llu, parked %llu, lock waits %llu, futex sleeps %llu, agent wake-ups %llu\n",
+             "acks %llu, staged puts %llu, parked %llu, lock waits %llu, futex sleeps %llu, agent wake-ups %llu\n",
              (unsigned long long)s->ring_puts, (unsigned long long)c->packets_sent,
              (unsigned long long)c->bytes_sent, (unsigned long long)c->packets_received,
              (unsigned long long)c->queued, (unsigned long long)(s->refused + c->bad),
-             (unsigned long long)s->acks, (unsigned long long)s->parked, (unsigned long long)s->lock_waits,
+             (unsigned long long)s->acks, (unsigned long long)s->staged, (unsigned long long)s->parked, (unsigned long long)s->lock_waits,
              (unsigned long long)s->sleeps, (unsigned long long)s->agent_wakeups);
     fputs(text, out);
     if (out != stderr)

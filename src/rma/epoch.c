@@ -108,18 +108,21 @@ static bool target_posted(void *arg)
     return seq_reached(atomic_load_explicit(&t->in->posts, memory_order_acquire), t->posts_due);
 }
 
-static int access_pscw(struct win *w, struct rma_target *t)
+int epoch_wait_post(struct win *w, struct rma_target *t)
 {
-    if (t->started_in != w->start_count)
-        return MRMA_ERR_RMA_SYNC;
-    if (!t->direct)
-        return MRMA_SUCCESS;
     RMA_SPIN_UNTIL(w->rma, target_posted(t));
     if (target_posted(t))
         return MRMA_SUCCESS;
     return rma_wait_until(w, &(struct rma_wait){.done = target_posted, .arg = t,
                                                 .what = "MPI_Win_post of the target",
                                                 .rank = t->rank});
+}
+
+static int access_pscw(struct win *w, struct rma_target *t)
+{
+    if (t->started_in != w->start_count)
+        return MRMA_ERR_RMA_SYNC;
+    return t->direct ? epoch_wait_post(w, t) : MRMA_SUCCESS;
 }
 
 int epoch_access(struct win *w, struct rma_target *t)

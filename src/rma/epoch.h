@@ -60,6 +60,9 @@ bool epoch_allows(const struct epoch *ep, enum epoch_event ev);
  * access must wait for the target (direct targets), marks the target ready. */
 int epoch_access(struct win *w, struct rma_target *t);
 
+/* Wait until the target has posted the exposure for the present PSCW epoch (direct targets). */
+int epoch_wait_post(struct win *w, struct rma_target *t);
+
 /* An operation in a fence epoch that needs no access to its target: a ring put. */
 int epoch_use_fence(struct win *w);
 

@@ -16,6 +16,7 @@
 
 #include "rma/issue.h"
 #include "rma/lockword.h"
+#include "rma/stage.h"
 #include "rma/target.h"
 
 struct line {
@@ -90,8 +91,7 @@ static bool no_post(const struct win *w, const struct rma_target *t)
 static bool no_complete(const struct win *w, const struct rma_target *t)
 {
     (void)w;
-    return t->in &&
-           !seq_reached(atomic_load_explicit(&t->in->completes, memory_order_relaxed), t->exposures);
+    return t->in && !stage_completed(t);
 }
 
 static bool no_marker(const struct win *w, const struct rma_target *t)
@@ -127,9 +127,8 @@ static void say_direct_lock(struct win *w, const struct rma_target *t)
     add(&l, "lock of rank %d: %u held or waited for;", t->rank,
         (lockword_next(word) - lockword_wserv(word)) & (uint32_t)LOCKWORD_MASK);
     for (int i = 0; i < w->ndirect; i++) {
-        const struct win_slot *in = win_peek(w, w->direct[i])->in;
-        const uint32_t state =
-            atomic_load_explicit(&t->ctl->slots[in - w->ctl->slots].lock, memory_order_relaxed);
+        const ptrdiff_t index = (const struct win_pair *)(const void *)win_peek(w, w->direct[i])->in - w->ctl->pairs;
+        const uint32_t state = atomic_load_explicit(&t->ctl->pairs[index].slot.lock, memory_order_relaxed);
         if ((state & 3) != HANG_LOCK_NONE)
             add_holder(&l, w->direct[i], state);
     }

@@ -14,6 +14,7 @@
 #include "rma/direct.h"
 #include "rma/issue.h"
 #include "rma/region.h"
+#include "rma/stage.h"
 #include "rma/strict.h"
 #include "rma/win.h"
 
@@ -172,9 +173,11 @@ int rma_put(struct win *w, const struct rma_op *op)
     struct rma_target *t = win_target(w, op->target);
     if (unlikely(!t))
         return MRMA_ERR_NO_MEM;
-    int err = likely(target_ready(w, t) && !op->req) ? MRMA_SUCCESS : ready_to_put(w, t, op);
     char *at;
     size_t len;
+    if (!target_ready(w, t) && stage_put(w, t, op))
+        return MRMA_SUCCESS;
+    int err = likely(target_ready(w, t) && !op->req) ? MRMA_SUCCESS : ready_to_put(w, t, op);
     if (unlikely(err))
         return err;
     if (unlikely(w->strict) && (err = check_strict(w, t, op, STRICT_PUT)) != MRMA_SUCCESS)

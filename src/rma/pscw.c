@@ -1,15 +1,17 @@
 /*
  * pscw.c - MPI_Win_start, _complete, _post, _wait, _test (MPI 4.1, 12.5.2).
  *
- * Counters that only grow, two per ordered pair: posts (target to origin) and
- * completes (origin to target). A direct peer stores them into my slot, a packet
- * peer's handlers do it for it, so MPI_Win_wait compares numbers in both cases.
+ * Counters that only grow, two per ordered pair: posts (target to origin) and ends of
+ * access epochs (origin to target). A direct peer stores its post into my slot and the
+ * end into the epoch's stage, with small puts that did not wait for the post (stage.h);
+ * for packet peers the handlers count in the slot. MPI_Win_wait compares numbers in
+ * both cases.
  *
- * MPI_Win_start does not wait; the first access to a direct target waits for its
- * post (epoch_access), and packets go out before it (parked at the target until
- * it posts), one epoch ahead at most. MPI_MODE_NOCHECK: no post is sent, none is
- * waited for. Between post and wait the small puts of direct peers may lie in my
- * rings: MPI_Win_wait takes them in after it has seen their complete, which was
+ * MPI_Win_start does not wait; the first access to a direct target that is no small put
+ * waits for its post (epoch_access), and packets go out before it (parked at the target
+ * until it posts), one epoch ahead at most. MPI_MODE_NOCHECK: no post is sent, none is
+ * waited for. Between post and wait the small puts of direct peers lie in stages, or in
+ * my rings: MPI_Win_wait takes them in after it has seen the end of the epoch, which was
  * stored after they were published.
  */
 #include <string.h>
@@ -18,6 +20,7 @@
 #include "rma/issue.h"
 #include "rma/progress.h"
 #include "rma/signal.h"
+#include "rma/stage.h"
 #include "rma/strict.h"
 #include "rma/target.h"
 #include "rma/wait.h"
@@ -57,10 +60,14 @@ int rma_complete(struct win *w)
     bool any_direct = false;
     for (int i = 0; i < w->ngroup; i++) {
         struct rma_target *t = win_peek(w, w->group[i]);
-        if (t->direct) {
-            signal_complete(t);
-            any_direct = true;
+        if (!t->direct)
+            continue;
+        if (unlikely(!stage_free(t))) {
+            int waited = epoch_wait_post(w, t);
+            err = err ? err : waited;
         }
+        stage_complete(t);
+        any_direct = true;
     }
     if (any_direct)
         signal_wake(w, w->group, w->ngroup);
@@ -109,11 +116,9 @@ int rma_post(struct win *w, const int *ranks, int n, int asserts)
 static bool all_complete(void *arg)
 {
     struct win *w = arg;
-    for (int i = 0; i < w->npost; i++) {
-        struct rma_target *t = win_peek(w, w->post_group[i]);
-        if (!seq_reached(atomic_load_explicit(&t->in->completes, memory_order_acquire), t->exposures))
+    for (int i = 0; i < w->npost; i++)
+        if (!stage_completed(win_peek(w, w->post_group[i])))
             return false;
-    }
     return true;
 }
 
@@ -121,6 +126,11 @@ static void close_exposure(struct win *w)
 {
     if (w->ring_takes && !w->post_noput)
         rma_drain(w->rma);
+    for (int i = 0; i < w->npost; i++) {
+        struct rma_target *t = win_peek(w, w->post_group[i]);
+        if (t->direct)
+            stage_apply(w, t);
+    }
     if (unlikely(w->strict))
         strict_wait(w);
     rma_enter(w->rma);

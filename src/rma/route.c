@@ -108,8 +108,10 @@ static int reach_control(struct win *w, struct rma_target *t, const struct win_r
     if (err)
         return err;
     t->ctl = at;
-    t->out = &t->ctl->slots[me];
-    t->in = &w->ctl->slots[node_index];
+    t->out = &t->ctl->pairs[me].slot;
+    t->in = &w->ctl->pairs[node_index].slot;
+    t->out_stage = t->ctl->pairs[me].stage;
+    t->in_stage = w->ctl->pairs[node_index].stage;
     return MRMA_SUCCESS;
 }
 

@@ -1,14 +1,14 @@
 /*
  * signal.c - stores to slots, and the barriers: dissemination, or one counter.
  *
- *   origin (complete)                     target (wait)
- *   put: stores to window memory
- *   A: slot.completes = n (release)       B: slot.completes >= n (acquire)
- *                                         load window memory: sees the puts
+ *   target (post)                         origin (first access)
+ *   loads and stores of window memory
+ *   A: slot.posts = n (release)           B: slot.posts >= n (acquire)
+ *                                         accesses come after them
  *
- * A pairs with B; posts likewise in the other direction (the target's loads and
- * stores before MPI_Win_post happen before the origin's accesses). The sleep
- * protocol is event.h's: a fence after A (or the light form), then look for sleepers.
+ * A pairs with B; completes go the other way (stage.c): what the origin stored before
+ * is seen by the target after. The sleep protocol is event.h's: a fence after A (or the
+ * light form), then look for sleepers.
  *
  * Barrier: in round k process i signals i + 2^k and waits for i - 2^k; every
  * barrier has its own number, so that one counter per peer suffices: a process
@@ -30,12 +30,6 @@ void signal_post(struct rma_target *t)
 {
     /* Pairs with target_posted. */
     atomic_store_explicit(&t->out->posts, ++t->posts_sent, memory_order_release);
-}
-
-void signal_complete(struct rma_target *t)
-{
-    /* Pairs with pscw.c. */
-    atomic_store_explicit(&t->out->completes, ++t->completes_sent, memory_order_release);
 }
 
 void signal_wake(struct win *w, const int *ranks, int n)

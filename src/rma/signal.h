@@ -8,10 +8,9 @@
 struct win;
 struct rma_target;
 
-/* Tell a direct peer (store, release): an exposure epoch for it is open; my
- * access epoch to it is complete. The peer is woken by signal_wake afterwards. */
+/* Tell a direct peer (store, release) that an exposure epoch for it is open. The peer
+ * is woken by signal_wake afterwards. The other way round: stage_complete. */
 void signal_post(struct rma_target *t);
-void signal_complete(struct rma_target *t);
 
 /* After signals were stored: wake those of the direct targets that sleep. */
 void signal_wake(struct win *w, const int *ranks, int n);

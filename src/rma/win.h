@@ -41,11 +41,26 @@ struct win_region {
  * line for both is faster only where the answer follows at once (doc/performance.md). */
 struct win_slot {
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t posts; /* exposure epochs opened for me */
-    _Atomic uint32_t completes;                      /* access epochs to me that are complete */
+    _Atomic uint32_t completes; /* access epochs to me that are complete (packet peers: stage.c) */
     _Atomic uint32_t barrier;                        /* barriers entered, see signal.c */
     _Atomic uint32_t lock;                           /* for hang_report.c */
 };
 static_assert(sizeof(struct win_slot) == MRMA_CACHE_LINE, "one writer a line");
+
+/* Small puts of one access epoch and its end, from one peer: stage.c. */
+enum { STAGE_DEPTH = 4, STAGE_LINES = 3, STAGE_ROOM = STAGE_LINES * MRMA_CACHE_LINE - 8 };
+struct win_stage {
+    alignas(MRMA_CACHE_LINE) _Atomic uint32_t seq; /* number of the access epoch that has ended */
+    uint32_t used; /* bytes of room */
+    char room[STAGE_ROOM];
+};
+static_assert(sizeof(struct win_stage) == STAGE_LINES * MRMA_CACHE_LINE, "whole lines");
+
+/* All that one peer writes into another's control block. */
+struct win_pair {
+    struct win_slot slot; /* first */
+    struct win_stage stage[STAGE_DEPTH];
+};
 
 struct win_ctl {
     /* The target's lock (lockword.h), who sleeps for it, and whether packets wait. */
@@ -80,7 +95,7 @@ struct win_ctl {
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t regions_version;
     _Atomic uint32_t nregions;
     _Atomic uint64_t regions_offset; /* bytes from the control block to them */
-    struct win_slot slots[];         /* by the peer's index among the window's ranks on the node */
+    struct win_pair pairs[];         /* by the peer's index among the window's ranks on the node */
 };
 
 /* State of a lock on one target, origin's side. */
@@ -110,12 +125,14 @@ struct rma_target {
     struct win_ctl *ctl;  /* its control block (direct) */
     struct win_slot *out; /* my slot in its control block (direct) */
     struct win_slot *in;  /* its slot in mine; private for packet peers */
+    struct win_stage *out_stage, *in_stage; /* beside them (direct): stage.c */
+    uint32_t staged;      /* bytes in the stage of the present access epoch */
+    uint32_t posts_seen;  /* in->posts when stage.c last looked */
     uint32_t starts;      /* access epochs started towards it, MPI_MODE_NOCHECK included */
     uint32_t posts_due;   /* posts that must have come for the present one */
     uint32_t started_in;  /* win->start_count of the last start that names it */
     uint32_t exposures;   /* exposure epochs posted to it, MPI_MODE_NOCHECK included */
     uint32_t posts_sent;
-    uint32_t completes_sent;
     uint32_t synced;      /* 1 + the window barrier that its last packet announced */
     uint32_t remote_win, remote_gen; /* how it knows this window */
     struct pkt_target *pkt;  /* packets to it; NULL until used */

@@ -129,7 +129,7 @@ static void win_delete(struct win *w)
 static int make_control(struct win *w)
 {
     struct rma_env *env = w->rma->env;
-    const size_t slots = sizeof(struct win_ctl) + (size_t)w->nproc * sizeof(struct win_slot);
+    const size_t slots = sizeof(struct win_ctl) + (size_t)w->nproc * sizeof(struct win_pair);
     const size_t size = slots + (w->dynamic ? WIN_REGIONS_MAX * sizeof(struct win_region) : 0);
     void *at;
     int err = env->mem_alloc(env->ctx, size, CTL_ALIGN, &at);

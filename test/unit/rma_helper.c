@@ -13,7 +13,7 @@
 
 static size_t slots_end(int n)
 {
-    return sizeof(struct win_ctl) + (size_t)n * sizeof(struct win_slot);
+    return sizeof(struct win_ctl) + (size_t)n * sizeof(struct win_pair);
 }
 
 static void *map_shared(size_t size)
@@ -107,8 +107,10 @@ struct hand *hand_new(const struct hand_shared *s, int rank)
                                             .disp_unit = 1,
                                             .peer = &h->peers[i],
                                             .ctl = ctl,
-                                            .out = &ctl->slots[rank],
-                                            .in = &h->win.ctl->slots[i]};
+                                            .out = &ctl->pairs[rank].slot,
+                                            .in = &h->win.ctl->pairs[i].slot,
+                                            .out_stage = ctl->pairs[rank].stage,
+                                            .in_stage = h->win.ctl->pairs[i].stage};
         if (target_table_put(&h->win.targets, i, &h->targets[i]))
             abort();
     }

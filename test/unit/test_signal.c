@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base_helper.h"
 #include "rma/signal.h"
+#include "rma/stage.h"
 #include "rma/wait.h"
 #include "rma_helper.h"
 #include "../sim/fabric.h"
@@ -105,7 +106,7 @@ static void set_barrier_count(struct hand *h)
         atomic_store(&h->win.lead->released, nearly);
     }
     for (int i = 0; i < h->win.nproc; i++)
-        atomic_store(&h->win.ctl->slots[i].barrier, nearly);
+        atomic_store(&h->win.ctl->pairs[i].slot.barrier, nearly);
 }
 
 /* All have set their own slots before any signals. */
@@ -153,28 +154,51 @@ static void await(struct hand *h, _Atomic uint32_t *word, uint32_t seq)
         MRMA_SUCCESS);
 }
 
+static bool completed(void *arg)
+{
+    return stage_completed(arg);
+}
+
+static void await_complete(struct hand *h, struct rma_target *t)
+{
+    FABRIC_CHECK(
+        rma_wait_until(&h->win, &(struct rma_wait){.done = completed, .arg = t, .what = "a complete"}) ==
+        MRMA_SUCCESS);
+}
+
+/* Counters of both directions start below their wrap. */
+static void nearly_wrapped(struct hand *h, struct rma_target *to_left, struct rma_target *to_right)
+{
+    (void)h;
+    to_left->posts_sent = to_left->exposures = nearly;
+    to_right->starts = to_right->posts_due = to_right->posts_seen = nearly;
+    atomic_store(&to_right->in->posts, nearly);
+    for (uint32_t i = 0; i < STAGE_DEPTH; i++)
+        atomic_store(&to_left->in_stage[i].seq, nearly - i);
+}
+
 /* Each process lets its left neighbour write its cell (post), who says when it is
  * done (complete). */
 static void post_complete_body(struct hand *h, struct board *b)
 {
     const int n = h->win.nproc, me = h->win.rank, right = (me + 1) % n, left = (me + n - 1) % n;
     struct rma_target *to_left = &h->targets[left], *to_right = &h->targets[right];
-    to_left->posts_sent = to_right->completes_sent = nearly;
-    atomic_store(&to_right->in->posts, nearly);
-    atomic_store(&to_left->in->completes, nearly);
+    nearly_wrapped(h, to_left, to_right);
     wait_for_all(b, n);
     for (uint32_t i = 1; i <= ROUNDS; i++) {
         b->cells[me * 8] = 0;
         if (me == b->slow && i % 16 == 0)
             dawdle();
+        to_left->exposures++;
         signal_post(to_left);
         signal_wake(&h->win, &left, 1);
         await(h, &to_right->in->posts, nearly + i);
         FABRIC_CHECK(b->cells[right * 8] == 0);
         b->cells[right * 8] = i;
-        signal_complete(to_right);
+        to_right->starts++;
+        stage_complete(to_right);
         signal_wake(&h->win, &right, 1);
-        await(h, &to_left->in->completes, nearly + i);
+        await_complete(h, to_left);
         FABRIC_CHECK(b->cells[me * 8] == i);
     }
 }
@@ -185,6 +209,117 @@ static void test_post_complete(void **state)
     run_processes(2, -1, post_complete_body);
     run_processes(4, -1, post_complete_body);
     run_processes(4, 2, post_complete_body);
+}
+
+/* ---- staged puts: an origin ahead of its target ---- */
+
+enum { STAGED_CELLS = 4 };
+
+static void stage_origin(struct hand *h, struct rma_target *t, uint32_t i)
+{
+    const struct dtype byte = dtype_basic(ACC_NONE);
+    h->win.start_count++;
+    t->started_in = h->win.start_count;
+    t->starts++;
+    t->posts_due++;
+    for (uint32_t k = 0; k < 1 + i % STAGED_CELLS; k++) {
+        const uint64_t value = (uint64_t)i << 8 | k;
+        const struct rma_op op = {.oaddr = &value, .ocount = 8, .otype = &byte, .target = 1, .disp = 8 * (int64_t)k,
+                                  .tcount = 8, .ttype = &byte};
+        while (!stage_put(&h->win, t, &op)) /* too far ahead: the post must come */
+            await(h, &t->in->posts, t->posts_due - STAGE_DEPTH + 1);
+    }
+    while (!stage_free(t))
+        await(h, &t->in->posts, t->posts_due - STAGE_DEPTH + 1);
+    stage_complete(t);
+    signal_wake(&h->win, (int[]){1}, 1);
+}
+
+static void stage_target(struct hand *h, struct rma_target *t, uint32_t i, uint64_t *memory)
+{
+    memset(memory, 0, STAGED_CELLS * sizeof *memory);
+    t->exposures++;
+    signal_post(t);
+    signal_wake(&h->win, (int[]){0}, 1);
+    await_complete(h, t);
+    stage_apply(&h->win, t);
+    for (uint32_t k = 0; k < STAGED_CELLS; k++)
+        FABRIC_CHECK(memory[k] == (k < 1 + i % STAGED_CELLS ? (uint64_t)i << 8 | k : 0));
+}
+
+/* Nobody but the stage carries the values: memory is the target's own. */
+static void stage_body(struct hand *h, struct board *b)
+{
+    uint64_t memory[STAGED_CELLS];
+    struct rma_target *peer = &h->targets[1 - h->win.rank];
+    h->win.dynamic = false;
+    h->win.base = memory;
+    h->win.size = sizeof memory;
+    peer->size = sizeof memory;
+    atomic_store(&h->win.epoch.state, EPOCH_PSCW);
+    if (h->win.rank == 0) {
+        peer->starts = peer->posts_due = peer->posts_seen = nearly;
+        atomic_store(&peer->in->posts, nearly);
+    } else {
+        peer->exposures = peer->posts_sent = nearly;
+        for (uint32_t i = 0; i < STAGE_DEPTH; i++)
+            atomic_store(&peer->in_stage[i].seq, nearly - i);
+    }
+    wait_for_all(b, 2);
+    for (uint32_t i = 1; i <= ROUNDS; i++) {
+        if (h->win.rank == b->slow && i % 64 == 0)
+            dawdle();
+        if (h->win.rank == 0)
+            stage_origin(h, peer, i);
+        else
+            stage_target(h, peer, i, memory);
+    }
+    FABRIC_CHECK(h->win.rank || h->rma.stats.staged >= ROUNDS);
+}
+
+static void test_stage(void **state)
+{
+    (void)state;
+    run_processes(2, -1, stage_body);
+    run_processes(2, 0, stage_body);
+    run_processes(2, 1, stage_body);
+}
+
+/* What must not be staged: wrong or large or after MPI_MODE_NOCHECK. */
+static void stage_refused_body(struct hand *h, struct board *b)
+{
+    const struct dtype byte = dtype_basic(ACC_NONE);
+    struct rma_target *t = &h->targets[1 - h->win.rank];
+    const uint64_t value = 1;
+    struct rma_op op = {.oaddr = &value, .ocount = 8, .otype = &byte, .tcount = 8, .ttype = &byte};
+    (void)b;
+    h->win.dynamic = false;
+    t->size = 64;
+    atomic_store(&h->win.epoch.state, EPOCH_PSCW);
+    h->win.start_count = 1;
+    FABRIC_CHECK(!stage_put(&h->win, t, &op)); /* not in the group */
+    t->started_in = t->starts = t->posts_due = 1;
+    op.disp = 57;
+    FABRIC_CHECK(!stage_put(&h->win, t, &op)); /* beyond the end */
+    op.disp = 0;
+    op.tcount = 7;
+    FABRIC_CHECK(!stage_put(&h->win, t, &op)); /* sizes differ */
+    op.tcount = 8;
+    t->starts = 2;
+    FABRIC_CHECK(!stage_put(&h->win, t, &op)); /* an epoch without a post */
+    t->starts = 1;
+    for (uint32_t room = 0; room + 16 <= STAGE_ROOM; room += 16)
+        FABRIC_CHECK(stage_put(&h->win, t, &op));
+    FABRIC_CHECK(!stage_put(&h->win, t, &op)); /* full */
+    t->staged = 0;
+    t->posts_due = t->starts = STAGE_DEPTH;
+    FABRIC_CHECK(!stage_put(&h->win, t, &op)); /* too far ahead */
+}
+
+static void test_stage_refused(void **state)
+{
+    (void)state;
+    run_processes(2, -1, stage_refused_body);
 }
 
 /* ---- one wake for many ---- */
@@ -240,6 +375,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_barrier),      cmocka_unit_test(test_barrier_sleepers),
         cmocka_unit_test(test_barrier_wrap), cmocka_unit_test(test_post_complete),
+        cmocka_unit_test(test_stage),
+        cmocka_unit_test(test_stage_refused),
         cmocka_unit_test(test_wake_many),    cmocka_unit_test(test_dead_peer),
     };
     fabric_watchdog(200);

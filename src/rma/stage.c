@@ -1,0 +1,115 @@
+/*
+ * stage.c - see stage.h.
+ *
+ *   origin, epoch n                           target, exposure n
+ *   C: posts >= n - DEPTH + 1 (acquire)       wait n - DEPTH: copied out of the stage
+ *   write records into stage[n % DEPTH]       D: posts = n - DEPTH + 1 (release)
+ *   A: stage.seq = n (release)                B: stage.seq >= n (acquire)
+ *                                             copy the records into the window
+ *
+ * A pairs with B: the target sees the records. D pairs with C: a stage is written
+ * again only when its last contents were copied. The origin looks at posts only when
+ * it is DEPTH epochs ahead of what it has seen, so in a row of epochs the two lines
+ * travel one way each, without either side waiting for the other.
+ *
+ * With MPI_MODE_NOCHECK the post has been called already (MPI 4.1, 12.5.2), so the
+ * exposures before it have ended and the stage is free; but such epochs count no
+ * posts, so a pair that has used it does not stage any more.
+ *
+ * A record is one word, the displacement in bytes and 16 bits of length, and the data
+ * padded to 8 bytes.
+ */
+#include "rma/stage.h"
+
+#include <string.h>
+
+#include "rma/direct.h"
+#include "rma/win.h"
+
+enum { RECORD_WORD = sizeof(uint64_t), LEN_BITS = 16 };
+
+static struct win_stage *out_stage(const struct rma_target *t)
+{
+    return &t->out_stage[t->starts % STAGE_DEPTH];
+}
+
+static const struct win_stage *in_stage(const struct rma_target *t)
+{
+    return &t->in_stage[t->exposures % STAGE_DEPTH];
+}
+
+/* Posts only grow, up to and beyond what is due, and so does what is due. */
+static bool is_ahead(const struct rma_target *t)
+{
+    return seq_reached(t->posts_due, t->posts_seen + STAGE_DEPTH);
+}
+
+bool stage_free(struct rma_target *t)
+{
+    if (unlikely(is_ahead(t)))
+        t->posts_seen = atomic_load_explicit(&t->in->posts, memory_order_acquire); /* C, pairs with D */
+    return !is_ahead(t);
+}
+
+static bool may_stage(const struct win *w, const struct rma_target *t, const struct rma_op *op)
+{
+    return epoch_now(&w->epoch) == EPOCH_PSCW && t->direct && t->started_in == w->start_count &&
+           t->starts == t->posts_due && !w->dynamic && !w->strict && !w->rma->trace && !op->req;
+}
+
+bool stage_put(struct win *w, struct rma_target *t, const struct rma_op *op)
+{
+    const size_t len = op->ocount * op->otype->size;
+    if (!may_stage(w, t, op) || !len || len > STAGE_ROOM || op->ocount > STAGE_ROOM ||
+        op->tcount > STAGE_ROOM || !op->otype->contig || !op->ttype->contig ||
+        op->tcount * op->ttype->size != len || (uint64_t)op->disp > UINT32_MAX)
+        return false;
+    const uint64_t offset = (uint64_t)op->disp * t->disp_unit, need = RECORD_WORD + (len + 7) / 8 * 8;
+    if (offset >> (64 - LEN_BITS) || offset > t->size || len > t->size - offset ||
+        need > STAGE_ROOM - t->staged || !stage_free(t))
+        return false;
+    char *at = out_stage(t)->room + t->staged;
+    const uint64_t word = offset << LEN_BITS | len;
+    memcpy(at, &word, sizeof word);
+    direct_copy(at + sizeof word, op->oaddr, len);
+    t->staged += (uint32_t)need;
+    w->stats.ops[t->path]++;
+    w->stats.bytes[t->path] += len;
+    w->rma->stats.staged++;
+    return true;
+}
+
+void stage_complete(struct rma_target *t)
+{
+    struct win_stage *st = out_stage(t);
+    st->used = t->staged;
+    t->staged = 0;
+    atomic_store_explicit(&st->seq, t->starts, memory_order_release); /* A, pairs with B */
+}
+
+bool stage_completed(const struct rma_target *t)
+{
+    const _Atomic uint32_t *ended = likely(t->direct) ? &in_stage(t)->seq : &t->in->completes;
+    return seq_reached(atomic_load_explicit(ended, memory_order_acquire), t->exposures); /* B */
+}
+
+void stage_apply(struct win *w, struct rma_target *t)
+{
+    const struct win_stage *st = in_stage(t);
+    const uint32_t used = st->used;
+    if (likely(!used) || atomic_load_explicit(&st->seq, memory_order_relaxed) != t->exposures)
+        return;
+    for (uint32_t at = 0; at + RECORD_WORD <= used && used <= STAGE_ROOM;) {
+        uint64_t word;
+        memcpy(&word, st->room + at, sizeof word);
+        const uint64_t offset = word >> LEN_BITS, len = word & ((1u << LEN_BITS) - 1);
+        if (len > used - at - RECORD_WORD || offset > w->size || len > w->size - offset) {
+            w->rma->stats.refused++;
+            log_msg(w->rma->log, LOG_LEVEL_ERROR, "staged put of rank %d refused in window %u: out of range",
+                    t->rank, w->index);
+            return;
+        }
+        direct_copy((char *)w->base + offset, st->room + at + RECORD_WORD, len);
+        at += RECORD_WORD + (uint32_t)((len + 7) / 8 * 8);
+    }
+}
