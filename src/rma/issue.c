@@ -31,6 +31,32 @@ static int append_records(struct pkt_target *pt, struct record_source *src)
     return MRMA_SUCCESS;
 }
 
+static bool request_room(void *arg)
+{
+    const struct pkt_target *pt = arg;
+    return origin_request_room(pt);
+}
+
+static bool stream_room(void *arg)
+{
+    const struct pkt_target *pt = arg;
+    return origin_stream_room(pt);
+}
+
+/* Requests that nobody has synchronized are bounded: here the call makes progress until
+ * there is room. Those that are awaited must have left. */
+static int make_request_room(struct pkt_target *pt)
+{
+    int err = MRMA_SUCCESS;
+    while (!err && !origin_request_room(pt)) { /* while this thread waits, another may use it up */
+        if (pt->count)
+            err = pkt_send_open(pt, 0, true);
+        if (!err)
+            err = pkt_wait(pt, request_room, "replies, for room for another request");
+    }
+    return err;
+}
+
 /* A long operation: what is open leaves first, then the operation packet by
  * packet from the user's buffer. */
 static int stream_records(struct pkt_target *pt, const struct record_source *src, const struct rma_op *op)
@@ -42,6 +68,8 @@ static int stream_records(struct pkt_target *pt, const struct record_source *src
         err = pkt_ask_open(pt);
     if (!err)
         err = pkt_wait(pt, pkt_is_opened, "the target to open its epoch");
+    while (!err && !origin_stream_room(pt))
+        err = pkt_wait(pt, stream_room, "large operations to leave");
     return err ? err : origin_stream(pt, src, op);
 }
 
@@ -68,8 +96,11 @@ static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const stru
     const int64_t offset = op->disp * (int64_t)pt->target->disp_unit;
     uint32_t request = 0;
     int err = MRMA_SUCCESS;
+    const bool fetch = kind == PKT_OP_GET || kind == PKT_OP_GET_ACC || kind == PKT_OP_CAS;
     pkt_target_touch(pt);
-    if (kind == PKT_OP_GET || kind == PKT_OP_GET_ACC || kind == PKT_OP_CAS)
+    if (fetch)
+        err = make_request_room(pt);
+    if (fetch && !err)
         err = origin_request(pt, kind, op, &request);
     if (err)
         return err;

@@ -35,6 +35,7 @@ struct pkt_target {
     bool unconfirmed;   /* operations were sent since the last acknowledgement that was awaited */
     uint32_t replies, streams; /* outstanding here; the window has the sums */
     struct list requests; /* struct origin_req, those of replies */
+    uint64_t fetching;    /* bytes that the target must keep for replies under way */
     struct list_node touched; /* in win->touched while used in this epoch */
 };
 

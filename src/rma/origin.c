@@ -24,6 +24,7 @@ struct origin_req {
     const struct dtype *type;
     void *addr;
     size_t left, pos; /* bytes of the packed result */
+    size_t kept;      /* of them the target keeps a copy: accumulates */
     struct rma_req *req;
 };
 
@@ -59,6 +60,18 @@ static void discharge(struct rma_req *req, int err)
     atomic_fetch_sub_explicit(&req->pending, 1, memory_order_release); /* pairs with rma_req_done */
 }
 
+bool origin_request_room(const struct pkt_target *pt)
+{
+    return pt->replies == 0 ||
+           (pt->replies < ORIGIN_PAIR_REQUESTS && pt->fetching < ORIGIN_PAIR_FETCHING &&
+            map_count(&pt->win->rma->requests) < ORIGIN_REQUESTS);
+}
+
+bool origin_stream_room(const struct pkt_target *pt)
+{
+    return pt->streams < ORIGIN_PAIR_STREAMS;
+}
+
 int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op, uint32_t *number)
 {
     struct win *w = pt->win;
@@ -84,6 +97,8 @@ int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rm
         free(rq);
         return err;
     }
+    rq->kept = kind == PKT_OP_GET ? 0 : rq->left;
+    pt->fetching += rq->kept;
     rq->number = *number;
     list_push_back(&pt->requests, &rq->link);
     pt->replies++;
@@ -96,6 +111,7 @@ static void end_request(struct rma *r, struct origin_req *rq, int err)
 {
     (void)map_del(&r->requests, rq->number);
     list_remove(&rq->link);
+    rq->pt->fetching -= rq->kept;
     rq->pt->replies--;
     rq->pt->win->replies--;
     discharge(rq->req, err);

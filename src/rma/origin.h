@@ -16,6 +16,17 @@ struct pkt_hdr;
  * rma_req and the pkt_target are charged with it. MRMA_ERR_NO_MEM. */
 int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op, uint32_t *number);
 
+/* What an origin may have outstanding, and so what a target may have queued for it. */
+enum {
+    ORIGIN_PAIR_REQUESTS = 4096,      /* of a pair of window and target */
+    ORIGIN_REQUESTS = 64 * 1024,      /* of the process; beyond that one of a pair */
+    ORIGIN_PAIR_FETCHING = 1024 * 1024, /* bytes of results that the target keeps until they leave */
+    ORIGIN_PAIR_STREAMS = 64          /* large operations */
+};
+/* May pt have another request, or another large operation? */
+bool origin_request_room(const struct pkt_target *pt);
+bool origin_stream_room(const struct pkt_target *pt);
+
 /* The operation was not sent after all: forget its request. */
 void origin_request_cancel(struct win *w, uint32_t number, int err);
 
