@@ -14,8 +14,8 @@
 static void completed(struct nmofi *nm, const struct fi_cq_data_entry *entry)
 {
     struct nm_op *op = entry->op_context;
-    if (entry->flags & FI_RECV) {
-        if (entry->buf)
+    if (op->kind == NM_OP_RX) { /* a message, the end of a buffer, or both in one */
+        if (entry->buf && entry->len)
             nm_received(nm, entry->buf, entry->len);
         if (entry->flags & FI_MULTI_RECV)
             nm_rx_post(nm, (struct nm_rx *)(void *)op);
@@ -23,7 +23,7 @@ static void completed(struct nmofi *nm, const struct fi_cq_data_entry *entry)
         struct nm_tx *tx = (struct nm_tx *)(void *)op;
         tx->link->under_way--;
         nm_tx_put(nm, tx);
-    } else if (op->kind == NM_OP_RMA) {
+    } else {
         nm_rma_done(nm, op, 0);
     }
 }

@@ -1,0 +1,471 @@
+/*
+ * test_nmofi.c - what the libfabric netmod promises beyond the contract of channels:
+ * the job's secret, strangers that become known later, credits, memory that is
+ * counted, peers that come back. Over "net" and over "tcp;ofi_rxm", on loopback.
+ *
+ * The forger is an endpoint of the same provider that says what it likes.
+ */
+#include "base_helper.h"
+
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <sched.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/siphash.h"
+#include "ch3/ch3.h"
+#include "netmod/ofi/nmofi.h"
+
+enum { MAX = 2 };
+
+static const unsigned char secret[NMOFI_SECRET_BYTES] = "of this job only";
+static const unsigned char other_secret[NMOFI_SECRET_BYTES] = "of another one..";
+
+struct end {
+    struct log_pipe lp;
+    struct ch3 ch3;
+    struct nmofi *nm;
+    struct ch3_channel *ch;
+    struct nmofi_peer peer;
+    struct ch3_vc vc;
+    bool known; /* find knows the other */
+    unsigned got, finds;
+    unsigned char last[64];
+};
+
+static uint64_t uid_of(int i)
+{
+    return 0x1000 + (uint64_t)i;
+}
+
+static struct ch3_vc *find(void *ctx, uint64_t uid)
+{
+    struct end *e = ctx;
+    e->finds++;
+    return e->known && uid == e->peer.uid ? &e->vc : NULL;
+}
+
+static void deliver(struct ch3_vc *from, const void *packet, size_t len)
+{
+    struct end *e = from->owner;
+    memcpy(e->last, packet, len < sizeof e->last ? len : sizeof e->last);
+    e->got++;
+}
+
+static void open_end(struct end *e, int me, const char *provider)
+{
+    log_to_pipe(&e->lp, LOG_LEVEL_WARN);
+    ch3_init(&e->ch3, &e->lp.log, NULL, e);
+    e->known = true;
+    const struct nmofi_opts opts = {
+        .provider = provider, .loopback = true, .uid = uid_of(me), .log = &e->lp.log, .ctx = e, .find = find};
+    assert_int_equal(nmofi_open(&opts, &e->nm), MRMA_SUCCESS);
+    e->ch = nmofi_channel(e->nm);
+    ch3_add_channel(&e->ch3, e->ch);
+    e->ch->deliver = deliver;
+}
+
+static void connect_end(struct end *e, struct end *to, int other, const unsigned char *key)
+{
+    struct nmofi_name name;
+    nmofi_get_name(to->nm, &name);
+    assert_int_equal(nmofi_peer_init(e->nm, &e->peer, uid_of(other), &name, key), MRMA_SUCCESS);
+    ch3_vc_init(&e->vc, &e->ch3, e->ch, &e->peer, e);
+    assert_true(ch3_vc_event(&e->vc, CH3_VC_CONNECT));
+}
+
+static struct end *open_pair(void **state)
+{
+    struct end *e = calloc(MAX, sizeof *e);
+    for (int i = 0; i < MAX; i++)
+        open_end(&e[i], i, *state);
+    for (int i = 0; i < MAX; i++) {
+        assert_int_equal(nmofi_add_secret(e[i].nm, secret), MRMA_SUCCESS);
+        connect_end(&e[i], &e[1 - i], 1 - i, secret);
+    }
+    return e;
+}
+
+static void close_pair(struct end *e)
+{
+    for (int i = 0; i < MAX; i++)
+        ch3_vc_event(&e[i].vc, CH3_VC_CLOSE);
+    for (int i = 0; i < MAX; i++)
+        nmofi_close(e[i].nm);
+    for (int i = 0; i < MAX; i++) {
+        assert_int_equal(e[i].ch3.unsent, 0); /* nothing is promised any more */
+        log_pipe_close(&e[i].lp);
+    }
+    free(e);
+}
+
+static void poll_both(struct end *e)
+{
+    for (int i = 0; i < MAX; i++)
+        e[i].ch->ops->poll(e[i].ch);
+    sched_yield();
+}
+
+static bool send_one(struct end *e, size_t len)
+{
+    void *room = e->ch->ops->reserve(e->ch, &e->vc, len);
+    if (!room)
+        return false;
+    memset(room, 'x', len);
+    e->ch->ops->commit(e->ch, &e->vc, len);
+    return true;
+}
+
+#define POLL_UNTIL(e, condition)                                                \
+    do {                                                                        \
+        const uint64_t start_ = clock_monotonic_ns();                           \
+        while (!(condition)) {                                                  \
+            poll_both(e);                                                       \
+            if (clock_monotonic_ns() - start_ > UINT64_C(20000000000))          \
+                fail_msg("never: %s", #condition);                              \
+        }                                                                       \
+    } while (0)
+
+/* Nothing of a link exists before the first packet; then it is counted. */
+static void memory_is_counted(void **state)
+{
+    struct end *e = open_pair(state);
+    for (int i = 0; i < 100; i++)
+        poll_both(e);
+    assert_int_equal(nmofi_get_stats(e[0].nm)->links, 0);
+    assert_int_equal(nmofi_get_stats(e[0].nm)->link_bytes, 0);
+    POLL_UNTIL(e, send_one(&e[0], 64));
+    POLL_UNTIL(e, e[1].got == 1);
+    for (int i = 0; i < MAX; i++) {
+        assert_int_equal(nmofi_get_stats(e[i].nm)->links, 1);
+        assert_true(nmofi_get_stats(e[i].nm)->link_bytes > 0);
+        assert_true(nmofi_get_stats(e[i].nm)->link_bytes < 1024);
+    }
+    ch3_vc_event(&e[0].vc, CH3_VC_CLOSE);
+    POLL_UNTIL(e, nmofi_get_stats(e[0].nm)->links == 0);
+    assert_int_equal(nmofi_get_stats(e[0].nm)->link_bytes, 0);
+    close_pair(e);
+}
+
+/* Credits bound what a silent receiver is sent, and come back by themselves. */
+static void credits(void **state)
+{
+    struct end *e = open_pair(state);
+    const struct nmofi_stats *s = nmofi_get_stats(e[0].nm), *r = nmofi_get_stats(e[1].nm);
+    POLL_UNTIL(e, send_one(&e[0], 64));
+    POLL_UNTIL(e, e[1].got == 1);
+    unsigned sent = 1;
+    for (unsigned idle = 0; idle < 1000;) {
+        if (send_one(&e[0], 64)) {
+            sent++;
+            idle = 0;
+        } else {
+            e[0].ch->ops->poll(e[0].ch);
+            idle++;
+        }
+    }
+    assert_int_equal(sent, 512);
+    assert_true(s->credit_stalls > 0);
+    POLL_UNTIL(e, e[1].got == sent);
+    for (; sent < 5000; sent++)
+        POLL_UNTIL(e, send_one(&e[0], 64));
+    POLL_UNTIL(e, e[1].got == sent);
+    assert_true(r->credit_messages >= 5000 / 512 && r->credit_messages <= 5000 / 256 + 1);
+    /* With traffic both ways they ride along. */
+    const uint64_t before = r->credit_messages;
+    for (unsigned i = 0; i < 2000; i++) {
+        POLL_UNTIL(e, send_one(&e[0], 64));
+        POLL_UNTIL(e, send_one(&e[1], 64));
+        poll_both(e);
+    }
+    POLL_UNTIL(e, e[1].got == sent + 2000);
+    assert_true(r->credit_messages <= before + 1);
+    close_pair(e);
+}
+
+/* Its packets wait, in order, until the layer above knows who it is. */
+static void strangers(void **state)
+{
+    struct end *e = open_pair(state);
+    e[1].known = false;
+    for (unsigned i = 0; i < 100; i++)
+        POLL_UNTIL(e, send_one(&e[0], 64));
+    POLL_UNTIL(e, e[1].finds > 10);
+    for (int i = 0; i < 200; i++)
+        poll_both(e);
+    assert_int_equal(e[1].got, 0);
+    assert_int_not_equal(e[1].ch3.unsent, 0); /* somebody polls, though nothing arrives */
+    assert_int_equal(nmofi_get_stats(e[1].nm)->dropped, 0);
+    e[1].known = true;
+    POLL_UNTIL(e, e[1].got == 100);
+    assert_int_equal(e[1].ch3.unsent, 0);
+    close_pair(e);
+}
+
+/* A peer of another job cannot say anything. */
+static void wrong_secret(void **state)
+{
+    char text[2048];
+    struct end *e = calloc(MAX, sizeof *e);
+    for (int i = 0; i < MAX; i++)
+        open_end(&e[i], i, *state);
+    assert_int_equal(nmofi_add_secret(e[0].nm, other_secret), MRMA_SUCCESS);
+    assert_int_equal(nmofi_add_secret(e[1].nm, secret), MRMA_SUCCESS);
+    connect_end(&e[0], &e[1], 1, other_secret);
+    connect_end(&e[1], &e[0], 0, secret);
+    for (unsigned i = 0; i < 20; i++)
+        POLL_UNTIL(e, send_one(&e[0], 64));
+    POLL_UNTIL(e, nmofi_get_stats(e[1].nm)->dropped == 21); /* hello, too */
+    assert_int_equal(e[1].got, 0);
+    assert_int_equal(e[1].finds, 0); /* nobody was asked who that is */
+    assert_non_null(strstr(log_text(&e[1].lp, text, sizeof text), "does not know the job's secret"));
+    /* The same two with the right one, later: both are known. */
+    assert_int_equal(nmofi_add_secret(e[1].nm, other_secret), MRMA_SUCCESS);
+    ch3_vc_event(&e[0].vc, CH3_VC_CLOSE);
+    connect_end(&e[0], &e[1], 1, other_secret);
+    POLL_UNTIL(e, send_one(&e[0], 64));
+    POLL_UNTIL(e, e[1].got == 1);
+    close_pair(e);
+}
+
+/* Closed and opened again: both directions start anew, with all their credits. */
+static void comes_back(void **state)
+{
+    struct end *e = open_pair(state);
+    for (unsigned round = 0; round < 5; round++) {
+        const unsigned got[MAX] = {e[0].got, e[1].got};
+        for (unsigned i = 0; i < 300; i++) {
+            POLL_UNTIL(e, send_one(&e[0], 64));
+            POLL_UNTIL(e, send_one(&e[1], 2000));
+        }
+        POLL_UNTIL(e, e[0].got == got[0] + 300 && e[1].got == got[1] + 300);
+        for (int i = 0; i < MAX; i++)
+            ch3_vc_event(&e[i].vc, CH3_VC_CLOSE);
+        POLL_UNTIL(e, nmofi_get_stats(e[0].nm)->links + nmofi_get_stats(e[1].nm)->links == 0);
+        connect_end(&e[0], &e[1], 1, secret);
+        connect_end(&e[1], &e[0], 0, secret);
+    }
+    close_pair(e);
+}
+
+/* Only one side forgets the other, and returns. */
+static void one_side_comes_back(void **state)
+{
+    struct end *e = open_pair(state);
+    for (unsigned round = 0; round < 3; round++) {
+        const unsigned got[MAX] = {e[0].got, e[1].got};
+        for (unsigned i = 0; i < 600; i++)
+            POLL_UNTIL(e, send_one(&e[0], 64));
+        POLL_UNTIL(e, e[1].got == got[1] + 600);
+        for (unsigned i = 0; i < 600; i++)
+            POLL_UNTIL(e, send_one(&e[1], 64));
+        POLL_UNTIL(e, e[0].got == got[0] + 600);
+        ch3_vc_event(&e[0].vc, CH3_VC_CLOSE);
+        POLL_UNTIL(e, nmofi_get_stats(e[0].nm)->links == 0);
+        connect_end(&e[0], &e[1], 1, secret);
+    }
+    close_pair(e);
+}
+
+/* ---- a forger ---- */
+
+struct forger {
+    struct fi_info *info;
+    struct fid_fabric *fabric;
+    struct fid_domain *domain;
+    struct fid_av *av;
+    struct fid_cq *cq;
+    struct fid_ep *ep;
+    fi_addr_t to;
+};
+
+static void forger_open(struct forger *f, const char *provider, const struct end *victim)
+{
+    struct fi_info *hints = fi_allocinfo(), *list;
+    struct fi_av_attr av = {.type = FI_AV_TABLE};
+    struct fi_cq_attr cq = {.format = FI_CQ_FORMAT_DATA, .size = 64};
+    struct nmofi_name name;
+    nmofi_get_name(victim->nm, &name);
+    hints->caps = FI_MSG;
+    hints->ep_attr->type = FI_EP_RDM;
+    hints->addr_format = name.format;
+    hints->fabric_attr->prov_name = strdup(provider);
+    assert_int_equal(fi_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &list), 0);
+    f->info = list;
+    while (f->info && strcmp(f->info->domain_attr->name, "lo") != 0)
+        f->info = f->info->next;
+    assert_non_null(f->info);
+    f->info = fi_dupinfo(f->info);
+    fi_freeinfo(list);
+    fi_freeinfo(hints);
+    assert_int_equal(fi_fabric(f->info->fabric_attr, &f->fabric, NULL), 0);
+    assert_int_equal(fi_domain(f->fabric, f->info, &f->domain, NULL), 0);
+    assert_int_equal(fi_av_open(f->domain, &av, &f->av, NULL), 0);
+    assert_int_equal(fi_cq_open(f->domain, &cq, &f->cq, NULL), 0);
+    assert_int_equal(fi_endpoint(f->domain, f->info, &f->ep, NULL), 0);
+    assert_int_equal(fi_ep_bind(f->ep, &f->av->fid, 0), 0);
+    assert_int_equal(fi_ep_bind(f->ep, &f->cq->fid, FI_SEND | FI_RECV), 0);
+    assert_int_equal(fi_enable(f->ep), 0);
+    assert_int_equal(fi_av_insert(f->av, name.bytes, 1, &f->to, 0, NULL), 1);
+}
+
+static void forger_close(struct forger *f)
+{
+    fi_close(&f->ep->fid);
+    fi_close(&f->cq->fid);
+    fi_close(&f->av->fid);
+    fi_close(&f->domain->fid);
+    fi_close(&f->fabric->fid);
+    fi_freeinfo(f->info);
+}
+
+static void forge(struct forger *f, struct end *e, const void *message, size_t len)
+{
+    struct fi_cq_data_entry entry;
+    const uint64_t start = clock_monotonic_ns();
+    ssize_t ret;
+    while ((ret = fi_send(f->ep, message, len, NULL, f->to, NULL)) == -FI_EAGAIN) {
+        (void)fi_cq_read(f->cq, &entry, 1);
+        poll_both(e);
+        assert_true(clock_monotonic_ns() - start < UINT64_C(20000000000));
+    }
+    assert_int_equal(ret, 0);
+    while ((ret = fi_cq_read(f->cq, &entry, 1)) == -FI_EAGAIN)
+        poll_both(e);
+    assert_int_equal(ret, 1);
+}
+
+struct wire {
+    uint64_t token;
+    uint8_t kind, version;
+    uint16_t seq, credits, len;
+    uint64_t body[4];
+};
+
+static void refused(struct forger *f, struct end *e, const void *message, size_t len)
+{
+    const uint64_t dropped = nmofi_get_stats(e[1].nm)->dropped;
+    forge(f, e, message, len);
+    POLL_UNTIL(e, nmofi_get_stats(e[1].nm)->dropped == dropped + 1);
+}
+
+/* Whatever it says, it is dropped, and who belongs to the job is not disturbed. */
+static void forged(void **state)
+{
+    struct end *e = open_pair(state);
+    struct forger f;
+    const uint64_t parties[2] = {0x7777, uid_of(1)};
+    static unsigned char huge[20000];
+    forger_open(&f, *state, &e[1]);
+    POLL_UNTIL(e, send_one(&e[0], 64));
+    POLL_UNTIL(e, e[1].got == 1);
+    struct wire w = {.token = 42, .kind = 2, .version = 1, .len = 32};
+    refused(&f, e, &w, sizeof w);          /* data, unknown token */
+    refused(&f, e, &w, 8);                 /* no whole header */
+    w.kind = 1;
+    w.len = 8;
+    w.body[0] = uid_of(0);
+    refused(&f, e, &w, 24);                /* hello without the secret */
+    refused(&f, e, huge, sizeof huge);     /* longer than any message */
+    w.token = siphash(other_secret, parties, sizeof parties);
+    w.body[0] = parties[0];
+    refused(&f, e, &w, 24);                /* hello by another job's secret */
+    w.token = siphash(secret, parties, sizeof parties);
+    w.body[0] = uid_of(0);
+    refused(&f, e, &w, 24);                /* the right secret, but somebody else's name */
+    w.kind = 0;
+    refused(&f, e, &w, 24);
+    for (unsigned i = 0; i < 100; i++)
+        POLL_UNTIL(e, send_one(&e[0], 64));
+    POLL_UNTIL(e, e[1].got == 101);
+    assert_int_equal(e[1].vc.state, CH3_VC_OPEN);
+    forger_close(&f);
+    close_pair(e);
+}
+
+/* One of the job that breaks the rules loses its connection, and nothing else happens. */
+static void rules(void **state)
+{
+    static const struct {
+        const char *what, *said;
+        uint8_t kind;
+        uint16_t seq, credits, len;
+        size_t size;
+    } bad[] = {
+        {"unknown kind", "malformed", 99, 1, 0, 0, 16},
+        {"another length", "malformed", 2, 1, 0, 32, 24},
+        {"too many credits", "more credits", 3, 1, 9, 0, 16},
+        {"far number", "number is wrong", 2, 60000, 0, 8, 24},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct end *e = open_pair(state);
+        struct forger f;
+        char text[2048];
+        const uint64_t parties[2] = {uid_of(0), uid_of(1)};
+        struct wire w = {.token = siphash(secret, parties, sizeof parties), .kind = 1, .version = 1, .len = 8};
+        w.body[0] = parties[0];
+        forger_open(&f, *state, &e[1]);
+        forge(&f, e, &w, 24); /* a good hello */
+        POLL_UNTIL(e, nmofi_get_stats(e[1].nm)->links == 1);
+        w.kind = bad[i].kind;
+        w.seq = bad[i].seq;
+        w.credits = bad[i].credits;
+        w.len = bad[i].len;
+        forge(&f, e, &w, bad[i].size);
+        const char *said = "";
+        POLL_UNTIL(e, strstr(said = log_text(&e[1].lp, text, sizeof text), bad[i].said));
+        assert_int_equal(e[1].got, 0);
+        forger_close(&f);
+        close_pair(e);
+    }
+}
+
+/* Names that do not fit are refused with a message, not connected to. */
+static void foreign_names(void **state)
+{
+    struct end *e = open_pair(state);
+    struct nmofi_name name;
+    struct nmofi_peer peer;
+    char text[1024];
+    nmofi_get_name(e[1].nm, &name);
+    name.protocol++;
+    assert_int_equal(nmofi_peer_init(e[0].nm, &peer, 7, &name, secret), MRMA_ERR_OTHER);
+    assert_non_null(strstr(log_text(&e[0].lp, text, sizeof text), "another kind of network"));
+    close_pair(e);
+}
+
+static void no_such_provider(void **state)
+{
+    struct log_pipe lp;
+    struct nmofi *nm = NULL;
+    char text[1024];
+    (void)state;
+    log_to_pipe(&lp, LOG_LEVEL_WARN);
+    struct nmofi_opts opts = {.provider = "nosuch", .log = &lp.log, .find = find};
+    assert_int_equal(nmofi_open(&opts, &nm), MRMA_ERR_OTHER);
+    assert_non_null(strstr(log_text(&lp, text, sizeof text), "named nosuch"));
+    opts.provider = NULL;
+    opts.interface = "nosuchif0";
+    assert_int_equal(nmofi_open(&opts, &nm), MRMA_ERR_OTHER);
+    assert_non_null(strstr(log_text(&lp, text, sizeof text), "on nosuchif0"));
+    opts.interface = "127.0.0.1";
+    assert_int_equal(nmofi_open(&opts, &nm), MRMA_SUCCESS);
+    assert_non_null(strstr(nmofi_describe(nm), "127.0.0.1:"));
+    nmofi_close(nm);
+    log_pipe_close(&lp);
+}
+
+#define BOTH(test) {"net: " #test, test, NULL, NULL, net}, {"tcp;ofi_rxm: " #test, test, NULL, NULL, rxm}
+
+int main(void)
+{
+    static char net[] = "net", rxm[] = "tcp;ofi_rxm";
+    const struct CMUnitTest tests[] = {
+        BOTH(memory_is_counted), BOTH(credits), BOTH(strangers),     BOTH(wrong_secret),        BOTH(comes_back),
+        BOTH(one_side_comes_back), BOTH(forged), BOTH(rules), BOTH(foreign_names), cmocka_unit_test(no_such_provider),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
