@@ -133,6 +133,15 @@ void origin_fail(struct pkt_target *pt, int err)
         end_request(pt->win->rma, LIST_ENTRY(link, struct origin_req, link), err);
 }
 
+void origin_fail_window(struct win *w, int err)
+{
+    for (int i = 0; w->replies && i < w->nproc; i++) {
+        const struct rma_target *t = win_peek(w, i);
+        if (t->pkt)
+            origin_fail(t->pkt, err);
+    }
+}
+
 static struct origin_req *find(struct win *w, struct rma_target *t, uint32_t number)
 {
     struct origin_req *rq = map_get(&w->rma->requests, number);

@@ -36,6 +36,8 @@ void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr
 
 /* Nothing will come for pt any more: end all its requests. */
 void origin_fail(struct pkt_target *pt, int err);
+/* The same for all targets of a window. */
+void origin_fail_window(struct win *w, int err);
 
 /* Send a large operation packet by packet, from the caller's buffer. */
 int origin_stream(struct pkt_target *pt, const struct record_source *src, const struct rma_op *op);

@@ -27,6 +27,7 @@
 
 #include "base/err.h"
 #include "rma/hang_report.h"
+#include "rma/origin.h"
 #include "rma/progress.h"
 #include "rma/win.h"
 
@@ -93,8 +94,12 @@ int rma_look_around(struct rma *r, struct win *w)
         return check_peers(w);
     int err = MRMA_SUCCESS;
     for (uint32_t i = 0; i < r->nwins; i++)
-        if (r->wins[i] && (r->wins[i]->replies || r->wins[i]->streams) && check_peers(r->wins[i]))
+        if (r->wins[i] && (r->wins[i]->replies || r->wins[i]->streams) && check_peers(r->wins[i])) {
             err = MRMA_ERR_PROC_FAILED;
+            rma_enter(r);
+            origin_fail_window(r->wins[i], err); /* also what waits for a lock that the dead one holds */
+            rma_leave(r);
+        }
     return err;
 }
 
