@@ -105,6 +105,8 @@ void prog_execute(struct prog_world *world, const struct prog_opts *opts, struct
     world->run(world, create, p);
     /* Where processes die, what they had under way refers to the operations until the end. */
     const int groups = opts->mortal ? 1 : opts->groups;
+    if (opts->mortal)
+        world->doom(world);
     for (int g = 0; g < groups; g++) {
         prog_plan(p);
         world->run(world, prog_run_group, p);
@@ -114,6 +116,7 @@ void prog_execute(struct prog_world *world, const struct prog_opts *opts, struct
     world->run(world, end_windows, p);
     if (opts->mortal) {
         world->run(world, drop_windows, p);
+        world->bury(world);
         prog_plan_free(p);
     }
     free_memory(p);

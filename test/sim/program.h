@@ -52,6 +52,10 @@ struct prog_world {
     void (*yield)(struct prog_actor *a);
     /* All meet, without the library; targets are served meanwhile. */
     void (*rest)(struct prog_actor *a);
+    /* Mortal programs: windows are there, what follows may be anybody's last. */
+    void (*doom)(struct prog_world *w);
+    /* And nobody is in a call any more: an operating system would take back what the dead had. */
+    void (*bury)(struct prog_world *w);
     void *driver;
     struct prog *prog; /* the program that runs */
 };

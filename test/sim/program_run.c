@@ -50,7 +50,7 @@ static struct dtype *strided(size_t n, size_t step)
 static bool wait_request(struct prog_actor *a, struct prog_op *o)
 {
     while (!rma_req_done(&o->req)) {
-        rma_progress(a->rma);
+        rma_progress_requests(a->rma);
         a->world->yield(a);
     }
     return went_on(a, atomic_load(&o->req.err));

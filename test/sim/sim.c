@@ -255,17 +255,29 @@ static void drop_queues(struct sim_proc *p)
         ch3_vc_lost(&((struct sim_peer *)peer)->peer.vc);
 }
 
+static void end_engine(struct sim_proc *p)
+{
+    drop_queues(p);
+    rma_fini(&p->rma);
+}
+
+void sim_bury(struct sim *s)
+{
+    for (int i = 0; i < s->opts.nproc; i++)
+        if (s->procs[i].dead && !s->procs[i].buried) {
+            s->procs[i].buried = true;
+            end_engine(&s->procs[i]);
+        }
+}
+
 void sim_free(struct sim *s)
 {
-    for (int i = 0; i < s->opts.nproc; i++) {
-        struct sim_proc *p = &s->procs[i];
-        if (!p->dead)
-            check_nothing_left(p);
-        drop_queues(p);
-    }
-    /* The engines of the dead give back here what an operating system would. */
     for (int i = 0; i < s->opts.nproc; i++)
-        rma_fini(&s->procs[i].rma);
+        if (!s->procs[i].dead) {
+            check_nothing_left(&s->procs[i]);
+            end_engine(&s->procs[i]);
+        }
+    sim_bury(s);
     for (int i = 0; i < s->opts.nproc; i++)
         sim_net_free(&s->procs[i]);
     for (int i = 0; i < s->opts.nproc; i++) {

@@ -77,7 +77,7 @@ struct sim_proc {
     struct sim_memory memory; /* first: the environment's ctx */
     struct sim *sim;
     int rank, node;
-    bool dead;
+    bool dead, buried;
     struct log log;
     struct conf conf;
     struct rma_proc_record record;
@@ -114,6 +114,9 @@ struct sim_proc {
 
 struct sim *sim_new(const struct sim_opts *opts);
 void sim_free(struct sim *s);
+/* Give back what the engines of the dead have, as an operating system would: before
+ * buffers go to which they refer. */
+void sim_bury(struct sim *s);
 
 /* Call body in every living process and wait until all have returned or died. */
 void sim_run(struct sim *s, void (*body)(struct sim_proc *p, void *arg), void *arg);

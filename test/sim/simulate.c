@@ -51,7 +51,20 @@ static void run_one(struct sim_proc *p, void *arg)
 static void world_run(struct prog_world *w, void (*body)(struct prog_actor *a, void *arg), void *arg)
 {
     struct runner r = {w, body, arg};
+    const uint64_t start = sim_now(w->driver);
     sim_run(w->driver, run_one, &r);
+    if (deaths)
+        SIM_CHECK(sim_now(w->driver) - start < DEATH_BOUND_NS);
+}
+
+/* One process, seldom two, dies in the middle of things or soon after. */
+static void world_doom(struct prog_world *w)
+{
+    struct sim *s = w->driver;
+    const int n = sim_below(s, 4) ? 1 : 2;
+    for (int i = 0; i < n; i++)
+        sim_kill_at(s, (int)sim_below(s, (uint64_t)w->nproc),
+                    sim_now(s) + sim_below(s, sim_below(s, 2) ? 300000 : 5000000));
 }
 
 static void world_pause(struct prog_actor *a, unsigned n)
@@ -60,13 +73,19 @@ static void world_pause(struct prog_actor *a, unsigned n)
     sim_compute(p, sim_below(p->sim, 1000 * (uint64_t)n));
 }
 
+static void world_bury(struct prog_world *w)
+{
+    sim_bury(w->driver);
+}
+
 static void world_yield(struct prog_actor *a) { sim_yield(a->proc); }
 static void world_rest(struct prog_actor *a) { sim_rest(a->proc); }
 
 static void make_world(struct prog_world *w, struct sim *s)
 {
     *w = (struct prog_world){.nproc = sim_nproc(s), .run = world_run, .pause = world_pause,
-                             .yield = world_yield, .rest = world_rest, .driver = s};
+                             .yield = world_yield, .rest = world_rest,
+                             .doom = world_doom, .bury = world_bury, .driver = s};
     for (int i = 0; i < w->nproc; i++) {
         struct sim_proc *p = sim_proc(s, i);
         w->actors[i] = (struct prog_actor){
@@ -161,6 +180,15 @@ static void test_fresh(void **state)
     run_programs(first, FRESH);
 }
 
+static void test_deaths(void **state)
+{
+    (void)state;
+    deaths = true;
+    run_programs(1, DEATHS);
+    deaths = false;
+    assert_true(totals.failed > DEATHS / 4);
+}
+
 /* The events depend on the seed alone. */
 static void test_replay(void **state)
 {
@@ -175,7 +203,7 @@ static void test_replay(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_fixed), cmocka_unit_test(test_replay),
-                                       cmocka_unit_test(test_fresh)};
+                                       cmocka_unit_test(test_deaths), cmocka_unit_test(test_fresh)};
     signal(SIGABRT, on_abort);
     if (!FIBER_SUPPORTED) {
         printf("1..0 # SKIP ThreadSanitizer: a simulation has one thread\n");
