@@ -47,7 +47,10 @@ enum ch3_channel_cap {
     /* A packet committed after native returned is delivered only when the data of
      * that put is in place: markers may follow at once. Without it they wait for
      * done. Never said of gets. */
-    CH3_CAP_NATIVE_ORDERED = 1 << 3
+    CH3_CAP_NATIVE_ORDERED = 1 << 3,
+    /* Who sleeps is woken when there is room after a reserve that found none, as if
+     * a packet had come. Without it whoever has something queued looks often. */
+    CH3_CAP_ROOM = 1 << 4
 };
 
 /* What a peer must know of registered memory to reach it; plain bytes on the wire. */

@@ -78,3 +78,13 @@ bool ch3_wait_begin(struct ch3 *c)
             return false;
     return true;
 }
+
+bool ch3_unsent_untold(const struct ch3 *c)
+{
+    if (!ch3_unsent(c))
+        return false;
+    for (unsigned i = 0; i < c->nchannels; i++)
+        if (!(c->channels[i]->caps & CH3_CAP_ROOM))
+            return true;
+    return false;
+}

@@ -28,7 +28,7 @@
 #include "rma/win.h"
 
 enum {
-    UNSENT_SLEEP_NS = 200000, /* nobody tells when there is room for what is queued */
+    UNSENT_SLEEP_NS = 200000, /* a channel does not tell when there is room for what is queued */
     NAP_NS = 250000,
     NAP_MAX_NS = 1000000
 };
@@ -49,7 +49,7 @@ static bool agent_round(struct rma *r, bool *block)
 
 static uint64_t unsent_limit(const struct rma *r)
 {
-    return ch3_unsent(r->ch3) ? UNSENT_SLEEP_NS : 0;
+    return ch3_unsent_untold(r->ch3) ? UNSENT_SLEEP_NS : 0;
 }
 
 static bool stopped(const _Atomic bool *stop)

@@ -146,7 +146,7 @@ static void sleep_watching(struct win *w, const struct rma_wait *wait, const int
     if (!rma_poll_surely(r, &block) && block && !rma_pending(r) && !check(r, wait)) {
         atomic_fetch_add_explicit(&r->stats.sleeps, 1, memory_order_relaxed);
         event_poll(r->env->bell, fds, n,
-                   wait->poll_only || ch3_unsent(r->ch3) ? SHORT_SLEEP_NS : LONG_SLEEP_NS);
+                   wait->poll_only || ch3_unsent_untold(r->ch3) ? SHORT_SLEEP_NS : LONG_SLEEP_NS);
     }
     event_leave_polled(own);
 }
@@ -170,7 +170,7 @@ static void sleep_once(struct win *w, const struct rma_wait *wait, bool polled, 
     bool moved = ev == own && r->packets && (rma_poll_surely(r, NULL) || rma_pending(r));
     const bool unwatched = blocks && !atomic_load_explicit(&r->watcher, memory_order_relaxed); /* D */
     if (!moved && !unwatched && !check(r, wait)) {
-        bool poll = wait->poll_only || ch3_unsent(r->ch3) || (r->packets && ev != own && !r->agent);
+        bool poll = wait->poll_only || ch3_unsent_untold(r->ch3) || (r->packets && ev != own && !r->agent);
         atomic_fetch_add_explicit(&r->stats.sleeps, 1, memory_order_relaxed);
         sleep_on(r, ev, ticket, poll ? SHORT_SLEEP_NS : LONG_SLEEP_NS);
     }

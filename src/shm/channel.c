@@ -1,6 +1,9 @@
 /*
  * channel.c - see channel.h.
  *
+ * Room: who has taken packets out of a ring whose sender waits for room rings that
+ * sender's doorbell (ring.h), as for a packet.
+ *
  * Waking: who polls needs no wake; a thread that sleeps in a wait is woken by the
  * first packet; otherwise the agent is, if it sleeps.
  *
@@ -102,6 +105,8 @@ static unsigned drain(struct shm_channel *ch, struct shm_rx *rx)
         ring_release(&rx->rx, len);
         n++;
     }
+    if (n && ring_starved(&rx->rx))
+        ring_doorbell(((struct shm_peer *)ch3_vc_channel_data(rx->vc))->seg);
     return n;
 }
 
@@ -148,7 +153,7 @@ static const struct ch3_channel_ops shm_ops = {.name = "shm",
 void shm_channel_init(struct shm_channel *ch, struct procseg *own, const struct shm_channel_env *env,
                       const struct log *log)
 {
-    ch->channel = (struct ch3_channel){.ops = &shm_ops};
+    ch->channel = (struct ch3_channel){.ops = &shm_ops, .caps = CH3_CAP_ROOM};
     ch->own = own;
     ch->env = *env;
     ch->log = log;

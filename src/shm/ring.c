@@ -36,12 +36,20 @@ void ring_rx_init(struct ring_rx *rx, struct ring *ring)
     *rx = (struct ring_rx){.ring = ring};
 }
 
-static bool has_room(struct ring_tx *tx, uint64_t end)
+static bool look_again(struct ring_tx *tx, uint64_t end)
 {
-    if (end - tx->head <= RING_BYTES)
-        return true;
     tx->head = atomic_load_explicit(&tx->ring->head, memory_order_acquire); /* pairs with ring_release */
     return end - tx->head <= RING_BYTES;
+}
+
+static bool has_room(struct ring_tx *tx, uint64_t end)
+{
+    if (end - tx->head <= RING_BYTES || look_again(tx, end))
+        return true;
+    /* Each time anew: the last word may have been answered before this look. */
+    atomic_store_explicit(&tx->ring->starved, ++tx->starved, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst); /* pairs with ring_starved */
+    return look_again(tx, end);
 }
 
 void *ring_reserve(struct ring_tx *tx, size_t len)
@@ -97,4 +105,14 @@ void ring_release(struct ring_rx *rx, size_t len)
 {
     rx->head += WORD + padded(len);
     atomic_store_explicit(&rx->ring->head, rx->head, memory_order_release); /* pairs with has_room */
+}
+
+bool ring_starved(struct ring_rx *rx)
+{
+    atomic_thread_fence(memory_order_seq_cst); /* pairs with has_room */
+    const uint32_t starved = atomic_load_explicit(&rx->ring->starved, memory_order_relaxed);
+    if (starved == rx->told)
+        return false;
+    rx->told = starved;
+    return true;
 }

@@ -306,6 +306,7 @@ static void init_proc(struct fabric *f, int rank)
     shm_channel_init(p->shm, p->seg, &env, &p->log);
     p->shm->channel.deliver = ch3_deliver;
     p->channel.ops = &coin_ops;
+    p->channel.caps = o->refuse_percent ? 0 : CH3_CAP_ROOM; /* who is refused by chance is not told */
     ch3_init(&p->ch3, &p->log, rma_handlers, &p->rma);
     ch3_add_channel(&p->ch3, &p->channel);
     rma_init(&p->rma, &p->log, &p->conf, &p->env, &p->ch3, clock_monotonic_ns, o->threads);

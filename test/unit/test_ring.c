@@ -8,6 +8,7 @@
  */
 #include <pthread.h>
 
+#include "base/event.h"
 #include "base_helper.h"
 #include "ch3/channel.h"
 #include "shm/ring.h"
@@ -346,6 +347,100 @@ static void test_two_threads(void **state)
     expect_empty(s.e);
 }
 
+/* ---- a producer without room ---- */
+
+static void test_starved(void **state)
+{
+    struct ends *e = *state;
+    const size_t len = CH3_PACKET_MAX;
+    uint64_t sent = 0, received = 0;
+    assert_false(ring_starved(&e->rx));
+    for (int round = 0; round < 100; round++) {
+        while (ring_reserve(&e->tx, len))
+            send(e, sent++, len);
+        assert_null(ring_reserve(&e->tx, len));
+        assert_true(ring_starved(&e->rx));
+        assert_false(ring_starved(&e->rx));
+        receive(e, received++, len); /* room again, or just not where the next record begins */
+        if (!ring_reserve(&e->tx, len))
+            assert_true(ring_starved(&e->rx));
+        else
+            assert_false(ring_starved(&e->rx));
+    }
+}
+
+/* Both sleep without a limit and rely on each other alone: a wake that is lost, of data or
+ * of room, ends in the watchdog. */
+struct sleepers {
+    struct ends *e;
+    uint64_t many, waits;
+    struct event room, data;
+};
+
+static void *produce_and_sleep(void *arg)
+{
+    struct sleepers *s = arg;
+    uint64_t seed = 7;
+    for (uint64_t n = 0; n < s->many; n++) {
+        const size_t len = 8 + next_random(&seed) % (CH3_PACKET_MAX - 8);
+        unsigned char *at = ring_reserve(&s->e->tx, len);
+        while (!at) {
+            const uint32_t ticket = event_enter(&s->room);
+            at = ring_reserve(&s->e->tx, len);
+            if (!at) {
+                s->waits++;
+                event_sleep(&s->room, ticket, 0);
+            }
+            event_leave(&s->room);
+        }
+        memcpy(at, &n, 8);
+        ring_commit(&s->e->tx, len);
+        event_notify(&s->data);
+    }
+    return NULL;
+}
+
+/* Up to a burst, as the channel does; true: something was there. */
+static bool take_burst(struct sleepers *s, uint64_t *n)
+{
+    const uint64_t before = *n;
+    for (int i = 0; i < 64 && *n < s->many; i++) {
+        size_t len;
+        bool bad = false;
+        const unsigned char *at = ring_peek(&s->e->rx, &len, &bad);
+        assert_false(bad);
+        if (!at)
+            break;
+        uint64_t number;
+        memcpy(&number, at, 8);
+        assert_int_equal(number, *n);
+        ring_release(&s->e->rx, len);
+        ++*n;
+    }
+    if (*n != before && ring_starved(&s->e->rx))
+        event_notify(&s->room);
+    return *n != before;
+}
+
+static void test_sleepers(void **state)
+{
+    struct sleepers s = {.e = *state, .many = MANY / 10};
+    pthread_t thread;
+    event_init(&s.room);
+    event_init(&s.data);
+    assert_int_equal(pthread_create(&thread, NULL, produce_and_sleep, &s), 0);
+    for (uint64_t n = 0; n < s.many;) {
+        if (take_burst(&s, &n))
+            continue;
+        const uint32_t ticket = event_enter(&s.data);
+        if (!take_burst(&s, &n))
+            event_sleep(&s.data, ticket, 0);
+        event_leave(&s.data);
+    }
+    pthread_join(thread, NULL);
+    assert_true(s.waits > 0);
+}
+
 #define RING_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -353,7 +448,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RING_TEST(test_empty_and_one), RING_TEST(test_random_steps),  RING_TEST(test_zero_commit_at_the_end),
         RING_TEST(test_full),          RING_TEST(test_position_wrap), RING_TEST(test_corrupt),
-        RING_TEST(test_corrupt_head),  RING_TEST(test_two_threads),
+        RING_TEST(test_corrupt_head),  RING_TEST(test_two_threads),   RING_TEST(test_starved),
+        RING_TEST(test_sleepers),
     };
     fabric_watchdog(120);
     return cmocka_run_group_tests_name("ring", tests, NULL, NULL);
