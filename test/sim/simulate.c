@@ -27,7 +27,7 @@
 #include "program.h"
 #include "sim.h"
 
-enum { FIXED = 400, FRESH = 200, DEATHS = 200 };
+enum { FIXED = 6000, FRESH = 3000, DEATHS = 1000 };
 #define DEATH_BOUND_NS UINT64_C(10000000000) /* by then every call has ended */
 
 static uint64_t running;
