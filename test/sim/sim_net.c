@@ -49,7 +49,7 @@ static void *sim_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
     struct sim *s = p->sim;
     struct sim_peer *link = ch3_vc_channel_data(vc);
     const size_t room = s->opts.room ? s->opts.room : ROOM;
-    SIM_CHECK(len <= CH3_PACKET_MAX && len % 8 == 0);
+    SIM_CHECK(len <= CH3_PACKET_MAX);
     if (sim_hits(s, s->opts.refuse_percent) || s->now < link->stalled_until)
         return NULL;
     if (link->held && link->held + len > room)
