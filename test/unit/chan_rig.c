@@ -66,6 +66,7 @@ struct rig *rig_open(const struct chan_kind *kind, int n)
     }
     for (int i = 0; i < n; i++) {
         struct rig_end *end = &rig->end[i];
+        assert_int_equal(end->ch->caps, kind->caps);
         ch3_add_channel(&end->ch3, end->ch);
         end->ch->deliver = rig_deliver;
         for (int k = 0; k < n; k++)
@@ -259,6 +260,9 @@ static void ofi_vanish(struct rig *rig, int who)
     rig->end[who].gone = true;
 }
 
-const struct chan_kind rig_net = {.name = "net", .open = ofi_open, .close = ofi_close, .vanish = ofi_vanish, .arg = "net"};
+#define OFI_CAPS (CH3_CAP_WAIT | CH3_CAP_PROBE | CH3_CAP_NATIVE | CH3_CAP_NATIVE_ORDERED)
+
+const struct chan_kind rig_net = {
+    .name = "net", .open = ofi_open, .close = ofi_close, .vanish = ofi_vanish, .caps = OFI_CAPS, .arg = "net"};
 const struct chan_kind rig_rxm = {
-    .name = "tcp;ofi_rxm", .open = ofi_open, .close = ofi_close, .vanish = ofi_vanish, .arg = "tcp;ofi_rxm"};
+    .name = "tcp;ofi_rxm", .open = ofi_open, .close = ofi_close, .vanish = ofi_vanish, .caps = OFI_CAPS, .arg = "tcp;ofi_rxm"};

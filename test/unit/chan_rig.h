@@ -38,6 +38,7 @@ struct chan_kind {
     void (*close)(struct rig *rig);
     /* The process ends without a word; NULL: cannot be made here. */
     void (*vanish)(struct rig *rig, int who);
+    unsigned caps;   /* what it announces */
     const char *arg; /* the kind's own */
 };
 
