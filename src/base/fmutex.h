@@ -32,7 +32,8 @@ static inline void fmutex_lock(struct fmutex *mx)
 
 static inline void fmutex_unlock(struct fmutex *mx)
 {
-    if (unlikely(atomic_exchange_explicit(&mx->word, 0, memory_order_release) == 2))
+    /* seq_cst for those who rely on that no store under the lock is still on its way. */
+    if (unlikely(atomic_exchange_explicit(&mx->word, 0, memory_order_seq_cst) == 2))
         fmutex_wake(mx);
 }
 

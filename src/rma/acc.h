@@ -40,6 +40,13 @@ enum acc_op {
 /* Bytes from one element to the next in memory (a pair's extent). 0: ACC_NONE. */
 size_t acc_extent(enum acc_type type);
 
+/* How many elements of extent unit are len bytes: every extent is a power of two, and a
+ * division of 64 bits costs as much as the rest of a small accumulate. */
+static inline size_t acc_count(size_t len, size_t unit)
+{
+    return len >> __builtin_ctzll(unit);
+}
+
 const char *acc_type_name(enum acc_type type);
 const char *acc_op_name(enum acc_op op);
 

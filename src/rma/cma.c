@@ -338,14 +338,14 @@ static void operate(struct operands *o, char *image, size_t len, size_t unit)
         dtype_unpack(&o->res, o->rbase, image, len);
     }
     if (o->data && o->origin) {
-        acc_apply(o->op, o->type, image, o->origin, len / unit);
+        acc_apply(o->op, o->type, image, o->origin, acc_count(len, unit));
         o->origin += len;
         return;
     }
     while (o->data && len) {
         const size_t n = len < PACK ? len : PACK / unit * unit;
         dtype_pack(&o->src, o->obase, packed, n);
-        acc_apply(o->op, o->type, image, packed, n / unit);
+        acc_apply(o->op, o->type, image, packed, acc_count(n, unit));
         image += n;
         len -= n;
     }

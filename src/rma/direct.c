@@ -49,7 +49,7 @@ static void acc_piece(struct acc_walk *w, ptrdiff_t disp, const char *origin, ch
         if (old)
             memcpy(old, target, n);
         if (origin)
-            acc_apply(w->op, w->type, target, origin, n / w->unit);
+            acc_apply(w->op, w->type, target, origin, acc_count(n, w->unit));
         vaddr += n;
         target += n;
         len -= n;
@@ -94,8 +94,19 @@ static void acc_stretch(struct acc_walk *w, const struct dtype_stretch *s, const
 void direct_acc_piece(struct fmutex *stripes, uint64_t vaddr, char *target, enum acc_op op,
                       enum acc_type type, const void *origin, void *old, size_t len)
 {
+    const size_t unit = acc_extent(type);
+    if (likely(stripe_run(vaddr, len, unit) == len)) {
+        struct fmutex *mx = &stripes[stripe_index(vaddr)];
+        fmutex_lock(mx);
+        if (old)
+            memcpy(old, target, len);
+        if (op != ACC_NO_OP)
+            acc_apply(op, type, target, origin, acc_count(len, unit));
+        fmutex_unlock(mx);
+        return;
+    }
     struct acc_walk w = {.stripes = stripes, .vaddr = vaddr, .target = target, .op = op, .type = type,
-                         .unit = acc_extent(type)};
+                         .unit = unit};
     acc_piece(&w, 0, op == ACC_NO_OP ? NULL : origin, old, len);
     stripe_hold_drop(&w.hold);
 }

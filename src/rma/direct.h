@@ -3,7 +3,8 @@
  * mapped targets, its own window, and at the target what packets bring.
  *
  * All are complete when the function returns, but for the processor's store
- * buffer (win_full_fence). No locks but the stripes; accumulates need
+ * buffer (win_full_fence), and for accumulates without that exception: giving a
+ * stripe back is a locked instruction. No locks but the stripes; accumulates need
  * acc_lock_mode before (acc_atomic.h).
  */
 #ifndef MRMA_RMA_DIRECT_H

@@ -258,7 +258,6 @@ static __attribute__((noinline)) int accumulate_general(struct win *w, struct rm
     switch (t->path) {
     case PATH_MAPPED:
         direct_acc(t->peer->stripes, vaddr, mapped_addr(w, t, offset), op, fetch);
-        win_set_dirty(w);
         return MRMA_SUCCESS;
     case PATH_CMA:
         return cma_acc(t->peer, w->rma->log, vaddr, op, fetch);
@@ -302,7 +301,6 @@ static inline int accumulate(struct win *w, const struct rma_op *op, bool fetch)
         return err;
     direct_acc_piece(t->peer->stripes, t->vaddr + (uint64_t)(at - t->base), at, op->op, op->ttype->basic,
                      op->op == ACC_NO_OP ? NULL : op->oaddr, fetch ? op->raddr : NULL, len);
-    win_set_dirty(w);
     return MRMA_SUCCESS;
 }
 
@@ -340,7 +338,6 @@ int rma_compare_and_swap(struct win *w, const struct rma_op *op)
     switch (t->path) {
     case PATH_MAPPED:
         direct_cas(t->peer->stripes, vaddr, mapped_addr(w, t, offset), op->caddr, op->oaddr, op->raddr, unit);
-        win_set_dirty(w);
         return MRMA_SUCCESS;
     case PATH_CMA:
         return cma_cas(t->peer, w->rma->log, vaddr, op);

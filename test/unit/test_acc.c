@@ -383,6 +383,12 @@ static void test_allowed(void **state)
 static void test_extents_and_names(void **state)
 {
     (void)state;
+    for (int type = ACC_I8; type < ACC_TYPE_LAST; type++) {
+        const size_t unit = acc_extent(type);
+
+        assert_true(unit && (unit & (unit - 1)) == 0);
+        assert_int_equal(acc_count(37 * unit, unit), 37);
+    }
     assert_int_equal(acc_extent(ACC_NONE), 0);
     assert_int_equal(acc_extent(ACC_TYPE_LAST), 0);
     for (int type = ACC_I8; type < ACC_TYPE_LAST; type++) {
