@@ -2,7 +2,8 @@
 # mpiexec.sh NPROCS PROGRAM [ARGS] - run PROGRAM under the host's own mpiexec, with
 # the switches that this host wants here: one place that knows them, for the tests
 # and the benches. Needs MPI_HOST and MPIEXEC in the environment (test/env.sh, or
-# scripts/halo.sh); MPI_CORES may give the number of cores.
+# scripts/halo.sh); MPI_CORES may give the number of cores. On the machines of
+# netns/netns.sh (NETNS_HOSTS) the ranks are spread over all of them.
 
 test $# -ge 2 && test -n "$MPI_HOST" && test -n "$MPIEXEC" || {
     echo "usage: MPI_HOST=mpich|openmpi MPIEXEC=FILE sh mpiexec.sh NPROCS PROGRAM [ARGS]" >&2
@@ -22,6 +23,20 @@ fi
 case $SANITIZERS in
 *address*) ASAN_OPTIONS="detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}" && export ASAN_OPTIONS ;;
 esac
+
+here=$(cd "$(dirname "$0")" && pwd)
+if test -n "$NETNS_HOSTS"; then
+    case $MPI_HOST in
+    mpich) set -- -launcher ssh -launcher-exec "$here/netns/launch.sh" -hosts "$NETNS_HOSTS" -n "$nprocs" "$@" ;;
+    openmpi)
+        slots=$(echo "$NETNS_HOSTS" | sed "s/,/:$nprocs,/g;s/\$/:$nprocs/")
+        set -- --mca plm_rsh_agent "$here/netns/launch.sh" --mca btl_tcp_if_include eth0 \
+            --mca oob_tcp_if_include eth0 -H "$slots" --map-by node --bind-to none -n "$nprocs" "$@"
+        test "$(id -u)" = 0 && set -- --allow-run-as-root "$@"
+        ;;
+    esac
+    exec "$MPIEXEC" "$@"
+fi
 
 case $MPI_HOST in
 openmpi)

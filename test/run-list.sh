@@ -1,7 +1,7 @@
 #!/bin/sh
 # run-list.sh PATH [PROGRAM...] - run the lines of test/mpi/testlist that list PATH
-# (auto, mapped, cma, packets or host), or only those of the PROGRAMs named, and
-# report in TAP. Started in a build directory, by test/mpi-PATH.tap or by hand.
+# (see set_path), or only those of the PROGRAMs named, and report in TAP. Started in a
+# build directory, by test/mpi-PATH.tap or by hand.
 #
 # The exit code decides: 0 passed, 77 with a line "SKIP: reason" skipped, all else
 # failed. A passing program that left something out (lines with "SKIP: ") gives one
@@ -20,16 +20,40 @@ testlist=${TESTLIST:-$abs_top_srcdir/test/mpi/testlist}
 path=$1
 shift
 only=" $* "
-case $path in
-auto) ;;
-mapped | cma) export MPIRMA_PATH="$path" ;;
-packets) export MPIRMA_PATH=shm-packets ;;
-host) export MPIRMA_DISABLE=1 MTEST_HOST_ONLY=1 ;;
-*)
-    echo "Bail out! run-list.sh: path '$path', expected auto, mapped, cma, packets or host"
-    exit 1
-    ;;
-esac
+paths="auto mapped cma packets net nodes1 nodes2 netns2 netns3 host"
+
+# auto: as it is. mapped, cma, packets (rings in shared memory), net (the network for all
+# but a process itself): forced. nodes1, nodes2: as it is, but so many ranks are a node.
+# netns2, netns3: so many pretended machines (netns/netns.sh). host: without the library.
+set_path() {
+    case $path in
+    auto) ;;
+    mapped | cma) export MPIRMA_PATH="$path" ;;
+    packets) export MPIRMA_PATH=shm-packets ;;
+    net) export MPIRMA_PATH=net-packets MPIRMA_OFI_INTERFACE=lo ;;
+    nodes[12]) export MPIRMA_RANKS_PER_NODE="${path#nodes}" MPIRMA_OFI_INTERFACE=lo ;;
+    netns[23]) test -n "$NETNS_HOSTS" || start_machines "$@" ;;
+    host) export MPIRMA_DISABLE=1 MTEST_HOST_ONLY=1 ;;
+    *)
+        echo "Bail out! run-list.sh: path '$path', expected one of: $paths"
+        exit 1
+        ;;
+    esac
+}
+
+# This script once more, on the first of the machines.
+start_machines() {
+    netns="$abs_top_srcdir/test/netns/netns.sh"
+    if ! why=$(sh "$netns" 1 true 2>&1); then
+        case $why in
+        SKIP:*) echo "1..0 # SKIP ${why#SKIP: }" ;;
+        *) printf 'Bail out! %s\n' "$why" ;;
+        esac
+        exit 0
+    fi
+    exec sh "$netns" "${path#netns}" sh "$abs_top_srcdir/test/run-list.sh" "$path" "$@"
+}
+set_path "$@"
 export MPI_PATH="$path"
 if test ! -r "$testlist"; then
     echo "Bail out! run-list.sh: can't read $testlist"
@@ -267,9 +291,9 @@ do_line() {
     fi
     shift 3
     for p in $(echo "$paths" | tr , ' '); do
-        case $p in
-        auto | mapped | cma | packets | host) ;;
-        *) bad_line "path '$p', expected auto, mapped, cma, packets or host" ;;
+        case " $paths " in
+        *" $p "*) ;;
+        *) bad_line "path '$p', expected one of: $paths" ;;
         esac
     done
     listed "$paths" "$path" || return

@@ -348,6 +348,22 @@ static int make_window(struct mt_win *w, MPI_Info info, MPI_Comm comm)
     }
 }
 
+/* Real nodes, or those of MPIRMA_RANKS_PER_NODE. */
+static bool several_nodes(MPI_Comm comm, int size)
+{
+    const char *k = getenv("MPIRMA_RANKS_PER_NODE");
+    MPI_Comm node;
+    int here;
+
+    if (k != NULL && atoi(k) > 0 && atoi(k) < size) {
+        return true;
+    }
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &here);
+    MPI_Comm_free(&node);
+    return here < size;
+}
+
 bool mt_win_make_info(struct mt_win *w, enum mt_kind kind, MPI_Aint bytes, int disp_unit, MPI_Info info,
                       MPI_Comm comm)
 {
@@ -357,6 +373,10 @@ bool mt_win_make_info(struct mt_win *w, enum mt_kind kind, MPI_Aint bytes, int d
     *w = (struct mt_win){.win = MPI_WIN_NULL, .kind = kind, .bytes = bytes, .disp_unit = disp_unit};
     MPI_Comm_rank(comm, &w->rank);
     MPI_Comm_size(comm, &w->size);
+    if (kind == MT_ALLOCATE_SHARED && several_nodes(comm, w->size)) {
+        mt_skip("shared windows are not available over several nodes");
+        return false;
+    }
     if (own && !get_memory(w)) {
         return false;
     }

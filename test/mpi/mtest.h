@@ -104,8 +104,8 @@ struct mt_win {
 };
 
 /* Collective over comm. bytes may differ between ranks. The window returns errors. False, with a
- * printed line, if this kind is not available on the forced path (mapped: no malloc memory). Any
- * other failure is a failed check, and false too. */
+ * printed line, if this kind is not available on the forced path (mapped: no malloc memory) or
+ * over nodes (shared). Any other failure is a failed check, and false too. */
 bool mt_win_make(struct mt_win *w, enum mt_kind kind, MPI_Aint bytes, int disp_unit, MPI_Comm comm);
 bool mt_win_make_info(struct mt_win *w, enum mt_kind kind, MPI_Aint bytes, int disp_unit,
                       MPI_Info info, MPI_Comm comm);

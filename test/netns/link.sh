@@ -1,0 +1,4 @@
+#!/bin/sh
+# link.sh HOST down|up - take a machine of netns.sh off the network, or back.
+
+read -r pid <"$NETNS_DIR/$1" && exec nsenter -t "$pid" --net ip link set eth0 "$2"
