@@ -207,7 +207,7 @@ static void shm_close(struct rig *rig)
     }
 }
 
-const struct chan_kind rig_shm = {.name = "shm", .open = shm_open, .close = shm_close};
+const struct chan_kind rig_shm = {.name = "shm", .open = shm_open, .close = shm_close, .caps = CH3_CAP_ROOM};
 
 /* ---- libfabric ---- */
 
