@@ -45,6 +45,13 @@ static const char *const native_words[] = {
     NULL,
 };
 
+static const char *const fence_words[] = {
+    [CONF_FENCE_AUTO] = "auto",
+    [CONF_FENCE_MARKERS] = "markers",
+    [CONF_FENCE_COUNTS] = "counts",
+    NULL,
+};
+
 static const char *const level_words[] = {
     [LOG_LEVEL_ERROR] = "error",
     [LOG_LEVEL_WARN] = "warn",
@@ -176,6 +183,20 @@ static const char *show_progress(const struct conf *conf, char *buf, size_t len)
     return progress_words[conf->progress];
 }
 
+static bool parse_fence(struct conf *conf, const char *text)
+{
+    int i = word_index(fence_words, text);
+    if (i >= 0)
+        conf->fence = (enum conf_fence)i;
+    return i >= 0;
+}
+
+static const char *show_fence(const struct conf *conf, char *buf, size_t len)
+{
+    (void)buf, (void)len;
+    return fence_words[conf->fence];
+}
+
 static bool parse_segment_dir(struct conf *conf, const char *text)
 {
     return text[0] == '/' && parse_name(conf->segment_dir, sizeof conf->segment_dir, text);
@@ -282,6 +303,8 @@ const struct conf_var conf_vars[] = {
     { "MPIRMA_RANKS_PER_NODE", "a whole number (0: the real nodes)",
       "pretend that every k consecutive ranks are a node" },
     { "MPIRMA_PROGRESS", "auto, agent or poll", "who serves packets: a thread, or calls into the library" },
+    { "MPIRMA_FENCE", "auto, markers or counts",
+      "how a fence learns what others have sent: a message from each, or sums along the way" },
     { "MPIRMA_SEGMENT_DIR", "an absolute directory name of at most 255 characters",
       "where shared segments live as unnamed files; unset: anonymous memory (memfd)" },
     { "MPIRMA_STATS", "0, 1 (standard error) or a file name of at most 255 characters",
@@ -304,6 +327,7 @@ static const struct row rows[] = {
     { parse_path, show_path },
     { parse_ranks_per_node, show_ranks_per_node },
     { parse_progress, show_progress },
+    { parse_fence, show_fence },
     { parse_segment_dir, show_segment_dir },
     { parse_stats, show_stats },
     { parse_strict, show_strict },

@@ -14,7 +14,7 @@ static const uint16_t min_len[PKT_TYPE_LAST] = {
     [PKT_OPS] = sizeof(struct pkt_hdr),   [PKT_POST] = sizeof(struct pkt_hdr),
     [PKT_OPEN] = sizeof(struct pkt_hdr),  [PKT_ACK] = sizeof(struct pkt_hdr),
     [PKT_REPLY] = sizeof(struct pkt_hdr), [PKT_ERROR] = sizeof(struct pkt_hdr),
-    [PKT_SYNC] = sizeof(struct pkt_hdr),
+    [PKT_SYNC] = sizeof(struct pkt_hdr),  [PKT_COUNTS] = sizeof(struct pkt_hdr),
 };
 
 /* What may ride on the packets of an epoch. */

@@ -32,6 +32,7 @@ enum pkt_type {
     PKT_REPLY, /* target -> origin: data for a get-like request */
     PKT_ERROR, /* target -> origin: an operation was refused */
     PKT_SYNC,  /* window barrier (MPI_Win_free): the sender has entered barrier seq */
+    PKT_COUNTS, /* MPI_Win_fence among many: bytes to expect, on their way to those who expect them */
     PKT_TYPE_LAST
 };
 
@@ -65,12 +66,15 @@ struct pkt_hdr {
     uint32_t win;    /* the receiver's index of the window */
     uint32_t win_gen; /* and its generation: a window freed and its index reused is noticed */
     uint32_t rank;   /* the sender's rank in the window */
-    uint32_t seq;    /* epoch, acknowledgement or barrier number by type; PKT_ERROR: PKT_ERROR_ALL or 0 */
-    uint32_t count;  /* PKT_OPS: records in this packet; PKT_REPLY: the request; PKT_ERROR: the request */
+    uint32_t seq;    /* epoch, acknowledgement, barrier or fence number by type; PKT_ERROR:
+                        PKT_ERROR_ALL or 0 */
+    uint32_t count;  /* PKT_OPS: records in this packet; PKT_REPLY: the request; PKT_ERROR: the request;
+                        PKT_COUNTS: pairs in this packet */
     uint32_t total;  /* PKT_OPS with PKT_F_FENCE: bytes named in the phase, modulo 2^32;
-                        PKT_ERROR: enum mrma_err */
+                        PKT_ERROR: enum mrma_err; PKT_COUNTS: the round, and PKT_COUNTS_BROKEN */
     uint64_t offset; /* PKT_REPLY: position of the data in the request's packed result; PKT_OPS with
-                        PKT_F_FLUSH or PKT_F_UNLOCK: the number that the PKT_ACK returns */
+                        PKT_F_FLUSH or PKT_F_UNLOCK: the number that the PKT_ACK returns; PKT_COUNTS:
+                        pairs of the round that follow in further packets */
 };
 static_assert(sizeof(struct pkt_hdr) == 40, "wire size");
 static_assert(offsetof(struct pkt_hdr, win) == 8, "wire offset");
@@ -107,6 +111,17 @@ struct pkt_seg {
     uint64_t len; /* bytes */
 };
 static_assert(sizeof(struct pkt_seg) == 16, "wire size");
+
+/* PKT_COUNTS: so many bytes of this fence phase go to that rank. */
+struct pkt_count {
+    uint32_t rank;
+    uint32_t pad;
+    uint64_t bytes;
+};
+static_assert(sizeof(struct pkt_count) == 16, "wire size");
+
+/* In total: pairs were lost on the way, nobody may rely on the sums. */
+#define PKT_COUNTS_BROKEN (UINT32_C(1) << 31)
 
 static inline size_t pkt_align(size_t len)
 {

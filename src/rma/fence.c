@@ -4,7 +4,9 @@
  * A fence ends phase p of the window and begins p + 1. Direct processes meet in
  * a barrier (their operations are done when issued); to packet peers goes a
  * marker behind the phase's operations, with their size, and the fence ends
- * when all packet peers' markers have been handled. No barrier over packets.
+ * when all packet peers' markers have been handled; where packet peers are many, it
+ * ends when as many bytes have come as all others together have sent, which is summed
+ * up along the way (fence_counts.c). No barrier over packets.
  *
  * MPI_MODE_NOPRECEDE: nothing to complete, so nobody waits: the process only
  * says that it has entered (control block, one store), and whoever accesses it
@@ -34,6 +36,7 @@
  * save in the unified model. With MPIRMA_STRICT every fence is a full one (strict.h).
  */
 #include "base/err.h"
+#include "rma/fence_counts.h"
 #include "rma/issue.h"
 #include "rma/progress.h"
 #include "rma/signal.h"
@@ -42,18 +45,18 @@
 #include "rma/wait.h"
 #include "rma/win.h"
 
-static bool markers_come(void *arg)
+static bool all_come(void *arg)
 {
     struct win *w = arg;
-    return w->fence_arrived == (uint32_t)w->npackets && w->replies == 0 && w->streams == 0 &&
-           issue_all_left(w);
+    const bool come = w->counts ? fence_counts_done(w) : w->fence_arrived == (uint32_t)w->npackets;
+    return come && w->replies == 0 && w->streams == 0 && issue_all_left(w);
 }
 
 static int wait_packets(struct win *w)
 {
-    return rma_wait_until(w, &(struct rma_wait){.done = markers_come, .arg = w, .locked = true,
-                                                .what = "fence markers", .rank = -1,
-                                                .phase = RMA_WAIT_FENCE});
+    return rma_wait_until(w, &(struct rma_wait){.done = all_come, .arg = w, .locked = true,
+                                                .what = "what others have sent in the fence epoch",
+                                                .rank = -1, .phase = RMA_WAIT_FENCE});
 }
 
 /* What direct peers sent as packets before the barrier must be in place. */
@@ -98,10 +101,15 @@ int rma_fence(struct win *w, int asserts)
     if (precede && w->ring_takes)
         expose(w);
     rma_enter(r);
+    if (precede && w->counts) {
+        const int counted = fence_counts_leave(w);
+        err = err ? err : counted;
+    }
     w->phase++;
     w->fence_known = precede;
     w->fence_noput = asserts & RMA_NOPUT;
     w->fence_arrived = 0;
+    w->phase_arrived = 0;
     win_next_gen(w);
     if (!list_empty(&w->parked))
         target_unpark_all(w);

@@ -10,6 +10,7 @@
 #include "rma/handlers.h"
 
 #include "base/err.h"
+#include "rma/fence_counts.h"
 #include "rma/issue.h"
 #include "rma/origin.h"
 #include "rma/target.h"
@@ -96,8 +97,17 @@ static void on_sync(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
     }
 }
 
+static void on_counts(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
+{
+    struct rma_target *t;
+    struct win *w = find(ctx, from, hdr, &t);
+    if (w && !fence_counts_got(w, t, hdr))
+        refuse(w, t, "counts of fence", hdr->seq);
+}
+
 const ch3_handler rma_handlers[PKT_TYPE_LAST] = {
     [PKT_OPS] = on_ops, [PKT_POST] = on_post,   [PKT_OPEN] = on_open, [PKT_ACK] = on_ack,
     [PKT_REPLY] = on_reply, [PKT_ERROR] = on_error, [PKT_SYNC] = on_sync,
+    [PKT_COUNTS] = on_counts,
 };
-static_assert(PKT_TYPE_LAST == 8, "a handler for every packet type");
+static_assert(PKT_TYPE_LAST == 9, "a handler for every packet type");

@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "rma/fence_counts.h"
 #include "rma/issue.h"
 #include "rma/lockword.h"
 #include "rma/stage.h"
@@ -183,6 +184,20 @@ static void say_peer(struct win *w, const struct rma_target *t)
     say(w, &l);
 }
 
+/* A fence that sums up what is expected: which message, or how much, is missing. */
+static void say_counts(struct win *w)
+{
+    struct line l = begin("");
+    const int rank = fence_counts_missing(w);
+    if (rank >= 0)
+        add(&l, "no counts of rank %d", rank);
+    else
+        add(&l, "%llu bytes of operations have come, %llu are expected", (unsigned long long)w->phase_arrived,
+            (unsigned long long)fence_counts_expected(w));
+    l.n = 1;
+    say(w, &l);
+}
+
 static void say_details(struct win *w, const struct rma_wait *wait)
 {
     const bool fence = wait->phase == RMA_WAIT_FENCE, sync = wait->phase == RMA_WAIT_SYNC;
@@ -190,7 +205,9 @@ static void say_details(struct win *w, const struct rma_wait *wait)
         say_ranks(w, "no MPI_Win_post of rank", w->group, w->ngroup, no_post);
     if (w->epoch.exposed)
         say_ranks(w, "no MPI_Win_complete of rank", w->post_group, w->npost, no_complete);
-    if (fence)
+    if (fence && w->counts)
+        say_counts(w);
+    else if (fence)
         say_ranks(w, "no fence marker of rank", NULL, w->nproc, no_marker);
     if (sync)
         say_ranks(w, "not in MPI_Win_free: rank", NULL, w->nproc, no_sync);

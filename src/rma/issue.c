@@ -84,11 +84,12 @@ static int append_cas(struct pkt_target *pt, const struct rma_op *op, int64_t of
 }
 
 /* Both sides count what belongs to the fence phase only: what follows the closing
- * fence's marker (a lock epoch) may be applied before the marker takes effect. */
+ * fence's marker (a lock epoch) may be applied before the marker takes effect. Only
+ * what is sure to leave is counted, or the target would wait for the rest. */
 static void count_phase(struct pkt_target *pt, size_t bytes)
 {
     if (pkt_epoch_kind(pt) == PKT_EPOCH_FENCE)
-        pt->phase_bytes += (uint32_t)bytes;
+        pt->phase_bytes += bytes;
 }
 
 static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op)
@@ -105,16 +106,19 @@ static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const stru
     if (err)
         return err;
     if (kind == PKT_OP_CAS) {
-        count_phase(pt, acc_extent(op->ttype->basic));
         err = append_cas(pt, op, offset, request);
         if (err)
             origin_request_cancel(pt->win, request, err);
+        else
+            count_phase(pt, acc_extent(op->ttype->basic));
         return err;
     }
     struct record_source src;
     record_source_init(&src, kind, op, offset, request);
-    count_phase(pt, src.left);
-    err = src.data && src.left > SMALL_OP ? stream_records(pt, &src, op) : append_records(pt, &src);
+    const size_t whole = src.left;
+    const bool stream = src.data && whole > SMALL_OP;
+    err = stream ? stream_records(pt, &src, op) : append_records(pt, &src);
+    count_phase(pt, !stream ? src.pos : err ? 0 : whole);
     if (err && request)
         origin_request_cancel(pt->win, request, err);
     return err;

@@ -23,7 +23,7 @@ struct pkt_target {
     unsigned char *buf; /* the open packet, PKT_MAX bytes; header first */
     uint32_t used;      /* bytes in it; sizeof(struct pkt_hdr) when empty */
     uint32_t count;     /* records in it */
-    uint32_t phase_bytes; /* named by the records of the present fence phase; wraps */
+    uint64_t phase_bytes; /* named by the records of the present fence phase */
     enum { PKT_LOCK_NONE, PKT_LOCK_DUE, PKT_LOCK_SENT, PKT_LOCK_HELD } lock;
     bool asked;         /* PKT_F_WANT_OPEN was sent in this epoch */
     bool ahead;         /* a packet was sent before the epoch was known to be open */

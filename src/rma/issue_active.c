@@ -7,6 +7,7 @@
  * targets leave first. Locks: the engine's, taken here; waits are without it.
  */
 #include "base/err.h"
+#include "rma/fence_counts.h"
 #include "rma/issue.h"
 #include "rma/open_packet.h"
 #include "rma/target.h"
@@ -34,14 +35,10 @@ static int send_ring_puts(struct win *w)
     return err;
 }
 
-int issue_fence(struct win *w)
+/* A marker to every packet peer, behind the phase's operations. */
+static int send_markers(struct win *w)
 {
-    struct rma *r = w->rma;
-    if (!w->npackets && list_empty(&w->touched))
-        return MRMA_SUCCESS;
-    rma_enter(r);
-    w->fence_closing = true;
-    int err = send_ring_puts(w);
+    int err = MRMA_SUCCESS;
     for (int i = 0; !err && w->npackets && i < w->nproc; i++) {
         struct rma_target *t = win_peek(w, i);
         if (t->direct)
@@ -55,6 +52,36 @@ int issue_fence(struct win *w)
         pt->phase_bytes = 0;
         pt->unacked = false;
     }
+    return err;
+}
+
+/* What is still open to those that got operations; then how much it was, to a few. */
+static int send_counts(struct win *w)
+{
+    int err = MRMA_SUCCESS;
+    LIST_EACH_SAFE(node, &w->touched) {
+        struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
+        if (!err && pt->count)
+            err = pkt_send_open(pt, 0, false);
+        pt->unacked = false;
+    }
+    int counted = fence_counts_enter(w);
+    return err ? err : counted;
+}
+
+int issue_fence(struct win *w)
+{
+    struct rma *r = w->rma;
+    if (!w->npackets && list_empty(&w->touched))
+        return MRMA_SUCCESS;
+    int err = w->counts ? fence_counts_connect(w) : MRMA_SUCCESS;
+    if (err)
+        return err;
+    rma_enter(r);
+    w->fence_closing = true;
+    err = send_ring_puts(w);
+    if (!err)
+        err = w->counts ? send_counts(w) : send_markers(w);
     w->fence_closing = false;
     pkt_forget_touched(w);
     rma_leave(r);

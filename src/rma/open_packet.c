@@ -251,7 +251,7 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
     hdr->len = pt->used;
     hdr->flags = flags;
     hdr->count = pt->count;
-    hdr->total = flags & PKT_F_FENCE ? pt->phase_bytes : 0;
+    hdr->total = flags & PKT_F_FENCE ? (uint32_t)pt->phase_bytes : 0;
     if (pt->lock == PKT_LOCK_DUE && hdr->epoch == PKT_EPOCH_LOCK) {
         hdr->flags |= lock_flag(pt);
         pt->lock = PKT_LOCK_SENT;

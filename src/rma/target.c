@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "rma/fence_counts.h"
 #include "rma/lock_queue.h"
 #include "rma/win.h"
 
@@ -336,7 +337,10 @@ void target_unpark(struct pkt_origin *po)
         if (v == LATER)
             return;
         take_out(po, pp);
-        po->phase_broken |= v == NOW && is_stub(po, pp) && pp->hdr.epoch == PKT_EPOCH_FENCE;
+        if (v == NOW && is_stub(po, pp) && pp->hdr.epoch == PKT_EPOCH_FENCE) {
+            po->phase_broken = true;
+            fence_counts_lost(po->win);
+        }
         if (v == NOW)
             apply(po, &pp->hdr);
         else

@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "rma/acc_atomic.h"
 #include "rma/direct.h"
+#include "rma/fence_counts.h"
 #include "rma/region.h"
 #include "rma/strict.h"
 #include "rma/target.h"
@@ -234,11 +235,11 @@ static int apply_record(struct win *w, struct rma_target *t, struct record *rec,
     return err;
 }
 
-static uint32_t named_bytes(const struct record *rec)
+static uint64_t named_bytes(const struct record *rec)
 {
-    uint32_t sum = 0;
+    uint64_t sum = 0;
     for (uint32_t i = 0; i < rec->op->nseg; i++)
-        sum += (uint32_t)rec->segs[i].len;
+        sum += rec->segs[i].len;
     return sum;
 }
 
@@ -253,6 +254,14 @@ static int next_record(struct win *w, struct rma_target *t, const struct pkt_hdr
     return MRMA_ERR_INTERN;
 }
 
+/* For the fence that ends the phase. Ring puts are not counted: it drains the rings. */
+static void count_arrived(struct win *w, struct rma_target *t, uint64_t bytes)
+{
+    t->from->phase_bytes += (uint32_t)bytes;
+    if (!t->direct)
+        w->phase_arrived += bytes;
+}
+
 int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
 {
     const char *at = (const char *)(hdr + 1);
@@ -262,10 +271,12 @@ int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
         int err = next_record(w, t, hdr, &at, &rec);
         if (err) {
             t->from->phase_broken |= hdr->epoch == PKT_EPOCH_FENCE;
+            if (hdr->epoch == PKT_EPOCH_FENCE)
+                fence_counts_lost(w);
             return err;
         }
         if (hdr->epoch == PKT_EPOCH_FENCE)
-            t->from->phase_bytes += named_bytes(&rec);
+            count_arrived(w, t, named_bytes(&rec));
         err = apply_record(w, t, &rec, hdr->epoch);
         if (!first)
             first = err;

@@ -107,6 +107,7 @@ enum flush_quick { FLUSH_QUICK_NONE, FLUSH_QUICK_READY, FLUSH_QUICK_ALL };
 struct pkt_target;
 struct pkt_origin;
 struct strict;
+struct fence_counts;
 
 struct rma_target {
     _Atomic uint32_t gen; /* see the invariants */
@@ -182,6 +183,8 @@ struct win {
     bool fence_known;     /* all processes have entered that fence */
     uint32_t barrier_seq;
     uint32_t fence_arrived; /* fence markers of packet peers for this phase */
+    struct fence_counts *counts; /* NULL: fences end by markers */
+    uint64_t phase_arrived; /* bytes named by records of packet peers in this phase */
     uint32_t sync_arrived[2]; /* window-barrier packets by parity */
     uint32_t sync_seq;
     uint32_t unconfirmed; /* targets whose last word on refused operations MPI_Win_free awaits */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "rma/fence_counts.h"
 #include "rma/progress.h"
 #include "rma/strict.h"
 
@@ -103,6 +104,7 @@ static void win_delete(struct win *w)
     struct rma *r = w->rma;
     struct rma_env *env = r->env;
     strict_free(w);
+    fence_counts_free(w);
     if (w->target_block)
         win_unroute(w);
     if (w->index_gen) {
@@ -386,7 +388,7 @@ static int connect_all(struct win *w, struct boot *boot, const struct win_record
         err = route_and_start(w, recs, true, &refused);
     int failed = boot->allmax(boot, err ? err : refused ? AGREE_REFUSED : MRMA_SUCCESS, &worst);
     if (failed || worst == MRMA_SUCCESS)
-        return failed;
+        return failed ? failed : fence_counts_choose(w, boot);
     if (worst != AGREE_REFUSED)
         return err ? err : worst;
     log_msg(w->rma->log, LOG_LEVEL_WARN, "window %u: cross-memory attach is refused here, packets are used",
@@ -394,7 +396,9 @@ static int connect_all(struct win *w, struct boot *boot, const struct win_record
     win_unroute(w);
     err = route_and_start(w, recs, false, &refused);
     failed = boot->allmax(boot, err, &worst);
-    return failed ? failed : err ? err : worst;
+    if (!failed)
+        failed = err ? err : worst;
+    return failed ? failed : fence_counts_choose(w, boot);
 }
 
 int win_create(struct rma *r, const struct win_spec *spec, struct win **out)

@@ -294,7 +294,8 @@ static void init_proc(struct fabric *f, int rank)
     p->rank = rank;
     snprintf(name, sizeof name, "proc %d", rank);
     log_init(&p->log, LOG_LEVEL_WARN, o->quiet ? -1 : 2, name);
-    p->conf = (struct conf){.path = o->path, .progress = o->progress, .hang_report = o->hang_report};
+    p->conf = (struct conf){.path = o->path, .progress = o->progress, .fence = o->fence,
+                            .hang_report = o->hang_report};
     p->record.word[0] = (uint64_t)rank;
     p->record.word[1] = o->per_node ? (uint64_t)(rank / o->per_node) : 0;
     p->random = (o->seed ? o->seed : 1) * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)rank + 1;

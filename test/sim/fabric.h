@@ -38,6 +38,7 @@ struct fabric_opts {
     int nproc;
     enum conf_path path;         /* as MPIRMA_PATH */
     enum conf_progress progress; /* as MPIRMA_PROGRESS: auto and agent start an agent thread a process */
+    enum conf_fence fence;       /* as MPIRMA_FENCE */
     int per_node;                /* so many consecutive processes are a node; 0: one node. Others: packets */
     bool threads;                /* several threads of a process call (MPI_THREAD_MULTIPLE) */
     bool no_cma;                 /* the kernel refuses cross-memory attach */

@@ -70,6 +70,7 @@ static void run_program(uint64_t seed)
     opts.per_node = mixed(&state, 2) ? 0 : 1 + (int)mixed(&state, 3);
     opts.path = mixed(&state, 2) ? CONF_PATH_SHM_PACKETS : CONF_PATH_AUTO;
     opts.progress = mixed(&state, 2) ? CONF_PROGRESS_POLL : CONF_PROGRESS_AGENT;
+    opts.fence = mixed(&state, 2) ? CONF_FENCE_MARKERS : CONF_FENCE_COUNTS;
     opts.refuse_percent = mixed(&state, 2) ? 0 : (unsigned)mixed(&state, 60);
     opts.delay_percent = mixed(&state, 2) ? 0 : (unsigned)mixed(&state, 60);
     const struct prog_opts prog = {.seed = state, .lane = LANE, .groups = GROUPS, .max_ops = MAX_OPS,

@@ -170,7 +170,8 @@ static void init_proc(struct sim *s, int rank)
     p->node = o->per_node ? rank / o->per_node : 0;
     snprintf(name, sizeof name, "proc %d", rank);
     log_init(&p->log, LOG_LEVEL_ERROR, o->quiet ? -1 : 2, name);
-    p->conf = (struct conf){.path = o->path, .progress = o->progress, .hang_report = HANG_REPORT_S};
+    p->conf = (struct conf){.path = o->path, .progress = o->progress, .fence = o->fence,
+                            .hang_report = HANG_REPORT_S};
     p->record.word[0] = (uint64_t)rank;
     p->record.word[1] = (uint64_t)p->node;
     event_init(&p->event);

@@ -45,6 +45,7 @@ struct sim_opts {
     int per_node;                /* so many consecutive processes are a node; 0: one node */
     enum conf_path path;         /* as MPIRMA_PATH */
     enum conf_progress progress; /* as MPIRMA_PROGRESS */
+    enum conf_fence fence;       /* as MPIRMA_FENCE */
     unsigned cpus;               /* processors a node is said to have; 0: one */
     bool no_cma;                 /* the kernel refuses cross-memory attach */
     bool quiet;                  /* drop the library's messages: the test provokes them */

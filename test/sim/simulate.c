@@ -109,6 +109,7 @@ static struct sim_opts machine(uint64_t seed, uint64_t *state)
     o.per_node = (int)mixed(state, 4); /* 0: one node */
     o.path = mixed(state, 3) ? CONF_PATH_AUTO : CONF_PATH_SHM_PACKETS;
     o.progress = mixed(state, 3) || deaths ? CONF_PROGRESS_AUTO : CONF_PROGRESS_POLL;
+    o.fence = (enum conf_fence)mixed(state, 3);
     o.cpus = mixed(state, 2) ? 1 : 64;
     o.no_cma = !mixed(state, 4);
     o.refuse_percent = mixed(state, 2) ? 0 : (unsigned)mixed(state, 60);

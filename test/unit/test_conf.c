@@ -36,6 +36,7 @@ static void nothing_set_gives_the_defaults(void **state)
     assert_int_equal(conf.path, CONF_PATH_AUTO);
     assert_int_equal(conf.ranks_per_node, 0);
     assert_int_equal(conf.progress, CONF_PROGRESS_AUTO);
+    assert_int_equal(conf.fence, CONF_FENCE_AUTO);
     assert_string_equal(conf.segment_dir, "");
     assert_string_equal(conf.stats, "");
     assert_false(conf.strict);
@@ -64,6 +65,9 @@ static const struct {
     { "MPIRMA_PROGRESS", "auto", "auto" },
     { "MPIRMA_PROGRESS", "agent", "agent" },
     { "MPIRMA_PROGRESS", "poll", "poll" },
+    { "MPIRMA_FENCE", "auto", "auto" },
+    { "MPIRMA_FENCE", "markers", "markers" },
+    { "MPIRMA_FENCE", "counts", "counts" },
     { "MPIRMA_SEGMENT_DIR", "/dev/shm", "/dev/shm" },
     { "MPIRMA_SEGMENT_DIR", "", "" },
     { "MPIRMA_STATS", "0", "0" },
@@ -115,6 +119,8 @@ static void values_land_in_their_own_fields(void **state)
     assert_int_equal(conf.path, CONF_PATH_SHM_PACKETS);
     load(&conf, "MPIRMA_PROGRESS", "poll", msg, sizeof msg);
     assert_int_equal(conf.progress, CONF_PROGRESS_POLL);
+    load(&conf, "MPIRMA_FENCE", "counts", msg, sizeof msg);
+    assert_int_equal(conf.fence, CONF_FENCE_COUNTS);
     load(&conf, "MPIRMA_RANKS_PER_NODE", "3", msg, sizeof msg);
     assert_int_equal(conf.ranks_per_node, 3);
     load(&conf, "MPIRMA_HANG_REPORT", "1.5", msg, sizeof msg);
@@ -143,6 +149,7 @@ static const struct {
     { "MPIRMA_RANKS_PER_NODE", "2147483648" },
     { "MPIRMA_RANKS_PER_NODE", "99999999999999999999" },
     { "MPIRMA_PROGRESS", "thread" },
+    { "MPIRMA_FENCE", "marker" },
     { "MPIRMA_SEGMENT_DIR", "relative/dir" },
     { "MPIRMA_STRICT", "on" },
     { "MPIRMA_HANG_REPORT", "-5" },
@@ -234,7 +241,7 @@ static void every_variable_is_documented_and_shown(void **state)
         assert_true(strlen(var->expected) > 0 && strlen(var->meaning) > 0);
         assert_non_null(conf_value(&conf, var->name, shown, sizeof shown));
     }
-    assert_int_equal(n, 12);
+    assert_int_equal(n, 13);
     assert_null(conf_value(&conf, "MPIRMA_NO_SUCH", shown, sizeof shown));
 }
 

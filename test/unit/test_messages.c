@@ -11,6 +11,7 @@ typedef uint64_t sent[PROCS][PKT_TYPE_LAST];
 
 struct scenario {
     void (*epoch)(struct fabric_proc *p, struct win *w);
+    enum conf_fence fence;
     sent expected;
 };
 
@@ -26,6 +27,7 @@ static void body(struct fabric_proc *p, void *arg)
 {
     const struct scenario *s = arg;
     struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, 65536, 1);
+    OK(rma_fence(w, 0)); /* so that a fence epoch may begin with operations; others may as well */
     for (int round = 0; round < 3; round++) {
         rest(p);
         const struct ch3_stats before = counters(p);
@@ -48,7 +50,8 @@ static void run(struct scenario s)
         fabric_watchdog(60);
         atomic_store(&pkt_arrived, 0);
         struct fabric *f = fabric_new(
-            &(struct fabric_opts){.nproc = PROCS, .path = CONF_PATH_SHM_PACKETS, .progress = progress[i]});
+            &(struct fabric_opts){.nproc = PROCS, .path = CONF_PATH_SHM_PACKETS, .progress = progress[i],
+                                  .fence = s.fence});
         fabric_run(f, body, &s);
         fabric_free(f);
         fabric_watchdog(0);
@@ -95,8 +98,8 @@ static void pscw_nocheck(struct fabric_proc *p, struct win *w)
 static void test_pscw(void **state)
 {
     (void)state;
-    run((struct scenario){pscw_checked, {{[PKT_OPS] = 2}, {[PKT_POST] = 1}, {[PKT_POST] = 1}}});
-    run((struct scenario){pscw_nocheck, {{[PKT_OPS] = 2}}});
+    run((struct scenario){pscw_checked, CONF_FENCE_AUTO, {{[PKT_OPS] = 2}, {[PKT_POST] = 1}, {[PKT_POST] = 1}}});
+    run((struct scenario){pscw_nocheck, CONF_FENCE_AUTO, {{[PKT_OPS] = 2}}});
 }
 
 /* ---- locks ---- */
@@ -162,11 +165,11 @@ static void lock_nested(struct fabric_proc *p, struct win *w)
 static void test_lock(void **state)
 {
     (void)state;
-    run((struct scenario){lock_puts, {{[PKT_OPS] = 1}, {[PKT_ACK] = 1}}});
-    run((struct scenario){lock_get, {{[PKT_OPS] = 1}, {[PKT_ACK] = 1, [PKT_REPLY] = 2}}});
-    run((struct scenario){lock_nothing, {{0}}});
-    run((struct scenario){lock_nocheck, {{[PKT_OPS] = 1}, {[PKT_ACK] = 1}}});
-    run((struct scenario){lock_nested, {{[PKT_OPS] = 3}, {[PKT_OPEN] = 1, [PKT_ACK] = 1}, {[PKT_ACK] = 1}}});
+    run((struct scenario){lock_puts, CONF_FENCE_AUTO, {{[PKT_OPS] = 1}, {[PKT_ACK] = 1}}});
+    run((struct scenario){lock_get, CONF_FENCE_AUTO, {{[PKT_OPS] = 1}, {[PKT_ACK] = 1, [PKT_REPLY] = 2}}});
+    run((struct scenario){lock_nothing, CONF_FENCE_AUTO, {{0}}});
+    run((struct scenario){lock_nocheck, CONF_FENCE_AUTO, {{[PKT_OPS] = 1}, {[PKT_ACK] = 1}}});
+    run((struct scenario){lock_nested, CONF_FENCE_AUTO, {{[PKT_OPS] = 3}, {[PKT_OPEN] = 1, [PKT_ACK] = 1}, {[PKT_ACK] = 1}}});
 }
 
 /* ---- flushes ---- */
@@ -211,12 +214,13 @@ static void flush_local_get(struct fabric_proc *p, struct win *w)
 static void test_flush(void **state)
 {
     (void)state;
-    run((struct scenario){flush_all, {{[PKT_OPS] = 6}, {[PKT_ACK] = 2}, {[PKT_ACK] = 2}, {[PKT_ACK] = 2}}});
-    run((struct scenario){flush_each, {{[PKT_OPS] = 6}, {[PKT_ACK] = 6}}});
-    run((struct scenario){flush_local_get, {{[PKT_OPS] = 2}, {[PKT_ACK] = 1, [PKT_REPLY] = 1}}});
+    run((struct scenario){flush_all, CONF_FENCE_AUTO, {{[PKT_OPS] = 6}, {[PKT_ACK] = 2}, {[PKT_ACK] = 2}, {[PKT_ACK] = 2}}});
+    run((struct scenario){flush_each, CONF_FENCE_AUTO, {{[PKT_OPS] = 6}, {[PKT_ACK] = 6}}});
+    run((struct scenario){flush_local_get, CONF_FENCE_AUTO, {{[PKT_OPS] = 2}, {[PKT_ACK] = 1, [PKT_REPLY] = 1}}});
 }
 
-/* ---- fence: one marker to every other process, with the operations on it ---- */
+/* ---- fence: one marker to every other process, with the operations on it; or the
+ * operations to those that get some, and ceil(log2 P) messages of counts ---- */
 
 static void fence_empty(struct fabric_proc *p, struct win *w)
 {
@@ -236,7 +240,7 @@ static void fence_puts(struct fabric_proc *p, struct win *w)
 static void test_fence(void **state)
 {
     const sent markers = {{[PKT_OPS] = 3}, {[PKT_OPS] = 3}, {[PKT_OPS] = 3}, {[PKT_OPS] = 3}};
-    struct scenario empty = {fence_empty, {{0}}}, puts = {fence_puts, {{0}}};
+    struct scenario empty = {.epoch = fence_empty}, puts = {.epoch = fence_puts};
     (void)state;
     memcpy(empty.expected, markers, sizeof markers);
     memcpy(puts.expected, markers, sizeof markers);
@@ -244,10 +248,36 @@ static void test_fence(void **state)
     run(puts);
 }
 
+static void fence_one(struct fabric_proc *p, struct win *w)
+{
+    puts_to(w, (p->rank + 3) % PROCS, 30);
+    OK(rma_fence(w, 0));
+    OK(rma_fence(w, RMA_NOPRECEDE)); /* closes nothing: no message */
+}
+
+static void test_fence_counts(void **state)
+{
+    struct scenario s = {.fence = CONF_FENCE_COUNTS};
+    (void)state;
+    for (int i = 0; i < PROCS; i++)
+        s.expected[i][PKT_COUNTS] = 2;
+    s.epoch = fence_empty;
+    run(s);
+    for (int i = 0; i < PROCS; i++)
+        s.expected[i][PKT_OPS] = 3;
+    s.epoch = fence_puts;
+    run(s);
+    for (int i = 0; i < PROCS; i++)
+        s.expected[i][PKT_OPS] = 1;
+    s.epoch = fence_one;
+    run(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_pscw), cmocka_unit_test(test_lock),
-                                       cmocka_unit_test(test_flush), cmocka_unit_test(test_fence)};
+                                       cmocka_unit_test(test_flush), cmocka_unit_test(test_fence),
+                                       cmocka_unit_test(test_fence_counts)};
     pkt_types_init();
     return cmocka_run_group_tests_name("messages", tests, NULL, NULL);
 }
