@@ -20,7 +20,7 @@ testlist=${TESTLIST:-$abs_top_srcdir/test/mpi/testlist}
 path=$1
 shift
 only=" $* "
-paths="auto mapped cma packets net nodes1 nodes2 netns2 netns3 host"
+all_paths="auto mapped cma packets net nodes1 nodes2 netns2 netns3 host"
 
 # auto: as it is. mapped, cma, packets (rings in shared memory), net (the network for all
 # but a process itself): forced. nodes1, nodes2: as it is, but so many ranks are a node.
@@ -35,7 +35,7 @@ set_path() {
     netns[23]) test -n "$NETNS_HOSTS" || start_machines "$@" ;;
     host) export MPIRMA_DISABLE=1 MTEST_HOST_ONLY=1 ;;
     *)
-        echo "Bail out! run-list.sh: path '$path', expected one of: $paths"
+        echo "Bail out! run-list.sh: path '$path', expected one of: $all_paths"
         exit 1
         ;;
     esac
@@ -291,9 +291,9 @@ do_line() {
     fi
     shift 3
     for p in $(echo "$paths" | tr , ' '); do
-        case " $paths " in
+        case " $all_paths " in
         *" $p "*) ;;
-        *) bad_line "path '$p', expected one of: $paths" ;;
+        *) bad_line "path '$p', expected one of: $all_paths" ;;
         esac
     done
     listed "$paths" "$path" || return
