@@ -32,7 +32,8 @@ int MPIRMA_Get_version(int *major, int *minor, int *patch);
 /* Which data path serves operations on process target of win:
  *   "mapped"   load and store in memory that both processes map
  *   "cma"      the kernel copies between the processes
- *   "packets"  packets to an agent of the target
+ *   "packets"  packets through shared memory, served by the target's calls or its agent
+ *   "net-packets"  the same over the network
  *   "host"     MPIRMA_DISABLE=1: the host's own one-sided communication
  * The text is written to buf, of len bytes with the final null character.
  * MPI_ERR_WIN: not a window. MPI_ERR_RANK: target is not a rank of it.

@@ -9,7 +9,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -19,7 +18,6 @@
 #include "engine_env.h"
 #include "rma/agent.h"
 #include "rma/handlers.h"
-
 #include "shm/cma_probe.h"
 
 enum { AGENT_STACK = 512 * 1024 };
@@ -99,7 +97,9 @@ static int assemble(struct engine *e, bool threads)
     shm_channel_init(&e->shm, e->own, &ch_env, &e->log);
     ch3_init(&e->ch3, &e->log, rma_handlers, &e->rma);
     ch3_add_channel(&e->ch3, &e->shm.channel);
-    engine_env_init(e);
+    err = engine_env_init(e);
+    if (err)
+        return err;
     rma_init(&e->rma, &e->log, &e->conf, &e->env, &e->ch3, clock_monotonic_ns, threads);
     return MRMA_SUCCESS;
 }
@@ -125,43 +125,10 @@ int engine_create(const struct conf *conf, const struct log *log, bool threads, 
     return MRMA_SUCCESS;
 }
 
-static void print_stats(struct engine *e)
-{
-    static const char *const names[PATH_COUNT] = {"mapped", "cma", "packets"};
-    const struct rma_stats *s = &e->rma.stats;
-    const struct ch3_stats *c = &e->ch3.stats;
-    struct win_stats paths;
-    if (!e->conf.stats[0])
-        return;
-    FILE *out = strcmp(e->conf.stats, "1") == 0 ? stderr : fopen(e->conf.stats, "a");
-    if (!out) {
-        log_msg(&e->log, LOG_LEVEL_ERROR, "MPIRMA_STATS: cannot open %s", e->conf.stats);
-        return;
-    }
-    rma_paths_total(&e->rma, &paths);
-    char text[2048];
-    size_t at = (size_t)snprintf(text, sizeof text, "libmpi-rma[%d] stats: windows %llu", e->world_rank,
-                                 (unsigned long long)s->windows);
-    for (int p = 0; p < PATH_COUNT; p++)
-        at += (size_t)snprintf(text + at, sizeof text - at, ", %s %llu ops %llu bytes", names[p],
-                               (unsigned long long)paths.ops[p], (unsigned long long)paths.bytes[p]);
-    snprintf(text + at, sizeof text - at,
-             ", ring puts %llu, packets sent %llu (%llu bytes) received %llu queued %llu refused %llu, "
-             "acks %llu, staged puts %llu, parked %llu, lock waits %llu, futex sleeps %llu, agent wake-ups %llu\n",
-             (unsigned long long)s->ring_puts, (unsigned long long)c->packets_sent,
-             (unsigned long long)c->bytes_sent, (unsigned long long)c->packets_received,
-             (unsigned long long)c->queued, (unsigned long long)(s->refused + c->bad),
-             (unsigned long long)s->acks, (unsigned long long)s->staged, (unsigned long long)s->parked, (unsigned long long)s->lock_waits,
-             (unsigned long long)s->sleeps, (unsigned long long)s->agent_wakeups);
-    fputs(text, out);
-    if (out != stderr)
-        fclose(out);
-}
-
 void engine_destroy(struct engine *e)
 {
     agent_end(e);
-    print_stats(e);
+    engine_print_stats(e);
     rma_fini(&e->rma);
     engine_env_fini(e);
     heap_destroy(e->heap);

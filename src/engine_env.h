@@ -1,22 +1,48 @@
 /*
- * engine_env.h - the engine's insides, shared by engine.c and engine_env.c only.
+ * engine_env.h - the engine's insides, shared by the engine's own files only:
+ *
+ *   engine.c        creation, agent thread, end
+ *   engine_env.c    this process's record, and src/rma's environment put together
+ *   engine_mem.c    memory of this process and of others
+ *   engine_peer.c   the processes behind records
+ *   engine_net.c    the network channel
+ *   engine_stats.c  the line at the end
  */
 #ifndef MRMA_ENGINE_ENV_H
 #define MRMA_ENGINE_ENV_H
 
 #include <pthread.h>
+#include <string.h>
 
 #include "base/topo.h"
 #include "ch3/ch3.h"
 #include "engine.h"
+#include "netmod/ofi/nmofi.h"
 #include "rma/win.h"
 #include "shm/channel.h"
+
+/* What a process tells others about itself; rma_proc_record's contents. */
+struct proc_record {
+    uint64_t uid;
+    uint64_t node[2]; /* the same where memory can be shared: engine_env.c */
+    struct seg_name seg;
+    uint64_t probe_addr, probe_value;
+    struct topo_cpuset cpus;
+    uint32_t light;    /* may notify without a fence */
+    uint32_t net;      /* enum proc_net */
+    unsigned char secret[NMOFI_SECRET_BYTES]; /* what is sent to it begins with a hash of this */
+    struct nmofi_name name; /* its network endpoint, where net is not NET_NONE */
+};
+static_assert(sizeof(struct proc_record) <= sizeof(struct rma_proc_record), "record size");
+
+enum proc_net { NET_NONE, NET_OPEN, NET_LOOPBACK }; /* loopback: reachable on its machine only */
 
 struct engine {
     struct conf conf;
     struct log log;
     int world_rank;
     uint64_t uid;          /* of this process, unique */
+    uint64_t node[2];      /* as in its record */
     bool light;            /* registered for notifications without a fence (base/event.h) */
     struct heap *heap;
     struct seg own_seg;
@@ -25,17 +51,48 @@ struct engine {
     struct ch3 ch3;
     struct rma_env env;
     struct rma rma;
-    struct rma_proc_record record;
-    struct map peers;      /* struct engine_peer by uid */
+    struct rma_proc_record record; /* own; changed when the network is opened, under the engine's lock */
+    struct map peers;      /* struct engine_peer by uid: by shared memory and rings */
+    struct map net_peers;  /* the same by the network; a process may be in both */
     struct map mapped;     /* struct mapped_seg by inode: others' segments */
-    pthread_mutex_t maps_lock; /* peers and mapped: creation and the agent */
+    pthread_mutex_t maps_lock; /* the maps: creation and the agent. Inside the engine's lock */
+    struct nmofi *net;     /* NULL until a window needs it */
+    pthread_mutex_t net_lock;  /* its opening. Outside the engine's lock */
+    struct doorbell bell, agent_bell; /* with the network: where its waits are woken */
     pthread_t agent;
     _Atomic bool agent_stop;
 };
 
+static inline struct proc_record proc_record_of(const struct rma_proc_record *rec)
+{
+    struct proc_record out;
+    memcpy(&out, rec, sizeof out);
+    return out;
+}
+
 int engine_agent_start(struct engine *e);
-struct shm_channel_env engine_channel_env(struct engine *e);
-void engine_env_init(struct engine *e);
+
+/* Fails (logged) without random numbers; nothing is to be undone then. */
+int engine_env_init(struct engine *e);
 void engine_env_fini(struct engine *e);
+
+void engine_mem_init(struct engine *e);
+void engine_mem_fini(struct engine *e);
+void *engine_map_ring(struct engine *e, const struct heap_loc *where);
+
+void engine_peer_init(struct engine *e);
+/* Close all connections over the network. */
+void engine_peer_close(struct engine *e);
+void engine_peer_fini(struct engine *e);
+struct shm_channel_env engine_channel_env(struct engine *e);
+/* Is it on this node, whatever is pretended? */
+bool engine_same_node(const struct engine *e, const uint64_t node[2]);
+/* The connection of the process with this uid over the network, or NULL. */
+struct ch3_vc *engine_net_find(void *engine, uint64_t uid);
+
+void engine_net_init(struct engine *e);
+void engine_net_fini(struct engine *e);
+
+void engine_print_stats(struct engine *e);
 
 #endif

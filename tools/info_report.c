@@ -28,6 +28,7 @@
 #include "base/event.h"
 #include "base/log.h"
 #include "base/topo.h"
+#include "netmod/ofi/nmofi.h"
 #include "shm/cma_probe.h"
 #include "shm/mem_avail.h"
 #include "shm/segment.h"
@@ -242,6 +243,53 @@ static void report_cma(struct report *report)
                  "kernel.yama.ptrace_scope: 0 same user, 1 descendants, 2 CAP_SYS_PTRACE, 3 nobody");
 }
 
+static struct ch3_vc *find_nobody(void *ctx, uint64_t uid)
+{
+    (void)ctx, (void)uid;
+    return NULL;
+}
+
+static void network_capabilities(struct report *report, const struct nmofi *net)
+{
+    const struct ch3_channel *ch = nmofi_channel((struct nmofi *)(uintptr_t)net);
+    const bool native = ch->caps & CH3_CAP_NATIVE;
+    struct item *item = add_number(report, "data_paths", "net_native", ITEM_BOOL, native);
+    if (native)
+        set_note(item, "put and get of %zu bytes or more by the provider's remote memory access%s",
+                 ch->native_min, ch->caps & CH3_CAP_NATIVE_ORDERED ? ", packets ordered behind it" : "");
+    else
+        set_note(item, "not offered by this provider, or not worth it (MPIRMA_OFI_NATIVE)");
+}
+
+/* An endpoint as the library opens it, on the interface for other machines. */
+static void report_network(struct report *report)
+{
+    struct conf conf;
+    struct catcher c;
+    struct nmofi *net = NULL;
+    char msg[512], why[400];
+
+    if (conf_load(&conf, getenv, msg, sizeof msg) != MRMA_SUCCESS) {
+        set_note(add_number(report, "data_paths", "net_packets", ITEM_BOOL, false), "not tried: %s", msg);
+        return;
+    }
+    catch_begin(&c);
+    const struct nmofi_opts opts = { .provider = conf.ofi_provider,
+                                     .interface = conf.ofi_interface,
+                                     .native = (enum nmofi_native)conf.ofi_native,
+                                     .uid = PROBE_WORD,
+                                     .log = &c.log,
+                                     .find = find_nobody };
+    int err = nmofi_open(&opts, &net);
+    catch_end(&c, why, sizeof why);
+    set_note(add_number(report, "data_paths", "net_packets", ITEM_BOOL, err == MRMA_SUCCESS), "%s",
+             err == MRMA_SUCCESS ? nmofi_describe(net) : why);
+    if (err != MRMA_SUCCESS)
+        return;
+    network_capabilities(report, net);
+    nmofi_close(net);
+}
+
 static void report_paths(struct report *report, const char *dir)
 {
     char why[400];
@@ -254,8 +302,7 @@ static void report_paths(struct report *report, const char *dir)
     report_cma(report);
     set_note(add_number(report, "data_paths", "shm_packets", ITEM_BOOL, works), "%s",
              works ? "rings in a shared segment" : "needs shared segments, see mapped");
-    set_note(add_number(report, "data_paths", "net_packets", ITEM_BOOL, false),
-             "this version has no network module");
+    report_network(report);
 }
 
 /* ---- segments ---- */

@@ -279,6 +279,16 @@ int win_info_read(MPI_Info info, struct win_info *values, char *msg, size_t len)
     return MRMA_SUCCESS;
 }
 
+/* Is name one of the words of a list with commas? */
+static bool has_word(const char *list, const char *name)
+{
+    const size_t len = strlen(name);
+    for (const char *at = list; *at != '\0'; at += strcspn(at, ","), at += *at == ',')
+        if (strncmp(at, name, len) == 0 && (at[len] == ',' || at[len] == '\0'))
+            return true;
+    return false;
+}
+
 /* Each path once, in the order of the first target that has it. */
 static void show_paths(const struct win_rec *rec, char *buf, size_t len)
 {
@@ -287,7 +297,7 @@ static void show_paths(const struct win_rec *rec, char *buf, size_t len)
     buf[0] = '\0';
     for (int target = 0; target < rec->nproc && at < len; target++) {
         const char *name = win_path_name(rec->win, target);
-        if (strstr(buf, name) == NULL)
+        if (!has_word(buf, name))
             at += (size_t)snprintf(buf + at, len - at, "%s%s", at > 0 ? "," : "", name);
     }
 }

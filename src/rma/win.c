@@ -109,7 +109,8 @@ void win_set_user(struct win *w, void *user) { w->user = user; }
 const char *win_path_name(const struct win *w, int target)
 {
     static const char *const names[PATH_COUNT] = {"mapped", "cma", "packets"};
-    return names[win_peek(w, target)->path];
+    const struct rma_target *t = win_peek(w, target);
+    return t->path == PATH_PACKETS && t->peer && t->peer->net ? "net-packets" : names[t->path];
 }
 
 void win_describe(const struct win *w, int target, char *buf, size_t len)

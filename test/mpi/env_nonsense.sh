@@ -32,12 +32,25 @@ refused MPIRMA_HANG_REPORT -2 1
 refused MPIRMA_LOG loud 1
 
 # Well-formed, but not possible here: refused with the name.
-for setting in MPIRMA_PATH=net-packets MPIRMA_SEGMENT_DIR=/nonexistent/dir MPIRMA_SEGMENT_DIR=/dev/null; do
+for setting in MPIRMA_SEGMENT_DIR=/nonexistent/dir MPIRMA_SEGMENT_DIR=/dev/null; do
     mpirun 1 env "$setting" sh -c '"$0" || echo "exit code $?"' "$bin/alloc_mem"
     seen 'exit code' || bad "$setting: exit code 0"
     seen "${setting#*=}" || bad "$setting: no message names it:"
     seen 'signal 11|segmentation|exit code 139' && bad "$setting: crashed:"
 done
+
+# A network that is not there: all processes are told so, by the same window.
+for setting in MPIRMA_OFI_PROVIDER=nonesuch MPIRMA_OFI_INTERFACE=nonesuch0; do
+    mpirun 2 env MPIRMA_PATH=net-packets "$setting" sh -c '"$0" || echo "exit code $?"' "$bin/alloc_mem"
+    seen 'exit code' || bad "$setting: exit code 0"
+    seen "${setting#*=}" || bad "$setting: no message names it:"
+    seen 'signal 11|segmentation|exit code 139' && bad "$setting: crashed:"
+done
+# Processes that would choose different paths for the same pair.
+mpirun 2 sh -c 'MPIRMA_RANKS_PER_NODE=$((${PMI_RANK:-$OMPI_COMM_WORLD_RANK} + 1)) "$0" || echo "exit code $?"' \
+    "$bin/alloc_mem"
+seen 'exit code' || bad "different MPIRMA_RANKS_PER_NODE: exit code 0"
+seen 'must be the same for all processes' || bad "different MPIRMA_RANKS_PER_NODE: no message says so:"
 
 # Empty means unset; nonsense of others is none of our business.
 mpirun 1 env MPIRMA_PATH= MPIRMA_LOG= MPIRMA_STATS= MPIRMA=x XMPIRMA_PATH=warp "$bin/alloc_mem"

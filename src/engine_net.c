@@ -1,0 +1,173 @@
+/*
+ * engine_net.c - the network channel of an engine: opened at the first window that
+ * needs it, by all processes of that window together.
+ *
+ * Whether a window needs it follows from the records that all have (rma/win_create.c),
+ * so all come here or none does. Those that have no endpoint open one; one exchange
+ * tells the addresses and who has failed, and completes the records.
+ *
+ * Trust: each process makes a random secret and tells it in its record. What is sent
+ * to a process begins with a hash that takes that process's secret to make, so only
+ * who took part in an exchange with it is heard. As the secret belongs to the receiver,
+ * processes that met in different windows need not agree on one.
+ *
+ * Interface: MPIRMA_OFI_INTERFACE; else loopback if all processes of the window are
+ * on one node; else the provider's first other one. An endpoint on loopback is of no
+ * use to a later window over several machines, which is refused with the remedy.
+ *
+ * Locks: net_lock around opening, outside the engine's lock.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "engine_env.h"
+
+/* What is exchanged. */
+struct offer {
+    int64_t err;
+    uint64_t net; /* enum proc_net */
+    struct nmofi_name name;
+};
+
+static struct proc_record record_at(const struct rma_proc_record *records, size_t stride, int i)
+{
+    return proc_record_of((const void *)((const char *)records + (size_t)i * stride));
+}
+
+static bool on_one_node(const struct engine *e, const struct rma_proc_record *records, size_t stride, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!engine_same_node(e, record_at(records, stride, i).node))
+            return false;
+    return true;
+}
+
+static int open_bells(struct engine *e)
+{
+    int err = doorbell_open(&e->log, &e->bell);
+    if (!err)
+        err = doorbell_open(&e->log, &e->agent_bell);
+    if (err)
+        return err;
+    e->own->event.bell = e->bell.id;
+    e->own->agent_event.bell = e->agent_bell.id;
+    return MRMA_SUCCESS;
+}
+
+static enum nmofi_native native_of(enum conf_native native)
+{
+    return native == CONF_NATIVE_ON ? NMOFI_NATIVE_ON : native == CONF_NATIVE_OFF ? NMOFI_NATIVE_OFF
+                                                                                  : NMOFI_NATIVE_AUTO;
+}
+
+/* From now on the channel is polled, and the agent watches its descriptor. */
+static void announce(struct engine *e, struct nmofi *net, bool loopback)
+{
+    struct proc_record rec;
+    rma_enter(&e->rma);
+    e->net = net;
+    rec = proc_record_of(&e->record);
+    rec.net = loopback ? NET_LOOPBACK : NET_OPEN;
+    nmofi_get_name(net, &rec.name);
+    memcpy(&e->record, &rec, sizeof rec);
+    ch3_add_channel(&e->ch3, nmofi_channel(net));
+    rma_leave(&e->rma);
+    event_wake(&e->own->agent_event);
+    log_msg(&e->log, LOG_LEVEL_INFO, "network: %s", nmofi_describe(net));
+}
+
+/* Under net_lock. */
+static int open_endpoint(struct engine *e, bool one_node)
+{
+    const bool loopback = one_node && !e->conf.ofi_interface[0];
+    const struct nmofi_opts opts = {.provider = e->conf.ofi_provider,
+                                    .interface = e->conf.ofi_interface,
+                                    .loopback = loopback,
+                                    .native = native_of(e->conf.ofi_native),
+                                    .uid = e->uid,
+                                    .log = &e->log,
+                                    .ctx = e,
+                                    .find = engine_net_find};
+    const struct proc_record mine = proc_record_of(&e->record);
+    struct nmofi *net = NULL;
+    int err = e->bell.fd >= 0 ? MRMA_SUCCESS : open_bells(e);
+    if (!err)
+        err = nmofi_open(&opts, &net);
+    if (err)
+        return err;
+    err = nmofi_add_secret(net, mine.secret);
+    if (err)
+        nmofi_close(net);
+    else
+        announce(e, net, loopback);
+    return err;
+}
+
+static struct offer make_offer(struct engine *e, bool one_node)
+{
+    struct offer mine = {.err = MRMA_SUCCESS};
+    pthread_mutex_lock(&e->net_lock);
+    if (!e->net)
+        mine.err = open_endpoint(e, one_node);
+    const struct proc_record rec = proc_record_of(&e->record);
+    pthread_mutex_unlock(&e->net_lock);
+    mine.net = rec.net;
+    mine.name = rec.name;
+    return mine;
+}
+
+/* The same answer at all processes: from what all know. */
+static int take_offers(struct engine *e, const struct offer *offers, struct rma_proc_record *records,
+                       size_t stride, int n, bool one_node)
+{
+    for (int i = 0; i < n; i++) {
+        struct proc_record rec = record_at(records, stride, i);
+        if (offers[i].err)
+            return log_fail(&e->log, (int)offers[i].err,
+                            "process %d (rank %d of the new window) has no network endpoint", rec.seg.pid, i);
+        if (offers[i].net == NET_LOOPBACK && !one_node)
+            return log_fail(&e->log, MRMA_ERR_OTHER,
+                            "rank %d of the new window has its network endpoint on loopback, from an earlier "
+                            "window within its machine: set MPIRMA_OFI_INTERFACE", i);
+        rec.net = (uint32_t)offers[i].net;
+        rec.name = offers[i].name;
+        memcpy((char *)records + (size_t)i * stride, &rec, sizeof rec);
+    }
+    return MRMA_SUCCESS;
+}
+
+static int env_net_open(void *ctx, struct boot *boot, struct rma_proc_record *records, size_t stride)
+{
+    struct engine *e = ctx;
+    const int n = boot->nproc;
+    const bool one_node = on_one_node(e, records, stride, n);
+    const struct offer mine = make_offer(e, one_node);
+    struct offer *offers = malloc((size_t)n * sizeof *offers);
+    if (!offers) /* nothing to receive into: no collective can be reached either */
+        return MRMA_ERR_NO_MEM;
+    int err = boot->allgather(boot, &mine, offers, sizeof mine);
+    if (!err)
+        err = take_offers(e, offers, records, stride, n, one_node);
+    free(offers);
+    return err;
+}
+
+void engine_net_init(struct engine *e)
+{
+    pthread_mutex_init(&e->net_lock, NULL);
+    e->bell.fd = e->agent_bell.fd = -1;
+    e->env.net_open = env_net_open;
+    e->env.bell = &e->bell;
+    e->env.agent_bell = &e->agent_bell;
+}
+
+void engine_net_fini(struct engine *e)
+{
+    engine_peer_close(e);
+    if (e->net)
+        nmofi_close(e->net);
+    doorbell_close(&e->bell);
+    doorbell_close(&e->agent_bell);
+    pthread_mutex_destroy(&e->net_lock);
+}

@@ -1,0 +1,297 @@
+/*
+ * engine_peer.c - the processes behind records: found or made, connected, watched.
+ *
+ * A process may be two peers: one that is reached through shared memory and rings,
+ * and one over the network (another node, a pretended one, MPIRMA_PATH=net-packets).
+ * Both stay known until the engine ends: the next window with the same processes
+ * costs no system call. Nothing is allocated or connected towards a network peer
+ * before the first packet (netmod/ofi). Locks: maps_lock around the maps, inside the
+ * engine's lock.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "engine_env.h"
+#include "shm/cma_probe.h"
+
+struct engine_peer {
+    struct rma_peer peer; /* first */
+    struct shm_peer shm;
+    struct nmofi_peer net; /* peer.net */
+    struct seg seg;        /* its process segment, where that is mapped */
+    bool machine;          /* process ids mean the same to both */
+    int pidfd;
+    void *ring; /* my ring to it, from the heap */
+};
+
+/* Map its process segment: where it sleeps, its stripe locks. */
+static int open_segment(struct engine *e, struct engine_peer *p, const struct proc_record *rec)
+{
+    struct seg opened = {.fd = -1};
+    int err = seg_open(&rec->seg, &e->log, &opened);
+    if (err)
+        return err;
+    struct procseg *seg = opened.base;
+    if (opened.size < sizeof *seg || seg->magic != PROCSEG_MAGIC || seg->uid != rec->uid) {
+        seg_close(&opened);
+        return log_fail(&e->log, MRMA_ERR_OTHER, "process %d is not the one that announced itself",
+                        rec->seg.pid);
+    }
+    p->seg = opened;
+    p->shm.seg = seg;
+    p->peer.event = &seg->event;
+    p->peer.agent_event = &seg->agent_event;
+    p->peer.stripes = seg->stripes;
+    p->peer.cma_errno = cma_probe_peer(rec->seg.pid, rec->probe_addr, rec->probe_value);
+    p->peer.cma = p->peer.cma_errno == 0;
+    return MRMA_SUCCESS;
+}
+
+static void be_self(struct engine *e, struct engine_peer *p)
+{
+    p->peer.self = p->peer.node = true;
+    p->peer.event = &e->own->event;
+    p->peer.agent_event = &e->own->agent_event;
+    p->peer.stripes = e->own->stripes;
+}
+
+/* Nothing leaves yet; the connection is made by the first packet. */
+static int init_net(struct engine *e, struct engine_peer *p, const struct proc_record *rec)
+{
+    if (!e->net || rec->net == NET_NONE)
+        return log_fail(&e->log, MRMA_ERR_INTERN, "process %d has no network endpoint", rec->seg.pid);
+    int err = nmofi_peer_init(e->net, &p->net, rec->uid, &rec->name, rec->secret);
+    if (err)
+        return err;
+    ch3_vc_init(&p->peer.vc, &e->ch3, nmofi_channel(e->net), &p->net, p);
+    (void)ch3_vc_event(&p->peer.vc, CH3_VC_CONNECT);
+    return MRMA_SUCCESS;
+}
+
+/* Under maps_lock, and under the engine's lock for a network peer. */
+static int new_peer(struct engine *e, struct map *map, const struct proc_record *rec, struct engine_peer **out)
+{
+    struct engine_peer *p = calloc(1, sizeof *p);
+    if (!p)
+        return MRMA_ERR_NO_MEM;
+    p->seg.fd = p->pidfd = -1;
+    p->peer.uid = rec->uid;
+    p->peer.pid = rec->seg.pid;
+    p->peer.net = map == &e->net_peers;
+    p->machine = engine_same_node(e, rec->node);
+    int err = MRMA_SUCCESS;
+    if (p->peer.net)
+        err = init_net(e, p, rec);
+    else
+        ch3_vc_init(&p->peer.vc, &e->ch3, &e->shm.channel, &p->shm, p);
+    if (!err && rec->uid == e->uid)
+        be_self(e, p);
+    if (!err)
+        err = map_put(map, rec->uid, p, NULL);
+    if (err) {
+        free(p);
+        return err;
+    }
+    *out = p;
+    return MRMA_SUCCESS;
+}
+
+/* Does traffic with it take the network? Between processes that are treated as remote
+ * by configuration too, unless rings are demanded. */
+static bool by_net(const struct engine *e, const struct proc_record *rec, bool node)
+{
+    if (rec->uid == e->uid)
+        return false;
+    if (!engine_same_node(e, rec->node) || e->conf.path == CONF_PATH_NET_PACKETS)
+        return true;
+    return !node && e->conf.path != CONF_PATH_SHM_PACKETS;
+}
+
+static int peer_locked(struct engine *e, const struct proc_record *rec, bool node, bool net,
+                       struct engine_peer **out)
+{
+    struct map *map = net ? &e->net_peers : &e->peers;
+    struct engine_peer *p = map_get(map, rec->uid);
+    int err = p ? MRMA_SUCCESS : new_peer(e, map, rec, &p);
+    if (!err && p->peer.net && p->peer.vc.state == CH3_VC_FAILED)
+        return log_fail(&e->log, MRMA_ERR_PROC_FAILED,
+                        "process %d cannot be reached any more: the connection was lost", rec->seg.pid);
+    if (!err && !p->peer.self && !p->seg.base && (node || !net))
+        err = open_segment(e, p, rec);
+    if (err)
+        return err;
+    p->peer.node |= node;
+    p->peer.refs++;
+    *out = p;
+    return MRMA_SUCCESS;
+}
+
+static int env_peer_get(void *ctx, const struct rma_proc_record *record, bool node, struct rma_peer **out)
+{
+    struct engine *e = ctx;
+    const struct proc_record rec = proc_record_of(record);
+    const bool net = by_net(e, &rec, node);
+    struct engine_peer *p = NULL;
+    if (!rec.light && engine_same_node(e, rec.node)) /* it must notify with a fence; nobody does before the window is agreed upon */
+        atomic_store_explicit(&e->own->event.light, 0, memory_order_seq_cst);
+    if (net)
+        rma_enter(&e->rma); /* the netmod's */
+    pthread_mutex_lock(&e->maps_lock);
+    int err = peer_locked(e, &rec, node, net, &p);
+    pthread_mutex_unlock(&e->maps_lock);
+    if (net)
+        rma_leave(&e->rma);
+    if (!err)
+        *out = &p->peer;
+    return err;
+}
+
+static void env_peer_put(void *ctx, struct rma_peer *peer)
+{
+    struct engine *e = ctx;
+    pthread_mutex_lock(&e->maps_lock);
+    peer->refs--;
+    pthread_mutex_unlock(&e->maps_lock);
+}
+
+/* Make a ring to the peer and announce it. Under maps_lock. */
+static int connect_locked(struct engine *e, struct engine_peer *p)
+{
+    struct heap_loc loc;
+    void *ring;
+    int err = heap_alloc(e->heap, sizeof(struct ring), MRMA_CACHE_LINE, &ring);
+    if (err)
+        return err;
+    memset(ring, 0, offsetof(struct ring, bytes));
+    err = heap_find(e->heap, ring, sizeof(struct ring), &loc) ? MRMA_SUCCESS : MRMA_ERR_INTERN;
+    if (!err)
+        err = shm_channel_connect(&p->shm, e->uid, ring, &loc);
+    if (err) {
+        (void)heap_free(e->heap, ring);
+        return log_fail(&e->log, err, "process %d accepts no more rings", p->peer.pid);
+    }
+    p->ring = ring;
+    (void)ch3_vc_event(&p->peer.vc, CH3_VC_CONNECT);
+    return MRMA_SUCCESS;
+}
+
+static int env_peer_connect(void *ctx, struct rma_peer *peer)
+{
+    struct engine *e = ctx;
+    struct engine_peer *p = (struct engine_peer *)peer;
+    if (peer->net)
+        return MRMA_SUCCESS;
+    rma_enter(&e->rma);
+    pthread_mutex_lock(&e->maps_lock);
+    int err = p->ring ? MRMA_SUCCESS : connect_locked(e, p);
+    pthread_mutex_unlock(&e->maps_lock);
+    rma_leave(&e->rma);
+    return err;
+}
+
+static bool process_lives(struct engine_peer *p)
+{
+    if (p->pidfd < 0)
+        p->pidfd = (int)syscall(SYS_pidfd_open, p->peer.pid, 0);
+    if (p->pidfd < 0)
+        return errno != ESRCH;
+    struct pollfd fd = {.fd = p->pidfd, .events = POLLIN};
+    return poll(&fd, 1, 0) <= 0;
+}
+
+/* That a quiet connection has broken is found out by sending something; the channel
+ * reports it in a later poll. */
+static void probe(struct engine *e, struct ch3_vc *vc)
+{
+    rma_enter(&e->rma);
+    if (vc->state == CH3_VC_OPEN && vc->channel->caps & CH3_CAP_PROBE)
+        vc->channel->ops->probe(vc->channel, vc);
+    rma_leave(&e->rma);
+}
+
+/* Of a process of another machine nothing is known but whether its connection holds. */
+static bool env_peer_alive(void *ctx, struct rma_peer *peer)
+{
+    struct engine_peer *p = (struct engine_peer *)peer;
+    if (peer->net)
+        probe(ctx, &peer->vc);
+    return !p->machine || process_lives(p);
+}
+
+/* ---- the channels' view ---- */
+
+static struct ch3_vc *find(struct engine *e, const struct map *map, uint64_t uid)
+{
+    pthread_mutex_lock(&e->maps_lock);
+    struct engine_peer *p = map_get(map, uid);
+    pthread_mutex_unlock(&e->maps_lock);
+    return p ? &p->peer.vc : NULL;
+}
+
+static struct ch3_vc *shm_find(void *ctx, uint64_t uid)
+{
+    struct engine *e = ctx;
+    return find(e, &e->peers, uid);
+}
+
+struct ch3_vc *engine_net_find(void *engine, uint64_t uid)
+{
+    struct engine *e = engine;
+    return find(e, &e->net_peers, uid);
+}
+
+static void *shm_map(void *ctx, const struct heap_loc *where)
+{
+    return engine_map_ring(ctx, where);
+}
+
+struct shm_channel_env engine_channel_env(struct engine *e)
+{
+    return (struct shm_channel_env){.ctx = e, .map = shm_map, .find = shm_find};
+}
+
+/* ---- start and end ---- */
+
+void engine_peer_init(struct engine *e)
+{
+    map_init(&e->peers);
+    map_init(&e->net_peers);
+    e->env.peer_get = env_peer_get;
+    e->env.peer_connect = env_peer_connect;
+    e->env.peer_put = env_peer_put;
+    e->env.peer_alive = env_peer_alive;
+}
+
+static void free_peers(struct map *map)
+{
+    size_t cursor = 0;
+    void *value;
+    while (map_next(map, &cursor, NULL, &value)) {
+        struct engine_peer *p = value;
+        if (p->pidfd >= 0)
+            close(p->pidfd);
+        seg_close(&p->seg);
+        free(p);
+    }
+    map_fini(map);
+}
+
+/* Before the channel is closed. */
+void engine_peer_close(struct engine *e)
+{
+    size_t cursor = 0;
+    void *value;
+    while (map_next(&e->net_peers, &cursor, NULL, &value))
+        (void)ch3_vc_event(&((struct engine_peer *)value)->peer.vc, CH3_VC_CLOSE);
+}
+
+void engine_peer_fini(struct engine *e)
+{
+    free_peers(&e->peers);
+    free_peers(&e->net_peers);
+}

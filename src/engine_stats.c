@@ -1,0 +1,68 @@
+/*
+ * engine_stats.c - what MPIRMA_STATS prints when an engine ends: a line on what went
+ * over which path, and one on the network if it was used.
+ *
+ * A line is written in one piece, so that those of several processes do not mix.
+ * Called when the agent has ended: nothing changes any more.
+ */
+#include <stdio.h>
+
+#include "engine_env.h"
+
+typedef unsigned long long ull;
+
+static void print_paths(struct engine *e, FILE *out)
+{
+    static const char *const names[PATH_COUNT] = {"mapped", "cma", "packets"};
+    const struct rma_stats *s = &e->rma.stats;
+    const struct ch3_stats *c = &e->ch3.stats;
+    struct win_stats paths;
+    rma_paths_total(&e->rma, &paths);
+    char text[2048];
+    size_t at = (size_t)snprintf(text, sizeof text, "libmpi-rma[%d] stats: windows %llu", e->world_rank,
+                                 (ull)s->windows);
+    for (int p = 0; p < PATH_COUNT; p++)
+        at += (size_t)snprintf(text + at, sizeof text - at, ", %s %llu ops %llu bytes", names[p],
+                               (ull)paths.ops[p], (ull)paths.bytes[p]);
+    snprintf(text + at, sizeof text - at,
+             ", ring puts %llu, packets sent %llu (%llu bytes) received %llu queued %llu refused %llu, "
+             "acks %llu, staged puts %llu, parked %llu, lock waits %llu, futex sleeps %llu, agent wake-ups %llu\n",
+             (ull)s->ring_puts, (ull)c->packets_sent, (ull)c->bytes_sent, (ull)c->packets_received,
+             (ull)c->queued, (ull)(s->refused + c->bad), (ull)s->acks, (ull)s->staged, (ull)s->parked, (ull)s->lock_waits,
+             (ull)s->sleeps, (ull)s->agent_wakeups);
+    fputs(text, out);
+}
+
+static void print_net(struct engine *e, FILE *out)
+{
+    if (!e->net)
+        return;
+    const struct nmofi_stats *s = nmofi_get_stats(e->net);
+    char text[1024];
+    snprintf(text, sizeof text,
+             "libmpi-rma[%d] network: %s, messages sent %llu (injected %llu, credits only %llu) received %llu "
+             "dropped %llu, peers in use %llu (%llu bytes) lost %llu, buffers %llu bytes, stalls for credits "
+             "%llu buffers %llu provider %llu, native puts %llu gets %llu (%llu bytes)\n",
+             e->world_rank, nmofi_describe(e->net), (ull)s->sent, (ull)s->injected, (ull)s->credit_messages,
+             (ull)s->received, (ull)s->dropped, (ull)s->links, (ull)s->link_bytes, (ull)s->lost,
+             (ull)s->buffer_bytes, (ull)s->credit_stalls, (ull)s->buffer_stalls, (ull)s->provider_stalls,
+             (ull)s->native_puts, (ull)s->native_gets, (ull)s->native_bytes);
+    fputs(text, out);
+}
+
+void engine_print_stats(struct engine *e)
+{
+    if (!e->conf.stats[0])
+        return;
+    FILE *out = stderr;
+    if (e->conf.stats[0] != '1' || e->conf.stats[1])
+        out = fopen(e->conf.stats, "a");
+    if (!out) {
+        log_msg(&e->log, LOG_LEVEL_ERROR, "MPIRMA_STATS: cannot open %s", e->conf.stats);
+        return;
+    }
+    print_paths(e, out);
+    print_net(e, out);
+    if (out != stderr)
+        fclose(out);
+}
