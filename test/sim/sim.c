@@ -298,7 +298,7 @@ void sim_free(struct sim *s)
 
 size_t sim_overhead(const struct sim *s)
 {
-    return s->message_bytes + s->room_events * sizeof *s->events +
+    return s->message_bytes + s->staging_bytes + s->room_events * sizeof *s->events +
            s->npeers * (sizeof(struct sim_peer) - sizeof(struct rma_peer)) +
            s->slot_bytes * (size_t)s->opts.nproc;
 }

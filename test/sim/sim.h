@@ -52,6 +52,7 @@ struct sim_opts {
     unsigned refuse_percent;     /* of reserves find no room */
     unsigned delay_percent;      /* of polls deliver nothing */
     unsigned stall_permille;     /* of messages stall their link */
+    uint64_t latency_ns;         /* every message takes so long; 0: drawn from the seed */
     size_t room;                 /* bytes that a link holds; 0: 128 KiB */
     size_t stack;                /* of a fiber; 0: 256 KiB */
     uint64_t seed;

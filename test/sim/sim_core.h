@@ -35,7 +35,7 @@ struct sim {
     size_t flying;             /* messages not yet delivered */
     struct sim_meeting boot_in, boot_out, rest;
     unsigned char *slots;      /* of the collective */
-    size_t slot_bytes, message_bytes, npeers;
+    size_t slot_bytes, message_bytes, staging_bytes, npeers;
 };
 
 /* ---- sim_sched.c ---- */

@@ -39,6 +39,8 @@ static struct sim_proc *self(struct ch3_channel *ch)
 /* A few microseconds, now and then as long as a busy network takes. */
 static uint64_t latency(struct sim *s)
 {
+    if (s->opts.latency_ns)
+        return s->opts.latency_ns;
     const uint64_t kind = sim_below(s, 256);
     return 1000 + sim_below(s, kind == 0 ? 20000000 : kind < 16 ? 200000 : 4000);
 }
@@ -54,8 +56,10 @@ static void *sim_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
         return NULL;
     if (link->held && link->held + len > room)
         return NULL;
-    if (!p->staging)
+    if (!p->staging) {
         p->staging = malloc(CH3_PACKET_MAX);
+        s->staging_bytes += CH3_PACKET_MAX;
+    }
     SIM_CHECK(p->staging);
     memset(p->staging, GARBAGE, len);
     return p->staging;

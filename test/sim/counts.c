@@ -1,0 +1,264 @@
+/*
+ * counts.c - how many messages an epoch takes, and how much memory a process, with
+ * 2 to thousands of processes of one node each (doc/scaling.md has the table).
+ *
+ * Each pattern is run by all processes at once on simulated processes (sim.h) and
+ * counted by the library's own counters, per process; the first rounds, which set things
+ * up, are not counted. What a pattern may take is a formula, checked for each process.
+ *
+ *   counts          checks, up to SUITE_MAX processes
+ *   counts MAX      the same up to MAX processes, and prints the table
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "sim.h"
+
+enum { SUITE_MAX = 256, WARM = 2, ROUNDS = 3, LATENCY_NS = 50000000, BYTES = 16, MOST = 26 };
+
+static const int procs[] = {2, 4, 16, 64, 256, 1024, 4096, 10000};
+enum { NPROCS = sizeof procs / sizeof *procs };
+
+static int largest = SUITE_MAX;
+static bool talk;
+
+/* ---- the patterns ---- */
+
+struct pattern {
+    const char *name;
+    int peers; /* partners of a process, half on each side of its rank */
+    int puts;  /* to each */
+    void (*round)(const struct pattern *pat, struct sim_proc *p, struct win *w, const int *peers, int n);
+    /* Packets that a process sends in a round: data and what rides on it, and all. */
+    int (*data)(int nproc, int peers);
+    int (*all)(int nproc, int peers);
+    int trips; /* latencies that a round takes; 0: not looked at */
+};
+
+static void puts_to(const struct pattern *pat, struct win *w, int target)
+{
+    static struct dtype byte;
+    char data[8] = "2.718281";
+    byte = dtype_basic(ACC_U8);
+    for (int i = 0; i < pat->puts; i++) {
+        const struct rma_op op = {.oaddr = data, .ocount = 8, .otype = &byte, .target = target,
+                                  .disp = 8 * (i & 1), .tcount = 8, .ttype = &byte};
+        SIM_CHECK(rma_put(w, &op) == MRMA_SUCCESS);
+    }
+}
+
+static void puts_to_all(const struct pattern *pat, struct win *w, const int *peers, int n)
+{
+    for (int i = 0; i < n; i++)
+        puts_to(pat, w, peers[i]);
+}
+
+static void fence_round(const struct pattern *pat, struct sim_proc *p, struct win *w, const int *peers, int n)
+{
+    (void)p;
+    puts_to_all(pat, w, peers, n);
+    SIM_CHECK(rma_fence(w, 0) == MRMA_SUCCESS);
+}
+
+static void pscw_round(const struct pattern *pat, struct sim_proc *p, struct win *w, const int *peers, int n)
+{
+    (void)p;
+    SIM_CHECK(rma_post(w, peers, n, 0) == MRMA_SUCCESS);
+    SIM_CHECK(rma_start(w, peers, n, 0) == MRMA_SUCCESS);
+    puts_to_all(pat, w, peers, n);
+    SIM_CHECK(rma_complete(w) == MRMA_SUCCESS);
+    SIM_CHECK(rma_wait(w) == MRMA_SUCCESS);
+}
+
+static void flush_round(const struct pattern *pat, struct sim_proc *p, struct win *w, const int *peers, int n)
+{
+    (void)p;
+    puts_to_all(pat, w, peers, n);
+    SIM_CHECK(rma_flush_all(w) == MRMA_SUCCESS);
+}
+
+static void lock_round(const struct pattern *pat, struct sim_proc *p, struct win *w, const int *peers, int n)
+{
+    (void)p, (void)n;
+    SIM_CHECK(rma_lock(w, true, peers[0], 0) == MRMA_SUCCESS);
+    puts_to(pat, w, peers[0]);
+    SIM_CHECK(rma_unlock(w, peers[0]) == MRMA_SUCCESS);
+}
+
+static int each(int nproc, int peers) { (void)nproc; return peers; }
+static int twice(int nproc, int peers) { (void)nproc; return 2 * peers; }
+static int markers(int nproc, int peers) { (void)peers; return nproc - 1; }
+
+static const struct pattern patterns[] = {
+    {"fence, 4 neighbours", 4, 1, fence_round, markers, markers, 1},
+    {"PSCW, 4 neighbours", 4, 1, pscw_round, each, twice, 1},
+    {"PSCW, 26 neighbours", 26, 1, pscw_round, each, twice, 1},
+    {"lock_all, flush of 4", 4, 1, flush_round, each, twice, 2},
+    {"lock, 1 put, unlock", 1, 1, lock_round, each, twice, 2},
+    {"lock, 100 puts, unlock", 1, 100, lock_round, each, twice, 2},
+};
+enum { PATTERNS = sizeof patterns / sizeof *patterns };
+
+/* ---- counting ---- */
+
+struct count {
+    uint64_t data, all, bytes; /* of a process and round, the most of all processes */
+    uint64_t window, used;     /* bytes of memory a process, window made and after the rounds */
+    uint64_t round_ns;
+};
+
+struct run {
+    const struct pattern *pat;
+    struct sim *sim;
+    int nproc, npeers, rounds;
+    struct win **win;
+    struct ch3_stats *before;
+};
+
+/* Alternately on both sides, nearest first. */
+static int choose_peers(const struct run *r, int rank, int *peers)
+{
+    for (int i = 0; i < r->npeers; i++) {
+        const int step = i / 2 + 1;
+        peers[i] = (rank + (i % 2 ? r->nproc - step : step)) % r->nproc;
+    }
+    return r->npeers;
+}
+
+static void create(struct sim_proc *p, void *arg)
+{
+    struct run *r = arg;
+    r->win[p->rank] = sim_win(p, WIN_ALLOCATE, NULL, BYTES, 1);
+}
+
+static void begin(struct sim_proc *p, void *arg)
+{
+    struct run *r = arg;
+    if (r->pat->round == fence_round)
+        SIM_CHECK(rma_fence(r->win[p->rank], RMA_NOPRECEDE) == MRMA_SUCCESS);
+    else if (r->pat->round == flush_round)
+        SIM_CHECK(rma_lock_all(r->win[p->rank], 0) == MRMA_SUCCESS);
+}
+
+static void rounds(struct sim_proc *p, void *arg)
+{
+    struct run *r = arg;
+    int peers[MOST];
+    const int n = choose_peers(r, p->rank, peers);
+    for (int i = 0; i < r->rounds; i++)
+        r->pat->round(r->pat, p, r->win[p->rank], peers, n);
+}
+
+static void end(struct sim_proc *p, void *arg)
+{
+    struct run *r = arg;
+    struct win *w = r->win[p->rank];
+    if (r->pat->round == fence_round)
+        SIM_CHECK(rma_fence(w, RMA_NOSUCCEED) == MRMA_SUCCESS);
+    else if (r->pat->round == flush_round)
+        SIM_CHECK(rma_unlock_all(w) == MRMA_SUCCESS);
+    sim_win_free(w);
+}
+
+/* The library's memory of all processes. */
+static size_t in_use(const struct sim *s)
+{
+    const struct mallinfo2 m = mallinfo2();
+    return m.uordblks + m.hblkhd - sim_overhead(s);
+}
+
+static void compare(struct run *r, struct count *c)
+{
+    for (int i = 0; i < r->nproc; i++) {
+        const struct ch3_stats *now = &sim_proc(r->sim, i)->ch3.stats, *was = &r->before[i];
+        const uint64_t data = now->by_type[PKT_OPS] - was->by_type[PKT_OPS];
+        const uint64_t all = now->packets_sent - was->packets_sent;
+        const uint64_t bytes = now->bytes_sent - was->bytes_sent;
+        c->data = data > c->data ? data : c->data;
+        c->all = all > c->all ? all : c->all;
+        c->bytes = bytes > c->bytes ? bytes : c->bytes;
+    }
+    SIM_CHECK(c->data % ROUNDS == 0 && c->all % ROUNDS == 0); /* no round is different */
+    c->data /= ROUNDS;
+    c->all /= ROUNDS;
+    c->bytes /= ROUNDS;
+}
+
+static struct count run_pattern(const struct pattern *pat, int nproc)
+{
+    struct run r = {.pat = pat, .nproc = nproc, .npeers = pat->peers < nproc ? pat->peers : nproc - 1};
+    struct count c = {.data = 0};
+    r.sim = sim_new(&(struct sim_opts){.nproc = nproc, .per_node = 1, .latency_ns = LATENCY_NS, .seed = 1});
+    r.win = calloc((size_t)nproc, sizeof(struct win *));
+    r.before = calloc((size_t)nproc, sizeof *r.before);
+    SIM_CHECK(r.win && r.before);
+    const size_t start = in_use(r.sim);
+    sim_run(r.sim, create, &r);
+    c.window = (in_use(r.sim) - start) / (size_t)nproc;
+    sim_run(r.sim, begin, &r);
+    r.rounds = WARM;
+    sim_run(r.sim, rounds, &r);
+    for (int i = 0; i < nproc; i++)
+        r.before[i] = sim_proc(r.sim, i)->ch3.stats;
+    const uint64_t from = sim_now(r.sim);
+    r.rounds = ROUNDS;
+    sim_run(r.sim, rounds, &r);
+    c.round_ns = (sim_now(r.sim) - from) / ROUNDS;
+    c.used = (in_use(r.sim) - start) / (size_t)nproc;
+    compare(&r, &c);
+    sim_run(r.sim, end, &r);
+    sim_free(r.sim);
+    free(r.win);
+    free(r.before);
+    return c;
+}
+
+static void count_pattern(void **state)
+{
+    const struct pattern *pat = *state;
+    if (talk)
+        printf("\n%s\n\n| P | packets with data | packets | bytes sent | window | in use |\n|--:|--:|--:|--:|--:|--:|\n",
+               pat->name);
+    for (int i = 0; i < NPROCS && procs[i] <= largest; i++) {
+        const int n = procs[i], peers = pat->peers < n ? pat->peers : n - 1;
+        const struct count c = run_pattern(pat, n);
+        if (talk)
+            printf("| %d | %llu | %llu | %llu | %llu | %llu |\n", n, (unsigned long long)c.data,
+                   (unsigned long long)c.all, (unsigned long long)c.bytes, (unsigned long long)c.window,
+                   (unsigned long long)c.used);
+        fflush(stdout);
+        assert_int_equal(c.data, pat->data(n, peers));
+        assert_int_equal(c.all, pat->all(n, peers));
+        /* All that is under way goes at once; less than one further trip is for the scheduling. */
+        assert_in_range(c.round_ns, 1, (uint64_t)(pat->trips + 1) * LATENCY_NS - 1);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct CMUnitTest tests[PATTERNS];
+    if (!FIBER_SUPPORTED) {
+        printf("1..0 # SKIP ThreadSanitizer: a simulation has one thread\n");
+        return 0;
+    }
+    for (int i = 0; i < PATTERNS; i++) {
+        union {
+            const struct pattern *is;
+            void *as;
+        } pat = {&patterns[i]};
+        tests[i] = (struct CMUnitTest){patterns[i].name, count_pattern, NULL, NULL, pat.as};
+    }
+    talk = argc > 1;
+    if (talk)
+        largest = atoi(argv[1]);
+    return cmocka_run_group_tests_name("messages and memory", tests, NULL, NULL);
+}
