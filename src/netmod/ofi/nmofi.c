@@ -14,6 +14,7 @@
 
 enum { NATIVE_MIN_SOFTWARE = 64 * 1024, NATIVE_MIN_HARDWARE = 8 * 1024 };
 #define LINGER_NS UINT64_C(1000000000)
+#define LINGER_BYE_NS UINT64_C(20000000)
 
 static const struct ch3_channel_ops nm_ops = {.name = "ofi",
                                               .reserve = nm_reserve,
@@ -133,26 +134,42 @@ int nmofi_peer_init(struct nmofi *nm, struct nmofi_peer *peer, uint64_t uid, con
     return MRMA_SUCCESS;
 }
 
-static bool all_has_left(const struct nmofi *nm)
+/* Is the BYE all that has not left? It is the last message, and they leave in order. */
+static bool says_bye(const struct nmofi_link *link)
+{
+    const struct list_node *first = list_first(&link->waiting);
+    const unsigned waiting = !first ? 0 : first->next == &link->waiting.head ? 1 : 2;
+    return link->closing && link->under_way + waiting == 1;
+}
+
+static bool all_has_left(const struct nmofi *nm, bool but_byes)
 {
     LIST_EACH(it, &nm->links) {
         const struct nmofi_link *link = LIST_ENTRY(it, struct nmofi_link, node);
-        if (!link->lost && (link->under_way || !list_empty(&link->waiting)))
+        if (!link->lost && (link->under_way || !list_empty(&link->waiting)) && !(but_byes && says_bye(link)))
             return false;
     }
     return true;
 }
 
-/* What still arrives has no receiver any more. */
-static void linger(struct nmofi *nm)
+static bool poll_until_left(struct nmofi *nm, bool but_byes, uint64_t limit_ns)
 {
-    const uint64_t end = clock_monotonic_ns() + LINGER_NS;
-    while (!all_has_left(nm) && clock_monotonic_ns() < end) {
+    const uint64_t end = clock_monotonic_ns() + limit_ns;
+    while (!all_has_left(nm, but_byes) && clock_monotonic_ns() < end) {
         (void)nm_poll(&nm->channel);
         sched_yield();
     }
-    if (!all_has_left(nm))
+    return all_has_left(nm, but_byes);
+}
+
+/* What still arrives has no receiver any more. A BYE is a courtesy to a peer that goes
+ * on; where all end at once, the peer's endpoint may be gone, and it never leaves. */
+static void linger(struct nmofi *nm)
+{
+    if (!poll_until_left(nm, true, LINGER_NS))
         log_msg(nm->opts.log, LOG_LEVEL_WARN, "network: closed while messages waited to leave");
+    else
+        (void)poll_until_left(nm, false, LINGER_BYE_NS);
 }
 
 void nmofi_close(struct nmofi *nm)
@@ -160,6 +177,7 @@ void nmofi_close(struct nmofi *nm)
     struct list_node *node;
     size_t cursor = 0;
     void *from;
+    nm->ending = true;
     linger(nm);
     fi_close(&nm->ep->fid);
     nm->ep = NULL;

@@ -165,6 +165,7 @@ struct nmofi {
     struct list rma_free;
     unsigned nrma;           /* struct nm_rma made */
     unsigned closing;        /* links disconnected and not yet freed */
+    bool ending;             /* nmofi_close */
     unsigned events;         /* of the poll that runs */
     uint32_t polls;
 };

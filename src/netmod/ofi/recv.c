@@ -23,7 +23,7 @@ struct nm_early {
 
 static void refuse(struct nmofi *nm, const char *what, size_t len)
 {
-    if (nm->stats.dropped++ < NM_REPORTED)
+    if (nm->stats.dropped++ < NM_REPORTED && !nm->ending) /* at the end peers are forgotten before they are silent */
         log_msg(nm->opts.log, LOG_LEVEL_WARN, "network: a message of %zu bytes is dropped: %s", len, what);
 }
 
