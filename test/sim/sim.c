@@ -50,6 +50,7 @@ struct sim_peer *sim_peer_of(struct sim_proc *p, int rank)
     SIM_CHECK(peer && map_put(&p->peers, (uint64_t)rank + 1, peer, NULL) == MRMA_SUCCESS);
     p->sim->npeers++;
     peer->owner = p;
+    peer->vc = &peer->peer.vc;
     peer->other = other;
     list_init(&peer->flying);
     list_node_init(&peer->lost_link);
@@ -200,6 +201,7 @@ static void init_proc(struct sim *s, int rank)
                               .idle = sim_idle};
     sim_memory_env(&p->env);
     p->channel.ops = &sim_channel_ops;
+    p->channel.caps = CH3_CAP_PROBE;
     ch3_init(&p->ch3, &p->log, rma_handlers, &p->rma);
     ch3_add_channel(&p->ch3, &p->channel);
     rma_init(&p->rma, &p->log, &p->conf, &p->env, &p->ch3, virtual_clock, false);

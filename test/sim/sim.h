@@ -66,11 +66,13 @@ struct sim_meeting;
 struct sim_peer {
     struct rma_peer peer; /* first */
     struct sim_proc *owner, *other;
+    struct ch3_vc *vc;    /* what its packets are delivered for: peer.vc, or a test's own */
     /* The link to it. */
     struct list flying;   /* struct message, first to arrive first */
     size_t held;          /* bytes in flying, and in its inbox from here */
     uint64_t last_due, stalled_until;
     bool cut;             /* what was on its way is lost from here on */
+    bool closed;          /* disconnected: nothing from it is delivered */
     bool lost;            /* its death has become known here */
     struct list_node lost_link;
 };
@@ -134,6 +136,8 @@ size_t sim_in_flight(const struct sim *s);
 /* Bytes of memory that the simulation has for itself: not the library's. */
 size_t sim_overhead(const struct sim *s);
 
+/* Let so much time pass without any process running: for tests of the channel alone. */
+void sim_pass(struct sim *s, uint64_t ns);
 /* A number below n, from the run's seed. */
 uint64_t sim_below(struct sim *s, uint64_t n);
 

@@ -52,6 +52,8 @@ static void *sim_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
     struct sim_peer *link = ch3_vc_channel_data(vc);
     const size_t room = s->opts.room ? s->opts.room : ROOM;
     SIM_CHECK(len <= CH3_PACKET_MAX);
+    if (link->vc->state == CH3_VC_FAILED)
+        return NULL;
     if (sim_hits(s, s->opts.refuse_percent) || s->now < link->stalled_until)
         return NULL;
     if (link->held && link->held + len > room)
@@ -86,13 +88,25 @@ static void put_in_inbox(struct message *m)
     sim_doorbell(m->from->other);
 }
 
+/* Its death is known to the channel: the next poll says so. */
+static void news_of(struct sim_peer *peer)
+{
+    peer->lost = true;
+    if (!list_node_queued(&peer->lost_link))
+        list_push_back(&peer->owner->lost, &peer->lost_link);
+}
+
 static void sim_commit(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
 {
     struct sim_proc *p = self(ch);
     struct sim *s = p->sim;
     struct sim_peer *link = ch3_vc_channel_data(vc);
-    if (!len || link->other->dead)
+    if (!len)
         return;
+    if (link->other->dead) {
+        news_of(link);
+        return;
+    }
     struct message *m = malloc(sizeof *m + len);
     SIM_CHECK(m);
     *m = (struct message){.from = link, .len = len};
@@ -131,8 +145,13 @@ void sim_arrive(struct sim_peer *link)
 static void tell_lost(struct sim_proc *p)
 {
     struct list_node *node;
-    while ((node = list_pop_front(&p->lost)) != NULL)
-        ch3_vc_lost(&LIST_ENTRY(node, struct sim_peer, lost_link)->peer.vc);
+    while ((node = list_pop_front(&p->lost)) != NULL) {
+        struct sim_peer *peer = LIST_ENTRY(node, struct sim_peer, lost_link);
+        if (peer->vc->state == CH3_VC_FAILED)
+            continue;
+        log_msg(p->channel.ch3->log, LOG_LEVEL_ERROR, "the connection to process %d is lost", peer->other->rank);
+        ch3_vc_lost(peer->vc);
+    }
 }
 
 static unsigned sim_poll(struct ch3_channel *ch)
@@ -147,7 +166,8 @@ static unsigned sim_poll(struct ch3_channel *ch)
         struct message *m = LIST_ENTRY(node, struct message, link);
         struct sim_peer *from = sim_peer_of(p, m->from->owner->rank);
         p->received++;
-        ch->deliver(&from->peer.vc, m->bytes, m->len);
+        if (!from->closed)
+            ch->deliver(from->vc, m->bytes, m->len);
         drop(m);
         n++;
     }
@@ -163,7 +183,16 @@ static bool sim_pending(struct ch3_channel *ch)
 
 static void sim_disconnect(struct ch3_channel *ch, struct ch3_vc *vc)
 {
-    (void)ch, (void)vc;
+    (void)ch;
+    ((struct sim_peer *)ch3_vc_channel_data(vc))->closed = true;
+}
+
+static void sim_probe(struct ch3_channel *ch, struct ch3_vc *vc)
+{
+    struct sim_peer *peer = ch3_vc_channel_data(vc);
+    (void)ch;
+    if (peer->other->dead)
+        news_of(peer);
 }
 
 const struct ch3_channel_ops sim_channel_ops = {.name = "simulated",
@@ -171,7 +200,8 @@ const struct ch3_channel_ops sim_channel_ops = {.name = "simulated",
                                                 .commit = sim_commit,
                                                 .poll = sim_poll,
                                                 .pending = sim_pending,
-                                                .disconnect = sim_disconnect};
+                                                .disconnect = sim_disconnect,
+                                                .probe = sim_probe};
 
 /* ---- death ---- */
 
@@ -180,8 +210,8 @@ void sim_peer_lost(struct sim_peer *peer)
     peer->lost = true;
     if (peer->owner->dead)
         return;
-    if (sim_below(peer->owner->sim, 2)) /* else only who asks learns it */
-        list_push_back(&peer->owner->lost, &peer->lost_link);
+    if (sim_below(peer->owner->sim, 2)) /* else only who sends or asks learns it */
+        news_of(peer);
     sim_doorbell(peer->owner);
 }
 

@@ -344,6 +344,18 @@ void sim_run(struct sim *s, void (*body)(struct sim_proc *p, void *arg), void *a
     }
 }
 
+void sim_pass(struct sim *s, uint64_t ns)
+{
+    const uint64_t until = s->now + ns;
+    while (s->nevents && s->events[0].when <= until) {
+        const struct sim_event ev = pop(s);
+        if (ev.when > s->now)
+            s->now = ev.when;
+        happen(&ev);
+    }
+    s->now = until;
+}
+
 void sim_compute(struct sim_proc *p, uint64_t ns)
 {
     sim_step(p);
