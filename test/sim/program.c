@@ -21,7 +21,7 @@ static void choose_windows(struct prog *p)
 {
     static const uint32_t units[] = {1, 8, 4};
     p->nwins = prog_below(p, 3) ? 1 : 1 + (int)prog_below(p, PROG_WINS);
-    p->cells = (size_t)p->nproc * p->opts.lane + PROG_SHARED + 1;
+    p->cells = (size_t)p->nproc * p->opts.lane + PROG_SHARED;
     for (int w = 0; w < p->nwins; w++) {
         struct prog_window *pw = &p->wins[w];
         static const enum win_flavor flavors[] = {WIN_CREATE, WIN_ALLOCATE, WIN_ALLOCATE_SHARED};

@@ -9,8 +9,8 @@
  *
  * So that the outcome is unique (MPI 4.1, 12.7): of every window each process has a lane
  * that only it accesses, and within an epoch (or between flushes) a cell is either put,
- * or got, or accumulated; a shared area takes sums from everybody; a counter is read,
- * incremented and written back under the exclusive lock.
+ * or got, or accumulated; a shared area takes sums from everybody, and increments by who
+ * has the exclusive lock: a get and a put, between which nothing may come.
  *
  * Epochs of a group follow each other without a meeting of all; groups don't. So that no
  * program deadlocks by itself: several locks at once are taken in ascending order of

@@ -51,7 +51,7 @@ static void share(struct prog *p, struct prog_op *o, enum prog_kind kind)
     o->step = 1;
     o->n = kind == OP_COUNTER ? 1 : 1 + prog_below(p, PROG_SHARED - 1);
     o->first = (size_t)p->nproc * p->opts.lane +
-               (kind == OP_COUNTER ? PROG_SHARED : prog_below(p, PROG_SHARED - o->n));
+               prog_below(p, kind == OP_COUNTER ? PROG_SHARED : PROG_SHARED - o->n);
 }
 
 static void choose_access(struct prog *p, struct prog_op *o, bool counts)

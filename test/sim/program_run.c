@@ -76,13 +76,14 @@ static void make_buffers(struct prog_op *o)
         o->origin_buf[i * o->origin_step] = prog_datum(o->value, i);
 }
 
-/* Under the exclusive lock. */
+/* Under the exclusive lock nobody's sums come between. */
 static bool increment(struct prog_actor *a, struct win *w, const struct prog_op *o, struct rma_op op)
 {
     int64_t value = 0;
     struct dtype *one = o->otype;
     op.oaddr = op.raddr = &value;
     op.otype = op.rtype = one;
+    TRY(rma_flush(w, o->target)); /* its own sums */
     TRY(rma_get(w, &op));
     TRY(rma_flush(w, o->target));
     value++;
