@@ -86,6 +86,7 @@ static bool increment(struct prog_actor *a, struct win *w, const struct prog_op 
     TRY(rma_flush(w, o->target)); /* its own sums */
     TRY(rma_get(w, &op));
     TRY(rma_flush(w, o->target));
+    a->world->pause(a, 20);
     value++;
     TRY(rma_put(w, &op));
     TRY(rma_flush(w, o->target));

@@ -36,6 +36,7 @@ struct sim_proc *sim_proc(struct sim *s, int rank) { return &s->procs[rank]; }
 int sim_nproc(const struct sim *s) { return s->opts.nproc; }
 uint64_t sim_now(const struct sim *s) { return s->now; }
 uint64_t sim_events(const struct sim *s) { return s->events_done; }
+uint64_t sim_overslept(const struct sim *s) { return s->overslept; }
 size_t sim_in_flight(const struct sim *s) { return s->flying; }
 
 /* ---- peers ---- */

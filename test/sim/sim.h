@@ -131,6 +131,8 @@ int sim_nproc(const struct sim *s);
 uint64_t sim_now(const struct sim *s);
 /* Events so far: two runs of the same seed have the same number. */
 uint64_t sim_events(const struct sim *s);
+/* Long sleeps that ended by themselves: somebody forgot to wake, or did nothing for long. */
+uint64_t sim_overslept(const struct sim *s);
 /* Messages on their way, arrived ones included. */
 size_t sim_in_flight(const struct sim *s);
 /* Bytes of memory that the simulation has for itself: not the library's. */

@@ -32,6 +32,7 @@ struct sim {
     size_t nevents, room_events;
     int running;               /* fibers that have not ended */
     int living;
+    uint64_t overslept;        /* sleeps that nobody ended */
     size_t flying;             /* messages not yet delivered */
     struct sim_meeting boot_in, boot_out, rest;
     unsigned char *slots;      /* of the collective */

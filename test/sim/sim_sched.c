@@ -19,6 +19,7 @@ enum {
     LONG_YIELD_NS = 3000000,
     WAKE_NS = 5000,
     AGENT_NS = 8000,
+    LONG_SLEEP_NS = 500000000, /* of a wait that is sure to be woken (wait.c) */
     UNSENT_NS = 200000     /* an agent looks again whether there is room */
 };
 #define STUCK_NS UINT64_C(60000000000)
@@ -119,7 +120,10 @@ void sim_idle(void *ctx, struct event *ev, uint32_t ticket, uint64_t ns)
         p->slept_on = ev;
         p->ticket = ticket;
     }
+    const uint64_t before = s->now;
     switch_away(p);
+    if (ev && s->now - before >= LONG_SLEEP_NS)
+        s->overslept++;
 }
 
 static void agent_soon(struct sim_proc *p, uint64_t delay)

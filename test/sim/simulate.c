@@ -138,6 +138,7 @@ static uint64_t run_program(uint64_t seed)
     make_world(&world, s);
     prog_execute(&world, &opts, &totals);
     events = sim_events(s);
+    SIM_CHECK(deaths || sim_overslept(s) == 0);
     sim_free(s);
     return events;
 }
