@@ -27,6 +27,7 @@
 struct offer {
     int64_t err;
     uint64_t net; /* enum proc_net */
+    struct rma_net_key key;
     struct nmofi_name name;
 };
 
@@ -104,7 +105,21 @@ static int open_endpoint(struct engine *e, bool one_node)
     return err;
 }
 
-static struct offer make_offer(struct engine *e, bool one_node)
+/* Memory that cannot be registered is reached by packets. */
+static void register_memory(struct engine *e, struct rma_net_mem *mine, struct rma_net_key *key)
+{
+    struct ch3_channel *ch = nmofi_channel(e->net);
+    if (!(ch->caps & CH3_CAP_NATIVE) || !mine->len)
+        return;
+    rma_enter(&e->rma);
+    if (ch->ops->mem_register(ch, mine->base, mine->len, &key->mem, &mine->mem) == MRMA_SUCCESS) {
+        mine->channel = ch;
+        key->usable = 1;
+    }
+    rma_leave(&e->rma);
+}
+
+static struct offer make_offer(struct engine *e, bool one_node, struct rma_net_mem *memory)
 {
     struct offer mine = {.err = MRMA_SUCCESS};
     pthread_mutex_lock(&e->net_lock);
@@ -112,6 +127,8 @@ static struct offer make_offer(struct engine *e, bool one_node)
         mine.err = open_endpoint(e, one_node);
     const struct proc_record rec = proc_record_of(&e->record);
     pthread_mutex_unlock(&e->net_lock);
+    if (!mine.err)
+        register_memory(e, memory, &mine.key);
     mine.net = rec.net;
     mine.name = rec.name;
     return mine;
@@ -119,7 +136,7 @@ static struct offer make_offer(struct engine *e, bool one_node)
 
 /* The same answer at all processes: from what all know. */
 static int take_offers(struct engine *e, const struct offer *offers, struct rma_proc_record *records,
-                       size_t stride, int n, bool one_node)
+                       struct rma_net_key *keys, size_t stride, int n, bool one_node)
 {
     for (int i = 0; i < n; i++) {
         struct proc_record rec = record_at(records, stride, i);
@@ -133,22 +150,24 @@ static int take_offers(struct engine *e, const struct offer *offers, struct rma_
         rec.net = (uint32_t)offers[i].net;
         rec.name = offers[i].name;
         memcpy((char *)records + (size_t)i * stride, &rec, sizeof rec);
+        memcpy((char *)keys + (size_t)i * stride, &offers[i].key, sizeof *keys);
     }
     return MRMA_SUCCESS;
 }
 
-static int env_net_open(void *ctx, struct boot *boot, struct rma_proc_record *records, size_t stride)
+static int env_net_open(void *ctx, struct boot *boot, struct rma_proc_record *records, struct rma_net_key *keys,
+                        size_t stride, struct rma_net_mem *memory)
 {
     struct engine *e = ctx;
     const int n = boot->nproc;
     const bool one_node = on_one_node(e, records, stride, n);
-    const struct offer mine = make_offer(e, one_node);
+    const struct offer mine = make_offer(e, one_node, memory);
     struct offer *offers = malloc((size_t)n * sizeof *offers);
     if (!offers) /* nothing to receive into: no collective can be reached either */
         return MRMA_ERR_NO_MEM;
     int err = boot->allgather(boot, &mine, offers, sizeof mine);
     if (!err)
-        err = take_offers(e, offers, records, stride, n, one_node);
+        err = take_offers(e, offers, records, keys, stride, n, one_node);
     free(offers);
     return err;
 }

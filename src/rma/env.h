@@ -28,6 +28,20 @@ struct rma_mem_loc {
     uint64_t word[6]; /* all zero: nowhere */
 };
 
+/* In a window's record: how the network reaches its memory without packets. */
+struct rma_net_key {
+    struct ch3_mem_key mem;
+    uint64_t usable; /* 0: it does not */
+};
+
+/* This process's memory of a window, for the network. */
+struct rma_net_mem {
+    void *base;
+    size_t len;                  /* 0: not to be reached */
+    struct ch3_channel *channel; /* set where it was registered, else NULL */
+    struct ch3_mem *mem;
+};
+
 /* Another process, or this one. Shared by all windows; counted. */
 struct rma_peer {
     uint64_t uid;          /* unique in the job and beyond */
@@ -73,9 +87,11 @@ struct rma_env {
     bool (*peer_alive)(void *ctx, struct rma_peer *peer);
     /* Collective over boot, whose processes' records these are, each stride bytes from the
      * one before: the window needs the network (the same answer at all). Opens it where
-     * it is not open, and completes the records. All fail or none. NULL: what is not on
-     * the node is reached otherwise. */
-    int (*net_open)(void *ctx, struct boot *boot, struct rma_proc_record *records, size_t stride);
+     * it is not open, and completes the records. All fail or none. Registers mine, where
+     * the network puts and gets by itself, and sets the keys of all, stride bytes apart, too.
+     * NULL: what is not on the node is reached otherwise. */
+    int (*net_open)(void *ctx, struct boot *boot, struct rma_proc_record *records, struct rma_net_key *keys,
+                    size_t stride, struct rma_net_mem *mine);
     /* Start the agent thread if it is not running. */
     int (*agent_start)(void *ctx);
 

@@ -2,7 +2,7 @@
  * issue.c - operations into packets (origin's side).
  *
  * A short operation becomes records in the open packet; a long one a stream that
- * reads the user's buffer packet by packet; a small put to a kernel-assisted
+ * reads the user's buffer packet by packet, or goes without packets (native.c); a small put to a kernel-assisted
  * target goes into its ring if there is room. Locks: the engine's, taken here.
  */
 #include "rma/issue.h"
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "rma/native.h"
 #include "rma/open_packet.h"
 #include "rma/origin.h"
 #include "rma/target.h"
@@ -61,13 +62,7 @@ static int make_request_room(struct pkt_target *pt)
  * packet from the user's buffer. */
 static int stream_records(struct pkt_target *pt, const struct record_source *src, const struct rma_op *op)
 {
-    int err = MRMA_SUCCESS;
-    if (pt->count || pt->lock == PKT_LOCK_DUE)
-        err = pkt_send_open(pt, 0, true);
-    if (!err)
-        err = pkt_ask_open(pt);
-    if (!err)
-        err = pkt_wait(pt, pkt_is_opened, "the target to open its epoch");
+    int err = pkt_await_open(pt);
     while (!err && !origin_stream_room(pt))
         err = pkt_wait(pt, stream_room, "large operations to leave");
     return err ? err : origin_stream(pt, src, op);
@@ -129,10 +124,13 @@ int issue_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const s
     struct rma *r = w->rma;
     rma_enter(r);
     struct pkt_target *pt = pkt_target_get(w, t);
-    int err = pt ? issue_locked(pt, kind, op) : MRMA_ERR_NO_MEM;
-    if (pt) /* only now: while it waited for room, another thread may have flushed */
+    int err = !pt ? MRMA_ERR_NO_MEM : native_serves(pt, kind, op) ? native_issue(pt, kind, op) : MRMA_AGAIN;
+    const bool packets = err == MRMA_AGAIN;
+    if (packets)
+        err = issue_locked(pt, kind, op);
+    if (packets) /* only now: while it waited for room, another thread may have flushed */
         pt->unacked = true;
-    if (!err && op->req && pt->count) /* nobody may ever synchronize: let it go now */
+    if (!err && packets && op->req && pt->count) /* nobody may ever synchronize: let it go now */
         err = pkt_send_open(pt, 0, true);
     rma_leave(r);
     return err;

@@ -34,7 +34,9 @@ struct pkt_target {
     bool unacked;       /* something was sent since the last flush */
     bool unconfirmed;   /* operations were sent since the last acknowledgement that was awaited */
     uint32_t replies, streams; /* outstanding here; the window has the sums */
+    uint32_t natives, holding; /* of the streams: native.c */
     struct list requests; /* struct origin_req, those of replies */
+    struct list under_way; /* struct native_op */
     uint64_t fetching;    /* bytes that the target must keep for replies under way */
     struct list_node touched; /* in win->touched while used in this epoch */
 };

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "rma/fence_counts.h"
 #include "rma/issue.h"
+#include "rma/native.h"
 #include "rma/open_packet.h"
 #include "rma/target.h"
 #include "rma/wait.h"
@@ -75,6 +76,8 @@ int issue_fence(struct win *w)
     if (!w->npackets && list_empty(&w->touched))
         return MRMA_SUCCESS;
     int err = w->counts ? fence_counts_connect(w) : MRMA_SUCCESS;
+    if (!err) /* counts travel by other ways than what they count */
+        err = native_settle(w, NULL, w->counts != NULL);
     if (err)
         return err;
     rma_enter(r);
@@ -105,6 +108,7 @@ static int wait_outstanding(struct win *w)
 int issue_complete(struct win *w)
 {
     struct rma *r = w->rma;
+    const int settled = native_settle(w, NULL, false);
     rma_enter(r);
     int err = send_ring_puts(w);
     for (int i = 0; !err && w->npackets && i < w->ngroup; i++) {
@@ -119,7 +123,7 @@ int issue_complete(struct win *w)
     pkt_forget_touched(w);
     rma_leave(r);
     if (!err)
-        err = wait_outstanding(w);
+        err = settled ? settled : wait_outstanding(w);
     rma_enter(w->rma);
     int reported = issue_take_error(w);
     rma_leave(w->rma);

@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "rma/issue.h"
+#include "rma/native.h"
 #include "rma/open_packet.h"
 #include "rma/wait.h"
 #include "rma/win.h"
@@ -166,11 +167,12 @@ int issue_lock_end(struct win *w, struct rma_target *t)
 {
     struct rma *r = w->rma;
     struct pkt_target *pt = t->pkt;
+    const int settled = native_settle(w, pt, false);
     rma_enter(r);
     int err = end_lock(pt);
     rma_leave(r);
     if (!err)
-        err = wait_flushed(w, pt, false);
+        err = settled ? settled : wait_flushed(w, pt, false);
     rma_enter(r);
     pt->lock = PKT_LOCK_NONE;
     if (list_node_queued(&pt->touched))
@@ -183,6 +185,7 @@ int issue_unlock_all(struct win *w)
 {
     struct rma *r = w->rma;
     int err = MRMA_SUCCESS;
+    const int settled = native_settle(w, NULL, false);
     rma_enter(r);
     LIST_EACH_SAFE(node, &w->touched) {
         struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
@@ -191,7 +194,7 @@ int issue_unlock_all(struct win *w)
     }
     rma_leave(r);
     if (!err)
-        err = wait_flushed(w, NULL, false);
+        err = settled ? settled : wait_flushed(w, NULL, false);
     rma_enter(r);
     LIST_EACH(node, &w->touched)
         LIST_ENTRY(node, struct pkt_target, touched)->lock = PKT_LOCK_NONE;

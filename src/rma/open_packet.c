@@ -18,6 +18,7 @@
 
 #include "base/err.h"
 #include "rma/cma.h"
+#include "rma/native.h"
 #include "rma/origin.h"
 #include "rma/wait.h"
 #include "rma/win.h"
@@ -97,6 +98,22 @@ bool pkt_is_opened(void *arg)
     return opened(pt) || pt->win->packet_err;
 }
 
+/* What is open leaves first, then ask and wait. */
+int pkt_await_open(struct pkt_target *pt)
+{
+    int err = MRMA_SUCCESS;
+    if (pt->count || pt->lock == PKT_LOCK_DUE)
+        err = pkt_send_open(pt, 0, true);
+    if (!err)
+        err = pkt_ask_open(pt);
+    return err ? err : pkt_wait(pt, pkt_is_opened, "the target to open its epoch");
+}
+
+bool pkt_surely_opened(const struct pkt_target *pt)
+{
+    return opened(pt);
+}
+
 static bool queue_short(void *arg)
 {
     struct pkt_target *pt = arg;
@@ -130,6 +147,7 @@ struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
         }
         *pt = (struct pkt_target){.win = w, .target = t, .buf = buf, .used = sizeof(struct pkt_hdr)};
         list_init(&pt->requests);
+        list_init(&pt->under_way);
         pt->epoch_seen = atomic_load_explicit(&w->gen, memory_order_relaxed) - 1;
         t->pkt = pt;
     }
@@ -162,6 +180,7 @@ void issue_free_target(struct rma_target *t)
     if (!t->pkt)
         return;
     origin_fail(t->pkt, MRMA_ERR_PROC_FAILED); /* the window ends without it: nothing will come */
+    native_fail(t->pkt, MRMA_ERR_PROC_FAILED);
     if (list_node_queued(&t->pkt->touched))
         list_remove(&t->pkt->touched);
     struct rma *r = t->pkt->win->rma;

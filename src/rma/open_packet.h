@@ -22,6 +22,9 @@ uint8_t pkt_epoch_kind(const struct pkt_target *pt); /* enum pkt_epoch */
 /* Is the epoch known to be open at the target (or has the target reported an
  * error)? A condition for pkt_wait. */
 bool pkt_is_opened(void *pt);
+bool pkt_surely_opened(const struct pkt_target *pt); /* without the errors */
+/* Before a large operation: send what is open, and wait for that condition. */
+int pkt_await_open(struct pkt_target *pt);
 /* Ask the target to say when the epoch is open, if nobody has asked yet. */
 int pkt_ask_open(struct pkt_target *pt);
 /* Wait for a condition on pt. */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "rma/native.h"
 #include "rma/wait.h"
 #include "rma/win.h"
 
@@ -43,13 +44,13 @@ void rma_req_init(struct rma_req *req)
     atomic_init(&req->err, MRMA_SUCCESS);
 }
 
-static void charge(struct rma_req *req)
+void origin_charge(struct rma_req *req)
 {
     if (req)
         atomic_fetch_add_explicit(&req->pending, 1, memory_order_relaxed);
 }
 
-static void discharge(struct rma_req *req, int err)
+void origin_discharge(struct rma_req *req, int err)
 {
     if (!req)
         return;
@@ -103,7 +104,7 @@ int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rm
     list_push_back(&pt->requests, &rq->link);
     pt->replies++;
     w->replies++;
-    charge(op->req);
+    origin_charge(op->req);
     return MRMA_SUCCESS;
 }
 
@@ -114,7 +115,7 @@ static void end_request(struct rma *r, struct origin_req *rq, int err)
     rq->pt->fetching -= rq->kept;
     rq->pt->replies--;
     rq->pt->win->replies--;
-    discharge(rq->req, err);
+    origin_discharge(rq->req, err);
     dtype_unref(rq->type);
     free(rq);
 }
@@ -135,10 +136,12 @@ void origin_fail(struct pkt_target *pt, int err)
 
 void origin_fail_window(struct win *w, int err)
 {
-    for (int i = 0; w->replies && i < w->nproc; i++) {
+    for (int i = 0; (w->replies || w->natives) && i < w->nproc; i++) {
         const struct rma_target *t = win_peek(w, i);
-        if (t->pkt)
-            origin_fail(t->pkt, err);
+        if (!t->pkt)
+            continue;
+        origin_fail(t->pkt, err);
+        native_fail(t->pkt, err);
     }
 }
 
@@ -196,7 +199,7 @@ static void stream_done(struct ch3_stream *st, int err)
     os->pt->win->streams--;
     if (err && !os->pt->win->packet_err)
         os->pt->win->packet_err = err;
-    discharge(os->req, err);
+    origin_discharge(os->req, err);
     dtype_unref(os->otype);
     dtype_unref(os->ttype);
     free(os);
@@ -215,7 +218,7 @@ int origin_stream(struct pkt_target *pt, const struct record_source *src, const 
     pt->unconfirmed = true;
     pt->streams++;
     pt->win->streams++;
-    charge(op->req);
+    origin_charge(op->req);
     int err = ch3_send_stream(&pt->target->peer->vc, &os->stream);
     if (err)
         stream_done(&os->stream, err);

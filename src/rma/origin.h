@@ -12,6 +12,10 @@
 
 struct pkt_hdr;
 
+/* A part of a request-based operation begins, and has ended. req NULL: there is none. */
+void origin_charge(struct rma_req *req);
+void origin_discharge(struct rma_req *req, int err);
+
 /* A request for op's result; its number goes into the records. The operation's
  * rma_req and the pkt_target are charged with it. MRMA_ERR_NO_MEM. */
 int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op, uint32_t *number);

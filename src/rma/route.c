@@ -130,6 +130,7 @@ static int connect_target(struct win *w, const struct win_record *recs, int rank
     t->vaddr = rec->vaddr;
     t->remote_win = rec->index;
     t->remote_gen = rec->gen;
+    t->net_key = rec->net;
     int path = t->peer->self ? PATH_MAPPED
                : !node       ? PATH_PACKETS
                              : choose(w, rec, t->peer, allow_cma, refused);

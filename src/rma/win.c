@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "rma/issue.h"
+#include "rma/native.h"
 #include "rma/origin.h"
 #include "rma/progress.h"
 #include "rma/signal.h"
@@ -21,9 +22,10 @@ static void peer_lost(void *rma, struct ch3_vc *vc)
     for (uint32_t k = 0; k < r->nwins; k++)
         for (int i = 0; r->wins[k] && i < r->wins[k]->nproc; i++) {
             struct rma_target *t = win_peek(r->wins[k], i);
-            if (!t->pkt || !t->pkt->replies || &t->peer->vc != vc)
+            if (!t->pkt || (!t->pkt->replies && !t->pkt->natives) || &t->peer->vc != vc)
                 continue;
             origin_fail(t->pkt, MRMA_ERR_PROC_FAILED);
+            native_fail(t->pkt, MRMA_ERR_PROC_FAILED);
             if (!r->wins[k]->packet_err)
                 r->wins[k]->packet_err = MRMA_ERR_PROC_FAILED;
         }

@@ -122,6 +122,7 @@ struct rma_target {
     char *shared_base;    /* the same for load and store, whatever the path; NULL: not mapped */
     uint64_t size;
     uint64_t vaddr;       /* its own address of the same */
+    struct rma_net_key net_key; /* of its memory: native.c */
     struct rma_peer *peer;
     struct win_ctl *ctl;  /* its control block (direct) */
     struct win_slot *out; /* my slot in its control block (direct) */
@@ -166,6 +167,7 @@ struct win {
     void *owned;          /* memory from env->mem_alloc behind base, or NULL */
     void *segment;        /* handle of allocate_shared's segment, or NULL */
     struct win_ctl *ctl;
+    struct rma_net_mem net_mem; /* how the network reaches its memory: native.c */
 
     int nnode;            /* ranks on this node, self included */
     int *direct;          /* ranks synchronized through shared memory, ascending, self included */
@@ -199,6 +201,7 @@ struct win {
     struct list touched;      /* struct pkt_target used in the present epoch */
     uint32_t replies;         /* get-like requests not yet answered, all targets */
     uint32_t streams;         /* large operations still leaving, all targets */
+    uint32_t natives, holding; /* of them by native.c, and those that its end must wait for */
     uint32_t queued;          /* packets and streams of this window in send queues, all peers */
     int packet_err;           /* first error a target reported, enum mrma_err */
     uint32_t packet_waits;    /* how often the engine's lock was given up while sending */

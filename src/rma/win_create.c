@@ -17,6 +17,7 @@
 
 #include "base/err.h"
 #include "rma/fence_counts.h"
+#include "rma/native.h"
 #include "rma/progress.h"
 #include "rma/strict.h"
 
@@ -114,6 +115,7 @@ static void win_delete(struct win *w)
             r->stats.paths.bytes[i] += w->stats.bytes[i];
         }
     }
+    native_close(w);
     if (w->ctl)
         env->mem_free(env->ctx, w->ctl);
     if (w->owned)
@@ -355,7 +357,9 @@ static int open_network(struct win *w, struct boot *boot, struct win_record *rec
     struct rma_env *env = w->rma->env;
     if (!env->net_open || !needs_network(w, recs))
         return MRMA_SUCCESS;
-    return env->net_open(env->ctx, boot, &recs[0].proc, sizeof *recs);
+    if (!w->dynamic && !w->strict) /* whose checks look at packets */
+        w->net_mem = (struct rma_net_mem){.base = w->base, .len = w->base ? w->size : 0};
+    return env->net_open(env->ctx, boot, &recs[0].proc, &recs[0].net, sizeof *recs, &w->net_mem);
 }
 
 /* Packets will be used: say so to the waits, start the agent that serves them. */

@@ -10,6 +10,7 @@
  * run different builds. */
 struct win_record {
     struct rma_proc_record proc;
+    struct rma_net_key net;  /* not before the network is open */
     struct rma_mem_loc ctl;  /* control block */
     struct rma_mem_loc mem;  /* window memory, all zero: not shareable */
     struct rma_mem_loc segment; /* allocate_shared, rank 0: the node's segment */
