@@ -276,7 +276,8 @@ static void make_peers(struct fuzz_engine *e)
 void fuzz_engine_start(struct fuzz_engine *e, unsigned flags)
 {
     log_init(&e->log, LOG_LEVEL_TRACE, getenv("FUZZ_LOG") ? 2 : -1, "fuzz");
-    e->conf = (struct conf){.progress = CONF_PROGRESS_POLL, .strict = flags & FUZZ_F_STRICT};
+    e->conf = (struct conf){.progress = CONF_PROGRESS_POLL, .strict = flags & FUZZ_F_STRICT,
+                           .fence = flags & FUZZ_F_COUNTS ? CONF_FENCE_COUNTS : CONF_FENCE_MARKERS};
     for (size_t i = 0; i < sizeof e->record.word / sizeof *e->record.word; i++)
         e->record.word[i] = i == 1 ? 0 : UINT64_C(0x9e3779b97f4a7c15) * (i + 1);
     e->env = (struct rma_env){.ctx = e, .mem_alloc = mem_alloc, .mem_free = mem_free, .mem_find = mem_find,

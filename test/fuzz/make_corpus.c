@@ -156,6 +156,33 @@ static void fence(unsigned win)
     save(&s, "fence", 0, win);
 }
 
+/* Sums come from the two before this process, in two rounds; one pair each. */
+static void fence_counts(unsigned win)
+{
+    struct seed s = begin(FUZZ_F_COUNTS);
+    call(&s, FUZZ_CALL_FENCE, win << 6, RMA_NOPRECEDE, 0);
+    call(&s, FUZZ_CALL_PUT, win << 6 | 1, 0, 100);
+    call(&s, FUZZ_CALL_FENCE, win << 6, 0, 0);
+    for (unsigned round = 0; round < 2; round++) {
+        put(&s, FUZZ_FRAMED, 1);
+        put(&s, win + (round == 0), 1);
+        put(&s, PKT_COUNTS, 1);
+        put(&s, 0, 2);
+        put(&s, 0, 1); /* fence */
+        put(&s, 1, 1);
+        put(&s, round, 4);
+        put(&s, 0, 8);
+        put(&s, sizeof(struct pkt_count), 2);
+        put(&s, 0, 8); /* rank 0 */
+        put(&s, NAMED, 8);
+    }
+    ops(&s, win, PKT_EPOCH_FENCE, 0, 1, 0, ALL_KINDS);
+    all_kinds(&s);
+    ops(&s, win, PKT_EPOCH_FENCE, 0, 1, 0, ALL_KINDS);
+    all_kinds(&s);
+    save(&s, "fence", 1, win);
+}
+
 static void pscw(unsigned win)
 {
     struct seed s = begin(0);
@@ -250,6 +277,7 @@ int main(int argc, char **argv)
         plain(win);
         locks(win);
         fence(win);
+        fence_counts(win);
         pscw(win);
         passive(win);
     }

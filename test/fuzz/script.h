@@ -13,7 +13,7 @@
 #ifndef MRMA_TEST_FUZZ_SCRIPT_H
 #define MRMA_TEST_FUZZ_SCRIPT_H
 
-enum { FUZZ_F_STRICT = 1, FUZZ_F_NO_LOCKS = 2 };
+enum { FUZZ_F_STRICT = 1, FUZZ_F_NO_LOCKS = 2, FUZZ_F_COUNTS = 4 /* fences by sums */ };
 
 enum fuzz_step {
     FUZZ_RAW,     /* at, len (2), bytes */
