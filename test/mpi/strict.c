@@ -338,7 +338,7 @@ static void hints(const char *key, const char *value, const char *ordering, enum
 
 static void one_kind(enum mt_kind kind)
 {
-    const bool direct = !mt_path_is("shm-packets");
+    const bool direct = strstr(mt_path(), "packets") == NULL;
     struct mt_win w;
 
     mt_section("%s", mt_kind_name(kind));
