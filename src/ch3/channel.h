@@ -27,6 +27,7 @@
 #ifndef MRMA_CH3_CHANNEL_H
 #define MRMA_CH3_CHANNEL_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -149,6 +150,8 @@ struct ch3_channel {
     size_t native_min;                 /* CAP_NATIVE: what is shorter had better go by packets; likewise */
     ch3_deliver_fn deliver;            /* set by ch3_add_channel */
     struct ch3 *ch3;                   /* set by ch3_add_channel */
+    /* CH3's. Connections with something queued, and what ch3_channel_unsent said. */
+    _Atomic uint32_t queues, unsent;
 };
 
 #endif

@@ -26,6 +26,7 @@ void ch3_channel_unsent(struct ch3_channel *ch, int change)
 {
     struct ch3 *c = ch->ch3;
     atomic_fetch_add_explicit(&c->unsent, (uint32_t)change, memory_order_relaxed);
+    atomic_fetch_add_explicit(&ch->unsent, (uint32_t)change, memory_order_relaxed);
     if (change > 0 && c->queued)
         c->queued(c->handler_ctx);
 }
@@ -83,8 +84,12 @@ bool ch3_unsent_untold(const struct ch3 *c)
 {
     if (!ch3_unsent(c))
         return false;
-    for (unsigned i = 0; i < c->nchannels; i++)
-        if (!(c->channels[i]->caps & CH3_CAP_ROOM))
+    for (unsigned i = 0, n = channels_of(c); i < n; i++) {
+        const struct ch3_channel *ch = c->channels[i];
+        if (atomic_load_explicit(&ch->unsent, memory_order_relaxed))
             return true;
+        if (!(ch->caps & CH3_CAP_ROOM) && atomic_load_explicit(&ch->queues, memory_order_relaxed))
+            return true;
+    }
     return false;
 }

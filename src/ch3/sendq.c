@@ -100,6 +100,7 @@ static void enqueue(struct ch3_vc *vc, struct ch3_stream *st)
         return;
     list_push_back(&c->pending_vcs, &vc->pending_link);
     atomic_fetch_add_explicit(&c->unsent, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&vc->channel->queues, 1, memory_order_relaxed);
 }
 
 /* A queue that was empty keeps something: the layer above must know. */

@@ -40,6 +40,7 @@ void ch3_vc_idle(struct ch3_vc *vc)
         return;
     list_remove(&vc->pending_link);
     atomic_fetch_sub_explicit(&vc->ch3->unsent, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&vc->channel->queues, 1, memory_order_relaxed);
 }
 
 void ch3_stream_end(struct ch3_stream *st, int err)

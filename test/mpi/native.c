@@ -6,8 +6,8 @@
  */
 #include "mtest.h"
 
-/* 64 KiB is where providers over sockets begin (src/netmod/ofi/nmofi.c). */
-enum { MIN = 64 * 1024, ROOM = 4 * MIN + 64 };
+/* 24 KiB is where providers over sockets begin (src/netmod/ofi/nmofi.c). */
+enum { MIN = 24 * 1024, ROOM = 4 * MIN + 64 };
 
 static unsigned char *base, *out, *in;
 static MPI_Win win;

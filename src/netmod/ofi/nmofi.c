@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "netmod/ofi/ofi.h"
 
-enum { NATIVE_MIN_SOFTWARE = 64 * 1024, NATIVE_MIN_HARDWARE = 8 * 1024 };
+enum { NATIVE_MIN_SOFTWARE = 24 * 1024, NATIVE_MIN_HARDWARE = 8 * 1024 };
 #define LINGER_NS UINT64_C(1000000000)
 #define LINGER_BYE_NS UINT64_C(20000000)
 
@@ -101,8 +101,8 @@ int nmofi_open(const struct nmofi_opts *opts, struct nmofi **out)
     }
     describe(nm);
     nm->channel = (struct ch3_channel){.ops = &nm_ops, .caps = CH3_CAP_PROBE};
-    if (nm->wait_fd >= 0)
-        nm->channel.caps |= CH3_CAP_WAIT;
+    if (nm->wait_fd >= 0) /* credits arrive, and so wake */
+        nm->channel.caps |= CH3_CAP_WAIT | CH3_CAP_ROOM;
     announce_native(nm);
     *out = nm;
     return MRMA_SUCCESS;

@@ -116,6 +116,7 @@ struct nmofi_link {
     uint16_t seq;             /* of the next message */
     bool lost;                /* broken: nothing is sent any more */
     bool closing;             /* BYE is its last message */
+    bool starved;             /* the last reserve found no credits */
     uint64_t stalled_since, retry_at;
     struct nm_reach *reach;   /* a test under way whether it is reachable */
     uint64_t reach_at;        /* not before: the next one */
@@ -160,6 +161,7 @@ struct nmofi {
     struct list tx_free[2], tx_slabs; /* by small */
     unsigned ntx_slabs[2];
     struct nm_tx *reserved;
+    bool short_of_memory;    /* reserve has failed for want of it: nothing that arrives tells when it is over */
     struct nm_rx rx[NM_RX_BUFFERS];
     unsigned char *rx_bytes;
     struct list rma_free;

@@ -1,0 +1,315 @@
+/*
+ * test_native.c - large puts and gets by the channel itself (rma/native.c), over a
+ * channel that takes its time.
+ *
+ * The channel is the fabric's with puts and gets of its own: one is done only many
+ * polls later, and often there is no room to start one. A put's data is in place
+ * when it is done, or (NATIVE_ORDERED) no earlier than the next packet to that peer; a get reads the
+ * target's memory when it is done. So what ends an epoch too early is seen by the target
+ * as missing data, or by the origin as what the target has stored since.
+ */
+#include "pkt_run.h"
+
+#include "base/list.h"
+
+enum { NATIVE_MIN = 1000, UNDER_WAY = 4, PUT_POLLS = 300, GET_POLLS = 10, NPROC = 4, PART = 6000, ROUNDS = 5 };
+
+struct fake_op {
+    struct ch3_native *op;
+    struct ch3_vc *vc;
+    unsigned left; /* polls */
+    bool moved;
+};
+
+static struct fake {
+    struct ch3_channel_ops ops;
+    const struct ch3_channel_ops *below;
+    struct fake_op under_way[UNDER_WAY];
+    _Atomic unsigned n;
+    unsigned puts, gets, registered;
+} fakes[FABRIC_MAX];
+
+static struct fake *fake_of(struct ch3_channel *ch)
+{
+    return &fakes[LIST_ENTRY(ch, struct fabric_proc, channel)->rank];
+}
+
+static void move(struct fake_op *fo)
+{
+    const struct ch3_native *op = fo->op;
+    void *remote = (void *)(uintptr_t)op->remote;
+    if (fo->moved)
+        return;
+    fo->moved = true;
+    if (op->put)
+        memcpy(remote, op->local, op->len);
+    else
+        memcpy(op->local, remote, op->len);
+}
+
+/* The puts to a peer are in front of a packet to it. */
+static void fake_commit(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
+{
+    struct fake *f = fake_of(ch);
+    for (unsigned i = 0; ch->caps & CH3_CAP_NATIVE_ORDERED && i < f->n; i++)
+        if (f->under_way[i].vc == vc && f->under_way[i].op->put)
+            move(&f->under_way[i]);
+    f->below->commit(ch, vc, len);
+}
+
+static int fake_native(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_native *op)
+{
+    struct fake *f = fake_of(ch);
+    FABRIC_CHECK(op->key == 4711 && op->len && op->len <= ch->native_max);
+    if (f->n == UNDER_WAY)
+        return MRMA_AGAIN;
+    *(op->put ? &f->puts : &f->gets) += 1;
+    f->under_way[f->n] = (struct fake_op){op, vc, op->put ? PUT_POLLS : GET_POLLS, false};
+    atomic_fetch_add(&f->n, 1);
+    return MRMA_SUCCESS;
+}
+
+static unsigned fake_poll(struct ch3_channel *ch)
+{
+    struct fake *f = fake_of(ch);
+    unsigned moved = f->below->poll(ch);
+    for (unsigned i = 0; i < f->n;) {
+        struct ch3_native *op = f->under_way[i].op;
+        if (--f->under_way[i].left) {
+            i++;
+            continue;
+        }
+        move(&f->under_way[i]);
+        atomic_fetch_sub(&f->n, 1);
+        f->under_way[i] = f->under_way[f->n];
+        op->done(op, MRMA_SUCCESS);
+        moved++;
+    }
+    return moved;
+}
+
+static bool fake_pending(struct ch3_channel *ch)
+{
+    struct fake *f = fake_of(ch);
+    return f->n || f->below->pending(ch);
+}
+
+static void fake_release(struct ch3_channel *ch, struct ch3_mem *mem)
+{
+    (void)mem;
+    fake_of(ch)->registered--;
+}
+
+static int fake_net_open(void *ctx, struct boot *boot, struct rma_proc_record *records, struct rma_net_key *keys,
+                         size_t stride, struct rma_net_mem *mine)
+{
+    struct fabric_proc *p = ctx;
+    struct rma_net_key key = {{4711, (uint64_t)(uintptr_t)mine->base}, mine->len != 0}, all[FABRIC_MAX];
+    (void)records;
+    if (mine->len) {
+        mine->channel = &p->channel;
+        fakes[p->rank].registered++;
+    }
+    int err = boot->allgather(boot, &key, all, sizeof key);
+    for (int i = 0; i < boot->nproc; i++)
+        memcpy((char *)keys + (size_t)i * stride, &all[i], sizeof all[i]);
+    return err;
+}
+
+static void fake_init(struct fabric_proc *p, bool ordered)
+{
+    struct fake *f = &fakes[p->rank];
+    *f = (struct fake){.ops = *p->channel.ops, .below = p->channel.ops};
+    f->ops.native = fake_native;
+    f->ops.mem_release = fake_release;
+    f->ops.commit = fake_commit;
+    f->ops.poll = fake_poll;
+    f->ops.pending = fake_pending;
+    p->channel.ops = &f->ops;
+    p->channel.caps |= CH3_CAP_NATIVE | (ordered ? CH3_CAP_NATIVE_ORDERED : 0);
+    p->channel.native_min = NATIVE_MIN;
+    p->channel.native_max = 3500;
+    p->env.net_open = fake_net_open;
+}
+
+/* puts, gets: what each process must have done without packets. */
+static void run(void (*body)(struct fabric_proc *p, void *arg), void *arg, enum conf_fence fence, unsigned puts,
+                unsigned gets)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        const bool ordered = i & 1, agent = i & 2;
+        fabric_watchdog(120);
+        struct fabric *f = fabric_new(&(struct fabric_opts){
+            .nproc = NPROC, .path = CONF_PATH_NET_PACKETS, .fence = fence,
+            .progress = agent ? CONF_PROGRESS_AGENT : CONF_PROGRESS_POLL});
+        for (int r = 0; r < NPROC; r++)
+            fake_init(&f->procs[r], ordered);
+        atomic_store(&pkt_arrived, 0);
+        fabric_run(f, body, arg);
+        for (int r = 0; r < NPROC; r++) {
+            assert_int_equal(fakes[r].puts, puts);
+            assert_int_equal(fakes[r].gets, gets);
+            assert_int_equal(fakes[r].registered, 0);
+            assert_int_equal(refused(&f->procs[r]), 0);
+        }
+        fabric_free(f);
+        fabric_watchdog(0);
+    }
+}
+
+static int next(const struct fabric_proc *p) { return (p->rank + 1) % NPROC; }
+static int before(const struct fabric_proc *p) { return (p->rank + NPROC - 1) % NPROC; }
+
+static void by_fence(struct fabric_proc *p, void *arg)
+{
+    const size_t n = *(size_t *)arg;
+    unsigned char in[PART], out[PART];
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, 2 * PART, 1);
+    unsigned char *mine = *win_base_attr(w);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        fill(out, n, round + (unsigned)p->rank);
+        fill(mine + PART, n, 50 + round + (unsigned)p->rank);
+        OK(rma_fence(w, 0));
+        get(w, next(p), PART, in, n);
+        put(w, before(p), 8, out, n); /* counts go there by way of others */
+        OK(rma_fence(w, RMA_NOSUCCEED));
+        check_filled(mine + 8, n, round + (unsigned)next(p));
+        memset(mine + PART, 0, n);
+        check_filled(in, n, 50 + round + (unsigned)next(p));
+    }
+    fabric_win_free(w);
+}
+
+static void by_pscw(struct fabric_proc *p, void *arg)
+{
+    const size_t n = *(size_t *)arg;
+    const int to = next(p), from = before(p);
+    unsigned char in[PART], out[PART];
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, 2 * PART, 1);
+    unsigned char *mine = *win_base_attr(w);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        fill(out, n, round + (unsigned)p->rank);
+        fill(mine + PART, n, 50 + round + (unsigned)p->rank);
+        OK(rma_post(w, &from, 1, 0));
+        OK(rma_start(w, &to, 1, 0));
+        get(w, to, PART, in, n);
+        put(w, to, 8, out, n);
+        OK(rma_complete(w));
+        OK(rma_wait(w));
+        check_filled(mine + 8, n, round + (unsigned)from);
+        memset(mine + PART, 0, n);
+        check_filled(in, n, 50 + round + (unsigned)to);
+    }
+    fabric_win_free(w);
+}
+
+/* All others take turns on rank 1's memory and count: none may be lost. */
+static void by_lock(struct fabric_proc *p, void *arg)
+{
+    const size_t n = *(size_t *)arg;
+    unsigned char in[PART], out[PART];
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, PART, 1);
+    const int target = p->rank == 1 ? 2 : 1;
+    memset(*win_base_attr(w), 0, PART);
+    rest(p);
+    for (int round = 0; round < ROUNDS; round++) {
+        OK(rma_lock(w, true, target, 0));
+        get(w, target, 8, in, n);
+        OK(round % 2 ? rma_flush(w, target) : rma_flush_local(w, target));
+        for (size_t i = 1; i < n; i++)
+            FABRIC_CHECK(in[i] == in[0]);
+        memset(out, in[0] + 1, n);
+        put(w, target, 8, out, n);
+        OK(rma_unlock(w, target));
+        memset(out, 255, n);
+    }
+    rest(p);
+    const int turns = p->rank == 1 ? (NPROC - 1) * ROUNDS : p->rank == 2 ? ROUNDS : 0;
+    FABRIC_CHECK(((unsigned char *)*win_base_attr(w))[8] == turns);
+    fabric_win_free(w);
+}
+
+/* A flush and a request mean that the data is in place, a lock_all's end too. */
+static void by_lock_all(struct fabric_proc *p, void *arg)
+{
+    const size_t n = *(size_t *)arg;
+    unsigned char in[PART], out[PART];
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, PART, 1);
+    unsigned char *mine = *win_base_attr(w);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        fill(out, n, round + (unsigned)p->rank);
+        OK(rma_lock_all(w, round == 3 ? RMA_NOCHECK : 0));
+        struct rma_req req;
+        rma_req_init(&req);
+        struct rma_op op = byte_op(out, NULL, next(p), 8, n);
+        op.req = round == 1 ? &req : NULL;
+        OK(rma_put(w, &op));
+        while (!rma_req_done(&req))
+            rma_progress(&p->rma);
+        if (round != 2)
+            OK(rma_flush_all(w));
+        if (round == 2)
+            OK(rma_unlock_all(w));
+        rest(p);
+        check_filled(mine + 8, n, round + (unsigned)before(p));
+        if (round == 2)
+            OK(rma_lock_all(w, 0));
+        get(w, next(p), 8, in, n);
+        OK(rma_unlock_all(w));
+        check_filled(in, n, round + (unsigned)p->rank);
+        rest(p);
+    }
+    fabric_win_free(w);
+}
+
+/* Below the least length, at it, and so long that it takes two. */
+static void all_sizes(void (*body)(struct fabric_proc *p, void *arg), enum conf_fence fence)
+{
+    static const struct {
+        size_t n;
+        unsigned parts;
+    } sizes[] = {{NATIVE_MIN - 1, 0}, {NATIVE_MIN, 1}, {5000, 2}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        size_t n = sizes[i].n;
+        run(body, &n, fence, ROUNDS * sizes[i].parts, ROUNDS * sizes[i].parts);
+    }
+}
+
+static void test_fence_markers(void **state)
+{
+    (void)state;
+    all_sizes(by_fence, CONF_FENCE_MARKERS);
+}
+
+static void test_fence_counts(void **state)
+{
+    (void)state;
+    all_sizes(by_fence, CONF_FENCE_COUNTS);
+}
+
+static void test_pscw(void **state)
+{
+    (void)state;
+    all_sizes(by_pscw, CONF_FENCE_AUTO);
+}
+
+static void test_lock(void **state)
+{
+    (void)state;
+    all_sizes(by_lock, CONF_FENCE_AUTO);
+}
+
+static void test_lock_all(void **state)
+{
+    (void)state;
+    all_sizes(by_lock_all, CONF_FENCE_AUTO);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fence_markers), cmocka_unit_test(test_fence_counts), cmocka_unit_test(test_pscw),
+        cmocka_unit_test(test_lock),          cmocka_unit_test(test_lock_all),
+    };
+    RUN_TESTS("native", tests);
+}
