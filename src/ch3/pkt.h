@@ -3,7 +3,7 @@
  *
  * Fixed-width little-endian fields, sizes and offsets asserted, one version. A
  * packet is a header, for PKT_OPS followed by operation records, each record by
- * its target segments and its data; records are 8-byte aligned. A packet never
+ * its target bytes and its data; records are 8-byte aligned. A packet never
  * exceeds PKT_MAX bytes. Nothing in a packet is trusted before header_fault
  * (dispatch.c) and the handler's own checks have passed it.
  *
@@ -20,7 +20,7 @@
 
 #include "ch3/channel.h"
 
-#define PKT_VERSION 1
+#define PKT_VERSION 2
 #define PKT_MAX CH3_PACKET_MAX
 
 enum pkt_type {
@@ -91,26 +91,60 @@ enum pkt_op_kind {
     PKT_OP_ACC,
     PKT_OP_GET_ACC, /* with op MPI_NO_OP no data travels */
     PKT_OP_CAS,     /* data: compare value, then new value */
+    PKT_OP_TYPE,    /* no operation: data is a datatype (struct pkt_run) that later records name */
     PKT_OP_KIND_LAST
+};
+
+/* How a record names its target bytes. */
+enum pkt_form {
+    PKT_FORM_SEGS = 0, /* nseg struct pkt_seg */
+    PKT_FORM_TYPED,    /* one struct pkt_typed; nseg is the number of a datatype sent before */
+    PKT_FORM_LAST
 };
 
 struct pkt_op {
     uint8_t kind;    /* enum pkt_op_kind */
     uint8_t op;      /* enum acc_op */
     uint8_t type;    /* enum acc_type of the elements */
-    uint8_t pad;
-    uint32_t nseg;   /* target segments that follow */
-    uint32_t request; /* origin's request for replies, by kind */
-    uint32_t data_len; /* bytes of data behind the segments, before padding to 8 */
-    uint64_t offset; /* position in the request's packed result, by kind */
+    uint8_t form;    /* enum pkt_form */
+    uint32_t nseg;   /* target segments that follow, by form */
+    uint32_t request; /* origin's request for replies, by kind; PKT_OP_TYPE: the number */
+    uint32_t data_len; /* bytes of data behind the target's, before padding to 8 */
+    uint64_t offset; /* position in the operation's packed data; PKT_OP_TYPE: extent, signed */
 };
 static_assert(sizeof(struct pkt_op) == 24, "wire size");
+static_assert(offsetof(struct pkt_op, form) == 3, "wire offset");
 
 struct pkt_seg {
     int64_t disp; /* bytes from the window base; the address itself in a dynamic window */
     uint64_t len; /* bytes */
 };
 static_assert(sizeof(struct pkt_seg) == 16, "wire size");
+
+/* From position offset on, len bytes of count instances of a datatype at disp. */
+struct pkt_typed {
+    int64_t disp; /* as in struct pkt_seg, of displacement 0 in the datatype */
+    uint64_t count;
+    uint64_t len;
+};
+static_assert(sizeof(struct pkt_typed) == 24, "wire size");
+
+/* n pieces of len bytes, stride apart, the first at disp. */
+struct pkt_run {
+    int64_t disp;
+    uint64_t len;
+    int64_t stride;
+    uint64_t n;
+};
+static_assert(sizeof(struct pkt_run) == 32, "wire size");
+
+/* What a target keeps of an origin's datatypes in a window: the last so many that came, and
+ * of them the last with so many runs together. A definition fits into a packet with a record. */
+enum { PKT_TYPES = 32, PKT_TYPES_RUNS = 2048, PKT_TYPE_RUNS = 480 };
+static_assert(sizeof(struct pkt_hdr) + 2 * sizeof(struct pkt_op) + PKT_TYPE_RUNS * sizeof(struct pkt_run) +
+                      sizeof(struct pkt_typed) + 64 <= PKT_MAX, "a definition and a record");
+/* In a dynamic window, whose memory may have gaps, a record of this form names at most: */
+enum { PKT_TYPED_DYNAMIC = 64 * 1024 };
 
 /* PKT_COUNTS: so many bytes of this fence phase go to that rank. */
 struct pkt_count {

@@ -56,6 +56,10 @@ enum dtype_view { DTYPE_BYTES, DTYPE_ELEMENTS };
 void dtype_cursor_init(struct dtype_cursor *cur, const struct dtype *type, size_t count,
                        enum dtype_view view);
 
+/* From its start on, over pos bytes, in a time that depends only on the number of runs.
+ * DTYPE_BYTES only; pos is less than what it walks over. */
+void dtype_cursor_seek(struct dtype_cursor *cur, size_t pos);
+
 /* Next piece of at most max bytes: its displacement from the buffer address in
  * *disp, its length returned; 0 at the end. With DTYPE_ELEMENTS the caller passes
  * a max that is a multiple of the element's extent and gets multiples back. */

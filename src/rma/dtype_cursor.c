@@ -102,6 +102,21 @@ static void advance(struct dtype_cursor *cur, size_t bytes)
     next_pieces(cur, pieces);
 }
 
+void dtype_cursor_seek(struct dtype_cursor *cur, size_t pos)
+{
+    if (!(one_piece_each(cur) && instances_touch(cur))) {
+        const size_t instances = pos / cur->type->size;
+        cur->count -= instances;
+        cur->origin += (ptrdiff_t)instances * cur->type->extent;
+        pos %= cur->type->size;
+        for (; pos >= cur->runs[cur->run].len * cur->runs[cur->run].n; cur->run++)
+            pos -= cur->runs[cur->run].len * cur->runs[cur->run].n;
+        cur->rep = pos / cur->runs[cur->run].len;
+        pos %= cur->runs[cur->run].len;
+    }
+    cur->off = pos;
+}
+
 size_t dtype_cursor_ahead(struct dtype_cursor *cur, size_t max, struct dtype_stretch *ahead)
 {
     if (!peek(cur, ahead))

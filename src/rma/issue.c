@@ -3,10 +3,13 @@
  *
  * A short operation becomes records in the open packet; a long one a stream that
  * reads the user's buffer packet by packet, or goes without packets (native.c); a small put to a kernel-assisted
- * target goes into its ring if there is room. Locks: the engine's, taken here.
+ * target goes into its ring if there is room. Where a target datatype is in many pieces
+ * it is sent once, in front of the operation, and named from then on. Locks: the
+ * engine's, taken here.
  */
 #include "rma/issue.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -14,17 +17,58 @@
 #include "rma/open_packet.h"
 #include "rma/origin.h"
 #include "rma/target.h"
+#include "rma/type_table.h"
 #include "rma/wait.h"
 #include "rma/win.h"
 
 enum { SMALL_OP = PKT_MAX / 2 };
 
+/* Shall src name its target bytes by a datatype? Not where segments are shorter, and where they
+ * are shorter than the datatype with its definition, not the first time. The target takes no
+ * pieces that overlap (range), nor types whose elements are not their bytes. */
+static bool by_type(struct pkt_target *pt, const struct record_source *src)
+{
+    const struct dtype *type = src->ttype;
+    const size_t define = sizeof(struct pkt_typed) + type_table_size(type);
+    const size_t known = sizeof(struct pkt_typed) / sizeof(struct pkt_seg), most = define / sizeof(struct pkt_seg);
+    const size_t segments = record_segments(src, most + 1);
+    int64_t lo, hi;
+    if (segments <= known || type->nruns > PKT_TYPE_RUNS || src->target_cur.runs != type->runs ||
+        !type_table_range(type, src->count, src->base, &lo, &hi))
+        return false;
+    if (!pt->types)
+        pt->types = calloc(1, sizeof *pt->types); /* without memory: by segments */
+    return pt->types && (segments > most || type_table_find(pt->types, type) || type_table_seen(pt->types, type));
+}
+
+/* Bytes of the definition that must go in front of src's next record. */
+static size_t type_due(const struct pkt_target *pt, const struct record_source *src)
+{
+    return src->typed && !type_table_find(pt->types, src->ttype) ? type_table_size(src->ttype) : 0;
+}
+
+static void append_type(struct pkt_target *pt, struct record_source *src)
+{
+    const size_t due = type_due(pt, src);
+    src->id = due ? type_table_add(pt->types, src->ttype) : type_table_find(pt->types, src->ttype);
+    if (!due)
+        return;
+    type_table_define(pt->buf + pt->used, src->id, src->ttype);
+    pt->used += (uint32_t)due;
+    pt->count++;
+}
+
 static int append_records(struct pkt_target *pt, struct record_source *src)
 {
     while (src->left) {
-        int err = pkt_make_room(pt, record_min(src));
+        const size_t need = record_min(src) + type_due(pt, src);
+        int err = pkt_make_room(pt, need);
         if (err)
             return err;
+        if (record_min(src) + type_due(pt, src) > need) /* dropped while this thread waited */
+            continue;
+        if (src->typed)
+            append_type(pt, src);
         size_t len = record_build(src, pt->buf + pt->used, PKT_MAX - pt->used);
         pt->used += (uint32_t)len;
         pt->count++;
@@ -60,11 +104,18 @@ static int make_request_room(struct pkt_target *pt)
 
 /* A long operation: what is open leaves first, then the operation packet by
  * packet from the user's buffer. */
-static int stream_records(struct pkt_target *pt, const struct record_source *src, const struct rma_op *op)
+static int stream_records(struct pkt_target *pt, struct record_source *src, const struct rma_op *op)
 {
     int err = pkt_await_open(pt);
     while (!err && !origin_stream_room(pt))
         err = pkt_wait(pt, stream_room, "large operations to leave");
+    /* The stream overtakes what another thread has put into the open packet meanwhile, and a
+     * definition may be in there. */
+    src->typed = src->typed && !pt->count;
+    if (!err && src->typed) { /* nothing overtakes the stream: its packets may name the number to the end */
+        src->define = type_due(pt, src) != 0;
+        src->id = src->define ? type_table_add(pt->types, src->ttype) : type_table_find(pt->types, src->ttype);
+    }
     return err ? err : origin_stream(pt, src, op);
 }
 
@@ -110,6 +161,9 @@ static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const stru
     }
     struct record_source src;
     record_source_init(&src, kind, op, offset, request);
+    src.typed = by_type(pt, &src);
+    if (src.typed && src.limit > PKT_TYPED_DYNAMIC && pt->win->dynamic)
+        src.limit = PKT_TYPED_DYNAMIC;
     const size_t whole = src.left;
     const bool stream = src.data && whole > SMALL_OP;
     err = stream ? stream_records(pt, &src, op) : append_records(pt, &src);

@@ -38,6 +38,7 @@ struct pkt_target {
     struct list requests; /* struct origin_req, those of replies */
     struct list under_way; /* struct native_op */
     uint64_t fetching;    /* bytes that the target must keep for replies under way */
+    struct type_table *types; /* datatypes that it has; NULL until used */
     struct list_node touched; /* in win->touched while used in this epoch */
 };
 

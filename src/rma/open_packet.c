@@ -20,6 +20,7 @@
 #include "rma/cma.h"
 #include "rma/native.h"
 #include "rma/origin.h"
+#include "rma/type_table.h"
 #include "rma/wait.h"
 #include "rma/win.h"
 
@@ -186,6 +187,7 @@ void issue_free_target(struct rma_target *t)
     struct rma *r = t->pkt->win->rma;
     if (r->lock_due == t->pkt)
         r->lock_due = NULL;
+    type_table_free(t->pkt->types);
     free(t->pkt->buf);
     free(t->pkt);
     t->pkt = NULL;
@@ -201,6 +203,8 @@ static uint8_t lock_flag(const struct pkt_target *pt)
 static int send_to(const struct pkt_target *pt, const struct pkt_hdr *hdr)
 {
     int err = ch3_send_owned(&pt->target->peer->vc, hdr, hdr->len, &pt->win->queued);
+    if (err) /* definitions may have been in it */
+        type_table_forget(pt->types);
     return err == MRMA_ERR_PROC_FAILED ? rma_lost(pt->win, pt->target) : err;
 }
 

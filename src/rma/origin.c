@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "rma/native.h"
+#include "rma/type_table.h"
 #include "rma/wait.h"
 #include "rma/win.h"
 
@@ -174,6 +175,8 @@ void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr
     const int err = hdr->total > MRMA_AGAIN && hdr->total < MRMA_ERR_LAST ? (int)hdr->total : MRMA_ERR_INTERN;
     if (!w->packet_err)
         w->packet_err = err;
+    if (t->pkt) /* perhaps a definition was lost */
+        type_table_forget(t->pkt->types);
     struct origin_req *rq = hdr->count ? find(w, t, hdr->count) : NULL;
     if (rq)
         end_request(w->rma, rq, err);
@@ -186,9 +189,17 @@ static bool stream_next(struct ch3_stream *st, void *room, size_t cap, size_t *l
     struct origin_stream *os = LIST_ENTRY(st, struct origin_stream, stream);
     struct pkt_hdr *hdr = room;
     *hdr = os->hdr;
-    *len = sizeof *hdr + record_build(&os->src, hdr + 1, cap - sizeof *hdr);
+    *len = sizeof *hdr;
+    if (os->src.define) {
+        type_table_define((char *)room + *len, os->src.id, os->ttype);
+        *len += type_table_size(os->ttype);
+        hdr->count = 1;
+        os->src.define = false;
+    }
+    const size_t record = record_build(&os->src, (char *)room + *len, cap - *len);
+    *len += record;
     hdr->len = (uint32_t)*len;
-    hdr->count = 1;
+    hdr->count += record != 0;
     return os->src.left == 0;
 }
 

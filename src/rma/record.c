@@ -25,7 +25,10 @@ void record_source_init(struct record_source *s, enum pkt_op_kind kind, const st
         s->unit = acc_extent(s->type);
         s->left = op->tcount * op->ttype->elems * s->unit;
     }
+    s->limit = kind == PKT_OP_GET ? SIZE_MAX : REPLY_MAX / s->unit * s->unit;
     s->origin = op->oaddr;
+    s->ttype = op->ttype;
+    s->count = op->tcount;
     dtype_cursor_init(&s->target_cur, op->ttype, op->tcount, view);
     if (s->data)
         dtype_cursor_init(&s->origin_cur, op->otype, op->ocount, view);
@@ -33,18 +36,29 @@ void record_source_init(struct record_source *s, enum pkt_op_kind kind, const st
 
 size_t record_min(const struct record_source *s)
 {
-    return sizeof(struct pkt_op) + sizeof(struct pkt_seg) + (s->data ? pkt_align(s->unit) : 0);
+    const size_t where = s->typed ? sizeof(struct pkt_typed) : sizeof(struct pkt_seg);
+    return sizeof(struct pkt_op) + where + (s->data ? pkt_align(s->unit) : 0);
+}
+
+size_t record_segments(const struct record_source *s, size_t limit)
+{
+    const struct dtype_cursor *cur = &s->target_cur;
+    size_t n = 0;
+    if (cur->nruns == 1 && cur->runs->n == 1 && (ptrdiff_t)cur->runs->len == s->ttype->extent)
+        return 1 < limit ? 1 : limit;
+    for (size_t i = 0; i < cur->nruns && n < limit; i++)
+        n += cur->runs[i].n < limit ? cur->runs[i].n : limit;
+    return n && s->count >= limit / n ? limit : n * s->count;
 }
 
 /* Name target pieces in segs until the room, the answer's or the operation is
  * used up. Returns how many; *total bytes named. */
 static uint32_t gather(struct record_source *s, struct pkt_seg *segs, size_t room, size_t *total)
 {
-    const size_t limit = s->kind == PKT_OP_GET ? SIZE_MAX : REPLY_MAX / s->unit * s->unit;
     uint32_t n = 0;
     *total = 0;
-    while (s->left > *total && *total < limit && room >= sizeof(struct pkt_seg)) {
-        size_t max = limit - *total;
+    while (s->left > *total && *total < s->limit && room >= sizeof(struct pkt_seg)) {
+        size_t max = s->limit - *total;
         if (s->data && max > room - sizeof(struct pkt_seg))
             max = (room - sizeof(struct pkt_seg)) / s->unit * s->unit;
         ptrdiff_t disp = 0;
@@ -58,22 +72,39 @@ static uint32_t gather(struct record_source *s, struct pkt_seg *segs, size_t roo
     return n;
 }
 
+/* The same by the datatype: how many bytes are named. */
+static size_t name_typed(const struct record_source *s, struct pkt_typed *typed, size_t room)
+{
+    size_t total = s->left < s->limit ? s->left : s->limit;
+    if (s->data && total > room - sizeof *typed)
+        total = (room - sizeof *typed) / s->unit * s->unit;
+    *typed = (struct pkt_typed){.disp = s->base, .count = s->count, .len = total};
+    return total;
+}
+
 size_t record_build(struct record_source *s, void *room, size_t cap)
 {
     if (!s->left || cap < record_min(s))
         return 0;
     struct pkt_op *rec = room;
-    struct pkt_seg *segs = (struct pkt_seg *)(rec + 1);
-    size_t total;
-    uint32_t n = gather(s, segs, (cap & ~(size_t)PAD) - sizeof *rec, &total);
+    void *where = rec + 1;
+    size_t total, bytes = sizeof(struct pkt_typed);
+    uint32_t n = s->id;
+    cap = (cap & ~(size_t)PAD) - sizeof *rec;
+    if (s->typed) {
+        total = name_typed(s, where, cap);
+    } else {
+        n = gather(s, where, cap, &total);
+        bytes = n * sizeof(struct pkt_seg);
+    }
     *rec = (struct pkt_op){.kind = (uint8_t)s->kind, .op = (uint8_t)s->op, .type = s->type, .nseg = n,
-                           .request = s->request, .data_len = s->data ? (uint32_t)total : 0,
-                           .offset = s->pos};
+                           .form = s->typed ? PKT_FORM_TYPED : PKT_FORM_SEGS, .request = s->request,
+                           .data_len = s->data ? (uint32_t)total : 0, .offset = s->pos};
     if (s->data)
-        dtype_pack(&s->origin_cur, s->origin, segs + n, total);
+        dtype_pack(&s->origin_cur, s->origin, (char *)where + bytes, total);
     s->left -= total;
     s->pos += total;
-    return sizeof *rec + n * sizeof *segs + pkt_align(rec->data_len);
+    return sizeof *rec + bytes + pkt_align(rec->data_len);
 }
 
 size_t record_build_cas(void *room, const struct rma_op *op, int64_t offset, uint32_t request)

@@ -1,10 +1,11 @@
 /*
  * record.h - cutting one operation into records that fit into packets.
  *
- * A record names its target bytes by segments, so the target needs no datatype.
- * The builder walks the flattened target type and, where data travels, the
- * origin's, and can be asked again and again until the operation is used up:
- * into open packets for short operations, packet by packet for long ones.
+ * A record names its target bytes by segments, or as part of instances of a datatype
+ * that the target was sent before (type_table.h). The builder walks the flattened
+ * target type and, where data travels, the origin's, and can be asked again and again
+ * until the operation is used up: into open packets for short operations, packet by
+ * packet for long ones.
  */
 #ifndef MRMA_RMA_RECORD_H
 #define MRMA_RMA_RECORD_H
@@ -24,14 +25,23 @@ struct record_source {
     size_t pos;     /* bytes already named */
     uint32_t request;
     int64_t base;   /* byte displacement in the window that target pieces count from */
+    const struct dtype *ttype;
+    size_t count;   /* of ttype */
+    bool typed;     /* names target bytes by the number id of ttype */
+    bool define;    /* streams: ttype goes first */
+    uint32_t id;
+    size_t limit;   /* bytes that one record names at most */
     const void *origin;
     struct dtype_cursor target_cur, origin_cur;
 };
 
-/* What an operation moves: its records' source. offset: bytes from the window
- * base (the address in a dynamic window). */
+/* What an operation moves: its records' source, by segments until typed is set.
+ * offset: bytes from the window base (the address in a dynamic window). */
 void record_source_init(struct record_source *s, enum pkt_op_kind kind, const struct rma_op *op,
                         int64_t offset, uint32_t request);
+
+/* Segments that the whole operation takes, or limit if it takes more. */
+size_t record_segments(const struct record_source *s, size_t limit);
 
 /* Room that a record needs at least to make progress. */
 size_t record_min(const struct record_source *s);

@@ -27,6 +27,7 @@
 #include "base/err.h"
 #include "rma/fence_counts.h"
 #include "rma/lock_queue.h"
+#include "rma/type_table.h"
 #include "rma/win.h"
 
 /* What is to happen behind replies that are still queued. */
@@ -103,6 +104,7 @@ void target_free_origin(struct rma_target *t)
         drop(po, pp);
     }
     lock_queue_forget(po);
+    type_table_free(po->types);
     free(po);
     t->from = NULL;
 }

@@ -44,6 +44,7 @@ struct pkt_origin {
     struct list_node lockq_link; /* in win->lockq while waiting */
     uint32_t phase_bytes; /* named by the records that came in the present fence phase; wraps */
     uint32_t marked;      /* 1 + the fence phase whose marker came last */
+    struct type_table *types; /* datatypes that came; NULL until used */
     bool phase_broken;    /* some of them could not be read, and the origin knows */
 };
 

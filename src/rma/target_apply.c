@@ -3,9 +3,11 @@
  *
  * Everything in a record is checked before anything is touched: kind, operation
  * and type, that segments and data lie in the packet, that segments lie in the
- * window (or in attached memory), that lengths agree. A record that fails is
- * refused: the origin gets a PKT_ERROR and reports it at its next
- * synchronization; the records behind it are still applied.
+ * window (or in attached memory), that lengths agree; and of a record that names a
+ * datatype, that it is there and that all its instances lie in the window, or in
+ * attached memory at least what the record names. A record that fails is refused:
+ * the origin gets a PKT_ERROR and reports it at its next synchronization; the
+ * records behind it are still applied.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +19,19 @@
 #include "rma/region.h"
 #include "rma/strict.h"
 #include "rma/target.h"
+#include "rma/type_table.h"
 #include "rma/win.h"
 
 struct record {
     const struct pkt_op *op;
     const struct pkt_seg *segs;
+    uint32_t nseg;
+    const struct pkt_typed *typed; /* in place of segments, or NULL */
+    const struct dtype *type;      /* typed: checked, as is all below */
+    struct dtype_cursor cur;       /* on its first byte */
+    char *base;                    /* address of displacement 0 */
     const char *data;
-    uint64_t total; /* bytes named by the segments */
+    uint64_t total; /* bytes named */
 };
 
 /* A get's answer on its way: reads the window as the packets leave. */
@@ -31,10 +39,19 @@ struct reply {
     struct ch3_stream stream;
     struct win *win;
     struct rma_target *to;
-    uint32_t request, nseg, seg;
+    uint32_t request, seg;
     uint64_t seg_pos, pos, left;
+    const struct dtype *type; /* a reference: of cur, if not NULL */
+    struct dtype_cursor cur;
+    char *base;
     struct pkt_seg segs[];
 };
+
+/* Of displacements in a datatype that lies there: need not be in the window itself. */
+static char *any_addr(const struct win *w, int64_t disp)
+{
+    return (char *)((w->dynamic ? 0 : (uintptr_t)w->base) + (uintptr_t)disp);
+}
 
 static char *window_addr(const struct win *w, const struct pkt_seg *seg)
 {
@@ -52,7 +69,7 @@ static int check_segments(struct win *w, struct record *rec)
 {
     const size_t unit = rec->op->type ? acc_extent(rec->op->type) : 1;
     rec->total = 0;
-    for (uint32_t i = 0; i < rec->op->nseg; i++) {
+    for (uint32_t i = 0; i < rec->nseg; i++) {
         const struct pkt_seg *seg = &rec->segs[i];
         if (!seg_inside(w, seg))
             return MRMA_ERR_RMA_RANGE;
@@ -61,6 +78,52 @@ static int check_segments(struct win *w, struct record *rec)
         rec->total += seg->len;
     }
     return MRMA_SUCCESS;
+}
+
+/* Attached memory may have gaps where the datatype has some: look at each piece. */
+static bool pieces_inside(struct win *w, const struct record *rec)
+{
+    struct dtype_cursor cur = rec->cur;
+    ptrdiff_t disp;
+    for (size_t left = rec->total, len; left; left -= len) {
+        len = dtype_cursor_next(&cur, left, &disp);
+        if (!region_covers_own(w, (uint64_t)(rec->typed->disp + disp), len))
+            return false;
+    }
+    return true;
+}
+
+static bool whole_units(const struct dtype *type, size_t unit)
+{
+    for (size_t i = 0; i < type->nruns; i++)
+        if (type->runs[i].len % unit)
+            return false;
+    return true;
+}
+
+/* Sets what walks over the record's bytes. */
+static int check_typed(struct win *w, const struct pkt_origin *po, struct record *rec)
+{
+    const size_t unit = rec->op->type ? acc_extent(rec->op->type) : 1;
+    const struct pkt_typed *typed = rec->typed;
+    const uint64_t pos = rec->op->offset;
+    int64_t lo, hi;
+    rec->type = type_table_get(po->types, rec->op->nseg);
+    if (!rec->type)
+        return MRMA_ERR_TYPE;
+    if (!type_table_range(rec->type, typed->count, typed->disp, &lo, &hi))
+        return MRMA_ERR_RMA_RANGE;
+    const size_t all = typed->count * rec->type->size;
+    if (!typed->len || pos >= all || typed->len > all - pos || pos % unit || typed->len % unit ||
+        rec->op->kind == PKT_OP_CAS || !whole_units(rec->type, unit) ||
+        (w->dynamic && typed->len > PKT_TYPED_DYNAMIC))
+        return MRMA_ERR_COUNT;
+    rec->total = typed->len;
+    rec->base = any_addr(w, typed->disp);
+    dtype_cursor_init(&rec->cur, rec->type, typed->count, DTYPE_BYTES);
+    dtype_cursor_seek(&rec->cur, pos);
+    const struct pkt_seg range = {.disp = lo, .len = (uint64_t)hi - (uint64_t)lo};
+    return seg_inside(w, &range) || (w->dynamic && pieces_inside(w, rec)) ? MRMA_SUCCESS : MRMA_ERR_RMA_RANGE;
 }
 
 /* Does the record's data length fit its kind? */
@@ -74,7 +137,7 @@ static int check_kind(const struct record *rec)
     case PKT_OP_GET:
         return op->data_len == 0 ? MRMA_SUCCESS : MRMA_ERR_COUNT;
     case PKT_OP_CAS:
-        return op->type && op->nseg == 1 && rec->total == acc_extent(op->type) &&
+        return op->type && rec->nseg == 1 && rec->total == acc_extent(op->type) &&
                        op->data_len == 2 * rec->total
                    ? MRMA_SUCCESS
                    : MRMA_ERR_COUNT;
@@ -97,24 +160,40 @@ static bool parse(const char **at, const char *end, struct record *rec)
         return false;
     const size_t left = room - sizeof *rec->op;
     if (rec->op->kind == PKT_OP_NONE || rec->op->kind >= PKT_OP_KIND_LAST || rec->op->op >= ACC_OP_LAST ||
-        rec->op->type >= ACC_TYPE_LAST || rec->op->nseg > left / sizeof *rec->segs)
+        rec->op->type >= ACC_TYPE_LAST || rec->op->form >= PKT_FORM_LAST)
         return false;
-    const size_t data_room = left - rec->op->nseg * sizeof *rec->segs;
+    const bool typed = rec->op->form == PKT_FORM_TYPED;
+    if (typed ? left < sizeof *rec->typed : rec->op->nseg > left / sizeof *rec->segs)
+        return false;
+    rec->nseg = typed ? 0 : rec->op->nseg;
+    const size_t where = typed ? sizeof *rec->typed : rec->nseg * sizeof *rec->segs, data_room = left - where;
     if (rec->op->data_len > data_room || pkt_align(rec->op->data_len) > data_room)
         return false;
     rec->segs = (const struct pkt_seg *)(rec->op + 1);
-    rec->data = (const char *)(rec->segs + rec->op->nseg);
+    rec->typed = typed ? (const struct pkt_typed *)(rec->op + 1) : NULL;
+    rec->data = (const char *)(rec->op + 1) + where;
     *at = rec->data + pkt_align(rec->op->data_len);
     return true;
 }
 
-static void apply_put(struct win *w, const struct record *rec)
+static void apply_put(struct win *w, struct record *rec)
 {
     const char *data = rec->data;
-    for (uint32_t i = 0; i < rec->op->nseg; i++) {
+    if (rec->typed)
+        dtype_unpack(&rec->cur, rec->base, data, rec->total);
+    for (uint32_t i = 0; i < rec->nseg; i++) {
         memcpy(window_addr(w, &rec->segs[i]), data, rec->segs[i].len);
         data += rec->segs[i].len;
     }
+}
+
+static size_t reply_typed(struct reply *rp, char *to, size_t space)
+{
+    const size_t len = rp->left < space ? rp->left : space;
+    dtype_pack(&rp->cur, rp->base, to, len);
+    rp->left -= len;
+    rp->pos += len;
+    return len;
 }
 
 static bool reply_next(struct ch3_stream *st, void *room, size_t cap, size_t *len)
@@ -126,7 +205,9 @@ static bool reply_next(struct ch3_stream *st, void *room, size_t cap, size_t *le
     *hdr = (struct pkt_hdr){.version = PKT_VERSION, .type = PKT_REPLY, .win = rp->to->remote_win,
                             .win_gen = rp->to->remote_gen, .rank = (uint32_t)rp->win->rank,
                             .count = rp->request, .offset = rp->pos};
-    while (space && rp->left) {
+    if (rp->type)
+        to += reply_typed(rp, to, space);
+    while (!rp->type && space && rp->left) {
         struct pkt_seg part = {.disp = rp->segs[rp->seg].disp + (int64_t)rp->seg_pos,
                                .len = rp->segs[rp->seg].len - rp->seg_pos};
         if (part.len > space)
@@ -149,31 +230,52 @@ static bool reply_next(struct ch3_stream *st, void *room, size_t cap, size_t *le
 
 static void reply_done(struct ch3_stream *st, int err)
 {
+    struct reply *rp = LIST_ENTRY(st, struct reply, stream);
     (void)err;
-    free(LIST_ENTRY(st, struct reply, stream));
+    if (rp->type)
+        dtype_unref(rp->type);
+    free(rp);
 }
 
 static int apply_get(struct win *w, struct rma_target *t, const struct record *rec)
 {
     if (!rec->total)
         return MRMA_SUCCESS;
-    struct reply *rp = malloc(sizeof *rp + rec->op->nseg * sizeof *rec->segs);
+    struct reply *rp = malloc(sizeof *rp + rec->nseg * sizeof *rec->segs);
     if (!rp)
         return MRMA_ERR_NO_MEM;
     *rp = (struct reply){.stream = {.next = reply_next, .done = reply_done, .owner = &w->queued}, .win = w, .to = t,
-                         .request = rec->op->request, .nseg = rec->op->nseg, .pos = rec->op->offset,
-                         .left = rec->total};
-    memcpy(rp->segs, rec->segs, rec->op->nseg * sizeof *rec->segs);
+                         .request = rec->op->request, .pos = rec->op->offset, .left = rec->total,
+                         .type = rec->typed ? dtype_ref(rec->type) : NULL};
+    if (rec->typed) {
+        rp->cur = rec->cur;
+        rp->base = rec->base;
+    } else {
+        memcpy(rp->segs, rec->segs, rec->nseg * sizeof *rec->segs);
+    }
     if (rp->left + sizeof(struct pkt_hdr) < PKT_MAX)
         rp->stream.wants = rp->left + sizeof(struct pkt_hdr);
     int err = ch3_send_stream(&t->peer->vc, &rp->stream);
     if (err)
-        free(rp);
+        reply_done(&rp->stream, err);
     return err;
 }
 
+/* The next piece that the record names, number i if by segments. */
+static size_t next_piece(const struct win *w, struct record *rec, uint32_t i, size_t left, char **at)
+{
+    ptrdiff_t disp = 0;
+    if (rec->typed) {
+        const size_t len = dtype_cursor_next(&rec->cur, left, &disp);
+        *at = (char *)((uintptr_t)rec->base + (uintptr_t)disp);
+        return len;
+    }
+    *at = window_addr(w, &rec->segs[i]);
+    return rec->segs[i].len;
+}
+
 /* ACC, GET_ACC and CAS: under the stripe locks, as every other accumulate. */
-static int apply_acc(struct win *w, struct rma_target *t, const struct record *rec)
+static int apply_acc(struct win *w, struct rma_target *t, struct record *rec)
 {
     const struct pkt_op *op = rec->op;
     const bool fetch = op->kind != PKT_OP_ACC;
@@ -186,9 +288,10 @@ static int apply_acc(struct win *w, struct rma_target *t, const struct record *r
     int err = acc_lock_mode(w, w->ctl);
     if (err)
         return err;
-    for (uint32_t i = 0; i < op->nseg; i++) {
-        char *at = window_addr(w, &rec->segs[i]);
-        const size_t len = rec->segs[i].len;
+    uint32_t i = 0;
+    for (size_t left = rec->total, len; left; left -= len) {
+        char *at;
+        len = next_piece(w, rec, i++, left, &at);
         if (op->kind == PKT_OP_CAS)
             direct_cas(w->rma->env->stripes, (uint64_t)(uintptr_t)at, at, data, data + len, old, len);
         else
@@ -215,21 +318,34 @@ static void refuse_record(struct win *w, struct rma_target *t, const struct reco
     (void)target_send_simple(w, t, PKT_ERROR, 0, is_fetch(rec) ? rec->op->request : 0, (uint32_t)err, 0);
 }
 
-static int apply_record(struct win *w, struct rma_target *t, struct record *rec, unsigned epoch)
+/* A datatype for the records behind it. */
+static int keep_type(struct pkt_origin *po, const struct record *rec)
 {
-    int err = check_segments(w, rec);
+    if (!po->types)
+        po->types = calloc(1, sizeof *po->types);
+    return po->types ? type_table_got(po->types, rec->op, rec->data) : MRMA_ERR_NO_MEM;
+}
+
+static int apply_operation(struct win *w, struct rma_target *t, struct record *rec, unsigned epoch)
+{
+    int err = rec->typed ? check_typed(w, t->from, rec) : check_segments(w, rec);
     if (!err)
         err = check_kind(rec);
     if (unlikely(w->strict) && !err)
         err = strict_arrival(w, rec->op->kind, rec->op->op, epoch);
-    if (!err) {
-        if (rec->op->kind == PKT_OP_PUT)
-            apply_put(w, rec);
-        else if (rec->op->kind == PKT_OP_GET)
-            err = apply_get(w, t, rec);
-        else
-            err = apply_acc(w, t, rec);
-    }
+    if (err)
+        return err;
+    if (rec->op->kind == PKT_OP_GET)
+        return apply_get(w, t, rec);
+    if (rec->op->kind != PKT_OP_PUT)
+        return apply_acc(w, t, rec);
+    apply_put(w, rec);
+    return MRMA_SUCCESS;
+}
+
+static int apply_record(struct win *w, struct rma_target *t, struct record *rec, unsigned epoch)
+{
+    int err = rec->op->kind == PKT_OP_TYPE ? keep_type(t->from, rec) : apply_operation(w, t, rec, epoch);
     if (err)
         refuse_record(w, t, rec, err);
     return err;
@@ -237,8 +353,8 @@ static int apply_record(struct win *w, struct rma_target *t, struct record *rec,
 
 static uint64_t named_bytes(const struct record *rec)
 {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < rec->op->nseg; i++)
+    uint64_t sum = rec->typed ? rec->typed->len : 0;
+    for (uint32_t i = 0; i < rec->nseg; i++)
         sum += rec->segs[i].len;
     return sum;
 }

@@ -86,6 +86,43 @@ static void framed(struct script *s, unsigned at)
     hdr->len = s->len;
 }
 
+/* Of a datatype: how holds the number of runs. */
+static void definition(struct script *s, struct pkt_op *op, unsigned how)
+{
+    struct pkt_run runs[4];
+    const unsigned n = how & 3;
+    op->offset = (uint64_t)(int16_t)take(s, 2);
+    for (unsigned i = 0; i < n; i++) {
+        runs[i].disp = (int16_t)take(s, 2);
+        runs[i].len = (uint64_t)(int16_t)take(s, 2);
+        runs[i].stride = (int16_t)take(s, 2);
+        runs[i].n = take(s, 1);
+    }
+    if (!(how & 4))
+        op->data_len = (uint32_t)(n * sizeof *runs);
+    append(s, op, sizeof *op);
+    append(s, runs, n * sizeof *runs);
+}
+
+static void typed_record(struct script *s, struct pkt_op *op, unsigned how, bool dynamic)
+{
+    struct pkt_typed where;
+    op->form = PKT_FORM_TYPED;
+    op->nseg = (uint32_t)take(s, 1);
+    op->offset = take(s, 2);
+    where.disp = (int16_t)take(s, 2);
+    where.count = take(s, 1);
+    where.len = take(s, 2);
+    if (dynamic)
+        where.disp += (int64_t)(uintptr_t)s->engine->regions;
+    const size_t room = op->kind == PKT_OP_GET || op->op == ACC_NO_OP ? 0 : where.len;
+    if (!(how & 4))
+        op->data_len = (uint32_t)room;
+    append(s, op, sizeof *op);
+    append(s, &where, sizeof where);
+    fill(s, pkt_align(room));
+}
+
 static void record(struct script *s, bool dynamic)
 {
     struct pkt_op op = {.kind = (uint8_t)take(s, 1), .op = (uint8_t)take(s, 1), .type = (uint8_t)take(s, 1)};
@@ -95,6 +132,15 @@ static void record(struct script *s, bool dynamic)
     op.nseg = how & 3;
     op.request = (uint32_t)take(s, 1);
     const uint32_t given = how & 4 ? (uint32_t)take(s, 2) : 0;
+    if (how & 8 || op.kind == PKT_OP_TYPE) {
+        op.nseg = 0;
+        op.data_len = given;
+        if (how & 8)
+            typed_record(s, &op, how, dynamic);
+        else
+            definition(s, &op, how);
+        return;
+    }
     for (unsigned i = 0; i < op.nseg; i++) {
         segs[i].disp = (int16_t)take(s, 2);
         segs[i].len = take(s, 2);

@@ -13,7 +13,7 @@
 #include "script.h"
 
 struct seed {
-    uint8_t bytes[512];
+    uint8_t bytes[2048];
     size_t len;
 };
 
@@ -79,6 +79,35 @@ static void record(struct seed *s, unsigned kind, unsigned op, unsigned type, un
     }
 }
 
+/* Number id: n blocks of len bytes, stride apart. */
+static void definition(struct seed *s, unsigned id, unsigned len, unsigned stride, unsigned n)
+{
+    put(s, PKT_OP_TYPE, 1);
+    put(s, 0, 2);
+    put(s, 1, 1);
+    put(s, id, 1);
+    put(s, stride * n, 2);
+    put(s, 0, 2);
+    put(s, len, 2);
+    put(s, stride, 2);
+    put(s, n, 1);
+}
+
+static void typed(struct seed *s, unsigned kind, unsigned op, unsigned type, unsigned id, unsigned pos,
+                  unsigned count, unsigned len)
+{
+    put(s, kind, 1);
+    put(s, op, 1);
+    put(s, type, 1);
+    put(s, 8, 1);
+    put(s, 1, 1);
+    put(s, id, 1);
+    put(s, pos, 2);
+    put(s, 0, 2);
+    put(s, count, 1);
+    put(s, len, 2);
+}
+
 /* One record of every kind: 8 + 16 + 8 + 8 + 8 bytes are named. */
 enum { ALL_KINDS = 5, NAMED = 48 };
 
@@ -124,6 +153,34 @@ static void plain(unsigned win)
         all_kinds(&s);
         save(&s, "ops", epoch, win);
     }
+}
+
+/* Datatypes: every kind that may name one, before and after it is replaced, and one unknown. */
+static void types(unsigned win)
+{
+    struct seed s = begin(0);
+    if (win)
+        call(&s, FUZZ_CALL_ATTACH, 0, 0, 0);
+    ops(&s, win, PKT_EPOCH_NOCHECK, PKT_F_FLUSH, 0, 0, 6);
+    definition(&s, 1, 8, 16, 4);
+    typed(&s, PKT_OP_PUT, 0, 0, 1, 0, 2, 64);
+    typed(&s, PKT_OP_GET, 0, 0, 1, 12, 2, 40);
+    typed(&s, PKT_OP_ACC, ACC_SUM, ACC_I64, 1, 8, 1, 24);
+    typed(&s, PKT_OP_GET_ACC, ACC_NO_OP, ACC_F64, 1, 0, 1, 32);
+    typed(&s, PKT_OP_PUT, 0, 0, 2, 0, 1, 8);
+    save(&s, "types", 0, win);
+    put(&s, FUZZ_STALL, 1); /* a reply that outlives the type that it walks over */
+    ops(&s, win, PKT_EPOCH_NOCHECK, 0, 0, 0, 1);
+    typed(&s, PKT_OP_GET, 0, 0, 1, 0, 2, 64);
+    for (unsigned id = 2; id < 2 + PKT_TYPES; id++) {
+        ops(&s, win, PKT_EPOCH_NOCHECK, 0, 0, 0, 1);
+        definition(&s, id, 4, 8, 3);
+    }
+    put(&s, FUZZ_STALL, 1);
+    ops(&s, win, PKT_EPOCH_NOCHECK, 0, 0, 0, 2);
+    typed(&s, PKT_OP_GET, 0, 0, 1, 0, 1, 8);
+    typed(&s, PKT_OP_GET, 0, 0, PKT_TYPES, 0, 1, 8);
+    save(&s, "types", 1, win);
 }
 
 static void locks(unsigned win)
@@ -275,6 +332,7 @@ int main(int argc, char **argv)
     directory = argv[1];
     for (unsigned win = 0; win <= 2; win += 2) {
         plain(win);
+        types(win);
         locks(win);
         fence(win);
         fence_counts(win);

@@ -19,8 +19,11 @@ enum fuzz_step {
     FUZZ_RAW,     /* at, len (2), bytes */
     FUZZ_FRAMED,  /* at, type, epoch, flags, seq (1), count (1), total (4), offset (8), len (2), body */
     FUZZ_RECORDS, /* at, epoch, flags, seq (1), total (4), offset (1), n (1), then n records:
-                     kind, op, type, nseg (low 2 bits; bit 2: data_len is given), request (1),
-                     data_len (2, where given), nseg times disp (2, signed), len (2) */
+                     kind, op, type, nseg (low 2 bits; bit 2: data_len is given; bit 3: typed),
+                     request (1), data_len (2, where given), nseg times disp (2, signed), len (2);
+                     typed: number (1), position (2), disp (2, signed), count (1), len (2);
+                     of PKT_OP_TYPE: extent (2, signed), nseg times disp, len, stride (2 each,
+                     signed), n (1) */
     FUZZ_CALL,    /* call, rank, a (1), b (2) */
     FUZZ_STALL,   /* the channel has no more room, or has room again */
     FUZZ_STEPS

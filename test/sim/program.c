@@ -87,6 +87,10 @@ static void free_memory(struct prog *p)
                 free(p->wins[w].memory[i]);
         }
     free(p->use);
+    for (int i = 0; i < p->nproc; i++)
+        for (int k = 0; k < PROG_TYPES; k++)
+            if (p->known[i][k].type)
+                dtype_unref(p->known[i][k].type);
     free(p->ops);
     free(p);
 }

@@ -69,6 +69,13 @@ struct prog_window {
     struct win *win[PROG_PROCS];
 };
 
+/* A target type that a process uses again, so that it is one that the target has. */
+enum { PROG_TYPES = 16 };
+struct prog_known {
+    size_t n, step;
+    struct dtype *type;
+};
+
 struct prog {
     struct prog_world *world;
     struct prog_opts opts;
@@ -81,6 +88,7 @@ struct prog {
     struct prog_group group;
     struct prog_op *ops;
     size_t nops;
+    struct prog_known known[PROG_PROCS][PROG_TYPES];
     bool broken[PROG_PROCS];   /* a call has failed there: no more of them */
 };
 

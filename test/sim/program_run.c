@@ -47,6 +47,18 @@ static struct dtype *strided(size_t n, size_t step)
     return type;
 }
 
+static struct dtype *known(struct prog *p, int rank, size_t n, size_t step)
+{
+    struct prog_known *k = &p->known[rank][(n * 5 + step) % PROG_TYPES];
+    if (!k->type || k->n != n || k->step != step) {
+        if (k->type)
+            dtype_unref(k->type);
+        *k = (struct prog_known){.n = n, .step = step, .type = strided(n, step)};
+    }
+    dtype_ref(k->type);
+    return k->type;
+}
+
 static bool wait_request(struct prog_actor *a, struct prog_op *o)
 {
     while (!rma_req_done(&o->req)) {
@@ -65,9 +77,9 @@ static struct rma_op describe(const struct prog *p, const struct prog_op *o)
                            .tcount = o->tcount, .ttype = o->ttype};
 }
 
-static void make_buffers(struct prog_op *o)
+static void make_buffers(struct prog *p, struct prog_op *o)
 {
-    o->ttype = strided(o->n / o->tcount, o->step);
+    o->ttype = known(p, o->origin, o->n / o->tcount, o->step);
     o->otype = strided(o->n, o->origin_step);
     o->origin_buf = malloc((o->n * o->origin_step + 1) * 8);
     o->result = malloc((o->n * o->origin_step + 1) * 8);
@@ -97,7 +109,7 @@ static bool issue(struct prog_actor *a, struct prog_op *o)
 {
     struct prog *p = prog_of(a);
     struct win *w = p->wins[o->win].win[a->rank];
-    make_buffers(o);
+    make_buffers(p, o);
     struct rma_op op = describe(p, o);
     if (o->pause)
         a->world->pause(a, o->pause);
