@@ -34,6 +34,7 @@ struct proc_record {
     struct nmofi_name name; /* its network endpoint, where net is not NET_NONE */
 };
 static_assert(sizeof(struct proc_record) <= sizeof(struct rma_proc_record), "record size");
+static_assert(offsetof(struct proc_record, uid) == offsetof(struct rma_proc_record, uid), "same place");
 
 enum proc_net { NET_NONE, NET_OPEN, NET_LOOPBACK }; /* loopback: reachable on its machine only */
 

@@ -73,7 +73,7 @@ static int init_net(struct engine *e, struct engine_peer *p, const struct proc_r
     return MRMA_SUCCESS;
 }
 
-/* Under maps_lock, and under the engine's lock for a network peer. */
+/* Under maps_lock, and under the engine's lock. */
 static int new_peer(struct engine *e, struct map *map, const struct proc_record *rec, struct engine_peer **out)
 {
     struct engine_peer *p = calloc(1, sizeof *p);
@@ -139,13 +139,9 @@ static int env_peer_get(void *ctx, const struct rma_proc_record *record, bool no
     struct engine_peer *p = NULL;
     if (!rec.light && engine_same_node(e, rec.node)) /* it must notify with a fence; nobody does before the window is agreed upon */
         atomic_store_explicit(&e->own->event.light, 0, memory_order_seq_cst);
-    if (net)
-        rma_enter(&e->rma); /* the netmod's */
     pthread_mutex_lock(&e->maps_lock);
     int err = peer_locked(e, &rec, node, net, &p);
     pthread_mutex_unlock(&e->maps_lock);
-    if (net)
-        rma_leave(&e->rma);
     if (!err)
         *out = &p->peer;
     return err;
@@ -186,11 +182,9 @@ static int env_peer_connect(void *ctx, struct rma_peer *peer)
     struct engine_peer *p = (struct engine_peer *)peer;
     if (peer->net)
         return MRMA_SUCCESS;
-    rma_enter(&e->rma);
     pthread_mutex_lock(&e->maps_lock);
     int err = p->ring ? MRMA_SUCCESS : connect_locked(e, p);
     pthread_mutex_unlock(&e->maps_lock);
-    rma_leave(&e->rma);
     return err;
 }
 

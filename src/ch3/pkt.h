@@ -67,7 +67,7 @@ struct pkt_hdr {
     uint32_t win_gen; /* and its generation: a window freed and its index reused is noticed */
     uint32_t rank;   /* the sender's rank in the window */
     uint32_t seq;    /* epoch, acknowledgement, barrier or fence number by type; PKT_ERROR:
-                        PKT_ERROR_ALL or 0 */
+                        PKT_ERROR_ALL, PKT_ERROR_LOST or 0 */
     uint32_t count;  /* PKT_OPS: records in this packet; PKT_REPLY: the request; PKT_ERROR: the request;
                         PKT_COUNTS: pairs in this packet */
     uint32_t total;  /* PKT_OPS with PKT_F_FENCE: bytes named in the phase, modulo 2^32;
@@ -83,6 +83,8 @@ static_assert(offsetof(struct pkt_hdr, offset) == 32, "wire offset");
 /* seq of a PKT_ERROR: the packet could not be read to its end, so which requests were in
  * it is not known. All that the origin awaits from this target in this window fail. */
 enum { PKT_ERROR_ALL = 1 };
+/* seq of a PKT_ERROR: no operation was refused, but the process of rank count is lost. */
+enum { PKT_ERROR_LOST = 2 };
 
 enum pkt_op_kind {
     PKT_OP_NONE = 0,

@@ -21,7 +21,8 @@
 #define RMA_PROC_RECORD_BYTES 384
 
 struct rma_proc_record {
-    uint64_t word[RMA_PROC_RECORD_BYTES / 8];
+    uint64_t uid; /* the peer's; all else is the implementation's */
+    uint64_t word[RMA_PROC_RECORD_BYTES / 8 - 1];
 };
 
 struct rma_mem_loc {
@@ -75,13 +76,18 @@ struct rma_env {
     int (*segment_commit)(void *ctx, void *handle, size_t offset, size_t len);
 
     /* This process's record, and the peer behind one (found or connected). node:
-     * is it to be treated as on this node (real node and configuration agree)? */
+     * is it to be treated as on this node (real node and configuration agree)?
+     * With the engine's lock, as peer_connect and peer_put: peers of other nodes are
+     * looked up when they are first used. The peer is its vc's owner. */
     const struct rma_proc_record *record;
     int (*peer_get)(void *ctx, const struct rma_proc_record *record, bool node, struct rma_peer **out);
     /* Make sure that packets can be sent to it. */
     int (*peer_connect)(void *ctx, struct rma_peer *peer);
     void (*peer_put)(void *ctx, struct rma_peer *peer);
     bool (*record_same_node)(void *ctx, const struct rma_proc_record *record);
+    /* At most so many processes of a window are on this node; more may turn out to
+     * be, and then creation takes a step more. 0: no idea. */
+    int node_procs_bound;
     /* Processors that the processes of these records may use together. */
     unsigned (*record_cpus)(void *ctx, const struct rma_proc_record *records, size_t stride, int n);
     bool (*peer_alive)(void *ctx, struct rma_peer *peer);

@@ -77,9 +77,14 @@ static uint32_t distance(const struct win *w, uint32_t rank)
     return (rank + n - (uint32_t)w->rank) % n;
 }
 
+static int round_rank(const struct win *w, unsigned k)
+{
+    return (int)(((uint32_t)w->rank + (UINT32_C(1) << k)) % (uint32_t)w->nproc);
+}
+
 static struct rma_target *round_target(const struct win *w, unsigned k)
 {
-    return win_peek(w, (int)(((uint32_t)w->rank + (UINT32_C(1) << k)) % (uint32_t)w->nproc));
+    return win_peek(w, round_rank(w, k));
 }
 
 static uint32_t round_origin(const struct win *w, unsigned k)
@@ -143,12 +148,17 @@ void fence_counts_free(struct win *w)
 
 int fence_counts_connect(struct win *w)
 {
-    struct rma_env *env = w->rma->env;
     struct fence_counts *c = w->counts;
+    struct rma_target *t;
     int err = MRMA_SUCCESS;
-    for (unsigned k = 0; !err && !c->connected && k < c->nrounds; k++)
-        err = env->peer_connect(env->ctx, round_target(w, k)->peer);
+    rma_enter(w->rma);
+    for (unsigned k = 0; !err && !c->connected && k < c->nrounds; k++) {
+        err = win_target_locked(w, round_rank(w, k), &t);
+        if (!err) /* direct ones are not connected otherwise */
+            err = w->rma->env->peer_connect(w->rma->env->ctx, t->peer);
+    }
     c->connected = c->connected || !err;
+    rma_leave(w->rma);
     return err;
 }
 

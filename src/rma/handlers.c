@@ -12,18 +12,30 @@
 #include "base/err.h"
 #include "rma/fence_counts.h"
 #include "rma/issue.h"
+#include "rma/last_barrier.h"
 #include "rma/origin.h"
 #include "rma/target.h"
-#include "rma/win.h"
+#include "rma/win_create.h"
+
+/* A word that nobody awaits may still be under way when its window ends, for only the
+ * processes that meet in the last barrier know that they have all of each other's. */
+static bool comes_late(const struct rma *r, const struct pkt_hdr *hdr)
+{
+    if (hdr->win >= r->nwins || !hdr->win_gen || hdr->win_gen > r->win_gens[hdr->win])
+        return false;
+    return hdr->type == PKT_POST || hdr->type == PKT_OPEN || hdr->type == PKT_ERROR;
+}
 
 /* The window a packet is for and its sender in it, or NULL. */
 static struct win *find(struct rma *r, struct ch3_vc *from, const struct pkt_hdr *hdr, struct rma_target **t)
 {
     struct win *w = hdr->win < r->nwins && r->win_gens[hdr->win] == hdr->win_gen ? r->wins[hdr->win] : NULL;
     if (w && hdr->rank < (uint32_t)w->nproc) {
-        *t = win_peek(w, (int)hdr->rank);
-        if ((*t)->peer && &(*t)->peer->vc == from)
+        if (win_target_from(w, (int)hdr->rank, from, t))
             return w;
+    } else if (!w && comes_late(r, hdr)) {
+        r->stats.late++;
+        return NULL;
     }
     r->stats.refused++;
     log_msg(r->log, LOG_LEVEL_ERROR, "packet of type %d refused: no window %u.%u with rank %u at its sender",
@@ -89,12 +101,8 @@ static void on_sync(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
 {
     struct rma_target *t;
     struct win *w = find(ctx, from, hdr, &t);
-    if (w && hdr->seq != w->sync_seq)
+    if (w && !last_barrier_got(t, hdr->seq, hdr->total))
         refuse(w, t, "barrier packet", hdr->seq);
-    else if (w) {
-        t->synced = hdr->seq + 1;
-        w->sync_arrived[hdr->seq & 1]++;
-    }
 }
 
 static void on_counts(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)

@@ -100,10 +100,10 @@ static bool no_marker(const struct win *w, const struct rma_target *t)
     return !t->direct && t->rank != w->rank && (!t->from || t->from->marked != w->phase + 1);
 }
 
-/* In the window's last barrier. */
+/* In the window's last barrier, where each waits for a few. */
 static bool no_sync(const struct win *w, const struct rma_target *t)
 {
-    return !t->direct && t->rank != w->rank && t->synced != w->sync_seq + 1;
+    return t->in && !seq_reached(atomic_load_explicit(&t->in->last, memory_order_relaxed), w->last_seq);
 }
 
 /* Who has entered the barrier of the direct group says so where all can see it. */
@@ -129,7 +129,7 @@ static void say_direct_lock(struct win *w, const struct rma_target *t)
         (lockword_next(word) - lockword_wserv(word)) & (uint32_t)LOCKWORD_MASK);
     for (int i = 0; i < w->ndirect; i++) {
         const ptrdiff_t index = (const struct win_pair *)(const void *)win_peek(w, w->direct[i])->in - w->ctl->pairs;
-        const uint32_t state = atomic_load_explicit(&t->ctl->pairs[index].slot.lock, memory_order_relaxed);
+        const uint32_t state = atomic_load_explicit(&t->ctl->pairs[index].slot.signals.lock, memory_order_relaxed);
         if ((state & 3) != HANG_LOCK_NONE)
             add_holder(&l, w->direct[i], state);
     }
@@ -202,15 +202,15 @@ static void say_details(struct win *w, const struct rma_wait *wait)
 {
     const bool fence = wait->phase == RMA_WAIT_FENCE, sync = wait->phase == RMA_WAIT_SYNC;
     if (epoch_now(&w->epoch) == EPOCH_PSCW)
-        say_ranks(w, "no MPI_Win_post of rank", w->group, w->ngroup, no_post);
+        say_ranks(w, "no MPI_Win_post of rank", w->group.ranks, w->group.n, no_post);
     if (w->epoch.exposed)
-        say_ranks(w, "no MPI_Win_complete of rank", w->post_group, w->npost, no_complete);
+        say_ranks(w, "no MPI_Win_complete of rank", w->post_group.ranks, w->post_group.n, no_complete);
     if (fence && w->counts)
         say_counts(w);
     else if (fence)
         say_ranks(w, "no fence marker of rank", NULL, w->nproc, no_marker);
-    if (sync)
-        say_ranks(w, "not in MPI_Win_free: rank", NULL, w->nproc, no_sync);
+    if (sync && wait->rank >= 0)
+        say_ranks(w, "not in MPI_Win_free, or held up there: rank", &wait->rank, 1, no_sync);
     if (wait->phase == RMA_WAIT_BARRIER)
         say_ranks(w, "not in the barrier: rank", NULL, w->nproc, not_entered);
     for (int i = 0; i < w->nproc; i++) {

@@ -61,8 +61,9 @@ int issue_lock_end(struct win *w, struct rma_target *t);   /* may wait */
 int issue_unlock_all(struct win *w); /* may wait */
 /* t NULL: all targets. local: only until buffers may be reused. May wait. */
 int issue_flush(struct win *w, struct rma_target *t, bool local);
-/* The window barrier for packet peers (MPI_Win_free). May wait. */
-int issue_barrier(struct win *w);
+
+/* MPI_Win_free: take in what targets have refused of operations that nobody has waited for. May wait. */
+int issue_confirm(struct win *w);
 
 /* Has everything that the window had to send left the send queues? Who returns
  * to its caller earlier may not come back to push it. */

@@ -1,6 +1,6 @@
 /*
  * issue_active.c - what ends active target epochs, by packets: the fence marker,
- * complete, post, and the window's last barrier (origin's side).
+ * complete and post (origin's side).
  *
  * A marker or a complete rides on the last packet of the epoch; targets that got
  * no operation get a bare one. Small puts that wait in open packets of direct
@@ -41,7 +41,9 @@ static int send_markers(struct win *w)
 {
     int err = MRMA_SUCCESS;
     for (int i = 0; !err && w->npackets && i < w->nproc; i++) {
-        struct rma_target *t = win_peek(w, i);
+        struct rma_target *t;
+        if ((err = win_target_locked(w, i, &t)) != MRMA_SUCCESS)
+            break;
         if (t->direct)
             continue;
         struct pkt_target *pt = pkt_target_get(w, t);
@@ -111,8 +113,8 @@ int issue_complete(struct win *w)
     const int settled = native_settle(w, NULL, false);
     rma_enter(r);
     int err = send_ring_puts(w);
-    for (int i = 0; !err && w->npackets && i < w->ngroup; i++) {
-        struct rma_target *t = win_peek(w, w->group[i]);
+    for (int i = 0; !err && w->npackets && i < w->group.n; i++) {
+        struct rma_target *t = win_peek(w, w->group.ranks[i]);
         if (t->direct)
             continue;
         struct pkt_target *pt = pkt_target_get(w, t);
@@ -130,53 +132,46 @@ int issue_complete(struct win *w)
     return err ? err : reported;
 }
 
-static bool all_synced(void *arg)
+static bool all_confirmed(void *arg)
 {
-    struct win *w = arg;
-    return w->unconfirmed == 0 && w->sync_arrived[w->sync_seq & 1] == (uint32_t)w->npackets &&
-           issue_all_left(w);
+    const struct win *w = arg;
+    return w->unconfirmed == 0;
 }
 
 /* Operations whose epoch ended without an acknowledgement (fence, complete) may have been
- * refused, with the error still on its way: a flush in front of the last packet. */
-static int enter_barrier(struct win *w, struct rma_target *t)
+ * refused, with the error still on its way: a flush. */
+static int ask_confirm(struct win *w, struct rma_target *t)
 {
     struct pkt_target *pt = t->pkt;
-    int err = MRMA_SUCCESS;
-    if (pt && pt->unconfirmed) {
-        struct pkt_hdr hdr;
-        issue_header(pt, &hdr);
-        hdr.epoch = PKT_EPOCH_NOCHECK;
-        hdr.flags = PKT_F_FLUSH;
-        hdr.len = sizeof hdr;
-        hdr.offset = ++pt->acks_due;
-        w->unconfirmed++;
-        err = ch3_send_owned(&t->peer->vc, &hdr, sizeof hdr, &w->queued);
-    }
-    if (!err)
-        err = target_send_simple(w, t, PKT_SYNC, w->sync_seq, 0, 0, 0);
+    struct pkt_hdr hdr;
+    if (!pt || !pt->unconfirmed)
+        return MRMA_SUCCESS;
+    issue_header(pt, &hdr);
+    hdr.epoch = PKT_EPOCH_NOCHECK;
+    hdr.flags = PKT_F_FLUSH;
+    hdr.len = sizeof hdr;
+    hdr.offset = ++pt->acks_due;
+    w->unconfirmed++;
+    int err = ch3_send_owned(&t->peer->vc, &hdr, sizeof hdr, &w->queued);
     return err == MRMA_ERR_PROC_FAILED ? rma_lost(w, t) : err;
 }
 
-int issue_barrier(struct win *w)
+int issue_confirm(struct win *w)
 {
     struct rma *r = w->rma;
-    if (!w->npackets)
-        return MRMA_SUCCESS;
     int err = MRMA_SUCCESS;
     rma_enter(r);
     w->unconfirmed = 0;
-    for (int i = 0; !err && i < w->nproc; i++)
-        if (!win_peek(w, i)->direct)
-            err = enter_barrier(w, win_peek(w, i));
+    for (int i = 0; !err && i < w->nlocal; i++)
+        if (!w->local[i].direct)
+            err = ask_confirm(w, &w->local[i]);
+    LIST_EACH(node, &w->remote)
+        if (!err)
+            err = ask_confirm(w, LIST_ENTRY(node, struct rma_target, remote_link));
+    const bool wait = w->unconfirmed;
     rma_leave(r);
-    if (!err)
-        err = rma_wait_until(w, &(struct rma_wait){.done = all_synced, .arg = w, .locked = true,
-                                                   .what = "all processes to free the window", .rank = -1,
-                                                   .phase = RMA_WAIT_SYNC});
-    rma_enter(r);
-    w->sync_arrived[w->sync_seq & 1] = 0;
-    w->sync_seq++;
-    rma_leave(r);
+    if (!err && wait)
+        err = rma_wait_until(w, &(struct rma_wait){.done = all_confirmed, .arg = w, .locked = true,
+                                                   .what = "the last acknowledgements", .rank = -1});
     return err;
 }

@@ -103,13 +103,16 @@ static void forget_lock(struct win *w, struct rma_target *t)
 int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
 {
     struct rma *r = w->rma;
-    struct rma_target *t = win_target(w, rank);
+    struct rma_target *t;
     if (w->hints.no_locks)
         return MRMA_ERR_RMA_SYNC;
+    int err = win_target(w, rank, &t);
+    if (err)
+        return err;
     RMA_TRACE(r, RMA_EV_LOCK_REQUEST, w, rank, 0);
     rma_enter(r);
     bool nested = false;
-    int err = t->lock == WIN_LOCK_NONE ? epoch_event(&w->epoch, EPOCH_EV_LOCK) : MRMA_ERR_RMA_SYNC;
+    err = t->lock == WIN_LOCK_NONE ? epoch_event(&w->epoch, EPOCH_EV_LOCK) : MRMA_ERR_RMA_SYNC;
     if (!err) {
         nested = r->lock_due != NULL;
         if (w->nlocks++ == 0)
@@ -139,7 +142,7 @@ int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
 int rma_unlock(struct win *w, int rank)
 {
     struct rma *r = w->rma;
-    struct rma_target *t = win_target(w, rank);
+    struct rma_target *t = win_peek(w, rank);
     if (epoch_now(&w->epoch) != EPOCH_LOCK || t->lock == WIN_LOCK_NONE)
         return MRMA_ERR_RMA_SYNC;
     int err = MRMA_SUCCESS, broken = MRMA_SUCCESS;

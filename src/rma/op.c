@@ -170,14 +170,15 @@ static inline bool plain(const struct rma_target *t, const struct rma_op *op, si
 
 int rma_put(struct win *w, const struct rma_op *op)
 {
-    struct rma_target *t = win_target(w, op->target);
-    if (unlikely(!t))
-        return MRMA_ERR_NO_MEM;
+    struct rma_target *t;
+    int err = win_target(w, op->target, &t);
+    if (unlikely(err))
+        return err;
     char *at;
     size_t len;
     if (!target_ready(w, t) && stage_put(w, t, op))
         return MRMA_SUCCESS;
-    int err = likely(target_ready(w, t) && !op->req) ? MRMA_SUCCESS : ready_to_put(w, t, op);
+    err = likely(target_ready(w, t) && !op->req) ? MRMA_SUCCESS : ready_to_put(w, t, op);
     if (unlikely(err))
         return err;
     if (unlikely(w->strict) && (err = check_strict(w, t, op, STRICT_PUT)) != MRMA_SUCCESS)
@@ -214,10 +215,11 @@ static __attribute__((noinline)) int get_general(struct win *w, struct rma_targe
 
 int rma_get(struct win *w, const struct rma_op *op)
 {
-    struct rma_target *t = win_target(w, op->target);
-    if (unlikely(!t))
-        return MRMA_ERR_NO_MEM;
-    int err = ready(w, t, op);
+    struct rma_target *t;
+    int err = win_target(w, op->target, &t);
+    if (unlikely(err))
+        return err;
+    err = ready(w, t, op);
     char *at;
     size_t len;
     if (unlikely(err))
@@ -280,10 +282,11 @@ static inline bool plain_acc(const struct rma_target *t, const struct rma_op *op
 
 static inline int accumulate(struct win *w, const struct rma_op *op, bool fetch)
 {
-    struct rma_target *t = win_target(w, op->target);
-    if (unlikely(!t))
-        return MRMA_ERR_NO_MEM;
-    int err = ready(w, t, op);
+    struct rma_target *t;
+    int err = win_target(w, op->target, &t);
+    if (unlikely(err))
+        return err;
+    err = ready(w, t, op);
     char *at;
     size_t len;
     if (unlikely(err))
@@ -316,10 +319,11 @@ int rma_get_accumulate(struct win *w, const struct rma_op *op)
 
 int rma_compare_and_swap(struct win *w, const struct rma_op *op)
 {
-    struct rma_target *t = win_target(w, op->target);
-    if (unlikely(!t))
-        return MRMA_ERR_NO_MEM;
-    int err = ready(w, t, op);
+    struct rma_target *t;
+    int err = win_target(w, op->target, &t);
+    if (unlikely(err))
+        return err;
+    err = ready(w, t, op);
     if (!err)
         err = check_range(w, t, op);
     if (unlikely(err))

@@ -16,6 +16,7 @@
 #include "rma/native.h"
 #include "rma/type_table.h"
 #include "rma/wait.h"
+#include "rma/lost.h"
 #include "rma/win.h"
 
 struct origin_req {
@@ -135,14 +136,21 @@ void origin_fail(struct pkt_target *pt, int err)
         end_request(pt->win->rma, LIST_ENTRY(link, struct origin_req, link), err);
 }
 
+static void fail_all(struct pkt_target *pt, int err)
+{
+    if (!pt)
+        return;
+    origin_fail(pt, err);
+    native_fail(pt, err);
+}
+
 void origin_fail_window(struct win *w, int err)
 {
-    for (int i = 0; (w->replies || w->natives) && i < w->nproc; i++) {
-        const struct rma_target *t = win_peek(w, i);
-        if (!t->pkt)
-            continue;
-        origin_fail(t->pkt, err);
-        native_fail(t->pkt, err);
+    for (int i = 0; i < w->nlocal; i++)
+        fail_all(w->local[i].pkt, err);
+    LIST_EACH(node, &w->remote)
+    {
+        fail_all(LIST_ENTRY(node, struct rma_target, remote_link)->pkt, err);
     }
 }
 
@@ -173,6 +181,10 @@ void origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr
 void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
 {
     const int err = hdr->total > MRMA_AGAIN && hdr->total < MRMA_ERR_LAST ? (int)hdr->total : MRMA_ERR_INTERN;
+    if (hdr->seq == PKT_ERROR_LOST) {
+        win_lost_got(w, hdr);
+        return;
+    }
     if (!w->packet_err)
         w->packet_err = err;
     if (t->pkt) /* perhaps a definition was lost */

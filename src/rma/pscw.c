@@ -14,6 +14,7 @@
  * my rings: MPI_Win_wait takes them in after it has seen the end of the epoch, which was
  * stored after they were published.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -26,16 +27,40 @@
 #include "rma/wait.h"
 #include "rma/win.h"
 
+static int group_set(struct win_group *g, const int *ranks, int n)
+{
+    if (n > g->room) {
+        int *more = realloc(g->ranks, (size_t)n * sizeof *more);
+        if (!more)
+            return MRMA_ERR_NO_MEM;
+        g->ranks = more;
+        g->room = n;
+    }
+    if (n)
+        memcpy(g->ranks, ranks, (size_t)n * sizeof *ranks);
+    g->n = n;
+    return MRMA_SUCCESS;
+}
+
+/* What may fail for lack of memory, before anything is changed. */
+static int take_group(struct win *w, struct win_group *g, const int *ranks, int n)
+{
+    struct rma_target *t;
+    int err = group_set(g, ranks, n);
+    for (int i = 0; !err && i < n; i++)
+        err = win_target_locked(w, ranks[i], &t);
+    return err;
+}
+
 int rma_start(struct win *w, const int *ranks, int n, int asserts)
 {
     struct rma *r = w->rma;
     rma_enter(r);
-    int err = epoch_event(&w->epoch, EPOCH_EV_START);
+    int err = epoch_allows(&w->epoch, EPOCH_EV_START) ? take_group(w, &w->group, ranks, n) : MRMA_ERR_RMA_SYNC;
     if (!err) {
+        (void)epoch_event(&w->epoch, EPOCH_EV_START);
         win_next_gen(w);
         w->start_count++;
-        w->ngroup = n;
-        memcpy(w->group, ranks, (size_t)n * sizeof(int));
         for (int i = 0; i < n; i++) {
             struct rma_target *t = win_peek(w, ranks[i]);
             t->started_in = w->start_count;
@@ -58,8 +83,8 @@ int rma_complete(struct win *w)
         strict_completed(w, NULL);
     int err = w->npackets || w->ring_puts ? issue_complete(w) : MRMA_SUCCESS;
     bool any_direct = false;
-    for (int i = 0; i < w->ngroup; i++) {
-        struct rma_target *t = win_peek(w, w->group[i]);
+    for (int i = 0; i < w->group.n; i++) {
+        struct rma_target *t = win_peek(w, w->group.ranks[i]);
         if (!t->direct)
             continue;
         if (unlikely(!stage_free(t))) {
@@ -70,7 +95,7 @@ int rma_complete(struct win *w)
         any_direct = true;
     }
     if (any_direct)
-        signal_wake(w, w->group, w->ngroup);
+        signal_wake(w, w->group.ranks, w->group.n);
     rma_enter(r);
     (void)epoch_event(&w->epoch, EPOCH_EV_COMPLETE);
     win_next_gen(w);
@@ -84,16 +109,18 @@ int rma_post(struct win *w, const int *ranks, int n, int asserts)
     struct rma *r = w->rma;
     int err = MRMA_SUCCESS;
     rma_enter(r);
-    if (w->epoch.exposed || epoch_now(&w->epoch) == EPOCH_FENCE_USED) {
+    if (w->epoch.exposed || epoch_now(&w->epoch) == EPOCH_FENCE_USED)
+        err = MRMA_ERR_RMA_SYNC;
+    else
+        err = take_group(w, &w->post_group, ranks, n);
+    if (err) {
         rma_leave(r);
-        return MRMA_ERR_RMA_SYNC;
+        return err;
     }
     w->epoch.exposed = true;
-    w->npost = n;
     w->post_noput = asserts & RMA_NOPUT;
     if (unlikely(w->strict))
         strict_post(w, asserts);
-    memcpy(w->post_group, ranks, (size_t)n * sizeof(int));
     for (int i = 0; i < n; i++) {
         struct rma_target *t = win_peek(w, ranks[i]);
         t->exposures++;
@@ -116,8 +143,8 @@ int rma_post(struct win *w, const int *ranks, int n, int asserts)
 static bool all_complete(void *arg)
 {
     struct win *w = arg;
-    for (int i = 0; i < w->npost; i++)
-        if (!stage_completed(win_peek(w, w->post_group[i])))
+    for (int i = 0; i < w->post_group.n; i++)
+        if (!stage_completed(win_peek(w, w->post_group.ranks[i])))
             return false;
     return true;
 }
@@ -126,8 +153,8 @@ static void close_exposure(struct win *w)
 {
     if (w->ring_takes && !w->post_noput)
         rma_drain(w->rma);
-    for (int i = 0; i < w->npost; i++) {
-        struct rma_target *t = win_peek(w, w->post_group[i]);
+    for (int i = 0; i < w->post_group.n; i++) {
+        struct rma_target *t = win_peek(w, w->post_group.ranks[i]);
         if (t->direct)
             stage_apply(w, t);
     }

@@ -10,7 +10,8 @@
  * MPIRMA_PATH forces one where it is possible and is an error where it is not.
  * Synchronization is direct (shared memory) exactly for targets whose path is
  * not packets; that relation is symmetric, so the direct group is the same set
- * at all its members.
+ * at all its members. Ranks on other nodes are not looked at here: remote.c.
+ * Locks: the engine's, for peers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,12 +31,12 @@ static bool is_somewhere(const struct rma_mem_loc *loc)
 }
 
 /* Same node, by the machine and by MPIRMA_RANKS_PER_NODE. */
-static bool on_my_node(const struct win *w, const struct win_record *recs, int rank)
+static bool on_my_node(const struct win *w, int rank)
 {
     struct rma_env *env = w->rma->env;
     const int k = w->rma->conf->ranks_per_node;
     return rank == w->rank ||
-           (env->record_same_node(env->ctx, &recs[rank].proc) && (!k || rank / k == w->rank / k));
+           ((!k || rank / k == w->rank / k) && env->record_same_node(env->ctx, &w->records.all[rank].proc));
 }
 
 /* The path for a peer on this node, or an error. */
@@ -45,7 +46,7 @@ static int choose(const struct win *w, const struct win_record *rec, const struc
     const struct log *log = w->rma->log;
     const enum conf_path forced = w->rma->conf->path;
     const bool mappable =
-        is_somewhere(&rec->mem) || is_somewhere(&rec->segment) || (!rec->size && !w->dynamic);
+        is_somewhere(&rec->mem) || w->flavor == WIN_ALLOCATE_SHARED || (!rec->size && !w->dynamic);
     if (forced == CONF_PATH_SHM_PACKETS || forced == CONF_PATH_NET_PACKETS)
         return PATH_PACKETS;
     if (mappable && forced != CONF_PATH_CMA && allow_cma)
@@ -64,16 +65,16 @@ static int choose(const struct win *w, const struct win_record *rec, const struc
                 strerror(peer->cma_errno));
         return -MRMA_ERR_RMA_FLAVOR;
     }
-    *refused = true;
+    *refused = allow_cma; /* else it is known already */
     return PATH_PACKETS;
 }
 
 /* The path by which direct peers reach this process. */
-static int own_path(const struct win *w, const struct win_record *recs, bool allow_cma)
+static int own_path(const struct win *w, bool allow_cma)
 {
     const struct rma_peer anyone = {.cma = true, .pid = win_peek(w, w->rank)->peer->pid};
     bool refused;
-    return choose(w, &recs[w->rank], &anyone, allow_cma, &refused);
+    return choose(w, &w->records.all[w->rank], &anyone, allow_cma, &refused);
 }
 
 static int reach_memory(struct win *w, struct rma_target *t, const struct win_record *rec)
@@ -87,7 +88,7 @@ static int reach_memory(struct win *w, struct rma_target *t, const struct win_re
         err = env->mem_map(env->ctx, &rec->mem, &at, &t->map_handle);
     if (err)
         return err;
-    if (at)
+    if (w->flavor != WIN_ALLOCATE_SHARED)
         t->shared_base = at;
     if (t->path == PATH_MAPPED && !w->dynamic && t->shared_base) {
         t->base = t->shared_base;
@@ -97,112 +98,125 @@ static int reach_memory(struct win *w, struct rma_target *t, const struct win_re
     return MRMA_SUCCESS;
 }
 
-static int reach_control(struct win *w, struct rma_target *t, const struct win_record *rec, int node_index,
-                         int me)
+/* me: this process's index among the processes of the node; its: the target's. */
+static int reach_control(struct win *w, struct rma_target *t, int its, int me)
 {
     struct rma_env *env = w->rma->env;
     void *at = w->ctl;
     int err = MRMA_SUCCESS;
     if (!t->peer->self)
-        err = env->mem_map(env->ctx, &rec->ctl, &at, &t->ctl_handle);
+        err = env->mem_map(env->ctx, &w->records.all[t->rank].ctl, &at, &t->ctl_handle);
     if (err)
         return err;
     t->ctl = at;
-    t->out = &t->ctl->pairs[me].slot;
-    t->in = &w->ctl->pairs[node_index].slot;
+    t->out = &t->ctl->pairs[me].slot.signals;
+    t->in = &w->ctl->pairs[its].slot.signals;
     t->out_stage = t->ctl->pairs[me].stage;
-    t->in_stage = w->ctl->pairs[node_index].stage;
+    t->in_stage = w->ctl->pairs[its].stage;
     return MRMA_SUCCESS;
 }
 
-static int connect_target(struct win *w, const struct win_record *recs, int rank, bool allow_cma,
-                          bool *refused)
+void target_describe(struct rma_target *t, const struct win_record *rec)
 {
-    struct rma_env *env = w->rma->env;
-    struct rma_target *t = &w->target_block[rank];
-    const struct win_record *rec = &recs[rank];
-    const bool node = on_my_node(w, recs, rank);
-    int err = env->peer_get(env->ctx, &rec->proc, node, &t->peer);
-    if (err)
-        return err;
     t->disp_unit = rec->disp_unit;
     t->size = rec->size;
     t->vaddr = rec->vaddr;
     t->remote_win = rec->index;
     t->remote_gen = rec->gen;
     t->net_key = rec->net;
-    int path = t->peer->self ? PATH_MAPPED
-               : !node       ? PATH_PACKETS
-                             : choose(w, rec, t->peer, allow_cma, refused);
+}
+
+/* MPI_Win_allocate_shared: known to all, whatever the path. */
+static void take_part(struct rma_target *t, const struct win_plan *plan)
+{
+    const struct win_part *part = &plan->parts[t->rank];
+    t->vaddr = part->vaddr;
+    t->shared_base = t->size ? plan->segment_base + part->offset : NULL;
+}
+
+static int connect_target(struct win *w, struct rma_target *t, struct win_plan *plan)
+{
+    struct rma_env *env = w->rma->env;
+    const struct win_record *rec = &w->records.all[t->rank];
+    int err = env->peer_get(env->ctx, &rec->proc, true, &t->peer);
+    if (err)
+        return err;
+    target_describe(t, rec);
+    if (w->flavor == WIN_ALLOCATE_SHARED)
+        take_part(t, plan);
+    const int path =
+        t->peer->self ? PATH_MAPPED : choose(w, rec, t->peer, !plan->packets_only, &plan->refused);
     if (path < 0)
         return -path;
     t->path = (uint8_t)path;
     t->direct = path != PATH_PACKETS;
+    t->in = &t->signals;
     if (path != PATH_MAPPED)
         err = env->peer_connect(env->ctx, t->peer);
-    if (!err && (t->direct || (node && allow_cma)))
+    if (!err && (t->direct || !plan->packets_only))
         err = reach_memory(w, t, rec);
-    return err;
+    return err ? err : target_table_put(&w->targets, t->rank, t);
+}
+
+/* The targets of this node, and room for the ranks of those that are direct. */
+static int make_local(struct win *w)
+{
+    int n = 0;
+    for (int i = 0; i < w->nproc; i++)
+        n += on_my_node(w, i);
+    w->local = aligned_alloc(MRMA_CACHE_LINE, (size_t)n * sizeof *w->local);
+    w->direct = malloc((size_t)n * sizeof *w->direct);
+    if (!w->local || !w->direct)
+        return MRMA_ERR_NO_MEM;
+    for (int i = 0; i < w->nproc; i++)
+        if (on_my_node(w, i))
+            w->local[w->nlocal++] = (struct rma_target){.rank = i};
+    return MRMA_SUCCESS;
 }
 
 static void list_direct(struct win *w)
 {
-    w->ndirect = w->npackets = 0;
+    w->ndirect = 0;
     w->ring_puts = false;
-    for (int i = 0; i < w->nproc; i++) {
-        struct rma_target *t = &w->target_block[i];
-        if (!t->direct) {
-            w->npackets++;
+    for (int i = 0; i < w->nlocal; i++) {
+        const struct rma_target *t = &w->local[i];
+        if (!t->direct)
             continue;
-        }
-        if (i == w->rank)
+        if (t->rank == w->rank)
             w->direct_me = w->ndirect;
         if (t->path == PATH_CMA)
             w->ring_puts = true;
-        w->direct[w->ndirect++] = i;
+        w->direct[w->ndirect++] = t->rank;
     }
+    w->npackets = w->nproc - w->ndirect;
 }
 
-static int connect_control(struct win *w, const struct win_record *recs)
+static int connect_control(struct win *w)
 {
-    int index = 0, me = 0, err = MRMA_SUCCESS;
-    for (int i = 0; i < w->rank; i++)
-        me += on_my_node(w, recs, i);
-    for (int i = 0; !err && i < w->nproc; i++) {
-        struct rma_target *t = &w->target_block[i];
-        const int node_index = on_my_node(w, recs, i) ? index++ : -1;
-        if (t->direct)
-            err = reach_control(w, t, &recs[i], node_index, me);
-        else
-            t->in = &w->private_slots[i];
-    }
+    int me = 0, err = MRMA_SUCCESS;
+    while (w->local[me].rank != w->rank)
+        me++;
+    for (int i = 0; !err && i < w->nlocal; i++)
+        if (w->local[i].direct)
+            err = reach_control(w, &w->local[i], i, me);
     return err;
 }
 
-static int make_private_slots(struct win *w)
+int win_route(struct win *w, struct win_plan *plan)
 {
-    if (!w->npackets)
-        return MRMA_SUCCESS;
-    w->private_slots = aligned_alloc(MRMA_CACHE_LINE, (size_t)w->nproc * sizeof *w->private_slots);
-    if (!w->private_slots)
-        return MRMA_ERR_NO_MEM;
-    memset(w->private_slots, 0, (size_t)w->nproc * sizeof *w->private_slots);
-    return MRMA_SUCCESS;
-}
-
-int win_route(struct win *w, const struct win_record *recs, bool allow_cma, bool *refused)
-{
-    int err = MRMA_SUCCESS;
-    *refused = false;
-    for (int i = 0; !err && i < w->nproc; i++)
-        err = connect_target(w, recs, i, allow_cma, refused);
+    plan->refused = false;
+    int err = make_local(w);
+    if (!err && w->nlocal > w->nslots) {
+        plan->slots = w->nlocal;
+        return MRMA_AGAIN;
+    }
+    for (int i = 0; !err && i < w->nlocal; i++)
+        err = connect_target(w, &w->local[i], plan);
     if (err)
         return err;
     list_direct(w);
-    w->ring_takes = own_path(w, recs, allow_cma) == PATH_CMA;
-    err = make_private_slots(w);
-    if (!err)
-        err = connect_control(w, recs);
+    w->ring_takes = own_path(w, !plan->packets_only) == PATH_CMA;
+    err = connect_control(w);
     if (!err)
         w->lead = win_peek(w, w->direct[0])->ctl;
     acc_atomic_init(w);
@@ -212,8 +226,9 @@ int win_route(struct win *w, const struct win_record *recs, bool allow_cma, bool
 void win_unroute(struct win *w)
 {
     struct rma_env *env = w->rma->env;
-    for (int i = 0; i < w->nproc; i++) {
-        struct rma_target *t = &w->target_block[i];
+    win_targets_drop(w);
+    for (int i = 0; i < w->nlocal; i++) {
+        struct rma_target *t = &w->local[i];
         if (w->queued && t->peer) /* after a peer has died */
             ch3_vc_drop(&t->peer->vc, &w->queued);
         issue_free_target(t);
@@ -225,8 +240,11 @@ void win_unroute(struct win *w)
             env->mem_unmap(env->ctx, t->ctl_handle);
         if (t->peer)
             env->peer_put(env->ctx, t->peer);
-        *t = (struct rma_target){.rank = i};
     }
-    free(w->private_slots);
-    w->private_slots = NULL;
+    target_table_clear(&w->targets);
+    free(w->local);
+    free(w->direct);
+    w->local = NULL;
+    w->direct = NULL;
+    w->nlocal = 0;
 }

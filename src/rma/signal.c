@@ -44,14 +44,14 @@ void signal_wake(struct win *w, const int *ranks, int n)
 static const char what[] = "the window's processes on this node to synchronize";
 
 struct barrier_arg {
-    const struct win_slot *slot;
+    const struct win_signals *from;
     uint32_t seq;
 };
 
 static bool barrier_reached(void *arg)
 {
     struct barrier_arg *a = arg;
-    return seq_reached(atomic_load_explicit(&a->slot->barrier, memory_order_acquire), a->seq);
+    return seq_reached(atomic_load_explicit(&a->from->barrier, memory_order_acquire), a->seq);
 }
 
 static int disseminate(struct win *w, uint32_t seq)
@@ -115,9 +115,4 @@ int signal_barrier(struct win *w)
     if (w->ndirect == 1)
         return MRMA_SUCCESS;
     return w->crowded ? gather(w, seq) : disseminate(w, seq);
-}
-
-int signal_barrier_last(struct win *w)
-{
-    return disseminate(w, enter_barrier(w));
 }

@@ -18,8 +18,5 @@ void signal_wake(struct win *w, const int *ranks, int n);
 /* Wait until all processes of the direct group have called it equally often.
  * What each stored or copied before is visible to all after. */
 int signal_barrier(struct win *w);
-/* The same, after which control blocks may be given back: nobody looks into
- * another's when it has returned there. */
-int signal_barrier_last(struct win *w);
 
 #endif

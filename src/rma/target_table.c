@@ -38,13 +38,19 @@ int target_table_init(struct target_table *tt, int nproc)
     return MRMA_SUCCESS;
 }
 
-void target_table_fini(struct target_table *tt)
+void target_table_clear(struct target_table *tt)
 {
     for (int i = 0; tt->pages && i < pages_of(tt->nproc); i++) {
         target_slot *page = atomic_load_explicit(&tt->pages[i], memory_order_relaxed);
+        atomic_store_explicit(&tt->pages[i], unused_page(), memory_order_relaxed);
         if (page != unused_page())
             free(page);
     }
+}
+
+void target_table_fini(struct target_table *tt)
+{
+    target_table_clear(tt);
     free(tt->pages);
     tt->pages = NULL;
 }

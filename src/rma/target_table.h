@@ -30,6 +30,8 @@ struct target_table {
 /* MRMA_ERR_NO_MEM. */
 int target_table_init(struct target_table *tt, int nproc);
 void target_table_fini(struct target_table *tt);
+/* Forget all targets, while nobody else looks. */
+void target_table_clear(struct target_table *tt);
 
 /* The target of rank, or target_none. */
 static inline struct rma_target *target_table_get(const struct target_table *tt, int rank)

@@ -26,6 +26,7 @@
 #include <sched.h>
 
 #include "base/err.h"
+#include "rma/lost.h"
 #include "rma/hang_report.h"
 #include "rma/origin.h"
 #include "rma/progress.h"
@@ -60,26 +61,54 @@ int rma_lost(const struct win *w, const struct rma_target *t)
                     t->peer->pid);
 }
 
+/* Those that this process has to do with, one by one; NULL: the first, the end. */
+static struct rma_target *next_target(struct win *w, struct rma_target *t)
+{
+    if (!t)
+        return w->local;
+    if (t >= w->local && t < w->local + w->nlocal - 1)
+        return t + 1;
+    rma_enter(w->rma);
+    struct list_node *node = t == w->local + w->nlocal - 1 ? list_first(&w->remote)
+                                                           : list_next(&w->remote, &t->remote_link);
+    rma_leave(w->rma);
+    return node ? LIST_ENTRY(node, struct rma_target, remote_link) : NULL;
+}
+
+static int check_target(struct win *w, struct rma_target *t)
+{
+    struct rma *r = w->rma;
+    if (t->peer->self)
+        return MRMA_SUCCESS;
+    const bool alive = r->env->peer_alive(r->env->ctx, t->peer);
+    rma_enter(r);
+    const bool lost = t->peer->vc.state == CH3_VC_FAILED;
+    if (!alive && !lost)
+        ch3_vc_lost(&t->peer->vc); /* what is queued to it refers to windows that may be freed now */
+    if (!alive || lost)
+        win_lost(w, t->rank);
+    rma_leave(r);
+    if (!alive)
+        return log_fail(r->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u (process %d) has died", t->rank,
+                        w->index, t->peer->pid);
+    return lost ? rma_lost(w, t) : MRMA_SUCCESS;
+}
+
 static int check_peers(struct win *w)
 {
     struct rma *r = w->rma;
-    for (int i = 0; i < w->nproc; i++) {
-        struct rma_peer *p = win_peek(w, i)->peer;
-        if (!p || p->self)
-            continue;
-        const bool alive = r->env->peer_alive(r->env->ctx, p);
-        rma_enter(r);
-        const bool lost = p->vc.state == CH3_VC_FAILED;
-        if (!alive && !lost)
-            ch3_vc_lost(&p->vc); /* what is queued to it refers to windows that may be freed now */
-        rma_leave(r);
-        if (!alive)
-            return log_fail(r->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u (process %d) has died", i,
-                            w->index, p->pid);
-        if (lost)
-            return rma_lost(w, win_peek(w, i));
-    }
-    return MRMA_SUCCESS;
+    int err = MRMA_SUCCESS;
+    for (struct rma_target *t = next_target(w, NULL); !err && t; t = next_target(w, t))
+        err = check_target(w, t);
+    if (err)
+        return err;
+    rma_enter(r);
+    const int heard = win_who_is_lost(w);
+    rma_leave(r);
+    if (heard < 0)
+        return MRMA_SUCCESS;
+    return log_fail(r->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u is lost, another process says", heard,
+                    w->index);
 }
 
 int rma_look_around(struct rma *r, struct win *w)

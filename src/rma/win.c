@@ -8,10 +8,24 @@
 
 #include "base/err.h"
 #include "rma/issue.h"
+#include "rma/last_barrier.h"
+#include "rma/lost.h"
 #include "rma/native.h"
 #include "rma/origin.h"
 #include "rma/progress.h"
-#include "rma/signal.h"
+#include "rma/win_create.h"
+
+static void fail_requests(struct win *w, struct rma_target *t, const struct ch3_vc *vc)
+{
+    if (t->peer && &t->peer->vc == vc && !t->peer->self)
+        win_lost(w, t->rank);
+    if (!t->pkt || (!t->pkt->replies && !t->pkt->natives) || &t->peer->vc != vc)
+        return;
+    origin_fail(t->pkt, MRMA_ERR_PROC_FAILED);
+    native_fail(t->pkt, MRMA_ERR_PROC_FAILED);
+    if (!w->packet_err)
+        w->packet_err = MRMA_ERR_PROC_FAILED;
+}
 
 /* Nothing comes from this peer any more: requests end with an error, which who waits for
  * them by the host's MPI_Wait learns from them, and others at the next synchronization.
@@ -19,16 +33,15 @@
 static void peer_lost(void *rma, struct ch3_vc *vc)
 {
     struct rma *r = rma;
-    for (uint32_t k = 0; k < r->nwins; k++)
-        for (int i = 0; r->wins[k] && i < r->wins[k]->nproc; i++) {
-            struct rma_target *t = win_peek(r->wins[k], i);
-            if (!t->pkt || (!t->pkt->replies && !t->pkt->natives) || &t->peer->vc != vc)
-                continue;
-            origin_fail(t->pkt, MRMA_ERR_PROC_FAILED);
-            native_fail(t->pkt, MRMA_ERR_PROC_FAILED);
-            if (!r->wins[k]->packet_err)
-                r->wins[k]->packet_err = MRMA_ERR_PROC_FAILED;
-        }
+    for (uint32_t k = 0; k < r->nwins; k++) {
+        struct win *w = r->wins[k];
+        if (!w)
+            continue;
+        for (int i = 0; i < w->nlocal; i++)
+            fail_requests(w, &w->local[i], vc);
+        LIST_EACH(node, &w->remote)
+            fail_requests(w, LIST_ENTRY(node, struct rma_target, remote_link), vc);
+    }
 }
 
 void rma_init(struct rma *r, const struct log *log, const struct conf *conf, struct rma_env *env,
@@ -57,8 +70,18 @@ int win_free_begin(struct win *w)
 {
     if (!epoch_allows(&w->epoch, EPOCH_EV_FREE))
         return MRMA_ERR_RMA_SYNC;
-    int err = issue_barrier(w);
-    return err ? err : signal_barrier_last(w);
+    return last_barrier(w);
+}
+
+/* The lowest rank with memory, else 0. */
+static int first_with_memory(const struct win *w)
+{
+    for (int rank = 0; rank < w->nproc; rank++) {
+        const struct rma_target *t = win_peek(w, rank);
+        if (t->peer ? t->size : w->records.all && w->records.all[rank].size)
+            return rank;
+    }
+    return 0;
 }
 
 int win_take_error(struct win *w)
@@ -73,14 +96,10 @@ int win_shared_query(struct win *w, int rank, uint64_t *size, uint32_t *disp_uni
 {
     if (w->dynamic)
         return MRMA_ERR_RMA_FLAVOR;
-    if (rank < 0) {
-        rank = 0;
-        while (rank < w->nproc - 1 && !win_peek(w, rank)->size)
-            rank++;
-        if (!win_peek(w, rank)->size)
-            rank = 0;
-    }
-    const struct rma_target *t = win_peek(w, rank);
+    struct rma_target *t;
+    int err = win_target(w, rank < 0 ? first_with_memory(w) : rank, &t);
+    if (err)
+        return err;
     if (unlikely(w->strict) && t->direct)
         atomic_store_explicit(&t->ctl->queried, 1, memory_order_relaxed);
     *base = t->shared_base;
@@ -128,5 +147,5 @@ void win_describe(const struct win *w, int target, char *buf, size_t len)
         at += (size_t)snprintf(buf + at, len - at, " on %d target%s, rank %d is %s", w->nlocks,
                                w->nlocks == 1 ? "" : "s", target, locks[win_peek(w, target)->lock]);
     if (at < len && w->epoch.exposed)
-        snprintf(buf + at, len - at, ", exposed to %d origins since MPI_Win_post", w->npost);
+        snprintf(buf + at, len - at, ", exposed to %d origins since MPI_Win_post", w->post_group.n);
 }

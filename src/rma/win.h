@@ -10,6 +10,10 @@
  *   lock then (rma_enter). Operations on direct targets read them without it.
  * - target->gen == win->gen means: this target may be accessed now. Every call
  *   that opens or closes an epoch for all targets moves win->gen, in O(1).
+ * - Targets on this process's node are made when the window is created. Those on
+ *   other nodes are made by their first use here or by the first packet from
+ *   them, from the records of the creation, of which a node keeps one copy: what a
+ *   window takes of a process's own memory grows with what the process uses of it.
  * - A packet peer's signals are stored into in-slots by the handlers exactly as
  *   a direct peer stores them itself, so waiting is the same for both.
  */
@@ -22,10 +26,13 @@
 
 #include "base/clock.h"
 #include "base/conf.h"
+#include "base/err.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "rma/env.h"
 #include "rma/epoch.h"
+#include "rma/records.h"
 #include "rma/rma.h"
 #include "rma/stats.h"
 #include "rma/target_table.h"
@@ -37,13 +44,20 @@ struct win_region {
     uint64_t len;
 };
 
-/* Signals from one peer; counters that only grow (and wrap). A line a direction: a
- * line for both is faster only where the answer follows at once (doc/performance.md). */
-struct win_slot {
-    alignas(MRMA_CACHE_LINE) _Atomic uint32_t posts; /* exposure epochs opened for me */
+/* Signals from one peer; counters that only grow (and wrap). */
+struct win_signals {
+    _Atomic uint32_t posts;     /* exposure epochs opened for me */
     _Atomic uint32_t completes; /* access epochs to me that are complete (packet peers: stage.c) */
-    _Atomic uint32_t barrier;                        /* barriers entered, see signal.c */
-    _Atomic uint32_t lock;                           /* for hang_report.c */
+    _Atomic uint32_t barrier;   /* barriers entered, see signal.c */
+    _Atomic uint32_t lock;      /* for hang_report.c */
+    _Atomic uint32_t last;      /* last barriers entered, see last_barrier.c; */
+    _Atomic int32_t last_err;   /* and enum mrma_err: with what it has failed there */
+};
+
+/* A line a direction: a line for both is faster only where the answer follows at once
+ * (doc/performance.md). */
+struct win_slot {
+    alignas(MRMA_CACHE_LINE) struct win_signals signals;
 };
 static_assert(sizeof(struct win_slot) == MRMA_CACHE_LINE, "one writer a line");
 
@@ -95,6 +109,8 @@ struct win_ctl {
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t regions_version;
     _Atomic uint32_t nregions;
     _Atomic uint64_t regions_offset; /* bytes from the control block to them */
+    _Atomic uint32_t lost;           /* 1 + a rank that is lost: lost.h; by whoever has heard of it */
+    struct rma_mem_loc records;      /* in the block of the direct group's lowest rank: records.c */
     struct win_pair pairs[];         /* by the peer's index among the window's ranks on the node */
 };
 
@@ -109,13 +125,14 @@ struct pkt_origin;
 struct strict;
 struct fence_counts;
 
+/* The first line is all that an operation on mapped memory looks at. */
 struct rma_target {
-    _Atomic uint32_t gen; /* see the invariants */
+    alignas(MRMA_CACHE_LINE) _Atomic uint32_t gen; /* see the invariants */
     uint8_t path;         /* enum rma_path */
     bool direct;          /* synchronization through shared memory, not packets */
     uint8_t lock;         /* enum win_lock: what this process holds there */
-    int rank;
     uint32_t disp_unit;
+    int rank;
     char *base;           /* its window memory in this process, PATH_MAPPED only */
     uint64_t fast_units;  /* largest displacement, and size, for fast.h: of mapped targets that */
     uint64_t fast_size;   /* are not dynamic; size 0 of others */
@@ -125,8 +142,8 @@ struct rma_target {
     struct rma_net_key net_key; /* of its memory: native.c */
     struct rma_peer *peer;
     struct win_ctl *ctl;  /* its control block (direct) */
-    struct win_slot *out; /* my slot in its control block (direct) */
-    struct win_slot *in;  /* its slot in mine; private for packet peers */
+    struct win_signals *out; /* mine to it, in its control block (direct) */
+    struct win_signals *in;  /* its to me: in my control block, of packet peers in signals */
     struct win_stage *out_stage, *in_stage; /* beside them (direct): stage.c */
     uint32_t staged;      /* bytes in the stage of the present access epoch */
     uint32_t posts_seen;  /* in->posts when stage.c last looked */
@@ -135,12 +152,19 @@ struct rma_target {
     uint32_t started_in;  /* win->start_count of the last start that names it */
     uint32_t exposures;   /* exposure epochs posted to it, MPI_MODE_NOCHECK included */
     uint32_t posts_sent;
-    uint32_t synced;      /* 1 + the window barrier that its last packet announced */
     uint32_t remote_win, remote_gen; /* how it knows this window */
     struct pkt_target *pkt;  /* packets to it; NULL until used */
     struct pkt_origin *from; /* packets from it; NULL until used */
     struct win_regions *regions; /* dynamic: last seen copy */
     void *map_handle, *ctl_handle;
+    struct list_node remote_link; /* in win->remote: made on use */
+    struct win_signals signals;
+};
+
+/* Ranks of a PSCW group; the room for them stays. */
+struct win_group {
+    int *ranks;
+    int n, room;
 };
 
 struct win {
@@ -151,7 +175,9 @@ struct win {
     uint8_t acc_way;      /* enum acc_way: accumulates by single instructions? */
     _Atomic bool dirty;   /* stores to mapped targets since the last full fence */
     struct target_table targets; /* win_peek, win_target */
-    struct rma_target *target_block;
+    struct rma_target *local; /* those of this node, nlocal of them, ascending, self included */
+    int nlocal;
+    struct list remote;       /* struct rma_target, of other nodes, made on use */
     struct strict *strict; /* strict.h; NULL: off */
     struct win_stats stats;
     struct epoch epoch;
@@ -169,15 +195,15 @@ struct win {
     struct win_ctl *ctl;
     struct rma_net_mem net_mem; /* how the network reaches its memory: native.c */
 
-    int nnode;            /* ranks on this node, self included */
     int *direct;          /* ranks synchronized through shared memory, ascending, self included */
     int ndirect, direct_me;
     bool crowded;         /* more of its processes on this node than processors, all agree */
     struct win_ctl *lead; /* control block of direct[0], for lock_all */
-    int npackets;         /* ranks reached by packets */
+    int npackets;         /* ranks reached by packets, made or not */
+    int nslots;           /* in every control block of the node */
     bool ring_puts;       /* some direct targets are kernel-assisted: small puts to them go by packet */
     bool ring_takes;      /* this process is such a target */
-    struct win_slot *private_slots;
+    struct win_records records; /* of all processes; for targets that are not made yet */
 
     uint32_t phase;       /* fences passed */
     bool fence_closing;   /* MPI_Win_fence sends what ends the phase */
@@ -187,13 +213,13 @@ struct win {
     uint32_t fence_arrived; /* fence markers of packet peers for this phase */
     struct fence_counts *counts; /* NULL: fences end by markers */
     uint64_t phase_arrived; /* bytes named by records of packet peers in this phase */
-    uint32_t sync_arrived[2]; /* window-barrier packets by parity */
-    uint32_t sync_seq;
+    uint32_t lost;        /* 1 + a rank that has died or cannot be reached; 0: none, see lost.h */
+    uint32_t last_seq;    /* last barriers entered */
     uint32_t unconfirmed; /* targets whose last word on refused operations MPI_Win_free awaits */
 
     uint32_t start_count;
-    int *group, ngroup;       /* access group of the PSCW epoch */
-    int *post_group, npost;   /* exposure group */
+    struct win_group group;      /* access group of the PSCW epoch */
+    struct win_group post_group; /* exposure group */
     bool post_noput;
     int nlocks;
     bool all_nocheck;
@@ -281,11 +307,24 @@ static inline struct rma_target *win_peek(const struct win *w, int rank)
     return target_table_get(&w->targets, rank);
 }
 
-/* The target of rank. NULL: no memory for it. */
-static inline struct rma_target *win_target(struct win *w, int rank)
+/* Make the target of a rank on another node. MRMA_ERR_NO_MEM, or why its process
+ * cannot be reached. Under the engine's lock, by one thread at most. remote.c. */
+int win_target_make(struct win *w, int rank, struct rma_target **t);
+
+/* The target of rank, made if need be; the errors of win_target_make. _locked: under the
+ * engine's lock. */
+static inline int win_target_locked(struct win *w, int rank, struct rma_target **t)
 {
-    struct rma_target *t = win_peek(w, rank);
-    return likely(t->peer != NULL) ? t : NULL;
+    *t = win_peek(w, rank);
+    return likely((*t)->peer != NULL) ? MRMA_SUCCESS : win_target_make(w, rank, t);
+}
+
+int win_target_first(struct win *w, int rank, struct rma_target **t); /* win_target's other half */
+
+static inline int win_target(struct win *w, int rank, struct rma_target **t)
+{
+    *t = win_peek(w, rank);
+    return likely((*t)->peer != NULL) ? MRMA_SUCCESS : win_target_first(w, rank, t);
 }
 
 /* May target be accessed now? Fast path of every operation; epoch_access decides

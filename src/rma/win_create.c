@@ -21,8 +21,14 @@
 #include "rma/progress.h"
 #include "rma/strict.h"
 
-/* AGREE_REFUSED: some process was refused cross-memory attach; any error outranks it. */
-enum { CTL_ALIGN = 64, MEM_ALIGN = 64, AGREE_REFUSED = MRMA_AGAIN };
+/* What a process says in the agreement; the highest counts. */
+enum {
+    AGREE_DONE,
+    AGREE_REFUSED, /* it was refused cross-memory attach */
+    AGREE_SLOTS,   /* its control block has too few slots */
+    AGREE_ERR      /* + enum mrma_err */
+};
+enum { CTL_ALIGN = 64, MEM_ALIGN = 64 };
 
 struct win_hints win_hints_default(void)
 {
@@ -68,19 +74,6 @@ static int take_index(struct rma *r, struct win *w)
     return MRMA_SUCCESS;
 }
 
-static int make_targets(struct win *w)
-{
-    int err = target_table_init(&w->targets, w->nproc);
-    w->target_block = calloc((size_t)w->nproc, sizeof *w->target_block);
-    if (!w->target_block)
-        err = MRMA_ERR_NO_MEM;
-    for (int i = 0; !err && i < w->nproc; i++) {
-        w->target_block[i].rank = i;
-        err = target_table_put(&w->targets, i, &w->target_block[i]);
-    }
-    return err;
-}
-
 static struct win *win_new(struct rma *r, const struct win_spec *spec)
 {
     const int n = spec->boot->nproc;
@@ -91,9 +84,9 @@ static struct win *win_new(struct rma *r, const struct win_spec *spec)
                       .hints = spec->hints, .size = spec->size, .disp_unit = spec->disp_unit,
                       .dynamic = spec->flavor == WIN_DYNAMIC};
     w->base = spec->flavor == WIN_CREATE ? spec->base : NULL;
-    w->direct = calloc((size_t)n, sizeof *w->direct);
-    w->group = calloc((size_t)n, sizeof *w->group);
-    w->post_group = calloc((size_t)n, sizeof *w->post_group);
+    const int bound = r->env->node_procs_bound;
+    w->nslots = bound > 0 && bound < n ? bound : n;
+    list_init(&w->remote);
     list_init(&w->touched);
     list_init(&w->lockq);
     list_init(&w->parked);
@@ -106,8 +99,8 @@ static void win_delete(struct win *w)
     struct rma_env *env = r->env;
     strict_free(w);
     fence_counts_free(w);
-    if (w->target_block)
-        win_unroute(w);
+    win_unroute(w);
+    records_drop(w);
     if (w->index_gen) {
         r->wins[w->index] = NULL;
         for (int i = 0; i < PATH_COUNT; i++) {
@@ -123,17 +116,15 @@ static void win_delete(struct win *w)
     if (w->segment)
         env->mem_unmap(env->ctx, w->segment);
     target_table_fini(&w->targets);
-    free(w->target_block);
-    free(w->direct);
-    free(w->group);
-    free(w->post_group);
+    free(w->group.ranks);
+    free(w->post_group.ranks);
     free(w);
 }
 
 static int make_control(struct win *w)
 {
     struct rma_env *env = w->rma->env;
-    const size_t slots = sizeof(struct win_ctl) + (size_t)w->nproc * sizeof(struct win_pair);
+    const size_t slots = sizeof(struct win_ctl) + (size_t)w->nslots * sizeof(struct win_pair);
     const size_t size = slots + (w->dynamic ? WIN_REGIONS_MAX * sizeof(struct win_region) : 0);
     void *at;
     int err = env->mem_alloc(env->ctx, size, CTL_ALIGN, &at);
@@ -156,6 +147,33 @@ static int make_memory(struct win *w, const struct win_spec *spec)
     return err;
 }
 
+/* MPI_Win_allocate_shared's further exchanges must not fail before they begin. */
+static int make_room(struct win *w, struct win_plan *plan)
+{
+    if (w->flavor != WIN_ALLOCATE_SHARED)
+        return MRMA_SUCCESS;
+    plan->segments = malloc((size_t)w->nproc * sizeof *plan->segments);
+    plan->parts = malloc((size_t)w->nproc * sizeof *plan->parts);
+    return plan->segments && plan->parts ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
+}
+
+static int take_place(struct win *w)
+{
+    rma_enter(w->rma);
+    int err = take_index(w->rma, w);
+    rma_leave(w->rma);
+    return err;
+}
+
+/* It changes when the network is opened, maybe by another thread's window. */
+static struct rma_proc_record proc_record(struct rma *r)
+{
+    rma_enter(r);
+    const struct rma_proc_record proc = *r->env->record;
+    rma_leave(r);
+    return proc;
+}
+
 /* What all must have set alike, or they would choose different paths for the same pair. */
 static uint32_t conf_word(const struct conf *conf)
 {
@@ -163,27 +181,27 @@ static uint32_t conf_word(const struct conf *conf)
 }
 
 /* Everything that can be done alone; the outcome goes into the record. */
-static void prepare(struct win *w, const struct win_spec *spec, struct win_record *rec)
+static void prepare(struct win *w, const struct win_spec *spec, struct win_plan *plan)
 {
     struct rma *r = w->rma;
     struct rma_env *env = r->env;
-    int err = w->direct && w->group && w->post_group ? make_targets(w) : MRMA_ERR_NO_MEM;
-    rma_enter(r);
+    struct win_record *rec = &plan->mine;
+    int err = target_table_init(&w->targets, w->nproc);
     if (!err)
-        err = take_index(r, w);
-    const struct rma_proc_record proc = *env->record;
-    rma_leave(r);
+        err = make_room(w, plan);
+    if (!err)
+        err = take_place(w);
     if (!err)
         err = make_control(w);
     if (!err)
         err = make_memory(w, spec);
     if (!err && r->conf->strict)
         err = strict_new(w);
-    *rec = (struct win_record){.proc = proc, .size = w->size, .vaddr = (uint64_t)(uintptr_t)w->base,
+    *rec = (struct win_record){.proc = proc_record(r), .size = w->size, .vaddr = (uint64_t)(uintptr_t)w->base,
                                .hints = hints_word(&spec->hints), .disp_unit = w->disp_unit,
                                .flavor = w->flavor, .index = w->index, .gen = w->index_gen, .err = err,
-                               .noncontig = spec->hints.alloc_shared_noncontig, .strict = w->strict != NULL, .conf = conf_word(r->conf),
-                               .alignment = spec->hints.min_alignment};
+                               .noncontig = spec->hints.alloc_shared_noncontig, .strict = w->strict != NULL,
+                               .conf = conf_word(r->conf), .alignment = spec->hints.min_alignment};
     if (!err && !env->mem_find(env->ctx, w->ctl, 1, &rec->ctl))
         rec->err = MRMA_ERR_INTERN;
     if (!err && w->size && w->base && spec->hints.alloc_shm)
@@ -191,8 +209,9 @@ static void prepare(struct win *w, const struct win_spec *spec, struct win_recor
 }
 
 /* Do all records agree in what must be the same (and carry no error)? */
-static int check_records(const struct win *w, const struct win_record *recs)
+static int check_records(const struct win *w)
 {
+    const struct win_record *recs = w->records.all;
     const struct log *log = w->rma->log;
     for (int i = 0; i < w->nproc; i++) {
         if (recs[i].err)
@@ -219,13 +238,6 @@ static int check_records(const struct win *w, const struct win_record *recs)
 }
 
 /* ---- MPI_Win_allocate_shared: one segment, made by rank 0, mapped by all ---- */
-
-/* What is exchanged when all have mapped it. */
-struct part {
-    uint64_t offset; /* of the process's part in the segment */
-    uint64_t vaddr;  /* its own address of that */
-    int64_t err;
-};
 
 static uint64_t round_up(uint64_t n, uint64_t unit)
 {
@@ -262,7 +274,7 @@ static int make_segment(struct win *w, const struct win_record *recs, struct rma
 }
 
 /* This process's part: aligned as it asked for, committed on its NUMA node. */
-static int take_part(struct win *w, const struct win_record *recs, char *base, struct part *mine)
+static int take_part(struct win *w, const struct win_record *recs, char *base, struct win_part *mine)
 {
     struct rma_env *env = w->rma->env;
     const uint64_t align = recs[w->rank].alignment;
@@ -275,55 +287,44 @@ static int take_part(struct win *w, const struct win_record *recs, char *base, s
 }
 
 /* Collective even after a local error: two further exchanges. */
-static int share_segment(struct win *w, struct boot *boot, struct win_record *recs)
+static int share_segment(struct win *w, struct win_plan *plan)
 {
     struct rma_env *env = w->rma->env;
-    const int n = w->nproc;
-    struct {
-        struct rma_mem_loc loc;
-        int64_t err;
-    } seg = {.err = MRMA_SUCCESS}, *segs = calloc((size_t)n, sizeof *segs);
-    struct part mine = {0, 0, MRMA_SUCCESS}, *parts = calloc((size_t)n, sizeof *parts);
+    struct boot *boot = plan->boot;
+    struct win_segment seg = {.err = MRMA_SUCCESS};
+    struct win_part mine = {.err = MRMA_SUCCESS};
     void *base = NULL;
-    int err = segs && parts ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
-    if (err) /* nothing to receive into: the agreement at the end cannot be reached either */
-        goto out;
-    seg.err = make_segment(w, recs, &seg.loc, &base);
-    err = boot->allgather(boot, &seg, segs, sizeof seg);
-    for (int i = 0; !err && i < n; i++)
-        err = (int)segs[i].err;
+    seg.err = make_segment(w, w->records.all, &seg.loc, &base);
+    int err = boot->allgather(boot, &seg, plan->segments, sizeof seg);
+    for (int i = 0; !err && i < w->nproc; i++)
+        err = (int)plan->segments[i].err;
     if (err)
-        goto out;
-    mine.err = w->rank == 0 ? MRMA_SUCCESS : env->mem_map(env->ctx, &segs[0].loc, &base, &w->segment);
+        return err;
+    if (w->rank != 0)
+        mine.err = env->mem_map(env->ctx, &plan->segments[0].loc, &base, &w->segment);
     if (!mine.err)
-        mine.err = take_part(w, recs, base, &mine);
-    err = boot->allgather(boot, &mine, parts, sizeof mine);
-    for (int i = 0; !err && i < n; i++)
-        err = (int)parts[i].err;
-    for (int i = 0; !err && i < n; i++) {
-        recs[i].segment = segs[0].loc;
-        recs[i].vaddr = parts[i].vaddr;
-        w->target_block[i].shared_base = recs[i].size ? (char *)base + parts[i].offset : NULL;
-    }
-out:
-    free(segs);
-    free(parts);
+        mine.err = take_part(w, w->records.all, base, &mine);
+    plan->segment_base = base;
+    err = boot->allgather(boot, &mine, plan->parts, sizeof mine);
+    for (int i = 0; !err && i < w->nproc; i++)
+        err = (int)plan->parts[i].err;
     return err;
 }
 
 /* Its fences are longer: all check, or none. */
-static void agree_strict(struct win *w, const struct win_record *recs)
+static void agree_strict(struct win *w)
 {
     for (int i = 0; w->strict && i < w->nproc; i++)
-        if (!recs[i].strict) {
+        if (!w->records.all[i].strict) {
             log_msg(w->rma->log, LOG_LEVEL_WARN,
                     "window %u: MPIRMA_STRICT is not set for rank %d, nothing is checked", w->index, i);
             strict_free(w);
         }
 }
 
-static void learn_node(struct win *w, const struct win_record *recs)
+static void learn_node(struct win *w)
 {
+    const struct win_record *recs = w->records.all;
     struct rma *r = w->rma;
     struct rma_env *env = r->env;
     int procs = 0;
@@ -338,7 +339,7 @@ static void learn_node(struct win *w, const struct win_record *recs)
 
 /* Is there a pair between whom packets take the network? All find the same: it follows
  * from what all know, and being on one node is transitive. */
-static bool needs_network(const struct win *w, const struct win_record *recs)
+static bool needs_network(const struct win *w)
 {
     const struct conf *conf = w->rma->conf;
     struct rma_env *env = w->rma->env;
@@ -347,19 +348,25 @@ static bool needs_network(const struct win *w, const struct win_record *recs)
     if (conf->path != CONF_PATH_SHM_PACKETS && conf->ranks_per_node && conf->ranks_per_node < w->nproc)
         return true;
     for (int i = 0; i < w->nproc; i++)
-        if (i != w->rank && !env->record_same_node(env->ctx, &recs[i].proc))
+        if (i != w->rank && !env->record_same_node(env->ctx, &w->records.all[i].proc))
             return true;
     return false;
 }
 
-static int open_network(struct win *w, struct boot *boot, struct win_record *recs)
+static int open_network(struct win *w, struct win_plan *plan)
 {
     struct rma_env *env = w->rma->env;
-    if (!env->net_open || !needs_network(w, recs))
+    if (!env->net_open || !needs_network(w))
         return MRMA_SUCCESS;
+    struct win_record *recs = records_to_complete(w);
+    if (!recs)
+        return log_fail(w->rma->log, MRMA_ERR_INTERN, "records of one copy cannot be completed");
     if (!w->dynamic && !w->strict) /* whose checks look at packets */
         w->net_mem = (struct rma_net_mem){.base = w->base, .len = w->base ? w->size : 0};
-    return env->net_open(env->ctx, boot, &recs[0].proc, &recs[0].net, sizeof *recs, &w->net_mem);
+    int err = env->net_open(env->ctx, plan->boot, &recs[0].proc, &recs[0].net, sizeof *recs, &w->net_mem);
+    plan->mine.proc = recs[w->rank].proc;
+    plan->mine.net = recs[w->rank].net;
+    return err;
 }
 
 /* Packets will be used: say so to the waits, start the agent that serves them. */
@@ -376,58 +383,112 @@ static int start_packets(struct win *w)
     return r->env->agent_start(r->env->ctx);
 }
 
-static int route_and_start(struct win *w, const struct win_record *recs, bool allow_cma, bool *refused)
+static int route_and_start(struct win *w, struct win_plan *plan)
 {
-    int err = win_route(w, recs, allow_cma, refused);
+    rma_enter(w->rma);
+    int err = win_route(w, plan);
+    rma_leave(w->rma);
+    if (!err)
+        err = records_publish(w);
     return err ? err : start_packets(w);
+}
+
+/* What all shall do: the highest of what they say. The host's failure: AGREE_ERR + it. */
+static int agree(struct boot *boot, const struct win_plan *plan, int err)
+{
+    const int mine = err == MRMA_AGAIN ? AGREE_SLOTS
+                     : err             ? AGREE_ERR + err
+                     : plan->refused   ? AGREE_REFUSED
+                                       : AGREE_DONE;
+    int all = mine;
+    const int failed = boot->allmax(boot, mine, &all);
+    return failed ? AGREE_ERR + failed : all;
+}
+
+static void unroute(struct win *w)
+{
+    rma_enter(w->rma);
+    win_unroute(w);
+    rma_leave(w->rma);
+    records_unpublish(w);
+}
+
+/* A control block with as many slots as this node needs, and all records again. */
+static int make_more_slots(struct win *w, struct win_plan *plan)
+{
+    struct rma_env *env = w->rma->env;
+    struct win_ctl *old = w->ctl;
+    if (plan->slots > w->nslots) {
+        w->nslots = plan->slots;
+        plan->mine.err = make_control(w);
+        if (!plan->mine.err && !env->mem_find(env->ctx, w->ctl, 1, &plan->mine.ctl))
+            plan->mine.err = MRMA_ERR_INTERN;
+        if (w->ctl != old)
+            env->mem_free(env->ctx, old);
+    }
+    int err = records_gather(w, plan->boot, &plan->mine);
+    return err ? err : check_records(w);
 }
 
 /* Routes, and agreement with all that they could be had. err: what has gone wrong
  * before, which all must learn. */
-static int connect_all(struct win *w, struct boot *boot, const struct win_record *recs, int err)
+static int connect_all(struct win *w, struct win_plan *plan, int err)
 {
-    bool refused = false;
-    int worst = MRMA_SUCCESS;
+    for (;;) {
+        if (!err)
+            err = route_and_start(w, plan);
+        const int all = agree(plan->boot, plan, err);
+        if (all == AGREE_DONE)
+            return fence_counts_choose(w, plan->boot);
+        if (all > AGREE_ERR)
+            return err && err != MRMA_AGAIN ? err : all - AGREE_ERR;
+        unroute(w);
+        err = MRMA_SUCCESS;
+        if (all == AGREE_SLOTS) {
+            err = make_more_slots(w, plan);
+        } else {
+            log_msg(w->rma->log, LOG_LEVEL_WARN,
+                    "window %u: cross-memory attach is refused here, packets are used", w->index);
+            plan->packets_only = true;
+        }
+    }
+}
+
+/* The collective part. */
+static int join(struct win *w, struct win_plan *plan)
+{
+    int err = records_gather(w, plan->boot, &plan->mine);
+    if (!w->records.all) /* nobody has gone on */
+        return err;
     if (!err)
-        err = route_and_start(w, recs, true, &refused);
-    int failed = boot->allmax(boot, err ? err : refused ? AGREE_REFUSED : MRMA_SUCCESS, &worst);
-    if (failed || worst == MRMA_SUCCESS)
-        return failed ? failed : fence_counts_choose(w, boot);
-    if (worst != AGREE_REFUSED)
-        return err ? err : worst;
-    log_msg(w->rma->log, LOG_LEVEL_WARN, "window %u: cross-memory attach is refused here, packets are used",
-            w->index);
-    win_unroute(w);
-    err = route_and_start(w, recs, false, &refused);
-    failed = boot->allmax(boot, err, &worst);
-    if (!failed)
-        failed = err ? err : worst;
-    return failed ? failed : fence_counts_choose(w, boot);
+        err = check_records(w);
+    if (!err) {
+        learn_node(w);
+        agree_strict(w);
+    }
+    if (!err)
+        err = open_network(w, plan);
+    if (!err && w->flavor == WIN_ALLOCATE_SHARED)
+        err = share_segment(w, plan);
+    return connect_all(w, plan, err);
 }
 
 int win_create(struct rma *r, const struct win_spec *spec, struct win **out)
 {
-    struct boot *boot = spec->boot;
-    struct win_record mine = {.err = MRMA_ERR_NO_MEM}, *recs = calloc((size_t)boot->nproc, sizeof *recs);
-    struct win *w = recs ? win_new(r, spec) : NULL;
+    struct win_plan *plan = calloc(1, sizeof *plan);
+    struct win *w = plan ? win_new(r, spec) : NULL;
     if (!w) {
-        free(recs);
-        return log_fail(r->log, MRMA_ERR_NO_MEM, "no memory for a window of %d processes", boot->nproc);
+        free(plan);
+        return log_fail(r->log, MRMA_ERR_NO_MEM, "no memory for a window of %d processes", spec->boot->nproc);
     }
-    prepare(w, spec, &mine);
-    int err = boot->allgather(boot, &mine, recs, sizeof mine);
+    plan->boot = spec->boot;
+    prepare(w, spec, plan);
+    int err = join(w, plan);
+    free(plan->segments);
+    free(plan->parts);
+    free(plan);
     if (!err)
-        err = check_records(w, recs);
-    if (!err) {
-        learn_node(w, recs);
-        agree_strict(w, recs);
-    }
-    if (!err)
-        err = open_network(w, boot, recs);
-    if (!err && w->flavor == WIN_ALLOCATE_SHARED)
-        err = share_segment(w, boot, recs);
-    err = connect_all(w, boot, recs, err);
-    free(recs);
+        records_keep(w);
     if (err) {
         rma_enter(r);
         win_delete(w);

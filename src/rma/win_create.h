@@ -13,7 +13,6 @@ struct win_record {
     struct rma_net_key net;  /* not before the network is open */
     struct rma_mem_loc ctl;  /* control block */
     struct rma_mem_loc mem;  /* window memory, all zero: not shareable */
-    struct rma_mem_loc segment; /* allocate_shared, rank 0: the node's segment */
     uint64_t size, vaddr, hints, alignment; /* hints: those that must agree */
     uint32_t disp_unit, flavor, index, gen;
     int32_t err;             /* enum mrma_err of the preparation */
@@ -22,10 +21,40 @@ struct win_record {
     uint32_t conf;           /* MPIRMA_PATH and MPIRMA_RANKS_PER_NODE */
 };
 
-/* Choose path and synchronization for every rank and reach the peers' memory.
- * allow_cma false: a process was refused cross-memory attach, all use packets.
- * *refused is set when a peer would need it and is refused. */
-int win_route(struct win *w, const struct win_record *recs, bool allow_cma, bool *refused);
+/* MPI_Win_allocate_shared: what is exchanged when the segment is made, and when
+ * all have mapped it. */
+struct win_segment {
+    struct rma_mem_loc loc;
+    int64_t err;
+};
+
+struct win_part {
+    uint64_t offset; /* of the process's part in the segment */
+    uint64_t vaddr;  /* its own address of that */
+    int64_t err;
+};
+
+/* What creation knows until it is over. The records are w->records. */
+struct win_plan {
+    struct boot *boot;
+    struct win_record mine;
+    struct win_segment *segments; /* MPI_Win_allocate_shared: by rank, */
+    struct win_part *parts;       /* the same, */
+    char *segment_base;           /* and where the segment is here */
+    bool packets_only; /* a process was refused cross-memory attach: all use packets */
+    bool refused;      /* out: a peer would need it and is refused */
+    int slots;         /* out: slots that the control block needs, if it has too few */
+};
+
+/* Choose path and synchronization for the ranks of this node and reach the peers'
+ * memory; the others' targets are made later. MRMA_AGAIN: plan->slots. */
+int win_route(struct win *w, struct win_plan *plan);
 void win_unroute(struct win *w);
+
+/* remote.c: what a record says of its target. The target of the rank that sent a packet;
+ * false: from is not that process, or no memory. Release what win_target_make has made. */
+void target_describe(struct rma_target *t, const struct win_record *rec);
+bool win_target_from(struct win *w, int rank, const struct ch3_vc *from, struct rma_target **t);
+void win_targets_drop(struct win *w);
 
 #endif

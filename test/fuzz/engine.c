@@ -44,8 +44,8 @@ static bool mem_find(void *ctx, const void *ptr, size_t len, struct rma_mem_loc 
 
 static uint64_t rank_of(const struct rma_proc_record *record)
 {
-    FUZZ_CHECK(record->word[1] < FUZZ_PROCS);
-    return record->word[1];
+    FUZZ_CHECK(record->uid - 1 < FUZZ_PROCS);
+    return record->uid - 1;
 }
 
 static bool same_node(void *ctx, const struct rma_proc_record *record)
@@ -111,7 +111,7 @@ static int allgather(struct boot *boot, const void *mine, void *all, size_t len)
         unsigned char *to = (unsigned char *)all + i * len;
         memcpy(to, mine, len);
         if (record)
-            memcpy(to + (record - (const unsigned char *)mine) + 8, &(uint64_t){i}, 8);
+            memcpy(to + (record - (const unsigned char *)mine), &(uint64_t){i + 1}, 8);
     }
     return MRMA_SUCCESS;
 }
@@ -184,7 +184,7 @@ static unsigned behave(struct fuzz_engine *e)
                 continue;
             const struct pkt_hdr hdr = {.version = PKT_VERSION, .type = PKT_SYNC, .len = sizeof hdr,
                                         .win = w->index, .win_gen = w->index_gen, .rank = from,
-                                        .seq = w->sync_seq};
+                                        .seq = 1};
             e->synced[from][i] = true;
             e->channel.deliver(&e->peers[from].vc, &hdr, sizeof hdr);
             return 1;
@@ -270,6 +270,8 @@ static void make_peers(struct fuzz_engine *e)
                                         .event = &e->event, .agent_event = &e->agent_event,
                                         .stripes = e->stripes};
         ch3_vc_init(&e->peers[i].vc, &e->ch3, &e->channel, NULL, &e->peers[i]);
+        if (i) /* they may send before this process has anything for them */
+            FUZZ_CHECK(ch3_vc_event(&e->peers[i].vc, CH3_VC_CONNECT));
     }
 }
 
@@ -279,7 +281,8 @@ void fuzz_engine_start(struct fuzz_engine *e, unsigned flags)
     e->conf = (struct conf){.progress = CONF_PROGRESS_POLL, .strict = flags & FUZZ_F_STRICT,
                            .fence = flags & FUZZ_F_COUNTS ? CONF_FENCE_COUNTS : CONF_FENCE_MARKERS};
     for (size_t i = 0; i < sizeof e->record.word / sizeof *e->record.word; i++)
-        e->record.word[i] = i == 1 ? 0 : UINT64_C(0x9e3779b97f4a7c15) * (i + 1);
+        e->record.word[i] = UINT64_C(0x9e3779b97f4a7c15) * (i + 1);
+    e->record.uid = 1;
     e->env = (struct rma_env){.ctx = e, .mem_alloc = mem_alloc, .mem_free = mem_free, .mem_find = mem_find,
                               .record = &e->record, .peer_get = peer_get, .peer_connect = peer_connect,
                               .peer_put = peer_put, .record_same_node = same_node,

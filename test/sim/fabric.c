@@ -1,7 +1,7 @@
 /*
  * fabric.c - see fabric.h.
  *
- * Records: word 0 the fabric rank, word 1 the node. Memory is memory.c's.
+ * Records: uid is the fabric rank + 1, word 0 the node. Memory is memory.c's.
  */
 #include "fabric.h"
 
@@ -51,7 +51,7 @@ void fabric_mem_free(struct fabric_proc *p, void *ptr)
 static bool same_node(void *ctx, const struct rma_proc_record *rec)
 {
     const struct fabric_proc *p = ctx;
-    return rec->word[1] == p->record.word[1];
+    return rec->word[0] == p->record.word[0];
 }
 
 static unsigned record_cpus(void *ctx, const struct rma_proc_record *records, size_t stride, int n)
@@ -64,8 +64,8 @@ static unsigned record_cpus(void *ctx, const struct rma_proc_record *records, si
 static int peer_get(void *ctx, const struct rma_proc_record *rec, bool node, struct rma_peer **out)
 {
     struct fabric_proc *p = ctx;
-    struct fabric_peer *peer = &p->peers[rec->word[0]];
-    FABRIC_CHECK(rec->word[0] < (uint64_t)p->fabric->opts.nproc);
+    struct fabric_peer *peer = &p->peers[rec->uid - 1];
+    FABRIC_CHECK(rec->uid - 1 < (uint64_t)p->fabric->opts.nproc);
     peer->peer.node |= node;
     peer->peer.refs++;
     *out = &peer->peer;
@@ -87,10 +87,8 @@ static int peer_connect(void *ctx, struct rma_peer *peer)
         return MRMA_SUCCESS;
     fp->ring = sim_zeroed(MRMA_CACHE_LINE, sizeof *fp->ring);
     const struct heap_loc loc = {.offset = (uint64_t)(uintptr_t)fp->ring};
-    rma_enter(&p->rma);
-    int err = shm_channel_connect(&fp->shm, p->record.word[0] + 1, fp->ring, &loc);
+    int err = shm_channel_connect(&fp->shm, p->record.uid, fp->ring, &loc);
     FABRIC_CHECK(!err && ch3_vc_event(&peer->vc, CH3_VC_CONNECT));
-    rma_leave(&p->rma);
     return MRMA_SUCCESS;
 }
 
@@ -296,8 +294,8 @@ static void init_proc(struct fabric *f, int rank)
     log_init(&p->log, LOG_LEVEL_WARN, o->quiet ? -1 : 2, name);
     p->conf = (struct conf){.path = o->path, .progress = o->progress, .fence = o->fence,
                             .hang_report = o->hang_report};
-    p->record.word[0] = (uint64_t)rank;
-    p->record.word[1] = o->per_node ? (uint64_t)(rank / o->per_node) : 0;
+    p->record.uid = (uint64_t)rank + 1;
+    p->record.word[0] = o->per_node ? (uint64_t)(rank / o->per_node) : 0;
     p->random = (o->seed ? o->seed : 1) * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)rank + 1;
     sim_memory_init(&p->memory);
     init_env(p);

@@ -71,7 +71,7 @@ struct sim_peer *sim_peer_of(struct sim_proc *p, int rank)
 static bool same_node(void *ctx, const struct rma_proc_record *rec)
 {
     const struct sim_proc *p = ctx;
-    return rec->word[1] == p->record.word[1];
+    return rec->word[0] == p->record.word[0];
 }
 
 static unsigned record_cpus(void *ctx, const struct rma_proc_record *records, size_t stride, int n)
@@ -84,8 +84,8 @@ static unsigned record_cpus(void *ctx, const struct rma_proc_record *records, si
 static int peer_get(void *ctx, const struct rma_proc_record *rec, bool node, struct rma_peer **out)
 {
     struct sim_proc *p = ctx;
-    SIM_CHECK(rec->word[0] < (uint64_t)p->sim->opts.nproc);
-    struct sim_peer *peer = sim_peer_of(p, (int)rec->word[0]);
+    SIM_CHECK(rec->uid - 1 < (uint64_t)p->sim->opts.nproc);
+    struct sim_peer *peer = sim_peer_of(p, (int)(rec->uid - 1));
     peer->peer.node |= node;
     peer->peer.refs++;
     *out = &peer->peer;
@@ -104,9 +104,8 @@ static int peer_connect(void *ctx, struct rma_peer *peer)
     struct sim_proc *p = ctx;
     if (peer->vc.state != CH3_VC_IDLE)
         return MRMA_SUCCESS;
-    rma_enter(&p->rma);
     SIM_CHECK(ch3_vc_event(&peer->vc, CH3_VC_CONNECT));
-    rma_leave(&p->rma);
+    sim_net_connected(sim_peer_of(p, (int)(peer->uid - 1)));
     return MRMA_SUCCESS;
 }
 
@@ -174,8 +173,8 @@ static void init_proc(struct sim *s, int rank)
     log_init(&p->log, LOG_LEVEL_ERROR, o->quiet ? -1 : 2, name);
     p->conf = (struct conf){.path = o->path, .progress = o->progress, .fence = o->fence,
                             .hang_report = HANG_REPORT_S};
-    p->record.word[0] = (uint64_t)rank;
-    p->record.word[1] = (uint64_t)p->node;
+    p->record.uid = (uint64_t)rank + 1;
+    p->record.word[0] = (uint64_t)p->node;
     event_init(&p->event);
     event_init(&p->agent_event);
     sim_memory_init(&p->memory);
@@ -188,6 +187,7 @@ static void init_proc(struct sim *s, int rank)
         .rank = rank, .nproc = o->nproc, .allgather = comm_allgather, .allmax = comm_allmax, .handle = p};
     p->env = (struct rma_env){.ctx = p,
                               .record = &p->record,
+                              .node_procs_bound = o->per_node,
                               .peer_get = peer_get,
                               .peer_connect = peer_connect,
                               .peer_put = peer_put,
@@ -250,8 +250,10 @@ static void free_peers(struct sim_proc *p)
     map_fini(&p->peers);
 }
 
+/* A dead process does nothing more: its windows' peers may have gone. */
 static void drop_queues(struct sim_proc *p)
 {
+    p->ch3.lost = NULL;
     size_t cursor = 0;
     uint64_t key;
     void *peer;

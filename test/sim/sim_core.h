@@ -58,6 +58,8 @@ void sim_arrive(struct sim_peer *link);
 void sim_peer_lost(struct sim_peer *peer);
 /* The process has died: some of what it sent is lost, all that was sent to it. */
 void sim_net_kill(struct sim_proc *p);
+/* A connection was made: to a process that is dead the news of that comes. */
+void sim_net_connected(struct sim_peer *peer);
 void sim_net_free(struct sim_proc *p);
 
 /* ---- sim.c ---- */

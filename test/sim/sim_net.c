@@ -248,6 +248,13 @@ void sim_net_kill(struct sim_proc *p)
     drop_inbox(p);
 }
 
+void sim_net_connected(struct sim_peer *peer)
+{
+    struct sim *s = peer->owner->sim;
+    if (peer->other->dead)
+        sim_schedule(s, sim_below(s, LOST_NS), SIM_EV_LOST, peer, 0);
+}
+
 void sim_net_free(struct sim_proc *p)
 {
     size_t cursor = 0;

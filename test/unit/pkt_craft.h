@@ -103,7 +103,9 @@ static inline void settle(struct fabric *f)
 /* len bytes of a packet, whatever its header says. */
 static inline void craft_send_raw(struct fabric *f, int from, int to, const struct craft *c, size_t len)
 {
-    FABRIC_CHECK(ch3_send_copy(&f->procs[from].peers[to].peer.vc, c->bytes, len) == MRMA_SUCCESS);
+    struct fabric_proc *p = &f->procs[from];
+    FABRIC_CHECK(p->env.peer_connect(p, &p->peers[to].peer) == MRMA_SUCCESS); /* maybe its first packet */
+    FABRIC_CHECK(ch3_send_copy(&p->peers[to].peer.vc, c->bytes, len) == MRMA_SUCCESS);
     settle(f);
 }
 

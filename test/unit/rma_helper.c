@@ -86,10 +86,11 @@ struct hand *hand_new(const struct hand_shared *s, int rank)
                           .direct = h->direct,
                           .ndirect = s->n,
                           .direct_me = rank,
-                          .group = h->group,
-                          .post_group = h->post_group};
+                          .local = h->targets,
+                          .nlocal = s->n};
     if (target_table_init(&h->win.targets, s->n))
         abort();
+    list_init(&h->win.remote);
     list_init(&h->win.touched);
     list_init(&h->win.lockq);
     list_init(&h->win.parked);
@@ -107,8 +108,8 @@ struct hand *hand_new(const struct hand_shared *s, int rank)
                                             .disp_unit = 1,
                                             .peer = &h->peers[i],
                                             .ctl = ctl,
-                                            .out = &ctl->pairs[rank].slot,
-                                            .in = &h->win.ctl->pairs[i].slot,
+                                            .out = &ctl->pairs[rank].slot.signals,
+                                            .in = &h->win.ctl->pairs[i].slot.signals,
                                             .out_stage = ctl->pairs[rank].stage,
                                             .in_stage = h->win.ctl->pairs[i].stage};
         if (target_table_put(&h->win.targets, i, &h->targets[i]))
@@ -121,6 +122,8 @@ void hand_free(struct hand *h)
 {
     for (int i = 0; i < h->shared.n; i++)
         region_free(&h->targets[i]);
+    free(h->win.group.ranks);
+    free(h->win.post_group.ranks);
     target_table_fini(&h->win.targets);
     rma_fini(&h->rma);
     free(h);

@@ -40,7 +40,7 @@ struct hand {
     struct hand_shared shared;
     struct rma_peer peers[HAND_MAX];
     struct rma_target targets[HAND_MAX];
-    int direct[HAND_MAX], group[HAND_MAX], post_group[HAND_MAX];
+    int direct[HAND_MAX];
 };
 
 /* Shared part for n processes; dynamic: with room for attached regions. */

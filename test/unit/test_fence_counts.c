@@ -99,19 +99,22 @@ static struct world *world_new(int n, enum conf_fence fence, int npackets)
     s->room = malloc(PKT_MAX);
     s->peers = aligned_alloc(MRMA_CACHE_LINE, (size_t)n * sizeof *s->peers);
     memset(s->peers, 0, (size_t)n * sizeof *s->peers);
-    s->targets = calloc((size_t)n, sizeof *s->targets);
+    s->targets = aligned_alloc(MRMA_CACHE_LINE, (size_t)n * sizeof *s->targets);
+    memset(s->targets, 0, (size_t)n * sizeof *s->targets);
     s->touched = calloc((size_t)n, sizeof *s->touched);
     s->queues = calloc((size_t)n, sizeof *s->queues);
     s->wins = aligned_alloc(MRMA_CACHE_LINE, (size_t)n * sizeof *s->wins);
     memset(s->wins, 0, (size_t)n * sizeof *s->wins);
     assert_int_equal(target_table_init(&s->table, n), MRMA_SUCCESS);
     for (int i = 0; i < n; i++) {
-        struct win *w = &s->wins[i];
         ch3_vc_init(&s->peers[i].vc, &s->ch3, &s->channel, NULL, NULL);
         s->peers[i].vc.state = CH3_VC_OPEN;
         s->targets[i].peer = &s->peers[i];
         s->targets[i].rank = i;
         assert_int_equal(target_table_put(&s->table, i, &s->targets[i]), MRMA_SUCCESS);
+    }
+    for (int i = 0; i < n; i++) {
+        struct win *w = &s->wins[i];
         *w = (struct win){.rma = &s->rma, .rank = i, .nproc = n, .npackets = npackets, .targets = s->table};
         list_init(&w->touched);
         list_init(&s->queues[i]);

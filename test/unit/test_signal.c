@@ -106,7 +106,7 @@ static void set_barrier_count(struct hand *h)
         atomic_store(&h->win.lead->released, nearly);
     }
     for (int i = 0; i < h->win.nproc; i++)
-        atomic_store(&h->win.ctl->pairs[i].slot.barrier, nearly);
+        atomic_store(&h->win.ctl->pairs[i].slot.signals.barrier, nearly);
 }
 
 /* All have set their own slots before any signals. */

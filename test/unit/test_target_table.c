@@ -37,7 +37,7 @@ static void test_put(void **state)
     (void)state;
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         const int n = sizes[s];
-        struct rma_target *t = calloc((size_t)n, sizeof *t);
+        struct rma_target *t = aligned_alloc(MRMA_CACHE_LINE, (size_t)n * sizeof *t);
         struct target_table tt;
         assert_non_null(t);
         assert_int_equal(target_table_init(&tt, n), MRMA_SUCCESS);

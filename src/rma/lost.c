@@ -1,0 +1,55 @@
+/*
+ * lost.c - see lost.h. On the node the news is a word in every control block; it goes
+ * through the network as a PKT_ERROR. Partners that are not known yet are made; who
+ * cannot be made or told is left out: the graph has other ways. Locks: the engine's.
+ */
+#include "rma/lost.h"
+
+#include "rma/target.h"
+#include "rma/win.h"
+
+static void tell(struct win *w, struct rma_target *t, int rank)
+{
+    if (!t->direct)
+        (void)target_send_simple(w, t, PKT_ERROR, PKT_ERROR_LOST, (uint32_t)rank, MRMA_ERR_PROC_FAILED, 0);
+}
+
+static void tell_node(struct win *w, int rank)
+{
+    for (int i = 0; i < w->nlocal; i++) {
+        struct rma_target *t = &w->local[i];
+        if (!t->direct || !t->ctl)
+            continue;
+        atomic_store_explicit(&t->ctl->lost, (uint32_t)rank + 1, memory_order_relaxed);
+        if (!t->peer->self)
+            event_notify(t->peer->event);
+    }
+}
+
+void win_lost(struct win *w, int rank)
+{
+    struct rma_target *t;
+    if (w->lost)
+        return;
+    w->lost = (uint32_t)rank + 1;
+    tell_node(w, rank);
+    for (int64_t step = 1; w->npackets && step < w->nproc; step <<= 1) {
+        const int partner = (int)((w->rank + step) % w->nproc);
+        if (partner != rank && win_target_locked(w, partner, &t) == MRMA_SUCCESS)
+            tell(w, t, rank);
+    }
+}
+
+int win_who_is_lost(struct win *w)
+{
+    const uint32_t told = atomic_load_explicit(&w->ctl->lost, memory_order_relaxed);
+    if (!w->lost && told && told <= (uint32_t)w->nproc)
+        win_lost(w, (int)told - 1);
+    return (int)w->lost - 1;
+}
+
+void win_lost_got(struct win *w, const struct pkt_hdr *hdr)
+{
+    if (hdr->count < (uint32_t)w->nproc && hdr->count != (uint32_t)w->rank)
+        win_lost(w, (int)hdr->count);
+}
