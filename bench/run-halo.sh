@@ -14,6 +14,8 @@ Usage: run-halo.sh [OPTIONS] [-- OPTIONS OF halo]
                    ./bench/halo, then the one beside this script)
   --lib FILE       libmpi-rma.so built for this host ($MPIRMA_LIB)
   --out DIR        keep the CSV files and the full output there
+  --net            over the network's path: the host's tcp on loopback, and
+                   libmpi-rma's network between all ranks
   --quick          few sizes and short measurements (or QUICK=1)
   --no-pin         do not pin ranks where there are enough processors
   --help           this text
@@ -28,6 +30,7 @@ lib=${MPIRMA_LIB:-}
 out=
 quick=${QUICK:-0}
 pin=--pin
+net=0
 while [ $# -gt 0 ]; do
     case $1 in
     --np | --halo | --lib | --out)
@@ -43,6 +46,7 @@ while [ $# -gt 0 ]; do
         esac
         shift
         ;;
+    --net) net=1 ;;
     --quick) quick=1 ;;
     --no-pin) pin= ;;
     --help)
@@ -79,6 +83,16 @@ esac
 [ "$quick" = 1 ] && pin="$pin --quick"
 
 . "$here/launch.sh"
+
+# Both the host's sends and its one-sided calls over tcp, as between machines.
+if [ "$net" = 1 ]; then
+    export MPIRMA_PATH=net-packets MPIRMA_OFI_INTERFACE=lo
+    set -- --modes=isend,fence_assert,fence,fence_one,pscw,lock,lock_all "$@" # all but shared memory
+    case $launcher in
+    mpich) export UCX_TLS=tcp,self UCX_NET_DEVICES=lo ;;
+    openmpi) export OMPI_MCA_pml=ob1 OMPI_MCA_btl=tcp,self OMPI_MCA_btl_tcp_if_include=lo ;;
+    esac
+fi
 
 if [ -z "$out" ]; then
     out=$(mktemp -d) || exit 2
