@@ -130,33 +130,76 @@ static int agent_start(void *ctx)
 
 /* ---- the host's collective ---- */
 
-static int comm_allgather(struct boot *boot, const void *mine, void *all, size_t len)
+/* One copy for all of what was gathered. */
+struct sim_gathered {
+    struct sim *sim;
+    int refs;
+    size_t bytes;
+    _Alignas(16) unsigned char rows[];
+};
+
+static void drop_gathered(struct sim_gathered *g)
+{
+    if (--g->refs > 0)
+        return;
+    g->sim->gathered_bytes -= g->bytes;
+    free(g);
+}
+
+static void release_gathered(struct boot_records *recs)
+{
+    drop_gathered(recs->handle);
+}
+
+static int comm_gather(struct boot *boot, const void *mine, size_t len, struct boot_records *out)
 {
     struct sim_proc *p = boot->handle;
     struct sim *s = p->sim;
-    if (s->slot_bytes < len) {
-        s->slots = realloc(s->slots, len * (size_t)s->opts.nproc);
-        s->slot_bytes = len;
-        SIM_CHECK(s->slots);
+    if (!s->gathering) {
+        const size_t bytes = sizeof *s->gathering + len * (size_t)s->opts.nproc;
+        s->gathering = calloc(1, bytes);
+        SIM_CHECK(s->gathering);
+        *s->gathering = (struct sim_gathered){.sim = s, .bytes = bytes};
+        s->gathered_bytes += bytes;
     }
-    memcpy(s->slots + (size_t)p->rank * len, mine, len);
+    struct sim_gathered *g = s->gathering;
+    g->refs++;
+    memcpy(g->rows + (size_t)p->rank * len, mine, len);
     sim_meet(p, &s->boot_in);
-    memcpy(all, s->slots, len * (size_t)s->opts.nproc);
+    s->gathering = NULL; /* complete; nobody begins another one before all are here */
     sim_meet(p, &s->boot_out);
-    return s->living < s->opts.nproc ? MRMA_ERR_OTHER : MRMA_SUCCESS;
+    if (s->living < s->opts.nproc) {
+        drop_gathered(g);
+        return MRMA_ERR_OTHER;
+    }
+    *out = (struct boot_records){.all = g->rows, .shared = true, .release = release_gathered, .handle = g};
+    return MRMA_SUCCESS;
+}
+
+static int comm_allgather(struct boot *boot, const void *mine, void *all, size_t len)
+{
+    struct boot_records recs;
+    const int err = comm_gather(boot, mine, len, &recs);
+    if (err)
+        return err;
+    memcpy(all, recs.all, len * (size_t)boot->nproc);
+    boot_release(&recs);
+    return MRMA_SUCCESS;
 }
 
 static int comm_allmax(struct boot *boot, int mine, int *max)
 {
-    int *all = calloc((size_t)boot->nproc, sizeof *all);
-    SIM_CHECK(all);
-    const int err = comm_allgather(boot, &mine, all, sizeof mine);
+    struct boot_records recs;
     *max = mine;
-    for (int i = 0; i < boot->nproc; i++)
-        if (all[i] > *max)
-            *max = all[i];
-    free(all);
-    return err;
+    const int err = comm_gather(boot, &mine, sizeof mine, &recs);
+    if (err)
+        return err;
+    for (int i = 0; i < boot->nproc; i++) {
+        const int value = ((const int *)recs.all)[i];
+        *max = value > *max ? value : *max;
+    }
+    boot_release(&recs);
+    return MRMA_SUCCESS;
 }
 
 /* ---- start and end ---- */
@@ -184,7 +227,8 @@ static void init_proc(struct sim *s, int rank)
     p->stripes = calloc(RMA_STRIPES, sizeof *p->stripes);
     SIM_CHECK(p->stripes);
     p->boot = (struct boot){
-        .rank = rank, .nproc = o->nproc, .allgather = comm_allgather, .allmax = comm_allmax, .handle = p};
+        .rank = rank, .nproc = o->nproc, .allgather = comm_allgather, .gather = comm_gather,
+        .allmax = comm_allmax, .handle = p};
     p->env = (struct rma_env){.ctx = p,
                               .record = &p->record,
                               .node_procs_bound = o->per_node,
@@ -296,7 +340,6 @@ void sim_free(struct sim *s)
     SIM_CHECK(s->flying == 0 && s->message_bytes == 0);
     free(s->procs);
     free(s->events);
-    free(s->slots);
     free(s);
     current = NULL;
 }
@@ -304,8 +347,7 @@ void sim_free(struct sim *s)
 size_t sim_overhead(const struct sim *s)
 {
     return s->message_bytes + s->staging_bytes + s->room_events * sizeof *s->events +
-           s->npeers * (sizeof(struct sim_peer) - sizeof(struct rma_peer)) +
-           s->slot_bytes * (size_t)s->opts.nproc;
+           s->npeers * (sizeof(struct sim_peer) - sizeof(struct rma_peer)) + s->gathered_bytes;
 }
 
 void sim_describe(struct sim *s)

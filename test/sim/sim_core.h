@@ -23,6 +23,8 @@ struct sim_meeting {
     uint64_t number;
 };
 
+struct sim_gathered;
+
 struct sim {
     struct sim_opts opts;
     struct sim_proc *procs;
@@ -35,8 +37,8 @@ struct sim {
     uint64_t overslept;        /* sleeps that nobody ended */
     size_t flying;             /* messages not yet delivered */
     struct sim_meeting boot_in, boot_out, rest;
-    unsigned char *slots;      /* of the collective */
-    size_t slot_bytes, message_bytes, staging_bytes, npeers;
+    struct sim_gathered *gathering; /* of the collective under way */
+    size_t gathered_bytes, message_bytes, staging_bytes, npeers;
 };
 
 /* ---- sim_sched.c ---- */
