@@ -11,6 +11,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -78,6 +80,20 @@ bool engine_same_node(const struct engine *e, const uint64_t node[2])
     return e->node[0] == node[0] && e->node[1] == node[1];
 }
 
+/* How many processes of the job the launcher has started here: Hydra and Open MPI say it.
+ * Others may join by MPI_Comm_spawn; windows look after that themselves. */
+static int node_procs_bound(void)
+{
+    static const char *const names[] = {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = getenv(names[i]);
+        const long n = text ? strtol(text, NULL, 10) : 0;
+        if (n > 0 && n < INT_MAX)
+            return (int)n;
+    }
+    return 0;
+}
+
 int engine_env_init(struct engine *e)
 {
     struct proc_record rec = {.uid = e->uid, .light = e->light, .seg = seg_name_of(&e->own_seg),
@@ -92,6 +108,7 @@ int engine_env_init(struct engine *e)
     pthread_mutex_init(&e->maps_lock, NULL);
     e->env = (struct rma_env){.ctx = e,
                               .record = &e->record,
+                              .node_procs_bound = node_procs_bound(),
                               .record_same_node = env_same_node,
                               .record_cpus = env_cpus,
                               .agent_start = env_agent_start,

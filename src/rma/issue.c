@@ -58,18 +58,26 @@ static void append_type(struct pkt_target *pt, struct record_source *src)
     pt->count++;
 }
 
+/* Bytes behind record_min that all of src would take, where that is less than a packet. */
+static size_t record_most(const struct record_source *src)
+{
+    const size_t segments = src->typed ? 0 : record_segments(src, PKT_MAX / sizeof(struct pkt_seg));
+    const size_t data = src->data && src->left < PKT_MAX ? src->left : src->data ? PKT_MAX : 0;
+    return segments * sizeof(struct pkt_seg) + pkt_align(data);
+}
+
 static int append_records(struct pkt_target *pt, struct record_source *src)
 {
     while (src->left) {
         const size_t need = record_min(src) + type_due(pt, src);
-        int err = pkt_make_room(pt, need);
+        int err = pkt_make_room(pt, need, need + record_most(src));
         if (err)
             return err;
         if (record_min(src) + type_due(pt, src) > need) /* dropped while this thread waited */
             continue;
         if (src->typed)
             append_type(pt, src);
-        size_t len = record_build(src, pt->buf + pt->used, PKT_MAX - pt->used);
+        size_t len = record_build(src, pt->buf + pt->used, pt->room - pt->used);
         pt->used += (uint32_t)len;
         pt->count++;
     }
@@ -121,7 +129,8 @@ static int stream_records(struct pkt_target *pt, struct record_source *src, cons
 
 static int append_cas(struct pkt_target *pt, const struct rma_op *op, int64_t offset, uint32_t request)
 {
-    int err = pkt_make_room(pt, sizeof(struct pkt_op) + sizeof(struct pkt_seg) + 64);
+    const size_t need = sizeof(struct pkt_op) + sizeof(struct pkt_seg) + 64;
+    int err = pkt_make_room(pt, need, need);
     if (err)
         return err;
     pt->used += (uint32_t)record_build_cas(pt->buf + pt->used, op, offset, request);
@@ -199,7 +208,7 @@ bool issue_ring_put(struct win *w, struct rma_target *t, const void *data, uint6
     struct pkt_target *pt = pkt_target_get(w, t);
     if (pt && PKT_MAX - pt->used < need && !ch3_vc_busy(&t->peer->vc))
         (void)pkt_send_open(pt, 0, true);
-    if (pt && PKT_MAX - pt->used >= need && !ch3_vc_busy(&t->peer->vc)) {
+    if (pt && PKT_MAX - pt->used >= need && !ch3_vc_busy(&t->peer->vc) && pkt_grow(pt, need, need)) {
         struct pkt_op *rec = (struct pkt_op *)(void *)(pt->buf + pt->used);
         struct pkt_seg *seg = (struct pkt_seg *)(rec + 1);
         *rec = (struct pkt_op){.kind = PKT_OP_PUT, .nseg = 1, .data_len = (uint32_t)len};

@@ -20,7 +20,8 @@
 struct pkt_target {
     struct win *win;
     struct rma_target *target;
-    unsigned char *buf; /* the open packet, PKT_MAX bytes; header first */
+    unsigned char *buf; /* the open packet; header first */
+    uint32_t room;      /* bytes of buf: grows with what is put in, to PKT_MAX at most */
     uint32_t used;      /* bytes in it; sizeof(struct pkt_hdr) when empty */
     uint32_t count;     /* records in it */
     uint64_t phase_bytes; /* named by the records of the present fence phase */

@@ -24,7 +24,9 @@
 #include "rma/wait.h"
 #include "rma/win.h"
 
-enum { QUEUE_LIMIT = 256 * 1024 };
+enum { QUEUE_LIMIT = 256 * 1024, ROOM_FIRST = 256 };
+static_assert(PKT_MAX % ROOM_FIRST == 0 && ((PKT_MAX / ROOM_FIRST) & (PKT_MAX / ROOM_FIRST - 1)) == 0,
+              "doubling ends at PKT_MAX");
 
 uint8_t pkt_epoch_kind(const struct pkt_target *pt)
 {
@@ -141,12 +143,12 @@ struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
     struct pkt_target *pt = t->pkt;
     if (!pt) {
         pt = calloc(1, sizeof *pt);
-        unsigned char *buf = pt ? malloc(PKT_MAX) : NULL;
+        unsigned char *buf = pt ? malloc(ROOM_FIRST) : NULL;
         if (!buf) {
             free(pt);
             return NULL;
         }
-        *pt = (struct pkt_target){.win = w, .target = t, .buf = buf, .used = sizeof(struct pkt_hdr)};
+        *pt = (struct pkt_target){.win = w, .target = t, .buf = buf, .room = ROOM_FIRST, .used = sizeof(struct pkt_hdr)};
         list_init(&pt->requests);
         list_init(&pt->under_way);
         pt->epoch_seen = atomic_load_explicit(&w->gen, memory_order_relaxed) - 1;
@@ -297,8 +299,24 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
     return pt->target->direct ? send_ring(pt, hdr) : send_to(pt, hdr);
 }
 
-/* Make sure that the open packet has at least need bytes of room. May wait. */
-int pkt_make_room(struct pkt_target *pt, size_t need)
+/* Doubles, so that a packet of many small operations is copied few times; stays then. */
+bool pkt_grow(struct pkt_target *pt, size_t need, size_t wish)
+{
+    size_t room = pt->room;
+    const size_t least = pt->used + need;
+    if (wish > PKT_MAX - pt->used)
+        wish = PKT_MAX - pt->used;
+    while (room < PKT_MAX && room < pt->used + wish)
+        room *= 2;
+    unsigned char *buf = room > pt->room ? realloc(pt->buf, room) : NULL;
+    if (buf) {
+        pt->buf = buf;
+        pt->room = (uint32_t)room;
+    }
+    return pt->room >= least;
+}
+
+int pkt_make_room(struct pkt_target *pt, size_t need, size_t wish)
 {
     int err = MRMA_SUCCESS;
     while (!err && PKT_MAX - pt->used < need) { /* while this thread waits, another may fill it again */
@@ -306,5 +324,7 @@ int pkt_make_room(struct pkt_target *pt, size_t need)
         if (!err)
             err = pkt_wait(pt, queue_short, "room in the send queue");
     }
+    if (!err && !pkt_grow(pt, need, wish))
+        err = log_fail(pt->win->rma->log, MRMA_ERR_NO_MEM, "no memory for a packet to rank %d", pt->target->rank);
     return err;
 }

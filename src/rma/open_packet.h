@@ -33,7 +33,10 @@ int pkt_wait(struct pkt_target *pt, bool (*done)(void *), const char *what);
 /* Send the open packet with what rides on it; more: operations of this epoch
  * will follow. May wait. */
 int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more);
-/* Make sure that the open packet has at least need bytes of room. May wait. */
-int pkt_make_room(struct pkt_target *pt, size_t need);
+/* Make sure that the open packet has at least need bytes of room behind used, and up to wish
+ * if a packet may be so long. May wait. */
+int pkt_make_room(struct pkt_target *pt, size_t need, size_t wish);
+/* The same without sending: false if need bytes do not fit in. */
+bool pkt_grow(struct pkt_target *pt, size_t need, size_t wish);
 
 #endif

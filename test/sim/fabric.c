@@ -269,6 +269,7 @@ static void init_env(struct fabric_proc *p)
 {
     p->env = (struct rma_env){.ctx = p,
                               .record = &p->record,
+                              .node_procs_bound = p->fabric->opts.node_procs_bound,
                               .peer_get = peer_get,
                               .peer_connect = peer_connect,
                               .peer_put = peer_put,

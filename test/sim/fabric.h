@@ -44,6 +44,7 @@ struct fabric_opts {
     bool no_cma;                 /* the kernel refuses cross-memory attach */
     bool no_light;               /* notify with fences, without membarrier (base/event.h) */
     unsigned cpus;               /* processors a node is said to have; 0: one (waits yield at once) */
+    int node_procs_bound;        /* what a launcher says, right or wrong; 0: nothing */
     double hang_report;          /* as MPIRMA_HANG_REPORT */
     bool quiet;                  /* drop the library's messages: the test provokes them */
     /* A slow and full network: so many percent of reserves find no room, of polls

@@ -1,0 +1,336 @@
+/*
+ * test_remote.c - targets on other nodes: made by use, on both sides, and by nothing
+ * else; the node's one copy of the records; control blocks that were made for fewer
+ * processes than there are; the last barrier.
+ */
+#include "pkt_helper.h"
+
+#include "rma/win_create.h"
+
+enum { SIZE = 64 };
+
+static struct win *win[FABRIC_MAX];
+static unsigned char area[FABRIC_MAX][SIZE];
+
+static bool is_made(const struct win *w, int rank)
+{
+    return win_peek(w, rank)->peer != NULL;
+}
+
+static int made(const struct win *w)
+{
+    int n = 0;
+    for (int i = 0; i < w->nproc; i++)
+        n += is_made(w, i);
+    return n;
+}
+
+static void run(struct fabric_opts opts, void (*body)(struct fabric_proc *p, void *arg), void *arg)
+{
+    atomic_store(&pkt_arrived, 0);
+    fabric_watchdog(60);
+    struct fabric *f = fabric_new(&opts);
+    fabric_run(f, body, arg);
+    fabric_free(f);
+    fabric_watchdog(0);
+}
+
+static void create(struct fabric_proc *p)
+{
+    win[p->rank] = fabric_win(p, WIN_CREATE, area[p->rank], SIZE, 1);
+}
+
+/* ---- made by use ---- */
+
+static void neighbours(struct fabric_proc *p, void *arg)
+{
+    const int n = p->fabric->opts.nproc, right = (p->rank + 1) % n, left = (p->rank + n - 1) % n;
+    const unsigned char value = (unsigned char)(p->rank + 1);
+    (void)arg;
+    create(p);
+    struct win *w = win[p->rank];
+    FABRIC_CHECK(made(w) == 1 && is_made(w, p->rank) && w->npackets == n - 1);
+    rest(p);
+    OK(rma_lock_all(w, 0));
+    FABRIC_CHECK(made(w) == 1);
+    rest(p);
+    put(w, right, 0, &value, 1);
+    OK(rma_flush(w, right));
+    rest(p);
+    OK(rma_unlock_all(w));
+    rest(p);
+    FABRIC_CHECK(made(w) == 3 && is_made(w, right) && is_made(w, left)); /* it has sent a packet */
+    FABRIC_CHECK(area[p->rank][0] == left + 1);
+    rest(p);
+    uint64_t size;
+    uint32_t unit;
+    void *base;
+    OK(win_shared_query(w, (p->rank + n / 2) % n, &size, &unit, &base));
+    FABRIC_CHECK(!base && unit == 1);
+    fabric_win_free(w);
+    FABRIC_CHECK(p->rma.stats.refused == 0);
+}
+
+static void test_neighbours(void **state)
+{
+    static const enum conf_progress progress[] = {CONF_PROGRESS_POLL, CONF_PROGRESS_AGENT};
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        run((struct fabric_opts){.nproc = 12, .per_node = 1, .progress = progress[i]}, neighbours, NULL);
+}
+
+/* What a group names is made by start and post, and what an operation names, even
+ * if it is refused then; nobody else. */
+static void group(struct fabric_proc *p, void *arg)
+{
+    static const int zero = 0, five = 5;
+    unsigned char in[8];
+    (void)arg;
+    create(p);
+    struct win *w = win[p->rank];
+    rest(p);
+    if (p->rank == 0) {
+        OK(rma_start(w, &five, 1, 0));
+        FABRIC_CHECK(made(w) == 2 && is_made(w, 5));
+        const struct rma_op op = byte_op(NULL, in, 3, 0, 8);
+        FABRIC_CHECK(rma_get(w, &op) == MRMA_ERR_RMA_SYNC);
+        get(w, 5, 0, in, 8);
+        OK(rma_complete(w));
+    } else if (p->rank == 5) {
+        OK(rma_post(w, &zero, 1, 0));
+        FABRIC_CHECK(made(w) == 2 && is_made(w, 0));
+        OK(rma_wait(w));
+    }
+    rest(p);
+    FABRIC_CHECK(made(w) == (p->rank == 0 ? 3 : p->rank == 5 ? 2 : 1));
+    rest(p);
+    fabric_win_free(w);
+}
+
+static void test_group(void **state)
+{
+    (void)state;
+    run((struct fabric_opts){.nproc = 8, .per_node = 1, .progress = CONF_PROGRESS_POLL}, group, NULL);
+}
+
+/* Several threads of a process make the same targets at once. */
+struct threads {
+    struct win *w;
+    int nproc;
+};
+
+static void *look_up_all(void *arg)
+{
+    const struct threads *t = arg;
+    struct rma_target *made_now;
+    for (int i = 0; i < t->nproc; i++) {
+        OK(win_target(t->w, i, &made_now));
+        FABRIC_CHECK(made_now->rank == i && made_now == win_peek(t->w, i));
+    }
+    return NULL;
+}
+
+static void at_once(struct fabric_proc *p, void *arg)
+{
+    pthread_t thread[3];
+    (void)arg;
+    create(p);
+    struct threads t = {win[p->rank], p->fabric->opts.nproc};
+    for (int i = 0; i < 3; i++)
+        FABRIC_CHECK(pthread_create(&thread[i], NULL, look_up_all, &t) == 0);
+    for (int i = 0; i < 3; i++)
+        pthread_join(thread[i], NULL);
+    FABRIC_CHECK(made(t.w) == t.nproc);
+    int listed = t.w->nlocal;
+    LIST_EACH(node, &t.w->remote)
+        listed++;
+    FABRIC_CHECK(listed == t.nproc); /* none twice */
+    fabric_win_free(t.w);
+}
+
+static void test_at_once(void **state)
+{
+    (void)state;
+    run((struct fabric_opts){.nproc = 6, .per_node = 1, .threads = true}, at_once, NULL);
+}
+
+/* ---- the records ---- */
+
+static void records(struct fabric_proc *p, void *arg)
+{
+    const int node = p->fabric->opts.per_node, lead = p->rank / node * node;
+    (void)arg;
+    create(p);
+    struct win *w = win[p->rank];
+    fabric_barrier(p);
+    FABRIC_CHECK(w->records.all && w->records.all == win[lead]->records.all);
+    FABRIC_CHECK((w->records.own != NULL) == (node > 1 && p->rank == lead));
+    FABRIC_CHECK((w->records.gathered.all != NULL) == (node == 1));
+    for (int i = 0; i < w->nproc; i++)
+        FABRIC_CHECK(w->records.all[i].proc.uid == (uint64_t)i + 1);
+    fabric_barrier(p);
+    fabric_win_free(w);
+}
+
+static void no_records(struct fabric_proc *p, void *arg)
+{
+    (void)arg;
+    create(p);
+    FABRIC_CHECK(!win[p->rank]->records.all && !win[p->rank]->records.gathered.all);
+    fabric_win_free(win[p->rank]);
+}
+
+static void test_records(void **state)
+{
+    (void)state;
+    run((struct fabric_opts){.nproc = 9, .per_node = 3}, records, NULL);
+    run((struct fabric_opts){.nproc = 3, .per_node = 1}, records, NULL);
+    run((struct fabric_opts){.nproc = 3}, no_records, NULL);
+}
+
+/* ---- more processes on a node than the launcher has said ---- */
+
+static void exchange(struct fabric_proc *p, void *flavor)
+{
+    const int n = p->fabric->opts.nproc;
+    struct win *w = fabric_win(p, *(const enum win_flavor *)flavor, area[p->rank], SIZE, 1);
+    int all[FABRIC_MAX];
+    int64_t one = 1, sum = 0;
+    for (int i = 0; i < n; i++)
+        all[i] = i;
+    FABRIC_CHECK(w->nslots >= w->nlocal);
+    memset(*win_base_attr(w), 0, SIZE);
+    for (int round = 0; round < 3; round++) {
+        OK(rma_fence(w, 0));
+        for (int i = 0; i < n; i++)
+            add(w, i, 0, &one, 1);
+        OK(rma_fence(w, 0));
+        OK(rma_post(w, all, n, 0));
+        OK(rma_start(w, all, n, 0));
+        for (int i = 0; i < n; i++)
+            add(w, i, 0, &one, 1);
+        OK(rma_complete(w));
+        OK(rma_wait(w));
+    }
+    OK(rma_fence(w, RMA_NOSUCCEED));
+    memcpy(&sum, *win_base_attr(w), sizeof sum);
+    FABRIC_CHECK(sum == 6 * n);
+    fabric_win_free(w);
+}
+
+static void test_bound(void **state)
+{
+    static enum win_flavor flavors[] = {WIN_CREATE, WIN_ALLOCATE, WIN_ALLOCATE_SHARED};
+    (void)state;
+    for (size_t i = 0; i < sizeof flavors / sizeof *flavors; i++)
+        for (int bound = 1; bound < 8; bound++)
+            for (int no_cma = 0; no_cma < 2; no_cma++) {
+                run((struct fabric_opts){.nproc = 5, .node_procs_bound = bound, .no_cma = no_cma, .quiet = true},
+                    exchange, &flavors[i]);
+                if (flavors[i] != WIN_ALLOCATE_SHARED) /* nodes of 4 and 1 */
+                    run((struct fabric_opts){.nproc = 5, .per_node = 4, .node_procs_bound = bound,
+                                             .no_cma = no_cma, .quiet = true},
+                        exchange, &flavors[i]);
+            }
+}
+
+/* ---- the last barrier ---- */
+
+/* ceil(log2 P) packets a process where all are on nodes of their own. */
+static void last(struct fabric_proc *p, void *arg)
+{
+    uint64_t sent = 0;
+    (void)arg;
+    create(p);
+    struct win *w = win[p->rank];
+    rest(p);
+    OK(win_free_begin(w));
+    for (int k = 1; k < p->fabric->opts.nproc; k <<= 1)
+        sent++;
+    FABRIC_CHECK(counters(p).by_type[PKT_SYNC] == sent);
+    win_free_end(w);
+}
+
+static void test_last(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 17; n++)
+        run((struct fabric_opts){.nproc = n, .per_node = 1, .progress = CONF_PROGRESS_POLL}, last, NULL);
+}
+
+/* A window that came to no orderly end: nobody may be at work on it any more. */
+static void drop(struct fabric_proc *p, struct win *w)
+{
+    fabric_barrier(p);
+    fabric_kill(p); /* and so its agent */
+    fabric_barrier(p);
+    win_free_end(w);
+}
+
+/* The news of a death reaches those that wait for others who wait. */
+static void with_dead(struct fabric_proc *p, void *arg)
+{
+    const int *victim = arg;
+    create(p);
+    struct win *w = win[p->rank];
+    rest(p);
+    if (p->rank == *victim)
+        fabric_kill(p);
+    else
+        FABRIC_CHECK(win_free_begin(w) == MRMA_ERR_PROC_FAILED);
+    drop(p, w);
+}
+
+/* The lock's holder dies: who waits for the lock has nothing to do with it. */
+static void dead_holder(struct fabric_proc *p, void *arg)
+{
+    unsigned char in[8];
+    (void)arg;
+    create(p);
+    struct win *w = win[p->rank];
+    rest(p);
+    if (p->rank == 3) {
+        OK(rma_lock(w, true, 0, 0));
+        get(w, 0, 0, in, 8);
+        OK(rma_flush(w, 0));
+    }
+    rest(p);
+    if (p->rank == 3)
+        fabric_kill(p);
+    fabric_barrier(p);
+    if (p->rank == 5) {
+        int err = rma_lock(w, true, 0, 0);
+        const struct rma_op op = byte_op(NULL, in, 0, 0, 8);
+        if (!err)
+            err = rma_get(w, &op);
+        if (!err)
+            err = rma_unlock(w, 0);
+        FABRIC_CHECK(err == MRMA_ERR_PROC_FAILED);
+    } else if (p->rank == 0) { /* finds out in a wait of its own */
+        FABRIC_CHECK(win_free_begin(w) == MRMA_ERR_PROC_FAILED);
+    }
+    drop(p, w);
+}
+
+static void test_dead(void **state)
+{
+    static int victims[] = {0, 3, 6};
+    (void)state;
+    for (int per_node = 1; per_node <= 3; per_node += 2)
+        for (int i = 0; i < 3; i++)
+            run((struct fabric_opts){.nproc = 7, .per_node = per_node, .quiet = true}, with_dead, &victims[i]);
+    run((struct fabric_opts){.nproc = 7, .per_node = 1, .quiet = true}, dead_holder, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_neighbours), cmocka_unit_test(test_group), cmocka_unit_test(test_at_once),
+        cmocka_unit_test(test_records),    cmocka_unit_test(test_bound), cmocka_unit_test(test_last),
+        cmocka_unit_test(test_dead),
+    };
+    pkt_types_init();
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    return cmocka_run_group_tests_name("remote", tests, NULL, NULL);
+}
