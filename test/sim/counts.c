@@ -196,7 +196,7 @@ enum { MEMORY_KNOWN = false };
 #else
 enum { MEMORY_KNOWN = true };
 #endif
-enum { WINDOW_BYTES = 10240, PARTNER_BYTES = 18432 };
+enum { WINDOW_BYTES = 10240, PARTNER_BYTES = 4096 };
 
 /* The library's memory of all processes. */
 static size_t in_use(const struct sim *s)
@@ -268,7 +268,7 @@ static void count_pattern(void **state)
         if (MEMORY_KNOWN) {
             const uint64_t partners = c.all > (uint64_t)peers ? c.all : (uint64_t)peers; /* of rounds, too */
             assert_in_range(c.window, 1, WINDOW_BYTES);
-            assert_in_range(c.used, 1, WINDOW_BYTES + partners * PARTNER_BYTES);
+            assert_in_range(c.used, 1, WINDOW_BYTES + partners * (PARTNER_BYTES + c.bytes));
         }
         assert_int_equal(c.data, pat->data(n, peers));
         assert_int_equal(c.all, pat->all(n, peers));
