@@ -1,8 +1,8 @@
 /*
  * net.c - one-sided communication between nodes, against a bare libfabric endpoint.
  *
- * Rank 0 is the origin, the others are targets. A target is attentive (it calls
- * MPI_Win_sync and MPI_Iprobe in a loop), or computes, sleeps, or sits in a barrier or
+ * Rank 0 is the origin, the others are targets. A target is attentive (it waits in
+ * MPI_Win_wait of another window), or computes, sleeps, or sits in a barrier or
  * a receive of the host. The program is pure MPI but for the anchor: run it once with
  * libmpi-rma and once without, over the same network (README, doc/performance.md).
  *
@@ -30,14 +30,15 @@
 
 enum { WIN_BYTES = 16 << 20, SAMPLES = 4000, TAG_STOP = 77, REPS = 5, PASSIVE_MS = 1500 };
 
-enum attend { ATTEND_POLL, ATTEND_COMPUTE, ATTEND_SLEEP, ATTEND_BARRIER, ATTEND_RECV, ATTENDS };
+enum attend { ATTEND_WAIT, ATTEND_COMPUTE, ATTEND_SLEEP, ATTEND_BARRIER, ATTEND_RECV, ATTENDS };
 static const char *const attend_name[ATTENDS] = {"attentive", "computing", "sleeping", "in_barrier", "in_recv"};
 
 struct net {
     int rank, nprocs;
     struct host host;
     struct results results;
-    MPI_Win win;
+    MPI_Win win, done;       /* done: only tells targets to go on */
+    MPI_Group zero, others;  /* rank 0, and all but it */
     char *base, *buf;
     MPI_Comm pair; /* ranks 0 and 1 */
     struct raw_ep *raw;
@@ -77,16 +78,17 @@ static void goal(struct net *b, const char *id, const char *what, double value, 
 
 /* ---- what a target does meanwhile ---- */
 
-static void poll_until_told(struct net *b)
+/* Inside a one-sided call until rank 0 completes its epoch on the other window. */
+static void wait_until_told(struct net *b)
 {
-    int told = 0;
-    MPI_Win_lock(MPI_LOCK_SHARED, b->rank, MPI_MODE_NOCHECK, b->win); /* MPI_Win_sync may want an epoch */
-    while (!told) {
-        MPI_Win_sync(b->win);
-        MPI_Iprobe(0, TAG_STOP, MPI_COMM_WORLD, &told, MPI_STATUS_IGNORE);
-    }
-    MPI_Win_unlock(b->rank, b->win);
-    MPI_Recv(NULL, 0, MPI_BYTE, 0, TAG_STOP, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Win_post(b->zero, 0, b->done);
+    MPI_Win_wait(b->done);
+}
+
+static void tell(struct net *b)
+{
+    MPI_Win_start(b->others, 0, b->done);
+    MPI_Win_complete(b->done);
 }
 
 /* Slices of arithmetic per second over so long. */
@@ -109,8 +111,8 @@ static double compute(double ms)
 static void attend(struct net *b, enum attend how)
 {
     switch (how) {
-    case ATTEND_POLL:
-        poll_until_told(b);
+    case ATTEND_WAIT:
+        wait_until_told(b);
         break;
     case ATTEND_COMPUTE:
         (void)compute(PASSIVE_MS);
@@ -131,7 +133,9 @@ static void release(struct net *b, enum attend how)
 {
     if (how == ATTEND_BARRIER)
         MPI_Barrier(MPI_COMM_WORLD);
-    if (how == ATTEND_POLL || how == ATTEND_RECV)
+    if (how == ATTEND_WAIT)
+        tell(b);
+    if (how == ATTEND_RECV)
         for (int i = 1; i < b->nprocs; i++)
             MPI_Send(NULL, 0, MPI_BYTE, i, TAG_STOP, MPI_COMM_WORLD);
 }
@@ -184,7 +188,7 @@ static double attentive(struct net *b, epoch_fn fn, const struct epoch_arg *a, i
     watchdog_arm(120, "net, attentive targets");
     MPI_Barrier(MPI_COMM_WORLD);
     if (b->rank != 0) {
-        attend(b, ATTEND_POLL);
+        attend(b, ATTEND_WAIT);
         return NAN;
     }
     if (lock_all)
@@ -198,7 +202,7 @@ static double attentive(struct net *b, epoch_fn fn, const struct epoch_arg *a, i
     }
     if (lock_all)
         MPI_Win_unlock_all(b->win);
-    release(b, ATTEND_POLL);
+    release(b, ATTEND_WAIT);
     watchdog_arm(0, "idle");
     return stats_median(v, REPS);
 }
@@ -426,6 +430,14 @@ static void run(struct net *b, int mask)
     b->buf = calloc(1, WIN_BYTES);
     if (!b->buf || MPI_Win_allocate(WIN_BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &b->base, &b->win))
         MPI_Abort(MPI_COMM_WORLD, 2);
+    int first = 0;
+    MPI_Group all;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, 1, &first, &b->zero);
+    MPI_Group_excl(all, 1, &first, &b->others);
+    MPI_Group_free(&all);
+    if (MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &b->done))
+        MPI_Abort(MPI_COMM_WORLD, 2);
     if (b->rank == 0)
         printf("one-sided communication between nodes: %d ranks, %s, %s\n", b->nprocs, b->host.name, b->host.rma);
     MPI_Comm_split(MPI_COMM_WORLD, b->rank < 2 ? 0 : MPI_UNDEFINED, b->rank, &b->pair);
@@ -440,6 +452,9 @@ static void run(struct net *b, int mask)
         raw_ep_close(b->raw);
     if (b->pair != MPI_COMM_NULL)
         MPI_Comm_free(&b->pair);
+    MPI_Group_free(&b->zero);
+    MPI_Group_free(&b->others);
+    MPI_Win_free(&b->done);
     MPI_Win_free(&b->win);
     free(b->buf);
 }

@@ -83,7 +83,10 @@ void rma_polling_end(struct rma *r)
     atomic_fetch_sub_explicit(r->env->polling, 1, memory_order_seq_cst);
     if (r->agent) {
         atomic_thread_fence(memory_order_seq_cst); /* see the diagram in wait.c */
-        if (ch3_pending(r->ch3) || ch3_unsent(r->ch3) ||
+        /* What came through a descriptor since the last poll the agent finds by itself, at
+         * the end of its nap at the latest (agent.c): ringing for it would cost more than
+         * a round trip, for descriptors that are often readable without need. */
+        if (ch3_pending_silent(r->ch3) || ch3_unsent(r->ch3) ||
             atomic_load_explicit(&r->nlock_wins, memory_order_relaxed))
             event_wake(r->env->agent_event);
     }

@@ -210,7 +210,7 @@ static void sleep_once(struct win *w, const struct rma_wait *wait, bool polled, 
 
 /* What is looked at from time to time: has a peer died, is a report due? */
 struct patience {
-    uint64_t start, next_check, next_report, hang_ns;
+    uint64_t start, awake, next_check, next_report, hang_ns;
 };
 
 static int lose_patience(struct win *w, const struct rma_wait *wait, struct patience *p, uint64_t now)
@@ -233,9 +233,12 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
     struct rma *r = w->rma;
     const uint64_t yield_ns = r->oversubscribed ? YIELD_NS_CROWDED : YIELD_NS_ALONE;
     struct patience p = {.hang_ns = (uint64_t)(r->conf->hang_report * 1e9)};
+    bool served = false;
     for (unsigned yields = 0, busy = 0; !check(r, wait);) {
         /* Others' packets may keep this thread busy while what it waits for never comes. */
-        if (r->packets && rma_poll(r) && ++busy % POLLS_PER_CLOCK)
+        const bool moved = r->packets && rma_poll(r);
+        served |= moved;
+        if (moved && ++busy % POLLS_PER_CLOCK)
             continue;
         if (++yields % YIELDS_PER_CLOCK) { /* looking at the clock costs as much as a yield */
             rma_yield(r);
@@ -243,14 +246,19 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
         }
         const uint64_t now = r->clock();
         if (!p.start)
-            p = (struct patience){now, now + LONG_SLEEP_NS, now + p.hang_ns, p.hang_ns};
-        if (now - p.start < yield_ns) {
+            p = (struct patience){now, now, now + LONG_SLEEP_NS, now + p.hang_ns, p.hang_ns};
+        if (served) /* more may follow: who sleeps now makes its sender wait for a wake-up */
+            p.awake = now;
+        served = false;
+        if (now - p.awake < yield_ns && now < p.next_check) {
             rma_yield(r);
             continue;
         }
         int err = lose_patience(w, wait, &p, now);
         if (err)
             return err;
+        if (now - p.awake < yield_ns)
+            continue;
         sleep_once(w, wait, polled, watching);
         yields = YIELDS_PER_CLOCK - 1;
     }
