@@ -147,6 +147,38 @@ static void count_phase(struct pkt_target *pt, size_t bytes)
         pt->phase_bytes += bytes;
 }
 
+static size_t put_bytes(size_t len)
+{
+    return sizeof(struct pkt_op) + sizeof(struct pkt_seg) + pkt_align(len);
+}
+
+/* A put of contiguous bytes as a record of one segment. There must be room. */
+static void put_record(struct pkt_target *pt, const void *data, int64_t offset, size_t len)
+{
+    static const uint64_t padding = 0;
+    struct pkt_op *rec = (struct pkt_op *)(void *)(pt->buf + pt->used);
+    struct pkt_seg *seg = (struct pkt_seg *)(rec + 1);
+    *rec = (struct pkt_op){.kind = PKT_OP_PUT, .nseg = 1, .data_len = (uint32_t)len};
+    *seg = (struct pkt_seg){.disp = offset, .len = len};
+    memcpy(seg + 1, data, len);
+    memcpy((char *)(seg + 1) + len, &padding, pkt_align(len) - len);
+    pt->used += (uint32_t)put_bytes(len);
+    pt->count++;
+}
+
+/* The commonest operation without cursors (twice the instructions, doc/performance.md):
+ * small, contiguous on both sides, and there is room. False: not so. */
+static bool append_plain_put(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op, int64_t offset)
+{
+    const size_t len = op->tcount * op->ttype->size;
+    if (kind != PKT_OP_PUT || !op->otype->contig || !op->ttype->contig || len > SMALL_OP ||
+        PKT_MAX - pt->used < put_bytes(len) || !pkt_grow(pt, put_bytes(len), put_bytes(len)))
+        return false;
+    put_record(pt, op->oaddr, offset, len);
+    count_phase(pt, len);
+    return true;
+}
+
 static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op)
 {
     const int64_t offset = op->disp * (int64_t)pt->target->disp_unit;
@@ -154,6 +186,8 @@ static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const stru
     int err = MRMA_SUCCESS;
     const bool fetch = kind == PKT_OP_GET || kind == PKT_OP_GET_ACC || kind == PKT_OP_CAS;
     pkt_target_touch(pt);
+    if (append_plain_put(pt, kind, op, offset))
+        return MRMA_SUCCESS;
     if (fetch)
         err = make_request_room(pt);
     if (fetch && !err)
@@ -202,20 +236,14 @@ int issue_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const s
 bool issue_ring_put(struct win *w, struct rma_target *t, const void *data, uint64_t offset, size_t len)
 {
     struct rma *r = w->rma;
-    const size_t need = sizeof(struct pkt_op) + sizeof(struct pkt_seg) + pkt_align(len);
+    const size_t need = put_bytes(len);
     bool sent = false;
     rma_enter(r);
     struct pkt_target *pt = pkt_target_get(w, t);
     if (pt && PKT_MAX - pt->used < need && !ch3_vc_busy(&t->peer->vc))
         (void)pkt_send_open(pt, 0, true);
     if (pt && PKT_MAX - pt->used >= need && !ch3_vc_busy(&t->peer->vc) && pkt_grow(pt, need, need)) {
-        struct pkt_op *rec = (struct pkt_op *)(void *)(pt->buf + pt->used);
-        struct pkt_seg *seg = (struct pkt_seg *)(rec + 1);
-        *rec = (struct pkt_op){.kind = PKT_OP_PUT, .nseg = 1, .data_len = (uint32_t)len};
-        *seg = (struct pkt_seg){.disp = (int64_t)offset, .len = len};
-        memcpy(seg + 1, data, len);
-        pt->used += (uint32_t)need;
-        pt->count++;
+        put_record(pt, data, (int64_t)offset, len);
         pkt_target_touch(pt);
         if (epoch_now(&w->epoch) == EPOCH_FENCE_USED)
             atomic_store_explicit(&t->ctl->ring_phase, w->phase + 1, memory_order_relaxed); /* see fence.c */
