@@ -6,6 +6,7 @@
  * The dead process's thread leaves the test; dead is set, so that its peers are told
  * what the kernel would tell them. Survivors' windows end without communication.
  */
+#include <sched.h>
 #include "base_helper.h"
 #include "pkt_helper.h"
 
@@ -147,10 +148,25 @@ static void take_lock(struct fabric_proc *p, struct win *w)
     }
 }
 
+/* Its agent may serve a lock, or take all of a put, until then. */
+static void until_victim_is_lost(struct fabric_proc *p)
+{
+    bool lost = false;
+    while (!lost) {
+        rma_enter(&p->rma);
+        lost = p->peers[VICTIM].peer.vc.state == CH3_VC_FAILED ||
+               atomic_load_explicit(&p->fabric->procs[VICTIM].dead, memory_order_acquire);
+        rma_leave(&p->rma);
+        sched_yield();
+    }
+}
+
 static int wait_lock(struct fabric_proc *p, struct win *w)
 {
     unsigned char in[8];
     const int target = p->rank == 2 ? VICTIM : 0;
+    if (target == VICTIM)
+        until_victim_is_lost(p);
     int err = rma_lock(w, p->rank == 1, target, 0);
     if (err)
         return err;
@@ -169,7 +185,8 @@ static void test_lock(void **state)
 static int wait_flush(struct fabric_proc *p, struct win *w)
 {
     static unsigned char big[1 << 20];
-    (void)p;
+    if (p->conf.progress == CONF_PROGRESS_AGENT)
+        until_victim_is_lost(p);
     OK(rma_lock_all(w, RMA_NOCHECK));
     const struct rma_op op = byte_op(big, NULL, VICTIM, 0, sizeof big); /* more than a ring */
     const int err = rma_put(w, &op), end = rma_flush_all(w);
