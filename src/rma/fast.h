@@ -83,8 +83,9 @@ static inline __attribute__((always_inline)) acc_word *fast_word(struct win *w, 
 }
 
 /* SUM of integers, REPLACE and NO_OP; from and to need no alignment. */
-static inline __attribute__((always_inline)) bool fast_fetch_op(struct win *w, enum acc_op op, const void *from, void *to, int target,
-                                 int64_t disp)
+static inline __attribute__((always_inline)) bool fast_fetch_op(struct win *w, enum acc_op op,
+                                                                const void *from, void *to, int target,
+                                                                int64_t disp)
 {
     acc_word *word = fast_word(w, target, disp);
     if (unlikely(!word))
@@ -94,8 +95,9 @@ static inline __attribute__((always_inline)) bool fast_fetch_op(struct win *w, e
     return true;
 }
 
-static inline __attribute__((always_inline)) bool fast_cas(struct win *w, const void *value, const void *compare, void *to, int target,
-                            int64_t disp)
+static inline __attribute__((always_inline)) bool fast_cas(struct win *w, const void *value,
+                                                           const void *compare, void *to, int target,
+                                                           int64_t disp)
 {
     acc_word *word = fast_word(w, target, disp);
     if (unlikely(!word))

@@ -176,9 +176,11 @@ int rma_put(struct win *w, const struct rma_op *op)
         return err;
     char *at;
     size_t len;
-    if (!target_ready(w, t) && stage_put(w, t, op))
-        return MRMA_SUCCESS;
-    err = likely(target_ready(w, t) && !op->req) ? MRMA_SUCCESS : ready_to_put(w, t, op);
+    if (unlikely(!target_ready(w, t) || op->req)) {
+        if (epoch_now(&w->epoch) == EPOCH_PSCW && stage_put(w, t, op))
+            return MRMA_SUCCESS;
+        err = ready_to_put(w, t, op);
+    }
     if (unlikely(err))
         return err;
     if (unlikely(w->strict) && (err = check_strict(w, t, op, STRICT_PUT)) != MRMA_SUCCESS)

@@ -87,10 +87,10 @@ int rma_complete(struct win *w)
         struct rma_target *t = win_peek(w, w->group.ranks[i]);
         if (!t->direct)
             continue;
-        if (unlikely(!stage_free(t))) {
-            int waited = epoch_wait_post(w, t);
-            err = err ? err : waited;
-        }
+        const int waited = likely(stage_free(t)) ? MRMA_SUCCESS : epoch_wait_post(w, t);
+        err = err ? err : waited;
+        if (waited) /* a peer is lost: what t has not read yet must stay */
+            continue;
         stage_complete(t);
         any_direct = true;
     }

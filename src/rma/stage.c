@@ -16,6 +16,9 @@
  * exposures before it have ended and the stage is free; but such epochs count no
  * posts, so a pair that has used it does not stage any more.
  *
+ * A stage has one writer: with MPI_THREAD_MULTIPLE, where several threads may put in
+ * the same epoch, nothing is staged.
+ *
  * A record is one word, the displacement in bytes and 16 bits of length, and the data
  * padded to 8 bytes.
  */
@@ -53,8 +56,9 @@ bool stage_free(struct rma_target *t)
 
 static bool may_stage(const struct win *w, const struct rma_target *t, const struct rma_op *op)
 {
-    return epoch_now(&w->epoch) == EPOCH_PSCW && t->direct && t->started_in == w->start_count &&
-           t->starts == t->posts_due && !w->dynamic && !w->strict && !w->rma->trace && !op->req;
+    return t->direct && t->started_in == w->start_count &&
+           t->starts == t->posts_due && !w->dynamic && !w->rma->threads && !w->strict && !w->rma->trace &&
+           !op->req;
 }
 
 bool stage_put(struct win *w, struct rma_target *t, const struct rma_op *op)

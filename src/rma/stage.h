@@ -21,7 +21,7 @@ struct win;
 struct rma_target;
 struct rma_op;
 
-/* Put op into the stage of the present access epoch to t. False: it must go the
+/* Put op into the stage of the present access epoch to t, of MPI_Win_start. False: it must go the
  * usual way (which also finds what is wrong with it). */
 bool stage_put(struct win *w, struct rma_target *t, const struct rma_op *op);
 
