@@ -14,10 +14,10 @@
  * more; so all come to the end, in bounded time, with an error.
  *
  * Before the first signal all errors that may be on their way here are taken in, for
- * their senders may leave the barrier before others' packets come. Packets that nobody awaits (a post to an origin that has already completed) may
- * come later still, from processes that are no partners in it: the
- * handlers know them by the window's generation. Locks: the engine's, around
- * packets; waits are without it.
+ * their senders may leave the barrier before others' packets come. Packets that nobody
+ * awaits (a post to an origin that has already completed) may come later still, from
+ * processes that are no partners in it: the handlers know them by the window's
+ * generation. Locks: the engine's, around packets; waits are without it.
  */
 #include "rma/last_barrier.h"
 

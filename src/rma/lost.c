@@ -1,5 +1,5 @@
 /*
- * lost.c - see lost.h. On the node the news is a word in every control block; it goes
+ * lost.c - see lost.h. On the node it is a word in every control block; it goes
  * through the network as a PKT_ERROR. Partners that are not known yet are made; who
  * cannot be made or told is left out: the graph has other ways. Locks: the engine's.
  */
@@ -14,13 +14,21 @@ static void tell(struct win *w, struct rma_target *t, int rank)
         (void)target_send_simple(w, t, PKT_ERROR, PKT_ERROR_LOST, (uint32_t)rank, MRMA_ERR_PROC_FAILED, 0);
 }
 
+/* Of a control block: who is lost in its owner's generation gen of the window. */
+static uint64_t news(int rank, uint32_t gen)
+{
+    return (uint64_t)gen << 32 | ((uint32_t)rank + 1);
+}
+
+/* Also who has left the last barrier of this window already, whose block may be that
+ * of another window now (ctl_blocks.h). */
 static void tell_node(struct win *w, int rank)
 {
     for (int i = 0; i < w->nlocal; i++) {
         struct rma_target *t = &w->local[i];
         if (!t->direct || !t->ctl)
             continue;
-        atomic_store_explicit(&t->ctl->lost, (uint32_t)rank + 1, memory_order_relaxed);
+        atomic_store_explicit(&t->ctl->lost, news(rank, t->remote_gen), memory_order_relaxed);
         if (!t->peer->self)
             event_notify(t->peer->event);
     }
@@ -42,9 +50,10 @@ void win_lost(struct win *w, int rank)
 
 int win_who_is_lost(struct win *w)
 {
-    const uint32_t told = atomic_load_explicit(&w->ctl->lost, memory_order_relaxed);
-    if (!w->lost && told && told <= (uint32_t)w->nproc)
-        win_lost(w, (int)told - 1);
+    const uint64_t told = atomic_load_explicit(&w->ctl->lost, memory_order_relaxed);
+    const uint32_t rank = (uint32_t)told - 1;
+    if (!w->lost && told >> 32 == w->index_gen && rank < (uint32_t)w->nproc)
+        win_lost(w, (int)rank);
     return (int)w->lost - 1;
 }
 

@@ -52,6 +52,7 @@ void rma_init(struct rma *r, const struct log *log, const struct conf *conf, str
     pthread_mutex_init(&r->mutex, NULL);
     ch3->queued = rma_queued;
     ch3->lost = peer_lost;
+    list_init(&r->ctl_blocks);
     list_init(&r->lock_wins);
     map_init(&r->requests);
 }

@@ -109,7 +109,9 @@ struct win_ctl {
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t regions_version;
     _Atomic uint32_t nregions;
     _Atomic uint64_t regions_offset; /* bytes from the control block to them */
-    _Atomic uint32_t lost;           /* 1 + a rank that is lost: lost.h; by whoever has heard of it */
+    /* 1 + a rank that is lost, and above it the owner's generation of the window, for the
+     * block may be another window's by then: lost.c. By whoever has heard of it. */
+    _Atomic uint64_t lost;
     struct rma_mem_loc records;      /* in the block of the direct group's lowest rank: records.c */
     struct win_pair pairs[];         /* by the peer's index among the window's ranks on the node */
 };
@@ -255,8 +257,10 @@ struct rma {
     int node_procs;       /* most processes of this node seen in a window */
     _Atomic bool oversubscribed; /* more processes than processors on this node */
     pthread_mutex_t mutex;
+    struct list ctl_blocks; /* ctl_blocks.h */
     struct win **wins;    /* by index; NULL: free */
-    uint32_t *win_gens;
+    uint32_t *win_gens;   /* of the window there, or the last one; no two windows have the same */
+    uint32_t last_gen;
     uint32_t nwins;
     struct list lock_wins; /* windows whose lockq is not empty */
     _Atomic int nlock_wins;

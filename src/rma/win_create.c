@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "rma/ctl_blocks.h"
 #include "rma/fence_counts.h"
 #include "rma/native.h"
 #include "rma/progress.h"
@@ -28,7 +29,7 @@ enum {
     AGREE_SLOTS,   /* its control block has too few slots */
     AGREE_ERR      /* + enum mrma_err */
 };
-enum { CTL_ALIGN = 64, MEM_ALIGN = 64 };
+enum { MEM_ALIGN = 64 };
 
 struct win_hints win_hints_default(void)
 {
@@ -70,7 +71,7 @@ static int take_index(struct rma *r, struct win *w)
     }
     r->wins[i] = w;
     w->index = i;
-    w->index_gen = ++r->win_gens[i];
+    w->index_gen = r->win_gens[i] = ++r->last_gen;
     return MRMA_SUCCESS;
 }
 
@@ -109,8 +110,7 @@ static void win_delete(struct win *w)
         }
     }
     native_close(w);
-    if (w->ctl)
-        env->mem_free(env->ctx, w->ctl);
+    ctl_blocks_give(r, w->ctl);
     if (w->owned)
         env->mem_free(env->ctx, w->owned);
     if (w->segment)
@@ -123,15 +123,14 @@ static void win_delete(struct win *w)
 
 static int make_control(struct win *w)
 {
-    struct rma_env *env = w->rma->env;
     const size_t slots = sizeof(struct win_ctl) + (size_t)w->nslots * sizeof(struct win_pair);
     const size_t size = slots + (w->dynamic ? WIN_REGIONS_MAX * sizeof(struct win_region) : 0);
-    void *at;
-    int err = env->mem_alloc(env->ctx, size, CTL_ALIGN, &at);
+    struct win_ctl *ctl;
+    int err = ctl_blocks_take(w->rma, size, &ctl);
     if (err)
         return err;
-    memset(at, 0, slots);
-    w->ctl = at;
+    memset(ctl, 0, slots);
+    w->ctl = ctl;
     atomic_init(&w->ctl->regions_offset, slots);
     return MRMA_SUCCESS;
 }
@@ -423,8 +422,11 @@ static int make_more_slots(struct win *w, struct win_plan *plan)
         plan->mine.err = make_control(w);
         if (!plan->mine.err && !env->mem_find(env->ctx, w->ctl, 1, &plan->mine.ctl))
             plan->mine.err = MRMA_ERR_INTERN;
-        if (w->ctl != old)
-            env->mem_free(env->ctx, old);
+        if (w->ctl != old) {
+            rma_enter(w->rma);
+            ctl_blocks_give(w->rma, old);
+            rma_leave(w->rma);
+        }
     }
     int err = records_gather(w, plan->boot, &plan->mine);
     return err ? err : check_records(w);
@@ -515,6 +517,7 @@ void rma_fini(struct rma *r)
     for (uint32_t i = 0; i < r->nwins; i++)
         if (r->wins[i])
             win_delete(r->wins[i]);
+    ctl_blocks_fini(r);
     free(r->wins);
     free(r->win_gens);
     map_fini(&r->requests);

@@ -12,8 +12,9 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "rma/handlers.h"
 #include "rma/agent.h"
+#include "rma/ctl_blocks.h"
+#include "rma/handlers.h"
 
 void fabric_fail(const char *file, int line, const char *what)
 {
@@ -347,11 +348,12 @@ void fabric_kill(struct fabric_proc *p)
     atomic_store_explicit(&p->dead, true, memory_order_release);
 }
 
-static void check_nothing_left(const struct fabric_proc *p)
+static void check_nothing_left(struct fabric_proc *p)
 {
     for (uint32_t i = 0; i < p->rma.nwins; i++)
         FABRIC_CHECK(!p->rma.wins[i]);
     FABRIC_CHECK(map_count(&p->rma.requests) == 0);
+    ctl_blocks_fini(&p->rma); /* kept until the layer ends */
     FABRIC_CHECK(sim_memory_empty(&p->memory));
     for (int i = 0; i < p->fabric->opts.nproc; i++)
         FABRIC_CHECK(p->peers[i].peer.refs == 0);

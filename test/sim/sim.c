@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "rma/ctl_blocks.h"
 #include "rma/handlers.h"
 #include "rma/progress.h"
 #include "rma/stripe.h"
@@ -267,7 +268,7 @@ struct sim *sim_new(const struct sim_opts *opts)
     return s;
 }
 
-static void check_nothing_left(const struct sim_proc *p)
+static void check_nothing_left(struct sim_proc *p)
 {
     size_t cursor = 0;
     uint64_t key;
@@ -275,6 +276,7 @@ static void check_nothing_left(const struct sim_proc *p)
     for (uint32_t i = 0; i < p->rma.nwins; i++)
         SIM_CHECK(!p->rma.wins[i]);
     SIM_CHECK(map_count(&p->rma.requests) == 0);
+    ctl_blocks_fini(&p->rma); /* kept until the layer ends */
     SIM_CHECK(sim_memory_empty(&p->memory));
     while (map_next(&p->peers, &cursor, &key, &peer))
         SIM_CHECK(((struct sim_peer *)peer)->peer.refs == 0);

@@ -84,6 +84,15 @@ static int connect_peer(void *ctx, struct rma_peer *peer)
     return MRMA_SUCCESS;
 }
 
+static void *zeroed_lines(size_t bytes)
+{
+    const size_t whole = (bytes + MRMA_CACHE_LINE - 1) / MRMA_CACHE_LINE * MRMA_CACHE_LINE;
+    void *at = aligned_alloc(MRMA_CACHE_LINE, whole);
+    assert_non_null(at);
+    memset(at, 0, whole);
+    return at;
+}
+
 static struct world *world_new(int n, enum conf_fence fence, int npackets)
 {
     struct world *s = calloc(1, sizeof *s);
@@ -97,14 +106,11 @@ static struct world *world_new(int n, enum conf_fence fence, int npackets)
     s->channel.ops = &keeping;
     ch3_init(&s->ch3, &s->log, NULL, s);
     s->room = malloc(PKT_MAX);
-    s->peers = aligned_alloc(MRMA_CACHE_LINE, (size_t)n * sizeof *s->peers);
-    memset(s->peers, 0, (size_t)n * sizeof *s->peers);
-    s->targets = aligned_alloc(MRMA_CACHE_LINE, (size_t)n * sizeof *s->targets);
-    memset(s->targets, 0, (size_t)n * sizeof *s->targets);
+    s->peers = zeroed_lines((size_t)n * sizeof *s->peers);
+    s->targets = zeroed_lines((size_t)n * sizeof *s->targets);
     s->touched = calloc((size_t)n, sizeof *s->touched);
     s->queues = calloc((size_t)n, sizeof *s->queues);
-    s->wins = aligned_alloc(MRMA_CACHE_LINE, (size_t)n * sizeof *s->wins);
-    memset(s->wins, 0, (size_t)n * sizeof *s->wins);
+    s->wins = zeroed_lines((size_t)n * sizeof *s->wins);
     assert_int_equal(target_table_init(&s->table, n), MRMA_SUCCESS);
     for (int i = 0; i < n; i++) {
         ch3_vc_init(&s->peers[i].vc, &s->ch3, &s->channel, NULL, NULL);
