@@ -4,7 +4,9 @@
  *
  * Whether a window needs it follows from the records that all have (rma/win_create.c),
  * so all come here or none does. Those that have no endpoint open one; one exchange
- * tells the addresses and who has failed, and completes the records.
+ * tells the addresses and who has failed, and completes the records. Whatever fails here
+ * alone is told in it, so that nobody waits for who has given up: what could not be told
+ * is memory to receive into, which the caller has had since before the records.
  *
  * Trust: each process makes a random secret and tells it in its record. What is sent
  * to a process begins with a hash that takes that process's secret to make, so only
@@ -17,7 +19,6 @@
  *
  * Locks: net_lock around opening, outside the engine's lock.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -156,20 +157,15 @@ static int take_offers(struct engine *e, const struct offer *offers, struct rma_
 }
 
 static int env_net_open(void *ctx, struct boot *boot, struct rma_proc_record *records, struct rma_net_key *keys,
-                        size_t stride, struct rma_net_mem *memory)
+                        size_t stride, struct rma_net_mem *memory, void *room)
 {
     struct engine *e = ctx;
     const int n = boot->nproc;
     const bool one_node = on_one_node(e, records, stride, n);
     const struct offer mine = make_offer(e, one_node, memory);
-    struct offer *offers = malloc((size_t)n * sizeof *offers);
-    if (!offers) /* nothing to receive into: no collective can be reached either */
-        return MRMA_ERR_NO_MEM;
+    struct offer *offers = room;
     int err = boot->allgather(boot, &mine, offers, sizeof mine);
-    if (!err)
-        err = take_offers(e, offers, records, keys, stride, n, one_node);
-    free(offers);
-    return err;
+    return err ? err : take_offers(e, offers, records, keys, stride, n, one_node);
 }
 
 void engine_net_init(struct engine *e)
@@ -177,6 +173,7 @@ void engine_net_init(struct engine *e)
     pthread_mutex_init(&e->net_lock, NULL);
     e->bell.fd = e->agent_bell.fd = -1;
     e->env.net_open = env_net_open;
+    e->env.net_room = sizeof(struct offer);
     e->env.bell = &e->bell;
     e->env.agent_bell = &e->agent_bell;
 }

@@ -95,9 +95,11 @@ struct rma_env {
      * one before: the window needs the network (the same answer at all). Opens it where
      * it is not open, and completes the records. All fail or none. Registers mine, where
      * the network puts and gets by itself, and sets the keys of all, stride bytes apart, too.
-     * NULL: what is not on the node is reached otherwise. */
+     * room: net_room bytes for each process, had before anybody relies on this one to
+     * take part. NULL: what is not on the node is reached otherwise. */
     int (*net_open)(void *ctx, struct boot *boot, struct rma_proc_record *records, struct rma_net_key *keys,
-                    size_t stride, struct rma_net_mem *mine);
+                    size_t stride, struct rma_net_mem *mine, void *room);
+    size_t net_room;
     /* Start the agent thread if it is not running. */
     int (*agent_start)(void *ctx);
 

@@ -146,13 +146,18 @@ static int make_memory(struct win *w, const struct win_spec *spec)
     return err;
 }
 
-/* MPI_Win_allocate_shared's further exchanges must not fail before they begin. */
+/* Further exchanges, of MPI_Win_allocate_shared and for the network, must not fail before
+ * they begin. Which of them come is not known yet; untouched memory costs little. */
 static int make_room(struct win *w, struct win_plan *plan)
 {
+    const struct rma_env *env = w->rma->env;
+    const size_t n = (size_t)w->nproc;
+    if (env->net_open && !(plan->net_room = malloc(n * env->net_room)))
+        return MRMA_ERR_NO_MEM;
     if (w->flavor != WIN_ALLOCATE_SHARED)
         return MRMA_SUCCESS;
-    plan->segments = malloc((size_t)w->nproc * sizeof *plan->segments);
-    plan->parts = malloc((size_t)w->nproc * sizeof *plan->parts);
+    plan->segments = malloc(n * sizeof *plan->segments);
+    plan->parts = malloc(n * sizeof *plan->parts);
     return plan->segments && plan->parts ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
 }
 
@@ -362,7 +367,8 @@ static int open_network(struct win *w, struct win_plan *plan)
         return log_fail(w->rma->log, MRMA_ERR_INTERN, "records of one copy cannot be completed");
     if (!w->dynamic && !w->strict) /* whose checks look at packets */
         w->net_mem = (struct rma_net_mem){.base = w->base, .len = w->base ? w->size : 0};
-    int err = env->net_open(env->ctx, plan->boot, &recs[0].proc, &recs[0].net, sizeof *recs, &w->net_mem);
+    int err = env->net_open(env->ctx, plan->boot, &recs[0].proc, &recs[0].net, sizeof *recs, &w->net_mem,
+                            plan->net_room);
     plan->mine.proc = recs[w->rank].proc;
     plan->mine.net = recs[w->rank].net;
     return err;
@@ -488,6 +494,7 @@ int win_create(struct rma *r, const struct win_spec *spec, struct win **out)
     int err = join(w, plan);
     free(plan->segments);
     free(plan->parts);
+    free(plan->net_room);
     free(plan);
     if (!err)
         records_keep(w);

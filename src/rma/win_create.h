@@ -41,6 +41,7 @@ struct win_plan {
     struct win_segment *segments; /* MPI_Win_allocate_shared: by rank, */
     struct win_part *parts;       /* the same, */
     char *segment_base;           /* and where the segment is here */
+    void *net_room;               /* for opening the network, if there is one */
     bool packets_only; /* a process was refused cross-memory attach: all use packets */
     bool refused;      /* out: a peer would need it and is refused */
     int slots;         /* out: slots that the control block needs, if it has too few */

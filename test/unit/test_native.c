@@ -101,11 +101,11 @@ static void fake_release(struct ch3_channel *ch, struct ch3_mem *mem)
 }
 
 static int fake_net_open(void *ctx, struct boot *boot, struct rma_proc_record *records, struct rma_net_key *keys,
-                         size_t stride, struct rma_net_mem *mine)
+                         size_t stride, struct rma_net_mem *mine, void *room)
 {
     struct fabric_proc *p = ctx;
     struct rma_net_key key = {{4711, (uint64_t)(uintptr_t)mine->base}, mine->len != 0}, all[FABRIC_MAX];
-    (void)records;
+    (void)records, (void)room;
     if (mine->len) {
         mine->channel = &p->channel;
         fakes[p->rank].registered++;
@@ -130,6 +130,7 @@ static void fake_init(struct fabric_proc *p, bool ordered)
     p->channel.native_min = NATIVE_MIN;
     p->channel.native_max = 3500;
     p->env.net_open = fake_net_open;
+    p->env.net_room = 1;
 }
 
 /* puts, gets: what each process must have done without packets. */
