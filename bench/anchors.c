@@ -9,6 +9,7 @@
 #include "anchors.h"
 
 #include <errno.h>
+#include <gnu/libc-version.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,6 +120,13 @@ static void run_clock(void *arg, long n)
     for (long i = 0; i < n; i++)
         sum += clock_ns() - clock_ns();
     __asm__ volatile("" ::"x"(sum));
+}
+
+static void run_call(void *arg, long n)
+{
+    (void)arg;
+    for (long i = 0; i < n; i++)
+        (void)gnu_get_libc_version();
 }
 
 static void local(struct bench *b, struct anchor *a, const char *op, size_t size,
@@ -280,6 +288,7 @@ void anchors_run(struct bench *b)
     shared(b, &a, "cas_both", 8, run_cas, 1);
     context_switch(b, &a);
     local(b, &a, "clock", 0, run_clock);
+    local(b, &a, "call", 0, run_call);
     by_size(b, &a);
     if (b->rank == 0)
         results_table(&b->results, "anchors", NULL, "");

@@ -17,6 +17,8 @@
  *   isend_irecv, s   half a ping-pong of the host
  *   switch           handing the processor to another process (sched_yield)
  *   clock            reading the clock twice
+ *   call             calling a function of another library that does nothing, which every
+ *                    MPI call costs and no limit contains
  * Collective over the pair. */
 void anchors_run(struct bench *b);
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rma_epochs.h"
 #include "rma_suites.h"
 
 static const char *const op_name[] = {"accumulate", "accumulate_strided", "get_accumulate",
@@ -41,6 +42,16 @@ static int one_get_accumulate(void *arg)
     a->done++;
     return MPI_Get_accumulate(a->ones, a->count, MPI_DOUBLE, a->fetched, a->count, MPI_DOUBLE, 1,
                               a->w.disp[1], a->target_count, a->target, MPI_SUM, a->w.win);
+}
+
+static int run_accumulate(void *epochs, long n)
+{
+    return epochs_loop(epochs, n, one_accumulate);
+}
+
+static int run_get_accumulate(void *epochs, long n)
+{
+    return epochs_loop(epochs, n, one_get_accumulate);
 }
 
 static void clear(struct bench *b, struct acc *a)
@@ -115,7 +126,7 @@ static bool one_size(struct bench *b, struct acc *a, int op, enum sync_kind sync
     }
     bench_doing(b, "%s, %s, %s, %zu bytes", r.op, r.kind, r.sync, size);
     clear(b, a);
-    epochs_init(&e, sync, a->w.win, b->pair, fetches ? one_get_accumulate : one_accumulate, a);
+    epochs_init(&e, sync, a->w.win, b->pair, fetches ? run_get_accumulate : run_accumulate, a);
 
     struct work w = epochs_work(&e);
 

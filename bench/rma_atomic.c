@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "rma_epochs.h"
 #include "rma_suites.h"
 
 struct atomic {
@@ -19,22 +20,22 @@ struct atomic {
     int64_t done; /* what this rank has added since the word was cleared */
     bool both;
     int rank;
-    int (*op)(void *arg);
 };
 
-static int one_fetch_and_op(void *arg)
-{
-    struct atomic *a = arg;
+/* Looped over by functions that are inlined with their operation, so that it is called
+ * directly: on some processors a call through a pointer costs more than the operation. */
+typedef int (*atomic_op)(struct atomic *a);
+#define INLINE inline __attribute__((always_inline))
 
+static int one_fetch_and_op(struct atomic *a)
+{
     a->done++;
     return MPI_Fetch_and_op(&a->operand, &a->result, MPI_INT64_T, 1, a->w.disp[1], MPI_SUM, a->w.win);
 }
 
 /* The caller looks at result after the flush. */
-static int one_cas(void *arg)
+static int one_cas(struct atomic *a)
 {
-    struct atomic *a = arg;
-
     a->operand = a->compare + 1;
     return MPI_Compare_and_swap(&a->operand, &a->compare, &a->result, MPI_INT64_T, 1, a->w.disp[1],
                                 a->w.win);
@@ -64,16 +65,15 @@ static int end_all(void *arg)
     return a->both || a->rank == 0 ? MPI_Win_unlock_all(a->w.win) : MPI_SUCCESS;
 }
 
-static int run_flush(void *arg, long n)
+static INLINE int loop_flush(struct atomic *a, long n, atomic_op op)
 {
-    struct atomic *a = arg;
     int rc = MPI_SUCCESS;
 
     for (long i = 0; i < n && !rc && (a->both || a->rank == 0); i++) {
-        rc = a->op(a);
+        rc = op(a);
         if (!rc)
             rc = MPI_Win_flush(1, a->w.win);
-        if (a->op == one_cas)
+        if (op == one_cas)
             cas_done(a);
     }
     return rc;
@@ -85,22 +85,31 @@ static int nothing(void *arg)
     return MPI_SUCCESS;
 }
 
-static int run_lock(void *arg, long n)
+static INLINE int loop_lock(struct atomic *a, long n, atomic_op op)
 {
-    struct atomic *a = arg;
     int rc = MPI_SUCCESS;
 
     for (long i = 0; i < n && !rc && a->rank == 0; i++) {
         rc = MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, a->w.win);
         if (!rc)
-            rc = a->op(a);
+            rc = op(a);
         if (!rc)
             rc = MPI_Win_unlock(1, a->w.win);
-        if (a->op == one_cas)
+        if (op == one_cas)
             cas_done(a);
     }
     return rc;
 }
+
+#define RUN(loop, op)                                   \
+    static int run_##loop##_##op(void *arg, long n)     \
+    {                                                   \
+        return loop_##loop(arg, n, one_##op);           \
+    }
+RUN(flush, fetch_and_op)
+RUN(flush, cas)
+RUN(lock, fetch_and_op)
+RUN(lock, cas)
 
 static int64_t own_word(struct atomic *a, int64_t set, bool write)
 {
@@ -147,7 +156,9 @@ static void one(struct bench *b, struct atomic *a, const char *op, bool cas, boo
     struct result r = {.suite = "atomic", .op = op, .kind = winmem_name[a->w.kind],
                        .sync = sync_name[lock ? SYNC_LOCK : SYNC_LOCK_ALL], .size = 8};
     struct work w = {.begin = lock ? nothing : begin_all,
-                     .run = lock ? run_lock : run_flush,
+                     .run = lock  ? cas ? run_lock_cas : run_lock_fetch_and_op
+                            : cas ? run_flush_cas
+                                  : run_flush_fetch_and_op,
                      .end = lock ? nothing : end_all,
                      .arg = a,
                      .per_run = 1,
@@ -156,7 +167,6 @@ static void one(struct bench *b, struct atomic *a, const char *op, bool cas, boo
     a->operand = 1;
     a->compare = a->done = 0;
     a->both = both;
-    a->op = cas ? one_cas : one_fetch_and_op;
     bench_doing(b, "%s, %s, %s", op, r.kind, r.sync);
     if (cas && host_crashes(b, a->w.kind, both)) {
         r.ns = r.min = r.max = NAN;

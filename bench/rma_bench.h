@@ -1,5 +1,5 @@
 /*
- * rma_bench.h - what the suites of bench/rma share: settings, driver, epochs.
+ * rma_bench.h - what the suites of bench/rma share: settings and driver.
  *
  * Most suites measure from rank 0 to rank 1 on a communicator of those two (the
  * pair), while further ranks sleep; some use all ranks. A measurement is
@@ -71,37 +71,6 @@ void bench_wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2), nore
 
 /* Tell a terminal what is going on (rank 0), and arm the watchdog. */
 void bench_doing(const struct bench *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-/* Epochs between rank 0 (origin) and rank 1 (target) of a pair. */
-enum sync_kind {
-    SYNC_LOCK,     /* lock, operation, unlock */
-    SYNC_FLUSH,    /* operation, flush in a lock epoch */
-    SYNC_LOCK_ALL, /* operation, flush in a lock_all epoch */
-    SYNC_BURST,    /* 16 operations, flush in a lock_all epoch */
-    SYNC_PSCW,     /* start, operation, complete / post, wait */
-    SYNC_FENCE,    /* operation, fence */
-    SYNC_KINDS
-};
-extern const char *const sync_name[SYNC_KINDS + 1];
-#define SYNC_BURST_OPS 16
-
-struct epochs {
-    enum sync_kind sync;
-    MPI_Win win;
-    int rank; /* in the pair */
-    MPI_Group peer;
-    int (*op)(void *arg); /* one operation from rank 0 to rank 1 */
-    void *arg;
-};
-
-/* The peer group is made from the pair; free with epochs_free. */
-void epochs_init(struct epochs *e, enum sync_kind sync, MPI_Win win, MPI_Comm pair, int (*op)(void *arg),
-                 void *arg);
-void epochs_free(struct epochs *e);
-/* The work whose parts these epochs are. */
-struct work epochs_work(struct epochs *e);
-/* One epoch with one operation, for checks; an MPI error code. */
-int epochs_once(struct epochs *e);
 
 /* Access to this rank's own window memory between epochs. */
 int bench_own_begin(const struct winmem *w);

@@ -256,6 +256,9 @@ void rma_goals(struct bench *b)
     struct goals g = {.b = b};
 
     printf("\ngoals: %d ranks, %s, %s; %s\n", b->nprocs, b->host.name, b->host.rma, b->place.text);
+    printf("a call of an empty function of another library: %.1f ns (C %.0f, A %.1f, M %.1f, S %.0f ns)\n",
+           anchor_ns(b, "call", 0), anchor_ns(b, "cache_line", 0), anchor_ns(b, "fetch_add", 8),
+           anchor_ns(b, "memcpy", 8), anchor_ns(b, "cma_write", 8));
     small_mapped(&g);
     malloc_windows(&g);
     bandwidth_mapped(&g);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rma_epochs.h"
 #include "rma_suites.h"
 
 static const char *const op_name[] = {"put", "get"};
@@ -32,6 +33,16 @@ static int one_get(void *arg)
     struct latency *l = arg;
 
     return MPI_Get(l->buf, l->size, MPI_BYTE, 1, l->w.disp[1], l->size, MPI_BYTE, l->w.win);
+}
+
+static int run_put(void *epochs, long n)
+{
+    return epochs_loop(epochs, n, one_put);
+}
+
+static int run_get(void *epochs, long n)
+{
+    return epochs_loop(epochs, n, one_get);
 }
 
 static unsigned char byte_at(unsigned seed, size_t i)
@@ -88,7 +99,7 @@ static void one_kind(struct bench *b, struct latency *l, const char *kind)
         for (int sync = 0; sync < SYNC_KINDS; sync++) {
             struct epochs e;
 
-            epochs_init(&e, sync, l->w.win, b->pair, l->get ? one_get : one_put, l);
+            epochs_init(&e, sync, l->w.win, b->pair, l->get ? run_get : run_put, l);
             for (int i = 0; i < b->sizes.n; i++) {
                 struct result r = {.suite = "latency", .op = op_name[op], .kind = kind,
                                    .sync = sync_name[sync], .size = b->sizes.v[i]};

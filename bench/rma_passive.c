@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "rma_epochs.h"
 #include "rma_suites.h"
 #include "stats.h"
 

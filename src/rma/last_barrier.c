@@ -48,7 +48,8 @@ bool last_barrier_got(struct rma_target *t, uint32_t seq, uint32_t err)
     struct win_signals *in = t->in;
     if (t->direct || seq != atomic_load_explicit(&in->last, memory_order_relaxed) + 1)
         return false;
-    const int failed = err < MRMA_ERR_LAST ? (int)err : MRMA_ERR_INTERN;
+    const bool known = err < MRMA_ERR_LAST && err != MRMA_AGAIN;
+    const int failed = known ? (int)err : MRMA_ERR_INTERN;
     atomic_store_explicit(&in->last_err, failed, memory_order_relaxed);
     atomic_store_explicit(&in->last, seq, memory_order_release); /* A */
     return true;

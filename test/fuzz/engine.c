@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
 #include "rma/handlers.h"
 
 void fuzz_fail(const char *file, int line, const char *what)
@@ -228,6 +227,16 @@ static const struct ch3_channel_ops channel_ops = {.name = "fuzz",
                                                    .pending = pending,
                                                    .disconnect = disconnect};
 
+/* A peer may say in the last barrier that it has failed, and how: it is this process's
+ * outcome too, if it is an error. */
+static void note_error(struct fuzz_engine *e, const void *packet)
+{
+    struct pkt_hdr hdr;
+    memcpy(&hdr, packet, sizeof hdr);
+    if (hdr.total)
+        e->told[hdr.total < MRMA_ERR_LAST && hdr.total != MRMA_AGAIN ? hdr.total : MRMA_ERR_INTERN] = true;
+}
+
 /* Only operations may change window memory, and only in packets that are well formed. */
 void fuzz_engine_deliver(struct fuzz_engine *e, unsigned from, const void *packet, size_t len)
 {
@@ -247,6 +256,8 @@ void fuzz_engine_deliver(struct fuzz_engine *e, unsigned from, const void *packe
     } else {
         const uint8_t type = own[offsetof(struct pkt_hdr, type)];
         FUZZ_CHECK(type == PKT_OPS || memcmp(before, e->memory, FUZZ_WINDOW) == 0);
+        if (type == PKT_SYNC)
+            note_error(e, own);
     }
     free(own);
 }
@@ -323,9 +334,9 @@ void fuzz_engine_end(struct fuzz_engine *e)
             win_free_end(e->win[i]);
             e->win[i] = NULL;
         }
-        /* An open epoch forbids it, death may end it; nothing else. */
-        FUZZ_CHECK(err != MRMA_ERR_PROC_FAILED || !lived);
-        FUZZ_CHECK(!err || err == MRMA_ERR_RMA_SYNC || err == MRMA_ERR_PROC_FAILED);
+        /* An open epoch forbids it, death may end it, or a peer's failure; nothing else. */
+        FUZZ_CHECK(err != MRMA_ERR_PROC_FAILED || !lived || e->told[err]);
+        FUZZ_CHECK(!err || err == MRMA_ERR_RMA_SYNC || err == MRMA_ERR_PROC_FAILED || e->told[err]);
     }
     for (unsigned i = 0; i < FUZZ_PROCS; i++)
         ch3_vc_lost(&e->peers[i].vc);

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/boot.h"
+#include "base/err.h"
 #include "base/conf.h"
 #include "ch3/ch3.h"
 #include "rma/stripe.h"
@@ -49,6 +50,7 @@ struct fuzz_engine {
     bool dead;                      /* the peers are */
     bool closing;                   /* the peers free their windows too, and behave: */
     bool synced[FUZZ_PROCS][2];     /* they have said so, */
+    bool told[MRMA_ERR_LAST];       /* errors that a peer's last barrier had */
     struct pkt_hdr ack[FUZZ_PROCS]; /* and will acknowledge this (no type: nothing) */
     bool reserved;
     alignas(8) unsigned char room[PKT_MAX];
