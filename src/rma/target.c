@@ -27,6 +27,7 @@
 #include "base/err.h"
 #include "rma/fence_counts.h"
 #include "rma/lock_queue.h"
+#include "rma/lost.h"
 #include "rma/type_table.h"
 #include "rma/win.h"
 
@@ -200,24 +201,14 @@ static void apply(struct pkt_origin *po, const struct pkt_hdr *hdr)
     follow(po, hdr, hdr->flags);
 }
 
-/* Where a peer is lost, epochs end without it and too early for others. */
-static bool has_lost_peer(const struct win *w)
-{
-    for (int i = 0; i < w->nproc; i++) {
-        const struct rma_peer *p = win_peek(w, i)->peer;
-        if (p && p->vc.state == CH3_VC_FAILED)
-            return true;
-    }
-    return false;
-}
-
 /* What rides on a refused packet: an epoch that has ended, or a lock that is not held,
- * is not ended again, but the origin gets the answers that it waits for. */
+ * is not ended again, but the origin gets the answers that it waits for. Where a process
+ * is lost, epochs end without it, and too early for others: they learn that reason. */
 static void refuse_whole(struct pkt_origin *po, const struct pkt_hdr *hdr, const char *fault)
 {
     refuse(po->win, po->origin, fault);
     target_refuse_records(po->win, po->origin, hdr,
-                          has_lost_peer(po->win) ? MRMA_ERR_PROC_FAILED : MRMA_ERR_RMA_SYNC);
+                          win_who_is_lost(po->win) < 0 ? MRMA_ERR_RMA_SYNC : MRMA_ERR_PROC_FAILED);
     if (hdr->epoch == PKT_EPOCH_FENCE || hdr->epoch == PKT_EPOCH_PSCW)
         return;
     uint8_t flags = hdr->flags & (PKT_F_WANT_OPEN | PKT_F_FLUSH | PKT_F_UNLOCK);

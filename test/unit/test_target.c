@@ -111,6 +111,27 @@ static void test_old_fence(void **state)
         }
 }
 
+/* Its epoch has ended too early, as far as is known because a process is lost. */
+static void test_old_fence_and_lost_process(void **state)
+{
+    struct craft c;
+    (void)state;
+    fabric_run(fabric, fences, NULL);
+    craft_begin(&c, PKT_ERROR, win[1], 0);
+    craft_hdr(&c)->seq = PKT_ERROR_LOST;
+    craft_hdr(&c)->count = 2;
+    craft_hdr(&c)->total = MRMA_ERR_PROC_FAILED;
+    craft_send(fabric, 0, 1, &c);
+    begin(&c, PKT_EPOCH_FENCE, 0, 1);
+    craft_send(fabric, 0, 1, &c);
+    assert_int_equal(issue_take_error(win[0]), MRMA_ERR_PROC_FAILED);
+    for (int i = 0; i < PROCS; i++) { /* it is not, really */
+        assert_int_equal(win[i]->lost, i == 2 ? 0 : 3);
+        win[i]->lost = 0;
+        atomic_store(&win[i]->ctl->lost, 0);
+    }
+}
+
 static void one_epoch(struct fabric_proc *p, void *arg)
 {
     static const int zero = 0, one = 1;
@@ -426,7 +447,8 @@ static void test_other_window(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_old_fence),    TEST(test_old_pscw),     TEST(test_old_lock),   TEST(test_park_limit),
+        TEST(test_old_fence),    TEST(test_old_fence_and_lost_process),
+        TEST(test_old_pscw),     TEST(test_old_lock),     TEST(test_park_limit),
         TEST(test_spoilt_fence), TEST(test_spoilt_pscw),  TEST(test_spoilt_lock), TEST(test_refused_lock),
         TEST(test_late_error),   TEST(test_other_window),
     };
