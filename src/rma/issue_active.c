@@ -36,7 +36,8 @@ static int send_ring_puts(struct win *w)
     return err;
 }
 
-/* A marker to every packet peer, behind the phase's operations. */
+/* A marker to every packet peer, behind the phase's operations. That makes a target of each:
+ * for windows with few of them (FENCE_MARKERS_MAX) or where markers are asked for. */
 static int send_markers(struct win *w)
 {
     int err = MRMA_SUCCESS;
