@@ -105,10 +105,18 @@ void direct_acc_piece(struct fmutex *stripes, uint64_t vaddr, char *target, enum
         fmutex_unlock(mx);
         return;
     }
-    struct acc_walk w = {.stripes = stripes, .vaddr = vaddr, .target = target, .op = op, .type = type,
-                         .unit = unit};
+    struct stripe_hold hold = {NULL};
+    direct_acc_held(&hold, stripes, vaddr, target, op, type, origin, old, len);
+    stripe_hold_drop(&hold);
+}
+
+void direct_acc_held(struct stripe_hold *hold, struct fmutex *stripes, uint64_t vaddr, char *target,
+                     enum acc_op op, enum acc_type type, const void *origin, void *old, size_t len)
+{
+    struct acc_walk w = {.stripes = stripes, .hold = *hold, .vaddr = vaddr, .target = target, .op = op,
+                         .type = type, .unit = acc_extent(type)};
     acc_piece(&w, 0, op == ACC_NO_OP ? NULL : origin, old, len);
-    stripe_hold_drop(&w.hold);
+    *hold = w.hold;
 }
 
 void direct_cas(struct fmutex *stripes, uint64_t vaddr, char *target, const void *compare, const void *value,

@@ -42,6 +42,10 @@ void direct_acc(struct fmutex *stripes, uint64_t vaddr, char *target, const stru
 /* One contiguous piece of whole elements; old NULL: not wanted. */
 void direct_acc_piece(struct fmutex *stripes, uint64_t vaddr, char *target, enum acc_op op,
                       enum acc_type type, const void *origin, void *old, size_t len);
+/* The same, with the stripe that is held already, and keeping the last one: for pieces one
+ * after the other. The caller drops it soon, and before it does anything else. */
+void direct_acc_held(struct stripe_hold *hold, struct fmutex *stripes, uint64_t vaddr, char *target,
+                     enum acc_op op, enum acc_type type, const void *origin, void *old, size_t len);
 /* Compare unit bytes and swap; old gets what was there. */
 void direct_cas(struct fmutex *stripes, uint64_t vaddr, char *target, const void *compare, const void *value,
                 void *old, size_t unit);

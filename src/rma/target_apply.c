@@ -8,6 +8,10 @@
  * attached memory at least what the record names. A record that fails is refused:
  * the origin gets a PKT_ERROR and reports it at its next synchronization; the
  * records behind it are still applied.
+ *
+ * Locks: the engine's. Accumulates take stripes, one at a time, inside it: as long as the
+ * pieces of accumulates that follow each other need the same one it is kept, at most
+ * for what a packet names; whatever is not an accumulate, or sends, gives it back first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -275,7 +279,7 @@ static size_t next_piece(const struct win *w, struct record *rec, uint32_t i, si
 }
 
 /* ACC, GET_ACC and CAS: under the stripe locks, as every other accumulate. */
-static int apply_acc(struct win *w, struct rma_target *t, struct record *rec)
+static int apply_acc(struct win *w, struct rma_target *t, struct record *rec, struct stripe_hold *hold)
 {
     const struct pkt_op *op = rec->op;
     const bool fetch = op->kind != PKT_OP_ACC;
@@ -285,7 +289,7 @@ static int apply_acc(struct win *w, struct rma_target *t, struct record *rec)
     } out;
     const char *data = rec->data;
     char *old = out.data;
-    int err = acc_lock_mode(w, w->ctl);
+    int err = acc_lock_mode(w, w->ctl); /* has been done where a stripe is held */
     if (err)
         return err;
     uint32_t i = 0;
@@ -295,13 +299,14 @@ static int apply_acc(struct win *w, struct rma_target *t, struct record *rec)
         if (op->kind == PKT_OP_CAS)
             direct_cas(w->rma->env->stripes, (uint64_t)(uintptr_t)at, at, data, data + len, old, len);
         else
-            direct_acc_piece(w->rma->env->stripes, (uint64_t)(uintptr_t)at, at, op->op, op->type, data,
-                             fetch ? old : NULL, len);
+            direct_acc_held(hold, w->rma->env->stripes, (uint64_t)(uintptr_t)at, at, op->op, op->type, data,
+                            fetch ? old : NULL, len);
         data += op->data_len ? len : 0;
         old += len;
     }
     if (!fetch)
         return MRMA_SUCCESS;
+    stripe_hold_drop(hold);
     out.hdr = (struct pkt_hdr){.version = PKT_VERSION, .type = PKT_REPLY, .win = t->remote_win,
                                .win_gen = t->remote_gen, .rank = (uint32_t)w->rank, .count = op->request,
                                .len = (uint32_t)(sizeof out.hdr + rec->total), .offset = op->offset};
@@ -326,7 +331,8 @@ static int keep_type(struct pkt_origin *po, const struct record *rec)
     return po->types ? type_table_got(po->types, rec->op, rec->data) : MRMA_ERR_NO_MEM;
 }
 
-static int apply_operation(struct win *w, struct rma_target *t, struct record *rec, unsigned epoch)
+static int apply_operation(struct win *w, struct rma_target *t, struct record *rec, unsigned epoch,
+                           struct stripe_hold *hold)
 {
     int err = rec->typed ? check_typed(w, t->from, rec) : check_segments(w, rec);
     if (!err)
@@ -338,16 +344,21 @@ static int apply_operation(struct win *w, struct rma_target *t, struct record *r
     if (rec->op->kind == PKT_OP_GET)
         return apply_get(w, t, rec);
     if (rec->op->kind != PKT_OP_PUT)
-        return apply_acc(w, t, rec);
+        return apply_acc(w, t, rec, hold);
     apply_put(w, rec);
     return MRMA_SUCCESS;
 }
 
-static int apply_record(struct win *w, struct rma_target *t, struct record *rec, unsigned epoch)
+static int apply_record(struct win *w, struct rma_target *t, struct record *rec, unsigned epoch,
+                        struct stripe_hold *hold)
 {
-    int err = rec->op->kind == PKT_OP_TYPE ? keep_type(t->from, rec) : apply_operation(w, t, rec, epoch);
-    if (err)
+    if (rec->op->kind != PKT_OP_ACC && rec->op->kind != PKT_OP_GET_ACC)
+        stripe_hold_drop(hold);
+    int err = rec->op->kind == PKT_OP_TYPE ? keep_type(t->from, rec) : apply_operation(w, t, rec, epoch, hold);
+    if (err) {
+        stripe_hold_drop(hold);
         refuse_record(w, t, rec, err);
+    }
     return err;
 }
 
@@ -359,13 +370,10 @@ static uint64_t named_bytes(const struct record *rec)
     return sum;
 }
 
-/* The next record of the packet. Where it cannot be read the rest of the packet is
- * lost, and with it the names of the requests in there. */
-static int next_record(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const char **at,
-                       struct record *rec)
+/* Where a record cannot be read the rest of the packet is lost, and with it the names of
+ * the requests in there. */
+static int tell_unreadable(struct win *w, struct rma_target *t)
 {
-    if (parse(at, (const char *)hdr + hdr->len, rec))
-        return MRMA_SUCCESS;
     (void)target_send_simple(w, t, PKT_ERROR, PKT_ERROR_ALL, 0, MRMA_ERR_INTERN, 0);
     return MRMA_ERR_INTERN;
 }
@@ -378,25 +386,33 @@ static void count_arrived(struct win *w, struct rma_target *t, uint64_t bytes)
         w->phase_arrived += bytes;
 }
 
+static int lose_rest(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
+{
+    if (hdr->epoch == PKT_EPOCH_FENCE) {
+        t->from->phase_broken = true;
+        fence_counts_lost(w);
+    }
+    return tell_unreadable(w, t);
+}
+
 int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
 {
     const char *at = (const char *)(hdr + 1);
+    struct stripe_hold hold = {NULL};
     int first = MRMA_SUCCESS;
     for (uint32_t i = 0; i < hdr->count; i++) {
         struct record rec;
-        int err = next_record(w, t, hdr, &at, &rec);
-        if (err) {
-            t->from->phase_broken |= hdr->epoch == PKT_EPOCH_FENCE;
-            if (hdr->epoch == PKT_EPOCH_FENCE)
-                fence_counts_lost(w);
-            return err;
+        if (!parse(&at, (const char *)hdr + hdr->len, &rec)) {
+            stripe_hold_drop(&hold);
+            return lose_rest(w, t, hdr);
         }
         if (hdr->epoch == PKT_EPOCH_FENCE)
             count_arrived(w, t, named_bytes(&rec));
-        err = apply_record(w, t, &rec, hdr->epoch);
+        const int err = apply_record(w, t, &rec, hdr->epoch, &hold);
         if (!first)
             first = err;
     }
+    stripe_hold_drop(&hold);
     return first;
 }
 
@@ -406,8 +422,10 @@ void target_refuse_records(struct win *w, struct rma_target *t, const struct pkt
     bool told = false;
     for (uint32_t i = 0; i < hdr->count; i++) {
         struct record rec;
-        if (next_record(w, t, hdr, &at, &rec))
+        if (!parse(&at, (const char *)hdr + hdr->len, &rec)) {
+            (void)tell_unreadable(w, t);
             return;
+        }
         if (!told || is_fetch(&rec))
             refuse_record(w, t, &rec, err);
         told = true;

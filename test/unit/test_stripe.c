@@ -149,6 +149,39 @@ static void expect_free(const struct fmutex *stripes)
         assert_int_equal(atomic_load(&stripes[i].word), 0);
 }
 
+/* Pieces one after the other keep the stripe of the last element, and no other. */
+static void test_held_pieces(void **state)
+{
+    struct fmutex *stripes = new_stripes();
+    char *at = aligned_alloc(GRANULE, AREA);
+    const uint64_t base = (uint64_t)(uintptr_t)at, one = 1;
+    uint64_t many[GRANULE / 8], old = 77;
+    struct stripe_hold hold = {NULL};
+    (void)state;
+    memset(at, 0, AREA);
+    for (size_t i = 0; i < GRANULE / 8; i++)
+        many[i] = 1;
+    for (int i = 0; i < 3; i++) {
+        direct_acc_held(&hold, stripes, base + 8, at + 8, ACC_SUM, ACC_U64, &one, &old, 8);
+        assert_int_equal(old, i);
+        assert_ptr_equal(hold.held, &stripes[stripe_index(base)]);
+    }
+    assert_int_equal(atomic_load(&hold.held->word), 1);
+    direct_acc_held(&hold, stripes, base + GRANULE / 2, at + GRANULE / 2, ACC_SUM, ACC_U64, many, NULL,
+                    GRANULE);
+    assert_ptr_equal(hold.held, &stripes[stripe_index(base + GRANULE)]);
+    assert_int_equal(atomic_load(&stripes[stripe_index(base)].word), 0);
+    assert_int_equal(atomic_load(&hold.held->word), 1);
+    stripe_hold_drop(&hold);
+    expect_free(stripes);
+    for (uint64_t *v = (uint64_t *)(void *)at; v < (uint64_t *)(void *)(at + AREA); v++) {
+        const ptrdiff_t disp = (char *)v - at;
+        assert_int_equal(*v, disp == 8 ? 3 : disp >= GRANULE / 2 && disp < GRANULE / 2 + GRANULE);
+    }
+    free(at);
+    free(stripes);
+}
+
 static void test_sets(void **state)
 {
     struct fmutex *stripes = new_stripes();
@@ -413,7 +446,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_index),      cmocka_unit_test(test_run),
         cmocka_unit_test(test_cuts_agree), cmocka_unit_test(test_count),
-        cmocka_unit_test(test_hold),       cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_hold),       cmocka_unit_test(test_held_pieces), cmocka_unit_test(test_sets),
         cmocka_unit_test(test_exact_sums), cmocka_unit_test(test_single_elements),
     };
     fabric_watchdog(120);

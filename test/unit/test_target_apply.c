@@ -7,6 +7,7 @@
 #include "pkt_craft.h"
 
 #include "rma/issue.h"
+#include "rma/stripe.h"
 
 enum { SIZE = 40000, AROUND = 4096, AREA = SIZE + 2 * AROUND, PATTERN = 0x5a };
 
@@ -215,6 +216,74 @@ static void test_good_limits(void **state)
     check_usable();
 }
 
+/* ---- accumulates ---- */
+
+static void append_acc(struct craft *c, enum pkt_op_kind kind, const int64_t *disps, unsigned n)
+{
+    static const int64_t ones[4] = {1, 1, 1, 1};
+    const struct pkt_op op = OP((uint8_t)kind, kind == PKT_OP_CAS ? 0 : ACC_SUM, ACC_I64, n,
+                                (kind == PKT_OP_CAS ? 2 : n) * 8);
+    struct pkt_seg segs[4];
+    for (unsigned i = 0; i < n; i++)
+        segs[i] = (struct pkt_seg){.disp = disps[i], .len = 8};
+    craft_record(c, &op, segs, n, ones, op.data_len);
+}
+
+static void check_stripes_free(void)
+{
+    for (int i = 0; i < RMA_STRIPES; i++)
+        assert_int_equal(atomic_load(&fabric->procs[1].seg->stripes[i].word), 0);
+}
+
+static int64_t element(size_t disp)
+{
+    int64_t value;
+    memcpy(&value, area[1] + AROUND + disp, sizeof value);
+    return value;
+}
+
+/* A stripe that is kept between accumulates is given back whatever comes next: another
+ * stripe's element and back, a compare-and-swap there, a fetch, a put, a record that is
+ * refused, one that cannot be read, the packet's end. */
+static void test_stripes_given_back(void **state)
+{
+    static const int64_t near[4] = {8, 16, 8, 24}, apart[4] = {8, 20000, 8, 20000}, outside = SIZE;
+    static const struct pkt_op put = OP(PKT_OP_PUT, 0, 0, 1, 8), unreadable = OP(PKT_OP_KIND_LAST, 0, 0, 0, 0);
+    static const struct pkt_seg seg = {.disp = 32, .len = 8};
+    struct craft c;
+    (void)state;
+    for (unsigned last = 0; last < 6; last++) {
+        memset(area[1], 0, AREA);
+        craft_begin(&c, PKT_OPS, target, 0);
+        append_acc(&c, PKT_OP_ACC, near, 4);
+        append_acc(&c, PKT_OP_ACC, apart, 4);
+        append_acc(&c, PKT_OP_CAS, &near[1], 1); /* 1, and becomes 1 */
+        append_acc(&c, PKT_OP_ACC, near, 1);
+        if (last == 1)
+            append_acc(&c, PKT_OP_CAS, near, 1);
+        if (last == 2)
+            append_acc(&c, PKT_OP_GET_ACC, &near[1], 1);
+        if (last == 3)
+            craft_record(&c, &put, &seg, 1, "ABCDEFGH", 8);
+        if (last == 4)
+            append_acc(&c, PKT_OP_ACC, &outside, 1);
+        if (last == 5)
+            craft_record(&c, &unreadable, NULL, 0, NULL, 0);
+        craft_send(fabric, 0, 1, &c);
+        check_stripes_free();
+        assert_int_equal(element(8), 5);
+        assert_int_equal(element(16), last == 2 ? 2 : 1);
+        assert_int_equal(element(24), 1);
+        assert_int_equal(element(20000), 2);
+        assert_memory_equal(area[1] + AROUND + 32, last == 3 ? "ABCDEFGH" : "\0\0\0\0\0\0\0\0", 8);
+        assert_int_equal(issue_take_error(origin), last == 4   ? MRMA_ERR_RMA_RANGE
+                                                   : last == 5 ? MRMA_ERR_INTERN
+                                                               : MRMA_SUCCESS);
+    }
+    memset(area[1], PATTERN, AREA);
+    check_usable();
+}
+
 /* ---- what the origin of real operations sees: memory that is not attached ---- */
 
 static void dynamic(struct fabric_proc *p, void *arg)
@@ -286,6 +355,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_bad_counts, setup, teardown),
         cmocka_unit_test_setup_teardown(test_records_behind, setup, teardown),
         cmocka_unit_test_setup_teardown(test_good_limits, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_stripes_given_back, setup, teardown),
         cmocka_unit_test(test_not_attached),
     };
     pkt_types_init();
