@@ -150,10 +150,15 @@ static bool rider_next(struct ch3_stream *st, void *room, size_t cap, size_t *le
     return true;
 }
 
+/* With the connection the replies before it are lost. What rides does not take effect:
+ * a lock stays with the lost process, an epoch stays open, and whoever waits for that
+ * gets an error (lost.h). */
 static void rider_done(struct ch3_stream *st, int err)
 {
     struct rider *rd = LIST_ENTRY(st, struct rider, stream);
-    if (!err)
+    if (err)
+        refuse(rd->po->win, rd->po->origin, "the connection was lost before what ends its epoch took effect");
+    else
         ride(rd->po, rd->flags, rd->total, rd->ack);
     free(rd);
 }
@@ -178,8 +183,9 @@ static void ride_behind_replies(struct pkt_origin *po, const struct pkt_hdr *hdr
     *rd = (struct rider){.stream = {.next = rider_next, .done = rider_done, .wants = sizeof(struct pkt_hdr),
                                     .owner = &po->win->queued},
                          .po = po, .total = hdr->total, .ack = hdr->offset, .flags = flags};
-    if (ch3_send_stream(vc, &rd->stream) != MRMA_SUCCESS)
-        free(rd);
+    const int err = ch3_send_stream(vc, &rd->stream);
+    if (err)
+        rider_done(&rd->stream, err);
 }
 
 /* What rides on a packet whose records have been applied or refused. */

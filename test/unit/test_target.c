@@ -7,6 +7,7 @@
  * locks): nobody hangs, requests end, the origin's synchronization reports it once,
  * and the window works afterwards.
  */
+#include "base_helper.h"
 #include "pkt_craft.h"
 
 #include "rma/issue.h"
@@ -253,6 +254,70 @@ static void test_park_limit(void **state)
     win_peek(win[1], 0)->from->lock_seq = 0;
 }
 
+static void poll_one(int rank)
+{
+    for (int i = 0; i < 3; i++)
+        fabric_progress(&fabric->procs[rank]);
+}
+
+/* From process 0 to process 1, which polls; process 0 does not. */
+static void send_unheard(struct craft *c)
+{
+    struct fabric_proc *p = &fabric->procs[0];
+    OK(p->env.peer_connect(p, &p->peers[1].peer));
+    OK(ch3_send_copy(&p->peers[1].peer.vc, c->bytes, craft_hdr(c)->len));
+    poll_one(1);
+}
+
+static void drop_window(struct fabric_proc *p, void *arg)
+{
+    (void)arg;
+    win_free_end(win[p->rank]);
+}
+
+/* An unlock stands behind replies that cannot leave, and the connection is lost: it has no
+ * effect, that is counted and said, and the process that waits for the lock is told. */
+static void test_rider_of_lost_connection(void **state)
+{
+    static const struct pkt_op get = {.kind = PKT_OP_GET, .nseg = 1};
+    static const struct pkt_seg all = {.disp = 0, .len = SIZE};
+    static char text[4096];
+    struct log_pipe messages;
+    struct craft c;
+    (void)state;
+    setup(NULL);
+    struct fabric_proc *p = &fabric->procs[1];
+    log_to_pipe(&messages, LOG_LEVEL_WARN);
+    craft_begin(&c, PKT_OPS, win[1], 0);
+    craft_hdr(&c)->epoch = PKT_EPOCH_LOCK;
+    craft_hdr(&c)->flags = PKT_F_LOCK_EXCLUSIVE;
+    craft_hdr(&c)->seq = 1;
+    for (unsigned i = 0; i < 2 * RING_BYTES / SIZE; i++)
+        craft_record(&c, &get, &all, 1, NULL, 0);
+    send_unheard(&c);
+    struct ch3_vc *vc = &p->peers[0].peer.vc;
+    assert_true(ch3_vc_busy(vc));
+    craft_begin(&c, PKT_OPS, win[1], 0);
+    craft_hdr(&c)->epoch = PKT_EPOCH_LOCK;
+    craft_hdr(&c)->flags = PKT_F_UNLOCK;
+    craft_hdr(&c)->seq = 1;
+    craft_hdr(&c)->offset = 1;
+    send_unheard(&c);
+    const struct pkt_origin *po = win_peek(win[1], 0)->from;
+    assert_int_equal(po->lock, LOCKQ_HELD);
+    const uint64_t before = refused(p), acks = counters(p).by_type[PKT_ACK];
+    p->log.fd = messages.fd[1];
+    ch3_vc_lost(vc);
+    p->log.fd = -1;
+    assert_int_equal(po->lock, LOCKQ_HELD);
+    assert_int_equal(refused(p), before + 1);
+    assert_int_equal(counters(p).by_type[PKT_ACK], acks);
+    assert_non_null(strstr(log_text(&messages, text, sizeof text), "packet of rank 0 refused"));
+    assert_int_equal(rma_lock(win[1], true, 1, 0), MRMA_ERR_PROC_FAILED);
+    log_pipe_close(&messages);
+    craft_teardown(drop_window);
+}
+
 /* ---- real epochs, spoilt ---- */
 
 /* The last record of the open packet cannot be read by the target. */
@@ -449,6 +514,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(test_old_fence),    TEST(test_old_fence_and_lost_process),
         TEST(test_old_pscw),     TEST(test_old_lock),     TEST(test_park_limit),
+        cmocka_unit_test(test_rider_of_lost_connection),
         TEST(test_spoilt_fence), TEST(test_spoilt_pscw),  TEST(test_spoilt_lock), TEST(test_refused_lock),
         TEST(test_late_error),   TEST(test_other_window),
     };
