@@ -39,7 +39,7 @@ static const char *header_fault(const struct pkt_hdr *hdr, size_t len)
         return "length field";
     if (hdr->epoch >= PKT_EPOCH_LAST || (hdr->type == PKT_OPS) != (hdr->epoch != PKT_EPOCH_NONE))
         return "epoch";
-    if (hdr->flags & ~riders[hdr->epoch])
+    if (hdr->flags & ~(hdr->type == PKT_REPLY ? PKT_F_FLUSH : riders[hdr->epoch]))
         return "flags";
     return NULL;
 }

@@ -40,7 +40,8 @@ enum pkt_flag {
     PKT_F_LOCK_SHARED = 1 << 0,    /* first of a lock epoch: acquire, then apply */
     PKT_F_LOCK_EXCLUSIVE = 1 << 1,
     PKT_F_WANT_OPEN = 1 << 2,      /* more follows: tell the origin when the epoch is open */
-    PKT_F_FLUSH = 1 << 3,          /* acknowledge when all before and in this packet is applied */
+    PKT_F_FLUSH = 1 << 3,          /* acknowledge when all before and in this packet is applied;
+                                      PKT_REPLY: acknowledges number seq as well */
     PKT_F_UNLOCK = 1 << 4,         /* release the lock, then acknowledge */
     PKT_F_COMPLETE = 1 << 5,       /* last of a PSCW access epoch */
     PKT_F_FENCE = 1 << 6,          /* last of a fence phase; total tells how much it was */
@@ -61,7 +62,7 @@ struct pkt_hdr {
     uint8_t version;
     uint8_t type;    /* enum pkt_type */
     uint8_t epoch;   /* enum pkt_epoch, PKT_OPS only */
-    uint8_t flags;   /* enum pkt_flag, PKT_OPS only */
+    uint8_t flags;   /* enum pkt_flag, PKT_OPS; PKT_REPLY: PKT_F_FLUSH or none */
     uint32_t len;    /* bytes of the packet, header included */
     uint32_t win;    /* the receiver's index of the window */
     uint32_t win_gen; /* and its generation: a window freed and its index reused is noticed */

@@ -85,8 +85,11 @@ static void on_reply(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
 {
     struct rma_target *t;
     struct win *w = find(ctx, from, hdr, &t);
-    if (w)
-        origin_reply(w, t, hdr);
+    if (!w)
+        return;
+    const bool taken = origin_reply(w, t, hdr); /* if not, still somebody may wait for what it acknowledges */
+    if (hdr->flags & PKT_F_FLUSH && !issue_got_ack(t, hdr->seq) && taken)
+        refuse(w, t, "acknowledgement", hdr->seq);
 }
 
 static void on_error(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)

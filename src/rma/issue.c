@@ -179,12 +179,17 @@ static bool append_plain_put(struct pkt_target *pt, enum pkt_op_kind kind, const
     return true;
 }
 
+static bool fetches(enum pkt_op_kind kind)
+{
+    return kind == PKT_OP_GET || kind == PKT_OP_GET_ACC || kind == PKT_OP_CAS;
+}
+
 static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op)
 {
     const int64_t offset = op->disp * (int64_t)pt->target->disp_unit;
     uint32_t request = 0;
     int err = MRMA_SUCCESS;
-    const bool fetch = kind == PKT_OP_GET || kind == PKT_OP_GET_ACC || kind == PKT_OP_CAS;
+    const bool fetch = fetches(kind);
     pkt_target_touch(pt);
     if (append_plain_put(pt, kind, op, offset))
         return MRMA_SUCCESS;
@@ -196,6 +201,7 @@ static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const stru
         return err;
     if (kind == PKT_OP_CAS) {
         err = append_cas(pt, op, offset, request);
+        pt->answered |= !err;
         if (err)
             origin_request_cancel(pt->win, request, err);
         else
@@ -210,6 +216,7 @@ static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const stru
     const size_t whole = src.left;
     const bool stream = src.data && whole > SMALL_OP;
     err = stream ? stream_records(pt, &src, op) : append_records(pt, &src);
+    pt->answered |= fetch && !stream && !err;
     count_phase(pt, !stream ? src.pos : err ? 0 : whole);
     if (err && request)
         origin_request_cancel(pt->win, request, err);
@@ -225,8 +232,8 @@ int issue_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const s
     const bool packets = err == MRMA_AGAIN;
     if (packets)
         err = issue_locked(pt, kind, op);
-    if (packets) /* only now: while it waited for room, another thread may have flushed */
-        pt->unacked = true;
+    if (packets && !fetches(kind)) /* only now: while it waited for room, another thread may have flushed */
+        pt->written++;
     if (!err && packets && op->req && pt->count) /* nobody may ever synchronize: let it go now */
         err = pkt_send_open(pt, 0, true);
     rma_leave(r);

@@ -24,6 +24,7 @@ struct pkt_target {
     uint32_t room;      /* bytes of buf: grows with what is put in, to PKT_MAX at most */
     uint32_t used;      /* bytes in it; sizeof(struct pkt_hdr) when empty */
     uint32_t count;     /* records in it */
+    bool answered;      /* one of them has a reply */
     uint64_t phase_bytes; /* named by the records of the present fence phase */
     enum { PKT_LOCK_NONE, PKT_LOCK_DUE, PKT_LOCK_SENT, PKT_LOCK_HELD } lock;
     bool asked;         /* PKT_F_WANT_OPEN was sent in this epoch */
@@ -32,7 +33,8 @@ struct pkt_target {
     uint32_t open_seq;  /* fence: last phase known open + 1; */
     uint32_t epoch_seen; /* window generation that asked and ahead belong to */
     uint32_t acks_due, acks_seen; /* numbers of flush and unlock requests */
-    bool unacked;       /* something was sent since the last flush */
+    uint32_t written;   /* operations without a reply, issued so far; and of them those whose end at the */
+    uint32_t proven;    /* target is known, or asked for: by an acknowledgement, or a later reply */
     bool unconfirmed;   /* operations were sent since the last acknowledgement that was awaited */
     uint32_t replies, streams; /* outstanding here; the window has the sums */
     uint32_t natives, holding; /* of the streams: native.c */
@@ -42,6 +44,13 @@ struct pkt_target {
     struct type_table *types; /* datatypes that it has; NULL until used */
     struct list_node touched; /* in win->touched while used in this epoch */
 };
+
+/* Have operations been issued whose end at the target nobody has asked for? A fetching one is
+ * not among them: its reply tells. */
+static inline bool issue_unproven(const struct pkt_target *pt)
+{
+    return pt->written != pt->proven;
+}
 
 /* Operations, data by packet. May wait. The range was checked. */
 int issue_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op);

@@ -54,7 +54,7 @@ static int send_markers(struct win *w)
         }
         err = pkt_send_open(pt, PKT_F_FENCE, false);
         pt->phase_bytes = 0;
-        pt->unacked = false;
+        pt->proven = pt->written;
     }
     return err;
 }
@@ -67,7 +67,7 @@ static int send_counts(struct win *w)
         struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
         if (!err && pt->count)
             err = pkt_send_open(pt, 0, false);
-        pt->unacked = false;
+        pt->proven = pt->written;
     }
     int counted = fence_counts_enter(w);
     return err ? err : counted;
@@ -121,7 +121,7 @@ int issue_complete(struct win *w)
         struct pkt_target *pt = pkt_target_get(w, t);
         err = pt ? pkt_send_open(pt, PKT_F_COMPLETE, false) : MRMA_ERR_NO_MEM;
         if (pt)
-            pt->unacked = false;
+            pt->proven = pt->written;
     }
     pkt_forget_touched(w);
     rma_leave(r);

@@ -95,18 +95,15 @@ static bool flushed(void *arg)
     return true;
 }
 
-/* Is a packet needed to flush (FLUSH), unlock (UNLOCK) or only to get the
- * answers that are waited for (0)? */
-static bool must_send(const struct pkt_target *pt, uint8_t flag)
-{
-    if (flag == PKT_F_UNLOCK)
-        return true;
-    return flag == PKT_F_FLUSH ? pt->unacked : pt->count && pt->replies;
-}
-
+/* What is needed to flush (FLUSH), to unlock (UNLOCK), or only to get the answers that are
+ * waited for (0). Those prove also that the operation is done at the target, and all before it. */
 static int request_flush(struct pkt_target *pt, uint8_t flag)
 {
-    return must_send(pt, flag) ? pkt_send_open(pt, flag, flag != PKT_F_UNLOCK) : MRMA_SUCCESS;
+    if (flag == PKT_F_FLUSH && !issue_unproven(pt))
+        flag = 0;
+    if (!flag && !(pt->count && pt->replies))
+        return MRMA_SUCCESS;
+    return pkt_send_open(pt, flag, flag != PKT_F_UNLOCK);
 }
 
 static int wait_flushed(struct win *w, struct pkt_target *pt, bool local)

@@ -8,7 +8,7 @@
  * asked for). A PSCW epoch may not be ahead of an epoch that is itself ahead.
  *
  * States of a packet lock (pkt_target.lock), see doc/states:
- *   NONE -begin-> DUE -first packet-> SENT -PKT_OPEN or ack-> HELD -ack of unlock-> NONE
+ *   NONE -begin-> DUE -first packet-> SENT -PKT_OPEN, ack or reply-> HELD -ack of unlock-> NONE
  *   DUE -unlock without operations-> NONE (nothing was sent)
  * Locks: the engine's, held by the caller; waits are without it.
  */
@@ -91,7 +91,7 @@ static bool may_send(void *arg)
 {
     struct pkt_target *pt = arg;
     /* Other threads may have flushed, or closed the passive epoch, meanwhile. */
-    const bool nothing = !pt->unacked && !pt->count && epoch_now(&pt->win->epoch) != EPOCH_PSCW;
+    const bool nothing = !issue_unproven(pt) && !pt->count && epoch_now(&pt->win->epoch) != EPOCH_PSCW;
     return opened(pt) || may_go_ahead(pt) || nothing || pt->win->packet_err;
 }
 
@@ -254,7 +254,9 @@ static int send_ring(struct pkt_target *pt, const struct pkt_hdr *hdr)
 /* After a wait: has another thread sent it, or even flushed or unlocked? */
 static bool sent_meanwhile(const struct pkt_target *pt, uint8_t flags)
 {
-    return flags == PKT_F_FLUSH ? !pt->unacked : !flags && !pt->count;
+    if (flags & ~PKT_F_FLUSH || pt->count)
+        return false;
+    return !flags || !issue_unproven(pt);
 }
 
 /* Send the open packet with what rides on it; more: operations of this epoch
@@ -283,19 +285,21 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
     }
     if (!opened(pt)) {
         pt->ahead = true;
-        /* An acknowledgement says it too. */
-        if (more && !pt->asked && hdr->epoch != PKT_EPOCH_PSCW && !(flags & PKT_F_FLUSH)) {
+        /* An acknowledgement says it too, and so does a reply in a lock epoch. */
+        const bool told = flags & PKT_F_FLUSH || (hdr->epoch == PKT_EPOCH_LOCK && pt->answered);
+        if (more && !pt->asked && hdr->epoch != PKT_EPOCH_PSCW && !told) {
             hdr->flags |= PKT_F_WANT_OPEN;
             pt->asked = true;
         }
     }
     if (flags & (PKT_F_FLUSH | PKT_F_UNLOCK)) {
         hdr->offset = ++pt->acks_due;
-        pt->unacked = false; /* not before it leaves: other threads would not wait for it */
+        pt->proven = pt->written; /* not before it leaves: other threads would not wait for it */
     }
     pt->unconfirmed |= hdr->count != 0;
     pt->used = sizeof *hdr;
     pt->count = 0;
+    pt->answered = false;
     return pt->target->direct ? send_ring(pt, hdr) : send_to(pt, hdr);
 }
 

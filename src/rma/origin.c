@@ -28,6 +28,8 @@ struct origin_req {
     void *addr;
     size_t left, pos; /* bytes of the packed result */
     size_t kept;      /* of them the target keeps a copy: accumulates */
+    uint32_t behind;  /* pt->written when it was made: its reply proves that these are done */
+    uint32_t lock_seq; /* pt->lock_seq: and that this lock is held */
     struct rma_req *req;
 };
 
@@ -101,6 +103,8 @@ int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rm
         return err;
     }
     rq->kept = kind == PKT_OP_GET ? 0 : rq->left;
+    rq->behind = pt->written;
+    rq->lock_seq = pt->lock_seq;
     pt->fetching += rq->kept;
     rq->number = *number;
     list_push_back(&pt->requests, &rq->link);
@@ -120,6 +124,19 @@ static void end_request(struct rma *r, struct origin_req *rq, int err)
     origin_discharge(rq->req, err);
     dtype_unref(rq->type);
     free(rq);
+}
+
+/* All of its result is here. Packets of a pair are applied in order, and replies leave behind
+ * that: so is done what was issued before it, and errors of that have come. */
+static void proved(const struct origin_req *rq)
+{
+    struct pkt_target *pt = rq->pt;
+    if (!seq_reached(pt->proven, rq->behind))
+        pt->proven = rq->behind;
+    if (pt->lock == PKT_LOCK_SENT && pt->lock_seq == rq->lock_seq)
+        pt->lock = PKT_LOCK_HELD;
+    if (pt->written == rq->behind && pt->replies == 1 && pt->acks_seen == pt->acks_due)
+        pt->unconfirmed = false;
 }
 
 void origin_request_cancel(struct win *w, uint32_t number, int err)
@@ -160,7 +177,7 @@ static struct origin_req *find(struct win *w, struct rma_target *t, uint32_t num
     return rq && rq->pt == t->pkt ? rq : NULL;
 }
 
-void origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
+bool origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
 {
     struct rma *r = w->rma;
     struct origin_req *rq = find(w, t, hdr->count);
@@ -169,13 +186,16 @@ void origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr
         r->stats.refused++;
         log_msg(r->log, LOG_LEVEL_ERROR, "reply refused: request %u, position %llu, %zu bytes", hdr->count,
                 (unsigned long long)hdr->offset, len);
-        return;
+        return false;
     }
     dtype_unpack(&rq->result, rq->addr, hdr + 1, len);
     rq->pos += len;
     rq->left -= len;
-    if (!rq->left)
+    if (!rq->left) {
+        proved(rq);
         end_request(r, rq, MRMA_SUCCESS);
+    }
+    return true;
 }
 
 void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)

@@ -35,7 +35,7 @@ bool origin_stream_room(const struct pkt_target *pt);
 void origin_request_cancel(struct win *w, uint32_t number, int err);
 
 /* A PKT_REPLY or, with err, a PKT_ERROR for a request has come from t. */
-void origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr);
+bool origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr); /* false: refused */
 void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr);
 
 /* Nothing will come for pt any more: end all its requests. */

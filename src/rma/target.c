@@ -200,11 +200,12 @@ static void apply(struct pkt_origin *po, const struct pkt_hdr *hdr)
 {
     struct win *w = po->win;
     struct rma_target *t = po->origin;
-    int err = target_apply(w, t, hdr);
+    uint8_t flags = hdr->flags;
+    int err = target_apply(w, t, hdr, &flags);
     if (err)
         refuse(w, t, mrma_err_name(err));
     RMA_TRACE(w->rma, RMA_EV_TARGET_APPLY, w, t->rank, hdr->len);
-    follow(po, hdr, hdr->flags);
+    follow(po, hdr, flags);
 }
 
 /* What rides on a refused packet: an epoch that has ended, or a lock that is not held,

@@ -61,8 +61,9 @@ struct pkt_origin *target_origin(struct win *w, struct rma_target *t);
 void target_free_origin(struct rma_target *t);
 
 /* target_apply.c: apply the records of a packet. Returns an enum mrma_err;
- * records before the faulty one have been applied. */
-int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr);
+ * records before the faulty one have been applied. *flags: what rides on the packet; less
+ * what the reply to its last record does, which acknowledges then. */
+int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, uint8_t *flags);
 /* Apply none of them: the origin's requests in the packet end with err, and it reports
  * err at its next synchronization. */
 void target_refuse_records(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, int err);

@@ -20,6 +20,7 @@
 #include "rma/acc_atomic.h"
 #include "rma/direct.h"
 #include "rma/fence_counts.h"
+#include "rma/lock_queue.h"
 #include "rma/region.h"
 #include "rma/strict.h"
 #include "rma/target.h"
@@ -36,6 +37,9 @@ struct record {
     char *base;                    /* address of displacement 0 */
     const char *data;
     uint64_t total; /* bytes named */
+    /* Of a packet's last record: what rides on the packet and the number to acknowledge. */
+    uint8_t *flags; /* NULL: not the last one */
+    uint32_t ack;
 };
 
 /* A get's answer on its way: reads the window as the packets leave. */
@@ -45,6 +49,8 @@ struct reply {
     struct rma_target *to;
     uint32_t request, seg;
     uint64_t seg_pos, pos, left;
+    uint8_t flags; /* done by its last packet: flush, unlock */
+    uint32_t ack;
     const struct dtype *type; /* a reference: of cur, if not NULL */
     struct dtype_cursor cur;
     char *base;
@@ -191,6 +197,27 @@ static void apply_put(struct win *w, struct record *rec)
     }
 }
 
+/* The reply to a packet's last record acknowledges, if that is asked for: it is the last thing to
+ * come of the packet, and says more than an acknowledgement behind it. */
+static uint8_t riding(const struct record *rec)
+{
+    return rec->flags ? *rec->flags & (PKT_F_FLUSH | PKT_F_UNLOCK) : 0;
+}
+
+static void rides_no_more(const struct record *rec)
+{
+    if (rec->flags)
+        *rec->flags &= (uint8_t)~(PKT_F_FLUSH | PKT_F_UNLOCK);
+}
+
+static void acknowledge(struct pkt_hdr *reply, uint8_t flags, uint32_t ack)
+{
+    if (!flags)
+        return;
+    reply->flags = PKT_F_FLUSH;
+    reply->seq = ack;
+}
+
 static size_t reply_typed(struct reply *rp, char *to, size_t space)
 {
     const size_t len = rp->left < space ? rp->left : space;
@@ -229,13 +256,16 @@ static bool reply_next(struct ch3_stream *st, void *room, size_t cap, size_t *le
     }
     *len = (size_t)(to - (char *)room);
     hdr->len = (uint32_t)*len;
+    if (rp->left == 0)
+        acknowledge(hdr, rp->flags, rp->ack);
     return rp->left == 0;
 }
 
 static void reply_done(struct ch3_stream *st, int err)
 {
     struct reply *rp = LIST_ENTRY(st, struct reply, stream);
-    (void)err;
+    if (!err && rp->flags & PKT_F_UNLOCK)
+        lock_queue_release(rp->to->from);
     if (rp->type)
         dtype_unref(rp->type);
     free(rp);
@@ -250,7 +280,7 @@ static int apply_get(struct win *w, struct rma_target *t, const struct record *r
         return MRMA_ERR_NO_MEM;
     *rp = (struct reply){.stream = {.next = reply_next, .done = reply_done, .owner = &w->queued}, .win = w, .to = t,
                          .request = rec->op->request, .pos = rec->op->offset, .left = rec->total,
-                         .type = rec->typed ? dtype_ref(rec->type) : NULL};
+                         .flags = riding(rec), .ack = rec->ack, .type = rec->typed ? dtype_ref(rec->type) : NULL};
     if (rec->typed) {
         rp->cur = rec->cur;
         rp->base = rec->base;
@@ -262,6 +292,8 @@ static int apply_get(struct win *w, struct rma_target *t, const struct record *r
     int err = ch3_send_stream(&t->peer->vc, &rp->stream);
     if (err)
         reply_done(&rp->stream, err);
+    else
+        rides_no_more(rec);
     return err;
 }
 
@@ -276,6 +308,23 @@ static size_t next_piece(const struct win *w, struct record *rec, uint32_t i, si
     }
     *at = window_addr(w, &rec->segs[i]);
     return rec->segs[i].len;
+}
+
+/* What it fetched, and with it what rides on its packet; but not ahead of other replies (target.c). */
+static int reply_fetched(struct win *w, struct rma_target *t, const struct record *rec, struct pkt_hdr *out)
+{
+    const uint8_t flags = ch3_vc_busy(&t->peer->vc) ? 0 : riding(rec);
+    *out = (struct pkt_hdr){.version = PKT_VERSION, .type = PKT_REPLY, .win = t->remote_win,
+                            .win_gen = t->remote_gen, .rank = (uint32_t)w->rank, .count = rec->op->request,
+                            .len = (uint32_t)(sizeof *out + rec->total), .offset = rec->op->offset};
+    acknowledge(out, flags, rec->ack);
+    int err = ch3_send_owned(&t->peer->vc, out, out->len, &w->queued);
+    if (err || !flags)
+        return err;
+    rides_no_more(rec);
+    if (flags & PKT_F_UNLOCK)
+        lock_queue_release(t->from);
+    return MRMA_SUCCESS;
 }
 
 /* ACC, GET_ACC and CAS: under the stripe locks, as every other accumulate. */
@@ -307,10 +356,7 @@ static int apply_acc(struct win *w, struct rma_target *t, struct record *rec, st
     if (!fetch)
         return MRMA_SUCCESS;
     stripe_hold_drop(hold);
-    out.hdr = (struct pkt_hdr){.version = PKT_VERSION, .type = PKT_REPLY, .win = t->remote_win,
-                               .win_gen = t->remote_gen, .rank = (uint32_t)w->rank, .count = op->request,
-                               .len = (uint32_t)(sizeof out.hdr + rec->total), .offset = op->offset};
-    return ch3_send_owned(&t->peer->vc, &out, out.hdr.len, &w->queued);
+    return reply_fetched(w, t, rec, &out.hdr);
 }
 
 static bool is_fetch(const struct record *rec)
@@ -395,7 +441,7 @@ static int lose_rest(struct win *w, struct rma_target *t, const struct pkt_hdr *
     return tell_unreadable(w, t);
 }
 
-int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
+int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, uint8_t *flags)
 {
     const char *at = (const char *)(hdr + 1);
     struct stripe_hold hold = {NULL};
@@ -408,6 +454,8 @@ int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
         }
         if (hdr->epoch == PKT_EPOCH_FENCE)
             count_arrived(w, t, named_bytes(&rec));
+        rec.flags = i + 1 == hdr->count ? flags : NULL;
+        rec.ack = (uint32_t)hdr->offset;
         const int err = apply_record(w, t, &rec, hdr->epoch, &hold);
         if (!first)
             first = err;

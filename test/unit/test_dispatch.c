@@ -83,6 +83,15 @@ static void test_good_ops(void **state)
     assert_int_equal(b->handled[PKT_OPS], PKT_EPOCH_LAST - 1);
 }
 
+static void test_good_reply(void **state)
+{
+    struct ch3_bench *b = *state;
+    struct pkt_hdr hdr = good(PKT_REPLY);
+    hdr.flags = PKT_F_FLUSH; /* acknowledges as well */
+    ch3_deliver(&b->vc[0], &hdr, sizeof hdr);
+    assert_int_equal(b->handled[PKT_REPLY], 1);
+}
+
 static void test_length(void **state)
 {
     struct ch3_bench *b = *state;
@@ -130,7 +139,8 @@ static void test_flags_and_epoch(void **state)
                 struct pkt_hdr hdr = good(type);
                 hdr.epoch = epoch;
                 hdr.flags = (uint8_t)flags;
-                if ((type == PKT_OPS) == (epoch != PKT_EPOCH_NONE) && (flags & ~riders[epoch]))
+                const int may = type == PKT_REPLY ? PKT_F_FLUSH : riders[epoch];
+                if ((type == PKT_OPS) == (epoch != PKT_EPOCH_NONE) && (flags & ~may))
                     expect_refused(b, &hdr, sizeof hdr, "flags");
             }
     for (uint8_t type = PKT_NONE + 1; type < PKT_TYPE_LAST; type++)
@@ -190,6 +200,7 @@ int main(void)
         cmocka_unit_test(test_every_type_has_a_handler),
         BENCH_TEST(test_good),
         BENCH_TEST(test_good_ops),
+        BENCH_TEST(test_good_reply),
         BENCH_TEST(test_length),
         BENCH_TEST(test_version_and_type),
         BENCH_TEST(test_flags_and_epoch),

@@ -297,6 +297,13 @@ static void test_wrong_ack(void **state)
     craft_hdr(&c)->seq = pt->acks_seen + 1;
     craft_send(fabric, 1, 0, &c);
     check_refused(1, 0, &c); /* the same again */
+    craft_begin(&c, PKT_REPLY, w, 1); /* of no request: refused, but what it acknowledges is due */
+    craft_hdr(&c)->flags = PKT_F_FLUSH;
+    craft_hdr(&c)->seq = pt->acks_seen + 1;
+    check_refused(1, 0, &c);
+    assert_int_equal(pt->acks_seen, craft_hdr(&c)->seq);
+    check_refused(1, 0, &c);
+    assert_int_equal(pt->acks_seen, craft_hdr(&c)->seq);
     pt->acks_due = pt->acks_seen;
 }
 

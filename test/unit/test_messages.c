@@ -126,6 +126,23 @@ static void lock_get(struct fabric_proc *p, struct win *w)
     OK(rma_unlock(w, 1));
 }
 
+/* The reply to the last operation acknowledges the unlock. */
+static void lock_fetch(struct fabric_proc *p, struct win *w)
+{
+    unsigned char in[64];
+    int64_t one = 1, old;
+    if (p->rank)
+        return;
+    OK(rma_lock(w, true, 1, 0));
+    put(w, 1, 8, data, 8);
+    fetch_add(w, 1, 0, &one, &old, 1);
+    OK(rma_unlock(w, 1));
+    OK(rma_lock(w, false, 1, 0));
+    put(w, 1, 8, data, 8);
+    get(w, 1, 0, in, 64);
+    OK(rma_unlock(w, 1));
+}
+
 static void lock_nothing(struct fabric_proc *p, struct win *w)
 {
     OK(rma_lock(w, true, (p->rank + 1) % PROCS, 0));
@@ -167,6 +184,7 @@ static void test_lock(void **state)
     (void)state;
     run((struct scenario){lock_puts, CONF_FENCE_AUTO, {{[PKT_OPS] = 1}, {[PKT_ACK] = 1}}});
     run((struct scenario){lock_get, CONF_FENCE_AUTO, {{[PKT_OPS] = 1}, {[PKT_ACK] = 1, [PKT_REPLY] = 2}}});
+    run((struct scenario){lock_fetch, CONF_FENCE_AUTO, {{[PKT_OPS] = 2}, {[PKT_REPLY] = 2}}});
     run((struct scenario){lock_nothing, CONF_FENCE_AUTO, {{0}}});
     run((struct scenario){lock_nocheck, CONF_FENCE_AUTO, {{[PKT_OPS] = 1}, {[PKT_ACK] = 1}}});
     run((struct scenario){lock_nested, CONF_FENCE_AUTO, {{[PKT_OPS] = 3}, {[PKT_OPEN] = 1, [PKT_ACK] = 1}, {[PKT_ACK] = 1}}});
@@ -211,12 +229,55 @@ static void flush_local_get(struct fabric_proc *p, struct win *w)
     OK(rma_unlock(w, 1));
 }
 
+/* A reply says that the operation is done, that the lock is held, and that what was issued
+ * before is done; what was issued behind needs a word of its own. */
+static void flush_fetch(struct fabric_proc *p, struct win *w)
+{
+    unsigned char in[64];
+    int64_t one = 1, two = 2, old;
+    if (p->rank)
+        return;
+    OK(rma_lock_all(w, 0));
+    fetch_add(w, 1, 0, &one, &old, 1);
+    OK(rma_flush(w, 1));
+    cas(w, 1, 0, &one, &two, &old);
+    OK(rma_flush(w, 1));
+    get(w, 1, 0, in, 64);
+    OK(rma_flush_all(w));
+    OK(rma_flush(w, 1)); /* nothing since: 3 requests, 3 replies */
+    puts_to(w, 1, 5);
+    get(w, 1, 0, in, 64);
+    OK(rma_flush_local(w, 1));
+    OK(rma_flush(w, 1)); /* the reply proves the puts: 1 and 1 */
+    get(w, 1, 0, in, 64);
+    puts_to(w, 1, 5);
+    OK(rma_flush_local(w, 1));
+    OK(rma_flush(w, 1)); /* not these: 2, a reply and an acknowledgement */
+    OK(rma_unlock_all(w));
+}
+
+/* A flush that is asked for in the packet of a last operation with a reply is answered by it. */
+static void flush_put_fetch(struct fabric_proc *p, struct win *w)
+{
+    int64_t one = 1, old;
+    if (p->rank)
+        return;
+    OK(rma_lock(w, false, 1, RMA_NOCHECK));
+    puts_to(w, 1, 5);
+    fetch_add(w, 1, 0, &one, &old, 1);
+    OK(rma_flush(w, 1));
+    fetch_add(w, 1, 0, &one, &old, 1);
+    OK(rma_unlock(w, 1)); /* without a lock to release: the reply is enough */
+}
+
 static void test_flush(void **state)
 {
     (void)state;
     run((struct scenario){flush_all, CONF_FENCE_AUTO, {{[PKT_OPS] = 6}, {[PKT_ACK] = 2}, {[PKT_ACK] = 2}, {[PKT_ACK] = 2}}});
     run((struct scenario){flush_each, CONF_FENCE_AUTO, {{[PKT_OPS] = 6}, {[PKT_ACK] = 6}}});
-    run((struct scenario){flush_local_get, CONF_FENCE_AUTO, {{[PKT_OPS] = 2}, {[PKT_ACK] = 1, [PKT_REPLY] = 1}}});
+    run((struct scenario){flush_local_get, CONF_FENCE_AUTO, {{[PKT_OPS] = 1}, {[PKT_REPLY] = 1}}});
+    run((struct scenario){flush_fetch, CONF_FENCE_AUTO, {{[PKT_OPS] = 7}, {[PKT_ACK] = 2, [PKT_REPLY] = 5}}});
+    run((struct scenario){flush_put_fetch, CONF_FENCE_AUTO, {{[PKT_OPS] = 2}, {[PKT_REPLY] = 2}}});
 }
 
 /* ---- fence: one marker to every other process, with the operations on it; or the

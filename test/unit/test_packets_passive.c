@@ -91,6 +91,49 @@ static void test_lock_readers(void **state)
     run_all(5, 3, lock_readers, NULL);
 }
 
+/* The reply of a get whose lock is held by another for a while proves the put in front of it:
+ * the flush sends nothing more, and both are in place. */
+static void late_proof(struct fabric_proc *p, void *arg)
+{
+    enum { ROUNDS = 10 };
+    int64_t cells[2] = {0, 0}, value;
+    (void)arg;
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, 16, 1);
+    for (int64_t round = 1; round <= ROUNDS; round++) {
+        if (p->rank == 1) {
+            OK(rma_lock(w, true, 0, 0));
+            get(w, 0, 0, cells, 16);
+            OK(rma_flush(w, 0)); /* held */
+        }
+        rest(p);
+        if (p->rank == 1) {
+            put(w, 0, 0, &round, 8);
+            OK(rma_unlock(w, 0));
+        } else if (p->rank == 2) {
+            value = -round;
+            OK(rma_lock(w, false, 0, 0));
+            put(w, 0, 8, &value, 8);
+            get(w, 0, 0, cells, 16);
+            OK(rma_flush_local(w, 0));
+            FABRIC_CHECK(cells[0] == round && cells[1] == -round);
+            const uint64_t sent = counters(p).by_type[PKT_OPS];
+            OK(rma_flush(w, 0));
+            FABRIC_CHECK(counters(p).by_type[PKT_OPS] == sent);
+            OK(rma_unlock(w, 0));
+        }
+        rest(p);
+    }
+    if (p->rank == 0)
+        FABRIC_CHECK(((int64_t *)w->base)[0] == ROUNDS && ((int64_t *)w->base)[1] == -ROUNDS);
+    fabric_win_free(w);
+}
+
+static void test_late_proof(void **state)
+{
+    (void)state;
+    run_all(3, 0, late_proof, NULL);
+}
+
 /* A get longer than the ring is read under the lock to its end. */
 static void lock_long_get(struct fabric_proc *p, void *arg)
 {
@@ -520,7 +563,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lock_counter),
         cmocka_unit_test(test_lock_readers),
-        cmocka_unit_test(test_lock_long_get),
+        cmocka_unit_test(test_late_proof), cmocka_unit_test(test_lock_long_get),
         cmocka_unit_test(test_idle_target),
         cmocka_unit_test(test_answer_and_go),
         cmocka_unit_test(test_ordered),
