@@ -18,8 +18,8 @@
 #include <stdint.h>
 
 #include "base/boot.h"
-#include "base/err.h"
 #include "base/conf.h"
+#include "base/err.h"
 #include "ch3/ch3.h"
 #include "rma/stripe.h"
 #include "rma/win.h"

@@ -14,15 +14,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define FIBER_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define FIBER_ASAN 1
-#endif
-#endif
-
-#ifdef FIBER_ASAN
+#if FIBER_ASAN
 #include <sanitizer/common_interface_defs.h>
 #define START_SWITCH(save, bottom, size) __sanitizer_start_switch_fiber(save, bottom, size)
 #define FINISH_SWITCH(save, bottom, size) __sanitizer_finish_switch_fiber(save, bottom, size)
@@ -31,7 +23,7 @@
 #define FINISH_SWITCH(save, bottom, size) ((void)(save), (void)(bottom), (void)(size))
 #endif
 
-#ifdef FIBER_ASAN
+#if FIBER_ASAN
 /* Its longjmp believes that the stack is unwound. */
 struct place {
     ucontext_t at;

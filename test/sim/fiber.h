@@ -23,6 +23,18 @@
 #define FIBER_SUPPORTED 1
 #endif
 
+/* With AddressSanitizer a switch is a system call, and everything takes five times as long. */
+#if defined(__SANITIZE_ADDRESS__)
+#define FIBER_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FIBER_ASAN 1
+#endif
+#endif
+#ifndef FIBER_ASAN
+#define FIBER_ASAN 0
+#endif
+
 struct fiber;
 
 /* stack: bytes, rounded up to pages; a guard page is below. NULL: no memory. */

@@ -27,7 +27,7 @@
 #include "program.h"
 #include "sim.h"
 
-enum { FIXED = 6000, FRESH = 3000, DEATHS = 1000 };
+enum { SHARE = FIBER_ASAN ? 5 : 1, FIXED = 6000 / SHARE, FRESH = 3000 / SHARE, DEATHS = 1000 / SHARE };
 #define DEATH_BOUND_NS UINT64_C(10000000000) /* by then every call has ended */
 
 static uint64_t running;
