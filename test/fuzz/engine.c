@@ -228,12 +228,14 @@ static const struct ch3_channel_ops channel_ops = {.name = "fuzz",
                                                    .disconnect = disconnect};
 
 /* A peer may say in the last barrier that it has failed, and how: it is this process's
- * outcome too, if it is an error. */
+ * outcome too, if it is an error. And it may say that another is lost. */
 static void note_error(struct fuzz_engine *e, const void *packet)
 {
     struct pkt_hdr hdr;
     memcpy(&hdr, packet, sizeof hdr);
-    if (hdr.total)
+    if (hdr.type == PKT_ERROR && hdr.seq == PKT_ERROR_LOST)
+        e->told[MRMA_ERR_PROC_FAILED] = true;
+    if (hdr.type == PKT_SYNC && hdr.total)
         e->told[hdr.total < MRMA_ERR_LAST && hdr.total != MRMA_AGAIN ? hdr.total : MRMA_ERR_INTERN] = true;
 }
 
@@ -256,8 +258,7 @@ void fuzz_engine_deliver(struct fuzz_engine *e, unsigned from, const void *packe
     } else {
         const uint8_t type = own[offsetof(struct pkt_hdr, type)];
         FUZZ_CHECK(type == PKT_OPS || memcmp(before, e->memory, FUZZ_WINDOW) == 0);
-        if (type == PKT_SYNC)
-            note_error(e, own);
+        note_error(e, own);
     }
     free(own);
 }

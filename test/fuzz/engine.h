@@ -50,7 +50,7 @@ struct fuzz_engine {
     bool dead;                      /* the peers are */
     bool closing;                   /* the peers free their windows too, and behave: */
     bool synced[FUZZ_PROCS][2];     /* they have said so, */
-    bool told[MRMA_ERR_LAST];       /* errors that a peer's last barrier had */
+    bool told[MRMA_ERR_LAST];       /* errors that a peer has spoken of */
     struct pkt_hdr ack[FUZZ_PROCS]; /* and will acknowledge this (no type: nothing) */
     bool reserved;
     alignas(8) unsigned char room[PKT_MAX];
