@@ -324,12 +324,21 @@ static void check_gaps(const struct fuzz_engine *e)
             FUZZ_CHECK(e->regions[i * FUZZ_REGION_GAP + at] == 0);
 }
 
+/* Are all connections up? One that is misused is given up. */
+static bool connected(const struct fuzz_engine *e)
+{
+    bool all = !e->dead;
+    for (unsigned i = 0; i < FUZZ_PROCS; i++)
+        all = all && e->peers[i].vc.state == CH3_VC_OPEN;
+    return all;
+}
+
 void fuzz_engine_end(struct fuzz_engine *e)
 {
     e->stalled = false;
     e->closing = true;
     for (int i = 0; i < 2; i++) {
-        const bool lived = !e->dead;
+        const bool lived = connected(e);
         const int err = win_free_begin(e->win[i]);
         if (err == MRMA_SUCCESS) {
             win_free_end(e->win[i]);
