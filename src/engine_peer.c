@@ -44,6 +44,7 @@ static int open_segment(struct engine *e, struct engine_peer *p, const struct pr
     }
     p->seg = opened;
     p->shm.seg = seg;
+    p->shm.pid = rec->seg.pid;
     p->peer.event = &seg->event;
     p->peer.agent_event = &seg->agent_event;
     p->peer.stripes = seg->stripes;
@@ -198,8 +199,8 @@ static bool process_lives(struct engine_peer *p)
     return poll(&fd, 1, 0) <= 0;
 }
 
-/* That a quiet connection has broken is found out by sending something; the channel
- * reports it in a later poll. */
+/* That a quiet connection has broken the channel finds out by sending something, or where
+ * the peer has left word; it reports it in a later poll. */
 static void probe(struct engine *e, struct ch3_vc *vc)
 {
     rma_enter(&e->rma);
@@ -208,12 +209,12 @@ static void probe(struct engine *e, struct ch3_vc *vc)
     rma_leave(&e->rma);
 }
 
-/* Of a process of another machine nothing is known but whether its connection holds. */
+/* Of a process of another machine nothing is known but whether its connection holds; one of
+ * this machine may live and have given it up. */
 static bool env_peer_alive(void *ctx, struct rma_peer *peer)
 {
     struct engine_peer *p = (struct engine_peer *)peer;
-    if (peer->net)
-        probe(ctx, &peer->vc);
+    probe(ctx, &peer->vc);
     return !p->machine || process_lives(p);
 }
 

@@ -51,7 +51,8 @@ enum ch3_channel_cap {
     CH3_CAP_NATIVE_ORDERED = 1 << 3,
     /* Who sleeps is woken when there is room after a reserve that found none, as if
      * a packet had come. Without it whoever has something queued looks often. */
-    CH3_CAP_ROOM = 1 << 4
+    CH3_CAP_ROOM = 1 << 4,
+    CH3_CAP_ABANDON = 1 << 5 /* abandon */
 };
 
 /* What a peer must know of registered memory to reach it; plain bytes on the wire. */
@@ -116,6 +117,11 @@ struct ch3_channel_ops {
      * most a few times a second. */
     void (*probe)(struct ch3_channel *ch, struct ch3_vc *vc);
 
+    /* CAP_ABANDON. The connection was lost or given up at this end (ch3_vc_lost, called by
+     * whomever): let the peer know, who finds out when it probes, at the latest. From any
+     * call. Once for each connection. */
+    void (*abandon)(struct ch3_channel *ch, struct ch3_vc *vc);
+
     /* CAP_NATIVE. Let peers put to and get from len bytes at base; *key is for them,
      * *mem for mem_release. Takes as long as pinning the memory takes. Fails with
      * MRMA_ERR_NO_MEM or MRMA_ERR_OTHER (then packets are used). */
@@ -131,6 +137,8 @@ struct ch3_channel_ops {
 
 /* The channel's own per-peer state, as given to ch3_vc_init. */
 void *ch3_vc_channel_data(const struct ch3_vc *vc);
+/* Has it been lost? */
+bool ch3_vc_is_lost(const struct ch3_vc *vc);
 
 /* The connection has broken, seen by the channel, which has told the user why.
  * Everything queued fails. Only from poll. */

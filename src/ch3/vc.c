@@ -6,7 +6,8 @@
  *   OPEN      -              FAILED (*)      IDLE
  *   FAILED    -              FAILED          IDLE
  *
- * (*) every queued stream is ended with MRMA_ERR_PROC_FAILED. "-" is a bug of
+ * (*) every queued stream is ended with MRMA_ERR_PROC_FAILED. Where the channel can, the
+ * peer hears of a connection that is lost here (abandon). "-" is a bug of
  * the caller: refused and logged. doc/states shows the same table.
  */
 #include "base/err.h"
@@ -77,7 +78,7 @@ void ch3_vc_drop(struct ch3_vc *vc, const uint32_t *owner)
 
 bool ch3_vc_event(struct ch3_vc *vc, enum ch3_vc_event event)
 {
-    const bool open = vc->state == CH3_VC_OPEN;
+    const bool open = vc->state == CH3_VC_OPEN, lost = vc->state == CH3_VC_FAILED;
     uint8_t to = transition[vc->state][event];
     if (to == REFUSED) {
         log_msg(vc->ch3->log, LOG_LEVEL_ERROR, "virtual connection: event %d refused in state %d", event,
@@ -85,6 +86,8 @@ bool ch3_vc_event(struct ch3_vc *vc, enum ch3_vc_event event)
         return false;
     }
     vc->state = to;
+    if (event == CH3_VC_LOST && !lost && vc->channel && vc->channel->caps & CH3_CAP_ABANDON)
+        vc->channel->ops->abandon(vc->channel, vc);
     if (event == CH3_VC_LOST)
         fail_queue(vc);
     if (event == CH3_VC_LOST && open && vc->ch3->lost)
@@ -97,6 +100,11 @@ bool ch3_vc_event(struct ch3_vc *vc, enum ch3_vc_event event)
 void *ch3_vc_channel_data(const struct ch3_vc *vc)
 {
     return vc->channel_data;
+}
+
+bool ch3_vc_is_lost(const struct ch3_vc *vc)
+{
+    return vc->state == CH3_VC_FAILED;
 }
 
 void ch3_vc_lost(struct ch3_vc *vc)

@@ -15,6 +15,7 @@
 #include "shm/channel.h"
 
 #include "base/err.h"
+#include "base/list.h"
 
 enum { BURST = 64 };
 
@@ -23,11 +24,41 @@ static struct shm_channel *self(const struct ch3_channel *ch)
     return (struct shm_channel *)(uintptr_t)ch;
 }
 
+static bool is_refused(const struct shm_peer *peer)
+{
+    return peer->entry && atomic_load_explicit(&peer->entry->refused, memory_order_relaxed);
+}
+
+/* Nothing that is sent to this peer will be read: the next poll tells. */
+static void look_for_loss(struct ch3_channel *ch, struct ch3_vc *vc)
+{
+    struct shm_peer *peer = ch3_vc_channel_data(vc);
+    if ((!peer->tx.bad && !is_refused(peer)) || list_node_queued(&peer->lost_link) || ch3_vc_is_lost(vc))
+        return;
+    peer->vc = vc;
+    list_push_back(&self(ch)->lost, &peer->lost_link);
+    ch3_channel_unsent(ch, 1);
+}
+
+static void report_lost(struct shm_channel *ch)
+{
+    struct list_node *node;
+    while ((node = list_pop_front(&ch->lost)) != NULL) {
+        struct shm_peer *peer = LIST_ENTRY(node, struct shm_peer, lost_link);
+        ch3_channel_unsent(&ch->channel, -1);
+        log_msg(ch->log, LOG_LEVEL_ERROR, "connection to process %d is lost: %s", peer->pid,
+                peer->tx.bad ? "its end of the ring is corrupt" : "it takes no packets from this one any more");
+        ch3_vc_lost(peer->vc);
+    }
+}
+
 static void *shm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
 {
     struct shm_peer *peer = ch3_vc_channel_data(vc);
-    (void)ch;
-    return ring_reserve(&peer->tx, len);
+    void *room = ring_reserve(&peer->tx, len);
+    if (unlikely(!room))
+        look_for_loss(ch, vc);
+    return room;
 }
 
 static void ring_doorbell(struct procseg *seg)
@@ -55,15 +86,22 @@ static void shm_commit(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
         ring_doorbell(peer->seg);
 }
 
+/* Nothing is read from it any more, and its sender can see that. */
+static void refuse_ring(struct shm_channel *ch, struct shm_rx *rx)
+{
+    rx->broken = true;
+    atomic_store_explicit(&ch->own->rings[rx - ch->rx].refused, 1, memory_order_relaxed);
+}
+
 /* Map a ring whose sender is known by now. */
 static void open_ring(struct shm_channel *ch, struct shm_rx *rx, const struct procseg_ring *ring)
 {
     rx->vc = ch->env.find(ch->env.ctx, ring->sender);
     if (!rx->vc)
         return;
-    void *at = ch->env.map(ch->env.ctx, &ring->where);
+    void *at = ch3_vc_is_lost(rx->vc) ? NULL : ch->env.map(ch->env.ctx, &ring->where);
     if (!at) {
-        rx->broken = true;
+        refuse_ring(ch, rx);
         ch3_vc_lost(rx->vc);
         return;
     }
@@ -95,8 +133,9 @@ static unsigned drain(struct shm_channel *ch, struct shm_rx *rx)
         bool bad = false;
         const void *packet = ring_peek(&rx->rx, &len, &bad);
         if (bad) {
-            log_msg(ch->log, LOG_LEVEL_ERROR, "a peer's ring is corrupt: connection given up");
-            rx->broken = true;
+            log_msg(ch->log, LOG_LEVEL_ERROR, "the ring of process %d is corrupt: the connection is given up",
+                    ch->own->rings[rx - ch->rx].where.seg.pid);
+            refuse_ring(ch, rx);
             ch3_vc_lost(rx->vc);
         }
         if (!packet)
@@ -114,6 +153,10 @@ static unsigned shm_poll(struct ch3_channel *channel)
 {
     struct shm_channel *ch = self(channel);
     unsigned n = 0;
+    if (unlikely(!list_empty(&ch->lost))) {
+        report_lost(ch);
+        n++;
+    }
     if (unlikely(ch->unopened || atomic_load_explicit(&ch->own->nrings, memory_order_relaxed) !=
                                      atomic_load_explicit(&ch->nrx, memory_order_relaxed)))
         accept_rings(ch);
@@ -139,8 +182,27 @@ static bool shm_pending(struct ch3_channel *channel)
 static void shm_disconnect(struct ch3_channel *ch, struct ch3_vc *vc)
 {
     struct shm_peer *peer = ch3_vc_channel_data(vc);
-    (void)ch;
     peer->tx.ring = NULL;
+    peer->entry = NULL;
+    if (list_node_queued(&peer->lost_link)) {
+        list_remove(&peer->lost_link);
+        ch3_channel_unsent(ch, -1);
+    }
+}
+
+static void shm_probe(struct ch3_channel *ch, struct ch3_vc *vc)
+{
+    look_for_loss(ch, vc);
+}
+
+/* What the peer has sent so far is still read, unless its ring cannot be. */
+static void shm_abandon(struct ch3_channel *channel, struct ch3_vc *vc)
+{
+    struct shm_channel *ch = self(channel);
+    const uint32_t nrx = atomic_load_explicit(&ch->nrx, memory_order_relaxed);
+    for (uint32_t i = 0; i < nrx; i++)
+        if (ch->rx[i].vc == vc)
+            atomic_store_explicit(&ch->own->rings[i].refused, 1, memory_order_relaxed);
 }
 
 static const struct ch3_channel_ops shm_ops = {.name = "shm",
@@ -148,17 +210,20 @@ static const struct ch3_channel_ops shm_ops = {.name = "shm",
                                                .commit = shm_commit,
                                                .poll = shm_poll,
                                                .pending = shm_pending,
-                                               .disconnect = shm_disconnect};
+                                               .disconnect = shm_disconnect,
+                                               .probe = shm_probe,
+                                               .abandon = shm_abandon};
 
 void shm_channel_init(struct shm_channel *ch, struct procseg *own, const struct shm_channel_env *env,
                       const struct log *log)
 {
-    ch->channel = (struct ch3_channel){.ops = &shm_ops, .caps = CH3_CAP_ROOM};
+    ch->channel = (struct ch3_channel){.ops = &shm_ops, .caps = CH3_CAP_ROOM | CH3_CAP_PROBE | CH3_CAP_ABANDON};
     ch->own = own;
     ch->env = *env;
     ch->log = log;
     atomic_init(&ch->nrx, 0);
     ch->unopened = 0;
+    list_init(&ch->lost);
 }
 
 int shm_channel_connect(struct shm_peer *peer, uint64_t my_uid, struct ring *ring, const struct heap_loc *loc)
@@ -172,6 +237,7 @@ int shm_channel_connect(struct shm_peer *peer, uint64_t my_uid, struct ring *rin
     entry->sender = my_uid;
     entry->where = *loc;
     ring_tx_init(&peer->tx, ring);
+    peer->entry = entry;
     atomic_store_explicit(&entry->ready, 1, memory_order_release); /* pairs with accept_rings */
     return MRMA_SUCCESS;
 }

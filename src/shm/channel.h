@@ -2,11 +2,14 @@
  * channel.h - the shm ring channel: CH3 packets between processes of a node.
  *
  * One ring per ordered pair that sends (ring.h), made by the sender, announced
- * in the receiver's process segment. See ch3/channel.h for the contract.
+ * in the receiver's process segment. See ch3/channel.h for the contract. Who cannot
+ * read a ring, or gives the connection up for another reason, says so where it was
+ * announced; the sender looks there when it finds no room and when it is asked to probe.
  */
 #ifndef MRMA_SHM_CHANNEL_H
 #define MRMA_SHM_CHANNEL_H
 
+#include "base/list.h"
 #include "base/log.h"
 #include "ch3/channel.h"
 #include "shm/procseg.h"
@@ -24,7 +27,11 @@ struct shm_channel_env {
 /* Per-peer state: the connection's channel data. */
 struct shm_peer {
     struct procseg *seg; /* the peer's, mapped */
+    int32_t pid;         /* for messages */
     struct ring_tx tx;   /* tx.ring NULL: not connected */
+    struct procseg_ring *entry; /* where the ring is announced, in seg */
+    struct ch3_vc *vc;          /* while in lost_link */
+    struct list_node lost_link; /* in channel->lost until the next poll */
 };
 
 struct shm_rx {
@@ -42,6 +49,7 @@ struct shm_channel {
     _Atomic uint32_t nrx; /* entries of rx in use */
     uint32_t unopened;    /* of them not mapped yet */
     struct shm_rx rx[PROCSEG_RINGS];
+    struct list lost; /* struct shm_peer: found to be lost in the middle of something */
 };
 
 void shm_channel_init(struct shm_channel *ch, struct procseg *own, const struct shm_channel_env *env,

@@ -4,7 +4,8 @@
  *
  * One per process, a fixed size, committed at creation, mapped by every peer that
  * shares a window. A sender makes a ring in its own shared memory and announces
- * it here: it takes the next entry (fetch-add), fills it, and sets ready.
+ * it here: it takes the next entry (fetch-add), fills it, and sets ready. From then on
+ * only the receiver writes there, once: that it takes no packets from it any more.
  *
  *   sender                                  receiver
  *   n = nrings++ ; rings[n] = where         nrings grew: rings[n].ready (acquire)?
@@ -25,6 +26,7 @@ enum { PROCSEG_RINGS = 1024, PROCSEG_STRIPES = 512 };
 
 struct procseg_ring {
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t ready;
+    _Atomic uint32_t refused; /* by the receiver; the sender looks when it waits long or has no room */
     uint64_t sender; /* its uid */
     struct heap_loc where;
 };

@@ -39,6 +39,10 @@ void ring_rx_init(struct ring_rx *rx, struct ring *ring)
 static bool look_again(struct ring_tx *tx, uint64_t end)
 {
     tx->head = atomic_load_explicit(&tx->ring->head, memory_order_acquire); /* pairs with ring_release */
+    if (tx->bad || tx->tail - tx->head > RING_BYTES) {
+        tx->bad = true;
+        tx->head = tx->tail - RING_BYTES; /* full, so that each reserve comes here */
+    }
     return end - tx->head <= RING_BYTES;
 }
 

@@ -25,7 +25,8 @@
  *
  * Each side keeps a private copy of the other's position and rereads the shared
  * one only when the copy says full or empty; each position has its own line.
- * What the producer wrote is not trusted: lengths are checked before use.
+ * What the other side wrote is not trusted: lengths are checked before use, and the
+ * consumer's position when there seems to be no room.
  */
 #ifndef MRMA_SHM_RING_H
 #define MRMA_SHM_RING_H
@@ -53,7 +54,8 @@ struct ring_tx { /* private to the producer */
     uint64_t tail;     /* where the next record starts */
     uint64_t head;     /* last seen position of the consumer */
     uint64_t reserved; /* where the reserved record's length word is */
-    uint32_t starved;    /* how often it has said so */
+    uint32_t starved;  /* how often it has said so */
+    bool bad;          /* the consumer's position was impossible; there is no room any more */
 };
 
 struct ring_rx { /* private to the consumer */

@@ -96,6 +96,10 @@ static int peer_connect(void *ctx, struct rma_peer *peer)
 static bool peer_alive(void *ctx, struct rma_peer *peer)
 {
     struct fabric_proc *p = ctx;
+    rma_enter(&p->rma);
+    if (peer->vc.state == CH3_VC_OPEN)
+        p->channel.ops->probe(&p->channel, &peer->vc);
+    rma_leave(&p->rma);
     return !atomic_load_explicit(&p->fabric->procs[peer->uid - 1].dead, memory_order_acquire);
 }
 
@@ -164,12 +168,26 @@ static void coin_disconnect(struct ch3_channel *ch, struct ch3_vc *vc)
     p->shm->channel.ops->disconnect(&p->shm->channel, vc);
 }
 
+static void coin_probe(struct ch3_channel *ch, struct ch3_vc *vc)
+{
+    struct fabric_proc *p = LIST_ENTRY(ch, struct fabric_proc, channel);
+    p->shm->channel.ops->probe(&p->shm->channel, vc);
+}
+
+static void coin_abandon(struct ch3_channel *ch, struct ch3_vc *vc)
+{
+    struct fabric_proc *p = LIST_ENTRY(ch, struct fabric_proc, channel);
+    p->shm->channel.ops->abandon(&p->shm->channel, vc);
+}
+
 static const struct ch3_channel_ops coin_ops = {.name = "fabric",
                                                 .reserve = coin_reserve,
                                                 .commit = coin_commit,
                                                 .poll = coin_poll,
                                                 .pending = coin_pending,
-                                                .disconnect = coin_disconnect};
+                                                .disconnect = coin_disconnect,
+                                                .probe = coin_probe,
+                                                .abandon = coin_abandon};
 
 static void *ring_map(void *ctx, const struct heap_loc *where)
 {
@@ -254,6 +272,7 @@ static void init_peers(struct fabric_proc *p)
         struct fabric_peer *fp = &p->peers[i];
         struct procseg *seg = p->fabric->procs[i].seg;
         fp->shm.seg = seg;
+        fp->shm.pid = (int32_t)getpid();
         fp->peer = (struct rma_peer){.uid = (uint64_t)i + 1,
                                      .pid = (int32_t)getpid(),
                                      .self = i == p->rank,
@@ -306,8 +325,10 @@ static void init_proc(struct fabric *f, int rank)
     const struct shm_channel_env env = {.ctx = p, .map = ring_map, .find = vc_find};
     shm_channel_init(p->shm, p->seg, &env, &p->log);
     p->shm->channel.deliver = ch3_deliver;
+    p->shm->channel.ch3 = &p->ch3;
     p->channel.ops = &coin_ops;
-    p->channel.caps = o->refuse_percent ? 0 : CH3_CAP_ROOM; /* who is refused by chance is not told */
+    p->channel.caps = CH3_CAP_PROBE | CH3_CAP_ABANDON;
+    p->channel.caps |= o->refuse_percent ? 0 : CH3_CAP_ROOM; /* who is refused by chance is not told */
     ch3_init(&p->ch3, &p->log, rma_handlers, &p->rma);
     ch3_add_channel(&p->ch3, &p->channel);
     rma_init(&p->rma, &p->log, &p->conf, &p->env, &p->ch3, clock_monotonic_ns, o->threads);

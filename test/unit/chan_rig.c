@@ -187,6 +187,7 @@ static bool shm_open(struct rig *rig)
             if (i == k)
                 continue;
             s->peer[k].seg = to->seg;
+            s->peer[k].pid = k;
             s->ring[k] = zeroed(sizeof *s->ring[k]);
             const struct heap_loc loc = {.offset = (uint64_t)(uintptr_t)s->ring[k]};
             ch3_vc_init(&rig->end[i].vc[k], &rig->end[i].ch3, rig->end[i].ch, &s->peer[k], &rig->end[i]);
@@ -207,7 +208,8 @@ static void shm_close(struct rig *rig)
     }
 }
 
-const struct chan_kind rig_shm = {.name = "shm", .open = shm_open, .close = shm_close, .caps = CH3_CAP_ROOM};
+const struct chan_kind rig_shm = {.name = "shm", .open = shm_open, .close = shm_close, 
+                                 .caps = CH3_CAP_ROOM | CH3_CAP_PROBE | CH3_CAP_ABANDON};
 
 /* ---- libfabric ---- */
 

@@ -387,6 +387,46 @@ static void native_ordered(void **state)
     rig_close(rig);
 }
 
+/* One end gives the connection up, its process lives on: the other end finds out, by
+ * probing or for want of room, and others are not concerned. */
+static void abandoned(void **state)
+{
+    for (int probe = 0; probe < 2; probe++) {
+        struct rig *rig = rig_open(kind_of(state), 3);
+        struct rig_end *a = &rig->end[0], *b = &rig->end[1];
+        char text[4096];
+        if (!(rig->kind->caps & CH3_CAP_ABANDON)) {
+            rig_close(rig);
+            return;
+        }
+        for (int i = 0; i < 3; i++)
+            for (int k = 0; k < 3; k++)
+                if (i != k)
+                    rig_send_surely(rig, i, k, 64);
+        rig_settle(rig);
+        ch3_vc_lost(&b->vc[0]);
+        const uint64_t start = rig_now();
+        while (a->vc[1].state == CH3_VC_OPEN) {
+            if (probe)
+                a->ch->ops->probe(a->ch, &a->vc[1]);
+            else
+                while (rig_send(rig, 0, 1, CH3_PACKET_MAX))
+                    ;
+            a->ch->ops->poll(a->ch);
+            assert_true(rig_now() - start < UINT64_C(10000000000));
+        }
+        assert_int_equal(a->vc[1].state, CH3_VC_FAILED);
+        assert_int_equal(ch3_send_copy(&a->vc[1], text, 64), MRMA_ERR_PROC_FAILED);
+        assert_false(ch3_unsent(&a->ch3));
+        assert_non_null(strstr(log_text(&rig->lp, text, sizeof text), "process 1 is lost"));
+        rig_send_surely(rig, 0, 2, 64);
+        rig_send_surely(rig, 2, 0, 64);
+        rig_send_surely(rig, 1, 2, 64);
+        rig_settle(rig); /* also what was sent before that */
+        rig_close(rig);
+    }
+}
+
 /* The target ends: done is called all the same, once, with an error. */
 static void native_lost(void **state)
 {
@@ -436,6 +476,7 @@ static const struct {
     {"descriptor wakes", descriptor_wakes},
     {"disconnects", disconnects},
     {"vanished", vanished},
+    {"abandoned", abandoned},
     {"native put and get", native_put_get},
     {"native ordered", native_ordered},
     {"native lost", native_lost},

@@ -3,6 +3,8 @@
  * each kind of wait: everybody else's call ends with an error in bounded time, its
  * message names the rank, and windows and engines can be dropped.
  *
+ * Or a ring is corrupt: both its ends learn it, though both are well, and so do the others.
+ *
  * The dead process's thread leaves the test; dead is set, so that its peers are told
  * what the kernel would tell them. Survivors' windows end without communication.
  */
@@ -221,12 +223,118 @@ static void test_request(void **state)
     run((struct scene){.wait = wait_request, .progress = CONF_PROGRESS_POLL});
 }
 
+/* ---- a ring between living processes is corrupt ---- */
+
+struct spoilt {
+    enum conf_progress progress;
+    void (*body)(struct fabric_proc *p, struct win *w);
+    const char *said[2];
+};
+
+static void spoilt_main(struct fabric_proc *p, void *arg)
+{
+    const struct spoilt *s = arg;
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, 1 << 20, 1);
+    rest(p);
+    s->body(p, w);
+    fabric_barrier(p);
+    win_free_end(w);
+}
+
+static void run_spoilt(struct spoilt s)
+{
+    static char text[TEXT];
+    fabric_watchdog(20);
+    atomic_store(&pkt_arrived, 0);
+    log_to_pipe(&messages, LOG_LEVEL_WARN);
+    struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = PROCS, .path = CONF_PATH_SHM_PACKETS,
+                                                        .progress = s.progress});
+    for (int i = 0; i < PROCS; i++)
+        f->procs[i].log.fd = messages.fd[1];
+    fabric_run(f, spoilt_main, &s);
+    log_text(&messages, text, sizeof text);
+    for (int i = 0; i < 2; i++)
+        if (!strstr(text, s.said[i]))
+            fail_msg("'%s' is not said:\n%s", s.said[i], text);
+    assert_non_null(strstr(text, "connection to rank 0 of window"));
+    assert_non_null(strstr(text, "connection to rank 1 of window"));
+    fabric_free(f);
+    log_pipe_close(&messages);
+    fabric_watchdog(0);
+}
+
+/* Process 0 writes nonsense into its ring to process 1: both are told, and all others. */
+static void nonsense(struct fabric_proc *p, struct win *w)
+{
+    struct ring *ring = p->peers[1].ring;
+    rma_enter(&p->rma);
+    if (p->rank == 0) {
+        const uint64_t tail = atomic_load(&ring->tail), word = CH3_PACKET_MAX + 1;
+        memcpy(ring->bytes + (tail & (RING_BYTES - 1)), &word, sizeof word);
+        atomic_store(&ring->tail, tail + 64);
+    }
+    rma_leave(&p->rma);
+    fabric_barrier(p);
+    if (p->rank == 1)
+        fabric_progress(p);
+    fabric_barrier(p);
+    FABRIC_CHECK(rma_fence(w, 0) == MRMA_ERR_PROC_FAILED);
+}
+
+static void test_corrupt_ring(void **state)
+{
+    (void)state;
+    const struct spoilt s = {CONF_PROGRESS_POLL, nonsense,
+                             {"the ring of process", "it takes no packets from this one any more"}};
+    run_spoilt(s);
+    run_spoilt((struct spoilt){CONF_PROGRESS_AGENT, nonsense, {s.said[0], s.said[1]}});
+}
+
+/* Processes 0 and 1 meet, without progress. */
+static void rest_of_two(void)
+{
+    static _Atomic unsigned met;
+    const unsigned round = atomic_fetch_add(&met, 1) / 2 + 1;
+    while (atomic_load(&met) < 2 * round)
+        sched_yield();
+}
+
+/* Process 1 says that it has read what has not been sent. It does not poll until process 0
+ * has no room. */
+static void impossible(struct fabric_proc *p, struct win *w)
+{
+    static unsigned char big[4 * RING_BYTES];
+    struct ring *ring = p->fabric->procs[0].peers[1].ring;
+    if (p->rank == 1)
+        atomic_store(&ring->head, UINT64_MAX / 2);
+    if (p->rank < 2)
+        rest_of_two();
+    if (p->rank == 0) {
+        OK(rma_lock_all(w, RMA_NOCHECK));
+        const struct rma_op op = byte_op(big, NULL, 1, 0, sizeof big);
+        const int err = rma_put(w, &op), end = rma_flush(w, 1);
+        FABRIC_CHECK((err ? err : end) == MRMA_ERR_PROC_FAILED);
+    }
+    if (p->rank < 2)
+        rest_of_two();
+    if (p->rank)
+        FABRIC_CHECK(win_free_begin(w) == MRMA_ERR_PROC_FAILED);
+}
+
+static void test_corrupt_position(void **state)
+{
+    (void)state;
+    run_spoilt((struct spoilt){CONF_PROGRESS_POLL, impossible,
+                               {"its end of the ring is corrupt", "it takes no packets from this one any more"}});
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fence), cmocka_unit_test(test_win_free),  cmocka_unit_test(test_pscw),
         cmocka_unit_test(test_test),  cmocka_unit_test(test_lock),  cmocka_unit_test(test_flush),
-        cmocka_unit_test(test_request),
+        cmocka_unit_test(test_request), cmocka_unit_test(test_corrupt_ring),
+        cmocka_unit_test(test_corrupt_position),
     };
     pkt_types_init();
     if (argc > 1)

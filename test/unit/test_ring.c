@@ -290,6 +290,29 @@ static void test_corrupt_head(void **state)
     }
 }
 
+/* An impossible one is noticed, and there is no room from then on. */
+static void test_impossible_head(void **state)
+{
+    struct ends *e = *state;
+    const int64_t off[] = {1, 8, RING_BYTES, INT64_MAX, -(int64_t)RING_BYTES - 8, INT64_MIN};
+    for (size_t i = 0; i < sizeof off / sizeof off[0]; i++) {
+        memset(e->ring, 0, sizeof *e->ring);
+        ring_tx_init(&e->tx, e->ring);
+        for (uint64_t n = 0; ring_reserve(&e->tx, 1024); n++) {
+            ring_commit(&e->tx, 0);
+            send(e, n, 1024);
+        }
+        assert_false(e->tx.bad); /* full is not bad */
+        atomic_store(&e->ring->head, e->tx.tail + (uint64_t)off[i]);
+        for (int k = 0; k < 3; k++) {
+            assert_null(ring_reserve(&e->tx, 8));
+            assert_true(e->tx.bad);
+        }
+        atomic_store(&e->ring->head, e->tx.tail);
+        assert_null(ring_reserve(&e->tx, 8));
+    }
+}
+
 /* ---- two threads ---- */
 
 struct stress {
@@ -448,8 +471,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RING_TEST(test_empty_and_one), RING_TEST(test_random_steps),  RING_TEST(test_zero_commit_at_the_end),
         RING_TEST(test_full),          RING_TEST(test_position_wrap), RING_TEST(test_corrupt),
-        RING_TEST(test_corrupt_head),  RING_TEST(test_two_threads),   RING_TEST(test_starved),
-        RING_TEST(test_sleepers),
+        RING_TEST(test_corrupt_head),  RING_TEST(test_impossible_head), RING_TEST(test_two_threads),
+        RING_TEST(test_starved),       RING_TEST(test_sleepers),
     };
     fabric_watchdog(120);
     return cmocka_run_group_tests_name("ring", tests, NULL, NULL);
