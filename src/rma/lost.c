@@ -7,6 +7,7 @@
 
 #include "rma/target.h"
 #include "rma/win.h"
+#include "rma/win_create.h"
 
 static void tell(struct win *w, struct rma_target *t, int rank)
 {
@@ -34,12 +35,36 @@ static void tell_node(struct win *w, int rank)
     }
 }
 
+/* Which process it is; 0: not known here. */
+static uint64_t uid_of(const struct win *w, int rank)
+{
+    const struct rma_target *t = win_peek(w, rank);
+    return t->peer ? t->peer->uid : w->records.all ? w->records.all[rank].proc.uid : 0;
+}
+
+/* What this process waits for in its other windows with the lost one may be held up by
+ * others that have ended since they heard of the loss in the first. Loops over all ranks, once. */
+static void lose_in_others(const struct win *w, int rank)
+{
+    const struct rma *r = w->rma;
+    const uint64_t uid = uid_of(w, rank);
+    for (uint32_t i = 0; uid && i < r->nwins; i++) {
+        struct win *other = r->wins[i];
+        if (!other || other->lost || !other->direct) /* not made yet: its creation finds out */
+            continue;
+        for (int k = 0; k < other->nproc && !other->lost; k++)
+            if (uid_of(other, k) == uid)
+                win_lost(other, k);
+    }
+}
+
 void win_lost(struct win *w, int rank)
 {
     struct rma_target *t;
     if (w->lost)
         return;
     w->lost = (uint32_t)rank + 1;
+    lose_in_others(w, rank);
     tell_node(w, rank);
     for (int64_t step = 1; w->npackets && step < w->nproc; step <<= 1) {
         const int partner = (int)((w->rank + step) % w->nproc);

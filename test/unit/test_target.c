@@ -133,6 +133,52 @@ static void test_old_fence_and_lost_process(void **state)
     }
 }
 
+/* A window of processes 1 and 2 alone, where 2 is rank 0. */
+static struct win *both[PROCS];
+static struct fabric_comm *comm_of_both;
+
+static void create_both(struct fabric_proc *p, void *arg)
+{
+    struct boot boot;
+    const struct win_spec spec = {.flavor = WIN_ALLOCATE, .size = 64, .disp_unit = 1,
+                                  .hints = win_hints_default(), .boot = &boot};
+    (void)arg;
+    if (p->rank == 0)
+        return;
+    fabric_comm_boot(comm_of_both, 2 - p->rank, &boot);
+    OK(win_create(&p->rma, &spec, &both[p->rank]));
+}
+
+static void free_both(struct fabric_proc *p, void *arg)
+{
+    (void)arg;
+    if (p->rank)
+        fabric_win_free(both[p->rank]);
+}
+
+/* Who hears of a loss in one window knows it in its others with that process. */
+static void test_lost_in_all_windows(void **state)
+{
+    struct craft c;
+    (void)state;
+    comm_of_both = fabric_comm_new(2);
+    fabric_run(fabric, create_both, NULL);
+    craft_begin(&c, PKT_ERROR, win[1], 0);
+    craft_hdr(&c)->seq = PKT_ERROR_LOST;
+    craft_hdr(&c)->count = 2;
+    craft_send(fabric, 0, 1, &c);
+    assert_int_equal(win[1]->lost, 3);
+    assert_int_equal(both[1]->lost, 1);
+    both[1]->lost = 0;
+    atomic_store(&both[1]->ctl->lost, 0);
+    for (int i = 0; i < PROCS; i++) {
+        win[i]->lost = 0;
+        atomic_store(&win[i]->ctl->lost, 0);
+    }
+    fabric_run(fabric, free_both, NULL);
+    fabric_comm_free(comm_of_both);
+}
+
 static void one_epoch(struct fabric_proc *p, void *arg)
 {
     static const int zero = 0, one = 1;
@@ -513,6 +559,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_old_fence),    TEST(test_old_fence_and_lost_process),
+        TEST(test_lost_in_all_windows),
         TEST(test_old_pscw),     TEST(test_old_lock),     TEST(test_park_limit),
         cmocka_unit_test(test_rider_of_lost_connection),
         TEST(test_spoilt_fence), TEST(test_spoilt_pscw),  TEST(test_spoilt_lock), TEST(test_refused_lock),
