@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/procstart.h"
 #include "rma/stripe.h"
 
 static_assert((int)PROCSEG_STRIPES == (int)RMA_STRIPES, "stripes");
@@ -97,7 +98,7 @@ static int node_procs_bound(void)
 int engine_env_init(struct engine *e)
 {
     struct proc_record rec = {.uid = e->uid, .light = e->light, .seg = seg_name_of(&e->own_seg),
-                              .probe_addr = (uint64_t)(uintptr_t)&e->uid, .probe_value = e->uid};
+                              .started = procstart_of(0), .probe_addr = (uint64_t)(uintptr_t)&e->uid, .probe_value = e->uid};
     if (getrandom(rec.secret, sizeof rec.secret, 0) != sizeof rec.secret)
         return log_fail(&e->log, MRMA_ERR_OTHER, "no random numbers for a secret: %s", strerror(errno));
     identify_node(e->node);

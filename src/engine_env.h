@@ -26,6 +26,7 @@ struct proc_record {
     uint64_t uid;
     uint64_t node[2]; /* the same where memory can be shared: engine_env.c */
     struct seg_name seg;
+    uint64_t started;  /* base/procstart.h: seg.pid is it only with this */
     uint64_t probe_addr, probe_value;
     struct topo_cpuset cpus;
     uint32_t light;    /* may notify without a fence */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/procstart.h"
 #include "engine_env.h"
 #include "shm/cma_probe.h"
 
@@ -25,7 +26,8 @@ struct engine_peer {
     struct nmofi_peer net; /* peer.net */
     struct seg seg;        /* its process segment, where that is mapped */
     bool machine;          /* process ids mean the same to both */
-    int pidfd;
+    uint64_t started;      /* when it began, as it says; 0: it does not know */
+    int pidfd;             /* -1: nobody has asked yet whether it lives */
     void *ring; /* my ring to it, from the heap */
 };
 
@@ -83,6 +85,7 @@ static int new_peer(struct engine *e, struct map *map, const struct proc_record 
     p->seg.fd = p->pidfd = -1;
     p->peer.uid = rec->uid;
     p->peer.pid = rec->seg.pid;
+    p->started = rec->started;
     p->peer.net = map == &e->net_peers;
     p->machine = engine_same_node(e, rec->node);
     int err = MRMA_SUCCESS;
@@ -189,12 +192,27 @@ static int env_peer_connect(void *ctx, struct rma_peer *peer)
     return err;
 }
 
+/* Is it another process that has its number? What is watched from now on is looked at,
+ * so it does not matter what happens before. */
+static bool number_is_reused(const struct engine_peer *p)
+{
+    const uint64_t started = p->started ? procstart_of(p->peer.pid) : 0;
+    return started && started != p->started;
+}
+
+/* The descriptor is opened when somebody waits long, not at window creation. */
 static bool process_lives(struct engine_peer *p)
 {
-    if (p->pidfd < 0)
+    if (p->pidfd < 0) {
         p->pidfd = (int)syscall(SYS_pidfd_open, p->peer.pid, 0);
-    if (p->pidfd < 0)
-        return errno != ESRCH;
+        if (p->pidfd < 0)
+            return errno != ESRCH;
+        if (number_is_reused(p)) {
+            close(p->pidfd);
+            p->pidfd = -1;
+            return false;
+        }
+    }
     struct pollfd fd = {.fd = p->pidfd, .events = POLLIN};
     return poll(&fd, 1, 0) <= 0;
 }

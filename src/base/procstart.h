@@ -1,0 +1,18 @@
+/*
+ * procstart.h - when a process began: with its process id, who it is.
+ *
+ * A process id comes back when its process has ended. The time at which a process began,
+ * in ticks of 10 ms or less since the machine did, does not come back with it.
+ * No state, no locks.
+ */
+#ifndef MRMA_BASE_PROCSTART_H
+#define MRMA_BASE_PROCSTART_H
+
+#include <stdint.h>
+
+/* Of the process pid in this PID namespace, 0 being the caller. 0: not known: there is no such
+ * process, /proc does not tell, or the caller is in a time namespace of its own, in which
+ * that time is another than for others. */
+uint64_t procstart_of(int pid);
+
+#endif

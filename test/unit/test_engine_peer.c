@@ -1,0 +1,144 @@
+/*
+ * test_engine_peer.c - engine_peer.c: whether a process of this machine lives, also where
+ * another one has got its number meanwhile.
+ *
+ * Each test has an engine here and one in a child, whose record comes through a pipe. That
+ * a number is used again is arranged with clone3's set_tid, for which a process must
+ * be privileged; where it is not the test is skipped.
+ */
+#define _GNU_SOURCE 1
+#include "base_helper.h"
+
+#include <linux/sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "base/err.h"
+#include "engine_env.h"
+
+static struct engine *new_engine(void)
+{
+    static const struct conf conf;
+    struct engine *e;
+    struct log quiet;
+    log_init(&quiet, LOG_LEVEL_ERROR, -1, "peer");
+    return engine_create(&conf, &quiet, false, 0, &e) == MRMA_SUCCESS ? e : NULL;
+}
+
+/* A process with an engine, until it is killed. */
+static pid_t start_peer(struct rma_proc_record *rec)
+{
+    int up[2];
+    assert_int_equal(pipe(up), 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        struct engine *e = new_engine();
+        if (!e || write(up[1], &e->record, sizeof e->record) != sizeof e->record)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    close(up[1]);
+    assert_int_equal(read(up[0], rec, sizeof *rec), sizeof *rec);
+    close(up[0]);
+    return pid;
+}
+
+static void end_process(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    assert_int_equal(wait_child(pid), 128 + SIGKILL);
+}
+
+static struct rma_peer *know(struct engine *e, const struct rma_proc_record *rec)
+{
+    struct rma_peer *peer = NULL;
+    rma_enter(&e->rma);
+    assert_int_equal(e->env.peer_get(e, rec, true, &peer), MRMA_SUCCESS);
+    rma_leave(&e->rma);
+    return peer;
+}
+
+static void forget(struct engine *e, struct rma_peer *peer)
+{
+    e->env.peer_put(e, peer);
+    engine_destroy(e);
+}
+
+/* asked: somebody has waited for it while it lived. */
+static void dies(bool asked)
+{
+    struct rma_proc_record rec;
+    const pid_t pid = start_peer(&rec);
+    struct engine *e = new_engine();
+    struct rma_peer *peer = know(e, &rec);
+    assert_int_equal(peer->pid, pid);
+    for (int i = 0; asked && i < 3; i++)
+        assert_true(e->env.peer_alive(e, peer));
+    end_process(pid);
+    for (int i = 0; i < 3; i++)
+        assert_false(e->env.peer_alive(e, peer));
+    forget(e, peer);
+}
+
+static void a_dead_peer_is_dead(void **state)
+{
+    (void)state;
+    dies(true);
+    dies(false);
+}
+
+/* A process with that number, which sleeps; -1: not allowed. */
+static pid_t start_with_number(pid_t number)
+{
+    const pid_t tids[1] = {number};
+    const struct clone_args args = {.exit_signal = SIGCHLD, .set_tid = (uint64_t)(uintptr_t)tids,
+                                    .set_tid_size = 1};
+    const pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
+    if (pid == 0)
+        for (;;)
+            pause();
+    return pid;
+}
+
+static void a_reused_number_is_another_process(void **state)
+{
+    const struct timespec ticks = {.tv_nsec = 30000000};
+    struct rma_proc_record rec;
+    (void)state;
+    const pid_t pid = start_peer(&rec);
+    struct engine *e = new_engine();
+    struct rma_peer *peer = know(e, &rec);
+    end_process(pid);
+    nanosleep(&ticks, NULL); /* start times are counted in hundredths of a second */
+    const pid_t other = start_with_number(pid);
+    if (other < 0) {
+        const int why = errno;
+        forget(e, peer);
+        if (why != EPERM && why != EINVAL && why != ENOSYS)
+            fail_msg("clone3: %s", strerror(why));
+        print_message("# skipped: a process with a chosen number: %s\n", strerror(why));
+        skip();
+    }
+    assert_int_equal(other, pid);
+    assert_int_equal(kill(pid, 0), 0);
+    for (int i = 0; i < 3; i++)
+        assert_false(e->env.peer_alive(e, peer));
+    end_process(other);
+    forget(e, peer);
+}
+
+static int tests(void)
+{
+    const struct CMUnitTest list[] = {
+        cmocka_unit_test(a_dead_peer_is_dead),
+        cmocka_unit_test(a_reused_number_is_another_process),
+    };
+    return cmocka_run_group_tests_name("engine_peer", list, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_skips(tests);
+}
