@@ -96,6 +96,16 @@ void nm_link_break(struct nmofi_link *link, const char *fmt, ...)
             (unsigned long long)link->uid, at, nm->info->fabric_attr->prov_name, why);
 }
 
+void nm_abandon(struct ch3_channel *ch, struct ch3_vc *vc)
+{
+    struct nmofi_link *link = ((struct nmofi_peer *)ch3_vc_channel_data(vc))->link;
+    (void)ch;
+    if (!link || link->lost)
+        return;
+    (void)nm_send_bare(link, NM_RESET);
+    nm_link_break(link, "it is given up here");
+}
+
 static void drop_waiting(struct nmofi_link *link)
 {
     struct list_node *node;

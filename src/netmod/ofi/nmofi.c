@@ -25,6 +25,7 @@ static const struct ch3_channel_ops nm_ops = {.name = "ofi",
                                               .wait_fd = nm_wait_fd,
                                               .wait_begin = nm_wait_begin,
                                               .probe = nm_probe,
+                                              .abandon = nm_abandon,
                                               .mem_register = nm_mem_register,
                                               .mem_release = nm_mem_release,
                                               .native = nm_native};
@@ -100,7 +101,7 @@ int nmofi_open(const struct nmofi_opts *opts, struct nmofi **out)
         return err;
     }
     describe(nm);
-    nm->channel = (struct ch3_channel){.ops = &nm_ops, .caps = CH3_CAP_PROBE};
+    nm->channel = (struct ch3_channel){.ops = &nm_ops, .caps = CH3_CAP_PROBE | CH3_CAP_ABANDON};
     if (nm->wait_fd >= 0) /* credits arrive, and so wake */
         nm->channel.caps |= CH3_CAP_WAIT | CH3_CAP_ROOM;
     announce_native(nm);

@@ -208,6 +208,7 @@ void nm_buf_end(struct nmofi *nm);
 
 /* link.c */
 struct nmofi_link *nm_link_get(struct nmofi_peer *peer, struct ch3_vc *vc);
+void nm_abandon(struct ch3_channel *ch, struct ch3_vc *vc);
 void nm_link_break(struct nmofi_link *link, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void nm_link_report_broken(struct nmofi *nm);
 void nm_link_disconnect(struct ch3_channel *ch, struct ch3_vc *vc);
