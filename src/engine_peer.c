@@ -252,10 +252,18 @@ static struct ch3_vc *shm_find(void *ctx, uint64_t uid)
     return find(e, &e->peers, uid);
 }
 
+/* A process from which something comes over the network, also one that this one has never
+ * used: its windows' records tell. From poll, under the engine's lock. */
 struct ch3_vc *engine_net_find(void *engine, uint64_t uid)
 {
     struct engine *e = engine;
-    return find(e, &e->net_peers, uid);
+    struct ch3_vc *vc = find(e, &e->net_peers, uid);
+    const struct rma_proc_record *record = vc ? NULL : rma_find_process(&e->rma, uid);
+    struct rma_peer *peer;
+    if (!record || env_peer_get(e, record, false, &peer) != MRMA_SUCCESS)
+        return vc;
+    env_peer_put(e, peer); /* it stays known */
+    return peer->net ? &peer->vc : NULL;
 }
 
 static void *shm_map(void *ctx, const struct heap_loc *where)

@@ -54,6 +54,9 @@ void records_keep(struct win *w)
 {
     struct rma_env *env = w->rma->env;
     void *at = w->records.own;
+    rma_enter(w->rma);
+    w->records.complete = true;
+    rma_leave(w->rma);
     if (w->npackets && !wants_copy(w))
         return;
     if (w->npackets && !at) {

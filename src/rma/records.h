@@ -17,6 +17,7 @@ struct win_record;
 
 struct win_records {
     const struct win_record *all; /* by rank; NULL: no targets are left to make */
+    bool complete;                /* all have agreed on them: nothing is added any more */
     struct boot_records gathered;
     void *own;    /* the node's copy, made by this process */
     void *mapped; /* handle of the node's copy, made by another */

@@ -48,6 +48,17 @@ int win_target_make(struct win *w, int rank, struct rma_target **out)
     return MRMA_SUCCESS;
 }
 
+const struct rma_proc_record *rma_find_process(const struct rma *r, uint64_t uid)
+{
+    for (uint32_t i = 0; i < r->nwins; i++) {
+        const struct win *w = r->wins[i];
+        for (int k = 0; w && w->records.complete && w->records.all && k < w->nproc; k++)
+            if (w->records.all[k].proc.uid == uid)
+                return &w->records.all[k].proc;
+    }
+    return NULL;
+}
+
 int win_target_first(struct win *w, int rank, struct rma_target **t)
 {
     rma_enter(w->rma);

@@ -183,12 +183,40 @@ static bool exposed_target_computes(enum mt_kind kind, int attempt)
     return again(attempt, late);
 }
 
+/* What comes first between two processes comes while the target is elsewhere, and the target
+ * has never used the origin itself. Where that is not served nobody gets on. */
+static void first_contact(void)
+{
+    struct mt_win w;
+    MPI_Status st;
+    int64_t v = 7;
+
+    mt_section("first contact");
+    if (!mt_win_make(&w, MT_CREATE_MALLOC, 16, 1, MPI_COMM_WORLD)) {
+        return;
+    }
+    if (w.rank == 0) {
+        MT_OK(MPI_Recv(NULL, 0, MPI_BYTE, w.size - 1, 4, MPI_COMM_WORLD, &st));
+        MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w.win));
+        memcpy(&v, w.base, sizeof v);
+        MT_OK(MPI_Win_unlock(0, w.win));
+        CHECK(v == 7, "%ld", (long)v);
+    } else if (w.rank == w.size - 1) {
+        MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w.win));
+        MT_OK(MPI_Put(&v, 1, MPI_INT64_T, 0, mt_disp(&w, 0, 0), 1, MPI_INT64_T, w.win));
+        MT_OK(MPI_Win_unlock(0, w.win));
+        MT_OK(MPI_Send(NULL, 0, MPI_BYTE, 0, 4, MPI_COMM_WORLD));
+    }
+    mt_win_free(&w);
+}
+
 int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
     if (mt_size < 2) {
         mt_fail(__FILE__, __LINE__, "needs 2 processes or more");
     } else {
+        first_contact();
         MT_FOR_KINDS(kind) {
             for (enum idle how = 0; how < IDLES; how++) {
                 if (how == COMPUTE || kind == MT_CREATE_MALLOC || kind == MT_ALLOCATE || kind == MT_DYNAMIC) {

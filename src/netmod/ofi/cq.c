@@ -124,5 +124,5 @@ int nm_wait_fd(struct ch3_channel *ch)
 bool nm_wait_begin(struct ch3_channel *ch)
 {
     struct nmofi *nm = nm_of(ch);
-    return list_empty(&nm->owing) && list_empty(&nm->strangers) && list_empty(&nm->broken) && calm(nm);
+    return list_empty(&nm->owing) && list_empty(&nm->broken) && calm(nm); /* strangers: ch3_channel_unsent */
 }
