@@ -86,6 +86,22 @@ static bool released(void *arg)
     return seq_reached(atomic_load_explicit(&a->lead->released, memory_order_acquire), a->seq);
 }
 
+/* A change of processes costs more than these looks, so where all that are missing may be
+ * running on the other processors, their arrival is awaited in place. */
+static bool released_soon(const struct win *w, struct gather_arg *arg)
+{
+    enum { LOOKS = 48 };
+    for (int i = 0; i < LOOKS && !w->rma->env->idle; i++) {
+        if (released(arg))
+            return true;
+        const uint32_t arrived = atomic_load_explicit(&arg->lead->arrived, memory_order_relaxed);
+        if (arg->seq * (uint32_t)w->ndirect - arrived >= w->cpus)
+            break;
+        cpu_relax();
+    }
+    return released(arg);
+}
+
 static int gather(struct win *w, uint32_t seq)
 {
     struct win_ctl *lead = w->lead;
@@ -96,6 +112,8 @@ static int gather(struct win *w, uint32_t seq)
         signal_wake(w, w->direct, w->ndirect);
         return MRMA_SUCCESS;
     }
+    if (released_soon(w, &arg))
+        return MRMA_SUCCESS;
     return rma_wait_until(w, &(struct rma_wait){.done = released, .arg = &arg, .rank = -1, .what = what,
                                                 .phase = RMA_WAIT_BARRIER});
 }

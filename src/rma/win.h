@@ -199,7 +199,8 @@ struct win {
 
     int *direct;          /* ranks synchronized through shared memory, ascending, self included */
     int ndirect, direct_me;
-    bool crowded;         /* more of its processes on this node than processors, all agree */
+    unsigned cpus;        /* processors that its processes on this node may use, all agree */
+    bool crowded;         /* fewer than these processes */
     struct win_ctl *lead; /* control block of direct[0], for lock_all */
     int npackets;         /* ranks reached by packets, made or not */
     int nslots;           /* in every control block of the node */

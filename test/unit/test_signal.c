@@ -48,6 +48,7 @@ static void run_kind(bool crowded, int n, int slow, void (*body)(struct hand *h,
             fabric_watchdog(60);
             struct hand *h = hand_new(&b.shared, i);
             h->win.crowded = crowded;
+            h->win.cpus = 2;
             body(h, &b);
             hand_free(h);
             _exit(0);
