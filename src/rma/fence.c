@@ -18,9 +18,9 @@
  *   A: ctl.exposed = p (release)           B: ctl.exposed >= p (acquire)
  *                                          put
  *
- * Ring puts (small puts to a kernel-assisted target, sent as packets) are taken in
- * after the barrier, so a process that has left the fence may be ahead of them.
- * Who sends one says so in the target's control block before the barrier
+ * Ring puts (small puts to a kernel-assisted target, sent as packets, the smallest in a
+ * stage: stage.h) are taken in after the barrier, so a process that has left the fence
+ * may be ahead of them. Who sends one says so in the target's control block before the barrier
  * (ring_phase); who accesses such a target afterwards by any other way waits
  * until the target has finished its fence (exposed is stored after the rings
  * were emptied). New ring puts need not wait: the phase in them does it.
@@ -40,6 +40,7 @@
 #include "rma/issue.h"
 #include "rma/progress.h"
 #include "rma/signal.h"
+#include "rma/stage.h"
 #include "rma/strict.h"
 #include "rma/target.h"
 #include "rma/wait.h"
@@ -62,8 +63,11 @@ static int wait_packets(struct win *w)
 /* What direct peers sent as packets before the barrier must be in place. */
 static void take_ring_puts(struct win *w)
 {
-    if (w->ring_takes && !w->fence_noput)
-        rma_drain(w->rma);
+    const uint32_t told = atomic_load_explicit(&w->ctl->ring_phase, memory_order_relaxed); /* by the barrier */
+    if (!w->ring_takes || w->fence_noput || !seq_reached(told, w->phase + 1))
+        return;
+    rma_drain(w->rma);
+    stage_phase_apply(w);
 }
 
 static void expose(struct win *w)

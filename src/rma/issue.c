@@ -252,8 +252,6 @@ bool issue_ring_put(struct win *w, struct rma_target *t, const void *data, uint6
     if (pt && PKT_MAX - pt->used >= need && !ch3_vc_busy(&t->peer->vc) && pkt_grow(pt, need, need)) {
         put_record(pt, data, (int64_t)offset, len);
         pkt_target_touch(pt);
-        if (epoch_now(&w->epoch) == EPOCH_FENCE_USED)
-            atomic_store_explicit(&t->ctl->ring_phase, w->phase + 1, memory_order_relaxed); /* see fence.c */
         r->stats.ring_puts++;
         sent = true;
     }

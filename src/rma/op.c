@@ -127,6 +127,18 @@ static bool ring_serves(const struct win *w, const struct rma_op *op, size_t len
            (epoch_now(&w->epoch) == EPOCH_PSCW || epoch_now(&w->epoch) == EPOCH_FENCE_USED);
 }
 
+/* A small put that a kernel-assisted target copies to its place when the epoch ends: what goes
+ * there in a fence phase is announced (fence.c). */
+static bool put_by_target(struct win *w, struct rma_target *t, const void *data, uint64_t offset, size_t len)
+{
+    const bool phase = epoch_now(&w->epoch) == EPOCH_FENCE_USED;
+    if (!(phase && stage_phase_put(w, t, data, offset, len)) && !issue_ring_put(w, t, data, offset, len))
+        return false;
+    if (phase)
+        atomic_store_explicit(&t->ctl->ring_phase, w->phase + 1, memory_order_relaxed); /* see fence.c */
+    return true;
+}
+
 static __attribute__((noinline)) int put_general(struct win *w, struct rma_target *t, const struct rma_op *op)
 {
     int err = check_sizes(op->ocount, op->otype, op);
@@ -143,7 +155,7 @@ static __attribute__((noinline)) int put_general(struct win *w, struct rma_targe
         win_set_dirty(w);
         return MRMA_SUCCESS;
     case PATH_CMA:
-        if (ring_serves(w, op, len) && issue_ring_put(w, t, op->oaddr, (uint64_t)offset, len))
+        if (ring_serves(w, op, len) && put_by_target(w, t, op->oaddr, (uint64_t)offset, len))
             return MRMA_SUCCESS;
         err = ready(w, t, op);
         return err ? err : cma_put(t->peer, w->rma->log, owner_addr(w, t, offset), op);

@@ -113,6 +113,8 @@ static int reach_control(struct win *w, struct rma_target *t, int its, int me)
     t->in = &w->ctl->pairs[its].slot.signals;
     t->out_stage = t->ctl->pairs[me].stage;
     t->in_stage = w->ctl->pairs[its].stage;
+    t->out_phase = t->ctl->pairs[me].phase_stage;
+    t->in_phase = w->ctl->pairs[its].phase_stage;
     return MRMA_SUCCESS;
 }
 

@@ -19,6 +19,14 @@
  * A stage has one writer: with MPI_THREAD_MULTIPLE, where several threads may put in
  * the same epoch, nothing is staged.
  *
+ * Fence phases have stages of their own. Where ring puts are announced and taken in
+ * (fence.c), so are these: the barrier stands for A and B, and the store of exposed for D.
+ *
+ *   origin, phase p                           target
+ *   F: exposed >= p - DEPTH + 1 (acquire)     its fence that ends phase p - DEPTH: copied
+ *   records into phase_stage[p % DEPTH]       E: exposed = p - DEPTH + 1 (release)
+ *   barrier                                   barrier; copy the records into the window
+ *
  * A record is one word, the displacement in bytes and 16 bits of length, and the data
  * padded to 8 bytes.
  */
@@ -61,6 +69,21 @@ static bool may_stage(const struct win *w, const struct rma_target *t, const str
            !op->req;
 }
 
+static uint32_t record_bytes(size_t len)
+{
+    return (uint32_t)(RECORD_WORD + (len + 7) / 8 * 8);
+}
+
+/* Behind the used bytes; returns how many are used then. */
+static uint32_t write_record(struct win_stage *st, uint32_t used, const void *data, uint64_t offset, size_t len)
+{
+    char *at = st->room + used;
+    const uint64_t word = offset << LEN_BITS | len;
+    memcpy(at, &word, sizeof word);
+    direct_copy(at + sizeof word, data, len);
+    return used + record_bytes(len);
+}
+
 bool stage_put(struct win *w, struct rma_target *t, const struct rma_op *op)
 {
     const size_t len = op->ocount * op->otype->size;
@@ -68,15 +91,11 @@ bool stage_put(struct win *w, struct rma_target *t, const struct rma_op *op)
         op->tcount > STAGE_ROOM || !op->otype->contig || !op->ttype->contig ||
         op->tcount * op->ttype->size != len || (uint64_t)op->disp > UINT32_MAX)
         return false;
-    const uint64_t offset = (uint64_t)op->disp * t->disp_unit, need = RECORD_WORD + (len + 7) / 8 * 8;
+    const uint64_t offset = (uint64_t)op->disp * t->disp_unit;
     if (offset >> (64 - LEN_BITS) || offset > t->size || len > t->size - offset ||
-        need > STAGE_ROOM - t->staged || !stage_free(t))
+        record_bytes(len) > STAGE_ROOM - t->staged || !stage_free(t))
         return false;
-    char *at = out_stage(t)->room + t->staged;
-    const uint64_t word = offset << LEN_BITS | len;
-    memcpy(at, &word, sizeof word);
-    direct_copy(at + sizeof word, op->oaddr, len);
-    t->staged += (uint32_t)need;
+    t->staged = write_record(out_stage(t), t->staged, op->oaddr, offset, len);
     w->stats.ops[t->path]++;
     w->stats.bytes[t->path] += len;
     w->rma->stats.staged++;
@@ -97,12 +116,9 @@ bool stage_completed(const struct rma_target *t)
     return seq_reached(atomic_load_explicit(ended, memory_order_acquire), t->exposures); /* B */
 }
 
-void stage_apply(struct win *w, struct rma_target *t)
+static void apply_records(struct win *w, const struct rma_target *t, const struct win_stage *st)
 {
-    const struct win_stage *st = in_stage(t);
     const uint32_t used = st->used;
-    if (likely(!used) || atomic_load_explicit(&st->seq, memory_order_relaxed) != t->exposures)
-        return;
     for (uint32_t at = 0; at + RECORD_WORD <= used && used <= STAGE_ROOM;) {
         uint64_t word;
         memcpy(&word, st->room + at, sizeof word);
@@ -114,6 +130,44 @@ void stage_apply(struct win *w, struct rma_target *t)
             return;
         }
         direct_copy((char *)w->base + offset, st->room + at + RECORD_WORD, len);
-        at += RECORD_WORD + (uint32_t)((len + 7) / 8 * 8);
+        at += record_bytes(len);
+    }
+}
+
+void stage_apply(struct win *w, struct rma_target *t)
+{
+    const struct win_stage *st = in_stage(t);
+    if (unlikely(st->used) && atomic_load_explicit(&st->seq, memory_order_relaxed) == t->exposures)
+        apply_records(w, t, st);
+}
+
+/* Has t copied what this stage held before? */
+static bool phase_stage_free(const struct win *w, const struct rma_target *t)
+{
+    const uint32_t exposed = atomic_load_explicit(&t->ctl->exposed, memory_order_acquire); /* F, pairs with E */
+    return seq_reached(exposed, w->phase - STAGE_DEPTH + 1);
+}
+
+bool stage_phase_put(struct win *w, struct rma_target *t, const void *data, uint64_t offset, size_t len)
+{
+    struct win_stage *st = &t->out_phase[w->phase % STAGE_DEPTH];
+    const bool begun = atomic_load_explicit(&st->seq, memory_order_relaxed) == w->phase + 1;
+    const uint32_t used = begun ? st->used : 0;
+    if (!t->direct || w->dynamic || w->rma->threads || w->strict || w->rma->trace || len > STAGE_ROOM ||
+        offset >> (64 - LEN_BITS) || record_bytes(len) > STAGE_ROOM - used || (!begun && !phase_stage_free(w, t)))
+        return false;
+    st->used = write_record(st, used, data, offset, len);
+    atomic_store_explicit(&st->seq, w->phase + 1, memory_order_relaxed);
+    w->rma->stats.staged++;
+    return true;
+}
+
+void stage_phase_apply(struct win *w)
+{
+    for (int i = 0; i < w->ndirect; i++) {
+        const struct rma_target *t = win_peek(w, w->direct[i]);
+        const struct win_stage *st = &t->in_phase[w->phase % STAGE_DEPTH];
+        if (atomic_load_explicit(&st->seq, memory_order_relaxed) == w->phase + 1)
+            apply_records(w, t, st);
     }
 }

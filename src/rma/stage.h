@@ -1,5 +1,7 @@
 /*
- * stage.h - small puts of PSCW epochs that need not wait for the target's post.
+ * stage.h - small puts that the target copies to their place: of PSCW epochs, which
+ * need not wait for the target's post, and of fence phases to kernel-assisted targets,
+ * which need no system call.
  *
  * Speculative exposure between processes that share memory (doc/design.md): an origin
  * that has not seen the post of the target writes a small contiguous put, with its
@@ -9,13 +11,15 @@
  * origin may be STAGE_DEPTH - 1 epochs ahead of its target.
  *
  * Epoch number n of a pair (counted alike on both sides, rma_target.starts and
- * .exposures) uses stage n mod STAGE_DEPTH. All functions are called by application
- * threads in PSCW calls; nothing here waits.
+ * .exposures) uses stage n mod STAGE_DEPTH, fence phase p the phase stage p mod STAGE_DEPTH. All functions are
+ * called by application threads in the calls of those epochs; nothing here waits.
  */
 #ifndef MRMA_RMA_STAGE_H
 #define MRMA_RMA_STAGE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct win;
 struct rma_target;
@@ -36,5 +40,12 @@ void stage_complete(struct rma_target *t);
  * And then, once, of a direct peer: copy what it staged into the window. */
 bool stage_completed(const struct rma_target *t);
 void stage_apply(struct win *w, struct rma_target *t);
+
+/* Put len bytes at an offset of t's window, in range, in the present fence phase. False: no room, or it
+ * cannot be staged. The caller announces it in t's control block (fence.c). */
+bool stage_phase_put(struct win *w, struct rma_target *t, const void *data, uint64_t offset, size_t len);
+
+/* Target, behind the barrier that ends the phase: copy what direct peers have staged in it. */
+void stage_phase_apply(struct win *w);
 
 #endif

@@ -61,10 +61,10 @@ struct win_slot {
 };
 static_assert(sizeof(struct win_slot) == MRMA_CACHE_LINE, "one writer a line");
 
-/* Small puts of one access epoch and its end, from one peer: stage.c. */
+/* Small puts of one access epoch and its end, or of one fence phase, from one peer: stage.c. */
 enum { STAGE_DEPTH = 4, STAGE_LINES = 3, STAGE_ROOM = STAGE_LINES * MRMA_CACHE_LINE - 8 };
 struct win_stage {
-    alignas(MRMA_CACHE_LINE) _Atomic uint32_t seq; /* number of the access epoch that has ended */
+    alignas(MRMA_CACHE_LINE) _Atomic uint32_t seq; /* number of the access epoch that has ended; fence phase + 1 */
     uint32_t used; /* bytes of room */
     char room[STAGE_ROOM];
 };
@@ -74,6 +74,7 @@ static_assert(sizeof(struct win_stage) == STAGE_LINES * MRMA_CACHE_LINE, "whole 
 struct win_pair {
     struct win_slot slot; /* first */
     struct win_stage stage[STAGE_DEPTH];
+    struct win_stage phase_stage[STAGE_DEPTH];
 };
 
 struct win_ctl {
@@ -147,6 +148,7 @@ struct rma_target {
     struct win_signals *out; /* mine to it, in its control block (direct) */
     struct win_signals *in;  /* its to me: in my control block, of packet peers in signals */
     struct win_stage *out_stage, *in_stage; /* beside them (direct): stage.c */
+    struct win_stage *out_phase, *in_phase;
     uint32_t staged;      /* bytes in the stage of the present access epoch */
     uint32_t posts_seen;  /* in->posts when stage.c last looked */
     uint32_t starts;      /* access epochs started towards it, MPI_MODE_NOCHECK included */

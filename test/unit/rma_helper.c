@@ -111,7 +111,9 @@ struct hand *hand_new(const struct hand_shared *s, int rank)
                                             .out = &ctl->pairs[rank].slot.signals,
                                             .in = &h->win.ctl->pairs[i].slot.signals,
                                             .out_stage = ctl->pairs[rank].stage,
-                                            .in_stage = h->win.ctl->pairs[i].stage};
+                                            .in_stage = h->win.ctl->pairs[i].stage,
+                                            .out_phase = ctl->pairs[rank].phase_stage,
+                                            .in_phase = h->win.ctl->pairs[i].phase_stage};
         if (target_table_put(&h->win.targets, i, &h->targets[i]))
             abort();
     }
