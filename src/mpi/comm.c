@@ -16,6 +16,7 @@
 #include "mpi/host.h"
 #include "mpi/request.h"
 #include "rma/fast.h"
+#include "rma/issue.h"
 
 static __attribute__((noinline)) int put_general(const void *oaddr, int ocount, MPI_Datatype otype,
                                                  int target, MPI_Aint disp, int tcount, MPI_Datatype ttype,
@@ -37,7 +38,8 @@ static __attribute__((noinline)) int put_general(const void *oaddr, int ocount, 
 }
 
 /* Put and get have a short cut, for the window used last, the same known contiguous
- * datatype and count on both sides, and mapped memory (rma/fast.h). */
+ * datatype and count on both sides, and mapped memory (rma/fast.h), or, put only, a packet that is
+ * being filled (rma/issue.h). */
 MRMA_PUBLIC int PMPI_Put(const void *oaddr, int ocount, MPI_Datatype otype, int target, MPI_Aint disp,
                          int tcount, MPI_Datatype ttype, MPI_Win win)
 {
@@ -48,7 +50,7 @@ MRMA_PUBLIC int PMPI_Put(const void *oaddr, int ocount, MPI_Datatype otype, int 
     if (likely(win_is(rec, win) && args_plain(rec, ocount | tcount, target, disp) && otype == ttype &&
                ocount == tcount && args_known_type(ttype, &type) && type->contig &&
                !__builtin_mul_overflow((size_t)tcount, type->size, &len)) &&
-        fast_put(rec->win, oaddr, target, disp, len))
+        (fast_put(rec->win, oaddr, target, disp, len) || issue_quick_put(rec->win, target, oaddr, disp, len)))
         return MPI_SUCCESS;
     return put_general(oaddr, ocount, otype, target, disp, tcount, ttype, win);
 }

@@ -143,7 +143,9 @@ static int append_cas(struct pkt_target *pt, const struct rma_op *op, int64_t of
  * what is sure to leave is counted, or the target would wait for the rest. */
 static void count_phase(struct pkt_target *pt, size_t bytes)
 {
-    if (pkt_epoch_kind(pt) == PKT_EPOCH_FENCE)
+    const struct win *w = pt->win;
+    const enum epoch_state now = epoch_now(&w->epoch);
+    if (now == EPOCH_FENCE_USED || now == EPOCH_FENCE || w->fence_closing) /* as pkt_epoch_kind */
         pt->phase_bytes += bytes;
 }
 
@@ -153,15 +155,18 @@ static size_t put_bytes(size_t len)
 }
 
 /* A put of contiguous bytes as a record of one segment. There must be room. */
-static void put_record(struct pkt_target *pt, const void *data, int64_t offset, size_t len)
+static inline void put_record(struct pkt_target *pt, const void *data, int64_t offset, size_t len)
 {
-    static const uint64_t padding = 0;
     struct pkt_op *rec = (struct pkt_op *)(void *)(pt->buf + pt->used);
     struct pkt_seg *seg = (struct pkt_seg *)(rec + 1);
     *rec = (struct pkt_op){.kind = PKT_OP_PUT, .nseg = 1, .data_len = (uint32_t)len};
     *seg = (struct pkt_seg){.disp = offset, .len = len};
-    memcpy(seg + 1, data, len);
-    memcpy((char *)(seg + 1) + len, &padding, pkt_align(len) - len);
+    if (len == sizeof(uint64_t)) {
+        memcpy(seg + 1, data, sizeof(uint64_t));
+    } else {
+        memcpy(seg + 1, data, len);
+        memset((char *)(seg + 1) + len, 0, pkt_align(len) - len);
+    }
     pt->used += (uint32_t)put_bytes(len);
     pt->count++;
 }
@@ -238,6 +243,40 @@ int issue_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const s
         err = pkt_send_open(pt, 0, true);
     rma_leave(r);
     return err;
+}
+
+/* Where in the target's window, -1: not inside. */
+static int64_t quick_offset(const struct rma_target *t, int64_t disp, size_t len)
+{
+    int64_t offset;
+    if (__builtin_mul_overflow(disp, (int64_t)t->disp_unit, &offset) || offset < 0 ||
+        (uint64_t)offset > t->size || len > t->size - (uint64_t)offset)
+        return -1;
+    return offset;
+}
+
+/* Everything that issue_op does for such a put, when all that it may have to begin has begun. */
+bool issue_quick_put(struct win *w, int target, const void *data, int64_t disp, size_t len)
+{
+    struct rma_target *t = win_peek(w, target);
+    if (t->path != PATH_PACKETS || !target_ready(w, t) || len - 1 >= ISSUE_QUICK_MAX || w->dynamic)
+        return false;
+    const int64_t offset = quick_offset(t, disp, len);
+    const uint32_t need = (uint32_t)put_bytes(len);
+    bool done = false;
+    rma_enter(w->rma);
+    struct pkt_target *pt = t->pkt;
+    if (likely(pt && offset >= 0 && pt->room - pt->used >= need && list_node_queued(&pt->touched) &&
+               pt->epoch_seen == atomic_load_explicit(&w->gen, memory_order_relaxed))) {
+        put_record(pt, data, offset, len);
+        count_phase(pt, len);
+        pt->written++;
+        w->stats.ops[PATH_PACKETS]++;
+        w->stats.bytes[PATH_PACKETS] += len;
+        done = true;
+    }
+    rma_leave(w->rma);
+    return done;
 }
 
 bool issue_ring_put(struct win *w, struct rma_target *t, const void *data, uint64_t offset, size_t len)

@@ -54,6 +54,10 @@ static inline bool issue_unproven(const struct pkt_target *pt)
 
 /* Operations, data by packet. May wait. The range was checked. */
 int issue_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op);
+/* A put of len contiguous bytes to rank target of a pair that is in the midst of its epoch, if
+ * there is room at once; false says: go the general way, which also finds the errors. */
+enum { ISSUE_QUICK_MAX = 1024 };
+bool issue_quick_put(struct win *w, int target, const void *data, int64_t disp, size_t len);
 /* A small contiguous put to a kernel-assisted target, if there is room at once:
  * false says: do it yourself. */
 bool issue_ring_put(struct win *w, struct rma_target *t, const void *data, uint64_t offset, size_t len);

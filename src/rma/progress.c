@@ -27,11 +27,11 @@ bool rma_poll(struct rma *r)
     /* Only whether it changes counts: threads may lose each other's. */
     atomic_store_explicit(&r->polls, atomic_load_explicit(&r->polls, memory_order_relaxed) + 1,
                           memory_order_relaxed);
-    if (concurrent && pthread_mutex_trylock(&r->mutex) != 0)
+    if (concurrent && !elock_try(&r->lock))
         return false;
     bool moved = poll_locked(r);
     if (concurrent)
-        pthread_mutex_unlock(&r->mutex);
+        elock_unlock(&r->lock);
     if (moved && r->threads)
         event_notify(r->env->event);
     return moved;

@@ -441,13 +441,56 @@ static int lose_rest(struct win *w, struct rma_target *t, const struct pkt_hdr *
     return tell_unreadable(w, t);
 }
 
+/* What issue.c's put_record makes, the commonest record: a put of one segment, inside the window,
+ * whose data is in the packet. Applied at once; false: anything else, also what is wrong. */
+static inline bool apply_plain_put(const struct win *w, const char **at, const char *end, uint64_t *bytes)
+{
+    static const struct pkt_op plain = {.kind = PKT_OP_PUT, .form = PKT_FORM_SEGS, .nseg = 1};
+    const struct pkt_op *op = (const struct pkt_op *)(const void *)*at;
+    const struct pkt_seg *seg = (const struct pkt_seg *)(op + 1);
+    const char *data = (const char *)(seg + 1);
+    if (end < data || memcmp(op, &plain, offsetof(struct pkt_op, request)) != 0)
+        return false;
+    const size_t len = op->data_len, disp = (uint64_t)seg->disp;
+    if (!len || len > (size_t)(end - data) || pkt_align(len) > (size_t)(end - data) || len != seg->len ||
+        disp > w->size || len > w->size - disp)
+        return false;
+    char *to = (char *)w->base + disp;
+    if (len == sizeof(uint64_t))
+        memcpy(to, data, sizeof(uint64_t));
+    else
+        memcpy(to, data, len);
+    *at = data + pkt_align(len);
+    *bytes += len;
+    return true;
+}
+
+/* As many of those as follow each other; how many. */
+static uint32_t apply_plain_puts(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, uint32_t left,
+                                 const char **at)
+{
+    const char *end = (const char *)hdr + hdr->len;
+    uint64_t bytes = 0;
+    uint32_t n = 0;
+    if (w->dynamic || unlikely(w->strict))
+        return 0;
+    while (n < left && apply_plain_put(w, at, end, &bytes))
+        n++;
+    if (hdr->epoch == PKT_EPOCH_FENCE)
+        count_arrived(w, t, bytes);
+    return n;
+}
+
 int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, uint8_t *flags)
 {
     const char *at = (const char *)(hdr + 1);
     struct stripe_hold hold = {NULL};
     int first = MRMA_SUCCESS;
-    for (uint32_t i = 0; i < hdr->count; i++) {
+    for (uint32_t i = 0;; i++) {
         struct record rec;
+        i += apply_plain_puts(w, t, hdr, hdr->count - i, &at);
+        if (i == hdr->count)
+            break;
         if (!parse(&at, (const char *)hdr + hdr->len, &rec)) {
             stripe_hold_drop(&hold);
             return lose_rest(w, t, hdr);

@@ -26,6 +26,7 @@
 
 #include "base/clock.h"
 #include "base/conf.h"
+#include "base/elock.h"
 #include "base/err.h"
 #include "base/list.h"
 #include "base/log.h"
@@ -259,7 +260,7 @@ struct rma {
     _Atomic uint64_t next_look;
     int node_procs;       /* most processes of this node seen in a window */
     _Atomic bool oversubscribed; /* more processes than processors on this node */
-    pthread_mutex_t mutex;
+    struct elock lock;    /* the engine's: rma_enter */
     struct list ctl_blocks; /* ctl_blocks.h */
     struct win **wins;    /* by index; NULL: free */
     uint32_t *win_gens;   /* of the window there, or the last one; no two windows have the same */
@@ -287,13 +288,13 @@ void rma_paths_total(const struct rma *r, struct win_stats *out);
 static inline void rma_enter(struct rma *r)
 {
     if (unlikely(atomic_load_explicit(&r->concurrent, memory_order_relaxed)))
-        pthread_mutex_lock(&r->mutex);
+        elock_lock(&r->lock);
 }
 
 static inline void rma_leave(struct rma *r)
 {
     if (unlikely(atomic_load_explicit(&r->concurrent, memory_order_relaxed)))
-        pthread_mutex_unlock(&r->mutex);
+        elock_unlock(&r->lock);
 }
 
 static inline void win_set_dirty(struct win *w)

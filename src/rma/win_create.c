@@ -529,5 +529,4 @@ void rma_fini(struct rma *r)
     free(r->wins);
     free(r->win_gens);
     map_fini(&r->requests);
-    pthread_mutex_destroy(&r->mutex);
 }

@@ -98,8 +98,8 @@ void sim_schedule_run(struct sim_proc *p, uint64_t delay)
 static void switch_away(struct sim_proc *p)
 {
     /* Whoever waits lets others poll: never with the engine's lock. */
-    SIM_CHECK(pthread_mutex_trylock(&p->rma.mutex) == 0);
-    pthread_mutex_unlock(&p->rma.mutex);
+    SIM_CHECK(elock_try(&p->rma.lock));
+    elock_unlock(&p->rma.lock);
     fiber_yield(p->fiber);
 }
 
