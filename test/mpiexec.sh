@@ -3,7 +3,8 @@
 # the switches that this host wants here: one place that knows them, for the tests
 # and the benches. Needs MPI_HOST and MPIEXEC in the environment (test/env.sh, or
 # scripts/halo.sh); MPI_CORES may give the number of cores. On the machines of
-# netns/netns.sh (NETNS_HOSTS) the ranks are spread over all of them.
+# netns/netns.sh (NETNS_HOSTS) the ranks are spread over all of them, and with
+# MPIEXEC_KEEP=1 those that are left there are not ended when one of them dies.
 
 test $# -ge 2 && test -n "$MPI_HOST" && test -n "$MPIEXEC" || {
     echo "usage: MPI_HOST=mpich|openmpi MPIEXEC=FILE sh mpiexec.sh NPROCS PROGRAM [ARGS]" >&2
@@ -26,12 +27,19 @@ esac
 
 here=$(cd "$(dirname "$0")" && pwd)
 if test -n "$NETNS_HOSTS"; then
+    keep=
+    case $MPIEXEC_KEEP-$MPI_HOST in
+    1-mpich) keep=-disable-auto-cleanup ;;
+    1-openmpi) keep=--enable-recovery ;;
+    esac
+    set -- -n "$nprocs" "$@"
+    test -z "$keep" || set -- "$keep" "$@"
     case $MPI_HOST in
-    mpich) set -- -launcher ssh -launcher-exec "$here/netns/launch.sh" -hosts "$NETNS_HOSTS" -n "$nprocs" "$@" ;;
+    mpich) set -- -launcher ssh -launcher-exec "$here/netns/launch.sh" -hosts "$NETNS_HOSTS" "$@" ;;
     openmpi)
         slots=$(echo "$NETNS_HOSTS" | sed "s/,/:$nprocs,/g;s/\$/:$nprocs/")
         set -- --mca plm_rsh_agent "$here/netns/launch.sh" --mca btl_tcp_if_include eth0 \
-            --mca oob_tcp_if_include eth0 -H "$slots" --map-by node --bind-to none -n "$nprocs" "$@"
+            --mca oob_tcp_if_include eth0 -H "$slots" --map-by node --bind-to none "$@"
         test "$(id -u)" = 0 && set -- --allow-run-as-root "$@"
         ;;
     esac

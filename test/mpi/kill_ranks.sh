@@ -12,48 +12,11 @@ echo "kill_ranks.sh: MTEST_SEED=$seed"
 rounds=${MTEST_ROUNDS:-6}
 shm_before
 
-pids() {
-    set +f
-    cat "$tmp"/pids/pid.* 2>/dev/null
-    set -f
-}
-
-# A zombie that its launcher has yet to reap is dead.
-lives() {
-    state=$(sed 's/.*) \(.\).*/\1/' "/proc/$1/stat" 2>/dev/null) && test -n "$state" && test "$state" != Z
-}
-
-wait_for() { # tenths of a second, command...
-    tries=$1
-    shift
-    while test "$tries" -gt 0; do
-        "$@" && return 0
-        sleep 0.1
-        tries=$((tries - 1))
-    done
-    return 1
-}
-
-all_started() {
-    test "$(pids | wc -l)" = "$np"
-}
-
-launcher_gone() {
-    ! lives "$launcher"
-}
-
-nobody_lives() {
-    for p in $(pids); do
-        lives "$p" && return 1
-    done
-    return 0
-}
-
 round=0
 while test "$round" -lt "$rounds"; do
     round=$((round + 1))
-    rm -rf "$tmp/pids" "$tmp/segments"
-    mkdir "$tmp/pids" "$tmp/segments"
+    rm -rf "$tmp/segments"
+    mkdir "$tmp/segments"
     if test $((round % 2)) = 0; then
         dir=$tmp/segments
     else
@@ -63,10 +26,9 @@ while test "$round" -lt "$rounds"; do
     set -- $(awk -v s="$seed" -v r="$round" -v n="$np" \
         'BEGIN { srand(s + r); printf "%.3f %d %d", rand() * rand() * 1.2, 1 + rand() * n, rand() < 0.3 }')
     delay=$1 which=$2 everybody=$3
-    MPIRMA_SEGMENT_DIR=$dir sh "$abs_top_srcdir/test/mpiexec.sh" "$np" "$bin/kill_victim" "$tmp/pids" \
-        >"$tmp/out" 2>&1 </dev/null &
-    launcher=$!
-    if ! wait_for 200 all_started; then
+    export MPIRMA_SEGMENT_DIR="$dir"
+    start_victims
+    if ! wait_for 20 all_started; then
         bad "round $round: the ranks did not start"
         kill "$launcher" 2>/dev/null
         break
@@ -76,7 +38,7 @@ while test "$round" -lt "$rounds"; do
     test "$everybody" = 0 || victims=$(pids)
     # shellcheck disable=SC2086
     kill -KILL $victims 2>/dev/null || bad "round $round: the victim had already ended"
-    if ! wait_for 200 launcher_gone; then
+    if ! wait_for 20 launcher_gone; then
         bad "round $round: the launcher lives 20 s after the kill (delay $delay)"
         kill "$launcher" 2>/dev/null
     fi
@@ -84,7 +46,7 @@ while test "$round" -lt "$rounds"; do
     rc=$?
     test "$rc" != 0 || bad "round $round: the launcher's exit code is 0"
     seen 'signal 11|segmentation|bus error' && bad "round $round: a survivor crashed:"
-    if ! wait_for 100 nobody_lives; then
+    if ! wait_for 10 nobody_lives; then
         bad "round $round: ranks live 10 s after the launcher ended (delay $delay)"
         # shellcheck disable=SC2046
         kill -KILL $(pids) 2>/dev/null

@@ -63,6 +63,77 @@ dir_is_empty() { # directory, what had been done
     test ! -s "$tmp/out" || bad "$2: left in the segment directory:"
 }
 
+# ---- runs of kill_victim, whose ranks write their process ids to $tmp/pids ----
+
+# start_victims [epochs]: $np of them in the background, as process $launcher
+start_victims() {
+    rm -rf "$tmp/pids"
+    mkdir "$tmp/pids"
+    sh "$abs_top_srcdir/test/mpiexec.sh" "$np" "$bin/kill_victim" "$tmp/pids" "$@" >"$tmp/out" 2>&1 </dev/null &
+    launcher=$!
+}
+
+pids() {
+    set +f
+    cat "$tmp"/pids/pid.* 2>/dev/null
+    set -f
+}
+
+all_started() {
+    test "$(pids | wc -l)" = "$np"
+}
+
+# A zombie that its launcher has yet to reap is dead.
+lives() {
+    state=$(sed 's/.*) \(.\).*/\1/' "/proc/$1/stat" 2>/dev/null) && test -n "$state" && test "$state" != Z
+}
+
+launcher_gone() {
+    ! lives "$launcher"
+}
+
+nobody_lives() {
+    for p in $(pids); do
+        lives "$p" && return 1
+    done
+    return 0
+}
+
+# wait_for SECONDS COMMAND...: until it succeeds
+wait_for() {
+    tries=$(($1 * 10))
+    shift
+    while test "$tries" -gt 0; do
+        "$@" && return 0
+        sleep 0.1
+        tries=$((tries - 1))
+    done
+    return 1
+}
+
+# A call of a survivor has ended with an error. What the program says of it may not come through
+# a launcher that is cut off: the library's line of such a call counts as well.
+error_seen() {
+    seen 'kill_victim.*expected MPI_SUCCESS, saw' || seen 'error: MPI_[A-Za-z_]*: PROC_FAILED'
+}
+
+# check_error SECONDS WHAT: after WHAT that comes in time, and names the rank
+check_error() {
+    began=$(date +%s)
+    wait_for "$1" error_seen || bad "no call has returned an error $1 s after $2"
+    echo "an error after $(($(date +%s) - began)) s"
+    seen 'error.*rank [0-9]* of window' || bad "no message names the rank that is lost:"
+    seen 'signal 11|segmentation|bus error' && bad "a rank crashed:"
+}
+
+# Survivors may wait in the host for who is gone.
+end_victims() {
+    # shellcheck disable=SC2046
+    kill -KILL $(pids) 2>/dev/null
+    kill "$launcher" 2>/dev/null
+    wait "$launcher"
+}
+
 finish() {
     echo "${0##*/}: $mt_bad failed checks"
     test "$mt_bad" = 0
