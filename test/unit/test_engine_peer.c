@@ -11,6 +11,7 @@
 
 #include <linux/sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -33,6 +34,7 @@ static pid_t start_peer(struct rma_proc_record *rec)
     assert_int_equal(pipe(up), 0);
     const pid_t pid = fork();
     if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         struct engine *e = new_engine();
         if (!e || write(up[1], &e->record, sizeof e->record) != sizeof e->record)
             _exit(1);

@@ -75,14 +75,16 @@ static unsigned fake_poll(struct ch3_channel *ch)
     unsigned moved = f->below->poll(ch);
     for (unsigned i = 0; i < f->n;) {
         struct ch3_native *op = f->under_way[i].op;
+        const bool lost = ch3_vc_is_lost(f->under_way[i].vc);
         if (--f->under_way[i].left) {
             i++;
             continue;
         }
-        move(&f->under_way[i]);
+        if (!lost)
+            move(&f->under_way[i]);
         atomic_fetch_sub(&f->n, 1);
         f->under_way[i] = f->under_way[f->n];
-        op->done(op, MRMA_SUCCESS);
+        op->done(op, lost ? MRMA_ERR_PROC_FAILED : MRMA_SUCCESS);
         moved++;
     }
     return moved;
@@ -263,6 +265,81 @@ static void by_lock_all(struct fabric_proc *p, void *arg)
     fabric_win_free(w);
 }
 
+enum { LOST = 1, KEPT = 2 };
+
+/* Puts and gets to two peers are under way when the connection to one of them is lost: what
+ * concerns that one ends with an error at once, though the channel says done only later,
+ * maybe after the window's end; what concerns the other ends well. */
+static void peer_lost(struct fabric_proc *p, void *arg)
+{
+    const bool window_first = *(bool *)arg;
+    unsigned char in[NATIVE_MIN], out[NATIVE_MIN];
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, 2 * PART, 1);
+    memset(*win_base_attr(w), 1, 2 * PART);
+    rest(p);
+    if (p->rank == 0) {
+        struct rma_req put_req, get_req;
+        struct rma_op op = byte_op(out, NULL, LOST, 8, NATIVE_MIN);
+        fill(out, NATIVE_MIN, 3);
+        memset(in, 2, NATIVE_MIN);
+        rma_req_init(&put_req);
+        rma_req_init(&get_req);
+        OK(rma_lock_all(w, RMA_NOCHECK));
+        put(w, KEPT, 8, out, NATIVE_MIN);
+        op.req = &put_req;
+        OK(rma_put(w, &op));
+        op = byte_op(NULL, in, LOST, 8, NATIVE_MIN);
+        op.req = &get_req;
+        OK(rma_get(w, &op));
+        rma_enter(&p->rma);
+        FABRIC_CHECK(w->natives == 3);
+        ch3_vc_lost(&p->peers[LOST].peer.vc);
+        FABRIC_CHECK(w->natives == 1 && fakes[0].n == 3);
+        rma_leave(&p->rma);
+        FABRIC_CHECK(rma_req_done(&put_req) && atomic_load(&put_req.err) == MRMA_ERR_PROC_FAILED);
+        FABRIC_CHECK(rma_req_done(&get_req) && atomic_load(&get_req.err) == MRMA_ERR_PROC_FAILED);
+        FABRIC_CHECK(rma_flush(w, LOST) == MRMA_ERR_PROC_FAILED);
+        if (!window_first)
+            OK(rma_flush(w, KEPT));
+        op = byte_op(out, NULL, LOST, 8, NATIVE_MIN);
+        FABRIC_CHECK(rma_put(w, &op) == MRMA_ERR_PROC_FAILED);
+    }
+    if (!window_first) {
+        fabric_barrier(p);
+        for (int i = 0; p->rank == KEPT && i < NATIVE_MIN; i++)
+            FABRIC_CHECK(((unsigned char *)*win_base_attr(w))[8 + i] == (unsigned char)(3 * 37 + i * 7 + (i >> 8)));
+    }
+    fabric_barrier(p);
+    if (p->rank == 0 || !window_first)
+        win_free_end(w);
+    while (p->rank == 0 && fakes[0].n)
+        fabric_progress(p);
+    for (int i = 0; p->rank == 0 && i < NATIVE_MIN; i++)
+        FABRIC_CHECK(in[i] == 2);
+    fabric_barrier(p);
+    if (p->rank && window_first)
+        win_free_end(w);
+}
+
+static void test_peer_lost(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) { /* an agent would poll, and be done with some before that */
+        bool window_first = i & 1;
+        fabric_watchdog(60);
+        struct fabric *f = fabric_new(&(struct fabric_opts){
+            .nproc = NPROC, .path = CONF_PATH_NET_PACKETS, .quiet = true, .progress = CONF_PROGRESS_POLL});
+        for (int r = 0; r < NPROC; r++)
+            fake_init(&f->procs[r], i & 2);
+        atomic_store(&pkt_arrived, 0);
+        fabric_run(f, peer_lost, &window_first);
+        assert_int_equal(fakes[0].puts, 2);
+        assert_int_equal(fakes[0].gets, 1);
+        fabric_free(f);
+        fabric_watchdog(0);
+    }
+}
+
 /* Below the least length, at it, and so long that it takes two. */
 static void all_sizes(void (*body)(struct fabric_proc *p, void *arg), enum conf_fence fence)
 {
@@ -311,6 +388,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fence_markers), cmocka_unit_test(test_fence_counts), cmocka_unit_test(test_pscw),
         cmocka_unit_test(test_lock),          cmocka_unit_test(test_lock_all),
+        cmocka_unit_test(test_peer_lost),
     };
     RUN_TESTS("native", tests);
 }
