@@ -95,6 +95,23 @@ static void forget_lock_all(struct win *w)
     rma_leave(w->rma);
 }
 
+static int acquire_all(struct win *w, bool settle)
+{
+    int err = settle ? issue_lock_settle(w->rma) : MRMA_SUCCESS;
+    if (!err && !none_blocked(w->lead))
+        err = rma_wait_until(w, &(struct rma_wait){.done = none_blocked, .arg = w->lead,
+                                                   .event = &w->lead->all_event,
+                                                   .what = "exclusive locks that came first", .rank = -1});
+    if (err)
+        return err;
+    lock_all_join(w);
+    err = w->flavor == WIN_ALLOCATE_SHARED ? access_shared(w) : lock_all_access(w, win_peek(w, w->rank));
+    if (err)
+        lock_all_leave(w);
+    return err;
+}
+
+/* After an error there is no epoch. */
 int rma_lock_all(struct win *w, int asserts)
 {
     struct rma *r = w->rma;
@@ -114,16 +131,13 @@ int rma_lock_all(struct win *w, int asserts)
         forget_lock_all(w);
     if (err || w->all_nocheck)
         return err;
-    if (settle && (err = issue_lock_settle(r)) != MRMA_SUCCESS)
+    err = acquire_all(w, settle);
+    if (err) {
+        if (unlikely(w->strict))
+            (void)strict_unlock_all(w);
+        forget_lock_all(w);
         return err;
-    if (!none_blocked(w->lead))
-        err = rma_wait_until(w, &(struct rma_wait){.done = none_blocked, .arg = w->lead,
-                                                   .event = &w->lead->all_event,
-                                                   .what = "exclusive locks that came first", .rank = -1});
-    if (err)
-        return err;
-    lock_all_join(w);
-    err = w->flavor == WIN_ALLOCATE_SHARED ? access_shared(w) : lock_all_access(w, win_peek(w, w->rank));
+    }
     RMA_TRACE(r, RMA_EV_LOCK_GRANTED, w, -1, 0);
     return err;
 }

@@ -38,6 +38,7 @@ enum {
     YIELDS_PER_CLOCK = 16,
     POLLS_PER_CLOCK = 256,   /* that moved something */
     LOOKS_PER_CLOCK = 64,
+    LOOKS_PER_YIELD = 8,     /* on a crowded node: who is waited for may need the processor */
     YIELD_NS_ALONE = 500000, /* then yield for so long, then sleep */
     YIELD_NS_CROWDED = 200000,
     SHORT_SLEEP_NS = 200000, /* poll_only, packets to poll and no agent, or packets that wait for room */
@@ -113,7 +114,10 @@ static int check_peers(struct win *w)
 
 int rma_look_around(struct rma *r, struct win *w)
 {
-    if (atomic_fetch_add_explicit(&r->looks, 1, memory_order_relaxed) % LOOKS_PER_CLOCK)
+    const uint32_t looks = atomic_fetch_add_explicit(&r->looks, 1, memory_order_relaxed);
+    if (r->oversubscribed && looks % LOOKS_PER_YIELD == LOOKS_PER_YIELD - 1)
+        rma_yield(r);
+    if (looks % LOOKS_PER_CLOCK)
         return MRMA_SUCCESS;
     const uint64_t now = r->clock();
     if (now < atomic_load_explicit(&r->next_look, memory_order_relaxed))
