@@ -1,7 +1,5 @@
 /*
- * fabric.c - see fabric.h.
- *
- * Records: uid is the fabric rank + 1, word 0 the node. Memory is memory.c's.
+ * fabric.c - see fabric.h. Records and memory are self.c's and memory.c's.
  */
 #include "fabric.h"
 
@@ -39,45 +37,22 @@ void fabric_watchdog(unsigned seconds)
 
 void *fabric_mem_alloc(struct fabric_proc *p, size_t size)
 {
-    return sim_memory_alloc(&p->memory, size);
+    return sim_memory_alloc(&p->self.memory, size);
 }
 
 void fabric_mem_free(struct fabric_proc *p, void *ptr)
 {
-    sim_memory_free(&p->memory, ptr);
+    sim_memory_free(&p->self.memory, ptr);
 }
 
 /* ---- processes ---- */
-
-static bool same_node(void *ctx, const struct rma_proc_record *rec)
-{
-    const struct fabric_proc *p = ctx;
-    return rec->word[0] == p->record.word[0];
-}
-
-static unsigned record_cpus(void *ctx, const struct rma_proc_record *records, size_t stride, int n)
-{
-    const struct fabric_proc *p = ctx;
-    (void)records, (void)stride, (void)n;
-    return p->fabric->opts.cpus ? p->fabric->opts.cpus : 1;
-}
 
 static int peer_get(void *ctx, const struct rma_proc_record *rec, bool node, struct rma_peer **out)
 {
     struct fabric_proc *p = ctx;
     struct fabric_peer *peer = &p->peers[rec->uid - 1];
     FABRIC_CHECK(rec->uid - 1 < (uint64_t)p->fabric->opts.nproc);
-    peer->peer.node |= node;
-    peer->peer.refs++;
-    *out = &peer->peer;
-    return MRMA_SUCCESS;
-}
-
-static void peer_put(void *ctx, struct rma_peer *peer)
-{
-    (void)ctx;
-    FABRIC_CHECK(peer->refs > 0);
-    peer->refs--;
+    return sim_peer_take(&peer->peer, node, out);
 }
 
 static int peer_connect(void *ctx, struct rma_peer *peer)
@@ -88,7 +63,7 @@ static int peer_connect(void *ctx, struct rma_peer *peer)
         return MRMA_SUCCESS;
     fp->ring = sim_zeroed(MRMA_CACHE_LINE, sizeof *fp->ring);
     const struct heap_loc loc = {.offset = (uint64_t)(uintptr_t)fp->ring};
-    int err = shm_channel_connect(&fp->shm, p->record.uid, fp->ring, &loc);
+    int err = shm_channel_connect(&fp->shm, p->self.record.uid, fp->ring, &loc);
     FABRIC_CHECK(!err && ch3_vc_event(&peer->vc, CH3_VC_CONNECT));
     return MRMA_SUCCESS;
 }
@@ -273,14 +248,8 @@ static void init_peers(struct fabric_proc *p)
         struct procseg *seg = p->fabric->procs[i].seg;
         fp->shm.seg = seg;
         fp->shm.pid = (int32_t)getpid();
-        fp->peer = (struct rma_peer){.uid = (uint64_t)i + 1,
-                                     .pid = (int32_t)getpid(),
-                                     .self = i == p->rank,
-                                     .node = i == p->rank,
-                                     .cma = !p->fabric->opts.no_cma,
-                                     .event = &seg->event,
-                                     .agent_event = &seg->agent_event,
-                                     .stripes = seg->stripes};
+        sim_peer_init(&fp->peer, &p->self, i, !p->fabric->opts.no_cma,
+                      &(struct sim_places){&seg->event, &seg->agent_event, seg->stripes});
         ch3_vc_init(&fp->peer.vc, &p->ch3, &p->channel, &fp->shm, fp);
     }
 }
@@ -288,20 +257,16 @@ static void init_peers(struct fabric_proc *p)
 static void init_env(struct fabric_proc *p)
 {
     p->env = (struct rma_env){.ctx = p,
-                              .record = &p->record,
                               .node_procs_bound = p->fabric->opts.node_procs_bound,
                               .peer_get = peer_get,
                               .peer_connect = peer_connect,
-                              .peer_put = peer_put,
-                              .record_same_node = same_node,
-                              .record_cpus = record_cpus,
                               .peer_alive = peer_alive,
                               .agent_start = agent_start,
                               .event = &p->seg->event,
                               .agent_event = &p->seg->agent_event,
                               .polling = &p->seg->polling,
                               .stripes = p->seg->stripes};
-    sim_memory_env(&p->env);
+    sim_self_env(&p->self, &p->env);
 }
 
 static void init_proc(struct fabric *f, int rank)
@@ -315,10 +280,8 @@ static void init_proc(struct fabric *f, int rank)
     log_init(&p->log, LOG_LEVEL_WARN, o->quiet ? -1 : 2, name);
     p->conf = (struct conf){.path = o->path, .progress = o->progress, .fence = o->fence,
                             .hang_report = o->hang_report};
-    p->record.uid = (uint64_t)rank + 1;
-    p->record.word[0] = o->per_node ? (uint64_t)(rank / o->per_node) : 0;
     p->random = (o->seed ? o->seed : 1) * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)rank + 1;
-    sim_memory_init(&p->memory);
+    sim_self_init(&p->self, rank, o->per_node ? rank / o->per_node : 0, o->cpus);
     init_env(p);
     init_peers(p);
     p->shm = sim_zeroed(MRMA_CACHE_LINE, sizeof *p->shm);
@@ -375,7 +338,7 @@ static void check_nothing_left(struct fabric_proc *p)
         FABRIC_CHECK(!p->rma.wins[i]);
     FABRIC_CHECK(map_count(&p->rma.requests) == 0);
     ctl_blocks_fini(&p->rma); /* kept until the layer ends */
-    FABRIC_CHECK(sim_memory_empty(&p->memory));
+    FABRIC_CHECK(sim_memory_empty(&p->self.memory));
     for (int i = 0; i < p->fabric->opts.nproc; i++)
         FABRIC_CHECK(p->peers[i].peer.refs == 0);
 }
@@ -392,7 +355,7 @@ void fabric_free(struct fabric *f)
             free(p->peers[k].ring);
         }
         rma_fini(&p->rma);
-        sim_memory_fini(&p->memory);
+        sim_memory_fini(&p->self.memory);
         free(p->shm);
         free(p->peers);
     }

@@ -28,8 +28,8 @@
 #include "base/boot.h"
 #include "base/conf.h"
 #include "ch3/ch3.h"
-#include "memory.h"
 #include "rma/win.h"
+#include "self.h"
 #include "shm/channel.h"
 
 enum { FABRIC_MAX = 64 };
@@ -63,7 +63,7 @@ struct fabric_peer {
 };
 
 struct fabric_proc {
-    struct sim_memory memory; /* first: the environment's ctx */
+    struct sim_self self; /* first: the environment's ctx */
     struct fabric *fabric;
     int rank;             /* in the fabric; windows over a fabric_comm may differ */
     struct log log;
@@ -73,7 +73,6 @@ struct fabric_proc {
     struct ch3_channel channel; /* what CH3 sees: shm behind refuse and delay */
     struct ch3 ch3;
     struct rma_env env;
-    struct rma_proc_record record;
     struct rma rma;
     struct fabric_peer *peers; /* nproc */
     uint64_t random;

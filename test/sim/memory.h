@@ -3,7 +3,7 @@
  * that are threads or fibers of one test process: "mapping" returns the owner's
  * pointer. Everything given out is listed, so that a test can see what was left.
  *
- * rma_env.ctx must point to a struct sim_memory: make it the first member.
+ * rma_env.ctx must point to a struct sim_memory: it is the first member of a struct sim_self.
  */
 #ifndef MRMA_TEST_SIM_MEMORY_H
 #define MRMA_TEST_SIM_MEMORY_H

@@ -1,7 +1,7 @@
 /*
  * sim.c - see sim.h: the processes, their environment and the host's collective.
  *
- * Records: word 0 the rank, word 1 the node. One simulation exists at a time: the
+ * Records and memory are self.c's and memory.c's. One simulation exists at a time: the
  * library's clock is a function without an argument.
  */
 #include "sim.h"
@@ -57,29 +57,10 @@ struct sim_peer *sim_peer_of(struct sim_proc *p, int rank)
     list_init(&peer->flying);
     list_node_init(&peer->lost_link);
     const bool node = p->node == other->node;
-    peer->peer = (struct rma_peer){.uid = (uint64_t)rank + 1,
-                                   .pid = (int32_t)getpid(),
-                                   .self = rank == p->rank,
-                                   .node = rank == p->rank,
-                                   .cma = node && !p->sim->opts.no_cma,
-                                   .event = &other->event,
-                                   .agent_event = &other->agent_event,
-                                   .stripes = other->stripes};
+    sim_peer_init(&peer->peer, &p->self, rank, node && !p->sim->opts.no_cma,
+                  &(struct sim_places){&other->event, &other->agent_event, other->stripes});
     ch3_vc_init(&peer->peer.vc, &p->ch3, &p->channel, peer, peer);
     return peer;
-}
-
-static bool same_node(void *ctx, const struct rma_proc_record *rec)
-{
-    const struct sim_proc *p = ctx;
-    return rec->word[0] == p->record.word[0];
-}
-
-static unsigned record_cpus(void *ctx, const struct rma_proc_record *records, size_t stride, int n)
-{
-    const struct sim_proc *p = ctx;
-    (void)records, (void)stride, (void)n;
-    return p->sim->opts.cpus ? p->sim->opts.cpus : 1;
 }
 
 static int peer_get(void *ctx, const struct rma_proc_record *rec, bool node, struct rma_peer **out)
@@ -87,17 +68,7 @@ static int peer_get(void *ctx, const struct rma_proc_record *rec, bool node, str
     struct sim_proc *p = ctx;
     SIM_CHECK(rec->uid - 1 < (uint64_t)p->sim->opts.nproc);
     struct sim_peer *peer = sim_peer_of(p, (int)(rec->uid - 1));
-    peer->peer.node |= node;
-    peer->peer.refs++;
-    *out = &peer->peer;
-    return MRMA_SUCCESS;
-}
-
-static void peer_put(void *ctx, struct rma_peer *peer)
-{
-    (void)ctx;
-    SIM_CHECK(peer->refs > 0);
-    peer->refs--;
+    return sim_peer_take(&peer->peer, node, out);
 }
 
 static int peer_connect(void *ctx, struct rma_peer *peer)
@@ -217,11 +188,9 @@ static void init_proc(struct sim *s, int rank)
     log_init(&p->log, LOG_LEVEL_ERROR, o->quiet ? -1 : 2, name);
     p->conf = (struct conf){.path = o->path, .progress = o->progress, .fence = o->fence,
                             .hang_report = HANG_REPORT_S};
-    p->record.uid = (uint64_t)rank + 1;
-    p->record.word[0] = (uint64_t)p->node;
     event_init(&p->event);
     event_init(&p->agent_event);
-    sim_memory_init(&p->memory);
+    sim_self_init(&p->self, rank, p->node, o->cpus);
     map_init(&p->peers);
     list_init(&p->inbox);
     list_init(&p->lost);
@@ -231,13 +200,9 @@ static void init_proc(struct sim *s, int rank)
         .rank = rank, .nproc = o->nproc, .allgather = comm_allgather, .gather = comm_gather,
         .allmax = comm_allmax, .handle = p};
     p->env = (struct rma_env){.ctx = p,
-                              .record = &p->record,
                               .node_procs_bound = o->per_node,
                               .peer_get = peer_get,
                               .peer_connect = peer_connect,
-                              .peer_put = peer_put,
-                              .record_same_node = same_node,
-                              .record_cpus = record_cpus,
                               .peer_alive = peer_alive,
                               .agent_start = agent_start,
                               .event = &p->event,
@@ -245,7 +210,7 @@ static void init_proc(struct sim *s, int rank)
                               .polling = &p->polling,
                               .stripes = p->stripes,
                               .idle = sim_idle};
-    sim_memory_env(&p->env);
+    sim_self_env(&p->self, &p->env);
     p->channel.ops = &sim_channel_ops;
     p->channel.caps = CH3_CAP_PROBE;
     ch3_init(&p->ch3, &p->log, rma_handlers, &p->rma);
@@ -277,7 +242,7 @@ static void check_nothing_left(struct sim_proc *p)
         SIM_CHECK(!p->rma.wins[i]);
     SIM_CHECK(map_count(&p->rma.requests) == 0);
     ctl_blocks_fini(&p->rma); /* kept until the layer ends */
-    SIM_CHECK(sim_memory_empty(&p->memory));
+    SIM_CHECK(sim_memory_empty(&p->self.memory));
     while (map_next(&p->peers, &cursor, &key, &peer))
         SIM_CHECK(((struct sim_peer *)peer)->peer.refs == 0);
 }
@@ -337,7 +302,7 @@ void sim_free(struct sim *s)
         free_peers(p);
         fiber_free(p->fiber);
         free(p->stripes);
-        sim_memory_fini(&p->memory);
+        sim_memory_fini(&p->self.memory);
     }
     SIM_CHECK(s->flying == 0 && s->message_bytes == 0);
     free(s->procs);

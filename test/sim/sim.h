@@ -37,8 +37,8 @@
 #include "base/map.h"
 #include "ch3/ch3.h"
 #include "fiber.h"
-#include "memory.h"
 #include "rma/win.h"
+#include "self.h"
 
 struct sim_opts {
     int nproc;
@@ -78,13 +78,12 @@ struct sim_peer {
 };
 
 struct sim_proc {
-    struct sim_memory memory; /* first: the environment's ctx */
+    struct sim_self self; /* first: the environment's ctx */
     struct sim *sim;
     int rank, node;
     bool dead, buried;
     struct log log;
     struct conf conf;
-    struct rma_proc_record record;
     struct event event, agent_event;
     _Atomic uint32_t polling;
     struct fmutex *stripes;
