@@ -25,12 +25,17 @@ static void put(struct seed *s, uint64_t v, unsigned bytes)
         s->bytes[s->len++] = (uint8_t)v;
 }
 
+/* Values of one byte each. */
+#define BYTES(s, ...)                                             \
+    do {                                                          \
+        const unsigned each[] = {__VA_ARGS__};                    \
+        for (size_t i_ = 0; i_ < sizeof each / sizeof *each; i_++) \
+            put(s, each[i_], 1);                                  \
+    } while (0)
+
 static void call(struct seed *s, enum fuzz_call what, unsigned rank, unsigned how, unsigned n)
 {
-    put(s, FUZZ_CALL, 1);
-    put(s, what, 1);
-    put(s, rank, 1);
-    put(s, how, 1);
+    BYTES(s, FUZZ_CALL, what, rank, how);
     put(s, n, 2);
 }
 
@@ -38,13 +43,7 @@ static void call(struct seed *s, enum fuzz_call what, unsigned rank, unsigned ho
 static void framed(struct seed *s, unsigned at, unsigned type, unsigned epoch, unsigned flags, unsigned seq,
                    unsigned count, unsigned body)
 {
-    put(s, FUZZ_FRAMED, 1);
-    put(s, at, 1);
-    put(s, type, 1);
-    put(s, epoch, 1);
-    put(s, flags, 1);
-    put(s, seq, 1);
-    put(s, count, 1);
+    BYTES(s, FUZZ_FRAMED, at, type, epoch, flags, seq, count);
     put(s, 0, 4);
     put(s, 0, 8);
     put(s, body, 2);
@@ -56,23 +55,14 @@ static void framed(struct seed *s, unsigned at, unsigned type, unsigned epoch, u
 static void ops(struct seed *s, unsigned at, unsigned epoch, unsigned flags, unsigned seq, unsigned total,
                 unsigned n)
 {
-    put(s, FUZZ_RECORDS, 1);
-    put(s, at, 1);
-    put(s, epoch, 1);
-    put(s, flags, 1);
-    put(s, seq, 1);
+    BYTES(s, FUZZ_RECORDS, at, epoch, flags, seq);
     put(s, total, 4);
-    put(s, 1, 1);
-    put(s, n, 1);
+    BYTES(s, 1, n);
 }
 
 static void record(struct seed *s, unsigned kind, unsigned op, unsigned type, unsigned nseg, unsigned len)
 {
-    put(s, kind, 1);
-    put(s, op, 1);
-    put(s, type, 1);
-    put(s, nseg, 1);
-    put(s, 1, 1);
+    BYTES(s, kind, op, type, nseg, 1);
     for (unsigned i = 0; i < nseg; i++) {
         put(s, 16 * i, 2);
         put(s, len, 2);
@@ -82,10 +72,7 @@ static void record(struct seed *s, unsigned kind, unsigned op, unsigned type, un
 /* Number id: n blocks of len bytes, stride apart. */
 static void definition(struct seed *s, unsigned id, unsigned len, unsigned stride, unsigned n)
 {
-    put(s, PKT_OP_TYPE, 1);
-    put(s, 0, 2);
-    put(s, 1, 1);
-    put(s, id, 1);
+    BYTES(s, PKT_OP_TYPE, 0, 0, 1, id);
     put(s, stride * n, 2);
     put(s, 0, 2);
     put(s, len, 2);
@@ -96,12 +83,7 @@ static void definition(struct seed *s, unsigned id, unsigned len, unsigned strid
 static void typed(struct seed *s, unsigned kind, unsigned op, unsigned type, unsigned id, unsigned pos,
                   unsigned count, unsigned len)
 {
-    put(s, kind, 1);
-    put(s, op, 1);
-    put(s, type, 1);
-    put(s, 8, 1);
-    put(s, 1, 1);
-    put(s, id, 1);
+    BYTES(s, kind, op, type, 8, 1, id);
     put(s, pos, 2);
     put(s, 0, 2);
     put(s, count, 1);

@@ -50,22 +50,29 @@ static void body(struct fabric_proc *p, void *arg)
     win_free_end(w);
 }
 
-static void run(struct scene s)
+/* main in all processes; what they have said is in text then. */
+static const char *run_fabric(enum conf_progress progress, void (*main)(struct fabric_proc *p, void *arg),
+                              void *arg)
 {
     static char text[TEXT];
     fabric_watchdog(60);
     atomic_store(&pkt_arrived, 0);
     log_to_pipe(&messages, LOG_LEVEL_WARN);
-    struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = PROCS, .path = CONF_PATH_SHM_PACKETS,
-                                                        .progress = s.progress});
+    struct fabric *f = fabric_new(
+        &(struct fabric_opts){.nproc = PROCS, .path = CONF_PATH_SHM_PACKETS, .progress = progress});
     for (int i = 0; i < PROCS; i++)
         f->procs[i].log.fd = messages.fd[1];
-    fabric_run(f, body, &s);
+    fabric_run(f, main, arg);
     log_text(&messages, text, sizeof text);
-    assert_non_null(strstr(text, "rank 3 of window"));
     fabric_free(f);
     log_pipe_close(&messages);
     fabric_watchdog(0);
+    return text;
+}
+
+static void run(struct scene s)
+{
+    assert_non_null(strstr(run_fabric(s.progress, body, &s), "rank 3 of window"));
 }
 
 static void run_all(struct scene s)
@@ -243,24 +250,12 @@ static void spoilt_main(struct fabric_proc *p, void *arg)
 
 static void run_spoilt(struct spoilt s)
 {
-    static char text[TEXT];
-    fabric_watchdog(20);
-    atomic_store(&pkt_arrived, 0);
-    log_to_pipe(&messages, LOG_LEVEL_WARN);
-    struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = PROCS, .path = CONF_PATH_SHM_PACKETS,
-                                                        .progress = s.progress});
-    for (int i = 0; i < PROCS; i++)
-        f->procs[i].log.fd = messages.fd[1];
-    fabric_run(f, spoilt_main, &s);
-    log_text(&messages, text, sizeof text);
+    const char *text = run_fabric(s.progress, spoilt_main, &s);
     for (int i = 0; i < 2; i++)
         if (!strstr(text, s.said[i]))
             fail_msg("'%s' is not said:\n%s", s.said[i], text);
     assert_non_null(strstr(text, "connection to rank 0 of window"));
     assert_non_null(strstr(text, "connection to rank 1 of window"));
-    fabric_free(f);
-    log_pipe_close(&messages);
-    fabric_watchdog(0);
 }
 
 /* Process 0 writes nonsense into its ring to process 1: both are told, and all others. */

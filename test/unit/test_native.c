@@ -353,35 +353,17 @@ static void all_sizes(void (*body)(struct fabric_proc *p, void *arg), enum conf_
     }
 }
 
-static void test_fence_markers(void **state)
-{
-    (void)state;
-    all_sizes(by_fence, CONF_FENCE_MARKERS);
-}
-
-static void test_fence_counts(void **state)
-{
-    (void)state;
-    all_sizes(by_fence, CONF_FENCE_COUNTS);
-}
-
-static void test_pscw(void **state)
-{
-    (void)state;
-    all_sizes(by_pscw, CONF_FENCE_AUTO);
-}
-
-static void test_lock(void **state)
-{
-    (void)state;
-    all_sizes(by_lock, CONF_FENCE_AUTO);
-}
-
-static void test_lock_all(void **state)
-{
-    (void)state;
-    all_sizes(by_lock_all, CONF_FENCE_AUTO);
-}
+#define SIZES_TEST(name, body, fence) \
+    static void name(void **state)    \
+    {                                 \
+        (void)state;                  \
+        all_sizes(body, fence);       \
+    }
+SIZES_TEST(test_fence_markers, by_fence, CONF_FENCE_MARKERS)
+SIZES_TEST(test_fence_counts, by_fence, CONF_FENCE_COUNTS)
+SIZES_TEST(test_pscw, by_pscw, CONF_FENCE_AUTO)
+SIZES_TEST(test_lock, by_lock, CONF_FENCE_AUTO)
+SIZES_TEST(test_lock_all, by_lock_all, CONF_FENCE_AUTO)
 
 int main(int argc, char **argv)
 {

@@ -4,44 +4,11 @@
  * Each is refused with the right error, the origin is told, no byte of the window
  * or of what lies around it has changed, and window and connection work as before.
  */
-#include "pkt_craft.h"
+#include "craft_pair.h"
 
 #include "rma/issue.h"
 #include "rma/stripe.h"
 
-enum { SIZE = 40000, AROUND = 4096, AREA = SIZE + 2 * AROUND, PATTERN = 0x5a };
-
-static struct win *origin, *target;
-static unsigned char area[2][AREA];
-
-static void destroy(struct fabric_proc *p, void *arg)
-{
-    (void)arg;
-    fabric_win_free(win[p->rank]);
-}
-
-static int setup(void **state)
-{
-    (void)state;
-    craft_setup(2, 0, (struct craft_window){area[0] + AROUND, AREA, SIZE, 8});
-    origin = win[0];
-    target = win[1];
-    memset(area, PATTERN, sizeof area);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    craft_teardown(destroy);
-    return 0;
-}
-
-static void check_untouched(void)
-{
-    for (size_t i = 0; i < AREA; i++)
-        assert_int_equal(area[1][i], PATTERN);
-}
 
 /* A put of 8 bytes still works, and leaves the window as it was. */
 static void check_usable(void)
@@ -351,11 +318,11 @@ static void test_not_attached(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_bad_records, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_bad_counts, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_records_behind, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_good_limits, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_stripes_given_back, setup, teardown),
+        PAIR_TEST(test_bad_records),
+        PAIR_TEST(test_bad_counts),
+        PAIR_TEST(test_records_behind),
+        PAIR_TEST(test_good_limits),
+        PAIR_TEST(test_stripes_given_back),
         cmocka_unit_test(test_not_attached),
     };
     pkt_types_init();

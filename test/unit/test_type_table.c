@@ -2,14 +2,13 @@
  * test_type_table.c - datatypes that a target keeps: the table at both ends of a pair,
  * what goes over the wire because of it, and definitions and records that are refused.
  */
-#include "pkt_craft.h"
+#include "craft_pair.h"
 
 #include "rma/issue.h"
 #include "rma/origin.h"
 #include "rma/target.h"
 #include "rma/type_table.h"
 
-enum { SIZE = 40000, AROUND = 4096, AREA = SIZE + 2 * AROUND, PATTERN = 0x5a };
 
 static struct dtype *make_type(const struct dtype_run *runs, size_t n, ptrdiff_t extent, uint8_t basic)
 {
@@ -219,32 +218,6 @@ static void test_on_the_wire(void **state)
 
 /* ---- crafted: definitions and records ---- */
 
-static struct win *origin, *target;
-static unsigned char area[2][AREA];
-
-static void destroy(struct fabric_proc *p, void *arg)
-{
-    (void)arg;
-    fabric_win_free(win[p->rank]);
-}
-
-static int setup(void **state)
-{
-    (void)state;
-    craft_setup(2, 0, (struct craft_window){area[0] + AROUND, AREA, SIZE, 8});
-    origin = win[0];
-    target = win[1];
-    memset(area, PATTERN, sizeof area);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    craft_teardown(destroy);
-    return 0;
-}
-
 static void define(struct craft *c, uint32_t id, int64_t extent, const struct pkt_run *runs, unsigned n)
 {
     const struct pkt_op op = {.kind = PKT_OP_TYPE, .request = id, .offset = (uint64_t)extent,
@@ -271,8 +244,7 @@ static void check_refused(struct craft *c, int err)
     assert_int_equal(refused(&fabric->procs[1]), before + 1);
     assert_int_equal(counters(&fabric->procs[1]).by_type[PKT_REPLY], replies);
     assert_int_equal(issue_take_error(origin), err);
-    for (size_t i = 0; i < AREA; i++)
-        assert_int_equal(area[1][i], PATTERN);
+    check_untouched();
 }
 
 static void check_accepted(struct craft *c)
@@ -468,10 +440,10 @@ int main(void)
         cmocka_unit_test(test_seen),
         cmocka_unit_test(test_seek),
         cmocka_unit_test(test_on_the_wire),
-        cmocka_unit_test_setup_teardown(test_bad_definitions, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_bad_records, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_good_records, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_lost_definition, setup, teardown),
+        PAIR_TEST(test_bad_definitions),
+        PAIR_TEST(test_bad_records),
+        PAIR_TEST(test_good_records),
+        PAIR_TEST(test_lost_definition),
     };
     pkt_types_init();
     return cmocka_run_group_tests_name("type_table", tests, NULL, NULL);
