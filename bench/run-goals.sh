@@ -23,6 +23,7 @@ EOF
 }
 
 here=$(cd "$(dirname "$0")" && pwd) || exit 2
+. "$here/options.sh"
 np="2 4 8"
 out=
 quick=
@@ -31,10 +32,7 @@ builds=
 while [ $# -gt 0 ]; do
     case $1 in
     --np | --out | --only)
-        if [ $# -lt 2 ]; then
-            echo "run-goals.sh: $1 needs a value, see --help" >&2
-            exit 2
-        fi
+        has_value "$@"
         case $1 in
         --np) np=$2 ;;
         --out) out=$2 ;;
@@ -43,15 +41,8 @@ while [ $# -gt 0 ]; do
         shift
         ;;
     --quick) quick=--quick ;;
-    --help)
-        usage
-        exit 0
-        ;;
     *=*) builds="$builds $1" ;;
-    *)
-        echo "run-goals.sh: unknown option '$1', see --help" >&2
-        exit 2
-        ;;
+    *) other_option "$1" ;;
     esac
     shift
 done
@@ -67,14 +58,8 @@ for pair in $builds; do
         fi
     done
 done
-if [ -z "$out" ]; then
-    out=$(mktemp -d) || exit 2
-    trap 'rm -rf "$out"' EXIT
-    trap 'exit 130' INT TERM
-else
-    mkdir -p "$out" || exit 2
-    rm -f "$out"/compare-*.csv "$out"/compare-*.txt "$out"/growth-*.csv "$out"/growth-*.txt
-fi
+result_directory
+rm -f "$out"/compare-*.csv "$out"/compare-*.txt "$out"/growth-*.csv "$out"/growth-*.txt
 failed=0
 
 # run NAME N LIBRARY OPTIONS...: one run of $rma; its CSV and output go to $out/NAME.

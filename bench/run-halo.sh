@@ -24,6 +24,7 @@ EOF
 }
 
 here=$(dirname "$0")
+. "$here/options.sh"
 np=${NP:-2 4}
 halo=${HALO:-}
 lib=${MPIRMA_LIB:-}
@@ -34,10 +35,7 @@ net=0
 while [ $# -gt 0 ]; do
     case $1 in
     --np | --halo | --lib | --out)
-        if [ $# -lt 2 ]; then
-            echo "run-halo.sh: $1 needs a value, see --help" >&2
-            exit 2
-        fi
+        has_value "$@"
         case $1 in
         --np) np=$2 ;;
         --halo) halo=$2 ;;
@@ -49,18 +47,11 @@ while [ $# -gt 0 ]; do
     --net) net=1 ;;
     --quick) quick=1 ;;
     --no-pin) pin= ;;
-    --help)
-        usage
-        exit 0
-        ;;
     --)
         shift
         break
         ;;
-    *)
-        echo "run-halo.sh: unknown option '$1', see --help" >&2
-        exit 2
-        ;;
+    *) other_option "$1" ;;
     esac
     shift
 done
@@ -94,13 +85,7 @@ if [ "$net" = 1 ]; then
     esac
 fi
 
-if [ -z "$out" ]; then
-    out=$(mktemp -d) || exit 2
-    trap 'rm -rf "$out"' EXIT
-    trap 'exit 130' INT TERM
-else
-    mkdir -p "$out" || exit 2
-fi
+result_directory
 failed=0
 
 # run LABEL N PREFIX... : one run; its CSV and output go to $out.

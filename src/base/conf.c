@@ -12,14 +12,18 @@
 
 #include <assert.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
 
+/* How a variable is read and shown; what both are told of it besides. */
 struct row {
-    bool (*parse)(struct conf *conf, const char *text);
-    const char *(*show)(const struct conf *conf, char *buf, size_t len);
+    bool (*parse)(const struct row *row, void *field, const char *text);
+    const char *(*show)(const struct row *row, const void *field, char *buf, size_t len);
+    size_t at, len;           /* the field in struct conf */
+    const char *const *words; /* words: in the order of their enum */
 };
 
 static const char *const path_words[] = {
@@ -70,19 +74,44 @@ static int word_index(const char *const *words, const char *text)
     return -1;
 }
 
-static bool parse_bool(bool *out, const char *text)
+/* One of the row's words, into an enum. */
+static bool parse_word(const struct row *row, void *field, const char *text)
 {
+    const int i = word_index(row->words, text);
+    if (i >= 0)
+        memcpy(field, &i, sizeof i);
+    return i >= 0;
+}
+
+static const char *show_word(const struct row *row, const void *field, char *buf, size_t len)
+{
+    int i;
+    (void)buf, (void)len;
+    memcpy(&i, field, sizeof i);
+    return row->words[i];
+}
+
+static bool parse_bool(const struct row *row, void *field, const char *text)
+{
+    (void)row;
     if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
         return false;
-    *out = text[0] == '1';
+    *(bool *)field = text[0] == '1';
     return true;
 }
 
+static const char *show_bool(const struct row *row, const void *field, char *buf, size_t len)
+{
+    (void)row, (void)buf, (void)len;
+    return *(const bool *)field ? "1" : "0";
+}
+
 /* Decimal digits only; nothing before or after them. */
-static bool parse_count(int *out, const char *text)
+static bool parse_count(const struct row *row, void *field, const char *text)
 {
     int value = 0;
 
+    (void)row;
     if (*text == '\0')
         return false;
     for (; *text != '\0'; text++) {
@@ -90,16 +119,24 @@ static bool parse_count(int *out, const char *text)
             return false;
         value = value * 10 + (*text - '0');
     }
-    *out = value;
+    *(int *)field = value;
     return true;
 }
 
+static const char *show_count(const struct row *row, const void *field, char *buf, size_t len)
+{
+    (void)row;
+    snprintf(buf, len, "%d", *(const int *)field);
+    return buf;
+}
+
 /* Digits with at most one point, at least one digit, below 1e9. */
-static bool parse_seconds(double *out, const char *text)
+static bool parse_seconds(const struct row *row, void *field, const char *text)
 {
     double value = 0, unit = 1;
     bool point = false, digit = false;
 
+    (void)row;
     for (; *text != '\0'; text++) {
         if (*text == '.' && !point) {
             point = true;
@@ -116,129 +153,15 @@ static bool parse_seconds(double *out, const char *text)
     }
     if (!digit || value / unit >= 1e9)
         return false;
-    *out = value / unit;
+    *(double *)field = value / unit;
     return true;
-}
-
-static bool parse_name(char *out, size_t len, const char *text)
-{
-    if (strlen(text) >= len)
-        return false;
-    memcpy(out, text, strlen(text) + 1);
-    return true;
-}
-
-static const char *show_bool(bool value)
-{
-    return value ? "1" : "0";
-}
-
-static bool parse_disable(struct conf *conf, const char *text)
-{
-    return parse_bool(&conf->disable, text);
-}
-
-static const char *show_disable(const struct conf *conf, char *buf, size_t len)
-{
-    (void)buf, (void)len;
-    return show_bool(conf->disable);
-}
-
-static bool parse_path(struct conf *conf, const char *text)
-{
-    int i = word_index(path_words, text);
-    if (i >= 0)
-        conf->path = (enum conf_path)i;
-    return i >= 0;
-}
-
-static const char *show_path(const struct conf *conf, char *buf, size_t len)
-{
-    (void)buf, (void)len;
-    return path_words[conf->path];
-}
-
-static bool parse_ranks_per_node(struct conf *conf, const char *text)
-{
-    return parse_count(&conf->ranks_per_node, text);
-}
-
-static const char *show_ranks_per_node(const struct conf *conf, char *buf, size_t len)
-{
-    snprintf(buf, len, "%d", conf->ranks_per_node);
-    return buf;
-}
-
-static bool parse_progress(struct conf *conf, const char *text)
-{
-    int i = word_index(progress_words, text);
-    if (i >= 0)
-        conf->progress = (enum conf_progress)i;
-    return i >= 0;
-}
-
-static const char *show_progress(const struct conf *conf, char *buf, size_t len)
-{
-    (void)buf, (void)len;
-    return progress_words[conf->progress];
-}
-
-static bool parse_fence(struct conf *conf, const char *text)
-{
-    int i = word_index(fence_words, text);
-    if (i >= 0)
-        conf->fence = (enum conf_fence)i;
-    return i >= 0;
-}
-
-static const char *show_fence(const struct conf *conf, char *buf, size_t len)
-{
-    (void)buf, (void)len;
-    return fence_words[conf->fence];
-}
-
-static bool parse_segment_dir(struct conf *conf, const char *text)
-{
-    return text[0] == '/' && parse_name(conf->segment_dir, sizeof conf->segment_dir, text);
-}
-
-static const char *show_segment_dir(const struct conf *conf, char *buf, size_t len)
-{
-    snprintf(buf, len, "%s", conf->segment_dir);
-    return buf;
-}
-
-static bool parse_stats(struct conf *conf, const char *text)
-{
-    return parse_name(conf->stats, sizeof conf->stats, strcmp(text, "0") == 0 ? "" : text);
-}
-
-static const char *show_stats(const struct conf *conf, char *buf, size_t len)
-{
-    snprintf(buf, len, "%s", conf->stats[0] == '\0' ? "0" : conf->stats);
-    return buf;
-}
-
-static bool parse_strict(struct conf *conf, const char *text)
-{
-    return parse_bool(&conf->strict, text);
-}
-
-static const char *show_strict(const struct conf *conf, char *buf, size_t len)
-{
-    (void)buf, (void)len;
-    return show_bool(conf->strict);
-}
-
-static bool parse_hang_report(struct conf *conf, const char *text)
-{
-    return parse_seconds(&conf->hang_report, text);
 }
 
 /* Thousandths printed as integers: a locale's decimal comma would not read back. */
-static const char *show_hang_report(const struct conf *conf, char *buf, size_t len)
+static const char *show_seconds(const struct row *row, const void *field, char *buf, size_t len)
 {
-    unsigned long long ms = (unsigned long long)(conf->hang_report * 1000 + 0.5);
+    unsigned long long ms = (unsigned long long)(*(const double *)field * 1000 + 0.5);
+    (void)row;
     if (ms % 1000 == 0)
         snprintf(buf, len, "%llu", ms / 1000);
     else
@@ -246,54 +169,35 @@ static const char *show_hang_report(const struct conf *conf, char *buf, size_t l
     return buf;
 }
 
-static bool parse_ofi_provider(struct conf *conf, const char *text)
+static bool parse_name(const struct row *row, void *field, const char *text)
 {
-    return parse_name(conf->ofi_provider, sizeof conf->ofi_provider, text);
+    if (strlen(text) >= row->len)
+        return false;
+    memcpy(field, text, strlen(text) + 1);
+    return true;
 }
 
-static const char *show_ofi_provider(const struct conf *conf, char *buf, size_t len)
+static const char *show_name(const struct row *row, const void *field, char *buf, size_t len)
 {
-    snprintf(buf, len, "%s", conf->ofi_provider);
+    (void)row;
+    snprintf(buf, len, "%s", (const char *)field);
     return buf;
 }
 
-static bool parse_ofi_interface(struct conf *conf, const char *text)
+static bool parse_directory(const struct row *row, void *field, const char *text)
 {
-    return parse_name(conf->ofi_interface, sizeof conf->ofi_interface, text);
+    return text[0] == '/' && parse_name(row, field, text);
 }
 
-static const char *show_ofi_interface(const struct conf *conf, char *buf, size_t len)
+/* A file's name; "0" is none. */
+static bool parse_stats(const struct row *row, void *field, const char *text)
 {
-    snprintf(buf, len, "%s", conf->ofi_interface);
-    return buf;
+    return parse_name(row, field, strcmp(text, "0") == 0 ? "" : text);
 }
 
-static bool parse_ofi_native(struct conf *conf, const char *text)
+static const char *show_stats(const struct row *row, const void *field, char *buf, size_t len)
 {
-    int i = word_index(native_words, text);
-    if (i >= 0)
-        conf->ofi_native = (enum conf_native)i;
-    return i >= 0;
-}
-
-static const char *show_ofi_native(const struct conf *conf, char *buf, size_t len)
-{
-    (void)buf, (void)len;
-    return native_words[conf->ofi_native];
-}
-
-static bool parse_log(struct conf *conf, const char *text)
-{
-    int i = word_index(level_words, text);
-    if (i >= 0)
-        conf->log_level = (enum log_level)i;
-    return i >= 0;
-}
-
-static const char *show_log(const struct conf *conf, char *buf, size_t len)
-{
-    (void)buf, (void)len;
-    return level_words[conf->log_level];
+    return *(const char *)field == '\0' ? "0" : show_name(row, field, buf, len);
 }
 
 const struct conf_var conf_vars[] = {
@@ -322,21 +226,27 @@ const struct conf_var conf_vars[] = {
     { NULL, NULL, NULL },
 };
 
+#define FIELD(name) .at = offsetof(struct conf, name), .len = sizeof(((struct conf *)0)->name)
+#define WORD(name, list) {parse_word, show_word, FIELD(name), .words = list}
+
 static const struct row rows[] = {
-    { parse_disable, show_disable },
-    { parse_path, show_path },
-    { parse_ranks_per_node, show_ranks_per_node },
-    { parse_progress, show_progress },
-    { parse_fence, show_fence },
-    { parse_segment_dir, show_segment_dir },
-    { parse_stats, show_stats },
-    { parse_strict, show_strict },
-    { parse_hang_report, show_hang_report },
-    { parse_ofi_provider, show_ofi_provider },
-    { parse_ofi_interface, show_ofi_interface },
-    { parse_ofi_native, show_ofi_native },
-    { parse_log, show_log },
+    {parse_bool, show_bool, FIELD(disable)},
+    WORD(path, path_words),
+    {parse_count, show_count, FIELD(ranks_per_node)},
+    WORD(progress, progress_words),
+    WORD(fence, fence_words),
+    {parse_directory, show_name, FIELD(segment_dir)},
+    {parse_stats, show_stats, FIELD(stats)},
+    {parse_bool, show_bool, FIELD(strict)},
+    {parse_seconds, show_seconds, FIELD(hang_report)},
+    {parse_name, show_name, FIELD(ofi_provider)},
+    {parse_name, show_name, FIELD(ofi_interface)},
+    WORD(ofi_native, native_words),
+    WORD(log_level, level_words),
 };
+static_assert(sizeof(enum conf_path) == sizeof(int) && sizeof(enum conf_progress) == sizeof(int) &&
+                  sizeof(enum conf_fence) == sizeof(int) && sizeof(enum conf_native) == sizeof(int) &&
+                  sizeof(enum log_level) == sizeof(int), "words are stored as int");
 static_assert(sizeof rows / sizeof rows[0] + 1 == sizeof conf_vars / sizeof conf_vars[0],
               "one row per variable, in the same order");
 
@@ -346,7 +256,7 @@ int conf_load(struct conf *conf, char *(*lookup)(const char *name), char *msg, s
 
     for (size_t i = 0; conf_vars[i].name != NULL; i++) {
         const char *text = lookup(conf_vars[i].name);
-        if (text == NULL || *text == '\0' || rows[i].parse(&fresh, text))
+        if (text == NULL || *text == '\0' || rows[i].parse(&rows[i], (char *)&fresh + rows[i].at, text))
             continue;
         snprintf(msg, msg_len, "%s=\"%.200s\" is not understood: expected %s", conf_vars[i].name, text,
                  conf_vars[i].expected);
@@ -361,6 +271,6 @@ const char *conf_value(const struct conf *conf, const char *name, char *buf, siz
 {
     for (size_t i = 0; conf_vars[i].name != NULL; i++)
         if (strcmp(conf_vars[i].name, name) == 0)
-            return rows[i].show(conf, buf, len);
+            return rows[i].show(&rows[i], (const char *)conf + rows[i].at, buf, len);
     return NULL;
 }

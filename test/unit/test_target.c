@@ -512,46 +512,19 @@ static void other_window(struct fabric_proc *p, void *arg)
     fabric_win_free(full);
 }
 
-static void run(void (*body)(struct fabric_proc *p, void *arg))
-{
-    fabric_run(fabric, body, NULL);
-}
-
-static void test_spoilt_fence(void **state)
-{
-    (void)state;
-    run(spoilt_fence);
-}
-
-static void test_spoilt_pscw(void **state)
-{
-    (void)state;
-    run(spoilt_pscw);
-}
-
-static void test_spoilt_lock(void **state)
-{
-    (void)state;
-    run(spoilt_lock);
-}
-
-static void test_refused_lock(void **state)
-{
-    (void)state;
-    run(refused_lock);
-}
-
-static void test_late_error(void **state)
-{
-    (void)state;
-    run(late_error);
-}
-
-static void test_other_window(void **state)
-{
-    (void)state;
-    run(other_window);
-}
+/* The test of a body that all processes run. */
+#define BODY_TEST(name)                  \
+    static void test_##name(void **state) \
+    {                                    \
+        (void)state;                     \
+        fabric_run(fabric, name, NULL);  \
+    }
+BODY_TEST(spoilt_fence)
+BODY_TEST(spoilt_pscw)
+BODY_TEST(spoilt_lock)
+BODY_TEST(refused_lock)
+BODY_TEST(late_error)
+BODY_TEST(other_window)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 

@@ -1,0 +1,31 @@
+# options.sh - what the benches' scripts share in reading their options; sourced by them. A
+# script defines usage.
+
+# has_value "$@": of the options left the first needs the second
+has_value() {
+    test $# -ge 2 || {
+        echo "${0##*/}: $1 needs a value, see --help" >&2
+        exit 2
+    }
+}
+
+# other_option OPTION: --help, or one that the script does not know
+other_option() {
+    if test "$1" = --help; then
+        usage
+        exit 0
+    fi
+    echo "${0##*/}: unknown option '$1', see --help" >&2
+    exit 2
+}
+
+# result_directory: $out, or a new one that is removed at the end
+result_directory() {
+    if test -n "$out"; then
+        mkdir -p "$out" || exit 2
+        return
+    fi
+    out=$(mktemp -d) || exit 2
+    trap 'rm -rf "$out"' EXIT
+    trap 'exit 130' INT TERM
+}
