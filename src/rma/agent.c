@@ -24,6 +24,7 @@
  */
 #include "rma/agent.h"
 
+#include "base/place.h"
 #include "rma/progress.h"
 #include "rma/win.h"
 
@@ -88,9 +89,18 @@ static void stay_away(struct rma *r, struct nap *nap)
     nap->ns = nap->ns * 2 > NAP_MAX_NS ? NAP_MAX_NS : nap->ns * 2;
 }
 
+/* Where every processor has a process to run, a packet that wakes the agent is served on the one of its own
+ * process. The kernel would often choose the one on which the packet came in, and so stop another
+ * process. Where there are idle processors the kernel finds them. */
+static void stay_home(struct rma *r, struct place *place)
+{
+    if (atomic_load_explicit(&r->full, memory_order_relaxed) && !r->threads)
+        place_follow_main(place, r->clock());
+}
+
 /* Sleep until the descriptors or the event have something. */
 static void sleep_on_descriptors(struct rma *r, const int *fds, unsigned n, const _Atomic bool *stop,
-                                 struct nap *nap)
+                                 struct nap *nap, struct place *place)
 {
     struct event *ev = r->env->agent_event;
     const uint32_t polls = atomic_load_explicit(&r->polls, memory_order_relaxed);
@@ -107,6 +117,7 @@ static void sleep_on_descriptors(struct rma *r, const int *fds, unsigned n, cons
         r->stats.agent_wakeups++;
     } else if (!agent_round(r, &block) && block && !rma_pending(r)) {
         nap->ns = 0;
+        stay_home(r, place);
         event_poll(r->env->agent_bell, fds, n, unsent_limit(r));
         r->stats.agent_wakeups++;
     }
@@ -116,13 +127,15 @@ static void sleep_on_descriptors(struct rma *r, const int *fds, unsigned n, cons
 void rma_agent_loop(struct rma *r, const _Atomic bool *stop)
 {
     struct nap nap = {0, 0};
+    struct place place = {.cpu = -1};
+    place_short_slices();
     while (!stopped(stop)) {
         int fds[CH3_MAX_CHANNELS];
         if (!others_poll(r) && agent_round(r, NULL))
             continue;
         const unsigned n = ch3_wait_fds(r->ch3, fds);
         if (n)
-            sleep_on_descriptors(r, fds, n, stop, &nap);
+            sleep_on_descriptors(r, fds, n, stop, &nap, &place);
         else
             sleep_on_event(r, stop);
     }
