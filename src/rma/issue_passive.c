@@ -172,6 +172,8 @@ int issue_lock_end(struct win *w, struct rma_target *t)
         err = settled ? settled : wait_flushed(w, pt, false);
     rma_enter(r);
     pt->lock = PKT_LOCK_NONE;
+    if (r->lock_due == pt)
+        r->lock_due = NULL; /* the next lock need not ask */
     if (list_node_queued(&pt->touched))
         list_remove(&pt->touched);
     rma_leave(r);

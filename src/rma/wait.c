@@ -35,6 +35,7 @@
 enum {
     SPINS_ALONE = 4000,      /* rounds without a look at the clock where processors suffice */
     SPINS_CROWDED = 1,
+    SPINS_SERVED = 256,      /* after a packet, where processors suffice: the next one may be near */
     YIELDS_PER_CLOCK = 16,
     POLLS_PER_CLOCK = 256,   /* that moved something */
     LOOKS_PER_CLOCK = 64,
@@ -237,12 +238,14 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
     struct rma *r = w->rma;
     const uint64_t yield_ns = r->oversubscribed ? YIELD_NS_CROWDED : YIELD_NS_ALONE;
     struct patience p = {.hang_ns = (uint64_t)(r->conf->hang_report * 1e9)};
+    const unsigned spins_served = r->oversubscribed || r->env->idle ? 0 : SPINS_SERVED;
     bool served = false;
-    for (unsigned yields = 0, busy = 0; !check(r, wait);) {
+    for (unsigned yields = 0, busy = 0, spins = 0; !check(r, wait);) {
         /* Others' packets may keep this thread busy while what it waits for never comes. */
         const bool moved = r->packets && rma_poll(r);
         served |= moved;
-        if (moved && ++busy % POLLS_PER_CLOCK)
+        spins = moved ? spins_served : spins - (spins != 0);
+        if (moved ? ++busy % POLLS_PER_CLOCK : spins)
             continue;
         if (++yields % YIELDS_PER_CLOCK) { /* looking at the clock costs as much as a yield */
             rma_yield(r);
