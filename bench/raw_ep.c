@@ -12,11 +12,13 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
+#include "stats.h"
 
 enum { WINDOW = 16, MOST = 4 << 20, NAME_MAX_BYTES = 128 };
 
@@ -205,14 +207,17 @@ static void await(struct raw_ep *e, const long *count, long until, int asleep)
 
 double raw_ep_half_trip(struct raw_ep *e, size_t size, int rounds, int asleep)
 {
-    double start = 0;
     const int warm = rounds / 10 + 1, answers = e->rank == 1;
+    double *v = calloc((size_t)rounds, sizeof *v);
+    if (!v) {
+        perror("raw_ep: samples");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
     e->sent = e->received = 0;
     post_recv(e, 0);
     MPI_Barrier(e->pair);
     for (int i = 0; i < warm + rounds && !e->broken; i++) {
-        if (i == warm)
-            start = clock_ns();
+        const double start = clock_ns();
         if (answers) {
             await(e, &e->received, i + 1, asleep);
             post_recv(e, i + 1);
@@ -223,8 +228,11 @@ double raw_ep_half_trip(struct raw_ep *e, size_t size, int rounds, int asleep)
             await(e, &e->received, i + 1, 0);
             post_recv(e, i + 1);
         }
+        if (i >= warm)
+            v[i - warm] = (clock_ns() - start) / 2;
     }
-    const double ns = (clock_ns() - start) / (2.0 * rounds);
+    const double ns = e->broken ? NAN : stats_median(v, (size_t)rounds);
+    free(v);
     (void)fi_cancel(&e->ep->fid, &e->rx[(warm + rounds) % WINDOW]);
     for (int i = 0; i < 100; i++) { /* the cancelled receive's entry */
         struct fi_cq_err_entry err = {0};

@@ -20,7 +20,7 @@ struct raw_ep *raw_ep_open(MPI_Comm pair, const char *provider, const char *inte
 void raw_ep_close(struct raw_ep *e);
 const char *raw_ep_provider(const struct raw_ep *e);
 
-/* T: half a round trip of size bytes, both ranks polling; ns, at rank 0. With asleep
+/* T: half a round trip of size bytes, both ranks polling; ns, the median at rank 0. With asleep
  * the answering rank sleeps on the completion queue's descriptor instead. */
 double raw_ep_half_trip(struct raw_ep *e, size_t size, int rounds, int asleep);
 

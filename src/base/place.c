@@ -1,13 +1,14 @@
 /*
  * place.c - see place.h.
  *
- * The processor of another thread is only told by /proc, which costs some 10 us; hence
- * the limit on how often it is read.
+ * The processor of another thread is only told by /proc, and so is how many want to run; reading
+ * both costs some 20 us; hence the limit on how often that is done.
  */
 #define _GNU_SOURCE 1 /* cpu_set_t */
 #include "base/place.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,34 +37,69 @@ void place_short_slices(void)
     (void)syscall(SYS_sched_setattr, 0, &r, 0);
 }
 
+/* The beginning of a file in /proc, "" if it cannot be read. */
+static void read_text(const char *path, char *text, size_t len)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, len - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = '\0';
+}
+
 /* The processor of the main thread, -1: not told. The second field is a name, which may
  * have blanks and parentheses of its own. */
 static int main_cpu(void)
 {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)getpid());
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-    if (fd >= 0)
-        close(fd);
-    text[n > 0 ? n : 0] = '\0';
+    read_text(path, text, sizeof text);
     const char *at = strrchr(text, ')');
     for (int field = 2; at && field < STAT_CPU; field++)
         at = strchr(at + 1, ' ');
     return at ? atoi(at + 1) : -1;
 }
 
-void place_follow_main(struct place *p, uint64_t now)
+/* Threads of the machine that run or want to, the calling one included: "0.31 0.80 1.40 RUNNING/ALL LAST". */
+static unsigned running(void)
+{
+    char text[128];
+    read_text("/proc/loadavg", text, sizeof text);
+    const char *at = text;
+    for (int i = 0; at && i < 3; i++)
+        at = strchr(at + (i > 0), ' ');
+    return at ? (unsigned)strtoul(at + 1, NULL, 10) : UINT_MAX;
+}
+
+static void keep_on(struct place *p, int cpu)
 {
     cpu_set_t set;
-    if (p->looked_ns && now - p->looked_ns < PLACE_LOOK_NS)
-        return;
-    p->looked_ns = now ? now : 1;
-    const int cpu = main_cpu();
-    if (cpu == p->cpu || cpu < 0 || cpu >= CPU_SETSIZE)
+    if (cpu >= CPU_SETSIZE)
         return;
     CPU_ZERO(&set);
     CPU_SET(cpu, &set);
     if (sched_setaffinity(0, sizeof set, &set) == 0)
         p->cpu = cpu;
+}
+
+static void let_go(struct place *p)
+{
+    cpu_set_t set;
+    if (p->cpu >= 0 && sched_getaffinity(getpid(), sizeof set, &set) == 0 &&
+        sched_setaffinity(0, sizeof set, &set) == 0)
+        p->cpu = -1;
+}
+
+void place_follow_main(struct place *p, uint64_t now, unsigned most)
+{
+    if (p->looked_ns && now - p->looked_ns < PLACE_LOOK_NS)
+        return;
+    p->looked_ns = now ? now : 1;
+    if (running() > most) {
+        let_go(p);
+        return;
+    }
+    const int cpu = main_cpu();
+    if (cpu >= 0 && cpu != p->cpu)
+        keep_on(p, cpu);
 }

@@ -91,11 +91,13 @@ static void stay_away(struct rma *r, struct nap *nap)
 
 /* Where every processor has a process to run, a packet that wakes the agent is served on the one of its own
  * process. The kernel would often choose the one on which the packet came in, and so stop another
- * process. Where there are idle processors the kernel finds them. */
+ * process. Where there are idle processors the kernel finds them, and where others want to run besides the
+ * node's processes and this thread there is no telling who sits where. */
 static void stay_home(struct rma *r, struct place *place)
 {
-    if (atomic_load_explicit(&r->full, memory_order_relaxed) && !r->threads)
-        place_follow_main(place, r->clock());
+    const unsigned cpus = atomic_load_explicit(&r->full, memory_order_relaxed);
+    if (cpus && !r->threads)
+        place_follow_main(place, r->clock(), cpus + 1);
 }
 
 /* Sleep until the descriptors or the event have something. */

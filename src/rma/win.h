@@ -259,7 +259,7 @@ struct rma {
     _Atomic uint32_t looks; /* calls of rma_look_around */
     _Atomic uint64_t next_look;
     int node_procs;       /* most processes of this node seen in a window */
-    _Atomic bool full;    /* and each has a processor, with none to spare: agent.c */
+    _Atomic unsigned full; /* so many processors, and as many processes; 0: more or less: agent.c */
     _Atomic bool oversubscribed; /* more processes than processors on this node */
     struct elock lock;    /* the engine's: rma_enter */
     struct list ctl_blocks; /* ctl_blocks.h */

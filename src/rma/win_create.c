@@ -339,7 +339,7 @@ static void learn_node(struct win *w)
     if (procs > r->node_procs) {
         r->node_procs = procs;
         r->oversubscribed = w->crowded;
-        r->full = (unsigned)procs == w->cpus;
+        r->full = (unsigned)procs == w->cpus ? w->cpus : 0;
     }
 }
 

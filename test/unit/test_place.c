@@ -3,7 +3,7 @@
  * looks no oftener than said, and asks for short slices.
  */
 #define _GNU_SOURCE 1
-#include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -15,13 +15,14 @@
 struct follower {
     struct place place;
     uint64_t now;
+    unsigned most;
     cpu_set_t set;
 };
 
 static void *follow(void *arg)
 {
     struct follower *f = arg;
-    place_follow_main(&f->place, f->now);
+    place_follow_main(&f->place, f->now, f->most);
     sched_getaffinity(0, sizeof f->set, &f->set);
     return NULL;
 }
@@ -48,7 +49,7 @@ static void test_follow(void **state)
     uint64_t now = 1;
     (void)state;
     assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
-    struct follower f = {.place = {.cpu = -1}};
+    struct follower f = {.place = {.cpu = -1}, .most = UINT_MAX - 1};
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
         if (!CPU_ISSET(cpu, &all))
             continue;
@@ -63,6 +64,13 @@ static void test_follow(void **state)
         run(&f);
         assert_int_equal(f.place.cpu, -1);
     }
+    f.place.cpu = 0; /* more than none want to run: this thread does */
+    f.now = now + PLACE_LOOK_NS;
+    f.most = 0;
+    assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+    run(&f);
+    assert_int_equal(f.place.cpu, -1);
+    assert_true(CPU_EQUAL(&f.set, &all));
     assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
 }
 
