@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "base/err.h"
@@ -161,6 +162,15 @@ static int learn(struct win *w, struct large *l, enum how how)
                                                                       : rma_unlock(w, TARGET);
 }
 
+/* All its threads: until then its agent, or the provider's, might serve what comes. */
+static void stop(pid_t pid)
+{
+    int status = 0;
+    assert_int_equal(kill(pid, SIGSTOP), 0);
+    assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+    assert_true(WIFSTOPPED(status));
+}
+
 static void lose(enum how how)
 {
     struct large large = {.memory = calloc(1, WIN_BYTES)};
@@ -171,7 +181,7 @@ static void lose(enum how how)
     assert_int_equal(join(&origin, ORIGIN), MRMA_SUCCESS);
     struct killer killer = {.pid = pid, .win = origin.win};
     hold_lock(origin.win);
-    kill(pid, SIGSTOP);
+    stop(pid);
     assert_int_equal(pthread_create(&killer.thread, NULL, kill_soon, &killer), 0);
     const int err = learn(origin.win, &large, how);
     pthread_join(killer.thread, NULL);
