@@ -111,7 +111,8 @@ static int acquire_all(struct win *w, bool settle)
     return err;
 }
 
-/* After an error there is no epoch. */
+/* After an error there is no epoch, and nobody is counted as a holder: an unlock_all that
+ * follows is refused. */
 int rma_lock_all(struct win *w, int asserts)
 {
     struct rma *r = w->rma;
