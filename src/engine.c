@@ -45,12 +45,12 @@ int engine_agent_start(struct engine *e)
     pthread_attr_setstacksize(&attr, AGENT_STACK);
     atomic_store_explicit(&e->rma.concurrent, true, memory_order_relaxed);
     /* Before it can sleep: senders must know. */
-    atomic_store_explicit(&e->own->agent, 1, memory_order_seq_cst);
+    atomic_store_explicit(&e->own->has_agent, 1, memory_order_seq_cst);
     int err = pthread_create(&e->agent, &attr, agent_main, e);
     pthread_attr_destroy(&attr);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (err)
-        atomic_store_explicit(&e->own->agent, 0, memory_order_relaxed);
+        atomic_store_explicit(&e->own->has_agent, 0, memory_order_relaxed);
     if (err)
         return log_fail(&e->log, MRMA_ERR_OTHER, "cannot start the agent thread: %s", strerror(err));
     e->rma.agent = true;

@@ -54,10 +54,20 @@ struct rma_peer {
     int cma_errno;         /* why not */
     struct event *event;       /* where its threads sleep in a wait */
     struct event *agent_event; /* where its agent sleeps */
+    const _Atomic uint32_t *polling, *has_agent; /* of its process segment; NULL: not mapped */
     struct fmutex *stripes;    /* its RMA_STRIPES accumulate locks */
     struct ch3_vc vc;
     unsigned refs;
 };
+
+/* Do its application threads poll now, and does an agent serve what comes when they stop? Only
+ * the first may change at any time, and who stops polling looks for what has come, and wakes
+ * the agent (wait.c): so a packet to an attentive peer is served soon, or later, but never stranded. */
+static inline bool rma_peer_attentive(const struct rma_peer *peer)
+{
+    return peer->polling && atomic_load_explicit(peer->polling, memory_order_relaxed) &&
+           atomic_load_explicit(peer->has_agent, memory_order_acquire);
+}
 
 struct rma_env {
     void *ctx;

@@ -36,7 +36,7 @@ struct procseg {
     uint64_t magic;
     uint64_t uid;
     alignas(MRMA_CACHE_LINE) struct event event;       /* application threads */
-    _Atomic uint32_t agent; /* there is one; set before windows that need it exist */
+    _Atomic uint32_t has_agent; /* there is one; set before windows that need it exist */
     alignas(MRMA_CACHE_LINE) struct event agent_event; /* the agent */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t polling; /* application threads that poll */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t nrings;

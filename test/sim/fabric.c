@@ -89,7 +89,7 @@ static int agent_start(void *ctx)
 {
     struct fabric_proc *p = ctx;
     atomic_store_explicit(&p->rma.concurrent, true, memory_order_relaxed);
-    atomic_store_explicit(&p->seg->agent, 1, memory_order_seq_cst);
+    atomic_store_explicit(&p->seg->has_agent, 1, memory_order_seq_cst);
     FABRIC_CHECK(pthread_create(&p->agent, NULL, agent_main, p) == 0);
     p->rma.agent = true;
     return MRMA_SUCCESS;
@@ -249,7 +249,8 @@ static void init_peers(struct fabric_proc *p)
         fp->shm.seg = seg;
         fp->shm.pid = (int32_t)getpid();
         sim_peer_init(&fp->peer, &p->self, i, !p->fabric->opts.no_cma,
-                      &(struct sim_places){&seg->event, &seg->agent_event, seg->stripes});
+                      &(struct sim_places){&seg->event, &seg->agent_event, &seg->polling, &seg->has_agent,
+                                            seg->stripes});
         ch3_vc_init(&fp->peer.vc, &p->ch3, &p->channel, &fp->shm, fp);
     }
 }

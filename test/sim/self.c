@@ -56,6 +56,8 @@ void sim_peer_init(struct rma_peer *peer, const struct sim_self *self, int rank,
                               .cma = cma,
                               .event = its->event,
                               .agent_event = its->agent_event,
+                              .polling = its->polling,
+                              .has_agent = its->has_agent,
                               .stripes = its->stripes};
 }
 

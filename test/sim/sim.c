@@ -58,7 +58,8 @@ struct sim_peer *sim_peer_of(struct sim_proc *p, int rank)
     list_node_init(&peer->lost_link);
     const bool node = p->node == other->node;
     sim_peer_init(&peer->peer, &p->self, rank, node && !p->sim->opts.no_cma,
-                  &(struct sim_places){&other->event, &other->agent_event, other->stripes});
+                  &(struct sim_places){.event = &other->event, .agent_event = &other->agent_event,
+                                       .stripes = other->stripes});
     ch3_vc_init(&peer->peer.vc, &p->ch3, &p->channel, peer, peer);
     return peer;
 }

@@ -1,6 +1,6 @@
 /*
  * test_engine_peer.c - engine_peer.c: whether a process of this machine lives, also where
- * another one has got its number meanwhile.
+ * another one has got its number meanwhile; and whether it is attentive.
  *
  * Each test has an engine here and one in a child, whose record comes through a pipe. That
  * a number is used again is arranged with clone3's set_tid, for which a process must
@@ -17,6 +17,7 @@
 
 #include "base/err.h"
 #include "engine_env.h"
+#include "rma/progress.h"
 
 static struct engine *new_engine(void)
 {
@@ -131,11 +132,29 @@ static void a_reused_number_is_another_process(void **state)
     forget(e, peer);
 }
 
+/* What the other process says of itself can be read here: both words must be set. */
+static void attentive_while_it_polls_with_an_agent(void **state)
+{
+    (void)state;
+    struct engine *e = new_engine(), *other = new_engine();
+    struct rma_peer *peer = know(e, &other->record);
+    assert_false(rma_peer_attentive(peer));
+    rma_polling_begin(&other->rma);
+    assert_false(rma_peer_attentive(peer)); /* nobody would serve when it stops */
+    assert_int_equal(other->env.agent_start(other), MRMA_SUCCESS);
+    assert_true(rma_peer_attentive(peer));
+    rma_polling_end(&other->rma);
+    assert_false(rma_peer_attentive(peer));
+    forget(e, peer);
+    engine_destroy(other);
+}
+
 static int tests(void)
 {
     const struct CMUnitTest list[] = {
         cmocka_unit_test(a_dead_peer_is_dead),
         cmocka_unit_test(a_reused_number_is_another_process),
+        cmocka_unit_test(attentive_while_it_polls_with_an_agent),
     };
     return cmocka_run_group_tests_name("engine_peer", list, NULL, NULL);
 }
