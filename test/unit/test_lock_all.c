@@ -34,7 +34,7 @@ struct steps {
 static int setup(void **state)
 {
     struct steps *s = calloc(1, sizeof *s);
-    s->f = fabric_new(&(struct fabric_opts){.nproc = 3});
+    s->f = fabric_new(&(struct fabric_opts){.nproc = 3, .quiet = true});
     fabric_run(s->f, make_window, NULL);
     for (int i = 0; i < 3; i++)
         s->w[i] = s->f->procs[i].user;
@@ -137,6 +137,66 @@ static void test_wrong_order(void **state)
     assert_int_equal(rma_unlock(s->w[0], 1), MRMA_ERR_RMA_SYNC);
     assert_int_equal(rma_unlock_all(s->w[0]), MRMA_SUCCESS);
     assert_int_equal(atomic_load(&s->w[0]->lead->all_holders), 0);
+}
+
+/* ---- one that fails ---- */
+
+static void drop_window_alone(struct fabric_proc *p, void *arg)
+{
+    (void)arg;
+    win_free_end(p->user);
+}
+
+static int teardown_lost(void **state)
+{
+    struct steps *s = *state;
+    fabric_run(s->f, drop_window_alone, NULL);
+    fabric_free(s->f);
+    free(s);
+    return 0;
+}
+
+/* The lock_all of process 0 fails, since 2 has died in its way: no epoch is left and nobody is
+ * counted, also not after the unlock_all that a program may call nevertheless, and an
+ * exclusive lock of another process is granted at once. */
+static void fails(struct steps *s)
+{
+    struct win_ctl *lead = s->w[0]->lead;
+    const uint32_t holders = atomic_load(&lead->all_holders);
+    fabric_kill(&s->f->procs[2]);
+    assert_int_equal(rma_lock_all(s->w[0], 0), MRMA_ERR_PROC_FAILED);
+    assert_int_equal(epoch_now(&s->w[0]->epoch), EPOCH_NONE);
+    assert_int_equal(atomic_load(&lead->all_holders), holders);
+    assert_int_equal(rma_unlock_all(s->w[0]), MRMA_ERR_RMA_SYNC);
+    assert_int_equal(atomic_load(&lead->all_holders), holders);
+}
+
+/* The dead one holds the lock of process 0, who has counted itself by then. */
+static void test_fails_after_joining(void **state)
+{
+    struct steps *s = *state;
+    bool granted;
+    (void)lockword_take(word(s, 0), true, &granted);
+    assert_true(granted);
+    fails(s);
+    assert_int_equal(atomic_load(&s->w[0]->lead->all_holders), 0);
+    assert_int_equal(rma_lock(s->w[1], true, 1, 0), MRMA_SUCCESS);
+    assert_int_equal(rma_unlock(s->w[1], 1), MRMA_SUCCESS);
+}
+
+/* The dead one has stepped back for another's lock_all: process 0 has not counted itself yet. */
+static void test_fails_before_joining(void **state)
+{
+    struct steps *s = *state;
+    bool yielded = false, granted;
+    assert_int_equal(rma_lock_all(s->w[1], 0), MRMA_SUCCESS);
+    (void)lockword_take(word(s, 0), true, &granted);
+    assert_false(pass(s, 2, 0, &yielded));
+    fails(s);
+    assert_int_equal(atomic_load(&s->w[0]->lead->all_holders), 1);
+    assert_int_equal(rma_unlock_all(s->w[1]), MRMA_SUCCESS);
+    assert_int_equal(rma_lock(s->w[1], true, 1, 0), MRMA_SUCCESS);
+    assert_int_equal(rma_unlock(s->w[1], 1), MRMA_SUCCESS);
 }
 
 /* ---- two threads as tight as can be: the two orders of the protocol's diagram ---- */
@@ -400,12 +460,14 @@ static void test_nobody_starves(void **state)
 }
 
 #define STEP_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define LOST_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown_lost)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         STEP_TEST(test_free_target),           STEP_TEST(test_exclusive_steps_back),
         STEP_TEST(test_shared_and_nocheck),    STEP_TEST(test_wrong_order),
+        LOST_TEST(test_fails_after_joining),   LOST_TEST(test_fails_before_joining),
         STEP_TEST(test_tight),
         cmocka_unit_test(test_mapped),         cmocka_unit_test(test_cma),
         cmocka_unit_test(test_packets),        cmocka_unit_test(test_both),
