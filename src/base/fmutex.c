@@ -1,14 +1,13 @@
 /*
  * fmutex.c - the contended paths of fmutex.h.
  *
- * A thread that has slept takes the word as 2 ("held with waiters"), since it
+ * A thread that has slept takes the word as FWORD_WAITERS, since it
  * cannot know whether others sleep too; that costs one needless wake at most.
  */
 #include "base/fmutex.h"
 
 #include <linux/futex.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -18,12 +17,15 @@
  * throughput. Measured: doc/performance.md. */
 enum { SPIN_ROUNDS = 20, FIRST_PAUSES = 8, MOST_PAUSES = 64, YIELD_ROUNDS = 16 };
 
-static bool try_take(struct fmutex *mx)
+static void sleep_until_had(_Atomic uint32_t *word, int wait)
 {
-    uint32_t free_word = 0;
-    return atomic_load_explicit(&mx->word, memory_order_relaxed) == 0 &&
-           atomic_compare_exchange_strong_explicit(&mx->word, &free_word, 1, memory_order_acquire,
-                                                   memory_order_relaxed);
+    while (atomic_exchange_explicit(word, FWORD_WAITERS, memory_order_acquire) != FWORD_FREE)
+        syscall(SYS_futex, word, wait, FWORD_WAITERS, NULL, NULL, 0);
+}
+
+static bool look_and_try(_Atomic uint32_t *word)
+{
+    return atomic_load_explicit(word, memory_order_relaxed) == FWORD_FREE && fword_try(word);
 }
 
 void fmutex_lock_slow(struct fmutex *mx)
@@ -32,20 +34,29 @@ void fmutex_lock_slow(struct fmutex *mx)
     for (int round = 0; round < SPIN_ROUNDS; round++) {
         for (int i = 0; i < pauses; i++)
             cpu_relax();
-        if (try_take(mx))
+        if (look_and_try(&mx->word))
             return;
         pauses = pauses < MOST_PAUSES ? 2 * pauses : MOST_PAUSES;
     }
     for (int round = 0; round < YIELD_ROUNDS; round++) {
         sched_yield();
-        if (try_take(mx))
+        if (look_and_try(&mx->word))
             return;
     }
-    while (atomic_exchange_explicit(&mx->word, 2, memory_order_acquire) != 0)
-        syscall(SYS_futex, &mx->word, FUTEX_WAIT, 2, NULL, NULL, 0);
+    sleep_until_had(&mx->word, FUTEX_WAIT);
 }
 
 void fmutex_wake(struct fmutex *mx)
 {
     syscall(SYS_futex, &mx->word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+void elock_lock_slow(struct elock *l)
+{
+    sleep_until_had(&l->word, FUTEX_WAIT_PRIVATE);
+}
+
+void elock_wake(struct elock *l)
+{
+    syscall(SYS_futex, &l->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }

@@ -26,7 +26,7 @@
 
 #include "base/clock.h"
 #include "base/conf.h"
-#include "base/elock.h"
+#include "base/fmutex.h"
 #include "base/err.h"
 #include "base/list.h"
 #include "base/log.h"
