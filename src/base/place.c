@@ -7,7 +7,6 @@
 #define _GNU_SOURCE 1 /* cpu_set_t */
 #include "base/place.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdio.h>
@@ -15,6 +14,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/procfile.h"
 
 enum { SLICE_NS = 100000, STAT_CPU = 39 }; /* the shortest that Linux takes; field of /proc/.../stat */
 
@@ -37,34 +38,20 @@ void place_short_slices(void)
     (void)syscall(SYS_sched_setattr, 0, &r, 0);
 }
 
-/* The beginning of a file in /proc, "" if it cannot be read. */
-static void read_text(const char *path, char *text, size_t len)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? read(fd, text, len - 1) : -1;
-    if (fd >= 0)
-        close(fd);
-    text[n > 0 ? n : 0] = '\0';
-}
-
-/* The processor of the main thread, -1: not told. The second field is a name, which may
- * have blanks and parentheses of its own. */
+/* The processor of the main thread, -1: not told. */
 static int main_cpu(void)
 {
-    char path[64], text[1024];
+    char path[64];
+    uint64_t cpu;
     snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)getpid());
-    read_text(path, text, sizeof text);
-    const char *at = strrchr(text, ')');
-    for (int field = 2; at && field < STAT_CPU; field++)
-        at = strchr(at + 1, ' ');
-    return at ? atoi(at + 1) : -1;
+    return procfile_stat(path, STAT_CPU, &cpu) ? (int)cpu : -1;
 }
 
 /* Threads of the machine that run or want to, the calling one included: "0.31 0.80 1.40 RUNNING/ALL LAST". */
 static unsigned running(void)
 {
     char text[128];
-    read_text("/proc/loadavg", text, sizeof text);
+    procfile_text("/proc/loadavg", text, sizeof text);
     const char *at = text;
     for (int i = 0; at && i < 3; i++)
         at = strchr(at + (i > 0), ' ');
