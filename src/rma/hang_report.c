@@ -128,8 +128,8 @@ static void say_direct_lock(struct win *w, const struct rma_target *t)
     add(&l, "lock of rank %d: %u held or waited for;", t->rank,
         (lockword_next(word) - lockword_wserv(word)) & (uint32_t)LOCKWORD_MASK);
     for (int i = 0; i < w->ndirect; i++) {
-        const ptrdiff_t index = (const struct win_pair *)(const void *)win_peek(w, w->direct[i])->in - w->ctl->pairs;
-        const uint32_t state = atomic_load_explicit(&t->ctl->pairs[index].slot.signals.lock, memory_order_relaxed);
+        const ptrdiff_t index = win_peek(w, w->direct[i]) - w->local;
+        const uint32_t state = atomic_load_explicit(&t->ctl->slots[index].signals.lock, memory_order_relaxed);
         if ((state & 3) != HANG_LOCK_NONE)
             add_holder(&l, w->direct[i], state);
     }

@@ -20,6 +20,7 @@
 #include "rma/acc_atomic.h"
 #include "rma/issue.h"
 #include "rma/region.h"
+#include "rma/stage_room.h"
 #include "rma/target.h"
 #include "rma/win_create.h"
 
@@ -109,12 +110,12 @@ static int reach_control(struct win *w, struct rma_target *t, int its, int me)
     if (err)
         return err;
     t->ctl = at;
-    t->out = &t->ctl->pairs[me].slot.signals;
-    t->in = &w->ctl->pairs[its].slot.signals;
-    t->out_stage = t->ctl->pairs[me].stage;
-    t->in_stage = w->ctl->pairs[its].stage;
-    t->out_phase = t->ctl->pairs[me].phase_stage;
-    t->in_phase = w->ctl->pairs[its].phase_stage;
+    t->out = &t->ctl->slots[me].signals;
+    t->in = &w->ctl->slots[its].signals;
+    t->out_stages = stage_room_epochs(t->ctl, w->nslots, me);
+    t->in_stages = stage_room_epochs(w->ctl, w->nslots, its);
+    t->out_phases = stage_room_phases(t->ctl, w->nslots, me);
+    t->in_phases = stage_room_phases(w->ctl, w->nslots, its);
     return MRMA_SUCCESS;
 }
 

@@ -24,7 +24,7 @@
  *
  *   origin, phase p                           target
  *   F: exposed >= p - DEPTH + 1 (acquire)     its fence that ends phase p - DEPTH: copied
- *   records into phase_stage[p % DEPTH]       E: exposed = p - DEPTH + 1 (release)
+ *   records into phase stage p % DEPTH       E: exposed = p - DEPTH + 1 (release)
  *   barrier                                   barrier; copy the records into the window
  *
  * A record is one word, the displacement in bytes and 16 bits of length, and the data
@@ -39,14 +39,15 @@
 
 enum { RECORD_WORD = sizeof(uint64_t), LEN_BITS = 16 };
 
-static struct win_stage *out_stage(const struct rma_target *t)
+static struct win_stage *stage_of(const struct stage_row *row, uint32_t number)
 {
-    return &t->out_stage[t->starts % STAGE_DEPTH];
+    return (void *)((char *)row->first + (size_t)(number % STAGE_DEPTH) * row->bytes);
 }
 
-static const struct win_stage *in_stage(const struct rma_target *t)
+/* 0: there are no stages. */
+static size_t room_of(const struct stage_row *row)
 {
-    return &t->in_stage[t->exposures % STAGE_DEPTH];
+    return row->bytes ? row->bytes - offsetof(struct win_stage, room) : 0;
 }
 
 /* Posts only grow, up to and beyond what is due, and so does what is due. */
@@ -86,16 +87,16 @@ static uint32_t write_record(struct win_stage *st, uint32_t used, const void *da
 
 bool stage_put(struct win *w, struct rma_target *t, const struct rma_op *op)
 {
-    const size_t len = op->ocount * op->otype->size;
-    if (!may_stage(w, t, op) || !len || len > STAGE_ROOM || op->ocount > STAGE_ROOM ||
-        op->tcount > STAGE_ROOM || !op->otype->contig || !op->ttype->contig ||
+    const size_t len = op->ocount * op->otype->size, room = room_of(&t->out_stages);
+    if (!may_stage(w, t, op) || !len || len > room || op->ocount > room ||
+        op->tcount > room || !op->otype->contig || !op->ttype->contig ||
         op->tcount * op->ttype->size != len || (uint64_t)op->disp > UINT32_MAX)
         return false;
     const uint64_t offset = (uint64_t)op->disp * t->disp_unit;
     if (offset >> (64 - LEN_BITS) || offset > t->size || len > t->size - offset ||
-        record_bytes(len) > STAGE_ROOM - t->staged || !stage_free(t))
+        record_bytes(len) > room - t->staged || !stage_free(t))
         return false;
-    t->staged = write_record(out_stage(t), t->staged, op->oaddr, offset, len);
+    t->staged = write_record(stage_of(&t->out_stages, t->starts), t->staged, op->oaddr, offset, len);
     w->stats.ops[t->path]++;
     w->stats.bytes[t->path] += len;
     w->rma->stats.staged++;
@@ -104,7 +105,7 @@ bool stage_put(struct win *w, struct rma_target *t, const struct rma_op *op)
 
 void stage_complete(struct rma_target *t)
 {
-    struct win_stage *st = out_stage(t);
+    struct win_stage *st = stage_of(&t->out_stages, t->starts);
     st->used = t->staged;
     t->staged = 0;
     atomic_store_explicit(&st->seq, t->starts, memory_order_release); /* A, pairs with B */
@@ -112,14 +113,14 @@ void stage_complete(struct rma_target *t)
 
 bool stage_completed(const struct rma_target *t)
 {
-    const _Atomic uint32_t *ended = likely(t->direct) ? &in_stage(t)->seq : &t->in->completes;
+    const _Atomic uint32_t *ended = likely(t->direct) ? &stage_of(&t->in_stages, t->exposures)->seq : &t->in->completes;
     return seq_reached(atomic_load_explicit(ended, memory_order_acquire), t->exposures); /* B */
 }
 
-static void apply_records(struct win *w, const struct rma_target *t, const struct win_stage *st)
+static void apply_records(struct win *w, const struct rma_target *t, const struct win_stage *st, size_t room)
 {
     const uint32_t used = st->used;
-    for (uint32_t at = 0; at + RECORD_WORD <= used && used <= STAGE_ROOM;) {
+    for (uint32_t at = 0; at + RECORD_WORD <= used && used <= room;) {
         uint64_t word;
         memcpy(&word, st->room + at, sizeof word);
         const uint64_t offset = word >> LEN_BITS, len = word & ((1u << LEN_BITS) - 1);
@@ -136,9 +137,9 @@ static void apply_records(struct win *w, const struct rma_target *t, const struc
 
 void stage_apply(struct win *w, struct rma_target *t)
 {
-    const struct win_stage *st = in_stage(t);
+    const struct win_stage *st = stage_of(&t->in_stages, t->exposures);
     if (unlikely(st->used) && atomic_load_explicit(&st->seq, memory_order_relaxed) == t->exposures)
-        apply_records(w, t, st);
+        apply_records(w, t, st, room_of(&t->in_stages));
 }
 
 /* Has t copied what this stage held before? */
@@ -150,11 +151,14 @@ static bool phase_stage_free(const struct win *w, const struct rma_target *t)
 
 bool stage_phase_put(struct win *w, struct rma_target *t, const void *data, uint64_t offset, size_t len)
 {
-    struct win_stage *st = &t->out_phase[w->phase % STAGE_DEPTH];
+    const size_t room = room_of(&t->out_phases);
+    if (!t->direct || w->dynamic || w->rma->threads || w->strict || w->rma->trace || len > room ||
+        offset >> (64 - LEN_BITS))
+        return false;
+    struct win_stage *st = stage_of(&t->out_phases, w->phase);
     const bool begun = atomic_load_explicit(&st->seq, memory_order_relaxed) == w->phase + 1;
     const uint32_t used = begun ? st->used : 0;
-    if (!t->direct || w->dynamic || w->rma->threads || w->strict || w->rma->trace || len > STAGE_ROOM ||
-        offset >> (64 - LEN_BITS) || record_bytes(len) > STAGE_ROOM - used || (!begun && !phase_stage_free(w, t)))
+    if (record_bytes(len) > room - used || (!begun && !phase_stage_free(w, t)))
         return false;
     st->used = write_record(st, used, data, offset, len);
     atomic_store_explicit(&st->seq, w->phase + 1, memory_order_relaxed);
@@ -166,8 +170,8 @@ void stage_phase_apply(struct win *w)
 {
     for (int i = 0; i < w->ndirect; i++) {
         const struct rma_target *t = win_peek(w, w->direct[i]);
-        const struct win_stage *st = &t->in_phase[w->phase % STAGE_DEPTH];
-        if (atomic_load_explicit(&st->seq, memory_order_relaxed) == w->phase + 1)
-            apply_records(w, t, st);
+        const struct win_stage *st = stage_of(&t->in_phases, w->phase);
+        if (t->in_phases.bytes && atomic_load_explicit(&st->seq, memory_order_relaxed) == w->phase + 1)
+            apply_records(w, t, st, room_of(&t->in_phases));
     }
 }

@@ -63,19 +63,17 @@ struct win_slot {
 static_assert(sizeof(struct win_slot) == MRMA_CACHE_LINE, "one writer a line");
 
 /* Small puts of one access epoch and its end, or of one fence phase, from one peer: stage.c. */
-enum { STAGE_DEPTH = 4, STAGE_LINES = 3, STAGE_ROOM = STAGE_LINES * MRMA_CACHE_LINE - 8 };
 struct win_stage {
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t seq; /* number of the access epoch that has ended; fence phase + 1 */
     uint32_t used; /* bytes of room */
-    char room[STAGE_ROOM];
+    char room[];   /* to the end of the stage's lines */
 };
-static_assert(sizeof(struct win_stage) == STAGE_LINES * MRMA_CACHE_LINE, "whole lines");
 
-/* All that one peer writes into another's control block. */
-struct win_pair {
-    struct win_slot slot; /* first */
-    struct win_stage stage[STAGE_DEPTH];
-    struct win_stage phase_stage[STAGE_DEPTH];
+/* The stages that one peer has in another's control block for one purpose, one behind the other. */
+enum { STAGE_DEPTH = 4 };
+struct stage_row {
+    struct win_stage *first;
+    uint32_t bytes; /* of each; 0: there are none */
 };
 
 struct win_ctl {
@@ -115,7 +113,9 @@ struct win_ctl {
      * block may be another window's by then: lost.c. By whoever has heard of it. */
     _Atomic uint64_t lost;
     struct rma_mem_loc records;      /* in the block of the direct group's lowest rank: records.c */
-    struct win_pair pairs[];         /* by the peer's index among the window's ranks on the node */
+    uint32_t stage_bytes, phase_bytes; /* of each stage, before others know of the block: stage_room.h */
+    struct win_slot slots[];         /* by the peer's index among the window's ranks on the node; behind */
+                                     /* all of them, in the same order, their stages */
 };
 
 /* State of a lock on one target, origin's side. */
@@ -148,8 +148,8 @@ struct rma_target {
     struct win_ctl *ctl;  /* its control block (direct) */
     struct win_signals *out; /* mine to it, in its control block (direct) */
     struct win_signals *in;  /* its to me: in my control block, of packet peers in signals */
-    struct win_stage *out_stage, *in_stage; /* beside them (direct): stage.c */
-    struct win_stage *out_phase, *in_phase;
+    struct stage_row out_stages, in_stages; /* of the same control blocks (direct): stage.c */
+    struct stage_row out_phases, in_phases;
     uint32_t staged;      /* bytes in the stage of the present access epoch */
     uint32_t posts_seen;  /* in->posts when stage.c last looked */
     uint32_t starts;      /* access epochs started towards it, MPI_MODE_NOCHECK included */

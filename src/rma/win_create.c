@@ -20,6 +20,7 @@
 #include "rma/fence_counts.h"
 #include "rma/native.h"
 #include "rma/progress.h"
+#include "rma/stage_room.h"
 #include "rma/strict.h"
 
 /* What a process says in the agreement; the highest counts. */
@@ -121,15 +122,31 @@ static void win_delete(struct win *w)
     free(w);
 }
 
+/* May others need the kernel to reach the memory that this window will have? */
+static bool is_assisted(const struct win *w)
+{
+    const struct rma *r = w->rma;
+    struct rma_mem_loc loc;
+    if (!w->size || w->dynamic || r->conf->path == CONF_PATH_SHM_PACKETS || r->conf->path == CONF_PATH_NET_PACKETS)
+        return false;
+    if (r->conf->path == CONF_PATH_CMA)
+        return true;
+    if (w->flavor == WIN_ALLOCATE_SHARED)
+        return false;
+    return !w->hints.alloc_shm || (w->base && !r->env->mem_find(r->env->ctx, w->base, w->size, &loc));
+}
+
 static int make_control(struct win *w)
 {
-    const size_t slots = sizeof(struct win_ctl) + (size_t)w->nslots * sizeof(struct win_pair);
+    const bool assisted = is_assisted(w);
+    const size_t slots = stage_room_ctl_bytes(w->nslots, assisted);
     const size_t size = slots + (w->dynamic ? WIN_REGIONS_MAX * sizeof(struct win_region) : 0);
     struct win_ctl *ctl;
     int err = ctl_blocks_take(w->rma, size, &ctl);
     if (err)
         return err;
-    memset(ctl, 0, slots);
+    memset(ctl, 0, sizeof *ctl);
+    stage_room_init(ctl, w->nslots, assisted);
     w->ctl = ctl;
     atomic_init(&w->ctl->regions_offset, slots);
     return MRMA_SUCCESS;

@@ -10,10 +10,11 @@
 
 #include "rma/handlers.h"
 #include "rma/region.h"
+#include "rma/stage_room.h"
 
 static size_t slots_end(int n)
 {
-    return sizeof(struct win_ctl) + (size_t)n * sizeof(struct win_pair);
+    return stage_room_ctl_bytes(n, true);
 }
 
 static void *map_shared(size_t size)
@@ -34,6 +35,7 @@ struct hand_shared hand_share(int n, bool dynamic)
     for (int i = 0; i < n; i++) {
         struct win_ctl *ctl = (struct win_ctl *)(void *)(s.ctls + (size_t)i * s.ctl_bytes);
         atomic_init(&ctl->regions_offset, slots_end(n));
+        stage_room_init(ctl, n, true);
     }
     return s;
 }
@@ -108,12 +110,12 @@ struct hand *hand_new(const struct hand_shared *s, int rank)
                                             .disp_unit = 1,
                                             .peer = &h->peers[i],
                                             .ctl = ctl,
-                                            .out = &ctl->pairs[rank].slot.signals,
-                                            .in = &h->win.ctl->pairs[i].slot.signals,
-                                            .out_stage = ctl->pairs[rank].stage,
-                                            .in_stage = h->win.ctl->pairs[i].stage,
-                                            .out_phase = ctl->pairs[rank].phase_stage,
-                                            .in_phase = h->win.ctl->pairs[i].phase_stage};
+                                            .out = &ctl->slots[rank].signals,
+                                            .in = &h->win.ctl->slots[i].signals,
+                                            .out_stages = stage_room_epochs(ctl, s->n, rank),
+                                            .in_stages = stage_room_epochs(h->win.ctl, s->n, i),
+                                            .out_phases = stage_room_phases(ctl, s->n, rank),
+                                            .in_phases = stage_room_phases(h->win.ctl, s->n, i)};
         if (target_table_put(&h->win.targets, i, &h->targets[i]))
             abort();
     }

@@ -8,9 +8,10 @@
 
 #include <time.h>
 
+#include "rma/stage_room.h"
 #include "rma/win_create.h"
 
-enum { PROCS = 4, CELLS = 64, STEPS = 400 };
+enum { PROCS = 4, CELLS = 256, STEPS = 400 };
 
 static uint64_t area[PROCS][CELLS];
 
@@ -99,7 +100,8 @@ static void test_many(void **state)
 {
     (void)state;
     const uint64_t staged = run((struct fabric_opts){.nproc = 3}, many, NULL);
-    assert_int_equal(staged, 3 * 50 * (STAGE_ROOM / 16)); /* a record: a word and 8 bytes */
+    const int room = STAGE_LINES_ASSISTED * MRMA_CACHE_LINE - 8;
+    assert_int_equal(staged, 3 * 50 * (room / 16)); /* a record: a word and 8 bytes */
 }
 
 /* Process 0 tells 1, and 2 looks there in the next phase, when 1 may still be in its fence. */

@@ -107,7 +107,7 @@ static void set_barrier_count(struct hand *h)
         atomic_store(&h->win.lead->released, nearly);
     }
     for (int i = 0; i < h->win.nproc; i++)
-        atomic_store(&h->win.ctl->pairs[i].slot.signals.barrier, nearly);
+        atomic_store(&h->win.ctl->slots[i].signals.barrier, nearly);
 }
 
 /* All have set their own slots before any signals. */
@@ -167,6 +167,14 @@ static void await_complete(struct hand *h, struct rma_target *t)
         MRMA_SUCCESS);
 }
 
+static void stages_nearly_wrapped(const struct stage_row *row)
+{
+    for (uint32_t i = 0; i < STAGE_DEPTH; i++) {
+        struct win_stage *st = (void *)((char *)row->first + (size_t)((nearly - i) % STAGE_DEPTH) * row->bytes);
+        atomic_store(&st->seq, nearly - i);
+    }
+}
+
 /* Counters of both directions start below their wrap. */
 static void nearly_wrapped(struct hand *h, struct rma_target *to_left, struct rma_target *to_right)
 {
@@ -174,8 +182,7 @@ static void nearly_wrapped(struct hand *h, struct rma_target *to_left, struct rm
     to_left->posts_sent = to_left->exposures = nearly;
     to_right->starts = to_right->posts_due = to_right->posts_seen = nearly;
     atomic_store(&to_right->in->posts, nearly);
-    for (uint32_t i = 0; i < STAGE_DEPTH; i++)
-        atomic_store(&to_left->in_stage[i].seq, nearly - i);
+    stages_nearly_wrapped(&to_left->in_stages);
 }
 
 /* Each process lets its left neighbour write its cell (post), who says when it is
@@ -263,8 +270,7 @@ static void stage_body(struct hand *h, struct board *b)
         atomic_store(&peer->in->posts, nearly);
     } else {
         peer->exposures = peer->posts_sent = nearly;
-        for (uint32_t i = 0; i < STAGE_DEPTH; i++)
-            atomic_store(&peer->in_stage[i].seq, nearly - i);
+        stages_nearly_wrapped(&peer->in_stages);
     }
     wait_for_all(b, 2);
     for (uint32_t i = 1; i <= ROUNDS; i++) {
@@ -312,7 +318,7 @@ static void stage_refused_body(struct hand *h, struct board *b)
     h->rma.threads = true;
     FABRIC_CHECK(!stage_put(&h->win, t, &op)); /* others may be staging, too */
     h->rma.threads = false;
-    for (uint32_t room = 0; room + 16 <= STAGE_ROOM; room += 16)
+    for (uint32_t room = 0; room + 16 <= t->out_stages.bytes - 8; room += 16)
         FABRIC_CHECK(stage_put(&h->win, t, &op));
     FABRIC_CHECK(!stage_put(&h->win, t, &op)); /* full */
     t->staged = 0;

@@ -1,0 +1,136 @@
+/*
+ * test_stage_room.c - how large the stages of a control block are, that they do not overlap,
+ * and that two puts of 1 KiB to a target that others reach through the kernel go ahead of its post.
+ */
+#include "pkt_helper.h"
+
+#include "rma/stage_room.h"
+#include "rma/win_create.h"
+
+enum { KIB = 1024 };
+
+static void check_row(const struct win_ctl *ctl, struct stage_row row, char **end)
+{
+    char *first = (char *)row.first;
+    assert_true(first >= *end);
+    assert_int_equal(((uintptr_t)first - (uintptr_t)ctl) % MRMA_CACHE_LINE, 0);
+    assert_int_equal(row.bytes % MRMA_CACHE_LINE, 0);
+    *end = first + (size_t)STAGE_DEPTH * row.bytes;
+}
+
+static void check_layout(int nslots, bool assisted)
+{
+    const size_t bytes = stage_room_ctl_bytes(nslots, assisted);
+    struct win_ctl *ctl = aligned_alloc(MRMA_CACHE_LINE, bytes);
+    assert_non_null(ctl);
+    memset(ctl, 0xff, bytes);
+    stage_room_init(ctl, nslots, assisted);
+    char *end = (char *)&ctl->slots[nslots];
+    for (int i = 0; i < nslots; i++) {
+        struct stage_row epochs = stage_room_epochs(ctl, nslots, i), phases = stage_room_phases(ctl, nslots, i);
+        check_row(ctl, epochs, &end);
+        check_row(ctl, phases, &end);
+        assert_int_equal(phases.bytes, assisted && nslots > 1 ? epochs.bytes : 0);
+        for (uint32_t n = 0; n < STAGE_DEPTH; n++) {
+            const struct win_stage *st = (const void *)((char *)epochs.first + (size_t)n * epochs.bytes);
+            assert_int_equal(st->seq + st->used, 0);
+            st = (const void *)((char *)phases.first + (size_t)n * phases.bytes);
+            assert_int_equal(phases.bytes ? st->seq + st->used : 0, 0);
+        }
+        assert_int_equal(ctl->slots[i].signals.posts, 0);
+    }
+    assert_ptr_equal(end, (char *)ctl + bytes);
+    free(ctl);
+}
+
+static void test_layout(void **state)
+{
+    (void)state;
+    static const int sizes[] = {1, 2, 4, 31, 64, 1000};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        check_layout(sizes[i], false);
+        check_layout(sizes[i], true);
+    }
+}
+
+static size_t bytes_of_stages(int nslots, bool assisted)
+{
+    return stage_room_ctl_bytes(nslots, assisted) - sizeof(struct win_ctl) - (size_t)nslots * sizeof(struct win_slot);
+}
+
+/* Room for two puts among few processes; bounded, but never nothing, among many. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    assert_true(bytes_of_stages(16, true) >= (size_t)16 * 2 * STAGE_DEPTH * 2 * (KIB + 8));
+    assert_true(bytes_of_stages(16, false) >= (size_t)16 * STAGE_DEPTH * 2 * (KIB / 4 + 8));
+    assert_true(bytes_of_stages(300, true) <= 512 << 10);
+    assert_true(bytes_of_stages(80, false) <= 64 << 10);
+    const size_t least = (size_t)10000 * STAGE_DEPTH * STAGE_LINES_MIN * MRMA_CACHE_LINE;
+    assert_int_equal(bytes_of_stages(10000, false), least);
+    assert_int_equal(bytes_of_stages(10000, true), 2 * least);
+}
+
+static char from[2][KIB], area[2][2 * KIB];
+static _Atomic bool completed;
+
+static void ahead(struct fabric_proc *p, void *arg)
+{
+    struct win *w = fabric_win(p, WIN_CREATE, area[p->rank], sizeof area[0], 1);
+    const struct rma_target *t = win_peek(w, 1 - p->rank);
+    (void)arg;
+    FABRIC_CHECK(t->path == PATH_CMA && t->out_stages.bytes == STAGE_LINES_ASSISTED * MRMA_CACHE_LINE &&
+                 t->out_phases.bytes == t->out_stages.bytes);
+    if (p->rank == 0) {
+        OK(rma_start(w, (int[]){1}, 1, 0));
+        for (int i = 0; i < 2; i++)
+            put(w, 1, i * KIB, from[i], KIB);
+        OK(rma_complete(w));
+        FABRIC_CHECK(p->rma.stats.staged == 2 && p->rma.stats.ring_puts == 0);
+        atomic_store(&completed, true);
+    } else {
+        while (!atomic_load(&completed)) /* nothing has been posted */
+            cpu_relax();
+        OK(rma_post(w, (int[]){0}, 1, 0));
+        OK(rma_wait(w));
+        FABRIC_CHECK(!memcmp(area[1], from, sizeof from));
+    }
+    fabric_win_free(w);
+}
+
+static void mapped(struct fabric_proc *p, void *arg)
+{
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, KIB, 1);
+    const struct rma_target *t = win_peek(w, 1 - p->rank);
+    (void)arg;
+    FABRIC_CHECK(t->path == PATH_MAPPED && t->out_stages.bytes == STAGE_LINES_MAPPED * MRMA_CACHE_LINE &&
+                 t->out_phases.bytes == 0);
+    fabric_win_free(w);
+}
+
+static void run(void (*body)(struct fabric_proc *p, void *arg))
+{
+    atomic_store(&pkt_arrived, 0);
+    fabric_watchdog(60);
+    struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = 2});
+    fabric_run(f, body, NULL);
+    fabric_free(f);
+    fabric_watchdog(0);
+}
+
+static void test_ahead(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof from; i++)
+        (&from[0][0])[i] = (char)(i * 7 + i / KIB);
+    run(ahead);
+    run(mapped);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_layout), cmocka_unit_test(test_sizes),
+                                       cmocka_unit_test(test_ahead)};
+    pkt_types_init();
+    return cmocka_run_group_tests_name("stage_room", tests, NULL, NULL);
+}
