@@ -1,8 +1,9 @@
 /*
  * sync_passive.c - locks, flushes and MPI_Win_sync (MPI 4.1, 12.5.3 and 12.5.4).
  *
- * Ranks of these calls are real ranks: MPI_PROC_NULL is a target of operations
- * only (12.3) and gives MPI_ERR_RANK here. Errors: MPI_ERR_WIN (said by the
+ * MPI_PROC_NULL is a valid target of operations (12.3); of these calls the standard does
+ * not say it. Both hosts take it, so programs that compute their neighbours lock it
+ * too: it is a lock on nobody, and nothing is done. Errors: MPI_ERR_WIN (said by the
  * host), _LOCKTYPE, _RANK, _ASSERT, _RMA_SYNC. No state, no locks of its own.
  */
 #include <mpi.h>
@@ -11,6 +12,12 @@
 #include "mpi/export.h"
 #include "mpi/host.h"
 #include "rma/fast.h"
+
+/* What a rank that is none of the window's gives. */
+static int not_a_rank(int rank)
+{
+    return rank == MPI_PROC_NULL ? MRMA_SUCCESS : MRMA_ERR_RANK;
+}
 
 MRMA_PUBLIC int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 {
@@ -23,10 +30,10 @@ MRMA_PUBLIC int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
     asserts = args_asserts(assert, MPI_MODE_NOCHECK);
     if (unlikely(!exclusive && lock_type != MPI_LOCK_SHARED))
         err = MRMA_ERR_LOCKTYPE;
-    else if (unlikely(!args_rank_ok(rec, rank)))
-        err = MRMA_ERR_RANK;
+    else if (unlikely(asserts < 0))
+        err = MRMA_ERR_ASSERT;
     else
-        err = likely(asserts >= 0) ? rma_lock(rec->win, exclusive, rank, asserts) : MRMA_ERR_ASSERT;
+        err = likely(args_rank_ok(rec, rank)) ? rma_lock(rec->win, exclusive, rank, asserts) : not_a_rank(rank);
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail_target(rec, "MPI_Win_lock", err, rank);
 }
 MRMA_EXPORT_MPI(Win_lock);
@@ -38,7 +45,7 @@ MRMA_PUBLIC int PMPI_Win_unlock(int rank, MPI_Win win)
 
     if (unlikely(rec == NULL))
         return mpi_host.Win_unlock(rank, win);
-    err = args_rank_ok(rec, rank) ? rma_unlock(rec->win, rank) : MRMA_ERR_RANK;
+    err = args_rank_ok(rec, rank) ? rma_unlock(rec->win, rank) : not_a_rank(rank);
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail_target(rec, "MPI_Win_unlock", err, rank);
 }
 MRMA_EXPORT_MPI(Win_unlock);
@@ -75,7 +82,7 @@ static __attribute__((noinline)) int flush_general(int rank, MPI_Win win)
 
     if (unlikely(rec == NULL))
         return mpi_host.Win_flush(rank, win);
-    err = args_rank_ok(rec, rank) ? rma_flush(rec->win, rank) : MRMA_ERR_RANK;
+    err = args_rank_ok(rec, rank) ? rma_flush(rec->win, rank) : not_a_rank(rank);
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail_target(rec, "MPI_Win_flush", err, rank);
 }
 
@@ -109,7 +116,7 @@ MRMA_PUBLIC int PMPI_Win_flush_local(int rank, MPI_Win win)
 
     if (unlikely(rec == NULL))
         return mpi_host.Win_flush_local(rank, win);
-    err = args_rank_ok(rec, rank) ? rma_flush_local(rec->win, rank) : MRMA_ERR_RANK;
+    err = args_rank_ok(rec, rank) ? rma_flush_local(rec->win, rank) : not_a_rank(rank);
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail_target(rec, "MPI_Win_flush_local", err, rank);
 }
 MRMA_EXPORT_MPI(Win_flush_local);

@@ -13,6 +13,7 @@
  */
 #include "rma/dtype_predef.h"
 
+#include <limits.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ enum predef_class {
     CLASS_SIGNED, CLASS_UNSIGNED,
     CLASS_REAL, CLASS_COMPLEX,                          /* 16-byte parts are binary128 */
     CLASS_C_REAL, CLASS_C_COMPLEX,                      /* 16-byte parts are long double */
-    CLASS_BOOL, CLASS_LOGICAL, CLASS_BYTE, CLASS_CHAR, CLASS_WCHAR,
+    CLASS_BOOL, CLASS_LOGICAL, CLASS_BYTE, CLASS_C_CHAR, CLASS_CHAR, CLASS_WCHAR,
     CLASS_FLOAT_INT, CLASS_DOUBLE_INT, CLASS_LONG_INT, CLASS_SHORT_INT, CLASS_LONG_DOUBLE_INT,
     CLASS_2INTEGER, CLASS_2REAL,
     CLASS_OPAQUE,
@@ -36,7 +37,7 @@ static const struct {
     { MPI_INT, CLASS_SIGNED },
     { MPI_BYTE, CLASS_BYTE },
     { MPI_FLOAT, CLASS_C_REAL },
-    { MPI_CHAR, CLASS_CHAR },
+    { MPI_CHAR, CLASS_C_CHAR },
     { MPI_LONG, CLASS_SIGNED },
     { MPI_SIGNED_CHAR, CLASS_SIGNED },
     { MPI_UNSIGNED_CHAR, CLASS_UNSIGNED },
@@ -203,6 +204,8 @@ static enum acc_type class_element(enum predef_class class, MPI_Count size)
         return ACC_BOOL;
     case CLASS_BYTE:
         return ACC_BYTE;
+    case CLASS_C_CHAR: /* not in the standard's list (MPI 4.1, 6.9.2), but both hosts add and compare it */
+        return CHAR_MIN < 0 ? ACC_I8 : ACC_U8;
     case CLASS_CHAR:
         return ACC_CHAR;
     case CLASS_WCHAR:

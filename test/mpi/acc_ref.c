@@ -7,6 +7,7 @@
 #include "acc_ref.h"
 
 #include <complex.h>
+#include <limits.h>
 #include <stddef.h>
 #include <wchar.h>
 
@@ -62,7 +63,7 @@ static void add_c(void)
         {"MPI_C_LONG_DOUBLE_COMPLEX", MPI_C_LONG_DOUBLE_COMPLEX, CAT_COMPLEX, true, PLAIN(32)},
         {"MPI_C_BOOL", MPI_C_BOOL, CAT_LOGICAL, false, PLAIN(1)},
         {"MPI_BYTE", MPI_BYTE, CAT_BYTE, false, PLAIN(1)},
-        {"MPI_CHAR", MPI_CHAR, CAT_CHAR, false, PLAIN(1)},
+        {"MPI_CHAR", MPI_CHAR, CAT_CINT, CHAR_MIN < 0, PLAIN(1)},
         {"MPI_WCHAR", MPI_WCHAR, CAT_CHAR, false, PLAIN((int)sizeof(wchar_t))},
         {"MPI_FLOAT_INT", MPI_FLOAT_INT, CAT_PAIR, false, PAIR(float, int)},
         {"MPI_DOUBLE_INT", MPI_DOUBLE_INT, CAT_PAIR, false, PAIR(double, int)},

@@ -202,6 +202,14 @@ static void proc_null(struct mt_win *w)
     MT_OK(MPI_Accumulate(&x, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, MPI_SUM, w->win));
     MT_OK(MPI_Fetch_and_op(&x, &y, MPI_INT, MPI_PROC_NULL, 0, MPI_SUM, w->win));
     MT_OK(MPI_Win_unlock_all(w->win));
+    /* A lock on nobody is one that both hosts take, too. */
+    MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, MPI_PROC_NULL, 0, w->win));
+    CHECK_ERR(MPI_Win_lock(0x5a5a, MPI_PROC_NULL, 0, w->win), MPI_ERR_LOCKTYPE);
+    CHECK_ERR(MPI_Win_lock(MPI_LOCK_SHARED, MPI_PROC_NULL, MPI_MODE_NOPRECEDE, w->win), MPI_ERR_ASSERT);
+    MT_OK(MPI_Put(&x, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, w->win));
+    MT_OK(MPI_Win_flush(MPI_PROC_NULL, w->win));
+    MT_OK(MPI_Win_flush_local(MPI_PROC_NULL, w->win));
+    MT_OK(MPI_Win_unlock(MPI_PROC_NULL, w->win));
     CHECK(y == 9, "the result buffer was written: %d", y);
     works(w, 7);
 }

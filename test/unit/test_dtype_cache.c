@@ -5,6 +5,7 @@
  * refuse uncommitted ones, forget freed ones even when their handle comes again,
  * and do all that under concurrent threads.
  */
+#include <limits.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,7 +44,7 @@ static void test_predefined(void **state)
         MPI_Datatype type;
         enum acc_type acc;
     } known[] = {
-        { MPI_CHAR, ACC_CHAR }, { MPI_SIGNED_CHAR, ACC_I8 }, { MPI_UNSIGNED_CHAR, ACC_U8 },
+        { MPI_CHAR, CHAR_MIN < 0 ? ACC_I8 : ACC_U8 }, { MPI_SIGNED_CHAR, ACC_I8 }, { MPI_UNSIGNED_CHAR, ACC_U8 },
         { MPI_SHORT, ACC_I16 }, { MPI_UNSIGNED_SHORT, ACC_U16 }, { MPI_INT, ACC_I32 },
         { MPI_UNSIGNED, ACC_U32 }, { MPI_LONG, ACC_I64 }, { MPI_UNSIGNED_LONG, ACC_U64 },
         { MPI_LONG_LONG, ACC_I64 }, { MPI_UNSIGNED_LONG_LONG, ACC_U64 }, { MPI_FLOAT, ACC_F32 },
