@@ -258,7 +258,11 @@ static int check_records(const struct win *w)
     return MRMA_SUCCESS;
 }
 
-/* ---- MPI_Win_allocate_shared: one segment, made by rank 0, mapped by all ---- */
+/* ---- MPI_Win_allocate_shared: one piece of memory, made by rank 0, mapped by all ---- */
+
+/* Up to this size it comes from rank 0's heap, whose chunks others have mapped already;
+ * above it is a segment of its own, whose pages lie on the nodes of their owners. */
+enum { SHARED_HEAP_MAX = 256 << 10 };
 
 static uint64_t round_up(uint64_t n, uint64_t unit)
 {
@@ -279,6 +283,24 @@ static uint64_t part_offset(const struct win_record *recs, int rank)
     return at;
 }
 
+/* Of all parts, not 0. */
+static uint64_t total_size(const struct win *w, const struct win_record *recs)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), last = recs[w->nproc - 1].alignment;
+    const uint64_t total = part_offset(recs, w->nproc) + (last > page ? last : 0);
+    return total ? total : 1;
+}
+
+static int make_from_heap(struct win *w, uint64_t total, struct rma_mem_loc *loc, void **base)
+{
+    struct rma_env *env = w->rma->env;
+    int err = env->mem_alloc(env->ctx, total, (size_t)sysconf(_SC_PAGESIZE), &w->owned);
+    if (!err && !env->mem_find(env->ctx, w->owned, total, loc))
+        err = MRMA_ERR_INTERN;
+    *base = w->owned;
+    return err;
+}
+
 static int make_segment(struct win *w, const struct win_record *recs, struct rma_mem_loc *loc, void **base)
 {
     struct rma_env *env = w->rma->env;
@@ -289,12 +311,13 @@ static int make_segment(struct win *w, const struct win_record *recs, struct rma
                             "MPI_Win_allocate_shared: rank %d is on another node", i);
     if (w->rank != 0)
         return MRMA_SUCCESS;
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), last = recs[w->nproc - 1].alignment;
-    const uint64_t total = part_offset(recs, w->nproc) + (last > page ? last : 0);
-    return env->segment_create(env->ctx, total ? total : 1, base, &w->segment, loc);
+    const uint64_t total = total_size(w, recs);
+    if (total <= SHARED_HEAP_MAX)
+        return make_from_heap(w, total, loc, base);
+    return env->segment_create(env->ctx, total, base, &w->segment, loc);
 }
 
-/* This process's part: aligned as it asked for, committed on its NUMA node. */
+/* This process's part: aligned as it asked for; of a segment, committed on its NUMA node. */
 static int take_part(struct win *w, const struct win_record *recs, char *base, struct win_part *mine)
 {
     struct rma_env *env = w->rma->env;
@@ -304,7 +327,9 @@ static int take_part(struct win *w, const struct win_record *recs, char *base, s
         mine->offset = round_up((uint64_t)(uintptr_t)base + mine->offset, align) - (uint64_t)(uintptr_t)base;
     w->base = w->size ? base + mine->offset : NULL;
     mine->vaddr = (uint64_t)(uintptr_t)w->base;
-    return w->size ? env->segment_commit(env->ctx, w->segment, mine->offset, w->size) : MRMA_SUCCESS;
+    if (!w->size || total_size(w, recs) <= SHARED_HEAP_MAX)
+        return MRMA_SUCCESS;
+    return env->segment_commit(env->ctx, w->segment, mine->offset, w->size);
 }
 
 /* Collective even after a local error: two further exchanges. */
