@@ -261,9 +261,7 @@ static int batch_write(const struct rma_peer *peer, const struct log *log, struc
  * entry each? Right for regular types; others lose time only. */
 static bool spans_pay(const struct dtype *type, size_t count)
 {
-    size_t pieces = 0;
-    for (size_t i = 0; i < type->nruns && pieces < SIZE_MAX / 2; i++)
-        pieces += type->runs[i].n;
+    const size_t pieces = dtype_pieces(type);
     if (pieces * count < 2)
         return false;
     const size_t extent = pieces == 1 ? (size_t)(type->extent < 0 ? 0 : type->extent) : type->true_extent;

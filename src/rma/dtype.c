@@ -137,6 +137,14 @@ void dtype_unref(const struct dtype *type)
         free(own);
 }
 
+size_t dtype_pieces(const struct dtype *type)
+{
+    size_t pieces = 0;
+    for (size_t i = 0; i < type->nruns && pieces < SIZE_MAX / 2; i++)
+        pieces += type->runs[i].n;
+    return pieces;
+}
+
 bool dtype_span(const struct dtype *type, size_t count, ptrdiff_t *lo, ptrdiff_t *hi)
 {
     ptrdiff_t shift, end;

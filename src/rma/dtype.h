@@ -40,6 +40,9 @@ struct dtype {
     _Atomic uint32_t refs;
 };
 
+/* Pieces of one instance. */
+size_t dtype_pieces(const struct dtype *type);
+
 /* Walks count instances piece by piece, in typemap order, merging neighbours
  * where that is free (contiguous types are a single piece). */
 struct dtype_cursor {

@@ -60,13 +60,14 @@ struct rma_peer {
     unsigned refs;
 };
 
-/* Do its application threads poll now, and does an agent serve what comes when they stop? Only
- * the first may change at any time, and who stops polling looks for what has come, and wakes
+/* Do its application threads poll now, awake, and does an agent serve what comes when they stop?
+ * Only the first may change at any time, and who stops polling looks for what has come, and wakes
  * the agent (wait.c): so a packet to an attentive peer is served soon, or later, but never stranded. */
 static inline bool rma_peer_attentive(const struct rma_peer *peer)
 {
     return peer->polling && atomic_load_explicit(peer->polling, memory_order_relaxed) &&
-           atomic_load_explicit(peer->has_agent, memory_order_acquire);
+           atomic_load_explicit(peer->has_agent, memory_order_acquire) &&
+           !atomic_load_explicit(&peer->event->sleepers, memory_order_relaxed);
 }
 
 struct rma_env {

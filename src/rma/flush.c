@@ -3,10 +3,12 @@
  *
  * Direct targets: an operation has been applied when its call returned, except
  * that stores may still be in the processor's buffer: a full fence, and only if
- * there were stores. Packet targets: one flush request per target with something
- * outstanding, all at once, then all acknowledgements are awaited.
+ * there were stores. Packet targets, and what was handed over (handover.h): one flush
+ * request per target with something outstanding, all at once, then all acknowledgements
+ * are awaited.
  */
 #include "base/err.h"
+#include "rma/handover.h"
 #include "rma/issue.h"
 #include "rma/strict.h"
 #include "rma/win.h"
@@ -21,6 +23,14 @@ static bool is_passive(const struct win *w)
     return epoch_now(&w->epoch) == EPOCH_LOCK_ALL || epoch_now(&w->epoch) == EPOCH_LOCK;
 }
 
+/* t NULL: all. */
+static int flush_packets(struct win *w, struct rma_target *t, bool local)
+{
+    const int err = issue_flush(w, t, local);
+    handover_flushed(w, t);
+    return err;
+}
+
 int rma_flush(struct win *w, int rank)
 {
     struct rma_target *t = win_peek(w, rank);
@@ -30,7 +40,7 @@ int rma_flush(struct win *w, int rank)
     if (unlikely(w->strict))
         strict_completed(w, t);
     win_full_fence(w);
-    return likely(t->direct) ? MRMA_SUCCESS : issue_flush(w, t, false);
+    return likely(t->direct && t->handed == HANDED_NONE) ? MRMA_SUCCESS : flush_packets(w, t, false);
 }
 
 int rma_flush_all(struct win *w)
@@ -41,7 +51,7 @@ int rma_flush_all(struct win *w)
     if (unlikely(w->strict))
         strict_completed(w, NULL);
     win_full_fence(w);
-    return likely(!w->npackets) ? MRMA_SUCCESS : issue_flush(w, NULL, false);
+    return likely(!w->npackets && !w->nhanded) ? MRMA_SUCCESS : flush_packets(w, NULL, false);
 }
 
 int rma_flush_local(struct win *w, int rank)
@@ -51,7 +61,7 @@ int rma_flush_local(struct win *w, int rank)
         return MRMA_ERR_RMA_SYNC;
     if (unlikely(w->strict))
         strict_completed_local(w, t);
-    return likely(t->direct) ? MRMA_SUCCESS : issue_flush(w, t, true);
+    return likely(t->direct && t->handed == HANDED_NONE) ? MRMA_SUCCESS : flush_packets(w, t, true);
 }
 
 int rma_flush_local_all(struct win *w)
@@ -60,7 +70,7 @@ int rma_flush_local_all(struct win *w)
         return MRMA_ERR_RMA_SYNC;
     if (unlikely(w->strict))
         strict_completed_local(w, NULL);
-    return likely(!w->npackets) ? MRMA_SUCCESS : issue_flush(w, NULL, true);
+    return likely(!w->npackets && !w->nhanded) ? MRMA_SUCCESS : flush_packets(w, NULL, true);
 }
 
 int rma_sync(struct win *w)

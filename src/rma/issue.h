@@ -43,6 +43,7 @@ struct pkt_target {
     uint64_t fetching;    /* bytes that the target must keep for replies under way */
     struct type_table *types; /* datatypes that it has; NULL until used */
     struct list_node touched; /* in win->touched while used in this epoch */
+    uint32_t direct_left, shyness; /* operations that are not handed over: handover.c */
 };
 
 /* Have operations been issued whose end at the target nobody has asked for? A fetching one is
@@ -75,6 +76,9 @@ int issue_lock_end(struct win *w, struct rma_target *t);   /* may wait */
 int issue_unlock_all(struct win *w); /* may wait */
 /* t NULL: all targets. local: only until buffers may be reused. May wait. */
 int issue_flush(struct win *w, struct rma_target *t, bool local);
+
+/* Has everything that was issued been done at the target, as far as this process knows? */
+bool issue_all_done(const struct pkt_target *pt);
 
 /* MPI_Win_free: take in what targets have refused of operations that nobody has waited for. May wait. */
 int issue_confirm(struct win *w);

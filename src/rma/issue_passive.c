@@ -84,6 +84,11 @@ static bool pkt_flushed(const struct pkt_target *pt, bool local)
     return pt->replies == 0 && pt->streams == 0 && (local || seq_reached(pt->acks_seen, pt->acks_due));
 }
 
+bool issue_all_done(const struct pkt_target *pt)
+{
+    return !pt->count && !issue_unproven(pt) && pkt_flushed(pt, false);
+}
+
 static bool flushed(void *arg)
 {
     struct flush_arg *a = arg;

@@ -15,6 +15,7 @@
 #include "rma/lock.h"
 
 #include "base/err.h"
+#include "rma/handover.h"
 #include "rma/hang_report.h"
 #include "rma/issue.h"
 #include "rma/lockword.h"
@@ -94,7 +95,7 @@ static void forget_lock(struct win *w, struct rma_target *t)
     target_set_unready(w, t);
     if (--w->nlocks == 0) {
         (void)epoch_event(&w->epoch, EPOCH_EV_UNLOCK_LAST);
-        w->flush_quick = FLUSH_QUICK_NONE;
+        win_set_flush_quick(w);
         win_next_gen(w);
     }
     rma_leave(w->rma);
@@ -117,7 +118,7 @@ int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
         nested = r->lock_due != NULL;
         if (w->nlocks++ == 0)
             win_next_gen(w);
-        w->flush_quick = r->threads ? FLUSH_QUICK_NONE : FLUSH_QUICK_READY;
+        win_set_flush_quick(w);
         t->lock = asserts & RMA_NOCHECK ? WIN_LOCK_NOCHECK : exclusive ? WIN_LOCK_EXCLUSIVE : WIN_LOCK_SHARED;
     }
     rma_leave(r);
@@ -150,11 +151,13 @@ int rma_unlock(struct win *w, int rank)
         strict_completed(w, t);
         broken = strict_unlock(w, t);
     }
-    if (!t->direct)
+    if (!t->direct || unlikely(t->handed != HANDED_NONE)) {
         err = issue_lock_end(w, t);
-    else if (t->lock != WIN_LOCK_NOCHECK)
+        handover_end(w, t);
+    }
+    if (t->direct && t->lock != WIN_LOCK_NOCHECK)
         lock_release(w, t, t->lock == WIN_LOCK_EXCLUSIVE);
-    else
+    else if (t->direct)
         win_full_fence(w);
     forget_lock(w, t);
     RMA_TRACE(r, RMA_EV_UNLOCK, w, rank, 0);

@@ -26,6 +26,7 @@
  * for each other for ever.
  */
 #include "base/err.h"
+#include "rma/handover.h"
 #include "rma/issue.h"
 #include "rma/lock.h"
 #include "rma/lockword.h"
@@ -90,7 +91,7 @@ static void forget_lock_all(struct win *w)
 {
     rma_enter(w->rma);
     (void)epoch_event(&w->epoch, EPOCH_EV_UNLOCK_ALL);
-    w->flush_quick = FLUSH_QUICK_NONE;
+    win_set_flush_quick(w);
     win_next_gen(w);
     rma_leave(w->rma);
 }
@@ -123,7 +124,7 @@ int rma_lock_all(struct win *w, int asserts)
     int err = epoch_event(&w->epoch, EPOCH_EV_LOCK_ALL);
     if (!err) {
         w->all_nocheck = asserts & RMA_NOCHECK;
-        w->flush_quick = r->threads || w->strict ? FLUSH_QUICK_NONE : FLUSH_QUICK_ALL;
+        win_set_flush_quick(w);
         win_next_gen(w);
     }
     const bool settle = r->lock_due != NULL;
@@ -178,7 +179,8 @@ int rma_unlock_all(struct win *w)
         strict_completed(w, NULL);
         broken = strict_unlock_all(w);
     }
-    int err = w->npackets ? issue_unlock_all(w) : MRMA_SUCCESS;
+    int err = w->npackets || w->nhanded ? issue_unlock_all(w) : MRMA_SUCCESS;
+    handover_end(w, NULL);
     if (w->all_nocheck)
         win_full_fence(w);
     else

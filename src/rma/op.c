@@ -12,6 +12,7 @@
 #include "rma/acc_atomic.h"
 #include "rma/cma.h"
 #include "rma/direct.h"
+#include "rma/handover.h"
 #include "rma/issue.h"
 #include "rma/region.h"
 #include "rma/stage.h"
@@ -158,6 +159,8 @@ static __attribute__((noinline)) int put_general(struct win *w, struct rma_targe
         if (ring_serves(w, op, len) && put_by_target(w, t, op->oaddr, (uint64_t)offset, len))
             return MRMA_SUCCESS;
         err = ready(w, t, op);
+        if (!err && handover_serves(w, t, PKT_OP_PUT, op, len))
+            return handover_op(w, t, PKT_OP_PUT, op);
         return err ? err : cma_put(t->peer, w->rma->log, owner_addr(w, t, offset), op);
     default:
         return issue_op(w, t, PKT_OP_PUT, op);
@@ -221,6 +224,8 @@ static __attribute__((noinline)) int get_general(struct win *w, struct rma_targe
         direct_get(mapped_addr(w, t, offset), op);
         return MRMA_SUCCESS;
     case PATH_CMA:
+        if (handover_serves(w, t, PKT_OP_GET, op, len))
+            return handover_op(w, t, PKT_OP_GET, op);
         return cma_get(t->peer, w->rma->log, owner_addr(w, t, offset), op);
     default:
         return issue_op(w, t, PKT_OP_GET, op);
@@ -268,6 +273,7 @@ static __attribute__((noinline)) int accumulate_general(struct win *w, struct rm
         return err;
     const int64_t offset = byte_offset(w, t, op);
     const uint64_t vaddr = owner_addr(w, t, offset);
+    const enum pkt_op_kind kind = fetch ? PKT_OP_GET_ACC : PKT_OP_ACC;
     count_op(w, t->path, len);
     if (t->direct && (err = acc_lock_mode(w, t->ctl)) != MRMA_SUCCESS)
         return err;
@@ -276,9 +282,10 @@ static __attribute__((noinline)) int accumulate_general(struct win *w, struct rm
         direct_acc(t->peer->stripes, vaddr, mapped_addr(w, t, offset), op, fetch);
         return MRMA_SUCCESS;
     case PATH_CMA:
-        return cma_acc(t->peer, w->rma->log, vaddr, op, fetch);
+        return handover_serves(w, t, kind, op, len) ? handover_op(w, t, kind, op)
+                                                    : cma_acc(t->peer, w->rma->log, vaddr, op, fetch);
     default:
-        return issue_op(w, t, fetch ? PKT_OP_GET_ACC : PKT_OP_ACC, op);
+        return issue_op(w, t, kind, op);
     }
 }
 
@@ -358,6 +365,8 @@ int rma_compare_and_swap(struct win *w, const struct rma_op *op)
         direct_cas(t->peer->stripes, vaddr, mapped_addr(w, t, offset), op->caddr, op->oaddr, op->raddr, unit);
         return MRMA_SUCCESS;
     case PATH_CMA:
+        if (handover_serves(w, t, PKT_OP_CAS, op, unit))
+            return handover_op(w, t, PKT_OP_CAS, op);
         return cma_cas(t->peer, w->rma->log, vaddr, op);
     default:
         return issue_op(w, t, PKT_OP_CAS, op);

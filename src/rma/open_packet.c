@@ -18,6 +18,7 @@
 
 #include "base/err.h"
 #include "rma/cma.h"
+#include "rma/handover.h"
 #include "rma/native.h"
 #include "rma/origin.h"
 #include "rma/type_table.h"
@@ -39,10 +40,10 @@ uint8_t pkt_epoch_kind(const struct pkt_target *pt)
         return PKT_EPOCH_FENCE;
     case EPOCH_PSCW:
         return PKT_EPOCH_PSCW;
-    case EPOCH_LOCK_ALL:
-        return w->all_nocheck ? PKT_EPOCH_NOCHECK : PKT_EPOCH_LOCK;
+    case EPOCH_LOCK_ALL: /* a direct target's lock is held already */
+        return w->all_nocheck || pt->target->direct ? PKT_EPOCH_NOCHECK : PKT_EPOCH_LOCK;
     default:
-        return pt->target->lock == WIN_LOCK_NOCHECK ? PKT_EPOCH_NOCHECK : PKT_EPOCH_LOCK;
+        return pt->target->lock == WIN_LOCK_NOCHECK || pt->target->direct ? PKT_EPOCH_NOCHECK : PKT_EPOCH_LOCK;
     }
 }
 
@@ -158,7 +159,7 @@ struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
     if (pt->epoch_seen != gen) {
         pt->epoch_seen = gen;
         pt->asked = pt->ahead = false;
-        if (epoch_now(&w->epoch) == EPOCH_LOCK_ALL && !w->all_nocheck) {
+        if (epoch_now(&w->epoch) == EPOCH_LOCK_ALL && !w->all_nocheck && !t->direct) {
             pt->lock = PKT_LOCK_DUE;
             pt->lock_seq++;
         }
@@ -300,7 +301,12 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
     pt->used = sizeof *hdr;
     pt->count = 0;
     pt->answered = false;
-    return pt->target->direct ? send_ring(pt, hdr) : send_to(pt, hdr);
+    if (!pt->target->direct)
+        return send_to(pt, hdr);
+    if (hdr->epoch != PKT_EPOCH_NOCHECK)
+        return send_ring(pt, hdr);
+    handover_leaves(pt);
+    return send_to(pt, hdr);
 }
 
 /* Doubles, so that a packet of many small operations is copied few times; stays then. */

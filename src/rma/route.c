@@ -205,6 +205,18 @@ static int connect_control(struct win *w)
     return err;
 }
 
+/* Those whose memory is mapped here, while they hand over operations on mine (handover.h): by which
+ * they are answered. */
+static int connect_origins(struct win *w)
+{
+    struct rma_env *env = w->rma->env;
+    int err = MRMA_SUCCESS;
+    for (int i = 0; !err && i < w->nlocal; i++)
+        if (w->local[i].path == PATH_MAPPED && !w->local[i].peer->self)
+            err = env->peer_connect(env->ctx, w->local[i].peer);
+    return err;
+}
+
 int win_route(struct win *w, struct win_plan *plan)
 {
     plan->refused = false;
@@ -219,7 +231,10 @@ int win_route(struct win *w, struct win_plan *plan)
         return err;
     list_direct(w);
     w->ring_takes = own_path(w, !plan->packets_only) == PATH_CMA;
-    err = connect_control(w);
+    if (w->ring_takes)
+        err = connect_origins(w);
+    if (!err)
+        err = connect_control(w);
     if (!err)
         w->lead = win_peek(w, w->direct[0])->ctl;
     acc_atomic_init(w);

@@ -5,7 +5,7 @@
  *   FENCE seq         seq == phase (all fences up to it are passed here)
  *   PSCW seq          this process has posted seq exposure epochs to the origin
  *   LOCK seq          the origin holds the lock; a packet that asks for it waits
- *   NOCHECK           at once
+ *   NOCHECK           at once: with that assertion, or a direct peer holds the lock (handover.h)
  *
  * Before that it is parked, copied, and so is everything later of the same origin
  * in this window: operations of a pair are never reordered. After that (the epoch
@@ -274,7 +274,9 @@ static enum verdict ready(struct pkt_origin *po, const struct pkt_hdr *hdr, cons
             due = t->exposures + !w->epoch.exposed;
         return judge(hdr->seq, due, t->exposures, fault);
     case PKT_EPOCH_NOCHECK:
-        return NOW;
+        if (w->hints.no_locks)
+            *fault = "passive target operation in a window created with no_locks";
+        return w->hints.no_locks ? NEVER : NOW;
     default:
         return judge_lock(po, hdr, fault);
     }

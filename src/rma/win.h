@@ -124,6 +124,10 @@ enum win_lock { WIN_LOCK_NONE, WIN_LOCK_SHARED, WIN_LOCK_EXCLUSIVE, WIN_LOCK_NOC
 /* Which targets are in a passive epoch: those that are ready, or all. */
 enum flush_quick { FLUSH_QUICK_NONE, FLUSH_QUICK_READY, FLUSH_QUICK_ALL };
 
+/* Operations to a kernel-assisted target that went by packet and may not be done: handover.h.
+ * ACC: accumulates are among them. */
+enum handed { HANDED_NONE, HANDED_COPY, HANDED_ACC };
+
 struct pkt_target;
 struct pkt_origin;
 struct strict;
@@ -135,6 +139,7 @@ struct rma_target {
     uint8_t path;         /* enum rma_path */
     bool direct;          /* synchronization through shared memory, not packets */
     uint8_t lock;         /* enum win_lock: what this process holds there */
+    uint8_t handed;       /* enum handed */
     uint32_t disp_unit;
     int rank;
     char *base;           /* its window memory in this process, PATH_MAPPED only */
@@ -176,7 +181,7 @@ struct win {
     struct rma *rma;
     _Atomic uint32_t gen; /* see the invariants */
     bool dynamic;
-    uint8_t flush_quick;  /* enum flush_quick, see fast.h; 0 where several threads may call */
+    uint8_t flush_quick;  /* enum flush_quick, see fast.h: win_set_flush_quick */
     uint8_t acc_way;      /* enum acc_way: accumulates by single instructions? */
     _Atomic bool dirty;   /* stores to mapped targets since the last full fence */
     struct target_table targets; /* win_peek, win_target */
@@ -229,6 +234,7 @@ struct win {
     bool post_noput;
     int nlocks;
     bool all_nocheck;
+    uint32_t nhanded; /* targets with something handed over */
 
     struct list touched;      /* struct pkt_target used in the present epoch */
     uint32_t replies;         /* get-like requests not yet answered, all targets */
@@ -308,6 +314,19 @@ static inline void win_next_gen(struct win *w)
 {
     atomic_store_explicit(&w->gen, atomic_load_explicit(&w->gen, memory_order_relaxed) + 1,
                           memory_order_relaxed);
+}
+
+/* For the present epoch. Where several threads may call, or something was handed over, every
+ * flush goes the long way. */
+static inline void win_set_flush_quick(struct win *w)
+{
+    const enum epoch_state now = epoch_now(&w->epoch);
+    uint8_t quick = FLUSH_QUICK_NONE;
+    if (now == EPOCH_LOCK)
+        quick = FLUSH_QUICK_READY;
+    else if (now == EPOCH_LOCK_ALL && !w->strict)
+        quick = FLUSH_QUICK_ALL;
+    w->flush_quick = w->rma->threads || w->nhanded ? FLUSH_QUICK_NONE : quick;
 }
 
 /* The target of rank, or one that is never accessible (target_table.h), to look at only. */

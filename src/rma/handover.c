@@ -1,0 +1,119 @@
+/*
+ * handover.c - see handover.h.
+ *
+ * What pays was measured (doc/performance.md): a system call costs more than a round trip
+ * through the ring, and the kernel pins the target's pages for every piece; but large
+ * contiguous puts and gets are copied once instead of twice.
+ *
+ * Order. Accumulates of one origin on one place are done in the order of the calls (MPI 4.1,
+ * 12.7.2), and packets of a pair in the order they were filled. So as long as accumulates
+ * may be under way (HANDED_ACC) all later ones follow them by packet, also requests, whether
+ * the target still polls or not. Puts and gets have no order. That an element is changed by
+ * one at a time is due to the stripe locks, which both ways hold.
+ *
+ * A target that has stopped polling when the packet leaves is woken, which costs
+ * both more than the system calls would have. So such a target is left alone for some
+ * operations, for twice as many the next time.
+ *
+ * Several threads (MPI_THREAD_MULTIPLE) would mark targets and flush them at the same time:
+ * nothing is handed over then. Nor where the node has more processes than processors: a
+ * target that polls need not be running.
+ *
+ * Locks: rma_target.handed and win.nhanded belong to the application's thread; the packets
+ * are issue.c's.
+ */
+#include "rma/handover.h"
+
+#include "rma/dtype.h"
+
+enum {
+    COPY_MAX = 4096,    /* bytes of a contiguous put or get */
+    PIECE_MAX = 2048,   /* average bytes of a piece of others */
+    SHYNESS_MAX = 10    /* doublings of one operation that is not handed over */
+};
+
+static bool is_acc(enum pkt_op_kind kind)
+{
+    return kind != PKT_OP_PUT && kind != PKT_OP_GET;
+}
+
+static bool in_pieces(const struct dtype *type)
+{
+    return !type->contig && type->size / PIECE_MAX < dtype_pieces(type);
+}
+
+static bool pays(enum pkt_op_kind kind, const struct rma_op *op, size_t len)
+{
+    if (is_acc(kind) || len <= COPY_MAX)
+        return true;
+    return in_pieces(op->ttype) || in_pieces(kind == PKT_OP_PUT ? op->otype : op->rtype);
+}
+
+/* Was the target not there the last time? */
+static bool is_shy(struct pkt_target *pt)
+{
+    if (likely(!pt || !pt->direct_left))
+        return false;
+    pt->direct_left--;
+    return true;
+}
+
+bool handover_serves(const struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
+                     size_t len)
+{
+    const struct rma *r = w->rma;
+    const enum epoch_state now = epoch_now(&w->epoch);
+    if (unlikely(t->handed == HANDED_ACC) && is_acc(kind))
+        return true;
+    return rma_peer_attentive(t->peer) && (now == EPOCH_LOCK || now == EPOCH_LOCK_ALL) && !op->req && !r->threads &&
+           !r->oversubscribed && !w->strict && pays(kind, op, len) && !is_shy(t->pkt);
+}
+
+int handover_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op)
+{
+    if (t->handed == HANDED_NONE)
+        w->nhanded++;
+    if (is_acc(kind))
+        t->handed = HANDED_ACC;
+    else if (t->handed == HANDED_NONE)
+        t->handed = HANDED_COPY;
+    w->flush_quick = FLUSH_QUICK_NONE;
+    w->rma->stats.handed++;
+    return issue_op(w, t, kind, op);
+}
+
+void handover_leaves(struct pkt_target *pt)
+{
+    if (rma_peer_attentive(pt->target->peer)) {
+        pt->shyness -= pt->shyness != 0;
+        return;
+    }
+    pt->direct_left = 1u << pt->shyness;
+    pt->shyness += pt->shyness < SHYNESS_MAX;
+}
+
+static void forget(struct win *w, struct rma_target *t)
+{
+    if (t->handed == HANDED_NONE)
+        return;
+    t->handed = HANDED_NONE;
+    if (--w->nhanded == 0)
+        win_set_flush_quick(w);
+}
+
+void handover_flushed(struct win *w, struct rma_target *t)
+{
+    for (int i = 0; !t && i < w->nlocal && w->nhanded; i++)
+        if (w->local[i].handed != HANDED_NONE)
+            handover_flushed(w, &w->local[i]);
+    if (t && t->pkt && issue_all_done(t->pkt))
+        forget(w, t);
+}
+
+void handover_end(struct win *w, struct rma_target *t)
+{
+    for (int i = 0; !t && i < w->nlocal && w->nhanded; i++)
+        forget(w, &w->local[i]);
+    if (t)
+        forget(w, t);
+}

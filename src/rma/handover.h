@@ -1,0 +1,31 @@
+/*
+ * handover.h - operations of passive target epochs that a kernel-assisted target does itself.
+ *
+ * Where the target is seen to be polling (rma_peer_attentive), what would take system
+ * calls goes to it by packet instead, through the ring. Its lock is taken as always, in
+ * shared memory; the packets ask for none (PKT_EPOCH_NOCHECK). What was handed over is done
+ * when the target has acknowledged it, which flush and unlock wait for; only then is the
+ * lock given back. If the target stops polling meanwhile its agent does it.
+ */
+#ifndef MRMA_RMA_HANDOVER_H
+#define MRMA_RMA_HANDOVER_H
+
+#include "rma/issue.h"
+#include "rma/win.h"
+
+/* Shall this operation of len > 0 bytes be handed over? t is kernel-assisted and accessible, and
+ * the arguments are right. */
+bool handover_serves(const struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
+                     size_t len);
+/* Do so. May wait. */
+int handover_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op);
+
+/* A packet of operations leaves for a direct target in a passive epoch. Under the lock. */
+void handover_leaves(struct pkt_target *pt);
+
+/* issue_flush has returned for t, or NULL: for all; forget what is done now. */
+void handover_flushed(struct win *w, struct rma_target *t);
+/* The epoch of t, or of all, is over. */
+void handover_end(struct win *w, struct rma_target *t);
+
+#endif

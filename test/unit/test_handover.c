@@ -1,0 +1,425 @@
+/*
+ * test_handover.c - operations that an attentive kernel-assisted target does itself
+ * (rma/handover.h): each kind lands, in how many messages; what decides whether one is handed
+ * over; the order of accumulates where the target stops to poll; locks, elements and answers
+ * shared with a process that goes by system calls; and a target that dies.
+ *
+ * The last process is the target. It attends: polls with an agent behind it, as a process in a
+ * wait does.
+ */
+#include "pkt_helper.h"
+
+#include "rma/progress.h"
+
+enum { CELLS = 256, LARGE = 1 << 17, ROUNDS = 3000 };
+
+static int64_t area[LARGE];
+static _Atomic bool attended, over;
+
+static void run(struct fabric_opts opts, void (*body)(struct fabric_proc *p, void *arg), void *arg)
+{
+    memset(area, 0, sizeof area);
+    atomic_store(&attended, false);
+    atomic_store(&over, false);
+    fabric_watchdog(120);
+    opts.cpus = opts.cpus ? opts.cpus : 8;
+    struct fabric *f = fabric_new(&opts);
+    fabric_run(f, body, arg);
+    for (int i = 0; i < opts.nproc; i++)
+        assert_int_equal(refused(&f->procs[i]), 0);
+    fabric_free(f);
+    fabric_watchdog(0);
+}
+
+static bool is_target(const struct fabric_proc *p)
+{
+    return p->rank == p->fabric->opts.nproc - 1;
+}
+
+static struct win *create(struct fabric_proc *p)
+{
+    if (is_target(p))
+        OK(p->env.agent_start(p));
+    return fabric_win(p, WIN_CREATE, is_target(p) ? area : area + LARGE - 1, is_target(p) ? sizeof area : 8, 8);
+}
+
+/* The target polls until the origins say that it is over. */
+static void attend(struct fabric_proc *p)
+{
+    rma_polling_begin(&p->rma);
+    atomic_store(&attended, true);
+    while (!atomic_load(&over))
+        fabric_progress(p);
+    rma_polling_end(&p->rma);
+}
+
+static void await_attention(void)
+{
+    while (!atomic_load(&attended))
+        sched_yield();
+}
+
+static uint64_t handed(const struct fabric_proc *p)
+{
+    return p->rma.stats.handed;
+}
+
+static void check_sent(struct fabric_proc *p, const struct ch3_stats *before, enum pkt_type type, uint64_t n)
+{
+    const struct ch3_stats now = counters(p);
+    FABRIC_CHECK(now.by_type[type] - before->by_type[type] == n);
+}
+
+/* ---- each kind lands ---- */
+
+static void all_kinds(struct fabric_proc *p, struct win *w)
+{
+    struct fabric_proc *target = &p->fabric->procs[1];
+    const int64_t in[4] = {1, 2, 3, 4}, ten = 10;
+    int64_t out[4], old;
+    struct ch3_stats mine = counters(p), its = counters(target);
+    const uint64_t before = handed(p);
+    for (int i = 0; i < 4; i++)
+        put(w, 1, i, &in[i], 8);
+    add(w, 1, 2, in, 2);
+    FABRIC_CHECK(area[0] == 0); /* still here */
+    OK(rma_flush(w, 1));
+    FABRIC_CHECK(area[0] == 1 && area[1] == 2 && area[2] == 4 && area[3] == 6);
+    check_sent(p, &mine, PKT_OPS, 1);
+    check_sent(target, &its, PKT_ACK, 1);
+    mine = counters(p), its = counters(target);
+    fetch_add(w, 1, 3, &ten, &old, 1);
+    OK(rma_flush(w, 1));
+    FABRIC_CHECK(old == 6 && area[3] == 16);
+    check_sent(p, &mine, PKT_OPS, 1);
+    check_sent(target, &its, PKT_REPLY, 1);
+    check_sent(target, &its, PKT_ACK, 0); /* the reply says it */
+    cas(w, 1, 0, &in[0], &ten, &old);
+    get(w, 1, 1, out, 16);
+    OK(rma_flush_local_all(w));
+    FABRIC_CHECK(old == 1 && area[0] == 10 && out[0] == 2 && out[1] == 4);
+    FABRIC_CHECK(handed(p) - before == 8);
+    put(w, 1, 9, &ten, 8);
+    OK(rma_flush_all(w));
+    FABRIC_CHECK(area[9] == 10 && !w->nhanded);
+    put(w, 1, 10, &ten, 8); /* for the end of the epoch */
+}
+
+static void each_kind(struct fabric_proc *p, void *arg)
+{
+    struct win *w = create(p);
+    (void)arg;
+    for (int way = 0; way < 4; way++) {
+        if (p->rank == 0) {
+            await_attention();
+            memset(area, 0, sizeof area);
+            OK(way < 3 ? rma_lock(w, way == 0, 1, way == 2 ? RMA_NOCHECK : 0) : rma_lock_all(w, 0));
+            all_kinds(p, w);
+            OK(way < 3 ? rma_unlock(w, 1) : rma_unlock_all(w));
+            FABRIC_CHECK(area[10] == 10 && !w->nhanded && w->flush_quick == FLUSH_QUICK_NONE);
+            atomic_store(&over, true);
+        } else {
+            attend(p);
+        }
+        fabric_barrier(p);
+        atomic_store(&attended, false);
+        atomic_store(&over, false);
+        fabric_barrier(p);
+    }
+    fabric_win_free(w);
+}
+
+static void test_each_kind(void **state)
+{
+    (void)state;
+    run((struct fabric_opts){.nproc = 2}, each_kind, NULL);
+}
+
+/* ---- long and in pieces ---- */
+
+static void large_body(struct fabric_proc *p, void *arg)
+{
+    static const struct dtype_run run = {.len = 8, .stride = 16, .n = CELLS};
+    const struct dtype form = {.size = 8 * CELLS, .extent = 16 * CELLS, .basic = ACC_I64, .elems = CELLS,
+                               .runs = &run, .nruns = 1, .eruns = &run, .neruns = 1};
+    struct dtype *apart;
+    struct win *w = create(p);
+    (void)arg;
+    if (p->rank == 0) {
+        int64_t *data = malloc(sizeof area);
+        OK(dtype_create(&form, &apart));
+        FABRIC_CHECK(data);
+        for (int i = 0; i < LARGE; i++)
+            data[i] = i;
+        await_attention();
+        OK(rma_lock(w, false, 1, 0));
+        add(w, 1, 0, data, LARGE);
+        add(w, 1, 0, data, LARGE);
+        struct rma_op op = i64_op(data, NULL, 1, 0, CELLS * 4, ACC_SUM);
+        op.tcount = 4;
+        op.ttype = apart;
+        OK(rma_accumulate(w, &op));
+        OK(rma_flush(w, 1));
+        for (int i = 0; i < LARGE; i++)
+            FABRIC_CHECK(area[i] == 2 * i + (i % 2 || i >= 8 * CELLS ? 0 : i / 2));
+        op = byte_op(data, NULL, 1, 1, sizeof(int64_t) * CELLS * 4);
+        op.tcount = 4;
+        op.ttype = apart;
+        OK(rma_put(w, &op));
+        OK(rma_flush(w, 1));
+        for (int i = 0; i < 4 * CELLS; i++)
+            FABRIC_CHECK(area[2 * i + 1] == i);
+        op = byte_op(NULL, data + CELLS * 4, 1, 1, sizeof(int64_t) * CELLS * 4);
+        op.tcount = 4;
+        op.ttype = apart;
+        OK(rma_get(w, &op));
+        OK(rma_flush(w, 1));
+        FABRIC_CHECK(handed(p) == 5 && memcmp(data, data + CELLS * 4, 32 * CELLS) == 0);
+        put(w, 1, 0, data, sizeof area); /* one copy is better */
+        FABRIC_CHECK(handed(p) == 5 && memcmp(data, area, sizeof area) == 0);
+        OK(rma_unlock(w, 1));
+        dtype_unref(apart);
+        free(data);
+        atomic_store(&over, true);
+    } else {
+        attend(p);
+    }
+    fabric_barrier(p);
+    fabric_win_free(w);
+}
+
+static void test_large(void **state)
+{
+    (void)state;
+    run((struct fabric_opts){.nproc = 2}, large_body, NULL);
+    run((struct fabric_opts){.nproc = 2, .refuse_percent = 40, .delay_percent = 30}, large_body, NULL);
+}
+
+/* ---- the target stops to poll ---- */
+
+/* Both meet: the target stops or begins to poll in between. */
+static void target_polls(struct fabric_proc *p, bool polls)
+{
+    fabric_barrier(p);
+    if (p->rank == 1 && polls)
+        rma_polling_begin(&p->rma);
+    else if (p->rank == 1)
+        rma_polling_end(&p->rma);
+    fabric_barrier(p);
+}
+
+static void replace(struct win *w, int64_t value, struct rma_req *req)
+{
+    static int64_t values[CELLS];
+    values[value] = value;
+    struct rma_op op = i64_op(&values[value], NULL, 1, 0, 1, ACC_REPLACE);
+    op.req = req;
+    OK(rma_accumulate(w, &op));
+}
+
+/* The agent does what was handed over, and later accumulates do not overtake it. */
+static void stops(struct fabric_proc *p, void *arg)
+{
+    struct win *w = create(p);
+    struct rma_req req;
+    (void)arg;
+    if (p->rank == 0)
+        OK(rma_lock(w, false, 1, 0));
+    target_polls(p, true);
+    if (p->rank == 0)
+        replace(w, 1, NULL);
+    target_polls(p, false);
+    if (p->rank == 0) {
+        const int64_t five = 5;
+        put(w, 1, 1, &five, 8); /* has no order */
+        FABRIC_CHECK(area[1] == 5 && area[0] == 0);
+        replace(w, 2, NULL);
+        rma_req_init(&req);
+        replace(w, 3, &req);
+        FABRIC_CHECK(handed(p) == 3);
+        OK(rma_flush(w, 1));
+        FABRIC_CHECK(rma_req_done(&req) && area[0] == 3);
+        replace(w, 4, NULL); /* all is done: directly */
+        FABRIC_CHECK(handed(p) == 3 && area[0] == 4);
+        OK(rma_unlock(w, 1));
+    }
+    fabric_barrier(p);
+    fabric_win_free(w);
+}
+
+/* A target that was not there when the packet left is spared for a while. */
+static void spared(struct fabric_proc *p, void *arg)
+{
+    uint64_t expected = 0;
+    struct win *w = create(p);
+    (void)arg;
+    if (p->rank == 0)
+        OK(rma_lock_all(w, 0));
+    for (int times = 0; times < 4; times++) {
+        target_polls(p, true);
+        for (int i = 0; p->rank == 0 && i < (times ? 1 << (times - 1) : 0); i++)
+            replace(w, 7, NULL);
+        FABRIC_CHECK(p->rank || handed(p) == expected);
+        if (p->rank == 0)
+            replace(w, times, NULL);
+        FABRIC_CHECK(p->rank || handed(p) == ++expected);
+        target_polls(p, false);
+        if (p->rank == 0) {
+            OK(rma_flush(w, 1));
+            FABRIC_CHECK(area[0] == times);
+        }
+    }
+    if (p->rank == 0)
+        OK(rma_unlock_all(w));
+    fabric_barrier(p);
+    fabric_win_free(w);
+}
+
+static void test_stops(void **state)
+{
+    (void)state;
+    run((struct fabric_opts){.nproc = 2}, stops, NULL);
+    run((struct fabric_opts){.nproc = 2}, spared, NULL);
+}
+
+/* ---- not handed over ---- */
+
+enum reason { NO_AGENT, ASLEEP, REQUEST, CROWDED, THREADS };
+
+static void directly(struct fabric_proc *p, void *arg)
+{
+    const enum reason *why = arg;
+    struct win *w = fabric_win(p, WIN_CREATE, area + p->rank * CELLS, CELLS * 8, 8);
+    struct rma_req req;
+    if (p->rank == 1 && *why != NO_AGENT)
+        OK(p->env.agent_start(p));
+    if (p->rank == 1 && *why == ASLEEP)
+        (void)event_enter(p->env.event);
+    target_polls(p, true);
+    if (p->rank == 0) {
+        const int64_t nine = 9;
+        struct rma_op op = i64_op(&nine, NULL, 1, 0, 1, ACC_REPLACE);
+        rma_req_init(&req);
+        op.req = *why == REQUEST ? &req : NULL;
+        OK(rma_lock(w, false, 1, 0));
+        OK(rma_accumulate(w, &op));
+        FABRIC_CHECK(area[CELLS] == 9 && handed(p) == 0);
+        OK(rma_unlock(w, 1));
+    }
+    target_polls(p, false);
+    if (p->rank == 1 && *why == ASLEEP)
+        event_leave(p->env.event);
+    fabric_win_free(w);
+}
+
+static void test_directly(void **state)
+{
+    (void)state;
+    for (enum reason why = NO_AGENT; why <= THREADS; why++)
+        run((struct fabric_opts){.nproc = 2, .cpus = why == CROWDED ? 1 : 8, .threads = why == THREADS}, directly,
+            &why);
+}
+
+/* ---- together with a process that goes by system calls ---- */
+
+/* Process 0 hands over, process 1 never does. The origins' memory is mapped: the target answers them
+ * all the same. */
+static struct win *create_mixed(struct fabric_proc *p, void **memory)
+{
+    if (is_target(p))
+        OK(p->env.agent_start(p));
+    *memory = is_target(p) ? NULL : fabric_mem_alloc(p, 4096);
+    p->peers[2].peer.polling = p->rank == 1 ? NULL : p->peers[2].peer.polling;
+    return fabric_win(p, WIN_CREATE, *memory ? *memory : area, *memory ? 4096 : sizeof area, 8);
+}
+
+/* One element, and under an exclusive lock another by get and put. */
+static void hammer(struct win *w, int rounds)
+{
+    const int64_t one = 1;
+    int64_t old;
+    for (int i = 0; i < rounds; i++) {
+        OK(rma_lock(w, false, 2, 0));
+        fetch_add(w, 2, 0, &one, &old, 1);
+        add(w, 2, 1, &one, 1);
+        OK(rma_flush(w, 2));
+        add(w, 2, 1, &one, 1);
+        OK(rma_unlock(w, 2));
+        OK(rma_lock(w, true, 2, 0));
+        get(w, 2, 2, &old, 8);
+        OK(rma_flush(w, 2));
+        old++;
+        put(w, 2, 2, &old, 8);
+        OK(rma_unlock(w, 2));
+    }
+}
+
+static void together(struct fabric_proc *p, void *arg)
+{
+    static _Atomic int left;
+    void *memory;
+    struct win *w = create_mixed(p, &memory);
+    (void)arg;
+    atomic_store(&left, 2);
+    fabric_barrier(p);
+    if (is_target(p)) {
+        attend(p);
+    } else {
+        await_attention();
+        hammer(w, ROUNDS);
+        FABRIC_CHECK(p->rank ? handed(p) == 0 : handed(p) == 5 * ROUNDS);
+        if (atomic_fetch_sub(&left, 1) == 1)
+            atomic_store(&over, true);
+    }
+    fabric_barrier(p);
+    FABRIC_CHECK(area[0] == 2 * ROUNDS && area[1] == 4 * ROUNDS && area[2] == 2 * ROUNDS);
+    fabric_win_free(w);
+    if (memory)
+        fabric_mem_free(p, memory);
+}
+
+static void test_together(void **state)
+{
+    (void)state;
+    run((struct fabric_opts){.nproc = 3}, together, NULL);
+}
+
+/* ---- the target dies ---- */
+
+static void dies(struct fabric_proc *p, void *arg)
+{
+    struct win *w = fabric_win(p, WIN_CREATE, area + p->rank * CELLS, CELLS * 8, 8);
+    (void)arg;
+    if (p->rank == 1) { /* no thread of it serves anything */
+        atomic_store(&p->seg->has_agent, 1);
+        atomic_store(&p->seg->polling, 1);
+    }
+    fabric_barrier(p);
+    if (p->rank == 0) {
+        const int64_t one = 1;
+        OK(rma_lock(w, false, 1, 0));
+        add(w, 1, 0, &one, 1);
+        FABRIC_CHECK(handed(p) == 1);
+        fabric_kill(&p->fabric->procs[1]);
+        FABRIC_CHECK(rma_flush(w, 1) == MRMA_ERR_PROC_FAILED);
+        FABRIC_CHECK(rma_unlock(w, 1) == MRMA_ERR_PROC_FAILED);
+        (void)win_free_begin(w);
+    }
+    fabric_barrier(p);
+    win_free_end(w);
+}
+
+static void test_dies(void **state)
+{
+    (void)state;
+    run((struct fabric_opts){.nproc = 2, .quiet = true}, dies, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_kind), cmocka_unit_test(test_large),
+                                       cmocka_unit_test(test_stops),     cmocka_unit_test(test_directly),
+                                       cmocka_unit_test(test_together),  cmocka_unit_test(test_dies)};
+    pkt_types_init();
+    return cmocka_run_group_tests_name("handover", tests, NULL, NULL);
+}
