@@ -47,6 +47,23 @@ count() {
     skipped=$((skipped + $3))
 }
 
+# Unit tests several at a time: they wait more than they compute. What runs under mpiexec keeps every
+# processor busy by itself.
+run_tests() {
+    code=0
+    make -k -j "$jobs" check-unit || code=1
+    test "$CHECK" = unit || make -k check-rest || code=1
+    return "$code"
+}
+
+# The runs under mpiexec that took longest, from the comments of test/run-list.sh.
+slowest() {
+    find test -name 'mpi-*.log' -exec awk '
+        /^ok / { name = $0; sub(/^ok [0-9]+ - /, "", name); sub(/: in part .*/, "", name) }
+        /^# [0-9.]+ s$/ { path = FILENAME; gsub(/.*mpi-|\.log$/, "", path); print $2, path ": " name }' {} + |
+        sort -rn | sed "s/^/$host: seconds: /;$1q"
+}
+
 # Of the hosts that were built; make check installs both into one prefix.
 check() {
     host=$1
@@ -59,7 +76,7 @@ check() {
     export INSTALL_ALSO
     say "make check for $host"
     find . -name '*.trs' -exec rm -f {} +
-    if ! make -k "check${CHECK:+-$CHECK}" >check.log 2>&1 </dev/null; then
+    if ! run_tests >check.log 2>&1 </dev/null; then
         echo "$host: make check failed; from $dir/check.log:"
         grep -E 'error:|need cmocka' check.log | head -n 40
         find . -name '*.trs' -exec grep -lE '^:global-test-result: (FAIL|ERROR)' {} + | while read -r trs; do
@@ -68,6 +85,7 @@ check() {
         done
     fi
     count
+    slowest 10
 }
 
 test "$CHECK" != unit || make_target=unit-programs

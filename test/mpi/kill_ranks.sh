@@ -9,7 +9,7 @@
 . "$abs_top_srcdir/test/mpi/mtest.sh"
 seed=${MTEST_SEED:-$(date +%s)}
 echo "kill_ranks.sh: MTEST_SEED=$seed"
-rounds=${MTEST_ROUNDS:-6}
+rounds=${MTEST_ROUNDS:-4}
 shm_before
 
 round=0

@@ -10,8 +10,8 @@
 
 #include <unistd.h>
 
-#define BUSY 0.3   /* seconds that the target gives no sign of life, at first */
-#define ATTEMPTS 4
+#define BUSY 0.1   /* seconds that the target gives no sign of life, at first */
+#define ATTEMPTS 6
 
 enum idle { COMPUTE, SLEEP, RECV, IDLES };
 static const char *const idle_names[IDLES] = {"computes", "sleeps", "is in MPI_Recv"};

@@ -72,16 +72,25 @@ static const char *run_fabric(enum conf_progress progress, void (*main)(struct f
 
 static void run(struct scene s)
 {
-    assert_non_null(strstr(run_fabric(s.progress, body, &s), "rank 3 of window"));
+    FABRIC_CHECK(strstr(run_fabric(s.progress, body, &s), "rank 3 of window") != NULL);
 }
 
+/* All at once, each in a process of its own: they sleep until somebody looks who is alive. */
 static void run_all(struct scene s)
 {
-    for (int i = 0; i < 4; i++) {
-        s.progress = i & 1 ? CONF_PROGRESS_AGENT : CONF_PROGRESS_POLL;
-        s.disconnect = i & 2;
-        run(s);
+    enum { VARIANTS = 4 };
+    pid_t pids[VARIANTS];
+    for (int i = 0; i < VARIANTS; i++) {
+        pids[i] = fork();
+        if (pids[i] == 0) {
+            s.progress = i & 1 ? CONF_PROGRESS_AGENT : CONF_PROGRESS_POLL;
+            s.disconnect = i & 2;
+            run(s);
+            _exit(0);
+        }
     }
+    for (int i = 0; i < VARIANTS; i++)
+        assert_int_equal(wait_child(pids[i]), 0);
 }
 
 static int wait_fence(struct fabric_proc *p, struct win *w)
