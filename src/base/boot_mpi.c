@@ -2,15 +2,16 @@
  * boot_mpi.c - boot.h on MPI_Allgather and MPI_Allreduce of the host, or where the
  * host spins in them even when another process needs the processor, on their
  * nonblocking forms, which can be waited for politely (an allgather of 4 ranks on 2
- * processors, MPICH 4.0.2, busy machine: 17 to 27 ms became 2.5 to 3.7). All processes of a job have the same host: the
- * two forms don't match each other.
+ * processors, MPICH 4.0.2, busy machine: 17 to 27 ms became 2.5 to 3.7). All processes of a job have the same
+ * host: the two forms don't match each other.
  *
- * Every exchange but the first is the plain collective. The first is always an
- * allgather of fixed blocks (a word that says whether the process refuses, and
- * room for the record), so a process that refuses for whatever reason meets the
- * others in one and the same collective, and all of them leave it with the error
- * of the lowest rank that refused. After that the communicator is not used any
- * more: further exchanges give the same error at once.
+ * The first exchange is always an allgather of fixed blocks (a word that says whether
+ * the process refuses, and room for the record), so a process that refuses for whatever
+ * reason meets the others in one and the same collective, and all of them leave it with
+ * the error of the lowest rank that refused. After that the communicator is not used any
+ * more: further exchanges give the same error at once. To receive the blocks of a few processes
+ * takes no memory that could be missing. With more, all agree beforehand, in a reduction, that
+ * everybody has it. Every exchange but the first is the plain collective.
  *
  * Errors inside the collectives go to the error handler of the communicator, as
  * the host does it; what returns here as an error is MRMA_ERR_OTHER.
@@ -48,34 +49,50 @@ static int finish(int err, MPI_Request *request)
     return err == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_OTHER;
 }
 
-static int gather_all(const void *mine, void *all, size_t len, MPI_Comm comm)
+static int host_gather(const void *mine, void *all, size_t len, MPI_Comm comm)
 {
     MPI_Request request;
 
     return finish(PMPI_Iallgather(mine, (int)len, MPI_BYTE, all, (int)len, MPI_BYTE, comm, &request), &request);
 }
 
-static int max_of_all(int mine, int *max, MPI_Comm comm)
+static int host_max(int mine, int *max, MPI_Comm comm)
 {
     MPI_Request request;
 
     return finish(PMPI_Iallreduce(&mine, max, 1, MPI_INT, MPI_MAX, comm, &request), &request);
 }
 #else
-static int gather_all(const void *mine, void *all, size_t len, MPI_Comm comm)
+static int host_gather(const void *mine, void *all, size_t len, MPI_Comm comm)
 {
     const int err = PMPI_Allgather(mine, (int)len, MPI_BYTE, all, (int)len, MPI_BYTE, comm);
 
     return err == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_OTHER;
 }
 
-static int max_of_all(int mine, int *max, MPI_Comm comm)
+static int host_max(int mine, int *max, MPI_Comm comm)
 {
     const int err = PMPI_Allreduce(&mine, max, 1, MPI_INT, MPI_MAX, comm);
 
     return err == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_OTHER;
 }
 #endif
+
+static int gather_all(struct boot_mpi *bm, const void *mine, void *all, size_t len)
+{
+    boot_report_begin(&bm->report, &bm->boot);
+    const int err = host_gather(mine, all, len, bm->comm);
+    boot_report_end(&bm->report);
+    return err;
+}
+
+static int max_of_all(struct boot_mpi *bm, int mine, int *max)
+{
+    boot_report_begin(&bm->report, &bm->boot);
+    const int err = host_max(mine, max, bm->comm);
+    boot_report_end(&bm->report);
+    return err;
+}
 
 /* Who refused? MRMA_SUCCESS, or the error of the lowest such rank. */
 static int refusal(struct boot_mpi *bm, const struct first_block *blocks)
@@ -89,28 +106,47 @@ static int refusal(struct boot_mpi *bm, const struct first_block *blocks)
     return MRMA_SUCCESS;
 }
 
-static int first_exchange(struct boot_mpi *bm, const void *mine, void *all, size_t len)
+static int exchange_blocks(struct boot_mpi *bm, struct first_block *blocks, const void *mine, void *all, size_t len)
 {
-    struct first_block *blocks, own;
+    struct first_block own;
     int err;
 
-    bm->begun = true;
-    if (len > BOOT_MPI_FIRST_BYTES)
-        return MRMA_ERR_INTERN;
     memset(&own, 0, sizeof own);
     own.refused = bm->refused;
     if (len > 0)
         memcpy(own.record, mine, len);
-    blocks = malloc((size_t)bm->boot.nproc * sizeof *blocks);
-    if (blocks == NULL)
-        return MRMA_ERR_NO_MEM;
-    err = gather_all(&own, blocks, sizeof own, bm->comm);
+    err = gather_all(bm, &own, blocks, sizeof own);
     if (err == MRMA_SUCCESS)
         err = refusal(bm, blocks);
     for (int i = 0; err == MRMA_SUCCESS && len > 0 && i < bm->boot.nproc; i++)
         memcpy((char *)all + (size_t)i * len, blocks[i].record, len);
+    return err;
+}
+
+static int exchange_few(struct boot_mpi *bm, const void *mine, void *all, size_t len)
+{
+    struct first_block blocks[BOOT_MPI_FEW];
+
+    return exchange_blocks(bm, blocks, mine, all, len);
+}
+
+static int exchange_many(struct boot_mpi *bm, const void *mine, void *all, size_t len)
+{
+    struct first_block *blocks = malloc((size_t)bm->boot.nproc * sizeof *blocks);
+    int missing = 0, err = max_of_all(bm, blocks == NULL, &missing);
+
+    if (err == MRMA_SUCCESS)
+        err = missing ? MRMA_ERR_NO_MEM : exchange_blocks(bm, blocks, mine, all, len);
     free(blocks);
     return err;
+}
+
+static int first_exchange(struct boot_mpi *bm, const void *mine, void *all, size_t len)
+{
+    bm->begun = true;
+    if (len > BOOT_MPI_FIRST_BYTES)
+        return MRMA_ERR_INTERN;
+    return bm->boot.nproc <= BOOT_MPI_FEW ? exchange_few(bm, mine, all, len) : exchange_many(bm, mine, all, len);
 }
 
 static int boot_mpi_allgather(struct boot *boot, const void *mine, void *all, size_t len)
@@ -121,10 +157,10 @@ static int boot_mpi_allgather(struct boot *boot, const void *mine, void *all, si
         return bm->verdict = first_exchange(bm, mine, all, len);
     if (bm->verdict != MRMA_SUCCESS)
         return bm->verdict;
-    return gather_all(mine, all, len, bm->comm);
+    return gather_all(bm, mine, all, len);
 }
 
-/* The first exchange, when the caller asks for a maximum. */
+/* The first exchange, when the caller asks for a maximum. Without memory it has not begun. */
 static int first_max(struct boot_mpi *bm, int mine, int *max)
 {
     int *all = malloc((size_t)bm->boot.nproc * sizeof *all), err;
@@ -149,7 +185,7 @@ static int boot_mpi_allmax(struct boot *boot, int mine, int *max)
         return bm->verdict = first_max(bm, mine, max);
     if (bm->verdict != MRMA_SUCCESS)
         return bm->verdict;
-    return max_of_all(mine, max, bm->comm);
+    return max_of_all(bm, mine, max);
 }
 
 int boot_mpi_init(struct boot_mpi *bm, MPI_Comm comm)

@@ -14,10 +14,14 @@
 #include <stdbool.h>
 
 #include "base/boot.h"
+#include "base/boot_report.h"
 
 /* The first exchange of a boot has blocks of this many bytes, whatever is asked
  * for, so that a process that knows nothing of the record can take part. */
 #define BOOT_MPI_FIRST_BYTES 704
+
+/* Up to so many processes, no memory is allocated to take part in it. */
+#define BOOT_MPI_FEW 32
 
 struct boot_mpi {
     struct boot boot; /* what is handed down */
@@ -26,6 +30,7 @@ struct boot_mpi {
     int refused_by;   /* lowest rank that refused, -1: nobody */
     int verdict;      /* with what error the first exchange ended */
     bool begun;       /* it has been done */
+    struct boot_report report; /* zero: no reports of long waits */
 };
 
 /* Local. comm is not duplicated: it must live until the creation is over. */

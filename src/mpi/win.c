@@ -18,6 +18,7 @@
 
 #include "base/boot_mpi.h"
 #include "base/err.h"
+#include "engine.h"
 #include "mpi/argcheck.h"
 #include "mpi/errhan.h"
 #include "mpi/export.h"
@@ -148,6 +149,9 @@ int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
     if (err != MRMA_SUCCESS)
         return comm_fail(args->comm, args->func, err, "");
     err = win_prepare(args, &bm.boot, &info, &rec, msg, sizeof msg);
+    if (mpi_state.engine != NULL)
+        bm.report = (struct boot_report){.log = engine_messages(), .call = args->func,
+                                         .seconds = engine_conf(mpi_state.engine)->hang_report};
     if (err != MRMA_SUCCESS) {
         boot_mpi_refuse(&bm, err);
         boot_mpi_leave(&bm);
