@@ -1,12 +1,12 @@
 #!/bin/sh
-# build.sh SRCDIR OUT SOURCE... - build a libFuzzer target from those of the sources that
-# are C files of src/base, src/ch3, src/rma or test/fuzz: with coverage, AddressSanitizer
+# build.sh SRCDIR OUT "DIRECTORIES" SOURCE... - build a libFuzzer target from those of the sources that
+# are C files of these directories or of test/fuzz: with coverage, AddressSanitizer
 # and UndefinedBehaviorSanitizer (all but NULL + 0, the address of nothing), as many at a
 # time as there are processors. Started by make, in the build directory, with FUZZ_CC,
 # FUZZ_CPPFLAGS and FUZZ_LIBS in the environment.
 
-srcdir=$1 out=$2
-shift 2
+srcdir=$1 out=$2 directories=$3
+shift 3
 set -f
 dir=$out.objects
 mkdir -p "$dir" || exit 1
@@ -17,8 +17,9 @@ export srcdir dir FUZZ_FLAGS
 sources=
 objects=
 for source in "$@"; do
+    case " $directories test/fuzz " in *" ${source%/*} "*) ;; *) continue ;; esac
     case $source in
-    src/base/*.c | src/ch3/*.c | src/rma/*.c | test/fuzz/*.c)
+    *.c)
         sources="$sources $source"
         objects="$objects $dir/$(echo "$source" | tr / _).o"
         ;;

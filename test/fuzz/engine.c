@@ -7,17 +7,10 @@
  */
 #include "engine.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rma/handlers.h"
-
-void fuzz_fail(const char *file, int line, const char *what)
-{
-    fprintf(stderr, "%s:%d: check failed: %s\n", file, line, what);
-    abort();
-}
 
 /* ---- the environment ---- */
 

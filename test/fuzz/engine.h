@@ -23,6 +23,7 @@
 #include "ch3/ch3.h"
 #include "rma/stripe.h"
 #include "rma/win.h"
+#include "fail.h"
 #include "script.h"
 
 struct fuzz_engine {
@@ -63,12 +64,5 @@ void fuzz_engine_start(struct fuzz_engine *e, unsigned flags);
 void fuzz_engine_deliver(struct fuzz_engine *e, unsigned from, const void *packet, size_t len);
 /* Free the windows, with the peers where no epoch is open, and drop everything. */
 void fuzz_engine_end(struct fuzz_engine *e);
-
-_Noreturn void fuzz_fail(const char *file, int line, const char *what);
-#define FUZZ_CHECK(condition)                            \
-    do {                                                 \
-        if (!(condition))                                \
-            fuzz_fail(__FILE__, __LINE__, #condition);   \
-    } while (0)
 
 #endif

@@ -59,6 +59,10 @@ static void deliver(struct nmofi_link *link, const struct nm_hdr *hdr)
 {
     struct nmofi *nm = link->nm;
     link->due += nm_cost(hdr->len);
+    if (link->due > NM_WINDOW) { /* what is due had been given to it */
+        nm_link_break(link, "it sends more than its credits allow");
+        return;
+    }
     if (link->due >= NM_WINDOW / 2 && !list_node_queued(&link->owing))
         list_push_back(&nm->owing, &link->owing);
     nm->events++;
@@ -201,8 +205,25 @@ static struct nm_from *greet(struct nmofi *nm, const struct nm_hello *hello)
     return from;
 }
 
+/* Who sends a length that is not padded shifts what lies behind in the same buffer, also of others. */
+static void received_askew(struct nmofi *nm, const unsigned char *bytes, size_t len)
+{
+    unsigned char *copy = len <= NM_MSG_MAX ? malloc(len) : NULL;
+    if (!copy) {
+        refuse(nm, "too long, or no memory to align it", len);
+        return;
+    }
+    memcpy(copy, bytes, len);
+    nm_received(nm, copy, len);
+    free(copy);
+}
+
 void nm_received(struct nmofi *nm, const unsigned char *bytes, size_t len)
 {
+    if ((uintptr_t)bytes % _Alignof(struct nm_hdr)) {
+        received_askew(nm, bytes, len);
+        return;
+    }
     const struct nm_hdr *hdr = (const void *)bytes;
     nm->stats.received++;
     if (len < sizeof *hdr) {
