@@ -1,7 +1,7 @@
 /*
  * raw_ep.c - see raw_ep.h.
  *
- * One receive is posted ahead for a ping-pong, WINDOW for a stream; a stream ends
+ * One receive for each partner is posted ahead for a ping-pong, WINDOW for a stream; a stream ends
  * with a short message back. Progress is manual where the provider lets one choose.
  */
 #include "raw_ep.h"
@@ -13,6 +13,7 @@
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +22,11 @@
 #include "stats.h"
 
 enum { WINDOW = 16, MOST = 4 << 20, NAME_MAX_BYTES = 128 };
+_Static_assert((int)RAW_EP_MAX <= (int)WINDOW, "a receive for each");
 
 struct raw_ep {
-    MPI_Comm pair;
-    int rank;
+    MPI_Comm comm;
+    int rank, n;
     struct fi_info *info;
     struct fid_fabric *fabric;
     struct fid_domain *domain;
@@ -33,7 +35,7 @@ struct raw_ep {
     struct fid_cq *cq;
     struct fid_ep *ep;
     struct fid_mr *mr;
-    fi_addr_t peer;
+    fi_addr_t peers[RAW_EP_MAX]; /* by rank */
     char *buf; /* MOST bytes to send, MOST to receive */
     void *desc;
     struct fi_context2 tx[WINDOW], rx[WINDOW];
@@ -65,7 +67,7 @@ static int open_endpoint(struct raw_ep *e)
 {
     struct fi_wait_attr wait = {.wait_obj = FI_WAIT_FD};
     struct fi_cq_attr cq = {.format = FI_CQ_FORMAT_MSG, .wait_obj = FI_WAIT_SET, .size = 1024};
-    struct fi_av_attr av = {.type = FI_AV_TABLE, .count = 2};
+    struct fi_av_attr av = {.type = FI_AV_TABLE, .count = RAW_EP_MAX};
     int rc = fi_fabric(e->info->fabric_attr, &e->fabric, NULL);
     rc = rc ? rc : fi_domain(e->fabric, e->info, &e->domain, NULL);
     rc = rc ? rc : fi_av_open(e->domain, &av, &e->av, NULL);
@@ -89,29 +91,34 @@ static int meet(struct raw_ep *e)
         char name[NAME_MAX_BYTES];
         size_t len;
         int rc;
-    } mine = {.len = NAME_MAX_BYTES, .rc = 0}, both[2];
+    } mine = {.len = NAME_MAX_BYTES, .rc = 0}, all[RAW_EP_MAX];
     mine.rc = e->ep ? fi_getname(&e->ep->fid, mine.name, &mine.len) : -FI_EINVAL;
-    MPI_Allgather(&mine, sizeof mine, MPI_BYTE, both, sizeof mine, MPI_BYTE, e->pair);
-    if (both[0].rc || both[1].rc)
-        return both[0].rc ? both[0].rc : both[1].rc;
-    return fi_av_insert(e->av, both[1 - e->rank].name, 1, &e->peer, 0, NULL) == 1 ? 0 : -FI_EADDRNOTAVAIL;
+    MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, e->comm);
+    for (int i = 0; i < e->n; i++)
+        if (all[i].rc)
+            return all[i].rc;
+    for (int i = 0; i < e->n; i++)
+        if (i != e->rank && fi_av_insert(e->av, all[i].name, 1, &e->peers[i], 0, NULL) != 1)
+            return -FI_EADDRNOTAVAIL;
+    return 0;
 }
 
-static struct raw_ep *try_open(MPI_Comm pair, const char *provider, const char *interface, int *rc)
+static struct raw_ep *try_open(MPI_Comm comm, const char *provider, const char *interface, int *rc)
 {
     struct raw_ep *e = calloc(1, sizeof *e);
     if (!e)
         return NULL;
-    e->pair = pair;
-    MPI_Comm_rank(pair, &e->rank);
+    e->comm = comm;
+    MPI_Comm_rank(comm, &e->rank);
+    MPI_Comm_size(comm, &e->n);
     e->buf = aligned_alloc(4096, 2 * (size_t)MOST);
     if (e->buf)
         memset(e->buf, 0, 2 * (size_t)MOST);
     int mine = e->buf ? find_info(e, provider, interface) : -FI_ENOMEM;
     mine = mine ? mine : open_endpoint(e);
-    int met = mine ? (meet(&(struct raw_ep){.pair = pair, .rank = e->rank}), mine) : meet(e);
+    int met = mine ? (meet(&(struct raw_ep){.comm = comm, .rank = e->rank, .n = e->n}), mine) : meet(e);
     *rc = met;
-    MPI_Allreduce(MPI_IN_PLACE, &met, 1, MPI_INT, MPI_MIN, pair);
+    MPI_Allreduce(MPI_IN_PLACE, &met, 1, MPI_INT, MPI_MIN, comm);
     if (!met)
         return e;
     *rc = met;
@@ -119,13 +126,13 @@ static struct raw_ep *try_open(MPI_Comm pair, const char *provider, const char *
     return NULL;
 }
 
-struct raw_ep *raw_ep_open(MPI_Comm pair, const char *provider, const char *interface, char *reason,
+struct raw_ep *raw_ep_open(MPI_Comm comm, const char *provider, const char *interface, char *reason,
                            size_t len)
 {
     int rc = 0;
-    struct raw_ep *e = try_open(pair, provider ? provider : "net", interface, &rc);
+    struct raw_ep *e = try_open(comm, provider ? provider : "net", interface, &rc);
     if (!e && !provider)
-        e = try_open(pair, "tcp;ofi_rxm", interface, &rc);
+        e = try_open(comm, "tcp;ofi_rxm", interface, &rc);
     if (!e)
         snprintf(reason, len, "no raw endpoint over %s on %s: %s", provider ? provider : "net or tcp;ofi_rxm",
                  interface ? interface : "any interface", fi_strerror(-rc));
@@ -183,9 +190,9 @@ static void sleep_for_one(struct raw_ep *e)
     (void)fi_wait(e->wait, 1000);
 }
 
-static void post_send(struct raw_ep *e, size_t size, long i)
+static void post_send(struct raw_ep *e, int to, size_t size, long i)
 {
-    while (!e->broken && fi_send(e->ep, e->buf, size, e->desc, e->peer, &e->tx[i % WINDOW]) == -FI_EAGAIN)
+    while (!e->broken && fi_send(e->ep, e->buf, size, e->desc, e->peers[to], &e->tx[i % WINDOW]) == -FI_EAGAIN)
         reap(e);
 }
 
@@ -205,7 +212,7 @@ static void await(struct raw_ep *e, const long *count, long until, int asleep)
     }
 }
 
-double raw_ep_half_trip(struct raw_ep *e, size_t size, int rounds, int asleep)
+double raw_ep_round_trip(struct raw_ep *e, size_t out, size_t back, int rounds, int asleep)
 {
     const int warm = rounds / 10 + 1, answers = e->rank == 1;
     double *v = calloc((size_t)rounds, sizeof *v);
@@ -215,21 +222,21 @@ double raw_ep_half_trip(struct raw_ep *e, size_t size, int rounds, int asleep)
     }
     e->sent = e->received = 0;
     post_recv(e, 0);
-    MPI_Barrier(e->pair);
+    MPI_Barrier(e->comm);
     for (int i = 0; i < warm + rounds && !e->broken; i++) {
         const double start = clock_ns();
         if (answers) {
             await(e, &e->received, i + 1, asleep);
             post_recv(e, i + 1);
         }
-        post_send(e, size, i);
+        post_send(e, 1 - e->rank, answers ? back : out, i);
         await(e, &e->sent, i + 1, 0);
         if (!answers) {
             await(e, &e->received, i + 1, 0);
             post_recv(e, i + 1);
         }
         if (i >= warm)
-            v[i - warm] = (clock_ns() - start) / 2;
+            v[i - warm] = clock_ns() - start;
     }
     const double ns = e->broken ? NAN : stats_median(v, (size_t)rounds);
     free(v);
@@ -240,7 +247,53 @@ double raw_ep_half_trip(struct raw_ep *e, size_t size, int rounds, int asleep)
         if (fi_cq_read(e->cq, &one, 1) == -FI_EAVAIL)
             (void)fi_cq_readerr(e->cq, &err, 0);
     }
-    MPI_Barrier(e->pair);
+    MPI_Barrier(e->comm);
+    return ns;
+}
+
+static double fan_round(struct raw_ep *e, size_t size, long round)
+{
+    const int d = e->n - 1;
+    const double start = clock_ns();
+    for (int i = 0; i < d; i++)
+        post_send(e, 1 + i, size, round * d + i);
+    while (!e->broken && e->received < (round + 1) * d) {
+        const long before = e->received;
+        reap(e);
+        if (e->received == before)
+            sched_yield();
+    }
+    const double ns = clock_ns() - start;
+    await(e, &e->sent, (round + 1) * d, 0);
+    for (int i = 0; i < d; i++)
+        post_recv(e, round * d + i);
+    return ns;
+}
+
+double raw_ep_fan(struct raw_ep *e, size_t size, int rounds)
+{
+    double *v = calloc((size_t)rounds, sizeof *v);
+    if (!v) {
+        perror("raw_ep: samples");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    e->sent = e->received = 0;
+    for (int i = 0; i < (e->rank == 0 ? e->n - 1 : 1); i++)
+        post_recv(e, i);
+    MPI_Barrier(e->comm);
+    for (int i = 0; i < rounds && !e->broken; i++) {
+        if (e->rank == 0) {
+            v[i] = fan_round(e, size, i);
+            continue;
+        }
+        await(e, &e->received, i + 1, 1);
+        post_recv(e, i + 1);
+        post_send(e, 0, size, i);
+        await(e, &e->sent, i + 1, 0);
+    }
+    const double ns = e->broken ? NAN : stats_median(v, (size_t)rounds);
+    free(v);
+    MPI_Barrier(e->comm);
     return ns;
 }
 
@@ -252,12 +305,12 @@ double raw_ep_stream(struct raw_ep *e, size_t size, int messages)
         post_recv(e, i);
     if (e->rank == 0)
         post_recv(e, 0);
-    MPI_Barrier(e->pair);
+    MPI_Barrier(e->comm);
     const double start = clock_ns();
     if (e->rank == 0) {
         for (long i = 0; i < n; i++) {
             await(e, &e->sent, i - WINDOW + 1, 0);
-            post_send(e, size, i);
+            post_send(e, 1, size, i);
         }
         await(e, &e->received, 1, 0);
     } else {
@@ -266,11 +319,11 @@ double raw_ep_stream(struct raw_ep *e, size_t size, int messages)
             if (i + WINDOW < n)
                 post_recv(e, i);
         }
-        post_send(e, 8, 0);
+        post_send(e, 0, 8, 0);
         await(e, &e->sent, 1, 0);
     }
     const double ns = (clock_ns() - start) / n;
     await(e, &e->sent, e->rank == 0 ? n : 1, 0);
-    MPI_Barrier(e->pair);
+    MPI_Barrier(e->comm);
     return ns;
 }
