@@ -15,12 +15,13 @@
 #define MRMA_CH3_PKT_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "ch3/channel.h"
 
-#define PKT_VERSION 2
+#define PKT_VERSION 3
 #define PKT_MAX CH3_PACKET_MAX
 
 enum pkt_type {
@@ -95,6 +96,7 @@ enum pkt_op_kind {
     PKT_OP_GET_ACC, /* with op MPI_NO_OP no data travels */
     PKT_OP_CAS,     /* data: compare value, then new value */
     PKT_OP_TYPE,    /* no operation: data is a datatype (struct pkt_run) that later records name */
+    PKT_OP_PLAIN,   /* a put of contiguous bytes, by struct pkt_plain instead of struct pkt_op; the last */
     PKT_OP_KIND_LAST
 };
 
@@ -117,6 +119,18 @@ struct pkt_op {
 };
 static_assert(sizeof(struct pkt_op) == 24, "wire size");
 static_assert(offsetof(struct pkt_op, form) == 3, "wire offset");
+
+/* The commonest operation in few bytes: the whole record in front of its data (padded to 8). */
+struct pkt_plain {
+    uint8_t kind; /* PKT_OP_PLAIN; first, as in struct pkt_op */
+    uint8_t zero;
+    uint16_t len;  /* bytes of data, not 0 */
+    uint32_t disp; /* as in struct pkt_seg, where it is so small */
+};
+static_assert(sizeof(struct pkt_plain) == 8, "wire size");
+static_assert(offsetof(struct pkt_plain, kind) == offsetof(struct pkt_op, kind), "what tells the two apart");
+static_assert(offsetof(struct pkt_plain, disp) == 4, "wire offset");
+static_assert(PKT_MAX <= UINT16_MAX, "a packet's data fits into len");
 
 struct pkt_seg {
     int64_t disp; /* bytes from the window base; the address itself in a dynamic window */
@@ -163,6 +177,12 @@ static_assert(sizeof(struct pkt_count) == 16, "wire size");
 static inline size_t pkt_align(size_t len)
 {
     return (len + 7) & ~(size_t)7;
+}
+
+/* May a put of contiguous bytes at disp be named by a struct pkt_plain? */
+static inline bool pkt_is_plain(int64_t disp)
+{
+    return (uint64_t)disp <= UINT32_MAX;
 }
 
 #endif

@@ -21,7 +21,8 @@
 #include "rma/wait.h"
 #include "rma/win.h"
 
-enum { SMALL_OP = PKT_MAX / 2 };
+/* TAIL_MAX: copying costs less than another packet */
+enum { SMALL_OP = PKT_MAX / 2, TAIL_MAX = PKT_MAX / 4 };
 
 /* Shall src name its target bytes by a datatype? Not where segments are shorter, and where they
  * are shorter than the datatype with its definition, not the first time. The target takes no
@@ -110,11 +111,82 @@ static int make_request_room(struct pkt_target *pt)
     return err;
 }
 
-/* A long operation: what is open leaves first, then the operation packet by
- * packet from the user's buffer. */
+/* Both sides count what belongs to the fence phase only: what follows the closing
+ * fence's marker (a lock epoch) may be applied before the marker takes effect. Only
+ * what is sure to leave is counted, or the target would wait for the rest. */
+static void count_phase(struct pkt_target *pt, size_t bytes)
+{
+    const struct win *w = pt->win;
+    const enum epoch_state now = epoch_now(&w->epoch);
+    if (now == EPOCH_FENCE_USED || now == EPOCH_FENCE || w->fence_closing) /* as pkt_epoch_kind */
+        pt->phase_bytes += bytes;
+}
+
+/* Of the record of a put of len contiguous bytes to there. */
+static inline size_t put_bytes(int64_t offset, size_t len)
+{
+    const size_t head = pkt_is_plain(offset) ? sizeof(struct pkt_plain) : sizeof(struct pkt_op) + sizeof(struct pkt_seg);
+    return head + pkt_align(len);
+}
+
+/* A put of contiguous bytes as one record. There must be room. */
+static inline void put_record(struct pkt_target *pt, const void *data, int64_t offset, size_t len)
+{
+    char *at = (char *)pt->buf + pt->used;
+    if (likely(pkt_is_plain(offset))) {
+        const struct pkt_plain head = {.kind = PKT_OP_PLAIN, .len = (uint16_t)len, .disp = (uint32_t)offset};
+        memcpy(at, &head, sizeof head);
+        at += sizeof head;
+    } else {
+        const struct pkt_op op = {.kind = PKT_OP_PUT, .nseg = 1, .data_len = (uint32_t)len};
+        const struct pkt_seg seg = {.disp = offset, .len = len};
+        memcpy(at, &op, sizeof op);
+        memcpy(at + sizeof op, &seg, sizeof seg);
+        at += sizeof op + sizeof seg;
+    }
+    if (len == sizeof(uint64_t)) {
+        memcpy(at, data, sizeof(uint64_t));
+    } else {
+        memcpy(at, data, len);
+        memset(at + len, 0, pkt_align(len) - len);
+    }
+    pt->used += (uint32_t)put_bytes(offset, len);
+    pt->count++;
+}
+
+/* Packets that src takes at most, but for the tail of a plain one, for which there is room in the open
+ * packet. SIZE_MAX: in many pieces. */
+static size_t stream_packets(const struct record_source *src, size_t *tail)
+{
+    const size_t heads = sizeof(struct pkt_op) + sizeof(struct pkt_seg) + acc_extent(src->type ? src->type : ACC_U8);
+    const size_t per = src->plain ? RECORD_PLAIN_MAX : PKT_MAX - sizeof(struct pkt_hdr) - heads;
+    const size_t rest = src->left % per;
+    *tail = src->plain && src->left > per && rest <= TAIL_MAX ? rest : 0;
+    return src->typed || record_segments(src, 2) != 1 ? SIZE_MAX : (src->left - *tail + per - 1) / per;
+}
+
+/* The end of a large put, which would be a short packet of its own. */
+static int append_tail(struct pkt_target *pt, const struct record_source *src, size_t tail)
+{
+    const int64_t offset = src->base + (int64_t)src->left;
+    const size_t need = put_bytes(offset, tail);
+    if (!tail)
+        return MRMA_SUCCESS;
+    int err = pkt_make_room(pt, need, need);
+    if (err)
+        return err;
+    put_record(pt, (const char *)src->origin + src->left, offset, tail);
+    count_phase(pt, tail);
+    return MRMA_SUCCESS;
+}
+
+/* A long operation: packet by packet from the user's buffer, behind what is open, which only a put may
+ * overtake. */
 static int stream_records(struct pkt_target *pt, struct record_source *src, const struct rma_op *op)
 {
-    int err = pkt_await_open(pt);
+    size_t tail;
+    const size_t packets = stream_packets(src, &tail);
+    int err = pkt_await_stream(pt, packets, src->plain);
     while (!err && !origin_stream_room(pt))
         err = pkt_wait(pt, stream_room, "large operations to leave");
     /* The stream overtakes what another thread has put into the open packet meanwhile, and a
@@ -124,7 +196,13 @@ static int stream_records(struct pkt_target *pt, struct record_source *src, cons
         src->define = type_due(pt, src) != 0;
         src->id = src->define ? type_table_add(pt->types, src->ttype) : type_table_find(pt->types, src->ttype);
     }
-    return err ? err : origin_stream(pt, src, op);
+    src->left -= tail;
+    const size_t whole = src->left;
+    if (!err)
+        err = origin_stream(pt, src, op);
+    if (!err)
+        count_phase(pt, whole);
+    return err ? err : append_tail(pt, src, tail);
 }
 
 static int append_cas(struct pkt_target *pt, const struct rma_op *op, int64_t offset, uint32_t request)
@@ -138,46 +216,13 @@ static int append_cas(struct pkt_target *pt, const struct rma_op *op, int64_t of
     return MRMA_SUCCESS;
 }
 
-/* Both sides count what belongs to the fence phase only: what follows the closing
- * fence's marker (a lock epoch) may be applied before the marker takes effect. Only
- * what is sure to leave is counted, or the target would wait for the rest. */
-static void count_phase(struct pkt_target *pt, size_t bytes)
-{
-    const struct win *w = pt->win;
-    const enum epoch_state now = epoch_now(&w->epoch);
-    if (now == EPOCH_FENCE_USED || now == EPOCH_FENCE || w->fence_closing) /* as pkt_epoch_kind */
-        pt->phase_bytes += bytes;
-}
-
-static size_t put_bytes(size_t len)
-{
-    return sizeof(struct pkt_op) + sizeof(struct pkt_seg) + pkt_align(len);
-}
-
-/* A put of contiguous bytes as a record of one segment. There must be room. */
-static inline void put_record(struct pkt_target *pt, const void *data, int64_t offset, size_t len)
-{
-    struct pkt_op *rec = (struct pkt_op *)(void *)(pt->buf + pt->used);
-    struct pkt_seg *seg = (struct pkt_seg *)(rec + 1);
-    *rec = (struct pkt_op){.kind = PKT_OP_PUT, .nseg = 1, .data_len = (uint32_t)len};
-    *seg = (struct pkt_seg){.disp = offset, .len = len};
-    if (len == sizeof(uint64_t)) {
-        memcpy(seg + 1, data, sizeof(uint64_t));
-    } else {
-        memcpy(seg + 1, data, len);
-        memset((char *)(seg + 1) + len, 0, pkt_align(len) - len);
-    }
-    pt->used += (uint32_t)put_bytes(len);
-    pt->count++;
-}
-
 /* The commonest operation without cursors (twice the instructions, doc/performance.md):
  * small, contiguous on both sides, and there is room. False: not so. */
 static bool append_plain_put(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op, int64_t offset)
 {
-    const size_t len = op->tcount * op->ttype->size;
+    const size_t len = op->tcount * op->ttype->size, need = put_bytes(offset, len);
     if (kind != PKT_OP_PUT || !op->otype->contig || !op->ttype->contig || len > SMALL_OP ||
-        PKT_MAX - pt->used < put_bytes(len) || !pkt_grow(pt, put_bytes(len), put_bytes(len)))
+        PKT_MAX - pt->used < need || !pkt_grow(pt, need, need))
         return false;
     put_record(pt, op->oaddr, offset, len);
     count_phase(pt, len);
@@ -218,11 +263,11 @@ static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const stru
     src.typed = by_type(pt, &src);
     if (src.typed && src.limit > PKT_TYPED_DYNAMIC && pt->win->dynamic)
         src.limit = PKT_TYPED_DYNAMIC;
-    const size_t whole = src.left;
-    const bool stream = src.data && whole > SMALL_OP;
+    const bool stream = src.data && src.left > SMALL_OP;
     err = stream ? stream_records(pt, &src, op) : append_records(pt, &src);
     pt->answered |= fetch && !stream && !err;
-    count_phase(pt, !stream ? src.pos : err ? 0 : whole);
+    if (!stream)
+        count_phase(pt, src.pos);
     if (err && request)
         origin_request_cancel(pt->win, request, err);
     return err;
@@ -262,7 +307,7 @@ bool issue_quick_put(struct win *w, int target, const void *data, int64_t disp, 
     if (t->path != PATH_PACKETS || !target_ready(w, t) || len - 1 >= ISSUE_QUICK_MAX || w->dynamic)
         return false;
     const int64_t offset = quick_offset(t, disp, len);
-    const uint32_t need = (uint32_t)put_bytes(len);
+    const uint32_t need = (uint32_t)put_bytes(offset, len);
     bool done = false;
     rma_enter(w->rma);
     struct pkt_target *pt = t->pkt;
@@ -282,7 +327,7 @@ bool issue_quick_put(struct win *w, int target, const void *data, int64_t disp, 
 bool issue_ring_put(struct win *w, struct rma_target *t, const void *data, uint64_t offset, size_t len)
 {
     struct rma *r = w->rma;
-    const size_t need = put_bytes(len);
+    const size_t need = put_bytes((int64_t)offset, len);
     bool sent = false;
     rma_enter(r);
     struct pkt_target *pt = pkt_target_get(w, t);

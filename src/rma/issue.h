@@ -28,7 +28,7 @@ struct pkt_target {
     uint64_t phase_bytes; /* named by the records of the present fence phase */
     enum { PKT_LOCK_NONE, PKT_LOCK_DUE, PKT_LOCK_SENT, PKT_LOCK_HELD } lock;
     bool asked;         /* PKT_F_WANT_OPEN was sent in this epoch */
-    bool ahead;         /* a packet was sent before the epoch was known to be open */
+    uint32_t ahead;     /* packets sent before the epoch was known to be open */
     uint32_t lock_seq;  /* number of the lock epoch */
     uint32_t open_seq;  /* fence: last phase known open + 1; */
     uint32_t epoch_seen; /* window generation that asked and ahead belong to */

@@ -52,7 +52,8 @@ int issue_lock_begin(struct win *w, struct rma_target *t)
     struct pkt_target *pt = pkt_target_get(w, t);
     int err = pt ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
     if (pt && t->lock != WIN_LOCK_NONE) {
-        pt->asked = pt->ahead = false;
+        pt->asked = false;
+        pt->ahead = 0;
         pt->lock_seq++;
         pt->lock = t->lock == WIN_LOCK_NOCHECK ? PKT_LOCK_NONE : PKT_LOCK_DUE;
     }

@@ -1,11 +1,11 @@
 /*
  * open_packet.c - a target's open packet and when it may leave (origin's side).
  *
- * Speculative exposure: a packet may leave before its epoch is known to be open
- * at the target, which parks it until then; so a small epoch costs one one-way
- * message. One packet a pair at most is ahead, which bounds what a target parks:
- * the next waits for the target's word (its post, or PKT_OPEN, which the first
- * asked for). A PSCW epoch may not be ahead of an epoch that is itself ahead.
+ * Speculative exposure: packets may leave before their epoch is known to be open
+ * at the target, which parks them until then; so an epoch of few packets costs one one-way
+ * delay. How many of a pair may be ahead is bounded, and so is what a target parks:
+ * the next waits for the target's word (its post, or PKT_OPEN, for which an earlier one
+ * has asked). A PSCW epoch may not be ahead of an epoch that is itself ahead.
  *
  * States of a packet lock (pkt_target.lock), see doc/states:
  *   NONE -begin-> DUE -first packet-> SENT -PKT_OPEN, ack or reply-> HELD -ack of unlock-> NONE
@@ -15,19 +15,21 @@
 #include "rma/open_packet.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "rma/cma.h"
 #include "rma/handover.h"
 #include "rma/native.h"
 #include "rma/origin.h"
+#include "rma/target.h"
 #include "rma/type_table.h"
 #include "rma/wait.h"
 #include "rma/win.h"
 
-enum { QUEUE_LIMIT = 256 * 1024, ROOM_FIRST = 256 };
-static_assert(PKT_MAX % ROOM_FIRST == 0 && ((PKT_MAX / ROOM_FIRST) & (PKT_MAX / ROOM_FIRST - 1)) == 0,
-              "doubling ends at PKT_MAX");
+/* AHEAD: packets that may be ahead of an epoch, where few can be at one target. Behind them
+ * may come the question whether it is open, and the last flush. */
+enum { QUEUE_LIMIT = 256 * 1024, ROOM_FIRST = 256, AHEAD = PARKED_MAX - 2, AHEAD_PEERS = 16 };
 
 uint8_t pkt_epoch_kind(const struct pkt_target *pt)
 {
@@ -77,11 +79,17 @@ static bool opened(const struct pkt_target *pt)
     }
 }
 
-/* May one packet be sent without knowing? */
-static bool may_go_ahead(const struct pkt_target *pt)
+static unsigned most_ahead(const struct pkt_target *pt)
+{
+    return pt->win->npackets <= AHEAD_PEERS ? AHEAD : 1;
+}
+
+/* May so many packets be sent without knowing? */
+static bool may_go_ahead(const struct pkt_target *pt, size_t packets)
 {
     const struct rma_target *t = pt->target;
-    if (pt->ahead)
+    const unsigned most = most_ahead(pt);
+    if (pt->ahead >= most || packets > most - pt->ahead)
         return false;
     if (epoch_now(&pt->win->epoch) != EPOCH_PSCW)
         return true;
@@ -93,7 +101,7 @@ static bool may_send(void *arg)
     struct pkt_target *pt = arg;
     /* Other threads may have flushed, or closed the passive epoch, meanwhile. */
     const bool nothing = !issue_unproven(pt) && !pt->count && epoch_now(&pt->win->epoch) != EPOCH_PSCW;
-    return opened(pt) || may_go_ahead(pt) || nothing || pt->win->packet_err;
+    return opened(pt) || may_go_ahead(pt, 1) || nothing || pt->win->packet_err;
 }
 
 bool pkt_is_opened(void *arg)
@@ -158,7 +166,8 @@ struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
     uint32_t gen = atomic_load_explicit(&w->gen, memory_order_relaxed);
     if (pt->epoch_seen != gen) {
         pt->epoch_seen = gen;
-        pt->asked = pt->ahead = false;
+        pt->asked = false;
+        pt->ahead = 0;
         if (epoch_now(&w->epoch) == EPOCH_LOCK_ALL && !w->all_nocheck && !t->direct) {
             pt->lock = PKT_LOCK_DUE;
             pt->lock_seq++;
@@ -220,12 +229,23 @@ int pkt_ask_open(struct pkt_target *pt)
     issue_header(pt, &hdr);
     hdr.len = sizeof hdr;
     hdr.flags = PKT_F_WANT_OPEN;
-    if (pt->lock == PKT_LOCK_DUE) {
-        hdr.flags |= lock_flag(pt);
-        pt->lock = PKT_LOCK_SENT;
-    }
-    pt->asked = pt->ahead = true;
+    pkt_take_lock(pt, &hdr);
+    pt->asked = true;
+    pt->ahead++;
     return send_to(pt, &hdr);
+}
+
+/* Where a put of contiguous bytes goes, of which the record is at that place. Returns its data. */
+static const char *put_target(const char *at, struct pkt_seg *seg)
+{
+    const struct pkt_op *rec = (const struct pkt_op *)(const void *)at;
+    if (rec->kind == PKT_OP_PLAIN) {
+        const struct pkt_plain *plain = (const struct pkt_plain *)(const void *)at;
+        *seg = (struct pkt_seg){.disp = plain->disp, .len = plain->len};
+        return (const char *)(plain + 1);
+    }
+    memcpy(seg, rec + 1, sizeof *seg);
+    return (const char *)(rec + 1) + sizeof *seg;
 }
 
 /* Small puts to a kernel-assisted target: they leave at once, or are done here by
@@ -241,13 +261,12 @@ static int send_ring(struct pkt_target *pt, const struct pkt_hdr *hdr)
     const char *at = (const char *)(hdr + 1);
     err = MRMA_SUCCESS;
     for (uint32_t i = 0; !err && i < hdr->count; i++) {
-        const struct pkt_op *rec = (const struct pkt_op *)(const void *)at;
-        const struct pkt_seg *seg = (const struct pkt_seg *)(rec + 1);
-        const struct rma_op op = {.oaddr = seg + 1, .ocount = seg->len, .otype = &byte,
-                                  .tcount = seg->len, .ttype = &byte};
-        const uint64_t vaddr = (pt->win->dynamic ? 0 : t->vaddr) + (uint64_t)seg->disp;
+        struct pkt_seg seg;
+        at = put_target(at, &seg);
+        const struct rma_op op = {.oaddr = at, .ocount = seg.len, .otype = &byte, .tcount = seg.len, .ttype = &byte};
+        const uint64_t vaddr = (pt->win->dynamic ? 0 : t->vaddr) + (uint64_t)seg.disp;
         err = cma_put(t->peer, pt->win->rma->log, vaddr, &op);
-        at = (const char *)(seg + 1) + pkt_align(seg->len);
+        at += pkt_align(seg.len);
     }
     return err;
 }
@@ -280,15 +299,12 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
     hdr->flags = flags;
     hdr->count = pt->count;
     hdr->total = flags & PKT_F_FENCE ? (uint32_t)pt->phase_bytes : 0;
-    if (pt->lock == PKT_LOCK_DUE && hdr->epoch == PKT_EPOCH_LOCK) {
-        hdr->flags |= lock_flag(pt);
-        pt->lock = PKT_LOCK_SENT;
-    }
+    pkt_take_lock(pt, hdr);
     if (!opened(pt)) {
-        pt->ahead = true;
-        /* An acknowledgement says it too, and so does a reply in a lock epoch. */
+        pt->ahead++;
+        /* An acknowledgement says it too, and so does a reply in a lock epoch. Short epochs need not know. */
         const bool told = flags & PKT_F_FLUSH || (hdr->epoch == PKT_EPOCH_LOCK && pt->answered);
-        if (more && !pt->asked && hdr->epoch != PKT_EPOCH_PSCW && !told) {
+        if (more && !pt->asked && hdr->epoch != PKT_EPOCH_PSCW && !told && 2 * pt->ahead >= most_ahead(pt)) {
             hdr->flags |= PKT_F_WANT_OPEN;
             pt->asked = true;
         }
@@ -309,6 +325,29 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
     return send_to(pt, hdr);
 }
 
+/* Puts may overtake what is in the open packet, nothing else: accumulates are ordered. The
+ * lock is asked for by the operation itself (pkt_take_lock). */
+int pkt_await_stream(struct pkt_target *pt, size_t packets, bool overtakes)
+{
+    int err = MRMA_SUCCESS;
+    if (pt->count && !overtakes)
+        err = pkt_send_open(pt, 0, true);
+    if (err || opened(pt))
+        return err;
+    if (!may_go_ahead(pt, packets))
+        return pkt_await_open(pt);
+    pt->ahead += (uint32_t)packets;
+    return MRMA_SUCCESS;
+}
+
+void pkt_take_lock(struct pkt_target *pt, struct pkt_hdr *hdr)
+{
+    if (pt->lock != PKT_LOCK_DUE || hdr->epoch != PKT_EPOCH_LOCK)
+        return;
+    hdr->flags |= lock_flag(pt);
+    pt->lock = PKT_LOCK_SENT;
+}
+
 /* Doubles, so that a packet of many small operations is copied few times; stays then. */
 bool pkt_grow(struct pkt_target *pt, size_t need, size_t wish)
 {
@@ -317,7 +356,7 @@ bool pkt_grow(struct pkt_target *pt, size_t need, size_t wish)
     if (wish > PKT_MAX - pt->used)
         wish = PKT_MAX - pt->used;
     while (room < PKT_MAX && room < pt->used + wish)
-        room *= 2;
+        room = room < PKT_MAX / 2 ? room * 2 : PKT_MAX;
     unsigned char *buf = room > pt->room ? realloc(pt->buf, room) : NULL;
     if (buf) {
         pt->buf = buf;

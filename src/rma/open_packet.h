@@ -25,6 +25,11 @@ bool pkt_is_opened(void *pt);
 bool pkt_surely_opened(const struct pkt_target *pt); /* without the errors */
 /* Before a large operation: send what is open, and wait for that condition. */
 int pkt_await_open(struct pkt_target *pt);
+/* The same for one that goes in so many packets, which few need not wait for; overtakes: it may be
+ * applied before what is open. May wait. */
+int pkt_await_stream(struct pkt_target *pt, size_t packets, bool overtakes);
+/* The packet that leaves next asks for the lock, if that is due. */
+void pkt_take_lock(struct pkt_target *pt, struct pkt_hdr *hdr);
 /* Ask the target to say when the epoch is open, if nobody has asked yet. */
 int pkt_ask_open(struct pkt_target *pt);
 /* Wait for a condition on pt. */

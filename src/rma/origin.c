@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "rma/native.h"
+#include "rma/open_packet.h"
 #include "rma/type_table.h"
 #include "rma/wait.h"
 #include "rma/lost.h"
@@ -39,7 +40,7 @@ struct origin_stream {
     struct record_source src;
     const struct dtype *otype, *ttype;
     struct rma_req *req;
-    struct pkt_hdr hdr; /* of every packet but for len and count */
+    struct pkt_hdr hdr; /* of every packet but for len and count; flags: of the first */
 };
 
 void rma_req_init(struct rma_req *req)
@@ -221,6 +222,7 @@ static bool stream_next(struct ch3_stream *st, void *room, size_t cap, size_t *l
     struct origin_stream *os = LIST_ENTRY(st, struct origin_stream, stream);
     struct pkt_hdr *hdr = room;
     *hdr = os->hdr;
+    os->hdr.flags = 0;
     *len = sizeof *hdr;
     if (os->src.define) {
         type_table_define((char *)room + *len, os->src.id, os->ttype);
@@ -258,6 +260,7 @@ int origin_stream(struct pkt_target *pt, const struct record_source *src, const 
                                  .pt = pt, .src = *src, .otype = dtype_ref(op->otype), .ttype = dtype_ref(op->ttype),
                                  .req = op->req};
     issue_header(pt, &os->hdr);
+    pkt_take_lock(pt, &os->hdr);
     pt->unconfirmed = true;
     pt->streams++;
     pt->win->streams++;

@@ -26,6 +26,8 @@ void record_source_init(struct record_source *s, enum pkt_op_kind kind, const st
         s->left = op->tcount * op->ttype->elems * s->unit;
     }
     s->limit = kind == PKT_OP_GET ? SIZE_MAX : REPLY_MAX / s->unit * s->unit;
+    s->plain = kind == PKT_OP_PUT && op->otype->contig && op->ttype->contig && s->left <= UINT32_MAX &&
+               pkt_is_plain(offset) && pkt_is_plain(offset + (int64_t)s->left);
     s->origin = op->oaddr;
     s->ttype = op->ttype;
     s->count = op->tcount;
@@ -37,6 +39,8 @@ void record_source_init(struct record_source *s, enum pkt_op_kind kind, const st
 size_t record_min(const struct record_source *s)
 {
     const size_t where = s->typed ? sizeof(struct pkt_typed) : sizeof(struct pkt_seg);
+    if (s->plain)
+        return sizeof(struct pkt_plain) + pkt_align(1);
     return sizeof(struct pkt_op) + where + (s->data ? pkt_align(s->unit) : 0);
 }
 
@@ -82,10 +86,26 @@ static size_t name_typed(const struct record_source *s, struct pkt_typed *typed,
     return total;
 }
 
+static size_t build_plain(struct record_source *s, char *room, size_t cap)
+{
+    const size_t most = cap - sizeof(struct pkt_plain), len = s->left < most ? s->left : most;
+    const struct pkt_plain head = {.kind = PKT_OP_PLAIN, .len = (uint16_t)len,
+                                   .disp = (uint32_t)((uint64_t)s->base + s->pos)};
+    memcpy(room, &head, sizeof head);
+    room += sizeof head;
+    memcpy(room, (const char *)s->origin + s->pos, len);
+    memset(room + len, 0, pkt_align(len) - len);
+    s->left -= len;
+    s->pos += len;
+    return sizeof head + pkt_align(len);
+}
+
 size_t record_build(struct record_source *s, void *room, size_t cap)
 {
     if (!s->left || cap < record_min(s))
         return 0;
+    if (s->plain)
+        return build_plain(s, room, cap & ~(size_t)PAD);
     struct pkt_op *rec = room;
     void *where = rec + 1;
     size_t total, bytes = sizeof(struct pkt_typed);

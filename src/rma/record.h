@@ -27,6 +27,7 @@ struct record_source {
     int64_t base;   /* byte displacement in the window that target pieces count from */
     const struct dtype *ttype;
     size_t count;   /* of ttype */
+    bool plain;     /* a put of contiguous bytes, named by struct pkt_plain */
     bool typed;     /* names target bytes by the number id of ttype */
     bool define;    /* streams: ttype goes first */
     uint32_t id;
@@ -42,6 +43,9 @@ void record_source_init(struct record_source *s, enum pkt_op_kind kind, const st
 
 /* Segments that the whole operation takes, or limit if it takes more. */
 size_t record_segments(const struct record_source *s, size_t limit);
+
+/* Bytes of data in a packet that holds one record of a plain source and nothing else. */
+enum { RECORD_PLAIN_MAX = PKT_MAX - sizeof(struct pkt_hdr) - sizeof(struct pkt_plain) };
 
 /* Room that a record needs at least to make progress. */
 size_t record_min(const struct record_source *s);

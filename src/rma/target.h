@@ -22,8 +22,8 @@ struct parked_packet {
     struct pkt_hdr hdr; /* the packet follows, header included */
 };
 
-/* At most so many packets of an origin wait here. One is ahead of its epoch, and what
- * may leave behind it without waiting is less than this (doc/protocol.md). */
+/* At most so many packets of an origin wait here. Six may be ahead of their epoch (open_packet.c), and
+ * what may leave behind them without waiting is no more than this (doc/protocol.md). */
 enum { PARKED_MAX = 8, PARKED_STUBS = 4 };
 
 /* Target's state of packets from one origin. */

@@ -37,6 +37,9 @@ struct record {
     char *base;                    /* address of displacement 0 */
     const char *data;
     uint64_t total; /* bytes named */
+    /* What a struct pkt_plain says, as op and segs. */
+    struct pkt_op plain_op;
+    struct pkt_seg plain_seg;
     /* Of a packet's last record: what rides on the packet and the number to acknowledge. */
     uint8_t *flags; /* NULL: not the last one */
     uint32_t ack;
@@ -161,15 +164,33 @@ static int check_kind(const struct record *rec)
     return op->data_len == (op->op == ACC_NO_OP ? 0 : rec->total) ? MRMA_SUCCESS : MRMA_ERR_COUNT;
 }
 
+static bool parse_plain(const char **at, const char *end, struct record *rec)
+{
+    const struct pkt_plain *plain = (const struct pkt_plain *)(const void *)*at;
+    if (plain->zero || !plain->len || pkt_align(plain->len) > (size_t)(end - *at) - sizeof *plain)
+        return false;
+    rec->plain_op = (struct pkt_op){.kind = PKT_OP_PUT, .nseg = 1, .data_len = plain->len};
+    rec->plain_seg = (struct pkt_seg){.disp = plain->disp, .len = plain->len};
+    rec->op = &rec->plain_op;
+    rec->nseg = 1;
+    rec->segs = &rec->plain_seg;
+    rec->typed = NULL;
+    rec->data = (const char *)(plain + 1);
+    *at = rec->data + pkt_align(plain->len);
+    return true;
+}
+
 /* Cut the next record out of the packet. False: malformed, the rest is lost. */
 static bool parse(const char **at, const char *end, struct record *rec)
 {
     const size_t room = (size_t)(end - *at);
+    if (room >= sizeof(struct pkt_plain) && **at == PKT_OP_PLAIN)
+        return parse_plain(at, end, rec);
     rec->op = (const struct pkt_op *)(const void *)*at;
     if (room < sizeof *rec->op)
         return false;
     const size_t left = room - sizeof *rec->op;
-    if (rec->op->kind == PKT_OP_NONE || rec->op->kind >= PKT_OP_KIND_LAST || rec->op->op >= ACC_OP_LAST ||
+    if (rec->op->kind == PKT_OP_NONE || rec->op->kind >= PKT_OP_PLAIN || rec->op->op >= ACC_OP_LAST ||
         rec->op->type >= ACC_TYPE_LAST || rec->op->form >= PKT_FORM_LAST)
         return false;
     const bool typed = rec->op->form == PKT_FORM_TYPED;
@@ -441,19 +462,16 @@ static int lose_rest(struct win *w, struct rma_target *t, const struct pkt_hdr *
     return tell_unreadable(w, t);
 }
 
-/* What issue.c's put_record makes, the commonest record: a put of one segment, inside the window,
- * whose data is in the packet. Applied at once; false: anything else, also what is wrong. */
+/* The commonest record, a struct pkt_plain, where all is right with it. Applied at once; false: anything
+ * else, also what is wrong. */
 static inline bool apply_plain_put(const struct win *w, const char **at, const char *end, uint64_t *bytes)
 {
-    static const struct pkt_op plain = {.kind = PKT_OP_PUT, .form = PKT_FORM_SEGS, .nseg = 1};
-    const struct pkt_op *op = (const struct pkt_op *)(const void *)*at;
-    const struct pkt_seg *seg = (const struct pkt_seg *)(op + 1);
-    const char *data = (const char *)(seg + 1);
-    if (end < data || memcmp(op, &plain, offsetof(struct pkt_op, request)) != 0)
+    const struct pkt_plain *plain = (const struct pkt_plain *)(const void *)*at;
+    const char *data = (const char *)(plain + 1);
+    if (end < data || plain->kind != PKT_OP_PLAIN || plain->zero)
         return false;
-    const size_t len = op->data_len, disp = (uint64_t)seg->disp;
-    if (!len || len > (size_t)(end - data) || pkt_align(len) > (size_t)(end - data) || len != seg->len ||
-        disp > w->size || len > w->size - disp)
+    const size_t len = plain->len, disp = plain->disp;
+    if (!len || pkt_align(len) > (size_t)(end - data) || disp > w->size || len > w->size - disp)
         return false;
     char *to = (char *)w->base + disp;
     if (len == sizeof(uint64_t))

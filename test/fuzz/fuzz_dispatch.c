@@ -123,6 +123,14 @@ static void typed_record(struct script *s, struct pkt_op *op, unsigned how, bool
     fill(s, pkt_align(room));
 }
 
+static void plain_record(struct script *s, unsigned how, uint32_t given)
+{
+    struct pkt_plain plain = {.kind = PKT_OP_PLAIN, .zero = how & 32 ? 1 : 0, .len = (uint16_t)take(s, 2)};
+    plain.disp = (uint32_t)(int16_t)take(s, 2);
+    append(s, &plain, sizeof plain);
+    fill(s, pkt_align(how & 4 ? given : plain.len));
+}
+
 static void record(struct script *s, bool dynamic)
 {
     struct pkt_op op = {.kind = (uint8_t)take(s, 1), .op = (uint8_t)take(s, 1), .type = (uint8_t)take(s, 1)};
@@ -132,6 +140,10 @@ static void record(struct script *s, bool dynamic)
     op.nseg = how & 3;
     op.request = (uint32_t)take(s, 1);
     const uint32_t given = how & 4 ? (uint32_t)take(s, 2) : 0;
+    if (how & 16) {
+        plain_record(s, how, given);
+        return;
+    }
     if (how & 8 || op.kind == PKT_OP_TYPE) {
         op.nseg = 0;
         op.data_len = given;

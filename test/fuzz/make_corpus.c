@@ -90,8 +90,15 @@ static void typed(struct seed *s, unsigned kind, unsigned op, unsigned type, uns
     put(s, len, 2);
 }
 
-/* One record of every kind: 8 + 16 + 8 + 8 + 8 bytes are named. */
-enum { ALL_KINDS = 5, NAMED = 48 };
+static void plain_put(struct seed *s, unsigned disp, unsigned len)
+{
+    BYTES(s, PKT_OP_PLAIN, 0, 0, 16, 0);
+    put(s, len, 2);
+    put(s, disp, 2);
+}
+
+/* One record of every kind: 8 + 16 + 8 + 8 + 8 + 13 bytes are named. */
+enum { ALL_KINDS = 6, NAMED = 61 };
 
 static void all_kinds(struct seed *s)
 {
@@ -100,6 +107,7 @@ static void all_kinds(struct seed *s)
     record(s, PKT_OP_ACC, ACC_SUM, ACC_I64, 1, 8);
     record(s, PKT_OP_GET_ACC, ACC_NO_OP, ACC_F64, 1, 8);
     record(s, PKT_OP_CAS, 0, ACC_U64, 1, 8);
+    plain_put(s, 40, 13);
 }
 
 static void save(const struct seed *s, const char *name, unsigned a, unsigned b)

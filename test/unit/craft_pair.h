@@ -8,7 +8,7 @@
 
 #include "pkt_craft.h"
 
-enum { SIZE = 40000, AROUND = 4096, AREA = SIZE + 2 * AROUND, PATTERN = 0x5a };
+enum { SIZE = 80000, AROUND = 4096, AREA = SIZE + 2 * AROUND, PATTERN = 0x5a };
 
 static struct win *origin, *target;
 static unsigned char area[2][AREA]; /* each process's window begins AROUND behind its beginning */

@@ -19,7 +19,7 @@ static const struct chan_kind *kind_of(void **state)
 
 static size_t some_length(unsigned i)
 {
-    static const size_t len[] = {40, 48, 64, 41, 127, 512, 496, 1000, 4096, 8191, 16383, 16384};
+    static const size_t len[] = {40, 48, 64, 41, 127, 512, 496, 1000, 4096, 8191, 16384, CH3_PACKET_MAX - 1, CH3_PACKET_MAX};
     return len[i % (sizeof len / sizeof len[0])];
 }
 

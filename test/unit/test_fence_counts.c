@@ -264,7 +264,7 @@ static void test_sums(void **state)
 /* So many pairs that a round takes several packets. */
 static void test_long_rounds(void **state)
 {
-    enum { N = 4500 };
+    enum { N = 9200 };
     struct world *s = world_new(N, CONF_FENCE_COUNTS, 1);
     uint64_t *bytes = calloc(N, 8), *sum = calloc(N, 8);
     (void)state;

@@ -95,9 +95,25 @@ static void pscw_nocheck(struct fabric_proc *p, struct win *w)
     pscw(p, w, RMA_NOCHECK);
 }
 
+/* Two strips of 16 KiB to a neighbour, as in a halo exchange: one packet with the end of the epoch. */
+static void pscw_strips(struct fabric_proc *p, struct win *w)
+{
+    static unsigned char strip[16384];
+    const int peer = p->rank ^ 1;
+    OK(rma_post(w, &peer, 1, 0));
+    OK(rma_start(w, &peer, 1, 0));
+    put(w, peer, 0, strip, sizeof strip);
+    put(w, peer, sizeof strip, strip, sizeof strip);
+    OK(rma_complete(w));
+    OK(rma_wait(w));
+}
+
 static void test_pscw(void **state)
 {
     (void)state;
+    run((struct scenario){pscw_strips, CONF_FENCE_AUTO,
+                          {{[PKT_OPS] = 1, [PKT_POST] = 1}, {[PKT_OPS] = 1, [PKT_POST] = 1},
+                           {[PKT_OPS] = 1, [PKT_POST] = 1}, {[PKT_OPS] = 1, [PKT_POST] = 1}}});
     run((struct scenario){pscw_checked, CONF_FENCE_AUTO, {{[PKT_OPS] = 2}, {[PKT_POST] = 1}, {[PKT_POST] = 1}}});
     run((struct scenario){pscw_nocheck, CONF_FENCE_AUTO, {{[PKT_OPS] = 2}}});
 }
@@ -165,6 +181,18 @@ static void lock_nocheck(struct fabric_proc *p, struct win *w)
     OK(rma_unlock(w, 1));
 }
 
+/* A put that fills a packet takes the lock with it; the next one's end is no packet of its own. */
+static void lock_large(struct fabric_proc *p, struct win *w)
+{
+    static unsigned char large[40000];
+    if (p->rank)
+        return;
+    OK(rma_lock(w, true, 1, 0));
+    put(w, 1, 0, large, 17000);
+    put(w, 1, 20000, large, 34000);
+    OK(rma_unlock(w, 1));
+}
+
 /* A second lock while one is held: the first is asked for before, so that locks are
  * acquired in the order of the calls (no deadlock where programs keep one). */
 static void lock_nested(struct fabric_proc *p, struct win *w)
@@ -187,6 +215,7 @@ static void test_lock(void **state)
     run((struct scenario){lock_fetch, CONF_FENCE_AUTO, {{[PKT_OPS] = 2}, {[PKT_REPLY] = 2}}});
     run((struct scenario){lock_nothing, CONF_FENCE_AUTO, {{0}}});
     run((struct scenario){lock_nocheck, CONF_FENCE_AUTO, {{[PKT_OPS] = 1}, {[PKT_ACK] = 1}}});
+    run((struct scenario){lock_large, CONF_FENCE_AUTO, {{[PKT_OPS] = 3}, {[PKT_ACK] = 1}}});
     run((struct scenario){lock_nested, CONF_FENCE_AUTO, {{[PKT_OPS] = 3}, {[PKT_OPEN] = 1, [PKT_ACK] = 1}, {[PKT_ACK] = 1}}});
 }
 
@@ -316,6 +345,25 @@ static void fence_one(struct fabric_proc *p, struct win *w)
     OK(rma_fence(w, RMA_NOPRECEDE)); /* closes nothing: no message */
 }
 
+/* Packets that are ahead of the phase need not ask whether it has begun. */
+static void fence_strips(struct fabric_proc *p, struct win *w)
+{
+    static unsigned char strip[16384];
+    OK(rma_fence(w, RMA_NOPRECEDE));
+    for (int i = 0; i < 3; i++)
+        put(w, p->rank ^ 1, i * (int)sizeof strip, strip, sizeof strip);
+    OK(rma_fence(w, RMA_NOSUCCEED));
+}
+
+static void test_fence_strips(void **state)
+{
+    struct scenario s = {.epoch = fence_strips};
+    (void)state;
+    for (int i = 0; i < PROCS; i++)
+        s.expected[i][PKT_OPS] = 4; /* the operations in two, the markers of the others in two */
+    run(s);
+}
+
 static void test_fence_counts(void **state)
 {
     struct scenario s = {.fence = CONF_FENCE_COUNTS};
@@ -338,6 +386,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_pscw), cmocka_unit_test(test_lock),
                                        cmocka_unit_test(test_flush), cmocka_unit_test(test_fence),
+                                       cmocka_unit_test(test_fence_strips),
                                        cmocka_unit_test(test_fence_counts)};
     pkt_types_init();
     return cmocka_run_group_tests_name("messages", tests, NULL, NULL);

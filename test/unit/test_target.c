@@ -375,7 +375,7 @@ static void spoil(struct win *w, int target, size_t record_len)
     op->kind = SPOILT;
 }
 
-enum { GET_LEN = sizeof(struct pkt_op) + sizeof(struct pkt_seg), PUT_LEN = GET_LEN + 8 };
+enum { GET_LEN = sizeof(struct pkt_op) + sizeof(struct pkt_seg), PUT_LEN = sizeof(struct pkt_plain) + 8 };
 
 static void spoilt_fence(struct fabric_proc *p, void *arg)
 {

@@ -91,9 +91,9 @@ static const struct bad bad_records[] = {
     {OP(PKT_OP_ACC, ACC_SUM, ACC_I64, 1, 16), 1, {{.disp = 8, .len = 8}}, 16, MRMA_ERR_COUNT},
     {OP(PKT_OP_ACC, ACC_SUM, ACC_I64, 1, 0), SEG8, 0, MRMA_ERR_COUNT},
     {OP(PKT_OP_ACC, ACC_NO_OP, ACC_I64, 1, 8), SEG8, 8, MRMA_ERR_COUNT},
-    {OP(PKT_OP_GET_ACC, ACC_NO_OP, ACC_I64, 1, 0), 1, {{.disp = 0, .len = 16352}}, 0, MRMA_ERR_COUNT},
+    {OP(PKT_OP_GET_ACC, ACC_NO_OP, ACC_I64, 1, 0), 1, {{.disp = 0, .len = PKT_MAX - 32}}, 0, MRMA_ERR_COUNT},
     {OP(PKT_OP_GET_ACC, ACC_NO_OP, ACC_I64, 2, 0), 2,
-     {{.disp = 0, .len = 8192}, {.disp = 0, .len = 8192}}, 0, MRMA_ERR_COUNT},
+     {{.disp = 0, .len = PKT_MAX / 2}, {.disp = 0, .len = PKT_MAX / 2}}, 0, MRMA_ERR_COUNT},
     {OP(PKT_OP_CAS, 0, ACC_I64, 1, 8), SEG8, 8, MRMA_ERR_COUNT},
     {OP(PKT_OP_CAS, 0, ACC_I64, 1, 24), SEG8, 24, MRMA_ERR_COUNT},
     {OP(PKT_OP_CAS, 0, ACC_NONE, 1, 16), SEG8, 16, MRMA_ERR_COUNT},
@@ -121,6 +121,57 @@ static void test_bad_records(void **state)
         craft_record(&c, &b->op, b->segs, b->nseg, data, b->len);
         check_refused(&c, b->err);
     }
+}
+
+static void craft_plain(struct craft *c, const struct pkt_plain *plain, const void *data, size_t len)
+{
+    craft_append(c, plain, sizeof *plain);
+    craft_append(c, data, len);
+    craft_hdr(c)->count++;
+}
+
+/* The short form of a put: what is wrong with it, alone and behind a good one; and what lies at
+ * the end of the window. */
+static void test_plain_records(void **state)
+{
+    static const struct {
+        struct pkt_plain plain;
+        unsigned len; /* in the packet */
+        int err;
+    } bad[] = {
+        {{PKT_OP_PLAIN, 1, 8, 8}, 8, MRMA_ERR_INTERN},
+        {{PKT_OP_PLAIN, 0, 0, 8}, 0, MRMA_ERR_INTERN},
+        {{PKT_OP_PLAIN, 0, 0, 8}, 8, MRMA_ERR_INTERN},
+        {{PKT_OP_PLAIN, 0, 9, 8}, 8, MRMA_ERR_INTERN},
+        {{PKT_OP_PLAIN, 0, UINT16_MAX, 8}, 8, MRMA_ERR_INTERN},
+        {{PKT_OP_PLAIN, 0, 8, SIZE - 7}, 8, MRMA_ERR_RMA_RANGE},
+        {{PKT_OP_PLAIN, 0, 1, SIZE}, 8, MRMA_ERR_RMA_RANGE},
+        {{PKT_OP_PLAIN, 0, 8, UINT32_MAX}, 8, MRMA_ERR_RMA_RANGE},
+    };
+    static const struct pkt_plain first = {PKT_OP_PLAIN, 0, 8, 16}, last = {PKT_OP_PLAIN, 0, 3, SIZE - 3};
+    const uint64_t before = refused(&fabric->procs[1]);
+    struct craft c;
+    (void)state;
+    for (size_t i = 0; i < 2 * (sizeof bad / sizeof *bad); i++) {
+        craft_begin(&c, PKT_OPS, target, 0);
+        if (i % 2)
+            craft_plain(&c, &first, "\x5a\x5a\x5a\x5a\x5a\x5a\x5a\x5a", 8);
+        craft_plain(&c, &bad[i / 2].plain, "12345678", bad[i / 2].len);
+        check_refused(&c, bad[i / 2].err);
+    }
+    craft_begin(&c, PKT_OPS, target, 0);
+    craft_append(&c, "\7\0\0\0\0\0\0", 8); /* a head cut short */
+    craft_hdr(&c)->count = 1;
+    craft_hdr(&c)->len -= 4;
+    check_refused(&c, MRMA_ERR_INTERN);
+    craft_begin(&c, PKT_OPS, target, 0);
+    craft_plain(&c, &last, "end\0\0\0\0", 8);
+    craft_send(fabric, 0, 1, &c);
+    assert_memory_equal(area[1] + AROUND + SIZE - 3, "end", 3);
+    memset(area[1] + AROUND + SIZE - 3, PATTERN, 3);
+    check_untouched();
+    assert_int_equal(refused(&fabric->procs[1]), before + 1 + 2 * (sizeof bad / sizeof *bad));
+    check_usable();
 }
 
 /* More records announced than there are; records cut off in the middle. */
@@ -319,6 +370,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PAIR_TEST(test_bad_records),
+        PAIR_TEST(test_plain_records),
         PAIR_TEST(test_bad_counts),
         PAIR_TEST(test_records_behind),
         PAIR_TEST(test_good_limits),

@@ -354,7 +354,7 @@ static const struct bad bad_records[] = {
     {OP(PKT_OP_ACC, ACC_SUM, ACC_I64, 1, 4, 8), {0, 1, 8}, MRMA_ERR_COUNT},
     {OP(PKT_OP_ACC, ACC_SUM, ACC_I64, 1, 0, 12), {0, 1, 12}, MRMA_ERR_COUNT},
     {OP(PKT_OP_ACC, ACC_SUM, ACC_BYTE, 1, 0, 32), {0, 1, 32}, MRMA_ERR_OP},
-    {OP(PKT_OP_GET_ACC, ACC_NO_OP, ACC_I64, 1, 0, 0), {0, 600, 16384}, MRMA_ERR_COUNT},
+    {OP(PKT_OP_GET_ACC, ACC_NO_OP, ACC_I64, 1, 0, 0), {0, 1100, PKT_MAX}, MRMA_ERR_COUNT},
     {OP(PKT_OP_CAS, 0, ACC_I64, 1, 0, 16), {0, 1, 8}, MRMA_ERR_COUNT},
 };
 
