@@ -28,6 +28,7 @@
 
 enum {
     COPY_MAX = 4096,    /* bytes of a contiguous put or get */
+    COPY_BURST = 16384, /* the same behind others: no round trip of its own */
     PIECE_MAX = 2048,   /* average bytes of a piece of others */
     SHYNESS_MAX = 10    /* doublings of one operation that is not handed over */
 };
@@ -42,9 +43,9 @@ static bool in_pieces(const struct dtype *type)
     return !type->contig && type->size / PIECE_MAX < dtype_pieces(type);
 }
 
-static bool pays(enum pkt_op_kind kind, const struct rma_op *op, size_t len)
+static bool pays(const struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op, size_t len)
 {
-    if (is_acc(kind) || len <= COPY_MAX)
+    if (is_acc(kind) || len <= (t->handed == HANDED_NONE ? COPY_MAX : COPY_BURST))
         return true;
     return in_pieces(op->ttype) || in_pieces(kind == PKT_OP_PUT ? op->otype : op->rtype);
 }
@@ -65,8 +66,10 @@ bool handover_serves(const struct win *w, struct rma_target *t, enum pkt_op_kind
     const enum epoch_state now = epoch_now(&w->epoch);
     if (unlikely(t->handed == HANDED_ACC) && is_acc(kind))
         return true;
-    return rma_peer_attentive(t->peer) && (now == EPOCH_LOCK || now == EPOCH_LOCK_ALL) && !op->req && !r->threads &&
-           !r->oversubscribed && !w->strict && pays(kind, op, len) && !is_shy(t->pkt);
+    if ((now != EPOCH_LOCK && now != EPOCH_LOCK_ALL) || op->req || r->threads || r->oversubscribed || w->strict ||
+        !pays(t, kind, op, len))
+        return false;
+    return rma_peer_attentive(t->peer) && !is_shy(t->pkt);
 }
 
 int handover_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op)

@@ -22,7 +22,7 @@
 #include "rma/win.h"
 
 /* TAIL_MAX: copying costs less than another packet */
-enum { SMALL_OP = PKT_MAX / 2, TAIL_MAX = PKT_MAX / 4 };
+enum { SMALL_OP = PKT_MAX / 2, TAIL_MAX = PKT_MAX / 4, SINGLE_MAX = 1024 };
 
 /* Shall src name its target bytes by a datatype? Not where segments are shorter, and where they
  * are shorter than the datatype with its definition, not the first time. The target takes no
@@ -229,6 +229,33 @@ static bool append_plain_put(struct pkt_target *pt, enum pkt_op_kind kind, const
     return true;
 }
 
+/* The same for what has one piece at the target, little data, and that in one piece too: no walk, so
+ * no cursors. What record_build would make. */
+static bool append_single(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op, int64_t offset,
+                         uint32_t request)
+{
+    const bool acc = kind == PKT_OP_ACC || kind == PKT_OP_GET_ACC, data = kind != PKT_OP_GET && op->op != ACC_NO_OP;
+    const size_t len = op->tcount * op->ttype->size, sent = data ? len : 0;
+    const size_t need = sizeof(struct pkt_op) + sizeof(struct pkt_seg) + pkt_align(sent);
+    if (kind == PKT_OP_CAS || !op->ttype->contig || len > SINGLE_MAX || (data && !op->otype->contig) ||
+        (acc && len != op->tcount * op->ttype->elems * acc_extent(op->ttype->basic)) || PKT_MAX - pt->used < need ||
+        !pkt_grow(pt, need, need))
+        return false;
+    struct pkt_op *rec = (struct pkt_op *)(void *)(pt->buf + pt->used);
+    struct pkt_seg *seg = (struct pkt_seg *)(rec + 1);
+    *rec = (struct pkt_op){.kind = (uint8_t)kind, .op = (uint8_t)op->op, .type = acc ? op->ttype->basic : 0,
+                           .form = PKT_FORM_SEGS, .nseg = 1, .request = request, .data_len = (uint32_t)sent};
+    *seg = (struct pkt_seg){.disp = offset, .len = len};
+    if (sent) {
+        memcpy(seg + 1, op->oaddr, sent);
+        memset((char *)(seg + 1) + sent, 0, pkt_align(sent) - sent);
+    }
+    pt->used += (uint32_t)need;
+    pt->count++;
+    count_phase(pt, len);
+    return true;
+}
+
 static bool fetches(enum pkt_op_kind kind)
 {
     return kind == PKT_OP_GET || kind == PKT_OP_GET_ACC || kind == PKT_OP_CAS;
@@ -257,6 +284,10 @@ static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const stru
         else
             count_phase(pt, acc_extent(op->ttype->basic));
         return err;
+    }
+    if (append_single(pt, kind, op, offset, request)) {
+        pt->answered |= fetch;
+        return MRMA_SUCCESS;
     }
     struct record_source src;
     record_source_init(&src, kind, op, offset, request);

@@ -27,6 +27,8 @@
 #include "rma/type_table.h"
 #include "rma/win.h"
 
+enum { GET_AT_ONCE = 1024 };
+
 struct record {
     const struct pkt_op *op;
     const struct pkt_seg *segs;
@@ -292,10 +294,40 @@ static void reply_done(struct ch3_stream *st, int err)
     free(rp);
 }
 
+/* What it fetched, and with it what rides on its packet; but not ahead of other replies (target.c). */
+static int reply_fetched(struct win *w, struct rma_target *t, const struct record *rec, struct pkt_hdr *out)
+{
+    const uint8_t flags = ch3_vc_busy(&t->peer->vc) ? 0 : riding(rec);
+    *out = (struct pkt_hdr){.version = PKT_VERSION, .type = PKT_REPLY, .win = t->remote_win,
+                            .win_gen = t->remote_gen, .rank = (uint32_t)w->rank, .count = rec->op->request,
+                            .len = (uint32_t)(sizeof *out + rec->total), .offset = rec->op->offset};
+    acknowledge(out, flags, rec->ack);
+    int err = ch3_send_owned(&t->peer->vc, out, out->len, &w->queued);
+    if (err || !flags)
+        return err;
+    rides_no_more(rec);
+    if (flags & PKT_F_UNLOCK)
+        lock_queue_release(t->from);
+    return MRMA_SUCCESS;
+}
+
+/* A short one at once: making a stream of it takes 0.1 us of a round trip of 1.3. */
+static int get_at_once(struct win *w, struct rma_target *t, const struct record *rec)
+{
+    struct {
+        struct pkt_hdr hdr;
+        char data[GET_AT_ONCE];
+    } out;
+    memcpy(out.data, window_addr(w, rec->segs), rec->total);
+    return reply_fetched(w, t, rec, &out.hdr);
+}
+
 static int apply_get(struct win *w, struct rma_target *t, const struct record *rec)
 {
     if (!rec->total)
         return MRMA_SUCCESS;
+    if (rec->nseg == 1 && rec->total <= GET_AT_ONCE && !ch3_vc_busy(&t->peer->vc))
+        return get_at_once(w, t, rec);
     struct reply *rp = malloc(sizeof *rp + rec->nseg * sizeof *rec->segs);
     if (!rp)
         return MRMA_ERR_NO_MEM;
@@ -329,23 +361,6 @@ static size_t next_piece(const struct win *w, struct record *rec, uint32_t i, si
     }
     *at = window_addr(w, &rec->segs[i]);
     return rec->segs[i].len;
-}
-
-/* What it fetched, and with it what rides on its packet; but not ahead of other replies (target.c). */
-static int reply_fetched(struct win *w, struct rma_target *t, const struct record *rec, struct pkt_hdr *out)
-{
-    const uint8_t flags = ch3_vc_busy(&t->peer->vc) ? 0 : riding(rec);
-    *out = (struct pkt_hdr){.version = PKT_VERSION, .type = PKT_REPLY, .win = t->remote_win,
-                            .win_gen = t->remote_gen, .rank = (uint32_t)w->rank, .count = rec->op->request,
-                            .len = (uint32_t)(sizeof *out + rec->total), .offset = rec->op->offset};
-    acknowledge(out, flags, rec->ack);
-    int err = ch3_send_owned(&t->peer->vc, out, out->len, &w->queued);
-    if (err || !flags)
-        return err;
-    rides_no_more(rec);
-    if (flags & PKT_F_UNLOCK)
-        lock_queue_release(t->from);
-    return MRMA_SUCCESS;
 }
 
 /* ACC, GET_ACC and CAS: under the stripe locks, as every other accumulate. */

@@ -175,8 +175,14 @@ static void large_body(struct fabric_proc *p, void *arg)
         OK(rma_get(w, &op));
         OK(rma_flush(w, 1));
         FABRIC_CHECK(handed(p) == 5 && memcmp(data, data + CELLS * 4, 32 * CELLS) == 0);
+        put(w, 1, 0, data, 8192); /* not alone, but behind another one */
+        FABRIC_CHECK(handed(p) == 5);
+        put(w, 1, 0, data, 8);
+        put(w, 1, 0, data, 8192);
+        OK(rma_flush(w, 1));
+        FABRIC_CHECK(handed(p) == 7);
         put(w, 1, 0, data, sizeof area); /* one copy is better */
-        FABRIC_CHECK(handed(p) == 5 && memcmp(data, area, sizeof area) == 0);
+        FABRIC_CHECK(handed(p) == 7 && memcmp(data, area, sizeof area) == 0);
         OK(rma_unlock(w, 1));
         dtype_unref(apart);
         free(data);
