@@ -12,19 +12,7 @@ guide=$top/doc/user-guide.md
 states=$top/doc/states.md
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/check-docs.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
-n=0
-failed=0
-
-point() { # description, offences (empty: passed)
-    n=$((n + 1))
-    if test -z "$2"; then
-        echo "ok $n - $1"
-    else
-        failed=$((failed + 1))
-        echo "not ok $n - $1"
-        printf '%s\n' "$2" | sed 's/^/#   /'
-    fi
-}
+. "$abs_top_srcdir/test/tap.sh"
 
 # same DESCRIPTION LEAST: the lines of $tmp/code and $tmp/doc agree and there are at
 # least so many (a pattern that finds nothing must not pass).

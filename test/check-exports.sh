@@ -11,23 +11,13 @@ if test ! -f "$lib"; then
     echo "Bail out! $lib was not built"
     exit 1
 fi
-failed=0
+. "${abs_top_srcdir:?run by make check}/test/tap.sh"
 table=$(nm -D --defined-only "$lib") || {
     echo "Bail out! nm can't read $lib"
     exit 1
 }
 
-point() { # number, description, offences
-    if test -z "$3"; then
-        echo "ok $1 - $2"
-    else
-        failed=$((failed + 1))
-        echo "not ok $1 - $2"
-        printf '%s\n' "$3" | sed 's/^/#   /'
-    fi
-}
-
-point 1 "only MPI_*, PMPI_*, MPIRMA_* and PMPIRMA_* are exported (and MPI_Win_get_attr for Fortran)" \
+point "only MPI_*, PMPI_*, MPIRMA_* and PMPIRMA_* are exported (and MPI_Win_get_attr for Fortran)" \
     "$(printf '%s\n' "$table" | awk '
         $NF ~ /^(MPII_Win_get_attr|ompi_win_get_attr_f|p?mpi_win_get_attr_?_?)$/ { next }
         $NF !~ /^P?MPI(RMA)?_[A-Z]/ && $NF !~ /^__(asan|ubsan|tsan|odr_asan)/ { print $NF }')"
@@ -35,9 +25,9 @@ point 1 "only MPI_*, PMPI_*, MPIRMA_* and PMPIRMA_* are exported (and MPI_Win_ge
 count=$(printf '%s\n' "$table" | grep -c ' W MPI_')
 missing="no MPI_* is exported at all"
 test "$count" = 0 || missing=
-point 2 "the entry points are there" "$missing"
+point "the entry points are there" "$missing"
 
-point 3 "every MPI_X is a weak alias of a strong PMPI_X" \
+point "every MPI_X is a weak alias of a strong PMPI_X" \
     "$(printf '%s\n' "$table" | awk '
         { address[$NF] = $1; kind[$NF] = $2 }
         END {
@@ -51,7 +41,7 @@ point 3 "every MPI_X is a weak alias of a strong PMPI_X" \
         }' | sort)"
 
 needs=$(readelf -d "$lib" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
-point 4 "it brings the host's libmpi with it" "$(
+point "it brings the host's libmpi with it" "$(
     printf '%s\n' "$needs" | grep -q '^libmpi\(ch\)\{0,1\}\.so' || echo "NEEDED: $needs"
 )"
 test "$failed" = 0

@@ -6,19 +6,7 @@
 # table of `may`; src/engine.[ch] sees all.
 
 src=${abs_top_srcdir:?run by make check}/src
-n=0
-failed=0
-
-point() { # description, offences (empty: passed)
-    n=$((n + 1))
-    if test -z "$2"; then
-        echo "ok $n - $1"
-    else
-        failed=$((failed + 1))
-        echo "not ok $n - $1"
-        printf '%s\n' "$2" | sed "s|^$abs_top_srcdir/|#   |"
-    fi
-}
+. "$abs_top_srcdir/test/tap.sh"
 
 # Every #include of the files below a directory: file:line:name, name with <> or "".
 includes() {

@@ -127,14 +127,20 @@ static void sends_from_deliver(void **state)
     rig_close(rig);
 }
 
+/* Both have sent and both have got: connections are made, the ends at rest. */
+static void greet(struct rig *rig)
+{
+    rig_send_surely(rig, 0, 1, 64);
+    rig_send_surely(rig, 1, 0, 64);
+    rig_settle(rig);
+}
+
 /* A packet that was sent is seen by pending, until it is polled. */
 static void pending_tells(void **state)
 {
     struct rig *rig = rig_open(kind_of(state), 2);
     struct rig_end *a = &rig->end[0], *b = &rig->end[1];
-    rig_send_surely(rig, 0, 1, 64);
-    rig_send_surely(rig, 1, 0, 64);
-    rig_settle(rig);
+    greet(rig);
     for (unsigned i = 0; i < 500; i++) {
         const uint64_t start = rig_now();
         const uint32_t got = b->got[0];
@@ -171,9 +177,7 @@ static void descriptor_wakes(void **state)
         return;
     }
     const int fd = b->ch->ops->wait_fd(b->ch);
-    rig_send_surely(rig, 0, 1, 64);
-    rig_send_surely(rig, 1, 0, 64);
-    rig_settle(rig);
+    greet(rig);
     for (unsigned i = 0; i < 200; i++) {
         bool rest = false;
         for (unsigned k = 0; k < 1000 && !rest; k++) {
@@ -196,9 +200,7 @@ static void disconnects(void **state)
 {
     struct rig *rig = rig_open(kind_of(state), 2);
     struct rig_end *a = &rig->end[0], *b = &rig->end[1];
-    rig_send_surely(rig, 0, 1, 64);
-    rig_send_surely(rig, 1, 0, 64);
-    rig_settle(rig);
+    greet(rig);
     for (unsigned i = 0; i < 20; i++)
         assert_true(rig_send(rig, 0, 1, 1000));
     a->ch->ops->disconnect(a->ch, &a->vc[1]);
@@ -442,9 +444,7 @@ static void native_lost(void **state)
     unsigned char *target = calloc(1, SEGMENT), *out = calloc(1, SEGMENT);
     struct ch3_mem_key key;
     struct ch3_mem *mem;
-    rig_send_surely(rig, 0, 1, 64);
-    rig_send_surely(rig, 1, 0, 64);
-    rig_settle(rig);
+    greet(rig);
     assert_int_equal(b->ch->ops->mem_register(b->ch, target, SEGMENT, &key, &mem), 0);
     struct transfer get = {.op = {.local = out, .len = SEGMENT, .key = key.key, .remote = key.base}};
     start(rig, &get);
