@@ -13,12 +13,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "rma/ctl_blocks.h"
 #include "rma/fence_counts.h"
-#include "rma/native.h"
 #include "rma/progress.h"
 #include "rma/stage_room.h"
 #include "rma/strict.h"
@@ -44,82 +42,6 @@ static uint64_t hints_word(const struct win_hints *h)
            (uint64_t)h->same_op << 3 | (uint64_t)h->alloc_shm << 4 |
            (uint64_t)h->alloc_shared_noncontig << 5 | (uint64_t)h->ordering << 8 |
            (uint64_t)(h->which_ops & 0xffff) << 16 | (h->granularity & 0xffffffff) << 32;
-}
-
-static int take_index(struct rma *r, struct win *w)
-{
-    uint32_t i = 0;
-    while (i < r->nwins && r->wins[i])
-        i++;
-    if (i == r->nwins) {
-        const uint32_t n = r->nwins ? 2 * r->nwins : 16;
-        struct win **wins = calloc(n, sizeof(struct win *));
-        uint32_t *gens = calloc(n, sizeof *gens);
-        if (!wins || !gens) {
-            free(wins);
-            free(gens);
-            return MRMA_ERR_NO_MEM;
-        }
-        if (r->nwins) {
-            memcpy(wins, r->wins, r->nwins * sizeof *wins);
-            memcpy(gens, r->win_gens, r->nwins * sizeof *gens);
-        }
-        free(r->wins);
-        free(r->win_gens);
-        r->wins = wins;
-        r->win_gens = gens;
-        r->nwins = n;
-    }
-    r->wins[i] = w;
-    w->index = i;
-    w->index_gen = r->win_gens[i] = ++r->last_gen;
-    return MRMA_SUCCESS;
-}
-
-static struct win *win_new(struct rma *r, const struct win_spec *spec)
-{
-    const int n = spec->boot->nproc;
-    struct win *w = calloc(1, sizeof *w);
-    if (!w)
-        return NULL;
-    *w = (struct win){.rma = r, .gen = 1, .rank = spec->boot->rank, .nproc = n, .flavor = spec->flavor,
-                      .hints = spec->hints, .size = spec->size, .disp_unit = spec->disp_unit,
-                      .dynamic = spec->flavor == WIN_DYNAMIC};
-    w->base = spec->flavor == WIN_CREATE ? spec->base : NULL;
-    const int bound = r->env->node_procs_bound;
-    w->nslots = bound > 0 && bound < n ? bound : n;
-    list_init(&w->remote);
-    list_init(&w->touched);
-    list_init(&w->lockq);
-    list_init(&w->parked);
-    return w;
-}
-
-static void win_delete(struct win *w)
-{
-    struct rma *r = w->rma;
-    struct rma_env *env = r->env;
-    strict_free(w);
-    fence_counts_free(w);
-    win_unroute(w);
-    records_drop(w);
-    if (w->index_gen) {
-        r->wins[w->index] = NULL;
-        for (int i = 0; i < PATH_COUNT; i++) {
-            r->stats.paths.ops[i] += w->stats.ops[i];
-            r->stats.paths.bytes[i] += w->stats.bytes[i];
-        }
-    }
-    native_close(w);
-    ctl_blocks_give(r, w->ctl);
-    if (w->owned)
-        env->mem_free(env->ctx, w->owned);
-    if (w->segment)
-        env->mem_unmap(env->ctx, w->segment);
-    target_table_fini(&w->targets);
-    free(w->group.ranks);
-    free(w->post_group.ranks);
-    free(w);
 }
 
 /* May others need the kernel to reach the memory that this window will have? */
@@ -178,14 +100,6 @@ static int make_room(struct win *w, struct win_plan *plan)
     return plan->segments && plan->parts ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
 }
 
-static int take_place(struct win *w)
-{
-    rma_enter(w->rma);
-    int err = take_index(w->rma, w);
-    rma_leave(w->rma);
-    return err;
-}
-
 /* It changes when the network is opened, maybe by another thread's window. */
 static struct rma_proc_record proc_record(struct rma *r)
 {
@@ -211,7 +125,7 @@ static void prepare(struct win *w, const struct win_spec *spec, struct win_plan 
     if (!err)
         err = make_room(w, plan);
     if (!err)
-        err = take_place(w);
+        err = win_take_place(w);
     if (!err)
         err = make_control(w);
     if (!err)
@@ -256,105 +170,6 @@ static int check_records(const struct win *w)
                             recs[i].disp_unit, recs[0].disp_unit);
     }
     return MRMA_SUCCESS;
-}
-
-/* ---- MPI_Win_allocate_shared: one piece of memory, made by rank 0, mapped by all ---- */
-
-/* Up to this size it comes from rank 0's heap, whose chunks others have mapped already;
- * above it is a segment of its own, whose pages lie on the nodes of their owners. */
-enum { SHARED_HEAP_MAX = 256 << 10 };
-
-static uint64_t round_up(uint64_t n, uint64_t unit)
-{
-    return (n + unit - 1) / unit * unit;
-}
-
-/* Where in the segment does rank's room begin? Contiguous: where the one before
- * ends. Otherwise on a page, with slack for an alignment above a page. */
-static uint64_t part_offset(const struct win_record *recs, int rank)
-{
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    uint64_t at = 0;
-    for (int i = 0; i < rank; i++) {
-        at += recs[i].size;
-        if (recs[0].noncontig)
-            at = round_up(at + (recs[i].alignment > page ? recs[i].alignment : 0), page);
-    }
-    return at;
-}
-
-/* Of all parts, not 0. */
-static uint64_t total_size(const struct win *w, const struct win_record *recs)
-{
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), last = recs[w->nproc - 1].alignment;
-    const uint64_t total = part_offset(recs, w->nproc) + (last > page ? last : 0);
-    return total ? total : 1;
-}
-
-static int make_from_heap(struct win *w, uint64_t total, struct rma_mem_loc *loc, void **base)
-{
-    struct rma_env *env = w->rma->env;
-    int err = env->mem_alloc(env->ctx, total, (size_t)sysconf(_SC_PAGESIZE), &w->owned);
-    if (!err && !env->mem_find(env->ctx, w->owned, total, loc))
-        err = MRMA_ERR_INTERN;
-    *base = w->owned;
-    return err;
-}
-
-static int make_segment(struct win *w, const struct win_record *recs, struct rma_mem_loc *loc, void **base)
-{
-    struct rma_env *env = w->rma->env;
-    const int k = w->rma->conf->ranks_per_node;
-    for (int i = 0; i < w->nproc; i++)
-        if (!env->record_same_node(env->ctx, &recs[i].proc) || (k && i / k != 0))
-            return log_fail(w->rma->log, MRMA_ERR_RMA_SHARED,
-                            "MPI_Win_allocate_shared: rank %d is on another node", i);
-    if (w->rank != 0)
-        return MRMA_SUCCESS;
-    const uint64_t total = total_size(w, recs);
-    if (total <= SHARED_HEAP_MAX)
-        return make_from_heap(w, total, loc, base);
-    return env->segment_create(env->ctx, total, base, &w->segment, loc);
-}
-
-/* This process's part: aligned as it asked for; of a segment, committed on its NUMA node. */
-static int take_part(struct win *w, const struct win_record *recs, char *base, struct win_part *mine)
-{
-    struct rma_env *env = w->rma->env;
-    const uint64_t align = recs[w->rank].alignment;
-    mine->offset = part_offset(recs, w->rank);
-    if (recs[0].noncontig && align > 1)
-        mine->offset = round_up((uint64_t)(uintptr_t)base + mine->offset, align) - (uint64_t)(uintptr_t)base;
-    w->base = w->size ? base + mine->offset : NULL;
-    mine->vaddr = (uint64_t)(uintptr_t)w->base;
-    if (!w->size || total_size(w, recs) <= SHARED_HEAP_MAX)
-        return MRMA_SUCCESS;
-    return env->segment_commit(env->ctx, w->segment, mine->offset, w->size);
-}
-
-/* Collective even after a local error: two further exchanges. */
-static int share_segment(struct win *w, struct win_plan *plan)
-{
-    struct rma_env *env = w->rma->env;
-    struct boot *boot = plan->boot;
-    struct win_segment seg = {.err = MRMA_SUCCESS};
-    struct win_part mine = {.err = MRMA_SUCCESS};
-    void *base = NULL;
-    seg.err = make_segment(w, w->records.all, &seg.loc, &base);
-    int err = boot->allgather(boot, &seg, plan->segments, sizeof seg);
-    for (int i = 0; !err && i < w->nproc; i++)
-        err = (int)plan->segments[i].err;
-    if (err)
-        return err;
-    if (w->rank != 0)
-        mine.err = env->mem_map(env->ctx, &plan->segments[0].loc, &base, &w->segment);
-    if (!mine.err)
-        mine.err = take_part(w, w->records.all, base, &mine);
-    plan->segment_base = base;
-    err = boot->allgather(boot, &mine, plan->parts, sizeof mine);
-    for (int i = 0; !err && i < w->nproc; i++)
-        err = (int)plan->parts[i].err;
-    return err;
 }
 
 /* Its fences are longer: all check, or none. */
@@ -521,7 +336,7 @@ static int join(struct win *w, struct win_plan *plan)
     if (!err)
         err = open_network(w, plan);
     if (!err && w->flavor == WIN_ALLOCATE_SHARED)
-        err = share_segment(w, plan);
+        err = win_share_memory(w, plan);
     return connect_all(w, plan, err);
 }
 
@@ -552,24 +367,4 @@ int win_create(struct rma *r, const struct win_spec *spec, struct win **out)
     RMA_TRACE(r, RMA_EV_WIN_CREATE, w, -1, w->size);
     *out = w;
     return MRMA_SUCCESS;
-}
-
-void win_free_end(struct win *w)
-{
-    struct rma *r = w->rma;
-    RMA_TRACE(r, RMA_EV_WIN_FREE, w, -1, 0);
-    rma_enter(r);
-    win_delete(w);
-    rma_leave(r);
-}
-
-void rma_fini(struct rma *r)
-{
-    for (uint32_t i = 0; i < r->nwins; i++)
-        if (r->wins[i])
-            win_delete(r->wins[i]);
-    ctl_blocks_fini(r);
-    free(r->wins);
-    free(r->win_gens);
-    map_fini(&r->requests);
 }

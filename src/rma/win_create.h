@@ -1,5 +1,5 @@
 /*
- * win_create.h - the steps of window creation that win.c and win_create.c share.
+ * win_create.h - the steps of window creation.
  */
 #ifndef MRMA_RMA_WIN_CREATE_H
 #define MRMA_RMA_WIN_CREATE_H
@@ -46,6 +46,14 @@ struct win_plan {
     bool refused;      /* out: a peer would need it and is refused */
     int slots;         /* out: slots that the control block needs, if it has too few */
 };
+
+/* win_life.c: a record with nothing in it yet, NULL: no memory; a free index for it; all of it goes. */
+struct win *win_new(struct rma *r, const struct win_spec *spec);
+int win_take_place(struct win *w);
+void win_delete(struct win *w);
+
+/* win_shared.c: this process's part of the memory. Collective even after a local error. */
+int win_share_memory(struct win *w, struct win_plan *plan);
 
 /* Choose path and synchronization for the ranks of this node and reach the peers'
  * memory; the others' targets are made later. MRMA_AGAIN: plan->slots. */

@@ -1,16 +1,11 @@
 /*
- * heap.c - chunks of blocks, first fit from size bins, bookkeeping beside them.
+ * heap.c - first fit from size bins, then from the top of a chunk; bookkeeping beside the memory (heap_chunk.h).
  *
- * A chunk is a segment. Below its top the chunk is divided without gaps into
- * blocks, kept in address order; a block is live or free, and no two neighbours
- * are free; free blocks are also in the bin of their size (powers of two). Above
- * the top nothing is in use: allocation from there moves the top up and commits
+ * Allocation above a chunk's top moves the top up and commits
  * pages in steps, freeing the last block moves it down. A large or highly aligned
  * allocation is a chunk with one block that goes away with it.
- * To find the block of an address, page_first[] holds for every page the lowest
- * block that starts in it; from there the address order leads on.
  * Locks: heap->mutex guards everything; system calls are made under it, since
- * only the first use of memory needs any. Neighbours: segment.c below, MPI_Alloc_mem
+ * only the first use of memory needs any. Neighbours: heap_chunk.c and segment.c below, MPI_Alloc_mem
  * and the windows above.
  */
 #include "shm/heap.h"
@@ -23,244 +18,18 @@
 
 #include "base/err.h"
 #include "base/list.h"
+#include "shm/heap_chunk.h"
 
-#define UNIT ((size_t)64)               /* alignment and granularity of blocks: a cache line */
 #define SMALL_MAX ((size_t)1 << 20)     /* larger requests get a segment of their own */
 #define CHUNK_MIN ((size_t)4 << 20)     /* first chunk; each further one is twice as large, */
 #define CHUNK_MAX ((size_t)64 << 20)    /* up to this, so that descriptors last */
-#define KEEP ((size_t)256 << 10)         /* what an empty chunk keeps: windows come and go */
-#define COMMIT_MIN ((size_t)16 << 10)   /* first commit of a chunk; each further one doubles, */
-#define COMMIT_STEP ((size_t)256 << 10) /* up to this */
-#define TRIM_SLACK ((size_t)2 << 20)    /* committed above the top before pages are given back */
-#define NBINS 32
-
-struct block {
-    struct list_node by_addr; /* in chunk->blocks */
-    struct list_node by_size; /* in heap->bins while free */
-    struct chunk *chunk;
-    size_t off;               /* within the segment */
-    size_t size;              /* multiple of UNIT in shared chunks */
-    size_t used;              /* bytes asked for, while live */
-    bool live;
-};
-
-struct chunk {
-    struct list_node node; /* in heap->chunks */
-    struct seg seg;
-    struct list blocks;    /* by address, up to top */
-    size_t top;
-    size_t committed;      /* [0, committed) has pages; in dedicated chunks: their number */
-    bool dedicated;        /* one block, goes away when it is freed */
-    struct block **page_first; /* by page; unused if dedicated */
-};
-
-struct heap {
-    pthread_mutex_t mutex;
-    const char *dir;
-    const struct log *log;
-    size_t page;
-    struct list chunks;
-    struct list bins[NBINS]; /* free blocks of [2^i, 2^(i+1)) units */
-    size_t next_chunk;       /* size of the next chunk */
-    size_t allocated;
-    size_t committed;
-};
-
-static size_t round_up(size_t n, size_t to)
-{
-    return (n + to - 1) & ~(to - 1);
-}
-
-static unsigned bin_of(size_t size)
-{
-    unsigned bin = 63 - (unsigned)__builtin_clzll((unsigned long long)(size / UNIT));
-    return bin < NBINS ? bin : NBINS - 1;
-}
-
-static int no_bookkeeping(const struct log *log)
-{
-    return log_fail(log, MRMA_ERR_NO_MEM, "no memory for the shared heap's bookkeeping");
-}
-
-static size_t page_of(const struct heap *heap, size_t off)
-{
-    return off / heap->page;
-}
-
-/* ---- blocks ---- */
-
-static struct block *block_after(const struct block *block)
-{
-    struct list_node *node = list_next(&block->chunk->blocks, &block->by_addr);
-    return node == NULL ? NULL : LIST_ENTRY(node, struct block, by_addr);
-}
-
-static struct block *block_before(const struct block *block)
-{
-    struct list_node *node = list_prev(&block->chunk->blocks, &block->by_addr);
-    return node == NULL ? NULL : LIST_ENTRY(node, struct block, by_addr);
-}
-
-/* Enter a block that is already in the address order into the page index. */
-static void index_add(const struct heap *heap, struct block *block)
-{
-    if (block->chunk->dedicated)
-        return;
-    struct block **first = &block->chunk->page_first[page_of(heap, block->off)];
-    if (*first == NULL || (*first)->off > block->off)
-        *first = block;
-}
-
-/* Before the block leaves the address order, or starts elsewhere. */
-static void index_del(const struct heap *heap, struct block *block)
-{
-    if (block->chunk->dedicated)
-        return;
-    size_t page = page_of(heap, block->off);
-    struct block **first = &block->chunk->page_first[page];
-    if (*first != block)
-        return;
-    struct block *after = block_after(block);
-    *first = after != NULL && page_of(heap, after->off) == page ? after : NULL;
-}
-
-/* A new live block of [off, off+size) after the given one in address order
- * (NULL: first). NULL if there is no memory for the bookkeeping. */
-static struct block *block_new(const struct heap *heap, struct chunk *chunk, struct block *after, size_t off,
-                               size_t size)
-{
-    struct block *block = calloc(1, sizeof *block);
-
-    if (block == NULL)
-        return NULL;
-    block->chunk = chunk;
-    block->off = off;
-    block->size = size;
-    block->live = true;
-    list_insert_after(after == NULL ? &chunk->blocks.head : &after->by_addr, &block->by_addr);
-    index_add(heap, block);
-    return block;
-}
-
-static void block_drop(const struct heap *heap, struct block *block)
-{
-    index_del(heap, block);
-    list_remove(&block->by_addr);
-    free(block);
-}
-
-static void block_set_free(struct heap *heap, struct block *block)
-{
-    block->live = false;
-    list_push_front(&heap->bins[bin_of(block->size)], &block->by_size);
-}
-
-static void block_set_live(struct block *block)
-{
-    list_remove(&block->by_size);
-    block->live = true;
-}
-
-/* ---- chunks ---- */
-
-static void chunk_drop(struct heap *heap, struct chunk *chunk)
-{
-    struct list_node *node;
-
-    while ((node = list_pop_front(&chunk->blocks)) != NULL) {
-        struct block *block = LIST_ENTRY(node, struct block, by_addr);
-        if (!block->live)
-            list_remove(&block->by_size);
-        free(block);
-    }
-    heap->committed -= chunk->committed;
-    list_remove(&chunk->node);
-    seg_close(&chunk->seg);
-    free(chunk->page_first);
-    free(chunk);
-}
-
-/* A chunk on a new segment. log NULL: another attempt follows. */
-static int chunk_new(struct heap *heap, size_t size, bool dedicated, const struct log *log,
-                     struct chunk **out)
-{
-    struct chunk *chunk = calloc(1, sizeof *chunk);
-    struct block **page_first = calloc(dedicated ? 1 : page_of(heap, size) + 1, sizeof *page_first);
-    int err;
-
-    if (chunk != NULL && page_first != NULL)
-        err = seg_create(heap->dir, size, log, &chunk->seg);
-    else
-        err = no_bookkeeping(log);
-    if (err != MRMA_SUCCESS) {
-        free(page_first);
-        free(chunk);
-        return err;
-    }
-    chunk->dedicated = dedicated;
-    chunk->page_first = page_first;
-    list_init(&chunk->blocks);
-    list_push_front(&heap->chunks, &chunk->node);
-    *out = chunk;
-    return MRMA_SUCCESS;
-}
-
-/* Commit up to end: in steps if there is room for that, else what is needed. */
-static int chunk_commit(struct heap *heap, struct chunk *chunk, size_t end)
-{
-    if (end <= chunk->committed)
-        return MRMA_SUCCESS;
-    size_t step = chunk->committed < COMMIT_MIN ? COMMIT_MIN : chunk->committed;
-    size_t goal = round_up(end, step < COMMIT_STEP ? step : COMMIT_STEP);
-    if (goal > chunk->seg.size)
-        goal = chunk->seg.size;
-    size_t need = round_up(end, heap->page);
-    if (seg_commit(&chunk->seg, chunk->committed, goal - chunk->committed, NULL) != MRMA_SUCCESS) {
-        goal = need;
-        int err = seg_commit(&chunk->seg, chunk->committed, goal - chunk->committed, heap->log);
-        if (err != MRMA_SUCCESS) {
-            seg_decommit(&chunk->seg, chunk->committed, chunk->seg.size - chunk->committed);
-            return err;
-        }
-    }
-    heap->committed += goal - chunk->committed;
-    chunk->committed = goal;
-    return MRMA_SUCCESS;
-}
-
-static void chunk_decommit(struct heap *heap, struct chunk *chunk, size_t from)
-{
-    seg_decommit(&chunk->seg, from, chunk->committed - from);
-    heap->committed -= chunk->committed - from;
-    chunk->committed = from;
-}
-
-/* After the top went down: an empty chunk gives back all pages but KEEP, and goes if it is
- * not the only empty one; any other keeps some slack. */
-static void chunk_trim(struct heap *heap, struct chunk *chunk)
-{
-    if (chunk->top > 0) {
-        if (chunk->committed - chunk->top > TRIM_SLACK)
-            chunk_decommit(heap, chunk, round_up(chunk->top, heap->page));
-        return;
-    }
-    if (chunk->committed > KEEP)
-        chunk_decommit(heap, chunk, KEEP);
-    LIST_EACH(node, &heap->chunks) {
-        struct chunk *other = LIST_ENTRY(node, struct chunk, node);
-        if (other != chunk && !other->dedicated && other->top == 0) {
-            chunk_drop(heap, chunk->seg.size < other->seg.size ? chunk : other);
-            return;
-        }
-    }
-}
 
 /* ---- allocation ---- */
 
 /* Where a block of size bytes at that alignment would start, if it fits. */
 static bool block_fits(const struct block *block, size_t size, size_t align, size_t *start)
 {
-    *start = round_up(block->off, align);
+    *start = heap_round_up(block->off, align);
     return *start - block->off <= block->size && size <= block->size - (*start - block->off);
 }
 
@@ -302,7 +71,7 @@ static struct block *alloc_from_bins(struct heap *heap, size_t size, size_t alig
 {
     size_t start;
 
-    for (unsigned bin = bin_of(size); bin < NBINS; bin++)
+    for (unsigned bin = heap_bin_of(size); bin < HEAP_BINS; bin++)
         LIST_EACH(node, &heap->bins[bin]) {
             struct block *block = LIST_ENTRY(node, struct block, by_size);
             if (block_fits(block, size, align, &start))
@@ -317,7 +86,7 @@ static struct block *alloc_from_bins(struct heap *heap, size_t size, size_t alig
 static int alloc_from_top(struct heap *heap, struct chunk *chunk, size_t size, size_t align,
                           struct block **out)
 {
-    size_t start = round_up(chunk->top, align), old_top = chunk->top;
+    size_t start = heap_round_up(chunk->top, align), old_top = chunk->top;
     struct block *gap = NULL, *last, *block;
 
     *out = NULL;
@@ -330,13 +99,13 @@ static int alloc_from_top(struct heap *heap, struct chunk *chunk, size_t size, s
     if (start > old_top) {
         gap = block_new(heap, chunk, last, old_top, start - old_top);
         if (gap == NULL)
-            return no_bookkeeping(heap->log);
+            return heap_no_bookkeeping(heap->log);
     }
     block = block_new(heap, chunk, gap != NULL ? gap : last, start, size);
     if (block == NULL) {
         if (gap != NULL)
             block_drop(heap, gap);
-        return no_bookkeeping(heap->log);
+        return heap_no_bookkeeping(heap->log);
     }
     if (gap != NULL)
         block_set_free(heap, gap);
@@ -351,7 +120,7 @@ static int grow(struct heap *heap, size_t size, struct chunk **out)
     int err = chunk_new(heap, heap->next_chunk, false, NULL, out);
 
     if (err != MRMA_SUCCESS)
-        return chunk_new(heap, round_up(size, heap->page), false, heap->log, out);
+        return chunk_new(heap, heap_round_up(size, heap->page), false, heap->log, out);
     if (heap->next_chunk < CHUNK_MAX)
         heap->next_chunk *= 2;
     return MRMA_SUCCESS;
@@ -394,13 +163,13 @@ static int alloc_large(struct heap *heap, size_t size, size_t align, struct bloc
         return err;
     size_t off = slack == 0 ? 0 : -(uintptr_t)chunk->seg.base & (align - 1);
     *out = block_new(heap, chunk, NULL, off, want);
-    err = *out == NULL ? no_bookkeeping(heap->log) : seg_commit(&chunk->seg, off, want, heap->log);
+    err = *out == NULL ? heap_no_bookkeeping(heap->log) : seg_commit(&chunk->seg, off, want, heap->log);
     if (err != MRMA_SUCCESS) {
         chunk_drop(heap, chunk);
         return err;
     }
     chunk->top = off + want;
-    chunk->committed = round_up(want, heap->page);
+    chunk->committed = heap_round_up(want, heap->page);
     heap->committed += chunk->committed;
     return MRMA_SUCCESS;
 }
@@ -412,13 +181,13 @@ int heap_alloc(struct heap *heap, size_t size, size_t align, void **out)
 
     if ((align & (align - 1)) != 0)
         return log_fail(heap->log, MRMA_ERR_ARG, "alignment %zu is not a power of two", align);
-    if (align < UNIT)
-        align = UNIT;
+    if (align < HEAP_UNIT)
+        align = HEAP_UNIT;
     pthread_mutex_lock(&heap->mutex);
     if (size > SMALL_MAX || align > heap->page)
         err = alloc_large(heap, size, align, &block);
     else
-        err = alloc_small(heap, size == 0 ? UNIT : round_up(size, UNIT), align, &block);
+        err = alloc_small(heap, size == 0 ? HEAP_UNIT : heap_round_up(size, HEAP_UNIT), align, &block);
     if (err == MRMA_SUCCESS) {
         block->used = size;
         heap->allocated += size;
@@ -442,7 +211,7 @@ static struct block *find_block(const struct heap *heap, const void *ptr)
             return NULL;
         struct block *block = LIST_ENTRY(list_first(&chunk->blocks), struct block, by_addr);
         if (!chunk->dedicated)
-            for (size_t page = page_of(heap, off); page > 0; page--)
+            for (size_t page = heap_page_of(heap, off); page > 0; page--)
                 if (chunk->page_first[page] != NULL && chunk->page_first[page]->off <= off) {
                     block = chunk->page_first[page];
                     break;
@@ -534,14 +303,14 @@ int heap_create(const char *dir, const struct log *log, struct heap **out)
     struct heap *heap = calloc(1, sizeof *heap);
 
     if (heap == NULL)
-        return no_bookkeeping(log);
+        return heap_no_bookkeeping(log);
     pthread_mutex_init(&heap->mutex, NULL);
     heap->dir = dir;
     heap->log = log;
     heap->page = (size_t)sysconf(_SC_PAGESIZE);
     heap->next_chunk = CHUNK_MIN;
     list_init(&heap->chunks);
-    for (int i = 0; i < NBINS; i++)
+    for (int i = 0; i < HEAP_BINS; i++)
         list_init(&heap->bins[i]);
     *out = heap;
     return MRMA_SUCCESS;
