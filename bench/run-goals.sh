@@ -13,6 +13,8 @@ usage() {
 Usage: run-goals.sh [OPTIONS] MPIEXEC=BUILD [MPIEXEC=BUILD ...]
   MPIEXEC=BUILD    a launcher and the build directory for its host, for example
                    mpiexec.mpich=build-mpich mpiexec.openmpi=build-openmpi
+  --runs N         so many runs of host and library each for the comparison, in turns; the
+                   fastest counts (default 1; the goals printed are the first run's)
   --np "LIST"      numbers of ranks for growth (default "2 4 8")
   --out DIR        keep the CSV files and the full output there
   --quick          few sizes and short measurements, 8 B to 1 MiB
@@ -28,15 +30,17 @@ np="2 4 8"
 out=
 quick=
 only=compare,growth
+runs=1
 builds=
 while [ $# -gt 0 ]; do
     case $1 in
-    --np | --out | --only)
+    --np | --out | --only | --runs)
         has_value "$@"
         case $1 in
         --np) np=$2 ;;
         --out) out=$2 ;;
         --only) only=$2 ;;
+        --runs) runs=$2 ;;
         esac
         shift
         ;;
@@ -46,6 +50,12 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
+case $runs in
+'' | 0 | *[!0-9]*)
+    echo "run-goals.sh: --runs '$runs' is not a number of runs" >&2
+    exit 2
+    ;;
+esac
 if [ -z "$builds" ]; then
     usage >&2
     exit 2
@@ -90,8 +100,14 @@ for pair in $builds; do
     label=$(basename "$MPIEXEC")
     case $only in
     *compare*)
-        run "compare-$label-host" 2 "" --suite=latency,acc,atomic,passive,create,calls,active
-        run "compare-$label-library" 2 "$lib"
+        i=1
+        while [ "$i" -le "$runs" ]; do
+            more=
+            [ "$i" = 1 ] || more=-$i
+            run "compare-$label-host$more" 2 "" --suite=latency,acc,atomic,passive,create,calls,active
+            run "compare-$label-library$more" 2 "$lib"
+            i=$((i + 1))
+        done
         ;;
     esac
     case $only in
