@@ -122,11 +122,16 @@ static void run_clock(void *arg, long n)
     __asm__ volatile("" ::"x"(sum));
 }
 
+static inline void empty_call(void)
+{
+    (void)gnu_get_libc_version();
+}
+
 static void run_call(void *arg, long n)
 {
     (void)arg;
     for (long i = 0; i < n; i++)
-        (void)gnu_get_libc_version();
+        empty_call();
 }
 
 static void local(struct bench *b, struct anchor *a, const char *op, size_t size,
@@ -174,14 +179,43 @@ static int run_fetch_add(void *arg, long n)
     return MPI_SUCCESS;
 }
 
+static inline void one_cas(struct anchor *a)
+{
+    if (atomic_compare_exchange_strong_explicit(&a->b->map.control->word, &a->expected, a->expected + 1,
+                                                memory_order_relaxed, memory_order_relaxed))
+        a->expected++;
+}
+
 static int run_cas(void *arg, long n)
 {
     struct anchor *a = arg;
 
     for (long i = 0; i < n && (a->both || a->rank == 0); i++)
-        if (atomic_compare_exchange_strong_explicit(&a->b->map.control->word, &a->expected, a->expected + 1,
-                                                    memory_order_relaxed, memory_order_relaxed))
-            a->expected++;
+        one_cas(a);
+    return MPI_SUCCESS;
+}
+
+static int run_fetch_add_called(void *arg, long n)
+{
+    struct anchor *a = arg;
+
+    for (long i = 0; i < n && (a->both || a->rank == 0); i++) {
+        atomic_fetch_add_explicit(&a->b->map.control->word, 1, memory_order_relaxed);
+        empty_call();
+        empty_call();
+    }
+    return MPI_SUCCESS;
+}
+
+static int run_cas_called(void *arg, long n)
+{
+    struct anchor *a = arg;
+
+    for (long i = 0; i < n && (a->both || a->rank == 0); i++) {
+        one_cas(a);
+        empty_call();
+        empty_call();
+    }
     return MPI_SUCCESS;
 }
 
@@ -283,9 +317,13 @@ void anchors_run(struct bench *b)
     shared(b, &a, "cache_line", 0, run_turns, 2);
     shared(b, &a, "fetch_add", 8, run_fetch_add, 1);
     shared(b, &a, "cas", 8, run_cas, 1);
+    shared(b, &a, "fetch_add_called", 8, run_fetch_add_called, 1);
+    shared(b, &a, "cas_called", 8, run_cas_called, 1);
     a.both = true;
     shared(b, &a, "fetch_add_both", 8, run_fetch_add, 1);
     shared(b, &a, "cas_both", 8, run_cas, 1);
+    shared(b, &a, "fetch_add_both_called", 8, run_fetch_add_called, 1);
+    shared(b, &a, "cas_both_called", 8, run_cas_called, 1);
     context_switch(b, &a);
     local(b, &a, "clock", 0, run_clock);
     local(b, &a, "call", 0, run_call);

@@ -14,6 +14,9 @@
  *   fetch_add, cas   A: one locked instruction on a peer's word
  *   fetch_add_both, cas_both   the same by both ranks at once, time an operation
  *                    of each rank
+ *   fetch_add_called, cas_called, fetch_add_both_called, cas_both_called
+ *                    the same with two calls as of "call" behind each: what a caller of a
+ *                    function for the operation and one for its completion can reach
  *   isend_irecv, s   half a ping-pong of the host
  *   switch           handing the processor to another process (sched_yield)
  *   clock            reading the clock twice

@@ -217,7 +217,7 @@ static void quiet_barrier(MPI_Comm all)
 
 static void open_pair(struct bench *b)
 {
-    size_t most = 1 << 20;
+    size_t most = SKEW_BYTES;
 
     for (int i = 0; i < b->sizes.n; i++)
         most = b->sizes.v[i] > most ? b->sizes.v[i] : most;

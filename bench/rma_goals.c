@@ -7,7 +7,13 @@
  * MPI_Win_create over MPI_Alloc_mem; the worst of them counts.
  *
  *   C cache line one way, M(s) memcpy, S(s) process_vm_writev, R(s)
- *   process_vm_readv, A locked instruction, X switch of processes
+ *   process_vm_readv, A locked instruction, X switch of processes, K call of an
+ *   empty function of another library
+ *
+ * A goal in fixed nanoseconds has no room for the calls that the standard prescribes, each
+ * of which costs K at least. So a line of calls is followed by one of the same number and
+ * "+K", which allows for them; what the goal says is decided by the first, and the two
+ * are counted apart. In the same way "9+M" compares with bare copies beside the same multiplication.
  */
 #define _GNU_SOURCE 1
 #include <math.h>
@@ -21,6 +27,8 @@
 struct goals {
     struct bench *b;
     int met, missed, unknown;
+    int allowed_met, allowed_missed; /* lines beside a goal: they decide nothing */
+    bool beside;
 };
 
 static const char *const mapped[] = {"allocate", "alloc_mem", "shared"};
@@ -38,11 +46,17 @@ static void line(struct goals *g, const char *id, const char *what, double value
     if (!isnan(value) && !isnan(limit)) {
         bool met = at_least ? value >= limit : value <= limit;
 
-        verdict = met ? "met" : "NOT met";
-        g->met += met;
-        g->missed += !met;
+        if (g->beside) {
+            verdict = met ? "within" : "NOT within";
+            g->allowed_met += met;
+            g->allowed_missed += !met;
+        } else {
+            verdict = met ? "met" : "NOT met";
+            g->met += met;
+            g->missed += !met;
+        }
     } else {
-        g->unknown++;
+        g->unknown += !g->beside;
     }
     if (*unit) {
         stats_time(value, v, sizeof(v));
@@ -56,6 +70,20 @@ static void line(struct goals *g, const char *id, const char *what, double value
     snprintf(r.note, sizeof(r.note), "%s; %s %s: %s", what, at_least ? "at least" : "at most", limit_text,
              verdict);
     bench_keep(g->b, &r);
+}
+
+/* The line of a goal, and the one that allows for so many calls. */
+static void line_of_calls(struct goals *g, const char *id, const char *what, double value, const char *limit_text,
+                          double limit, int calls)
+{
+    char also[16], text[48];
+
+    line(g, id, what, value, limit_text, limit, false, "t");
+    snprintf(also, sizeof(also), "%s+K", id);
+    snprintf(text, sizeof(text), "%s + %d K", limit_text, calls);
+    g->beside = true;
+    line(g, also, what, value, text, limit + calls * anchor_ns(g->b, "call", 0), false, "t");
+    g->beside = false;
 }
 
 static double measured(const struct goals *g, const char *suite, const char *op, const char *kind,
@@ -85,12 +113,12 @@ static void small_mapped(struct goals *g)
     double M = anchor_ns(b, "memcpy", 8), A = anchor_ns(b, "fetch_add", 8);
     double C = anchor_ns(b, "cache_line", 0);
 
-    line(g, "1", "put 8 B + flush, mapped", worst_mapped(g, "latency", "put", "lock_all", 8), "M + 40 ns",
-         M + 40, false, "t");
-    line(g, "1", "get 8 B + flush, mapped", worst_mapped(g, "latency", "get", "lock_all", 8), "M + 40 ns",
-         M + 40, false, "t");
-    line(g, "2", "lock, put 8 B, unlock, mapped", worst_mapped(g, "latency", "put", "lock", 8), "2 A + 60 ns",
-         2 * A + 60, false, "t");
+    line_of_calls(g, "1", "put 8 B + flush, mapped", worst_mapped(g, "latency", "put", "lock_all", 8), "M + 40 ns",
+                  M + 40, 2);
+    line_of_calls(g, "1", "get 8 B + flush, mapped", worst_mapped(g, "latency", "get", "lock_all", 8), "M + 40 ns",
+                  M + 40, 2);
+    line_of_calls(g, "2", "lock, put 8 B, unlock, mapped", worst_mapped(g, "latency", "put", "lock", 8),
+                  "2 A + 60 ns", 2 * A + 60, 3);
     line(g, "3", "PSCW epoch, put 8 B, mapped", worst_mapped(g, "latency", "put", "pscw", 8), "2 C + 60 ns",
          2 * C + 60, false, "t");
     line(g, "3", "fence epoch, put 8 B, mapped, 2 ranks", worst_mapped(g, "latency", "put", "fence", 8),
@@ -129,14 +157,14 @@ static void malloc_windows(struct goals *g)
     double S = anchor_ns(g->b, "cma_write", 8);
     static const char *const acc[] = {"accumulate", "accumulate_strided"};
 
-    line(g, "4", "lock, put 8 B, unlock, malloc, target computes",
-         measured(g, "passive", "put", "malloc", "lock", 8), "S + 150 ns", S + 150, false, "t");
+    line_of_calls(g, "4", "lock, put 8 B, unlock, malloc, target computes",
+                  measured(g, "passive", "put", "malloc", "lock", 8), "S + 150 ns", S + 150, 3);
     for (int i = 0; i < 2; i++) {
         char what[80];
 
         snprintf(what, sizeof(what), "%s of 8 doubles, flush, malloc, target computes", acc[i]);
-        line(g, "4", what, measured(g, "passive", acc[i], "malloc", "lock_all", 64), "2 S + 300 ns",
-             2 * S + 300, false, "t");
+        line_of_calls(g, "4", what, measured(g, "passive", acc[i], "malloc", "lock_all", 64), "2 S + 300 ns",
+                      2 * S + 300, 2);
     }
     bandwidth_malloc(g, "put", "cma_write", "0.85 of S(s)");
     bandwidth_malloc(g, "get", "cma_read", "0.85 of R(s)");
@@ -162,15 +190,33 @@ static void bandwidth_mapped(struct goals *g)
         }
 }
 
+/* Both ranks on one word, alone and as a caller could at best. */
+static void contended(struct goals *g, const char *op, const char *anchor)
+{
+    static const struct {
+        const char *id, *behind, *limit;
+    } to[] = {{"6", "", "0.60 of the bare rate"}, {"6+K", "_called", "0.60 of bare and 2 calls"}};
+    char both[32], bare[48], what[80];
+    snprintf(both, sizeof(both), "%s_both", op);
+
+    for (int i = 0; i < 2; i++) {
+        snprintf(bare, sizeof(bare), "%s_both%s", anchor, to[i].behind);
+        snprintf(what, sizeof(what), "%s, both ranks on one word, mapped, rate over bare%s", op,
+                 i ? " + 2 calls" : "");
+        g->beside = i == 1;
+        line(g, to[i].id, what, anchor_ns(g->b, bare, 8) / worst_mapped(g, "atomic", both, "lock_all", 8),
+             to[i].limit, 0.60, true, "");
+    }
+    g->beside = false;
+}
+
 static void atomics(struct goals *g)
 {
     struct bench *b = g->b;
     const size_t mib = 1 << 20;
     double add = anchor_ns(b, "add", mib);
     static const char *const op[] = {"fetch_and_op", "cas"};
-    static const char *const both[] = {"fetch_and_op_both", "cas_both"};
     static const char *const bare[] = {"fetch_add", "cas"};
-    static const char *const bare_both[] = {"fetch_add_both", "cas_both"};
 
     line(g, "6", "accumulate SUM 1 Mi B, mapped, rate over local add",
          add / worst_mapped(g, "acc", "accumulate", "lock_all", mib), "0.80 of the add loop", 0.80, true, "");
@@ -181,12 +227,9 @@ static void atomics(struct goals *g)
         char what[80];
 
         snprintf(what, sizeof(what), "%s 8 B + flush, mapped", op[i]);
-        line(g, "6", what, worst_mapped(g, "atomic", op[i], "lock_all", 8), "1.5 A + 40 ns",
-             1.5 * anchor_ns(b, bare[i], 8) + 40, false, "t");
-        snprintf(what, sizeof(what), "%s, both ranks on one word, mapped, rate over bare", op[i]);
-        line(g, "6", what,
-             anchor_ns(b, bare_both[i], 8) / worst_mapped(g, "atomic", both[i], "lock_all", 8),
-             "0.60 of the bare rate", 0.60, true, "");
+        line_of_calls(g, "6", what, worst_mapped(g, "atomic", op[i], "lock_all", 8), "1.5 A + 40 ns",
+                      1.5 * anchor_ns(b, bare[i], 8) + 40, 2);
+        contended(g, op[i], bare[i]);
     }
 }
 
@@ -217,9 +260,14 @@ static void skew(struct goals *g)
 
         snprintf(what, sizeof(what), "origin's time, target multiplies 256 x 256, %s, growth", kind[k]);
         double without = measured(g, "skew", "epoch", kind[k], "pscw", 0);
+        double growth = measured(g, "skew", "epoch", kind[k], "pscw", 256) / without;
+        double bare = measured(g, "skew", "copies", kind[k], "", 256) /
+                      measured(g, "skew", "copies", kind[k], "", 0);
 
-        line(g, "9", what, measured(g, "skew", "epoch", kind[k], "pscw", 256) / without, "1.05 of it without",
-             1.05, false, "");
+        line(g, "9", what, growth, "1.05 of it without", 1.05, false, "");
+        g->beside = true;
+        line(g, "9+M", what, growth, "1.05 of bare copies' growth", 1.05 * bare, false, "");
+        g->beside = false;
     }
 }
 
@@ -244,11 +292,11 @@ static void empty_calls(struct goals *g)
     double A = anchor_ns(g->b, "fetch_add", 8);
     double flush = measured(g, "calls", "flush", "allocate", "", 0);
 
-    line(g, "11", "lock_all + unlock_all", measured(g, "calls", "lock_all", "allocate", "", 0), "2 A + 60 ns",
-         2 * A + 60, false, "t");
-    line(g, "11", "flush of nothing", flush, "10 ns", 10, false, "t");
-    line(g, "11", "flush_all of nothing, this number of ranks",
-         measured(g, "calls", "flush_all", "allocate", "", 0), "20 ns", 20, false, "t");
+    line_of_calls(g, "11", "lock_all + unlock_all", measured(g, "calls", "lock_all", "allocate", "", 0),
+                  "2 A + 60 ns", 2 * A + 60, 2);
+    line_of_calls(g, "11", "flush of nothing", flush, "10 ns", 10, 1);
+    line_of_calls(g, "11", "flush_all of nothing, this number of ranks",
+                  measured(g, "calls", "flush_all", "allocate", "", 0), "20 ns", 20, 1);
 }
 
 void rma_goals(struct bench *b)
@@ -256,7 +304,7 @@ void rma_goals(struct bench *b)
     struct goals g = {.b = b};
 
     printf("\ngoals: %d ranks, %s, %s; %s\n", b->nprocs, b->host.name, b->host.rma, b->place.text);
-    printf("a call of an empty function of another library: %.1f ns (C %.0f, A %.1f, M %.1f, S %.0f ns)\n",
+    printf("K, a call of an empty function of another library: %.1f ns (C %.0f, A %.1f, M %.1f, S %.0f ns)\n",
            anchor_ns(b, "call", 0), anchor_ns(b, "cache_line", 0), anchor_ns(b, "fetch_add", 8),
            anchor_ns(b, "memcpy", 8), anchor_ns(b, "cma_write", 8));
     small_mapped(&g);
@@ -268,6 +316,7 @@ void rma_goals(struct bench *b)
     skew(&g);
     creation(&g);
     empty_calls(&g);
-    printf("%d met, %d not met, %d not measured\n", g.met, g.missed, g.unknown);
+    printf("%d met, %d not met, %d not measured; lines beside a goal (+K, +M): %d within, %d not\n", g.met,
+           g.missed, g.unknown, g.allowed_met, g.allowed_missed);
     fflush(stdout);
 }

@@ -25,9 +25,10 @@ void rma_atomic(struct bench *b);
  * target computes; sync lock and lock_all; max is the 99th percentile. */
 void rma_passive(struct bench *b);
 
-/* Pair. "skew": epoch (the origin's time) and compute (the target's), size is
- * the order of the matrices. */
+/* Pair. "skew": epoch (the origin's time), compute (the target's) and copies (the origin's
+ * time for the same bytes without RMA), size is the order of the matrices. */
 void rma_skew(struct bench *b);
+#define SKEW_BYTES (4 << 20) /* of an epoch; the peer map has to have room for them */
 
 /* All. "create": a window's creation and free by kind, against op
  * allgather_barrier and segment. */
