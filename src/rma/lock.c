@@ -47,7 +47,11 @@ static bool all_passed(void *arg)
     return lock_all_pass(a->w, a->t, &a->yielded);
 }
 
-void lock_notify(struct rma_target *t)
+/* Written once, but part of each caller: a lock and an unlock by shared memory are a few dozen
+ * nanoseconds, of which calls within the library were a good part. */
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE void notify(struct rma_target *t)
 {
     event_notify(&t->ctl->lock_event);
     if (unlikely(atomic_load_explicit(&t->ctl->packets_wait, memory_order_seq_cst))) {
@@ -56,14 +60,18 @@ void lock_notify(struct rma_target *t)
     }
 }
 
-int lock_acquire(struct win *w, struct rma_target *t, bool exclusive)
+void lock_notify(struct rma_target *t)
 {
-    struct turn turn = {.w = w, .t = t, .exclusive = exclusive};
+    notify(t);
+}
+
+/* The lock with this ticket: behind those before it, and, exclusive, behind the holders of lock_all. */
+static __attribute__((noinline)) int await_lock(struct win *w, struct rma_target *t, bool exclusive, uint32_t ticket,
+                                                bool granted)
+{
+    struct turn turn = {.w = w, .t = t, .ticket = ticket, .exclusive = exclusive};
     const int rank = t->rank;
-    bool granted;
     int err = MRMA_SUCCESS;
-    turn.ticket = lockword_take(&t->ctl->lock, exclusive, &granted);
-    hang_note_lock(w, t, HANG_LOCK_WAITS, exclusive, turn.ticket);
     if (!granted) {
         atomic_fetch_add_explicit(&w->rma->stats.lock_waits, 1, memory_order_relaxed);
         err = rma_wait_until(w, &(struct rma_wait){.done = turn_come, .arg = &turn,
@@ -75,20 +83,36 @@ int lock_acquire(struct win *w, struct rma_target *t, bool exclusive)
                                                    .event = &w->lead->all_event,
                                                    .what = "MPI_Win_unlock_all of the lock's holders",
                                                    .rank = rank});
-    if (!err)
-        hang_note_lock(w, t, HANG_LOCK_HOLDS, exclusive, turn.ticket);
     return err;
+}
+
+INLINE int acquire(struct win *w, struct rma_target *t, bool exclusive)
+{
+    bool granted;
+    int err = MRMA_SUCCESS;
+    const uint32_t ticket = lockword_take(&t->ctl->lock, exclusive, &granted);
+    hang_note_lock(w, t, HANG_LOCK_WAITS, exclusive, ticket);
+    if (unlikely(!granted) || exclusive)
+        err = await_lock(w, t, exclusive, ticket, granted);
+    if (!err)
+        hang_note_lock(w, t, HANG_LOCK_HOLDS, exclusive, ticket);
+    return err;
+}
+
+INLINE void release(struct win *w, struct rma_target *t, bool exclusive)
+{
+    hang_note_lock(w, t, HANG_LOCK_NONE, exclusive, 0);
+    lockword_release(&t->ctl->lock, exclusive);
+    notify(t);
 }
 
 void lock_release(struct win *w, struct rma_target *t, bool exclusive)
 {
-    hang_note_lock(w, t, HANG_LOCK_NONE, exclusive, 0);
-    lockword_release(&t->ctl->lock, exclusive);
-    lock_notify(t);
+    release(w, t, exclusive);
 }
 
 /* The origin's state after unlock, or after a lock that failed. */
-static void forget_lock(struct win *w, struct rma_target *t)
+INLINE void forget_lock(struct win *w, struct rma_target *t)
 {
     rma_enter(w->rma);
     t->lock = WIN_LOCK_NONE;
@@ -129,7 +153,7 @@ int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
     if (!err && !t->direct)
         err = issue_lock_begin(w, t);
     else if (!err && t->lock != WIN_LOCK_NOCHECK)
-        err = lock_acquire(w, t, exclusive);
+        err = acquire(w, t, exclusive);
     if (unlikely(w->strict) && !err)
         err = strict_lock(w, t, exclusive, t->lock == WIN_LOCK_NOCHECK);
     if (err)
@@ -156,7 +180,7 @@ int rma_unlock(struct win *w, int rank)
         handover_end(w, t);
     }
     if (t->direct && t->lock != WIN_LOCK_NOCHECK)
-        lock_release(w, t, t->lock == WIN_LOCK_EXCLUSIVE);
+        release(w, t, t->lock == WIN_LOCK_EXCLUSIVE);
     else if (t->direct)
         win_full_fence(w);
     forget_lock(w, t);

@@ -11,8 +11,7 @@ struct win;
 struct win_ctl;
 struct rma_target;
 
-/* Acquire or release a direct target's lock. */
-int lock_acquire(struct win *w, struct rma_target *t, bool exclusive);
+/* Release a direct target's lock. */
 void lock_release(struct win *w, struct rma_target *t, bool exclusive);
 
 /* The lock word of a direct target has moved: wake who sleeps for it, and the
