@@ -35,7 +35,7 @@ static void *agent_main(void *arg)
 }
 
 /* Signals stay with the application's threads. */
-int engine_agent_start(struct engine *e)
+static int agent_begin(struct engine *e)
 {
     sigset_t all, old;
     pthread_attr_t attr;
@@ -44,17 +44,25 @@ int engine_agent_start(struct engine *e)
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, AGENT_STACK);
     atomic_store_explicit(&e->rma.concurrent, true, memory_order_relaxed);
-    /* Before it can sleep: senders must know. */
+    /* Before it can sleep: threads that stop polling, and senders, must know. */
+    e->rma.agent = true;
     atomic_store_explicit(&e->own->has_agent, 1, memory_order_seq_cst);
     int err = pthread_create(&e->agent, &attr, agent_main, e);
     pthread_attr_destroy(&attr);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (err)
-        atomic_store_explicit(&e->own->has_agent, 0, memory_order_relaxed);
-    if (err)
-        return log_fail(&e->log, MRMA_ERR_OTHER, "cannot start the agent thread: %s", strerror(err));
-    e->rma.agent = true;
-    return MRMA_SUCCESS;
+    if (!err)
+        return MRMA_SUCCESS;
+    atomic_store_explicit(&e->own->has_agent, 0, memory_order_relaxed);
+    e->rma.agent = false;
+    return log_fail(&e->log, MRMA_ERR_OTHER, "cannot start the agent thread: %s", strerror(err));
+}
+
+int engine_agent_start(struct engine *e)
+{
+    pthread_mutex_lock(&e->agent_lock);
+    int err = e->rma.agent ? MRMA_SUCCESS : agent_begin(e);
+    pthread_mutex_unlock(&e->agent_lock);
+    return err;
 }
 
 static void agent_end(struct engine *e)

@@ -107,6 +107,7 @@ int engine_env_init(struct engine *e)
         rec.cpus.word[0] = 1;
     memcpy(&e->record, &rec, sizeof rec);
     pthread_mutex_init(&e->maps_lock, NULL);
+    pthread_mutex_init(&e->agent_lock, NULL);
     e->env = (struct rma_env){.ctx = e,
                               .record = &e->record,
                               .node_procs_bound = node_procs_bound(),
@@ -116,6 +117,7 @@ int engine_env_init(struct engine *e)
                               .event = &e->own->event,
                               .agent_event = &e->own->agent_event,
                               .polling = &e->own->polling,
+                              .agent_wanted = &e->own->agent_wanted,
                               .stripes = e->own->stripes};
     engine_mem_init(e);
     engine_peer_init(e);
@@ -129,4 +131,5 @@ void engine_env_fini(struct engine *e)
     engine_peer_fini(e);
     engine_mem_fini(e);
     pthread_mutex_destroy(&e->maps_lock);
+    pthread_mutex_destroy(&e->agent_lock);
 }

@@ -61,6 +61,7 @@ struct engine {
     struct nmofi *net;     /* NULL until a window needs it */
     pthread_mutex_t net_lock;  /* its opening. Outside the engine's lock */
     struct doorbell bell, agent_bell; /* with the network: where its waits are woken */
+    pthread_mutex_t agent_lock; /* its start, at windows or in MPI_Barrier */
     pthread_t agent;
     _Atomic bool agent_stop;
 };
@@ -72,6 +73,7 @@ static inline struct proc_record proc_record_of(const struct rma_proc_record *re
     return out;
 }
 
+/* Nothing happens if it runs. */
 int engine_agent_start(struct engine *e);
 
 /* Fails (logged) without random numbers; nothing is to be undone then. */

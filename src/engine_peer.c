@@ -51,6 +51,7 @@ static int open_segment(struct engine *e, struct engine_peer *p, const struct pr
     p->peer.agent_event = &seg->agent_event;
     p->peer.polling = &seg->polling;
     p->peer.has_agent = &seg->has_agent;
+    p->peer.agent_wanted = &seg->agent_wanted;
     p->peer.stripes = seg->stripes;
     p->peer.cma_errno = cma_probe_peer(rec->seg.pid, rec->probe_addr, rec->probe_value);
     p->peer.cma = p->peer.cma_errno == 0;

@@ -55,10 +55,20 @@ struct rma_peer {
     struct event *event;       /* where its threads sleep in a wait */
     struct event *agent_event; /* where its agent sleeps */
     const _Atomic uint32_t *polling, *has_agent; /* of its process segment; NULL: not mapped */
+    _Atomic uint32_t *agent_wanted; /* there, too */
     struct fmutex *stripes;    /* its RMA_STRIPES accumulate locks */
     struct ch3_vc vc;
     unsigned refs;
 };
+
+/* Packets may be sent to it soon that its application threads need not wait for: if it waits in
+ * MPI_Barrier it begins to poll, and from now on its agent is woken for packets that nobody
+ * polls. To be called before such a packet is sent; costs nothing but the first time. */
+static inline void rma_peer_want_agent(const struct rma_peer *peer)
+{
+    if (peer->agent_wanted && !atomic_load_explicit(peer->agent_wanted, memory_order_relaxed))
+        atomic_store_explicit(peer->agent_wanted, 1, memory_order_relaxed); /* the commit's fence follows */
+}
 
 /* Do its application threads poll now, awake, and does an agent serve what comes when they stop?
  * Only the first may change at any time, and who stops polling looks for what has come, and wakes
@@ -120,6 +130,7 @@ struct rma_env {
     /* Theirs, for who blocks on descriptors too; open before a channel has any. */
     const struct doorbell *bell, *agent_bell;
     _Atomic uint32_t *polling; /* threads of this process that poll now */
+    _Atomic uint32_t *agent_wanted; /* shall the agent be woken for packets? NULL: always */
     struct fmutex *stripes;
 
     /* NULL where threads really wait. The simulation (test/sim): let other processes run.

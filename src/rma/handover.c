@@ -69,6 +69,7 @@ bool handover_serves(const struct win *w, struct rma_target *t, enum pkt_op_kind
     if ((now != EPOCH_LOCK && now != EPOCH_LOCK_ALL) || op->req || r->threads || r->oversubscribed || w->strict ||
         !pays(t, kind, op, len))
         return false;
+    rma_peer_want_agent(t->peer);
     return rma_peer_attentive(t->peer) && !is_shy(t->pkt);
 }
 

@@ -92,6 +92,29 @@ void rma_polling_end(struct rma *r)
     }
 }
 
+/* The agent comes first: who sees that this process polls relies on it. If it cannot be had, the
+ * reason was logged, and nothing is served. Nor where nobody has passive target operations: an
+ * agent that exists makes every poll take the engine's lock. */
+bool rma_attend_begin(struct rma *r)
+{
+    const _Atomic uint32_t *wanted = r->env->agent_wanted;
+    if (!atomic_load_explicit(&r->nattended, memory_order_relaxed) ||
+        (wanted && !atomic_load_explicit(wanted, memory_order_relaxed)) ||
+        atomic_load_explicit(&r->unattended, memory_order_relaxed))
+        return false;
+    if (!r->agent && r->env->agent_start(r->env->ctx)) {
+        atomic_store_explicit(&r->unattended, true, memory_order_relaxed);
+        return false;
+    }
+    rma_polling_begin(r);
+    return true;
+}
+
+void rma_attend_end(struct rma *r)
+{
+    rma_polling_end(r);
+}
+
 /* Who polls now pushes what is queued, or wakes the agent when it leaves. */
 void rma_queued(void *rma)
 {

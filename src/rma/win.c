@@ -116,6 +116,7 @@ uint32_t win_disp_unit(const struct win *w) { return w->disp_unit; }
 int win_rank(const struct win *w) { return w->rank; }
 int win_nproc(const struct win *w) { return w->nproc; }
 uint32_t win_id(const struct win *w) { return w->index; }
+enum win_attended win_attended(const struct win *w) { return w->attended; }
 const struct win_hints *win_hints(const struct win *w) { return &w->hints; }
 
 void win_set_hints(struct win *w, const struct win_hints *hints)

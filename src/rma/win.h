@@ -214,6 +214,7 @@ struct win {
     int nslots;           /* in every control block of the node */
     bool ring_puts;       /* some direct targets are kernel-assisted: small puts to them go by packet */
     bool ring_takes;      /* this process is such a target */
+    uint8_t attended;     /* enum win_attended */
     struct win_records records; /* of all processes; for targets that are not made yet */
 
     uint32_t phase;       /* fences passed */
@@ -258,6 +259,8 @@ struct rma {
     _Atomic bool concurrent; /* threads, or an agent runs: take the lock */
     _Atomic bool packets; /* some window uses packets or the ring */
     _Atomic bool agent;   /* the agent runs */
+    _Atomic uint32_t nattended; /* windows for which this process serves packets in MPI_Barrier */
+    _Atomic bool unattended;    /* but there can be no agent to take over */
     _Atomic uint32_t polls;   /* changes whenever an application thread polls */
     _Atomic bool watcher;     /* an application thread sleeps on the channels' descriptors: wait.c */
     _Atomic bool agent_off;   /* and the agent on its doorbell until it stops: agent.c */

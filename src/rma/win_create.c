@@ -115,6 +115,19 @@ static uint32_t conf_word(const struct conf *conf)
     return (uint32_t)conf->path << 28 ^ (uint32_t)conf->ranks_per_node;
 }
 
+/* Shall somebody serve packets while this process is elsewhere? */
+static bool wants_agent(const struct conf *conf, const struct win_hints *hints)
+{
+    return conf->progress == CONF_PROGRESS_AGENT || (conf->progress == CONF_PROGRESS_AUTO && !hints->no_locks);
+}
+
+static enum win_attended would_attend(const struct win *w, const struct win_spec *spec)
+{
+    if (!wants_agent(w->rma->conf, &w->hints))
+        return WIN_UNATTENDED;
+    return spec->world ? WIN_ATTENDED_WORLD : WIN_ATTENDED_COMM;
+}
+
 /* Everything that can be done alone; the outcome goes into the record. */
 static void prepare(struct win *w, const struct win_spec *spec, struct win_plan *plan)
 {
@@ -136,7 +149,8 @@ static void prepare(struct win *w, const struct win_spec *spec, struct win_plan 
                                .hints = hints_word(&spec->hints), .disp_unit = w->disp_unit,
                                .flavor = w->flavor, .index = w->index, .gen = w->index_gen, .err = err,
                                .noncontig = spec->hints.alloc_shared_noncontig, .strict = w->strict != NULL,
-                               .conf = conf_word(r->conf), .alignment = spec->hints.min_alignment};
+                               .conf = conf_word(r->conf), .attends = would_attend(w, spec),
+                               .alignment = spec->hints.min_alignment};
     if (!err && !env->mem_find(env->ctx, w->ctl, 1, &rec->ctl))
         rec->err = MRMA_ERR_INTERN;
     if (!err && w->size && w->base && spec->hints.alloc_shm)
@@ -181,6 +195,24 @@ static void agree_strict(struct win *w)
                     "window %u: MPIRMA_STRICT is not set for rank %d, nothing is checked", w->index, i);
             strict_free(w);
         }
+}
+
+/* What all its processes would do: the least. */
+static enum win_attended agree_attended(const struct win *w)
+{
+    uint32_t least = WIN_ATTENDED_WORLD;
+    for (int i = 0; i < w->nproc; i++)
+        if (w->records.all[i].attends < least)
+            least = w->records.all[i].attends;
+    return (enum win_attended)least;
+}
+
+/* Is there anything to serve? All find the same, which src/mpi relies on: if one process has
+ * packet targets all have, for being on one node is transitive and a refused cross-memory attach
+ * makes packets for all; else one that is reached by the kernel is so by all others. */
+static bool has_packets(const struct win *w)
+{
+    return w->npackets || w->ring_puts || w->ring_takes;
 }
 
 static void learn_node(struct win *w)
@@ -237,14 +269,14 @@ static int open_network(struct win *w, struct win_plan *plan)
 static int start_packets(struct win *w)
 {
     struct rma *r = w->rma;
-    if (w->npackets || w->ring_puts || w->ring_takes)
+    if (has_packets(w))
         r->packets = true;
     r->spin_inline = !r->packets && !r->oversubscribed;
-    const bool wanted = r->conf->progress == CONF_PROGRESS_AGENT ||
-                        (r->conf->progress == CONF_PROGRESS_AUTO && !w->hints.no_locks);
-    if (!w->npackets || !wanted || r->agent)
+    if (!w->npackets || !wants_agent(r->conf, &w->hints))
         return MRMA_SUCCESS;
-    return r->env->agent_start(r->env->ctx);
+    if (r->env->agent_wanted) /* others learn of the window only later */
+        atomic_store_explicit(r->env->agent_wanted, 1, memory_order_relaxed);
+    return r->agent ? MRMA_SUCCESS : r->env->agent_start(r->env->ctx);
 }
 
 static int route_and_start(struct win *w, struct win_plan *plan)
@@ -332,6 +364,7 @@ static int join(struct win *w, struct win_plan *plan)
     if (!err) {
         learn_node(w);
         agree_strict(w);
+        plan->attended = agree_attended(w);
     }
     if (!err)
         err = open_network(w, plan);
@@ -351,6 +384,7 @@ int win_create(struct rma *r, const struct win_spec *spec, struct win **out)
     plan->boot = spec->boot;
     prepare(w, spec, plan);
     int err = join(w, plan);
+    const enum win_attended attended = !err && has_packets(w) ? plan->attended : WIN_UNATTENDED;
     free(plan->segments);
     free(plan->parts);
     free(plan->net_room);
@@ -363,6 +397,9 @@ int win_create(struct rma *r, const struct win_spec *spec, struct win **out)
         rma_leave(r);
         return err;
     }
+    w->attended = attended;
+    if (attended)
+        atomic_fetch_add_explicit(&r->nattended, 1, memory_order_relaxed);
     r->stats.windows++;
     RMA_TRACE(r, RMA_EV_WIN_CREATE, w, -1, w->size);
     *out = w;

@@ -68,7 +68,7 @@ static void ring_doorbell(struct procseg *seg)
         event_wake(&seg->event);
         return;
     }
-    if (!atomic_load_explicit(&seg->has_agent, memory_order_relaxed))
+    if (!atomic_load_explicit(&seg->agent_wanted, memory_order_relaxed))
         return;
     /* See the diagram: who stops polling does not use membarrier. */
     atomic_thread_fence(memory_order_seq_cst);

@@ -36,7 +36,11 @@ struct procseg {
     uint64_t magic;
     uint64_t uid;
     alignas(MRMA_CACHE_LINE) struct event event;       /* application threads */
-    _Atomic uint32_t has_agent; /* there is one; set before windows that need it exist */
+    _Atomic uint32_t has_agent; /* there is one */
+    /* For packets that come while nobody polls: set, for ever, by the owner before windows with packet
+     * targets exist, and by others before they send what is not part of a fence or PSCW epoch,
+     * whose packets the owner takes in itself. */
+    _Atomic uint32_t agent_wanted;
     alignas(MRMA_CACHE_LINE) struct event agent_event; /* the agent */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t polling; /* application threads that poll */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t nrings;

@@ -250,7 +250,7 @@ static void init_peers(struct fabric_proc *p)
         fp->shm.pid = (int32_t)getpid();
         sim_peer_init(&fp->peer, &p->self, i, !p->fabric->opts.no_cma,
                       &(struct sim_places){&seg->event, &seg->agent_event, &seg->polling, &seg->has_agent,
-                                            seg->stripes});
+                                            &seg->agent_wanted, seg->stripes});
         ch3_vc_init(&fp->peer.vc, &p->ch3, &p->channel, &fp->shm, fp);
     }
 }
@@ -266,6 +266,7 @@ static void init_env(struct fabric_proc *p)
                               .event = &p->seg->event,
                               .agent_event = &p->seg->agent_event,
                               .polling = &p->seg->polling,
+                              .agent_wanted = &p->seg->agent_wanted,
                               .stripes = p->seg->stripes};
     sim_self_env(&p->self, &p->env);
 }

@@ -58,6 +58,7 @@ void sim_peer_init(struct rma_peer *peer, const struct sim_self *self, int rank,
                               .agent_event = its->agent_event,
                               .polling = its->polling,
                               .has_agent = its->has_agent,
+                              .agent_wanted = its->agent_wanted,
                               .stripes = its->stripes};
 }
 

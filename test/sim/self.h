@@ -27,6 +27,7 @@ void sim_self_env(struct sim_self *s, struct rma_env *env);
 struct sim_places {
     struct event *event, *agent_event;
     const _Atomic uint32_t *polling, *has_agent; /* NULL: it is never attentive */
+    _Atomic uint32_t *agent_wanted;
     struct fmutex *stripes;
 };
 

@@ -149,12 +149,36 @@ static void attentive_while_it_polls_with_an_agent(void **state)
     engine_destroy(other);
 }
 
+/* In MPI_Barrier: no agent, and no word of it, before there is a window that needs it and somebody
+ * who asks. */
+static void attends_when_asked(void **state)
+{
+    (void)state;
+    struct engine *e = new_engine(), *other = new_engine();
+    struct rma_peer *peer = know(e, &other->record);
+    atomic_store(&other->rma.nattended, 1);
+    assert_false(rma_attend_begin(&other->rma));
+    assert_false(other->rma.agent);
+    rma_peer_want_agent(peer);
+    atomic_store(&other->rma.nattended, 0);
+    assert_false(rma_attend_begin(&other->rma));
+    atomic_store(&other->rma.nattended, 1);
+    assert_true(rma_attend_begin(&other->rma));
+    assert_true(rma_peer_attentive(peer));
+    rma_attend_end(&other->rma);
+    assert_false(rma_peer_attentive(peer));
+    atomic_store(&other->rma.nattended, 0);
+    forget(e, peer);
+    engine_destroy(other);
+}
+
 static int tests(void)
 {
     const struct CMUnitTest list[] = {
         cmocka_unit_test(a_dead_peer_is_dead),
         cmocka_unit_test(a_reused_number_is_another_process),
         cmocka_unit_test(attentive_while_it_polls_with_an_agent),
+        cmocka_unit_test(attends_when_asked),
     };
     return cmocka_run_group_tests_name("engine_peer", list, NULL, NULL);
 }
