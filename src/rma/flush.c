@@ -73,9 +73,14 @@ int rma_flush_local_all(struct win *w)
     return likely(!w->npackets && !w->nhanded) ? MRMA_SUCCESS : flush_packets(w, NULL, true);
 }
 
+/* The fence is for the application's loads and stores (doc/memory-ordering.md). Who waits for a
+ * word in a loop of MPI_Win_sync, without an agent, makes progress here, if there have been packets
+ * other than those that MPI_Win_fence and MPI_Win_wait take in. */
 int rma_sync(struct win *w)
 {
+    struct rma *r = w->rma;
     atomic_thread_fence(memory_order_seq_cst);
-    rma_progress(w->rma);
+    if (unlikely(atomic_load_explicit(&r->packet_targets, memory_order_relaxed)))
+        rma_progress(r);
     return MRMA_SUCCESS;
 }

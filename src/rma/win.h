@@ -258,6 +258,7 @@ struct rma {
     bool threads;         /* several application threads may call */
     _Atomic bool concurrent; /* threads, or an agent runs: take the lock */
     _Atomic bool packets; /* some window uses packets or the ring */
+    _Atomic bool packet_targets; /* some window had such */
     _Atomic bool agent;   /* the agent runs */
     _Atomic uint32_t nattended; /* windows for which this process serves packets in MPI_Barrier */
     _Atomic bool unattended;    /* but there can be no agent to take over */

@@ -271,6 +271,8 @@ static int start_packets(struct win *w)
     struct rma *r = w->rma;
     if (has_packets(w))
         r->packets = true;
+    if (w->npackets)
+        r->packet_targets = true;
     r->spin_inline = !r->packets && !r->oversubscribed;
     if (!w->npackets || !wants_agent(r->conf, &w->hints))
         return MRMA_SUCCESS;
