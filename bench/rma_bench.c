@@ -101,6 +101,8 @@ bool bench_measure(const struct bench *b, MPI_Comm comm, const struct work *w, s
         if (rank == 0 || w->all_time)
             mine[0] = (clock_ns() - start) / (double)s.count;
         mine[1] = rc;
+        if (!b->place.oversubscribed)
+            MPI_Barrier(comm); /* where a target waits meanwhile: attentive */
         MPI_Iallreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, comm, &request);
         finish(b, &request);
         failed = all[1] != 0 && agree_failed(comm, "call in epoch", rc, out);
