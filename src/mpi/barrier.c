@@ -24,14 +24,32 @@
 
 enum {
     ROUNDS_UNATTENDED = 16, /* tests, a microsecond or two, before it is worth saying that this process polls */
-    ROUNDS_PER_BACKOFF = 16 /* on a crowded node: a message may take the host several calls to notice */
+    ROUNDS_PER_BACKOFF = 16, /* on a crowded node: a message may take the host several calls to notice */
+    POLLS_SERVED = 32,       /* after a packet: the next one may be near, and a test of the host's takes longer */
+    POLLS_MAX = 1024
 };
 
 struct waiter {
     struct rma *rma; /* NULL: the engine has ended before the communicator, with the last session */
     unsigned round;
     bool attending;
+    bool served; /* packets came in the last round */
 };
+
+/* Serve what comes; if packets do, stay with them a little. */
+static void attend(struct waiter *w)
+{
+    unsigned left = w->served ? POLLS_SERVED : 1;
+
+    w->served = false;
+    for (unsigned polls = 0; left != 0 && polls < POLLS_MAX; polls++) {
+        left--;
+        if (rma_progress(w->rma)) {
+            w->served = true;
+            left = POLLS_SERVED;
+        }
+    }
+}
 
 /* Nothing has come yet. */
 static void pass_time(struct waiter *w)
@@ -44,7 +62,7 @@ static void pass_time(struct waiter *w)
     if (!w->attending && w->round >= ROUNDS_UNATTENDED)
         w->attending = rma_attend_begin(w->rma);
     if (w->attending)
-        rma_progress(w->rma);
+        attend(w);
     if (w->round % ROUNDS_PER_BACKOFF == 0)
         rma_backoff(w->rma, w->round);
 }
@@ -70,7 +88,7 @@ static int step(const struct barrier_comm *c, int distance, struct waiter *w)
 
 static int barrier(struct barrier_comm *c)
 {
-    struct waiter w = { mpi_state.rma, 0, false };
+    struct waiter w = { .rma = mpi_state.rma };
     int rc = MPI_SUCCESS;
 
     for (int distance = 1; rc == MPI_SUCCESS && distance < c->size; distance *= 2)

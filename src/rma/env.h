@@ -70,13 +70,18 @@ static inline void rma_peer_want_agent(const struct rma_peer *peer)
         atomic_store_explicit(peer->agent_wanted, 1, memory_order_relaxed); /* the commit's fence follows */
 }
 
+/* Is a packet to it served within the time of a wake-up, whatever its application does? */
+static inline bool rma_peer_has_agent(const struct rma_peer *peer)
+{
+    return peer->has_agent && atomic_load_explicit(peer->has_agent, memory_order_acquire);
+}
+
 /* Do its application threads poll now, awake, and does an agent serve what comes when they stop?
  * Only the first may change at any time, and who stops polling looks for what has come, and wakes
  * the agent (wait.c): so a packet to an attentive peer is served soon, or later, but never stranded. */
 static inline bool rma_peer_attentive(const struct rma_peer *peer)
 {
-    return peer->polling && atomic_load_explicit(peer->polling, memory_order_relaxed) &&
-           atomic_load_explicit(peer->has_agent, memory_order_acquire) &&
+    return peer->polling && atomic_load_explicit(peer->polling, memory_order_relaxed) && rma_peer_has_agent(peer) &&
            !atomic_load_explicit(&peer->event->sleepers, memory_order_relaxed);
 }
 

@@ -81,6 +81,6 @@ int rma_sync(struct win *w)
     struct rma *r = w->rma;
     atomic_thread_fence(memory_order_seq_cst);
     if (unlikely(atomic_load_explicit(&r->packet_targets, memory_order_relaxed)))
-        rma_progress(r);
+        (void)rma_progress(r);
     return MRMA_SUCCESS;
 }

@@ -13,7 +13,8 @@
  *
  * A target that has stopped polling when the packet leaves is woken, which costs
  * both more than the system calls would have. So such a target is left alone for some
- * operations, for twice as many the next time.
+ * operations, for twice as many the next time. Not so where the pieces are many: those
+ * are handed over wherever there is an agent.
  *
  * Several threads (MPI_THREAD_MULTIPLE) would mark targets and flush them at the same time:
  * nothing is handed over then. Nor where the node has more processes than processors: a
@@ -30,6 +31,7 @@ enum {
     COPY_MAX = 4096,    /* bytes of a contiguous put or get */
     COPY_BURST = 16384, /* the same behind others: no round trip of its own */
     PIECE_MAX = 2048,   /* average bytes of a piece of others */
+    MANY_PIECES = 256,  /* of the target: they take the kernel longer than it takes to wake an agent */
     SHYNESS_MAX = 10    /* doublings of one operation that is not handed over */
 };
 
@@ -48,6 +50,12 @@ static bool pays(const struct rma_target *t, enum pkt_op_kind kind, const struct
     if (is_acc(kind) || len <= (t->handed == HANDED_NONE ? COPY_MAX : COPY_BURST))
         return true;
     return in_pieces(op->ttype) || in_pieces(kind == PKT_OP_PUT ? op->otype : op->rtype);
+}
+
+static bool is_many(const struct rma_op *op)
+{
+    const size_t pieces = in_pieces(op->ttype) ? dtype_pieces(op->ttype) : 0;
+    return pieces && op->tcount >= (MANY_PIECES + pieces - 1) / pieces;
 }
 
 /* Was the target not there the last time? */
@@ -70,7 +78,7 @@ bool handover_serves(const struct win *w, struct rma_target *t, enum pkt_op_kind
         !pays(t, kind, op, len))
         return false;
     rma_peer_want_agent(t->peer);
-    return rma_peer_attentive(t->peer) && !is_shy(t->pkt);
+    return (rma_peer_attentive(t->peer) && !is_shy(t->pkt)) || (rma_peer_has_agent(t->peer) && is_many(op));
 }
 
 int handover_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op)

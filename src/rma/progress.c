@@ -49,15 +49,14 @@ bool rma_poll_surely(struct rma *r, bool *block)
     return moved;
 }
 
-void rma_progress(struct rma *r)
+bool rma_progress(struct rma *r)
 {
-    if (r->packets)
-        rma_poll(r);
+    return r->packets && rma_poll(r);
 }
 
 void rma_progress_requests(struct rma *r)
 {
-    rma_progress(r);
+    (void)rma_progress(r);
     (void)rma_look_around(r, NULL); /* the requests say it themselves */
 }
 

@@ -186,7 +186,7 @@ int rma_test(struct win *w, bool *flag)
 {
     if (!w->epoch.exposed)
         return MRMA_ERR_RMA_SYNC;
-    rma_progress(w->rma);
+    (void)rma_progress(w->rma);
     *flag = all_complete(w);
     if (!*flag)
         return rma_look_around(w->rma, w);

@@ -170,8 +170,8 @@ static inline bool rma_req_done(struct rma_req *req)
     return atomic_load_explicit(&req->pending, memory_order_acquire) == 0;
 }
 
-/* One non-blocking round of progress (Wait/Test wrappers, pollers). */
-void rma_progress(struct rma *rma);
+/* One non-blocking round of progress (Wait/Test wrappers, pollers). Did anything move? */
+bool rma_progress(struct rma *rma);
 /* The same for who waits for requests: those to a process that has died end. */
 void rma_progress_requests(struct rma *rma);
 /* A wait in the host for other processes, MPI_Barrier: packets to this process are served by

@@ -137,17 +137,25 @@ static void test_each_kind(void **state)
 
 /* ---- long and in pieces ---- */
 
+/* n elements, every other one. */
+static struct dtype *every_other(uint32_t n)
+{
+    const struct dtype_run run = {.len = 8, .stride = 16, .n = n};
+    const struct dtype form = {.size = 8 * n, .extent = 16 * n, .basic = ACC_I64, .elems = n,
+                               .runs = &run, .nruns = 1, .eruns = &run, .neruns = 1};
+    struct dtype *type;
+    OK(dtype_create(&form, &type));
+    return type;
+}
+
 static void large_body(struct fabric_proc *p, void *arg)
 {
-    static const struct dtype_run run = {.len = 8, .stride = 16, .n = CELLS};
-    const struct dtype form = {.size = 8 * CELLS, .extent = 16 * CELLS, .basic = ACC_I64, .elems = CELLS,
-                               .runs = &run, .nruns = 1, .eruns = &run, .neruns = 1};
     struct dtype *apart;
     struct win *w = create(p);
     (void)arg;
     if (p->rank == 0) {
         int64_t *data = malloc(sizeof area);
-        OK(dtype_create(&form, &apart));
+        apart = every_other(CELLS);
         FABRIC_CHECK(data);
         for (int i = 0; i < LARGE; i++)
             data[i] = i;
@@ -318,9 +326,42 @@ static void directly(struct fabric_proc *p, void *arg)
     fabric_win_free(w);
 }
 
+/* Nobody polls: few pieces are done by system calls, many by the agent. */
+static void few_and_many(struct fabric_proc *p, void *arg)
+{
+    struct win *w = create(p);
+    (void)arg;
+    if (p->rank == 0) {
+        struct dtype *some = every_other(CELLS / 4);
+        int64_t data[CELLS];
+        for (int i = 0; i < CELLS; i++)
+            data[i] = i;
+        struct rma_op op = i64_op(data, NULL, 1, 0, CELLS / 2, ACC_SUM);
+        op.tcount = 2;
+        op.ttype = some;
+        OK(rma_lock(w, false, 1, 0));
+        OK(rma_accumulate(w, &op));
+        OK(rma_flush(w, 1));
+        FABRIC_CHECK(handed(p) == 0);
+        op = i64_op(data, NULL, 1, 0, CELLS, ACC_SUM);
+        op.tcount = 4;
+        op.ttype = some;
+        OK(rma_accumulate(w, &op));
+        OK(rma_flush(w, 1));
+        FABRIC_CHECK(handed(p) == 1);
+        for (int i = 0; i < CELLS; i++)
+            FABRIC_CHECK(area[2 * i] == (i < CELLS / 2 ? 2 : 1) * i && area[2 * i + 1] == 0);
+        OK(rma_unlock(w, 1));
+        dtype_unref(some);
+    }
+    fabric_barrier(p);
+    fabric_win_free(w);
+}
+
 static void test_directly(void **state)
 {
     (void)state;
+    run((struct fabric_opts){.nproc = 2}, few_and_many, NULL);
     for (enum reason why = NO_AGENT; why <= THREADS; why++)
         run((struct fabric_opts){.nproc = 2, .cpus = why == CROWDED ? 1 : 8, .threads = why == THREADS}, directly,
             &why);
