@@ -119,6 +119,18 @@ void direct_acc_held(struct stripe_hold *hold, struct fmutex *stripes, uint64_t 
     *hold = w.hold;
 }
 
+void direct_acc_walk_held(struct stripe_hold *hold, struct fmutex *stripes, uint64_t vaddr, char *target,
+                          struct dtype_cursor *cur, enum acc_op op, enum acc_type type, const char *origin,
+                          char *old, size_t len)
+{
+    struct acc_walk w = {.stripes = stripes, .hold = *hold, .vaddr = vaddr, .target = target, .op = op,
+                         .type = type, .unit = acc_extent(type)};
+    struct dtype_stretch ahead;
+    for (size_t done = 0, n; done < len && (n = dtype_cursor_ahead(cur, len - done, &ahead)) != 0; done += n)
+        acc_stretch(&w, &ahead, op == ACC_NO_OP ? NULL : origin + done, old ? old + done : NULL);
+    *hold = w.hold;
+}
+
 void direct_cas(struct fmutex *stripes, uint64_t vaddr, char *target, const void *compare, const void *value,
                 void *old, size_t unit)
 {

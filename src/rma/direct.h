@@ -46,6 +46,10 @@ void direct_acc_piece(struct fmutex *stripes, uint64_t vaddr, char *target, enum
  * after the other. The caller drops it soon, and before it does anything else. */
 void direct_acc_held(struct stripe_hold *hold, struct fmutex *stripes, uint64_t vaddr, char *target,
                      enum acc_op op, enum acc_type type, const void *origin, void *old, size_t len);
+/* The next len bytes of the pieces that cur walks over, whole elements; old takes them packed. */
+void direct_acc_walk_held(struct stripe_hold *hold, struct fmutex *stripes, uint64_t vaddr, char *target,
+                          struct dtype_cursor *cur, enum acc_op op, enum acc_type type, const char *origin,
+                          char *old, size_t len);
 /* Compare unit bytes and swap; old gets what was there. */
 void direct_cas(struct fmutex *stripes, uint64_t vaddr, char *target, const void *compare, const void *value,
                 void *old, size_t unit);

@@ -350,19 +350,6 @@ static int apply_get(struct win *w, struct rma_target *t, const struct record *r
     return err;
 }
 
-/* The next piece that the record names, number i if by segments. */
-static size_t next_piece(const struct win *w, struct record *rec, uint32_t i, size_t left, char **at)
-{
-    ptrdiff_t disp = 0;
-    if (rec->typed) {
-        const size_t len = dtype_cursor_next(&rec->cur, left, &disp);
-        *at = (char *)((uintptr_t)rec->base + (uintptr_t)disp);
-        return len;
-    }
-    *at = window_addr(w, &rec->segs[i]);
-    return rec->segs[i].len;
-}
-
 /* ACC, GET_ACC and CAS: under the stripe locks, as every other accumulate. */
 static int apply_acc(struct win *w, struct rma_target *t, struct record *rec, struct stripe_hold *hold)
 {
@@ -377,10 +364,12 @@ static int apply_acc(struct win *w, struct rma_target *t, struct record *rec, st
     int err = acc_lock_mode(w, w->ctl); /* has been done where a stripe is held */
     if (err)
         return err;
-    uint32_t i = 0;
-    for (size_t left = rec->total, len; left; left -= len) {
-        char *at;
-        len = next_piece(w, rec, i++, left, &at);
+    if (rec->typed) /* not CAS: check_typed */
+        direct_acc_walk_held(hold, w->rma->env->stripes, (uint64_t)(uintptr_t)rec->base, rec->base, &rec->cur,
+                             op->op, op->type, data, fetch ? old : NULL, rec->total);
+    for (uint32_t i = 0; i < rec->nseg; i++) {
+        char *at = window_addr(w, &rec->segs[i]);
+        const size_t len = rec->segs[i].len;
         if (op->kind == PKT_OP_CAS)
             direct_cas(w->rma->env->stripes, (uint64_t)(uintptr_t)at, at, data, data + len, old, len);
         else
