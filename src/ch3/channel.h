@@ -140,6 +140,9 @@ struct ch3_channel_ops {
 void *ch3_vc_channel_data(const struct ch3_vc *vc);
 /* Has it been lost? */
 bool ch3_vc_is_lost(const struct ch3_vc *vc);
+/* In commit: will the receiver look for the packet by itself, so that its agent need not be woken?
+ * Its threads that sleep in a wait are woken all the same. */
+bool ch3_vc_is_unhurried(const struct ch3_vc *vc);
 
 /* The connection has broken, seen by the channel, which has told the user why.
  * Everything queued fails. Only from poll. */

@@ -125,6 +125,14 @@ int ch3_send_now(struct ch3_vc *vc, const void *packet, size_t len)
     return MRMA_SUCCESS;
 }
 
+int ch3_send_unhurried(struct ch3_vc *vc, const void *packet, size_t len)
+{
+    vc->unhurried = true;
+    int err = ch3_send_now(vc, packet, len);
+    vc->unhurried = false;
+    return err;
+}
+
 int ch3_send_copy(struct ch3_vc *vc, const void *packet, size_t len)
 {
     return ch3_send_owned(vc, packet, len, NULL);

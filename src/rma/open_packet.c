@@ -255,7 +255,7 @@ static int send_ring(struct pkt_target *pt, const struct pkt_hdr *hdr)
 {
     const struct rma_target *t = pt->target;
     const struct dtype byte = dtype_basic(ACC_NONE);
-    int err = ch3_send_now(&t->peer->vc, hdr, hdr->len);
+    int err = ch3_send_unhurried(&t->peer->vc, hdr, hdr->len);
     if (err != MRMA_AGAIN)
         return err;
     const char *at = (const char *)(hdr + 1);

@@ -85,6 +85,8 @@ void rma_polling_end(struct rma *r)
         /* What came through a descriptor since the last poll the agent finds by itself, at
          * the end of its nap at the latest (agent.c): ringing for it would cost more than
          * a round trip, for descriptors that are often readable without need. */
+        if (ch3_pending_silent(r->ch3))
+            (void)rma_poll(r); /* costs less than the agent does; what comes from now on wakes it */
         if (ch3_pending_silent(r->ch3) || ch3_unsent(r->ch3) ||
             atomic_load_explicit(&r->nlock_wins, memory_order_relaxed))
             event_wake(r->env->agent_event);

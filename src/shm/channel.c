@@ -61,14 +61,14 @@ static void *shm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
     return room;
 }
 
-static void ring_doorbell(struct procseg *seg)
+static void ring_doorbell(struct procseg *seg, bool unhurried)
 {
     event_notify_fence(&seg->event);
     if (atomic_load_explicit(&seg->event.sleepers, memory_order_relaxed)) {
         event_wake(&seg->event);
         return;
     }
-    if (!atomic_load_explicit(&seg->agent_wanted, memory_order_relaxed))
+    if (unhurried || !atomic_load_explicit(&seg->agent_wanted, memory_order_relaxed))
         return;
     /* See the diagram: who stops polling does not use membarrier. */
     atomic_thread_fence(memory_order_seq_cst);
@@ -83,7 +83,7 @@ static void shm_commit(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
     (void)ch;
     ring_commit(&peer->tx, len);
     if (len)
-        ring_doorbell(peer->seg);
+        ring_doorbell(peer->seg, ch3_vc_is_unhurried(vc));
 }
 
 /* Nothing is read from it any more, and its sender can see that. */
@@ -145,7 +145,7 @@ static unsigned drain(struct shm_channel *ch, struct shm_rx *rx)
         n++;
     }
     if (n && ring_starved(&rx->rx))
-        ring_doorbell(((struct shm_peer *)ch3_vc_channel_data(rx->vc))->seg);
+        ring_doorbell(((struct shm_peer *)ch3_vc_channel_data(rx->vc))->seg, false);
     return n;
 }
 
