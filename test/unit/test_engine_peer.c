@@ -172,12 +172,37 @@ static void attends_when_asked(void **state)
     engine_destroy(other);
 }
 
+/* A packet wakes the other's agent, but not one that its threads look for (ch3_send_unhurried). */
+static void who_is_not_in_a_hurry_wakes_no_agent(void **state)
+{
+    (void)state;
+    struct engine *e = new_engine(), *other = new_engine();
+    struct rma_peer *peer = know(e, &other->record);
+    const struct pkt_hdr hdr = {.version = PKT_VERSION, .type = PKT_ACK, .len = sizeof hdr, .win = 77};
+    assert_int_equal(e->env.peer_connect(e, peer), MRMA_SUCCESS);
+    rma_peer_want_agent(peer);
+    assert_int_equal(other->env.agent_start(other), MRMA_SUCCESS);
+    while (!atomic_load(&peer->agent_event->sleepers))
+        sched_yield();
+    const uint32_t before = atomic_load(&peer->agent_event->seq);
+    assert_int_equal(ch3_send_unhurried(&peer->vc, &hdr, sizeof hdr), MRMA_SUCCESS);
+    assert_int_equal(atomic_load(&peer->agent_event->seq), before);
+    for (int i = 0; i < 1000 && atomic_load(&peer->agent_event->seq) == before; i++) { /* it may just look around */
+        (void)ch3_send_now(&peer->vc, &hdr, sizeof hdr);
+        sched_yield();
+    }
+    assert_int_not_equal(atomic_load(&peer->agent_event->seq), before);
+    forget(e, peer);
+    engine_destroy(other);
+}
+
 static int tests(void)
 {
     const struct CMUnitTest list[] = {
         cmocka_unit_test(a_dead_peer_is_dead),
         cmocka_unit_test(a_reused_number_is_another_process),
         cmocka_unit_test(attentive_while_it_polls_with_an_agent),
+        cmocka_unit_test(who_is_not_in_a_hurry_wakes_no_agent),
         cmocka_unit_test(attends_when_asked),
     };
     return cmocka_run_group_tests_name("engine_peer", list, NULL, NULL);
