@@ -38,7 +38,7 @@ struct options {
     unsigned suites;
     bool pin;
     const char *csv;
-    long puts, flushes; /* exactly so many and nothing else, or -1 */
+    long puts, flushes, locks; /* exactly so many and nothing else, or -1 */
 };
 
 static void usage(void)
@@ -50,8 +50,8 @@ static void usage(void)
            "                     create, calls, active; the verdicts need anchors too\n"
            "  --sizes=LIST       bytes for put and get (default 8 and 1,4,16,64,...,64M)\n"
            "  --acc-sizes=LIST   bytes for accumulates (default 8,64,512,4K,32K,256K,1M)\n"
-           "  --memory=LIST      kinds of window: all (default) or some of malloc, alloc_mem, allocate,\n"
-           "                     shared, dynamic\n"
+           "  --memory=LIST      kinds of window: all or some of malloc, alloc_mem, allocate,\n"
+           "                     shared, dynamic (default: these), malloc_shared\n"
            "  --reps=N           blocks of each measurement, the median counts (default 5)\n"
            "  --block-ms=MS      length of a block (default 10)\n"
            "  --compute=S        how long a passive target computes (default 2)\n"
@@ -62,6 +62,7 @@ static void usage(void)
            "  --quick            fewer sizes, 3 blocks of 4 ms, targets computing 0.3 s\n"
            "  --callgrind-put=N  only N MPI_Put of 8 bytes by rank 0, in the function callgrind_puts\n"
            "  --callgrind-flush=N  only N empty MPI_Win_flush by rank 0, in callgrind_flushes\n"
+           "  --callgrind-lock=N only N lock, put of 8 bytes, unlock by rank 0, in callgrind_locks\n"
            "  --help             this text\n"
            "Exit code: 0 (also for goals not met), 1 when contents are wrong, 2 for wrong options, 3 for a\n"
            "hang.\n");
@@ -75,14 +76,15 @@ static const struct option long_options[] = {
     {"no-pin", no_argument, NULL, 'n'},              {"csv", required_argument, NULL, 'c'},
     {"try-all", no_argument, NULL, 'x'},
     {"quick", no_argument, NULL, 'q'},               {"callgrind-put", required_argument, NULL, 'P'},
-    {"callgrind-flush", required_argument, NULL, 'F'}, {"help", no_argument, NULL, 'h'},
+    {"callgrind-flush", required_argument, NULL, 'F'}, {"callgrind-lock", required_argument, NULL, 'L'},
+    {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
 
 static void defaults(struct options *o, struct bench *b)
 {
-    *o = (struct options){.suites = (1u << SUITES) - 1, .pin = true, .puts = -1, .flushes = -1};
-    b->kinds = (1u << WINMEM_KINDS) - 1;
+    *o = (struct options){.suites = (1u << SUITES) - 1, .pin = true, .puts = -1, .flushes = -1, .locks = -1};
+    b->kinds = ((1u << WINMEM_KINDS) - 1) & ~(1u << WINMEM_MALLOC_SHARED);
     b->reps = 5;
     b->block_ms = 10;
     b->compute_s = 2;
@@ -122,7 +124,7 @@ static int numeric_option(struct options *o, struct bench *b, int c, const char 
         return arg_double(arg, 0.1, 10000, &b->block_ms, msg, len);
     if (c == 'u')
         return arg_double(arg, 0.05, 100, &b->compute_s, msg, len);
-    if (arg_long(arg, c == 'P' || c == 'F' ? 0 : 1, c == 'r' ? BENCH_MAX_REPS : 100000000, &v, msg, len))
+    if (arg_long(arg, c == 'P' || c == 'F' || c == 'L' ? 0 : 1, c == 'r' ? BENCH_MAX_REPS : 100000000, &v, msg, len))
         return -1;
     if (c == 'r')
         b->reps = (int)v;
@@ -130,6 +132,8 @@ static int numeric_option(struct options *o, struct bench *b, int c, const char 
         b->timeout = (unsigned)v;
     else if (c == 'P')
         o->puts = v;
+    else if (c == 'L')
+        o->locks = v;
     else
         o->flushes = v;
     return 0;
@@ -164,6 +168,7 @@ static int one_option(struct options *o, struct bench *b, int c, const char *arg
     case 't':
     case 'P':
     case 'F':
+    case 'L':
         return numeric_option(o, b, c, arg, msg, len);
     }
     snprintf(msg, len, "unknown or incomplete option, see --help");
@@ -302,7 +307,9 @@ int main(int argc, char **argv)
         rma_callgrind_put(b.all, o.puts);
     if (o.flushes >= 0)
         rma_callgrind_flush(b.all, o.flushes);
-    if (o.puts < 0 && o.flushes < 0) {
+    if (o.locks >= 0)
+        rma_callgrind_lock(b.all, o.locks);
+    if (o.puts < 0 && o.flushes < 0 && o.locks < 0) {
         open_results(&o, &b);
         open_pair(&b);
         run(&o, &b);

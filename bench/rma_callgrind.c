@@ -1,7 +1,7 @@
 /*
  * rma_callgrind.c - exactly n calls for an instruction counter; rma_suites.h.
  *
- * Rank 0 calls callgrind_puts or callgrind_flushes, and callgrind collects only
+ * Rank 0 calls callgrind_puts, callgrind_flushes or callgrind_locks, and callgrind collects only
  * inside them (--toggle-collect), so the difference of two runs divided by the
  * difference of n is what one call costs. The first calls, which may set
  * things up, are made before. See count-instructions.sh.
@@ -17,6 +17,7 @@
 
 __attribute__((noinline)) void callgrind_puts(const struct winmem *w, const int64_t *value, long n);
 __attribute__((noinline)) void callgrind_flushes(const struct winmem *w, long n);
+__attribute__((noinline)) void callgrind_locks(const struct winmem *w, const int64_t *value, long n);
 
 void callgrind_puts(const struct winmem *w, const int64_t *value, long n)
 {
@@ -30,7 +31,32 @@ void callgrind_flushes(const struct winmem *w, long n)
         MPI_Win_flush(TARGET, w->win);
 }
 
-static void in_epoch(MPI_Comm all, long n, bool puts)
+void callgrind_locks(const struct winmem *w, const int64_t *value, long n)
+{
+    for (long i = 0; i < n; i++) {
+        MPI_Win_lock(MPI_LOCK_SHARED, TARGET, 0, w->win);
+        MPI_Put(value, 8, MPI_BYTE, TARGET, w->disp[TARGET], 8, MPI_BYTE, w->win);
+        MPI_Win_unlock(TARGET, w->win);
+    }
+}
+
+static void in_lock_all(const struct winmem *w, const int64_t *value, long n, bool puts)
+{
+    MPI_Win_lock_all(0, w->win);
+    for (int i = 0; i < WARM; i++) {
+        MPI_Put(value, 8, MPI_BYTE, TARGET, w->disp[TARGET], 8, MPI_BYTE, w->win);
+        MPI_Win_flush(TARGET, w->win);
+    }
+    if (puts)
+        callgrind_puts(w, value, n);
+    else
+        callgrind_flushes(w, n);
+    MPI_Win_unlock_all(w->win);
+}
+
+enum what { PUTS, FLUSHES, LOCKS };
+
+static void on_window(MPI_Comm all, long n, enum what what)
 {
     struct winmem w;
     char reason[160] = "";
@@ -40,18 +66,10 @@ static void in_epoch(MPI_Comm all, long n, bool puts)
     MPI_Comm_rank(all, &rank);
     if (winmem_open(&w, WINMEM_ALLOCATE, 4096, all, reason, sizeof(reason)))
         bench_wrong("%s", reason);
-    if (rank == 0) {
-        MPI_Win_lock_all(0, w.win);
-        for (int i = 0; i < WARM; i++) {
-            MPI_Put(&value, 8, MPI_BYTE, TARGET, w.disp[TARGET], 8, MPI_BYTE, w.win);
-            MPI_Win_flush(TARGET, w.win);
-        }
-        if (puts)
-            callgrind_puts(&w, &value, n);
-        else
-            callgrind_flushes(&w, n);
-        MPI_Win_unlock_all(w.win);
-    }
+    if (rank == 0)
+        in_lock_all(&w, &value, what == LOCKS ? WARM : n, what != FLUSHES);
+    if (rank == 0 && what == LOCKS)
+        callgrind_locks(&w, &value, n);
     MPI_Barrier(all);
     if (rank == TARGET && *(int64_t *)w.base != n)
         bench_wrong("the word put is %lld, expected %ld", (long long)*(int64_t *)w.base, n);
@@ -60,10 +78,15 @@ static void in_epoch(MPI_Comm all, long n, bool puts)
 
 void rma_callgrind_put(MPI_Comm all, long n)
 {
-    in_epoch(all, n, true);
+    on_window(all, n, PUTS);
 }
 
 void rma_callgrind_flush(MPI_Comm all, long n)
 {
-    in_epoch(all, n, false);
+    on_window(all, n, FLUSHES);
+}
+
+void rma_callgrind_lock(MPI_Comm all, long n)
+{
+    on_window(all, n, LOCKS);
 }

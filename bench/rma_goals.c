@@ -3,8 +3,9 @@
  *
  * Every limit is made of anchors of the same run. A line whose measurement or
  * anchor is missing says so instead of giving a verdict. Windows that are
- * mapped are those of MPI_Win_allocate, MPI_Win_allocate_shared and
- * MPI_Win_create over MPI_Alloc_mem; the worst of them counts.
+ * mapped are those of MPI_Win_allocate, MPI_Win_allocate_shared,
+ * MPI_Win_create over MPI_Alloc_mem, and over malloc where it is shared in place; the worst of them
+ * that was measured counts.
  *
  *   C cache line one way, M(s) memcpy, S(s) process_vm_writev, R(s)
  *   process_vm_readv, A locked instruction, X switch of processes, K call of an
@@ -31,8 +32,8 @@ struct goals {
     bool beside;
 };
 
-static const char *const mapped[] = {"allocate", "alloc_mem", "shared"};
-#define MAPPED 3
+static const char *const mapped[] = {"allocate", "alloc_mem", "shared", "malloc_shared"};
+#define MAPPED 4
 
 /* One line. value and limit are times in ns, or ratios when unit is "". */
 static void line(struct goals *g, const char *id, const char *what, double value, const char *limit_text,

@@ -48,5 +48,6 @@ void rma_goals(struct bench *b);
  * an instruction count can be taken of it. */
 void rma_callgrind_put(MPI_Comm all, long n);
 void rma_callgrind_flush(MPI_Comm all, long n);
+void rma_callgrind_lock(MPI_Comm all, long n);
 
 #endif

@@ -27,6 +27,10 @@ struct heap *engine_heap(struct engine *e) { return e->heap; }
 const struct log *engine_log(struct engine *e) { return &e->log; }
 const struct conf *engine_conf(struct engine *e) { return &e->conf; }
 
+void engine_fork_prepare(struct engine *e) { inplace_fork_prepare(e->inplace); }
+void engine_fork_parent(struct engine *e) { inplace_fork_parent(e->inplace); }
+void engine_fork_child(struct engine *e) { inplace_fork_child(e->inplace); }
+
 static void *agent_main(void *arg)
 {
     struct engine *e = arg;
@@ -44,15 +48,14 @@ static int agent_begin(struct engine *e)
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, AGENT_STACK);
     atomic_store_explicit(&e->rma.concurrent, true, memory_order_relaxed);
-    /* Before it can sleep: threads that stop polling, and senders, must know. */
-    e->rma.agent = true;
-    atomic_store_explicit(&e->own->has_agent, 1, memory_order_seq_cst);
+    e->rma.agent = true; /* before it can sleep: threads that stop polling must know */
     int err = pthread_create(&e->agent, &attr, agent_main, e);
     pthread_attr_destroy(&attr);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (!err)
+    if (!err) { /* not before it is sure: others leave operations to it from then on */
+        atomic_store_explicit(&e->own->has_agent, 1, memory_order_seq_cst);
         return MRMA_SUCCESS;
-    atomic_store_explicit(&e->own->has_agent, 0, memory_order_relaxed);
+    }
     e->rma.agent = false;
     return log_fail(&e->log, MRMA_ERR_OTHER, "cannot start the agent thread: %s", strerror(err));
 }
@@ -97,6 +100,8 @@ static int assemble(struct engine *e, bool threads)
         e->uid = ((uint64_t)getpid() << 32) ^ clock_monotonic_ns();
     int err = heap_create(e->conf.segment_dir, &e->log, &e->heap);
     if (!err)
+        err = inplace_create(e->conf.segment_dir, &e->log, &e->inplace);
+    if (!err)
         err = make_own_segment(e);
     if (err)
         return err;
@@ -124,6 +129,7 @@ int engine_create(const struct conf *conf, const struct log *log, bool threads, 
     e->world_rank = world_rank;
     int err = assemble(e, threads);
     if (err) {
+        inplace_destroy(e->inplace);
         heap_destroy(e->heap);
         seg_close(&e->own_seg);
         free(e);
@@ -139,6 +145,7 @@ void engine_destroy(struct engine *e)
     engine_print_stats(e);
     rma_fini(&e->rma);
     engine_env_fini(e);
+    inplace_destroy(e->inplace);
     heap_destroy(e->heap);
     seg_close(&e->own_seg);
     free(e);

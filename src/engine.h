@@ -32,4 +32,9 @@ struct heap *engine_heap(struct engine *e);
 const struct log *engine_log(struct engine *e);
 const struct conf *engine_conf(struct engine *e);
 
+/* Around every fork of the process (shm/inplace.h): before it, then in the parent and in the child. */
+void engine_fork_prepare(struct engine *e);
+void engine_fork_parent(struct engine *e);
+void engine_fork_child(struct engine *e);
+
 #endif

@@ -117,6 +117,8 @@ int engine_env_init(struct engine *e)
                               .event = &e->own->event,
                               .agent_event = &e->own->agent_event,
                               .polling = &e->own->polling,
+                              .polled = &e->own->polled,
+                              .look = &e->own->look,
                               .agent_wanted = &e->own->agent_wanted,
                               .stripes = e->own->stripes};
     engine_mem_init(e);

@@ -20,6 +20,7 @@
 #include "netmod/ofi/nmofi.h"
 #include "rma/win.h"
 #include "shm/channel.h"
+#include "shm/inplace.h"
 
 /* What a process tells others about itself; rma_proc_record's contents. */
 struct proc_record {
@@ -47,6 +48,7 @@ struct engine {
     uint64_t node[2];      /* as in its record */
     bool light;            /* registered for notifications without a fence (base/event.h) */
     struct heap *heap;
+    struct inplace *inplace; /* other memory that is shared where it is */
     struct seg own_seg;
     struct procseg *own;   /* in own_seg */
     struct shm_channel shm;

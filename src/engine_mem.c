@@ -1,13 +1,15 @@
 /*
- * engine_mem.c - memory of src/rma's environment: from the heap, and others'
+ * engine_mem.c - memory of src/rma's environment: from the heap, or shared where it is, and others'
  * segments mapped once and counted.
  *
  * A mapping that nobody uses any more is dropped, but for heap chunks: many windows
- * share those, and the next one costs no system call. Locks: maps_lock around the
- * map of segments. Neighbours: shm/heap.h, shm/segment.h.
+ * share those, and the next one costs no system call. What others share in place are parts of a
+ * segment, each mapped by itself. Locks: maps_lock around the
+ * map of segments. Neighbours: shm/heap.h, shm/inplace.h, shm/segment.h.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "engine_env.h"
@@ -18,6 +20,7 @@ struct mapped_seg {
     struct seg seg;
     unsigned refs;
     bool keep; /* a heap chunk that many windows share: stays mapped when unused */
+    bool part; /* of a segment: not in the map */
 };
 
 static struct heap_loc loc_of(const struct rma_mem_loc *loc)
@@ -40,10 +43,26 @@ static void env_mem_free(void *ctx, void *ptr)
 static bool env_mem_find(void *ctx, const void *ptr, size_t len, struct rma_mem_loc *loc)
 {
     struct heap_loc found;
-    if (!heap_find(((struct engine *)ctx)->heap, ptr, len, &found))
+    struct engine *e = ctx;
+    if (!heap_find(e->heap, ptr, len, &found) && !inplace_find(e->inplace, ptr, len, &found))
         return false;
     memcpy(loc, &found, sizeof found);
     return true;
+}
+
+static int env_mem_share(void *ctx, const void *ptr, size_t len, bool held, char *why, size_t why_len)
+{
+    return inplace_take(((struct engine *)ctx)->inplace, ptr, len, held, why, why_len);
+}
+
+static int env_mem_hold(void *ctx, const void *ptr, size_t len, bool *some)
+{
+    return inplace_hold(((struct engine *)ctx)->inplace, ptr, len, some);
+}
+
+static void env_mem_unshare(void *ctx, const void *ptr, size_t len)
+{
+    inplace_drop(((struct engine *)ctx)->inplace, ptr, len);
 }
 
 /* The file is what counts: the same inode number may be on two file systems. */
@@ -65,7 +84,7 @@ static int open_mapped(struct engine *e, const struct heap_loc *loc, struct mapp
     struct mapped_seg *ms = calloc(1, sizeof *ms);
     if (!ms)
         return MRMA_ERR_NO_MEM;
-    ms->keep = loc->chunk != 0;
+    ms->keep = loc->map == HEAP_MAP_KEEP;
     int err = seg_open(&loc->seg, &e->log, &ms->seg);
     if (!err && (err = map_put(&e->mapped, map_key(&loc->seg), ms, NULL)) != MRMA_SUCCESS)
         seg_close(&ms->seg);
@@ -94,14 +113,39 @@ static int map_locked(struct engine *e, const struct heap_loc *loc, void **out, 
     return MRMA_SUCCESS;
 }
 
+static int map_part(struct engine *e, const struct heap_loc *loc, void **out, struct mapped_seg **handle)
+{
+    const size_t skip = (size_t)loc->offset & ((size_t)sysconf(_SC_PAGESIZE) - 1);
+    struct mapped_seg *ms = calloc(1, sizeof *ms);
+    if (!ms)
+        return MRMA_ERR_NO_MEM;
+    ms->refs = 1;
+    ms->part = true;
+    int err = seg_open_part(&loc->seg, (size_t)loc->offset - skip, (size_t)loc->map, &e->log, &ms->seg);
+    if (err) {
+        free(ms);
+        return err;
+    }
+    close(ms->seg.fd); /* the mapping is enough: there may be one for every window */
+    ms->seg.fd = -1;
+    *out = (char *)ms->seg.base + skip;
+    *handle = ms;
+    return MRMA_SUCCESS;
+}
+
 static int env_mem_map(void *ctx, const struct rma_mem_loc *where, void **out, void **handle)
 {
     struct engine *e = ctx;
     const struct heap_loc loc = loc_of(where);
     struct mapped_seg *ms = NULL;
-    pthread_mutex_lock(&e->maps_lock);
-    int err = map_locked(e, &loc, out, &ms);
-    pthread_mutex_unlock(&e->maps_lock);
+    int err;
+    if (loc.map > HEAP_MAP_KEEP) {
+        err = map_part(e, &loc, out, &ms);
+    } else {
+        pthread_mutex_lock(&e->maps_lock);
+        err = map_locked(e, &loc, out, &ms);
+        pthread_mutex_unlock(&e->maps_lock);
+    }
     *handle = ms;
     return err;
 }
@@ -110,6 +154,11 @@ static void env_mem_unmap(void *ctx, void *handle)
 {
     struct engine *e = ctx;
     struct mapped_seg *ms = handle;
+    if (ms->part) {
+        seg_close(&ms->seg);
+        free(ms);
+        return;
+    }
     pthread_mutex_lock(&e->maps_lock);
     if (--ms->refs == 0 && !ms->keep)
         drop_mapped(e, ms);
@@ -161,6 +210,9 @@ void engine_mem_init(struct engine *e)
     e->env.mem_alloc = env_mem_alloc;
     e->env.mem_free = env_mem_free;
     e->env.mem_find = env_mem_find;
+    e->env.mem_share = env_mem_share;
+    e->env.mem_hold = env_mem_hold;
+    e->env.mem_unshare = env_mem_unshare;
     e->env.mem_map = env_mem_map;
     e->env.mem_unmap = env_mem_unmap;
     e->env.segment_create = env_segment_create;

@@ -50,6 +50,8 @@ static int open_segment(struct engine *e, struct engine_peer *p, const struct pr
     p->peer.event = &seg->event;
     p->peer.agent_event = &seg->agent_event;
     p->peer.polling = &seg->polling;
+    p->peer.polled = &seg->polled;
+    p->peer.look = &seg->look;
     p->peer.has_agent = &seg->has_agent;
     p->peer.agent_wanted = &seg->agent_wanted;
     p->peer.stripes = seg->stripes;

@@ -4,7 +4,7 @@
  * Order: environment, data paths, segments, system, topology. Every probe is the
  * library's own code (seg_create, seg_open from a forked process, the CMA probe,
  * the event count between two processes); its messages go to a pipe and become
- * the item's note. The program has one thread, so forking is safe; children only
+ * the item's note. The program has one thread (a second one only while share_create is tried), so forking is safe; children only
  * answer and _exit. Neighbours: mpi-rma-info.c prints the report.
  */
 #define _GNU_SOURCE 1 /* environ, MAP_ANONYMOUS */
@@ -13,6 +13,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@
 #include "base/topo.h"
 #include "netmod/ofi/nmofi.h"
 #include "shm/cma_probe.h"
+#include "shm/inplace.h"
 #include "shm/mem_avail.h"
 #include "shm/segment.h"
 
@@ -290,6 +292,38 @@ static void report_network(struct report *report)
     nmofi_close(net);
 }
 
+static void *wait_for_end(void *fd)
+{
+    char byte;
+    return read(*(int *)fd, &byte, 1) == 0 ? fd : NULL;
+}
+
+/* One byte of memory of its own, beside a thread as the hosts have them. */
+static void report_share(struct report *report, const char *dir)
+{
+    char why[300] = "no memory";
+    char *byte = malloc(1);
+    struct inplace *ip = NULL;
+    pthread_t thread;
+    int fd[2], err = MRMA_ERR_OTHER;
+
+    (void)cma_permit_peers();
+    if (byte != NULL && inplace_create(dir, NULL, &ip) == MRMA_SUCCESS && pipe2(fd, O_CLOEXEC) == 0) {
+        const bool two = pthread_create(&thread, NULL, wait_for_end, &fd[0]) == 0;
+        err = inplace_take(ip, byte, 1, false, why, sizeof why);
+        if (err == MRMA_SUCCESS)
+            inplace_drop(ip, byte, 1);
+        close(fd[1]);
+        if (two)
+            pthread_join(thread, NULL);
+        close(fd[0]);
+    }
+    set_note(add_number(report, "data_paths", "share_create", ITEM_BOOL, err == MRMA_SUCCESS), "%s",
+             err == MRMA_SUCCESS ? "malloc memory can become shared where it is (MPIRMA_SHARE_CREATE)" : why);
+    inplace_destroy(ip);
+    free(byte);
+}
+
 static void report_paths(struct report *report, const char *dir)
 {
     char why[400];
@@ -300,6 +334,7 @@ static void report_paths(struct report *report, const char *dir)
              works ? "/proc/<pid>/fd/<fd> of another process can be opened"
                    : created ? "see mapped" : "not tried: no segment could be created");
     report_cma(report);
+    report_share(report, dir);
     set_note(add_number(report, "data_paths", "shm_packets", ITEM_BOOL, works), "%s",
              works ? "rings in a shared segment" : "needs shared segments, see mapped");
     report_network(report);

@@ -37,6 +37,7 @@ struct conf {
     char segment_dir[256];   /* MPIRMA_SEGMENT_DIR, "": anonymous memory (memfd) */
     char stats[256];         /* MPIRMA_STATS: "" off, "1" stderr, else a file name; "0" is off */
     bool strict;             /* MPIRMA_STRICT=0|1 */
+    bool share_create;       /* MPIRMA_SHARE_CREATE=0|1 */
     double hang_report;      /* MPIRMA_HANG_REPORT=seconds, 0: off */
     char ofi_provider[64];   /* MPIRMA_OFI_PROVIDER, "": chosen by capability */
     char ofi_interface[64];  /* MPIRMA_OFI_INTERFACE, "": chosen by where the processes are */

@@ -113,4 +113,13 @@ static inline void event_notify(struct event *ev)
         event_wake(ev);
 }
 
+/* The same where the state was changed by a sequentially consistent exchange, which is
+ * the fence: it comes before the look at sleepers in the one order that the sleeper's own
+ * steps C (sequentially consistent) and D (a load that is, or behind the fence) are in. */
+static inline void event_notify_exchanged(struct event *ev)
+{
+    if (unlikely(atomic_load_explicit(&ev->sleepers, memory_order_seq_cst)))
+        event_wake(ev);
+}
+
 #endif

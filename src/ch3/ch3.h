@@ -42,7 +42,6 @@ struct ch3_vc {
     size_t queued;      /* bytes of copied packets in sendq */
     struct list_node pending_link; /* in ch3->pending_vcs while sendq is not empty */
     uint64_t bad_packets;
-    bool unhurried;     /* during ch3_send_unhurried */
 };
 
 /* One thing that wants to leave, in parts. Embedded by its owner. */
@@ -101,7 +100,8 @@ int ch3_send_owned(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *
 int ch3_send_copy(struct ch3_vc *vc, const void *packet, size_t len); /* nobody's */
 /* The same, but MRMA_AGAIN instead of queueing. */
 int ch3_send_now(struct ch3_vc *vc, const void *packet, size_t len);
-/* The same for what its receiver looks for by itself, and nobody waits for before: no agent is woken. */
+/* The same for what its receiver looks for by itself, and nobody waits for before: no agent is woken, unless
+ * later something finds no room behind it (doc/memory-ordering.md). */
 int ch3_send_unhurried(struct ch3_vc *vc, const void *packet, size_t len);
 /* Queue a stream and send as much of it as there is room for. */
 int ch3_send_stream(struct ch3_vc *vc, struct ch3_stream *st);

@@ -36,6 +36,9 @@
  * operations of 16 KiB and what ends their epoch are one message (doc/performance.md). */
 #define CH3_PACKET_MAX (32768u + 512u)
 
+/* Without CAP_WAIT: so many polls that deliver something deliver all that was committed before the first of them. */
+#define CH3_DRAIN_POLLS 128u
+
 struct ch3;
 struct ch3_vc;
 struct ch3_channel;
@@ -53,7 +56,8 @@ enum ch3_channel_cap {
     /* Who sleeps is woken when there is room after a reserve that found none, as if
      * a packet had come. Without it whoever has something queued looks often. */
     CH3_CAP_ROOM = 1 << 4,
-    CH3_CAP_ABANDON = 1 << 5 /* abandon */
+    CH3_CAP_ABANDON = 1 << 5, /* abandon */
+    CH3_CAP_QUIET = 1 << 6    /* commit_quietly, wake: commit wakes the receiver's agent if nobody polls there */
 };
 
 /* What a peer must know of registered memory to reach it; plain bytes on the wire. */
@@ -87,6 +91,14 @@ struct ch3_channel_ops {
 
     /* Send the packet built in the reserved room; len at most what was reserved. */
     void (*commit)(struct ch3_channel *ch, struct ch3_vc *vc, size_t len);
+
+    /* CAP_QUIET. The same for a packet that the receiver looks for by itself: its threads that
+     * sleep in a wait are woken, but not its agent. */
+    void (*commit_quietly)(struct ch3_channel *ch, struct ch3_vc *vc, size_t len);
+
+    /* CAP_QUIET. A reserve has found no room, for something that is not to wait until the receiver looks:
+     * wake who takes in what was committed quietly. */
+    void (*wake)(struct ch3_channel *ch, struct ch3_vc *vc);
 
     /* Deliver what has arrived (a bounded amount a call), push what was committed
      * and has not left, call done of what has finished. Not re-entered. Returns how
@@ -140,9 +152,6 @@ struct ch3_channel_ops {
 void *ch3_vc_channel_data(const struct ch3_vc *vc);
 /* Has it been lost? */
 bool ch3_vc_is_lost(const struct ch3_vc *vc);
-/* In commit: will the receiver look for the packet by itself, so that its agent need not be woken?
- * Its threads that sleep in a wait are woken all the same. */
-bool ch3_vc_is_unhurried(const struct ch3_vc *vc);
 
 /* The connection has broken, seen by the channel, which has told the user why.
  * Everything queued fails. Only from poll. */

@@ -103,34 +103,45 @@ static void enqueue(struct ch3_vc *vc, struct ch3_stream *st)
     atomic_fetch_add_explicit(&vc->channel->queues, 1, memory_order_relaxed);
 }
 
-/* A queue that was empty keeps something: the layer above must know. */
+/* A queue that was empty keeps something: the layer above must know, and the receiver if it has
+ * not been told of what is in the way. Nothing unhurried is sent before the queue is empty again. */
 static void tell_queued(struct ch3_vc *vc, bool first)
 {
     struct ch3 *c = vc->ch3;
-    if (first && c->queued && !list_empty(&vc->sendq))
+    if (!first || list_empty(&vc->sendq))
+        return;
+    if (vc->channel->caps & CH3_CAP_QUIET)
+        vc->channel->ops->wake(vc->channel, vc);
+    if (c->queued)
         c->queued(c->handler_ctx);
 }
 
-int ch3_send_now(struct ch3_vc *vc, const void *packet, size_t len)
+static inline int send_now(struct ch3_vc *vc, const void *packet, size_t len, bool hurried)
 {
     int err = check_open(vc);
     if (err)
         return err;
-    void *room = list_empty(&vc->sendq) ? vc->channel->ops->reserve(vc->channel, vc, len) : NULL;
+    struct ch3_channel *ch = vc->channel;
+    void *room = list_empty(&vc->sendq) ? ch->ops->reserve(ch, vc, len) : NULL;
     if (!room)
         return MRMA_AGAIN;
     memcpy(room, packet, len);
     count_sent(vc, packet, len);
-    vc->channel->ops->commit(vc->channel, vc, len);
+    if (hurried || !(ch->caps & CH3_CAP_QUIET))
+        ch->ops->commit(ch, vc, len);
+    else
+        ch->ops->commit_quietly(ch, vc, len);
     return MRMA_SUCCESS;
+}
+
+int ch3_send_now(struct ch3_vc *vc, const void *packet, size_t len)
+{
+    return send_now(vc, packet, len, true);
 }
 
 int ch3_send_unhurried(struct ch3_vc *vc, const void *packet, size_t len)
 {
-    vc->unhurried = true;
-    int err = ch3_send_now(vc, packet, len);
-    vc->unhurried = false;
-    return err;
+    return send_now(vc, packet, len, false);
 }
 
 int ch3_send_copy(struct ch3_vc *vc, const void *packet, size_t len)

@@ -102,11 +102,6 @@ void *ch3_vc_channel_data(const struct ch3_vc *vc)
     return vc->channel_data;
 }
 
-bool ch3_vc_is_unhurried(const struct ch3_vc *vc)
-{
-    return vc->unhurried;
-}
-
 bool ch3_vc_is_lost(const struct ch3_vc *vc)
 {
     return vc->state == CH3_VC_FAILED;

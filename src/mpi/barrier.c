@@ -67,6 +67,13 @@ static void pass_time(struct waiter *w)
         rma_backoff(w->rma, w->round);
 }
 
+/* A receive that is not waited for. */
+static void forget(MPI_Request *request)
+{
+    if (mpi_host.Cancel(request) == MPI_SUCCESS)
+        mpi_host.Wait(request, MPI_STATUS_IGNORE);
+}
+
 /* One step: the messages to and from the processes 2^k ranks away. */
 static int step(const struct barrier_comm *c, int distance, struct waiter *w)
 {
@@ -76,8 +83,11 @@ static int step(const struct barrier_comm *c, int distance, struct waiter *w)
     int done = 0;
     int rc = PMPI_Irecv(NULL, 0, MPI_BYTE, below, 0, c->own, &request[0]);
 
-    if (rc == MPI_SUCCESS)
+    if (rc == MPI_SUCCESS) {
         rc = PMPI_Isend(NULL, 0, MPI_BYTE, above, 0, c->own, &request[1]);
+        if (rc != MPI_SUCCESS)
+            forget(&request[0]);
+    }
     while (rc == MPI_SUCCESS && !done) {
         rc = mpi_host.Testall(2, request, &done, status);
         if (!done)

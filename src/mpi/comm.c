@@ -37,6 +37,23 @@ static __attribute__((noinline)) int put_general(const void *oaddr, int ocount, 
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Put", err, &op);
 }
 
+/* The same count of a known contiguous type on both sides, and nothing is wrong with the arguments. */
+static __attribute__((noinline)) int put_known(struct win_rec *rec, const void *oaddr, size_t count,
+                                               const struct dtype *type, int target, MPI_Aint disp)
+{
+    struct rma_op op;
+    int err;
+
+    rma_op_clear(&op);
+    op.oaddr = oaddr;
+    op.otype = op.ttype = type;
+    op.ocount = op.tcount = count;
+    op.target = target;
+    op.disp = disp;
+    err = rma_put(rec->win, &op);
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Put", err, &op);
+}
+
 /* Put and get have a short cut, for the window used last, the same known contiguous
  * datatype and count on both sides, and mapped memory (rma/fast.h), or, put only, a packet that is
  * being filled (rma/issue.h). */
@@ -49,9 +66,12 @@ MRMA_PUBLIC int PMPI_Put(const void *oaddr, int ocount, MPI_Datatype otype, int 
 
     if (likely(win_is(rec, win) && args_plain(rec, ocount | tcount, target, disp) && otype == ttype &&
                ocount == tcount && args_known_type(ttype, &type) && type->contig &&
-               !__builtin_mul_overflow((size_t)tcount, type->size, &len)) &&
-        (fast_put(rec->win, oaddr, target, disp, len) || issue_quick_put(rec->win, target, oaddr, disp, len)))
-        return MPI_SUCCESS;
+               !__builtin_mul_overflow((size_t)tcount, type->size, &len))) {
+        if (likely(fast_put(rec->win, oaddr, target, disp, len)) ||
+            issue_quick_put(rec->win, target, oaddr, disp, len))
+            return MPI_SUCCESS;
+        return put_known(rec, oaddr, (size_t)tcount, type, target, disp);
+    }
     return put_general(oaddr, ocount, otype, target, disp, tcount, ttype, win);
 }
 MRMA_EXPORT_MPI(Put);

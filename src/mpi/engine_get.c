@@ -15,6 +15,7 @@
 #include "base/atomic.h"
 #include "base/err.h"
 #include "engine.h"
+#include "mpi/fork.h"
 #include "mpi/self.h"
 #include "mpi/win_table.h"
 #include "rma/dtype_cache.h"
@@ -89,6 +90,7 @@ static int engine_make(const struct conf *conf, char *msg, size_t len)
     made.rma = engine_rma(made.engine);
     made.heap = engine_heap(made.engine);
     mpi_state = made;
+    fork_watch(made.engine);
     return MRMA_SUCCESS;
 }
 
@@ -146,6 +148,7 @@ void engine_end(void)
     pthread_mutex_lock(&lock);
     if (atomic_load_explicit(&phase, memory_order_relaxed) == PHASE_READY) {
         early = *engine_log(mpi_state.engine);
+        fork_watch(NULL);
         win_table_end();
         dtype_cache_destroy(mpi_state.types);
         self_free(&mpi_state.self);

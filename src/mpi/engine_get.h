@@ -3,7 +3,7 @@
  *
  * Everything that is one per process lives in src/mpi: this value, the table of
  * the host's functions (host.h), the table of windows (win_table.h), the list of
- * requests (request.h) and the count of freed groups (group.h).
+ * requests (request.h), the count of freed groups (group.h) and whom forks are told to (fork.h).
  */
 #ifndef MRMA_MPI_ENGINE_GET_H
 #define MRMA_MPI_ENGINE_GET_H

@@ -12,6 +12,7 @@
 #include "mpi/export.h"
 #include "mpi/host.h"
 #include "rma/fast.h"
+#include "rma/fast_lock.h"
 
 /* What a rank that is none of the window's gives. */
 static int not_a_rank(int rank)
@@ -19,7 +20,7 @@ static int not_a_rank(int rank)
     return rank == MPI_PROC_NULL ? MRMA_SUCCESS : MRMA_ERR_RANK;
 }
 
-MRMA_PUBLIC int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
+static __attribute__((noinline)) int lock_general(int lock_type, int rank, int assert, MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
     bool exclusive = lock_type == MPI_LOCK_EXCLUSIVE;
@@ -36,9 +37,21 @@ MRMA_PUBLIC int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
         err = likely(args_rank_ok(rec, rank)) ? rma_lock(rec->win, exclusive, rank, asserts) : not_a_rank(rank);
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail_target(rec, "MPI_Win_lock", err, rank);
 }
+
+/* Lock and unlock have a short cut, for the window used last and a lock that is free. */
+MRMA_PUBLIC int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
+{
+    struct win_rec *rec = win_quick();
+
+    if (likely(win_is(rec, win) && assert == 0 && args_rank_ok(rec, rank)) &&
+        ((lock_type == MPI_LOCK_SHARED && fast_lock(rec->win, false, rank)) ||
+         (lock_type == MPI_LOCK_EXCLUSIVE && fast_lock(rec->win, true, rank))))
+        return MPI_SUCCESS;
+    return lock_general(lock_type, rank, assert, win);
+}
 MRMA_EXPORT_MPI(Win_lock);
 
-MRMA_PUBLIC int PMPI_Win_unlock(int rank, MPI_Win win)
+static __attribute__((noinline)) int unlock_general(int rank, MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
     int err;
@@ -47,6 +60,15 @@ MRMA_PUBLIC int PMPI_Win_unlock(int rank, MPI_Win win)
         return mpi_host.Win_unlock(rank, win);
     err = args_rank_ok(rec, rank) ? rma_unlock(rec->win, rank) : not_a_rank(rank);
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail_target(rec, "MPI_Win_unlock", err, rank);
+}
+
+MRMA_PUBLIC int PMPI_Win_unlock(int rank, MPI_Win win)
+{
+    struct win_rec *rec = win_quick();
+
+    if (likely(win_is(rec, win) && args_rank_ok(rec, rank) && fast_unlock(rec->win, rank)))
+        return MPI_SUCCESS;
+    return unlock_general(rank, win);
 }
 MRMA_EXPORT_MPI(Win_unlock);
 

@@ -146,6 +146,7 @@ BOOL_HINT(same_size)
 BOOL_HINT(same_disp_unit)
 BOOL_HINT(alloc_shared_noncontig)
 BOOL_HINT(alloc_shm)
+BOOL_HINT(share_create)
 #undef BOOL_HINT
 
 static bool read_ordering(const char *text, struct win_info *v)
@@ -246,6 +247,7 @@ static const struct hint {
     { "same_disp_unit", "true or false", read_same_disp_unit, show_same_disp_unit },
     { "alloc_shared_noncontig", "true or false", read_alloc_shared_noncontig, show_alloc_shared_noncontig },
     { "alloc_shm", "true or false", read_alloc_shm, show_alloc_shm },
+    { "mpirma_share_create", "true or false", read_share_create, show_share_create },
     { "which_accumulate_ops", "a list of operations, as in sum,no_op", read_which_ops, show_which_ops },
     { "mpi_accumulate_granularity", "a number of bytes, 0: unspecified", read_granularity, show_granularity },
     { "mpi_minimum_memory_alignment", "a number of bytes, a power of two", read_alignment, show_alignment },

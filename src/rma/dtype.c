@@ -59,6 +59,7 @@ static void measure(struct dtype *type)
 {
     ptrdiff_t lo = PTRDIFF_MAX, hi = PTRDIFF_MIN;
 
+    type->pieces = 0;
     for (size_t i = 0; i < type->nruns; i++) {
         const struct dtype_run *r = &type->runs[i];
         ptrdiff_t first = r->disp, last = r->disp + (ptrdiff_t)(r->n - 1) * r->stride;
@@ -66,6 +67,7 @@ static void measure(struct dtype *type)
 
         lo = low < lo ? low : lo;
         hi = high + (ptrdiff_t)r->len > hi ? high + (ptrdiff_t)r->len : hi;
+        type->pieces += r->n; /* at most size: a piece has a byte */
     }
     type->true_lb = type->nruns ? lo : 0;
     type->true_extent = type->nruns ? (size_t)(hi - lo) : 0;
@@ -135,14 +137,6 @@ void dtype_unref(const struct dtype *type)
     /* Release: our reads come before the free; acquire: so do everybody else's. */
     if (atomic_fetch_sub_explicit(&own->refs, 1, memory_order_acq_rel) == 1)
         free(own);
-}
-
-size_t dtype_pieces(const struct dtype *type)
-{
-    size_t pieces = 0;
-    for (size_t i = 0; i < type->nruns && pieces < SIZE_MAX / 2; i++)
-        pieces += type->runs[i].n;
-    return pieces;
 }
 
 bool dtype_span(const struct dtype *type, size_t count, ptrdiff_t *lo, ptrdiff_t *hi)

@@ -35,13 +35,11 @@ struct dtype {
     size_t elems;          /* elements of that type in one instance */
     const struct dtype_run *runs;  /* byte view, in typemap order */
     size_t nruns;
+    size_t pieces;         /* of all runs */
     const struct dtype_run *eruns; /* element view; == runs where they agree */
     size_t neruns;
     _Atomic uint32_t refs;
 };
-
-/* Pieces of one instance. */
-size_t dtype_pieces(const struct dtype *type);
 
 /* Walks count instances piece by piece, in typemap order, merging neighbours
  * where that is free (contiguous types are a single piece). */

@@ -55,7 +55,9 @@ struct rma_peer {
     struct event *event;       /* where its threads sleep in a wait */
     struct event *agent_event; /* where its agent sleeps */
     const _Atomic uint32_t *polling, *has_agent; /* of its process segment; NULL: not mapped */
-    _Atomic uint32_t *agent_wanted; /* there, too */
+    const _Atomic uint32_t *polled; /* there, too, as these; NULL: not mapped, or not told */
+    _Atomic uint32_t *agent_wanted, *look;
+    uint32_t polled_seen;      /* *polled when rma_peer_attentive looked last */
     struct fmutex *stripes;    /* its RMA_STRIPES accumulate locks */
     struct ch3_vc vc;
     unsigned refs;
@@ -76,13 +78,38 @@ static inline bool rma_peer_has_agent(const struct rma_peer *peer)
     return peer->has_agent && atomic_load_explicit(peer->has_agent, memory_order_acquire);
 }
 
-/* Do its application threads poll now, awake, and does an agent serve what comes when they stop?
- * Only the first may change at any time, and who stops polling looks for what has come, and wakes
- * the agent (wait.c): so a packet to an attentive peer is served soon, or later, but never stranded. */
-static inline bool rma_peer_attentive(const struct rma_peer *peer)
+/* Do its application threads poll now? */
+static inline bool rma_peer_polls(const struct rma_peer *peer)
 {
-    return peer->polling && atomic_load_explicit(peer->polling, memory_order_relaxed) && rma_peer_has_agent(peer) &&
-           !atomic_load_explicit(&peer->event->sleepers, memory_order_relaxed);
+    return peer->polling && atomic_load_explicit(peer->polling, memory_order_relaxed);
+}
+
+/* Do its application threads poll now, or have they since this was asked last, awake, and does an
+ * agent serve what comes when they stop? Only the last does not change at any time: a guess, about which
+ * the sender must be able to change its mind (rma_peer_hurry). By one thread. */
+static inline bool rma_peer_attentive(struct rma_peer *peer)
+{
+    if (!peer->polling || !rma_peer_has_agent(peer) || atomic_load_explicit(&peer->event->sleepers, memory_order_relaxed))
+        return false;
+    const uint32_t polled = peer->polled ? atomic_load_explicit(peer->polled, memory_order_relaxed) : peer->polled_seen;
+    const bool moved = polled != peer->polled_seen;
+    peer->polled_seen = polled;
+    return moved || rma_peer_polls(peer);
+}
+
+/* A packet to it has left that need not wake its agent: whoever of its threads comes by shall look. */
+static inline void rma_peer_look(const struct rma_peer *peer)
+{
+    if (peer->look && !rma_peer_polls(peer))
+        atomic_store_explicit(peer->look, 1, memory_order_relaxed);
+}
+
+/* Nobody has come by: what such packets ask for is the agent's now, if nobody polls. */
+static inline void rma_peer_hurry(const struct rma_peer *peer)
+{
+    atomic_thread_fence(memory_order_seq_cst); /* as behind a packet's commit: see the diagram in wait.c */
+    if (!rma_peer_polls(peer) && atomic_load_explicit(&peer->agent_event->sleepers, memory_order_relaxed))
+        event_wake(peer->agent_event);
 }
 
 struct rma_env {
@@ -93,6 +120,14 @@ struct rma_env {
     void (*mem_free)(void *ctx, void *ptr);
     /* Is [ptr, ptr+len) such memory? Then where. */
     bool (*mem_find)(void *ctx, const void *ptr, size_t len, struct rma_mem_loc *loc);
+    /* Make [ptr, ptr+len), which the caller did not get from here, such memory, where it is; until
+     * mem_unshare with the same range. All of it, or an error, with the reason in why, and nothing has happened.
+     * hold: what of its pages is such memory already stays so until mem_unshare; *some: there is any. held: after
+     * mem_hold; one mem_unshare ends both.
+     * No other process may be storing there at that time. NULL, all three: there is no such thing. */
+    int (*mem_share)(void *ctx, const void *ptr, size_t len, bool held, char *why, size_t why_len);
+    int (*mem_hold)(void *ctx, const void *ptr, size_t len, bool *some);
+    void (*mem_unshare)(void *ctx, const void *ptr, size_t len);
     /* Map a peer's memory; handle for mem_unmap. */
     int (*mem_map)(void *ctx, const struct rma_mem_loc *loc, void **out, void **handle);
     void (*mem_unmap)(void *ctx, void *handle);
@@ -135,6 +170,8 @@ struct rma_env {
     /* Theirs, for who blocks on descriptors too; open before a channel has any. */
     const struct doorbell *bell, *agent_bell;
     _Atomic uint32_t *polling; /* threads of this process that poll now */
+    _Atomic uint32_t *polled;  /* changes when they begin to, and with rma_pass_by; NULL: nobody is told */
+    _Atomic uint32_t *look;    /* packets may have come while nobody polled; with polled */
     _Atomic uint32_t *agent_wanted; /* shall the agent be woken for packets? NULL: always */
     struct fmutex *stripes;
 

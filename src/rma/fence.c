@@ -23,7 +23,8 @@
  * may be ahead of them. Who sends one says so in the target's control block before the barrier
  * (ring_phase); who accesses such a target afterwards by any other way waits
  * until the target has finished its fence (exposed is stored after the rings
- * were emptied). New ring puts need not wait: the phase in them does it.
+ * were emptied and the new phase has begun). New ring puts need not wait: the phase in them does it, and the
+ * target parks them; but only so many (pkt_ring_may_leave).
  *
  *   origin                    target                       third process
  *   ring put
@@ -70,9 +71,9 @@ static void take_ring_puts(struct win *w)
     stage_phase_apply(w);
 }
 
-static void expose(struct win *w)
+static void expose(struct win *w, uint32_t phase)
 {
-    atomic_store_explicit(&w->ctl->exposed, w->phase + 1, memory_order_release); /* pairs with wait_exposed */
+    atomic_store_explicit(&w->ctl->exposed, phase, memory_order_release); /* pairs with wait_exposed */
 }
 
 static int close_phase(struct win *w)
@@ -98,18 +99,18 @@ int rma_fence(struct win *w, int asserts)
     if (err)
         return err;
     const int broken = unlikely(w->strict) ? strict_fence(w, asserts) : MRMA_SUCCESS;
-    if (!precede || !w->ring_takes)
-        expose(w);
+    if (!w->ring_takes)
+        expose(w, w->phase + 1);
     if (precede)
         err = close_phase(w);
-    if (precede && w->ring_takes)
-        expose(w);
     rma_enter(r);
     if (precede && w->counts) {
         const int counted = fence_counts_leave(w);
         err = err ? err : counted;
     }
     w->phase++;
+    if (w->ring_takes) /* before, the agent would still park what comes */
+        expose(w, w->phase);
     w->fence_known = precede;
     w->fence_noput = asserts & RMA_NOPUT;
     w->fence_arrived = 0;

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "rma/handover.h"
 #include "rma/issue.h"
+#include "rma/progress.h"
 #include "rma/strict.h"
 #include "rma/win.h"
 
@@ -31,6 +32,12 @@ static int flush_packets(struct win *w, struct rma_target *t, bool local)
     return err;
 }
 
+static inline int pass_by(const struct win *w)
+{
+    rma_pass_by(w);
+    return MRMA_SUCCESS;
+}
+
 int rma_flush(struct win *w, int rank)
 {
     struct rma_target *t = win_peek(w, rank);
@@ -40,7 +47,7 @@ int rma_flush(struct win *w, int rank)
     if (unlikely(w->strict))
         strict_completed(w, t);
     win_full_fence(w);
-    return likely(t->direct && t->handed == HANDED_NONE) ? MRMA_SUCCESS : flush_packets(w, t, false);
+    return likely(t->direct && t->handed == HANDED_NONE) ? pass_by(w) : flush_packets(w, t, false);
 }
 
 int rma_flush_all(struct win *w)
@@ -51,7 +58,7 @@ int rma_flush_all(struct win *w)
     if (unlikely(w->strict))
         strict_completed(w, NULL);
     win_full_fence(w);
-    return likely(!w->npackets && !w->nhanded) ? MRMA_SUCCESS : flush_packets(w, NULL, false);
+    return likely(!w->npackets && !w->nhanded) ? pass_by(w) : flush_packets(w, NULL, false);
 }
 
 int rma_flush_local(struct win *w, int rank)
@@ -61,7 +68,7 @@ int rma_flush_local(struct win *w, int rank)
         return MRMA_ERR_RMA_SYNC;
     if (unlikely(w->strict))
         strict_completed_local(w, t);
-    return likely(t->direct && t->handed == HANDED_NONE) ? MRMA_SUCCESS : flush_packets(w, t, true);
+    return likely(t->direct && t->handed == HANDED_NONE) ? pass_by(w) : flush_packets(w, t, true);
 }
 
 int rma_flush_local_all(struct win *w)
@@ -70,7 +77,7 @@ int rma_flush_local_all(struct win *w)
         return MRMA_ERR_RMA_SYNC;
     if (unlikely(w->strict))
         strict_completed_local(w, NULL);
-    return likely(!w->npackets && !w->nhanded) ? MRMA_SUCCESS : flush_packets(w, NULL, true);
+    return likely(!w->npackets && !w->nhanded) ? pass_by(w) : flush_packets(w, NULL, true);
 }
 
 /* The fence is for the application's loads and stores (doc/memory-ordering.md). Who waits for a

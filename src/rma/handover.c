@@ -2,8 +2,10 @@
  * handover.c - see handover.h.
  *
  * What pays was measured (doc/performance.md): a system call costs more than a round trip
- * through the ring, and the kernel pins the target's pages for every piece; but large
- * contiguous puts and gets are copied once instead of twice.
+ * through the ring, and the kernel pins the target's pages for every piece; but larger
+ * contiguous puts and gets are copied once instead of twice. Those that no second cache holds are handed over
+ * again: two processors that copy at the same time, through a ring that stays in the caches, take half as long
+ * as one that waits for memory.
  *
  * Order. Accumulates of one origin on one place are done in the order of the calls (MPI 4.1,
  * 12.7.2), and packets of a pair in the order they were filled. So as long as accumulates
@@ -11,9 +13,15 @@
  * the target still polls or not. Puts and gets have no order. That an element is changed by
  * one at a time is due to the stripe locks, which both ways hold.
  *
- * A target that has stopped polling when the packet leaves is woken, which costs
- * both more than the system calls would have. So such a target is left alone for some
- * operations, for twice as many the next time. Not so where the pieces are many: those
+ * Two that operate on each other's memory: whoever is in a system call, or about to begin an
+ * operation, does not poll. So who goes by system calls looks once after each of them (rma_pass_by), and who has
+ * looked since the last question counts as attentive. The packet wakes nobody; who has sent
+ * it waits, polls, and so serves the other one, which sees that and hands over in its turn. From
+ * then on each does the other's operations while it waits for its own.
+ *
+ * It may be wrong: the target does not come by again. Then the agent is woken after a short while
+ * (handover_hurry), which has cost both more than the system calls would have. So such a target is left
+ * alone for some operations, for twice as many the next time. Not so where the pieces are many: those
  * are handed over wherever there is an agent.
  *
  * Several threads (MPI_THREAD_MULTIPLE) would mark targets and flush them at the same time:
@@ -30,6 +38,7 @@
 enum {
     COPY_MAX = 4096,    /* bytes of a contiguous put or get */
     COPY_BURST = 16384, /* the same behind others: no round trip of its own */
+    COPY_HUGE = 2 << 20, /* the same, and longer */
     PIECE_MAX = 2048,   /* average bytes of a piece of others */
     MANY_PIECES = 256,  /* of the target: they take the kernel longer than it takes to wake an agent */
     SHYNESS_MAX = 10    /* doublings of one operation that is not handed over */
@@ -42,19 +51,19 @@ static bool is_acc(enum pkt_op_kind kind)
 
 static bool in_pieces(const struct dtype *type)
 {
-    return !type->contig && type->size / PIECE_MAX < dtype_pieces(type);
+    return !type->contig && type->size / PIECE_MAX < type->pieces;
 }
 
 static bool pays(const struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op, size_t len)
 {
-    if (is_acc(kind) || len <= (t->handed == HANDED_NONE ? COPY_MAX : COPY_BURST))
+    if (is_acc(kind) || len <= (t->handed == HANDED_NONE ? COPY_MAX : COPY_BURST) || len >= COPY_HUGE)
         return true;
     return in_pieces(op->ttype) || in_pieces(kind == PKT_OP_PUT ? op->otype : op->rtype);
 }
 
 static bool is_many(const struct rma_op *op)
 {
-    const size_t pieces = in_pieces(op->ttype) ? dtype_pieces(op->ttype) : 0;
+    const size_t pieces = in_pieces(op->ttype) ? op->ttype->pieces : 0;
     return pieces && op->tcount >= (MANY_PIECES + pieces - 1) / pieces;
 }
 
@@ -77,6 +86,10 @@ bool handover_serves(const struct win *w, struct rma_target *t, enum pkt_op_kind
     if ((now != EPOCH_LOCK && now != EPOCH_LOCK_ALL) || op->req || r->threads || r->oversubscribed || w->strict ||
         !pays(t, kind, op, len))
         return false;
+    if (len >= COPY_HUGE && !is_acc(kind) && !rma_peer_polls(t->peer)) /* too much to guess about */
+        return false;
+    if (t->pkt && t->pkt->count) /* who waits for that need not wait much longer */
+        return true;
     rma_peer_want_agent(t->peer);
     return (rma_peer_attentive(t->peer) && !is_shy(t->pkt)) || (rma_peer_has_agent(t->peer) && is_many(op));
 }
@@ -94,14 +107,34 @@ int handover_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, cons
     return issue_op(w, t, kind, op);
 }
 
-void handover_leaves(struct pkt_target *pt)
+int handover_send(struct pkt_target *pt, const struct pkt_hdr *hdr)
 {
-    if (rma_peer_attentive(pt->target->peer)) {
-        pt->shyness -= pt->shyness != 0;
+    struct rma_peer *peer = pt->target->peer;
+    const int err = ch3_send_unhurried(&peer->vc, hdr, hdr->len);
+    if (err)
+        return err;
+    if (pt->unwoken == UNWOKEN_NONE)
+        pt->unwoken = UNWOKEN;
+    rma_peer_look(peer);
+    return MRMA_SUCCESS;
+}
+
+/* Late: by system calls it would be done by now, and accumulates take twice as many as what the target may
+ * be doing of its own. */
+void handover_hurry(struct pkt_target *pt, bool wake)
+{
+    const struct rma_peer *peer = pt->target->peer;
+    if (pt->unwoken == UNWOKEN_NONE)
         return;
+    if (pt->unwoken == UNWOKEN && (wake || pt->target->handed != HANDED_ACC) && !rma_peer_polls(peer)) {
+        pt->direct_left = 1u << pt->shyness;
+        pt->shyness += pt->shyness < SHYNESS_MAX;
+        pt->unwoken = UNWOKEN_LATE;
     }
-    pt->direct_left = 1u << pt->shyness;
-    pt->shyness += pt->shyness < SHYNESS_MAX;
+    if (wake) {
+        rma_peer_hurry(peer);
+        pt->unwoken = UNWOKEN_NONE;
+    }
 }
 
 static void forget(struct win *w, struct rma_target *t)
@@ -109,6 +142,10 @@ static void forget(struct win *w, struct rma_target *t)
     if (t->handed == HANDED_NONE)
         return;
     t->handed = HANDED_NONE;
+    if (t->pkt && t->pkt->unwoken == UNWOKEN) /* done in time */
+        t->pkt->shyness -= t->pkt->shyness != 0;
+    if (t->pkt)
+        t->pkt->unwoken = UNWOKEN_NONE;
     if (--w->nhanded == 0)
         win_set_flush_quick(w);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "rma/handover.h"
 #include "rma/native.h"
 #include "rma/open_packet.h"
 #include "rma/origin.h"
@@ -317,6 +318,8 @@ int issue_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const s
         pt->written++;
     if (!err && packets && op->req && pt->count) /* nobody may ever synchronize: let it go now */
         err = pkt_send_open(pt, 0, true);
+    if (op->req && pt)
+        handover_hurry(pt, true);
     rma_leave(r);
     return err;
 }
@@ -362,8 +365,11 @@ bool issue_ring_put(struct win *w, struct rma_target *t, const void *data, uint6
     bool sent = false;
     rma_enter(r);
     struct pkt_target *pt = pkt_target_get(w, t);
-    if (pt && PKT_MAX - pt->used < need && !ch3_vc_busy(&t->peer->vc))
-        (void)pkt_send_open(pt, 0, true);
+    if (pt && PKT_MAX - pt->used < need && !ch3_vc_busy(&t->peer->vc) && pkt_ring_may_leave(pt)) {
+        const int err = pkt_send_open(pt, 0, true);
+        if (unlikely(err) && !w->packet_err) /* of earlier puts: the call that ends the epoch tells it */
+            w->packet_err = err;
+    }
     if (pt && PKT_MAX - pt->used >= need && !ch3_vc_busy(&t->peer->vc) && pkt_grow(pt, need, need)) {
         put_record(pt, data, (int64_t)offset, len);
         pkt_target_touch(pt);

@@ -31,7 +31,7 @@ struct pkt_target {
     uint32_t ahead;     /* packets sent before the epoch was known to be open */
     uint32_t lock_seq;  /* number of the lock epoch */
     uint32_t open_seq;  /* fence: last phase known open + 1; */
-    uint32_t epoch_seen; /* window generation that asked and ahead belong to */
+    uint64_t epoch_seen; /* window generation that asked and ahead belong to */
     uint32_t acks_due, acks_seen; /* numbers of flush and unlock requests */
     uint32_t written;   /* operations without a reply, issued so far; and of them those whose end at the */
     uint32_t proven;    /* target is known, or asked for: by an acknowledgement, or a later reply */
@@ -43,7 +43,9 @@ struct pkt_target {
     uint64_t fetching;    /* bytes that the target must keep for replies under way */
     struct type_table *types; /* datatypes that it has; NULL until used */
     struct list_node touched; /* in win->touched while used in this epoch */
-    uint32_t direct_left, shyness; /* operations that are not handed over: handover.c */
+    uint32_t direct_left, shyness; /* operations that are not handed over: handover.c; */
+    /* A packet has left for a direct target whose agent need not know of it so far; and that is late. */
+    enum { UNWOKEN_NONE, UNWOKEN, UNWOKEN_LATE } unwoken;
 };
 
 /* Have operations been issued whose end at the target nobody has asked for? A fetching one is

@@ -2,23 +2,26 @@
  * lock.c - MPI_Win_lock and MPI_Win_unlock (MPI 4.1, 12.5.3).
  *
  * A direct target's lock is taken in its control block by the origin itself: one
- * atomic to lock, one to unlock. For packet targets nothing is sent here: the
- * request rides on the first packet (open_packet.c), except where the caller may use
- * load and store under the lock (MPI_Win_allocate_shared), which waits for the
- * grant. The target's side of packet locks is lock_queue.c.
+ * atomic to lock, one to unlock (the usual case in fast_lock.h, all others here). For
+ * packet targets nothing is sent here: the request rides on the first packet
+ * (open_packet.c), except where the caller may use load and store under the lock
+ * (MPI_Win_allocate_shared), which waits for the grant. The target's side of packet locks
+ * is lock_queue.c.
  *
  *   holder                                 next
  *   stores under the lock
  *   A: release ticket (seq_cst CAS)        B: enter (seq_cst) sees A
- *   fence; sleepers? wake                  loads see the stores
+ *   sleepers (seq_cst)? wake               loads see the stores
  */
 #include "rma/lock.h"
 
 #include "base/err.h"
+#include "rma/fast_lock.h"
 #include "rma/handover.h"
 #include "rma/hang_report.h"
 #include "rma/issue.h"
 #include "rma/lockword.h"
+#include "rma/progress.h"
 #include "rma/strict.h"
 #include "rma/wait.h"
 #include "rma/win.h"
@@ -51,18 +54,15 @@ static bool all_passed(void *arg)
  * nanoseconds, of which calls within the library were a good part. */
 #define INLINE static inline __attribute__((always_inline))
 
-INLINE void notify(struct rma_target *t)
+void lock_wake_owner(struct rma_target *t)
 {
-    event_notify(&t->ctl->lock_event);
-    if (unlikely(atomic_load_explicit(&t->ctl->packets_wait, memory_order_seq_cst))) {
-        event_wake(t->peer->event);
-        event_wake(t->peer->agent_event);
-    }
+    event_wake(t->peer->event);
+    event_wake(t->peer->agent_event);
 }
 
 void lock_notify(struct rma_target *t)
 {
-    notify(t);
+    fast_lock_notify(t);
 }
 
 /* The lock with this ticket: behind those before it, and, exclusive, behind the holders of lock_all. */
@@ -103,7 +103,7 @@ INLINE void release(struct win *w, struct rma_target *t, bool exclusive)
 {
     hang_note_lock(w, t, HANG_LOCK_NONE, exclusive, 0);
     lockword_release(&t->ctl->lock, exclusive);
-    notify(t);
+    fast_lock_notify(t);
 }
 
 void lock_release(struct win *w, struct rma_target *t, bool exclusive)
@@ -178,6 +178,8 @@ int rma_unlock(struct win *w, int rank)
     if (!t->direct || unlikely(t->handed != HANDED_NONE)) {
         err = issue_lock_end(w, t);
         handover_end(w, t);
+    } else {
+        rma_pass_by(w);
     }
     if (t->direct && t->lock != WIN_LOCK_NOCHECK)
         release(w, t, t->lock == WIN_LOCK_EXCLUSIVE);

@@ -14,9 +14,12 @@ struct rma_target;
 /* Release a direct target's lock. */
 void lock_release(struct win *w, struct rma_target *t, bool exclusive);
 
-/* The lock word of a direct target has moved: wake who sleeps for it, and the
+/* The lock word of a direct target was changed by an exchange: wake who sleeps for it, and the
  * target itself if packets wait there. */
 void lock_notify(struct rma_target *t);
+
+/* The rest of it: the target itself. */
+void lock_wake_owner(struct rma_target *t);
 
 /* lock_all.c: may lock_all's holder access a direct target now? Waits while an
  * exclusive lock is held there. */

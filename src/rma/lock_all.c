@@ -30,6 +30,7 @@
 #include "rma/issue.h"
 #include "rma/lock.h"
 #include "rma/lockword.h"
+#include "rma/progress.h"
 #include "rma/strict.h"
 #include "rma/wait.h"
 #include "rma/win.h"
@@ -181,6 +182,7 @@ int rma_unlock_all(struct win *w)
     }
     int err = w->npackets || w->nhanded ? issue_unlock_all(w) : MRMA_SUCCESS;
     handover_end(w, NULL);
+    rma_pass_by(w);
     if (w->all_nocheck)
         win_full_fence(w);
     else

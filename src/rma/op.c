@@ -14,6 +14,7 @@
 #include "rma/direct.h"
 #include "rma/handover.h"
 #include "rma/issue.h"
+#include "rma/progress.h"
 #include "rma/region.h"
 #include "rma/stage.h"
 #include "rma/strict.h"
@@ -121,6 +122,14 @@ static __attribute__((noinline)) int check_strict(struct win *w, struct rma_targ
     return strict_op(w, t, kind, op, op->tcount && op->ttype->size ? byte_offset(w, t, op) : 0);
 }
 
+/* After an operation by system calls: the target may be waiting for one of its own. */
+static int passing_by(const struct win *w, int err)
+{
+    if (epoch_now(&w->epoch) == EPOCH_LOCK || epoch_now(&w->epoch) == EPOCH_LOCK_ALL)
+        rma_pass_by(w);
+    return err;
+}
+
 /* Will the target surely look at its rings, and is access already granted? */
 static bool ring_serves(const struct win *w, const struct rma_op *op, size_t len)
 {
@@ -140,6 +149,18 @@ static bool put_by_target(struct win *w, struct rma_target *t, const void *data,
     return true;
 }
 
+/* To a kernel-assisted target, inside the window. */
+static int put_assisted(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset, size_t len)
+{
+    count_op(w, PATH_CMA, len);
+    if (ring_serves(w, op, len) && put_by_target(w, t, op->oaddr, (uint64_t)offset, len))
+        return MRMA_SUCCESS;
+    int err = ready(w, t, op);
+    if (!err && handover_serves(w, t, PKT_OP_PUT, op, len))
+        return handover_op(w, t, PKT_OP_PUT, op);
+    return err ? err : passing_by(w, cma_put(t->peer, w->rma->log, owner_addr(w, t, offset), op));
+}
+
 static __attribute__((noinline)) int put_general(struct win *w, struct rma_target *t, const struct rma_op *op)
 {
     int err = check_sizes(op->ocount, op->otype, op);
@@ -149,38 +170,41 @@ static __attribute__((noinline)) int put_general(struct win *w, struct rma_targe
     if (err || !len)
         return err;
     const int64_t offset = byte_offset(w, t, op);
-    count_op(w, t->path, len);
     switch (t->path) {
     case PATH_MAPPED:
+        count_op(w, PATH_MAPPED, len);
         direct_put(mapped_addr(w, t, offset), op);
         win_set_dirty(w);
         return MRMA_SUCCESS;
     case PATH_CMA:
-        if (ring_serves(w, op, len) && put_by_target(w, t, op->oaddr, (uint64_t)offset, len))
-            return MRMA_SUCCESS;
-        err = ready(w, t, op);
-        if (!err && handover_serves(w, t, PKT_OP_PUT, op, len))
-            return handover_op(w, t, PKT_OP_PUT, op);
-        return err ? err : cma_put(t->peer, w->rma->log, owner_addr(w, t, offset), op);
+        return put_assisted(w, t, op, offset, len);
     default:
+        count_op(w, PATH_PACKETS, len);
         return issue_op(w, t, PKT_OP_PUT, op);
     }
 }
 
-/* Contiguous on both sides, mapped, inside the window, sizes agree? Then *at and
- * *len; everything else goes the general way, which also finds the errors. */
-static inline bool plain(const struct rma_target *t, const struct rma_op *op, size_t count,
-                         const struct dtype *type, char **at, size_t *len)
+/* Contiguous on both sides, inside the window, sizes agree? Then where in the window, and *len;
+ * everything else (-1) goes the general way, which also finds the errors. */
+static inline int64_t plain_offset(const struct rma_target *t, const struct rma_op *op, size_t count,
+                                   const struct dtype *type, size_t *len)
 {
-    size_t n = count * type->size;
-    uint64_t offset = (uint64_t)op->disp * t->disp_unit;
-    if (unlikely(!t->base || !type->contig || !op->ttype->contig || n != op->tcount * op->ttype->size ||
+    const size_t n = count * type->size;
+    const uint64_t offset = (uint64_t)op->disp * t->disp_unit;
+    if (unlikely(!type->contig || !op->ttype->contig || n != op->tcount * op->ttype->size ||
                  (count | op->tcount) >> 31 || (uint64_t)op->disp >> 31 || offset > t->size ||
                  n > t->size - offset))
-        return false;
-    *at = t->base + offset;
+        return -1;
     *len = n;
-    return true;
+    return (int64_t)offset;
+}
+
+/* The same in mapped memory: NULL for -1. */
+static inline char *plain(const struct rma_target *t, const struct rma_op *op, size_t count,
+                          const struct dtype *type, size_t *len)
+{
+    const int64_t offset = likely(t->base != NULL) ? plain_offset(t, op, count, type, len) : -1;
+    return likely(offset >= 0) ? t->base + offset : NULL;
 }
 
 int rma_put(struct win *w, const struct rma_op *op)
@@ -189,7 +213,6 @@ int rma_put(struct win *w, const struct rma_op *op)
     int err = win_target(w, op->target, &t);
     if (unlikely(err))
         return err;
-    char *at;
     size_t len;
     if (unlikely(!target_ready(w, t) || op->req)) {
         if (epoch_now(&w->epoch) == EPOCH_PSCW && stage_put(w, t, op))
@@ -201,12 +224,23 @@ int rma_put(struct win *w, const struct rma_op *op)
     if (unlikely(w->strict) && (err = check_strict(w, t, op, STRICT_PUT)) != MRMA_SUCCESS)
         return err;
     RMA_TRACE(w->rma, RMA_EV_PUT, w, op->target, op->tcount * op->ttype->size);
-    if (unlikely(!plain(t, op, op->ocount, op->otype, &at, &len)))
+    const int64_t offset = plain_offset(t, op, op->ocount, op->otype, &len);
+    if (unlikely(offset < 0 || (!t->base && t->path != PATH_CMA) || !len))
         return put_general(w, t, op);
+    if (t->path == PATH_CMA)
+        return put_assisted(w, t, op, offset, len);
     count_op(w, PATH_MAPPED, len);
-    direct_copy(at, op->oaddr, len);
+    direct_copy(t->base + offset, op->oaddr, len);
     win_set_dirty(w);
     return MRMA_SUCCESS;
+}
+
+static int get_assisted(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset, size_t len)
+{
+    count_op(w, PATH_CMA, len);
+    if (handover_serves(w, t, PKT_OP_GET, op, len))
+        return handover_op(w, t, PKT_OP_GET, op);
+    return passing_by(w, cma_get(t->peer, w->rma->log, owner_addr(w, t, offset), op));
 }
 
 static __attribute__((noinline)) int get_general(struct win *w, struct rma_target *t, const struct rma_op *op)
@@ -218,16 +252,15 @@ static __attribute__((noinline)) int get_general(struct win *w, struct rma_targe
     if (err || !len)
         return err;
     const int64_t offset = byte_offset(w, t, op);
-    count_op(w, t->path, len);
     switch (t->path) {
     case PATH_MAPPED:
+        count_op(w, PATH_MAPPED, len);
         direct_get(mapped_addr(w, t, offset), op);
         return MRMA_SUCCESS;
     case PATH_CMA:
-        if (handover_serves(w, t, PKT_OP_GET, op, len))
-            return handover_op(w, t, PKT_OP_GET, op);
-        return cma_get(t->peer, w->rma->log, owner_addr(w, t, offset), op);
+        return get_assisted(w, t, op, offset, len);
     default:
+        count_op(w, PATH_PACKETS, len);
         return issue_op(w, t, PKT_OP_GET, op);
     }
 }
@@ -239,17 +272,19 @@ int rma_get(struct win *w, const struct rma_op *op)
     if (unlikely(err))
         return err;
     err = ready(w, t, op);
-    char *at;
     size_t len;
     if (unlikely(err))
         return err;
     if (unlikely(w->strict) && (err = check_strict(w, t, op, STRICT_GET)) != MRMA_SUCCESS)
         return err;
     RMA_TRACE(w->rma, RMA_EV_GET, w, op->target, op->tcount * op->ttype->size);
-    if (unlikely(!plain(t, op, op->rcount, op->rtype, &at, &len)))
+    const int64_t offset = plain_offset(t, op, op->rcount, op->rtype, &len);
+    if (unlikely(offset < 0 || (!t->base && t->path != PATH_CMA) || !len))
         return get_general(w, t, op);
+    if (t->path == PATH_CMA)
+        return get_assisted(w, t, op, offset, len);
     count_op(w, PATH_MAPPED, len);
-    direct_copy(op->raddr, at, len);
+    direct_copy(op->raddr, t->base + offset, len);
     return MRMA_SUCCESS;
 }
 
@@ -283,7 +318,7 @@ static __attribute__((noinline)) int accumulate_general(struct win *w, struct rm
         return MRMA_SUCCESS;
     case PATH_CMA:
         return handover_serves(w, t, kind, op, len) ? handover_op(w, t, kind, op)
-                                                    : cma_acc(t->peer, w->rma->log, vaddr, op, fetch);
+                                                    : passing_by(w, cma_acc(t->peer, w->rma->log, vaddr, op, fetch));
     default:
         return issue_op(w, t, kind, op);
     }
@@ -294,7 +329,7 @@ static inline bool plain_acc(const struct rma_target *t, const struct rma_op *op
                              size_t *len)
 {
     if (op->ttype->basic == ACC_NONE || (op->op != ACC_NO_OP && !op->otype->contig) ||
-        (fetch && !op->rtype->contig) || !plain(t, op, op->tcount, op->ttype, at, len) || !*len)
+        (fetch && !op->rtype->contig) || (*at = plain(t, op, op->tcount, op->ttype, len)) == NULL || !*len)
         return false;
     return (op->op == ACC_NO_OP ||
             (op->ocount <= op->tcount * op->ttype->size && op->ocount * op->otype->size == *len)) &&
@@ -367,7 +402,7 @@ int rma_compare_and_swap(struct win *w, const struct rma_op *op)
     case PATH_CMA:
         if (handover_serves(w, t, PKT_OP_CAS, op, unit))
             return handover_op(w, t, PKT_OP_CAS, op);
-        return cma_cas(t->peer, w->rma->log, vaddr, op);
+        return passing_by(w, cma_cas(t->peer, w->rma->log, vaddr, op));
     default:
         return issue_op(w, t, PKT_OP_CAS, op);
     }

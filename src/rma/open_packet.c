@@ -79,6 +79,13 @@ static bool opened(const struct pkt_target *pt)
     }
 }
 
+/* Of a direct target: has it begun the fence phase that the open packet belongs to? */
+static bool phase_begun(const struct pkt_target *pt)
+{
+    const uint32_t exposed = atomic_load_explicit(&pt->target->ctl->exposed, memory_order_acquire);
+    return pkt_epoch_kind(pt) != PKT_EPOCH_FENCE || seq_reached(exposed, pt->win->phase); /* pairs with expose */
+}
+
 static unsigned most_ahead(const struct pkt_target *pt)
 {
     return pt->win->npackets <= AHEAD_PEERS ? AHEAD : 1;
@@ -126,6 +133,14 @@ bool pkt_surely_opened(const struct pkt_target *pt)
     return opened(pt);
 }
 
+static void hurry(void *arg, bool wake)
+{
+    struct pkt_target *pt = arg;
+    rma_enter(pt->win->rma);
+    handover_hurry(pt, wake);
+    rma_leave(pt->win->rma);
+}
+
 static bool queue_short(void *arg)
 {
     struct pkt_target *pt = arg;
@@ -140,7 +155,8 @@ int pkt_wait(struct pkt_target *pt, bool (*done)(void *), const char *what)
         return MRMA_SUCCESS;
     w->packet_waits++;
     rma_leave(w->rma);
-    int err = rma_wait_until(w, &(struct rma_wait){.done = done, .arg = pt, .locked = true, .what = what,
+    int err = rma_wait_until(w, &(struct rma_wait){.done = done, .hurry = pt->target->direct ? hurry : NULL, .arg = pt,
+                                                   .locked = true, .what = what,
                                                    .rank = pt->target->rank});
     rma_enter(w->rma);
     return err;
@@ -163,7 +179,7 @@ struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
         pt->epoch_seen = atomic_load_explicit(&w->gen, memory_order_relaxed) - 1;
         t->pkt = pt;
     }
-    uint32_t gen = atomic_load_explicit(&w->gen, memory_order_relaxed);
+    const uint64_t gen = atomic_load_explicit(&w->gen, memory_order_relaxed);
     if (pt->epoch_seen != gen) {
         pt->epoch_seen = gen;
         pt->asked = false;
@@ -248,18 +264,18 @@ static const char *put_target(const char *at, struct pkt_seg *seg)
     return (const char *)(rec + 1) + sizeof *seg;
 }
 
-/* Small puts to a kernel-assisted target: they leave at once, or are done here by
- * system calls if its ring is full. Queued they would come after the barrier or the
- * complete that the target sees, and it looks at its rings only then. */
-static int send_ring(struct pkt_target *pt, const struct pkt_hdr *hdr)
+bool pkt_ring_may_leave(const struct pkt_target *pt)
+{
+    return pt->ahead < AHEAD || phase_begun(pt);
+}
+
+/* The puts of a packet, by system calls. */
+static int write_puts(const struct pkt_target *pt, const struct pkt_hdr *hdr)
 {
     const struct rma_target *t = pt->target;
     const struct dtype byte = dtype_basic(ACC_NONE);
-    int err = ch3_send_unhurried(&t->peer->vc, hdr, hdr->len);
-    if (err != MRMA_AGAIN)
-        return err;
     const char *at = (const char *)(hdr + 1);
-    err = MRMA_SUCCESS;
+    int err = MRMA_SUCCESS;
     for (uint32_t i = 0; !err && i < hdr->count; i++) {
         struct pkt_seg seg;
         at = put_target(at, &seg);
@@ -269,6 +285,39 @@ static int send_ring(struct pkt_target *pt, const struct pkt_hdr *hdr)
         at += pkt_align(seg.len);
     }
     return err;
+}
+
+static bool has_begun(void *arg)
+{
+    return phase_begun(arg);
+}
+
+/* The same when the target may still have to take in what the last phase put into its ring, perhaps
+ * at the same places: not before. Others may fill the open packet meanwhile. */
+static int write_puts_later(struct pkt_target *pt, const struct pkt_hdr *hdr)
+{
+    struct pkt_hdr *copy = malloc(hdr->len);
+    if (!copy)
+        return log_fail(pt->win->rma->log, MRMA_ERR_NO_MEM, "no memory for %u bytes of puts", hdr->len);
+    memcpy(copy, hdr, hdr->len);
+    int err = pkt_wait(pt, has_begun, "the target's fence");
+    if (!err)
+        err = write_puts(pt, copy);
+    free(copy);
+    return err;
+}
+
+/* Small puts to a kernel-assisted target: they leave at once, or are done here by
+ * system calls if its ring is full. Queued they would come after the barrier or the
+ * complete that the target sees, and it looks at its rings only then. May wait. */
+static int send_ring(struct pkt_target *pt, const struct pkt_hdr *hdr)
+{
+    const bool begun = phase_begun(pt);
+    pt->ahead += !begun;
+    int err = ch3_send_unhurried(&pt->target->peer->vc, hdr, hdr->len);
+    if (err != MRMA_AGAIN)
+        return err;
+    return begun ? write_puts(pt, hdr) : write_puts_later(pt, hdr);
 }
 
 /* After a wait: has another thread sent it, or even flushed or unlocked? */
@@ -321,8 +370,8 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
         return send_to(pt, hdr);
     if (hdr->epoch != PKT_EPOCH_NOCHECK)
         return send_ring(pt, hdr);
-    handover_leaves(pt);
-    return send_to(pt, hdr);
+    err = handover_send(pt, hdr);
+    return err == MRMA_AGAIN || err == MRMA_ERR_PROC_FAILED ? send_to(pt, hdr) : err;
 }
 
 /* Puts may overtake what is in the open packet, nothing else: accumulates are ordered. The

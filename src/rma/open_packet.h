@@ -38,6 +38,9 @@ int pkt_wait(struct pkt_target *pt, bool (*done)(void *), const char *what);
 /* Send the open packet with what rides on it; more: operations of this epoch
  * will follow. May wait. */
 int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more);
+/* Ring puts: may a full packet leave in the midst of the epoch? Not if the target, which may not have begun it, has
+ * to park too many. */
+bool pkt_ring_may_leave(const struct pkt_target *pt);
 /* Make sure that the open packet has at least need bytes of room behind used, and up to wish
  * if a packet may be so long. May wait. */
 int pkt_make_room(struct pkt_target *pt, size_t need, size_t wish);

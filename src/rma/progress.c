@@ -13,6 +13,8 @@
 #include "rma/wait.h"
 #include "rma/win.h"
 
+enum { LOOKS_SERVED = 16 };
+
 static bool poll_locked(struct rma *r)
 {
     bool moved = ch3_poll(r->ch3);
@@ -21,20 +23,38 @@ static bool poll_locked(struct rma *r)
     return moved;
 }
 
-bool rma_poll(struct rma *r)
+/* Only whether polls changes counts: threads may lose each other's. */
+static bool try_enter(struct rma *r)
 {
-    bool concurrent = atomic_load_explicit(&r->concurrent, memory_order_relaxed);
-    /* Only whether it changes counts: threads may lose each other's. */
     atomic_store_explicit(&r->polls, atomic_load_explicit(&r->polls, memory_order_relaxed) + 1,
                           memory_order_relaxed);
-    if (concurrent && !elock_try(&r->lock))
-        return false;
-    bool moved = poll_locked(r);
-    if (concurrent)
-        elock_unlock(&r->lock);
+    return !atomic_load_explicit(&r->concurrent, memory_order_relaxed) || elock_try(&r->lock);
+}
+
+static void leave(struct rma *r, bool moved)
+{
+    rma_leave(r);
     if (moved && r->threads)
         event_notify(r->env->event);
+}
+
+bool rma_poll(struct rma *r)
+{
+    if (!try_enter(r))
+        return false;
+    const bool moved = poll_locked(r);
+    leave(r, moved);
     return moved;
+}
+
+bool rma_poll_for(struct rma *r, bool (*done)(void *), void *arg, bool *is_done)
+{
+    if (!try_enter(r))
+        return false;
+    const bool moved = poll_locked(r);
+    *is_done = done(arg);
+    leave(r, moved);
+    return true;
 }
 
 bool rma_poll_surely(struct rma *r, bool *block)
@@ -43,9 +63,7 @@ bool rma_poll_surely(struct rma *r, bool *block)
     bool moved = poll_locked(r);
     if (block)
         *block = !moved && ch3_wait_begin(r->ch3);
-    rma_leave(r);
-    if (moved && r->threads)
-        event_notify(r->env->event);
+    leave(r, moved);
     return moved;
 }
 
@@ -60,10 +78,13 @@ void rma_progress_requests(struct rma *r)
     (void)rma_look_around(r, NULL); /* the requests say it themselves */
 }
 
+/* What comes later is not awaited: others may send without end. */
 void rma_drain(struct rma *r)
 {
-    while (rma_pending(r))
-        if (!rma_poll(r))
+    for (unsigned polls = 0; polls < CH3_DRAIN_POLLS && rma_pending(r);)
+        if (rma_poll(r))
+            polls++;
+        else
             rma_yield(r); /* another thread is at it */
 }
 
@@ -72,8 +93,17 @@ bool rma_pending(struct rma *r)
     return ch3_pending(r->ch3);
 }
 
+/* Others may never see this thread poll, if it is elsewhere whenever they look. */
+static void tell_polled(const struct rma *r)
+{
+    if (r->env->polled) /* only whether it changes counts, here too */
+        atomic_store_explicit(r->env->polled, atomic_load_explicit(r->env->polled, memory_order_relaxed) + 1,
+                              memory_order_relaxed);
+}
+
 void rma_polling_begin(struct rma *r)
 {
+    tell_polled(r);
     atomic_fetch_add_explicit(r->env->polling, 1, memory_order_seq_cst);
 }
 
@@ -93,6 +123,30 @@ void rma_polling_end(struct rma *r)
     }
 }
 
+static bool start_agent(struct rma *r)
+{
+    if (!r->env->agent_start(r->env->ctx))
+        return true;
+    atomic_store_explicit(&r->unattended, true, memory_order_relaxed);
+    return false;
+}
+
+/* Who has served something looks by itself for a while, which costs less than to be told. */
+void rma_look(const struct win *w)
+{
+    struct rma *r = w->rma;
+    if (unlikely(rma_agent_due(w)) && !start_agent(r))
+        return;
+    if (atomic_load_explicit(r->env->look, memory_order_relaxed)) {
+        atomic_store_explicit(r->env->look, 0, memory_order_relaxed);
+        r->looks_left = LOOKS_SERVED;
+    }
+    if (rma_poll(r))
+        r->looks_left = LOOKS_SERVED;
+    else
+        r->looks_left -= r->looks_left != 0;
+}
+
 /* The agent comes first: who sees that this process polls relies on it. If it cannot be had, the
  * reason was logged, and nothing is served. Nor where nobody has passive target operations: an
  * agent that exists makes every poll take the engine's lock. */
@@ -103,10 +157,8 @@ bool rma_attend_begin(struct rma *r)
         (wanted && !atomic_load_explicit(wanted, memory_order_relaxed)) ||
         atomic_load_explicit(&r->unattended, memory_order_relaxed))
         return false;
-    if (!r->agent && r->env->agent_start(r->env->ctx)) {
-        atomic_store_explicit(&r->unattended, true, memory_order_relaxed);
+    if (!r->agent && !start_agent(r))
         return false;
-    }
     rma_polling_begin(r);
     return true;
 }

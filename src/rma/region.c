@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "rma/share.h"
 #include "rma/win.h"
 
 /* An entry as it is shared: relaxed atomics, since readers race with the owner. */
@@ -157,6 +158,9 @@ static int attach_locked(struct win *w, uint64_t addr, uint64_t size)
     if ((at > 0 && addr_of(&list[at - 1]) + len_of(&list[at - 1]) > addr) ||
         (at < n && addr + size > addr_of(&list[at])))
         return MRMA_ERR_RMA_ATTACH;
+    int err = share_hold_region(w, addr, size);
+    if (err)
+        return err;
     write_begin(ctl);
     for (uint32_t i = n; i > at; i--)
         set_entry(&list[i], addr_of(&list[i - 1]), len_of(&list[i - 1]));
@@ -164,6 +168,25 @@ static int attach_locked(struct win *w, uint64_t addr, uint64_t size)
     atomic_store_explicit(&ctl->nregions, n + 1, memory_order_relaxed);
     write_end(ctl);
     return MRMA_SUCCESS;
+}
+
+void region_each(struct win *w, void (*fn)(void *arg, uint64_t addr, uint64_t len), void *arg)
+{
+    const struct shared_region *list = shared_list(w->ctl);
+    const uint32_t n = atomic_load_explicit(&w->ctl->nregions, memory_order_relaxed);
+    for (uint32_t i = 0; i < n; i++)
+        fn(arg, addr_of(&list[i]), len_of(&list[i]));
+}
+
+static void let_go(void *win, uint64_t addr, uint64_t len)
+{
+    share_drop_region(win, addr, len);
+}
+
+void region_drop_all(struct win *w)
+{
+    if (w->dynamic && w->ctl)
+        region_each(w, let_go, w);
 }
 
 static int detach_locked(struct win *w, uint64_t addr)
@@ -175,11 +198,13 @@ static int detach_locked(struct win *w, uint64_t addr)
         at++;
     if (at == n)
         return MRMA_ERR_RMA_ATTACH;
+    const uint64_t len = len_of(&list[at]);
     write_begin(ctl);
     for (uint32_t i = at; i + 1 < n; i++)
         set_entry(&list[i], addr_of(&list[i + 1]), len_of(&list[i + 1]));
     atomic_store_explicit(&ctl->nregions, n - 1, memory_order_relaxed);
     write_end(ctl);
+    share_drop_region(w, addr, len);
     return MRMA_SUCCESS;
 }
 

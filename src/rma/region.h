@@ -17,5 +17,9 @@ struct rma_target;
 bool region_covers_own(struct win *w, uint64_t addr, uint64_t len);
 bool region_covers(struct win *w, struct rma_target *t, uint64_t addr, uint64_t len);
 void region_free(struct rma_target *t);
+/* All that is attached at this process. Under the engine's lock, like changes. */
+void region_each(struct win *w, void (*fn)(void *arg, uint64_t addr, uint64_t len), void *arg);
+/* At the window's end. */
+void region_drop_all(struct win *w);
 
 #endif

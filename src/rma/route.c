@@ -32,7 +32,7 @@ static bool is_somewhere(const struct rma_mem_loc *loc)
 }
 
 /* Same node, by the machine and by MPIRMA_RANKS_PER_NODE. */
-static bool on_my_node(const struct win *w, int rank)
+bool win_on_node(const struct win *w, int rank)
 {
     struct rma_env *env = w->rma->env;
     const int k = w->rma->conf->ranks_per_node;
@@ -166,13 +166,13 @@ static int make_local(struct win *w)
 {
     int n = 0;
     for (int i = 0; i < w->nproc; i++)
-        n += on_my_node(w, i);
+        n += win_on_node(w, i);
     w->local = aligned_alloc(MRMA_CACHE_LINE, (size_t)n * sizeof *w->local);
     w->direct = malloc((size_t)n * sizeof *w->direct);
     if (!w->local || !w->direct)
         return MRMA_ERR_NO_MEM;
     for (int i = 0; i < w->nproc; i++)
-        if (on_my_node(w, i))
+        if (win_on_node(w, i))
             w->local[w->nlocal++] = (struct rma_target){.rank = i};
     return MRMA_SUCCESS;
 }
@@ -192,6 +192,14 @@ static void list_direct(struct win *w)
         w->direct[w->ndirect++] = t->rank;
     }
     w->npackets = w->nproc - w->ndirect;
+}
+
+/* Ranks are mostly dealt to nodes in rows: then those of this one need no table. */
+static void find_row(struct win *w)
+{
+    w->row_first = w->local[0].rank;
+    while (w->row_len < (unsigned)w->nlocal && w->local[w->row_len].rank == w->row_first + (int)w->row_len)
+        w->row_len++;
 }
 
 static int connect_control(struct win *w)
@@ -229,6 +237,7 @@ int win_route(struct win *w, struct win_plan *plan)
         err = connect_target(w, &w->local[i], plan);
     if (err)
         return err;
+    find_row(w);
     list_direct(w);
     w->ring_takes = own_path(w, !plan->packets_only) == PATH_CMA;
     if (w->ring_takes)
@@ -265,4 +274,5 @@ void win_unroute(struct win *w)
     w->local = NULL;
     w->direct = NULL;
     w->nlocal = 0;
+    w->row_len = 0;
 }

@@ -35,6 +35,8 @@
 enum {
     SPINS_ALONE = 4000,      /* rounds without a look at the clock where processors suffice */
     SPINS_CROWDED = 1,
+    SPINS_LATE = 32,         /* more than a system call takes, see hurry; */
+    SPINS_HURRY = 96,        /* than two and what is between them */
     SPINS_SERVED = 256,      /* after a packet, where processors suffice: the next one may be near */
     YIELDS_PER_CLOCK = 16,
     POLLS_PER_CLOCK = 256,   /* that moved something */
@@ -54,6 +56,17 @@ static bool check(struct rma *r, const struct rma_wait *wait)
     bool done = wait->done(wait->arg);
     rma_leave(r);
     return done;
+}
+
+/* A round of polling, and is it done now? Under one lock where that is needed for both. */
+static bool spin(struct rma *r, const struct rma_wait *wait, bool polls)
+{
+    bool done;
+    if (polls && wait->locked && rma_poll_for(r, wait->done, wait->arg, &done))
+        return done;
+    if (polls && !wait->locked)
+        (void)rma_poll(r);
+    return check(r, wait);
 }
 
 int rma_lost(const struct win *w, const struct rma_target *t)
@@ -282,10 +295,14 @@ int rma_wait_until(struct win *w, const struct rma_wait *wait)
     int err = MRMA_SUCCESS;
     bool done = check(r, wait);
     for (int i = 0; !done && i < spins; i++) {
-        if (packets)
-            rma_poll(r);
-        done = check(r, wait);
+        if (i == SPINS_LATE && wait->hurry)
+            wait->hurry(wait->arg, false);
+        else if (i == SPINS_HURRY && wait->hurry)
+            wait->hurry(wait->arg, true);
+        done = spin(r, wait, packets);
     }
+    if (!done && wait->hurry && spins <= SPINS_HURRY)
+        wait->hurry(wait->arg, true);
     if (!done)
         err = wait_long(w, wait, packets, &watching);
     if (watching)

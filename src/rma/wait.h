@@ -22,6 +22,9 @@ struct rma_wait {
     bool (*done)(void *arg); /* the condition; once true it must stay true for the waiter */
     void *arg;
     bool locked;         /* evaluate done under the engine's lock (packet state) */
+    /* Or NULL. Called when it takes a short while; and again, with wake, when it takes longer: somebody
+     * may have to be woken for it. */
+    void (*hurry)(void *arg, bool wake);
     bool poll_only;      /* whoever makes it true does not wake: short sleeps */
     struct event *event; /* where to sleep; NULL: this process's own */
     const char *what;    /* for reports: "MPI_Win_post of the target" */

@@ -133,24 +133,24 @@ struct pkt_origin;
 struct strict;
 struct fence_counts;
 
-/* The first line is all that an operation on mapped memory looks at. */
+/* The first line is all that operations on mapped memory and locks look at. */
 struct rma_target {
-    alignas(MRMA_CACHE_LINE) _Atomic uint32_t gen; /* see the invariants */
+    alignas(MRMA_CACHE_LINE) _Atomic uint64_t gen; /* see the invariants */
     uint8_t path;         /* enum rma_path */
     bool direct;          /* synchronization through shared memory, not packets */
     uint8_t lock;         /* enum win_lock: what this process holds there */
     uint8_t handed;       /* enum handed */
     uint32_t disp_unit;
-    int rank;
     char *base;           /* its window memory in this process, PATH_MAPPED only */
     uint64_t fast_units;  /* largest displacement, and size, for fast.h: of mapped targets that */
     uint64_t fast_size;   /* are not dynamic; size 0 of others */
-    char *shared_base;    /* the same for load and store, whatever the path; NULL: not mapped */
-    uint64_t size;
-    uint64_t vaddr;       /* its own address of the same */
-    struct rma_net_key net_key; /* of its memory: native.c */
-    struct rma_peer *peer;
     struct win_ctl *ctl;  /* its control block (direct) */
+    struct rma_peer *peer;
+    uint64_t size;
+    uint64_t vaddr;       /* its own address of base */
+    int rank;
+    char *shared_base;    /* base for load and store, whatever the path; NULL: not mapped */
+    struct rma_net_key net_key; /* of its memory: native.c */
     struct win_signals *out; /* mine to it, in its control block (direct) */
     struct win_signals *in;  /* its to me: in my control block, of packet peers in signals */
     struct stage_row out_stages, in_stages; /* of the same control blocks (direct): stage.c */
@@ -177,20 +177,31 @@ struct win_group {
     int n, room;
 };
 
+/* In the first line and the one behind it is all that operations and locks look at. */
 struct win {
-    struct rma *rma;
-    _Atomic uint32_t gen; /* see the invariants */
+    alignas(MRMA_CACHE_LINE) struct rma *rma;
+    _Atomic uint64_t gen; /* see the invariants; never comes round */
     bool dynamic;
+    bool lock_quick;      /* locks need none of what fast_lock.h leaves out */
     uint8_t flush_quick;  /* enum flush_quick, see fast.h: win_set_flush_quick */
     uint8_t acc_way;      /* enum acc_way: accumulates by single instructions? */
     _Atomic bool dirty;   /* stores to mapped targets since the last full fence */
-    struct target_table targets; /* win_peek, win_target */
-    struct rma_target *local; /* those of this node, nlocal of them, ascending, self included */
-    int nlocal;
-    struct list remote;       /* struct rma_target, of other nodes, made on use */
-    struct strict *strict; /* strict.h; NULL: off */
-    struct win_stats stats;
+    bool ring_puts;       /* some direct targets are kernel-assisted: small puts to them go by packet */
+    bool fence_known;     /* all processes have entered the last fence */
+    struct rma_target *local; /* the targets of this node, nlocal of them, ascending, self included */
+    int row_first;        /* local[0] to local[row_len - 1] are the ranks from row_first on: win_peek */
+    unsigned row_len;
     struct epoch epoch;
+    struct strict *strict; /* strict.h; NULL: off */
+    struct win_ctl *ctl;
+    struct win_stats stats;
+    int nlocks;
+    uint32_t nhanded;     /* targets with something handed over */
+    struct win_ctl *lead; /* control block of direct[0], for lock_all */
+
+    struct target_table targets; /* win_peek, win_target */
+    int nlocal;
+    struct list remote;   /* struct rma_target, of other nodes, made on use */
 
     int rank, nproc;
     enum win_flavor flavor;
@@ -200,19 +211,17 @@ struct win {
     uint32_t disp_unit;
     uint32_t index, index_gen; /* in rma->wins */
     void *user;
+    bool shares;          /* holds pages that are shared in place: share.h */
     void *owned;          /* memory from env->mem_alloc behind base, or NULL */
     void *segment;        /* handle of allocate_shared's segment, or NULL */
-    struct win_ctl *ctl;
     struct rma_net_mem net_mem; /* how the network reaches its memory: native.c */
 
     int *direct;          /* ranks synchronized through shared memory, ascending, self included */
     int ndirect, direct_me;
     unsigned cpus;        /* processors that its processes on this node may use, all agree */
     bool crowded;         /* fewer than these processes */
-    struct win_ctl *lead; /* control block of direct[0], for lock_all */
     int npackets;         /* ranks reached by packets, made or not */
     int nslots;           /* in every control block of the node */
-    bool ring_puts;       /* some direct targets are kernel-assisted: small puts to them go by packet */
     bool ring_takes;      /* this process is such a target */
     uint8_t attended;     /* enum win_attended */
     struct win_records records; /* of all processes; for targets that are not made yet */
@@ -220,7 +229,6 @@ struct win {
     uint32_t phase;       /* fences passed */
     bool fence_closing;   /* MPI_Win_fence sends what ends the phase */
     bool fence_noput;     /* MPI_MODE_NOPUT was given for the present phase */
-    bool fence_known;     /* all processes have entered that fence */
     uint32_t barrier_seq;
     uint32_t fence_arrived; /* fence markers of packet peers for this phase */
     struct fence_counts *counts; /* NULL: fences end by markers */
@@ -233,9 +241,7 @@ struct win {
     struct win_group group;      /* access group of the PSCW epoch */
     struct win_group post_group; /* exposure group */
     bool post_noput;
-    int nlocks;
     bool all_nocheck;
-    uint32_t nhanded; /* targets with something handed over */
 
     struct list touched;      /* struct pkt_target used in the present epoch */
     uint32_t replies;         /* get-like requests not yet answered, all targets */
@@ -248,6 +254,10 @@ struct win {
     struct list parked;       /* struct pkt_origin with parked packets */
     struct list_node lockq_link; /* in rma->lock_wins while lockq is not empty */
 };
+
+static_assert(offsetof(struct rma_target, vaddr) == MRMA_CACHE_LINE, "what they need of a target");
+static_assert(offsetof(struct win, stats) == MRMA_CACHE_LINE &&
+                  offsetof(struct win, targets) == 2 * MRMA_CACHE_LINE, "and of a window");
 
 struct rma {
     const struct log *log;
@@ -262,6 +272,7 @@ struct rma {
     _Atomic bool agent;   /* the agent runs */
     _Atomic uint32_t nattended; /* windows for which this process serves packets in MPI_Barrier */
     _Atomic bool unattended;    /* but there can be no agent to take over */
+    uint32_t looks_left;      /* rma_pass_by: so often without being told; the application thread's */
     _Atomic uint32_t polls;   /* changes whenever an application thread polls */
     _Atomic bool watcher;     /* an application thread sleeps on the channels' descriptors: wait.c */
     _Atomic bool agent_off;   /* and the agent on its doorbell until it stops: agent.c */
@@ -295,16 +306,22 @@ void rma_fini(struct rma *r);
 /* Sum over freed and living windows. */
 void rma_paths_total(const struct rma *r, struct win_stats *out);
 
+/* Could anybody compete for the engine's lock? */
+static inline bool rma_concurrent(const struct rma *r)
+{
+    return atomic_load_explicit(&r->concurrent, memory_order_relaxed);
+}
+
 /* The engine's lock, where anybody could compete for it. */
 static inline void rma_enter(struct rma *r)
 {
-    if (unlikely(atomic_load_explicit(&r->concurrent, memory_order_relaxed)))
+    if (unlikely(rma_concurrent(r)))
         elock_lock(&r->lock);
 }
 
 static inline void rma_leave(struct rma *r)
 {
-    if (unlikely(atomic_load_explicit(&r->concurrent, memory_order_relaxed)))
+    if (unlikely(rma_concurrent(r)))
         elock_unlock(&r->lock);
 }
 
@@ -320,8 +337,8 @@ static inline void win_next_gen(struct win *w)
                           memory_order_relaxed);
 }
 
-/* For the present epoch. Where several threads may call, or something was handed over, every
- * flush goes the long way. */
+/* For the present epoch. Where several threads may call, something was handed over, or others hand over
+ * to this process, every flush goes the long way. */
 static inline void win_set_flush_quick(struct win *w)
 {
     const enum epoch_state now = epoch_now(&w->epoch);
@@ -330,12 +347,15 @@ static inline void win_set_flush_quick(struct win *w)
         quick = FLUSH_QUICK_READY;
     else if (now == EPOCH_LOCK_ALL && !w->strict)
         quick = FLUSH_QUICK_ALL;
-    w->flush_quick = w->rma->threads || w->nhanded ? FLUSH_QUICK_NONE : quick;
+    w->flush_quick = w->rma->threads || w->nhanded || w->ring_takes ? FLUSH_QUICK_NONE : quick;
 }
 
 /* The target of rank, or one that is never accessible (target_table.h), to look at only. */
 static inline struct rma_target *win_peek(const struct win *w, int rank)
 {
+    const unsigned i = (unsigned)rank - (unsigned)w->row_first;
+    if (likely(i < w->row_len)) /* two loads less, one behind the other */
+        return &w->local[i];
     return target_table_get(&w->targets, rank);
 }
 

@@ -18,6 +18,7 @@
 #include "rma/ctl_blocks.h"
 #include "rma/fence_counts.h"
 #include "rma/progress.h"
+#include "rma/share.h"
 #include "rma/stage_room.h"
 #include "rma/strict.h"
 
@@ -140,6 +141,8 @@ static void prepare(struct win *w, const struct win_spec *spec, struct win_plan 
     if (!err)
         err = win_take_place(w);
     if (!err)
+        err = share_hold(w);
+    if (!err)
         err = make_control(w);
     if (!err)
         err = make_memory(w, spec);
@@ -150,6 +153,7 @@ static void prepare(struct win *w, const struct win_spec *spec, struct win_plan 
                                .flavor = w->flavor, .index = w->index, .gen = w->index_gen, .err = err,
                                .noncontig = spec->hints.alloc_shared_noncontig, .strict = w->strict != NULL,
                                .conf = conf_word(r->conf), .attends = would_attend(w, spec),
+                               .shares = !err && share_wanted(w),
                                .alignment = spec->hints.min_alignment};
     if (!err && !env->mem_find(env->ctx, w->ctl, 1, &rec->ctl))
         rec->err = MRMA_ERR_INTERN;
@@ -248,6 +252,39 @@ static bool needs_network(const struct win *w)
     return false;
 }
 
+/* Another control block in the place of one that nobody has seen yet. */
+static void remake_control(struct win *w, struct win_plan *plan)
+{
+    struct rma_env *env = w->rma->env;
+    struct win_ctl *old = w->ctl;
+    plan->mine.err = make_control(w);
+    if (!plan->mine.err && !env->mem_find(env->ctx, w->ctl, 1, &plan->mine.ctl))
+        plan->mine.err = MRMA_ERR_INTERN;
+    if (w->ctl != old) {
+        rma_enter(w->rma);
+        ctl_blocks_give(w->rma, old);
+        rma_leave(w->rma);
+    }
+}
+
+/* Share memory in place where that was asked for. The records said that somebody might, so all exchange
+ * them again. The stages behind the control block are as large as others' way to the memory needs. */
+static int share_memory(struct win *w, struct win_plan *plan)
+{
+    struct rma_env *env = w->rma->env;
+    bool somebody = false;
+    for (int i = 0; i < w->nproc; i++)
+        somebody |= w->records.all[i].shares != 0;
+    if (share_try(w)) {
+        remake_control(w, plan);
+        (void)env->mem_find(env->ctx, w->base, w->size, &plan->mine.mem);
+    }
+    if (!somebody)
+        return MRMA_SUCCESS;
+    int err = records_gather(w, plan->boot, &plan->mine);
+    return err ? err : check_records(w);
+}
+
 static int open_network(struct win *w, struct win_plan *plan)
 {
     struct rma_env *env = w->rma->env;
@@ -314,18 +351,9 @@ static void unroute(struct win *w)
 /* A control block with as many slots as this node needs, and all records again. */
 static int make_more_slots(struct win *w, struct win_plan *plan)
 {
-    struct rma_env *env = w->rma->env;
-    struct win_ctl *old = w->ctl;
     if (plan->slots > w->nslots) {
         w->nslots = plan->slots;
-        plan->mine.err = make_control(w);
-        if (!plan->mine.err && !env->mem_find(env->ctx, w->ctl, 1, &plan->mine.ctl))
-            plan->mine.err = MRMA_ERR_INTERN;
-        if (w->ctl != old) {
-            rma_enter(w->rma);
-            ctl_blocks_give(w->rma, old);
-            rma_leave(w->rma);
-        }
+        remake_control(w, plan);
     }
     int err = records_gather(w, plan->boot, &plan->mine);
     return err ? err : check_records(w);
@@ -367,6 +395,9 @@ static int join(struct win *w, struct win_plan *plan)
         learn_node(w);
         agree_strict(w);
         plan->attended = agree_attended(w);
+        err = share_memory(w, plan);
+        if (!w->records.all)
+            return err;
     }
     if (!err)
         err = open_network(w, plan);
@@ -402,6 +433,7 @@ int win_create(struct rma *r, const struct win_spec *spec, struct win **out)
     w->attended = attended;
     if (attended)
         atomic_fetch_add_explicit(&r->nattended, 1, memory_order_relaxed);
+    w->lock_quick = !w->hints.no_locks && !w->strict && !r->trace && !(r->conf->hang_report > 0);
     r->stats.windows++;
     RMA_TRACE(r, RMA_EV_WIN_CREATE, w, -1, w->size);
     *out = w;

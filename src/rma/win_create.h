@@ -20,6 +20,7 @@ struct win_record {
     uint32_t strict;         /* checks of MPIRMA_STRICT are on */
     uint32_t conf;           /* MPIRMA_PATH and MPIRMA_RANKS_PER_NODE */
     uint32_t attends;        /* enum win_attended: what it would do */
+    uint32_t shares;         /* may yet share its memory in place: then the records are exchanged again */
 };
 
 /* MPI_Win_allocate_shared: what is exchanged when the segment is made, and when
@@ -60,6 +61,7 @@ int win_share_memory(struct win *w, struct win_plan *plan);
 /* Choose path and synchronization for the ranks of this node and reach the peers'
  * memory; the others' targets are made later. MRMA_AGAIN: plan->slots. */
 int win_route(struct win *w, struct win_plan *plan);
+bool win_on_node(const struct win *w, int rank); /* of the window, treated as on this one's */
 void win_unroute(struct win *w);
 
 /* remote.c: what a record says of its target. The target of the rank that sent a packet;

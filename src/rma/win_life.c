@@ -8,6 +8,8 @@
 #include "rma/ctl_blocks.h"
 #include "rma/fence_counts.h"
 #include "rma/native.h"
+#include "rma/region.h"
+#include "rma/share.h"
 #include "rma/strict.h"
 #include "rma/win_create.h"
 
@@ -52,7 +54,7 @@ int win_take_place(struct win *w)
 struct win *win_new(struct rma *r, const struct win_spec *spec)
 {
     const int n = spec->boot->nproc;
-    struct win *w = calloc(1, sizeof *w);
+    struct win *w = aligned_alloc(MRMA_CACHE_LINE, sizeof *w);
     if (!w)
         return NULL;
     *w = (struct win){.rma = r, .gen = 1, .rank = spec->boot->rank, .nproc = n, .flavor = spec->flavor,
@@ -86,6 +88,8 @@ void win_delete(struct win *w)
         }
     }
     native_close(w);
+    region_drop_all(w);
+    share_drop(w);
     ctl_blocks_give(r, w->ctl);
     if (w->owned)
         env->mem_free(env->ctx, w->owned);

@@ -5,7 +5,8 @@
  * sender's doorbell (ring.h), as for a packet.
  *
  * Waking: who polls needs no wake; a thread that sleeps in a wait is woken by the
- * first packet; otherwise the agent is, if it sleeps.
+ * first packet; otherwise the agent is, if it sleeps. Not for packets that are committed quietly;
+ * if these fill the ring, the first sender that must wait for room wakes it (shm_wake).
  *
  *   sender                                   receiver's thread
  *   ring_commit (release)                    sleepers += 1 / polling -= 1 (seq_cst)
@@ -18,6 +19,7 @@
 #include "base/list.h"
 
 enum { BURST = 64 };
+static_assert(CH3_DRAIN_POLLS * BURST * 2 * sizeof(uint64_t) >= RING_BYTES, "a record has two words at least");
 
 static struct shm_channel *self(const struct ch3_channel *ch)
 {
@@ -61,14 +63,19 @@ static void *shm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
     return room;
 }
 
-static void ring_doorbell(struct procseg *seg, bool unhurried)
+/* Threads that sleep in a wait; are there any? */
+static inline bool wake_threads(struct procseg *seg)
 {
     event_notify_fence(&seg->event);
-    if (atomic_load_explicit(&seg->event.sleepers, memory_order_relaxed)) {
-        event_wake(&seg->event);
-        return;
-    }
-    if (unhurried || !atomic_load_explicit(&seg->agent_wanted, memory_order_relaxed))
+    if (!atomic_load_explicit(&seg->event.sleepers, memory_order_relaxed))
+        return false;
+    event_wake(&seg->event);
+    return true;
+}
+
+static void ring_doorbell(struct procseg *seg)
+{
+    if (wake_threads(seg) || !atomic_load_explicit(&seg->agent_wanted, memory_order_relaxed))
         return;
     /* See the diagram: who stops polling does not use membarrier. */
     atomic_thread_fence(memory_order_seq_cst);
@@ -83,7 +90,23 @@ static void shm_commit(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
     (void)ch;
     ring_commit(&peer->tx, len);
     if (len)
-        ring_doorbell(peer->seg, ch3_vc_is_unhurried(vc));
+        ring_doorbell(peer->seg);
+}
+
+static void shm_commit_quietly(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
+{
+    struct shm_peer *peer = ch3_vc_channel_data(vc);
+    (void)ch;
+    ring_commit(&peer->tx, len);
+    if (len)
+        (void)wake_threads(peer->seg);
+}
+
+static void shm_wake(struct ch3_channel *ch, struct ch3_vc *vc)
+{
+    const struct shm_peer *peer = ch3_vc_channel_data(vc);
+    (void)ch;
+    ring_doorbell(peer->seg);
 }
 
 /* Nothing is read from it any more, and its sender can see that. */
@@ -145,7 +168,7 @@ static unsigned drain(struct shm_channel *ch, struct shm_rx *rx)
         n++;
     }
     if (n && ring_starved(&rx->rx))
-        ring_doorbell(((struct shm_peer *)ch3_vc_channel_data(rx->vc))->seg, false);
+        ring_doorbell(((struct shm_peer *)ch3_vc_channel_data(rx->vc))->seg);
     return n;
 }
 
@@ -208,6 +231,8 @@ static void shm_abandon(struct ch3_channel *channel, struct ch3_vc *vc)
 static const struct ch3_channel_ops shm_ops = {.name = "shm",
                                                .reserve = shm_reserve,
                                                .commit = shm_commit,
+                                               .commit_quietly = shm_commit_quietly,
+                                               .wake = shm_wake,
                                                .poll = shm_poll,
                                                .pending = shm_pending,
                                                .disconnect = shm_disconnect,
@@ -217,7 +242,8 @@ static const struct ch3_channel_ops shm_ops = {.name = "shm",
 void shm_channel_init(struct shm_channel *ch, struct procseg *own, const struct shm_channel_env *env,
                       const struct log *log)
 {
-    ch->channel = (struct ch3_channel){.ops = &shm_ops, .caps = CH3_CAP_ROOM | CH3_CAP_PROBE | CH3_CAP_ABANDON};
+    ch->channel = (struct ch3_channel){
+        .ops = &shm_ops, .caps = CH3_CAP_ROOM | CH3_CAP_PROBE | CH3_CAP_ABANDON | CH3_CAP_QUIET};
     ch->own = own;
     ch->env = *env;
     ch->log = log;

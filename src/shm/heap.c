@@ -234,7 +234,7 @@ bool heap_find(struct heap *heap, const void *ptr, size_t len, struct heap_loc *
         size_t skip = off - block->off;
         if (skip <= block->used && len <= block->used - skip) {
             *loc = (struct heap_loc){ .seg = seg_name_of(&block->chunk->seg), .offset = off,
-                                      .chunk = !block->chunk->dedicated };
+                                      .map = block->chunk->dedicated ? HEAP_MAP_ALL : HEAP_MAP_KEEP };
             found = true;
         }
     }

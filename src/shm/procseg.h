@@ -43,6 +43,8 @@ struct procseg {
     _Atomic uint32_t agent_wanted;
     alignas(MRMA_CACHE_LINE) struct event agent_event; /* the agent */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t polling; /* application threads that poll */
+    _Atomic uint32_t polled; /* changes when they begin to, or have looked; by the owner, too */
+    alignas(MRMA_CACHE_LINE) _Atomic uint32_t look; /* by others: packets came while nobody polled */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t nrings;
     struct procseg_ring rings[PROCSEG_RINGS];
     struct fmutex stripes[PROCSEG_STRIPES];

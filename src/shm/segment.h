@@ -22,7 +22,8 @@
 struct seg {
     int fd;          /* open descriptor (owner and peers keep it), -1: none */
     void *base;      /* mapping of the whole segment, page aligned */
-    size_t size;     /* bytes, multiple of the page size */
+    size_t size;     /* bytes, multiple of the page size; of a part: its own */
+    size_t from;     /* where base is in the file: 0, but for parts */
     uint64_t inode;  /* st_ino of the file: identity check when a peer opens it */
     uint64_t device; /* st_dev */
 };
@@ -53,6 +54,18 @@ void seg_decommit(struct seg *seg, size_t offset, size_t len);
 /* Open and map a peer's segment. Checks inode, device and size against name;
  * MRMA_ERR_OTHER with a message naming pid and errno if it cannot be opened. */
 int seg_open(const struct seg_name *name, const struct log *log, struct seg *out);
+
+/* A file so long that every address of this process is an offset in it, without pages and not mapped
+ * (base NULL): for inplace.h. MRMA_ERR_NO_MEM where files cannot be as long. */
+int seg_create_sparse(const char *dir, const struct log *log, struct seg *out);
+
+/* Map [from, from+size) of it, both multiples of the page size; at an address that is the same
+ * multiple of a huge page's size and more as from. The part has no descriptor of its own: its fd
+ * is the file's, and it must not be closed but unmapped. */
+int seg_map_part(const struct seg *file, size_t from, size_t size, const struct log *log, struct seg *part);
+
+/* As seg_open, but only that part is mapped. To be closed with seg_close. */
+int seg_open_part(const struct seg_name *name, size_t from, size_t size, const struct log *log, struct seg *out);
 
 /* Unmap and close. Safe on a zeroed struct with fd -1. */
 void seg_close(struct seg *seg);

@@ -257,6 +257,80 @@ static void bulk(enum mt_kind kind)
     free(dst);
 }
 
+/* Blocks right behind a fence, from ranks that have left it to those that may still be in it: more than
+ * these could keep. One half of the memory a phase, looked at in the next. */
+static void crowd(enum mt_kind kind, int phases)
+{
+    enum { BLOCK = 4096, BLOCKS = 250, BYTES = BLOCK * BLOCKS };
+    struct mt_win w;
+    char *src = mt_alloc(2 * BYTES);
+
+    mt_section("crowds of puts, %s", mt_kind_name(kind));
+    if (mt_win_make(&w, kind, 2 * BYTES, 1, MPI_COMM_WORLD)) {
+        int target = (w.rank + 1) % w.size, origin = (w.rank - 1 + w.size) % w.size;
+        mt_fill(src, 2 * BYTES, (uint32_t)w.rank);
+        mt_sync(&w);
+        MT_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, w.win));
+        for (int phase = 0; phase < phases; phase++) {
+            char *half = src + phase % 2 * BYTES;
+            memcpy(half, &phase, sizeof phase);
+            for (int i = 0; i < BLOCKS; i++) {
+                MPI_Aint at = phase % 2 * BYTES + i * BLOCK;
+                MT_OK(MPI_Put(half + i * BLOCK, BLOCK, MPI_BYTE, target, mt_disp(&w, target, at), BLOCK, MPI_BYTE,
+                              w.win));
+            }
+            MT_OK(MPI_Win_fence(0, w.win));
+            int seen;
+            memcpy(&seen, w.base + phase % 2 * BYTES, sizeof seen);
+            if (!CHECK(seen == phase, "phase %d from %d, not %d", seen, origin, phase)) {
+                break;
+            }
+        }
+        MT_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w.win));
+        mt_fill(src, 2 * BYTES, (uint32_t)origin);
+        memcpy(src, w.base, sizeof(int));
+        memcpy(src + BYTES, w.base + BYTES, sizeof(int));
+        CHECK_EQUAL(w.base, src, 2 * BYTES);
+        mt_win_free(&w);
+    }
+    free(src);
+}
+
+/* The same places in phase after phase, with nothing between two phases: what the last one put is what stays,
+ * whatever a target still had in its rings when the next began. With turn each phase's puts have another origin. */
+static void overwritten(enum mt_kind kind, int rounds, int turn)
+{
+    enum { BLOCK = 4096, BLOCKS = 200, BYTES = BLOCK * BLOCKS, PHASES = 3 };
+    struct mt_win w;
+    char *src = mt_alloc(PHASES * BYTES);
+
+    mt_section("overwritten, %s%s", mt_kind_name(kind), turn ? ", by others" : "");
+    if (mt_win_make(&w, kind, BYTES, 1, MPI_COMM_WORLD)) {
+        const int last = 1 + turn * (PHASES - 1), origin = (w.rank + (PHASES + 1) * w.size - last) % w.size;
+        bool same = true;
+        for (int p = 0; p < PHASES; p++) {
+            mt_fill(src + p * BYTES, BYTES, (uint32_t)p);
+            memset(src + p * BYTES, w.rank, BLOCK);
+        }
+        mt_sync(&w);
+        for (int round = 0; round < rounds; round++) {
+            for (int p = 0; p < PHASES; p++) {
+                const int target = (w.rank + 1 + turn * p) % w.size;
+                MT_OK(MPI_Win_fence(p ? 0 : MPI_MODE_NOPRECEDE, w.win));
+                for (int i = 0; i < BLOCKS; i++)
+                    MT_OK(MPI_Put(src + p * BYTES + i * BLOCK, BLOCK, MPI_BYTE, target, mt_disp(&w, target, i * BLOCK),
+                                  BLOCK, MPI_BYTE, w.win));
+            }
+            MT_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w.win));
+            same = same && CHECK(w.base[0] == (char)origin, "rank %d in round %d, not %d", w.base[0], round, origin) &&
+                   CHECK_EQUAL(w.base + BLOCK, src + (PHASES - 1) * BYTES + BLOCK, BYTES - BLOCK);
+            mt_sync(&w); /* all have compared */
+        }
+        mt_win_free(&w);
+    }
+    free(src);
+}
+
 int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
@@ -267,6 +341,9 @@ int main(int argc, char **argv)
         empty(kind);
         mixed(kind);
         bulk(kind);
+        crowd(kind, phases < 50 ? phases : 50);
+        overwritten(kind, phases < 20 ? phases : 20, 0);
+        overwritten(kind, phases < 10 ? phases : 10, 1);
     }
     windows();
     return MT_FINISH();

@@ -123,6 +123,18 @@ static void coin_commit(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
     p->shm->channel.ops->commit(&p->shm->channel, vc, len);
 }
 
+static void coin_commit_quietly(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
+{
+    struct fabric_proc *p = LIST_ENTRY(ch, struct fabric_proc, channel);
+    p->shm->channel.ops->commit_quietly(&p->shm->channel, vc, len);
+}
+
+static void coin_wake(struct ch3_channel *ch, struct ch3_vc *vc)
+{
+    struct fabric_proc *p = LIST_ENTRY(ch, struct fabric_proc, channel);
+    p->shm->channel.ops->wake(&p->shm->channel, vc);
+}
+
 static unsigned coin_poll(struct ch3_channel *ch)
 {
     struct fabric_proc *p = LIST_ENTRY(ch, struct fabric_proc, channel);
@@ -158,6 +170,8 @@ static void coin_abandon(struct ch3_channel *ch, struct ch3_vc *vc)
 static const struct ch3_channel_ops coin_ops = {.name = "fabric",
                                                 .reserve = coin_reserve,
                                                 .commit = coin_commit,
+                                                .commit_quietly = coin_commit_quietly,
+                                                .wake = coin_wake,
                                                 .poll = coin_poll,
                                                 .pending = coin_pending,
                                                 .disconnect = coin_disconnect,
@@ -250,7 +264,7 @@ static void init_peers(struct fabric_proc *p)
         fp->shm.pid = (int32_t)getpid();
         sim_peer_init(&fp->peer, &p->self, i, !p->fabric->opts.no_cma,
                       &(struct sim_places){&seg->event, &seg->agent_event, &seg->polling, &seg->has_agent,
-                                            &seg->agent_wanted, seg->stripes});
+                                            &seg->agent_wanted, seg->stripes, &seg->polled, &seg->look});
         ch3_vc_init(&fp->peer.vc, &p->ch3, &p->channel, &fp->shm, fp);
     }
 }
@@ -266,6 +280,8 @@ static void init_env(struct fabric_proc *p)
                               .event = &p->seg->event,
                               .agent_event = &p->seg->agent_event,
                               .polling = &p->seg->polling,
+                              .polled = &p->seg->polled,
+                              .look = &p->seg->look,
                               .agent_wanted = &p->seg->agent_wanted,
                               .stripes = p->seg->stripes};
     sim_self_env(&p->self, &p->env);
@@ -292,7 +308,7 @@ static void init_proc(struct fabric *f, int rank)
     p->shm->channel.deliver = ch3_deliver;
     p->shm->channel.ch3 = &p->ch3;
     p->channel.ops = &coin_ops;
-    p->channel.caps = CH3_CAP_PROBE | CH3_CAP_ABANDON;
+    p->channel.caps = CH3_CAP_PROBE | CH3_CAP_ABANDON | CH3_CAP_QUIET;
     p->channel.caps |= o->refuse_percent ? 0 : CH3_CAP_ROOM; /* who is refused by chance is not told */
     ch3_init(&p->ch3, &p->log, rma_handlers, &p->rma);
     ch3_add_channel(&p->ch3, &p->channel);

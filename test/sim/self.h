@@ -29,6 +29,8 @@ struct sim_places {
     const _Atomic uint32_t *polling, *has_agent; /* NULL: it is never attentive */
     _Atomic uint32_t *agent_wanted;
     struct fmutex *stripes;
+    const _Atomic uint32_t *polled; /* NULL: nobody is told */
+    _Atomic uint32_t *look;
 };
 
 /* The process of that rank as self sees it; cma: its memory is reached so. */

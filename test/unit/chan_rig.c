@@ -209,7 +209,7 @@ static void shm_close(struct rig *rig)
 }
 
 const struct chan_kind rig_shm = {.name = "shm", .open = shm_open, .close = shm_close, 
-                                 .caps = CH3_CAP_ROOM | CH3_CAP_PROBE | CH3_CAP_ABANDON};
+                                 .caps = CH3_CAP_ROOM | CH3_CAP_PROBE | CH3_CAP_ABANDON | CH3_CAP_QUIET};
 
 /* ---- libfabric ---- */
 

@@ -351,6 +351,7 @@ static void add(struct win *w, enum acc_type basic, size_t disp, size_t n, bool 
                               .otype = &type, .raddr = old, .rcount = n, .rtype = &type, .target = 0,
                               .disp = (int64_t)disp, .tcount = n, .ttype = &type, .op = ACC_SUM};
     FABRIC_CHECK((fetch ? rma_get_accumulate(w, &op) : rma_accumulate(w, &op)) == MRMA_SUCCESS);
+    FABRIC_CHECK(rma_flush(w, 0) == MRMA_SUCCESS); /* it may have been handed over */
 }
 
 /* One more by compare-and-swap. */
@@ -362,7 +363,7 @@ static void count_up(struct win *w, size_t disp)
         const struct rma_op op = {.oaddr = &next, .caddr = &seen, .raddr = &old, .target = 0,
                                   .disp = (int64_t)disp, .tcount = 1, .ttype = &type};
         if (disp % 16 || !fast_cas(w, &next, &seen, &old, 0, (int64_t)disp))
-            FABRIC_CHECK(rma_compare_and_swap(w, &op) == MRMA_SUCCESS);
+            FABRIC_CHECK(rma_compare_and_swap(w, &op) == MRMA_SUCCESS && rma_flush(w, 0) == MRMA_SUCCESS);
         if (old == seen)
             return;
         seen = old;

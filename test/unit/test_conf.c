@@ -74,6 +74,7 @@ static const struct {
     { "MPIRMA_STATS", "1", "1" },
     { "MPIRMA_STATS", "out.txt", "out.txt" },
     { "MPIRMA_STRICT", "1", "1" },
+    { "MPIRMA_SHARE_CREATE", "1", "1" },
     { "MPIRMA_HANG_REPORT", "30", "30" },
     { "MPIRMA_HANG_REPORT", "0.5", "0.500" },
     { "MPIRMA_HANG_REPORT", ".25", "0.250" },
@@ -113,6 +114,8 @@ static void values_land_in_their_own_fields(void **state)
 
     load(&conf, "MPIRMA_STRICT", "1", msg, sizeof msg);
     assert_true(conf.strict && !conf.disable);
+    load(&conf, "MPIRMA_SHARE_CREATE", "1", msg, sizeof msg);
+    assert_true(conf.share_create && !conf.strict);
     load(&conf, "MPIRMA_DISABLE", "1", msg, sizeof msg);
     assert_true(conf.disable && !conf.strict);
     load(&conf, "MPIRMA_PATH", "shm-packets", msg, sizeof msg);
@@ -152,6 +155,7 @@ static const struct {
     { "MPIRMA_FENCE", "marker" },
     { "MPIRMA_SEGMENT_DIR", "relative/dir" },
     { "MPIRMA_STRICT", "on" },
+    { "MPIRMA_SHARE_CREATE", "on" },
     { "MPIRMA_HANG_REPORT", "-5" },
     { "MPIRMA_HANG_REPORT", "1e3" },
     { "MPIRMA_HANG_REPORT", "." },
@@ -241,7 +245,7 @@ static void every_variable_is_documented_and_shown(void **state)
         assert_true(strlen(var->expected) > 0 && strlen(var->meaning) > 0);
         assert_non_null(conf_value(&conf, var->name, shown, sizeof shown));
     }
-    assert_int_equal(n, 13);
+    assert_int_equal(n, 14);
     assert_null(conf_value(&conf, "MPIRMA_NO_SUCH", shown, sizeof shown));
 }
 

@@ -132,21 +132,39 @@ static void a_reused_number_is_another_process(void **state)
     forget(e, peer);
 }
 
-/* What the other process says of itself can be read here: both words must be set. */
+/* Two engines that know each other. What the second says of itself the first can read. */
+struct pair {
+    struct engine *from, *to;
+    struct rma_peer *peer, *back; /* the second one there, the first one here */
+};
+
+static struct pair new_pair(void)
+{
+    struct pair p = {.from = new_engine(), .to = new_engine()};
+    p.peer = know(p.from, &p.to->record);
+    p.back = know(p.to, &p.from->record);
+    return p;
+}
+
+static void end_pair(struct pair *p)
+{
+    forget(p->from, p->peer);
+    forget(p->to, p->back);
+}
+
+/* Both words must be set. */
 static void attentive_while_it_polls_with_an_agent(void **state)
 {
     (void)state;
-    struct engine *e = new_engine(), *other = new_engine();
-    struct rma_peer *peer = know(e, &other->record);
-    assert_false(rma_peer_attentive(peer));
-    rma_polling_begin(&other->rma);
-    assert_false(rma_peer_attentive(peer)); /* nobody would serve when it stops */
-    assert_int_equal(other->env.agent_start(other), MRMA_SUCCESS);
-    assert_true(rma_peer_attentive(peer));
-    rma_polling_end(&other->rma);
-    assert_false(rma_peer_attentive(peer));
-    forget(e, peer);
-    engine_destroy(other);
+    struct pair p = new_pair();
+    assert_false(rma_peer_attentive(p.peer));
+    rma_polling_begin(&p.to->rma);
+    assert_false(rma_peer_attentive(p.peer)); /* nobody would serve when it stops */
+    assert_int_equal(p.to->env.agent_start(p.to), MRMA_SUCCESS);
+    assert_true(rma_peer_attentive(p.peer));
+    rma_polling_end(&p.to->rma);
+    assert_false(rma_peer_attentive(p.peer));
+    end_pair(&p);
 }
 
 /* In MPI_Barrier: no agent, and no word of it, before there is a window that needs it and somebody
@@ -154,46 +172,85 @@ static void attentive_while_it_polls_with_an_agent(void **state)
 static void attends_when_asked(void **state)
 {
     (void)state;
-    struct engine *e = new_engine(), *other = new_engine();
-    struct rma_peer *peer = know(e, &other->record);
-    atomic_store(&other->rma.nattended, 1);
-    assert_false(rma_attend_begin(&other->rma));
-    assert_false(other->rma.agent);
-    rma_peer_want_agent(peer);
-    atomic_store(&other->rma.nattended, 0);
-    assert_false(rma_attend_begin(&other->rma));
-    atomic_store(&other->rma.nattended, 1);
-    assert_true(rma_attend_begin(&other->rma));
-    assert_true(rma_peer_attentive(peer));
-    rma_attend_end(&other->rma);
-    assert_false(rma_peer_attentive(peer));
-    atomic_store(&other->rma.nattended, 0);
-    forget(e, peer);
-    engine_destroy(other);
+    struct pair p = new_pair();
+    struct rma *to = &p.to->rma;
+    atomic_store(&to->nattended, 1);
+    assert_false(rma_attend_begin(to));
+    assert_false(to->agent);
+    rma_peer_want_agent(p.peer);
+    atomic_store(&to->nattended, 0);
+    assert_false(rma_attend_begin(to));
+    atomic_store(&to->nattended, 1);
+    assert_true(rma_attend_begin(to));
+    assert_true(rma_peer_attentive(p.peer));
+    rma_attend_end(to);
+    assert_false(rma_peer_attentive(p.peer));
+    atomic_store(&to->nattended, 0);
+    end_pair(&p);
 }
+
+/* The second has an agent, which sleeps, and the first a way to send to it. */
+static struct pair pair_with_agent(void)
+{
+    struct pair p = new_pair();
+    assert_int_equal(p.from->env.peer_connect(p.from, p.peer), MRMA_SUCCESS);
+    rma_peer_want_agent(p.peer);
+    assert_int_equal(p.to->env.agent_start(p.to), MRMA_SUCCESS);
+    while (!atomic_load(&p.peer->agent_event->sleepers))
+        sched_yield();
+    return p;
+}
+
+static const struct pkt_hdr stray = {.version = PKT_VERSION, .type = PKT_ACK, .len = sizeof stray, .win = 77};
 
 /* A packet wakes the other's agent, but not one that its threads look for (ch3_send_unhurried). */
 static void who_is_not_in_a_hurry_wakes_no_agent(void **state)
 {
     (void)state;
-    struct engine *e = new_engine(), *other = new_engine();
-    struct rma_peer *peer = know(e, &other->record);
-    const struct pkt_hdr hdr = {.version = PKT_VERSION, .type = PKT_ACK, .len = sizeof hdr, .win = 77};
-    assert_int_equal(e->env.peer_connect(e, peer), MRMA_SUCCESS);
-    rma_peer_want_agent(peer);
-    assert_int_equal(other->env.agent_start(other), MRMA_SUCCESS);
-    while (!atomic_load(&peer->agent_event->sleepers))
-        sched_yield();
-    const uint32_t before = atomic_load(&peer->agent_event->seq);
-    assert_int_equal(ch3_send_unhurried(&peer->vc, &hdr, sizeof hdr), MRMA_SUCCESS);
-    assert_int_equal(atomic_load(&peer->agent_event->seq), before);
-    for (int i = 0; i < 1000 && atomic_load(&peer->agent_event->seq) == before; i++) { /* it may just look around */
-        (void)ch3_send_now(&peer->vc, &hdr, sizeof hdr);
+    struct pair p = pair_with_agent();
+    const uint32_t before = atomic_load(&p.peer->agent_event->seq);
+    assert_int_equal(ch3_send_unhurried(&p.peer->vc, &stray, sizeof stray), MRMA_SUCCESS);
+    assert_int_equal(atomic_load(&p.peer->agent_event->seq), before);
+    for (int i = 0; i < 1000 && atomic_load(&p.peer->agent_event->seq) == before; i++) { /* it may just look around */
+        (void)ch3_send_now(&p.peer->vc, &stray, sizeof stray);
         sched_yield();
     }
-    assert_int_not_equal(atomic_load(&peer->agent_event->seq), before);
-    forget(e, peer);
-    engine_destroy(other);
+    assert_int_not_equal(atomic_load(&p.peer->agent_event->seq), before);
+    end_pair(&p);
+}
+
+/* What it has slept over leaves no room for what it is to serve. */
+static void who_finds_the_ring_full_wakes_the_agent(void **state)
+{
+    (void)state;
+    struct pair p = pair_with_agent();
+    const time_t late = time(NULL) + 20;
+    while (ch3_send_unhurried(&p.peer->vc, &stray, sizeof stray) == MRMA_SUCCESS)
+        ;
+    assert_int_equal(ch3_send_copy(&p.peer->vc, &stray, sizeof stray), MRMA_SUCCESS);
+    while (ch3_vc_busy(&p.peer->vc) && time(NULL) < late)
+        (void)rma_poll(&p.from->rma);
+    assert_false(ch3_vc_busy(&p.peer->vc));
+    end_pair(&p);
+}
+
+/* A sender that saw it poll has woken nobody. */
+static void what_comes_last_in_a_barrier_is_served_after_it(void **state)
+{
+    (void)state;
+    struct pair p = pair_with_agent();
+    struct rma *to = &p.to->rma;
+    const time_t late = time(NULL) + 20;
+    atomic_store(&to->nattended, 1);
+    assert_true(rma_attend_begin(to));
+    assert_int_equal(ch3_send_now(&p.peer->vc, &stray, sizeof stray), MRMA_SUCCESS);
+    assert_true(rma_pending(to));
+    rma_attend_end(to);
+    while (rma_pending(to) && time(NULL) < late)
+        sched_yield();
+    assert_false(rma_pending(to));
+    atomic_store(&to->nattended, 0);
+    end_pair(&p);
 }
 
 static int tests(void)
@@ -203,7 +260,9 @@ static int tests(void)
         cmocka_unit_test(a_reused_number_is_another_process),
         cmocka_unit_test(attentive_while_it_polls_with_an_agent),
         cmocka_unit_test(who_is_not_in_a_hurry_wakes_no_agent),
+        cmocka_unit_test(who_finds_the_ring_full_wakes_the_agent),
         cmocka_unit_test(attends_when_asked),
+        cmocka_unit_test(what_comes_last_in_a_barrier_is_served_after_it),
     };
     return cmocka_run_group_tests_name("engine_peer", list, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 /*
  * test_handover.c - operations that an attentive kernel-assisted target does itself
  * (rma/handover.h): each kind lands, in how many messages; what decides whether one is handed
- * over; the order of accumulates where the target stops to poll; locks, elements and answers
+ * over; the order of accumulates where the target stops to poll; targets that come by between operations of
+ * their own; locks, elements and answers
  * shared with a process that goes by system calls; and a target that dies.
  *
  * The last process is the target. It attends: polls with an agent behind it, as a process in a
@@ -9,11 +10,12 @@
  */
 #include "pkt_helper.h"
 
+#include "rma/issue.h"
 #include "rma/progress.h"
 
-enum { CELLS = 256, LARGE = 1 << 17, ROUNDS = 3000 };
+enum { CELLS = 256, LARGE = 1 << 17, HUGE = 2 * LARGE, ROUNDS = 3000 };
 
-static int64_t area[LARGE];
+static int64_t area[HUGE];
 static _Atomic bool attended, over;
 
 static void run(struct fabric_opts opts, void (*body)(struct fabric_proc *p, void *arg), void *arg)
@@ -40,7 +42,7 @@ static struct win *create(struct fabric_proc *p)
 {
     if (is_target(p))
         OK(p->env.agent_start(p));
-    return fabric_win(p, WIN_CREATE, is_target(p) ? area : area + LARGE - 1, is_target(p) ? sizeof area : 8, 8);
+    return fabric_win(p, WIN_CREATE, is_target(p) ? area : area + HUGE - 1, is_target(p) ? sizeof area : 8, 8);
 }
 
 /* The target polls until the origins say that it is over. */
@@ -159,6 +161,8 @@ static void large_body(struct fabric_proc *p, void *arg)
         FABRIC_CHECK(data);
         for (int i = 0; i < LARGE; i++)
             data[i] = i;
+        for (int i = LARGE; i < HUGE; i++)
+            data[i] = 9;
         await_attention();
         OK(rma_lock(w, false, 1, 0));
         add(w, 1, 0, data, LARGE);
@@ -189,8 +193,15 @@ static void large_body(struct fabric_proc *p, void *arg)
         put(w, 1, 0, data, 8192);
         OK(rma_flush(w, 1));
         FABRIC_CHECK(handed(p) == 7);
-        put(w, 1, 0, data, sizeof area); /* one copy is better */
-        FABRIC_CHECK(handed(p) == 7 && memcmp(data, area, sizeof area) == 0);
+        put(w, 1, 0, data, 8 * LARGE); /* one copy is better */
+        FABRIC_CHECK(handed(p) == 7 && memcmp(data, area, 8 * LARGE) == 0);
+        put(w, 1, 0, data, sizeof area); /* two at the same time are better still */
+        OK(rma_flush(w, 1));
+        memset(data + LARGE, 0, 8 * LARGE);
+        FABRIC_CHECK(handed(p) == 8 && memcmp(data, area, 8 * LARGE) == 0);
+        get(w, 1, 0, data, sizeof area);
+        OK(rma_flush(w, 1));
+        FABRIC_CHECK(handed(p) == 9 && memcmp(data, area, sizeof area) == 0 && data[HUGE - 1] == 9);
         OK(rma_unlock(w, 1));
         dtype_unref(apart);
         free(data);
@@ -245,20 +256,31 @@ static void stops(struct fabric_proc *p, void *arg)
     target_polls(p, false);
     if (p->rank == 0) {
         const int64_t five = 5;
-        put(w, 1, 1, &five, 8); /* has no order */
-        FABRIC_CHECK(area[1] == 5 && area[0] == 0);
         replace(w, 2, NULL);
         rma_req_init(&req);
-        replace(w, 3, &req);
-        FABRIC_CHECK(handed(p) == 3);
+        replace(w, 3, &req); /* sends what is open */
+        put(w, 1, 1, &five, 8); /* has no order */
+        FABRIC_CHECK(area[1] == 5 && handed(p) == 3);
+        replace(w, 3, NULL);
+        put(w, 1, 1, &five, 8); /* in the same packet */
+        FABRIC_CHECK(handed(p) == 5);
         OK(rma_flush(w, 1));
         FABRIC_CHECK(rma_req_done(&req) && area[0] == 3);
         replace(w, 4, NULL); /* all is done: directly */
-        FABRIC_CHECK(handed(p) == 3 && area[0] == 4);
+        FABRIC_CHECK(handed(p) == 5 && area[0] == 4);
         OK(rma_unlock(w, 1));
     }
     fabric_barrier(p);
     fabric_win_free(w);
+}
+
+/* Nobody at the target sees a packet without being woken. */
+static void await_sleep(const struct fabric_proc *p)
+{
+    while (!atomic_load(&p->peers[1].peer.agent_event->sleepers))
+        sched_yield();
+    for (int i = 0; i < 100; i++) /* from having said so to sleep */
+        sched_yield();
 }
 
 /* A target that was not there when the packet left is spared for a while. */
@@ -279,6 +301,7 @@ static void spared(struct fabric_proc *p, void *arg)
         FABRIC_CHECK(p->rank || handed(p) == ++expected);
         target_polls(p, false);
         if (p->rank == 0) {
+            await_sleep(p);
             OK(rma_flush(w, 1));
             FABRIC_CHECK(area[0] == times);
         }
@@ -294,6 +317,109 @@ static void test_stops(void **state)
     (void)state;
     run((struct fabric_opts){.nproc = 2}, stops, NULL);
     run((struct fabric_opts){.nproc = 2}, spared, NULL);
+}
+
+/* ---- the target does not poll, but comes by ---- */
+
+static void await_polled(struct fabric_proc *p)
+{
+    const struct rma_peer *peer = &p->peers[1].peer;
+    while (atomic_load(peer->polled) == peer->polled_seen)
+        sched_yield();
+}
+
+/* It serves what came meanwhile when it is in a passive target call of its own, and its agent is not
+ * needed. */
+static void comes_by(struct fabric_proc *p, void *arg)
+{
+    struct win *w = create(p);
+    (void)arg;
+    fabric_barrier(p);
+    OK(rma_lock_all(w, 0));
+    if (p->rank == 0) {
+        const int64_t one = 1;
+        int64_t old;
+        for (int i = 0; i < CELLS; i++) {
+            await_polled(p);
+            fetch_add(w, 1, 0, &one, &old, 1);
+            FABRIC_CHECK(handed(p) == (uint64_t)i + 1);
+            OK(rma_flush(w, 1));
+            FABRIC_CHECK(old == i);
+            w->local[1].pkt->direct_left = 0; /* in time or not */
+        }
+        atomic_store(&over, true);
+    } else {
+        while (!atomic_load(&over))
+            OK(rma_flush(w, 1));
+    }
+    OK(rma_unlock_all(w));
+    fabric_barrier(p);
+    FABRIC_CHECK(area[0] == CELLS);
+    fabric_win_free(w);
+}
+
+/* It has come by, but does not again: its agent does what was handed over, once, and the next goes by
+ * system calls, although it seems to come by again. */
+static void came_by(struct fabric_proc *p, void *arg)
+{
+    struct win *w = create(p);
+    (void)arg;
+    OK(rma_lock_all(w, 0));
+    for (int times = 0; times < 2; times++) {
+        fabric_barrier(p);
+        if (p->rank == 1)
+            OK(rma_flush(w, 1));
+        fabric_barrier(p);
+        if (p->rank == 0) {
+            await_sleep(p);
+            replace(w, times + 1, NULL);
+            FABRIC_CHECK(handed(p) == 1);
+            OK(rma_flush(w, 1));
+            FABRIC_CHECK(area[0] == times + 1);
+            replace(w, times + 10, NULL); /* it has not come by since */
+            FABRIC_CHECK(handed(p) == 1 && area[0] == times + 10);
+        }
+    }
+    OK(rma_unlock_all(w));
+    fabric_barrier(p);
+    fabric_win_free(w);
+}
+
+/* Both at once: each serves the other while it waits. */
+static void each_other(struct fabric_proc *p, void *arg)
+{
+    struct win *w;
+    const int other = 1 - p->rank;
+    const int64_t one = 1;
+    int64_t old, before = -1;
+    (void)arg;
+    OK(p->env.agent_start(p));
+    w = fabric_win(p, WIN_CREATE, area + p->rank * CELLS, CELLS * 8, 8);
+    fabric_barrier(p);
+    OK(rma_lock_all(w, 0));
+    for (int i = 0; i < ROUNDS; i++) {
+        fetch_add(w, other, 0, &one, &old, 1);
+        add(w, other, 1, &one, 1);
+        const int64_t round = i;
+        put(w, other, 2, &round, 8);
+        OK(rma_flush(w, other));
+        FABRIC_CHECK(old == ++before);
+        fetch_add(w, p->rank, 1, &one, &old, 1);
+    }
+    OK(rma_unlock_all(w));
+    fabric_barrier(p);
+    FABRIC_CHECK(area[p->rank * CELLS] == ROUNDS && area[p->rank * CELLS + 1] == 2 * ROUNDS &&
+                 area[p->rank * CELLS + 2] == ROUNDS - 1);
+    fabric_win_free(w);
+}
+
+static void test_comes_by(void **state)
+{
+    (void)state;
+    run((struct fabric_opts){.nproc = 2}, comes_by, NULL);
+    run((struct fabric_opts){.nproc = 2}, came_by, NULL);
+    run((struct fabric_opts){.nproc = 2}, each_other, NULL);
+    run((struct fabric_opts){.nproc = 2, .refuse_percent = 40, .delay_percent = 30}, each_other, NULL);
 }
 
 /* ---- not handed over ---- */
@@ -466,6 +592,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_kind), cmocka_unit_test(test_large),
                                        cmocka_unit_test(test_stops),     cmocka_unit_test(test_directly),
+                                       cmocka_unit_test(test_comes_by),
                                        cmocka_unit_test(test_together),  cmocka_unit_test(test_dies)};
     pkt_types_init();
     return cmocka_run_group_tests_name("handover", tests, NULL, NULL);

@@ -45,7 +45,8 @@ static void hold(struct fabric_proc *p, const char *const *texts)
             until_said(texts[i]);
 }
 
-static void run(void (*body)(struct fabric_proc *p, void *arg), enum conf_progress progress, int per_node)
+static void run_on(unsigned cpus, void (*body)(struct fabric_proc *p, void *arg), enum conf_progress progress,
+                   int per_node)
 {
     fabric_watchdog(60);
     atomic_store(&pkt_arrived, 0);
@@ -53,13 +54,19 @@ static void run(void (*body)(struct fabric_proc *p, void *arg), enum conf_progre
     nsaid = 0;
     log_to_pipe(&messages, LOG_LEVEL_WARN);
     struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = PROCS, .per_node = per_node,
-                                                        .progress = progress, .hang_report = 0.02});
+                                                        .progress = progress, .hang_report = 0.02,
+                                                        .cpus = cpus});
     for (int i = 0; i < PROCS; i++)
         open_log(&f->procs[i]);
     fabric_run(f, body, NULL);
     fabric_free(f);
     log_pipe_close(&messages);
     fabric_watchdog(0);
+}
+
+static void run(void (*body)(struct fabric_proc *p, void *arg), enum conf_progress progress, int per_node)
+{
+    run_on(0, body, progress, per_node);
 }
 
 static struct win *make(struct fabric_proc *p)
@@ -276,6 +283,38 @@ static void test_queued(void **state)
     run(queued, CONF_PROGRESS_POLL, NODE);
 }
 
+/* To a process that seems to poll, and does not. */
+static void handed(struct fabric_proc *p, void *arg)
+{
+    static const char *const texts[] = {"acknowledgements (rank 5)",
+                                        "operations handed over to rank 5: 1 acknowledgements due\n", NULL};
+    static int64_t cells[PROCS];
+    const int64_t one = 1;
+    struct win *w = fabric_win(p, WIN_CREATE, &cells[p->rank], sizeof cells[0], 1);
+    (void)arg;
+    if (p->rank == 5) {
+        atomic_store(&p->seg->polling, 1);
+        atomic_store(&p->seg->has_agent, 1);
+    }
+    fabric_barrier(p);
+    if (p->rank == 0) {
+        OK(rma_lock(w, false, 5, 0));
+        add(w, 5, 0, &one, 1);
+        OK(rma_unlock(w, 5));
+    }
+    hold(p, texts);
+    if (p->rank == 5)
+        atomic_store(&p->seg->polling, 0);
+    fabric_win_free(w);
+    FABRIC_CHECK(p->rank != 5 || cells[5] == 1);
+}
+
+static void test_handed(void **state)
+{
+    (void)state;
+    run_on(PROCS, handed, CONF_PROGRESS_POLL, 0);
+}
+
 static void window_free(struct fabric_proc *p, void *arg)
 {
     static const char *const texts[] = {"all processes to free the window", 
@@ -298,7 +337,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_fence),       cmocka_unit_test(test_barrier),
         cmocka_unit_test(test_posts),       cmocka_unit_test(test_completes),
         cmocka_unit_test(test_direct_lock), cmocka_unit_test(test_packet_lock),
-        cmocka_unit_test(test_queued),      cmocka_unit_test(test_window_free),
+        cmocka_unit_test(test_queued),      cmocka_unit_test(test_handed),
+        cmocka_unit_test(test_window_free),
     };
     pkt_types_init();
     if (argc > 1)

@@ -54,10 +54,11 @@ static void test_put(void **state)
 /* The fast paths refuse a rank that has no target, whatever the generation. */
 static void test_fast_paths(void **state)
 {
-    struct win *w = calloc(1, sizeof *w);
+    struct win *w = aligned_alloc(MRMA_CACHE_LINE, sizeof *w);
     uint64_t word = 0;
     (void)state;
     assert_non_null(w);
+    memset(w, 0, sizeof *w);
     assert_int_equal(target_table_init(&w->targets, 3), MRMA_SUCCESS);
     for (uint32_t gen = 0; gen < 3; gen++) {
         atomic_store_explicit(&w->gen, gen, memory_order_relaxed);

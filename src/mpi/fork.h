@@ -1,0 +1,14 @@
+/*
+ * fork.h - what has to be done around a fork of the process.
+ */
+#ifndef MRMA_MPI_FORK_H
+#define MRMA_MPI_FORK_H
+
+#include "mpi/export.h"
+
+struct engine;
+
+/* From now on forks are told to this engine; NULL: to none. Not from a fork handler. */
+MRMA_HIDDEN void fork_watch(struct engine *engine);
+
+#endif

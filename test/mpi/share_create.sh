@@ -1,0 +1,41 @@
+#!/bin/sh
+# share_create.sh - with MPIRMA_SHARE_CREATE=1 the mapped path carries what goes to malloc memory, as the statistics
+# say; a refusal is told; shared pages in a directory's files, too, and nothing stays there, nor of a process that is killed.
+
+. "$abs_top_srcdir/test/mpi/mtest.sh"
+MT_LIMIT=100
+shm_before
+MPIRMA_STATS=1
+MPIRMA_SHARE_CREATE=1
+export MPIRMA_STATS MPIRMA_SHARE_CREATE
+
+mpirun "$np" "$bin/share_create" open
+test "$rc" = 0 || bad "exit code $rc"
+if seen 'SKIP: .*trace'; then
+    skip_all "a process may not trace its own threads here, so no memory becomes shared"
+fi
+test "$(grep -c 'shared in place [1-9][0-9]* windows [1-9][0-9]* bytes refused [1-9]' "$tmp/out")" = "$np" ||
+    bad "the statistics of $np processes do not say what was shared in place:"
+seen 'warning: window .* do not become shared memory.*: it is a stack' || bad "no note on the stack:"
+seen 'warning: window .* do not become shared memory.*: it is static memory' || bad "no note on static memory:"
+
+# Nothing of a program with malloc windows goes by the kernel or by packets any more.
+mpirun "$np" env MTEST_ROUNDS=20 "$bin/lock"
+test "$rc" = 0 || bad "lock: exit code $rc"
+seen 'shared in place [1-9]' || bad "lock: nothing was shared:"
+
+# Files of a directory: a tmpfs has room for files as long as all addresses.
+dir=$(mktemp -d /dev/shm/mpi-rma-share.XXXXXX) || exit 1
+mpirun "$np" env MPIRMA_SEGMENT_DIR="$dir" "$bin/share_create" open
+test "$rc" = 0 || bad "in $dir: exit code $rc"
+seen 'shared in place [1-9][0-9]* windows' || bad "in $dir: nothing was shared:"
+dir_is_empty "$dir" "the end of the program"
+rmdir "$dir"
+shm_after "the end of the program"
+
+# A file size limit is a reason to refuse.
+mpirun "$np" sh -c "ulimit -f 1000000; exec '$bin/put_get'"
+test "$rc" = 0 || bad "with ulimit -f: exit code $rc"
+seen 'do not become shared memory.*ulimit -f' || bad "with ulimit -f: no note:"
+seen 'shared in place 0 windows 0 bytes refused [1-9]' || bad "with ulimit -f: the statistics do not say so:"
+finish
