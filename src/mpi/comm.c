@@ -12,9 +12,9 @@
 #include <mpi.h>
 
 #include "mpi/argcheck.h"
+#include "mpi/comm_request.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
-#include "mpi/request.h"
 #include "rma/fast.h"
 #include "rma/issue.h"
 
@@ -114,23 +114,10 @@ MRMA_PUBLIC int PMPI_Rput(const void *oaddr, int ocount, MPI_Datatype otype, int
                           int tcount, MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op op;
-    struct mpi_request *r;
-    int err;
 
-    rma_op_clear(&op);
-    op.oaddr = oaddr;
-    op.ocount = (size_t)ocount;
     if (unlikely(rec == NULL))
         return mpi_host.Rput(oaddr, ocount, otype, target, disp, tcount, ttype, win, request);
-    r = request_new("MPI_Rput");
-    if (unlikely(r == NULL))
-        return op_fail(rec, "MPI_Rput", MRMA_ERR_NO_MEM, &op);
-    op.req = &r->req;
-    err = args_transfer(rec, &op, &op.otype, ocount, otype, target, disp, tcount, ttype);
-    if (likely(err == MRMA_SUCCESS))
-        err = rma_put(rec->win, &op);
-    return request_issued(r, rec, err, &op, request);
+    return comm_rput(rec, oaddr, ocount, otype, target, disp, tcount, ttype, request);
 }
 MRMA_EXPORT_MPI(Rput);
 
@@ -138,22 +125,9 @@ MRMA_PUBLIC int PMPI_Rget(void *raddr, int rcount, MPI_Datatype rtype, int targe
                           MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op op;
-    struct mpi_request *r;
-    int err;
 
-    rma_op_clear(&op);
-    op.raddr = raddr;
-    op.rcount = (size_t)rcount;
     if (unlikely(rec == NULL))
         return mpi_host.Rget(raddr, rcount, rtype, target, disp, tcount, ttype, win, request);
-    r = request_new("MPI_Rget");
-    if (unlikely(r == NULL))
-        return op_fail(rec, "MPI_Rget", MRMA_ERR_NO_MEM, &op);
-    op.req = &r->req;
-    err = args_transfer(rec, &op, &op.rtype, rcount, rtype, target, disp, tcount, ttype);
-    if (likely(err == MRMA_SUCCESS))
-        err = rma_get(rec->win, &op);
-    return request_issued(r, rec, err, &op, request);
+    return comm_rget(rec, raddr, rcount, rtype, target, disp, tcount, ttype, request);
 }
 MRMA_EXPORT_MPI(Rget);

@@ -10,9 +10,9 @@
  */
 #include "mpi/comm_acc.h"
 
+#include "mpi/comm_request.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
-#include "mpi/request.h"
 
 MRMA_PUBLIC int PMPI_Accumulate(const void *oaddr, int ocount, MPI_Datatype otype, int target, MPI_Aint disp,
                                 int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
@@ -34,19 +34,10 @@ MRMA_PUBLIC int PMPI_Raccumulate(const void *oaddr, int ocount, MPI_Datatype oty
                                  MPI_Request *request)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op what;
-    struct mpi_request *r;
-    int err;
 
-    rma_op_clear(&what);
     if (unlikely(rec == NULL))
         return mpi_host.Raccumulate(oaddr, ocount, otype, target, disp, tcount, ttype, op, win, request);
-    r = request_new("MPI_Raccumulate");
-    if (unlikely(r == NULL))
-        return op_fail(rec, "MPI_Raccumulate", MRMA_ERR_NO_MEM, &what);
-    what.req = &r->req;
-    err = comm_accumulate(rec, &what, oaddr, ocount, otype, target, disp, tcount, ttype, op);
-    return request_issued(r, rec, err, &what, request);
+    return comm_raccumulate(rec, oaddr, ocount, otype, target, disp, tcount, ttype, op, request);
 }
 MRMA_EXPORT_MPI(Raccumulate);
 
@@ -73,20 +64,11 @@ MRMA_PUBLIC int PMPI_Rget_accumulate(const void *oaddr, int ocount, MPI_Datatype
                                      MPI_Datatype ttype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op what;
-    struct mpi_request *r;
-    int err;
 
-    rma_op_clear(&what);
     if (unlikely(rec == NULL))
         return mpi_host.Rget_accumulate(oaddr, ocount, otype, raddr, rcount, rtype, target, disp, tcount,
                                         ttype, op, win, request);
-    r = request_new("MPI_Rget_accumulate");
-    if (unlikely(r == NULL))
-        return op_fail(rec, "MPI_Rget_accumulate", MRMA_ERR_NO_MEM, &what);
-    what.req = &r->req;
-    err = comm_get_accumulate(rec, &what, oaddr, ocount, otype, raddr, rcount, rtype, target, disp, tcount,
-                              ttype, op);
-    return request_issued(r, rec, err, &what, request);
+    return comm_rget_accumulate(rec, oaddr, ocount, otype, raddr, rcount, rtype, target, disp, tcount, ttype,
+                                op, request);
 }
 MRMA_EXPORT_MPI(Rget_accumulate);

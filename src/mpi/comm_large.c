@@ -8,9 +8,9 @@
 
 #include "mpi/argcheck.h"
 #include "mpi/comm_acc.h"
+#include "mpi/comm_request.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
-#include "mpi/request.h"
 
 #define LARGE_FUNCTIONS(X) \
     X(Put_c) X(Get_c) X(Accumulate_c) X(Get_accumulate_c) X(Rput_c) X(Rget_c) \
@@ -71,23 +71,10 @@ MRMA_PUBLIC int PMPI_Rput_c(const void *oaddr, MPI_Count ocount, MPI_Datatype ot
                             MPI_Request *request)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op op;
-    struct mpi_request *r;
-    int err;
 
-    rma_op_clear(&op);
-    op.oaddr = oaddr;
-    op.ocount = (size_t)ocount;
     if (unlikely(rec == NULL))
         return host_large.Rput_c(oaddr, ocount, otype, target, disp, tcount, ttype, win, request);
-    r = request_new("MPI_Rput");
-    if (unlikely(r == NULL))
-        return op_fail(rec, "MPI_Rput", MRMA_ERR_NO_MEM, &op);
-    op.req = &r->req;
-    err = args_transfer(rec, &op, &op.otype, ocount, otype, target, disp, tcount, ttype);
-    if (likely(err == MRMA_SUCCESS))
-        err = rma_put(rec->win, &op);
-    return request_issued(r, rec, err, &op, request);
+    return comm_rput(rec, oaddr, ocount, otype, target, disp, tcount, ttype, request);
 }
 MRMA_EXPORT_MPI(Rput_c);
 
@@ -95,23 +82,10 @@ MRMA_PUBLIC int PMPI_Rget_c(void *raddr, MPI_Count rcount, MPI_Datatype rtype, i
                             MPI_Count tcount, MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op op;
-    struct mpi_request *r;
-    int err;
 
-    rma_op_clear(&op);
-    op.raddr = raddr;
-    op.rcount = (size_t)rcount;
     if (unlikely(rec == NULL))
         return host_large.Rget_c(raddr, rcount, rtype, target, disp, tcount, ttype, win, request);
-    r = request_new("MPI_Rget");
-    if (unlikely(r == NULL))
-        return op_fail(rec, "MPI_Rget", MRMA_ERR_NO_MEM, &op);
-    op.req = &r->req;
-    err = args_transfer(rec, &op, &op.rtype, rcount, rtype, target, disp, tcount, ttype);
-    if (likely(err == MRMA_SUCCESS))
-        err = rma_get(rec->win, &op);
-    return request_issued(r, rec, err, &op, request);
+    return comm_rget(rec, raddr, rcount, rtype, target, disp, tcount, ttype, request);
 }
 MRMA_EXPORT_MPI(Rget_c);
 
@@ -136,20 +110,11 @@ MRMA_PUBLIC int PMPI_Raccumulate_c(const void *oaddr, MPI_Count ocount, MPI_Data
                                    MPI_Win win, MPI_Request *request)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op what;
-    struct mpi_request *r;
-    int err;
 
-    rma_op_clear(&what);
     if (unlikely(rec == NULL))
         return host_large.Raccumulate_c(oaddr, ocount, otype, target, disp, tcount, ttype, op, win,
                                             request);
-    r = request_new("MPI_Raccumulate");
-    if (unlikely(r == NULL))
-        return op_fail(rec, "MPI_Raccumulate", MRMA_ERR_NO_MEM, &what);
-    what.req = &r->req;
-    err = comm_accumulate(rec, &what, oaddr, ocount, otype, target, disp, tcount, ttype, op);
-    return request_issued(r, rec, err, &what, request);
+    return comm_raccumulate(rec, oaddr, ocount, otype, target, disp, tcount, ttype, op, request);
 }
 MRMA_EXPORT_MPI(Raccumulate_c);
 
@@ -177,20 +142,11 @@ MRMA_PUBLIC int PMPI_Rget_accumulate_c(const void *oaddr, MPI_Count ocount, MPI_
                                        MPI_Request *request)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op what;
-    struct mpi_request *r;
-    int err;
 
-    rma_op_clear(&what);
     if (unlikely(rec == NULL))
         return host_large.Rget_accumulate_c(oaddr, ocount, otype, raddr, rcount, rtype, target, disp,
                                                 tcount, ttype, op, win, request);
-    r = request_new("MPI_Rget_accumulate");
-    if (unlikely(r == NULL))
-        return op_fail(rec, "MPI_Rget_accumulate", MRMA_ERR_NO_MEM, &what);
-    what.req = &r->req;
-    err = comm_get_accumulate(rec, &what, oaddr, ocount, otype, raddr, rcount, rtype, target, disp, tcount,
-                              ttype, op);
-    return request_issued(r, rec, err, &what, request);
+    return comm_rget_accumulate(rec, oaddr, ocount, otype, raddr, rcount, rtype, target, disp, tcount, ttype,
+                                op, request);
 }
 MRMA_EXPORT_MPI(Rget_accumulate_c);
