@@ -6,7 +6,6 @@
  * and what get_accumulate fetches must be one less than that.
  */
 #define _GNU_SOURCE 1
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,16 +169,8 @@ void rma_acc(struct bench *b)
         a.fetched[i] = -1;
     }
     for (int kind = 0; kind < WINMEM_KINDS; kind++) {
-        struct result r = {.suite = "acc", .op = op_name[0], .kind = winmem_name[kind], .sync = "", .ns = NAN,
-                           .min = NAN, .max = NAN};
-
-        if (!(b->kinds >> kind & 1))
+        if (!bench_window(b, &a.w, kind, 2 * most, b->pair, "acc", op_name[0]))
             continue;
-        bench_doing(b, "accumulate, creating window, %s", r.kind);
-        if (winmem_open(&a.w, kind, 2 * most, b->pair, r.note, sizeof(r.note))) {
-            bench_keep(b, &r);
-            continue;
-        }
         one_kind(b, &a);
         winmem_close(&a.w);
     }

@@ -7,7 +7,6 @@
  * fetch_and_op all go to rank 0. Sums are verified.
  */
 #define _GNU_SOURCE 1
-#include <math.h>
 #include <string.h>
 
 #include "rma_suites.h"
@@ -195,16 +194,8 @@ void rma_active(struct bench *b)
     MPI_Group_incl(all, 1, &a.to, &a.right);
     MPI_Group_free(&all);
     for (int k = 0; k < 2; k++) {
-        struct result r = {.suite = "active", .op = "fence", .kind = winmem_name[kinds[k]], .sync = "",
-                           .ns = NAN, .min = NAN, .max = NAN};
-
-        if (!(b->kinds >> kinds[k] & 1))
+        if (!bench_window(b, &a.w, kinds[k], 4096, b->all, "active", "fence"))
             continue;
-        bench_doing(b, "active, creating window, %s", r.kind);
-        if (winmem_open(&a.w, kinds[k], 4096, b->all, r.note, sizeof(r.note))) {
-            bench_keep(b, &r);
-            continue;
-        }
         size_t from = b->results.n;
 
         one_kind(&a);

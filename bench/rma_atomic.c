@@ -191,16 +191,9 @@ void rma_atomic(struct bench *b)
 
     for (int kind = 0; kind < WINMEM_KINDS; kind++) {
         struct atomic a = {.rank = b->rank};
-        struct result r = {.suite = "atomic", .op = names[0], .kind = winmem_name[kind], .sync = "",
-                           .ns = NAN, .min = NAN, .max = NAN};
 
-        if (!(b->kinds >> kind & 1))
+        if (!bench_window(b, &a.w, kind, 4096, b->pair, "atomic", names[0]))
             continue;
-        bench_doing(b, "atomics, creating window, %s", r.kind);
-        if (winmem_open(&a.w, kind, 4096, b->pair, r.note, sizeof(r.note))) {
-            bench_keep(b, &r);
-            continue;
-        }
         one(b, &a, names[0], false, false, true);
         one(b, &a, names[0], false, false, false);
         one(b, &a, names[1], true, false, true);

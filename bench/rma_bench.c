@@ -134,6 +134,21 @@ void bench_keep(struct bench *b, const struct result *one)
         results_add(&b->results, one);
 }
 
+bool bench_window(struct bench *b, struct winmem *w, enum winmem_kind kind, size_t size, MPI_Comm comm,
+                  const char *suite, const char *op)
+{
+    struct result r = {.suite = suite, .op = op, .kind = winmem_name[kind], .sync = "", .ns = NAN, .min = NAN,
+                       .max = NAN};
+
+    if (!(b->kinds >> kind & 1))
+        return false;
+    bench_doing(b, "%s, creating window, %s", suite, r.kind);
+    if (!winmem_open(w, kind, size, comm, r.note, sizeof(r.note)))
+        return true;
+    bench_keep(b, &r);
+    return false;
+}
+
 void bench_wrong(const char *fmt, ...)
 {
     va_list ap;

@@ -66,6 +66,11 @@ void bench_measure_local(const struct bench *b, void (*run)(void *arg, long n), 
 /* Rank 0 keeps *one. */
 void bench_keep(struct bench *b, const struct result *one);
 
+/* A suite's window of the kind, collective over comm: where the user wants that kind (b->kinds). Where
+ * it cannot be had, the results of op say why. False: there is no window. */
+bool bench_window(struct bench *b, struct winmem *w, enum winmem_kind kind, size_t size, MPI_Comm comm,
+                  const char *suite, const char *op);
+
 /* A verification failed: print the text and end the job with exit code 1. */
 void bench_wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 

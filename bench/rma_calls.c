@@ -6,7 +6,6 @@
  * are rank 0's alone.
  */
 #define _GNU_SOURCE 1
-#include <math.h>
 
 #include "rma_suites.h"
 
@@ -159,16 +158,9 @@ void rma_calls(struct bench *b)
 
     for (int k = 0; k < 2; k++) {
         struct calls c = {.rank = b->rank, .target = b->nprocs > 1 ? 1 : 0};
-        struct result r = {.suite = "calls", .op = "flush", .kind = winmem_name[kinds[k]], .sync = "",
-                           .ns = NAN, .min = NAN, .max = NAN};
 
-        if (!(b->kinds >> kinds[k] & 1))
+        if (!bench_window(b, &c.w, kinds[k], 4096, b->all, "calls", "flush"))
             continue;
-        bench_doing(b, "calls, creating window, %s", r.kind);
-        if (winmem_open(&c.w, kinds[k], 4096, b->all, r.note, sizeof(r.note))) {
-            bench_keep(b, &r);
-            continue;
-        }
         size_t from = b->results.n;
 
         one_kind(b, &c);

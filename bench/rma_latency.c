@@ -3,7 +3,6 @@
  * synchronization; see rma_suites.h.
  */
 #define _GNU_SOURCE 1
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,20 +135,14 @@ void rma_latency(struct bench *b)
     memset(buf, 0, most);
     l.buf = buf;
     for (int kind = 0; kind < WINMEM_KINDS; kind++) {
-        struct result r = {.suite = "latency", .op = "put", .kind = winmem_name[kind], .sync = "", .ns = NAN,
-                           .min = NAN, .max = NAN};
-
         if (!(b->kinds >> kind & 1))
             continue;
-        bench_doing(b, "latency, creating window, %s", r.kind);
-        if (winmem_open(&l.w, kind, most, b->pair, r.note, sizeof(r.note))) {
-            bench_keep(b, &r);
-            if (b->rank == 0)
-                results_table(&b->results, "latency", "put", r.kind);
-            continue;
+        if (bench_window(b, &l.w, kind, most, b->pair, "latency", "put")) {
+            one_kind(b, &l, winmem_name[kind]);
+            winmem_close(&l.w);
+        } else if (b->rank == 0) {
+            results_table(&b->results, "latency", "put", winmem_name[kind]);
         }
-        one_kind(b, &l, winmem_name[kind]);
-        winmem_close(&l.w);
     }
     free(buf);
 }

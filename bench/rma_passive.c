@@ -265,16 +265,8 @@ void rma_passive(struct bench *b)
     MPI_Type_vector(DOUBLES, 1, 2, MPI_DOUBLE, &p.strided);
     MPI_Type_commit(&p.strided);
     for (int k = 0; k < 3; k++) {
-        struct result r = {.suite = "passive", .op = "put", .kind = winmem_name[kinds[k]], .sync = "",
-                           .ns = NAN, .min = NAN, .max = NAN};
-
-        if (!(b->kinds >> kinds[k] & 1) || !b->map.control)
+        if (!b->map.control || !bench_window(b, &p.w, kinds[k], 4096, b->pair, "passive", "put"))
             continue;
-        bench_doing(b, "passive, creating window, %s", r.kind);
-        if (winmem_open(&p.w, kinds[k], 4096, b->pair, r.note, sizeof(r.note))) {
-            bench_keep(b, &r);
-            continue;
-        }
         size_t from = b->results.n;
 
         for (int op = 0; op < OPS; op++) {

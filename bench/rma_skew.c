@@ -227,16 +227,8 @@ void rma_skew(struct bench *b)
     MPI_Group_incl(both, 1, &peer, &s.peer);
     MPI_Group_free(&both);
     for (int k = 0; k < 2; k++) {
-        struct result r = {.suite = "skew", .op = "epoch", .kind = winmem_name[kinds[k]], .sync = "",
-                           .ns = NAN, .min = NAN, .max = NAN};
-
-        if (!(b->kinds >> kinds[k] & 1))
+        if (!bench_window(b, &s.w, kinds[k], PUTS * PUT_BYTES, b->pair, "skew", "epoch"))
             continue;
-        bench_doing(b, "skew, creating window, %s", r.kind);
-        if (winmem_open(&s.w, kinds[k], PUTS * PUT_BYTES, b->pair, r.note, sizeof(r.note))) {
-            bench_keep(b, &r);
-            continue;
-        }
         one_kind(&s);
         winmem_close(&s.w);
     }
