@@ -10,16 +10,16 @@
 
 enum { TICKETS, SUM, GUESSED, SHARED, CELLS = 64 }; /* elements that all change; then a part for each rank */
 
-static int64_t *area;
-static MPI_Aint *bases;
-static MPI_Win win;
+static struct mt_win memory;
+static MPI_Win win;   /* memory's */
+static int64_t *area; /* this rank's part */
 static struct mt_rng rng;
 static int64_t guessed; /* successful compare-and-swaps */
 static int rounds;
 
 static MPI_Aint shared(int rank, int cell)
 {
-    return bases[rank] + (MPI_Aint)sizeof *area * cell;
+    return mt_disp(&memory, rank, (MPI_Aint)sizeof *area * cell);
 }
 
 static MPI_Aint part(int rank, int cell)
@@ -27,29 +27,13 @@ static MPI_Aint part(int rank, int cell)
     return shared(rank, SHARED + mt_rank * CELLS + cell);
 }
 
-static void make(bool dynamic)
+static bool make(enum mt_kind kind)
 {
-    const MPI_Aint bytes = (MPI_Aint)sizeof *area * (SHARED + CELLS * mt_size);
-    MPI_Aint base = 0;
-    area = calloc(1, (size_t)bytes);
-    bases = calloc((size_t)mt_size, sizeof *bases);
-    if (dynamic) {
-        MT_OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
-        MT_OK(MPI_Win_attach(win, area, bytes));
-        MT_OK(MPI_Get_address(area, &base));
-    } else {
-        MT_OK(MPI_Win_create(area, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
-    }
-    MT_OK(MPI_Allgather(&base, 1, MPI_AINT, bases, 1, MPI_AINT, MPI_COMM_WORLD));
-}
-
-static void drop(bool dynamic)
-{
-    if (dynamic)
-        MT_OK(MPI_Win_detach(win, area));
-    MT_OK(MPI_Win_free(&win));
-    free(area);
-    free(bases);
+    if (!mt_win_make(&memory, kind, (MPI_Aint)sizeof *area * (SHARED + CELLS * mt_size), 1, MPI_COMM_WORLD))
+        return false;
+    win = memory.win;
+    area = (int64_t *)(void *)memory.base;
+    return true;
 }
 
 static void flush(int rank)
@@ -141,12 +125,14 @@ static void operate(int64_t *last, int64_t *sums)
     }
 }
 
-static void run(bool dynamic)
+static void run(enum mt_kind kind)
 {
-    int64_t *last = malloc((size_t)mt_size * sizeof *last), *sums = calloc(2 * (size_t)mt_size, sizeof *sums);
-    int64_t all_guessed = 0, found = 0;
-    mt_section("%s window", dynamic ? "dynamic" : "created");
-    make(dynamic);
+    int64_t *last, *sums, all_guessed = 0, found = 0;
+    mt_section("%s", mt_kind_name(kind));
+    if (!make(kind))
+        return;
+    last = malloc((size_t)mt_size * sizeof *last);
+    sums = calloc(2 * (size_t)mt_size, sizeof *sums);
     for (int i = 0; i < mt_size; i++)
         last[i] = -1;
     guessed = 0;
@@ -165,7 +151,7 @@ static void run(bool dynamic)
     MT_OK(MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD));
     MT_OK(MPI_Allreduce(&guessed, &all_guessed, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD));
     CHECK(found == all_guessed, "%lld guesses are counted, not %lld", (long long)found, (long long)all_guessed);
-    drop(dynamic);
+    mt_win_free(&memory);
     free(last);
     free(sums);
 }
@@ -175,7 +161,7 @@ int main(int argc, char **argv)
     MT_INIT(argc, argv);
     rounds = argc > 1 ? atoi(argv[1]) : 3000;
     rng = mt_rng((uint64_t)mt_rank);
-    run(false);
-    run(true);
+    run(MT_CREATE_MALLOC);
+    run(MT_DYNAMIC);
     return MT_FINISH();
 }

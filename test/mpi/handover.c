@@ -10,45 +10,30 @@
 enum { CELLS = 512, SHARED = 4, LARGE = 1 << 15, ROUNDS = 300 };
 
 /* The target's memory: elements that all change, and a part for each origin. */
-static int64_t *area;
-static MPI_Aint base;
-static MPI_Win win;
+static struct mt_win memory;
+static MPI_Win win;        /* memory's */
+static int64_t *area;      /* this rank's part */
 static MPI_Datatype apart; /* every second element */
 static int target;
 static struct mt_rng rng;
 
-static MPI_Aint part(int cell)
-{
-    return base + (MPI_Aint)sizeof *area * (SHARED + mt_rank * LARGE + cell);
-}
-
 static MPI_Aint shared(int cell)
 {
-    return base + (MPI_Aint)sizeof *area * cell;
+    return mt_disp(&memory, target, (MPI_Aint)sizeof *area * cell);
 }
 
-static void make(bool dynamic)
+static MPI_Aint part(int cell)
 {
-    const MPI_Aint bytes = (MPI_Aint)sizeof *area * (SHARED + LARGE * (mt_size - 1));
-    MPI_Aint addr = 0;
-    area = calloc(1, (size_t)bytes);
-    if (dynamic) {
-        MT_OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
-        MT_OK(MPI_Win_attach(win, area, bytes));
-        MT_OK(MPI_Get_address(area, &addr));
-    } else {
-        MT_OK(MPI_Win_create(area, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
-    }
-    MT_OK(MPI_Bcast(&addr, 1, MPI_AINT, target, MPI_COMM_WORLD));
-    base = addr;
+    return shared(SHARED + mt_rank * LARGE + cell);
 }
 
-static void drop(bool dynamic)
+static bool make(enum mt_kind kind)
 {
-    if (dynamic)
-        MT_OK(MPI_Win_detach(win, area));
-    MT_OK(MPI_Win_free(&win));
-    free(area);
+    if (!mt_win_make(&memory, kind, (MPI_Aint)sizeof *area * (SHARED + LARGE * (mt_size - 1)), 1, MPI_COMM_WORLD))
+        return false;
+    win = memory.win;
+    area = (int64_t *)(void *)memory.base;
+    return true;
 }
 
 static void open_epoch(unsigned round)
@@ -168,11 +153,12 @@ static void compute(double seconds)
 
 enum how { WAITS, COMPUTES, BOTH };
 
-static void run(enum how how, bool dynamic)
+static void run(enum how how, enum mt_kind kind)
 {
     static const char *const names[] = {"waits", "computes", "waits and computes"};
-    mt_section("the target %s, %s window", names[how], dynamic ? "dynamic" : "created");
-    make(dynamic);
+    mt_section("the target %s, %s", names[how], mt_kind_name(kind));
+    if (!make(kind))
+        return;
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));
     for (int i = 0; i < 3; i++) {
         if (mt_rank != target)
@@ -187,7 +173,7 @@ static void run(enum how how, bool dynamic)
             CHECK(area[i] == (int64_t)3 * ROUNDS * (mt_size - 1), "element %d is %lld", i, (long long)area[i]);
         MT_OK(MPI_Win_unlock(target, win));
     }
-    drop(dynamic);
+    mt_win_free(&memory);
 }
 
 /* The target is in MPI_Recv, where only its agent serves. In its rings lie puts of an epoch that it will end
@@ -198,14 +184,16 @@ static void past_puts(void)
     enum { BLOCK = CELLS, BLOCKS = LARGE / BLOCK };
     MPI_Group world, others, last;
     MPI_Win puts;
-    int64_t *sink = calloc(LARGE, sizeof *sink);
+    int64_t *sink;
     mt_section("past puts that nobody takes in");
+    if (!make(MT_CREATE_MALLOC))
+        return;
+    sink = calloc(LARGE, sizeof *sink);
     for (int i = 0; i < LARGE; i++)
         out[i] = i;
     MT_OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
     MT_OK(MPI_Group_incl(world, 1, &target, &last));
     MT_OK(MPI_Group_difference(world, last, &others));
-    make(false);
     MT_OK(MPI_Win_create(sink, LARGE * sizeof *sink, sizeof *sink, MPI_INFO_NULL, MPI_COMM_WORLD, &puts));
     if (mt_rank == target) {
         MT_OK(MPI_Win_post(others, 0, puts));
@@ -228,7 +216,7 @@ static void past_puts(void)
                    (long long)sink[i], (long long)area[SHARED + i]))
             break;
     MT_OK(MPI_Win_free(&puts));
-    drop(false);
+    mt_win_free(&memory);
     free(sink);
     MT_OK(MPI_Group_free(&others));
     MT_OK(MPI_Group_free(&last));
@@ -244,7 +232,7 @@ int main(int argc, char **argv)
     MT_OK(MPI_Type_commit(&apart));
     for (int dynamic = 0; dynamic < 2; dynamic++)
         for (enum how how = WAITS; how <= BOTH; how++)
-            run(how, dynamic);
+            run(how, dynamic ? MT_DYNAMIC : MT_CREATE_MALLOC);
     past_puts();
     MT_OK(MPI_Type_free(&apart));
     return MT_FINISH();

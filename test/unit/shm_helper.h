@@ -91,4 +91,15 @@ static inline bool tiny_tmpfs(const char *dir, size_t bytes)
     return mount("tmpfs", dir, "tmpfs", 0, options) == 0;
 }
 
+/* The child gets the name of a directory that it may hide under a tmpfs. */
+static inline void expect_mounting_child(int (*child)(void *dir))
+{
+    char dir[256];
+
+    assert_true(scratch_dir(dir, sizeof dir));
+    int result = run_child(child, dir);
+    rmdir(dir);
+    expect_child(result, NEED_MOUNT);
+}
+
 #endif

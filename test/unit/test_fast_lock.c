@@ -6,55 +6,8 @@
  * Windows of three processes, driven by one thread. Many at once: test_lock_all.
  */
 #include "base/err.h"
-#include "base_helper.h"
 #include "rma/fast_lock.h"
-#include "../sim/fabric.h"
-
-static void make_window(struct fabric_proc *p, void *arg)
-{
-    (void)arg;
-    p->user = fabric_win(p, WIN_ALLOCATE, NULL, 64, 1);
-}
-
-static void drop_window(struct fabric_proc *p, void *arg)
-{
-    (void)arg;
-    fabric_win_free(p->user);
-}
-
-struct locks {
-    struct fabric *f;
-    struct win *w[3];
-};
-
-static void begin(struct locks *s, const struct fabric_opts *opts)
-{
-    s->f = fabric_new(opts);
-    fabric_run(s->f, make_window, NULL);
-    for (int i = 0; i < 3; i++)
-        s->w[i] = s->f->procs[i].user;
-}
-
-static void end(struct locks *s)
-{
-    fabric_run(s->f, drop_window, NULL);
-    fabric_free(s->f);
-}
-
-static int setup(void **state)
-{
-    struct locks *s = calloc(1, sizeof *s);
-    begin(s, &(struct fabric_opts){.nproc = 3, .quiet = true});
-    *state = s;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    end(*state);
-    free(*state);
-    return 0;
-}
+#include "step_windows.h"
 
 static uint64_t word_of(const struct win *w)
 {
@@ -92,7 +45,7 @@ static void assert_same(const struct before *a, const struct before *b, bool wor
     assert_int_equal(a->quick, b->quick);
 }
 
-static void refuses_lock(struct locks *s, int from, bool exclusive, int target)
+static void refuses_lock(struct steps *s, int from, bool exclusive, int target)
 {
     const struct before before = look(s->w[from], target, s->w[target]);
     assert_false(fast_lock(s->w[from], exclusive, target));
@@ -100,7 +53,7 @@ static void refuses_lock(struct locks *s, int from, bool exclusive, int target)
     assert_same(&before, &after, true);
 }
 
-static void refuses_unlock(struct locks *s, int from, int target)
+static void refuses_unlock(struct steps *s, int from, int target)
 {
     const struct before before = look(s->w[from], target, s->w[target]);
     assert_false(fast_unlock(s->w[from], target));
@@ -111,7 +64,7 @@ static void refuses_unlock(struct locks *s, int from, int target)
 /* Each way of locking and each of unlocking: the same states. */
 static void test_as_the_general_way(void **state)
 {
-    struct locks *s = *state;
+    struct steps *s = *state;
     struct win *w = s->w[0];
     for (int i = 0; i < 8; i++) {
         const bool exclusive = i & 1, fast_begin = i & 2, fast_end = i & 4;
@@ -139,7 +92,7 @@ static void test_as_the_general_way(void **state)
 /* Several targets at once, given back one by one. */
 static void test_two_targets(void **state)
 {
-    struct locks *s = *state;
+    struct steps *s = *state;
     struct win *w = s->w[0];
     assert_true(fast_lock(w, false, 1));
     assert_true(fast_lock(w, true, 2));
@@ -159,7 +112,7 @@ static void test_two_targets(void **state)
 /* Another's lock: shared ones go together, nothing else does. */
 static void test_held_by_another(void **state)
 {
-    struct locks *s = *state;
+    struct steps *s = *state;
     assert_true(fast_lock(s->w[0], false, 1));
     assert_true(fast_lock(s->w[2], false, 1));
     assert_true(fast_unlock(s->w[0], 1));
@@ -175,7 +128,7 @@ static void test_held_by_another(void **state)
 /* Who waits is not overtaken, and both wake and let in who comes next. */
 static void test_queued(void **state)
 {
-    struct locks *s = *state;
+    struct steps *s = *state;
     bool granted;
     assert_true(fast_lock(s->w[0], false, 1));
     const uint32_t ticket = lockword_take(&s->w[1]->ctl->lock, true, &granted);
@@ -192,7 +145,7 @@ static void test_queued(void **state)
 /* A sleeper is told, and so is the target that has requests of packets. */
 static void test_wakes(void **state)
 {
-    struct locks *s = *state;
+    struct steps *s = *state;
     struct event *lock_event = &s->w[1]->ctl->lock_event;
     for (int exclusive = 0; exclusive < 2; exclusive++) {
         assert_true(fast_lock(s->w[0], exclusive, 1));
@@ -210,7 +163,7 @@ static void test_wakes(void **state)
 /* Shared locks do not mind lock_all's holders; an exclusive one gives the lock back. */
 static void test_lock_all_held(void **state)
 {
-    struct locks *s = *state;
+    struct steps *s = *state;
     assert_int_equal(rma_lock_all(s->w[2], 0), MRMA_SUCCESS);
     assert_true(fast_lock(s->w[0], false, 1));
     assert_true(fast_unlock(s->w[0], 1));
@@ -227,7 +180,7 @@ static void test_lock_all_held(void **state)
 /* Epochs of other kinds, and a lock with MPI_MODE_NOCHECK, which holds nothing. */
 static void test_other_epochs(void **state)
 {
-    struct locks *s = *state;
+    struct steps *s = *state;
     refuses_unlock(s, 0, 1);
     assert_int_equal(rma_lock_all(s->w[0], 0), MRMA_SUCCESS);
     refuses_lock(s, 0, false, 1);
@@ -247,7 +200,7 @@ static void fence_body(struct fabric_proc *p, void *arg)
 /* A fence epoch may be open behind the lock's: only the general way goes back to it. */
 static void test_open_fence(void **state)
 {
-    struct locks *s = *state;
+    struct steps *s = *state;
     int asserts = 0;
     fabric_run(s->f, fence_body, &asserts);
     refuses_lock(s, 0, false, 1);
@@ -265,7 +218,7 @@ static void test_open_fence(void **state)
  * are not done. */
 static void test_busy_engine(void **state)
 {
-    struct locks *s = *state;
+    struct steps *s = *state;
     struct win *w = s->w[0];
     struct rma *r = w->rma;
     struct pkt_target *due = (struct pkt_target *)(void *)s;
@@ -289,20 +242,19 @@ static void test_busy_engine(void **state)
 static void test_not_for_all(void **state)
 {
     (void)state;
-    struct locks s;
-    begin(&s, &(struct fabric_opts){.nproc = 3, .quiet = true, .hang_report = 5});
+    struct steps s;
+    steps_begin(&s, (struct fabric_opts){.hang_report = 5});
     refuses_lock(&s, 0, false, 1);
-    end(&s);
-    begin(&s, &(struct fabric_opts){.nproc = 3, .quiet = true, .path = CONF_PATH_SHM_PACKETS,
-                                    .progress = CONF_PROGRESS_POLL});
+    steps_end(&s);
+    steps_begin(&s, (struct fabric_opts){.path = CONF_PATH_SHM_PACKETS, .progress = CONF_PROGRESS_POLL});
     refuses_lock(&s, 0, false, 1);
-    end(&s);
+    steps_end(&s);
 }
 
 /* The next ticket's field comes round in the middle of it. */
 static void test_wrap(void **state)
 {
-    struct locks *s = *state;
+    struct steps *s = *state;
     const uint32_t last = (uint32_t)LOCKWORD_MASK;
     for (int exclusive = 0; exclusive < 2; exclusive++) {
         atomic_store(&s->w[1]->ctl->lock, lockword_make(0, last, last, last));
@@ -340,17 +292,17 @@ static void test_peek(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_as_the_general_way, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_two_targets, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_held_by_another, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_queued, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_wakes, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_lock_all_held, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_other_epochs, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_open_fence, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_busy_engine, setup, teardown),
+        STEP_TEST(test_as_the_general_way),
+        STEP_TEST(test_two_targets),
+        STEP_TEST(test_held_by_another),
+        STEP_TEST(test_queued),
+        STEP_TEST(test_wakes),
+        STEP_TEST(test_lock_all_held),
+        STEP_TEST(test_other_epochs),
+        STEP_TEST(test_open_fence),
+        STEP_TEST(test_busy_engine),
         cmocka_unit_test(test_not_for_all),
-        cmocka_unit_test_setup_teardown(test_wrap, setup, teardown),
+        STEP_TEST(test_wrap),
         cmocka_unit_test(test_peek),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

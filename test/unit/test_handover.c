@@ -8,7 +8,7 @@
  * The last process is the target. It attends: polls with an agent behind it, as a process in a
  * wait does.
  */
-#include "pkt_helper.h"
+#include "pkt_run.h"
 
 #include "rma/issue.h"
 #include "rma/progress.h"
@@ -23,14 +23,8 @@ static void run(struct fabric_opts opts, void (*body)(struct fabric_proc *p, voi
     memset(area, 0, sizeof area);
     atomic_store(&attended, false);
     atomic_store(&over, false);
-    fabric_watchdog(120);
     opts.cpus = opts.cpus ? opts.cpus : 8;
-    struct fabric *f = fabric_new(&opts);
-    fabric_run(f, body, arg);
-    for (int i = 0; i < opts.nproc; i++)
-        assert_int_equal(refused(&f->procs[i]), 0);
-    fabric_free(f);
-    fabric_watchdog(0);
+    run_one(opts, body, arg);
 }
 
 static bool is_target(const struct fabric_proc *p)

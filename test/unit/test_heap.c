@@ -404,13 +404,8 @@ static int tiny_child(void *arg)
 
 static void a_full_directory_is_no_mem(void **state)
 {
-    char dir[256];
     (void)state;
-
-    assert_true(scratch_dir(dir, sizeof dir));
-    int result = run_child(tiny_child, dir);
-    rmdir(dir);
-    expect_child(result, NEED_MOUNT);
+    expect_mounting_child(tiny_child);
 }
 
 /* Room for some chunks, then the directory is full in the middle of one. */
@@ -445,13 +440,8 @@ static int medium_child(void *arg)
 
 static void a_directory_that_fills_up_keeps_what_is_there(void **state)
 {
-    char dir[256];
     (void)state;
-
-    assert_true(scratch_dir(dir, sizeof dir));
-    int result = run_child(medium_child, dir);
-    rmdir(dir);
-    expect_child(result, NEED_MOUNT);
+    expect_mounting_child(medium_child);
 }
 
 static int descriptors_child(void *arg)

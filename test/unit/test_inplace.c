@@ -278,13 +278,9 @@ static int no_room_child(void *arg)
 
 static void no_room(void **state)
 {
-    char dir[256];
     (void)state;
     expect_child(run_child(no_room_child, NULL), "");
-    assert_true(scratch_dir(dir, sizeof dir));
-    const int result = run_child(no_room_child, dir);
-    rmdir(dir);
-    expect_child(result, NEED_MOUNT);
+    expect_mounting_child(no_room_child);
 }
 
 /* Nothing that threads store in the pages, next to what is taken, is lost on either way. */

@@ -7,50 +7,12 @@
  * thread; then processes at once on random targets, on every path.
  */
 #include "base/err.h"
-#include "base_helper.h"
 #include "rma/fast_lock.h"
 #include "rma/lock.h"
 #include "rma/lockword.h"
-#include "../sim/fabric.h"
+#include "step_windows.h"
 
 /* ---- step by step ---- */
-
-static void make_window(struct fabric_proc *p, void *arg)
-{
-    (void)arg;
-    p->user = fabric_win(p, WIN_ALLOCATE, NULL, 64, 1);
-}
-
-static void drop_window(struct fabric_proc *p, void *arg)
-{
-    (void)arg;
-    fabric_win_free(p->user);
-}
-
-struct steps {
-    struct fabric *f;
-    struct win *w[3];
-};
-
-static int setup(void **state)
-{
-    struct steps *s = calloc(1, sizeof *s);
-    s->f = fabric_new(&(struct fabric_opts){.nproc = 3, .quiet = true});
-    fabric_run(s->f, make_window, NULL);
-    for (int i = 0; i < 3; i++)
-        s->w[i] = s->f->procs[i].user;
-    *state = s;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct steps *s = *state;
-    fabric_run(s->f, drop_window, NULL);
-    fabric_free(s->f);
-    free(s);
-    return 0;
-}
 
 static _Atomic uint64_t *word(struct steps *s, int target)
 {
@@ -473,8 +435,7 @@ static void test_nobody_starves(void **state)
     }
 }
 
-#define STEP_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-#define LOST_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown_lost)
+#define LOST_TEST(name) cmocka_unit_test_setup_teardown(name, steps_setup, teardown_lost)
 
 int main(void)
 {

@@ -343,13 +343,8 @@ static int tiny_child(void *arg)
 
 static void a_full_directory_is_an_error_not_a_signal(void **state)
 {
-    char dir[256];
     (void)state;
-
-    assert_true(scratch_dir(dir, sizeof dir));
-    int result = run_child(tiny_child, dir);
-    rmdir(dir);
-    expect_child(result, NEED_MOUNT);
+    expect_mounting_child(tiny_child);
 }
 
 /* ---- signals ---- */
@@ -437,13 +432,8 @@ static int kill_child(void *arg)
 
 static void nothing_is_left_after_sigkill(void **state)
 {
-    char dir[256];
     (void)state;
-
-    assert_true(scratch_dir(dir, sizeof dir));
-    int result = run_child(kill_child, dir);
-    rmdir(dir);
-    expect_child(result, NEED_MOUNT);
+    expect_mounting_child(kill_child);
 }
 
 static int all_tests(void)

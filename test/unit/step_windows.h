@@ -1,0 +1,64 @@
+/*
+ * step_windows.h - the windows of three processes, all driven by one thread, for the tests that go
+ * through a locking protocol step by step.
+ */
+#ifndef MRMA_TEST_STEP_WINDOWS_H
+#define MRMA_TEST_STEP_WINDOWS_H
+
+#include "base_helper.h"
+#include "../sim/fabric.h"
+
+enum { STEP_PROCS = 3 };
+
+struct steps {
+    struct fabric *f;
+    struct win *w[STEP_PROCS];
+};
+
+/* Bodies of fabric_run: a window in p->user. */
+static inline void make_window(struct fabric_proc *p, void *arg)
+{
+    (void)arg;
+    p->user = fabric_win(p, WIN_ALLOCATE, NULL, 64, 1);
+}
+
+static inline void drop_window(struct fabric_proc *p, void *arg)
+{
+    (void)arg;
+    fabric_win_free(p->user);
+}
+
+static inline void steps_begin(struct steps *s, struct fabric_opts opts)
+{
+    opts.nproc = STEP_PROCS;
+    opts.quiet = true;
+    s->f = fabric_new(&opts);
+    fabric_run(s->f, make_window, NULL);
+    for (int i = 0; i < STEP_PROCS; i++)
+        s->w[i] = s->f->procs[i].user;
+}
+
+static inline void steps_end(struct steps *s)
+{
+    fabric_run(s->f, drop_window, NULL);
+    fabric_free(s->f);
+}
+
+static inline int steps_setup(void **state)
+{
+    struct steps *s = calloc(1, sizeof *s);
+    steps_begin(s, (struct fabric_opts){.nproc = STEP_PROCS});
+    *state = s;
+    return 0;
+}
+
+static inline int steps_teardown(void **state)
+{
+    steps_end(*state);
+    free(*state);
+    return 0;
+}
+
+#define STEP_TEST(name) cmocka_unit_test_setup_teardown(name, steps_setup, steps_teardown)
+
+#endif
