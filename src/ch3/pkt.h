@@ -21,7 +21,7 @@
 
 #include "ch3/channel.h"
 
-#define PKT_VERSION 3
+#define PKT_VERSION 4
 #define PKT_MAX CH3_PACKET_MAX
 
 enum pkt_type {
@@ -72,7 +72,8 @@ struct pkt_hdr {
                         PKT_ERROR_ALL, PKT_ERROR_LOST or 0 */
     uint32_t count;  /* PKT_OPS: records in this packet; PKT_REPLY: the request; PKT_ERROR: the request;
                         PKT_COUNTS: pairs in this packet */
-    uint32_t total;  /* PKT_OPS with PKT_F_FENCE: bytes named in the phase, modulo 2^32;
+    uint32_t total;  /* PKT_OPS with PKT_F_FENCE: bytes named in the phase, modulo 2^32; with a lock
+                        request: fences that the origin has passed;
                         PKT_ERROR: enum mrma_err; PKT_COUNTS: the round, and PKT_COUNTS_BROKEN */
     uint64_t offset; /* PKT_REPLY: position of the data in the request's packed result; PKT_OPS with
                         PKT_F_FLUSH or PKT_F_UNLOCK: the number that the PKT_ACK returns; PKT_COUNTS:

@@ -70,11 +70,11 @@ static bool target_exposed(void *arg)
     return seq_reached(atomic_load_explicit(&a->t->ctl->exposed, memory_order_acquire), a->phase);
 }
 
-/* After a barrier a target may be accessed, unless ring puts of the last phase
- * may still lie in its rings: then when it has taken them in. */
+/* After a barrier a target may be accessed, unless puts of the last phase may still lie in its rings
+ * or be on their way from another node: then when it has taken them in. */
 static bool known_exposed(const struct win *w, const struct rma_target *t)
 {
-    if (!w->fence_known)
+    if (!w->fence_known || w->npackets)
         return false;
     if (t->path != PATH_CMA)
         return true;

@@ -37,9 +37,9 @@ static inline void fast_lock_hold(struct win *w, struct rma_target *t, enum win_
         w->flush_quick = FLUSH_QUICK_READY;
         win_next_gen(w);
     }
-    if (!w->ring_puts) /* else the first access looks whether ring puts are in place, */
+    if (!w->fence_lags) /* else the first access looks whether the last fence's puts are in place, */
         atomic_store_explicit(&t->gen, atomic_load_explicit(&w->gen, memory_order_relaxed), memory_order_relaxed);
-    else /* and a flush for what others have handed over */
+    if (unlikely(w->ring_puts)) /* and a flush for what others have handed over */
         w->flush_quick = FLUSH_QUICK_NONE;
 }
 

@@ -26,6 +26,11 @@
  * were emptied and the new phase has begun). New ring puts need not wait: the phase in them does it, and the
  * target parks them; but only so many (pkt_ring_may_leave).
  *
+ * So it is with what packet peers have sent: a direct process that has left the fence has all that was sent
+ * to it, not what was sent to the target. Where the window has packet peers it looks at exposed in every new
+ * phase, and in a lock epoch as well (fence_lags); the packets that begin a lock epoch name the fences that their
+ * origin has passed, and wait at a target that has passed fewer (target.c).
+ *
  *   origin                    target                       third process
  *   ring put
  *   A: ring_phase = p + 1     barrier                      barrier
@@ -99,7 +104,8 @@ int rma_fence(struct win *w, int asserts)
     if (err)
         return err;
     const int broken = unlikely(w->strict) ? strict_fence(w, asserts) : MRMA_SUCCESS;
-    if (!w->ring_takes)
+    const bool late = w->ring_takes || w->npackets; /* others' puts may still come */
+    if (!late)
         expose(w, w->phase + 1);
     if (precede)
         err = close_phase(w);
@@ -109,7 +115,7 @@ int rma_fence(struct win *w, int asserts)
         err = err ? err : counted;
     }
     w->phase++;
-    if (w->ring_takes) /* before, the agent would still park what comes */
+    if (late) /* before, the agent would still park what comes */
         expose(w, w->phase);
     w->fence_known = precede;
     w->fence_noput = asserts & RMA_NOPUT;

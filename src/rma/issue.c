@@ -416,6 +416,8 @@ bool issue_got_ack(struct rma_target *t, uint32_t seq)
     }
     if (pt->lock == PKT_LOCK_SENT)
         pt->lock = PKT_LOCK_HELD; /* acknowledged, so it was granted */
+    if (pkt_epoch_kind(pt) == PKT_EPOCH_NOCHECK) /* and its fences are passed there */
+        pt->open_seq = pt->win->phase + 1;
     pt->win->rma->stats.acks++;
     return true;
 }

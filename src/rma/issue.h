@@ -30,7 +30,7 @@ struct pkt_target {
     bool asked;         /* PKT_F_WANT_OPEN was sent in this epoch */
     uint32_t ahead;     /* packets sent before the epoch was known to be open */
     uint32_t lock_seq;  /* number of the lock epoch */
-    uint32_t open_seq;  /* fence: last phase known open + 1; */
+    uint32_t open_seq;  /* 1 + the last fence phase known to have begun there */
     uint64_t epoch_seen; /* window generation that asked and ahead belong to */
     uint32_t acks_due, acks_seen; /* numbers of flush and unlock requests */
     uint32_t written;   /* operations without a reply, issued so far; and of them those whose end at the */

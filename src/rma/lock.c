@@ -158,7 +158,7 @@ int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
         err = strict_lock(w, t, exclusive, t->lock == WIN_LOCK_NOCHECK);
     if (err)
         forget_lock(w, t);
-    else if (!w->ring_puts) /* else the first access looks whether ring puts are in place */
+    else if (!w->fence_lags) /* else the first access looks whether the last fence's puts are in place */
         target_set_ready(w, t);
     RMA_TRACE(r, RMA_EV_LOCK_GRANTED, w, rank, 0);
     return err;

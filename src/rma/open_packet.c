@@ -54,9 +54,9 @@ void issue_header(const struct pkt_target *pt, struct pkt_hdr *hdr)
     const struct rma_target *t = pt->target;
     *hdr = (struct pkt_hdr){.version = PKT_VERSION, .type = PKT_OPS, .epoch = pkt_epoch_kind(pt),
                             .win = t->remote_win, .win_gen = t->remote_gen, .rank = (uint32_t)pt->win->rank};
-    hdr->seq = hdr->epoch == PKT_EPOCH_FENCE  ? pt->win->phase
+    hdr->seq = hdr->epoch == PKT_EPOCH_LOCK   ? pt->lock_seq
                : hdr->epoch == PKT_EPOCH_PSCW ? t->starts
-                                              : pt->lock_seq;
+                                              : pt->win->phase;
 }
 
 /* Is the epoch known to be open at the target, so that packets may stream? */
@@ -68,12 +68,14 @@ static bool opened(const struct pkt_target *pt)
     struct pkt_hdr hdr;
     issue_header(pt, &hdr);
     switch (hdr.epoch) {
+    case PKT_EPOCH_NOCHECK:
+        if (pt->win->phase == 0) /* no fence that the target could still be in */
+            return true;
+        /* fall through */
     case PKT_EPOCH_FENCE:
         return pt->open_seq == pt->win->phase + 1;
     case PKT_EPOCH_PSCW:
         return seq_reached(atomic_load_explicit(&t->in->posts, memory_order_acquire), t->posts_due);
-    case PKT_EPOCH_NOCHECK:
-        return true;
     default:
         return pt->lock == PKT_LOCK_HELD;
     }
@@ -394,6 +396,7 @@ void pkt_take_lock(struct pkt_target *pt, struct pkt_hdr *hdr)
     if (pt->lock != PKT_LOCK_DUE || hdr->epoch != PKT_EPOCH_LOCK)
         return;
     hdr->flags |= lock_flag(pt);
+    hdr->total = pt->win->phase;
     pt->lock = PKT_LOCK_SENT;
 }
 

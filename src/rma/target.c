@@ -4,8 +4,10 @@
  *   epoch in packet   applied when
  *   FENCE seq         seq == phase (all fences up to it are passed here)
  *   PSCW seq          this process has posted seq exposure epochs to the origin
- *   LOCK seq          the origin holds the lock; a packet that asks for it waits
- *   NOCHECK           at once: with that assertion, or a direct peer holds the lock (handover.h)
+ *   LOCK seq          the origin holds the lock; a packet that asks for it waits, also
+ *                     for the fences that the origin has passed (fence.c)
+ *   NOCHECK seq       all fences up to phase seq are passed here: with that assertion, or a direct
+ *                     peer holds the lock (handover.h)
  *
  * Before that it is parked, copied, and so is everything later of the same origin
  * in this window: operations of a pair are never reordered. After that (the epoch
@@ -251,6 +253,8 @@ static enum verdict judge_lock(struct pkt_origin *po, const struct pkt_hdr *hdr,
         *fault = "request of a lock that has ended";
     if (*fault)
         return NEVER;
+    if (po->lock == LOCKQ_NONE && !seq_reached(po->win->phase, hdr->total))
+        return LATER; /* what the origin's last fence ended may still be on its way here */
     if (po->lock == LOCKQ_NONE) {
         po->lock_seq = hdr->seq;
         return lock_queue_request(po, hdr->flags & PKT_F_LOCK_EXCLUSIVE, hdr->flags & PKT_F_LOCK_ALL) ? NOW
@@ -276,7 +280,7 @@ static enum verdict ready(struct pkt_origin *po, const struct pkt_hdr *hdr, cons
     case PKT_EPOCH_NOCHECK:
         if (w->hints.no_locks && hdr->count) /* a bare flush comes in front of MPI_Win_free's barrier */
             *fault = "passive target operation in a window created with no_locks";
-        return *fault ? NEVER : NOW;
+        return *fault ? NEVER : seq_reached(w->phase, hdr->seq) ? NOW : LATER;
     default:
         return judge_lock(po, hdr, fault);
     }

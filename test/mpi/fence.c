@@ -331,6 +331,47 @@ static void overwritten(enum mt_kind kind, int rounds, int turn)
     free(src);
 }
 
+/* Another process's lock epoch begins when its own fence has ended: it comes after the puts that the fence
+ * ended, also where the target has not yet got them. With all, MPI_Win_lock_all. */
+static void overwritten_locked(enum mt_kind kind, int rounds, bool all, int asserts)
+{
+    enum { BLOCK = 4096, BLOCKS = 200, BYTES = BLOCK * BLOCKS };
+    struct mt_win w;
+    char *src = mt_alloc(2 * BYTES);
+
+    mt_section("overwritten, %s, %s%s", mt_kind_name(kind), all ? "lock_all" : "lock", asserts ? ", nocheck" : "");
+    if (mt_win_make(&w, kind, BYTES, 1, MPI_COMM_WORLD)) {
+        const int first = (w.rank + 1) % w.size, second = (w.rank + w.size - 1) % w.size;
+        bool same = true;
+        mt_fill(src, 2 * BYTES, 7);
+        mt_sync(&w);
+        for (int round = 0; round < rounds; round++) {
+            MT_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, w.win));
+            for (int i = 0; i < BLOCKS; i++)
+                MT_OK(MPI_Put(src + i * BLOCK, BLOCK, MPI_BYTE, first, mt_disp(&w, first, i * BLOCK), BLOCK, MPI_BYTE,
+                              w.win));
+            MT_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w.win));
+            if (all)
+                MT_OK(MPI_Win_lock_all(asserts, w.win));
+            else
+                MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, second, asserts, w.win));
+            for (int i = 0; i < BLOCKS; i++)
+                MT_OK(MPI_Put(src + BYTES + i * BLOCK, BLOCK, MPI_BYTE, second, mt_disp(&w, second, i * BLOCK), BLOCK,
+                              MPI_BYTE, w.win));
+            if (all)
+                MT_OK(MPI_Win_unlock_all(w.win));
+            else
+                MT_OK(MPI_Win_unlock(second, w.win));
+            mt_sync(&w);
+            same = same && CHECK_EQUAL(w.base, src + BYTES, BYTES);
+            memset(w.base, 0, BYTES);
+            mt_sync(&w);
+        }
+        mt_win_free(&w);
+    }
+    free(src);
+}
+
 int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
@@ -344,6 +385,8 @@ int main(int argc, char **argv)
         crowd(kind, phases < 50 ? phases : 50);
         overwritten(kind, phases < 20 ? phases : 20, 0);
         overwritten(kind, phases < 10 ? phases : 10, 1);
+        for (int how = 0; how < 4; how++)
+            overwritten_locked(kind, phases < 6 ? phases : 6, how & 1, how & 2 ? MPI_MODE_NOCHECK : 0);
     }
     windows();
     return MT_FINISH();

@@ -146,7 +146,7 @@ static void test_wrong_header(void **state)
 {
     static const uint8_t riders[PKT_EPOCH_LAST] = {
         [PKT_EPOCH_FENCE] = PKT_F_FENCE | PKT_F_WANT_OPEN, [PKT_EPOCH_PSCW] = PKT_F_COMPLETE,
-        [PKT_EPOCH_LOCK] = (uint8_t)~(PKT_F_FENCE | PKT_F_COMPLETE), [PKT_EPOCH_NOCHECK] = PKT_F_FLUSH};
+        [PKT_EPOCH_LOCK] = (uint8_t)~(PKT_F_FENCE | PKT_F_COMPLETE), [PKT_EPOCH_NOCHECK] = PKT_F_WANT_OPEN | PKT_F_FLUSH};
     struct craft c;
     (void)state;
     begin(&c, PKT_OPS)->version++;

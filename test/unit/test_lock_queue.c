@@ -54,19 +54,37 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Process from asks for the lock of process 0 and puts value there. */
-static void ask(int from, unsigned flags, unsigned char value)
+/* Process from, which has passed so many fences, puts value at process 0. */
+static void send_put(int from, unsigned epoch, unsigned flags, uint32_t seq, uint32_t phase, unsigned char value)
 {
     static const struct pkt_op op = {.kind = PKT_OP_PUT, .nseg = 1, .data_len = 1};
     const struct pkt_seg seg = {.disp = 0, .len = 1};
     struct craft c;
     craft_begin(&c, PKT_OPS, win[0], from);
-    craft_hdr(&c)->epoch = PKT_EPOCH_LOCK;
+    craft_hdr(&c)->epoch = (uint8_t)epoch;
     craft_hdr(&c)->flags = (uint8_t)flags;
-    craft_hdr(&c)->seq = nlocks[from] += flags & (PKT_F_LOCK_SHARED | PKT_F_LOCK_EXCLUSIVE | PKT_F_LOCK_ALL) ? 1 : 0;
+    craft_hdr(&c)->seq = seq;
     craft_hdr(&c)->offset = 1;
+    craft_hdr(&c)->total = phase;
     craft_record(&c, &op, &seg, 1, &value, 1);
     craft_send(fabric, from, 0, &c);
+}
+
+/* Asks for its lock and puts. */
+static void ask_in_phase(int from, unsigned flags, unsigned char value, uint32_t phase)
+{
+    const bool asks = flags & (PKT_F_LOCK_SHARED | PKT_F_LOCK_EXCLUSIVE | PKT_F_LOCK_ALL);
+    send_put(from, PKT_EPOCH_LOCK, flags, nlocks[from] += asks, phase, value);
+}
+
+static void put_nocheck(int from, unsigned char value, uint32_t phase)
+{
+    send_put(from, PKT_EPOCH_NOCHECK, PKT_F_FLUSH, phase, 0, value);
+}
+
+static void ask(int from, unsigned flags, unsigned char value)
+{
+    ask_in_phase(from, flags, value, win[0]->phase);
 }
 
 static void unlock(int from)
@@ -206,6 +224,27 @@ static void test_parked(void **state)
     check_step(4, 1);
 }
 
+/* Who has passed a fence that the target is still in waits for its end, whatever the request, and takes no
+ * place in the queue meanwhile: what that fence ends may still be on its way to the target. */
+static void test_behind_fence(void **state)
+{
+    (void)state;
+    ask_in_phase(2, exclusive, 1, win[0]->phase + 1);
+    ask_in_phase(3, PKT_F_LOCK_ALL | PKT_F_UNLOCK, 2, win[0]->phase + 1);
+    put_nocheck(5, 4, win[0]->phase + 1);
+    check_step(0, 0);
+    check_queued(0);
+    ask(4, exclusive, 3); /* has yet to come to that fence, which may wait for it */
+    check_step(3, 1);
+    for (int i = 0; i < PROCS; i++) /* as MPI_Win_fence ends */
+        atomic_store(&win[i]->ctl->exposed, ++win[i]->phase);
+    target_unpark_all(win[0]);
+    check_step(4, 3);
+    check_queued(0);
+    put_nocheck(5, 5, win[0]->phase - 1);
+    check_step(5, 1);
+}
+
 /* MPI_Win_lock_all of neighbours holds an exclusive request off; one of a process
  * elsewhere passes it (lock_all.c says why). */
 static void test_lock_all(void **state)
@@ -254,6 +293,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_shared, setup, teardown),
         cmocka_unit_test_setup_teardown(test_mixed, setup, teardown),
         cmocka_unit_test_setup_teardown(test_parked, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_behind_fence, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lock_all, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lock_all_waits, setup, teardown),
     };
