@@ -19,8 +19,7 @@
  *
  * Invariants: held is sorted by distance from this process, without duplicates. While a
  * closing is entered, rounds below round have been received and added, round itself
- * and those before have been sent. Every message says how many pairs of its round
- * follow, so that nothing is believed that was not announced.
+ * and those before have been sent.
  *
  * Neighbours: fence.c, issue_active.c; handlers.c and target_apply.c feed it. Locks:
  * the engine's.
@@ -33,6 +32,7 @@
 
 #include "base/boot.h"
 #include "base/err.h"
+#include "rma/fence_arrival.h"
 #include "rma/issue.h"
 #include "rma/win.h"
 
@@ -40,14 +40,6 @@ enum { PAIRS_MAX = (PKT_MAX - sizeof(struct pkt_hdr)) / sizeof(struct pkt_count)
 
 /* What is agreed on at creation: the most packet peers of any process, or one of these. */
 enum { WISH_NO_MEM = INT_MAX, WISH_COUNTS = INT_MAX - 1, WISH_MARKERS = INT_MAX - 2 };
-
-/* The message of one round, in parts. */
-struct arrival {
-    struct pkt_count *pairs;
-    uint32_t n, missing; /* pairs that have come, and that have been announced */
-    bool begun;
-    bool broken; /* the sender has lost some */
-};
 
 struct fence_counts {
     uint32_t closing; /* fences closed so far */
@@ -60,7 +52,7 @@ struct fence_counts {
     struct pkt_count *held;
     uint32_t nheld;
     uint64_t expected; /* bytes for this process, as far as known */
-    struct arrival in[]; /* by parity of the closing, then by round */
+    struct fence_arrival in[]; /* by parity of the closing, then by round */
 };
 
 static unsigned rounds_of(int nproc)
@@ -69,12 +61,6 @@ static unsigned rounds_of(int nproc)
     while (n < 31 && (1 << n) < nproc)
         n++;
     return n;
-}
-
-static uint32_t distance(const struct win *w, uint32_t rank)
-{
-    const uint32_t n = (uint32_t)w->nproc;
-    return (rank + n - (uint32_t)w->rank) % n;
 }
 
 static int round_rank(const struct win *w, unsigned k)
@@ -93,15 +79,9 @@ static uint32_t round_origin(const struct win *w, unsigned k)
     return ((uint32_t)w->rank + n - (UINT32_C(1) << k)) % n;
 }
 
-static struct arrival *arrival_of(struct fence_counts *c, uint32_t closing, unsigned k)
+static struct fence_arrival *arrival_of(struct fence_counts *c, uint32_t closing, unsigned k)
 {
     return &c->in[(closing & 1) * c->nrounds + k];
-}
-
-static void forget_arrival(struct arrival *a)
-{
-    free(a->pairs);
-    *a = (struct arrival){.pairs = NULL};
 }
 
 /* ---- the choice ---- */
@@ -140,7 +120,7 @@ void fence_counts_free(struct win *w)
     if (!c)
         return;
     for (unsigned i = 0; i < 2 * c->nrounds; i++)
-        forget_arrival(&c->in[i]);
+        fence_arrival_forget(&c->in[i]);
     free(c->held);
     free(c);
     w->counts = NULL;
@@ -177,7 +157,7 @@ static int send_part(struct win *w, unsigned k, struct pkt_hdr *hdr, uint32_t n,
 
 static bool goes_in_round(const struct win *w, const struct pkt_count *pair, unsigned k)
 {
-    return distance(w, pair->rank) >> k & 1;
+    return fence_distance(w, pair->rank) >> k & 1;
 }
 
 /* One message, also when there is nothing to tell; more packets if it is long. */
@@ -224,8 +204,8 @@ static int merge(struct win *w, const struct pkt_count *add, uint32_t n)
     if (!all)
         return MRMA_ERR_NO_MEM;
     while (i < c->nheld || k < n) {
-        const uint32_t di = i < c->nheld ? distance(w, c->held[i].rank) : UINT32_MAX;
-        const uint32_t dk = k < n ? distance(w, add[k].rank) : UINT32_MAX;
+        const uint32_t di = i < c->nheld ? fence_distance(w, c->held[i].rank) : UINT32_MAX;
+        const uint32_t dk = k < n ? fence_distance(w, add[k].rank) : UINT32_MAX;
         all[m] = di <= dk ? c->held[i] : add[k];
         if (di == dk)
             all[m].bytes += add[k].bytes;
@@ -244,12 +224,12 @@ static void step(struct win *w)
 {
     struct fence_counts *c = w->counts;
     while (c->round < c->nrounds) {
-        struct arrival *a = arrival_of(c, c->closing, c->round);
+        struct fence_arrival *a = arrival_of(c, c->closing, c->round);
         if (!a->begun || a->missing)
             return;
         if (a->broken || merge(w, a->pairs, a->n) != MRMA_SUCCESS)
             c->broken = true;
-        forget_arrival(a);
+        fence_arrival_forget(a);
         if (++c->round < c->nrounds) {
             int err = send_round(w, c->round);
             if (!c->err)
@@ -284,7 +264,7 @@ static int gather(struct win *w)
         struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
         const uint32_t rank = (uint32_t)pt->target->rank;
         if (room && pt->phase_bytes)
-            sorted[n++] = (struct by_distance){distance(w, rank), {.rank = rank, .bytes = pt->phase_bytes}};
+            sorted[n++] = (struct by_distance){fence_distance(w, rank), {.rank = rank, .bytes = pt->phase_bytes}};
         pt->phase_bytes = 0;
     }
     if (n)
@@ -335,7 +315,7 @@ int fence_counts_leave(struct win *w)
     struct fence_counts *c = w->counts;
     const int err = c->err ? c->err : c->broken ? MRMA_ERR_NO_MEM : c->lost ? MRMA_ERR_INTERN : MRMA_SUCCESS;
     for (unsigned k = 0; k < c->nrounds; k++)
-        forget_arrival(arrival_of(c, c->closing, k));
+        fence_arrival_forget(arrival_of(c, c->closing, k));
     free(c->held);
     c->held = NULL;
     c->nheld = 0;
@@ -355,63 +335,15 @@ void fence_counts_lost(struct win *w)
 
 /* ---- arriving ---- */
 
-/* Is this the next part of what has been announced, if anything has? */
-static bool continues(const struct arrival *a, const struct pkt_hdr *hdr, uint32_t nproc)
-{
-    const uint64_t n = hdr->count, left = hdr->offset;
-    if (hdr->len != sizeof *hdr + n * sizeof(struct pkt_count) || left > nproc || n + left > nproc ||
-        (!n && left))
-        return false;
-    return a->begun ? a->missing && a->missing == n + left : true;
-}
-
-/* Ranks that exist, that the round may bring here, in order behind the last one. */
-static bool well_routed(const struct win *w, const struct arrival *a, const struct pkt_count *pairs, uint32_t n,
-                        unsigned k)
-{
-    const uint32_t low = (UINT32_C(2) << k) - 1;
-    bool first = !a->n;
-    uint32_t before = first ? 0 : distance(w, a->pairs[a->n - 1].rank);
-    for (uint32_t i = 0; i < n; i++) {
-        if (pairs[i].rank >= (uint32_t)w->nproc)
-            return false;
-        const uint32_t d = distance(w, pairs[i].rank);
-        if ((d & low) || (!first && d <= before))
-            return false;
-        first = false;
-        before = d;
-    }
-    return true;
-}
-
-static void keep(struct arrival *a, const struct pkt_count *pairs, uint32_t n, uint32_t left)
-{
-    if (!a->begun && n) {
-        a->pairs = malloc((n + (size_t)left) * sizeof *a->pairs);
-        a->broken |= !a->pairs;
-    }
-    if (a->pairs) {
-        memcpy(a->pairs + a->n, pairs, n * sizeof *pairs);
-        a->n += n;
-    }
-    a->begun = true;
-    a->missing = left;
-}
-
 bool fence_counts_got(struct win *w, const struct rma_target *t, const struct pkt_hdr *hdr)
 {
     struct fence_counts *c = w->counts;
     const unsigned k = hdr->total & ~PKT_COUNTS_BROKEN;
-    const struct pkt_count *pairs = (const struct pkt_count *)(hdr + 1);
     if (!c || hdr->seq - c->closing > 1 || k >= c->nrounds || (uint32_t)t->rank != round_origin(w, k) ||
         (hdr->seq == c->closing && k < c->round))
         return false;
-    struct arrival *a = arrival_of(c, hdr->seq, k);
-    if (!continues(a, hdr, (uint32_t)w->nproc) || !well_routed(w, a, pairs, hdr->count, k))
+    if (!fence_arrival_add(w, arrival_of(c, hdr->seq, k), hdr, k))
         return false;
-    if (hdr->total & PKT_COUNTS_BROKEN)
-        a->broken = true;
-    keep(a, pairs, hdr->count, (uint32_t)hdr->offset);
     if (c->entered && hdr->seq == c->closing)
         step(w);
     return true;

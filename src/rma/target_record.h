@@ -1,0 +1,57 @@
+/*
+ * target_record.h - one record of a packet of operations, cut out and checked (target's side).
+ *
+ * What has been parsed lies in the packet, and the packet must outlive it. What has been checked
+ * may be applied: operation and type, data length, and every byte that it names, which lies in the window, or
+ * in attached memory. Locks: the engine's, held by the caller.
+ */
+#ifndef MRMA_RMA_TARGET_RECORD_H
+#define MRMA_RMA_TARGET_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ch3/pkt.h"
+#include "rma/dtype_runs.h"
+#include "rma/win.h"
+
+struct target_record {
+    const struct pkt_op *op;
+    const struct pkt_seg *segs;
+    uint32_t nseg;
+    const struct pkt_typed *typed; /* in place of segments, or NULL */
+    const struct dtype *type;      /* typed: checked, as is all below */
+    struct dtype_cursor cur;       /* on its first byte */
+    char *base;                    /* address of displacement 0 */
+    const char *data;
+    uint64_t total; /* bytes named */
+    /* What a struct pkt_plain says, as op and segs. */
+    struct pkt_op plain_op;
+    struct pkt_seg plain_seg;
+    /* Of a packet's last record: what rides on the packet and the number to acknowledge. */
+    uint8_t *flags; /* NULL: not the last one */
+    uint32_t ack;
+};
+
+/* Cut the next record out of the packet. False: malformed, the rest is lost. */
+bool target_record_parse(const char **at, const char *end, struct target_record *rec);
+
+/* Of an operation: may it be applied? Sets total, and of a record that names a datatype what walks over
+ * its bytes. Nothing has been touched. */
+int target_record_check(struct win *w, const struct pkt_origin *po, struct target_record *rec);
+
+/* Bytes that it names, right or wrong. */
+uint64_t target_record_bytes(const struct target_record *rec);
+
+static inline bool target_record_fetches(const struct target_record *rec)
+{
+    return rec->op->kind == PKT_OP_GET || rec->op->kind == PKT_OP_GET_ACC || rec->op->kind == PKT_OP_CAS;
+}
+
+/* Where a segment that is inside begins. */
+static inline char *target_seg_addr(const struct win *w, const struct pkt_seg *seg)
+{
+    return w->dynamic ? (char *)(uintptr_t)seg->disp : (char *)w->base + seg->disp;
+}
+
+#endif

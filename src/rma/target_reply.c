@@ -1,0 +1,160 @@
+/*
+ * target_reply.c - see target_reply.h.
+ *
+ * A reply that is not ahead of others (target.c) may take along what rides on its packet. A long one is a
+ * stream, which cuts packets from the window as there is room.
+ */
+#include "rma/target_reply.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "rma/lock_queue.h"
+#include "rma/target.h"
+
+enum { GET_AT_ONCE = 1024 };
+
+/* A get's answer on its way: reads the window as the packets leave. */
+struct reply {
+    struct ch3_stream stream;
+    struct win *win;
+    struct rma_target *to;
+    uint32_t request, seg;
+    uint64_t seg_pos, pos, left;
+    uint8_t flags; /* done by its last packet: flush, unlock */
+    uint32_t ack;
+    const struct dtype *type; /* a reference: of cur, if not NULL */
+    struct dtype_cursor cur;
+    char *base;
+    struct pkt_seg segs[];
+};
+
+static uint8_t riding(const struct target_record *rec)
+{
+    return rec->flags ? *rec->flags & (PKT_F_FLUSH | PKT_F_UNLOCK) : 0;
+}
+
+static void rides_no_more(const struct target_record *rec)
+{
+    if (rec->flags)
+        *rec->flags &= (uint8_t)~(PKT_F_FLUSH | PKT_F_UNLOCK);
+}
+
+static void acknowledge(struct pkt_hdr *reply, uint8_t flags, uint32_t ack)
+{
+    if (!flags)
+        return;
+    reply->flags = PKT_F_FLUSH;
+    reply->seq = ack;
+}
+
+static size_t reply_typed(struct reply *rp, char *to, size_t space)
+{
+    const size_t len = rp->left < space ? rp->left : space;
+    dtype_pack(&rp->cur, rp->base, to, len);
+    rp->left -= len;
+    rp->pos += len;
+    return len;
+}
+
+static bool reply_next(struct ch3_stream *st, void *room, size_t cap, size_t *len)
+{
+    struct reply *rp = LIST_ENTRY(st, struct reply, stream);
+    struct pkt_hdr *hdr = room;
+    char *to = (char *)(hdr + 1);
+    size_t space = cap - sizeof *hdr;
+    *hdr = (struct pkt_hdr){.version = PKT_VERSION, .type = PKT_REPLY, .win = rp->to->remote_win,
+                            .win_gen = rp->to->remote_gen, .rank = (uint32_t)rp->win->rank,
+                            .count = rp->request, .offset = rp->pos};
+    if (rp->type)
+        to += reply_typed(rp, to, space);
+    while (!rp->type && space && rp->left) {
+        struct pkt_seg part = {.disp = rp->segs[rp->seg].disp + (int64_t)rp->seg_pos,
+                               .len = rp->segs[rp->seg].len - rp->seg_pos};
+        if (part.len > space)
+            part.len = space;
+        memcpy(to, target_seg_addr(rp->win, &part), part.len);
+        to += part.len;
+        space -= part.len;
+        rp->left -= part.len;
+        rp->pos += part.len;
+        rp->seg_pos += part.len;
+        if (rp->seg_pos == rp->segs[rp->seg].len) {
+            rp->seg++;
+            rp->seg_pos = 0;
+        }
+    }
+    *len = (size_t)(to - (char *)room);
+    hdr->len = (uint32_t)*len;
+    if (rp->left == 0)
+        acknowledge(hdr, rp->flags, rp->ack);
+    return rp->left == 0;
+}
+
+static void reply_done(struct ch3_stream *st, int err)
+{
+    struct reply *rp = LIST_ENTRY(st, struct reply, stream);
+    if (!err && rp->flags & PKT_F_UNLOCK)
+        lock_queue_release(rp->to->from);
+    if (rp->type)
+        dtype_unref(rp->type);
+    free(rp);
+}
+
+/* What it fetched, and with it what rides on its packet; but not ahead of other replies (target.c). */
+int target_reply_fetched(struct win *w, struct rma_target *t, const struct target_record *rec,
+                         struct pkt_hdr *out)
+{
+    const uint8_t flags = ch3_vc_busy(&t->peer->vc) ? 0 : riding(rec);
+    *out = (struct pkt_hdr){.version = PKT_VERSION, .type = PKT_REPLY, .win = t->remote_win,
+                            .win_gen = t->remote_gen, .rank = (uint32_t)w->rank, .count = rec->op->request,
+                            .len = (uint32_t)(sizeof *out + rec->total), .offset = rec->op->offset};
+    acknowledge(out, flags, rec->ack);
+    int err = ch3_send_owned(&t->peer->vc, out, out->len, &w->queued);
+    if (err || !flags)
+        return err;
+    rides_no_more(rec);
+    if (flags & PKT_F_UNLOCK)
+        lock_queue_release(t->from);
+    return MRMA_SUCCESS;
+}
+
+/* A short one at once: making a stream of it takes 0.1 us of a round trip of 1.3. */
+static int get_at_once(struct win *w, struct rma_target *t, const struct target_record *rec)
+{
+    struct {
+        struct pkt_hdr hdr;
+        char data[GET_AT_ONCE];
+    } out;
+    memcpy(out.data, target_seg_addr(w, rec->segs), rec->total);
+    return target_reply_fetched(w, t, rec, &out.hdr);
+}
+
+int target_reply_get(struct win *w, struct rma_target *t, const struct target_record *rec)
+{
+    if (!rec->total)
+        return MRMA_SUCCESS;
+    if (rec->nseg == 1 && rec->total <= GET_AT_ONCE && !ch3_vc_busy(&t->peer->vc))
+        return get_at_once(w, t, rec);
+    struct reply *rp = malloc(sizeof *rp + rec->nseg * sizeof *rec->segs);
+    if (!rp)
+        return MRMA_ERR_NO_MEM;
+    *rp = (struct reply){.stream = {.next = reply_next, .done = reply_done, .owner = &w->queued}, .win = w, .to = t,
+                         .request = rec->op->request, .pos = rec->op->offset, .left = rec->total,
+                         .flags = riding(rec), .ack = rec->ack, .type = rec->typed ? dtype_ref(rec->type) : NULL};
+    if (rec->typed) {
+        rp->cur = rec->cur;
+        rp->base = rec->base;
+    } else {
+        memcpy(rp->segs, rec->segs, rec->nseg * sizeof *rec->segs);
+    }
+    if (rp->left + sizeof(struct pkt_hdr) < PKT_MAX)
+        rp->stream.wants = rp->left + sizeof(struct pkt_hdr);
+    int err = ch3_send_stream(&t->peer->vc, &rp->stream);
+    if (err)
+        reply_done(&rp->stream, err);
+    else
+        rides_no_more(rec);
+    return err;
+}

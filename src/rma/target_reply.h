@@ -1,0 +1,20 @@
+/*
+ * target_reply.h - answers to operations that fetch (target's side).
+ *
+ * The reply to a packet's last record carries what rides on the packet, a flush or an unlock, if that is
+ * asked for: it is the last thing to come of the packet, and says more than an acknowledgement behind it.
+ * Then the flag is taken out of the packet's. Locks: the engine's, held by the caller.
+ */
+#ifndef MRMA_RMA_TARGET_REPLY_H
+#define MRMA_RMA_TARGET_REPLY_H
+
+#include "rma/target_record.h"
+
+/* Answer a get. It reads the window now, or as its packets leave. */
+int target_reply_get(struct win *w, struct rma_target *t, const struct target_record *rec);
+
+/* Answer with what was fetched: rec->total bytes that lie behind *out. */
+int target_reply_fetched(struct win *w, struct rma_target *t, const struct target_record *rec,
+                         struct pkt_hdr *out);
+
+#endif
