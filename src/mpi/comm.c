@@ -68,7 +68,7 @@ MRMA_PUBLIC int PMPI_Put(const void *oaddr, int ocount, MPI_Datatype otype, int 
                ocount == tcount && args_known_type(ttype, &type) && type->contig &&
                !__builtin_mul_overflow((size_t)tcount, type->size, &len))) {
         if (likely(fast_put(rec->win, oaddr, target, disp, len)) ||
-            issue_quick_put(rec->win, target, oaddr, disp, len))
+            (rec->win->npackets && issue_quick_put(rec->win, target, oaddr, disp, len)))
             return MPI_SUCCESS;
         return put_known(rec, oaddr, (size_t)tcount, type, target, disp);
     }

@@ -118,6 +118,7 @@ int rma_fence(struct win *w, int asserts)
     if (late) /* before, the agent would still park what comes */
         expose(w, w->phase);
     w->fence_known = precede;
+    w->fence_lags = w->ring_puts || w->npackets;
     w->fence_noput = asserts & RMA_NOPUT;
     w->fence_arrived = 0;
     w->phase_arrived = 0;

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "rma/acc_atomic.h"
 #include "rma/cma.h"
+#include "rma/cma_io.h"
 #include "rma/direct.h"
 #include "rma/handover.h"
 #include "rma/issue.h"
@@ -156,9 +157,15 @@ static int put_assisted(struct win *w, struct rma_target *t, const struct rma_op
     if (ring_serves(w, op, len) && put_by_target(w, t, op->oaddr, (uint64_t)offset, len))
         return MRMA_SUCCESS;
     int err = ready(w, t, op);
-    if (!err && handover_serves(w, t, PKT_OP_PUT, op, len))
+    if (unlikely(err))
+        return err;
+    if (handover_serves(w, t, PKT_OP_PUT, op, len))
         return handover_op(w, t, PKT_OP_PUT, op);
-    return err ? err : passing_by(w, cma_put(t->peer, w->rma->log, owner_addr(w, t, offset), op));
+    const uint64_t vaddr = owner_addr(w, t, offset);
+    const struct log *log = w->rma->log;
+    if (likely(op->otype->contig && op->ttype->contig))
+        return passing_by(w, cma_copy(t->peer, log, true, (void *)(uintptr_t)op->oaddr, vaddr, len));
+    return passing_by(w, cma_put(t->peer, log, vaddr, op));
 }
 
 static __attribute__((noinline)) int put_general(struct win *w, struct rma_target *t, const struct rma_op *op)
@@ -240,7 +247,10 @@ static int get_assisted(struct win *w, struct rma_target *t, const struct rma_op
     count_op(w, PATH_CMA, len);
     if (handover_serves(w, t, PKT_OP_GET, op, len))
         return handover_op(w, t, PKT_OP_GET, op);
-    return passing_by(w, cma_get(t->peer, w->rma->log, owner_addr(w, t, offset), op));
+    const uint64_t vaddr = owner_addr(w, t, offset);
+    if (likely(op->rtype->contig && op->ttype->contig))
+        return passing_by(w, cma_copy(t->peer, w->rma->log, false, op->raddr, vaddr, len));
+    return passing_by(w, cma_get(t->peer, w->rma->log, vaddr, op));
 }
 
 static __attribute__((noinline)) int get_general(struct win *w, struct rma_target *t, const struct rma_op *op)

@@ -192,7 +192,6 @@ static void list_direct(struct win *w)
         w->direct[w->ndirect++] = t->rank;
     }
     w->npackets = w->nproc - w->ndirect;
-    w->fence_lags = w->ring_puts || w->npackets;
 }
 
 /* Ranks are mostly dealt to nodes in rows: then those of this one need no table. */

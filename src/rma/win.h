@@ -187,7 +187,7 @@ struct win {
     uint8_t acc_way;      /* enum acc_way: accumulates by single instructions? */
     _Atomic bool dirty;   /* stores to mapped targets since the last full fence */
     bool ring_puts;       /* some direct targets are kernel-assisted: small puts to them go by packet */
-    bool fence_lags;      /* who has left a fence may be ahead of what others sent to a direct target: fence.c */
+    bool fence_lags;      /* who left the last fence may be ahead of what others sent to a direct target: fence.c */
     bool fence_known;     /* all processes have entered the last fence */
     struct rma_target *local; /* the targets of this node, nlocal of them, ascending, self included */
     int row_first;        /* local[0] to local[row_len - 1] are the ranks from row_first on: win_peek */
