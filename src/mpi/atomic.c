@@ -29,9 +29,9 @@ static void remember_word(const struct dtype *known, MPI_Datatype type)
         atomic_store_explicit(&word_type, type, memory_order_relaxed);
 }
 
-static inline enum acc_op fast_op(MPI_Op op)
+static inline bool is_fast(MPI_Op op)
 {
-    return op == MPI_SUM ? ACC_SUM : op == MPI_REPLACE ? ACC_REPLACE : op == MPI_NO_OP ? ACC_NO_OP : ACC_OP_NONE;
+    return likely(op == MPI_SUM) || op == MPI_REPLACE || op == MPI_NO_OP;
 }
 
 /* With MPI_NO_OP the origin's buffer is not looked at. */
@@ -75,10 +75,10 @@ MRMA_PUBLIC int PMPI_Fetch_and_op(const void *oaddr, void *raddr, MPI_Datatype t
                                   MPI_Aint disp, MPI_Op op, MPI_Win win)
 {
     struct win_rec *rec = win_quick();
-    const enum acc_op fast = fast_op(op);
 
-    if (likely(win_is(rec, win) && args_plain(rec, 0, target, disp) && is_word(type) && fast != ACC_OP_NONE &&
-               fast_fetch_op(rec->win, fast, oaddr, raddr, target, disp)))
+    if (likely(win_is(rec, win) && args_plain(rec, 0, target, disp) && is_word(type) && is_fast(op) &&
+               fast_fetch_op(rec->win, op == MPI_SUM, op == MPI_REPLACE ? ACC_REPLACE : ACC_NO_OP, oaddr, raddr,
+                             target, disp)))
         return MPI_SUCCESS;
     return fetch_general(oaddr, raddr, type, target, disp, op, win);
 }
