@@ -6,8 +6,8 @@
  *   PSCW seq          this process has posted seq exposure epochs to the origin
  *   LOCK seq          the origin holds the lock; a packet that asks for it waits, also
  *                     for the fences that the origin has passed (fence.c)
- *   NOCHECK seq       all fences up to phase seq are passed here: with that assertion, or a direct
- *                     peer holds the lock (handover.h)
+ *   NOCHECK seq       all fences up to phase seq are passed here (with that assertion); at once where a
+ *                     direct peer holds the lock and has looked itself (handover.h)
  *
  * Before that it is parked, copied, and so is everything later of the same origin
  * in this window: operations of a pair are never reordered. After that (the epoch
@@ -280,7 +280,9 @@ static enum verdict ready(struct pkt_origin *po, const struct pkt_hdr *hdr, cons
     case PKT_EPOCH_NOCHECK:
         if (w->hints.no_locks && hdr->count) /* a bare flush comes in front of MPI_Win_free's barrier */
             *fault = "passive target operation in a window created with no_locks";
-        return *fault ? NEVER : seq_reached(w->phase, hdr->seq) ? NOW : LATER;
+        if (*fault)
+            return NEVER;
+        return t->direct || seq_reached(w->phase, hdr->seq) ? NOW : LATER; /* who is direct has made sure itself */
     default:
         return judge_lock(po, hdr, fault);
     }
