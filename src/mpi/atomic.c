@@ -29,9 +29,13 @@ static void remember_word(const struct dtype *known, MPI_Datatype type)
         atomic_store_explicit(&word_type, type, memory_order_relaxed);
 }
 
-static inline bool is_fast(MPI_Op op)
+/* The sum, which counters are made of, by a way of its own: no look at the operation later. */
+static inline bool fast_fetch(struct win *w, MPI_Op op, const void *oaddr, void *raddr, int target, MPI_Aint disp)
 {
-    return likely(op == MPI_SUM) || op == MPI_REPLACE || op == MPI_NO_OP;
+    if (likely(op == MPI_SUM))
+        return fast_fetch_op(w, ACC_SUM, oaddr, raddr, target, disp);
+    return (op == MPI_REPLACE || op == MPI_NO_OP) &&
+           fast_fetch_op(w, op == MPI_NO_OP ? ACC_NO_OP : ACC_REPLACE, oaddr, raddr, target, disp);
 }
 
 /* With MPI_NO_OP the origin's buffer is not looked at. */
@@ -76,9 +80,8 @@ MRMA_PUBLIC int PMPI_Fetch_and_op(const void *oaddr, void *raddr, MPI_Datatype t
 {
     struct win_rec *rec = win_quick();
 
-    if (likely(win_is(rec, win) && args_plain(rec, 0, target, disp) && is_word(type) && is_fast(op) &&
-               fast_fetch_op(rec->win, op == MPI_SUM, op == MPI_REPLACE ? ACC_REPLACE : ACC_NO_OP, oaddr, raddr,
-                             target, disp)))
+    if (likely(win_is(rec, win) && args_plain(rec, 0, target, disp) && is_word(type) &&
+               fast_fetch(rec->win, op, oaddr, raddr, target, disp)))
         return MPI_SUCCESS;
     return fetch_general(oaddr, raddr, type, target, disp, op, win);
 }

@@ -82,18 +82,15 @@ static inline __attribute__((always_inline)) acc_word *fast_word(struct win *w, 
     return (acc_word *)(void *)at;
 }
 
-/* SUM of integers, or else other: REPLACE or NO_OP. from and to need no alignment. */
-static inline __attribute__((always_inline)) bool fast_fetch_op(struct win *w, bool sum, enum acc_op other,
+/* SUM of integers, REPLACE and NO_OP; from and to need no alignment. */
+static inline __attribute__((always_inline)) bool fast_fetch_op(struct win *w, enum acc_op op,
                                                                 const void *from, void *to, int target,
                                                                 int64_t disp)
 {
     acc_word *word = fast_word(w, target, disp);
     if (unlikely(!word))
         return false;
-    if (likely(sum)) /* counters are the commonest */
-        acc_atomic_word(ACC_SUM, word, from, to);
-    else
-        acc_atomic_word(other, word, from, to);
+    acc_atomic_word(op, word, from, to);
     acc_atomic_leave(w);
     return true;
 }

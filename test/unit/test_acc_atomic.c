@@ -344,7 +344,7 @@ static void add(struct win *w, enum acc_type basic, size_t disp, size_t n, bool 
     static const double reals[ELEMENTS] = {1, 1, 1, 1, 1, 1, 1, 1};
     int64_t old[ELEMENTS];
     if (n == 1 && basic == ACC_I64 && fetch && disp % 16 &&
-        fast_fetch_op(w, ACC_SUM == ACC_SUM, ACC_SUM, ones, old, 0, (int64_t)disp))
+        fast_fetch_op(w, ACC_SUM, ones, old, 0, (int64_t)disp))
         return;
     const struct dtype type = dtype_basic((uint8_t)basic);
     const struct rma_op op = {.oaddr = basic == ACC_F64 ? (const void *)reals : ones, .ocount = n,
