@@ -363,7 +363,9 @@ static inline struct rma_target *win_peek(const struct win *w, int rank)
 /* Make the target of a rank on another node. MRMA_ERR_NO_MEM, or why its process
  * cannot be reached. Under the engine's lock, by one thread at most. remote.c. */
 int win_target_make(struct win *w, int rank, struct rma_target **t);
-/* The record of a process in some window's records, or NULL. Under the lock. */
+/* The record of a process in some window's records, or NULL. Under the lock. Looks through them all, once for
+ * each process that is first heard of by its message: an index would take memory for every process of the
+ * job in each of them, and records have one copy a node. */
 const struct rma_proc_record *rma_find_process(const struct rma *r, uint64_t uid);
 
 /* The target of rank, made if need be; the errors of win_target_make. _locked: under the

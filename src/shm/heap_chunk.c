@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 
-#define KEEP ((size_t)256 << 10)         /* what an empty chunk keeps: windows come and go */
+#define KEEP ((size_t)256 << 10)        /* what an empty chunk keeps: windows come and go */
 #define COMMIT_MIN ((size_t)16 << 10)   /* first commit of a chunk; each further one doubles, */
 #define COMMIT_STEP ((size_t)256 << 10) /* up to this */
 #define TRIM_SLACK ((size_t)2 << 20)    /* committed above the top before pages are given back */
@@ -61,7 +61,7 @@ static void index_del(const struct heap *heap, struct block *block)
 }
 
 struct block *block_new(const struct heap *heap, struct chunk *chunk, struct block *after, size_t off,
-                               size_t size)
+                        size_t size)
 {
     struct block *block = calloc(1, sizeof *block);
 
@@ -114,8 +114,7 @@ void chunk_drop(struct heap *heap, struct chunk *chunk)
     free(chunk);
 }
 
-int chunk_new(struct heap *heap, size_t size, bool dedicated, const struct log *log,
-                     struct chunk **out)
+int chunk_new(struct heap *heap, size_t size, bool dedicated, const struct log *log, struct chunk **out)
 {
     struct chunk *chunk = calloc(1, sizeof *chunk);
     struct block **page_first = calloc(dedicated ? 1 : heap_page_of(heap, size) + 1, sizeof *page_first);
