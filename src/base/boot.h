@@ -28,7 +28,7 @@ struct boot {
     /* The same into memory of the implementation's, which outlives the boot: until
      * release. May be NULL: boot_gather does it. */
     int (*gather)(struct boot *boot, const void *mine, size_t len, struct boot_records *out);
-    /* The highest of all values. Collective. */
+    /* The highest of all values. Collective, and never the first exchange. */
     int (*allmax)(struct boot *boot, int mine, int *max);
     void *handle; /* the implementation's */
 };

@@ -160,29 +160,11 @@ static int boot_mpi_allgather(struct boot *boot, const void *mine, void *all, si
     return gather_all(bm, mine, all, len);
 }
 
-/* The first exchange, when the caller asks for a maximum. Without memory it has not begun. */
-static int first_max(struct boot_mpi *bm, int mine, int *max)
-{
-    int *all = malloc((size_t)bm->boot.nproc * sizeof *all), err;
-
-    if (all == NULL)
-        return MRMA_ERR_NO_MEM;
-    err = first_exchange(bm, &mine, all, sizeof mine);
-    if (err == MRMA_SUCCESS) {
-        *max = all[0];
-        for (int i = 1; i < bm->boot.nproc; i++)
-            if (all[i] > *max)
-                *max = all[i];
-    }
-    free(all);
-    return err;
-}
-
 static int boot_mpi_allmax(struct boot *boot, int mine, int *max)
 {
     struct boot_mpi *bm = boot->handle;
-    if (!bm->begun)
-        return bm->verdict = first_max(bm, mine, max);
+
+    assert(bm->begun);
     if (bm->verdict != MRMA_SUCCESS)
         return bm->verdict;
     return max_of_all(bm, mine, max);
