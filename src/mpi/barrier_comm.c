@@ -45,6 +45,8 @@ static int on_comm_freed(MPI_Comm comm, int keyval, void *value, void *extra)
     (void)keyval, (void)extra;
     if (atomic_exchange_explicit(&c->attended, false, memory_order_relaxed))
         atomic_fetch_sub_explicit(&barrier_nattended, 1, memory_order_relaxed);
+    if (c->group != MPI_GROUP_NULL)
+        PMPI_Group_free(&c->group);
     if (c->own != MPI_COMM_NULL && comm != MPI_COMM_WORLD) /* that is the end of everything */
         PMPI_Comm_free(&c->own);
     atomic_store_explicit(&c->handle, BARRIER_NO_COMM, memory_order_release);
@@ -89,14 +91,18 @@ static int add(MPI_Comm comm, struct barrier_comm **out)
         *out = c;
         return c != NULL ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
     }
+    c->group = MPI_GROUP_NULL;
     c->own = MPI_COMM_NULL;
     c->refused = false;
     c->world = NULL;
     atomic_store_explicit(&c->handle, comm, memory_order_release); /* pairs with find */
     pthread_mutex_unlock(&lock);
-    err = watch(comm, c);
-    if (err != MRMA_SUCCESS)
+    err = PMPI_Comm_group(comm, &c->group) == MPI_SUCCESS ? watch(comm, c) : MRMA_ERR_OTHER;
+    if (err != MRMA_SUCCESS) {
+        if (c->group != MPI_GROUP_NULL)
+            PMPI_Group_free(&c->group);
         atomic_store_explicit(&c->handle, BARRIER_NO_COMM, memory_order_release);
+    }
     *out = c;
     return err;
 }
@@ -140,37 +146,48 @@ void barrier_comm_attend(struct barrier_comm *c, enum win_attended attended)
         attend(c->world);
 }
 
-/* A group, since a dup would run copy call-backs of the user. */
-static int make_own(MPI_Comm comm, MPI_Comm *own)
+/* By a group, since a dup would run copy call-backs of the user. */
+static int make_own(struct barrier_comm *c, MPI_Comm comm)
 {
-    MPI_Group group;
-    int rc = PMPI_Comm_group(comm, &group);
+    int rc = PMPI_Comm_create(comm, c->group, &c->own);
 
-    if (rc != MPI_SUCCESS)
-        return rc;
-    rc = PMPI_Comm_create(comm, group, own);
-    PMPI_Group_free(&group);
+    PMPI_Group_free(&c->group);
     return rc;
+}
+
+/* Has everybody got it? Without this, who has not would wait in the host's barrier for those who
+ * wait in ours. */
+static bool agree(MPI_Comm comm, bool made)
+{
+    int mine = made, all = 0;
+
+    return PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all;
+}
+
+/* What the host says of refusals comes back here, not to the user's error handler. */
+static bool open_quietly(struct barrier_comm *c, MPI_Comm comm)
+{
+    MPI_Errhandler handler;
+    const bool quiet = PMPI_Comm_get_errhandler(comm, &handler) == MPI_SUCCESS;
+    bool made;
+
+    if (quiet)
+        PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    made = agree(comm, make_own(c, comm) == MPI_SUCCESS);
+    if (quiet) {
+        PMPI_Comm_set_errhandler(comm, handler);
+        PMPI_Errhandler_free(&handler);
+    }
+    return made;
 }
 
 bool barrier_comm_open(struct barrier_comm *c)
 {
-    MPI_Comm comm = atomic_load_explicit(&c->handle, memory_order_relaxed);
-    MPI_Errhandler handler;
-    int rc;
-
     if (c->own != MPI_COMM_NULL || c->refused)
         return !c->refused;
-    rc = PMPI_Comm_get_errhandler(comm, &handler);
-    if (rc == MPI_SUCCESS) {
-        PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-        rc = make_own(comm, &c->own);
-        PMPI_Comm_set_errhandler(comm, handler);
-        PMPI_Errhandler_free(&handler);
-    }
-    c->refused = rc != MPI_SUCCESS;
+    c->refused = !open_quietly(c, atomic_load_explicit(&c->handle, memory_order_relaxed));
     if (c->refused) {
-        c->own = MPI_COMM_NULL;
+        c->own = MPI_COMM_NULL; /* not freed where it is there: that is collective */
         log_msg(engine_messages(), LOG_LEVEL_WARN,
                 "MPI_Barrier: the host refused a communicator; packets are left to the agent thread");
         return false;

@@ -10,7 +10,8 @@
  * processes, or the program would not end with any MPI.
  *
  * The barrier's own messages go over a communicator with the same processes, which is made at
- * the first such barrier and freed with the user's.
+ * the first such barrier and freed with the user's. Where the host refuses it, to all or to some only, all learn
+ * that and leave their barriers to the host.
  */
 #ifndef MRMA_MPI_BARRIER_COMM_H
 #define MRMA_MPI_BARRIER_COMM_H
@@ -26,6 +27,7 @@
 struct barrier_comm {
     _Atomic(MPI_Comm) handle;   /* the user's; BARRIER_NO_COMM: unused */
     _Atomic bool attended;      /* all its processes know */
+    MPI_Group group;            /* of the user's, to make own of it; then MPI_GROUP_NULL */
     MPI_Comm own;               /* MPI_COMM_NULL: not made yet. By the thread in the barrier */
     int rank, size;             /* in own */
     bool refused;               /* it could not be made: the host's barrier from then on */
@@ -54,7 +56,7 @@ int barrier_comm_prepare(MPI_Comm comm, struct barrier_comm **out);
 /* After the creation of a window on it, at all its processes with the same word. */
 void barrier_comm_attend(struct barrier_comm *c, enum win_attended attended);
 
-/* Make c->own: collective over its processes. False: not to be had. */
+/* Make c->own: collective over its processes. False, at all of them: not to be had. */
 bool barrier_comm_open(struct barrier_comm *c);
 
 #endif
