@@ -372,6 +372,40 @@ static void overwritten_locked(enum mt_kind kind, int rounds, bool all, int asse
     free(src);
 }
 
+/* What every second rank gets from the rank two further on is read in the next phase by the rank behind it, to which
+ * nothing came: it may have left the fence long before all is in the window. */
+static void seen_by_others(enum mt_kind kind, int phases)
+{
+    enum { BLOCK = 4096, BLOCKS = 100, BYTES = BLOCK * BLOCKS };
+    struct mt_win w;
+    char *src = mt_alloc(2 * BYTES), *got = mt_alloc(BYTES);
+    bool same = true;
+
+    mt_section("seen by others, %s", mt_kind_name(kind));
+    if (mt_win_make(&w, kind, 2 * BYTES, 1, MPI_COMM_WORLD)) {
+        const int target = (w.rank + 2) % w.size, source = (w.rank - 1 + w.size) % w.size;
+        mt_sync(&w);
+        MT_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, w.win));
+        for (int phase = 0; phase <= phases; phase++) {
+            const bool reads = phase > 0 && w.rank % 2;
+            char *half = src + phase % 2 * BYTES;
+            if (w.rank % 2 == 0)
+                mt_fill(half, BYTES, (uint32_t)phase);
+            for (int i = 0; i < BLOCKS && w.rank % 2 == 0; i++)
+                MT_OK(MPI_Put(half + i * BLOCK, BLOCK, MPI_BYTE, target,
+                              mt_disp(&w, target, phase % 2 * BYTES + i * BLOCK), BLOCK, MPI_BYTE, w.win));
+            if (reads)
+                MT_OK(MPI_Get(got, BYTES, MPI_BYTE, source, mt_disp(&w, source, (phase - 1) % 2 * BYTES), BYTES, MPI_BYTE,
+                              w.win));
+            MT_OK(MPI_Win_fence(phase == phases ? MPI_MODE_NOSUCCEED : 0, w.win));
+            same = same && (!reads || w.size % 2 || CHECK_FILL(got, BYTES, (uint32_t)(phase - 1)));
+        }
+        mt_win_free(&w);
+    }
+    free(src);
+    free(got);
+}
+
 int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
@@ -387,6 +421,7 @@ int main(int argc, char **argv)
         overwritten(kind, phases < 10 ? phases : 10, 1);
         for (int how = 0; how < 4; how++)
             overwritten_locked(kind, phases < 6 ? phases : 6, how & 1, how & 2 ? MPI_MODE_NOCHECK : 0);
+        seen_by_others(kind, phases < 10 ? phases : 10);
     }
     windows();
     return MT_FINISH();
