@@ -149,6 +149,7 @@ static int ask_confirm(struct win *w, struct rma_target *t)
         return MRMA_SUCCESS;
     issue_header(pt, &hdr);
     hdr.epoch = PKT_EPOCH_NOCHECK;
+    hdr.seq = w->phase; /* not the number of a lock, which the target would take for fences to wait for */
     hdr.flags = PKT_F_FLUSH;
     hdr.len = sizeof hdr;
     hdr.offset = ++pt->acks_due;

@@ -406,6 +406,28 @@ static void seen_by_others(enum mt_kind kind, int phases)
     free(got);
 }
 
+/* MPI_Win_free asks what became of the last phase's operations: it must not wait for as many fences as there were locks. */
+static void freed_behind_locks(enum mt_kind kind)
+{
+    struct mt_win w;
+    const long v = 7;
+
+    mt_section("freed behind locks, %s", mt_kind_name(kind));
+    if (make(&w, kind)) {
+        const int target = (w.rank + 1) % w.size;
+        for (int i = 0; i < 20; i++) {
+            MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, w.win));
+            MT_OK(MPI_Put(&v, 1, MPI_LONG, target, mt_disp(&w, target, 0), 1, MPI_LONG, w.win));
+            MT_OK(MPI_Win_unlock(target, w.win));
+        }
+        MT_OK(MPI_Win_fence(0, w.win));
+        MT_OK(MPI_Put(&v, 1, MPI_LONG, target, mt_disp(&w, target, 0), 1, MPI_LONG, w.win));
+        MT_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w.win));
+        CHECK(load(&w, 0) == v, "%ld, expected %ld", load(&w, 0), v);
+        mt_win_free(&w);
+    }
+}
+
 int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
@@ -422,6 +444,7 @@ int main(int argc, char **argv)
         for (int how = 0; how < 4; how++)
             overwritten_locked(kind, phases < 6 ? phases : 6, how & 1, how & 2 ? MPI_MODE_NOCHECK : 0);
         seen_by_others(kind, phases < 10 ? phases : 10);
+        freed_behind_locks(kind);
     }
     windows();
     return MT_FINISH();
