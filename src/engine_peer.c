@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -172,7 +171,6 @@ static int connect_locked(struct engine *e, struct engine_peer *p)
     int err = heap_alloc(e->heap, sizeof(struct ring), MRMA_CACHE_LINE, &ring);
     if (err)
         return err;
-    memset(ring, 0, offsetof(struct ring, bytes));
     err = heap_find(e->heap, ring, sizeof(struct ring), &loc) ? MRMA_SUCCESS : MRMA_ERR_INTERN;
     if (!err)
         err = shm_channel_connect(&p->shm, e->uid, ring, &loc);

@@ -19,7 +19,7 @@
 #include "base/list.h"
 
 enum { BURST = 64 };
-static_assert(CH3_DRAIN_POLLS * BURST * 2 * sizeof(uint64_t) >= RING_BYTES, "a record has two words at least");
+static_assert(CH3_DRAIN_POLLS * BURST >= RING_LINES, "a record has a line at least");
 
 static struct shm_channel *self(const struct ch3_channel *ch)
 {
@@ -195,7 +195,7 @@ static bool shm_pending(struct ch3_channel *channel)
     const uint32_t nrx = atomic_load_explicit(&ch->nrx, memory_order_acquire);
     for (uint32_t i = 0; i < nrx; i++)
         if (atomic_load_explicit(&ch->rx[i].open, memory_order_acquire)
-                ? !ch->rx[i].broken && ring_has_data(ch->rx[i].rx.ring)
+                ? !ch->rx[i].broken && ring_has_data(&ch->rx[i].rx)
                 : !ch->rx[i].broken && ch->env.find(ch->env.ctx, ch->own->rings[i].sender) != NULL)
             return true;
     return nrx < PROCSEG_RINGS && nrx < atomic_load_explicit(&ch->own->nrings, memory_order_acquire) &&

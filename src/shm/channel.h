@@ -55,7 +55,7 @@ struct shm_channel {
 void shm_channel_init(struct shm_channel *ch, struct procseg *own, const struct shm_channel_env *env,
                       const struct log *log);
 
-/* Announce a ring of the caller (zeroed memory at loc) to a peer; packets can be
+/* Announce a ring of the caller (memory at loc) to a peer; packets can be
  * sent then. MRMA_ERR_NO_MEM if the peer has no place for another ring. */
 int shm_channel_connect(struct shm_peer *peer, uint64_t my_uid, struct ring *ring,
                         const struct heap_loc *loc);

@@ -1,32 +1,43 @@
 /*
  * ring.h - a single-producer, single-consumer ring of records in shared memory.
  *
- * The sender's end of one direction of a pair. Records are a 8-byte length word
- * and a packet of at most CH3_PACKET_MAX bytes, contiguous; a record that would cross
- * the end is preceded by a skip word. Positions count bytes for ever; position
- * modulo RING_BYTES is the place.
+ * The sender's end of one direction of a pair. A record begins on a cache line of its
+ * own: its word, then a packet of at most CH3_PACKET_MAX bytes, contiguous; a record that
+ * would cross the end is preceded by a skip, a word alone. Positions count bytes for
+ * ever; position modulo RING_BYTES is the place, the rest is the lap. A word holds the
+ * lap in which it was written and the packet's length. It publishes its record: the
+ * consumer polls the word at its position, so that a short record is one line that
+ * travels, and nothing else does.
  *
- *   producer                              consumer
- *   write record                          t = tail (acquire, pairs with P)
- *   P: tail = end of record (release)     read records up to t
- *                                         C: head = t' (release)
- *   h = head (acquire, pairs with C): room is RING_BYTES - (tail - h)
+ *   producer                              consumer at position p
+ *   write the packet                      B: word at p (acquire): of p's lap?
+ *   Z: word behind it = 0, if need be     read the packet
+ *   A: its word = lap, length (release)   p = behind it; again
+ *                                         C: head = p (release), each 16th of the ring
+ *   D: h = head (acquire), when the copy of it leaves no room:
+ *      room is RING_BYTES - (tail - h) and never quite used up
  *
- * A producer that finds no room says so (starved) and looks again; a consumer that has
- * released looks for that, after a fence, when it stops reading (ring_starved).
+ * A pairs with B, C with D. What lies at p, where the next record is not yet, must not be taken for
+ * its word. Either it was a word before, of an earlier lap, which tells; or a packet of the user's
+ * bytes lay there, which may look like anything: then the producer, who knows (dirty),
+ * clears it in Z, before A lets the consumer go there. There is always a line for Z, since
+ * the ring is never full.
+ *
+ * A producer that finds no room says so (starved) and looks again; a consumer that has moved
+ * the head looks for that, after a fence, when it stops reading (ring_starved).
  *
  *   producer without room                 consumer that stops reading
- *   S: starved = a new number             C: head = t' (release)
+ *   S: starved = a new number             C: head = p (release)
  *      fence (seq_cst)                       fence (seq_cst)
- *   h = head: room now?                   S's number new? tell the producer
+ *   D: head: room now?                    S's number new? tell the producer
  *
- * One of the two sees the other's store. A told producer that still finds too little room
- * says so again; the ring is not empty then, so that the consumer comes back to it.
+ * One of the two sees the other's store. What has been read and not been shown by C is
+ * less than that, and without it there would be room for any record: a
+ * producer that finds none has left so much unread that the consumer comes to C again. So
+ * it does for a told producer that still finds too little room, and has said so again.
  *
- * Each side keeps a private copy of the other's position and rereads the shared
- * one only when the copy says full or empty; each position has its own line.
- * What the other side wrote is not trusted: lengths are checked before use, and the
- * consumer's position when there seems to be no room.
+ * What the other side wrote is not trusted: lengths and laps are checked before use, and
+ * the consumer's position when there seems to be no room.
  */
 #ifndef MRMA_SHM_RING_H
 #define MRMA_SHM_RING_H
@@ -40,31 +51,40 @@
 
 #define RING_BYTES (128u * 1024u)
 
+enum {
+    RING_LINES = RING_BYTES / MRMA_CACHE_LINE,
+    RING_SHOWN = RING_BYTES / 16, /* the consumer's position is shown each time that it has moved so far */
+    RING_DIRTY_BITS = 64
+};
+
 struct ring {
-    alignas(MRMA_CACHE_LINE) _Atomic uint64_t tail; /* written by the producer */
-    _Atomic uint32_t starved;                       /* by the producer, too */
-    alignas(MRMA_CACHE_LINE) _Atomic uint64_t head; /* written by the consumer */
+    alignas(MRMA_CACHE_LINE) _Atomic uint64_t head;    /* written by the consumer */
+    alignas(MRMA_CACHE_LINE) _Atomic uint32_t starved; /* by the producer, as are the bytes */
     alignas(MRMA_CACHE_LINE) unsigned char bytes[RING_BYTES];
 };
-static_assert(offsetof(struct ring, head) - offsetof(struct ring, tail) >= MRMA_CACHE_LINE,
+static_assert(offsetof(struct ring, starved) - offsetof(struct ring, head) >= MRMA_CACHE_LINE,
               "one writer a line");
 
 struct ring_tx { /* private to the producer */
     struct ring *ring;
-    uint64_t tail;     /* where the next record starts */
-    uint64_t head;     /* last seen position of the consumer */
-    uint64_t reserved; /* where the reserved record's length word is */
-    uint32_t starved;  /* how often it has said so */
-    bool bad;          /* the consumer's position was impossible; there is no room any more */
+    uint64_t tail;         /* where the next record starts; the word there is not dirty */
+    uint64_t head;         /* last seen position of the consumer */
+    uint64_t reserved;     /* where the reserved record's word is */
+    uint64_t reserved_end; /* and where the record ends if it is not shortened */
+    uint32_t starved;      /* how often it has said so */
+    bool bad;              /* the consumer's position was impossible; there is no room any more */
+    uint64_t dirty[RING_LINES / RING_DIRTY_BITS]; /* a bit for each line: a packet may have been there last */
 };
 
 struct ring_rx { /* private to the consumer */
     struct ring *ring;
-    uint64_t head; /* next record to read */
-    uint64_t tail; /* last seen position of the producer */
-    uint32_t told; /* ring->starved when the producer was last told */
+    _Atomic uint64_t head; /* next word to read; others of its threads look at it, too */
+    uint64_t shown;        /* ring->head */
+    uint64_t looked;       /* ring->head when the consumer last looked for a starved producer */
+    uint32_t told;         /* ring->starved when the producer was last told */
 };
 
+/* Make an empty ring of any memory; not before: the consumer's end of it. */
 void ring_tx_init(struct ring_tx *tx, struct ring *ring);
 void ring_rx_init(struct ring_rx *rx, struct ring *ring);
 
@@ -76,18 +96,15 @@ void ring_commit(struct ring_tx *tx, size_t len);
 /* The next record and its length, or NULL: empty. A malformed ring gives NULL
  * and sets *bad; it stays so. */
 const void *ring_peek(struct ring_rx *rx, size_t *len, bool *bad);
-/* Give the record that ring_peek returned back to the producer. */
+/* Go on to what follows the record that ring_peek returned. */
 void ring_release(struct ring_rx *rx, size_t len);
 
 /* After releasing: does the producer wait for room, and must be told? True once for
  * each time that it says so. */
 bool ring_starved(struct ring_rx *rx);
 
-/* Has the producer published anything not yet read? May be called by any thread. */
-static inline bool ring_has_data(const struct ring *ring)
-{
-    return atomic_load_explicit(&ring->tail, memory_order_acquire) !=
-           atomic_load_explicit(&ring->head, memory_order_relaxed);
-}
+/* Has the producer published anything not yet read? May be called by any thread of the consumer's,
+ * while another reads: it may find what has just been read, but does not miss what has not. */
+bool ring_has_data(const struct ring_rx *rx);
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * test_ring.c - the single-producer, single-consumer ring: every record arrives
  * once, whole and in order, whatever the lengths; a full ring refuses; a ring
- * that a peer has corrupted is refused and nothing outside it is read.
+ * that a peer has corrupted is refused and nothing outside it is read; what was written
+ * in an earlier lap is never taken for a record of this one.
  *
  * Records carry their number and a pattern made from it, so that a mixed-up or
  * torn one is seen.
@@ -19,7 +20,13 @@ enum { STEPS = 40000, MANY = 200000 };
 #else
 enum { STEPS = 300000, MANY = 2000000 };
 #endif
-enum { WORD = 8 };
+enum { WORD = 8, LINE = MRMA_CACHE_LINE, SKIP = RING_BYTES - 1 };
+
+/* Whole lines. */
+static size_t record_bytes(size_t len)
+{
+    return (WORD + len + LINE - 1) / LINE * LINE;
+}
 
 struct ends {
     struct ring *ring;
@@ -27,13 +34,34 @@ struct ends {
     struct ring_rx rx;
 };
 
+static uint64_t lap_of(uint64_t pos)
+{
+    return pos / RING_BYTES * RING_BYTES;
+}
+
+/* An empty ring, of memory that was something else before: in each line the word of a record at
+ * that place, in one of the first laps. */
+static void empty(struct ends *e)
+{
+    memset(e->ring, 0xff, sizeof *e->ring);
+    for (uint64_t at = 0; at < RING_BYTES; at += LINE) {
+        const uint64_t word = at / LINE % 4 * RING_BYTES + 8;
+        memcpy(e->ring->bytes + at, &word, sizeof word);
+    }
+    ring_tx_init(&e->tx, e->ring);
+    ring_rx_init(&e->rx, e->ring);
+}
+
+static uint64_t read_position(const struct ends *e)
+{
+    return atomic_load(&e->rx.head);
+}
+
 static int setup(void **state)
 {
     struct ends *e = calloc(1, sizeof *e);
     e->ring = aligned_alloc(MRMA_CACHE_LINE, sizeof *e->ring);
-    memset(e->ring, 0, sizeof *e->ring);
-    ring_tx_init(&e->tx, e->ring);
-    ring_rx_init(&e->rx, e->ring);
+    empty(e);
     *state = e;
     return 0;
 }
@@ -84,7 +112,7 @@ static void send(struct ends *e, uint64_t number, size_t len)
 {
     void *at = ring_reserve(&e->tx, len);
     assert_non_null(at);
-    assert_int_equal((uintptr_t)at % 8, 0);
+    assert_int_equal((uintptr_t)at % LINE, WORD);
     fill(at, number, len);
     ring_commit(&e->tx, len);
 }
@@ -107,7 +135,7 @@ static void expect_empty(struct ends *e)
     bool bad = false;
     assert_null(ring_peek(&e->rx, &len, &bad));
     assert_false(bad);
-    assert_false(ring_has_data(e->ring));
+    assert_false(ring_has_data(&e->rx));
 }
 
 static void test_empty_and_one(void **state)
@@ -115,7 +143,7 @@ static void test_empty_and_one(void **state)
     struct ends *e = *state;
     expect_empty(e);
     send(e, 1, 13);
-    assert_true(ring_has_data(e->ring));
+    assert_true(ring_has_data(&e->rx));
     receive(e, 1, 13);
     expect_empty(e);
 }
@@ -134,8 +162,8 @@ static void test_random_steps(void **state)
             void *at = ring_reserve(&e->tx, want);
             if (!at) {
                 full++;
-                /* Worst case: the record and the skipped tail before it. */
-                assert_true(e->tx.tail - e->rx.head + 2 * (WORD + want + 7) > RING_BYTES);
+                /* Worst case: the record, the skipped tail before it, a line, and what has not been shown. */
+                assert_true(e->tx.tail - read_position(e) + 2 * record_bytes(want) + LINE + RING_SHOWN > RING_BYTES);
                 continue;
             }
             assert_true((unsigned char *)at >= e->ring->bytes &&
@@ -169,8 +197,8 @@ static void test_zero_commit_at_the_end(void **state)
     struct ends *e = *state;
     uint64_t n = 0;
     while (RING_BYTES - e->tx.tail % RING_BYTES > 1024) {
-        send(e, n, 1016 - 8);
-        receive(e, n++, 1016 - 8);
+        send(e, n, 960 - 8);
+        receive(e, n++, 960 - 8);
     }
     const uint64_t tail = e->tx.tail;
     for (int i = 0; i < 3; i++) {
@@ -180,7 +208,7 @@ static void test_zero_commit_at_the_end(void **state)
         expect_empty(e);
     }
     send(e, n, 24);
-    assert_int_equal(e->tx.tail, tail + 32);
+    assert_int_equal(e->tx.tail, tail + LINE);
     receive(e, n, 24);
     expect_empty(e);
 }
@@ -193,7 +221,7 @@ static void test_full(void **state)
         ring_commit(&e->tx, 0);
         send(e, sent++, CH3_PACKET_MAX);
     }
-    assert_int_equal(sent, RING_BYTES / (CH3_PACKET_MAX + WORD));
+    assert_int_equal(sent, RING_BYTES / record_bytes(CH3_PACKET_MAX));
     receive(e, got++, CH3_PACKET_MAX);
     receive(e, got++, CH3_PACKET_MAX);
     send(e, sent++, CH3_PACKET_MAX);
@@ -202,28 +230,126 @@ static void test_full(void **state)
     expect_empty(e);
 }
 
+/* Both ends go on from this position, as if they had come there. */
+static void start_at(struct ends *e, uint64_t pos)
+{
+    empty(e);
+    e->tx.tail = e->tx.head = e->rx.shown = e->rx.looked = pos;
+    atomic_store(&e->rx.head, pos);
+    atomic_store(&e->ring->head, pos);
+    memset(e->ring->bytes + pos % RING_BYTES, 0, WORD);
+}
+
 /* Positions start anywhere, also just below 2^64. */
 static void test_position_wrap(void **state)
 {
     struct ends *e = *state;
-    const uint64_t start = UINT64_MAX - 7 - 5 * RING_BYTES / 2 / WORD * WORD;
+    const uint64_t start = UINT64_MAX - LINE + 1 - 5 * RING_BYTES / 2;
     uint64_t seed = 7;
-    e->tx.tail = e->tx.head = e->rx.head = e->rx.tail = start;
-    atomic_store(&e->ring->tail, start);
-    atomic_store(&e->ring->head, start);
+    start_at(e, start);
     for (uint64_t n = 0; n < 2000; n++) {
         const size_t len = random_len(&seed);
         send(e, n, len);
         receive(e, n, len);
+        expect_empty(e);
     }
-    expect_empty(e);
     assert_true(e->tx.tail < start); /* it did wrap */
+}
+
+/* ---- what earlier laps have left ---- */
+
+/* Packets whose every word looks like that of a good record at its place, in the lap when it may
+ * be looked at next or in the one now: whatever follows them, nothing is taken for a record. */
+static void fill_with_words(struct ends *e, void *room, size_t len, uint64_t laps_ahead)
+{
+    unsigned char *at = room;
+    for (size_t i = 0; i + WORD <= len; i += WORD) {
+        const uint64_t place = (uint64_t)(at + i - e->ring->bytes);
+        const uint64_t word = lap_of(e->tx.reserved) + laps_ahead * RING_BYTES + (place % (2 * LINE) ? 8 : SKIP);
+        memcpy(at + i, &word, sizeof word);
+    }
+}
+
+static void test_packets_like_words(void **state)
+{
+    struct ends *e = *state;
+    uint64_t seed = 11;
+    for (int i = 0; i < STEPS; i++) {
+        const size_t want = random_len(&seed);
+        const uint64_t r = next_random(&seed);
+        const size_t len = r % 8 == 0 ? 0 : r % 3 == 0 ? 1 + r / 16 % want : want;
+        void *room = ring_reserve(&e->tx, want);
+        assert_non_null(room); /* what was read and is not shown does not matter, for any length */
+        fill_with_words(e, room, want, r >> 32 & 1);
+        ring_commit(&e->tx, len);
+        size_t got = 0;
+        bool bad = false;
+        const void *packet = ring_peek(&e->rx, &got, &bad);
+        assert_false(bad);
+        if (len) {
+            assert_ptr_equal(packet, room);
+            assert_int_equal(got, len);
+            assert_true(ring_has_data(&e->rx));
+            ring_release(&e->rx, len);
+        }
+        expect_empty(e);
+    }
+    assert_true(e->tx.tail / RING_BYTES > 100);
+}
+
+/* The word of the last record here, one lap ago, and of older ones: none of them is a record,
+ * though nothing was cleared. */
+static void test_last_lap(void **state)
+{
+    struct ends *e = *state;
+    for (uint64_t n = 0; n < 3 * RING_LINES; n++) {
+        if (n >= RING_LINES) {
+            uint64_t word;
+            memcpy(&word, e->ring->bytes + e->tx.tail % RING_BYTES, sizeof word);
+            assert_int_equal(word, lap_of(e->tx.tail) - RING_BYTES + 24);
+        }
+        expect_empty(e);
+        send(e, n, 24);
+        receive(e, n, 24);
+    }
+    for (uint64_t lap = 0; lap < 4; lap++) {
+        start_at(e, 3 * RING_BYTES + 5 * LINE);
+        const uint64_t word = lap * RING_BYTES + 24;
+        memcpy(e->ring->bytes + 5 * LINE, &word, sizeof word);
+        size_t len;
+        bool bad = false;
+        assert_int_equal(ring_peek(&e->rx, &len, &bad) != NULL, lap == 3);
+        assert_false(bad);
+    }
+}
+
+/* A short record is one line, and neither end's position moves in shared memory for it. */
+static void test_one_line(void **state)
+{
+    struct ends *e = *state;
+    unsigned char *before = aligned_alloc(LINE, sizeof *e->ring), *now = (unsigned char *)e->ring;
+    uint64_t shown = 0;
+    for (uint64_t n = 0; n < 2 * RING_LINES; n++) {
+        const uint64_t at = e->tx.tail % RING_BYTES;
+        memcpy(before, now, sizeof *e->ring);
+        send(e, n, LINE - WORD);
+        receive(e, n, LINE - WORD);
+        shown += atomic_load(&e->ring->head) == e->tx.tail;
+        const size_t line = offsetof(struct ring, bytes) + at, next = line + LINE;
+        if (e->tx.tail % RING_SHOWN) /* at a step the head moves, too */
+            assert_memory_equal(before, now, line);
+        if (e->tx.tail > RING_BYTES) /* in the first lap the next word is cleared */
+            assert_memory_equal(before + next, now + next, sizeof *e->ring - next);
+    }
+    assert_int_equal(shown, 2 * RING_BYTES / RING_SHOWN);
+    free(before);
 }
 
 /* ---- corrupt rings: what a hostile or dying producer could leave ---- */
 
 static void expect_bad(struct ends *e)
 {
+    assert_true(ring_has_data(&e->rx)); /* so that somebody looks */
     for (int i = 0; i < 3; i++) { /* and it stays so */
         size_t len = 12345;
         bool bad = false;
@@ -232,45 +358,54 @@ static void expect_bad(struct ends *e)
     }
 }
 
-static void publish(struct ends *e, uint64_t at, uint64_t word, uint64_t tail)
+static void publish(struct ends *e, uint64_t at, uint64_t word)
 {
+    start_at(e, at);
     memcpy(e->ring->bytes + at % RING_BYTES, &word, sizeof word);
-    e->rx.head = e->rx.tail = at;
-    atomic_store(&e->ring->head, at);
-    atomic_store(&e->ring->tail, tail);
 }
 
 static void test_corrupt(void **state)
 {
     struct ends *e = *state;
+    const uint64_t lap = 7 * RING_BYTES;
     const struct {
-        uint64_t at, word, tail;
+        uint64_t at, word;
     } cases[] = {
-        {0, 0, 64},                          /* no length */
-        {0, CH3_PACKET_MAX + 1, RING_BYTES}, /* longer than any packet */
-        {0, UINT64_MAX - 1, RING_BYTES},
-        {0, UINT64_MAX - 7, RING_BYTES}, /* would overflow when padded */
-        {0, UINT64_C(1) << 63, RING_BYTES},
-        {0, 64, 64}, /* ends behind the tail */
-        {0, 57, 64},
-        {0, 8, 8},
-        {0, 1, 1},                                /* less than a word published */
-        {RING_BYTES - 64, 64, RING_BYTES + 4096}, /* crosses the end */
-        {RING_BYTES - 8, 1, RING_BYTES + 4096},
-        {0, 64, RING_BYTES + 8},                   /* more published than fits */
-        {4096, 64, 0},                             /* tail behind head */
-        {RING_BYTES - 64, UINT64_MAX, RING_BYTES}, /* a skip and nothing behind it */
-        {RING_BYTES - 64, UINT64_MAX, RING_BYTES - 56},
-        {0, UINT64_MAX, RING_BYTES}, /* a skip of the whole ring */
+        {lap, lap},                      /* no length */
+        {lap, lap + CH3_PACKET_MAX + 1}, /* longer than any packet */
+        {lap, lap + SKIP - 1},
+        {lap, lap + SKIP}, /* a skip of the whole ring */
+        {lap, lap + RING_BYTES + 64}, /* of a lap that is not yet */
+        {lap + LINE, lap + 9 * RING_BYTES + SKIP},
+        {lap, lap + (UINT64_C(1) << 63) - 1},
+        {0, RING_BYTES + 8},
+        {0, SKIP},
+        {UINT64_MAX - LINE + 1, 8}, /* the lap behind the last number */
+        {lap + RING_BYTES - LINE, lap + LINE - WORD + 1}, /* crosses the end */
+        {lap + RING_BYTES - LINE, lap + CH3_PACKET_MAX},
+        {lap + RING_BYTES - 4 * LINE, lap + 4 * LINE},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        memset(e->ring->bytes, 0, RING_BYTES);
-        publish(e, cases[i].at, cases[i].word, cases[i].tail);
+        publish(e, cases[i].at, cases[i].word);
         expect_bad(e);
     }
-    memset(e->ring->bytes, 0xff, RING_BYTES); /* nothing but skips: ends */
-    publish(e, 64, UINT64_MAX, UINT64_MAX / 2);
+    publish(e, 64, SKIP); /* nothing but skips: ends */
+    for (uint64_t at = 0; at < RING_BYTES; at += LINE) {
+        const uint64_t word = at ? SKIP : RING_BYTES + SKIP;
+        memcpy(e->ring->bytes + at, &word, sizeof word);
+    }
     expect_bad(e);
+}
+
+/* A skip and nothing behind it: the producer was stopped by force, or has not come to it. */
+static void test_lone_skip(void **state)
+{
+    struct ends *e = *state;
+    publish(e, 3 * RING_BYTES - LINE, 2 * RING_BYTES + SKIP);
+    memset(e->ring->bytes, 0, WORD);
+    assert_true(ring_has_data(&e->rx));
+    expect_empty(e);
+    assert_int_equal(read_position(e), 3 * RING_BYTES);
 }
 
 /* The consumer's position is not trusted either: never more room than the ring. */
@@ -296,8 +431,7 @@ static void test_impossible_head(void **state)
     struct ends *e = *state;
     const int64_t off[] = {1, 8, RING_BYTES, INT64_MAX, -(int64_t)RING_BYTES - 8, INT64_MIN};
     for (size_t i = 0; i < sizeof off / sizeof off[0]; i++) {
-        memset(e->ring, 0, sizeof *e->ring);
-        ring_tx_init(&e->tx, e->ring);
+        empty(e);
         for (uint64_t n = 0; ring_reserve(&e->tx, 1024); n++) {
             ring_commit(&e->tx, 0);
             send(e, n, 1024);
@@ -305,11 +439,11 @@ static void test_impossible_head(void **state)
         assert_false(e->tx.bad); /* full is not bad */
         atomic_store(&e->ring->head, e->tx.tail + (uint64_t)off[i]);
         for (int k = 0; k < 3; k++) {
-            assert_null(ring_reserve(&e->tx, 8));
+            assert_null(ring_reserve(&e->tx, 1024));
             assert_true(e->tx.bad);
         }
         atomic_store(&e->ring->head, e->tx.tail);
-        assert_null(ring_reserve(&e->tx, 8));
+        assert_null(ring_reserve(&e->tx, 1024));
     }
 }
 
@@ -370,6 +504,73 @@ static void test_two_threads(void **state)
     expect_empty(s.e);
 }
 
+/* ---- a thread that looks on ---- */
+
+struct onlooker {
+    struct stress stress;
+    _Atomic uint64_t committed, taken;
+    uint64_t nothing, something;
+};
+
+static void *produce_and_count(void *arg)
+{
+    struct onlooker *o = arg;
+    uint64_t seed = 5;
+    for (uint64_t n = 0; n < o->stress.many;) {
+        const size_t len = n % 3000 < 1500 ? 8 : 8 + next_random(&seed) % 2000;
+        unsigned char *at = ring_reserve(&o->stress.e->tx, len);
+        if (!at) {
+            sched_yield();
+            continue;
+        }
+        memset(at, n & 1 ? 0 : 0xff, len); /* what is read where a word was has every appearance */
+        ring_commit(&o->stress.e->tx, len);
+        atomic_store_explicit(&o->committed, ++n, memory_order_release);
+    }
+    return NULL;
+}
+
+static void *take_and_count(void *arg)
+{
+    struct onlooker *o = arg;
+    for (uint64_t n = 0; n < o->stress.many;) {
+        size_t len;
+        bool bad = false;
+        if (!ring_peek(&o->stress.e->rx, &len, &bad)) {
+            assert_false(bad);
+            sched_yield();
+            continue;
+        }
+        atomic_store_explicit(&o->taken, ++n, memory_order_relaxed);
+        atomic_thread_fence(memory_order_release);
+        ring_release(&o->stress.e->rx, len);
+    }
+    return NULL;
+}
+
+/* Who finds nothing may rely on it: what was committed before has been taken. */
+static void test_onlooker(void **state)
+{
+    struct onlooker o = {.stress = {*state, MANY / 4}};
+    pthread_t producer, consumer;
+    assert_int_equal(pthread_create(&producer, NULL, produce_and_count, &o), 0);
+    assert_int_equal(pthread_create(&consumer, NULL, take_and_count, &o), 0);
+    while (atomic_load(&o.taken) < o.stress.many) {
+        const uint64_t committed = atomic_load_explicit(&o.committed, memory_order_acquire);
+        const bool data = ring_has_data(&o.stress.e->rx);
+        const uint64_t taken = atomic_load_explicit(&o.taken, memory_order_acquire);
+        o.nothing += !data;
+        o.something += data;
+        if (!data && taken < committed)
+            fail_msg("%llu committed, %llu taken, and nothing seen", (unsigned long long)committed,
+                     (unsigned long long)taken);
+    }
+    pthread_join(producer, NULL);
+    pthread_join(consumer, NULL);
+    expect_empty(*state);
+    assert_true(o.nothing + o.something > 0);
+}
+
 /* ---- a producer without room ---- */
 
 static void test_starved(void **state)
@@ -377,19 +578,67 @@ static void test_starved(void **state)
     struct ends *e = *state;
     const size_t len = CH3_PACKET_MAX;
     uint64_t sent = 0, received = 0;
-    assert_false(ring_starved(&e->rx));
+    while (received < 10) {
+        send(e, sent++, len);
+        receive(e, received++, len);
+        assert_false(ring_starved(&e->rx)); /* the head has moved, but nobody waits */
+    }
     for (int round = 0; round < 100; round++) {
         while (ring_reserve(&e->tx, len))
             send(e, sent++, len);
-        assert_null(ring_reserve(&e->tx, len));
+        assert_false(ring_starved(&e->rx)); /* nothing new to tell */
+        receive(e, received++, len); /* room again, or just not where the next record begins */
         assert_true(ring_starved(&e->rx));
         assert_false(ring_starved(&e->rx));
-        receive(e, received++, len); /* room again, or just not where the next record begins */
-        if (!ring_reserve(&e->tx, len))
-            assert_true(ring_starved(&e->rx));
-        else
-            assert_false(ring_starved(&e->rx));
     }
+}
+
+/* The consumer's position moves for the producer in steps, which then must be told. */
+static void test_starved_by_steps(void **state)
+{
+    struct ends *e = *state;
+    uint64_t sent = 0, received = 0;
+    while (ring_reserve(&e->tx, 8))
+        send(e, sent++, 8);
+    assert_int_equal(sent, RING_LINES - 1);
+    for (int round = 0; round < 20; round++) {
+        for (unsigned i = 1; i <= RING_SHOWN / LINE; i++) {
+            assert_null(ring_reserve(&e->tx, 8));
+            receive(e, received++, 8);
+            assert_int_equal(ring_starved(&e->rx), i == RING_SHOWN / LINE);
+        }
+        for (unsigned i = 1; i <= RING_SHOWN / LINE; i++)
+            send(e, sent++, 8);
+    }
+}
+
+/* Whatever the lengths: who waits for room has been told before all is read. */
+static void test_told_in_time(void **state)
+{
+    struct ends *e = *state;
+    static size_t lens[RING_LINES];
+    uint64_t seed = 3, sent = 0, got = 0, waits = 0;
+    size_t want = random_len(&seed);
+    bool waiting = false;
+    for (int i = 0; i < STEPS / 8; i++) {
+        while (!waiting) {
+            waiting = !ring_reserve(&e->tx, want);
+            waits += waiting;
+            if (waiting)
+                break;
+            send(e, sent, want);
+            lens[sent++ % RING_LINES] = want;
+            want = random_len(&seed);
+            if (next_random(&seed) % 16 == 0)
+                break;
+        }
+        for (uint64_t burst = 1 + next_random(&seed) % 64; burst && got < sent; burst--, got++)
+            receive(e, got, lens[got % RING_LINES]);
+        if (ring_starved(&e->rx))
+            waiting = false;
+        assert_false(waiting && got == sent);
+    }
+    assert_true(waits > 100);
 }
 
 /* Both sleep without a limit and rely on each other alone: a wake that is lost, of data or
@@ -469,10 +718,12 @@ static void test_sleepers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RING_TEST(test_empty_and_one), RING_TEST(test_random_steps),  RING_TEST(test_zero_commit_at_the_end),
-        RING_TEST(test_full),          RING_TEST(test_position_wrap), RING_TEST(test_corrupt),
-        RING_TEST(test_corrupt_head),  RING_TEST(test_impossible_head), RING_TEST(test_two_threads),
-        RING_TEST(test_starved),       RING_TEST(test_sleepers),
+        RING_TEST(test_empty_and_one),  RING_TEST(test_random_steps),        RING_TEST(test_zero_commit_at_the_end),
+        RING_TEST(test_full),           RING_TEST(test_position_wrap),       RING_TEST(test_packets_like_words),
+        RING_TEST(test_last_lap),       RING_TEST(test_one_line),            RING_TEST(test_corrupt),
+        RING_TEST(test_lone_skip),      RING_TEST(test_corrupt_head),        RING_TEST(test_impossible_head),
+        RING_TEST(test_two_threads),    RING_TEST(test_onlooker),            RING_TEST(test_starved),
+        RING_TEST(test_starved_by_steps), RING_TEST(test_told_in_time),   RING_TEST(test_sleepers),
     };
     fabric_watchdog(120);
     return cmocka_run_group_tests_name("ring", tests, NULL, NULL);
