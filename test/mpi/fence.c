@@ -431,7 +431,7 @@ static void freed_behind_locks(enum mt_kind kind)
 int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
-    int phases = (int)mt_env("MTEST_ROUNDS", 200);
+    int phases = (int)mt_env("MTEST_ROUNDS", 120);
     MT_FOR_KINDS(kind) {
         skewed(kind, phases);
         asserts(kind);
@@ -439,11 +439,11 @@ int main(int argc, char **argv)
         mixed(kind);
         bulk(kind);
         crowd(kind, phases < 50 ? phases : 50);
-        overwritten(kind, phases < 20 ? phases : 20, 0);
-        overwritten(kind, phases < 10 ? phases : 10, 1);
+        overwritten(kind, phases < 10 ? phases : 10, 0);
+        overwritten(kind, phases < 6 ? phases : 6, 1);
         for (int how = 0; how < 4; how++)
-            overwritten_locked(kind, phases < 6 ? phases : 6, how & 1, how & 2 ? MPI_MODE_NOCHECK : 0);
-        seen_by_others(kind, phases < 10 ? phases : 10);
+            overwritten_locked(kind, phases < 4 ? phases : 4, how & 1, how & 2 ? MPI_MODE_NOCHECK : 0);
+        seen_by_others(kind, phases < 6 ? phases : 6);
         freed_behind_locks(kind);
     }
     windows();

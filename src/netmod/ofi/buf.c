@@ -2,6 +2,12 @@
  * buf.c - transmit buffers of two sizes, made in slabs as they are needed and kept;
  * receive buffers that many messages share.
  *
+ * Receive buffers must not run out on a provider that reads sockets itself: 1.17's "net" stops listening to a
+ * peer for whose message it finds none, and never begins again when more are posted (it looks through its list
+ * of tagged messages instead). In one call it reads at most one large message of a peer, and small ones of a few
+ * KiB; there are at most two calls before their completions are read (cq.c: calm) and buffers that are
+ * full posted again. A buffer holds 95 KiB before it is returned. So two buffers a link are twice what comes.
+ *
  * Everything lies in registered memory if the provider asks for it (FI_MR_LOCAL).
  * All is freed after the endpoint is closed, when the provider has forgotten it.
  */
@@ -70,34 +76,63 @@ void nm_tx_put(struct nmofi *nm, struct nm_tx *tx)
     list_push_front(&nm->tx_free[tx->small], &tx->node);
 }
 
+/* One that is not taken is tried again by a later poll. */
 void nm_rx_post(struct nmofi *nm, struct nm_rx *rx)
 {
     struct iovec iov = {rx->bytes, NM_RX_BYTES};
     void *desc = rx->mr ? fi_mr_desc(rx->mr) : NULL;
     const struct fi_msg msg = {
         .msg_iov = &iov, .desc = &desc, .iov_count = 1, .addr = FI_ADDR_UNSPEC, .context = &rx->op};
-    rx->posted = fi_recvmsg(nm->ep, &msg, FI_MULTI_RECV) == 0; /* else a later poll tries again */
+    if (list_node_queued(&rx->waiting))
+        list_remove(&rx->waiting);
+    if (fi_recvmsg(nm->ep, &msg, FI_MULTI_RECV))
+        list_push_back(&nm->rx_waiting, &rx->waiting);
+}
+
+static void rx_free(struct nm_rx *rx)
+{
+    if (rx->mr)
+        fi_close(&rx->mr->fid);
+    free(rx->bytes);
+    free(rx);
+}
+
+static bool add_rx(struct nmofi *nm)
+{
+    struct nm_rx *rx = calloc(1, sizeof *rx);
+    if (!rx)
+        return false;
+    rx->op.kind = NM_OP_RX;
+    rx->bytes = aligned_alloc(4096, NM_RX_BYTES);
+    if (!rx->bytes || register_local(nm, rx->bytes, NM_RX_BYTES, &rx->mr)) {
+        rx_free(rx);
+        return false;
+    }
+    nm->nrx++;
+    nm->stats.buffer_bytes += NM_RX_BYTES;
+    list_push_back(&nm->rx, &rx->node);
+    nm_rx_post(nm, rx);
+    return true;
 }
 
 int nm_rx_start(struct nmofi *nm)
 {
-    nm->rx_bytes = aligned_alloc(4096, (size_t)NM_RX_BUFFERS * NM_RX_BYTES);
-    if (!nm->rx_bytes)
-        return log_fail(nm->opts.log, MRMA_ERR_NO_MEM, "no memory for receive buffers");
-    nm->stats.buffer_bytes += (size_t)NM_RX_BUFFERS * NM_RX_BYTES;
-    for (int i = 0; i < NM_RX_BUFFERS; i++) {
-        struct nm_rx *rx = &nm->rx[i];
-        rx->op.kind = NM_OP_RX;
-        rx->bytes = nm->rx_bytes + (size_t)i * NM_RX_BYTES;
-        int ret = register_local(nm, rx->bytes, NM_RX_BYTES, &rx->mr);
-        if (ret)
-            return log_fail(nm->opts.log, MRMA_ERR_OTHER, "libfabric: receive buffers cannot be registered: %s",
-                            fi_strerror(-ret));
-        nm_rx_post(nm, rx);
-        if (!rx->posted)
-            return log_fail(nm->opts.log, MRMA_ERR_OTHER, "libfabric: receive buffers are not accepted");
-    }
+    while (nm->nrx < NM_RX_BUFFERS)
+        if (!add_rx(nm))
+            return log_fail(nm->opts.log, MRMA_ERR_NO_MEM, "libfabric: no memory for receive buffers, or none that "
+                                                           "may be registered");
+    if (!list_empty(&nm->rx_waiting))
+        return log_fail(nm->opts.log, MRMA_ERR_OTHER, "libfabric: receive buffers are not accepted");
     return MRMA_SUCCESS;
+}
+
+bool nm_rx_grow(struct nmofi *nm, uint64_t links)
+{
+    const uint64_t want = links ? NM_RX_BUFFERS + NM_RX_PER_LINK * (links - 1) : 0;
+    while (nm->software && nm->nrx < want && nm->nrx < NM_RX_MOST)
+        if (!add_rx(nm))
+            return false;
+    return true;
 }
 
 void nm_buf_end(struct nmofi *nm)
@@ -110,8 +145,6 @@ void nm_buf_end(struct nmofi *nm)
         free(slab->memory);
         free(slab);
     }
-    for (int i = 0; i < NM_RX_BUFFERS; i++)
-        if (nm->rx[i].mr)
-            fi_close(&nm->rx[i].mr->fid);
-    free(nm->rx_bytes);
+    while ((node = list_pop_front(&nm->rx)) != NULL)
+        rx_free(LIST_ENTRY(node, struct nm_rx, node));
 }

@@ -77,9 +77,8 @@ static bool calm(struct nmofi *nm)
 
 static void post_again(struct nmofi *nm)
 {
-    for (int i = 0; i < NM_RX_BUFFERS; i++)
-        if (!nm->rx[i].posted)
-            nm_rx_post(nm, &nm->rx[i]);
+    LIST_EACH_SAFE(node, &nm->rx_waiting)
+        nm_rx_post(nm, LIST_ENTRY(node, struct nm_rx, waiting));
 }
 
 unsigned nm_poll(struct ch3_channel *ch)

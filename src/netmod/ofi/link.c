@@ -64,7 +64,7 @@ struct nmofi_link *nm_link_get(struct nmofi_peer *peer, struct ch3_vc *vc)
     struct nmofi_link *link = peer->link;
     if (link)
         return link;
-    if (!insert_address(peer) || !(link = link_new(peer)))
+    if (!nm_rx_grow(peer->nm, peer->nm->stats.links + 1) || !insert_address(peer) || !(link = link_new(peer)))
         return NULL; /* no memory now: no room now */
     link->vc = vc;
     if (!nm_send_first(link)) {

@@ -66,6 +66,8 @@ enum {
     NM_TX_SLABS = 16,          /* of either size, at most */
     NM_RX_BUFFERS = 4,
     NM_RX_BYTES = 128 * 1024,
+    NM_RX_PER_LINK = 2,        /* more for each link behind the first, where the provider is software: buf.c */
+    NM_RX_MOST = 256,
     NM_CQ_BURST = 16,
     NM_CQ_BURSTS = 8,          /* a poll */
     NM_REPORTED = 5            /* bad messages that are logged */
@@ -91,9 +93,10 @@ struct nm_tx {
 
 struct nm_rx {
     struct nm_op op; /* first */
+    struct list_node node;    /* in nm->rx */
+    struct list_node waiting; /* in nm->rx_waiting: the provider did not take it yet */
     struct fid_mr *mr;
     unsigned char *bytes; /* NM_RX_BYTES */
-    bool posted;
 };
 
 /* The sender's side of a peer in use. Outlives its connection until all has left. */
@@ -162,8 +165,8 @@ struct nmofi {
     unsigned ntx_slabs[2];
     struct nm_tx *reserved;
     bool short_of_memory;    /* reserve has failed for want of it: nothing that arrives tells when it is over */
-    struct nm_rx rx[NM_RX_BUFFERS];
-    unsigned char *rx_bytes;
+    struct list rx, rx_waiting; /* struct nm_rx */
+    unsigned nrx;
     struct list rma_free;
     unsigned nrma;           /* struct nm_rma made */
     unsigned closing;        /* links disconnected and not yet freed */
@@ -203,6 +206,8 @@ void nm_addr_text(const struct nmofi *nm, const struct nmofi_name *name, char *t
 struct nm_tx *nm_tx_get(struct nmofi *nm, size_t len);
 void nm_tx_put(struct nmofi *nm, struct nm_tx *tx);
 int nm_rx_start(struct nmofi *nm);
+/* Receive buffers for so many links. false: no memory. */
+bool nm_rx_grow(struct nmofi *nm, uint64_t links);
 void nm_rx_post(struct nmofi *nm, struct nm_rx *rx);
 void nm_buf_end(struct nmofi *nm);
 
