@@ -17,7 +17,9 @@
 #include "base/err.h"
 #include "base/procstart.h"
 #include "engine_env.h"
+#include "rma/handover.h"
 #include "shm/cma_probe.h"
+#include "shm/cma_speed.h"
 
 struct engine_peer {
     struct rma_peer peer; /* first */
@@ -56,6 +58,10 @@ static int open_segment(struct engine *e, struct engine_peer *p, const struct pr
     p->peer.stripes = seg->stripes;
     p->peer.cma_errno = cma_probe_peer(rec->seg.pid, rec->probe_addr, rec->probe_value);
     p->peer.cma = p->peer.cma_errno == 0;
+    if (p->peer.cma && !e->cma_priced) {
+        e->cma_priced = true;
+        handover_price(&e->rma, cma_price());
+    }
     return MRMA_SUCCESS;
 }
 

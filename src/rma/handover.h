@@ -13,6 +13,10 @@
 #include "rma/issue.h"
 #include "rma/win.h"
 
+/* What the kernel takes to copy between processes, in percent of memcpy's time (0: not known). It decides from which size
+ * on contiguous puts and gets are handed over. Before there are windows. */
+void handover_price(struct rma *r, unsigned percent);
+
 /* Shall this operation of len > 0 bytes be handed over? t is kernel-assisted and accessible, and
  * the arguments are right. */
 bool handover_serves(const struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,

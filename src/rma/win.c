@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "rma/handover.h"
 #include "rma/issue.h"
 #include "rma/last_barrier.h"
 #include "rma/lost.h"
@@ -49,6 +50,7 @@ void rma_init(struct rma *r, const struct log *log, const struct conf *conf, str
 {
     *r = (struct rma){.log = log, .conf = conf, .env = env, .clock = clock, .ch3 = ch3, .threads = threads,
                       .concurrent = threads};
+    handover_price(r, 0);
     elock_init(&r->lock);
     ch3->queued = rma_queued;
     ch3->lost = peer_lost;

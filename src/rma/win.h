@@ -280,6 +280,7 @@ struct rma {
     bool spin_inline;     /* processors for all, and no packets to poll: see wait.h */
     _Atomic uint32_t looks; /* calls of rma_look_around */
     _Atomic uint64_t next_look;
+    size_t copy_large;    /* bytes of contiguous puts and gets that are handed over: handover_price */
     int node_procs;       /* most processes of this node seen in a window */
     _Atomic unsigned full; /* so many processors, and as many processes; 0: more or less: agent.c */
     _Atomic bool oversubscribed; /* more processes than processors on this node */

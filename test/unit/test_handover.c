@@ -10,6 +10,7 @@
  */
 #include "pkt_run.h"
 
+#include "rma/handover.h"
 #include "rma/issue.h"
 #include "rma/progress.h"
 
@@ -189,6 +190,12 @@ static void large_body(struct fabric_proc *p, void *arg)
         FABRIC_CHECK(handed(p) == 7);
         put(w, 1, 0, data, 8 * LARGE); /* one copy is better */
         FABRIC_CHECK(handed(p) == 7 && memcmp(data, area, 8 * LARGE) == 0);
+        handover_price(&p->rma, 900); /* unless it is the kernel's, and dear */
+        put(w, 1, 0, data + 1, 8 * (LARGE - 1));
+        OK(rma_flush(w, 1));
+        FABRIC_CHECK(handed(p) == 8 && memcmp(data + 1, area, 8 * (LARGE - 1)) == 0);
+        handover_price(&p->rma, 150);
+        p->rma.stats.handed--;
         put(w, 1, 0, data, sizeof area); /* two at the same time are better still */
         OK(rma_flush(w, 1));
         memset(data + LARGE, 0, 8 * LARGE);
