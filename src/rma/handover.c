@@ -163,7 +163,7 @@ void handover_flushed(struct win *w, struct rma_target *t)
     for (int i = 0; !t && i < w->nlocal && w->nhanded; i++)
         if (w->local[i].handed != HANDED_NONE)
             handover_flushed(w, &w->local[i]);
-    if (t && t->pkt && issue_all_done(t->pkt))
+    if (t && t->handed != HANDED_NONE && issue_all_done(t->pkt)) /* not else: other threads may be at it */
         forget(w, t);
 }
 

@@ -25,10 +25,12 @@
  * and PSCW epochs, where the target will look at it (measured: doc/performance.md). */
 enum { RING_PUT_MAX = 4096 };
 
+/* No instruction more than a sum; where several threads call some may be missing. */
 static inline void count_op(struct win *w, enum rma_path path, size_t bytes)
 {
-    w->stats.ops[path]++;
-    w->stats.bytes[path] += bytes;
+    uint64_t *ops = &w->stats.ops[path], *sum = &w->stats.bytes[path];
+    __atomic_store_n(ops, __atomic_load_n(ops, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
+    __atomic_store_n(sum, __atomic_load_n(sum, __ATOMIC_RELAXED) + bytes, __ATOMIC_RELAXED);
 }
 
 /* R-operations are for passive target epochs only (MPI 4.1, 12.3.5). */
