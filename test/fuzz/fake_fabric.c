@@ -16,8 +16,9 @@
 #include <string.h>
 
 #include "fail.h"
+#include "netmod/ofi/ofi.h"
 
-enum { BUFFERS = 8, ENTRIES = 64, SENDS = 1024, INJECT = 64 };
+enum { BUFFERS = NM_RX_MOST, ENTRIES = 64, SENDS = 1024, INJECT = 64 };
 
 struct fake_fabric fake_fabric;
 
