@@ -60,7 +60,9 @@ static int open_segment(struct engine *e, struct engine_peer *p, const struct pr
     p->peer.cma = p->peer.cma_errno == 0;
     if (p->peer.cma && !e->cma_priced) {
         e->cma_priced = true;
-        handover_price(&e->rma, cma_price());
+        const unsigned price = cma_price();
+        log_msg(&e->log, LOG_LEVEL_DEBUG, "the kernel copies 64 KiB in %u %% of memcpy's time", price);
+        handover_price(&e->rma, price);
     }
     return MRMA_SUCCESS;
 }
