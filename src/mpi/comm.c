@@ -13,6 +13,7 @@
 
 #include "mpi/argcheck.h"
 #include "mpi/comm_request.h"
+#include "mpi/comm_transfer.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
 #include "rma/fast.h"
@@ -23,18 +24,10 @@ static __attribute__((noinline)) int put_general(const void *oaddr, int ocount, 
                                                  MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op op;
-    int err;
 
-    rma_op_clear(&op);
-    op.oaddr = oaddr;
-    op.ocount = (size_t)ocount;
     if (unlikely(rec == NULL))
         return mpi_host.Put(oaddr, ocount, otype, target, disp, tcount, ttype, win);
-    err = args_transfer(rec, &op, &op.otype, ocount, otype, target, disp, tcount, ttype);
-    if (likely(err == MRMA_SUCCESS))
-        err = rma_put(rec->win, &op);
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Put", err, &op);
+    return comm_put_whole(rec, oaddr, ocount, otype, target, disp, tcount, ttype);
 }
 
 /* The same count of a known contiguous type on both sides, and nothing is wrong with the arguments. */
@@ -80,18 +73,10 @@ static __attribute__((noinline)) int get_general(void *raddr, int rcount, MPI_Da
                                                  MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op op;
-    int err;
 
-    rma_op_clear(&op);
-    op.raddr = raddr;
-    op.rcount = (size_t)rcount;
     if (unlikely(rec == NULL))
         return mpi_host.Get(raddr, rcount, rtype, target, disp, tcount, ttype, win);
-    err = args_transfer(rec, &op, &op.rtype, rcount, rtype, target, disp, tcount, ttype);
-    if (likely(err == MRMA_SUCCESS))
-        err = rma_get(rec->win, &op);
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Get", err, &op);
+    return comm_get_whole(rec, raddr, rcount, rtype, target, disp, tcount, ttype);
 }
 
 MRMA_PUBLIC int PMPI_Get(void *raddr, int rcount, MPI_Datatype rtype, int target, MPI_Aint disp, int tcount,

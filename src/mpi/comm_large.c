@@ -9,6 +9,7 @@
 #include "mpi/argcheck.h"
 #include "mpi/comm_acc.h"
 #include "mpi/comm_request.h"
+#include "mpi/comm_transfer.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
 
@@ -32,18 +33,10 @@ MRMA_PUBLIC int PMPI_Put_c(const void *oaddr, MPI_Count ocount, MPI_Datatype oty
                            MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype, MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op op;
-    int err;
 
-    rma_op_clear(&op);
-    op.oaddr = oaddr;
-    op.ocount = (size_t)ocount;
     if (unlikely(rec == NULL))
         return host_large.Put_c(oaddr, ocount, otype, target, disp, tcount, ttype, win);
-    err = args_transfer(rec, &op, &op.otype, ocount, otype, target, disp, tcount, ttype);
-    if (likely(err == MRMA_SUCCESS))
-        err = rma_put(rec->win, &op);
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Put", err, &op);
+    return comm_put_whole(rec, oaddr, ocount, otype, target, disp, tcount, ttype);
 }
 MRMA_EXPORT_MPI(Put_c);
 
@@ -51,18 +44,10 @@ MRMA_PUBLIC int PMPI_Get_c(void *raddr, MPI_Count rcount, MPI_Datatype rtype, in
                            MPI_Count tcount, MPI_Datatype ttype, MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
-    struct rma_op op;
-    int err;
 
-    rma_op_clear(&op);
-    op.raddr = raddr;
-    op.rcount = (size_t)rcount;
     if (unlikely(rec == NULL))
         return host_large.Get_c(raddr, rcount, rtype, target, disp, tcount, ttype, win);
-    err = args_transfer(rec, &op, &op.rtype, rcount, rtype, target, disp, tcount, ttype);
-    if (likely(err == MRMA_SUCCESS))
-        err = rma_get(rec->win, &op);
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Get", err, &op);
+    return comm_get_whole(rec, raddr, rcount, rtype, target, disp, tcount, ttype);
 }
 MRMA_EXPORT_MPI(Get_c);
 

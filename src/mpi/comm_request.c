@@ -8,43 +8,43 @@
 
 #include "mpi/argcheck.h"
 #include "mpi/comm_acc.h"
+#include "mpi/comm_transfer.h"
 #include "mpi/request.h"
+
+/* A cleared operation and its request, or NULL (MRMA_ERR_NO_MEM). */
+static struct mpi_request *request_for(struct rma_op *op, const char *func)
+{
+    struct mpi_request *r = request_new(func);
+
+    rma_op_clear(op);
+    if (likely(r != NULL))
+        op->req = &r->req;
+    return r;
+}
 
 int comm_rput(const struct win_rec *rec, const void *oaddr, int64_t ocount, MPI_Datatype otype, int target,
               MPI_Aint disp, int64_t tcount, MPI_Datatype ttype, MPI_Request *request)
 {
-    struct mpi_request *r = request_new("MPI_Rput");
     struct rma_op op;
+    struct mpi_request *r = request_for(&op, "MPI_Rput");
     int err;
 
-    rma_op_clear(&op);
-    op.oaddr = oaddr;
-    op.ocount = (size_t)ocount;
     if (unlikely(r == NULL))
         return op_fail(rec, "MPI_Rput", MRMA_ERR_NO_MEM, &op);
-    op.req = &r->req;
-    err = args_transfer(rec, &op, &op.otype, ocount, otype, target, disp, tcount, ttype);
-    if (likely(err == MRMA_SUCCESS))
-        err = rma_put(rec->win, &op);
+    err = comm_put(rec, &op, oaddr, ocount, otype, target, disp, tcount, ttype);
     return request_issued(r, rec, err, &op, request);
 }
 
 int comm_rget(const struct win_rec *rec, void *raddr, int64_t rcount, MPI_Datatype rtype, int target,
               MPI_Aint disp, int64_t tcount, MPI_Datatype ttype, MPI_Request *request)
 {
-    struct mpi_request *r = request_new("MPI_Rget");
     struct rma_op op;
+    struct mpi_request *r = request_for(&op, "MPI_Rget");
     int err;
 
-    rma_op_clear(&op);
-    op.raddr = raddr;
-    op.rcount = (size_t)rcount;
     if (unlikely(r == NULL))
         return op_fail(rec, "MPI_Rget", MRMA_ERR_NO_MEM, &op);
-    op.req = &r->req;
-    err = args_transfer(rec, &op, &op.rtype, rcount, rtype, target, disp, tcount, ttype);
-    if (likely(err == MRMA_SUCCESS))
-        err = rma_get(rec->win, &op);
+    err = comm_get(rec, &op, raddr, rcount, rtype, target, disp, tcount, ttype);
     return request_issued(r, rec, err, &op, request);
 }
 
@@ -52,14 +52,12 @@ int comm_raccumulate(const struct win_rec *rec, const void *oaddr, int64_t ocoun
                      int target, MPI_Aint disp, int64_t tcount, MPI_Datatype ttype, MPI_Op mpi_op,
                      MPI_Request *request)
 {
-    struct mpi_request *r = request_new("MPI_Raccumulate");
     struct rma_op op;
+    struct mpi_request *r = request_for(&op, "MPI_Raccumulate");
     int err;
 
-    rma_op_clear(&op);
     if (unlikely(r == NULL))
         return op_fail(rec, "MPI_Raccumulate", MRMA_ERR_NO_MEM, &op);
-    op.req = &r->req;
     err = comm_accumulate(rec, &op, oaddr, ocount, otype, target, disp, tcount, ttype, mpi_op);
     return request_issued(r, rec, err, &op, request);
 }
@@ -68,14 +66,12 @@ int comm_rget_accumulate(const struct win_rec *rec, const void *oaddr, int64_t o
                          void *raddr, int64_t rcount, MPI_Datatype rtype, int target, MPI_Aint disp,
                          int64_t tcount, MPI_Datatype ttype, MPI_Op mpi_op, MPI_Request *request)
 {
-    struct mpi_request *r = request_new("MPI_Rget_accumulate");
     struct rma_op op;
+    struct mpi_request *r = request_for(&op, "MPI_Rget_accumulate");
     int err;
 
-    rma_op_clear(&op);
     if (unlikely(r == NULL))
         return op_fail(rec, "MPI_Rget_accumulate", MRMA_ERR_NO_MEM, &op);
-    op.req = &r->req;
     err = comm_get_accumulate(rec, &op, oaddr, ocount, otype, raddr, rcount, rtype, target, disp, tcount,
                               ttype, mpi_op);
     return request_issued(r, rec, err, &op, request);
