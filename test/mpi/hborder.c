@@ -68,14 +68,6 @@ bool hb_behind(const struct hb_clock *know, const struct hb_clock *events)
     return true;
 }
 
-bool hb_free(const struct hb_clock *events)
-{
-    for (int p = 0; p < ranks; p++)
-        if (events->t[p] == HB_OPEN)
-            return false;
-    return true;
-}
-
 /* except: the rank whose own events need not be known, or -1. */
 static int missing(const struct hb_clock *know, const struct hb_clock *events, int except)
 {
@@ -128,6 +120,18 @@ void hb_note_local(struct hb_block *b, int owner, enum hb_use use)
         *t = next;
 }
 
+/* Everything done so far with the blocks of a part. */
+static void each_clock(struct hb_part *part, void (*done)(struct hb_clock *c, int rank, int64_t event), int rank,
+                       int64_t event)
+{
+    for (struct hb_block *b = part->block; b < part->block + HB_BLOCKS; b++) {
+        done(&b->writes, rank, event);
+        done(&b->reads, rank, event);
+        done(&b->sums, rank, event);
+        done(&b->ordered, rank, event);
+    }
+}
+
 static void passive(struct hb_clock *c, int origin, int64_t event)
 {
     if (c->t[origin] == HB_OPEN)
@@ -136,12 +140,7 @@ static void passive(struct hb_clock *c, int origin, int64_t event)
 
 void hb_passive_done(struct hb_part *part, int origin, int64_t event)
 {
-    for (struct hb_block *b = part->block; b < part->block + HB_BLOCKS; b++) {
-        passive(&b->writes, origin, event);
-        passive(&b->reads, origin, event);
-        passive(&b->sums, origin, event);
-        passive(&b->ordered, origin, event);
-    }
+    each_clock(part, passive, origin, event);
 }
 
 /* Whoever knows the owner's event knows what the origins had done before their part of the epoch ended. */
@@ -159,10 +158,5 @@ static void active(struct hb_clock *c, int owner, int64_t event)
 
 void hb_active_done(struct hb_part *part, int owner, int64_t event)
 {
-    for (struct hb_block *b = part->block; b < part->block + HB_BLOCKS; b++) {
-        active(&b->writes, owner, event);
-        active(&b->reads, owner, event);
-        active(&b->sums, owner, event);
-        active(&b->ordered, owner, event);
-    }
+    each_clock(part, active, owner, event);
 }

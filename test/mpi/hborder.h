@@ -60,7 +60,6 @@ void hb_end(void);
 int64_t hb_tick(int rank); /* a new event of rank, known to it */
 void hb_learn(struct hb_clock *to, const struct hb_clock *from);
 bool hb_behind(const struct hb_clock *know, const struct hb_clock *events);
-bool hb_free(const struct hb_clock *events); /* none is HB_OPEN */
 struct hb_clock hb_both(const struct hb_clock *a, const struct hb_clock *b);
 
 /* A rank that has to be heard of before origin, which knows this much, may use the block so. */
