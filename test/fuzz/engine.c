@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "rma/handlers.h"
+#include "../sim/channel_stub.h"
 
 /* ---- the environment ---- */
 
@@ -202,23 +203,12 @@ static unsigned poll_script(struct ch3_channel *ch)
     return 0;
 }
 
-static bool pending(struct ch3_channel *ch)
-{
-    (void)ch;
-    return false;
-}
-
-static void disconnect(struct ch3_channel *ch, struct ch3_vc *vc)
-{
-    (void)ch, (void)vc;
-}
-
 static const struct ch3_channel_ops channel_ops = {.name = "fuzz",
                                                    .reserve = reserve,
                                                    .commit = commit,
                                                    .poll = poll_script,
-                                                   .pending = pending,
-                                                   .disconnect = disconnect};
+                                                   .pending = stub_pending,
+                                                   .disconnect = stub_disconnect};
 
 /* A peer may say in the last barrier that it has failed, and how: it is this process's
  * outcome too, if it is an error. And it may say that another is lost. */

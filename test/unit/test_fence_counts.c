@@ -14,6 +14,7 @@
 #include "rma/fence_counts.h"
 #include "rma/issue.h"
 #include "rma/win.h"
+#include "../sim/channel_stub.h"
 
 enum { PAIRS_MAX = (PKT_MAX - sizeof(struct pkt_hdr)) / sizeof(struct pkt_count) };
 
@@ -68,7 +69,8 @@ static void take(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
     s->parts += ((struct pkt_hdr *)(void *)p->bytes)->offset != 0;
 }
 
-static const struct ch3_channel_ops keeping = {.name = "keeping", .reserve = room_for, .commit = take};
+static const struct ch3_channel_ops keeping = {
+    .name = "keeping", .reserve = room_for, .commit = take, .pending = stub_pending, .disconnect = stub_disconnect};
 
 static int max_of_all(struct boot *boot, int mine, int *max)
 {

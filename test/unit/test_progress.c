@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "engine_env.h"
 #include "rma/progress.h"
+#include "../sim/channel_stub.h"
 
 /* Always something to deliver, from somebody who never stops. */
 static unsigned deliver_one(struct ch3_channel *ch)
@@ -20,13 +21,8 @@ static bool more(struct ch3_channel *ch)
     return true;
 }
 
-static void nothing(struct ch3_channel *ch, struct ch3_vc *vc)
-{
-    (void)ch, (void)vc;
-}
-
 static const struct ch3_channel_ops endless = {
-    .name = "endless", .poll = deliver_one, .pending = more, .disconnect = nothing};
+    .name = "endless", .poll = deliver_one, .pending = more, .disconnect = stub_disconnect};
 
 static void a_drain_ends(void **state)
 {
