@@ -38,18 +38,29 @@ static inline bool fast_fetch(struct win *w, MPI_Op op, const void *oaddr, void 
            fast_fetch_op(w, op == MPI_NO_OP ? ACC_NO_OP : ACC_REPLACE, oaddr, raddr, target, disp);
 }
 
-/* With MPI_NO_OP the origin's buffer is not looked at. */
-static inline int fetch_and_op(struct win_rec *rec, struct rma_op *op, MPI_Datatype type, int target,
-                               MPI_Aint disp, MPI_Op mpi_op)
+/* op, cleared, becomes one on one element of type on every side, as far as nothing is wrong. */
+static inline int one_element(const struct win_rec *rec, struct rma_op *op, const void *oaddr, void *raddr,
+                              MPI_Datatype type, int target, MPI_Aint disp)
 {
-    int err = args_target(rec, op, 0, target, disp, 1, type);
+    int err;
 
+    op->oaddr = oaddr;
+    op->raddr = raddr;
+    op->ocount = op->rcount = 1;
+    err = args_target(rec, op, 0, target, disp, 1, type);
     if (unlikely(err != MRMA_SUCCESS))
         return err;
-    op->rtype = op->ttype;
-    op->otype = op->ttype;
+    op->rtype = op->otype = op->ttype;
     remember_word(op->ttype, type);
-    err = args_predefined(type);
+    return args_predefined(type);
+}
+
+/* With MPI_NO_OP the origin's buffer is not looked at. */
+static inline int fetch_and_op(const struct win_rec *rec, struct rma_op *op, const void *oaddr, void *raddr,
+                               MPI_Datatype type, int target, MPI_Aint disp, MPI_Op mpi_op)
+{
+    int err = one_element(rec, op, oaddr, raddr, type, target, disp);
+
     if (likely(err == MRMA_SUCCESS))
         err = args_accumulate(op, mpi_op);
     return likely(err == MRMA_SUCCESS) ? rma_get_accumulate(rec->win, op) : err;
@@ -67,11 +78,7 @@ static __attribute__((noinline)) int fetch_general(const void *oaddr, void *radd
     if (unlikely(rec == NULL))
         return mpi_host.Fetch_and_op(oaddr, raddr, type, target, disp, op, win);
     rma_op_clear(&what);
-    what.oaddr = oaddr;
-    what.ocount = 1;
-    what.raddr = raddr;
-    what.rcount = 1;
-    err = fetch_and_op(rec, &what, type, target, disp, op);
+    err = fetch_and_op(rec, &what, oaddr, raddr, type, target, disp, op);
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Fetch_and_op", err, &what);
 }
 
@@ -87,17 +94,13 @@ MRMA_PUBLIC int PMPI_Fetch_and_op(const void *oaddr, void *raddr, MPI_Datatype t
 }
 MRMA_EXPORT_MPI(Fetch_and_op);
 
-static inline int compare_and_swap(struct win_rec *rec, struct rma_op *op, MPI_Datatype type, int target,
-                                   MPI_Aint disp)
+static inline int compare_and_swap(const struct win_rec *rec, struct rma_op *op, const void *oaddr,
+                                   const void *caddr, void *raddr, MPI_Datatype type, int target, MPI_Aint disp)
 {
-    int err = args_target(rec, op, 0, target, disp, 1, type);
+    int err;
 
-    if (unlikely(err != MRMA_SUCCESS))
-        return err;
-    op->rtype = op->ttype;
-    op->otype = op->ttype;
-    remember_word(op->ttype, type);
-    err = args_predefined(type);
+    op->caddr = caddr;
+    err = one_element(rec, op, oaddr, raddr, type, target, disp);
     if (unlikely(err != MRMA_SUCCESS))
         return err;
     return likely(args_cas_type(op->ttype)) ? rma_compare_and_swap(rec->win, op) : MRMA_ERR_TYPE;
@@ -113,12 +116,7 @@ static __attribute__((noinline)) int cas_general(const void *oaddr, const void *
     if (unlikely(rec == NULL))
         return mpi_host.Compare_and_swap(oaddr, caddr, raddr, type, target, disp, win);
     rma_op_clear(&what);
-    what.oaddr = oaddr;
-    what.ocount = 1;
-    what.raddr = raddr;
-    what.rcount = 1;
-    what.caddr = caddr;
-    err = compare_and_swap(rec, &what, type, target, disp);
+    err = compare_and_swap(rec, &what, oaddr, caddr, raddr, type, target, disp);
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Compare_and_swap", err, &what);
 }
 
