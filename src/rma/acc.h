@@ -4,7 +4,8 @@
  * MPI 4.1, 12.3.4: all predefined reduction operations plus MPI_REPLACE and
  * MPI_NO_OP. An element type here is a machine representation together with the
  * category of types (6.9.2) that decides which operations are allowed.
- * The kernels are plain loops (the compiler vectorises them). What makes them atomic
+ * The kernels are plain loops, which the compiler vectorises, most of them twice: for every processor, and
+ * for those with wide vectors. Both give the same bits (but for which of two NaNs). What makes them atomic
  * is the caller's: a stripe lock, or a compare-and-swap of their result
  * (acc_atomic.c). No MPI here.
  */
@@ -58,7 +59,9 @@ bool acc_allowed(enum acc_op op, enum acc_type type);
  * (windows may start at an odd address). op must be allowed on type. Padding of
  * pair types is not written except by REPLACE, which leaves it as it was too. */
 void acc_apply(enum acc_op op, enum acc_type type, void *target, const void *origin, size_t n);
-/* The same for single elements that lie stride bytes apart at the target. */
+/* The same, and old gets the n elements as they were; it overlaps neither of the others. NO_OP: only that. */
+void acc_fetch(enum acc_op op, enum acc_type type, void *target, const void *origin, void *old, size_t n);
+/* acc_apply for single elements that lie stride bytes apart at the target. */
 void acc_apply_strided(enum acc_op op, enum acc_type type, void *target, ptrdiff_t stride, const void *origin,
                        size_t n);
 

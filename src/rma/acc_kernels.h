@@ -6,6 +6,7 @@
  * address happens to be aligned. Each kernel is made three times: _one for a single
  * element (fetch-and-op sized accumulates, no loop set-up), _many, a plain loop for
  * the compiler to vectorise, and _apart for elements with a stride at the target.
+ * Where wide vectors help, _wide is _many once more, for processors that have them.
  *
  * Integer arithmetic is done on unsigned types, so that it wraps as the machine
  * does whatever the signedness; only MIN and MAX look at the sign.
@@ -17,6 +18,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "rma/acc_table.h"
 
 /* X(name, type in memory, type to compute in) */
@@ -45,14 +47,8 @@
             K##_one(t, o); \
     }
 
-/* t = EXPR(t, o), element by element. */
-#define ACC_DEFINE(OP, N, T, W, EXPR) \
-    static void OP##_##N##_one(void *target, const void *origin) \
-    { \
-        W a = *(acc_##N##_mem *)target, b = *(const acc_##N##_mem *)origin; \
-        *(acc_##N##_mem *)target = (T)(EXPR); \
-    } \
-    static void OP##_##N##_many(void *target, const void *origin, size_t n) \
+#define ACC_LOOP(TARGET, NAME, N, T, W, EXPR) \
+    TARGET static void NAME(void *target, const void *origin, size_t n) \
     { \
         acc_##N##_mem *t = target; \
         const acc_##N##_mem *o = origin; \
@@ -60,7 +56,17 @@
             W a = t[i], b = o[i]; \
             t[i] = (T)(EXPR); \
         } \
+    }
+
+/* t = EXPR(t, o), element by element. */
+#define ACC_DEFINE(OP, N, T, W, EXPR) \
+    static void OP##_##N##_one(void *target, const void *origin) \
+    { \
+        W a = *(acc_##N##_mem *)target, b = *(const acc_##N##_mem *)origin; \
+        *(acc_##N##_mem *)target = (T)(EXPR); \
     } \
+    ACC_LOOP(, OP##_##N##_many, N, T, W, EXPR) \
+    ACC_LOOP(CPU_WIDE, OP##_##N##_wide, N, T, W, EXPR) \
     ACC_APART(OP##_##N, sizeof(T))
 
 #define ACC_SUM_OF(N, T, W) ACC_DEFINE(sum, N, T, W, a + b)
@@ -74,6 +80,18 @@
 #define ACC_BOR_OF(N, T, W) ACC_DEFINE(bor, N, T, W, a | b)
 #define ACC_BXOR_OF(N, T, W) ACC_DEFINE(bxor, N, T, W, a ^ b)
 
+#define ACC_CPROD_LOOP(TARGET, NAME, N, T) \
+    TARGET static void NAME(void *target, const void *origin, size_t n) \
+    { \
+        acc_##N##_mem *t = target; \
+        const acc_##N##_mem *o = origin; \
+        for (size_t i = 0; i < 2 * n; i += 2) { \
+            T a = t[i], b = t[i + 1], c = o[i], d = o[i + 1]; \
+            t[i] = a * c - b * d; \
+            t[i + 1] = a * d + b * c; \
+        } \
+    }
+
 /* A complex number is two reals; its sum is the sum of twice as many reals. */
 #define ACC_COMPLEX_OF(N, T, W) \
     static void csum_##N##_one(void *target, const void *origin) \
@@ -84,17 +102,13 @@
     { \
         sum_##N##_many(target, origin, 2 * n); \
     } \
-    ACC_APART(csum_##N, 2 * sizeof(T)) \
-    static void cprod_##N##_many(void *target, const void *origin, size_t n) \
+    CPU_WIDE static void csum_##N##_wide(void *target, const void *origin, size_t n) \
     { \
-        acc_##N##_mem *t = target; \
-        const acc_##N##_mem *o = origin; \
-        for (size_t i = 0; i < 2 * n; i += 2) { \
-            T a = t[i], b = t[i + 1], c = o[i], d = o[i + 1]; \
-            t[i] = a * c - b * d; \
-            t[i + 1] = a * d + b * c; \
-        } \
+        sum_##N##_wide(target, origin, 2 * n); \
     } \
+    ACC_APART(csum_##N, 2 * sizeof(T)) \
+    ACC_CPROD_LOOP(, cprod_##N##_many, N, T) \
+    ACC_CPROD_LOOP(CPU_WIDE, cprod_##N##_wide, N, T) \
     static void cprod_##N##_one(void *target, const void *origin) \
     { \
         cprod_##N##_many(target, origin, 1); \

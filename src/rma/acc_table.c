@@ -47,7 +47,9 @@ ACC_COPY_OF(8)
 ACC_COPY_OF(16)
 ACC_COPY_OF(32)
 
-#define CELL(K) { .one = K##_one, .many = K##_many, .apart = K##_apart }
+#define CELL(K) { .one = K##_one, .many = {K##_many, K##_wide}, .apart = K##_apart }
+/* Copies, which the C library makes as this processor likes best, and what has no vectors. */
+#define NARROW(K) { .one = K##_one, .many = {K##_many, K##_many}, .apart = K##_apart }
 
 /* Both signednesses with the unsigned kernel. */
 #define INTEGERS(OP) \
@@ -71,11 +73,11 @@ ACC_COPY_OF(32)
     [ACC_LOGICAL32] = CELL(OP##_u32), [ACC_LOGICAL64] = CELL(OP##_u64)
 #define BYTES(OP) [ACC_BYTE] = CELL(OP##_u8)
 #define PAIRS(OP) \
-    [ACC_PAIR_F32_I32] = CELL(OP##_f32_i32), [ACC_PAIR_F64_I32] = CELL(OP##_f64_i32), \
-    [ACC_PAIR_I64_I32] = CELL(OP##_i64_i32), [ACC_PAIR_I16_I32] = CELL(OP##_i16_i32), \
-    [ACC_PAIR_I32_I32] = CELL(OP##_i32_i32), [ACC_PAIR_F80_I32] = CELL(OP##_f80_i32), \
-    [ACC_PAIR_F32_F32] = CELL(OP##_f32_f32), [ACC_PAIR_F64_F64] = CELL(OP##_f64_f64), \
-    [ACC_PAIR_I64_I64] = CELL(OP##_i64_i64)
+    [ACC_PAIR_F32_I32] = NARROW(OP##_f32_i32), [ACC_PAIR_F64_I32] = NARROW(OP##_f64_i32), \
+    [ACC_PAIR_I64_I32] = NARROW(OP##_i64_i32), [ACC_PAIR_I16_I32] = NARROW(OP##_i16_i32), \
+    [ACC_PAIR_I32_I32] = NARROW(OP##_i32_i32), [ACC_PAIR_F80_I32] = NARROW(OP##_f80_i32), \
+    [ACC_PAIR_F32_F32] = NARROW(OP##_f32_f32), [ACC_PAIR_F64_F64] = NARROW(OP##_f64_f64), \
+    [ACC_PAIR_I64_I64] = NARROW(OP##_i64_i64)
 
 _Static_assert(sizeof(wchar_t) == 4, "MPI_WCHAR is replaced as four bytes");
 _Static_assert(sizeof(long double) == 16, "long double is replaced as sixteen bytes");
@@ -95,16 +97,16 @@ const struct acc_kernel acc_kernels[ACC_OP_LAST][ACC_TYPE_LAST] = {
     [ACC_MINLOC] = { PAIRS(minloc) },
     [ACC_MAXLOC] = { PAIRS(maxloc) },
     [ACC_REPLACE] = {
-        [ACC_I8] = CELL(copy_1), [ACC_U8] = CELL(copy_1), [ACC_I16] = CELL(copy_2), [ACC_U16] = CELL(copy_2),
-        [ACC_I32] = CELL(copy_4), [ACC_U32] = CELL(copy_4),
-        [ACC_I64] = CELL(copy_8), [ACC_U64] = CELL(copy_8),
-        [ACC_F32] = CELL(copy_4), [ACC_F64] = CELL(copy_8),
-        [ACC_F80] = CELL(copy_16), [ACC_F128] = CELL(copy_16),
-        [ACC_C32] = CELL(copy_8), [ACC_C64] = CELL(copy_16),
-        [ACC_C80] = CELL(copy_32), [ACC_C128] = CELL(copy_32),
-        [ACC_BOOL] = CELL(copy_1), [ACC_LOGICAL8] = CELL(copy_1), [ACC_LOGICAL16] = CELL(copy_2),
-        [ACC_LOGICAL32] = CELL(copy_4), [ACC_LOGICAL64] = CELL(copy_8),
-        [ACC_BYTE] = CELL(copy_1), [ACC_CHAR] = CELL(copy_1), [ACC_WCHAR] = CELL(copy_4),
+        [ACC_I8] = NARROW(copy_1), [ACC_U8] = NARROW(copy_1), [ACC_I16] = NARROW(copy_2), [ACC_U16] = NARROW(copy_2),
+        [ACC_I32] = NARROW(copy_4), [ACC_U32] = NARROW(copy_4),
+        [ACC_I64] = NARROW(copy_8), [ACC_U64] = NARROW(copy_8),
+        [ACC_F32] = NARROW(copy_4), [ACC_F64] = NARROW(copy_8),
+        [ACC_F80] = NARROW(copy_16), [ACC_F128] = NARROW(copy_16),
+        [ACC_C32] = NARROW(copy_8), [ACC_C64] = NARROW(copy_16),
+        [ACC_C80] = NARROW(copy_32), [ACC_C128] = NARROW(copy_32),
+        [ACC_BOOL] = NARROW(copy_1), [ACC_LOGICAL8] = NARROW(copy_1), [ACC_LOGICAL16] = NARROW(copy_2),
+        [ACC_LOGICAL32] = NARROW(copy_4), [ACC_LOGICAL64] = NARROW(copy_8),
+        [ACC_BYTE] = NARROW(copy_1), [ACC_CHAR] = NARROW(copy_1), [ACC_WCHAR] = NARROW(copy_4),
         PAIRS(replace),
     },
 };

@@ -47,8 +47,8 @@ static void acc_piece(struct acc_walk *w, ptrdiff_t disp, const char *origin, ch
         const size_t n = stripe_run(vaddr, len, w->unit);
         stripe_hold_take(&w->hold, &w->stripes[stripe_index(vaddr)]);
         if (old)
-            memcpy(old, target, n);
-        if (origin)
+            acc_fetch(w->op, w->type, target, origin, old, acc_count(n, w->unit));
+        else if (origin)
             acc_apply(w->op, w->type, target, origin, acc_count(n, w->unit));
         vaddr += n;
         target += n;
@@ -99,8 +99,8 @@ void direct_acc_piece(struct fmutex *stripes, uint64_t vaddr, char *target, enum
         struct fmutex *mx = &stripes[stripe_index(vaddr)];
         fmutex_lock(mx);
         if (old)
-            memcpy(old, target, len);
-        if (op != ACC_NO_OP)
+            acc_fetch(op, type, target, origin, old, acc_count(len, unit));
+        else if (op != ACC_NO_OP)
             acc_apply(op, type, target, origin, acc_count(len, unit));
         fmutex_unlock(mx);
         return;
