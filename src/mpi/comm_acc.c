@@ -13,9 +13,18 @@
 #include "mpi/comm_request.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
+#include "rma/dtype_predef.h"
+#include "rma/fast_acc.h"
 
-MRMA_PUBLIC int PMPI_Accumulate(const void *oaddr, int ocount, MPI_Datatype otype, int target, MPI_Aint disp,
-                                int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
+/* Predefined and known, for a short cut; ACC_OP_NONE: ask args_accumulate. */
+static inline enum acc_op quick_op(MPI_Op op)
+{
+    return likely(op == MPI_SUM) ? ACC_SUM : acc_op_from_mpi(op);
+}
+
+static __attribute__((noinline)) int accumulate_general(const void *oaddr, int ocount, MPI_Datatype otype,
+                                                        int target, MPI_Aint disp, int tcount,
+                                                        MPI_Datatype ttype, MPI_Op op, MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
     struct rma_op what;
@@ -26,6 +35,24 @@ MRMA_PUBLIC int PMPI_Accumulate(const void *oaddr, int ocount, MPI_Datatype otyp
         return mpi_host.Accumulate(oaddr, ocount, otype, target, disp, tcount, ttype, op, win);
     err = comm_accumulate(rec, &what, oaddr, ocount, otype, target, disp, tcount, ttype, op);
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Accumulate", err, &what);
+}
+
+/* Both have a short cut, for the window used last, the same known contiguous datatype and count on all
+ * sides, and mapped memory (rma/fast_acc.h). */
+MRMA_PUBLIC int PMPI_Accumulate(const void *oaddr, int ocount, MPI_Datatype otype, int target, MPI_Aint disp,
+                                int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
+{
+    struct win_rec *rec = win_quick();
+    const enum acc_op quick = quick_op(op);
+    const struct dtype *type;
+    size_t len;
+
+    if (likely(win_is(rec, win) && args_plain(rec, ocount | tcount, target, disp) && otype == ttype &&
+               ocount == tcount && quick != ACC_NO_OP && args_known_type(ttype, &type) && type->contig &&
+               !__builtin_mul_overflow((size_t)tcount, type->size, &len)) &&
+        fast_acc(rec->win, quick, type, (size_t)tcount, oaddr, NULL, target, disp, len))
+        return MPI_SUCCESS;
+    return accumulate_general(oaddr, ocount, otype, target, disp, tcount, ttype, op, win);
 }
 MRMA_EXPORT_MPI(Accumulate);
 
@@ -41,9 +68,10 @@ MRMA_PUBLIC int PMPI_Raccumulate(const void *oaddr, int ocount, MPI_Datatype oty
 }
 MRMA_EXPORT_MPI(Raccumulate);
 
-MRMA_PUBLIC int PMPI_Get_accumulate(const void *oaddr, int ocount, MPI_Datatype otype, void *raddr,
-                                    int rcount, MPI_Datatype rtype, int target, MPI_Aint disp, int tcount,
-                                    MPI_Datatype ttype, MPI_Op op, MPI_Win win)
+static __attribute__((noinline)) int get_accumulate_general(const void *oaddr, int ocount, MPI_Datatype otype,
+                                                            void *raddr, int rcount, MPI_Datatype rtype,
+                                                            int target, MPI_Aint disp, int tcount,
+                                                            MPI_Datatype ttype, MPI_Op op, MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
     struct rma_op what;
@@ -56,6 +84,26 @@ MRMA_PUBLIC int PMPI_Get_accumulate(const void *oaddr, int ocount, MPI_Datatype 
     err = comm_get_accumulate(rec, &what, oaddr, ocount, otype, raddr, rcount, rtype, target, disp, tcount,
                               ttype, op);
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Get_accumulate", err, &what);
+}
+
+/* With MPI_NO_OP the origin's three arguments are not looked at. */
+MRMA_PUBLIC int PMPI_Get_accumulate(const void *oaddr, int ocount, MPI_Datatype otype, void *raddr,
+                                    int rcount, MPI_Datatype rtype, int target, MPI_Aint disp, int tcount,
+                                    MPI_Datatype ttype, MPI_Op op, MPI_Win win)
+{
+    struct win_rec *rec = win_quick();
+    const enum acc_op quick = quick_op(op);
+    const struct dtype *type;
+    size_t len;
+
+    if (likely(win_is(rec, win) && args_plain(rec, rcount | tcount, target, disp) && rtype == ttype &&
+               rcount == tcount && (quick == ACC_NO_OP || (otype == ttype && ocount == tcount)) &&
+               args_known_type(ttype, &type) && type->contig &&
+               !__builtin_mul_overflow((size_t)tcount, type->size, &len)) &&
+        fast_acc(rec->win, quick, type, (size_t)tcount, oaddr, raddr, target, disp, len))
+        return MPI_SUCCESS;
+    return get_accumulate_general(oaddr, ocount, otype, raddr, rcount, rtype, target, disp, tcount, ttype, op,
+                                  win);
 }
 MRMA_EXPORT_MPI(Get_accumulate);
 

@@ -90,17 +90,22 @@ void acc_atomic_apply(enum acc_op op, enum acc_type type, void *target, const vo
     }
 }
 
+void acc_atomic_elements(enum acc_op op, enum acc_type type, void *target, const void *origin, void *old,
+                         size_t len)
+{
+    const size_t unit = width[type];
+    for (size_t done = 0; done < len; done += unit)
+        acc_atomic_apply(op, type, (char *)target + done, op == ACC_NO_OP ? NULL : (const char *)origin + done,
+                         old ? (char *)old + done : NULL);
+}
+
 bool acc_atomic(struct win *w, const struct win_ctl *ctl, void *at, const struct rma_op *op, bool fetch,
                 size_t len)
 {
     const enum acc_type type = op->ttype->basic;
-    const size_t unit = width[type];
-    const char *origin = op->oaddr;
     if (!acc_atomic_fits(type, at, len) || !acc_atomic_enter(w, ctl))
         return false;
-    for (size_t done = 0; done < len; done += unit)
-        acc_atomic_apply(op->op, type, (char *)at + done, op->op == ACC_NO_OP ? NULL : origin + done,
-                         fetch ? (char *)op->raddr + done : NULL);
+    acc_atomic_elements(op->op, type, at, op->oaddr, fetch ? op->raddr : NULL, len);
     acc_atomic_leave(w);
     return true;
 }

@@ -49,6 +49,9 @@ void acc_atomic_init(struct win *w);
  * Requires acc_atomic_fits. */
 void acc_atomic_apply(enum acc_op op, enum acc_type type, void *target, const void *origin, void *old);
 bool acc_atomic_fits(enum acc_type type, const void *target, size_t len);
+/* All elements of len bytes; origin and old are packed. Between acc_atomic_enter and acc_atomic_leave. */
+void acc_atomic_elements(enum acc_op op, enum acc_type type, void *target, const void *origin, void *old,
+                         size_t len);
 
 /* Do a contiguous accumulate of len bytes at at, or the compare-and-swap, on the
  * memory of ctl's owner. False: nothing was done, acc_lock_mode and stripes.
@@ -91,8 +94,8 @@ static inline bool acc_atomic_enter(struct win *w, const struct win_ctl *ctl)
     return false;
 }
 
-/* The two inlined in the entry points, on a word of 8 bytes: SUM of integers, REPLACE
- * or NO_OP; compare-and-swap. */
+/* The three inlined in the entry points, on a word of 8 bytes: SUM of integers, REPLACE
+ * or NO_OP; SUM of a double; compare-and-swap. */
 typedef uint64_t acc_word __attribute__((may_alias));
 
 static inline void acc_atomic_word(enum acc_op op, acc_word *at, const void *origin, void *old)
@@ -107,6 +110,21 @@ static inline void acc_atomic_word(enum acc_op op, acc_word *at, const void *ori
     else
         before = __atomic_load_n(at, __ATOMIC_SEQ_CST);
     memcpy(old, &before, sizeof before);
+}
+
+/* The operands in the kernel's order; old NULL: not wanted. */
+static inline void acc_atomic_sum_f64(acc_word *at, const void *origin, void *old)
+{
+    uint64_t before = __atomic_load_n(at, __ATOMIC_RELAXED), after;
+    double value, sum;
+    memcpy(&value, origin, sizeof value);
+    do {
+        memcpy(&sum, &before, sizeof sum);
+        sum = sum + value;
+        memcpy(&after, &sum, sizeof after);
+    } while (!__atomic_compare_exchange_n(at, &before, after, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+    if (old)
+        memcpy(old, &before, sizeof before);
 }
 
 static inline void acc_atomic_cas_word(acc_word *at, const void *compare, const void *value, void *old)

@@ -11,6 +11,7 @@
 #ifndef MRMA_RMA_STRIPE_H
 #define MRMA_RMA_STRIPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/fmutex.h"
@@ -30,6 +31,13 @@ static inline size_t stripe_run(uint64_t vaddr, size_t len, size_t unit)
     if (len <= room)
         return len;
     return (room + unit - 1) / unit * unit;
+}
+
+/* Do len bytes from vaddr on end in its granule? */
+static inline bool stripe_one(uint64_t vaddr, size_t len)
+{
+    const uint64_t granule = (uint64_t)1 << RMA_STRIPE_SHIFT;
+    return len <= granule - (vaddr & (granule - 1));
 }
 
 /* How many of n elements, stride bytes apart, start in the granule of the first. n > 0. */

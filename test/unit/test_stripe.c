@@ -40,6 +40,8 @@ static void test_run(void **state)
         const size_t n = 1 + next_random(&seed) % (3 * GRANULE), len = n * unit;
         const size_t run = stripe_run(at, len, unit);
         assert_true(run > 0 && run <= len && run % unit == 0);
+        assert_int_equal(stripe_one(at, len), at / GRANULE == (at + len - 1) / GRANULE);
+        assert_true(!stripe_one(at, len) || run == len);
         assert_true((at + run - unit) / GRANULE == at / GRANULE);
         if (run < len)
             assert_true((at + run) / GRANULE != at / GRANULE);
