@@ -60,9 +60,10 @@ static int open_segment(struct engine *e, struct engine_peer *p, const struct pr
     p->peer.cma = p->peer.cma_errno == 0;
     if (p->peer.cma && !e->cma_priced) {
         e->cma_priced = true;
-        const unsigned price = cma_price();
-        log_msg(&e->log, LOG_LEVEL_DEBUG, "the kernel copies 64 KiB in %u %% of memcpy's time", price);
-        handover_price(&e->rma, price);
+        const struct cma_price price = cma_price();
+        log_msg(&e->log, LOG_LEVEL_DEBUG, "the kernel copies 64 KiB in %llu ns, memcpy in %llu",
+                (unsigned long long)price.kernel_ns, (unsigned long long)price.own_ns);
+        handover_price(&e->rma, price.kernel_ns, price.own_ns);
     }
     return MRMA_SUCCESS;
 }

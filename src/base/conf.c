@@ -56,6 +56,13 @@ static const char *const fence_words[] = {
     NULL,
 };
 
+static const char *const copies_words[] = {
+    [CONF_COPIES_AUTO] = "auto",
+    [CONF_COPIES_KERNEL] = "kernel",
+    [CONF_COPIES_RING] = "ring",
+    NULL,
+};
+
 static const char *const level_words[] = {
     [LOG_LEVEL_ERROR] = "error",
     [LOG_LEVEL_WARN] = "warn",
@@ -209,6 +216,8 @@ const struct conf_var conf_vars[] = {
     { "MPIRMA_PROGRESS", "auto, agent or poll", "who serves packets: a thread, or calls into the library" },
     { "MPIRMA_FENCE", "auto, markers or counts",
       "how a fence learns what others have sent: a message from each, or sums along the way" },
+    { "MPIRMA_LARGE_COPIES", "auto, kernel or ring",
+      "who copies contiguous puts and gets of more than 4 KiB to memory that is not shared, if the target polls" },
     { "MPIRMA_SEGMENT_DIR", "an absolute directory name of at most 255 characters",
       "where shared segments live as unnamed files; unset: anonymous memory (memfd)" },
     { "MPIRMA_SHARE_CREATE", "0 or 1",
@@ -237,6 +246,7 @@ static const struct row rows[] = {
     {parse_count, show_count, FIELD(ranks_per_node)},
     WORD(progress, progress_words),
     WORD(fence, fence_words),
+    WORD(large_copies, copies_words),
     {parse_directory, show_name, FIELD(segment_dir)},
     {parse_bool, show_bool, FIELD(share_create)},
     {parse_stats, show_stats, FIELD(stats)},
@@ -249,6 +259,7 @@ static const struct row rows[] = {
 };
 static_assert(sizeof(enum conf_path) == sizeof(int) && sizeof(enum conf_progress) == sizeof(int) &&
                   sizeof(enum conf_fence) == sizeof(int) && sizeof(enum conf_native) == sizeof(int) &&
+                  sizeof(enum conf_copies) == sizeof(int) &&
                   sizeof(enum log_level) == sizeof(int), "words are stored as int");
 static_assert(sizeof rows / sizeof rows[0] + 1 == sizeof conf_vars / sizeof conf_vars[0],
               "one row per variable, in the same order");

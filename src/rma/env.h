@@ -17,6 +17,7 @@
 #include "base/event.h"
 #include "base/fmutex.h"
 #include "ch3/ch3.h"
+#include "rma/pace.h"
 
 #define RMA_PROC_RECORD_BYTES 384
 
@@ -61,6 +62,7 @@ struct rma_peer {
     struct fmutex *stripes;    /* its RMA_STRIPES accumulate locks */
     struct ch3_vc vc;
     unsigned refs;
+    struct pace pace[PACE_CLASSES]; /* of large copies through its ring; the application's thread */
 };
 
 /* Packets may be sent to it soon that its application threads need not wait for: if it waits in

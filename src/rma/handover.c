@@ -6,7 +6,14 @@
  * contiguous puts and gets are copied once instead of twice. Those that no second cache holds are handed over
  * again: two processors that copy at the same time, through a ring that stays in the caches, take half as long
  * as one that waits for memory. And where pinning pages costs the kernel several times what copying them takes
- * (handover_price), every size is handed over to a target that polls: 64 KiB 5.1 -> 1.7 us, 1 MiB 69 -> 22 us.
+ * (handover_price), every size is handed over to a target that polls: 64 KiB 5.1 -> 1.7 us, 1 MiB 69 -> 22 us. Both if
+ * the two processors are near each other: else 64 KiB take 40 us through the ring, so they are timed (pace.h).
+ *
+ * In fence and PSCW epochs the target is there already (access was granted), and polls if it waits for the end of the
+ * epoch: then the same is handed over to it. It is of the epoch (PKT_EPOCH_FENCE, _PSCW), so nothing is acknowledged:
+ * before the origin ends its epoch it has the answers, and all else lies in the ring, which the target empties before
+ * it ends its own (handover_settle). A target that does not poll may be computing, and is left alone; but for a few
+ * small operations of a fence epoch: the origin will wait there for its fence anyway.
  *
  * Order. Accumulates of one origin on one place are done in the order of the calls (MPI 4.1,
  * 12.7.2), and packets of a pair in the order they were filled. So as long as accumulates
@@ -34,14 +41,18 @@
  */
 #include "rma/handover.h"
 
+#include "base/err.h"
+#include "rma/cma_io.h"
 #include "rma/dtype.h"
+#include "rma/wait.h"
 
 enum {
     COPY_MAX = 4096,    /* bytes of a contiguous put or get */
     COPY_BURST = 16384, /* the same behind others: no round trip of its own */
-    COPY_HUGE = 2 << 20, /* the same, and longer, where the kernel copies as fast as others */
-    PRICE_HIGH = 400,   /* percent of memcpy's time: it does not */
+    COPY_HUGE = PACE_HUGE_MIN, /* the same, and longer, where the kernel copies as fast as others */
+    PRICE_HIGH = 4,     /* times memcpy's time: it does not */
     PIECE_MAX = 2048,   /* average bytes of a piece of others */
+    FENCE_FEW = 32,     /* answers that a fence epoch may wait for */
     MANY_PIECES = 256,  /* of the target: they take the kernel longer than it takes to wake an agent */
     SHYNESS_MAX = 10    /* doublings of one operation that is not handed over */
 };
@@ -56,12 +67,35 @@ static bool in_pieces(const struct dtype *type)
     return !type->contig && type->size / PIECE_MAX < type->pieces;
 }
 
+static bool is_active(enum epoch_state now)
+{
+    return now == EPOCH_PSCW || now == EPOCH_FENCE_USED;
+}
+
+static bool copies_in_pieces(enum pkt_op_kind kind, const struct rma_op *op)
+{
+    return in_pieces(op->ttype) || in_pieces(kind == PKT_OP_PUT ? op->otype : op->rtype);
+}
+
+/* One copy by two processors or by the kernel? Then how fast they are. */
+static struct pace *pace_of(const struct rma *r, const struct rma_target *t, enum pkt_op_kind kind,
+                            const struct rma_op *op, size_t len)
+{
+    if (likely(len < r->copy_large) || is_acc(kind) || r->conf->large_copies == CONF_COPIES_RING ||
+        copies_in_pieces(kind, op))
+        return NULL;
+    struct pace *pace = &t->peer->pace[pace_class(len)];
+    if (!pace->kernel && pace_class(len) == PACE_CACHED)
+        pace->kernel = r->copy_ns;
+    return pace;
+}
+
 static bool pays(const struct rma *r, const struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
                  size_t len)
 {
     if (is_acc(kind) || len <= (t->handed == HANDED_NONE ? COPY_MAX : COPY_BURST) || len >= r->copy_large)
         return true;
-    return in_pieces(op->ttype) || in_pieces(kind == PKT_OP_PUT ? op->otype : op->rtype);
+    return copies_in_pieces(kind, op);
 }
 
 static bool is_many(const struct rma_op *op)
@@ -79,9 +113,17 @@ static bool is_shy(struct pkt_target *pt)
     return true;
 }
 
-void handover_price(struct rma *r, unsigned percent)
+void handover_price(struct rma *r, uint64_t kernel_ns, uint64_t own_ns)
 {
-    r->copy_large = percent >= PRICE_HIGH ? COPY_MAX + 1 : COPY_HUGE;
+    const enum conf_copies conf = r->conf->large_copies;
+    const bool dear = conf == CONF_COPIES_RING || (kernel_ns && kernel_ns / PRICE_HIGH >= own_ns);
+    r->copy_large = conf == CONF_COPIES_KERNEL ? SIZE_MAX : dear ? COPY_MAX + 1 : COPY_HUGE;
+    r->copy_ns = kernel_ns;
+}
+
+static bool may_wait_for_fence(const struct rma_target *t, enum epoch_state now, size_t len)
+{
+    return now == EPOCH_FENCE_USED && len <= COPY_MAX && (!t->pkt || t->pkt->replies < FENCE_FEW);
 }
 
 bool handover_serves(const struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
@@ -89,30 +131,95 @@ bool handover_serves(const struct win *w, struct rma_target *t, enum pkt_op_kind
 {
     const struct rma *r = w->rma;
     const enum epoch_state now = epoch_now(&w->epoch);
+    const bool passive = now == EPOCH_LOCK || now == EPOCH_LOCK_ALL;
     if (unlikely(t->handed == HANDED_ACC) && is_acc(kind))
         return true;
-    if ((now != EPOCH_LOCK && now != EPOCH_LOCK_ALL) || op->req || r->threads || r->oversubscribed || w->strict ||
+    if (!(passive || is_active(now)) || op->req || r->threads || r->oversubscribed || w->strict ||
         !pays(r, t, kind, op, len))
         return false;
-    rma_peer_want_agent(t->peer);
-    if (len >= r->copy_large && !is_acc(kind) && !rma_peer_polls(t->peer)) /* too much to guess about */
+    if (passive)
+        rma_peer_want_agent(t->peer);
+    const bool large = len >= r->copy_large && !is_acc(kind); /* too much to guess about */
+    if ((large || (!passive && !may_wait_for_fence(t, now, len))) && !rma_peer_polls(t->peer))
         return false;
-    if (t->pkt && t->pkt->count) /* who waits for that need not wait much longer */
+    struct pace *pace = pace_of(r, t, kind, op, len);
+    if (pace && !pace_by_ring(pace))
+        return false;
+    if (!passive || (t->pkt && t->pkt->count)) /* who waits for that need not wait much longer */
         return true;
     return (rma_peer_attentive(t->peer) && !is_shy(t->pkt)) || (rma_peer_has_agent(t->peer) && is_many(op));
 }
 
+static int issue_timed(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
+                       struct pace *pace, size_t len)
+{
+    struct rma *r = w->rma;
+    const uint64_t begin = r->clock();
+    const int err = issue_op(w, t, kind, op);
+    r->paced += !pace_waits(pace);
+    pace_add(pace, r->clock() - begin, len);
+    return err;
+}
+
 int handover_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op)
 {
+    const size_t len = op->tcount * op->ttype->size;
+    struct pace *pace = pace_of(w->rma, t, kind, op, len);
     if (t->handed == HANDED_NONE)
         w->nhanded++;
     if (is_acc(kind))
         t->handed = HANDED_ACC;
     else if (t->handed == HANDED_NONE)
         t->handed = HANDED_COPY;
+    if (epoch_now(&w->epoch) == EPOCH_FENCE_USED && kind != PKT_OP_GET) /* see fence.c */
+        atomic_store_explicit(&t->ctl->ring_phase, w->phase + 1, memory_order_relaxed);
     w->flush_quick = FLUSH_QUICK_NONE;
     w->rma->stats.handed++;
-    return issue_op(w, t, kind, op);
+    return pace && pace_times_ring(pace) ? issue_timed(w, t, kind, op, pace, len) : issue_op(w, t, kind, op);
+}
+
+int handover_declined(const struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
+                      uint64_t vaddr, size_t len)
+{
+    const struct rma *r = w->rma;
+    const bool put = kind == PKT_OP_PUT;
+    void *here = put ? (void *)(uintptr_t)op->oaddr : op->raddr;
+    struct pace *pace = r->threads ? NULL : pace_of(r, t, kind, op, len);
+    if (likely(!pace || !pace_times_kernel(pace)))
+        return cma_copy(t->peer, r->log, put, here, vaddr, len);
+    const uint64_t begin = r->clock();
+    const int err = cma_copy(t->peer, r->log, put, here, vaddr, len);
+    if (!err)
+        pace_kernel(pace, r->clock() - begin, len);
+    return err;
+}
+
+uint64_t handover_clock(const struct rma *r)
+{
+    return r->paced ? r->clock() : 0;
+}
+
+static void add_wait(struct rma_peer *peer, uint64_t ns)
+{
+    for (int i = 0; i < PACE_CLASSES; i++)
+        if (pace_waits(&peer->pace[i]))
+            pace_add(&peer->pace[i], ns, 0);
+}
+
+void handover_waited(struct win *w, struct rma_target *t, uint64_t begin)
+{
+    const uint64_t ns = begin ? w->rma->clock() - begin : 0;
+    for (int i = 0; begin && i < w->nlocal; i++)
+        if (!t || t == &w->local[i])
+            add_wait(w->local[i].peer, ns);
+}
+
+static void judge_pace(struct rma *r, struct rma_peer *peer)
+{
+    for (int i = 0; i < PACE_CLASSES; i++) {
+        r->paced -= pace_waits(&peer->pace[i]);
+        pace_judge(&peer->pace[i]);
+    }
 }
 
 int handover_send(struct pkt_target *pt, const struct pkt_hdr *hdr)
@@ -154,6 +261,7 @@ static void forget(struct win *w, struct rma_target *t)
         t->pkt->shyness -= t->pkt->shyness != 0;
     if (t->pkt)
         t->pkt->unwoken = UNWOKEN_NONE;
+    judge_pace(w->rma, t->peer);
     if (--w->nhanded == 0)
         win_set_flush_quick(w);
 }
@@ -173,4 +281,42 @@ void handover_end(struct win *w, struct rma_target *t)
         forget(w, &w->local[i]);
     if (t)
         forget(w, t);
+}
+
+/* Answers are here, and the rest has left. */
+static bool is_settled(const struct rma_target *t)
+{
+    return t->handed == HANDED_NONE || !t->pkt ||
+           (!t->pkt->replies && !t->pkt->streams && !ch3_vc_busy(&t->peer->vc));
+}
+
+static bool all_settled(void *arg)
+{
+    const struct win *w = arg;
+    for (int i = 0; i < w->nlocal; i++)
+        if (!is_settled(&w->local[i]))
+            return false;
+    return true;
+}
+
+static void hurry_all(void *arg, bool wake)
+{
+    const struct win *w = arg;
+    rma_enter(w->rma);
+    for (int i = 0; i < w->nlocal; i++)
+        if (w->local[i].handed != HANDED_NONE && w->local[i].pkt)
+            handover_hurry(w->local[i].pkt, wake);
+    rma_leave(w->rma);
+}
+
+int handover_settle(struct win *w)
+{
+    if (likely(!w->nhanded))
+        return MRMA_SUCCESS;
+    const uint64_t begin = handover_clock(w->rma);
+    const int err = rma_wait_until(w, &(struct rma_wait){.done = all_settled, .hurry = hurry_all, .arg = w, .locked = true,
+                                                         .what = "what was handed over", .rank = -1});
+    handover_waited(w, NULL, begin);
+    handover_end(w, NULL);
+    return err;
 }

@@ -8,6 +8,7 @@
  */
 #include "base/err.h"
 #include "rma/fence_counts.h"
+#include "rma/handover.h"
 #include "rma/issue.h"
 #include "rma/native.h"
 #include "rma/open_packet.h"
@@ -21,7 +22,7 @@ int issue_post(struct win *w, struct rma_target *t)
     return err == MRMA_ERR_PROC_FAILED ? rma_lost(w, t) : err;
 }
 
-/* Send what the touched direct targets (small puts) still have open. */
+/* Send what the touched direct targets (small puts, what was handed over) still have open. */
 static int send_ring_puts(struct win *w)
 {
     int err = MRMA_SUCCESS;
@@ -31,6 +32,7 @@ static int send_ring_puts(struct win *w)
             continue;
         if (!err && pt->count)
             err = pkt_send_open(pt, 0, false);
+        pt->proven = pt->written;
         list_remove(node);
     }
     return err;
@@ -91,7 +93,8 @@ int issue_fence(struct win *w)
     w->fence_closing = false;
     pkt_forget_touched(w);
     rma_leave(r);
-    return err;
+    const int handed = handover_settle(w);
+    return err ? err : handed;
 }
 
 static bool nothing_outstanding(void *arg)
@@ -127,6 +130,8 @@ int issue_complete(struct win *w)
     rma_leave(r);
     if (!err)
         err = settled ? settled : wait_outstanding(w);
+    const int handed = handover_settle(w);
+    err = err ? err : handed;
     rma_enter(w->rma);
     int reported = issue_take_error(w);
     rma_leave(w->rma);

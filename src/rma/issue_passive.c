@@ -130,10 +130,12 @@ static int request_flush(struct pkt_target *pt, uint8_t flag)
 static int wait_flushed(struct win *w, struct pkt_target *pt, bool local)
 {
     struct flush_arg arg = {w, pt, local};
+    const uint64_t begin = handover_clock(w->rma);
     int err = rma_wait_until(w, &(struct rma_wait){.done = flushed, .hurry = hurry, .arg = &arg,
                                                    .locked = true,
                                                    .what = local ? "local completion" : "acknowledgements",
                                                    .rank = pt ? pt->target->rank : -1});
+    handover_waited(w, pt ? pt->target : NULL, begin);
     rma_enter(w->rma);
     int reported = issue_take_error(w);
     rma_leave(w->rma);

@@ -11,7 +11,6 @@
 #include "base/err.h"
 #include "rma/acc_atomic.h"
 #include "rma/cma.h"
-#include "rma/cma_io.h"
 #include "rma/direct.h"
 #include "rma/handover.h"
 #include "rma/issue.h"
@@ -164,10 +163,9 @@ static int put_assisted(struct win *w, struct rma_target *t, const struct rma_op
     if (handover_serves(w, t, PKT_OP_PUT, op, len))
         return handover_op(w, t, PKT_OP_PUT, op);
     const uint64_t vaddr = owner_addr(w, t, offset);
-    const struct log *log = w->rma->log;
     if (likely(op->otype->contig && op->ttype->contig))
-        return passing_by(w, cma_copy(t->peer, log, true, (void *)(uintptr_t)op->oaddr, vaddr, len));
-    return passing_by(w, cma_put(t->peer, log, vaddr, op));
+        return passing_by(w, handover_declined(w, t, PKT_OP_PUT, op, vaddr, len));
+    return passing_by(w, cma_put(t->peer, w->rma->log, vaddr, op));
 }
 
 static __attribute__((noinline)) int put_general(struct win *w, struct rma_target *t, const struct rma_op *op)
@@ -251,7 +249,7 @@ static int get_assisted(struct win *w, struct rma_target *t, const struct rma_op
         return handover_op(w, t, PKT_OP_GET, op);
     const uint64_t vaddr = owner_addr(w, t, offset);
     if (likely(op->rtype->contig && op->ttype->contig))
-        return passing_by(w, cma_copy(t->peer, w->rma->log, false, op->raddr, vaddr, len));
+        return passing_by(w, handover_declined(w, t, PKT_OP_GET, op, vaddr, len));
     return passing_by(w, cma_get(t->peer, w->rma->log, vaddr, op));
 }
 

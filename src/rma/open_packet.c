@@ -370,7 +370,7 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
     pt->answered = false;
     if (!pt->target->direct)
         return send_to(pt, hdr);
-    if (hdr->epoch != PKT_EPOCH_NOCHECK)
+    if (hdr->epoch != PKT_EPOCH_NOCHECK && pt->target->handed == HANDED_NONE)
         return send_ring(pt, hdr);
     err = handover_send(pt, hdr);
     return err == MRMA_AGAIN || err == MRMA_ERR_PROC_FAILED ? send_to(pt, hdr) : err;

@@ -22,7 +22,7 @@ static void shorter(uint64_t *best, uint64_t begin)
         *best = took;
 }
 
-unsigned cma_price(void)
+struct cma_price cma_price(void)
 {
     char *from = malloc(BYTES), *to = malloc(BYTES);
     uint64_t kernel = UINT64_MAX, own = UINT64_MAX;
@@ -41,5 +41,5 @@ unsigned cma_price(void)
     }
     free(from);
     free(to);
-    return works ? (unsigned)(kernel * 100 / (own + 1)) : 0;
+    return works ? (struct cma_price){kernel, own} : (struct cma_price){0, 0};
 }

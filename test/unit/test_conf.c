@@ -68,6 +68,9 @@ static const struct {
     { "MPIRMA_FENCE", "auto", "auto" },
     { "MPIRMA_FENCE", "markers", "markers" },
     { "MPIRMA_FENCE", "counts", "counts" },
+    { "MPIRMA_LARGE_COPIES", "auto", "auto" },
+    { "MPIRMA_LARGE_COPIES", "kernel", "kernel" },
+    { "MPIRMA_LARGE_COPIES", "ring", "ring" },
     { "MPIRMA_SEGMENT_DIR", "/dev/shm", "/dev/shm" },
     { "MPIRMA_SEGMENT_DIR", "", "" },
     { "MPIRMA_STATS", "0", "0" },
@@ -153,6 +156,7 @@ static const struct {
     { "MPIRMA_RANKS_PER_NODE", "99999999999999999999" },
     { "MPIRMA_PROGRESS", "thread" },
     { "MPIRMA_FENCE", "marker" },
+    { "MPIRMA_LARGE_COPIES", "rings" },
     { "MPIRMA_SEGMENT_DIR", "relative/dir" },
     { "MPIRMA_STRICT", "on" },
     { "MPIRMA_SHARE_CREATE", "on" },
@@ -245,7 +249,7 @@ static void every_variable_is_documented_and_shown(void **state)
         assert_true(strlen(var->expected) > 0 && strlen(var->meaning) > 0);
         assert_non_null(conf_value(&conf, var->name, shown, sizeof shown));
     }
-    assert_int_equal(n, 14);
+    assert_int_equal(n, 15);
     assert_null(conf_value(&conf, "MPIRMA_NO_SUCH", shown, sizeof shown));
 }
 

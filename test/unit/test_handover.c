@@ -190,16 +190,18 @@ static void large_body(struct fabric_proc *p, void *arg)
         FABRIC_CHECK(handed(p) == 7);
         put(w, 1, 0, data, 8 * LARGE); /* one copy is better */
         FABRIC_CHECK(handed(p) == 7 && memcmp(data, area, 8 * LARGE) == 0);
-        handover_price(&p->rma, 900); /* unless it is the kernel's, and dear */
+        handover_price(&p->rma, 900000, 1000); /* unless it is the kernel's, and dear */
         put(w, 1, 0, data + 1, 8 * (LARGE - 1));
         OK(rma_flush(w, 1));
         FABRIC_CHECK(handed(p) == 8 && memcmp(data + 1, area, 8 * (LARGE - 1)) == 0);
-        handover_price(&p->rma, 150);
+        handover_price(&p->rma, 1500, 1000);
+        p->peers[1].peer.pace[PACE_HUGE].kernel = UINT32_MAX; /* it is slow, as is known */
         p->rma.stats.handed--;
         put(w, 1, 0, data, sizeof area); /* two at the same time are better still */
         OK(rma_flush(w, 1));
         memset(data + LARGE, 0, 8 * LARGE);
         FABRIC_CHECK(handed(p) == 8 && memcmp(data, area, 8 * LARGE) == 0);
+        p->peers[1].peer.pace[PACE_HUGE] = (struct pace){.kernel = UINT32_MAX};
         get(w, 1, 0, data, sizeof area);
         OK(rma_flush(w, 1));
         FABRIC_CHECK(handed(p) == 9 && memcmp(data, area, sizeof area) == 0 && data[HUGE - 1] == 9);

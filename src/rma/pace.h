@@ -1,0 +1,66 @@
+/*
+ * pace.h - which way of large copies is the faster one, for one other process.
+ *
+ * Through a ring two processors copy at the same time, what they hand on lying in the caches: if they have one in common
+ * that takes a third of the kernel's time where the kernel is slow (handover.c), if the lines have far to go six
+ * times as long. Which it is changes where threads, or virtual processors, move. So some copies of either way are
+ * timed; where the ring is the slower one the kernel does the next ones, and twice as many after each trial
+ * that finds it so again; where it is the faster one the kernel does one now and then.
+ *
+ * Copies that fit into caches and others are told apart: the rates of one say nothing about the other.
+ * State of one thread; no locks, no clock of its own.
+ */
+#ifndef MRMA_RMA_PACE_H
+#define MRMA_RMA_PACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum pace_class { PACE_CACHED, PACE_HUGE, PACE_CLASSES };
+
+enum { PACE_HUGE_MIN = 2 << 20, PACE_UNIT = 64 * 1024 };
+
+/* All 0 at first. */
+struct pace {
+    uint64_t kernel;       /* ns that the kernel takes for PACE_UNIT bytes; 0: not known */
+    uint32_t kernel_left;  /* copies that the kernel does, without a trial */
+    uint32_t untimed_left; /* batches through the ring that are not timed */
+    bool time_kernel;      /* its next copy is timed */
+    bool proven;           /* the ring was the faster one when last timed */
+    bool open, timed;      /* a batch is under way, and it is timed */
+    uint8_t doublings;     /* of what kernel_left becomes */
+    uint8_t judged;        /* timed batches, wraps */
+    uint64_t ns, bytes;    /* of the batch, if it is timed */
+};
+
+static inline enum pace_class pace_class(size_t len)
+{
+    return len < PACE_HUGE_MIN ? PACE_CACHED : PACE_HUGE;
+}
+
+/* Shall the next copy go through the ring? Not before the kernel's rate is known, and a trial is one copy. */
+bool pace_by_ring(struct pace *p);
+/* It goes so, in a batch with all that follow until pace_judge: shall it be timed? Then pace_add what the caller has
+ * spent on it, and later on waiting (0 bytes). */
+bool pace_times_ring(struct pace *p);
+static inline void pace_add(struct pace *p, uint64_t ns, size_t bytes)
+{
+    p->ns += ns;
+    p->bytes += bytes;
+}
+static inline bool pace_waits(const struct pace *p)
+{
+    return p->bytes != 0;
+}
+/* The batch is done at the other side: learn from it. */
+void pace_judge(struct pace *p);
+
+/* The kernel does it: shall that be timed? */
+static inline bool pace_times_kernel(const struct pace *p)
+{
+    return p->time_kernel || !p->kernel;
+}
+void pace_kernel(struct pace *p, uint64_t ns, size_t bytes);
+
+#endif
