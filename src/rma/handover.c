@@ -13,7 +13,8 @@
  * epoch: then the same is handed over to it. It is of the epoch (PKT_EPOCH_FENCE, _PSCW), so nothing is acknowledged:
  * before the origin ends its epoch it has the answers, and all else lies in the ring, which the target empties before
  * it ends its own (handover_settle). A target that does not poll may be computing, and is left alone; but for a few
- * small operations of a fence epoch: the origin will wait there for its fence anyway.
+ * small operations of a fence epoch: the origin will wait there for its fence anyway. MPI_Win_complete may not wait
+ * for the target's MPI_Win_wait (MPI 4.1, 12.7.3), so there must be an agent as well, which is asked for.
  *
  * Order. Accumulates of one origin on one place are done in the order of the calls (MPI 4.1,
  * 12.7.2), and packets of a pair in the order they were filled. So as long as accumulates
@@ -137,8 +138,10 @@ bool handover_serves(const struct win *w, struct rma_target *t, enum pkt_op_kind
     if (!(passive || is_active(now)) || op->req || r->threads || r->oversubscribed || w->strict ||
         !pays(r, t, kind, op, len))
         return false;
-    if (passive)
+    if (now != EPOCH_FENCE_USED)
         rma_peer_want_agent(t->peer);
+    if (now == EPOCH_PSCW && !rma_peer_has_agent(t->peer))
+        return false;
     const bool large = len >= r->copy_large && !is_acc(kind); /* too much to guess about */
     if ((large || (!passive && !may_wait_for_fence(t, now, len))) && !rma_peer_polls(t->peer))
         return false;

@@ -117,6 +117,11 @@ int rma_post(struct win *w, const int *ranks, int n, int asserts)
         rma_leave(r);
         return err;
     }
+    if (unlikely(rma_agent_due(w))) { /* operations of this epoch may be handed over then */
+        rma_leave(r);
+        rma_look(w);
+        rma_enter(r);
+    }
     w->epoch.exposed = true;
     w->post_noput = asserts & RMA_NOPUT;
     if (unlikely(w->strict))

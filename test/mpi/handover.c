@@ -223,6 +223,51 @@ static void past_puts(void)
     MT_OK(MPI_Group_free(&world));
 }
 
+/* What the target waits for is in another window, then in MPI_Recv: MPI_Win_complete may not wait for its
+ * MPI_Win_wait (MPI 4.1, 12.7.3), whether or not it was seen to poll just before. */
+static void between_waits(void)
+{
+    MPI_Group world, others, last;
+    MPI_Win side;
+    int64_t cell = 0, got[CELLS], one = 1, fetched;
+    mt_section("between waits");
+    if (!make(MT_CREATE_MALLOC))
+        return;
+    MT_OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    MT_OK(MPI_Group_incl(world, 1, &target, &last));
+    MT_OK(MPI_Group_difference(world, last, &others));
+    MT_OK(MPI_Win_create(&cell, sizeof cell, sizeof cell, MPI_INFO_NULL, MPI_COMM_WORLD, &side));
+    for (int round = 0; round < 2 * ROUNDS; round++) {
+        if (mt_rank == target) {
+            area[SHARED] = round;
+            MT_OK(MPI_Win_post(others, 0, win));
+            MT_OK(MPI_Win_post(others, 0, side));
+            MT_OK(MPI_Win_wait(side));
+            for (int i = 0; i < mt_size - 1; i++)
+                MT_OK(MPI_Recv(NULL, 0, MPI_BYTE, i, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+            MT_OK(MPI_Win_wait(win));
+            continue;
+        }
+        MT_OK(MPI_Win_start(last, 0, side));
+        MT_OK(MPI_Win_start(last, 0, win));
+        if (round % 3)
+            MT_OK(MPI_Win_complete(side));
+        MT_OK(MPI_Get(got, CELLS, MPI_INT64_T, target, shared(SHARED), CELLS, MPI_INT64_T, win));
+        if (round % 3 == 0)
+            MT_OK(MPI_Win_complete(side));
+        MT_OK(MPI_Fetch_and_op(&one, &fetched, MPI_INT64_T, target, shared(0), MPI_SUM, win));
+        MT_OK(MPI_Win_complete(win));
+        CHECK(got[0] == round && fetched >= round, "round %d: %lld, %lld", round, (long long)got[0], (long long)fetched);
+        MT_OK(MPI_Send(NULL, 0, MPI_BYTE, target, 0, MPI_COMM_WORLD));
+    }
+    CHECK(mt_rank != target || area[0] == (int64_t)2 * ROUNDS * (mt_size - 1), "%lld", (long long)area[0]);
+    MT_OK(MPI_Win_free(&side));
+    mt_win_free(&memory);
+    MT_OK(MPI_Group_free(&others));
+    MT_OK(MPI_Group_free(&last));
+    MT_OK(MPI_Group_free(&world));
+}
+
 int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
@@ -230,6 +275,7 @@ int main(int argc, char **argv)
     rng = mt_rng((uint64_t)mt_rank);
     MT_OK(MPI_Type_create_resized(MPI_INT64_T, 0, 2 * sizeof(int64_t), &apart));
     MT_OK(MPI_Type_commit(&apart));
+    between_waits(); /* before others have asked for agents */
     for (int dynamic = 0; dynamic < 2; dynamic++)
         for (enum how how = WAITS; how <= BOTH; how++)
             run(how, dynamic ? MT_DYNAMIC : MT_CREATE_MALLOC);
