@@ -38,7 +38,7 @@ struct options {
     unsigned suites;
     bool pin;
     const char *csv;
-    long puts, flushes, locks; /* exactly so many and nothing else, or -1 */
+    long puts, flushes, locks, accs; /* exactly so many and nothing else, or -1 */
 };
 
 static void usage(void)
@@ -63,6 +63,8 @@ static void usage(void)
            "  --callgrind-put=N  only N MPI_Put of 8 bytes by rank 0, in the function callgrind_puts\n"
            "  --callgrind-flush=N  only N empty MPI_Win_flush by rank 0, in callgrind_flushes\n"
            "  --callgrind-lock=N only N lock, put of 8 bytes, unlock by rank 0, in callgrind_locks\n"
+           "  --callgrind-acc=N  only N MPI_Accumulate of one double by rank 0, in callgrind_acc_one, and as many\n"
+           "                     of 8 doubles, in callgrind_acc_eight\n"
            "  --help             this text\n"
            "Exit code: 0 (also for goals not met), 1 when contents are wrong, 2 for wrong options, 3 for a\n"
            "hang.\n");
@@ -77,13 +79,14 @@ static const struct option long_options[] = {
     {"try-all", no_argument, NULL, 'x'},
     {"quick", no_argument, NULL, 'q'},               {"callgrind-put", required_argument, NULL, 'P'},
     {"callgrind-flush", required_argument, NULL, 'F'}, {"callgrind-lock", required_argument, NULL, 'L'},
+    {"callgrind-acc", required_argument, NULL, 'A'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
 
 static void defaults(struct options *o, struct bench *b)
 {
-    *o = (struct options){.suites = (1u << SUITES) - 1, .pin = true, .puts = -1, .flushes = -1, .locks = -1};
+    *o = (struct options){.suites = (1u << SUITES) - 1, .pin = true, .puts = -1, .flushes = -1, .locks = -1, .accs = -1};
     b->kinds = ((1u << WINMEM_KINDS) - 1) & ~(1u << WINMEM_MALLOC_SHARED);
     b->reps = 5;
     b->block_ms = 10;
@@ -124,7 +127,7 @@ static int numeric_option(struct options *o, struct bench *b, int c, const char 
         return arg_double(arg, 0.1, 10000, &b->block_ms, msg, len);
     if (c == 'u')
         return arg_double(arg, 0.05, 100, &b->compute_s, msg, len);
-    if (arg_long(arg, c == 'P' || c == 'F' || c == 'L' ? 0 : 1, c == 'r' ? BENCH_MAX_REPS : 100000000, &v, msg, len))
+    if (arg_long(arg, strchr("PFLA", c) ? 0 : 1, c == 'r' ? BENCH_MAX_REPS : 100000000, &v, msg, len))
         return -1;
     if (c == 'r')
         b->reps = (int)v;
@@ -134,6 +137,8 @@ static int numeric_option(struct options *o, struct bench *b, int c, const char 
         o->puts = v;
     else if (c == 'L')
         o->locks = v;
+    else if (c == 'A')
+        o->accs = v;
     else
         o->flushes = v;
     return 0;
@@ -169,6 +174,7 @@ static int one_option(struct options *o, struct bench *b, int c, const char *arg
     case 'P':
     case 'F':
     case 'L':
+    case 'A':
         return numeric_option(o, b, c, arg, msg, len);
     }
     snprintf(msg, len, "unknown or incomplete option, see --help");
@@ -309,7 +315,9 @@ int main(int argc, char **argv)
         rma_callgrind_flush(b.all, o.flushes);
     if (o.locks >= 0)
         rma_callgrind_lock(b.all, o.locks);
-    if (o.puts < 0 && o.flushes < 0 && o.locks < 0) {
+    if (o.accs >= 0)
+        rma_callgrind_acc(b.all, o.accs);
+    if (o.puts < 0 && o.flushes < 0 && o.locks < 0 && o.accs < 0) {
         open_results(&o, &b);
         open_pair(&b);
         run(&o, &b);

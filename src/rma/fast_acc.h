@@ -12,12 +12,15 @@
 #ifndef MRMA_RMA_FAST_ACC_H
 #define MRMA_RMA_FAST_ACC_H
 
+#include "base/cpu.h"
 #include "rma/acc_table.h"
 #include "rma/fast.h"
 
 /* The elements under their stripe, or stripes. */
-static inline void fast_acc_locked(const struct rma_target *t, const struct acc_kernel *kernel, enum acc_op op,
-                                   enum acc_type type, char *at, const void *from, void *old, size_t n, size_t len)
+static inline __attribute__((always_inline)) void fast_acc_locked(const struct rma_target *t,
+                                                                  const struct acc_kernel *kernel, enum acc_op op,
+                                                                  enum acc_type type, char *at, const void *from,
+                                                                  void *old, size_t n, size_t len)
 {
     const uint64_t vaddr = t->vaddr + (uint64_t)(at - t->base);
     if (unlikely(!stripe_one(vaddr, len))) {
@@ -26,18 +29,23 @@ static inline void fast_acc_locked(const struct rma_target *t, const struct acc_
     }
     struct fmutex *mx = &t->peer->stripes[stripe_index(vaddr)];
     fmutex_lock(mx);
-    if (old)
+    if (n > 1 && old) {
         acc_fetch(op, type, at, from, old, n);
-    else if (n == 1)
-        kernel->one(at, from);
-    else
-        acc_apply(op, type, at, from, n);
+    } else if (n > 1) {
+        kernel->many[cpu_wide()](at, from, n);
+    } else {
+        if (old)
+            direct_copy(old, at, len);
+        if (op != ACC_NO_OP)
+            kernel->one(at, from);
+    }
     fmutex_unlock(mx);
 }
 
 /* By instructions, if they can be used now. */
-static inline bool fast_acc_atomic(struct win *w, const struct rma_target *t, enum acc_op op, enum acc_type type,
-                                   char *at, const void *from, void *old, size_t len)
+static inline __attribute__((always_inline)) bool fast_acc_atomic(struct win *w, const struct rma_target *t,
+                                                                  enum acc_op op, enum acc_type type, char *at,
+                                                                  const void *from, void *old, size_t len)
 {
     const bool sum = op == ACC_SUM && type == ACC_F64 && len == sizeof(double) && (uintptr_t)at % sizeof(double) == 0;
     if (unlikely(w->acc_way != ACC_WAY_LIGHT || (!sum && !acc_atomic_fits(type, at, len)) ||
@@ -53,8 +61,9 @@ static inline bool fast_acc_atomic(struct win *w, const struct rma_target *t, en
 
 /* count of type, which is contiguous, are len bytes; from is not looked at for NO_OP; old NULL: not wanted,
  * and then op is not NO_OP. What is not allowed is not done. */
-static inline bool fast_acc(struct win *w, enum acc_op op, const struct dtype *type, size_t count, const void *from,
-                            void *old, int target, int64_t disp, size_t len)
+static inline __attribute__((always_inline)) bool fast_acc(struct win *w, enum acc_op op, const struct dtype *type,
+                                                           size_t count, const void *from, void *old, int target,
+                                                           int64_t disp, size_t len)
 {
     struct rma_target *t = win_peek(w, target);
     const enum acc_type basic = (enum acc_type)type->basic;
