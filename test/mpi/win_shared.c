@@ -2,8 +2,8 @@
  * win_shared.c - shared windows and MPI_Win_shared_query (MPI 4.1, 12.2.3, 12.2.4).
  *
  * Contiguous and alloc_shared_noncontig layout, parts of 0 bytes, load and store
- * with MPI_Win_sync, RMA and load/store on the same memory, shared_query on every
- * flavour: an address that reaches the target's very memory, or size 0 and no
+ * with MPI_Win_sync, which orders a store and a later load, RMA and load/store on
+ * the same memory, shared_query on every flavour: an address that reaches the target's very memory, or size 0 and no
  * pointer where it is not mapped; MPI_PROC_NULL gives the lowest rank that has
  * memory. With MPIRMA_RANKS_PER_NODE below the number of ranks the program only
  * checks that MPI_Win_allocate_shared over several nodes is MPI_ERR_RMA_SHARED.
@@ -147,6 +147,44 @@ static void flags_with_sync(void)
     mt_win_free(&w);
 }
 
+/* Who comes first is not known, but not both may miss the other: each stores its own word, synchronizes and loads
+ * the other's. The words are on lines of their own, and a round begins when both have come. */
+static void store_sync_load(void)
+{
+    enum { LINE = 16, ROUNDS = 20000, PATIENCE = 2000 };
+    struct mt_win w;
+    long both_missed = 0;
+
+    mt_section("a store, MPI_Win_sync and a load by each of two");
+    if (mt_size != 2 || !mt_win_make(&w, MT_ALLOCATE_SHARED, 3 * LINE * sizeof(int), 4, MPI_COMM_WORLD)) {
+        return;
+    }
+    int *mine = (int *)(void *)w.base, *other = (int *)query(w.win, 1 - mt_rank, 3 * LINE * sizeof(int), 4);
+    MT_OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, w.win));
+    for (int i = 1; i <= ROUNDS; i++) {
+        __atomic_store_n(&mine[LINE], i, __ATOMIC_RELEASE); /* come */
+        for (int n = 0; __atomic_load_n(&other[LINE], __ATOMIC_ACQUIRE) < i; n++) {
+            if (n > PATIENCE) {
+                usleep(1);
+            }
+        }
+        __atomic_store_n(mine, i, __ATOMIC_RELAXED);
+        MPI_Win_sync(w.win);
+        const int seen = __atomic_load_n(other, __ATOMIC_RELAXED);
+        __atomic_store_n(&mine[2 * LINE], seen < i ? -i : i, __ATOMIC_RELEASE); /* missed it, or not */
+        int there;
+        for (int n = 0; there = __atomic_load_n(&other[2 * LINE], __ATOMIC_ACQUIRE), there != i && there != -i; n++) {
+            if (n > PATIENCE) {
+                usleep(1);
+            }
+        }
+        both_missed += seen < i && there < 0;
+    }
+    MT_OK(MPI_Win_unlock_all(w.win));
+    CHECK(both_missed == 0, "in %ld of %d rounds neither saw what the other had stored", both_missed, ROUNDS);
+    mt_win_free(&w);
+}
+
 /* What one rank puts another sees through its pointer, and the reverse with get. */
 static void rma_and_pointers(void)
 {
@@ -263,6 +301,7 @@ int main(int argc, char **argv)
         layouts(true);
         layouts(false);
         flags_with_sync();
+        store_sync_load();
         rma_and_pointers();
         MT_FOR_KINDS(kind) {
             query_every_kind(kind);
