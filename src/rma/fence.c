@@ -81,16 +81,19 @@ static void expose(struct win *w, uint32_t phase)
     atomic_store_explicit(&w->ctl->exposed, phase, memory_order_release); /* pairs with wait_exposed */
 }
 
+/* What this process could not issue is told here only: the others get what they wait for. Unless one
+ * is lost, which all hear of. */
 static int close_phase(struct win *w)
 {
-    int err = issue_fence(w);
-    if (!err)
-        err = signal_barrier(w);
-    if (!err && w->npackets)
+    const int issued = issue_fence(w);
+    if (unlikely(issued == MRMA_ERR_PROC_FAILED))
+        return issued;
+    int err = signal_barrier(w);
+    if (!err && w->npackets && !issued)
         err = wait_packets(w);
     if (!err)
         take_ring_puts(w);
-    return err;
+    return issued ? issued : err;
 }
 
 int rma_fence(struct win *w, int asserts)

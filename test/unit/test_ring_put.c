@@ -3,8 +3,11 @@
  * (issue_ring_put in rma/issue.c): the put that fills the packet has succeeded itself, so the
  * call that ends the epoch tells what became of those before it, once.
  *
- * The channel never has room, hence every packet is written by system calls, and the target's memory
- * cannot be written while the first packet leaves.
+ * The channel never has room, hence every packet is written by system calls: at once, or where the target
+ * has not begun the phase, when it has (write_puts_later in rma/open_packet.c). Then the target's memory
+ * cannot be written, there is no memory for the packet meanwhile, or the target dies.
+ *
+ * malloc of the library is the linker's __wrap_malloc here.
  */
 #include "pkt_helper.h"
 
@@ -16,6 +19,17 @@ enum { LEN = 4096, SIZE = 4 * PKT_MAX, PUTS = PKT_MAX / LEN + 1 };
 enum epoch_way { FENCE, PSCW };
 
 static unsigned char *area[2];
+
+/* In this thread there is no memory for a packet. */
+static _Thread_local bool out_of_memory;
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+    return out_of_memory && size > LEN ? NULL : __real_malloc(size);
+}
 
 static void begin(struct win *w, int rank, enum epoch_way way)
 {
@@ -66,27 +80,154 @@ static void early_error(struct fabric_proc *p, void *arg)
     fabric_win_free(w);
 }
 
+/* threads: the processes have a lock, under which the other may look. */
+static void run(void (*body)(struct fabric_proc *p, void *arg), const void *arg, bool threads)
+{
+    for (int i = 0; i < 2; i++) {
+        area[i] = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        assert_ptr_not_equal(area[i], MAP_FAILED);
+    }
+    fabric_watchdog(120);
+    const struct fabric_opts opts = {.nproc = 2, .threads = threads, .refuse_percent = 100, .quiet = true};
+    struct fabric *f = fabric_new(&opts);
+    fabric_run(f, body, (void *)(uintptr_t)arg);
+    fabric_free(f);
+    fabric_watchdog(0);
+    for (int i = 0; i < 2; i++)
+        munmap(area[i], SIZE);
+}
+
 static void test_early_error(void **state)
 {
     (void)state;
-    for (enum epoch_way way = FENCE; way <= PSCW; way++) {
-        for (int i = 0; i < 2; i++) {
-            area[i] = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-            assert_ptr_not_equal(area[i], MAP_FAILED);
-        }
-        fabric_watchdog(120);
-        struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = 2, .refuse_percent = 100, .quiet = true});
-        fabric_run(f, early_error, &way);
-        fabric_free(f);
-        fabric_watchdog(0);
-        for (int i = 0; i < 2; i++)
-            munmap(area[i], SIZE);
+    for (enum epoch_way way = FENCE; way <= PSCW; way++)
+        run(early_error, &way, false);
+}
+
+/* ---- the origin is a phase ahead ---- */
+
+enum trouble { NONE, UNWRITABLE, NO_MEMORY, DEATH };
+
+/* The first process's window. It is in a phase that the second has not begun, and waits for that. */
+static struct win *_Atomic first_win;
+
+static void await_waiter(struct win *w)
+{
+    for (bool waits = false; !waits; sched_yield()) {
+        rma_enter(w->rma);
+        waits = w->packet_waits != 0;
+        rma_leave(w->rma);
     }
+}
+
+/* The last put of them has no room in the packet, which cannot leave by ring. */
+static void put_ahead(struct win *w, bool memory)
+{
+    unsigned char data[LEN];
+    memset(data, 7, sizeof data);
+    out_of_memory = !memory;
+    for (int i = 0; i < PUTS; i++)
+        put(w, 1, i * LEN, data, sizeof data);
+    out_of_memory = false;
+}
+
+static void check_area(bool written)
+{
+    FABRIC_CHECK(area[1][0] == (written ? 7 : 0) && area[1][2 * LEN - 1] == (written ? 7 : 0));
+}
+
+static void ahead(struct fabric_proc *p, void *arg)
+{
+    const enum trouble trouble = *(const enum trouble *)arg;
+    static const int expected[] = {MRMA_SUCCESS, MRMA_ERR_RMA_RANGE, MRMA_ERR_NO_MEM, MRMA_ERR_PROC_FAILED};
+    struct win *w = fabric_win(p, WIN_CREATE, area[p->rank], SIZE, 1);
+    if (p->rank == 0) {
+        atomic_store(&first_win, w);
+        OK(rma_fence(w, RMA_NOPRECEDE));
+        fabric_barrier(p);
+        put_ahead(w, trouble != NO_MEMORY);
+        FABRIC_CHECK(w->packet_waits == (trouble != NO_MEMORY));
+        check_area(trouble == NONE);
+        protect(PROT_READ | PROT_WRITE);
+        fabric_barrier(p);
+        FABRIC_CHECK(rma_fence(w, RMA_NOSUCCEED) == expected[trouble]);
+        if (trouble != DEATH)
+            OK(rma_fence(w, RMA_NOPRECEDE | RMA_NOSUCCEED)); /* it is told once */
+    } else {
+        fabric_barrier(p);
+        if (trouble == NO_MEMORY)
+            fabric_barrier(p); /* the puts are done */
+        else
+            await_waiter(atomic_load(&first_win));
+        check_area(false);
+        if (trouble == UNWRITABLE)
+            protect(PROT_READ);
+        if (trouble == DEATH)
+            fabric_kill(p);
+        else
+            OK(rma_fence(w, RMA_NOPRECEDE));
+        if (trouble != NO_MEMORY)
+            fabric_barrier(p);
+        if (trouble != DEATH) {
+            OK(rma_fence(w, RMA_NOSUCCEED));
+            OK(rma_fence(w, RMA_NOPRECEDE | RMA_NOSUCCEED));
+            check_area(trouble == NONE);
+            FABRIC_CHECK(area[1][(PUTS - 1) * LEN] == 7); /* what the second packet had is there */
+        }
+    }
+    fabric_barrier(p);
+    if (trouble == DEATH)
+        win_free_end(w);
+    else
+        fabric_win_free(w);
+}
+
+static void test_later_error(void **state)
+{
+    (void)state;
+    for (enum trouble trouble = NONE; trouble <= DEATH; trouble++)
+        run(ahead, &trouble, true);
+}
+
+/* ---- an error in the call that ends the epoch ---- */
+
+static void last_error(struct fabric_proc *p, void *arg)
+{
+    const enum epoch_way way = *(const enum epoch_way *)arg;
+    struct win *w = fabric_win(p, WIN_CREATE, area[p->rank], SIZE, 1);
+    unsigned char data[LEN];
+    memset(data, 7, sizeof data);
+    begin(w, p->rank, way);
+    if (p->rank == 0) {
+        put(w, 1, 0, data, sizeof data);
+        put(w, 1, LEN, data, sizeof data);
+        protect(PROT_READ);
+        FABRIC_CHECK(end(w, 0, way) == MRMA_ERR_RMA_RANGE);
+    } else {
+        OK(end(w, 1, way)); /* it has made no error, and need not wait for ever */
+    }
+    fabric_barrier(p);
+    protect(PROT_READ | PROT_WRITE);
+    begin(w, p->rank, way);
+    if (p->rank == 0)
+        put(w, 1, LEN, data, sizeof data);
+    OK(end(w, p->rank, way));
+    FABRIC_CHECK(area[1][LEN] == 7);
+    fabric_barrier(p);
+    fabric_win_free(w);
+}
+
+static void test_last_error(void **state)
+{
+    (void)state;
+    for (enum epoch_way way = FENCE; way <= PSCW; way++)
+        run(last_error, &way, false);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_early_error)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_early_error), cmocka_unit_test(test_later_error),
+                                       cmocka_unit_test(test_last_error)};
     pkt_types_init();
     return cmocka_run_group_tests_name("ring_put", tests, NULL, NULL);
 }
