@@ -45,6 +45,7 @@ struct hb_part {
     char *mem;
     struct hb_block block[HB_BLOCKS];
     struct hb_clock shared, exclusive; /* ends of the locks held on it */
+    struct hb_clock sessions; /* ends of the epochs of lock_all: their shared locks, held for long */
     struct hb_clock free_shared, free_exclusive; /* of those with MPI_MODE_NOCHECK */
     struct hb_clock counted; /* changes of the counter */
     int64_t exposed; /* the owner's event that ended its last exposure */

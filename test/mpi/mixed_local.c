@@ -47,8 +47,9 @@ static void look_at_counter(int w, int owner)
 /* In an epoch of its own, or in that of lock_all. Not store: at the end, when all is known. */
 void mm_local(int w, int owner, bool store)
 {
-    const bool sync = mm_session[w][owner], exclusive = !mm_any_session(w) && mm_roll(2);
+    const bool sync = mm_session[w][owner], wish = !mm_any_session(w) && mm_roll(2);
     struct hb_part *p = &hb_part[w][owner];
+    const bool exclusive = wish && hb_behind(&hb_know[owner], &p->sessions); /* see mixed_lock.c */
     /* What others have done with MPI_MODE_NOCHECK must be over. */
     if (!sync && !hb_behind(&hb_know[owner], exclusive ? &p->free_shared : &p->free_exclusive))
         return;

@@ -1,6 +1,10 @@
 /*
  * mixed_lock.c - epochs of MPI_Win_lock in mixed_modes, of both kinds, with flushes, and a counter that only
  * exclusive locks protect.
+ *
+ * A lock may be queued behind an exclusive one that is only asked for. So that nobody waits in a circle, an exclusive
+ * lock is asked for by who knows that all epochs of lock_all before it are over (in these, ranks wait for each other),
+ * and several locks are taken in the order of the ranks.
  */
 #include "mixed_op.h"
 
@@ -44,14 +48,24 @@ static void count(int w, int origin, int target)
     MT_OK(MPI_Win_flush(target, mm_win[w].win)); /* the next one here reads it */
 }
 
+/* The ends of others' epochs of lock_all on the target are heard of now and then. */
+static void hear_of_sessions(const struct hb_part *p, int origin)
+{
+    for (int r = 0; r < mm_ranks; r++)
+        if (p->sessions.t[r] != HB_OPEN && hb_know[origin].t[r] < p->sessions.t[r] && mm_roll(3))
+            mm_message(r, origin);
+}
+
 /* Exposures of the target are over, as far as the origin knows, and nobody holds what conflicts unseen. */
 bool mm_may_lock(int w, int origin, int target, bool exclusive)
 {
     const struct hb_part *p = &hb_part[w][target];
     if (hb_know[origin].t[target] < p->exposed && mm_roll(3))
         mm_message(target, origin);
+    if (exclusive)
+        hear_of_sessions(p, origin);
     return hb_know[origin].t[target] >= p->exposed && hb_behind(&hb_know[origin], &p->free_exclusive) &&
-           (!exclusive || (!mm_any_session(w) && hb_behind(&hb_know[origin], &p->free_shared)));
+           (!exclusive || (hb_behind(&hb_know[origin], &p->sessions) && hb_behind(&hb_know[origin], &p->free_shared)));
 }
 
 /* Nobody holds or asks for a conflicting lock: the earlier ones are known to be over, later ones wait for a message. */
@@ -83,9 +97,11 @@ static void locked(int w, int origin)
     const int most = exclusive || mm_roll(3) ? 1 : 2 + mm_roll(2), first = mm_roll(mm_ranks);
     int list[3], n = 0, who;
     bool nocheck[3];
-    for (int i = 0; i < most && i < mm_ranks; i++)
-        if (mm_may_lock(w, origin, (first + i) % mm_ranks, exclusive))
-            list[n++] = (first + i) % mm_ranks;
+    const int end = first + (most < mm_ranks ? most : mm_ranks);
+    for (int t = 0; t < mm_ranks; t++) /* first to end, going round */
+        if ((t >= first && t < end) || t + mm_ranks < end)
+            if (mm_may_lock(w, origin, t, exclusive))
+                list[n++] = t;
     for (int i = 0; i < n; i++) {
         nocheck[i] = mm_roll(3) == 0 && may_nocheck(w, origin, list[i], exclusive);
         if (mm_me(origin))

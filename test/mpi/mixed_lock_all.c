@@ -19,7 +19,7 @@ static void begin_session(int w, int origin)
     if (mm_me(origin))
         MT_OK(MPI_Win_lock_all(nocheck ? MPI_MODE_NOCHECK : 0, mm_win[w].win));
     for (int t = 0; t < mm_ranks; t++) {
-        hb_part[w][t].shared.t[origin] = HB_OPEN;
+        hb_part[w][t].shared.t[origin] = hb_part[w][t].sessions.t[origin] = HB_OPEN;
         if (nocheck)
             hb_part[w][t].free_shared.t[origin] = HB_OPEN;
     }
@@ -37,7 +37,7 @@ static void end_session(int w, int origin)
     for (int t = 0; t < mm_ranks; t++) {
         struct hb_part *p = &hb_part[w][t];
         hb_passive_done(p, origin, now);
-        p->shared.t[origin] = now;
+        p->shared.t[origin] = p->sessions.t[origin] = now;
         if (p->free_shared.t[origin] == HB_OPEN)
             p->free_shared.t[origin] = now;
     }
