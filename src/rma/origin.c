@@ -43,6 +43,11 @@ struct origin_stream {
     struct pkt_hdr hdr; /* of every packet but for len and count; flags: of the first */
 };
 
+void origin_init(struct rma *r)
+{
+    request_table_init(&r->requests, sizeof(struct origin_req));
+}
+
 void rma_req_init(struct rma_req *req)
 {
     atomic_init(&req->pending, 0);
@@ -70,7 +75,7 @@ bool origin_request_room(const struct pkt_target *pt)
 {
     return pt->replies == 0 ||
            (pt->replies < ORIGIN_PAIR_REQUESTS && pt->fetching < ORIGIN_PAIR_FETCHING &&
-            map_count(&pt->win->rma->requests) < ORIGIN_REQUESTS);
+            request_table_count(&pt->win->rma->requests) < ORIGIN_REQUESTS);
 }
 
 bool origin_stream_room(const struct pkt_target *pt)
@@ -82,7 +87,7 @@ int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rm
 {
     struct win *w = pt->win;
     struct rma *r = w->rma;
-    struct origin_req *rq = malloc(sizeof *rq);
+    struct origin_req *rq = request_table_take(&r->requests, number);
     if (!rq)
         return log_fail(r->log, MRMA_ERR_NO_MEM, "no memory for a request");
     const struct dtype *rtype = kind == PKT_OP_CAS ? op->ttype : op->rtype;
@@ -93,15 +98,6 @@ int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rm
     } else {
         rq->left = (kind == PKT_OP_CAS ? 1 : op->tcount * op->ttype->elems) * acc_extent(op->ttype->basic);
         dtype_cursor_init(&rq->result, rtype, kind == PKT_OP_CAS ? 1 : op->rcount, DTYPE_ELEMENTS);
-    }
-    do
-        *number = ++r->next_request;
-    while (!*number || map_get(&r->requests, *number)); /* 0: no request */
-    int err = map_put(&r->requests, *number, rq, NULL);
-    if (err) {
-        dtype_unref(rtype);
-        free(rq);
-        return err;
     }
     rq->kept = kind == PKT_OP_GET ? 0 : rq->left;
     rq->behind = pt->written;
@@ -117,14 +113,13 @@ int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rm
 
 static void end_request(struct rma *r, struct origin_req *rq, int err)
 {
-    (void)map_del(&r->requests, rq->number);
     list_remove(&rq->link);
     rq->pt->fetching -= rq->kept;
     rq->pt->replies--;
     rq->pt->win->replies--;
     origin_discharge(rq->req, err);
     dtype_unref(rq->type);
-    free(rq);
+    request_table_give(&r->requests, rq->number);
 }
 
 /* All of its result is here. Packets of a pair are applied in order, and replies leave behind
@@ -142,7 +137,7 @@ static void proved(const struct origin_req *rq)
 
 void origin_request_cancel(struct win *w, uint32_t number, int err)
 {
-    struct origin_req *rq = map_get(&w->rma->requests, number);
+    struct origin_req *rq = request_table_find(&w->rma->requests, number);
     if (rq)
         end_request(w->rma, rq, err);
 }
@@ -174,7 +169,7 @@ void origin_fail_window(struct win *w, int err)
 
 static struct origin_req *find(struct win *w, struct rma_target *t, uint32_t number)
 {
-    struct origin_req *rq = map_get(&w->rma->requests, number);
+    struct origin_req *rq = request_table_find(&w->rma->requests, number);
     return rq && rq->pt == t->pkt ? rq : NULL;
 }
 

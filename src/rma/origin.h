@@ -12,6 +12,9 @@
 
 struct pkt_hdr;
 
+/* Requests of this engine: none yet. */
+void origin_init(struct rma *r);
+
 /* A part of a request-based operation begins, and has ended. req NULL: there is none. */
 void origin_charge(struct rma_req *req);
 void origin_discharge(struct rma_req *req, int err);

@@ -56,7 +56,7 @@ void rma_init(struct rma *r, const struct log *log, const struct conf *conf, str
     ch3->lost = peer_lost;
     list_init(&r->ctl_blocks);
     list_init(&r->lock_wins);
-    map_init(&r->requests);
+    origin_init(r);
 }
 
 void rma_paths_total(const struct rma *r, struct win_stats *out)

@@ -34,6 +34,7 @@
 #include "rma/env.h"
 #include "rma/epoch.h"
 #include "rma/records.h"
+#include "rma/request_table.h"
 #include "rma/rma.h"
 #include "rma/stats.h"
 #include "rma/target_table.h"
@@ -296,8 +297,7 @@ struct rma {
     _Atomic int nlock_wins;
     struct pkt_target *lock_due; /* the one packet lock that may be pending; guarded by the lock */
     pthread_t lock_due_by;       /* the thread that took it */
-    struct map requests;   /* struct origin_req by number */
-    uint32_t next_request;
+    struct request_table requests; /* struct origin_req by number */
     struct rma_stats stats;
     rma_trace_fn trace;   /* NULL: off */
     void *trace_ctx;

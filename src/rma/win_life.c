@@ -118,5 +118,5 @@ void rma_fini(struct rma *r)
     ctl_blocks_fini(r);
     free(r->wins);
     free(r->win_gens);
-    map_fini(&r->requests);
+    request_table_fini(&r->requests);
 }
