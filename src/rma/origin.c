@@ -173,25 +173,44 @@ static struct origin_req *find(struct win *w, struct rma_target *t, uint32_t num
     return rq && rq->pt == t->pkt ? rq : NULL;
 }
 
-bool origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
+/* len bytes of the result of a request of t, from position offset on. */
+static bool take_part(struct win *w, struct rma_target *t, const struct pkt_part *part, const void *data)
 {
     struct rma *r = w->rma;
-    struct origin_req *rq = find(w, t, hdr->count);
-    const size_t len = hdr->len - sizeof *hdr;
-    if (!rq || hdr->offset != rq->pos || len > rq->left || !len) {
+    struct origin_req *rq = find(w, t, part->request);
+    if (!rq || part->offset != rq->pos || part->len > rq->left || !part->len) {
         r->stats.refused++;
-        log_msg(r->log, LOG_LEVEL_ERROR, "reply refused: request %u, position %llu, %zu bytes", hdr->count,
-                (unsigned long long)hdr->offset, len);
+        log_msg(r->log, LOG_LEVEL_ERROR, "reply refused: request %u, position %llu, %u bytes", part->request,
+                (unsigned long long)part->offset, part->len);
         return false;
     }
-    dtype_unpack(&rq->result, rq->addr, hdr + 1, len);
-    rq->pos += len;
-    rq->left -= len;
+    dtype_unpack(&rq->result, rq->addr, data, part->len);
+    rq->pos += part->len;
+    rq->left -= part->len;
     if (!rq->left) {
         proved(rq);
         end_request(r, rq, MRMA_SUCCESS);
     }
     return true;
+}
+
+bool origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
+{
+    const char *at = (const char *)(hdr + 1), *end = (const char *)hdr + hdr->len;
+    bool taken = true;
+    if (!hdr->total)
+        return take_part(w, t, &(struct pkt_part){hdr->count, (uint32_t)(end - at), hdr->offset}, at);
+    for (uint32_t i = 0; i < hdr->total; i++) {
+        const struct pkt_part *part = (const struct pkt_part *)(const void *)at;
+        if ((size_t)(end - at) < sizeof *part || (size_t)(end - at) - sizeof *part < pkt_align(part->len)) {
+            w->rma->stats.refused++;
+            log_msg(w->rma->log, LOG_LEVEL_ERROR, "reply refused: part %u of %u does not fit", i, hdr->total);
+            return false;
+        }
+        taken = take_part(w, t, part, part + 1) && taken;
+        at += sizeof *part + pkt_align(part->len);
+    }
+    return taken;
 }
 
 void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)

@@ -176,7 +176,9 @@ int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr,
 {
     const char *at = (const char *)(hdr + 1);
     struct stripe_hold hold = {NULL};
+    struct reply_batch batch; /* not all of it is written: it is large */
     int first = MRMA_SUCCESS;
+    batch.used = batch.parts = 0;
     for (uint32_t i = 0;; i++) {
         struct target_record rec;
         i += apply_plain_puts(w, t, hdr, hdr->count - i, &at);
@@ -184,17 +186,20 @@ int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr,
             break;
         if (!target_record_parse(&at, (const char *)hdr + hdr->len, &rec)) {
             stripe_hold_drop(&hold);
+            target_reply_flush(w, t, &batch);
             return lose_rest(w, t, hdr);
         }
         if (hdr->epoch == PKT_EPOCH_FENCE)
             count_arrived(w, t, target_record_bytes(&rec));
         rec.flags = i + 1 == hdr->count ? flags : NULL;
         rec.ack = (uint32_t)hdr->offset;
+        rec.batch = hdr->count > 1 ? &batch : NULL;
         const int err = apply_record(w, t, &rec, hdr->epoch, &hold);
         if (!first)
             first = err;
     }
     stripe_hold_drop(&hold);
+    target_reply_flush(w, t, &batch);
     return first;
 }
 

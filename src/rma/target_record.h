@@ -31,6 +31,7 @@ struct target_record {
     /* Of a packet's last record: what rides on the packet and the number to acknowledge. */
     uint8_t *flags; /* NULL: not the last one */
     uint32_t ack;
+    struct reply_batch *batch; /* replies to the packet's records that are not sent yet; NULL: it has only this one */
 };
 
 /* Cut the next record out of the packet. False: malformed, the rest is lost. */

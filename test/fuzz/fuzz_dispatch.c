@@ -71,6 +71,12 @@ static const struct win *begin(struct script *s, unsigned at)
     return w;
 }
 
+/* A byte names one of the first requests: its place, and how often that was used. */
+static uint32_t request_of(unsigned byte)
+{
+    return (byte >> 4) * REQUEST_TABLE_MAX + (byte & 15);
+}
+
 static void framed(struct script *s, unsigned at)
 {
     (void)begin(s, at);
@@ -80,6 +86,8 @@ static void framed(struct script *s, unsigned at)
     hdr->flags = (uint8_t)take(s, 1);
     hdr->seq = (uint32_t)(int32_t)(int8_t)take(s, 1);
     hdr->count = (uint32_t)take(s, 1);
+    if (hdr->type == PKT_REPLY || hdr->type == PKT_ERROR)
+        hdr->count = request_of(hdr->count);
     hdr->total = (uint32_t)take(s, 4);
     hdr->offset = take(s, 8);
     append_script(s, take(s, 2));

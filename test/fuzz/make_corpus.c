@@ -9,6 +9,7 @@
 
 #include "ch3/pkt.h"
 #include "rma/acc.h"
+#include "rma/request_table.h"
 #include "rma/rma.h"
 #include "script.h"
 
@@ -49,6 +50,29 @@ static void framed(struct seed *s, unsigned at, unsigned type, unsigned epoch, u
     put(s, body, 2);
     for (unsigned i = 0; i < body; i++)
         put(s, i, 1);
+}
+
+/* As fuzz_dispatch.c reads it: what is in use at a place for that many times. */
+static unsigned request(unsigned place, unsigned uses)
+{
+    return uses << 4 | place;
+}
+
+/* A packet with parts of the answers to the first two requests. */
+static void two_parts(struct seed *s, unsigned at, unsigned flags, unsigned seq, unsigned first, unsigned second)
+{
+    const unsigned len[] = {first, second};
+    BYTES(s, FUZZ_FRAMED, at, PKT_REPLY, 0, flags, seq, 0);
+    put(s, 2, 4);
+    put(s, 0, 8);
+    put(s, (unsigned)(2 * sizeof(struct pkt_part) + pkt_align(first) + pkt_align(second)), 2);
+    for (unsigned i = 0; i < 2; i++) {
+        put(s, REQUEST_TABLE_MAX + i, 4);
+        put(s, len[i], 4);
+        put(s, 0, 8);
+        for (unsigned k = 0; k < pkt_align(len[i]); k++)
+            put(s, k, 1);
+    }
 }
 
 /* A packet of operations, n records to come. */
@@ -244,7 +268,7 @@ static void pscw(unsigned win)
     call(&s, FUZZ_CALL_GET, win << 6 | 2, 0, 16);
     call(&s, FUZZ_CALL_COMPLETE, win << 6, 0, 0);
     framed(&s, win + 1, PKT_POST, 0, 0, 1, 0, 0);
-    framed(&s, win + 1, PKT_REPLY, 0, 0, 0, 1, 16);
+    framed(&s, win + 1, PKT_REPLY, 0, 0, 0, request(0, 1), 16);
     save(&s, "pscw", 0, win);
 }
 
@@ -259,14 +283,24 @@ static void passive(unsigned win)
     call(&s, FUZZ_CALL_GET, win << 6 | 1, 8, 24);
     call(&s, FUZZ_CALL_GET_ACC, win << 6 | 1, 0, 1);
     call(&s, FUZZ_CALL_FLUSH, win << 6 | 1, 0, 0);
-    framed(&s, win, PKT_REPLY, 0, 0, 0, 1, 24);
-    framed(&s, win, PKT_ERROR, 0, 0, 0, 2, 0);
+    framed(&s, win, PKT_REPLY, 0, 0, 0, request(0, 1), 24);
+    framed(&s, win, PKT_ERROR, 0, 0, 0, request(1, 1), 0);
     framed(&s, win, PKT_ACK, 0, 0, 2, 0, 0);
     call(&s, FUZZ_CALL_CAS, win << 6 | 1, 0, 0);
     call(&s, FUZZ_CALL_UNLOCK, win << 6 | 1, 0, 0);
-    framed(&s, win, PKT_REPLY, 0, 0, 0, 3, 8);
+    framed(&s, win, PKT_REPLY, 0, 0, 0, request(1, 2), 8);
     framed(&s, win, PKT_ACK, 0, 0, 3, 0, 0);
     save(&s, "passive", 0, win);
+
+    for (unsigned wrong = 0; wrong < 2; wrong++) {
+        s = begin(0);
+        call(&s, FUZZ_CALL_LOCK, win << 6 | 1, 1, 0);
+        call(&s, FUZZ_CALL_GET, win << 6 | 1, 8, 24);
+        call(&s, FUZZ_CALL_CAS, win << 6 | 1, 0, 0);
+        call(&s, FUZZ_CALL_UNLOCK, win << 6 | 1, 0, 0);
+        two_parts(&s, win, PKT_F_FLUSH, 1, 24, wrong ? 16 : 8);
+        save(&s, "parts", wrong, win);
+    }
 
     s = begin(FUZZ_F_STRICT);
     call(&s, FUZZ_CALL_LOCK_ALL, win << 6, 0, 0);

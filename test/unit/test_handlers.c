@@ -282,6 +282,77 @@ static void test_wrong_reply(void **state)
     check_memory();
 }
 
+struct part {
+    uint32_t request;
+    uint64_t offset;
+    uint32_t len;
+    const unsigned char *data;
+};
+
+static void add_parts(struct craft *c, const struct part *parts, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct pkt_part head = {parts[i].request, parts[i].len, parts[i].offset};
+        craft_append(c, &head, sizeof head);
+        craft_append(c, parts[i].data, parts[i].data ? parts[i].len : 0);
+    }
+    craft_hdr(c)->total = (uint32_t)n;
+}
+
+/* Replies to two requests in one packet: as they should be, and before that wrong in every way. */
+static void test_parts(void **state)
+{
+    struct win *w = win[0];
+    unsigned char got[2][64] = {{0}}, none[64] = {0}, data[64];
+    struct rma_req req[2];
+    uint32_t number[2];
+    struct craft c;
+    (void)state;
+    for (unsigned i = 0; i < sizeof data; i++)
+        data[i] = (unsigned char)(i + 1);
+    assert_int_equal(rma_lock_all(w, RMA_NOCHECK), MRMA_SUCCESS);
+    for (int i = 0; i < 2; i++) {
+        struct rma_op op = byte_op(NULL, got[i], 1, 100, i ? 13 : 64);
+        op.req = &req[i];
+        rma_req_init(&req[i]);
+        assert_int_equal(rma_get(w, &op), MRMA_SUCCESS);
+    }
+    for (uint64_t k = 1, n = 0; n < 2; k++)
+        if (request_table_find(&fabric->procs[0].rma.requests, (uint32_t)k))
+            number[n++] = (uint32_t)k;
+    const struct {
+        struct part part;
+        uint32_t total;
+    } wrong[] = {{{number[0], 0, 0, data}, 1},  {{number[0], 8, 8, data}, 1}, {{number[0], 0, 65, NULL}, 1},
+                 {{number[0], 0, UINT32_MAX, NULL}, 1}, {{number[1], 0, 14, data}, 1}, {{number[1] + 1, 0, 8, data}, 1},
+                 {{number[0], 0, 0, NULL}, UINT32_MAX}};
+    struct ch3_vc *vc = &fabric->procs[1].peers[0].peer.vc;
+    for (size_t i = 0; i <= sizeof wrong / sizeof *wrong; i++) {
+        const uint64_t before = fabric->procs[0].rma.stats.refused;
+        craft_begin(&c, PKT_REPLY, w, 1);
+        if (i < sizeof wrong / sizeof *wrong)
+            add_parts(&c, &wrong[i].part, 1);
+        craft_hdr(&c)->total = i < sizeof wrong / sizeof *wrong ? wrong[i].total : 1; /* the last: no part at all */
+        assert_int_equal(ch3_send_copy(vc, c.bytes, craft_hdr(&c)->len), MRMA_SUCCESS);
+        fabric_progress(&fabric->procs[0]);
+        assert_true(fabric->procs[0].rma.stats.refused > before);
+        assert_false(rma_req_done(&req[0]) || rma_req_done(&req[1]));
+        assert_memory_equal(got[0], none, sizeof none);
+        assert_memory_equal(got[1], none, sizeof none);
+    }
+    const struct part right[] = {{number[0], 0, 40, data}, {number[1], 0, 13, data}, {number[0], 40, 24, data + 40}};
+    craft_begin(&c, PKT_REPLY, w, 1);
+    add_parts(&c, right, 3);
+    assert_int_equal(ch3_send_copy(vc, c.bytes, craft_hdr(&c)->len), MRMA_SUCCESS);
+    fabric_progress(&fabric->procs[0]);
+    assert_true(rma_req_done(&req[0]) && rma_req_done(&req[1]));
+    assert_memory_equal(got[0], data, 64);
+    assert_memory_equal(got[1], data, 13);
+    assert_memory_equal(got[1] + 13, none, 51);
+    settle(fabric); /* the answers of process 1, to requests that have ended */
+    assert_memory_equal(got[0], data, 64);
+}
+
 /* With one acknowledgement due, only that one is taken. */
 static void test_wrong_ack(void **state)
 {
@@ -344,6 +415,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_not_due, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wrong_open, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wrong_reply, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_parts, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wrong_ack, setup, teardown),
         cmocka_unit_test_setup_teardown(test_error, setup, teardown),
     };

@@ -142,6 +142,36 @@ static void lock_get(struct fabric_proc *p, struct win *w)
     OK(rma_unlock(w, 1));
 }
 
+/* Short replies leave together, and the last one acknowledges the unlock. */
+static void lock_many(struct fabric_proc *p, struct win *w)
+{
+    unsigned char in[64];
+    int64_t one = 1, old;
+    if (p->rank)
+        return;
+    OK(rma_lock(w, false, 1, 0));
+    for (int i = 0; i < 30; i++) {
+        get(w, 1, 0, in, 64);
+        fetch_add(w, 1, 0, &one, &old, 1);
+    }
+    OK(rma_unlock(w, 1));
+}
+
+/* A longer one goes by itself, behind those before it. */
+static void lock_mixed(struct fabric_proc *p, struct win *w)
+{
+    unsigned char in[3][1024];
+    if (p->rank)
+        return;
+    OK(rma_lock(w, false, 1, 0));
+    get(w, 1, 0, in[0], 64);
+    get(w, 1, 64, in[0] + 64, 64);
+    get(w, 1, 0, in[1], 1024);
+    get(w, 1, 0, in[2], 64);
+    get(w, 1, 64, in[2] + 64, 64);
+    OK(rma_unlock(w, 1));
+}
+
 /* The reply to the last operation acknowledges the unlock. */
 static void lock_fetch(struct fabric_proc *p, struct win *w)
 {
@@ -211,7 +241,9 @@ static void test_lock(void **state)
 {
     (void)state;
     run((struct scenario){lock_puts, CONF_FENCE_AUTO, {{[PKT_OPS] = 1}, {[PKT_ACK] = 1}}});
-    run((struct scenario){lock_get, CONF_FENCE_AUTO, {{[PKT_OPS] = 1}, {[PKT_ACK] = 1, [PKT_REPLY] = 2}}});
+    run((struct scenario){lock_get, CONF_FENCE_AUTO, {{[PKT_OPS] = 1}, {[PKT_ACK] = 1, [PKT_REPLY] = 1}}});
+    run((struct scenario){lock_many, CONF_FENCE_AUTO, {{[PKT_OPS] = 1}, {[PKT_REPLY] = 1}}});
+    run((struct scenario){lock_mixed, CONF_FENCE_AUTO, {{[PKT_OPS] = 1}, {[PKT_REPLY] = 3}}});
     run((struct scenario){lock_fetch, CONF_FENCE_AUTO, {{[PKT_OPS] = 2}, {[PKT_REPLY] = 2}}});
     run((struct scenario){lock_nothing, CONF_FENCE_AUTO, {{0}}});
     run((struct scenario){lock_nocheck, CONF_FENCE_AUTO, {{[PKT_OPS] = 1}, {[PKT_ACK] = 1}}});
