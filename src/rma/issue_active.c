@@ -22,20 +22,24 @@ int issue_post(struct win *w, struct rma_target *t)
     return err == MRMA_ERR_PROC_FAILED ? rma_lost(w, t) : err;
 }
 
-/* Send what the touched direct targets (small puts, what was handed over) still have open. */
+/* Send what the touched direct targets (small puts, what was handed over) still have open. Only a lost process is
+ * returned: what else went wrong the call tells when it has done the rest, which others wait for. */
 static int send_ring_puts(struct win *w)
 {
-    int err = MRMA_SUCCESS;
+    int lost = MRMA_SUCCESS;
     LIST_EACH_SAFE(node, &w->touched) {
         struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
         if (!pt->target->direct)
             continue;
-        if (!err && pt->count)
-            err = pkt_send_open(pt, 0, false);
+        const int err = pt->count ? pkt_send_open(pt, 0, false) : MRMA_SUCCESS;
+        if (err == MRMA_ERR_PROC_FAILED)
+            lost = err;
+        else if (err && !w->packet_err)
+            w->packet_err = err;
         pt->proven = pt->written;
         list_remove(node);
     }
-    return err;
+    return lost;
 }
 
 /* A marker to every packet peer, behind the phase's operations. That makes a target of each:
