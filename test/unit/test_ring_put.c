@@ -10,6 +10,7 @@
  * malloc of the library is the linker's __wrap_malloc here.
  */
 #include "pkt_helper.h"
+#include "rma/issue.h"
 
 #include <sys/mman.h>
 
@@ -18,7 +19,7 @@ enum { LEN = 4096, SIZE = 4 * PKT_MAX, PUTS = PKT_MAX / LEN + 1 };
 
 enum epoch_way { FENCE, PSCW };
 
-static unsigned char *area[2];
+static unsigned char *area[3];
 
 /* In this thread there is no memory for a packet. */
 static _Thread_local bool out_of_memory;
@@ -80,21 +81,25 @@ static void early_error(struct fabric_proc *p, void *arg)
     fabric_win_free(w);
 }
 
-/* threads: the processes have a lock, under which the other may look. */
-static void run(void (*body)(struct fabric_proc *p, void *arg), const void *arg, bool threads)
+static void run_on(const struct fabric_opts *opts, void (*body)(struct fabric_proc *p, void *arg), const void *arg)
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < opts->nproc; i++) {
         area[i] = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         assert_ptr_not_equal(area[i], MAP_FAILED);
     }
     fabric_watchdog(120);
-    const struct fabric_opts opts = {.nproc = 2, .threads = threads, .refuse_percent = 100, .quiet = true};
-    struct fabric *f = fabric_new(&opts);
+    struct fabric *f = fabric_new(opts);
     fabric_run(f, body, (void *)(uintptr_t)arg);
     fabric_free(f);
     fabric_watchdog(0);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < opts->nproc; i++)
         munmap(area[i], SIZE);
+}
+
+/* threads: the processes have a lock, under which the other may look. */
+static void run(void (*body)(struct fabric_proc *p, void *arg), const void *arg, bool threads)
+{
+    run_on(&(struct fabric_opts){.nproc = 2, .threads = threads, .refuse_percent = 100, .quiet = true}, body, arg);
 }
 
 static void test_early_error(void **state)
@@ -224,10 +229,84 @@ static void test_last_error(void **state)
         run(last_error, &way, false);
 }
 
+/* ---- the same, and what goes to another node leaves all the same ---- */
+
+static _Atomic bool failed;
+
+static void begin_three(struct win *w, int rank, enum epoch_way way)
+{
+    static const int first = 0, others[] = {1, 2};
+    if (way == FENCE)
+        OK(rma_fence(w, 0));
+    else
+        OK(rank ? rma_post(w, &first, 1, 0) : rma_start(w, others, 2, 0));
+}
+
+/* Until packets are written by system calls, and there is one more that is as large. */
+static void fill_ring(struct win *w)
+{
+    const unsigned char data[LEN] = {7};
+    const struct pkt_target *pt = NULL;
+    bool full = false;
+    for (int i = 0; !full; i++) {
+        put(w, 1, i % PUTS * LEN, data, LEN);
+        for (int k = 0; k < PUTS; k++)
+            full |= ((volatile unsigned char *)area[1])[k * LEN] != 0;
+    }
+    for (pt = win_peek(w, 1)->pkt; PKT_MAX - pt->used >= LEN + sizeof(struct pkt_plain);)
+        put(w, 1, 0, data, LEN);
+}
+
+static void await_failure(struct win *w)
+{
+    for (bool seen = false; !seen && !atomic_load(&failed); sched_yield()) {
+        rma_enter(w->rma);
+        seen = w->packet_err != 0;
+        rma_leave(w->rma);
+    }
+}
+
+static void other_node(struct fabric_proc *p, void *arg)
+{
+    const enum epoch_way way = *(const enum epoch_way *)arg;
+    const unsigned char nine = 9;
+    struct win *w = fabric_win(p, WIN_CREATE, area[p->rank], SIZE, 1);
+    if (p->rank == 0)
+        atomic_store(&first_win, w);
+    atomic_store(&failed, false);
+    begin_three(w, p->rank, way);
+    fabric_barrier(p);
+    if (p->rank == 0) {
+        put(w, 2, 0, &nine, 1);
+        fill_ring(w);
+        protect(PROT_READ);
+        FABRIC_CHECK(end(w, 0, way) == MRMA_ERR_RMA_RANGE);
+        atomic_store(&failed, true);
+    } else {
+        if (p->rank == 1) { /* takes nothing in before */
+            await_failure(atomic_load(&first_win));
+            protect(PROT_READ | PROT_WRITE);
+        }
+        OK(end(w, p->rank, way));
+        FABRIC_CHECK(p->rank == 1 || area[2][0] == 9);
+    }
+    fabric_barrier(p);
+    fabric_win_free(w);
+}
+
+static void test_other_node(void **state)
+{
+    (void)state;
+    for (enum epoch_way way = FENCE; way <= PSCW; way++)
+        run_on(&(struct fabric_opts){.nproc = 3, .per_node = 2, .threads = true, .quiet = true,
+                                     .progress = CONF_PROGRESS_POLL},
+               other_node, &way);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_early_error), cmocka_unit_test(test_later_error),
-                                       cmocka_unit_test(test_last_error)};
+                                       cmocka_unit_test(test_last_error),  cmocka_unit_test(test_other_node)};
     pkt_types_init();
     return cmocka_run_group_tests_name("ring_put", tests, NULL, NULL);
 }
