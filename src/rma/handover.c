@@ -43,6 +43,7 @@
 #include "rma/handover.h"
 
 #include "base/err.h"
+#include "rma/cma.h"
 #include "rma/cma_io.h"
 #include "rma/dtype.h"
 #include "rma/wait.h"
@@ -53,6 +54,7 @@ enum {
     COPY_HUGE = PACE_HUGE_MIN, /* the same, and longer, where the kernel copies as fast as others */
     PRICE_HIGH = 4,     /* times memcpy's time: it does not */
     PIECE_MAX = 2048,   /* average bytes of a piece of others */
+    ACC_LARGE = 16384,  /* bytes of contiguous accumulates that are timed */
     FENCE_FEW = 32,     /* answers that a fence epoch may wait for */
     MANY_PIECES = 256,  /* of the target: they take the kernel longer than it takes to wake an agent */
     SHYNESS_MAX = 10    /* doublings of one operation that is not handed over */
@@ -78,12 +80,22 @@ static bool copies_in_pieces(enum pkt_op_kind kind, const struct rma_op *op)
     return in_pieces(op->ttype) || in_pieces(kind == PKT_OP_PUT ? op->otype : op->rtype);
 }
 
-/* One copy by two processors or by the kernel? Then how fast they are. */
+static struct pace *acc_pace_of(const struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op, size_t len)
+{
+    if (likely(len < ACC_LARGE) || in_pieces(op->ttype) || (op->op != ACC_NO_OP && in_pieces(op->otype)))
+        return NULL;
+    return &t->peer->pace[kind == PKT_OP_ACC ? PACE_ACC : PACE_FETCH];
+}
+
+/* Two processors or the kernel? Then how fast they are. */
 static struct pace *pace_of(const struct rma *r, const struct rma_target *t, enum pkt_op_kind kind,
                             const struct rma_op *op, size_t len)
 {
-    if (likely(len < r->copy_large) || is_acc(kind) || r->conf->large_copies == CONF_COPIES_RING ||
-        copies_in_pieces(kind, op))
+    if (r->conf->large_copies == CONF_COPIES_RING)
+        return NULL;
+    if (is_acc(kind))
+        return acc_pace_of(t, kind, op, len);
+    if (likely(len < r->copy_large) || copies_in_pieces(kind, op))
         return NULL;
     struct pace *pace = &t->peer->pace[pace_class(len)];
     if (!pace->kernel && pace_class(len) == PACE_CACHED)
@@ -181,17 +193,24 @@ int handover_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, cons
     return pace && pace_times_ring(pace) ? issue_timed(w, t, kind, op, pace, len) : issue_op(w, t, kind, op);
 }
 
+static int by_kernel(const struct rma_target *t, const struct log *log, enum pkt_op_kind kind, const struct rma_op *op,
+                     uint64_t vaddr, size_t len)
+{
+    if (is_acc(kind))
+        return cma_acc(t->peer, log, vaddr, op, kind == PKT_OP_GET_ACC);
+    const bool put = kind == PKT_OP_PUT;
+    return cma_copy(t->peer, log, put, put ? (void *)(uintptr_t)op->oaddr : op->raddr, vaddr, len);
+}
+
 int handover_declined(const struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
                       uint64_t vaddr, size_t len)
 {
     const struct rma *r = w->rma;
-    const bool put = kind == PKT_OP_PUT;
-    void *here = put ? (void *)(uintptr_t)op->oaddr : op->raddr;
     struct pace *pace = r->threads ? NULL : pace_of(r, t, kind, op, len);
     if (likely(!pace || !pace_times_kernel(pace)))
-        return cma_copy(t->peer, r->log, put, here, vaddr, len);
+        return by_kernel(t, r->log, kind, op, vaddr, len);
     const uint64_t begin = r->clock();
-    const int err = cma_copy(t->peer, r->log, put, here, vaddr, len);
+    const int err = by_kernel(t, r->log, kind, op, vaddr, len);
     if (!err)
         pace_kernel(pace, r->clock() - begin, len);
     return err;

@@ -25,7 +25,8 @@ bool handover_serves(const struct win *w, struct rma_target *t, enum pkt_op_kind
                      size_t len);
 /* Do so. May wait. */
 int handover_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op);
-/* Or not: a put or get of len contiguous bytes by one system call, which is timed now and then. */
+/* Or not: an accumulate of len bytes, or a put or get of so many contiguous ones, by system calls, which are timed now
+ * and then. */
 int handover_declined(const struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
                       uint64_t vaddr, size_t len);
 

@@ -328,7 +328,7 @@ static __attribute__((noinline)) int accumulate_general(struct win *w, struct rm
         return MRMA_SUCCESS;
     case PATH_CMA:
         return handover_serves(w, t, kind, op, len) ? handover_op(w, t, kind, op)
-                                                    : passing_by(w, cma_acc(t->peer, w->rma->log, vaddr, op, fetch));
+                                                    : passing_by(w, handover_declined(w, t, kind, op, vaddr, len));
     default:
         return issue_op(w, t, kind, op);
     }

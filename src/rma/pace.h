@@ -7,7 +7,8 @@
  * timed; where the ring is the slower one the kernel does the next ones, and twice as many after each trial
  * that finds it so again; where it is the faster one the kernel does one now and then.
  *
- * Copies that fit into caches and others are told apart: the rates of one say nothing about the other.
+ * Copies that fit into caches and others are told apart, and accumulates, with results and without: the rates of one say
+ * nothing about the other.
  * State of one thread; no locks, no clock of its own.
  */
 #ifndef MRMA_RMA_PACE_H
@@ -17,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum pace_class { PACE_CACHED, PACE_HUGE, PACE_CLASSES };
+enum pace_class { PACE_CACHED, PACE_HUGE, PACE_ACC, PACE_FETCH, PACE_CLASSES };
 
 enum { PACE_HUGE_MIN = 2 << 20, PACE_UNIT = 64 * 1024 };
 
