@@ -85,14 +85,17 @@ static void each_kind(struct fabric_proc *p, void *arg)
     const enum way way = *(const enum way *)arg;
     struct win *w = create(p);
     p->user = way == PSCW ? p : NULL;
-    area[0] = 77;
-    area[2] = 0;
-    for (int i = 0; i < MANY; i++)
-        area[2 * MANY + i] = i;
+    if (is_target(p)) {
+        area[0] = 77;
+        area[2] = 0;
+        for (int i = 0; i < MANY; i++)
+            area[2 * MANY + i] = i;
+    }
     fabric_barrier(p);
     for (int64_t round = 0; round < ROUNDS; round++) {
         const struct ch3_stats its = counters(&p->fabric->procs[1]);
-        area[3] = round;
+        if (is_target(p))
+            area[3] = round;
         fabric_barrier(p);
         begin(w, p, way);
         if (p->rank == 0) {
@@ -125,7 +128,7 @@ static void computes(struct fabric_proc *p, void *arg)
     const enum way way = *(const enum way *)arg;
     static int64_t in[MANY], some[TIMES];
     struct win *w = create(p);
-    for (int i = 0; i < MANY; i++)
+    for (int i = 0; is_target(p) && i < MANY; i++)
         area[i] = i;
     fabric_barrier(p);
     begin(w, p, way);
@@ -164,7 +167,8 @@ static void alone(struct fabric_proc *p, void *arg)
     const enum way way = *(const enum way *)arg;
     struct win *w = fabric_win(p, WIN_CREATE, area + 8 * p->rank, 64, 8);
     int64_t in = 0;
-    area[8] = 5;
+    if (is_target(p))
+        area[8] = 5;
     fabric_barrier(p);
     begin(w, p, way);
     if (p->rank == 0) {
