@@ -105,6 +105,8 @@ static int apply_record(struct win *w, struct rma_target *t, struct target_recor
     int err = rec->op->kind == PKT_OP_TYPE ? keep_type(t->from, rec) : apply_operation(w, t, rec, epoch, hold);
     if (err) {
         stripe_hold_drop(hold);
+        if (rec->batch) /* the error ends its request: what answers a part of it comes before */
+            target_reply_flush(w, t, rec->batch);
         refuse_record(w, t, rec, err);
     }
     return err;

@@ -353,6 +353,31 @@ static void test_parts(void **state)
     assert_memory_equal(got[0], data, 64);
 }
 
+/* Of a request in two records the second is refused: its error comes behind the first one's answer. */
+static void test_part_refused(void **state)
+{
+    struct win *w = win[0];
+    unsigned char got[64] = {0};
+    const struct rma_op op = byte_op(NULL, got, 1, 100, 64);
+    const uint64_t before = fabric->procs[0].rma.stats.refused;
+    const struct pkt_seg inside = {.disp = 100, .len = 8}, outside = {.disp = -8, .len = 56};
+    struct craft c;
+    (void)state;
+    assert_int_equal(rma_lock_all(w, RMA_NOCHECK), MRMA_SUCCESS);
+    assert_int_equal(rma_get(w, &op), MRMA_SUCCESS); /* stays in the open packet */
+    struct pkt_op rec = {.kind = PKT_OP_GET, .nseg = 1, .request = only_request(&fabric->procs[0].rma)};
+    craft_begin(&c, PKT_OPS, win[1], 0);
+    craft_record(&c, &rec, &inside, 1, NULL, 0);
+    rec.offset = 8;
+    craft_record(&c, &rec, &outside, 1, NULL, 0);
+    craft_send(fabric, 0, 1, &c);
+    settle(fabric);
+    assert_int_equal(request_table_count(&fabric->procs[0].rma.requests), 0);
+    assert_int_equal(fabric->procs[0].rma.stats.refused, before);
+    assert_memory_equal(got, area[1] + 100, 8);
+    assert_int_equal(issue_take_error(w), MRMA_ERR_RMA_RANGE);
+}
+
 /* With one acknowledgement due, only that one is taken. */
 static void test_wrong_ack(void **state)
 {
@@ -416,6 +441,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_wrong_open, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wrong_reply, setup, teardown),
         cmocka_unit_test_setup_teardown(test_parts, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_part_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wrong_ack, setup, teardown),
         cmocka_unit_test_setup_teardown(test_error, setup, teardown),
     };
