@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/topo.h"
 #include "ch3/ch3.h"
 #include "engine.h"

@@ -30,7 +30,6 @@
 #include "base/err.h"
 #include "base/list.h"
 #include "base/log.h"
-#include "base/map.h"
 #include "rma/env.h"
 #include "rma/epoch.h"
 #include "rma/records.h"
