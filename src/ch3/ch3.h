@@ -58,6 +58,7 @@ struct ch3_stream {
     /* Whose it is: counts what its owner has queued, up with ch3_send_stream, down just
      * before done. NULL: nobody asks. */
     uint32_t *owner;
+    bool awaited; /* as with ch3_send_awaited */
 };
 
 /* What the layer above does with a packet whose header was checked. */
@@ -98,6 +99,9 @@ bool ch3_vc_event(struct ch3_vc *vc, enum ch3_vc_event event);
 /* Send a packet of len bytes; it is copied and may be queued. owner: as in a stream. */
 int ch3_send_owned(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *owner);
 int ch3_send_copy(struct ch3_vc *vc, const void *packet, size_t len); /* nobody's */
+/* The same for an answer: a thread of the receiver waits for it, or will, and nothing else depends on it. So no
+ * agent is woken (doc/memory-ordering.md). */
+int ch3_send_awaited(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *owner);
 /* The same, but MRMA_AGAIN instead of queueing. */
 int ch3_send_now(struct ch3_vc *vc, const void *packet, size_t len);
 /* The same for what its receiver looks for by itself, and nobody waits for before: no agent is woken, unless

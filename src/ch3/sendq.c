@@ -47,6 +47,15 @@ static void copied_done(struct ch3_stream *st, int err)
     free(p);
 }
 
+static inline void commit(struct ch3_vc *vc, size_t len, bool hurried)
+{
+    struct ch3_channel *ch = vc->channel;
+    if (hurried || !(ch->caps & CH3_CAP_QUIET))
+        ch->ops->commit(ch, vc, len);
+    else
+        ch->ops->commit_quietly(ch, vc, len);
+}
+
 /* Send what the stream at the head gives while there is room. True: it is finished. */
 static bool push_stream(struct ch3_vc *vc, struct ch3_stream *st)
 {
@@ -59,7 +68,7 @@ static bool push_stream(struct ch3_vc *vc, struct ch3_stream *st)
         bool last = st->next(st, room, cap, &len);
         if (len)
             count_sent(vc, room, len);
-        ch->ops->commit(ch, vc, len);
+        commit(vc, len, !st->awaited);
         if (last)
             return true;
         if (!len)
@@ -127,10 +136,7 @@ static inline int send_now(struct ch3_vc *vc, const void *packet, size_t len, bo
         return MRMA_AGAIN;
     memcpy(room, packet, len);
     count_sent(vc, packet, len);
-    if (hurried || !(ch->caps & CH3_CAP_QUIET))
-        ch->ops->commit(ch, vc, len);
-    else
-        ch->ops->commit_quietly(ch, vc, len);
+    commit(vc, len, hurried);
     return MRMA_SUCCESS;
 }
 
@@ -144,21 +150,16 @@ int ch3_send_unhurried(struct ch3_vc *vc, const void *packet, size_t len)
     return send_now(vc, packet, len, false);
 }
 
-int ch3_send_copy(struct ch3_vc *vc, const void *packet, size_t len)
+static int send_copy(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *owner, bool awaited)
 {
-    return ch3_send_owned(vc, packet, len, NULL);
-}
-
-int ch3_send_owned(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *owner)
-{
-    int err = ch3_send_now(vc, packet, len);
+    int err = send_now(vc, packet, len, !awaited);
     if (err != MRMA_AGAIN)
         return err;
     struct copied_packet *p = malloc(sizeof(*p) + len);
     if (!p)
         return log_fail(vc->ch3->log, MRMA_ERR_NO_MEM, "no memory to queue a packet of %zu bytes", len);
     *p = (struct copied_packet){
-        .stream = {.next = copied_next, .done = copied_done, .wants = len, .owner = owner},
+        .stream = {.next = copied_next, .done = copied_done, .wants = len, .owner = owner, .awaited = awaited},
         .vc = vc,
         .len = len};
     memcpy(p->bytes, packet, len);
@@ -167,6 +168,21 @@ int ch3_send_owned(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *
     enqueue(vc, &p->stream);
     tell_queued(vc, first);
     return MRMA_SUCCESS;
+}
+
+int ch3_send_owned(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *owner)
+{
+    return send_copy(vc, packet, len, owner, false);
+}
+
+int ch3_send_copy(struct ch3_vc *vc, const void *packet, size_t len)
+{
+    return send_copy(vc, packet, len, NULL, false);
+}
+
+int ch3_send_awaited(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *owner)
+{
+    return send_copy(vc, packet, len, owner, true);
 }
 
 int ch3_send_stream(struct ch3_vc *vc, struct ch3_stream *st)

@@ -102,7 +102,7 @@ static inline bool rma_peer_attentive(struct rma_peer *peer)
 /* A packet to it has left that need not wake its agent: whoever of its threads comes by shall look. */
 static inline void rma_peer_look(const struct rma_peer *peer)
 {
-    if (peer->look && !rma_peer_polls(peer))
+    if (peer->look && !atomic_load_explicit(peer->look, memory_order_relaxed))
         atomic_store_explicit(peer->look, 1, memory_order_relaxed);
 }
 

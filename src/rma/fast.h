@@ -116,10 +116,10 @@ static inline bool fast_flush(const struct win *w, int target)
                   t->direct && !atomic_load_explicit(&w->dirty, memory_order_relaxed));
 }
 
-/* MPI_Win_sync where there are no packets to see to: the full fence of rma_sync. */
+/* MPI_Win_sync where there is nothing to see to: the full fence of rma_sync. */
 static inline bool fast_sync(const struct win *w)
 {
-    if (unlikely(atomic_load_explicit(&w->rma->packet_targets, memory_order_relaxed)))
+    if (unlikely(w->ring_takes || atomic_load_explicit(&w->rma->packet_targets, memory_order_relaxed)))
         return false;
     atomic_thread_fence(memory_order_seq_cst);
     return true;

@@ -81,13 +81,13 @@ int rma_flush_local_all(struct win *w)
 }
 
 /* The fence is for the application's loads and stores (doc/memory-ordering.md). Who waits for a
- * word in a loop of MPI_Win_sync, without an agent, makes progress here, if there have been packets
- * other than those that MPI_Win_fence and MPI_Win_wait take in. */
+ * word in a loop of MPI_Win_sync makes progress here: serves what is handed over to it (handover.h), and, without an
+ * agent, packets other than those that MPI_Win_fence and MPI_Win_wait take in. */
 int rma_sync(struct win *w)
 {
     struct rma *r = w->rma;
     atomic_thread_fence(memory_order_seq_cst);
     if (unlikely(atomic_load_explicit(&r->packet_targets, memory_order_relaxed)))
         (void)rma_progress(r);
-    return MRMA_SUCCESS;
+    return pass_by(w);
 }

@@ -28,8 +28,9 @@
  * it waits, polls, and so serves the other one, which sees that and hands over in its turn. From
  * then on each does the other's operations while it waits for its own.
  *
- * It may be wrong: the target does not come by again. Then the agent is woken after a short while
- * (handover_hurry), which has cost both more than the system calls would have. So such a target is left
+ * It may be wrong: the target does not come by again. Then the agent is woken, after about as long as that costs
+ * (handover_hurry; sooner, and two that wait for each other's system calls wake agents that take their processors
+ * away). Both have lost more than the system calls would have taken. So such a target is left
  * alone for some operations, for twice as many the next time. Not so where the pieces are many: those
  * are handed over wherever there is an agent.
  *

@@ -132,7 +132,7 @@ static int wait_flushed(struct win *w, struct pkt_target *pt, bool local)
     struct flush_arg arg = {w, pt, local};
     const uint64_t begin = handover_clock(w->rma);
     int err = rma_wait_until(w, &(struct rma_wait){.done = flushed, .hurry = hurry, .arg = &arg,
-                                                   .locked = true,
+                                                   .locked = true, .answer = w->nhanded,
                                                    .what = local ? "local completion" : "acknowledgements",
                                                    .rank = pt ? pt->target->rank : -1});
     handover_waited(w, pt ? pt->target : NULL, begin);

@@ -93,17 +93,9 @@ bool rma_pending(struct rma *r)
     return ch3_pending(r->ch3);
 }
 
-/* Others may never see this thread poll, if it is elsewhere whenever they look. */
-static void tell_polled(const struct rma *r)
-{
-    if (r->env->polled) /* only whether it changes counts, here too */
-        atomic_store_explicit(r->env->polled, atomic_load_explicit(r->env->polled, memory_order_relaxed) + 1,
-                              memory_order_relaxed);
-}
-
 void rma_polling_begin(struct rma *r)
 {
-    tell_polled(r);
+    rma_tell_polled(r);
     atomic_fetch_add_explicit(r->env->polling, 1, memory_order_seq_cst);
 }
 
@@ -137,7 +129,7 @@ void rma_look(const struct win *w)
     struct rma *r = w->rma;
     if (unlikely(rma_agent_due(w)) && !start_agent(r))
         return;
-    if (atomic_load_explicit(r->env->look, memory_order_relaxed)) {
+    if (!r->looks_left && atomic_load_explicit(r->env->look, memory_order_relaxed)) {
         atomic_store_explicit(r->env->look, 0, memory_order_relaxed);
         r->looks_left = LOOKS_SERVED;
     }

@@ -31,6 +31,15 @@ static inline bool rma_agent_due(const struct win *w)
            !atomic_load_explicit(&r->unattended, memory_order_relaxed);
 }
 
+/* Others may never see this thread poll, if it is elsewhere whenever they look. Only whether it changes counts:
+ * threads may lose each other's. */
+static inline void rma_tell_polled(const struct rma *r)
+{
+    _Atomic uint32_t *polled = r->env->polled;
+    if (polled)
+        atomic_store_explicit(polled, atomic_load_explicit(polled, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
 /* This thread polls: senders need not wake the agent. Nestable. */
 void rma_polling_begin(struct rma *r);
 void rma_polling_end(struct rma *r);
@@ -42,10 +51,9 @@ void rma_look(const struct win *w);
 static inline void rma_pass_by(const struct win *w)
 {
     struct rma *r = w->rma;
-    _Atomic uint32_t *polled = r->env->polled;
-    if (!w->ring_takes || !polled || r->threads)
+    if (!w->ring_takes || !r->env->polled || r->threads)
         return;
-    atomic_store_explicit(polled, atomic_load_explicit(polled, memory_order_relaxed) + 1, memory_order_relaxed);
+    rma_tell_polled(r);
     if (unlikely(r->looks_left || atomic_load_explicit(r->env->look, memory_order_relaxed) || rma_agent_due(w)))
         rma_look(w);
 }

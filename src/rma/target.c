@@ -48,7 +48,8 @@ int target_send_simple(struct win *w, struct rma_target *t, uint8_t type, uint32
     struct pkt_hdr hdr = {.version = PKT_VERSION, .type = type, .len = sizeof hdr, .win = t->remote_win,
                           .win_gen = t->remote_gen, .rank = (uint32_t)w->rank, .seq = seq, .count = count,
                           .total = total, .offset = offset};
-    int err = ch3_send_owned(&t->peer->vc, &hdr, sizeof hdr, &w->queued);
+    int err = type == PKT_ACK ? ch3_send_awaited(&t->peer->vc, &hdr, sizeof hdr, &w->queued)
+                              : ch3_send_owned(&t->peer->vc, &hdr, sizeof hdr, &w->queued);
     if (err == MRMA_ERR_NO_MEM) /* the peer would wait for it for ever */
         ch3_vc_lost(&t->peer->vc);
     return err;

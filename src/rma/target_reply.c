@@ -109,7 +109,7 @@ static int send_reply(struct win *w, struct rma_target *t, const struct target_r
 {
     const uint8_t flags = !rec || ch3_vc_busy(&t->peer->vc) ? 0 : riding(rec);
     acknowledge(out, flags, rec ? rec->ack : 0);
-    int err = ch3_send_owned(&t->peer->vc, out, out->len, &w->queued);
+    int err = ch3_send_awaited(&t->peer->vc, out, out->len, &w->queued);
     if (err || !flags)
         return err;
     rides_no_more(rec);
@@ -203,7 +203,8 @@ int target_reply_get(struct win *w, struct rma_target *t, const struct target_re
     struct reply *rp = malloc(sizeof *rp + rec->nseg * sizeof *rec->segs);
     if (!rp)
         return MRMA_ERR_NO_MEM;
-    *rp = (struct reply){.stream = {.next = reply_next, .done = reply_done, .owner = &w->queued}, .win = w, .to = t,
+    *rp = (struct reply){.stream = {.next = reply_next, .done = reply_done, .owner = &w->queued,
+                                     .awaited = true}, .win = w, .to = t,
                          .request = rec->op->request, .pos = rec->op->offset, .left = rec->total,
                          .flags = riding(rec), .ack = rec->ack, .type = rec->typed ? dtype_ref(rec->type) : NULL};
     if (rec->typed) {

@@ -35,8 +35,9 @@
 enum {
     SPINS_ALONE = 4000,      /* rounds without a look at the clock where processors suffice */
     SPINS_CROWDED = 1,
-    SPINS_LATE = 32,         /* more than a system call takes, see hurry; */
-    SPINS_HURRY = 96,        /* than two and what is between them */
+    SPINS_ANSWER = 64,       /* rounds before others are told, see answer */
+    SPINS_LATE = 150,        /* more than two system calls and what is between them take, see hurry; */
+    SPINS_HURRY = 1500,      /* as much as a wake-up costs */
     SPINS_SERVED = 256,      /* after a packet, where processors suffice: the next one may be near */
     YIELDS_PER_CLOCK = 16,
     POLLS_PER_CLOCK = 256,   /* that moved something */
@@ -285,11 +286,25 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
     return MRMA_SUCCESS;
 }
 
+/* Answers come soon or not soon; until then nobody needs to know that packets are polled here, but those that hand
+ * over: they look whether this process comes by. */
+static bool spin_untold(struct rma *r, const struct rma_wait *wait, int spins)
+{
+    bool done = check(r, wait);
+    rma_tell_polled(r);
+    for (int i = 0; !done && i < SPINS_ANSWER && i < spins; i++)
+        done = spin(r, wait, true);
+    return done;
+}
+
 int rma_wait_until(struct win *w, const struct rma_wait *wait)
 {
     struct rma *r = w->rma;
     const int spins = r->oversubscribed || r->env->idle ? SPINS_CROWDED : SPINS_ALONE;
     bool packets = r->packets, watching = false;
+    const bool untold = wait->answer && packets && !atomic_load_explicit(&r->packet_targets, memory_order_relaxed);
+    if (untold && spin_untold(r, wait, spins))
+        return MRMA_SUCCESS;
     if (packets)
         rma_polling_begin(r);
     int err = MRMA_SUCCESS;

@@ -203,13 +203,15 @@ static struct pair pair_with_agent(void)
 
 static const struct pkt_hdr stray = {.version = PKT_VERSION, .type = PKT_ACK, .len = sizeof stray, .win = 77};
 
-/* A packet wakes the other's agent, but not one that its threads look for (ch3_send_unhurried). */
+/* A packet wakes the other's agent, but not one that its threads look for (ch3_send_unhurried), or that one of them
+ * waits for (ch3_send_awaited). */
 static void who_is_not_in_a_hurry_wakes_no_agent(void **state)
 {
     (void)state;
     struct pair p = pair_with_agent();
     const uint32_t before = atomic_load(&p.peer->agent_event->seq);
     assert_int_equal(ch3_send_unhurried(&p.peer->vc, &stray, sizeof stray), MRMA_SUCCESS);
+    assert_int_equal(ch3_send_awaited(&p.peer->vc, &stray, sizeof stray, NULL), MRMA_SUCCESS);
     assert_int_equal(atomic_load(&p.peer->agent_event->seq), before);
     for (int i = 0; i < 1000 && atomic_load(&p.peer->agent_event->seq) == before; i++) { /* it may just look around */
         (void)ch3_send_now(&p.peer->vc, &stray, sizeof stray);
@@ -228,6 +230,13 @@ static void who_finds_the_ring_full_wakes_the_agent(void **state)
     while (ch3_send_unhurried(&p.peer->vc, &stray, sizeof stray) == MRMA_SUCCESS)
         ;
     assert_int_equal(ch3_send_copy(&p.peer->vc, &stray, sizeof stray), MRMA_SUCCESS);
+    while (ch3_vc_busy(&p.peer->vc) && time(NULL) < late)
+        (void)rma_poll(&p.from->rma);
+    assert_false(ch3_vc_busy(&p.peer->vc));
+    end_pair(&p);
+    p = pair_with_agent();
+    while (!ch3_vc_busy(&p.peer->vc))
+        assert_int_equal(ch3_send_awaited(&p.peer->vc, &stray, sizeof stray, NULL), MRMA_SUCCESS);
     while (ch3_vc_busy(&p.peer->vc) && time(NULL) < late)
         (void)rma_poll(&p.from->rma);
     assert_false(ch3_vc_busy(&p.peer->vc));

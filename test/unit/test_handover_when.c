@@ -5,6 +5,8 @@
  */
 #include "handover_helper.h"
 
+#include "rma/fast.h"
+
 /* ---- the target stops to poll ---- */
 
 /* Both meet: the target stops or begins to poll in between. */
@@ -114,11 +116,10 @@ static void await_polled(struct fabric_proc *p)
 }
 
 /* It serves what came meanwhile when it is in a passive target call of its own, and its agent is not
- * needed. */
+ * needed. arg: whether in MPI_Win_sync, or in MPI_Win_flush. */
 static void comes_by(struct fabric_proc *p, void *arg)
 {
     struct win *w = create(p);
-    (void)arg;
     fabric_barrier(p);
     OK(rma_lock_all(w, 0));
     if (p->rank == 0) {
@@ -134,8 +135,9 @@ static void comes_by(struct fabric_proc *p, void *arg)
         }
         atomic_store(&over, true);
     } else {
+        FABRIC_CHECK(!fast_sync(w));
         while (!atomic_load(&over))
-            OK(rma_flush(w, 1));
+            OK(*(const bool *)arg ? rma_sync(w) : rma_flush(w, 1));
     }
     OK(rma_unlock_all(w));
     fabric_barrier(p);
@@ -170,6 +172,39 @@ static void came_by(struct fabric_proc *p, void *arg)
     fabric_win_free(w);
 }
 
+/* Answers wait in the ring for who asked: its agent is not woken for them. */
+static void answers(struct fabric_proc *p, void *arg)
+{
+    struct win *w = create(p);
+    (void)arg;
+    if (p->rank == 1) {
+        attend(p);
+    } else {
+        const struct event *agent = p->env.agent_event;
+        const int64_t one = 1;
+        int64_t old;
+        uint64_t n = 0;
+        OK(p->env.agent_start(p));
+        atomic_store(&p->seg->agent_wanted, 1);
+        while (!atomic_load(&agent->sleepers))
+            sched_yield();
+        await_attention();
+        OK(rma_lock_all(w, 0));
+        const uint32_t before = atomic_load(&agent->seq);
+        for (; n < ROUNDS; n++) /* packets leave when they are full */
+            fetch_add(w, 1, 0, &one, &old, 1);
+        while (!rma_pending(&p->rma))
+            sched_yield();
+        FABRIC_CHECK(handed(p) == n && atomic_load(&agent->seq) == before);
+        OK(rma_flush(w, 1));
+        FABRIC_CHECK((uint64_t)old == n - 1);
+        OK(rma_unlock_all(w));
+        atomic_store(&over, true);
+    }
+    fabric_barrier(p);
+    fabric_win_free(w);
+}
+
 /* Both at once: each serves the other while it waits. */
 static void each_other(struct fabric_proc *p, void *arg)
 {
@@ -200,8 +235,12 @@ static void each_other(struct fabric_proc *p, void *arg)
 
 static void test_comes_by(void **state)
 {
+    bool sync = false;
     (void)state;
-    run((struct fabric_opts){.nproc = 2}, comes_by, NULL);
+    run((struct fabric_opts){.nproc = 2}, comes_by, &sync);
+    sync = true;
+    run((struct fabric_opts){.nproc = 2}, comes_by, &sync);
+    run((struct fabric_opts){.nproc = 2}, answers, NULL);
     run((struct fabric_opts){.nproc = 2}, came_by, NULL);
     run((struct fabric_opts){.nproc = 2}, each_other, NULL);
     run((struct fabric_opts){.nproc = 2, .refuse_percent = 40, .delay_percent = 30}, each_other, NULL);
