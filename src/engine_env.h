@@ -67,7 +67,6 @@ struct engine {
     pthread_mutex_t agent_lock; /* its start, at windows or in MPI_Barrier */
     pthread_t agent;
     _Atomic bool agent_stop;
-    bool cma_priced; /* handover_price knows what the kernel takes to copy */
 };
 
 static inline struct proc_record proc_record_of(const struct rma_proc_record *rec)

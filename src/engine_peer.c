@@ -17,9 +17,7 @@
 #include "base/err.h"
 #include "base/procstart.h"
 #include "engine_env.h"
-#include "rma/handover.h"
 #include "shm/cma_probe.h"
-#include "shm/cma_speed.h"
 
 struct engine_peer {
     struct rma_peer peer; /* first */
@@ -58,13 +56,6 @@ static int open_segment(struct engine *e, struct engine_peer *p, const struct pr
     p->peer.stripes = seg->stripes;
     p->peer.cma_errno = cma_probe_peer(rec->seg.pid, rec->probe_addr, rec->probe_value);
     p->peer.cma = p->peer.cma_errno == 0;
-    if (p->peer.cma && !e->cma_priced) {
-        e->cma_priced = true;
-        const struct cma_price price = cma_price();
-        log_msg(&e->log, LOG_LEVEL_DEBUG, "the kernel copies 64 KiB in %llu ns, memcpy in %llu",
-                (unsigned long long)price.kernel_ns, (unsigned long long)price.own_ns);
-        handover_price(&e->rma, price.kernel_ns, price.own_ns);
-    }
     return MRMA_SUCCESS;
 }
 

@@ -2,12 +2,11 @@
  * handover.c - see handover.h.
  *
  * What pays was measured (doc/performance.md): a system call costs more than a round trip
- * through the ring, and the kernel pins the target's pages for every piece; but larger
- * contiguous puts and gets are copied once instead of twice. Those that no second cache holds are handed over
- * again: two processors that copy at the same time, through a ring that stays in the caches, take half as long
- * as one that waits for memory. And where pinning pages costs the kernel several times what copying them takes
- * (handover_price), every size is handed over to a target that polls: 64 KiB 5.1 -> 1.7 us, 1 MiB 69 -> 22 us. Both if
- * the two processors are near each other: else 64 KiB take 40 us through the ring, so they are timed (pace.h).
+ * through the ring, and the kernel pins the target's pages for every piece. Larger contiguous puts and gets it copies
+ * once instead of twice. But two processors copy at the same time, through a ring that stays in their caches, and the
+ * kernel takes up to nine times as long as memcpy: 64 KiB 5.1 -> 1.7 us, 1 MiB 69 -> 22 us, if the two processors are
+ * near each other; else 64 KiB take 40 us through the ring. What the kernel takes cannot be told from a trial
+ * at the start, on memory that is in no cache yet. So both ways are timed (pace.h).
  *
  * In fence and PSCW epochs the target is there already (access was granted), and polls if it waits for the end of the
  * epoch: then the same is handed over to it. It is of the epoch (PKT_EPOCH_FENCE, _PSCW), so nothing is acknowledged:
@@ -50,10 +49,7 @@
 #include "rma/wait.h"
 
 enum {
-    COPY_MAX = 4096,    /* bytes of a contiguous put or get */
-    COPY_BURST = 16384, /* the same behind others: no round trip of its own */
-    COPY_HUGE = PACE_HUGE_MIN, /* the same, and longer, where the kernel copies as fast as others */
-    PRICE_HIGH = 4,     /* times memcpy's time: it does not */
+    COPY_MAX = 4096,    /* bytes of a contiguous put or get that is not timed */
     PIECE_MAX = 2048,   /* average bytes of a piece of others */
     ACC_LARGE = 16384,  /* bytes of contiguous accumulates that are timed */
     FENCE_FEW = 32,     /* answers that a fence epoch may wait for */
@@ -81,6 +77,11 @@ static bool copies_in_pieces(enum pkt_op_kind kind, const struct rma_op *op)
     return in_pieces(op->ttype) || in_pieces(kind == PKT_OP_PUT ? op->otype : op->rtype);
 }
 
+static bool is_large_copy(enum pkt_op_kind kind, const struct rma_op *op, size_t len)
+{
+    return len > COPY_MAX && !is_acc(kind) && !copies_in_pieces(kind, op);
+}
+
 static struct pace *acc_pace_of(const struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op, size_t len)
 {
     if (likely(len < ACC_LARGE) || in_pieces(op->ttype) || (op->op != ACC_NO_OP && in_pieces(op->otype)))
@@ -96,20 +97,7 @@ static struct pace *pace_of(const struct rma *r, const struct rma_target *t, enu
         return NULL;
     if (is_acc(kind))
         return acc_pace_of(t, kind, op, len);
-    if (likely(len < r->copy_large) || copies_in_pieces(kind, op))
-        return NULL;
-    struct pace *pace = &t->peer->pace[pace_class(len)];
-    if (!pace->kernel && pace_class(len) == PACE_CACHED)
-        pace->kernel = r->copy_ns;
-    return pace;
-}
-
-static bool pays(const struct rma *r, const struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
-                 size_t len)
-{
-    if (is_acc(kind) || len <= (t->handed == HANDED_NONE ? COPY_MAX : COPY_BURST) || len >= r->copy_large)
-        return true;
-    return copies_in_pieces(kind, op);
+    return is_large_copy(kind, op, len) ? &t->peer->pace[pace_class(len)] : NULL;
 }
 
 static bool is_many(const struct rma_op *op)
@@ -127,17 +115,14 @@ static bool is_shy(struct pkt_target *pt)
     return true;
 }
 
-void handover_price(struct rma *r, uint64_t kernel_ns, uint64_t own_ns)
-{
-    const enum conf_copies conf = r->conf->large_copies;
-    const bool dear = conf == CONF_COPIES_RING || (kernel_ns && kernel_ns / PRICE_HIGH >= own_ns);
-    r->copy_large = conf == CONF_COPIES_KERNEL ? SIZE_MAX : dear ? COPY_MAX + 1 : COPY_HUGE;
-    r->copy_ns = kernel_ns;
-}
-
 static bool may_wait_for_fence(const struct rma_target *t, enum epoch_state now, size_t len)
 {
     return now == EPOCH_FENCE_USED && len <= COPY_MAX && (!t->pkt || t->pkt->replies < FENCE_FEW);
+}
+
+static bool can_ask_back(const struct rma *r, const struct rma_op *op)
+{
+    return op->ttype->size <= sizeof r->asked_back;
 }
 
 bool handover_serves(const struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
@@ -148,14 +133,16 @@ bool handover_serves(const struct win *w, struct rma_target *t, enum pkt_op_kind
     const bool passive = now == EPOCH_LOCK || now == EPOCH_LOCK_ALL;
     if (unlikely(t->handed == HANDED_ACC) && is_acc(kind))
         return true;
-    if (!(passive || is_active(now)) || op->req || r->threads || r->oversubscribed || w->strict ||
-        !pays(r, t, kind, op, len))
+    if (!(passive || is_active(now)) || op->req || r->threads || r->oversubscribed || w->strict)
         return false;
     if (now != EPOCH_FENCE_USED)
         rma_peer_want_agent(t->peer);
     if (now == EPOCH_PSCW && !rma_peer_has_agent(t->peer))
         return false;
-    const bool large = len >= r->copy_large && !is_acc(kind); /* too much to guess about */
+    const bool large = is_large_copy(kind, op, len);
+    if (large && (r->conf->large_copies == CONF_COPIES_KERNEL || (is_active(now) && !can_ask_back(r, op))))
+        return false;
+    /* Large ones are too much to guess about. */
     if ((large || (!passive && !may_wait_for_fence(t, now, len))) && !rma_peer_polls(t->peer))
         return false;
     struct pace *pace = pace_of(r, t, kind, op, len);
@@ -166,14 +153,77 @@ bool handover_serves(const struct win *w, struct rma_target *t, enum pkt_op_kind
     return (rma_peer_attentive(t->peer) && !is_shy(t->pkt)) || (rma_peer_has_agent(t->peer) && is_many(op));
 }
 
+/* One element of what was stored, as it is behind that: nothing else is acknowledged in an active target epoch. */
+static int ask_back(struct win *w, struct rma_target *t, const struct rma_op *op)
+{
+    struct rma_op get;
+    rma_op_clear(&get);
+    get.raddr = w->rma->asked_back;
+    get.rcount = get.tcount = 1;
+    get.rtype = get.ttype = op->ttype;
+    get.target = op->target;
+    get.disp = op->disp;
+    return issue_op(w, t, PKT_OP_GET, &get);
+}
+
+/* What the target does as well, or the batch would seem to be done when it has left. */
 static int issue_timed(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
                        struct pace *pace, size_t len)
 {
     struct rma *r = w->rma;
     const uint64_t begin = r->clock();
-    const int err = issue_op(w, t, kind, op);
+    int err = issue_op(w, t, kind, op);
+    if (!err && is_active(epoch_now(&w->epoch)) && (kind == PKT_OP_PUT || kind == PKT_OP_ACC) && can_ask_back(r, op))
+        err = ask_back(w, t, op);
     r->paced += !pace_waits(pace);
     pace_add(pace, r->clock() - begin, len);
+    return err;
+}
+
+static int issue_untimed(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
+                         struct pace *pace, size_t len)
+{
+    pace_add(pace, 0, len);
+    return issue_op(w, t, kind, op);
+}
+
+static void judge_pace(struct rma *r, struct rma_peer *peer)
+{
+    for (int i = 0; i < PACE_CLASSES; i++) {
+        r->paced -= pace_waits(&peer->pace[i]);
+        pace_judge(&peer->pace[i]);
+    }
+}
+
+static void forget(struct win *w, struct rma_target *t)
+{
+    if (t->handed == HANDED_NONE)
+        return;
+    t->handed = HANDED_NONE;
+    if (t->pkt && t->pkt->unwoken == UNWOKEN) /* done in time */
+        t->pkt->shyness -= t->pkt->shyness != 0;
+    if (t->pkt)
+        t->pkt->unwoken = UNWOKEN_NONE;
+    judge_pace(w->rma, t->peer);
+    if (--w->nhanded == 0)
+        win_set_flush_quick(w);
+}
+
+/* A long batch: nothing is learned from what is under way. */
+static int end_batch(struct win *w, struct rma_target *t, const struct rma_op *op, struct pace *pace)
+{
+    const bool active = is_active(epoch_now(&w->epoch));
+    if (!pace_waits(pace)) {
+        pace_judge(pace);
+        return MRMA_SUCCESS;
+    }
+    if (active && !can_ask_back(w->rma, op))
+        return MRMA_SUCCESS;
+    const int err = issue_flush(w, t, active);
+    if (active && !err)
+        forget(w, t); /* what was asked for is behind all else */
+    else if (!err)
+        handover_flushed(w, t);
     return err;
 }
 
@@ -191,7 +241,10 @@ int handover_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, cons
         atomic_store_explicit(&t->ctl->ring_phase, w->phase + 1, memory_order_relaxed);
     w->flush_quick = FLUSH_QUICK_NONE;
     w->rma->stats.handed++;
-    return pace && pace_times_ring(pace) ? issue_timed(w, t, kind, op, pace, len) : issue_op(w, t, kind, op);
+    if (likely(!pace))
+        return issue_op(w, t, kind, op);
+    const int err = pace_times_ring(pace) ? issue_timed(w, t, kind, op, pace, len) : issue_untimed(w, t, kind, op, pace, len);
+    return err || likely(!pace_full(pace)) ? err : end_batch(w, t, op, pace);
 }
 
 static int by_kernel(const struct rma_target *t, const struct log *log, enum pkt_op_kind kind, const struct rma_op *op,
@@ -237,14 +290,6 @@ void handover_waited(struct win *w, struct rma_target *t, uint64_t begin)
             add_wait(w->local[i].peer, ns);
 }
 
-static void judge_pace(struct rma *r, struct rma_peer *peer)
-{
-    for (int i = 0; i < PACE_CLASSES; i++) {
-        r->paced -= pace_waits(&peer->pace[i]);
-        pace_judge(&peer->pace[i]);
-    }
-}
-
 int handover_send(struct pkt_target *pt, const struct pkt_hdr *hdr)
 {
     struct rma_peer *peer = pt->target->peer;
@@ -273,20 +318,6 @@ void handover_hurry(struct pkt_target *pt, bool wake)
         rma_peer_hurry(peer);
         pt->unwoken = UNWOKEN_NONE;
     }
-}
-
-static void forget(struct win *w, struct rma_target *t)
-{
-    if (t->handed == HANDED_NONE)
-        return;
-    t->handed = HANDED_NONE;
-    if (t->pkt && t->pkt->unwoken == UNWOKEN) /* done in time */
-        t->pkt->shyness -= t->pkt->shyness != 0;
-    if (t->pkt)
-        t->pkt->unwoken = UNWOKEN_NONE;
-    judge_pace(w->rma, t->peer);
-    if (--w->nhanded == 0)
-        win_set_flush_quick(w);
 }
 
 void handover_flushed(struct win *w, struct rma_target *t)

@@ -15,10 +15,6 @@
 #include "rma/issue.h"
 #include "rma/win.h"
 
-/* What the kernel takes to copy 64 KiB between processes, ns, and memcpy (0: not known). It decides from which size
- * on contiguous puts and gets are handed over, if the target's processor proves near (pace.h). Before there are windows. */
-void handover_price(struct rma *r, uint64_t kernel_ns, uint64_t own_ns);
-
 /* Shall this operation of len > 0 bytes be handed over? t is kernel-assisted and accessible, and
  * the arguments are right. */
 bool handover_serves(const struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,

@@ -4,10 +4,13 @@
 #include "rma/pace.h"
 
 enum {
+    TRIAL_BYTES = 1 << 20, /* of a batch of copies that nobody waits for one by one: more than the ring holds, */
+    BATCH_BYTES = 8 << 20, /* and so many where the ring is the faster one */
     KERNEL_FIRST = 16,  /* copies by the kernel after a slow one through the ring: */
     DOUBLINGS_MAX = 5,  /* a trial costs as much as some of them */
     UNTIMED = 15,       /* batches after a timed one: looking at the clock takes up to 50 ns */
-    RETIME = 8,         /* timed batches until the kernel's copy is timed again, */
+    KERNEL_TIMED = 3,   /* copies in a row: the first one finds the target's lines where the ring has left them */
+    RETIME = 8,         /* timed batches until the kernel's copies are timed again, */
     CALM = 4,           /* of which a slower one counts by so much less: it may have been disturbed */
     MARGIN_PERCENT = 105 /* of the kernel's time: no reason to change */
 };
@@ -19,7 +22,7 @@ static uint64_t rate(uint64_t ns, uint64_t bytes)
 
 bool pace_by_ring(struct pace *p)
 {
-    if (!p->kernel || (p->open && p->timed && !p->proven))
+    if (!p->kernel)
         return false;
     if (!p->kernel_left)
         return true;
@@ -37,24 +40,36 @@ bool pace_times_ring(struct pace *p)
     return p->timed;
 }
 
+bool pace_full(const struct pace *p)
+{
+    return p->bytes >= (p->timed && !p->proven ? TRIAL_BYTES : BATCH_BYTES);
+}
+
 void pace_judge(struct pace *p)
 {
     p->open = false;
-    if (!p->bytes)
+    if (!pace_waits(p)) {
+        p->bytes = 0;
         return;
+    }
     const bool slow = rate(p->ns, p->bytes) > p->kernel * MARGIN_PERCENT / 100;
     p->ns = p->bytes = 0;
     p->untimed_left = slow ? 0 : UNTIMED;
     p->kernel_left = slow ? KERNEL_FIRST << p->doublings : 0;
     p->doublings = !slow ? 0 : p->doublings < DOUBLINGS_MAX ? p->doublings + 1 : DOUBLINGS_MAX;
     p->proven = !slow;
-    p->time_kernel = slow || !(p->judged++ % RETIME);
-    p->kernel_left += !slow && p->time_kernel;
+    p->time_kernel = slow || !(p->judged++ % RETIME) ? KERNEL_TIMED : 0;
+    if (!slow)
+        p->kernel_left = p->time_kernel;
 }
 
 void pace_kernel(struct pace *p, uint64_t ns, size_t bytes)
 {
     const uint64_t now = rate(ns, bytes);
+    if (!p->kernel) {
+        p->time_kernel = KERNEL_TIMED;
+        p->kernel_left = KERNEL_TIMED - 1;
+    }
     p->kernel = now < p->kernel || !p->kernel ? now : p->kernel + (now - p->kernel) / CALM;
-    p->time_kernel = false;
+    p->time_kernel -= p->time_kernel != 0;
 }

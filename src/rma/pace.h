@@ -5,9 +5,11 @@
  * that takes a third of the kernel's time where the kernel is slow (handover.c), if the lines have far to go six
  * times as long. Which it is changes where threads, or virtual processors, move. So some copies of either way are
  * timed; where the ring is the slower one the kernel does the next ones, and twice as many after each trial
- * that finds it so again; where it is the faster one the kernel does one now and then.
+ * that finds it so again; where it is the faster one the kernel does some now and then. The lines of the target lie where
+ * the last copies have left them, so one copy alone says little: of the kernel some in a row are timed, through the ring
+ * a batch, up to what somebody waits for, or to a limit.
  *
- * Copies that fit into caches and others are told apart, and accumulates, with results and without: the rates of one say
+ * Short copies, for which the system call counts, those that fit into caches, and others are told apart, and accumulates, with results and without: the rates of one say
  * nothing about the other.
  * State of one thread; no locks, no clock of its own.
  */
@@ -18,16 +20,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum pace_class { PACE_CACHED, PACE_HUGE, PACE_ACC, PACE_FETCH, PACE_CLASSES };
+enum pace_class { PACE_SHORT, PACE_CACHED, PACE_HUGE, PACE_ACC, PACE_FETCH, PACE_CLASSES };
 
-enum { PACE_HUGE_MIN = 2 << 20, PACE_UNIT = 64 * 1024 };
+enum { PACE_CACHED_MIN = 32 * 1024, PACE_HUGE_MIN = 2 << 20, PACE_UNIT = 64 * 1024 };
 
 /* All 0 at first. */
 struct pace {
     uint64_t kernel;       /* ns that the kernel takes for PACE_UNIT bytes; 0: not known */
     uint32_t kernel_left;  /* copies that the kernel does, without a trial */
     uint32_t untimed_left; /* batches through the ring that are not timed */
-    bool time_kernel;      /* its next copy is timed */
+    uint8_t time_kernel;   /* so many of its next copies are timed */
     bool proven;           /* the ring was the faster one when last timed */
     bool open, timed;      /* a batch is under way, and it is timed */
     uint8_t doublings;     /* of what kernel_left becomes */
@@ -37,13 +39,13 @@ struct pace {
 
 static inline enum pace_class pace_class(size_t len)
 {
-    return len < PACE_HUGE_MIN ? PACE_CACHED : PACE_HUGE;
+    return len < PACE_CACHED_MIN ? PACE_SHORT : len < PACE_HUGE_MIN ? PACE_CACHED : PACE_HUGE;
 }
 
-/* Shall the next copy go through the ring? Not before the kernel's rate is known, and a trial is one copy. */
+/* Shall the next copy go through the ring? Not before the kernel's rate is known, and a trial is a few copies. */
 bool pace_by_ring(struct pace *p);
-/* It goes so, in a batch with all that follow until pace_judge: shall it be timed? Then pace_add what the caller has
- * spent on it, and later on waiting (0 bytes). */
+/* It goes so, in a batch with all that follow until pace_judge: shall it be timed? pace_add its bytes; and if so, what the
+ * caller has spent on it, and later on waiting (0 bytes). */
 bool pace_times_ring(struct pace *p);
 static inline void pace_add(struct pace *p, uint64_t ns, size_t bytes)
 {
@@ -52,8 +54,10 @@ static inline void pace_add(struct pace *p, uint64_t ns, size_t bytes)
 }
 static inline bool pace_waits(const struct pace *p)
 {
-    return p->bytes != 0;
+    return p->timed && p->bytes;
 }
+/* The batch is long enough: wait for it if pace_waits, and pace_judge. */
+bool pace_full(const struct pace *p);
 /* The batch is done at the other side: learn from it. */
 void pace_judge(struct pace *p);
 

@@ -50,7 +50,6 @@ void rma_init(struct rma *r, const struct log *log, const struct conf *conf, str
 {
     *r = (struct rma){.log = log, .conf = conf, .env = env, .clock = clock, .ch3 = ch3, .threads = threads,
                       .concurrent = threads};
-    handover_price(r, 0, 0);
     elock_init(&r->lock);
     ch3->queued = rma_queued;
     ch3->lost = peer_lost;

@@ -280,9 +280,8 @@ struct rma {
     bool spin_inline;     /* processors for all, and no packets to poll: see wait.h */
     _Atomic uint32_t looks; /* calls of rma_look_around */
     _Atomic uint64_t next_look;
-    size_t copy_large;    /* bytes of contiguous puts and gets that are handed over: handover_price; */
-    uint64_t copy_ns;     /* what the kernel takes for 64 KiB of them; 0: not known */
     unsigned paced;       /* peers' paces with a timed batch under way */
+    char asked_back[64];  /* what handover.c asks for to know that the target is done; nobody reads it */
     int node_procs;       /* most processes of this node seen in a window */
     _Atomic unsigned full; /* so many processors, and as many processes; 0: more or less: agent.c */
     _Atomic bool oversubscribed; /* more processes than processors on this node */

@@ -24,7 +24,6 @@ static struct win *create(struct fabric_proc *p)
     if (is_target(p))
         OK(p->env.agent_start(p));
     p->conf.large_copies = CONF_COPIES_RING; /* whatever the time it takes */
-    handover_price(&p->rma, 9000, 1000);
     return fabric_win(p, WIN_CREATE, is_target(p) ? area : area + CELLS - 1, is_target(p) ? sizeof area : 8, 8);
 }
 
@@ -228,6 +227,55 @@ static void test_ordered(void **state)
                 ordered, &way);
 }
 
+/* A trial of large copies, or accumulates, is over only when the target has done its part, though nothing is acknowledged. */
+static void timed(struct fabric_proc *p, void *arg)
+{
+    enum { QUARTER = 1 << 18 }; /* bytes: four are a trial */
+    const enum way way = *(const enum way *)arg;
+    static int64_t values[QUARTER / 8];
+    struct win *w = create(p);
+    p->conf.large_copies = CONF_COPIES_AUTO;
+    for (int round = 0; round < 2; round++) {
+        fabric_barrier(p);
+        begin(w, p, way);
+        if (p->rank == 0) {
+            struct pace *pace = &p->peers[1].peer.pace[round ? PACE_ACC : PACE_CACHED];
+            *pace = (struct pace){.kernel = UINT32_MAX}; /* it is slow */
+            await_polls(p);
+            const uint64_t answers = counters(&p->fabric->procs[1]).by_type[PKT_REPLY];
+            for (int i = 1; i <= 4; i++) {
+                FABRIC_CHECK(!pace->proven);
+                for (int k = 0; k < QUARTER / 8; k++)
+                    values[k] = i + k;
+                struct rma_op op = i64_op(values, NULL, 1, 0, QUARTER / 8, ACC_REPLACE);
+                if (round)
+                    OK(rma_accumulate(w, &op));
+                else
+                    put(w, 1, 0, values, QUARTER);
+                FABRIC_CHECK(p->rma.stats.handed == (uint64_t)(4 * round + i));
+                if (i < 4) /* a batch until it is waited for */
+                    FABRIC_CHECK(pace_waits(pace) && w->nhanded);
+            }
+            FABRIC_CHECK(counters(&p->fabric->procs[1]).by_type[PKT_REPLY] > answers);
+            FABRIC_CHECK(pace->proven && !w->nhanded && memcmp(area, values, QUARTER) == 0);
+            area[0] = 0;
+        }
+        OK(end(w, p, way));
+    }
+    fabric_barrier(p);
+    fabric_win_free(w);
+}
+
+static void test_timed(void **state)
+{
+    (void)state;
+    for (enum way way = FENCE; way < WAYS; way++)
+        for (int hindered = 0; hindered < 2; hindered++)
+            run_one((struct fabric_opts){.nproc = 2, .cpus = 8, .seed = 11, .refuse_percent = hindered ? 40 : 0,
+                                         .delay_percent = hindered ? 30 : 0},
+                    timed, &way);
+}
+
 /* Who has left the fence sees what others have handed over in it, by whatever way it looks. */
 static void third(struct fabric_proc *p, void *arg)
 {
@@ -297,6 +345,6 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_kind), cmocka_unit_test(test_computes),
                                        cmocka_unit_test(test_alone), cmocka_unit_test(test_ordered), cmocka_unit_test(test_third),
-                                       cmocka_unit_test(test_dies)};
+                                       cmocka_unit_test(test_timed), cmocka_unit_test(test_dies)};
     RUN_TESTS("handover_active", tests);
 }

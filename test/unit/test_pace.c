@@ -25,13 +25,22 @@ static unsigned batch(struct pace *p, unsigned n, uint64_t ns)
     return timed;
 }
 
+static void kernel_asked(struct pace *p, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        assert_true(pace_times_kernel(p));
+        pace_kernel(p, KERNEL, LEN);
+    }
+    assert_false(pace_times_kernel(p));
+}
+
 static struct pace known(void)
 {
     struct pace p = {0};
-    assert_true(pace_times_kernel(&p));
     assert_false(pace_by_ring(&p));
-    pace_kernel(&p, KERNEL, LEN);
-    assert_false(pace_times_kernel(&p));
+    kernel_asked(&p, 3);
+    for (int i = 0; i < 2; i++)
+        assert_false(pace_by_ring(&p));
     return p;
 }
 
@@ -50,29 +59,52 @@ static void test_slow(void **state)
     (void)state;
     for (int i = 0; i < 12; i++) {
         assert_int_equal(batch(&p, 1, SLOW), 1);
-        assert_true(pace_times_kernel(&p));
-        pace_kernel(&p, KERNEL, LEN);
+        kernel_asked(&p, 3);
         const unsigned n = until_ring(&p);
         assert_true(i ? n == 2 * last || (n == last && n >= 256) : n > 0);
         last = n;
     }
     assert_in_range(last, 256, 1024);
     assert_int_equal(batch(&p, 1, QUICK), 1); /* the trial finds it near */
-    assert_int_equal(until_ring(&p), 1); /* and the kernel is asked once */
+    assert_int_equal(until_ring(&p), 3); /* and the kernel is asked */
     assert_int_equal(batch(&p, 1, SLOW), 0); /* not timed: not seen */
 }
 
-/* A trial is one copy: what follows before it is judged goes by the kernel. */
+/* Bytes until the batch is to be judged. */
+static size_t until_full(struct pace *p, bool timed)
+{
+    size_t bytes = 0;
+    while (!pace_full(p)) {
+        assert_true(pace_by_ring(p) && pace_times_ring(p) == timed);
+        pace_add(p, timed ? QUICK : 0, LEN);
+        bytes += LEN;
+    }
+    assert_true(pace_waits(p) == timed);
+    pace_judge(p);
+    assert_false(pace_full(p));
+    return bytes;
+}
+
+/* A trial ends before it costs much, and other long batches, too, so that it is seen where the ring has become slow. */
 static void test_trial(void **state)
 {
     struct pace p = known();
     (void)state;
-    assert_true(pace_by_ring(&p) && pace_times_ring(&p));
-    pace_add(&p, QUICK, LEN);
-    assert_false(pace_by_ring(&p));
-    pace_judge(&p);
-    assert_int_equal(until_ring(&p), 1);
-    assert_true(pace_by_ring(&p) && pace_by_ring(&p));
+    assert_int_equal(until_full(&p, true), 1 << 20);
+    assert_int_equal(until_ring(&p), 3);
+    for (int i = 0; i < 15; i++)
+        assert_int_equal(until_full(&p, false), 8 << 20);
+    assert_int_equal(until_full(&p, true), 8 << 20);
+}
+
+/* The first copy of the kernel after others is slow because of those. */
+static void test_kernel_in_a_row(void **state)
+{
+    struct pace p = {0};
+    (void)state;
+    pace_kernel(&p, SLOW, LEN);
+    kernel_asked(&p, 2);
+    assert_in_range(p.kernel, KERNEL, KERNEL + 1);
 }
 
 /* Proven ones are timed now and then, all of a batch. */
@@ -83,7 +115,7 @@ static void test_some_are_timed(void **state)
     (void)state;
     for (int i = 0; i < 1600; i++) {
         if (pace_times_kernel(&p)) {
-            pace_kernel(&p, KERNEL, LEN);
+            kernel_asked(&p, 3);
             asked++;
         }
         const unsigned n = batch(&p, 3, QUICK);
@@ -109,6 +141,8 @@ static void test_kernel_quicker(void **state)
 static void test_classes(void **state)
 {
     (void)state;
+    assert_int_equal(pace_class(PACE_CACHED_MIN - 1), PACE_SHORT);
+    assert_int_equal(pace_class(PACE_CACHED_MIN), PACE_CACHED);
     assert_int_equal(pace_class(PACE_HUGE_MIN - 1), PACE_CACHED);
     assert_int_equal(pace_class(PACE_HUGE_MIN), PACE_HUGE);
 }
@@ -116,7 +150,8 @@ static void test_classes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_slow), cmocka_unit_test(test_trial),
-                                       cmocka_unit_test(test_some_are_timed), cmocka_unit_test(test_kernel_quicker),
+                                       cmocka_unit_test(test_some_are_timed), cmocka_unit_test(test_kernel_in_a_row),
+                                       cmocka_unit_test(test_kernel_quicker),
                                        cmocka_unit_test(test_classes)};
     return cmocka_run_group_tests_name("pace", tests, NULL, NULL);
 }
