@@ -76,7 +76,7 @@ static bool known_exposed(const struct win *w, const struct rma_target *t)
 {
     if (!w->fence_known || w->npackets)
         return false;
-    if (t->path != PATH_CMA)
+    if (t->path != PATH_CMA && !t->out_phases.bytes)
         return true;
     const uint32_t phase = atomic_load_explicit(&t->ctl->ring_phase, memory_order_relaxed);
     return !seq_reached(phase, w->phase); /* its load is ordered by the barrier */
@@ -92,6 +92,14 @@ static int wait_exposed(struct win *w, struct rma_target *t)
         return MRMA_SUCCESS;
     return rma_wait_until(w, &(struct rma_wait){.done = target_exposed, .arg = &arg, .poll_only = true,
                                                 .what = "the target's fence", .rank = t->rank});
+}
+
+int epoch_wait_fences(struct win *w)
+{
+    int err = MRMA_SUCCESS;
+    for (int i = 0; !err && i < w->ndirect; i++)
+        err = wait_exposed(w, win_peek(w, w->direct[i]));
+    return err;
 }
 
 int epoch_use_fence(struct win *w)

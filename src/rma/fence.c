@@ -26,6 +26,9 @@
  * were emptied and the new phase has begun). New ring puts need not wait: the phase in them does it, and the
  * target parks them; but only so many (pkt_ring_may_leave).
  *
+ * And so with puts to mapped targets that had not begun the phase yet (stage_ahead, on a crowded node). There a
+ * process may look by loads of its own (MPI_Win_shared_query): who has asked for an address waits at the end of its fence.
+ *
  * So it is with what packet peers have sent: a direct process that has left the fence has all that was sent
  * to it, not what was sent to the target. Where the window has packet peers it looks at exposed in every new
  * phase, and in a lock epoch as well (fence_lags); the packets that begin a lock epoch name the fences that their
@@ -66,13 +69,20 @@ static int wait_packets(struct win *w)
                                                 .rank = -1, .phase = RMA_WAIT_FENCE});
 }
 
+/* May direct peers send this process puts that it is to copy to their place? */
+static bool takes_puts(const struct win *w)
+{
+    return w->ring_takes || w->ctl->phase_bytes;
+}
+
 /* What direct peers sent as packets before the barrier must be in place. */
 static void take_ring_puts(struct win *w)
 {
     const uint32_t told = atomic_load_explicit(&w->ctl->ring_phase, memory_order_relaxed); /* by the barrier */
-    if (!w->ring_takes || w->fence_noput || !seq_reached(told, w->phase + 1))
+    if (!takes_puts(w) || w->fence_noput || !seq_reached(told, w->phase + 1))
         return;
-    rma_drain(w->rma);
+    if (w->ring_takes)
+        rma_drain(w->rma);
     stage_phase_apply(w);
 }
 
@@ -107,7 +117,7 @@ int rma_fence(struct win *w, int asserts)
     if (err)
         return err;
     const int broken = unlikely(w->strict) ? strict_fence(w, asserts) : MRMA_SUCCESS;
-    const bool late = w->ring_takes || w->npackets; /* others' puts may still come */
+    const bool late = takes_puts(w) || w->npackets; /* others' puts may still come */
     if (!late)
         expose(w, w->phase + 1);
     if (precede)
@@ -121,7 +131,7 @@ int rma_fence(struct win *w, int asserts)
     if (late) /* before, the agent would still park what comes */
         expose(w, w->phase);
     w->fence_known = precede;
-    w->fence_lags = w->ring_puts || w->npackets;
+    w->fence_lags = w->ring_puts || w->stages_ahead || w->npackets;
     w->fence_noput = asserts & RMA_NOPUT;
     w->fence_arrived = 0;
     w->phase_arrived = 0;
@@ -133,6 +143,8 @@ int rma_fence(struct win *w, int asserts)
     rma_leave(r);
     if (unlikely(w->strict))
         strict_fence_done(w, asserts);
+    if (unlikely(w->queried && w->stages_ahead) && precede && !err)
+        err = epoch_wait_fences(w);
     RMA_TRACE(r, RMA_EV_FENCE_EXIT, w, -1, 0);
     return err ? err : broken;
 }

@@ -238,7 +238,7 @@ int handover_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, cons
     else if (t->handed == HANDED_NONE)
         t->handed = HANDED_COPY;
     if (epoch_now(&w->epoch) == EPOCH_FENCE_USED && kind != PKT_OP_GET) /* see fence.c */
-        atomic_store_explicit(&t->ctl->ring_phase, w->phase + 1, memory_order_relaxed);
+        win_announce_put(w, t);
     w->flush_quick = FLUSH_QUICK_NONE;
     w->rma->stats.handed++;
     if (likely(!pace))

@@ -147,7 +147,7 @@ static bool put_by_target(struct win *w, struct rma_target *t, const void *data,
     if (!(phase && stage_phase_put(w, t, data, offset, len)) && !issue_ring_put(w, t, data, offset, len))
         return false;
     if (phase)
-        atomic_store_explicit(&t->ctl->ring_phase, w->phase + 1, memory_order_relaxed); /* see fence.c */
+        win_announce_put(w, t);
     return true;
 }
 
@@ -222,7 +222,7 @@ int rma_put(struct win *w, const struct rma_op *op)
         return err;
     size_t len;
     if (unlikely(!target_ready(w, t) || op->req)) {
-        if (epoch_now(&w->epoch) == EPOCH_PSCW && stage_put(w, t, op))
+        if (epoch_now(&w->epoch) == EPOCH_PSCW ? stage_put(w, t, op) : stage_ahead(w, t, op))
             return MRMA_SUCCESS;
         err = ready_to_put(w, t, op);
     }

@@ -116,6 +116,7 @@ static int reach_control(struct win *w, struct rma_target *t, int its, int me)
     t->in_stages = stage_room_epochs(w->ctl, w->nslots, its);
     t->out_phases = stage_room_phases(t->ctl, w->nslots, me);
     t->in_phases = stage_room_phases(w->ctl, w->nslots, its);
+    w->stages_ahead |= t->path == PATH_MAPPED && !t->peer->self && t->out_phases.bytes;
     return MRMA_SUCCESS;
 }
 
@@ -180,7 +181,7 @@ static int make_local(struct win *w)
 static void list_direct(struct win *w)
 {
     w->ndirect = 0;
-    w->ring_puts = false;
+    w->ring_puts = w->stages_ahead = false;
     for (int i = 0; i < w->nlocal; i++) {
         const struct rma_target *t = &w->local[i];
         if (!t->direct)

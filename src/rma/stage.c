@@ -20,7 +20,9 @@
  * the same epoch, nothing is staged.
  *
  * Fence phases have stages of their own. Where ring puts are announced and taken in
- * (fence.c), so are these: the barrier stands for A and B, and the store of exposed for D.
+ * (fence.c), so are these: the barrier stands for A and B, and the store of exposed for D. Where processes take turns
+ * on their processors also the owner of mapped memory has them: an origin that waited for the target's
+ * MPI_MODE_NOPRECEDE fence would cost a change of processes more a phase (doc/performance.md).
  *
  *   origin, phase p                           target
  *   F: exposed >= p - DEPTH + 1 (acquire)     its fence that ends phase p - DEPTH: copied
@@ -35,6 +37,7 @@
 #include <string.h>
 
 #include "rma/direct.h"
+#include "rma/epoch.h"
 #include "rma/win.h"
 
 enum { RECORD_WORD = sizeof(uint64_t), LEN_BITS = 16 };
@@ -85,21 +88,49 @@ static uint32_t write_record(struct win_stage *st, uint32_t used, const void *da
     return used + record_bytes(len);
 }
 
+/* Contiguous at both ends, of the same size, and inside the window? Then where in it. */
+static bool is_plain(const struct rma_target *t, const struct rma_op *op, size_t room, uint64_t *offset)
+{
+    const size_t len = op->ocount * op->otype->size;
+    if (!len || len > room || op->ocount > room || op->tcount > room || !op->otype->contig || !op->ttype->contig ||
+        op->tcount * op->ttype->size != len || (uint64_t)op->disp > UINT32_MAX)
+        return false;
+    *offset = (uint64_t)op->disp * t->disp_unit;
+    return !(*offset >> (64 - LEN_BITS)) && *offset <= t->size && len <= t->size - *offset;
+}
+
+static void count_put(struct win *w, const struct rma_target *t, size_t len)
+{
+    w->stats.ops[t->path]++;
+    w->stats.bytes[t->path] += len;
+}
+
 bool stage_put(struct win *w, struct rma_target *t, const struct rma_op *op)
 {
     const size_t len = op->ocount * op->otype->size, room = room_of(&t->out_stages);
-    if (!may_stage(w, t, op) || !len || len > room || op->ocount > room ||
-        op->tcount > room || !op->otype->contig || !op->ttype->contig ||
-        op->tcount * op->ttype->size != len || (uint64_t)op->disp > UINT32_MAX)
-        return false;
-    const uint64_t offset = (uint64_t)op->disp * t->disp_unit;
-    if (offset >> (64 - LEN_BITS) || offset > t->size || len > t->size - offset ||
-        record_bytes(len) > room - t->staged || !stage_free(t))
+    uint64_t offset;
+    if (!may_stage(w, t, op) || !is_plain(t, op, room, &offset) || record_bytes(len) > room - t->staged || !stage_free(t))
         return false;
     t->staged = write_record(stage_of(&t->out_stages, t->starts), t->staged, op->oaddr, offset, len);
-    w->stats.ops[t->path]++;
-    w->stats.bytes[t->path] += len;
+    count_put(w, t, len);
     w->rma->stats.staged++;
+    return true;
+}
+
+bool stage_ahead(struct win *w, struct rma_target *t, const struct rma_op *op)
+{
+    const enum epoch_state now = epoch_now(&w->epoch);
+    const size_t len = op->ocount * op->otype->size;
+    uint64_t offset;
+    if (!t->out_phases.bytes || t->path != PATH_MAPPED || t->peer->self || !w->crowded || w->fence_known || op->req ||
+        (now != EPOCH_FENCE && now != EPOCH_FENCE_USED) ||
+        seq_reached(atomic_load_explicit(&t->ctl->exposed, memory_order_relaxed), w->phase) ||
+        !is_plain(t, op, room_of(&t->out_phases), &offset))
+        return false;
+    if ((now == EPOCH_FENCE && epoch_use_fence(w)) || !stage_phase_put(w, t, op->oaddr, offset, len))
+        return false;
+    win_announce_put(w, t);
+    count_put(w, t, len);
     return true;
 }
 

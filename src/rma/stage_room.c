@@ -16,12 +16,13 @@ static uint32_t lines_that_fit(uint32_t most, size_t stages, size_t kib)
     return fit > most ? most : fit < STAGE_LINES_MIN ? STAGE_LINES_MIN : (uint32_t)fit;
 }
 
-static struct lines choose(int nslots, bool assisted)
+static struct lines choose(int nslots, enum stage_use use)
 {
     const size_t stages = (size_t)nslots * STAGE_DEPTH;
-    if (!assisted || nslots == 1) /* its own memory is mapped */
+    if (use == STAGE_MAPPED || nslots == 1) /* its own memory is mapped */
         return (struct lines){lines_that_fit(STAGE_LINES_MAPPED, stages, 64), 0};
-    const uint32_t n = lines_that_fit(STAGE_LINES_ASSISTED, 2 * stages, 512);
+    const uint32_t n = use == STAGE_CROWDED ? lines_that_fit(STAGE_LINES_MAPPED, 2 * stages, 128)
+                                            : lines_that_fit(STAGE_LINES_ASSISTED, 2 * stages, 512);
     return (struct lines){n, n};
 }
 
@@ -30,9 +31,9 @@ static size_t slots_end(int nslots)
     return sizeof(struct win_ctl) + (size_t)nslots * sizeof(struct win_slot);
 }
 
-size_t stage_room_ctl_bytes(int nslots, bool assisted)
+size_t stage_room_ctl_bytes(int nslots, enum stage_use use)
 {
-    const struct lines n = choose(nslots, assisted);
+    const struct lines n = choose(nslots, use);
     return slots_end(nslots) + (size_t)nslots * STAGE_DEPTH * (n.stage + n.phase) * MRMA_CACHE_LINE;
 }
 
@@ -59,9 +60,9 @@ static void clear(struct stage_row row)
         memset((char *)row.first + (size_t)i * row.bytes, 0, sizeof(struct win_stage));
 }
 
-void stage_room_init(struct win_ctl *ctl, int nslots, bool assisted)
+void stage_room_init(struct win_ctl *ctl, int nslots, enum stage_use use)
 {
-    const struct lines n = choose(nslots, assisted);
+    const struct lines n = choose(nslots, use);
     ctl->stage_bytes = n.stage * MRMA_CACHE_LINE;
     ctl->phase_bytes = n.phase * MRMA_CACHE_LINE;
     memset(ctl->slots, 0, (size_t)nslots * sizeof *ctl->slots);

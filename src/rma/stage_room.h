@@ -5,7 +5,8 @@
  * phases. The owner of the block chooses their size before others know of it. A put of a PSCW epoch that has
  * no room waits for the post, so where there are few processes there is room for two of 256
  * bytes. Where others need the kernel to reach the owner's memory, the puts of fence phases have
- * stages, too, and there is room for two of 1 KiB (measured: doc/performance.md). On a node of many
+ * stages, too, and there is room for two of 1 KiB (measured: doc/performance.md). So they have where the
+ * processes have to take turns on their processors, for puts that come before the target's fence. On a node of many
  * processes the stages shrink, so that a block stays small.
  */
 #ifndef MRMA_RMA_STAGE_ROOM_H
@@ -18,12 +19,14 @@
 
 enum { STAGE_LINES_MIN = 3, STAGE_LINES_MAPPED = 9, STAGE_LINES_ASSISTED = 33 };
 
-/* Bytes of a control block with so many slots and its stages. assisted: others need the kernel
- * to reach the owner's memory. */
-size_t stage_room_ctl_bytes(int nslots, bool assisted);
+/* How others reach the owner's memory: the kernel helps; or it is mapped, and there are more slots than processors. */
+enum stage_use { STAGE_MAPPED, STAGE_CROWDED, STAGE_ASSISTED };
+
+/* Bytes of a control block with so many slots and its stages. */
+size_t stage_room_ctl_bytes(int nslots, enum stage_use use);
 
 /* Clear a new block's slots and stages, and fix the sizes of these. Not the fields before the slots. */
-void stage_room_init(struct win_ctl *ctl, int nslots, bool assisted);
+void stage_room_init(struct win_ctl *ctl, int nslots, enum stage_use use);
 
 /* The stages of slot i; nslots as above. */
 struct stage_row stage_room_epochs(struct win_ctl *ctl, int nslots, int i);

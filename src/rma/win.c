@@ -104,6 +104,7 @@ int win_shared_query(struct win *w, int rank, uint64_t *size, uint32_t *disp_uni
         return err;
     if (unlikely(w->strict) && t->direct)
         atomic_store_explicit(&t->ctl->queried, 1, memory_order_relaxed);
+    w->queried |= t->direct && !t->peer->self;
     *base = t->shared_base;
     *size = t->shared_base ? t->size : 0;
     *disp_unit = t->disp_unit;

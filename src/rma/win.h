@@ -230,6 +230,8 @@ struct win {
     uint32_t phase;       /* fences passed */
     bool fence_closing;   /* MPI_Win_fence sends what ends the phase */
     bool fence_noput;     /* MPI_MODE_NOPUT was given for the present phase */
+    bool stages_ahead;    /* some direct targets are mapped, and have stages for puts before their fences */
+    bool queried;         /* this process may load and store another's memory itself (MPI_Win_shared_query) */
     uint32_t barrier_seq;
     uint32_t fence_arrived; /* fence markers of packet peers for this phase */
     struct fence_counts *counts; /* NULL: fences end by markers */
@@ -387,6 +389,12 @@ static inline int win_target(struct win *w, int rank, struct rma_target **t)
 
 /* May target be accessed now? Fast path of every operation; epoch_access decides
  * (and waits) where the answer is not known yet. */
+/* Something of the present fence phase is on its way to t: fence.c. */
+static inline void win_announce_put(const struct win *w, struct rma_target *t)
+{
+    atomic_store_explicit(&t->ctl->ring_phase, w->phase + 1, memory_order_relaxed);
+}
+
 static inline bool target_ready(const struct win *w, const struct rma_target *t)
 {
     return atomic_load_explicit(&t->gen, memory_order_relaxed) ==

@@ -59,17 +59,34 @@ static bool is_assisted(const struct win *w)
     return !w->hints.alloc_shm || (w->base && !r->env->mem_find(r->env->ctx, w->base, w->size, &loc));
 }
 
+/* It changes when the network is opened, maybe by another thread's window. */
+static struct rma_proc_record proc_record(struct rma *r)
+{
+    rma_enter(r);
+    const struct rma_proc_record proc = *r->env->record;
+    rma_leave(r);
+    return proc;
+}
+
+/* Others may be there that have no processor, and the memory is reached by our calls alone. */
+static bool may_be_crowded(const struct win *w)
+{
+    const struct rma_proc_record own = proc_record(w->rma);
+    return w->size && !w->dynamic && w->flavor != WIN_ALLOCATE_SHARED &&
+           (unsigned)w->nslots > w->rma->env->record_cpus(w->rma->env->ctx, &own, sizeof own, 1);
+}
+
 static int make_control(struct win *w)
 {
-    const bool assisted = is_assisted(w);
-    const size_t slots = stage_room_ctl_bytes(w->nslots, assisted);
+    const enum stage_use use = is_assisted(w) ? STAGE_ASSISTED : may_be_crowded(w) ? STAGE_CROWDED : STAGE_MAPPED;
+    const size_t slots = stage_room_ctl_bytes(w->nslots, use);
     const size_t size = slots + (w->dynamic ? WIN_REGIONS_MAX * sizeof(struct win_region) : 0);
     struct win_ctl *ctl;
     int err = ctl_blocks_take(w->rma, size, &ctl);
     if (err)
         return err;
     memset(ctl, 0, sizeof *ctl);
-    stage_room_init(ctl, w->nslots, assisted);
+    stage_room_init(ctl, w->nslots, use);
     w->ctl = ctl;
     atomic_init(&w->ctl->regions_offset, slots);
     return MRMA_SUCCESS;
@@ -101,14 +118,6 @@ static int make_room(struct win *w, struct win_plan *plan)
     return plan->segments && plan->parts ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
 }
 
-/* It changes when the network is opened, maybe by another thread's window. */
-static struct rma_proc_record proc_record(struct rma *r)
-{
-    rma_enter(r);
-    const struct rma_proc_record proc = *r->env->record;
-    rma_leave(r);
-    return proc;
-}
 
 /* What all must have set alike, or they would choose different paths for the same pair. */
 static uint32_t conf_word(const struct conf *conf)

@@ -14,7 +14,7 @@
 
 static size_t slots_end(int n)
 {
-    return stage_room_ctl_bytes(n, true);
+    return stage_room_ctl_bytes(n, STAGE_ASSISTED);
 }
 
 static void *map_shared(size_t size)
@@ -35,7 +35,7 @@ struct hand_shared hand_share(int n, bool dynamic)
     for (int i = 0; i < n; i++) {
         struct win_ctl *ctl = (struct win_ctl *)(void *)(s.ctls + (size_t)i * s.ctl_bytes);
         atomic_init(&ctl->regions_offset, slots_end(n));
-        stage_room_init(ctl, n, true);
+        stage_room_init(ctl, n, STAGE_ASSISTED);
     }
     return s;
 }
