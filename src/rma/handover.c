@@ -53,6 +53,7 @@ enum {
     PIECE_MAX = 2048,   /* average bytes of a piece of others */
     ACC_LARGE = 16384,  /* bytes of contiguous accumulates that are timed */
     FENCE_FEW = 32,     /* answers that a fence epoch may wait for */
+    BEGIN_LOOKS = 64,   /* less than a system call takes */
     MANY_PIECES = 256,  /* of the target: they take the kernel longer than it takes to wake an agent */
     SHYNESS_MAX = 10    /* doublings of one operation that is not handed over */
 };
@@ -115,6 +116,16 @@ static bool is_shy(struct pkt_target *pt)
     return true;
 }
 
+/* Is it in the phase that this process has begun? It is on its way. What comes earlier it parks, but only so many packets
+ * (target.h): a few gets, and nothing that others may have to follow in its order. */
+static bool begins_phase(const struct win *w, const struct rma_target *t)
+{
+    for (int i = 0; i < BEGIN_LOOKS; i++, cpu_relax())
+        if (seq_reached(atomic_load_explicit(&t->ctl->exposed, memory_order_acquire), w->phase)) /* pairs with expose */
+            return true;
+    return false;
+}
+
 static bool may_wait_for_fence(const struct rma_target *t, enum epoch_state now, size_t len)
 {
     return now == EPOCH_FENCE_USED && len <= COPY_MAX && (!t->pkt || t->pkt->replies < FENCE_FEW);
@@ -144,6 +155,8 @@ bool handover_serves(const struct win *w, struct rma_target *t, enum pkt_op_kind
         return false;
     /* Large ones are too much to guess about. */
     if ((large || (!passive && !may_wait_for_fence(t, now, len))) && !rma_peer_polls(t->peer))
+        return false;
+    if (now == EPOCH_FENCE_USED && (kind != PKT_OP_GET || !may_wait_for_fence(t, now, len)) && !begins_phase(w, t))
         return false;
     struct pace *pace = pace_of(r, t, kind, op, len);
     if (pace && !pace_by_ring(pace))
