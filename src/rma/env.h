@@ -99,6 +99,12 @@ static inline bool rma_peer_attentive(struct rma_peer *peer)
     return moved || rma_peer_polls(peer);
 }
 
+/* Has it come by since rma_peer_attentive looked last? */
+static inline bool rma_peer_came_by(const struct rma_peer *peer)
+{
+    return rma_peer_polls(peer) || (peer->polled && atomic_load_explicit(peer->polled, memory_order_relaxed) != peer->polled_seen);
+}
+
 /* A packet to it has left that need not wake its agent: whoever of its threads comes by shall look. */
 static inline void rma_peer_look(const struct rma_peer *peer)
 {

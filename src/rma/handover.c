@@ -27,9 +27,9 @@
  * it waits, polls, and so serves the other one, which sees that and hands over in its turn. From
  * then on each does the other's operations while it waits for its own.
  *
- * It may be wrong: the target does not come by again. Then the agent is woken, after about as long as that costs
- * (handover_hurry; sooner, and two that wait for each other's system calls wake agents that take their processors
- * away). Both have lost more than the system calls would have taken. So such a target is left
+ * It may be wrong: the target does not come by again. Then the agent is woken, when the target would have come by if it were
+ * in calls of its own; and if it has, after about as long as a wake-up costs (handover_hurry; sooner, and two that wait for
+ * each other's system calls wake agents that take their processors away). Both have lost more than the system calls would have taken. So such a target is left
  * alone for some operations, for twice as many the next time. Not so where the pieces are many: those
  * are handed over wherever there is an agent.
  *
@@ -315,13 +315,14 @@ int handover_send(struct pkt_target *pt, const struct pkt_hdr *hdr)
     return MRMA_SUCCESS;
 }
 
-/* Late: by system calls it would be done by now, and accumulates take twice as many as what the target may
- * be doing of its own. */
+/* Late: by system calls it would be done by now. Who has not come by since it was handed over is not in the middle of
+ * a call of its own. */
 void handover_hurry(struct pkt_target *pt, bool wake)
 {
     const struct rma_peer *peer = pt->target->peer;
     if (pt->unwoken == UNWOKEN_NONE)
         return;
+    wake = wake || !rma_peer_came_by(peer);
     if (pt->unwoken == UNWOKEN && (wake || pt->target->handed != HANDED_ACC) && !rma_peer_polls(peer)) {
         pt->direct_left = 1u << pt->shyness;
         pt->shyness += pt->shyness < SHYNESS_MAX;
