@@ -27,7 +27,8 @@
  * target parks them; but only so many (pkt_ring_may_leave).
  *
  * And so with puts to mapped targets that had not begun the phase yet (stage_ahead, on a crowded node). There a
- * process may look by loads of its own (MPI_Win_shared_query): who has asked for an address waits at the end of its fence.
+ * process may look by loads of its own (MPI_Win_shared_query): who has asked for an address waits at the end of its fences
+ * (and for those before when it asks first).
  *
  * So it is with what packet peers have sent: a direct process that has left the fence has all that was sent
  * to it, not what was sent to the target. Where the window has packet peers it looks at exposed in every new

@@ -9,8 +9,8 @@
  * the last copies have left them, so one copy alone says little: of the kernel some in a row are timed, through the ring
  * a batch, up to what somebody waits for, or to a limit.
  *
- * Short copies, for which the system call counts, those that fit into caches, and others are told apart, and accumulates, with results and without: the rates of one say
- * nothing about the other.
+ * Short copies, for which the system call counts, those that fit into caches, and others are told apart, and
+ * accumulates, with results and without: the rates of one say nothing about the other.
  * State of one thread; no locks, no clock of its own.
  */
 #ifndef MRMA_RMA_PACE_H

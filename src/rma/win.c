@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "rma/handover.h"
 #include "rma/issue.h"
 #include "rma/last_barrier.h"
 #include "rma/lost.h"
@@ -94,6 +93,14 @@ int win_take_error(struct win *w)
     return err;
 }
 
+/* From now on this process may load and store where others put. What was put before the last fence must be there. */
+static int first_query(struct win *w)
+{
+    const bool waits = !w->queried && w->stages_ahead && w->fence_known;
+    w->queried = true;
+    return waits ? epoch_wait_fences(w) : MRMA_SUCCESS;
+}
+
 int win_shared_query(struct win *w, int rank, uint64_t *size, uint32_t *disp_unit, void **base)
 {
     if (w->dynamic)
@@ -104,11 +111,10 @@ int win_shared_query(struct win *w, int rank, uint64_t *size, uint32_t *disp_uni
         return err;
     if (unlikely(w->strict) && t->direct)
         atomic_store_explicit(&t->ctl->queried, 1, memory_order_relaxed);
-    w->queried |= t->direct && !t->peer->self;
     *base = t->shared_base;
     *size = t->shared_base ? t->size : 0;
     *disp_unit = t->disp_unit;
-    return MRMA_SUCCESS;
+    return t->shared_base && !t->peer->self ? first_query(w) : MRMA_SUCCESS;
 }
 
 enum win_flavor win_flavor(const struct win *w) { return w->flavor; }

@@ -191,8 +191,11 @@ static void third_ahead(struct fabric_proc *p, void *arg)
         OK(rma_fence(w, RMA_NOPRECEDE));
         for (int i = 0; p->rank == 0 && i < 20; i++)
             put_cell(w, 1, i, step);
-        const bool lock = step % 3 == 1;
+        const bool lock = step % 3 == 1, first = step % 6 == 2;
+        w->queried = p->rank == 2 && !first; /* as if it had not asked before */
         OK(rma_fence(w, lock ? RMA_NOSUCCEED : 0));
+        if (p->rank == 2 && first)
+            OK(win_shared_query(w, 1, &size, &unit, &its));
         if (p->rank == 2 && step % 3 == 2)
             FABRIC_CHECK(((volatile uint64_t *)its)[19] == step);
         FABRIC_CHECK(w->fence_lags); /* a lock's first access looks, too; it is hardly ever so early */
