@@ -173,6 +173,8 @@ static void came_by(struct fabric_proc *p, void *arg)
 }
 
 /* Answers wait in the ring for who asked: its agent is not woken for them. */
+enum { SOME = 1000 };
+
 static void answers(struct fabric_proc *p, void *arg)
 {
     struct win *w = create(p);
@@ -191,7 +193,7 @@ static void answers(struct fabric_proc *p, void *arg)
         await_attention();
         OK(rma_lock_all(w, 0));
         const uint32_t before = atomic_load(&agent->seq);
-        for (; n < ROUNDS; n++) /* packets leave when they are full */
+        for (; n < SOME; n++) /* a packet leaves when it is full; more would queue, which wakes the own agent */
             fetch_add(w, 1, 0, &one, &old, 1);
         while (!rma_pending(&p->rma))
             sched_yield();
