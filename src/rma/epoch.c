@@ -76,7 +76,7 @@ static bool known_exposed(const struct win *w, const struct rma_target *t)
 {
     if (!w->fence_known || w->npackets)
         return false;
-    if (t->path != PATH_CMA && !t->out_phases.bytes)
+    if (t->path != PATH_CMA && !w->stages_ahead)
         return true;
     const uint32_t phase = atomic_load_explicit(&t->ctl->ring_phase, memory_order_relaxed);
     return !seq_reached(phase, w->phase); /* its load is ordered by the barrier */

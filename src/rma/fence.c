@@ -73,7 +73,7 @@ static int wait_packets(struct win *w)
 /* May direct peers send this process puts that it is to copy to their place? */
 static bool takes_puts(const struct win *w)
 {
-    return w->ring_takes || w->ctl->phase_bytes;
+    return w->ring_takes || (w->crowded && w->ctl->phase_bytes);
 }
 
 /* What direct peers sent as packets before the barrier must be in place. */

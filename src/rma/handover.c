@@ -29,8 +29,8 @@
  *
  * It may be wrong: the target does not come by again. Then the agent is woken, when the target would have come by if it were
  * in calls of its own; and if it has, after about as long as a wake-up costs (handover_hurry; sooner, and two that wait for
- * each other's system calls wake agents that take their processors away). Both have lost more than the system calls would have taken. So such a target is left
- * alone for some operations, for twice as many the next time. Not so where the pieces are many: those
+ * each other's system calls wake agents that take their processors away). Both have lost more than the system calls
+ * would have taken. So such a target is left alone for some operations, for twice as many the next time. Not so where the pieces are many: those
  * are handed over wherever there is an agent.
  *
  * Several threads (MPI_THREAD_MULTIPLE) would mark targets and flush them at the same time:
@@ -146,12 +146,12 @@ bool handover_serves(const struct win *w, struct rma_target *t, enum pkt_op_kind
         return true;
     if (!(passive || is_active(now)) || op->req || r->threads || r->oversubscribed || w->strict)
         return false;
+    const bool large = is_large_copy(kind, op, len);
+    if (large && (r->conf->large_copies == CONF_COPIES_KERNEL || (is_active(now) && !can_ask_back(r, op))))
+        return false;
     if (now != EPOCH_FENCE_USED)
         rma_peer_want_agent(t->peer);
     if (now == EPOCH_PSCW && !rma_peer_has_agent(t->peer))
-        return false;
-    const bool large = is_large_copy(kind, op, len);
-    if (large && (r->conf->large_copies == CONF_COPIES_KERNEL || (is_active(now) && !can_ask_back(r, op))))
         return false;
     /* Large ones are too much to guess about. */
     if ((large || (!passive && !may_wait_for_fence(t, now, len))) && !rma_peer_polls(t->peer))

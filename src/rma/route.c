@@ -116,7 +116,7 @@ static int reach_control(struct win *w, struct rma_target *t, int its, int me)
     t->in_stages = stage_room_epochs(w->ctl, w->nslots, its);
     t->out_phases = stage_room_phases(t->ctl, w->nslots, me);
     t->in_phases = stage_room_phases(w->ctl, w->nslots, its);
-    w->stages_ahead |= t->path == PATH_MAPPED && !t->peer->self && t->out_phases.bytes;
+    w->stages_ahead |= w->crowded && t->path == PATH_MAPPED && !t->peer->self && t->out_phases.bytes;
     return MRMA_SUCCESS;
 }
 

@@ -122,7 +122,7 @@ bool stage_ahead(struct win *w, struct rma_target *t, const struct rma_op *op)
     const enum epoch_state now = epoch_now(&w->epoch);
     const size_t len = op->ocount * op->otype->size;
     uint64_t offset;
-    if (!t->out_phases.bytes || t->path != PATH_MAPPED || t->peer->self || !w->crowded || w->fence_known || op->req ||
+    if (!w->stages_ahead || t->path != PATH_MAPPED || t->peer->self || w->fence_known || op->req ||
         (now != EPOCH_FENCE && now != EPOCH_FENCE_USED) ||
         seq_reached(atomic_load_explicit(&t->ctl->exposed, memory_order_relaxed), w->phase) ||
         !is_plain(t, op, room_of(&t->out_phases), &offset))

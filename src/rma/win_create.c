@@ -68,7 +68,8 @@ static struct rma_proc_record proc_record(struct rma *r)
     return proc;
 }
 
-/* Others may be there that have no processor, and the memory is reached by our calls alone. */
+/* Others may be there that have no processor, and the memory is reached by our calls alone. A guess: a process may be
+ * bound to one of several processors. What counts is w->crowded, once all records are here. */
 static bool may_be_crowded(const struct win *w)
 {
     const struct rma_proc_record own = proc_record(w->rma);
