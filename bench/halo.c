@@ -53,7 +53,7 @@ static void usage(void)
     for (int m = 0; m < HALO_MODES; m++)
         printf("                     %-13s %s\n", halo_modes[m].name, halo_modes[m].meaning);
     printf("  --memory=LIST    window memory: all (default) or some of malloc,alloc_mem,allocate\n"
-           "                   (mode shm always uses MPI_Win_allocate_shared)\n"
+           "                   (shm and barriers always use MPI_Win_allocate_shared)\n"
            "  --notify=HOW     how lock and lock_all tell a neighbour that its ghost cells are there:\n"
            "                   accumulate (default: an 8-byte MPI_REPLACE and flush), put or barrier\n"
            "  --reps=N         measurements of each cell, medians are printed (default 7)\n"
@@ -198,9 +198,9 @@ static void progress(int rank, int done, int total, int kind, size_t size)
 /* The modes to run in this kind of memory. */
 static unsigned modes_of(const struct options *o, int kind)
 {
-    unsigned shm = 1u << MODE_SHM;
+    unsigned shared = HALO_SHARED_MODES;
 
-    return kind == WINMEM_SHARED ? o->modes & shm : (o->kinds >> kind & 1) ? o->modes & ~shm : 0;
+    return kind == WINMEM_SHARED ? o->modes & shared : (o->kinds >> kind & 1) ? o->modes & ~shared : 0;
 }
 
 static void run(const struct options *o, struct halo *h, const struct halo_report *report)

@@ -66,16 +66,18 @@ void halo_grid_free(struct halo *h)
 
 static int find_peers(struct halo *h, char *reason, size_t len)
 {
-    int rc = MPI_SUCCESS;
+    int rc = MPI_SUCCESS, unit;
+    MPI_Aint size;
 
     for (int d = 0; d < SIDES && !rc; d++) {
-        MPI_Aint size;
-        int unit;
-
         rc = MPI_Win_shared_query(h->data.win, h->nbr[d], &size, &unit, &h->peer_data[d]);
         if (!rc)
             rc = MPI_Win_shared_query(h->flag.win, h->nbr[d], &size, &unit, &h->peer_flag[d]);
     }
+    if (!rc)
+        rc = MPI_Win_shared_query(h->flag.win, 0, &size, &unit, &h->counter);
+    h->counter += SIDES * HALO_FLAG_STRIDE;
+    h->barriers = 0;
     if (rc)
         host_error_text("MPI_Win_shared_query", rc, reason, len);
     return rc;
@@ -85,7 +87,7 @@ static int open_windows(struct halo *h, int kind, char *reason, size_t len)
 {
     if (winmem_open(&h->data, (enum winmem_kind)kind, 2 * SIDES * h->slot, h->comm, reason, len))
         return -1;
-    if (winmem_open(&h->flag, (enum winmem_kind)kind, SIDES * HALO_FLAG_STRIDE, h->comm, reason, len)) {
+    if (winmem_open(&h->flag, (enum winmem_kind)kind, (SIDES + 1) * HALO_FLAG_STRIDE, h->comm, reason, len)) {
         winmem_close(&h->data);
         return -1;
     }

@@ -45,10 +45,12 @@ struct halo {
     unsigned char *send;  /* SIDES slots */
     unsigned char *recv;  /* SIDES slots, for the two-sided exchange */
     struct winmem data;   /* 2 * SIDES slots of ghost cells: two buffers */
-    struct winmem flag;   /* SIDES flags, each on its own cache line */
+    struct winmem flag;   /* SIDES flags and a counter, each on its own cache line */
     bool has_window;
     char *peer_data[SIDES]; /* shared memory only: the neighbours' parts */
     char *peer_flag[SIDES];
+    char *counter; /* shared memory only: rank 0's */
+    uint64_t barriers; /* passed by means of it */
 
     uint64_t step;  /* number of the last step, never reset while open */
     uint64_t filled; /* the step whose contents the strips carry (but stamps) */

@@ -14,6 +14,9 @@
 
 #include "halo_grid.h"
 
+/* The modes that store into MPI_Win_allocate_shared memory; the others use MPI calls. */
+#define HALO_SHARED_MODES (1u << MODE_SHM | 1u << MODE_BARRIERS)
+
 enum halo_mode_id {
     MODE_ISEND,
     MODE_FENCE_ASSERT,
@@ -23,6 +26,7 @@ enum halo_mode_id {
     MODE_LOCK,
     MODE_LOCK_ALL,
     MODE_SHM,
+    MODE_BARRIERS,
     HALO_MODES
 };
 

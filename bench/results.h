@@ -18,6 +18,8 @@ struct result {
     size_t size;
     double ns;       /* median; NaN when it could not be measured */
     double min, max; /* of the repetitions; for passive: 99th percentile as max */
+    double of, bare; /* measured beside an anchor: the pair of blocks with the median ratio of this to the
+                      * anchor; else 0 */
     char note[160];  /* why NaN, or what else there is to say */
 };
 
@@ -39,6 +41,11 @@ void results_add(struct results *r, const struct result *one);
 /* The measured time in ns, NaN when there is none. */
 double results_ns(const struct results *r, const char *suite, const char *op, const char *kind,
                   const char *sync, size_t size);
+
+/* What was measured and the anchor beside it, in ns, of the pair of blocks with the median ratio. False: there
+ * is no such pair. */
+bool results_pair(const struct results *r, const char *suite, const char *op, const char *kind, const char *sync,
+                  size_t size, double *of, double *bare);
 
 /* Print the results of a suite one a line, from the given one on. */
 void results_lines(const struct results *r, const char *suite, size_t from);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "anchors.h"
 #include "rma_epochs.h"
 #include "rma_suites.h"
 
@@ -127,7 +128,10 @@ static bool one_size(struct bench *b, struct acc *a, int op, enum sync_kind sync
     clear(b, a);
     epochs_init(&e, sync, a->w.win, b->pair, fetches ? run_get_accumulate : run_accumulate, a);
 
-    struct work w = epochs_work(&e);
+    struct work w = epochs_work(&e), beside;
+
+    if (op == 0 && sync == SYNC_LOCK_ALL && anchor_work(b, "add", size, &beside))
+        w.beside = &beside;
 
     ok = bench_measure(b, b->pair, &w, &r);
     if (ok)

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "anchors.h"
 #include "rma_epochs.h"
 #include "rma_suites.h"
 
@@ -162,7 +163,8 @@ static void one(struct bench *b, struct atomic *a, const char *op, bool cas, boo
                      .end = lock ? nothing : end_all,
                      .arg = a,
                      .per_run = 1,
-                     .all_time = both};
+                     .all_time = both},
+                beside;
 
     a->operand = 1;
     a->compare = a->done = 0;
@@ -178,6 +180,8 @@ static void one(struct bench *b, struct atomic *a, const char *op, bool cas, boo
     if (b->rank == 1)
         own_word(a, 0, true);
     MPI_Barrier(b->pair); /* before anybody holds a lock_all epoch */
+    if (both && anchor_work(b, cas ? "cas_both" : "fetch_add_both", 8, &beside))
+        w.beside = &beside;
     if (bench_measure(b, b->pair, &w, &r))
         verify(b, a, &r);
     bench_keep(b, &r);

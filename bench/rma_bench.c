@@ -17,6 +17,7 @@
 #include "watchdog.h"
 
 #define MAX_COUNT 20000000L
+#define MIN_PAIRS 7 /* of blocks measured in turns */
 
 struct blocks {
     double v[BENCH_MAX_REPS];
@@ -24,28 +25,52 @@ struct blocks {
     long count; /* operations in the next block */
 };
 
-/* Take the time of one operation of the block just done and choose the next
- * count. True when there are enough blocks. */
-static bool blocks_add(const struct bench *b, struct blocks *s, double ns)
+/* Was a block of *count operations of ns each long enough? If not, there is a larger *count for the next. */
+static bool long_enough(const struct bench *b, long *count, double ns)
 {
-    double target = b->block_ms * 1e6, took = ns * (double)s->count;
-    double fit = ns > 0 ? target / ns : (double)s->count * 32;
-    int reps = took > 10 * target ? (b->reps < 3 ? b->reps : 3) : b->reps;
+    double target = b->block_ms * 1e6, most = (double)*count * 32;
+    double fit = ns > 0 ? target / ns : most;
 
+    if (ns * (double)*count >= target / 4 || *count >= MAX_COUNT)
+        return true;
+    fit = fit < most ? fit : most;
+    *count = (long)fit > 2 * *count ? (long)fit : *count * 2;
+    if (*count > MAX_COUNT)
+        *count = MAX_COUNT;
+    return false;
+}
+
+/* Take the time of one operation of the block just done. True when there are enough
+ * blocks. */
+static bool blocks_add(const struct bench *b, struct blocks *s, double ns, int reps)
+{
+    if (ns * (double)s->count > 10 * b->block_ms * 1e6 && reps > 3)
+        reps = 3;
     /* Too short: start again with more, also when an earlier block was long
      * enough, since that may have been a disturbance. */
-    if (took < target / 4 && s->count < MAX_COUNT) {
-        double most = (double)s->count * 32;
-
-        fit = fit < most ? fit : most;
-        s->count = (long)fit > 2 * s->count ? (long)fit : s->count * 2;
+    if (!long_enough(b, &s->count, ns)) {
         s->n = 0;
-        if (s->count > MAX_COUNT)
-            s->count = MAX_COUNT;
         return false;
     }
     s->v[s->n++] = ns;
     return s->n >= reps;
+}
+
+/* The pair of blocks with the median ratio. */
+static void median_pair(const double *of, const double *bare, int n, struct result *out)
+{
+    double ratio[BENCH_MAX_REPS];
+    int best = 0;
+
+    for (int i = 0; i < n; i++)
+        ratio[i] = of[i] / bare[i];
+    double median = stats_median(ratio, (size_t)n);
+
+    for (int i = 1; i < n; i++)
+        if (fabs(of[i] / bare[i] - median) < fabs(of[best] / bare[best] - median))
+            best = i;
+    out->of = of[best];
+    out->bare = bare[best];
 }
 
 static void summary(struct blocks *s, int per_run, struct result *out)
@@ -80,52 +105,76 @@ static void finish(const struct bench *b, MPI_Request *request)
     }
 }
 
+/* One block on every rank of comm: ns for each count, and what run returned here. True when it
+ * failed anywhere. */
+static bool block(const struct bench *b, MPI_Comm comm, const struct work *w, long count, double *ns, int *rc)
+{
+    double mine[2] = {0, 0}, all[2];
+    MPI_Request request;
+    int rank;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Ibarrier(comm, &request);
+    finish(b, &request);
+    double start = clock_ns();
+
+    *rc = w->run(w->arg, count);
+    if (rank == 0 || w->all_time)
+        mine[0] = (clock_ns() - start) / (double)count;
+    mine[1] = *rc != MPI_SUCCESS;
+    if (!b->place.oversubscribed)
+        MPI_Barrier(comm); /* where a target waits meanwhile: attentive */
+    MPI_Iallreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, comm, &request);
+    finish(b, &request);
+    *ns = all[0];
+    return all[1] != 0;
+}
+
+/* How many operations of what is beside make a block; 0: it fails. */
+static long count_beside(const struct bench *b, MPI_Comm comm, const struct work *beside)
+{
+    long count = 1;
+    double ns;
+    int rc;
+
+    do {
+        if (block(b, comm, beside, count, &ns, &rc))
+            return 0;
+    } while (!long_enough(b, &count, ns));
+    return count;
+}
+
 bool bench_measure(const struct bench *b, MPI_Comm comm, const struct work *w, struct result *out)
 {
     struct blocks s = {.count = 1};
-    int rank;
+    double bare[BENCH_MAX_REPS];
+    int reps = w->beside && b->reps < MIN_PAIRS ? MIN_PAIRS : b->reps, rc = MPI_SUCCESS;
     bool done = false, failed = false;
 
-    MPI_Comm_rank(comm, &rank);
+    long beside = w->beside ? count_beside(b, comm, w->beside) : 0;
+
     if (agree_failed(comm, "opening epoch", w->begin(w->arg), out))
         return false;
     while (!done && !failed) {
-        double mine[2] = {0, 0}, all[2];
-        MPI_Request request;
+        double ns, ns_beside = 0;
+        int rc_beside;
 
-        MPI_Ibarrier(comm, &request);
-        finish(b, &request);
-        double start = clock_ns();
-        int rc = w->run(w->arg, s.count);
-
-        if (rank == 0 || w->all_time)
-            mine[0] = (clock_ns() - start) / (double)s.count;
-        mine[1] = rc;
-        if (!b->place.oversubscribed)
-            MPI_Barrier(comm); /* where a target waits meanwhile: attentive */
-        MPI_Iallreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, comm, &request);
-        finish(b, &request);
-        failed = all[1] != 0 && agree_failed(comm, "call in epoch", rc, out);
-        done = blocks_add(b, &s, all[0]);
+        if (beside && block(b, comm, w->beside, beside, &ns_beside, &rc_beside))
+            beside = 0;
+        failed = block(b, comm, w, s.count, &ns, &rc) && agree_failed(comm, "call in epoch", rc, out);
+        done = blocks_add(b, &s, ns, reps);
+        if (s.n)
+            bare[s.n - 1] = ns_beside;
     }
     if (failed || agree_failed(comm, "closing epoch", w->end(w->arg), out))
         return false;
+    if (beside) {
+        median_pair(s.v, bare, s.n, out);
+        out->of /= w->per_run;
+        out->bare /= w->beside->per_run;
+    }
     summary(&s, w->per_run, out);
     return true;
-}
-
-void bench_measure_local(const struct bench *b, void (*run)(void *arg, long n), void *arg, struct result *out)
-{
-    struct blocks s = {.count = 1};
-    bool done = false;
-
-    while (!done) {
-        double start = clock_ns();
-
-        run(arg, s.count);
-        done = blocks_add(b, &s, (clock_ns() - start) / (double)s.count);
-    }
-    summary(&s, 1, out);
 }
 
 void bench_keep(struct bench *b, const struct result *one)

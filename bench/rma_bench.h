@@ -23,6 +23,8 @@
 
 #define BENCH_MAX_REPS 51
 
+struct anchors;
+
 struct bench {
     MPI_Comm all;
     MPI_Comm pair; /* ranks 0 and 1; MPI_COMM_NULL in others */
@@ -31,6 +33,7 @@ struct bench {
     struct place place;
     struct peer_map map; /* pair only; map.control is NULL when it failed */
     char map_reason[160];
+    struct anchors *anchors; /* pair only; NULL when they are not measured, see anchors.h */
     struct results results;
     struct arg_sizes sizes;     /* put and get */
     struct arg_sizes acc_sizes; /* accumulates */
@@ -53,15 +56,14 @@ struct work {
     void *arg;
     int per_run;   /* operations per count of n, normally 1 */
     bool all_time; /* the slowest rank's time counts, not rank 0's */
+    /* NULL, or what is run in turns with this, block by block, so that both find the same distance of the
+     * processors, which changes on some machines; its begin and end are not called. */
+    const struct work *beside;
 };
 
 /* Collective over comm; fills the times and the note of *out. When a call
  * fails anywhere, the result is NaN with the reason and false is returned. */
 bool bench_measure(const struct bench *b, MPI_Comm comm, const struct work *w, struct result *out);
-
-/* Call something only rank 0 does, as in bench_measure but without MPI. */
-void bench_measure_local(const struct bench *b, void (*run)(void *arg, long n), void *arg,
-                         struct result *out);
 
 /* Rank 0 keeps *one. */
 void bench_keep(struct bench *b, const struct result *one);

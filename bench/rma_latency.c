@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "anchors.h"
 #include "rma_epochs.h"
 #include "rma_suites.h"
 
@@ -91,6 +92,20 @@ static void verify(struct bench *b, struct latency *l, struct epochs *e, const s
     MPI_Barrier(b->pair);
 }
 
+/* The anchor that a goal holds this against, or NULL. */
+static const char *anchor_of(const struct latency *l, enum sync_kind sync, size_t size)
+{
+    bool mapped = l->w.kind != WINMEM_MALLOC && l->w.kind != WINMEM_DYNAMIC;
+
+    if (sync == SYNC_PSCW || sync == SYNC_FENCE)
+        return mapped && size == 8 && !l->get ? "cache_line" : NULL;
+    if (sync != SYNC_LOCK_ALL)
+        return NULL;
+    if (mapped)
+        return size >= 64 << 10 ? "memcpy" : NULL;
+    return size < 256 << 10 ? NULL : l->get ? "cma_read" : "cma_write";
+}
+
 static void one_kind(struct bench *b, struct latency *l, const char *kind)
 {
     for (int op = 0; op < 2; op++) {
@@ -102,9 +117,12 @@ static void one_kind(struct bench *b, struct latency *l, const char *kind)
             for (int i = 0; i < b->sizes.n; i++) {
                 struct result r = {.suite = "latency", .op = op_name[op], .kind = kind,
                                    .sync = sync_name[sync], .size = b->sizes.v[i]};
-                struct work w = epochs_work(&e);
+                struct work w = epochs_work(&e), beside;
+                const char *anchor = anchor_of(l, sync, r.size);
 
                 l->size = (int)r.size;
+                if (anchor && anchor_work(b, anchor, strcmp(anchor, "cache_line") ? r.size : 0, &beside))
+                    w.beside = &beside;
                 bench_doing(b, "latency, %s, %s, %s, %zu bytes", r.op, kind, r.sync, r.size);
                 bool ok = bench_measure(b, b->pair, &w, &r);
 
