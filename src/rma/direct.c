@@ -9,6 +9,9 @@
  */
 #include "rma/direct.h"
 
+#include "base/err.h"
+#include "rma/acc_table.h"
+
 enum { BOUNCE = 16384 };
 
 void direct_put(char *target, const struct rma_op *op)
@@ -113,8 +116,17 @@ void direct_acc_piece(struct fmutex *stripes, uint64_t vaddr, char *target, enum
 void direct_acc_held(struct stripe_hold *hold, struct fmutex *stripes, uint64_t vaddr, char *target,
                      enum acc_op op, enum acc_type type, const void *origin, void *old, size_t len)
 {
+    const size_t unit = acc_extent(type);
+    if (likely(len == unit)) {
+        stripe_hold_take(hold, &stripes[stripe_index(vaddr)]);
+        if (old)
+            direct_copy(old, target, len);
+        if (op != ACC_NO_OP)
+            acc_kernels[op][type].one(target, origin);
+        return;
+    }
     struct acc_walk w = {.stripes = stripes, .hold = *hold, .vaddr = vaddr, .target = target, .op = op,
-                         .type = type, .unit = acc_extent(type)};
+                         .type = type, .unit = unit};
     acc_piece(&w, 0, op == ACC_NO_OP ? NULL : origin, old, len);
     *hold = w.hold;
 }
@@ -131,14 +143,23 @@ void direct_acc_walk_held(struct stripe_hold *hold, struct fmutex *stripes, uint
     *hold = w.hold;
 }
 
+static inline __attribute__((always_inline)) void cas_unit(char *target, const void *compare, const void *value, void *old,
+                                                           size_t unit)
+{
+    memcpy(old, target, unit);
+    if (memcmp(old, compare, unit) == 0)
+        memcpy(target, value, unit);
+}
+
 void direct_cas(struct fmutex *stripes, uint64_t vaddr, char *target, const void *compare, const void *value,
                 void *old, size_t unit)
 {
     struct fmutex *mx = &stripes[stripe_index(vaddr)];
     fmutex_lock(mx);
-    memcpy(old, target, unit);
-    if (memcmp(old, compare, unit) == 0)
-        memcpy(target, value, unit);
+    if (likely(unit == sizeof(uint64_t)))
+        cas_unit(target, compare, value, old, sizeof(uint64_t));
+    else
+        cas_unit(target, compare, value, old, unit);
     fmutex_unlock(mx);
 }
 

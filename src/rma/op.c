@@ -206,14 +206,6 @@ static inline int64_t plain_offset(const struct rma_target *t, const struct rma_
     return (int64_t)offset;
 }
 
-/* The same in mapped memory: NULL for -1. */
-static inline char *plain(const struct rma_target *t, const struct rma_op *op, size_t count,
-                          const struct dtype *type, size_t *len)
-{
-    const int64_t offset = likely(t->base != NULL) ? plain_offset(t, op, count, type, len) : -1;
-    return likely(offset >= 0) ? t->base + offset : NULL;
-}
-
 int rma_put(struct win *w, const struct rma_op *op)
 {
     struct rma_target *t;
@@ -309,6 +301,18 @@ static int check_acc(struct win *w, struct rma_target *t, const struct rma_op *o
     return err ? err : check_range(w, t, op);
 }
 
+static int acc_assisted(struct win *w, struct rma_target *t, const struct rma_op *op, bool fetch, int64_t offset, size_t len)
+{
+    const enum pkt_op_kind kind = fetch ? PKT_OP_GET_ACC : PKT_OP_ACC;
+    const int err = acc_lock_mode(w, t->ctl);
+    if (unlikely(err))
+        return err;
+    count_op(w, PATH_CMA, len);
+    if (handover_serves(w, t, kind, op, len))
+        return handover_op(w, t, kind, op);
+    return passing_by(w, handover_declined(w, t, kind, op, owner_addr(w, t, offset), len));
+}
+
 static __attribute__((noinline)) int accumulate_general(struct win *w, struct rma_target *t,
                                                         const struct rma_op *op, bool fetch)
 {
@@ -317,33 +321,28 @@ static __attribute__((noinline)) int accumulate_general(struct win *w, struct rm
     if (unlikely(err) || !len)
         return err;
     const int64_t offset = byte_offset(w, t, op);
-    const uint64_t vaddr = owner_addr(w, t, offset);
-    const enum pkt_op_kind kind = fetch ? PKT_OP_GET_ACC : PKT_OP_ACC;
+    if (t->path == PATH_CMA)
+        return acc_assisted(w, t, op, fetch, offset, len);
     count_op(w, t->path, len);
     if (t->direct && (err = acc_lock_mode(w, t->ctl)) != MRMA_SUCCESS)
         return err;
-    switch (t->path) {
-    case PATH_MAPPED:
-        direct_acc(t->peer->stripes, vaddr, mapped_addr(w, t, offset), op, fetch);
-        return MRMA_SUCCESS;
-    case PATH_CMA:
-        return handover_serves(w, t, kind, op, len) ? handover_op(w, t, kind, op)
-                                                    : passing_by(w, handover_declined(w, t, kind, op, vaddr, len));
-    default:
-        return issue_op(w, t, kind, op);
-    }
+    if (t->path != PATH_MAPPED)
+        return issue_op(w, t, fetch ? PKT_OP_GET_ACC : PKT_OP_ACC, op);
+    direct_acc(t->peer->stripes, owner_addr(w, t, offset), mapped_addr(w, t, offset), op, fetch);
+    return MRMA_SUCCESS;
 }
 
-/* Contiguous elements on mapped memory, the same number of bytes on all sides. */
-static inline bool plain_acc(const struct rma_target *t, const struct rma_op *op, bool fetch, char **at,
-                             size_t *len)
+/* Contiguous elements, inside the window, the same number of bytes on all sides? Then as plain_offset. */
+static inline int64_t plain_acc(const struct rma_target *t, const struct rma_op *op, bool fetch, size_t *len)
 {
-    if (op->ttype->basic == ACC_NONE || (op->op != ACC_NO_OP && !op->otype->contig) ||
-        (fetch && !op->rtype->contig) || (*at = plain(t, op, op->tcount, op->ttype, len)) == NULL || !*len)
-        return false;
-    return (op->op == ACC_NO_OP ||
-            (op->ocount <= op->tcount * op->ttype->size && op->ocount * op->otype->size == *len)) &&
-           (!fetch || (op->rcount <= *len && op->rcount * op->rtype->size == *len));
+    if (op->ttype->basic == ACC_NONE || (op->op != ACC_NO_OP && !op->otype->contig) || (fetch && !op->rtype->contig))
+        return -1;
+    const int64_t offset = plain_offset(t, op, op->tcount, op->ttype, len);
+    if (unlikely(offset < 0 || !*len))
+        return -1;
+    const bool agree = (op->op == ACC_NO_OP || (op->ocount <= *len && op->ocount * op->otype->size == *len)) &&
+                       (!fetch || (op->rcount <= *len && op->rcount * op->rtype->size == *len));
+    return agree ? offset : -1;
 }
 
 static inline int accumulate(struct win *w, const struct rma_op *op, bool fetch)
@@ -353,22 +352,25 @@ static inline int accumulate(struct win *w, const struct rma_op *op, bool fetch)
     if (unlikely(err))
         return err;
     err = ready(w, t, op);
-    char *at;
     size_t len;
     if (unlikely(err))
         return err;
     if (unlikely(w->strict) && (err = check_strict(w, t, op, STRICT_ACC)) != MRMA_SUCCESS)
         return err;
     RMA_TRACE(w->rma, fetch ? RMA_EV_GET_ACC : RMA_EV_ACC, w, op->target, op->tcount * op->ttype->size);
-    if (!plain_acc(t, op, fetch, &at, &len))
+    const int64_t offset = plain_acc(t, op, fetch, &len);
+    if (unlikely(offset < 0 || (!t->base && t->path != PATH_CMA)))
         return accumulate_general(w, t, op, fetch);
+    if (t->path == PATH_CMA)
+        return acc_assisted(w, t, op, fetch, offset, len);
+    char *at = t->base + offset;
     count_op(w, PATH_MAPPED, len);
     if (likely(acc_atomic(w, t->ctl, at, op, fetch, len)))
         return MRMA_SUCCESS;
     err = acc_lock_mode(w, t->ctl);
     if (err)
         return err;
-    direct_acc_piece(t->peer->stripes, t->vaddr + (uint64_t)(at - t->base), at, op->op, op->ttype->basic,
+    direct_acc_piece(t->peer->stripes, t->vaddr + (uint64_t)offset, at, op->op, op->ttype->basic,
                      op->op == ACC_NO_OP ? NULL : op->oaddr, fetch ? op->raddr : NULL, len);
     return MRMA_SUCCESS;
 }
@@ -390,7 +392,8 @@ int rma_compare_and_swap(struct win *w, const struct rma_op *op)
     if (unlikely(err))
         return err;
     err = ready(w, t, op);
-    if (!err)
+    size_t len;
+    if (!err && unlikely(plain_offset(t, op, op->tcount, op->ttype, &len) < 0))
         err = check_range(w, t, op);
     if (unlikely(err))
         return err;

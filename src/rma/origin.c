@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "rma/direct.h"
 #include "rma/native.h"
 #include "rma/open_packet.h"
 #include "rma/type_table.h"
@@ -29,6 +30,7 @@ struct origin_req {
     void *addr;
     size_t left, pos; /* bytes of the packed result */
     size_t kept;      /* of them the target keeps a copy: accumulates */
+    bool plain;       /* they go to addr as they are: result is not used */
     uint32_t behind;  /* pt->written when it was made: its reply proves that these are done */
     uint32_t lock_seq; /* pt->lock_seq: and that this lock is held */
     struct rma_req *req;
@@ -92,13 +94,14 @@ int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rm
         return log_fail(r->log, MRMA_ERR_NO_MEM, "no memory for a request");
     const struct dtype *rtype = kind == PKT_OP_CAS ? op->ttype : op->rtype;
     *rq = (struct origin_req){.pt = pt, .type = dtype_ref(rtype), .addr = op->raddr, .req = op->req};
-    if (kind == PKT_OP_GET) {
-        rq->left = op->tcount * op->ttype->size;
-        dtype_cursor_init(&rq->result, rtype, op->rcount, DTYPE_BYTES);
-    } else {
-        rq->left = (kind == PKT_OP_CAS ? 1 : op->tcount * op->ttype->elems) * acc_extent(op->ttype->basic);
-        dtype_cursor_init(&rq->result, rtype, kind == PKT_OP_CAS ? 1 : op->rcount, DTYPE_ELEMENTS);
-    }
+    const size_t bytes = op->tcount * op->ttype->size;
+    rq->left = kind == PKT_OP_GET   ? bytes
+               : kind == PKT_OP_CAS ? acc_extent(op->ttype->basic)
+                                    : op->tcount * op->ttype->elems * acc_extent(op->ttype->basic);
+    rq->plain = rtype->contig && (kind == PKT_OP_CAS || rq->left == bytes);
+    if (!rq->plain)
+        dtype_cursor_init(&rq->result, rtype, kind == PKT_OP_CAS ? 1 : op->rcount,
+                          kind == PKT_OP_GET ? DTYPE_BYTES : DTYPE_ELEMENTS);
     rq->kept = kind == PKT_OP_GET ? 0 : rq->left;
     rq->behind = pt->written;
     rq->lock_seq = pt->lock_seq;
@@ -184,7 +187,10 @@ static bool take_part(struct win *w, struct rma_target *t, const struct pkt_part
                 (unsigned long long)part->offset, part->len);
         return false;
     }
-    dtype_unpack(&rq->result, rq->addr, data, part->len);
+    if (likely(rq->plain))
+        direct_copy((char *)rq->addr + rq->pos, data, part->len);
+    else
+        dtype_unpack(&rq->result, rq->addr, data, part->len);
     rq->pos += part->len;
     rq->left -= part->len;
     if (!rq->left) {

@@ -138,8 +138,11 @@ const void *ring_peek(struct ring_rx *rx, size_t *len, bool *bad)
         ring_word *at = word_at(rx->ring, pos);
         const uint64_t word = atomic_load_explicit(at, memory_order_acquire); /* pairs with ring_commit */
         const size_t length = (size_t)(word & PLACE);
-        if (is_none(word, pos))
+        if (is_none(word, pos)) {
+            /* Of a record of two lines the second one comes with the first, not behind it. */
+            __builtin_prefetch(rx->ring->bytes + ((pos + LINE) & PLACE));
             return NULL;
+        }
         if (lap_of(word) == lap_of(pos) && length == RING_SKIP && to_end(pos) < RING_BYTES) {
             pos += to_end(pos);
             atomic_store_explicit(&rx->head, pos, memory_order_relaxed);
