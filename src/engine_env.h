@@ -85,7 +85,7 @@ void engine_env_fini(struct engine *e);
 
 void engine_mem_init(struct engine *e);
 void engine_mem_fini(struct engine *e);
-void *engine_map_ring(struct engine *e, const struct heap_loc *where);
+void *engine_map_ring(struct engine *e, const struct heap_loc *where, size_t size);
 
 void engine_peer_init(struct engine *e);
 /* Close all connections over the network. */

@@ -194,12 +194,15 @@ static int env_segment_commit(void *ctx, void *handle, size_t offset, size_t len
     return seg_commit(&((struct mapped_seg *)handle)->seg, offset, len, &e->log);
 }
 
-void *engine_map_ring(struct engine *e, const struct heap_loc *where)
+void *engine_map_ring(struct engine *e, const struct heap_loc *where, size_t size)
 {
     struct mapped_seg *ms;
     void *at = NULL;
     pthread_mutex_lock(&e->maps_lock);
     int err = map_locked(e, where, &at, &ms);
+    if (!err && size > ms->seg.size - where->offset)
+        err = log_fail(&e->log, MRMA_ERR_INTERN, "a ring of %zu bytes is not in the segment of process %d", size,
+                       where->seg.pid);
     pthread_mutex_unlock(&e->maps_lock);
     return err ? NULL : at;
 }

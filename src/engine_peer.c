@@ -19,6 +19,9 @@
 #include "engine_env.h"
 #include "shm/cma_probe.h"
 
+/* What this process's rings on a node take together, unless the least of each is more. */
+enum { RINGS_BYTES = 2 * 1024 * 1024 };
+
 struct engine_peer {
     struct rma_peer peer; /* first */
     struct shm_peer shm;
@@ -163,17 +166,28 @@ static void env_peer_put(void *ctx, struct rma_peer *peer)
     pthread_mutex_unlock(&e->maps_lock);
 }
 
+/* Of a ring to one of the peers on the node. */
+static uint32_t ring_bytes(const struct engine *e)
+{
+    const int seen = e->rma.node_procs, bound = e->env.node_procs_bound, procs = seen > bound ? seen : bound;
+    uint32_t bytes = RING_MOST;
+    while (bytes > RING_LEAST && (size_t)bytes * (size_t)(procs > 1 ? procs - 1 : 1) > RINGS_BYTES)
+        bytes /= 2;
+    return bytes;
+}
+
 /* Make a ring to the peer and announce it. Under maps_lock. */
 static int connect_locked(struct engine *e, struct engine_peer *p)
 {
+    const uint32_t bytes = ring_bytes(e);
     struct heap_loc loc;
     void *ring;
-    int err = heap_alloc(e->heap, sizeof(struct ring), MRMA_CACHE_LINE, &ring);
+    int err = heap_alloc(e->heap, ring_size(bytes), MRMA_CACHE_LINE, &ring);
     if (err)
         return err;
-    err = heap_find(e->heap, ring, sizeof(struct ring), &loc) ? MRMA_SUCCESS : MRMA_ERR_INTERN;
+    err = heap_find(e->heap, ring, ring_size(bytes), &loc) ? MRMA_SUCCESS : MRMA_ERR_INTERN;
     if (!err)
-        err = shm_channel_connect(&p->shm, e->uid, ring, &loc);
+        err = shm_channel_connect(&p->shm, e->uid, ring, bytes, &loc);
     if (err) {
         (void)heap_free(e->heap, ring);
         return log_fail(&e->log, err, "process %d accepts no more rings", p->peer.pid);
@@ -269,9 +283,9 @@ struct ch3_vc *engine_net_find(void *engine, uint64_t uid)
     return peer->net ? &peer->vc : NULL;
 }
 
-static void *shm_map(void *ctx, const struct heap_loc *where)
+static void *shm_map(void *ctx, const struct heap_loc *where, size_t size)
 {
-    return engine_map_ring(ctx, where);
+    return engine_map_ring(ctx, where, size);
 }
 
 struct shm_channel_env engine_channel_env(struct engine *e)

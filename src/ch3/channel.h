@@ -37,7 +37,7 @@
 #define CH3_PACKET_MAX (32768u + 512u)
 
 /* Without CAP_WAIT: so many polls that deliver something deliver all that was committed before the first of them. */
-#define CH3_DRAIN_POLLS 128u
+#define CH3_DRAIN_POLLS 256u
 
 struct ch3;
 struct ch3_vc;

@@ -19,7 +19,7 @@
 #include "base/list.h"
 
 enum { BURST = 64 };
-static_assert(CH3_DRAIN_POLLS * BURST >= RING_LINES, "a record has a line at least");
+static_assert(CH3_DRAIN_POLLS * BURST >= RING_LINES_MOST, "a record has a line at least");
 
 static struct shm_channel *self(const struct ch3_channel *ch)
 {
@@ -119,16 +119,18 @@ static void refuse_ring(struct shm_channel *ch, struct shm_rx *rx)
 /* Map a ring whose sender is known by now. */
 static void open_ring(struct shm_channel *ch, struct shm_rx *rx, const struct procseg_ring *ring)
 {
+    const uint32_t bytes = atomic_load_explicit(&ring->bytes, memory_order_relaxed);
     rx->vc = ch->env.find(ch->env.ctx, ring->sender);
     if (!rx->vc)
         return;
-    void *at = ch3_vc_is_lost(rx->vc) ? NULL : ch->env.map(ch->env.ctx, &ring->where);
+    const bool fits = !ch3_vc_is_lost(rx->vc) && ring_may_have(bytes);
+    void *at = fits ? ch->env.map(ch->env.ctx, &ring->where, ring_size(bytes)) : NULL;
     if (!at) {
         refuse_ring(ch, rx);
         ch3_vc_lost(rx->vc);
         return;
     }
-    ring_rx_init(&rx->rx, at);
+    ring_rx_init(&rx->rx, at, bytes);
     ch->unopened--;
     atomic_store_explicit(&rx->open, true, memory_order_release); /* pairs with shm_pending */
 }
@@ -139,7 +141,7 @@ static void accept_rings(struct shm_channel *ch)
 {
     uint32_t n = atomic_load_explicit(&ch->nrx, memory_order_relaxed);
     while (n < PROCSEG_RINGS && n < atomic_load_explicit(&ch->own->nrings, memory_order_acquire) &&
-           atomic_load_explicit(&ch->own->rings[n].ready, memory_order_acquire)) {
+           atomic_load_explicit(&ch->own->rings[n].bytes, memory_order_acquire)) {
         ch->unopened++;
         atomic_store_explicit(&ch->nrx, ++n, memory_order_release); /* pairs with shm_pending */
     }
@@ -199,7 +201,7 @@ static bool shm_pending(struct ch3_channel *channel)
                 : !ch->rx[i].broken && ch->env.find(ch->env.ctx, ch->own->rings[i].sender) != NULL)
             return true;
     return nrx < PROCSEG_RINGS && nrx < atomic_load_explicit(&ch->own->nrings, memory_order_acquire) &&
-           atomic_load_explicit(&ch->own->rings[nrx].ready, memory_order_acquire);
+           atomic_load_explicit(&ch->own->rings[nrx].bytes, memory_order_acquire);
 }
 
 static void shm_disconnect(struct ch3_channel *ch, struct ch3_vc *vc)
@@ -252,7 +254,8 @@ void shm_channel_init(struct shm_channel *ch, struct procseg *own, const struct 
     list_init(&ch->lost);
 }
 
-int shm_channel_connect(struct shm_peer *peer, uint64_t my_uid, struct ring *ring, const struct heap_loc *loc)
+int shm_channel_connect(struct shm_peer *peer, uint64_t my_uid, struct ring *ring, uint32_t bytes,
+                        const struct heap_loc *loc)
 {
     uint32_t n = atomic_fetch_add_explicit(&peer->seg->nrings, 1, memory_order_relaxed);
     if (n >= PROCSEG_RINGS) {
@@ -262,8 +265,8 @@ int shm_channel_connect(struct shm_peer *peer, uint64_t my_uid, struct ring *rin
     struct procseg_ring *entry = &peer->seg->rings[n];
     entry->sender = my_uid;
     entry->where = *loc;
-    ring_tx_init(&peer->tx, ring);
+    ring_tx_init(&peer->tx, ring, bytes);
     peer->entry = entry;
-    atomic_store_explicit(&entry->ready, 1, memory_order_release); /* pairs with accept_rings */
+    atomic_store_explicit(&entry->bytes, bytes, memory_order_release); /* pairs with accept_rings */
     return MRMA_SUCCESS;
 }

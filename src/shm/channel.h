@@ -18,8 +18,8 @@
 /* What the channel needs from who puts it together. */
 struct shm_channel_env {
     void *ctx;
-    /* Map a ring that a peer has announced. NULL: cannot be reached (reported). */
-    void *(*map)(void *ctx, const struct heap_loc *where);
+    /* Map a ring that a peer has announced, of size bytes. NULL: cannot be reached (reported). */
+    void *(*map)(void *ctx, const struct heap_loc *where, size_t size);
     /* The connection of the process with this uid; NULL: not known (yet). */
     struct ch3_vc *(*find)(void *ctx, uint64_t uid);
 };
@@ -55,9 +55,9 @@ struct shm_channel {
 void shm_channel_init(struct shm_channel *ch, struct procseg *own, const struct shm_channel_env *env,
                       const struct log *log);
 
-/* Announce a ring of the caller (memory at loc) to a peer; packets can be
+/* Announce a ring of so many bytes of the caller (memory at loc, ring_size of them) to a peer; packets can be
  * sent then. MRMA_ERR_NO_MEM if the peer has no place for another ring. */
-int shm_channel_connect(struct shm_peer *peer, uint64_t my_uid, struct ring *ring,
+int shm_channel_connect(struct shm_peer *peer, uint64_t my_uid, struct ring *ring, uint32_t bytes,
                         const struct heap_loc *loc);
 
 #endif

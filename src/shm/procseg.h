@@ -4,12 +4,12 @@
  *
  * One per process, a fixed size, committed at creation, mapped by every peer that
  * shares a window. A sender makes a ring in its own shared memory and announces
- * it here: it takes the next entry (fetch-add), fills it, and sets ready. From then on
+ * it here: it takes the next entry (fetch-add), fills it, and says last how many bytes the ring has. From then on
  * only the receiver writes there, once: that it takes no packets from it any more.
  *
  *   sender                                  receiver
- *   n = nrings++ ; rings[n] = where         nrings grew: rings[n].ready (acquire)?
- *   A: rings[n].ready = 1 (release)         B: map the ring   (A pairs with B)
+ *   n = nrings++ ; rings[n] = where         nrings grew: rings[n].bytes (acquire)?
+ *   A: rings[n].bytes = ... (release)       B: map the ring   (A pairs with B)
  */
 #ifndef MRMA_SHM_PROCSEG_H
 #define MRMA_SHM_PROCSEG_H
@@ -25,7 +25,7 @@ enum { PROCSEG_RINGS = 1024, PROCSEG_STRIPES = 512 };
 #define PROCSEG_MAGIC UINT64_C(0x6d70692d726d6132)
 
 struct procseg_ring {
-    alignas(MRMA_CACHE_LINE) _Atomic uint32_t ready;
+    alignas(MRMA_CACHE_LINE) _Atomic uint32_t bytes; /* of the ring; 0: not filled yet */
     _Atomic uint32_t refused; /* by the receiver; the sender looks when it waits long or has no room */
     uint64_t sender; /* its uid */
     struct heap_loc where;

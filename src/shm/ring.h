@@ -4,7 +4,7 @@
  * The sender's end of one direction of a pair. A record begins on a cache line of its
  * own: its word, then a packet of at most CH3_PACKET_MAX bytes, contiguous; a record that
  * would cross the end is preceded by a skip, a word alone. Positions count bytes for
- * ever; position modulo RING_BYTES is the place, the rest is the lap. A word holds the
+ * ever; position modulo the ring's bytes is the place, the rest is the lap. A word holds the
  * lap in which it was written and the packet's length. It publishes its record: the
  * consumer polls the word at its position, so that a short record is one line that
  * travels, and nothing else does.
@@ -15,7 +15,7 @@
  *   A: its word = lap, length (release)   p = behind it; again
  *                                         C: head = p (release), each 16th of the ring
  *   D: h = head (acquire), when the copy of it leaves no room:
- *      room is RING_BYTES - (tail - h) and never quite used up
+ *      room is the ring's bytes - (tail - h), and never quite used up
  *
  * A pairs with B, C with D. What lies at p, where the next record is not yet, must not be taken for
  * its word. Either it was a word before, of an earlier lap, which tells; or a packet of the user's
@@ -49,44 +49,66 @@
 
 #include "base/atomic.h"
 
-#define RING_BYTES (128u * 1024u)
+/* Bytes of a ring, a power of two that the producer chooses. Large copies are twice as fast through a ring that the
+ * processors' own caches do not hold (doc/performance.md). */
+#define RING_LEAST (128u * 1024u)
+#define RING_MOST (1024u * 1024u)
 
 enum {
-    RING_LINES = RING_BYTES / MRMA_CACHE_LINE,
-    RING_SHOWN = RING_BYTES / 16, /* the consumer's position is shown each time that it has moved so far */
+    RING_LINES_MOST = RING_MOST / MRMA_CACHE_LINE,
     RING_DIRTY_BITS = 64
 };
 
 struct ring {
     alignas(MRMA_CACHE_LINE) _Atomic uint64_t head;    /* written by the consumer */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t starved; /* by the producer, as are the bytes */
-    alignas(MRMA_CACHE_LINE) unsigned char bytes[RING_BYTES];
+    alignas(MRMA_CACHE_LINE) unsigned char bytes[];
 };
 static_assert(offsetof(struct ring, starved) - offsetof(struct ring, head) >= MRMA_CACHE_LINE,
               "one writer a line");
 
 struct ring_tx { /* private to the producer */
     struct ring *ring;
+    uint64_t place;        /* the ring's bytes - 1 */
     uint64_t tail;         /* where the next record starts; the word there is not dirty */
     uint64_t head;         /* last seen position of the consumer */
     uint64_t reserved;     /* where the reserved record's word is */
     uint64_t reserved_end; /* and where the record ends if it is not shortened */
     uint32_t starved;      /* how often it has said so */
     bool bad;              /* the consumer's position was impossible; there is no room any more */
-    uint64_t dirty[RING_LINES / RING_DIRTY_BITS]; /* a bit for each line: a packet may have been there last */
+    uint64_t dirty[RING_LINES_MOST / RING_DIRTY_BITS]; /* a bit for each line: a packet may have been there last */
 };
 
 struct ring_rx { /* private to the consumer */
     struct ring *ring;
+    uint64_t place;        /* the ring's bytes - 1 */
     _Atomic uint64_t head; /* next word to read; others of its threads look at it, too */
     uint64_t shown;        /* ring->head */
     uint64_t looked;       /* ring->head when the consumer last looked for a starved producer */
     uint32_t told;         /* ring->starved when the producer was last told */
 };
 
-/* Make an empty ring of any memory; not before: the consumer's end of it. */
-void ring_tx_init(struct ring_tx *tx, struct ring *ring);
-void ring_rx_init(struct ring_rx *rx, struct ring *ring);
+/* May a ring have so many bytes? */
+static inline bool ring_may_have(uint64_t bytes)
+{
+    return bytes >= RING_LEAST && bytes <= RING_MOST && !(bytes & (bytes - 1));
+}
+
+/* What a ring of so many bytes takes in memory. */
+static inline size_t ring_size(uint64_t bytes)
+{
+    return sizeof(struct ring) + (size_t)bytes;
+}
+
+/* The consumer's position is shown each time that it has moved so far. */
+static inline uint64_t ring_step(uint64_t bytes)
+{
+    return bytes / 16;
+}
+
+/* Make an empty ring of any memory of ring_size(bytes); not before: the consumer's end of it. */
+void ring_tx_init(struct ring_tx *tx, struct ring *ring, uint64_t bytes);
+void ring_rx_init(struct ring_rx *rx, struct ring *ring, uint64_t bytes);
 
 /* Contiguous room for len bytes (at most CH3_PACKET_MAX), or NULL when full. */
 void *ring_reserve(struct ring_tx *tx, size_t len);

@@ -61,9 +61,9 @@ static int peer_connect(void *ctx, struct rma_peer *peer)
     struct fabric_peer *fp = (struct fabric_peer *)peer;
     if (fp->ring)
         return MRMA_SUCCESS;
-    fp->ring = sim_zeroed(MRMA_CACHE_LINE, sizeof *fp->ring);
+    fp->ring = sim_zeroed(MRMA_CACHE_LINE, ring_size(RING_LEAST));
     const struct heap_loc loc = {.offset = (uint64_t)(uintptr_t)fp->ring};
-    int err = shm_channel_connect(&fp->shm, p->self.record.uid, fp->ring, &loc);
+    int err = shm_channel_connect(&fp->shm, p->self.record.uid, fp->ring, RING_LEAST, &loc);
     FABRIC_CHECK(!err && ch3_vc_event(&peer->vc, CH3_VC_CONNECT));
     return MRMA_SUCCESS;
 }
@@ -178,9 +178,10 @@ static const struct ch3_channel_ops coin_ops = {.name = "fabric",
                                                 .probe = coin_probe,
                                                 .abandon = coin_abandon};
 
-static void *ring_map(void *ctx, const struct heap_loc *where)
+static void *ring_map(void *ctx, const struct heap_loc *where, size_t size)
 {
     (void)ctx;
+    (void)size;
     return (void *)(uintptr_t)where->offset;
 }
 

@@ -158,9 +158,10 @@ static void *zeroed(size_t size)
     return at ? memset(at, 0, size) : NULL;
 }
 
-static void *shm_map(void *ctx, const struct heap_loc *where)
+static void *shm_map(void *ctx, const struct heap_loc *where, size_t size)
 {
     (void)ctx;
+    (void)size;
     return (void *)(uintptr_t)where->offset;
 }
 
@@ -170,8 +171,10 @@ static struct ch3_vc *rig_find(void *ctx, uint64_t uid)
     return uid && uid <= (uint64_t)end->rig->n ? &end->vc[uid - 1] : NULL;
 }
 
+/* The kind's arg, where it has one: the largest rings. */
 static bool shm_open(struct rig *rig)
 {
+    const uint32_t bytes = rig->kind->arg ? RING_MOST : RING_LEAST;
     for (int i = 0; i < rig->n; i++) {
         struct shm_end *s = calloc(1, sizeof *s);
         s->seg = zeroed(sizeof *s->seg);
@@ -188,10 +191,10 @@ static bool shm_open(struct rig *rig)
                 continue;
             s->peer[k].seg = to->seg;
             s->peer[k].pid = k;
-            s->ring[k] = zeroed(sizeof *s->ring[k]);
+            s->ring[k] = zeroed(ring_size(bytes));
             const struct heap_loc loc = {.offset = (uint64_t)(uintptr_t)s->ring[k]};
             ch3_vc_init(&rig->end[i].vc[k], &rig->end[i].ch3, rig->end[i].ch, &s->peer[k], &rig->end[i]);
-            assert_int_equal(shm_channel_connect(&s->peer[k], (uint64_t)i + 1, s->ring[k], &loc), MRMA_SUCCESS);
+            assert_int_equal(shm_channel_connect(&s->peer[k], (uint64_t)i + 1, s->ring[k], bytes, &loc), MRMA_SUCCESS);
         }
     return true;
 }
@@ -208,8 +211,10 @@ static void shm_close(struct rig *rig)
     }
 }
 
-const struct chan_kind rig_shm = {.name = "shm", .open = shm_open, .close = shm_close, 
+const struct chan_kind rig_shm = {.name = "shm", .open = shm_open, .close = shm_close,
                                  .caps = CH3_CAP_ROOM | CH3_CAP_PROBE | CH3_CAP_ABANDON | CH3_CAP_QUIET};
+const struct chan_kind rig_shm_most = {.name = "shm, largest rings", .open = shm_open, .close = shm_close, .arg = "most",
+                                      .caps = CH3_CAP_ROOM | CH3_CAP_PROBE | CH3_CAP_ABANDON | CH3_CAP_QUIET};
 
 /* ---- libfabric ---- */
 

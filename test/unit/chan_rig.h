@@ -65,6 +65,6 @@ void rig_send_surely(struct rig *rig, int from, int to, size_t len);
 uint64_t rig_now(void);
 
 /* The kinds. */
-extern const struct chan_kind rig_shm, rig_net, rig_rxm, rig_sim;
+extern const struct chan_kind rig_shm, rig_shm_most, rig_net, rig_rxm, rig_sim;
 
 #endif

@@ -12,7 +12,16 @@
 #include "shm/ring.h"
 #include "../sim/fabric.h"
 
-enum { WORD = 8, LINE = MRMA_CACHE_LINE, SKIP = RING_BYTES - 1 };
+/* Of the rings here, but for those that are made otherwise. */
+#define RING_BYTES RING_LEAST
+
+enum {
+    WORD = 8,
+    LINE = MRMA_CACHE_LINE,
+    SKIP = RING_BYTES - 1,
+    RING_LINES = RING_BYTES / LINE,
+    RING_SHOWN = RING_BYTES / 16
+};
 
 /* Whole lines. */
 static inline size_t record_bytes(size_t len)
@@ -21,6 +30,7 @@ static inline size_t record_bytes(size_t len)
 }
 
 struct ends {
+    uint64_t bytes;
     struct ring *ring;
     struct ring_tx tx;
     struct ring_rx rx;
@@ -35,22 +45,33 @@ static inline uint64_t lap_of(uint64_t pos)
  * that place, in one of the first laps. */
 static inline void ring_empty(struct ends *e)
 {
-    memset(e->ring, 0xff, sizeof *e->ring);
-    for (uint64_t at = 0; at < RING_BYTES; at += LINE) {
-        const uint64_t word = at / LINE % 4 * RING_BYTES + 8;
+    memset(e->ring, 0xff, ring_size(e->bytes));
+    for (uint64_t at = 0; at < e->bytes; at += LINE) {
+        const uint64_t word = at / LINE % 4 * e->bytes + 8;
         memcpy(e->ring->bytes + at, &word, sizeof word);
     }
-    ring_tx_init(&e->tx, e->ring);
-    ring_rx_init(&e->rx, e->ring);
+    ring_tx_init(&e->tx, e->ring, e->bytes);
+    ring_rx_init(&e->rx, e->ring, e->bytes);
+}
+
+static inline int ring_setup_of(void **state, uint64_t bytes)
+{
+    struct ends *e = calloc(1, sizeof *e);
+    e->bytes = bytes;
+    e->ring = aligned_alloc(MRMA_CACHE_LINE, ring_size(bytes));
+    ring_empty(e);
+    *state = e;
+    return 0;
 }
 
 static inline int ring_setup(void **state)
 {
-    struct ends *e = calloc(1, sizeof *e);
-    e->ring = aligned_alloc(MRMA_CACHE_LINE, sizeof *e->ring);
-    ring_empty(e);
-    *state = e;
-    return 0;
+    return ring_setup_of(state, RING_BYTES);
+}
+
+static inline int ring_setup_most(void **state)
+{
+    return ring_setup_of(state, RING_MOST);
 }
 
 static inline int ring_teardown(void **state)
@@ -141,5 +162,6 @@ static inline void start_at(struct ends *e, uint64_t pos)
 }
 
 #define RING_TEST(name) cmocka_unit_test_setup_teardown(name, ring_setup, ring_teardown)
+#define RING_TEST_MOST(name) {#name ", largest ring", name, ring_setup_most, ring_teardown, NULL}
 
 #endif

@@ -488,7 +488,7 @@ static const struct {
 };
 enum { TESTS = sizeof conformance / sizeof conformance[0] };
 
-static const struct chan_kind *const kinds[] = {&rig_shm, &rig_net, &rig_rxm, &rig_sim};
+static const struct chan_kind *const kinds[] = {&rig_shm, &rig_shm_most, &rig_net, &rig_rxm, &rig_sim};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 /* Each test for each kind, in one group: TAP allows one plan. */

@@ -1,6 +1,6 @@
 /*
  * test_engine_peer.c - engine_peer.c: whether a process of this machine lives, also where
- * another one has got its number meanwhile; and whether it is attentive.
+ * another one has got its number meanwhile; whether it is attentive; and rings to it and from it.
  *
  * Each test has an engine here and one in a child, whose record comes through a pipe. That
  * a number is used again is arranged with clone3's set_tid, for which a process must
@@ -262,6 +262,55 @@ static void what_comes_last_in_a_barrier_is_served_after_it(void **state)
     end_pair(&p);
 }
 
+/* What all rings of a process take together does not grow with its peers, until each is of the least size. */
+static void rings_are_smaller_where_there_are_more(void **state)
+{
+    static const struct {
+        int procs;
+        uint32_t bytes;
+    } cases[] = {{1, RING_MOST}, {2, RING_MOST}, {3, RING_MOST}, {4, RING_MOST / 2}, {5, RING_MOST / 2}, {6, RING_MOST / 4},
+                 {9, RING_MOST / 4}, {10, RING_LEAST}, {17, RING_LEAST}, {1000, RING_LEAST}};
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof cases[0]; i++) {
+        struct engine *from = new_engine(), *to = new_engine();
+        struct rma_peer *peer = know(from, &to->record);
+        from->rma.node_procs = i % 2 ? 0 : cases[i / 2].procs;
+        from->env.node_procs_bound = i % 2 ? cases[i / 2].procs : 0; /* what the launcher says */
+        assert_int_equal(from->env.peer_connect(from, peer), MRMA_SUCCESS);
+        assert_int_equal(atomic_load(&to->own->rings[0].bytes), cases[i / 2].bytes);
+        from->env.peer_put(from, peer);
+        engine_destroy(from);
+        engine_destroy(to);
+    }
+}
+
+/* One whose size is none, or that is not all in its sender's memory: the sender can see that it is refused. */
+static void a_ring_that_cannot_be_is_refused(void **state)
+{
+    static const uint32_t bytes[] = {RING_LEAST + 64, RING_LEAST / 2, 2 * RING_MOST, 1, RING_MOST};
+    enum { ROOM = RING_MOST + 4096, LATER = 65536 }; /* so large that it is a segment of its own */
+    (void)state;
+    for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++) {
+        struct engine *from = new_engine(), *to = new_engine();
+        struct rma_peer *peer = know(to, &from->record);
+        struct procseg_ring *entry = &to->own->rings[0];
+        void *memory;
+        assert_int_equal(heap_alloc(from->heap, ROOM, 64, &memory), MRMA_SUCCESS);
+        assert_true(heap_find(from->heap, memory, ROOM, &entry->where));
+        entry->where.offset += LATER;
+        entry->sender = from->uid;
+        atomic_store(&entry->bytes, bytes[i]);
+        atomic_store(&to->own->nrings, 1);
+        assert_int_equal(to->env.peer_connect(to, peer), MRMA_SUCCESS);
+        for (int k = 0; k < 3; k++)
+            (void)rma_poll(&to->rma);
+        assert_int_equal(atomic_load(&entry->refused), 1);
+        to->env.peer_put(to, peer);
+        engine_destroy(to);
+        engine_destroy(from);
+    }
+}
+
 static int tests(void)
 {
     const struct CMUnitTest list[] = {
@@ -272,6 +321,8 @@ static int tests(void)
         cmocka_unit_test(who_finds_the_ring_full_wakes_the_agent),
         cmocka_unit_test(attends_when_asked),
         cmocka_unit_test(what_comes_last_in_a_barrier_is_served_after_it),
+        cmocka_unit_test(rings_are_smaller_where_there_are_more),
+        cmocka_unit_test(a_ring_that_cannot_be_is_refused),
     };
     return cmocka_run_group_tests_name("engine_peer", list, NULL, NULL);
 }

@@ -273,8 +273,8 @@ static void nonsense(struct fabric_proc *p, struct win *w)
     struct ring *ring = p->peers[1].ring;
     rma_enter(&p->rma);
     if (p->rank == 0) {
-        const uint64_t tail = p->peers[1].shm.tx.tail, word = tail / RING_BYTES * RING_BYTES + CH3_PACKET_MAX + 1;
-        memcpy(ring->bytes + tail % RING_BYTES, &word, sizeof word);
+        const uint64_t tail = p->peers[1].shm.tx.tail, word = tail / RING_LEAST * RING_LEAST + CH3_PACKET_MAX + 1;
+        memcpy(ring->bytes + tail % RING_LEAST, &word, sizeof word);
     }
     rma_leave(&p->rma);
     fabric_barrier(p);
@@ -306,7 +306,7 @@ static void rest_of_two(void)
  * has no room. */
 static void impossible(struct fabric_proc *p, struct win *w)
 {
-    static unsigned char big[4 * RING_BYTES];
+    static unsigned char big[4 * RING_LEAST];
     struct ring *ring = p->fabric->procs[0].peers[1].ring;
     if (p->rank == 1)
         atomic_store(&ring->head, UINT64_MAX / 2);

@@ -82,11 +82,11 @@ static void test_last_lap(void **state)
 static void test_one_line(void **state)
 {
     struct ends *e = *state;
-    unsigned char *before = aligned_alloc(LINE, sizeof *e->ring), *now = (unsigned char *)e->ring;
+    unsigned char *before = aligned_alloc(LINE, ring_size(RING_BYTES)), *now = (unsigned char *)e->ring;
     uint64_t shown = 0;
     for (uint64_t n = 0; n < 2 * RING_LINES; n++) {
         const uint64_t at = e->tx.tail % RING_BYTES;
-        memcpy(before, now, sizeof *e->ring);
+        memcpy(before, now, ring_size(RING_BYTES));
         ring_send(e, n, LINE - WORD);
         ring_receive(e, n, LINE - WORD);
         shown += atomic_load(&e->ring->head) == e->tx.tail;
@@ -94,7 +94,7 @@ static void test_one_line(void **state)
         if (e->tx.tail % RING_SHOWN) /* at a step the head moves, too */
             assert_memory_equal(before, now, line);
         if (e->tx.tail > RING_BYTES) /* in the first lap the next word is cleared */
-            assert_memory_equal(before + next, now + next, sizeof *e->ring - next);
+            assert_memory_equal(before + next, now + next, ring_size(RING_BYTES) - next);
     }
     assert_int_equal(shown, 2 * RING_BYTES / RING_SHOWN);
     free(before);

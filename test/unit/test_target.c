@@ -338,7 +338,7 @@ static void test_rider_of_lost_connection(void **state)
     craft_hdr(&c)->epoch = PKT_EPOCH_LOCK;
     craft_hdr(&c)->flags = PKT_F_LOCK_EXCLUSIVE;
     craft_hdr(&c)->seq = 1;
-    for (unsigned i = 0; i < 2 * RING_BYTES / SIZE; i++)
+    for (unsigned i = 0; i < 2 * RING_LEAST / SIZE; i++)
         craft_record(&c, &get, &all, 1, NULL, 0);
     send_unheard(&c);
     struct ch3_vc *vc = &p->peers[0].peer.vc;
@@ -489,7 +489,7 @@ static void late_error(struct fabric_proc *p, void *arg)
 /* What is queued to a process that does not poll holds up no window but its own. */
 static void other_window(struct fabric_proc *p, void *arg)
 {
-    static unsigned char big[4 * RING_BYTES];
+    static unsigned char big[4 * RING_LEAST];
     static const int zero = 0, two = 2;
     struct win *w = win[p->rank], *full = fabric_win(p, WIN_ALLOCATE, NULL, sizeof big, 1);
     (void)arg;
