@@ -4,7 +4,8 @@
 # Reads CSV files of bench/rma, some of hosts' own calls and some with
 # libmpi-rma, and prints the library's time over the better host's for
 # everything that both have measured: worst first, and counts. Of several runs of
-# one host, or of the library on it, the fastest counts.
+# one host, or of the library on it, the fastest counts. Where the distance of the two processors changes (a
+# cache line takes more than twice the shortest time of all), only what found it alike is compared.
 
 if [ $# -lt 2 ] || [ "$1" = --help ]; then
     echo "Usage: compare-rma.sh [--factor F] FILE.csv FILE.csv ..."
@@ -28,30 +29,52 @@ awk -F, -v factor="$factor" -v out="$tmp" '
 BEGIN { anchor["create,allgather_barrier"] = anchor["create,segment"] = anchor["active,barrier"] = 1 }
 $1 == "host" || $4 == "goal" || $4 == "anchors" || $9 == "" || ($4 "," $5) in anchor { next }
 {
-    key = $3 "," $4 "," $5 "," $6 "," $7 "," $8
-    if ($2 == 0) {
-        if (!(key in host) || $9 < host[key]) {
-            host[key] = $9
-            who[key] = $1
+    row[++rows] = $0
+    if ($12 + 0 > 0 && (!nearest || $12 + 0 < nearest))
+        nearest = $12 + 0
+}
+# The rows of both that found the processors near each other, else those that found them far. Rows that do
+# not know are neither.
+function collect(    i, f, key, at) {
+    for (i = 1; i <= rows; i++) {
+        split(row[i], f, ",")
+        key = f[3] "," f[4] "," f[5] "," f[6] "," f[7] "," f[8]
+        at = f[12] + 0 == 0 ? "-" : f[12] + 0 <= 2 * nearest ? "near" : "far"
+        if (f[2] == 0) {
+            if (!((at, key) in host) || f[9] < host[at, key]) {
+                host[at, key] = f[9]
+                who[at, key] = f[1]
+            }
+        } else {
+            seen[f[1] "," key] = 1
+            if (!((at, f[1], key) in library) || f[9] < library[at, f[1], key])
+                library[at, f[1], key] = f[9]
         }
-    } else if (!(($1 "," key) in library) || $9 < library[$1 "," key]) {
-        library[$1 "," key] = $9
     }
 }
+function both(label, key, at) {
+    return (at, label, key) in library && (at, key) in host && host[at, key] > 0
+}
 END {
-    for (k in library) {
+    collect()
+    for (k in seen) {
         key = k
+        label = k
         sub(/^[^,]*,/, "", key)
-        if (!(key in host) || host[key] <= 0)
+        sub(/,.*/, "", label)
+        at = both(label, key, "near") ? "near" : both(label, key, "far") ? "far" : "-"
+        if (!both(label, key, at)) {
+            apart += (("near", key) in host || ("far", key) in host)
             continue
+        }
         n++
-        ratio = library[k] / host[key]
+        ratio = library[at, label, key] / host[at, key]
         clearly += ratio > 1.05
         if (ratio > factor) {
             slower++
-            split(k, f, ",")
-            printf "%8.2f  %-8s P=%-3s %-8s %-24s %-10s %-9s %10s  %14.1f %14.1f (%s)\n", ratio, f[1], f[2], \
-                f[3], f[4], f[5], f[6], f[7], library[k], host[key], who[key] > out
+            split(key, f, ",")
+            printf "%8.2f  %-8s P=%-3s %-8s %-24s %-10s %-9s %10s  %14.1f %14.1f (%s) %s\n", ratio, label, f[1], \
+                f[2], f[3], f[4], f[5], f[6], library[at, label, key], host[at, key], who[at, key], at > out
         }
     }
     if (!n) {
@@ -59,7 +82,8 @@ END {
         exit 2
     }
     printf "%d of %d measurements slower than %.2f times the better host\n", slower, n, factor
-    printf "slower by more than 5 %%: %d of %d\n", clearly, n > (out ".end")
+    printf "slower by more than 5 %%: %d of %d", clearly, n > (out ".end")
+    printf "; %d found the processors never as far as a host did\n", apart > (out ".end")
     exit slower > 0
 }' "$@"
 status=$?

@@ -17,7 +17,7 @@ void results_init(struct results *r, const struct host *host, int nprocs, FILE *
 {
     *r = (struct results){.host = host, .nprocs = nprocs, .csv = csv};
     if (csv)
-        fprintf(csv, "host,library,ranks,suite,op,memory,sync,bytes,ns,ns_min,ns_max,note\n");
+        fprintf(csv, "host,library,ranks,suite,op,memory,sync,bytes,ns,ns_min,ns_max,line_ns,note\n");
 }
 
 void results_free(struct results *r)
@@ -34,6 +34,9 @@ static void csv_line(const struct results *r, const struct result *one)
         fprintf(r->csv, ",,,");
     else
         fprintf(r->csv, "%.2f,%.2f,%.2f,", one->ns, one->min, one->max);
+    if (one->line > 0)
+        fprintf(r->csv, "%.1f", one->line);
+    fputc(',', r->csv);
     fprintf(r->csv, "\"%s\"\n", one->note);
     fflush(r->csv);
 }

@@ -18,6 +18,8 @@ struct result {
     size_t size;
     double ns;       /* median; NaN when it could not be measured */
     double min, max; /* of the repetitions; for passive: 99th percentile as max */
+    double line;     /* ns that a cache line took one way between the two ranks, before it or behind it, whichever
+                      * is more; 0: not known. The distance of processors changes on some machines */
     double of, bare; /* measured beside an anchor: the pair of blocks with the median ratio of this to the
                       * anchor; else 0 */
     char note[160];  /* why NaN, or what else there is to say */

@@ -17,6 +17,7 @@
 #include "watchdog.h"
 
 #define MAX_COUNT 20000000L
+#define LINE_ROUNDS 200
 #define MIN_PAIRS 7 /* of blocks measured in turns */
 
 struct blocks {
@@ -144,6 +145,35 @@ static long count_beside(const struct bench *b, MPI_Comm comm, const struct work
     return count;
 }
 
+/* Each round hands the turn over twice. */
+static int take_turns(void *arg, long n)
+{
+    const struct bench *b = arg;
+    _Atomic uint64_t *turn = &b->map.control->turn;
+    const uint64_t me = (uint64_t)b->rank;
+
+    for (long i = 0; i < n; i++) {
+        while (atomic_load_explicit(turn, memory_order_acquire) != me)
+            ;
+        atomic_store_explicit(turn, 1 - me, memory_order_release);
+    }
+    return MPI_SUCCESS;
+}
+
+/* What a cache line takes one way now, of which the more counts; where the two have a processor each. */
+static void look_how_far(const struct bench *b, MPI_Comm comm, struct result *out)
+{
+    struct work w = {.run = take_turns, .arg = (void *)(uintptr_t)b, .all_time = true};
+    double ns;
+    int rc;
+
+    if (!b->map.control || !b->pair_pinned || (comm != b->pair && b->nprocs > 2))
+        return;
+    (void)block(b, comm, &w, LINE_ROUNDS, &ns, &rc);
+    if (ns / 2 > out->line)
+        out->line = ns / 2;
+}
+
 bool bench_measure(const struct bench *b, MPI_Comm comm, const struct work *w, struct result *out)
 {
     struct blocks s = {.count = 1};
@@ -151,6 +181,7 @@ bool bench_measure(const struct bench *b, MPI_Comm comm, const struct work *w, s
     int reps = w->beside && b->reps < MIN_PAIRS ? MIN_PAIRS : b->reps, rc = MPI_SUCCESS;
     bool done = false, failed = false;
 
+    look_how_far(b, comm, out);
     long beside = w->beside ? count_beside(b, comm, w->beside) : 0;
 
     if (agree_failed(comm, "opening epoch", w->begin(w->arg), out))
@@ -168,6 +199,7 @@ bool bench_measure(const struct bench *b, MPI_Comm comm, const struct work *w, s
     }
     if (failed || agree_failed(comm, "closing epoch", w->end(w->arg), out))
         return false;
+    look_how_far(b, comm, out);
     if (beside) {
         median_pair(s.v, bare, s.n, out);
         out->of /= w->per_run;
