@@ -22,7 +22,7 @@
 #include "shm/heap.h"
 
 enum { PROCSEG_RINGS = 1024, PROCSEG_STRIPES = 512 };
-#define PROCSEG_MAGIC UINT64_C(0x6d70692d726d6132)
+#define PROCSEG_MAGIC UINT64_C(0x6d70692d726d6133)
 
 struct procseg_ring {
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t bytes; /* of the ring; 0: not filled yet */
