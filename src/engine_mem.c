@@ -197,14 +197,17 @@ static int env_segment_commit(void *ctx, void *handle, size_t offset, size_t len
 void *engine_map_ring(struct engine *e, const struct heap_loc *where, size_t size)
 {
     struct mapped_seg *ms;
-    void *at = NULL;
+    void *at;
     pthread_mutex_lock(&e->maps_lock);
-    int err = map_locked(e, where, &at, &ms);
-    if (!err && size > ms->seg.size - where->offset)
-        err = log_fail(&e->log, MRMA_ERR_INTERN, "a ring of %zu bytes is not in the segment of process %d", size,
-                       where->seg.pid);
+    const int err = map_locked(e, where, &at, &ms);
     pthread_mutex_unlock(&e->maps_lock);
-    return err ? NULL : at;
+    if (err)
+        return NULL;
+    if (size <= ms->seg.size - where->offset)
+        return at;
+    log_msg(&e->log, LOG_LEVEL_ERROR, "a ring of %zu bytes is not in the segment of process %d", size, where->seg.pid);
+    env_mem_unmap(e, ms);
+    return NULL;
 }
 
 void engine_mem_init(struct engine *e)
