@@ -9,7 +9,8 @@ enum {
     KERNEL_FIRST = 16,  /* copies by the kernel after a slow one through the ring: */
     DOUBLINGS_MAX = 5,  /* a trial costs as much as some of them */
     UNTIMED = 15,       /* batches after a timed one: looking at the clock takes up to 50 ns */
-    KERNEL_TIMED = 3,   /* copies in a row: the first one finds the target's lines where the ring has left them */
+    KERNEL_TIMED = 3,   /* copies in a row: the first one finds the target's lines where the ring has left them, */
+    HUGE_TIMED = 1,     /* which matters little for one of several MiB */
     RETIME = 8,         /* timed batches until the kernel's copies are timed again, */
     CALM = 4,           /* of which a slower one counts by so much less: it may have been disturbed */
     MARGIN_PERCENT = 105 /* of the kernel's time: no reason to change */
@@ -58,7 +59,7 @@ void pace_judge(struct pace *p)
     p->kernel_left = slow ? KERNEL_FIRST << p->doublings : 0;
     p->doublings = !slow ? 0 : p->doublings < DOUBLINGS_MAX ? p->doublings + 1 : DOUBLINGS_MAX;
     p->proven = !slow;
-    p->time_kernel = slow || !(p->judged++ % RETIME) ? KERNEL_TIMED : 0;
+    p->time_kernel = slow || !(p->judged++ % RETIME) ? p->in_a_row : 0;
     if (!slow)
         p->kernel_left = p->time_kernel;
 }
@@ -67,8 +68,9 @@ void pace_kernel(struct pace *p, uint64_t ns, size_t bytes)
 {
     const uint64_t now = rate(ns, bytes);
     if (!p->kernel) {
-        p->time_kernel = KERNEL_TIMED;
-        p->kernel_left = KERNEL_TIMED - 1;
+        p->in_a_row = bytes < PACE_HUGE_MIN ? KERNEL_TIMED : HUGE_TIMED;
+        p->time_kernel = p->in_a_row;
+        p->kernel_left = p->in_a_row - 1u;
     }
     p->kernel = now < p->kernel || !p->kernel ? now : p->kernel + (now - p->kernel) / CALM;
     p->time_kernel -= p->time_kernel != 0;

@@ -6,8 +6,8 @@
  * times as long. Which it is changes where threads, or virtual processors, move. So some copies of either way are
  * timed; where the ring is the slower one the kernel does the next ones, and twice as many after each trial
  * that finds it so again; where it is the faster one the kernel does some now and then. The lines of the target lie where
- * the last copies have left them, so one copy alone says little: of the kernel some in a row are timed, through the ring
- * a batch, up to what somebody waits for, or to a limit.
+ * the last copies have left them, so one copy alone says little, unless it is huge: of the kernel some in a row are timed, through the
+ * ring a batch, up to what somebody waits for, or to a limit.
  *
  * Short copies, for which the system call counts, those that fit into caches, and others are told apart, and
  * accumulates, with results and without: the rates of one say nothing about the other.
@@ -30,6 +30,7 @@ struct pace {
     uint32_t kernel_left;  /* copies that the kernel does, without a trial */
     uint32_t untimed_left; /* batches through the ring that are not timed */
     uint8_t time_kernel;   /* so many of its next copies are timed */
+    uint8_t in_a_row;      /* as many each time */
     bool proven;           /* the ring was the faster one when last timed */
     bool open, timed;      /* a batch is under way, and it is timed */
     uint8_t doublings;     /* of what kernel_left becomes */

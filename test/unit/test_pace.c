@@ -138,6 +138,25 @@ static void test_kernel_quicker(void **state)
     assert_true(until_ring(&p) > 1);
 }
 
+/* One copy of the kernel's tells enough where copies are huge. */
+static void test_huge(void **state)
+{
+    struct pace p = {0};
+    (void)state;
+    assert_false(pace_by_ring(&p));
+    assert_true(pace_times_kernel(&p));
+    pace_kernel(&p, 64 * KERNEL, PACE_HUGE_MIN);
+    assert_int_equal(until_ring(&p), 0);
+    assert_true(pace_times_ring(&p));
+    pace_add(&p, 32 * QUICK, PACE_HUGE_MIN);
+    assert_true(pace_full(&p));
+    pace_judge(&p);
+    assert_int_equal(until_ring(&p), 1); /* it is asked again, once */
+    assert_true(pace_times_kernel(&p));
+    pace_kernel(&p, 64 * KERNEL, PACE_HUGE_MIN);
+    assert_false(pace_times_kernel(&p));
+}
+
 static void test_classes(void **state)
 {
     (void)state;
@@ -152,6 +171,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_slow), cmocka_unit_test(test_trial),
                                        cmocka_unit_test(test_some_are_timed), cmocka_unit_test(test_kernel_in_a_row),
                                        cmocka_unit_test(test_kernel_quicker),
-                                       cmocka_unit_test(test_classes)};
+                                       cmocka_unit_test(test_huge), cmocka_unit_test(test_classes)};
     return cmocka_run_group_tests_name("pace", tests, NULL, NULL);
 }
