@@ -152,6 +152,8 @@ struct ch3_channel_ops {
 void *ch3_vc_channel_data(const struct ch3_vc *vc);
 /* Has it been lost? */
 bool ch3_vc_is_lost(const struct ch3_vc *vc);
+/* Shall what is sent to it take little of the caches? (struct ch3_vc) */
+bool ch3_vc_is_narrow(const struct ch3_vc *vc);
 
 /* The connection has broken, seen by the channel, which has told the user why.
  * Everything queued fails. Only from poll. */

@@ -107,6 +107,11 @@ bool ch3_vc_is_lost(const struct ch3_vc *vc)
     return vc->state == CH3_VC_FAILED;
 }
 
+bool ch3_vc_is_narrow(const struct ch3_vc *vc)
+{
+    return vc->narrow;
+}
+
 void ch3_vc_lost(struct ch3_vc *vc)
 {
     (void)ch3_vc_event(vc, CH3_VC_LOST);

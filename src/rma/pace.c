@@ -10,7 +10,9 @@ enum {
     DOUBLINGS_MAX = 5,  /* a trial costs as much as some of them */
     UNTIMED = 15,       /* batches after a timed one: looking at the clock takes up to 50 ns */
     KERNEL_TIMED = 3,   /* copies in a row: the first one finds the target's lines where the ring has left them, */
+    COLD_BYTES = 1 << 20, /* a ring's most */
     HUGE_TIMED = 1,     /* which matters little for one of several MiB */
+    REMEMBERED = 32,    /* timed batches, the ring's other width */
     RETIME = 8,         /* timed batches until the kernel's copies are timed again, */
     CALM = 4,           /* of which a slower one counts by so much less: it may have been disturbed */
     MARGIN_PERCENT = 105 /* of the kernel's time: no reason to change */
@@ -19,6 +21,13 @@ enum {
 static uint64_t rate(uint64_t ns, uint64_t bytes)
 {
     return ns * PACE_UNIT / bytes + 1;
+}
+
+/* Through a ring that has not been used for a while the first lap is slow, and so are copies to lines of the target which the
+ * kernel has left with the origin. */
+static uint32_t cold_bytes(const struct pace *p)
+{
+    return p->in_a_row == HUGE_TIMED ? 0 : COLD_BYTES;
 }
 
 bool pace_by_ring(struct pace *p)
@@ -35,31 +44,45 @@ bool pace_times_ring(struct pace *p)
 {
     if (!p->open) {
         p->open = true;
-        p->timed = !p->untimed_left;
-        p->untimed_left -= !p->timed;
+        p->timed = !p->untimed_left && !p->cold;
+        p->untimed_left -= p->untimed_left != 0;
     }
     return p->timed;
 }
 
 bool pace_full(const struct pace *p)
 {
-    return p->bytes >= (p->timed && !p->proven ? TRIAL_BYTES : BATCH_BYTES);
+    return p->bytes >= (p->proven ? BATCH_BYTES : TRIAL_BYTES);
+}
+
+/* The one that is not known, or the better one; what is known of the other is forgotten now and then. */
+static void choose_width(struct pace *p, uint64_t ring)
+{
+    p->ring[p->narrow] = ring;
+    if (p->ring[!p->narrow] < ring)
+        p->narrow = !p->narrow;
+    if (p->proven && p->judged % REMEMBERED == 0)
+        p->ring[!p->narrow] = 0;
 }
 
 void pace_judge(struct pace *p)
 {
     p->open = false;
     if (!pace_waits(p)) {
+        p->cold = p->bytes < p->cold ? p->cold - (uint32_t)p->bytes : 0;
         p->bytes = 0;
         return;
     }
-    const bool slow = rate(p->ns, p->bytes) > p->kernel * MARGIN_PERCENT / 100;
+    const uint64_t ring = rate(p->ns, p->bytes);
+    const bool slow = ring > p->kernel * MARGIN_PERCENT / 100;
     p->ns = p->bytes = 0;
     p->untimed_left = slow ? 0 : UNTIMED;
+    p->cold = slow ? cold_bytes(p) : 0;
     p->kernel_left = slow ? KERNEL_FIRST << p->doublings : 0;
     p->doublings = !slow ? 0 : p->doublings < DOUBLINGS_MAX ? p->doublings + 1 : DOUBLINGS_MAX;
     p->proven = !slow;
     p->time_kernel = slow || !(p->judged++ % RETIME) ? p->in_a_row : 0;
+    choose_width(p, ring);
     if (!slow)
         p->kernel_left = p->time_kernel;
 }
@@ -71,6 +94,7 @@ void pace_kernel(struct pace *p, uint64_t ns, size_t bytes)
         p->in_a_row = bytes < PACE_HUGE_MIN ? KERNEL_TIMED : HUGE_TIMED;
         p->time_kernel = p->in_a_row;
         p->kernel_left = p->in_a_row - 1u;
+        p->cold = cold_bytes(p);
     }
     p->kernel = now < p->kernel || !p->kernel ? now : p->kernel + (now - p->kernel) / CALM;
     p->time_kernel -= p->time_kernel != 0;

@@ -9,6 +9,9 @@
  * the last copies have left them, so one copy alone says little, unless it is huge: of the kernel some in a row are timed, through the
  * ring a batch, up to what somebody waits for, or to a limit.
  *
+ * A ring that fits into the nearer caches is slower than a large one, but not where the last cache is also used by others: both are
+ * tried, and the better one is kept for a while.
+ *
  * Short copies, for which the system call counts, those that fit into caches, and others are told apart, and
  * accumulates, with results and without: the rates of one say nothing about the other.
  * State of one thread; no locks, no clock of its own.
@@ -29,9 +32,12 @@ struct pace {
     uint64_t kernel;       /* ns that the kernel takes for PACE_UNIT bytes; 0: not known */
     uint32_t kernel_left;  /* copies that the kernel does, without a trial */
     uint32_t untimed_left; /* batches through the ring that are not timed */
+    uint32_t cold;         /* nor are these bytes, before a trial */
     uint8_t time_kernel;   /* so many of its next copies are timed */
     uint8_t in_a_row;      /* as many each time */
     bool proven;           /* the ring was the faster one when last timed */
+    bool narrow;           /* the ring's first part only, or all of it (ring.h): */
+    uint64_t ring[2];      /* ns for PACE_UNIT bytes by all of it, and narrow, when last timed; 0: not known */
     bool open, timed;      /* a batch is under way, and it is timed */
     uint8_t doublings;     /* of what kernel_left becomes */
     uint8_t judged;        /* timed batches, wraps */

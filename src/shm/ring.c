@@ -85,9 +85,14 @@ static bool look_again(struct ring_tx *tx, uint64_t end)
     return end - tx->head <= bytes;
 }
 
+static bool fits(struct ring_tx *tx, uint64_t end)
+{
+    return end - tx->head <= tx->place + 1 || look_again(tx, end);
+}
+
 static bool has_room(struct ring_tx *tx, uint64_t end)
 {
-    if (end - tx->head <= tx->place + 1 || look_again(tx, end))
+    if (fits(tx, end))
         return true;
     /* Each time anew: the last word may have been answered before this look. */
     atomic_store_explicit(&tx->ring->starved, ++tx->starved, memory_order_relaxed);
@@ -98,7 +103,10 @@ static bool has_room(struct ring_tx *tx, uint64_t end)
 void *ring_reserve(struct ring_tx *tx, size_t len)
 {
     const size_t need = RECORD_BYTES(len), left = to_end(tx->place, tx->tail);
-    const uint64_t start = tx->tail + (need > left ? left : 0);
+    const uint64_t again = tx->tail + left;
+    uint64_t start = need > left ? again : tx->tail;
+    if (tx->narrow && (tx->tail & tx->place) + need > RING_LEAST && fits(tx, again + need + LINE))
+        start = again;
     if (!has_room(tx, start + need + LINE))
         return NULL;
     tx->reserved = start;

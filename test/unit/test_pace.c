@@ -25,6 +25,16 @@ static unsigned batch(struct pace *p, unsigned n, uint64_t ns)
     return timed;
 }
 
+/* What goes through the ring before a trial, one by one. */
+static void warm(struct pace *p)
+{
+    for (unsigned i = 0; p->cold; i++) {
+        assert_true(i < 16 && pace_by_ring(p) && !pace_times_ring(p));
+        pace_add(p, 0, LEN);
+        pace_judge(p);
+    }
+}
+
 static void kernel_asked(struct pace *p, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -41,6 +51,8 @@ static struct pace known(void)
     kernel_asked(&p, 3);
     for (int i = 0; i < 2; i++)
         assert_false(pace_by_ring(&p));
+    assert_int_equal(p.cold, 16 * LEN);
+    warm(&p);
     return p;
 }
 
@@ -63,6 +75,8 @@ static void test_slow(void **state)
         const unsigned n = until_ring(&p);
         assert_true(i ? n == 2 * last || (n == last && n >= 256) : n > 0);
         last = n;
+        assert_int_equal(p.cold, 16 * LEN);
+        warm(&p);
     }
     assert_in_range(last, 256, 1024);
     assert_int_equal(batch(&p, 1, QUICK), 1); /* the trial finds it near */
@@ -138,6 +152,50 @@ static void test_kernel_quicker(void **state)
     assert_true(until_ring(&p) > 1);
 }
 
+/* All of the ring and its first part are tried, the better one is kept, and the other one tried again. */
+static void width(bool narrow_is_better)
+{
+    struct pace p = known();
+    unsigned with[2] = {0, 0};
+    assert_false(p.narrow);
+    for (int i = 0; i < 16 * 200; i++) {
+        if (pace_times_kernel(&p))
+            kernel_asked(&p, 3);
+        while (!pace_by_ring(&p))
+            ;
+        const bool narrow = p.narrow;
+        with[narrow]++;
+        if (pace_times_ring(&p))
+            pace_add(&p, narrow == narrow_is_better ? QUICK : QUICK + QUICK / 2, LEN);
+        else
+            pace_add(&p, 0, LEN);
+        pace_judge(&p);
+    }
+    assert_true(with[!narrow_is_better] > 16 * 3);
+    assert_true(with[narrow_is_better] > 10 * with[!narrow_is_better]);
+}
+
+static void test_width(void **state)
+{
+    (void)state;
+    width(false);
+    width(true);
+}
+
+/* Where one width is slower than the kernel, the other is tried next. */
+static void test_other_width(void **state)
+{
+    struct pace p = known();
+    (void)state;
+    assert_int_equal(batch(&p, 1, SLOW), 1);
+    assert_true(p.narrow);
+    kernel_asked(&p, 3);
+    until_ring(&p);
+    warm(&p);
+    assert_int_equal(batch(&p, 1, QUICK), 1);
+    assert_true(p.narrow && p.proven);
+}
+
 /* One copy of the kernel's tells enough where copies are huge. */
 static void test_huge(void **state)
 {
@@ -171,6 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_slow), cmocka_unit_test(test_trial),
                                        cmocka_unit_test(test_some_are_timed), cmocka_unit_test(test_kernel_in_a_row),
                                        cmocka_unit_test(test_kernel_quicker),
-                                       cmocka_unit_test(test_huge), cmocka_unit_test(test_classes)};
+                                       cmocka_unit_test(test_huge), cmocka_unit_test(test_width),
+                                       cmocka_unit_test(test_other_width), cmocka_unit_test(test_classes)};
     return cmocka_run_group_tests_name("pace", tests, NULL, NULL);
 }
