@@ -109,7 +109,7 @@ bool ch3_vc_is_lost(const struct ch3_vc *vc)
 
 bool ch3_vc_is_narrow(const struct ch3_vc *vc)
 {
-    return vc->narrow;
+    return atomic_load_explicit(&vc->narrow, memory_order_relaxed);
 }
 
 void ch3_vc_lost(struct ch3_vc *vc)

@@ -120,15 +120,15 @@ static void large_body(struct fabric_proc *p, void *arg)
         put(w, 1, 0, data, 8 * LARGE); /* what the kernel takes is not known yet */
         FABRIC_CHECK(handed(p) == 5 && memcmp(data, area, 8 * LARGE) == 0 &&
                      p->peers[1].peer.pace[PACE_CACHED].kernel);
-        p->peers[1].peer.pace[PACE_CACHED] = (struct pace){.kernel = UINT32_MAX}; /* it is slow */
+        p->peers[1].peer.pace[PACE_CACHED] = (struct pace){.kernel = UINT32_MAX, .narrow = true}; /* it is slow */
         put(w, 1, 0, data + 1, 8 * (LARGE - 1));
         OK(rma_flush(w, 1));
-        FABRIC_CHECK(handed(p) == 6 && memcmp(data + 1, area, 8 * (LARGE - 1)) == 0);
+        FABRIC_CHECK(handed(p) == 6 && memcmp(data + 1, area, 8 * (LARGE - 1)) == 0 && p->peers[1].shm.tx.narrow);
         p->peers[1].peer.pace[PACE_HUGE] = (struct pace){.kernel = UINT32_MAX};
         put(w, 1, 0, data, sizeof area);
         OK(rma_flush(w, 1));
         memset(data + LARGE, 0, 8 * LARGE);
-        FABRIC_CHECK(handed(p) == 7 && memcmp(data, area, 8 * LARGE) == 0);
+        FABRIC_CHECK(handed(p) == 7 && memcmp(data, area, 8 * LARGE) == 0 && !p->peers[1].shm.tx.narrow);
         p->peers[1].peer.pace[PACE_HUGE] = (struct pace){.kernel = UINT32_MAX};
         get(w, 1, 0, data, sizeof area);
         OK(rma_flush(w, 1));
