@@ -173,19 +173,11 @@ static void run_call(struct anchors *a, long n)
 
 /* ---- both ranks ---- */
 
-/* Each round hands the turn over twice. */
 static int run_turns(void *arg, long n)
 {
     struct anchors *a = arg;
-    _Atomic uint64_t *turn = &a->b->map.control->turn;
-    uint64_t me = (uint64_t)a->rank;
 
-    for (long i = 0; i < n; i++) {
-        while (atomic_load_explicit(turn, memory_order_acquire) != me)
-            if (a->yield)
-                place_relax(true);
-        atomic_store_explicit(turn, 1 - me, memory_order_release);
-    }
+    peer_map_turns(&a->b->map, a->rank, n, a->yield);
     return MPI_SUCCESS;
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "host.h"
+#include "place.h"
 
 #define PAGE 4096
 
@@ -108,4 +109,17 @@ void peer_map_close(struct peer_map *m)
     free(m->private);
     m->control = NULL;
     m->private = NULL;
+}
+
+void peer_map_turns(const struct peer_map *m, int rank, long n, bool yields)
+{
+    _Atomic uint64_t *turn = &m->control->turn;
+    uint64_t me = (uint64_t)rank;
+
+    for (long i = 0; i < n; i++) {
+        while (atomic_load_explicit(turn, memory_order_acquire) != me)
+            if (yields)
+                place_relax(true);
+        atomic_store_explicit(turn, 1 - me, memory_order_release);
+    }
 }

@@ -11,6 +11,7 @@
 
 #include <mpi.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -35,5 +36,9 @@ struct peer_map {
 /* Collective over the pair (two ranks). 0, or -1 on both with the reason. */
 int peer_map_open(struct peer_map *m, MPI_Comm pair, size_t size, char *reason, size_t len);
 void peer_map_close(struct peer_map *m);
+
+/* Both ranks of the pair, n rounds: each hands a line to the other and waits for it, so it travels twice a round.
+ * yields: the two share a processor. */
+void peer_map_turns(const struct peer_map *m, int rank, long n, bool yields);
 
 #endif

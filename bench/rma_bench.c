@@ -145,18 +145,11 @@ static long count_beside(const struct bench *b, MPI_Comm comm, const struct work
     return count;
 }
 
-/* Each round hands the turn over twice. */
 static int take_turns(void *arg, long n)
 {
     const struct bench *b = arg;
-    _Atomic uint64_t *turn = &b->map.control->turn;
-    const uint64_t me = (uint64_t)b->rank;
 
-    for (long i = 0; i < n; i++) {
-        while (atomic_load_explicit(turn, memory_order_acquire) != me)
-            ;
-        atomic_store_explicit(turn, 1 - me, memory_order_release);
-    }
+    peer_map_turns(&b->map, b->rank, n, false);
     return MPI_SUCCESS;
 }
 

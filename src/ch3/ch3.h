@@ -42,7 +42,8 @@ struct ch3_vc {
     size_t queued;      /* bytes of copied packets in sendq */
     struct list_node pending_link; /* in ch3->pending_vcs while sendq is not empty */
     uint64_t bad_packets;
-    _Atomic bool narrow; /* by the layer above: what it sends shall take little of the caches, where the channel can */
+    /* By the layer above: what it sends shall take little of the caches, where the channel can. A hint, relaxed. */
+    _Atomic bool narrow;
 };
 
 /* One thing that wants to leave, in parts. Embedded by its owner. */

@@ -4,7 +4,7 @@
 #include "rma/pace.h"
 
 enum {
-    TRIAL_BYTES = 1 << 20, /* of a batch of copies that nobody waits for one by one: more than the ring holds, */
+    TRIAL_BYTES = 1 << 20, /* of a batch of copies that nobody waits for one by one: it ends with a wait, */
     BATCH_BYTES = 8 << 20, /* and so many where the ring is the faster one */
     KERNEL_FIRST = 16,  /* copies by the kernel after a slow one through the ring: */
     DOUBLINGS_MAX = 5,  /* a trial costs as much as some of them */
