@@ -42,8 +42,7 @@ struct ch3_vc {
     size_t queued;      /* bytes of copied packets in sendq */
     struct list_node pending_link; /* in ch3->pending_vcs while sendq is not empty */
     uint64_t bad_packets;
-    /* By the layer above: what it sends shall take little of the caches, where the channel can. A hint, relaxed. */
-    _Atomic bool narrow;
+    _Atomic uint8_t fill; /* enum ch3_fill, by the layer above, for what it sends from now on. A hint, relaxed. */
 };
 
 /* One thing that wants to leave, in parts. Embedded by its owner. */

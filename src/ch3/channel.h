@@ -152,8 +152,15 @@ struct ch3_channel_ops {
 void *ch3_vc_channel_data(const struct ch3_vc *vc);
 /* Has it been lost? */
 bool ch3_vc_is_lost(const struct ch3_vc *vc);
-/* Shall what is sent to it take little of the caches? (struct ch3_vc) */
-bool ch3_vc_is_narrow(const struct ch3_vc *vc);
+/* How the room for large packets to it is best filled, where the channel's room is memory that the peer reads. */
+enum ch3_fill {
+    CH3_FILL_ALL,      /* all of the memory there is, */
+    CH3_FILL_NARROW,   /* or little of it, again and again, so that it takes little of the caches, */
+    CH3_FILL_STREAMED, /* or past the caches (base/copy.h) */
+    CH3_FILLS
+};
+/* What the layer above has found to be the fastest. */
+enum ch3_fill ch3_vc_fill(const struct ch3_vc *vc);
 
 /* The connection has broken, seen by the channel, which has told the user why.
  * Everything queued fails. Only from poll. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/copy.h"
 #include "base/err.h"
 #include "ch3/ch3.h"
 #include "ch3/sendq.h"
@@ -134,7 +135,7 @@ static inline int send_now(struct ch3_vc *vc, const void *packet, size_t len, bo
     void *room = list_empty(&vc->sendq) ? ch->ops->reserve(ch, vc, len) : NULL;
     if (!room)
         return MRMA_AGAIN;
-    memcpy(room, packet, len);
+    copy_bytes(room, packet, len, ch3_vc_fill(vc) == CH3_FILL_STREAMED);
     count_sent(vc, packet, len);
     commit(vc, len, hurried);
     return MRMA_SUCCESS;

@@ -107,9 +107,9 @@ bool ch3_vc_is_lost(const struct ch3_vc *vc)
     return vc->state == CH3_VC_FAILED;
 }
 
-bool ch3_vc_is_narrow(const struct ch3_vc *vc)
+enum ch3_fill ch3_vc_fill(const struct ch3_vc *vc)
 {
-    return atomic_load_explicit(&vc->narrow, memory_order_relaxed);
+    return atomic_load_explicit(&vc->fill, memory_order_relaxed);
 }
 
 void ch3_vc_lost(struct ch3_vc *vc)

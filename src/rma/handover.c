@@ -256,7 +256,7 @@ int handover_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, cons
     w->rma->stats.handed++;
     if (likely(!pace))
         return issue_op(w, t, kind, op);
-    atomic_store_explicit(&t->peer->vc.narrow, pace->narrow, memory_order_relaxed);
+    atomic_store_explicit(&t->peer->vc.fill, pace->fill, memory_order_relaxed);
     const int err = pace_times_ring(pace) ? issue_timed(w, t, kind, op, pace, len) : issue_untimed(w, t, kind, op, pace, len);
     return err || likely(!pace_full(pace)) ? err : end_batch(w, t, op, pace);
 }

@@ -139,7 +139,7 @@ static inline void put_record(struct pkt_target *pt, const void *data, int64_t o
         memcpy(at, &head, sizeof head);
         at += sizeof head;
     } else {
-        const struct pkt_op op = {.kind = PKT_OP_PUT, .nseg = 1, .data_len = (uint32_t)len};
+        const struct pkt_op op = {.kind = PKT_OP_PUT, .nseg = 1, .data_len = (uint16_t)len};
         const struct pkt_seg seg = {.disp = offset, .len = len};
         memcpy(at, &op, sizeof op);
         memcpy(at + sizeof op, &seg, sizeof seg);
@@ -245,7 +245,7 @@ static bool append_single(struct pkt_target *pt, enum pkt_op_kind kind, const st
     struct pkt_op *rec = (struct pkt_op *)(void *)(pt->buf + pt->used);
     struct pkt_seg *seg = (struct pkt_seg *)(rec + 1);
     *rec = (struct pkt_op){.kind = (uint8_t)kind, .op = (uint8_t)op->op, .type = acc ? op->ttype->basic : 0,
-                           .form = PKT_FORM_SEGS, .nseg = 1, .request = request, .data_len = (uint32_t)sent};
+                           .form = PKT_FORM_SEGS, .nseg = 1, .request = request, .data_len = (uint16_t)sent};
     *seg = (struct pkt_seg){.disp = offset, .len = len};
     if (sent) {
         memcpy(seg + 1, op->oaddr, sent);
@@ -292,6 +292,7 @@ static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const stru
     }
     struct record_source src;
     record_source_init(&src, kind, op, offset, request);
+    src.fill = ch3_vc_fill(&pt->target->peer->vc);
     src.typed = by_type(pt, &src);
     if (src.typed && src.limit > PKT_TYPED_DYNAMIC && pt->win->dynamic)
         src.limit = PKT_TYPED_DYNAMIC;

@@ -3,6 +3,8 @@
  */
 #include "rma/pace.h"
 
+#include "base/copy.h"
+
 enum {
     TRIAL_BYTES = 1 << 20, /* of a batch of copies that nobody waits for one by one: it ends with a wait, */
     BATCH_BYTES = 8 << 20, /* and so many where the ring is the faster one */
@@ -12,7 +14,7 @@ enum {
     KERNEL_TIMED = 3,   /* copies in a row: the first one finds the target's lines where the ring has left them, */
     COLD_BYTES = 1 << 20, /* a ring's most */
     HUGE_TIMED = 1,     /* which matters little for one of several MiB */
-    REMEMBERED = 32,    /* timed batches, the ring's other width */
+    REMEMBERED = 32,    /* timed batches, how fast the other ways to fill the ring are */
     RETIME = 8,         /* timed batches until the kernel's copies are timed again, */
     CALM = 4,           /* of which a slower one counts by so much less: it may have been disturbed */
     MARGIN_PERCENT = 105 /* of the kernel's time: no reason to change */
@@ -55,14 +57,47 @@ bool pace_full(const struct pace *p)
     return p->bytes >= (p->proven ? BATCH_BYTES : TRIAL_BYTES);
 }
 
-/* The one that is not known, or the better one; what is known of the other is forgotten now and then. */
-static void choose_width(struct pace *p, uint64_t ring)
+static void forget_others(struct pace *p)
 {
-    p->ring[p->narrow] = ring;
-    if (p->ring[!p->narrow] < ring)
-        p->narrow = !p->narrow;
-    if (p->proven && p->judged % REMEMBERED == 0)
-        p->ring[!p->narrow] = 0;
+    for (unsigned i = 0; i < CH3_FILLS; i++)
+        if (i != p->fill)
+            p->ring[i] = 0;
+}
+
+/* The first that is not known, or the best one. Was it another one so far? */
+static bool choose_fill(struct pace *p)
+{
+    const unsigned ways = COPY_CAN_STREAM ? CH3_FILLS : CH3_FILL_STREAMED;
+    unsigned best = p->fill;
+    for (unsigned i = 0; i < ways; i++)
+        if (p->ring[i] < p->ring[best])
+            best = i;
+    const bool changes = best != p->fill;
+    p->fill = (uint8_t)best;
+    return changes;
+}
+
+/* The next batches are the kernel's, or the ring's; what has not been looked at for long is looked at again. */
+static void settle(struct pace *p, bool slow)
+{
+    p->untimed_left = slow ? 0 : UNTIMED;
+    p->cold = slow ? cold_bytes(p) : 0;
+    p->kernel_left = slow ? KERNEL_FIRST << p->doublings : 0;
+    p->doublings = !slow ? 0 : p->doublings < DOUBLINGS_MAX ? p->doublings + 1 : DOUBLINGS_MAX;
+    p->proven = !slow;
+    p->time_kernel = slow || !(p->judged++ % RETIME) ? p->in_a_row : 0;
+    if (!slow)
+        p->kernel_left = p->time_kernel;
+    if (slow ? p->doublings == DOUBLINGS_MAX : p->judged % REMEMBERED == 0)
+        forget_others(p);
+}
+
+/* The next batch is a trial: by a way that is not known, or was better when last timed. */
+static void try_next(struct pace *p)
+{
+    p->untimed_left = 0;
+    p->cold = cold_bytes(p);
+    p->proven = false;
 }
 
 void pace_judge(struct pace *p)
@@ -73,18 +108,12 @@ void pace_judge(struct pace *p)
         p->bytes = 0;
         return;
     }
-    const uint64_t ring = rate(p->ns, p->bytes);
-    const bool slow = ring > p->kernel * MARGIN_PERCENT / 100;
+    p->ring[p->fill] = rate(p->ns, p->bytes);
     p->ns = p->bytes = 0;
-    p->untimed_left = slow ? 0 : UNTIMED;
-    p->cold = slow ? cold_bytes(p) : 0;
-    p->kernel_left = slow ? KERNEL_FIRST << p->doublings : 0;
-    p->doublings = !slow ? 0 : p->doublings < DOUBLINGS_MAX ? p->doublings + 1 : DOUBLINGS_MAX;
-    p->proven = !slow;
-    p->time_kernel = slow || !(p->judged++ % RETIME) ? p->in_a_row : 0;
-    choose_width(p, ring);
-    if (!slow)
-        p->kernel_left = p->time_kernel;
+    if (choose_fill(p))
+        try_next(p);
+    else
+        settle(p, p->ring[p->fill] > p->kernel * MARGIN_PERCENT / 100);
 }
 
 void pace_kernel(struct pace *p, uint64_t ns, size_t bytes)

@@ -9,8 +9,9 @@
  * the last copies have left them, so one copy alone says little, unless it is huge: of the kernel some in a row are timed, through the
  * ring a batch, up to what somebody waits for, or to a limit.
  *
- * A ring that fits into the nearer caches is slower than a large one, but not where the last cache is also used by others: both are
- * tried, and the better one is kept for a while.
+ * A ring that fits into the nearer caches is slower than a large one, but not where the last cache is also used by others; and past the
+ * caches it goes at the same speed however far the lines have to go. All three ways to fill it (enum ch3_fill) are tried, one after the
+ * other, and the best one is kept for a while; against the kernel stands that one.
  *
  * Short copies, for which the system call counts, those that fit into caches, and others are told apart, and
  * accumulates, with results and without: the rates of one say nothing about the other.
@@ -22,6 +23,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "ch3/channel.h"
 
 enum pace_class { PACE_SHORT, PACE_CACHED, PACE_HUGE, PACE_ACC, PACE_FETCH, PACE_CLASSES };
 
@@ -36,11 +39,11 @@ struct pace {
     uint8_t time_kernel;   /* so many of its next copies are timed */
     uint8_t in_a_row;      /* as many each time */
     bool proven;           /* the ring was the faster one when last timed */
-    bool narrow;           /* the ring's first part only, or all of it (ring.h): */
-    uint64_t ring[2];      /* ns for PACE_UNIT bytes by all of it, and narrow, when last timed; 0: not known */
+    uint8_t fill;          /* enum ch3_fill: how the ring is filled */
+    uint64_t ring[CH3_FILLS]; /* ns for PACE_UNIT bytes so, when last timed; 0: not known */
     bool open, timed;      /* a batch is under way, and it is timed */
     uint8_t doublings;     /* of what kernel_left becomes */
-    uint8_t judged;        /* timed batches, wraps */
+    uint8_t judged;        /* timed batches that the ring has won, wraps */
     uint64_t ns, bytes;    /* of the batch, if it is timed */
 };
 

@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "base/copy.h"
+
 enum { REPLY_MAX = PKT_MAX - sizeof(struct pkt_hdr), PAD = 7 };
 
 void record_source_init(struct record_source *s, enum pkt_op_kind kind, const struct rma_op *op,
@@ -28,11 +30,12 @@ void record_source_init(struct record_source *s, enum pkt_op_kind kind, const st
     s->limit = kind == PKT_OP_GET ? SIZE_MAX : REPLY_MAX / s->unit * s->unit;
     s->plain = kind == PKT_OP_PUT && op->otype->contig && op->ttype->contig && s->left <= UINT32_MAX &&
                pkt_is_plain(offset) && pkt_is_plain(offset + (int64_t)s->left);
+    s->flat = op->otype && op->otype->contig && (!elements || op->otype->size == op->otype->elems * s->unit);
     s->origin = op->oaddr;
     s->ttype = op->ttype;
     s->count = op->tcount;
     dtype_cursor_init(&s->target_cur, op->ttype, op->tcount, view);
-    if (s->data)
+    if (s->data && !s->flat)
         dtype_cursor_init(&s->origin_cur, op->otype, op->ocount, view);
 }
 
@@ -86,6 +89,15 @@ static size_t name_typed(const struct record_source *s, struct pkt_typed *typed,
     return total;
 }
 
+/* The next len bytes of the origin's data. */
+static void fill(struct record_source *s, char *room, size_t len)
+{
+    if (s->flat)
+        copy_bytes(room, (const char *)s->origin + s->pos, len, s->fill == CH3_FILL_STREAMED);
+    else
+        dtype_pack(&s->origin_cur, s->origin, room, len);
+}
+
 static size_t build_plain(struct record_source *s, char *room, size_t cap)
 {
     const size_t most = cap - sizeof(struct pkt_plain), len = s->left < most ? s->left : most;
@@ -93,7 +105,7 @@ static size_t build_plain(struct record_source *s, char *room, size_t cap)
                                    .disp = (uint32_t)((uint64_t)s->base + s->pos)};
     memcpy(room, &head, sizeof head);
     room += sizeof head;
-    memcpy(room, (const char *)s->origin + s->pos, len);
+    fill(s, room, len);
     memset(room + len, 0, pkt_align(len) - len);
     s->left -= len;
     s->pos += len;
@@ -119,9 +131,9 @@ size_t record_build(struct record_source *s, void *room, size_t cap)
     }
     *rec = (struct pkt_op){.kind = (uint8_t)s->kind, .op = (uint8_t)s->op, .type = s->type, .nseg = n,
                            .form = s->typed ? PKT_FORM_TYPED : PKT_FORM_SEGS, .request = s->request,
-                           .data_len = s->data ? (uint32_t)total : 0, .offset = s->pos};
+                           .data_len = s->data ? (uint16_t)total : 0, .fill = (uint8_t)s->fill, .offset = s->pos};
     if (s->data)
-        dtype_pack(&s->origin_cur, s->origin, (char *)where + bytes, total);
+        fill(s, (char *)where + bytes, total);
     s->left -= total;
     s->pos += total;
     return sizeof *rec + bytes + pkt_align(rec->data_len);
@@ -134,7 +146,7 @@ size_t record_build_cas(void *room, const struct rma_op *op, int64_t offset, uin
     char *data = (char *)(seg + 1);
     const size_t unit = acc_extent(op->ttype->basic);
     *rec = (struct pkt_op){.kind = PKT_OP_CAS, .type = op->ttype->basic, .nseg = 1, .request = request,
-                           .data_len = (uint32_t)(2 * unit)};
+                           .data_len = (uint16_t)(2 * unit)};
     *seg = (struct pkt_seg){.disp = offset, .len = unit};
     memcpy(data, op->caddr, unit);
     memcpy(data + unit, op->oaddr, unit);

@@ -94,6 +94,8 @@ static int check_kind(const struct target_record *rec)
 {
     const struct pkt_op *op = rec->op;
     const bool acc = op->kind == PKT_OP_ACC || op->kind == PKT_OP_GET_ACC;
+    if (op->fill >= CH3_FILLS || op->zero)
+        return MRMA_ERR_INTERN;
     switch (op->kind) {
     case PKT_OP_PUT:
         return op->data_len == rec->total ? MRMA_SUCCESS : MRMA_ERR_COUNT;

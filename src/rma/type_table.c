@@ -106,7 +106,7 @@ void type_table_define(void *room, uint32_t id, const struct dtype *type)
     struct pkt_op *op = room;
     struct pkt_run *runs = (struct pkt_run *)(void *)(op + 1);
     *op = (struct pkt_op){.kind = PKT_OP_TYPE, .request = id, .offset = (uint64_t)type->extent,
-                          .data_len = (uint32_t)(type->nruns * sizeof *runs)};
+                          .data_len = (uint16_t)(type->nruns * sizeof *runs)};
     for (size_t i = 0; i < type->nruns; i++)
         runs[i] = (struct pkt_run){.disp = type->runs[i].disp, .len = type->runs[i].len,
                                    .stride = type->runs[i].stride, .n = type->runs[i].n};

@@ -57,7 +57,7 @@ static void report_lost(struct shm_channel *ch)
 static void *shm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
 {
     struct shm_peer *peer = ch3_vc_channel_data(vc);
-    peer->tx.narrow = ch3_vc_is_narrow(vc);
+    peer->tx.narrow = ch3_vc_fill(vc) == CH3_FILL_NARROW;
     void *room = ring_reserve(&peer->tx, len);
     if (unlikely(!room))
         look_for_loss(ch, vc);

@@ -107,7 +107,7 @@ static void definition(struct script *s, struct pkt_op *op, unsigned how)
         runs[i].n = take(s, 1);
     }
     if (!(how & 4))
-        op->data_len = (uint32_t)(n * sizeof *runs);
+        op->data_len = (uint16_t)(n * sizeof *runs);
     append(s, op, sizeof *op);
     append(s, runs, n * sizeof *runs);
 }
@@ -125,7 +125,7 @@ static void typed_record(struct script *s, struct pkt_op *op, unsigned how, bool
         where.disp += (int64_t)(uintptr_t)s->engine->regions;
     const size_t room = op->kind == PKT_OP_GET || op->op == ACC_NO_OP ? 0 : where.len;
     if (!(how & 4))
-        op->data_len = (uint32_t)room;
+        op->data_len = (uint16_t)room;
     append(s, op, sizeof *op);
     append(s, &where, sizeof where);
     fill(s, pkt_align(room));
@@ -146,6 +146,7 @@ static void record(struct script *s, bool dynamic)
     const unsigned how = (unsigned)take(s, 1);
     uint64_t total = 0;
     op.nseg = how & 3;
+    op.fill = how >> 6;
     op.request = (uint32_t)take(s, 1);
     const uint32_t given = how & 4 ? (uint32_t)take(s, 2) : 0;
     if (how & 16) {
@@ -168,7 +169,7 @@ static void record(struct script *s, bool dynamic)
         if (dynamic)
             segs[i].disp += (int64_t)(uintptr_t)s->engine->regions;
     }
-    op.data_len = op.kind == PKT_OP_GET || op.op == ACC_NO_OP ? 0 : (uint32_t)total;
+    op.data_len = op.kind == PKT_OP_GET || op.op == ACC_NO_OP ? 0 : (uint16_t)total;
     if (op.kind == PKT_OP_CAS)
         op.data_len *= 2;
     const size_t room = op.data_len;

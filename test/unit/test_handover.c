@@ -78,6 +78,30 @@ static void test_each_kind(void **state)
 
 /* ---- long and in pieces ---- */
 
+/* A put, a get and a get_accumulate that fill the ring so; the last two where the target fills it. */
+static void past_the_caches(struct win *w, struct fabric_proc *p, int64_t *data)
+{
+    const _Atomic uint8_t *theirs = &p->fabric->procs[1].peers[0].peer.vc.fill;
+    const struct pace streamed = {.kernel = UINT32_MAX, .fill = CH3_FILL_STREAMED};
+    for (int i = 0; i < LARGE; i++)
+        data[i] = 3 * i;
+    p->peers[1].peer.pace[PACE_CACHED] = streamed;
+    put(w, 1, 0, data, 8 * LARGE);
+    OK(rma_flush(w, 1));
+    FABRIC_CHECK(memcmp(data, area, 8 * LARGE) == 0 && atomic_load(theirs) != CH3_FILL_STREAMED);
+    p->peers[1].peer.pace[PACE_CACHED] = streamed;
+    memset(data, 0, 8 * LARGE);
+    get(w, 1, 0, data, 8 * LARGE);
+    OK(rma_flush(w, 1));
+    FABRIC_CHECK(memcmp(data, area, 8 * LARGE) == 0 && atomic_load(theirs) == CH3_FILL_STREAMED);
+    p->peers[1].peer.pace[PACE_FETCH] = (struct pace){.kernel = UINT32_MAX, .fill = CH3_FILL_NARROW};
+    memset(data, 0, 8 * LARGE);
+    struct rma_op op = i64_op(NULL, data, 1, 0, LARGE, ACC_NO_OP);
+    OK(rma_get_accumulate(w, &op));
+    OK(rma_flush(w, 1));
+    FABRIC_CHECK(memcmp(data, area, 8 * LARGE) == 0 && atomic_load(theirs) == CH3_FILL_NARROW);
+}
+
 static void large_body(struct fabric_proc *p, void *arg)
 {
     struct dtype *apart;
@@ -120,7 +144,7 @@ static void large_body(struct fabric_proc *p, void *arg)
         put(w, 1, 0, data, 8 * LARGE); /* what the kernel takes is not known yet */
         FABRIC_CHECK(handed(p) == 5 && memcmp(data, area, 8 * LARGE) == 0 &&
                      p->peers[1].peer.pace[PACE_CACHED].kernel);
-        p->peers[1].peer.pace[PACE_CACHED] = (struct pace){.kernel = UINT32_MAX, .narrow = true}; /* it is slow */
+        p->peers[1].peer.pace[PACE_CACHED] = (struct pace){.kernel = UINT32_MAX, .fill = CH3_FILL_NARROW}; /* it is slow */
         put(w, 1, 0, data + 1, 8 * (LARGE - 1));
         OK(rma_flush(w, 1));
         FABRIC_CHECK(handed(p) == 6 && memcmp(data + 1, area, 8 * (LARGE - 1)) == 0 && p->peers[1].shm.tx.narrow);
@@ -133,9 +157,11 @@ static void large_body(struct fabric_proc *p, void *arg)
         get(w, 1, 0, data, sizeof area);
         OK(rma_flush(w, 1));
         FABRIC_CHECK(handed(p) == 8 && memcmp(data, area, sizeof area) == 0 && data[HUGE - 1] == 9);
+        past_the_caches(w, p, data);
+        FABRIC_CHECK(handed(p) == 11);
         p->conf.large_copies = CONF_COPIES_KERNEL;
         put(w, 1, 0, data, 8192);
-        FABRIC_CHECK(handed(p) == 8 && memcmp(data, area, 8192) == 0);
+        FABRIC_CHECK(handed(p) == 11 && memcmp(data, area, 8192) == 0);
         p->conf.large_copies = CONF_COPIES_AUTO;
         OK(rma_unlock(w, 1));
         dtype_unref(apart);

@@ -9,6 +9,14 @@
 
 enum { LEN = PACE_UNIT, KERNEL = 5000, QUICK = 2000, SLOW = 40000 };
 
+/* Copies of the kernel until the ring's turn. */
+static unsigned until_ring(struct pace *p)
+{
+    for (unsigned n = 0;; n++)
+        if (pace_by_ring(p))
+            return n;
+}
+
 /* A batch of n copies that each take ns. */
 static unsigned batch(struct pace *p, unsigned n, uint64_t ns)
 {
@@ -17,6 +25,8 @@ static unsigned batch(struct pace *p, unsigned n, uint64_t ns)
         if (pace_times_ring(p)) {
             pace_add(p, ns / 2, LEN);
             timed++;
+        } else {
+            pace_add(p, 0, LEN);
         }
     if (pace_waits(p))
         pace_add(p, timed * (ns - ns / 2), 0);
@@ -44,9 +54,10 @@ static void kernel_asked(struct pace *p, unsigned n)
     assert_false(pace_times_kernel(p));
 }
 
+/* The kernel's rate is known, and that the other ways to fill the ring are no better. */
 static struct pace known(void)
 {
-    struct pace p = {0};
+    struct pace p = {.ring = {[CH3_FILL_NARROW] = UINT64_MAX, [CH3_FILL_STREAMED] = UINT64_MAX}};
     assert_false(pace_by_ring(&p));
     kernel_asked(&p, 3);
     for (int i = 0; i < 2; i++)
@@ -56,21 +67,26 @@ static struct pace known(void)
     return p;
 }
 
-/* Copies of the kernel until the ring's turn. */
-static unsigned until_ring(struct pace *p)
+/* The other ways to fill the ring are tried when they have not been looked at for long. */
+static unsigned try_others(struct pace *p, uint64_t ns)
 {
-    for (unsigned n = 0;; n++)
-        if (pace_by_ring(p))
-            return n;
+    unsigned n = 0;
+    for (; !p->ring[p->fill]; n++) {
+        assert_int_equal(until_ring(p), 0);
+        warm(p);
+        assert_int_equal(batch(p, 1, ns), 1);
+    }
+    return n;
 }
 
 static void test_slow(void **state)
 {
     struct pace p = known();
-    unsigned last = 0;
+    unsigned last = 0, tried = 0;
     (void)state;
     for (int i = 0; i < 12; i++) {
         assert_int_equal(batch(&p, 1, SLOW), 1);
+        tried += try_others(&p, SLOW);
         kernel_asked(&p, 3);
         const unsigned n = until_ring(&p);
         assert_true(i ? n == 2 * last || (n == last && n >= 256) : n > 0);
@@ -79,6 +95,9 @@ static void test_slow(void **state)
         warm(&p);
     }
     assert_in_range(last, 256, 1024);
+    assert_int_equal(tried, 2 * 7); /* since the kernel has so many copies */
+    for (unsigned i = 0; i < CH3_FILLS; i++)
+        p.ring[i] = UINT64_MAX;
     assert_int_equal(batch(&p, 1, QUICK), 1); /* the trial finds it near */
     assert_int_equal(until_ring(&p), 3); /* and the kernel is asked */
     assert_int_equal(batch(&p, 1, SLOW), 0); /* not timed: not seen */
@@ -152,54 +171,83 @@ static void test_kernel_quicker(void **state)
     assert_true(until_ring(&p) > 1);
 }
 
-/* All of the ring and its first part are tried, the better one is kept, and the other one tried again. */
-static void width(bool narrow_is_better)
+/* Every way to fill the ring is tried, the best one is kept, and the others are tried again. */
+static void fill(unsigned best)
 {
     struct pace p = known();
-    unsigned with[2] = {0, 0};
-    assert_false(p.narrow);
+    unsigned with[CH3_FILLS] = {0}, others = 0;
+    memset(p.ring, 0, sizeof p.ring);
+    assert_int_equal(p.fill, CH3_FILL_ALL);
     for (int i = 0; i < 16 * 200; i++) {
         if (pace_times_kernel(&p))
             kernel_asked(&p, 3);
         while (!pace_by_ring(&p))
             ;
-        const bool narrow = p.narrow;
-        with[narrow]++;
+        const unsigned now = p.fill;
+        with[now]++;
         if (pace_times_ring(&p))
-            pace_add(&p, narrow == narrow_is_better ? QUICK : QUICK + QUICK / 2, LEN);
+            pace_add(&p, now == best ? QUICK : QUICK + QUICK / 2, LEN);
         else
             pace_add(&p, 0, LEN);
         pace_judge(&p);
     }
-    assert_true(with[!narrow_is_better] > 16 * 3);
-    assert_true(with[narrow_is_better] > 10 * with[!narrow_is_better]);
+    for (unsigned i = 0; i < CH3_FILLS; others += i == best ? 0 : with[i], i++)
+        assert_true(with[i] > 16 * 3);
+    assert_true(with[best] > 10 * others);
 }
 
-static void test_width(void **state)
+static void test_fill(void **state)
 {
     (void)state;
-    width(false);
-    width(true);
+    for (unsigned best = 0; best < CH3_FILLS; best++)
+        fill(best);
 }
 
-/* Where one width is slower than the kernel, the other is tried next. */
-static void test_other_width(void **state)
+/* Where one is slower than the kernel, the others are tried next, one after the other, each behind copies that are not timed. */
+static void test_other_fill(void **state)
 {
     struct pace p = known();
     (void)state;
+    memset(p.ring, 0, sizeof p.ring);
     assert_int_equal(batch(&p, 1, SLOW), 1);
-    assert_true(p.narrow);
-    kernel_asked(&p, 3);
-    until_ring(&p);
+    assert_int_equal(p.fill, CH3_FILL_NARROW);
+    assert_int_equal(until_ring(&p), 0);
     warm(&p);
     assert_int_equal(batch(&p, 1, QUICK), 1);
-    assert_true(p.narrow && p.proven);
+    assert_int_equal(p.fill, CH3_FILL_STREAMED);
+    assert_int_equal(until_ring(&p), 0);
+    warm(&p);
+    assert_int_equal(batch(&p, 1, SLOW), 1);
+    assert_true(p.fill == CH3_FILL_NARROW && !p.proven);
+    assert_int_equal(until_ring(&p), 0);
+    warm(&p);
+    assert_int_equal(batch(&p, 1, QUICK), 1);
+    assert_true(p.fill == CH3_FILL_NARROW && p.proven);
+}
+
+/* Another way that was better when it was timed is gone back to, and timed at once. */
+static void test_fill_got_slow(void **state)
+{
+    struct pace p = known();
+    (void)state;
+    p.ring[CH3_FILL_STREAMED] = KERNEL * 3 / 4;
+    assert_int_equal(batch(&p, 1, QUICK), 1);
+    assert_true(p.fill == CH3_FILL_ALL && p.proven);
+    kernel_asked(&p, 3);
+    assert_int_equal(until_ring(&p), 3);
+    for (int i = 0; i < 15; i++)
+        assert_int_equal(batch(&p, 1, QUICK), 0);
+    assert_int_equal(batch(&p, 1, SLOW), 1);
+    assert_true(p.fill == CH3_FILL_STREAMED && p.cold == 16 * LEN);
+    warm(&p);
+    assert_int_equal(batch(&p, 1, KERNEL * 3 / 4), 1);
+    assert_true(p.fill == CH3_FILL_STREAMED && p.proven);
 }
 
 /* One copy of the kernel's tells enough where copies are huge. */
 static void test_huge(void **state)
 {
-    struct pace p = {0};
+    struct pace p = {.ring = {[CH3_FILL_NARROW] = UINT64_MAX, [CH3_FILL_STREAMED] = UINT64_MAX}};
     (void)state;
     assert_false(pace_by_ring(&p));
     assert_true(pace_times_kernel(&p));
@@ -229,7 +277,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_slow), cmocka_unit_test(test_trial),
                                        cmocka_unit_test(test_some_are_timed), cmocka_unit_test(test_kernel_in_a_row),
                                        cmocka_unit_test(test_kernel_quicker),
-                                       cmocka_unit_test(test_huge), cmocka_unit_test(test_width),
-                                       cmocka_unit_test(test_other_width), cmocka_unit_test(test_classes)};
+                                       cmocka_unit_test(test_huge), cmocka_unit_test(test_fill),
+                                       cmocka_unit_test(test_other_fill), cmocka_unit_test(test_fill_got_slow), cmocka_unit_test(test_classes)};
     return cmocka_run_group_tests_name("pace", tests, NULL, NULL);
 }

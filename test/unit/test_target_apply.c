@@ -64,8 +64,12 @@ static const struct bad bad_records[] = {
     {OP(PKT_OP_PUT, 0, 0, 0x10000000, 8), SEG8, 8, MRMA_ERR_INTERN}, /* times 16 is 2^32 */
     {OP(PKT_OP_PUT, 0, 0, 1, 9), SEG8, 8, MRMA_ERR_INTERN},
     {OP(PKT_OP_PUT, 0, 0, 1, PKT_MAX), SEG8, 8, MRMA_ERR_INTERN},
-    {OP(PKT_OP_PUT, 0, 0, 1, UINT32_MAX), SEG8, 8, MRMA_ERR_INTERN},
-    {OP(PKT_OP_PUT, 0, 0, 1, UINT32_MAX - 6), SEG8, 8, MRMA_ERR_INTERN},
+    {OP(PKT_OP_PUT, 0, 0, 1, UINT16_MAX), SEG8, 8, MRMA_ERR_INTERN},
+    {OP(PKT_OP_PUT, 0, 0, 1, UINT16_MAX - 6), SEG8, 8, MRMA_ERR_INTERN},
+    /* no such way to fill a reply, and what must be 0 */
+    {{.kind = PKT_OP_PUT, .nseg = 1, .data_len = 8, .fill = CH3_FILLS}, SEG8, 8, MRMA_ERR_INTERN},
+    {{.kind = PKT_OP_PUT, .nseg = 1, .data_len = 8, .fill = UINT8_MAX}, SEG8, 8, MRMA_ERR_INTERN},
+    {{.kind = PKT_OP_PUT, .nseg = 1, .data_len = 8, .zero = 1}, SEG8, 8, MRMA_ERR_INTERN},
     /* segments outside the window */
     {OP(PKT_OP_PUT, 0, 0, 1, 8), 1, {{.disp = -1, .len = 8}}, 8, MRMA_ERR_RMA_RANGE},
     {OP(PKT_OP_PUT, 0, 0, 1, 8), 1, {{.disp = -AROUND, .len = 8}}, 8, MRMA_ERR_RMA_RANGE},

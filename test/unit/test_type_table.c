@@ -221,7 +221,7 @@ static void test_on_the_wire(void **state)
 static void define(struct craft *c, uint32_t id, int64_t extent, const struct pkt_run *runs, unsigned n)
 {
     const struct pkt_op op = {.kind = PKT_OP_TYPE, .request = id, .offset = (uint64_t)extent,
-                              .data_len = (uint32_t)(n * sizeof *runs)};
+                              .data_len = (uint16_t)(n * sizeof *runs)};
     craft_record(c, &op, NULL, 0, runs, n * sizeof *runs);
 }
 
