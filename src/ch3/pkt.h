@@ -188,6 +188,12 @@ static_assert(sizeof(struct pkt_count) == 16, "wire size");
 /* In total: pairs were lost on the way, nobody may rely on the sums. */
 #define PKT_COUNTS_BROKEN (UINT32_C(1) << 31)
 
+/* Is such an operation answered? */
+static inline bool pkt_fetches(enum pkt_op_kind kind)
+{
+    return kind == PKT_OP_GET || kind == PKT_OP_GET_ACC || kind == PKT_OP_CAS;
+}
+
 static inline size_t pkt_align(size_t len)
 {
     return (len + 7) & ~(size_t)7;

@@ -63,6 +63,7 @@ struct rma_peer {
     struct ch3_vc vc;
     unsigned refs;
     struct pace pace[PACE_CLASSES]; /* of large copies through its ring; the application's thread */
+    bool pacing;                    /* some of them have a batch under way */
 };
 
 /* Packets may be sent to it soon that its application threads need not wait for: if it waits in

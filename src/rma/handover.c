@@ -202,6 +202,7 @@ static int issue_untimed(struct win *w, struct rma_target *t, enum pkt_op_kind k
 
 static void judge_pace(struct rma *r, struct rma_peer *peer)
 {
+    peer->pacing = false;
     for (int i = 0; i < PACE_CLASSES; i++) {
         r->paced -= pace_waits(&peer->pace[i]);
         pace_judge(&peer->pace[i]);
@@ -217,7 +218,8 @@ static void forget(struct win *w, struct rma_target *t)
         t->pkt->shyness -= t->pkt->shyness != 0;
     if (t->pkt)
         t->pkt->unwoken = UNWOKEN_NONE;
-    judge_pace(w->rma, t->peer);
+    if (unlikely(t->peer->pacing))
+        judge_pace(w->rma, t->peer);
     if (--w->nhanded == 0)
         win_set_flush_quick(w);
 }
@@ -256,6 +258,7 @@ int handover_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, cons
     w->rma->stats.handed++;
     if (likely(!pace))
         return issue_op(w, t, kind, op);
+    t->peer->pacing = true;
     atomic_store_explicit(&t->peer->vc.fill, pace->fill, memory_order_relaxed);
     const int err = pace_times_ring(pace) ? issue_timed(w, t, kind, op, pace, len) : issue_untimed(w, t, kind, op, pace, len);
     return err || likely(!pace_full(pace)) ? err : end_batch(w, t, op, pace);

@@ -23,7 +23,7 @@
 #include "rma/win.h"
 
 /* TAIL_MAX: copying costs less than another packet */
-enum { SMALL_OP = PKT_MAX / 2, TAIL_MAX = PKT_MAX / 4, SINGLE_MAX = 1024 };
+enum { SMALL_OP = PKT_MAX / 2, TAIL_MAX = PKT_MAX / 4 };
 
 /* Shall src name its target bytes by a datatype? Not where segments are shorter, and where they
  * are shorter than the datatype with its definition, not the first time. The target takes no
@@ -206,23 +206,14 @@ static int stream_records(struct pkt_target *pt, struct record_source *src, cons
     return err ? err : append_tail(pt, src, tail);
 }
 
-static int append_cas(struct pkt_target *pt, const struct rma_op *op, int64_t offset, uint32_t request)
-{
-    const size_t need = sizeof(struct pkt_op) + sizeof(struct pkt_seg) + 64;
-    int err = pkt_make_room(pt, need, need);
-    if (err)
-        return err;
-    pt->used += (uint32_t)record_build_cas(pt->buf + pt->used, op, offset, request);
-    pt->count++;
-    return MRMA_SUCCESS;
-}
-
 /* The commonest operation without cursors (twice the instructions, doc/performance.md):
  * small, contiguous on both sides, and there is room. False: not so. */
 static bool append_plain_put(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op, int64_t offset)
 {
+    if (kind != PKT_OP_PUT)
+        return false;
     const size_t len = op->tcount * op->ttype->size, need = put_bytes(offset, len);
-    if (kind != PKT_OP_PUT || !op->otype->contig || !op->ttype->contig || len > SMALL_OP ||
+    if (!op->otype->contig || !op->ttype->contig || len > SMALL_OP ||
         PKT_MAX - pt->used < need || !pkt_grow(pt, need, need))
         return false;
     put_record(pt, op->oaddr, offset, len);
@@ -230,36 +221,22 @@ static bool append_plain_put(struct pkt_target *pt, enum pkt_op_kind kind, const
     return true;
 }
 
-/* The same for what has one piece at the target, little data, and that in one piece too: no walk, so
- * no cursors. What record_build would make. */
-static bool append_single(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op, int64_t offset,
+/* The same for what has one piece at the target and little data. Where there is no room it is sent as others are, but
+ * for compare-and-swap. */
+static int append_single(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op, int64_t offset,
                          uint32_t request)
 {
-    const bool acc = kind == PKT_OP_ACC || kind == PKT_OP_GET_ACC, data = kind != PKT_OP_GET && op->op != ACC_NO_OP;
-    const size_t len = op->tcount * op->ttype->size, sent = data ? len : 0;
-    const size_t need = sizeof(struct pkt_op) + sizeof(struct pkt_seg) + pkt_align(sent);
-    if (kind == PKT_OP_CAS || !op->ttype->contig || len > SINGLE_MAX || (data && !op->otype->contig) ||
-        (acc && len != op->tcount * op->ttype->elems * acc_extent(op->ttype->basic)) || PKT_MAX - pt->used < need ||
-        !pkt_grow(pt, need, need))
-        return false;
-    struct pkt_op *rec = (struct pkt_op *)(void *)(pt->buf + pt->used);
-    struct pkt_seg *seg = (struct pkt_seg *)(rec + 1);
-    *rec = (struct pkt_op){.kind = (uint8_t)kind, .op = (uint8_t)op->op, .type = acc ? op->ttype->basic : 0,
-                           .form = PKT_FORM_SEGS, .nseg = 1, .request = request, .data_len = (uint16_t)sent};
-    *seg = (struct pkt_seg){.disp = offset, .len = len};
-    if (sent) {
-        memcpy(seg + 1, op->oaddr, sent);
-        memset((char *)(seg + 1) + sent, 0, pkt_align(sent) - sent);
-    }
-    pt->used += (uint32_t)need;
+    if (!record_is_single(kind, op))
+        return MRMA_AGAIN;
+    const size_t data = kind == PKT_OP_CAS ? RECORD_CAS_DATA : pkt_align(op->tcount * op->ttype->size);
+    const size_t need = sizeof(struct pkt_op) + sizeof(struct pkt_seg) + data;
+    const int err = pkt_make_room(pt, need, need);
+    if (err)
+        return err;
+    pt->used += (uint32_t)record_build_single(pt->buf + pt->used, kind, op, offset, request);
     pt->count++;
-    count_phase(pt, len);
-    return true;
-}
-
-static bool fetches(enum pkt_op_kind kind)
-{
-    return kind == PKT_OP_GET || kind == PKT_OP_GET_ACC || kind == PKT_OP_CAS;
+    count_phase(pt, kind == PKT_OP_CAS ? acc_extent(op->ttype->basic) : op->tcount * op->ttype->size);
+    return MRMA_SUCCESS;
 }
 
 static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op)
@@ -267,7 +244,7 @@ static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const stru
     const int64_t offset = op->disp * (int64_t)pt->target->disp_unit;
     uint32_t request = 0;
     int err = MRMA_SUCCESS;
-    const bool fetch = fetches(kind);
+    const bool fetch = pkt_fetches(kind);
     pkt_target_touch(pt);
     if (append_plain_put(pt, kind, op, offset))
         return MRMA_SUCCESS;
@@ -277,18 +254,12 @@ static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const stru
         err = origin_request(pt, kind, op, &request);
     if (err)
         return err;
-    if (kind == PKT_OP_CAS) {
-        err = append_cas(pt, op, offset, request);
-        pt->answered |= !err;
-        if (err)
+    err = append_single(pt, kind, op, offset, request);
+    if (err != MRMA_AGAIN) {
+        pt->answered |= fetch && !err;
+        if (err && request)
             origin_request_cancel(pt->win, request, err);
-        else
-            count_phase(pt, acc_extent(op->ttype->basic));
         return err;
-    }
-    if (append_single(pt, kind, op, offset, request)) {
-        pt->answered |= fetch;
-        return MRMA_SUCCESS;
     }
     struct record_source src;
     record_source_init(&src, kind, op, offset, request);
@@ -306,6 +277,7 @@ static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const stru
     return err;
 }
 
+/* A request's operation leaves at once: nobody may ever synchronize. */
 int issue_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op)
 {
     struct rma *r = w->rma;
@@ -314,10 +286,12 @@ int issue_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const s
     int err = !pt ? MRMA_ERR_NO_MEM : native_serves(pt, kind, op) ? native_issue(pt, kind, op) : MRMA_AGAIN;
     const bool packets = err == MRMA_AGAIN;
     if (packets)
+        err = issue_single(pt, kind, op);
+    if (err == MRMA_AGAIN)
         err = issue_locked(pt, kind, op);
-    if (packets && !fetches(kind)) /* only now: while it waited for room, another thread may have flushed */
+    if (packets && !pkt_fetches(kind)) /* only now: while it waited for room, another thread may have flushed */
         pt->written++;
-    if (!err && packets && op->req && pt->count) /* nobody may ever synchronize: let it go now */
+    if (!err && packets && pt->count && (op->req || (pt->count == 1 && pt->replies == 1 && issue_goes_ahead(pt, kind))))
         err = pkt_send_open(pt, 0, true);
     if (op->req && pt)
         handover_hurry(pt, true);

@@ -47,4 +47,9 @@ int pkt_make_room(struct pkt_target *pt, size_t need, size_t wish);
 /* The same without sending: false if need bytes do not fit in. */
 bool pkt_grow(struct pkt_target *pt, size_t need, size_t wish);
 
+/* issue_single.c. Does such an operation leave before its flush if nothing else is outstanding? */
+bool issue_goes_ahead(const struct pkt_target *pt, enum pkt_op_kind kind);
+/* Send it by itself, if it is short and nothing is outstanding. MRMA_AGAIN: it is not so, or there is no room: issue.c. */
+int issue_single(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op);
+
 #endif

@@ -93,8 +93,15 @@ int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rm
     if (!rq)
         return log_fail(r->log, MRMA_ERR_NO_MEM, "no memory for a request");
     const struct dtype *rtype = kind == PKT_OP_CAS ? op->ttype : op->rtype;
-    *rq = (struct origin_req){.pt = pt, .type = dtype_ref(rtype), .addr = op->raddr, .req = op->req};
     const size_t bytes = op->tcount * op->ttype->size;
+    /* Field by field: see rma_op_clear. */
+    list_node_init(&rq->link);
+    rq->number = *number;
+    rq->pt = pt;
+    rq->type = dtype_ref(rtype);
+    rq->addr = op->raddr;
+    rq->req = op->req;
+    rq->pos = 0;
     rq->left = kind == PKT_OP_GET   ? bytes
                : kind == PKT_OP_CAS ? acc_extent(op->ttype->basic)
                                     : op->tcount * op->ttype->elems * acc_extent(op->ttype->basic);
@@ -106,7 +113,6 @@ int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rm
     rq->behind = pt->written;
     rq->lock_seq = pt->lock_seq;
     pt->fetching += rq->kept;
-    rq->number = *number;
     list_push_back(&pt->requests, &rq->link);
     pt->replies++;
     w->replies++;

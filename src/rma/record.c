@@ -139,6 +139,41 @@ size_t record_build(struct record_source *s, void *room, size_t cap)
     return sizeof *rec + bytes + pkt_align(rec->data_len);
 }
 
+static bool sends(enum pkt_op_kind kind, const struct rma_op *op)
+{
+    return kind != PKT_OP_GET && op->op != ACC_NO_OP;
+}
+
+bool record_is_single(enum pkt_op_kind kind, const struct rma_op *op)
+{
+    const bool acc = kind == PKT_OP_ACC || kind == PKT_OP_GET_ACC;
+    const size_t len = op->tcount * op->ttype->size;
+    if (kind == PKT_OP_CAS)
+        return true;
+    return op->ttype->contig && len <= RECORD_SINGLE_DATA && (!sends(kind, op) || op->otype->contig) &&
+           (!acc || len == op->tcount * op->ttype->elems * acc_extent(op->ttype->basic));
+}
+
+size_t record_build_single(void *room, enum pkt_op_kind kind, const struct rma_op *op, int64_t offset, uint32_t request)
+{
+    struct pkt_op *rec = room;
+    struct pkt_seg *seg = (struct pkt_seg *)(rec + 1);
+    if (kind == PKT_OP_CAS)
+        return record_build_cas(room, op, offset, request);
+    const size_t len = op->tcount * op->ttype->size, sent = sends(kind, op) ? len : 0;
+    *rec = (struct pkt_op){.kind = (uint8_t)kind, .op = (uint8_t)op->op, .form = PKT_FORM_SEGS, .nseg = 1,
+                           .type = kind == PKT_OP_ACC || kind == PKT_OP_GET_ACC ? op->ttype->basic : 0,
+                           .request = request, .data_len = (uint16_t)sent};
+    *seg = (struct pkt_seg){.disp = offset, .len = len};
+    if (likely(sent == sizeof(uint64_t))) {
+        memcpy(seg + 1, op->oaddr, sizeof(uint64_t));
+    } else if (sent) {
+        memcpy(seg + 1, op->oaddr, sent);
+        memset((char *)(seg + 1) + sent, 0, pkt_align(sent) - sent);
+    }
+    return sizeof *rec + sizeof *seg + pkt_align(sent);
+}
+
 size_t record_build_cas(void *room, const struct rma_op *op, int64_t offset, uint32_t request)
 {
     struct pkt_op *rec = room;

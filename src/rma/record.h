@@ -56,6 +56,16 @@ size_t record_min(const struct record_source *s);
  * 8; 0: cap is less than record_min, or nothing is left. */
 size_t record_build(struct record_source *s, void *room, size_t cap);
 
+/* An operation with one piece at the target, little data, and that in one piece too, needs no source and no
+ * walk: is it one (MPI_Compare_and_swap always is)? Make its record; returns its size. */
+enum {
+    RECORD_SINGLE_DATA = 1024, /* bytes of data at most */
+    RECORD_CAS_DATA = 64,      /* of MPI_Compare_and_swap */
+    RECORD_SINGLE_MAX = sizeof(struct pkt_op) + sizeof(struct pkt_seg) + RECORD_SINGLE_DATA
+};
+bool record_is_single(enum pkt_op_kind kind, const struct rma_op *op);
+size_t record_build_single(void *room, enum pkt_op_kind kind, const struct rma_op *op, int64_t offset, uint32_t request);
+
 /* MPI_Compare_and_swap's record: always one element, data is compare and new. */
 size_t record_build_cas(void *room, const struct rma_op *op, int64_t offset, uint32_t request);
 

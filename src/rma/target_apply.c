@@ -20,6 +20,7 @@
 #include "rma/target.h"
 #include "rma/target_record.h"
 #include "rma/target_reply.h"
+#include "rma/target_single.h"
 #include "rma/type_table.h"
 #include "rma/win.h"
 
@@ -180,6 +181,8 @@ int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr,
     struct stripe_hold hold = {NULL};
     struct reply_batch batch; /* not all of it is written: it is large */
     int first = MRMA_SUCCESS;
+    if (hdr->count == 1 && likely(target_single(w, t, hdr, flags)))
+        return MRMA_SUCCESS;
     batch.used = batch.parts = 0;
     for (uint32_t i = 0;; i++) {
         struct target_record rec;

@@ -21,7 +21,7 @@ static char *any_addr(const struct win *w, int64_t disp)
     return (char *)((w->dynamic ? 0 : (uintptr_t)w->base) + (uintptr_t)disp);
 }
 
-static bool seg_inside(struct win *w, const struct pkt_seg *seg)
+bool target_seg_inside(struct win *w, const struct pkt_seg *seg)
 {
     if (w->dynamic)
         return region_covers_own(w, (uint64_t)seg->disp, seg->len);
@@ -34,7 +34,7 @@ static int check_segments(struct win *w, struct target_record *rec)
     rec->total = 0;
     for (uint32_t i = 0; i < rec->nseg; i++) {
         const struct pkt_seg *seg = &rec->segs[i];
-        if (!seg_inside(w, seg))
+        if (!target_seg_inside(w, seg))
             return MRMA_ERR_RMA_RANGE;
         if (!seg->len || seg->len % unit || seg->len > SIZE_MAX / 2 - rec->total)
             return MRMA_ERR_COUNT;
@@ -86,7 +86,7 @@ static int check_typed(struct win *w, const struct pkt_origin *po, struct target
     dtype_cursor_init(&rec->cur, rec->type, typed->count, DTYPE_BYTES);
     dtype_cursor_seek(&rec->cur, pos);
     const struct pkt_seg range = {.disp = lo, .len = (uint64_t)hi - (uint64_t)lo};
-    return seg_inside(w, &range) || (w->dynamic && pieces_inside(w, rec)) ? MRMA_SUCCESS : MRMA_ERR_RMA_RANGE;
+    return target_seg_inside(w, &range) || (w->dynamic && pieces_inside(w, rec)) ? MRMA_SUCCESS : MRMA_ERR_RMA_RANGE;
 }
 
 /* Does the record's data length fit its kind? */

@@ -49,6 +49,8 @@ static inline bool target_record_fetches(const struct target_record *rec)
     return rec->op->kind == PKT_OP_GET || rec->op->kind == PKT_OP_GET_ACC || rec->op->kind == PKT_OP_CAS;
 }
 
+/* Does it lie in the window, or in attached memory? */
+bool target_seg_inside(struct win *w, const struct pkt_seg *seg);
 /* Where a segment that is inside begins. */
 static inline char *target_seg_addr(const struct win *w, const struct pkt_seg *seg)
 {

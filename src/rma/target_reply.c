@@ -14,8 +14,9 @@
 #include "base/err.h"
 #include "rma/lock_queue.h"
 #include "rma/target.h"
+#include "rma/target_single.h"
 
-enum { GET_AT_ONCE = 1024, PART_MAX = 256 }; /* longer ones are not worth another copy */
+enum { PART_MAX = 256 }; /* longer ones are not worth another copy */
 
 /* A get's answer on its way: reads the window as the packets leave. */
 struct reply {
@@ -195,7 +196,7 @@ static int get_at_once(struct win *w, struct rma_target *t, const struct target_
 {
     struct {
         struct pkt_hdr hdr;
-        char data[GET_AT_ONCE];
+        char data[TARGET_AT_ONCE];
     } out;
     memcpy(out.data, target_seg_addr(w, rec->segs), rec->total);
     return target_reply_fetched(w, t, rec, &out.hdr);
@@ -208,7 +209,7 @@ int target_reply_get(struct win *w, struct rma_target *t, const struct target_re
     if (rec->nseg == 1 && !rec->typed && rec->batch && add_part(w, t, rec, target_seg_addr(w, rec->segs)))
         return MRMA_SUCCESS;
     flush_older(w, t, rec);
-    if (rec->nseg == 1 && rec->total <= GET_AT_ONCE && !ch3_vc_busy(&t->peer->vc))
+    if (rec->nseg == 1 && rec->total <= TARGET_AT_ONCE && !ch3_vc_busy(&t->peer->vc))
         return get_at_once(w, t, rec);
     fill_as_asked(t, rec);
     struct reply *rp = malloc(sizeof *rp + rec->nseg * sizeof *rec->segs);

@@ -1,0 +1,77 @@
+/*
+ * target_single.c - see target_single.h.
+ *
+ * What a fetch_and_op, a compare_and_swap or a short get by itself takes at the target is waited for, so it has
+ * a way of its own: the record is checked as target_record.c does, in one place, and no batch is looked at (doc/performance.md).
+ * The answer is not built in the ring: the receiver polls its first line, which would go to and fro.
+ */
+#include "rma/target_single.h"
+
+#include "ch3/ch3.h"
+#include "rma/acc.h"
+#include "rma/acc_atomic.h"
+#include "rma/direct.h"
+#include "rma/lock_queue.h"
+#include "rma/target_record.h"
+
+/* Is the element that the segment names the one that the record speaks of, with its data? */
+static bool is_element(const struct pkt_op *op, const struct pkt_seg *seg)
+{
+    if (!op->type || op->type >= ACC_TYPE_LAST || seg->len != acc_extent(op->type))
+        return false;
+    if (op->kind == PKT_OP_CAS)
+        return op->data_len == 2 * seg->len;
+    return op->op != ACC_OP_NONE && op->op < ACC_OP_LAST && acc_allowed(op->op, op->type) &&
+           op->data_len == (op->op == ACC_NO_OP ? 0 : seg->len);
+}
+
+static bool is_single(const struct pkt_hdr *hdr, const struct pkt_op *op, const struct pkt_seg *seg)
+{
+    const size_t heads = sizeof *hdr + sizeof *op + sizeof *seg;
+    if (hdr->len < heads || op->form != PKT_FORM_SEGS || op->nseg != 1 || op->offset || op->fill || op->zero ||
+        pkt_align(op->data_len) > hdr->len - heads)
+        return false;
+    if (op->kind == PKT_OP_GET)
+        return seg->len && seg->len <= TARGET_AT_ONCE && !op->data_len;
+    return (op->kind == PKT_OP_GET_ACC || op->kind == PKT_OP_CAS) && is_element(op, seg);
+}
+
+static void fetch(const struct win *w, const struct pkt_op *op, const struct pkt_seg *seg, char *old)
+{
+    char *at = target_seg_addr(w, seg);
+    const char *data = (const char *)(seg + 1);
+    struct fmutex *stripes = w->rma->env->stripes;
+    if (op->kind == PKT_OP_GET)
+        direct_copy(old, at, seg->len);
+    else if (op->kind == PKT_OP_CAS)
+        direct_cas(stripes, (uint64_t)(uintptr_t)at, at, data, data + seg->len, old, seg->len);
+    else
+        direct_acc_piece(stripes, (uint64_t)(uintptr_t)at, at, op->op, op->type, data, old, seg->len);
+}
+
+bool target_single(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, uint8_t *flags)
+{
+    const struct pkt_op *op = (const struct pkt_op *)(const void *)(hdr + 1);
+    const struct pkt_seg *seg = (const struct pkt_seg *)(const void *)(op + 1);
+    /* Fences count what has come; strict mode looks at each access. */
+    if (hdr->epoch == PKT_EPOCH_FENCE || unlikely(w->strict || ch3_vc_busy(&t->peer->vc)) || !is_single(hdr, op, seg) || !target_seg_inside(w, seg) ||
+        (op->kind != PKT_OP_GET && acc_lock_mode(w, w->ctl) != 0))
+        return false;
+    const uint8_t rides = *flags & (PKT_F_FLUSH | PKT_F_UNLOCK);
+    struct {
+        struct pkt_hdr hdr;
+        char data[TARGET_AT_ONCE];
+    } out;
+    out.hdr = (struct pkt_hdr){.version = PKT_VERSION, .type = PKT_REPLY, .flags = rides ? PKT_F_FLUSH : 0,
+                               .len = (uint32_t)(sizeof *hdr + seg->len), .win = t->remote_win,
+                               .win_gen = t->remote_gen, .rank = (uint32_t)w->rank,
+                               .seq = rides ? (uint32_t)hdr->offset : 0, .count = op->request};
+    fetch(w, op, seg, out.data);
+    /* What has been done to the window cannot be done again: it waits for room if need be. */
+    if (ch3_send_awaited(&t->peer->vc, &out, out.hdr.len, &w->queued) != MRMA_SUCCESS)
+        return true; /* the connection is lost */
+    *flags ^= rides;
+    if (rides & PKT_F_UNLOCK)
+        lock_queue_release(t->from);
+    return true;
+}
