@@ -179,25 +179,20 @@ static int ask_back(struct win *w, struct rma_target *t, const struct rma_op *op
     return issue_op(w, t, PKT_OP_GET, &get);
 }
 
-/* What the target does as well, or the batch would seem to be done when it has left. */
-static int issue_timed(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
+/* Of what is timed, or comes before a trial, what the target does as well: or the batch would seem to be done when it has left. */
+static int issue_paced(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
                        struct pace *pace, size_t len)
 {
     struct rma *r = w->rma;
-    const uint64_t begin = r->clock();
+    const bool timed = pace_times_ring(pace);
+    const uint64_t begin = timed ? r->clock() : 0;
     int err = issue_op(w, t, kind, op);
-    if (!err && is_active(epoch_now(&w->epoch)) && (kind == PKT_OP_PUT || kind == PKT_OP_ACC) && can_ask_back(r, op))
+    if (!err && is_active(epoch_now(&w->epoch)) && !pkt_fetches(kind) && can_ask_back(r, op) && (timed || !pace->proven))
         err = ask_back(w, t, op);
-    r->paced += !pace_waits(pace);
-    pace_add(pace, r->clock() - begin, len);
+    if (timed)
+        r->paced += !pace_waits(pace);
+    pace_add(pace, timed ? r->clock() - begin : 0, len);
     return err;
-}
-
-static int issue_untimed(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
-                         struct pace *pace, size_t len)
-{
-    pace_add(pace, 0, len);
-    return issue_op(w, t, kind, op);
 }
 
 static void judge_pace(struct rma *r, struct rma_peer *peer)
@@ -224,11 +219,11 @@ static void forget(struct win *w, struct rma_target *t)
         win_set_flush_quick(w);
 }
 
-/* A long batch: nothing is learned from what is under way. */
+/* A long batch: nothing is learned from what is under way, and what is under way makes a trial behind it slow. */
 static int end_batch(struct win *w, struct rma_target *t, const struct rma_op *op, struct pace *pace)
 {
     const bool active = is_active(epoch_now(&w->epoch));
-    if (!pace_waits(pace)) {
+    if (!pace_waits(pace) && pace->proven) {
         pace_judge(pace);
         return MRMA_SUCCESS;
     }
@@ -260,7 +255,7 @@ int handover_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, cons
         return issue_op(w, t, kind, op);
     t->peer->pacing = true;
     atomic_store_explicit(&t->peer->vc.fill, pace->fill, memory_order_relaxed);
-    const int err = pace_times_ring(pace) ? issue_timed(w, t, kind, op, pace, len) : issue_untimed(w, t, kind, op, pace, len);
+    const int err = issue_paced(w, t, kind, op, pace, len);
     return err || likely(!pace_full(pace)) ? err : end_batch(w, t, op, pace);
 }
 

@@ -14,7 +14,9 @@ enum {
     KERNEL_TIMED = 3,   /* copies in a row: the first one finds the target's lines where the ring has left them, */
     COLD_BYTES = 1 << 20, /* a ring's most */
     HUGE_TIMED = 1,     /* which matters little for one of several MiB */
-    REMEMBERED = 32,    /* timed batches, how fast the other ways to fill the ring are */
+    REMEMBERED_FIRST = 2, /* timed batches, how fast the other ways to fill the ring are; */
+    REMEMBERED_DOUBLINGS = 4, /* later 32 */
+    MOVED_BYTES = 256 * 1024, /* in shorter batches one interrupt makes as much of a difference */
     RETIME = 8,         /* timed batches until the kernel's copies are timed again, */
     CALM = 4,           /* of which a slower one counts by so much less: it may have been disturbed */
     MARGIN_PERCENT = 105 /* of the kernel's time: no reason to change */
@@ -57,11 +59,25 @@ bool pace_full(const struct pace *p)
     return p->bytes >= (p->proven ? BATCH_BYTES : TRIAL_BYTES);
 }
 
+/* They are tried again, and then kept for twice as long: the first trials find caches and pages as the program has left them. */
 static void forget_others(struct pace *p)
 {
+    p->since_forgot = 0;
+    p->remembers += p->remembers < REMEMBERED_DOUBLINGS;
     for (unsigned i = 0; i < CH3_FILLS; i++)
         if (i != p->fill)
             p->ring[i] = 0;
+}
+
+/* Where a long batch has become much slower so have the others, or they are better now: the processors are elsewhere. */
+static void learn(struct pace *p, uint64_t now)
+{
+    const uint64_t before = p->ring[p->fill];
+    p->ring[p->fill] = now;
+    if (before && p->bytes >= MOVED_BYTES && now > before + before / 2) {
+        forget_others(p);
+        p->remembers = 0;
+    }
 }
 
 /* The first that is not known, or the best one. Was it another one so far? */
@@ -88,7 +104,7 @@ static void settle(struct pace *p, bool slow)
     p->time_kernel = slow || !(p->judged++ % RETIME) ? p->in_a_row : 0;
     if (!slow)
         p->kernel_left = p->time_kernel;
-    if (slow ? p->doublings == DOUBLINGS_MAX : p->judged % REMEMBERED == 0)
+    if (slow ? p->doublings == DOUBLINGS_MAX : ++p->since_forgot >= REMEMBERED_FIRST << p->remembers)
         forget_others(p);
 }
 
@@ -108,7 +124,7 @@ void pace_judge(struct pace *p)
         p->bytes = 0;
         return;
     }
-    p->ring[p->fill] = rate(p->ns, p->bytes);
+    learn(p, rate(p->ns, p->bytes));
     p->ns = p->bytes = 0;
     if (choose_fill(p))
         try_next(p);

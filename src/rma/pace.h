@@ -44,6 +44,8 @@ struct pace {
     bool open, timed;      /* a batch is under way, and it is timed */
     uint8_t doublings;     /* of what kernel_left becomes */
     uint8_t judged;        /* timed batches that the ring has won, wraps */
+    uint8_t since_forgot;  /* timed batches that the ring has won since the other ways to fill it were forgotten */
+    uint8_t remembers;     /* doublings of how many there will be */
     uint64_t ns, bytes;    /* of the batch, if it is timed */
 };
 

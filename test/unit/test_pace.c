@@ -178,7 +178,7 @@ static void fill(unsigned best)
     unsigned with[CH3_FILLS] = {0}, others = 0;
     memset(p.ring, 0, sizeof p.ring);
     assert_int_equal(p.fill, CH3_FILL_ALL);
-    for (int i = 0; i < 16 * 200; i++) {
+    for (int i = 0; i < 16 * 800; i++) {
         if (pace_times_kernel(&p))
             kernel_asked(&p, 3);
         while (!pace_by_ring(&p))
@@ -244,6 +244,23 @@ static void test_fill_got_slow(void **state)
     assert_true(p.fill == CH3_FILL_STREAMED && p.proven);
 }
 
+/* A long batch that has become slower says that nothing is known any more; a short one does not. */
+static void test_moved(void **state)
+{
+    struct pace p = known();
+    (void)state;
+    for (unsigned copies = 1; copies <= 4; copies += 3) {
+        p = known();
+        assert_int_equal(batch(&p, copies, QUICK), copies);
+        kernel_asked(&p, 3);
+        assert_int_equal(until_ring(&p), 3);
+        for (int i = 0; i < 15; i++)
+            assert_int_equal(batch(&p, 1, QUICK), 0);
+        assert_int_equal(batch(&p, copies, 2 * QUICK), copies);
+        assert_int_equal(p.fill, copies == 1 ? CH3_FILL_ALL : CH3_FILL_NARROW);
+    }
+}
+
 /* One copy of the kernel's tells enough where copies are huge. */
 static void test_huge(void **state)
 {
@@ -278,6 +295,6 @@ int main(void)
                                        cmocka_unit_test(test_some_are_timed), cmocka_unit_test(test_kernel_in_a_row),
                                        cmocka_unit_test(test_kernel_quicker),
                                        cmocka_unit_test(test_huge), cmocka_unit_test(test_fill),
-                                       cmocka_unit_test(test_other_fill), cmocka_unit_test(test_fill_got_slow), cmocka_unit_test(test_classes)};
+                                       cmocka_unit_test(test_other_fill), cmocka_unit_test(test_fill_got_slow), cmocka_unit_test(test_moved), cmocka_unit_test(test_classes)};
     return cmocka_run_group_tests_name("pace", tests, NULL, NULL);
 }
