@@ -160,13 +160,13 @@ static void lock_many(struct fabric_proc *p, struct win *w)
 /* A longer one goes by itself, behind those before it. */
 static void lock_mixed(struct fabric_proc *p, struct win *w)
 {
-    unsigned char in[3][1024];
+    unsigned char in[3][2056];
     if (p->rank)
         return;
     OK(rma_lock(w, false, 1, 0));
     get(w, 1, 0, in[0], 64);
     get(w, 1, 64, in[0] + 64, 64);
-    get(w, 1, 0, in[1], 1024);
+    get(w, 1, 0, in[1], 2056);
     get(w, 1, 0, in[2], 64);
     get(w, 1, 64, in[2] + 64, 64);
     OK(rma_unlock(w, 1));
