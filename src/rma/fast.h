@@ -15,6 +15,7 @@
 
 #include "rma/acc_atomic.h"
 #include "rma/direct.h"
+#include "rma/progress.h"
 #include "rma/win.h"
 
 /* Where len bytes at disp of a mapped target are, NULL: not the simple case.
@@ -116,12 +117,13 @@ static inline bool fast_flush(const struct win *w, int target)
                   t->direct && !atomic_load_explicit(&w->dirty, memory_order_relaxed));
 }
 
-/* MPI_Win_sync where there is nothing to see to: the full fence of rma_sync. */
+/* MPI_Win_sync where no packets can be in the way: as rma_sync. */
 static inline bool fast_sync(const struct win *w)
 {
-    if (unlikely(w->ring_takes || atomic_load_explicit(&w->rma->packet_targets, memory_order_relaxed)))
+    if (unlikely(atomic_load_explicit(&w->rma->packet_targets, memory_order_relaxed)))
         return false;
     atomic_thread_fence(memory_order_seq_cst);
+    rma_pass_by(w);
     return true;
 }
 
