@@ -90,6 +90,14 @@ static struct pace *acc_pace_of(const struct rma_target *t, enum pkt_op_kind kin
     return &t->peer->pace[kind == PKT_OP_ACC ? PACE_ACC : PACE_FETCH];
 }
 
+static struct pace *copy_pace_of(const struct rma_target *t, size_t len)
+{
+    struct pace *all = t->peer->pace, *pace = &all[pace_class(len)];
+    if (unlikely(!pace->kernel) && pace == &all[PACE_HUGE])
+        pace_adopt(pace, &all[PACE_CACHED]);
+    return pace;
+}
+
 /* Two processors or the kernel? Then how fast they are. */
 static struct pace *pace_of(const struct rma *r, const struct rma_target *t, enum pkt_op_kind kind,
                             const struct rma_op *op, size_t len)
@@ -98,7 +106,7 @@ static struct pace *pace_of(const struct rma *r, const struct rma_target *t, enu
         return NULL;
     if (is_acc(kind))
         return acc_pace_of(t, kind, op, len);
-    return is_large_copy(kind, op, len) ? &t->peer->pace[pace_class(len)] : NULL;
+    return is_large_copy(kind, op, len) ? copy_pace_of(t, len) : NULL;
 }
 
 static bool is_many(const struct rma_op *op)

@@ -13,6 +13,7 @@ enum {
     UNTIMED = 15,       /* batches after a timed one: looking at the clock takes up to 50 ns */
     KERNEL_TIMED = 3,   /* copies in a row: the first one finds the target's lines where the ring has left them, */
     COLD_BYTES = 1 << 20, /* a ring's most */
+    KERNEL_UNKNOWN = INT32_MAX, /* ns: it is asked soon */
     HUGE_TIMED = 1,     /* which matters little for one of several MiB */
     REMEMBERED_FIRST = 2, /* timed batches, how fast the other ways to fill the ring are; */
     REMEMBERED_DOUBLINGS = 4, /* later 32 */
@@ -32,6 +33,15 @@ static uint64_t rate(uint64_t ns, uint64_t bytes)
 static uint32_t cold_bytes(const struct pace *p)
 {
     return p->in_a_row == HUGE_TIMED ? 0 : COLD_BYTES;
+}
+
+void pace_adopt(struct pace *p, const struct pace *others)
+{
+    if (!others->proven)
+        return;
+    *p = (struct pace){.kernel = KERNEL_UNKNOWN, .in_a_row = HUGE_TIMED, .fill = others->fill, .proven = true};
+    for (unsigned i = 0; i < CH3_FILLS; i++)
+        p->ring[i] = i == p->fill ? 0 : UINT64_MAX;
 }
 
 bool pace_by_ring(struct pace *p)

@@ -54,6 +54,10 @@ static inline enum pace_class pace_class(size_t len)
     return len < PACE_CACHED_MIN ? PACE_SHORT : len < PACE_HUGE_MIN ? PACE_CACHED : PACE_HUGE;
 }
 
+/* Nothing is known of these copies, which are few and long: begin as others go where the ring is the faster way for
+ * them, and learn from that. */
+void pace_adopt(struct pace *p, const struct pace *others);
+
 /* Shall the next copy go through the ring? Not before the kernel's rate is known, and a trial is a few copies. */
 bool pace_by_ring(struct pace *p);
 /* It goes so, in a batch with all that follow until pace_judge: shall it be timed? pace_add its bytes; and if so, what the

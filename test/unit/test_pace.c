@@ -280,6 +280,29 @@ static void test_huge(void **state)
     assert_false(pace_times_kernel(&p));
 }
 
+/* Huge copies begin as shorter ones go, where the ring is better for those, and learn at once. */
+static void test_adopt(void **state)
+{
+    struct pace others = known(), p = {0};
+    (void)state;
+    pace_adopt(&p, &others);
+    assert_true(!p.kernel && !pace_by_ring(&p));
+    others.ring[CH3_FILL_STREAMED] = 0;
+    assert_int_equal(batch(&others, 1, SLOW), 1);
+    assert_int_equal(until_ring(&others), 0);
+    warm(&others);
+    assert_int_equal(batch(&others, 1, QUICK), 1);
+    assert_true(others.proven && others.fill == CH3_FILL_STREAMED);
+    pace_adopt(&p, &others);
+    assert_true(pace_by_ring(&p) && p.fill == CH3_FILL_STREAMED && pace_times_ring(&p));
+    pace_add(&p, 64 * SLOW, PACE_HUGE_MIN);
+    pace_judge(&p);
+    assert_int_equal(until_ring(&p), 1); /* the kernel is asked at once */
+    assert_true(pace_times_kernel(&p));
+    pace_kernel(&p, 32 * KERNEL, PACE_HUGE_MIN);
+    assert_in_range(p.kernel, KERNEL, KERNEL + 1);
+}
+
 static void test_classes(void **state)
 {
     (void)state;
@@ -295,6 +318,6 @@ int main(void)
                                        cmocka_unit_test(test_some_are_timed), cmocka_unit_test(test_kernel_in_a_row),
                                        cmocka_unit_test(test_kernel_quicker),
                                        cmocka_unit_test(test_huge), cmocka_unit_test(test_fill),
-                                       cmocka_unit_test(test_other_fill), cmocka_unit_test(test_fill_got_slow), cmocka_unit_test(test_moved), cmocka_unit_test(test_classes)};
+                                       cmocka_unit_test(test_other_fill), cmocka_unit_test(test_fill_got_slow), cmocka_unit_test(test_moved), cmocka_unit_test(test_adopt), cmocka_unit_test(test_classes)};
     return cmocka_run_group_tests_name("pace", tests, NULL, NULL);
 }
