@@ -262,6 +262,7 @@ int handover_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, cons
     if (likely(!pace))
         return issue_op(w, t, kind, op);
     t->peer->pacing = true;
+    w->rma->stats.streamed += pace->fill == CH3_FILL_STREAMED;
     atomic_store_explicit(&t->peer->vc.fill, pace->fill, memory_order_relaxed);
     const int err = issue_paced(w, t, kind, op, pace, len);
     return err || likely(!pace_full(pace)) ? err : end_batch(w, t, op, pace);

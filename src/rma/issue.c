@@ -221,8 +221,7 @@ static bool append_plain_put(struct pkt_target *pt, enum pkt_op_kind kind, const
     return true;
 }
 
-/* The same for what has one piece at the target and little data. Where there is no room it is sent as others are, but
- * for compare-and-swap. */
+/* The same for what else needs no walk. MRMA_AGAIN: it does. */
 static int append_single(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op, int64_t offset,
                          uint32_t request)
 {

@@ -12,6 +12,7 @@
 #include "rma/acc_atomic.h"
 #include "rma/direct.h"
 #include "rma/lock_queue.h"
+#include "rma/target.h"
 #include "rma/target_record.h"
 
 /* Is the element that the segment names the one that the record speaks of, with its data? */
@@ -67,9 +68,11 @@ bool target_single(struct win *w, struct rma_target *t, const struct pkt_hdr *hd
                                .win_gen = t->remote_gen, .rank = (uint32_t)w->rank,
                                .seq = rides ? (uint32_t)hdr->offset : 0, .count = op->request};
     fetch(w, op, seg, out.data);
-    /* What has been done to the window cannot be done again: it waits for room if need be. */
-    if (ch3_send_awaited(&t->peer->vc, &out, out.hdr.len, &w->queued) != MRMA_SUCCESS)
-        return true; /* the connection is lost */
+    const int err = ch3_send_awaited(&t->peer->vc, &out, out.hdr.len, &w->queued);
+    if (unlikely(err)) { /* it has been done, and what rides on the packet is done behind it */
+        (void)target_send_simple(w, t, PKT_ERROR, 0, op->request, (uint32_t)err, 0);
+        return true;
+    }
     *flags ^= rides;
     if (rides & PKT_F_UNLOCK)
         lock_queue_release(t->from);

@@ -94,6 +94,7 @@ static void past_the_caches(struct win *w, struct fabric_proc *p, int64_t *data)
     put(w, 1, 0, data, 8 * LARGE);
     OK(rma_flush(w, 1));
     FABRIC_CHECK(memcmp(data, area, 8 * LARGE) == 0 && atomic_load(theirs) != CH3_FILL_STREAMED);
+    FABRIC_CHECK(p->rma.stats.streamed == 1);
     p->peers[1].peer.pace[PACE_CACHED] = streamed;
     memset(data, 0, 8 * LARGE);
     get(w, 1, 0, data, 8 * LARGE);

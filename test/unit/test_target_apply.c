@@ -6,9 +6,23 @@
  */
 #include "craft_pair.h"
 
+#include <limits.h>
+
 #include "rma/issue.h"
 #include "rma/stripe.h"
 
+static unsigned allocations_left = UINT_MAX; /* UINT_MAX: there is memory; else one fails when none is left */
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+    if (allocations_left == UINT_MAX || allocations_left--)
+        return __real_malloc(size);
+    allocations_left = UINT_MAX;
+    return NULL;
+}
 
 /* A put of 8 bytes still works, and leaves the window as it was. */
 static void check_usable(void)
@@ -306,6 +320,34 @@ static void test_stripes_given_back(void **state)
     check_usable();
 }
 
+/* The ring to the origin is full, and an answer cannot wait for room for want of memory: the origin is told. */
+static void test_answer_without_memory(void **state)
+{
+    static const struct pkt_op fop = OP(PKT_OP_GET_ACC, ACC_SUM, ACC_I64, 1, 8);
+    static const struct pkt_seg seg = {.disp = 16, .len = 8};
+    static const int64_t one = 1;
+    struct fabric_proc *to = &fabric->procs[1];
+    struct craft c, word;
+    (void)state;
+    check_usable(); /* both are connected */
+    memset(area[1] + AROUND + 16, 0, 8);
+    craft_begin(&word, PKT_OPEN, origin, 1);
+    while (ch3_send_now(&to->peers[0].peer.vc, word.bytes, craft_hdr(&word)->len) == MRMA_SUCCESS)
+        ;
+    craft_begin(&c, PKT_OPS, target, 0);
+    craft_record(&c, &fop, &seg, 1, &one, 8);
+    OK(ch3_send_copy(&fabric->procs[0].peers[1].peer.vc, c.bytes, craft_hdr(&c)->len));
+    allocations_left = 0;
+    while (rma_pending(&to->rma))
+        fabric_progress(to);
+    assert_int_equal(allocations_left, UINT_MAX);
+    settle(fabric);
+    assert_int_equal(element(16), 1);
+    assert_int_equal(issue_take_error(origin), MRMA_ERR_NO_MEM);
+    memset(area[1] + AROUND + 16, PATTERN, 8);
+    check_usable();
+}
+
 /* ---- what the origin of real operations sees: memory that is not attached ---- */
 
 static void dynamic(struct fabric_proc *p, void *arg)
@@ -379,6 +421,7 @@ int main(void)
         PAIR_TEST(test_records_behind),
         PAIR_TEST(test_good_limits),
         PAIR_TEST(test_stripes_given_back),
+        PAIR_TEST(test_answer_without_memory),
         cmocka_unit_test(test_not_attached),
     };
     pkt_types_init();
