@@ -116,7 +116,7 @@ static void await_polled(struct fabric_proc *p)
 }
 
 /* It serves what came meanwhile when it is in a passive target call of its own, and its agent is not
- * needed. arg: whether in MPI_Win_sync, or in MPI_Win_flush. */
+ * needed. arg: in which call (enum by). */
 enum by { BY_FLUSH, BY_SYNC, BY_FAST_SYNC, BYS };
 
 static int come_by(struct win *w, enum by by)
