@@ -115,8 +115,6 @@ static void await_polled(struct fabric_proc *p)
         sched_yield();
 }
 
-/* It serves what came meanwhile when it is in a passive target call of its own, and its agent is not
- * needed. arg: in which call (enum by). */
 enum by { BY_FLUSH, BY_SYNC, BY_FAST_SYNC, BYS };
 
 static int come_by(struct win *w, enum by by)
@@ -126,6 +124,8 @@ static int come_by(struct win *w, enum by by)
     return by == BY_SYNC ? rma_sync(w) : rma_flush(w, 1);
 }
 
+/* It serves what came meanwhile when it is in a passive target call of its own, and its agent is not
+ * needed. arg: in which call (enum by). */
 static void comes_by(struct fabric_proc *p, void *arg)
 {
     struct win *w = create(p);
