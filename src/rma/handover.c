@@ -5,7 +5,7 @@
  * through the ring, and the kernel pins the target's pages for every piece. Larger contiguous puts and gets it copies
  * once instead of twice. But two processors copy at the same time, through a ring that stays in their caches, and the
  * kernel takes up to nine times as long as memcpy: 64 KiB 5.1 -> 1.7 us, 1 MiB 69 -> 22 us, if the two processors are
- * near each other; else 64 KiB take 40 us through the ring. What the kernel takes cannot be told from a trial
+ * near each other; else 64 KiB take 13 to 40 us through the ring, or 6.4 past the caches (base/copy.h). What the kernel takes cannot be told from a trial
  * at the start, on memory that is in no cache yet. So both ways are timed (pace.h).
  *
  * In fence and PSCW epochs the target is there already (access was granted), and polls if it waits for the end of the
