@@ -181,7 +181,7 @@ int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr,
     struct stripe_hold hold = {NULL};
     struct reply_batch batch; /* not all of it is written: it is large */
     int first = MRMA_SUCCESS;
-    if (hdr->count == 1 && likely(target_single(w, t, hdr, flags)))
+    if (hdr->count == 1 && target_single(w, t, hdr, flags))
         return MRMA_SUCCESS;
     batch.used = batch.parts = 0;
     for (uint32_t i = 0;; i++) {

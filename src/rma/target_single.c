@@ -29,12 +29,12 @@ static bool is_element(const struct pkt_op *op, const struct pkt_seg *seg)
 static bool is_single(const struct pkt_hdr *hdr, const struct pkt_op *op, const struct pkt_seg *seg)
 {
     const size_t heads = sizeof *hdr + sizeof *op + sizeof *seg;
-    if (hdr->len < heads || op->form != PKT_FORM_SEGS || op->nseg != 1 || op->offset || op->fill || op->zero ||
+    if (hdr->len < heads || !pkt_fetches(op->kind) || op->form != PKT_FORM_SEGS || op->nseg != 1 || op->offset || op->fill || op->zero ||
         pkt_align(op->data_len) > hdr->len - heads)
         return false;
     if (op->kind == PKT_OP_GET)
         return seg->len && seg->len <= TARGET_AT_ONCE && !op->data_len;
-    return (op->kind == PKT_OP_GET_ACC || op->kind == PKT_OP_CAS) && is_element(op, seg);
+    return is_element(op, seg);
 }
 
 static void fetch(const struct win *w, const struct pkt_op *op, const struct pkt_seg *seg, char *old)
