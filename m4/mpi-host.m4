@@ -108,6 +108,9 @@ AC_CHECK_DECL([MPI_Session_init],
     [AC_DEFINE([HAVE_MPI_SESSIONS], [1], [The host declares MPI_Session_init.])],
     [], [[#include <mpi.h>]])
 AM_CONDITIONAL([HAVE_MPI_SESSIONS], [test "$ac_cv_have_decl_MPI_Session_init" = yes])
+MRMA_SPLIT_TYPE([HW_GUIDED])
+MRMA_SPLIT_TYPE([HW_UNGUIDED])
+MRMA_SPLIT_TYPE([RESOURCE_GUIDED])
 CPPFLAGS=$mrma_save_CPPFLAGS
 LIBS=$mrma_save_LIBS
 
@@ -131,6 +134,15 @@ AC_MSG_RESULT([$mrma_launcher])
 AS_CASE([$mrma_launcher], [unknown|"$MPI_HOST"], [],
     [AC_MSG_ERROR([$MPIEXEC is $mrma_launcher's launcher but $MPICC is $MPI_HOST's wrapper. Set MPIEXEC.])])
 MRMA_MPI_COMPANION([MPIFORT], [mpifort])
+])
+
+# MRMA_SPLIT_TYPE(NAME): HOST_COMM_TYPE_<NAME> is MPI_COMM_TYPE_<NAME> where the host
+# declares that, else a value that no program gives together with a split.
+AC_DEFUN([MRMA_SPLIT_TYPE], [
+AC_CHECK_DECL([MPI_COMM_TYPE_$1], [mrma_value=MPI_COMM_TYPE_$1], [mrma_value=MPI_UNDEFINED],
+    [[#include <mpi.h>]])
+AC_DEFINE_UNQUOTED([HOST_COMM_TYPE_$1], [$mrma_value],
+    [MPI_COMM_TYPE_$1 of the host, or MPI_UNDEFINED.])
 ])
 
 # MRMA_MPI_COMPANION(VARIABLE, NAME): the host's program NAME, from the directory

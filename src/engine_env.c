@@ -3,21 +3,17 @@
  * record by which this process is known to others.
  *
  * A process is identified by a random number made when its engine is created,
- * never by a rank. A node is what can share memory, process ids and wake-ups: the
- * kernel's boot id, the PID namespace and the network namespace (doorbells have
- * their names there).
+ * never by a rank; what a node is says base/node.h.
  */
 #include "engine_env.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/err.h"
+#include "base/node.h"
 #include "base/procstart.h"
 #include "rma/stripe.h"
 
@@ -48,34 +44,6 @@ static int env_agent_start(void *ctx)
     return engine_agent_start(ctx);
 }
 
-static uint64_t hash_bytes(uint64_t h, const void *bytes, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ ((const unsigned char *)bytes)[i]) * UINT64_C(1099511628211);
-    return h;
-}
-
-static uint64_t namespace_id(const char *file)
-{
-    struct stat st;
-    return stat(file, &st) == 0 ? (uint64_t)st.st_ino : 0;
-}
-
-static void identify_node(uint64_t node[2])
-{
-    const uint64_t basis = UINT64_C(14695981039346656037);
-    char text[256] = "";
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t len = fd >= 0 ? read(fd, text, sizeof text) : -1;
-    if (fd >= 0)
-        close(fd);
-    if (len <= 0 && gethostname(text, sizeof text - 1) == 0)
-        len = (ssize_t)strlen(text);
-    const uint64_t spaces[2] = {namespace_id("/proc/self/ns/pid"), namespace_id("/proc/self/ns/net")};
-    node[0] = hash_bytes(basis, text, len > 0 ? (size_t)len : 0);
-    node[1] = hash_bytes(basis, spaces, sizeof spaces);
-}
-
 bool engine_same_node(const struct engine *e, const uint64_t node[2])
 {
     return e->node[0] == node[0] && e->node[1] == node[1];
@@ -101,8 +69,9 @@ int engine_env_init(struct engine *e)
                               .started = procstart_of(0), .probe_addr = (uint64_t)(uintptr_t)&e->uid, .probe_value = e->uid};
     if (getrandom(rec.secret, sizeof rec.secret, 0) != sizeof rec.secret)
         return log_fail(&e->log, MRMA_ERR_OTHER, "no random numbers for a secret: %s", strerror(errno));
-    identify_node(e->node);
-    memcpy(rec.node, e->node, sizeof rec.node);
+    const struct node_id node = node_self();
+    memcpy(e->node, node.word, sizeof e->node);
+    memcpy(rec.node, node.word, sizeof rec.node);
     if (topo_cpuset_self(&rec.cpus) != MRMA_SUCCESS)
         rec.cpus.word[0] = 1;
     memcpy(&e->record, &rec, sizeof rec);

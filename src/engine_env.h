@@ -26,7 +26,7 @@
 /* What a process tells others about itself; rma_proc_record's contents. */
 struct proc_record {
     uint64_t uid;
-    uint64_t node[2]; /* the same where memory can be shared: engine_env.c */
+    uint64_t node[2]; /* base/node.h */
     struct seg_name seg;
     uint64_t started;  /* base/procstart.h: seg.pid is it only with this */
     uint64_t probe_addr, probe_value;

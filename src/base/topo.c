@@ -102,3 +102,51 @@ int topo_load(struct topo *topo, const struct log *log)
     *topo = fresh;
     return MRMA_SUCCESS;
 }
+
+static bool type_of(const char *name, hwloc_obj_type_t *type)
+{
+    return hwloc_type_sscanf(name, type, NULL, 0) == 0 &&
+           (hwloc_obj_type_is_normal(*type) || *type == HWLOC_OBJ_NUMANODE);
+}
+
+bool topo_is_type(const char *type)
+{
+    hwloc_obj_type_t parsed;
+
+    return type_of(type, &parsed);
+}
+
+/* Objects with the same units (two kinds of memory of one NUMA domain) are one place: the first. */
+static int32_t object_of(hwloc_topology_t hw, hwloc_obj_type_t type, hwloc_const_cpuset_t mine)
+{
+    const int n = hwloc_get_nbobjs_by_type(hw, type);
+    hwloc_obj_t found = NULL;
+
+    for (int i = 0; i < n; i++) {
+        hwloc_obj_t obj = hwloc_get_obj_by_type(hw, type, (unsigned)i);
+        if (!hwloc_bitmap_intersects(mine, obj->cpuset))
+            continue;
+        if (found == NULL)
+            found = obj;
+        else if (!hwloc_bitmap_isequal(found->cpuset, obj->cpuset))
+            return -1;
+    }
+    return found != NULL && hwloc_bitmap_isincluded(mine, found->cpuset) ? (int32_t)found->logical_index : -1;
+}
+
+void topo_objects(const char *const *types, int n, int32_t *object)
+{
+    hwloc_bitmap_t mine = hwloc_bitmap_alloc();
+    hwloc_topology_t hw = NULL;
+    hwloc_obj_type_t type;
+    /* With what this process may not use, so that all processes count alike. */
+    const bool known = mine != NULL && hwloc_topology_init(&hw) == 0 &&
+                       hwloc_topology_set_flags(hw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) == 0 &&
+                       hwloc_topology_load(hw) == 0 && hwloc_get_cpubind(hw, mine, HWLOC_CPUBIND_THREAD) == 0;
+
+    for (int i = 0; i < n; i++)
+        object[i] = known && type_of(types[i], &type) ? object_of(hw, type, mine) : -1;
+    if (hw != NULL)
+        hwloc_topology_destroy(hw);
+    hwloc_bitmap_free(mine);
+}

@@ -1,15 +1,17 @@
 /*
  * topo.h - which processing units this process may use, and what the node has.
  *
- * Two ways in. topo_cpuset_self is one system call and serves window creation:
+ * Three ways in. topo_cpuset_self is one system call and serves window creation:
  * the processes of a node exchange their sets, and if the union has fewer units
  * than there are processes, waiting must yield at once. topo_load asks hwloc for
- * the whole machine (milliseconds) and is for mpi-rma-info only.
+ * the whole machine (milliseconds) and is for mpi-rma-info only. topo_objects asks
+ * hwloc, too, on which objects the process runs, for splits of communicators.
  * No state, no locks.
  */
 #ifndef MRMA_BASE_TOPO_H
 #define MRMA_BASE_TOPO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,5 +45,13 @@ void topo_cpuset_or(struct topo_cpuset *into, const struct topo_cpuset *from);
 
 /* Fill *topo. MRMA_ERR_OTHER with a message if hwloc cannot read the machine. */
 int topo_load(struct topo *topo, const struct log *log);
+
+/* Is this hwloc's name of something that has processing units: "Package", "NUMANode", "L3Cache", "Core"? */
+bool topo_is_type(const char *type);
+
+/* For each of n such types: which object of it, counted over the machine from 0, has all the
+ * PUs on which the calling thread may run. -1 if they belong to several objects, if the
+ * machine has none of the type, or if hwloc cannot tell. */
+void topo_objects(const char *const *types, int n, int32_t *object);
 
 #endif
