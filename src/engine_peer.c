@@ -29,7 +29,7 @@ struct engine_peer {
     struct seg seg;        /* its process segment, where that is mapped */
     bool machine;          /* process ids mean the same to both */
     uint64_t started;      /* when it began, as it says; 0: it does not know */
-    int pidfd;             /* -1: nobody has asked yet whether it lives */
+    int pidfd;             /* -1: nobody has asked yet whether it lives; under the engine's lock */
     void *ring; /* my ring to it, from the heap */
 };
 
@@ -236,12 +236,10 @@ static bool process_lives(struct engine_peer *p)
 
 /* That a quiet connection has broken the channel finds out by sending something, or where
  * the peer has left word; it reports it in a later poll. */
-static void probe(struct engine *e, struct ch3_vc *vc)
+static void probe(struct ch3_vc *vc)
 {
-    rma_enter(&e->rma);
     if (vc->state == CH3_VC_OPEN && vc->channel->caps & CH3_CAP_PROBE)
         vc->channel->ops->probe(vc->channel, vc);
-    rma_leave(&e->rma);
 }
 
 /* Of a process of another machine nothing is known but whether its connection holds; one of
@@ -249,7 +247,8 @@ static void probe(struct engine *e, struct ch3_vc *vc)
 static bool env_peer_alive(void *ctx, struct rma_peer *peer)
 {
     struct engine_peer *p = (struct engine_peer *)peer;
-    probe(ctx, &peer->vc);
+    (void)ctx;
+    probe(&peer->vc);
     return !p->machine || process_lives(p);
 }
 

@@ -157,7 +157,7 @@ static int wait_idle(struct win *w, int rank)
     return MRMA_SUCCESS;
 }
 
-int acc_close(struct win *w, struct win_ctl *ctl)
+int acc_close_held(struct win *w, struct win_ctl *ctl)
 {
     uint32_t mode = ACC_MODE_ATOMIC;
     int err = MRMA_SUCCESS;
@@ -171,5 +171,13 @@ int acc_close(struct win *w, struct win_ctl *ctl)
         err = wait_idle(w, w->direct[i]);
     if (!err)
         atomic_store_explicit(&ctl->acc_mode, ACC_MODE_LOCKED, memory_order_release); /* F */
+    return err;
+}
+
+int acc_close(struct win *w, struct win_ctl *ctl)
+{
+    rma_enter(w->rma);
+    const int err = acc_close_held(w, ctl);
+    rma_leave(w->rma);
     return err;
 }

@@ -137,14 +137,22 @@ static inline void acc_atomic_cas_word(acc_word *at, const void *compare, const 
 }
 
 /* To be called before the stripes of ctl's owner are used for this window; from
- * any thread, with or without the engine's lock. MRMA_ERR_PROC_FAILED. */
+ * any thread. MRMA_ERR_PROC_FAILED. _held: with the engine's lock. */
 int acc_close(struct win *w, struct win_ctl *ctl);
+int acc_close_held(struct win *w, struct win_ctl *ctl);
 static inline int acc_lock_mode(struct win *w, struct win_ctl *ctl)
 {
     /* Pairs with F. */
     if (likely(atomic_load_explicit(&ctl->acc_mode, memory_order_acquire) == ACC_MODE_LOCKED))
         return 0;
     return acc_close(w, ctl);
+}
+
+static inline int acc_lock_mode_held(struct win *w, struct win_ctl *ctl)
+{
+    if (likely(atomic_load_explicit(&ctl->acc_mode, memory_order_acquire) == ACC_MODE_LOCKED)) /* F */
+        return 0;
+    return acc_close_held(w, ctl);
 }
 
 #endif

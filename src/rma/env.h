@@ -160,6 +160,7 @@ struct rma_env {
     int node_procs_bound;
     /* Processors that the processes of these records may use together. */
     unsigned (*record_cpus)(void *ctx, const struct rma_proc_record *records, size_t stride, int n);
+    /* With the engine's lock. */
     bool (*peer_alive)(void *ctx, struct rma_peer *peer);
     /* Collective over boot, whose processes' records these are, each stride bytes from the
      * one before: the window needs the network (the same answer at all). Opens it where

@@ -31,17 +31,11 @@ static inline char *fast_find(struct win *w, int target, int64_t disp, size_t le
     return t->base + offset;
 }
 
-static inline void fast_count(struct win *w, size_t len)
-{
-    w->stats.ops[PATH_MAPPED]++;
-    w->stats.bytes[PATH_MAPPED] += len;
-}
-
 static inline char *fast_addr(struct win *w, int target, int64_t disp, size_t len)
 {
     char *at = fast_find(w, target, disp, len);
     if (likely(at))
-        fast_count(w, len);
+        win_count(w, PATH_MAPPED, len);
     return at;
 }
 
@@ -79,7 +73,7 @@ static inline __attribute__((always_inline)) acc_word *fast_word(struct win *w, 
         return NULL;
     if (unlikely(!acc_atomic_enter_light(w, t->ctl)))
         return NULL;
-    fast_count(w, sizeof(uint64_t));
+    win_count(w, PATH_MAPPED, sizeof(uint64_t));
     return (acc_word *)(void *)at;
 }
 

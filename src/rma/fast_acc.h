@@ -80,7 +80,7 @@ static inline __attribute__((always_inline)) bool fast_acc(struct win *w, enum a
         fast_acc_locked(t, kernel, op, basic, at, from, old, count * type->elems, len);
     else if (!fast_acc_atomic(w, t, op, basic, at, from, old, len))
         return false;
-    fast_count(w, len);
+    win_count(w, PATH_MAPPED, len);
     return true;
 }
 

@@ -294,6 +294,8 @@ int issue_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const s
         err = pkt_send_open(pt, 0, true);
     if (op->req && pt)
         handover_hurry(pt, true);
+    if (err && op->req && pt)
+        err = origin_abandon(pt, op->req, err);
     rma_leave(r);
     return err;
 }
@@ -324,8 +326,7 @@ bool issue_quick_put(struct win *w, int target, const void *data, int64_t disp, 
         put_record(pt, data, offset, len);
         count_phase(pt, len);
         pt->written++;
-        w->stats.ops[PATH_PACKETS]++;
-        w->stats.bytes[PATH_PACKETS] += len;
+        win_count(w, PATH_PACKETS, len);
         done = true;
     }
     rma_leave(w->rma);

@@ -24,14 +24,6 @@
  * and PSCW epochs, where the target will look at it (measured: doc/performance.md). */
 enum { RING_PUT_MAX = 4096 };
 
-/* No instruction more than a sum; where several threads call some may be missing. */
-static inline void count_op(struct win *w, enum rma_path path, size_t bytes)
-{
-    uint64_t *ops = &w->stats.ops[path], *sum = &w->stats.bytes[path];
-    __atomic_store_n(ops, __atomic_load_n(ops, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
-    __atomic_store_n(sum, __atomic_load_n(sum, __ATOMIC_RELAXED) + bytes, __ATOMIC_RELAXED);
-}
-
 /* R-operations are for passive target epochs only (MPI 4.1, 12.3.5). */
 static inline int ready(struct win *w, struct rma_target *t, const struct rma_op *op)
 {
@@ -154,7 +146,7 @@ static bool put_by_target(struct win *w, struct rma_target *t, const void *data,
 /* To a kernel-assisted target, inside the window. */
 static int put_assisted(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset, size_t len)
 {
-    count_op(w, PATH_CMA, len);
+    win_count(w, PATH_CMA, len);
     if (ring_serves(w, op, len) && put_by_target(w, t, op->oaddr, (uint64_t)offset, len))
         return MRMA_SUCCESS;
     int err = ready(w, t, op);
@@ -179,14 +171,14 @@ static __attribute__((noinline)) int put_general(struct win *w, struct rma_targe
     const int64_t offset = byte_offset(w, t, op);
     switch (t->path) {
     case PATH_MAPPED:
-        count_op(w, PATH_MAPPED, len);
+        win_count(w, PATH_MAPPED, len);
         direct_put(mapped_addr(w, t, offset), op);
         win_set_dirty(w);
         return MRMA_SUCCESS;
     case PATH_CMA:
         return put_assisted(w, t, op, offset, len);
     default:
-        count_op(w, PATH_PACKETS, len);
+        win_count(w, PATH_PACKETS, len);
         return issue_op(w, t, PKT_OP_PUT, op);
     }
 }
@@ -228,7 +220,7 @@ int rma_put(struct win *w, const struct rma_op *op)
         return put_general(w, t, op);
     if (t->path == PATH_CMA)
         return put_assisted(w, t, op, offset, len);
-    count_op(w, PATH_MAPPED, len);
+    win_count(w, PATH_MAPPED, len);
     direct_copy(t->base + offset, op->oaddr, len);
     win_set_dirty(w);
     return MRMA_SUCCESS;
@@ -236,7 +228,7 @@ int rma_put(struct win *w, const struct rma_op *op)
 
 static int get_assisted(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset, size_t len)
 {
-    count_op(w, PATH_CMA, len);
+    win_count(w, PATH_CMA, len);
     if (handover_serves(w, t, PKT_OP_GET, op, len))
         return handover_op(w, t, PKT_OP_GET, op);
     const uint64_t vaddr = owner_addr(w, t, offset);
@@ -256,13 +248,13 @@ static __attribute__((noinline)) int get_general(struct win *w, struct rma_targe
     const int64_t offset = byte_offset(w, t, op);
     switch (t->path) {
     case PATH_MAPPED:
-        count_op(w, PATH_MAPPED, len);
+        win_count(w, PATH_MAPPED, len);
         direct_get(mapped_addr(w, t, offset), op);
         return MRMA_SUCCESS;
     case PATH_CMA:
         return get_assisted(w, t, op, offset, len);
     default:
-        count_op(w, PATH_PACKETS, len);
+        win_count(w, PATH_PACKETS, len);
         return issue_op(w, t, PKT_OP_GET, op);
     }
 }
@@ -285,7 +277,7 @@ int rma_get(struct win *w, const struct rma_op *op)
         return get_general(w, t, op);
     if (t->path == PATH_CMA)
         return get_assisted(w, t, op, offset, len);
-    count_op(w, PATH_MAPPED, len);
+    win_count(w, PATH_MAPPED, len);
     direct_copy(op->raddr, t->base + offset, len);
     return MRMA_SUCCESS;
 }
@@ -307,7 +299,7 @@ static int acc_assisted(struct win *w, struct rma_target *t, const struct rma_op
     const int err = acc_lock_mode(w, t->ctl);
     if (unlikely(err))
         return err;
-    count_op(w, PATH_CMA, len);
+    win_count(w, PATH_CMA, len);
     if (handover_serves(w, t, kind, op, len))
         return handover_op(w, t, kind, op);
     return passing_by(w, handover_declined(w, t, kind, op, owner_addr(w, t, offset), len));
@@ -323,7 +315,7 @@ static __attribute__((noinline)) int accumulate_general(struct win *w, struct rm
     const int64_t offset = byte_offset(w, t, op);
     if (t->path == PATH_CMA)
         return acc_assisted(w, t, op, fetch, offset, len);
-    count_op(w, t->path, len);
+    win_count(w, t->path, len);
     if (t->direct && (err = acc_lock_mode(w, t->ctl)) != MRMA_SUCCESS)
         return err;
     if (t->path != PATH_MAPPED)
@@ -364,7 +356,7 @@ static inline int accumulate(struct win *w, const struct rma_op *op, bool fetch)
     if (t->path == PATH_CMA)
         return acc_assisted(w, t, op, fetch, offset, len);
     char *at = t->base + offset;
-    count_op(w, PATH_MAPPED, len);
+    win_count(w, PATH_MAPPED, len);
     if (likely(acc_atomic(w, t->ctl, at, op, fetch, len)))
         return MRMA_SUCCESS;
     err = acc_lock_mode(w, t->ctl);
@@ -403,7 +395,7 @@ int rma_compare_and_swap(struct win *w, const struct rma_op *op)
     RMA_TRACE(w->rma, RMA_EV_CAS, w, op->target, unit);
     const int64_t offset = byte_offset(w, t, op);
     const uint64_t vaddr = owner_addr(w, t, offset);
-    count_op(w, t->path, unit);
+    win_count(w, t->path, unit);
     if (t->path == PATH_MAPPED && likely(acc_atomic_cas(w, t->ctl, mapped_addr(w, t, offset), op)))
         return MRMA_SUCCESS;
     if (t->direct && (err = acc_lock_mode(w, t->ctl)) != MRMA_SUCCESS)

@@ -151,6 +151,21 @@ void origin_request_cancel(struct win *w, uint32_t number, int err)
         end_request(w->rma, rq, err);
 }
 
+int origin_abandon(struct pkt_target *pt, struct rma_req *req, int err)
+{
+    LIST_EACH_SAFE(it, &pt->requests)
+    {
+        struct origin_req *rq = LIST_ENTRY(it, struct origin_req, link);
+        if (rq->req == req)
+            end_request(pt->win->rma, rq, err);
+    }
+    if (rma_req_done(req))
+        return err;
+    origin_charge(req);
+    origin_discharge(req, err);
+    return MRMA_SUCCESS;
+}
+
 void origin_fail(struct pkt_target *pt, int err)
 {
     struct list_node *link;

@@ -36,6 +36,10 @@ bool origin_stream_room(const struct pkt_target *pt);
 
 /* The operation was not sent after all: forget its request. */
 void origin_request_cancel(struct win *w, uint32_t number, int err);
+/* The call of an operation with a request fails after parts of it have begun. Replies to it are taken no more. What
+ * cannot be taken back ends by itself and needs req and the user's buffers until then: the call has started the
+ * operation after all (MRMA_SUCCESS), and req tells the error. Else err, and req may be dropped. */
+int origin_abandon(struct pkt_target *pt, struct rma_req *req, int err);
 
 /* A PKT_REPLY or, with err, a PKT_ERROR for a request has come from t. */
 bool origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr); /* false: refused */

@@ -99,12 +99,6 @@ static bool is_plain(const struct rma_target *t, const struct rma_op *op, size_t
     return !(*offset >> (64 - LEN_BITS)) && *offset <= t->size && len <= t->size - *offset;
 }
 
-static void count_put(struct win *w, const struct rma_target *t, size_t len)
-{
-    w->stats.ops[t->path]++;
-    w->stats.bytes[t->path] += len;
-}
-
 bool stage_put(struct win *w, struct rma_target *t, const struct rma_op *op)
 {
     const size_t len = op->ocount * op->otype->size, room = room_of(&t->out_stages);
@@ -112,7 +106,7 @@ bool stage_put(struct win *w, struct rma_target *t, const struct rma_op *op)
     if (!may_stage(w, t, op) || !is_plain(t, op, room, &offset) || record_bytes(len) > room - t->staged || !stage_free(t))
         return false;
     t->staged = write_record(stage_of(&t->out_stages, t->starts), t->staged, op->oaddr, offset, len);
-    count_put(w, t, len);
+    win_count(w, t->path, len);
     w->rma->stats.staged++;
     return true;
 }
@@ -130,7 +124,7 @@ bool stage_ahead(struct win *w, struct rma_target *t, const struct rma_op *op)
     if ((now == EPOCH_FENCE && epoch_use_fence(w)) || !stage_phase_put(w, t, op->oaddr, offset, len))
         return false;
     win_announce_put(w, t);
-    count_put(w, t, len);
+    win_count(w, t->path, len);
     return true;
 }
 

@@ -1,9 +1,8 @@
 /*
  * stats.h - what was carried by which path (MPIRMA_STATS), and the trace hook.
  *
- * Counters are plain and written without synchronization on the data path (one
- * add each); with several application threads in one window they may miss some.
- * Those off the data path that several threads count are atomic.
+ * None is missed: those of a window's operations are counted by win_count (win.h), atomically where several threads
+ * may call; the others under the engine's lock, by one thread alone, or atomically.
  * The hook is the single place where RMA events leave the layer: one test of a
  * pointer when nobody listens (the event model is KOJAK's for one-sided
  * communication: windows, operations at the origin, synchronization).
@@ -22,7 +21,7 @@ struct win_stats {
 
 struct rma_stats {
     struct win_stats paths;  /* of windows already freed */
-    uint64_t windows;
+    _Atomic uint64_t windows;
     uint64_t ring_puts;      /* small puts to kernel-assisted targets sent by packet */
     uint64_t handed;         /* operations to kernel-assisted targets that they did themselves: handover.h */
     uint64_t streamed;       /* of them those whose data went past the caches: base/copy.h */
@@ -34,7 +33,7 @@ struct rma_stats {
     uint64_t agent_wakeups;
     uint64_t shared, shared_bytes, share_refused; /* windows whose memory was to be shared in place: share.h */
     uint64_t late;           /* packets of windows that had ended, which nobody awaited */
-    uint64_t refused;        /* packets or operations refused at this target */
+    _Atomic uint64_t refused; /* packets or operations refused at this target */
 };
 
 enum rma_event {

@@ -46,7 +46,7 @@ static int apply_acc(struct win *w, struct rma_target *t, struct target_record *
     } out;
     const char *data = rec->data;
     char *old = out.data;
-    int err = acc_lock_mode(w, w->ctl); /* has been done where a stripe is held */
+    int err = acc_lock_mode_held(w, w->ctl); /* has been done where a stripe is held */
     if (err)
         return err;
     if (rec->typed) /* not CAS: target_record_check */

@@ -56,7 +56,7 @@ bool target_single(struct win *w, struct rma_target *t, const struct pkt_hdr *hd
     const struct pkt_seg *seg = (const struct pkt_seg *)(const void *)(op + 1);
     /* Fences count what has come; strict mode looks at each access. */
     if (hdr->epoch == PKT_EPOCH_FENCE || unlikely(w->strict || ch3_vc_busy(&t->peer->vc)) || !is_single(hdr, op, seg) || !target_seg_inside(w, seg) ||
-        (op->kind != PKT_OP_GET && acc_lock_mode(w, w->ctl) != 0))
+        (op->kind != PKT_OP_GET && acc_lock_mode_held(w, w->ctl) != 0))
         return false;
     const uint8_t rides = *flags & (PKT_F_FLUSH | PKT_F_UNLOCK);
     struct {

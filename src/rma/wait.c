@@ -77,54 +77,51 @@ int rma_lost(const struct win *w, const struct rma_target *t)
                     t->peer->pid);
 }
 
-/* Those that this process has to do with, one by one; NULL: the first, the end. */
-static struct rma_target *next_target(struct win *w, struct rma_target *t)
-{
-    if (!t)
-        return w->local;
-    if (t >= w->local && t < w->local + w->nlocal - 1)
-        return t + 1;
-    rma_enter(w->rma);
-    struct list_node *node = t == w->local + w->nlocal - 1 ? list_first(&w->remote)
-                                                           : list_next(&w->remote, &t->remote_link);
-    rma_leave(w->rma);
-    return node ? LIST_ENTRY(node, struct rma_target, remote_link) : NULL;
-}
-
 static int check_target(struct win *w, struct rma_target *t)
 {
     struct rma *r = w->rma;
     if (t->peer->self)
         return MRMA_SUCCESS;
     const bool alive = r->env->peer_alive(r->env->ctx, t->peer);
-    rma_enter(r);
     const bool lost = t->peer->vc.state == CH3_VC_FAILED;
     if (!alive && !lost)
         ch3_vc_lost(&t->peer->vc); /* what is queued to it refers to windows that may be freed now */
     if (!alive || lost)
         win_lost(w, t->rank);
-    rma_leave(r);
     if (!alive)
         return log_fail(r->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u (process %d) has died", t->rank,
                         w->index, t->peer->pid);
     return lost ? rma_lost(w, t) : MRMA_SUCCESS;
 }
 
+/* Those that this process has to do with. Under the engine's lock, in one piece: another thread may free the
+ * window as soon as it has the lock. */
 static int check_peers(struct win *w)
 {
-    struct rma *r = w->rma;
     int err = MRMA_SUCCESS;
-    for (struct rma_target *t = next_target(w, NULL); !err && t; t = next_target(w, t))
-        err = check_target(w, t);
+    for (int i = 0; !err && i < w->nlocal; i++)
+        err = check_target(w, &w->local[i]);
+    for (struct list_node *node = list_first(&w->remote); !err && node; node = list_next(&w->remote, node))
+        err = check_target(w, LIST_ENTRY(node, struct rma_target, remote_link));
     if (err)
         return err;
-    rma_enter(r);
     const int heard = win_who_is_lost(w);
-    rma_leave(r);
     if (heard < 0)
         return MRMA_SUCCESS;
-    return log_fail(r->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u is lost, another process says", heard,
+    return log_fail(w->rma->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u is lost, another process says", heard,
                     w->index);
+}
+
+/* Windows in which something is awaited that only its request tells of. */
+static int check_requests(struct rma *r)
+{
+    int err = MRMA_SUCCESS;
+    for (uint32_t i = 0; i < r->nwins; i++)
+        if (r->wins[i] && (r->wins[i]->replies || r->wins[i]->streams) && check_peers(r->wins[i])) {
+            err = MRMA_ERR_PROC_FAILED;
+            origin_fail_window(r->wins[i], err); /* also what waits for a lock that the dead one holds */
+        }
+    return err;
 }
 
 int rma_look_around(struct rma *r, struct win *w)
@@ -138,16 +135,9 @@ int rma_look_around(struct rma *r, struct win *w)
     if (now < atomic_load_explicit(&r->next_look, memory_order_relaxed))
         return MRMA_SUCCESS;
     atomic_store_explicit(&r->next_look, now + LONG_SLEEP_NS, memory_order_relaxed);
-    if (w)
-        return check_peers(w);
-    int err = MRMA_SUCCESS;
-    for (uint32_t i = 0; i < r->nwins; i++)
-        if (r->wins[i] && (r->wins[i]->replies || r->wins[i]->streams) && check_peers(r->wins[i])) {
-            err = MRMA_ERR_PROC_FAILED;
-            rma_enter(r);
-            origin_fail_window(r->wins[i], err); /* also what waits for a lock that the dead one holds */
-            rma_leave(r);
-        }
+    rma_enter(r);
+    const int err = w ? check_peers(w) : check_requests(r);
+    rma_leave(r);
     return err;
 }
 
@@ -235,7 +225,9 @@ struct patience {
 static int lose_patience(struct win *w, const struct rma_wait *wait, struct patience *p, uint64_t now)
 {
     if (now >= p->next_check) {
+        rma_enter(w->rma);
         int err = check_peers(w);
+        rma_leave(w->rma);
         if (err && !check(w->rma, wait)) /* it may have done its part before it ended */
             return err;
         p->next_check = now + LONG_SLEEP_NS;

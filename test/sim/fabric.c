@@ -71,10 +71,8 @@ static int peer_connect(void *ctx, struct rma_peer *peer)
 static bool peer_alive(void *ctx, struct rma_peer *peer)
 {
     struct fabric_proc *p = ctx;
-    rma_enter(&p->rma);
     if (peer->vc.state == CH3_VC_OPEN)
         p->channel.ops->probe(&p->channel, &peer->vc);
-    rma_leave(&p->rma);
     return !atomic_load_explicit(&p->fabric->procs[peer->uid - 1].dead, memory_order_acquire);
 }
 

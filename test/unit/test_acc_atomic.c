@@ -203,6 +203,16 @@ static void *close_mode(void *arg)
     return NULL;
 }
 
+/* An accumulate that came by packet is done under the engine's lock. */
+static void close_for_a_packet(struct rma *r, struct win *w)
+{
+    atomic_store(&r->concurrent, true);
+    rma_enter(r);
+    assert_int_equal(acc_close_held(w, w->ctl), MRMA_ERR_PROC_FAILED);
+    rma_leave(r);
+    atomic_store(&r->concurrent, false);
+}
+
 /* Process 2 is inside; 0 must wait for it, and so must whoever finds it closing. */
 static void busy_case(bool dies)
 {
@@ -227,6 +237,8 @@ static void busy_case(bool dies)
         assert_int_equal(c[i].err, dies ? MRMA_ERR_PROC_FAILED : MRMA_SUCCESS);
     }
     assert_int_equal(w[1]->ctl->acc_mode, dies ? ACC_MODE_CLOSING : ACC_MODE_LOCKED);
+    if (dies)
+        close_for_a_packet(&f->procs[1].rma, w[1]);
     atomic_store(&f->procs[2].dead, false);
     atomic_store(&w[2]->ctl->acc_busy, 0);
     fabric_run(f, drop_window, NULL);

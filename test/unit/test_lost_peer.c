@@ -8,7 +8,9 @@
  * The dead process's thread leaves the test; dead is set, so that its peers are told
  * what the kernel would tell them. Survivors' windows end without communication.
  */
+#include <pthread.h>
 #include <sched.h>
+#include <unistd.h>
 #include "base_helper.h"
 #include "pkt_helper.h"
 
@@ -239,6 +241,98 @@ static void test_request(void **state)
     run((struct scene){.wait = wait_request, .progress = CONF_PROGRESS_POLL});
 }
 
+/* The call itself fails: nothing refers to its request any more, which the caller is about to free. */
+static int wait_failed_call(struct fabric_proc *p, struct win *w)
+{
+    unsigned char in[8];
+    struct rma_req req;
+    struct rma_op op = byte_op(NULL, in, VICTIM, 0, 8);
+    (void)p;
+    rma_req_init(&req);
+    op.req = &req;
+    OK(rma_lock_all(w, RMA_NOCHECK));
+    const int err = rma_get(w, &op);
+    FABRIC_CHECK(rma_req_done(&req));
+    return err;
+}
+
+static void test_failed_call(void **state)
+{
+    (void)state;
+    run((struct scene){.wait = wait_failed_call, .progress = CONF_PROGRESS_POLL, .disconnect = true});
+}
+
+/* ---- a thread looks who is alive, another one frees the window ---- */
+
+static struct watched {
+    pthread_t thread;
+    struct win *w;
+    bool (*peer_alive)(void *ctx, struct rma_peer *peer);
+    _Atomic bool looking, freed;
+} watched;
+
+enum { LONG_LOOK_MS = 200 };
+
+/* In the midst of the look the other thread is given time. */
+static bool look_for_long(void *ctx, struct rma_peer *peer)
+{
+    struct rma *r = watched.w->rma;
+    if (!atomic_exchange(&watched.looking, true)) {
+        FABRIC_CHECK(!elock_try(&r->lock));
+        for (int ms = 0; ms < LONG_LOOK_MS && !atomic_load(&watched.freed); ms++)
+            usleep(1000);
+        FABRIC_CHECK(!atomic_load(&watched.freed));
+    }
+    return watched.peer_alive(ctx, peer);
+}
+
+static void *free_while_looked_at(void *arg)
+{
+    while (!atomic_load(&watched.looking))
+        sched_yield();
+    win_free_end(arg);
+    atomic_store(&watched.freed, true);
+    return NULL;
+}
+
+static void look_and_free(struct fabric_proc *p, void *arg)
+{
+    unsigned char in[8];
+    struct rma_req req;
+    struct rma_op op = byte_op(NULL, in, 1, 0, 8);
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, 8, 1);
+    (void)arg;
+    rest(p);
+    if (p->rank == 0) {
+        watched = (struct watched){.w = w, .peer_alive = p->env.peer_alive};
+        p->env.peer_alive = look_for_long;
+        rma_req_init(&req);
+        op.req = &req;
+        OK(rma_lock_all(w, RMA_NOCHECK));
+        OK(rma_get(w, &op)); /* nobody answers */
+        FABRIC_CHECK(pthread_create(&watched.thread, NULL, free_while_looked_at, w) == 0);
+        while (!atomic_load(&watched.looking))
+            rma_progress_requests(&p->rma);
+        FABRIC_CHECK(pthread_join(watched.thread, NULL) == 0);
+        p->env.peer_alive = watched.peer_alive;
+    }
+    fabric_barrier(p);
+    if (p->rank)
+        win_free_end(w);
+}
+
+static void test_freed_while_looked_at(void **state)
+{
+    (void)state;
+    fabric_watchdog(60);
+    atomic_store(&pkt_arrived, 0);
+    struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = 2, .path = CONF_PATH_SHM_PACKETS, .threads = true,
+                                                        .progress = CONF_PROGRESS_POLL, .quiet = true});
+    fabric_run(f, look_and_free, NULL);
+    fabric_free(f);
+    fabric_watchdog(0);
+}
+
 /* ---- a ring between living processes is corrupt ---- */
 
 struct spoilt {
@@ -336,7 +430,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fence), cmocka_unit_test(test_win_free),  cmocka_unit_test(test_pscw),
         cmocka_unit_test(test_test),  cmocka_unit_test(test_lock),  cmocka_unit_test(test_flush),
-        cmocka_unit_test(test_request), cmocka_unit_test(test_corrupt_ring),
+        cmocka_unit_test(test_request), cmocka_unit_test(test_failed_call),
+        cmocka_unit_test(test_freed_while_looked_at), cmocka_unit_test(test_corrupt_ring),
         cmocka_unit_test(test_corrupt_position),
     };
     pkt_types_init();

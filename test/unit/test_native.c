@@ -27,6 +27,7 @@ static struct fake {
     struct fake_op under_way[UNDER_WAY];
     _Atomic unsigned n;
     unsigned puts, gets, registered;
+    unsigned refuses; /* 1 + how many it takes before it refuses one; 0: takes all */
 } fakes[FABRIC_MAX];
 
 static struct fake *fake_of(struct ch3_channel *ch)
@@ -63,6 +64,8 @@ static int fake_native(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_nat
     FABRIC_CHECK(op->key == 4711 && op->len && op->len <= ch->native_max);
     if (f->n == UNDER_WAY)
         return MRMA_AGAIN;
+    if (f->refuses && !--f->refuses)
+        return MRMA_ERR_NO_MEM;
     *(op->put ? &f->puts : &f->gets) += 1;
     f->under_way[f->n] = (struct fake_op){op, vc, op->put ? PUT_POLLS : GET_POLLS, false};
     atomic_fetch_add(&f->n, 1);
@@ -265,6 +268,46 @@ static void by_lock_all(struct fabric_proc *p, void *arg)
     fabric_win_free(w);
 }
 
+/* The second part of an operation with a request cannot be started while the first is under way: the request is not
+ * forgotten before that has ended, and tells the error. */
+static void part_refused(struct fabric_proc *p, void *arg)
+{
+    unsigned char out[PART] = {0};
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, PART, 1);
+    (void)arg;
+    rest(p);
+    if (p->rank == 0) {
+        struct rma_req req;
+        struct rma_op op = byte_op(out, NULL, 1, 0, PART);
+        rma_req_init(&req);
+        op.req = &req;
+        fakes[0].refuses = 2;
+        OK(rma_lock_all(w, RMA_NOCHECK));
+        const int err = rma_put(w, &op);
+        FABRIC_CHECK(w->natives == 1 && err == MRMA_SUCCESS && !rma_req_done(&req));
+        while (!rma_req_done(&req))
+            rma_progress_requests(&p->rma);
+        FABRIC_CHECK(atomic_load(&req.err) == MRMA_ERR_NO_MEM && w->natives == 0);
+        OK(rma_unlock_all(w));
+    }
+    rest(p);
+    fabric_win_free(w);
+}
+
+static void test_part_refused(void **state)
+{
+    (void)state;
+    fabric_watchdog(60);
+    struct fabric *f = fabric_new(&(struct fabric_opts){
+        .nproc = NPROC, .path = CONF_PATH_NET_PACKETS, .quiet = true, .progress = CONF_PROGRESS_POLL});
+    for (int r = 0; r < NPROC; r++)
+        fake_init(&f->procs[r], false);
+    atomic_store(&pkt_arrived, 0);
+    fabric_run(f, part_refused, NULL);
+    fabric_free(f);
+    fabric_watchdog(0);
+}
+
 enum { LOST = 1, KEPT = 2 };
 
 /* Puts and gets to two peers are under way when the connection to one of them is lost: what
@@ -370,7 +413,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fence_markers), cmocka_unit_test(test_fence_counts), cmocka_unit_test(test_pscw),
         cmocka_unit_test(test_lock),          cmocka_unit_test(test_lock_all),
-        cmocka_unit_test(test_peer_lost),
+        cmocka_unit_test(test_part_refused), cmocka_unit_test(test_peer_lost),
     };
     RUN_TESTS("native", tests);
 }

@@ -101,11 +101,43 @@ static void lockers(struct fabric_proc *p, void *arg)
     fabric_win_free(w);
 }
 
-/* The window's own statistics are plain counters by design (rma/stats.h). */
-const char *__tsan_default_suppressions(void);
-const char *__tsan_default_suppressions(void)
+enum { COUNTED = 200000 }; /* long enough that the threads run at the same time */
+
+static void *counted_main(void *arg)
 {
-    return "race:count_op\n";
+    const struct worker *me = arg;
+    const int64_t place = 8 * me->number;
+    int64_t value = 1;
+    pthread_barrier_wait(me->p->user);
+    for (int i = 0; i < COUNTED; i++) {
+        put(me->w, 1, place, &value, 8);
+        get(me->w, 1, place, &value, 8);
+    }
+    return NULL;
+}
+
+/* Statistics of operations that do nothing but copy: none is missing. */
+static void counted(struct fabric_proc *p, void *arg)
+{
+    pthread_t ids[THREADS];
+    struct worker workers[THREADS];
+    pthread_barrier_t together;
+    (void)arg;
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, 8 * THREADS, 1);
+    pthread_barrier_init(&together, NULL, THREADS);
+    p->user = &together;
+    OK(rma_lock_all(w, 0));
+    for (int i = 0; p->rank == 0 && i < THREADS; i++) {
+        workers[i] = (struct worker){w, p, i};
+        FABRIC_CHECK(pthread_create(&ids[i], NULL, counted_main, &workers[i]) == 0);
+    }
+    for (int i = 0; p->rank == 0 && i < THREADS; i++)
+        FABRIC_CHECK(pthread_join(ids[i], NULL) == 0);
+    OK(rma_unlock_all(w));
+    const uint64_t ops = p->rank ? 0 : 2 * THREADS * COUNTED;
+    FABRIC_CHECK(w->stats.ops[PATH_MAPPED] == ops && w->stats.bytes[PATH_MAPPED] == 8 * ops);
+    pthread_barrier_destroy(&together);
+    fabric_win_free(w);
 }
 
 static void run_threads(void (*body)(struct fabric_proc *p, void *arg))
@@ -131,11 +163,18 @@ static void test_lockers(void **state)
     run_threads(lockers);
 }
 
+static void test_counted(void **state)
+{
+    (void)state;
+    run_one((struct fabric_opts){.nproc = 2, .threads = true}, counted, NULL);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_lockers),
+        cmocka_unit_test(test_counted),
     };
     RUN_TESTS("packets, threads", tests);
 }
