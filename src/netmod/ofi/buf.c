@@ -8,6 +8,15 @@
  * KiB; there are at most two calls before their completions are read (cq.c: calm) and buffers that are
  * full posted again. A buffer holds 95 KiB before it is returned. So two buffers a link are twice what comes.
  *
+ * A receive buffer is posted again when the provider says that it is used up (FI_MULTI_RECV). Some say so with
+ * the message that takes the last room, while messages of other peers before it are still being received: "net",
+ * "tcp" before 1.18.3 and 1.19.1, and ofi_rxm (nm->early_release). There the buffer is held until all its bytes up to the end
+ * of its furthest message are complete: messages lie back to back. Meanwhile another one takes its place.
+ * Of a message that fails (its sender has died in the middle) the provider tells no length, and before 2.1 it may never
+ * say that the buffer is used up. Such a torn buffer stays away until every peer has completed a message behind
+ * that, so that none can be in the middle of one in it; with ofi_rxm, whose peers may have several under way,
+ * until the end.
+ *
  * Everything lies in registered memory if the provider asks for it (FI_MR_LOCAL).
  * All is freed after the endpoint is closed, when the provider has forgotten it.
  */
@@ -79,6 +88,9 @@ void nm_tx_put(struct nmofi *nm, struct nm_tx *tx)
 /* One that is not taken is tried again by a later poll. */
 void nm_rx_post(struct nmofi *nm, struct nm_rx *rx)
 {
+    nm->nheld -= rx->held;
+    rx->complete = rx->end = 0;
+    rx->used_up = rx->held = rx->torn = false;
     struct iovec iov = {rx->bytes, NM_RX_BYTES};
     void *desc = rx->mr ? fi_mr_desc(rx->mr) : NULL;
     const struct fi_msg msg = {
@@ -128,11 +140,81 @@ int nm_rx_start(struct nmofi *nm)
 
 bool nm_rx_grow(struct nmofi *nm, uint64_t links)
 {
-    const uint64_t want = links ? NM_RX_BUFFERS + NM_RX_PER_LINK * (links - 1) : 0;
-    while (nm->software && nm->nrx < want && nm->nrx < NM_RX_MOST)
+    const uint64_t more = nm->software && links ? NM_RX_PER_LINK * (links - 1) : 0;
+    const uint64_t want = NM_RX_BUFFERS + more < NM_RX_MOST ? NM_RX_BUFFERS + more : NM_RX_MOST;
+    while (nm->nrx - nm->nheld < want)
         if (!add_rx(nm))
             return false;
     return true;
+}
+
+/* Can nobody be in the middle of a message in this torn buffer? */
+static bool heard_from_all(struct nmofi *nm, const struct nm_rx *rx)
+{
+    size_t cursor = 0;
+    void *value;
+    while (map_next(&nm->from, &cursor, NULL, &value)) {
+        const struct nm_from *from = value;
+        if (from->heard <= rx->ended_at && !(from->link && from->link->lost))
+            return false;
+    }
+    return true;
+}
+
+static bool is_quiet(struct nmofi *nm, const struct nm_rx *rx)
+{
+    if (rx->torn)
+        return nm->sequential && heard_from_all(nm, rx);
+    return !nm->early_release || rx->complete == rx->end;
+}
+
+static void hold(struct nmofi *nm, struct nm_rx *rx)
+{
+    nm->nheld += !rx->held;
+    rx->held = true;
+    (void)nm_rx_grow(nm, nm->stats.links); /* without memory: with fewer, until a later call */
+}
+
+/* Torn buffers wait for peers, not for completions of their own: looked at when another one is full. */
+static void post_torn(struct nmofi *nm)
+{
+    LIST_EACH(it, &nm->rx) {
+        struct nm_rx *rx = LIST_ENTRY(it, struct nm_rx, node);
+        if (rx->torn && rx->used_up && is_quiet(nm, rx))
+            nm_rx_post(nm, rx);
+    }
+}
+
+void nm_rx_done(struct nmofi *nm, struct nm_rx *rx, const unsigned char *buf, size_t len, bool used_up)
+{
+    const size_t end = buf ? (size_t)(buf - rx->bytes) + len : 0;
+    rx->complete += (uint32_t)len;
+    rx->end = end > rx->end ? (uint32_t)end : rx->end;
+    if (used_up) {
+        rx->used_up = true;
+        rx->ended_at = nm->stats.received;
+        if (nm->nheld)
+            post_torn(nm);
+    }
+    if (!rx->used_up)
+        return;
+    if (is_quiet(nm, rx))
+        nm_rx_post(nm, rx);
+    else if (!rx->held)
+        hold(nm, rx);
+}
+
+void nm_rx_failed(struct nmofi *nm, struct nm_rx *rx, bool used_up)
+{
+    rx->used_up |= used_up;
+    if (!nm->early_release) {
+        if (used_up)
+            nm_rx_post(nm, rx);
+        return;
+    }
+    rx->torn = true;
+    rx->ended_at = nm->stats.received;
+    hold(nm, rx);
 }
 
 void nm_buf_end(struct nmofi *nm)

@@ -17,8 +17,7 @@ static void completed(struct nmofi *nm, const struct fi_cq_data_entry *entry)
     if (op->kind == NM_OP_RX) { /* a message, the end of a buffer, or both in one */
         if (entry->buf && entry->len)
             nm_received(nm, entry->buf, entry->len);
-        if (entry->flags & FI_MULTI_RECV)
-            nm_rx_post(nm, (struct nm_rx *)(void *)op);
+        nm_rx_done(nm, (struct nm_rx *)(void *)op, entry->buf, entry->len, entry->flags & FI_MULTI_RECV);
     } else if (op->kind == NM_OP_TX) {
         struct nm_tx *tx = (struct nm_tx *)(void *)op;
         tx->link->under_way--;
@@ -36,8 +35,7 @@ static void failed(struct nmofi *nm, const struct fi_cq_err_entry *entry)
     if (op->kind == NM_OP_RX) {
         if (entry->err != FI_ECANCELED && nm->stats.dropped++ < NM_REPORTED)
             log_msg(nm->opts.log, LOG_LEVEL_WARN, "network: a message is dropped: %s", fi_strerror(entry->err));
-        if (entry->flags & FI_MULTI_RECV)
-            nm_rx_post(nm, (struct nm_rx *)(void *)op);
+        nm_rx_failed(nm, (struct nm_rx *)(void *)op, entry->flags & FI_MULTI_RECV);
     } else if (op->kind == NM_OP_TX) {
         struct nm_tx *tx = (struct nm_tx *)(void *)op;
         struct nmofi_link *link = tx->link;

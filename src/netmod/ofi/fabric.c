@@ -46,6 +46,11 @@ static enum rank rank_of(const struct fi_info *info)
     return RANK_UNKNOWN;
 }
 
+static bool is_over_rxm(const struct fi_info *info)
+{
+    return strstr(info->fabric_attr->prov_name, "ofi_rxm") != NULL;
+}
+
 static struct fi_info *make_hints(const char *provider, bool rma)
 {
     struct fi_info *hints = fi_allocinfo();
@@ -152,6 +157,8 @@ static int choose(struct nmofi *nm)
                         o->provider ? " named " : "", o->provider ? o->provider : "",
                         o->interface ? " on " : "", o->interface ? o->interface : "");
     nm->software = rank_of(nm->info) < RANK_HARDWARE;
+    nm->sequential = rank_of(nm->info) == RANK_TCP || rank_of(nm->info) == RANK_NET;
+    nm->early_release = nm->sequential || is_over_rxm(nm->info);
     log_msg(o->log, LOG_LEVEL_DEBUG, "libfabric: %s on %s%s, rank %d, inject %zu", nm->info->fabric_attr->prov_name,
             nm->info->domain_attr->name, nm->info->caps & FI_RMA ? ", puts and gets of its own" : "",
             rank_of(nm->info), nm->info->tx_attr->inject_size);

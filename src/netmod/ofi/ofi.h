@@ -91,12 +91,19 @@ struct nm_tx {
     _Alignas(16) unsigned char bytes[];
 };
 
+/* A receive buffer; buf.c says when it may be posted again. */
 struct nm_rx {
     struct nm_op op; /* first */
     struct list_node node;    /* in nm->rx */
     struct list_node waiting; /* in nm->rx_waiting: the provider did not take it yet */
     struct fid_mr *mr;
     unsigned char *bytes; /* NM_RX_BYTES */
+    uint32_t complete;    /* bytes of the messages that are complete */
+    uint32_t end;         /* behind the furthest of them */
+    bool used_up;         /* the provider puts no further messages into it */
+    bool held;            /* others do its work until it is posted again: counted in nm->nheld */
+    bool torn;            /* a message in it has failed: nobody knows how long that one was */
+    uint64_t ended_at;    /* nm->stats.received when it was used up, or torn later */
 };
 
 /* The sender's side of a peer in use. Outlives its connection until all has left. */
@@ -132,6 +139,7 @@ struct nm_from {
     struct list_node stranger;  /* in nm->strangers */
     struct list early;          /* struct nm_early, by seq: arrived before their turn, or before find knew */
     uint32_t early_units;
+    uint64_t heard;             /* nm->stats.received with its last message */
     uint16_t seq;               /* of the next message */
     bool bye;
 };
@@ -155,6 +163,8 @@ struct nmofi {
     int wait_fd;             /* -1: none */
     _Atomic bool asked;      /* pending said yes because of the descriptor: poll must calm it */
     bool software;           /* the provider copies through a socket */
+    bool early_release;              /* the provider may say too early that a receive buffer is used up: buf.c */
+    bool sequential;         /* a peer's messages complete one after the other */
     size_t inject_max;
     char text[NMOFI_TEXT];
     struct nmofi_name name;
@@ -166,7 +176,7 @@ struct nmofi {
     struct nm_tx *reserved;
     bool short_of_memory;    /* reserve has failed for want of it: nothing that arrives tells when it is over */
     struct list rx, rx_waiting; /* struct nm_rx */
-    unsigned nrx;
+    unsigned nrx, nheld;     /* of all receive buffers, and of those that are held */
     struct list rma_free;
     unsigned nrma;           /* struct nm_rma made */
     unsigned closing;        /* links disconnected and not yet freed */
@@ -209,6 +219,10 @@ int nm_rx_start(struct nmofi *nm);
 /* Receive buffers for so many links. false: no memory. */
 bool nm_rx_grow(struct nmofi *nm, uint64_t links);
 void nm_rx_post(struct nmofi *nm, struct nm_rx *rx);
+/* A completion of a receive buffer has been dealt with: of a message (buf, len), or of none (NULL, 0). */
+void nm_rx_done(struct nmofi *nm, struct nm_rx *rx, const unsigned char *buf, size_t len, bool used_up);
+/* A message in it has failed. */
+void nm_rx_failed(struct nmofi *nm, struct nm_rx *rx, bool used_up);
 void nm_buf_end(struct nmofi *nm);
 
 /* link.c */

@@ -128,6 +128,7 @@ static void accept_early(struct nm_from *from)
 
 static void handle(struct nmofi *nm, struct nm_from *from, const struct nm_hdr *hdr, size_t len)
 {
+    from->heard = nm->stats.received;
     if (from->link && hdr->seq == from->seq) {
         accept(from, hdr);
         accept_early(from);
