@@ -1,19 +1,19 @@
 /*
  * region.c - attach, detach, and looking attached memory up. See region.h.
  *
- * The table is read by peers while its owner changes it: a version number that
- * is odd during a change, and a copy that is taken again if it moved meanwhile.
+ * There are two tables, and a version number whose last bit says which of them is valid. The owner makes a
+ * change in the other one and moves the version; a peer takes a copy of the valid one, and takes it again if the
+ * version has moved meanwhile. So nobody waits for an owner that dies in the middle of a change.
  *
- *   owner                                  reader
- *   version = odd; fence (release)         v = version (acquire), even?
- *   entries (relaxed)                      copy entries (relaxed)
- *   version = even (release)               fence (acquire); version == v? take
+ *   owner                                        reader
+ *   fence (release)                              v = version (acquire)
+ *   entries of table (version + 1) & 1 (relaxed) copy the entries of table v & 1 (relaxed)
+ *   version += 1 (release)                       fence (acquire); version == v? take
  *
- * Only the owner changes it, under the engine's lock if there are several threads.
+ * Only the owner changes them, under the engine's lock if there are several threads.
  */
 #include "rma/region.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,15 +27,28 @@ struct shared_region {
 };
 
 struct win_regions {
-    uint32_t version; /* odd: never valid */
+    uint32_t version;
     uint32_t n;
     struct win_region list[];
 };
 
-static struct shared_region *shared_list(struct win_ctl *ctl)
+/* One of the two tables. */
+struct table {
+    struct shared_region *list;
+    _Atomic uint32_t *n;
+};
+
+static struct table table_of(struct win_ctl *ctl, uint32_t version)
 {
-    return (struct shared_region *)(void *)((char *)ctl +
-                                            atomic_load_explicit(&ctl->regions_offset, memory_order_relaxed));
+    const uint64_t offset = atomic_load_explicit(&ctl->regions_offset, memory_order_relaxed);
+    struct shared_region *first = (struct shared_region *)(void *)((char *)ctl + offset);
+    return (struct table){first + version % 2 * WIN_REGIONS_MAX, &ctl->nregions[version % 2]};
+}
+
+/* Of the owner's process, which alone changes it. */
+static struct table own_table(struct win_ctl *ctl)
+{
+    return table_of(ctl, atomic_load_explicit(&ctl->regions_version, memory_order_relaxed));
 }
 
 /* Does one run of touching regions cover [addr, addr+len)? */
@@ -60,23 +73,20 @@ static bool covers(const struct win_region *list, uint32_t n, uint64_t addr, uin
     return len == 0;
 }
 
+/* False: the version has moved. */
 static bool take_copy(struct win_ctl *ctl, struct win_regions *copy)
 {
-    uint32_t v = atomic_load_explicit(&ctl->regions_version, memory_order_acquire);
-    if (v & 1)
-        return false;
-    const struct shared_region *list = shared_list(ctl);
-    uint32_t n = atomic_load_explicit(&ctl->nregions, memory_order_relaxed);
-    if (n > WIN_REGIONS_MAX)
-        return false;
-    for (uint32_t i = 0; i < n; i++) {
-        copy->list[i].addr = atomic_load_explicit(&list[i].addr, memory_order_relaxed);
-        copy->list[i].len = atomic_load_explicit(&list[i].len, memory_order_relaxed);
+    const uint32_t v = atomic_load_explicit(&ctl->regions_version, memory_order_acquire);
+    const struct table from = table_of(ctl, v);
+    const uint32_t n = atomic_load_explicit(from.n, memory_order_relaxed);
+    for (uint32_t i = 0; i < n && n <= WIN_REGIONS_MAX; i++) {
+        copy->list[i].addr = atomic_load_explicit(&from.list[i].addr, memory_order_relaxed);
+        copy->list[i].len = atomic_load_explicit(&from.list[i].len, memory_order_relaxed);
     }
     atomic_thread_fence(memory_order_acquire);
     if (atomic_load_explicit(&ctl->regions_version, memory_order_relaxed) != v)
         return false;
-    copy->n = n;
+    copy->n = n <= WIN_REGIONS_MAX ? n : 0;
     copy->version = v;
     return true;
 }
@@ -88,12 +98,11 @@ static bool look_up(struct rma_target *t, uint64_t addr, uint64_t len)
         t->regions = malloc(sizeof *t->regions + WIN_REGIONS_MAX * sizeof(struct win_region));
         if (!t->regions)
             return false;
-        t->regions->version = 1;
+        t->regions->version = atomic_load_explicit(&t->ctl->regions_version, memory_order_relaxed) - 1;
     }
     struct win_regions *copy = t->regions;
     while (copy->version != atomic_load_explicit(&t->ctl->regions_version, memory_order_acquire))
-        if (!take_copy(t->ctl, copy))
-            sched_yield(); /* the owner is in the middle of a change */
+        (void)take_copy(t->ctl, copy);
     return covers(copy->list, copy->n, addr, len);
 }
 
@@ -116,19 +125,6 @@ void region_free(struct rma_target *t)
     t->regions = NULL;
 }
 
-static void write_begin(struct win_ctl *ctl)
-{
-    uint32_t v = atomic_load_explicit(&ctl->regions_version, memory_order_relaxed);
-    atomic_store_explicit(&ctl->regions_version, v + 1, memory_order_relaxed);
-    atomic_thread_fence(memory_order_release); /* see the diagram */
-}
-
-static void write_end(struct win_ctl *ctl)
-{
-    uint32_t v = atomic_load_explicit(&ctl->regions_version, memory_order_relaxed);
-    atomic_store_explicit(&ctl->regions_version, v + 1, memory_order_release);
-}
-
 static void set_entry(struct shared_region *e, uint64_t addr, uint64_t len)
 {
     atomic_store_explicit(&e->addr, addr, memory_order_relaxed);
@@ -145,11 +141,32 @@ static uint64_t len_of(const struct shared_region *e)
     return atomic_load_explicit(&e->len, memory_order_relaxed);
 }
 
+static void copy_entries(struct shared_region *to, const struct shared_region *from, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        set_entry(&to[i], addr_of(&from[i]), len_of(&from[i]));
+}
+
+/* What is written to the other table from here on is seen by nobody before publish. */
+static struct table write_begin(struct win_ctl *ctl)
+{
+    atomic_thread_fence(memory_order_release); /* see the diagram */
+    return table_of(ctl, atomic_load_explicit(&ctl->regions_version, memory_order_relaxed) + 1);
+}
+
+static void publish(struct win_ctl *ctl, struct table to, uint32_t n)
+{
+    const uint32_t v = atomic_load_explicit(&ctl->regions_version, memory_order_relaxed);
+    atomic_store_explicit(to.n, n, memory_order_relaxed);
+    atomic_store_explicit(&ctl->regions_version, v + 1, memory_order_release);
+}
+
 static int attach_locked(struct win *w, uint64_t addr, uint64_t size)
 {
-    struct win_ctl *ctl = w->ctl;
-    struct shared_region *list = shared_list(ctl);
-    uint32_t n = atomic_load_explicit(&ctl->nregions, memory_order_relaxed), at = 0;
+    const struct table old = own_table(w->ctl);
+    const struct shared_region *list = old.list;
+    const uint32_t n = atomic_load_explicit(old.n, memory_order_relaxed);
+    uint32_t at = 0;
     if (n == WIN_REGIONS_MAX)
         return log_fail(w->rma->log, MRMA_ERR_RMA_ATTACH, "a process may attach %d regions to a window",
                         WIN_REGIONS_MAX);
@@ -161,21 +178,20 @@ static int attach_locked(struct win *w, uint64_t addr, uint64_t size)
     int err = share_hold_region(w, addr, size);
     if (err)
         return err;
-    write_begin(ctl);
-    for (uint32_t i = n; i > at; i--)
-        set_entry(&list[i], addr_of(&list[i - 1]), len_of(&list[i - 1]));
-    set_entry(&list[at], addr, size);
-    atomic_store_explicit(&ctl->nregions, n + 1, memory_order_relaxed);
-    write_end(ctl);
+    const struct table new = write_begin(w->ctl);
+    copy_entries(new.list, list, at);
+    set_entry(&new.list[at], addr, size);
+    copy_entries(new.list + at + 1, list + at, n - at);
+    publish(w->ctl, new, n + 1);
     return MRMA_SUCCESS;
 }
 
 void region_each(struct win *w, void (*fn)(void *arg, uint64_t addr, uint64_t len), void *arg)
 {
-    const struct shared_region *list = shared_list(w->ctl);
-    const uint32_t n = atomic_load_explicit(&w->ctl->nregions, memory_order_relaxed);
+    const struct table t = own_table(w->ctl);
+    const uint32_t n = atomic_load_explicit(t.n, memory_order_relaxed);
     for (uint32_t i = 0; i < n; i++)
-        fn(arg, addr_of(&list[i]), len_of(&list[i]));
+        fn(arg, addr_of(&t.list[i]), len_of(&t.list[i]));
 }
 
 static void let_go(void *win, uint64_t addr, uint64_t len)
@@ -191,19 +207,19 @@ void region_drop_all(struct win *w)
 
 static int detach_locked(struct win *w, uint64_t addr)
 {
-    struct win_ctl *ctl = w->ctl;
-    struct shared_region *list = shared_list(ctl);
-    uint32_t n = atomic_load_explicit(&ctl->nregions, memory_order_relaxed), at = 0;
+    const struct table old = own_table(w->ctl);
+    const struct shared_region *list = old.list;
+    const uint32_t n = atomic_load_explicit(old.n, memory_order_relaxed);
+    uint32_t at = 0;
     while (at < n && addr_of(&list[at]) != addr)
         at++;
     if (at == n)
         return MRMA_ERR_RMA_ATTACH;
     const uint64_t len = len_of(&list[at]);
-    write_begin(ctl);
-    for (uint32_t i = at; i + 1 < n; i++)
-        set_entry(&list[i], addr_of(&list[i + 1]), len_of(&list[i + 1]));
-    atomic_store_explicit(&ctl->nregions, n - 1, memory_order_relaxed);
-    write_end(ctl);
+    const struct table new = write_begin(w->ctl);
+    copy_entries(new.list, list, at);
+    copy_entries(new.list + at, list + at + 1, n - at - 1);
+    publish(w->ctl, new, n - 1);
     share_drop_region(w, addr, len);
     return MRMA_SUCCESS;
 }

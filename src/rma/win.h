@@ -105,10 +105,10 @@ struct win_ctl {
     _Atomic uint32_t queried; /* somebody has asked for the address: may store without a call */
     /* By the owner: fence phases (by parity) and exposure under MPI_MODE_NOPUT. */
     _Atomic uint32_t noput_phase[2], noput_post;
-    /* Dynamic windows: version is odd while the owner changes the regions. */
+    /* Dynamic windows: the regions are in two tables, of which the version's last bit says the valid one. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t regions_version;
-    _Atomic uint32_t nregions;
-    _Atomic uint64_t regions_offset; /* bytes from the control block to them */
+    _Atomic uint32_t nregions[2];
+    _Atomic uint64_t regions_offset; /* bytes from the control block to the tables */
     /* 1 + a rank that is lost, and above it the owner's generation of the window, for the
      * block may be another window's by then: lost.c. By whoever has heard of it. */
     _Atomic uint64_t lost;

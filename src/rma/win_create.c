@@ -81,7 +81,7 @@ static int make_control(struct win *w)
 {
     const enum stage_use use = is_assisted(w) ? STAGE_ASSISTED : may_be_crowded(w) ? STAGE_CROWDED : STAGE_MAPPED;
     const size_t slots = stage_room_ctl_bytes(w->nslots, use);
-    const size_t size = slots + (w->dynamic ? WIN_REGIONS_MAX * sizeof(struct win_region) : 0);
+    const size_t size = slots + (w->dynamic ? 2 * WIN_REGIONS_MAX * sizeof(struct win_region) : 0);
     struct win_ctl *ctl;
     int err = ctl_blocks_take(w->rma, size, &ctl);
     if (err)

@@ -117,13 +117,29 @@ static void refuse_ring(struct shm_channel *ch, struct shm_rx *rx)
     atomic_store_explicit(&ch->own->rings[rx - ch->rx].refused, 1, memory_order_relaxed);
 }
 
+/* How many entries have been taken by who has announced a ring there, or is about to. */
+static uint32_t announced(const struct shm_channel *ch)
+{
+    const uint32_t n = atomic_load_explicit(&ch->own->nrings, memory_order_relaxed);
+    return n < PROCSEG_RINGS ? n : PROCSEG_RINGS;
+}
+
+/* Who sends through it; NULL: not filled yet, or by a process that is not known yet. */
+static struct ch3_vc *sender_of(const struct shm_channel *ch, const struct procseg_ring *ring)
+{
+    if (!atomic_load_explicit(&ring->bytes, memory_order_acquire)) /* B of procseg.h */
+        return NULL;
+    return ch->env.find(ch->env.ctx, ring->sender);
+}
+
 /* Map a ring whose sender is known by now. */
 static void open_ring(struct shm_channel *ch, struct shm_rx *rx, const struct procseg_ring *ring)
 {
-    const uint32_t bytes = atomic_load_explicit(&ring->bytes, memory_order_relaxed);
-    rx->vc = ch->env.find(ch->env.ctx, ring->sender);
+    rx->vc = sender_of(ch, ring);
     if (!rx->vc)
         return;
+    const uint32_t bytes = atomic_load_explicit(&ring->bytes, memory_order_relaxed);
+    ch->settled++;
     const bool fits = !ch3_vc_is_lost(rx->vc) && ring_may_have(bytes);
     void *at = fits ? ch->env.map(ch->env.ctx, &ring->where, ring_size(bytes)) : NULL;
     if (!at) {
@@ -132,21 +148,14 @@ static void open_ring(struct shm_channel *ch, struct shm_rx *rx, const struct pr
         return;
     }
     ring_rx_init(&rx->rx, at, bytes);
-    ch->unopened--;
     atomic_store_explicit(&rx->open, true, memory_order_release); /* pairs with shm_pending */
 }
 
-/* Take over rings that were announced since the last poll. A sender that is not
- * known yet (its window is being created) is asked for again. */
-static void accept_rings(struct shm_channel *ch)
+/* Take over rings that were announced since the last poll, in any order: one whose sender is not known yet (its window
+ * is being created) is asked for again, and one whose sender has died before it was filled never comes. */
+static void accept_rings(struct shm_channel *ch, uint32_t n)
 {
-    uint32_t n = atomic_load_explicit(&ch->nrx, memory_order_relaxed);
-    while (n < PROCSEG_RINGS && n < atomic_load_explicit(&ch->own->nrings, memory_order_acquire) &&
-           atomic_load_explicit(&ch->own->rings[n].bytes, memory_order_acquire)) {
-        ch->unopened++;
-        atomic_store_explicit(&ch->nrx, ++n, memory_order_release); /* pairs with shm_pending */
-    }
-    for (uint32_t i = 0; ch->unopened && i < n; i++)
+    for (uint32_t i = 0; i < n; i++)
         if (!ch->rx[i].open && !ch->rx[i].broken)
             open_ring(ch, &ch->rx[i], &ch->own->rings[i]);
 }
@@ -183,11 +192,10 @@ static unsigned shm_poll(struct ch3_channel *channel)
         report_lost(ch);
         n++;
     }
-    if (unlikely(ch->unopened || atomic_load_explicit(&ch->own->nrings, memory_order_relaxed) !=
-                                     atomic_load_explicit(&ch->nrx, memory_order_relaxed)))
-        accept_rings(ch);
-    const uint32_t nrx = atomic_load_explicit(&ch->nrx, memory_order_relaxed);
-    for (uint32_t i = 0; i < nrx; i++)
+    const uint32_t rings = announced(ch);
+    if (unlikely(ch->settled != rings))
+        accept_rings(ch, rings);
+    for (uint32_t i = 0; i < rings; i++)
         n += drain(ch, &ch->rx[i]);
     return n;
 }
@@ -195,14 +203,13 @@ static unsigned shm_poll(struct ch3_channel *channel)
 static bool shm_pending(struct ch3_channel *channel)
 {
     struct shm_channel *ch = self(channel);
-    const uint32_t nrx = atomic_load_explicit(&ch->nrx, memory_order_acquire);
-    for (uint32_t i = 0; i < nrx; i++)
+    const uint32_t n = announced(ch);
+    for (uint32_t i = 0; i < n; i++)
         if (atomic_load_explicit(&ch->rx[i].open, memory_order_acquire)
                 ? !ch->rx[i].broken && ring_has_data(&ch->rx[i].rx)
-                : !ch->rx[i].broken && ch->env.find(ch->env.ctx, ch->own->rings[i].sender) != NULL)
+                : !ch->rx[i].broken && sender_of(ch, &ch->own->rings[i]) != NULL)
             return true;
-    return nrx < PROCSEG_RINGS && nrx < atomic_load_explicit(&ch->own->nrings, memory_order_acquire) &&
-           atomic_load_explicit(&ch->own->rings[nrx].bytes, memory_order_acquire);
+    return false;
 }
 
 static void shm_disconnect(struct ch3_channel *ch, struct ch3_vc *vc)
@@ -225,8 +232,8 @@ static void shm_probe(struct ch3_channel *ch, struct ch3_vc *vc)
 static void shm_abandon(struct ch3_channel *channel, struct ch3_vc *vc)
 {
     struct shm_channel *ch = self(channel);
-    const uint32_t nrx = atomic_load_explicit(&ch->nrx, memory_order_relaxed);
-    for (uint32_t i = 0; i < nrx; i++)
+    const uint32_t n = announced(ch);
+    for (uint32_t i = 0; i < n; i++)
         if (ch->rx[i].vc == vc)
             atomic_store_explicit(&ch->own->rings[i].refused, 1, memory_order_relaxed);
 }
@@ -250,8 +257,7 @@ void shm_channel_init(struct shm_channel *ch, struct procseg *own, const struct 
     ch->own = own;
     ch->env = *env;
     ch->log = log;
-    atomic_init(&ch->nrx, 0);
-    ch->unopened = 0;
+    ch->settled = 0;
     list_init(&ch->lost);
 }
 
@@ -268,6 +274,6 @@ int shm_channel_connect(struct shm_peer *peer, uint64_t my_uid, struct ring *rin
     entry->where = *loc;
     ring_tx_init(&peer->tx, ring, bytes);
     peer->entry = entry;
-    atomic_store_explicit(&entry->bytes, bytes, memory_order_release); /* pairs with accept_rings */
+    atomic_store_explicit(&entry->bytes, bytes, memory_order_release); /* A of procseg.h */
     return MRMA_SUCCESS;
 }

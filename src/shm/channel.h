@@ -46,9 +46,8 @@ struct shm_channel {
     struct procseg *own;
     struct shm_channel_env env;
     const struct log *log;
-    _Atomic uint32_t nrx; /* entries of rx in use */
-    uint32_t unopened;    /* of them not mapped yet */
-    struct shm_rx rx[PROCSEG_RINGS];
+    uint32_t settled; /* rings that were mapped, or refused */
+    struct shm_rx rx[PROCSEG_RINGS]; /* by place in own->rings */
     struct list lost; /* struct shm_peer: found to be lost in the middle of something */
 };
 

@@ -8,8 +8,10 @@
  * only the receiver writes there, once: that it takes no packets from it any more.
  *
  *   sender                                  receiver
- *   n = nrings++ ; rings[n] = where         nrings grew: rings[n].bytes (acquire)?
- *   A: rings[n].bytes = ... (release)       B: map the ring   (A pairs with B)
+ *   n = nrings++ ; rings[n] = where         each n below nrings that was not mapped:
+ *   A: rings[n].bytes = ... (release)       B: rings[n].bytes (acquire)? map it   (A pairs with B)
+ *
+ * A sender that dies in between leaves an entry that is never filled; nobody waits for it.
  */
 #ifndef MRMA_SHM_PROCSEG_H
 #define MRMA_SHM_PROCSEG_H

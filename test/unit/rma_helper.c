@@ -27,7 +27,7 @@ static void *map_shared(size_t size)
 
 struct hand_shared hand_share(int n, bool dynamic)
 {
-    const size_t bytes = slots_end(n) + (dynamic ? WIN_REGIONS_MAX * sizeof(struct win_region) : 0);
+    const size_t bytes = slots_end(n) + (dynamic ? 2 * WIN_REGIONS_MAX * sizeof(struct win_region) : 0);
     struct hand_shared s = {.n = n,
                             .ctl_bytes = (bytes + MRMA_CACHE_LINE - 1) / MRMA_CACHE_LINE * MRMA_CACHE_LINE};
     s.procs = map_shared((size_t)n * sizeof *s.procs);

@@ -311,6 +311,23 @@ static void a_ring_that_cannot_be_is_refused(void **state)
     }
 }
 
+/* Somebody has taken the place before it, and has died before it could say where its ring is. */
+static void a_ring_behind_one_that_was_never_filled(void **state)
+{
+    (void)state;
+    struct pair p = new_pair();
+    atomic_store(&p.to->own->nrings, 1);
+    assert_false(rma_pending(&p.to->rma));
+    assert_false(rma_poll(&p.to->rma));
+    assert_int_equal(p.from->env.peer_connect(p.from, p.peer), MRMA_SUCCESS);
+    assert_int_equal(ch3_send_now(&p.peer->vc, &stray, sizeof stray), MRMA_SUCCESS);
+    assert_true(rma_pending(&p.to->rma));
+    assert_true(rma_poll(&p.to->rma));
+    assert_int_equal(p.to->ch3.stats.packets_received, 1);
+    assert_false(rma_pending(&p.to->rma));
+    end_pair(&p);
+}
+
 static int tests(void)
 {
     const struct CMUnitTest list[] = {
@@ -323,6 +340,7 @@ static int tests(void)
         cmocka_unit_test(what_comes_last_in_a_barrier_is_served_after_it),
         cmocka_unit_test(rings_are_smaller_where_there_are_more),
         cmocka_unit_test(a_ring_that_cannot_be_is_refused),
+        cmocka_unit_test(a_ring_behind_one_that_was_never_filled),
     };
     return cmocka_run_group_tests_name("engine_peer", list, NULL, NULL);
 }

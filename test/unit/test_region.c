@@ -3,6 +3,10 @@
  * be attached, and readers that never see a half-made change.
  */
 #include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base_helper.h"
@@ -217,6 +221,45 @@ static void test_never_torn(void **state)
         pthread_join(threads[i], NULL);
 }
 
+/* ---- the owner is killed at any moment ---- */
+
+enum { KILLS = 20, ATTACHED = 1000 };
+
+/* Attaches and detaches in front of all others, which takes nearly all of its time. */
+static _Noreturn void change_for_ever(const struct hand_shared *shared, int ready)
+{
+    struct hand *h = hand_new(shared, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (bool told = false;; told = true) {
+        FABRIC_CHECK(win_attach(&h->win, (void *)(uintptr_t)LOW, PAGE) == MRMA_SUCCESS);
+        FABRIC_CHECK(win_detach(&h->win, (void *)(uintptr_t)LOW) == MRMA_SUCCESS);
+        FABRIC_CHECK(told || write(ready, "", 1) == 1);
+    }
+}
+
+static void test_owner_dies(void **state)
+{
+    struct sides *s = *state;
+    for (uint64_t i = 0; i < ATTACHED; i++)
+        assert_int_equal(attach(s, HIGH + 2 * i * PAGE, PAGE), MRMA_SUCCESS);
+    for (unsigned k = 0; k < KILLS; k++) {
+        int ready[2];
+        char byte;
+        assert_int_equal(pipe(ready), 0);
+        const pid_t pid = fork();
+        if (pid == 0)
+            change_for_ever(&s->shared, ready[1]);
+        assert_int_equal(read(ready[0], &byte, 1), 1);
+        kill(pid, SIGKILL);
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
+        close(ready[0]);
+        close(ready[1]);
+        assert_true(region_covers(&s->reader->win, &s->reader->targets[0], HIGH, PAGE));
+        assert_false(region_covers(&s->reader->win, &s->reader->targets[0], HIGH, 2 * PAGE));
+        (void)detach(s, LOW); /* the next one begins anew, as its owner */
+    }
+}
+
 #define REGION_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -224,6 +267,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         REGION_TEST(test_one),  REGION_TEST(test_touching), REGION_TEST(test_refused),
         REGION_TEST(test_many), REGION_TEST(test_model),    REGION_TEST(test_never_torn),
+        REGION_TEST(test_owner_dies),
     };
     fabric_watchdog(120);
     return cmocka_run_group_tests_name("region", tests, NULL, NULL);
