@@ -10,9 +10,7 @@
 # the time limit of lines that name none; MTEST_MAX_NPROCS=N leaves out runs with more
 # processes. A comment after each point says what it took.
 #
-# Every process of a run carries MTEST_RUN_ID in its environment. By it a run that
-# takes too long is found, described and killed as a whole (launchers put ranks
-# into process groups of their own), and nothing outlives its run.
+# test/limit.sh ends a run that takes too long, with all its processes.
 
 set -f
 . ./test/env.sh || exit 1
@@ -70,31 +68,10 @@ fi
 slow=1
 test -n "$SANITIZERS" && slow=5
 
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/mpi-rma-test.XXXXXX") || exit 1
-run_id=none
 points=0
 failed=0
 
-# The processes of the present run that still live.
-members() {
-    (set +f && grep -lszxF "MTEST_RUN_ID=$run_id" /proc/[0-9]*/environ) | sed 's|/proc/||;s|/.*||'
-}
-
-kill_members() {
-    for pid in $(members); do
-        kill -s "$1" "$pid" 2>/dev/null
-    done
-}
-
-finish() {
-    kill_members KILL
-    test -z "$watching" || echo >&4
-    rm -rf "$tmp"
-}
-watching=
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
+. "$abs_top_srcdir/test/limit.sh"
 
 # Text for a TAP description: no '#', one line.
 tap_text() {
@@ -111,50 +88,6 @@ not_ok() { # name, reason
     failed=$((failed + 1))
     echo "not ok $points - $(tap_text "$1")"
     echo "# $2"
-}
-
-# What each process of a run that takes too long is doing.
-describe_members() {
-    for pid in $(members); do
-        state=$(sed -n 's/^State:[[:space:]]*//p' "/proc/$pid/status" 2>/dev/null)
-        wchan=$(cat "/proc/$pid/wchan" 2>/dev/null)
-        ticks=$(sed 's/.*) //' "/proc/$pid/stat" 2>/dev/null | cut -d' ' -f12,13)
-        command=$(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null)
-        echo "pid $pid: $state, in ${wchan:-?}, user and system ticks $ticks: $command"
-    done
-}
-
-# Run "$@" for at most $1 seconds, output to $tmp/out; the exit code in $rc,
-# $tmp/hung made if it took too long.
-run_limited() {
-    limit=$1
-    shift
-    run_id=$$.$points.$(date +%s)
-    rm -f "$tmp/hung" "$tmp/over"
-    mkfifo "$tmp/over" || exit 1
-    exec 4<>"$tmp/over"
-    env "MTEST_RUN_ID=$run_id" "$@" >"$tmp/out" 2>&1 </dev/null 3<&- 4<&- &
-    job=$!
-    watchdog "$limit" </dev/null >/dev/null 2>&1 3<&- &
-    watching=$!
-    wait "$job"
-    rc=$?
-    echo >&4
-    wait "$watching"
-    exec 4<&-
-    watching=
-    kill_members KILL
-}
-
-# Ends when a line comes on descriptor 4 (a signal could be lost while the shell
-# forks), or after $1 seconds: then the run is described and killed.
-watchdog() {
-    timeout "$1" head -n 1 <&4
-    test $? = 124 || return 0
-    describe_members >"$tmp/hung"
-    kill_members TERM
-    sleep 2
-    kill_members KILL
 }
 
 # Where the program of a line is; $why says what is wrong if there is none.
@@ -201,12 +134,6 @@ from mpi4py import MPI; print(MPI.get_vendor()[0])' 2>/dev/null) || continue
         fi
     fi
     test -n "$python" || skip=$no_python
-}
-
-# The time since boot in hundredths of a second.
-centiseconds() {
-    read -r up rest </proc/uptime
-    echo "${up%.*}${up#*.}"
 }
 
 # The points of one run: name, exit code in $rc, output in $tmp/out.

@@ -1,0 +1,93 @@
+#!/bin/sh
+# check-apps.sh - run real programs on each host without the library, with it, and with it over
+# pretended nodes, and print a table of what passed and what it took.
+#
+#   sh scripts/check-apps.sh [OPTIONS] [PROGRAM...]    all programs of test/apps, or those named
+#
+#   --short    a part of each program's tests
+#   --ci       a part of some programs, ten minutes on two processors
+#   --table    run nothing, print the table of the results that are there
+#   --update   write that table into README.md and doc/testing.md as well
+#
+# With HOSTS="mpich" only one host. Ends with "N passed, N failed, N skipped", counted over
+# the tests with the library in a node and over pretended nodes: what passes on the host and not
+# with the library has failed, what fails on both is skipped. Packages are installed where they are
+# missing; sources, builds, results and the output of tests that failed stay in $APPS_DIR, by default
+# build-apps in the source tree.
+
+top_srcdir=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+. "$top_srcdir/scripts/common.sh"
+. "$top_srcdir/test/apps/common.sh"
+
+all="nwchem opencoarrays armci ga petsc mpi4py mpich-rma"
+size=full
+runs=yes
+update=
+programs=
+while test $# -gt 0; do
+    case $1 in
+    --short) size=short ;;
+    --ci) size=ci ;;
+    --table) runs= ;;
+    --update) update=yes ;;
+    -*) die "'$1' is no option; see the first lines of $0" ;;
+    *)
+        test -f "$top_srcdir/test/apps/$1.sh" && test "$1" != common || die "there is no program '$1', only: $all"
+        programs="$programs $1"
+        ;;
+    esac
+    shift
+done
+app=${APPS_DIR:-$top_srcdir/build-apps}
+mkdir -p "$app/results" && app=$(cd "$app" && pwd) || exit 1
+
+result_files() {
+    for program in ${programs:-$all}; do
+        for host in ${HOSTS:-$hosts}; do
+            test ! -f "$app/results/$program-$host" || echo "$app/results/$program-$host"
+        done
+    done
+}
+
+table() { # what to print: table, details or totals
+    # shellcheck disable=SC2046 # file names without blanks
+    awk -v what="$1" -v known="$top_srcdir/test/apps/known" -f "$top_srcdir/test/apps/table.awk" \
+        "$top_srcdir/test/apps/known" $(result_files)
+}
+
+# Replace what is between the two marks of this name in a document by standard input.
+replace() { # file, name
+    grep -q "<!-- $2: begin" "$1" || die "$1 has no place for '$2'"
+    cat >"$app/new"
+    awk -v name="$2" -v new="$app/new" '
+        index($0, "<!-- " name ": end") { skip = 0 }
+        !skip { print }
+        index($0, "<!-- " name ": begin") { skip = 1; while ((getline line <new) > 0) print line }' "$1" >"$app/file" &&
+        cat "$app/file" >"$1"
+}
+
+if test -n "$runs"; then
+    test -n "$HOSTS$programs" || rm -f "$app"/results/*
+    (install_missing) || exit 1
+    bootstrap
+    for host in ${HOSTS:-$hosts}; do
+        build "$host" || die "the build for $host failed"
+    done
+    for program in ${programs:-$all}; do
+        for host in ${HOSTS:-$hosts}; do
+            rm -f "$app/results/$program-$host"
+            (run_app "$program" "$host") >"$app/results/new" || die "$program on $host: the run was ended"
+            test ! -s "$app/results/new" || mv "$app/results/new" "$app/results/$program-$host"
+        done
+    done
+fi
+
+test -n "$(result_files)" || die "there are no results"
+table table
+table details
+if test -n "$update"; then
+    table table | replace "$top_srcdir/README.md" "real programs"
+    table details | replace "$top_srcdir/doc/testing.md" "real programs"
+fi
+table totals
+test "$(table totals | sed 's/.* passed, \(.*\) failed,.*/\1/')" = 0

@@ -1,0 +1,188 @@
+# common.sh - what the wrappers of real programs share; read by scripts/check-apps.sh, with
+# scripts/common.sh before it. A wrapper, test/apps/PROGRAM.sh, is read after this file, in a
+# shell of its own for every host, and defines
+#   app_title       what the table calls the program
+#   app_hosts       the hosts that it can be had for
+#   app_packages    the Debian packages that it needs
+#   app_time_bound  if set, in percent: the time with the library that is a failure, as a share
+#                   of the time without it (if it is also a second more)
+#   app_prepare     builds in the present directory what is not built yet, and sets
+#                   $app_version; if that can't be done it sets $why and fails
+#   app_tests       prints a line "NAME PROCESSES SECONDS COMMAND..." for each test, SECONDS being
+#                   its time limit; $size is full, short or ci
+#   app_judge       from the exit code $rc and the output in $tmp/out of the test $test prints
+#                   lines "pass|fail|skip POINT"; without it the exit code decides
+# with $host, $app (the directory of the sources that are unpacked and of the builds) and the
+# variables of test/env.sh set.
+
+app_hosts=$hosts
+app_time_bound=
+
+app_judge() {
+    judge_by test "$rc" = 0
+}
+
+# One point, of the test's own name: passed if the command "$@" succeeds.
+judge_by() {
+    if "$@"; then echo "pass $test"; else echo "fail $test"; fi
+}
+
+# ---- sources of Debian packages ------------------------------------------------------
+
+# apt-get with sources only, of the suite $1 (or, if that is empty, of this machine's own release):
+# the machine's own package sources, read as sources of source packages.
+apt_sources() {
+    suite=$1
+    shift
+    lists=$app/apt/${suite:-own}
+    if test ! -d "$lists/lists"; then
+        mkdir -p "$lists/parts" "$lists/lists" "$lists/cache/archives/partial"
+        cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null | grep -E '^deb[[:space:]]' |
+            sed -E "s/^deb/deb-src/;${suite:+s/^(deb-src( +\[.*\])? +[^ ]+ +)[^ ]+/\1$suite/}" |
+            sort -u >"$lists/parts/own.list"
+        for file in /etc/apt/sources.list.d/*.sources; do
+            test ! -f "$file" || { cat "$file" && echo; }
+        done | sed -E "s/^Types:.*/Types: deb-src/;${suite:+s/^Suites:.*/Suites: $suite/}" >"$lists/parts/own.sources"
+        # One of them may lack this suite; whether the others have the package is seen below.
+        apt_with update >"$lists/update.log" 2>&1 </dev/null || :
+    fi
+    apt_with "$@"
+}
+
+apt_with() {
+    apt-get -q -o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$lists/parts" \
+        -o "Dir::State::Lists=$lists/lists" -o "Dir::Cache=$lists/cache" "$@"
+}
+
+# fetch_source PACKAGE [any]: the sources that Debian packages, unpacked in $source, their version in
+# $source_version. With "any" those of a newer release will do, if the mirror lacks those of this one.
+fetch_source() {
+    source=$app/src/$1
+    if test ! -f "$source/version"; then
+        rm -rf "$source"
+        mkdir -p "$source/tar" || exit 1
+        for suite in '' ${2:+stable unstable}; do
+            (cd "$source/tar" && apt_sources "$suite" --download-only --tar-only source "$1") \
+                >"$source/fetch.log" 2>&1 </dev/null && break
+        done
+        tar=$(find "$source/tar" -name '*.orig.tar.*' ! -name '*.asc' | head -n 1)
+        if test -z "$tar"; then
+            why="the source of the package $1 can't be fetched"
+            return 1
+        fi
+        tar -xf "$tar" -C "$source" --strip-components=1 || exit 1
+        basename "$tar" | sed 's/^[^_]*_//;s/\.orig\..*//' >"$source/version"
+    fi
+    source_version=$(cat "$source/version")
+}
+
+# built NAME COMMAND...: run the command in the directory NAME, once.
+built() {
+    test ! -f "$1/built" || return 0
+    rm -rf "$1"
+    mkdir -p "$1" || exit 1
+    name=$1
+    shift
+    if ! (cd "$name" && step build.log "$@"); then
+        why="the build failed"
+        return 1
+    fi
+    touch "$name/built"
+}
+
+# ---- runs ----------------------------------------------------------------------------
+
+# The ways to run a program: host, without the library; lib, with it; nodes, with it over pretended
+# nodes of one process each.
+variants="host lib nodes"
+
+# run_variant VARIANT: one run of the test; a line of what it took, and one for each point.
+run_variant() {
+    variant=$1
+    settings="APPS_VARIANT=$variant"
+    test "$variant" = host || settings="LD_PRELOAD=$MPI_RMA_LIB MPIRMA_STATS=$tmp/stats"
+    test "$variant" != nodes || settings="$settings MPIRMA_RANKS_PER_NODE=1 MPIRMA_OFI_INTERFACE=lo"
+    rm -f "$tmp/stats"
+    began=$(centiseconds)
+    # shellcheck disable=SC2086 # lists of words
+    run_limited "$seconds" sh "$abs_top_srcdir/test/mpiexec.sh" "$nprocs" env $settings $command
+    took=$(($(centiseconds) - began))
+    test ! -e "$tmp/hung" || rc=timeout
+    windows=$(sed -n 's/.*stats: windows \([0-9]*\),.*/\1/p' "$tmp/stats" 2>/dev/null | awk '{ n += $1 } END { print n + 0 }')
+    printf 'run\t%s\t%s\t%s\t%s\t%s\t%s\n' "$test" "$variant" "$round" "$took" "$rc" "$windows"
+    app_judge >"$tmp/points"
+    test "$rc" != timeout || sed -i 's/^pass /fail /' "$tmp/points"
+    while read -r state point; do
+        printf 'point\t%s\t%s\t%s\t%s\t%s\n' "$test" "$variant" "$round" "$point" "$state"
+    done <"$tmp/points"
+    if grep -q '^fail' "$tmp/points"; then
+        mkdir -p failed
+        out=failed/$test.$variant
+        cp "$tmp/out" "$out"
+        test ! -e "$tmp/hung" || cat "$tmp/hung" >>"$out"
+    fi
+    eval "took_$variant=\$took; cp \"\$tmp/points\" \"\$tmp/points.$variant\""
+}
+
+# Does this first round of the test leave open whether the library does worse?
+undecided() {
+    for variant in lib nodes; do
+        cmp -s "$tmp/points.host" "$tmp/points.$variant" || return 0
+        eval "took=\$took_$variant"
+        # shellcheck disable=SC2154 # set by run_variant
+        test $((took * 10)) -le $((took_host * 11 + 100)) || return 0
+    done
+    return 1
+}
+
+# One line of app_tests: a round of all variants, two more where it is not clear, so that medians
+# and what fails now and then can be told.
+run_test() {
+    test=$1
+    nprocs=$2
+    seconds=$3
+    shift 3
+    command=$*
+    round=1
+    while test "$round" -le "$rounds"; do
+        for variant in $variants; do
+            run_variant "$variant"
+        done
+        test "$round" != 1 || test "$size" != full || test -n "$app_time_bound" || ! undecided || rounds=3
+        round=$((round + 1))
+    done
+}
+
+# run_app PROGRAM HOST: prepare it and run its tests, results on standard output.
+run_app() {
+    program=$1
+    host=$2
+    cd "$(build_dir "$host")" && . ./test/env.sh || exit 1
+    . "$top_srcdir/test/limit.sh"
+    . "$top_srcdir/test/apps/$program.sh"
+    case " $app_hosts " in *" $host "*) ;; *) return 0 ;; esac
+    mkdir -p "$app/$host/$program" && cd "$app/$host/$program" || exit 1
+    app_version=
+    why=
+    packages=$app_packages
+    if ! (install_missing); then
+        why="its packages can't be installed"
+    else
+        app_prepare
+    fi
+    printf 'program\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$program" "$app_title" "$host" "$MPI_HOST_VERSION" \
+        "${app_version:--}" "${app_time_bound:-0}" "$(date -u +%Y-%m-%d)"
+    if test -n "$why"; then
+        printf 'skipped\t%s\n' "$why"
+        return 0
+    fi
+    rm -rf failed
+    (app_tests) >tests
+    while read -r line <&5; do
+        rounds=1
+        test -z "$app_time_bound" || rounds=3
+        # shellcheck disable=SC2086 # words
+        run_test $line
+        say "$program, $host: $test"
+    done 5<tests
+}

@@ -1,0 +1,39 @@
+# mpi4py.sh - mpi4py, MPI for Python: its tests of windows, one-sided communication and memory, from
+# the source package, on the installed module. Debian has it on Open MPI alone.
+
+# shellcheck disable=SC2034 # read by common.sh
+app_title="mpi4py's tests"
+app_hosts=openmpi
+app_packages="python3 python3-mpi4py dpkg-dev"
+
+app_prepare() {
+    fetch_source mpi4py || return 1
+    app_version=$source_version
+}
+
+app_tests() {
+    for module in test_win test_rma test_rma_nb test_memory; do
+        for nprocs in 1 2; do
+            test ! -f "$source/test/$module.py" || echo "$module-$nprocs $nprocs 120 PYTHONPATH=$source/test" \
+                "/usr/bin/python3 -m unittest -v $module"
+        done
+    done
+}
+
+# A line "name (module.class) ... ok" for each test, of each process; skipped ones say so. A test passes
+# if all processes say ok.
+app_judge() {
+    awk -v test="$test" -v nprocs="$nprocs" '
+        match($0, /^test[A-Za-z0-9_]* \([a-z_]*\.[A-Za-z0-9_]*/) {
+            name = substr($0, 1, RLENGTH)
+            sub(/ \(/, ":", name)
+            if (!(name in seen)) order[++n] = name
+            seen[name]
+            if (/ ok$/) ok[name]++
+            else if (/ skipped /) skipped[name]++
+        }
+        END {
+            for (i = 1; i <= n; i++) print (skipped[order[i]] ? "skip" : ok[order[i]] == nprocs ? "pass" : "fail"), order[i]
+            if (!n) print "fail", test
+        }' "$tmp/out"
+}

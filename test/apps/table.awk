@@ -1,0 +1,214 @@
+# table.awk - the results of scripts/check-apps.sh as Markdown. Reads test/apps/known and the result
+# files (records as test/apps/common.sh writes them), prints with -v what=
+#   table    a row for each program and host
+#   details  the tests that pass on the host and not with the library, and those that take longer
+#   totals   N passed, N failed, N skipped
+
+BEGIN {
+    FS = "\t"
+    split("host lib nodes", variants, " ")
+}
+
+FILENAME == known {
+    if ($0 !~ /^#/ && NF) {
+        split($0, word, " ")
+        nknown++
+        pattern = word[1] "/" word[2] "/" word[3] "/" word[4]
+        gsub(/[.+?()\[\]]/, "\\\\&", pattern)
+        gsub(/\*/, ".*", pattern)
+        known_pattern[nknown] = "^" pattern "$"
+        reason = $0
+        sub(/^[^ ]+ +[^ ]+ +[^ ]+ +[^ ]+ +/, "", reason)
+        known_reason[nknown] = reason
+    }
+    next
+}
+
+$1 == "program" {
+    row = ++rows
+    program[row] = $2; title[row] = $3; host[row] = $4; host_version[row] = $5; version[row] = $6; bound[row] = $7
+    date = $8 > date ? $8 : date
+}
+
+$1 == "skipped" { why[row] = $2 }
+
+$1 == "run" {
+    key = row SUBSEP $2
+    if (!(key in tests)) {
+        tests[key]
+        test_name[row, ++ntests[row]] = $2
+    }
+    nruns[key, $3]++
+    time[key, $3, nruns[key, $3]] = $5 / 100
+    windows[row, $3] += $7
+}
+
+# A point passes if it passes in every round.
+$1 == "point" {
+    key = row SUBSEP $2 SUBSEP $5
+    if (!(key in points)) {
+        points[key]
+        point_name[row, $2, ++npoints[row, $2]] = $5
+    }
+    rounds[key, $3]++
+    if ($6 == "pass") passes[key, $3]++
+    if ($6 == "skip") skips[key, $3]++
+}
+
+function state(row, test, point, variant,    key) {
+    key = row SUBSEP test SUBSEP point
+    if (!rounds[key, variant]) return "none"
+    if (skips[key, variant]) return "skip"
+    return passes[key, variant] == rounds[key, variant] ? "pass" : "fail"
+}
+
+function is_known(row, test, variant, point,    i, name) {
+    name = program[row] "/" host[row] "/" variant "/" point
+    for (i = 1; i <= nknown; i++) if (name ~ known_pattern[i]) return i
+    return 0
+}
+
+function median(row, test, variant,    n, i, j, v, t) {
+    n = nruns[row, test, variant]
+    for (i = 1; i <= n; i++) {
+        v = time[row, test, variant, i]
+        for (j = i - 1; j > 0 && t[j] > v; j--) t[j + 1] = t[j]
+        t[j + 1] = v
+    }
+    return n % 2 ? t[(n + 1) / 2] : (t[n / 2] + t[n / 2 + 1]) / 2
+}
+
+# Sums over a row: passed[variant], all points, and the seconds of the tests that pass everywhere.
+function add_up(row,    i, j, v, test, point, good) {
+    all = 0
+    for (v = 1; v <= 3; v++) passed[variants[v]] = seconds[variants[v]] = 0
+    for (i = 1; i <= ntests[row]; i++) {
+        test = test_name[row, i]
+        good = 1
+        for (j = 1; j <= npoints[row, test]; j++) {
+            point = point_name[row, test, j]
+            all++
+            for (v = 1; v <= 3; v++) {
+                if (state(row, test, point, variants[v]) == "pass") passed[variants[v]]++
+                else if (state(row, test, point, variants[v]) != "skip") good = 0
+            }
+        }
+        for (v = 1; good && v <= 3; v++) seconds[variants[v]] += median(row, test, variants[v])
+    }
+}
+
+# Longer than the host by a tenth and by half a second, which two runs of the same may differ by.
+function slower(host_time, time) {
+    return time > 1.1 * host_time && time > host_time + 0.5
+}
+
+function show_time(host_time, time) {
+    if (!slower(host_time, time)) return sprintf("%.1f s", time)
+    return host_time > 0 ? sprintf("%.1f s (%.1f times)", time, time / host_time) : sprintf("%.1f s", time)
+}
+
+function print_table(    row) {
+    print "| program | host | tests | pass: host | with libmpi-rma | over nodes | time: host | with libmpi-rma | over nodes | windows |"
+    print "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|"
+    for (row = 1; row <= rows; row++) {
+        printf "| %s %s | %s | ", title[row], version[row] == "-" ? "" : version[row], host_version[row]
+        if (row in why) {
+            print "skipped: " why[row] " | | | | | | | |"
+            continue
+        }
+        add_up(row)
+        printf "%d | %d | %d | %d | %.1f s | %s | %s | %s |\n", all, passed["host"], passed["lib"], passed["nodes"],
+            seconds["host"], show_time(seconds["host"], seconds["lib"]), show_time(seconds["host"], seconds["nodes"]),
+            windows[row, "lib"] ? windows[row, "lib"] : "none"
+    }
+    print ""
+    print "Made on " date " by `scripts/check-apps.sh`."
+}
+
+# Lines of one kind of finding, gathered first: all points of a test count as one if they agree.
+function print_details(    row, i, j, v, test, point, n, variant, t, h) {
+    n = 0
+    for (row = 1; row <= rows; row++) for (i = 1; i <= ntests[row]; i++) {
+        test = test_name[row, i]
+        for (j = 1; j <= npoints[row, test]; j++) {
+            point = point_name[row, test, j]
+            if (state(row, test, point, "host") != "pass") continue
+            for (v = 2; v <= 3; v++) {
+                variant = variants[v]
+                if (state(row, test, point, variant) == "pass") continue
+                if (!n++) print "\nThese pass on the host and not with the library:\n"
+                k = is_known(row, test, variant, point)
+                printf "- %s, %s%s: `%s`%s (%d of %d runs pass)%s\n", program[row], host[row],
+                    variant == "nodes" ? ", over nodes" : "", point, point == test ? "" : " of `" test "`",
+                    passes[row, test, point, variant], rounds[row, test, point, variant],
+                    k ? ", not held against the library: " known_reason[k] : ""
+            }
+        }
+    }
+    if (!n) print "\nNo test passes on the host and fails with the library."
+    n = 0
+    for (row = 1; row <= rows; row++) for (i = 1; i <= ntests[row]; i++) {
+        test = test_name[row, i]
+        h = median(row, test, "host")
+        for (v = 2; v <= 3; v++) {
+            variant = variants[v]
+            t = median(row, test, variant)
+            if (all_pass(row, test) && slower(h, t)) {
+                if (!n++) print "\nThese take longer than on the host, by more than a tenth and half a second:\n"
+                printf "- %s, %s%s: `%s`: %.2f s for %.2f s\n", program[row], host[row],
+                    variant == "nodes" ? ", over nodes" : "", test, t, h
+            }
+        }
+    }
+}
+
+function all_pass(row, test,    j, v, s) {
+    for (j = 1; j <= npoints[row, test]; j++) for (v = 1; v <= 3; v++) {
+        s = state(row, test, point_name[row, test, j], variants[v])
+        if (s != "pass" && s != "skip") return 0
+    }
+    return 1
+}
+
+# The time of a program that has a bound is a point of its own.
+function count_time(row, variant) {
+    if (!bound[row] || !seconds["host"]) return
+    if (seconds[variant] * 100 <= seconds["host"] * bound[row] || seconds[variant] <= seconds["host"] + 1) ok++
+    else {
+        bad++
+        printf "not ok: %s, %s, %s: %.1f s for %.1f s\n", program[row], host[row], variant, seconds[variant], seconds["host"]
+    }
+}
+
+function print_totals(    row, i, j, v, test, point, variant, s) {
+    for (row = 1; row <= rows; row++) {
+        if (row in why) {
+            left++
+            print "SKIP: " program[row] ", " host[row] ": " why[row]
+        }
+        for (i = 1; i <= ntests[row]; i++) for (j = 1; j <= npoints[row, test_name[row, i]]; j++) {
+            test = test_name[row, i]
+            point = point_name[row, test, j]
+            for (v = 2; v <= 3; v++) {
+                variant = variants[v]
+                s = state(row, test, point, variant)
+                if (s == "pass") ok++
+                else if (state(row, test, point, "host") != "pass" || is_known(row, test, variant, point)) left++
+                else {
+                    bad++
+                    print "not ok: " program[row] ", " host[row] ", " variant ": " point
+                }
+            }
+        }
+        add_up(row)
+        count_time(row, "lib")
+        # Over nodes, messages take the place of memory: only what passes is held.
+    }
+    printf "%d passed, %d failed, %d skipped\n", ok, bad, left
+}
+
+END {
+    if (what == "table") print_table()
+    else if (what == "details") print_details()
+    else print_totals()
+}
