@@ -1,5 +1,6 @@
 /*
- * init.c - MPI_Init, MPI_Init_thread, MPI_Finalize: only to know the end.
+ * init.c - MPI_Init, MPI_Init_thread, MPI_T_init_thread, MPI_Finalize: to prepare the host for carriers
+ * (carrier.h), and to know the end.
  *
  * The first thing that MPI_Finalize does is to delete the attributes of
  * MPI_COMM_SELF, latest first, and the applications' delete call-backs may still
@@ -12,6 +13,7 @@
 
 #include <stdbool.h>
 
+#include "mpi/carrier.h"
 #include "mpi/engine_get.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
@@ -37,8 +39,11 @@ static void hook_the_end(void)
 
 MRMA_PUBLIC int PMPI_Init(int *argc, char ***argv)
 {
-    int rc = mpi_host.Init(argc, argv);
+    int rc;
 
+    carrier_before_init();
+    rc = mpi_host.Init(argc, argv);
+    carrier_after_init();
     if (rc == MPI_SUCCESS)
         hook_the_end();
     return rc;
@@ -47,13 +52,28 @@ MRMA_EXPORT_MPI(Init);
 
 MRMA_PUBLIC int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    int rc = mpi_host.Init_thread(argc, argv, required, provided);
+    int rc;
 
+    carrier_before_init();
+    rc = mpi_host.Init_thread(argc, argv, required, provided);
+    carrier_after_init();
     if (rc == MPI_SUCCESS)
         hook_the_end();
     return rc;
 }
 MRMA_EXPORT_MPI(Init_thread);
+
+/* A host may read then what it would read in MPI_Init. */
+MRMA_PUBLIC int PMPI_T_init_thread(int required, int *provided)
+{
+    int rc;
+
+    carrier_before_init();
+    rc = mpi_host.T_init_thread(required, provided);
+    carrier_after_init();
+    return rc;
+}
+MRMA_EXPORT_MPI(T_init_thread);
 
 MRMA_PUBLIC int PMPI_Finalize(void)
 {

@@ -12,6 +12,7 @@
 
 #include "base/atomic.h"
 #include "base/err.h"
+#include "mpi/carrier.h"
 #include "mpi/engine_get.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
@@ -34,8 +35,11 @@ __attribute__((constructor)) static void host_session_fill(void)
 
 MRMA_PUBLIC int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
 {
-    int rc = host.Session_init(info, errhandler, session);
+    int rc;
 
+    carrier_before_init();
+    rc = host.Session_init(info, errhandler, session);
+    carrier_after_init();
     if (rc == MPI_SUCCESS)
         atomic_fetch_add_explicit(&sessions, 1, memory_order_relaxed);
     return rc;

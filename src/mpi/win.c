@@ -21,6 +21,7 @@
 #include "engine.h"
 #include "mpi/argcheck.h"
 #include "mpi/barrier_comm.h"
+#include "mpi/carrier.h"
 #include "mpi/errhan.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
@@ -33,22 +34,22 @@ static const int flavors[] = {
     [WIN_DYNAMIC] = MPI_WIN_FLAVOR_DYNAMIC,
 };
 
-static int carrier_make(MPI_Win *carrier)
+/* The host knows one shared window's creation at a time on a communicator. */
+static int carrier_get(MPI_Win *carrier, char *msg, size_t len)
 {
     static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-    void *base;
-    int rc;
+    int err;
 
     pthread_mutex_lock(&one_at_a_time);
-    rc = mpi_host.Win_allocate_shared(0, 1, MPI_INFO_NULL, mpi_state.self, &base, carrier);
+    err = carrier_make(mpi_state.self, carrier, msg, len);
     pthread_mutex_unlock(&one_at_a_time);
-    return rc == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_OTHER;
+    return err;
 }
 
 /* Record and carrier of a window that is to be; in the table already, but nobody
  * knows the handle. */
 static int record_make(const struct win_args *args, const struct win_info *info, const struct boot *boot,
-                       struct win_rec **out)
+                       struct win_rec **out, char *msg, size_t len)
 {
     struct win_rec *rec = win_rec_new();
     MPI_Win carrier;
@@ -65,9 +66,10 @@ static int record_make(const struct win_args *args, const struct win_info *info,
     memcpy(rec->kinds, info->kinds, sizeof rec->kinds);
     if (PMPI_Comm_group(args->comm, &rec->group) != MPI_SUCCESS) {
         win_rec_drop(rec);
+        snprintf(msg, len, "the host gave no group of the communicator");
         return MRMA_ERR_OTHER;
     }
-    err = carrier_make(&carrier);
+    err = carrier_get(&carrier, msg, len);
     if (err == MRMA_SUCCESS) {
         err = win_table_add(rec, carrier);
         if (err != MRMA_SUCCESS)
@@ -108,7 +110,7 @@ static int win_prepare(const struct win_args *args, const struct boot *boot, str
     if (err == MRMA_SUCCESS)
         err = barrier_comm_prepare(args->comm, barrier);
     if (err == MRMA_SUCCESS)
-        err = record_make(args, info, boot, rec);
+        err = record_make(args, info, boot, rec, msg, len);
     return err;
 }
 

@@ -1,0 +1,28 @@
+#!/bin/sh
+# win_carrier.sh - the host's window behind each of ours, where the host would rather not give one: Open
+# MPI with a selection of components for one-sided communication that lacks sm, however it is said, and
+# MPICH without a communicator left. A refusal says what failed and what to do.
+
+. "$abs_top_srcdir/test/mpi/mtest.sh"
+export MPIRMA_LOG=info
+
+works() { # what, then the command
+    what=$1
+    shift
+    mpirun "$@"
+    test "$rc" = 0 || bad "$what: exit code $rc"
+}
+
+if test "$MPI_HOST" = openmpi; then
+    works "the component ucx alone" "$np" env OMPI_MCA_osc=ucx "$bin/win_carrier"
+    works "all components but sm, after MPI_T_init_thread" 1 env OMPI_MCA_osc=^sm "$bin/win_carrier" tool
+    mkdir -p "$tmp/home/.openmpi" && echo 'osc = rdma' >"$tmp/home/.openmpi/mca-params.conf" || exit 1
+    works "the component rdma alone, in a file" 1 env "HOME=$tmp/home" "$bin/win_carrier"
+    works "a selection that was settled before" 1 env OMPI_MCA_osc=ucx "$bin/win_carrier" behind
+    seen 'MPI_Win_allocate: OTHER: .*refused.*osc="ucx": add sm' || bad "no message says what failed and what to do:"
+else
+    works "windows without end" "$np" "$bin/win_carrier" many
+    seen 'MPI_Win_allocate: OTHER: .*no further communicator.*free windows or communicators' ||
+        bad "no message says what failed and what to do:"
+fi
+finish
