@@ -58,8 +58,8 @@ table() { # what to print: table, details or totals
 # Replace what is between the two marks of this name in a document by standard input.
 replace() { # file, name
     grep -q "<!-- $2: begin" "$1" || die "$1 has no place for '$2'"
-    cat >"$app/new"
-    awk -v name="$2" -v new="$app/new" '
+    cat >"$app/part"
+    awk -v name="$2" -v new="$app/part" '
         index($0, "<!-- " name ": end") { skip = 0 }
         !skip { print }
         index($0, "<!-- " name ": begin") { skip = 1; while ((getline line <new) > 0) print line }' "$1" >"$app/file" &&
@@ -75,9 +75,9 @@ if test -n "$runs"; then
     done
     for program in ${programs:-$all}; do
         for host in ${HOSTS:-$hosts}; do
-            rm -f "$app/results/$program-$host"
-            (run_app "$program" "$host") >"$app/results/new" || die "$program on $host: the run was ended"
-            test ! -s "$app/results/new" || mv "$app/results/new" "$app/results/$program-$host"
+            result=$app/results/$program-$host
+            (run_app "$program" "$host") >"$result.new" || die "$program on $host: the run was ended"
+            if test -s "$result.new"; then mv "$result.new" "$result"; else rm -f "$result" "$result.new"; fi
         done
     done
 fi

@@ -9,20 +9,23 @@ app_packages="python3 python3-mpi4py dpkg-dev"
 app_prepare() {
     fetch_source mpi4py || return 1
     app_version=$source_version
+    # A file for each process: their lines must not mix.
+    echo 'exec /usr/bin/python3 -m unittest -v "$1" 2>"out.$$"' >run.sh
 }
 
 app_tests() {
     for module in test_win test_rma test_rma_nb test_memory; do
         for nprocs in 1 2; do
-            test ! -f "$source/test/$module.py" || echo "$module-$nprocs $nprocs 120 PYTHONPATH=$source/test" \
-                "/usr/bin/python3 -m unittest -v $module"
+            test ! -f "$source/test/$module.py" || echo "$module-$nprocs $nprocs 120 PYTHONPATH=$source/test sh run.sh $module"
         done
     done
 }
 
-# A line "name (module.class) ... ok" for each test, of each process; skipped ones say so. A test passes
-# if all processes say ok.
+# A line "name (module.class.name) ... ok" for each test, of each process; skipped ones say so. A test
+# passes if all processes say ok.
 app_judge() {
+    cat out.* >>"$tmp/out" 2>/dev/null
+    rm -f out.*
     awk -v test="$test" -v nprocs="$nprocs" '
         match($0, /^test[A-Za-z0-9_]* \([a-z_]*\.[A-Za-z0-9_]*/) {
             name = substr($0, 1, RLENGTH)
