@@ -38,6 +38,8 @@ while test $# -gt 0; do
     esac
     shift
 done
+# Without those that take long to install or to build.
+test "$size" != ci || all="nwchem opencoarrays armci ga mpi4py"
 app=${APPS_DIR:-$top_srcdir/build-apps}
 mkdir -p "$app/results" && app=$(cd "$app" && pwd) || exit 1
 

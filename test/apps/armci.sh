@@ -14,6 +14,8 @@ app_prepare() {
 }
 
 app_tests() {
+    n=4
+    test "$size" != ci || n=2
     for program in $(cd tree && printf 'include Makefile\nprint:\n\t@echo $(TESTS)\n' | make -s -f - print); do
         name=$(basename "$program")
         case $size-$name in
@@ -21,6 +23,6 @@ app_tests() {
         *-test_putv | *-test_rmw_fadd | *-test_mpi_indexed_accs | *-ctree_test) ;;
         *) continue ;;
         esac
-        test ! -x "tree/$program" || echo "$name 4 60 $PWD/tree/$program"
+        test ! -x "tree/$program" || echo "$name $n 60 $PWD/tree/$program"
     done
 }

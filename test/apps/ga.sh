@@ -28,6 +28,8 @@ app_prepare() {
 }
 
 app_tests() {
+    n=4
+    test "$size" != ci || n=2
     for program in "$PWD"/tree/*; do
         name=$(basename "$program")
         case $name in perf* | thread_perf*) continue ;; esac
@@ -35,7 +37,7 @@ app_tests() {
         full-* | *-testc | *-ntestc | *-elempatch | *-nbtestc | *-testmatmultc | *-lock) ;;
         *) continue ;;
         esac
-        test ! -x "$program" || echo "$name 4 120 $program"
+        test ! -x "$program" || echo "$name $n 120 $program"
     done
 }
 

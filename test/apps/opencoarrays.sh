@@ -19,7 +19,7 @@ app_tests() {
 import json, sys
 size = sys.argv[1]
 some = {"ci": "get_array send_array strided_sendget co_sum co_heat coarray_burgers_pde "
-              "alloc_comp_send_convert_nums syncimages_status allocatable_p2p_event_post",
+              "alloc_comp_send_convert_nums allocatable_p2p_event_post",
         "short": "get_array send_array strided_sendget get_with_vector_index co_sum co_heat coarray_burgers_pde "
                  "register_alloc_comp_3 alloc_comp_send_convert_nums syncimages_status simpleatomics "
                  "teams_coarray_sendget allocatable_p2p_event_post issue-493-coindex-slice"}
