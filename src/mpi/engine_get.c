@@ -68,6 +68,7 @@ static int engine_make(const struct conf *conf, char *msg, size_t len)
 
     PMPI_Query_thread(&level);
     made.threads = level == MPI_THREAD_MULTIPLE;
+    made.polls = conf->progress == CONF_PROGRESS_POLL;
     log.level = conf->log_level;
     err = engine_create(conf, &log, made.threads, world_rank(), &made.engine);
     if (err != MRMA_SUCCESS) {

@@ -30,6 +30,7 @@ struct mpi_state {
     struct heap *heap;
     MPI_Comm self; /* private, this process only: for carriers */
     bool threads;  /* MPI_THREAD_MULTIPLE */
+    bool polls;    /* MPIRMA_PROGRESS=poll: every call on a window makes progress */
 };
 
 extern MRMA_HIDDEN struct mpi_state mpi_state;

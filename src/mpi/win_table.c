@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "mpi/engine_get.h"
+#include "rma/rma.h"
 
 enum { CACHE_BITS = 5 };
 
@@ -38,8 +39,13 @@ static _Atomic(struct win_rec *) *slot_of(MPI_Win handle)
     return &cache[((uint32_t)key_of(handle) * 2654435769u) >> (32 - CACHE_BITS)];
 }
 
+/* Without an agent nothing is remembered, so that every call on a window comes by win_find: it serves there. */
 static void remember(struct win_rec *rec)
 {
+    if (unlikely(mpi_state.polls)) {
+        (void)rma_progress(mpi_state.rma);
+        return;
+    }
     if (!mpi_state.threads || atomic_load_explicit(&win_last, memory_order_relaxed) == &none)
         atomic_store_explicit(&win_last, rec, memory_order_release); /* pairs with win_quick */
 }
