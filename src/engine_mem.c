@@ -40,11 +40,31 @@ static void env_mem_free(void *ctx, void *ptr)
     (void)heap_free(((struct engine *)ctx)->heap, ptr);
 }
 
+/* In a segment that is mapped here, whoever has made it: a part of MPI_Win_allocate_shared. */
+static bool mapped_find(struct engine *e, const void *ptr, size_t len, struct heap_loc *loc)
+{
+    const uintptr_t at = (uintptr_t)ptr;
+    size_t cursor = 0;
+    bool found = false;
+    void *value;
+    pthread_mutex_lock(&e->maps_lock);
+    while (!found && map_next(&e->mapped, &cursor, NULL, &value)) {
+        const struct seg *seg = &((struct mapped_seg *)value)->seg;
+        const uintptr_t base = (uintptr_t)seg->base;
+        found = at >= base && at - base <= seg->size && len <= seg->size - (at - base);
+        if (found)
+            *loc = (struct heap_loc){.seg = seg_name_of(seg), .offset = at - base, .map = HEAP_MAP_ALL};
+    }
+    pthread_mutex_unlock(&e->maps_lock);
+    return found;
+}
+
 static bool env_mem_find(void *ctx, const void *ptr, size_t len, struct rma_mem_loc *loc)
 {
     struct heap_loc found;
     struct engine *e = ctx;
-    if (!heap_find(e->heap, ptr, len, &found) && !inplace_find(e->inplace, ptr, len, &found))
+    if (!heap_find(e->heap, ptr, len, &found) && !inplace_find(e->inplace, ptr, len, &found) &&
+        !mapped_find(e, ptr, len, &found))
         return false;
     memcpy(loc, &found, sizeof found);
     return true;
