@@ -48,6 +48,10 @@ static inline size_t acc_count(size_t len, size_t unit)
     return len >> __builtin_ctzll(unit);
 }
 
+/* Bytes at the end of an element that are padding: of a pair behind its location. They are neither
+ * read nor written, so that an element may be the last thing in a window or a page. */
+size_t acc_pad(enum acc_type type);
+
 const char *acc_type_name(enum acc_type type);
 const char *acc_op_name(enum acc_op op);
 
@@ -57,9 +61,10 @@ bool acc_allowed(enum acc_op op, enum acc_type type);
 /* target[i] = target[i] op origin[i] (REPLACE: origin[i], NO_OP: unchanged) for
  * n elements; the two do not overlap or are the same. Addresses may be unaligned
  * (windows may start at an odd address). op must be allowed on type. Padding of
- * pair types is not written except by REPLACE, which leaves it as it was too. */
+ * pair types is neither read nor written. */
 void acc_apply(enum acc_op op, enum acc_type type, void *target, const void *origin, size_t n);
-/* The same, and old gets the n elements as they were; it overlaps neither of the others. NO_OP: only that. */
+/* The same, and old gets the n elements as they were, its padding anything; it overlaps neither of
+ * the others, and has nothing behind the last element's data. NO_OP: only that. */
 void acc_fetch(enum acc_op op, enum acc_type type, void *target, const void *origin, void *old, size_t n);
 /* acc_apply for single elements that lie stride bytes apart at the target. */
 void acc_apply_strided(enum acc_op op, enum acc_type type, void *target, ptrdiff_t stride, const void *origin,

@@ -91,22 +91,30 @@ static int acc_piece(const struct rma_peer *peer, const struct log *log, uint64_
     return err;
 }
 
+/* The elements of a batch that begin with piece i. */
+static size_t elements_len(const struct cma_batch *b, unsigned i)
+{
+    return b->members ? b->unit : b->local[i].iov_len;
+}
+
 static int acc_batches(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, struct operands *o,
                        const struct rma_op *op, size_t len, size_t unit)
 {
     struct dtype_cursor dst;
+    const struct dtype basic = dtype_basic(op->ttype->basic);
     struct cma_batch b;
     int err = MRMA_SUCCESS;
     cma_batch_begin(&b, unit, len);
+    cma_batch_elements(&b, &basic);
     dtype_cursor_init(&dst, op->ttype, op->tcount, DTYPE_ELEMENTS);
     while (!err && cma_batch_fill(&b, &dst, vaddr)) {
         struct stripe_set stripes = {{0}};
-        for (unsigned i = 0; i < b.n; i++)
-            add_stripes(&stripes, (uint64_t)(uintptr_t)b.remote[i].iov_base, b.remote[i].iov_len, b.unit);
+        for (unsigned i = 0; i < b.n; i += b.nmembers)
+            add_stripes(&stripes, (uint64_t)(uintptr_t)b.remote[i].iov_base, elements_len(&b, i), b.unit);
         stripe_set_lock(peer->stripes, &stripes);
         err = o->blind ? MRMA_SUCCESS : cma_batch_read(peer, log, &b);
-        for (unsigned i = 0; !err && i < b.n; i++)
-            operate(o, b.local[i].iov_base, b.local[i].iov_len, b.unit);
+        for (unsigned i = 0; !err && i < b.n; i += b.nmembers)
+            operate(o, b.local[i].iov_base, elements_len(&b, i), b.unit);
         if (!err && o->data)
             err = cma_batch_write(peer, log, &b);
         stripe_set_unlock(peer->stripes, &stripes);

@@ -69,12 +69,22 @@ void cma_batch_begin(struct cma_batch *b, size_t unit, size_t total)
     char *large = NULL;
     b->room = CMA_IMAGE_SMALL;
     b->unit = unit;
+    b->members = NULL;
+    b->nmembers = 1;
     if (total > CMA_IMAGE_SMALL) {
         const size_t want = total < IMAGE_LARGE ? total + CMA_GAP_MAX : IMAGE_LARGE;
         large = malloc(want);
         b->room = large ? want : CMA_IMAGE_SMALL;
     }
     b->image = large ? large : b->small;
+}
+
+void cma_batch_elements(struct cma_batch *b, const struct dtype *basic)
+{
+    if (basic->runs == basic->eruns)
+        return;
+    b->members = basic->runs;
+    b->nmembers = (unsigned)basic->nruns;
 }
 
 void cma_batch_end(struct cma_batch *b)
@@ -100,18 +110,27 @@ static void batch_add(struct cma_batch *b, uint64_t at, size_t len)
     b->bytes += len;
 }
 
+static void batch_add_members(struct cma_batch *b, uint64_t at)
+{
+    for (unsigned i = 0; i < b->nmembers; i++)
+        batch_add(b, at + (uint64_t)b->members[i].disp, b->members[i].len);
+}
+
 bool cma_batch_fill(struct cma_batch *b, struct dtype_cursor *dst, uint64_t vaddr)
 {
     b->n = b->spans.n = 0;
     b->bytes = b->spans.bytes = 0;
-    while (b->n < CMA_VECTOR) {
+    while (b->n + b->nmembers <= CMA_VECTOR) {
         const size_t used = b->spans.bytes + (b->n ? CMA_GAP_MAX : 0);
         const size_t max = used < b->room ? (b->room - used) / b->unit * b->unit : 0;
         ptrdiff_t disp;
-        const size_t len = max ? dtype_cursor_next(dst, max, &disp) : 0;
+        const size_t len = max ? dtype_cursor_next(dst, b->members ? b->unit : max, &disp) : 0;
         if (!len)
             break;
-        batch_add(b, vaddr + (uint64_t)disp, len);
+        if (b->members)
+            batch_add_members(b, vaddr + (uint64_t)disp);
+        else
+            batch_add(b, vaddr + (uint64_t)disp, len);
     }
     return b->n != 0;
 }

@@ -60,6 +60,8 @@ struct cma_batch {
     size_t bytes; /* of the pieces */
     char *image;
     size_t room, unit;
+    const struct dtype_run *members; /* of a unit that has padding: a piece each; NULL: it has none */
+    unsigned nmembers;               /* else 1 */
     char small[CMA_IMAGE_SMALL];
 };
 
@@ -67,6 +69,8 @@ struct cma_batch {
  * image the small one does. Give back with cma_batch_end. */
 void cma_batch_begin(struct cma_batch *b, size_t unit, size_t total);
 void cma_batch_end(struct cma_batch *b);
+/* The units are elements of this type: padding is not touched, but for gaps that are read. */
+void cma_batch_elements(struct cma_batch *b, const struct dtype *basic);
 /* The next pieces of a walk over the target, whose origin is at vaddr there: as many whole
  * units as have room. False: there are no more. */
 bool cma_batch_fill(struct cma_batch *b, struct dtype_cursor *walk, uint64_t vaddr);

@@ -72,7 +72,7 @@ static void acc_elements(struct acc_walk *w, const struct dtype_stretch *s, cons
         n = stripe_count(vaddr, s->stride, left);
         stripe_hold_take(&w->hold, &w->stripes[stripe_index(vaddr)]);
         if (old) {
-            dtype_copy_pieces(old, (ptrdiff_t)w->unit, w->target + disp, s->stride, w->unit, n);
+            dtype_copy_pieces(old, (ptrdiff_t)w->unit, w->target + disp, s->stride, w->unit - acc_pad(w->type), n);
             old += n * w->unit;
         }
         if (origin) {
@@ -120,7 +120,7 @@ void direct_acc_held(struct stripe_hold *hold, struct fmutex *stripes, uint64_t 
     if (likely(len == unit)) {
         stripe_hold_take(hold, &stripes[stripe_index(vaddr)]);
         if (old)
-            direct_copy(old, target, len);
+            direct_copy(old, target, len - acc_pad(type));
         if (op != ACC_NO_OP)
             acc_kernels[op][type].one(target, origin);
         return;

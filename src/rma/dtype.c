@@ -72,7 +72,7 @@ static void measure(struct dtype *type)
     type->true_lb = type->nruns ? lo : 0;
     type->true_extent = type->nruns ? (size_t)(hi - lo) : 0;
     type->contig = type->nruns == 1 && type->runs->n == 1 && type->runs->disp == 0
-                   && type->extent == (ptrdiff_t)type->runs->len;
+                   && type->extent == (ptrdiff_t)type->runs->len && type->runs == type->eruns;
 }
 
 struct dtype dtype_basic(uint8_t basic)

@@ -30,7 +30,7 @@ struct dtype {
     ptrdiff_t extent;      /* bytes from instance to instance */
     ptrdiff_t true_lb;     /* first byte touched; 0 if size is 0 */
     size_t true_extent;    /* bytes from first to last byte touched */
-    bool contig;           /* count instances are one piece at displacement 0 */
+    bool contig;           /* count instances are one piece at displacement 0, in both views */
     uint8_t basic;         /* enum acc_type of every element, ACC_NONE if mixed */
     size_t elems;          /* elements of that type in one instance */
     const struct dtype_run *runs;  /* byte view, in typemap order */

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/atomic.h"
+#include "rma/acc.h"
 
 void dtype_cursor_init(struct dtype_cursor *cur, const struct dtype *type, size_t count,
                        enum dtype_view view)
@@ -190,9 +191,18 @@ void dtype_copy_pieces(char *d, ptrdiff_t ds, const char *s, ptrdiff_t ss, size_
     }
 }
 
+/* Elements with padding, which is not copied: neither is it the application's data, nor is there always
+ * memory behind the last one. n pieces of len bytes each. */
+static void copy_elements(uint8_t basic, char *d, ptrdiff_t ds, const char *s, ptrdiff_t ss, size_t len, size_t n)
+{
+    for (; n; n--, d += ds, s += ss)
+        acc_apply(ACC_REPLACE, basic, d, s, acc_count(len, acc_extent(basic)));
+}
+
 /* Between cur's pieces and len bytes at packed, one way or the other. */
 static void transfer(struct dtype_cursor *cur, char *base, char *packed, size_t len, bool pack)
 {
+    const bool padded = cur->runs != cur->type->runs && cur->type->basic != ACC_NONE;
     struct dtype_stretch ahead;
 
     while (len && peek(cur, &ahead)) {
@@ -200,7 +210,11 @@ static void transfer(struct dtype_cursor *cur, char *base, char *packed, size_t 
         size_t fit = len / piece, n = ahead.n < fit ? ahead.n : fit;
         char *user = at(base, ahead.disp);
 
-        if (pack)
+        if (unlikely(padded) && pack)
+            copy_elements(cur->type->basic, packed, (ptrdiff_t)piece, user, ahead.stride, piece, n);
+        else if (unlikely(padded))
+            copy_elements(cur->type->basic, user, ahead.stride, packed, (ptrdiff_t)piece, piece, n);
+        else if (pack)
             dtype_copy_pieces(packed, (ptrdiff_t)piece, user, ahead.stride, piece, n);
         else
             dtype_copy_pieces(user, ahead.stride, packed, (ptrdiff_t)piece, piece, n);

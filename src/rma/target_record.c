@@ -30,11 +30,13 @@ bool target_seg_inside(struct win *w, const struct pkt_seg *seg)
 
 static int check_segments(struct win *w, struct target_record *rec)
 {
-    const size_t unit = rec->op->type ? acc_extent(rec->op->type) : 1;
+    const uint8_t type = rec->op->type;
+    const size_t unit = type ? acc_extent(type) : 1, pad = acc_pad(type);
     rec->total = 0;
     for (uint32_t i = 0; i < rec->nseg; i++) {
         const struct pkt_seg *seg = &rec->segs[i];
-        if (!target_seg_inside(w, seg))
+        const struct pkt_seg data = {.disp = seg->disp, .len = seg->len > pad ? seg->len - pad : seg->len};
+        if (!target_seg_inside(w, &data))
             return MRMA_ERR_RMA_RANGE;
         if (!seg->len || seg->len % unit || seg->len > SIZE_MAX / 2 - rec->total)
             return MRMA_ERR_COUNT;

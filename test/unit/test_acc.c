@@ -446,6 +446,9 @@ static void fetch_case(enum acc_op op, enum acc_type type, size_t n)
     apply(op, type, expect + GUARD + 1, origin + GUARD + 3, n);
     acc_fetch(op, type, target + GUARD + 1, op == ACC_NO_OP ? NULL : origin + GUARD + 3, old + GUARD + 5, n);
     assert_memory_equal(target, expect, MOST);
+    for (size_t i = 0, pad = acc_pad(type); i + 1 < n; i++) /* of the others, anything */
+        memcpy(before + GUARD + 5 + (i + 1) * extent - pad, old + GUARD + 5 + (i + 1) * extent - pad, pad);
+    memset(before + GUARD + 5 + len - acc_pad(type), 0x3C, acc_pad(type));
     assert_memory_equal(old, before, MOST);
 }
 
