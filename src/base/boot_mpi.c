@@ -37,15 +37,21 @@ static_assert(sizeof(struct first_block) == BOOT_MPI_FIRST_BYTES + 8, "no paddin
 #ifdef MPICH_VERSION
 enum { SPINS = 100 }; /* looks before the processor is given away: a few microseconds */
 
+/* The buffers are the host's until the request is complete. So one whose test fails is not left behind:
+ * what the test has not ended, a wait ends. */
 static int finish(int err, MPI_Request *request)
 {
     int done = 0;
 
+    if (err != MPI_SUCCESS)
+        return MRMA_ERR_OTHER;
     for (int i = 0; err == MPI_SUCCESS && !done; i++) {
         if (i >= SPINS)
             sched_yield();
         err = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
     }
+    if (err != MPI_SUCCESS && *request != MPI_REQUEST_NULL)
+        (void)PMPI_Wait(request, MPI_STATUS_IGNORE);
     return err == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_OTHER;
 }
 

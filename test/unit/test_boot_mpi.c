@@ -47,6 +47,8 @@ static struct {
 static _Thread_local int my_rank;
 static _Thread_local unsigned my_round;
 static _Thread_local void *my_result;
+static _Thread_local int my_requests;  /* that are not complete */
+static _Thread_local int fail_test;    /* so many calls of PMPI_Test to the one that fails; 0: none */
 
 static int arrive(enum kind kind, const void *mine, void *result, size_t len)
 {
@@ -67,11 +69,19 @@ static int arrive(enum kind kind, const void *mine, void *result, size_t len)
     return MPI_SUCCESS;
 }
 
+/* Any value but null. */
+static void start_request(MPI_Request *request)
+{
+    my_requests++;
+    if (request)
+        memset(request, 1, sizeof *request);
+}
+
 int PMPI_Iallgather(const void *mine, int n, MPI_Datatype type, void *all, int each, MPI_Datatype all_type,
                     MPI_Comm comm, MPI_Request *request)
 {
     (void)comm;
-    (void)request;
+    start_request(request);
     FABRIC_CHECK(n == each && type == MPI_BYTE && all_type == MPI_BYTE);
     return arrive(GATHER, mine, all, (size_t)n);
 }
@@ -80,7 +90,7 @@ int PMPI_Iallreduce(const void *mine, void *max, int n, MPI_Datatype type, MPI_O
                     MPI_Request *request)
 {
     (void)comm;
-    (void)request;
+    start_request(request);
     FABRIC_CHECK(n == 1 && type == MPI_INT && op == MPI_MAX);
     return arrive(MAX, mine, max, sizeof(int));
 }
@@ -104,13 +114,24 @@ static void take_result(unsigned at)
 
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
-    (void)request;
     (void)status;
+    if (fail_test && !--fail_test)
+        return MPI_ERR_OTHER;
     pthread_mutex_lock(&meeting.mutex);
     *flag = meeting.done != my_round;
     if (*flag)
         take_result(my_round++ % 2);
     pthread_mutex_unlock(&meeting.mutex);
+    my_requests -= *flag;
+    if (*flag && request)
+        *request = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+    for (int done = 0; !done; sched_yield())
+        FABRIC_CHECK(PMPI_Test(request, &done, status) == MPI_SUCCESS);
     return MPI_SUCCESS;
 }
 
@@ -216,6 +237,16 @@ static void create(struct rank *r, struct boot_mpi *bm)
     boot_release(&recs);
     FABRIC_CHECK(bm->boot.allmax(&bm->boot, r->rank, &max) == MRMA_SUCCESS);
     FABRIC_CHECK(max == bm->boot.nproc - 1);
+    FABRIC_CHECK(!my_requests);
+}
+
+/* The special rank's first test fails. */
+static void fails_once(struct rank *r, struct boot_mpi *bm)
+{
+    unsigned char mine[BYTES] = {0}, all[FEW * BYTES];
+    fail_test = (int)r->nth;
+    r->err = bm->boot.allgather(&bm->boot, mine, all, sizeof mine);
+    FABRIC_CHECK(!my_requests);
 }
 
 static void all_ended_with(int n, int err, int refused_by)
@@ -259,6 +290,18 @@ static void test_no_memory(void **state)
         } while (ranks[1].ran_out);
         assert_int_equal(failed, sizes[i] == FEW ? 1 : 2); /* the records; with many, room for the blocks */
     }
+}
+
+/* No request is left behind with the buffers it refers to. */
+static void test_host_fails(void **state)
+{
+    (void)state;
+#ifndef MPICH_VERSION
+    skip(); /* blocking calls are used there */
+#endif
+    run(FEW, fails_once, (struct rank){.rank = 1, .nth = 1});
+    assert_int_equal(ranks[0].err, MRMA_SUCCESS);
+    assert_int_equal(ranks[1].err, MRMA_ERR_OTHER);
 }
 
 /* ---- reports ---- */
@@ -309,6 +352,7 @@ int main(void)
         cmocka_unit_test(test_exchange),
         cmocka_unit_test(test_refusal),
         cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_host_fails),
         cmocka_unit_test(test_report),
     };
     fabric_watchdog(100);
