@@ -108,6 +108,9 @@ AC_CHECK_DECL([MPI_Session_init],
     [AC_DEFINE([HAVE_MPI_SESSIONS], [1], [The host declares MPI_Session_init.])],
     [], [[#include <mpi.h>]])
 AM_CONDITIONAL([HAVE_MPI_SESSIONS], [test "$ac_cv_have_decl_MPI_Session_init" = yes])
+MRMA_COMBINER([HVECTOR_INTEGER])
+MRMA_COMBINER([HINDEXED_INTEGER])
+MRMA_COMBINER([STRUCT_INTEGER])
 MRMA_SPLIT_TYPE([HW_GUIDED])
 MRMA_SPLIT_TYPE([HW_UNGUIDED])
 MRMA_SPLIT_TYPE([RESOURCE_GUIDED])
@@ -134,6 +137,20 @@ AC_MSG_RESULT([$mrma_launcher])
 AS_CASE([$mrma_launcher], [unknown|"$MPI_HOST"], [],
     [AC_MSG_ERROR([$MPIEXEC is $mrma_launcher's launcher but $MPICC is $MPI_HOST's wrapper. Set MPIEXEC.])])
 MRMA_MPI_COMPANION([MPIFORT], [mpifort])
+])
+
+# MRMA_COMBINER(NAME): HOST_COMBINER_<NAME> is the value of a combiner that MPI-3.0 removed and hosts
+# still give: its own name, or the one that Open MPI keeps for it, or -1, which is no combiner. A name
+# may be there as a macro that only makes an error, hence it is used and not just looked for.
+AC_DEFUN([MRMA_COMBINER], [
+AC_MSG_CHECKING([for the name of MPI_COMBINER_$1])
+mrma_value=-1
+for mrma_name in OMPI_WAS_MPI_COMBINER_$1 MPI_COMBINER_$1; do
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include <mpi.h>]], [[switch (0) { case $mrma_name: break; }]])],
+        [mrma_value=$mrma_name])
+done
+AC_MSG_RESULT([$mrma_value])
+AC_DEFINE_UNQUOTED([HOST_COMBINER_$1], [$mrma_value], [MPI_COMBINER_$1 of the host, or -1.])
 ])
 
 # MRMA_SPLIT_TYPE(NAME): HOST_COMM_TYPE_<NAME> is MPI_COMM_TYPE_<NAME> where the host

@@ -108,25 +108,23 @@ static void order_large(const struct raw *raw, struct dtype_contents *out)
     put_addrs(out, raw->counts + raw->ncounts - tail, tail);
 }
 
-/* The *_INTEGER combiners of removed Fortran calls keep addresses as integers.
- * Hosts withhold their names, but not their place before the ones that replaced
- * them. */
+/* The *_INTEGER combiners of removed Fortran calls keep addresses as integers. Configure has found
+ * their values; a host that has none of them gives none. */
 static void order_removed(struct dtype_contents *out)
 {
-    size_t tail = 0;
+    size_t tail = 1;
 
-    switch (out->combiner) {
-    case MPI_COMBINER_HVECTOR - 1:
-        tail = 1;
-        break;
-    case MPI_COMBINER_HINDEXED - 1:
-    case MPI_COMBINER_STRUCT - 1:
+    if (out->combiner == HOST_COMBINER_HVECTOR_INTEGER) {
+        out->combiner = MPI_COMBINER_HVECTOR;
+    } else if (out->combiner == HOST_COMBINER_HINDEXED_INTEGER) {
+        out->combiner = MPI_COMBINER_HINDEXED;
         tail = (size_t)out->args[0];
-        break;
-    default:
+    } else if (out->combiner == HOST_COMBINER_STRUCT_INTEGER) {
+        out->combiner = MPI_COMBINER_STRUCT;
+        tail = (size_t)out->args[0];
+    } else {
         return;
     }
-    out->combiner++;
     out->nargs -= tail;
     for (size_t i = 0; i < tail; i++)
         out->addrs[out->naddrs++] = out->args[out->nargs + i];
