@@ -105,7 +105,8 @@ static int assemble(struct engine *e, bool threads)
         err = make_own_segment(e);
     if (err)
         return err;
-    (void)cma_permit_peers();
+    if (e->conf.ptracer == CONF_PTRACER_ANY)
+        (void)cma_permit_peers();
     struct shm_channel_env ch_env = engine_channel_env(e);
     shm_channel_init(&e->shm, e->own, &ch_env, &e->log);
     ch3_init(&e->ch3, &e->log, rma_handlers, &e->rma);

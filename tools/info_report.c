@@ -216,12 +216,24 @@ static bool try_segment(const char *dir, bool *created, char *why, size_t len)
 
 /* ---- data paths ---- */
 
+/* Does the library permit peers to attach, as MPIRMA_PTRACER says? */
+static bool permits_peers(void)
+{
+    struct conf conf;
+    char msg[512];
+
+    only_name = "MPIRMA_PTRACER";
+    return conf_load(&conf, lookup_only, msg, sizeof msg) != MRMA_SUCCESS || conf.ptracer == CONF_PTRACER_ANY;
+}
+
 static void report_cma(struct report *report)
 {
     struct cma_probe probe;
     char why[300];
 
     int failed = cma_probe_self(&probe);
+    if (!permits_peers())
+        probe.permitted = probe.sibling;
     bool works = failed == 0 && probe.permitted == 0;
     struct item *item = add_number(report, "data_paths", "cma", ITEM_BOOL, works);
     if (failed == 0)
@@ -232,7 +244,7 @@ static void report_cma(struct report *report)
         set_note(item, "process_vm_readv and process_vm_writev work between sibling processes");
     else if (probe.permitted == 0)
         set_note(item, "works between siblings after the target permits it by prctl(PR_SET_PTRACER), which "
-                 "the library does; without that: %s", why);
+                 "the library does (MPIRMA_PTRACER=any); without that: %s", why);
     else
         set_note(item, "refused between siblings: %s%s", why,
                  probe.child == 0 ? "; permitted towards children, but ranks are siblings" : "");
@@ -307,7 +319,8 @@ static void report_share(struct report *report, const char *dir)
     pthread_t thread;
     int fd[2], err = MRMA_ERR_OTHER;
 
-    (void)cma_permit_peers();
+    if (permits_peers())
+        (void)cma_permit_peers();
     if (byte != NULL && inplace_create(dir, NULL, &ip) == MRMA_SUCCESS && pipe2(fd, O_CLOEXEC) == 0) {
         const bool two = pthread_create(&thread, NULL, wait_for_end, &fd[0]) == 0;
         err = inplace_take(ip, byte, 1, false, why, sizeof why);

@@ -42,6 +42,12 @@ static const char *const progress_words[] = {
     NULL,
 };
 
+static const char *const ptracer_words[] = {
+    [CONF_PTRACER_ANY] = "any",
+    [CONF_PTRACER_UNCHANGED] = "unchanged",
+    NULL,
+};
+
 static const char *const native_words[] = {
     [CONF_NATIVE_AUTO] = "auto",
     [CONF_NATIVE_ON] = "on",
@@ -222,6 +228,8 @@ const struct conf_var conf_vars[] = {
       "where shared segments live as unnamed files; unset: anonymous memory (memfd)" },
     { "MPIRMA_SHARE_CREATE", "0 or 1",
       "1: the memory given to MPI_Win_create becomes shared where it is, for windows without mpirma_share_create" },
+    { "MPIRMA_PTRACER", "any or unchanged",
+      "any: all processes of this user may attach to this one, where Yama's ptrace scope 1 would refuse it" },
     { "MPIRMA_STATS", "0, 1 (standard error) or a file name of at most 255 characters",
       "print at MPI_Finalize what went over which path" },
     { "MPIRMA_STRICT", "0 or 1", "1: check also what costs time (conflicting accesses, hints, asserts)" },
@@ -249,6 +257,7 @@ static const struct row rows[] = {
     WORD(large_copies, copies_words),
     {parse_directory, show_name, FIELD(segment_dir)},
     {parse_bool, show_bool, FIELD(share_create)},
+    WORD(ptracer, ptracer_words),
     {parse_stats, show_stats, FIELD(stats)},
     {parse_bool, show_bool, FIELD(strict)},
     {parse_seconds, show_seconds, FIELD(hang_report)},
@@ -259,7 +268,7 @@ static const struct row rows[] = {
 };
 static_assert(sizeof(enum conf_path) == sizeof(int) && sizeof(enum conf_progress) == sizeof(int) &&
                   sizeof(enum conf_fence) == sizeof(int) && sizeof(enum conf_native) == sizeof(int) &&
-                  sizeof(enum conf_copies) == sizeof(int) &&
+                  sizeof(enum conf_copies) == sizeof(int) && sizeof(enum conf_ptracer) == sizeof(int) &&
                   sizeof(enum log_level) == sizeof(int), "words are stored as int");
 static_assert(sizeof rows / sizeof rows[0] + 1 == sizeof conf_vars / sizeof conf_vars[0],
               "one row per variable, in the same order");

@@ -28,6 +28,8 @@ enum conf_progress { CONF_PROGRESS_AUTO, CONF_PROGRESS_AGENT, CONF_PROGRESS_POLL
 
 enum conf_copies { CONF_COPIES_AUTO, CONF_COPIES_KERNEL, CONF_COPIES_RING };
 
+enum conf_ptracer { CONF_PTRACER_ANY, CONF_PTRACER_UNCHANGED };
+
 enum conf_fence { CONF_FENCE_AUTO, CONF_FENCE_MARKERS, CONF_FENCE_COUNTS };
 
 struct conf {
@@ -41,6 +43,7 @@ struct conf {
     char stats[256];         /* MPIRMA_STATS: "" off, "1" stderr, else a file name; "0" is off */
     bool strict;             /* MPIRMA_STRICT=0|1 */
     bool share_create;       /* MPIRMA_SHARE_CREATE=0|1 */
+    enum conf_ptracer ptracer; /* MPIRMA_PTRACER=any|unchanged */
     double hang_report;      /* MPIRMA_HANG_REPORT=seconds, 0: off */
     char ofi_provider[64];   /* MPIRMA_OFI_PROVIDER, "": chosen by capability */
     char ofi_interface[64];  /* MPIRMA_OFI_INTERFACE, "": chosen by where the processes are */

@@ -214,7 +214,7 @@ static const char *explain_eperm(int yama_scope)
     switch (yama_scope) {
     case 1:
         return "Yama's ptrace scope 1 allows only descendants; the ranks of a job are siblings "
-               "(sysctl kernel.yama.ptrace_scope=0, or the target permits it by prctl)";
+               "(sysctl kernel.yama.ptrace_scope=0, or the target permits it, as with MPIRMA_PTRACER=any)";
     case 2:
         return "Yama's ptrace scope 2 allows only processes with CAP_SYS_PTRACE "
                "(sysctl kernel.yama.ptrace_scope=0)";

@@ -37,6 +37,7 @@ static void nothing_set_gives_the_defaults(void **state)
     assert_int_equal(conf.ranks_per_node, 0);
     assert_int_equal(conf.progress, CONF_PROGRESS_AUTO);
     assert_int_equal(conf.fence, CONF_FENCE_AUTO);
+    assert_int_equal(conf.ptracer, CONF_PTRACER_ANY);
     assert_string_equal(conf.segment_dir, "");
     assert_string_equal(conf.stats, "");
     assert_false(conf.strict);
@@ -78,6 +79,8 @@ static const struct {
     { "MPIRMA_STATS", "out.txt", "out.txt" },
     { "MPIRMA_STRICT", "1", "1" },
     { "MPIRMA_SHARE_CREATE", "1", "1" },
+    { "MPIRMA_PTRACER", "any", "any" },
+    { "MPIRMA_PTRACER", "unchanged", "unchanged" },
     { "MPIRMA_HANG_REPORT", "30", "30" },
     { "MPIRMA_HANG_REPORT", "0.5", "0.500" },
     { "MPIRMA_HANG_REPORT", ".25", "0.250" },
@@ -119,6 +122,8 @@ static void values_land_in_their_own_fields(void **state)
     assert_true(conf.strict && !conf.disable);
     load(&conf, "MPIRMA_SHARE_CREATE", "1", msg, sizeof msg);
     assert_true(conf.share_create && !conf.strict);
+    load(&conf, "MPIRMA_PTRACER", "unchanged", msg, sizeof msg);
+    assert_int_equal(conf.ptracer, CONF_PTRACER_UNCHANGED);
     load(&conf, "MPIRMA_DISABLE", "1", msg, sizeof msg);
     assert_true(conf.disable && !conf.strict);
     load(&conf, "MPIRMA_PATH", "shm-packets", msg, sizeof msg);

@@ -328,6 +328,33 @@ static void a_ring_behind_one_that_was_never_filled(void **state)
     end_pair(&p);
 }
 
+/* Yama's permission to attach is given when the engine is created, unless MPIRMA_PTRACER=unchanged. */
+static int permissions;
+
+int __real_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d);
+int __wrap_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d);
+
+int __wrap_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
+{
+    permissions += option == PR_SET_PTRACER;
+    return __real_prctl(option, a, b, c, d);
+}
+
+static void peers_may_attach_if_it_is_allowed(void **state)
+{
+    (void)state;
+    for (int unchanged = 0; unchanged < 2; unchanged++) {
+        const struct conf conf = {.ptracer = unchanged ? CONF_PTRACER_UNCHANGED : CONF_PTRACER_ANY};
+        struct engine *e;
+        struct log quiet;
+        log_init(&quiet, LOG_LEVEL_ERROR, -1, "peer");
+        permissions = 0;
+        assert_int_equal(engine_create(&conf, &quiet, false, 0, &e), MRMA_SUCCESS);
+        assert_int_equal(permissions, !unchanged);
+        engine_destroy(e);
+    }
+}
+
 static int tests(void)
 {
     const struct CMUnitTest list[] = {
@@ -341,6 +368,7 @@ static int tests(void)
         cmocka_unit_test(rings_are_smaller_where_there_are_more),
         cmocka_unit_test(a_ring_that_cannot_be_is_refused),
         cmocka_unit_test(a_ring_behind_one_that_was_never_filled),
+        cmocka_unit_test(peers_may_attach_if_it_is_allowed),
     };
     return cmocka_run_group_tests_name("engine_peer", list, NULL, NULL);
 }
