@@ -2,6 +2,8 @@
 # library's, into tables of "host / library" ratios to isend/irecv.
 #
 # usage: awk -F, -f halo-merge.awk HOST.csv LIBRARY.csv
+# Ghost cells that were wrong make a cell "wrong", those that could not be measured "n/a". A "!"
+# marks sizes whose isend/irecv differed by more than half between the two runs.
 # Exit code 1 when the second run did not use the library or has no results.
 
 function cell(key) {
@@ -14,6 +16,10 @@ function bytes(n) {
     if (n >= 1024 && n % 1024 == 0)
         return n / 1024 " Ki"
     return n
+}
+
+function apart(a, b) {
+    return a != "" && b != "" && (a > 1.5 * b || b > 1.5 * a)
 }
 
 function us(x) {
@@ -49,7 +55,11 @@ $1 == "host" { next } # the heading
     if ($15 == "") {
         why = $18
         gsub(/"/, "", why)
-        note = sprintf("n/a, %s, %s %s: %s", first ? "host" : "library", kind, mode, why)
+        if (why ~ /^wrong/)
+            ratio = "wrong"
+        note = sprintf("%s, %s, %s %s%s: %s", ratio, first ? "host" : "library", kind, mode,
+                       ratio == "wrong" ? " " bytes(size) : "", why)
+        sub(/wrong: rank/, "rank", note)
         if (!(note in noted)) {
             noted[note] = 1
             notes[++nnotes] = note
@@ -87,13 +97,18 @@ END {
         for (s = 1; s <= nsizes[kind]; s++) {
             size = size_at[kind, s]
             i = kind SUBSEP size
-            printf "%8s %17s", bytes(size), us(i in host_n ? host_us[i] / host_n[i] : "") " /" \
-                sprintf("%7s", us(i in lib_n ? lib_us[i] / lib_n[i] : ""))
+            here = i in host_n ? host_us[i] / host_n[i] : ""
+            there = i in lib_n ? lib_us[i] / lib_n[i] : ""
+            differ = apart(here, there)
+            marked += differ
+            printf "%8s %17s", bytes(size), us(here) " /" sprintf("%7s", us(there) (differ ? "!" : ""))
             for (m = 1; m <= nmodes[kind]; m++)
                 printf " %s", cell(kind SUBSEP size SUBSEP mode_at[kind, m])
             printf "\n"
         }
     }
+    if (marked)
+        print "! isend/irecv took half as long again in one run as in the other: do not compare these two"
     for (i = 1; i <= nnotes; i++)
         print notes[i]
     if (!lines || in_use != lines) {

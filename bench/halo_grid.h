@@ -55,6 +55,7 @@ struct halo {
     uint64_t step;  /* number of the last step, never reset while open */
     uint64_t filled; /* the step whose contents the strips carry (but stamps) */
     const unsigned char *ghost; /* where the last step's ghost cells are */
+    char wrong[160]; /* the first ghost cell that was found wrong, one line without commas; "": none */
 };
 
 #define HALO_FLAG_STRIDE 64
@@ -73,7 +74,7 @@ void halo_grid_stamp(struct halo *h);
 void halo_grid_fill(struct halo *h);
 
 /* Check the ghost cells of the last step, all of them or only the stamps.
- * A mismatch is printed and ends the job with exit code 1. */
-void halo_grid_check(const struct halo *h, const char *mode, bool all);
+ * The first mismatch is kept in h->wrong, which the caller clears. */
+void halo_grid_check(struct halo *h, const char *mode, bool all);
 
 #endif

@@ -86,6 +86,26 @@ static double measure(struct halo *h, const struct halo_mode *mode, long n)
     return ns;
 }
 
+/* Collective: were ghost cells of this cell wrong on any rank, text on this one if not ""? */
+static void judge(const struct halo *h, const char *text, struct halo_cell *c)
+{
+    char reason[sizeof(c->reason)];
+
+    snprintf(reason, sizeof(reason), "%s", text);
+    if (!host_any_failed(h->comm, reason[0] != '\0', reason, sizeof(reason)))
+        return;
+    c->ok = false;
+    c->wrong = true;
+    snprintf(c->reason, sizeof(c->reason), "%s", reason);
+}
+
+/* What has been wrong since the last call. */
+static void judge_now(struct halo *h, struct halo_cell *c)
+{
+    judge(h, h->wrong, c);
+    h->wrong[0] = '\0';
+}
+
 /* Does the mode work here at all? One step whose errors are reasons for n/a,
  * then some with full checks. */
 static bool probe(struct halo *h, const struct halo_mode *mode, char *reason, size_t len)
@@ -192,11 +212,10 @@ static void summarize(struct halo_row *row, struct series *s, int reps)
     }
 }
 
-static void repeat(struct halo *h, const struct halo_plan *plan, struct halo_row *row, struct series *s,
-                   int reps)
+/* All measurements; what was wrong in those of a mode, the reference beside it included, goes to wrong. */
+static void repeat(struct halo *h, const struct halo_plan *plan, const struct halo_row *row, struct series *s,
+                   int reps, char (*wrong)[sizeof(h->wrong)])
 {
-    double (*all)[HALO_MAX_REPS] = h->rank == 0 ? malloc(sizeof(s->ref)) : NULL;
-
     for (int i = 0; i < reps; i++) {
         for (int m = 0; m < HALO_MODES; m++) {
             if (!row->wanted[m] || !row->cell[m].ok)
@@ -205,8 +224,18 @@ static void repeat(struct halo *h, const struct halo_plan *plan, struct halo_row
                          halo_modes[m].name);
             s->ref[m][i] = measure(h, &halo_modes[MODE_ISEND], s->steps[MODE_ISEND]);
             s->val[m][i] = measure(h, &halo_modes[m], s->steps[m]);
+            if (!wrong[m][0])
+                memcpy(wrong[m], h->wrong, sizeof(h->wrong));
+            h->wrong[0] = '\0';
         }
     }
+}
+
+/* The slowest rank's times, on rank 0. */
+static void collect(const struct halo *h, struct series *s)
+{
+    double (*all)[HALO_MAX_REPS] = h->rank == 0 ? malloc(sizeof(s->ref)) : NULL;
+
     if (h->rank == 0 && !all) {
         fprintf(stderr, "halo: no memory for the results\n");
         MPI_Abort(h->comm, 1);
@@ -228,13 +257,23 @@ static void open_failed(struct halo_row *row, const char *reason)
     }
 }
 
+/* Without isend/irecv there is nothing to compare with. */
+static void reference_failed(struct halo_row *row)
+{
+    for (int m = 0; m < HALO_MODES; m++)
+        if (m != MODE_ISEND)
+            row->cell[m] = row->cell[MODE_ISEND];
+}
+
 void halo_measure_row(struct halo *h, const struct halo_plan *plan, double seconds, struct halo_row *row)
 {
     static struct series s;
+    static char wrong[HALO_MODES][sizeof(h->wrong)];
     double start = clock_ns();
     char reason[160] = "";
 
     memset(&s, 0, sizeof(s));
+    memset(wrong, 0, sizeof(wrong));
     watchdog_arm(plan->timeout, "halo, %s, %zu bytes, creating windows", winmem_name[row->kind], row->size);
     if (halo_grid_open(h, row->kind, row->size, reason, sizeof(reason))) {
         open_failed(row, reason);
@@ -249,13 +288,25 @@ void halo_measure_row(struct halo *h, const struct halo_plan *plan, double secon
                      row->size, halo_modes[m].name);
         c->ok = probe(h, &halo_modes[m], c->reason, sizeof(c->reason));
         if (c->ok)
+            judge_now(h, c);
+        if (c->ok)
             calibrate(h, &halo_modes[m], m == MODE_ISEND ? plan->block_ms / 2 : plan->block_ms, &s.steps[m],
                       &s.step_ns[m], &s.extra_ns[m]);
+        if (c->ok)
+            judge_now(h, c);
+        if (m == MODE_ISEND && !c->ok) {
+            reference_failed(row);
+            break;
+        }
     }
     seconds -= (clock_ns() - start) / 1e9;
     int reps = choose_reps(h, plan, &s, row, seconds);
 
-    repeat(h, plan, row, &s, reps);
+    repeat(h, plan, row, &s, reps, wrong);
+    collect(h, &s);
+    for (int m = 0; m < HALO_MODES; m++)
+        if (row->wanted[m] && row->cell[m].ok)
+            judge(h, wrong[m], &row->cell[m]);
     watchdog_arm(plan->timeout, "halo, %s, %zu bytes, freeing windows", winmem_name[row->kind], row->size);
     halo_grid_close(h);
     watchdog_arm(0, "idle");

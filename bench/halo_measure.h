@@ -6,7 +6,8 @@
  * neighbours in time and drift of the machine cancels. A measurement is a barrier and many
  * steps; its time per step is the largest of any rank's. The last step of
  * every measurement is checked in full, and a set of steps run at full speed
- * behind it, each by its stamps.
+ * behind it, each by its stamps. A cell whose ghost cells were wrong has no times; the
+ * others are measured all the same.
  */
 #ifndef BENCH_HALO_MEASURE_H
 #define BENCH_HALO_MEASURE_H
@@ -22,6 +23,7 @@ struct halo_cell {
     double ref_us;             /* median of the isend/irecv measurements beside it */
     long steps;                /* per measurement */
     int reps;
+    bool wrong;       /* not ok, since ghost cells were wrong */
     char reason[160]; /* when not ok */
 };
 

@@ -45,7 +45,7 @@ static void print_cell(const struct halo_cell *c)
     char us[24], text[48];
 
     if (!c->ok)
-        snprintf(text, sizeof(text), "n/a");
+        snprintf(text, sizeof(text), c->wrong ? "wrong" : "n/a");
     else
         snprintf(text, sizeof(text), "%s (%.2f)", number(c->us, us, sizeof(us)), c->ratio);
     printf(" %*s", COLUMN, text);
@@ -61,8 +61,11 @@ static void print_reasons(const struct halo_row *rows, int n)
 
             if (!rows[i].wanted[m] || c->ok || !strcmp(said, c->reason))
                 continue;
-            printf("n/a (%s, %zu bytes, and where no other reason follows): %s\n", halo_modes[m].name,
-                   rows[i].size, c->reason);
+            if (c->wrong)
+                printf("wrong (%s, %zu bytes): %s\n", halo_modes[m].name, rows[i].size, c->reason);
+            else
+                printf("n/a (%s, %zu bytes, and where no other reason follows): %s\n", halo_modes[m].name,
+                       rows[i].size, c->reason);
             said = c->reason;
         }
 }
@@ -113,7 +116,7 @@ void halo_report_csv(const struct halo_report *r, const struct halo_row *row)
             fprintf(r->csv, "%.4f,%.4f,%.4f,%.4f,%.4f,%ld,%d,\n", c->ref_us, c->us, c->us_min, c->us_max,
                     c->ratio, c->steps, c->reps);
         else
-            fprintf(r->csv, ",,,,,,,\"%s\"\n", c->reason);
+            fprintf(r->csv, ",,,,,,,\"%s%s\"\n", c->wrong ? "wrong: " : "", c->reason);
     }
     if (r->csv)
         fflush(r->csv);

@@ -3,8 +3,9 @@
 #
 # Runs the same program twice for each number of ranks, plain and with the
 # library preloaded, and prints one table a number of ranks that has the ratios
-# to isend/irecv of both side by side. The program itself verifies all contents.
-# Exit code 0, or 1 when a run failed or the library was not in use in its run.
+# to isend/irecv of both side by side. The program itself verifies all contents: a
+# cell whose data were wrong says so. Exit code 0, or 1 when the library's run failed or
+# gave wrong data, or the library was not in use in it; what the host's does wrong is shown only.
 
 usage() {
     cat <<'EOF'
@@ -16,7 +17,7 @@ Usage: run-halo.sh [OPTIONS] [-- OPTIONS OF halo]
   --out DIR        keep the CSV files and the full output there
   --net            over the network's path: the host's tcp on loopback, and
                    libmpi-rma's network between all ranks
-  --quick          few sizes and short measurements (or QUICK=1)
+  --long           all sizes and long measurements: 14 minutes for both hosts (or LONG=1)
   --no-pin         do not pin ranks where there are enough processors
   --help           this text
 Environment: MPIEXEC (default mpiexec), MPIEXEC_FLAGS.
@@ -29,7 +30,7 @@ np=${NP:-2 4}
 halo=${HALO:-}
 lib=${MPIRMA_LIB:-}
 out=
-quick=${QUICK:-0}
+long=${LONG:-0}
 pin=--pin
 net=0
 while [ $# -gt 0 ]; do
@@ -45,7 +46,7 @@ while [ $# -gt 0 ]; do
         shift
         ;;
     --net) net=1 ;;
-    --quick) quick=1 ;;
+    --long) long=1 ;;
     --no-pin) pin= ;;
     --)
         shift
@@ -71,7 +72,7 @@ case $lib in
 /*) ;;
 *) lib=$PWD/$lib ;;
 esac
-[ "$quick" = 1 ] && pin="$pin --quick"
+[ "$long" = 1 ] || pin="$pin --quick"
 
 . "$here/launch.sh"
 
@@ -95,13 +96,13 @@ run() {
     shift 2
     [ -t 2 ] && printf '\r%s, %s ranks, %s ...          ' "$launcher" "$n" "$label" >&2
     if ! launch "$n" "$@" --csv="$out/$launcher-$n-$label.csv" >"$out/$launcher-$n-$label.txt" 2>&1; then
+        [ "$label" = host ] || failed=1
+        grep -q 'wrong: ' "$out/$launcher-$n-$label.csv" 2>/dev/null && return # the table says it
         printf '\nhalo failed, %s ranks, %s:\n' "$n" "$label"
         cat "$out/$launcher-$n-$label.txt"
-        failed=1
-        return 1
+        return
     fi
     [ -t 2 ] && printf '\r%60s\r' '' >&2
-    return 0
 }
 
 for n in $np; do

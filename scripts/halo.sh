@@ -3,7 +3,8 @@
 # exchange: at P=2 and P=4, by the host's own one-sided calls and through
 # libmpi-rma, each as a ratio to MPI_Isend and MPI_Irecv in the same run.
 #
-#   sh scripts/halo.sh [OPTIONS OF bench/run-halo.sh]    e.g. --quick
+#   sh scripts/halo.sh [OPTIONS OF bench/run-halo.sh]    e.g. --long
+# A cell says "wrong" where ghost cells were wrong; the exit code tells of the library alone.
 # With HOSTS="mpich" only one host. The CSV files stay in build-<host>/halo.
 
 top_srcdir=$(cd "$(dirname "$0")/.." && pwd) || exit 1
@@ -17,6 +18,7 @@ esac
 
 install_missing
 bootstrap
+make_target="libmpi-rma.la bench/halo"
 for host in ${HOSTS:-$hosts}; do
     build "$host" || die "the build for $host failed"
 done
