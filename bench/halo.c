@@ -62,7 +62,7 @@ static void usage(void)
            "  --timeout=S      give up when nothing happens for S seconds (default 120)\n"
            "  --pin            pin rank i to processor i, if there are enough\n"
            "  --csv=FILE       also write one line per cell to FILE\n"
-           "  --quick          sizes 16,256,4K,64K,1M, 3 measurements of 12 ms\n"
+           "  --quick          sizes 16,256,4K,64K,1M, 3 measurements of 8 ms\n"
            "  --help           this text\n"
            "Exit code: 0, 1 when ghost cells were wrong (their cell says so, the others are measured) or\n"
            "a call fails, 2 for wrong options, 3 for a hang.\n");
@@ -94,7 +94,7 @@ static void quick(struct options *o)
 {
     o->sizes = (struct arg_sizes){.v = {16, 256, 4 << 10, 64 << 10, 1 << 20}, .n = 5};
     o->plan.reps = 3;
-    o->plan.block_ms = 12;
+    o->plan.block_ms = 8;
 }
 
 static int check_sizes(const struct arg_sizes *sizes, char *msg, size_t len)
