@@ -2,7 +2,8 @@
  * cma.c - puts and gets of cma.h.
  *
  * Pieces of both sides are collected into vectors, cut where the other side's are, or,
- * where a get's pieces lie close together, read in spans (cma_io.h).
+ * where a get's pieces lie close together, read in spans (cma_io.h). Small pieces of this
+ * process go through a packed copy: an entry costs the kernel as much as copying a KiB.
  */
 #include "rma/cma.h"
 
@@ -70,6 +71,34 @@ static int copy(const struct rma_peer *peer, const struct log *log, bool write, 
     return MRMA_SUCCESS;
 }
 
+static bool are_small(const struct dtype *type)
+{
+    return !type->contig && type->pieces && type->size / type->pieces <= CMA_GAP_MAX / 2;
+}
+
+/* The same, this process's pieces packed: one entry. */
+static int copy_packed(const struct rma_peer *peer, const struct log *log, bool write, void *addr,
+                       struct dtype_cursor *local, struct side *remote, size_t total)
+{
+    struct cma_batch b;
+    int err = MRMA_SUCCESS;
+    cma_batch_begin(&b, 1, total);
+    while (!err && total) {
+        struct cma_vec rv;
+        cma_vec_clear(&rv);
+        const size_t n = side_take(remote, &rv, total < b.room ? total : b.room);
+        struct iovec image = {b.image, n};
+        if (write)
+            dtype_pack(local, addr, b.image, n);
+        err = cma_transfer(peer, log, write, &image, 1, rv.iov, rv.n, n);
+        if (!err && !write)
+            dtype_unpack(local, addr, b.image, n);
+        total -= n;
+    }
+    cma_batch_end(&b);
+    return err;
+}
+
 static int copy_types(const struct rma_peer *peer, const struct log *log, bool write, void *addr,
                       const struct dtype *type, size_t count, uint64_t vaddr, const struct rma_op *op)
 {
@@ -81,6 +110,8 @@ static int copy_types(const struct rma_peer *peer, const struct log *log, bool w
     struct side local = {.base = addr}, remote = {.base = (char *)(uintptr_t)vaddr};
     dtype_cursor_init(&local.cur, type, count, DTYPE_BYTES);
     dtype_cursor_init(&remote.cur, op->ttype, op->tcount, DTYPE_BYTES);
+    if (are_small(type))
+        return copy_packed(peer, log, write, addr, &local.cur, &remote, total);
     return copy(peer, log, write, &local, &remote, total);
 }
 
