@@ -39,8 +39,9 @@ static _Atomic(struct win_rec *) *slot_of(MPI_Win handle)
     return &cache[((uint32_t)key_of(handle) * 2654435769u) >> (32 - CACHE_BITS)];
 }
 
-/* Without an agent nothing is remembered, so that every call on a window comes by win_find: it serves there. */
-static void remember(struct win_rec *rec)
+/* A call uses it: it is remembered. Without an agent nothing is, so that every call on a window comes by here,
+ * and serves what has come by packet. */
+static void use(struct win_rec *rec)
 {
     if (unlikely(mpi_state.polls)) {
         (void)rma_progress(mpi_state.rma);
@@ -63,7 +64,7 @@ struct win_rec *win_find(MPI_Win handle)
         pthread_mutex_unlock(&lock);
     }
     if (rec != NULL)
-        remember(rec);
+        use(rec);
     return rec;
 }
 
