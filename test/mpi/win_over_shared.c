@@ -1,7 +1,7 @@
 /*
  * win_over_shared.c - MPI_Win_create over memory that is shared already (MPI 4.1, 12.2.1 and 12.2.3).
  *
- * The memory is this process's part of an MPI_Win_allocate_shared window, or another's, reached by
+ * The memory is this process's part of a window of MPI_Win_allocate_shared or MPI_Win_allocate, or another's, reached by
  * MPI_Win_shared_query: whoever has made the segment, the new window is mapped like the old one. Contents of puts,
  * gets and accumulates, and the loads and stores of all who see the same memory by the old window.
  */
@@ -31,7 +31,7 @@ static void operate(MPI_Win win, int next)
 }
 
 /* A window of this process over the part of rank (mt_rank + shift). */
-static void over_part(MPI_Aint bytes, int shift)
+static void over_part(enum mt_kind kind, MPI_Aint bytes, int shift)
 {
     const int owner = (mt_rank + shift) % mt_size, next = (mt_rank + 1) % mt_size;
     struct mt_win shared;
@@ -40,11 +40,15 @@ static void over_part(MPI_Aint bytes, int shift)
     int unit;
     char *part, *mapped = NULL;
 
-    mt_section("parts of %ld bytes, %s", (long)bytes, shift ? "another's" : "one's own");
-    if (!mt_win_make(&shared, MT_ALLOCATE_SHARED, bytes, 1, MPI_COMM_WORLD)) {
+    mt_section("%s, parts of %ld bytes, %s", mt_kind_name(kind), (long)bytes, shift ? "another's" : "one's own");
+    if (!mt_win_make(&shared, kind, bytes, 1, MPI_COMM_WORLD)) {
         return;
     }
     MT_OK(MPI_Win_shared_query(shared.win, owner, &size, &unit, &part));
+    if (size == 0 && !mt_path_is("auto") && !mt_path_is("mapped")) { /* not mapped where a path is forced */
+        mt_win_free(&shared);
+        return;
+    }
     if (MT_OK(MPI_Win_create(part + SKIP, bytes - 2 * SKIP, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win))) {
         MT_OK(MPI_Win_shared_query(win, next, &size, &unit, &mapped));
         if (mt_path_is("auto") || mt_path_is("mapped")) {
@@ -64,9 +68,11 @@ static void over_part(MPI_Aint bytes, int shift)
 int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
-    over_part(SMALL, 0);
-    over_part(SMALL, 1);
-    over_part(LARGE, 0);
-    over_part(LARGE, 1);
+    for (int shift = 0; shift < 2; shift++) {
+        over_part(MT_ALLOCATE_SHARED, SMALL, shift);
+        over_part(MT_ALLOCATE_SHARED, LARGE, shift);
+        over_part(MT_ALLOCATE, SMALL, shift);
+        over_part(MT_ALLOCATE, LARGE, shift);
+    }
     return MT_FINISH();
 }
