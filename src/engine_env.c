@@ -89,7 +89,7 @@ int engine_env_init(struct engine *e)
                               .polled = &e->own->polled,
                               .look = &e->own->look,
                               .agent_wanted = &e->own->agent_wanted,
-                              .stripes = e->own->stripes};
+                              .stripes = {e->own->stripes, fmutex_self()}};
     engine_mem_init(e);
     engine_peer_init(e);
     engine_net_init(e);

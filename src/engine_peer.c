@@ -8,10 +8,7 @@
  * before the first packet (netmod/ofi). Locks: maps_lock around the maps, inside the
  * engine's lock.
  */
-#include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -56,7 +53,7 @@ static int open_segment(struct engine *e, struct engine_peer *p, const struct pr
     p->peer.look = &seg->look;
     p->peer.has_agent = &seg->has_agent;
     p->peer.agent_wanted = &seg->agent_wanted;
-    p->peer.stripes = seg->stripes;
+    p->peer.stripes = (struct stripes){seg->stripes, e->env.stripes.self};
     p->peer.cma_errno = cma_probe_peer(rec->seg.pid, rec->probe_addr, rec->probe_value);
     p->peer.cma = p->peer.cma_errno == 0;
     return MRMA_SUCCESS;
@@ -67,7 +64,7 @@ static void be_self(struct engine *e, struct engine_peer *p)
     p->peer.self = p->peer.node = true;
     p->peer.event = &e->own->event;
     p->peer.agent_event = &e->own->agent_event;
-    p->peer.stripes = e->own->stripes;
+    p->peer.stripes = e->env.stripes;
 }
 
 /* Nothing leaves yet; the connection is made by the first packet. */
@@ -209,31 +206,6 @@ static int env_peer_connect(void *ctx, struct rma_peer *peer)
     return err;
 }
 
-/* Is it another process that has its number? What is watched from now on is looked at,
- * so it does not matter what happens before. */
-static bool number_is_reused(const struct engine_peer *p)
-{
-    const uint64_t started = p->started ? procstart_of(p->peer.pid) : 0;
-    return started && started != p->started;
-}
-
-/* The descriptor is opened when somebody waits long, not at window creation. */
-static bool process_lives(struct engine_peer *p)
-{
-    if (p->pidfd < 0) {
-        p->pidfd = (int)syscall(SYS_pidfd_open, p->peer.pid, 0);
-        if (p->pidfd < 0)
-            return errno != ESRCH;
-        if (number_is_reused(p)) {
-            close(p->pidfd);
-            p->pidfd = -1;
-            return false;
-        }
-    }
-    struct pollfd fd = {.fd = p->pidfd, .events = POLLIN};
-    return poll(&fd, 1, 0) <= 0;
-}
-
 /* That a quiet connection has broken the channel finds out by sending something, or where
  * the peer has left word; it reports it in a later poll. */
 static void probe(struct ch3_vc *vc)
@@ -249,7 +221,7 @@ static bool env_peer_alive(void *ctx, struct rma_peer *peer)
     struct engine_peer *p = (struct engine_peer *)peer;
     (void)ctx;
     probe(&peer->vc);
-    return !p->machine || process_lives(p);
+    return !p->machine || procstart_lives(p->peer.pid, (uint32_t)p->started, &p->pidfd);
 }
 
 /* ---- the channels' view ---- */

@@ -1,13 +1,14 @@
 /*
- * fmutex.h - a mutex of one 32-bit word on a futex, in two modes: between processes, and
- * between the threads of one.
+ * fmutex.h - a mutex of one word on a futex, in two modes: between processes, and between the threads of one.
  *
  * Three states: free, held, held with waiters. Uncontended locking is one compare-and-swap,
  * unlocking one exchange, both inline. Acquire and release order pair lock with the previous unlock.
  *
  * struct fmutex: in memory shared by processes, a cache line of its own. A waiter spins with growing pauses
  * (so that a holder that comes back soon keeps the line), yields the processor,
- * then sleeps on the word: a preempted holder costs the others no processor.
+ * then sleeps on the word: a preempted holder costs the others no processor. The word says which process holds it,
+ * and from time to time a sleeper looks whether that one lives: what a dead one holds is taken over. What the mutex
+ * protects may be half done then.
  *
  * struct elock: the engine's lock. A thread that finds it held sleeps at once and does not spin, since
  * its holder (the agent, say) may be waiting for this very processor. pthread_mutex_t does the same
@@ -24,37 +25,44 @@
 
 enum fword { FWORD_FREE, FWORD_HELD, FWORD_WAITERS }; /* held, and somebody sleeps or is about to */
 
+/* Of a fmutex: the bit beside its holder's process id. */
+#define FMUTEX_WAITERS (UINT64_C(1) << 31)
+
 struct fmutex {
-    alignas(MRMA_CACHE_LINE) _Atomic uint32_t word; /* enum fword */
+    /* 0: free; else the holder's process id, in the upper half when it began (base/procstart.h), and FMUTEX_WAITERS. */
+    alignas(MRMA_CACHE_LINE) _Atomic uint64_t word;
 };
 
 struct elock {
     _Atomic uint32_t word; /* enum fword */
 };
 
+/* How this process says that it holds one. */
+uint64_t fmutex_self(void);
+
 /* Out-of-line parts: wait until it can be had; wake one waiter. */
-void fmutex_lock_slow(struct fmutex *mx);
+void fmutex_lock_slow(struct fmutex *mx, uint64_t self);
 void fmutex_wake(struct fmutex *mx);
 void elock_lock_slow(struct elock *l);
 void elock_wake(struct elock *l);
 
-static inline bool fword_try(_Atomic uint32_t *word)
+static inline bool fmutex_try(struct fmutex *mx, uint64_t self)
 {
-    uint32_t old = FWORD_FREE;
-    return atomic_compare_exchange_strong_explicit(word, &old, FWORD_HELD, memory_order_acquire,
-                                                   memory_order_relaxed); /* pairs with the unlocks */
+    uint64_t none = 0;
+    return atomic_compare_exchange_strong_explicit(&mx->word, &none, self, memory_order_acquire,
+                                                   memory_order_relaxed); /* pairs with fmutex_unlock */
 }
 
-static inline void fmutex_lock(struct fmutex *mx)
+static inline void fmutex_lock(struct fmutex *mx, uint64_t self)
 {
-    if (unlikely(!fword_try(&mx->word)))
-        fmutex_lock_slow(mx);
+    if (unlikely(!fmutex_try(mx, self)))
+        fmutex_lock_slow(mx, self);
 }
 
 static inline void fmutex_unlock(struct fmutex *mx)
 {
     /* seq_cst for those who rely on that no store under the lock is still on its way. */
-    if (unlikely(atomic_exchange_explicit(&mx->word, FWORD_FREE, memory_order_seq_cst) == FWORD_WAITERS))
+    if (unlikely(atomic_exchange_explicit(&mx->word, 0, memory_order_seq_cst) & FMUTEX_WAITERS))
         fmutex_wake(mx);
 }
 
@@ -65,7 +73,9 @@ static inline void elock_init(struct elock *l)
 
 static inline bool elock_try(struct elock *l)
 {
-    return fword_try(&l->word);
+    uint32_t old = FWORD_FREE;
+    return atomic_compare_exchange_strong_explicit(&l->word, &old, FWORD_HELD, memory_order_acquire,
+                                                   memory_order_relaxed); /* pairs with elock_unlock */
 }
 
 static inline void elock_lock(struct elock *l)

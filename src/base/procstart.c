@@ -1,11 +1,15 @@
 /*
  * procstart.c - see procstart.h. Field 22 of /proc/PID/stat (man 5 proc).
  */
+#define _GNU_SOURCE 1
 #include "base/procstart.h"
 
-#include <stdbool.h>
+#include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/procfile.h"
 
@@ -28,4 +32,28 @@ uint64_t procstart_of(int pid)
     if (pid)
         snprintf(path, sizeof path, "/proc/%d/stat", pid);
     return in_first_time_namespace() && procfile_stat(path, START_FIELD, &start) ? start : 0;
+}
+
+/* Is it another process that has its number? What is watched from now on is looked at, so it does not matter what
+ * happens before. */
+static bool number_is_reused(int pid, uint32_t started)
+{
+    const uint32_t start = started ? (uint32_t)procstart_of(pid) : 0;
+    return start && start != started;
+}
+
+bool procstart_lives(int pid, uint32_t started, int *fd)
+{
+    if (*fd < 0) {
+        *fd = (int)syscall(SYS_pidfd_open, pid, 0);
+        if (*fd < 0)
+            return errno != ESRCH;
+        if (number_is_reused(pid, started)) {
+            close(*fd);
+            *fd = -1;
+            return false;
+        }
+    }
+    struct pollfd poll_fd = {.fd = *fd, .events = POLLIN};
+    return poll(&poll_fd, 1, 0) <= 0;
 }

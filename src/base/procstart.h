@@ -8,11 +8,17 @@
 #ifndef MRMA_BASE_PROCSTART_H
 #define MRMA_BASE_PROCSTART_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Of the process pid in this PID namespace, 0 being the caller. 0: not known: there is no such
  * process, /proc does not tell, or the caller is in a time namespace of its own, in which
  * that time is another than for others. */
 uint64_t procstart_of(int pid);
+
+/* Does the process live that began at started (its last 32 bits are compared; 0: not known), a zombie being dead?
+ * *fd, -1 at first, is a descriptor of it from then on that makes later questions cheap; the caller closes it.
+ * What cannot be told lives. */
+bool procstart_lives(int pid, uint32_t started, int *fd);
 
 #endif

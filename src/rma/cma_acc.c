@@ -80,8 +80,8 @@ static int acc_piece(const struct rma_peer *peer, const struct log *log, uint64_
                      size_t len)
 {
     alignas(16) char image[PIECE_MAX];
-    struct fmutex *stripe = &peer->stripes[stripe_index(vaddr)];
-    fmutex_lock(stripe);
+    struct fmutex *stripe = &peer->stripes.at[stripe_index(vaddr)];
+    fmutex_lock(stripe, peer->stripes.self);
     int err = o->blind ? MRMA_SUCCESS : cma_copy(peer, log, false, image, vaddr, len);
     if (!err)
         operate(o, image, len, acc_extent(o->type));
@@ -137,8 +137,8 @@ int cma_acc(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, 
 int cma_cas(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, const struct rma_op *op)
 {
     const size_t unit = acc_extent(op->ttype->basic);
-    struct fmutex *mx = &peer->stripes[stripe_index(vaddr)];
-    fmutex_lock(mx);
+    struct fmutex *mx = &peer->stripes.at[stripe_index(vaddr)];
+    fmutex_lock(mx, peer->stripes.self);
     int err = cma_copy(peer, log, false, op->raddr, vaddr, unit);
     if (!err && memcmp(op->raddr, op->caddr, unit) == 0)
         err = cma_copy(peer, log, true, (void *)(uintptr_t)op->oaddr, vaddr, unit);

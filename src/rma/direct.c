@@ -32,7 +32,7 @@ void direct_get(const char *target, const struct rma_op *op)
 
 /* What an accumulate does to each piece, and the stripe it holds meanwhile. */
 struct acc_walk {
-    struct fmutex *stripes;
+    struct stripes stripes;
     struct stripe_hold hold;
     uint64_t vaddr; /* the owner's address of target */
     char *target;
@@ -48,7 +48,7 @@ static void acc_piece(struct acc_walk *w, ptrdiff_t disp, const char *origin, ch
     char *target = w->target + disp;
     while (len) {
         const size_t n = stripe_run(vaddr, len, w->unit);
-        stripe_hold_take(&w->hold, &w->stripes[stripe_index(vaddr)]);
+        stripe_hold_take(&w->hold, w->stripes, stripe_index(vaddr));
         if (old)
             acc_fetch(w->op, w->type, target, origin, old, acc_count(n, w->unit));
         else if (origin)
@@ -70,7 +70,7 @@ static void acc_elements(struct acc_walk *w, const struct dtype_stretch *s, cons
     for (size_t left = s->n, n; left; left -= n) {
         const uint64_t vaddr = w->vaddr + (uint64_t)disp;
         n = stripe_count(vaddr, s->stride, left);
-        stripe_hold_take(&w->hold, &w->stripes[stripe_index(vaddr)]);
+        stripe_hold_take(&w->hold, w->stripes, stripe_index(vaddr));
         if (old) {
             dtype_copy_pieces(old, (ptrdiff_t)w->unit, w->target + disp, s->stride, w->unit - acc_pad(w->type), n);
             old += n * w->unit;
@@ -94,13 +94,13 @@ static void acc_stretch(struct acc_walk *w, const struct dtype_stretch *s, const
                   old ? old + i * s->len : NULL, s->len);
 }
 
-void direct_acc_piece(struct fmutex *stripes, uint64_t vaddr, char *target, enum acc_op op,
+void direct_acc_piece(struct stripes stripes, uint64_t vaddr, char *target, enum acc_op op,
                       enum acc_type type, const void *origin, void *old, size_t len)
 {
     const size_t unit = acc_extent(type);
     if (likely(stripe_run(vaddr, len, unit) == len)) {
-        struct fmutex *mx = &stripes[stripe_index(vaddr)];
-        fmutex_lock(mx);
+        struct fmutex *mx = &stripes.at[stripe_index(vaddr)];
+        fmutex_lock(mx, stripes.self);
         if (old)
             acc_fetch(op, type, target, origin, old, acc_count(len, unit));
         else if (op != ACC_NO_OP)
@@ -113,12 +113,12 @@ void direct_acc_piece(struct fmutex *stripes, uint64_t vaddr, char *target, enum
     stripe_hold_drop(&hold);
 }
 
-void direct_acc_held(struct stripe_hold *hold, struct fmutex *stripes, uint64_t vaddr, char *target,
+void direct_acc_held(struct stripe_hold *hold, struct stripes stripes, uint64_t vaddr, char *target,
                      enum acc_op op, enum acc_type type, const void *origin, void *old, size_t len)
 {
     const size_t unit = acc_extent(type);
     if (likely(len == unit)) {
-        stripe_hold_take(hold, &stripes[stripe_index(vaddr)]);
+        stripe_hold_take(hold, stripes, stripe_index(vaddr));
         if (old)
             direct_copy(old, target, len - acc_pad(type));
         if (op != ACC_NO_OP)
@@ -131,7 +131,7 @@ void direct_acc_held(struct stripe_hold *hold, struct fmutex *stripes, uint64_t 
     *hold = w.hold;
 }
 
-void direct_acc_walk_held(struct stripe_hold *hold, struct fmutex *stripes, uint64_t vaddr, char *target,
+void direct_acc_walk_held(struct stripe_hold *hold, struct stripes stripes, uint64_t vaddr, char *target,
                           struct dtype_cursor *cur, enum acc_op op, enum acc_type type, const char *origin,
                           char *old, size_t len)
 {
@@ -151,11 +151,11 @@ static inline __attribute__((always_inline)) void cas_unit(char *target, const v
         memcpy(target, value, unit);
 }
 
-void direct_cas(struct fmutex *stripes, uint64_t vaddr, char *target, const void *compare, const void *value,
+void direct_cas(struct stripes stripes, uint64_t vaddr, char *target, const void *compare, const void *value,
                 void *old, size_t unit)
 {
-    struct fmutex *mx = &stripes[stripe_index(vaddr)];
-    fmutex_lock(mx);
+    struct fmutex *mx = &stripes.at[stripe_index(vaddr)];
+    fmutex_lock(mx, stripes.self);
     if (likely(unit == sizeof(uint64_t)))
         cas_unit(target, compare, value, old, sizeof(uint64_t));
     else
@@ -163,7 +163,7 @@ void direct_cas(struct fmutex *stripes, uint64_t vaddr, char *target, const void
     fmutex_unlock(mx);
 }
 
-void direct_acc(struct fmutex *stripes, uint64_t vaddr, char *target, const struct rma_op *op, bool fetch)
+void direct_acc(struct stripes stripes, uint64_t vaddr, char *target, const struct rma_op *op, bool fetch)
 {
     const enum acc_type type = op->ttype->basic;
     const size_t unit = acc_extent(type);

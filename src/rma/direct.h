@@ -37,21 +37,21 @@ static inline void direct_copy(void *to, const void *from, size_t len)
 void direct_put(char *target, const struct rma_op *op);
 void direct_get(const char *target, const struct rma_op *op);
 /* With fetch the old contents go to op's result. */
-void direct_acc(struct fmutex *stripes, uint64_t vaddr, char *target, const struct rma_op *op, bool fetch);
+void direct_acc(struct stripes stripes, uint64_t vaddr, char *target, const struct rma_op *op, bool fetch);
 
 /* One contiguous piece of whole elements; old NULL: not wanted. */
-void direct_acc_piece(struct fmutex *stripes, uint64_t vaddr, char *target, enum acc_op op,
+void direct_acc_piece(struct stripes stripes, uint64_t vaddr, char *target, enum acc_op op,
                       enum acc_type type, const void *origin, void *old, size_t len);
 /* The same, with the stripe that is held already, and keeping the last one: for pieces one
  * after the other. The caller drops it soon, and before it does anything else. */
-void direct_acc_held(struct stripe_hold *hold, struct fmutex *stripes, uint64_t vaddr, char *target,
+void direct_acc_held(struct stripe_hold *hold, struct stripes stripes, uint64_t vaddr, char *target,
                      enum acc_op op, enum acc_type type, const void *origin, void *old, size_t len);
 /* The next len bytes of the pieces that cur walks over, whole elements; old takes them packed. */
-void direct_acc_walk_held(struct stripe_hold *hold, struct fmutex *stripes, uint64_t vaddr, char *target,
+void direct_acc_walk_held(struct stripe_hold *hold, struct stripes stripes, uint64_t vaddr, char *target,
                           struct dtype_cursor *cur, enum acc_op op, enum acc_type type, const char *origin,
                           char *old, size_t len);
 /* Compare unit bytes and swap; old gets what was there. */
-void direct_cas(struct fmutex *stripes, uint64_t vaddr, char *target, const void *compare, const void *value,
+void direct_cas(struct stripes stripes, uint64_t vaddr, char *target, const void *compare, const void *value,
                 void *old, size_t unit);
 
 #endif

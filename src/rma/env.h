@@ -15,9 +15,9 @@
 
 #include "base/boot.h"
 #include "base/event.h"
-#include "base/fmutex.h"
 #include "ch3/ch3.h"
 #include "rma/pace.h"
+#include "rma/stripe.h"
 
 #define RMA_PROC_RECORD_BYTES 384
 
@@ -59,7 +59,7 @@ struct rma_peer {
     const _Atomic uint32_t *polled; /* there, too, as these; NULL: not mapped, or not told */
     _Atomic uint32_t *agent_wanted, *look;
     uint32_t polled_seen;      /* *polled when rma_peer_attentive looked last */
-    struct fmutex *stripes;    /* its RMA_STRIPES accumulate locks */
+    struct stripes stripes;    /* its accumulate locks */
     struct ch3_vc vc;
     unsigned refs;
     struct pace pace[PACE_CLASSES]; /* of large copies through its ring; the application's thread */
@@ -183,7 +183,7 @@ struct rma_env {
     _Atomic uint32_t *polled;  /* changes when they begin to, and with rma_pass_by; NULL: nobody is told */
     _Atomic uint32_t *look;    /* packets may have come while nobody polled; with polled */
     _Atomic uint32_t *agent_wanted; /* shall the agent be woken for packets? NULL: always */
-    struct fmutex *stripes;
+    struct stripes stripes;
 
     /* NULL where threads really wait. The simulation (test/sim): let other processes run.
      * Returns when ev has moved on from ticket or ns of the engine's clock have passed; ev NULL:

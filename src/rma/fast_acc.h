@@ -27,8 +27,8 @@ static inline __attribute__((always_inline)) void fast_acc_locked(const struct r
         direct_acc_piece(t->peer->stripes, vaddr, at, op, type, from, old, len);
         return;
     }
-    struct fmutex *mx = &t->peer->stripes[stripe_index(vaddr)];
-    fmutex_lock(mx);
+    struct fmutex *mx = &t->peer->stripes.at[stripe_index(vaddr)];
+    fmutex_lock(mx, t->peer->stripes.self);
     if (n > 1 && old) {
         acc_fetch(op, type, at, from, old, n);
     } else if (n > 1) {

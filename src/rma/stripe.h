@@ -18,6 +18,12 @@
 
 enum { RMA_STRIPES = 512, RMA_STRIPE_SHIFT = 13 };
 
+/* The locks of one process, and how who uses them here says that he holds one. */
+struct stripes {
+    struct fmutex *at; /* RMA_STRIPES */
+    uint64_t self;     /* fmutex_self */
+};
+
 static inline unsigned stripe_index(uint64_t vaddr)
 {
     return (unsigned)(vaddr >> RMA_STRIPE_SHIFT) & (RMA_STRIPES - 1);
@@ -61,12 +67,13 @@ static inline void stripe_hold_drop(struct stripe_hold *hold)
     hold->held = NULL;
 }
 
-static inline void stripe_hold_take(struct stripe_hold *hold, struct fmutex *stripe)
+static inline void stripe_hold_take(struct stripe_hold *hold, struct stripes stripes, unsigned index)
 {
+    struct fmutex *stripe = &stripes.at[index];
     if (hold->held == stripe)
         return;
     stripe_hold_drop(hold);
-    fmutex_lock(stripe);
+    fmutex_lock(stripe, stripes.self);
     hold->held = stripe;
 }
 
@@ -81,7 +88,7 @@ static inline void stripe_set_add(struct stripe_set *set, unsigned stripe)
     set->word[stripe / 64] |= UINT64_C(1) << (stripe % 64);
 }
 
-void stripe_set_lock(struct fmutex *stripes, const struct stripe_set *set);
-void stripe_set_unlock(struct fmutex *stripes, const struct stripe_set *set);
+void stripe_set_lock(struct stripes stripes, const struct stripe_set *set);
+void stripe_set_unlock(struct stripes stripes, const struct stripe_set *set);
 
 #endif

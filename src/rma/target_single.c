@@ -41,7 +41,7 @@ static void fetch(const struct win *w, const struct pkt_op *op, const struct pkt
 {
     char *at = target_seg_addr(w, seg);
     const char *data = (const char *)(seg + 1);
-    struct fmutex *stripes = w->rma->env->stripes;
+    struct stripes stripes = w->rma->env->stripes;
     if (op->kind == PKT_OP_GET)
         direct_copy(old, at, seg->len);
     else if (op->kind == PKT_OP_CAS)

@@ -263,7 +263,7 @@ static void make_peers(struct fuzz_engine *e)
     for (unsigned i = 0; i < FUZZ_PROCS; i++) {
         e->peers[i] = (struct rma_peer){.uid = i + 1, .pid = (int32_t)i + 1, .self = i == 0, .node = i == 0,
                                         .event = &e->event, .agent_event = &e->agent_event,
-                                        .stripes = e->stripes};
+                                        .stripes = {e->stripes, fmutex_self()}};
         ch3_vc_init(&e->peers[i].vc, &e->ch3, &e->channel, NULL, &e->peers[i]);
         if (i) /* they may send before this process has anything for them */
             FUZZ_CHECK(ch3_vc_event(&e->peers[i].vc, CH3_VC_CONNECT));
@@ -283,7 +283,7 @@ void fuzz_engine_start(struct fuzz_engine *e, unsigned flags)
                               .peer_put = peer_put, .record_same_node = same_node,
                               .record_cpus = record_cpus, .peer_alive = peer_alive, .idle = idle,
                               .event = &e->event, .agent_event = &e->agent_event, .polling = &e->polling,
-                              .stripes = e->stripes};
+                              .stripes = {e->stripes, fmutex_self()}};
     e->channel = (struct ch3_channel){.ops = &channel_ops};
     ch3_init(&e->ch3, &e->log, rma_handlers, &e->rma);
     ch3_add_channel(&e->ch3, &e->channel);

@@ -28,7 +28,7 @@ struct sim_places {
     struct event *event, *agent_event;
     const _Atomic uint32_t *polling, *has_agent; /* NULL: it is never attentive */
     _Atomic uint32_t *agent_wanted;
-    struct fmutex *stripes;
+    struct stripes stripes;
     const _Atomic uint32_t *polled; /* NULL: nobody is told */
     _Atomic uint32_t *look;
 };

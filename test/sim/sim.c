@@ -195,8 +195,8 @@ static void init_proc(struct sim *s, int rank)
     map_init(&p->peers);
     list_init(&p->inbox);
     list_init(&p->lost);
-    p->stripes = calloc(RMA_STRIPES, sizeof *p->stripes);
-    SIM_CHECK(p->stripes);
+    p->stripes = (struct stripes){calloc(RMA_STRIPES, sizeof *p->stripes.at), fmutex_self()};
+    SIM_CHECK(p->stripes.at);
     p->boot = (struct boot){
         .rank = rank, .nproc = o->nproc, .allgather = comm_allgather, .gather = comm_gather,
         .allmax = comm_allmax, .handle = p};
@@ -302,7 +302,7 @@ void sim_free(struct sim *s)
         struct sim_proc *p = &s->procs[i];
         free_peers(p);
         fiber_free(p->fiber);
-        free(p->stripes);
+        free(p->stripes.at);
         sim_memory_fini(&p->self.memory);
     }
     SIM_CHECK(s->flying == 0 && s->message_bytes == 0);

@@ -86,7 +86,7 @@ struct sim_proc {
     struct conf conf;
     struct event event, agent_event;
     _Atomic uint32_t polling;
-    struct fmutex *stripes;
+    struct stripes stripes;
     struct rma_env env;
     struct ch3 ch3;
     struct rma rma;

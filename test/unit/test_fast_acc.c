@@ -108,7 +108,7 @@ static void test_short_cut_results(void **state)
             assert_memory_equal(old, before, ROOM);
     }
     for (int i = 0; i < RMA_STRIPES; i++)
-        assert_int_equal(atomic_load(&f->procs[1].env.stripes[i].word), 0);
+        assert_int_equal(atomic_load(&f->procs[1].env.stripes.at[i].word), 0);
     fabric_run(f, drop_room, NULL);
     fabric_free(f);
 }

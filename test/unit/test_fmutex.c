@@ -3,10 +3,15 @@
  * and, where it may be shared, processes. A lost wake shows as a hang.
  */
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/fmutex.h"
+#include "base/procstart.h"
 #include "base_helper.h"
 #include "../sim/fabric.h"
 
@@ -19,11 +24,23 @@ struct shared {
     uint64_t a, b; /* plain: the mutex is what keeps them equal */
 };
 
+/* Once a process: it reads files. */
+static uint64_t self(void)
+{
+    static _Atomic uint64_t it;
+    static _Atomic pid_t whose;
+    if (atomic_load(&whose) != getpid()) {
+        atomic_store(&it, fmutex_self());
+        atomic_store(&whose, getpid());
+    }
+    return atomic_load(&it);
+}
+
 /* Every second time as rma_poll does it: try first. */
 static void lock(struct shared *s, int i)
 {
     if (!s->private)
-        fmutex_lock(&s->mx);
+        fmutex_lock(&s->mx, self());
     else if (i % 2 || !elock_try(&s->engine))
         elock_lock(&s->engine);
 }
@@ -35,7 +52,10 @@ static void unlock(struct shared *s)
 
 static enum fword word(struct shared *s)
 {
-    return atomic_load(s->private ? &s->engine.word : &s->mx.word);
+    if (s->private)
+        return atomic_load(&s->engine.word);
+    const uint64_t word = atomic_load(&s->mx.word);
+    return !word ? FWORD_FREE : word & FMUTEX_WAITERS ? FWORD_WAITERS : FWORD_HELD;
 }
 
 static void test_words(void **state)
@@ -162,12 +182,98 @@ static void test_processes(void **state)
     munmap(s, sizeof *s);
 }
 
+/* ---- the holder is killed ---- */
+
+static struct shared *new_shared(void)
+{
+    struct shared *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(s, MAP_FAILED);
+    return s;
+}
+
+/* A process that holds it until it is killed. */
+static pid_t start_holder(struct shared *s)
+{
+    const pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        fmutex_lock(&s->mx, fmutex_self());
+        for (;;)
+            pause();
+    }
+    while (word(s) == FWORD_FREE)
+        sched_yield();
+    return pid;
+}
+
+/* Who wants it later finds that nobody holds it, whether the dead one is a zombie or gone. */
+static void test_holder_died(void **state)
+{
+    struct shared *s = new_shared();
+    (void)state;
+    for (int zombie = 0; zombie < 2; zombie++) {
+        const pid_t pid = start_holder(s);
+        kill(pid, SIGKILL);
+        if (!zombie)
+            assert_int_equal(wait_child(pid), 128 + SIGKILL);
+        fabric_watchdog(20);
+        lock(s, 0);
+        fabric_watchdog(120);
+        unlock(s);
+        assert_int_equal(word(s), FWORD_FREE);
+        if (zombie)
+            assert_int_equal(wait_child(pid), 128 + SIGKILL);
+    }
+    munmap(s, sizeof *s);
+}
+
+/* So do all who sleep for it already, and nobody before: who holds it but is stopped still does. */
+static void test_holder_dies(void **state)
+{
+    const struct timespec looks = {.tv_sec = 1};
+    struct shared *s = new_shared();
+    pthread_t threads[THREADS];
+    (void)state;
+    const pid_t pid = start_holder(s);
+    kill(pid, SIGSTOP);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, count_fast, s), 0);
+    nanosleep(&looks, NULL);
+    assert_int_equal(word(s), FWORD_WAITERS);
+    assert_int_equal(s->a, 0);
+    fabric_watchdog(20);
+    kill(pid, SIGKILL);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    fabric_watchdog(120);
+    assert_int_equal(s->a, (uint64_t)THREADS * ROUNDS);
+    assert_int_equal(s->b, s->a);
+    assert_int_equal(word(s), FWORD_FREE);
+    assert_int_equal(wait_child(pid), 128 + SIGKILL);
+    munmap(s, sizeof *s);
+}
+
+/* Its number may be another process's by then. */
+static void test_number_reused(void **state)
+{
+    struct fmutex mx = {0};
+    (void)state;
+    fmutex_lock(&mx, (fmutex_self() & UINT32_MAX) | (procstart_of(0) - 1) << 32); /* of one that began earlier */
+    fabric_watchdog(20);
+    fmutex_lock(&mx, fmutex_self());
+    fabric_watchdog(120);
+    fmutex_unlock(&mx);
+    assert_int_equal(atomic_load(&mx.word), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words),           cmocka_unit_test(test_try),
         cmocka_unit_test(test_threads),         cmocka_unit_test(test_sleepers),
         cmocka_unit_test(test_waiter_is_woken), cmocka_unit_test(test_processes),
+        cmocka_unit_test(test_holder_died),     cmocka_unit_test(test_holder_dies),
+        cmocka_unit_test(test_number_reused),
     };
     fabric_watchdog(120);
     return cmocka_run_group_tests_name("fmutex", tests, NULL, NULL);

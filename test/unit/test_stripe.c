@@ -90,26 +90,26 @@ static void test_count(void **state)
 /* A hold keeps a stripe that is asked for again and never has two. */
 static void test_hold(void **state)
 {
-    struct fmutex *stripes = aligned_alloc(MRMA_CACHE_LINE, 3 * sizeof *stripes);
+    const struct stripes stripes = {aligned_alloc(MRMA_CACHE_LINE, 3 * sizeof *stripes.at), 1};
     struct stripe_hold hold = {NULL};
     (void)state;
-    memset(stripes, 0, 3 * sizeof *stripes);
+    memset(stripes.at, 0, 3 * sizeof *stripes.at);
     for (int i = 0; i < 30; i++) {
-        stripe_hold_take(&hold, &stripes[i / 2 % 3]);
+        stripe_hold_take(&hold, stripes, i / 2 % 3);
         for (int k = 0; k < 3; k++)
-            assert_int_equal(atomic_load(&stripes[k].word), k == i / 2 % 3);
+            assert_int_equal(atomic_load(&stripes.at[k].word), k == i / 2 % 3);
     }
     stripe_hold_drop(&hold);
     stripe_hold_drop(&hold);
     for (int k = 0; k < 3; k++)
-        assert_int_equal(atomic_load(&stripes[k].word), 0);
-    free(stripes);
+        assert_int_equal(atomic_load(&stripes.at[k].word), 0);
+    free(stripes.at);
 }
 
 /* ---- sets ---- */
 
 struct set_arg {
-    struct fmutex *stripes;
+    struct stripes stripes;
     uint64_t *counts; /* plain, one a stripe */
     uint64_t seed, locked[RMA_STRIPES];
 };
@@ -127,7 +127,7 @@ static void *lock_sets(void *arg)
         }
         stripe_set_lock(a->stripes, &set);
         for (int k = 0; k < 6; k++) {
-            FABRIC_CHECK(atomic_load_explicit(&a->stripes[members[k]].word, memory_order_relaxed) != 0);
+            FABRIC_CHECK(atomic_load_explicit(&a->stripes.at[members[k]].word, memory_order_relaxed) != 0);
             a->counts[members[k]]++;
             a->locked[members[k]]++;
         }
@@ -138,23 +138,23 @@ static void *lock_sets(void *arg)
     return NULL;
 }
 
-static struct fmutex *new_stripes(void)
+static struct stripes new_stripes(void)
 {
-    struct fmutex *stripes = aligned_alloc(MRMA_CACHE_LINE, RMA_STRIPES * sizeof *stripes);
-    memset(stripes, 0, RMA_STRIPES * sizeof *stripes);
+    const struct stripes stripes = {aligned_alloc(MRMA_CACHE_LINE, RMA_STRIPES * sizeof *stripes.at), fmutex_self()};
+    memset(stripes.at, 0, RMA_STRIPES * sizeof *stripes.at);
     return stripes;
 }
 
-static void expect_free(const struct fmutex *stripes)
+static void expect_free(struct stripes stripes)
 {
     for (int i = 0; i < RMA_STRIPES; i++)
-        assert_int_equal(atomic_load(&stripes[i].word), 0);
+        assert_int_equal(atomic_load(&stripes.at[i].word), 0);
 }
 
 /* Pieces one after the other keep the stripe of the last element, and no other. */
 static void test_held_pieces(void **state)
 {
-    struct fmutex *stripes = new_stripes();
+    const struct stripes stripes = new_stripes();
     char *at = aligned_alloc(GRANULE, AREA);
     const uint64_t base = (uint64_t)(uintptr_t)at, one = 1;
     uint64_t many[GRANULE / 8], old = 77;
@@ -166,14 +166,14 @@ static void test_held_pieces(void **state)
     for (int i = 0; i < 3; i++) {
         direct_acc_held(&hold, stripes, base + 8, at + 8, ACC_SUM, ACC_U64, &one, &old, 8);
         assert_int_equal(old, i);
-        assert_ptr_equal(hold.held, &stripes[stripe_index(base)]);
+        assert_ptr_equal(hold.held, &stripes.at[stripe_index(base)]);
     }
-    assert_int_equal(atomic_load(&hold.held->word), 1);
+    assert_int_equal(atomic_load(&hold.held->word), stripes.self);
     direct_acc_held(&hold, stripes, base + GRANULE / 2, at + GRANULE / 2, ACC_SUM, ACC_U64, many, NULL,
                     GRANULE);
-    assert_ptr_equal(hold.held, &stripes[stripe_index(base + GRANULE)]);
-    assert_int_equal(atomic_load(&stripes[stripe_index(base)].word), 0);
-    assert_int_equal(atomic_load(&hold.held->word), 1);
+    assert_ptr_equal(hold.held, &stripes.at[stripe_index(base + GRANULE)]);
+    assert_int_equal(atomic_load(&stripes.at[stripe_index(base)].word), 0);
+    assert_int_equal(atomic_load(&hold.held->word), stripes.self);
     stripe_hold_drop(&hold);
     expect_free(stripes);
     for (uint64_t *v = (uint64_t *)(void *)at; v < (uint64_t *)(void *)(at + AREA); v++) {
@@ -181,12 +181,12 @@ static void test_held_pieces(void **state)
         assert_int_equal(*v, disp == 8 ? 3 : disp >= GRANULE / 2 && disp < GRANULE / 2 + GRANULE);
     }
     free(at);
-    free(stripes);
+    free(stripes.at);
 }
 
 static void test_sets(void **state)
 {
-    struct fmutex *stripes = new_stripes();
+    const struct stripes stripes = new_stripes();
     static uint64_t counts[RMA_STRIPES];
     static struct set_arg args[THREADS];
     pthread_t threads[THREADS];
@@ -204,7 +204,7 @@ static void test_sets(void **state)
         assert_int_equal(counts[s], sum);
     }
     expect_free(stripes);
-    free(stripes);
+    free(stripes.at);
 }
 
 /* ---- accumulates ---- */
@@ -218,7 +218,7 @@ struct acc_case {
 
 struct acc_arg {
     const struct acc_case *c;
-    struct fmutex *stripes;
+    struct stripes stripes;
     char *area;
     uint64_t seed;
     uint64_t *hits; /* this thread's, one an element */
@@ -333,7 +333,7 @@ static void *accumulate(void *arg)
 static void run_case(const struct acc_case *c)
 {
     const size_t unit = acc_extent(c->type), elements = (AREA - 64) / unit;
-    struct fmutex *stripes = new_stripes();
+    const struct stripes stripes = new_stripes();
     char *area = aligned_alloc(GRANULE, AREA);
     struct acc_arg args[THREADS];
     pthread_t threads[THREADS];
@@ -361,7 +361,7 @@ static void run_case(const struct acc_case *c)
     for (int i = 0; i < THREADS; i++)
         free(args[i].hits);
     free(area);
-    free(stripes);
+    free(stripes.at);
 }
 
 static void test_exact_sums(void **state)
@@ -379,7 +379,7 @@ static void test_exact_sums(void **state)
 /* ---- single elements: every old value is seen once ---- */
 
 struct one {
-    struct fmutex *stripes;
+    struct stripes stripes;
     char *at;
     bool cas;
     _Atomic uint32_t *seen;
@@ -423,7 +423,7 @@ static void test_single_elements(void **state)
     (void)state;
     for (int round = 0; round < 4; round++) {
         static _Atomic uint32_t seen[THREADS * ROUNDS];
-        struct fmutex *stripes = new_stripes();
+        const struct stripes stripes = new_stripes();
         char *area = aligned_alloc(GRANULE, 2 * GRANULE);
         struct one o = {
             .stripes = stripes, .at = area + (round < 2 ? 64 : GRANULE - 3), .cas = round % 2, .seen = seen};
@@ -439,7 +439,7 @@ static void test_single_elements(void **state)
         memcpy(&value, o.at, sizeof value);
         assert_int_equal(value, THREADS * ROUNDS);
         free(area);
-        free(stripes);
+        free(stripes.at);
     }
 }
 
