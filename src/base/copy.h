@@ -1,5 +1,5 @@
 /*
- * copy.h - copies that go past the caches.
+ * copy.h - copies that go past the caches, and copies of what another process may change meanwhile.
  *
  * A line that one processor has written and another one reads is fetched from the first one's cache, a line
  * at a time. Where that one is far it takes three times as long as from memory, where the reader's processor
@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #if defined(__SSE2__)
@@ -30,6 +31,21 @@ static inline void copy_bytes(void *to, const void *from, size_t len, bool strea
         copy_streamed(to, from, len);
     else
         memcpy(to, from, len);
+}
+
+/* From memory that another process may change at any time: what is checked and used afterwards is what to has got, since
+ * the compiler may not read from again instead. */
+static inline void copy_once(void *to, const void *from, size_t len)
+{
+    memcpy(to, from, len);
+    __asm__ volatile("" : : "r"(to) : "memory");
+}
+
+/* The same for 8 aligned bytes, which stay in a register. */
+static inline uint64_t copy_once_8(const void *from)
+{
+    typedef uint64_t __attribute__((may_alias)) word;
+    return __atomic_load_n((const word *)from, __ATOMIC_RELAXED);
 }
 
 #endif

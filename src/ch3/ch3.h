@@ -62,8 +62,10 @@ struct ch3_stream {
     bool awaited; /* as with ch3_send_awaited */
 };
 
-/* What the layer above does with a packet whose header was checked. */
-typedef void (*ch3_handler)(void *ctx, struct ch3_vc *from, const struct pkt_hdr *pkt);
+/* What the layer above does with a packet. hdr was checked and is a copy. body is what follows it, hdr->len - sizeof *hdr
+ * bytes of the channel's memory, which the sender may still change (a ring): what is checked there must be copied
+ * before (copy_once); data of which any value will do is used where it is. */
+typedef void (*ch3_handler)(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, const void *body);
 
 struct ch3_stats {
     uint64_t packets_sent, bytes_sent, packets_received, bytes_received, queued, bad;

@@ -1,10 +1,11 @@
 /*
  * dispatch.c - from an arrived packet to its handler.
  *
- * The header is checked here: version, type, length, flags, epoch. A packet that
+ * The header is copied, then checked here: version, type, length, flags, epoch. A packet that
  * fails is refused and reported (the first few, then counted), never followed;
  * what only the layer above can know (window, rank, bounds) its handlers check.
  */
+#include "base/copy.h"
 #include "base/err.h"
 #include "ch3/ch3.h"
 
@@ -29,8 +30,6 @@ static const uint8_t riders[PKT_EPOCH_LAST] = {
 /* What is wrong with the header, or NULL. */
 static const char *header_fault(const struct pkt_hdr *hdr, size_t len)
 {
-    if (len < sizeof(*hdr) || len > PKT_MAX)
-        return "length";
     if (hdr->version != PKT_VERSION)
         return "version";
     if (hdr->type == PKT_NONE || hdr->type >= PKT_TYPE_LAST)
@@ -47,8 +46,12 @@ static const char *header_fault(const struct pkt_hdr *hdr, size_t len)
 void ch3_deliver(struct ch3_vc *from, const void *packet, size_t len)
 {
     struct ch3 *c = from->ch3;
-    const struct pkt_hdr *hdr = packet;
-    const char *fault = header_fault(hdr, len);
+    struct pkt_hdr hdr;
+    const char *fault = "length";
+    if (len >= sizeof hdr && len <= PKT_MAX) {
+        copy_once(&hdr, packet, sizeof hdr);
+        fault = header_fault(&hdr, len);
+    }
     if (fault) {
         c->stats.bad++;
         if (from->bad_packets++ < REPORTED_BAD_PACKETS)
@@ -57,5 +60,5 @@ void ch3_deliver(struct ch3_vc *from, const void *packet, size_t len)
     }
     c->stats.packets_received++;
     c->stats.bytes_received += len;
-    c->handlers[hdr->type](c->handler_ctx, from, hdr);
+    c->handlers[hdr.type](c->handler_ctx, from, &hdr, (const char *)packet + sizeof hdr);
 }

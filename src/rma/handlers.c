@@ -9,6 +9,7 @@
  */
 #include "rma/handlers.h"
 
+#include "base/copy.h"
 #include "base/err.h"
 #include "rma/fence_counts.h"
 #include "rma/issue.h"
@@ -50,69 +51,80 @@ static void refuse(struct win *w, const struct rma_target *t, const char *what, 
             seq, t->rank, w->index);
 }
 
-static void on_ops(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
+static void on_ops(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, const void *body)
 {
     struct rma_target *t;
     struct win *w = find(ctx, from, hdr, &t);
     if (w)
-        target_ops(w, t, hdr);
+        target_ops(w, t, hdr, body);
 }
 
-static void on_post(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
+static void on_post(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, const void *body)
 {
+    (void)body;
     struct rma_target *t;
     struct win *w = find(ctx, from, hdr, &t);
     if (w && !issue_got_post(t, hdr->seq))
         refuse(w, t, "post", hdr->seq);
 }
 
-static void on_open(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
+static void on_open(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, const void *body)
 {
+    (void)body;
     struct rma_target *t;
     if (find(ctx, from, hdr, &t) && t->pkt)
         issue_got_open(t, hdr->seq, hdr->count != 0);
 }
 
-static void on_ack(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
+static void on_ack(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, const void *body)
 {
+    (void)body;
     struct rma_target *t;
     struct win *w = find(ctx, from, hdr, &t);
     if (w && !issue_got_ack(t, hdr->seq))
         refuse(w, t, "acknowledgement", hdr->seq);
 }
 
-static void on_reply(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
+static void on_reply(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, const void *body)
 {
     struct rma_target *t;
     struct win *w = find(ctx, from, hdr, &t);
     if (!w)
         return;
-    const bool taken = origin_reply(w, t, hdr); /* if not, still somebody may wait for what it acknowledges */
+    const bool taken = origin_reply(w, t, hdr, body); /* if not, still somebody may wait for what it acknowledges */
     if (hdr->flags & PKT_F_FLUSH && !issue_got_ack(t, hdr->seq) && taken)
         refuse(w, t, "acknowledgement", hdr->seq);
 }
 
-static void on_error(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
+static void on_error(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, const void *body)
 {
+    (void)body;
     struct rma_target *t;
     struct win *w = find(ctx, from, hdr, &t);
     if (w)
         origin_error(w, t, hdr);
 }
 
-static void on_sync(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
+static void on_sync(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, const void *body)
 {
+    (void)body;
     struct rma_target *t;
     struct win *w = find(ctx, from, hdr, &t);
     if (w && !last_barrier_got(t, hdr->seq, hdr->total))
         refuse(w, t, "barrier packet", hdr->seq);
 }
 
-static void on_counts(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr)
+static void on_counts(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, const void *body)
 {
+    struct {
+        struct pkt_hdr hdr;
+        char pairs[PKT_MAX - sizeof(struct pkt_hdr)];
+    } copy;
     struct rma_target *t;
     struct win *w = find(ctx, from, hdr, &t);
-    if (w && !fence_counts_got(w, t, hdr))
+    copy.hdr = *hdr;
+    copy_once(copy.pairs, body, hdr->len - sizeof *hdr);
+    if (w && !fence_counts_got(w, t, &copy.hdr))
         refuse(w, t, "counts of fence", hdr->seq);
 }
 

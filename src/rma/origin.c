@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/copy.h"
 #include "base/err.h"
 #include "rma/direct.h"
 #include "rma/native.h"
@@ -221,21 +222,24 @@ static bool take_part(struct win *w, struct rma_target *t, const struct pkt_part
     return true;
 }
 
-bool origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
+bool origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body)
 {
-    const char *at = (const char *)(hdr + 1), *end = (const char *)hdr + hdr->len;
+    const char *at = body, *end = at + (hdr->len - sizeof *hdr);
     bool taken = true;
     if (!hdr->total)
         return take_part(w, t, &(struct pkt_part){hdr->count, (uint32_t)(end - at), hdr->offset}, at);
     for (uint32_t i = 0; i < hdr->total; i++) {
-        const struct pkt_part *part = (const struct pkt_part *)(const void *)at;
-        if ((size_t)(end - at) < sizeof *part || (size_t)(end - at) - sizeof *part < pkt_align(part->len)) {
+        const size_t left = (size_t)(end - at);
+        struct pkt_part part = {0};
+        if (left >= sizeof part)
+            copy_once(&part, at, sizeof part);
+        if (left < sizeof part || left - sizeof part < pkt_align(part.len)) {
             w->rma->stats.refused++;
             log_msg(w->rma->log, LOG_LEVEL_ERROR, "reply refused: part %u of %u does not fit", i, hdr->total);
             return false;
         }
-        taken = take_part(w, t, part, part + 1) && taken;
-        at += sizeof *part + pkt_align(part->len);
+        taken = take_part(w, t, &part, at + sizeof part) && taken;
+        at += sizeof part + pkt_align(part.len);
     }
     return taken;
 }

@@ -42,7 +42,7 @@ void origin_request_cancel(struct win *w, uint32_t number, int err);
 int origin_abandon(struct pkt_target *pt, struct rma_req *req, int err);
 
 /* A PKT_REPLY or, with err, a PKT_ERROR for a request has come from t. */
-bool origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr); /* false: refused */
+bool origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body); /* false: refused */
 void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr);
 
 /* Nothing will come for pt any more: end all its requests. */

@@ -36,6 +36,7 @@
 
 #include <string.h>
 
+#include "base/copy.h"
 #include "rma/direct.h"
 #include "rma/epoch.h"
 #include "rma/win.h"
@@ -144,10 +145,10 @@ bool stage_completed(const struct rma_target *t)
 
 static void apply_records(struct win *w, const struct rma_target *t, const struct win_stage *st, size_t room)
 {
-    const uint32_t used = st->used;
+    uint32_t used;
+    copy_once(&used, &st->used, sizeof used);
     for (uint32_t at = 0; at + RECORD_WORD <= used && used <= room;) {
-        uint64_t word;
-        memcpy(&word, st->room + at, sizeof word);
+        const uint64_t word = copy_once_8(st->room + at);
         const uint64_t offset = word >> LEN_BITS, len = word & ((1u << LEN_BITS) - 1);
         if (len > used - at - RECORD_WORD || offset > w->size || len > w->size - offset) {
             w->rma->stats.refused++;

@@ -199,12 +199,12 @@ static void follow(struct pkt_origin *po, const struct pkt_hdr *hdr, uint8_t fla
     ride_behind_replies(po, hdr, flags & (PKT_F_FLUSH | PKT_F_UNLOCK | PKT_F_COMPLETE | PKT_F_FENCE));
 }
 
-static void apply(struct pkt_origin *po, const struct pkt_hdr *hdr)
+static void apply(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *body)
 {
     struct win *w = po->win;
     struct rma_target *t = po->origin;
     uint8_t flags = hdr->flags;
-    int err = target_apply(w, t, hdr, &flags);
+    int err = target_apply(w, t, hdr, body, &flags);
     if (err)
         refuse(w, t, mrma_err_name(err));
     RMA_TRACE(w->rma, RMA_EV_TARGET_APPLY, w, t->rank, hdr->len);
@@ -214,10 +214,10 @@ static void apply(struct pkt_origin *po, const struct pkt_hdr *hdr)
 /* What rides on a refused packet: an epoch that has ended, or a lock that is not held,
  * is not ended again, but the origin gets the answers that it waits for. Where a process
  * is lost, epochs end without it, and too early for others: they learn that reason. */
-static void refuse_whole(struct pkt_origin *po, const struct pkt_hdr *hdr, const char *fault)
+static void refuse_whole(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *body, const char *fault)
 {
     refuse(po->win, po->origin, fault);
-    target_refuse_records(po->win, po->origin, hdr,
+    target_refuse_records(po->win, po->origin, hdr, body,
                           win_who_is_lost(po->win) < 0 ? MRMA_ERR_RMA_SYNC : MRMA_ERR_PROC_FAILED);
     if (hdr->epoch == PKT_EPOCH_FENCE || hdr->epoch == PKT_EPOCH_PSCW)
         return;
@@ -291,29 +291,30 @@ static enum verdict ready(struct pkt_origin *po, const struct pkt_hdr *hdr, cons
 
 /* Without memory, or from a peer that ignores what it may have here, a packet is
  * parked without its records, which are refused at once. */
-static struct parked_packet *park_stub(struct pkt_origin *po, const struct pkt_hdr *hdr)
+static struct parked_packet *park_stub(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *body)
 {
     struct parked_packet *pp = free_stub(po);
     if (!pp)
         return NULL;
     refuse(po->win, po->origin, "no memory to park it");
-    target_refuse_records(po->win, po->origin, hdr, MRMA_ERR_NO_MEM);
+    target_refuse_records(po->win, po->origin, hdr, body, MRMA_ERR_NO_MEM);
     pp->hdr = *hdr;
     pp->hdr.len = sizeof *hdr;
     pp->hdr.count = 0;
     return pp;
 }
 
-static void park(struct pkt_origin *po, const struct pkt_hdr *hdr)
+static void park(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *body)
 {
     struct win *w = po->win;
     struct parked_packet *pp =
         po->nparked < PARKED_MAX ? malloc(offsetof(struct parked_packet, hdr) + hdr->len) : NULL;
     if (pp) {
         list_node_init(&pp->link);
-        memcpy(&pp->hdr, hdr, hdr->len);
+        pp->hdr = *hdr;
+        memcpy(&pp->hdr + 1, body, hdr->len - sizeof *hdr);
     } else {
-        pp = park_stub(po, hdr);
+        pp = park_stub(po, hdr, body);
     }
     if (!pp) {
         refuse(w, po->origin, "too many wait for their epoch: the connection is given up");
@@ -327,7 +328,7 @@ static void park(struct pkt_origin *po, const struct pkt_hdr *hdr)
     w->rma->stats.parked++;
 }
 
-void target_ops(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
+void target_ops(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body)
 {
     struct pkt_origin *po = target_origin(w, t);
     const char *fault = NULL;
@@ -338,13 +339,13 @@ void target_ops(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
     }
     switch (list_empty(&po->parked) ? ready(po, hdr, &fault) : LATER) {
     case NOW:
-        apply(po, hdr);
+        apply(po, hdr, body);
         break;
     case LATER:
-        park(po, hdr);
+        park(po, hdr, body);
         break;
     case NEVER:
-        refuse_whole(po, hdr, fault);
+        refuse_whole(po, hdr, body, fault);
     }
 }
 
@@ -363,9 +364,9 @@ void target_unpark(struct pkt_origin *po)
             fence_counts_lost(po->win);
         }
         if (v == NOW)
-            apply(po, &pp->hdr);
+            apply(po, &pp->hdr, &pp->hdr + 1);
         else
-            refuse_whole(po, &pp->hdr, fault);
+            refuse_whole(po, &pp->hdr, &pp->hdr + 1, fault);
         drop(po, pp);
     }
 }

@@ -48,8 +48,8 @@ struct pkt_origin {
     bool phase_broken;    /* some of them could not be read, and the origin knows */
 };
 
-/* A PKT_OPS has come from t's process: apply, park, or ask for the lock first. */
-void target_ops(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr);
+/* A PKT_OPS has come from t's process: apply, park, or ask for the lock first. hdr, body: as a ch3_handler gets them. */
+void target_ops(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body);
 /* Apply whatever of the window's parked packets may be applied now. */
 void target_unpark_all(struct win *w);
 /* The same for one origin (its lock was granted). */
@@ -63,9 +63,9 @@ void target_free_origin(struct rma_target *t);
 /* target_apply.c: apply the records of a packet. Returns an enum mrma_err;
  * records before the faulty one have been applied. *flags: what rides on the packet; less
  * what the reply to its last record does, which acknowledges then. */
-int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, uint8_t *flags);
+int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body, uint8_t *flags);
 /* Apply none of them: the origin's requests in the packet end with err, and it reports
  * err at its next synchronization. */
-void target_refuse_records(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, int err);
+void target_refuse_records(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body, int err);
 
 #endif

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/copy.h"
 #include "base/err.h"
 #include "rma/acc_atomic.h"
 #include "rma/direct.h"
@@ -142,11 +143,15 @@ static int lose_rest(struct win *w, struct rma_target *t, const struct pkt_hdr *
  * else, also what is wrong. */
 static inline bool apply_plain_put(const struct win *w, const char **at, const char *end, uint64_t *bytes)
 {
-    const struct pkt_plain *plain = (const struct pkt_plain *)(const void *)*at;
-    const char *data = (const char *)(plain + 1);
-    if (end < data || plain->kind != PKT_OP_PLAIN || plain->zero)
+    struct pkt_plain plain;
+    const char *data = *at + sizeof plain;
+    if (end < data)
         return false;
-    const size_t len = plain->len, disp = plain->disp;
+    const uint64_t head = copy_once_8(*at);
+    memcpy(&plain, &head, sizeof plain);
+    const size_t len = plain.len, disp = plain.disp;
+    if (plain.kind != PKT_OP_PLAIN || plain.zero)
+        return false;
     if (!len || pkt_align(len) > (size_t)(end - data) || disp > w->size || len > w->size - disp)
         return false;
     char *to = (char *)w->base + disp;
@@ -161,9 +166,8 @@ static inline bool apply_plain_put(const struct win *w, const char **at, const c
 
 /* As many of those as follow each other; how many. */
 static uint32_t apply_plain_puts(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, uint32_t left,
-                                 const char **at)
+                                 const char **at, const char *end)
 {
-    const char *end = (const char *)hdr + hdr->len;
     uint64_t bytes = 0;
     uint32_t n = 0;
     if (w->dynamic || unlikely(w->strict))
@@ -175,21 +179,21 @@ static uint32_t apply_plain_puts(struct win *w, struct rma_target *t, const stru
     return n;
 }
 
-int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, uint8_t *flags)
+int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body, uint8_t *flags)
 {
-    const char *at = (const char *)(hdr + 1);
+    const char *at = body, *end = at + (hdr->len - sizeof *hdr);
     struct stripe_hold hold = {NULL};
     struct reply_batch batch; /* not all of it is written: it is large */
     int first = MRMA_SUCCESS;
-    if (hdr->count == 1 && target_single(w, t, hdr, flags))
+    if (hdr->count == 1 && target_single(w, t, hdr, body, flags))
         return MRMA_SUCCESS;
     batch.used = batch.parts = 0;
     for (uint32_t i = 0;; i++) {
         struct target_record rec;
-        i += apply_plain_puts(w, t, hdr, hdr->count - i, &at);
+        i += apply_plain_puts(w, t, hdr, hdr->count - i, &at, end);
         if (i == hdr->count)
             break;
-        if (!target_record_parse(&at, (const char *)hdr + hdr->len, &rec)) {
+        if (!target_record_parse(&at, end, &rec)) {
             stripe_hold_drop(&hold);
             target_reply_flush(w, t, &batch);
             return lose_rest(w, t, hdr);
@@ -208,13 +212,13 @@ int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr,
     return first;
 }
 
-void target_refuse_records(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, int err)
+void target_refuse_records(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body, int err)
 {
-    const char *at = (const char *)(hdr + 1);
+    const char *at = body, *end = at + (hdr->len - sizeof *hdr);
     bool told = false;
     for (uint32_t i = 0; i < hdr->count; i++) {
         struct target_record rec;
-        if (!target_record_parse(&at, (const char *)hdr + hdr->len, &rec)) {
+        if (!target_record_parse(&at, end, &rec)) {
             (void)tell_unreadable(w, t);
             return;
         }

@@ -9,6 +9,7 @@
  */
 #include "rma/target_record.h"
 
+#include "base/copy.h"
 #include "base/err.h"
 #include "rma/acc.h"
 #include "rma/region.h"
@@ -126,43 +127,58 @@ int target_record_check(struct win *w, const struct pkt_origin *po, struct targe
 
 static bool parse_plain(const char **at, const char *end, struct target_record *rec)
 {
-    const struct pkt_plain *plain = (const struct pkt_plain *)(const void *)*at;
-    if (plain->zero || !plain->len || pkt_align(plain->len) > (size_t)(end - *at) - sizeof *plain)
+    struct pkt_plain plain;
+    copy_once(&plain, *at, sizeof plain);
+    if (plain.zero || !plain.len || pkt_align(plain.len) > (size_t)(end - *at) - sizeof plain)
         return false;
-    rec->plain_op = (struct pkt_op){.kind = PKT_OP_PUT, .nseg = 1, .data_len = plain->len};
-    rec->plain_seg = (struct pkt_seg){.disp = plain->disp, .len = plain->len};
-    rec->op = &rec->plain_op;
+    rec->head = (struct pkt_op){.kind = PKT_OP_PUT, .nseg = 1, .data_len = plain.len};
+    rec->head_segs[0] = (struct pkt_seg){.disp = plain.disp, .len = plain.len};
     rec->nseg = 1;
-    rec->segs = &rec->plain_seg;
     rec->typed = NULL;
-    rec->data = (const char *)(plain + 1);
-    *at = rec->data + pkt_align(plain->len);
+    rec->data = *at + sizeof plain;
+    *at = rec->data + pkt_align(plain.len);
     return true;
+}
+
+static bool sound_head(const struct pkt_op *op)
+{
+    return op->kind != PKT_OP_NONE && op->kind < PKT_OP_PLAIN && op->op < ACC_OP_LAST && op->type < ACC_TYPE_LAST &&
+           op->form < PKT_FORM_LAST;
+}
+
+/* What names the target's bytes; one segment without a call. */
+static inline void copy_named(struct target_record *rec, const char *from, bool typed)
+{
+    rec->typed = typed ? &rec->head_typed : NULL;
+    if (typed)
+        copy_once(&rec->head_typed, from, sizeof rec->head_typed);
+    else if (likely(rec->nseg == 1))
+        copy_once(rec->head_segs, from, sizeof rec->head_segs[0]);
+    else
+        copy_once(rec->head_segs, from, rec->nseg * sizeof rec->head_segs[0]);
 }
 
 bool target_record_parse(const char **at, const char *end, struct target_record *rec)
 {
     const size_t room = (size_t)(end - *at);
+    rec->op = &rec->head;
+    rec->segs = rec->head_segs;
     if (room >= sizeof(struct pkt_plain) && **at == PKT_OP_PLAIN)
         return parse_plain(at, end, rec);
-    rec->op = (const struct pkt_op *)(const void *)*at;
-    if (room < sizeof *rec->op)
+    if (room < sizeof rec->head)
         return false;
-    const size_t left = room - sizeof *rec->op;
-    if (rec->op->kind == PKT_OP_NONE || rec->op->kind >= PKT_OP_PLAIN || rec->op->op >= ACC_OP_LAST ||
-        rec->op->type >= ACC_TYPE_LAST || rec->op->form >= PKT_FORM_LAST)
+    copy_once(&rec->head, *at, sizeof rec->head);
+    const size_t left = room - sizeof rec->head;
+    const bool typed = rec->head.form == PKT_FORM_TYPED;
+    if (!sound_head(&rec->head) || (typed ? left < sizeof *rec->typed : rec->head.nseg > left / sizeof *rec->segs))
         return false;
-    const bool typed = rec->op->form == PKT_FORM_TYPED;
-    if (typed ? left < sizeof *rec->typed : rec->op->nseg > left / sizeof *rec->segs)
-        return false;
-    rec->nseg = typed ? 0 : rec->op->nseg;
+    rec->nseg = typed ? 0 : rec->head.nseg;
     const size_t where = typed ? sizeof *rec->typed : rec->nseg * sizeof *rec->segs, data_room = left - where;
-    if (rec->op->data_len > data_room || pkt_align(rec->op->data_len) > data_room)
+    if (rec->head.data_len > data_room || pkt_align(rec->head.data_len) > data_room)
         return false;
-    rec->segs = (const struct pkt_seg *)(rec->op + 1);
-    rec->typed = typed ? (const struct pkt_typed *)(rec->op + 1) : NULL;
-    rec->data = (const char *)(rec->op + 1) + where;
-    *at = rec->data + pkt_align(rec->op->data_len);
+    copy_named(rec, *at + sizeof rec->head, typed);
+    rec->data = *at + sizeof rec->head + where;
+    *at = rec->data + pkt_align(rec->head.data_len);
     return true;
 }
 

@@ -1,8 +1,8 @@
 /*
  * target_record.h - one record of a packet of operations, cut out and checked (target's side).
  *
- * What has been parsed lies in the packet, and the packet must outlive it. What has been checked
- * may be applied: operation and type, data length, and every byte that it names, which lies in the window, or
+ * What says what to do is copied out of the packet, which its sender may still change; data lies there, and the packet
+ * must outlive it. What has been checked may be applied: operation and type, data length, and every byte that it names, which lies in the window, or
  * in attached memory. Locks: the engine's, held by the caller.
  */
 #ifndef MRMA_RMA_TARGET_RECORD_H
@@ -15,6 +15,9 @@
 #include "rma/dtype_runs.h"
 #include "rma/win.h"
 
+/* What fits into a packet. */
+enum { TARGET_SEGS_MAX = (PKT_MAX - sizeof(struct pkt_hdr) - sizeof(struct pkt_op)) / sizeof(struct pkt_seg) };
+
 struct target_record {
     const struct pkt_op *op;
     const struct pkt_seg *segs;
@@ -25,13 +28,13 @@ struct target_record {
     char *base;                    /* address of displacement 0 */
     const char *data;
     uint64_t total; /* bytes named */
-    /* What a struct pkt_plain says, as op and segs. */
-    struct pkt_op plain_op;
-    struct pkt_seg plain_seg;
+    struct pkt_op head; /* what op is, also of a struct pkt_plain, */
+    struct pkt_typed head_typed;
     /* Of a packet's last record: what rides on the packet and the number to acknowledge. */
     uint8_t *flags; /* NULL: not the last one */
     uint32_t ack;
     struct reply_batch *batch; /* replies to the packet's records that are not sent yet; NULL: it has only this one */
+    struct pkt_seg head_segs[TARGET_SEGS_MAX]; /* and segs: as many as there are, the last field for that */
 };
 
 /* Cut the next record out of the packet. False: malformed, the rest is lost. */

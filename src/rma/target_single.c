@@ -7,6 +7,7 @@
  */
 #include "rma/target_single.h"
 
+#include "base/copy.h"
 #include "ch3/ch3.h"
 #include "rma/acc.h"
 #include "rma/acc_atomic.h"
@@ -37,10 +38,9 @@ static bool is_single(const struct pkt_hdr *hdr, const struct pkt_op *op, const 
     return is_element(op, seg);
 }
 
-static void fetch(const struct win *w, const struct pkt_op *op, const struct pkt_seg *seg, char *old)
+static void fetch(const struct win *w, const struct pkt_op *op, const struct pkt_seg *seg, const char *data, char *old)
 {
     char *at = target_seg_addr(w, seg);
-    const char *data = (const char *)(seg + 1);
     struct stripes stripes = w->rma->env->stripes;
     if (op->kind == PKT_OP_GET)
         direct_copy(old, at, seg->len);
@@ -50,10 +50,16 @@ static void fetch(const struct win *w, const struct pkt_op *op, const struct pkt
         direct_acc_piece(stripes, (uint64_t)(uintptr_t)at, at, op->op, op->type, data, old, seg->len);
 }
 
-bool target_single(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, uint8_t *flags)
+bool target_single(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body, uint8_t *flags)
 {
-    const struct pkt_op *op = (const struct pkt_op *)(const void *)(hdr + 1);
-    const struct pkt_seg *seg = (const struct pkt_seg *)(const void *)(op + 1);
+    struct {
+        struct pkt_op op;
+        struct pkt_seg seg;
+    } head = {.op.kind = PKT_OP_NONE};
+    const struct pkt_op *op = &head.op;
+    const struct pkt_seg *seg = &head.seg;
+    if (hdr->len >= sizeof *hdr + sizeof head)
+        copy_once(&head, body, sizeof head);
     /* Fences count what has come; strict mode looks at each access. */
     if (hdr->epoch == PKT_EPOCH_FENCE || unlikely(w->strict || ch3_vc_busy(&t->peer->vc)) || !is_single(hdr, op, seg) || !target_seg_inside(w, seg) ||
         (op->kind != PKT_OP_GET && acc_lock_mode_held(w, w->ctl) != 0))
@@ -67,7 +73,7 @@ bool target_single(struct win *w, struct rma_target *t, const struct pkt_hdr *hd
                                .len = (uint32_t)(sizeof *hdr + seg->len), .win = t->remote_win,
                                .win_gen = t->remote_gen, .rank = (uint32_t)w->rank,
                                .seq = rides ? (uint32_t)hdr->offset : 0, .count = op->request};
-    fetch(w, op, seg, out.data);
+    fetch(w, op, seg, (const char *)body + sizeof head, out.data);
     const int err = ch3_send_awaited(&t->peer->vc, &out, out.hdr.len, &w->queued);
     if (unlikely(err)) { /* it has been done, and what rides on the packet is done behind it */
         (void)target_send_simple(w, t, PKT_ERROR, 0, op->request, (uint32_t)err, 0);

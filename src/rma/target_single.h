@@ -16,6 +16,6 @@ enum { TARGET_AT_ONCE = 1024 };
 
 /* Apply the packet's record and answer, with what rides on the packet, which is taken out of *flags. False: nothing was
  * done, for it is anything else, or wrong, or has to wait for others: target_apply.c. Under the engine's lock. */
-bool target_single(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, uint8_t *flags);
+bool target_single(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body, uint8_t *flags);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/copy.h"
 #include "base/err.h"
 #include "rma/acc.h"
 
@@ -140,7 +141,7 @@ int type_table_got(struct type_table *tt, const struct pkt_op *op, const void *r
         return MRMA_ERR_TYPE;
     for (size_t i = 0; i < n; i++) {
         struct pkt_run r;
-        memcpy(&r, (const char *)runs + i * sizeof r, sizeof r);
+        copy_once(&r, (const char *)runs + i * sizeof r, sizeof r);
         if (!run_sound(&r, &lo, &hi, &form.size))
             return MRMA_ERR_TYPE;
         list[i] = (struct dtype_run){.disp = r.disp, .len = r.len, .stride = r.stride, .n = r.n};

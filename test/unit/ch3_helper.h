@@ -96,15 +96,17 @@ struct ch3_bench {
     struct ch3_vc vc[FAKE_VCS];
     unsigned told; /* ch3's queued call-back */
     unsigned handled[PKT_TYPE_LAST];
-    const struct pkt_hdr *last;
+    struct pkt_hdr last;
+    const void *last_body;
     struct ch3_vc *last_from;
 };
 
-static inline void bench_handle(void *ctx, struct ch3_vc *from, const struct pkt_hdr *pkt)
+static inline void bench_handle(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, const void *body)
 {
     struct ch3_bench *b = ctx;
-    b->handled[pkt->type]++;
-    b->last = pkt;
+    b->handled[hdr->type]++;
+    b->last = *hdr;
+    b->last_body = body;
     b->last_from = from;
 }
 

@@ -60,7 +60,8 @@ static void test_good(void **state)
         const struct pkt_hdr hdr = good(type);
         ch3_deliver(&b->vc[1], &hdr, sizeof hdr);
         assert_int_equal(b->handled[type], 1);
-        assert_ptr_equal(b->last, &hdr);
+        assert_memory_equal(&b->last, &hdr, sizeof hdr);
+        assert_ptr_equal(b->last_body, &hdr + 1);
         assert_ptr_equal(b->last_from, &b->vc[1]);
     }
     assert_int_equal(b->ch3.stats.packets_received, PKT_TYPE_LAST - 1);

@@ -7,6 +7,7 @@
 #include "craft_pair.h"
 
 #include <limits.h>
+#include <pthread.h>
 
 #include "rma/issue.h"
 #include "rma/stripe.h"
@@ -412,6 +413,56 @@ static void test_not_attached(void **state)
     }
 }
 
+/* ---- a sender that changes what lies in its ring ---- */
+
+enum { DELIVERIES = 20000, TURNS = 1000000 };
+
+struct fickle {
+    _Atomic int64_t *disp;
+    _Atomic unsigned turns;
+    _Atomic bool stop;
+};
+
+static void *change_mind(void *arg)
+{
+    struct fickle *f = arg;
+    for (; !atomic_load_explicit(&f->stop, memory_order_relaxed); atomic_fetch_add(&f->turns, 1)) {
+        atomic_store_explicit(f->disp, 32, memory_order_relaxed);
+        for (int i = 0; i < 8; i++)
+            cpu_relax();
+        atomic_store_explicit(f->disp, -AROUND + 8, memory_order_relaxed);
+    }
+    return NULL;
+}
+
+/* Whatever it says at the moment, it is taken by its word: done, or refused. */
+static UNUSED_OK void test_changes_meanwhile(void **state)
+{
+    static const struct pkt_op put = {.kind = PKT_OP_PUT, .nseg = 2, .data_len = 16};
+    static const struct pkt_seg segs[] = {{.disp = 16, .len = 8}, {.disp = 32, .len = 8}};
+    struct fabric_proc *p = &fabric->procs[1];
+    pthread_t thread;
+    struct craft c;
+    (void)state;
+    craft_begin(&c, PKT_OPS, target, 0);
+    craft_record(&c, &put, segs, 2, "abcdefghijklmnop", 16);
+    unsigned char *second = c.bytes + sizeof(struct pkt_hdr) + sizeof put + sizeof segs[0];
+    struct fickle f = {.disp = (_Atomic int64_t *)(void *)(second + offsetof(struct pkt_seg, disp))};
+    assert_int_equal(pthread_create(&thread, NULL, change_mind, &f), 0);
+    for (int i = 0; i < DELIVERIES || atomic_load(&f.turns) < TURNS; i++) {
+        ch3_deliver(&p->peers[0].peer.vc, c.bytes, craft_hdr(&c)->len);
+        fabric_progress(p);
+        fabric_progress(&fabric->procs[0]);
+    }
+    atomic_store(&f.stop, true);
+    pthread_join(thread, NULL);
+    memset(area[1] + AROUND + 16, PATTERN, 8);
+    memset(area[1] + AROUND + 32, PATTERN, 8);
+    check_untouched();
+    (void)issue_take_error(origin);
+    check_usable();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -422,6 +473,9 @@ int main(void)
         PAIR_TEST(test_good_limits),
         PAIR_TEST(test_stripes_given_back),
         PAIR_TEST(test_answer_without_memory),
+#if !defined(__SANITIZE_THREAD__) /* a race on purpose */
+        PAIR_TEST(test_changes_meanwhile),
+#endif
         cmocka_unit_test(test_not_attached),
     };
     pkt_types_init();
