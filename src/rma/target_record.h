@@ -28,13 +28,13 @@ struct target_record {
     char *base;                    /* address of displacement 0 */
     const char *data;
     uint64_t total; /* bytes named */
-    struct pkt_op head; /* what op is, also of a struct pkt_plain, */
-    struct pkt_typed head_typed;
+    struct pkt_op head; /* what op is, made where the record is a struct pkt_plain, */
+    struct pkt_typed head_typed; /* what typed is, */
     /* Of a packet's last record: what rides on the packet and the number to acknowledge. */
     uint8_t *flags; /* NULL: not the last one */
     uint32_t ack;
     struct reply_batch *batch; /* replies to the packet's records that are not sent yet; NULL: it has only this one */
-    struct pkt_seg head_segs[TARGET_SEGS_MAX]; /* and segs: as many as there are, the last field for that */
+    struct pkt_seg head_segs[TARGET_SEGS_MAX]; /* and what segs is, nseg of them: most of it is not written */
 };
 
 /* Cut the next record out of the packet. False: malformed, the rest is lost. */

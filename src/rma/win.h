@@ -329,18 +329,18 @@ static inline void rma_leave(struct rma *r)
         elock_unlock(&r->lock);
 }
 
-/* An operation has begun. Plain sums where one thread calls, for which the processor's atomic ones cost as much
- * as all the rest of a small put. */
+/* An operation has begun. Where several threads may call, sums are atomic, which costs as much as all the rest of a
+ * small put: only if somebody asks for them (MPIRMA_STATS). */
 static inline void win_count(struct win *w, enum rma_path path, size_t bytes)
 {
     uint64_t *ops = &w->stats.ops[path], *sum = &w->stats.bytes[path];
-    if (unlikely(w->rma->threads)) {
+    if (likely(!w->rma->threads)) {
+        *ops += 1;
+        *sum += bytes;
+    } else if (unlikely(w->rma->conf->stats[0])) {
         __atomic_fetch_add(ops, 1, __ATOMIC_RELAXED);
         __atomic_fetch_add(sum, bytes, __ATOMIC_RELAXED);
-        return;
     }
-    *ops += 1;
-    *sum += bytes;
 }
 
 static inline void win_set_dirty(struct win *w)

@@ -124,6 +124,7 @@ static void counted(struct fabric_proc *p, void *arg)
     pthread_barrier_t together;
     (void)arg;
     struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, 8 * THREADS, 1);
+    p->conf.stats[0] = '1';
     pthread_barrier_init(&together, NULL, THREADS);
     p->user = &together;
     OK(rma_lock_all(w, 0));
