@@ -86,9 +86,7 @@ int engine_env_init(struct engine *e)
                               .event = &e->own->event,
                               .agent_event = &e->own->agent_event,
                               .polling = &e->own->polling,
-                              .polled = &e->own->polled,
-                              .look = &e->own->look,
-                              .agent_wanted = &e->own->agent_wanted,
+                              .host_polls = &e->own->host_polls,
                               .stripes = {e->own->stripes, fmutex_self()}};
     engine_mem_init(e);
     engine_peer_init(e);

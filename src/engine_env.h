@@ -64,7 +64,7 @@ struct engine {
     struct nmofi *net;     /* NULL until a window needs it */
     pthread_mutex_t net_lock;  /* its opening. Outside the engine's lock */
     struct doorbell bell, agent_bell; /* with the network: where its waits are woken */
-    pthread_mutex_t agent_lock; /* its start, at windows or in MPI_Barrier */
+    pthread_mutex_t agent_lock; /* its start, at windows */
     pthread_t agent;
     _Atomic bool agent_stop;
 };

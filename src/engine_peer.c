@@ -49,10 +49,8 @@ static int open_segment(struct engine *e, struct engine_peer *p, const struct pr
     p->peer.event = &seg->event;
     p->peer.agent_event = &seg->agent_event;
     p->peer.polling = &seg->polling;
-    p->peer.polled = &seg->polled;
-    p->peer.look = &seg->look;
+    p->peer.host_polls = &seg->host_polls;
     p->peer.has_agent = &seg->has_agent;
-    p->peer.agent_wanted = &seg->agent_wanted;
     p->peer.stripes = (struct stripes){seg->stripes, e->env.stripes.self};
     p->peer.cma_errno = cma_probe_peer(rec->seg.pid, rec->probe_addr, rec->probe_value);
     p->peer.cma = p->peer.cma_errno == 0;

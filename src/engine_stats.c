@@ -25,10 +25,10 @@ static void print_paths(struct engine *e, FILE *out)
         at += (size_t)snprintf(text + at, sizeof text - at, ", %s %llu ops %llu bytes", names[p],
                                (ull)paths.ops[p], (ull)paths.bytes[p]);
     snprintf(text + at, sizeof text - at,
-             ", ring puts %llu, handed over %llu, past the caches %llu, packets sent %llu (%llu bytes) received %llu queued %llu refused %llu, "
+             ", cma by packet %llu, packets sent %llu (%llu bytes) received %llu queued %llu refused %llu, "
              "acks %llu, staged puts %llu, parked %llu, lock waits %llu, futex sleeps %llu, agent wake-ups %llu, "
              "shared in place %llu windows %llu bytes refused %llu\n",
-             (ull)s->ring_puts, (ull)s->handed, (ull)s->streamed, (ull)c->packets_sent, (ull)c->bytes_sent, (ull)c->packets_received,
+             (ull)s->assisted_packets, (ull)c->packets_sent, (ull)c->bytes_sent, (ull)c->packets_received,
              (ull)c->queued, (ull)(s->refused + c->bad), (ull)s->acks, (ull)s->staged, (ull)s->parked, (ull)s->lock_waits,
              (ull)s->sleeps, (ull)s->agent_wakeups, (ull)s->shared, (ull)s->shared_bytes, (ull)s->share_refused);
     fputs(text, out);

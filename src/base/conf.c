@@ -65,7 +65,6 @@ static const char *const fence_words[] = {
 static const char *const copies_words[] = {
     [CONF_COPIES_AUTO] = "auto",
     [CONF_COPIES_KERNEL] = "kernel",
-    [CONF_COPIES_RING] = "ring",
     NULL,
 };
 
@@ -222,7 +221,7 @@ const struct conf_var conf_vars[] = {
     { "MPIRMA_PROGRESS", "auto, agent or poll", "who serves packets: a thread, or calls into the library" },
     { "MPIRMA_FENCE", "auto, markers or counts",
       "how a fence learns what others have sent: a message from each, or sums along the way" },
-    { "MPIRMA_LARGE_COPIES", "auto, kernel or ring",
+    { "MPIRMA_LARGE_COPIES", "auto or kernel",
       "who copies contiguous puts and gets of more than 4 KiB to memory that is not shared, if the target polls" },
     { "MPIRMA_SEGMENT_DIR", "an absolute directory name of at most 255 characters",
       "where shared segments live as unnamed files; unset: anonymous memory (memfd)" },

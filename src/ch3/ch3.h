@@ -42,7 +42,6 @@ struct ch3_vc {
     size_t queued;      /* bytes of copied packets in sendq */
     struct list_node pending_link; /* in ch3->pending_vcs while sendq is not empty */
     uint64_t bad_packets;
-    _Atomic uint8_t fill; /* enum ch3_fill, by the layer above, for what it sends from now on. A hint, relaxed. */
 };
 
 /* One thing that wants to leave, in parts. Embedded by its owner. */
@@ -101,15 +100,9 @@ bool ch3_vc_event(struct ch3_vc *vc, enum ch3_vc_event event);
 
 /* Send a packet of len bytes; it is copied and may be queued. owner: as in a stream. */
 int ch3_send_owned(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *owner);
-int ch3_send_copy(struct ch3_vc *vc, const void *packet, size_t len); /* nobody's */
 /* The same for an answer: a thread of the receiver waits for it, or will, and nothing else depends on it. So no
  * agent is woken (doc/memory-ordering.md). */
 int ch3_send_awaited(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *owner);
-/* The same, but MRMA_AGAIN instead of queueing. */
-int ch3_send_now(struct ch3_vc *vc, const void *packet, size_t len);
-/* The same for what its receiver looks for by itself, and nobody waits for before: no agent is woken, unless
- * later something finds no room behind it (doc/memory-ordering.md). */
-int ch3_send_unhurried(struct ch3_vc *vc, const void *packet, size_t len);
 /* Queue a stream and send as much of it as there is room for. */
 int ch3_send_stream(struct ch3_vc *vc, struct ch3_stream *st);
 /* End what is queued for an owner with MRMA_ERR_PROC_FAILED: it is going away. */

@@ -36,9 +36,6 @@
  * operations of 16 KiB and what ends their epoch are one message (doc/performance.md). */
 #define CH3_PACKET_MAX (32768u + 512u)
 
-/* Without CAP_WAIT: so many polls that deliver something deliver all that was committed before the first of them. */
-#define CH3_DRAIN_POLLS 256u
-
 struct ch3;
 struct ch3_vc;
 struct ch3_channel;
@@ -152,15 +149,6 @@ struct ch3_channel_ops {
 void *ch3_vc_channel_data(const struct ch3_vc *vc);
 /* Has it been lost? */
 bool ch3_vc_is_lost(const struct ch3_vc *vc);
-/* How the room for large packets to it is best filled, where the channel's room is memory that the peer reads. */
-enum ch3_fill {
-    CH3_FILL_ALL,      /* all of the memory there is, */
-    CH3_FILL_NARROW,   /* or little of it, again and again, so that it takes little of the caches, */
-    CH3_FILL_STREAMED, /* or past the caches (base/copy.h) */
-    CH3_FILLS
-};
-/* What the layer above has found to be the fastest. */
-enum ch3_fill ch3_vc_fill(const struct ch3_vc *vc);
 
 /* The connection has broken, seen by the channel, which has told the user why.
  * Everything queued fails. Only from poll. */

@@ -117,13 +117,12 @@ struct pkt_op {
     uint32_t nseg;   /* target segments that follow, by form */
     uint32_t request; /* origin's request for replies, by kind; PKT_OP_TYPE: the number */
     uint16_t data_len; /* bytes of data behind the target's, before padding to 8 */
-    uint8_t fill;      /* enum ch3_fill, of a long reply */
-    uint8_t zero;
+    uint16_t zero;
     uint64_t offset; /* position in the operation's packed data; PKT_OP_TYPE: extent, signed */
 };
 static_assert(sizeof(struct pkt_op) == 24, "wire size");
 static_assert(offsetof(struct pkt_op, form) == 3, "wire offset");
-static_assert(offsetof(struct pkt_op, fill) == 14, "wire offset");
+static_assert(offsetof(struct pkt_op, zero) == 14, "wire offset");
 static_assert(PKT_MAX <= UINT16_MAX, "a packet's data fits into data_len");
 
 /* The commonest operation in few bytes: the whole record in front of its data (padded to 8). */

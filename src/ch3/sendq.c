@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/copy.h"
 #include "base/err.h"
 #include "ch3/ch3.h"
 #include "ch3/sendq.h"
@@ -135,20 +134,10 @@ static inline int send_now(struct ch3_vc *vc, const void *packet, size_t len, bo
     void *room = list_empty(&vc->sendq) ? ch->ops->reserve(ch, vc, len) : NULL;
     if (!room)
         return MRMA_AGAIN;
-    copy_bytes(room, packet, len, ch3_vc_fill(vc) == CH3_FILL_STREAMED);
+    memcpy(room, packet, len);
     count_sent(vc, packet, len);
     commit(vc, len, hurried);
     return MRMA_SUCCESS;
-}
-
-int ch3_send_now(struct ch3_vc *vc, const void *packet, size_t len)
-{
-    return send_now(vc, packet, len, true);
-}
-
-int ch3_send_unhurried(struct ch3_vc *vc, const void *packet, size_t len)
-{
-    return send_now(vc, packet, len, false);
 }
 
 static int send_copy(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *owner, bool awaited)
@@ -174,11 +163,6 @@ static int send_copy(struct ch3_vc *vc, const void *packet, size_t len, uint32_t
 int ch3_send_owned(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *owner)
 {
     return send_copy(vc, packet, len, owner, false);
-}
-
-int ch3_send_copy(struct ch3_vc *vc, const void *packet, size_t len)
-{
-    return send_copy(vc, packet, len, NULL, false);
 }
 
 int ch3_send_awaited(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *owner)

@@ -107,11 +107,6 @@ bool ch3_vc_is_lost(const struct ch3_vc *vc)
     return vc->state == CH3_VC_FAILED;
 }
 
-enum ch3_fill ch3_vc_fill(const struct ch3_vc *vc)
-{
-    return atomic_load_explicit(&vc->fill, memory_order_relaxed);
-}
-
 void ch3_vc_lost(struct ch3_vc *vc)
 {
     (void)ch3_vc_event(vc, CH3_VC_LOST);

@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "engine.h"
 #include "mpi/fork.h"
+#include "mpi/host_poll.h"
 #include "mpi/self.h"
 #include "mpi/win_table.h"
 #include "rma/dtype_cache.h"
@@ -150,6 +151,7 @@ void engine_end(void)
     if (atomic_load_explicit(&phase, memory_order_relaxed) == PHASE_READY) {
         early = *engine_log(mpi_state.engine);
         fork_watch(NULL);
+        host_poll_end();
         win_table_end();
         dtype_cache_destroy(mpi_state.types);
         self_free(&mpi_state.self);

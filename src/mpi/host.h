@@ -29,7 +29,7 @@
 
 #define HOST_OTHER_FUNCTIONS(X) \
     X(Wait) X(Waitany) X(Waitall) X(Waitsome) X(Test) X(Testany) X(Testall) X(Testsome) \
-    X(Request_get_status) X(Request_free) X(Cancel) X(Barrier) X(Comm_split_type) X(Group_free) X(Init) X(Init_thread) \
+    X(Request_get_status) X(Request_free) X(Cancel) X(Comm_split_type) X(Group_free) X(Init) X(Init_thread) \
     X(T_init_thread) X(Finalize)
 
 #define HOST_FUNCTIONS(X) \

@@ -155,7 +155,7 @@ MRMA_PUBLIC int PMPI_Win_flush_local_all(MPI_Win win)
 }
 MRMA_EXPORT_MPI(Win_flush_local_all);
 
-static __attribute__((noinline)) int sync_general(MPI_Win win)
+MRMA_PUBLIC int PMPI_Win_sync(MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
     int err;
@@ -164,15 +164,5 @@ static __attribute__((noinline)) int sync_general(MPI_Win win)
         return mpi_host.Win_sync(win);
     err = rma_sync(rec->win);
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail(rec, "MPI_Win_sync", err);
-}
-
-/* With a short cut for the window used last. */
-MRMA_PUBLIC int PMPI_Win_sync(MPI_Win win)
-{
-    struct win_rec *rec = win_quick();
-
-    if (likely(win_is(rec, win) && fast_sync(rec->win)))
-        return MPI_SUCCESS;
-    return sync_general(win);
 }
 MRMA_EXPORT_MPI(Win_sync);

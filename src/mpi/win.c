@@ -20,11 +20,11 @@
 #include "base/err.h"
 #include "engine.h"
 #include "mpi/argcheck.h"
-#include "mpi/barrier_comm.h"
 #include "mpi/carrier.h"
 #include "mpi/errhan.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
+#include "mpi/host_poll.h"
 #include "mpi/win_info.h"
 
 static const int flavors[] = {
@@ -93,7 +93,7 @@ static void record_undo(struct win_rec *rec)
 
 /* The local half of creation. msg: what was wrong, if that is not plain. */
 static int win_prepare(const struct win_args *args, const struct boot *boot, struct win_info *info,
-                       struct win_rec **rec, struct barrier_comm **barrier, char *msg, size_t len)
+                       struct win_rec **rec, char *msg, size_t len)
 {
     int err = engine_get(msg, len);
 
@@ -108,15 +108,13 @@ static int win_prepare(const struct win_args *args, const struct boot *boot, str
         err = win_info_read(args->info, info, msg, len);
     }
     if (err == MRMA_SUCCESS)
-        err = barrier_comm_prepare(args->comm, barrier);
-    if (err == MRMA_SUCCESS)
         err = record_make(args, info, boot, rec, msg, len);
     return err;
 }
 
 /* The collective half. */
 static int win_join(const struct win_args *args, struct boot_mpi *bm, const struct win_info *info,
-                    struct win_rec *rec, const struct barrier_comm *barrier)
+                    struct win_rec *rec)
 {
     struct win_spec spec = {
         .flavor = args->flavor,
@@ -125,12 +123,13 @@ static int win_join(const struct win_args *args, struct boot_mpi *bm, const stru
         .disp_unit = (uint32_t)args->disp_unit,
         .hints = info->hints,
         .boot = &bm->boot,
-        .world = barrier->world != NULL,
     };
     int err = win_create(mpi_state.rma, &spec, &rec->win);
 
     if (err == MRMA_SUCCESS) {
         win_set_user(rec->win, rec);
+        if (rma_uses_packets(mpi_state.rma))
+            host_poll_begin(mpi_state.rma);
         return MRMA_SUCCESS;
     }
     record_undo(rec);
@@ -145,7 +144,6 @@ int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
 {
     struct win_info info = win_info_default();
     struct win_rec *rec = NULL;
-    struct barrier_comm *barrier;
     struct boot_mpi bm;
     char msg[256] = "";
     int inter, rc = PMPI_Comm_test_inter(args->comm, &inter), err;
@@ -157,7 +155,7 @@ int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
     err = boot_mpi_init(&bm, args->comm);
     if (err != MRMA_SUCCESS)
         return comm_fail(args->comm, args->func, err, "");
-    err = win_prepare(args, &bm.boot, &info, &rec, &barrier, msg, sizeof msg);
+    err = win_prepare(args, &bm.boot, &info, &rec, msg, sizeof msg);
     if (mpi_state.engine != NULL)
         bm.report = (struct boot_report){.log = engine_messages(), .call = args->func,
                                          .seconds = engine_conf(mpi_state.engine)->hang_report};
@@ -166,13 +164,12 @@ int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
         boot_mpi_leave(&bm);
         return comm_fail(args->comm, args->func, err, msg);
     }
-    err = win_join(args, &bm, &info, rec, barrier);
+    err = win_join(args, &bm, &info, rec);
     if (err != MRMA_SUCCESS) {
         if (bm.refused_by >= 0)
             snprintf(msg, sizeof msg, "rank %d of the communicator cannot create the window", bm.refused_by);
         return comm_fail(args->comm, args->func, err, msg);
     }
-    barrier_comm_attend(barrier, win_attended(rec->win));
     *win = atomic_load_explicit(&rec->handle, memory_order_relaxed);
     if (baseptr != NULL)
         memcpy(baseptr, win_base_attr(rec->win), sizeof(void *));

@@ -16,7 +16,6 @@
 #include "base/boot.h"
 #include "base/event.h"
 #include "ch3/ch3.h"
-#include "rma/pace.h"
 #include "rma/stripe.h"
 
 #define RMA_PROC_RECORD_BYTES 384
@@ -56,69 +55,30 @@ struct rma_peer {
     struct event *event;       /* where its threads sleep in a wait */
     struct event *agent_event; /* where its agent sleeps */
     const _Atomic uint32_t *polling, *has_agent; /* of its process segment; NULL: not mapped */
-    const _Atomic uint32_t *polled; /* there, too, as these; NULL: not mapped, or not told */
-    _Atomic uint32_t *agent_wanted, *look;
-    uint32_t polled_seen;      /* *polled when rma_peer_attentive looked last */
+    _Atomic uint32_t *host_polls; /* there, too: a call of its host polls, or did when it was last heard of; or NULL */
     struct stripes stripes;    /* its accumulate locks */
     struct ch3_vc vc;
     unsigned refs;
-    struct pace pace[PACE_CLASSES]; /* of large copies through its ring; the application's thread */
-    bool pacing;                    /* some of them have a batch under way */
 };
 
-/* Packets may be sent to it soon that its application threads need not wait for: if it waits in
- * MPI_Barrier it begins to poll, and from now on its agent is woken for packets that nobody
- * polls. To be called before such a packet is sent; costs nothing but the first time. */
-static inline void rma_peer_want_agent(const struct rma_peer *peer)
+/* Does a thread of it poll now, and does an agent serve what comes when that thread has stopped? Then a packet to it is
+ * served within the time of a wake-up at the latest. Whether it polls may change at any time. */
+static inline bool rma_peer_attends(const struct rma_peer *peer)
 {
-    if (peer->agent_wanted && !atomic_load_explicit(peer->agent_wanted, memory_order_relaxed))
-        atomic_store_explicit(peer->agent_wanted, 1, memory_order_relaxed); /* the commit's fence follows */
+    return peer->polling &&
+           (atomic_load_explicit(peer->polling, memory_order_relaxed) ||
+            (peer->host_polls && atomic_load_explicit(peer->host_polls, memory_order_relaxed))) &&
+           atomic_load_explicit(peer->has_agent, memory_order_acquire);
 }
 
-/* Is a packet to it served within the time of a wake-up, whatever its application does? */
-static inline bool rma_peer_has_agent(const struct rma_peer *peer)
+/* What was sent to it has not been served for a while. If it was taken to be in a call of its host that polls, that call may
+ * have ended: its agent is woken. */
+static inline void rma_peer_insist(const struct rma_peer *peer)
 {
-    return peer->has_agent && atomic_load_explicit(peer->has_agent, memory_order_acquire);
-}
-
-/* Do its application threads poll now? */
-static inline bool rma_peer_polls(const struct rma_peer *peer)
-{
-    return peer->polling && atomic_load_explicit(peer->polling, memory_order_relaxed);
-}
-
-/* Do its application threads poll now, or have they since this was asked last, awake, and does an
- * agent serve what comes when they stop? Only the last does not change at any time: a guess, about which
- * the sender must be able to change its mind (rma_peer_hurry). By one thread. */
-static inline bool rma_peer_attentive(struct rma_peer *peer)
-{
-    if (!peer->polling || !rma_peer_has_agent(peer) || atomic_load_explicit(&peer->event->sleepers, memory_order_relaxed))
-        return false;
-    const uint32_t polled = peer->polled ? atomic_load_explicit(peer->polled, memory_order_relaxed) : peer->polled_seen;
-    const bool moved = polled != peer->polled_seen;
-    peer->polled_seen = polled;
-    return moved || rma_peer_polls(peer);
-}
-
-/* Has it come by since rma_peer_attentive looked last? */
-static inline bool rma_peer_came_by(const struct rma_peer *peer)
-{
-    return rma_peer_polls(peer) || (peer->polled && atomic_load_explicit(peer->polled, memory_order_relaxed) != peer->polled_seen);
-}
-
-/* A packet to it has left that need not wake its agent: whoever of its threads comes by shall look. */
-static inline void rma_peer_look(const struct rma_peer *peer)
-{
-    if (peer->look && !atomic_load_explicit(peer->look, memory_order_relaxed))
-        atomic_store_explicit(peer->look, 1, memory_order_relaxed);
-}
-
-/* Nobody has come by: what such packets ask for is the agent's now, if nobody polls. */
-static inline void rma_peer_hurry(const struct rma_peer *peer)
-{
-    atomic_thread_fence(memory_order_seq_cst); /* as behind a packet's commit: see the diagram in wait.c */
-    if (!rma_peer_polls(peer) && atomic_load_explicit(&peer->agent_event->sleepers, memory_order_relaxed))
-        event_wake(peer->agent_event);
+    if (!peer->host_polls || !atomic_load_explicit(peer->host_polls, memory_order_relaxed))
+        return;
+    atomic_store_explicit(peer->host_polls, 0, memory_order_relaxed);
+    event_wake(peer->agent_event);
 }
 
 struct rma_env {
@@ -180,9 +140,7 @@ struct rma_env {
     /* Theirs, for who blocks on descriptors too; open before a channel has any. */
     const struct doorbell *bell, *agent_bell;
     _Atomic uint32_t *polling; /* threads of this process that poll now */
-    _Atomic uint32_t *polled;  /* changes when they begin to, and with rma_pass_by; NULL: nobody is told */
-    _Atomic uint32_t *look;    /* packets may have come while nobody polled; with polled */
-    _Atomic uint32_t *agent_wanted; /* shall the agent be woken for packets? NULL: always */
+    _Atomic uint32_t *host_polls; /* 1: so does a call of the host, see rma_host_poll; NULL: never called */
     struct stripes stripes;
 
     /* NULL where threads really wait. The simulation (test/sim): let other processes run.

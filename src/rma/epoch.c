@@ -70,15 +70,15 @@ static bool target_exposed(void *arg)
     return seq_reached(atomic_load_explicit(&a->t->ctl->exposed, memory_order_acquire), a->phase);
 }
 
-/* After a barrier a target may be accessed, unless puts of the last phase may still lie in its rings
- * or be on their way from another node: then when it has taken them in. */
+/* After a barrier a target may be accessed, unless puts of the last phase may still lie in its stages
+ * or be on their way from another node: then when it has copied them. */
 static bool known_exposed(const struct win *w, const struct rma_target *t)
 {
     if (!w->fence_known || w->npackets)
         return false;
-    if (t->path != PATH_CMA && !w->stages_ahead)
+    if (t->path != PATH_CMA)
         return true;
-    const uint32_t phase = atomic_load_explicit(&t->ctl->ring_phase, memory_order_relaxed);
+    const uint32_t phase = atomic_load_explicit(&t->ctl->staged_phase, memory_order_relaxed);
     return !seq_reached(phase, w->phase); /* its load is ordered by the barrier */
 }
 
@@ -92,14 +92,6 @@ static int wait_exposed(struct win *w, struct rma_target *t)
         return MRMA_SUCCESS;
     return rma_wait_until(w, &(struct rma_wait){.done = target_exposed, .arg = &arg, .poll_only = true,
                                                 .what = "the target's fence", .rank = t->rank});
-}
-
-int epoch_wait_fences(struct win *w)
-{
-    int err = MRMA_SUCCESS;
-    for (int i = 0; !err && i < w->ndirect; i++)
-        err = wait_exposed(w, win_peek(w, w->direct[i]));
-    return err;
 }
 
 int epoch_use_fence(struct win *w)

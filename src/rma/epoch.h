@@ -63,10 +63,7 @@ int epoch_access(struct win *w, struct rma_target *t);
 /* Wait until the target has posted the exposure for the present PSCW epoch (direct targets). */
 int epoch_wait_post(struct win *w, struct rma_target *t);
 
-/* An operation in a fence epoch that needs no access to its target: a ring put. */
+/* An operation in a fence epoch that needs no access to its target: a put into its stage. */
 int epoch_use_fence(struct win *w);
-
-/* Behind a fence: wait until the direct targets have all that was sent to them before it. */
-int epoch_wait_fences(struct win *w);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * fast.h - the few instructions of the commonest calls, inline in the entry
  * points: contiguous put and get of mapped memory, single instructions on its
- * words of 8 bytes, flush with nothing to do, and MPI_Win_sync.
+ * words of 8 bytes, and flush with nothing to do.
  *
  * Each either does all of the call or nothing and says so; the caller then goes
  * the general way, which also finds the errors. They exist because the goal of
@@ -109,16 +109,6 @@ static inline bool fast_flush(const struct win *w, int target)
     const struct rma_target *t = win_peek(w, target);
     return likely((w->flush_quick == FLUSH_QUICK_ALL || (w->flush_quick && target_ready(w, t))) &&
                   t->direct && !atomic_load_explicit(&w->dirty, memory_order_relaxed));
-}
-
-/* MPI_Win_sync where no packets can be in the way: as rma_sync. */
-static inline bool fast_sync(const struct win *w)
-{
-    if (unlikely(atomic_load_explicit(&w->rma->packet_targets, memory_order_relaxed)))
-        return false;
-    atomic_thread_fence(memory_order_seq_cst);
-    rma_pass_by(w);
-    return true;
 }
 
 #endif

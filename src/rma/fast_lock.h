@@ -39,8 +39,6 @@ static inline void fast_lock_hold(struct win *w, struct rma_target *t, enum win_
     }
     if (!w->fence_lags) /* else the first access looks whether the last fence's puts are in place, */
         atomic_store_explicit(&t->gen, atomic_load_explicit(&w->gen, memory_order_relaxed), memory_order_relaxed);
-    if (unlikely(w->ring_puts)) /* and a flush for what others have handed over */
-        w->flush_quick = FLUSH_QUICK_NONE;
 }
 
 static inline __attribute__((always_inline)) bool fast_lock(struct win *w, bool exclusive, int rank)
@@ -48,7 +46,7 @@ static inline __attribute__((always_inline)) bool fast_lock(struct win *w, bool 
     struct rma_target *t = win_peek(w, rank);
     const enum epoch_state now = epoch_now(&w->epoch);
     if (unlikely((now != EPOCH_NONE && now != EPOCH_LOCK) || !w->lock_quick || !t->direct ||
-                 t->lock != WIN_LOCK_NONE || rma_concurrent(w->rma) || w->rma->lock_due))
+                 t->lock != WIN_LOCK_NONE || w->rma->lock_due))
         return false;
     if (unlikely(!lockword_try(&t->ctl->lock, exclusive)))
         return false;
@@ -67,7 +65,7 @@ static inline __attribute__((always_inline)) bool fast_unlock(struct win *w, int
     const uint8_t lock = t->lock;
     if (unlikely(epoch_now(&w->epoch) != EPOCH_LOCK || !w->lock_quick || w->epoch.fence_open ||
                  (lock != WIN_LOCK_SHARED && lock != WIN_LOCK_EXCLUSIVE) || !t->direct ||
-                 t->handed != HANDED_NONE || rma_concurrent(w->rma)))
+                 t->sent != SENT_NOTHING))
         return false;
     lockword_release(&t->ctl->lock, lock == WIN_LOCK_EXCLUSIVE);
     fast_lock_notify(t);

@@ -18,31 +18,25 @@
  *   A: ctl.exposed = p (release)           B: ctl.exposed >= p (acquire)
  *                                          put
  *
- * Ring puts (small puts to a kernel-assisted target, sent as packets, the smallest in a
- * stage: stage.h) are taken in after the barrier, so a process that has left the fence
- * may be ahead of them. Who sends one says so in the target's control block before the barrier
- * (ring_phase); who accesses such a target afterwards by any other way waits
- * until the target has finished its fence (exposed is stored after the rings
- * were emptied and the new phase has begun). New ring puts need not wait: the phase in them does it, and the
- * target parks them; but only so many (pkt_ring_may_leave).
- *
- * And so with puts to mapped targets that had not begun the phase yet (stage_ahead, on a crowded node). There a
- * process may look by loads of its own (MPI_Win_shared_query): who has asked for an address waits at the end of its fences
- * (and for those before when it asks first).
+ * Small puts to a kernel-assisted target wait in its stages (stage.h) and are copied to their place after the
+ * barrier, so a process that has left the fence may be ahead of them. Who stages one says so in the target's control
+ * block before the barrier (staged_phase); who accesses such a target afterwards by any other way waits until the
+ * target has finished its fence (exposed is stored after the stages were emptied and the new phase has begun). Puts
+ * into stages of the new phase need not wait.
  *
  * So it is with what packet peers have sent: a direct process that has left the fence has all that was sent
  * to it, not what was sent to the target. Where the window has packet peers it looks at exposed in every new
  * phase, and in a lock epoch as well (fence_lags); the packets that begin a lock epoch name the fences that their
  * origin has passed, and wait at a target that has passed fewer (target.c).
  *
- *   origin                    target                       third process
- *   ring put
- *   A: ring_phase = p + 1     barrier                      barrier
- *   barrier                   B: take ring puts in         ring_phase == p + 1?
- *                             C: exposed = p + 1           wait: exposed == p + 1, access
+ *   origin                       target                       third process
+ *   put into a stage
+ *   A: staged_phase = p + 1      barrier                      barrier
+ *   barrier                      B: copy what is staged       staged_phase == p + 1?
+ *                                C: exposed = p + 1           wait: exposed == p + 1, access
  *
  * MPI_MODE_NOPUT: no puts will come in the phase, so its end need not look for
- * small puts that direct peers sent as packets. MPI_MODE_NOSTORE has nothing to
+ * staged puts. MPI_MODE_NOSTORE has nothing to
  * save in the unified model. With MPIRMA_STRICT every fence is a full one (strict.h).
  */
 #include "base/err.h"
@@ -70,21 +64,12 @@ static int wait_packets(struct win *w)
                                                 .rank = -1, .phase = RMA_WAIT_FENCE});
 }
 
-/* May direct peers send this process puts that it is to copy to their place? */
-static bool takes_puts(const struct win *w)
+/* Small puts of direct peers, staged before the barrier, must be in place. */
+static void take_staged(struct win *w)
 {
-    return w->ring_takes || (w->crowded && w->ctl->phase_bytes);
-}
-
-/* What direct peers sent as packets before the barrier must be in place. */
-static void take_ring_puts(struct win *w)
-{
-    const uint32_t told = atomic_load_explicit(&w->ctl->ring_phase, memory_order_relaxed); /* by the barrier */
-    if (!takes_puts(w) || w->fence_noput || !seq_reached(told, w->phase + 1))
-        return;
-    if (w->ring_takes)
-        rma_drain(w->rma);
-    stage_phase_apply(w);
+    const uint32_t told = atomic_load_explicit(&w->ctl->staged_phase, memory_order_relaxed); /* by the barrier */
+    if (w->assisted && !w->fence_noput && seq_reached(told, w->phase + 1))
+        stage_phase_apply(w);
 }
 
 static void expose(struct win *w, uint32_t phase)
@@ -103,7 +88,7 @@ static int close_phase(struct win *w)
     if (!err && w->npackets && !issued)
         err = wait_packets(w);
     if (!err)
-        take_ring_puts(w);
+        take_staged(w);
     return issued ? issued : err;
 }
 
@@ -118,7 +103,7 @@ int rma_fence(struct win *w, int asserts)
     if (err)
         return err;
     const int broken = unlikely(w->strict) ? strict_fence(w, asserts) : MRMA_SUCCESS;
-    const bool late = takes_puts(w) || w->npackets; /* others' puts may still come */
+    const bool late = w->assisted || w->npackets; /* others' puts may still come */
     if (!late)
         expose(w, w->phase + 1);
     if (precede)
@@ -132,7 +117,7 @@ int rma_fence(struct win *w, int asserts)
     if (late) /* before, the agent would still park what comes */
         expose(w, w->phase);
     w->fence_known = precede;
-    w->fence_lags = w->ring_puts || w->stages_ahead || w->npackets;
+    w->fence_lags = w->has_assisted || w->npackets;
     w->fence_noput = asserts & RMA_NOPUT;
     w->fence_arrived = 0;
     w->phase_arrived = 0;
@@ -144,8 +129,6 @@ int rma_fence(struct win *w, int asserts)
     rma_leave(r);
     if (unlikely(w->strict))
         strict_fence_done(w, asserts);
-    if (unlikely(w->queried && w->stages_ahead) && precede && !err)
-        err = epoch_wait_fences(w);
     RMA_TRACE(r, RMA_EV_FENCE_EXIT, w, -1, 0);
     return err ? err : broken;
 }

@@ -3,12 +3,12 @@
  *
  * Direct targets: an operation has been applied when its call returned, except
  * that stores may still be in the processor's buffer: a full fence, and only if
- * there were stores. Packet targets, and what was handed over (handover.h): one flush
+ * there were stores. Packet targets, and what was sent to kernel-assisted ones (assisted.h): one flush
  * request per target with something outstanding, all at once, then all acknowledgements
  * are awaited.
  */
 #include "base/err.h"
-#include "rma/handover.h"
+#include "rma/assisted.h"
 #include "rma/issue.h"
 #include "rma/progress.h"
 #include "rma/strict.h"
@@ -28,14 +28,8 @@ static bool is_passive(const struct win *w)
 static int flush_packets(struct win *w, struct rma_target *t, bool local)
 {
     const int err = issue_flush(w, t, local);
-    handover_flushed(w, t);
+    assisted_flushed(w, t);
     return err;
-}
-
-static inline int pass_by(const struct win *w)
-{
-    rma_pass_by(w);
-    return MRMA_SUCCESS;
 }
 
 int rma_flush(struct win *w, int rank)
@@ -47,7 +41,7 @@ int rma_flush(struct win *w, int rank)
     if (unlikely(w->strict))
         strict_completed(w, t);
     win_full_fence(w);
-    return likely(t->direct && t->handed == HANDED_NONE) ? pass_by(w) : flush_packets(w, t, false);
+    return likely(t->direct && t->sent == SENT_NOTHING) ? MRMA_SUCCESS : flush_packets(w, t, false);
 }
 
 int rma_flush_all(struct win *w)
@@ -58,7 +52,7 @@ int rma_flush_all(struct win *w)
     if (unlikely(w->strict))
         strict_completed(w, NULL);
     win_full_fence(w);
-    return likely(!w->npackets && !w->nhanded) ? pass_by(w) : flush_packets(w, NULL, false);
+    return likely(!w->npackets && !w->nsent) ? MRMA_SUCCESS : flush_packets(w, NULL, false);
 }
 
 int rma_flush_local(struct win *w, int rank)
@@ -68,7 +62,7 @@ int rma_flush_local(struct win *w, int rank)
         return MRMA_ERR_RMA_SYNC;
     if (unlikely(w->strict))
         strict_completed_local(w, t);
-    return likely(t->direct && t->handed == HANDED_NONE) ? pass_by(w) : flush_packets(w, t, true);
+    return likely(t->direct && t->sent == SENT_NOTHING) ? MRMA_SUCCESS : flush_packets(w, t, true);
 }
 
 int rma_flush_local_all(struct win *w)
@@ -77,17 +71,15 @@ int rma_flush_local_all(struct win *w)
         return MRMA_ERR_RMA_SYNC;
     if (unlikely(w->strict))
         strict_completed_local(w, NULL);
-    return likely(!w->npackets && !w->nhanded) ? pass_by(w) : flush_packets(w, NULL, true);
+    return likely(!w->npackets && !w->nsent) ? MRMA_SUCCESS : flush_packets(w, NULL, true);
 }
 
-/* The fence is for the application's loads and stores (doc/memory-ordering.md). Who waits for a
- * word in a loop of MPI_Win_sync makes progress here: serves what is handed over to it (handover.h), and, without an
- * agent, packets other than those that MPI_Win_fence and MPI_Win_wait take in. */
+/* The fence is for the application's loads and stores (doc/memory-ordering.md). Who waits for a word in a loop of
+ * MPI_Win_sync makes progress here, which without an agent nobody else does. */
 int rma_sync(struct win *w)
 {
     struct rma *r = w->rma;
     atomic_thread_fence(memory_order_seq_cst);
-    if (unlikely(atomic_load_explicit(&r->packet_targets, memory_order_relaxed)))
-        (void)rma_progress(r);
-    return pass_by(w);
+    (void)rma_progress(r);
+    return MRMA_SUCCESS;
 }

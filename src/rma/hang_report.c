@@ -3,7 +3,7 @@
  *
  * The first line names the wait; one line follows for each kind of thing that is
  * missing: posts, completes, fence markers, arrivals at the barriers, the lock's
- * holders and queue, and what each packet peer, or one that was handed something, owes (acknowledgements, replies) or
+ * holders and queue, and what each packet peer, or kernel-assisted one that was sent something, owes (acknowledgements, replies) or
  * has not taken (queued bytes, large operations). Everything is read under the
  * engine's lock; what peers of the node have published is read as it is, so a line
  * may be a moment old, and a lock is held by those who say so in their slots
@@ -165,12 +165,12 @@ static void add_debt(struct line *l, const char *what, uint64_t n)
         add(l, "%s %llu %s", l->n++ ? "," : "", (unsigned long long)n, what);
 }
 
-/* What a packet peer owes this process, or has not taken; of another one, what was handed over. */
+/* What a packet peer owes this process, or has not taken; of another one, what was sent by packet. */
 static void say_peer(struct win *w, const struct rma_target *t)
 {
     struct line l = begin("");
     const struct pkt_target *pt = t->pkt;
-    add(&l, t->direct ? "operations handed over to rank %d:" : "rank %d:", t->rank);
+    add(&l, t->direct ? "operations sent to rank %d:" : "rank %d:", t->rank);
     add_debt(&l, "bytes queued to it", t->peer->vc.queued);
     if (pt) {
         add_debt(&l, "acknowledgements due", pt->acks_due - pt->acks_seen);
@@ -218,7 +218,7 @@ static void say_details(struct win *w, const struct rma_wait *wait)
         if (t->direct && (i == wait->rank || t->lock != WIN_LOCK_NONE) && w->ctl &&
             atomic_load_explicit(&t->ctl->lock, memory_order_relaxed))
             say_direct_lock(w, t);
-        if (t->direct ? t->handed != HANDED_NONE : t->peer != NULL)
+        if (t->direct ? t->sent != SENT_NOTHING : t->peer != NULL)
             say_peer(w, t);
     }
     say_packet_locks(w);

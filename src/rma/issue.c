@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "rma/handover.h"
 #include "rma/native.h"
 #include "rma/open_packet.h"
 #include "rma/origin.h"
@@ -262,7 +261,7 @@ static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const stru
     }
     struct record_source src;
     record_source_init(&src, kind, op, offset, request);
-    src.fill = ch3_vc_fill(&pt->target->peer->vc);
+    src.past_caches = pt->target->direct;
     src.typed = by_type(pt, &src);
     if (src.typed && src.limit > PKT_TYPED_DYNAMIC && pt->win->dynamic)
         src.limit = PKT_TYPED_DYNAMIC;
@@ -276,6 +275,13 @@ static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const stru
     return err;
 }
 
+/* To a target that polls, the first operation whose answer is awaited leaves at once, ahead of its flush, while nothing else is under way:
+ * its answer proves that it is done, so nothing need ride on its packet. */
+static bool fetches_alone(const struct pkt_target *pt, enum pkt_op_kind kind)
+{
+    return pt->target->direct && pkt_fetches(kind) && pt->count == 1 && pt->replies == 1;
+}
+
 /* A request's operation leaves at once: nobody may ever synchronize. */
 int issue_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op)
 {
@@ -285,15 +291,13 @@ int issue_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const s
     int err = !pt ? MRMA_ERR_NO_MEM : native_serves(pt, kind, op) ? native_issue(pt, kind, op) : MRMA_AGAIN;
     const bool packets = err == MRMA_AGAIN;
     if (packets)
-        err = issue_single(pt, kind, op);
-    if (err == MRMA_AGAIN)
         err = issue_locked(pt, kind, op);
     if (packets && !pkt_fetches(kind)) /* only now: while it waited for room, another thread may have flushed */
         pt->written++;
-    if (!err && packets && pt->count && (op->req || (pt->count == 1 && pt->replies == 1 && issue_goes_ahead(pt, kind))))
+    if (!err && packets && pt->count && (op->req || fetches_alone(pt, kind)))
         err = pkt_send_open(pt, 0, true);
-    if (op->req && pt)
-        handover_hurry(pt, true);
+    if (op->req) /* the wait for a request does not come by rma_wait_until */
+        rma_peer_insist(t->peer);
     if (err && op->req && pt)
         err = origin_abandon(pt, op->req, err);
     rma_leave(r);
@@ -331,28 +335,6 @@ bool issue_quick_put(struct win *w, int target, const void *data, int64_t disp, 
     }
     rma_leave(w->rma);
     return done;
-}
-
-bool issue_ring_put(struct win *w, struct rma_target *t, const void *data, uint64_t offset, size_t len)
-{
-    struct rma *r = w->rma;
-    const size_t need = put_bytes((int64_t)offset, len);
-    bool sent = false;
-    rma_enter(r);
-    struct pkt_target *pt = pkt_target_get(w, t);
-    if (pt && PKT_MAX - pt->used < need && !ch3_vc_busy(&t->peer->vc) && pkt_ring_may_leave(pt)) {
-        const int err = pkt_send_open(pt, 0, true);
-        if (unlikely(err) && !w->packet_err) /* of earlier puts: the call that ends the epoch tells it */
-            w->packet_err = err;
-    }
-    if (pt && PKT_MAX - pt->used >= need && !ch3_vc_busy(&t->peer->vc) && pkt_grow(pt, need, need)) {
-        put_record(pt, data, (int64_t)offset, len);
-        pkt_target_touch(pt);
-        r->stats.ring_puts++;
-        sent = true;
-    }
-    rma_leave(r);
-    return sent;
 }
 
 int issue_take_error(struct win *w)

@@ -43,9 +43,6 @@ struct pkt_target {
     uint64_t fetching;    /* bytes that the target must keep for replies under way */
     struct type_table *types; /* datatypes that it has; NULL until used */
     struct list_node touched; /* in win->touched while used in this epoch */
-    uint32_t direct_left, shyness; /* operations that are not handed over: handover.c; */
-    /* A packet has left for a direct target whose agent need not know of it so far; and that is late. */
-    enum { UNWOKEN_NONE, UNWOKEN, UNWOKEN_LATE } unwoken;
 };
 
 /* Have operations been issued whose end at the target nobody has asked for? A fetching one is
@@ -61,9 +58,6 @@ int issue_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const s
  * there is room at once; false says: go the general way, which also finds the errors. */
 enum { ISSUE_QUICK_MAX = 1024 };
 bool issue_quick_put(struct win *w, int target, const void *data, int64_t disp, size_t len);
-/* A small contiguous put to a kernel-assisted target, if there is room at once:
- * false says: do it yourself. */
-bool issue_ring_put(struct win *w, struct rma_target *t, const void *data, uint64_t offset, size_t len);
 
 /* Synchronization. */
 int issue_post(struct win *w, struct rma_target *t);

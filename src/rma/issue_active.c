@@ -3,12 +3,10 @@
  * complete and post (origin's side).
  *
  * A marker or a complete rides on the last packet of the epoch; targets that got
- * no operation get a bare one. Small puts that wait in open packets of direct
- * targets leave first. Locks: the engine's, taken here; waits are without it.
+ * no operation get a bare one. Locks: the engine's, taken here; waits are without it.
  */
 #include "base/err.h"
 #include "rma/fence_counts.h"
-#include "rma/handover.h"
 #include "rma/issue.h"
 #include "rma/native.h"
 #include "rma/open_packet.h"
@@ -20,26 +18,6 @@ int issue_post(struct win *w, struct rma_target *t)
 {
     int err = target_send_simple(w, t, PKT_POST, ++t->posts_sent, 0, 0, 0);
     return err == MRMA_ERR_PROC_FAILED ? rma_lost(w, t) : err;
-}
-
-/* Send what the touched direct targets (small puts, what was handed over) still have open. Only a lost process is
- * returned: what else went wrong the call tells when it has done the rest, which others wait for. */
-static int send_ring_puts(struct win *w)
-{
-    int lost = MRMA_SUCCESS;
-    LIST_EACH_SAFE(node, &w->touched) {
-        struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
-        if (!pt->target->direct)
-            continue;
-        const int err = pt->count ? pkt_send_open(pt, 0, false) : MRMA_SUCCESS;
-        if (err == MRMA_ERR_PROC_FAILED)
-            lost = err;
-        else if (err && !w->packet_err)
-            w->packet_err = err;
-        pt->proven = pt->written;
-        list_remove(node);
-    }
-    return lost;
 }
 
 /* A marker to every packet peer, behind the phase's operations. That makes a target of each:
@@ -82,7 +60,7 @@ static int send_counts(struct win *w)
 int issue_fence(struct win *w)
 {
     struct rma *r = w->rma;
-    if (!w->npackets && list_empty(&w->touched))
+    if (!w->npackets)
         return MRMA_SUCCESS;
     int err = w->counts ? fence_counts_connect(w) : MRMA_SUCCESS;
     if (!err) /* counts travel by other ways than what they count */
@@ -91,14 +69,11 @@ int issue_fence(struct win *w)
         return err;
     rma_enter(r);
     w->fence_closing = true;
-    err = send_ring_puts(w);
-    if (!err)
-        err = w->counts ? send_counts(w) : send_markers(w);
+    err = w->counts ? send_counts(w) : send_markers(w);
     w->fence_closing = false;
     pkt_forget_touched(w);
     rma_leave(r);
-    const int handed = handover_settle(w);
-    return err ? err : handed;
+    return err;
 }
 
 static bool nothing_outstanding(void *arg)
@@ -109,8 +84,6 @@ static bool nothing_outstanding(void *arg)
 
 static int wait_outstanding(struct win *w)
 {
-    if (!w->npackets)
-        return MRMA_SUCCESS;
     return rma_wait_until(w, &(struct rma_wait){.done = nothing_outstanding, .arg = w, .locked = true,
                                                 .what = "replies", .rank = -1});
 }
@@ -120,8 +93,8 @@ int issue_complete(struct win *w)
     struct rma *r = w->rma;
     const int settled = native_settle(w, NULL, false);
     rma_enter(r);
-    int err = send_ring_puts(w);
-    for (int i = 0; !err && w->npackets && i < w->group.n; i++) {
+    int err = MRMA_SUCCESS;
+    for (int i = 0; !err && i < w->group.n; i++) {
         struct rma_target *t = win_peek(w, w->group.ranks[i]);
         if (t->direct)
             continue;
@@ -134,8 +107,6 @@ int issue_complete(struct win *w)
     rma_leave(r);
     if (!err)
         err = settled ? settled : wait_outstanding(w);
-    const int handed = handover_settle(w);
-    err = err ? err : handed;
     rma_enter(w->rma);
     int reported = issue_take_error(w);
     rma_leave(w->rma);

@@ -9,7 +9,6 @@
 #include <pthread.h>
 
 #include "base/err.h"
-#include "rma/handover.h"
 #include "rma/issue.h"
 #include "rma/native.h"
 #include "rma/open_packet.h"
@@ -102,20 +101,6 @@ static bool flushed(void *arg)
     return true;
 }
 
-/* The targets' agents must do what their application threads have not. */
-static void hurry(void *arg, bool wake)
-{
-    struct flush_arg *a = arg;
-    rma_enter(a->w->rma);
-    if (a->pt)
-        handover_hurry(a->pt, wake);
-    LIST_EACH(node, &a->w->touched) {
-        if (!a->pt)
-            handover_hurry(LIST_ENTRY(node, struct pkt_target, touched), wake);
-    }
-    rma_leave(a->w->rma);
-}
-
 /* What is needed to flush (FLUSH), to unlock (UNLOCK), or only to get the answers that are
  * waited for (0). Those prove also that the operation is done at the target, and all before it. */
 static int request_flush(struct pkt_target *pt, uint8_t flag)
@@ -130,12 +115,9 @@ static int request_flush(struct pkt_target *pt, uint8_t flag)
 static int wait_flushed(struct win *w, struct pkt_target *pt, bool local)
 {
     struct flush_arg arg = {w, pt, local};
-    const uint64_t begin = handover_clock(w->rma);
-    int err = rma_wait_until(w, &(struct rma_wait){.done = flushed, .hurry = hurry, .arg = &arg,
-                                                   .locked = true, .answer = w->nhanded,
+    int err = rma_wait_until(w, &(struct rma_wait){.done = flushed, .arg = &arg, .locked = true,
                                                    .what = local ? "local completion" : "acknowledgements",
                                                    .rank = pt ? pt->target->rank : -1});
-    handover_waited(w, pt ? pt->target : NULL, begin);
     rma_enter(w->rma);
     int reported = issue_take_error(w);
     rma_leave(w->rma);

@@ -17,7 +17,7 @@
 
 #include "base/err.h"
 #include "rma/fast_lock.h"
-#include "rma/handover.h"
+#include "rma/assisted.h"
 #include "rma/hang_report.h"
 #include "rma/issue.h"
 #include "rma/lockword.h"
@@ -106,11 +106,6 @@ INLINE void release(struct win *w, struct rma_target *t, bool exclusive)
     fast_lock_notify(t);
 }
 
-void lock_release(struct win *w, struct rma_target *t, bool exclusive)
-{
-    release(w, t, exclusive);
-}
-
 /* The origin's state after unlock, or after a lock that failed. */
 INLINE void forget_lock(struct win *w, struct rma_target *t)
 {
@@ -175,11 +170,9 @@ int rma_unlock(struct win *w, int rank)
         strict_completed(w, t);
         broken = strict_unlock(w, t);
     }
-    if (!t->direct || unlikely(t->handed != HANDED_NONE)) {
+    if (!t->direct || unlikely(t->sent != SENT_NOTHING)) {
         err = issue_lock_end(w, t);
-        handover_end(w, t);
-    } else {
-        rma_pass_by(w);
+        assisted_end(w, t);
     }
     if (t->direct && t->lock != WIN_LOCK_NOCHECK)
         release(w, t, t->lock == WIN_LOCK_EXCLUSIVE);

@@ -11,9 +11,6 @@ struct win;
 struct win_ctl;
 struct rma_target;
 
-/* Release a direct target's lock. */
-void lock_release(struct win *w, struct rma_target *t, bool exclusive);
-
 /* The lock word of a direct target was changed by an exchange: wake who sleeps for it, and the
  * target itself if packets wait there. */
 void lock_notify(struct rma_target *t);

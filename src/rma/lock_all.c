@@ -26,7 +26,7 @@
  * for each other for ever.
  */
 #include "base/err.h"
-#include "rma/handover.h"
+#include "rma/assisted.h"
 #include "rma/issue.h"
 #include "rma/lock.h"
 #include "rma/lockword.h"
@@ -180,9 +180,8 @@ int rma_unlock_all(struct win *w)
         strict_completed(w, NULL);
         broken = strict_unlock_all(w);
     }
-    int err = w->npackets || w->nhanded ? issue_unlock_all(w) : MRMA_SUCCESS;
-    handover_end(w, NULL);
-    rma_pass_by(w);
+    int err = w->npackets || w->nsent ? issue_unlock_all(w) : MRMA_SUCCESS;
+    assisted_end(w, NULL);
     if (w->all_nocheck)
         win_full_fence(w);
     else

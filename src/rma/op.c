@@ -10,9 +10,9 @@
  */
 #include "base/err.h"
 #include "rma/acc_atomic.h"
+#include "rma/assisted.h"
 #include "rma/cma.h"
 #include "rma/direct.h"
-#include "rma/handover.h"
 #include "rma/issue.h"
 #include "rma/progress.h"
 #include "rma/region.h"
@@ -20,27 +20,12 @@
 #include "rma/strict.h"
 #include "rma/win.h"
 
-/* Puts up to this size to kernel-assisted targets go through the ring in fence
- * and PSCW epochs, where the target will look at it (measured: doc/performance.md). */
-enum { RING_PUT_MAX = 4096 };
-
 /* R-operations are for passive target epochs only (MPI 4.1, 12.3.5). */
 static inline int ready(struct win *w, struct rma_target *t, const struct rma_op *op)
 {
     if (unlikely(op->req && epoch_now(&w->epoch) != EPOCH_LOCK && epoch_now(&w->epoch) != EPOCH_LOCK_ALL))
         return MRMA_ERR_RMA_SYNC;
     return likely(target_ready(w, t)) ? MRMA_SUCCESS : epoch_access(w, t);
-}
-
-/* A put that may go by ring needs no access in a fence epoch: its phase is in the
- * packet. put_general asks for access if it does not go that way after all. */
-static int ready_to_put(struct win *w, struct rma_target *t, const struct rma_op *op)
-{
-    if (likely(target_ready(w, t)) || !w->ring_puts || t->path != PATH_CMA || !op->ttype->contig ||
-        op->tcount * op->ttype->size > RING_PUT_MAX ||
-        (epoch_now(&w->epoch) != EPOCH_FENCE && epoch_now(&w->epoch) != EPOCH_FENCE_USED))
-        return ready(w, t, op);
-    return op->req ? MRMA_ERR_RMA_SYNC : epoch_use_fence(w);
 }
 
 /* All attached? Pieces one by one if the whole span is not. */
@@ -116,48 +101,11 @@ static __attribute__((noinline)) int check_strict(struct win *w, struct rma_targ
     return strict_op(w, t, kind, op, op->tcount && op->ttype->size ? byte_offset(w, t, op) : 0);
 }
 
-/* After an operation by system calls: the target may be waiting for one of its own. */
-static int passing_by(const struct win *w, int err)
-{
-    if (epoch_now(&w->epoch) == EPOCH_LOCK || epoch_now(&w->epoch) == EPOCH_LOCK_ALL)
-        rma_pass_by(w);
-    return err;
-}
-
-/* Will the target surely look at its rings, and is access already granted? */
-static bool ring_serves(const struct win *w, const struct rma_op *op, size_t len)
-{
-    return len <= RING_PUT_MAX && op->otype->contig && op->ttype->contig && w->ring_puts &&
-           (epoch_now(&w->epoch) == EPOCH_PSCW || epoch_now(&w->epoch) == EPOCH_FENCE_USED);
-}
-
-/* A small put that a kernel-assisted target copies to its place when the epoch ends: what goes
- * there in a fence phase is announced (fence.c). */
-static bool put_by_target(struct win *w, struct rma_target *t, const void *data, uint64_t offset, size_t len)
-{
-    const bool phase = epoch_now(&w->epoch) == EPOCH_FENCE_USED;
-    if (!(phase && stage_phase_put(w, t, data, offset, len)) && !issue_ring_put(w, t, data, offset, len))
-        return false;
-    if (phase)
-        win_announce_put(w, t);
-    return true;
-}
-
-/* To a kernel-assisted target, inside the window. */
+/* Small puts of fence and PSCW epochs wait in a stage for the target, which costs less than a system call. */
 static int put_assisted(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset, size_t len)
 {
     win_count(w, PATH_CMA, len);
-    if (ring_serves(w, op, len) && put_by_target(w, t, op->oaddr, (uint64_t)offset, len))
-        return MRMA_SUCCESS;
-    int err = ready(w, t, op);
-    if (unlikely(err))
-        return err;
-    if (handover_serves(w, t, PKT_OP_PUT, op, len))
-        return handover_op(w, t, PKT_OP_PUT, op);
-    const uint64_t vaddr = owner_addr(w, t, offset);
-    if (likely(op->otype->contig && op->ttype->contig))
-        return passing_by(w, handover_declined(w, t, PKT_OP_PUT, op, vaddr, len));
-    return passing_by(w, cma_put(t->peer, w->rma->log, vaddr, op));
+    return assisted_put(w, t, op, owner_addr(w, t, offset), len);
 }
 
 static __attribute__((noinline)) int put_general(struct win *w, struct rma_target *t, const struct rma_op *op)
@@ -205,10 +153,10 @@ int rma_put(struct win *w, const struct rma_op *op)
     if (unlikely(err))
         return err;
     size_t len;
-    if (unlikely(!target_ready(w, t) || op->req)) {
-        if (epoch_now(&w->epoch) == EPOCH_PSCW ? stage_put(w, t, op) : stage_ahead(w, t, op))
+    if (unlikely(!target_ready(w, t) || op->req || t->path == PATH_CMA)) {
+        if (stage_put(w, t, op))
             return MRMA_SUCCESS;
-        err = ready_to_put(w, t, op);
+        err = ready(w, t, op);
     }
     if (unlikely(err))
         return err;
@@ -229,12 +177,7 @@ int rma_put(struct win *w, const struct rma_op *op)
 static int get_assisted(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset, size_t len)
 {
     win_count(w, PATH_CMA, len);
-    if (handover_serves(w, t, PKT_OP_GET, op, len))
-        return handover_op(w, t, PKT_OP_GET, op);
-    const uint64_t vaddr = owner_addr(w, t, offset);
-    if (likely(op->rtype->contig && op->ttype->contig))
-        return passing_by(w, handover_declined(w, t, PKT_OP_GET, op, vaddr, len));
-    return passing_by(w, cma_get(t->peer, w->rma->log, vaddr, op));
+    return assisted_get(w, t, op, owner_addr(w, t, offset), len);
 }
 
 static __attribute__((noinline)) int get_general(struct win *w, struct rma_target *t, const struct rma_op *op)
@@ -295,14 +238,11 @@ static int check_acc(struct win *w, struct rma_target *t, const struct rma_op *o
 
 static int acc_assisted(struct win *w, struct rma_target *t, const struct rma_op *op, bool fetch, int64_t offset, size_t len)
 {
-    const enum pkt_op_kind kind = fetch ? PKT_OP_GET_ACC : PKT_OP_ACC;
     const int err = acc_lock_mode(w, t->ctl);
     if (unlikely(err))
         return err;
     win_count(w, PATH_CMA, len);
-    if (handover_serves(w, t, kind, op, len))
-        return handover_op(w, t, kind, op);
-    return passing_by(w, handover_declined(w, t, kind, op, owner_addr(w, t, offset), len));
+    return assisted_accumulate(w, t, op, fetch, owner_addr(w, t, offset), len);
 }
 
 static __attribute__((noinline)) int accumulate_general(struct win *w, struct rma_target *t,
@@ -405,9 +345,7 @@ int rma_compare_and_swap(struct win *w, const struct rma_op *op)
         direct_cas(t->peer->stripes, vaddr, mapped_addr(w, t, offset), op->caddr, op->oaddr, op->raddr, unit);
         return MRMA_SUCCESS;
     case PATH_CMA:
-        if (handover_serves(w, t, PKT_OP_CAS, op, unit))
-            return handover_op(w, t, PKT_OP_CAS, op);
-        return passing_by(w, cma_cas(t->peer, w->rma->log, vaddr, op));
+        return assisted_compare_and_swap(w, t, op, vaddr, unit);
     default:
         return issue_op(w, t, PKT_OP_CAS, op);
     }

@@ -18,8 +18,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "rma/cma.h"
-#include "rma/handover.h"
 #include "rma/native.h"
 #include "rma/origin.h"
 #include "rma/target.h"
@@ -81,13 +79,6 @@ static bool opened(const struct pkt_target *pt)
     }
 }
 
-/* Of a direct target: has it begun the fence phase that the open packet belongs to? */
-static bool phase_begun(const struct pkt_target *pt)
-{
-    const uint32_t exposed = atomic_load_explicit(&pt->target->ctl->exposed, memory_order_acquire);
-    return pkt_epoch_kind(pt) != PKT_EPOCH_FENCE || seq_reached(exposed, pt->win->phase); /* pairs with expose */
-}
-
 static unsigned most_ahead(const struct pkt_target *pt)
 {
     return pt->win->npackets <= AHEAD_PEERS ? AHEAD : 1;
@@ -135,14 +126,6 @@ bool pkt_surely_opened(const struct pkt_target *pt)
     return opened(pt);
 }
 
-static void hurry(void *arg, bool wake)
-{
-    struct pkt_target *pt = arg;
-    rma_enter(pt->win->rma);
-    handover_hurry(pt, wake);
-    rma_leave(pt->win->rma);
-}
-
 static bool queue_short(void *arg)
 {
     struct pkt_target *pt = arg;
@@ -157,8 +140,7 @@ int pkt_wait(struct pkt_target *pt, bool (*done)(void *), const char *what)
         return MRMA_SUCCESS;
     w->packet_waits++;
     rma_leave(w->rma);
-    int err = rma_wait_until(w, &(struct rma_wait){.done = done, .hurry = pt->target->direct ? hurry : NULL, .arg = pt,
-                                                   .locked = true, .what = what,
+    int err = rma_wait_until(w, &(struct rma_wait){.done = done, .arg = pt, .locked = true, .what = what,
                                                    .rank = pt->target->rank});
     rma_enter(w->rma);
     return err;
@@ -253,75 +235,6 @@ int pkt_ask_open(struct pkt_target *pt)
     return send_to(pt, &hdr);
 }
 
-/* Where a put of contiguous bytes goes, of which the record is at that place. Returns its data. */
-static const char *put_target(const char *at, struct pkt_seg *seg)
-{
-    const struct pkt_op *rec = (const struct pkt_op *)(const void *)at;
-    if (rec->kind == PKT_OP_PLAIN) {
-        const struct pkt_plain *plain = (const struct pkt_plain *)(const void *)at;
-        *seg = (struct pkt_seg){.disp = plain->disp, .len = plain->len};
-        return (const char *)(plain + 1);
-    }
-    memcpy(seg, rec + 1, sizeof *seg);
-    return (const char *)(rec + 1) + sizeof *seg;
-}
-
-bool pkt_ring_may_leave(const struct pkt_target *pt)
-{
-    return pt->ahead < AHEAD || phase_begun(pt);
-}
-
-/* The puts of a packet, by system calls. */
-static int write_puts(const struct pkt_target *pt, const struct pkt_hdr *hdr)
-{
-    const struct rma_target *t = pt->target;
-    const struct dtype byte = dtype_basic(ACC_NONE);
-    const char *at = (const char *)(hdr + 1);
-    int err = MRMA_SUCCESS;
-    for (uint32_t i = 0; !err && i < hdr->count; i++) {
-        struct pkt_seg seg;
-        at = put_target(at, &seg);
-        const struct rma_op op = {.oaddr = at, .ocount = seg.len, .otype = &byte, .tcount = seg.len, .ttype = &byte};
-        const uint64_t vaddr = (pt->win->dynamic ? 0 : t->vaddr) + (uint64_t)seg.disp;
-        err = cma_put(t->peer, pt->win->rma->log, vaddr, &op);
-        at += pkt_align(seg.len);
-    }
-    return err;
-}
-
-static bool has_begun(void *arg)
-{
-    return phase_begun(arg);
-}
-
-/* The same when the target may still have to take in what the last phase put into its ring, perhaps
- * at the same places: not before. Others may fill the open packet meanwhile. */
-static int write_puts_later(struct pkt_target *pt, const struct pkt_hdr *hdr)
-{
-    struct pkt_hdr *copy = malloc(hdr->len);
-    if (!copy)
-        return log_fail(pt->win->rma->log, MRMA_ERR_NO_MEM, "no memory for %u bytes of puts", hdr->len);
-    memcpy(copy, hdr, hdr->len);
-    int err = pkt_wait(pt, has_begun, "the target's fence");
-    if (!err)
-        err = write_puts(pt, copy);
-    free(copy);
-    return err;
-}
-
-/* Small puts to a kernel-assisted target: they leave at once, or are done here by
- * system calls if its ring is full. Queued they would come after the barrier or the
- * complete that the target sees, and it looks at its rings only then. May wait. */
-static int send_ring(struct pkt_target *pt, const struct pkt_hdr *hdr)
-{
-    const bool begun = phase_begun(pt);
-    pt->ahead += !begun;
-    int err = ch3_send_unhurried(&pt->target->peer->vc, hdr, hdr->len);
-    if (err != MRMA_AGAIN)
-        return err;
-    return begun ? write_puts(pt, hdr) : write_puts_later(pt, hdr);
-}
-
 /* After a wait: has another thread sent it, or even flushed or unlocked? */
 static bool sent_meanwhile(const struct pkt_target *pt, uint8_t flags)
 {
@@ -368,12 +281,7 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
     pt->used = sizeof *hdr;
     pt->count = 0;
     pt->answered = false;
-    if (!pt->target->direct)
-        return send_to(pt, hdr);
-    if (hdr->epoch != PKT_EPOCH_NOCHECK && pt->target->handed == HANDED_NONE)
-        return send_ring(pt, hdr);
-    err = handover_send(pt, hdr);
-    return err == MRMA_AGAIN || err == MRMA_ERR_PROC_FAILED ? send_to(pt, hdr) : err;
+    return send_to(pt, hdr);
 }
 
 /* Puts may overtake what is in the open packet, nothing else: accumulates are ordered. The

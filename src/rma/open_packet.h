@@ -38,18 +38,10 @@ int pkt_wait(struct pkt_target *pt, bool (*done)(void *), const char *what);
 /* Send the open packet with what rides on it; more: operations of this epoch
  * will follow. May wait. */
 int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more);
-/* Ring puts: may a full packet leave in the midst of the epoch? Not if the target, which may not have begun it, has
- * to park too many. */
-bool pkt_ring_may_leave(const struct pkt_target *pt);
 /* Make sure that the open packet has at least need bytes of room behind used, and up to wish
  * if a packet may be so long. May wait. */
 int pkt_make_room(struct pkt_target *pt, size_t need, size_t wish);
 /* The same without sending: false if need bytes do not fit in. */
 bool pkt_grow(struct pkt_target *pt, size_t need, size_t wish);
-
-/* issue_single.c. Does such an operation leave before its flush if nothing else is outstanding? */
-bool issue_goes_ahead(const struct pkt_target *pt, enum pkt_op_kind kind);
-/* Send it by itself, if it is short and nothing is outstanding. MRMA_AGAIN: it is not so, or there is no room: issue.c. */
-int issue_single(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op);
 
 #endif

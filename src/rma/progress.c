@@ -13,8 +13,6 @@
 #include "rma/wait.h"
 #include "rma/win.h"
 
-enum { LOOKS_SERVED = 16 };
-
 static bool poll_locked(struct rma *r)
 {
     bool moved = ch3_poll(r->ch3);
@@ -78,24 +76,28 @@ void rma_progress_requests(struct rma *r)
     (void)rma_look_around(r, NULL); /* the requests say it themselves */
 }
 
-/* What comes later is not awaited: others may send without end. */
-void rma_drain(struct rma *r)
-{
-    for (unsigned polls = 0; polls < CH3_DRAIN_POLLS && rma_pending(r);)
-        if (rma_poll(r))
-            polls++;
-        else
-            rma_yield(r); /* another thread is at it */
-}
-
 bool rma_pending(struct rma *r)
 {
     return ch3_pending(r->ch3);
 }
 
+bool rma_uses_packets(const struct rma *r)
+{
+    return r->packets;
+}
+
+/* Nobody says when the host's call ends, so the word may be out of date: who waits longer than such a call takes to come
+ * by clears it and wakes the agent (rma_peer_insist). */
+bool rma_host_poll(struct rma *r)
+{
+    _Atomic uint32_t *host_polls = r->env->host_polls;
+    if (!atomic_load_explicit(host_polls, memory_order_relaxed))
+        atomic_store_explicit(host_polls, 1, memory_order_relaxed);
+    return ch3_pending_silent(r->ch3) && rma_poll(r);
+}
+
 void rma_polling_begin(struct rma *r)
 {
-    rma_tell_polled(r);
     atomic_fetch_add_explicit(r->env->polling, 1, memory_order_seq_cst);
 }
 
@@ -113,51 +115,6 @@ void rma_polling_end(struct rma *r)
             atomic_load_explicit(&r->nlock_wins, memory_order_relaxed))
             event_wake(r->env->agent_event);
     }
-}
-
-static bool start_agent(struct rma *r)
-{
-    if (!r->env->agent_start(r->env->ctx))
-        return true;
-    atomic_store_explicit(&r->unattended, true, memory_order_relaxed);
-    return false;
-}
-
-/* Who has served something looks by itself for a while, which costs less than to be told. */
-void rma_look(const struct win *w)
-{
-    struct rma *r = w->rma;
-    if (unlikely(rma_agent_due(w)) && !start_agent(r))
-        return;
-    if (!r->looks_left && atomic_load_explicit(r->env->look, memory_order_relaxed)) {
-        atomic_store_explicit(r->env->look, 0, memory_order_relaxed);
-        r->looks_left = LOOKS_SERVED;
-    }
-    if (rma_poll(r))
-        r->looks_left = LOOKS_SERVED;
-    else
-        r->looks_left -= r->looks_left != 0;
-}
-
-/* The agent comes first: who sees that this process polls relies on it. If it cannot be had, the
- * reason was logged, and nothing is served. Nor where nobody has passive target operations: an
- * agent that exists makes every poll take the engine's lock. */
-bool rma_attend_begin(struct rma *r)
-{
-    const _Atomic uint32_t *wanted = r->env->agent_wanted;
-    if (!atomic_load_explicit(&r->nattended, memory_order_relaxed) ||
-        (wanted && !atomic_load_explicit(wanted, memory_order_relaxed)) ||
-        atomic_load_explicit(&r->unattended, memory_order_relaxed))
-        return false;
-    if (!r->agent && !start_agent(r))
-        return false;
-    rma_polling_begin(r);
-    return true;
-}
-
-void rma_attend_end(struct rma *r)
-{
-    rma_polling_end(r);
 }
 
 /* Who polls now pushes what is queued, or wakes the agent when it leaves. */

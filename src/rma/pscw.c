@@ -10,8 +10,8 @@
  * MPI_Win_start does not wait; the first access to a direct target that is no small put
  * waits for its post (epoch_access), and packets go out before it (parked at the target
  * until it posts), one epoch ahead at most. MPI_MODE_NOCHECK: no post is sent, none is
- * waited for. Between post and wait the small puts of direct peers lie in stages, or in
- * my rings: MPI_Win_wait takes them in after it has seen the end of the epoch, which was
+ * waited for. Between post and wait the small puts of direct peers lie in stages:
+ * MPI_Win_wait copies them to their place after it has seen the end of the epoch, which was
  * stored after they were published.
  */
 #include <stdlib.h>
@@ -81,7 +81,7 @@ int rma_complete(struct win *w)
         return MRMA_ERR_RMA_SYNC;
     if (unlikely(w->strict))
         strict_completed(w, NULL);
-    int err = w->npackets || w->ring_puts ? issue_complete(w) : MRMA_SUCCESS;
+    int err = w->npackets ? issue_complete(w) : MRMA_SUCCESS;
     bool any_direct = false;
     for (int i = 0; i < w->group.n; i++) {
         struct rma_target *t = win_peek(w, w->group.ranks[i]);
@@ -117,11 +117,6 @@ int rma_post(struct win *w, const int *ranks, int n, int asserts)
         rma_leave(r);
         return err;
     }
-    if (unlikely(rma_agent_due(w))) { /* operations of this epoch may be handed over then */
-        rma_leave(r);
-        rma_look(w);
-        rma_enter(r);
-    }
     w->epoch.exposed = true;
     w->post_noput = asserts & RMA_NOPUT;
     if (unlikely(w->strict))
@@ -156,8 +151,6 @@ static bool all_complete(void *arg)
 
 static void close_exposure(struct win *w)
 {
-    if (w->ring_takes && !w->post_noput)
-        rma_drain(w->rma);
     for (int i = 0; i < w->post_group.n; i++) {
         struct rma_target *t = win_peek(w, w->post_group.ranks[i]);
         if (t->direct)

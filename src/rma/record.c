@@ -93,7 +93,7 @@ static size_t name_typed(const struct record_source *s, struct pkt_typed *typed,
 static void fill(struct record_source *s, char *room, size_t len)
 {
     if (s->flat)
-        copy_bytes(room, (const char *)s->origin + s->pos, len, s->fill == CH3_FILL_STREAMED);
+        copy_bytes(room, (const char *)s->origin + s->pos, len, s->past_caches);
     else
         dtype_pack(&s->origin_cur, s->origin, room, len);
 }
@@ -131,7 +131,7 @@ size_t record_build(struct record_source *s, void *room, size_t cap)
     }
     *rec = (struct pkt_op){.kind = (uint8_t)s->kind, .op = (uint8_t)s->op, .type = s->type, .nseg = n,
                            .form = s->typed ? PKT_FORM_TYPED : PKT_FORM_SEGS, .request = s->request,
-                           .data_len = s->data ? (uint16_t)total : 0, .fill = (uint8_t)s->fill, .offset = s->pos};
+                           .data_len = s->data ? (uint16_t)total : 0, .offset = s->pos};
     if (s->data)
         fill(s, (char *)where + bytes, total);
     s->left -= total;

@@ -29,7 +29,7 @@ struct record_source {
     size_t count;   /* of ttype */
     bool plain;     /* a put of contiguous bytes, named by struct pkt_plain */
     bool flat;      /* the origin's data are contiguous: origin_cur is not used */
-    enum ch3_fill fill; /* how the room is filled, and the reply's */
+    bool past_caches; /* the room is memory that the target's processor reads: filled by streaming stores (base/copy.h) */
     bool typed;     /* names target bytes by the number id of ttype */
     bool define;    /* streams: ttype goes first */
     uint32_t id;

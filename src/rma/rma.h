@@ -60,11 +60,7 @@ struct win_spec {
     uint32_t disp_unit; /* bytes, > 0; 1 for WIN_DYNAMIC */
     struct win_hints hints;
     struct boot *boot;  /* the communicator; used during creation only */
-    bool world;         /* its processes are those of MPI_COMM_WORLD, and one thread at a time calls MPI */
 };
-
-/* Do all processes of a window serve packets in MPI_Barrier, and on which communicators? */
-enum win_attended { WIN_UNATTENDED, WIN_ATTENDED_COMM, WIN_ATTENDED_WORLD };
 
 /* Collective. All processes return success, or all an error (not necessarily the
  * same): MRMA_ERR_NO_MEM, _INFO_VALUE, _RMA_SHARED (allocate_shared over nodes),
@@ -97,7 +93,6 @@ uint32_t win_disp_unit(const struct win *win);
 int win_rank(const struct win *win);
 int win_nproc(const struct win *win);
 uint32_t win_id(const struct win *win); /* small number for messages, local */
-enum win_attended win_attended(const struct win *win); /* the same for all its processes */
 const struct win_hints *win_hints(const struct win *win);
 /* MPI_Win_set_info: takes over the hints that may change in a window's life
  * (accumulate_ordering, accumulate_ops, which_accumulate_ops), ignores the others. */
@@ -175,12 +170,12 @@ static inline bool rma_req_done(struct rma_req *req)
 bool rma_progress(struct rma *rma);
 /* The same for who waits for requests: those to a process that has died end. */
 void rma_progress_requests(struct rma *rma);
-/* A wait in the host for other processes, MPI_Barrier: packets to this process are served by
- * rma_progress in the loop, and their senders need not wake the agent, which takes over at
- * the end. begin: is there a window for which that matters, and has anybody asked for it? Only
- * then must it end. */
-bool rma_attend_begin(struct rma *rma);
-void rma_attend_end(struct rma *rma);
+/* Does any window of this process send or receive packets? */
+bool rma_uses_packets(const struct rma *rma);
+/* Called by the host's own progress, maybe millions of times a second, in whatever call of the host a thread waits: serves
+ * what lies in the rings of this process, and lets senders know that they need not wake the agent. Costs a few loads
+ * if there is nothing. Channels with a descriptor are left to the agent, which the kernel wakes. Did anything move? */
+bool rma_host_poll(struct rma *rma);
 /* What a waiting loop of src/mpi does between rounds of its own (host) polling:
  * spin, then yield, by how often it has found nothing (round from 0). */
 void rma_backoff(struct rma *rma, unsigned round);

@@ -116,7 +116,6 @@ static int reach_control(struct win *w, struct rma_target *t, int its, int me)
     t->in_stages = stage_room_epochs(w->ctl, w->nslots, its);
     t->out_phases = stage_room_phases(t->ctl, w->nslots, me);
     t->in_phases = stage_room_phases(w->ctl, w->nslots, its);
-    w->stages_ahead |= w->crowded && t->path == PATH_MAPPED && !t->peer->self && t->out_phases.bytes;
     return MRMA_SUCCESS;
 }
 
@@ -181,7 +180,7 @@ static int make_local(struct win *w)
 static void list_direct(struct win *w)
 {
     w->ndirect = 0;
-    w->ring_puts = w->stages_ahead = false;
+    w->has_assisted = false;
     for (int i = 0; i < w->nlocal; i++) {
         const struct rma_target *t = &w->local[i];
         if (!t->direct)
@@ -189,7 +188,7 @@ static void list_direct(struct win *w)
         if (t->rank == w->rank)
             w->direct_me = w->ndirect;
         if (t->path == PATH_CMA)
-            w->ring_puts = true;
+            w->has_assisted = true;
         w->direct[w->ndirect++] = t->rank;
     }
     w->npackets = w->nproc - w->ndirect;
@@ -214,8 +213,7 @@ static int connect_control(struct win *w)
     return err;
 }
 
-/* Those whose memory is mapped here, while they hand over operations on mine (handover.h): by which
- * they are answered. */
+/* Those whose memory is mapped here may send operations on mine as packets (assisted.h), which are answered. */
 static int connect_origins(struct win *w)
 {
     struct rma_env *env = w->rma->env;
@@ -240,8 +238,8 @@ int win_route(struct win *w, struct win_plan *plan)
         return err;
     find_row(w);
     list_direct(w);
-    w->ring_takes = own_path(w, !plan->packets_only) == PATH_CMA;
-    if (w->ring_takes)
+    w->assisted = own_path(w, !plan->packets_only) == PATH_CMA;
+    if (w->assisted)
         err = connect_origins(w);
     if (!err)
         err = connect_control(w);

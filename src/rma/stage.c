@@ -16,13 +16,8 @@
  * exposures before it have ended and the stage is free; but such epochs count no
  * posts, so a pair that has used it does not stage any more.
  *
- * A stage has one writer: with MPI_THREAD_MULTIPLE, where several threads may put in
- * the same epoch, nothing is staged.
- *
- * Fence phases have stages of their own. Where ring puts are announced and taken in
- * (fence.c), so are these: the barrier stands for A and B, and the store of exposed for D. Where processes take turns
- * on their processors also the owner of mapped memory has them: an origin that waited for the target's
- * MPI_MODE_NOPRECEDE fence would cost a change of processes more a phase (doc/performance.md).
+ * Fence phases have stages of their own, at kernel-assisted targets. The barrier of the fence stands for A and B, and
+ * the store of exposed for D.
  *
  *   origin, phase p                           target
  *   F: exposed >= p - DEPTH + 1 (acquire)     its fence that ends phase p - DEPTH: copied
@@ -67,13 +62,6 @@ bool stage_free(struct rma_target *t)
     return !is_ahead(t);
 }
 
-static bool may_stage(const struct win *w, const struct rma_target *t, const struct rma_op *op)
-{
-    return t->direct && t->started_in == w->start_count &&
-           t->starts == t->posts_due && !w->dynamic && !w->rma->threads && !w->strict && !w->rma->trace &&
-           !op->req;
-}
-
 static uint32_t record_bytes(size_t len)
 {
     return (uint32_t)(RECORD_WORD + (len + 7) / 8 * 8);
@@ -100,32 +88,86 @@ static bool is_plain(const struct rma_target *t, const struct rma_op *op, size_t
     return !(*offset >> (64 - LEN_BITS)) && *offset <= t->size && len <= t->size - *offset;
 }
 
-bool stage_put(struct win *w, struct rma_target *t, const struct rma_op *op)
+/* Behind what is in the stage already, if it has room. */
+static bool add_record(struct win_stage *st, size_t room, uint32_t *used, const void *data, uint64_t offset, size_t len)
 {
-    const size_t len = op->ocount * op->otype->size, room = room_of(&t->out_stages);
-    uint64_t offset;
-    if (!may_stage(w, t, op) || !is_plain(t, op, room, &offset) || record_bytes(len) > room - t->staged || !stage_free(t))
+    if (record_bytes(len) > room - *used)
         return false;
-    t->staged = write_record(stage_of(&t->out_stages, t->starts), t->staged, op->oaddr, offset, len);
-    win_count(w, t->path, len);
-    w->rma->stats.staged++;
+    *used = write_record(st, *used, data, offset, len);
     return true;
 }
 
-bool stage_ahead(struct win *w, struct rma_target *t, const struct rma_op *op)
+static bool put_epoch(struct win *w, struct rma_target *t, const struct rma_op *op)
+{
+    const size_t len = op->ocount * op->otype->size, room = room_of(&t->out_stages);
+    uint64_t offset;
+    if (t->started_in != w->start_count || t->starts != t->posts_due || !is_plain(t, op, room, &offset) || !stage_free(t))
+        return false;
+    return add_record(stage_of(&t->out_stages, t->starts), room, &t->staged, op->oaddr, offset, len);
+}
+
+/* Has t copied what this stage held before? */
+static bool phase_stage_free(const struct win *w, const struct rma_target *t)
+{
+    const uint32_t exposed = atomic_load_explicit(&t->ctl->exposed, memory_order_acquire); /* F, pairs with E */
+    return seq_reached(exposed, w->phase - STAGE_DEPTH + 1);
+}
+
+static bool put_phase(struct win *w, struct rma_target *t, const struct rma_op *op)
+{
+    const size_t len = op->ocount * op->otype->size, room = room_of(&t->out_phases);
+    struct win_stage *st = stage_of(&t->out_phases, w->phase);
+    uint64_t offset;
+    if (!is_plain(t, op, room, &offset))
+        return false;
+    if (atomic_load_explicit(&st->seq, memory_order_relaxed) != w->phase + 1) {
+        if (!phase_stage_free(w, t))
+            return false;
+        st->used = 0;
+        atomic_store_explicit(&st->seq, w->phase + 1, memory_order_relaxed);
+    }
+    if (!add_record(st, room, &st->used, op->oaddr, offset, len))
+        return false;
+    atomic_store_explicit(&t->ctl->staged_phase, w->phase + 1, memory_order_relaxed); /* before the barrier: fence.c */
+    return true;
+}
+
+/* Several threads may put in the same epoch, but a stage has one writer at a time. */
+static bool put_locked(struct win *w, struct rma_target *t, const struct rma_op *op,
+                       bool (*put)(struct win *w, struct rma_target *t, const struct rma_op *op))
+{
+    struct rma *r = w->rma;
+    if (unlikely(r->threads))
+        elock_lock(&r->lock);
+    const bool done = put(w, t, op);
+    r->stats.staged += done;
+    if (unlikely(r->threads))
+        elock_unlock(&r->lock);
+    return done;
+}
+
+static bool put_in_phase(struct win *w, struct rma_target *t, const struct rma_op *op)
+{
+    if (t->path != PATH_CMA || !t->out_phases.bytes)
+        return false;
+    if (epoch_now(&w->epoch) == EPOCH_FENCE && epoch_use_fence(w))
+        return false;
+    return put_locked(w, t, op, put_phase);
+}
+
+bool stage_put(struct win *w, struct rma_target *t, const struct rma_op *op)
 {
     const enum epoch_state now = epoch_now(&w->epoch);
-    const size_t len = op->ocount * op->otype->size;
-    uint64_t offset;
-    if (!w->stages_ahead || t->path != PATH_MAPPED || t->peer->self || w->fence_known || op->req ||
-        (now != EPOCH_FENCE && now != EPOCH_FENCE_USED) ||
-        seq_reached(atomic_load_explicit(&t->ctl->exposed, memory_order_relaxed), w->phase) ||
-        !is_plain(t, op, room_of(&t->out_phases), &offset))
+    bool done = false;
+    if (!t->direct || w->dynamic || w->strict || w->rma->trace || op->req)
         return false;
-    if ((now == EPOCH_FENCE && epoch_use_fence(w)) || !stage_phase_put(w, t, op->oaddr, offset, len))
+    if (now == EPOCH_PSCW)
+        done = put_locked(w, t, op, put_epoch);
+    else if (now == EPOCH_FENCE || now == EPOCH_FENCE_USED)
+        done = put_in_phase(w, t, op);
+    if (!done)
         return false;
-    win_announce_put(w, t);
-    win_count(w, t->path, len);
+    win_count(w, t->path, op->ocount * op->otype->size);
     return true;
 }
 
@@ -166,30 +208,6 @@ void stage_apply(struct win *w, struct rma_target *t)
     const struct win_stage *st = stage_of(&t->in_stages, t->exposures);
     if (unlikely(st->used) && atomic_load_explicit(&st->seq, memory_order_relaxed) == t->exposures)
         apply_records(w, t, st, room_of(&t->in_stages));
-}
-
-/* Has t copied what this stage held before? */
-static bool phase_stage_free(const struct win *w, const struct rma_target *t)
-{
-    const uint32_t exposed = atomic_load_explicit(&t->ctl->exposed, memory_order_acquire); /* F, pairs with E */
-    return seq_reached(exposed, w->phase - STAGE_DEPTH + 1);
-}
-
-bool stage_phase_put(struct win *w, struct rma_target *t, const void *data, uint64_t offset, size_t len)
-{
-    const size_t room = room_of(&t->out_phases);
-    if (!t->direct || w->dynamic || w->rma->threads || w->strict || w->rma->trace || len > room ||
-        offset >> (64 - LEN_BITS))
-        return false;
-    struct win_stage *st = stage_of(&t->out_phases, w->phase);
-    const bool begun = atomic_load_explicit(&st->seq, memory_order_relaxed) == w->phase + 1;
-    const uint32_t used = begun ? st->used : 0;
-    if (record_bytes(len) > room - used || (!begun && !phase_stage_free(w, t)))
-        return false;
-    st->used = write_record(st, used, data, offset, len);
-    atomic_store_explicit(&st->seq, w->phase + 1, memory_order_relaxed);
-    w->rma->stats.staged++;
-    return true;
 }
 
 void stage_phase_apply(struct win *w)

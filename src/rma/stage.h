@@ -1,7 +1,7 @@
 /*
  * stage.h - small puts that the target copies to their place: of PSCW epochs, which
- * need not wait for the target's post, and of fence phases, to kernel-assisted targets,
- * which need no system call, and to targets that have not begun the phase and may have no processor.
+ * need not wait for the target's post, and of fence phases to kernel-assisted targets,
+ * which need no system call.
  *
  * Speculative exposure between processes that share memory (doc/design.md): an origin
  * that has not seen the post of the target writes a small contiguous put, with its
@@ -25,7 +25,7 @@ struct win;
 struct rma_target;
 struct rma_op;
 
-/* Put op into the stage of the present access epoch to t, of MPI_Win_start. False: it must go the
+/* Put op into t's stage of the present fence phase or access epoch of MPI_Win_start. False: it must go the
  * usual way (which also finds what is wrong with it). */
 bool stage_put(struct win *w, struct rma_target *t, const struct rma_op *op);
 
@@ -40,14 +40,6 @@ void stage_complete(struct rma_target *t);
  * And then, once, of a direct peer: copy what it staged into the window. */
 bool stage_completed(const struct rma_target *t);
 void stage_apply(struct win *w, struct rma_target *t);
-
-/* The same for a fence phase whose fence t has perhaps not entered yet (MPI_MODE_NOPRECEDE), where processes take turns
- * on their processors. False: the usual way, which waits for that fence. */
-bool stage_ahead(struct win *w, struct rma_target *t, const struct rma_op *op);
-
-/* Put len bytes at an offset of t's window, in range, in the present fence phase. False: no room, or it
- * cannot be staged. The caller announces it in t's control block (fence.c). */
-bool stage_phase_put(struct win *w, struct rma_target *t, const void *data, uint64_t offset, size_t len);
 
 /* Target, behind the barrier that ends the phase: copy what direct peers have staged in it. */
 void stage_phase_apply(struct win *w);

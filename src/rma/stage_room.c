@@ -21,8 +21,7 @@ static struct lines choose(int nslots, enum stage_use use)
     const size_t stages = (size_t)nslots * STAGE_DEPTH;
     if (use == STAGE_MAPPED || nslots == 1) /* its own memory is mapped */
         return (struct lines){lines_that_fit(STAGE_LINES_MAPPED, stages, 64), 0};
-    const uint32_t n = use == STAGE_CROWDED ? lines_that_fit(STAGE_LINES_MAPPED, 2 * stages, 128)
-                                            : lines_that_fit(STAGE_LINES_ASSISTED, 2 * stages, 512);
+    const uint32_t n = lines_that_fit(STAGE_LINES_ASSISTED, 2 * stages, 512);
     return (struct lines){n, n};
 }
 

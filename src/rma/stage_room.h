@@ -5,8 +5,7 @@
  * phases. The owner of the block chooses their size before others know of it. A put of a PSCW epoch that has
  * no room waits for the post, so where there are few processes there is room for two of 256
  * bytes. Where others need the kernel to reach the owner's memory, the puts of fence phases have
- * stages, too, and there is room for two of 1 KiB (measured: doc/performance.md). So they have where the
- * processes have to take turns on their processors, for puts that come before the target's fence. On a node of many
+ * stages, too, and there is room for four of 1 KiB. On a node of many
  * processes the stages shrink, so that a block stays small.
  */
 #ifndef MRMA_RMA_STAGE_ROOM_H
@@ -17,10 +16,10 @@
 
 #include "rma/win.h"
 
-enum { STAGE_LINES_MIN = 3, STAGE_LINES_MAPPED = 9, STAGE_LINES_ASSISTED = 33 };
+enum { STAGE_LINES_MIN = 3, STAGE_LINES_MAPPED = 9, STAGE_LINES_ASSISTED = 65 };
 
-/* How others reach the owner's memory: the kernel helps; or it is mapped, and there are more slots than processors. */
-enum stage_use { STAGE_MAPPED, STAGE_CROWDED, STAGE_ASSISTED };
+/* How others reach the owner's memory. */
+enum stage_use { STAGE_MAPPED, STAGE_ASSISTED };
 
 /* Bytes of a control block with so many slots and its stages. */
 size_t stage_room_ctl_bytes(int nslots, enum stage_use use);

@@ -22,9 +22,7 @@ struct win_stats {
 struct rma_stats {
     struct win_stats paths;  /* of windows already freed */
     _Atomic uint64_t windows;
-    uint64_t ring_puts;      /* small puts to kernel-assisted targets sent by packet */
-    uint64_t handed;         /* operations to kernel-assisted targets that they did themselves: handover.h */
-    uint64_t streamed;       /* of them those whose data went past the caches: base/copy.h */
+    uint64_t assisted_packets; /* operations to kernel-assisted targets that went by packet: assisted.h */
     uint64_t staged;         /* small puts to direct targets that went ahead of the post */
     uint64_t parked;         /* packets that came before their epoch was open */
     uint64_t acks;           /* acknowledgements received */

@@ -21,7 +21,6 @@
 #include "rma/target.h"
 #include "rma/target_record.h"
 #include "rma/target_reply.h"
-#include "rma/target_single.h"
 #include "rma/type_table.h"
 #include "rma/win.h"
 
@@ -122,12 +121,11 @@ static int tell_unreadable(struct win *w, struct rma_target *t)
     return MRMA_ERR_INTERN;
 }
 
-/* For the fence that ends the phase. Ring puts are not counted: it drains the rings. */
+/* For the fence that ends the phase. */
 static void count_arrived(struct win *w, struct rma_target *t, uint64_t bytes)
 {
     t->from->phase_bytes += (uint32_t)bytes;
-    if (!t->direct)
-        w->phase_arrived += bytes;
+    w->phase_arrived += bytes;
 }
 
 static int lose_rest(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
@@ -185,8 +183,6 @@ int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr,
     struct stripe_hold hold = {NULL};
     struct reply_batch batch; /* not all of it is written: it is large */
     int first = MRMA_SUCCESS;
-    if (hdr->count == 1 && target_single(w, t, hdr, body, flags))
-        return MRMA_SUCCESS;
     batch.used = batch.parts = 0;
     for (uint32_t i = 0;; i++) {
         struct target_record rec;

@@ -97,7 +97,7 @@ static int check_kind(const struct target_record *rec)
 {
     const struct pkt_op *op = rec->op;
     const bool acc = op->kind == PKT_OP_ACC || op->kind == PKT_OP_GET_ACC;
-    if (op->fill >= CH3_FILLS || op->zero)
+    if (op->zero)
         return MRMA_ERR_INTERN;
     switch (op->kind) {
     case PKT_OP_PUT:

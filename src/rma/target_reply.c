@@ -14,9 +14,11 @@
 #include "base/err.h"
 #include "rma/lock_queue.h"
 #include "rma/target.h"
-#include "rma/target_single.h"
 
-enum { PART_MAX = 2048 }; /* longer ones are not worth another copy (doc/performance.md) */
+enum {
+    PART_MAX = 2048,      /* longer ones are not worth another copy */
+    TARGET_AT_ONCE = 1024 /* shorter gets are not worth a stream */
+};
 
 /* A get's answer on its way: reads the window as the packets leave. */
 struct reply {
@@ -26,20 +28,12 @@ struct reply {
     uint32_t request, seg;
     uint64_t seg_pos, pos, left;
     uint8_t flags; /* done by its last packet: flush, unlock */
-    bool streamed; /* the packets are filled past the caches */
     uint32_t ack;
     const struct dtype *type; /* a reference: of cur, if not NULL */
     struct dtype_cursor cur;
     char *base;
     struct pkt_seg segs[];
 };
-
-/* As the origin has found to be the fastest. */
-static void fill_as_asked(struct rma_target *t, const struct target_record *rec)
-{
-    if (rec->total >= COPY_STREAMED_MIN)
-        atomic_store_explicit(&t->peer->vc.fill, rec->op->fill, memory_order_relaxed);
-}
 
 static uint8_t riding(const struct target_record *rec)
 {
@@ -85,7 +79,7 @@ static bool reply_next(struct ch3_stream *st, void *room, size_t cap, size_t *le
                                .len = rp->segs[rp->seg].len - rp->seg_pos};
         if (part.len > space)
             part.len = space;
-        copy_bytes(to, target_seg_addr(rp->win, &part), part.len, rp->streamed);
+        copy_bytes(to, target_seg_addr(rp->win, &part), part.len, rp->to->direct);
         to += part.len;
         space -= part.len;
         rp->left -= part.len;
@@ -184,7 +178,6 @@ int target_reply_fetched(struct win *w, struct rma_target *t, const struct targe
     if (add_part(w, t, rec, out + 1))
         return MRMA_SUCCESS;
     flush_older(w, t, rec);
-    fill_as_asked(t, rec);
     *out = (struct pkt_hdr){.version = PKT_VERSION, .type = PKT_REPLY, .win = t->remote_win,
                             .win_gen = t->remote_gen, .rank = (uint32_t)w->rank, .count = rec->op->request,
                             .len = (uint32_t)(sizeof *out + rec->total), .offset = rec->op->offset};
@@ -211,15 +204,13 @@ int target_reply_get(struct win *w, struct rma_target *t, const struct target_re
     flush_older(w, t, rec);
     if (rec->nseg == 1 && rec->total <= TARGET_AT_ONCE && !ch3_vc_busy(&t->peer->vc))
         return get_at_once(w, t, rec);
-    fill_as_asked(t, rec);
     struct reply *rp = malloc(sizeof *rp + rec->nseg * sizeof *rec->segs);
     if (!rp)
         return MRMA_ERR_NO_MEM;
     *rp = (struct reply){.stream = {.next = reply_next, .done = reply_done, .owner = &w->queued,
                                      .awaited = true}, .win = w, .to = t,
                          .request = rec->op->request, .pos = rec->op->offset, .left = rec->total,
-                         .flags = riding(rec), .streamed = rec->op->fill == CH3_FILL_STREAMED,
-                         .ack = rec->ack, .type = rec->typed ? dtype_ref(rec->type) : NULL};
+                         .flags = riding(rec), .ack = rec->ack, .type = rec->typed ? dtype_ref(rec->type) : NULL};
     if (rec->typed) {
         rp->cur = rec->cur;
         rp->base = rec->base;

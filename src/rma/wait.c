@@ -35,9 +35,7 @@
 enum {
     SPINS_ALONE = 4000,      /* rounds without a look at the clock where processors suffice */
     SPINS_CROWDED = 1,
-    SPINS_ANSWER = 64,       /* rounds before others are told, see answer */
-    SPINS_LATE = 150,        /* more than two system calls and what is between them take, see hurry; */
-    SPINS_HURRY = 1500,      /* as much as a wake-up costs */
+    SPINS_INSIST = 1500,     /* about as long as a wake-up takes */
     SPINS_SERVED = 256,      /* after a packet, where processors suffice: the next one may be near */
     YIELDS_PER_CLOCK = 16,
     POLLS_PER_CLOCK = 256,   /* that moved something */
@@ -48,6 +46,14 @@ enum {
     SHORT_SLEEP_NS = 200000, /* poll_only, packets to poll and no agent, or packets that wait for room */
     LONG_SLEEP_NS = 500000000
 };
+
+/* What is waited for has not come within the time of a wake-up. */
+static void insist(const struct win *w, const struct rma_wait *wait)
+{
+    for (int i = 0; i < w->nlocal; i++)
+        if (wait->rank < 0 || wait->rank == w->local[i].rank)
+            rma_peer_insist(w->local[i].peer);
+}
 
 static bool check(struct rma *r, const struct rma_wait *wait)
 {
@@ -258,6 +264,8 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
             continue;
         }
         const uint64_t now = r->clock();
+        if (!p.start && r->packets)
+            insist(w, wait);
         if (!p.start)
             p = (struct patience){now, now, now + LONG_SLEEP_NS, now + p.hang_ns, p.hang_ns};
         if (served) /* more may follow: who sleeps now makes its sender wait for a wake-up */
@@ -278,38 +286,20 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
     return MRMA_SUCCESS;
 }
 
-/* Answers come soon or not soon; until then nobody needs to know that packets are polled here, but those that hand
- * over: they look whether this process comes by. */
-static bool spin_untold(struct rma *r, const struct rma_wait *wait, int spins)
-{
-    bool done = check(r, wait);
-    rma_tell_polled(r);
-    for (int i = 0; !done && i < SPINS_ANSWER && i < spins; i++)
-        done = spin(r, wait, true);
-    return done;
-}
-
 int rma_wait_until(struct win *w, const struct rma_wait *wait)
 {
     struct rma *r = w->rma;
     const int spins = r->oversubscribed || r->env->idle ? SPINS_CROWDED : SPINS_ALONE;
     bool packets = r->packets, watching = false;
-    const bool untold = wait->answer && packets && !atomic_load_explicit(&r->packet_targets, memory_order_relaxed);
-    if (untold && spin_untold(r, wait, spins))
-        return MRMA_SUCCESS;
     if (packets)
         rma_polling_begin(r);
     int err = MRMA_SUCCESS;
     bool done = check(r, wait);
     for (int i = 0; !done && i < spins; i++) {
-        if (i == SPINS_LATE && wait->hurry)
-            wait->hurry(wait->arg, false);
-        else if (i == SPINS_HURRY && wait->hurry)
-            wait->hurry(wait->arg, true);
+        if (i == SPINS_INSIST && packets)
+            insist(w, wait);
         done = spin(r, wait, packets);
     }
-    if (!done && wait->hurry && spins <= SPINS_HURRY)
-        wait->hurry(wait->arg, true);
     if (!done)
         err = wait_long(w, wait, packets, &watching);
     if (watching)

@@ -22,12 +22,6 @@ struct rma_wait {
     bool (*done)(void *arg); /* the condition; once true it must stay true for the waiter */
     void *arg;
     bool locked;         /* evaluate done under the engine's lock (packet state) */
-    /* Or NULL. Called when it takes a short while; and again, with wake, when it takes longer: somebody
-     * may have to be woken for it. */
-    void (*hurry)(void *arg, bool wake);
-    /* An answer of a process that wakes nobody for it (ch3_send_awaited): this thread tells only after a while that it
-     * polls, which costs more than what the answer needs for its way, both times. */
-    bool answer;
     bool poll_only;      /* whoever makes it true does not wake: short sleeps */
     struct event *event; /* where to sleep; NULL: this process's own */
     const char *what;    /* for reports: "MPI_Win_post of the target" */

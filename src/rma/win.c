@@ -93,14 +93,6 @@ int win_take_error(struct win *w)
     return err;
 }
 
-/* From now on this process may load and store where others put. What was put before the last fence must be there. */
-static int first_query(struct win *w)
-{
-    const bool waits = !w->queried && w->stages_ahead && w->fence_known;
-    w->queried = true;
-    return waits ? epoch_wait_fences(w) : MRMA_SUCCESS;
-}
-
 int win_shared_query(struct win *w, int rank, uint64_t *size, uint32_t *disp_unit, void **base)
 {
     if (w->dynamic)
@@ -114,7 +106,7 @@ int win_shared_query(struct win *w, int rank, uint64_t *size, uint32_t *disp_uni
     *base = t->shared_base;
     *size = t->shared_base ? t->size : 0;
     *disp_unit = t->disp_unit;
-    return t->shared_base && !t->peer->self ? first_query(w) : MRMA_SUCCESS;
+    return MRMA_SUCCESS;
 }
 
 enum win_flavor win_flavor(const struct win *w) { return w->flavor; }
@@ -124,7 +116,6 @@ uint32_t win_disp_unit(const struct win *w) { return w->disp_unit; }
 int win_rank(const struct win *w) { return w->rank; }
 int win_nproc(const struct win *w) { return w->nproc; }
 uint32_t win_id(const struct win *w) { return w->index; }
-enum win_attended win_attended(const struct win *w) { return w->attended; }
 const struct win_hints *win_hints(const struct win *w) { return &w->hints; }
 
 void win_set_hints(struct win *w, const struct win_hints *hints)

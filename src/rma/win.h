@@ -82,11 +82,11 @@ struct win_ctl {
     struct event lock_event;
     _Atomic uint32_t packets_wait; /* the owner has queued lock requests of packets */
     /* Fences this process has passed so far that others may access it: entered, or
-     * finished where ring puts must be taken in first (fence.c). By the owner. */
+     * finished where staged puts must be copied first (fence.c). By the owner. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t exposed;
     _Atomic uint32_t entered; /* barriers entered, for hang_report.c; by the owner, too */
-    /* Last fence phase + 1 in which anybody sent a ring put here. By all of them. */
-    alignas(MRMA_CACHE_LINE) _Atomic uint32_t ring_phase;
+    /* Last fence phase + 1 in which anybody put into a stage here. By all of them. */
+    alignas(MRMA_CACHE_LINE) _Atomic uint32_t staged_phase;
     /* Used in the control block of the node's lowest rank only: lock_all.c. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t all_holders;
     _Atomic uint32_t all_blocked; /* exclusive requests that stepped back */
@@ -124,9 +124,9 @@ enum win_lock { WIN_LOCK_NONE, WIN_LOCK_SHARED, WIN_LOCK_EXCLUSIVE, WIN_LOCK_NOC
 /* Which targets are in a passive epoch: those that are ready, or all. */
 enum flush_quick { FLUSH_QUICK_NONE, FLUSH_QUICK_READY, FLUSH_QUICK_ALL };
 
-/* Operations to a kernel-assisted target that went by packet and may not be done: handover.h.
+/* Operations to a kernel-assisted target that went by packet and may not be done: assisted.h.
  * ACC: accumulates are among them. */
-enum handed { HANDED_NONE, HANDED_COPY, HANDED_ACC };
+enum sent { SENT_NOTHING, SENT_COPY, SENT_ACC };
 
 struct pkt_target;
 struct pkt_origin;
@@ -139,7 +139,7 @@ struct rma_target {
     uint8_t path;         /* enum rma_path */
     bool direct;          /* synchronization through shared memory, not packets */
     uint8_t lock;         /* enum win_lock: what this process holds there */
-    uint8_t handed;       /* enum handed */
+    uint8_t sent;         /* enum sent */
     uint32_t disp_unit;
     char *base;           /* its window memory in this process, PATH_MAPPED only */
     uint64_t fast_units;  /* largest displacement, and size, for fast.h: of mapped targets that */
@@ -186,7 +186,7 @@ struct win {
     uint8_t flush_quick;  /* enum flush_quick, see fast.h: win_set_flush_quick */
     uint8_t acc_way;      /* enum acc_way: accumulates by single instructions? */
     _Atomic bool dirty;   /* stores to mapped targets since the last full fence */
-    bool ring_puts;       /* some direct targets are kernel-assisted: small puts to them go by packet */
+    bool has_assisted;    /* some direct targets are kernel-assisted */
     bool fence_lags;      /* who left the last fence may be ahead of what others sent to a direct target: fence.c */
     bool fence_known;     /* all processes have entered the last fence */
     struct rma_target *local; /* the targets of this node, nlocal of them, ascending, self included */
@@ -197,7 +197,7 @@ struct win {
     struct win_ctl *ctl;
     struct win_stats stats;
     int nlocks;
-    uint32_t nhanded;     /* targets with something handed over */
+    uint32_t nsent;       /* kernel-assisted targets with something sent by packet */
     struct win_ctl *lead; /* control block of direct[0], for lock_all */
 
     struct target_table targets; /* win_peek, win_target */
@@ -223,15 +223,12 @@ struct win {
     bool crowded;         /* fewer than these processes */
     int npackets;         /* ranks reached by packets, made or not */
     int nslots;           /* in every control block of the node */
-    bool ring_takes;      /* this process is such a target */
-    uint8_t attended;     /* enum win_attended */
+    bool assisted;        /* this process is such a target */
     struct win_records records; /* of all processes; for targets that are not made yet */
 
     uint32_t phase;       /* fences passed */
     bool fence_closing;   /* MPI_Win_fence sends what ends the phase */
     bool fence_noput;     /* MPI_MODE_NOPUT was given for the present phase */
-    bool stages_ahead;    /* some direct targets are mapped, and have stages for puts before their fences */
-    bool queried;         /* this process may load and store another's memory itself (MPI_Win_shared_query) */
     uint32_t barrier_seq;
     uint32_t fence_arrived; /* fence markers of packet peers for this phase */
     struct fence_counts *counts; /* NULL: fences end by markers */
@@ -243,7 +240,7 @@ struct win {
     uint32_t start_count;
     struct win_group group;      /* access group of the PSCW epoch */
     struct win_group post_group; /* exposure group */
-    bool post_noput;
+    bool post_noput;      /* MPI_MODE_NOPUT was given for it */
     bool all_nocheck;
 
     struct list touched;      /* struct pkt_target used in the present epoch */
@@ -273,17 +270,12 @@ struct rma {
     _Atomic bool packets; /* some window uses packets or the ring */
     _Atomic bool packet_targets; /* some window had such */
     _Atomic bool agent;   /* the agent runs */
-    _Atomic uint32_t nattended; /* windows for which this process serves packets in MPI_Barrier */
-    _Atomic bool unattended;    /* but there can be no agent to take over */
-    uint32_t looks_left;      /* rma_pass_by: so often without being told; the application thread's */
     _Atomic uint32_t polls;   /* changes whenever an application thread polls */
     _Atomic bool watcher;     /* an application thread sleeps on the channels' descriptors: wait.c */
     _Atomic bool agent_off;   /* and the agent on its doorbell until it stops: agent.c */
     bool spin_inline;     /* processors for all, and no packets to poll: see wait.h */
     _Atomic uint32_t looks; /* calls of rma_look_around */
     _Atomic uint64_t next_look;
-    unsigned paced;       /* peers' paces with a timed batch under way */
-    char asked_back[64];  /* what handover.c asks for to know that the target is done; nobody reads it */
     int node_procs;       /* most processes of this node seen in a window */
     _Atomic unsigned full; /* so many processors, and as many processes; 0: more or less: agent.c */
     _Atomic bool oversubscribed; /* more processes than processors on this node */
@@ -355,8 +347,8 @@ static inline void win_next_gen(struct win *w)
                           memory_order_relaxed);
 }
 
-/* For the present epoch. Where several threads may call, something was handed over, or others hand over
- * to this process, every flush goes the long way. */
+/* For the present epoch. Where several threads may call, or something was sent to a kernel-assisted target, every flush
+ * goes the long way. */
 static inline void win_set_flush_quick(struct win *w)
 {
     const enum epoch_state now = epoch_now(&w->epoch);
@@ -365,7 +357,7 @@ static inline void win_set_flush_quick(struct win *w)
         quick = FLUSH_QUICK_READY;
     else if (now == EPOCH_LOCK_ALL && !w->strict)
         quick = FLUSH_QUICK_ALL;
-    w->flush_quick = w->rma->threads || w->nhanded || w->ring_takes ? FLUSH_QUICK_NONE : quick;
+    w->flush_quick = w->rma->threads || w->nsent ? FLUSH_QUICK_NONE : quick;
 }
 
 /* The target of rank, or one that is never accessible (target_table.h), to look at only. */
@@ -403,12 +395,6 @@ static inline int win_target(struct win *w, int rank, struct rma_target **t)
 
 /* May target be accessed now? Fast path of every operation; epoch_access decides
  * (and waits) where the answer is not known yet. */
-/* Something of the present fence phase is on its way to t: fence.c. */
-static inline void win_announce_put(const struct win *w, struct rma_target *t)
-{
-    atomic_store_explicit(&t->ctl->ring_phase, w->phase + 1, memory_order_relaxed);
-}
-
 static inline bool target_ready(const struct win *w, const struct rma_target *t)
 {
     return atomic_load_explicit(&t->gen, memory_order_relaxed) ==

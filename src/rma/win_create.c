@@ -68,18 +68,9 @@ static struct rma_proc_record proc_record(struct rma *r)
     return proc;
 }
 
-/* Others may be there that have no processor, and the memory is reached by our calls alone. A guess: a process may be
- * bound to one of several processors. What counts is w->crowded, once all records are here. */
-static bool may_be_crowded(const struct win *w)
-{
-    const struct rma_proc_record own = proc_record(w->rma);
-    return w->size && !w->dynamic && w->flavor != WIN_ALLOCATE_SHARED &&
-           (unsigned)w->nslots > w->rma->env->record_cpus(w->rma->env->ctx, &own, sizeof own, 1);
-}
-
 static int make_control(struct win *w)
 {
-    const enum stage_use use = is_assisted(w) ? STAGE_ASSISTED : may_be_crowded(w) ? STAGE_CROWDED : STAGE_MAPPED;
+    const enum stage_use use = is_assisted(w) ? STAGE_ASSISTED : STAGE_MAPPED;
     const size_t slots = stage_room_ctl_bytes(w->nslots, use);
     const size_t size = slots + (w->dynamic ? 2 * WIN_REGIONS_MAX * sizeof(struct win_region) : 0);
     struct win_ctl *ctl;
@@ -132,13 +123,6 @@ static bool wants_agent(const struct conf *conf, const struct win_hints *hints)
     return conf->progress == CONF_PROGRESS_AGENT || (conf->progress == CONF_PROGRESS_AUTO && !hints->no_locks);
 }
 
-static enum win_attended would_attend(const struct win *w, const struct win_spec *spec)
-{
-    if (!wants_agent(w->rma->conf, &w->hints))
-        return WIN_UNATTENDED;
-    return spec->world ? WIN_ATTENDED_WORLD : WIN_ATTENDED_COMM;
-}
-
 /* Everything that can be done alone; the outcome goes into the record. */
 static void prepare(struct win *w, const struct win_spec *spec, struct win_plan *plan)
 {
@@ -162,7 +146,7 @@ static void prepare(struct win *w, const struct win_spec *spec, struct win_plan 
                                .hints = hints_word(&spec->hints), .disp_unit = w->disp_unit,
                                .flavor = w->flavor, .index = w->index, .gen = w->index_gen, .err = err,
                                .noncontig = spec->hints.alloc_shared_noncontig, .strict = w->strict != NULL,
-                               .conf = conf_word(r->conf), .attends = would_attend(w, spec),
+                               .conf = conf_word(r->conf), 
                                .shares = !err && share_wanted(w),
                                .alignment = spec->hints.min_alignment};
     if (!err && !env->mem_find(env->ctx, w->ctl, 1, &rec->ctl))
@@ -211,22 +195,10 @@ static void agree_strict(struct win *w)
         }
 }
 
-/* What all its processes would do: the least. */
-static enum win_attended agree_attended(const struct win *w)
+/* May packets come for this process, to be served while it is elsewhere? */
+static bool serves_packets(const struct win *w)
 {
-    uint32_t least = WIN_ATTENDED_WORLD;
-    for (int i = 0; i < w->nproc; i++)
-        if (w->records.all[i].attends < least)
-            least = w->records.all[i].attends;
-    return (enum win_attended)least;
-}
-
-/* Is there anything to serve? All find the same, which src/mpi relies on: if one process has
- * packet targets all have, for being on one node is transitive and a refused cross-memory attach
- * makes packets for all; else one that is reached by the kernel is so by all others. */
-static bool has_packets(const struct win *w)
-{
-    return w->npackets || w->ring_puts || w->ring_takes;
+    return w->npackets || w->assisted;
 }
 
 static void learn_node(struct win *w)
@@ -316,15 +288,13 @@ static int open_network(struct win *w, struct win_plan *plan)
 static int start_packets(struct win *w)
 {
     struct rma *r = w->rma;
-    if (has_packets(w))
+    if (serves_packets(w) || w->has_assisted)
         r->packets = true;
     if (w->npackets)
         r->packet_targets = true;
     r->spin_inline = !r->packets && !r->oversubscribed;
-    if (!w->npackets || !wants_agent(r->conf, &w->hints))
+    if (!serves_packets(w) || !wants_agent(r->conf, &w->hints))
         return MRMA_SUCCESS;
-    if (r->env->agent_wanted) /* others learn of the window only later */
-        atomic_store_explicit(r->env->agent_wanted, 1, memory_order_relaxed);
     return r->agent ? MRMA_SUCCESS : r->env->agent_start(r->env->ctx);
 }
 
@@ -404,7 +374,6 @@ static int join(struct win *w, struct win_plan *plan)
     if (!err) {
         learn_node(w);
         agree_strict(w);
-        plan->attended = agree_attended(w);
         err = share_memory(w, plan);
         if (!w->records.all)
             return err;
@@ -427,7 +396,6 @@ int win_create(struct rma *r, const struct win_spec *spec, struct win **out)
     plan->boot = spec->boot;
     prepare(w, spec, plan);
     int err = join(w, plan);
-    const enum win_attended attended = !err && has_packets(w) ? plan->attended : WIN_UNATTENDED;
     free(plan->segments);
     free(plan->parts);
     free(plan->net_room);
@@ -440,10 +408,8 @@ int win_create(struct rma *r, const struct win_spec *spec, struct win **out)
         rma_leave(r);
         return err;
     }
-    w->attended = attended;
-    if (attended)
-        atomic_fetch_add_explicit(&r->nattended, 1, memory_order_relaxed);
-    w->lock_quick = !w->hints.no_locks && !w->strict && !r->trace && !(r->conf->hang_report > 0);
+    w->lock_quick = !w->hints.no_locks && !w->strict && !r->trace && !(r->conf->hang_report > 0) && !r->threads &&
+                    !w->npackets;
     r->stats.windows++;
     RMA_TRACE(r, RMA_EV_WIN_CREATE, w, -1, w->size);
     *out = w;

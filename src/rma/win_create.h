@@ -19,7 +19,6 @@ struct win_record {
     uint32_t noncontig;
     uint32_t strict;         /* checks of MPIRMA_STRICT are on */
     uint32_t conf;           /* MPIRMA_PATH and MPIRMA_RANKS_PER_NODE */
-    uint32_t attends;        /* enum win_attended: what it would do */
     uint32_t shares;         /* may yet share its memory in place: then the records are exchanged again */
 };
 
@@ -44,7 +43,6 @@ struct win_plan {
     struct win_part *parts;       /* the same, */
     char *segment_base;           /* and where the segment is here */
     void *net_room;               /* for opening the network, if there is one */
-    enum win_attended attended; /* what all would do */
     bool packets_only; /* a process was refused cross-memory attach: all use packets */
     bool refused;      /* out: a peer would need it and is refused */
     int slots;         /* out: slots that the control block needs, if it has too few */

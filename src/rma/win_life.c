@@ -74,8 +74,6 @@ void win_delete(struct win *w)
 {
     struct rma *r = w->rma;
     struct rma_env *env = r->env;
-    if (w->attended)
-        atomic_fetch_sub_explicit(&r->nattended, 1, memory_order_relaxed);
     strict_free(w);
     fence_counts_free(w);
     win_unroute(w);

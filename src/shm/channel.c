@@ -12,6 +12,9 @@
  *   ring_commit (release)                    sleepers += 1 / polling -= 1 (seq_cst)
  *   fence (seq_cst)                          fence (seq_cst)
  *   sleepers? polling? wake                  pending? stay awake, or wake the agent
+ *
+ * A call of the receiver's host that polls (host_polls) does not say when it ends. Who relied on it and
+ * waits longer wakes the agent: rma_peer_insist.
  */
 #include "shm/channel.h"
 
@@ -19,7 +22,6 @@
 #include "base/list.h"
 
 enum { BURST = 64 };
-static_assert(CH3_DRAIN_POLLS * BURST >= RING_LINES_MOST, "a record has a line at least");
 
 static struct shm_channel *self(const struct ch3_channel *ch)
 {
@@ -57,7 +59,6 @@ static void report_lost(struct shm_channel *ch)
 static void *shm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
 {
     struct shm_peer *peer = ch3_vc_channel_data(vc);
-    peer->tx.narrow = ch3_vc_fill(vc) == CH3_FILL_NARROW;
     void *room = ring_reserve(&peer->tx, len);
     if (unlikely(!room))
         look_for_loss(ch, vc);
@@ -76,11 +77,12 @@ static inline bool wake_threads(struct procseg *seg)
 
 static void ring_doorbell(struct procseg *seg)
 {
-    if (wake_threads(seg) || !atomic_load_explicit(&seg->agent_wanted, memory_order_relaxed))
+    if (wake_threads(seg))
         return;
     /* See the diagram: who stops polling does not use membarrier. */
     atomic_thread_fence(memory_order_seq_cst);
     if (!atomic_load_explicit(&seg->polling, memory_order_relaxed) &&
+        !atomic_load_explicit(&seg->host_polls, memory_order_relaxed) &&
         atomic_load_explicit(&seg->agent_event.sleepers, memory_order_relaxed))
         event_wake(&seg->agent_event);
 }

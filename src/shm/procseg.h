@@ -39,14 +39,10 @@ struct procseg {
     uint64_t uid;
     alignas(MRMA_CACHE_LINE) struct event event;       /* application threads */
     _Atomic uint32_t has_agent; /* there is one */
-    /* For packets that come while nobody polls: set, for ever, by the owner before windows with packet
-     * targets exist, and by others before they send what is not part of a fence or PSCW epoch,
-     * whose packets the owner takes in itself. */
-    _Atomic uint32_t agent_wanted;
     alignas(MRMA_CACHE_LINE) struct event agent_event; /* the agent */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t polling; /* application threads that poll */
-    _Atomic uint32_t polled; /* changes when they begin to, or have looked; by the owner, too */
-    alignas(MRMA_CACHE_LINE) _Atomic uint32_t look; /* by others: packets came while nobody polled */
+    /* 1: a call of the host polls. Set there, cleared by others who find that it does not any more. */
+    _Atomic uint32_t host_polls;
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t nrings;
     struct procseg_ring rings[PROCSEG_RINGS];
     struct fmutex stripes[PROCSEG_STRIPES];

@@ -103,10 +103,7 @@ static bool has_room(struct ring_tx *tx, uint64_t end)
 void *ring_reserve(struct ring_tx *tx, size_t len)
 {
     const size_t need = RECORD_BYTES(len), left = to_end(tx->place, tx->tail);
-    const uint64_t again = tx->tail + left;
-    uint64_t start = need > left ? again : tx->tail;
-    if (tx->narrow && (tx->tail & tx->place) + need > RING_LEAST && fits(tx, again + need + LINE))
-        start = again;
+    const uint64_t start = need > left ? tx->tail + left : tx->tail;
     if (!has_room(tx, start + need + LINE))
         return NULL;
     tx->reserved = start;

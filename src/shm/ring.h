@@ -3,7 +3,7 @@
  *
  * The sender's end of one direction of a pair. A record begins on a cache line of its
  * own: its word, then a packet of at most CH3_PACKET_MAX bytes, contiguous; a record that
- * would cross the end is preceded by a skip, a word alone, and one that shall lie at the start again (narrow). Positions count bytes for
+ * would cross the end is preceded by a skip, a word alone. Positions count bytes for
  * ever; position modulo the ring's bytes is the place, the rest is the lap. A word holds the
  * lap in which it was written and the packet's length. It publishes its record: the
  * consumer polls the word at its position, so that a short record is one line that
@@ -76,7 +76,6 @@ struct ring_tx { /* private to the producer */
     uint64_t reserved_end; /* and where the record ends if it is not shortened */
     uint32_t starved;      /* how often it has said so */
     bool bad;              /* the consumer's position was impossible; there is no room any more */
-    bool narrow;           /* set by the owner: go back to the start after RING_LEAST bytes, if there is room */
     uint64_t dirty[RING_LINES_MOST / RING_DIRTY_BITS]; /* a bit for each line: a packet may have been there last */
 };
 

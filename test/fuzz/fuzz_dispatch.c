@@ -146,7 +146,7 @@ static void record(struct script *s, bool dynamic)
     const unsigned how = (unsigned)take(s, 1);
     uint64_t total = 0;
     op.nseg = how & 3;
-    op.fill = how >> 6;
+    op.zero = how >> 6;
     op.request = (uint32_t)take(s, 1);
     const uint32_t given = how & 4 ? (uint32_t)take(s, 2) : 0;
     if (how & 16) {

@@ -22,7 +22,7 @@ enum fuzz_step {
                      kind, op, type, nseg (low 2 bits; bit 2: data_len is given; bit 3: typed),
                      request (1), data_len (2, where given), nseg times disp (2, signed), len (2);
                      bit 4 of nseg, a struct pkt_plain: len (2), disp (2, signed), data_len of data, bit 5: zero
-                     is not; bits 6 and 7: fill;
+                     is not; bits 6 and 7: pkt_op's zero;
                      typed: number (1), position (2), disp (2, signed), count (1), len (2);
                      of PKT_OP_TYPE: extent (2, signed), nseg times disp, len, stride (2 each,
                      signed), n (1) */

@@ -4,7 +4,7 @@
  * every number that a counter gives out is had once, sums are complete, what one rank has put it
  * gets back, and its accumulates come in the order of its calls.
  *
- * In handover.sh the statistics show by which way the operations went; here that must make no difference.
+ * In assisted.sh the statistics show by which way the operations went; here that must make no difference.
  */
 #include "mtest.h"
 

@@ -57,10 +57,7 @@ void sim_peer_init(struct rma_peer *peer, const struct sim_self *self, int rank,
                               .event = its->event,
                               .agent_event = its->agent_event,
                               .polling = its->polling,
-                              .polled = its->polled,
-                              .look = its->look,
                               .has_agent = its->has_agent,
-                              .agent_wanted = its->agent_wanted,
                               .stripes = its->stripes};
 }
 

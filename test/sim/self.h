@@ -26,11 +26,8 @@ void sim_self_env(struct sim_self *s, struct rma_env *env);
 /* Where a process's threads sleep, and its locks. */
 struct sim_places {
     struct event *event, *agent_event;
-    const _Atomic uint32_t *polling, *has_agent; /* NULL: it is never attentive */
-    _Atomic uint32_t *agent_wanted;
+    const _Atomic uint32_t *polling, *has_agent; /* NULL: it never attends */
     struct stripes stripes;
-    const _Atomic uint32_t *polled; /* NULL: nobody is told */
-    _Atomic uint32_t *look;
 };
 
 /* The process of that rank as self sees it; cma: its memory is reached so. */

@@ -7,6 +7,9 @@
 
 #include "base_helper.h"
 #include "../sim/fabric.h"
+#include "rma/lock.h"
+#include "rma/lockword.h"
+#include "rma/win.h"
 
 enum { STEP_PROCS = 3 };
 
@@ -14,6 +17,14 @@ struct steps {
     struct fabric *f;
     struct win *w[STEP_PROCS];
 };
+
+/* Give the lock of a direct target back. */
+static inline void give_lock(struct win *w, int target, bool exclusive)
+{
+    struct rma_target *t = win_peek(w, target);
+    lockword_release(&t->ctl->lock, exclusive);
+    lock_notify(t);
+}
 
 /* Bodies of fabric_run: a window in p->user. */
 static inline void make_window(struct fabric_proc *p, void *arg)

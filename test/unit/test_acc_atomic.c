@@ -344,7 +344,7 @@ static void add(struct win *w, enum acc_type basic, size_t disp, size_t n, bool 
                               .otype = &type, .raddr = old, .rcount = n, .rtype = &type, .target = 0,
                               .disp = (int64_t)disp, .tcount = n, .ttype = &type, .op = ACC_SUM};
     FABRIC_CHECK((fetch ? rma_get_accumulate(w, &op) : rma_accumulate(w, &op)) == MRMA_SUCCESS);
-    FABRIC_CHECK(rma_flush(w, 0) == MRMA_SUCCESS); /* it may have been handed over */
+    FABRIC_CHECK(rma_flush(w, 0) == MRMA_SUCCESS); /* it may have gone by packet */
 }
 
 /* One more by compare-and-swap. */

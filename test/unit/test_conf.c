@@ -71,7 +71,6 @@ static const struct {
     { "MPIRMA_FENCE", "counts", "counts" },
     { "MPIRMA_LARGE_COPIES", "auto", "auto" },
     { "MPIRMA_LARGE_COPIES", "kernel", "kernel" },
-    { "MPIRMA_LARGE_COPIES", "ring", "ring" },
     { "MPIRMA_SEGMENT_DIR", "/dev/shm", "/dev/shm" },
     { "MPIRMA_SEGMENT_DIR", "", "" },
     { "MPIRMA_STATS", "0", "0" },

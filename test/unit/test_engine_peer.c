@@ -153,39 +153,17 @@ static void end_pair(struct pair *p)
 }
 
 /* Both words must be set. */
-static void attentive_while_it_polls_with_an_agent(void **state)
+static void attends_while_it_polls_with_an_agent(void **state)
 {
     (void)state;
     struct pair p = new_pair();
-    assert_false(rma_peer_attentive(p.peer));
+    assert_false(rma_peer_attends(p.peer));
     rma_polling_begin(&p.to->rma);
-    assert_false(rma_peer_attentive(p.peer)); /* nobody would serve when it stops */
+    assert_false(rma_peer_attends(p.peer)); /* nobody would serve when it stops */
     assert_int_equal(p.to->env.agent_start(p.to), MRMA_SUCCESS);
-    assert_true(rma_peer_attentive(p.peer));
+    assert_true(rma_peer_attends(p.peer));
     rma_polling_end(&p.to->rma);
-    assert_false(rma_peer_attentive(p.peer));
-    end_pair(&p);
-}
-
-/* In MPI_Barrier: no agent, and no word of it, before there is a window that needs it and somebody
- * who asks. */
-static void attends_when_asked(void **state)
-{
-    (void)state;
-    struct pair p = new_pair();
-    struct rma *to = &p.to->rma;
-    atomic_store(&to->nattended, 1);
-    assert_false(rma_attend_begin(to));
-    assert_false(to->agent);
-    rma_peer_want_agent(p.peer);
-    atomic_store(&to->nattended, 0);
-    assert_false(rma_attend_begin(to));
-    atomic_store(&to->nattended, 1);
-    assert_true(rma_attend_begin(to));
-    assert_true(rma_peer_attentive(p.peer));
-    rma_attend_end(to);
-    assert_false(rma_peer_attentive(p.peer));
-    atomic_store(&to->nattended, 0);
+    assert_false(rma_peer_attends(p.peer));
     end_pair(&p);
 }
 
@@ -194,7 +172,6 @@ static struct pair pair_with_agent(void)
 {
     struct pair p = new_pair();
     assert_int_equal(p.from->env.peer_connect(p.from, p.peer), MRMA_SUCCESS);
-    rma_peer_want_agent(p.peer);
     assert_int_equal(p.to->env.agent_start(p.to), MRMA_SUCCESS);
     while (!atomic_load(&p.peer->agent_event->sleepers))
         sched_yield();
@@ -203,38 +180,28 @@ static struct pair pair_with_agent(void)
 
 static const struct pkt_hdr stray = {.version = PKT_VERSION, .type = PKT_ACK, .len = sizeof stray, .win = 77};
 
-/* A packet wakes the other's agent, but not one that its threads look for (ch3_send_unhurried), or that one of them
- * waits for (ch3_send_awaited). */
-static void who_is_not_in_a_hurry_wakes_no_agent(void **state)
+/* A packet wakes the other's agent, but not an answer that one of its threads waits for (ch3_send_awaited). */
+static void an_answer_wakes_no_agent(void **state)
 {
     (void)state;
     struct pair p = pair_with_agent();
     const uint32_t before = atomic_load(&p.peer->agent_event->seq);
-    assert_int_equal(ch3_send_unhurried(&p.peer->vc, &stray, sizeof stray), MRMA_SUCCESS);
     assert_int_equal(ch3_send_awaited(&p.peer->vc, &stray, sizeof stray, NULL), MRMA_SUCCESS);
     assert_int_equal(atomic_load(&p.peer->agent_event->seq), before);
     for (int i = 0; i < 1000 && atomic_load(&p.peer->agent_event->seq) == before; i++) { /* it may just look around */
-        (void)ch3_send_now(&p.peer->vc, &stray, sizeof stray);
+        (void)ch3_send_owned(&p.peer->vc, &stray, sizeof stray, NULL);
         sched_yield();
     }
     assert_int_not_equal(atomic_load(&p.peer->agent_event->seq), before);
     end_pair(&p);
 }
 
-/* What it has slept over leaves no room for what it is to serve. */
-static void who_finds_the_ring_full_wakes_the_agent(void **state)
+/* What the agent has slept over leaves no room for what it is to serve. */
+static void a_full_ring_wakes_the_agent(void **state)
 {
     (void)state;
     struct pair p = pair_with_agent();
     const time_t late = time(NULL) + 20;
-    while (ch3_send_unhurried(&p.peer->vc, &stray, sizeof stray) == MRMA_SUCCESS)
-        ;
-    assert_int_equal(ch3_send_copy(&p.peer->vc, &stray, sizeof stray), MRMA_SUCCESS);
-    while (ch3_vc_busy(&p.peer->vc) && time(NULL) < late)
-        (void)rma_poll(&p.from->rma);
-    assert_false(ch3_vc_busy(&p.peer->vc));
-    end_pair(&p);
-    p = pair_with_agent();
     while (!ch3_vc_busy(&p.peer->vc))
         assert_int_equal(ch3_send_awaited(&p.peer->vc, &stray, sizeof stray, NULL), MRMA_SUCCESS);
     while (ch3_vc_busy(&p.peer->vc) && time(NULL) < late)
@@ -243,22 +210,20 @@ static void who_finds_the_ring_full_wakes_the_agent(void **state)
     end_pair(&p);
 }
 
-/* A sender that saw it poll has woken nobody. */
-static void what_comes_last_in_a_barrier_is_served_after_it(void **state)
+/* A sender that saw a thread poll has woken nobody. */
+static void what_comes_last_is_served_when_polling_ends(void **state)
 {
     (void)state;
     struct pair p = pair_with_agent();
     struct rma *to = &p.to->rma;
     const time_t late = time(NULL) + 20;
-    atomic_store(&to->nattended, 1);
-    assert_true(rma_attend_begin(to));
-    assert_int_equal(ch3_send_now(&p.peer->vc, &stray, sizeof stray), MRMA_SUCCESS);
+    rma_polling_begin(to);
+    assert_int_equal(ch3_send_owned(&p.peer->vc, &stray, sizeof stray, NULL), MRMA_SUCCESS);
     assert_true(rma_pending(to));
-    rma_attend_end(to);
+    rma_polling_end(to);
     while (rma_pending(to) && time(NULL) < late)
         sched_yield();
     assert_false(rma_pending(to));
-    atomic_store(&to->nattended, 0);
     end_pair(&p);
 }
 
@@ -360,11 +325,10 @@ static int tests(void)
     const struct CMUnitTest list[] = {
         cmocka_unit_test(a_dead_peer_is_dead),
         cmocka_unit_test(a_reused_number_is_another_process),
-        cmocka_unit_test(attentive_while_it_polls_with_an_agent),
-        cmocka_unit_test(who_is_not_in_a_hurry_wakes_no_agent),
-        cmocka_unit_test(who_finds_the_ring_full_wakes_the_agent),
-        cmocka_unit_test(attends_when_asked),
-        cmocka_unit_test(what_comes_last_in_a_barrier_is_served_after_it),
+        cmocka_unit_test(attends_while_it_polls_with_an_agent),
+        cmocka_unit_test(an_answer_wakes_no_agent),
+        cmocka_unit_test(a_full_ring_wakes_the_agent),
+        cmocka_unit_test(what_comes_last_is_served_when_polling_ends),
         cmocka_unit_test(rings_are_smaller_where_there_are_more),
         cmocka_unit_test(a_ring_that_cannot_be_is_refused),
         cmocka_unit_test(a_ring_behind_one_that_was_never_filled),

@@ -269,7 +269,7 @@ static void test_wrong_reply(void **state)
         craft_append(&c, junk, wrong[i].len);
         /* not settle: process 1 has the request in its ring and would answer it */
         struct ch3_vc *vc = &fabric->procs[wrong[i].from].peers[0].peer.vc;
-        assert_int_equal(ch3_send_copy(vc, c.bytes, craft_hdr(&c)->len), MRMA_SUCCESS);
+        assert_int_equal(ch3_send_owned(vc, c.bytes, craft_hdr(&c)->len, NULL), MRMA_SUCCESS);
         fabric_progress(&fabric->procs[0]);
         assert_int_equal(fabric->procs[0].rma.stats.refused, before + 1);
         assert_false(rma_req_done(&req));
@@ -333,7 +333,7 @@ static void test_parts(void **state)
         if (i < sizeof wrong / sizeof *wrong)
             add_parts(&c, &wrong[i].part, 1);
         craft_hdr(&c)->total = i < sizeof wrong / sizeof *wrong ? wrong[i].total : 1; /* the last: no part at all */
-        assert_int_equal(ch3_send_copy(vc, c.bytes, craft_hdr(&c)->len), MRMA_SUCCESS);
+        assert_int_equal(ch3_send_owned(vc, c.bytes, craft_hdr(&c)->len, NULL), MRMA_SUCCESS);
         fabric_progress(&fabric->procs[0]);
         assert_true(fabric->procs[0].rma.stats.refused > before);
         assert_false(rma_req_done(&req[0]) || rma_req_done(&req[1]));
@@ -343,7 +343,7 @@ static void test_parts(void **state)
     const struct part right[] = {{number[0], 0, 40, data}, {number[1], 0, 13, data}, {number[0], 40, 24, data + 40}};
     craft_begin(&c, PKT_REPLY, w, 1);
     add_parts(&c, right, 3);
-    assert_int_equal(ch3_send_copy(vc, c.bytes, craft_hdr(&c)->len), MRMA_SUCCESS);
+    assert_int_equal(ch3_send_owned(vc, c.bytes, craft_hdr(&c)->len, NULL), MRMA_SUCCESS);
     fabric_progress(&fabric->procs[0]);
     assert_true(rma_req_done(&req[0]) && rma_req_done(&req[1]));
     assert_memory_equal(got[0], data, 64);

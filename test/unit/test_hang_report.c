@@ -284,10 +284,10 @@ static void test_queued(void **state)
 }
 
 /* To a process that seems to poll, and does not. */
-static void handed(struct fabric_proc *p, void *arg)
+static void sent_by_packet(struct fabric_proc *p, void *arg)
 {
     static const char *const texts[] = {"acknowledgements (rank 5)",
-                                        "operations handed over to rank 5: 1 acknowledgements due\n", NULL};
+                                        "operations sent to rank 5: 1 acknowledgements due\n", NULL};
     static int64_t cells[PROCS];
     const int64_t one = 1;
     struct win *w = fabric_win(p, WIN_CREATE, &cells[p->rank], sizeof cells[0], 1);
@@ -309,10 +309,10 @@ static void handed(struct fabric_proc *p, void *arg)
     FABRIC_CHECK(p->rank != 5 || cells[5] == 1);
 }
 
-static void test_handed(void **state)
+static void test_sent_by_packet(void **state)
 {
     (void)state;
-    run_on(PROCS, handed, CONF_PROGRESS_POLL, 0);
+    run_on(PROCS, sent_by_packet, CONF_PROGRESS_POLL, 0);
 }
 
 static void window_free(struct fabric_proc *p, void *arg)
@@ -337,7 +337,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_fence),       cmocka_unit_test(test_barrier),
         cmocka_unit_test(test_posts),       cmocka_unit_test(test_completes),
         cmocka_unit_test(test_direct_lock), cmocka_unit_test(test_packet_lock),
-        cmocka_unit_test(test_queued),      cmocka_unit_test(test_handed),
+        cmocka_unit_test(test_queued),      cmocka_unit_test(test_sent_by_packet),
         cmocka_unit_test(test_window_free),
     };
     pkt_types_init();

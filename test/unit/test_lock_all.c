@@ -35,7 +35,7 @@ static void test_free_target(void **state)
     assert_false(yielded);
     assert_false(lockword_open_to_all(word(s, 1)));
     assert_true(lockword_open_to_all(word(s, 0)));
-    lock_release(s->w[2], win_peek(s->w[2], 1), true);
+    give_lock(s->w[2], 1, true);
     assert_int_equal(rma_lock_all(s->w[0], 0), MRMA_SUCCESS);
     assert_int_equal(lock_all_access(s->w[0], win_peek(s->w[0], 1)), MRMA_SUCCESS);
     assert_int_equal(rma_unlock_all(s->w[0]), MRMA_SUCCESS);
@@ -62,7 +62,7 @@ static void test_exclusive_steps_back(void **state)
     assert_false(yielded);
     assert_int_equal(atomic_load(&lead->all_blocked), 0);
     assert_false(lockword_open_to_all(word(s, 1)));
-    lock_release(s->w[2], win_peek(s->w[2], 1), true);
+    give_lock(s->w[2], 1, true);
     assert_true(lockword_open_to_all(word(s, 1)));
 }
 
@@ -85,7 +85,7 @@ static void test_shared_and_nocheck(void **state)
     assert_int_equal(atomic_load(&lead->all_holders), 0);
     (void)lockword_take(word(s, 1), true, &granted);
     assert_true(pass(s, 2, 1, &yielded));
-    lock_release(s->w[2], win_peek(s->w[2], 1), true);
+    give_lock(s->w[2], 1, true);
     assert_int_equal(rma_unlock_all(s->w[0]), MRMA_SUCCESS);
     assert_int_equal(atomic_load(&lead->all_holders), 0);
 }
@@ -210,7 +210,7 @@ static void test_tight(void **state)
         atomic_store(&t.exclusive, 1);
         FABRIC_CHECK(atomic_load(&t.all) == 0);
         atomic_store(&t.exclusive, 0);
-        lock_release(t.s->w[2], win_peek(t.s->w[2], 1), true);
+        give_lock(t.s->w[2], 1, true);
     }
     atomic_store(&t.stop, true);
     pthread_join(thread, NULL);

@@ -34,7 +34,6 @@ static void test_random_steps(void **state)
     for (int i = 0; i < STEPS; i++) {
         if (next_random(&seed) % 100 < 52) {
             const size_t want = random_len(&seed);
-            e->tx.narrow = e->bytes > RING_LEAST && next_random(&seed) % 2;
             void *at = ring_reserve(&e->tx, want);
             if (!at) {
                 full++;
@@ -65,36 +64,6 @@ static void test_random_steps(void **state)
     }
     expect_empty(e);
     assert_true(wraps > 20 && full > (e->bytes == RING_LEAST ? 20 : 2) && dropped > 100);
-}
-
-/* Narrow: nothing lies behind the first part while the consumer keeps up, and all is used when it does not. */
-static void test_narrow(void **state)
-{
-    struct ends *e = *state;
-    uint64_t seed = 5, sent = 0, got = 0;
-    static size_t lens[RING_MOST / WORD];
-    e->tx.narrow = true;
-    for (int i = 0; i < 20000; i++) {
-        const size_t len = random_len(&seed);
-        ring_send(e, sent, len);
-        assert_true((e->tx.tail & (RING_MOST - 1)) <= 2 * RING_LEAST); /* the consumer's position is shown late */
-        ring_receive(e, sent++, len);
-    }
-    assert_true(e->tx.tail / RING_MOST > 100);
-    for (got = sent;; sent++) {
-        const size_t len = random_len(&seed);
-        if (!ring_reserve(&e->tx, len))
-            break;
-        ring_commit(&e->tx, 0);
-        ring_send(e, sent, len);
-        lens[sent % (RING_MOST / WORD)] = len;
-    }
-    assert_true(e->tx.tail - read_position(e) > RING_MOST - 2 * CH3_PACKET_MAX);
-    while (got < sent) {
-        ring_receive(e, got, lens[got % (RING_MOST / WORD)]);
-        got++;
-    }
-    expect_empty(e);
 }
 
 /* A dropped reserve leaves no trace even if it would have skipped the tail. */
@@ -280,7 +249,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RING_TEST(test_empty_and_one), RING_TEST(test_random_steps), RING_TEST_MOST(test_random_steps),
-        RING_TEST(test_zero_commit_at_the_end), RING_TEST(test_full), RING_TEST_MOST(test_full), RING_TEST_MOST(test_narrow),
+        RING_TEST(test_zero_commit_at_the_end), RING_TEST(test_full), RING_TEST_MOST(test_full),
         RING_TEST(test_position_wrap), RING_TEST(test_two_threads), RING_TEST(test_onlooker),
     };
     fabric_watchdog(120);

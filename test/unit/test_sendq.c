@@ -54,7 +54,7 @@ static void stream_done(struct ch3_stream *st, int err)
     }
     if (ts->again) {
         const struct pkt_hdr hdr = bench_hdr(7777, sizeof hdr);
-        assert_int_equal(ch3_send_copy(ts->again, &hdr, sizeof hdr),
+        assert_int_equal(ch3_send_owned(ts->again, &hdr, sizeof hdr, NULL),
                          err && ts->again == ts->vc ? err : MRMA_SUCCESS);
     }
 }
@@ -80,7 +80,7 @@ static void copy(struct ch3_vc *vc, uint32_t mark, size_t len)
     _Alignas(8) unsigned char packet[PKT_MAX] = {0};
     const struct pkt_hdr hdr = bench_hdr(mark, len);
     memcpy(packet, &hdr, sizeof hdr);
-    assert_int_equal(ch3_send_copy(vc, packet, len), MRMA_SUCCESS);
+    assert_int_equal(ch3_send_owned(vc, packet, len, NULL), MRMA_SUCCESS);
     memset(packet, 0xee, sizeof packet); /* it was copied */
 }
 
@@ -133,23 +133,6 @@ static void test_copies_queue_in_order(void **state)
     assert_false(ch3_vc_busy(vc));
     assert_false(ch3_unsent(&b->ch3));
     assert_false(ch3_poll(&b->ch3));
-}
-
-static void test_send_now(void **state)
-{
-    struct ch3_bench *b = *state;
-    const struct pkt_hdr hdr = bench_hdr(9, sizeof hdr);
-    open_all(b);
-    assert_int_equal(ch3_send_now(&b->vc[0], &hdr, sizeof hdr), MRMA_SUCCESS);
-    b->fake.room = 0;
-    assert_int_equal(ch3_send_now(&b->vc[0], &hdr, sizeof hdr), MRMA_AGAIN);
-    assert_false(ch3_vc_busy(&b->vc[0]));
-    copy(&b->vc[0], 1, 64);
-    b->fake.room = 10;
-    assert_int_equal(ch3_send_now(&b->vc[0], &hdr, sizeof hdr), MRMA_AGAIN); /* not past the queue */
-    expect_sent(b, (uint32_t[]){9}, 1);
-    ch3_vc_lost(&b->vc[0]);
-    assert_int_equal(ch3_send_now(&b->vc[0], &hdr, sizeof hdr), MRMA_ERR_PROC_FAILED);
 }
 
 static void test_stream_keeps_its_place(void **state)
@@ -340,7 +323,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         BENCH_TEST(test_direct),
         BENCH_TEST(test_copies_queue_in_order),
-        BENCH_TEST(test_send_now),
         BENCH_TEST(test_stream_at_once),
         BENCH_TEST(test_stream_keeps_its_place),
         BENCH_TEST(test_idle_stream),

@@ -315,9 +315,6 @@ static void stage_refused_body(struct hand *h, struct board *b)
     t->starts = 2;
     FABRIC_CHECK(!stage_put(&h->win, t, &op)); /* an epoch without a post */
     t->starts = 1;
-    h->rma.threads = true;
-    FABRIC_CHECK(!stage_put(&h->win, t, &op)); /* others may be staging, too */
-    h->rma.threads = false;
     for (uint32_t room = 0; room + 16 <= t->out_stages.bytes - 8; room += 16)
         FABRIC_CHECK(stage_put(&h->win, t, &op));
     FABRIC_CHECK(!stage_put(&h->win, t, &op)); /* full */

@@ -49,7 +49,6 @@ static void test_layout(void **state)
     static const int sizes[] = {1, 2, 4, 31, 64, 1000};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         check_layout(sizes[i], STAGE_MAPPED);
-        check_layout(sizes[i], STAGE_CROWDED);
         check_layout(sizes[i], STAGE_ASSISTED);
     }
 }
@@ -59,16 +58,14 @@ static size_t bytes_of_stages(int nslots, enum stage_use use)
     return stage_room_ctl_bytes(nslots, use) - sizeof(struct win_ctl) - (size_t)nslots * sizeof(struct win_slot);
 }
 
-/* Room for two puts among few processes; bounded, but never nothing, among many. */
+/* Room for some puts among few processes; bounded, but never nothing, among many. */
 static void test_sizes(void **state)
 {
     (void)state;
-    assert_true(bytes_of_stages(16, STAGE_ASSISTED) >= (size_t)16 * 2 * STAGE_DEPTH * 2 * (KIB + 8));
+    assert_true(bytes_of_stages(8, STAGE_ASSISTED) >= (size_t)8 * 2 * STAGE_DEPTH * 4 * (KIB + 8));
     assert_true(bytes_of_stages(16, STAGE_MAPPED) >= (size_t)16 * STAGE_DEPTH * 2 * (KIB / 4 + 8));
     assert_true(bytes_of_stages(300, STAGE_ASSISTED) <= 512 << 10);
     assert_true(bytes_of_stages(80, STAGE_MAPPED) <= 64 << 10);
-    assert_true(bytes_of_stages(80, STAGE_CROWDED) <= 128 << 10);
-    assert_true(bytes_of_stages(16, STAGE_CROWDED) >= (size_t)16 * 2 * STAGE_DEPTH * 2 * (KIB / 4 + 8));
     const size_t least = (size_t)10000 * STAGE_DEPTH * STAGE_LINES_MIN * MRMA_CACHE_LINE;
     assert_int_equal(bytes_of_stages(10000, STAGE_MAPPED), least);
     assert_int_equal(bytes_of_stages(10000, STAGE_ASSISTED), 2 * least);
@@ -89,7 +86,7 @@ static void ahead(struct fabric_proc *p, void *arg)
         for (int i = 0; i < 2; i++)
             put(w, 1, i * KIB, from[i], KIB);
         OK(rma_complete(w));
-        FABRIC_CHECK(p->rma.stats.staged == 2 && p->rma.stats.ring_puts == 0);
+        FABRIC_CHECK(p->rma.stats.staged == 2);
         atomic_store(&completed, true);
     } else {
         while (!atomic_load(&completed)) /* nothing has been posted */
@@ -105,10 +102,9 @@ static void mapped(struct fabric_proc *p, void *arg)
 {
     struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, KIB, 1);
     const struct rma_target *t = win_peek(w, 1 - p->rank);
-    const bool crowded = p->fabric->opts.cpus < 2;
     (void)arg;
     FABRIC_CHECK(t->path == PATH_MAPPED && t->out_stages.bytes == STAGE_LINES_MAPPED * MRMA_CACHE_LINE &&
-                 t->out_phases.bytes == (crowded ? t->out_stages.bytes : 0));
+                 t->out_phases.bytes == 0);
     fabric_win_free(w);
 }
 
@@ -128,7 +124,6 @@ static void test_ahead(void **state)
     for (size_t i = 0; i < sizeof from; i++)
         (&from[0][0])[i] = (char)(i * 7 + i / KIB);
     run(ahead, 1);
-    run(mapped, 1);
     run(mapped, 2);
 }
 

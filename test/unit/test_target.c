@@ -311,7 +311,7 @@ static void send_unheard(struct craft *c)
 {
     struct fabric_proc *p = &fabric->procs[0];
     OK(p->env.peer_connect(p, &p->peers[1].peer));
-    OK(ch3_send_copy(&p->peers[1].peer.vc, c->bytes, craft_hdr(c)->len));
+    OK(ch3_send_owned(&p->peers[1].peer.vc, c->bytes, craft_hdr(c)->len, NULL));
     poll_one(1);
 }
 

@@ -81,9 +81,8 @@ static const struct bad bad_records[] = {
     {OP(PKT_OP_PUT, 0, 0, 1, PKT_MAX), SEG8, 8, MRMA_ERR_INTERN},
     {OP(PKT_OP_PUT, 0, 0, 1, UINT16_MAX), SEG8, 8, MRMA_ERR_INTERN},
     {OP(PKT_OP_PUT, 0, 0, 1, UINT16_MAX - 6), SEG8, 8, MRMA_ERR_INTERN},
-    /* no such way to fill a reply, and what must be 0 */
-    {{.kind = PKT_OP_PUT, .nseg = 1, .data_len = 8, .fill = CH3_FILLS}, SEG8, 8, MRMA_ERR_INTERN},
-    {{.kind = PKT_OP_PUT, .nseg = 1, .data_len = 8, .fill = UINT8_MAX}, SEG8, 8, MRMA_ERR_INTERN},
+    /* what must be 0 */
+    {{.kind = PKT_OP_PUT, .nseg = 1, .data_len = 8, .zero = UINT16_MAX}, SEG8, 8, MRMA_ERR_INTERN},
     {{.kind = PKT_OP_PUT, .nseg = 1, .data_len = 8, .zero = 1}, SEG8, 8, MRMA_ERR_INTERN},
     /* segments outside the window */
     {OP(PKT_OP_PUT, 0, 0, 1, 8), 1, {{.disp = -1, .len = 8}}, 8, MRMA_ERR_RMA_RANGE},
@@ -333,11 +332,11 @@ static void test_answer_without_memory(void **state)
     check_usable(); /* both are connected */
     memset(area[1] + AROUND + 16, 0, 8);
     craft_begin(&word, PKT_OPEN, origin, 1);
-    while (ch3_send_now(&to->peers[0].peer.vc, word.bytes, craft_hdr(&word)->len) == MRMA_SUCCESS)
-        ;
+    while (!ch3_vc_busy(&to->peers[0].peer.vc)) /* until the ring is full */
+        OK(ch3_send_owned(&to->peers[0].peer.vc, word.bytes, craft_hdr(&word)->len, NULL));
     craft_begin(&c, PKT_OPS, target, 0);
     craft_record(&c, &fop, &seg, 1, &one, 8);
-    OK(ch3_send_copy(&fabric->procs[0].peers[1].peer.vc, c.bytes, craft_hdr(&c)->len));
+    OK(ch3_send_owned(&fabric->procs[0].peers[1].peer.vc, c.bytes, craft_hdr(&c)->len, NULL));
     allocations_left = 0;
     while (rma_pending(&to->rma))
         fabric_progress(to);

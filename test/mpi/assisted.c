@@ -1,9 +1,9 @@
 /*
- * handover.c - passive target operations of every kind on memory of MPI_Win_create and of
+ * assisted.c - passive target operations of every kind on memory of MPI_Win_create and of
  * dynamic windows, whose owner, the last rank, waits in MPI_Barrier, or computes, or does now the
  * one and now the other. Results are checked element by element.
  *
- * In handover.sh the statistics show by which way they went; here that must make no difference.
+ * In assisted.sh the statistics show by which way they went; here that must make no difference.
  */
 #include "mtest.h"
 
