@@ -5,7 +5,7 @@
  * connections (one per peer) and the handler table the layer above handed in.
  *
  * Sending: packets leave in the order given. A short packet is copied
- * (ch3_send_copy); what is long, or must wait its turn, is a struct ch3_stream
+ * (ch3_send_owned); what is long, or must wait its turn, is a struct ch3_stream
  * whose next call-back builds one packet at a time when there is room, and whose
  * done call-back may turn it into something further. Both are always called.
  *

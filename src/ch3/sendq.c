@@ -2,7 +2,7 @@
  * sendq.c - sending in order: copied packets and streams.
  *
  * Invariant: a packet leaves directly only while the queue of its connection is
- * empty, so the order of ch3_send_copy and ch3_send_stream is the order on the
+ * empty, so the order of ch3_send_owned and ch3_send_stream is the order on the
  * wire. A connection is in ch3->pending_vcs exactly while its queue is not empty.
  * Locks: the engine's, held by the caller.
  */

@@ -285,7 +285,7 @@ static void a_ring_behind_one_that_was_never_filled(void **state)
     assert_false(rma_pending(&p.to->rma));
     assert_false(rma_poll(&p.to->rma));
     assert_int_equal(p.from->env.peer_connect(p.from, p.peer), MRMA_SUCCESS);
-    assert_int_equal(ch3_send_now(&p.peer->vc, &stray, sizeof stray), MRMA_SUCCESS);
+    assert_int_equal(ch3_send_owned(&p.peer->vc, &stray, sizeof stray, NULL), MRMA_SUCCESS);
     assert_true(rma_pending(&p.to->rma));
     assert_true(rma_poll(&p.to->rma));
     assert_int_equal(p.to->ch3.stats.packets_received, 1);
