@@ -2,7 +2,8 @@
  * assisted.c - see assisted.h.
  *
  * The rule: in a passive target epoch, if a thread of the target polls now and an agent will serve what comes
- * after that thread has stopped, the target does the operation. Otherwise the kernel does. MPIRMA_LARGE_COPIES=kernel
+ * after that thread has stopped, the target does the operation. So does the agent alone if the target's side has MANY_PIECES:
+ * the kernel takes longer for these than an agent takes to wake up. Otherwise the kernel does it. MPIRMA_LARGE_COPIES=kernel
  * leaves contiguous puts and gets of more than SMALL_COPY bytes to the kernel in any case. On a node with more processes than
  * processors the kernel does everything: a target that polls need not have a processor.
  *
@@ -26,7 +27,8 @@
 
 enum {
     SMALL_COPY = 4096, /* bytes of a contiguous put or get that MPIRMA_LARGE_COPIES does not concern */
-    PIECE_MAX = 2048   /* a datatype with shorter pieces on average is not contiguous in this sense */
+    PIECE_MAX = 2048,  /* a datatype with shorter pieces on average is not contiguous in this sense */
+    MANY_PIECES = 256
 };
 
 static bool is_acc(enum pkt_op_kind kind)
@@ -43,6 +45,12 @@ static bool is_large_copy(enum pkt_op_kind kind, const struct rma_op *op, size_t
 {
     return len > SMALL_COPY && !is_acc(kind) && !in_pieces(op->ttype) &&
            !in_pieces(kind == PKT_OP_PUT ? op->otype : op->rtype);
+}
+
+static bool has_many_pieces(const struct rma_op *op)
+{
+    const size_t pieces = in_pieces(op->ttype) ? op->ttype->pieces : 0;
+    return pieces && op->tcount >= (MANY_PIECES + pieces - 1) / pieces;
 }
 
 static bool is_passive(const struct win *w)
@@ -62,7 +70,7 @@ static bool goes_by_packet(const struct win *w, const struct rma_target *t, enum
         return false;
     if (r->conf->large_copies == CONF_COPIES_KERNEL && is_large_copy(kind, op, len))
         return false;
-    return rma_peer_attends(t->peer);
+    return rma_peer_attends(t->peer) || (rma_peer_has_agent(t->peer) && has_many_pieces(op));
 }
 
 static int send(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op)

@@ -61,6 +61,12 @@ struct rma_peer {
     unsigned refs;
 };
 
+/* Is a packet to it served within the time of a wake-up, whatever its application does? */
+static inline bool rma_peer_has_agent(const struct rma_peer *peer)
+{
+    return peer->has_agent && atomic_load_explicit(peer->has_agent, memory_order_acquire);
+}
+
 /* Does a thread of it poll now, and does an agent serve what comes when that thread has stopped? Then a packet to it is
  * served within the time of a wake-up at the latest. Whether it polls may change at any time. */
 static inline bool rma_peer_attends(const struct rma_peer *peer)
@@ -68,7 +74,7 @@ static inline bool rma_peer_attends(const struct rma_peer *peer)
     return peer->polling &&
            (atomic_load_explicit(peer->polling, memory_order_relaxed) ||
             (peer->host_polls && atomic_load_explicit(peer->host_polls, memory_order_relaxed))) &&
-           atomic_load_explicit(peer->has_agent, memory_order_acquire);
+           rma_peer_has_agent(peer);
 }
 
 /* What was sent to it has not been served for a while. If it was taken to be in a call of its host that polls, that call may

@@ -435,6 +435,44 @@ static void test_by_kernel(void **state)
             by_kernel, &why);
 }
 
+/* Nobody polls: few pieces are done by the kernel, many by the agent. */
+static void few_and_many(struct fabric_proc *p, void *arg)
+{
+    struct win *w = create(p);
+    (void)arg;
+    if (p->rank == 0) {
+        struct dtype *some = every_other(CELLS / 4);
+        int64_t data[CELLS];
+        for (int i = 0; i < CELLS; i++)
+            data[i] = i;
+        struct rma_op op = i64_op(data, NULL, 1, 0, CELLS / 2, ACC_SUM);
+        op.tcount = 2;
+        op.ttype = some;
+        OK(rma_lock(w, false, 1, 0));
+        OK(rma_accumulate(w, &op));
+        OK(rma_flush(w, 1));
+        FABRIC_CHECK(sent(p) == 0);
+        op = i64_op(data, NULL, 1, 0, CELLS, ACC_SUM);
+        op.tcount = 4;
+        op.ttype = some;
+        OK(rma_accumulate(w, &op));
+        OK(rma_flush(w, 1));
+        FABRIC_CHECK(sent(p) == 1);
+        for (int i = 0; i < CELLS; i++)
+            FABRIC_CHECK(area[2 * i] == (i < CELLS / 2 ? 2 : 1) * i && area[2 * i + 1] == 0);
+        OK(rma_unlock(w, 1));
+        dtype_unref(some);
+    }
+    fabric_barrier(p);
+    fabric_win_free(w);
+}
+
+static void test_few_and_many(void **state)
+{
+    (void)state;
+    run((struct fabric_opts){.nproc = 2}, few_and_many, NULL);
+}
+
 /* ---- the target dies ---- */
 
 static void dies(struct fabric_proc *p, void *arg)
@@ -471,7 +509,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_kind), cmocka_unit_test(test_large),     cmocka_unit_test(test_together),
         cmocka_unit_test(test_each_other), cmocka_unit_test(test_stops),    cmocka_unit_test(test_by_kernel),
-        cmocka_unit_test(test_dies),
+        cmocka_unit_test(test_few_and_many), cmocka_unit_test(test_dies),
     };
     pkt_types_init();
     return cmocka_run_group_tests_name("assisted", tests, NULL, NULL);
