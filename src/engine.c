@@ -1,7 +1,7 @@
 /*
  * engine.c - the one place that sees every layer and puts them together.
  *
- * An engine owns: its shared heap, its process segment, the shm channel, its
+ * An engine owns: its shared heaps, its process segment, the shm channel, its
  * peers, the segments of others that it has mapped, the agent thread, and the
  * CH3 and RMA layers on top. engine_env.c gives src/rma its view of all that.
  */
@@ -23,13 +23,28 @@
 enum { AGENT_STACK = 512 * 1024 };
 
 struct rma *engine_rma(struct engine *e) { return &e->rma; }
-struct heap *engine_heap(struct engine *e) { return e->heap; }
+struct heap *engine_user_heap(struct engine *e) { return e->user_heap; }
 const struct log *engine_log(struct engine *e) { return &e->log; }
 const struct conf *engine_conf(struct engine *e) { return &e->conf; }
 
-void engine_fork_prepare(struct engine *e) { inplace_fork_prepare(e->inplace); }
-void engine_fork_parent(struct engine *e) { inplace_fork_parent(e->inplace); }
-void engine_fork_child(struct engine *e) { inplace_fork_child(e->inplace); }
+void engine_fork_prepare(struct engine *e)
+{
+    heap_fork_prepare(e->user_heap);
+    inplace_fork_prepare(e->inplace);
+}
+
+void engine_fork_parent(struct engine *e)
+{
+    inplace_fork_parent(e->inplace);
+    heap_fork_parent(e->user_heap);
+}
+
+/* The heap's bookkeeping is from malloc, whose memory may be shared in place: so that is the child's own first. */
+void engine_fork_child(struct engine *e)
+{
+    inplace_fork_child(e->inplace);
+    heap_fork_child(e->user_heap);
+}
 
 static void *agent_main(void *arg)
 {
@@ -100,6 +115,8 @@ static int assemble(struct engine *e, bool threads)
         e->uid = ((uint64_t)getpid() << 32) ^ clock_monotonic_ns();
     int err = heap_create(e->conf.segment_dir, &e->log, &e->heap);
     if (!err)
+        err = heap_create(e->conf.segment_dir, &e->log, &e->user_heap);
+    if (!err)
         err = inplace_create(e->conf.segment_dir, &e->log, &e->inplace);
     if (!err)
         err = make_own_segment(e);
@@ -131,6 +148,7 @@ int engine_create(const struct conf *conf, const struct log *log, bool threads, 
     int err = assemble(e, threads);
     if (err) {
         inplace_destroy(e->inplace);
+        heap_destroy(e->user_heap);
         heap_destroy(e->heap);
         seg_close(&e->own_seg);
         free(e);
@@ -147,6 +165,7 @@ void engine_destroy(struct engine *e)
     rma_fini(&e->rma);
     engine_env_fini(e);
     inplace_destroy(e->inplace);
+    heap_leave(e->user_heap);
     heap_destroy(e->heap);
     seg_close(&e->own_seg);
     free(e);

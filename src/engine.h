@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/conf.h"
 #include "base/log.h"
@@ -24,13 +25,18 @@ struct heap;
 int engine_create(const struct conf *conf, const struct log *log, bool threads, int world_rank,
                   struct engine **out);
 /* Stop the agent, print statistics, release everything. Windows still alive are
- * dropped without communication. */
+ * dropped without communication. What MPI_Alloc_mem gave stays usable. */
 void engine_destroy(struct engine *e);
 
 struct rma *engine_rma(struct engine *e);
-struct heap *engine_heap(struct engine *e);
+struct heap *engine_user_heap(struct engine *e); /* of MPI_Alloc_mem */
 const struct log *engine_log(struct engine *e);
 const struct conf *engine_conf(struct engine *e);
+
+/* For the statistics. When does a call of MPI_Alloc_mem or MPI_Free_mem begin (0: nobody wants to know)? And
+ * when it ends: what was allocated in so many calls, and the time since. Any thread. */
+uint64_t engine_alloc_begin(const struct engine *e);
+void engine_alloc_end(struct engine *e, uint64_t began, uint64_t calls, uint64_t bytes);
 
 /* Around every fork of the process (shm/inplace.h): before it, then in the parent and in the child. */
 void engine_fork_prepare(struct engine *e);

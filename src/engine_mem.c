@@ -1,5 +1,5 @@
 /*
- * engine_mem.c - memory of src/rma's environment: from the heap, or shared where it is, and others'
+ * engine_mem.c - memory of src/rma's environment: from the heaps, or shared where it is, and others'
  * segments mapped once and counted.
  *
  * A mapping that nobody uses any more is dropped, but for heap chunks: many windows
@@ -63,8 +63,8 @@ static bool env_mem_find(void *ctx, const void *ptr, size_t len, struct rma_mem_
 {
     struct heap_loc found;
     struct engine *e = ctx;
-    if (!heap_find(e->heap, ptr, len, &found) && !inplace_find(e->inplace, ptr, len, &found) &&
-        !mapped_find(e, ptr, len, &found))
+    if (!heap_find(e->heap, ptr, len, &found) && !heap_find(e->user_heap, ptr, len, &found) &&
+        !inplace_find(e->inplace, ptr, len, &found) && !mapped_find(e, ptr, len, &found))
         return false;
     memcpy(loc, &found, sizeof found);
     return true;

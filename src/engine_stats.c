@@ -3,13 +3,27 @@
  * over which path, and one on the network if it was used.
  *
  * A line is written in one piece, so that those of several processes do not mix.
- * Called when the agent has ended: nothing changes any more.
+ * Printed when the agent has ended: nothing changes any more.
  */
 #include <stdio.h>
 
 #include "engine_env.h"
 
 typedef unsigned long long ull;
+
+uint64_t engine_alloc_begin(const struct engine *e)
+{
+    return likely(e->conf.stats[0] == '\0') ? 0 : clock_monotonic_ns();
+}
+
+void engine_alloc_end(struct engine *e, uint64_t began, uint64_t calls, uint64_t bytes)
+{
+    if (likely(!began))
+        return;
+    atomic_fetch_add_explicit(&e->allocs, calls, memory_order_relaxed);
+    atomic_fetch_add_explicit(&e->alloc_bytes, bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&e->alloc_ns, clock_monotonic_ns() - began, memory_order_relaxed);
+}
 
 static void print_paths(struct engine *e, FILE *out)
 {
@@ -27,10 +41,11 @@ static void print_paths(struct engine *e, FILE *out)
     snprintf(text + at, sizeof text - at,
              ", cma by packet %llu, packets sent %llu (%llu bytes) received %llu queued %llu refused %llu, "
              "acks %llu, staged puts %llu, parked %llu, lock waits %llu, futex sleeps %llu, agent wake-ups %llu, "
-             "shared in place %llu windows %llu bytes refused %llu\n",
+             "shared in place %llu windows %llu bytes refused %llu, MPI_Alloc_mem %llu calls %llu bytes %.1f us\n",
              (ull)s->assisted_packets, (ull)c->packets_sent, (ull)c->bytes_sent, (ull)c->packets_received,
              (ull)c->queued, (ull)(s->refused + c->bad), (ull)s->acks, (ull)s->staged, (ull)s->parked, (ull)s->lock_waits,
-             (ull)s->sleeps, (ull)s->agent_wakeups, (ull)s->shared, (ull)s->shared_bytes, (ull)s->share_refused);
+             (ull)s->sleeps, (ull)s->agent_wakeups, (ull)s->shared, (ull)s->shared_bytes, (ull)s->share_refused,
+             (ull)e->allocs, (ull)e->alloc_bytes, (double)e->alloc_ns / 1000);
     fputs(text, out);
 }
 

@@ -68,6 +68,12 @@ static const char *const copies_words[] = {
     NULL,
 };
 
+static const char *const alloc_words[] = {
+    [CONF_ALLOC_SHARED] = "shared",
+    [CONF_ALLOC_HOST] = "host",
+    NULL,
+};
+
 static const char *const level_words[] = {
     [LOG_LEVEL_ERROR] = "error",
     [LOG_LEVEL_WARN] = "warn",
@@ -223,6 +229,8 @@ const struct conf_var conf_vars[] = {
       "how a fence learns what others have sent: a message from each, or sums along the way" },
     { "MPIRMA_LARGE_COPIES", "auto or kernel",
       "who copies contiguous puts and gets of more than 4 KiB to memory that is not shared, if the target polls" },
+    { "MPIRMA_ALLOC_MEM", "shared or host",
+      "whose memory MPI_Alloc_mem gives: the library's, which windows map, or the host's" },
     { "MPIRMA_SEGMENT_DIR", "an absolute directory name of at most 255 characters",
       "where shared segments live as unnamed files; unset: anonymous memory (memfd)" },
     { "MPIRMA_SHARE_CREATE", "0 or 1",
@@ -254,6 +262,7 @@ static const struct row rows[] = {
     WORD(progress, progress_words),
     WORD(fence, fence_words),
     WORD(large_copies, copies_words),
+    WORD(alloc_mem, alloc_words),
     {parse_directory, show_name, FIELD(segment_dir)},
     {parse_bool, show_bool, FIELD(share_create)},
     WORD(ptracer, ptracer_words),
@@ -268,6 +277,7 @@ static const struct row rows[] = {
 static_assert(sizeof(enum conf_path) == sizeof(int) && sizeof(enum conf_progress) == sizeof(int) &&
                   sizeof(enum conf_fence) == sizeof(int) && sizeof(enum conf_native) == sizeof(int) &&
                   sizeof(enum conf_copies) == sizeof(int) && sizeof(enum conf_ptracer) == sizeof(int) &&
+                  sizeof(enum conf_alloc) == sizeof(int) &&
                   sizeof(enum log_level) == sizeof(int), "words are stored as int");
 static_assert(sizeof rows / sizeof rows[0] + 1 == sizeof conf_vars / sizeof conf_vars[0],
               "one row per variable, in the same order");

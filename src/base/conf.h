@@ -30,6 +30,8 @@ enum conf_copies { CONF_COPIES_AUTO, CONF_COPIES_KERNEL };
 
 enum conf_ptracer { CONF_PTRACER_ANY, CONF_PTRACER_UNCHANGED };
 
+enum conf_alloc { CONF_ALLOC_SHARED, CONF_ALLOC_HOST };
+
 enum conf_fence { CONF_FENCE_AUTO, CONF_FENCE_MARKERS, CONF_FENCE_COUNTS };
 
 struct conf {
@@ -39,6 +41,7 @@ struct conf {
     enum conf_progress progress; /* MPIRMA_PROGRESS=auto|agent|poll */
     enum conf_fence fence;   /* MPIRMA_FENCE=auto|markers|counts */
     enum conf_copies large_copies; /* MPIRMA_LARGE_COPIES=auto|kernel */
+    enum conf_alloc alloc_mem; /* MPIRMA_ALLOC_MEM=shared|host */
     char segment_dir[256];   /* MPIRMA_SEGMENT_DIR, "": anonymous memory (memfd) */
     char stats[256];         /* MPIRMA_STATS: "" off, "1" stderr, else a file name; "0" is off */
     bool strict;             /* MPIRMA_STRICT=0|1 */

@@ -90,7 +90,7 @@ static int engine_make(const struct conf *conf, char *msg, size_t len)
         return err;
     }
     made.rma = engine_rma(made.engine);
-    made.heap = engine_heap(made.engine);
+    made.heap = engine_user_heap(made.engine);
     mpi_state = made;
     fork_watch(made.engine);
     return MRMA_SUCCESS;

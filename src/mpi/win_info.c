@@ -122,6 +122,11 @@ static bool read_number(const char *text, uint64_t *value)
     return true;
 }
 
+bool win_info_bool(const char *text, bool *value)
+{
+    return read_bool(text, value);
+}
+
 bool win_info_alignment(const char *text, uint64_t *bytes)
 {
     uint64_t value;
@@ -147,6 +152,7 @@ BOOL_HINT(same_disp_unit)
 BOOL_HINT(alloc_shared_noncontig)
 BOOL_HINT(alloc_shm)
 BOOL_HINT(share_create)
+BOOL_HINT(populate)
 #undef BOOL_HINT
 
 static bool read_ordering(const char *text, struct win_info *v)
@@ -248,6 +254,7 @@ static const struct hint {
     { "alloc_shared_noncontig", "true or false", read_alloc_shared_noncontig, show_alloc_shared_noncontig },
     { "alloc_shm", "true or false", read_alloc_shm, show_alloc_shm },
     { "mpirma_share_create", "true or false", read_share_create, show_share_create },
+    { "mpirma_populate", "true or false", read_populate, show_populate },
     { "which_accumulate_ops", "a list of operations, as in sum,no_op", read_which_ops, show_which_ops },
     { "mpi_accumulate_granularity", "a number of bytes, 0: unspecified", read_granularity, show_granularity },
     { "mpi_minimum_memory_alignment", "a number of bytes, a power of two", read_alignment, show_alignment },

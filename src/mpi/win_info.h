@@ -28,6 +28,9 @@ int win_info_read(MPI_Info info, struct win_info *values, char *msg, size_t len)
  * data paths to the targets. MRMA_ERR_NO_MEM. */
 int win_info_make(const struct win_rec *rec, MPI_Info *out);
 
+/* true or false, as for all keys that are so (mpirma_populate). */
+bool win_info_bool(const char *text, bool *value);
+
 /* A number of bytes that is a power of two (mpi_minimum_memory_alignment). */
 bool win_info_alignment(const char *text, uint64_t *bytes);
 

@@ -37,13 +37,14 @@ enum { /* accumulate_ordering bits; default all */
 };
 
 /* The hints in use. src/mpi/win_info.c translates to and from MPI_Info. All but
- * min_alignment and share_create must be the same on all processes. */
+ * min_alignment, populate and share_create must be the same on all processes. */
 struct win_hints {
     bool no_locks;
     bool same_size, same_disp_unit;
     bool same_op;                /* accumulate_ops = same_op, else same_op_no_op */
     bool alloc_shared_noncontig;
     bool alloc_shm;              /* MPI_Win_allocate in shared memory, default true */
+    bool populate;               /* pages at once, per process, default false */
     bool share_create;           /* MPI_Win_create's memory shared in place, per process, default false */
     uint8_t ordering;            /* WIN_ORDER_* */
     uint32_t which_ops;          /* bit per enum acc_op that will be used, default all */

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/populate.h"
 #include "rma/ctl_blocks.h"
 #include "rma/fence_counts.h"
 #include "rma/progress.h"
@@ -92,7 +93,7 @@ static int make_memory(struct win *w, const struct win_spec *spec)
         return MRMA_SUCCESS;
     int err = env->mem_alloc(env->ctx, spec->size, align, &w->owned);
     w->base = w->owned;
-    return err;
+    return err || !spec->hints.populate ? err : populate_pages(w->base, w->size);
 }
 
 /* Further exchanges, of MPI_Win_allocate_shared and for the network, must not fail before

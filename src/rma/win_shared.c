@@ -7,10 +7,11 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/populate.h"
 #include "rma/win_create.h"
 
-/* Up to this size it comes from rank 0's heap, whose chunks others have mapped already;
- * above it is a segment of its own, whose pages lie on the nodes of their owners. */
+/* Up to this size contiguous parts come from rank 0's heap, whose chunks others have mapped already. Larger ones, and those on pages
+ * of their own, are a segment, in which each page comes where it is touched first: in the heap it may have been before. */
 enum { SHARED_HEAP_MAX = 256 << 10 };
 
 static uint64_t round_up(uint64_t n, uint64_t unit)
@@ -40,6 +41,11 @@ static uint64_t total_size(const struct win *w, const struct win_record *recs)
     return total ? total : 1;
 }
 
+static bool is_from_heap(const struct win *w, const struct win_record *recs)
+{
+    return !recs[0].noncontig && total_size(w, recs) <= SHARED_HEAP_MAX;
+}
+
 static int make_from_heap(struct win *w, uint64_t total, struct rma_mem_loc *loc, void **base)
 {
     struct rma_env *env = w->rma->env;
@@ -61,12 +67,12 @@ static int make_segment(struct win *w, const struct win_record *recs, struct rma
     if (w->rank != 0)
         return MRMA_SUCCESS;
     const uint64_t total = total_size(w, recs);
-    if (total <= SHARED_HEAP_MAX)
+    if (is_from_heap(w, recs))
         return make_from_heap(w, total, loc, base);
     return env->segment_create(env->ctx, total, base, &w->segment, loc);
 }
 
-/* This process's part: aligned as it asked for; of a segment, committed on its NUMA node. */
+/* This process's part: aligned as it asked for. */
 static int take_part(struct win *w, const struct win_record *recs, char *base, struct win_part *mine)
 {
     struct rma_env *env = w->rma->env;
@@ -76,9 +82,10 @@ static int take_part(struct win *w, const struct win_record *recs, char *base, s
         mine->offset = round_up((uint64_t)(uintptr_t)base + mine->offset, align) - (uint64_t)(uintptr_t)base;
     w->base = w->size ? base + mine->offset : NULL;
     mine->vaddr = (uint64_t)(uintptr_t)w->base;
-    if (!w->size || total_size(w, recs) <= SHARED_HEAP_MAX)
-        return MRMA_SUCCESS;
-    return env->segment_commit(env->ctx, w->segment, mine->offset, w->size);
+    int err = MRMA_SUCCESS;
+    if (w->size && !is_from_heap(w, recs))
+        err = env->segment_commit(env->ctx, w->segment, mine->offset, w->size);
+    return err || !w->hints.populate ? err : populate_pages(w->base, w->size);
 }
 
 /* Collective even after a local error: two further exchanges. */

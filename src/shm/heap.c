@@ -3,7 +3,7 @@
  *
  * Allocation above a chunk's top moves the top up and commits
  * pages in steps, freeing the last block moves it down. A large or highly aligned
- * allocation is a chunk with one block that goes away with it.
+ * allocation is a chunk with one block; when that is freed, heap_keep.c says what becomes of it.
  * Locks: heap->mutex guards everything; system calls are made under it, since
  * only the first use of memory needs any. Neighbours: heap_chunk.c and segment.c below, MPI_Alloc_mem
  * and the windows above.
@@ -148,30 +148,69 @@ static int alloc_small(struct heap *heap, size_t size, size_t align, struct bloc
     return err;
 }
 
-/* A segment of its own. Mappings start at page boundaries, so room for a higher
- * alignment is reserved, but only the block is committed. */
-static int alloc_large(struct heap *heap, size_t size, size_t align, struct block **out)
+/* A chunk for one block: kept from one that was freed, or new. Mappings start at page boundaries, so room for a
+ * higher alignment is reserved, but only the block is committed. */
+static int take_dedicated(struct heap *heap, size_t size, size_t align, struct chunk **out)
 {
-    size_t slack = align > heap->page ? align : 0, want = size == 0 ? 1 : size;
-    struct chunk *chunk;
+    size_t slack = align > heap->page ? align : 0;
+    int err;
 
-    if (want > (size_t)PTRDIFF_MAX - slack)
+    *out = heap_keep_take(heap, size, align);
+    if (*out != NULL)
+        return MRMA_SUCCESS;
+    if (size > (size_t)PTRDIFF_MAX - slack)
         return log_fail(heap->log, MRMA_ERR_NO_MEM, "%zu bytes aligned to %zu exceed the address space",
                         size, align);
-    int err = chunk_new(heap, want + slack, true, heap->log, &chunk);
+    err = chunk_new(heap, size + slack, true, heap->log, out);
     if (err != MRMA_SUCCESS)
         return err;
-    size_t off = slack == 0 ? 0 : -(uintptr_t)chunk->seg.base & (align - 1);
-    *out = block_new(heap, chunk, NULL, off, want);
-    err = *out == NULL ? heap_no_bookkeeping(heap->log) : seg_commit(&chunk->seg, off, want, heap->log);
-    if (err != MRMA_SUCCESS) {
-        chunk_drop(heap, chunk);
+    err = seg_commit(&(*out)->seg, chunk_first(*out, align), size, heap->log);
+    if (err != MRMA_SUCCESS)
+        chunk_drop(heap, *out);
+    return err;
+}
+
+static int alloc_large(struct heap *heap, size_t size, size_t align, struct block **out)
+{
+    size_t want = size == 0 ? 1 : size;
+    struct chunk *chunk;
+    int err = take_dedicated(heap, want, align, &chunk);
+
+    if (err != MRMA_SUCCESS)
         return err;
+    size_t off = chunk_first(chunk, align);
+    *out = block_new(heap, chunk, NULL, off, want);
+    if (*out == NULL) {
+        chunk_drop(heap, chunk);
+        return heap_no_bookkeeping(heap->log);
     }
     chunk->top = off + want;
     chunk->committed = heap_round_up(want, heap->page);
     heap->committed += chunk->committed;
     return MRMA_SUCCESS;
+}
+
+static int alloc_block(struct heap *heap, size_t size, size_t align, struct block **out)
+{
+    if (size > SMALL_MAX || align > heap->page)
+        return alloc_large(heap, size, align, out);
+    return alloc_small(heap, size == 0 ? HEAP_UNIT : heap_round_up(size, HEAP_UNIT), align, out);
+}
+
+/* What is kept must not be in the way of anything: without it there may be room. */
+static int alloc_or_drop_kept(struct heap *heap, size_t size, size_t align, struct block **out)
+{
+    const struct log *log = heap->log;
+
+    if (!list_empty(&heap->kept)) {
+        heap->log = NULL; /* another attempt follows */
+        int err = alloc_block(heap, size, align, out);
+        heap->log = log;
+        if (err == MRMA_SUCCESS)
+            return err;
+        heap_keep_drop(heap);
+    }
+    return alloc_block(heap, size, align, out);
 }
 
 int heap_alloc(struct heap *heap, size_t size, size_t align, void **out)
@@ -184,10 +223,7 @@ int heap_alloc(struct heap *heap, size_t size, size_t align, void **out)
     if (align < HEAP_UNIT)
         align = HEAP_UNIT;
     pthread_mutex_lock(&heap->mutex);
-    if (size > SMALL_MAX || align > heap->page)
-        err = alloc_large(heap, size, align, &block);
-    else
-        err = alloc_small(heap, size == 0 ? HEAP_UNIT : heap_round_up(size, HEAP_UNIT), align, &block);
+    err = alloc_or_drop_kept(heap, size, align, &block);
     if (err == MRMA_SUCCESS) {
         block->used = size;
         heap->allocated += size;
@@ -280,7 +316,7 @@ int heap_free(struct heap *heap, void *ptr)
     } else {
         heap->allocated -= block->used;
         if (block->chunk->dedicated)
-            chunk_drop(heap, block->chunk);
+            heap_keep(heap, block->chunk);
         else
             release(heap, block);
     }
@@ -310,18 +346,34 @@ int heap_create(const char *dir, const struct log *log, struct heap **out)
     heap->page = (size_t)sysconf(_SC_PAGESIZE);
     heap->next_chunk = CHUNK_MIN;
     list_init(&heap->chunks);
+    list_init(&heap->kept);
     for (int i = 0; i < HEAP_BINS; i++)
         list_init(&heap->bins[i]);
     *out = heap;
     return MRMA_SUCCESS;
 }
 
-void heap_destroy(struct heap *heap)
+static void destroy(struct heap *heap, bool leave)
 {
     if (heap == NULL)
         return;
-    LIST_EACH_SAFE(node, &heap->chunks)
-        chunk_drop(heap, LIST_ENTRY(node, struct chunk, node));
+    heap_keep_drop(heap);
+    LIST_EACH_SAFE(node, &heap->chunks) {
+        struct chunk *chunk = LIST_ENTRY(node, struct chunk, node);
+        if (leave && !list_empty(&chunk->blocks))
+            seg_leave(&chunk->seg);
+        chunk_drop(heap, chunk);
+    }
     pthread_mutex_destroy(&heap->mutex);
     free(heap);
+}
+
+void heap_destroy(struct heap *heap)
+{
+    destroy(heap, false);
+}
+
+void heap_leave(struct heap *heap)
+{
+    destroy(heap, true);
 }

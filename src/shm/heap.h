@@ -5,8 +5,9 @@
  * blocks from chunks of a few MiB, large ones (and any that need alignment above
  * a page) in a segment of their own. Bookkeeping is private to the owner, never
  * in the shared pages (a peer's stray store must not break the allocator).
- * Locks: one mutex inside (MPI_THREAD_MULTIPLE). Chunks grow committed memory
- * as it is used, and an empty heap gives all but a few pages back.
+ * Locks: one mutex inside (MPI_THREAD_MULTIPLE). Memory is committed as segment.h says: reserved, with
+ * pages by first touch, where a touch cannot fail. Freed memory keeps some of its pages, within
+ * bounds (heap_chunk.c, heap_keep.c).
  */
 #ifndef MRMA_SHM_HEAP_H
 #define MRMA_SHM_HEAP_H
@@ -30,9 +31,11 @@ enum { HEAP_MAP_ALL, HEAP_MAP_KEEP }; /* KEEP: a chunk with other blocks too, wo
 /* log and dir must outlive the heap. MRMA_ERR_NO_MEM. */
 int heap_create(const char *dir, const struct log *log, struct heap **out);
 void heap_destroy(struct heap *heap); /* unmaps everything, freed or not */
+/* The heap is gone, but what is allocated stays usable where it is, as private memory of this process. */
+void heap_leave(struct heap *heap);
 
 /* size bytes (0 gives a valid unique pointer), aligned to align (a power of two,
- * at least 64 is always given). Pages are committed. MRMA_ERR_NO_MEM. */
+ * at least 64 is always given). Committed. MRMA_ERR_NO_MEM. */
 int heap_alloc(struct heap *heap, size_t size, size_t align, void **out);
 
 /* MRMA_ERR_BASE if ptr is not the start of a live allocation. */
@@ -41,7 +44,13 @@ int heap_free(struct heap *heap, void *ptr);
 /* Does [ptr, ptr+len) lie inside one live allocation? Then true and *loc. */
 bool heap_find(struct heap *heap, const void *ptr, size_t len, struct heap_loc *loc);
 
-/* Bytes now allocated, and committed, for statistics. */
+/* Before fork, in the parent after it, and in the child, which has copies of the heap's memory, as it was at
+ * the fork, at the same addresses. Between the first and the others the heap waits. */
+void heap_fork_prepare(struct heap *heap);
+void heap_fork_parent(struct heap *heap);
+void heap_fork_child(struct heap *heap);
+
+/* Bytes now allocated, and so many that may have pages, without those of kept segments. */
 void heap_usage(struct heap *heap, size_t *allocated, size_t *committed);
 
 #endif

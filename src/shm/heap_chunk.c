@@ -7,7 +7,8 @@
 
 #include "base/err.h"
 
-#define KEEP ((size_t)256 << 10)        /* what an empty chunk keeps: windows come and go */
+#define KEEP ((size_t)2 << 20)          /* what an empty chunk keeps: windows come and go; */
+#define KEEP_OF_LIMITED ((size_t)256 << 10) /* if others lack what it keeps */
 #define COMMIT_MIN ((size_t)16 << 10)   /* first commit of a chunk; each further one doubles, */
 #define COMMIT_STEP ((size_t)256 << 10) /* up to this */
 #define TRIM_SLACK ((size_t)2 << 20)    /* committed above the top before pages are given back */
@@ -173,8 +174,9 @@ void chunk_trim(struct heap *heap, struct chunk *chunk)
             chunk_decommit(heap, chunk, heap_round_up(chunk->top, heap->page));
         return;
     }
-    if (chunk->committed > KEEP)
-        chunk_decommit(heap, chunk, KEEP);
+    const size_t keep = chunk->seg.late ? KEEP : KEEP_OF_LIMITED;
+    if (chunk->committed > keep)
+        chunk_decommit(heap, chunk, keep);
     LIST_EACH(node, &heap->chunks) {
         struct chunk *other = LIST_ENTRY(node, struct chunk, node);
         if (other != chunk && !other->dedicated && other->top == 0) {

@@ -6,6 +6,7 @@
  * are free; free blocks are also in the bin of their size (powers of two). Above
  * the top nothing is in use. To find the block of an address, page_first[] holds for every page the lowest
  * block that starts in it; from there the address order leads on.
+ * Its files: heap_chunk.c, heap_keep.c (freed segments), heap_fork.c (children).
  * Locks: heap->mutex is held in all of these.
  */
 #ifndef MRMA_SHM_HEAP_CHUNK_H
@@ -16,6 +17,7 @@
 #include <stddef.h>
 
 #include "base/list.h"
+#include "shm/fork_copies.h"
 #include "shm/heap.h"
 #include "shm/segment.h"
 
@@ -37,8 +39,9 @@ struct chunk {
     struct seg seg;
     struct list blocks;    /* by address, up to top */
     size_t top;
-    size_t committed;      /* [0, committed) has pages; in dedicated chunks: their number */
-    bool dedicated;        /* one block, goes away when it is freed */
+    size_t committed;      /* [0, committed) may be touched; in dedicated chunks: so many bytes */
+    size_t held;           /* of a kept one (heap_keep.c): its pages, at most */
+    bool dedicated;        /* one block */
     struct block **page_first; /* by page; unused if dedicated */
 };
 
@@ -48,10 +51,12 @@ struct heap {
     const struct log *log;
     size_t page;
     struct list chunks;
+    struct list kept;        /* dedicated chunks without a block, last freed first */
     struct list bins[HEAP_BINS]; /* free blocks of [2^i, 2^(i+1)) units */
     size_t next_chunk;       /* size of the next chunk */
     size_t allocated;
     size_t committed;
+    struct fork_copies copies; /* while a fork is made */
 };
 
 static inline size_t heap_round_up(size_t n, size_t to)
@@ -88,5 +93,13 @@ int chunk_commit(struct heap *heap, struct chunk *chunk, size_t end);
 /* After the top went down: an empty chunk gives back all pages but some, and goes if it is
  * not the only empty one; any other keeps some slack. */
 void chunk_trim(struct heap *heap, struct chunk *chunk);
+
+/* heap_keep.c. Keep a dedicated chunk that is still among heap->chunks, or drop it; then what is beyond the bounds goes. */
+void heap_keep(struct heap *heap, struct chunk *chunk);
+/* A kept chunk for size bytes at that alignment, without a block, among heap->chunks again; NULL: none. */
+struct chunk *heap_keep_take(struct heap *heap, size_t size, size_t align);
+void heap_keep_drop(struct heap *heap);
+/* Where in the chunk is the first place of that alignment? */
+size_t chunk_first(const struct chunk *chunk, size_t align);
 
 #endif

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 
 #include "base/list.h"
+#include "shm/fork_copies.h"
 #include "shm/inplace.h"
 #include "shm/vma.h"
 
@@ -25,8 +26,6 @@ struct run {
     unsigned users;
 };
 
-struct copy; /* inplace_fork.c */
-
 /* Not from malloc: the child of a fork reads it while it still shares malloc's pages with the parent. */
 struct inplace {
     pthread_mutex_t mutex;
@@ -35,8 +34,7 @@ struct inplace {
     uintptr_t page;
     struct seg file; /* fd -1: not needed yet */
     struct list runs;
-    struct copy *copies; /* NULL but while a fork is made: ncopies of them, room for copies_room */
-    size_t ncopies, copies_room;
+    struct fork_copies copies; /* while a fork is made */
 };
 
 /* The pages of a range. */

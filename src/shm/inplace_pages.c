@@ -1,8 +1,8 @@
 /*
  * inplace_pages.c - pages replaced and restored by moving a mapping over them.
  *
- * Replacing: the file's pages are allocated (no room is found out here, before anything has changed, and
- * no access fails later), mapped elsewhere, and then, while no other thread runs, the contents copied and the
+ * Replacing: the file's pages are committed (no room is found out here, before anything has changed, and
+ * no access fails later), mapped elsewhere and allocated, and then, while no other thread runs, the contents copied and the
  * mapping moved over the range: mremap, one step for all who look. Restoring is the same with new
  * private memory, in pieces, so that it takes little more memory than there was.
  *
@@ -183,8 +183,10 @@ static int make_pages(struct inplace *ip, struct pages p, struct seg *part, char
         munmap(part->base, part->size);
         give_back(ip, p.lo, part->size);
         snprintf(text, len, "no room for %zu bytes of shared memory", part->size);
+        return err;
     }
-    return err;
+    (void)madvise(part->base, part->size, POPULATE_WRITE); /* or every page is waited for while all stand still */
+    return MRMA_SUCCESS;
 }
 
 int inplace_replace(struct inplace *ip, struct pages p, struct list_node *before, char *text, size_t len)

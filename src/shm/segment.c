@@ -4,9 +4,8 @@
  * Invariants: a file's length is fixed from creation on (a memfd is sealed, an
  * unnamed file cannot be opened by name), so a mapping never reaches beyond the
  * end of its file; and pages are touched only after seg_commit, so an access
- * never waits for an allocation that may fail. Pages are allocated by the caller
- * of seg_commit and thereby on its NUMA node (the kernel's default policy).
- * A memfd and a file on tmpfs are memory: before much is committed there, the
+ * never waits for an allocation that may fail with a signal. A memfd and a file on tmpfs
+ * are memory: before much is committed there, the
  * request is held against what the system can give, since running out later
  * means the OOM killer. No locks: a segment is used by one thread at a time.
  * Neighbours: heap.c and src/shm's windows.
@@ -128,6 +127,28 @@ static void *map_file(int fd, size_t from, size_t size)
     return room + skip;
 }
 
+/* Does the kernel count every page against a commit limit, so that a touch can fail with a signal? */
+static bool counts_every_page(void)
+{
+    char mode = '2'; /* where that cannot be read, it is better to be sure */
+    const int fd = open("/proc/sys/vm/overcommit_memory", O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return true;
+    if (read(fd, &mode, 1) != 1)
+        mode = '2';
+    close(fd);
+    return mode == '2';
+}
+
+/* Is it memory without a limit of its own, where a touch waits for a page as any touch does? */
+static bool touch_cannot_fail(int fd)
+{
+    struct statfs fs;
+
+    return fstatfs(fd, &fs) == 0 && fs.f_type == TMPFS_TYPE && fs.f_blocks == 0 && !counts_every_page();
+}
+
 /* Give the new file its length; fills *seg but for the mapping. */
 static int set_length(int fd, size_t size, bool sealable, const struct log *log, struct seg *seg)
 {
@@ -143,7 +164,8 @@ static int set_length(int fd, size_t size, bool sealable, const struct log *log,
         return log_fail(log, e == EFBIG || e == EINVAL || e == ENOSPC ? MRMA_ERR_NO_MEM : MRMA_ERR_OTHER,
                         "cannot make a shared segment of %zu bytes: %s", size, strerror(e));
     }
-    *seg = (struct seg){ .fd = fd, .size = size, .inode = st.st_ino, .device = st.st_dev };
+    *seg = (struct seg){ .fd = fd, .size = size, .inode = st.st_ino, .device = st.st_dev,
+                         .late = touch_cannot_fail(fd) };
     return MRMA_SUCCESS;
 }
 
@@ -246,9 +268,8 @@ static int commit_failed(const struct seg *seg, size_t len, int e, const struct 
                     strerror(e));
 }
 
-/* Huge pages come only through a fault on the mapping, never through fallocate;
- * so ask for the faults first. This also spares the owner a fault a page later,
- * which costs more than it does here. Refusal is fine, fallocate has the last word. */
+/* Huge pages come only through a fault on the mapping, never through fallocate; so ask for the faults first. Refusal
+ * is fine, fallocate has the last word. */
 static void populate(const struct seg *seg, size_t offset, size_t len)
 {
     if (len >= HUGE_PAGE)
@@ -257,20 +278,9 @@ static void populate(const struct seg *seg, size_t offset, size_t len)
 
 /* fallocate undoes its work and says EINTR when a signal comes, so under a
  * profiler's timer a large call would never end: halve the step each time. */
-int seg_commit(struct seg *seg, size_t offset, size_t len, const struct log *log)
+static int allocate(struct seg *seg, size_t offset, size_t len, const struct log *log)
 {
-    size_t page = page_size(), step = STEP;
-
-    if (offset > seg->size || len > seg->size - offset)
-        return log_fail(log, MRMA_ERR_INTERN, "commit of %zu bytes at %zu of a segment of %zu", len, offset,
-                        seg->size);
-    if (len == 0)
-        return MRMA_SUCCESS;
-    size_t end = (offset + len + page - 1) & ~(page - 1);
-    offset &= ~(page - 1);
-    len = end - offset;
-    if (!file_size_allowed(seg->from + end))
-        return commit_failed(seg, len, EFBIG, log);
+    size_t step = STEP, end = offset + len;
 
     while (offset < end) {
         size_t left = end - offset;
@@ -291,6 +301,25 @@ int seg_commit(struct seg *seg, size_t offset, size_t len, const struct log *log
     return MRMA_SUCCESS;
 }
 
+int seg_commit(struct seg *seg, size_t offset, size_t len, const struct log *log)
+{
+    size_t page = page_size();
+
+    if (offset > seg->size || len > seg->size - offset)
+        return log_fail(log, MRMA_ERR_INTERN, "commit of %zu bytes at %zu of a segment of %zu", len, offset,
+                        seg->size);
+    if (len == 0)
+        return MRMA_SUCCESS;
+    size_t end = (offset + len + page - 1) & ~(page - 1);
+    offset &= ~(page - 1);
+    len = end - offset;
+    if (!file_size_allowed(seg->from + end))
+        return commit_failed(seg, len, EFBIG, log);
+    if (seg->late || touch_cannot_fail(seg->fd))
+        return len < CHECK_FROM ? MRMA_SUCCESS : check_memory(seg, len, log);
+    return allocate(seg, offset, len, log);
+}
+
 void seg_decommit(struct seg *seg, size_t offset, size_t len)
 {
     size_t page = page_size();
@@ -306,6 +335,31 @@ void seg_decommit(struct seg *seg, size_t offset, size_t len)
         rc = fallocate(seg->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(seg->from + start),
                        (off_t)(end - start));
     while (rc != 0 && errno == EINTR);
+}
+
+size_t seg_pages(const struct seg *seg)
+{
+    struct stat st;
+
+    return fstat(seg->fd, &st) == 0 ? (size_t)st.st_blocks * 512 : seg->size;
+}
+
+void seg_forget(struct seg *seg)
+{
+    close(seg->fd);
+    seg->fd = -1;
+    seg->late = true;
+}
+
+/* The file's pages keep what was stored through the shared mapping, and one call replaces that, so nothing is lost. */
+void seg_leave(struct seg *seg)
+{
+    const int prot = PROT_READ | PROT_WRITE;
+
+    if (mmap(seg->base, seg->size, prot, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, seg->fd, (off_t)seg->from) == MAP_FAILED)
+        (void)mmap(seg->base, seg->size, prot, MAP_SHARED | MAP_FIXED, seg->fd, (off_t)seg->from);
+    seg->base = NULL;
+    seg_close(seg);
 }
 
 /* Is the open file the one that the name describes? */

@@ -5,14 +5,17 @@
  * in MPIRMA_SEGMENT_DIR, so nothing outlives the processes that map it whatever
  * signal ends them. Peers open it through /proc/<pid>/fd/<fd>.
  *
- * Creating one reserves address space only. seg_commit allocates the pages of a
- * range (fallocate), on the caller's NUMA node, and is where a full /dev/shm or
- * too little memory is found out: no page of a segment is touched before it is
- * committed, so there is no SIGBUS later.
+ * Creating one reserves address space only. seg_commit is where too little room is found out: no
+ * page of a segment is touched before it is committed, so there is no SIGBUS later. Where a touch
+ * cannot fail (a memfd), committing looks whether the machine and its control groups have that
+ * much left, and pages come by first touch, on the NUMA node of who touches them. Where it can (a
+ * directory whose file system has a limit; a kernel that counts every page against a commit limit),
+ * committing allocates the pages.
  */
 #ifndef MRMA_SHM_SEGMENT_H
 #define MRMA_SHM_SEGMENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -26,6 +29,7 @@ struct seg {
     size_t from;     /* where base is in the file: 0, but for parts */
     uint64_t inode;  /* st_ino of the file: identity check when a peer opens it */
     uint64_t device; /* st_dev */
+    bool late;       /* pages come by first touch; of a peer's segment: not known yet if false */
 };
 
 /* How a peer finds a segment; travels in bootstrap records. */
@@ -43,13 +47,22 @@ struct seg_name {
  * is not an error. */
 int seg_create(const char *dir, size_t size, const struct log *log, struct seg *out);
 
-/* Allocate the pages of [offset, offset+len) so that touching them cannot fail.
- * MRMA_ERR_NO_MEM when they do not fit (also when more than the memory that the
- * system says is available is asked from a memfd: no OOM kill). */
+/* See to it that touching [offset, offset+len) cannot fail. MRMA_ERR_NO_MEM when it does not fit:
+ * in the file system, or, for memory, in what the system says is available (no OOM kill). */
 int seg_commit(struct seg *seg, size_t offset, size_t len, const struct log *log);
 
 /* Give the pages of a range back (fallocate PUNCH_HOLE); page aligned inside. */
 void seg_decommit(struct seg *seg, size_t offset, size_t len);
+
+/* Bytes of pages that the segment has. */
+size_t seg_pages(const struct seg *seg);
+
+/* Its pages are no longer at base, where other memory is: close the file, let that be. */
+void seg_forget(struct seg *seg);
+
+/* The mapping stays, with its contents, as memory of this process alone, and is no longer the segment's, which is
+ * closed. What other threads store meanwhile is not lost. */
+void seg_leave(struct seg *seg);
 
 /* Open and map a peer's segment. Checks inode, device and size against name;
  * MRMA_ERR_OTHER with a message naming pid and errno if it cannot be opened. */

@@ -8,6 +8,7 @@
 #include "shm_helper.h"
 
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -63,23 +64,60 @@ static size_t pages_in_use(const struct seg *seg)
     return (size_t)st.st_blocks * 512 / page;
 }
 
-static void only_committed_pages_are_allocated(void **state)
+static int committed_child(void *arg)
+{
+    const char *dir = arg;
+    struct seg seg;
+
+    if (!tiny_tmpfs(dir, 64 * MIB))
+        return CHILD_SKIP;
+    CHILD_CHECK(seg_create(dir, 64 * MIB, &quiet, &seg) == MRMA_SUCCESS);
+    CHILD_CHECK(!seg.late && pages_in_use(&seg) == 0);
+    CHILD_CHECK(seg_commit(&seg, 10 * page + 5, page, &quiet) == MRMA_SUCCESS);
+    CHILD_CHECK(pages_in_use(&seg) == 2);
+    CHILD_CHECK(seg_commit(&seg, 10 * page, 8 * page, &quiet) == MRMA_SUCCESS);
+    CHILD_CHECK(pages_in_use(&seg) == 8);
+    CHILD_CHECK(seg_commit(&seg, 0, 0, &quiet) == MRMA_SUCCESS);
+    CHILD_CHECK(pages_in_use(&seg) == 8 && seg_pages(&seg) == 8 * page);
+    seg_close(&seg);
+    return 0;
+}
+
+/* Where a file system has a limit, a touch could fail. */
+static void in_a_limited_directory_committing_allocates(void **state)
+{
+    (void)state;
+    expect_mounting_child(committed_child);
+}
+
+static bool strict_overcommit(void)
+{
+    FILE *f = fopen("/proc/sys/vm/overcommit_memory", "r");
+    const int mode = f ? fgetc(f) : '2';
+
+    if (f)
+        fclose(f);
+    return mode == '2';
+}
+
+static void in_memory_pages_come_by_first_touch(void **state)
 {
     struct seg seg;
     (void)state;
 
     assert_int_equal(seg_create("", 64 * MIB, &quiet, &seg), MRMA_SUCCESS);
-    assert_int_equal(pages_in_use(&seg), 0);
-    assert_int_equal(seg_commit(&seg, 10 * page + 5, page, &quiet), MRMA_SUCCESS);
-    assert_int_equal(pages_in_use(&seg), 2);
-    assert_int_equal(seg_commit(&seg, 10 * page, 8 * page, &quiet), MRMA_SUCCESS);
-    assert_int_equal(pages_in_use(&seg), 8);
-    assert_int_equal(seg_commit(&seg, 0, 0, &quiet), MRMA_SUCCESS);
-
+    assert_int_equal(seg.late, !strict_overcommit());
+    assert_int_equal(seg_commit(&seg, 0, seg.size, &quiet), MRMA_SUCCESS);
+    if (seg.late)
+        assert_int_equal(pages_in_use(&seg), 0);
     char *base = seg.base;
+    base[20 * page] = 1;
+    if (seg.late) /* or a huge page, where the system has those for shared memory */
+        assert_true(pages_in_use(&seg) == 1 || pages_in_use(&seg) == (2 * MIB) / page);
     memset(base + 10 * page, 1, 8 * page);
+    const size_t before = pages_in_use(&seg);
     seg_decommit(&seg, 11 * page + 1, 3 * page); /* whole pages inside: 12 and 13 */
-    assert_int_equal(pages_in_use(&seg), 6);
+    assert_int_equal(pages_in_use(&seg), before - 2);
     assert_true(all_bytes(base + 12 * page, 0, 2 * page));
     assert_true(all_bytes(base + 11 * page, 1, page) && all_bytes(base + 14 * page, 1, page));
     seg_decommit(&seg, 10 * page + 1, page); /* no whole page */
@@ -89,6 +127,29 @@ static void only_committed_pages_are_allocated(void **state)
     assert_int_equal(seg_commit(&seg, page, SIZE_MAX, &quiet), MRMA_ERR_INTERN);
     seg_decommit(&seg, page, SIZE_MAX);
     seg_close(&seg);
+}
+
+/* A segment that is left: contents and address stay, stores are the process's own. */
+static void left_memory_is_private(void **state)
+{
+    struct seg seg, peer;
+    (void)state;
+
+    assert_int_equal(seg_create("", 8 * page, &quiet, &seg), MRMA_SUCCESS);
+    const struct seg_name name = seg_name_of(&seg);
+    assert_int_equal(seg_open(&name, &quiet, &peer), MRMA_SUCCESS);
+    char *base = seg.base;
+    memset(base, 3, 4 * page);
+    seg_leave(&seg);
+    assert_null(seg.base);
+    assert_int_equal(seg.fd, -1);
+    assert_true(all_bytes(base, 3, 4 * page) && all_bytes(base + 4 * page, 0, 4 * page));
+    memset(base + page, 4, 6 * page);
+    assert_true(all_bytes(peer.base, 3, 4 * page));
+    assert_true(all_bytes((char *)peer.base + 4 * page, 0, 4 * page));
+    assert_true(all_bytes(base, 3, page) && all_bytes(base + page, 4, 6 * page));
+    munmap(base, 8 * page);
+    seg_close(&peer);
 }
 
 static void a_segment_keeps_its_length(void **state)
@@ -363,12 +424,13 @@ static int timer_child(void *arg)
     struct sigaction action = { .sa_handler = on_alarm }; /* no SA_RESTART */
     struct itimerval every = { .it_interval = { .tv_usec = 1000 }, .it_value = { .tv_usec = 1000 } };
     struct seg seg;
-    (void)arg;
 
+    if (!tiny_tmpfs(arg, 128 * MIB))
+        return CHILD_SKIP;
     CHILD_CHECK(sigaction(SIGALRM, &action, NULL) == 0);
     CHILD_CHECK(setitimer(ITIMER_REAL, &every, NULL) == 0);
     for (int i = 0; i < 3; i++) {
-        CHILD_CHECK(seg_create("", 96 * MIB, &quiet, &seg) == MRMA_SUCCESS);
+        CHILD_CHECK(seg_create(arg, 96 * MIB, &quiet, &seg) == MRMA_SUCCESS);
         CHILD_CHECK(seg_commit(&seg, 0, seg.size, &quiet) == MRMA_SUCCESS);
         CHILD_CHECK(pages_in_use(&seg) == seg.size / page);
         seg_decommit(&seg, 0, seg.size);
@@ -382,7 +444,7 @@ static int timer_child(void *arg)
 static void signals_do_not_disturb_a_commit(void **state)
 {
     (void)state;
-    expect_child(run_child(timer_child, NULL), "");
+    expect_mounting_child(timer_child);
 }
 
 /* Creates and closes segments until it is killed. */
@@ -440,7 +502,9 @@ static int all_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_rounded_and_contents_start_at_zero),
-        cmocka_unit_test(only_committed_pages_are_allocated),
+        cmocka_unit_test(in_a_limited_directory_committing_allocates),
+        cmocka_unit_test(in_memory_pages_come_by_first_touch),
+        cmocka_unit_test(left_memory_is_private),
         cmocka_unit_test(a_segment_keeps_its_length),
         cmocka_unit_test(too_much_memory_is_refused_at_once),
         cmocka_unit_test(a_peer_opens_by_name_and_shares),

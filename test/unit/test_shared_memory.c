@@ -1,6 +1,6 @@
 /*
- * test_shared_memory.c - the memory of MPI_Win_allocate_shared: small parts lie in rank 0's heap,
- * large ones in a segment of their own; either way contiguous, or on pages, seen by
+ * test_shared_memory.c - the memory of MPI_Win_allocate_shared: small contiguous parts lie in rank 0's heap,
+ * large ones, and those on pages of their own, in a segment; either way seen by
  * all and given back.
  */
 #include "pkt_helper.h"
@@ -32,8 +32,9 @@ static void share(struct fabric_proc *p, void *arg)
     const int n = p->fabric->opts.nproc, right = (p->rank + 1) % n;
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     struct win *w = create(p, s);
-    FABRIC_CHECK((w->owned != NULL) == (p->rank == 0 && s->size == SMALL));
-    FABRIC_CHECK((w->segment != NULL) == (p->rank != 0 || s->size == LARGE));
+    const bool segment = s->size == LARGE || s->apart;
+    FABRIC_CHECK((w->owned != NULL) == (p->rank == 0 && !segment));
+    FABRIC_CHECK((w->segment != NULL) == (p->rank != 0 || segment));
     FABRIC_CHECK(!s->apart || (uintptr_t)w->base % page == 0);
     char *next = win_peek(w, right)->shared_base;
     if (!s->apart && right)

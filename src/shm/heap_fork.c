@@ -1,0 +1,48 @@
+/*
+ * heap_fork.c - a child of fork gets copies of what is allocated from a heap, as of private memory.
+ *
+ * Chunks are copied as they are, with what is free in them. In the child the heap has no segments any more, only
+ * memory of the child: what it allocates and frees there does nothing to the parent's.
+ */
+#include <sys/mman.h>
+
+#include "shm/heap_chunk.h"
+
+static size_t count_chunks(const struct heap *heap)
+{
+    size_t n = 0;
+    LIST_EACH(node, &heap->chunks)
+        n++;
+    return n;
+}
+
+void heap_fork_prepare(struct heap *heap)
+{
+    pthread_mutex_lock(&heap->mutex);
+    const size_t n = count_chunks(heap);
+    if (n == 0)
+        return;
+    bool ok = fork_copies_begin(&heap->copies, n);
+    LIST_EACH(node, &heap->chunks) {
+        const struct seg *seg = &LIST_ENTRY(node, struct chunk, node)->seg;
+        fork_copies_add(&heap->copies, seg->base, seg->size, PROT_READ | PROT_WRITE, seg->fd, 0);
+    }
+    ok = ok && fork_copies_fill(&heap->copies);
+    if (!ok)
+        log_msg(heap->log, LOG_LEVEL_WARN, "no memory for the child of this fork to have copies of what MPI_Alloc_mem gave");
+}
+
+void heap_fork_parent(struct heap *heap)
+{
+    fork_copies_drop(&heap->copies);
+    pthread_mutex_unlock(&heap->mutex);
+}
+
+void heap_fork_child(struct heap *heap)
+{
+    fork_copies_move(&heap->copies);
+    heap_keep_drop(heap);
+    LIST_EACH(node, &heap->chunks)
+        seg_forget(&LIST_ENTRY(node, struct chunk, node)->seg);
+    pthread_mutex_unlock(&heap->mutex);
+}
