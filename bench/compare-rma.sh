@@ -26,7 +26,11 @@ trap 'exit 130' INT TERM
 awk -F, -v factor="$factor" -v out="$tmp" '
 # What the suites measure to hold the rest against is no one-sided call: the host'"'"'s collectives, a
 # segment by system calls.
-BEGIN { anchor["create,allgather_barrier"] = anchor["create,segment"] = anchor["active,barrier"] = 1 }
+BEGIN {
+    anchor["create,allgather_barrier"] = anchor["create,segment"] = anchor["active,barrier"] = 1
+    anchor["memory,malloc_free"] = anchor["memory,malloc_first_touch"] = 1
+    anchor["memory,malloc_stream"] = anchor["memory,malloc_random"] = 1
+}
 $1 == "host" || $4 == "goal" || $4 == "anchors" || $9 == "" || ($4 "," $5) in anchor { next }
 {
     row[++rows] = $0

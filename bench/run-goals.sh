@@ -104,7 +104,7 @@ for pair in $builds; do
         while [ "$i" -le "$runs" ]; do
             more=
             [ "$i" = 1 ] || more=-$i
-            run "compare-$label-host$more" 2 "" --suite=latency,acc,atomic,passive,create,calls,active
+            run "compare-$label-host$more" 2 "" --suite=latency,acc,atomic,passive,create,memory,calls,active
             run "compare-$label-library$more" 2 "$lib"
             i=$((i + 1))
         done

@@ -85,19 +85,20 @@ static int allocate(MPI_Aint size, MPI_Info info, void **base, char *msg, size_t
     }
     if (err != MRMA_SUCCESS)
         return err;
-    snprintf(msg, len, "%lld bytes", (long long)size);
     err = heap_alloc(mpi_state.heap, (size_t)size, (size_t)w.align, base);
     if (err == MRMA_SUCCESS && w.populate) {
         err = populate_pages(*base, (size_t)size);
         if (err != MRMA_SUCCESS)
             (void)heap_free(mpi_state.heap, *base);
     }
+    if (unlikely(err != MRMA_SUCCESS))
+        snprintf(msg, len, "%lld bytes", (long long)size);
     return err;
 }
 
 MRMA_PUBLIC int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
-    char msg[256] = "";
+    char msg[256];
     void *base;
     int err, rc = MPI_SUCCESS;
 
@@ -133,7 +134,7 @@ static int release(void *base)
 
 MRMA_PUBLIC int PMPI_Free_mem(void *base)
 {
-    char msg[256] = "";
+    char msg[256];
     int err, rc;
 
     if (engine_disabled())

@@ -8,11 +8,12 @@
 
 #include "shm/heap_chunk.h"
 
+/* Not those that are memory of this process alone, which a fork has forgotten. */
 static size_t count_chunks(const struct heap *heap)
 {
     size_t n = 0;
     LIST_EACH(node, &heap->chunks)
-        n++;
+        n += LIST_ENTRY(node, struct chunk, node)->seg.fd >= 0;
     return n;
 }
 
@@ -25,7 +26,8 @@ void heap_fork_prepare(struct heap *heap)
     bool ok = fork_copies_begin(&heap->copies, n);
     LIST_EACH(node, &heap->chunks) {
         const struct seg *seg = &LIST_ENTRY(node, struct chunk, node)->seg;
-        fork_copies_add(&heap->copies, seg->base, seg->size, PROT_READ | PROT_WRITE, seg->fd, 0);
+        if (seg->fd >= 0)
+            fork_copies_add(&heap->copies, seg->base, seg->size, PROT_READ | PROT_WRITE, seg->fd, 0);
     }
     ok = ok && fork_copies_fill(&heap->copies);
     if (!ok)

@@ -346,7 +346,8 @@ size_t seg_pages(const struct seg *seg)
 
 void seg_forget(struct seg *seg)
 {
-    close(seg->fd);
+    if (seg->fd >= 0)
+        close(seg->fd);
     seg->fd = -1;
     seg->late = true;
 }
