@@ -30,8 +30,8 @@ static void make_huge(uintptr_t from, uintptr_t end)
 {
     for (from = (from + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1); from < end && end - from >= HUGE_PAGE; from += HUGE_PAGE) {
         touch(from);
-        if (madvise((void *)from, HUGE_PAGE, COLLAPSE) != 0)
-            return;
+        if (madvise((void *)from, HUGE_PAGE, COLLAPSE) != 0 && errno == EINVAL)
+            return; /* not known, or not for such memory */
     }
 }
 
