@@ -26,13 +26,16 @@ static void touch(uintptr_t at)
     (void)atomic_fetch_or_explicit((_Atomic unsigned char *)at, 0, memory_order_relaxed);
 }
 
+/* One call for all, since each waits for every processor. */
 static void make_huge(uintptr_t from, uintptr_t end)
 {
-    for (from = (from + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1); from < end && end - from >= HUGE_PAGE; from += HUGE_PAGE) {
-        touch(from);
-        if (madvise((void *)from, HUGE_PAGE, COLLAPSE) != 0 && errno == EINVAL)
-            return; /* not known, or not for such memory */
-    }
+    from = (from + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+    end &= ~(HUGE_PAGE - 1);
+    if (from >= end)
+        return;
+    for (uintptr_t p = from; p < end; p += HUGE_PAGE)
+        touch(p);
+    (void)madvise((void *)from, end - from, COLLAPSE);
 }
 
 int populate_pages(void *at, size_t len)
