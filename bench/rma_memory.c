@@ -1,8 +1,8 @@
 /*
  * rma_memory.c - what memory of MPI_Alloc_mem and of windows costs; see rma_suites.h.
  *
- * Beside each the same with malloc. The first touch is of memory that neither malloc nor anybody else is likely to keep when
- * it is freed; a page is 4 KiB in the figures, whatever the system has.
+ * Beside each the same with malloc. The first touch is of memory that neither malloc nor anybody
+ * else is likely to keep when it is freed; a page is 4 KiB in the figures, whatever the system has.
  */
 #include <math.h>
 #include <stdio.h>
@@ -131,10 +131,12 @@ static int run_window(void *arg, long n)
     return rc;
 }
 
-static void measure(struct memory *m, const char *op, const char *kind, int per_run, int (*run)(void *arg, long n))
+static void measure(struct memory *m, const char *op, const char *kind, int per_run,
+                    int (*run)(void *arg, long n))
 {
     struct result r = {.suite = "memory", .op = op, .kind = kind, .sync = "", .size = m->size};
-    struct work w = {.begin = nothing, .run = run, .end = nothing, .arg = m, .per_run = per_run, .all_time = true};
+    struct work w = {.begin = nothing, .run = run, .end = nothing, .arg = m, .per_run = per_run,
+                     .all_time = true};
 
     bench_doing(m->b, "memory, %s %s, %zu bytes", op, kind, m->size);
     bench_measure(m->b, m->b->all, &w, &r);
@@ -160,14 +162,16 @@ static void use_memory(struct memory *m, const char *stream, const char *random,
 
 static void all_of(struct memory *m, bool mpi)
 {
+    const char *kind = mpi ? "alloc_mem" : "";
+
     m->mpi = mpi;
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         m->size = sizes[i];
-        measure(m, mpi ? "alloc_free" : "malloc_free", mpi ? "alloc_mem" : "", 1, run_alloc);
+        measure(m, mpi ? "alloc_free" : "malloc_free", kind, 1, run_alloc);
     }
     m->size = TOUCHED;
-    measure(m, mpi ? "first_touch" : "malloc_first_touch", mpi ? "alloc_mem" : "", (int)(TOUCHED / PAGE), run_touch);
-    use_memory(m, mpi ? "stream" : "malloc_stream", mpi ? "random" : "malloc_random", mpi ? "alloc_mem" : "");
+    measure(m, mpi ? "first_touch" : "malloc_first_touch", kind, (int)(TOUCHED / PAGE), run_touch);
+    use_memory(m, mpi ? "stream" : "malloc_stream", mpi ? "random" : "malloc_random", kind);
 }
 
 void rma_memory(struct bench *b)

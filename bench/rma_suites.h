@@ -34,9 +34,10 @@ void rma_skew(struct bench *b);
  * allgather_barrier and segment. */
 void rma_create(struct bench *b);
 
-/* All, each rank for itself but for windows. "memory": alloc_free and window (creation and free) by size; first_touch (a
- * page), stream (reading a page) and random (a load) of memory of MPI_Alloc_mem, also populated (mpirma_populate); beside
- * them the ops malloc_free, malloc_first_touch, malloc_stream and malloc_random. */
+/* All, each rank for itself but for windows. "memory": alloc_free and window (creation and free) by
+ * size; first_touch (a page), stream (reading a page) and random (a load) of memory of
+ * MPI_Alloc_mem, also populated (mpirma_populate); beside them the ops malloc_free,
+ * malloc_first_touch, malloc_stream and malloc_random. */
 void rma_memory(struct bench *b);
 
 /* All. "calls": synchronization with nothing to do. */

@@ -39,7 +39,8 @@ void engine_fork_parent(struct engine *e)
     heap_fork_parent(e->user_heap);
 }
 
-/* The heap's bookkeeping is from malloc, whose memory may be shared in place: so that is the child's own first. */
+/* The heap's bookkeeping is from malloc, whose memory may be shared in place: so that is the
+ * child's own first. */
 void engine_fork_child(struct engine *e)
 {
     inplace_fork_child(e->inplace);

@@ -33,8 +33,8 @@ struct heap *engine_user_heap(struct engine *e); /* of MPI_Alloc_mem */
 const struct log *engine_log(struct engine *e);
 const struct conf *engine_conf(struct engine *e);
 
-/* For the statistics. When does a call of MPI_Alloc_mem or MPI_Free_mem begin (0: nobody wants to know)? And
- * when it ends: what was allocated in so many calls, and the time since. Any thread. */
+/* For the statistics. When does a call of MPI_Alloc_mem or MPI_Free_mem begin (0: nobody wants to
+ * know)? And when it ends: what was allocated in so many calls, and the time since. Any thread. */
 uint64_t engine_alloc_begin(const struct engine *e);
 void engine_alloc_end(struct engine *e, uint64_t began, uint64_t calls, uint64_t bytes);
 

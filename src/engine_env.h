@@ -49,7 +49,7 @@ struct engine {
     uint64_t node[2];      /* as in its record */
     bool light;            /* registered for notifications without a fence (base/event.h) */
     struct heap *heap;       /* of windows: their memory, control blocks and rings */
-    struct heap *user_heap;  /* of MPI_Alloc_mem: children get copies of it, and it outlives the engine */
+    struct heap *user_heap;  /* of MPI_Alloc_mem: children get copies, and it outlives the engine */
     struct inplace *inplace; /* other memory that is shared where it is */
     _Atomic uint64_t allocs, alloc_bytes, alloc_ns; /* engine_count_alloc */
     struct seg own_seg;

@@ -1,9 +1,10 @@
 /*
  * populate.c - see populate.h.
  *
- * Memory of segments has huge pages by itself only where the system is set so (shmem_enabled). Who asks for pages at once
- * asks for the fastest: MADV_COLLAPSE makes a huge page of what is there whatever the setting, and fills it.
- * It wants a page to begin with. Refusal costs nothing but the page size. No state, no locks.
+ * Memory of segments has huge pages by itself only where the system is set so (shmem_enabled). Who
+ * asks for pages at once asks for the fastest: MADV_COLLAPSE makes a huge page of what is there
+ * whatever the setting, and fills it. It wants a page to begin with. Refusal costs nothing but the
+ * page size. No state, no locks.
  */
 #define _GNU_SOURCE 1
 #include "base/populate.h"
@@ -40,7 +41,8 @@ static void make_huge(uintptr_t from, uintptr_t end)
 
 int populate_pages(void *at, size_t len)
 {
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), lo = (uintptr_t)at & ~(page - 1), end = (uintptr_t)at + len;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t lo = (uintptr_t)at & ~(page - 1), end = (uintptr_t)at + len;
 
     if (len == 0)
         return MRMA_SUCCESS;

@@ -10,8 +10,9 @@
 #include "base/populate.h"
 #include "rma/win_create.h"
 
-/* Up to this size contiguous parts come from rank 0's heap, whose chunks others have mapped already. Larger ones, and those on pages
- * of their own, are a segment, in which each page comes where it is touched first: in the heap it may have been before. */
+/* Up to this size contiguous parts come from rank 0's heap, whose chunks others have mapped
+ * already. Larger ones, and those on pages of their own, are a segment, in which each page comes
+ * where it is touched first: in the heap it may have been before. */
 enum { SHARED_HEAP_MAX = 256 << 10 };
 
 static uint64_t round_up(uint64_t n, uint64_t unit)

@@ -21,7 +21,8 @@ struct fork_copy {
 
 static void *new_private(size_t len)
 {
-    return mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                0);
 }
 
 static size_t list_bytes(size_t room)
@@ -41,14 +42,16 @@ bool fork_copies_begin(struct fork_copies *c, size_t room)
 void fork_copies_add(struct fork_copies *c, void *at, size_t len, int prot, int fd, off_t offset)
 {
     if (c->n < c->room)
-        c->list[c->n++] = (struct fork_copy){.place = at, .len = len, .prot = prot, .fd = fd, .offset = offset, .at = MAP_FAILED};
+        c->list[c->n++] = (struct fork_copy){.place = at, .len = len, .prot = prot, .fd = fd,
+                                             .offset = offset, .at = MAP_FAILED};
 }
 
 /* The file's [from, to) of this range. */
 static bool read_extent(const struct fork_copy *c, off_t from, off_t to)
 {
     while (from < to) {
-        const ssize_t n = pread(c->fd, (char *)c->at + (from - c->offset), (size_t)(to - from), from);
+        char *at = (char *)c->at + (from - c->offset);
+        const ssize_t n = pread(c->fd, at, (size_t)(to - from), from);
         if (n <= 0 && !(n < 0 && errno == EINTR))
             return false;
         from += n > 0 ? n : 0;
@@ -112,18 +115,22 @@ void fork_copies_drop(struct fork_copies *c)
     end(c);
 }
 
-/* The bare system call: some who put their own mremap in the place of libc's lose its fifth argument (UCX 1.13). */
+/* The bare system call: some who put their own mremap in the place of libc's lose its fifth
+ * argument (UCX 1.13). */
 static bool move(const struct fork_copy *c)
 {
-    return c->at != MAP_FAILED && syscall(SYS_mremap, c->at, c->len, c->len, MREMAP_MAYMOVE | MREMAP_FIXED, c->place) != -1;
+    const int how = MREMAP_MAYMOVE | MREMAP_FIXED;
+
+    return c->at != MAP_FAILED && syscall(SYS_mremap, c->at, c->len, c->len, how, c->place) != -1;
 }
 
 void fork_copies_move(struct fork_copies *c)
 {
     for (size_t i = 0; i < c->n; i++) {
         const struct fork_copy *one = &c->list[i];
-        if (!move(one) && mmap(one->place, one->len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE,
-                               one->fd, one->offset) == MAP_FAILED)
+        if (!move(one) && mmap(one->place, one->len, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, one->fd,
+                               one->offset) == MAP_FAILED)
             continue;
         if (one->prot != (PROT_READ | PROT_WRITE))
             (void)mprotect(one->place, one->len, one->prot);

@@ -148,8 +148,8 @@ static int alloc_small(struct heap *heap, size_t size, size_t align, struct bloc
     return err;
 }
 
-/* A chunk for one block: kept from one that was freed, or new. Mappings start at page boundaries, so room for a
- * higher alignment is reserved, but only the block is committed. */
+/* A chunk for one block: kept from one that was freed, or new. Mappings start at page boundaries,
+ * so room for a higher alignment is reserved, but only the block is committed. */
 static int take_dedicated(struct heap *heap, size_t size, size_t align, struct chunk **out)
 {
     size_t slack = align > heap->page ? align : 0;

@@ -1,13 +1,12 @@
 /*
  * heap.h - the shared heap behind MPI_Alloc_mem and MPI_Win_allocate.
  *
- * Memory that its owner allocates and frees and node peers can map: small
- * blocks from chunks of a few MiB, large ones (and any that need alignment above
- * a page) in a segment of their own. Bookkeeping is private to the owner, never
- * in the shared pages (a peer's stray store must not break the allocator).
- * Locks: one mutex inside (MPI_THREAD_MULTIPLE). Memory is committed as segment.h says: reserved, with
- * pages by first touch, where a touch cannot fail. Freed memory keeps some of its pages, within
- * bounds (heap_chunk.c, heap_keep.c).
+ * Memory that its owner allocates and frees and node peers can map: small blocks from chunks of a
+ * few MiB, large ones (and any that need alignment above a page) in a segment of their own.
+ * Bookkeeping is private to the owner, never in the shared pages (a peer's stray store must not
+ * break the allocator). Locks: one mutex inside (MPI_THREAD_MULTIPLE). Memory is committed as
+ * segment.h says: reserved, with pages by first touch, where a touch cannot fail. Freed memory
+ * keeps some of its pages, within bounds (heap_chunk.c, heap_keep.c).
  */
 #ifndef MRMA_SHM_HEAP_H
 #define MRMA_SHM_HEAP_H
@@ -31,7 +30,8 @@ enum { HEAP_MAP_ALL, HEAP_MAP_KEEP }; /* KEEP: a chunk with other blocks too, wo
 /* log and dir must outlive the heap. MRMA_ERR_NO_MEM. */
 int heap_create(const char *dir, const struct log *log, struct heap **out);
 void heap_destroy(struct heap *heap); /* unmaps everything, freed or not */
-/* The heap is gone, but what is allocated stays usable where it is, as private memory of this process. */
+/* The heap is gone, but what is allocated stays usable where it is, as private memory of this
+ * process. */
 void heap_leave(struct heap *heap);
 
 /* size bytes (0 gives a valid unique pointer), aligned to align (a power of two,
@@ -44,8 +44,8 @@ int heap_free(struct heap *heap, void *ptr);
 /* Does [ptr, ptr+len) lie inside one live allocation? Then true and *loc. */
 bool heap_find(struct heap *heap, const void *ptr, size_t len, struct heap_loc *loc);
 
-/* Before fork, in the parent after it, and in the child, which has copies of the heap's memory, as it was at
- * the fork, at the same addresses. Between the first and the others the heap waits. */
+/* Before fork, in the parent after it, and in the child, which has copies of the heap's memory, as
+ * it was at the fork, at the same addresses. Between the first and the others the heap waits. */
 void heap_fork_prepare(struct heap *heap);
 void heap_fork_parent(struct heap *heap);
 void heap_fork_child(struct heap *heap);

@@ -94,9 +94,11 @@ int chunk_commit(struct heap *heap, struct chunk *chunk, size_t end);
  * not the only empty one; any other keeps some slack. */
 void chunk_trim(struct heap *heap, struct chunk *chunk);
 
-/* heap_keep.c. Keep a dedicated chunk that is still among heap->chunks, or drop it; then what is beyond the bounds goes. */
+/* heap_keep.c. Keep a dedicated chunk that is still among heap->chunks, or drop it; then what is
+ * beyond the bounds goes. */
 void heap_keep(struct heap *heap, struct chunk *chunk);
-/* A kept chunk for size bytes at that alignment, without a block, among heap->chunks again; NULL: none. */
+/* A kept chunk for size bytes at that alignment, without a block, among heap->chunks again; NULL:
+ * none. */
 struct chunk *heap_keep_take(struct heap *heap, size_t size, size_t align);
 void heap_keep_drop(struct heap *heap);
 /* Where in the chunk is the first place of that alignment? */

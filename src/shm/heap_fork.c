@@ -1,8 +1,9 @@
 /*
  * heap_fork.c - a child of fork gets copies of what is allocated from a heap, as of private memory.
  *
- * Chunks are copied as they are, with what is free in them. In the child the heap has no segments any more, only
- * memory of the child: what it allocates and frees there does nothing to the parent's.
+ * Chunks are copied as they are, with what is free in them. In the child the heap has no segments
+ * any more, only memory of the child: what it allocates and frees there does nothing to the
+ * parent's.
  */
 #include <sys/mman.h>
 
@@ -27,11 +28,13 @@ void heap_fork_prepare(struct heap *heap)
     LIST_EACH(node, &heap->chunks) {
         const struct seg *seg = &LIST_ENTRY(node, struct chunk, node)->seg;
         if (seg->fd >= 0)
-            fork_copies_add(&heap->copies, seg->base, seg->size, PROT_READ | PROT_WRITE, seg->fd, 0);
+            fork_copies_add(&heap->copies, seg->base, seg->size, PROT_READ | PROT_WRITE, seg->fd,
+                            0);
     }
     ok = ok && fork_copies_fill(&heap->copies);
     if (!ok)
-        log_msg(heap->log, LOG_LEVEL_WARN, "no memory for the child of this fork to have copies of what MPI_Alloc_mem gave");
+        log_msg(heap->log, LOG_LEVEL_WARN, "no memory for the child of this fork to have copies of "
+                "what MPI_Alloc_mem gave");
 }
 
 void heap_fork_parent(struct heap *heap)

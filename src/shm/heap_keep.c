@@ -1,11 +1,12 @@
 /*
  * heap_keep.c - segments of freed large allocations, kept for the next ones.
  *
- * A program that allocates and frees in turn should pay neither for the segment nor for pages that it has touched
- * before. The rule: at most KEEP_SEGMENTS, and KEEP_BYTES of pages in all of them. Those freed last keep their
- * pages first; what a segment has beyond the bound is given back at once, the segment itself when there are too many. A segment
- * is used again for requests of at least half its size. Where pages are allocated at once (seg.late is false), others
- * lack what is kept, so nothing is. Under heap->mutex.
+ * A program that allocates and frees in turn should pay neither for the segment nor for pages that
+ * it has touched before. The rule: at most KEEP_SEGMENTS, and KEEP_BYTES of pages in all of them.
+ * Those freed last keep their pages first; what a segment has beyond the bound is given back at
+ * once, the segment itself when there are too many. A segment is used again for requests of at
+ * least half its size. Where pages are allocated at once (seg.late is false), others lack what is
+ * kept, so nothing is. Under heap->mutex.
  */
 #include <stdint.h>
 
@@ -14,7 +15,8 @@
 enum { KEEP_SEGMENTS = 8 };
 #define KEEP_BYTES ((size_t)64 << 20)
 
-/* How many pages of a segment were touched, only the kernel knows; it need not be asked while all would fit. */
+/* How many pages of a segment were touched, only the kernel knows; it need not be asked while all
+ * would fit. */
 static void measure(struct heap *heap)
 {
     size_t held = 0;
@@ -71,7 +73,8 @@ size_t chunk_first(const struct chunk *chunk, size_t align)
 
 static bool suits(const struct heap *heap, const struct chunk *chunk, size_t size, size_t align)
 {
-    const size_t first = chunk_first(chunk, align), room = chunk->seg.size, slack = align > heap->page ? align : 0;
+    const size_t first = chunk_first(chunk, align), room = chunk->seg.size;
+    const size_t slack = align > heap->page ? align : 0;
 
     return first <= room && size <= room - first && size + slack >= room / 2;
 }

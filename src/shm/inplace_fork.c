@@ -1,9 +1,9 @@
 /*
  * inplace_fork.c - children get copies of pages that are shared in place (fork_copies.h).
  *
- * The contents are read last, since malloc's own data may be in the pages, and allocations change them.
- * Where other threads run during the fork, what they store next to a window (in its first and last page) between the
- * copy and the fork is missing in the child.
+ * The contents are read last, since malloc's own data may be in the pages, and allocations change
+ * them. Where other threads run during the fork, what they store next to a window (in its first and
+ * last page) between the copy and the fork is missing in the child.
  */
 #include <stdlib.h>
 
@@ -25,7 +25,8 @@ static bool add_copy(void *arg, const struct vma *v)
 {
     struct inplace *ip = arg;
     if (is_ours(ip, v))
-        fork_copies_add(&ip->copies, (void *)v->start, v->end - v->start, prot_of(v), ip->file.fd, (off_t)v->start);
+        fork_copies_add(&ip->copies, (void *)v->start, v->end - v->start, prot_of(v), ip->file.fd,
+                        (off_t)v->start);
     return true;
 }
 

@@ -146,7 +146,8 @@ static bool touch_cannot_fail(int fd)
 {
     struct statfs fs;
 
-    return fstatfs(fd, &fs) == 0 && fs.f_type == TMPFS_TYPE && fs.f_blocks == 0 && !counts_every_page();
+    return fstatfs(fd, &fs) == 0 && fs.f_type == TMPFS_TYPE && fs.f_blocks == 0 &&
+           !counts_every_page();
 }
 
 /* Give the new file its length; fills *seg but for the mapping. */
@@ -268,8 +269,8 @@ static int commit_failed(const struct seg *seg, size_t len, int e, const struct 
                     strerror(e));
 }
 
-/* Huge pages come only through a fault on the mapping, never through fallocate; so ask for the faults first. Refusal
- * is fine, fallocate has the last word. */
+/* Huge pages come only through a fault on the mapping, never through fallocate; so ask for the
+ * faults first. Refusal is fine, fallocate has the last word. */
 static void populate(const struct seg *seg, size_t offset, size_t len)
 {
     if (len >= HUGE_PAGE)
@@ -352,12 +353,13 @@ void seg_forget(struct seg *seg)
     seg->late = true;
 }
 
-/* The file's pages keep what was stored through the shared mapping, and one call replaces that, so nothing is lost. */
+/* The file's pages keep what was stored through the shared mapping, and one call replaces that, so
+ * nothing is lost. */
 void seg_leave(struct seg *seg)
 {
-    const int prot = PROT_READ | PROT_WRITE;
+    const int prot = PROT_READ | PROT_WRITE, how = MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE;
 
-    if (mmap(seg->base, seg->size, prot, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, seg->fd, (off_t)seg->from) == MAP_FAILED)
+    if (mmap(seg->base, seg->size, prot, how, seg->fd, (off_t)seg->from) == MAP_FAILED)
         (void)mmap(seg->base, seg->size, prot, MAP_SHARED | MAP_FIXED, seg->fd, (off_t)seg->from);
     seg->base = NULL;
     seg_close(seg);

@@ -60,8 +60,8 @@ size_t seg_pages(const struct seg *seg);
 /* Its pages are no longer at base, where other memory is: close the file, let that be. */
 void seg_forget(struct seg *seg);
 
-/* The mapping stays, with its contents, as memory of this process alone, and is no longer the segment's, which is
- * closed. What other threads store meanwhile is not lost. */
+/* The mapping stays, with its contents, as memory of this process alone, and is no longer the
+ * segment's, which is closed. What other threads store meanwhile is not lost. */
 void seg_leave(struct seg *seg);
 
 /* Open and map a peer's segment. Checks inode, device and size against name;

@@ -1,6 +1,7 @@
 /*
- * alloc_fork.c - memory of MPI_Alloc_mem belongs to the process, as it does with both hosts: a child of fork has a
- * copy, what starts other programs is not slowed by it, and what is not freed stays after MPI_Finalize.
+ * alloc_fork.c - memory of MPI_Alloc_mem belongs to the process, as it does with both hosts: a
+ * child of fork has a copy, what starts other programs is not slowed by it, and what is not freed
+ * stays after MPI_Finalize.
  *
  * Argument: "plain", or "windows" for a program with windows over that memory.
  */

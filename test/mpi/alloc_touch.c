@@ -1,7 +1,7 @@
 /*
- * alloc_touch.c - memory that is not used costs nothing: MPI_Alloc_mem and windows have no pages before
- * somebody touches them, unless the info key mpirma_populate asks for them; a program that allocates and frees in turn
- * pays as little as with private memory.
+ * alloc_touch.c - memory that is not used costs nothing: MPI_Alloc_mem and windows have no pages
+ * before somebody touches them, unless the info key mpirma_populate asks for them; a program that
+ * allocates and frees in turn pays as little as with private memory.
  */
 #define _GNU_SOURCE 1
 #include "mtest.h"

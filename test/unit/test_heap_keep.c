@@ -1,6 +1,6 @@
 /*
- * test_heap_keep.c - shm/heap: pages that nobody touches, segments of freed allocations, children of fork, and what stays
- * when the heap is left.
+ * test_heap_keep.c - shm/heap: pages that nobody touches, segments of freed allocations, children
+ * of fork, and what stays when the heap is left.
  */
 #define _GNU_SOURCE 1
 #include "shm_helper.h"
@@ -47,7 +47,8 @@ static void nothing_is_touched(void **state)
     heap_destroy(heap);
 }
 
-/* A program that allocates and frees in turn gets the same memory, and the pages that it has touched. */
+/* A program that allocates and frees in turn gets the same memory, and the pages that it has
+ * touched. */
 static void a_freed_segment_is_used_again(void **state)
 {
     struct heap *heap;
