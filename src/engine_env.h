@@ -51,7 +51,7 @@ struct engine {
     struct heap *heap;       /* of windows: their memory, control blocks and rings */
     struct heap *user_heap;  /* of MPI_Alloc_mem: children get copies, and it outlives the engine */
     struct inplace *inplace; /* other memory that is shared where it is */
-    _Atomic uint64_t allocs, alloc_bytes, alloc_ns; /* engine_count_alloc */
+    _Atomic uint64_t allocs, alloc_bytes, alloc_ns; /* engine_alloc_end */
     struct seg own_seg;
     struct procseg *own;   /* in own_seg */
     struct shm_channel shm;
