@@ -458,12 +458,47 @@ static void no_such_provider(void **state)
     log_pipe_close(&lp);
 }
 
+/* In a child: libfabric reads FI_PROVIDER once, at its first call. The others run after this one. */
+static int open_under_filter(void *arg)
+{
+    const char *const *env = arg;
+    struct log_pipe lp;
+    struct nmofi *nm = NULL;
+    char text[1024];
+    setenv("FI_PROVIDER", env[0], 1);
+    log_to_pipe(&lp, LOG_LEVEL_WARN);
+    const struct nmofi_opts opts = {.provider = env[1], .loopback = true, .log = &lp.log, .find = find};
+    const int err = nmofi_open(&opts, &nm);
+    log_text(&lp, text, sizeof text);
+    if (env[2]) {
+        CHILD_CHECK(err == MRMA_ERR_OTHER);
+        CHILD_CHECK(strstr(text, env[2]) && strstr(text, "MPIRMA_OFI_PROVIDER"));
+        return 0;
+    }
+    CHILD_CHECK(err == MRMA_SUCCESS && text[0] == '\0');
+    nmofi_close(nm);
+    return 0;
+}
+
+/* FI_PROVIDER, set for the host: what it leaves is used; if that is nothing, the message says why. */
+static void provider_filter(void **state)
+{
+    const char *none[] = {"udp", NULL, "FI_PROVIDER=udp"}, *other[] = {"^tcp", "tcp;ofi_rxm", "FI_PROVIDER=^tcp"};
+    const char *some[] = {"tcp", NULL, NULL}, *named[] = {"tcp", "tcp;ofi_rxm", NULL};
+    (void)state;
+    assert_int_equal(run_child(open_under_filter, none), 0);
+    assert_int_equal(run_child(open_under_filter, other), 0);
+    assert_int_equal(run_child(open_under_filter, some), 0);
+    assert_int_equal(run_child(open_under_filter, named), 0);
+}
+
 #define BOTH(test) {"net: " #test, test, NULL, NULL, net}, {"tcp;ofi_rxm: " #test, test, NULL, NULL, rxm}
 
 int main(void)
 {
     static char net[] = "net", rxm[] = "tcp;ofi_rxm";
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(provider_filter),
         BOTH(memory_is_counted), BOTH(credits), BOTH(strangers),     BOTH(wrong_secret),        BOTH(comes_back),
         BOTH(one_side_comes_back), BOTH(forged), BOTH(rules), BOTH(foreign_names), cmocka_unit_test(no_such_provider),
     };

@@ -142,6 +142,22 @@ static void consider(struct nmofi *nm, const char *provider, bool rma, struct fi
     fi_freeinfo(hints);
 }
 
+/* FI_PROVIDER holds for all that use libfabric in the process, also for a provider asked for by name, and libfabric
+ * reads it once: it cannot be got around without changing the host's choice. */
+static int none_found(const struct nmofi_opts *o)
+{
+    const char *filter = getenv("FI_PROVIDER");
+    char hint[320] = "";
+    if (filter)
+        snprintf(hint, sizeof hint, "; FI_PROVIDER=%.60s keeps libfabric from offering others, to the host and to this library: "
+                 "unset it, or let it allow what is needed here (tcp, for example); MPIRMA_OFI_PROVIDER chooses for this "
+                 "library alone, among what is offered", filter);
+    return log_fail(o->log, MRMA_ERR_OTHER,
+                    "libfabric: no provider%s%s%s%s offers ordered reliable datagrams with shared receive buffers%s",
+                    o->provider ? " named " : "", o->provider ? o->provider : "", o->interface ? " on " : "",
+                    o->interface ? o->interface : "", hint);
+}
+
 static int choose(struct nmofi *nm)
 {
     const struct nmofi_opts *o = &nm->opts;
@@ -152,13 +168,11 @@ static int choose(struct nmofi *nm)
             consider(nm, "net", rma, &nm->info, &best);
     }
     if (!nm->info)
-        return log_fail(o->log, MRMA_ERR_OTHER,
-                        "libfabric: no provider%s%s%s%s offers ordered reliable datagrams with shared receive buffers",
-                        o->provider ? " named " : "", o->provider ? o->provider : "",
-                        o->interface ? " on " : "", o->interface ? o->interface : "");
+        return none_found(o);
     nm->software = rank_of(nm->info) < RANK_HARDWARE;
-    nm->sequential = rank_of(nm->info) == RANK_TCP || rank_of(nm->info) == RANK_NET;
-    nm->early_release = nm->sequential || is_over_rxm(nm->info);
+    const bool sockets = rank_of(nm->info) == RANK_TCP || rank_of(nm->info) == RANK_NET;
+    nm->sequential = sockets && !is_over_rxm(nm->info);
+    nm->early_release = sockets || is_over_rxm(nm->info);
     log_msg(o->log, LOG_LEVEL_DEBUG, "libfabric: %s on %s%s, rank %d, inject %zu", nm->info->fabric_attr->prov_name,
             nm->info->domain_attr->name, nm->info->caps & FI_RMA ? ", puts and gets of its own" : "",
             rank_of(nm->info), nm->info->tx_attr->inject_size);
