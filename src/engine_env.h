@@ -62,6 +62,7 @@ struct engine {
     struct map peers;      /* struct engine_peer by uid: by shared memory and rings */
     struct map net_peers;  /* the same by the network; a process may be in both */
     struct map mapped;     /* struct mapped_seg by inode: others' segments */
+    size_t sweep_at;       /* peers in both maps: then those that have ended are looked for */
     pthread_mutex_t maps_lock; /* the maps: creation and the agent. Inside the engine's lock */
     struct nmofi *net;     /* NULL until a window needs it */
     pthread_mutex_t net_lock;  /* its opening. Outside the engine's lock */
@@ -87,12 +88,18 @@ void engine_env_fini(struct engine *e);
 
 void engine_mem_init(struct engine *e);
 void engine_mem_fini(struct engine *e);
-void *engine_map_ring(struct engine *e, const struct heap_loc *where, size_t size);
+void *engine_map_ring(struct engine *e, const struct heap_loc *where, size_t size, void **handle);
+void engine_unmap_ring(struct engine *e, void *handle);
+/* Drop what is kept mapped of this process and not in use. */
+void engine_unmap_process(struct engine *e, int32_t pid);
 
 void engine_peer_init(struct engine *e);
 /* Close all connections over the network. */
 void engine_peer_close(struct engine *e);
 void engine_peer_fini(struct engine *e);
+/* Free what belongs to processes that have ended, or whose connection has, and that no window names any more. Under the
+ * engine's lock, not from within a poll. Cheap: it looks only when twice as many are known as it left. */
+void engine_peer_sweep(struct engine *e);
 struct shm_channel_env engine_channel_env(struct engine *e);
 /* Is it on this node, whatever is pretended? */
 bool engine_same_node(const struct engine *e, const uint64_t node[2]);

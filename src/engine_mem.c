@@ -2,7 +2,7 @@
  * engine_mem.c - memory of src/rma's environment: from the heaps, or shared where it is, and others'
  * segments mapped once and counted.
  *
- * A mapping that nobody uses any more is dropped, but for heap chunks: many windows
+ * A mapping that nobody uses any more is dropped, but for heap chunks of processes that live: many windows
  * share those, and the next one costs no system call. What others share in place are parts of a
  * segment, each mapped by itself. Locks: maps_lock around the
  * map of segments. Neighbours: shm/heap.h, shm/inplace.h, shm/segment.h.
@@ -21,6 +21,7 @@ struct mapped_seg {
     unsigned refs;
     bool keep; /* a heap chunk that many windows share: stays mapped when unused */
     bool part; /* of a segment: not in the map */
+    int32_t pid; /* whose it is */
 };
 
 static struct heap_loc loc_of(const struct rma_mem_loc *loc)
@@ -105,6 +106,7 @@ static int open_mapped(struct engine *e, const struct heap_loc *loc, struct mapp
     if (!ms)
         return MRMA_ERR_NO_MEM;
     ms->keep = loc->map == HEAP_MAP_KEEP;
+    ms->pid = loc->seg.pid;
     int err = seg_open(&loc->seg, &e->log, &ms->seg);
     if (!err && (err = map_put(&e->mapped, map_key(&loc->seg), ms, NULL)) != MRMA_SUCCESS)
         seg_close(&ms->seg);
@@ -112,6 +114,8 @@ static int open_mapped(struct engine *e, const struct heap_loc *loc, struct mapp
         free(ms);
         return err;
     }
+    if (ms->keep)
+        seg_only_mapped(&ms->seg);
     *out = ms;
     return MRMA_SUCCESS;
 }
@@ -146,8 +150,7 @@ static int map_part(struct engine *e, const struct heap_loc *loc, void **out, st
         free(ms);
         return err;
     }
-    close(ms->seg.fd); /* the mapping is enough: there may be one for every window */
-    ms->seg.fd = -1;
+    seg_only_mapped(&ms->seg); /* there may be one for every window */
     *out = (char *)ms->seg.base + skip;
     *handle = ms;
     return MRMA_SUCCESS;
@@ -214,7 +217,7 @@ static int env_segment_commit(void *ctx, void *handle, size_t offset, size_t len
     return seg_commit(&((struct mapped_seg *)handle)->seg, offset, len, &e->log);
 }
 
-void *engine_map_ring(struct engine *e, const struct heap_loc *where, size_t size)
+void *engine_map_ring(struct engine *e, const struct heap_loc *where, size_t size, void **handle)
 {
     struct mapped_seg *ms;
     void *at;
@@ -223,11 +226,35 @@ void *engine_map_ring(struct engine *e, const struct heap_loc *where, size_t siz
     pthread_mutex_unlock(&e->maps_lock);
     if (err)
         return NULL;
+    if (ms->seg.fd >= 0)
+        seg_only_mapped(&ms->seg);
+    *handle = ms;
     if (size <= ms->seg.size - where->offset)
         return at;
     log_msg(&e->log, LOG_LEVEL_ERROR, "a ring of %zu bytes is not in the segment of process %d", size, where->seg.pid);
     env_mem_unmap(e, ms);
     return NULL;
+}
+
+void engine_unmap_ring(struct engine *e, void *handle)
+{
+    env_mem_unmap(e, handle);
+}
+
+/* The map may not change while it is walked: again from its start after each. */
+void engine_unmap_process(struct engine *e, int32_t pid)
+{
+    size_t cursor = 0;
+    void *value;
+    pthread_mutex_lock(&e->maps_lock);
+    while (map_next(&e->mapped, &cursor, NULL, &value)) {
+        struct mapped_seg *ms = value;
+        if (ms->pid != pid || ms->refs || !ms->keep)
+            continue;
+        drop_mapped(e, ms);
+        cursor = 0;
+    }
+    pthread_mutex_unlock(&e->maps_lock);
 }
 
 void engine_mem_init(struct engine *e)

@@ -162,6 +162,9 @@ static int env_net_open(void *ctx, struct boot *boot, struct rma_proc_record *re
     struct engine *e = ctx;
     const int n = boot->nproc;
     const bool one_node = on_one_node(e, records, stride, n);
+    rma_enter(&e->rma);
+    engine_peer_sweep(e);
+    rma_leave(&e->rma);
     const struct offer mine = make_offer(e, one_node, memory);
     struct offer *offers = room;
     int err = boot->allgather(boot, &mine, offers, sizeof mine);

@@ -3,8 +3,9 @@
  *
  * A process may be two peers: one that is reached through shared memory and rings,
  * and one over the network (another node, a pretended one, MPIRMA_PATH=net-packets).
- * Both stay known until the engine ends: the next window with the same processes
- * costs no system call. Nothing is allocated or connected towards a network peer
+ * Both stay known while the process lives: the next window with the same processes
+ * costs no system call. Of those that have ended, and that no window names any more, everything is freed when others come
+ * (engine_peer_sweep), so that thousands may come and go. Nothing is allocated or connected towards a network peer
  * before the first packet (netmod/ofi). Locks: maps_lock around the maps, inside the
  * engine's lock.
  */
@@ -28,6 +29,7 @@ struct engine_peer {
     uint64_t started;      /* when it began, as it says; 0: it does not know */
     int pidfd;             /* -1: nobody has asked yet whether it lives; under the engine's lock */
     void *ring; /* my ring to it, from the heap */
+    struct engine_peer *next; /* of those that are being freed */
 };
 
 /* Map its process segment: where it sleeps, its stripe locks. */
@@ -43,6 +45,7 @@ static int open_segment(struct engine *e, struct engine_peer *p, const struct pr
         return log_fail(&e->log, MRMA_ERR_OTHER, "process %d is not the one that announced itself",
                         rec->seg.pid);
     }
+    seg_only_mapped(&opened);
     p->seg = opened;
     p->shm.seg = seg;
     p->shm.pid = rec->seg.pid;
@@ -137,12 +140,87 @@ static int peer_locked(struct engine *e, const struct proc_record *rec, bool nod
     return MRMA_SUCCESS;
 }
 
+/* ---- processes that have ended ---- */
+
+enum { SWEEP_LEAST = 32 };
+
+static bool has_ended(struct engine_peer *p)
+{
+    if (p->peer.net && nmofi_peer_is_used(&p->net))
+        return p->peer.vc.state == CH3_VC_FAILED || nmofi_peer_is_gone(&p->net);
+    if (!p->machine)
+        return false;
+    const bool watched = p->pidfd >= 0;
+    const bool lives = procstart_lives(p->peer.pid, (uint32_t)p->started, &p->pidfd);
+    if (lives && !watched && p->pidfd >= 0) { /* nobody waits for it */
+        close(p->pidfd);
+        p->pidfd = -1;
+    }
+    return !lives;
+}
+
+/* Take those that have ended and that nobody uses out of a map. Under maps_lock. */
+static void take_ended(struct map *map, struct engine_peer **ended)
+{
+    size_t cursor = 0;
+    void *value;
+    struct engine_peer *first = *ended;
+    while (map_next(map, &cursor, NULL, &value)) {
+        struct engine_peer *p = value;
+        if (p->peer.refs || p->peer.self || !has_ended(p))
+            continue;
+        p->next = *ended;
+        *ended = p;
+    }
+    for (struct engine_peer *p = *ended; p != first; p = p->next)
+        (void)map_del(map, p->peer.uid);
+}
+
+static void free_peer(struct engine *e, struct engine_peer *p)
+{
+    if (ch3_vc_busy(&p->peer.vc)) /* what is queued ends with an error */
+        ch3_vc_lost(&p->peer.vc);
+    (void)ch3_vc_event(&p->peer.vc, CH3_VC_CLOSE);
+    if (!p->peer.net) {
+        shm_channel_forget(&e->shm, &p->peer.vc, p->peer.uid);
+        engine_unmap_process(e, p->peer.pid);
+    }
+    if (p->ring)
+        (void)heap_free(e->heap, p->ring);
+    if (p->pidfd >= 0)
+        close(p->pidfd);
+    seg_close(&p->seg);
+    free(p);
+}
+
+void engine_peer_sweep(struct engine *e)
+{
+    struct engine_peer *ended = NULL;
+    pthread_mutex_lock(&e->maps_lock);
+    const size_t known = map_count(&e->peers) + map_count(&e->net_peers);
+    const bool due = known >= e->sweep_at;
+    if (due) {
+        take_ended(&e->peers, &ended);
+        take_ended(&e->net_peers, &ended);
+        const size_t left = map_count(&e->peers) + map_count(&e->net_peers);
+        e->sweep_at = 2 * left > SWEEP_LEAST ? 2 * left : SWEEP_LEAST;
+    }
+    pthread_mutex_unlock(&e->maps_lock);
+    while (ended) {
+        struct engine_peer *p = ended;
+        ended = p->next;
+        free_peer(e, p);
+    }
+}
+
 static int env_peer_get(void *ctx, const struct rma_proc_record *record, bool node, struct rma_peer **out)
 {
     struct engine *e = ctx;
     const struct proc_record rec = proc_record_of(record);
     const bool net = by_net(e, &rec, node);
     struct engine_peer *p = NULL;
+    if (node) /* a window is being made */
+        engine_peer_sweep(e);
     if (!rec.light && engine_same_node(e, rec.node)) /* it must notify with a fence; nobody does before the window is agreed upon */
         atomic_store_explicit(&e->own->event.light, 0, memory_order_seq_cst);
     pthread_mutex_lock(&e->maps_lock);
@@ -252,14 +330,19 @@ struct ch3_vc *engine_net_find(void *engine, uint64_t uid)
     return peer->net ? &peer->vc : NULL;
 }
 
-static void *shm_map(void *ctx, const struct heap_loc *where, size_t size)
+static void *shm_map(void *ctx, const struct heap_loc *where, size_t size, void **handle)
 {
-    return engine_map_ring(ctx, where, size);
+    return engine_map_ring(ctx, where, size, handle);
+}
+
+static void shm_unmap(void *ctx, void *handle)
+{
+    engine_unmap_ring(ctx, handle);
 }
 
 struct shm_channel_env engine_channel_env(struct engine *e)
 {
-    return (struct shm_channel_env){.ctx = e, .map = shm_map, .find = shm_find};
+    return (struct shm_channel_env){.ctx = e, .map = shm_map, .unmap = shm_unmap, .find = shm_find};
 }
 
 /* ---- start and end ---- */
@@ -268,6 +351,7 @@ void engine_peer_init(struct engine *e)
 {
     map_init(&e->peers);
     map_init(&e->net_peers);
+    e->sweep_at = SWEEP_LEAST;
     e->env.peer_get = env_peer_get;
     e->env.peer_connect = env_peer_connect;
     e->env.peer_put = env_peer_put;

@@ -18,6 +18,8 @@
  */
 #include "shm/channel.h"
 
+#include <sched.h>
+
 #include "base/err.h"
 #include "base/list.h"
 
@@ -112,60 +114,78 @@ static void shm_wake(struct ch3_channel *ch, struct ch3_vc *vc)
     ring_doorbell(peer->seg);
 }
 
+static enum shm_rx_state state_of(const struct shm_rx *rx)
+{
+    return atomic_load_explicit(&rx->state, memory_order_relaxed);
+}
+
+static void set_state(struct shm_rx *rx, enum shm_rx_state state)
+{
+    atomic_store_explicit(&rx->state, state, memory_order_release); /* pairs with has_news */
+}
+
 /* Nothing is read from it any more, and its sender can see that. */
 static void refuse_ring(struct shm_channel *ch, struct shm_rx *rx)
 {
-    rx->broken = true;
+    set_state(rx, SHM_RX_REFUSED);
     atomic_store_explicit(&ch->own->rings[rx - ch->rx].refused, 1, memory_order_relaxed);
-}
-
-/* How many entries have been taken by who has announced a ring there, or is about to. */
-static uint32_t announced(const struct shm_channel *ch)
-{
-    const uint32_t n = atomic_load_explicit(&ch->own->nrings, memory_order_relaxed);
-    return n < PROCSEG_RINGS ? n : PROCSEG_RINGS;
-}
-
-/* Who sends through it; NULL: not filled yet, or by a process that is not known yet. */
-static struct ch3_vc *sender_of(const struct shm_channel *ch, const struct procseg_ring *ring)
-{
-    if (!atomic_load_explicit(&ring->bytes, memory_order_acquire)) /* B of procseg.h */
-        return NULL;
-    return ch->env.find(ch->env.ctx, ring->sender);
 }
 
 /* Map a ring whose sender is known by now. */
 static void open_ring(struct shm_channel *ch, struct shm_rx *rx, const struct procseg_ring *ring)
 {
-    rx->vc = sender_of(ch, ring);
+    const uint32_t bytes = atomic_load_explicit(&ring->bytes, memory_order_relaxed);
+    rx->vc = ch->env.find(ch->env.ctx, atomic_load_explicit(&ring->sender, memory_order_relaxed));
     if (!rx->vc)
         return;
-    const uint32_t bytes = atomic_load_explicit(&ring->bytes, memory_order_relaxed);
-    ch->settled++;
+    ch->unopened--;
     const bool fits = !ch3_vc_is_lost(rx->vc) && ring_may_have(bytes);
-    void *at = fits ? ch->env.map(ch->env.ctx, &ring->where, ring_size(bytes)) : NULL;
+    void *at = fits ? ch->env.map(ch->env.ctx, &ring->where, ring_size(bytes), &rx->mapped) : NULL;
     if (!at) {
         refuse_ring(ch, rx);
         ch3_vc_lost(rx->vc);
         return;
     }
     ring_rx_init(&rx->rx, at, bytes);
-    atomic_store_explicit(&rx->open, true, memory_order_release); /* pairs with shm_pending */
+    set_state(rx, SHM_RX_OPEN);
 }
 
-/* Take over rings that were announced since the last poll, in any order: one whose sender is not known yet (its window
- * is being created) is asked for again, and one whose sender has died before it was filled never comes. */
-static void accept_rings(struct shm_channel *ch, uint32_t n)
+/* Rings that were announced since the last time; who announces may take any free entry. */
+static void take_over(struct shm_channel *ch)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (!ch->rx[i].open && !ch->rx[i].broken)
+    const uint32_t told = atomic_load_explicit(&ch->own->nrings, memory_order_acquire);
+    for (uint32_t i = 0; i < PROCSEG_RINGS; i++) {
+        if (state_of(&ch->rx[i]) != SHM_RX_NONE || !atomic_load_explicit(&ch->own->rings[i].bytes, memory_order_acquire))
+            continue;
+        ch->unopened++;
+        set_state(&ch->rx[i], SHM_RX_ANNOUNCED);
+        if (i >= atomic_load_explicit(&ch->nrx, memory_order_relaxed))
+            atomic_store_explicit(&ch->nrx, i + 1, memory_order_release); /* pairs with shm_pending */
+    }
+    atomic_store_explicit(&ch->told, told, memory_order_relaxed);
+}
+
+static bool is_told(const struct shm_channel *ch)
+{
+    return atomic_load_explicit(&ch->own->nrings, memory_order_relaxed) ==
+           atomic_load_explicit(&ch->told, memory_order_relaxed);
+}
+
+/* A sender that is not known yet (its window is being created) is asked for again. */
+static void accept_rings(struct shm_channel *ch)
+{
+    if (!is_told(ch))
+        take_over(ch);
+    const uint32_t n = atomic_load_explicit(&ch->nrx, memory_order_relaxed);
+    for (uint32_t i = 0; ch->unopened && i < n; i++)
+        if (state_of(&ch->rx[i]) == SHM_RX_ANNOUNCED)
             open_ring(ch, &ch->rx[i], &ch->own->rings[i]);
 }
 
 static unsigned drain(struct shm_channel *ch, struct shm_rx *rx)
 {
     unsigned n = 0;
-    while (n < BURST && rx->open && !rx->broken) {
+    while (n < BURST && state_of(rx) == SHM_RX_OPEN) {
         size_t len;
         bool bad = false;
         const void *packet = ring_peek(&rx->rx, &len, &bad);
@@ -194,24 +214,68 @@ static unsigned shm_poll(struct ch3_channel *channel)
         report_lost(ch);
         n++;
     }
-    const uint32_t rings = announced(ch);
-    if (unlikely(ch->settled != rings))
-        accept_rings(ch, rings);
-    for (uint32_t i = 0; i < rings; i++)
+    if (unlikely(ch->unopened || !is_told(ch)))
+        accept_rings(ch);
+    const uint32_t nrx = atomic_load_explicit(&ch->nrx, memory_order_relaxed);
+    for (uint32_t i = 0; i < nrx; i++)
         n += drain(ch, &ch->rx[i]);
     return n;
 }
 
+static bool has_news(const struct shm_channel *ch, uint32_t i)
+{
+    switch (atomic_load_explicit(&ch->rx[i].state, memory_order_acquire)) {
+    case SHM_RX_OPEN:
+        return ring_has_data(&ch->rx[i].rx);
+    case SHM_RX_ANNOUNCED:
+        return ch->env.find(ch->env.ctx, atomic_load_explicit(&ch->own->rings[i].sender, memory_order_relaxed)) != NULL;
+    default:
+        return false;
+    }
+}
+
+/* Without a lock, so that a ring may be forgotten meanwhile (shm_channel_forget):
+ *
+ *   pending                               forget
+ *   lookers += 1 (seq_cst)                state = NONE; fence (seq_cst)
+ *   OPEN? look into the ring              lookers is 0? unmap the ring
+ *   lookers -= 1 (release)
+ *
+ * Either the one sees the ring closed, or the other sees the looker. */
 static bool shm_pending(struct ch3_channel *channel)
 {
     struct shm_channel *ch = self(channel);
-    const uint32_t n = announced(ch);
-    for (uint32_t i = 0; i < n; i++)
-        if (atomic_load_explicit(&ch->rx[i].open, memory_order_acquire)
-                ? !ch->rx[i].broken && ring_has_data(&ch->rx[i].rx)
-                : !ch->rx[i].broken && sender_of(ch, &ch->own->rings[i]) != NULL)
-            return true;
-    return false;
+    bool some = !is_told(ch);
+    atomic_fetch_add_explicit(&ch->lookers, 1, memory_order_seq_cst);
+    const uint32_t nrx = atomic_load_explicit(&ch->nrx, memory_order_acquire);
+    for (uint32_t i = 0; !some && i < nrx; i++)
+        some = has_news(ch, i);
+    atomic_fetch_sub_explicit(&ch->lookers, 1, memory_order_release);
+    return some;
+}
+
+static void forget_ring(struct shm_channel *ch, uint32_t i)
+{
+    struct shm_rx *rx = &ch->rx[i];
+    struct procseg_ring *entry = &ch->own->rings[i];
+    ch->unopened -= state_of(rx) == SHM_RX_ANNOUNCED;
+    atomic_store_explicit(&rx->state, SHM_RX_NONE, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst); /* see shm_pending */
+    while (atomic_load_explicit(&ch->lookers, memory_order_acquire))
+        sched_yield();
+    if (rx->mapped)
+        ch->env.unmap(ch->env.ctx, rx->mapped);
+    *rx = (struct shm_rx){.vc = NULL};
+    atomic_store_explicit(&entry->refused, 0, memory_order_relaxed);
+    atomic_store_explicit(&entry->bytes, 0, memory_order_relaxed);
+    atomic_store_explicit(&entry->sender, 0, memory_order_release); /* pairs with take_entry */
+}
+
+void shm_channel_forget(struct shm_channel *ch, const struct ch3_vc *vc, uint64_t uid)
+{
+    for (uint32_t i = 0; i < PROCSEG_RINGS; i++)
+        if (ch->rx[i].vc == vc || atomic_load_explicit(&ch->own->rings[i].sender, memory_order_relaxed) == uid)
+            forget_ring(ch, i);
 }
 
 static void shm_disconnect(struct ch3_channel *ch, struct ch3_vc *vc)
@@ -234,9 +298,9 @@ static void shm_probe(struct ch3_channel *ch, struct ch3_vc *vc)
 static void shm_abandon(struct ch3_channel *channel, struct ch3_vc *vc)
 {
     struct shm_channel *ch = self(channel);
-    const uint32_t n = announced(ch);
-    for (uint32_t i = 0; i < n; i++)
-        if (ch->rx[i].vc == vc)
+    const uint32_t nrx = atomic_load_explicit(&ch->nrx, memory_order_relaxed);
+    for (uint32_t i = 0; i < nrx; i++)
+        if (state_of(&ch->rx[i]) != SHM_RX_NONE && ch->rx[i].vc == vc)
             atomic_store_explicit(&ch->own->rings[i].refused, 1, memory_order_relaxed);
 }
 
@@ -259,23 +323,34 @@ void shm_channel_init(struct shm_channel *ch, struct procseg *own, const struct 
     ch->own = own;
     ch->env = *env;
     ch->log = log;
-    ch->settled = 0;
+    atomic_init(&ch->nrx, 0);
+    atomic_init(&ch->told, 0);
+    atomic_init(&ch->lookers, 0);
+    ch->unopened = 0;
     list_init(&ch->lost);
+}
+
+static struct procseg_ring *take_entry(struct procseg *seg, uint64_t uid)
+{
+    for (uint32_t i = 0; i < PROCSEG_RINGS; i++) {
+        uint64_t nobody = 0;
+        if (atomic_compare_exchange_strong_explicit(&seg->rings[i].sender, &nobody, uid, memory_order_acquire,
+                                                    memory_order_relaxed)) /* pairs with forget_ring */
+            return &seg->rings[i];
+    }
+    return NULL;
 }
 
 int shm_channel_connect(struct shm_peer *peer, uint64_t my_uid, struct ring *ring, uint32_t bytes,
                         const struct heap_loc *loc)
 {
-    uint32_t n = atomic_fetch_add_explicit(&peer->seg->nrings, 1, memory_order_relaxed);
-    if (n >= PROCSEG_RINGS) {
-        atomic_fetch_sub_explicit(&peer->seg->nrings, 1, memory_order_relaxed);
+    struct procseg_ring *entry = take_entry(peer->seg, my_uid);
+    if (!entry)
         return MRMA_ERR_NO_MEM;
-    }
-    struct procseg_ring *entry = &peer->seg->rings[n];
-    entry->sender = my_uid;
     entry->where = *loc;
     ring_tx_init(&peer->tx, ring, bytes);
     peer->entry = entry;
-    atomic_store_explicit(&entry->bytes, bytes, memory_order_release); /* A of procseg.h */
+    atomic_store_explicit(&entry->bytes, bytes, memory_order_release); /* pairs with take_over */
+    atomic_fetch_add_explicit(&peer->seg->nrings, 1, memory_order_release);
     return MRMA_SUCCESS;
 }

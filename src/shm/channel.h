@@ -18,8 +18,9 @@
 /* What the channel needs from who puts it together. */
 struct shm_channel_env {
     void *ctx;
-    /* Map a ring that a peer has announced, of size bytes. NULL: cannot be reached (reported). */
-    void *(*map)(void *ctx, const struct heap_loc *where, size_t size);
+    /* Map a ring that a peer has announced, of size bytes; *handle is for unmap. NULL: cannot be reached (reported). */
+    void *(*map)(void *ctx, const struct heap_loc *where, size_t size, void **handle);
+    void (*unmap)(void *ctx, void *handle);
     /* The connection of the process with this uid; NULL: not known (yet). */
     struct ch3_vc *(*find)(void *ctx, uint64_t uid);
 };
@@ -34,11 +35,18 @@ struct shm_peer {
     struct list_node lost_link; /* in channel->lost until the next poll */
 };
 
+enum shm_rx_state {
+    SHM_RX_NONE,
+    SHM_RX_ANNOUNCED, /* its sender is not known yet */
+    SHM_RX_OPEN,      /* mapped and usable */
+    SHM_RX_REFUSED
+};
+
 struct shm_rx {
     struct ring_rx rx;
     struct ch3_vc *vc; /* NULL: the sender is not known yet */
-    _Atomic bool open; /* mapped and usable */
-    bool broken;
+    void *mapped;      /* of env.map */
+    _Atomic enum shm_rx_state state;
 };
 
 struct shm_channel {
@@ -46,8 +54,11 @@ struct shm_channel {
     struct procseg *own;
     struct shm_channel_env env;
     const struct log *log;
-    uint32_t settled; /* rings that were mapped, or refused */
-    struct shm_rx rx[PROCSEG_RINGS]; /* by place in own->rings */
+    _Atomic uint32_t nrx;  /* entries of rx that are, or have been, in use are below */
+    _Atomic uint32_t told; /* own->nrings when rings were last taken over */
+    _Atomic uint32_t lookers; /* threads in pending, which have no lock */
+    uint32_t unopened;     /* entries that are announced */
+    struct shm_rx rx[PROCSEG_RINGS];
     struct list lost; /* struct shm_peer: found to be lost in the middle of something */
 };
 
@@ -58,5 +69,9 @@ void shm_channel_init(struct shm_channel *ch, struct procseg *own, const struct 
  * sent then. MRMA_ERR_NO_MEM if the peer has no place for another ring. */
 int shm_channel_connect(struct shm_peer *peer, uint64_t my_uid, struct ring *ring, uint32_t bytes,
                         const struct heap_loc *loc);
+
+/* The process with this connection and uid has ended: what it sent is not read any more, its rings are unmapped, and
+ * its entries are free for others. Not from within poll. */
+void shm_channel_forget(struct shm_channel *ch, const struct ch3_vc *vc, uint64_t uid);
 
 #endif

@@ -4,12 +4,15 @@
  *
  * One per process, a fixed size, committed at creation, mapped by every peer that
  * shares a window. A sender makes a ring in its own shared memory and announces
- * it here: it takes the next entry (fetch-add), fills it, and says last how many bytes the ring has. From then on
- * only the receiver writes there, once: that it takes no packets from it any more.
+ * it here: it takes a free entry, fills it, and says last how many bytes the ring has. From then on
+ * only the receiver writes there: that it takes no packets from it any more; and when the sender has ended,
+ * that the entry is free again.
  *
- *   sender                                  receiver
- *   n = nrings++ ; rings[n] = where         each n below nrings that was not mapped:
- *   A: rings[n].bytes = ... (release)       B: rings[n].bytes (acquire)? map it   (A pairs with B)
+ *   sender                                      receiver
+ *   D: rings[n].sender 0 -> uid (acquire)       rings[n].bytes = 0
+ *   rings[n].where = ...                        C: rings[n].sender = 0 (release)   (C pairs with D)
+ *   A: rings[n].bytes = ... (release)           nrings changed (acquire): rings[n].bytes?
+ *   nrings += 1 (release)                       B: map the ring                    (A pairs with B)
  *
  * A sender that dies in between leaves an entry that is never filled; nobody waits for it.
  */
@@ -29,7 +32,7 @@ enum { PROCSEG_RINGS = 1024, PROCSEG_STRIPES = 512 };
 struct procseg_ring {
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t bytes; /* of the ring; 0: not filled yet */
     _Atomic uint32_t refused; /* by the receiver; the sender looks when it waits long or has no room */
-    uint64_t sender; /* its uid */
+    _Atomic uint64_t sender; /* its uid; 0: the entry is free */
     struct heap_loc where;
 };
 static_assert(sizeof(struct procseg_ring) == MRMA_CACHE_LINE, "one writer a line");
@@ -43,7 +46,7 @@ struct procseg {
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t polling; /* application threads that poll */
     /* 1: a call of the host polls. Set there, cleared by others who find that it does not any more. */
     _Atomic uint32_t host_polls;
-    alignas(MRMA_CACHE_LINE) _Atomic uint32_t nrings;
+    alignas(MRMA_CACHE_LINE) _Atomic uint32_t nrings; /* announced so far */
     struct procseg_ring rings[PROCSEG_RINGS];
     struct fmutex stripes[PROCSEG_STRIPES];
 };

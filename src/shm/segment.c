@@ -49,19 +49,19 @@ static bool file_size_allowed(size_t size)
     return getrlimit(RLIMIT_FSIZE, &lim) != 0 || lim.rlim_cur == RLIM_INFINITY || size <= lim.rlim_cur;
 }
 
-/* Opening a descriptor failed with e; what names the attempt. The need of a window
- * that is told: process segment, control block, memory, ring, and a pidfd. */
+/* Opening a descriptor failed with e; what names the attempt. The need of a window that is told: the others' memory,
+ * a ring to each, and a pidfd. */
 static int open_failed(const struct log *log, int e, const char *what)
 {
     struct rlimit lim;
 
     if (e == EMFILE && getrlimit(RLIMIT_NOFILE, &lim) == 0)
         return log_fail(log, MRMA_ERR_OTHER, "too few file descriptors: %s: the limit is %llu (ulimit -n) "
-                        "and all are in use, a window needs up to 5 for each of its processes on the node",
+                        "and all are in use, a window needs up to 3 for each of its processes on the node",
                         what, (unsigned long long)lim.rlim_cur);
     if (e == ENFILE)
         return log_fail(log, MRMA_ERR_OTHER, "too few file descriptors: %s: all of the system's are in use "
-                        "(sysctl fs.file-max), a window needs up to 5 for each of its processes on the node",
+                        "(sysctl fs.file-max), a window needs up to 3 for each of its processes on the node",
                         what);
     if (e == ENOMEM || e == ENOSPC || e == EDQUOT)
         return log_fail(log, MRMA_ERR_NO_MEM, "%s: %s", what, strerror(e));
@@ -425,6 +425,12 @@ int seg_open_part(const struct seg_name *name, size_t from, size_t size, const s
 int seg_open(const struct seg_name *name, const struct log *log, struct seg *out)
 {
     return seg_open_part(name, 0, (size_t)name->size, log, out);
+}
+
+void seg_only_mapped(struct seg *seg)
+{
+    close(seg->fd);
+    seg->fd = -1;
 }
 
 void seg_close(struct seg *seg)

@@ -23,7 +23,7 @@
 #include "base/log.h"
 
 struct seg {
-    int fd;          /* open descriptor (owner and peers keep it), -1: none */
+    int fd;          /* open descriptor (owner and peers keep it to commit pages), -1: none */
     void *base;      /* mapping of the whole segment, page aligned */
     size_t size;     /* bytes, multiple of the page size; of a part: its own */
     size_t from;     /* where base is in the file: 0, but for parts */
@@ -79,6 +79,9 @@ int seg_map_part(const struct seg *file, size_t from, size_t size, const struct 
 
 /* As seg_open, but only that part is mapped. To be closed with seg_close. */
 int seg_open_part(const struct seg_name *name, size_t from, size_t size, const struct log *log, struct seg *out);
+
+/* Close the descriptor of a peer's segment that was opened: nothing will be committed, and the mapping is enough. */
+void seg_only_mapped(struct seg *seg);
 
 /* Unmap and close. Safe on a zeroed struct with fd -1. */
 void seg_close(struct seg *seg);

@@ -176,8 +176,9 @@ static const struct ch3_channel_ops coin_ops = {.name = "fabric",
                                                 .probe = coin_probe,
                                                 .abandon = coin_abandon};
 
-static void *ring_map(void *ctx, const struct heap_loc *where, size_t size)
+static void *ring_map(void *ctx, const struct heap_loc *where, size_t size, void **handle)
 {
+    (void)handle;
     (void)ctx;
     (void)size;
     return (void *)(uintptr_t)where->offset;

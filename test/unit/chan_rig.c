@@ -158,8 +158,9 @@ static void *zeroed(size_t size)
     return at ? memset(at, 0, size) : NULL;
 }
 
-static void *shm_map(void *ctx, const struct heap_loc *where, size_t size)
+static void *shm_map(void *ctx, const struct heap_loc *where, size_t size, void **handle)
 {
+    (void)handle;
     (void)ctx;
     (void)size;
     return (void *)(uintptr_t)where->offset;

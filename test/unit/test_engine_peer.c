@@ -9,6 +9,7 @@
 #define _GNU_SOURCE 1
 #include "base_helper.h"
 
+#include <dirent.h>
 #include <linux/sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -281,7 +282,7 @@ static void a_ring_behind_one_that_was_never_filled(void **state)
 {
     (void)state;
     struct pair p = new_pair();
-    atomic_store(&p.to->own->nrings, 1);
+    atomic_store(&p.to->own->rings[0].sender, 4711);
     assert_false(rma_pending(&p.to->rma));
     assert_false(rma_poll(&p.to->rma));
     assert_int_equal(p.from->env.peer_connect(p.from, p.peer), MRMA_SUCCESS);
@@ -320,6 +321,100 @@ static void peers_may_attach_if_it_is_allowed(void **state)
     }
 }
 
+/* ---- many that come and go ---- */
+
+static size_t count_lines(const char *path)
+{
+    size_t n = 0;
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    for (int c; (c = getc(f)) != EOF;)
+        n += c == '\n';
+    fclose(f);
+    return n;
+}
+
+static size_t open_descriptors(void)
+{
+    size_t n = 0;
+    DIR *dir = opendir("/proc/self/fd");
+    assert_non_null(dir);
+    while (readdir(dir))
+        n++;
+    closedir(dir);
+    return n;
+}
+
+static size_t rings_announced(const struct engine *e)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < PROCSEG_RINGS; i++)
+        n += atomic_load(&e->own->rings[i].bytes) != 0;
+    return n;
+}
+
+/* A process with an engine that has a ring to this one, until it is killed. */
+static pid_t start_sender(const struct engine *to, struct rma_proc_record *rec)
+{
+    int up[2];
+    assert_int_equal(pipe(up), 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        struct rma_peer *peer = NULL;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        struct engine *e = new_engine();
+        if (!e || e->env.peer_get(e, &to->record, true, &peer) || e->env.peer_connect(e, peer) ||
+            write(up[1], &e->record, sizeof e->record) != sizeof e->record)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    close(up[1]);
+    assert_int_equal(read(up[0], rec, sizeof *rec), sizeof *rec);
+    close(up[0]);
+    return pid;
+}
+
+/* Asks without a lock whether anything is there, as waiting threads do. */
+static void *keeps_asking(void *arg)
+{
+    struct engine *e = arg;
+    while (!atomic_load(&e->agent_stop))
+        (void)rma_pending(&e->rma);
+    return NULL;
+}
+
+/* Of those that have ended, and that no window names, neither descriptors nor mappings nor rings are left, but for the last
+ * few. MTEST_PEERS: so many. */
+static void who_has_ended_leaves_nothing(void **state)
+{
+    enum { LAST = 32, MAPPINGS_EACH = 4 };
+    const char *asked = getenv("MTEST_PEERS");
+    const int many = asked ? atoi(asked) : 150;
+    (void)state;
+    struct engine *e = new_engine();
+    pthread_t onlooker;
+    assert_int_equal(pthread_create(&onlooker, NULL, keeps_asking, e), 0);
+    const size_t descriptors = open_descriptors(), mappings = count_lines("/proc/self/maps");
+    for (int i = 0; i < many; i++) {
+        struct rma_proc_record rec;
+        const pid_t pid = start_sender(e, &rec);
+        struct rma_peer *peer = know(e, &rec);
+        assert_int_equal(e->env.peer_connect(e, peer), MRMA_SUCCESS);
+        assert_true(e->env.peer_alive(e, peer)); /* somebody has waited for it */
+        (void)rma_poll(&e->rma);
+        e->env.peer_put(e, peer);
+        end_process(pid);
+    }
+    assert_in_range(open_descriptors(), 0, descriptors + 2 * (LAST + 2)); /* of watching, and of my ring */
+    assert_in_range(count_lines("/proc/self/maps"), 0, mappings + MAPPINGS_EACH * (LAST + 4));
+    assert_in_range(rings_announced(e), 1, LAST + 1);
+    atomic_store(&e->agent_stop, true);
+    pthread_join(onlooker, NULL);
+    engine_destroy(e);
+    assert_in_range(open_descriptors(), 0, descriptors);
+}
+
 static int tests(void)
 {
     const struct CMUnitTest list[] = {
@@ -333,6 +428,7 @@ static int tests(void)
         cmocka_unit_test(a_ring_that_cannot_be_is_refused),
         cmocka_unit_test(a_ring_behind_one_that_was_never_filled),
         cmocka_unit_test(peers_may_attach_if_it_is_allowed),
+        cmocka_unit_test(who_has_ended_leaves_nothing),
     };
     return cmocka_run_group_tests_name("engine_peer", list, NULL, NULL);
 }

@@ -270,6 +270,31 @@ static void one_side_comes_back(void **state)
     close_pair(e);
 }
 
+/* One ends, and its endpoint is gone: nothing of it is left at the other, which tells nobody goodbye. */
+static void ended_peer(void **state)
+{
+    struct end *e = open_pair(state);
+    POLL_UNTIL(e, send_one(&e[0], 64));
+    POLL_UNTIL(e, send_one(&e[1], 64));
+    POLL_UNTIL(e, e[0].got == 1 && e[1].got == 1);
+    assert_true(nmofi_peer_is_used(&e[0].peer) && !nmofi_peer_is_gone(&e[0].peer));
+    ch3_vc_event(&e[1].vc, CH3_VC_CLOSE);
+    POLL_UNTIL(e, nmofi_peer_is_gone(&e[0].peer));
+    nmofi_close(e[1].nm);
+    for (int i = 0; i < 10000; i++) /* the provider sees it, too */
+        e[0].ch->ops->poll(e[0].ch);
+    ch3_vc_event(&e[0].vc, CH3_VC_CLOSE);
+    assert_false(nmofi_peer_is_used(&e[0].peer));
+    for (int i = 0; nmofi_get_stats(e[0].nm)->links && i < 100000; i++)
+        e[0].ch->ops->poll(e[0].ch);
+    assert_int_equal(nmofi_get_stats(e[0].nm)->links, 0);
+    assert_int_equal(e[0].ch3.unsent, 0);
+    nmofi_close(e[0].nm);
+    for (int i = 0; i < MAX; i++)
+        log_pipe_close(&e[i].lp);
+    free(e);
+}
+
 /* ---- a forger ---- */
 
 struct forger {
@@ -500,7 +525,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(provider_filter),
         BOTH(memory_is_counted), BOTH(credits), BOTH(strangers),     BOTH(wrong_secret),        BOTH(comes_back),
-        BOTH(one_side_comes_back), BOTH(forged), BOTH(rules), BOTH(foreign_names), cmocka_unit_test(no_such_provider),
+        BOTH(one_side_comes_back), BOTH(forged), BOTH(rules), BOTH(foreign_names), BOTH(ended_peer), cmocka_unit_test(no_such_provider),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -210,6 +210,7 @@ static int peer_child(void *arg)
     CHILD_CHECK(seg_open(&name, NULL, &seg) == MRMA_SUCCESS);
     CHILD_CHECK(seg.size == name.size && seg.inode == name.inode && seg.device == name.device);
     CHILD_CHECK(fcntl(seg.fd, F_GETFD) & FD_CLOEXEC);
+    seg_only_mapped(&seg);
     CHILD_CHECK(strcmp((char *)seg.base + 5, "from the owner") == 0);
     strcpy((char *)seg.base + seg.size - 100, "from the peer");
     seg_close(&seg);

@@ -179,6 +179,8 @@ void nm_link_disconnect(struct ch3_channel *ch, struct ch3_vc *vc)
     struct nmofi_link *link = peer->link;
     if (!link)
         return;
+    if (link->from && link->from->bye) /* it has ended, or forgotten this one: nobody there hears a BYE */
+        link->lost = true;
     if (link->from) { /* what comes from now on is unknown, and dropped */
         nm_from_free(nm, link->from);
         link->from = NULL;
@@ -189,5 +191,7 @@ void nm_link_disconnect(struct ch3_channel *ch, struct ch3_vc *vc)
     nm->closing++;
     if (!link->lost)
         (void)nm_send_last(link);
+    else
+        drop_waiting(link);
 }
 

@@ -136,6 +136,17 @@ int nmofi_peer_init(struct nmofi *nm, struct nmofi_peer *peer, uint64_t uid, con
     return MRMA_SUCCESS;
 }
 
+bool nmofi_peer_is_used(const struct nmofi_peer *peer)
+{
+    return peer->link != NULL;
+}
+
+bool nmofi_peer_is_gone(const struct nmofi_peer *peer)
+{
+    const struct nmofi_link *link = peer->link;
+    return link && (link->lost || (link->from && link->from->bye));
+}
+
 /* Is the BYE all that has not left? It is the last message, and they leave in order. */
 static bool says_bye(const struct nmofi_link *link)
 {

@@ -108,5 +108,8 @@ int nmofi_add_secret(struct nmofi *nm, const unsigned char secret[NMOFI_SECRET_B
  * cannot use (logged). */
 int nmofi_peer_init(struct nmofi *nm, struct nmofi_peer *peer, uint64_t uid, const struct nmofi_name *name,
                     const unsigned char secret[NMOFI_SECRET_BYTES]);
+/* Has anything gone either way? And has the peer closed its side since, or is the connection lost? */
+bool nmofi_peer_is_used(const struct nmofi_peer *peer);
+bool nmofi_peer_is_gone(const struct nmofi_peer *peer);
 
 #endif
