@@ -334,7 +334,8 @@ static struct procseg_ring *take_entry(struct procseg *seg, uint64_t uid)
 {
     for (uint32_t i = 0; i < PROCSEG_RINGS; i++) {
         uint64_t nobody = 0;
-        if (atomic_compare_exchange_strong_explicit(&seg->rings[i].sender, &nobody, uid, memory_order_acquire,
+        if (!atomic_load_explicit(&seg->rings[i].sender, memory_order_relaxed) &&
+            atomic_compare_exchange_strong_explicit(&seg->rings[i].sender, &nobody, uid, memory_order_acquire,
                                                     memory_order_relaxed)) /* pairs with forget_ring */
             return &seg->rings[i];
     }
