@@ -114,6 +114,14 @@ MRMA_COMBINER([STRUCT_INTEGER])
 MRMA_SPLIT_TYPE([HW_GUIDED])
 MRMA_SPLIT_TYPE([HW_UNGUIDED])
 MRMA_SPLIT_TYPE([RESOURCE_GUIDED])
+AC_CHECK_DECL([MPI_Request_get_status_any],
+    [AC_DEFINE([HAVE_MPI_GET_STATUS_MANY], [1], [The host declares MPI_Request_get_status_any, _all and _some.])],
+    [], [[#include <mpi.h>]])
+AM_CONDITIONAL([HAVE_MPI_GET_STATUS_MANY], [test "$ac_cv_have_decl_MPI_Request_get_status_any" = yes])
+AC_COMPILE_IFELSE([AC_LANG_SOURCE([[#include <mpi.h>
+    int MPI_Request_get_status_all(int n, const MPI_Request requests[], int *flag, MPI_Status statuses[]);]])],
+    [mrma_request='const MPI_Request'], [mrma_request=MPI_Request])
+AC_DEFINE_UNQUOTED([GET_STATUS_REQUEST], [$mrma_request], [What MPI_Request_get_status_all takes an array of.])
 CPPFLAGS=$mrma_save_CPPFLAGS
 LIBS=$mrma_save_LIBS
 

@@ -4,12 +4,24 @@
 # of both hosts; the exit code is not zero if any failed.
 #
 #   sh scripts/check.sh [CONFIGURE ARGUMENTS]
+#   sh scripts/check.sh --release RELEASE [CONFIGURE ARGUMENTS]
+# does the same on another release of Debian, in a tree of its own; see release.sh.
+# The argument --short, before those for configure, or CHECK=short in the environment
+# runs only test/mpi/testlist-short, which tells in a few minutes whether the library
+# works on a host.
 # Warnings are errors where CI is set in the environment, or with --enable-werror.
 # With HOSTS="mpich" only one host, with CHECK=unit only the unit tests; with
 # BUILD_SUFFIX=asan and the argument --enable-sanitizers=address,undefined a build of
 # its own with sanitizers (all tests of both hosts then take about half an hour).
 
 top_srcdir=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+if test "$1" = --release; then
+    shift
+    exec sh "$top_srcdir/scripts/release.sh" "$@"
+elif test "$1" = --short; then
+    shift
+    CHECK=short
+fi
 . "$top_srcdir/scripts/common.sh"
 
 passed=0
@@ -50,6 +62,12 @@ count() {
 # Unit tests several at a time: they wait more than they compute. What runs under mpiexec keeps every
 # processor busy by itself.
 run_tests() {
+    if test "$CHECK" = short; then
+        # Without check_PROGRAMS and check_DATA, all of which would be built.
+        TESTLIST=$short_list make -k check-TESTS check_PROGRAMS= check_DATA= \
+            TESTS='test/check-exports.sh test/mpi-auto.tap'
+        return
+    fi
     code=0
     make -k -j "$jobs" check-unit || code=1
     test "$CHECK" = unit || make -k check-rest || code=1
@@ -88,7 +106,15 @@ check() {
     slowest 10
 }
 
-test "$CHECK" != unit || make_target=unit-programs
+short_list=$top_srcdir/test/mpi/testlist-short
+case $CHECK in
+unit) make_target=unit-programs ;;
+short)
+    # Scripts have a program of the same name, and preload.sh has plain_rma.
+    make_target="libmpi-rma.la tools/mpi-rma-run $(awk '/^[a-z]/ { sub(/\.sh$/, "", $1); sub(/^preload$/, "plain_rma", $1);
+        print "test/mpi/" $1 }' "$short_list" | sort -u | tr '\n' ' ')"
+    ;;
+esac
 install_missing
 bootstrap
 built=

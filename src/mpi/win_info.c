@@ -327,6 +327,8 @@ int win_info_make(const struct win_rec *rec, MPI_Info *out)
     }
     show_paths(rec, text, sizeof text);
     PMPI_Info_set(info, "mpirma_path", text);
+    /* All that this library can reach, whatever the host was asked to support (MPI 4.1, 11.4.3). */
+    PMPI_Info_set(info, "mpi_memory_alloc_kinds", "mpi,system");
     *out = info;
     return MRMA_SUCCESS;
 }

@@ -36,6 +36,12 @@ seen() {
     grep -Eqi -e "$1" "$tmp/out"
 }
 
+# Did the last mpirun fail? MPICH 4.2's launcher may end with 0 when several processes abort at
+# once; then the host's own words tell.
+ended_badly() {
+    test "$rc" != 0 || seen '^Abort\('
+}
+
 skip_all() {
     echo "SKIP: $*"
     exit 77

@@ -21,6 +21,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (strcmp(what, "create") == 0) {
         MPI_Win_allocate(16, rank == 1 ? -3 : 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+        printf("win_fatal %s: the call returned\n", what);
+        fflush(stdout);
         MPI_Finalize();
         return 0;
     }
