@@ -71,7 +71,7 @@ static int open_endpoint(struct raw_ep *e)
     int rc = fi_fabric(e->info->fabric_attr, &e->fabric, NULL);
     rc = rc ? rc : fi_domain(e->fabric, e->info, &e->domain, NULL);
     rc = rc ? rc : fi_av_open(e->domain, &av, &e->av, NULL);
-    rc = rc ? rc : fi_wait_open(e->fabric, &wait, &e->wait);
+    rc = rc ? rc : e->fabric->ops->wait_open(e->fabric, &wait, &e->wait);
     cq.wait_set = e->wait;
     rc = rc ? rc : fi_cq_open(e->domain, &cq, &e->cq, NULL);
     rc = rc ? rc : fi_endpoint(e->domain, e->info, &e->ep, NULL);
@@ -184,10 +184,11 @@ static void reap(struct raw_ep *e)
     }
 }
 
-/* By a wait set: the queue's own descriptor stays readable for ever with "net" 1.17. */
+/* By a wait set: the queue's own descriptor stays readable for ever with "net" 1.17. The wrappers of
+ * its functions are deprecated in later releases. */
 static void sleep_for_one(struct raw_ep *e)
 {
-    (void)fi_wait(e->wait, 1000);
+    (void)e->wait->ops->wait(e->wait, 1000);
 }
 
 static void post_send(struct raw_ep *e, int to, size_t size, long i)

@@ -97,9 +97,10 @@ make_tree() {
     echo "$release" >"$tree/$marker"
 }
 
-# Seen by this script's processes only.
+# Seen by this script's processes only. The root is a mount of its own, or no name space for mounts
+# can be made in it, as tests do.
 mount_tree() {
-    mount -t proc proc "$tree/proc" && mount --rbind /sys "$tree/sys" && mount --rbind /dev "$tree/dev" &&
+    mount --bind "$tree" "$tree" && mount -t proc proc "$tree/proc" && mount --rbind /sys "$tree/sys" && mount --rbind /dev "$tree/dev" &&
         mount -t tmpfs -o mode=1777 tmpfs "$tree/dev/shm" || die "can't mount in $tree"
 }
 

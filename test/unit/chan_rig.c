@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "netmod/ofi/nmofi.h"
+#include "provider.h"
 #include "shm/channel.h"
 
 enum { HEAD = 16 };
@@ -228,10 +229,11 @@ static const unsigned char secret[NMOFI_SECRET_BYTES] = "sixteen of them";
 
 static bool ofi_open(struct rig *rig)
 {
+    const char *provider = rig->kind->arg ? rig->kind->arg : provider_of_datagrams();
     struct nmofi_name names[RIG_MAX];
     for (int i = 0; i < rig->n; i++) {
         struct ofi_end *o = calloc(1, sizeof *o);
-        const struct nmofi_opts opts = {.provider = rig->kind->arg, .loopback = true, .uid = (uint64_t)i + 1,
+        const struct nmofi_opts opts = {.provider = provider, .loopback = true, .uid = (uint64_t)i + 1,
                                         .log = &rig->lp.log, .ctx = &rig->end[i], .find = rig_find};
         rig->end[i].impl = o;
         assert_int_equal(nmofi_open(&opts, &o->nm), MRMA_SUCCESS);
@@ -271,6 +273,6 @@ static void ofi_vanish(struct rig *rig, int who)
 #define OFI_CAPS (CH3_CAP_WAIT | CH3_CAP_PROBE | CH3_CAP_NATIVE | CH3_CAP_NATIVE_ORDERED | CH3_CAP_ROOM | CH3_CAP_ABANDON)
 
 const struct chan_kind rig_net = {
-    .name = "net", .open = ofi_open, .close = ofi_close, .vanish = ofi_vanish, .caps = OFI_CAPS, .arg = "net"};
+    .name = "net", .open = ofi_open, .close = ofi_close, .vanish = ofi_vanish, .caps = OFI_CAPS};
 const struct chan_kind rig_rxm = {
     .name = "tcp;ofi_rxm", .open = ofi_open, .close = ofi_close, .vanish = ofi_vanish, .caps = OFI_CAPS, .arg = "tcp;ofi_rxm"};

@@ -8,6 +8,7 @@
 #include "chan_rig.h"
 
 #include <poll.h>
+#include <rdma/fabric.h>
 #include <sched.h>
 
 #include "base/err.h"
@@ -393,6 +394,11 @@ static void native_ordered(void **state)
  * probing or for want of room, and others are not concerned. */
 static void abandoned(void **state)
 {
+    /* Its fi_close calls a null pointer for a message of which only a part has come. */
+    if (kind_of(state) == &rig_rxm && fi_version() >= FI_VERSION(2, 0)) {
+        print_message("# SKIP: tcp;ofi_rxm of libfabric 2 crashes in fi_close after a part of a message\n");
+        skip();
+    }
     for (int probe = 0; probe < 2; probe++) {
         struct rig *rig = rig_open(kind_of(state), 3);
         struct rig_end *a = &rig->end[0], *b = &rig->end[1];

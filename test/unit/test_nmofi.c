@@ -1,7 +1,8 @@
 /*
  * test_nmofi.c - what the libfabric netmod promises beyond the contract of channels:
  * the job's secret, strangers that become known later, credits, memory that is
- * counted, peers that come back. Over "net" and over "tcp;ofi_rxm", on loopback.
+ * counted, peers that come back. Over TCP's own datagrams (provider.h) and over
+ * "tcp;ofi_rxm", on loopback.
  *
  * The forger is an endpoint of the same provider that says what it likes.
  */
@@ -18,6 +19,7 @@
 #include "base/siphash.h"
 #include "ch3/ch3.h"
 #include "netmod/ofi/nmofi.h"
+#include "provider.h"
 
 enum { MAX = 2 };
 
@@ -521,11 +523,13 @@ static void provider_filter(void **state)
 
 int main(void)
 {
-    static char net[] = "net", rxm[] = "tcp;ofi_rxm";
+    static char rxm[] = "tcp;ofi_rxm";
+    char net[8];
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(provider_filter),
         BOTH(memory_is_counted), BOTH(credits), BOTH(strangers),     BOTH(wrong_secret),        BOTH(comes_back),
         BOTH(one_side_comes_back), BOTH(forged), BOTH(rules), BOTH(foreign_names), BOTH(ended_peer), cmocka_unit_test(no_such_provider),
     };
+    strcpy(net, provider_of_datagrams());
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,7 +70,7 @@ static bool read_burst(struct nmofi *nm)
 static bool calm(struct nmofi *nm)
 {
     struct fid *fid = &nm->cq->fid;
-    return nm->wait ? fi_wait(nm->wait, 0) == -FI_ETIMEDOUT : fi_trywait(nm->fabric, &fid, 1) == FI_SUCCESS;
+    return nm->wait ? nm->wait->ops->wait(nm->wait, 0) == -FI_ETIMEDOUT : fi_trywait(nm->fabric, &fid, 1) == FI_SUCCESS;
 }
 
 static void post_again(struct nmofi *nm)

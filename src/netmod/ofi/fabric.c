@@ -13,9 +13,10 @@
  * and a provider's own would only fight with it. The domain is used by one thread at a time
  * (the engine's lock), so FI_THREAD_DOMAIN will do.
  *
- * Waiting: the queue hangs on a wait set where the provider has one, because 1.17's
- * "net" never calms the queue's own descriptor after the first completion (its
- * fi_trywait does nothing); fi_wait with no timeout does both.
+ * Waiting: on the queue's own descriptor. 1.17's "net" never calms that after the
+ * first completion (its fi_trywait does nothing), so there the queue hangs on a wait
+ * set, whose wait with no timeout does both. Its two calls go through the tables of
+ * functions: the wrappers are deprecated in releases that have no "net" any more.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -184,7 +185,8 @@ static int open_queue(struct nmofi *nm)
     struct fi_wait_attr wait = {.wait_obj = FI_WAIT_FD};
     struct fi_cq_attr attr = {.format = FI_CQ_FORMAT_DATA, .size = 4096};
     nm->wait_fd = -1;
-    if (nm->software && fi_wait_open(nm->fabric, &wait, &nm->wait) == 0) {
+    if (strcmp(nm->info->fabric_attr->prov_name, "net") == 0 &&
+        nm->fabric->ops->wait_open(nm->fabric, &wait, &nm->wait) == 0) {
         attr.wait_obj = FI_WAIT_SET;
         attr.wait_set = nm->wait;
         if (fi_cq_open(nm->domain, &attr, &nm->cq, NULL) == 0)
