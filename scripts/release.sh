@@ -24,6 +24,7 @@ copy=/srv/libmpi-rma
 
 if test "$1" != --inside; then
     test -n "$1" || die "which release?"
+    command -v apt-config >/dev/null || die "--release makes its tree from apt's package source, and there is no apt"
     test "$(id -u)" = 0 || die "--release needs root: debootstrap, mounts and chroot"
     exec unshare --mount --propagation private --pid --fork --kill-child --mount-proc \
         sh "$0" --inside "$@"
@@ -87,8 +88,10 @@ make_tree() {
     mkdir -p "$tree" && : >"$tree/$marker" || exit 1
     if ! debootstrap --variant=minbase --components="$components" "$release" "$tree" "$mirror" \
         >"$tree.log" 2>&1 </dev/null; then
-        ! grep -E 'E: (Failed getting release file|No such script)' "$tree.log" >&2 ||
+        if grep -E 'E: (Failed getting release file|No such script)' "$tree.log" >&2; then
+            rm -rf "$tree" "$tree.log"
             skip "the package source of this machine does not have it"
+        fi
         tail -n 20 "$tree.log" >&2
         die "debootstrap failed, see $tree.log"
     fi
@@ -100,8 +103,8 @@ make_tree() {
 # Seen by this script's processes only. The root is a mount of its own, or no name space for mounts
 # can be made in it, as tests do.
 mount_tree() {
-    mount --bind "$tree" "$tree" && mount -t proc proc "$tree/proc" && mount --rbind /sys "$tree/sys" && mount --rbind /dev "$tree/dev" &&
-        mount -t tmpfs -o mode=1777 tmpfs "$tree/dev/shm" || die "can't mount in $tree"
+    mount --bind "$tree" "$tree" && mount -t proc proc "$tree/proc" && mount --rbind /sys "$tree/sys" &&
+        mount --rbind /dev "$tree/dev" && mount -t tmpfs -o mode=1777 tmpfs "$tree/dev/shm" || die "can't mount in $tree"
 }
 
 # The tree's own autoconf makes what autogen.sh makes, and nothing built here is taken along.
