@@ -43,27 +43,36 @@ static void check_measures(MPI_Datatype type, const struct dtype *flat)
 }
 
 #define ROOM (1 << 20)
-static char memory[ROOM], theirs[ROOM], ours[ROOM];
+static char memory[ROOM], theirs[ROOM], ours[ROOM], defined[ROOM];
 
-/* The host's MPI_Pack against ours. False if the type is too large for that. */
-static bool check_pack(MPI_Datatype type, const struct dtype *flat, int count)
+/* The host's MPI_Pack against ours; where there is a definition (a sample), both against that. False
+ * if the type is too large, or if the host does not follow the definition: Open MPI 5.0.7 packs the
+ * elements of some types in another order. */
+static bool check_pack(MPI_Datatype type, const struct dtype *flat, int count, const struct dtype_sample *sample)
 {
+    const size_t bytes = flat->size * (size_t)count;
+    const char *expected = theirs;
     ptrdiff_t lo, hi;
     struct dtype_cursor cur;
     int position = 0;
 
     assert_true(dtype_span(flat, (size_t)count, &lo, &hi));
-    if (hi - lo > ROOM || flat->size * (size_t)count > ROOM)
+    if (hi - lo > ROOM || bytes > ROOM)
         return false;
     for (size_t i = 0; i < (size_t)(hi - lo); i++)
         memory[i] = (char)sample_below(256);
     char *base = (char *)((uintptr_t)memory - (uintptr_t)lo);
     assert_int_equal(MPI_Pack(base, count, type, theirs, ROOM, &position, MPI_COMM_WORLD), MPI_SUCCESS);
-    assert_int_equal(position, flat->size * (size_t)count);
+    assert_int_equal(position, bytes);
+    if (sample) {
+        for (size_t i = 0; i < bytes; i++)
+            defined[i] = base[sample->at[i % sample->n] + (ptrdiff_t)(i / sample->n) * sample->extent];
+        expected = defined;
+    }
     dtype_cursor_init(&cur, flat, (size_t)count, DTYPE_BYTES);
-    dtype_pack(&cur, base, ours, flat->size * (size_t)count);
-    assert_memory_equal(ours, theirs, flat->size * (size_t)count);
-    return true;
+    dtype_pack(&cur, base, ours, bytes);
+    assert_memory_equal(ours, expected, bytes);
+    return memcmp(theirs, expected, bytes) == 0;
 }
 
 /* Every byte where the definitions say, in their order, for some instances. */
@@ -121,11 +130,11 @@ static void test_tame_types_as_the_host_packs(void **state)
         MPI_Type_commit(&sample.type);
         check_measures(sample.type, flat);
         check_bytes(&sample, flat, 2);
-        checked += check_pack(sample.type, flat, 1) && check_pack(sample.type, flat, 3);
+        checked += check_pack(sample.type, flat, 1, &sample) && check_pack(sample.type, flat, 3, &sample);
         dtype_unref(flat);
         sample_free(&sample);
     }
-    assert_true(checked > 900);
+    assert_in_range(checked, 901, 1000);
 }
 
 /* Number of runs of a type made by the statement; frees it. */
@@ -269,7 +278,7 @@ static void check_large(MPI_Datatype type)
     MPI_Type_commit(&type);
     struct dtype *flat = flattened(type);
     check_measures(type, flat);
-    assert_true(check_pack(type, flat, 2));
+    assert_true(check_pack(type, flat, 2, NULL));
     dtype_unref(flat);
     MPI_Type_free(&type);
 }
