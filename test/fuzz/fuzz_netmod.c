@@ -2,7 +2,7 @@
  * fuzz_netmod.c - a libFuzzer target: messages from peers of the job that are hostile or
  * broken, to the netmod that ships, over a provider that leads nowhere (fake_fabric.h).
  *
- * The process under test is uid 1. Its peers 2 and 3 are known; 4 is a stranger until the
+ * The process under test is uid 9: as the highest it opens all connections. Its peers 2 and 3 are known; 4 is a stranger until the
  * script says otherwise. An input is steps: a byte, then the fields of the step, little
  * endian; what is missing at the end is 0.
  *
@@ -42,7 +42,7 @@ enum step {
 /* Of how in STEP_MESSAGE. */
 enum { HOW_VERSION = 1, HOW_LENGTH = 2, HOW_UNPADDED = 4 };
 
-enum { PEERS = 3, SELF = 1, FIRST = 2 };
+enum { PEERS = 3, SELF = 9, FIRST = 2 };
 
 struct peer {
     struct ch3_vc vc;

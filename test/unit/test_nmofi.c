@@ -188,22 +188,40 @@ static void credits(void **state)
     close_pair(e);
 }
 
-/* Its packets wait, in order, until the layer above knows who it is. */
+/* Its packets wait, in order, until the layer above knows who it is: of the one that connects at the receiver. */
 static void strangers(void **state)
 {
     struct end *e = open_pair(state);
-    e[1].known = false;
+    e[0].known = false;
     for (unsigned i = 0; i < 100; i++)
-        POLL_UNTIL(e, send_one(&e[0], 64));
-    POLL_UNTIL(e, e[1].finds > 10);
+        POLL_UNTIL(e, send_one(&e[1], 64));
+    POLL_UNTIL(e, e[0].finds > 10);
     for (int i = 0; i < 200; i++)
         poll_both(e);
-    assert_int_equal(e[1].got, 0);
-    assert_int_not_equal(e[1].ch3.unsent, 0); /* somebody polls, though nothing arrives */
+    assert_int_equal(e[0].got, 0);
+    assert_int_not_equal(e[0].ch3.unsent, 0); /* somebody polls, though nothing arrives */
+    assert_int_equal(nmofi_get_stats(e[0].nm)->dropped, 0);
+    e[0].known = true;
+    POLL_UNTIL(e, e[0].got == 100);
+    assert_int_equal(e[0].ch3.unsent, 0);
+    close_pair(e);
+}
+
+/* The one with the lower uid asks again until it is known. */
+static void unknown_asks(void **state)
+{
+    struct end *e = open_pair(state);
+    e[1].known = false;
+    assert_false(send_one(&e[0], 64));
+    POLL_UNTIL(e, e[1].finds > 3);
+    assert_false(send_one(&e[0], 64));
+    assert_int_equal(nmofi_get_stats(e[1].nm)->links, 0);
+    assert_int_not_equal(e[0].ch3.unsent, 0); /* somebody polls and so asks again */
     assert_int_equal(nmofi_get_stats(e[1].nm)->dropped, 0);
     e[1].known = true;
-    POLL_UNTIL(e, e[1].got == 100);
-    assert_int_equal(e[1].ch3.unsent, 0);
+    POLL_UNTIL(e, send_one(&e[0], 64));
+    POLL_UNTIL(e, e[1].got == 1);
+    assert_int_equal(e[0].ch3.unsent, 0);
     close_pair(e);
 }
 
@@ -214,22 +232,22 @@ static void wrong_secret(void **state)
     struct end *e = calloc(MAX, sizeof *e);
     for (int i = 0; i < MAX; i++)
         open_end(&e[i], i, *state);
-    assert_int_equal(nmofi_add_secret(e[0].nm, other_secret), MRMA_SUCCESS);
-    assert_int_equal(nmofi_add_secret(e[1].nm, secret), MRMA_SUCCESS);
-    connect_end(&e[0], &e[1], 1, other_secret);
-    connect_end(&e[1], &e[0], 0, secret);
-    for (unsigned i = 0; i < 20; i++)
-        POLL_UNTIL(e, send_one(&e[0], 64));
-    POLL_UNTIL(e, nmofi_get_stats(e[1].nm)->dropped == 21); /* hello, too */
-    assert_int_equal(e[1].got, 0);
-    assert_int_equal(e[1].finds, 0); /* nobody was asked who that is */
-    assert_non_null(strstr(log_text(&e[1].lp, text, sizeof text), "does not know the job's secret"));
-    /* The same two with the right one, later: both are known. */
     assert_int_equal(nmofi_add_secret(e[1].nm, other_secret), MRMA_SUCCESS);
-    ch3_vc_event(&e[0].vc, CH3_VC_CLOSE);
-    connect_end(&e[0], &e[1], 1, other_secret);
-    POLL_UNTIL(e, send_one(&e[0], 64));
-    POLL_UNTIL(e, e[1].got == 1);
+    assert_int_equal(nmofi_add_secret(e[0].nm, secret), MRMA_SUCCESS);
+    connect_end(&e[1], &e[0], 0, other_secret);
+    connect_end(&e[0], &e[1], 1, secret);
+    for (unsigned i = 0; i < 20; i++)
+        POLL_UNTIL(e, send_one(&e[1], 64));
+    POLL_UNTIL(e, nmofi_get_stats(e[0].nm)->dropped == 21); /* hello, too */
+    assert_int_equal(e[0].got, 0);
+    assert_int_equal(e[0].finds, 0); /* nobody was asked who that is */
+    assert_non_null(strstr(log_text(&e[0].lp, text, sizeof text), "does not know the job's secret"));
+    /* The same two with the right one, later: both are known. */
+    assert_int_equal(nmofi_add_secret(e[0].nm, other_secret), MRMA_SUCCESS);
+    ch3_vc_event(&e[1].vc, CH3_VC_CLOSE);
+    connect_end(&e[1], &e[0], 0, other_secret);
+    POLL_UNTIL(e, send_one(&e[1], 64));
+    POLL_UNTIL(e, e[0].got == 1);
     close_pair(e);
 }
 
@@ -519,6 +537,70 @@ static void provider_filter(void **state)
     assert_int_equal(run_child(open_under_filter, named), 0);
 }
 
+/* ---- many first contacts, each begun by both sides at once ---- */
+
+/* The providers tell processes apart by this. */
+static pid_t pid_now = 1;
+pid_t getpid(void)
+{
+    return pid_now;
+}
+
+/* The same numbers in each run. */
+static unsigned drawn(unsigned below)
+{
+    static uint32_t x = 12345;
+    x = x * 1664525u + 1013904223u;
+    return (x >> 16) % below;
+}
+
+static void meet_at_once(struct end *e, pid_t other)
+{
+    bool sent[MAX] = {false};
+    const uint64_t start = clock_monotonic_ns();
+    while (!e[0].got || !e[1].got) {
+        const int i = (int)drawn(MAX);
+        pid_now = i ? other : 1;
+        if (!sent[i])
+            sent[i] = send_one(&e[i], 64);
+        for (unsigned polls = drawn(3); polls; polls--)
+            e[i].ch->ops->poll(e[i].ch);
+        if (clock_monotonic_ns() - start > UINT64_C(20000000000))
+            fail_msg("process %d: sent %d and %d, arrived %u and %u", (int)other, sent[0], sent[1], e[1].got, e[0].got);
+    }
+}
+
+/* One process meets others that come and go. No message is lost, whoever's connection comes first. */
+static void crossing(void **state)
+{
+    enum { OTHERS = 30 };
+    struct end e[MAX] = {{.got = 0}};
+    open_end(&e[0], 0, *state);
+    assert_int_equal(nmofi_add_secret(e[0].nm, secret), MRMA_SUCCESS);
+    for (int other = 2; other < 2 + OTHERS; other++) {
+        /* The higher uid is now of the one that stays, now of the other. */
+        const int uid = other % 2 ? other : -other;
+        pid_now = other;
+        e[1] = (struct end){.got = 0};
+        open_end(&e[1], uid, *state);
+        assert_int_equal(nmofi_add_secret(e[1].nm, secret), MRMA_SUCCESS);
+        connect_end(&e[0], &e[1], uid, secret);
+        connect_end(&e[1], &e[0], 0, secret);
+        e[0].got = 0;
+        meet_at_once(e, other);
+        ch3_vc_event(&e[1].vc, CH3_VC_CLOSE);
+        ch3_vc_event(&e[0].vc, CH3_VC_CLOSE);
+        pid_now = other;
+        nmofi_close(e[1].nm);
+        log_pipe_close(&e[1].lp);
+        pid_now = 1;
+        for (int i = 0; i < 20; i++)
+            e[0].ch->ops->poll(e[0].ch);
+    }
+    nmofi_close(e[0].nm);
+    log_pipe_close(&e[0].lp);
+}
+
 #define BOTH(test) {"net: " #test, test, NULL, NULL, net}, {"tcp;ofi_rxm: " #test, test, NULL, NULL, rxm}
 
 int main(void)
@@ -527,8 +609,10 @@ int main(void)
     char net[8];
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(provider_filter),
-        BOTH(memory_is_counted), BOTH(credits), BOTH(strangers),     BOTH(wrong_secret),        BOTH(comes_back),
-        BOTH(one_side_comes_back), BOTH(forged), BOTH(rules), BOTH(foreign_names), BOTH(ended_peer), cmocka_unit_test(no_such_provider),
+        BOTH(memory_is_counted), BOTH(credits), BOTH(strangers), BOTH(unknown_asks),
+        BOTH(wrong_secret), BOTH(comes_back),
+        BOTH(one_side_comes_back), BOTH(forged), BOTH(rules), BOTH(foreign_names), BOTH(crossing), BOTH(ended_peer),
+        cmocka_unit_test(no_such_provider),
     };
     strcpy(net, provider_of_datagrams());
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,17 +202,26 @@ static int open_queue(struct nmofi *nm)
     return fi_cq_open(nm->domain, &attr, &nm->cq, NULL);
 }
 
-static int open_endpoint(struct nmofi *nm)
+static int open_endpoint(struct nmofi *nm, struct fid_ep **ep)
 {
     const size_t multi = NM_MSG_MAX;
-    int ret = fi_endpoint(nm->domain, nm->info, &nm->ep, NULL);
+    int ret = fi_endpoint(nm->domain, nm->info, ep, NULL);
     if (!ret)
-        ret = fi_ep_bind(nm->ep, &nm->av->fid, 0);
+        ret = fi_ep_bind(*ep, &nm->av->fid, 0);
     if (!ret)
-        ret = fi_ep_bind(nm->ep, &nm->cq->fid, FI_SEND | FI_RECV);
+        ret = fi_ep_bind(*ep, &nm->cq->fid, FI_SEND | FI_RECV);
     if (!ret)
-        ret = fi_setopt(&nm->ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &multi, sizeof multi);
-    return ret ? ret : fi_enable(nm->ep);
+        ret = fi_setopt(&(*ep)->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &multi, sizeof multi);
+    return ret ? ret : fi_enable(*ep);
+}
+
+/* Where the provider connects sockets, one more that nobody knows the address of: see link.c. */
+static int open_endpoints(struct nmofi *nm)
+{
+    const int ret = open_endpoint(nm, &nm->ep);
+    if (ret || !nm->software || nm->inject_max < sizeof(struct nm_hello))
+        return ret;
+    return open_endpoint(nm, &nm->knock_ep);
 }
 
 int nm_fabric_open(struct nmofi *nm)
@@ -221,6 +230,7 @@ int nm_fabric_open(struct nmofi *nm)
     int err = choose(nm);
     if (err)
         return err;
+    nm->inject_max = nm->info->tx_attr->inject_size;
     int ret = fi_fabric(nm->info->fabric_attr, &nm->fabric, NULL);
     if (!ret)
         ret = fi_domain(nm->fabric, nm->info, &nm->domain, NULL);
@@ -229,11 +239,10 @@ int nm_fabric_open(struct nmofi *nm)
     if (!ret)
         ret = open_queue(nm);
     if (!ret)
-        ret = open_endpoint(nm);
+        ret = open_endpoints(nm);
     if (ret)
         return log_fail(nm->opts.log, MRMA_ERR_OTHER, "libfabric: no endpoint of %s on %s: %s",
                         nm->info->fabric_attr->prov_name, nm->info->domain_attr->name, fi_strerror(-ret));
-    nm->inject_max = nm->info->tx_attr->inject_size;
     return MRMA_SUCCESS;
 }
 
@@ -241,6 +250,14 @@ static void close_one(struct fid *fid)
 {
     if (fid)
         fi_close(fid);
+}
+
+/* From now on the provider has forgotten all buffers. */
+void nm_fabric_end(struct nmofi *nm)
+{
+    close_one(nm->knock_ep ? &nm->knock_ep->fid : NULL);
+    close_one(nm->ep ? &nm->ep->fid : NULL);
+    nm->knock_ep = nm->ep = NULL;
 }
 
 void nm_fabric_close(struct nmofi *nm)

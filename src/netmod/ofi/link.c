@@ -5,6 +5,13 @@
  *   none --reserve, or find knows who said hello--> open --disconnect--> closing --all has left--> none
  *                                                   open --break--> lost --disconnect--> none
  *
+ * Who connects. A provider over sockets that is connecting to a peer while that peer connects to it must
+ * choose one of the two connections, and libfabric 1.17's "net" may then close the one on which the peer's
+ * messages have left already; neither side is told. So only the process with the higher uid opens the
+ * connection between the two endpoints. The other one knocks: it sends KNOCK from an endpoint of its own,
+ * to which nobody connects, until the HELLO of the first is there, and sends nothing else before. A KNOCK
+ * of a process that find does not know (yet) is dropped; the next one comes soon.
+ *
  * A break is noted at once (nothing is sent any more) and reported by poll, because
  * it may be found while the layers above are in the middle of sending.
  */
@@ -59,20 +66,47 @@ static bool insert_address(struct nmofi_peer *peer)
     return true;
 }
 
-struct nmofi_link *nm_link_get(struct nmofi_peer *peer, struct ch3_vc *vc)
+static bool make_link(struct nmofi_peer *peer, struct ch3_vc *vc)
 {
-    struct nmofi_link *link = peer->link;
-    if (link)
-        return link;
-    if (!nm_rx_grow(peer->nm, peer->nm->stats.links + 1) || !insert_address(peer) || !(link = link_new(peer)))
-        return NULL; /* no memory now: no room now */
-    link->vc = vc;
-    if (!nm_send_first(link)) {
-        nm_link_free(link);
+    if (!nm_rx_grow(peer->nm, peer->nm->stats.links + 1) || !insert_address(peer) || !(peer->link = link_new(peer)))
+        return false; /* no memory now: no room now */
+    peer->link->vc = vc;
+    return true;
+}
+
+/* Is the connection opened by the other side? */
+static bool waits_for_peer(const struct nmofi_link *link)
+{
+    return link->nm->knock_ep && link->nm->opts.uid < link->uid;
+}
+
+struct nmofi_link *nm_link_get(struct nmofi_peer *peer, struct ch3_vc *vc, bool heard)
+{
+    if (!peer->link && !make_link(peer, vc))
         return NULL;
+    struct nmofi_link *link = peer->link;
+    if (link->greeted || link->lost)
+        return link;
+    if (!heard && waits_for_peer(link)) {
+        nm_knock(link);
+        return link;
     }
-    peer->link = link;
-    return link;
+    return nm_send_first(link) ? link : NULL;
+}
+
+/* Who has heard HELLO already must hear it again if it had closed its side since. */
+void nm_link_knocked(struct nmofi *nm, uint64_t uid)
+{
+    struct ch3_vc *vc = nm->opts.find(nm->opts.ctx, uid);
+    struct nmofi_peer *peer = vc ? ch3_vc_channel_data(vc) : NULL;
+    struct nmofi_link *link = peer ? nm_link_get(peer, vc, true) : NULL;
+    if (!link || link->lost)
+        return;
+    if (link->from && link->from->bye) {
+        struct nm_from *from = link->from;
+        nm_link_restart(link);
+        nm_from_free(nm, from);
+    }
 }
 
 void nm_link_break(struct nmofi_link *link, const char *fmt, ...)
@@ -189,7 +223,7 @@ void nm_link_disconnect(struct ch3_channel *ch, struct ch3_vc *vc)
     link->peer = NULL;
     link->vc = NULL;
     nm->closing++;
-    if (!link->lost)
+    if (!link->lost && link->greeted)
         (void)nm_send_last(link);
     else
         drop_waiting(link);

@@ -10,6 +10,8 @@
 #include "base/clock.h"
 #include "netmod/ofi/ofi.h"
 
+#define KNOCK_AGAIN UINT64_C(1000000) /* the first time; later ones are rarer */
+
 static void stall(struct nmofi_link *link)
 {
     if (list_node_queued(&link->stalled))
@@ -99,10 +101,10 @@ void *nm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
 {
     struct nmofi *nm = nm_of(ch);
     struct nmofi_peer *peer = ch3_vc_channel_data(vc);
-    struct nmofi_link *link = nm_link_get(peer, vc);
+    struct nmofi_link *link = nm_link_get(peer, vc, false);
     if (!link)
         short_of_memory(nm, true);
-    if (!link || link->lost || !list_empty(&link->waiting))
+    if (!link || link->lost || !link->greeted || !list_empty(&link->waiting))
         return NULL;
     if (link->from && link->from->bye) {
         nm_link_break(link, "it has closed the connection");
@@ -138,7 +140,7 @@ void nm_commit(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
 bool nm_send_bare(struct nmofi_link *link, enum nm_kind kind)
 {
     struct nm_tx *tx = NULL;
-    if (link->lost || !list_empty(&link->waiting) || !(tx = nm_tx_get(link->nm, sizeof(struct nm_hdr))))
+    if (link->lost || !link->greeted || !list_empty(&link->waiting) || !(tx = nm_tx_get(link->nm, sizeof(struct nm_hdr))))
         return false;
     send_buffer(link, tx, kind, 0);
     return true;
@@ -150,8 +152,27 @@ bool nm_send_first(struct nmofi_link *link)
     if (!tx)
         return false;
     memcpy(tx->bytes + sizeof(struct nm_hdr), &link->nm->opts.uid, sizeof link->nm->opts.uid);
+    nm_unstall(link); /* it does not knock any more */
+    link->greeted = true;
     send_buffer(link, tx, NM_HELLO, sizeof link->nm->opts.uid);
     return true;
+}
+
+/* Begin to knock, or do it once more. */
+void nm_knock(struct nmofi_link *link)
+{
+    struct nmofi *nm = link->nm;
+    const struct nm_hello knock = {
+        .hdr = {.token = link->token, .kind = NM_KNOCK, .version = NM_VERSION, .len = sizeof knock.uid},
+        .uid = nm->opts.uid};
+    stall(link);
+    const uint64_t now = clock_monotonic_ns();
+    if (now < link->retry_at)
+        return;
+    const ssize_t ret = fi_inject(nm->knock_ep, &knock, sizeof knock, link->addr);
+    link->retry_at = now + (now - link->stalled_since) / 8 + (ret ? 0 : KNOCK_AGAIN);
+    if (ret && ret != -FI_EAGAIN)
+        nm_link_break(link, "cannot ask it to connect: %s", fi_strerror((int)-ret));
 }
 
 /* Not injected: that it has left tells that all before has. */
@@ -188,7 +209,9 @@ bool nm_push(struct nmofi *nm, uint64_t now)
     bool moved = false;
     LIST_EACH_SAFE(it, &nm->stalled) {
         struct nmofi_link *link = LIST_ENTRY(it, struct nmofi_link, stalled);
-        if (now >= link->retry_at && push_link(link)) {
+        if (!link->greeted)
+            nm_knock(link);
+        else if (now >= link->retry_at && push_link(link)) {
             moved = true;
             link->stalled_since = now;
         }

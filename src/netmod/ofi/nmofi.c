@@ -66,8 +66,7 @@ static void describe(struct nmofi *nm)
 
 static void release(struct nmofi *nm)
 {
-    if (nm->ep)
-        fi_close(&nm->ep->fid);
+    nm_fabric_end(nm);
     nm_buf_end(nm);
     nm_rma_end(nm);
     nm_fabric_close(nm);
@@ -192,8 +191,7 @@ void nmofi_close(struct nmofi *nm)
     void *from;
     nm->ending = true;
     linger(nm);
-    fi_close(&nm->ep->fid);
-    nm->ep = NULL;
+    nm_fabric_end(nm);
     while ((node = list_first(&nm->links)) != NULL) {
         struct nmofi_link *link = LIST_ENTRY(node, struct nmofi_link, node);
         nm_rma_forget(link);

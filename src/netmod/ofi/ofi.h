@@ -16,8 +16,8 @@
  *
  * Credits. A link may have NM_WINDOW units under way, a message costs one and one
  * more per KiB. The receiver gives them back with whatever it sends, or by CREDIT
- * when half the window is due and nothing went. Only HELLO, CREDIT, BYE, PROBE and RESET are
- * free; of those few can be under way.
+ * when half the window is due and nothing went. Only HELLO, CREDIT, BYE, PROBE, RESET and KNOCK are
+ * free; of those few can be under way. KNOCK has no number: it asks the peer to say HELLO (link.c).
  *
  * Broken links are only noted where they are found (nm_link_break), and
  * reported upwards by poll.
@@ -38,7 +38,7 @@
 #include "base/map.h"
 #include "netmod/ofi/nmofi.h"
 
-enum nm_kind { NM_HELLO = 1, NM_DATA, NM_CREDIT, NM_BYE, NM_PROBE, NM_RESET, NM_KINDS };
+enum nm_kind { NM_HELLO = 1, NM_DATA, NM_CREDIT, NM_BYE, NM_PROBE, NM_RESET, NM_KNOCK, NM_KINDS };
 
 struct nm_hdr {
     uint64_t token;   /* see nm_token */
@@ -50,6 +50,7 @@ struct nm_hdr {
 };
 static_assert(sizeof(struct nm_hdr) == 16, "wire size");
 
+/* HELLO and KNOCK. */
 struct nm_hello {
     struct nm_hdr hdr;
     uint64_t uid; /* the sender's */
@@ -124,6 +125,7 @@ struct nmofi_link {
     uint32_t credits;         /* units that may still be sent */
     uint32_t due;             /* units to give back */
     uint16_t seq;             /* of the next message */
+    bool greeted;             /* HELLO has been sent: other messages may follow */
     bool lost;                /* broken: nothing is sent any more */
     bool closing;             /* BYE is its last message */
     bool starved;             /* the last reserve found no credits */
@@ -160,6 +162,7 @@ struct nmofi {
     struct fid_wait *wait;   /* NULL: the queue's own descriptor */
     struct fid_cq *cq;
     struct fid_ep *ep;
+    struct fid_ep *knock_ep; /* what asks a peer to connect leaves from it; NULL: either side connects */
     int wait_fd;             /* -1: none */
     _Atomic bool asked;      /* pending said yes because of the descriptor: poll must calm it */
     bool software;           /* the provider copies through a socket */
@@ -202,6 +205,7 @@ static inline size_t nm_pad(size_t len)
 
 /* fabric.c */
 int nm_fabric_open(struct nmofi *nm);
+void nm_fabric_end(struct nmofi *nm); /* the endpoints alone */
 void nm_fabric_close(struct nmofi *nm);
 
 /* addr.c */
@@ -226,7 +230,10 @@ void nm_rx_failed(struct nmofi *nm, struct nm_rx *rx, bool used_up);
 void nm_buf_end(struct nmofi *nm);
 
 /* link.c */
-struct nmofi_link *nm_link_get(struct nmofi_peer *peer, struct ch3_vc *vc);
+/* Of a peer that is in use from now on. heard: it has said hello. NULL: no memory now. */
+struct nmofi_link *nm_link_get(struct nmofi_peer *peer, struct ch3_vc *vc, bool heard);
+/* It asks for our HELLO. */
+void nm_link_knocked(struct nmofi *nm, uint64_t uid);
 void nm_abandon(struct ch3_channel *ch, struct ch3_vc *vc);
 void nm_link_break(struct nmofi_link *link, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void nm_link_report_broken(struct nmofi *nm);
@@ -245,6 +252,8 @@ bool nm_send_bare(struct nmofi_link *link, enum nm_kind kind);
 /* HELLO or BYE: queued if it cannot leave. false: no memory. */
 bool nm_send_first(struct nmofi_link *link);
 bool nm_send_last(struct nmofi_link *link);
+/* Ask for its HELLO, now and again until it comes. */
+void nm_knock(struct nmofi_link *link);
 /* Try again what the provider did not take. Returns whether anything left. */
 bool nm_push(struct nmofi *nm, uint64_t now);
 void nm_unstall(struct nmofi_link *link);

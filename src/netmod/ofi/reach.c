@@ -102,7 +102,7 @@ void nm_reach_poll(struct nmofi_link *link, uint64_t now)
 
 void nm_probe(struct ch3_channel *ch, struct ch3_vc *vc)
 {
-    struct nmofi_link *link = nm_link_get(ch3_vc_channel_data(vc), vc);
+    struct nmofi_link *link = nm_link_get(ch3_vc_channel_data(vc), vc, false);
     const uint64_t now = clock_monotonic_ns();
     (void)ch;
     if (!link || link->lost)

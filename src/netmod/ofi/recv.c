@@ -149,7 +149,7 @@ static bool meet(struct nmofi *nm, struct nm_from *from)
 {
     struct ch3_vc *vc = nm->opts.find(nm->opts.ctx, from->uid);
     struct nmofi_peer *peer = vc ? ch3_vc_channel_data(vc) : NULL;
-    struct nmofi_link *link = peer ? nm_link_get(peer, vc) : NULL;
+    struct nmofi_link *link = peer ? nm_link_get(peer, vc, true) : NULL;
     if (!link)
         return false;
     if (link->from)
@@ -232,15 +232,18 @@ void nm_received(struct nmofi *nm, const unsigned char *bytes, size_t len)
         return;
     }
     struct nm_from *from = map_get(&nm->from, hdr->token);
-    const bool hello = hdr->kind == NM_HELLO && len == sizeof(struct nm_hello);
+    const bool greets = hdr->kind == NM_HELLO || hdr->kind == NM_KNOCK;
+    const bool hello = greets && len == sizeof(struct nm_hello);
     if (!hello && !from)
         refuse(nm, "its sender is not of this job", len);
     else if (hello && !genuine(nm, hdr->token, ((const struct nm_hello *)(const void *)bytes)->uid))
         refuse(nm, "its sender does not know the job's secret", len);
     else if (hdr->version != NM_VERSION || !hdr->kind || hdr->kind >= NM_KINDS ||
              len != sizeof *hdr + nm_pad(hdr->len) || hdr->len > CH3_PACKET_MAX ||
-             (hdr->kind == NM_DATA) != (hdr->len && !hello) || (hdr->kind == NM_HELLO) != hello)
+             (hdr->kind == NM_DATA) != (hdr->len && !hello) || greets != hello)
         refuse(nm, "malformed", len);
+    else if (hdr->kind == NM_KNOCK)
+        nm_link_knocked(nm, ((const struct nm_hello *)(const void *)bytes)->uid);
     else if ((from = hello ? greet(nm, (const void *)bytes) : from) != NULL)
         handle(nm, from, hdr, len);
 }

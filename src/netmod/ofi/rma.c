@@ -94,10 +94,10 @@ static ssize_t start(struct nmofi *nm, struct nm_rma *rma, const struct ch3_nati
 int nm_native(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_native *op)
 {
     struct nmofi *nm = nm_of(ch);
-    struct nmofi_link *link = nm_link_get(ch3_vc_channel_data(vc), vc);
+    struct nmofi_link *link = nm_link_get(ch3_vc_channel_data(vc), vc, false);
     if (link && link->lost)
         return MRMA_ERR_PROC_FAILED;
-    struct nm_rma *rma = link && list_empty(&link->waiting) ? rma_get(nm) : NULL;
+    struct nm_rma *rma = link && link->greeted && list_empty(&link->waiting) ? rma_get(nm) : NULL;
     if (!rma)
         return MRMA_AGAIN;
     rma->link = link;
