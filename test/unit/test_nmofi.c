@@ -315,6 +315,36 @@ static void ended_peer(void **state)
     free(e);
 }
 
+/* What arrives while one closes finds nobody: windows and peers have been forgotten by then. */
+static void hello_at_the_end(void **state)
+{
+    for (int ends = 0; ends < MAX; ends++) {
+        struct end *e = open_pair(state);
+        const int stays = 1 - ends;
+        struct ch3_vc *vc = &e[stays].vc;
+        POLL_UNTIL(e, send_one(&e[1], 64));
+        POLL_UNTIL(e, send_one(&e[0], 64));
+        POLL_UNTIL(e, e[0].got && e[1].got);
+        ch3_vc_event(vc, CH3_VC_CLOSE);
+        for (int i = 0; i < 100; i++)
+            e[stays].ch->ops->poll(e[stays].ch);
+        connect_end(&e[stays], &e[ends], ends, secret);
+        (void)send_one(&e[stays], 64); /* its greeting, and perhaps more, is under way */
+        for (int i = 0; i < 100; i++)
+            e[stays].ch->ops->poll(e[stays].ch);
+        const unsigned finds = e[ends].finds, got = e[ends].got;
+        ch3_vc_event(&e[ends].vc, CH3_VC_CLOSE);
+        nmofi_close(e[ends].nm);
+        assert_int_equal(e[ends].finds, finds);
+        assert_int_equal(e[ends].got, got);
+        ch3_vc_event(vc, CH3_VC_CLOSE);
+        nmofi_close(e[stays].nm);
+        for (int i = 0; i < MAX; i++)
+            log_pipe_close(&e[i].lp);
+        free(e);
+    }
+}
+
 /* ---- a forger ---- */
 
 struct forger {
@@ -612,6 +642,7 @@ int main(void)
         BOTH(memory_is_counted), BOTH(credits), BOTH(strangers), BOTH(unknown_asks),
         BOTH(wrong_secret), BOTH(comes_back),
         BOTH(one_side_comes_back), BOTH(forged), BOTH(rules), BOTH(foreign_names), BOTH(crossing), BOTH(ended_peer),
+        BOTH(hello_at_the_end),
         cmocka_unit_test(no_such_provider),
     };
     strcpy(net, provider_of_datagrams());

@@ -23,7 +23,7 @@ struct nm_early {
 
 static void refuse(struct nmofi *nm, const char *what, size_t len)
 {
-    if (nm->stats.dropped++ < NM_REPORTED && !nm->ending) /* at the end peers are forgotten before they are silent */
+    if (nm->stats.dropped++ < NM_REPORTED)
         log_msg(nm->opts.log, LOG_LEVEL_WARN, "network: a message of %zu bytes is dropped: %s", len, what);
 }
 
@@ -227,6 +227,8 @@ void nm_received(struct nmofi *nm, const unsigned char *bytes, size_t len)
     }
     const struct nm_hdr *hdr = (const void *)bytes;
     nm->stats.received++;
+    if (nm->ending) /* nobody is spoken to any more, and who a newcomer is cannot be asked */
+        return;
     if (len < sizeof *hdr) {
         refuse(nm, "too short", len);
         return;
