@@ -30,7 +30,7 @@
 #define HOST_OTHER_FUNCTIONS(X) \
     X(Wait) X(Waitany) X(Waitall) X(Waitsome) X(Test) X(Testany) X(Testall) X(Testsome) \
     X(Request_get_status) X(Request_free) X(Cancel) X(Comm_split_type) X(Group_free) X(Init) X(Init_thread) \
-    X(T_init_thread) X(Finalize)
+    X(T_init_thread) X(Finalize) X(Comm_spawn) X(Comm_spawn_multiple)
 
 #define HOST_FUNCTIONS(X) \
     HOST_WINDOW_FUNCTIONS(X) HOST_COMM_FUNCTIONS(X) HOST_SYNC_FUNCTIONS(X) HOST_OTHER_FUNCTIONS(X)

@@ -25,6 +25,7 @@
 #include "mpi/export.h"
 #include "mpi/host.h"
 #include "mpi/host_poll.h"
+#include "mpi/meet.h"
 #include "mpi/win_info.h"
 
 static const int flavors[] = {
@@ -152,9 +153,11 @@ int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
         return rc; /* no communicator: the host has said so */
     if (inter)
         return comm_fail(args->comm, args->func, MRMA_ERR_COMM, "windows need an intracommunicator");
-    err = boot_mpi_init(&bm, args->comm);
+    err = meet_all(args->comm, msg, sizeof msg);
+    if (err == MRMA_SUCCESS)
+        err = boot_mpi_init(&bm, args->comm);
     if (err != MRMA_SUCCESS)
-        return comm_fail(args->comm, args->func, err, "");
+        return comm_fail(args->comm, args->func, err, msg);
     err = win_prepare(args, &bm.boot, &info, &rec, msg, sizeof msg);
     if (mpi_state.engine != NULL)
         bm.report = (struct boot_report){.log = engine_messages(), .call = args->func,

@@ -1,0 +1,25 @@
+#!/bin/sh
+# spawn.sh - children that MPI_Comm_spawn starts get the library that mpi-rma-run has preloaded under their
+# parents, and its settings: a window over parents and children works.
+
+. "$abs_top_srcdir/test/mpi/mtest.sh"
+test -z "$SANITIZERS" || skip_all "a build with sanitizers can't be preloaded under a program without"
+
+# More processes than the launcher is told of.
+MPI_CORES=0
+export MPI_CORES
+
+# Debian 12's MPICH, over UCX, cannot.
+mpirun 1 "$bin/spawn" start
+test "$rc" = 0 || skip_all "the host cannot start processes: $(grep -iEm 1 'spawn call|support' "$tmp/out")"
+
+mpirun "$np" env MPIRMA_STATS=0 "$MPI_RMA_RUN" "$bin/spawn"
+test "$rc" = 0 || bad "exit code $rc"
+seen '^spawn: ok' || bad "the parents did not end well:"
+seen 'FAILED|libmpi-rma.*error' && bad "an error:"
+
+# Children without it: no window, and nobody waits for ever.
+mpirun 1 "$MPI_RMA_RUN" "$bin/spawn" without
+test "$rc" != 0 && test "$rc" != 124 || bad "children without the library: exit code $rc"
+seen 'MPI_Win_allocate.*some do not have this library' || bad "children without the library: no message:"
+finish
