@@ -4,7 +4,8 @@
  * of the library was preloaded. "spawn start" only starts one: can the host do that at all? With "spawn without"
  * the children do not have the library: MPI_Win_allocate, by its default error handler, ends the program.
  *
- * Children see their arguments as they were given, and MPIRMA_ variables of their parents.
+ * Children see their arguments as they were given, and MPIRMA_ variables of their parents. The parents say when
+ * they ask the host for children and when it has given them.
  */
 #include <mpi.h>
 
@@ -20,6 +21,12 @@ static void check(int ok, const char *what)
         return;
     errors++;
     fprintf(stderr, "spawn: FAILED: %s\n", what);
+}
+
+static void say(const char *what)
+{
+    printf("spawn: %s\n", what);
+    fflush(stdout);
 }
 
 /* All at once put to all, each beginning with another. */
@@ -70,7 +77,9 @@ static MPI_Comm start(char *self)
     char first[] = "a b=c", second[] = "start", *argv[] = {first, second, NULL};
     MPI_Comm children;
 
+    say("asks");
     MPI_Comm_spawn(self, argv, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+    say("has");
     return children;
 }
 
@@ -80,7 +89,9 @@ static MPI_Comm start_without(char *self)
          *argv[] = {unset, variable, self, first, second, NULL};
     MPI_Comm children;
 
+    say("asks");
     MPI_Comm_spawn("env", argv, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+    say("has");
     return children;
 }
 
@@ -91,10 +102,12 @@ static MPI_Comm start_two(char *self, int how)
     const MPI_Info infos[] = {MPI_INFO_NULL, MPI_INFO_NULL};
     MPI_Comm children;
 
+    say("asks");
     if (how == 0)
         MPI_Comm_spawn(self, argv, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
     else
         MPI_Comm_spawn_multiple(2, commands, both, counts, infos, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+    say("has");
     return children;
 }
 
