@@ -633,6 +633,13 @@ static void crossing(void **state)
 
 #define BOTH(test) {"net: " #test, test, NULL, NULL, net}, {"tcp;ofi_rxm: " #test, test, NULL, NULL, rxm}
 
+/* In a child: provider_filter wants to be the first that calls libfabric. */
+static int has_net(void *arg)
+{
+    (void)arg;
+    return strcmp(provider_of_datagrams(), "net") != 0;
+}
+
 int main(void)
 {
     static char rxm[] = "tcp;ofi_rxm";
@@ -645,6 +652,6 @@ int main(void)
         BOTH(hello_at_the_end),
         cmocka_unit_test(no_such_provider),
     };
-    strcpy(net, provider_of_datagrams());
+    strcpy(net, run_child(has_net, NULL) == 0 ? "net" : "tcp");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
