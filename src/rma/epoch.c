@@ -15,8 +15,9 @@
 #include "rma/win.h"
 
 #define NO EPOCH_STATES /* refused */
-#define BACK (EPOCH_STATES + 1) /* to the open fence epoch, if there is one */
 
+/* Another kind of access epoch may follow a fence whose epoch was not used, for then the fence began
+ * none (12.5.1). After it the fence's epoch does not go on. */
 static const unsigned char table[EPOCH_STATES][EPOCH_EVENTS] = {
     /*                    FENCE        FENCE_LAST  OP                START       COMPLETE */
     /*                    LOCK         UNLOCK_LAST LOCK_ALL          UNLOCK_ALL  FREE */
@@ -26,36 +27,26 @@ static const unsigned char table[EPOCH_STATES][EPOCH_EVENTS] = {
                           EPOCH_LOCK,  NO,         EPOCH_LOCK_ALL,   NO,         EPOCH_NONE},
     [EPOCH_FENCE_USED] = {EPOCH_FENCE, EPOCH_NONE, EPOCH_FENCE_USED, NO,         NO,
                           NO,          NO,         NO,               NO,         NO},
-    [EPOCH_PSCW] =       {NO,          NO,         EPOCH_PSCW,       NO,         BACK,
+    [EPOCH_PSCW] =       {NO,          NO,         EPOCH_PSCW,       NO,         EPOCH_NONE,
                           NO,          NO,         NO,               NO,         NO},
     [EPOCH_LOCK] =       {NO,          NO,         EPOCH_LOCK,       NO,         NO,
-                          EPOCH_LOCK,  BACK,       NO,               NO,         NO},
+                          EPOCH_LOCK,  EPOCH_NONE, NO,               NO,         NO},
     [EPOCH_LOCK_ALL] =   {NO,          NO,         EPOCH_LOCK_ALL,   NO,         NO,
-                          NO,          NO,         NO,               BACK,       NO},
+                          NO,          NO,         NO,               EPOCH_NONE, NO},
 };
-
-static unsigned next_state(const struct epoch *ep, enum epoch_event ev)
-{
-    unsigned to = table[epoch_now(ep)][ev];
-    if (to == BACK)
-        to = ep->fence_open ? EPOCH_FENCE : EPOCH_NONE;
-    return to;
-}
 
 bool epoch_allows(const struct epoch *ep, enum epoch_event ev)
 {
     if (ep->exposed && (ev == EPOCH_EV_FENCE || ev == EPOCH_EV_FENCE_LAST || ev == EPOCH_EV_FREE))
         return false;
-    return next_state(ep, ev) != NO;
+    return table[epoch_now(ep)][ev] != NO;
 }
 
 int epoch_event(struct epoch *ep, enum epoch_event ev)
 {
     if (!epoch_allows(ep, ev))
         return MRMA_ERR_RMA_SYNC;
-    atomic_store_explicit(&ep->state, (enum epoch_state)next_state(ep, ev), memory_order_relaxed);
-    if (ev == EPOCH_EV_FENCE || ev == EPOCH_EV_FENCE_LAST)
-        ep->fence_open = ev == EPOCH_EV_FENCE;
+    atomic_store_explicit(&ep->state, (enum epoch_state)table[epoch_now(ep)][ev], memory_order_relaxed);
     return MRMA_SUCCESS;
 }
 

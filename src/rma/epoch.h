@@ -41,8 +41,7 @@ enum epoch_event {
 
 struct epoch {
     _Atomic(enum epoch_state) state; /* changed under the lock, read without */
-    bool fence_open; /* a fence without MPI_MODE_NOSUCCEED came last: its epoch may go on */
-    bool exposed;    /* between MPI_Win_post and MPI_Win_wait */
+    bool exposed; /* between MPI_Win_post and MPI_Win_wait */
 };
 
 static inline enum epoch_state epoch_now(const struct epoch *ep)

@@ -63,7 +63,7 @@ static inline __attribute__((always_inline)) bool fast_unlock(struct win *w, int
 {
     struct rma_target *t = win_peek(w, rank);
     const uint8_t lock = t->lock;
-    if (unlikely(epoch_now(&w->epoch) != EPOCH_LOCK || !w->lock_quick || w->epoch.fence_open ||
+    if (unlikely(epoch_now(&w->epoch) != EPOCH_LOCK || !w->lock_quick ||
                  (lock != WIN_LOCK_SHARED && lock != WIN_LOCK_EXCLUSIVE) || !t->direct ||
                  t->sent != SENT_NOTHING))
         return false;

@@ -177,6 +177,25 @@ static void in_fence_epoch(struct mt_win *w)
     works(w, 5);
 }
 
+/* A fence that is followed by a lock has begun no epoch; when the lock is gone there is none (12.5.1). */
+static void lock_after_fence(struct mt_win *w)
+{
+    int t = next_of(w), x = 56;
+
+    mt_section("%s, lock after fence", mt_kind_name(w->kind));
+    MT_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, w->win));
+    MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, t, 0, w->win));
+    MT_OK(MPI_Put(&x, 1, MPI_INT, t, mt_disp(w, t, 76), 1, MPI_INT, w->win));
+    MT_OK(MPI_Win_unlock(t, w->win));
+    all_ops_refused(w, t);
+    MT_OK(MPI_Win_fence(0, w->win));
+    memcpy(&x, w->base + 76, sizeof x);
+    CHECK(x == 56, "expected 56, saw %d", x);
+    MT_OK(MPI_Put(&x, 1, MPI_INT, t, mt_disp(w, t, 76), 1, MPI_INT, w->win)); /* of a fence epoch again */
+    MT_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
+    works(w, 6);
+}
+
 /* Collective on purpose: every rank frees inside its own epoch. */
 static void free_inside_epoch(struct mt_win *w)
 {
@@ -228,6 +247,7 @@ int main(int argc, char **argv)
         while_all_locked(&w);
         in_access_epoch(&w);
         in_fence_epoch(&w);
+        lock_after_fence(&w);
         if (!mt_host_only("MPI_Win_free inside an epoch")) {
             free_inside_epoch(&w);
         }
