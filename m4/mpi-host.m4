@@ -122,6 +122,10 @@ AC_COMPILE_IFELSE([AC_LANG_SOURCE([[#include <mpi.h>
     int MPI_Request_get_status_all(int n, const MPI_Request requests[], int *flag, MPI_Status statuses[]);]])],
     [mrma_request='const MPI_Request'], [mrma_request=MPI_Request])
 AC_DEFINE_UNQUOTED([GET_STATUS_REQUEST], [$mrma_request], [What MPI_Request_get_status_all takes an array of.])
+MRMA_CONSTANT([ERRORS_ABORT], [MPI_ERRORS_ARE_FATAL])
+m4_foreach_w([mrma_type], [INTEGER1 INTEGER2 INTEGER4 INTEGER8 INTEGER16 REAL2 REAL4 REAL8 REAL16
+    COMPLEX4 COMPLEX8 COMPLEX16 COMPLEX32 LOGICAL1 LOGICAL2 LOGICAL4 LOGICAL8 LOGICAL16],
+    [MRMA_CONSTANT(mrma_type, [MPI_DATATYPE_NULL])])
 CPPFLAGS=$mrma_save_CPPFLAGS
 LIBS=$mrma_save_LIBS
 
@@ -168,6 +172,13 @@ AC_CHECK_DECL([MPI_COMM_TYPE_$1], [mrma_value=MPI_COMM_TYPE_$1], [mrma_value=MPI
     [[#include <mpi.h>]])
 AC_DEFINE_UNQUOTED([HOST_COMM_TYPE_$1], [$mrma_value],
     [MPI_COMM_TYPE_$1 of the host, or MPI_UNDEFINED.])
+])
+
+# MRMA_CONSTANT(NAME, INSTEAD): HOST_<NAME> is MPI_<NAME> where the host declares that, else
+# INSTEAD, a value that stands for none.
+AC_DEFUN([MRMA_CONSTANT], [
+AC_CHECK_DECL([MPI_$1], [mrma_value=MPI_$1], [mrma_value=$2], [[#include <mpi.h>]])
+AC_DEFINE_UNQUOTED([HOST_$1], [$mrma_value], [MPI_$1 of the host, or $2.])
 ])
 
 # MRMA_MPI_COMPANION(VARIABLE, NAME): the host's program NAME, from the directory

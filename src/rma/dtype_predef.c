@@ -85,17 +85,24 @@ static const struct {
     { MPI_2INTEGER, CLASS_2INTEGER },
     { MPI_2REAL, CLASS_2REAL },
     { MPI_2DOUBLE_PRECISION, CLASS_2REAL },
-};
-
-/* A name that begins so, followed by a size, is of that class. */
-static const struct {
-    const char *stem;
-    enum predef_class class;
-} by_name[] = {
-    { "MPI_INTEGER", CLASS_SIGNED },
-    { "MPI_REAL", CLASS_REAL },
-    { "MPI_COMPLEX", CLASS_COMPLEX },
-    { "MPI_LOGICAL", CLASS_LOGICAL },
+    { HOST_INTEGER1, CLASS_SIGNED },
+    { HOST_INTEGER2, CLASS_SIGNED },
+    { HOST_INTEGER4, CLASS_SIGNED },
+    { HOST_INTEGER8, CLASS_SIGNED },
+    { HOST_INTEGER16, CLASS_SIGNED },
+    { HOST_REAL2, CLASS_REAL },
+    { HOST_REAL4, CLASS_REAL },
+    { HOST_REAL8, CLASS_REAL },
+    { HOST_REAL16, CLASS_REAL },
+    { HOST_COMPLEX4, CLASS_COMPLEX },
+    { HOST_COMPLEX8, CLASS_COMPLEX },
+    { HOST_COMPLEX16, CLASS_COMPLEX },
+    { HOST_COMPLEX32, CLASS_COMPLEX },
+    { HOST_LOGICAL1, CLASS_LOGICAL },
+    { HOST_LOGICAL2, CLASS_LOGICAL },
+    { HOST_LOGICAL4, CLASS_LOGICAL },
+    { HOST_LOGICAL8, CLASS_LOGICAL },
+    { HOST_LOGICAL16, CLASS_LOGICAL },
 };
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
@@ -138,22 +145,6 @@ bool predef_is_handle(MPI_Datatype type)
     enum predef_class class;
 
     return find_handle(type, &class);
-}
-
-static enum predef_class class_by_name(MPI_Datatype type)
-{
-    char name[MPI_MAX_OBJECT_NAME];
-    int len;
-
-    if (PMPI_Type_get_name(type, name, &len) != MPI_SUCCESS)
-        return CLASS_OPAQUE;
-    for (size_t i = 0; i < COUNT_OF(by_name); i++) {
-        size_t stem = strlen(by_name[i].stem);
-        if (strncmp(name, by_name[i].stem, stem) == 0 && name[stem] != '\0'
-            && strspn(name + stem, "0123456789") == strlen(name + stem))
-            return by_name[i].class;
-    }
-    return CLASS_OPAQUE;
 }
 
 static enum acc_type pick(MPI_Count size, enum acc_type s1, enum acc_type s2, enum acc_type s4,
@@ -244,9 +235,7 @@ enum acc_type predef_acc_type(MPI_Datatype type)
 {
     enum predef_class class;
 
-    if (!find_handle(type, &class))
-        class = class_by_name(type);
-    return element_of(type, class);
+    return find_handle(type, &class) ? element_of(type, class) : ACC_NONE;
 }
 
 /* selected_real_kind takes the smallest kind that will do; on x86 gfortran that

@@ -88,6 +88,30 @@ static void test_predefined(void **state)
     dtype_cache_destroy(cache);
 }
 
+/* Names are the application's: a predefined type is what it is under any. */
+static void test_renamed_types(void **state)
+{
+    static const struct {
+        MPI_Datatype type;
+        enum acc_type acc;
+    } sized[] = { { MPI_INTEGER8, ACC_I64 }, { MPI_REAL4, ACC_F32 }, { MPI_COMPLEX16, ACC_C64 }, { MPI_INT, ACC_I32 } };
+    struct dtype_cache *cache = new_cache();
+    int err = MRMA_SUCCESS;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sized) / sizeof(*sized); i++) {
+        char name[MPI_MAX_OBJECT_NAME];
+        int len;
+        MPI_Type_get_name(sized[i].type, name, &len);
+        assert_int_equal(MPI_Type_set_name(sized[i].type, "mass"), MPI_SUCCESS);
+        const struct dtype *flat = dtype_lookup(cache, sized[i].type, &err);
+        MPI_Type_set_name(sized[i].type, name);
+        assert_non_null(flat);
+        assert_int_equal(flat->basic, sized[i].acc);
+    }
+    dtype_cache_destroy(cache);
+}
+
 static void test_f90_types(void **state)
 {
     MPI_Datatype real, complex, integer, vector;
@@ -330,7 +354,7 @@ static void test_threads(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_predefined),   cmocka_unit_test(test_f90_types),
+        cmocka_unit_test(test_predefined),   cmocka_unit_test(test_renamed_types), cmocka_unit_test(test_f90_types),
         cmocka_unit_test(test_operations),   cmocka_unit_test(test_committed),
         cmocka_unit_test(test_handle_reuse), cmocka_unit_test(test_freed_types),
         cmocka_unit_test(test_two_caches),   cmocka_unit_test(test_many_types),
