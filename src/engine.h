@@ -31,6 +31,8 @@ void engine_destroy(struct engine *e);
 struct rma *engine_rma(struct engine *e);
 struct heap *engine_user_heap(struct engine *e); /* of MPI_Alloc_mem */
 const struct log *engine_log(struct engine *e);
+/* Is the calling thread the agent, which no call of MPI waits for? */
+bool engine_in_agent(const struct engine *e);
 const struct conf *engine_conf(struct engine *e);
 
 /* For the statistics. When does a call of MPI_Alloc_mem or MPI_Free_mem begin (0: nobody wants to

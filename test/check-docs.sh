@@ -37,11 +37,12 @@ guide_rows 'MPIRMA_[A-Z_]*' >"$tmp/doc"
 same "the user guide has a row for every variable of conf.c, and no other" 9
 
 {
-    sed -n '/^static const struct hint/,/^};/s/^ *{ "\([a-z_]*\)",.*/\1/p' "$top/src/mpi/win_info.c"
+    sed -n '/^static const struct hint/,/^};/s/^ *{ "\([a-z_]*\)",.*/\1/p' "$top/src/rma/hints.c"
+    sed -n 's/^#define [A-Z]*_KEY "\([a-z_]*\)"$/\1/p' "$top/src/mpi/win_info.c"
     sed -n 's/.*PMPI_Info_set(info, "\([a-z_]*\)".*/\1/p' "$top/src/mpi/win_info.c"
 } >"$tmp/code"
 guide_rows '[a-z_]*' >"$tmp/doc"
-same "the user guide has a row for every info key of win_info.c, and no other" 12
+same "the user guide has a row for every info key of hints.c and win_info.c, and no other" 12
 
 # doc_table NAME: of the table whose header begins with "| NAME |", a line "STATE EVENT
 # NEXT" for every cell.

@@ -88,6 +88,7 @@ static int gather_all(struct boot_mpi *bm, const void *mine, void *all, size_t l
 {
     boot_report_begin(&bm->report, &bm->boot);
     const int err = host_gather(mine, all, len, bm->comm);
+    bm->host_failed = bm->host_failed || err != MRMA_SUCCESS;
     boot_report_end(&bm->report);
     return err;
 }
@@ -96,6 +97,7 @@ static int max_of_all(struct boot_mpi *bm, int mine, int *max)
 {
     boot_report_begin(&bm->report, &bm->boot);
     const int err = host_max(mine, max, bm->comm);
+    bm->host_failed = bm->host_failed || err != MRMA_SUCCESS;
     boot_report_end(&bm->report);
     return err;
 }

@@ -30,6 +30,7 @@ struct boot_mpi {
     int refused_by;   /* lowest rank that refused, -1: nobody */
     int verdict;      /* with what error the first exchange ended */
     bool begun;       /* it has been done */
+    bool host_failed; /* a collective of the host did */
     struct boot_report report; /* zero: no reports of long waits */
 };
 

@@ -33,6 +33,7 @@ void log_init(struct log *log, enum log_level level, int fd, const char *prefix)
 {
     log->level = level;
     log->fd = fd;
+    log->hold = NULL;
     snprintf(log->prefix, sizeof log->prefix, "%s", prefix);
 }
 
@@ -58,13 +59,12 @@ static size_t fitted(int wanted, size_t room)
     return (size_t)wanted < room ? (size_t)wanted : room - 1;
 }
 
-static void log_va(const struct log *log, enum log_level level, const char *tag, const char *fmt,
-                   va_list args)
+static void log_va(const struct log *log, enum log_level level, const char *fmt, va_list args)
 {
     int saved = errno;
     char line[LOG_LINE];
     size_t room = sizeof line - 1; /* the newline takes the last byte */
-    size_t len = fitted(snprintf(line, room, "%s: %s%s: ", log->prefix, level_names[level], tag), room);
+    size_t len = fitted(snprintf(line, room, "%s: %s: ", log->prefix, level_names[level]), room);
     int wanted = vsnprintf(line + len, room - len, fmt, args);
     bool cut = wanted > 0 && (size_t)wanted >= room - len;
 
@@ -91,20 +91,25 @@ void log_msg(const struct log *log, enum log_level level, const char *fmt, ...)
     if (!log_enabled(log, level))
         return;
     va_start(args, fmt);
-    log_va(log, level, "", fmt, args);
+    log_va(log, level, fmt, args);
     va_end(args);
 }
 
 int log_fail(const struct log *log, int err, const char *fmt, ...)
 {
+    const int saved = errno;
+    char text[LOG_LINE];
+    size_t len;
     va_list args;
-    char tag[40];
 
     if (!log_enabled(log, LOG_LEVEL_ERROR))
         return err;
-    snprintf(tag, sizeof tag, " %s", mrma_err_name(err));
+    len = fitted(snprintf(text, sizeof text, "%s: ", mrma_err_name(err)), sizeof text);
     va_start(args, fmt);
-    log_va(log, LOG_LEVEL_ERROR, tag, fmt, args);
+    vsnprintf(text + len, sizeof text - len, fmt, args);
     va_end(args);
+    if (log->level >= LOG_LEVEL_INFO || log->hold == NULL || !log->hold(text))
+        log_msg(log, LOG_LEVEL_ERROR, "%s", text);
+    errno = saved;
     return err;
 }

@@ -15,6 +15,7 @@
 #include "base/atomic.h"
 #include "base/err.h"
 #include "engine.h"
+#include "mpi/errhan.h"
 #include "mpi/fork.h"
 #include "mpi/host_poll.h"
 #include "mpi/self.h"
@@ -48,6 +49,7 @@ static void early_log_init(void)
         return;
     snprintf(prefix, sizeof prefix, "libmpi-rma[%d]", world_rank());
     log_init(&early, LOG_LEVEL_ERROR, 2, prefix);
+    early.hold = error_hold;
 }
 
 const struct log *engine_messages(void)
@@ -99,11 +101,18 @@ static int engine_make(const struct conf *conf, char *msg, size_t len)
 /* Out of PHASE_NEW if possible; the lock is held. */
 static int engine_begin(bool wanted, char *msg, size_t len)
 {
+    static bool told;
     struct conf conf;
     int err = conf_load(&conf, getenv, msg, len);
 
-    if (err != MRMA_SUCCESS)
+    if (err != MRMA_SUCCESS) {
+        if (wanted && !told) { /* whoever started the program shall know, also if it handles errors */
+            early_log_init();
+            log_msg(&early, LOG_LEVEL_ERROR, "%s", msg);
+            told = true;
+        }
         return err;
+    }
     if (conf.disable) {
         atomic_store_explicit(&phase, PHASE_DISABLED, memory_order_release);
         return MRMA_SUCCESS;

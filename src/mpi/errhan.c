@@ -1,19 +1,22 @@
 /*
  * errhan.c - the one table of error classes, and how an error is told.
  *
- * The layer that detects an error may have said what it saw; here the call is
- * named: function, window, rank, target, displacement, length, and the epoch
- * state (MPI 4.1, 12.7). The line is written before the handler is called since
- * the default handler does not return. Handlers are the host's: those of the
- * carrier window and of the user's communicator. No state, no locks.
+ * The layer that detects an error may have said what it saw, which is held here until the call is
+ * over; then the call is named: function, window, rank, target, displacement, length, and the epoch
+ * state (MPI 4.1, 12.7). The lines are written before the handler is called since the default handler
+ * does not return. Handlers are the host's: those of the carrier window and of the user's
+ * communicator. State: the texts held for the calling thread. No locks.
  */
 #include "mpi/errhan.h"
 
 #include <assert.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "base/log.h"
+#include "engine.h"
 #include "mpi/engine_get.h"
 #include "rma/rma.h"
 
@@ -54,6 +57,70 @@ int err_class(int err)
     return err >= 0 && err < MRMA_ERR_LAST ? classes[err] : MPI_ERR_INTERN;
 }
 
+/* What was said of the error that the present call of this thread will return, a line each. */
+static _Thread_local char held[2048];
+
+bool error_hold(const char *text)
+{
+    const size_t used = strlen(held), len = strlen(text);
+
+    if (mpi_state.engine != NULL && engine_in_agent(mpi_state.engine))
+        return false;
+    if (used + len + 2 > sizeof held)
+        return true; /* what came first is nearest to the cause */
+    memcpy(held + used, text, len);
+    memcpy(held + used + len, "\n", 2);
+    return true;
+}
+
+/* One line, behind the causes if it is fatal; else at level info, where the causes have been written. */
+static void tell(bool fatal, const char *fmt, ...)
+{
+    const struct log *log = engine_messages();
+    char line[1024], *rest = held;
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    for (char *cause; fatal && *rest != '\0' && (cause = strsep(&rest, "\n")) != NULL;)
+        log_msg(log, LOG_LEVEL_ERROR, "%s", cause);
+    held[0] = '\0';
+    log_msg(log, fatal ? LOG_LEVEL_ERROR : LOG_LEVEL_INFO, "%s", line);
+}
+
+/* Does this handler end the job? It is released. */
+static bool is_fatal(MPI_Errhandler handler)
+{
+    const bool fatal = handler == MPI_ERRORS_ARE_FATAL || handler == HOST_ERRORS_ABORT;
+
+    PMPI_Errhandler_free(&handler);
+    return fatal;
+}
+
+static bool comm_fatal(MPI_Comm comm)
+{
+    MPI_Errhandler handler;
+    int up = 0;
+
+    PMPI_Initialized(&up);
+    if (!up && comm == MPI_COMM_WORLD) /* a program with sessions has none */
+        return true;
+    return PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS || is_fatal(handler);
+}
+
+static bool win_fatal(MPI_Win win)
+{
+    MPI_Errhandler handler;
+
+    return PMPI_Win_get_errhandler(win, &handler) != MPI_SUCCESS || is_fatal(handler);
+}
+
+void request_fail(const char *func, int err)
+{
+    tell(comm_fatal(MPI_COMM_WORLD), "%s: the operation of a request failed: %s", func, mrma_err_name(err));
+}
+
 /* target -1: none. where: ", displacement ..." or "". */
 static int win_report(const struct win_rec *rec, const char *func, int err, int target, const char *where)
 {
@@ -65,8 +132,8 @@ static int win_report(const struct win_rec *rec, const char *func, int err, int 
     win_describe(rec->win, target, state, sizeof state);
     if (target >= 0)
         snprintf(to, sizeof to, ", target %d", target);
-    log_msg(engine_messages(), LOG_LEVEL_ERROR, "%s: %s on window %u \"%s\", rank %d of %d%s%s: %s", func,
-            mrma_err_name(err), (unsigned)win_id(rec->win), name, rec->rank, rec->nproc, to, where, state);
+    tell(win_fatal(handle), "%s: %s on window %u \"%s\", rank %d of %d%s%s: %s", func, mrma_err_name(err),
+         (unsigned)win_id(rec->win), name, rec->rank, rec->nproc, to, where, state);
     PMPI_Win_call_errhandler(handle, err_class(err));
     return err_class(err);
 }
@@ -109,8 +176,7 @@ int op_fail(const struct win_rec *rec, const char *func, int err, const struct r
 
 int comm_fail(MPI_Comm comm, const char *func, int err, const char *detail)
 {
-    log_msg(engine_messages(), LOG_LEVEL_ERROR, "%s: %s%s%s", func, mrma_err_name(err),
-            detail[0] != '\0' ? ": " : "", detail);
+    tell(comm_fatal(comm), "%s: %s%s%s", func, mrma_err_name(err), detail[0] != '\0' ? ": " : "", detail);
     PMPI_Comm_call_errhandler(comm, err_class(err));
     return err_class(err);
 }

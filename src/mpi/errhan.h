@@ -1,15 +1,19 @@
 /*
  * errhan.h - from an internal error to an MPI error class and an error handler.
  *
- * Each function writes one line at error level, calls the error handler that MPI
- * 4.1, 9.3 names and, if that returns, gives back the class for the entry point
- * to return. None of them is on a path that succeeds.
+ * Each function tells the error in one line, calls the error handler that MPI 4.1, 9.3 names and, if
+ * that returns, gives back the class for the entry point to return. None of them is on a path that
+ * succeeds.
+ *
+ * An error whose handler ends the job is written at error level, behind what lower layers said of its
+ * cause. Any other is the program's to handle: it is written at level info only.
  */
 #ifndef MRMA_MPI_ERRHAN_H
 #define MRMA_MPI_ERRHAN_H
 
 #include <mpi.h>
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "mpi/win_table.h"
@@ -18,6 +22,13 @@ struct rma_op;
 
 /* Not an error: the target is MPI_PROC_NULL and there is nothing to do. */
 enum { OP_NOTHING = -1 };
+
+/* The hold of the engine's log (base/log.h): keeps what log_fail says until the call of this thread
+ * tells its error. False for the agent's thread, which has no such call. */
+bool error_hold(const char *text) __attribute__((cold));
+
+/* The operation of a request has failed; its wait will return that. */
+void request_fail(const char *func, int err) __attribute__((cold));
 
 /* The MPI error class of an enum mrma_err. */
 int err_class(int err);

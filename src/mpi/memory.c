@@ -23,6 +23,7 @@
 #include "mpi/export.h"
 #include "mpi/host.h"
 #include "mpi/win_info.h"
+#include "rma/hints.h"
 #include "shm/heap.h"
 
 enum { DEFAULT_ALIGNMENT = 64 };
@@ -34,12 +35,12 @@ struct wishes {
 
 static bool read_alignment(const char *text, struct wishes *w)
 {
-    return win_info_alignment(text, &w->align);
+    return hints_alignment(text, &w->align);
 }
 
 static bool read_populate(const char *text, struct wishes *w)
 {
-    return win_info_bool(text, &w->populate);
+    return hints_bool(text, &w->populate);
 }
 
 static const struct key {
@@ -61,11 +62,11 @@ static int read_info(MPI_Info info, struct wishes *w, char *msg, size_t len)
         return MRMA_SUCCESS;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         PMPI_Info_get(info, keys[i].name, MPI_MAX_INFO_VAL, text, &there);
-        if (!there || keys[i].read(text, w))
-            continue;
-        snprintf(msg, len, "info key %s=\"%.100s\" is not understood: expected %s", keys[i].name, text,
-                 keys[i].expected);
-        return MRMA_ERR_INFO_VALUE;
+        if (there && !keys[i].read(text, w)) {
+            const int err = win_info_odd(keys[i].name, text, keys[i].expected, msg, len);
+            if (err != MRMA_SUCCESS)
+                return err;
+        }
     }
     return MRMA_SUCCESS;
 }

@@ -137,8 +137,7 @@ void request_advance(void)
         struct mpi_request *r = LIST_ENTRY(node, struct mpi_request, pending);
         int err = atomic_load_explicit(&r->req.err, memory_order_acquire);
         if (unlikely(err != MRMA_SUCCESS))
-            log_msg(engine_messages(), LOG_LEVEL_ERROR, "%s: the operation of a request failed: %s", r->func,
-                    mrma_err_name(err));
+            request_fail(r->func, err);
         PMPI_Grequest_complete(r->handle); /* r may be gone after this */
         atomic_fetch_sub_explicit(&request_npending, 1, memory_order_release);
     }

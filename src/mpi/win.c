@@ -154,10 +154,11 @@ int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
     if (inter)
         return comm_fail(args->comm, args->func, MRMA_ERR_COMM, "windows need an intracommunicator");
     err = meet_all(args->comm, msg, sizeof msg);
-    if (err == MRMA_SUCCESS)
-        err = boot_mpi_init(&bm, args->comm);
     if (err != MRMA_SUCCESS)
         return comm_fail(args->comm, args->func, err, msg);
+    err = boot_mpi_init(&bm, args->comm);
+    if (err != MRMA_SUCCESS)
+        return comm_fail(args->comm, args->func, err, "the host tells no rank or size of the communicator");
     err = win_prepare(args, &bm.boot, &info, &rec, msg, sizeof msg);
     if (mpi_state.engine != NULL)
         bm.report = (struct boot_report){.log = engine_messages(), .call = args->func,
@@ -171,6 +172,8 @@ int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
     if (err != MRMA_SUCCESS) {
         if (bm.refused_by >= 0)
             snprintf(msg, sizeof msg, "rank %d of the communicator cannot create the window", bm.refused_by);
+        else if (bm.host_failed)
+            snprintf(msg, sizeof msg, "a collective of the host on the communicator failed");
         return comm_fail(args->comm, args->func, err, msg);
     }
     *win = atomic_load_explicit(&rec->handle, memory_order_relaxed);

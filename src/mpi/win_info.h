@@ -19,19 +19,16 @@ struct win_info {
 /* What holds for a window that is created with MPI_INFO_NULL. */
 struct win_info win_info_default(void);
 
-/* Change what info has hints for; keys that are not known are ignored. For a value
- * that is not understood MRMA_ERR_INFO_VALUE with one line in msg; then *values is
- * as it was. */
+/* Change what info has hints for; keys that are not known are ignored, and so is a value that is not
+ * understood, with a note in the log. With MPIRMA_STRICT that is MRMA_ERR_INFO_VALUE with one line in
+ * msg; then *values is as it was. There is an engine. */
 int win_info_read(MPI_Info info, struct win_info *values, char *msg, size_t len);
 
 /* A new info object with every hint and the value in use, and mpirma_path: the
  * data paths to the targets. MRMA_ERR_NO_MEM. */
 int win_info_make(const struct win_rec *rec, MPI_Info *out);
 
-/* true or false, as for all keys that are so (mpirma_populate). */
-bool win_info_bool(const char *text, bool *value);
-
-/* A number of bytes that is a power of two (mpi_minimum_memory_alignment). */
-bool win_info_alignment(const char *text, uint64_t *bytes);
+/* A value that is not understood, as above: a note and MRMA_SUCCESS, or MRMA_ERR_INFO_VALUE with msg. */
+int win_info_odd(const char *key, const char *text, const char *expected, char *msg, size_t len);
 
 #endif

@@ -27,7 +27,8 @@ MRMA_PUBLIC int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
     if (unlikely(rec == NULL))
         return mpi_host.Win_get_group(win, group);
     if (PMPI_Group_excl(rec->group, 0, NULL, group) != MPI_SUCCESS)
-        return win_fail(rec, "MPI_Win_get_group", MRMA_ERR_OTHER);
+        return win_fail(rec, "MPI_Win_get_group",
+                        log_fail(engine_messages(), MRMA_ERR_OTHER, "the host refused a copy of the group"));
     return MPI_SUCCESS;
 }
 MRMA_EXPORT_MPI(Win_get_group);
@@ -97,10 +98,8 @@ MRMA_PUBLIC int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
     values.hints = *win_hints(rec->win);
     memcpy(values.kinds, rec->kinds, sizeof values.kinds);
     err = win_info_read(info, &values, msg, sizeof msg);
-    if (err != MRMA_SUCCESS) {
-        log_msg(engine_messages(), LOG_LEVEL_ERROR, "MPI_Win_set_info: %s", msg);
-        return win_fail(rec, "MPI_Win_set_info", err);
-    }
+    if (err != MRMA_SUCCESS)
+        return win_fail(rec, "MPI_Win_set_info", log_fail(engine_messages(), err, "%s", msg));
     win_set_hints(rec->win, &values.hints);
     memcpy(rec->kinds, values.kinds, sizeof rec->kinds);
     return MPI_SUCCESS;

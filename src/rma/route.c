@@ -53,18 +53,16 @@ static int choose(const struct win *w, const struct win_record *rec, const struc
     if (mappable && forced != CONF_PATH_CMA && allow_cma)
         return PATH_MAPPED;
     if (forced == CONF_PATH_MAPPED) {
-        log_msg(log, LOG_LEVEL_ERROR,
-                "MPIRMA_PATH=mapped is not possible: the window's memory at process %d is not shared "
-                "(use MPI_Win_allocate or memory from MPI_Alloc_mem)", peer->pid);
-        return -MRMA_ERR_RMA_FLAVOR;
+        return -log_fail(log, MRMA_ERR_RMA_FLAVOR,
+                         "MPIRMA_PATH=mapped is not possible: the window's memory at process %d is not shared "
+                         "(use MPI_Win_allocate or memory from MPI_Alloc_mem)", peer->pid);
     }
     if (peer->cma && allow_cma)
         return PATH_CMA;
     if (forced == CONF_PATH_CMA) {
-        log_msg(log, LOG_LEVEL_ERROR,
-                "MPIRMA_PATH=cma is not possible: cross-memory attach to process %d: %s", peer->pid,
-                strerror(peer->cma_errno));
-        return -MRMA_ERR_RMA_FLAVOR;
+        return -log_fail(log, MRMA_ERR_RMA_FLAVOR,
+                         "MPIRMA_PATH=cma is not possible: cross-memory attach to process %d: %s", peer->pid,
+                         strerror(peer->cma_errno));
     }
     *refused = allow_cma; /* else it is known already */
     return PATH_PACKETS;

@@ -94,6 +94,34 @@ static bool next_piece(struct dtype_cursor *cur, int64_t offset, struct strict_a
     return n != 0;
 }
 
+/* No byte of the target may be named twice by an operation that writes it (12.3.1, 12.3.4). */
+static int check_overlap(const struct win *w, int rank, const struct rma_op *op, int64_t offset,
+                         struct strict_access a)
+{
+    const struct strict_access mine = a;
+    struct strict_ranges seen = {.v = NULL};
+    struct dtype_cursor cur;
+    char name[40];
+    int err = MRMA_SUCCESS;
+    if (op->ttype->contig || !strict_updates((enum strict_kind)a.kind, a.op))
+        return MRMA_SUCCESS;
+    dtype_cursor_init(&cur, op->ttype, op->tcount, DTYPE_BYTES);
+    a.kind = STRICT_PUT; /* which conflicts with every other */
+    while (!err && !seen.incomplete && next_piece(&cur, offset, &a)) {
+        const struct strict_access *old = strict_ranges_conflict(&seen, &a, STRICT_SAME_TYPE);
+        if (old)
+            err = log_fail(w->rma->log, MRMA_ERR_RMA_CONFLICT,
+                           "window %u, target %d: %s names bytes %llu to %llu of the target more than once", w->index,
+                           rank, strict_describe(mine.kind, mine.op, name, sizeof name),
+                           (unsigned long long)(a.lo > old->lo ? a.lo : old->lo),
+                           (unsigned long long)(a.hi < old->hi ? a.hi : old->hi) - 1);
+        else
+            strict_ranges_add(&seen, a);
+    }
+    strict_ranges_free(&seen);
+    return err;
+}
+
 static int check_conflict(struct win *w, int rank, const struct rma_op *op, int64_t offset,
                           struct strict_access a)
 {
@@ -141,6 +169,8 @@ int strict_op(struct win *w, struct rma_target *t, enum strict_kind kind, const 
     if (err || !op->tcount || !op->ttype->size)
         return err;
     err = strict_check_noput(w, t, kind, acc_op);
+    if (!err)
+        err = check_overlap(w, rank, op, offset, a);
     if (err)
         return err;
     pthread_mutex_lock(&s->mutex);

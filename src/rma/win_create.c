@@ -18,6 +18,7 @@
 #include "base/populate.h"
 #include "rma/ctl_blocks.h"
 #include "rma/fence_counts.h"
+#include "rma/hints.h"
 #include "rma/progress.h"
 #include "rma/share.h"
 #include "rma/stage_room.h"
@@ -31,20 +32,6 @@ enum {
     AGREE_ERR      /* + enum mrma_err */
 };
 enum { MEM_ALIGN = 64 };
-
-struct win_hints win_hints_default(void)
-{
-    return (struct win_hints){.alloc_shm = true, .ordering = WIN_ORDER_ALL, .which_ops = UINT32_MAX};
-}
-
-/* The hints that must be the same everywhere, in one word. */
-static uint64_t hints_word(const struct win_hints *h)
-{
-    return (uint64_t)h->no_locks | (uint64_t)h->same_size << 1 | (uint64_t)h->same_disp_unit << 2 |
-           (uint64_t)h->same_op << 3 | (uint64_t)h->alloc_shm << 4 |
-           (uint64_t)h->alloc_shared_noncontig << 5 | (uint64_t)h->ordering << 8 |
-           (uint64_t)(h->which_ops & 0xffff) << 16 | (h->granularity & 0xffffffff) << 32;
-}
 
 /* May others need the kernel to reach the memory that this window will have? */
 static bool is_assisted(const struct win *w)
@@ -146,8 +133,7 @@ static void prepare(struct win *w, const struct win_spec *spec, struct win_plan 
     *rec = (struct win_record){.proc = proc_record(r), .size = w->size, .vaddr = (uint64_t)(uintptr_t)w->base,
                                .hints = hints_word(&spec->hints), .disp_unit = w->disp_unit,
                                .flavor = w->flavor, .index = w->index, .gen = w->index_gen, .err = err,
-                               .noncontig = spec->hints.alloc_shared_noncontig, .strict = w->strict != NULL,
-                               .conf = conf_word(r->conf), 
+                               .strict = w->strict != NULL, .conf = conf_word(r->conf),
                                .shares = !err && share_wanted(w),
                                .alignment = spec->hints.min_alignment};
     if (!err && !env->mem_find(env->ctx, w->ctl, 1, &rec->ctl))
@@ -163,7 +149,8 @@ static int check_records(const struct win *w)
     const struct log *log = w->rma->log;
     for (int i = 0; i < w->nproc; i++) {
         if (recs[i].err)
-            return recs[i].err;
+            return i == w->rank ? recs[i].err
+                                : log_fail(log, recs[i].err, "rank %d cannot create the window", i);
         if (recs[i].conf != recs[0].conf)
             return log_fail(log, MRMA_ERR_OTHER,
                             "MPIRMA_PATH and MPIRMA_RANKS_PER_NODE must be the same for all processes: those "
@@ -171,16 +158,6 @@ static int check_records(const struct win *w)
         if (recs[i].flavor != recs[0].flavor)
             return log_fail(log, MRMA_ERR_RMA_FLAVOR, "rank %d creates another kind of window than rank 0",
                             i);
-        if (recs[i].hints != recs[0].hints)
-            return log_fail(log, MRMA_ERR_INFO_VALUE, "info hints of rank %d differ from those of rank 0", i);
-        if (w->hints.same_size && recs[i].size != recs[0].size)
-            return log_fail(log, MRMA_ERR_INFO_VALUE,
-                            "same_size is given, but rank %d has %llu bytes and rank 0 %llu", i,
-                            (unsigned long long)recs[i].size, (unsigned long long)recs[0].size);
-        if (w->hints.same_disp_unit && recs[i].disp_unit != recs[0].disp_unit)
-            return log_fail(log, MRMA_ERR_INFO_VALUE,
-                            "same_disp_unit is given, but rank %d has %u and rank 0 %u", i,
-                            recs[i].disp_unit, recs[0].disp_unit);
     }
     return MRMA_SUCCESS;
 }
@@ -351,7 +328,9 @@ static int connect_all(struct win *w, struct win_plan *plan, int err)
         if (all == AGREE_DONE)
             return fence_counts_choose(w, plan->boot);
         if (all > AGREE_ERR)
-            return err && err != MRMA_AGAIN ? err : all - AGREE_ERR;
+            return err && err != MRMA_AGAIN
+                       ? err
+                       : log_fail(w->rma->log, all - AGREE_ERR, "another process cannot create the window");
         unroute(w);
         err = MRMA_SUCCESS;
         if (all == AGREE_SLOTS) {
@@ -375,6 +354,9 @@ static int join(struct win *w, struct win_plan *plan)
     if (!err) {
         learn_node(w);
         agree_strict(w);
+        err = win_agree_hints(w);
+    }
+    if (!err) {
         err = share_memory(w, plan);
         if (!w->records.all)
             return err;

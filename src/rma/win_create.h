@@ -16,7 +16,6 @@ struct win_record {
     uint64_t size, vaddr, hints, alignment; /* hints: those that must agree */
     uint32_t disp_unit, flavor, index, gen;
     int32_t err;             /* enum mrma_err of the preparation */
-    uint32_t noncontig;
     uint32_t strict;         /* checks of MPIRMA_STRICT are on */
     uint32_t conf;           /* MPIRMA_PATH and MPIRMA_RANKS_PER_NODE */
     uint32_t shares;         /* may yet share its memory in place: then the records are exchanged again */
@@ -67,5 +66,9 @@ void win_unroute(struct win *w);
 void target_describe(struct rma_target *t, const struct win_record *rec);
 bool win_target_from(struct win *w, int rank, const struct ch3_vc *from, struct rma_target **t);
 void win_targets_drop(struct win *w);
+
+/* win_hints.c: what w->hints are where its processes gave different ones; all know if they are strict.
+ * MRMA_ERR_INFO_VALUE at all processes, and only then. */
+int win_agree_hints(struct win *w);
 
 #endif

@@ -22,13 +22,13 @@ static uint64_t round_up(uint64_t n, uint64_t unit)
 
 /* Where in the segment does rank's room begin? Contiguous: where the one before
  * ends. Otherwise on a page, with slack for an alignment above a page. */
-static uint64_t part_offset(const struct win_record *recs, int rank)
+static uint64_t part_offset(const struct win *w, const struct win_record *recs, int rank)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     uint64_t at = 0;
     for (int i = 0; i < rank; i++) {
         at += recs[i].size;
-        if (recs[0].noncontig)
+        if (w->hints.alloc_shared_noncontig)
             at = round_up(at + (recs[i].alignment > page ? recs[i].alignment : 0), page);
     }
     return at;
@@ -38,13 +38,13 @@ static uint64_t part_offset(const struct win_record *recs, int rank)
 static uint64_t total_size(const struct win *w, const struct win_record *recs)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), last = recs[w->nproc - 1].alignment;
-    const uint64_t total = part_offset(recs, w->nproc) + (last > page ? last : 0);
+    const uint64_t total = part_offset(w, recs, w->nproc) + (last > page ? last : 0);
     return total ? total : 1;
 }
 
 static bool is_from_heap(const struct win *w, const struct win_record *recs)
 {
-    return !recs[0].noncontig && total_size(w, recs) <= SHARED_HEAP_MAX;
+    return !w->hints.alloc_shared_noncontig && total_size(w, recs) <= SHARED_HEAP_MAX;
 }
 
 static int make_from_heap(struct win *w, uint64_t total, struct rma_mem_loc *loc, void **base)
@@ -78,8 +78,8 @@ static int take_part(struct win *w, const struct win_record *recs, char *base, s
 {
     struct rma_env *env = w->rma->env;
     const uint64_t align = recs[w->rank].alignment;
-    mine->offset = part_offset(recs, w->rank);
-    if (recs[0].noncontig && align > 1)
+    mine->offset = part_offset(w, recs, w->rank);
+    if (w->hints.alloc_shared_noncontig && align > 1)
         mine->offset = round_up((uint64_t)(uintptr_t)base + mine->offset, align) - (uint64_t)(uintptr_t)base;
     w->base = w->size ? base + mine->offset : NULL;
     mine->vaddr = (uint64_t)(uintptr_t)w->base;
@@ -87,6 +87,12 @@ static int take_part(struct win *w, const struct win_record *recs, char *base, s
     if (w->size && !is_from_heap(w, recs))
         err = env->segment_commit(env->ctx, w->segment, mine->offset, w->size);
     return err || !w->hints.populate ? err : populate_pages(w->base, w->size);
+}
+
+/* What rank has said; its own it has described. */
+static int error_of(const struct win *w, int rank, int err)
+{
+    return !err || rank == w->rank ? err : log_fail(w->rma->log, err, "rank %d has no memory for the window", rank);
 }
 
 /* Collective even after a local error: two further exchanges. */
@@ -100,7 +106,7 @@ int win_share_memory(struct win *w, struct win_plan *plan)
     seg.err = make_segment(w, w->records.all, &seg.loc, &base);
     int err = boot->allgather(boot, &seg, plan->segments, sizeof seg);
     for (int i = 0; !err && i < w->nproc; i++)
-        err = (int)plan->segments[i].err;
+        err = error_of(w, i, (int)plan->segments[i].err);
     if (err)
         return err;
     if (w->rank != 0)
@@ -110,6 +116,6 @@ int win_share_memory(struct win *w, struct win_plan *plan)
     plan->segment_base = base;
     err = boot->allgather(boot, &mine, plan->parts, sizeof mine);
     for (int i = 0; !err && i < w->nproc; i++)
-        err = (int)plan->parts[i].err;
+        err = error_of(w, i, (int)plan->parts[i].err);
     return err;
 }

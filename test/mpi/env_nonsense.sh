@@ -7,6 +7,7 @@
 # names the limit; afterwards nothing is left in /dev/shm or in the directory.
 
 . "$abs_top_srcdir/test/mpi/mtest.sh"
+export MPIRMA_LOG=info # the programs handle their errors
 shm_before
 
 refused() { # variable, value, processes

@@ -75,7 +75,8 @@ dir_is_empty() { # directory, what had been done
 start_victims() {
     rm -rf "$tmp/pids"
     mkdir "$tmp/pids"
-    sh "$abs_top_srcdir/test/mpiexec.sh" "$np" "$bin/kill_victim" "$tmp/pids" "$@" >"$tmp/out" 2>&1 </dev/null &
+    MPIRMA_LOG=info sh "$abs_top_srcdir/test/mpiexec.sh" "$np" "$bin/kill_victim" "$tmp/pids" "$@" \
+        >"$tmp/out" 2>&1 </dev/null &
     launcher=$!
 }
 
@@ -120,7 +121,7 @@ wait_for() {
 # A call of a survivor has ended with an error. What the program says of it may not come through
 # a launcher that is cut off: the library's line of such a call counts as well.
 error_seen() {
-    seen 'kill_victim.*expected MPI_SUCCESS, saw' || seen 'error: MPI_[A-Za-z_]*: PROC_FAILED'
+    seen 'kill_victim.*expected MPI_SUCCESS, saw' || seen 'info: MPI_[A-Za-z_]*: PROC_FAILED'
 }
 
 # check_error SECONDS WHAT: after WHAT that comes in time, and names the rank

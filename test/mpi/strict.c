@@ -142,6 +142,38 @@ static void strided(struct mt_win *w)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* A target datatype that names an int twice: wrong for what writes, in one instance or several. */
+static void overlapping(struct mt_win *w)
+{
+    static const int twice[] = {0, 1}, backwards[] = {4, 0};
+    const int t = next_of(w);
+    int data[8] = {1, 1, 1, 1, 1, 1, 1, 1}, got[8];
+    MPI_Datatype pairs, apart, narrow;
+
+    mt_section("%s, overlapping target elements", mt_kind_name(w->kind));
+    MPI_Type_create_indexed_block(2, 2, twice, MPI_INT, &pairs);
+    MPI_Type_create_indexed_block(2, 2, backwards, MPI_INT, &apart);
+    MPI_Type_create_resized(apart, 0, sizeof(int), &narrow);
+    MPI_Type_commit(&pairs);
+    MPI_Type_commit(&apart);
+    MPI_Type_commit(&narrow);
+    MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, t, 0, w->win));
+    CHECK_ERR(MPI_Accumulate(data, 4, MPI_INT, t, mt_disp(w, t, 64), 1, pairs, MPI_SUM, w->win),
+              MPI_ERR_RMA_CONFLICT);
+    CHECK_ERR(MPI_Put(data, 4, MPI_INT, t, mt_disp(w, t, 64), 1, pairs, w->win), MPI_ERR_RMA_CONFLICT);
+    CHECK_ERR(MPI_Accumulate(data, 8, MPI_INT, t, mt_disp(w, t, 64), 2, narrow, MPI_SUM, w->win),
+              MPI_ERR_RMA_CONFLICT);
+    MT_OK(MPI_Get(got, 4, MPI_INT, t, mt_disp(w, t, 64), 1, pairs, w->win));
+    MT_OK(MPI_Get_accumulate(NULL, 0, MPI_INT, got + 4, 4, MPI_INT, t, mt_disp(w, t, 64), 1, pairs, MPI_NO_OP, w->win));
+    MT_OK(MPI_Win_flush(t, w->win));
+    MT_OK(MPI_Accumulate(data, 4, MPI_INT, t, mt_disp(w, t, 64), 1, apart, MPI_SUM, w->win));
+    MT_OK(MPI_Win_unlock(t, w->win));
+    MPI_Type_free(&pairs);
+    MPI_Type_free(&apart);
+    MPI_Type_free(&narrow);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* What was refused leaves no trace; a fence ends what conflicts. */
 static void in_fence(struct mt_win *w)
 {
@@ -348,6 +380,7 @@ static void one_kind(enum mt_kind kind)
     pairs(&w);
     local_completion(&w);
     strided(&w);
+    overlapping(&w);
     in_fence(&w);
     fence_noput(&w);
     fence_nostore(&w);

@@ -60,7 +60,7 @@ static void fail_names_the_error_and_keeps_errno(void **state)
     errno = EXDEV;
     assert_int_equal(log_fail(&lp.log, MRMA_ERR_RMA_RANGE, "rank %d", 3), MRMA_ERR_RMA_RANGE);
     assert_int_equal(errno, EXDEV);
-    assert_string_equal(log_text(&lp, text, sizeof text), "test: error RMA_RANGE: rank 3\n");
+    assert_string_equal(log_text(&lp, text, sizeof text), "test: error: RMA_RANGE: rank 3\n");
 
     log_pipe_close(&lp);
     errno = EXDEV;

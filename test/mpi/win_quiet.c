@@ -1,0 +1,91 @@
+/*
+ * win_quiet.c - errors that the program handles, and hints that make no sense; run by win_quiet.sh,
+ * which looks at what is written meanwhile.
+ *
+ * Argument "errors": ten thousand errors of all kinds of calls under MPI_ERRORS_RETURN and under a
+ * handler of the program's own. "few": one of each. "fatal": one under the default handler, whose
+ * cause a lower layer finds. "hints": windows whose hints are not understood, differ, or are not kept.
+ */
+#include "mtest.h"
+
+static const MPI_Aint TOO_MUCH = (MPI_Aint)1 << 55;
+
+static int handled;
+
+static void on_error(MPI_Win *win, int *code, ...)
+{
+    (void)win, (void)code;
+    handled++;
+}
+
+/* One error of each: of an operation, of synchronization, of creation, of memory. */
+static void each_error(MPI_Win win)
+{
+    MPI_Win none = MPI_WIN_NULL;
+    void *p;
+    int x = 0;
+
+    MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win));
+    CHECK_ERR(MPI_Put(&x, 1, MPI_INT, 0, 64, 1, MPI_INT, win), MPI_ERR_RMA_RANGE);
+    CHECK_ERR(MPI_Accumulate(&x, 1, MPI_INT, mt_size, 0, 1, MPI_INT, MPI_SUM, win), MPI_ERR_RANK);
+    MT_OK(MPI_Win_unlock(0, win));
+    CHECK_ERR(MPI_Win_unlock(0, win), MPI_ERR_RMA_SYNC);
+    CHECK_ERR(MPI_Win_attach(win, &x, 4), MPI_ERR_RMA_FLAVOR);
+    CHECK_ERR(MPI_Alloc_mem(TOO_MUCH, MPI_INFO_NULL, &p), MPI_ERR_NO_MEM);
+    CHECK_ERR(MPI_Free_mem(&x), MPI_ERR_BASE);
+    CHECK_ERR(MPI_Win_allocate(TOO_MUCH, 1, MPI_INFO_NULL, MPI_COMM_SELF, &p, &none), MPI_ERR_NO_MEM);
+}
+
+static void errors(int rounds)
+{
+    struct mt_win w;
+    MPI_Errhandler own;
+
+    mt_section("%d rounds", rounds);
+    if (!mt_win_make(&w, MT_ALLOCATE, 64, 1, MPI_COMM_WORLD))
+        return;
+    for (int i = 0; i < rounds; i++)
+        each_error(w.win);
+    MPI_Win_create_errhandler(on_error, &own);
+    MPI_Win_set_errhandler(w.win, own);
+    MPI_Errhandler_free(&own);
+    CHECK_ERR(MPI_Win_unlock(0, w.win), MPI_ERR_RMA_SYNC);
+    CHECK(handled == 1, "the program's handler was called %d times", handled);
+    mt_win_free(&w);
+}
+
+static void window_with(const char *key, const char *value)
+{
+    MPI_Win win;
+    MPI_Info info;
+    void *base;
+
+    mt_section("%s=%s", key, value);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, key, value);
+    if (MT_OK(MPI_Win_allocate(64 + 8 * mt_rank, 1, info, MPI_COMM_WORLD, &base, &win)))
+        MT_OK(MPI_Win_free(&win));
+    MPI_Info_free(&info);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    void *p;
+
+    MT_INIT(argc, argv);
+    if (strcmp(what, "errors") == 0) {
+        errors(1430);
+    } else if (strcmp(what, "few") == 0) {
+        errors(1);
+    } else if (strcmp(what, "fatal") == 0) {
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+        MPI_Alloc_mem(TOO_MUCH, MPI_INFO_NULL, &p);
+        printf("the call returned\n");
+    } else {
+        window_with("no_locks", mt_rank == 0 ? "yes" : "false");
+        window_with("mpi_accumulate_granularity", mt_rank == 0 ? "8" : "16");
+        window_with("same_size", "true");
+    }
+    return MT_FINISH();
+}

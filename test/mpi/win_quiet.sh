@@ -1,0 +1,34 @@
+#!/bin/sh
+# win_quiet.sh - what a program handles is its own affair: errors under MPI_ERRORS_RETURN or under a
+# handler of its own, and hints that make no sense, are written at MPIRMA_LOG=info and not otherwise. An
+# error that ends the job is written, and its cause.
+
+. "$abs_top_srcdir/test/mpi/mtest.sh"
+
+mpirun "$np" "$bin/win_quiet" errors
+test "$rc" = 0 || bad "10,000 errors: exit code $rc"
+seen libmpi-rma && bad "something was written of errors that the program handled:"
+mpirun 1 env MPIRMA_LOG=info "$bin/win_quiet" few
+for words in 'MPI_Put: RMA_RANGE on window' 'MPI_Win_unlock: RMA_SYNC' 'MPI_Win_attach: RMA_FLAVOR' 'MPI_Alloc_mem: NO_MEM' \
+    'error: NO_MEM: .*shared (segment|memory)' 'MPI_Free_mem: BASE' 'MPI_Win_allocate: NO_MEM'; do
+    seen "$words" || bad "at level info there is no line '$words':"
+done
+mpirun 1 "$bin/win_quiet" fatal
+seen 'the call returned' && bad "the call returned"
+seen 'error: MPI_Alloc_mem: NO_MEM' || bad "the fatal error was not written:"
+seen 'error: NO_MEM: ' || bad "the cause of the fatal error was not written:"
+
+note() { # pattern: one line, written once for all processes
+    n=$(grep -Ec "libmpi-rma.*info: .*$1" "$tmp/out")
+    test "$n" = 1 || bad "$n notes '$1', expected 1:"
+}
+mpirun "$np" "$bin/win_quiet" hints
+test "$rc" = 0 || bad "hints: exit code $rc"
+seen libmpi-rma && bad "something was written of hints:"
+mpirun "$np" env MPIRMA_LOG=info "$bin/win_quiet" hints
+note 'no_locks="yes" is not understood and ignored: expected true or false'
+note 'mpi_accumulate_granularity is 8 at rank 0 and 16 at rank 1, 0 is used'
+note 'same_size is true, but rank 1 has 72 bytes and rank 0 64'
+mpirun "$np" env MPIRMA_LOG=info MPIRMA_STRICT=1 sh -c '"$0" hints || echo "exit code $?"' "$bin/win_quiet"
+seen 'expected MPI_SUCCESS, saw MPI_ERR_INFO_VALUE' || bad "in strict mode hints that make no sense are no error"
+finish
