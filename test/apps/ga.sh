@@ -23,7 +23,7 @@ build_ga() {
 
 app_prepare() {
     fetch_source ga any || return 1
-    app_version="$(dpkg-query -W -f '${Version}' libglobalarrays-dev), tests of $source_version"
+    app_version="$(dpkg-query -W -f '${Version}' libglobalarrays-dev), its tests $source_version"
     built tree build_ga "$source" "$host"
 }
 

@@ -21,20 +21,20 @@ app_tests() {
     done
 }
 
-# A line "name (module.class.name) ... ok" for each test, of each process; skipped ones say so. A test
-# passes if all processes say ok.
+# "name (module.class.name) ... ok" for each test, of each process, with a line of text before the dots
+# where the test has one; skipped ones say so. A test passes if all processes say ok.
 app_judge() {
     cat out.* >>"$tmp/out" 2>/dev/null
     rm -f out.*
     awk -v test="$test" -v nprocs="$nprocs" '
-        match($0, /^test[A-Za-z0-9_]* \([a-z_]*\.[A-Za-z0-9_]*/) {
+        match($0, /^test[A-Za-z0-9_]* \([a-z0-9_]*\.[A-Za-z0-9_]*/) {
             name = substr($0, 1, RLENGTH)
             sub(/ \(/, ":", name)
             if (!(name in seen)) order[++n] = name
             seen[name]
-            if (/ ok$/) ok[name]++
-            else if (/ skipped /) skipped[name]++
         }
+        / \.\.\. ok$/ { ok[name]++ }
+        / \.\.\. skipped / { skipped[name]++ }
         END {
             for (i = 1; i <= n; i++) print (skipped[order[i]] ? "skip" : ok[order[i]] == nprocs ? "pass" : "fail"), order[i]
             if (!n) print "fail", test
