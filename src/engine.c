@@ -16,8 +16,8 @@
 
 #include "base/err.h"
 #include "engine_env.h"
-#include "rma/agent.h"
-#include "rma/handlers.h"
+#include "rma/progress/agent.h"
+#include "rma/target/handlers.h"
 #include "shm/cma_probe.h"
 
 enum { AGENT_STACK = 512 * 1024 };

@@ -19,7 +19,7 @@
 #include "ch3/ch3.h"
 #include "engine.h"
 #include "netmod/ofi/nmofi.h"
-#include "rma/win.h"
+#include "rma/win/win.h"
 #include "shm/channel.h"
 #include "shm/inplace.h"
 

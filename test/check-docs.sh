@@ -37,7 +37,7 @@ guide_rows 'MPIRMA_[A-Z_]*' >"$tmp/doc"
 same "the user guide has a row for every variable of conf.c, and no other" 9
 
 {
-    sed -n '/^static const struct hint/,/^};/s/^ *{ "\([a-z_]*\)",.*/\1/p' "$top/src/rma/hints.c"
+    sed -n '/^static const struct hint/,/^};/s/^ *{ "\([a-z_]*\)",.*/\1/p' "$top/src/rma/win/hints.c"
     sed -n 's/^#define [A-Z]*_KEY "\([a-z_]*\)"$/\1/p' "$top/src/mpi/win_info.c"
     sed -n 's/.*PMPI_Info_set(info, "\([a-z_]*\)".*/\1/p' "$top/src/mpi/win_info.c"
 } >"$tmp/code"
@@ -61,9 +61,9 @@ code_block() { # file, first line's pattern
 &/g'
 }
 
-events=$(sed -n '/^enum epoch_event {/,/^};/s/^ *EPOCH_EV_\([A-Z_]*\).*/\1/p' "$top/src/rma/epoch.h" |
+events=$(sed -n '/^enum epoch_event {/,/^};/s/^ *EPOCH_EV_\([A-Z_]*\).*/\1/p' "$top/src/rma/sync/epoch.h" |
     tr '\n' ' ')
-code_block "$top/src/rma/epoch.c" '^static const unsigned char table' | awk -v events="$events" '
+code_block "$top/src/rma/sync/epoch.c" '^static const unsigned char table' | awk -v events="$events" '
     BEGIN { split(events, event, " ") }
     match($0, /^\[EPOCH_[A-Z_]*\]/) {
         state = substr($0, 8, RLENGTH - 8)
@@ -101,8 +101,8 @@ doc_table connection >"$tmp/doc"
 same "the virtual connection table of doc/states.md is that of vc.c" 9
 
 {
-    sed -n 's/.*enum { \(PKT_LOCK_[A-Z_, ]*\) } lock;.*/\1/p' "$top/src/rma/issue.h"
-    sed -n 's/.*enum { \(LOCKQ_[A-Z_, ]*\) } lock;.*/\1/p' "$top/src/rma/target.h"
+    sed -n 's/.*enum { \(PKT_LOCK_[A-Z_, ]*\) } lock;.*/\1/p' "$top/src/rma/origin/issue.h"
+    sed -n 's/.*enum { \(LOCKQ_[A-Z_, ]*\) } lock;.*/\1/p' "$top/src/rma/target/target.h"
 } | tr -d ' ' | tr ',' '\n' >"$tmp/code"
 grep -oE '\b(PKT_LOCK|LOCKQ)_[A-Z]+\b' "$states" >"$tmp/doc"
 same "doc/states.md has the states of a lock asked for by packets" 7

@@ -31,11 +31,11 @@ may netmod/ofi '(netmod/ofi|trace|base)/[^"]*|ch3/channel\.h'
 may rma '(rma|ch3|trace|base)/[^"]*'
 may mpi '(mpi|rma|ch3|shm|trace|base)/[^"]*|engine\.h|mpi-rma\.h'
 
-# mpi.h itself, or by way of a header: those of src/rma/dtype* that have it may be
-# used by src/rma/dtype* only.
-sees_mpi="$src/(mpi/[^:]*|base/boot[^/:]*|rma/dtype[^/:]*|engine\.c)"
+# mpi.h itself, or by way of a header: those of src/rma/dtype that have it may be
+# used by src/rma/dtype only.
+sees_mpi="$src/(mpi/[^:]*|base/boot[^/:]*|rma/dtype/[^:]*|engine\.c)"
 offences=$(includes "$src" | grep -E ':[<"](mpi|mpi-rma)\.h[>"]$' | grep -Ev "^$sees_mpi:")
-point "mpi.h only in src/mpi, base/boot*, rma/dtype* and engine.c" "$offences"
+point "mpi.h only in src/mpi, base/boot*, rma/dtype and engine.c" "$offences"
 
 offences=$(includes "$src/rma" | sed -n 's|.*/\(rma/[^:]*\.h\):[0-9]*:<mpi\.h>$|\1|p' |
     while read -r header; do

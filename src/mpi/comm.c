@@ -16,8 +16,8 @@
 #include "mpi/comm_transfer.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
-#include "rma/fast.h"
-#include "rma/issue.h"
+#include "rma/path/fast.h"
+#include "rma/origin/issue.h"
 
 static __attribute__((noinline)) int put_general(const void *oaddr, int ocount, MPI_Datatype otype,
                                                  int target, MPI_Aint disp, int tcount, MPI_Datatype ttype,
@@ -48,8 +48,8 @@ static __attribute__((noinline)) int put_known(struct win_rec *rec, const void *
 }
 
 /* Put and get have a short cut, for the window used last, the same known contiguous
- * datatype and count on both sides, and mapped memory (rma/fast.h), or, put only, a packet that is
- * being filled (rma/issue.h). */
+ * datatype and count on both sides, and mapped memory (rma/path/fast.h), or, put only, a packet that is
+ * being filled (rma/origin/issue.h). */
 MRMA_PUBLIC int PMPI_Put(const void *oaddr, int ocount, MPI_Datatype otype, int target, MPI_Aint disp,
                          int tcount, MPI_Datatype ttype, MPI_Win win)
 {

@@ -16,7 +16,7 @@
 #include "base/boot.h"
 #include "base/event.h"
 #include "ch3/ch3.h"
-#include "rma/stripe.h"
+#include "rma/acc/stripe.h"
 
 #define RMA_PROC_RECORD_BYTES 384
 

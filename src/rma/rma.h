@@ -18,8 +18,8 @@
 
 #include "base/atomic.h"
 #include "base/boot.h"
-#include "rma/acc.h"
-#include "rma/dtype.h"
+#include "rma/acc/acc.h"
+#include "rma/dtype/dtype.h"
 
 struct rma;
 struct win;

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "ch3/pkt.h"
-#include "rma/acc.h"
-#include "rma/request_table.h"
+#include "rma/acc/acc.h"
+#include "rma/origin/request_table.h"
 #include "rma/rma.h"
 #include "script.h"
 

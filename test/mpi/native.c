@@ -1,6 +1,6 @@
 /*
  * native.c - large puts and gets over the network, in every kind of epoch, with sizes
- * around the one from which the channel does them by itself (src/rma/native.c).
+ * around the one from which the channel does them by itself (src/rma/origin/rdma.c).
  *
  * Started by native.sh, which looks at the statistics for how they went.
  */

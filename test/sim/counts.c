@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "rma/fence_counts.h"
+#include "rma/sync/fence_counts.h"
 #include "sim.h"
 
 enum { SUITE_MAX = 256, WARM = 2, ROUNDS = 3, LATENCY_NS = 50000000, BYTES = 16, MOST = 26 };

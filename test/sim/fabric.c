@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "rma/agent.h"
-#include "rma/ctl_blocks.h"
-#include "rma/handlers.h"
+#include "rma/progress/agent.h"
+#include "rma/win/ctl_blocks.h"
+#include "rma/target/handlers.h"
 
 void fabric_fail(const char *file, int line, const char *what)
 {

@@ -28,7 +28,7 @@
 #include "base/boot.h"
 #include "base/conf.h"
 #include "ch3/ch3.h"
-#include "rma/win.h"
+#include "rma/win/win.h"
 #include "self.h"
 #include "shm/channel.h"
 

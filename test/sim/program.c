@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "program_core.h"
-#include "rma/win.h"
+#include "rma/win/win.h"
 
 void prog_fail(const char *file, int line, const char *what)
 {

@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "program_core.h"
-#include "rma/win.h"
+#include "rma/win/win.h"
 
 static struct prog *prog_of(const struct prog_actor *a)
 {

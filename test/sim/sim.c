@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "rma/ctl_blocks.h"
-#include "rma/handlers.h"
-#include "rma/progress.h"
-#include "rma/stripe.h"
+#include "rma/win/ctl_blocks.h"
+#include "rma/target/handlers.h"
+#include "rma/progress/progress.h"
+#include "rma/acc/stripe.h"
 #include "sim_core.h"
 
 enum { HANG_REPORT_S = 20 };

@@ -37,7 +37,7 @@
 #include "base/map.h"
 #include "ch3/ch3.h"
 #include "fiber.h"
-#include "rma/win.h"
+#include "rma/win/win.h"
 #include "self.h"
 
 struct sim_opts {

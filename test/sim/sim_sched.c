@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "rma/progress.h"
+#include "rma/progress/progress.h"
 #include "sim_core.h"
 
 enum {

@@ -9,7 +9,7 @@
 #define MRMA_TEST_PKT_CRAFT_H
 
 #include "pkt_helper.h"
-#include "rma/progress.h"
+#include "rma/progress/progress.h"
 
 struct craft {
     alignas(8) unsigned char bytes[PKT_MAX + 64];

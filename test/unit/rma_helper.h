@@ -11,7 +11,7 @@
 
 #include "base/conf.h"
 #include "base/log.h"
-#include "rma/win.h"
+#include "rma/win/win.h"
 
 enum { HAND_MAX = 8 };
 

@@ -7,9 +7,9 @@
 
 #include "base_helper.h"
 #include "../sim/fabric.h"
-#include "rma/lock.h"
-#include "rma/lockword.h"
-#include "rma/win.h"
+#include "rma/sync/lock.h"
+#include "rma/sync/lockword.h"
+#include "rma/win/win.h"
 
 enum { STEP_PROCS = 3 };
 

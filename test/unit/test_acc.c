@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "base/cpu.h"
-#include "rma/acc_table.h"
+#include "rma/acc/acc_table.h"
 
 #define MAX_N 133
 #define MAX_EXTENT 32

@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "base_helper.h"
 #include "acc_atomic_helper.h"
-#include "rma/fast_acc.h"
+#include "rma/path/fast_acc.h"
 
 /* ---- elements ---- */
 

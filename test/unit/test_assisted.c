@@ -1,5 +1,5 @@
 /*
- * test_assisted.c - operations on a kernel-assisted target that go by packet while the target polls (rma/assisted.h):
+ * test_assisted.c - operations on a kernel-assisted target that go by packet while the target polls (rma/path/assisted.h):
  * each kind lands, in how many messages; long ones and those in pieces; locks, elements and answers shared with a
  * process that goes by the kernel; the order of accumulates when the target stops to poll; what the kernel does in
  * any case; and a target that dies.
@@ -8,8 +8,8 @@
  */
 #include "pkt_run.h"
 
-#include "rma/assisted.h"
-#include "rma/progress.h"
+#include "rma/path/assisted.h"
+#include "rma/progress/progress.h"
 
 enum { CELLS = 256, LARGE = 1 << 17, HUGE = 2 * LARGE, ROUNDS = 3000 };
 

@@ -6,8 +6,8 @@
 
 #include <malloc.h>
 
-#include "rma/issue.h"
-#include "rma/origin.h"
+#include "rma/origin/issue.h"
+#include "rma/origin/origin.h"
 
 enum { PROCS = 2, SIZE = 1 << 20, PUTS = 2000000, GETS = 1000000, FETCHES = 300000, BIG = 20000, LARGE = 1000,
        MEMORY = 48 << 20 };

@@ -1,5 +1,5 @@
 /*
- * test_cma.c - puts and gets by the kernel (rma/cma.c) of many small pieces: contents, and how many
+ * test_cma.c - puts and gets by the kernel (rma/path/cma.c) of many small pieces: contents, and how many
  * entries of vectors they cost, each of which takes the kernel as long as copying a KiB.
  *
  * The peer is this process. process_vm_writev and _readv of the library are the linker's __wrap_ functions
@@ -11,7 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "rma/cma.h"
+#include "rma/path/cma.h"
 
 enum { PIECES = 1 << 20 };
 

@@ -1,5 +1,5 @@
 /*
- * test_cma_acc.c - accumulates by the kernel (rma/cma_acc.c): what is replaced is not read before, whether in
+ * test_cma_acc.c - accumulates by the kernel (rma/path/cma_acc.c): what is replaced is not read before, whether in
  * one piece or several; what is operated on or fetched, or has padding, is; and what lies between the pieces is not touched.
  *
  * process_vm_readv of the library is the linker's __wrap_ function here.

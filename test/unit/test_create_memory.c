@@ -1,6 +1,6 @@
 /*
  * test_create_memory.c - window creation when one process runs out of memory
- * (rma/win_create.c, engine_net.c): nobody waits for it, and all end alike.
+ * (rma/win/win_create.c, engine_net.c): nobody waits for it, and all end alike.
  *
  * Two engines with all layers, as they ship, in two threads, and an exchange between
  * them that hangs if one does not come. The first process's n-th allocation fails, for
@@ -15,7 +15,7 @@
 
 #include "base/err.h"
 #include "engine.h"
-#include "rma/win.h"
+#include "rma/win/win.h"
 
 enum { NPROC = 2, VICTIM = 0, ROW = 2048, WIN_BYTES = 4096, SECONDS = 60 };
 

@@ -5,9 +5,9 @@
  */
 #include "pkt_helper.h"
 
-#include "rma/ctl_blocks.h"
-#include "rma/lost.h"
-#include "rma/win_create.h"
+#include "rma/win/ctl_blocks.h"
+#include "rma/progress/lost.h"
+#include "rma/win/win_create.h"
 
 enum { PROCS = 3, SIZE = 64 };
 

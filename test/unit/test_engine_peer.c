@@ -18,7 +18,7 @@
 
 #include "base/err.h"
 #include "engine_env.h"
-#include "rma/progress.h"
+#include "rma/progress/progress.h"
 
 static struct engine *new_engine(void)
 {

@@ -11,9 +11,9 @@
 
 #include "base/boot.h"
 #include "base/err.h"
-#include "rma/fence_counts.h"
-#include "rma/issue.h"
-#include "rma/win.h"
+#include "rma/sync/fence_counts.h"
+#include "rma/origin/issue.h"
+#include "rma/win/win.h"
 #include "../sim/channel_stub.h"
 
 enum { PAIRS_MAX = (PKT_MAX - sizeof(struct pkt_hdr)) / sizeof(struct pkt_count) };

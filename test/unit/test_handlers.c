@@ -4,8 +4,8 @@
  */
 #include "pkt_craft.h"
 
-#include "rma/handlers.h"
-#include "rma/issue.h"
+#include "rma/target/handlers.h"
+#include "rma/origin/issue.h"
 
 enum { PROCS = 3, SIZE = 4096 };
 

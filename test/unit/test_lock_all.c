@@ -1,15 +1,15 @@
 /*
  * test_lock_all.c - MPI_Win_lock_all against exclusive locks (the protocol that
- * rma/lock_all.c argues for): an exclusive holder is never inside together with a
+ * rma/sync/lock_all.c argues for): an exclusive holder is never inside together with a
  * lock_all holder that has accessed the same target, nobody starves, nothing hangs.
  *
  * First the protocol step by step, on the windows of two processes driven by one
  * thread; then processes at once on random targets, on every path.
  */
 #include "base/err.h"
-#include "rma/fast_lock.h"
-#include "rma/lock.h"
-#include "rma/lockword.h"
+#include "rma/sync/fast_lock.h"
+#include "rma/sync/lock.h"
+#include "rma/sync/lockword.h"
 #include "step_windows.h"
 
 /* ---- step by step ---- */

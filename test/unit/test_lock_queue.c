@@ -7,9 +7,9 @@
  */
 #include "pkt_craft.h"
 
-#include "rma/lock.h"
-#include "rma/lockword.h"
-#include "rma/target.h"
+#include "rma/sync/lock.h"
+#include "rma/sync/lockword.h"
+#include "rma/target/target.h"
 
 enum { PROCS = 6, NODE = 2, SIZE = 64 };
 

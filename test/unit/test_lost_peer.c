@@ -14,7 +14,7 @@
 #include "base_helper.h"
 #include "pkt_helper.h"
 
-#include "rma/wait.h"
+#include "rma/progress/wait.h"
 
 enum { PROCS = 4, VICTIM = 3, TEXT = 65536 };
 

@@ -1,5 +1,5 @@
 /*
- * test_native.c - large puts and gets by the channel itself (rma/native.c), over a
+ * test_native.c - large puts and gets by the channel itself (rma/origin/rdma.c), over a
  * channel that takes its time.
  *
  * The channel is the fabric's with puts and gets of its own: one is done only many

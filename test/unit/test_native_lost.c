@@ -1,6 +1,6 @@
 /*
  * test_native_lost.c - a process dies while the network's own puts and gets towards it are
- * under way (rma/native.c, netmod/ofi/rma.c): all layers, two processes, a connection.
+ * under way (rma/origin/rdma.c, netmod/ofi/rma.c): all layers, two processes, a connection.
  *
  * The target is stopped when its lock has been granted, so that nothing of what the
  * origin starts then can end, and is killed a moment later, while the origin waits: in a
@@ -19,7 +19,7 @@
 
 #include "base/err.h"
 #include "engine_env.h"
-#include "rma/issue.h"
+#include "rma/origin/issue.h"
 
 enum { NPROC = 2, ORIGIN = 0, TARGET = 1, ROW = 2048, WIN_BYTES = 8 << 20, MOST = 1000, SECONDS = 20 };
 

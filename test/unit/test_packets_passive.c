@@ -3,7 +3,7 @@
  * in-process fabric. See pkt_run.h.
  */
 #include "pkt_run.h"
-#include "rma/issue.h"
+#include "rma/origin/issue.h"
 
 /* Read, add one, write back, under an exclusive lock: the sum is exact. */
 static void lock_counter(struct fabric_proc *p, void *arg)

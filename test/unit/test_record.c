@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "rma/record.h"
+#include "rma/origin/op_record.h"
 
 enum { MAX_RUNS = 5, AREA = 1 << 18, MIDDLE = AREA / 2, GUARD = 64, TRIALS = 3000 };
 

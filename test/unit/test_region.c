@@ -10,7 +10,7 @@
 
 #include "base/err.h"
 #include "base_helper.h"
-#include "rma/region.h"
+#include "rma/win/region.h"
 #include "rma_helper.h"
 #include "../sim/fabric.h"
 

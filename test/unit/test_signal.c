@@ -10,9 +10,9 @@
 
 #include "base/err.h"
 #include "base_helper.h"
-#include "rma/signal.h"
-#include "rma/stage.h"
-#include "rma/wait.h"
+#include "rma/sync/signal.h"
+#include "rma/sync/stage.h"
+#include "rma/progress/wait.h"
 #include "rma_helper.h"
 #include "../sim/fabric.h"
 

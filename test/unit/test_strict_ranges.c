@@ -4,7 +4,7 @@
  */
 #include "base_helper.h"
 
-#include "rma/strict_ranges.h"
+#include "rma/strict/strict_ranges.h"
 
 enum { BYTES = 200, KINDS = 8, ROUNDS = 300, OPS = 60 };
 

@@ -7,7 +7,7 @@
 #include <sched.h>
 
 #include "base_helper.h"
-#include "rma/direct.h"
+#include "rma/path/direct.h"
 #include "../sim/fabric.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)

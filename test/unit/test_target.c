@@ -10,8 +10,8 @@
 #include "base_helper.h"
 #include "pkt_craft.h"
 
-#include "rma/issue.h"
-#include "rma/target.h"
+#include "rma/origin/issue.h"
+#include "rma/target/target.h"
 
 enum { PROCS = 3, SIZE = 4096, SPOILT = 77 };
 

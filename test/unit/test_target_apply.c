@@ -9,8 +9,8 @@
 #include <limits.h>
 #include <pthread.h>
 
-#include "rma/issue.h"
-#include "rma/stripe.h"
+#include "rma/origin/issue.h"
+#include "rma/acc/stripe.h"
 
 static unsigned allocations_left = UINT_MAX; /* UINT_MAX: there is memory; else one fails when none is left */
 

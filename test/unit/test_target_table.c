@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "rma/fast.h"
-#include "rma/win.h"
+#include "rma/path/fast.h"
+#include "rma/win/win.h"
 
 /* Page borders, and sizes that end inside one. */
 static const int sizes[] = {1, 2, 63, 64, 65, 127, 128, 129, 1000, 10000};

@@ -1,0 +1,94 @@
+/*
+ * stripe.h - which lock makes an accumulate atomic.
+ *
+ * Every process has RMA_STRIPES locks in memory its node peers share; the owner's
+ * own address of an element chooses one. Once a window has left the mode in which
+ * single instructions do (acc_atomic.h), all accumulates on an element through it,
+ * from whichever process and by whichever path, hold that lock, which is what makes
+ * them atomic against each other (MPI 4.1, 12.7.1). An element that crosses a
+ * granule belongs to the granule of its first byte.
+ */
+#ifndef MRMA_RMA_ACC_STRIPE_H
+#define MRMA_RMA_ACC_STRIPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/fmutex.h"
+
+enum { RMA_STRIPES = 512, RMA_STRIPE_SHIFT = 13 };
+
+/* The locks of one process, and how who uses them here says that he holds one. */
+struct stripes {
+    struct fmutex *at; /* RMA_STRIPES */
+    uint64_t self;     /* fmutex_self */
+};
+
+static inline unsigned stripe_index(uint64_t vaddr)
+{
+    return (unsigned)(vaddr >> RMA_STRIPE_SHIFT) & (RMA_STRIPES - 1);
+}
+
+/* Bytes of whole elements from vaddr on, at most len, that start in vaddr's granule. */
+static inline size_t stripe_run(uint64_t vaddr, size_t len, size_t unit)
+{
+    const uint64_t end = ((vaddr >> RMA_STRIPE_SHIFT) + 1) << RMA_STRIPE_SHIFT;
+    const size_t room = (size_t)(end - vaddr);
+    if (len <= room)
+        return len;
+    return (room + unit - 1) / unit * unit;
+}
+
+/* Do len bytes from vaddr on end in its granule? */
+static inline bool stripe_one(uint64_t vaddr, size_t len)
+{
+    const uint64_t granule = (uint64_t)1 << RMA_STRIPE_SHIFT;
+    return len <= granule - (vaddr & (granule - 1));
+}
+
+/* How many of n elements, stride bytes apart, start in the granule of the first. n > 0. */
+static inline size_t stripe_count(uint64_t vaddr, ptrdiff_t stride, size_t n)
+{
+    const uint64_t in = vaddr & (((uint64_t)1 << RMA_STRIPE_SHIFT) - 1);
+    const uint64_t left = stride > 0 ? ((uint64_t)1 << RMA_STRIPE_SHIFT) - 1 - in : in;
+    const uint64_t step = stride > 0 ? (uint64_t)stride : -(uint64_t)stride;
+    return !step || left / step >= n ? n : (size_t)(left / step) + 1;
+}
+
+/* At most one stripe, kept from element to element as long as they need the same. */
+struct stripe_hold {
+    struct fmutex *held; /* NULL: none */
+};
+
+static inline void stripe_hold_drop(struct stripe_hold *hold)
+{
+    if (hold->held)
+        fmutex_unlock(hold->held);
+    hold->held = NULL;
+}
+
+static inline void stripe_hold_take(struct stripe_hold *hold, struct stripes stripes, unsigned index)
+{
+    struct fmutex *stripe = &stripes.at[index];
+    if (hold->held == stripe)
+        return;
+    stripe_hold_drop(hold);
+    fmutex_lock(stripe, stripes.self);
+    hold->held = stripe;
+}
+
+/* A set of stripes, locked in ascending order so that holders cannot wait for
+ * each other in a circle. */
+struct stripe_set {
+    uint64_t word[RMA_STRIPES / 64];
+};
+
+static inline void stripe_set_add(struct stripe_set *set, unsigned stripe)
+{
+    set->word[stripe / 64] |= UINT64_C(1) << (stripe % 64);
+}
+
+void stripe_set_lock(struct stripes stripes, const struct stripe_set *set);
+void stripe_set_unlock(struct stripes stripes, const struct stripe_set *set);
+
+#endif

@@ -1,0 +1,158 @@
+/*
+ * dtype.c - making, measuring and counting references to flattened datatypes.
+ *
+ * A struct dtype on the heap is one block: the struct, then its byte runs, then
+ * its element runs where they differ. Nothing changes it after dtype_create but
+ * the reference count, so readers need no lock. No MPI here: dtype_flatten.c
+ * makes the form from an MPI datatype, a packet handler from what a peer sent.
+ */
+#include "rma/dtype/dtype.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "rma/acc/acc.h"
+
+/* Runs of elements without padding, by the logarithm of their size. */
+static const struct dtype_run plain_runs[] = {
+    { 0, 1, 0, 1 }, { 0, 2, 0, 1 }, { 0, 4, 0, 1 }, { 0, 8, 0, 1 }, { 0, 16, 0, 1 }, { 0, 32, 0, 1 },
+};
+
+/* Pair types with padding: whole elements, and the bytes that carry data. */
+struct padded_pair {
+    struct dtype_run element;
+    struct dtype_run bytes[2];
+    size_t nbytes_runs;
+};
+
+#define GAP_AT_END(V, L) \
+    { \
+        .element = { 0, sizeof(struct { V value; L location; }), 0, 1 }, \
+        .bytes = { { 0, sizeof(V) + sizeof(L), 0, 1 } }, .nbytes_runs = 1 \
+    }
+#define GAP_BETWEEN(V, L) \
+    { \
+        .element = { 0, 2 * sizeof(L), 0, 1 }, \
+        .bytes = { { 0, sizeof(V), 0, 1 }, { sizeof(L), sizeof(L), 0, 1 } }, .nbytes_runs = 2 \
+    }
+
+static const struct padded_pair padded_pairs[ACC_TYPE_LAST] = {
+    [ACC_PAIR_F64_I32] = GAP_AT_END(double, int32_t),
+    [ACC_PAIR_I64_I32] = GAP_AT_END(int64_t, int32_t),
+    [ACC_PAIR_F80_I32] = GAP_AT_END(long double, int32_t),
+    [ACC_PAIR_I16_I32] = GAP_BETWEEN(int16_t, int32_t),
+};
+
+static size_t runs_size(const struct dtype_run *runs, size_t n)
+{
+    size_t size = 0;
+
+    for (size_t i = 0; i < n; i++)
+        size += runs[i].len * runs[i].n;
+    return size;
+}
+
+/* Sets true_lb and true_extent from the runs. */
+static void measure(struct dtype *type)
+{
+    ptrdiff_t lo = PTRDIFF_MAX, hi = PTRDIFF_MIN;
+
+    type->pieces = 0;
+    for (size_t i = 0; i < type->nruns; i++) {
+        const struct dtype_run *r = &type->runs[i];
+        ptrdiff_t first = r->disp, last = r->disp + (ptrdiff_t)(r->n - 1) * r->stride;
+        ptrdiff_t low = first < last ? first : last, high = first < last ? last : first;
+
+        lo = low < lo ? low : lo;
+        hi = high + (ptrdiff_t)r->len > hi ? high + (ptrdiff_t)r->len : hi;
+        type->pieces += r->n; /* at most size: a piece has a byte */
+    }
+    type->true_lb = type->nruns ? lo : 0;
+    type->true_extent = type->nruns ? (size_t)(hi - lo) : 0;
+    type->contig = type->nruns == 1 && type->runs->n == 1 && type->runs->disp == 0
+                   && type->extent == (ptrdiff_t)type->runs->len && type->runs == type->eruns;
+}
+
+struct dtype dtype_basic(uint8_t basic)
+{
+    struct dtype type = { .basic = basic, .elems = basic == ACC_NONE ? 0 : 1, .nruns = 1, .neruns = 1 };
+    size_t extent = basic == ACC_NONE ? 1 : acc_extent(basic);
+    const struct padded_pair *pair = basic < ACC_TYPE_LAST ? &padded_pairs[basic] : NULL;
+
+    type.extent = (ptrdiff_t)extent;
+    if (pair && pair->nbytes_runs) {
+        type.runs = pair->bytes;
+        type.nruns = pair->nbytes_runs;
+        type.eruns = &pair->element;
+    } else {
+        type.runs = type.eruns = &plain_runs[__builtin_ctzl(extent)];
+    }
+    type.size = runs_size(type.runs, type.nruns);
+    measure(&type);
+    atomic_init(&type.refs, 1);
+    return type;
+}
+
+int dtype_create(const struct dtype *form, struct dtype **out)
+{
+    bool split = form->eruns != form->runs;
+    size_t n = form->nruns + (split ? form->neruns : 0);
+    struct dtype *type = malloc(sizeof(*type) + n * sizeof(struct dtype_run));
+
+    if (!type)
+        return MRMA_ERR_NO_MEM;
+    struct dtype_run *runs = (struct dtype_run *)(type + 1);
+    if (form->nruns)
+        memcpy(runs, form->runs, form->nruns * sizeof(*runs));
+    if (split && form->neruns)
+        memcpy(runs + form->nruns, form->eruns, form->neruns * sizeof(*runs));
+
+    type->size = form->size;
+    type->extent = form->extent;
+    type->basic = form->basic;
+    type->elems = form->elems;
+    type->runs = runs;
+    type->nruns = form->nruns;
+    type->eruns = split ? runs + form->nruns : runs;
+    type->neruns = split ? form->neruns : form->nruns;
+    measure(type);
+    atomic_init(&type->refs, 1);
+    *out = type;
+    return MRMA_SUCCESS;
+}
+
+const struct dtype *dtype_ref(const struct dtype *type)
+{
+    /* The caller holds a reference already, so nothing has to be ordered. */
+    atomic_fetch_add_explicit(&((struct dtype *)type)->refs, 1, memory_order_relaxed);
+    return type;
+}
+
+void dtype_unref(const struct dtype *type)
+{
+    struct dtype *own = (struct dtype *)type;
+
+    /* Release: our reads come before the free; acquire: so do everybody else's. */
+    if (atomic_fetch_sub_explicit(&own->refs, 1, memory_order_acq_rel) == 1)
+        free(own);
+}
+
+bool dtype_span(const struct dtype *type, size_t count, ptrdiff_t *lo, ptrdiff_t *hi)
+{
+    ptrdiff_t shift, end;
+
+    if (type->size == 0) {
+        *lo = *hi = 0;
+        return true;
+    }
+    if (count > PTRDIFF_MAX || __builtin_mul_overflow((ptrdiff_t)(count - 1), type->extent, &shift)
+        || __builtin_add_overflow(type->true_lb, (ptrdiff_t)type->true_extent, &end))
+        return false;
+    *lo = type->true_lb;
+    *hi = end;
+    if (shift >= 0)
+        return !__builtin_add_overflow(end, shift, hi);
+    return !__builtin_add_overflow(type->true_lb, shift, lo);
+}

@@ -1,0 +1,108 @@
+/*
+ * dtype.h - flattened datatypes.
+ *
+ * A datatype is flattened once into runs: n pieces of len bytes, stride apart.
+ * Everything in src/rma works on these; MPI datatypes are seen only by
+ * dtype_flatten.c and dtype_cache.c. A struct dtype never changes once made and
+ * lives as long as the cache holds it or somebody has a reference.
+ *
+ * Two views: the byte view is exact (no gap is ever touched) and serves put and
+ * get; the element view counts whole elements of the one predefined type that
+ * the datatype consists of and serves accumulates. They differ only for pair
+ * types with padding, whose element is its extent.
+ */
+#ifndef MRMA_RMA_DTYPE_DTYPE_H
+#define MRMA_RMA_DTYPE_DTYPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dtype_run {
+    ptrdiff_t disp;   /* bytes from the buffer address to the first piece */
+    size_t len;       /* bytes of one piece, > 0 */
+    ptrdiff_t stride; /* bytes from piece to piece */
+    size_t n;         /* pieces, > 0 */
+};
+
+struct dtype {
+    size_t size;           /* bytes of data in one instance (sum of the byte view) */
+    ptrdiff_t extent;      /* bytes from instance to instance */
+    ptrdiff_t true_lb;     /* first byte touched; 0 if size is 0 */
+    size_t true_extent;    /* bytes from first to last byte touched */
+    bool contig;           /* count instances are one piece at displacement 0, in both views */
+    uint8_t basic;         /* enum acc_type of every element, ACC_NONE if mixed */
+    size_t elems;          /* elements of that type in one instance */
+    const struct dtype_run *runs;  /* byte view, in typemap order */
+    size_t nruns;
+    size_t pieces;         /* of all runs */
+    const struct dtype_run *eruns; /* element view; == runs where they agree */
+    size_t neruns;
+    _Atomic uint32_t refs;
+};
+
+/* Walks count instances piece by piece, in typemap order, merging neighbours
+ * where that is free (contiguous types are a single piece). */
+struct dtype_cursor {
+    const struct dtype *type;
+    const struct dtype_run *runs;
+    size_t nruns;
+    size_t count;    /* instances left, the present one included */
+    ptrdiff_t origin; /* displacement of the present instance */
+    size_t run, rep, off; /* where in it: run, piece of the run, byte of the piece */
+};
+
+enum dtype_view { DTYPE_BYTES, DTYPE_ELEMENTS };
+
+void dtype_cursor_init(struct dtype_cursor *cur, const struct dtype *type, size_t count,
+                       enum dtype_view view);
+
+/* From its start on, over pos bytes, in a time that depends only on the number of runs.
+ * DTYPE_BYTES only; pos is less than what it walks over. */
+void dtype_cursor_seek(struct dtype_cursor *cur, size_t pos);
+
+/* Next piece of at most max bytes: its displacement from the buffer address in
+ * *disp, its length returned; 0 at the end. With DTYPE_ELEMENTS the caller passes
+ * a max that is a multiple of the element's extent and gets multiples back. */
+size_t dtype_cursor_next(struct dtype_cursor *cur, size_t max, ptrdiff_t *disp);
+
+/* n pieces of len bytes, stride apart, the first at disp. */
+struct dtype_stretch {
+    ptrdiff_t disp, stride;
+    size_t len, n;
+};
+
+/* The same for all the equal, evenly spaced pieces that come next: at most max bytes
+ * of them (of several pieces whole ones only). Their sum, 0 at the end. */
+size_t dtype_cursor_ahead(struct dtype_cursor *cur, size_t max, struct dtype_stretch *ahead);
+
+/* Copy n pieces of len bytes; ds and ss are the distances between them. */
+void dtype_copy_pieces(char *d, ptrdiff_t ds, const char *s, ptrdiff_t ss, size_t len, size_t n);
+
+/* Copy len bytes between a packed buffer and the pieces that cur walks over;
+ * cur advances. base is the address that displacements count from. */
+void dtype_pack(struct dtype_cursor *cur, const void *base, void *packed, size_t len);
+void dtype_unpack(struct dtype_cursor *cur, void *base, const void *packed, size_t len);
+
+/* Copy between two walks of the same number of bytes (the direct path). */
+void dtype_copy(struct dtype_cursor *dst, void *dst_base, struct dtype_cursor *src, const void *src_base);
+
+/* Lowest and one past the highest byte touched by count instances, relative to
+ * the buffer address. Returns false on overflow. count > 0. */
+bool dtype_span(const struct dtype *type, size_t count, ptrdiff_t *lo, ptrdiff_t *hi);
+
+/* A contiguous type of predefined elements made without MPI (tests, handlers).
+ * ACC_NONE gives one opaque byte. Its runs are constant data: nothing to free. */
+struct dtype dtype_basic(uint8_t basic);
+
+/* One block of memory holding a copy of form and of its runs; refs is 1 and
+ * true_lb, true_extent and contig are worked out from the runs. Returns
+ * MRMA_SUCCESS or MRMA_ERR_NO_MEM. */
+int dtype_create(const struct dtype *form, struct dtype **out);
+
+/* Only for types from dtype_create (so also for every type from the cache). The
+ * last dtype_unref frees the type. */
+const struct dtype *dtype_ref(const struct dtype *type);
+void dtype_unref(const struct dtype *type);
+
+#endif

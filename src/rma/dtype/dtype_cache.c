@@ -1,0 +1,209 @@
+/*
+ * dtype_cache.c - filling and emptying the datatype cache (see dtype_cache.h).
+ *
+ * The lock is never held across a call to MPI: the host may hold a lock of its
+ * own while it calls the delete callback, which takes ours. So two threads can
+ * flatten the same type at once; the second to finish drops its work.
+ *
+ * Records are never freed before the cache: a look-up without lock may still be
+ * reading one that was just taken out of its slot, and must find either another
+ * key in it or DTYPE_NO_KEY.
+ */
+#include "rma/dtype/dtype_cache.h"
+
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "rma/dtype/dtype_flatten.h"
+#include "rma/dtype/dtype_predef.h"
+
+/* Lock held. Off its chain and slot, so that no look-up finds it from now on. */
+static void unlink_record(struct dtype_cache *cache, struct dtype_record *rec)
+{
+    unsigned s = dtype_slot(atomic_load_explicit(&rec->key, memory_order_relaxed));
+    struct dtype_record **at = &cache->chain[s];
+
+    while (*at != rec)
+        at = &(*at)->next;
+    *at = rec->next;
+    if (atomic_load_explicit(&cache->slot[s], memory_order_relaxed) == rec)
+        atomic_store_explicit(&cache->slot[s], &cache->none, memory_order_release);
+    atomic_store_explicit(&rec->key, DTYPE_NO_KEY, memory_order_release);
+}
+
+/* Called by the host when it releases a datatype that has our attribute. */
+static int type_deleted(MPI_Datatype type, int keyval, void *value, void *extra)
+{
+    struct dtype_cache *cache = extra;
+    struct dtype_record *rec = value;
+
+    (void)type;
+    (void)keyval;
+    pthread_mutex_lock(&cache->lock);
+    const struct dtype *dtype = rec->dtype;
+    unlink_record(cache, rec);
+    rec->next = cache->spare;
+    cache->spare = rec;
+    pthread_mutex_unlock(&cache->lock);
+    dtype_unref(dtype);
+    return MPI_SUCCESS;
+}
+
+/* Lock held. The record of key, put in its slot for the next look-up. */
+static struct dtype_record *find_record(struct dtype_cache *cache, uintptr_t key)
+{
+    unsigned s = dtype_slot(key);
+    struct dtype_record *rec = cache->chain[s];
+
+    while (rec && atomic_load_explicit(&rec->key, memory_order_relaxed) != key)
+        rec = rec->next;
+    if (rec)
+        atomic_store_explicit(&cache->slot[s], rec, memory_order_release); /* install */
+    return rec;
+}
+
+/* Lock held. An unused record, or NULL without memory. */
+static struct dtype_record *get_record(struct dtype_cache *cache)
+{
+    struct dtype_record *rec = cache->spare;
+
+    if (rec) {
+        cache->spare = rec->next;
+        return rec;
+    }
+    rec = calloc(1, sizeof(*rec));
+    if (rec) {
+        atomic_init(&rec->key, DTYPE_NO_KEY);
+        rec->made = cache->all;
+        cache->all = rec;
+    }
+    return rec;
+}
+
+/* Enter dtype (whose reference passes to the cache) under type. If another thread
+ * was first, its record is returned and *fresh is false. */
+static struct dtype_record *enter(struct dtype_cache *cache, MPI_Datatype type, const struct dtype *dtype,
+                                  bool attached, bool *fresh)
+{
+    uintptr_t key = dtype_key(type);
+
+    pthread_mutex_lock(&cache->lock);
+    struct dtype_record *rec = find_record(cache, key);
+    *fresh = rec == NULL;
+    if (*fresh)
+        rec = get_record(cache);
+    if (*fresh && rec) {
+        unsigned s = dtype_slot(key);
+
+        rec->dtype = dtype;
+        rec->handle = type;
+        rec->attached = attached;
+        rec->next = cache->chain[s];
+        cache->chain[s] = rec;
+        atomic_store_explicit(&rec->key, key, memory_order_release); /* fill */
+        atomic_store_explicit(&cache->slot[s], rec, memory_order_release); /* install */
+    }
+    pthread_mutex_unlock(&cache->lock);
+    return rec;
+}
+
+/* A send of one element to MPI_PROC_NULL goes nowhere, but has its arguments
+ * checked. (With a count of zero MPICH does not look at the type.) */
+static bool is_usable(struct dtype_cache *cache, MPI_Datatype type)
+{
+    char nothing = 0;
+
+    return PMPI_Send(&nothing, 1, type, MPI_PROC_NULL, 0, cache->probe) == MPI_SUCCESS;
+}
+
+static const struct dtype *fail(int code, int *err)
+{
+    *err = code;
+    return NULL;
+}
+
+const struct dtype *dtype_cache_miss(struct dtype_cache *cache, MPI_Datatype type, int *err)
+{
+    struct dtype *dtype;
+    bool fresh;
+
+    if (type == MPI_DATATYPE_NULL)
+        return fail(MRMA_ERR_TYPE, err);
+    pthread_mutex_lock(&cache->lock);
+    struct dtype_record *rec = find_record(cache, dtype_key(type));
+    pthread_mutex_unlock(&cache->lock);
+    if (rec)
+        return rec->dtype;
+
+    bool predefined = predef_is_handle(type);
+    if (!predefined && !is_usable(cache, type))
+        return fail(MRMA_ERR_TYPE, err);
+    int rc = dtype_flatten(type, &dtype);
+    if (rc != MRMA_SUCCESS)
+        return fail(log_fail(cache->log, rc, "cannot flatten a datatype: %s", mrma_err_name(rc)), err);
+    rec = enter(cache, type, dtype, !predefined, &fresh);
+    if (!fresh || !rec)
+        dtype_unref(dtype);
+    if (!rec)
+        return fail(MRMA_ERR_NO_MEM, err);
+    if (fresh && !predefined && PMPI_Type_set_attr(type, cache->keyval, rec) != MPI_SUCCESS) {
+        /* The free would go unnoticed: forget the type (its record is not reused,
+         * for another thread may have found it meanwhile). */
+        pthread_mutex_lock(&cache->lock);
+        unlink_record(cache, rec);
+        pthread_mutex_unlock(&cache->lock);
+        return fail(log_fail(cache->log, MRMA_ERR_NO_MEM, "cannot attach to a datatype"), err);
+    }
+    return rec->dtype;
+}
+
+int dtype_cache_create(const struct log *log, MPI_Comm self, struct dtype_cache **out)
+{
+    struct dtype_cache *cache = calloc(1, sizeof(*cache));
+
+    if (!cache)
+        return log_fail(log, MRMA_ERR_NO_MEM, "no memory for the datatype cache");
+    cache->log = log;
+    atomic_init(&cache->none.key, DTYPE_NO_KEY);
+    for (unsigned s = 0; s < DTYPE_CACHE_SLOTS; s++)
+        atomic_init(&cache->slot[s], &cache->none);
+    pthread_mutex_init(&cache->lock, NULL);
+
+    /* Not a dup: that would run copy callbacks of the user. */
+    if (PMPI_Comm_split(self, 0, 0, &cache->probe) != MPI_SUCCESS)
+        goto no_comm;
+    PMPI_Comm_set_errhandler(cache->probe, MPI_ERRORS_RETURN);
+    if (PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, type_deleted, &cache->keyval, cache) != MPI_SUCCESS)
+        goto no_keyval;
+    *out = cache;
+    return MRMA_SUCCESS;
+
+no_keyval:
+    PMPI_Comm_free(&cache->probe);
+no_comm:
+    pthread_mutex_destroy(&cache->lock);
+    free(cache);
+    return log_fail(log, MRMA_ERR_OTHER, "the host refused a communicator or a keyval for datatypes");
+}
+
+void dtype_cache_destroy(struct dtype_cache *cache)
+{
+    if (!cache)
+        return;
+    for (struct dtype_record *rec = cache->all; rec; rec = rec->made) {
+        bool live = atomic_load_explicit(&rec->key, memory_order_relaxed) != DTYPE_NO_KEY;
+        if (live && rec->attached)
+            PMPI_Type_delete_attr(rec->handle, cache->keyval); /* calls type_deleted */
+        else if (live)
+            dtype_unref(rec->dtype);
+    }
+    PMPI_Type_free_keyval(&cache->keyval);
+    PMPI_Comm_free(&cache->probe);
+    for (struct dtype_record *rec = cache->all, *next; rec; rec = next) {
+        next = rec->made;
+        free(rec);
+    }
+    pthread_mutex_destroy(&cache->lock);
+    free(cache);
+}

@@ -1,0 +1,100 @@
+/*
+ * dtype_cache.h - from a datatype handle to its flattened form, quickly.
+ *
+ * A direct-mapped table of pointers to records answers almost every look-up in a
+ * few instructions; all records of a slot also hang on a chain under the lock.
+ * A derived datatype carries an attribute whose delete callback takes its record
+ * away when the host really releases the type, before the handle can be reused.
+ *
+ * Look-ups take no lock and may run at the same time as look-ups and frees of
+ * other datatypes (MPI_THREAD_MULTIPLE): the memory of a record is only ever
+ * reused for another record, its key is the last thing written when it is filled
+ * and the first thing cleared, and no type is freed while a call still uses it
+ * (that would be an error of the application). What must outlive the user's
+ * MPI_Type_free takes a reference with dtype_ref.
+ *
+ * One cache an engine; nothing here is process-wide.
+ */
+#ifndef MRMA_RMA_DTYPE_DTYPE_CACHE_H
+#define MRMA_RMA_DTYPE_DTYPE_CACHE_H
+
+#include <mpi.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/atomic.h"
+#include "rma/dtype/dtype.h"
+
+struct log;
+
+#define DTYPE_CACHE_BITS 8
+#define DTYPE_CACHE_SLOTS (1u << DTYPE_CACHE_BITS)
+
+struct dtype_record {
+    _Atomic uintptr_t key; /* dtype_key of the handle, DTYPE_NO_KEY if unused */
+    const struct dtype *dtype;
+    MPI_Datatype handle;
+    struct dtype_record *next; /* on its slot's chain or on the spare list */
+    struct dtype_record *made; /* all records ever made, for the end */
+    bool attached;             /* has the attribute: a derived type */
+};
+
+struct dtype_cache {
+    _Atomic(struct dtype_record *) slot[DTYPE_CACHE_SLOTS]; /* never null */
+    struct dtype_record none;                               /* what empty slots point to */
+
+    pthread_mutex_t lock; /* guards what follows; never held while calling MPI */
+    struct dtype_record *chain[DTYPE_CACHE_SLOTS];
+    struct dtype_record *spare;
+    struct dtype_record *all;
+
+    const struct log *log;
+    int keyval;
+    MPI_Comm probe; /* private, errors return: asks the host whether a type is committed */
+};
+
+/* While MPI is initialised. log must outlive the cache; self is a communicator of
+ * this process alone (MPI_COMM_SELF, or in programs that use sessions only another)
+ * and is needed during the call. Returns MRMA_SUCCESS, MRMA_ERR_NO_MEM or
+ * MRMA_ERR_OTHER. */
+int dtype_cache_create(const struct log *log, MPI_Comm self, struct dtype_cache **out);
+
+/* Before MPI_Finalize has ended, when no other thread uses the cache. Types that
+ * somebody has a reference to live on. NULL is allowed. */
+void dtype_cache_destroy(struct dtype_cache *cache);
+
+#define DTYPE_NO_KEY UINTPTR_MAX
+
+/* A handle is an int in one host and a pointer in another. */
+static inline uintptr_t dtype_key(MPI_Datatype type)
+{
+    return sizeof(type) == sizeof(uint32_t) ? (uint32_t)(uintptr_t)type : (uintptr_t)type;
+}
+
+static inline unsigned dtype_slot(uintptr_t key)
+{
+    return ((uint32_t)key * 2654435769u) >> (32 - DTYPE_CACHE_BITS);
+}
+
+/* The slow way: other records of the slot, then the host. */
+const struct dtype *dtype_cache_miss(struct dtype_cache *cache, MPI_Datatype type, int *err);
+
+/* The flattened form of a committed datatype, valid until the user frees the type
+ * (longer with dtype_ref). NULL with *err set on failure: MRMA_ERR_TYPE if type is
+ * MPI_DATATYPE_NULL, not valid or not committed, or an error of dtype_flatten.
+ * *err is not touched on success. */
+static inline const struct dtype *dtype_lookup(struct dtype_cache *cache, MPI_Datatype type, int *err)
+{
+    uintptr_t key = dtype_key(type);
+
+    /* Pairs with the release stores in dtype_cache.c: install and fill. */
+    struct dtype_record *rec = atomic_load_explicit(&cache->slot[dtype_slot(key)], memory_order_acquire);
+    if (likely(atomic_load_explicit(&rec->key, memory_order_acquire) == key))
+        return rec->dtype;
+    return dtype_cache_miss(cache, type, err);
+}
+
+#endif

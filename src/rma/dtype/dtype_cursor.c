@@ -1,0 +1,260 @@
+/*
+ * dtype_cursor.c - walking over the pieces of a flattened datatype, and copying.
+ *
+ * A cursor stands on a byte of a piece: count instances are left, this one lies
+ * at origin, and in it the cursor is off bytes into piece rep of run number run.
+ * When every instance is a single piece and the instances touch, the whole
+ * buffer is one piece: count and origin then stay as they were at the start, and
+ * off counts through all of it.
+ *
+ * Everything is built on two steps: peek shows the equal, evenly spaced pieces
+ * ahead without moving, advance moves over some of them. So strided copies run as
+ * tight loops over a whole run and not piece by piece.
+ */
+#include "rma/dtype/dtype.h"
+
+#include <string.h>
+
+#include "base/atomic.h"
+#include "rma/acc/acc.h"
+
+void dtype_cursor_init(struct dtype_cursor *cur, const struct dtype *type, size_t count,
+                       enum dtype_view view)
+{
+    *cur = (struct dtype_cursor){
+        .type = type,
+        .runs = view == DTYPE_BYTES ? type->runs : type->eruns,
+        .nruns = view == DTYPE_BYTES ? type->nruns : type->neruns,
+        .count = count,
+    };
+    if (cur->nruns == 0)
+        cur->count = 0;
+}
+
+static bool one_piece_each(const struct dtype_cursor *cur)
+{
+    return cur->nruns == 1 && cur->runs->n == 1;
+}
+
+static bool instances_touch(const struct dtype_cursor *cur)
+{
+    return (ptrdiff_t)cur->runs->len == cur->type->extent;
+}
+
+/* What lies ahead; false at the end. A piece begun comes alone. */
+static bool peek(const struct dtype_cursor *cur, struct dtype_stretch *ahead)
+{
+    const struct dtype_run *r = &cur->runs[cur->run];
+
+    if (cur->count == 0)
+        return false;
+    ahead->disp = cur->origin + r->disp + (ptrdiff_t)cur->rep * r->stride + (ptrdiff_t)cur->off;
+    if (one_piece_each(cur)) {
+        ahead->stride = cur->type->extent;
+        if (instances_touch(cur)) {
+            ahead->len = cur->count * r->len - cur->off;
+            ahead->n = 1;
+            return true;
+        }
+        ahead->n = cur->count;
+    } else {
+        ahead->stride = r->stride;
+        ahead->n = r->n - cur->rep;
+    }
+    ahead->len = r->len - cur->off;
+    if (cur->off)
+        ahead->n = 1;
+    return true;
+}
+
+static void next_pieces(struct dtype_cursor *cur, size_t pieces)
+{
+    if (one_piece_each(cur)) {
+        cur->count -= pieces;
+        cur->origin += (ptrdiff_t)pieces * cur->type->extent;
+        return;
+    }
+    cur->rep += pieces;
+    if (cur->rep < cur->runs[cur->run].n)
+        return;
+    cur->rep = 0;
+    if (++cur->run < cur->nruns)
+        return;
+    cur->run = 0;
+    cur->count--;
+    cur->origin += cur->type->extent;
+}
+
+/* Move on by bytes that peek has shown. */
+static void advance(struct dtype_cursor *cur, size_t bytes)
+{
+    size_t len = cur->runs[cur->run].len;
+
+    cur->off += bytes;
+    if (cur->off < len)
+        return;
+    if (one_piece_each(cur) && instances_touch(cur)) {
+        if (cur->off == cur->count * len)
+            cur->count = 0;
+        return;
+    }
+    size_t pieces = cur->off == len ? 1 : cur->off / len;
+    cur->off = 0;
+    next_pieces(cur, pieces);
+}
+
+void dtype_cursor_seek(struct dtype_cursor *cur, size_t pos)
+{
+    if (!(one_piece_each(cur) && instances_touch(cur))) {
+        const size_t instances = pos / cur->type->size;
+        cur->count -= instances;
+        cur->origin += (ptrdiff_t)instances * cur->type->extent;
+        pos %= cur->type->size;
+        for (; pos >= cur->runs[cur->run].len * cur->runs[cur->run].n; cur->run++)
+            pos -= cur->runs[cur->run].len * cur->runs[cur->run].n;
+        cur->rep = pos / cur->runs[cur->run].len;
+        pos %= cur->runs[cur->run].len;
+    }
+    cur->off = pos;
+}
+
+size_t dtype_cursor_ahead(struct dtype_cursor *cur, size_t max, struct dtype_stretch *ahead)
+{
+    if (!peek(cur, ahead))
+        return 0;
+    if (ahead->len >= max) {
+        ahead->len = max;
+        ahead->n = 1;
+    } else if (ahead->n > 1 && ahead->n > max / ahead->len) {
+        ahead->n = max / ahead->len;
+    }
+    advance(cur, ahead->len * ahead->n);
+    return ahead->len * ahead->n;
+}
+
+size_t dtype_cursor_next(struct dtype_cursor *cur, size_t max, ptrdiff_t *disp)
+{
+    struct dtype_stretch ahead;
+
+    if (!peek(cur, &ahead))
+        return 0;
+    size_t len = ahead.len < max ? ahead.len : max;
+    *disp = ahead.disp;
+    advance(cur, len);
+    return len;
+}
+
+/* base may be MPI_BOTTOM and disp an absolute address, so this is address
+ * arithmetic and not pointer arithmetic within an object. */
+static char *at(const void *base, ptrdiff_t disp)
+{
+    return (char *)((uintptr_t)base + (uintptr_t)disp);
+}
+
+#define COPY_LOOP(LEN) \
+    for (; n; n--, d += ds, s += ss) \
+        memcpy(d, s, LEN)
+
+void dtype_copy_pieces(char *d, ptrdiff_t ds, const char *s, ptrdiff_t ss, size_t len, size_t n)
+{
+    if (n == 1) {
+        memcpy(d, s, len);
+        return;
+    }
+    switch (len) {
+    case 1:
+        COPY_LOOP(1);
+        break;
+    case 2:
+        COPY_LOOP(2);
+        break;
+    case 4:
+        COPY_LOOP(4);
+        break;
+    case 8:
+        COPY_LOOP(8);
+        break;
+    case 12:
+        COPY_LOOP(12);
+        break;
+    case 16:
+        COPY_LOOP(16);
+        break;
+    case 24:
+        COPY_LOOP(24);
+        break;
+    case 32:
+        COPY_LOOP(32);
+        break;
+    default:
+        COPY_LOOP(len);
+    }
+}
+
+/* Elements with padding, which is not copied: neither is it the application's data, nor is there always
+ * memory behind the last one. n pieces of len bytes each. */
+static void copy_elements(uint8_t basic, char *d, ptrdiff_t ds, const char *s, ptrdiff_t ss, size_t len, size_t n)
+{
+    for (; n; n--, d += ds, s += ss)
+        acc_apply(ACC_REPLACE, basic, d, s, acc_count(len, acc_extent(basic)));
+}
+
+/* Between cur's pieces and len bytes at packed, one way or the other. */
+static void transfer(struct dtype_cursor *cur, char *base, char *packed, size_t len, bool pack)
+{
+    const bool padded = cur->runs != cur->type->runs && cur->type->basic != ACC_NONE;
+    struct dtype_stretch ahead;
+
+    while (len && peek(cur, &ahead)) {
+        size_t piece = ahead.len < len ? ahead.len : len;
+        size_t fit = len / piece, n = ahead.n < fit ? ahead.n : fit;
+        char *user = at(base, ahead.disp);
+
+        if (unlikely(padded) && pack)
+            copy_elements(cur->type->basic, packed, (ptrdiff_t)piece, user, ahead.stride, piece, n);
+        else if (unlikely(padded))
+            copy_elements(cur->type->basic, user, ahead.stride, packed, (ptrdiff_t)piece, piece, n);
+        else if (pack)
+            dtype_copy_pieces(packed, (ptrdiff_t)piece, user, ahead.stride, piece, n);
+        else
+            dtype_copy_pieces(user, ahead.stride, packed, (ptrdiff_t)piece, piece, n);
+        advance(cur, piece * n);
+        packed += piece * n;
+        len -= piece * n;
+    }
+}
+
+void dtype_pack(struct dtype_cursor *cur, const void *base, void *packed, size_t len)
+{
+    transfer(cur, (char *)base, packed, len, true);
+}
+
+void dtype_unpack(struct dtype_cursor *cur, void *base, const void *packed, size_t len)
+{
+    transfer(cur, base, (char *)packed, len, false);
+}
+
+/* See the first piece of a long stretch as pieces as long as the other side's. */
+static void slice(struct dtype_stretch *wide, const struct dtype_stretch *narrow)
+{
+    wide->n = wide->len / narrow->len;
+    wide->len = narrow->len;
+    wide->stride = (ptrdiff_t)narrow->len;
+}
+
+void dtype_copy(struct dtype_cursor *dst, void *dst_base, struct dtype_cursor *src, const void *src_base)
+{
+    struct dtype_stretch d, s;
+
+    while (peek(dst, &d) && peek(src, &s)) {
+        if (d.len > s.len)
+            slice(&d, &s);
+        else if (s.len > d.len)
+            slice(&s, &d);
+        size_t n = d.n < s.n ? d.n : s.n;
+
+        dtype_copy_pieces(at(dst_base, d.disp), d.stride, at(src_base, s.disp), s.stride, d.len, n);
+        advance(dst, d.len * n);
+        advance(src, d.len * n);
+    }
+}

@@ -1,0 +1,317 @@
+/*
+ * origin.c - replies on their way back, and large operations on their way out.
+ *
+ * Ownership: a request and a stream hold references to the datatypes whose
+ * cursors they use and point into the user's buffers, which stay the library's
+ * until the operation is locally complete. Both are freed here. Replies of one
+ * request come in the order of its positions (channels keep the order of a
+ * pair); anything else is refused.
+ */
+#include "rma/origin/origin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/copy.h"
+#include "base/err.h"
+#include "rma/path/direct.h"
+#include "rma/origin/rdma.h"
+#include "rma/origin/open_packet.h"
+#include "rma/target/type_table.h"
+#include "rma/progress/wait.h"
+#include "rma/progress/lost.h"
+#include "rma/win/win.h"
+
+struct origin_req {
+    struct list_node link; /* in pt->requests */
+    uint32_t number;
+    struct pkt_target *pt;
+    struct dtype_cursor result;
+    const struct dtype *type;
+    void *addr;
+    size_t left, pos; /* bytes of the packed result */
+    size_t kept;      /* of them the target keeps a copy: accumulates */
+    bool plain;       /* they go to addr as they are: result is not used */
+    uint32_t behind;  /* pt->written when it was made: its reply proves that these are done */
+    uint32_t lock_seq; /* pt->lock_seq: and that this lock is held */
+    struct rma_req *req;
+};
+
+struct origin_stream {
+    struct ch3_stream stream;
+    struct pkt_target *pt;
+    struct record_source src;
+    const struct dtype *otype, *ttype;
+    struct rma_req *req;
+    struct pkt_hdr hdr; /* of every packet but for len and count; flags: of the first */
+};
+
+void origin_init(struct rma *r)
+{
+    request_table_init(&r->requests, sizeof(struct origin_req));
+}
+
+void rma_req_init(struct rma_req *req)
+{
+    atomic_init(&req->pending, 0);
+    atomic_init(&req->err, MRMA_SUCCESS);
+}
+
+void origin_charge(struct rma_req *req)
+{
+    if (req)
+        atomic_fetch_add_explicit(&req->pending, 1, memory_order_relaxed);
+}
+
+void origin_discharge(struct rma_req *req, int err)
+{
+    if (!req)
+        return;
+    int none = MRMA_SUCCESS;
+    if (err)
+        atomic_compare_exchange_strong_explicit(&req->err, &none, err, memory_order_relaxed,
+                                                memory_order_relaxed);
+    atomic_fetch_sub_explicit(&req->pending, 1, memory_order_release); /* pairs with rma_req_done */
+}
+
+bool origin_request_room(const struct pkt_target *pt)
+{
+    return pt->replies == 0 ||
+           (pt->replies < ORIGIN_PAIR_REQUESTS && pt->fetching < ORIGIN_PAIR_FETCHING &&
+            request_table_count(&pt->win->rma->requests) < ORIGIN_REQUESTS);
+}
+
+bool origin_stream_room(const struct pkt_target *pt)
+{
+    return pt->streams < ORIGIN_PAIR_STREAMS;
+}
+
+int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op, uint32_t *number)
+{
+    struct win *w = pt->win;
+    struct rma *r = w->rma;
+    struct origin_req *rq = request_table_take(&r->requests, number);
+    if (!rq)
+        return log_fail(r->log, MRMA_ERR_NO_MEM, "no memory for a request");
+    const struct dtype *rtype = kind == PKT_OP_CAS ? op->ttype : op->rtype;
+    const size_t bytes = op->tcount * op->ttype->size;
+    /* Field by field: see rma_op_clear. */
+    list_node_init(&rq->link);
+    rq->number = *number;
+    rq->pt = pt;
+    rq->type = dtype_ref(rtype);
+    rq->addr = op->raddr;
+    rq->req = op->req;
+    rq->pos = 0;
+    rq->left = kind == PKT_OP_GET   ? bytes
+               : kind == PKT_OP_CAS ? acc_extent(op->ttype->basic)
+                                    : op->tcount * op->ttype->elems * acc_extent(op->ttype->basic);
+    rq->plain = rtype->contig && (kind == PKT_OP_CAS || rq->left == bytes);
+    if (!rq->plain)
+        dtype_cursor_init(&rq->result, rtype, kind == PKT_OP_CAS ? 1 : op->rcount,
+                          kind == PKT_OP_GET ? DTYPE_BYTES : DTYPE_ELEMENTS);
+    rq->kept = kind == PKT_OP_GET ? 0 : rq->left;
+    rq->behind = pt->written;
+    rq->lock_seq = pt->lock_seq;
+    pt->fetching += rq->kept;
+    list_push_back(&pt->requests, &rq->link);
+    pt->replies++;
+    w->replies++;
+    origin_charge(op->req);
+    return MRMA_SUCCESS;
+}
+
+static void end_request(struct rma *r, struct origin_req *rq, int err)
+{
+    list_remove(&rq->link);
+    rq->pt->fetching -= rq->kept;
+    rq->pt->replies--;
+    rq->pt->win->replies--;
+    origin_discharge(rq->req, err);
+    dtype_unref(rq->type);
+    request_table_give(&r->requests, rq->number);
+}
+
+/* All of its result is here. Packets of a pair are applied in order, and replies leave behind
+ * that: so is done what was issued before it, and errors of that have come. */
+static void proved(const struct origin_req *rq)
+{
+    struct pkt_target *pt = rq->pt;
+    if (!seq_reached(pt->proven, rq->behind))
+        pt->proven = rq->behind;
+    if (pt->lock == PKT_LOCK_SENT && pt->lock_seq == rq->lock_seq)
+        pt->lock = PKT_LOCK_HELD;
+    if (pt->written == rq->behind && pt->replies == 1 && pt->acks_seen == pt->acks_due)
+        pt->unconfirmed = false;
+}
+
+void origin_request_cancel(struct win *w, uint32_t number, int err)
+{
+    struct origin_req *rq = request_table_find(&w->rma->requests, number);
+    if (rq)
+        end_request(w->rma, rq, err);
+}
+
+int origin_abandon(struct pkt_target *pt, struct rma_req *req, int err)
+{
+    LIST_EACH_SAFE(it, &pt->requests)
+    {
+        struct origin_req *rq = LIST_ENTRY(it, struct origin_req, link);
+        if (rq->req == req)
+            end_request(pt->win->rma, rq, err);
+    }
+    if (rma_req_done(req))
+        return err;
+    origin_charge(req);
+    origin_discharge(req, err);
+    return MRMA_SUCCESS;
+}
+
+void origin_fail(struct pkt_target *pt, int err)
+{
+    struct list_node *link;
+    while ((link = list_first(&pt->requests)) != NULL)
+        end_request(pt->win->rma, LIST_ENTRY(link, struct origin_req, link), err);
+}
+
+static void fail_all(struct pkt_target *pt, int err)
+{
+    if (!pt)
+        return;
+    origin_fail(pt, err);
+    native_fail(pt, err);
+}
+
+void origin_fail_window(struct win *w, int err)
+{
+    for (int i = 0; i < w->nlocal; i++)
+        fail_all(w->local[i].pkt, err);
+    LIST_EACH(node, &w->remote)
+    {
+        fail_all(LIST_ENTRY(node, struct rma_target, remote_link)->pkt, err);
+    }
+}
+
+static struct origin_req *find(struct win *w, struct rma_target *t, uint32_t number)
+{
+    struct origin_req *rq = request_table_find(&w->rma->requests, number);
+    return rq && rq->pt == t->pkt ? rq : NULL;
+}
+
+/* len bytes of the result of a request of t, from position offset on. */
+static bool take_part(struct win *w, struct rma_target *t, const struct pkt_part *part, const void *data)
+{
+    struct rma *r = w->rma;
+    struct origin_req *rq = find(w, t, part->request);
+    if (!rq || part->offset != rq->pos || part->len > rq->left || !part->len) {
+        r->stats.refused++;
+        log_msg(r->log, LOG_LEVEL_ERROR, "reply refused: request %u, position %llu, %u bytes", part->request,
+                (unsigned long long)part->offset, part->len);
+        return false;
+    }
+    if (likely(rq->plain))
+        direct_copy((char *)rq->addr + rq->pos, data, part->len);
+    else
+        dtype_unpack(&rq->result, rq->addr, data, part->len);
+    rq->pos += part->len;
+    rq->left -= part->len;
+    if (!rq->left) {
+        proved(rq);
+        end_request(r, rq, MRMA_SUCCESS);
+    }
+    return true;
+}
+
+bool origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body)
+{
+    const char *at = body, *end = at + (hdr->len - sizeof *hdr);
+    bool taken = true;
+    if (!hdr->total)
+        return take_part(w, t, &(struct pkt_part){hdr->count, (uint32_t)(end - at), hdr->offset}, at);
+    for (uint32_t i = 0; i < hdr->total; i++) {
+        const size_t left = (size_t)(end - at);
+        struct pkt_part part = {0};
+        if (left >= sizeof part)
+            copy_once(&part, at, sizeof part);
+        if (left < sizeof part || left - sizeof part < pkt_align(part.len)) {
+            w->rma->stats.refused++;
+            log_msg(w->rma->log, LOG_LEVEL_ERROR, "reply refused: part %u of %u does not fit", i, hdr->total);
+            return false;
+        }
+        taken = take_part(w, t, &part, at + sizeof part) && taken;
+        at += sizeof part + pkt_align(part.len);
+    }
+    return taken;
+}
+
+void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
+{
+    const int err = hdr->total > MRMA_AGAIN && hdr->total < MRMA_ERR_LAST ? (int)hdr->total : MRMA_ERR_INTERN;
+    if (hdr->seq == PKT_ERROR_LOST) {
+        win_lost_got(w, hdr);
+        return;
+    }
+    if (!w->packet_err)
+        w->packet_err = err;
+    if (t->pkt) /* perhaps a definition was lost */
+        type_table_forget(t->pkt->types);
+    struct origin_req *rq = hdr->count ? find(w, t, hdr->count) : NULL;
+    if (rq)
+        end_request(w->rma, rq, err);
+    else if (hdr->seq == PKT_ERROR_ALL && t->pkt)
+        origin_fail(t->pkt, err);
+}
+
+static bool stream_next(struct ch3_stream *st, void *room, size_t cap, size_t *len)
+{
+    struct origin_stream *os = LIST_ENTRY(st, struct origin_stream, stream);
+    struct pkt_hdr *hdr = room;
+    *hdr = os->hdr;
+    os->hdr.flags = 0;
+    *len = sizeof *hdr;
+    if (os->src.define) {
+        type_table_define((char *)room + *len, os->src.id, os->ttype);
+        *len += type_table_size(os->ttype);
+        hdr->count = 1;
+        os->src.define = false;
+    }
+    const size_t record = record_build(&os->src, (char *)room + *len, cap - *len);
+    *len += record;
+    hdr->len = (uint32_t)*len;
+    hdr->count += record != 0;
+    return os->src.left == 0;
+}
+
+static void stream_done(struct ch3_stream *st, int err)
+{
+    struct origin_stream *os = LIST_ENTRY(st, struct origin_stream, stream);
+    os->pt->streams--;
+    os->pt->win->streams--;
+    if (err && !os->pt->win->packet_err)
+        os->pt->win->packet_err = err;
+    origin_discharge(os->req, err);
+    dtype_unref(os->otype);
+    dtype_unref(os->ttype);
+    free(os);
+}
+
+int origin_stream(struct pkt_target *pt, const struct record_source *src, const struct rma_op *op)
+{
+    struct origin_stream *os = malloc(sizeof *os);
+    if (!os)
+        return log_fail(pt->win->rma->log, MRMA_ERR_NO_MEM, "no memory for a large operation");
+    *os = (struct origin_stream){.stream = {.next = stream_next, .done = stream_done,
+                                            .owner = &pt->win->queued},
+                                 .pt = pt, .src = *src, .otype = dtype_ref(op->otype), .ttype = dtype_ref(op->ttype),
+                                 .req = op->req};
+    issue_header(pt, &os->hdr);
+    pkt_take_lock(pt, &os->hdr);
+    pt->unconfirmed = true;
+    pt->streams++;
+    pt->win->streams++;
+    origin_charge(op->req);
+    int err = ch3_send_stream(&pt->target->peer->vc, &os->stream);
+    if (err)
+        stream_done(&os->stream, err);
+    return err == MRMA_ERR_PROC_FAILED ? rma_lost(pt->win, pt->target) : err;
+}

@@ -1,0 +1,161 @@
+/*
+ * assisted.c - see assisted.h.
+ *
+ * The rule: in a passive target epoch, if a thread of the target polls now and an agent will serve what comes
+ * after that thread has stopped, the target does the operation. So does the agent alone if the target's side has MANY_PIECES:
+ * the kernel takes longer for these than an agent takes to wake up. Otherwise the kernel does it. MPIRMA_LARGE_COPIES=kernel
+ * leaves contiguous puts and gets of more than SMALL_COPY bytes to the kernel in any case. On a node with more processes than
+ * processors the kernel does everything: a target that polls need not have a processor.
+ *
+ * The packet is sent like any other. If the target has stopped polling meanwhile, the channel wakes its agent, or
+ * the thread that stops finds the packet itself (progress.c).
+ *
+ * Order. Accumulates of one origin on one location are done in the order of the calls (MPI 4.1, 12.7.2),
+ * and the packets of a pair in the order they were filled. So while accumulates may be under way by packet (SENT_ACC), all
+ * later accumulates to that target follow them by packet, whether the target still polls or not. Puts and gets have no
+ * order. That an element is changed by one process at a time is due to the stripe locks, which both ways hold.
+ *
+ * Locks: rma_target.sent and win.nsent are changed under the engine's lock. They are set after the packet was
+ * issued: another thread that flushes meanwhile need not wait for an operation that is concurrent to its flush.
+ */
+#include "rma/path/assisted.h"
+
+#include "base/err.h"
+#include "rma/path/cma.h"
+#include "rma/path/cma_io.h"
+#include "rma/dtype/dtype.h"
+
+enum {
+    SMALL_COPY = 4096, /* bytes of a contiguous put or get that MPIRMA_LARGE_COPIES does not concern */
+    PIECE_MAX = 2048,  /* a datatype with shorter pieces on average is not contiguous in this sense */
+    MANY_PIECES = 256
+};
+
+static bool is_acc(enum pkt_op_kind kind)
+{
+    return kind != PKT_OP_PUT && kind != PKT_OP_GET;
+}
+
+static bool in_pieces(const struct dtype *type)
+{
+    return !type->contig && type->size / PIECE_MAX < type->pieces;
+}
+
+static bool is_large_copy(enum pkt_op_kind kind, const struct rma_op *op, size_t len)
+{
+    return len > SMALL_COPY && !is_acc(kind) && !in_pieces(op->ttype) &&
+           !in_pieces(kind == PKT_OP_PUT ? op->otype : op->rtype);
+}
+
+static bool has_many_pieces(const struct rma_op *op)
+{
+    const size_t pieces = in_pieces(op->ttype) ? op->ttype->pieces : 0;
+    return pieces && op->tcount >= (MANY_PIECES + pieces - 1) / pieces;
+}
+
+static bool is_passive(const struct win *w)
+{
+    const enum epoch_state now = epoch_now(&w->epoch);
+    return now == EPOCH_LOCK || now == EPOCH_LOCK_ALL;
+}
+
+/* Shall the target do this operation, from a packet? */
+static bool goes_by_packet(const struct win *w, const struct rma_target *t, enum pkt_op_kind kind,
+                           const struct rma_op *op, size_t len)
+{
+    const struct rma *r = w->rma;
+    if (unlikely(t->sent == SENT_ACC) && is_acc(kind))
+        return true;
+    if (!is_passive(w) || op->req || r->oversubscribed || w->strict)
+        return false;
+    if (r->conf->large_copies == CONF_COPIES_KERNEL && is_large_copy(kind, op, len))
+        return false;
+    return rma_peer_attends(t->peer) || (rma_peer_has_agent(t->peer) && has_many_pieces(op));
+}
+
+static int send(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op)
+{
+    const int err = issue_op(w, t, kind, op);
+    rma_enter(w->rma);
+    if (t->sent == SENT_NOTHING)
+        w->nsent++;
+    if (is_acc(kind))
+        t->sent = SENT_ACC;
+    else if (t->sent == SENT_NOTHING)
+        t->sent = SENT_COPY;
+    win_set_flush_quick(w);
+    w->rma->stats.assisted_packets++;
+    rma_leave(w->rma);
+    return err;
+}
+
+int assisted_put(struct win *w, struct rma_target *t, const struct rma_op *op, uint64_t vaddr, size_t len)
+{
+    if (goes_by_packet(w, t, PKT_OP_PUT, op, len))
+        return send(w, t, PKT_OP_PUT, op);
+    if (likely(op->otype->contig && op->ttype->contig))
+        return cma_copy(t->peer, w->rma->log, true, (void *)(uintptr_t)op->oaddr, vaddr, len);
+    return cma_put(t->peer, w->rma->log, vaddr, op);
+}
+
+int assisted_get(struct win *w, struct rma_target *t, const struct rma_op *op, uint64_t vaddr, size_t len)
+{
+    if (goes_by_packet(w, t, PKT_OP_GET, op, len))
+        return send(w, t, PKT_OP_GET, op);
+    if (likely(op->rtype->contig && op->ttype->contig))
+        return cma_copy(t->peer, w->rma->log, false, op->raddr, vaddr, len);
+    return cma_get(t->peer, w->rma->log, vaddr, op);
+}
+
+int assisted_accumulate(struct win *w, struct rma_target *t, const struct rma_op *op, bool fetch, uint64_t vaddr,
+                        size_t len)
+{
+    const enum pkt_op_kind kind = fetch ? PKT_OP_GET_ACC : PKT_OP_ACC;
+    if (goes_by_packet(w, t, kind, op, len))
+        return send(w, t, kind, op);
+    return cma_acc(t->peer, w->rma->log, vaddr, op, fetch);
+}
+
+int assisted_compare_and_swap(struct win *w, struct rma_target *t, const struct rma_op *op, uint64_t vaddr,
+                              size_t len)
+{
+    if (goes_by_packet(w, t, PKT_OP_CAS, op, len))
+        return send(w, t, PKT_OP_CAS, op);
+    return cma_cas(t->peer, w->rma->log, vaddr, op);
+}
+
+static void forget(struct win *w, struct rma_target *t)
+{
+    if (t->sent == SENT_NOTHING)
+        return;
+    t->sent = SENT_NOTHING;
+    w->nsent--;
+    win_set_flush_quick(w);
+}
+
+/* Another thread may have issued something since the flush began. */
+static void forget_done(struct win *w, struct rma_target *t)
+{
+    if (!t->pkt || issue_all_done(t->pkt))
+        forget(w, t);
+}
+
+static void for_targets(struct win *w, struct rma_target *t, void (*what)(struct win *w, struct rma_target *t))
+{
+    rma_enter(w->rma);
+    for (int i = 0; !t && i < w->nlocal && w->nsent; i++)
+        what(w, &w->local[i]);
+    if (t)
+        what(w, t);
+    rma_leave(w->rma);
+}
+
+void assisted_flushed(struct win *w, struct rma_target *t)
+{
+    for_targets(w, t, forget_done);
+}
+
+void assisted_end(struct win *w, struct rma_target *t)
+{
+    for_targets(w, t, forget);
+}

@@ -1,0 +1,162 @@
+/*
+ * cma.c - puts and gets of cma.h.
+ *
+ * Pieces of both sides are collected into vectors, cut where the other side's are, or,
+ * where a get's pieces lie close together, read in spans (cma_io.h). Small pieces of this
+ * process go through a packed copy: an entry costs the kernel as much as copying a KiB.
+ */
+#include "rma/path/cma.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "rma/path/cma_io.h"
+
+/* One side of a copy: pieces of the walk, cut where the other side's are. */
+struct side {
+    struct dtype_cursor cur;
+    char *base;
+    char *at;
+    size_t left;
+};
+
+static bool side_refill(struct side *s)
+{
+    ptrdiff_t disp;
+    if (s->left)
+        return true;
+    s->left = dtype_cursor_next(&s->cur, SIZE_MAX, &disp);
+    s->at = s->base + disp;
+    return s->left != 0;
+}
+
+/* Take len bytes of the side's walk into v; stops when v is full. */
+static size_t side_take(struct side *s, struct cma_vec *v, size_t len)
+{
+    size_t taken = 0;
+    while (taken < len && v->n < CMA_VECTOR && side_refill(s)) {
+        const size_t n = s->left < len - taken ? s->left : len - taken;
+        cma_vec_add(v, s->at, n);
+        s->at += n;
+        s->left -= n;
+        taken += n;
+    }
+    return taken;
+}
+
+static int copy(const struct rma_peer *peer, const struct log *log, bool write, struct side *local,
+                struct side *remote, size_t total)
+{
+    while (total) {
+        struct cma_vec lv, rv;
+        cma_vec_clear(&lv);
+        cma_vec_clear(&rv);
+        /* The kernel takes at most about 2 GiB a call. */
+        const size_t want = total < ((size_t)1 << 30) ? total : (size_t)1 << 30;
+        while (lv.bytes < want && lv.n < CMA_VECTOR && rv.n < CMA_VECTOR && side_refill(remote)) {
+            size_t n = remote->left < want - lv.bytes ? remote->left : want - lv.bytes;
+            n = side_take(local, &lv, n);
+            if (!n)
+                break;
+            (void)side_take(remote, &rv, n);
+        }
+        const size_t bytes = lv.bytes;
+        int err = cma_transfer(peer, log, write, lv.iov, lv.n, rv.iov, rv.n, bytes);
+        if (err)
+            return err;
+        total -= bytes;
+        if (!bytes)
+            return MRMA_ERR_INTERN;
+    }
+    return MRMA_SUCCESS;
+}
+
+static bool are_small(const struct dtype *type)
+{
+    return !type->contig && type->pieces && type->size / type->pieces <= CMA_GAP_MAX / 2;
+}
+
+/* The same, this process's pieces packed: one entry. */
+static int copy_packed(const struct rma_peer *peer, const struct log *log, bool write, void *addr,
+                       struct dtype_cursor *local, struct side *remote, size_t total)
+{
+    struct cma_batch b;
+    int err = MRMA_SUCCESS;
+    cma_batch_begin(&b, 1, total);
+    while (!err && total) {
+        struct cma_vec rv;
+        cma_vec_clear(&rv);
+        const size_t n = side_take(remote, &rv, total < b.room ? total : b.room);
+        struct iovec image = {b.image, n};
+        if (write)
+            dtype_pack(local, addr, b.image, n);
+        err = cma_transfer(peer, log, write, &image, 1, rv.iov, rv.n, n);
+        if (!err && !write)
+            dtype_unpack(local, addr, b.image, n);
+        total -= n;
+    }
+    cma_batch_end(&b);
+    return err;
+}
+
+static int copy_types(const struct rma_peer *peer, const struct log *log, bool write, void *addr,
+                      const struct dtype *type, size_t count, uint64_t vaddr, const struct rma_op *op)
+{
+    const size_t total = op->tcount * op->ttype->size;
+    if (!total)
+        return MRMA_SUCCESS;
+    if (type->contig && op->ttype->contig)
+        return cma_copy(peer, log, write, addr, vaddr, total);
+    struct side local = {.base = addr}, remote = {.base = (char *)(uintptr_t)vaddr};
+    dtype_cursor_init(&local.cur, type, count, DTYPE_BYTES);
+    dtype_cursor_init(&remote.cur, op->ttype, op->tcount, DTYPE_BYTES);
+    if (are_small(type))
+        return copy_packed(peer, log, write, addr, &local.cur, &remote, total);
+    return copy(peer, log, write, &local, &remote, total);
+}
+
+int cma_put(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, const struct rma_op *op)
+{
+    return copy_types(peer, log, true, (void *)(uintptr_t)op->oaddr, op->otype, op->ocount, vaddr, op);
+}
+
+/* Are most pieces and gaps small, so that copying the gaps too costs less than an
+ * entry each? Right for regular types; others lose time only. */
+static bool spans_pay(const struct dtype *type, size_t count)
+{
+    const size_t pieces = type->pieces;
+    if (!pieces || (pieces == 1 && count < 2))
+        return false;
+    const size_t extent = pieces == 1 ? (size_t)(type->extent < 0 ? 0 : type->extent) : type->true_extent;
+    return type->size / pieces <= CMA_GAP_MAX / 2 && extent / pieces <= CMA_GAP_MAX;
+}
+
+static int get_spans(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, const struct rma_op *op)
+{
+    struct dtype_cursor src, dst;
+    struct cma_batch b;
+    char *packed = op->raddr;
+    int err = MRMA_SUCCESS;
+    cma_batch_begin(&b, 1, op->tcount * op->ttype->size);
+    dtype_cursor_init(&src, op->ttype, op->tcount, DTYPE_BYTES);
+    dtype_cursor_init(&dst, op->rtype, op->rcount, DTYPE_BYTES);
+    while (!err && cma_batch_fill(&b, &src, vaddr)) {
+        err = cma_batch_read(peer, log, &b);
+        for (unsigned i = 0; !err && i < b.n; i++) {
+            if (op->rtype->contig)
+                memcpy(packed, b.local[i].iov_base, b.local[i].iov_len);
+            else
+                dtype_unpack(&dst, op->raddr, b.local[i].iov_base, b.local[i].iov_len);
+            packed += b.local[i].iov_len;
+        }
+    }
+    cma_batch_end(&b);
+    return err;
+}
+
+int cma_get(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, const struct rma_op *op)
+{
+    if (!op->ttype->contig && spans_pay(op->ttype, op->tcount))
+        return get_spans(peer, log, vaddr, op);
+    return copy_types(peer, log, false, op->raddr, op->rtype, op->rcount, vaddr, op);
+}

@@ -1,0 +1,23 @@
+/*
+ * cma.h - operations by the kernel's cross-memory attach (process_vm_readv and
+ * _writev): same node, memory that is not shared. The target is not involved.
+ *
+ * vaddr: the target's own address of the pieces' origin. All are complete when
+ * the function returns. MRMA_ERR_PROC_FAILED if the target is gone,
+ * MRMA_ERR_RMA_RANGE if it has unmapped the memory, MRMA_ERR_OTHER if the kernel
+ * refuses.
+ */
+#ifndef MRMA_RMA_PATH_CMA_H
+#define MRMA_RMA_PATH_CMA_H
+
+#include "base/log.h"
+#include "rma/env.h"
+#include "rma/rma.h"
+
+int cma_put(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, const struct rma_op *op);
+int cma_get(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, const struct rma_op *op);
+int cma_acc(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, const struct rma_op *op,
+            bool fetch);
+int cma_cas(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, const struct rma_op *op);
+
+#endif

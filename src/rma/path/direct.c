@@ -1,0 +1,201 @@
+/*
+ * direct.c - see direct.h.
+ *
+ * Accumulates hold the stripe of every element they change: one mechanism for
+ * single elements, long vectors, the kernel-assisted path and packets, so that
+ * all are atomic against all; callers have called acc_lock_mode, which excludes
+ * those that need no stripe (acc_atomic.h). An uncontended stripe costs two atomics,
+ * so it is kept while consecutive elements need the same one (at most a granule's).
+ */
+#include "rma/path/direct.h"
+
+#include "base/err.h"
+#include "rma/acc/acc_table.h"
+
+enum { BOUNCE = 16384 };
+
+void direct_put(char *target, const struct rma_op *op)
+{
+    struct dtype_cursor dst, src;
+    dtype_cursor_init(&dst, op->ttype, op->tcount, DTYPE_BYTES);
+    dtype_cursor_init(&src, op->otype, op->ocount, DTYPE_BYTES);
+    dtype_copy(&dst, target, &src, op->oaddr);
+}
+
+void direct_get(const char *target, const struct rma_op *op)
+{
+    struct dtype_cursor dst, src;
+    dtype_cursor_init(&dst, op->rtype, op->rcount, DTYPE_BYTES);
+    dtype_cursor_init(&src, op->ttype, op->tcount, DTYPE_BYTES);
+    dtype_copy(&dst, op->raddr, &src, target);
+}
+
+/* What an accumulate does to each piece, and the stripe it holds meanwhile. */
+struct acc_walk {
+    struct stripes stripes;
+    struct stripe_hold hold;
+    uint64_t vaddr; /* the owner's address of target */
+    char *target;
+    enum acc_op op;
+    enum acc_type type;
+    size_t unit;
+};
+
+/* One piece. origin and old: packed data, NULL: none. */
+static void acc_piece(struct acc_walk *w, ptrdiff_t disp, const char *origin, char *old, size_t len)
+{
+    uint64_t vaddr = w->vaddr + (uint64_t)disp;
+    char *target = w->target + disp;
+    while (len) {
+        const size_t n = stripe_run(vaddr, len, w->unit);
+        stripe_hold_take(&w->hold, w->stripes, stripe_index(vaddr));
+        if (old)
+            acc_fetch(w->op, w->type, target, origin, old, acc_count(n, w->unit));
+        else if (origin)
+            acc_apply(w->op, w->type, target, origin, acc_count(n, w->unit));
+        vaddr += n;
+        target += n;
+        len -= n;
+        if (origin)
+            origin += n;
+        if (old)
+            old += n;
+    }
+}
+
+/* Pieces of one element each: as many at a time as start in one granule. */
+static void acc_elements(struct acc_walk *w, const struct dtype_stretch *s, const char *origin, char *old)
+{
+    ptrdiff_t disp = s->disp;
+    for (size_t left = s->n, n; left; left -= n) {
+        const uint64_t vaddr = w->vaddr + (uint64_t)disp;
+        n = stripe_count(vaddr, s->stride, left);
+        stripe_hold_take(&w->hold, w->stripes, stripe_index(vaddr));
+        if (old) {
+            dtype_copy_pieces(old, (ptrdiff_t)w->unit, w->target + disp, s->stride, w->unit - acc_pad(w->type), n);
+            old += n * w->unit;
+        }
+        if (origin) {
+            acc_apply_strided(w->op, w->type, w->target + disp, s->stride, origin, n);
+            origin += n * w->unit;
+        }
+        disp += (ptrdiff_t)n * s->stride;
+    }
+}
+
+static void acc_stretch(struct acc_walk *w, const struct dtype_stretch *s, const char *origin, char *old)
+{
+    if (s->len == w->unit) {
+        acc_elements(w, s, origin, old);
+        return;
+    }
+    for (size_t i = 0; i < s->n; i++)
+        acc_piece(w, s->disp + (ptrdiff_t)i * s->stride, origin ? origin + i * s->len : NULL,
+                  old ? old + i * s->len : NULL, s->len);
+}
+
+void direct_acc_piece(struct stripes stripes, uint64_t vaddr, char *target, enum acc_op op,
+                      enum acc_type type, const void *origin, void *old, size_t len)
+{
+    const size_t unit = acc_extent(type);
+    if (likely(stripe_run(vaddr, len, unit) == len)) {
+        struct fmutex *mx = &stripes.at[stripe_index(vaddr)];
+        fmutex_lock(mx, stripes.self);
+        if (old)
+            acc_fetch(op, type, target, origin, old, acc_count(len, unit));
+        else if (op != ACC_NO_OP)
+            acc_apply(op, type, target, origin, acc_count(len, unit));
+        fmutex_unlock(mx);
+        return;
+    }
+    struct stripe_hold hold = {NULL};
+    direct_acc_held(&hold, stripes, vaddr, target, op, type, origin, old, len);
+    stripe_hold_drop(&hold);
+}
+
+void direct_acc_held(struct stripe_hold *hold, struct stripes stripes, uint64_t vaddr, char *target,
+                     enum acc_op op, enum acc_type type, const void *origin, void *old, size_t len)
+{
+    const size_t unit = acc_extent(type);
+    if (likely(len == unit)) {
+        stripe_hold_take(hold, stripes, stripe_index(vaddr));
+        if (old)
+            direct_copy(old, target, len - acc_pad(type));
+        if (op != ACC_NO_OP)
+            acc_kernels[op][type].one(target, origin);
+        return;
+    }
+    struct acc_walk w = {.stripes = stripes, .hold = *hold, .vaddr = vaddr, .target = target, .op = op,
+                         .type = type, .unit = unit};
+    acc_piece(&w, 0, op == ACC_NO_OP ? NULL : origin, old, len);
+    *hold = w.hold;
+}
+
+void direct_acc_walk_held(struct stripe_hold *hold, struct stripes stripes, uint64_t vaddr, char *target,
+                          struct dtype_cursor *cur, enum acc_op op, enum acc_type type, const char *origin,
+                          char *old, size_t len)
+{
+    struct acc_walk w = {.stripes = stripes, .hold = *hold, .vaddr = vaddr, .target = target, .op = op,
+                         .type = type, .unit = acc_extent(type)};
+    struct dtype_stretch ahead;
+    for (size_t done = 0, n; done < len && (n = dtype_cursor_ahead(cur, len - done, &ahead)) != 0; done += n)
+        acc_stretch(&w, &ahead, op == ACC_NO_OP ? NULL : origin + done, old ? old + done : NULL);
+    *hold = w.hold;
+}
+
+static inline __attribute__((always_inline)) void cas_unit(char *target, const void *compare, const void *value, void *old,
+                                                           size_t unit)
+{
+    memcpy(old, target, unit);
+    if (memcmp(old, compare, unit) == 0)
+        memcpy(target, value, unit);
+}
+
+void direct_cas(struct stripes stripes, uint64_t vaddr, char *target, const void *compare, const void *value,
+                void *old, size_t unit)
+{
+    struct fmutex *mx = &stripes.at[stripe_index(vaddr)];
+    fmutex_lock(mx, stripes.self);
+    if (likely(unit == sizeof(uint64_t)))
+        cas_unit(target, compare, value, old, sizeof(uint64_t));
+    else
+        cas_unit(target, compare, value, old, unit);
+    fmutex_unlock(mx);
+}
+
+void direct_acc(struct stripes stripes, uint64_t vaddr, char *target, const struct rma_op *op, bool fetch)
+{
+    const enum acc_type type = op->ttype->basic;
+    const size_t unit = acc_extent(type);
+    struct acc_walk w = {.stripes = stripes, .vaddr = vaddr, .target = target, .op = op->op, .type = type,
+                         .unit = unit};
+    const bool data = op->op != ACC_NO_OP;
+    const bool packed_origin = !data || op->otype->contig, packed_result = !fetch || op->rtype->contig;
+    struct dtype_cursor dst, src, res;
+    const char *origin = op->oaddr;
+    char *result = fetch ? op->raddr : NULL;
+    alignas(16) char in[BOUNCE], out[BOUNCE];
+    dtype_cursor_init(&dst, op->ttype, op->tcount, DTYPE_ELEMENTS);
+    if (!packed_origin)
+        dtype_cursor_init(&src, op->otype, op->ocount, DTYPE_ELEMENTS);
+    if (!packed_result)
+        dtype_cursor_init(&res, op->rtype, op->rcount, DTYPE_ELEMENTS);
+    const size_t max = packed_origin && packed_result ? SIZE_MAX / unit * unit : BOUNCE / unit * unit;
+    struct dtype_stretch ahead;
+    size_t n;
+    while ((n = dtype_cursor_ahead(&dst, max, &ahead)) != 0) {
+        if (!packed_origin) {
+            stripe_hold_drop(&w.hold);
+            dtype_pack(&src, op->oaddr, in, n);
+        }
+        acc_stretch(&w, &ahead, !data ? NULL : packed_origin ? origin : in,
+                    !fetch ? NULL : packed_result ? result : out);
+        if (!packed_result) {
+            stripe_hold_drop(&w.hold);
+            dtype_unpack(&res, op->raddr, out, n);
+        }
+        origin += data && packed_origin ? n : 0;
+        result += fetch && packed_result ? n : 0;
+    }
+    stripe_hold_drop(&w.hold);
+}

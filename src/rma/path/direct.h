@@ -1,0 +1,57 @@
+/*
+ * direct.h - operations by load and store on memory that this process can reach:
+ * mapped targets, its own window, and at the target what packets bring.
+ *
+ * All are complete when the function returns, but for the processor's store
+ * buffer (win_full_fence), and for accumulates without that exception: giving a
+ * stripe back is a locked instruction. No locks but the stripes; accumulates need
+ * acc_lock_mode before (acc_atomic.h).
+ */
+#ifndef MRMA_RMA_PATH_DIRECT_H
+#define MRMA_RMA_PATH_DIRECT_H
+
+#include <string.h>
+
+#include "rma/rma.h"
+#include "rma/acc/stripe.h"
+
+/* Copy len bytes. Aligned 4 and 8 bytes are one store, so that who polls a
+ * flag in a window sees the old or the new value. */
+static inline void direct_copy(void *to, const void *from, size_t len)
+{
+    switch (len) {
+    case 8:
+        memcpy(to, from, 8);
+        break;
+    case 4:
+        memcpy(to, from, 4);
+        break;
+    case 0: /* memcpy may not be given the null pointers that MPI allows here */
+        break;
+    default:
+        memcpy(to, from, len);
+    }
+}
+
+/* target: the address here of the pieces' origin; vaddr: the owner's address. */
+void direct_put(char *target, const struct rma_op *op);
+void direct_get(const char *target, const struct rma_op *op);
+/* With fetch the old contents go to op's result. */
+void direct_acc(struct stripes stripes, uint64_t vaddr, char *target, const struct rma_op *op, bool fetch);
+
+/* One contiguous piece of whole elements; old NULL: not wanted. */
+void direct_acc_piece(struct stripes stripes, uint64_t vaddr, char *target, enum acc_op op,
+                      enum acc_type type, const void *origin, void *old, size_t len);
+/* The same, with the stripe that is held already, and keeping the last one: for pieces one
+ * after the other. The caller drops it soon, and before it does anything else. */
+void direct_acc_held(struct stripe_hold *hold, struct stripes stripes, uint64_t vaddr, char *target,
+                     enum acc_op op, enum acc_type type, const void *origin, void *old, size_t len);
+/* The next len bytes of the pieces that cur walks over, whole elements; old takes them packed. */
+void direct_acc_walk_held(struct stripe_hold *hold, struct stripes stripes, uint64_t vaddr, char *target,
+                          struct dtype_cursor *cur, enum acc_op op, enum acc_type type, const char *origin,
+                          char *old, size_t len);
+/* Compare unit bytes and swap; old gets what was there. */
+void direct_cas(struct stripes stripes, uint64_t vaddr, char *target, const void *compare, const void *value,
+                void *old, size_t unit);
+
+#endif

@@ -1,0 +1,144 @@
+/*
+ * agent.c - the agent thread: serves packets while the application is elsewhere.
+ *
+ * It never calls MPI. Where all channels wake sleepers through events it sleeps on its
+ * event. Where a channel has a descriptor it blocks in poll on that and on its
+ * event's doorbell, but leaves the descriptor alone while the application polls, which
+ * would be slowed down by a second thread that wakes up for each of its packets:
+ *
+ *   watch   on descriptor and doorbell, without limit: nobody else polls
+ *   nap     on the doorbell for a short time: application threads poll now and then
+ *   off     on the doorbell, without limit: an application thread sleeps on the
+ *           descriptor itself (the watcher, wait.c) and tells when it stops
+ *
+ *   agent                                 watcher
+ *   A: agent_off = 1 (seq_cst)            C: watcher = 0 (seq_cst)
+ *   B: watcher is 0? do not sleep         D: agent_off is 1? wake the agent
+ *
+ * B sees C, or D sees A. The watcher's last packets are its own to find (it polls
+ * before it blocks), later ones make the descriptor readable for the agent, whose
+ * wait_begin says whether any are there already. After a nap that nobody has polled in
+ * the agent watches again; a packet waits for it so long at most.
+ *
+ * Locks: the engine's, for each round. Neighbours: progress.c, wait.c.
+ */
+#include "rma/progress/agent.h"
+
+#include "base/place.h"
+#include "rma/progress/progress.h"
+#include "rma/win/win.h"
+
+enum {
+    UNSENT_SLEEP_NS = 200000, /* a channel does not tell when there is room for what is queued */
+    NAP_NS = 250000,
+    NAP_MAX_NS = 1000000
+};
+
+static bool others_poll(const struct rma *r)
+{
+    return atomic_load_explicit(r->env->polling, memory_order_seq_cst) != 0;
+}
+
+/* One round; the application's threads that sleep for what it brings about are woken. */
+static bool agent_round(struct rma *r, bool *block)
+{
+    bool moved = rma_poll_surely(r, block);
+    if (moved)
+        event_notify(r->env->event);
+    return moved;
+}
+
+static uint64_t unsent_limit(const struct rma *r)
+{
+    return ch3_unsent_untold(r->ch3) ? UNSENT_SLEEP_NS : 0;
+}
+
+static bool stopped(const _Atomic bool *stop)
+{
+    return atomic_load_explicit(stop, memory_order_acquire);
+}
+
+/* Sleep until an event comes. */
+static void sleep_on_event(struct rma *r, const _Atomic bool *stop)
+{
+    struct event *ev = r->env->agent_event;
+    uint32_t ticket = event_enter(ev);
+    if (!stopped(stop) && (others_poll(r) || (!agent_round(r, NULL) && !rma_pending(r)))) {
+        event_sleep(ev, ticket, unsent_limit(r));
+        r->stats.agent_wakeups++;
+    }
+    event_leave(ev);
+}
+
+struct nap {
+    uint32_t polls; /* rma->polls when the agent looked last */
+    uint64_t ns;    /* of the next one */
+};
+
+/* The application polls, or sleeps on the descriptor: stay away from it. */
+static void stay_away(struct rma *r, struct nap *nap)
+{
+    atomic_store_explicit(&r->agent_off, true, memory_order_seq_cst); /* A */
+    const bool off = atomic_load_explicit(&r->watcher, memory_order_seq_cst);
+    if (off || nap->ns == 0)
+        nap->ns = NAP_NS;
+    if (!off)
+        atomic_store_explicit(&r->agent_off, false, memory_order_relaxed);
+    event_poll(r->env->agent_bell, NULL, 0, off ? 0 : nap->ns);
+    atomic_store_explicit(&r->agent_off, false, memory_order_relaxed);
+    nap->ns = nap->ns * 2 > NAP_MAX_NS ? NAP_MAX_NS : nap->ns * 2;
+}
+
+/* Where every processor has a process to run, a packet that wakes the agent is served on the one of its own
+ * process. The kernel would often choose the one on which the packet came in, and so stop another
+ * process. Where there are idle processors the kernel finds them, and where others want to run besides the
+ * node's processes and this thread there is no telling who sits where. */
+static void stay_home(struct rma *r, struct place *place)
+{
+    const unsigned cpus = atomic_load_explicit(&r->full, memory_order_relaxed);
+    if (cpus && !r->threads)
+        place_follow_main(place, r->clock(), cpus + 1);
+}
+
+/* Sleep until the descriptors or the event have something. */
+static void sleep_on_descriptors(struct rma *r, const int *fds, unsigned n, const _Atomic bool *stop,
+                                 struct nap *nap, struct place *place)
+{
+    struct event *ev = r->env->agent_event;
+    const uint32_t polls = atomic_load_explicit(&r->polls, memory_order_relaxed);
+    const bool away = polls != nap->polls || others_poll(r);
+    bool block;
+    nap->polls = polls;
+    (void)event_enter_polled(ev);
+    if (stopped(stop)) {
+        event_leave_polled(ev);
+        return;
+    }
+    if (away) {
+        stay_away(r, nap);
+        r->stats.agent_wakeups++;
+    } else if (!agent_round(r, &block) && block && !rma_pending(r)) {
+        nap->ns = 0;
+        stay_home(r, place);
+        event_poll(r->env->agent_bell, fds, n, unsent_limit(r));
+        r->stats.agent_wakeups++;
+    }
+    event_leave_polled(ev);
+}
+
+void rma_agent_loop(struct rma *r, const _Atomic bool *stop)
+{
+    struct nap nap = {0, 0};
+    struct place place = {.cpu = -1};
+    place_short_slices();
+    while (!stopped(stop)) {
+        int fds[CH3_MAX_CHANNELS];
+        if (!others_poll(r) && agent_round(r, NULL))
+            continue;
+        const unsigned n = ch3_wait_fds(r->ch3, fds);
+        if (n)
+            sleep_on_descriptors(r, fds, n, stop, &nap, &place);
+        else
+            sleep_on_event(r, stop);
+    }
+}

@@ -1,0 +1,238 @@
+/*
+ * hang_report.c - what a long wait waits for, rank by rank.
+ *
+ * The first line names the wait; one line follows for each kind of thing that is
+ * missing: posts, completes, fence markers, arrivals at the barriers, the lock's
+ * holders and queue, and what each packet peer, or kernel-assisted one that was sent something, owes (acknowledgements, replies) or
+ * has not taken (queued bytes, large operations). Everything is read under the
+ * engine's lock; what peers of the node have published is read as it is, so a line
+ * may be a moment old, and a lock is held by those who say so in their slots
+ * (hang_note_lock: only where the variable is set for them too).
+ */
+#include "rma/progress/hang_report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "rma/sync/fence_counts.h"
+#include "rma/origin/issue.h"
+#include "rma/sync/lockword.h"
+#include "rma/sync/stage.h"
+#include "rma/target/target.h"
+
+struct line {
+    char text[900]; /* a line of the log, less its prefix */
+    size_t at;
+    int n; /* items in it */
+    int from, to; /* the run of ranks that is not written yet */
+};
+
+static void __attribute__((format(printf, 2, 3))) add(struct line *l, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(l->text + l->at, sizeof l->text - l->at, fmt, args);
+    va_end(args);
+    if (n > 0)
+        l->at = l->at + (size_t)n < sizeof l->text ? l->at + (size_t)n : sizeof l->text - 1;
+}
+
+static void end_run(struct line *l)
+{
+    if (l->from < 0)
+        return;
+    add(l, l->from == l->to ? " %d" : " %d-%d", l->from, l->to);
+    l->from = -1;
+}
+
+static void add_rank(struct line *l, int rank)
+{
+    l->n++;
+    if (l->from >= 0 && rank == l->to + 1) {
+        l->to = rank;
+        return;
+    }
+    end_run(l);
+    l->from = l->to = rank;
+}
+
+static struct line begin(const char *what)
+{
+    struct line l = {.from = -1};
+    add(&l, "  %s", what);
+    return l;
+}
+
+static void say(const struct win *w, struct line *l)
+{
+    end_run(l);
+    if (l->n)
+        log_msg(w->rma->log, LOG_LEVEL_ERROR, "%s", l->text);
+}
+
+/* Ranks, of a group or of all, of whom something is missing. */
+static void say_ranks(struct win *w, const char *what, const int *group, int n,
+                      bool (*missing)(const struct win *w, const struct rma_target *t))
+{
+    struct line l = begin(what);
+    for (int i = 0; i < n; i++) {
+        const int rank = group ? group[i] : i;
+        if (missing(w, win_peek(w, rank)))
+            add_rank(&l, rank);
+    }
+    say(w, &l);
+}
+
+static bool no_post(const struct win *w, const struct rma_target *t)
+{
+    (void)w;
+    return t->in && !seq_reached(atomic_load_explicit(&t->in->posts, memory_order_relaxed), t->posts_due);
+}
+
+static bool no_complete(const struct win *w, const struct rma_target *t)
+{
+    (void)w;
+    return t->in && !stage_completed(t);
+}
+
+static bool no_marker(const struct win *w, const struct rma_target *t)
+{
+    return !t->direct && t->rank != w->rank && (!t->from || t->from->marked != w->phase + 1);
+}
+
+/* In the window's last barrier, where each waits for a few. */
+static bool no_sync(const struct win *w, const struct rma_target *t)
+{
+    return t->in && !seq_reached(atomic_load_explicit(&t->in->last, memory_order_relaxed), w->last_seq);
+}
+
+/* Who has entered the barrier of the direct group says so where all can see it. */
+static bool not_entered(const struct win *w, const struct rma_target *t)
+{
+    return t->direct && !seq_reached(atomic_load_explicit(&t->ctl->entered, memory_order_relaxed),
+                                     w->barrier_seq);
+}
+
+static void add_holder(struct line *l, int rank, uint32_t word)
+{
+    add(l, "%s rank %d %s %s (ticket %u)", l->n++ ? "," : "", rank,
+        (word & 3) == HANG_LOCK_HOLDS ? "holds it" : "waits for it", word & 4 ? "exclusively" : "shared",
+        word >> 3);
+}
+
+/* The lock of a direct target, as its users on this node have published it. */
+static void say_direct_lock(struct win *w, const struct rma_target *t)
+{
+    struct line l = begin("");
+    const uint64_t word = atomic_load_explicit(&t->ctl->lock, memory_order_relaxed);
+    add(&l, "lock of rank %d: %u held or waited for;", t->rank,
+        (lockword_next(word) - lockword_wserv(word)) & (uint32_t)LOCKWORD_MASK);
+    for (int i = 0; i < w->ndirect; i++) {
+        const ptrdiff_t index = win_peek(w, w->direct[i]) - w->local;
+        const uint32_t state = atomic_load_explicit(&t->ctl->slots[index].signals.lock, memory_order_relaxed);
+        if ((state & 3) != HANG_LOCK_NONE)
+            add_holder(&l, w->direct[i], state);
+    }
+    const uint32_t all = atomic_load_explicit(&w->lead->all_holders, memory_order_relaxed);
+    if (all)
+        add(&l, "; %u hold MPI_Win_lock_all", all);
+    if (atomic_load_explicit(&t->ctl->packets_wait, memory_order_relaxed))
+        add(&l, "; requests by packet wait");
+    l.n = 1;
+    say(w, &l);
+}
+
+/* This process's own lock, as packets have asked for it. */
+static void say_packet_locks(struct win *w)
+{
+    struct line l = begin("lock of this process, by packets:");
+    for (int i = 0; i < w->nproc; i++) {
+        const struct pkt_origin *po = win_peek(w, i)->from;
+        if (!po || po->lock == LOCKQ_NONE)
+            continue;
+        const char *how = po->all ? "by lock_all" : po->exclusive ? "exclusively" : "shared";
+        add(&l, "%s rank %d %s %s", l.n++ ? "," : "", i, po->lock == LOCKQ_HELD ? "holds it" : "waits for it",
+            how);
+        if (!po->all)
+            add(&l, " (ticket %u)", po->ticket);
+    }
+    say(w, &l);
+}
+
+static void add_debt(struct line *l, const char *what, uint64_t n)
+{
+    if (n)
+        add(l, "%s %llu %s", l->n++ ? "," : "", (unsigned long long)n, what);
+}
+
+/* What a packet peer owes this process, or has not taken; of another one, what was sent by packet. */
+static void say_peer(struct win *w, const struct rma_target *t)
+{
+    struct line l = begin("");
+    const struct pkt_target *pt = t->pkt;
+    add(&l, t->direct ? "operations sent to rank %d:" : "rank %d:", t->rank);
+    add_debt(&l, "bytes queued to it", t->peer->vc.queued);
+    if (pt) {
+        add_debt(&l, "acknowledgements due", pt->acks_due - pt->acks_seen);
+        add_debt(&l, "replies due", pt->replies);
+        add_debt(&l, "large operations leaving", pt->streams);
+        if (pt->lock == PKT_LOCK_SENT)
+            add_debt(&l, "lock request not granted", 1);
+    }
+    if (t->from)
+        add_debt(&l, "packets of it parked here until their epoch", t->from->nparked);
+    say(w, &l);
+}
+
+/* A fence that sums up what is expected: which message, or how much, is missing. */
+static void say_counts(struct win *w)
+{
+    struct line l = begin("");
+    const int rank = fence_counts_missing(w);
+    if (rank >= 0)
+        add(&l, "no counts of rank %d", rank);
+    else
+        add(&l, "%llu bytes of operations have come, %llu are expected", (unsigned long long)w->phase_arrived,
+            (unsigned long long)fence_counts_expected(w));
+    l.n = 1;
+    say(w, &l);
+}
+
+static void say_details(struct win *w, const struct rma_wait *wait)
+{
+    const bool fence = wait->phase == RMA_WAIT_FENCE, sync = wait->phase == RMA_WAIT_SYNC;
+    if (epoch_now(&w->epoch) == EPOCH_PSCW)
+        say_ranks(w, "no MPI_Win_post of rank", w->group.ranks, w->group.n, no_post);
+    if (w->epoch.exposed)
+        say_ranks(w, "no MPI_Win_complete of rank", w->post_group.ranks, w->post_group.n, no_complete);
+    if (fence && w->counts)
+        say_counts(w);
+    else if (fence)
+        say_ranks(w, "no fence marker of rank", NULL, w->nproc, no_marker);
+    if (sync && wait->rank >= 0)
+        say_ranks(w, "not in MPI_Win_free, or held up there: rank", &wait->rank, 1, no_sync);
+    if (wait->phase == RMA_WAIT_BARRIER)
+        say_ranks(w, "not in the barrier: rank", NULL, w->nproc, not_entered);
+    for (int i = 0; i < w->nproc; i++) {
+        const struct rma_target *t = win_peek(w, i);
+        if (t->direct && (i == wait->rank || t->lock != WIN_LOCK_NONE) && w->ctl &&
+            atomic_load_explicit(&t->ctl->lock, memory_order_relaxed))
+            say_direct_lock(w, t);
+        if (t->direct ? t->sent != SENT_NOTHING : t->peer != NULL)
+            say_peer(w, t);
+    }
+    say_packet_locks(w);
+}
+
+void hang_report(struct win *w, const struct rma_wait *wait, uint64_t ns)
+{
+    char state[256], whom[32] = "";
+    win_describe(w, wait->rank, state, sizeof state);
+    if (wait->rank >= 0)
+        snprintf(whom, sizeof whom, " (rank %d)", wait->rank);
+    rma_enter(w->rma);
+    log_msg(w->rma->log, LOG_LEVEL_ERROR, "rank %d of window %u waits for %.1f s for %s%s, %s", w->rank,
+            w->index, (double)ns * 1e-9, wait->what, whom, state);
+    say_details(w, wait);
+    rma_leave(w->rma);
+}

@@ -1,0 +1,89 @@
+/*
+ * lost.c - see lost.h. On the node it is a word in every control block; it goes
+ * through the network as a PKT_ERROR. Partners that are not known yet are made; who
+ * cannot be made or told is left out: the graph has other ways. Locks: the engine's.
+ */
+#include "rma/progress/lost.h"
+
+#include "rma/target/target.h"
+#include "rma/win/win.h"
+#include "rma/win/win_create.h"
+
+static void tell(struct win *w, struct rma_target *t, int rank)
+{
+    if (!t->direct)
+        (void)target_send_simple(w, t, PKT_ERROR, PKT_ERROR_LOST, (uint32_t)rank, MRMA_ERR_PROC_FAILED, 0);
+}
+
+/* Of a control block: who is lost in its owner's generation gen of the window. */
+static uint64_t news(int rank, uint32_t gen)
+{
+    return (uint64_t)gen << 32 | ((uint32_t)rank + 1);
+}
+
+/* Also who has left the last barrier of this window already, whose block may be that
+ * of another window now (ctl_blocks.h). */
+static void tell_node(struct win *w, int rank)
+{
+    for (int i = 0; i < w->nlocal; i++) {
+        struct rma_target *t = &w->local[i];
+        if (!t->direct || !t->ctl)
+            continue;
+        atomic_store_explicit(&t->ctl->lost, news(rank, t->remote_gen), memory_order_relaxed);
+        if (!t->peer->self)
+            event_notify(t->peer->event);
+    }
+}
+
+/* Which process it is; 0: not known here. */
+static uint64_t uid_of(const struct win *w, int rank)
+{
+    const struct rma_target *t = win_peek(w, rank);
+    return t->peer ? t->peer->uid : w->records.all ? w->records.all[rank].proc.uid : 0;
+}
+
+/* What this process waits for in its other windows with the lost one may be held up by
+ * others that have ended since they heard of the loss in the first. Loops over all ranks, once. */
+static void lose_in_others(const struct win *w, int rank)
+{
+    const struct rma *r = w->rma;
+    const uint64_t uid = uid_of(w, rank);
+    for (uint32_t i = 0; uid && i < r->nwins; i++) {
+        struct win *other = r->wins[i];
+        if (!other || other->lost || !other->direct) /* not made yet: its creation finds out */
+            continue;
+        for (int k = 0; k < other->nproc && !other->lost; k++)
+            if (uid_of(other, k) == uid)
+                win_lost(other, k);
+    }
+}
+
+void win_lost(struct win *w, int rank)
+{
+    struct rma_target *t;
+    if (w->lost)
+        return;
+    w->lost = (uint32_t)rank + 1;
+    lose_in_others(w, rank);
+    tell_node(w, rank);
+    for (int64_t step = 1; w->npackets && step < w->nproc; step <<= 1) {
+        const int partner = (int)((w->rank + step) % w->nproc);
+        if (partner != rank && win_target_locked(w, partner, &t) == MRMA_SUCCESS)
+            tell(w, t, rank);
+    }
+}
+
+int win_who_is_lost(struct win *w)
+{
+    const uint64_t told = atomic_load_explicit(&w->ctl->lost, memory_order_relaxed);
+    const uint32_t rank = (uint32_t)told - 1;
+    if (!w->lost && told >> 32 == w->index_gen && rank < (uint32_t)w->nproc)
+        win_lost(w, (int)rank);
+    return (int)w->lost - 1;
+}
+
+void win_lost_got(struct win *w, const struct pkt_hdr *hdr)
+{
+    if (hdr->count < (uint32_t)w->nproc && hdr->count != (uint32_t)w->rank)
+        win_lost(w, (int)hdr->count);
+}

@@ -1,0 +1,24 @@
+/*
+ * lost.h - a process of a window has died, or cannot be reached any more: all
+ * others hear of it, also those that have nothing to do with it.
+ *
+ * Who waits may do so for a process that is well but waits itself, in the end for the
+ * lost one; and it does not know all others of a large window. So who finds out tells
+ * its partners, the ranks 2^k after its own, and who is told for the first time does the
+ * same. Everybody's long waits in the window end with an error then (wait.c), and in all
+ * other windows that the two have together.
+ */
+#ifndef MRMA_RMA_PROGRESS_LOST_H
+#define MRMA_RMA_PROGRESS_LOST_H
+
+struct win;
+struct pkt_hdr;
+
+/* rank is lost. Under the engine's lock. */
+void win_lost(struct win *w, int rank);
+/* Who is lost, as far as this process has heard, or -1. Under the engine's lock. */
+int win_who_is_lost(struct win *w);
+/* A PKT_ERROR with PKT_ERROR_LOST. */
+void win_lost_got(struct win *w, const struct pkt_hdr *hdr);
+
+#endif

@@ -1,0 +1,129 @@
+/*
+ * progress.c - rounds of progress, by application threads inside the library's
+ * calls and by the agent (agent.c).
+ *
+ * One thread at a time polls (the engine's lock, tried); who does not get it
+ * knows that somebody else makes progress. Application threads that sleep for
+ * something that the agent brings about are woken by it: it notifies this
+ * process's event whenever anything moved.
+ */
+#include "rma/progress/progress.h"
+
+#include "rma/target/lock_queue.h"
+#include "rma/progress/wait.h"
+#include "rma/win/win.h"
+
+static bool poll_locked(struct rma *r)
+{
+    bool moved = ch3_poll(r->ch3);
+    if (unlikely(!list_empty(&r->lock_wins)))
+        moved |= lock_queue_poll_all(r);
+    return moved;
+}
+
+/* Only whether polls changes counts: threads may lose each other's. */
+static bool try_enter(struct rma *r)
+{
+    atomic_store_explicit(&r->polls, atomic_load_explicit(&r->polls, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+    return !atomic_load_explicit(&r->concurrent, memory_order_relaxed) || elock_try(&r->lock);
+}
+
+static void leave(struct rma *r, bool moved)
+{
+    rma_leave(r);
+    if (moved && r->threads)
+        event_notify(r->env->event);
+}
+
+bool rma_poll(struct rma *r)
+{
+    if (!try_enter(r))
+        return false;
+    const bool moved = poll_locked(r);
+    leave(r, moved);
+    return moved;
+}
+
+bool rma_poll_for(struct rma *r, bool (*done)(void *), void *arg, bool *is_done)
+{
+    if (!try_enter(r))
+        return false;
+    const bool moved = poll_locked(r);
+    *is_done = done(arg);
+    leave(r, moved);
+    return true;
+}
+
+bool rma_poll_surely(struct rma *r, bool *block)
+{
+    rma_enter(r);
+    bool moved = poll_locked(r);
+    if (block)
+        *block = !moved && ch3_wait_begin(r->ch3);
+    leave(r, moved);
+    return moved;
+}
+
+bool rma_progress(struct rma *r)
+{
+    return r->packets && rma_poll(r);
+}
+
+void rma_progress_requests(struct rma *r)
+{
+    (void)rma_progress(r);
+    (void)rma_look_around(r, NULL); /* the requests say it themselves */
+}
+
+bool rma_pending(struct rma *r)
+{
+    return ch3_pending(r->ch3);
+}
+
+bool rma_uses_packets(const struct rma *r)
+{
+    return r->packets;
+}
+
+/* Nobody says when the host's call ends, so the word may be out of date: who waits longer than such a call takes to come
+ * by clears it and wakes the agent (rma_peer_insist). */
+bool rma_host_poll(struct rma *r)
+{
+    _Atomic uint32_t *host_polls = r->env->host_polls;
+    if (!atomic_load_explicit(host_polls, memory_order_relaxed))
+        atomic_store_explicit(host_polls, 1, memory_order_relaxed);
+    return ch3_pending_silent(r->ch3) && rma_poll(r);
+}
+
+void rma_polling_begin(struct rma *r)
+{
+    atomic_fetch_add_explicit(r->env->polling, 1, memory_order_seq_cst);
+}
+
+void rma_polling_end(struct rma *r)
+{
+    atomic_fetch_sub_explicit(r->env->polling, 1, memory_order_seq_cst);
+    if (r->agent) {
+        atomic_thread_fence(memory_order_seq_cst); /* see the diagram in wait.c */
+        /* What came through a descriptor since the last poll the agent finds by itself, at
+         * the end of its nap at the latest (agent.c): ringing for it would cost more than
+         * a round trip, for descriptors that are often readable without need. */
+        if (ch3_pending_silent(r->ch3))
+            (void)rma_poll(r); /* costs less than the agent does; what comes from now on wakes it */
+        if (ch3_pending_silent(r->ch3) || ch3_unsent(r->ch3) ||
+            atomic_load_explicit(&r->nlock_wins, memory_order_relaxed))
+            event_wake(r->env->agent_event);
+    }
+}
+
+/* Who polls now pushes what is queued, or wakes the agent when it leaves. */
+void rma_queued(void *rma)
+{
+    struct rma *r = rma;
+    if (!r->agent)
+        return;
+    atomic_thread_fence(memory_order_seq_cst); /* see the diagram in wait.c */
+    if (!atomic_load_explicit(r->env->polling, memory_order_relaxed))
+        event_notify(r->env->agent_event);
+}

@@ -1,0 +1,29 @@
+/*
+ * progress.h - moving packets on, from any thread. See progress.c.
+ */
+#ifndef MRMA_RMA_PROGRESS_PROGRESS_H
+#define MRMA_RMA_PROGRESS_PROGRESS_H
+
+#include <stdbool.h>
+
+#include "rma/win/win.h"
+
+/* One round under a try-lock; whether anything moved. Without the engine's lock. */
+bool rma_poll(struct rma *r);
+/* The same, and *is_done is what done says under the lock. False: it was not to be had. */
+bool rma_poll_for(struct rma *r, bool (*done)(void *), void *arg, bool *is_done);
+/* The same as the first, waiting for the lock: the last look before sleeping, which may not rely
+ * on a round of somebody else that began earlier. *block (or NULL): nothing moved, and
+ * one may block on the channels' descriptors now. */
+bool rma_poll_surely(struct rma *r, bool *block);
+/* Is a packet waiting to be polled, of a channel that has no descriptor? No lock needed. */
+bool rma_pending(struct rma *r);
+
+/* This thread polls: senders need not wake the agent. Nestable. */
+void rma_polling_begin(struct rma *r);
+void rma_polling_end(struct rma *r);
+
+/* For ch3: packets are queued that nobody but a poller pushes; wakes the agent. */
+void rma_queued(void *rma);
+
+#endif

@@ -1,0 +1,318 @@
+/*
+ * wait.c - spin, yield, sleep. See wait.h.
+ *
+ * While a thread polls here, *env->polling tells senders of packets that they
+ * need not wake the agent. A packet that arrived after the last poll and before
+ * polling was taken back must not be stranded: the leaver looks again after a
+ * fence and wakes the agent itself.
+ *
+ *   sender                         leaver
+ *   publish packet; fence          polling -= 1 (seq_cst); fence
+ *   polling == 0? wake agent       anything pending? wake agent
+ *
+ * One of the two sees the other's store.
+ *
+ * Packets of a channel with a descriptor (the network) wake by that. One thread at a
+ * time, the watcher, blocks on it and on the own event's doorbell; others sleep on the
+ * event and are notified by the watcher's polls. Who stops to watch, its wait being
+ * over, wakes the others: one of them takes over (and the agent: agent.c).
+ *
+ *   watcher                               another one that sleeps
+ *   A: watcher = 0; fence                 C: sleepers += 1; fence
+ *   B: sleepers? wake                     D: watcher is 0? do not sleep
+ */
+#include "rma/progress/wait.h"
+
+#include <sched.h>
+
+#include "base/err.h"
+#include "rma/progress/lost.h"
+#include "rma/progress/hang_report.h"
+#include "rma/origin/origin.h"
+#include "rma/progress/progress.h"
+#include "rma/win/win.h"
+
+enum {
+    SPINS_ALONE = 4000,      /* rounds without a look at the clock where processors suffice */
+    SPINS_CROWDED = 1,
+    SPINS_INSIST = 1500,     /* about as long as a wake-up takes */
+    SPINS_SERVED = 256,      /* after a packet, where processors suffice: the next one may be near */
+    YIELDS_PER_CLOCK = 16,
+    POLLS_PER_CLOCK = 256,   /* that moved something */
+    LOOKS_PER_CLOCK = 64,
+    LOOKS_PER_YIELD = 8,     /* on a crowded node: who is waited for may need the processor */
+    YIELD_NS_ALONE = 500000, /* then yield for so long, then sleep */
+    YIELD_NS_CROWDED = 200000,
+    SHORT_SLEEP_NS = 200000, /* poll_only, packets to poll and no agent, or packets that wait for room */
+    LONG_SLEEP_NS = 500000000
+};
+
+/* What is waited for has not come within the time of a wake-up. */
+static void insist(const struct win *w, const struct rma_wait *wait)
+{
+    for (int i = 0; i < w->nlocal; i++)
+        if (wait->rank < 0 || wait->rank == w->local[i].rank)
+            rma_peer_insist(w->local[i].peer);
+}
+
+static bool check(struct rma *r, const struct rma_wait *wait)
+{
+    if (!wait->locked)
+        return wait->done(wait->arg);
+    rma_enter(r);
+    bool done = wait->done(wait->arg);
+    rma_leave(r);
+    return done;
+}
+
+/* A round of polling, and is it done now? Under one lock where that is needed for both. */
+static bool spin(struct rma *r, const struct rma_wait *wait, bool polls)
+{
+    bool done;
+    if (polls && wait->locked && rma_poll_for(r, wait->done, wait->arg, &done))
+        return done;
+    if (polls && !wait->locked)
+        (void)rma_poll(r);
+    return check(r, wait);
+}
+
+int rma_lost(const struct win *w, const struct rma_target *t)
+{
+    return log_fail(w->rma->log, MRMA_ERR_PROC_FAILED,
+                    "the connection to rank %d of window %u (process %d) is lost", t->rank, w->index,
+                    t->peer->pid);
+}
+
+static int check_target(struct win *w, struct rma_target *t)
+{
+    struct rma *r = w->rma;
+    if (t->peer->self)
+        return MRMA_SUCCESS;
+    const bool alive = r->env->peer_alive(r->env->ctx, t->peer);
+    const bool lost = t->peer->vc.state == CH3_VC_FAILED;
+    if (!alive && !lost)
+        ch3_vc_lost(&t->peer->vc); /* what is queued to it refers to windows that may be freed now */
+    if (!alive || lost)
+        win_lost(w, t->rank);
+    if (!alive)
+        return log_fail(r->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u (process %d) has died", t->rank,
+                        w->index, t->peer->pid);
+    return lost ? rma_lost(w, t) : MRMA_SUCCESS;
+}
+
+/* Those that this process has to do with. Under the engine's lock, in one piece: another thread may free the
+ * window as soon as it has the lock. */
+static int check_peers(struct win *w)
+{
+    int err = MRMA_SUCCESS;
+    for (int i = 0; !err && i < w->nlocal; i++)
+        err = check_target(w, &w->local[i]);
+    for (struct list_node *node = list_first(&w->remote); !err && node; node = list_next(&w->remote, node))
+        err = check_target(w, LIST_ENTRY(node, struct rma_target, remote_link));
+    if (err)
+        return err;
+    const int heard = win_who_is_lost(w);
+    if (heard < 0)
+        return MRMA_SUCCESS;
+    return log_fail(w->rma->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u is lost, another process says", heard,
+                    w->index);
+}
+
+/* Windows in which something is awaited that only its request tells of. */
+static int check_requests(struct rma *r)
+{
+    int err = MRMA_SUCCESS;
+    for (uint32_t i = 0; i < r->nwins; i++)
+        if (r->wins[i] && (r->wins[i]->replies || r->wins[i]->streams) && check_peers(r->wins[i])) {
+            err = MRMA_ERR_PROC_FAILED;
+            origin_fail_window(r->wins[i], err); /* also what waits for a lock that the dead one holds */
+        }
+    return err;
+}
+
+int rma_look_around(struct rma *r, struct win *w)
+{
+    const uint32_t looks = atomic_fetch_add_explicit(&r->looks, 1, memory_order_relaxed);
+    if (r->oversubscribed && looks % LOOKS_PER_YIELD == LOOKS_PER_YIELD - 1)
+        rma_yield(r);
+    if (looks % LOOKS_PER_CLOCK)
+        return MRMA_SUCCESS;
+    const uint64_t now = r->clock();
+    if (now < atomic_load_explicit(&r->next_look, memory_order_relaxed))
+        return MRMA_SUCCESS;
+    atomic_store_explicit(&r->next_look, now + LONG_SLEEP_NS, memory_order_relaxed);
+    rma_enter(r);
+    const int err = w ? check_peers(w) : check_requests(r);
+    rma_leave(r);
+    return err;
+}
+
+void rma_yield(struct rma *r)
+{
+    if (unlikely(r->env->idle != NULL))
+        r->env->idle(r->env->ctx, NULL, 0, 0);
+    else
+        sched_yield();
+}
+
+static void sleep_on(struct rma *r, struct event *ev, uint32_t ticket, uint64_t ns)
+{
+    if (unlikely(r->env->idle != NULL))
+        r->env->idle(r->env->ctx, ev, ticket, ns);
+    else
+        event_sleep(ev, ticket, ns);
+}
+
+/* Become the one thread that blocks on the channels' descriptors. */
+static bool watch_begin(struct rma *r)
+{
+    return !atomic_load_explicit(&r->watcher, memory_order_relaxed) &&
+           !atomic_exchange_explicit(&r->watcher, true, memory_order_seq_cst);
+}
+
+static void watch_end(struct rma *r)
+{
+    atomic_store_explicit(&r->watcher, false, memory_order_seq_cst); /* A; C of agent.c */
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load_explicit(&r->agent_off, memory_order_seq_cst))
+        event_wake(r->env->agent_event);
+    if (atomic_load_explicit(&r->env->event->sleepers, memory_order_relaxed))
+        event_wake(r->env->event);
+}
+
+/* Sleep once on the own event and n descriptors, as the watcher. */
+static void sleep_watching(struct win *w, const struct rma_wait *wait, const int *fds, unsigned n)
+{
+    struct rma *r = w->rma;
+    struct event *own = r->env->event;
+    bool block;
+    (void)event_enter_polled(own);
+    if (!rma_poll_surely(r, &block) && block && !rma_pending(r) && !check(r, wait)) {
+        atomic_fetch_add_explicit(&r->stats.sleeps, 1, memory_order_relaxed);
+        event_poll(r->env->bell, fds, n,
+                   wait->poll_only || ch3_unsent_untold(r->ch3) ? SHORT_SLEEP_NS : LONG_SLEEP_NS);
+    }
+    event_leave_polled(own);
+}
+
+/* Sleep once. polled: this thread has announced that it polls packets. *watching: it
+ * is the watcher, from here on. */
+static void sleep_once(struct win *w, const struct rma_wait *wait, bool polled, bool *watching)
+{
+    struct rma *r = w->rma;
+    struct event *own = r->env->event, *ev = wait->event ? wait->event : own;
+    int fds[CH3_MAX_CHANNELS];
+    const unsigned n = ev == own && polled ? ch3_wait_fds(r->ch3, fds) : 0;
+    const bool blocks = n > 0;
+    if (blocks && (*watching || (*watching = watch_begin(r)))) {
+        sleep_watching(w, wait, fds, n);
+        return;
+    }
+    if (ev != own && polled)
+        rma_polling_end(r);
+    uint32_t ticket = event_enter(ev);
+    bool moved = ev == own && r->packets && (rma_poll_surely(r, NULL) || rma_pending(r));
+    const bool unwatched = blocks && !atomic_load_explicit(&r->watcher, memory_order_relaxed); /* D */
+    if (!moved && !unwatched && !check(r, wait)) {
+        bool poll = wait->poll_only || ch3_unsent_untold(r->ch3) || (r->packets && ev != own && !r->agent);
+        atomic_fetch_add_explicit(&r->stats.sleeps, 1, memory_order_relaxed);
+        sleep_on(r, ev, ticket, poll ? SHORT_SLEEP_NS : LONG_SLEEP_NS);
+    }
+    event_leave(ev);
+    if (ev != own && polled)
+        rma_polling_begin(r);
+}
+
+/* What is looked at from time to time: has a peer died, is a report due? */
+struct patience {
+    uint64_t start, awake, next_check, next_report, hang_ns;
+};
+
+static int lose_patience(struct win *w, const struct rma_wait *wait, struct patience *p, uint64_t now)
+{
+    if (now >= p->next_check) {
+        rma_enter(w->rma);
+        int err = check_peers(w);
+        rma_leave(w->rma);
+        if (err && !check(w->rma, wait)) /* it may have done its part before it ended */
+            return err;
+        p->next_check = now + LONG_SLEEP_NS;
+    }
+    if (p->hang_ns && now >= p->next_report) {
+        hang_report(w, wait, now - p->start);
+        p->next_report = now + p->hang_ns;
+    }
+    return MRMA_SUCCESS;
+}
+
+static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bool *watching)
+{
+    struct rma *r = w->rma;
+    const uint64_t yield_ns = r->oversubscribed ? YIELD_NS_CROWDED : YIELD_NS_ALONE;
+    struct patience p = {.hang_ns = (uint64_t)(r->conf->hang_report * 1e9)};
+    const unsigned spins_served = r->oversubscribed || r->env->idle ? 0 : SPINS_SERVED;
+    bool served = false;
+    for (unsigned yields = 0, busy = 0, spins = 0; !check(r, wait);) {
+        /* Others' packets may keep this thread busy while what it waits for never comes. */
+        const bool moved = r->packets && rma_poll(r);
+        served |= moved;
+        spins = moved ? spins_served : spins - (spins != 0);
+        if (moved ? ++busy % POLLS_PER_CLOCK : spins)
+            continue;
+        if (++yields % YIELDS_PER_CLOCK) { /* looking at the clock costs as much as a yield */
+            rma_yield(r);
+            continue;
+        }
+        const uint64_t now = r->clock();
+        if (!p.start && r->packets)
+            insist(w, wait);
+        if (!p.start)
+            p = (struct patience){now, now, now + LONG_SLEEP_NS, now + p.hang_ns, p.hang_ns};
+        if (served) /* more may follow: who sleeps now makes its sender wait for a wake-up */
+            p.awake = now;
+        served = false;
+        if (now - p.awake < yield_ns && now < p.next_check) {
+            rma_yield(r);
+            continue;
+        }
+        int err = lose_patience(w, wait, &p, now);
+        if (err)
+            return err;
+        if (now - p.awake < yield_ns)
+            continue;
+        sleep_once(w, wait, polled, watching);
+        yields = YIELDS_PER_CLOCK - 1;
+    }
+    return MRMA_SUCCESS;
+}
+
+int rma_wait_until(struct win *w, const struct rma_wait *wait)
+{
+    struct rma *r = w->rma;
+    const int spins = r->oversubscribed || r->env->idle ? SPINS_CROWDED : SPINS_ALONE;
+    bool packets = r->packets, watching = false;
+    if (packets)
+        rma_polling_begin(r);
+    int err = MRMA_SUCCESS;
+    bool done = check(r, wait);
+    for (int i = 0; !done && i < spins; i++) {
+        if (i == SPINS_INSIST && packets)
+            insist(w, wait);
+        done = spin(r, wait, packets);
+    }
+    if (!done)
+        err = wait_long(w, wait, packets, &watching);
+    if (watching)
+        watch_end(r);
+    if (packets)
+        rma_polling_end(r);
+    return err;
+}
+
+void rma_backoff(struct rma *r, unsigned round)
+{
+    if (r->oversubscribed || r->env->idle || round > SPINS_ALONE)
+        rma_yield(r);
+    else
+        cpu_relax();
+}

@@ -1,0 +1,45 @@
+/*
+ * strict_impl.h - what the files of strict.h share: a window's state, and words for its messages.
+ */
+#ifndef MRMA_RMA_STRICT_STRICT_IMPL_H
+#define MRMA_RMA_STRICT_STRICT_IMPL_H
+
+#include <pthread.h>
+
+#include "rma/strict/strict.h"
+#include "rma/win/win.h"
+
+/* One for every rank of the window, used or not: this mode is to find mistakes with (user guide). */
+struct strict_target {
+    struct strict_ranges ranges;
+    uint64_t held; /* what this process has added to the target's strict_locks */
+    bool exclusive, nocheck;
+};
+
+struct strict {
+    pthread_mutex_t mutex; /* ranges, issued, told */
+    bool issued;           /* operations since the last fence, in its epoch */
+    bool told;             /* that the checks are incomplete, in this epoch */
+    bool nocheck;          /* of lock_all */
+    bool summed;           /* sum is that of the window when an epoch of NOPUT began */
+    uint64_t sum, windows; /* and so many windows had been made then */
+    struct strict_target target[];
+};
+
+static inline bool strict_updates(enum strict_kind kind, unsigned op)
+{
+    return kind == STRICT_PUT || (kind == STRICT_ACC && op != ACC_NO_OP);
+}
+
+static inline bool strict_in_fence_epoch(const struct win *w)
+{
+    return epoch_now(&w->epoch) == EPOCH_FENCE || epoch_now(&w->epoch) == EPOCH_FENCE_USED;
+}
+
+/* An operation in words for messages, e.g. "accumulate (sum)": buf, or a constant. */
+const char *strict_describe(unsigned kind, unsigned op, char *buf, size_t len);
+
+/* Origin: has a direct target said that no put will come? MRMA_ERR_ASSERT. */
+int strict_check_noput(const struct win *w, const struct rma_target *t, enum strict_kind kind, unsigned op);
+
+#endif

@@ -1,0 +1,82 @@
+/*
+ * strict_lock.c - MPI_MODE_NOCHECK of locks, as MPIRMA_STRICT=1 checks it (strict.h).
+ *
+ * Holders are counted in the control block, those that did not check included, in the
+ * single order of these operations.
+ */
+#include "base/err.h"
+#include "rma/strict/strict_impl.h"
+
+#define EXCLUSIVE (UINT64_C(1) << 32)
+
+static bool lock_conflicts(const struct win *w, uint64_t others, bool exclusive)
+{
+    return others >= EXCLUSIVE ||
+           (exclusive && (others || atomic_load_explicit(&w->lead->strict_all, memory_order_seq_cst)));
+}
+
+static int nocheck_broken(const struct win *w, int rank)
+{
+    return log_fail(w->rma->log, MRMA_ERR_ASSERT,
+                    "window %u: MPI_MODE_NOCHECK, but another process holds a conflicting "
+                    "lock on rank %d",
+                    w->index, rank);
+}
+
+int strict_lock(struct win *w, struct rma_target *t, bool exclusive, bool nocheck)
+{
+    const int rank = t->rank;
+    struct strict_target *st = &w->strict->target[rank];
+    if (!t->direct)
+        return MRMA_SUCCESS;
+    const uint64_t mine = exclusive ? EXCLUSIVE : 1;
+    const uint64_t others = atomic_fetch_add_explicit(&t->ctl->strict_locks, mine, memory_order_seq_cst);
+    if (nocheck && lock_conflicts(w, others, exclusive)) {
+        atomic_fetch_sub_explicit(&t->ctl->strict_locks, mine, memory_order_seq_cst);
+        return nocheck_broken(w, rank);
+    }
+    st->held = mine;
+    st->exclusive = exclusive;
+    st->nocheck = nocheck;
+    return MRMA_SUCCESS;
+}
+
+int strict_unlock(struct win *w, struct rma_target *t)
+{
+    const int rank = t->rank;
+    struct strict_target *st = &w->strict->target[rank];
+    if (!st->held)
+        return MRMA_SUCCESS;
+    const uint64_t others =
+        atomic_fetch_sub_explicit(&t->ctl->strict_locks, st->held, memory_order_seq_cst) - st->held;
+    st->held = 0;
+    return st->nocheck && lock_conflicts(w, others, st->exclusive) ? nocheck_broken(w, rank) : MRMA_SUCCESS;
+}
+
+/* A direct target that somebody holds exclusively, or -1. */
+static int exclusive_target(const struct win *w)
+{
+    for (int i = 0; i < w->ndirect; i++)
+        if (atomic_load_explicit(&win_peek(w, w->direct[i])->ctl->strict_locks, memory_order_seq_cst) >=
+            EXCLUSIVE)
+            return w->direct[i];
+    return -1;
+}
+
+int strict_lock_all(struct win *w, bool nocheck)
+{
+    atomic_fetch_add_explicit(&w->lead->strict_all, 1, memory_order_seq_cst);
+    w->strict->nocheck = nocheck;
+    const int rank = nocheck ? exclusive_target(w) : -1;
+    if (rank < 0)
+        return MRMA_SUCCESS;
+    atomic_fetch_sub_explicit(&w->lead->strict_all, 1, memory_order_seq_cst);
+    return nocheck_broken(w, rank);
+}
+
+int strict_unlock_all(struct win *w)
+{
+    const int rank = w->strict->nocheck ? exclusive_target(w) : -1;
+    atomic_fetch_sub_explicit(&w->lead->strict_all, 1, memory_order_seq_cst);
+    return rank < 0 ? MRMA_SUCCESS : nocheck_broken(w, rank);
+}

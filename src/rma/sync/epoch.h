@@ -1,0 +1,68 @@
+/*
+ * epoch.h - which access and exposure epoch a window is in at this process.
+ *
+ * MPI 4.1, 12.5: one table of states and events decides what may follow what;
+ * doc/states shows the same table. Exposure (post/wait) is a state of its own,
+ * since a process may be origin and target at once.
+ */
+#ifndef MRMA_RMA_SYNC_EPOCH_H
+#define MRMA_RMA_SYNC_EPOCH_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct win;
+struct rma_target;
+
+enum epoch_state {
+    EPOCH_NONE,
+    EPOCH_FENCE,      /* after a fence that may be followed by operations */
+    EPOCH_FENCE_USED, /* and operations have been issued */
+    EPOCH_PSCW,
+    EPOCH_LOCK,       /* one or more targets locked */
+    EPOCH_LOCK_ALL,
+    EPOCH_STATES
+};
+
+enum epoch_event {
+    EPOCH_EV_FENCE,      /* MPI_Win_fence */
+    EPOCH_EV_FENCE_LAST, /* MPI_Win_fence with MPI_MODE_NOSUCCEED */
+    EPOCH_EV_OP,         /* an operation */
+    EPOCH_EV_START,
+    EPOCH_EV_COMPLETE,
+    EPOCH_EV_LOCK,
+    EPOCH_EV_UNLOCK_LAST, /* MPI_Win_unlock of the only locked target */
+    EPOCH_EV_LOCK_ALL,
+    EPOCH_EV_UNLOCK_ALL,
+    EPOCH_EV_FREE,        /* MPI_Win_free */
+    EPOCH_EVENTS
+};
+
+struct epoch {
+    _Atomic(enum epoch_state) state; /* changed under the lock, read without */
+    bool exposed; /* between MPI_Win_post and MPI_Win_wait */
+};
+
+static inline enum epoch_state epoch_now(const struct epoch *ep)
+{
+    return atomic_load_explicit(&ep->state, memory_order_relaxed);
+}
+
+/* Apply an event: MRMA_SUCCESS and the state moves, or MRMA_ERR_RMA_SYNC and it
+ * does not. */
+int epoch_event(struct epoch *ep, enum epoch_event ev);
+/* The same without moving. */
+bool epoch_allows(const struct epoch *ep, enum epoch_event ev);
+
+/* Slow half of "may this target be accessed": checks the epoch, waits where
+ * access must wait for the target (direct targets), marks the target ready. */
+int epoch_access(struct win *w, struct rma_target *t);
+
+/* Wait until the target has posted the exposure for the present PSCW epoch (direct targets). */
+int epoch_wait_post(struct win *w, struct rma_target *t);
+
+/* An operation in a fence epoch that needs no access to its target: a put into its stage. */
+int epoch_use_fence(struct win *w);
+
+#endif

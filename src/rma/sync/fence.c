@@ -1,0 +1,134 @@
+/*
+ * fence.c - MPI_Win_fence (MPI 4.1, 12.5.1).
+ *
+ * A fence ends phase p of the window and begins p + 1. Direct processes meet in
+ * a barrier (their operations are done when issued); to packet peers goes a
+ * marker behind the phase's operations, with their size, and the fence ends
+ * when all packet peers' markers have been handled; where packet peers are many, it
+ * ends when as many bytes have come as all others together have sent, which is summed
+ * up along the way (fence_counts.c). No barrier over packets.
+ *
+ * MPI_MODE_NOPRECEDE: nothing to complete, so nobody waits: the process only
+ * says that it has entered (control block, one store), and whoever accesses it
+ * in the new phase looks at that once (epoch_access). For packets the phase
+ * number in them does the same: a packet of a phase not begun is parked.
+ *
+ *   target (NOPRECEDE fence)               origin
+ *   loads and stores of its memory
+ *   A: ctl.exposed = p (release)           B: ctl.exposed >= p (acquire)
+ *                                          put
+ *
+ * Small puts to a kernel-assisted target wait in its stages (stage.h) and are copied to their place after the
+ * barrier, so a process that has left the fence may be ahead of them. Who stages one says so in the target's control
+ * block before the barrier (staged_phase); who accesses such a target afterwards by any other way waits until the
+ * target has finished its fence (exposed is stored after the stages were emptied and the new phase has begun). Puts
+ * into stages of the new phase need not wait.
+ *
+ * So it is with what packet peers have sent: a direct process that has left the fence has all that was sent
+ * to it, not what was sent to the target. Where the window has packet peers it looks at exposed in every new
+ * phase, and in a lock epoch as well (fence_lags); the packets that begin a lock epoch name the fences that their
+ * origin has passed, and wait at a target that has passed fewer (target.c).
+ *
+ *   origin                       target                       third process
+ *   put into a stage
+ *   A: staged_phase = p + 1      barrier                      barrier
+ *   barrier                      B: copy what is staged       staged_phase == p + 1?
+ *                                C: exposed = p + 1           wait: exposed == p + 1, access
+ *
+ * MPI_MODE_NOPUT: no puts will come in the phase, so its end need not look for
+ * staged puts. MPI_MODE_NOSTORE has nothing to
+ * save in the unified model. With MPIRMA_STRICT every fence is a full one (strict.h).
+ */
+#include "base/err.h"
+#include "rma/sync/fence_counts.h"
+#include "rma/origin/issue.h"
+#include "rma/progress/progress.h"
+#include "rma/sync/signal.h"
+#include "rma/sync/stage.h"
+#include "rma/strict/strict.h"
+#include "rma/target/target.h"
+#include "rma/progress/wait.h"
+#include "rma/win/win.h"
+
+static bool all_come(void *arg)
+{
+    struct win *w = arg;
+    const bool come = w->counts ? fence_counts_done(w) : w->fence_arrived == (uint32_t)w->npackets;
+    return come && w->replies == 0 && w->streams == 0 && issue_all_left(w);
+}
+
+static int wait_packets(struct win *w)
+{
+    return rma_wait_until(w, &(struct rma_wait){.done = all_come, .arg = w, .locked = true,
+                                                .what = "what others have sent in the fence epoch",
+                                                .rank = -1, .phase = RMA_WAIT_FENCE});
+}
+
+/* Small puts of direct peers, staged before the barrier, must be in place. */
+static void take_staged(struct win *w)
+{
+    const uint32_t told = atomic_load_explicit(&w->ctl->staged_phase, memory_order_relaxed); /* by the barrier */
+    if (w->assisted && !w->fence_noput && seq_reached(told, w->phase + 1))
+        stage_phase_apply(w);
+}
+
+static void expose(struct win *w, uint32_t phase)
+{
+    atomic_store_explicit(&w->ctl->exposed, phase, memory_order_release); /* pairs with wait_exposed */
+}
+
+/* What this process could not issue is told here only: the others get what they wait for. Unless one
+ * is lost, which all hear of. */
+static int close_phase(struct win *w)
+{
+    const int issued = issue_fence(w);
+    if (unlikely(issued == MRMA_ERR_PROC_FAILED))
+        return issued;
+    int err = signal_barrier(w);
+    if (!err && w->npackets && !issued)
+        err = wait_packets(w);
+    if (!err)
+        take_staged(w);
+    return issued ? issued : err;
+}
+
+int rma_fence(struct win *w, int asserts)
+{
+    struct rma *r = w->rma;
+    const bool precede = w->strict || !(asserts & RMA_NOPRECEDE), succeed = !(asserts & RMA_NOSUCCEED);
+    RMA_TRACE(r, RMA_EV_FENCE_ENTER, w, -1, 0);
+    rma_enter(r);
+    int err = epoch_event(&w->epoch, succeed ? EPOCH_EV_FENCE : EPOCH_EV_FENCE_LAST);
+    rma_leave(r);
+    if (err)
+        return err;
+    const int broken = unlikely(w->strict) ? strict_fence(w, asserts) : MRMA_SUCCESS;
+    const bool late = w->assisted || w->npackets; /* others' puts may still come */
+    if (!late)
+        expose(w, w->phase + 1);
+    if (precede)
+        err = close_phase(w);
+    rma_enter(r);
+    if (precede && w->counts) {
+        const int counted = fence_counts_leave(w);
+        err = err ? err : counted;
+    }
+    w->phase++;
+    if (late) /* before, the agent would still park what comes */
+        expose(w, w->phase);
+    w->fence_known = precede;
+    w->fence_lags = w->has_assisted || w->npackets;
+    w->fence_noput = asserts & RMA_NOPUT;
+    w->fence_arrived = 0;
+    w->phase_arrived = 0;
+    win_next_gen(w);
+    if (!list_empty(&w->parked))
+        target_unpark_all(w);
+    if (!err)
+        err = issue_take_error(w);
+    rma_leave(r);
+    if (unlikely(w->strict))
+        strict_fence_done(w, asserts);
+    RMA_TRACE(r, RMA_EV_FENCE_EXIT, w, -1, 0);
+    return err ? err : broken;
+}

@@ -1,0 +1,350 @@
+/*
+ * fence_counts.c - see fence_counts.h.
+ *
+ * Every process has for some targets a number of bytes; every process must learn the
+ * sum over all origins for itself. In round k (distance 2^k, k < ceil(log2 P)) process
+ * i sends one message to i + 2^k: the pairs (target, bytes) that it holds whose
+ * remaining distance has bit k set. Who gets pairs adds them to what it holds. After
+ * round k the low k + 1 bits of all remaining distances are 0, after the last all
+ * pairs have arrived.
+ *
+ *   P = 4, rank 0 has put 8 bytes to 3 and rank 1 has put 16 to 3
+ *   round 0   0 -> 1: (3, 8)    1 -> 2: nothing   2 -> 3: nothing   3 -> 0: nothing
+ *   round 1   0 -> 2: nothing   1 -> 3: (3, 24)   2 -> 0: nothing   3 -> 1: nothing
+ *
+ * The rounds are those of a dissemination barrier: who has heard of all of them knows
+ * that everybody has entered this fence. So messages are of this closing fence or of
+ * the next one, never further ahead, and are kept by its parity. Fences with
+ * MPI_MODE_NOPRECEDE do not count as closing.
+ *
+ * Invariants: held is sorted by distance from this process, without duplicates. While a
+ * closing is entered, rounds below round have been received and added, round itself
+ * and those before have been sent.
+ *
+ * Neighbours: fence.c, issue_active.c; handlers.c and target_apply.c feed it. Locks:
+ * the engine's.
+ */
+#include "rma/sync/fence_counts.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/boot.h"
+#include "base/err.h"
+#include "rma/sync/fence_arrival.h"
+#include "rma/origin/issue.h"
+#include "rma/win/win.h"
+
+enum { PAIRS_MAX = (PKT_MAX - sizeof(struct pkt_hdr)) / sizeof(struct pkt_count) };
+
+/* What is agreed on at creation: the most packet peers of any process, or one of these. */
+enum { WISH_NO_MEM = INT_MAX, WISH_COUNTS = INT_MAX - 1, WISH_MARKERS = INT_MAX - 2 };
+
+struct fence_counts {
+    uint32_t closing; /* fences closed so far */
+    bool connected;   /* to all that get this process's rounds */
+    bool entered;     /* a fence is being closed */
+    bool broken;      /* pairs were lost for want of memory: no sum can be trusted */
+    bool lost;        /* operations were refused: the sum will not be reached */
+    int err;          /* of a message that could not be sent, enum mrma_err */
+    unsigned nrounds, round;
+    struct pkt_count *held;
+    uint32_t nheld;
+    uint64_t expected; /* bytes for this process, as far as known */
+    struct fence_arrival in[]; /* by parity of the closing, then by round */
+};
+
+static unsigned rounds_of(int nproc)
+{
+    unsigned n = 0;
+    while (n < 31 && (1 << n) < nproc)
+        n++;
+    return n;
+}
+
+static int round_rank(const struct win *w, unsigned k)
+{
+    return (int)(((uint32_t)w->rank + (UINT32_C(1) << k)) % (uint32_t)w->nproc);
+}
+
+static struct rma_target *round_target(const struct win *w, unsigned k)
+{
+    return win_peek(w, round_rank(w, k));
+}
+
+static uint32_t round_origin(const struct win *w, unsigned k)
+{
+    const uint32_t n = (uint32_t)w->nproc;
+    return ((uint32_t)w->rank + n - (UINT32_C(1) << k)) % n;
+}
+
+static struct fence_arrival *arrival_of(struct fence_counts *c, uint32_t closing, unsigned k)
+{
+    return &c->in[(closing & 1) * c->nrounds + k];
+}
+
+/* ---- the choice ---- */
+
+int fence_counts_choose(struct win *w, struct boot *boot)
+{
+    const enum conf_fence conf = w->rma->conf->fence;
+    const unsigned nrounds = rounds_of(w->nproc);
+    if (!w->npackets) /* then nobody has any */
+        return MRMA_SUCCESS;
+    struct fence_counts *c = calloc(1, sizeof *c + 2 * nrounds * sizeof c->in[0]);
+    if (c)
+        c->nrounds = nrounds;
+    rma_enter(w->rma); /* who is through with the exchange may send counts at once */
+    w->counts = c;
+    rma_leave(w->rma);
+    int wish = !c                           ? WISH_NO_MEM
+               : conf == CONF_FENCE_COUNTS  ? WISH_COUNTS
+               : conf == CONF_FENCE_MARKERS ? WISH_MARKERS
+                                            : w->npackets;
+    int most = wish;
+    int err = boot->allmax(boot, wish, &most);
+    if (!err && most == WISH_NO_MEM)
+        err = MRMA_ERR_NO_MEM;
+    if (err || (most != WISH_COUNTS && (most == WISH_MARKERS || most <= FENCE_MARKERS_MAX))) {
+        rma_enter(w->rma);
+        fence_counts_free(w);
+        rma_leave(w->rma);
+    }
+    return err;
+}
+
+void fence_counts_free(struct win *w)
+{
+    struct fence_counts *c = w->counts;
+    if (!c)
+        return;
+    for (unsigned i = 0; i < 2 * c->nrounds; i++)
+        fence_arrival_forget(&c->in[i]);
+    free(c->held);
+    free(c);
+    w->counts = NULL;
+}
+
+int fence_counts_connect(struct win *w)
+{
+    struct fence_counts *c = w->counts;
+    struct rma_target *t;
+    int err = MRMA_SUCCESS;
+    rma_enter(w->rma);
+    for (unsigned k = 0; !err && !c->connected && k < c->nrounds; k++) {
+        err = win_target_locked(w, round_rank(w, k), &t);
+        if (!err) /* direct ones are not connected otherwise */
+            err = w->rma->env->peer_connect(w->rma->env->ctx, t->peer);
+    }
+    c->connected = c->connected || !err;
+    rma_leave(w->rma);
+    return err;
+}
+
+/* ---- sending ---- */
+
+static int send_part(struct win *w, unsigned k, struct pkt_hdr *hdr, uint32_t n, uint32_t left)
+{
+    struct rma_target *t = round_target(w, k);
+    const struct fence_counts *c = w->counts;
+    *hdr = (struct pkt_hdr){.version = PKT_VERSION, .type = PKT_COUNTS, .win = t->remote_win,
+                            .win_gen = t->remote_gen, .rank = (uint32_t)w->rank, .seq = c->closing,
+                            .count = n, .total = k | (c->broken ? PKT_COUNTS_BROKEN : 0), .offset = left};
+    hdr->len = (uint32_t)(sizeof *hdr + n * sizeof(struct pkt_count));
+    return ch3_send_owned(&t->peer->vc, hdr, hdr->len, &w->queued);
+}
+
+static bool goes_in_round(const struct win *w, const struct pkt_count *pair, unsigned k)
+{
+    return fence_distance(w, pair->rank) >> k & 1;
+}
+
+/* One message, also when there is nothing to tell; more packets if it is long. */
+static int send_round(struct win *w, unsigned k)
+{
+    struct fence_counts *c = w->counts;
+    struct {
+        struct pkt_hdr hdr;
+        struct pkt_count pairs[PAIRS_MAX];
+    } out;
+    uint32_t left = 0, kept = 0, n = 0;
+    int err = MRMA_SUCCESS;
+    for (uint32_t i = 0; i < c->nheld; i++)
+        left += goes_in_round(w, &c->held[i], k);
+    for (uint32_t i = 0; i < c->nheld; i++) {
+        if (!goes_in_round(w, &c->held[i], k)) {
+            c->held[kept++] = c->held[i];
+            continue;
+        }
+        out.pairs[n++] = c->held[i];
+        left--;
+        if (n == PAIRS_MAX && left) {
+            if (!err)
+                err = send_part(w, k, &out.hdr, n, left);
+            n = 0;
+        }
+    }
+    c->nheld = kept;
+    return err ? err : send_part(w, k, &out.hdr, n, 0);
+}
+
+/* ---- adding ---- */
+
+/* Both are sorted by distance. What is for this process has distance 0. */
+static int merge(struct win *w, const struct pkt_count *add, uint32_t n)
+{
+    struct fence_counts *c = w->counts;
+    uint32_t i = 0, k = 0, m = 0;
+    for (; k < n && add[k].rank == (uint32_t)w->rank; k++)
+        c->expected += add[k].bytes;
+    if (k == n)
+        return MRMA_SUCCESS;
+    struct pkt_count *all = malloc((c->nheld + n - k) * sizeof *all);
+    if (!all)
+        return MRMA_ERR_NO_MEM;
+    while (i < c->nheld || k < n) {
+        const uint32_t di = i < c->nheld ? fence_distance(w, c->held[i].rank) : UINT32_MAX;
+        const uint32_t dk = k < n ? fence_distance(w, add[k].rank) : UINT32_MAX;
+        all[m] = di <= dk ? c->held[i] : add[k];
+        if (di == dk)
+            all[m].bytes += add[k].bytes;
+        i += di <= dk;
+        k += dk <= di;
+        m++;
+    }
+    free(c->held);
+    c->held = all;
+    c->nheld = m;
+    return MRMA_SUCCESS;
+}
+
+/* Go on with the rounds as far as messages have come. */
+static void step(struct win *w)
+{
+    struct fence_counts *c = w->counts;
+    while (c->round < c->nrounds) {
+        struct fence_arrival *a = arrival_of(c, c->closing, c->round);
+        if (!a->begun || a->missing)
+            return;
+        if (a->broken || merge(w, a->pairs, a->n) != MRMA_SUCCESS)
+            c->broken = true;
+        fence_arrival_forget(a);
+        if (++c->round < c->nrounds) {
+            int err = send_round(w, c->round);
+            if (!c->err)
+                c->err = err;
+        }
+    }
+}
+
+struct by_distance {
+    uint32_t distance;
+    struct pkt_count pair;
+};
+
+static int compare_distance(const void *a, const void *b)
+{
+    const uint32_t x = ((const struct by_distance *)a)->distance, y = ((const struct by_distance *)b)->distance;
+    return (x > y) - (x < y);
+}
+
+/* What this process has sent in the phase, into held. */
+static int gather(struct win *w)
+{
+    struct fence_counts *c = w->counts;
+    uint32_t n = 0;
+    LIST_EACH(node, &w->touched)
+        n++;
+    struct by_distance *sorted = malloc((n + 1) * sizeof *sorted);
+    c->held = malloc((n + 1) * sizeof *c->held);
+    const bool room = sorted && c->held;
+    n = 0;
+    LIST_EACH(node, &w->touched) {
+        struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
+        const uint32_t rank = (uint32_t)pt->target->rank;
+        if (room && pt->phase_bytes)
+            sorted[n++] = (struct by_distance){fence_distance(w, rank), {.rank = rank, .bytes = pt->phase_bytes}};
+        pt->phase_bytes = 0;
+    }
+    if (n)
+        qsort(sorted, n, sizeof *sorted, compare_distance);
+    for (uint32_t i = 0; i < n; i++)
+        c->held[i] = sorted[i].pair;
+    c->nheld = n;
+    free(sorted);
+    return room ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
+}
+
+/* ---- a fence ---- */
+
+int fence_counts_enter(struct win *w)
+{
+    struct fence_counts *c = w->counts;
+    int err = gather(w);
+    if (err) /* the others must learn that they cannot wait for what this process has sent */
+        c->broken = true;
+    c->entered = true;
+    int sent = send_round(w, 0);
+    if (!sent)
+        step(w);
+    return err ? err : sent;
+}
+
+bool fence_counts_done(const struct win *w)
+{
+    const struct fence_counts *c = w->counts;
+    if (c->err)
+        return true;
+    return c->round == c->nrounds && (w->phase_arrived == c->expected || c->lost || c->broken);
+}
+
+int fence_counts_missing(const struct win *w)
+{
+    const struct fence_counts *c = w->counts;
+    return c->entered && c->round < c->nrounds ? (int)round_origin(w, c->round) : -1;
+}
+
+uint64_t fence_counts_expected(const struct win *w)
+{
+    return w->counts->expected;
+}
+
+int fence_counts_leave(struct win *w)
+{
+    struct fence_counts *c = w->counts;
+    const int err = c->err ? c->err : c->broken ? MRMA_ERR_NO_MEM : c->lost ? MRMA_ERR_INTERN : MRMA_SUCCESS;
+    for (unsigned k = 0; k < c->nrounds; k++)
+        fence_arrival_forget(arrival_of(c, c->closing, k));
+    free(c->held);
+    c->held = NULL;
+    c->nheld = 0;
+    c->expected = 0;
+    c->round = 0;
+    c->err = MRMA_SUCCESS;
+    c->entered = false;
+    c->closing++;
+    return err;
+}
+
+void fence_counts_lost(struct win *w)
+{
+    if (w->counts)
+        w->counts->lost = true;
+}
+
+/* ---- arriving ---- */
+
+bool fence_counts_got(struct win *w, const struct rma_target *t, const struct pkt_hdr *hdr)
+{
+    struct fence_counts *c = w->counts;
+    const unsigned k = hdr->total & ~PKT_COUNTS_BROKEN;
+    if (!c || hdr->seq - c->closing > 1 || k >= c->nrounds || (uint32_t)t->rank != round_origin(w, k) ||
+        (hdr->seq == c->closing && k < c->round))
+        return false;
+    if (!fence_arrival_add(w, arrival_of(c, hdr->seq, k), hdr, k))
+        return false;
+    if (c->entered && hdr->seq == c->closing)
+        step(w);
+    return true;
+}

@@ -1,0 +1,184 @@
+/*
+ * lock.c - MPI_Win_lock and MPI_Win_unlock (MPI 4.1, 12.5.3).
+ *
+ * A direct target's lock is taken in its control block by the origin itself: one
+ * atomic to lock, one to unlock (the usual case in fast_lock.h, all others here). For
+ * packet targets nothing is sent here: the request rides on the first packet
+ * (open_packet.c), except where the caller may use load and store under the lock
+ * (MPI_Win_allocate_shared), which waits for the grant. The target's side of packet locks
+ * is lock_queue.c.
+ *
+ *   holder                                 next
+ *   stores under the lock
+ *   A: release ticket (seq_cst CAS)        B: enter (seq_cst) sees A
+ *   sleepers (seq_cst)? wake               loads see the stores
+ */
+#include "rma/sync/lock.h"
+
+#include "base/err.h"
+#include "rma/sync/fast_lock.h"
+#include "rma/path/assisted.h"
+#include "rma/progress/hang_report.h"
+#include "rma/origin/issue.h"
+#include "rma/sync/lockword.h"
+#include "rma/progress/progress.h"
+#include "rma/strict/strict.h"
+#include "rma/progress/wait.h"
+#include "rma/win/win.h"
+
+struct turn {
+    struct win *w;
+    struct rma_target *t;
+    uint32_t ticket;
+    bool exclusive, served, yielded;
+};
+
+static bool turn_come(void *arg)
+{
+    struct turn *a = arg;
+    if (a->served) /* entering happens once; the waiter may ask again */
+        return true;
+    a->served = lockword_enter(&a->t->ctl->lock, a->ticket, a->exclusive);
+    if (a->served && !a->exclusive)
+        lock_notify(a->t); /* the next shared request may be asleep */
+    return a->served;
+}
+
+static bool all_passed(void *arg)
+{
+    struct turn *a = arg;
+    return lock_all_pass(a->w, a->t, &a->yielded);
+}
+
+/* Written once, but part of each caller: a lock and an unlock by shared memory are a few dozen
+ * nanoseconds, of which calls within the library were a good part. */
+#define INLINE static inline __attribute__((always_inline))
+
+void lock_wake_owner(struct rma_target *t)
+{
+    event_wake(t->peer->event);
+    event_wake(t->peer->agent_event);
+}
+
+void lock_notify(struct rma_target *t)
+{
+    fast_lock_notify(t);
+}
+
+/* The lock with this ticket: behind those before it, and, exclusive, behind the holders of lock_all. */
+static __attribute__((noinline)) int await_lock(struct win *w, struct rma_target *t, bool exclusive, uint32_t ticket,
+                                                bool granted)
+{
+    struct turn turn = {.w = w, .t = t, .ticket = ticket, .exclusive = exclusive};
+    const int rank = t->rank;
+    int err = MRMA_SUCCESS;
+    if (!granted) {
+        atomic_fetch_add_explicit(&w->rma->stats.lock_waits, 1, memory_order_relaxed);
+        err = rma_wait_until(w, &(struct rma_wait){.done = turn_come, .arg = &turn,
+                                                   .event = &t->ctl->lock_event,
+                                                   .what = "the window's lock", .rank = rank});
+    }
+    if (!err && exclusive && !all_passed(&turn))
+        err = rma_wait_until(w, &(struct rma_wait){.done = all_passed, .arg = &turn,
+                                                   .event = &w->lead->all_event,
+                                                   .what = "MPI_Win_unlock_all of the lock's holders",
+                                                   .rank = rank});
+    return err;
+}
+
+INLINE int acquire(struct win *w, struct rma_target *t, bool exclusive)
+{
+    bool granted;
+    int err = MRMA_SUCCESS;
+    const uint32_t ticket = lockword_take(&t->ctl->lock, exclusive, &granted);
+    hang_note_lock(w, t, HANG_LOCK_WAITS, exclusive, ticket);
+    if (unlikely(!granted) || exclusive)
+        err = await_lock(w, t, exclusive, ticket, granted);
+    if (!err)
+        hang_note_lock(w, t, HANG_LOCK_HOLDS, exclusive, ticket);
+    return err;
+}
+
+INLINE void release(struct win *w, struct rma_target *t, bool exclusive)
+{
+    hang_note_lock(w, t, HANG_LOCK_NONE, exclusive, 0);
+    lockword_release(&t->ctl->lock, exclusive);
+    fast_lock_notify(t);
+}
+
+/* The origin's state after unlock, or after a lock that failed. */
+INLINE void forget_lock(struct win *w, struct rma_target *t)
+{
+    rma_enter(w->rma);
+    t->lock = WIN_LOCK_NONE;
+    target_set_unready(w, t);
+    if (--w->nlocks == 0) {
+        (void)epoch_event(&w->epoch, EPOCH_EV_UNLOCK_LAST);
+        win_set_flush_quick(w);
+        win_next_gen(w);
+    }
+    rma_leave(w->rma);
+}
+
+int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
+{
+    struct rma *r = w->rma;
+    struct rma_target *t;
+    if (w->hints.no_locks)
+        return MRMA_ERR_RMA_SYNC;
+    int err = win_target(w, rank, &t);
+    if (err)
+        return err;
+    RMA_TRACE(r, RMA_EV_LOCK_REQUEST, w, rank, 0);
+    rma_enter(r);
+    bool nested = false;
+    err = t->lock == WIN_LOCK_NONE ? epoch_event(&w->epoch, EPOCH_EV_LOCK) : MRMA_ERR_RMA_SYNC;
+    if (!err) {
+        nested = r->lock_due != NULL;
+        if (w->nlocks++ == 0)
+            win_next_gen(w);
+        win_set_flush_quick(w);
+        t->lock = asserts & RMA_NOCHECK ? WIN_LOCK_NOCHECK : exclusive ? WIN_LOCK_EXCLUSIVE : WIN_LOCK_SHARED;
+    }
+    rma_leave(r);
+    if (err)
+        return err;
+    if (nested)
+        err = issue_lock_settle(r);
+    if (!err && !t->direct)
+        err = issue_lock_begin(w, t);
+    else if (!err && t->lock != WIN_LOCK_NOCHECK)
+        err = acquire(w, t, exclusive);
+    if (unlikely(w->strict) && !err)
+        err = strict_lock(w, t, exclusive, t->lock == WIN_LOCK_NOCHECK);
+    if (err)
+        forget_lock(w, t);
+    else if (!w->fence_lags) /* else the first access looks whether the last fence's puts are in place */
+        target_set_ready(w, t);
+    RMA_TRACE(r, RMA_EV_LOCK_GRANTED, w, rank, 0);
+    return err;
+}
+
+int rma_unlock(struct win *w, int rank)
+{
+    struct rma *r = w->rma;
+    struct rma_target *t = win_peek(w, rank);
+    if (epoch_now(&w->epoch) != EPOCH_LOCK || t->lock == WIN_LOCK_NONE)
+        return MRMA_ERR_RMA_SYNC;
+    int err = MRMA_SUCCESS, broken = MRMA_SUCCESS;
+    if (unlikely(w->strict)) {
+        strict_completed(w, t);
+        broken = strict_unlock(w, t);
+    }
+    if (!t->direct || unlikely(t->sent != SENT_NOTHING)) {
+        err = issue_lock_end(w, t);
+        assisted_end(w, t);
+    }
+    if (t->direct && t->lock != WIN_LOCK_NOCHECK)
+        release(w, t, t->lock == WIN_LOCK_EXCLUSIVE);
+    else if (t->direct)
+        win_full_fence(w);
+    forget_lock(w, t);
+    RMA_TRACE(r, RMA_EV_UNLOCK, w, rank, 0);
+    return err ? err : broken;
+}

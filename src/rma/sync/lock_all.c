@@ -1,0 +1,192 @@
+/*
+ * lock_all.c - MPI_Win_lock_all: a shared lock on every target with one atomic.
+ *
+ * Direct targets: the holders of a node are counted in one word (the control
+ * block of the direct group's lowest rank). Who holds lock_all looks at a
+ * target's lock word once, before its first access there; an exclusive request
+ * whose turn has come looks at the count.
+ *
+ *   lock_all, access to t                exclusive lock on t
+ *   A: holders += 1 (seq_cst)            C: ticket in t.lock (seq_cst)
+ *   B: t.lock has a ticket queued?       D: holders == 0? go on
+ *
+ * A before D in the single order of these operations: the exclusive request sees
+ * the holder and steps back, i.e. marks the word as yielded (so that B passes)
+ * and waits for holders == 0. Otherwise D is before A, hence C before B: B sees
+ * the ticket and waits until it is released or yielded. Both may find each other;
+ * then the exclusive one steps back, never both. To try again it takes the mark
+ * off first and looks at the count after (the same pair again).
+ * So that exclusive requests are not starved, a new lock_all waits while one has
+ * stepped back.
+ *
+ * Packet targets are locked one by one, by the first packet: the target counts the
+ * origin among the holders of its own node (lock_queue.c) and does not wait for
+ * exclusive requests that have stepped back. With a ticket it would, and two
+ * lock_all, each holding what the other's exclusive request waits for, would wait
+ * for each other for ever.
+ */
+#include "base/err.h"
+#include "rma/path/assisted.h"
+#include "rma/origin/issue.h"
+#include "rma/sync/lock.h"
+#include "rma/sync/lockword.h"
+#include "rma/progress/progress.h"
+#include "rma/strict/strict.h"
+#include "rma/progress/wait.h"
+#include "rma/win/win.h"
+
+static bool open_to_all(void *arg)
+{
+    struct rma_target *t = arg;
+    return lockword_open_to_all(&t->ctl->lock);
+}
+
+int lock_all_access(struct win *w, struct rma_target *t)
+{
+    if (!t->direct || w->all_nocheck || open_to_all(t))
+        return MRMA_SUCCESS;
+    atomic_fetch_add_explicit(&w->rma->stats.lock_waits, 1, memory_order_relaxed);
+    return rma_wait_until(w, &(struct rma_wait){.done = open_to_all, .arg = t, .event = &t->ctl->lock_event,
+                                                .what = "an exclusive lock to be released",
+                                                .rank = t->rank});
+}
+
+bool lock_all_pass(struct win *w, struct rma_target *t, bool *yielded)
+{
+    struct win_ctl *lead = w->lead;
+    if (*yielded) {
+        if (atomic_load_explicit(&lead->all_holders, memory_order_seq_cst) != 0)
+            return false;
+        lockword_set_yielded(&t->ctl->lock, false);
+    }
+    bool pass = atomic_load_explicit(&lead->all_holders, memory_order_seq_cst) == 0;
+    if (!pass) {
+        if (!*yielded)
+            atomic_fetch_add_explicit(&lead->all_blocked, 1, memory_order_seq_cst);
+        lockword_set_yielded(&t->ctl->lock, true);
+        lock_notify(t);
+    } else if (*yielded) {
+        atomic_fetch_sub_explicit(&lead->all_blocked, 1, memory_order_seq_cst);
+        event_notify(&lead->all_event);
+    }
+    *yielded = !pass;
+    return pass;
+}
+
+static bool none_blocked(void *arg)
+{
+    struct win_ctl *lead = arg;
+    return atomic_load_explicit(&lead->all_blocked, memory_order_acquire) == 0;
+}
+
+/* Where load and store may follow at once, all targets must be accessible. */
+static int access_shared(struct win *w)
+{
+    int err = MRMA_SUCCESS;
+    for (int i = 0; !err && i < w->nproc; i++)
+        err = win_peek(w, i)->direct ? lock_all_access(w, win_peek(w, i)) : issue_lock_begin(w, win_peek(w, i));
+    return err;
+}
+
+static void forget_lock_all(struct win *w)
+{
+    rma_enter(w->rma);
+    (void)epoch_event(&w->epoch, EPOCH_EV_UNLOCK_ALL);
+    win_set_flush_quick(w);
+    win_next_gen(w);
+    rma_leave(w->rma);
+}
+
+static int acquire_all(struct win *w, bool settle)
+{
+    int err = settle ? issue_lock_settle(w->rma) : MRMA_SUCCESS;
+    if (!err && !none_blocked(w->lead))
+        err = rma_wait_until(w, &(struct rma_wait){.done = none_blocked, .arg = w->lead,
+                                                   .event = &w->lead->all_event,
+                                                   .what = "exclusive locks that came first", .rank = -1});
+    if (err)
+        return err;
+    lock_all_join(w);
+    err = w->flavor == WIN_ALLOCATE_SHARED ? access_shared(w) : lock_all_access(w, win_peek(w, w->rank));
+    if (err)
+        lock_all_leave(w);
+    return err;
+}
+
+/* After an error there is no epoch, and nobody is counted as a holder: an unlock_all that
+ * follows is refused. */
+int rma_lock_all(struct win *w, int asserts)
+{
+    struct rma *r = w->rma;
+    if (w->hints.no_locks)
+        return MRMA_ERR_RMA_SYNC;
+    RMA_TRACE(r, RMA_EV_LOCK_REQUEST, w, -1, 0);
+    rma_enter(r);
+    int err = epoch_event(&w->epoch, EPOCH_EV_LOCK_ALL);
+    if (!err) {
+        w->all_nocheck = asserts & RMA_NOCHECK;
+        win_set_flush_quick(w);
+        win_next_gen(w);
+    }
+    const bool settle = r->lock_due != NULL;
+    rma_leave(r);
+    if (unlikely(w->strict) && !err && (err = strict_lock_all(w, w->all_nocheck)) != MRMA_SUCCESS)
+        forget_lock_all(w);
+    if (err || w->all_nocheck)
+        return err;
+    err = acquire_all(w, settle);
+    if (err) {
+        if (unlikely(w->strict))
+            (void)strict_unlock_all(w);
+        forget_lock_all(w);
+        return err;
+    }
+    RMA_TRACE(r, RMA_EV_LOCK_GRANTED, w, -1, 0);
+    return err;
+}
+
+/* The last holder has gone: whoever stepped back may try again. */
+static void wake_blocked(struct win *w)
+{
+    event_notify(&w->lead->all_event);
+    for (int i = 0; i < w->ndirect; i++) {
+        struct rma_target *t = win_peek(w, w->direct[i]);
+        if (atomic_load_explicit(&t->ctl->packets_wait, memory_order_seq_cst)) {
+            event_wake(t->peer->event);
+            event_wake(t->peer->agent_event);
+        }
+    }
+}
+
+void lock_all_join(struct win *w)
+{
+    atomic_fetch_add_explicit(&w->lead->all_holders, 1, memory_order_seq_cst);
+}
+
+void lock_all_leave(struct win *w)
+{
+    if (atomic_fetch_sub_explicit(&w->lead->all_holders, 1, memory_order_seq_cst) == 1 &&
+        atomic_load_explicit(&w->lead->all_blocked, memory_order_seq_cst))
+        wake_blocked(w);
+}
+
+int rma_unlock_all(struct win *w)
+{
+    struct rma *r = w->rma;
+    if (epoch_now(&w->epoch) != EPOCH_LOCK_ALL)
+        return MRMA_ERR_RMA_SYNC;
+    int broken = MRMA_SUCCESS;
+    if (unlikely(w->strict)) {
+        strict_completed(w, NULL);
+        broken = strict_unlock_all(w);
+    }
+    int err = w->npackets || w->nsent ? issue_unlock_all(w) : MRMA_SUCCESS;
+    assisted_end(w, NULL);
+    if (w->all_nocheck)
+        win_full_fence(w);
+    else
+        lock_all_leave(w);
+    forget_lock_all(w);
+    RMA_TRACE(r, RMA_EV_UNLOCK, w, -1, 0);
+    return err ? err : broken;
+}

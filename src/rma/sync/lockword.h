@@ -1,0 +1,110 @@
+/*
+ * lockword.h - the one lock word of a window's target: a ticket reader-writer
+ * lock in 64 bits, first come first served, consecutive shared requests together.
+ *
+ * Fields of 20 bits: next ticket; rserv, the ticket up to which shared requests
+ * may enter; wserv, how many requests have released. A shared request enters
+ * when rserv is its ticket and moves rserv on for the next; an exclusive one when
+ * wserv is its ticket, i.e. everybody before it has released. Behind each field a
+ * bit takes what it carries over and is cleared again, so that fields are counted
+ * on by one addition. Bit 63 (yielded): the exclusive request at the head waits for
+ * MPI_Win_lock_all holders, see lock_all.c. Every change is one compare-and-swap
+ * (sequentially consistent: it doubles as the fence before the check for sleepers);
+ * a request takes a ticket without waiting, so the target can take one for a packet
+ * that asks.
+ */
+#ifndef MRMA_RMA_SYNC_LOCKWORD_H
+#define MRMA_RMA_SYNC_LOCKWORD_H
+
+#include <stdbool.h>
+
+#include "base/atomic.h"
+
+#define LOCKWORD_MASK UINT64_C(0xfffff)
+#define LOCKWORD_RSERV 21
+#define LOCKWORD_WSERV 42
+#define LOCKWORD_YIELDED (UINT64_C(1) << 63)
+#define LOCKWORD_CARRIES (UINT64_C(1) << 20 | UINT64_C(1) << 41 | UINT64_C(1) << 62)
+
+static inline uint32_t lockword_next(uint64_t w) { return (uint32_t)(w & LOCKWORD_MASK); }
+static inline uint32_t lockword_rserv(uint64_t w) { return (uint32_t)((w >> LOCKWORD_RSERV) & LOCKWORD_MASK); }
+static inline uint32_t lockword_wserv(uint64_t w) { return (uint32_t)((w >> LOCKWORD_WSERV) & LOCKWORD_MASK); }
+
+static inline uint64_t lockword_make(uint64_t flags, uint32_t next, uint32_t rserv, uint32_t wserv)
+{
+    return (flags & LOCKWORD_YIELDED) | (next & LOCKWORD_MASK) | ((rserv & LOCKWORD_MASK) << LOCKWORD_RSERV) |
+           ((wserv & LOCKWORD_MASK) << LOCKWORD_WSERV);
+}
+
+/* Each field one further, or not. */
+static inline uint64_t lockword_count(uint64_t w, bool next, bool rserv, bool wserv)
+{
+    const uint64_t by = (uint64_t)next | (uint64_t)rserv << LOCKWORD_RSERV | (uint64_t)wserv << LOCKWORD_WSERV;
+    return (w + by) & ~LOCKWORD_CARRIES;
+}
+
+static inline bool lockword_cas(_Atomic uint64_t *word, uint64_t *old, uint64_t new_word)
+{
+    return atomic_compare_exchange_weak_explicit(word, old, new_word, memory_order_seq_cst,
+                                                 memory_order_acquire);
+}
+
+/* Take a ticket; *granted tells whether the lock is held with it at once. */
+static inline uint32_t lockword_take(_Atomic uint64_t *word, bool exclusive, bool *granted)
+{
+    uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
+    do {
+        const uint32_t serves = exclusive ? lockword_wserv(old) : lockword_rserv(old);
+        *granted = serves == lockword_next(old);
+    } while (!lockword_cas(word, &old, lockword_count(old, true, !exclusive && *granted, false)));
+    return lockword_next(old);
+}
+
+/* Take the lock if that can be done at once and nobody else changes the word meanwhile;
+ * else nothing has changed. */
+static inline bool lockword_try(_Atomic uint64_t *word, bool exclusive)
+{
+    uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
+    const uint64_t serves = exclusive ? old >> LOCKWORD_WSERV : old >> LOCKWORD_RSERV;
+    return likely(((serves ^ old) & LOCKWORD_MASK) == 0) &&
+           likely(lockword_cas(word, &old, lockword_count(old, true, !exclusive, false)));
+}
+
+/* Has the turn of a ticket come? True: the lock is held with it. */
+static inline bool lockword_enter(_Atomic uint64_t *word, uint32_t ticket, bool exclusive)
+{
+    uint64_t old = atomic_load_explicit(word, memory_order_seq_cst);
+    if (exclusive)
+        return lockword_wserv(old) == ticket;
+    while (lockword_rserv(old) == ticket)
+        if (lockword_cas(word, &old, lockword_count(old, false, true, false)))
+            return true;
+    return false;
+}
+
+static inline void lockword_release(_Atomic uint64_t *word, bool exclusive)
+{
+    uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
+    while (!lockword_cas(word, &old, lockword_count(old, false, exclusive, true)))
+        ;
+}
+
+/* No exclusive request has its turn: none is queued, or shared holders are still
+ * before it (it will look at lock_all's holders after them), or it has stepped
+ * back for lock_all. */
+static inline bool lockword_open_to_all(_Atomic uint64_t *word)
+{
+    uint64_t w = atomic_load_explicit(word, memory_order_seq_cst);
+    return lockword_next(w) == lockword_rserv(w) || lockword_rserv(w) != lockword_wserv(w) ||
+           (w & LOCKWORD_YIELDED);
+}
+
+static inline void lockword_set_yielded(_Atomic uint64_t *word, bool yielded)
+{
+    if (yielded)
+        atomic_fetch_or_explicit(word, LOCKWORD_YIELDED, memory_order_seq_cst);
+    else
+        atomic_fetch_and_explicit(word, ~LOCKWORD_YIELDED, memory_order_seq_cst);
+}
+
+#endif

@@ -1,0 +1,193 @@
+/*
+ * pscw.c - MPI_Win_start, _complete, _post, _wait, _test (MPI 4.1, 12.5.2).
+ *
+ * Counters that only grow, two per ordered pair: posts (target to origin) and ends of
+ * access epochs (origin to target). A direct peer stores its post into my slot and the
+ * end into the epoch's stage, with small puts that did not wait for the post (stage.h);
+ * for packet peers the handlers count in the slot. MPI_Win_wait compares numbers in
+ * both cases.
+ *
+ * MPI_Win_start does not wait; the first access to a direct target that is no small put
+ * waits for its post (epoch_access), and packets go out before it (parked at the target
+ * until it posts), one epoch ahead at most. MPI_MODE_NOCHECK: no post is sent, none is
+ * waited for. Between post and wait the small puts of direct peers lie in stages:
+ * MPI_Win_wait copies them to their place after it has seen the end of the epoch, which was
+ * stored after they were published.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "rma/origin/issue.h"
+#include "rma/progress/progress.h"
+#include "rma/sync/signal.h"
+#include "rma/sync/stage.h"
+#include "rma/strict/strict.h"
+#include "rma/target/target.h"
+#include "rma/progress/wait.h"
+#include "rma/win/win.h"
+
+static int group_set(struct win_group *g, const int *ranks, int n)
+{
+    if (n > g->room) {
+        int *more = realloc(g->ranks, (size_t)n * sizeof *more);
+        if (!more)
+            return MRMA_ERR_NO_MEM;
+        g->ranks = more;
+        g->room = n;
+    }
+    if (n)
+        memcpy(g->ranks, ranks, (size_t)n * sizeof *ranks);
+    g->n = n;
+    return MRMA_SUCCESS;
+}
+
+/* What may fail for lack of memory, before anything is changed. */
+static int take_group(struct win *w, struct win_group *g, const int *ranks, int n)
+{
+    struct rma_target *t;
+    int err = group_set(g, ranks, n);
+    for (int i = 0; !err && i < n; i++)
+        err = win_target_locked(w, ranks[i], &t);
+    return err;
+}
+
+int rma_start(struct win *w, const int *ranks, int n, int asserts)
+{
+    struct rma *r = w->rma;
+    rma_enter(r);
+    int err = epoch_allows(&w->epoch, EPOCH_EV_START) ? take_group(w, &w->group, ranks, n) : MRMA_ERR_RMA_SYNC;
+    if (!err) {
+        (void)epoch_event(&w->epoch, EPOCH_EV_START);
+        win_next_gen(w);
+        w->start_count++;
+        for (int i = 0; i < n; i++) {
+            struct rma_target *t = win_peek(w, ranks[i]);
+            t->started_in = w->start_count;
+            t->starts++;
+            if (!(asserts & RMA_NOCHECK))
+                t->posts_due++;
+        }
+    }
+    rma_leave(r);
+    RMA_TRACE(r, RMA_EV_START, w, -1, 0);
+    return err;
+}
+
+int rma_complete(struct win *w)
+{
+    struct rma *r = w->rma;
+    if (!epoch_allows(&w->epoch, EPOCH_EV_COMPLETE))
+        return MRMA_ERR_RMA_SYNC;
+    if (unlikely(w->strict))
+        strict_completed(w, NULL);
+    int err = w->npackets ? issue_complete(w) : MRMA_SUCCESS;
+    bool any_direct = false;
+    for (int i = 0; i < w->group.n; i++) {
+        struct rma_target *t = win_peek(w, w->group.ranks[i]);
+        if (!t->direct)
+            continue;
+        const int waited = likely(stage_free(t)) ? MRMA_SUCCESS : epoch_wait_post(w, t);
+        err = err ? err : waited;
+        if (waited) /* a peer is lost: what t has not read yet must stay */
+            continue;
+        stage_complete(t);
+        any_direct = true;
+    }
+    if (any_direct)
+        signal_wake(w, w->group.ranks, w->group.n);
+    rma_enter(r);
+    (void)epoch_event(&w->epoch, EPOCH_EV_COMPLETE);
+    win_next_gen(w);
+    rma_leave(r);
+    RMA_TRACE(r, RMA_EV_COMPLETE, w, -1, 0);
+    return err;
+}
+
+int rma_post(struct win *w, const int *ranks, int n, int asserts)
+{
+    struct rma *r = w->rma;
+    int err = MRMA_SUCCESS;
+    rma_enter(r);
+    if (w->epoch.exposed || epoch_now(&w->epoch) == EPOCH_FENCE_USED)
+        err = MRMA_ERR_RMA_SYNC;
+    else
+        err = take_group(w, &w->post_group, ranks, n);
+    if (err) {
+        rma_leave(r);
+        return err;
+    }
+    w->epoch.exposed = true;
+    w->post_noput = asserts & RMA_NOPUT;
+    if (unlikely(w->strict))
+        strict_post(w, asserts);
+    for (int i = 0; i < n; i++) {
+        struct rma_target *t = win_peek(w, ranks[i]);
+        t->exposures++;
+        if (asserts & RMA_NOCHECK)
+            continue;
+        if (t->direct)
+            signal_post(t);
+        else if (!err)
+            err = issue_post(w, t);
+    }
+    if (!list_empty(&w->parked))
+        target_unpark_all(w);
+    rma_leave(r);
+    if (!(asserts & RMA_NOCHECK))
+        signal_wake(w, ranks, n);
+    RMA_TRACE(r, RMA_EV_POST, w, -1, 0);
+    return err;
+}
+
+static bool all_complete(void *arg)
+{
+    struct win *w = arg;
+    for (int i = 0; i < w->post_group.n; i++)
+        if (!stage_completed(win_peek(w, w->post_group.ranks[i])))
+            return false;
+    return true;
+}
+
+static void close_exposure(struct win *w)
+{
+    for (int i = 0; i < w->post_group.n; i++) {
+        struct rma_target *t = win_peek(w, w->post_group.ranks[i]);
+        if (t->direct)
+            stage_apply(w, t);
+    }
+    if (unlikely(w->strict))
+        strict_wait(w);
+    rma_enter(w->rma);
+    w->epoch.exposed = false;
+    rma_leave(w->rma);
+    RMA_TRACE(w->rma, RMA_EV_WAIT, w, -1, 0);
+}
+
+int rma_wait(struct win *w)
+{
+    if (!w->epoch.exposed)
+        return MRMA_ERR_RMA_SYNC;
+    RMA_SPIN_UNTIL(w->rma, all_complete(w));
+    if (!all_complete(w)) {
+        int err = rma_wait_until(w, &(struct rma_wait){.done = all_complete, .arg = w,
+                                                       .what = "MPI_Win_complete of the origins",
+                                                       .rank = -1});
+        if (err)
+            return err;
+    }
+    close_exposure(w);
+    return MRMA_SUCCESS;
+}
+
+int rma_test(struct win *w, bool *flag)
+{
+    if (!w->epoch.exposed)
+        return MRMA_ERR_RMA_SYNC;
+    (void)rma_progress(w->rma);
+    *flag = all_complete(w);
+    if (!*flag)
+        return rma_look_around(w->rma, w);
+    close_exposure(w);
+    return MRMA_SUCCESS;
+}

@@ -1,0 +1,221 @@
+/*
+ * stage.c - see stage.h.
+ *
+ *   origin, epoch n                           target, exposure n
+ *   C: posts >= n - DEPTH + 1 (acquire)       wait n - DEPTH: copied out of the stage
+ *   write records into stage[n % DEPTH]       D: posts = n - DEPTH + 1 (release)
+ *   A: stage.seq = n (release)                B: stage.seq >= n (acquire)
+ *                                             copy the records into the window
+ *
+ * A pairs with B: the target sees the records. D pairs with C: a stage is written
+ * again only when its last contents were copied. The origin looks at posts only when
+ * it is DEPTH epochs ahead of what it has seen, so in a row of epochs the two lines
+ * travel one way each, without either side waiting for the other.
+ *
+ * With MPI_MODE_NOCHECK the post has been called already (MPI 4.1, 12.5.2), so the
+ * exposures before it have ended and the stage is free; but such epochs count no
+ * posts, so a pair that has used it does not stage any more.
+ *
+ * Fence phases have stages of their own, at kernel-assisted targets. The barrier of the fence stands for A and B, and
+ * the store of exposed for D.
+ *
+ *   origin, phase p                           target
+ *   F: exposed >= p - DEPTH + 1 (acquire)     its fence that ends phase p - DEPTH: copied
+ *   records into phase stage p % DEPTH       E: exposed = p - DEPTH + 1 (release)
+ *   barrier                                   barrier; copy the records into the window
+ *
+ * A record is one word, the displacement in bytes and 16 bits of length, and the data
+ * padded to 8 bytes.
+ */
+#include "rma/sync/stage.h"
+
+#include <string.h>
+
+#include "base/copy.h"
+#include "rma/path/direct.h"
+#include "rma/sync/epoch.h"
+#include "rma/win/win.h"
+
+enum { RECORD_WORD = sizeof(uint64_t), LEN_BITS = 16 };
+
+static struct win_stage *stage_of(const struct stage_row *row, uint32_t number)
+{
+    return (void *)((char *)row->first + (size_t)(number % STAGE_DEPTH) * row->bytes);
+}
+
+/* 0: there are no stages. */
+static size_t room_of(const struct stage_row *row)
+{
+    return row->bytes ? row->bytes - offsetof(struct win_stage, room) : 0;
+}
+
+/* Posts only grow, up to and beyond what is due, and so does what is due. */
+static bool is_ahead(const struct rma_target *t)
+{
+    return seq_reached(t->posts_due, t->posts_seen + STAGE_DEPTH);
+}
+
+bool stage_free(struct rma_target *t)
+{
+    if (unlikely(is_ahead(t)))
+        t->posts_seen = atomic_load_explicit(&t->in->posts, memory_order_acquire); /* C, pairs with D */
+    return !is_ahead(t);
+}
+
+static uint32_t record_bytes(size_t len)
+{
+    return (uint32_t)(RECORD_WORD + (len + 7) / 8 * 8);
+}
+
+/* Behind the used bytes; returns how many are used then. */
+static uint32_t write_record(struct win_stage *st, uint32_t used, const void *data, uint64_t offset, size_t len)
+{
+    char *at = st->room + used;
+    const uint64_t word = offset << LEN_BITS | len;
+    memcpy(at, &word, sizeof word);
+    direct_copy(at + sizeof word, data, len);
+    return used + record_bytes(len);
+}
+
+/* Contiguous at both ends, of the same size, and inside the window? Then where in it. */
+static bool is_plain(const struct rma_target *t, const struct rma_op *op, size_t room, uint64_t *offset)
+{
+    const size_t len = op->ocount * op->otype->size;
+    if (!len || len > room || op->ocount > room || op->tcount > room || !op->otype->contig || !op->ttype->contig ||
+        op->tcount * op->ttype->size != len || (uint64_t)op->disp > UINT32_MAX)
+        return false;
+    *offset = (uint64_t)op->disp * t->disp_unit;
+    return !(*offset >> (64 - LEN_BITS)) && *offset <= t->size && len <= t->size - *offset;
+}
+
+/* Behind what is in the stage already, if it has room. */
+static bool add_record(struct win_stage *st, size_t room, uint32_t *used, const void *data, uint64_t offset, size_t len)
+{
+    if (record_bytes(len) > room - *used)
+        return false;
+    *used = write_record(st, *used, data, offset, len);
+    return true;
+}
+
+static bool put_epoch(struct win *w, struct rma_target *t, const struct rma_op *op)
+{
+    const size_t len = op->ocount * op->otype->size, room = room_of(&t->out_stages);
+    uint64_t offset;
+    if (t->started_in != w->start_count || t->starts != t->posts_due || !is_plain(t, op, room, &offset) || !stage_free(t))
+        return false;
+    return add_record(stage_of(&t->out_stages, t->starts), room, &t->staged, op->oaddr, offset, len);
+}
+
+/* Has t copied what this stage held before? */
+static bool phase_stage_free(const struct win *w, const struct rma_target *t)
+{
+    const uint32_t exposed = atomic_load_explicit(&t->ctl->exposed, memory_order_acquire); /* F, pairs with E */
+    return seq_reached(exposed, w->phase - STAGE_DEPTH + 1);
+}
+
+static bool put_phase(struct win *w, struct rma_target *t, const struct rma_op *op)
+{
+    const size_t len = op->ocount * op->otype->size, room = room_of(&t->out_phases);
+    struct win_stage *st = stage_of(&t->out_phases, w->phase);
+    uint64_t offset;
+    if (!is_plain(t, op, room, &offset))
+        return false;
+    if (atomic_load_explicit(&st->seq, memory_order_relaxed) != w->phase + 1) {
+        if (!phase_stage_free(w, t))
+            return false;
+        st->used = 0;
+        atomic_store_explicit(&st->seq, w->phase + 1, memory_order_relaxed);
+    }
+    if (!add_record(st, room, &st->used, op->oaddr, offset, len))
+        return false;
+    atomic_store_explicit(&t->ctl->staged_phase, w->phase + 1, memory_order_relaxed); /* before the barrier: fence.c */
+    return true;
+}
+
+/* Several threads may put in the same epoch, but a stage has one writer at a time. */
+static bool put_locked(struct win *w, struct rma_target *t, const struct rma_op *op,
+                       bool (*put)(struct win *w, struct rma_target *t, const struct rma_op *op))
+{
+    struct rma *r = w->rma;
+    if (unlikely(r->threads))
+        elock_lock(&r->lock);
+    const bool done = put(w, t, op);
+    r->stats.staged += done;
+    if (unlikely(r->threads))
+        elock_unlock(&r->lock);
+    return done;
+}
+
+static bool put_in_phase(struct win *w, struct rma_target *t, const struct rma_op *op)
+{
+    if (t->path != PATH_CMA || !t->out_phases.bytes)
+        return false;
+    if (epoch_now(&w->epoch) == EPOCH_FENCE && epoch_use_fence(w))
+        return false;
+    return put_locked(w, t, op, put_phase);
+}
+
+bool stage_put(struct win *w, struct rma_target *t, const struct rma_op *op)
+{
+    const enum epoch_state now = epoch_now(&w->epoch);
+    bool done = false;
+    if (!t->direct || w->dynamic || w->strict || w->rma->trace || op->req)
+        return false;
+    if (now == EPOCH_PSCW)
+        done = put_locked(w, t, op, put_epoch);
+    else if (now == EPOCH_FENCE || now == EPOCH_FENCE_USED)
+        done = put_in_phase(w, t, op);
+    if (!done)
+        return false;
+    win_count(w, t->path, op->ocount * op->otype->size);
+    return true;
+}
+
+void stage_complete(struct rma_target *t)
+{
+    struct win_stage *st = stage_of(&t->out_stages, t->starts);
+    st->used = t->staged;
+    t->staged = 0;
+    atomic_store_explicit(&st->seq, t->starts, memory_order_release); /* A, pairs with B */
+}
+
+bool stage_completed(const struct rma_target *t)
+{
+    const _Atomic uint32_t *ended = likely(t->direct) ? &stage_of(&t->in_stages, t->exposures)->seq : &t->in->completes;
+    return seq_reached(atomic_load_explicit(ended, memory_order_acquire), t->exposures); /* B */
+}
+
+static void apply_records(struct win *w, const struct rma_target *t, const struct win_stage *st, size_t room)
+{
+    uint32_t used;
+    copy_once(&used, &st->used, sizeof used);
+    for (uint32_t at = 0; at + RECORD_WORD <= used && used <= room;) {
+        const uint64_t word = copy_once_8(st->room + at);
+        const uint64_t offset = word >> LEN_BITS, len = word & ((1u << LEN_BITS) - 1);
+        if (len > used - at - RECORD_WORD || offset > w->size || len > w->size - offset) {
+            w->rma->stats.refused++;
+            log_msg(w->rma->log, LOG_LEVEL_ERROR, "staged put of rank %d refused in window %u: out of range",
+                    t->rank, w->index);
+            return;
+        }
+        direct_copy((char *)w->base + offset, st->room + at + RECORD_WORD, len);
+        at += record_bytes(len);
+    }
+}
+
+void stage_apply(struct win *w, struct rma_target *t)
+{
+    const struct win_stage *st = stage_of(&t->in_stages, t->exposures);
+    if (unlikely(st->used) && atomic_load_explicit(&st->seq, memory_order_relaxed) == t->exposures)
+        apply_records(w, t, st, room_of(&t->in_stages));
+}
+
+void stage_phase_apply(struct win *w)
+{
+    for (int i = 0; i < w->ndirect; i++) {
+        const struct rma_target *t = win_peek(w, w->direct[i]);
+        const struct win_stage *st = stage_of(&t->in_phases, w->phase);
+        if (t->in_phases.bytes && atomic_load_explicit(&st->seq, memory_order_relaxed) == w->phase + 1)
+            apply_records(w, t, st, room_of(&t->in_phases));
+    }
+}

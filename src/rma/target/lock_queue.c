@@ -1,0 +1,144 @@
+/*
+ * lock_queue.c - tickets on behalf of packets. See lock_queue.h.
+ *
+ * Tickets are taken in the order of arrival, so the head of win->lockq is always
+ * the first whose turn can come. Requests of MPI_Win_lock_all have no ticket: they
+ * count as holders at once and enter, from anywhere in the queue, when the word is
+ * open to them (lock_all.c). A direct process that moves the lock word must
+ * know that packets wait: ctl->packets_wait is set before the word is looked at
+ * again.
+ *
+ *   packet request (target)               direct release
+ *   packets_wait = 1 (seq_cst)            release word (seq_cst)
+ *   look at the word again                packets_wait? wake the target
+ */
+#include "rma/target/lock_queue.h"
+
+#include "base/err.h"
+#include "rma/sync/lock.h"
+#include "rma/sync/lockword.h"
+#include "rma/target/target.h"
+#include "rma/win/win.h"
+
+static struct rma_target *self(struct win *w)
+{
+    return win_peek(w, w->rank);
+}
+
+/* Has po's turn come, and no lock_all holder in the way? */
+static bool granted(struct pkt_origin *po)
+{
+    struct win *w = po->win;
+    if (po->all)
+        return lockword_open_to_all(&w->ctl->lock);
+    if (!po->served) {
+        po->served = lockword_enter(&w->ctl->lock, po->ticket, po->exclusive);
+        if (po->served && !po->exclusive)
+            lock_notify(self(w));
+    }
+    return po->served && (!po->exclusive || lock_all_pass(w, self(w), &po->yielded));
+}
+
+static void enqueue(struct pkt_origin *po)
+{
+    struct win *w = po->win;
+    po->lock = LOCKQ_WAITING;
+    if (list_empty(&w->lockq)) {
+        list_push_back(&w->rma->lock_wins, &w->lockq_link);
+        atomic_fetch_add_explicit(&w->rma->nlock_wins, 1, memory_order_relaxed);
+        atomic_store_explicit(&w->ctl->packets_wait, 1, memory_order_seq_cst); /* see the diagram */
+    }
+    list_push_back(&w->lockq, &po->lockq_link);
+    atomic_fetch_add_explicit(&w->rma->stats.lock_waits, 1, memory_order_relaxed);
+}
+
+static void dequeue(struct pkt_origin *po)
+{
+    struct win *w = po->win;
+    list_remove(&po->lockq_link);
+    po->lock = LOCKQ_HELD;
+    if (list_empty(&w->lockq)) {
+        list_remove(&w->lockq_link);
+        atomic_fetch_sub_explicit(&w->rma->nlock_wins, 1, memory_order_relaxed);
+        atomic_store_explicit(&w->ctl->packets_wait, 0, memory_order_relaxed);
+    }
+}
+
+/* Who may enter next: any lock_all, and the first of those with a ticket. */
+static struct pkt_origin *first_granted(struct win *w)
+{
+    bool ticket = false;
+    LIST_EACH(node, &w->lockq) {
+        struct pkt_origin *po = LIST_ENTRY(node, struct pkt_origin, lockq_link);
+        if ((po->all || !ticket) && granted(po))
+            return po;
+        ticket |= !po->all;
+    }
+    return NULL;
+}
+
+bool lock_queue_request(struct pkt_origin *po, bool exclusive, bool all)
+{
+    struct win *w = po->win;
+    po->exclusive = exclusive;
+    po->all = all;
+    po->yielded = false;
+    if (all)
+        lock_all_join(w);
+    else
+        po->ticket = lockword_take(&w->ctl->lock, exclusive, &po->served);
+    if (list_empty(&w->lockq) && granted(po)) {
+        po->lock = LOCKQ_HELD;
+        return true;
+    }
+    enqueue(po);
+    if (first_granted(w) != po) /* once more, now that releasers know */
+        return false;
+    dequeue(po);
+    return true;
+}
+
+void lock_queue_forget(struct pkt_origin *po)
+{
+    if (po->lock == LOCKQ_WAITING)
+        dequeue(po);
+}
+
+static bool poll_win(struct win *w)
+{
+    bool any = false;
+    struct pkt_origin *po;
+    while ((po = first_granted(w)) != NULL) {
+        dequeue(po);
+        any = true;
+        target_unpark(po); /* may release the lock again and come back here */
+    }
+    return any;
+}
+
+void lock_queue_release(struct pkt_origin *po)
+{
+    struct win *w = po->win;
+    if (po->lock != LOCKQ_HELD) {
+        log_msg(w->rma->log, LOG_LEVEL_ERROR, "unlock without lock refused in window %u", w->index);
+        w->rma->stats.refused++;
+        return;
+    }
+    po->lock = LOCKQ_NONE;
+    if (po->all) {
+        lock_all_leave(w);
+    } else {
+        lockword_release(&w->ctl->lock, po->exclusive);
+        event_notify(&w->ctl->lock_event);
+    }
+    if (!list_empty(&w->lockq) && w->rma->agent) /* this need not be a round that polls the queue */
+        event_notify(w->rma->env->agent_event);
+}
+
+bool lock_queue_poll_all(struct rma *r)
+{
+    bool any = false;
+    LIST_EACH_SAFE(node, &r->lock_wins)
+        any |= poll_win(LIST_ENTRY(node, struct win, lockq_link));
+    return any;
+}

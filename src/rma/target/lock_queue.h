@@ -1,0 +1,26 @@
+/*
+ * lock_queue.h - the target's side of locks that packets ask for.
+ *
+ * The request takes a ticket of the same lock word that direct origins use and
+ * waits in win->lockq; whoever polls looks whether its turn has come. Under the
+ * engine's lock.
+ */
+#ifndef MRMA_RMA_TARGET_LOCK_QUEUE_H
+#define MRMA_RMA_TARGET_LOCK_QUEUE_H
+
+#include <stdbool.h>
+
+struct rma;
+struct win;
+struct pkt_origin;
+
+/* Ask for the lock: true if it is held at once, else it is queued and
+ * target_unpark is called when it is granted. */
+bool lock_queue_request(struct pkt_origin *po, bool exclusive, bool all);
+void lock_queue_release(struct pkt_origin *po);
+/* The window goes away while po still waits (a peer has died). */
+void lock_queue_forget(struct pkt_origin *po);
+/* Grant what can be granted in all windows; whether anything was. */
+bool lock_queue_poll_all(struct rma *r);
+
+#endif

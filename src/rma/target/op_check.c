@@ -1,0 +1,191 @@
+/*
+ * op_check.c - see op_check.h.
+ *
+ * Everything in a record is checked before anything is touched: kind, operation
+ * and type, that segments and data lie in the packet, that segments lie in the
+ * window (or in attached memory), that lengths agree; and of a record that names a
+ * datatype, that it is there and that all its instances lie in the window, or in
+ * attached memory at least what the record names.
+ */
+#include "rma/target/op_check.h"
+
+#include "base/copy.h"
+#include "base/err.h"
+#include "rma/acc/acc.h"
+#include "rma/win/region.h"
+#include "rma/target/target.h"
+#include "rma/target/type_table.h"
+
+/* Of displacements in a datatype that lies there: need not be in the window itself. */
+static char *any_addr(const struct win *w, int64_t disp)
+{
+    return (char *)((w->dynamic ? 0 : (uintptr_t)w->base) + (uintptr_t)disp);
+}
+
+bool target_seg_inside(struct win *w, const struct pkt_seg *seg)
+{
+    if (w->dynamic)
+        return region_covers_own(w, (uint64_t)seg->disp, seg->len);
+    return seg->disp >= 0 && (uint64_t)seg->disp <= w->size && seg->len <= w->size - (uint64_t)seg->disp;
+}
+
+static int check_segments(struct win *w, struct target_record *rec)
+{
+    const uint8_t type = rec->op->type;
+    const size_t unit = type ? acc_extent(type) : 1, pad = acc_pad(type);
+    rec->total = 0;
+    for (uint32_t i = 0; i < rec->nseg; i++) {
+        const struct pkt_seg *seg = &rec->segs[i];
+        const struct pkt_seg data = {.disp = seg->disp, .len = seg->len > pad ? seg->len - pad : seg->len};
+        if (!target_seg_inside(w, &data))
+            return MRMA_ERR_RMA_RANGE;
+        if (!seg->len || seg->len % unit || seg->len > SIZE_MAX / 2 - rec->total)
+            return MRMA_ERR_COUNT;
+        rec->total += seg->len;
+    }
+    return MRMA_SUCCESS;
+}
+
+/* Attached memory may have gaps where the datatype has some: look at each piece. */
+static bool pieces_inside(struct win *w, const struct target_record *rec)
+{
+    struct dtype_cursor cur = rec->cur;
+    ptrdiff_t disp;
+    for (size_t left = rec->total, len; left; left -= len) {
+        len = dtype_cursor_next(&cur, left, &disp);
+        if (!region_covers_own(w, (uint64_t)(rec->typed->disp + disp), len))
+            return false;
+    }
+    return true;
+}
+
+static bool whole_units(const struct dtype *type, size_t unit)
+{
+    for (size_t i = 0; i < type->nruns; i++)
+        if (type->runs[i].len % unit)
+            return false;
+    return true;
+}
+
+/* Sets what walks over the record's bytes. */
+static int check_typed(struct win *w, const struct pkt_origin *po, struct target_record *rec)
+{
+    const size_t unit = rec->op->type ? acc_extent(rec->op->type) : 1;
+    const struct pkt_typed *typed = rec->typed;
+    const uint64_t pos = rec->op->offset;
+    int64_t lo, hi;
+    rec->type = type_table_get(po->types, rec->op->nseg);
+    if (!rec->type)
+        return MRMA_ERR_TYPE;
+    if (!type_table_range(rec->type, typed->count, typed->disp, &lo, &hi))
+        return MRMA_ERR_RMA_RANGE;
+    const size_t all = typed->count * rec->type->size;
+    if (!typed->len || pos >= all || typed->len > all - pos || pos % unit || typed->len % unit ||
+        rec->op->kind == PKT_OP_CAS || !whole_units(rec->type, unit) ||
+        (w->dynamic && typed->len > PKT_TYPED_DYNAMIC))
+        return MRMA_ERR_COUNT;
+    rec->total = typed->len;
+    rec->base = any_addr(w, typed->disp);
+    dtype_cursor_init(&rec->cur, rec->type, typed->count, DTYPE_BYTES);
+    dtype_cursor_seek(&rec->cur, pos);
+    const struct pkt_seg range = {.disp = lo, .len = (uint64_t)hi - (uint64_t)lo};
+    return target_seg_inside(w, &range) || (w->dynamic && pieces_inside(w, rec)) ? MRMA_SUCCESS : MRMA_ERR_RMA_RANGE;
+}
+
+/* Does the record's data length fit its kind? */
+static int check_kind(const struct target_record *rec)
+{
+    const struct pkt_op *op = rec->op;
+    const bool acc = op->kind == PKT_OP_ACC || op->kind == PKT_OP_GET_ACC;
+    if (op->zero)
+        return MRMA_ERR_INTERN;
+    switch (op->kind) {
+    case PKT_OP_PUT:
+        return op->data_len == rec->total ? MRMA_SUCCESS : MRMA_ERR_COUNT;
+    case PKT_OP_GET:
+        return op->data_len == 0 ? MRMA_SUCCESS : MRMA_ERR_COUNT;
+    case PKT_OP_CAS:
+        return op->type && rec->nseg == 1 && rec->total == acc_extent(op->type) &&
+                       op->data_len == 2 * rec->total
+                   ? MRMA_SUCCESS
+                   : MRMA_ERR_COUNT;
+    default:
+        break;
+    }
+    if (!acc || !op->type || op->op == ACC_OP_NONE || !acc_allowed(op->op, op->type))
+        return MRMA_ERR_OP;
+    if (op->kind == PKT_OP_GET_ACC && rec->total > PKT_MAX - sizeof(struct pkt_hdr))
+        return MRMA_ERR_COUNT;
+    return op->data_len == (op->op == ACC_NO_OP ? 0 : rec->total) ? MRMA_SUCCESS : MRMA_ERR_COUNT;
+}
+
+int target_record_check(struct win *w, const struct pkt_origin *po, struct target_record *rec)
+{
+    int err = rec->typed ? check_typed(w, po, rec) : check_segments(w, rec);
+    return err ? err : check_kind(rec);
+}
+
+static bool parse_plain(const char **at, const char *end, struct target_record *rec)
+{
+    struct pkt_plain plain;
+    copy_once(&plain, *at, sizeof plain);
+    if (plain.zero || !plain.len || pkt_align(plain.len) > (size_t)(end - *at) - sizeof plain)
+        return false;
+    rec->head = (struct pkt_op){.kind = PKT_OP_PUT, .nseg = 1, .data_len = plain.len};
+    rec->head_segs[0] = (struct pkt_seg){.disp = plain.disp, .len = plain.len};
+    rec->nseg = 1;
+    rec->typed = NULL;
+    rec->data = *at + sizeof plain;
+    *at = rec->data + pkt_align(plain.len);
+    return true;
+}
+
+static bool sound_head(const struct pkt_op *op)
+{
+    return op->kind != PKT_OP_NONE && op->kind < PKT_OP_PLAIN && op->op < ACC_OP_LAST && op->type < ACC_TYPE_LAST &&
+           op->form < PKT_FORM_LAST;
+}
+
+/* What names the target's bytes; one segment without a call. */
+static inline void copy_named(struct target_record *rec, const char *from, bool typed)
+{
+    rec->typed = typed ? &rec->head_typed : NULL;
+    if (typed)
+        copy_once(&rec->head_typed, from, sizeof rec->head_typed);
+    else if (likely(rec->nseg == 1))
+        copy_once(rec->head_segs, from, sizeof rec->head_segs[0]);
+    else
+        copy_once(rec->head_segs, from, rec->nseg * sizeof rec->head_segs[0]);
+}
+
+bool target_record_parse(const char **at, const char *end, struct target_record *rec)
+{
+    const size_t room = (size_t)(end - *at);
+    rec->op = &rec->head;
+    rec->segs = rec->head_segs;
+    if (room >= sizeof(struct pkt_plain) && **at == PKT_OP_PLAIN)
+        return parse_plain(at, end, rec);
+    if (room < sizeof rec->head)
+        return false;
+    copy_once(&rec->head, *at, sizeof rec->head);
+    const size_t left = room - sizeof rec->head;
+    const bool typed = rec->head.form == PKT_FORM_TYPED;
+    if (!sound_head(&rec->head) || (typed ? left < sizeof *rec->typed : rec->head.nseg > left / sizeof *rec->segs))
+        return false;
+    rec->nseg = typed ? 0 : rec->head.nseg;
+    const size_t where = typed ? sizeof *rec->typed : rec->nseg * sizeof *rec->segs, data_room = left - where;
+    if (rec->head.data_len > data_room || pkt_align(rec->head.data_len) > data_room)
+        return false;
+    copy_named(rec, *at + sizeof rec->head, typed);
+    rec->data = *at + sizeof rec->head + where;
+    *at = rec->data + pkt_align(rec->head.data_len);
+    return true;
+}
+
+uint64_t target_record_bytes(const struct target_record *rec)
+{
+    uint64_t sum = rec->typed ? rec->typed->len : 0;
+    for (uint32_t i = 0; i < rec->nseg; i++)
+        sum += rec->segs[i].len;
+    return sum;
+}

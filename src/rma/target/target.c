@@ -1,0 +1,378 @@
+/*
+ * target.c - a PKT_OPS at its target: now, later, or after the lock.
+ *
+ *   epoch in packet   applied when
+ *   FENCE seq         seq == phase (all fences up to it are passed here)
+ *   PSCW seq          this process has posted seq exposure epochs to the origin
+ *   LOCK seq          the origin holds the lock; a packet that asks for it waits, also
+ *                     for the fences that the origin has passed (fence.c)
+ *   NOCHECK seq       all fences up to phase seq are passed here (with that assertion); at once where a
+ *                     direct peer holds the lock and has looked itself (assisted.h)
+ *
+ * Before that it is parked, copied, and so is everything later of the same origin
+ * in this window: operations of a pair are never reordered. After that (the epoch
+ * has ended here) it is refused. What rides on a packet takes effect after its
+ * records, and not before earlier get replies to the same process have been read
+ * out of the window (a stream without packets stands in the send queue until then).
+ *
+ * A packet that is refused as a whole (not due, no lock, no memory) names its error to
+ * the origin, and still what rides on it takes effect, in its turn: nobody waits
+ * for an acknowledgement, a marker or an opening that never comes. Where not even
+ * that can be kept for want of memory the connection is given up, which ends the
+ * waits of both.
+ */
+#include "rma/target/target.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "rma/sync/fence_counts.h"
+#include "rma/target/lock_queue.h"
+#include "rma/progress/lost.h"
+#include "rma/target/type_table.h"
+#include "rma/win/win.h"
+
+/* What is to happen behind replies that are still queued. */
+struct rider {
+    struct ch3_stream stream;
+    struct pkt_origin *po;
+    uint32_t total;
+    uint64_t ack;
+    uint8_t flags;
+};
+
+int target_send_simple(struct win *w, struct rma_target *t, uint8_t type, uint32_t seq, uint32_t count,
+                       uint32_t total, uint64_t offset)
+{
+    struct pkt_hdr hdr = {.version = PKT_VERSION, .type = type, .len = sizeof hdr, .win = t->remote_win,
+                          .win_gen = t->remote_gen, .rank = (uint32_t)w->rank, .seq = seq, .count = count,
+                          .total = total, .offset = offset};
+    int err = type == PKT_ACK ? ch3_send_awaited(&t->peer->vc, &hdr, sizeof hdr, &w->queued)
+                              : ch3_send_owned(&t->peer->vc, &hdr, sizeof hdr, &w->queued);
+    if (err == MRMA_ERR_NO_MEM) /* the peer would wait for it for ever */
+        ch3_vc_lost(&t->peer->vc);
+    return err;
+}
+
+struct pkt_origin *target_origin(struct win *w, struct rma_target *t)
+{
+    if (!t->from) {
+        t->from = calloc(1, sizeof *t->from);
+        if (!t->from)
+            return NULL;
+        t->from->win = w;
+        t->from->origin = t;
+        list_init(&t->from->parked);
+    }
+    return t->from;
+}
+
+static bool is_stub(const struct pkt_origin *po, const struct parked_packet *pp)
+{
+    return pp >= po->stubs && pp < po->stubs + PARKED_STUBS;
+}
+
+static struct parked_packet *free_stub(struct pkt_origin *po)
+{
+    for (unsigned i = 0; i < PARKED_STUBS; i++)
+        if (!list_node_queued(&po->stubs[i].link))
+            return &po->stubs[i];
+    return NULL;
+}
+
+/* Take a parked packet out of the lists; then drop it. */
+static void take_out(struct pkt_origin *po, struct parked_packet *pp)
+{
+    list_remove(&pp->link);
+    po->nparked--;
+    if (list_empty(&po->parked))
+        list_remove(&po->parked_link);
+}
+
+static void drop(const struct pkt_origin *po, struct parked_packet *pp)
+{
+    if (!is_stub(po, pp))
+        free(pp);
+}
+
+void target_free_origin(struct rma_target *t)
+{
+    struct pkt_origin *po = t->from;
+    if (!po)
+        return;
+    struct list_node *node;
+    while ((node = list_first(&po->parked)) != NULL) {
+        struct parked_packet *pp = LIST_ENTRY(node, struct parked_packet, link);
+        take_out(po, pp);
+        drop(po, pp);
+    }
+    lock_queue_forget(po);
+    type_table_free(po->types);
+    free(po);
+    t->from = NULL;
+}
+
+static void refuse(struct win *w, struct rma_target *t, const char *why)
+{
+    w->rma->stats.refused++;
+    log_msg(w->rma->log, LOG_LEVEL_ERROR, "packet of rank %d refused in window %u: %s", t->rank,
+            w->index, why);
+}
+
+/* MPI_Win_fence's marker: has everything of the phase come? */
+static void got_marker(struct pkt_origin *po, uint32_t total)
+{
+    struct win *w = po->win;
+    if (po->phase_bytes != total && !po->phase_broken)
+        refuse(w, po->origin, "operations of a fence phase are missing");
+    po->phase_bytes = 0;
+    po->phase_broken = false;
+    po->marked = w->phase + 1; /* it is due, so it is of this one */
+    w->fence_arrived++;
+}
+
+static void ride(struct pkt_origin *po, uint8_t flags, uint32_t total, uint64_t ack)
+{
+    struct win *w = po->win;
+    struct rma_target *t = po->origin;
+    if (flags & PKT_F_UNLOCK)
+        lock_queue_release(po);
+    if (flags & (PKT_F_FLUSH | PKT_F_UNLOCK))
+        (void)target_send_simple(w, t, PKT_ACK, (uint32_t)ack, 0, 0, 0);
+    if (flags & PKT_F_COMPLETE)
+        atomic_fetch_add_explicit(&t->in->completes, 1, memory_order_release); /* pairs with all_complete */
+    if (flags & PKT_F_FENCE)
+        got_marker(po, total);
+}
+
+static bool rider_next(struct ch3_stream *st, void *room, size_t cap, size_t *len)
+{
+    (void)st, (void)room, (void)cap;
+    *len = 0;
+    return true;
+}
+
+/* With the connection the replies before it are lost. What rides does not take effect:
+ * a lock stays with the lost process, an epoch stays open, and whoever waits for that
+ * gets an error (lost.h). */
+static void rider_done(struct ch3_stream *st, int err)
+{
+    struct rider *rd = LIST_ENTRY(st, struct rider, stream);
+    if (err)
+        refuse(rd->po->win, rd->po->origin, "the connection was lost before what ends its epoch took effect");
+    else
+        ride(rd->po, rd->flags, rd->total, rd->ack);
+    free(rd);
+}
+
+/* Without memory to wait for the replies what rides takes effect now, with an error. */
+static void ride_behind_replies(struct pkt_origin *po, const struct pkt_hdr *hdr, uint8_t flags)
+{
+    struct ch3_vc *vc = &po->origin->peer->vc;
+    if (!flags)
+        return;
+    if (flags & PKT_F_COMPLETE)
+        po->completes++;
+    struct rider *rd = ch3_vc_busy(vc) ? malloc(sizeof *rd) : NULL;
+    if (!rd) {
+        if (ch3_vc_busy(vc)) {
+            refuse(po->win, po->origin, "no memory to order it behind replies");
+            (void)target_send_simple(po->win, po->origin, PKT_ERROR, 0, 0, MRMA_ERR_NO_MEM, 0);
+        }
+        ride(po, flags, hdr->total, hdr->offset);
+        return;
+    }
+    *rd = (struct rider){.stream = {.next = rider_next, .done = rider_done, .wants = sizeof(struct pkt_hdr),
+                                    .owner = &po->win->queued},
+                         .po = po, .total = hdr->total, .ack = hdr->offset, .flags = flags};
+    const int err = ch3_send_stream(vc, &rd->stream);
+    if (err)
+        rider_done(&rd->stream, err);
+}
+
+/* What rides on a packet whose records have been applied or refused. */
+static void follow(struct pkt_origin *po, const struct pkt_hdr *hdr, uint8_t flags)
+{
+    if (flags & PKT_F_WANT_OPEN)
+        (void)target_send_simple(po->win, po->origin, PKT_OPEN, hdr->seq, hdr->epoch == PKT_EPOCH_LOCK, 0, 0);
+    ride_behind_replies(po, hdr, flags & (PKT_F_FLUSH | PKT_F_UNLOCK | PKT_F_COMPLETE | PKT_F_FENCE));
+}
+
+static void apply(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *body)
+{
+    struct win *w = po->win;
+    struct rma_target *t = po->origin;
+    uint8_t flags = hdr->flags;
+    int err = target_apply(w, t, hdr, body, &flags);
+    if (err)
+        refuse(w, t, mrma_err_name(err));
+    RMA_TRACE(w->rma, RMA_EV_TARGET_APPLY, w, t->rank, hdr->len);
+    follow(po, hdr, flags);
+}
+
+/* What rides on a refused packet: an epoch that has ended, or a lock that is not held,
+ * is not ended again, but the origin gets the answers that it waits for. Where a process
+ * is lost, epochs end without it, and too early for others: they learn that reason. */
+static void refuse_whole(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *body, const char *fault)
+{
+    refuse(po->win, po->origin, fault);
+    target_refuse_records(po->win, po->origin, hdr, body,
+                          win_who_is_lost(po->win) < 0 ? MRMA_ERR_RMA_SYNC : MRMA_ERR_PROC_FAILED);
+    if (hdr->epoch == PKT_EPOCH_FENCE || hdr->epoch == PKT_EPOCH_PSCW)
+        return;
+    uint8_t flags = hdr->flags & (PKT_F_WANT_OPEN | PKT_F_FLUSH | PKT_F_UNLOCK);
+    if (flags & PKT_F_UNLOCK)
+        flags ^= PKT_F_UNLOCK | PKT_F_FLUSH;
+    follow(po, hdr, flags);
+}
+
+enum verdict { NOW, LATER, NEVER };
+
+/* Compare a packet's epoch number with the first that is due and how many are open. */
+static enum verdict judge(uint32_t seq, uint32_t due, uint32_t open, const char **fault)
+{
+    if (!seq_reached(open, seq))
+        return LATER;
+    if (seq_reached(seq, due))
+        return NOW;
+    *fault = "its epoch has ended here";
+    return NEVER;
+}
+
+/* May a packet of a lock epoch be applied? The request is made here, once. */
+static enum verdict judge_lock(struct pkt_origin *po, const struct pkt_hdr *hdr, const char **fault)
+{
+    const bool asks = hdr->flags & (PKT_F_LOCK_SHARED | PKT_F_LOCK_EXCLUSIVE | PKT_F_LOCK_ALL);
+    if (po->win->hints.no_locks)
+        *fault = "lock in a window created with no_locks";
+    else if (po->lock != LOCKQ_NONE && hdr->seq != po->lock_seq)
+        *fault = "of another lock than the one held";
+    else if (po->lock == LOCKQ_NONE && !asks)
+        *fault = "operation without the lock";
+    else if (po->lock == LOCKQ_NONE && seq_reached(po->lock_seq, hdr->seq))
+        *fault = "request of a lock that has ended";
+    if (*fault)
+        return NEVER;
+    if (po->lock == LOCKQ_NONE && !seq_reached(po->win->phase, hdr->total))
+        return LATER; /* what the origin's last fence ended may still be on its way here */
+    if (po->lock == LOCKQ_NONE) {
+        po->lock_seq = hdr->seq;
+        return lock_queue_request(po, hdr->flags & PKT_F_LOCK_EXCLUSIVE, hdr->flags & PKT_F_LOCK_ALL) ? NOW
+                                                                                                      : LATER;
+    }
+    return po->lock == LOCKQ_HELD ? NOW : LATER;
+}
+
+/* May a packet be applied now? A direct peer's completes are not told by packets: its
+ * ring puts are due as long as the exposure lasts. */
+static enum verdict ready(struct pkt_origin *po, const struct pkt_hdr *hdr, const char **fault)
+{
+    const struct win *w = po->win;
+    const struct rma_target *t = po->origin;
+    uint32_t due = po->completes + 1;
+    switch (hdr->epoch) {
+    case PKT_EPOCH_FENCE:
+        return judge(hdr->seq, w->phase, w->phase, fault);
+    case PKT_EPOCH_PSCW:
+        if (t->direct)
+            due = t->exposures + !w->epoch.exposed;
+        return judge(hdr->seq, due, t->exposures, fault);
+    case PKT_EPOCH_NOCHECK:
+        if (w->hints.no_locks && hdr->count) /* a bare flush comes in front of MPI_Win_free's barrier */
+            *fault = "passive target operation in a window created with no_locks";
+        if (*fault)
+            return NEVER;
+        return t->direct || seq_reached(w->phase, hdr->seq) ? NOW : LATER; /* who is direct has made sure itself */
+    default:
+        return judge_lock(po, hdr, fault);
+    }
+}
+
+/* Without memory, or from a peer that ignores what it may have here, a packet is
+ * parked without its records, which are refused at once. */
+static struct parked_packet *park_stub(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *body)
+{
+    struct parked_packet *pp = free_stub(po);
+    if (!pp)
+        return NULL;
+    refuse(po->win, po->origin, "no memory to park it");
+    target_refuse_records(po->win, po->origin, hdr, body, MRMA_ERR_NO_MEM);
+    pp->hdr = *hdr;
+    pp->hdr.len = sizeof *hdr;
+    pp->hdr.count = 0;
+    return pp;
+}
+
+static void park(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *body)
+{
+    struct win *w = po->win;
+    struct parked_packet *pp =
+        po->nparked < PARKED_MAX ? malloc(offsetof(struct parked_packet, hdr) + hdr->len) : NULL;
+    if (pp) {
+        list_node_init(&pp->link);
+        pp->hdr = *hdr;
+        memcpy(&pp->hdr + 1, body, hdr->len - sizeof *hdr);
+    } else {
+        pp = park_stub(po, hdr, body);
+    }
+    if (!pp) {
+        refuse(w, po->origin, "too many wait for their epoch: the connection is given up");
+        ch3_vc_lost(&po->origin->peer->vc);
+        return;
+    }
+    if (list_empty(&po->parked))
+        list_push_back(&w->parked, &po->parked_link);
+    list_push_back(&po->parked, &pp->link);
+    po->nparked++;
+    w->rma->stats.parked++;
+}
+
+void target_ops(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body)
+{
+    struct pkt_origin *po = target_origin(w, t);
+    const char *fault = NULL;
+    if (!po) {
+        refuse(w, t, "no memory: the connection is given up");
+        ch3_vc_lost(&t->peer->vc);
+        return;
+    }
+    switch (list_empty(&po->parked) ? ready(po, hdr, &fault) : LATER) {
+    case NOW:
+        apply(po, hdr, body);
+        break;
+    case LATER:
+        park(po, hdr, body);
+        break;
+    case NEVER:
+        refuse_whole(po, hdr, body, fault);
+    }
+}
+
+void target_unpark(struct pkt_origin *po)
+{
+    struct list_node *node;
+    while ((node = list_first(&po->parked)) != NULL) {
+        struct parked_packet *pp = LIST_ENTRY(node, struct parked_packet, link);
+        const char *fault = NULL;
+        enum verdict v = ready(po, &pp->hdr, &fault);
+        if (v == LATER)
+            return;
+        take_out(po, pp);
+        if (v == NOW && is_stub(po, pp) && pp->hdr.epoch == PKT_EPOCH_FENCE) {
+            po->phase_broken = true;
+            fence_counts_lost(po->win);
+        }
+        if (v == NOW)
+            apply(po, &pp->hdr, &pp->hdr + 1);
+        else
+            refuse_whole(po, &pp->hdr, &pp->hdr + 1, fault);
+        drop(po, pp);
+    }
+}
+
+void target_unpark_all(struct win *w)
+{
+    LIST_EACH_SAFE(node, &w->parked)
+        target_unpark(LIST_ENTRY(node, struct pkt_origin, parked_link));
+}

@@ -1,0 +1,227 @@
+/*
+ * target_apply.c - the records of a packet onto this process's window memory.
+ *
+ * A record is cut out and checked by op_check.c, and answered, if it fetches, by target_reply.c. One
+ * that fails is refused: the origin gets a PKT_ERROR and reports it at its next synchronization; the
+ * records behind it are still applied.
+ *
+ * Locks: the engine's. Accumulates take stripes, one at a time, inside it: as long as the
+ * pieces of accumulates that follow each other need the same one it is kept, at most
+ * for what a packet names; whatever is not an accumulate, or sends, gives it back first.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/copy.h"
+#include "base/err.h"
+#include "rma/path/acc_atomic.h"
+#include "rma/path/direct.h"
+#include "rma/sync/fence_counts.h"
+#include "rma/strict/strict.h"
+#include "rma/target/target.h"
+#include "rma/target/op_check.h"
+#include "rma/target/target_reply.h"
+#include "rma/target/type_table.h"
+#include "rma/win/win.h"
+
+static void apply_put(struct win *w, struct target_record *rec)
+{
+    const char *data = rec->data;
+    if (rec->typed)
+        dtype_unpack(&rec->cur, rec->base, data, rec->total);
+    for (uint32_t i = 0; i < rec->nseg; i++) {
+        memcpy(target_seg_addr(w, &rec->segs[i]), data, rec->segs[i].len);
+        data += rec->segs[i].len;
+    }
+}
+
+/* ACC, GET_ACC and CAS: under the stripe locks, as every other accumulate. */
+static int apply_acc(struct win *w, struct rma_target *t, struct target_record *rec, struct stripe_hold *hold)
+{
+    const struct pkt_op *op = rec->op;
+    const bool fetch = op->kind != PKT_OP_ACC;
+    struct {
+        struct pkt_hdr hdr;
+        char data[PKT_MAX - sizeof(struct pkt_hdr)];
+    } out;
+    const char *data = rec->data;
+    char *old = out.data;
+    int err = acc_lock_mode_held(w, w->ctl); /* has been done where a stripe is held */
+    if (err)
+        return err;
+    if (rec->typed) /* not CAS: target_record_check */
+        direct_acc_walk_held(hold, w->rma->env->stripes, (uint64_t)(uintptr_t)rec->base, rec->base, &rec->cur,
+                             op->op, op->type, data, fetch ? old : NULL, rec->total);
+    for (uint32_t i = 0; i < rec->nseg; i++) {
+        char *at = target_seg_addr(w, &rec->segs[i]);
+        const size_t len = rec->segs[i].len;
+        if (op->kind == PKT_OP_CAS)
+            direct_cas(w->rma->env->stripes, (uint64_t)(uintptr_t)at, at, data, data + len, old, len);
+        else
+            direct_acc_held(hold, w->rma->env->stripes, (uint64_t)(uintptr_t)at, at, op->op, op->type, data,
+                            fetch ? old : NULL, len);
+        data += op->data_len ? len : 0;
+        old += len;
+    }
+    if (!fetch)
+        return MRMA_SUCCESS;
+    stripe_hold_drop(hold);
+    return target_reply_fetched(w, t, rec, &out.hdr);
+}
+
+static void refuse_record(struct win *w, struct rma_target *t, const struct target_record *rec, int err)
+{
+    (void)target_send_simple(w, t, PKT_ERROR, 0, target_record_fetches(rec) ? rec->op->request : 0, (uint32_t)err, 0);
+}
+
+/* A datatype for the records behind it. */
+static int keep_type(struct pkt_origin *po, const struct target_record *rec)
+{
+    if (!po->types)
+        po->types = calloc(1, sizeof *po->types);
+    return po->types ? type_table_got(po->types, rec->op, rec->data) : MRMA_ERR_NO_MEM;
+}
+
+static int apply_operation(struct win *w, struct rma_target *t, struct target_record *rec, unsigned epoch,
+                           struct stripe_hold *hold)
+{
+    int err = target_record_check(w, t->from, rec);
+    if (unlikely(w->strict) && !err)
+        err = strict_arrival(w, rec->op->kind, rec->op->op, epoch);
+    if (err)
+        return err;
+    if (rec->op->kind == PKT_OP_GET)
+        return target_reply_get(w, t, rec);
+    if (rec->op->kind != PKT_OP_PUT)
+        return apply_acc(w, t, rec, hold);
+    apply_put(w, rec);
+    return MRMA_SUCCESS;
+}
+
+static int apply_record(struct win *w, struct rma_target *t, struct target_record *rec, unsigned epoch,
+                        struct stripe_hold *hold)
+{
+    if (rec->op->kind != PKT_OP_ACC && rec->op->kind != PKT_OP_GET_ACC)
+        stripe_hold_drop(hold);
+    int err = rec->op->kind == PKT_OP_TYPE ? keep_type(t->from, rec) : apply_operation(w, t, rec, epoch, hold);
+    if (err) {
+        stripe_hold_drop(hold);
+        if (rec->batch) /* the error ends its request: what answers a part of it comes before */
+            target_reply_flush(w, t, rec->batch);
+        refuse_record(w, t, rec, err);
+    }
+    return err;
+}
+
+/* Where a record cannot be read the rest of the packet is lost, and with it the names of
+ * the requests in there. */
+static int tell_unreadable(struct win *w, struct rma_target *t)
+{
+    (void)target_send_simple(w, t, PKT_ERROR, PKT_ERROR_ALL, 0, MRMA_ERR_INTERN, 0);
+    return MRMA_ERR_INTERN;
+}
+
+/* For the fence that ends the phase. */
+static void count_arrived(struct win *w, struct rma_target *t, uint64_t bytes)
+{
+    t->from->phase_bytes += (uint32_t)bytes;
+    w->phase_arrived += bytes;
+}
+
+static int lose_rest(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
+{
+    if (hdr->epoch == PKT_EPOCH_FENCE) {
+        t->from->phase_broken = true;
+        fence_counts_lost(w);
+    }
+    return tell_unreadable(w, t);
+}
+
+/* The commonest record, a struct pkt_plain, where all is right with it. Applied at once; false: anything
+ * else, also what is wrong. */
+static inline bool apply_plain_put(const struct win *w, const char **at, const char *end, uint64_t *bytes)
+{
+    struct pkt_plain plain;
+    const char *data = *at + sizeof plain;
+    if (end < data)
+        return false;
+    const uint64_t head = copy_once_8(*at);
+    memcpy(&plain, &head, sizeof plain);
+    const size_t len = plain.len, disp = plain.disp;
+    if (plain.kind != PKT_OP_PLAIN || plain.zero)
+        return false;
+    if (!len || pkt_align(len) > (size_t)(end - data) || disp > w->size || len > w->size - disp)
+        return false;
+    char *to = (char *)w->base + disp;
+    if (len == sizeof(uint64_t))
+        memcpy(to, data, sizeof(uint64_t));
+    else
+        memcpy(to, data, len);
+    *at = data + pkt_align(len);
+    *bytes += len;
+    return true;
+}
+
+/* As many of those as follow each other; how many. */
+static uint32_t apply_plain_puts(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, uint32_t left,
+                                 const char **at, const char *end)
+{
+    uint64_t bytes = 0;
+    uint32_t n = 0;
+    if (w->dynamic || unlikely(w->strict))
+        return 0;
+    while (n < left && apply_plain_put(w, at, end, &bytes))
+        n++;
+    if (hdr->epoch == PKT_EPOCH_FENCE)
+        count_arrived(w, t, bytes);
+    return n;
+}
+
+int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body, uint8_t *flags)
+{
+    const char *at = body, *end = at + (hdr->len - sizeof *hdr);
+    struct stripe_hold hold = {NULL};
+    struct reply_batch batch; /* not all of it is written: it is large */
+    int first = MRMA_SUCCESS;
+    batch.used = batch.parts = 0;
+    for (uint32_t i = 0;; i++) {
+        struct target_record rec;
+        i += apply_plain_puts(w, t, hdr, hdr->count - i, &at, end);
+        if (i == hdr->count)
+            break;
+        if (!target_record_parse(&at, end, &rec)) {
+            stripe_hold_drop(&hold);
+            target_reply_flush(w, t, &batch);
+            return lose_rest(w, t, hdr);
+        }
+        if (hdr->epoch == PKT_EPOCH_FENCE)
+            count_arrived(w, t, target_record_bytes(&rec));
+        rec.flags = i + 1 == hdr->count ? flags : NULL;
+        rec.ack = (uint32_t)hdr->offset;
+        rec.batch = hdr->count > 1 ? &batch : NULL;
+        const int err = apply_record(w, t, &rec, hdr->epoch, &hold);
+        if (!first)
+            first = err;
+    }
+    stripe_hold_drop(&hold);
+    target_reply_flush(w, t, &batch);
+    return first;
+}
+
+void target_refuse_records(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body, int err)
+{
+    const char *at = body, *end = at + (hdr->len - sizeof *hdr);
+    bool told = false;
+    for (uint32_t i = 0; i < hdr->count; i++) {
+        struct target_record rec;
+        if (!target_record_parse(&at, end, &rec)) {
+            (void)tell_unreadable(w, t);
+            return;
+        }
+        if (!told || target_record_fetches(&rec))
+            refuse_record(w, t, &rec, err);
+        told = true;
+    }
+    if (!told)
+        (void)target_send_simple(w, t, PKT_ERROR, 0, 0, (uint32_t)err, 0);
+}

@@ -1,0 +1,93 @@
+/*
+ * remote.c - targets on other nodes, made when they are first used or heard of.
+ *
+ * What is known of them comes from the creation's records (proc_records.h). A target
+ * once made stays as long as its window. Locks: the engine's, also while the
+ * peer is looked up and connected.
+ */
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "rma/origin/issue.h"
+#include "rma/target/target.h"
+#include "rma/win/win_create.h"
+
+static struct rma_target *new_target(int rank, const struct win_record *rec)
+{
+    struct rma_target *t = aligned_alloc(MRMA_CACHE_LINE, sizeof *t);
+    if (!t)
+        return NULL;
+    *t = (struct rma_target){.path = PATH_PACKETS, .rank = rank};
+    target_describe(t, rec);
+    t->in = &t->signals;
+    return t;
+}
+
+int win_target_make(struct win *w, int rank, struct rma_target **out)
+{
+    struct rma_env *env = w->rma->env;
+    if (!w->records.all)
+        return log_fail(w->rma->log, MRMA_ERR_INTERN, "rank %d of window %u has no target", rank, w->index);
+    const struct win_record *rec = &w->records.all[rank];
+    struct rma_target *t = new_target(rank, rec);
+    if (!t)
+        return log_fail(w->rma->log, MRMA_ERR_NO_MEM, "no memory for rank %d of window %u", rank, w->index);
+    int err = env->peer_get(env->ctx, &rec->proc, false, &t->peer);
+    if (!err)
+        err = env->peer_connect(env->ctx, t->peer);
+    if (!err)
+        err = target_table_put(&w->targets, rank, t);
+    if (err) {
+        if (t->peer)
+            env->peer_put(env->ctx, t->peer);
+        free(t);
+        return err;
+    }
+    list_push_back(&w->remote, &t->remote_link);
+    *out = t;
+    return MRMA_SUCCESS;
+}
+
+const struct rma_proc_record *rma_find_process(const struct rma *r, uint64_t uid)
+{
+    for (uint32_t i = 0; i < r->nwins; i++) {
+        const struct win *w = r->wins[i];
+        for (int k = 0; w && w->records.complete && w->records.all && k < w->nproc; k++)
+            if (w->records.all[k].proc.uid == uid)
+                return &w->records.all[k].proc;
+    }
+    return NULL;
+}
+
+int win_target_first(struct win *w, int rank, struct rma_target **t)
+{
+    rma_enter(w->rma);
+    int err = win_target_locked(w, rank, t);
+    rma_leave(w->rma);
+    return err;
+}
+
+bool win_target_from(struct win *w, int rank, const struct ch3_vc *from, struct rma_target **t)
+{
+    const struct rma_peer *sender = from->owner;
+    *t = win_peek(w, rank);
+    if ((*t)->peer)
+        return (*t)->peer == sender;
+    return w->records.all && sender && w->records.all[rank].proc.uid == sender->uid &&
+           win_target_make(w, rank, t) == MRMA_SUCCESS;
+}
+
+void win_targets_drop(struct win *w)
+{
+    struct rma_env *env = w->rma->env;
+    struct list_node *node;
+    while ((node = list_pop_front(&w->remote)) != NULL) {
+        struct rma_target *t = LIST_ENTRY(node, struct rma_target, remote_link);
+        if (w->queued) /* after a peer has died */
+            ch3_vc_drop(&t->peer->vc, &w->queued);
+        issue_free_target(t);
+        target_free_origin(t);
+        env->peer_put(env->ctx, t->peer);
+        free(t);
+    }
+}

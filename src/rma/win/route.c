@@ -1,0 +1,275 @@
+/*
+ * route.c - which path serves which target of a window (doc/design.md: kinds of target).
+ *
+ *   this process itself                          mapped
+ *   another node, or packets asked for           packets
+ *   same node, memory it can map                 mapped
+ *   same node, any other memory                  kernel-assisted (cma)
+ *   the same, but the kernel refuses it          packets, for all of the window
+ *
+ * MPIRMA_PATH forces one where it is possible and is an error where it is not.
+ * Synchronization is direct (shared memory) exactly for targets whose path is
+ * not packets; that relation is symmetric, so the direct group is the same set
+ * at all its members. Ranks on other nodes are not looked at here: remote.c.
+ * Locks: the engine's, for peers.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "rma/path/acc_atomic.h"
+#include "rma/origin/issue.h"
+#include "rma/win/region.h"
+#include "rma/sync/stage_room.h"
+#include "rma/target/target.h"
+#include "rma/win/win_create.h"
+
+static const struct rma_mem_loc nowhere;
+
+static bool is_somewhere(const struct rma_mem_loc *loc)
+{
+    return memcmp(loc, &nowhere, sizeof nowhere) != 0;
+}
+
+/* Same node, by the machine and by MPIRMA_RANKS_PER_NODE. */
+bool win_on_node(const struct win *w, int rank)
+{
+    struct rma_env *env = w->rma->env;
+    const int k = w->rma->conf->ranks_per_node;
+    return rank == w->rank ||
+           ((!k || rank / k == w->rank / k) && env->record_same_node(env->ctx, &w->records.all[rank].proc));
+}
+
+/* The path for a peer on this node, or an error. */
+static int choose(const struct win *w, const struct win_record *rec, const struct rma_peer *peer,
+                  bool allow_cma, bool *refused)
+{
+    const struct log *log = w->rma->log;
+    const enum conf_path forced = w->rma->conf->path;
+    const bool mappable =
+        is_somewhere(&rec->mem) || w->flavor == WIN_ALLOCATE_SHARED || (!rec->size && !w->dynamic);
+    if (forced == CONF_PATH_SHM_PACKETS || forced == CONF_PATH_NET_PACKETS)
+        return PATH_PACKETS;
+    if (mappable && forced != CONF_PATH_CMA && allow_cma)
+        return PATH_MAPPED;
+    if (forced == CONF_PATH_MAPPED) {
+        return -log_fail(log, MRMA_ERR_RMA_FLAVOR,
+                         "MPIRMA_PATH=mapped is not possible: the window's memory at process %d is not shared "
+                         "(use MPI_Win_allocate or memory from MPI_Alloc_mem)", peer->pid);
+    }
+    if (peer->cma && allow_cma)
+        return PATH_CMA;
+    if (forced == CONF_PATH_CMA) {
+        return -log_fail(log, MRMA_ERR_RMA_FLAVOR,
+                         "MPIRMA_PATH=cma is not possible: cross-memory attach to process %d: %s", peer->pid,
+                         strerror(peer->cma_errno));
+    }
+    *refused = allow_cma; /* else it is known already */
+    return PATH_PACKETS;
+}
+
+/* The path by which direct peers reach this process. */
+static int own_path(const struct win *w, bool allow_cma)
+{
+    const struct rma_peer anyone = {.cma = true, .pid = win_peek(w, w->rank)->peer->pid};
+    bool refused;
+    return choose(w, &w->records.all[w->rank], &anyone, allow_cma, &refused);
+}
+
+static int reach_memory(struct win *w, struct rma_target *t, const struct win_record *rec)
+{
+    struct rma_env *env = w->rma->env;
+    void *at = NULL;
+    int err = MRMA_SUCCESS;
+    if (t->peer->self)
+        at = w->base;
+    else if (is_somewhere(&rec->mem))
+        err = env->mem_map(env->ctx, &rec->mem, &at, &t->map_handle);
+    if (err)
+        return err;
+    if (w->flavor != WIN_ALLOCATE_SHARED)
+        t->shared_base = at;
+    if (t->path == PATH_MAPPED && !w->dynamic && t->shared_base) {
+        t->base = t->shared_base;
+        t->fast_size = t->size;
+        t->fast_units = t->size / t->disp_unit;
+    }
+    return MRMA_SUCCESS;
+}
+
+/* me: this process's index among the processes of the node; its: the target's. */
+static int reach_control(struct win *w, struct rma_target *t, int its, int me)
+{
+    struct rma_env *env = w->rma->env;
+    void *at = w->ctl;
+    int err = MRMA_SUCCESS;
+    if (!t->peer->self)
+        err = env->mem_map(env->ctx, &w->records.all[t->rank].ctl, &at, &t->ctl_handle);
+    if (err)
+        return err;
+    t->ctl = at;
+    t->out = &t->ctl->slots[me].signals;
+    t->in = &w->ctl->slots[its].signals;
+    t->out_stages = stage_room_epochs(t->ctl, w->nslots, me);
+    t->in_stages = stage_room_epochs(w->ctl, w->nslots, its);
+    t->out_phases = stage_room_phases(t->ctl, w->nslots, me);
+    t->in_phases = stage_room_phases(w->ctl, w->nslots, its);
+    return MRMA_SUCCESS;
+}
+
+void target_describe(struct rma_target *t, const struct win_record *rec)
+{
+    t->disp_unit = rec->disp_unit;
+    t->size = rec->size;
+    t->vaddr = rec->vaddr;
+    t->remote_win = rec->index;
+    t->remote_gen = rec->gen;
+    t->net_key = rec->net;
+}
+
+/* MPI_Win_allocate_shared: known to all, whatever the path. */
+static void take_part(struct rma_target *t, const struct win_plan *plan)
+{
+    const struct win_part *part = &plan->parts[t->rank];
+    t->vaddr = part->vaddr;
+    t->shared_base = t->size ? plan->segment_base + part->offset : NULL;
+}
+
+static int connect_target(struct win *w, struct rma_target *t, struct win_plan *plan)
+{
+    struct rma_env *env = w->rma->env;
+    const struct win_record *rec = &w->records.all[t->rank];
+    int err = env->peer_get(env->ctx, &rec->proc, true, &t->peer);
+    if (err)
+        return err;
+    target_describe(t, rec);
+    if (w->flavor == WIN_ALLOCATE_SHARED)
+        take_part(t, plan);
+    const int path =
+        t->peer->self ? PATH_MAPPED : choose(w, rec, t->peer, !plan->packets_only, &plan->refused);
+    if (path < 0)
+        return -path;
+    t->path = (uint8_t)path;
+    t->direct = path != PATH_PACKETS;
+    t->in = &t->signals;
+    if (path != PATH_MAPPED)
+        err = env->peer_connect(env->ctx, t->peer);
+    if (!err && (t->direct || !plan->packets_only))
+        err = reach_memory(w, t, rec);
+    return err ? err : target_table_put(&w->targets, t->rank, t);
+}
+
+/* The targets of this node, and room for the ranks of those that are direct. */
+static int make_local(struct win *w)
+{
+    int n = 0;
+    for (int i = 0; i < w->nproc; i++)
+        n += win_on_node(w, i);
+    w->local = aligned_alloc(MRMA_CACHE_LINE, (size_t)n * sizeof *w->local);
+    w->direct = malloc((size_t)n * sizeof *w->direct);
+    if (!w->local || !w->direct)
+        return MRMA_ERR_NO_MEM;
+    for (int i = 0; i < w->nproc; i++)
+        if (win_on_node(w, i))
+            w->local[w->nlocal++] = (struct rma_target){.rank = i};
+    return MRMA_SUCCESS;
+}
+
+static void list_direct(struct win *w)
+{
+    w->ndirect = 0;
+    w->has_assisted = false;
+    for (int i = 0; i < w->nlocal; i++) {
+        const struct rma_target *t = &w->local[i];
+        if (!t->direct)
+            continue;
+        if (t->rank == w->rank)
+            w->direct_me = w->ndirect;
+        if (t->path == PATH_CMA)
+            w->has_assisted = true;
+        w->direct[w->ndirect++] = t->rank;
+    }
+    w->npackets = w->nproc - w->ndirect;
+}
+
+/* Ranks are mostly dealt to nodes in rows: then those of this one need no table. */
+static void find_row(struct win *w)
+{
+    w->row_first = w->local[0].rank;
+    while (w->row_len < (unsigned)w->nlocal && w->local[w->row_len].rank == w->row_first + (int)w->row_len)
+        w->row_len++;
+}
+
+static int connect_control(struct win *w)
+{
+    int me = 0, err = MRMA_SUCCESS;
+    while (w->local[me].rank != w->rank)
+        me++;
+    for (int i = 0; !err && i < w->nlocal; i++)
+        if (w->local[i].direct)
+            err = reach_control(w, &w->local[i], i, me);
+    return err;
+}
+
+/* Those whose memory is mapped here may send operations on mine as packets (assisted.h), which are answered. */
+static int connect_origins(struct win *w)
+{
+    struct rma_env *env = w->rma->env;
+    int err = MRMA_SUCCESS;
+    for (int i = 0; !err && i < w->nlocal; i++)
+        if (w->local[i].path == PATH_MAPPED && !w->local[i].peer->self)
+            err = env->peer_connect(env->ctx, w->local[i].peer);
+    return err;
+}
+
+int win_route(struct win *w, struct win_plan *plan)
+{
+    plan->refused = false;
+    int err = make_local(w);
+    if (!err && w->nlocal > w->nslots) {
+        plan->slots = w->nlocal;
+        return MRMA_AGAIN;
+    }
+    for (int i = 0; !err && i < w->nlocal; i++)
+        err = connect_target(w, &w->local[i], plan);
+    if (err)
+        return err;
+    find_row(w);
+    list_direct(w);
+    w->assisted = own_path(w, !plan->packets_only) == PATH_CMA;
+    if (w->assisted)
+        err = connect_origins(w);
+    if (!err)
+        err = connect_control(w);
+    if (!err)
+        w->lead = win_peek(w, w->direct[0])->ctl;
+    acc_atomic_init(w);
+    return err;
+}
+
+void win_unroute(struct win *w)
+{
+    struct rma_env *env = w->rma->env;
+    win_targets_drop(w);
+    for (int i = 0; i < w->nlocal; i++) {
+        struct rma_target *t = &w->local[i];
+        if (w->queued && t->peer) /* after a peer has died */
+            ch3_vc_drop(&t->peer->vc, &w->queued);
+        issue_free_target(t);
+        target_free_origin(t);
+        region_free(t);
+        if (t->map_handle)
+            env->mem_unmap(env->ctx, t->map_handle);
+        if (t->ctl_handle)
+            env->mem_unmap(env->ctx, t->ctl_handle);
+        if (t->peer)
+            env->peer_put(env->ctx, t->peer);
+    }
+    target_table_clear(&w->targets);
+    free(w->local);
+    free(w->direct);
+    w->local = NULL;
+    w->direct = NULL;
+    w->nlocal = 0;
+    w->row_len = 0;
+}

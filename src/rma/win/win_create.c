@@ -1,0 +1,400 @@
+/*
+ * win_create.c - collective creation of windows (MPI 4.1, 12.2.1 to 12.2.4).
+ *
+ * One exchange of records (two for MPI_Win_allocate_shared, whose segment depends
+ * on all sizes) and one agreement on the outcome: a process that fails says so in
+ * its record or in the agreement, so that all return an error together. What is
+ * published (control block, memory) is initialised before the exchange; after the
+ * agreement no host call is made for this window.
+ *
+ * Cost: one all-gather, one reduction, and the system calls of new segments.
+ */
+#include "rma/win/win_create.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/populate.h"
+#include "rma/win/ctl_blocks.h"
+#include "rma/sync/fence_counts.h"
+#include "rma/win/hints.h"
+#include "rma/progress/progress.h"
+#include "rma/win/share.h"
+#include "rma/sync/stage_room.h"
+#include "rma/strict/strict.h"
+
+/* What a process says in the agreement; the highest counts. */
+enum {
+    AGREE_DONE,
+    AGREE_REFUSED, /* it was refused cross-memory attach */
+    AGREE_SLOTS,   /* its control block has too few slots */
+    AGREE_ERR      /* + enum mrma_err */
+};
+enum { MEM_ALIGN = 64 };
+
+/* May others need the kernel to reach the memory that this window will have? */
+static bool is_assisted(const struct win *w)
+{
+    const struct rma *r = w->rma;
+    struct rma_mem_loc loc;
+    if (!w->size || w->dynamic || r->conf->path == CONF_PATH_SHM_PACKETS || r->conf->path == CONF_PATH_NET_PACKETS)
+        return false;
+    if (r->conf->path == CONF_PATH_CMA)
+        return true;
+    if (w->flavor == WIN_ALLOCATE_SHARED)
+        return false;
+    return !w->hints.alloc_shm || (w->base && !r->env->mem_find(r->env->ctx, w->base, w->size, &loc));
+}
+
+/* It changes when the network is opened, maybe by another thread's window. */
+static struct rma_proc_record proc_record(struct rma *r)
+{
+    rma_enter(r);
+    const struct rma_proc_record proc = *r->env->record;
+    rma_leave(r);
+    return proc;
+}
+
+static int make_control(struct win *w)
+{
+    const enum stage_use use = is_assisted(w) ? STAGE_ASSISTED : STAGE_MAPPED;
+    const size_t slots = stage_room_ctl_bytes(w->nslots, use);
+    const size_t size = slots + (w->dynamic ? 2 * WIN_REGIONS_MAX * sizeof(struct win_region) : 0);
+    struct win_ctl *ctl;
+    int err = ctl_blocks_take(w->rma, size, &ctl);
+    if (err)
+        return err;
+    memset(ctl, 0, sizeof *ctl);
+    stage_room_init(ctl, w->nslots, use);
+    w->ctl = ctl;
+    atomic_init(&w->ctl->regions_offset, slots);
+    return MRMA_SUCCESS;
+}
+
+static int make_memory(struct win *w, const struct win_spec *spec)
+{
+    struct rma_env *env = w->rma->env;
+    size_t align = spec->hints.min_alignment > MEM_ALIGN ? spec->hints.min_alignment : MEM_ALIGN;
+    if (spec->flavor != WIN_ALLOCATE)
+        return MRMA_SUCCESS;
+    int err = env->mem_alloc(env->ctx, spec->size, align, &w->owned);
+    w->base = w->owned;
+    return err || !spec->hints.populate ? err : populate_pages(w->base, w->size);
+}
+
+/* Further exchanges, of MPI_Win_allocate_shared and for the network, must not fail before
+ * they begin. Which of them come is not known yet; untouched memory costs little. */
+static int make_room(struct win *w, struct win_plan *plan)
+{
+    const struct rma_env *env = w->rma->env;
+    const size_t n = (size_t)w->nproc;
+    if (env->net_open && !(plan->net_room = malloc(n * env->net_room)))
+        return MRMA_ERR_NO_MEM;
+    if (w->flavor != WIN_ALLOCATE_SHARED)
+        return MRMA_SUCCESS;
+    plan->segments = malloc(n * sizeof *plan->segments);
+    plan->parts = malloc(n * sizeof *plan->parts);
+    return plan->segments && plan->parts ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
+}
+
+
+/* What all must have set alike, or they would choose different paths for the same pair. */
+static uint32_t conf_word(const struct conf *conf)
+{
+    return (uint32_t)conf->path << 28 ^ (uint32_t)conf->ranks_per_node;
+}
+
+/* Shall somebody serve packets while this process is elsewhere? */
+static bool wants_agent(const struct conf *conf, const struct win_hints *hints)
+{
+    return conf->progress == CONF_PROGRESS_AGENT || (conf->progress == CONF_PROGRESS_AUTO && !hints->no_locks);
+}
+
+/* Everything that can be done alone; the outcome goes into the record. */
+static void prepare(struct win *w, const struct win_spec *spec, struct win_plan *plan)
+{
+    struct rma *r = w->rma;
+    struct rma_env *env = r->env;
+    struct win_record *rec = &plan->mine;
+    int err = target_table_init(&w->targets, w->nproc);
+    if (!err)
+        err = make_room(w, plan);
+    if (!err)
+        err = win_take_place(w);
+    if (!err)
+        err = share_hold(w);
+    if (!err)
+        err = make_control(w);
+    if (!err)
+        err = make_memory(w, spec);
+    if (!err && r->conf->strict)
+        err = strict_new(w);
+    *rec = (struct win_record){.proc = proc_record(r), .size = w->size, .vaddr = (uint64_t)(uintptr_t)w->base,
+                               .hints = hints_word(&spec->hints), .disp_unit = w->disp_unit,
+                               .flavor = w->flavor, .index = w->index, .gen = w->index_gen, .err = err,
+                               .strict = w->strict != NULL, .conf = conf_word(r->conf),
+                               .shares = !err && share_wanted(w),
+                               .alignment = spec->hints.min_alignment};
+    if (!err && !env->mem_find(env->ctx, w->ctl, 1, &rec->ctl))
+        rec->err = MRMA_ERR_INTERN;
+    if (!err && w->size && w->base && spec->hints.alloc_shm)
+        (void)env->mem_find(env->ctx, w->base, w->size, &rec->mem);
+}
+
+/* Do all records agree in what must be the same (and carry no error)? */
+static int check_records(const struct win *w)
+{
+    const struct win_record *recs = w->records.all;
+    const struct log *log = w->rma->log;
+    for (int i = 0; i < w->nproc; i++) {
+        if (recs[i].err)
+            return i == w->rank ? recs[i].err
+                                : log_fail(log, recs[i].err, "rank %d cannot create the window", i);
+        if (recs[i].conf != recs[0].conf)
+            return log_fail(log, MRMA_ERR_OTHER,
+                            "MPIRMA_PATH and MPIRMA_RANKS_PER_NODE must be the same for all processes: those "
+                            "of rank %d and rank 0 differ", i);
+        if (recs[i].flavor != recs[0].flavor)
+            return log_fail(log, MRMA_ERR_RMA_FLAVOR, "rank %d creates another kind of window than rank 0",
+                            i);
+    }
+    return MRMA_SUCCESS;
+}
+
+/* Its fences are longer: all check, or none. */
+static void agree_strict(struct win *w)
+{
+    for (int i = 0; w->strict && i < w->nproc; i++)
+        if (!w->records.all[i].strict) {
+            log_msg(w->rma->log, LOG_LEVEL_WARN,
+                    "window %u: MPIRMA_STRICT is not set for rank %d, nothing is checked", w->index, i);
+            strict_free(w);
+        }
+}
+
+/* May packets come for this process, to be served while it is elsewhere? */
+static bool serves_packets(const struct win *w)
+{
+    return w->npackets || w->assisted;
+}
+
+static void learn_node(struct win *w)
+{
+    const struct win_record *recs = w->records.all;
+    struct rma *r = w->rma;
+    struct rma_env *env = r->env;
+    int procs = 0;
+    for (int i = 0; i < w->nproc; i++)
+        procs += i == w->rank || env->record_same_node(env->ctx, &recs[i].proc);
+    w->cpus = env->record_cpus(env->ctx, &recs[0].proc, sizeof *recs, w->nproc);
+    w->crowded = (unsigned)procs > w->cpus;
+    if (procs > r->node_procs) {
+        r->node_procs = procs;
+        r->oversubscribed = w->crowded;
+        r->full = (unsigned)procs == w->cpus ? w->cpus : 0;
+    }
+}
+
+/* Is there a pair between whom packets take the network? All find the same: it follows
+ * from what all know, and being on one node is transitive. */
+static bool needs_network(const struct win *w)
+{
+    const struct conf *conf = w->rma->conf;
+    struct rma_env *env = w->rma->env;
+    if (conf->path == CONF_PATH_NET_PACKETS)
+        return w->nproc > 1;
+    if (conf->path != CONF_PATH_SHM_PACKETS && conf->ranks_per_node && conf->ranks_per_node < w->nproc)
+        return true;
+    for (int i = 0; i < w->nproc; i++)
+        if (i != w->rank && !env->record_same_node(env->ctx, &w->records.all[i].proc))
+            return true;
+    return false;
+}
+
+/* Another control block in the place of one that nobody has seen yet. */
+static void remake_control(struct win *w, struct win_plan *plan)
+{
+    struct rma_env *env = w->rma->env;
+    struct win_ctl *old = w->ctl;
+    plan->mine.err = make_control(w);
+    if (!plan->mine.err && !env->mem_find(env->ctx, w->ctl, 1, &plan->mine.ctl))
+        plan->mine.err = MRMA_ERR_INTERN;
+    if (w->ctl != old) {
+        rma_enter(w->rma);
+        ctl_blocks_give(w->rma, old);
+        rma_leave(w->rma);
+    }
+}
+
+/* Share memory in place where that was asked for. The records said that somebody might, so all exchange
+ * them again. The stages behind the control block are as large as others' way to the memory needs. */
+static int share_memory(struct win *w, struct win_plan *plan)
+{
+    struct rma_env *env = w->rma->env;
+    bool somebody = false;
+    for (int i = 0; i < w->nproc; i++)
+        somebody |= w->records.all[i].shares != 0;
+    if (share_try(w)) {
+        remake_control(w, plan);
+        (void)env->mem_find(env->ctx, w->base, w->size, &plan->mine.mem);
+    }
+    if (!somebody)
+        return MRMA_SUCCESS;
+    int err = records_gather(w, plan->boot, &plan->mine);
+    return err ? err : check_records(w);
+}
+
+static int open_network(struct win *w, struct win_plan *plan)
+{
+    struct rma_env *env = w->rma->env;
+    if (!env->net_open || !needs_network(w))
+        return MRMA_SUCCESS;
+    struct win_record *recs = records_to_complete(w);
+    if (!recs)
+        return log_fail(w->rma->log, MRMA_ERR_INTERN, "records of one copy cannot be completed");
+    if (!w->dynamic && !w->strict) /* whose checks look at packets */
+        w->net_mem = (struct rma_net_mem){.base = w->base, .len = w->base ? w->size : 0};
+    int err = env->net_open(env->ctx, plan->boot, &recs[0].proc, &recs[0].net, sizeof *recs, &w->net_mem,
+                            plan->net_room);
+    plan->mine.proc = recs[w->rank].proc;
+    plan->mine.net = recs[w->rank].net;
+    return err;
+}
+
+/* Packets will be used: say so to the waits, start the agent that serves them. */
+static int start_packets(struct win *w)
+{
+    struct rma *r = w->rma;
+    if (serves_packets(w) || w->has_assisted)
+        r->packets = true;
+    if (w->npackets)
+        r->packet_targets = true;
+    r->spin_inline = !r->packets && !r->oversubscribed;
+    if (!serves_packets(w) || !wants_agent(r->conf, &w->hints))
+        return MRMA_SUCCESS;
+    return r->agent ? MRMA_SUCCESS : r->env->agent_start(r->env->ctx);
+}
+
+static int route_and_start(struct win *w, struct win_plan *plan)
+{
+    rma_enter(w->rma);
+    int err = win_route(w, plan);
+    rma_leave(w->rma);
+    if (!err)
+        err = records_publish(w);
+    return err ? err : start_packets(w);
+}
+
+/* What all shall do: the highest of what they say. The host's failure: AGREE_ERR + it. */
+static int agree(struct boot *boot, const struct win_plan *plan, int err)
+{
+    const int mine = err == MRMA_AGAIN ? AGREE_SLOTS
+                     : err             ? AGREE_ERR + err
+                     : plan->refused   ? AGREE_REFUSED
+                                       : AGREE_DONE;
+    int all = mine;
+    const int failed = boot->allmax(boot, mine, &all);
+    return failed ? AGREE_ERR + failed : all;
+}
+
+static void unroute(struct win *w)
+{
+    rma_enter(w->rma);
+    win_unroute(w);
+    rma_leave(w->rma);
+    records_unpublish(w);
+}
+
+/* A control block with as many slots as this node needs, and all records again. */
+static int make_more_slots(struct win *w, struct win_plan *plan)
+{
+    if (plan->slots > w->nslots) {
+        w->nslots = plan->slots;
+        remake_control(w, plan);
+    }
+    int err = records_gather(w, plan->boot, &plan->mine);
+    return err ? err : check_records(w);
+}
+
+/* Routes, and agreement with all that they could be had. err: what has gone wrong
+ * before, which all must learn. */
+static int connect_all(struct win *w, struct win_plan *plan, int err)
+{
+    for (;;) {
+        if (!err)
+            err = route_and_start(w, plan);
+        const int all = agree(plan->boot, plan, err);
+        if (all == AGREE_DONE)
+            return fence_counts_choose(w, plan->boot);
+        if (all > AGREE_ERR)
+            return err && err != MRMA_AGAIN
+                       ? err
+                       : log_fail(w->rma->log, all - AGREE_ERR, "another process cannot create the window");
+        unroute(w);
+        err = MRMA_SUCCESS;
+        if (all == AGREE_SLOTS) {
+            err = make_more_slots(w, plan);
+        } else {
+            log_msg(w->rma->log, LOG_LEVEL_WARN,
+                    "window %u: cross-memory attach is refused here, packets are used", w->index);
+            plan->packets_only = true;
+        }
+    }
+}
+
+/* The collective part. */
+static int join(struct win *w, struct win_plan *plan)
+{
+    int err = records_gather(w, plan->boot, &plan->mine);
+    if (!w->records.all) /* nobody has gone on */
+        return err;
+    if (!err)
+        err = check_records(w);
+    if (!err) {
+        learn_node(w);
+        agree_strict(w);
+        err = win_agree_hints(w);
+    }
+    if (!err) {
+        err = share_memory(w, plan);
+        if (!w->records.all)
+            return err;
+    }
+    if (!err)
+        err = open_network(w, plan);
+    if (!err && w->flavor == WIN_ALLOCATE_SHARED)
+        err = win_share_memory(w, plan);
+    return connect_all(w, plan, err);
+}
+
+int win_create(struct rma *r, const struct win_spec *spec, struct win **out)
+{
+    struct win_plan *plan = calloc(1, sizeof *plan);
+    struct win *w = plan ? win_new(r, spec) : NULL;
+    if (!w) {
+        free(plan);
+        return log_fail(r->log, MRMA_ERR_NO_MEM, "no memory for a window of %d processes", spec->boot->nproc);
+    }
+    plan->boot = spec->boot;
+    prepare(w, spec, plan);
+    int err = join(w, plan);
+    free(plan->segments);
+    free(plan->parts);
+    free(plan->net_room);
+    free(plan);
+    if (!err)
+        records_keep(w);
+    if (err) {
+        rma_enter(r);
+        win_delete(w);
+        rma_leave(r);
+        return err;
+    }
+    w->lock_quick = !w->hints.no_locks && !w->strict && !r->trace && !(r->conf->hang_report > 0) && !r->threads &&
+                    !w->npackets;
+    r->stats.windows++;
+    RMA_TRACE(r, RMA_EV_WIN_CREATE, w, -1, w->size);
+    *out = w;
+    return MRMA_SUCCESS;
+}

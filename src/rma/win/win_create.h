@@ -1,0 +1,74 @@
+/*
+ * win_create.h - the steps of window creation.
+ */
+#ifndef MRMA_RMA_WIN_WIN_CREATE_H
+#define MRMA_RMA_WIN_WIN_CREATE_H
+
+#include "rma/win/win.h"
+
+/* What a process tells the others about a window. Fixed width: the processes may
+ * run different builds. */
+struct win_record {
+    struct rma_proc_record proc;
+    struct rma_net_key net;  /* not before the network is open */
+    struct rma_mem_loc ctl;  /* control block */
+    struct rma_mem_loc mem;  /* window memory, all zero: not shareable */
+    uint64_t size, vaddr, hints, alignment; /* hints: those that must agree */
+    uint32_t disp_unit, flavor, index, gen;
+    int32_t err;             /* enum mrma_err of the preparation */
+    uint32_t strict;         /* checks of MPIRMA_STRICT are on */
+    uint32_t conf;           /* MPIRMA_PATH and MPIRMA_RANKS_PER_NODE */
+    uint32_t shares;         /* may yet share its memory in place: then the records are exchanged again */
+};
+
+/* MPI_Win_allocate_shared: what is exchanged when the segment is made, and when
+ * all have mapped it. */
+struct win_segment {
+    struct rma_mem_loc loc;
+    int64_t err;
+};
+
+struct win_part {
+    uint64_t offset; /* of the process's part in the segment */
+    uint64_t vaddr;  /* its own address of that */
+    int64_t err;
+};
+
+/* What creation knows until it is over. The records are w->records. */
+struct win_plan {
+    struct boot *boot;
+    struct win_record mine;
+    struct win_segment *segments; /* MPI_Win_allocate_shared: by rank, */
+    struct win_part *parts;       /* the same, */
+    char *segment_base;           /* and where the segment is here */
+    void *net_room;               /* for opening the network, if there is one */
+    bool packets_only; /* a process was refused cross-memory attach: all use packets */
+    bool refused;      /* out: a peer would need it and is refused */
+    int slots;         /* out: slots that the control block needs, if it has too few */
+};
+
+/* win_life.c: a record with nothing in it yet, NULL: no memory; a free index for it; all of it goes. */
+struct win *win_new(struct rma *r, const struct win_spec *spec);
+int win_take_place(struct win *w);
+void win_delete(struct win *w);
+
+/* win_shared.c: this process's part of the memory. Collective even after a local error. */
+int win_share_memory(struct win *w, struct win_plan *plan);
+
+/* Choose path and synchronization for the ranks of this node and reach the peers'
+ * memory; the others' targets are made later. MRMA_AGAIN: plan->slots. */
+int win_route(struct win *w, struct win_plan *plan);
+bool win_on_node(const struct win *w, int rank); /* of the window, treated as on this one's */
+void win_unroute(struct win *w);
+
+/* remote.c: what a record says of its target. The target of the rank that sent a packet;
+ * false: from is not that process, or no memory. Release what win_target_make has made. */
+void target_describe(struct rma_target *t, const struct win_record *rec);
+bool win_target_from(struct win *w, int rank, const struct ch3_vc *from, struct rma_target **t);
+void win_targets_drop(struct win *w);
+
+/* win_hints.c: what w->hints are where its processes gave different ones; all know if they are strict.
+ * MRMA_ERR_INFO_VALUE at all processes, and only then. */
+int win_agree_hints(struct win *w);
+
+#endif

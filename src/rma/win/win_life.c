@@ -1,0 +1,120 @@
+/*
+ * win_life.c - the record of a window: made, entered under an index, dropped with all that hangs on it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "rma/win/ctl_blocks.h"
+#include "rma/sync/fence_counts.h"
+#include "rma/origin/rdma.h"
+#include "rma/win/region.h"
+#include "rma/win/share.h"
+#include "rma/strict/strict.h"
+#include "rma/win/win_create.h"
+
+static int take_index(struct rma *r, struct win *w)
+{
+    uint32_t i = 0;
+    while (i < r->nwins && r->wins[i])
+        i++;
+    if (i == r->nwins) {
+        const uint32_t n = r->nwins ? 2 * r->nwins : 16;
+        struct win **wins = calloc(n, sizeof(struct win *));
+        uint32_t *gens = calloc(n, sizeof *gens);
+        if (!wins || !gens) {
+            free(wins);
+            free(gens);
+            return MRMA_ERR_NO_MEM;
+        }
+        if (r->nwins) {
+            memcpy(wins, r->wins, r->nwins * sizeof *wins);
+            memcpy(gens, r->win_gens, r->nwins * sizeof *gens);
+        }
+        free(r->wins);
+        free(r->win_gens);
+        r->wins = wins;
+        r->win_gens = gens;
+        r->nwins = n;
+    }
+    r->wins[i] = w;
+    w->index = i;
+    w->index_gen = r->win_gens[i] = ++r->last_gen;
+    return MRMA_SUCCESS;
+}
+
+int win_take_place(struct win *w)
+{
+    rma_enter(w->rma);
+    int err = take_index(w->rma, w);
+    rma_leave(w->rma);
+    return err;
+}
+
+struct win *win_new(struct rma *r, const struct win_spec *spec)
+{
+    const int n = spec->boot->nproc;
+    struct win *w = aligned_alloc(MRMA_CACHE_LINE, sizeof *w);
+    if (!w)
+        return NULL;
+    *w = (struct win){.rma = r, .gen = 1, .rank = spec->boot->rank, .nproc = n, .flavor = spec->flavor,
+                      .hints = spec->hints, .size = spec->size, .disp_unit = spec->disp_unit,
+                      .dynamic = spec->flavor == WIN_DYNAMIC};
+    w->base = spec->flavor == WIN_CREATE ? spec->base : NULL;
+    const int bound = r->env->node_procs_bound;
+    w->nslots = bound > 0 && bound < n ? bound : n;
+    list_init(&w->remote);
+    list_init(&w->touched);
+    list_init(&w->lockq);
+    list_init(&w->parked);
+    return w;
+}
+
+void win_delete(struct win *w)
+{
+    struct rma *r = w->rma;
+    struct rma_env *env = r->env;
+    strict_free(w);
+    fence_counts_free(w);
+    win_unroute(w);
+    records_drop(w);
+    if (w->index_gen) {
+        r->wins[w->index] = NULL;
+        for (int i = 0; i < PATH_COUNT; i++) {
+            r->stats.paths.ops[i] += w->stats.ops[i];
+            r->stats.paths.bytes[i] += w->stats.bytes[i];
+        }
+    }
+    native_close(w);
+    region_drop_all(w);
+    share_drop(w);
+    ctl_blocks_give(r, w->ctl);
+    if (w->owned)
+        env->mem_free(env->ctx, w->owned);
+    if (w->segment)
+        env->mem_unmap(env->ctx, w->segment);
+    target_table_fini(&w->targets);
+    free(w->group.ranks);
+    free(w->post_group.ranks);
+    free(w);
+}
+
+void win_free_end(struct win *w)
+{
+    struct rma *r = w->rma;
+    RMA_TRACE(r, RMA_EV_WIN_FREE, w, -1, 0);
+    rma_enter(r);
+    win_delete(w);
+    rma_leave(r);
+}
+
+void rma_fini(struct rma *r)
+{
+    for (uint32_t i = 0; i < r->nwins; i++)
+        if (r->wins[i])
+            win_delete(r->wins[i]);
+    ctl_blocks_fini(r);
+    free(r->wins);
+    free(r->win_gens);
+    request_table_fini(&r->requests);
+}

@@ -1,0 +1,121 @@
+/*
+ * win_shared.c - the memory of MPI_Win_allocate_shared (MPI 4.1, 12.2.3): one piece, made by rank 0,
+ * mapped by all.
+ *
+ * A step of win_create.c. Two exchanges of its own, since where each part begins depends on all sizes.
+ */
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/populate.h"
+#include "rma/win/win_create.h"
+
+/* Up to this size contiguous parts come from rank 0's heap, whose chunks others have mapped
+ * already. Larger ones, and those on pages of their own, are a segment, in which each page comes
+ * where it is touched first: in the heap it may have been before. */
+enum { SHARED_HEAP_MAX = 256 << 10 };
+
+static uint64_t round_up(uint64_t n, uint64_t unit)
+{
+    return (n + unit - 1) / unit * unit;
+}
+
+/* Where in the segment does rank's room begin? Contiguous: where the one before
+ * ends. Otherwise on a page, with slack for an alignment above a page. */
+static uint64_t part_offset(const struct win *w, const struct win_record *recs, int rank)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t at = 0;
+    for (int i = 0; i < rank; i++) {
+        at += recs[i].size;
+        if (w->hints.alloc_shared_noncontig)
+            at = round_up(at + (recs[i].alignment > page ? recs[i].alignment : 0), page);
+    }
+    return at;
+}
+
+/* Of all parts, not 0. */
+static uint64_t total_size(const struct win *w, const struct win_record *recs)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), last = recs[w->nproc - 1].alignment;
+    const uint64_t total = part_offset(w, recs, w->nproc) + (last > page ? last : 0);
+    return total ? total : 1;
+}
+
+static bool is_from_heap(const struct win *w, const struct win_record *recs)
+{
+    return !w->hints.alloc_shared_noncontig && total_size(w, recs) <= SHARED_HEAP_MAX;
+}
+
+static int make_from_heap(struct win *w, uint64_t total, struct rma_mem_loc *loc, void **base)
+{
+    struct rma_env *env = w->rma->env;
+    int err = env->mem_alloc(env->ctx, total, (size_t)sysconf(_SC_PAGESIZE), &w->owned);
+    if (!err && !env->mem_find(env->ctx, w->owned, total, loc))
+        err = MRMA_ERR_INTERN;
+    *base = w->owned;
+    return err;
+}
+
+static int make_segment(struct win *w, const struct win_record *recs, struct rma_mem_loc *loc, void **base)
+{
+    struct rma_env *env = w->rma->env;
+    const int k = w->rma->conf->ranks_per_node;
+    for (int i = 0; i < w->nproc; i++)
+        if (!env->record_same_node(env->ctx, &recs[i].proc) || (k && i / k != 0))
+            return log_fail(w->rma->log, MRMA_ERR_RMA_SHARED,
+                            "MPI_Win_allocate_shared: rank %d is on another node", i);
+    if (w->rank != 0)
+        return MRMA_SUCCESS;
+    const uint64_t total = total_size(w, recs);
+    if (is_from_heap(w, recs))
+        return make_from_heap(w, total, loc, base);
+    return env->segment_create(env->ctx, total, base, &w->segment, loc);
+}
+
+/* This process's part: aligned as it asked for. */
+static int take_part(struct win *w, const struct win_record *recs, char *base, struct win_part *mine)
+{
+    struct rma_env *env = w->rma->env;
+    const uint64_t align = recs[w->rank].alignment;
+    mine->offset = part_offset(w, recs, w->rank);
+    if (w->hints.alloc_shared_noncontig && align > 1)
+        mine->offset = round_up((uint64_t)(uintptr_t)base + mine->offset, align) - (uint64_t)(uintptr_t)base;
+    w->base = w->size ? base + mine->offset : NULL;
+    mine->vaddr = (uint64_t)(uintptr_t)w->base;
+    int err = MRMA_SUCCESS;
+    if (w->size && !is_from_heap(w, recs))
+        err = env->segment_commit(env->ctx, w->segment, mine->offset, w->size);
+    return err || !w->hints.populate ? err : populate_pages(w->base, w->size);
+}
+
+/* What rank has said; its own it has described. */
+static int error_of(const struct win *w, int rank, int err)
+{
+    return !err || rank == w->rank ? err : log_fail(w->rma->log, err, "rank %d has no memory for the window", rank);
+}
+
+/* Collective even after a local error: two further exchanges. */
+int win_share_memory(struct win *w, struct win_plan *plan)
+{
+    struct rma_env *env = w->rma->env;
+    struct boot *boot = plan->boot;
+    struct win_segment seg = {.err = MRMA_SUCCESS};
+    struct win_part mine = {.err = MRMA_SUCCESS};
+    void *base = NULL;
+    seg.err = make_segment(w, w->records.all, &seg.loc, &base);
+    int err = boot->allgather(boot, &seg, plan->segments, sizeof seg);
+    for (int i = 0; !err && i < w->nproc; i++)
+        err = error_of(w, i, (int)plan->segments[i].err);
+    if (err)
+        return err;
+    if (w->rank != 0)
+        mine.err = env->mem_map(env->ctx, &plan->segments[0].loc, &base, &w->segment);
+    if (!mine.err)
+        mine.err = take_part(w, w->records.all, base, &mine);
+    plan->segment_base = base;
+    err = boot->allgather(boot, &mine, plan->parts, sizeof mine);
+    for (int i = 0; !err && i < w->nproc; i++)
+        err = error_of(w, i, (int)plan->parts[i].err);
+    return err;
+}
