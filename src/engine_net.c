@@ -57,10 +57,10 @@ static int open_bells(struct engine *e)
     return MRMA_SUCCESS;
 }
 
-static enum nmofi_native native_of(enum conf_native native)
+static enum nmofi_rdma rdma_of(enum conf_rdma rdma)
 {
-    return native == CONF_NATIVE_ON ? NMOFI_NATIVE_ON : native == CONF_NATIVE_OFF ? NMOFI_NATIVE_OFF
-                                                                                  : NMOFI_NATIVE_AUTO;
+    return rdma == CONF_RDMA_ON ? NMOFI_RDMA_ON : rdma == CONF_RDMA_OFF ? NMOFI_RDMA_OFF
+                                                                                  : NMOFI_RDMA_AUTO;
 }
 
 /* From now on the channel is polled, and the agent watches its descriptor. */
@@ -86,7 +86,7 @@ static int open_endpoint(struct engine *e, bool one_node)
     const struct nmofi_opts opts = {.provider = e->conf.ofi_provider,
                                     .interface = e->conf.ofi_interface,
                                     .loopback = loopback,
-                                    .native = native_of(e->conf.ofi_native),
+                                    .rdma = rdma_of(e->conf.ofi_rdma),
                                     .uid = e->uid,
                                     .log = &e->log,
                                     .ctx = e,
@@ -110,7 +110,7 @@ static int open_endpoint(struct engine *e, bool one_node)
 static void register_memory(struct engine *e, struct rma_net_mem *mine, struct rma_net_key *key)
 {
     struct ch3_channel *ch = nmofi_channel(e->net);
-    if (!(ch->caps & CH3_CAP_NATIVE) || !mine->len)
+    if (!(ch->caps & CH3_CAP_RDMA) || !mine->len)
         return;
     rma_enter(&e->rma);
     if (ch->ops->mem_register(ch, mine->base, mine->len, &key->mem, &mine->mem) == MRMA_SUCCESS) {

@@ -58,11 +58,11 @@ static void print_net(struct engine *e, FILE *out)
     snprintf(text, sizeof text,
              "libmpi-rma[%d] network: %s, messages sent %llu (injected %llu, credits only %llu) received %llu "
              "dropped %llu, peers in use %llu (%llu bytes) lost %llu, buffers %llu bytes, stalls for credits "
-             "%llu buffers %llu provider %llu, native puts %llu gets %llu (%llu bytes)\n",
+             "%llu buffers %llu provider %llu, rdma puts %llu gets %llu (%llu bytes)\n",
              e->world_rank, nmofi_describe(e->net), (ull)s->sent, (ull)s->injected, (ull)s->credit_messages,
              (ull)s->received, (ull)s->dropped, (ull)s->links, (ull)s->link_bytes, (ull)s->lost,
              (ull)s->buffer_bytes, (ull)s->credit_stalls, (ull)s->buffer_stalls, (ull)s->provider_stalls,
-             (ull)s->native_puts, (ull)s->native_gets, (ull)s->native_bytes);
+             (ull)s->rdma_puts, (ull)s->rdma_gets, (ull)s->rdma_bytes);
     fputs(text, out);
 }
 

@@ -266,13 +266,13 @@ static struct ch3_vc *find_nobody(void *ctx, uint64_t uid)
 static void network_capabilities(struct report *report, const struct nmofi *net)
 {
     const struct ch3_channel *ch = nmofi_channel((struct nmofi *)(uintptr_t)net);
-    const bool native = ch->caps & CH3_CAP_NATIVE;
-    struct item *item = add_number(report, "data_paths", "net_native", ITEM_BOOL, native);
-    if (native)
+    const bool rdma = ch->caps & CH3_CAP_RDMA;
+    struct item *item = add_number(report, "data_paths", "net_rdma", ITEM_BOOL, rdma);
+    if (rdma)
         set_note(item, "put and get of %zu bytes or more by the provider's remote memory access%s",
-                 ch->native_min, ch->caps & CH3_CAP_NATIVE_ORDERED ? ", packets ordered behind it" : "");
+                 ch->rdma_min, ch->caps & CH3_CAP_RDMA_ORDERED ? ", packets ordered behind it" : "");
     else
-        set_note(item, "not offered by this provider, or not worth it (MPIRMA_OFI_NATIVE)");
+        set_note(item, "not offered by this provider, or not worth it (MPIRMA_OFI_RDMA)");
 }
 
 /* An endpoint as the library opens it, on the interface for other machines. */
@@ -290,7 +290,7 @@ static void report_network(struct report *report)
     catch_begin(&c);
     const struct nmofi_opts opts = { .provider = conf.ofi_provider,
                                      .interface = conf.ofi_interface,
-                                     .native = (enum nmofi_native)conf.ofi_native,
+                                     .rdma = (enum nmofi_rdma)conf.ofi_rdma,
                                      .uid = PROBE_WORD,
                                      .log = &c.log,
                                      .find = find_nobody };

@@ -48,10 +48,10 @@ static const char *const ptracer_words[] = {
     NULL,
 };
 
-static const char *const native_words[] = {
-    [CONF_NATIVE_AUTO] = "auto",
-    [CONF_NATIVE_ON] = "on",
-    [CONF_NATIVE_OFF] = "off",
+static const char *const rdma_words[] = {
+    [CONF_RDMA_AUTO] = "auto",
+    [CONF_RDMA_ON] = "on",
+    [CONF_RDMA_OFF] = "off",
     NULL,
 };
 
@@ -246,7 +246,7 @@ const struct conf_var conf_vars[] = {
       "use this network provider; unset: the best that has what is needed" },
     { "MPIRMA_OFI_INTERFACE", "an interface name or address of at most 63 characters, e.g. eth0",
       "use this network interface; unset: loopback within a machine, else the provider's first other one" },
-    { "MPIRMA_OFI_NATIVE", "auto, on or off",
+    { "MPIRMA_OFI_RDMA", "auto, on or off",
       "put and get by the provider's own remote memory access: where it is worth it, wherever possible, never" },
     { "MPIRMA_LOG", "error, warn, info, debug or trace", "messages up to this level go to standard error" },
     { NULL, NULL, NULL },
@@ -271,11 +271,11 @@ static const struct row rows[] = {
     {parse_seconds, show_seconds, FIELD(hang_report)},
     {parse_name, show_name, FIELD(ofi_provider)},
     {parse_name, show_name, FIELD(ofi_interface)},
-    WORD(ofi_native, native_words),
+    WORD(ofi_rdma, rdma_words),
     WORD(log_level, level_words),
 };
 static_assert(sizeof(enum conf_path) == sizeof(int) && sizeof(enum conf_progress) == sizeof(int) &&
-                  sizeof(enum conf_fence) == sizeof(int) && sizeof(enum conf_native) == sizeof(int) &&
+                  sizeof(enum conf_fence) == sizeof(int) && sizeof(enum conf_rdma) == sizeof(int) &&
                   sizeof(enum conf_copies) == sizeof(int) && sizeof(enum conf_ptracer) == sizeof(int) &&
                   sizeof(enum conf_alloc) == sizeof(int) &&
                   sizeof(enum log_level) == sizeof(int), "words are stored as int");

@@ -22,7 +22,7 @@ enum conf_path {
     CONF_PATH_NET_PACKETS
 };
 
-enum conf_native { CONF_NATIVE_AUTO, CONF_NATIVE_ON, CONF_NATIVE_OFF };
+enum conf_rdma { CONF_RDMA_AUTO, CONF_RDMA_ON, CONF_RDMA_OFF };
 
 enum conf_progress { CONF_PROGRESS_AUTO, CONF_PROGRESS_AGENT, CONF_PROGRESS_POLL };
 
@@ -50,7 +50,7 @@ struct conf {
     double hang_report;      /* MPIRMA_HANG_REPORT=seconds, 0: off */
     char ofi_provider[64];   /* MPIRMA_OFI_PROVIDER, "": chosen by capability */
     char ofi_interface[64];  /* MPIRMA_OFI_INTERFACE, "": chosen by where the processes are */
-    enum conf_native ofi_native; /* MPIRMA_OFI_NATIVE=auto|on|off */
+    enum conf_rdma ofi_rdma; /* MPIRMA_OFI_RDMA=auto|on|off */
     enum log_level log_level; /* MPIRMA_LOG=error|warn|info|debug|trace, default warn */
 };
 

@@ -6,7 +6,7 @@
  * engine's lock held, from one thread at a time; no call blocks. A channel calls
  * into the layer above only by what is declared below, and by deliver, done and
  * ch3_vc_lost only from poll: whoever is in the middle of sending is never
- * called back from reserve, commit or native.
+ * called back from reserve, commit or rdma.
  *
  * Sending is two steps so that packets are built where they leave from:
  * reserve gives room for one packet, commit sends it. When there is no room,
@@ -39,17 +39,17 @@
 struct ch3;
 struct ch3_vc;
 struct ch3_channel;
-struct ch3_native;
+struct ch3_rdma;
 struct ch3_mem;
 
 enum ch3_channel_cap {
     CH3_CAP_WAIT = 1 << 0,   /* a thread can block on a descriptor: wait_fd, wait_begin */
     CH3_CAP_PROBE = 1 << 1,  /* probe */
-    CH3_CAP_NATIVE = 1 << 2, /* mem_register, mem_release, native */
-    /* A packet committed after native returned is delivered only when the data of
+    CH3_CAP_RDMA = 1 << 2, /* mem_register, mem_release, rdma */
+    /* A packet committed after rdma returned is delivered only when the data of
      * that put is in place: markers may follow at once. Without it they wait for
      * done. Never said of gets. */
-    CH3_CAP_NATIVE_ORDERED = 1 << 3,
+    CH3_CAP_RDMA_ORDERED = 1 << 3,
     /* Who sleeps is woken when there is room after a reserve that found none, as if
      * a packet had come. Without it whoever has something queued looks often. */
     CH3_CAP_ROOM = 1 << 4,
@@ -64,18 +64,18 @@ struct ch3_mem_key {
 };
 
 /* A put or get of contiguous memory without packets. The fields are the caller's
- * to set; the object is the channel's from native until done. */
-struct ch3_native {
+ * to set; the object is the channel's from rdma until done. */
+struct ch3_rdma {
     bool put;        /* else get */
     void *local;     /* not touched by the caller until done */
-    size_t len;      /* at most the channel's native_max; not 0 */
+    size_t len;      /* at most the channel's rdma_max; not 0 */
     uint64_t key;    /* the target's ch3_mem_key.key */
     uint64_t remote; /* ch3_mem_key.base + offset */
     /* Called exactly once, from poll: put: the data is in the target's memory;
      * get: it is here; or err: it may be there in part. The object is the
      * caller's again and may be started anew from within. Always called, also
      * when the connection is lost or closed. */
-    void (*done)(struct ch3_native *op, int err);
+    void (*done)(struct ch3_rdma *op, int err);
     void *channel; /* the channel's own */
 };
 
@@ -132,7 +132,7 @@ struct ch3_channel_ops {
      * call. Once for each connection. */
     void (*abandon)(struct ch3_channel *ch, struct ch3_vc *vc);
 
-    /* CAP_NATIVE. Let peers put to and get from len bytes at base; *key is for them,
+    /* CAP_RDMA. Let peers put to and get from len bytes at base; *key is for them,
      * *mem for mem_release. Takes as long as pinning the memory takes. Fails with
      * MRMA_ERR_NO_MEM or MRMA_ERR_OTHER (then packets are used). */
     int (*mem_register)(struct ch3_channel *ch, void *base, size_t len, struct ch3_mem_key *key,
@@ -140,9 +140,9 @@ struct ch3_channel_ops {
     /* No peer may reach the memory any more. */
     void (*mem_release)(struct ch3_channel *ch, struct ch3_mem *mem);
 
-    /* CAP_NATIVE. Start op towards vc, behind the packets committed before. MRMA_SUCCESS: done will
+    /* CAP_RDMA. Start op towards vc, behind the packets committed before. MRMA_SUCCESS: done will
      * be called; MRMA_AGAIN: no room now; else an error, done is not called. */
-    int (*native)(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_native *op);
+    int (*rdma)(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_rdma *op);
 };
 
 /* The channel's own per-peer state, as given to ch3_vc_init. */
@@ -164,8 +164,8 @@ typedef void (*ch3_deliver_fn)(struct ch3_vc *from, const void *packet, size_t l
 struct ch3_channel {
     const struct ch3_channel_ops *ops; /* the channel's, from its creation on */
     unsigned caps;                     /* enum ch3_channel_cap; likewise */
-    size_t native_max;                 /* CAP_NATIVE: the longest put or get; likewise */
-    size_t native_min;                 /* CAP_NATIVE: what is shorter had better go by packets; likewise */
+    size_t rdma_max;                 /* CAP_RDMA: the longest put or get; likewise */
+    size_t rdma_min;                 /* CAP_RDMA: what is shorter had better go by packets; likewise */
     ch3_deliver_fn deliver;            /* set by ch3_add_channel */
     struct ch3 *ch3;                   /* set by ch3_add_channel */
     /* CH3's. Connections with something queued, and what ch3_channel_unsent said. */

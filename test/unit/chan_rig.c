@@ -270,7 +270,7 @@ static void ofi_vanish(struct rig *rig, int who)
     rig->end[who].gone = true;
 }
 
-#define OFI_CAPS (CH3_CAP_WAIT | CH3_CAP_PROBE | CH3_CAP_NATIVE | CH3_CAP_NATIVE_ORDERED | CH3_CAP_ROOM | CH3_CAP_ABANDON)
+#define OFI_CAPS (CH3_CAP_WAIT | CH3_CAP_PROBE | CH3_CAP_RDMA | CH3_CAP_RDMA_ORDERED | CH3_CAP_ROOM | CH3_CAP_ABANDON)
 
 const struct chan_kind rig_net = {
     .name = "net", .open = ofi_open, .close = ofi_close, .vanish = ofi_vanish, .caps = OFI_CAPS};

@@ -252,24 +252,24 @@ static void vanished(void **state)
     }
 }
 
-/* ---- native put and get ---- */
+/* ---- rdma put and get ---- */
 
 enum { SEGMENT = 3 << 20 };
 
 struct transfer {
-    struct ch3_native op; /* first */
+    struct ch3_rdma op; /* first */
     struct rig_end *end;
     unsigned rounds; /* to go, from within done */
     unsigned done;
     int err;
 };
 
-static void transferred(struct ch3_native *op, int err)
+static void transferred(struct ch3_rdma *op, int err)
 {
     struct transfer *t = (struct transfer *)op;
     t->done++;
     t->err = err;
-    if (!err && t->rounds && t->rounds-- && t->end->ch->ops->native(t->end->ch, &t->end->vc[1], op))
+    if (!err && t->rounds && t->rounds-- && t->end->ch->ops->rdma(t->end->ch, &t->end->vc[1], op))
         t->rounds = UINT32_MAX; /* could not be started anew: seen by the test */
 }
 
@@ -280,7 +280,7 @@ static void start(struct rig *rig, struct transfer *t)
     int err;
     t->end = a;
     t->op.done = transferred;
-    while ((err = a->ch->ops->native(a->ch, &a->vc[1], &t->op)) == MRMA_AGAIN) {
+    while ((err = a->ch->ops->rdma(a->ch, &a->vc[1], &t->op)) == MRMA_AGAIN) {
         rig_poll(rig);
         assert_true(rig_now() - begin < UINT64_C(20000000000));
     }
@@ -310,20 +310,20 @@ static void look(struct rig_end *end, int from, const void *packet, size_t len)
     seen_late += looked_at[0] != mark || looked_at[look_len / 2] != mark || looked_at[look_len - 1] != mark;
 }
 
-static struct rig *native_rig(void **state)
+static struct rig *rdma_rig(void **state)
 {
     struct rig *rig = rig_open(kind_of(state), 2);
-    if (rig->end[0].ch->caps & CH3_CAP_NATIVE)
+    if (rig->end[0].ch->caps & CH3_CAP_RDMA)
         return rig;
     rig_close(rig);
     return NULL;
 }
 
 /* There and back, whole, any length; done comes once and may start anew. */
-static void native_put_get(void **state)
+static void rdma_put_get(void **state)
 {
     static const size_t lengths[] = {1, 7, 4096, 65537, SEGMENT};
-    struct rig *rig = native_rig(state);
+    struct rig *rig = rdma_rig(state);
     if (!rig)
         return;
     struct rig_end *b = &rig->end[1];
@@ -336,7 +336,7 @@ static void native_put_get(void **state)
         struct transfer put = {.op = {.put = true, .local = out, .len = len, .key = key.key, .remote = key.base + at},
                                .rounds = 3};
         struct transfer get = {.op = {.local = in, .len = len, .key = key.key, .remote = key.base + at}};
-        assert_true(len <= rig->end[0].ch->native_max);
+        assert_true(len <= rig->end[0].ch->rdma_max);
         for (size_t k = 0; k < len; k++)
             out[k] = (unsigned char)(k * 11 + i + (k >> 9));
         start(rig, &put);
@@ -355,13 +355,13 @@ static void native_put_get(void **state)
 }
 
 /* Where the channel says so, a packet behind a put finds its data in place. */
-static void native_ordered(void **state)
+static void rdma_ordered(void **state)
 {
-    struct rig *rig = native_rig(state);
+    struct rig *rig = rdma_rig(state);
     if (!rig)
         return;
     struct rig_end *a = &rig->end[0], *b = &rig->end[1];
-    if (a->ch->caps & CH3_CAP_NATIVE_ORDERED) {
+    if (a->ch->caps & CH3_CAP_RDMA_ORDERED) {
         unsigned char *out[4];
         struct ch3_mem_key key;
         struct ch3_mem *mem;
@@ -441,9 +441,9 @@ static void abandoned(void **state)
 }
 
 /* The target ends: done is called all the same, once, with an error. */
-static void native_lost(void **state)
+static void rdma_lost(void **state)
 {
-    struct rig *rig = native_rig(state);
+    struct rig *rig = rdma_rig(state);
     if (!rig)
         return;
     struct rig_end *a = &rig->end[0], *b = &rig->end[1];
@@ -488,9 +488,9 @@ static const struct {
     {"disconnects", disconnects},
     {"vanished", vanished},
     {"abandoned", abandoned},
-    {"native put and get", native_put_get},
-    {"native ordered", native_ordered},
-    {"native lost", native_lost},
+    {"rdma put and get", rdma_put_get},
+    {"rdma ordered", rdma_ordered},
+    {"rdma lost", rdma_lost},
 };
 enum { TESTS = sizeof conformance / sizeof conformance[0] };
 

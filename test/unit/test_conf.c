@@ -44,7 +44,7 @@ static void nothing_set_gives_the_defaults(void **state)
     assert_true(conf.hang_report >= 0 && conf.hang_report <= 0);
     assert_string_equal(conf.ofi_provider, "");
     assert_string_equal(conf.ofi_interface, "");
-    assert_int_equal(conf.ofi_native, CONF_NATIVE_AUTO);
+    assert_int_equal(conf.ofi_rdma, CONF_RDMA_AUTO);
     assert_int_equal(conf.log_level, LOG_LEVEL_WARN);
 }
 
@@ -90,9 +90,9 @@ static const struct {
     { "MPIRMA_OFI_PROVIDER", "", "" },
     { "MPIRMA_OFI_INTERFACE", "lo", "lo" },
     { "MPIRMA_OFI_INTERFACE", "", "" },
-    { "MPIRMA_OFI_NATIVE", "auto", "auto" },
-    { "MPIRMA_OFI_NATIVE", "on", "on" },
-    { "MPIRMA_OFI_NATIVE", "off", "off" },
+    { "MPIRMA_OFI_RDMA", "auto", "auto" },
+    { "MPIRMA_OFI_RDMA", "on", "on" },
+    { "MPIRMA_OFI_RDMA", "off", "off" },
     { "MPIRMA_LOG", "error", "error" },
     { "MPIRMA_LOG", "warn", "warn" },
     { "MPIRMA_LOG", "info", "info" },
@@ -142,8 +142,8 @@ static void values_land_in_their_own_fields(void **state)
     assert_string_equal(conf.ofi_interface, "");
     load(&conf, "MPIRMA_OFI_INTERFACE", "eth0", msg, sizeof msg);
     assert_string_equal(conf.ofi_interface, "eth0");
-    load(&conf, "MPIRMA_OFI_NATIVE", "off", msg, sizeof msg);
-    assert_int_equal(conf.ofi_native, CONF_NATIVE_OFF);
+    load(&conf, "MPIRMA_OFI_RDMA", "off", msg, sizeof msg);
+    assert_int_equal(conf.ofi_rdma, CONF_RDMA_OFF);
     load(&conf, "MPIRMA_LOG", "trace", msg, sizeof msg);
     assert_int_equal(conf.log_level, LOG_LEVEL_TRACE);
 }
@@ -174,7 +174,7 @@ static const struct {
     { "MPIRMA_HANG_REPORT", "0,5" },
     { "MPIRMA_HANG_REPORT", "nan" },
     { "MPIRMA_HANG_REPORT", "99999999999" },
-    { "MPIRMA_OFI_NATIVE", "1" },
+    { "MPIRMA_OFI_RDMA", "1" },
     { "MPIRMA_LOG", "warning" },
     { "MPIRMA_LOG", "3" },
 };

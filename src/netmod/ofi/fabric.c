@@ -163,7 +163,7 @@ static int choose(struct nmofi *nm)
 {
     const struct nmofi_opts *o = &nm->opts;
     int best = 0;
-    for (int rma = o->native != NMOFI_NATIVE_OFF; rma >= 0; rma--) {
+    for (int rma = o->rdma != NMOFI_RDMA_OFF; rma >= 0; rma--) {
         consider(nm, o->provider, rma, &nm->info, &best);
         if (!o->provider) /* 1.17 does not list it unasked */
             consider(nm, "net", rma, &nm->info, &best);

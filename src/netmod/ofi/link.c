@@ -45,7 +45,7 @@ static struct nmofi_link *link_new(struct nmofi_peer *peer)
     link->addr = peer->addr;
     link->credits = NM_WINDOW;
     list_init(&link->waiting);
-    list_init(&link->natives);
+    list_init(&link->rdma_ops);
     list_push_back(&nm->links, &link->node);
     nm->stats.links++;
     nm->stats.link_bytes += sizeof *link;
@@ -187,7 +187,7 @@ void nm_link_reap(struct nmofi *nm)
 {
     LIST_EACH_SAFE(it, &nm->links) {
         struct nmofi_link *link = LIST_ENTRY(it, struct nmofi_link, node);
-        if (!link->peer && !link->under_way && list_empty(&link->natives) && list_empty(&link->waiting) &&
+        if (!link->peer && !link->under_way && list_empty(&link->rdma_ops) && list_empty(&link->waiting) &&
             !list_node_queued(&link->broken)) {
             nm_link_free(link);
             nm->closing--;

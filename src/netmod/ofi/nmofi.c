@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "netmod/ofi/ofi.h"
 
-enum { NATIVE_MIN_SOFTWARE = 24 * 1024, NATIVE_MIN_HARDWARE = 8 * 1024 };
+enum { RDMA_MIN_SOFTWARE = 24 * 1024, RDMA_MIN_HARDWARE = 8 * 1024 };
 #define LINGER_NS UINT64_C(1000000000)
 #define LINGER_BYE_NS UINT64_C(20000000)
 
@@ -28,7 +28,7 @@ static const struct ch3_channel_ops nm_ops = {.name = "ofi",
                                               .abandon = nm_abandon,
                                               .mem_register = nm_mem_register,
                                               .mem_release = nm_mem_release,
-                                              .native = nm_native};
+                                              .rdma = nm_rdma};
 
 struct ch3_channel *nmofi_channel(struct nmofi *nm) { return &nm->channel; }
 const struct nmofi_stats *nmofi_get_stats(const struct nmofi *nm) { return &nm->stats; }
@@ -74,15 +74,15 @@ static void release(struct nmofi *nm)
     free(nm);
 }
 
-static void announce_native(struct nmofi *nm)
+static void announce_rdma(struct nmofi *nm)
 {
-    if (!(nm->info->caps & FI_RMA) || nm->opts.native == NMOFI_NATIVE_OFF)
+    if (!(nm->info->caps & FI_RMA) || nm->opts.rdma == NMOFI_RDMA_OFF)
         return;
-    nm->channel.caps |= CH3_CAP_NATIVE;
+    nm->channel.caps |= CH3_CAP_RDMA;
     if (nm->info->tx_attr->msg_order & nm->info->rx_attr->msg_order & FI_ORDER_SAW)
-        nm->channel.caps |= CH3_CAP_NATIVE_ORDERED;
-    nm->channel.native_max = nm->info->ep_attr->max_msg_size;
-    nm->channel.native_min = nm->software ? NATIVE_MIN_SOFTWARE : NATIVE_MIN_HARDWARE;
+        nm->channel.caps |= CH3_CAP_RDMA_ORDERED;
+    nm->channel.rdma_max = nm->info->ep_attr->max_msg_size;
+    nm->channel.rdma_min = nm->software ? RDMA_MIN_SOFTWARE : RDMA_MIN_HARDWARE;
 }
 
 int nmofi_open(const struct nmofi_opts *opts, struct nmofi **out)
@@ -104,7 +104,7 @@ int nmofi_open(const struct nmofi_opts *opts, struct nmofi **out)
     nm->channel = (struct ch3_channel){.ops = &nm_ops, .caps = CH3_CAP_PROBE | CH3_CAP_ABANDON};
     if (nm->wait_fd >= 0) /* credits arrive, and so wake */
         nm->channel.caps |= CH3_CAP_WAIT | CH3_CAP_ROOM;
-    announce_native(nm);
+    announce_rdma(nm);
     *out = nm;
     return MRMA_SUCCESS;
 }

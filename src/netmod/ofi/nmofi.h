@@ -35,13 +35,13 @@
 
 enum { NMOFI_SECRET_BYTES = 16, NMOFI_NAME_BYTES = 112, NMOFI_TEXT = 128 };
 
-enum nmofi_native { NMOFI_NATIVE_AUTO, NMOFI_NATIVE_ON, NMOFI_NATIVE_OFF };
+enum nmofi_rdma { NMOFI_RDMA_AUTO, NMOFI_RDMA_ON, NMOFI_RDMA_OFF };
 
 struct nmofi_opts {
     const char *provider;  /* MPIRMA_OFI_PROVIDER; NULL or "": the best there is */
     const char *interface; /* MPIRMA_OFI_INTERFACE: interface or domain name, or an address; NULL or "": any */
     bool loopback;         /* no interface named: all peers are on this machine, use its loopback */
-    enum nmofi_native native;
+    enum nmofi_rdma rdma;
     uint64_t uid;          /* of this process */
     const struct log *log;
     void *ctx;
@@ -84,7 +84,7 @@ struct nmofi_stats {
     uint64_t provider_stalls;      /* the provider was not ready to send (yet) */
     uint64_t dropped;              /* messages refused: no valid token, wrong length or kind */
     uint64_t lost;                 /* connections */
-    uint64_t native_puts, native_gets, native_bytes;
+    uint64_t rdma_puts, rdma_gets, rdma_bytes;
     uint64_t links, link_bytes;    /* peers in use now, and memory that they take */
     uint64_t buffer_bytes;         /* transmit and receive buffers, of all peers together */
 };

@@ -5,7 +5,7 @@
  *   buf.c     transmit and receive buffers      link.c   a peer that is in use: its life
  *   msg.c     sending                           recv.c   what has arrived
  *   cq.c      poll, completions, waiting        reach.c  is a silent peer still there?
- *   rma.c     native put and get, memory        nmofi.c  open, close, the function table
+ *   rma.c     rdma put and get, memory        nmofi.c  open, close, the function table
  *
  * Messages. Each begins with struct nm_hdr and is padded to 8 bytes, so that in a
  * receive buffer, where they follow each other, packets are aligned. The first to
@@ -118,7 +118,7 @@ struct nmofi_link {
     struct ch3_vc *vc;        /* NULL: disconnected */
     struct nm_from *from;     /* NULL: it has not said hello */
     struct list waiting;      /* struct nm_tx that the provider did not take yet */
-    struct list natives;      /* struct nm_rma under way */
+    struct list rdma_ops;      /* struct nm_rma under way */
     uint64_t uid, token;
     fi_addr_t addr;
     uint32_t under_way;       /* transmit buffers at the provider */
@@ -276,7 +276,7 @@ void nm_reach_poll(struct nmofi_link *link, uint64_t now);
 void nm_reach_end(struct nmofi_link *link);
 
 /* rma.c */
-int nm_native(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_native *op);
+int nm_rdma(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_rdma *op);
 int nm_mem_register(struct ch3_channel *ch, void *base, size_t len, struct ch3_mem_key *key, struct ch3_mem **mem);
 void nm_mem_release(struct ch3_channel *ch, struct ch3_mem *mem);
 void nm_rma_done(struct nmofi *nm, struct nm_op *op, int err);

@@ -18,9 +18,9 @@ enum { NM_RMA_MAX = 256 /* under way, all peers */ };
 
 struct nm_rma {
     struct nm_op op; /* first */
-    struct list_node node; /* in its link's natives, or free */
+    struct list_node node; /* in its link's rdma_ops, or free */
     struct nmofi_link *link;
-    struct ch3_native *native; /* NULL: the caller has been told */
+    struct ch3_rdma *rdma; /* NULL: the caller has been told */
     struct fid_mr *mr;         /* of the local memory, where the provider asks for it */
 };
 
@@ -48,7 +48,7 @@ static void rma_put(struct nmofi *nm, struct nm_rma *rma)
     if (rma->mr)
         fi_close(&rma->mr->fid);
     rma->mr = NULL;
-    rma->native = NULL;
+    rma->rdma = NULL;
     list_push_front(&nm->rma_free, &rma->node);
 }
 
@@ -56,29 +56,29 @@ static void rma_put(struct nmofi *nm, struct nm_rma *rma)
 void nm_rma_done(struct nmofi *nm, struct nm_op *op, int err)
 {
     struct nm_rma *rma = (struct nm_rma *)(void *)op;
-    struct ch3_native *native = rma->native;
+    struct ch3_rdma *rdma = rma->rdma;
     struct nmofi_link *link = rma->link;
     list_remove(&rma->node);
     rma_put(nm, rma);
     nm->events++;
     if (err)
         nm_link_break(link, "a put or get did not arrive: %s", fi_strerror(err));
-    if (native)
-        native->done(native, err ? MRMA_ERR_PROC_FAILED : MRMA_SUCCESS);
+    if (rdma)
+        rdma->done(rdma, err ? MRMA_ERR_PROC_FAILED : MRMA_SUCCESS);
 }
 
 void nm_rma_abandon(struct nmofi_link *link, int err)
 {
-    LIST_EACH_SAFE(it, &link->natives) {
+    LIST_EACH_SAFE(it, &link->rdma_ops) {
         struct nm_rma *rma = LIST_ENTRY(it, struct nm_rma, node);
-        struct ch3_native *native = rma->native;
-        rma->native = NULL;
-        if (native)
-            native->done(native, err);
+        struct ch3_rdma *rdma = rma->rdma;
+        rma->rdma = NULL;
+        if (rdma)
+            rdma->done(rdma, err);
     }
 }
 
-static ssize_t start(struct nmofi *nm, struct nm_rma *rma, const struct ch3_native *op)
+static ssize_t start(struct nmofi *nm, struct nm_rma *rma, const struct ch3_rdma *op)
 {
     void *desc = rma->mr ? fi_mr_desc(rma->mr) : NULL;
     const fi_addr_t to = rma->link->addr;
@@ -91,7 +91,7 @@ static ssize_t start(struct nmofi *nm, struct nm_rma *rma, const struct ch3_nati
     return fi_writemsg(nm->ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE);
 }
 
-int nm_native(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_native *op)
+int nm_rdma(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_rdma *op)
 {
     struct nmofi *nm = nm_of(ch);
     struct nmofi_link *link = nm_link_get(ch3_vc_channel_data(vc), vc, false);
@@ -115,10 +115,10 @@ int nm_native(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_native *op)
         nm_link_break(link, "cannot put or get: %s", fi_strerror((int)-ret));
         return MRMA_ERR_PROC_FAILED;
     }
-    rma->native = op;
-    list_push_back(&link->natives, &rma->node);
-    *(op->put ? &nm->stats.native_puts : &nm->stats.native_gets) += 1;
-    nm->stats.native_bytes += op->len;
+    rma->rdma = op;
+    list_push_back(&link->rdma_ops, &rma->node);
+    *(op->put ? &nm->stats.rdma_puts : &nm->stats.rdma_gets) += 1;
+    nm->stats.rdma_bytes += op->len;
     return MRMA_SUCCESS;
 }
 
@@ -171,6 +171,6 @@ void nm_rma_forget(struct nmofi_link *link)
 {
     struct list_node *node;
     nm_rma_abandon(link, MRMA_ERR_PROC_FAILED);
-    while ((node = list_pop_front(&link->natives)) != NULL)
+    while ((node = list_pop_front(&link->rdma_ops)) != NULL)
         rma_put(link->nm, LIST_ENTRY(node, struct nm_rma, node));
 }

@@ -37,9 +37,9 @@ struct pkt_target {
     uint32_t proven;    /* target is known, or asked for: by an acknowledgement, or a later reply */
     bool unconfirmed;   /* operations were sent since the last acknowledgement that was awaited */
     uint32_t replies, streams; /* outstanding here; the window has the sums */
-    uint32_t natives, holding; /* of the streams: rdma.c */
+    uint32_t rdma_ops, holding; /* of the streams: rdma.c */
     struct list requests; /* struct origin_req, those of replies */
-    struct list under_way; /* struct native_op */
+    struct list under_way; /* struct rdma_op */
     uint64_t fetching;    /* bytes that the target must keep for replies under way */
     struct type_table *types; /* datatypes that it has; NULL until used */
     struct list_node touched; /* in win->touched while used in this epoch */

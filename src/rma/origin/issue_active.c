@@ -64,7 +64,7 @@ int issue_fence(struct win *w)
         return MRMA_SUCCESS;
     int err = w->counts ? fence_counts_connect(w) : MRMA_SUCCESS;
     if (!err) /* counts travel by other ways than what they count */
-        err = native_settle(w, NULL, w->counts != NULL);
+        err = rdma_settle(w, NULL, w->counts != NULL);
     if (err)
         return err;
     rma_enter(r);
@@ -91,7 +91,7 @@ static int wait_outstanding(struct win *w)
 int issue_complete(struct win *w)
 {
     struct rma *r = w->rma;
-    const int settled = native_settle(w, NULL, false);
+    const int settled = rdma_settle(w, NULL, false);
     rma_enter(r);
     int err = MRMA_SUCCESS;
     for (int i = 0; !err && i < w->group.n; i++) {

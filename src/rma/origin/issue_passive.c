@@ -170,7 +170,7 @@ int issue_lock_end(struct win *w, struct rma_target *t)
 {
     struct rma *r = w->rma;
     struct pkt_target *pt = t->pkt;
-    const int settled = native_settle(w, pt, false);
+    const int settled = rdma_settle(w, pt, false);
     rma_enter(r);
     int err = end_lock(pt);
     rma_leave(r);
@@ -190,7 +190,7 @@ int issue_unlock_all(struct win *w)
 {
     struct rma *r = w->rma;
     int err = MRMA_SUCCESS;
-    const int settled = native_settle(w, NULL, false);
+    const int settled = rdma_settle(w, NULL, false);
     rma_enter(r);
     LIST_EACH_SAFE(node, &w->touched) {
         struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);

@@ -193,7 +193,7 @@ void issue_free_target(struct rma_target *t)
     if (!t->pkt)
         return;
     origin_fail(t->pkt, MRMA_ERR_PROC_FAILED); /* the window ends without it: nothing will come */
-    native_fail(t->pkt, MRMA_ERR_PROC_FAILED);
+    rdma_fail(t->pkt, MRMA_ERR_PROC_FAILED);
     if (list_node_queued(&t->pkt->touched))
         list_remove(&t->pkt->touched);
     struct rma *r = t->pkt->win->rma;

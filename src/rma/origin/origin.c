@@ -179,7 +179,7 @@ static void fail_all(struct pkt_target *pt, int err)
     if (!pt)
         return;
     origin_fail(pt, err);
-    native_fail(pt, err);
+    rdma_fail(pt, err);
 }
 
 void origin_fail_window(struct win *w, int err)

@@ -5,7 +5,7 @@
  * to be open at the target, which is never asked while it runs. What ends the epoch must
  * not let the target, or whoever comes next, run ahead of it:
  *
- *   put, channel with NATIVE_ORDERED   markers, completes and unlocks follow at once
+ *   put, channel with RDMA_ORDERED   markers, completes and unlocks follow at once
  *   put, other channels                they wait until it is done
  *   get                                they wait until it is done
  *   fence by counts                    waits for all puts: counts go by way of others
@@ -13,8 +13,8 @@
  * A flush sends nothing for them: done means that the data is in place (channel.h). They are
  * not counted in a fence phase's bytes, as the target does not see them.
  *
- * Ownership: a struct native_op is the channel's from its start to done and knows its
- * pair, unless that has ended before (native_fail). Locks: the engine's.
+ * Ownership: a struct rdma_op is the channel's from its start to done and knows its
+ * pair, unless that has ended before (rdma_fail). Locks: the engine's.
  */
 #include "rma/origin/rdma.h"
 
@@ -26,8 +26,8 @@
 #include "rma/progress/wait.h"
 #include "rma/win/win.h"
 
-struct native_op {
-    struct ch3_native native; /* first */
+struct rdma_op {
+    struct ch3_rdma rdma; /* first */
     struct list_node link;    /* in pt->under_way */
     struct pkt_target *pt;    /* NULL: has ended */
     struct rma_req *req;
@@ -36,31 +36,31 @@ struct native_op {
 
 /* Its start, as long as the channel has no room for it. */
 struct start {
-    struct native_op *n; /* the channel's, if done */
+    struct rdma_op *n; /* the channel's, if done */
     struct pkt_target *pt;
     bool done;
     int err;
 };
 
-bool native_serves(const struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op)
+bool rdma_serves(const struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op)
 {
     const struct rma_target *t = pt->target;
     if (!t->net_key.usable || t->direct || (kind != PKT_OP_PUT && kind != PKT_OP_GET))
         return false;
     const struct ch3_channel *ch = t->peer->vc.channel;
     const struct dtype *here = kind == PKT_OP_PUT ? op->otype : op->rtype;
-    return ch && ch->caps & CH3_CAP_NATIVE && here->contig && op->ttype->contig &&
-           op->tcount * op->ttype->size >= ch->native_min;
+    return ch && ch->caps & CH3_CAP_RDMA && here->contig && op->ttype->contig &&
+           op->tcount * op->ttype->size >= ch->rdma_min;
 }
 
 /* It is not outstanding any more, for whoever waits. */
-static void leave(struct native_op *n, int err)
+static void leave(struct rdma_op *n, int err)
 {
     struct pkt_target *pt = n->pt;
     struct win *w = pt->win;
     list_remove(&n->link);
-    pt->natives--;
-    w->natives--;
+    pt->rdma_ops--;
+    w->rdma_ops--;
     pt->streams--;
     w->streams--;
     pt->holding -= n->holding;
@@ -71,21 +71,21 @@ static void leave(struct native_op *n, int err)
     n->pt = NULL;
 }
 
-static void done(struct ch3_native *native, int err)
+static void done(struct ch3_rdma *rdma, int err)
 {
-    struct native_op *n = (struct native_op *)(void *)native;
+    struct rdma_op *n = (struct rdma_op *)(void *)rdma;
     if (n->pt)
         leave(n, err);
     free(n);
 }
 
-static void enter(struct native_op *n)
+static void enter(struct rdma_op *n)
 {
     struct pkt_target *pt = n->pt;
     struct win *w = pt->win;
     list_push_back(&pt->under_way, &n->link);
-    pt->natives++;
-    w->natives++;
+    pt->rdma_ops++;
+    w->rdma_ops++;
     pt->streams++;
     w->streams++;
     pt->holding += n->holding;
@@ -100,14 +100,14 @@ static bool try_start(void *arg)
     struct ch3_vc *vc = &s->pt->target->peer->vc;
     if (s->done)
         return true;
-    s->err = vc->state == CH3_VC_OPEN ? vc->channel->ops->native(vc->channel, vc, &s->n->native)
+    s->err = vc->state == CH3_VC_OPEN ? vc->channel->ops->rdma(vc->channel, vc, &s->n->rdma)
                                       : MRMA_ERR_PROC_FAILED;
     s->done = s->err != MRMA_AGAIN;
     return s->done;
 }
 
 /* Called and returning with the lock, which it gives up while there is no room. */
-static int start(struct native_op *n)
+static int start(struct rdma_op *n)
 {
     struct pkt_target *pt = n->pt;
     struct win *w = pt->win;
@@ -136,13 +136,13 @@ static int issue_part(struct pkt_target *pt, bool put, char *local, uint64_t rem
                       struct rma_req *req)
 {
     const struct rma_target *t = pt->target;
-    struct native_op *n = malloc(sizeof *n);
+    struct rdma_op *n = malloc(sizeof *n);
     if (!n)
         return log_fail(pt->win->rma->log, MRMA_ERR_NO_MEM, "no memory for a large operation");
-    *n = (struct native_op){.native = {.put = put, .local = local, .len = len, .key = t->net_key.mem.key,
+    *n = (struct rdma_op){.rdma = {.put = put, .local = local, .len = len, .key = t->net_key.mem.key,
                                        .remote = t->net_key.mem.base + remote, .done = done},
                             .pt = pt, .req = req,
-                            .holding = !put || !(t->peer->vc.channel->caps & CH3_CAP_NATIVE_ORDERED)};
+                            .holding = !put || !(t->peer->vc.channel->caps & CH3_CAP_RDMA_ORDERED)};
     return start(n);
 }
 
@@ -152,10 +152,10 @@ static bool room(void *arg)
     return origin_stream_room(pt);
 }
 
-int native_issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op)
+int rdma_issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op)
 {
     const bool put = kind == PKT_OP_PUT;
-    const size_t max = pt->target->peer->vc.channel->native_max;
+    const size_t max = pt->target->peer->vc.channel->rdma_max;
     size_t left = op->tcount * op->ttype->size;
     uint64_t remote = (uint64_t)op->disp * pt->target->disp_unit;
     char *local = put ? (char *)(uintptr_t)op->oaddr : op->raddr;
@@ -186,11 +186,11 @@ static bool settled(void *arg)
 {
     const struct settle *s = arg;
     if (s->pt)
-        return !(s->delivered ? s->pt->natives : s->pt->holding);
-    return !(s->delivered ? s->w->natives : s->w->holding);
+        return !(s->delivered ? s->pt->rdma_ops : s->pt->holding);
+    return !(s->delivered ? s->w->rdma_ops : s->w->holding);
 }
 
-int native_settle(struct win *w, const struct pkt_target *pt, bool delivered)
+int rdma_settle(struct win *w, const struct pkt_target *pt, bool delivered)
 {
     struct settle s = {w, pt, delivered};
     rma_enter(w->rma);
@@ -203,13 +203,13 @@ int native_settle(struct win *w, const struct pkt_target *pt, bool delivered)
                                                 .rank = pt ? pt->target->rank : -1});
 }
 
-void native_fail(struct pkt_target *pt, int err)
+void rdma_fail(struct pkt_target *pt, int err)
 {
     LIST_EACH_SAFE(it, &pt->under_way)
-        leave(LIST_ENTRY(it, struct native_op, link), err);
+        leave(LIST_ENTRY(it, struct rdma_op, link), err);
 }
 
-void native_close(struct win *w)
+void rdma_close(struct win *w)
 {
     struct rma_net_mem *m = &w->net_mem;
     if (m->channel)

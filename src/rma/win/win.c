@@ -19,10 +19,10 @@ static void fail_requests(struct win *w, struct rma_target *t, const struct ch3_
 {
     if (t->peer && &t->peer->vc == vc && !t->peer->self)
         win_lost(w, t->rank);
-    if (!t->pkt || (!t->pkt->replies && !t->pkt->natives) || &t->peer->vc != vc)
+    if (!t->pkt || (!t->pkt->replies && !t->pkt->rdma_ops) || &t->peer->vc != vc)
         return;
     origin_fail(t->pkt, MRMA_ERR_PROC_FAILED);
-    native_fail(t->pkt, MRMA_ERR_PROC_FAILED);
+    rdma_fail(t->pkt, MRMA_ERR_PROC_FAILED);
     if (!w->packet_err)
         w->packet_err = MRMA_ERR_PROC_FAILED;
 }

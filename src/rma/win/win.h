@@ -246,7 +246,7 @@ struct win {
     struct list touched;      /* struct pkt_target used in the present epoch */
     uint32_t replies;         /* get-like requests not yet answered, all targets */
     uint32_t streams;         /* large operations still leaving, all targets */
-    uint32_t natives, holding; /* of them by rdma.c, and those that its end must wait for */
+    uint32_t rdma_ops, holding; /* of them by rdma.c, and those that its end must wait for */
     uint32_t queued;          /* packets and streams of this window in send queues, all peers */
     int packet_err;           /* first error a target reported, enum mrma_err */
     uint32_t packet_waits;    /* how often the engine's lock was given up while sending */

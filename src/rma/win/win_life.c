@@ -85,7 +85,7 @@ void win_delete(struct win *w)
             r->stats.paths.bytes[i] += w->stats.bytes[i];
         }
     }
-    native_close(w);
+    rdma_close(w);
     region_drop_all(w);
     share_drop(w);
     ctl_blocks_give(r, w->ctl);

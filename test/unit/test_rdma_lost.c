@@ -1,5 +1,5 @@
 /*
- * test_native_lost.c - a process dies while the network's own puts and gets towards it are
+ * test_rdma_lost.c - a process dies while the network's own puts and gets towards it are
  * under way (rma/origin/rdma.c, netmod/ofi/rma.c): all layers, two processes, a connection.
  *
  * The target is stopped when its lock has been granted, so that nothing of what the
@@ -69,12 +69,12 @@ struct process {
 
 static int join(struct process *p, int rank)
 {
-    static const struct conf conf = {.ranks_per_node = 1, .ofi_interface = "lo", .ofi_native = CONF_NATIVE_ON};
+    static const struct conf conf = {.ranks_per_node = 1, .ofi_interface = "lo", .ofi_rdma = CONF_RDMA_ON};
     struct boot boot = {.rank = rank, .nproc = NPROC, .allgather = allgather, .allmax = allmax};
     const struct win_spec spec = {.flavor = WIN_ALLOCATE, .size = WIN_BYTES, .disp_unit = 1,
                                   .hints = win_hints_default(), .boot = &boot};
     struct log quiet;
-    log_init(&quiet, LOG_LEVEL_ERROR, -1, "native lost");
+    log_init(&quiet, LOG_LEVEL_ERROR, -1, "rdma lost");
     int err = engine_create(&conf, &quiet, false, rank, &p->engine);
     return err ? err : win_create(engine_rma(p->engine), &spec, &p->win);
 }
@@ -124,7 +124,7 @@ static void *kill_soon(void *arg)
     const struct timespec moment = {.tv_nsec = 300000000};
     nanosleep(&moment, NULL);
     rma_enter(k->win->rma);
-    k->under_way = k->win->natives;
+    k->under_way = k->win->rdma_ops;
     rma_leave(k->win->rma);
     kill(k->pid, SIGKILL);
     return NULL;
@@ -187,7 +187,7 @@ static void lose(enum how how)
     pthread_join(killer.thread, NULL);
     assert_int_equal(err, MRMA_ERR_PROC_FAILED);
     assert_true(killer.under_way > 0);
-    assert_int_equal(origin.win->natives, 0);
+    assert_int_equal(origin.win->rdma_ops, 0);
     free(large.memory);
     win_free_end(origin.win);
     engine_destroy(origin.engine);
@@ -210,5 +210,5 @@ int main(void)
         cmocka_unit_test(for_want_of_room),
     };
     bytes = dtype_basic(ACC_U8);
-    return cmocka_run_group_tests_name("native_lost", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("rdma_lost", tests, NULL, NULL);
 }

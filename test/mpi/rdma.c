@@ -1,8 +1,8 @@
 /*
- * native.c - large puts and gets over the network, in every kind of epoch, with sizes
+ * rdma.c - large puts and gets over the network, in every kind of epoch, with sizes
  * around the one from which the channel does them by itself (src/rma/origin/rdma.c).
  *
- * Started by native.sh, which looks at the statistics for how they went.
+ * Started by rdma.sh, which looks at the statistics for how they went.
  */
 #include "mtest.h"
 

@@ -1,10 +1,10 @@
 /*
- * test_native.c - large puts and gets by the channel itself (rma/origin/rdma.c), over a
+ * test_rdma.c - large puts and gets by the channel itself (rma/origin/rdma.c), over a
  * channel that takes its time.
  *
  * The channel is the fabric's with puts and gets of its own: one is done only many
  * polls later, and often there is no room to start one. A put's data is in place
- * when it is done, or (NATIVE_ORDERED) no earlier than the next packet to that peer; a get reads the
+ * when it is done, or (RDMA_ORDERED) no earlier than the next packet to that peer; a get reads the
  * target's memory when it is done. So what ends an epoch too early is seen by the target
  * as missing data, or by the origin as what the target has stored since.
  */
@@ -12,10 +12,10 @@
 
 #include "base/list.h"
 
-enum { NATIVE_MIN = 1000, UNDER_WAY = 4, PUT_POLLS = 300, GET_POLLS = 10, NPROC = 4, PART = 6000, ROUNDS = 5 };
+enum { RDMA_MIN = 1000, UNDER_WAY = 4, PUT_POLLS = 300, GET_POLLS = 10, NPROC = 4, PART = 6000, ROUNDS = 5 };
 
 struct fake_op {
-    struct ch3_native *op;
+    struct ch3_rdma *op;
     struct ch3_vc *vc;
     unsigned left; /* polls */
     bool moved;
@@ -37,7 +37,7 @@ static struct fake *fake_of(struct ch3_channel *ch)
 
 static void move(struct fake_op *fo)
 {
-    const struct ch3_native *op = fo->op;
+    const struct ch3_rdma *op = fo->op;
     void *remote = (void *)(uintptr_t)op->remote;
     if (fo->moved)
         return;
@@ -52,16 +52,16 @@ static void move(struct fake_op *fo)
 static void fake_commit(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
 {
     struct fake *f = fake_of(ch);
-    for (unsigned i = 0; ch->caps & CH3_CAP_NATIVE_ORDERED && i < f->n; i++)
+    for (unsigned i = 0; ch->caps & CH3_CAP_RDMA_ORDERED && i < f->n; i++)
         if (f->under_way[i].vc == vc && f->under_way[i].op->put)
             move(&f->under_way[i]);
     f->below->commit(ch, vc, len);
 }
 
-static int fake_native(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_native *op)
+static int fake_rdma(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_rdma *op)
 {
     struct fake *f = fake_of(ch);
-    FABRIC_CHECK(op->key == 4711 && op->len && op->len <= ch->native_max);
+    FABRIC_CHECK(op->key == 4711 && op->len && op->len <= ch->rdma_max);
     if (f->n == UNDER_WAY)
         return MRMA_AGAIN;
     if (f->refuses && !--f->refuses)
@@ -77,7 +77,7 @@ static unsigned fake_poll(struct ch3_channel *ch)
     struct fake *f = fake_of(ch);
     unsigned moved = f->below->poll(ch);
     for (unsigned i = 0; i < f->n;) {
-        struct ch3_native *op = f->under_way[i].op;
+        struct ch3_rdma *op = f->under_way[i].op;
         const bool lost = ch3_vc_is_lost(f->under_way[i].vc);
         if (--f->under_way[i].left) {
             i++;
@@ -125,15 +125,15 @@ static void fake_init(struct fabric_proc *p, bool ordered)
 {
     struct fake *f = &fakes[p->rank];
     *f = (struct fake){.ops = *p->channel.ops, .below = p->channel.ops};
-    f->ops.native = fake_native;
+    f->ops.rdma = fake_rdma;
     f->ops.mem_release = fake_release;
     f->ops.commit = fake_commit;
     f->ops.poll = fake_poll;
     f->ops.pending = fake_pending;
     p->channel.ops = &f->ops;
-    p->channel.caps |= CH3_CAP_NATIVE | (ordered ? CH3_CAP_NATIVE_ORDERED : 0);
-    p->channel.native_min = NATIVE_MIN;
-    p->channel.native_max = 3500;
+    p->channel.caps |= CH3_CAP_RDMA | (ordered ? CH3_CAP_RDMA_ORDERED : 0);
+    p->channel.rdma_min = RDMA_MIN;
+    p->channel.rdma_max = 3500;
     p->env.net_open = fake_net_open;
     p->env.net_room = 1;
 }
@@ -284,10 +284,10 @@ static void part_refused(struct fabric_proc *p, void *arg)
         fakes[0].refuses = 2;
         OK(rma_lock_all(w, RMA_NOCHECK));
         const int err = rma_put(w, &op);
-        FABRIC_CHECK(w->natives == 1 && err == MRMA_SUCCESS && !rma_req_done(&req));
+        FABRIC_CHECK(w->rdma_ops == 1 && err == MRMA_SUCCESS && !rma_req_done(&req));
         while (!rma_req_done(&req))
             rma_progress_requests(&p->rma);
-        FABRIC_CHECK(atomic_load(&req.err) == MRMA_ERR_NO_MEM && w->natives == 0);
+        FABRIC_CHECK(atomic_load(&req.err) == MRMA_ERR_NO_MEM && w->rdma_ops == 0);
         OK(rma_unlock_all(w));
     }
     rest(p);
@@ -316,40 +316,40 @@ enum { LOST = 1, KEPT = 2 };
 static void peer_lost(struct fabric_proc *p, void *arg)
 {
     const bool window_first = *(bool *)arg;
-    unsigned char in[NATIVE_MIN], out[NATIVE_MIN];
+    unsigned char in[RDMA_MIN], out[RDMA_MIN];
     struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, 2 * PART, 1);
     memset(*win_base_attr(w), 1, 2 * PART);
     rest(p);
     if (p->rank == 0) {
         struct rma_req put_req, get_req;
-        struct rma_op op = byte_op(out, NULL, LOST, 8, NATIVE_MIN);
-        fill(out, NATIVE_MIN, 3);
-        memset(in, 2, NATIVE_MIN);
+        struct rma_op op = byte_op(out, NULL, LOST, 8, RDMA_MIN);
+        fill(out, RDMA_MIN, 3);
+        memset(in, 2, RDMA_MIN);
         rma_req_init(&put_req);
         rma_req_init(&get_req);
         OK(rma_lock_all(w, RMA_NOCHECK));
-        put(w, KEPT, 8, out, NATIVE_MIN);
+        put(w, KEPT, 8, out, RDMA_MIN);
         op.req = &put_req;
         OK(rma_put(w, &op));
-        op = byte_op(NULL, in, LOST, 8, NATIVE_MIN);
+        op = byte_op(NULL, in, LOST, 8, RDMA_MIN);
         op.req = &get_req;
         OK(rma_get(w, &op));
         rma_enter(&p->rma);
-        FABRIC_CHECK(w->natives == 3);
+        FABRIC_CHECK(w->rdma_ops == 3);
         ch3_vc_lost(&p->peers[LOST].peer.vc);
-        FABRIC_CHECK(w->natives == 1 && fakes[0].n == 3);
+        FABRIC_CHECK(w->rdma_ops == 1 && fakes[0].n == 3);
         rma_leave(&p->rma);
         FABRIC_CHECK(rma_req_done(&put_req) && atomic_load(&put_req.err) == MRMA_ERR_PROC_FAILED);
         FABRIC_CHECK(rma_req_done(&get_req) && atomic_load(&get_req.err) == MRMA_ERR_PROC_FAILED);
         FABRIC_CHECK(rma_flush(w, LOST) == MRMA_ERR_PROC_FAILED);
         if (!window_first)
             OK(rma_flush(w, KEPT));
-        op = byte_op(out, NULL, LOST, 8, NATIVE_MIN);
+        op = byte_op(out, NULL, LOST, 8, RDMA_MIN);
         FABRIC_CHECK(rma_put(w, &op) == MRMA_ERR_PROC_FAILED);
     }
     if (!window_first) {
         fabric_barrier(p);
-        for (int i = 0; p->rank == KEPT && i < NATIVE_MIN; i++)
+        for (int i = 0; p->rank == KEPT && i < RDMA_MIN; i++)
             FABRIC_CHECK(((unsigned char *)*win_base_attr(w))[8 + i] == (unsigned char)(3 * 37 + i * 7 + (i >> 8)));
     }
     fabric_barrier(p);
@@ -357,7 +357,7 @@ static void peer_lost(struct fabric_proc *p, void *arg)
         win_free_end(w);
     while (p->rank == 0 && fakes[0].n)
         fabric_progress(p);
-    for (int i = 0; p->rank == 0 && i < NATIVE_MIN; i++)
+    for (int i = 0; p->rank == 0 && i < RDMA_MIN; i++)
         FABRIC_CHECK(in[i] == 2);
     fabric_barrier(p);
     if (p->rank && window_first)
@@ -389,7 +389,7 @@ static void all_sizes(void (*body)(struct fabric_proc *p, void *arg), enum conf_
     static const struct {
         size_t n;
         unsigned parts;
-    } sizes[] = {{NATIVE_MIN - 1, 0}, {NATIVE_MIN, 1}, {5000, 2}};
+    } sizes[] = {{RDMA_MIN - 1, 0}, {RDMA_MIN, 1}, {5000, 2}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         size_t n = sizes[i].n;
         run(body, &n, fence, ROUNDS * sizes[i].parts, ROUNDS * sizes[i].parts);
@@ -415,5 +415,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_lock),          cmocka_unit_test(test_lock_all),
         cmocka_unit_test(test_part_refused), cmocka_unit_test(test_peer_lost),
     };
-    RUN_TESTS("native", tests);
+    RUN_TESTS("rdma", tests);
 }

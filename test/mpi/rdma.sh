@@ -1,6 +1,6 @@
 #!/bin/sh
-# native.sh - large puts and gets over the network go without packets, and are right
-# either way: runs the program "native" with and without, and looks at the statistics.
+# rdma.sh - large puts and gets over the network go without packets, and are right
+# either way: runs the program "rdma" with and without, and looks at the statistics.
 #
 # Every rank but 0 does 37 puts and 37 gets with each of three sizes that are large
 # enough, rank 0 has its turns (20 of the 37) on itself.
@@ -13,21 +13,21 @@ export MPIRMA_STATS
 # The setting, puts and gets without packets at rank 0, and at each other rank
 run() {
     what=$1
-    mpirun "$np" env "$1" "$bin/native"
+    mpirun "$np" env "$1" "$bin/rdma"
     test "$rc" = 0 || bad "$what: exit code $rc"
     rank=0
     while test "$rank" -lt "$np"; do
         count=$2
         test "$rank" = 0 || count=$3
-        seen "\[$rank\] network:.*native puts $count gets $count " ||
+        seen "\[$rank\] network:.*rdma puts $count gets $count " ||
             bad "$what: rank $rank did not put and get $count times without packets"
         rank=$((rank + 1))
     done
 }
 
-run MPIRMA_OFI_NATIVE=on 51 111
-run MPIRMA_OFI_NATIVE=off 0 0
+run MPIRMA_OFI_RDMA=on 51 111
+run MPIRMA_OFI_RDMA=off 0 0
 MPIRMA_FENCE=counts
 export MPIRMA_FENCE
-run MPIRMA_OFI_NATIVE=on 51 111
+run MPIRMA_OFI_RDMA=on 51 111
 finish
