@@ -46,7 +46,6 @@ static int nothing(void *arg)
 
 /* ---- rank 0 alone ---- */
 
-
 static void run_memcpy(struct anchors *a, long n)
 {
     for (long i = 0; i < n; i++) {
@@ -79,8 +78,8 @@ static void run_cma_read(struct anchors *a, long n)
     cma(a, n, false);
 }
 
-/* What an accumulate on memory that is not mapped needs at least, when it asks the kernel alone: all is
- * read, and what belongs to every other double, or all, is written. */
+/* What an accumulate on memory that is not mapped needs at least, when it asks the kernel alone:
+ * all is read, and what belongs to every other double, or all, is written. */
 static void run_cma_acc(struct anchors *a, long n)
 {
     struct iovec here = {a->y, a->size}, there = {a->b->map.remote, a->size};
@@ -116,8 +115,8 @@ static void run_cma_acc_strided(struct anchors *a, long n)
             a->failed = EIO;
         for (int j = 0; j < pieces; j++)
             a->y[2 * j] += a->x[j];
-        if (!a->failed &&
-            process_vm_writev(pid, from, (unsigned long)pieces, to, (unsigned long)pieces, 0) != (ssize_t)a->size)
+        if (!a->failed && process_vm_writev(pid, from, (unsigned long)pieces, to,
+                                            (unsigned long)pieces, 0) != (ssize_t)a->size)
             a->failed = EIO;
     }
 }
@@ -192,8 +191,9 @@ static int run_fetch_add(void *arg, long n)
 
 static inline void one_cas(struct anchors *a)
 {
-    if (atomic_compare_exchange_strong_explicit(&a->b->map.control->word, &a->expected, a->expected + 1,
-                                                memory_order_relaxed, memory_order_relaxed))
+    if (atomic_compare_exchange_strong_explicit(&a->b->map.control->word, &a->expected,
+                                                a->expected + 1, memory_order_relaxed,
+                                                memory_order_relaxed))
         a->expected++;
 }
 
@@ -300,14 +300,24 @@ bool anchor_work(struct bench *b, const char *op, size_t size, struct work *out)
     a->size = size;
     a->both = a->anchor->both;
     a->failed = 0;
-    *out = (struct work){.begin = nothing, .run = a->anchor->run ? a->anchor->run : run_alone, .end = nothing,
-                         .arg = a, .per_run = a->anchor->per_run, .all_time = true};
+    *out = (struct work){.begin = nothing,
+                         .run = a->anchor->run ? a->anchor->run : run_alone,
+                         .end = nothing,
+                         .arg = a,
+                         .per_run = a->anchor->per_run,
+                         .all_time = true};
     return true;
 }
 
 static void one(struct bench *b, const char *op, size_t size)
 {
-    struct result r = {.suite = "anchors", .op = op, .kind = "", .sync = "", .size = size, .ns = NAN, .min = NAN,
+    struct result r = {.suite = "anchors",
+                       .op = op,
+                       .kind = "",
+                       .sync = "",
+                       .size = size,
+                       .ns = NAN,
+                       .min = NAN,
                        .max = NAN};
     struct anchors *a = b->anchors;
     struct work w;
@@ -316,7 +326,8 @@ static void one(struct bench *b, const char *op, size_t size)
         return;
     bool measured = bench_measure(b, b->pair, &w, &r);
 
-    /* Both on one processor: the fastest block counts, since a third process there would be switched to too. */
+    /* Both on one processor: the fastest block counts, since a third process there would be
+     * switched to too. */
     if (measured && a->yield) {
         r.op = "switch";
         r.ns = r.min;
@@ -329,7 +340,13 @@ static void one(struct bench *b, const char *op, size_t size)
 /* Both ranks on one processor: each turn is a switch between processes. */
 static void context_switch(struct bench *b)
 {
-    struct result r = {.suite = "anchors", .op = "switch", .kind = "", .sync = "", .ns = NAN, .min = NAN, .max = NAN};
+    struct result r = {.suite = "anchors",
+                       .op = "switch",
+                       .kind = "",
+                       .sync = "",
+                       .ns = NAN,
+                       .min = NAN,
+                       .max = NAN};
     bool refused = place_pin_to(0) != 0;
 
     if (refused)
@@ -339,7 +356,8 @@ static void context_switch(struct bench *b)
     } else {
         bool crowded = b->place.oversubscribed;
 
-        b->anchors->yield = b->place.oversubscribed = true; /* the driver leaves the processor too */
+        b->anchors->yield = b->place.oversubscribed =
+            true; /* the driver leaves the processor too */
         one(b, "cache_line", 0);
         b->anchors->yield = false;
         b->place.oversubscribed = crowded;
@@ -383,7 +401,8 @@ void anchors_open(struct bench *b)
         return;
     a = calloc(1, sizeof(*a));
     if (a) {
-        *a = (struct anchors){.b = b, .rank = b->rank, .buf = malloc(most), .x = malloc(most), .y = malloc(most)};
+        *a = (struct anchors){
+            .b = b, .rank = b->rank, .buf = malloc(most), .x = malloc(most), .y = malloc(most)};
         b->anchors = a;
     }
     if (!a || !a->buf || !a->x || !a->y)
@@ -406,8 +425,9 @@ void anchors_close(struct bench *b)
 
 void anchors_run(struct bench *b)
 {
-    static const char *const small[] = {"fetch_add", "cas", "fetch_add_called", "cas_called", "fetch_add_both",
-                                        "cas_both", "fetch_add_both_called", "cas_both_called"};
+    static const char *const small[] = {
+        "fetch_add",      "cas",      "fetch_add_called",      "cas_called",
+        "fetch_add_both", "cas_both", "fetch_add_both_called", "cas_both_called"};
 
     if (!b->anchors)
         return;

@@ -45,36 +45,48 @@ static const char *const memory_names[] = {"malloc", "alloc_mem", "allocate", NU
 
 static void usage(void)
 {
-    printf("Usage: mpiexec -n P halo [OPTIONS]\n"
-           "Exchange ghost cells with the four neighbours on a periodic torus of P ranks and compare\n"
-           "MPI's one-sided calls with MPI_Isend and MPI_Irecv.\n\n"
-           "  --sizes=LIST     bytes per neighbour, multiples of 8 from 16 (default 16,64,256,1K,...,1M)\n"
-           "  --modes=LIST     all (default) or some of:\n");
+    printf(
+        "Usage: mpiexec -n P halo [OPTIONS]\n"
+        "Exchange ghost cells with the four neighbours on a periodic torus of P ranks and compare\n"
+        "MPI's one-sided calls with MPI_Isend and MPI_Irecv.\n\n"
+        "  --sizes=LIST     bytes per neighbour, multiples of 8 from 16 (default "
+        "16,64,256,1K,...,1M)\n"
+        "  --modes=LIST     all (default) or some of:\n");
     for (int m = 0; m < HALO_MODES; m++)
         printf("                     %-13s %s\n", halo_modes[m].name, halo_modes[m].meaning);
-    printf("  --memory=LIST    window memory: all (default) or some of malloc,alloc_mem,allocate\n"
-           "                   (shm and barriers always use MPI_Win_allocate_shared)\n"
-           "  --notify=HOW     how lock and lock_all tell a neighbour that its ghost cells are there:\n"
-           "                   accumulate (default: an 8-byte MPI_REPLACE and flush), put or barrier\n"
-           "  --reps=N         measurements of each cell, medians are printed (default 7)\n"
-           "  --block-ms=MS    length of one measurement (default 40)\n"
-           "  --budget=S       make fewer measurements (3 at least) to end within S seconds (default 100)\n"
-           "  --timeout=S      give up when nothing happens for S seconds (default 120)\n"
-           "  --pin            pin rank i to processor i, if there are enough\n"
-           "  --csv=FILE       also write one line per cell to FILE\n"
-           "  --quick          sizes 16,256,4K,64K,1M, 3 measurements of 8 ms\n"
-           "  --help           this text\n"
-           "Exit code: 0, 1 when ghost cells were wrong (their cell says so, the others are measured) or\n"
-           "a call fails, 2 for wrong options, 3 for a hang.\n");
+    printf(
+        "  --memory=LIST    window memory: all (default) or some of malloc,alloc_mem,allocate\n"
+        "                   (shm and barriers always use MPI_Win_allocate_shared)\n"
+        "  --notify=HOW     how lock and lock_all tell a neighbour that its ghost cells are "
+        "there:\n"
+        "                   accumulate (default: an 8-byte MPI_REPLACE and flush), put or barrier\n"
+        "  --reps=N         measurements of each cell, medians are printed (default 7)\n"
+        "  --block-ms=MS    length of one measurement (default 40)\n"
+        "  --budget=S       make fewer measurements (3 at least) to end within S seconds (default "
+        "100)\n"
+        "  --timeout=S      give up when nothing happens for S seconds (default 120)\n"
+        "  --pin            pin rank i to processor i, if there are enough\n"
+        "  --csv=FILE       also write one line per cell to FILE\n"
+        "  --quick          sizes 16,256,4K,64K,1M, 3 measurements of 8 ms\n"
+        "  --help           this text\n"
+        "Exit code: 0, 1 when ghost cells were wrong (their cell says so, the others are measured) "
+        "or\n"
+        "a call fails, 2 for wrong options, 3 for a hang.\n");
 }
 
 static const struct option long_options[] = {
-    {"sizes", required_argument, NULL, 's'},    {"modes", required_argument, NULL, 'm'},
-    {"memory", required_argument, NULL, 'w'},   {"notify", required_argument, NULL, 'n'},
-    {"reps", required_argument, NULL, 'r'},     {"block-ms", required_argument, NULL, 'b'},
-    {"budget", required_argument, NULL, 'g'},   {"timeout", required_argument, NULL, 't'},
-    {"pin", no_argument, NULL, 'p'},            {"csv", required_argument, NULL, 'c'},
-    {"quick", no_argument, NULL, 'q'},          {"help", no_argument, NULL, 'h'},
+    {"sizes", required_argument, NULL, 's'},
+    {"modes", required_argument, NULL, 'm'},
+    {"memory", required_argument, NULL, 'w'},
+    {"notify", required_argument, NULL, 'n'},
+    {"reps", required_argument, NULL, 'r'},
+    {"block-ms", required_argument, NULL, 'b'},
+    {"budget", required_argument, NULL, 'g'},
+    {"timeout", required_argument, NULL, 't'},
+    {"pin", no_argument, NULL, 'p'},
+    {"csv", required_argument, NULL, 'c'},
+    {"quick", no_argument, NULL, 'q'},
+    {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
 
@@ -168,8 +180,8 @@ static int parse(int argc, char **argv, int rank, struct options *o)
         }
         if (one_option(o, c, optarg, msg, sizeof(msg))) {
             if (rank == 0)
-                fprintf(stderr, "halo: %s: %s\n", c == '?' ? argv[optind - 1] : long_options[index].name,
-                        msg);
+                fprintf(stderr, "halo: %s: %s\n",
+                        c == '?' ? argv[optind - 1] : long_options[index].name, msg);
             return 2;
         }
     }
@@ -200,7 +212,9 @@ static unsigned modes_of(const struct options *o, int kind)
 {
     unsigned shared = HALO_SHARED_MODES;
 
-    return kind == WINMEM_SHARED ? o->modes & shared : (o->kinds >> kind & 1) ? o->modes & ~shared : 0;
+    return kind == WINMEM_SHARED    ? o->modes & shared
+           : (o->kinds >> kind & 1) ? o->modes & ~shared
+                                    : 0;
 }
 
 /* Was every ghost cell right? */

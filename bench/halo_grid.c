@@ -87,7 +87,8 @@ static int open_windows(struct halo *h, int kind, char *reason, size_t len)
 {
     if (winmem_open(&h->data, (enum winmem_kind)kind, 2 * SIDES * h->slot, h->comm, reason, len))
         return -1;
-    if (winmem_open(&h->flag, (enum winmem_kind)kind, (SIDES + 1) * HALO_FLAG_STRIDE, h->comm, reason, len)) {
+    if (winmem_open(&h->flag, (enum winmem_kind)kind, (SIDES + 1) * HALO_FLAG_STRIDE, h->comm,
+                    reason, len)) {
         winmem_close(&h->data);
         return -1;
     }
@@ -149,7 +150,8 @@ void halo_grid_close(struct halo *h)
 static uint64_t content(int rank, int side, uint64_t step, uint64_t place)
 {
     uint64_t sender = (uint64_t)rank * SIDES + (uint64_t)side + 1;
-    uint64_t z = step * 0x9e3779b97f4a7c15u + sender * 0xd1b54a32d192ed03u + place * 0x8cb92ba72f3d8dd7u;
+    uint64_t z =
+        step * 0x9e3779b97f4a7c15u + sender * 0xd1b54a32d192ed03u + place * 0x8cb92ba72f3d8dd7u;
 
     z = (z ^ (z >> 32)) * 0xbf58476d1ce4e5b9u;
     return z ^ (z >> 29);
@@ -198,9 +200,10 @@ static void mismatch(struct halo *h, const char *mode, int side, size_t place, u
     while (byte + 1 < sizeof(want) && got[byte] == expected[byte])
         byte++;
     snprintf(h->wrong, sizeof(h->wrong),
-             "rank %d: step %llu of %s: byte %zu from the %s neighbour (rank %d) is 0x%02x: expected 0x%02x",
-             h->rank, (unsigned long long)h->step, mode, place * sizeof(want) + byte, side_name[side],
-             h->nbr[side], got[byte], expected[byte]);
+             "rank %d: step %llu of %s: byte %zu from the %s neighbour (rank %d) is 0x%02x: "
+             "expected 0x%02x",
+             h->rank, (unsigned long long)h->step, mode, place * sizeof(want) + byte,
+             side_name[side], h->nbr[side], got[byte], expected[byte]);
 }
 
 void halo_grid_check(struct halo *h, const char *mode, bool all)

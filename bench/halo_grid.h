@@ -38,24 +38,26 @@ struct halo {
     MPI_Group nbr_group; /* the distinct neighbours */
     bool yield;          /* more ranks than processors */
     enum halo_notify notify;
-    MPI_Status *ignore;  /* MPI_STATUSES_IGNORE, hidden from gcc, which takes it for an empty array */
+    MPI_Status
+        *ignore; /* MPI_STATUSES_IGNORE, hidden from gcc, which takes it for an empty array */
 
-    size_t size; /* bytes of a strip: a multiple of 8, at least 16 */
-    size_t slot; /* bytes from one strip to the next */
-    unsigned char *send;  /* SIDES slots */
-    unsigned char *recv;  /* SIDES slots, for the two-sided exchange */
-    struct winmem data;   /* 2 * SIDES slots of ghost cells: two buffers */
-    struct winmem flag;   /* SIDES flags and a counter, each on its own cache line */
+    size_t size;         /* bytes of a strip: a multiple of 8, at least 16 */
+    size_t slot;         /* bytes from one strip to the next */
+    unsigned char *send; /* SIDES slots */
+    unsigned char *recv; /* SIDES slots, for the two-sided exchange */
+    struct winmem data;  /* 2 * SIDES slots of ghost cells: two buffers */
+    struct winmem flag;  /* SIDES flags and a counter, each on its own cache line */
     bool has_window;
     char *peer_data[SIDES]; /* shared memory only: the neighbours' parts */
     char *peer_flag[SIDES];
-    char *counter; /* shared memory only: rank 0's */
+    char *counter;     /* shared memory only: rank 0's */
     uint64_t barriers; /* passed by means of it */
 
-    uint64_t step;  /* number of the last step, never reset while open */
-    uint64_t filled; /* the step whose contents the strips carry (but stamps) */
+    uint64_t step;              /* number of the last step, never reset while open */
+    uint64_t filled;            /* the step whose contents the strips carry (but stamps) */
     const unsigned char *ghost; /* where the last step's ghost cells are */
-    char wrong[160]; /* the first ghost cell that was found wrong, one line without commas; "": none */
+    char wrong[160]; /* the first ghost cell that was found wrong, one line without commas; "": none
+                      */
 };
 
 #define HALO_FLAG_STRIDE 64

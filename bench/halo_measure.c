@@ -14,7 +14,7 @@
 #include "stats.h"
 #include "watchdog.h"
 
-#define FULL_STEPS 2   /* steps with all contents new and checked, before timing */
+#define FULL_STEPS 2 /* steps with all contents new and checked, before timing */
 #define MAX_STEPS 2000000
 #define MIN_REPS 3
 #define CHECKED_PART 16 /* a sixteenth as many checked steps as timed ones */
@@ -134,7 +134,8 @@ static bool probe(struct halo *h, const struct halo_mode *mode, char *reason, si
 
 /* ns per step; the shorter of two measurements, so that one disturbance does
  * not count, unless the steps are so slow that it doesn't matter. */
-static double measure_twice(struct halo *h, const struct halo_mode *mode, long n, double slow, double *extra)
+static double measure_twice(struct halo *h, const struct halo_mode *mode, long n, double slow,
+                            double *extra)
 {
     double best = INFINITY;
 
@@ -212,16 +213,17 @@ static void summarize(struct halo_row *row, struct series *s, int reps)
     }
 }
 
-/* All measurements; what was wrong in those of a mode, the reference beside it included, goes to wrong. */
-static void repeat(struct halo *h, const struct halo_plan *plan, const struct halo_row *row, struct series *s,
-                   int reps, char (*wrong)[sizeof(h->wrong)])
+/* All measurements; what was wrong in those of a mode, the reference beside it included, goes to
+ * wrong. */
+static void repeat(struct halo *h, const struct halo_plan *plan, const struct halo_row *row,
+                   struct series *s, int reps, char (*wrong)[sizeof(h->wrong)])
 {
     for (int i = 0; i < reps; i++) {
         for (int m = 0; m < HALO_MODES; m++) {
             if (!row->wanted[m] || !row->cell[m].ok)
                 continue;
-            watchdog_arm(plan->timeout, "halo, %s, %zu bytes, mode %s", winmem_name[row->kind], row->size,
-                         halo_modes[m].name);
+            watchdog_arm(plan->timeout, "halo, %s, %zu bytes, mode %s", winmem_name[row->kind],
+                         row->size, halo_modes[m].name);
             s->ref[m][i] = measure(h, &halo_modes[MODE_ISEND], s->steps[MODE_ISEND]);
             s->val[m][i] = measure(h, &halo_modes[m], s->steps[m]);
             if (!wrong[m][0])
@@ -234,7 +236,7 @@ static void repeat(struct halo *h, const struct halo_plan *plan, const struct ha
 /* The slowest rank's times, on rank 0. */
 static void collect(const struct halo *h, struct series *s)
 {
-    double (*all)[HALO_MAX_REPS] = h->rank == 0 ? malloc(sizeof(s->ref)) : NULL;
+    double(*all)[HALO_MAX_REPS] = h->rank == 0 ? malloc(sizeof(s->ref)) : NULL;
 
     if (h->rank == 0 && !all) {
         fprintf(stderr, "halo: no memory for the results\n");
@@ -265,7 +267,8 @@ static void reference_failed(struct halo_row *row)
             row->cell[m] = row->cell[MODE_ISEND];
 }
 
-void halo_measure_row(struct halo *h, const struct halo_plan *plan, double seconds, struct halo_row *row)
+void halo_measure_row(struct halo *h, const struct halo_plan *plan, double seconds,
+                      struct halo_row *row)
 {
     static struct series s;
     static char wrong[HALO_MODES][sizeof(h->wrong)];
@@ -274,7 +277,8 @@ void halo_measure_row(struct halo *h, const struct halo_plan *plan, double secon
 
     memset(&s, 0, sizeof(s));
     memset(wrong, 0, sizeof(wrong));
-    watchdog_arm(plan->timeout, "halo, %s, %zu bytes, creating windows", winmem_name[row->kind], row->size);
+    watchdog_arm(plan->timeout, "halo, %s, %zu bytes, creating windows", winmem_name[row->kind],
+                 row->size);
     if (halo_grid_open(h, row->kind, row->size, reason, sizeof(reason))) {
         open_failed(row, reason);
         return;
@@ -284,14 +288,14 @@ void halo_measure_row(struct halo *h, const struct halo_plan *plan, double secon
 
         if (!row->wanted[m] && m != MODE_ISEND)
             continue;
-        watchdog_arm(plan->timeout, "halo, %s, %zu bytes, first steps of mode %s", winmem_name[row->kind],
-                     row->size, halo_modes[m].name);
+        watchdog_arm(plan->timeout, "halo, %s, %zu bytes, first steps of mode %s",
+                     winmem_name[row->kind], row->size, halo_modes[m].name);
         c->ok = probe(h, &halo_modes[m], c->reason, sizeof(c->reason));
         if (c->ok)
             judge_now(h, c);
         if (c->ok)
-            calibrate(h, &halo_modes[m], m == MODE_ISEND ? plan->block_ms / 2 : plan->block_ms, &s.steps[m],
-                      &s.step_ns[m], &s.extra_ns[m]);
+            calibrate(h, &halo_modes[m], m == MODE_ISEND ? plan->block_ms / 2 : plan->block_ms,
+                      &s.steps[m], &s.step_ns[m], &s.extra_ns[m]);
         if (c->ok)
             judge_now(h, c);
         if (m == MODE_ISEND && !c->ok) {
@@ -307,7 +311,8 @@ void halo_measure_row(struct halo *h, const struct halo_plan *plan, double secon
     for (int m = 0; m < HALO_MODES; m++)
         if (row->wanted[m] && row->cell[m].ok)
             judge(h, wrong[m], &row->cell[m]);
-    watchdog_arm(plan->timeout, "halo, %s, %zu bytes, freeing windows", winmem_name[row->kind], row->size);
+    watchdog_arm(plan->timeout, "halo, %s, %zu bytes, freeing windows", winmem_name[row->kind],
+                 row->size);
     halo_grid_close(h);
     watchdog_arm(0, "idle");
     if (h->rank == 0)

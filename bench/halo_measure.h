@@ -35,13 +35,14 @@ struct halo_row {
 };
 
 struct halo_plan {
-    int reps;          /* wanted; fewer where a row would take too long */
-    double block_ms;   /* length of a measurement */
-    unsigned timeout;  /* seconds without progress that mean a hang */
+    int reps;         /* wanted; fewer where a row would take too long */
+    double block_ms;  /* length of a measurement */
+    unsigned timeout; /* seconds without progress that mean a hang */
 };
 
 /* Collective. Measure the wanted modes of one row within about `seconds`;
  * results are valid on rank 0. */
-void halo_measure_row(struct halo *h, const struct halo_plan *plan, double seconds, struct halo_row *row);
+void halo_measure_row(struct halo *h, const struct halo_plan *plan, double seconds,
+                      struct halo_row *row);
 
 #endif

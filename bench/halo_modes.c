@@ -32,7 +32,8 @@
 #define SPINS_PER_PROGRESS 64
 
 /* Looks at the counter before the processor is left to others: who runs on another one may be about
- * to come. Four ranks on two processors, a step with 0, 5, 10, 20, 40: 5.4, 4.5, 4.6, 4.8, 5.9 us. */
+ * to come. Four ranks on two processors, a step with 0, 5, 10, 20, 40: 5.4, 4.5, 4.6, 4.8, 5.9 us.
+ */
 #define LOOKS_PER_BARRIER 5
 
 static MPI_Aint ghost_disp(const struct halo *h, int side, unsigned buffer)
@@ -70,8 +71,8 @@ static int isend_step(struct halo *h)
     int rc = MPI_SUCCESS;
 
     for (int d = 0; d < SIDES && !rc; d++)
-        rc = MPI_Irecv(h->recv + (size_t)d * h->slot, (int)h->size, MPI_BYTE, h->nbr[d], halo_opposite(d),
-                       h->comm, &req[d]);
+        rc = MPI_Irecv(h->recv + (size_t)d * h->slot, (int)h->size, MPI_BYTE, h->nbr[d],
+                       halo_opposite(d), h->comm, &req[d]);
     for (int d = 0; d < SIDES && !rc; d++)
         rc = MPI_Isend(h->send + (size_t)d * h->slot, (int)h->size, MPI_BYTE, h->nbr[d], d, h->comm,
                        &req[SIDES + d]);
@@ -144,8 +145,8 @@ static int send_flag(struct halo *h, int side)
 
     if (h->notify == NOTIFY_PUT)
         return MPI_Put(&h->step, 1, MPI_UINT64_T, h->nbr[side], disp, 1, MPI_UINT64_T, h->flag.win);
-    return MPI_Accumulate(&h->step, 1, MPI_UINT64_T, h->nbr[side], disp, 1, MPI_UINT64_T, MPI_REPLACE,
-                          h->flag.win);
+    return MPI_Accumulate(&h->step, 1, MPI_UINT64_T, h->nbr[side], disp, 1, MPI_UINT64_T,
+                          MPI_REPLACE, h->flag.win);
 }
 
 static bool flag_arrived(const struct halo *h, int side)
@@ -254,8 +255,8 @@ static void copy_strips(struct halo *h, unsigned buffer)
     size_t first = buffer * SIDES * h->slot;
 
     for (int d = 0; d < SIDES; d++)
-        memcpy(h->peer_data[d] + first + (size_t)halo_opposite(d) * h->slot, h->send + (size_t)d * h->slot,
-               h->size);
+        memcpy(h->peer_data[d] + first + (size_t)halo_opposite(d) * h->slot,
+               h->send + (size_t)d * h->slot, h->size);
     h->ghost = (unsigned char *)h->data.base + first;
 }
 
@@ -298,24 +299,25 @@ static int barriers_step(struct halo *h)
 }
 
 const struct halo_mode halo_modes[HALO_MODES] = {
-    [MODE_ISEND] = {"isend", "MPI_Irecv, MPI_Isend, MPI_Waitall (the reference)", nothing, isend_step,
-                    nothing},
+    [MODE_ISEND] = {"isend", "MPI_Irecv, MPI_Isend, MPI_Waitall (the reference)", nothing,
+                    isend_step, nothing},
     [MODE_FENCE_ASSERT] = {"fence_assert", "fence with asserts, puts, fence with asserts", nothing,
                            fence_assert_step, nothing},
     [MODE_FENCE] = {"fence", "fence, puts, fence, no asserts", nothing, fence_step, fence_end},
     [MODE_FENCE_ONE] = {"fence_one", "puts, one fence a step, two buffers in turn", fence_one_begin,
                         fence_one_step, fence_end},
     [MODE_PSCW] = {"pscw", "post, start, puts, complete, wait", nothing, pscw_step, nothing},
-    [MODE_LOCK] = {"lock", "lock, put, unlock for each neighbour, then notification", flags_begin, lock_step,
-                   flags_end},
-    [MODE_LOCK_ALL] = {"lock_all", "puts and flush in one lock_all epoch, then notification", lock_all_begin,
-                       lock_all_step, lock_all_end},
-    [MODE_SHM] = {"shm", "copies and flags in MPI_Win_allocate_shared memory", lock_all_begin, shm_step,
-                  lock_all_end},
-    [MODE_BARRIERS] = {"barriers", "such copies between two bare barriers: what two fences need at least",
+    [MODE_LOCK] = {"lock", "lock, put, unlock for each neighbour, then notification", flags_begin,
+                   lock_step, flags_end},
+    [MODE_LOCK_ALL] = {"lock_all", "puts and flush in one lock_all epoch, then notification",
+                       lock_all_begin, lock_all_step, lock_all_end},
+    [MODE_SHM] = {"shm", "copies and flags in MPI_Win_allocate_shared memory", lock_all_begin,
+                  shm_step, lock_all_end},
+    [MODE_BARRIERS] = {"barriers",
+                       "such copies between two bare barriers: what two fences need at least",
                        lock_all_begin, barriers_step, lock_all_end},
 };
 
-const char *const halo_mode_name[HALO_MODES + 1] = {"isend", "fence_assert", "fence",    "fence_one",
-                                                    "pscw",  "lock",         "lock_all", "shm",
-                                                    "barriers", NULL};
+const char *const halo_mode_name[HALO_MODES + 1] = {
+    "isend", "fence_assert", "fence", "fence_one", "pscw",
+    "lock",  "lock_all",     "shm",   "barriers",  NULL};

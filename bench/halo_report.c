@@ -18,7 +18,8 @@ void halo_report_heading(const struct halo_report *r)
 
     printf("halo exchange: %d ranks as a %d x %d torus, %s, %s; %s\n", h->nprocs, h->px, h->py,
            r->host->name, r->host->rma, r->place->text);
-    printf("time per step in us (ratio to isend/irecv measured beside it); contents verified; lock and "
+    printf("time per step in us (ratio to isend/irecv measured beside it); contents verified; lock "
+           "and "
            "lock_all notify by %s\n",
            halo_notify_name[h->notify]);
 }
@@ -64,8 +65,8 @@ static void print_reasons(const struct halo_row *rows, int n)
             if (c->wrong)
                 printf("wrong (%s, %zu bytes): %s\n", halo_modes[m].name, rows[i].size, c->reason);
             else
-                printf("n/a (%s, %zu bytes, and where no other reason follows): %s\n", halo_modes[m].name,
-                       rows[i].size, c->reason);
+                printf("n/a (%s, %zu bytes, and where no other reason follows): %s\n",
+                       halo_modes[m].name, rows[i].size, c->reason);
             said = c->reason;
         }
 }
@@ -98,8 +99,10 @@ void halo_report_table(const struct halo_report *r, const struct halo_row *rows,
 void halo_report_csv_heading(const struct halo_report *r)
 {
     if (r->csv)
-        fprintf(r->csv, "host,library,ranks,px,py,pinned,notify,memory,bytes,mode,isend_us,us,us_min,us_max,"
-                        "ratio,steps,reps,reason\n");
+        fprintf(
+            r->csv,
+            "host,library,ranks,px,py,pinned,notify,memory,bytes,mode,isend_us,us,us_min,us_max,"
+            "ratio,steps,reps,reason\n");
 }
 
 void halo_report_csv(const struct halo_report *r, const struct halo_row *row)
@@ -109,12 +112,13 @@ void halo_report_csv(const struct halo_report *r, const struct halo_row *row)
 
         if (!row->wanted[m])
             continue;
-        fprintf(r->csv, "%s,%d,%d,%d,%d,%d,%s,%s,%zu,%s,", r->host->tag, r->host->library, r->grid->nprocs,
-                r->grid->px, r->grid->py, r->place->pinned, halo_notify_name[r->grid->notify],
-                winmem_name[row->kind], row->size, halo_modes[m].name);
+        fprintf(r->csv, "%s,%d,%d,%d,%d,%d,%s,%s,%zu,%s,", r->host->tag, r->host->library,
+                r->grid->nprocs, r->grid->px, r->grid->py, r->place->pinned,
+                halo_notify_name[r->grid->notify], winmem_name[row->kind], row->size,
+                halo_modes[m].name);
         if (c->ok)
-            fprintf(r->csv, "%.4f,%.4f,%.4f,%.4f,%.4f,%ld,%d,\n", c->ref_us, c->us, c->us_min, c->us_max,
-                    c->ratio, c->steps, c->reps);
+            fprintf(r->csv, "%.4f,%.4f,%.4f,%.4f,%.4f,%ld,%d,\n", c->ref_us, c->us, c->us_min,
+                    c->us_max, c->ratio, c->steps, c->reps);
         else
             fprintf(r->csv, ",,,,,,,\"%s%s\"\n", c->wrong ? "wrong: " : "", c->reason);
     }

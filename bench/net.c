@@ -9,8 +9,8 @@
  *   T   half a round trip of the bare endpoint, 8 bytes
  *   W   how much longer when the other side sleeps on its descriptor
  *
- * Goals in round trips are printed against 2 T, and beside that against the bare endpoint doing the same:
- * as many bytes out and back, or messages to as many peers that sleep on their descriptors.
+ * Goals in round trips are printed against 2 T, and beside that against the bare endpoint doing the
+ * same: as many bytes out and back, or messages to as many peers that sleep on their descriptors.
  */
 #define _GNU_SOURCE 1
 #include <getopt.h>
@@ -39,14 +39,15 @@ enum { COUNTS = 3 };
 static const int puts_of[COUNTS] = {1, 16, 100};
 
 enum attend { ATTEND_WAIT, ATTEND_COMPUTE, ATTEND_SLEEP, ATTEND_BARRIER, ATTEND_RECV, ATTENDS };
-static const char *const attend_name[ATTENDS] = {"attentive", "computing", "sleeping", "in_barrier", "in_recv"};
+static const char *const attend_name[ATTENDS] = {"attentive", "computing", "sleeping", "in_barrier",
+                                                 "in_recv"};
 
 struct net {
     int rank, nprocs;
     struct host host;
     struct results results;
-    MPI_Win win, done;       /* done: only tells targets to go on */
-    MPI_Group zero, others;  /* rank 0, and all but it */
+    MPI_Win win, done;      /* done: only tells targets to go on */
+    MPI_Group zero, others; /* rank 0, and all but it */
     char *base, *buf;
     MPI_Comm pair; /* ranks 0 and 1 */
     struct raw_ep *raw;
@@ -59,10 +60,17 @@ struct net {
 
 /* ---- keeping ---- */
 
-static void keep(struct net *b, const char *op, const char *kind, size_t size, double ns, double max)
+static void keep(struct net *b, const char *op, const char *kind, size_t size, double ns,
+                 double max)
 {
     char text[32], most[32];
-    struct result r = {.suite = "net", .op = op, .kind = kind, .sync = "", .size = size, .ns = ns, .min = ns,
+    struct result r = {.suite = "net",
+                       .op = op,
+                       .kind = kind,
+                       .sync = "",
+                       .size = size,
+                       .ns = ns,
+                       .min = ns,
                        .max = max};
     if (b->rank != 0)
         return;
@@ -74,15 +82,19 @@ static void keep(struct net *b, const char *op, const char *kind, size_t size, d
     fflush(stdout);
 }
 
-static void goal(struct net *b, const char *id, const char *what, double value, double limit, bool at_least)
+static void goal(struct net *b, const char *id, const char *what, double value, double limit,
+                 bool at_least)
 {
     if (b->rank != 0)
         return;
-    const bool known = !isnan(value) && !isnan(limit), met = at_least ? value >= limit : value <= limit;
+    const bool known = !isnan(value) && !isnan(limit),
+               met = at_least ? value >= limit : value <= limit;
     b->met += known && met;
     b->missed += known && !met;
     printf("goal %-4s %-64s %8.3f %s %6.3f  %s\n", id, what, value, at_least ? ">=" : "<=", limit,
-           !known ? "not measured" : met ? "met" : "NOT met");
+           !known ? "not measured"
+           : met  ? "met"
+                  : "NOT met");
 }
 
 /* ---- what a target does meanwhile ---- */
@@ -152,8 +164,8 @@ static void release(struct net *b, enum attend how)
 /* ---- epochs of the origin ---- */
 
 struct epoch_arg {
-    int n;    /* operations an epoch */
-    int d;    /* targets */
+    int n; /* operations an epoch */
+    int d; /* targets */
     size_t size;
 };
 
@@ -161,7 +173,8 @@ static void lock_puts(struct net *b, const struct epoch_arg *a)
 {
     MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, b->win);
     for (int i = 0; i < a->n; i++)
-        MPI_Put(b->buf, (int)a->size, MPI_BYTE, 1, 64 * (MPI_Aint)i, (int)a->size, MPI_BYTE, b->win);
+        MPI_Put(b->buf, (int)a->size, MPI_BYTE, 1, 64 * (MPI_Aint)i, (int)a->size, MPI_BYTE,
+                b->win);
     MPI_Win_unlock(1, b->win);
 }
 
@@ -191,7 +204,8 @@ static void fetch(struct net *b, const struct epoch_arg *a)
 typedef void (*epoch_fn)(struct net *b, const struct epoch_arg *a);
 
 /* Median time of an epoch with attentive targets; all ranks call it. */
-static double attentive(struct net *b, epoch_fn fn, const struct epoch_arg *a, int epochs, bool lock_all)
+static double attentive(struct net *b, epoch_fn fn, const struct epoch_arg *a, int epochs,
+                        bool lock_all)
 {
     double *v = calloc((size_t)(REPS * epochs), sizeof *v);
     if (!v)
@@ -227,7 +241,8 @@ static void meet_asleep(void)
 {
     MPI_Request all;
     int met = 0;
-    for (MPI_Ibarrier(MPI_COMM_WORLD, &all); MPI_Test(&all, &met, MPI_STATUS_IGNORE) == MPI_SUCCESS && !met;)
+    for (MPI_Ibarrier(MPI_COMM_WORLD, &all);
+         MPI_Test(&all, &met, MPI_STATUS_IGNORE) == MPI_SUCCESS && !met;)
         usleep(500);
 }
 
@@ -269,7 +284,8 @@ static void anchors(struct net *b)
         t[2] = raw_ep_stream(b->raw, FULL, 10000);
         t[3] = raw_ep_stream(b->raw, 1 << 20, 600);
         for (int i = 0; i < COUNTS; i++)
-            b->same[i] = raw_ep_round_trip(b->raw, HEADS + PUT_BYTES * (size_t)puts_of[i], HEADS, 2500, 0);
+            b->same[i] =
+                raw_ep_round_trip(b->raw, HEADS + PUT_BYTES * (size_t)puts_of[i], HEADS, 2500, 0);
         watchdog_arm(0, "idle");
     } else if (b->rank == 0) {
         printf("no anchors: %s\n", reason);
@@ -281,7 +297,8 @@ static void anchors(struct net *b)
     meet_asleep();
     if (!b->raw || b->rank != 0)
         return;
-    printf("bare endpoint: %s on %s\n", raw_ep_provider(b->raw), b->interface ? b->interface : "any interface");
+    printf("bare endpoint: %s on %s\n", raw_ep_provider(b->raw),
+           b->interface ? b->interface : "any interface");
     keep(b, "T", "raw", 8, b->T, 0);
     keep(b, "W", "raw", 8, b->W, 0);
     keep(b, "stream", "raw", FULL, b->raw_full, 0);
@@ -290,7 +307,8 @@ static void anchors(struct net *b)
 
 static void active(struct net *b)
 {
-    static const char *const name[COUNTS] = {"lock_put_unlock", "lock_16_put_unlock", "lock_100_put_unlock"};
+    static const char *const name[COUNTS] = {"lock_put_unlock", "lock_16_put_unlock",
+                                             "lock_100_put_unlock"};
     double ns;
     char what[80];
     for (int i = 0; i < COUNTS; i++) {
@@ -302,7 +320,11 @@ static void active(struct net *b)
     }
     for (int d = 1; d < b->nprocs; d++) {
         ns = attentive(b, flush_puts, &(struct epoch_arg){.n = 1, .d = d, .size = 8}, 500, true);
-        keep(b, d == 1 ? "put_flush_1" : d == 2 ? "put_flush_2" : "put_flush_more", "attentive", 8, ns, 0);
+        keep(b,
+             d == 1   ? "put_flush_1"
+             : d == 2 ? "put_flush_2"
+                      : "put_flush_more",
+             "attentive", 8, ns, 0);
         snprintf(what, sizeof what, "put 8 B to %d targets, flush all, round trips", d);
         goal(b, "14", what, ns / (2 * b->T), 1.3, false);
         const double raw = fan(b, d);
@@ -314,19 +336,24 @@ static void active(struct net *b)
 
 static void rates(struct net *b)
 {
-    double ns = attentive(b, flush_puts, &(struct epoch_arg){.n = 50000, .d = 1, .size = 8}, 1, true) / 50000;
+    double ns =
+        attentive(b, flush_puts, &(struct epoch_arg){.n = 50000, .d = 1, .size = 8}, 1, true) /
+        50000;
     keep(b, "put_rate", "attentive", 8, ns, 0);
     goal(b, "17", "put rate 8 B over that of full packets on the bare endpoint",
          b->raw_full * PUT_BYTES / FULL / ns, 0.6, true);
     for (size_t s = 64 << 10; s <= 4 << 20; s *= 4) {
-        ns = attentive(b, flush_puts, &(struct epoch_arg){.n = 16, .d = 1, .size = s}, 12, true) / 16;
+        ns = attentive(b, flush_puts, &(struct epoch_arg){.n = 16, .d = 1, .size = s}, 12, true) /
+             16;
         keep(b, "put_stream", "attentive", s, ns, 0);
         if (s == 1 << 20)
-            goal(b, "17", "bandwidth, put 1 MiB, over the bare endpoint's", b->raw_1m / ns, 0.9, true);
+            goal(b, "17", "bandwidth, put 1 MiB, over the bare endpoint's", b->raw_1m / ns, 0.9,
+                 true);
         ns = attentive(b, flush_gets, &(struct epoch_arg){.n = 16, .size = s}, 12, true) / 16;
         keep(b, "get_stream", "attentive", s, ns, 0);
         if (s == 1 << 20)
-            goal(b, "17", "bandwidth, get 1 MiB, over the bare endpoint's", b->raw_1m / ns, 0.9, true);
+            goal(b, "17", "bandwidth, get 1 MiB, over the bare endpoint's", b->raw_1m / ns, 0.9,
+                 true);
     }
 }
 
@@ -354,7 +381,8 @@ static void passive(struct net *b)
         const char *name;
         epoch_fn fn;
         bool lock_all;
-    } ops[] = {{"lock_put_unlock", lock_puts, false}, {"put_flush", flush_puts, true},
+    } ops[] = {{"lock_put_unlock", lock_puts, false},
+               {"put_flush", flush_puts, true},
                {"fetch_and_op_flush", fetch, true}};
     double *v = malloc(SAMPLES * sizeof *v);
     char what[80];
@@ -428,7 +456,8 @@ static void verify(struct net *b)
     memcpy(&word, b->base + 128, sizeof word);
     MPI_Win_unlock(b->rank, b->win);
     if (word != 0x5ca1ab1e) {
-        fprintf(stderr, "net: rank %d: the word is %#llx, expected 0x5ca1ab1e\n", b->rank, (long long)word);
+        fprintf(stderr, "net: rank %d: the word is %#llx, expected 0x5ca1ab1e\n", b->rank,
+                (long long)word);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
 }
@@ -441,8 +470,10 @@ enum { SUITES = sizeof suites / sizeof suites[0] };
 
 static void usage(void)
 {
-    printf("Usage: net [--csv FILE] [--provider NAME] [--interface NAME] [--suites active,rates,passive,agent]\n"
-           "One-sided communication between nodes from rank 0 to the others, against a bare libfabric\n"
+    printf("Usage: net [--csv FILE] [--provider NAME] [--interface NAME] [--suites "
+           "active,rates,passive,agent]\n"
+           "One-sided communication between nodes from rank 0 to the others, against a bare "
+           "libfabric\n"
            "endpoint over the same provider and interface (default net or tcp;ofi_rxm, on lo).\n");
 }
 
@@ -490,7 +521,8 @@ static void run(struct net *b, int mask)
     if (MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &b->done))
         MPI_Abort(MPI_COMM_WORLD, 2);
     if (b->rank == 0)
-        printf("one-sided communication between nodes: %d ranks, %s, %s\n", b->nprocs, b->host.name, b->host.rma);
+        printf("one-sided communication between nodes: %d ranks, %s, %s\n", b->nprocs, b->host.name,
+               b->host.rma);
     MPI_Comm_split(MPI_COMM_WORLD, b->rank < 2 ? 0 : MPI_UNDEFINED, b->rank, &b->pair);
     anchors(b);
     for (int i = 0; i < SUITES; i++)

@@ -76,14 +76,14 @@ int peer_map_open(struct peer_map *m, MPI_Comm pair, size_t size, char *reason, 
     else
         memset(private, 1, size);
     m->private = private;
-    mine.private = (uint64_t)(uintptr_t)private;
+    mine.private = (uint64_t)(uintptr_t) private;
     if (rank == 1 && !failed) {
         fd = open_file(rank, NULL, PAGE + size, reason, len);
         failed = fd < 0;
         mine.fd = fd;
     }
-    MPI_Sendrecv(&mine, sizeof(mine), MPI_BYTE, 1 - rank, 0, &peer, sizeof(peer), MPI_BYTE, 1 - rank, 0, pair,
-                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&mine, sizeof(mine), MPI_BYTE, 1 - rank, 0, &peer, sizeof(peer), MPI_BYTE,
+                 1 - rank, 0, pair, MPI_STATUS_IGNORE);
     if (rank == 0 && !failed && peer.fd >= 0) {
         fd = open_file(rank, &peer, PAGE + size, reason, len);
         failed = fd < 0;

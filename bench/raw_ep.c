@@ -36,7 +36,7 @@ struct raw_ep {
     struct fid_ep *ep;
     struct fid_mr *mr;
     fi_addr_t peers[RAW_EP_MAX]; /* by rank */
-    char *buf; /* MOST bytes to send, MOST to receive */
+    char *buf;                   /* MOST bytes to send, MOST to receive */
     void *desc;
     struct fi_context2 tx[WINDOW], rx[WINDOW];
     long sent, received; /* completions */
@@ -79,7 +79,8 @@ static int open_endpoint(struct raw_ep *e)
     rc = rc ? rc : fi_ep_bind(e->ep, &e->cq->fid, FI_SEND | FI_RECV);
     rc = rc ? rc : fi_enable(e->ep);
     if (!rc && (e->info->domain_attr->mr_mode & FI_MR_LOCAL)) {
-        rc = fi_mr_reg(e->domain, e->buf, 2 * (size_t)MOST, FI_SEND | FI_RECV, 0, 0, 0, &e->mr, NULL);
+        rc = fi_mr_reg(e->domain, e->buf, 2 * (size_t)MOST, FI_SEND | FI_RECV, 0, 0, 0, &e->mr,
+                       NULL);
         e->desc = rc ? NULL : fi_mr_desc(e->mr);
     }
     return rc;
@@ -116,7 +117,8 @@ static struct raw_ep *try_open(MPI_Comm comm, const char *provider, const char *
         memset(e->buf, 0, 2 * (size_t)MOST);
     int mine = e->buf ? find_info(e, provider, interface) : -FI_ENOMEM;
     mine = mine ? mine : open_endpoint(e);
-    int met = mine ? (meet(&(struct raw_ep){.comm = comm, .rank = e->rank, .n = e->n}), mine) : meet(e);
+    int met =
+        mine ? (meet(&(struct raw_ep){.comm = comm, .rank = e->rank, .n = e->n}), mine) : meet(e);
     *rc = met;
     MPI_Allreduce(MPI_IN_PLACE, &met, 1, MPI_INT, MPI_MIN, comm);
     if (!met)
@@ -134,7 +136,8 @@ struct raw_ep *raw_ep_open(MPI_Comm comm, const char *provider, const char *inte
     if (!e && !provider)
         e = try_open(comm, "tcp;ofi_rxm", interface, &rc);
     if (!e)
-        snprintf(reason, len, "no raw endpoint over %s on %s: %s", provider ? provider : "net or tcp;ofi_rxm",
+        snprintf(reason, len, "no raw endpoint over %s on %s: %s",
+                 provider ? provider : "net or tcp;ofi_rxm",
                  interface ? interface : "any interface", fi_strerror(-rc));
     return e;
 }
@@ -184,8 +187,8 @@ static void reap(struct raw_ep *e)
     }
 }
 
-/* By a wait set: the queue's own descriptor stays readable for ever with "net" 1.17. The wrappers of
- * its functions are deprecated in later releases. */
+/* By a wait set: the queue's own descriptor stays readable for ever with "net" 1.17. The wrappers
+ * of its functions are deprecated in later releases. */
 static void sleep_for_one(struct raw_ep *e)
 {
     (void)e->wait->ops->wait(e->wait, 1000);
@@ -193,14 +196,15 @@ static void sleep_for_one(struct raw_ep *e)
 
 static void post_send(struct raw_ep *e, int to, size_t size, long i)
 {
-    while (!e->broken && fi_send(e->ep, e->buf, size, e->desc, e->peers[to], &e->tx[i % WINDOW]) == -FI_EAGAIN)
+    while (!e->broken &&
+           fi_send(e->ep, e->buf, size, e->desc, e->peers[to], &e->tx[i % WINDOW]) == -FI_EAGAIN)
         reap(e);
 }
 
 static void post_recv(struct raw_ep *e, long i)
 {
-    while (!e->broken &&
-           fi_recv(e->ep, e->buf + MOST, MOST, e->desc, FI_ADDR_UNSPEC, &e->rx[i % WINDOW]) == -FI_EAGAIN)
+    while (!e->broken && fi_recv(e->ep, e->buf + MOST, MOST, e->desc, FI_ADDR_UNSPEC,
+                                 &e->rx[i % WINDOW]) == -FI_EAGAIN)
         reap(e);
 }
 

@@ -15,18 +15,19 @@ struct raw_ep;
 enum { RAW_EP_MAX = 16 /* ranks */ };
 
 /* provider NULL: "net", else "tcp;ofi_rxm"; interface: domain name, e.g. "lo". Returns
- * NULL at all ranks with a reason when one could not open it. Collective, as all of the following. */
+ * NULL at all ranks with a reason when one could not open it. Collective, as all of the following.
+ */
 struct raw_ep *raw_ep_open(MPI_Comm comm, const char *provider, const char *interface, char *reason,
                            size_t len);
 void raw_ep_close(struct raw_ep *e);
 const char *raw_ep_provider(const struct raw_ep *e);
 
-/* A round trip between two ranks, so many bytes out and back, both polling; ns, the median at rank 0.
- * With asleep the answering rank sleeps on the completion queue's descriptor instead. */
+/* A round trip between two ranks, so many bytes out and back, both polling; ns, the median at rank
+ * 0. With asleep the answering rank sleeps on the completion queue's descriptor instead. */
 double raw_ep_round_trip(struct raw_ep *e, size_t out, size_t back, int rounds, int asleep);
 
-/* size bytes to each of the others, which sleep on their descriptors, and back from all; ns, the median
- * at rank 0, which yields while nothing comes. */
+/* size bytes to each of the others, which sleep on their descriptors, and back from all; ns, the
+ * median at rank 0, which yields while nothing comes. */
 double raw_ep_fan(struct raw_ep *e, size_t size, int rounds);
 
 /* Time a message of size bytes in a stream from rank 0 to rank 1; ns, at rank 0. Two ranks. */

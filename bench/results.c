@@ -17,7 +17,8 @@ void results_init(struct results *r, const struct host *host, int nprocs, FILE *
 {
     *r = (struct results){.host = host, .nprocs = nprocs, .csv = csv};
     if (csv)
-        fprintf(csv, "host,library,ranks,suite,op,memory,sync,bytes,ns,ns_min,ns_max,line_ns,note\n");
+        fprintf(csv,
+                "host,library,ranks,suite,op,memory,sync,bytes,ns,ns_min,ns_max,line_ns,note\n");
 }
 
 void results_free(struct results *r)
@@ -28,8 +29,8 @@ void results_free(struct results *r)
 
 static void csv_line(const struct results *r, const struct result *one)
 {
-    fprintf(r->csv, "%s,%d,%d,%s,%s,%s,%s,%zu,", r->host->tag, r->host->library, r->nprocs, one->suite,
-            one->op, one->kind, one->sync, one->size);
+    fprintf(r->csv, "%s,%d,%d,%s,%s,%s,%s,%zu,", r->host->tag, r->host->library, r->nprocs,
+            one->suite, one->op, one->kind, one->sync, one->size);
     if (isnan(one->ns))
         fprintf(r->csv, ",,,");
     else
@@ -66,8 +67,8 @@ static const struct result *find(const struct results *r, const char *suite, con
     for (size_t i = 0; i < r->n; i++) {
         const struct result *v = &r->v[i];
 
-        if (v->size == size && !strcmp(v->suite, suite) && !strcmp(v->op, op) && !strcmp(v->kind, kind) &&
-            !strcmp(v->sync, sync))
+        if (v->size == size && !strcmp(v->suite, suite) && !strcmp(v->op, op) &&
+            !strcmp(v->kind, kind) && !strcmp(v->sync, sync))
             return v;
     }
     return NULL;
@@ -81,8 +82,8 @@ double results_ns(const struct results *r, const char *suite, const char *op, co
     return v ? v->ns : NAN;
 }
 
-bool results_pair(const struct results *r, const char *suite, const char *op, const char *kind, const char *sync,
-                  size_t size, double *of, double *bare)
+bool results_pair(const struct results *r, const char *suite, const char *op, const char *kind,
+                  const char *sync, size_t size, double *of, double *bare)
 {
     const struct result *v = find(r, suite, op, kind, sync, size);
 
@@ -153,7 +154,8 @@ static void find_axes(const struct results *r, const char *suite, const char *op
     }
 }
 
-static void table_notes(const struct results *r, const char *suite, const char *op, const char *kind)
+static void table_notes(const struct results *r, const char *suite, const char *op,
+                        const char *kind)
 {
     const char *said = "";
 
@@ -162,8 +164,8 @@ static void table_notes(const struct results *r, const char *suite, const char *
 
         if (!in_table(v, suite, op, kind) || !v->note[0] || !strcmp(v->note, said))
             continue;
-        printf("  %s%s%s: %s\n", column(v, op), *column(v, op) ? " " : "", isnan(v->ns) ? "n/a" : "note",
-               v->note);
+        printf("  %s%s%s: %s\n", column(v, op), *column(v, op) ? " " : "",
+               isnan(v->ns) ? "n/a" : "note", v->note);
         said = v->note;
     }
 }
@@ -176,7 +178,8 @@ void results_table(const struct results *r, const char *suite, const char *op, c
     find_axes(r, suite, op, kind, &a);
     if (!a.nsizes)
         return;
-    printf("\n%s%s%s%s%s\n%10s", suite, op ? ": " : "", op ? op : "", *kind ? ", " : "", kind, "size");
+    printf("\n%s%s%s%s%s\n%10s", suite, op ? ": " : "", op ? op : "", *kind ? ", " : "", kind,
+           "size");
     for (int c = 0; c < a.nsyncs; c++)
         printf(" %*s", COLUMN, a.sync[c]);
     printf("\n");
@@ -184,7 +187,8 @@ void results_table(const struct results *r, const char *suite, const char *op, c
         printf("%10s", stats_bytes(a.size[s], text, sizeof(text)));
         for (int c = 0; c < a.nsyncs; c++) {
             const char *name = a.sync[c];
-            const struct result *v = find(r, suite, op ? op : name, kind, op ? name : "", a.size[s]);
+            const struct result *v =
+                find(r, suite, op ? op : name, kind, op ? name : "", a.size[s]);
 
             printf(" %*s", COLUMN, v ? stats_time(v->ns, text, sizeof(text)) : "");
         }

@@ -18,10 +18,11 @@ struct result {
     size_t size;
     double ns;       /* median; NaN when it could not be measured */
     double min, max; /* of the repetitions; for passive: 99th percentile as max */
-    double line;     /* ns that a cache line took one way between the two ranks, before it or behind it, whichever
-                      * is more; 0: not known. The distance of processors changes on some machines */
-    double of, bare; /* measured beside an anchor: the pair of blocks with the median ratio of this to the
-                      * anchor; else 0 */
+    double line; /* ns that a cache line took one way between the two ranks, before it or behind it,
+                  * whichever is more; 0: not known. The distance of processors changes on some
+                  * machines */
+    double of, bare; /* measured beside an anchor: the pair of blocks with the median ratio of this
+                      * to the anchor; else 0 */
     char note[160];  /* why NaN, or what else there is to say */
 };
 
@@ -44,10 +45,10 @@ void results_add(struct results *r, const struct result *one);
 double results_ns(const struct results *r, const char *suite, const char *op, const char *kind,
                   const char *sync, size_t size);
 
-/* What was measured and the anchor beside it, in ns, of the pair of blocks with the median ratio. False: there
- * is no such pair. */
-bool results_pair(const struct results *r, const char *suite, const char *op, const char *kind, const char *sync,
-                  size_t size, double *of, double *bare);
+/* What was measured and the anchor beside it, in ns, of the pair of blocks with the median ratio.
+ * False: there is no such pair. */
+bool results_pair(const struct results *r, const char *suite, const char *op, const char *kind,
+                  const char *sync, size_t size, double *of, double *bare);
 
 /* Print the results of a suite one a line, from the given one on. */
 void results_lines(const struct results *r, const char *suite, size_t from);

@@ -22,15 +22,15 @@
 #include "rma_suites.h"
 #include "watchdog.h"
 
-static const char *const suite_name[] = {"anchors", "latency", "acc",   "atomic", "passive",
-                                         "skew",    "create",  "memory", "calls", "active", NULL};
+static const char *const suite_name[] = {"anchors", "latency", "acc",   "atomic", "passive", "skew",
+                                         "create",  "memory",  "calls", "active", NULL};
 
 static const struct {
     void (*run)(struct bench *b);
     bool pair;
-} suites[] = {{anchors_run, true}, {rma_latency, true}, {rma_acc, true},
-              {rma_atomic, true},  {rma_passive, true}, {rma_skew, true},
-              {rma_create, false}, {rma_memory, false}, {rma_calls, false},  {rma_active, false}};
+} suites[] = {{anchors_run, true}, {rma_latency, true}, {rma_acc, true},     {rma_atomic, true},
+              {rma_passive, true}, {rma_skew, true},    {rma_create, false}, {rma_memory, false},
+              {rma_calls, false},  {rma_active, false}};
 
 #define SUITES (int)(sizeof(suites) / sizeof(suites[0]))
 
@@ -43,42 +43,55 @@ struct options {
 
 static void usage(void)
 {
-    printf("Usage: mpiexec -n P rma [OPTIONS]      (P at least 2)\n"
-           "Measure MPI one-sided communication within a node, the physical limits beside it, and hold the\n"
-           "one against the other.\n\n"
-           "  --suite=LIST       all (default) or some of anchors, latency, acc, atomic, passive, skew,\n"
-           "                     create, memory, calls, active; the verdicts need anchors too\n"
-           "  --sizes=LIST       bytes for put and get (default 8 and 1,4,16,64,...,64M)\n"
-           "  --acc-sizes=LIST   bytes for accumulates (default 8,64,512,4K,32K,256K,1M)\n"
-           "  --memory=LIST      kinds of window: all or some of malloc, alloc_mem, allocate,\n"
-           "                     shared, dynamic (default: these), malloc_shared\n"
-           "  --reps=N           blocks of each measurement, the median counts (default 5)\n"
-           "  --block-ms=MS      length of a block (default 10)\n"
-           "  --compute=S        how long a passive target computes (default 2)\n"
-           "  --timeout=S        give up when one measurement takes longer than S seconds (default 120)\n"
-           "  --no-pin           do not pin rank i to processor i (default where there are enough)\n"
-           "  --csv=FILE         write every result as a line to FILE\n"
-           "  --try-all          also try what is known to crash the host\n"
-           "  --quick            fewer sizes, 3 blocks of 4 ms, targets computing 0.3 s\n"
-           "  --callgrind-put=N  only N MPI_Put of 8 bytes by rank 0, in the function callgrind_puts\n"
-           "  --callgrind-flush=N  only N empty MPI_Win_flush by rank 0, in callgrind_flushes\n"
-           "  --callgrind-lock=N only N lock, put of 8 bytes, unlock by rank 0, in callgrind_locks\n"
-           "  --callgrind-acc=N  only N MPI_Accumulate of one double by rank 0, in callgrind_acc_one, and as many\n"
-           "                     of 8 doubles, in callgrind_acc_eight\n"
-           "  --help             this text\n"
-           "Exit code: 0 (also for goals not met), 1 when contents are wrong, 2 for wrong options, 3 for a\n"
-           "hang.\n");
+    printf(
+        "Usage: mpiexec -n P rma [OPTIONS]      (P at least 2)\n"
+        "Measure MPI one-sided communication within a node, the physical limits beside it, and "
+        "hold the\n"
+        "one against the other.\n\n"
+        "  --suite=LIST       all (default) or some of anchors, latency, acc, atomic, passive, "
+        "skew,\n"
+        "                     create, memory, calls, active; the verdicts need anchors too\n"
+        "  --sizes=LIST       bytes for put and get (default 8 and 1,4,16,64,...,64M)\n"
+        "  --acc-sizes=LIST   bytes for accumulates (default 8,64,512,4K,32K,256K,1M)\n"
+        "  --memory=LIST      kinds of window: all or some of malloc, alloc_mem, allocate,\n"
+        "                     shared, dynamic (default: these), malloc_shared\n"
+        "  --reps=N           blocks of each measurement, the median counts (default 5)\n"
+        "  --block-ms=MS      length of a block (default 10)\n"
+        "  --compute=S        how long a passive target computes (default 2)\n"
+        "  --timeout=S        give up when one measurement takes longer than S seconds (default "
+        "120)\n"
+        "  --no-pin           do not pin rank i to processor i (default where there are enough)\n"
+        "  --csv=FILE         write every result as a line to FILE\n"
+        "  --try-all          also try what is known to crash the host\n"
+        "  --quick            fewer sizes, 3 blocks of 4 ms, targets computing 0.3 s\n"
+        "  --callgrind-put=N  only N MPI_Put of 8 bytes by rank 0, in the function callgrind_puts\n"
+        "  --callgrind-flush=N  only N empty MPI_Win_flush by rank 0, in callgrind_flushes\n"
+        "  --callgrind-lock=N only N lock, put of 8 bytes, unlock by rank 0, in callgrind_locks\n"
+        "  --callgrind-acc=N  only N MPI_Accumulate of one double by rank 0, in callgrind_acc_one, "
+        "and as many\n"
+        "                     of 8 doubles, in callgrind_acc_eight\n"
+        "  --help             this text\n"
+        "Exit code: 0 (also for goals not met), 1 when contents are wrong, 2 for wrong options, 3 "
+        "for a\n"
+        "hang.\n");
 }
 
 static const struct option long_options[] = {
-    {"suite", required_argument, NULL, 's'},         {"sizes", required_argument, NULL, 'z'},
-    {"acc-sizes", required_argument, NULL, 'a'},     {"memory", required_argument, NULL, 'w'},
-    {"reps", required_argument, NULL, 'r'},          {"block-ms", required_argument, NULL, 'b'},
-    {"compute", required_argument, NULL, 'u'},       {"timeout", required_argument, NULL, 't'},
-    {"no-pin", no_argument, NULL, 'n'},              {"csv", required_argument, NULL, 'c'},
+    {"suite", required_argument, NULL, 's'},
+    {"sizes", required_argument, NULL, 'z'},
+    {"acc-sizes", required_argument, NULL, 'a'},
+    {"memory", required_argument, NULL, 'w'},
+    {"reps", required_argument, NULL, 'r'},
+    {"block-ms", required_argument, NULL, 'b'},
+    {"compute", required_argument, NULL, 'u'},
+    {"timeout", required_argument, NULL, 't'},
+    {"no-pin", no_argument, NULL, 'n'},
+    {"csv", required_argument, NULL, 'c'},
     {"try-all", no_argument, NULL, 'x'},
-    {"quick", no_argument, NULL, 'q'},               {"callgrind-put", required_argument, NULL, 'P'},
-    {"callgrind-flush", required_argument, NULL, 'F'}, {"callgrind-lock", required_argument, NULL, 'L'},
+    {"quick", no_argument, NULL, 'q'},
+    {"callgrind-put", required_argument, NULL, 'P'},
+    {"callgrind-flush", required_argument, NULL, 'F'},
+    {"callgrind-lock", required_argument, NULL, 'L'},
     {"callgrind-acc", required_argument, NULL, 'A'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -86,7 +99,12 @@ static const struct option long_options[] = {
 
 static void defaults(struct options *o, struct bench *b)
 {
-    *o = (struct options){.suites = (1u << SUITES) - 1, .pin = true, .puts = -1, .flushes = -1, .locks = -1, .accs = -1};
+    *o = (struct options){.suites = (1u << SUITES) - 1,
+                          .pin = true,
+                          .puts = -1,
+                          .flushes = -1,
+                          .locks = -1,
+                          .accs = -1};
     b->kinds = ((1u << WINMEM_KINDS) - 1) & ~(1u << WINMEM_MALLOC_SHARED);
     b->reps = 5;
     b->block_ms = 10;
@@ -119,7 +137,8 @@ static int check_sizes(const struct arg_sizes *s, size_t unit, char *msg, size_t
     return 0;
 }
 
-static int numeric_option(struct options *o, struct bench *b, int c, const char *arg, char *msg, size_t len)
+static int numeric_option(struct options *o, struct bench *b, int c, const char *arg, char *msg,
+                          size_t len)
 {
     long v = 0;
 
@@ -127,7 +146,8 @@ static int numeric_option(struct options *o, struct bench *b, int c, const char 
         return arg_double(arg, 0.1, 10000, &b->block_ms, msg, len);
     if (c == 'u')
         return arg_double(arg, 0.05, 100, &b->compute_s, msg, len);
-    if (arg_long(arg, strchr("PFLA", c) ? 0 : 1, c == 'r' ? BENCH_MAX_REPS : 100000000, &v, msg, len))
+    if (arg_long(arg, strchr("PFLA", c) ? 0 : 1, c == 'r' ? BENCH_MAX_REPS : 100000000, &v, msg,
+                 len))
         return -1;
     if (c == 'r')
         b->reps = (int)v;
@@ -144,7 +164,8 @@ static int numeric_option(struct options *o, struct bench *b, int c, const char 
     return 0;
 }
 
-static int one_option(struct options *o, struct bench *b, int c, const char *arg, char *msg, size_t len)
+static int one_option(struct options *o, struct bench *b, int c, const char *arg, char *msg,
+                      size_t len)
 {
     switch (c) {
     case 's':
@@ -152,7 +173,9 @@ static int one_option(struct options *o, struct bench *b, int c, const char *arg
     case 'z':
         return arg_sizes(arg, &b->sizes, msg, len) || check_sizes(&b->sizes, 1, msg, len) ? -1 : 0;
     case 'a':
-        return arg_sizes(arg, &b->acc_sizes, msg, len) || check_sizes(&b->acc_sizes, 8, msg, len) ? -1 : 0;
+        return arg_sizes(arg, &b->acc_sizes, msg, len) || check_sizes(&b->acc_sizes, 8, msg, len)
+                   ? -1
+                   : 0;
     case 'w':
         return arg_names(arg, winmem_name, &b->kinds, msg, len);
     case 'n':
@@ -197,7 +220,8 @@ static int parse(int argc, char **argv, struct options *o, struct bench *b)
         }
         if (one_option(o, b, c, optarg, msg, sizeof(msg))) {
             if (b->rank == 0)
-                fprintf(stderr, "rma: %s: %s\n", c == '?' ? argv[optind - 1] : long_options[index].name, msg);
+                fprintf(stderr, "rma: %s: %s\n",
+                        c == '?' ? argv[optind - 1] : long_options[index].name, msg);
             return 2;
         }
     }

@@ -31,8 +31,8 @@ static int one_accumulate(void *arg)
     struct acc *a = arg;
 
     a->done++;
-    return MPI_Accumulate(a->ones, a->count, MPI_DOUBLE, 1, a->w.disp[1], a->target_count, a->target, MPI_SUM,
-                          a->w.win);
+    return MPI_Accumulate(a->ones, a->count, MPI_DOUBLE, 1, a->w.disp[1], a->target_count,
+                          a->target, MPI_SUM, a->w.win);
 }
 
 static int one_get_accumulate(void *arg)
@@ -77,8 +77,9 @@ static void check_sums(struct acc *a, const struct result *r, long done)
         double want = i % a->stride ? 0 : (double)done;
 
         if (v[i] != want)
-            bench_wrong("%s of %zu bytes, %s, %s: element %d is %.17g after %ld operations, expected %.17g",
-                        r->op, r->size, r->kind, r->sync, i, v[i], done, want);
+            bench_wrong(
+                "%s of %zu bytes, %s, %s: element %d is %.17g after %ld operations, expected %.17g",
+                r->op, r->size, r->kind, r->sync, i, v[i], done, want);
     }
 }
 
@@ -86,7 +87,8 @@ static void check_fetched(struct acc *a, const struct result *r, long done)
 {
     for (int i = 0; i < a->count; i++)
         if (a->fetched[i] != (double)(done - 1))
-            bench_wrong("%s of %zu bytes, %s, %s: element %d fetched as %.17g by operation %ld, expected %ld",
+            bench_wrong("%s of %zu bytes, %s, %s: element %d fetched as %.17g by operation %ld, "
+                        "expected %ld",
                         r->op, r->size, r->kind, r->sync, i, a->fetched[i], done, done - 1);
 }
 
@@ -110,8 +112,11 @@ static void verify(struct bench *b, struct acc *a, const struct result *r, bool 
 
 static bool one_size(struct bench *b, struct acc *a, int op, enum sync_kind sync, size_t size)
 {
-    struct result r = {.suite = "acc", .op = op_name[op], .kind = winmem_name[a->w.kind],
-                       .sync = sync_name[sync], .size = size};
+    struct result r = {.suite = "acc",
+                       .op = op_name[op],
+                       .kind = winmem_name[a->w.kind],
+                       .sync = sync_name[sync],
+                       .size = size};
     bool fetches = op >= 2, ok;
     struct epochs e;
 

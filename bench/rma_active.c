@@ -61,7 +61,8 @@ static int lock_exclusive(struct active *a)
 
     a->done++;
     if (!rc)
-        rc = MPI_Accumulate(&a->one, 1, MPI_INT64_T, 0, a->w.disp[0], 1, MPI_INT64_T, MPI_SUM, a->w.win);
+        rc = MPI_Accumulate(&a->one, 1, MPI_INT64_T, 0, a->w.disp[0], 1, MPI_INT64_T, MPI_SUM,
+                            a->w.win);
     return rc ? rc : MPI_Win_unlock(0, a->w.win);
 }
 
@@ -155,8 +156,8 @@ static void verify(struct active *a, const struct result *r, bool puts, bool sum
         bench_wrong("%s by all ranks, %s: the word put is %lld, expected %lld", r->op, r->kind,
                     (long long)got_put, (long long)want_put);
     if (sums && a->b->rank == 0 && got_sum != total)
-        bench_wrong("%s by all ranks, %s: the sum is %lld, expected %lld", r->op, r->kind, (long long)got_sum,
-                    (long long)total);
+        bench_wrong("%s by all ranks, %s: the sum is %lld, expected %lld", r->op, r->kind,
+                    (long long)got_sum, (long long)total);
 }
 
 static void one_kind(struct active *a)
@@ -164,8 +165,11 @@ static void one_kind(struct active *a)
     struct bench *b = a->b;
 
     for (size_t i = 0; i < sizeof(rounds) / sizeof(rounds[0]); i++) {
-        struct result r = {.suite = "active", .op = rounds[i].name, .kind = winmem_name[a->w.kind],
-                           .sync = "", .size = 8};
+        struct result r = {.suite = "active",
+                           .op = rounds[i].name,
+                           .kind = winmem_name[a->w.kind],
+                           .sync = "",
+                           .size = 8};
         struct work w = {.begin = rounds[i].begin,
                          .run = run,
                          .end = rounds[i].end,

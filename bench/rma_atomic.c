@@ -31,7 +31,8 @@ typedef int (*atomic_op)(struct atomic *a);
 static int one_fetch_and_op(struct atomic *a)
 {
     a->done++;
-    return MPI_Fetch_and_op(&a->operand, &a->result, MPI_INT64_T, 1, a->w.disp[1], MPI_SUM, a->w.win);
+    return MPI_Fetch_and_op(&a->operand, &a->result, MPI_INT64_T, 1, a->w.disp[1], MPI_SUM,
+                            a->w.win);
 }
 
 /* The caller looks at result after the flush. */
@@ -102,10 +103,10 @@ static INLINE int loop_lock(struct atomic *a, long n, atomic_op op)
     return rc;
 }
 
-#define RUN(loop, op)                                   \
-    static int run_##loop##_##op(void *arg, long n)     \
-    {                                                   \
-        return loop_##loop(arg, n, one_##op);           \
+#define RUN(loop, op)                               \
+    static int run_##loop##_##op(void *arg, long n) \
+    {                                               \
+        return loop_##loop(arg, n, one_##op);       \
     }
 RUN(flush, fetch_and_op)
 RUN(flush, cas)
@@ -154,8 +155,11 @@ static bool host_crashes(const struct bench *b, enum winmem_kind kind, bool both
 
 static void one(struct bench *b, struct atomic *a, const char *op, bool cas, bool both, bool lock)
 {
-    struct result r = {.suite = "atomic", .op = op, .kind = winmem_name[a->w.kind],
-                       .sync = sync_name[lock ? SYNC_LOCK : SYNC_LOCK_ALL], .size = 8};
+    struct result r = {.suite = "atomic",
+                       .op = op,
+                       .kind = winmem_name[a->w.kind],
+                       .sync = sync_name[lock ? SYNC_LOCK : SYNC_LOCK_ALL],
+                       .size = 8};
     struct work w = {.begin = lock ? nothing : begin_all,
                      .run = lock  ? cas ? run_lock_cas : run_lock_fetch_and_op
                             : cas ? run_flush_cas

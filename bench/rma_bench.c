@@ -26,7 +26,8 @@ struct blocks {
     long count; /* operations in the next block */
 };
 
-/* Was a block of *count operations of ns each long enough? If not, there is a larger *count for the next. */
+/* Was a block of *count operations of ns each long enough? If not, there is a larger *count for the
+ * next. */
 static bool long_enough(const struct bench *b, long *count, double ns)
 {
     double target = b->block_ms * 1e6, most = (double)*count * 32;
@@ -108,7 +109,8 @@ static void finish(const struct bench *b, MPI_Request *request)
 
 /* One block on every rank of comm: ns for each count, and what run returned here. True when it
  * failed anywhere. */
-static bool block(const struct bench *b, MPI_Comm comm, const struct work *w, long count, double *ns, int *rc)
+static bool block(const struct bench *b, MPI_Comm comm, const struct work *w, long count,
+                  double *ns, int *rc)
 {
     double mine[2] = {0, 0}, all[2];
     MPI_Request request;
@@ -153,7 +155,8 @@ static int take_turns(void *arg, long n)
     return MPI_SUCCESS;
 }
 
-/* What a cache line takes one way now, of which the more counts; where the two have a processor each. */
+/* What a cache line takes one way now, of which the more counts; where the two have a processor
+ * each. */
 static void look_how_far(const struct bench *b, MPI_Comm comm, struct result *out)
 {
     struct work w = {.run = take_turns, .arg = (void *)(uintptr_t)b, .all_time = true};
@@ -185,7 +188,8 @@ bool bench_measure(const struct bench *b, MPI_Comm comm, const struct work *w, s
 
         if (beside && block(b, comm, w->beside, beside, &ns_beside, &rc_beside))
             beside = 0;
-        failed = block(b, comm, w, s.count, &ns, &rc) && agree_failed(comm, "call in epoch", rc, out);
+        failed =
+            block(b, comm, w, s.count, &ns, &rc) && agree_failed(comm, "call in epoch", rc, out);
         done = blocks_add(b, &s, ns, reps);
         if (s.n)
             bare[s.n - 1] = ns_beside;
@@ -208,10 +212,15 @@ void bench_keep(struct bench *b, const struct result *one)
         results_add(&b->results, one);
 }
 
-bool bench_window(struct bench *b, struct winmem *w, enum winmem_kind kind, size_t size, MPI_Comm comm,
-                  const char *suite, const char *op)
+bool bench_window(struct bench *b, struct winmem *w, enum winmem_kind kind, size_t size,
+                  MPI_Comm comm, const char *suite, const char *op)
 {
-    struct result r = {.suite = suite, .op = op, .kind = winmem_name[kind], .sync = "", .ns = NAN, .min = NAN,
+    struct result r = {.suite = suite,
+                       .op = op,
+                       .kind = winmem_name[kind],
+                       .sync = "",
+                       .ns = NAN,
+                       .min = NAN,
                        .max = NAN};
 
     if (!(b->kinds >> kind & 1))

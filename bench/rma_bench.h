@@ -56,8 +56,8 @@ struct work {
     void *arg;
     int per_run;   /* operations per count of n, normally 1 */
     bool all_time; /* the slowest rank's time counts, not rank 0's */
-    /* NULL, or what is run in turns with this, block by block, so that both find the same distance of the
-     * processors, which changes on some machines; its begin and end are not called. */
+    /* NULL, or what is run in turns with this, block by block, so that both find the same distance
+     * of the processors, which changes on some machines; its begin and end are not called. */
     const struct work *beside;
 };
 
@@ -68,10 +68,10 @@ bool bench_measure(const struct bench *b, MPI_Comm comm, const struct work *w, s
 /* Rank 0 keeps *one. */
 void bench_keep(struct bench *b, const struct result *one);
 
-/* A suite's window of the kind, collective over comm: where the user wants that kind (b->kinds). Where
- * it cannot be had, the results of op say why. False: there is no window. */
-bool bench_window(struct bench *b, struct winmem *w, enum winmem_kind kind, size_t size, MPI_Comm comm,
-                  const char *suite, const char *op);
+/* A suite's window of the kind, collective over comm: where the user wants that kind (b->kinds).
+ * Where it cannot be had, the results of op say why. False: there is no window. */
+bool bench_window(struct bench *b, struct winmem *w, enum winmem_kind kind, size_t size,
+                  MPI_Comm comm, const char *suite, const char *op);
 
 /* A verification failed: print the text and end the job with exit code 1. */
 void bench_wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));

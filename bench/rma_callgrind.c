@@ -2,9 +2,9 @@
  * rma_callgrind.c - exactly n calls for an instruction counter; rma_suites.h.
  *
  * Rank 0 calls callgrind_puts, callgrind_flushes, callgrind_locks, or callgrind_acc_one and
- * callgrind_acc_eight, and callgrind collects only inside one of them (--toggle-collect), so the difference of two runs divided by the
- * difference of n is what one call costs. The first calls, which may set
- * things up, are made before. See count-instructions.sh.
+ * callgrind_acc_eight, and callgrind collects only inside one of them (--toggle-collect), so the
+ * difference of two runs divided by the difference of n is what one call costs. The first calls,
+ * which may set things up, are made before. See count-instructions.sh.
  */
 #define _GNU_SOURCE 1
 #include <stdint.h>
@@ -17,9 +17,12 @@
 
 __attribute__((noinline)) void callgrind_puts(const struct winmem *w, const int64_t *value, long n);
 __attribute__((noinline)) void callgrind_flushes(const struct winmem *w, long n);
-__attribute__((noinline)) void callgrind_locks(const struct winmem *w, const int64_t *value, long n);
-__attribute__((noinline)) void callgrind_acc_one(const struct winmem *w, const double *ones, long n);
-__attribute__((noinline)) void callgrind_acc_eight(const struct winmem *w, const double *ones, long n);
+__attribute__((noinline)) void callgrind_locks(const struct winmem *w, const int64_t *value,
+                                               long n);
+__attribute__((noinline)) void callgrind_acc_one(const struct winmem *w, const double *ones,
+                                                 long n);
+__attribute__((noinline)) void callgrind_acc_eight(const struct winmem *w, const double *ones,
+                                                   long n);
 
 void callgrind_puts(const struct winmem *w, const int64_t *value, long n)
 {
@@ -45,13 +48,15 @@ void callgrind_locks(const struct winmem *w, const int64_t *value, long n)
 void callgrind_acc_one(const struct winmem *w, const double *ones, long n)
 {
     for (long i = 0; i < n; i++)
-        MPI_Accumulate(ones, 1, MPI_DOUBLE, TARGET, w->disp[TARGET], 1, MPI_DOUBLE, MPI_SUM, w->win);
+        MPI_Accumulate(ones, 1, MPI_DOUBLE, TARGET, w->disp[TARGET], 1, MPI_DOUBLE, MPI_SUM,
+                       w->win);
 }
 
 void callgrind_acc_eight(const struct winmem *w, const double *ones, long n)
 {
     for (long i = 0; i < n; i++)
-        MPI_Accumulate(ones, 8, MPI_DOUBLE, TARGET, w->disp[TARGET], 8, MPI_DOUBLE, MPI_SUM, w->win);
+        MPI_Accumulate(ones, 8, MPI_DOUBLE, TARGET, w->disp[TARGET], 8, MPI_DOUBLE, MPI_SUM,
+                       w->win);
 }
 
 static void in_lock_all(const struct winmem *w, const int64_t *value, long n, bool puts)
@@ -105,7 +110,8 @@ void rma_callgrind_lock(MPI_Comm all, long n)
     on_window(all, n, LOCKS);
 }
 
-/* One double at a time first: the library does not go back to single instructions after the others. */
+/* One double at a time first: the library does not go back to single instructions after the others.
+ */
 static void accumulate_all(const struct winmem *w, long n)
 {
     static const double ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -135,7 +141,7 @@ void rma_callgrind_acc(MPI_Comm all, long n)
     MPI_Barrier(all);
     if (rank == TARGET && (*(double *)w.base != (double)(2 * (n + WARM)) ||
                            ((double *)w.base)[7] != (double)(n + WARM)))
-        bench_wrong("the sums are %g and %g, expected %ld and %ld", *(double *)w.base, ((double *)w.base)[7],
-                    2 * (n + WARM), n + WARM);
+        bench_wrong("the sums are %g and %g, expected %ld and %ld", *(double *)w.base,
+                    ((double *)w.base)[7], 2 * (n + WARM), n + WARM);
     winmem_close(&w);
 }

@@ -63,7 +63,8 @@ static int fence(struct calls *c)
 
 /* Inlined with its call, so that it is called directly: on some processors a call
  * through a pointer costs more than what is to be measured. */
-static inline __attribute__((always_inline)) int repeat(struct calls *c, long n, int (*call)(struct calls *c))
+static inline __attribute__((always_inline)) int repeat(struct calls *c, long n,
+                                                        int (*call)(struct calls *c))
 {
     int rc = MPI_SUCCESS;
 
@@ -72,10 +73,10 @@ static inline __attribute__((always_inline)) int repeat(struct calls *c, long n,
     return rc;
 }
 
-#define RUN(call)                           \
+#define RUN(call)                            \
     static int run_##call(void *arg, long n) \
-    {                                       \
-        return repeat(arg, n, call);        \
+    {                                        \
+        return repeat(arg, n, call);         \
     }
 RUN(flush)
 RUN(flush_all)
@@ -141,7 +142,9 @@ static void one_kind(struct bench *b, struct calls *c)
         struct result r = {.suite = "calls", .op = calls[i].name, .kind = kind, .sync = ""};
         struct work w = {.begin = calls[i].in_lock_all ? enter : nothing,
                          .run = calls[i].everyone || c->rank == 0 ? calls[i].run : idle,
-                         .end = calls[i].in_lock_all ? leave : calls[i].everyone ? fence_last : nothing,
+                         .end = calls[i].in_lock_all ? leave
+                                : calls[i].everyone  ? fence_last
+                                                     : nothing,
                          .arg = c,
                          .per_run = 1,
                          .all_time = calls[i].everyone};

@@ -105,10 +105,12 @@ static int run_segment(void *arg, long n)
 }
 
 /* Returns the time in ns, the same on every rank; NaN when it failed. */
-static double measure(struct create *c, const char *op, const char *kind, int (*run)(void *arg, long n))
+static double measure(struct create *c, const char *op, const char *kind,
+                      int (*run)(void *arg, long n))
 {
     struct result r = {.suite = "create", .op = op, .kind = kind, .sync = "", .size = BYTES};
-    struct work w = {.begin = nothing, .run = run, .end = nothing, .arg = c, .per_run = 1, .all_time = true};
+    struct work w = {
+        .begin = nothing, .run = run, .end = nothing, .arg = c, .per_run = 1, .all_time = true};
 
     bench_doing(c->b, "create, %s %s", op, kind);
     bench_measure(c->b, c->b->all, &w, &r);
@@ -162,7 +164,8 @@ static void memory(struct create *c, const char *kind, int many)
 
 void rma_create(struct bench *b)
 {
-    static const enum winmem_kind kinds[] = {WINMEM_MALLOC, WINMEM_ALLOCATE, WINMEM_SHARED, WINMEM_DYNAMIC};
+    static const enum winmem_kind kinds[] = {WINMEM_MALLOC, WINMEM_ALLOCATE, WINMEM_SHARED,
+                                             WINMEM_DYNAMIC};
     struct create c = {.b = b, .memory = calloc(1, BYTES)};
 
     c.records = malloc((size_t)b->nprocs * RECORD);

@@ -8,7 +8,8 @@
 #define _GNU_SOURCE 1
 #include "rma_epochs.h"
 
-const char *const sync_name[SYNC_KINDS + 1] = {"lock", "flush", "lock_all", "burst", "pscw", "fence", NULL};
+const char *const sync_name[SYNC_KINDS + 1] = {"lock", "flush", "lock_all", "burst",
+                                               "pscw", "fence", NULL};
 
 static int epochs_begin(void *arg)
 {

@@ -6,7 +6,8 @@
  * mapped are those of MPI_Win_allocate, MPI_Win_allocate_shared,
  * MPI_Win_create over MPI_Alloc_mem, and over malloc where it is shared in place; the worst of them
  * that was measured counts. What depends on how far the processors are from each other, which
- * changes on some machines, was measured in turns with its anchor, and the two are of one pair of blocks.
+ * changes on some machines, was measured in turns with its anchor, and the two are of one pair of
+ * blocks.
  *
  *   C cache line one way, M(s) memcpy, S(s) process_vm_writev, R(s)
  *   process_vm_readv, A locked instruction, X switch of processes, K call of an
@@ -15,8 +16,8 @@
  * A goal in fixed nanoseconds has no room for the calls that the standard prescribes, each
  * of which costs K at least. So a line of calls is followed by one of the same number and
  * "+K", which allows for them; what the goal says is decided by the first, and the two
- * are counted apart. In the same way "9+M" compares with bare copies beside the same multiplication, "4+S" and "6+S"
- * with the bare system calls that the operation needs.
+ * are counted apart. In the same way "9+M" compares with bare copies beside the same
+ * multiplication, "4+S" and "6+S" with the bare system calls that the operation needs.
  */
 #define _GNU_SOURCE 1
 #include <math.h>
@@ -38,13 +39,13 @@ static const char *const mapped[] = {"allocate", "alloc_mem", "shared", "malloc_
 #define MAPPED 4
 
 /* One line. value and limit are times in ns, or ratios when unit is "". */
-static void line(struct goals *g, const char *id, const char *what, double value, const char *limit_text,
-                 double limit, bool at_least, const char *unit)
+static void line(struct goals *g, const char *id, const char *what, double value,
+                 const char *limit_text, double limit, bool at_least, const char *unit)
 {
     char v[32], l[32];
     const char *verdict = "not measured";
-    struct result r = {.suite = "goal", .op = id, .kind = "", .sync = "", .ns = value, .min = limit,
-                       .max = limit};
+    struct result r = {
+        .suite = "goal", .op = id, .kind = "", .sync = "", .ns = value, .min = limit, .max = limit};
 
     if (!isnan(value) && !isnan(limit)) {
         bool met = at_least ? value >= limit : value <= limit;
@@ -68,16 +69,16 @@ static void line(struct goals *g, const char *id, const char *what, double value
         snprintf(v, sizeof(v), isnan(value) ? "n/a" : "%.3f", value);
         snprintf(l, sizeof(l), isnan(limit) ? "n/a" : "%.3f", limit);
     }
-    printf("%-4s %-66s %10s  %s %-29s = %10s  %s\n", id, what, v, at_least ? ">=" : "<=", limit_text, l,
-           verdict);
-    snprintf(r.note, sizeof(r.note), "%s; %s %s: %s", what, at_least ? "at least" : "at most", limit_text,
-             verdict);
+    printf("%-4s %-66s %10s  %s %-29s = %10s  %s\n", id, what, v,
+           at_least ? ">=" : "<=", limit_text, l, verdict);
+    snprintf(r.note, sizeof(r.note), "%s; %s %s: %s", what, at_least ? "at least" : "at most",
+             limit_text, verdict);
     bench_keep(g->b, &r);
 }
 
 /* The line of a goal, and the one that allows for so many calls. */
-static void line_of_calls(struct goals *g, const char *id, const char *what, double value, const char *limit_text,
-                          double limit, int calls)
+static void line_of_calls(struct goals *g, const char *id, const char *what, double value,
+                          const char *limit_text, double limit, int calls)
 {
     char also[16], text[48];
 
@@ -95,24 +96,28 @@ static double measured(const struct goals *g, const char *suite, const char *op,
     return results_ns(&g->b->results, suite, op, kind, sync, size);
 }
 
-/* A measurement and the anchor beside it; or the two apart, where they were not measured in turns. */
+/* A measurement and the anchor beside it; or the two apart, where they were not measured in turns.
+ */
 struct pair {
     double of, bare;
 };
 
-static struct pair paired(const struct goals *g, const char *suite, const char *op, const char *kind,
-                          const char *sync, size_t size, const char *anchor, size_t anchor_size)
+static struct pair paired(const struct goals *g, const char *suite, const char *op,
+                          const char *kind, const char *sync, size_t size, const char *anchor,
+                          size_t anchor_size)
 {
     struct pair p;
 
     if (!results_pair(&g->b->results, suite, op, kind, sync, size, &p.of, &p.bare))
-        p = (struct pair){measured(g, suite, op, kind, sync, size), anchor_ns(g->b, anchor, anchor_size)};
+        p = (struct pair){measured(g, suite, op, kind, sync, size),
+                          anchor_ns(g->b, anchor, anchor_size)};
     return p;
 }
 
 /* That of the mapped kind which is slowest beside its anchor. */
-static struct pair worst_paired(const struct goals *g, const char *suite, const char *op, const char *sync,
-                                size_t size, const char *anchor, size_t anchor_size)
+static struct pair worst_paired(const struct goals *g, const char *suite, const char *op,
+                                const char *sync, size_t size, const char *anchor,
+                                size_t anchor_size)
 {
     struct pair worst = {NAN, NAN};
 
@@ -126,8 +131,8 @@ static struct pair worst_paired(const struct goals *g, const char *suite, const 
 }
 
 /* The largest time over the mapped kinds that were measured. */
-static double worst_mapped(const struct goals *g, const char *suite, const char *op, const char *sync,
-                           size_t size)
+static double worst_mapped(const struct goals *g, const char *suite, const char *op,
+                           const char *sync, size_t size)
 {
     double worst = NAN;
 
@@ -148,15 +153,16 @@ static void small_mapped(struct goals *g)
     struct pair pscw = worst_paired(g, "latency", "put", "pscw", 8, "cache_line", 0);
     struct pair fence = worst_paired(g, "latency", "put", "fence", 8, "cache_line", 0);
 
-    line_of_calls(g, "1", "put 8 B + flush, mapped", worst_mapped(g, "latency", "put", "lock_all", 8), "M + 40 ns",
-                  M + 40, 2);
-    line_of_calls(g, "1", "get 8 B + flush, mapped", worst_mapped(g, "latency", "get", "lock_all", 8), "M + 40 ns",
-                  M + 40, 2);
-    line_of_calls(g, "2", "lock, put 8 B, unlock, mapped", worst_mapped(g, "latency", "put", "lock", 8),
-                  "2 A + 60 ns", 2 * A + 60, 3);
-    line(g, "3", "PSCW epoch, put 8 B, mapped", pscw.of, "2 C + 60 ns", 2 * pscw.bare + 60, false, "t");
-    line(g, "3", "fence epoch, put 8 B, mapped, 2 ranks", fence.of, "2 C + 100 ns", 2 * fence.bare + 100, false,
+    line_of_calls(g, "1", "put 8 B + flush, mapped",
+                  worst_mapped(g, "latency", "put", "lock_all", 8), "M + 40 ns", M + 40, 2);
+    line_of_calls(g, "1", "get 8 B + flush, mapped",
+                  worst_mapped(g, "latency", "get", "lock_all", 8), "M + 40 ns", M + 40, 2);
+    line_of_calls(g, "2", "lock, put 8 B, unlock, mapped",
+                  worst_mapped(g, "latency", "put", "lock", 8), "2 A + 60 ns", 2 * A + 60, 3);
+    line(g, "3", "PSCW epoch, put 8 B, mapped", pscw.of, "2 C + 60 ns", 2 * pscw.bare + 60, false,
          "t");
+    line(g, "3", "fence epoch, put 8 B, mapped, 2 ranks", fence.of, "2 C + 100 ns",
+         2 * fence.bare + 100, false, "t");
     if (b->nprocs > 2 && !b->place.oversubscribed) {
         int log2 = 0;
 
@@ -168,7 +174,8 @@ static void small_mapped(struct goals *g)
     }
 }
 
-static void bandwidth_malloc(struct goals *g, const char *op, const char *anchor, const char *letter)
+static void bandwidth_malloc(struct goals *g, const char *op, const char *anchor,
+                             const char *letter)
 {
     const struct bench *b = g->b;
 
@@ -197,8 +204,8 @@ static void malloc_windows(struct goals *g)
         char what[80];
 
         snprintf(what, sizeof(what), "%s of 8 doubles, flush, malloc, target computes", acc[i]);
-        line_of_calls(g, "4", what, measured(g, "passive", acc[i], "malloc", "lock_all", 64), "2 S + 300 ns",
-                      2 * S + 300, 2);
+        line_of_calls(g, "4", what, measured(g, "passive", acc[i], "malloc", "lock_all", 64),
+                      "2 S + 300 ns", 2 * S + 300, 2);
     }
     g->beside = true;
     line(g, "4+S", "accumulate_strided of 8 doubles, flush, malloc, target computes",
@@ -229,8 +236,9 @@ static void bandwidth_mapped(struct goals *g)
         }
 }
 
-/* Both ranks on one word: against the bare instruction, and against it with the two calls behind it which a caller
- * cannot do without, by how much these make it slower where the anchors were measured. */
+/* Both ranks on one word: against the bare instruction, and against it with the two calls behind it
+ * which a caller cannot do without, by how much these make it slower where the anchors were
+ * measured. */
 static void contended(struct goals *g, const char *op, const char *anchor)
 {
     char both[32], bare[32], called[48], what[80];
@@ -257,10 +265,10 @@ static void atomics(struct goals *g)
     static const char *const op[] = {"fetch_and_op", "cas"};
     static const char *const bare[] = {"fetch_add", "cas"};
 
-    line(g, "6", "accumulate SUM 1 Mi B, mapped, rate over local add", on_mapped.bare / on_mapped.of,
-         "0.80 of the add loop", 0.80, true, "");
-    line(g, "6", "accumulate SUM 1 Mi B, malloc, rate over local add", on_malloc.bare / on_malloc.of,
-         "0.50 of the add loop", 0.50, true, "");
+    line(g, "6", "accumulate SUM 1 Mi B, mapped, rate over local add",
+         on_mapped.bare / on_mapped.of, "0.80 of the add loop", 0.80, true, "");
+    line(g, "6", "accumulate SUM 1 Mi B, malloc, rate over local add",
+         on_malloc.bare / on_malloc.of, "0.50 of the add loop", 0.50, true, "");
     g->beside = true;
     line(g, "6+S", "accumulate SUM 1 Mi B, malloc, rate over bare read, add, write",
          anchor_ns(b, "cma_acc", mib) / on_malloc.of, "the kernel's way", 1, true, "");
@@ -269,8 +277,8 @@ static void atomics(struct goals *g)
         char what[80];
 
         snprintf(what, sizeof(what), "%s 8 B + flush, mapped", op[i]);
-        line_of_calls(g, "6", what, worst_mapped(g, "atomic", op[i], "lock_all", 8), "1.5 A + 40 ns",
-                      1.5 * anchor_ns(b, bare[i], 8) + 40, 2);
+        line_of_calls(g, "6", what, worst_mapped(g, "atomic", op[i], "lock_all", 8),
+                      "1.5 A + 40 ns", 1.5 * anchor_ns(b, bare[i], 8) + 40, 2);
         contended(g, op[i], bare[i]);
     }
 }
@@ -287,9 +295,10 @@ static void oversubscribed(struct goals *g)
         for (int i = 0; i < 5; i++) {
             char what[80];
 
-            snprintf(what, sizeof(what), "%s by all %d ranks on %d processors, %s", op[i], g->b->nprocs,
-                     g->b->place.cpus, kind[k]);
-            line(g, "8", what, measured(g, "active", op[i], kind[k], "", 8), "3 * 2 X", 6 * X, false, "t");
+            snprintf(what, sizeof(what), "%s by all %d ranks on %d processors, %s", op[i],
+                     g->b->nprocs, g->b->place.cpus, kind[k]);
+            line(g, "8", what, measured(g, "active", op[i], kind[k], "", 8), "3 * 2 X", 6 * X,
+                 false, "t");
         }
 }
 
@@ -300,7 +309,8 @@ static void skew(struct goals *g)
     for (int k = 0; k < 2; k++) {
         char what[80];
 
-        snprintf(what, sizeof(what), "origin's time, target multiplies 256 x 256, %s, growth", kind[k]);
+        snprintf(what, sizeof(what), "origin's time, target multiplies 256 x 256, %s, growth",
+                 kind[k]);
         double without = measured(g, "skew", "epoch", kind[k], "pscw", 0);
         double growth = measured(g, "skew", "epoch", kind[k], "pscw", 256) / without;
         double bare = measured(g, "skew", "copies", kind[k], "", 256) /
@@ -321,12 +331,14 @@ static void creation(struct goals *g)
 
     line(g, "10", "MPI_Win_create + free", measured(g, "create", "window", "malloc", "", bytes),
          "2 (Allgather + Barrier)", 2 * host, false, "t");
-    line(g, "10", "MPI_Win_create_dynamic + free", measured(g, "create", "window", "dynamic", "", bytes),
-         "2 (Allgather + Barrier)", 2 * host, false, "t");
+    line(g, "10", "MPI_Win_create_dynamic + free",
+         measured(g, "create", "window", "dynamic", "", bytes), "2 (Allgather + Barrier)", 2 * host,
+         false, "t");
     line(g, "10", "MPI_Win_allocate + free", measured(g, "create", "window", "allocate", "", bytes),
          "2 (Allgather + Barrier) + seg", 2 * host + segment, false, "t");
-    line(g, "10", "MPI_Win_allocate_shared + free", measured(g, "create", "window", "shared", "", bytes),
-         "2 (Allgather + Barrier) + seg", 2 * host + segment, false, "t");
+    line(g, "10", "MPI_Win_allocate_shared + free",
+         measured(g, "create", "window", "shared", "", bytes), "2 (Allgather + Barrier) + seg",
+         2 * host + segment, false, "t");
 }
 
 static void empty_calls(struct goals *g)
@@ -334,8 +346,9 @@ static void empty_calls(struct goals *g)
     double A = anchor_ns(g->b, "fetch_add", 8);
     double flush = measured(g, "calls", "flush", "allocate", "", 0);
 
-    line_of_calls(g, "11", "lock_all + unlock_all", measured(g, "calls", "lock_all", "allocate", "", 0),
-                  "2 A + 60 ns", 2 * A + 60, 2);
+    line_of_calls(g, "11", "lock_all + unlock_all",
+                  measured(g, "calls", "lock_all", "allocate", "", 0), "2 A + 60 ns", 2 * A + 60,
+                  2);
     line_of_calls(g, "11", "flush of nothing", flush, "10 ns", 10, 1);
     line_of_calls(g, "11", "flush_all of nothing, this number of ranks",
                   measured(g, "calls", "flush_all", "allocate", "", 0), "20 ns", 20, 1);
@@ -346,7 +359,8 @@ void rma_goals(struct bench *b)
     struct goals g = {.b = b};
 
     printf("\ngoals: %d ranks, %s, %s; %s\n", b->nprocs, b->host.name, b->host.rma, b->place.text);
-    printf("K, a call of an empty function of another library: %.1f ns (C %.0f, A %.1f, M %.1f, S %.0f ns)\n",
+    printf("K, a call of an empty function of another library: %.1f ns (C %.0f, A %.1f, M %.1f, S "
+           "%.0f ns)\n",
            anchor_ns(b, "call", 0), anchor_ns(b, "cache_line", 0), anchor_ns(b, "fetch_add", 8),
            anchor_ns(b, "memcpy", 8), anchor_ns(b, "cma_write", 8));
     small_mapped(&g);
@@ -358,7 +372,8 @@ void rma_goals(struct bench *b)
     skew(&g);
     creation(&g);
     empty_calls(&g);
-    printf("%d met, %d not met, %d not measured; lines beside a goal (+K, +M, +S): %d within, %d not\n", g.met,
-           g.missed, g.unknown, g.allowed_met, g.allowed_missed);
+    printf("%d met, %d not met, %d not measured; lines beside a goal (+K, +M, +S): %d within, %d "
+           "not\n",
+           g.met, g.missed, g.unknown, g.allowed_met, g.allowed_missed);
     fflush(stdout);
 }

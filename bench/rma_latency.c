@@ -60,8 +60,8 @@ static void check(const struct latency *l, const struct result *r, const unsigne
 {
     for (size_t i = 0; i < (size_t)l->size; i++)
         if (at[i] != byte_at(l->seed, i))
-            bench_wrong("%s of %d bytes, %s, %s: byte %zu is 0x%02x, expected 0x%02x", r->op, l->size,
-                        r->kind, r->sync, i, at[i], byte_at(l->seed, i));
+            bench_wrong("%s of %d bytes, %s, %s: byte %zu is 0x%02x, expected 0x%02x", r->op,
+                        l->size, r->kind, r->sync, i, at[i], byte_at(l->seed, i));
 }
 
 /* Move new contents once and look at all of them. */
@@ -88,7 +88,8 @@ static void verify(struct bench *b, struct latency *l, struct epochs *e, const s
         rc = rc ? rc : bench_own_end(&l->w);
     }
     if (rc)
-        bench_wrong("%s of %d bytes, %s, %s: a call failed while checking", r->op, l->size, r->kind, r->sync);
+        bench_wrong("%s of %d bytes, %s, %s: a call failed while checking", r->op, l->size, r->kind,
+                    r->sync);
     MPI_Barrier(b->pair);
 }
 
@@ -115,13 +116,17 @@ static void one_kind(struct bench *b, struct latency *l, const char *kind)
 
             epochs_init(&e, sync, l->w.win, b->pair, l->get ? run_get : run_put, l);
             for (int i = 0; i < b->sizes.n; i++) {
-                struct result r = {.suite = "latency", .op = op_name[op], .kind = kind,
-                                   .sync = sync_name[sync], .size = b->sizes.v[i]};
+                struct result r = {.suite = "latency",
+                                   .op = op_name[op],
+                                   .kind = kind,
+                                   .sync = sync_name[sync],
+                                   .size = b->sizes.v[i]};
                 struct work w = epochs_work(&e), beside;
                 const char *anchor = anchor_of(l, sync, r.size);
 
                 l->size = (int)r.size;
-                if (anchor && anchor_work(b, anchor, strcmp(anchor, "cache_line") ? r.size : 0, &beside))
+                if (anchor &&
+                    anchor_work(b, anchor, strcmp(anchor, "cache_line") ? r.size : 0, &beside))
                     w.beside = &beside;
                 bench_doing(b, "latency, %s, %s, %s, %zu bytes", r.op, kind, r.sync, r.size);
                 bool ok = bench_measure(b, b->pair, &w, &r);

@@ -19,11 +19,11 @@ static const size_t sizes[] = {4 << 10, 64 << 10, 1 << 20, 16 << 20, 42 << 20, 2
 
 struct memory {
     struct bench *b;
-    bool mpi;    /* MPI_Alloc_mem, else malloc */
+    bool mpi; /* MPI_Alloc_mem, else malloc */
     MPI_Info info;
     size_t size;
-    char *at;    /* of use_memory */
-    size_t sum;  /* so that nothing is left out */
+    char *at;   /* of use_memory */
+    size_t sum; /* so that nothing is left out */
 };
 
 static int nothing(void *arg)
@@ -135,7 +135,11 @@ static void measure(struct memory *m, const char *op, const char *kind, int per_
                     int (*run)(void *arg, long n))
 {
     struct result r = {.suite = "memory", .op = op, .kind = kind, .sync = "", .size = m->size};
-    struct work w = {.begin = nothing, .run = run, .end = nothing, .arg = m, .per_run = per_run,
+    struct work w = {.begin = nothing,
+                     .run = run,
+                     .end = nothing,
+                     .arg = m,
+                     .per_run = per_run,
                      .all_time = true};
 
     bench_doing(m->b, "memory, %s %s, %zu bytes", op, kind, m->size);

@@ -41,13 +41,14 @@ static int one_put(struct passive *p)
 
 static int one_acc(struct passive *p)
 {
-    return MPI_Accumulate(p->ones, DOUBLES, MPI_DOUBLE, 1, p->w.disp[1], DOUBLES, MPI_DOUBLE, MPI_SUM,
-                          p->w.win);
+    return MPI_Accumulate(p->ones, DOUBLES, MPI_DOUBLE, 1, p->w.disp[1], DOUBLES, MPI_DOUBLE,
+                          MPI_SUM, p->w.win);
 }
 
 static int one_strided(struct passive *p)
 {
-    return MPI_Accumulate(p->ones, DOUBLES, MPI_DOUBLE, 1, p->w.disp[1], 1, p->strided, MPI_SUM, p->w.win);
+    return MPI_Accumulate(p->ones, DOUBLES, MPI_DOUBLE, 1, p->w.disp[1], 1, p->strided, MPI_SUM,
+                          p->w.win);
 }
 
 static int one_fetch(struct passive *p)
@@ -134,7 +135,8 @@ static int origin(struct passive *p, int op, bool lock, double *sample, size_t *
         place_relax(p->b->place.oversubscribed);
     start = clock_ns();
     *n = 0;
-    while (!rc && atomic_load_explicit(&c->go, memory_order_acquire) && clock_ns() - start < ENOUGH_S * 1e9) {
+    while (!rc && atomic_load_explicit(&c->go, memory_order_acquire) &&
+           clock_ns() - start < ENOUGH_S * 1e9) {
         rc = timed_op(p, op, lock, &ns);
         if (*n < MAX_SAMPLES)
             sample[(*n)++] = ns;
@@ -157,11 +159,11 @@ static void verify(struct passive *p, int op, const struct result *r)
         rc = bench_own_begin(&p->w);
         for (int i = 0; i < ops[op].count * ops[op].stride; i++)
             if (v[i] != (i % ops[op].stride ? 0 : want))
-                bench_wrong("%s with a computing target, %s, %s: element %d is %g, expected %g", r->op,
-                            r->kind, r->sync, i, v[i], i % ops[op].stride ? 0 : want);
+                bench_wrong("%s with a computing target, %s, %s: element %d is %g, expected %g",
+                            r->op, r->kind, r->sync, i, v[i], i % ops[op].stride ? 0 : want);
         if (ops[op].count == 0 && *(int64_t *)p->w.base != done)
-            bench_wrong("%s with a computing target, %s, %s: the word is %lld, expected %ld", r->op, r->kind,
-                        r->sync, (long long)*(int64_t *)p->w.base, done);
+            bench_wrong("%s with a computing target, %s, %s: the word is %lld, expected %ld", r->op,
+                        r->kind, r->sync, (long long)*(int64_t *)p->w.base, done);
         rc = rc ? rc : bench_own_end(&p->w);
     }
     if (rc)
@@ -215,16 +217,21 @@ static void finish(struct passive *p, struct result *r, double *sample, size_t n
         snprintf(r->note, sizeof(r->note), "blocked until the target called MPI");
     else
         snprintf(r->note, sizeof(r->note),
-                 "%zu samples, first %.1f us, 99 %% under %.2f us, target slowed %.1f %%", n, first / 1e3,
-                 r->max / 1e3, slowed);
+                 "%zu samples, first %.1f us, 99 %% under %.2f us, target slowed %.1f %%", n,
+                 first / 1e3, r->max / 1e3, slowed);
 }
 
 static void one(struct passive *p, int op, bool lock, double *sample)
 {
     struct bench *b = p->b;
-    struct result r = {.suite = "passive", .op = ops[op].name, .kind = winmem_name[p->w.kind],
+    struct result r = {.suite = "passive",
+                       .op = ops[op].name,
+                       .kind = winmem_name[p->w.kind],
                        .sync = sync_name[lock ? SYNC_LOCK : SYNC_LOCK_ALL],
-                       .size = ops[op].count > 1 ? 64 : 8, .ns = NAN, .min = NAN, .max = NAN};
+                       .size = ops[op].count > 1 ? 64 : 8,
+                       .ns = NAN,
+                       .min = NAN,
+                       .max = NAN};
     double slowed = 0;
     size_t n = 0;
     int rc = MPI_SUCCESS;

@@ -81,8 +81,8 @@ static void check(struct skew *s, int rep, int order)
 
     for (size_t i = 0; i < PUTS * PUT_BYTES / sizeof(*word); i++)
         if (word[i] != i * 0x9e3779b97f4a7c15u + (uint64_t)rep)
-            bench_wrong("skew, %s, order %d: wrong contents at byte %zu of epoch %d", winmem_name[s->w.kind],
-                        order, i * sizeof(*word), rep);
+            bench_wrong("skew, %s, order %d: wrong contents at byte %zu of epoch %d",
+                        winmem_name[s->w.kind], order, i * sizeof(*word), rep);
 }
 
 /* The bytes of an epoch without MPI: into mapped pages, or by the kernel. */
@@ -139,7 +139,10 @@ static double bare_time(struct skew *s, int order, bool copies)
 
 static void keep(struct skew *s, int order, const double bare[2])
 {
-    struct result r = {.suite = "skew", .op = "epoch", .kind = winmem_name[s->w.kind], .sync = "pscw",
+    struct result r = {.suite = "skew",
+                       .op = "epoch",
+                       .kind = winmem_name[s->w.kind],
+                       .sync = "pscw",
                        .size = (size_t)order};
     struct result c = r;
     double got[3] = {stats_median(s->compute, REPS), bare[0], bare[1]};
@@ -156,16 +159,23 @@ static void keep(struct skew *s, int order, const double bare[2])
     c.op = "compute";
     c.ns = c.min = c.max = got[0];
     if (order)
-        snprintf(c.note, sizeof(c.note), "order %d: %.1f %% slower than alone, %.1f %% with bare copies",
-                 order, 100 * (got[0] / got[1] - 1), 100 * (got[2] / got[1] - 1));
+        snprintf(c.note, sizeof(c.note),
+                 "order %d: %.1f %% slower than alone, %.1f %% with bare copies", order,
+                 100 * (got[0] / got[1] - 1), 100 * (got[2] / got[1] - 1));
     bench_keep(s->b, &c);
 }
 
 static bool one_order(struct skew *s, int order)
 {
     struct bench *b = s->b;
-    struct result r = {.suite = "skew", .op = "epoch", .kind = winmem_name[s->w.kind], .sync = "pscw",
-                       .size = (size_t)order, .ns = NAN, .min = NAN, .max = NAN};
+    struct result r = {.suite = "skew",
+                       .op = "epoch",
+                       .kind = winmem_name[s->w.kind],
+                       .sync = "pscw",
+                       .size = (size_t)order,
+                       .ns = NAN,
+                       .min = NAN,
+                       .max = NAN};
     double bare[2];
 
     bench_doing(b, "skew, %s, order %d", r.kind, order);

@@ -50,8 +50,9 @@ void rma_active(struct bench *b);
 /* Rank 0: each line of the goals with value, anchor, limit and verdict. */
 void rma_goals(struct bench *b);
 
-/* All. Exactly n puts of 8 bytes, n empty flushes, n locks, puts and unlocks, or n accumulates of one double and n of
- * eight, each in one function, so that an instruction count can be taken of it. */
+/* All. Exactly n puts of 8 bytes, n empty flushes, n locks, puts and unlocks, or n accumulates of
+ * one double and n of eight, each in one function, so that an instruction count can be taken of it.
+ */
 void rma_callgrind_put(MPI_Comm all, long n);
 void rma_callgrind_flush(MPI_Comm all, long n);
 void rma_callgrind_lock(MPI_Comm all, long n);

@@ -13,12 +13,14 @@
 
 #define PAGE 4096
 
-const char *const winmem_name[WINMEM_KINDS + 1] = {"malloc", "alloc_mem", "allocate",
-                                                   "shared", "dynamic",   "malloc_shared", NULL};
-const char *const winmem_title[WINMEM_KINDS] = {
-    "MPI_Win_create on malloc", "MPI_Win_create on MPI_Alloc_mem", "MPI_Win_allocate",
-    "MPI_Win_allocate_shared", "MPI_Win_create_dynamic, malloc attached",
-    "MPI_Win_create on malloc, mpirma_share_create"};
+const char *const winmem_name[WINMEM_KINDS + 1] = {"malloc",  "alloc_mem",     "allocate", "shared",
+                                                   "dynamic", "malloc_shared", NULL};
+const char *const winmem_title[WINMEM_KINDS] = {"MPI_Win_create on malloc",
+                                                "MPI_Win_create on MPI_Alloc_mem",
+                                                "MPI_Win_allocate",
+                                                "MPI_Win_allocate_shared",
+                                                "MPI_Win_create_dynamic, malloc attached",
+                                                "MPI_Win_create on malloc, mpirma_share_create"};
 
 /* Memory for the kinds that bring their own. NULL with the reason. */
 static char *own_memory(enum winmem_kind kind, size_t size, char *reason, size_t len)

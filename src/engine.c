@@ -22,11 +22,26 @@
 
 enum { AGENT_STACK = 512 * 1024 };
 
-struct rma *engine_rma(struct engine *e) { return &e->rma; }
-struct heap *engine_user_heap(struct engine *e) { return e->user_heap; }
-const struct log *engine_log(struct engine *e) { return &e->log; }
-bool engine_in_agent(const struct engine *e) { return e->rma.agent && pthread_equal(e->agent, pthread_self()); }
-const struct conf *engine_conf(struct engine *e) { return &e->conf; }
+struct rma *engine_rma(struct engine *e)
+{
+    return &e->rma;
+}
+struct heap *engine_user_heap(struct engine *e)
+{
+    return e->user_heap;
+}
+const struct log *engine_log(struct engine *e)
+{
+    return &e->log;
+}
+bool engine_in_agent(const struct engine *e)
+{
+    return e->rma.agent && pthread_equal(e->agent, pthread_self());
+}
+const struct conf *engine_conf(struct engine *e)
+{
+    return &e->conf;
+}
 
 void engine_fork_prepare(struct engine *e)
 {

@@ -30,7 +30,8 @@ static unsigned env_cpus(void *ctx, const struct rma_proc_record *records, size_
 {
     struct topo_cpuset all = {{0}};
     for (int i = 0; i < n; i++) {
-        const struct rma_proc_record *rec = (const void *)((const char *)records + (size_t)i * stride);
+        const struct rma_proc_record *rec =
+            (const void *)((const char *)records + (size_t)i * stride);
         if (env_same_node(ctx, rec)) {
             const struct proc_record r = proc_record_of(rec);
             topo_cpuset_or(&all, &r.cpus);
@@ -65,10 +66,15 @@ static int node_procs_bound(void)
 
 int engine_env_init(struct engine *e)
 {
-    struct proc_record rec = {.uid = e->uid, .light = e->light, .seg = seg_name_of(&e->own_seg),
-                              .started = procstart_of(0), .probe_addr = (uint64_t)(uintptr_t)&e->uid, .probe_value = e->uid};
+    struct proc_record rec = {.uid = e->uid,
+                              .light = e->light,
+                              .seg = seg_name_of(&e->own_seg),
+                              .started = procstart_of(0),
+                              .probe_addr = (uint64_t)(uintptr_t)&e->uid,
+                              .probe_value = e->uid};
     if (getrandom(rec.secret, sizeof rec.secret, 0) != sizeof rec.secret)
-        return log_fail(&e->log, MRMA_ERR_OTHER, "no random numbers for a secret: %s", strerror(errno));
+        return log_fail(&e->log, MRMA_ERR_OTHER, "no random numbers for a secret: %s",
+                        strerror(errno));
     const struct node_id node = node_self();
     memcpy(e->node, node.word, sizeof e->node);
     memcpy(rec.node, node.word, sizeof rec.node);

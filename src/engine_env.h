@@ -28,16 +28,17 @@ struct proc_record {
     uint64_t uid;
     uint64_t node[2]; /* base/node.h */
     struct seg_name seg;
-    uint64_t started;  /* base/procstart.h: seg.pid is it only with this */
+    uint64_t started; /* base/procstart.h: seg.pid is it only with this */
     uint64_t probe_addr, probe_value;
     struct topo_cpuset cpus;
-    uint32_t light;    /* may notify without a fence */
-    uint32_t net;      /* enum proc_net */
+    uint32_t light;                           /* may notify without a fence */
+    uint32_t net;                             /* enum proc_net */
     unsigned char secret[NMOFI_SECRET_BYTES]; /* what is sent to it begins with a hash of this */
-    struct nmofi_name name; /* its network endpoint, where net is not NET_NONE */
+    struct nmofi_name name;                   /* its network endpoint, where net is not NET_NONE */
 };
 static_assert(sizeof(struct proc_record) <= sizeof(struct rma_proc_record), "record size");
-static_assert(offsetof(struct proc_record, uid) == offsetof(struct rma_proc_record, uid), "same place");
+static_assert(offsetof(struct proc_record, uid) == offsetof(struct rma_proc_record, uid),
+              "same place");
 
 enum proc_net { NET_NONE, NET_OPEN, NET_LOOPBACK }; /* loopback: reachable on its machine only */
 
@@ -45,29 +46,30 @@ struct engine {
     struct conf conf;
     struct log log;
     int world_rank;
-    uint64_t uid;          /* of this process, unique */
-    uint64_t node[2];      /* as in its record */
-    bool light;            /* registered for notifications without a fence (base/event.h) */
+    uint64_t uid;            /* of this process, unique */
+    uint64_t node[2];        /* as in its record */
+    bool light;              /* registered for notifications without a fence (base/event.h) */
     struct heap *heap;       /* of windows: their memory, control blocks and rings */
     struct heap *user_heap;  /* of MPI_Alloc_mem: children get copies, and it outlives the engine */
     struct inplace *inplace; /* other memory that is shared where it is */
     _Atomic uint64_t allocs, alloc_bytes, alloc_ns; /* engine_alloc_end */
     struct seg own_seg;
-    struct procseg *own;   /* in own_seg */
+    struct procseg *own; /* in own_seg */
     struct shm_channel shm;
     struct ch3 ch3;
     struct rma_env env;
     struct rma rma;
-    struct rma_proc_record record; /* own; changed when the network is opened, under the engine's lock */
-    struct map peers;      /* struct engine_peer by uid: by shared memory and rings */
-    struct map net_peers;  /* the same by the network; a process may be in both */
-    struct map mapped;     /* struct mapped_seg by inode: others' segments */
-    size_t sweep_at;       /* peers in both maps: then those that have ended are looked for */
+    struct rma_proc_record
+        record;           /* own; changed when the network is opened, under the engine's lock */
+    struct map peers;     /* struct engine_peer by uid: by shared memory and rings */
+    struct map net_peers; /* the same by the network; a process may be in both */
+    struct map mapped;    /* struct mapped_seg by inode: others' segments */
+    size_t sweep_at;      /* peers in both maps: then those that have ended are looked for */
     pthread_mutex_t maps_lock; /* the maps: creation and the agent. Inside the engine's lock */
-    struct nmofi *net;     /* NULL until a window needs it */
+    struct nmofi *net;         /* NULL until a window needs it */
     pthread_mutex_t net_lock;  /* its opening. Outside the engine's lock */
     struct doorbell bell, agent_bell; /* with the network: where its waits are woken */
-    pthread_mutex_t agent_lock; /* its start, at windows */
+    pthread_mutex_t agent_lock;       /* its start, at windows */
     pthread_t agent;
     _Atomic bool agent_stop;
 };
@@ -97,8 +99,9 @@ void engine_peer_init(struct engine *e);
 /* Close all connections over the network. */
 void engine_peer_close(struct engine *e);
 void engine_peer_fini(struct engine *e);
-/* Free what belongs to processes that have ended, or whose connection has, and that no window names any more. Under the
- * engine's lock, not from within a poll. Cheap: it looks only when twice as many are known as it left. */
+/* Free what belongs to processes that have ended, or whose connection has, and that no window names
+ * any more. Under the engine's lock, not from within a poll. Cheap: it looks only when twice as
+ * many are known as it left. */
 void engine_peer_sweep(struct engine *e);
 struct shm_channel_env engine_channel_env(struct engine *e);
 /* Is it on this node, whatever is pretended? */

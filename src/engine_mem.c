@@ -1,11 +1,11 @@
 /*
- * engine_mem.c - memory of src/rma's environment: from the heaps, or shared where it is, and others'
- * segments mapped once and counted.
+ * engine_mem.c - memory of src/rma's environment: from the heaps, or shared where it is, and
+ * others' segments mapped once and counted.
  *
- * A mapping that nobody uses any more is dropped, but for heap chunks of processes that live: many windows
- * share those, and the next one costs no system call. What others share in place are parts of a
- * segment, each mapped by itself. Locks: maps_lock around the
- * map of segments. Neighbours: shm/heap.h, shm/inplace.h, shm/segment.h.
+ * A mapping that nobody uses any more is dropped, but for heap chunks of processes that live: many
+ * windows share those, and the next one costs no system call. What others share in place are parts
+ * of a segment, each mapped by itself. Locks: maps_lock around the map of segments. Neighbours:
+ * shm/heap.h, shm/inplace.h, shm/segment.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,8 @@ struct mapped_seg {
     unsigned refs;
     bool keep; /* a heap chunk that many windows share: stays mapped when unused */
     bool part; /* of a segment: not in the map */
-    int32_t pid; /* whose it is */
+    struct seg_name
+        name; /* by which others open it: its maker's descriptor, for here is maybe none */
 };
 
 static struct heap_loc loc_of(const struct rma_mem_loc *loc)
@@ -50,11 +51,12 @@ static bool mapped_find(struct engine *e, const void *ptr, size_t len, struct he
     void *value;
     pthread_mutex_lock(&e->maps_lock);
     while (!found && map_next(&e->mapped, &cursor, NULL, &value)) {
-        const struct seg *seg = &((struct mapped_seg *)value)->seg;
+        const struct mapped_seg *ms = value;
+        const struct seg *seg = &ms->seg;
         const uintptr_t base = (uintptr_t)seg->base;
         found = at >= base && at - base <= seg->size && len <= seg->size - (at - base);
         if (found)
-            *loc = (struct heap_loc){.seg = seg_name_of(seg), .offset = at - base, .map = HEAP_MAP_ALL};
+            *loc = (struct heap_loc){.seg = ms->name, .offset = at - base, .map = HEAP_MAP_ALL};
     }
     pthread_mutex_unlock(&e->maps_lock);
     return found;
@@ -71,7 +73,8 @@ static bool env_mem_find(void *ctx, const void *ptr, size_t len, struct rma_mem_
     return true;
 }
 
-static int env_mem_share(void *ctx, const void *ptr, size_t len, bool held, char *why, size_t why_len)
+static int env_mem_share(void *ctx, const void *ptr, size_t len, bool held, char *why,
+                         size_t why_len)
 {
     return inplace_take(((struct engine *)ctx)->inplace, ptr, len, held, why, why_len);
 }
@@ -106,7 +109,7 @@ static int open_mapped(struct engine *e, const struct heap_loc *loc, struct mapp
     if (!ms)
         return MRMA_ERR_NO_MEM;
     ms->keep = loc->map == HEAP_MAP_KEEP;
-    ms->pid = loc->seg.pid;
+    ms->name = loc->seg;
     int err = seg_open(&loc->seg, &e->log, &ms->seg);
     if (!err && (err = map_put(&e->mapped, map_key(&loc->seg), ms, NULL)) != MRMA_SUCCESS)
         seg_close(&ms->seg);
@@ -120,16 +123,19 @@ static int open_mapped(struct engine *e, const struct heap_loc *loc, struct mapp
     return MRMA_SUCCESS;
 }
 
-static int map_locked(struct engine *e, const struct heap_loc *loc, void **out, struct mapped_seg **handle)
+static int map_locked(struct engine *e, const struct heap_loc *loc, void **out,
+                      struct mapped_seg **handle)
 {
     struct mapped_seg *ms = map_get(&e->mapped, map_key(&loc->seg));
     int err = ms ? MRMA_SUCCESS : open_mapped(e, loc, &ms);
     if (err)
         return err;
-    if (loc->offset >= ms->seg.size || ms->seg.inode != loc->seg.inode || ms->seg.device != loc->seg.device) {
+    if (loc->offset >= ms->seg.size || ms->seg.inode != loc->seg.inode ||
+        ms->seg.device != loc->seg.device) {
         if (!ms->refs && !ms->keep)
             drop_mapped(e, ms);
-        return log_fail(&e->log, MRMA_ERR_INTERN, "location outside the segment of process %d", loc->seg.pid);
+        return log_fail(&e->log, MRMA_ERR_INTERN, "location outside the segment of process %d",
+                        loc->seg.pid);
     }
     ms->refs++;
     *out = (char *)ms->seg.base + loc->offset;
@@ -137,7 +143,8 @@ static int map_locked(struct engine *e, const struct heap_loc *loc, void **out, 
     return MRMA_SUCCESS;
 }
 
-static int map_part(struct engine *e, const struct heap_loc *loc, void **out, struct mapped_seg **handle)
+static int map_part(struct engine *e, const struct heap_loc *loc, void **out,
+                    struct mapped_seg **handle)
 {
     const size_t skip = (size_t)loc->offset & ((size_t)sysconf(_SC_PAGESIZE) - 1);
     struct mapped_seg *ms = calloc(1, sizeof *ms);
@@ -145,7 +152,9 @@ static int map_part(struct engine *e, const struct heap_loc *loc, void **out, st
         return MRMA_ERR_NO_MEM;
     ms->refs = 1;
     ms->part = true;
-    int err = seg_open_part(&loc->seg, (size_t)loc->offset - skip, (size_t)loc->map, &e->log, &ms->seg);
+    ms->name = loc->seg;
+    int err =
+        seg_open_part(&loc->seg, (size_t)loc->offset - skip, (size_t)loc->map, &e->log, &ms->seg);
     if (err) {
         free(ms);
         return err;
@@ -188,7 +197,8 @@ static void env_mem_unmap(void *ctx, void *handle)
     pthread_mutex_unlock(&e->maps_lock);
 }
 
-static int env_segment_create(void *ctx, size_t size, void **base, void **handle, struct rma_mem_loc *loc)
+static int env_segment_create(void *ctx, size_t size, void **base, void **handle,
+                              struct rma_mem_loc *loc)
 {
     struct engine *e = ctx;
     struct mapped_seg *ms = calloc(1, sizeof *ms);
@@ -196,7 +206,9 @@ static int env_segment_create(void *ctx, size_t size, void **base, void **handle
         return MRMA_ERR_NO_MEM;
     int err = seg_create(e->conf.segment_dir, size, &e->log, &ms->seg);
     pthread_mutex_lock(&e->maps_lock);
-    const struct heap_loc where = {.seg = err ? (struct seg_name){0} : seg_name_of(&ms->seg)};
+    if (!err)
+        ms->name = seg_name_of(&ms->seg);
+    const struct heap_loc where = {.seg = ms->name};
     if (!err && (err = map_put(&e->mapped, map_key(&where.seg), ms, NULL)) != MRMA_SUCCESS)
         seg_close(&ms->seg);
     pthread_mutex_unlock(&e->maps_lock);
@@ -231,7 +243,8 @@ void *engine_map_ring(struct engine *e, const struct heap_loc *where, size_t siz
     *handle = ms;
     if (size <= ms->seg.size - where->offset)
         return at;
-    log_msg(&e->log, LOG_LEVEL_ERROR, "a ring of %zu bytes is not in the segment of process %d", size, where->seg.pid);
+    log_msg(&e->log, LOG_LEVEL_ERROR, "a ring of %zu bytes is not in the segment of process %d",
+            size, where->seg.pid);
     env_mem_unmap(e, ms);
     return NULL;
 }
@@ -249,7 +262,7 @@ void engine_unmap_process(struct engine *e, int32_t pid)
     pthread_mutex_lock(&e->maps_lock);
     while (map_next(&e->mapped, &cursor, NULL, &value)) {
         struct mapped_seg *ms = value;
-        if (ms->pid != pid || ms->refs || !ms->keep)
+        if (ms->name.pid != pid || ms->refs || !ms->keep)
             continue;
         drop_mapped(e, ms);
         cursor = 0;

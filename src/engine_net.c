@@ -37,7 +37,8 @@ static struct proc_record record_at(const struct rma_proc_record *records, size_
     return proc_record_of((const void *)((const char *)records + (size_t)i * stride));
 }
 
-static bool on_one_node(const struct engine *e, const struct rma_proc_record *records, size_t stride, int n)
+static bool on_one_node(const struct engine *e, const struct rma_proc_record *records,
+                        size_t stride, int n)
 {
     for (int i = 0; i < n; i++)
         if (!engine_same_node(e, record_at(records, stride, i).node))
@@ -59,8 +60,9 @@ static int open_bells(struct engine *e)
 
 static enum nmofi_rdma rdma_of(enum conf_rdma rdma)
 {
-    return rdma == CONF_RDMA_ON ? NMOFI_RDMA_ON : rdma == CONF_RDMA_OFF ? NMOFI_RDMA_OFF
-                                                                                  : NMOFI_RDMA_AUTO;
+    return rdma == CONF_RDMA_ON    ? NMOFI_RDMA_ON
+           : rdma == CONF_RDMA_OFF ? NMOFI_RDMA_OFF
+                                   : NMOFI_RDMA_AUTO;
 }
 
 /* From now on the channel is polled, and the agent watches its descriptor. */
@@ -136,18 +138,22 @@ static struct offer make_offer(struct engine *e, bool one_node, struct rma_net_m
 }
 
 /* The same answer at all processes: from what all know. */
-static int take_offers(struct engine *e, const struct offer *offers, struct rma_proc_record *records,
-                       struct rma_net_key *keys, size_t stride, int n, bool one_node)
+static int take_offers(struct engine *e, const struct offer *offers,
+                       struct rma_proc_record *records, struct rma_net_key *keys, size_t stride,
+                       int n, bool one_node)
 {
     for (int i = 0; i < n; i++) {
         struct proc_record rec = record_at(records, stride, i);
         if (offers[i].err)
             return log_fail(&e->log, (int)offers[i].err,
-                            "process %d (rank %d of the new window) has no network endpoint", rec.seg.pid, i);
+                            "process %d (rank %d of the new window) has no network endpoint",
+                            rec.seg.pid, i);
         if (offers[i].net == NET_LOOPBACK && !one_node)
-            return log_fail(&e->log, MRMA_ERR_OTHER,
-                            "rank %d of the new window has its network endpoint on loopback, from an earlier "
-                            "window within its machine: set MPIRMA_OFI_INTERFACE", i);
+            return log_fail(
+                &e->log, MRMA_ERR_OTHER,
+                "rank %d of the new window has its network endpoint on loopback, from an earlier "
+                "window within its machine: set MPIRMA_OFI_INTERFACE",
+                i);
         rec.net = (uint32_t)offers[i].net;
         rec.name = offers[i].name;
         memcpy((char *)records + (size_t)i * stride, &rec, sizeof rec);
@@ -156,8 +162,9 @@ static int take_offers(struct engine *e, const struct offer *offers, struct rma_
     return MRMA_SUCCESS;
 }
 
-static int env_net_open(void *ctx, struct boot *boot, struct rma_proc_record *records, struct rma_net_key *keys,
-                        size_t stride, struct rma_net_mem *memory, void *room)
+static int env_net_open(void *ctx, struct boot *boot, struct rma_proc_record *records,
+                        struct rma_net_key *keys, size_t stride, struct rma_net_mem *memory,
+                        void *room)
 {
     struct engine *e = ctx;
     const int n = boot->nproc;

@@ -4,10 +4,10 @@
  * A process may be two peers: one that is reached through shared memory and rings,
  * and one over the network (another node, a pretended one, MPIRMA_PATH=net-packets).
  * Both stay known while the process lives: the next window with the same processes
- * costs no system call. Of those that have ended, and that no window names any more, everything is freed when others come
- * (engine_peer_sweep), so that thousands may come and go. Nothing is allocated or connected towards a network peer
- * before the first packet (netmod/ofi). Locks: maps_lock around the maps, inside the
- * engine's lock.
+ * costs no system call. Of those that have ended, and that no window names any more, everything is
+ * freed when others come (engine_peer_sweep), so that thousands may come and go. Nothing is
+ * allocated or connected towards a network peer before the first packet (netmod/ofi). Locks:
+ * maps_lock around the maps, inside the engine's lock.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ struct engine_peer {
     bool machine;          /* process ids mean the same to both */
     uint64_t started;      /* when it began, as it says; 0: it does not know */
     int pidfd;             /* -1: nobody has asked yet whether it lives; under the engine's lock */
-    void *ring; /* my ring to it, from the heap */
+    void *ring;            /* my ring to it, from the heap */
     struct engine_peer *next; /* of those that are being freed */
 };
 
@@ -72,7 +72,8 @@ static void be_self(struct engine *e, struct engine_peer *p)
 static int init_net(struct engine *e, struct engine_peer *p, const struct proc_record *rec)
 {
     if (!e->net || rec->net == NET_NONE)
-        return log_fail(&e->log, MRMA_ERR_INTERN, "process %d has no network endpoint", rec->seg.pid);
+        return log_fail(&e->log, MRMA_ERR_INTERN, "process %d has no network endpoint",
+                        rec->seg.pid);
     int err = nmofi_peer_init(e->net, &p->net, rec->uid, &rec->name, rec->secret);
     if (err)
         return err;
@@ -82,7 +83,8 @@ static int init_net(struct engine *e, struct engine_peer *p, const struct proc_r
 }
 
 /* Under maps_lock, and under the engine's lock. */
-static int new_peer(struct engine *e, struct map *map, const struct proc_record *rec, struct engine_peer **out)
+static int new_peer(struct engine *e, struct map *map, const struct proc_record *rec,
+                    struct engine_peer **out)
 {
     struct engine_peer *p = calloc(1, sizeof *p);
     if (!p)
@@ -129,7 +131,8 @@ static int peer_locked(struct engine *e, const struct proc_record *rec, bool nod
     int err = p ? MRMA_SUCCESS : new_peer(e, map, rec, &p);
     if (!err && p->peer.net && p->peer.vc.state == CH3_VC_FAILED)
         return log_fail(&e->log, MRMA_ERR_PROC_FAILED,
-                        "process %d cannot be reached any more: the connection was lost", rec->seg.pid);
+                        "process %d cannot be reached any more: the connection was lost",
+                        rec->seg.pid);
     if (!err && !p->peer.self && !p->seg.base && (node || !net))
         err = open_segment(e, p, rec);
     if (err)
@@ -213,7 +216,8 @@ void engine_peer_sweep(struct engine *e)
     }
 }
 
-static int env_peer_get(void *ctx, const struct rma_proc_record *record, bool node, struct rma_peer **out)
+static int env_peer_get(void *ctx, const struct rma_proc_record *record, bool node,
+                        struct rma_peer **out)
 {
     struct engine *e = ctx;
     const struct proc_record rec = proc_record_of(record);
@@ -221,7 +225,8 @@ static int env_peer_get(void *ctx, const struct rma_proc_record *record, bool no
     struct engine_peer *p = NULL;
     if (node) /* a window is being made */
         engine_peer_sweep(e);
-    if (!rec.light && engine_same_node(e, rec.node)) /* it must notify with a fence; nobody does before the window is agreed upon */
+    if (!rec.light && engine_same_node(e, rec.node)) /* it must notify with a fence; nobody does
+                                                        before the window is agreed upon */
         atomic_store_explicit(&e->own->event.light, 0, memory_order_seq_cst);
     pthread_mutex_lock(&e->maps_lock);
     int err = peer_locked(e, &rec, node, net, &p);
@@ -242,7 +247,8 @@ static void env_peer_put(void *ctx, struct rma_peer *peer)
 /* Of a ring to one of the peers on the node. */
 static uint32_t ring_bytes(const struct engine *e)
 {
-    const int seen = e->rma.node_procs, bound = e->env.node_procs_bound, procs = seen > bound ? seen : bound;
+    const int seen = e->rma.node_procs, bound = e->env.node_procs_bound,
+              procs = seen > bound ? seen : bound;
     uint32_t bytes = RING_MOST;
     while (bytes > RING_LEAST && (size_t)bytes * (size_t)(procs > 1 ? procs - 1 : 1) > RINGS_BYTES)
         bytes /= 2;

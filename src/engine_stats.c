@@ -33,18 +33,22 @@ static void print_paths(struct engine *e, FILE *out)
     struct win_stats paths;
     rma_paths_total(&e->rma, &paths);
     char text[2048];
-    size_t at = (size_t)snprintf(text, sizeof text, "libmpi-rma[%d] stats: windows %llu", e->world_rank,
-                                 (ull)s->windows);
+    size_t at = (size_t)snprintf(text, sizeof text, "libmpi-rma[%d] stats: windows %llu",
+                                 e->world_rank, (ull)s->windows);
     for (int p = 0; p < PATH_COUNT; p++)
         at += (size_t)snprintf(text + at, sizeof text - at, ", %s %llu ops %llu bytes", names[p],
                                (ull)paths.ops[p], (ull)paths.bytes[p]);
     snprintf(text + at, sizeof text - at,
-             ", cma by packet %llu, packets sent %llu (%llu bytes) received %llu queued %llu refused %llu, "
-             "acks %llu, staged puts %llu, parked %llu, lock waits %llu, futex sleeps %llu, agent wake-ups %llu, "
-             "shared in place %llu windows %llu bytes refused %llu, MPI_Alloc_mem %llu calls %llu bytes %.1f us\n",
-             (ull)s->assisted_packets, (ull)c->packets_sent, (ull)c->bytes_sent, (ull)c->packets_received,
-             (ull)c->queued, (ull)(s->refused + c->bad), (ull)s->acks, (ull)s->staged, (ull)s->parked, (ull)s->lock_waits,
-             (ull)s->sleeps, (ull)s->agent_wakeups, (ull)s->shared, (ull)s->shared_bytes, (ull)s->share_refused,
+             ", cma by packet %llu, packets sent %llu (%llu bytes) received %llu queued %llu "
+             "refused %llu, "
+             "acks %llu, staged puts %llu, parked %llu, lock waits %llu, futex sleeps %llu, agent "
+             "wake-ups %llu, "
+             "shared in place %llu windows %llu bytes refused %llu, MPI_Alloc_mem %llu calls %llu "
+             "bytes %.1f us\n",
+             (ull)s->assisted_packets, (ull)c->packets_sent, (ull)c->bytes_sent,
+             (ull)c->packets_received, (ull)c->queued, (ull)(s->refused + c->bad), (ull)s->acks,
+             (ull)s->staged, (ull)s->parked, (ull)s->lock_waits, (ull)s->sleeps,
+             (ull)s->agent_wakeups, (ull)s->shared, (ull)s->shared_bytes, (ull)s->share_refused,
              (ull)e->allocs, (ull)e->alloc_bytes, (double)e->alloc_ns / 1000);
     fputs(text, out);
 }
@@ -56,13 +60,16 @@ static void print_net(struct engine *e, FILE *out)
     const struct nmofi_stats *s = nmofi_get_stats(e->net);
     char text[1024];
     snprintf(text, sizeof text,
-             "libmpi-rma[%d] network: %s, messages sent %llu (injected %llu, credits only %llu) received %llu "
-             "dropped %llu, peers in use %llu (%llu bytes) lost %llu, buffers %llu bytes, stalls for credits "
+             "libmpi-rma[%d] network: %s, messages sent %llu (injected %llu, credits only %llu) "
+             "received %llu "
+             "dropped %llu, peers in use %llu (%llu bytes) lost %llu, buffers %llu bytes, stalls "
+             "for credits "
              "%llu buffers %llu provider %llu, rdma puts %llu gets %llu (%llu bytes)\n",
-             e->world_rank, nmofi_describe(e->net), (ull)s->sent, (ull)s->injected, (ull)s->credit_messages,
-             (ull)s->received, (ull)s->dropped, (ull)s->links, (ull)s->link_bytes, (ull)s->lost,
-             (ull)s->buffer_bytes, (ull)s->credit_stalls, (ull)s->buffer_stalls, (ull)s->provider_stalls,
-             (ull)s->rdma_puts, (ull)s->rdma_gets, (ull)s->rdma_bytes);
+             e->world_rank, nmofi_describe(e->net), (ull)s->sent, (ull)s->injected,
+             (ull)s->credit_messages, (ull)s->received, (ull)s->dropped, (ull)s->links,
+             (ull)s->link_bytes, (ull)s->lost, (ull)s->buffer_bytes, (ull)s->credit_stalls,
+             (ull)s->buffer_stalls, (ull)s->provider_stalls, (ull)s->rdma_puts, (ull)s->rdma_gets,
+             (ull)s->rdma_bytes);
     fputs(text, out);
 }
 

@@ -32,12 +32,12 @@ guide_rows() {
     sed -n "s/^| \`\($1\)\` |.*/\1/p" "$guide"
 }
 
-sed -n '/conf_vars\[\] = {/,/^};/s/.*{ "\(MPIRMA_[A-Z_]*\)".*/\1/p' "$top/src/base/conf.c" >"$tmp/code"
+sed -n '/conf_vars\[\] = {/,/^};/s/.*{ *"\(MPIRMA_[A-Z_]*\)".*/\1/p' "$top/src/base/conf.c" >"$tmp/code"
 guide_rows 'MPIRMA_[A-Z_]*' >"$tmp/doc"
 same "the user guide has a row for every variable of conf.c, and no other" 9
 
 {
-    sed -n '/^static const struct hint/,/^};/s/^ *{ "\([a-z_]*\)",.*/\1/p' "$top/src/rma/win/hints.c"
+    sed -n '/^static const struct hint/,/^};/s/^ *{ *"\([a-z_]*\)",.*/\1/p' "$top/src/rma/win/hints.c"
     sed -n 's/^#define [A-Z]*_KEY "\([a-z_]*\)"$/\1/p' "$top/src/mpi/win_info.c"
     sed -n 's/.*PMPI_Info_set(info, "\([a-z_]*\)".*/\1/p' "$top/src/mpi/win_info.c"
 } >"$tmp/code"

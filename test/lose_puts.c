@@ -5,8 +5,8 @@
 
 enum { LOST = 256 };
 
-int MPI_Put(const void *oaddr, int ocount, MPI_Datatype otype, int target, MPI_Aint disp, int tcount,
-            MPI_Datatype ttype, MPI_Win win)
+int MPI_Put(const void *oaddr, int ocount, MPI_Datatype otype, int target, MPI_Aint disp,
+            int tcount, MPI_Datatype ttype, MPI_Win win)
 {
     int size;
 

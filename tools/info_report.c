@@ -4,8 +4,8 @@
  * Order: environment, data paths, segments, system, topology. Every probe is the
  * library's own code (seg_create, seg_open from a forked process, the CMA probe,
  * the event count between two processes); its messages go to a pipe and become
- * the item's note. The program has one thread (a second one only while share_create is tried), so forking is safe; children only
- * answer and _exit. Neighbours: mpi-rma-info.c prints the report.
+ * the item's note. The program has one thread (a second one only while share_create is tried), so
+ * forking is safe; children only answer and _exit. Neighbours: mpi-rma-info.c prints the report.
  */
 #define _GNU_SOURCE 1 /* environ, MAP_ANONYMOUS */
 #include "info_report.h"
@@ -37,14 +37,15 @@
 
 #define PROBE_WORD UINT64_C(0x6d7069726d610001)
 
-static struct item *add(struct report *report, const char *section, const char *key, enum item_kind kind)
+static struct item *add(struct report *report, const char *section, const char *key,
+                        enum item_kind kind)
 {
     if (report->nitems == REPORT_ITEMS) {
         fprintf(stderr, "mpi-rma-info: more than %d items\n", REPORT_ITEMS);
         abort();
     }
     struct item *item = &report->items[report->nitems++];
-    *item = (struct item){ .section = section, .key = key, .kind = kind };
+    *item = (struct item){.section = section, .key = key, .kind = kind};
     return item;
 }
 
@@ -64,7 +65,8 @@ static struct item *add_number(struct report *report, const char *section, const
     return item;
 }
 
-static struct item *add_text(struct report *report, const char *section, const char *key, const char *text)
+static struct item *add_text(struct report *report, const char *section, const char *key,
+                             const char *text)
 {
     struct item *item = add(report, section, key, ITEM_TEXT);
     snprintf(item->text, sizeof item->text, "%s", text);
@@ -128,7 +130,8 @@ static void report_variables(struct report *report)
             set_note(add_text(report, "environment", var->name, text), "ERROR: %s", msg);
             continue;
         }
-        set_note(add_text(report, "environment", var->name, conf_value(&conf, var->name, buf, sizeof buf)),
+        set_note(add_text(report, "environment", var->name,
+                          conf_value(&conf, var->name, buf, sizeof buf)),
                  "%s; %s; expects %s", set ? "set" : "default", var->meaning, var->expected);
     }
 }
@@ -151,10 +154,12 @@ static void report_unknown_variables(struct report *report)
         if (strncmp(*entry, "MPIRMA_", 7) != 0 || known_variable(*entry, len))
             continue;
         size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%.*s", used > 0 ? " " : "", (int)len, *entry);
+        snprintf(names + used, sizeof names - used, "%s%.*s", used > 0 ? " " : "", (int)len,
+                 *entry);
     }
     if (names[0] != '\0')
-        set_note(add_text(report, "environment", "unknown", names), "set, but no variables of this version");
+        set_note(add_text(report, "environment", "unknown", names),
+                 "set, but no variables of this version");
 }
 
 /* ---- a segment seen from another process ---- */
@@ -195,7 +200,7 @@ static bool peer_opens(const struct seg_name *name, const struct log *log)
 static bool try_segment(const char *dir, bool *created, char *why, size_t len)
 {
     struct catcher c;
-    struct seg seg = { .fd = -1 };
+    struct seg seg = {.fd = -1};
     const uint64_t word = PROBE_WORD;
     bool works = false;
 
@@ -210,7 +215,8 @@ static bool try_segment(const char *dir, bool *created, char *why, size_t len)
     seg_close(&seg);
     catch_end(&c, why, len);
     if (works)
-        snprintf(why, len, "segments: %s; peers open them through /proc", dir[0] == '\0' ? "memfd" : dir);
+        snprintf(why, len, "segments: %s; peers open them through /proc",
+                 dir[0] == '\0' ? "memfd" : dir);
     return works;
 }
 
@@ -223,7 +229,8 @@ static bool permits_peers(void)
     char msg[512];
 
     only_name = "MPIRMA_PTRACER";
-    return conf_load(&conf, lookup_only, msg, sizeof msg) != MRMA_SUCCESS || conf.ptracer == CONF_PTRACER_ANY;
+    return conf_load(&conf, lookup_only, msg, sizeof msg) != MRMA_SUCCESS ||
+           conf.ptracer == CONF_PTRACER_ANY;
 }
 
 static void report_cma(struct report *report)
@@ -243,8 +250,11 @@ static void report_cma(struct report *report)
     else if (probe.sibling == 0)
         set_note(item, "process_vm_readv and process_vm_writev work between sibling processes");
     else if (probe.permitted == 0)
-        set_note(item, "works between siblings after the target permits it by prctl(PR_SET_PTRACER), which "
-                 "the library does (MPIRMA_PTRACER=any); without that: %s", why);
+        set_note(
+            item,
+            "works between siblings after the target permits it by prctl(PR_SET_PTRACER), which "
+            "the library does (MPIRMA_PTRACER=any); without that: %s",
+            why);
     else
         set_note(item, "refused between siblings: %s%s", why,
                  probe.child == 0 ? "; permitted towards children, but ranks are siblings" : "");
@@ -252,9 +262,10 @@ static void report_cma(struct report *report)
         set_note(add_text(report, "data_paths", "yama_ptrace_scope", "none"),
                  "this kernel does not run the Yama module");
     else
-        set_note(add_number(report, "data_paths", "yama_ptrace_scope", ITEM_COUNT,
-                            (uint64_t)probe.yama_scope),
-                 "kernel.yama.ptrace_scope: 0 same user, 1 descendants, 2 CAP_SYS_PTRACE, 3 nobody");
+        set_note(
+            add_number(report, "data_paths", "yama_ptrace_scope", ITEM_COUNT,
+                       (uint64_t)probe.yama_scope),
+            "kernel.yama.ptrace_scope: 0 same user, 1 descendants, 2 CAP_SYS_PTRACE, 3 nobody");
 }
 
 static struct ch3_vc *find_nobody(void *ctx, uint64_t uid)
@@ -270,7 +281,8 @@ static void network_capabilities(struct report *report, const struct nmofi *net)
     struct item *item = add_number(report, "data_paths", "net_rdma", ITEM_BOOL, rdma);
     if (rdma)
         set_note(item, "put and get of %zu bytes or more by the provider's remote memory access%s",
-                 ch->rdma_min, ch->caps & CH3_CAP_RDMA_ORDERED ? ", packets ordered behind it" : "");
+                 ch->rdma_min,
+                 ch->caps & CH3_CAP_RDMA_ORDERED ? ", packets ordered behind it" : "");
     else
         set_note(item, "not offered by this provider, or not worth it (MPIRMA_OFI_RDMA)");
 }
@@ -284,16 +296,17 @@ static void report_network(struct report *report)
     char msg[512], why[400];
 
     if (conf_load(&conf, getenv, msg, sizeof msg) != MRMA_SUCCESS) {
-        set_note(add_number(report, "data_paths", "net_packets", ITEM_BOOL, false), "not tried: %s", msg);
+        set_note(add_number(report, "data_paths", "net_packets", ITEM_BOOL, false), "not tried: %s",
+                 msg);
         return;
     }
     catch_begin(&c);
-    const struct nmofi_opts opts = { .provider = conf.ofi_provider,
-                                     .interface = conf.ofi_interface,
-                                     .rdma = (enum nmofi_rdma)conf.ofi_rdma,
-                                     .uid = PROBE_WORD,
-                                     .log = &c.log,
-                                     .find = find_nobody };
+    const struct nmofi_opts opts = {.provider = conf.ofi_provider,
+                                    .interface = conf.ofi_interface,
+                                    .rdma = (enum nmofi_rdma)conf.ofi_rdma,
+                                    .uid = PROBE_WORD,
+                                    .log = &c.log,
+                                    .find = find_nobody};
     int err = nmofi_open(&opts, &net);
     catch_end(&c, why, sizeof why);
     set_note(add_number(report, "data_paths", "net_packets", ITEM_BOOL, err == MRMA_SUCCESS), "%s",
@@ -321,7 +334,8 @@ static void report_share(struct report *report, const char *dir)
 
     if (permits_peers())
         (void)cma_permit_peers();
-    if (byte != NULL && inplace_create(dir, NULL, &ip) == MRMA_SUCCESS && pipe2(fd, O_CLOEXEC) == 0) {
+    if (byte != NULL && inplace_create(dir, NULL, &ip) == MRMA_SUCCESS &&
+        pipe2(fd, O_CLOEXEC) == 0) {
         const bool two = pthread_create(&thread, NULL, wait_for_end, &fd[0]) == 0;
         err = inplace_take(ip, byte, 1, false, why, sizeof why);
         if (err == MRMA_SUCCESS)
@@ -332,7 +346,9 @@ static void report_share(struct report *report, const char *dir)
         close(fd[0]);
     }
     set_note(add_number(report, "data_paths", "share_create", ITEM_BOOL, err == MRMA_SUCCESS), "%s",
-             err == MRMA_SUCCESS ? "malloc memory can become shared where it is (MPIRMA_SHARE_CREATE)" : why);
+             err == MRMA_SUCCESS
+                 ? "malloc memory can become shared where it is (MPIRMA_SHARE_CREATE)"
+                 : why);
     inplace_destroy(ip);
     free(byte);
 }
@@ -344,8 +360,9 @@ static void report_paths(struct report *report, const char *dir)
 
     set_note(add_number(report, "data_paths", "mapped", ITEM_BOOL, works), "%s", why);
     set_note(add_number(report, "data_paths", "proc_fd_access", ITEM_BOOL, works),
-             works ? "/proc/<pid>/fd/<fd> of another process can be opened"
-                   : created ? "see mapped" : "not tried: no segment could be created");
+             works     ? "/proc/<pid>/fd/<fd> of another process can be opened"
+             : created ? "see mapped"
+                       : "not tried: no segment could be created");
     report_cma(report);
     report_share(report, dir);
     set_note(add_number(report, "data_paths", "shm_packets", ITEM_BOOL, works), "%s",
@@ -368,7 +385,8 @@ static void add_limit(struct report *report, const char *section, const char *ke
     if (getrlimit(resource, &lim) != 0)
         return;
     bool unlimited = lim.rlim_cur == RLIM_INFINITY;
-    struct item *item = add_number(report, section, key, unlimited ? ITEM_UNLIMITED : kind, lim.rlim_cur);
+    struct item *item =
+        add_number(report, section, key, unlimited ? ITEM_UNLIMITED : kind, lim.rlim_cur);
     set_note(item, "%s", note);
     if (!unlimited && least != NULL)
         *least = lower(*least, lim.rlim_cur);
@@ -390,7 +408,8 @@ static void report_huge_pages(struct report *report)
         memmove(text, open + 1, strlen(open));
     }
     text[strcspn(text, "\n")] = '\0';
-    set_note(add_text(report, "segments", "huge_pages", text), "of shared memory; granted where this is "
+    set_note(add_text(report, "segments", "huge_pages", text),
+             "of shared memory; granted where this is "
              "always, advise or within_size (/sys/kernel/mm/transparent_hugepage/shmem_enabled)");
 }
 
@@ -408,20 +427,22 @@ static void report_segments(struct report *report, const char *dir)
     mem_avail_read("", &avail);
     least = avail.bytes;
     if (avail.bytes != UINT64_MAX)
-        set_note(add_number(report, "segments", "memory_available", ITEM_BYTES, avail.bytes), "limited by %s",
-                 avail.limited_by);
+        set_note(add_number(report, "segments", "memory_available", ITEM_BYTES, avail.bytes),
+                 "limited by %s", avail.limited_by);
     if (dir[0] != '\0') {
         works = try_segment(dir, &created, why, sizeof why);
-        set_note(add_number(report, "segments", "directory", ITEM_BOOL, works), "MPIRMA_SEGMENT_DIR=%s%s%s",
-                 dir, works ? "" : ": ", works ? "" : why);
+        set_note(add_number(report, "segments", "directory", ITEM_BOOL, works),
+                 "MPIRMA_SEGMENT_DIR=%s%s%s", dir, works ? "" : ": ", works ? "" : why);
         if (statfs(dir, &fs) == 0 && fs.f_blocks != 0) {
             uint64_t free_bytes = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
-            set_note(add_number(report, "segments", "directory_free", ITEM_BYTES, free_bytes), "in %s", dir);
+            set_note(add_number(report, "segments", "directory_free", ITEM_BYTES, free_bytes),
+                     "in %s", dir);
             least = lower(least, free_bytes);
         }
     }
     add_limit(report, "segments", "file_size_limit", RLIMIT_FSIZE, ITEM_BYTES, &least, "ulimit -f");
-    add_limit(report, "segments", "address_space_limit", RLIMIT_AS, ITEM_BYTES, &least, "ulimit -v");
+    add_limit(report, "segments", "address_space_limit", RLIMIT_AS, ITEM_BYTES, &least,
+              "ulimit -v");
     if (least != UINT64_MAX)
         set_note(add_number(report, "segments", "largest_now", ITEM_BYTES, least),
                  "more than this in all windows of the node together gives MPI_ERR_NO_MEM");
@@ -442,7 +463,8 @@ static bool futex_round(struct futex_page *page)
 
     if (pid == 0) {
         usleep(1000);
-        atomic_store_explicit(&page->flag, 1, memory_order_release); /* pairs with the parent's load */
+        atomic_store_explicit(&page->flag, 1,
+                              memory_order_release); /* pairs with the parent's load */
         event_notify(&page->event);
         _exit(0);
     }
@@ -461,8 +483,8 @@ static bool futex_round(struct futex_page *page)
 
 static void report_futex(struct report *report)
 {
-    struct futex_page *page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                                   -1, 0);
+    struct futex_page *page =
+        mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     bool works = false;
 
     if (page != MAP_FAILED) {
@@ -472,7 +494,8 @@ static void report_futex(struct report *report)
         munmap(page, sizeof *page);
     }
     set_note(add_number(report, "system", "futex", ITEM_BOOL, works), "%s",
-             works ? "a process sleeps until another one wakes it" : "waking another process failed");
+             works ? "a process sleeps until another one wakes it"
+                   : "waking another process failed");
 }
 
 static void report_descriptors(struct report *report)
@@ -481,7 +504,8 @@ static void report_descriptors(struct report *report)
     DIR *dir = opendir("/proc/self/fd");
 
     add_limit(report, "system", "open_files_limit", RLIMIT_NOFILE, ITEM_COUNT, NULL,
-              "ulimit -n; each shared segment takes one in its owner and one in each process that maps it");
+              "ulimit -n; each shared segment takes one in its owner and one in each process that "
+              "maps it");
     if (dir == NULL)
         return;
     while (readdir(dir) != NULL)
@@ -523,7 +547,8 @@ void report_fill(struct report *report)
     report_variables(report);
     report_unknown_variables(report);
     only_name = "MPIRMA_SEGMENT_DIR";
-    const char *dir = conf_load(&conf, lookup_only, msg, sizeof msg) == MRMA_SUCCESS ? conf.segment_dir : "";
+    const char *dir =
+        conf_load(&conf, lookup_only, msg, sizeof msg) == MRMA_SUCCESS ? conf.segment_dir : "";
     report_paths(report, dir);
     report_segments(report, dir);
     report_futex(report);

@@ -18,9 +18,9 @@ struct item {
     const char *section; /* "data_paths"; items of a section follow each other */
     const char *key;     /* "cma" */
     enum item_kind kind;
-    char text[256];      /* ITEM_TEXT */
-    uint64_t number;     /* ITEM_BOOL, ITEM_COUNT, ITEM_BYTES */
-    char note[512];      /* why, or what it means; "" if there is nothing to say */
+    char text[256];  /* ITEM_TEXT */
+    uint64_t number; /* ITEM_BOOL, ITEM_COUNT, ITEM_BYTES */
+    char note[512];  /* why, or what it means; "" if there is nothing to say */
 };
 
 #define REPORT_ITEMS 64

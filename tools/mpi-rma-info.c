@@ -32,11 +32,8 @@ static const struct {
     const char *section;
     const char *title;
 } titles[] = {
-    { "environment", "Environment" },
-    { "data_paths", "Data paths" },
-    { "segments", "Shared segments" },
-    { "system", "System" },
-    { "topology", "Topology" },
+    {"environment", "Environment"}, {"data_paths", "Data paths"}, {"segments", "Shared segments"},
+    {"system", "System"},           {"topology", "Topology"},
 };
 
 static const char *title_of(const char *section)
@@ -50,7 +47,7 @@ static const char *title_of(const char *section)
 /* 1536 -> "1.5 KiB"; integers only, so that no locale's decimal sign gets in. */
 static void format_bytes(char *buf, size_t len, uint64_t bytes)
 {
-    static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     unsigned unit = 0;
     uint64_t rest = 0;
 
@@ -152,8 +149,8 @@ static void print_json(const struct report *report)
 {
     const char *section = NULL;
 
-    printf("{\n  \"version\": \"%s\",\n  \"host\": \"%s\",\n  \"host_version\": \"%s\"", PACKAGE_VERSION,
-           MPIRMA_HOST, MPIRMA_HOST_VERSION);
+    printf("{\n  \"version\": \"%s\",\n  \"host\": \"%s\",\n  \"host_version\": \"%s\"",
+           PACKAGE_VERSION, MPIRMA_HOST, MPIRMA_HOST_VERSION);
     for (size_t i = 0; i < report->nitems; i++) {
         const struct item *item = &report->items[i];
         if (section == NULL || strcmp(section, item->section) != 0)
@@ -181,7 +178,8 @@ int main(int argc, char **argv)
             return 0;
         }
         if (strcmp(argv[i], "--json") != 0) {
-            fprintf(stderr, "mpi-rma-info: unknown argument %s (see mpi-rma-info --help)\n", argv[i]);
+            fprintf(stderr, "mpi-rma-info: unknown argument %s (see mpi-rma-info --help)\n",
+                    argv[i]);
             return 2;
         }
         json = 1;

@@ -2,8 +2,8 @@
  * boot_mpi.c - boot.h on MPI_Allgather and MPI_Allreduce of the host, or where the
  * host spins in them even when another process needs the processor, on their
  * nonblocking forms, which can be waited for politely (an allgather of 4 ranks on 2
- * processors, MPICH 4.0.2, busy machine: 17 to 27 ms became 2.5 to 3.7). All processes of a job have the same
- * host: the two forms don't match each other.
+ * processors, MPICH 4.0.2, busy machine: 17 to 27 ms became 2.5 to 3.7). All processes of a job
+ * have the same host: the two forms don't match each other.
  *
  * The first exchange is always an allgather of fixed blocks (a word that says whether
  * the process refuses, and room for the record), so a process that refuses for whatever
@@ -37,8 +37,8 @@ static_assert(sizeof(struct first_block) == BOOT_MPI_FIRST_BYTES + 8, "no paddin
 #ifdef MPICH_VERSION
 enum { SPINS = 100 }; /* looks before the processor is given away: a few microseconds */
 
-/* The buffers are the host's until the request is complete. So one whose test fails is not left behind:
- * what the test has not ended, a wait ends. */
+/* The buffers are the host's until the request is complete. So one whose test fails is not left
+ * behind: what the test has not ended, a wait ends. */
 static int finish(int err, MPI_Request *request)
 {
     int done = 0;
@@ -59,7 +59,9 @@ static int host_gather(const void *mine, void *all, size_t len, MPI_Comm comm)
 {
     MPI_Request request;
 
-    return finish(PMPI_Iallgather(mine, (int)len, MPI_BYTE, all, (int)len, MPI_BYTE, comm, &request), &request);
+    return finish(
+        PMPI_Iallgather(mine, (int)len, MPI_BYTE, all, (int)len, MPI_BYTE, comm, &request),
+        &request);
 }
 
 static int host_max(int mine, int *max, MPI_Comm comm)
@@ -114,7 +116,8 @@ static int refusal(struct boot_mpi *bm, const struct first_block *blocks)
     return MRMA_SUCCESS;
 }
 
-static int exchange_blocks(struct boot_mpi *bm, struct first_block *blocks, const void *mine, void *all, size_t len)
+static int exchange_blocks(struct boot_mpi *bm, struct first_block *blocks, const void *mine,
+                           void *all, size_t len)
 {
     struct first_block own;
     int err;
@@ -154,7 +157,8 @@ static int first_exchange(struct boot_mpi *bm, const void *mine, void *all, size
     bm->begun = true;
     if (len > BOOT_MPI_FIRST_BYTES)
         return MRMA_ERR_INTERN;
-    return bm->boot.nproc <= BOOT_MPI_FEW ? exchange_few(bm, mine, all, len) : exchange_many(bm, mine, all, len);
+    return bm->boot.nproc <= BOOT_MPI_FEW ? exchange_few(bm, mine, all, len)
+                                          : exchange_many(bm, mine, all, len);
 }
 
 static int boot_mpi_allgather(struct boot *boot, const void *mine, void *all, size_t len)

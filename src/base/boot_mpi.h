@@ -26,11 +26,11 @@
 struct boot_mpi {
     struct boot boot; /* what is handed down */
     MPI_Comm comm;
-    int refused;      /* enum mrma_err of this process */
-    int refused_by;   /* lowest rank that refused, -1: nobody */
-    int verdict;      /* with what error the first exchange ended */
-    bool begun;       /* it has been done */
-    bool host_failed; /* a collective of the host did */
+    int refused;               /* enum mrma_err of this process */
+    int refused_by;            /* lowest rank that refused, -1: nobody */
+    int verdict;               /* with what error the first exchange ended */
+    bool begun;                /* it has been done */
+    bool host_failed;          /* a collective of the host did */
     struct boot_report report; /* zero: no reports of long waits */
 };
 

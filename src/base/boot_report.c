@@ -18,13 +18,15 @@ static void *look_at_clock(void *arg)
 
     pthread_mutex_lock(&r->mutex);
     while (!r->over) {
-        const struct timespec until = {.tv_sec = (time_t)(due / NS_PER_S), .tv_nsec = (long)(due % NS_PER_S)};
+        const struct timespec until = {.tv_sec = (time_t)(due / NS_PER_S),
+                                       .tv_nsec = (long)(due % NS_PER_S)};
         (void)pthread_cond_timedwait(&r->cond, &r->mutex, &until);
         const uint64_t now = clock_monotonic_ns();
         if (r->over || now < due)
             continue;
         log_msg(r->log, LOG_LEVEL_ERROR,
-                "rank %d of a communicator of %d waits for %.1f s in %s for other ranks of it to do their part",
+                "rank %d of a communicator of %d waits for %.1f s in %s for other ranks of it to "
+                "do their part",
                 r->boot->rank, r->boot->nproc, (double)(now - began) / NS_PER_S, r->call);
         due = now + period;
     }
@@ -51,7 +53,8 @@ void boot_report_begin(struct boot_report *r, const struct boot *boot)
     r->runs = pthread_create(&r->thread, NULL, look_at_clock, r) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!r->runs)
-        log_msg(r->log, LOG_LEVEL_WARN, "%s: no thread for MPIRMA_HANG_REPORT: a long wait is not reported", r->call);
+        log_msg(r->log, LOG_LEVEL_WARN,
+                "%s: no thread for MPIRMA_HANG_REPORT: a long wait is not reported", r->call);
 }
 
 void boot_report_end(struct boot_report *r)

@@ -1,9 +1,9 @@
 /*
  * boot_report.h - says that an exchange of window creation takes long (MPIRMA_HANG_REPORT).
  *
- * The host's collective may not come back while a rank of the communicator is missing, and cannot be
- * left to look at the clock. So, only where reports are asked for, a thread looks at it meanwhile; it calls no
- * MPI. It can't be told who is missing: only the host knows.
+ * The host's collective may not come back while a rank of the communicator is missing, and cannot
+ * be left to look at the clock. So, only where reports are asked for, a thread looks at it
+ * meanwhile; it calls no MPI. It can't be told who is missing: only the host knows.
  */
 #ifndef MRMA_BASE_BOOT_REPORT_H
 #define MRMA_BASE_BOOT_REPORT_H
@@ -16,8 +16,8 @@
 
 struct boot_report {
     const struct log *log;
-    const char *call;     /* "MPI_Win_create" */
-    double seconds;       /* report after so many, and again after so many more; 0: never */
+    const char *call; /* "MPI_Win_create" */
+    double seconds;   /* report after so many, and again after so many more; 0: never */
     /* boot_report.c's */
     const struct boot *boot;
     pthread_t thread;

@@ -75,12 +75,8 @@ static const char *const alloc_words[] = {
 };
 
 static const char *const level_words[] = {
-    [LOG_LEVEL_ERROR] = "error",
-    [LOG_LEVEL_WARN] = "warn",
-    [LOG_LEVEL_INFO] = "info",
-    [LOG_LEVEL_DEBUG] = "debug",
-    [LOG_LEVEL_TRACE] = "trace",
-    NULL,
+    [LOG_LEVEL_ERROR] = "error", [LOG_LEVEL_WARN] = "warn",   [LOG_LEVEL_INFO] = "info",
+    [LOG_LEVEL_DEBUG] = "debug", [LOG_LEVEL_TRACE] = "trace", NULL,
 };
 
 /* Index of text in a NULL-terminated list, -1 if it is not there. */
@@ -219,41 +215,52 @@ static const char *show_stats(const struct row *row, const void *field, char *bu
 }
 
 const struct conf_var conf_vars[] = {
-    { "MPIRMA_DISABLE", "0 or 1", "1: pass every call to the host's own RMA" },
-    { "MPIRMA_PATH", "auto, mapped, cma, shm-packets or net-packets",
-      "force one data path; a window that cannot use it is refused with a message" },
-    { "MPIRMA_RANKS_PER_NODE", "a whole number (0: the real nodes)",
-      "pretend that every k consecutive ranks are a node" },
-    { "MPIRMA_PROGRESS", "auto, agent or poll", "who serves packets: a thread, or calls into the library" },
-    { "MPIRMA_FENCE", "auto, markers or counts",
-      "how a fence learns what others have sent: a message from each, or sums along the way" },
-    { "MPIRMA_LARGE_COPIES", "auto or kernel",
-      "who copies contiguous puts and gets of more than 4 KiB to memory that is not shared, if the target polls" },
-    { "MPIRMA_ALLOC_MEM", "shared or host",
-      "whose memory MPI_Alloc_mem gives: the library's, which windows map, or the host's" },
-    { "MPIRMA_SEGMENT_DIR", "an absolute directory name of at most 255 characters",
-      "where shared segments live as unnamed files; unset: anonymous memory (memfd)" },
-    { "MPIRMA_SHARE_CREATE", "0 or 1",
-      "1: the memory given to MPI_Win_create becomes shared where it is, for windows without mpirma_share_create" },
-    { "MPIRMA_PTRACER", "any or unchanged",
-      "any: all processes of this user may attach to this one, where Yama's ptrace scope 1 would refuse it" },
-    { "MPIRMA_STATS", "0, 1 (standard error) or a file name of at most 255 characters",
-      "print at MPI_Finalize what went over which path" },
-    { "MPIRMA_STRICT", "0 or 1", "1: check also what costs time (conflicting accesses, hints, asserts)" },
-    { "MPIRMA_HANG_REPORT", "seconds, e.g. 30 or 0.5 (0: off)",
-      "report where a call waits when it has waited this long" },
-    { "MPIRMA_OFI_PROVIDER", "a libfabric provider name of at most 63 characters, e.g. tcp;ofi_rxm",
-      "use this network provider; unset: the best that has what is needed" },
-    { "MPIRMA_OFI_INTERFACE", "an interface name or address of at most 63 characters, e.g. eth0",
-      "use this network interface; unset: loopback within a machine, else the provider's first other one" },
-    { "MPIRMA_OFI_RDMA", "auto, on or off",
-      "put and get by the provider's own remote memory access: where it is worth it, wherever possible, never" },
-    { "MPIRMA_LOG", "error, warn, info, debug or trace", "messages up to this level go to standard error" },
-    { NULL, NULL, NULL },
+    {"MPIRMA_DISABLE", "0 or 1", "1: pass every call to the host's own RMA"},
+    {"MPIRMA_PATH", "auto, mapped, cma, shm-packets or net-packets",
+     "force one data path; a window that cannot use it is refused with a message"},
+    {"MPIRMA_RANKS_PER_NODE", "a whole number (0: the real nodes)",
+     "pretend that every k consecutive ranks are a node"},
+    {"MPIRMA_PROGRESS", "auto, agent or poll",
+     "who serves packets: a thread, or calls into the library"},
+    {"MPIRMA_FENCE", "auto, markers or counts",
+     "how a fence learns what others have sent: a message from each, or sums along the way"},
+    {"MPIRMA_LARGE_COPIES", "auto or kernel",
+     "who copies contiguous puts and gets of more than 4 KiB to memory that is not shared, if the "
+     "target polls"},
+    {"MPIRMA_ALLOC_MEM", "shared or host",
+     "whose memory MPI_Alloc_mem gives: the library's, which windows map, or the host's"},
+    {"MPIRMA_SEGMENT_DIR", "an absolute directory name of at most 255 characters",
+     "where shared segments live as unnamed files; unset: anonymous memory (memfd)"},
+    {"MPIRMA_SHARE_CREATE", "0 or 1",
+     "1: the memory given to MPI_Win_create becomes shared where it is, for windows without "
+     "mpirma_share_create"},
+    {"MPIRMA_PTRACER", "any or unchanged",
+     "any: all processes of this user may attach to this one, where Yama's ptrace scope 1 would "
+     "refuse it"},
+    {"MPIRMA_STATS", "0, 1 (standard error) or a file name of at most 255 characters",
+     "print at MPI_Finalize what went over which path"},
+    {"MPIRMA_STRICT", "0 or 1",
+     "1: check also what costs time (conflicting accesses, hints, asserts)"},
+    {"MPIRMA_HANG_REPORT", "seconds, e.g. 30 or 0.5 (0: off)",
+     "report where a call waits when it has waited this long"},
+    {"MPIRMA_OFI_PROVIDER", "a libfabric provider name of at most 63 characters, e.g. tcp;ofi_rxm",
+     "use this network provider; unset: the best that has what is needed"},
+    {"MPIRMA_OFI_INTERFACE", "an interface name or address of at most 63 characters, e.g. eth0",
+     "use this network interface; unset: loopback within a machine, else the provider's first "
+     "other one"},
+    {"MPIRMA_OFI_RDMA", "auto, on or off",
+     "put and get by the provider's own remote memory access: where it is worth it, wherever "
+     "possible, never"},
+    {"MPIRMA_LOG", "error, warn, info, debug or trace",
+     "messages up to this level go to standard error"},
+    {NULL, NULL, NULL},
 };
 
 #define FIELD(name) .at = offsetof(struct conf, name), .len = sizeof(((struct conf *)0)->name)
-#define WORD(name, list) {parse_word, show_word, FIELD(name), .words = list}
+#define WORD(name, list)                                  \
+    {                                                     \
+        parse_word, show_word, FIELD(name), .words = list \
+    }
 
 static const struct row rows[] = {
     {parse_bool, show_bool, FIELD(disable)},
@@ -276,22 +283,24 @@ static const struct row rows[] = {
 };
 static_assert(sizeof(enum conf_path) == sizeof(int) && sizeof(enum conf_progress) == sizeof(int) &&
                   sizeof(enum conf_fence) == sizeof(int) && sizeof(enum conf_rdma) == sizeof(int) &&
-                  sizeof(enum conf_copies) == sizeof(int) && sizeof(enum conf_ptracer) == sizeof(int) &&
-                  sizeof(enum conf_alloc) == sizeof(int) &&
-                  sizeof(enum log_level) == sizeof(int), "words are stored as int");
+                  sizeof(enum conf_copies) == sizeof(int) &&
+                  sizeof(enum conf_ptracer) == sizeof(int) &&
+                  sizeof(enum conf_alloc) == sizeof(int) && sizeof(enum log_level) == sizeof(int),
+              "words are stored as int");
 static_assert(sizeof rows / sizeof rows[0] + 1 == sizeof conf_vars / sizeof conf_vars[0],
               "one row per variable, in the same order");
 
 int conf_load(struct conf *conf, char *(*lookup)(const char *name), char *msg, size_t msg_len)
 {
-    struct conf fresh = { .log_level = LOG_LEVEL_WARN };
+    struct conf fresh = {.log_level = LOG_LEVEL_WARN};
 
     for (size_t i = 0; conf_vars[i].name != NULL; i++) {
         const char *text = lookup(conf_vars[i].name);
-        if (text == NULL || *text == '\0' || rows[i].parse(&rows[i], (char *)&fresh + rows[i].at, text))
+        if (text == NULL || *text == '\0' ||
+            rows[i].parse(&rows[i], (char *)&fresh + rows[i].at, text))
             continue;
-        snprintf(msg, msg_len, "%s=\"%.200s\" is not understood: expected %s", conf_vars[i].name, text,
-                 conf_vars[i].expected);
+        snprintf(msg, msg_len, "%s=\"%.200s\" is not understood: expected %s", conf_vars[i].name,
+                 text, conf_vars[i].expected);
         return MRMA_ERR_ARG;
     }
     *conf = fresh;

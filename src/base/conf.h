@@ -35,23 +35,23 @@ enum conf_alloc { CONF_ALLOC_SHARED, CONF_ALLOC_HOST };
 enum conf_fence { CONF_FENCE_AUTO, CONF_FENCE_MARKERS, CONF_FENCE_COUNTS };
 
 struct conf {
-    bool disable;            /* MPIRMA_DISABLE=0|1 */
-    enum conf_path path;     /* MPIRMA_PATH=auto|mapped|cma|shm-packets|net-packets */
-    int ranks_per_node;      /* MPIRMA_RANKS_PER_NODE=k, 0: real nodes */
-    enum conf_progress progress; /* MPIRMA_PROGRESS=auto|agent|poll */
-    enum conf_fence fence;   /* MPIRMA_FENCE=auto|markers|counts */
+    bool disable;                  /* MPIRMA_DISABLE=0|1 */
+    enum conf_path path;           /* MPIRMA_PATH=auto|mapped|cma|shm-packets|net-packets */
+    int ranks_per_node;            /* MPIRMA_RANKS_PER_NODE=k, 0: real nodes */
+    enum conf_progress progress;   /* MPIRMA_PROGRESS=auto|agent|poll */
+    enum conf_fence fence;         /* MPIRMA_FENCE=auto|markers|counts */
     enum conf_copies large_copies; /* MPIRMA_LARGE_COPIES=auto|kernel */
-    enum conf_alloc alloc_mem; /* MPIRMA_ALLOC_MEM=shared|host */
-    char segment_dir[256];   /* MPIRMA_SEGMENT_DIR, "": anonymous memory (memfd) */
-    char stats[256];         /* MPIRMA_STATS: "" off, "1" stderr, else a file name; "0" is off */
-    bool strict;             /* MPIRMA_STRICT=0|1 */
-    bool share_create;       /* MPIRMA_SHARE_CREATE=0|1 */
+    enum conf_alloc alloc_mem;     /* MPIRMA_ALLOC_MEM=shared|host */
+    char segment_dir[256];         /* MPIRMA_SEGMENT_DIR, "": anonymous memory (memfd) */
+    char stats[256];           /* MPIRMA_STATS: "" off, "1" stderr, else a file name; "0" is off */
+    bool strict;               /* MPIRMA_STRICT=0|1 */
+    bool share_create;         /* MPIRMA_SHARE_CREATE=0|1 */
     enum conf_ptracer ptracer; /* MPIRMA_PTRACER=any|unchanged */
-    double hang_report;      /* MPIRMA_HANG_REPORT=seconds, 0: off */
-    char ofi_provider[64];   /* MPIRMA_OFI_PROVIDER, "": chosen by capability */
-    char ofi_interface[64];  /* MPIRMA_OFI_INTERFACE, "": chosen by where the processes are */
-    enum conf_rdma ofi_rdma; /* MPIRMA_OFI_RDMA=auto|on|off */
-    enum log_level log_level; /* MPIRMA_LOG=error|warn|info|debug|trace, default warn */
+    double hang_report;        /* MPIRMA_HANG_REPORT=seconds, 0: off */
+    char ofi_provider[64];     /* MPIRMA_OFI_PROVIDER, "": chosen by capability */
+    char ofi_interface[64];    /* MPIRMA_OFI_INTERFACE, "": chosen by where the processes are */
+    enum conf_rdma ofi_rdma;   /* MPIRMA_OFI_RDMA=auto|on|off */
+    enum log_level log_level;  /* MPIRMA_LOG=error|warn|info|debug|trace, default warn */
 };
 
 /* One row per variable, for mpi-rma-info and the user guide's check. */

@@ -1,7 +1,8 @@
 /*
  * copy.c - see copy.h. No state, no locks.
  *
- * Streaming stores are not ordered by a release store (they leave by buffers of their own): a store fence is.
+ * Streaming stores are not ordered by a release store (they leave by buffers of their own): a store
+ * fence is.
  */
 #include "base/copy.h"
 
@@ -17,7 +18,8 @@ static void stream_lines(char *to, const char *from, size_t lines)
 {
     for (size_t i = 0; i < lines; i++, to += MRMA_CACHE_LINE, from += MRMA_CACHE_LINE)
         for (size_t at = 0; at < MRMA_CACHE_LINE; at += sizeof(__m128i))
-            _mm_stream_si128((__m128i *)(void *)(to + at), _mm_loadu_si128((const __m128i *)(const void *)(from + at)));
+            _mm_stream_si128((__m128i *)(void *)(to + at),
+                             _mm_loadu_si128((const __m128i *)(const void *)(from + at)));
     _mm_sfence();
 }
 

@@ -1,9 +1,10 @@
 /*
  * copy.h - copies that go past the caches, and copies of what another process may change meanwhile.
  *
- * A line that one processor has written and another one reads is fetched from the first one's cache, a line
- * at a time. Where that one is far it takes three times as long as from memory, where the reader's processor
- * sees the next lines coming (doc/performance.md); a streaming store leaves the line there.
+ * A line that one processor has written and another one reads is fetched from the first one's
+ * cache, a line at a time. Where that one is far it takes three times as long as from memory, where
+ * the reader's processor sees the next lines coming (doc/performance.md); a streaming store leaves
+ * the line there.
  */
 #ifndef MRMA_BASE_COPY_H
 #define MRMA_BASE_COPY_H
@@ -22,7 +23,8 @@
 /* Shorter ones are made of plain stores: there is little to gain. */
 enum { COPY_STREAMED_MIN = 4096 };
 
-/* memcpy by streaming stores, ordered before every store behind it. Without COPY_CAN_STREAM just memcpy. */
+/* memcpy by streaming stores, ordered before every store behind it. Without COPY_CAN_STREAM just
+ * memcpy. */
 void copy_streamed(void *to, const void *from, size_t len);
 
 static inline void copy_bytes(void *to, const void *from, size_t len, bool streamed)
@@ -33,8 +35,8 @@ static inline void copy_bytes(void *to, const void *from, size_t len, bool strea
         memcpy(to, from, len);
 }
 
-/* From memory that another process may change at any time: what is checked and used afterwards is what to has got, since
- * the compiler may not read from again instead. */
+/* From memory that another process may change at any time: what is checked and used afterwards is
+ * what to has got, since the compiler may not read from again instead. */
 static inline void copy_once(void *to, const void *from, size_t len)
 {
     memcpy(to, from, len);

@@ -23,7 +23,8 @@
 static socklen_t name_of(uint64_t id, struct sockaddr_un *name)
 {
     *name = (struct sockaddr_un){.sun_family = AF_UNIX};
-    int len = snprintf(name->sun_path + 1, sizeof name->sun_path - 1, "mpi-rma-%016llx", (unsigned long long)id);
+    int len = snprintf(name->sun_path + 1, sizeof name->sun_path - 1, "mpi-rma-%016llx",
+                       (unsigned long long)id);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len);
 }
 
@@ -50,7 +51,8 @@ int doorbell_open(const struct log *log, struct doorbell *out)
     out->fd = -1;
     if (failed) {
         doorbell_close(&bell);
-        return log_fail(log, MRMA_ERR_OTHER, "cannot make a socket to be woken by: %s", strerror(failed));
+        return log_fail(log, MRMA_ERR_OTHER, "cannot make a socket to be woken by: %s",
+                        strerror(failed));
     }
     *out = bell;
     return MRMA_SUCCESS;

@@ -23,7 +23,8 @@ bool event_light_register(void)
 
 void event_light_barrier(void)
 {
-    syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0); /* cannot fail once registered */
+    syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0,
+            0); /* cannot fail once registered */
 }
 
 uint32_t event_enter(struct event *ev)

@@ -47,11 +47,11 @@
 struct event {
     _Atomic uint32_t seq;
     _Atomic uint32_t sleepers; /* the one in poll(2) included */
-    _Atomic uint32_t light;  /* notifiers need no fence */
-    _Atomic uint32_t polled; /* one sleeper blocks in poll(2) */
-    _Atomic uint32_t rung;   /* and its doorbell has been rung */
+    _Atomic uint32_t light;    /* notifiers need no fence */
+    _Atomic uint32_t polled;   /* one sleeper blocks in poll(2) */
+    _Atomic uint32_t rung;     /* and its doorbell has been rung */
     uint32_t unused;
-    uint64_t bell;           /* doorbell id; set before polled ever is */
+    uint64_t bell; /* doorbell id; set before polled ever is */
 };
 
 static inline void event_init(struct event *ev)

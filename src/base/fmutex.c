@@ -45,7 +45,8 @@ static bool look_and_try(struct fmutex *mx, uint64_t self)
 static bool holder_lives(uint64_t word)
 {
     int fd = -1;
-    const bool lives = procstart_lives((int)(word & (FMUTEX_WAITERS - 1)), (uint32_t)(word >> 32), &fd);
+    const bool lives =
+        procstart_lives((int)(word & (FMUTEX_WAITERS - 1)), (uint32_t)(word >> 32), &fd);
     if (fd >= 0)
         close(fd);
     return lives;
@@ -53,7 +54,8 @@ static bool holder_lives(uint64_t word)
 
 static bool change(struct fmutex *mx, uint64_t from, uint64_t to)
 {
-    return atomic_compare_exchange_strong_explicit(&mx->word, &from, to, memory_order_acquire, memory_order_relaxed);
+    return atomic_compare_exchange_strong_explicit(&mx->word, &from, to, memory_order_acquire,
+                                                   memory_order_relaxed);
 }
 
 /* One round of waiting for who holds it as word says; true: it is ours. */
@@ -65,7 +67,8 @@ static bool sleep_and_try(struct fmutex *mx, uint64_t self, uint64_t word)
     if (!(word & FMUTEX_WAITERS) && !change(mx, word, word | FMUTEX_WAITERS))
         return false;
     word |= FMUTEX_WAITERS;
-    if (syscall(SYS_futex, futex_of(mx), FUTEX_WAIT, (uint32_t)word, &limit, NULL, 0) == 0 || errno != ETIMEDOUT)
+    if (syscall(SYS_futex, futex_of(mx), FUTEX_WAIT, (uint32_t)word, &limit, NULL, 0) == 0 ||
+        errno != ETIMEDOUT)
         return false;
     return atomic_load_explicit(&mx->word, memory_order_relaxed) == word && !holder_lives(word) &&
            change(mx, word, self | FMUTEX_WAITERS);

@@ -1,18 +1,20 @@
 /*
- * fmutex.h - a mutex of one word on a futex, in two modes: between processes, and between the threads of one.
+ * fmutex.h - a mutex of one word on a futex, in two modes: between processes, and between the
+ * threads of one.
  *
  * Three states: free, held, held with waiters. Uncontended locking is one compare-and-swap,
- * unlocking one exchange, both inline. Acquire and release order pair lock with the previous unlock.
+ * unlocking one exchange, both inline. Acquire and release order pair lock with the previous
+ * unlock.
  *
- * struct fmutex: in memory shared by processes, a cache line of its own. A waiter spins with growing pauses
- * (so that a holder that comes back soon keeps the line), yields the processor,
- * then sleeps on the word: a preempted holder costs the others no processor. The word says which process holds it,
- * and from time to time a sleeper looks whether that one lives: what a dead one holds is taken over. What the mutex
- * protects may be half done then.
+ * struct fmutex: in memory shared by processes, a cache line of its own. A waiter spins with
+ * growing pauses (so that a holder that comes back soon keeps the line), yields the processor, then
+ * sleeps on the word: a preempted holder costs the others no processor. The word says which process
+ * holds it, and from time to time a sleeper looks whether that one lives: what a dead one holds is
+ * taken over. What the mutex protects may be half done then.
  *
- * struct elock: the engine's lock. A thread that finds it held sleeps at once and does not spin, since
- * its holder (the agent, say) may be waiting for this very processor. pthread_mutex_t does the same
- * in four times the instructions and two calls, which small operations by packet paid
+ * struct elock: the engine's lock. A thread that finds it held sleeps at once and does not spin,
+ * since its holder (the agent, say) may be waiting for this very processor. pthread_mutex_t does
+ * the same in four times the instructions and two calls, which small operations by packet paid
  * twice over (doc/performance.md).
  */
 #ifndef MRMA_BASE_FMUTEX_H
@@ -29,7 +31,8 @@ enum fword { FWORD_FREE, FWORD_HELD, FWORD_WAITERS }; /* held, and somebody slee
 #define FMUTEX_WAITERS (UINT64_C(1) << 31)
 
 struct fmutex {
-    /* 0: free; else the holder's process id, in the upper half when it began (base/procstart.h), and FMUTEX_WAITERS. */
+    /* 0: free; else the holder's process id, in the upper half when it began (base/procstart.h),
+     * and FMUTEX_WAITERS. */
     alignas(MRMA_CACHE_LINE) _Atomic uint64_t word;
 };
 
@@ -49,8 +52,9 @@ void elock_wake(struct elock *l);
 static inline bool fmutex_try(struct fmutex *mx, uint64_t self)
 {
     uint64_t none = 0;
-    return atomic_compare_exchange_strong_explicit(&mx->word, &none, self, memory_order_acquire,
-                                                   memory_order_relaxed); /* pairs with fmutex_unlock */
+    return atomic_compare_exchange_strong_explicit(
+        &mx->word, &none, self, memory_order_acquire,
+        memory_order_relaxed); /* pairs with fmutex_unlock */
 }
 
 static inline void fmutex_lock(struct fmutex *mx, uint64_t self)
@@ -74,8 +78,9 @@ static inline void elock_init(struct elock *l)
 static inline bool elock_try(struct elock *l)
 {
     uint32_t old = FWORD_FREE;
-    return atomic_compare_exchange_strong_explicit(&l->word, &old, FWORD_HELD, memory_order_acquire,
-                                                   memory_order_relaxed); /* pairs with elock_unlock */
+    return atomic_compare_exchange_strong_explicit(
+        &l->word, &old, FWORD_HELD, memory_order_acquire,
+        memory_order_relaxed); /* pairs with elock_unlock */
 }
 
 static inline void elock_lock(struct elock *l)
@@ -86,7 +91,8 @@ static inline void elock_lock(struct elock *l)
 
 static inline void elock_unlock(struct elock *l)
 {
-    if (unlikely(atomic_exchange_explicit(&l->word, FWORD_FREE, memory_order_release) == FWORD_WAITERS))
+    if (unlikely(atomic_exchange_explicit(&l->word, FWORD_FREE, memory_order_release) ==
+                 FWORD_WAITERS))
         elock_wake(l);
 }
 

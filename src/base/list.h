@@ -23,13 +23,13 @@ struct list {
 };
 
 /* The element of the given type whose member is node. */
-#define LIST_ENTRY(node, type, member) ((type *)(void *)((char *)(node) - offsetof(type, member)))
+#define LIST_ENTRY(node, type, member) ((type *)(void *)((char *)(node)-offsetof(type, member)))
 
 /* Walks; LIST_EACH_SAFE allows the current node to be removed (and freed). */
 #define LIST_EACH(node, list) \
     for (struct list_node *node = (list)->head.next; node != &(list)->head; node = node->next)
-#define LIST_EACH_SAFE(node, list)                                                          \
-    for (struct list_node *node = (list)->head.next, *node##_after = node->next;            \
+#define LIST_EACH_SAFE(node, list)                                               \
+    for (struct list_node *node = (list)->head.next, *node##_after = node->next; \
          node != &(list)->head; node = node##_after, node##_after = node->next)
 
 static inline void list_init(struct list *list)

@@ -22,11 +22,8 @@
 #define LOG_LINE 1024
 
 static const char *const level_names[] = {
-    [LOG_LEVEL_ERROR] = "error",
-    [LOG_LEVEL_WARN] = "warning",
-    [LOG_LEVEL_INFO] = "info",
-    [LOG_LEVEL_DEBUG] = "debug",
-    [LOG_LEVEL_TRACE] = "trace",
+    [LOG_LEVEL_ERROR] = "error", [LOG_LEVEL_WARN] = "warning", [LOG_LEVEL_INFO] = "info",
+    [LOG_LEVEL_DEBUG] = "debug", [LOG_LEVEL_TRACE] = "trace",
 };
 
 void log_init(struct log *log, enum log_level level, int fd, const char *prefix)

@@ -14,14 +14,20 @@
 
 #include <stdbool.h>
 
-enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG, LOG_LEVEL_TRACE };
+enum log_level {
+    LOG_LEVEL_ERROR,
+    LOG_LEVEL_WARN,
+    LOG_LEVEL_INFO,
+    LOG_LEVEL_DEBUG,
+    LOG_LEVEL_TRACE
+};
 
 struct log {
     enum log_level level; /* messages above this level are dropped */
     int fd;               /* where lines go, normally 2; not owned */
     char prefix[64];      /* e.g. "libmpi-rma[3]"; printed before each line */
-    /* Asked with each text of log_fail below level info: true if it has kept the text, false to have
-     * it written. NULL: all are written. */
+    /* Asked with each text of log_fail below level info: true if it has kept the text, false to
+     * have it written. NULL: all are written. */
     bool (*hold)(const char *text);
 };
 

@@ -41,7 +41,7 @@ static struct map_slot *map_find(const struct map *map, uint64_t key)
 
 void map_init(struct map *map)
 {
-    *map = (struct map){ .slots = NULL };
+    *map = (struct map){.slots = NULL};
 }
 
 void map_fini(struct map *map)
@@ -52,7 +52,7 @@ void map_fini(struct map *map)
 
 static int map_grow(struct map *map)
 {
-    struct map bigger = { .nslots = map->nslots == 0 ? MAP_MIN_SLOTS : map->nslots * 2 };
+    struct map bigger = {.nslots = map->nslots == 0 ? MAP_MIN_SLOTS : map->nslots * 2};
 
     if (bigger.nslots < map->nslots)
         return MRMA_ERR_NO_MEM;
@@ -82,7 +82,7 @@ int map_put(struct map *map, uint64_t key, void *value, void **old)
         *old = slot->value;
     if (slot->value == NULL)
         map->count++;
-    *slot = (struct map_slot){ .key = key, .value = value };
+    *slot = (struct map_slot){.key = key, .value = value};
     return MRMA_SUCCESS;
 }
 

@@ -26,7 +26,8 @@ static uint64_t namespace_id(const char *file)
 
 struct node_id node_self(void)
 {
-    const uint64_t spaces[2] = { namespace_id("/proc/self/ns/pid"), namespace_id("/proc/self/ns/net") };
+    const uint64_t spaces[2] = {namespace_id("/proc/self/ns/pid"),
+                                namespace_id("/proc/self/ns/net")};
     char text[256] = "";
     int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     ssize_t len = fd >= 0 ? read(fd, text, sizeof text) : -1;
@@ -35,5 +36,6 @@ struct node_id node_self(void)
         close(fd);
     if (len <= 0 && gethostname(text, sizeof text - 1) == 0)
         len = (ssize_t)strlen(text);
-    return (struct node_id){ { hash_bytes(text, len > 0 ? (size_t)len : 0), hash_bytes(spaces, sizeof spaces) } };
+    return (struct node_id){
+        {hash_bytes(text, len > 0 ? (size_t)len : 0), hash_bytes(spaces, sizeof spaces)}};
 }

@@ -17,7 +17,10 @@
 
 #include "base/procfile.h"
 
-enum { SLICE_NS = 100000, STAT_CPU = 39 }; /* the shortest that Linux takes; field of /proc/.../stat */
+enum {
+    SLICE_NS = 100000,
+    STAT_CPU = 39
+}; /* the shortest that Linux takes; field of /proc/.../stat */
 
 /* As the kernel has it, which the C library's headers do not tell. */
 struct sched_request {
@@ -47,7 +50,8 @@ static int main_cpu(void)
     return procfile_stat(path, STAT_CPU, &cpu) ? (int)cpu : -1;
 }
 
-/* Threads of the machine that run or want to, the calling one included: "0.31 0.80 1.40 RUNNING/ALL LAST". */
+/* Threads of the machine that run or want to, the calling one included: "0.31 0.80 1.40 RUNNING/ALL
+ * LAST". */
 static unsigned running(void)
 {
     char text[128];

@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The beginning of a file, as many bytes as fit with a null byte behind them; "" if it cannot be read. */
+/* The beginning of a file, as many bytes as fit with a null byte behind them; "" if it cannot be
+ * read. */
 void procfile_text(const char *path, char *text, size_t len);
 
 /* A number of a stat file of a process or thread, by its place in man 5 proc (above 2). False:

@@ -34,8 +34,8 @@ uint64_t procstart_of(int pid)
     return in_first_time_namespace() && procfile_stat(path, START_FIELD, &start) ? start : 0;
 }
 
-/* Is it another process that has its number? What is watched from now on is looked at, so it does not matter what
- * happens before. */
+/* Is it another process that has its number? What is watched from now on is looked at, so it does
+ * not matter what happens before. */
 static bool number_is_reused(int pid, uint32_t started)
 {
     const uint32_t start = started ? (uint32_t)procstart_of(pid) : 0;

@@ -2,10 +2,11 @@
  * standstill.c - a helper process that shares the memory stops the threads by ptrace.
  *
  * A process cannot trace its own threads. So the caller makes a helper by clone with the address
- * space in common (CLONE_VM), and waits in the kernel until that is gone (CLONE_VFORK), as posix_spawn
- * does; meanwhile the helper uses the caller's thread-local storage. The helper stops all threads
- * but the caller, looks for threads until it finds no new one (one that was not stopped yet may have
- * made another), runs the function and lets them go. If it dies, the kernel lets them go.
+ * space in common (CLONE_VM), and waits in the kernel until that is gone (CLONE_VFORK), as
+ * posix_spawn does; meanwhile the helper uses the caller's thread-local storage. The helper stops
+ * all threads but the caller, looks for threads until it finds no new one (one that was not stopped
+ * yet may have made another), runs the function and lets them go. If it dies, the kernel lets them
+ * go.
  *
  * Between the stops and the release the helper must not wait for anything that a stopped
  * thread could hold: no allocation, no stdio, no directory streams. A signal that a thread was
@@ -35,8 +36,9 @@
 #include "base/err.h"
 
 #define HELPER_STACK ((size_t)256 << 10)
-/* How long to wait for a stop: so many looks, after which come naps, which take 70 us with the timer's slack: about a
- * second. By the clock it would be over for who is itself stopped meanwhile. */
+/* How long to wait for a stop: so many looks, after which come naps, which take 70 us with the
+ * timer's slack: about a second. By the clock it would be over for who is itself stopped meanwhile.
+ */
 enum { MAX_THREADS = 4096, YIELDS = 200, NAPS = 14000, NAP_NS = 20000 };
 
 struct thread {
@@ -52,7 +54,7 @@ struct standstill {
     pid_t caller; /* its thread id */
     bool done;    /* fn has run */
     const char *step;
-    int error;    /* of step, an errno */
+    int error; /* of step, an errno */
     int naps;
     int nthreads;
     struct thread threads[MAX_THREADS];
@@ -183,7 +185,8 @@ static void release_all(struct standstill *s)
 {
     for (int i = 0; i < s->nthreads; i++)
         if (s->threads[i].tid && s->threads[i].stopped)
-            (void)ptrace(PTRACE_DETACH, s->threads[i].tid, NULL, (void *)(intptr_t)s->threads[i].signal);
+            (void)ptrace(PTRACE_DETACH, s->threads[i].tid, NULL,
+                         (void *)(intptr_t)s->threads[i].signal);
 }
 
 static int helper_main(void *arg)
@@ -205,7 +208,8 @@ static void run_helper(struct standstill *s, char *stack)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    const pid_t helper = clone(helper_main, stack + HELPER_STACK, CLONE_VM | CLONE_VFORK | CLONE_UNTRACED, s);
+    const pid_t helper =
+        clone(helper_main, stack + HELPER_STACK, CLONE_VM | CLONE_VFORK | CLONE_UNTRACED, s);
     if (helper < 0)
         (void)fail(s, "clone", errno);
     else
@@ -218,9 +222,11 @@ static void run_helper(struct standstill *s, char *stack)
 static void explain(const struct standstill *s, char *text, size_t len)
 {
     if (!s->step)
-        snprintf(text, len, "the other threads cannot be stopped: the helper process did not get to it");
+        snprintf(text, len,
+                 "the other threads cannot be stopped: the helper process did not get to it");
     else
-        snprintf(text, len, "the other threads cannot be stopped: %s: %s", s->step, strerror(s->error));
+        snprintf(text, len, "the other threads cannot be stopped: %s: %s", s->step,
+                 strerror(s->error));
 }
 
 /* Who is alone stays so: nobody else could make a thread. */
@@ -244,10 +250,12 @@ int standstill_run(void (*fn)(void *arg), void *arg, char *text, size_t len)
         return MRMA_SUCCESS;
     }
     struct standstill *s = dir >= 0 ? calloc(1, sizeof *s) : NULL;
-    char *stack = mmap(NULL, HELPER_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    char *stack = mmap(NULL, HELPER_STACK, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     bool done = false;
     if (s && stack != MAP_FAILED) {
-        *s = (struct standstill){.fn = fn, .arg = arg, .dir = dir, .caller = (pid_t)syscall(SYS_gettid)};
+        *s = (struct standstill){
+            .fn = fn, .arg = arg, .dir = dir, .caller = (pid_t)syscall(SYS_gettid)};
         run_helper(s, stack);
         done = s->done;
         if (!done)

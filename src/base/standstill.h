@@ -13,9 +13,9 @@
 
 /* Run fn(arg). It must not take locks, allocate or wait: who holds a lock may stand still. It may
  * run in another process that shares this one's memory, so of system calls only those are of use
- * that change memory. MRMA_SUCCESS if it has run. Else MRMA_ERR_OTHER, why in text of len bytes, and it
- * has not begun: the threads cannot be stopped (no permission to trace, a debugger has them, one
- * does not come to a stop within a second). */
+ * that change memory. MRMA_SUCCESS if it has run. Else MRMA_ERR_OTHER, why in text of len bytes,
+ * and it has not begun: the threads cannot be stopped (no permission to trace, a debugger has them,
+ * one does not come to a stop within a second). */
 int standstill_run(void (*fn)(void *arg), void *arg, char *text, size_t len);
 
 #endif

@@ -24,7 +24,7 @@ int topo_cpuset_self(struct topo_cpuset *set)
 {
     unsigned long mask[TOPO_MAX_WORDS];
     const size_t bits = 8 * sizeof mask[0];
-    struct topo_cpuset fresh = { { 0 } };
+    struct topo_cpuset fresh = {{0}};
 
     for (size_t words = TOPO_CPUSET_BITS / bits; words <= TOPO_MAX_WORDS; words *= 2) {
         memset(mask, 0, words * sizeof mask[0]);
@@ -73,12 +73,13 @@ static void summarize(struct topo *topo)
     snprintf(topo->summary, sizeof topo->summary,
              "%u package%s, %u core%s, %u PU%s, %u NUMA node%s; this process may use %u PU%s",
              topo->packages, plural(topo->packages), topo->cores, plural(topo->cores), topo->pus,
-             plural(topo->pus), topo->numa, plural(topo->numa), topo->allowed, plural(topo->allowed));
+             plural(topo->pus), topo->numa, plural(topo->numa), topo->allowed,
+             plural(topo->allowed));
 }
 
 int topo_load(struct topo *topo, const struct log *log)
 {
-    struct topo fresh = { .allowed = 0 };
+    struct topo fresh = {.allowed = 0};
     hwloc_topology_t hw;
 
     if (topo_cpuset_self(&fresh.cpuset) != MRMA_SUCCESS)
@@ -131,7 +132,9 @@ static int32_t object_of(hwloc_topology_t hw, hwloc_obj_type_t type, hwloc_const
         else if (!hwloc_bitmap_isequal(found->cpuset, obj->cpuset))
             return -1;
     }
-    return found != NULL && hwloc_bitmap_isincluded(mine, found->cpuset) ? (int32_t)found->logical_index : -1;
+    return found != NULL && hwloc_bitmap_isincluded(mine, found->cpuset)
+               ? (int32_t)found->logical_index
+               : -1;
 }
 
 void topo_objects(const char *const *types, int n, int32_t *object)
@@ -142,7 +145,8 @@ void topo_objects(const char *const *types, int n, int32_t *object)
     /* With what this process may not use, so that all processes count alike. */
     const bool known = mine != NULL && hwloc_topology_init(&hw) == 0 &&
                        hwloc_topology_set_flags(hw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) == 0 &&
-                       hwloc_topology_load(hw) == 0 && hwloc_get_cpubind(hw, mine, HWLOC_CPUBIND_THREAD) == 0;
+                       hwloc_topology_load(hw) == 0 &&
+                       hwloc_get_cpubind(hw, mine, HWLOC_CPUBIND_THREAD) == 0;
 
     for (int i = 0; i < n; i++)
         object[i] = known && type_of(types[i], &type) ? object_of(hw, type, mine) : -1;

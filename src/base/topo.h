@@ -27,11 +27,11 @@ struct topo_cpuset {
 };
 
 struct topo {
-    unsigned allowed;  /* PUs this process may use */
-    unsigned pus;      /* PUs of the node */
+    unsigned allowed; /* PUs this process may use */
+    unsigned pus;     /* PUs of the node */
     unsigned cores;
     unsigned packages;
-    unsigned numa;     /* NUMA nodes */
+    unsigned numa;             /* NUMA nodes */
     struct topo_cpuset cpuset; /* the allowed PUs */
     char summary[160]; /* "1 package, 2 cores, 4 PUs, 1 NUMA node; this process may use 2 PUs" */
 };
@@ -46,7 +46,8 @@ void topo_cpuset_or(struct topo_cpuset *into, const struct topo_cpuset *from);
 /* Fill *topo. MRMA_ERR_OTHER with a message if hwloc cannot read the machine. */
 int topo_load(struct topo *topo, const struct log *log);
 
-/* Is this hwloc's name of something that has processing units: "Package", "NUMANode", "L3Cache", "Core"? */
+/* Is this hwloc's name of something that has processing units: "Package", "NUMANode", "L3Cache",
+ * "Core"? */
 bool topo_is_type(const char *type);
 
 /* For each of n such types: which object of it, counted over the machine from 0, has all the

@@ -38,8 +38,8 @@ struct ch3_vc {
     void *channel_data; /* the channel's own per-peer state */
     void *owner;        /* the layer above's peer */
     enum ch3_vc_state state;
-    struct list sendq;  /* struct ch3_stream, first to leave first */
-    size_t queued;      /* bytes of copied packets in sendq */
+    struct list sendq;             /* struct ch3_stream, first to leave first */
+    size_t queued;                 /* bytes of copied packets in sendq */
     struct list_node pending_link; /* in ch3->pending_vcs while sendq is not empty */
     uint64_t bad_packets;
 };
@@ -61,10 +61,12 @@ struct ch3_stream {
     bool awaited; /* as with ch3_send_awaited */
 };
 
-/* What the layer above does with a packet. hdr was checked and is a copy. body is what follows it, hdr->len - sizeof *hdr
- * bytes of the channel's memory, which the sender may still change (a ring): what is checked there must be copied
- * before (copy_once); data of which any value will do is used where it is. */
-typedef void (*ch3_handler)(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, const void *body);
+/* What the layer above does with a packet. hdr was checked and is a copy. body is what follows it,
+ * hdr->len - sizeof *hdr bytes of the channel's memory, which the sender may still change (a ring):
+ * what is checked there must be copied before (copy_once); data of which any value will do is used
+ * where it is. */
+typedef void (*ch3_handler)(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr,
+                            const void *body);
 
 struct ch3_stats {
     uint64_t packets_sent, bytes_sent, packets_received, bytes_received, queued, bad;
@@ -93,15 +95,16 @@ struct ch3 {
 void ch3_init(struct ch3 *c, const struct log *log, const ch3_handler *handlers, void *ctx);
 void ch3_add_channel(struct ch3 *c, struct ch3_channel *ch);
 
-void ch3_vc_init(struct ch3_vc *vc, struct ch3 *c, struct ch3_channel *ch, void *channel_data, void *owner);
+void ch3_vc_init(struct ch3_vc *vc, struct ch3 *c, struct ch3_channel *ch, void *channel_data,
+                 void *owner);
 /* Apply an event to the state table. Returns false (and logs) where the table
  * has no entry. CH3_VC_LOST ends every queued stream with an error. */
 bool ch3_vc_event(struct ch3_vc *vc, enum ch3_vc_event event);
 
 /* Send a packet of len bytes; it is copied and may be queued. owner: as in a stream. */
 int ch3_send_owned(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *owner);
-/* The same for an answer: a thread of the receiver waits for it, or will, and nothing else depends on it. So no
- * agent is woken (doc/memory-ordering.md). */
+/* The same for an answer: a thread of the receiver waits for it, or will, and nothing else depends
+ * on it. So no agent is woken (doc/memory-ordering.md). */
 int ch3_send_awaited(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *owner);
 /* Queue a stream and send as much of it as there is room for. */
 int ch3_send_stream(struct ch3_vc *vc, struct ch3_stream *st);

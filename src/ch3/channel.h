@@ -43,9 +43,9 @@ struct ch3_rdma;
 struct ch3_mem;
 
 enum ch3_channel_cap {
-    CH3_CAP_WAIT = 1 << 0,   /* a thread can block on a descriptor: wait_fd, wait_begin */
-    CH3_CAP_PROBE = 1 << 1,  /* probe */
-    CH3_CAP_RDMA = 1 << 2, /* mem_register, mem_release, rdma */
+    CH3_CAP_WAIT = 1 << 0,  /* a thread can block on a descriptor: wait_fd, wait_begin */
+    CH3_CAP_PROBE = 1 << 1, /* probe */
+    CH3_CAP_RDMA = 1 << 2,  /* mem_register, mem_release, rdma */
     /* A packet committed after rdma returned is delivered only when the data of
      * that put is in place: markers may follow at once. Without it they wait for
      * done. Never said of gets. */
@@ -54,7 +54,8 @@ enum ch3_channel_cap {
      * a packet had come. Without it whoever has something queued looks often. */
     CH3_CAP_ROOM = 1 << 4,
     CH3_CAP_ABANDON = 1 << 5, /* abandon */
-    CH3_CAP_QUIET = 1 << 6    /* commit_quietly, wake: commit wakes the receiver's agent if nobody polls there */
+    CH3_CAP_QUIET =
+        1 << 6 /* commit_quietly, wake: commit wakes the receiver's agent if nobody polls there */
 };
 
 /* What a peer must know of registered memory to reach it; plain bytes on the wire. */
@@ -93,8 +94,8 @@ struct ch3_channel_ops {
      * sleep in a wait are woken, but not its agent. */
     void (*commit_quietly)(struct ch3_channel *ch, struct ch3_vc *vc, size_t len);
 
-    /* CAP_QUIET. A reserve has found no room, for something that is not to wait until the receiver looks:
-     * wake who takes in what was committed quietly. */
+    /* CAP_QUIET. A reserve has found no room, for something that is not to wait until the receiver
+     * looks: wake who takes in what was committed quietly. */
     void (*wake)(struct ch3_channel *ch, struct ch3_vc *vc);
 
     /* Deliver what has arrived (a bounded amount a call), push what was committed
@@ -164,10 +165,10 @@ typedef void (*ch3_deliver_fn)(struct ch3_vc *from, const void *packet, size_t l
 struct ch3_channel {
     const struct ch3_channel_ops *ops; /* the channel's, from its creation on */
     unsigned caps;                     /* enum ch3_channel_cap; likewise */
-    size_t rdma_max;                 /* CAP_RDMA: the longest put or get; likewise */
-    size_t rdma_min;                 /* CAP_RDMA: what is shorter had better go by packets; likewise */
-    ch3_deliver_fn deliver;            /* set by ch3_add_channel */
-    struct ch3 *ch3;                   /* set by ch3_add_channel */
+    size_t rdma_max;                   /* CAP_RDMA: the longest put or get; likewise */
+    size_t rdma_min;        /* CAP_RDMA: what is shorter had better go by packets; likewise */
+    ch3_deliver_fn deliver; /* set by ch3_add_channel */
+    struct ch3 *ch3;        /* set by ch3_add_channel */
     /* CH3's. Connections with something queued, and what ch3_channel_unsent said. */
     _Atomic uint32_t queues, unsent;
 };

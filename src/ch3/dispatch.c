@@ -55,7 +55,8 @@ void ch3_deliver(struct ch3_vc *from, const void *packet, size_t len)
     if (fault) {
         c->stats.bad++;
         if (from->bad_packets++ < REPORTED_BAD_PACKETS)
-            log_msg(c->log, LOG_LEVEL_ERROR, "bad packet refused: wrong %s (%zu bytes)", fault, len);
+            log_msg(c->log, LOG_LEVEL_ERROR, "bad packet refused: wrong %s (%zu bytes)", fault,
+                    len);
         return;
     }
     c->stats.packets_received++;

@@ -3,9 +3,9 @@
  *
  * Fixed-width little-endian fields, sizes and offsets asserted, one version. A
  * packet is a header, for PKT_OPS followed by operation records, each record by
- * its target bytes and its data, for PKT_REPLY by data or by parts with data; records and parts are 8-byte aligned. A packet never
- * exceeds PKT_MAX bytes. Nothing in a packet is trusted before header_fault
- * (dispatch.c) and the handler's own checks have passed it.
+ * its target bytes and its data, for PKT_REPLY by data or by parts with data; records and parts are
+ * 8-byte aligned. A packet never exceeds PKT_MAX bytes. Nothing in a packet is trusted before
+ * header_fault (dispatch.c) and the handler's own checks have passed it.
  *
  * One PKT_OPS carries any number of operations of one epoch to one target and
  * whatever synchronization rides along: the lock request in front of the
@@ -26,59 +26,60 @@
 
 enum pkt_type {
     PKT_NONE = 0,
-    PKT_OPS,   /* origin -> target: operations and what rides on them */
-    PKT_POST,  /* target -> origin: exposure epoch number seq is open (MPI_Win_post) */
-    PKT_OPEN,  /* target -> origin: the fence phase seq is open, or the lock is granted */
-    PKT_ACK,   /* target -> origin: flush or unlock number seq is done */
-    PKT_REPLY, /* target -> origin: data for a get-like request */
-    PKT_ERROR, /* target -> origin: an operation was refused */
-    PKT_SYNC,  /* window barrier (MPI_Win_free): the sender has entered barrier seq */
-    PKT_COUNTS, /* MPI_Win_fence among many: bytes to expect, on their way to those who expect them */
+    PKT_OPS,    /* origin -> target: operations and what rides on them */
+    PKT_POST,   /* target -> origin: exposure epoch number seq is open (MPI_Win_post) */
+    PKT_OPEN,   /* target -> origin: the fence phase seq is open, or the lock is granted */
+    PKT_ACK,    /* target -> origin: flush or unlock number seq is done */
+    PKT_REPLY,  /* target -> origin: data for a get-like request */
+    PKT_ERROR,  /* target -> origin: an operation was refused */
+    PKT_SYNC,   /* window barrier (MPI_Win_free): the sender has entered barrier seq */
+    PKT_COUNTS, /* MPI_Win_fence among many: bytes to expect, on their way to those who expect them
+                 */
     PKT_TYPE_LAST
 };
 
 enum pkt_flag {
-    PKT_F_LOCK_SHARED = 1 << 0,    /* first of a lock epoch: acquire, then apply */
+    PKT_F_LOCK_SHARED = 1 << 0, /* first of a lock epoch: acquire, then apply */
     PKT_F_LOCK_EXCLUSIVE = 1 << 1,
-    PKT_F_WANT_OPEN = 1 << 2,      /* more follows: tell the origin when the epoch is open */
-    PKT_F_FLUSH = 1 << 3,          /* acknowledge when all before and in this packet is applied;
-                                      PKT_REPLY: acknowledges number seq as well */
-    PKT_F_UNLOCK = 1 << 4,         /* release the lock, then acknowledge */
-    PKT_F_COMPLETE = 1 << 5,       /* last of a PSCW access epoch */
-    PKT_F_FENCE = 1 << 6,          /* last of a fence phase; total tells how much it was */
-    PKT_F_LOCK_ALL = 1 << 7,       /* as the lock flags, for MPI_Win_lock_all: see lock_all.c */
+    PKT_F_WANT_OPEN = 1 << 2, /* more follows: tell the origin when the epoch is open */
+    PKT_F_FLUSH = 1 << 3,     /* acknowledge when all before and in this packet is applied;
+                                 PKT_REPLY: acknowledges number seq as well */
+    PKT_F_UNLOCK = 1 << 4,    /* release the lock, then acknowledge */
+    PKT_F_COMPLETE = 1 << 5,  /* last of a PSCW access epoch */
+    PKT_F_FENCE = 1 << 6,     /* last of a fence phase; total tells how much it was */
+    PKT_F_LOCK_ALL = 1 << 7,  /* as the lock flags, for MPI_Win_lock_all: see lock_all.c */
     PKT_F_ALL = (1 << 8) - 1
 };
 
 enum pkt_epoch {
     PKT_EPOCH_NONE = 0,
-    PKT_EPOCH_FENCE, /* seq: the origin's fence phase */
-    PKT_EPOCH_PSCW,  /* seq: how many access epochs the origin has started towards this target */
-    PKT_EPOCH_LOCK,  /* the origin holds, or asks for with this packet, a lock */
+    PKT_EPOCH_FENCE,   /* seq: the origin's fence phase */
+    PKT_EPOCH_PSCW,    /* seq: how many access epochs the origin has started towards this target */
+    PKT_EPOCH_LOCK,    /* the origin holds, or asks for with this packet, a lock */
     PKT_EPOCH_NOCHECK, /* passive target without a lock (MPI_MODE_NOCHECK) */
     PKT_EPOCH_LAST
 };
 
 struct pkt_hdr {
     uint8_t version;
-    uint8_t type;    /* enum pkt_type */
-    uint8_t epoch;   /* enum pkt_epoch, PKT_OPS only */
-    uint8_t flags;   /* enum pkt_flag, PKT_OPS; PKT_REPLY: PKT_F_FLUSH or none */
-    uint32_t len;    /* bytes of the packet, header included */
-    uint32_t win;    /* the receiver's index of the window */
+    uint8_t type;     /* enum pkt_type */
+    uint8_t epoch;    /* enum pkt_epoch, PKT_OPS only */
+    uint8_t flags;    /* enum pkt_flag, PKT_OPS; PKT_REPLY: PKT_F_FLUSH or none */
+    uint32_t len;     /* bytes of the packet, header included */
+    uint32_t win;     /* the receiver's index of the window */
     uint32_t win_gen; /* and its generation: a window freed and its index reused is noticed */
-    uint32_t rank;   /* the sender's rank in the window */
-    uint32_t seq;    /* epoch, acknowledgement, barrier or fence number by type; PKT_ERROR:
-                        PKT_ERROR_ALL, PKT_ERROR_LOST or 0 */
-    uint32_t count;  /* PKT_OPS: records in this packet; PKT_REPLY: the request, if total is 0; PKT_ERROR: the
-                        request; PKT_COUNTS: pairs in this packet */
+    uint32_t rank;    /* the sender's rank in the window */
+    uint32_t seq;     /* epoch, acknowledgement, barrier or fence number by type; PKT_ERROR:
+                         PKT_ERROR_ALL, PKT_ERROR_LOST or 0 */
+    uint32_t count;   /* PKT_OPS: records in this packet; PKT_REPLY: the request, if total is 0;
+                         PKT_ERROR: the   request; PKT_COUNTS: pairs in this packet */
     uint32_t total;  /* PKT_OPS with PKT_F_FENCE: bytes named in the phase, modulo 2^32; with a lock
                         request: fences that the origin has passed;
                         PKT_REPLY: parts (struct pkt_part), 0: the data of one request;
                         PKT_ERROR: enum mrma_err; PKT_COUNTS: the round, and PKT_COUNTS_BROKEN */
     uint64_t offset; /* PKT_REPLY: position of the data in the request's packed result; PKT_OPS with
-                        PKT_F_FLUSH or PKT_F_UNLOCK: the number that the PKT_ACK returns; PKT_COUNTS:
-                        pairs of the round that follow in further packets */
+                        PKT_F_FLUSH or PKT_F_UNLOCK: the number that the PKT_ACK returns;
+                        PKT_COUNTS: pairs of the round that follow in further packets */
 };
 static_assert(sizeof(struct pkt_hdr) == 40, "wire size");
 static_assert(offsetof(struct pkt_hdr, win) == 8, "wire offset");
@@ -98,7 +99,8 @@ enum pkt_op_kind {
     PKT_OP_GET_ACC, /* with op MPI_NO_OP no data travels */
     PKT_OP_CAS,     /* data: compare value, then new value */
     PKT_OP_TYPE,    /* no operation: data is a datatype (struct pkt_run) that later records name */
-    PKT_OP_PLAIN,   /* a put of contiguous bytes, by struct pkt_plain instead of struct pkt_op; the last */
+    PKT_OP_PLAIN,   /* a put of contiguous bytes, by struct pkt_plain instead of struct pkt_op; the
+                       last */
     PKT_OP_KIND_LAST
 };
 
@@ -110,12 +112,12 @@ enum pkt_form {
 };
 
 struct pkt_op {
-    uint8_t kind;    /* enum pkt_op_kind */
-    uint8_t op;      /* enum acc_op */
-    uint8_t type;    /* enum acc_type of the elements */
-    uint8_t form;    /* enum pkt_form */
-    uint32_t nseg;   /* target segments that follow, by form */
-    uint32_t request; /* origin's request for replies, by kind; PKT_OP_TYPE: the number */
+    uint8_t kind;      /* enum pkt_op_kind */
+    uint8_t op;        /* enum acc_op */
+    uint8_t type;      /* enum acc_type of the elements */
+    uint8_t form;      /* enum pkt_form */
+    uint32_t nseg;     /* target segments that follow, by form */
+    uint32_t request;  /* origin's request for replies, by kind; PKT_OP_TYPE: the number */
     uint16_t data_len; /* bytes of data behind the target's, before padding to 8 */
     uint16_t zero;
     uint64_t offset; /* position in the operation's packed data; PKT_OP_TYPE: extent, signed */
@@ -133,7 +135,8 @@ struct pkt_plain {
     uint32_t disp; /* as in struct pkt_seg, where it is so small */
 };
 static_assert(sizeof(struct pkt_plain) == 8, "wire size");
-static_assert(offsetof(struct pkt_plain, kind) == offsetof(struct pkt_op, kind), "what tells the two apart");
+static_assert(offsetof(struct pkt_plain, kind) == offsetof(struct pkt_op, kind),
+              "what tells the two apart");
 static_assert(offsetof(struct pkt_plain, disp) == 4, "wire offset");
 static_assert(PKT_MAX <= UINT16_MAX, "a packet's data fits into len");
 
@@ -163,8 +166,10 @@ static_assert(sizeof(struct pkt_run) == 32, "wire size");
 /* What a target keeps of an origin's datatypes in a window: the last so many that came, and
  * of them the last with so many runs together. A definition fits into a packet with a record. */
 enum { PKT_TYPES = 32, PKT_TYPES_RUNS = 2048, PKT_TYPE_RUNS = 480 };
-static_assert(sizeof(struct pkt_hdr) + 2 * sizeof(struct pkt_op) + PKT_TYPE_RUNS * sizeof(struct pkt_run) +
-                      sizeof(struct pkt_typed) + 64 <= PKT_MAX, "a definition and a record");
+static_assert(sizeof(struct pkt_hdr) + 2 * sizeof(struct pkt_op) +
+                      PKT_TYPE_RUNS * sizeof(struct pkt_run) + sizeof(struct pkt_typed) + 64 <=
+                  PKT_MAX,
+              "a definition and a record");
 /* In a dynamic window, whose memory may have gaps, a record of this form names at most: */
 enum { PKT_TYPED_DYNAMIC = 64 * 1024 };
 

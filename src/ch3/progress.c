@@ -40,7 +40,7 @@ static unsigned channels_of(const struct ch3 *c)
 bool ch3_poll(struct ch3 *c)
 {
     bool moved = false;
-    LIST_EACH_SAFE(it, &c->pending_vcs)
+    LIST_EACH_SAFE (it, &c->pending_vcs)
         moved |= ch3_sendq_push(LIST_ENTRY(it, struct ch3_vc, pending_link));
     for (unsigned i = 0, n = channels_of(c); i < n; i++)
         moved |= c->channels[i]->ops->poll(c->channels[i]) != 0;

@@ -113,7 +113,8 @@ static void enqueue(struct ch3_vc *vc, struct ch3_stream *st)
 }
 
 /* A queue that was empty keeps something: the layer above must know, and the receiver if it has
- * not been told of what is in the way. Nothing unhurried is sent before the queue is empty again. */
+ * not been told of what is in the way. Nothing unhurried is sent before the queue is empty again.
+ */
 static void tell_queued(struct ch3_vc *vc, bool first)
 {
     struct ch3 *c = vc->ch3;
@@ -140,18 +141,23 @@ static inline int send_now(struct ch3_vc *vc, const void *packet, size_t len, bo
     return MRMA_SUCCESS;
 }
 
-static int send_copy(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *owner, bool awaited)
+static int send_copy(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *owner,
+                     bool awaited)
 {
     int err = send_now(vc, packet, len, !awaited);
     if (err != MRMA_AGAIN)
         return err;
     struct copied_packet *p = malloc(sizeof(*p) + len);
     if (!p)
-        return log_fail(vc->ch3->log, MRMA_ERR_NO_MEM, "no memory to queue a packet of %zu bytes", len);
-    *p = (struct copied_packet){
-        .stream = {.next = copied_next, .done = copied_done, .wants = len, .owner = owner, .awaited = awaited},
-        .vc = vc,
-        .len = len};
+        return log_fail(vc->ch3->log, MRMA_ERR_NO_MEM, "no memory to queue a packet of %zu bytes",
+                        len);
+    *p = (struct copied_packet){.stream = {.next = copied_next,
+                                           .done = copied_done,
+                                           .wants = len,
+                                           .owner = owner,
+                                           .awaited = awaited},
+                                .vc = vc,
+                                .len = len};
     memcpy(p->bytes, packet, len);
     vc->queued += len;
     const bool first = list_empty(&vc->sendq);

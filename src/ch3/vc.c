@@ -19,18 +19,20 @@ static const uint8_t transition[CH3_VC_STATES][CH3_VC_EVENTS] = {
     [CH3_VC_IDLE] = {[CH3_VC_CONNECT] = CH3_VC_OPEN,
                      [CH3_VC_LOST] = CH3_VC_FAILED,
                      [CH3_VC_CLOSE] = CH3_VC_IDLE},
-    [CH3_VC_OPEN] = {[CH3_VC_CONNECT] = REFUSED,
-                     [CH3_VC_LOST] = CH3_VC_FAILED,
-                     [CH3_VC_CLOSE] = CH3_VC_IDLE},
-    [CH3_VC_FAILED] = {[CH3_VC_CONNECT] = REFUSED,
-                       [CH3_VC_LOST] = CH3_VC_FAILED,
-                       [CH3_VC_CLOSE] = CH3_VC_IDLE},
+    [CH3_VC_OPEN] =
+        {[CH3_VC_CONNECT] = REFUSED, [CH3_VC_LOST] = CH3_VC_FAILED, [CH3_VC_CLOSE] = CH3_VC_IDLE},
+    [CH3_VC_FAILED] =
+        {[CH3_VC_CONNECT] = REFUSED, [CH3_VC_LOST] = CH3_VC_FAILED, [CH3_VC_CLOSE] = CH3_VC_IDLE},
 };
 
-void ch3_vc_init(struct ch3_vc *vc, struct ch3 *c, struct ch3_channel *ch, void *channel_data, void *owner)
+void ch3_vc_init(struct ch3_vc *vc, struct ch3 *c, struct ch3_channel *ch, void *channel_data,
+                 void *owner)
 {
-    *vc = (struct ch3_vc){
-        .ch3 = c, .channel = ch, .channel_data = channel_data, .owner = owner, .state = CH3_VC_IDLE};
+    *vc = (struct ch3_vc){.ch3 = c,
+                          .channel = ch,
+                          .channel_data = channel_data,
+                          .owner = owner,
+                          .state = CH3_VC_IDLE};
     list_init(&vc->sendq);
     list_node_init(&vc->pending_link);
 }
@@ -81,8 +83,8 @@ bool ch3_vc_event(struct ch3_vc *vc, enum ch3_vc_event event)
     const bool open = vc->state == CH3_VC_OPEN, lost = vc->state == CH3_VC_FAILED;
     uint8_t to = transition[vc->state][event];
     if (to == REFUSED) {
-        log_msg(vc->ch3->log, LOG_LEVEL_ERROR, "virtual connection: event %d refused in state %d", event,
-                vc->state);
+        log_msg(vc->ch3->log, LOG_LEVEL_ERROR, "virtual connection: event %d refused in state %d",
+                event, vc->state);
         return false;
     }
     vc->state = to;

@@ -23,19 +23,21 @@
 
 /* What is wrong with them: an enum mrma_err, or OP_NOTHING for MPI_PROC_NULL.
  * counts is negative if one of them is. */
-int args_verdict(const struct win_rec *rec, int64_t counts, int target, int64_t disp) __attribute__((cold));
+int args_verdict(const struct win_rec *rec, int64_t counts, int target, int64_t disp)
+    __attribute__((cold));
 
 /* Is nothing wrong with these? If there may be, ask args_target. */
 static inline bool args_plain(const struct win_rec *rec, int64_t counts, int target, MPI_Aint disp)
 {
-    return likely(counts >= 0 && (unsigned)target < (unsigned)rec->nproc && disp >= rec->lowest_disp);
+    return likely(counts >= 0 && (unsigned)target < (unsigned)rec->nproc &&
+                  disp >= rec->lowest_disp);
 }
 
 /* The arguments that every communication call has; op->target, disp, tcount and
  * ttype are set. Returns MRMA_SUCCESS, OP_NOTHING or an error. counts: all counts
  * or'ed, so that one sign tells of all. */
-static inline int args_target(const struct win_rec *rec, struct rma_op *op, int64_t counts, int target,
-                              MPI_Aint disp, int64_t tcount, MPI_Datatype ttype)
+static inline int args_target(const struct win_rec *rec, struct rma_op *op, int64_t counts,
+                              int target, MPI_Aint disp, int64_t tcount, MPI_Datatype ttype)
 {
     int err;
 
@@ -49,9 +51,9 @@ static inline int args_target(const struct win_rec *rec, struct rma_op *op, int6
 }
 
 /* Put and get: one side at the origin besides the target. */
-static inline int args_transfer(const struct win_rec *rec, struct rma_op *op, const struct dtype **otype_out,
-                                int64_t ocount, MPI_Datatype otype, int target, MPI_Aint disp, int64_t tcount,
-                                MPI_Datatype ttype)
+static inline int args_transfer(const struct win_rec *rec, struct rma_op *op,
+                                const struct dtype **otype_out, int64_t ocount, MPI_Datatype otype,
+                                int target, MPI_Aint disp, int64_t tcount, MPI_Datatype ttype)
 {
     int err = args_target(rec, op, ocount | tcount, target, disp, tcount, ttype);
 
@@ -66,7 +68,8 @@ static inline bool args_known_type(MPI_Datatype type, const struct dtype **out)
 {
     struct dtype_cache *cache = mpi_state.types;
     uintptr_t key = dtype_key(type);
-    struct dtype_record *rec = atomic_load_explicit(&cache->slot[dtype_slot(key)], memory_order_acquire);
+    struct dtype_record *rec =
+        atomic_load_explicit(&cache->slot[dtype_slot(key)], memory_order_acquire);
 
     if (unlikely(atomic_load_explicit(&rec->key, memory_order_acquire) != key))
         return false;

@@ -25,12 +25,14 @@ static inline bool is_word(MPI_Datatype type)
 /* Is it one? Then it is_word from now on. The type was found valid. */
 static void remember_word(const struct dtype *known, MPI_Datatype type)
 {
-    if ((known->basic == ACC_I64 || known->basic == ACC_U64) && args_predefined(type) == MRMA_SUCCESS)
+    if ((known->basic == ACC_I64 || known->basic == ACC_U64) &&
+        args_predefined(type) == MRMA_SUCCESS)
         atomic_store_explicit(&word_type, type, memory_order_relaxed);
 }
 
 /* The sum, which counters are made of, by a way of its own: no look at the operation later. */
-static inline bool fast_fetch(struct win *w, MPI_Op op, const void *oaddr, void *raddr, int target, MPI_Aint disp)
+static inline bool fast_fetch(struct win *w, MPI_Op op, const void *oaddr, void *raddr, int target,
+                              MPI_Aint disp)
 {
     if (likely(op == MPI_SUM))
         return fast_fetch_op(w, ACC_SUM, oaddr, raddr, target, disp);
@@ -39,8 +41,8 @@ static inline bool fast_fetch(struct win *w, MPI_Op op, const void *oaddr, void 
 }
 
 /* op, cleared, becomes one on one element of type on every side, as far as nothing is wrong. */
-static inline int one_element(const struct win_rec *rec, struct rma_op *op, const void *oaddr, void *raddr,
-                              MPI_Datatype type, int target, MPI_Aint disp)
+static inline int one_element(const struct win_rec *rec, struct rma_op *op, const void *oaddr,
+                              void *raddr, MPI_Datatype type, int target, MPI_Aint disp)
 {
     int err;
 
@@ -56,8 +58,9 @@ static inline int one_element(const struct win_rec *rec, struct rma_op *op, cons
 }
 
 /* With MPI_NO_OP the origin's buffer is not looked at. */
-static inline int fetch_and_op(const struct win_rec *rec, struct rma_op *op, const void *oaddr, void *raddr,
-                               MPI_Datatype type, int target, MPI_Aint disp, MPI_Op mpi_op)
+static inline int fetch_and_op(const struct win_rec *rec, struct rma_op *op, const void *oaddr,
+                               void *raddr, MPI_Datatype type, int target, MPI_Aint disp,
+                               MPI_Op mpi_op)
 {
     int err = one_element(rec, op, oaddr, raddr, type, target, disp);
 
@@ -68,8 +71,9 @@ static inline int fetch_and_op(const struct win_rec *rec, struct rma_op *op, con
 
 /* Everything but the few instructions of PMPI_Fetch_and_op, which ends in this call with
  * its own arguments, and so has nothing to save. The same for the other. */
-static __attribute__((noinline)) int fetch_general(const void *oaddr, void *raddr, MPI_Datatype type,
-                                                   int target, MPI_Aint disp, MPI_Op op, MPI_Win win)
+static __attribute__((noinline)) int fetch_general(const void *oaddr, void *raddr,
+                                                   MPI_Datatype type, int target, MPI_Aint disp,
+                                                   MPI_Op op, MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
     struct rma_op what;
@@ -95,7 +99,8 @@ MRMA_PUBLIC int PMPI_Fetch_and_op(const void *oaddr, void *raddr, MPI_Datatype t
 MRMA_EXPORT_MPI(Fetch_and_op);
 
 static inline int compare_and_swap(const struct win_rec *rec, struct rma_op *op, const void *oaddr,
-                                   const void *caddr, void *raddr, MPI_Datatype type, int target, MPI_Aint disp)
+                                   const void *caddr, void *raddr, MPI_Datatype type, int target,
+                                   MPI_Aint disp)
 {
     int err;
 
@@ -107,7 +112,8 @@ static inline int compare_and_swap(const struct win_rec *rec, struct rma_op *op,
 }
 
 static __attribute__((noinline)) int cas_general(const void *oaddr, const void *caddr, void *raddr,
-                                                 MPI_Datatype type, int target, MPI_Aint disp, MPI_Win win)
+                                                 MPI_Datatype type, int target, MPI_Aint disp,
+                                                 MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
     struct rma_op what;
@@ -117,11 +123,12 @@ static __attribute__((noinline)) int cas_general(const void *oaddr, const void *
         return mpi_host.Compare_and_swap(oaddr, caddr, raddr, type, target, disp, win);
     rma_op_clear(&what);
     err = compare_and_swap(rec, &what, oaddr, caddr, raddr, type, target, disp);
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Compare_and_swap", err, &what);
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS
+                                       : op_fail(rec, "MPI_Compare_and_swap", err, &what);
 }
 
-MRMA_PUBLIC int PMPI_Compare_and_swap(const void *oaddr, const void *caddr, void *raddr, MPI_Datatype type,
-                                      int target, MPI_Aint disp, MPI_Win win)
+MRMA_PUBLIC int PMPI_Compare_and_swap(const void *oaddr, const void *caddr, void *raddr,
+                                      MPI_Datatype type, int target, MPI_Aint disp, MPI_Win win)
 {
     struct win_rec *rec = win_quick();
 

@@ -2,9 +2,9 @@
  * carrier.h - the host's window behind every window of this library.
  *
  * The handle that the application gets is a window of the host without memory, on a private
- * communicator of this process alone: MPI_Win_allocate_shared of 0 bytes. It carries user attributes,
- * name, error handler and Fortran handle. carrier_mpich.c and carrier_openmpi.c know what their host
- * needs to make one.
+ * communicator of this process alone: MPI_Win_allocate_shared of 0 bytes. It carries user
+ * attributes, name, error handler and Fortran handle. carrier_mpich.c and carrier_openmpi.c know
+ * what their host needs to make one.
  */
 #ifndef MRMA_MPI_CARRIER_H
 #define MRMA_MPI_CARRIER_H
@@ -20,8 +20,8 @@ void carrier_before_init(void);
 void carrier_after_init(void);
 
 /* A carrier on self, a communicator of this process alone whose errors return. One at a time: the
- * caller holds a lock. *carrier is set on success only; MRMA_ERR_OTHER with one line in msg that says
- * what the host refused and what to do. */
+ * caller holds a lock. *carrier is set on success only; MRMA_ERR_OTHER with one line in msg that
+ * says what the host refused and what to do. */
 int carrier_make(MPI_Comm self, MPI_Win *carrier, char *msg, size_t len);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * carrier_mpich.c - carrier.h on MPICH. No state.
  *
- * Every window of MPICH duplicates its communicator, and a process has a fixed number of context ids
- * for communicators. MPI_Win_allocate_shared ends the process in an assertion when none is left, where
- * MPI_Comm_dup returns an error. So a communicator is made and freed first.
+ * Every window of MPICH duplicates its communicator, and a process has a fixed number of context
+ * ids for communicators. MPI_Win_allocate_shared ends the process in an assertion when none is
+ * left, where MPI_Comm_dup returns an error. So a communicator is made and freed first.
  */
 #include "mpi/carrier.h"
 
@@ -13,8 +13,12 @@
 #include "mpi/host.h"
 
 /* MPICH needs nothing at initialisation. */
-void carrier_before_init(void) {}
-void carrier_after_init(void) {}
+void carrier_before_init(void)
+{
+}
+void carrier_after_init(void)
+{
+}
 
 static int refused(int rc, char *msg, size_t len)
 {
@@ -22,8 +26,10 @@ static int refused(int rc, char *msg, size_t len)
     int n;
 
     PMPI_Error_string(rc, text, &n);
-    snprintf(msg, len, "the host gives no further communicator, and each window takes one of its context "
-             "ids: free windows or communicators that are not needed any more. The host says: %s", text);
+    snprintf(msg, len,
+             "the host gives no further communicator, and each window takes one of its context "
+             "ids: free windows or communicators that are not needed any more. The host says: %s",
+             text);
     return MRMA_ERR_OTHER;
 }
 

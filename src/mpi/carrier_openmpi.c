@@ -1,14 +1,14 @@
 /*
  * carrier_openmpi.c - carrier.h on Open MPI.
  *
- * Of Open MPI's components for one-sided communication, only osc/sm makes shared windows. The others
- * refuse communicators of one process, or look for a network each time that a window is made. Which
- * components there are is settled when Open MPI is initialised, by the MCA parameter "osc": from the
- * environment, where mpiexec --mca puts it, else from a file. Under this library no window of the
- * host's own moves data, so for as long as initialisation takes all components but sm are left out,
- * whatever the parameter says. (They are left out by name, since Open MPI cannot be initialised where
- * a component that is asked for by name does not exist.) What the application starts afterwards finds
- * the environment as it was.
+ * Of Open MPI's components for one-sided communication, only osc/sm makes shared windows. The
+ * others refuse communicators of one process, or look for a network each time that a window is
+ * made. Which components there are is settled when Open MPI is initialised, by the MCA parameter
+ * "osc": from the environment, where mpiexec --mca puts it, else from a file. Under this library no
+ * window of the host's own moves data, so for as long as initialisation takes all components but sm
+ * are left out, whatever the parameter says. (They are left out by name, since Open MPI cannot be
+ * initialised where a component that is asked for by name does not exist.) What the application
+ * starts afterwards finds the environment as it was.
  *
  * With MPIRMA_DISABLE nothing is changed: then the host's windows are in use.
  */
@@ -95,8 +95,11 @@ int carrier_make(MPI_Comm self, MPI_Win *carrier, char *msg, size_t len)
     }
     PMPI_Error_string(rc, text, &n);
     ask_parameter(selected, sizeof selected);
-    snprintf(msg, len, "the host refused the window of one process that carries the handle: %s. It takes Open "
-             "MPI's component osc/sm; the selection in force is osc=\"%.100s\": add sm to it (" PARAMETER
-             ", mpiexec --mca osc, or a file of MCA parameters)", text, selected);
+    snprintf(
+        msg, len,
+        "the host refused the window of one process that carries the handle: %s. It takes Open "
+        "MPI's component osc/sm; the selection in force is osc=\"%.100s\": add sm to it (" PARAMETER
+        ", mpiexec --mca osc, or a file of MCA parameters)",
+        text, selected);
     return MRMA_ERR_OTHER;
 }

@@ -16,12 +16,12 @@
 #include "mpi/comm_transfer.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
-#include "rma/path/fast.h"
 #include "rma/origin/issue.h"
+#include "rma/path/fast.h"
 
 static __attribute__((noinline)) int put_general(const void *oaddr, int ocount, MPI_Datatype otype,
-                                                 int target, MPI_Aint disp, int tcount, MPI_Datatype ttype,
-                                                 MPI_Win win)
+                                                 int target, MPI_Aint disp, int tcount,
+                                                 MPI_Datatype ttype, MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
 
@@ -30,7 +30,8 @@ static __attribute__((noinline)) int put_general(const void *oaddr, int ocount, 
     return comm_put_whole(rec, oaddr, ocount, otype, target, disp, tcount, ttype);
 }
 
-/* The same count of a known contiguous type on both sides, and nothing is wrong with the arguments. */
+/* The same count of a known contiguous type on both sides, and nothing is wrong with the arguments.
+ */
 static __attribute__((noinline)) int put_known(struct win_rec *rec, const void *oaddr, size_t count,
                                                const struct dtype *type, int target, MPI_Aint disp)
 {
@@ -48,18 +49,18 @@ static __attribute__((noinline)) int put_known(struct win_rec *rec, const void *
 }
 
 /* Put and get have a short cut, for the window used last, the same known contiguous
- * datatype and count on both sides, and mapped memory (rma/path/fast.h), or, put only, a packet that is
- * being filled (rma/origin/issue.h). */
-MRMA_PUBLIC int PMPI_Put(const void *oaddr, int ocount, MPI_Datatype otype, int target, MPI_Aint disp,
-                         int tcount, MPI_Datatype ttype, MPI_Win win)
+ * datatype and count on both sides, and mapped memory (rma/path/fast.h), or, put only, a packet
+ * that is being filled (rma/origin/issue.h). */
+MRMA_PUBLIC int PMPI_Put(const void *oaddr, int ocount, MPI_Datatype otype, int target,
+                         MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Win win)
 {
     struct win_rec *rec = win_quick();
     const struct dtype *type;
     size_t len;
 
-    if (likely(win_is(rec, win) && args_plain(rec, ocount | tcount, target, disp) && otype == ttype &&
-               ocount == tcount && args_known_type(ttype, &type) && type->contig &&
-               !__builtin_mul_overflow((size_t)tcount, type->size, &len))) {
+    if (likely(win_is(rec, win) && args_plain(rec, ocount | tcount, target, disp) &&
+               otype == ttype && ocount == tcount && args_known_type(ttype, &type) &&
+               type->contig && !__builtin_mul_overflow((size_t)tcount, type->size, &len))) {
         if (likely(fast_put(rec->win, oaddr, target, disp, len)) ||
             (rec->win->npackets && issue_quick_put(rec->win, target, oaddr, disp, len)))
             return MPI_SUCCESS;
@@ -69,8 +70,9 @@ MRMA_PUBLIC int PMPI_Put(const void *oaddr, int ocount, MPI_Datatype otype, int 
 }
 MRMA_EXPORT_MPI(Put);
 
-static __attribute__((noinline)) int get_general(void *raddr, int rcount, MPI_Datatype rtype, int target,
-                                                 MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Win win)
+static __attribute__((noinline)) int get_general(void *raddr, int rcount, MPI_Datatype rtype,
+                                                 int target, MPI_Aint disp, int tcount,
+                                                 MPI_Datatype ttype, MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
 
@@ -79,24 +81,25 @@ static __attribute__((noinline)) int get_general(void *raddr, int rcount, MPI_Da
     return comm_get_whole(rec, raddr, rcount, rtype, target, disp, tcount, ttype);
 }
 
-MRMA_PUBLIC int PMPI_Get(void *raddr, int rcount, MPI_Datatype rtype, int target, MPI_Aint disp, int tcount,
-                         MPI_Datatype ttype, MPI_Win win)
+MRMA_PUBLIC int PMPI_Get(void *raddr, int rcount, MPI_Datatype rtype, int target, MPI_Aint disp,
+                         int tcount, MPI_Datatype ttype, MPI_Win win)
 {
     struct win_rec *rec = win_quick();
     const struct dtype *type;
     size_t len;
 
-    if (likely(win_is(rec, win) && args_plain(rec, rcount | tcount, target, disp) && rtype == ttype &&
-               rcount == tcount && args_known_type(ttype, &type) && type->contig &&
-               !__builtin_mul_overflow((size_t)tcount, type->size, &len)) &&
+    if (likely(win_is(rec, win) && args_plain(rec, rcount | tcount, target, disp) &&
+               rtype == ttype && rcount == tcount && args_known_type(ttype, &type) &&
+               type->contig && !__builtin_mul_overflow((size_t)tcount, type->size, &len)) &&
         fast_get(rec->win, raddr, target, disp, len))
         return MPI_SUCCESS;
     return get_general(raddr, rcount, rtype, target, disp, tcount, ttype, win);
 }
 MRMA_EXPORT_MPI(Get);
 
-MRMA_PUBLIC int PMPI_Rput(const void *oaddr, int ocount, MPI_Datatype otype, int target, MPI_Aint disp,
-                          int tcount, MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
+MRMA_PUBLIC int PMPI_Rput(const void *oaddr, int ocount, MPI_Datatype otype, int target,
+                          MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Win win,
+                          MPI_Request *request)
 {
     struct win_rec *rec = win_lookup(win);
 
@@ -106,8 +109,8 @@ MRMA_PUBLIC int PMPI_Rput(const void *oaddr, int ocount, MPI_Datatype otype, int
 }
 MRMA_EXPORT_MPI(Rput);
 
-MRMA_PUBLIC int PMPI_Rget(void *raddr, int rcount, MPI_Datatype rtype, int target, MPI_Aint disp, int tcount,
-                          MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
+MRMA_PUBLIC int PMPI_Rget(void *raddr, int rcount, MPI_Datatype rtype, int target, MPI_Aint disp,
+                          int tcount, MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
 {
     struct win_rec *rec = win_lookup(win);
 

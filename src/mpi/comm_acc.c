@@ -22,8 +22,9 @@ static inline enum acc_op quick_op(MPI_Op op)
     return likely(op == MPI_SUM) ? ACC_SUM : acc_op_from_mpi(op);
 }
 
-static __attribute__((noinline)) int accumulate_general(const void *oaddr, int ocount, MPI_Datatype otype,
-                                                        int target, MPI_Aint disp, int tcount,
+static __attribute__((noinline)) int accumulate_general(const void *oaddr, int ocount,
+                                                        MPI_Datatype otype, int target,
+                                                        MPI_Aint disp, int tcount,
                                                         MPI_Datatype ttype, MPI_Op op, MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
@@ -37,18 +38,20 @@ static __attribute__((noinline)) int accumulate_general(const void *oaddr, int o
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Accumulate", err, &what);
 }
 
-/* Both have a short cut, for the window used last, the same known contiguous datatype and count on all
- * sides, and mapped memory (rma/path/fast_acc.h). */
-MRMA_PUBLIC int PMPI_Accumulate(const void *oaddr, int ocount, MPI_Datatype otype, int target, MPI_Aint disp,
-                                int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
+/* Both have a short cut, for the window used last, the same known contiguous datatype and count on
+ * all sides, and mapped memory (rma/path/fast_acc.h). */
+MRMA_PUBLIC int PMPI_Accumulate(const void *oaddr, int ocount, MPI_Datatype otype, int target,
+                                MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op,
+                                MPI_Win win)
 {
     struct win_rec *rec = win_quick();
     const enum acc_op quick = quick_op(op);
     const struct dtype *type;
     size_t len;
 
-    if (likely(win_is(rec, win) && args_plain(rec, ocount | tcount, target, disp) && otype == ttype &&
-               ocount == tcount && quick != ACC_NO_OP && args_known_type(ttype, &type) && type->contig &&
+    if (likely(win_is(rec, win) && args_plain(rec, ocount | tcount, target, disp) &&
+               otype == ttype && ocount == tcount && quick != ACC_NO_OP &&
+               args_known_type(ttype, &type) && type->contig &&
                !__builtin_mul_overflow((size_t)tcount, type->size, &len)) &&
         fast_acc(rec->win, quick, type, (size_t)tcount, oaddr, NULL, target, disp, len))
         return MPI_SUCCESS;
@@ -57,21 +60,21 @@ MRMA_PUBLIC int PMPI_Accumulate(const void *oaddr, int ocount, MPI_Datatype otyp
 MRMA_EXPORT_MPI(Accumulate);
 
 MRMA_PUBLIC int PMPI_Raccumulate(const void *oaddr, int ocount, MPI_Datatype otype, int target,
-                                 MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win,
-                                 MPI_Request *request)
+                                 MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op,
+                                 MPI_Win win, MPI_Request *request)
 {
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
-        return mpi_host.Raccumulate(oaddr, ocount, otype, target, disp, tcount, ttype, op, win, request);
+        return mpi_host.Raccumulate(oaddr, ocount, otype, target, disp, tcount, ttype, op, win,
+                                    request);
     return comm_raccumulate(rec, oaddr, ocount, otype, target, disp, tcount, ttype, op, request);
 }
 MRMA_EXPORT_MPI(Raccumulate);
 
-static __attribute__((noinline)) int get_accumulate_general(const void *oaddr, int ocount, MPI_Datatype otype,
-                                                            void *raddr, int rcount, MPI_Datatype rtype,
-                                                            int target, MPI_Aint disp, int tcount,
-                                                            MPI_Datatype ttype, MPI_Op op, MPI_Win win)
+static __attribute__((noinline)) int get_accumulate_general(
+    const void *oaddr, int ocount, MPI_Datatype otype, void *raddr, int rcount, MPI_Datatype rtype,
+    int target, MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
     struct rma_op what;
@@ -79,44 +82,47 @@ static __attribute__((noinline)) int get_accumulate_general(const void *oaddr, i
 
     rma_op_clear(&what);
     if (unlikely(rec == NULL))
-        return mpi_host.Get_accumulate(oaddr, ocount, otype, raddr, rcount, rtype, target, disp, tcount,
-                                       ttype, op, win);
-    err = comm_get_accumulate(rec, &what, oaddr, ocount, otype, raddr, rcount, rtype, target, disp, tcount,
-                              ttype, op);
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Get_accumulate", err, &what);
+        return mpi_host.Get_accumulate(oaddr, ocount, otype, raddr, rcount, rtype, target, disp,
+                                       tcount, ttype, op, win);
+    err = comm_get_accumulate(rec, &what, oaddr, ocount, otype, raddr, rcount, rtype, target, disp,
+                              tcount, ttype, op);
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS
+                                       : op_fail(rec, "MPI_Get_accumulate", err, &what);
 }
 
 /* With MPI_NO_OP the origin's three arguments are not looked at. */
 MRMA_PUBLIC int PMPI_Get_accumulate(const void *oaddr, int ocount, MPI_Datatype otype, void *raddr,
-                                    int rcount, MPI_Datatype rtype, int target, MPI_Aint disp, int tcount,
-                                    MPI_Datatype ttype, MPI_Op op, MPI_Win win)
+                                    int rcount, MPI_Datatype rtype, int target, MPI_Aint disp,
+                                    int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
 {
     struct win_rec *rec = win_quick();
     const enum acc_op quick = quick_op(op);
     const struct dtype *type;
     size_t len;
 
-    if (likely(win_is(rec, win) && args_plain(rec, rcount | tcount, target, disp) && rtype == ttype &&
-               rcount == tcount && (quick == ACC_NO_OP || (otype == ttype && ocount == tcount)) &&
+    if (likely(win_is(rec, win) && args_plain(rec, rcount | tcount, target, disp) &&
+               rtype == ttype && rcount == tcount &&
+               (quick == ACC_NO_OP || (otype == ttype && ocount == tcount)) &&
                args_known_type(ttype, &type) && type->contig &&
                !__builtin_mul_overflow((size_t)tcount, type->size, &len)) &&
         fast_acc(rec->win, quick, type, (size_t)tcount, oaddr, raddr, target, disp, len))
         return MPI_SUCCESS;
-    return get_accumulate_general(oaddr, ocount, otype, raddr, rcount, rtype, target, disp, tcount, ttype, op,
-                                  win);
+    return get_accumulate_general(oaddr, ocount, otype, raddr, rcount, rtype, target, disp, tcount,
+                                  ttype, op, win);
 }
 MRMA_EXPORT_MPI(Get_accumulate);
 
 MRMA_PUBLIC int PMPI_Rget_accumulate(const void *oaddr, int ocount, MPI_Datatype otype, void *raddr,
-                                     int rcount, MPI_Datatype rtype, int target, MPI_Aint disp, int tcount,
-                                     MPI_Datatype ttype, MPI_Op op, MPI_Win win, MPI_Request *request)
+                                     int rcount, MPI_Datatype rtype, int target, MPI_Aint disp,
+                                     int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win,
+                                     MPI_Request *request)
 {
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
-        return mpi_host.Rget_accumulate(oaddr, ocount, otype, raddr, rcount, rtype, target, disp, tcount,
-                                        ttype, op, win, request);
-    return comm_rget_accumulate(rec, oaddr, ocount, otype, raddr, rcount, rtype, target, disp, tcount, ttype,
-                                op, request);
+        return mpi_host.Rget_accumulate(oaddr, ocount, otype, raddr, rcount, rtype, target, disp,
+                                        tcount, ttype, op, win, request);
+    return comm_rget_accumulate(rec, oaddr, ocount, otype, raddr, rcount, rtype, target, disp,
+                                tcount, ttype, op, request);
 }
 MRMA_EXPORT_MPI(Rget_accumulate);

@@ -28,10 +28,11 @@ static inline int comm_accumulate(const struct win_rec *rec, struct rma_op *op, 
 
 /* MPI 4.1, 12.3.4.2. With MPI_NO_OP the origin's three arguments mean nothing and
  * are not looked at. */
-static inline int comm_get_accumulate(const struct win_rec *rec, struct rma_op *op, const void *oaddr,
-                                      int64_t ocount, MPI_Datatype otype, void *raddr, int64_t rcount,
-                                      MPI_Datatype rtype, int target, MPI_Aint disp, int64_t tcount,
-                                      MPI_Datatype ttype, MPI_Op mpi_op)
+static inline int comm_get_accumulate(const struct win_rec *rec, struct rma_op *op,
+                                      const void *oaddr, int64_t ocount, MPI_Datatype otype,
+                                      void *raddr, int64_t rcount, MPI_Datatype rtype, int target,
+                                      MPI_Aint disp, int64_t tcount, MPI_Datatype ttype,
+                                      MPI_Op mpi_op)
 {
     bool origin = mpi_op != MPI_NO_OP;
     int64_t counts = rcount | tcount | (origin ? ocount : 0);

@@ -14,8 +14,9 @@
 #include "mpi/host.h"
 
 #define LARGE_FUNCTIONS(X) \
-    X(Put_c) X(Get_c) X(Accumulate_c) X(Get_accumulate_c) X(Rput_c) X(Rget_c) \
-    X(Raccumulate_c) X(Rget_accumulate_c)
+    X(Put_c)               \
+    X(Get_c)               \
+    X(Accumulate_c) X(Get_accumulate_c) X(Rput_c) X(Rget_c) X(Raccumulate_c) X(Rget_accumulate_c)
 
 /* The host's own, as in host.h. */
 static struct {
@@ -40,8 +41,8 @@ MRMA_PUBLIC int PMPI_Put_c(const void *oaddr, MPI_Count ocount, MPI_Datatype oty
 }
 MRMA_EXPORT_MPI(Put_c);
 
-MRMA_PUBLIC int PMPI_Get_c(void *raddr, MPI_Count rcount, MPI_Datatype rtype, int target, MPI_Aint disp,
-                           MPI_Count tcount, MPI_Datatype ttype, MPI_Win win)
+MRMA_PUBLIC int PMPI_Get_c(void *raddr, MPI_Count rcount, MPI_Datatype rtype, int target,
+                           MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype, MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
 
@@ -63,8 +64,9 @@ MRMA_PUBLIC int PMPI_Rput_c(const void *oaddr, MPI_Count ocount, MPI_Datatype ot
 }
 MRMA_EXPORT_MPI(Rput_c);
 
-MRMA_PUBLIC int PMPI_Rget_c(void *raddr, MPI_Count rcount, MPI_Datatype rtype, int target, MPI_Aint disp,
-                            MPI_Count tcount, MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
+MRMA_PUBLIC int PMPI_Rget_c(void *raddr, MPI_Count rcount, MPI_Datatype rtype, int target,
+                            MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype, MPI_Win win,
+                            MPI_Request *request)
 {
     struct win_rec *rec = win_lookup(win);
 
@@ -74,9 +76,9 @@ MRMA_PUBLIC int PMPI_Rget_c(void *raddr, MPI_Count rcount, MPI_Datatype rtype, i
 }
 MRMA_EXPORT_MPI(Rget_c);
 
-MRMA_PUBLIC int PMPI_Accumulate_c(const void *oaddr, MPI_Count ocount, MPI_Datatype otype, int target,
-                                  MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype, MPI_Op op,
-                                  MPI_Win win)
+MRMA_PUBLIC int PMPI_Accumulate_c(const void *oaddr, MPI_Count ocount, MPI_Datatype otype,
+                                  int target, MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype,
+                                  MPI_Op op, MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
     struct rma_op what;
@@ -90,22 +92,23 @@ MRMA_PUBLIC int PMPI_Accumulate_c(const void *oaddr, MPI_Count ocount, MPI_Datat
 }
 MRMA_EXPORT_MPI(Accumulate_c);
 
-MRMA_PUBLIC int PMPI_Raccumulate_c(const void *oaddr, MPI_Count ocount, MPI_Datatype otype, int target,
-                                   MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype, MPI_Op op,
-                                   MPI_Win win, MPI_Request *request)
+MRMA_PUBLIC int PMPI_Raccumulate_c(const void *oaddr, MPI_Count ocount, MPI_Datatype otype,
+                                   int target, MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype,
+                                   MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
         return host_large.Raccumulate_c(oaddr, ocount, otype, target, disp, tcount, ttype, op, win,
-                                            request);
+                                        request);
     return comm_raccumulate(rec, oaddr, ocount, otype, target, disp, tcount, ttype, op, request);
 }
 MRMA_EXPORT_MPI(Raccumulate_c);
 
-MRMA_PUBLIC int PMPI_Get_accumulate_c(const void *oaddr, MPI_Count ocount, MPI_Datatype otype, void *raddr,
-                                      MPI_Count rcount, MPI_Datatype rtype, int target, MPI_Aint disp,
-                                      MPI_Count tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
+MRMA_PUBLIC int PMPI_Get_accumulate_c(const void *oaddr, MPI_Count ocount, MPI_Datatype otype,
+                                      void *raddr, MPI_Count rcount, MPI_Datatype rtype, int target,
+                                      MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype,
+                                      MPI_Op op, MPI_Win win)
 {
     struct win_rec *rec = win_lookup(win);
     struct rma_op what;
@@ -114,24 +117,26 @@ MRMA_PUBLIC int PMPI_Get_accumulate_c(const void *oaddr, MPI_Count ocount, MPI_D
     rma_op_clear(&what);
     if (unlikely(rec == NULL))
         return host_large.Get_accumulate_c(oaddr, ocount, otype, raddr, rcount, rtype, target, disp,
-                                               tcount, ttype, op, win);
-    err = comm_get_accumulate(rec, &what, oaddr, ocount, otype, raddr, rcount, rtype, target, disp, tcount,
-                              ttype, op);
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Get_accumulate", err, &what);
+                                           tcount, ttype, op, win);
+    err = comm_get_accumulate(rec, &what, oaddr, ocount, otype, raddr, rcount, rtype, target, disp,
+                              tcount, ttype, op);
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS
+                                       : op_fail(rec, "MPI_Get_accumulate", err, &what);
 }
 MRMA_EXPORT_MPI(Get_accumulate_c);
 
-MRMA_PUBLIC int PMPI_Rget_accumulate_c(const void *oaddr, MPI_Count ocount, MPI_Datatype otype, void *raddr,
-                                       MPI_Count rcount, MPI_Datatype rtype, int target, MPI_Aint disp,
-                                       MPI_Count tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win,
+MRMA_PUBLIC int PMPI_Rget_accumulate_c(const void *oaddr, MPI_Count ocount, MPI_Datatype otype,
+                                       void *raddr, MPI_Count rcount, MPI_Datatype rtype,
+                                       int target, MPI_Aint disp, MPI_Count tcount,
+                                       MPI_Datatype ttype, MPI_Op op, MPI_Win win,
                                        MPI_Request *request)
 {
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
-        return host_large.Rget_accumulate_c(oaddr, ocount, otype, raddr, rcount, rtype, target, disp,
-                                                tcount, ttype, op, win, request);
-    return comm_rget_accumulate(rec, oaddr, ocount, otype, raddr, rcount, rtype, target, disp, tcount, ttype,
-                                op, request);
+        return host_large.Rget_accumulate_c(oaddr, ocount, otype, raddr, rcount, rtype, target,
+                                            disp, tcount, ttype, op, win, request);
+    return comm_rget_accumulate(rec, oaddr, ocount, otype, raddr, rcount, rtype, target, disp,
+                                tcount, ttype, op, request);
 }
 MRMA_EXPORT_MPI(Rget_accumulate_c);

@@ -22,8 +22,8 @@ static struct mpi_request *request_for(struct rma_op *op, const char *func)
     return r;
 }
 
-int comm_rput(const struct win_rec *rec, const void *oaddr, int64_t ocount, MPI_Datatype otype, int target,
-              MPI_Aint disp, int64_t tcount, MPI_Datatype ttype, MPI_Request *request)
+int comm_rput(const struct win_rec *rec, const void *oaddr, int64_t ocount, MPI_Datatype otype,
+              int target, MPI_Aint disp, int64_t tcount, MPI_Datatype ttype, MPI_Request *request)
 {
     struct rma_op op;
     struct mpi_request *r = request_for(&op, "MPI_Rput");
@@ -35,8 +35,8 @@ int comm_rput(const struct win_rec *rec, const void *oaddr, int64_t ocount, MPI_
     return request_issued(r, rec, err, &op, request);
 }
 
-int comm_rget(const struct win_rec *rec, void *raddr, int64_t rcount, MPI_Datatype rtype, int target,
-              MPI_Aint disp, int64_t tcount, MPI_Datatype ttype, MPI_Request *request)
+int comm_rget(const struct win_rec *rec, void *raddr, int64_t rcount, MPI_Datatype rtype,
+              int target, MPI_Aint disp, int64_t tcount, MPI_Datatype ttype, MPI_Request *request)
 {
     struct rma_op op;
     struct mpi_request *r = request_for(&op, "MPI_Rget");
@@ -48,9 +48,9 @@ int comm_rget(const struct win_rec *rec, void *raddr, int64_t rcount, MPI_Dataty
     return request_issued(r, rec, err, &op, request);
 }
 
-int comm_raccumulate(const struct win_rec *rec, const void *oaddr, int64_t ocount, MPI_Datatype otype,
-                     int target, MPI_Aint disp, int64_t tcount, MPI_Datatype ttype, MPI_Op mpi_op,
-                     MPI_Request *request)
+int comm_raccumulate(const struct win_rec *rec, const void *oaddr, int64_t ocount,
+                     MPI_Datatype otype, int target, MPI_Aint disp, int64_t tcount,
+                     MPI_Datatype ttype, MPI_Op mpi_op, MPI_Request *request)
 {
     struct rma_op op;
     struct mpi_request *r = request_for(&op, "MPI_Raccumulate");
@@ -62,9 +62,10 @@ int comm_raccumulate(const struct win_rec *rec, const void *oaddr, int64_t ocoun
     return request_issued(r, rec, err, &op, request);
 }
 
-int comm_rget_accumulate(const struct win_rec *rec, const void *oaddr, int64_t ocount, MPI_Datatype otype,
-                         void *raddr, int64_t rcount, MPI_Datatype rtype, int target, MPI_Aint disp,
-                         int64_t tcount, MPI_Datatype ttype, MPI_Op mpi_op, MPI_Request *request)
+int comm_rget_accumulate(const struct win_rec *rec, const void *oaddr, int64_t ocount,
+                         MPI_Datatype otype, void *raddr, int64_t rcount, MPI_Datatype rtype,
+                         int target, MPI_Aint disp, int64_t tcount, MPI_Datatype ttype,
+                         MPI_Op mpi_op, MPI_Request *request)
 {
     struct rma_op op;
     struct mpi_request *r = request_for(&op, "MPI_Rget_accumulate");
@@ -72,7 +73,7 @@ int comm_rget_accumulate(const struct win_rec *rec, const void *oaddr, int64_t o
 
     if (unlikely(r == NULL))
         return op_fail(rec, "MPI_Rget_accumulate", MRMA_ERR_NO_MEM, &op);
-    err = comm_get_accumulate(rec, &op, oaddr, ocount, otype, raddr, rcount, rtype, target, disp, tcount,
-                              ttype, mpi_op);
+    err = comm_get_accumulate(rec, &op, oaddr, ocount, otype, raddr, rcount, rtype, target, disp,
+                              tcount, ttype, mpi_op);
     return request_issued(r, rec, err, &op, request);
 }

@@ -2,7 +2,8 @@
  * comm_request.h - the request-based operations (MPI 4.1, 12.3.5), of which the int and the
  * large-count forms differ in nothing but the type of their counts.
  *
- * rec is a window of ours. Each returns what the entry point returns; *request is set without error.
+ * rec is a window of ours. Each returns what the entry point returns; *request is set without
+ * error.
  */
 #ifndef MRMA_MPI_COMM_REQUEST_H
 #define MRMA_MPI_COMM_REQUEST_H
@@ -13,15 +14,16 @@
 
 #include "mpi/win_table.h"
 
-int comm_rput(const struct win_rec *rec, const void *oaddr, int64_t ocount, MPI_Datatype otype, int target,
-              MPI_Aint disp, int64_t tcount, MPI_Datatype ttype, MPI_Request *request);
-int comm_rget(const struct win_rec *rec, void *raddr, int64_t rcount, MPI_Datatype rtype, int target,
-              MPI_Aint disp, int64_t tcount, MPI_Datatype ttype, MPI_Request *request);
-int comm_raccumulate(const struct win_rec *rec, const void *oaddr, int64_t ocount, MPI_Datatype otype,
-                     int target, MPI_Aint disp, int64_t tcount, MPI_Datatype ttype, MPI_Op mpi_op,
-                     MPI_Request *request);
-int comm_rget_accumulate(const struct win_rec *rec, const void *oaddr, int64_t ocount, MPI_Datatype otype,
-                         void *raddr, int64_t rcount, MPI_Datatype rtype, int target, MPI_Aint disp,
-                         int64_t tcount, MPI_Datatype ttype, MPI_Op mpi_op, MPI_Request *request);
+int comm_rput(const struct win_rec *rec, const void *oaddr, int64_t ocount, MPI_Datatype otype,
+              int target, MPI_Aint disp, int64_t tcount, MPI_Datatype ttype, MPI_Request *request);
+int comm_rget(const struct win_rec *rec, void *raddr, int64_t rcount, MPI_Datatype rtype,
+              int target, MPI_Aint disp, int64_t tcount, MPI_Datatype ttype, MPI_Request *request);
+int comm_raccumulate(const struct win_rec *rec, const void *oaddr, int64_t ocount,
+                     MPI_Datatype otype, int target, MPI_Aint disp, int64_t tcount,
+                     MPI_Datatype ttype, MPI_Op mpi_op, MPI_Request *request);
+int comm_rget_accumulate(const struct win_rec *rec, const void *oaddr, int64_t ocount,
+                         MPI_Datatype otype, void *raddr, int64_t rcount, MPI_Datatype rtype,
+                         int target, MPI_Aint disp, int64_t tcount, MPI_Datatype ttype,
+                         MPI_Op mpi_op, MPI_Request *request);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * comm_transfer.h - what the int, the large-count and the request forms of MPI_Put and MPI_Get share
- * (MPI 4.1, 12.3.1, 12.3.2 and 12.3.5).
+ * comm_transfer.h - what the int, the large-count and the request forms of MPI_Put and MPI_Get
+ * share (MPI 4.1, 12.3.1, 12.3.2 and 12.3.5).
  *
- * rec is a window of ours. comm_put and comm_get fill in the operation, check the arguments and hand it
- * down: op is cleared but for req when it comes in, and describes the operation as far as it got, for
- * messages. They return MRMA_SUCCESS, OP_NOTHING or an error; comm_put_whole and comm_get_whole, which
- * have the operation to themselves, what the entry point returns.
+ * rec is a window of ours. comm_put and comm_get fill in the operation, check the arguments and
+ * hand it down: op is cleared but for req when it comes in, and describes the operation as far as
+ * it got, for messages. They return MRMA_SUCCESS, OP_NOTHING or an error; comm_put_whole and
+ * comm_get_whole, which have the operation to themselves, what the entry point returns.
  */
 #ifndef MRMA_MPI_COMM_TRANSFER_H
 #define MRMA_MPI_COMM_TRANSFER_H
@@ -14,8 +14,9 @@
 
 #include "mpi/argcheck.h"
 
-static inline int comm_put(const struct win_rec *rec, struct rma_op *op, const void *oaddr, int64_t ocount,
-                           MPI_Datatype otype, int target, MPI_Aint disp, int64_t tcount, MPI_Datatype ttype)
+static inline int comm_put(const struct win_rec *rec, struct rma_op *op, const void *oaddr,
+                           int64_t ocount, MPI_Datatype otype, int target, MPI_Aint disp,
+                           int64_t tcount, MPI_Datatype ttype)
 {
     int err;
 
@@ -25,8 +26,9 @@ static inline int comm_put(const struct win_rec *rec, struct rma_op *op, const v
     return likely(err == MRMA_SUCCESS) ? rma_put(rec->win, op) : err;
 }
 
-static inline int comm_get(const struct win_rec *rec, struct rma_op *op, void *raddr, int64_t rcount,
-                           MPI_Datatype rtype, int target, MPI_Aint disp, int64_t tcount, MPI_Datatype ttype)
+static inline int comm_get(const struct win_rec *rec, struct rma_op *op, void *raddr,
+                           int64_t rcount, MPI_Datatype rtype, int target, MPI_Aint disp,
+                           int64_t tcount, MPI_Datatype ttype)
 {
     int err;
 
@@ -36,8 +38,9 @@ static inline int comm_get(const struct win_rec *rec, struct rma_op *op, void *r
     return likely(err == MRMA_SUCCESS) ? rma_get(rec->win, op) : err;
 }
 
-static inline int comm_put_whole(const struct win_rec *rec, const void *oaddr, int64_t ocount, MPI_Datatype otype,
-                                 int target, MPI_Aint disp, int64_t tcount, MPI_Datatype ttype)
+static inline int comm_put_whole(const struct win_rec *rec, const void *oaddr, int64_t ocount,
+                                 MPI_Datatype otype, int target, MPI_Aint disp, int64_t tcount,
+                                 MPI_Datatype ttype)
 {
     struct rma_op op;
     int err;
@@ -47,8 +50,9 @@ static inline int comm_put_whole(const struct win_rec *rec, const void *oaddr, i
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Put", err, &op);
 }
 
-static inline int comm_get_whole(const struct win_rec *rec, void *raddr, int64_t rcount, MPI_Datatype rtype,
-                                 int target, MPI_Aint disp, int64_t tcount, MPI_Datatype ttype)
+static inline int comm_get_whole(const struct win_rec *rec, void *raddr, int64_t rcount,
+                                 MPI_Datatype rtype, int target, MPI_Aint disp, int64_t tcount,
+                                 MPI_Datatype ttype)
 {
     struct rma_op op;
     int err;

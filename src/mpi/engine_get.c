@@ -65,7 +65,7 @@ const struct log *engine_messages(void)
 /* Called with the lock, in PHASE_NEW. Creates everything or nothing. */
 static int engine_make(const struct conf *conf, char *msg, size_t len)
 {
-    struct mpi_state made = { .rma = NULL };
+    struct mpi_state made = {.rma = NULL};
     int level = MPI_THREAD_SINGLE, err;
     struct log log = early;
 
@@ -106,7 +106,8 @@ static int engine_begin(bool wanted, char *msg, size_t len)
     int err = conf_load(&conf, getenv, msg, len);
 
     if (err != MRMA_SUCCESS) {
-        if (wanted && !told) { /* whoever started the program shall know, also if it handles errors */
+        if (wanted &&
+            !told) { /* whoever started the program shall know, also if it handles errors */
             early_log_init();
             log_msg(&early, LOG_LEVEL_ERROR, "%s", msg);
             told = true;
@@ -165,7 +166,7 @@ void engine_end(void)
         dtype_cache_destroy(mpi_state.types);
         self_free(&mpi_state.self);
         engine_destroy(mpi_state.engine);
-        mpi_state = (struct mpi_state){ .rma = NULL };
+        mpi_state = (struct mpi_state){.rma = NULL};
         atomic_store_explicit(&phase, PHASE_NEW, memory_order_release);
     }
     pthread_mutex_unlock(&lock);

@@ -3,8 +3,8 @@
  *
  * The layer that detects an error may have said what it saw, which is held here until the call is
  * over; then the call is named: function, window, rank, target, displacement, length, and the epoch
- * state (MPI 4.1, 12.7). The lines are written before the handler is called since the default handler
- * does not return. Handlers are the host's: those of the carrier window and of the user's
+ * state (MPI 4.1, 12.7). The lines are written before the handler is called since the default
+ * handler does not return. Handlers are the host's: those of the carrier window and of the user's
  * communicator. State: the texts held for the calling thread. No locks.
  */
 #include "mpi/errhan.h"
@@ -73,7 +73,8 @@ bool error_hold(const char *text)
     return true;
 }
 
-/* One line, behind the causes if it is fatal; else at level info, where the causes have been written. */
+/* One line, behind the causes if it is fatal; else at level info, where the causes have been
+ * written. */
 static void tell(bool fatal, const char *fmt, ...)
 {
     const struct log *log = engine_messages();
@@ -118,11 +119,13 @@ static bool win_fatal(MPI_Win win)
 
 void request_fail(const char *func, int err)
 {
-    tell(comm_fatal(MPI_COMM_WORLD), "%s: the operation of a request failed: %s", func, mrma_err_name(err));
+    tell(comm_fatal(MPI_COMM_WORLD), "%s: the operation of a request failed: %s", func,
+         mrma_err_name(err));
 }
 
 /* target -1: none. where: ", displacement ..." or "". */
-static int win_report(const struct win_rec *rec, const char *func, int err, int target, const char *where)
+static int win_report(const struct win_rec *rec, const char *func, int err, int target,
+                      const char *where)
 {
     MPI_Win handle = atomic_load_explicit(&rec->handle, memory_order_relaxed);
     char name[MPI_MAX_OBJECT_NAME + 1] = "", state[256] = "", to[32] = "";
@@ -132,8 +135,9 @@ static int win_report(const struct win_rec *rec, const char *func, int err, int 
     win_describe(rec->win, target, state, sizeof state);
     if (target >= 0)
         snprintf(to, sizeof to, ", target %d", target);
-    tell(win_fatal(handle), "%s: %s on window %u \"%s\", rank %d of %d%s%s: %s", func, mrma_err_name(err),
-         (unsigned)win_id(rec->win), name, rec->rank, rec->nproc, to, where, state);
+    tell(win_fatal(handle), "%s: %s on window %u \"%s\", rank %d of %d%s%s: %s", func,
+         mrma_err_name(err), (unsigned)win_id(rec->win), name, rec->rank, rec->nproc, to, where,
+         state);
     PMPI_Win_call_errhandler(handle, err_class(err));
     return err_class(err);
 }
@@ -176,7 +180,8 @@ int op_fail(const struct win_rec *rec, const char *func, int err, const struct r
 
 int comm_fail(MPI_Comm comm, const char *func, int err, const char *detail)
 {
-    tell(comm_fatal(comm), "%s: %s%s%s", func, mrma_err_name(err), detail[0] != '\0' ? ": " : "", detail);
+    tell(comm_fatal(comm), "%s: %s%s%s", func, mrma_err_name(err), detail[0] != '\0' ? ": " : "",
+         detail);
     PMPI_Comm_call_errhandler(comm, err_class(err));
     return err_class(err);
 }

@@ -1,12 +1,12 @@
 /*
  * errhan.h - from an internal error to an MPI error class and an error handler.
  *
- * Each function tells the error in one line, calls the error handler that MPI 4.1, 9.3 names and, if
- * that returns, gives back the class for the entry point to return. None of them is on a path that
- * succeeds.
+ * Each function tells the error in one line, calls the error handler that MPI 4.1, 9.3 names and,
+ * if that returns, gives back the class for the entry point to return. None of them is on a path
+ * that succeeds.
  *
- * An error whose handler ends the job is written at error level, behind what lower layers said of its
- * cause. Any other is the program's to handle: it is written at level info only.
+ * An error whose handler ends the job is written at error level, behind what lower layers said of
+ * its cause. Any other is the program's to handle: it is written at level info only.
  */
 #ifndef MRMA_MPI_ERRHAN_H
 #define MRMA_MPI_ERRHAN_H
@@ -37,7 +37,8 @@ int err_class(int err);
 int win_fail(const struct win_rec *rec, const char *func, int err) __attribute__((cold));
 
 /* Synchronization with one target. */
-int win_fail_target(const struct win_rec *rec, const char *func, int err, int target) __attribute__((cold));
+int win_fail_target(const struct win_rec *rec, const char *func, int err, int target)
+    __attribute__((cold));
 
 /* A communication call; what op holds of target, displacement and length is
  * named. OP_NOTHING gives MPI_SUCCESS. */

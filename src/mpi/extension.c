@@ -16,9 +16,9 @@
 
 static_assert(sizeof MPIRMA_VERSION == sizeof PACKAGE_VERSION, "mpi-rma.h and configure.ac agree");
 
-#define EXPORT_MPIRMA(name)                                                                        \
-    extern __typeof__(PMPIRMA_##name) MPIRMA_##name __attribute__((weak, alias("PMPIRMA_" #name), \
-                                                                   visibility("default")))
+#define EXPORT_MPIRMA(name)                         \
+    extern __typeof__(PMPIRMA_##name) MPIRMA_##name \
+        __attribute__((weak, alias("PMPIRMA_" #name), visibility("default")))
 
 MRMA_PUBLIC int PMPIRMA_Get_version(int *major, int *minor, int *patch)
 {

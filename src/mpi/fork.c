@@ -1,11 +1,11 @@
 /*
  * fork.c - tells the engine of this process when the process forks.
  *
- * The handlers of pthread_atfork have no argument, so this is here. They are set when the library is
- * loaded: those that are set later are called before ours in the parent and after it in the child, where they find
- * memory that is the child's own already. They go when the library is unloaded. What does not
- * call handlers (vfork, posix_spawn, which system and popen use) ends in exec, and needs none.
- * The mutex holds the engine from the fork's beginning to its end.
+ * The handlers of pthread_atfork have no argument, so this is here. They are set when the library
+ * is loaded: those that are set later are called before ours in the parent and after it in the
+ * child, where they find memory that is the child's own already. They go when the library is
+ * unloaded. What does not call handlers (vfork, posix_spawn, which system and popen use) ends in
+ * exec, and needs none. The mutex holds the engine from the fork's beginning to its end.
  */
 #include "mpi/fork.h"
 

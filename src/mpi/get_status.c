@@ -12,7 +12,8 @@
 #include "mpi/host.h"
 #include "mpi/request.h"
 
-#define MANY_FUNCTIONS(X) X(Request_get_status_any) X(Request_get_status_all) X(Request_get_status_some)
+#define MANY_FUNCTIONS(X) \
+    X(Request_get_status_any) X(Request_get_status_all) X(Request_get_status_some)
 
 /* The host's own, as in host.h. */
 static struct {
@@ -44,8 +45,8 @@ MRMA_PUBLIC int PMPI_Request_get_status_all(int count, GET_STATUS_REQUEST reques
 }
 MRMA_EXPORT_MPI(Request_get_status_all);
 
-MRMA_PUBLIC int PMPI_Request_get_status_some(int incount, GET_STATUS_REQUEST requests[], int *outcount,
-                                             int indices[], MPI_Status statuses[])
+MRMA_PUBLIC int PMPI_Request_get_status_some(int incount, GET_STATUS_REQUEST requests[],
+                                             int *outcount, int indices[], MPI_Status statuses[])
 {
     if (request_pending())
         request_advance();

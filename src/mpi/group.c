@@ -57,7 +57,8 @@ static int translate(MPI_Group window, MPI_Group group, struct group_ranks *out)
     return MRMA_SUCCESS;
 }
 
-static int translate_into(struct group_ranks *entry, MPI_Group window, MPI_Group group, uint64_t freed)
+static int translate_into(struct group_ranks *entry, MPI_Group window, MPI_Group group,
+                          uint64_t freed)
 {
     int err = translate(window, group, entry);
 
@@ -82,7 +83,8 @@ static int translate_aside(MPI_Group window, MPI_Group group, struct group_ranks
     return err;
 }
 
-int group_get(struct group_cache *cache, MPI_Group window, MPI_Group group, struct group_ranks **out)
+int group_get(struct group_cache *cache, MPI_Group window, MPI_Group group,
+              struct group_ranks **out)
 {
     uint64_t freed = atomic_load_explicit(&groups_freed, memory_order_relaxed);
     struct group_ranks *entry;
@@ -92,7 +94,8 @@ int group_get(struct group_cache *cache, MPI_Group window, MPI_Group group, stru
         return MRMA_ERR_GROUP;
     /* Pairs with the release in group_put. One thread needs no exchange, which would
      * wait for the puts and signals before it to reach their lines. */
-    if (mpi_state.threads && unlikely(atomic_exchange_explicit(&cache->busy, true, memory_order_acquire)))
+    if (mpi_state.threads &&
+        unlikely(atomic_exchange_explicit(&cache->busy, true, memory_order_acquire)))
         return translate_aside(window, group, out);
     for (int i = 0; i < 2; i++) {
         entry = &cache->entry[cache->last ^ (unsigned)i];
@@ -126,7 +129,7 @@ void group_cache_fini(struct group_cache *cache)
 {
     for (int i = 0; i < 2; i++) {
         free(cache->entry[i].ranks);
-        cache->entry[i] = (struct group_ranks){ .freed = 0 };
+        cache->entry[i] = (struct group_ranks){.freed = 0};
     }
     cache->last = 0;
 }

@@ -21,12 +21,13 @@ struct group_ranks {
     MPI_Group group;
     uint64_t freed; /* groups that had been freed when this was translated; 0: unused */
     int n;
-    int *ranks;     /* window ranks; owned */
+    int *ranks; /* window ranks; owned */
 };
 
 /* A window has one access epoch and one exposure epoch at a time, so a cache has
  * one user at a time. busy keeps an application that breaks this rule from
- * breaking the cache: the second user gets a translation of its own. A zeroed value is an empty cache. */
+ * breaking the cache: the second user gets a translation of its own. A zeroed value is an empty
+ * cache. */
 struct group_cache {
     _Atomic bool busy;
     unsigned last;
@@ -36,7 +37,8 @@ struct group_cache {
 /* Translate group; window is the group of all processes of the window.
  * MRMA_SUCCESS and *out, to be given back with group_put; MRMA_ERR_GROUP if it is
  * null or not a subset, MRMA_ERR_NO_MEM. */
-int group_get(struct group_cache *cache, MPI_Group window, MPI_Group group, struct group_ranks **out);
+int group_get(struct group_cache *cache, MPI_Group window, MPI_Group group,
+              struct group_ranks **out);
 void group_put(struct group_cache *cache, struct group_ranks *ranks);
 
 void group_cache_fini(struct group_cache *cache);

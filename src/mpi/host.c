@@ -22,10 +22,11 @@ void *host_symbol(const char *name)
 
     if (symbol == NULL) {
         log_init(&log, LOG_LEVEL_ERROR, 2, "libmpi-rma");
-        log_msg(&log, LOG_LEVEL_ERROR,
-                "%s of %s was not found behind this library: link -lmpi-rma ahead of the MPI library, "
-                "or start the program with mpi-rma-run",
-                name, MPIRMA_HOST);
+        log_msg(
+            &log, LOG_LEVEL_ERROR,
+            "%s of %s was not found behind this library: link -lmpi-rma ahead of the MPI library, "
+            "or start the program with mpi-rma-run",
+            name, MPIRMA_HOST);
         _Exit(127);
     }
     return symbol;

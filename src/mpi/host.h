@@ -13,6 +13,7 @@
 
 #include "mpi/export.h"
 
+/* clang-format off */
 #define HOST_WINDOW_FUNCTIONS(X) \
     X(Win_create) X(Win_allocate) X(Win_allocate_shared) X(Win_create_dynamic) X(Win_shared_query) \
     X(Win_attach) X(Win_detach) X(Win_free) X(Win_get_group) X(Win_set_info) X(Win_get_info) \
@@ -29,11 +30,12 @@
 
 #define HOST_OTHER_FUNCTIONS(X) \
     X(Wait) X(Waitany) X(Waitall) X(Waitsome) X(Test) X(Testany) X(Testall) X(Testsome) \
-    X(Request_get_status) X(Request_free) X(Cancel) X(Comm_split_type) X(Group_free) X(Init) X(Init_thread) \
-    X(T_init_thread) X(Finalize) X(Comm_spawn) X(Comm_spawn_multiple)
+    X(Request_get_status) X(Request_free) X(Cancel) X(Comm_split_type) X(Group_free) \
+    X(Init) X(Init_thread) X(T_init_thread) X(Finalize) X(Comm_spawn) X(Comm_spawn_multiple)
 
 #define HOST_FUNCTIONS(X) \
     HOST_WINDOW_FUNCTIONS(X) HOST_COMM_FUNCTIONS(X) HOST_SYNC_FUNCTIONS(X) HOST_OTHER_FUNCTIONS(X)
+/* clang-format on */
 
 /* A table is a struct with a HOST_MEMBER for each name. */
 #define HOST_MEMBER(name) __typeof__(PMPI_##name) *name;

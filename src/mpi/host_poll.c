@@ -1,9 +1,10 @@
 /*
  * host_poll.c - see host_poll.h.
  *
- * opal_progress_register and opal_progress_unregister are exported by Open MPI 4.1 and 5.0 and take a function without
- * arguments that returns how many events it has handled. They are looked up at run time: nothing depends on a host
- * that has them. The registered function never calls MPI and never blocks (rma_host_poll).
+ * opal_progress_register and opal_progress_unregister are exported by Open MPI 4.1 and 5.0 and take
+ * a function without arguments that returns how many events it has handled. They are looked up at
+ * run time: nothing depends on a host that has them. The registered function never calls MPI and
+ * never blocks (rma_host_poll).
  */
 #include "mpi/host_poll.h"
 
@@ -18,11 +19,12 @@ typedef int (*poll_fn)(void);
 typedef int (*register_fn)(poll_fn);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* around begin and end */
-static _Atomic(struct rma *) polled; /* NULL: not registered */
+static _Atomic(struct rma *) polled;                     /* NULL: not registered */
 
 static int poll_engine(void)
 {
-    struct rma *rma = atomic_load_explicit(&polled, memory_order_acquire); /* pairs with host_poll_begin */
+    struct rma *rma =
+        atomic_load_explicit(&polled, memory_order_acquire); /* pairs with host_poll_begin */
 
     return rma != NULL && rma_host_poll(rma);
 }

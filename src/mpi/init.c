@@ -1,6 +1,6 @@
 /*
- * init.c - MPI_Init, MPI_Init_thread, MPI_T_init_thread, MPI_Finalize: to prepare the host for carriers
- * (carrier.h), and to know the end.
+ * init.c - MPI_Init, MPI_Init_thread, MPI_T_init_thread, MPI_Finalize: to prepare the host for
+ * carriers (carrier.h), and to know the end.
  *
  * The first thing that MPI_Finalize does is to delete the attributes of
  * MPI_COMM_SELF, latest first, and the applications' delete call-backs may still
@@ -31,7 +31,8 @@ static void hook_the_end(void)
 {
     int keyval;
 
-    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_self_deleted, &keyval, NULL) != MPI_SUCCESS)
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_self_deleted, &keyval, NULL) !=
+        MPI_SUCCESS)
         return;
     hooked = PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL) == MPI_SUCCESS;
     PMPI_Comm_free_keyval(&keyval);

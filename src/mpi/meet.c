@@ -1,10 +1,11 @@
 /*
  * meet.c - see meet.h.
  *
- * A process that comes late must not be taken for one without the library. Both hosts begin the creation of any
- * window by duplicating its communicator, so a duplicate made here first is made together with the hosts' in
- * processes without the library: when it is there, all have come. From then on those with the library
- * do nothing else but enter a barrier of the duplicate; who does not is without it.
+ * A process that comes late must not be taken for one without the library. Both hosts begin the
+ * creation of any window by duplicating its communicator, so a duplicate made here first is made
+ * together with the hosts' in processes without the library: when it is there, all have come. From
+ * then on those with the library do nothing else but enter a barrier of the duplicate; who does not
+ * is without it.
  */
 #include "mpi/meet.h"
 
@@ -44,7 +45,8 @@ static bool has_others(MPI_Comm comm)
     MPI_Group group, world;
     int up = 0, flag = comm == MPI_COMM_WORLD;
 
-    if (flag || PMPI_Initialized(&up) != MPI_SUCCESS || !up || PMPI_Comm_group(comm, &group) != MPI_SUCCESS)
+    if (flag || PMPI_Initialized(&up) != MPI_SUCCESS || !up ||
+        PMPI_Comm_group(comm, &group) != MPI_SUCCESS)
         return false;
     if (PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
         flag = !in_world(group, world);
@@ -66,7 +68,8 @@ int meet_all(MPI_Comm comm, char *msg, size_t len)
     if (PMPI_Comm_dup(comm, &own) != MPI_SUCCESS || PMPI_Ibarrier(own, &barrier) != MPI_SUCCESS)
         return MRMA_ERR_OTHER;
     const uint64_t end = clock_monotonic_ns() + MEET_NS;
-    while (PMPI_Test(&barrier, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done && clock_monotonic_ns() < end)
+    while (PMPI_Test(&barrier, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done &&
+           clock_monotonic_ns() < end)
         sched_yield();
     if (done) {
         PMPI_Comm_free(&own);
@@ -74,7 +77,10 @@ int meet_all(MPI_Comm comm, char *msg, size_t len)
         return MRMA_SUCCESS;
     }
     PMPI_Comm_size(comm, &size); /* the barrier and its communicator stay: nobody can end them */
-    snprintf(msg, len, "of the %d processes of the communicator, which are not all of one MPI_COMM_WORLD, some do not "
-                       "have this library: start them with mpi-rma-run, or link them with it", size);
+    snprintf(msg, len,
+             "of the %d processes of the communicator, which are not all of one MPI_COMM_WORLD, "
+             "some do not "
+             "have this library: start them with mpi-rma-run, or link them with it",
+             size);
     return MRMA_ERR_OTHER;
 }

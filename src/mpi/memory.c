@@ -48,8 +48,8 @@ static const struct key {
     const char *expected;
     bool (*read)(const char *text, struct wishes *w); /* false: not understood */
 } keys[] = {
-    { "mpi_minimum_memory_alignment", "a number of bytes, a power of two", read_alignment },
-    { "mpirma_populate", "true or false", read_populate },
+    {"mpi_minimum_memory_alignment", "a number of bytes, a power of two", read_alignment},
+    {"mpirma_populate", "true or false", read_populate},
 };
 
 static int read_info(MPI_Info info, struct wishes *w, char *msg, size_t len)
@@ -57,7 +57,7 @@ static int read_info(MPI_Info info, struct wishes *w, char *msg, size_t len)
     char text[MPI_MAX_INFO_VAL + 1];
     int there = 0;
 
-    *w = (struct wishes){ .align = DEFAULT_ALIGNMENT };
+    *w = (struct wishes){.align = DEFAULT_ALIGNMENT};
     if (info == MPI_INFO_NULL)
         return MRMA_SUCCESS;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {

@@ -27,8 +27,8 @@
 _Atomic unsigned request_npending;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct list live = { { &live.head, &live.head } };
-static struct list pending = { { &pending.head, &pending.head } };
+static struct list live = {{&live.head, &live.head}};
+static struct list pending = {{&pending.head, &pending.head}};
 
 /* MPI_Grequest_query_function. Source and tag are undefined (12.3.5). */
 static int on_query(void *extra, MPI_Status *status)
@@ -89,8 +89,8 @@ static void request_undo(struct mpi_request *r)
     mpi_host.Request_free(&handle);
 }
 
-int request_issued(struct mpi_request *r, const struct win_rec *rec, int err, const struct rma_op *op,
-                   MPI_Request *request)
+int request_issued(struct mpi_request *r, const struct win_rec *rec, int err,
+                   const struct rma_op *op, MPI_Request *request)
 {
     if (unlikely(err != MRMA_SUCCESS && err != OP_NOTHING)) {
         const char *func = r->func;
@@ -116,7 +116,7 @@ static void request_collect(struct list *done)
 {
     list_init(done);
     pthread_mutex_lock(&lock);
-    LIST_EACH_SAFE(node, &pending) {
+    LIST_EACH_SAFE (node, &pending) {
         struct mpi_request *r = LIST_ENTRY(node, struct mpi_request, pending);
         if (rma_req_done(&r->req)) {
             list_remove(node);
@@ -148,7 +148,7 @@ bool request_is_ours(MPI_Request handle)
     bool found = false;
 
     pthread_mutex_lock(&lock);
-    LIST_EACH(node, &live)
+    LIST_EACH (node, &live)
         found = found || LIST_ENTRY(node, struct mpi_request, live)->handle == handle;
     pthread_mutex_unlock(&lock);
     return found;
@@ -158,7 +158,8 @@ bool request_is_ours(MPI_Request handle)
 MRMA_PUBLIC int PMPI_Request_free(MPI_Request *request)
 {
     if (request != NULL && *request != MPI_REQUEST_NULL && unlikely(request_is_ours(*request)))
-        return plain_fail("MPI_Request_free", MRMA_ERR_REQUEST, "the request belongs to an RMA operation");
+        return plain_fail("MPI_Request_free", MRMA_ERR_REQUEST,
+                          "the request belongs to an RMA operation");
     return mpi_host.Request_free(request);
 }
 MRMA_EXPORT_MPI(Request_free);
@@ -166,7 +167,8 @@ MRMA_EXPORT_MPI(Request_free);
 MRMA_PUBLIC int PMPI_Cancel(MPI_Request *request)
 {
     if (request != NULL && *request != MPI_REQUEST_NULL && unlikely(request_is_ours(*request)))
-        return plain_fail("MPI_Cancel", MRMA_ERR_REQUEST, "the request belongs to an RMA operation");
+        return plain_fail("MPI_Cancel", MRMA_ERR_REQUEST,
+                          "the request belongs to an RMA operation");
     return mpi_host.Cancel(request);
 }
 MRMA_EXPORT_MPI(Cancel);

@@ -22,10 +22,10 @@
 #include "rma/rma.h"
 
 struct mpi_request {
-    struct rma_req req;    /* what src/rma completes */
-    MPI_Request handle;    /* the host's */
-    const char *func;      /* that made it, for messages */
-    struct list_node live; /* all that the application has not waited for */
+    struct rma_req req;       /* what src/rma completes */
+    MPI_Request handle;       /* the host's */
+    const char *func;         /* that made it, for messages */
+    struct list_node live;    /* all that the application has not waited for */
     struct list_node pending; /* those the host does not know to be complete */
 };
 
@@ -42,8 +42,8 @@ struct mpi_request *request_new(const char *func);
 /* The operation was issued with result err (OP_NOTHING: there was none to issue).
  * Without error *request becomes the application's handle. Returns what the entry
  * point returns. */
-int request_issued(struct mpi_request *r, const struct win_rec *rec, int err, const struct rma_op *op,
-                   MPI_Request *request);
+int request_issued(struct mpi_request *r, const struct win_rec *rec, int err,
+                   const struct rma_op *op, MPI_Request *request);
 
 /* One round of progress; completes requests whose operations are complete. */
 void request_advance(void);

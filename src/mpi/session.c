@@ -74,7 +74,8 @@ int self_make(MPI_Comm *self)
         return MRMA_ERR_OTHER;
     rc = PMPI_Group_from_session_pset(own, "mpi://SELF", &group);
     if (rc == MPI_SUCCESS) {
-        rc = PMPI_Comm_create_from_group(group, "libmpi-rma", MPI_INFO_NULL, MPI_ERRORS_RETURN, self);
+        rc = PMPI_Comm_create_from_group(group, "libmpi-rma", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                         self);
         PMPI_Group_free(&group);
     }
     if (rc != MPI_SUCCESS)

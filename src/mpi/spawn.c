@@ -1,13 +1,15 @@
 /*
- * spawn.c - MPI_Comm_spawn, MPI_Comm_spawn_multiple (MPI 4.1, 11.8): the children get the library, and its settings.
+ * spawn.c - MPI_Comm_spawn, MPI_Comm_spawn_multiple (MPI 4.1, 11.8): the children get the library,
+ * and its settings.
  *
- * A host starts children in the environment of its launcher, in which nothing is preloaded where mpi-rma-run
- * did that for each process. A window over parents and children needs the library in all of them, with the
- * same settings. So at the root, where alone commands and arguments have a meaning, "COMMAND ARGUMENTS"
- * becomes "env LD_PRELOAD=... MPIRMA_X=... COMMAND ARGUMENTS": the hosts' info keys for an environment do not exist
- * (MPICH) or hold 255 characters (Open MPI). LD_PRELOAD is handed on where it names this library; a program that
- * is linked with it is trusted to start such programs. A command that is not found here is left to the host as
- * it is, which reports it or looks elsewhere.
+ * A host starts children in the environment of its launcher, in which nothing is preloaded where
+ * mpi-rma-run did that for each process. A window over parents and children needs the library in
+ * all of them, with the same settings. So at the root, where alone commands and arguments have a
+ * meaning, "COMMAND ARGUMENTS" becomes "env LD_PRELOAD=... MPIRMA_X=... COMMAND ARGUMENTS": the
+ * hosts' info keys for an environment do not exist (MPICH) or hold 255 characters (Open MPI).
+ * LD_PRELOAD is handed on where it names this library; a program that is linked with it is trusted
+ * to start such programs. A command that is not found here is left to the host as it is, which
+ * reports it or looks elsewhere.
  *
  * No locks, nothing is kept.
  */
@@ -46,7 +48,8 @@ static bool is_preloaded(const char *value)
     bool found = false;
 
     if (files && dladdr(&mpi_host, &self) && self.dli_fname)
-        for (char *file = strtok_r(files, " :", &rest); file && !found; file = strtok_r(NULL, " :", &rest))
+        for (char *file = strtok_r(files, " :", &rest); file && !found;
+             file = strtok_r(NULL, " :", &rest))
             found = same_file(file, self.dli_fname);
     free(files);
     return found;
@@ -72,10 +75,12 @@ static bool is_found(const char *command)
     else if (strchr(command, '/'))
         found = access(command, X_OK) == 0;
     else if (path)
-        for (char *dir = strtok_r(path, ":", &rest); dir && !found; dir = strtok_r(NULL, ":", &rest)) {
+        for (char *dir = strtok_r(path, ":", &rest); dir && !found;
+             dir = strtok_r(NULL, ":", &rest)) {
             char file[PATH_MAX];
 
-            found = snprintf(file, sizeof file, "%s/%s", dir, command) < PATH_MAX && access(file, X_OK) == 0;
+            found = snprintf(file, sizeof file, "%s/%s", dir, command) < PATH_MAX &&
+                    access(file, X_OK) == 0;
         }
     free(path);
     return found;
@@ -117,16 +122,17 @@ static bool is_root(int root, MPI_Comm comm)
 {
     int rank = -1, inter = 0;
 
-    return !engine_disabled() && comm != MPI_COMM_NULL && PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS &&
-           !inter && PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS && rank == root;
+    return !engine_disabled() && comm != MPI_COMM_NULL &&
+           PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter &&
+           PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS && rank == root;
 }
 
-MRMA_PUBLIC int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root,
-                                MPI_Comm comm, MPI_Comm *intercomm, int errcodes[])
+MRMA_PUBLIC int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info,
+                                int root, MPI_Comm comm, MPI_Comm *intercomm, int errcodes[])
 {
     char **all = is_root(root, comm) ? wrapped(command, argv == MPI_ARGV_NULL ? NULL : argv) : NULL;
-    const int rc = mpi_host.Comm_spawn(all ? env : command, all ? all : argv, maxprocs, info, root, comm, intercomm,
-                                       errcodes);
+    const int rc = mpi_host.Comm_spawn(all ? env : command, all ? all : argv, maxprocs, info, root,
+                                       comm, intercomm, errcodes);
 
     free(all);
     return rc;
@@ -156,7 +162,8 @@ static bool started_make(struct started *s, int count, char *commands[], char **
     static char *none[] = {NULL};
     const size_t n = count > 0 ? (size_t)count : 1;
 
-    *s = (struct started){calloc(n, sizeof *s->commands), calloc(n, sizeof *s->argvs), calloc(n, sizeof *s->made), count};
+    *s = (struct started){calloc(n, sizeof *s->commands), calloc(n, sizeof *s->argvs),
+                          calloc(n, sizeof *s->made), count};
     if (!s->commands || !s->argvs || !s->made)
         return false;
     for (int i = 0; i < count; i++) {
@@ -169,14 +176,15 @@ static bool started_make(struct started *s, int count, char *commands[], char **
     return true;
 }
 
-MRMA_PUBLIC int PMPI_Comm_spawn_multiple(int count, char *commands[], char **argvs[], const int maxprocs[],
-                                         const MPI_Info infos[], int root, MPI_Comm comm, MPI_Comm *intercomm,
-                                         int errcodes[])
+MRMA_PUBLIC int PMPI_Comm_spawn_multiple(int count, char *commands[], char **argvs[],
+                                         const int maxprocs[], const MPI_Info infos[], int root,
+                                         MPI_Comm comm, MPI_Comm *intercomm, int errcodes[])
 {
     struct started s = {.commands = NULL};
     const bool ours = is_root(root, comm) && started_make(&s, count, commands, argvs);
-    const int rc = mpi_host.Comm_spawn_multiple(count, ours ? s.commands : commands, ours ? s.argvs : argvs, maxprocs,
-                                                infos, root, comm, intercomm, errcodes);
+    const int rc =
+        mpi_host.Comm_spawn_multiple(count, ours ? s.commands : commands, ours ? s.argvs : argvs,
+                                     maxprocs, infos, root, comm, intercomm, errcodes);
 
     started_free(&s);
     return rc;

@@ -3,16 +3,16 @@
  *
  * A program that splits by MPI_COMM_TYPE_SHARED expects to share memory in what it gets. Hence this
  * split, and those by a type of hardware, follow what this library calls a node (base/node.h), and
- * the pretended ones of MPIRMA_RANKS_PER_NODE, as windows over the communicator do (rma/win/route.c). All
- * other types, and intercommunicators, are the host's.
+ * the pretended ones of MPIRMA_RANKS_PER_NODE, as windows over the communicator do
+ * (rma/win/route.c). All other types, and intercommunicators, are the host's.
  *
- * A process may give MPI_UNDEFINED, whatever type the others give, so nobody knows alone whose split it
- * is. Therefore all tell each other first, in one all-gather, and decide alike.
+ * A process may give MPI_UNDEFINED, whatever type the others give, so nobody knows alone whose
+ * split it is. Therefore all tell each other first, in one all-gather, and decide alike.
  *
  * Hardware is found by hwloc, from where the calling thread may run. Of one type (guided) a process
  * belongs to the object that has all its processing units, or to none. Unguided, the first level
- * counts that divides the communicator, from the node down to the core; so a program that splits again and
- * again comes to its end with MPI_COMM_NULL. No state, no locks.
+ * counts that divides the communicator, from the node down to the core; so a program that splits
+ * again and again comes to its end with MPI_COMM_NULL. No state, no locks.
  */
 #include <mpi.h>
 
@@ -33,7 +33,7 @@
 #define RESOURCE_URI "hwloc://"
 
 /* From the large to the small; the node comes first, the others are hwloc's. */
-static const char *const levels[] = { RESOURCE_NODE, "Package", "NUMANode", "L3Cache", "Core" };
+static const char *const levels[] = {RESOURCE_NODE, "Package", "NUMANode", "L3Cache", "Core"};
 enum { LEVELS = sizeof levels / sizeof levels[0] };
 
 enum kind { KIND_NONE, KIND_HOST, KIND_ONE, KIND_UNGUIDED };
@@ -47,7 +47,8 @@ struct split_record {
     int32_t object[LEVELS]; /* by level; KIND_ONE has one only. -1: in none */
 };
 
-/* Is it a value of mpi_hw_resource_type that this library knows? *type: hwloc's name, or NULL for the node. */
+/* Is it a value of mpi_hw_resource_type that this library knows? *type: hwloc's name, or NULL for
+ * the node. */
 static bool read_resource(MPI_Info info, char *text, const char **type)
 {
     int there = 0;
@@ -56,7 +57,8 @@ static bool read_resource(MPI_Info info, char *text, const char **type)
         PMPI_Info_get(info, RESOURCE_KEY, MPI_MAX_INFO_VAL, text, &there);
     if (!there)
         return false;
-    *type = strncmp(text, RESOURCE_URI, strlen(RESOURCE_URI)) == 0 ? text + strlen(RESOURCE_URI) : text;
+    *type =
+        strncmp(text, RESOURCE_URI, strlen(RESOURCE_URI)) == 0 ? text + strlen(RESOURCE_URI) : text;
     if (strcmp(text, RESOURCE_NODE) == 0)
         *type = NULL;
     return *type == NULL || topo_is_type(*type);
@@ -73,7 +75,8 @@ static void tell_split(struct split_record *mine, int split_type, MPI_Info info)
         mine->kind = KIND_UNGUIDED;
         topo_objects(levels + 1, LEVELS - 1, mine->object + 1);
     } else if (split_type == MPI_COMM_TYPE_SHARED ||
-               ((split_type == HOST_COMM_TYPE_HW_GUIDED || split_type == HOST_COMM_TYPE_RESOURCE_GUIDED) &&
+               ((split_type == HOST_COMM_TYPE_HW_GUIDED ||
+                 split_type == HOST_COMM_TYPE_RESOURCE_GUIDED) &&
                 read_resource(info, text, &type))) {
         mine->kind = KIND_ONE;
         if (type != NULL)
@@ -132,8 +135,8 @@ static int agree(const struct split_record *all, int n, enum kind *kind)
 }
 
 /* KIND_ONE and KIND_UNGUIDED. */
-static int split(MPI_Comm comm, const struct split_record *all, enum kind kind, int key, MPI_Info info,
-                 MPI_Comm *newcomm)
+static int split(MPI_Comm comm, const struct split_record *all, enum kind kind, int key,
+                 MPI_Info info, MPI_Comm *newcomm)
 {
     int n, rank, level = 0, rc;
 
@@ -142,14 +145,15 @@ static int split(MPI_Comm comm, const struct split_record *all, enum kind kind, 
     if (kind == KIND_UNGUIDED)
         level = dividing_level(all, n);
     rc = PMPI_Comm_split(comm, color_of(all, n, rank, level), key, newcomm);
-    if (rc == MPI_SUCCESS && kind == KIND_UNGUIDED && info != MPI_INFO_NULL && *newcomm != MPI_COMM_NULL)
+    if (rc == MPI_SUCCESS && kind == KIND_UNGUIDED && info != MPI_INFO_NULL &&
+        *newcomm != MPI_COMM_NULL)
         rc = PMPI_Info_set(info, RESOURCE_KEY, levels[level]);
     return rc;
 }
 
 /* msg: what mine says of its error, or "". */
-static int exchange(MPI_Comm comm, const struct split_record *mine, int type, int key, MPI_Info info,
-                    const char *msg, MPI_Comm *newcomm)
+static int exchange(MPI_Comm comm, const struct split_record *mine, int type, int key,
+                    MPI_Info info, const char *msg, MPI_Comm *newcomm)
 {
     struct split_record *all;
     enum kind kind;
@@ -158,13 +162,16 @@ static int exchange(MPI_Comm comm, const struct split_record *mine, int type, in
     PMPI_Comm_size(comm, &n);
     all = malloc((size_t)n * sizeof *all);
     if (all == NULL)
-        return comm_fail(comm, "MPI_Comm_split_type", MRMA_ERR_NO_MEM, "no memory for the records of all processes");
+        return comm_fail(comm, "MPI_Comm_split_type", MRMA_ERR_NO_MEM,
+                         "no memory for the records of all processes");
     rc = PMPI_Allgather(mine, sizeof *mine, MPI_BYTE, all, sizeof *all, MPI_BYTE, comm);
     if (rc == MPI_SUCCESS) {
         err = agree(all, n, &kind);
         if (err != MRMA_SUCCESS)
             rc = comm_fail(comm, "MPI_Comm_split_type", err,
-                           msg[0] != '\0' ? msg : "the processes do not give the same type, or one of them refuses");
+                           msg[0] != '\0'
+                               ? msg
+                               : "the processes do not give the same type, or one of them refuses");
         else if (kind == KIND_ONE || kind == KIND_UNGUIDED)
             rc = split(comm, all, kind, key, info, newcomm);
         else
@@ -174,9 +181,10 @@ static int exchange(MPI_Comm comm, const struct split_record *mine, int type, in
     return rc;
 }
 
-MRMA_PUBLIC int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *newcomm)
+MRMA_PUBLIC int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,
+                                     MPI_Comm *newcomm)
 {
-    struct split_record mine = { .node = node_self() };
+    struct split_record mine = {.node = node_self()};
     char msg[256] = "";
     struct conf conf;
     int inter = 0, rank = 0;

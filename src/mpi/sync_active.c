@@ -12,7 +12,9 @@
 #include "mpi/export.h"
 #include "mpi/host.h"
 
-enum { FENCE_ASSERTS = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED };
+enum {
+    FENCE_ASSERTS = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED
+};
 
 MRMA_PUBLIC int PMPI_Win_fence(int assert, MPI_Win win)
 {
@@ -37,7 +39,8 @@ MRMA_PUBLIC int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
     if (unlikely(rec == NULL))
         return mpi_host.Win_start(group, assert, win);
     asserts = args_asserts(assert, MPI_MODE_NOCHECK);
-    err = likely(asserts >= 0) ? group_get(&rec->access, rec->group, group, &ranks) : MRMA_ERR_ASSERT;
+    err =
+        likely(asserts >= 0) ? group_get(&rec->access, rec->group, group, &ranks) : MRMA_ERR_ASSERT;
     if (likely(err == MRMA_SUCCESS)) {
         err = rma_start(rec->win, ranks->ranks, ranks->n, asserts);
         group_put(&rec->access, ranks);
@@ -67,7 +70,8 @@ MRMA_PUBLIC int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
     if (unlikely(rec == NULL))
         return mpi_host.Win_post(group, assert, win);
     asserts = args_asserts(assert, MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT);
-    err = likely(asserts >= 0) ? group_get(&rec->exposure, rec->group, group, &ranks) : MRMA_ERR_ASSERT;
+    err = likely(asserts >= 0) ? group_get(&rec->exposure, rec->group, group, &ranks)
+                               : MRMA_ERR_ASSERT;
     if (likely(err == MRMA_SUCCESS)) {
         err = rma_post(rec->win, ranks->ranks, ranks->n, asserts);
         group_put(&rec->exposure, ranks);

@@ -34,8 +34,10 @@ static __attribute__((noinline)) int lock_general(int lock_type, int rank, int a
     else if (unlikely(asserts < 0))
         err = MRMA_ERR_ASSERT;
     else
-        err = likely(args_rank_ok(rec, rank)) ? rma_lock(rec->win, exclusive, rank, asserts) : not_a_rank(rank);
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail_target(rec, "MPI_Win_lock", err, rank);
+        err = likely(args_rank_ok(rec, rank)) ? rma_lock(rec->win, exclusive, rank, asserts)
+                                              : not_a_rank(rank);
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS
+                                       : win_fail_target(rec, "MPI_Win_lock", err, rank);
 }
 
 /* Lock and unlock have a short cut, for the window used last and a lock that is free. */
@@ -59,7 +61,8 @@ static __attribute__((noinline)) int unlock_general(int rank, MPI_Win win)
     if (unlikely(rec == NULL))
         return mpi_host.Win_unlock(rank, win);
     err = args_rank_ok(rec, rank) ? rma_unlock(rec->win, rank) : not_a_rank(rank);
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail_target(rec, "MPI_Win_unlock", err, rank);
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS
+                                       : win_fail_target(rec, "MPI_Win_unlock", err, rank);
 }
 
 MRMA_PUBLIC int PMPI_Win_unlock(int rank, MPI_Win win)
@@ -105,7 +108,8 @@ static __attribute__((noinline)) int flush_general(int rank, MPI_Win win)
     if (unlikely(rec == NULL))
         return mpi_host.Win_flush(rank, win);
     err = args_rank_ok(rec, rank) ? rma_flush(rec->win, rank) : not_a_rank(rank);
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail_target(rec, "MPI_Win_flush", err, rank);
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS
+                                       : win_fail_target(rec, "MPI_Win_flush", err, rank);
 }
 
 /* With a short cut for the window used last. */
@@ -139,7 +143,8 @@ MRMA_PUBLIC int PMPI_Win_flush_local(int rank, MPI_Win win)
     if (unlikely(rec == NULL))
         return mpi_host.Win_flush_local(rank, win);
     err = args_rank_ok(rec, rank) ? rma_flush_local(rec->win, rank) : not_a_rank(rank);
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail_target(rec, "MPI_Win_flush_local", err, rank);
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS
+                                       : win_fail_target(rec, "MPI_Win_flush_local", err, rank);
 }
 MRMA_EXPORT_MPI(Win_flush_local);
 
@@ -151,7 +156,8 @@ MRMA_PUBLIC int PMPI_Win_flush_local_all(MPI_Win win)
     if (unlikely(rec == NULL))
         return mpi_host.Win_flush_local_all(win);
     err = rma_flush_local_all(rec->win);
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail(rec, "MPI_Win_flush_local_all", err);
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS
+                                       : win_fail(rec, "MPI_Win_flush_local_all", err);
 }
 MRMA_EXPORT_MPI(Win_flush_local_all);
 

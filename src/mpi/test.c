@@ -19,7 +19,8 @@ MRMA_PUBLIC int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 }
 MRMA_EXPORT_MPI(Test);
 
-MRMA_PUBLIC int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+MRMA_PUBLIC int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag,
+                             MPI_Status *status)
 {
     if (request_pending())
         request_advance();

@@ -84,7 +84,8 @@ MRMA_PUBLIC int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statu
 }
 MRMA_EXPORT_MPI(Waitall);
 
-static int wait_some(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
+static int wait_some(int incount, MPI_Request requests[], int *outcount, int indices[],
+                     MPI_Status statuses[])
 {
     unsigned round = 0;
     int rc;

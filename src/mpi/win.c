@@ -49,8 +49,8 @@ static int carrier_get(MPI_Win *carrier, char *msg, size_t len)
 
 /* Record and carrier of a window that is to be; in the table already, but nobody
  * knows the handle. */
-static int record_make(const struct win_args *args, const struct win_info *info, const struct boot *boot,
-                       struct win_rec **out, char *msg, size_t len)
+static int record_make(const struct win_args *args, const struct win_info *info,
+                       const struct boot *boot, struct win_rec **out, char *msg, size_t len)
 {
     struct win_rec *rec = win_rec_new();
     MPI_Win carrier;
@@ -152,16 +152,19 @@ int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
     if (rc != MPI_SUCCESS)
         return rc; /* no communicator: the host has said so */
     if (inter)
-        return comm_fail(args->comm, args->func, MRMA_ERR_COMM, "windows need an intracommunicator");
+        return comm_fail(args->comm, args->func, MRMA_ERR_COMM,
+                         "windows need an intracommunicator");
     err = meet_all(args->comm, msg, sizeof msg);
     if (err != MRMA_SUCCESS)
         return comm_fail(args->comm, args->func, err, msg);
     err = boot_mpi_init(&bm, args->comm);
     if (err != MRMA_SUCCESS)
-        return comm_fail(args->comm, args->func, err, "the host tells no rank or size of the communicator");
+        return comm_fail(args->comm, args->func, err,
+                         "the host tells no rank or size of the communicator");
     err = win_prepare(args, &bm.boot, &info, &rec, msg, sizeof msg);
     if (mpi_state.engine != NULL)
-        bm.report = (struct boot_report){.log = engine_messages(), .call = args->func,
+        bm.report = (struct boot_report){.log = engine_messages(),
+                                         .call = args->func,
                                          .seconds = engine_conf(mpi_state.engine)->hang_report};
     if (err != MRMA_SUCCESS) {
         boot_mpi_refuse(&bm, err);
@@ -171,7 +174,8 @@ int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
     err = win_join(args, &bm, &info, rec);
     if (err != MRMA_SUCCESS) {
         if (bm.refused_by >= 0)
-            snprintf(msg, sizeof msg, "rank %d of the communicator cannot create the window", bm.refused_by);
+            snprintf(msg, sizeof msg, "rank %d of the communicator cannot create the window",
+                     bm.refused_by);
         else if (bm.host_failed)
             snprintf(msg, sizeof msg, "a collective of the host on the communicator failed");
         return comm_fail(args->comm, args->func, err, msg);
@@ -183,10 +187,10 @@ int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
 }
 
 /* The caller's memory; base may be anything if size is 0. */
-MRMA_PUBLIC int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
-                                MPI_Win *win)
+MRMA_PUBLIC int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info,
+                                MPI_Comm comm, MPI_Win *win)
 {
-    struct win_args args = { "MPI_Win_create", WIN_CREATE, base, size, disp_unit, info, comm };
+    struct win_args args = {"MPI_Win_create", WIN_CREATE, base, size, disp_unit, info, comm};
 
     if (engine_disabled())
         return mpi_host.Win_create(base, size, disp_unit, info, comm, win);
@@ -195,10 +199,10 @@ MRMA_PUBLIC int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_In
 MRMA_EXPORT_MPI(Win_create);
 
 /* The memory is the library's and goes with the window. */
-MRMA_PUBLIC int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
-                                  MPI_Win *win)
+MRMA_PUBLIC int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
+                                  void *baseptr, MPI_Win *win)
 {
-    struct win_args args = { "MPI_Win_allocate", WIN_ALLOCATE, NULL, size, disp_unit, info, comm };
+    struct win_args args = {"MPI_Win_allocate", WIN_ALLOCATE, NULL, size, disp_unit, info, comm};
 
     if (engine_disabled())
         return mpi_host.Win_allocate(size, disp_unit, info, comm, baseptr, win);
@@ -222,7 +226,7 @@ MRMA_EXPORT_MPI(Win_allocate_shared);
 
 MRMA_PUBLIC int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    struct win_args args = { "MPI_Win_create_dynamic", WIN_DYNAMIC, NULL, 0, 1, info, comm };
+    struct win_args args = {"MPI_Win_create_dynamic", WIN_DYNAMIC, NULL, 0, 1, info, comm};
 
     if (engine_disabled())
         return mpi_host.Win_create_dynamic(info, comm, win);

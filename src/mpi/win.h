@@ -13,9 +13,9 @@
 
 /* What the caller of a creation function gave. */
 struct win_args {
-    const char *func;       /* for messages */
+    const char *func; /* for messages */
     enum win_flavor flavor;
-    void *base;             /* MPI_Win_create only */
+    void *base; /* MPI_Win_create only */
     int64_t size, disp_unit;
     MPI_Info info;
     MPI_Comm comm;
@@ -27,6 +27,7 @@ struct win_args {
 int win_make(const struct win_args *args, void *baseptr, MPI_Win *win);
 
 /* MPI_Win_shared_query; returns what the entry point returns. */
-int win_query_shared(struct win_rec *rec, int rank, MPI_Aint *size, uint32_t *disp_unit, void *baseptr);
+int win_query_shared(struct win_rec *rec, int rank, MPI_Aint *size, uint32_t *disp_unit,
+                     void *baseptr);
 
 #endif

@@ -1,11 +1,11 @@
 /*
  * win_info.c - hints between MPI_Info and struct win_hints.
  *
- * A value that is not understood is ignored with a note in the log, as both hosts do and the standard
- * allows (MPI 4.1, 10); with MPIRMA_STRICT it is an error. mpi_assert_memory_alloc_kinds: a list that
- * names other kinds than system and mpi is not understood by this library and so, as the standard has
- * it, neither used nor reported. A window's hints that must be equal on all processes are compared in
- * rma/win/win_hints.c. No state, no locks.
+ * A value that is not understood is ignored with a note in the log, as both hosts do and the
+ * standard allows (MPI 4.1, 10); with MPIRMA_STRICT it is an error. mpi_assert_memory_alloc_kinds:
+ * a list that names other kinds than system and mpi is not understood by this library and so, as
+ * the standard has it, neither used nor reported. A window's hints that must be equal on all
+ * processes are compared in rma/win/win_hints.c. No state, no locks.
  */
 #include "mpi/win_info.h"
 
@@ -39,7 +39,7 @@ static bool read_kinds(const char *text, struct win_info *v)
 
 struct win_info win_info_default(void)
 {
-    return (struct win_info){ .hints = win_hints_default(), .kinds = "mpi,system" };
+    return (struct win_info){.hints = win_hints_default(), .kinds = "mpi,system"};
 }
 
 /* The value of a key that info has. */

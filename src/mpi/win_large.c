@@ -26,10 +26,10 @@ __attribute__((constructor)) static void host_large_fill(void)
 #undef FILL
 }
 
-MRMA_PUBLIC int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
-                                  MPI_Win *win)
+MRMA_PUBLIC int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
+                                  MPI_Comm comm, MPI_Win *win)
 {
-    struct win_args args = { "MPI_Win_create_c", WIN_CREATE, base, size, disp_unit, info, comm };
+    struct win_args args = {"MPI_Win_create_c", WIN_CREATE, base, size, disp_unit, info, comm};
 
     if (engine_disabled())
         return host_large.Win_create_c(base, size, disp_unit, info, comm, win);
@@ -40,7 +40,7 @@ MRMA_EXPORT_MPI(Win_create_c);
 MRMA_PUBLIC int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                                     void *baseptr, MPI_Win *win)
 {
-    struct win_args args = { "MPI_Win_allocate_c", WIN_ALLOCATE, NULL, size, disp_unit, info, comm };
+    struct win_args args = {"MPI_Win_allocate_c", WIN_ALLOCATE, NULL, size, disp_unit, info, comm};
 
     if (engine_disabled())
         return host_large.Win_allocate_c(size, disp_unit, info, comm, baseptr, win);
@@ -48,8 +48,8 @@ MRMA_PUBLIC int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info 
 }
 MRMA_EXPORT_MPI(Win_allocate_c);
 
-MRMA_PUBLIC int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
-                                           void *baseptr, MPI_Win *win)
+MRMA_PUBLIC int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
+                                           MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
     struct win_args args = {
         "MPI_Win_allocate_shared_c", WIN_ALLOCATE_SHARED, NULL, size, disp_unit, info, comm,

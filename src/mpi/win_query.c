@@ -27,8 +27,9 @@ MRMA_PUBLIC int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
     if (unlikely(rec == NULL))
         return mpi_host.Win_get_group(win, group);
     if (PMPI_Group_excl(rec->group, 0, NULL, group) != MPI_SUCCESS)
-        return win_fail(rec, "MPI_Win_get_group",
-                        log_fail(engine_messages(), MRMA_ERR_OTHER, "the host refused a copy of the group"));
+        return win_fail(
+            rec, "MPI_Win_get_group",
+            log_fail(engine_messages(), MRMA_ERR_OTHER, "the host refused a copy of the group"));
     return MPI_SUCCESS;
 }
 MRMA_EXPORT_MPI(Win_get_group);
@@ -108,7 +109,8 @@ MRMA_EXPORT_MPI(Win_set_info);
 
 /* Any flavour but dynamic (4.1). Memory that is not mapped in this process has
  * size 0 and a null address. *size in bytes; baseptr: address of a pointer. */
-int win_query_shared(struct win_rec *rec, int rank, MPI_Aint *size, uint32_t *disp_unit, void *baseptr)
+int win_query_shared(struct win_rec *rec, int rank, MPI_Aint *size, uint32_t *disp_unit,
+                     void *baseptr)
 {
     uint64_t bytes = 0;
     void *base = NULL;
@@ -124,7 +126,8 @@ int win_query_shared(struct win_rec *rec, int rank, MPI_Aint *size, uint32_t *di
     return MPI_SUCCESS;
 }
 
-MRMA_PUBLIC int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
+MRMA_PUBLIC int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit,
+                                      void *baseptr)
 {
     struct win_rec *rec = win_lookup(win);
     uint32_t unit = 1;

@@ -19,7 +19,7 @@
 
 enum { CACHE_BITS = 5 };
 
-static struct win_rec none = { .handle = WIN_NO_HANDLE };
+static struct win_rec none = {.handle = WIN_NO_HANDLE};
 
 _Atomic(struct win_rec *) win_last = &none;
 
@@ -39,8 +39,8 @@ static _Atomic(struct win_rec *) *slot_of(MPI_Win handle)
     return &cache[((uint32_t)key_of(handle) * 2654435769u) >> (32 - CACHE_BITS)];
 }
 
-/* A call uses it: it is remembered. Without an agent nothing is, so that every call on a window comes by here,
- * and serves what has come by packet. */
+/* A call uses it: it is remembered. Without an agent nothing is, so that every call on a window
+ * comes by here, and serves what has come by packet. */
 static void use(struct win_rec *rec)
 {
     if (unlikely(mpi_state.polls)) {
@@ -109,7 +109,8 @@ int win_table_add(struct win_rec *rec, MPI_Win handle)
     err = map_put(&table, key_of(handle), rec, &old);
     if (err == MRMA_SUCCESS) {
         if (old != NULL)
-            atomic_store_explicit(&((struct win_rec *)old)->handle, WIN_NO_HANDLE, memory_order_release);
+            atomic_store_explicit(&((struct win_rec *)old)->handle, WIN_NO_HANDLE,
+                                  memory_order_release);
         /* The record first, then its handle, then the array: pairs with win_find. */
         atomic_store_explicit(&rec->handle, handle, memory_order_release);
         atomic_store_explicit(slot_of(handle), rec, memory_order_release);

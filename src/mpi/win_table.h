@@ -35,14 +35,14 @@ struct win_rec {
     _Atomic(MPI_Win) handle; /* WIN_NO_HANDLE: unused */
     struct win *win;
     int nproc;
-    int64_t lowest_disp;     /* 0; INT64_MIN in dynamic windows, where it is an address */
-    bool freeing;            /* all processes have agreed to free it */
+    int64_t lowest_disp; /* 0; INT64_MIN in dynamic windows, where it is an address */
+    bool freeing;        /* all processes have agreed to free it */
     int rank;
-    int disp_unit, flavor, model; /* what MPI_Win_get_attr points to */
-    MPI_Group group;         /* of the communicator at creation; owned */
+    int disp_unit, flavor, model;        /* what MPI_Win_get_attr points to */
+    MPI_Group group;                     /* of the communicator at creation; owned */
     struct group_cache access, exposure; /* MPI_Win_start and MPI_Win_post */
-    char kinds[WIN_KINDS_MAX]; /* mpi_assert_memory_alloc_kinds in use */
-    struct win_rec *next;    /* on the list of unused records, or of all */
+    char kinds[WIN_KINDS_MAX];           /* mpi_assert_memory_alloc_kinds in use */
+    struct win_rec *next;                /* on the list of unused records, or of all */
     struct win_rec *made;
 };
 

@@ -45,18 +45,19 @@ struct rma_net_mem {
 
 /* Another process, or this one. Shared by all windows; counted. */
 struct rma_peer {
-    uint64_t uid;          /* unique in the job and beyond */
-    int32_t pid;           /* for process_vm_*; valid where node is true */
-    bool node;             /* same node: event, stripes and memory can be reached */
+    uint64_t uid; /* unique in the job and beyond */
+    int32_t pid;  /* for process_vm_*; valid where node is true */
+    bool node;    /* same node: event, stripes and memory can be reached */
     bool self;
-    bool net;              /* packets to it take the network */
-    bool cma;              /* process_vm_* to it works (probed once) */
-    int cma_errno;         /* why not */
-    struct event *event;       /* where its threads sleep in a wait */
-    struct event *agent_event; /* where its agent sleeps */
+    bool net;                                    /* packets to it take the network */
+    bool cma;                                    /* process_vm_* to it works (probed once) */
+    int cma_errno;                               /* why not */
+    struct event *event;                         /* where its threads sleep in a wait */
+    struct event *agent_event;                   /* where its agent sleeps */
     const _Atomic uint32_t *polling, *has_agent; /* of its process segment; NULL: not mapped */
-    _Atomic uint32_t *host_polls; /* there, too: a call of its host polls, or did when it was last heard of; or NULL */
-    struct stripes stripes;    /* its accumulate locks */
+    _Atomic uint32_t *host_polls; /* there, too: a call of its host polls, or did when it was last
+                                     heard of; or NULL */
+    struct stripes stripes;       /* its accumulate locks */
     struct ch3_vc vc;
     unsigned refs;
 };
@@ -67,8 +68,9 @@ static inline bool rma_peer_has_agent(const struct rma_peer *peer)
     return peer->has_agent && atomic_load_explicit(peer->has_agent, memory_order_acquire);
 }
 
-/* Does a thread of it poll now, and does an agent serve what comes when that thread has stopped? Then a packet to it is
- * served within the time of a wake-up at the latest. Whether it polls may change at any time. */
+/* Does a thread of it poll now, and does an agent serve what comes when that thread has stopped?
+ * Then a packet to it is served within the time of a wake-up at the latest. Whether it polls may
+ * change at any time. */
 static inline bool rma_peer_attends(const struct rma_peer *peer)
 {
     return peer->polling &&
@@ -77,8 +79,8 @@ static inline bool rma_peer_attends(const struct rma_peer *peer)
            rma_peer_has_agent(peer);
 }
 
-/* What was sent to it has not been served for a while. If it was taken to be in a call of its host that polls, that call may
- * have ended: its agent is woken. */
+/* What was sent to it has not been served for a while. If it was taken to be in a call of its host
+ * that polls, that call may have ended: its agent is woken. */
 static inline void rma_peer_insist(const struct rma_peer *peer)
 {
     if (!peer->host_polls || !atomic_load_explicit(peer->host_polls, memory_order_relaxed))
@@ -96,10 +98,10 @@ struct rma_env {
     /* Is [ptr, ptr+len) such memory? Then where. */
     bool (*mem_find)(void *ctx, const void *ptr, size_t len, struct rma_mem_loc *loc);
     /* Make [ptr, ptr+len), which the caller did not get from here, such memory, where it is; until
-     * mem_unshare with the same range. All of it, or an error, with the reason in why, and nothing has happened.
-     * hold: what of its pages is such memory already stays so until mem_unshare; *some: there is any. held: after
-     * mem_hold; one mem_unshare ends both.
-     * No other process may be storing there at that time. NULL, all three: there is no such thing. */
+     * mem_unshare with the same range. All of it, or an error, with the reason in why, and nothing
+     * has happened. hold: what of its pages is such memory already stays so until mem_unshare;
+     * *some: there is any. held: after mem_hold; one mem_unshare ends both. No other process may be
+     * storing there at that time. NULL, all three: there is no such thing. */
     int (*mem_share)(void *ctx, const void *ptr, size_t len, bool held, char *why, size_t why_len);
     int (*mem_hold)(void *ctx, const void *ptr, size_t len, bool *some);
     void (*mem_unshare)(void *ctx, const void *ptr, size_t len);
@@ -108,7 +110,8 @@ struct rma_env {
     void (*mem_unmap)(void *ctx, void *handle);
     /* A segment whose parts are committed by those who use them
      * (MPI_Win_allocate_shared); segment_commit works on both sides' handles. */
-    int (*segment_create)(void *ctx, size_t size, void **base, void **handle, struct rma_mem_loc *loc);
+    int (*segment_create)(void *ctx, size_t size, void **base, void **handle,
+                          struct rma_mem_loc *loc);
     int (*segment_commit)(void *ctx, void *handle, size_t offset, size_t len);
 
     /* This process's record, and the peer behind one (found or connected). node:
@@ -116,7 +119,8 @@ struct rma_env {
      * With the engine's lock, as peer_connect and peer_put: peers of other nodes are
      * looked up when they are first used. The peer is its vc's owner. */
     const struct rma_proc_record *record;
-    int (*peer_get)(void *ctx, const struct rma_proc_record *record, bool node, struct rma_peer **out);
+    int (*peer_get)(void *ctx, const struct rma_proc_record *record, bool node,
+                    struct rma_peer **out);
     /* Make sure that packets can be sent to it. */
     int (*peer_connect)(void *ctx, struct rma_peer *peer);
     void (*peer_put)(void *ctx, struct rma_peer *peer);
@@ -134,8 +138,8 @@ struct rma_env {
      * the network puts and gets by itself, and sets the keys of all, stride bytes apart, too.
      * room: net_room bytes for each process, had before anybody relies on this one to
      * take part. NULL: what is not on the node is reached otherwise. */
-    int (*net_open)(void *ctx, struct boot *boot, struct rma_proc_record *records, struct rma_net_key *keys,
-                    size_t stride, struct rma_net_mem *mine, void *room);
+    int (*net_open)(void *ctx, struct boot *boot, struct rma_proc_record *records,
+                    struct rma_net_key *keys, size_t stride, struct rma_net_mem *mine, void *room);
     size_t net_room;
     /* Start the agent thread if it is not running. */
     int (*agent_start)(void *ctx);
@@ -146,7 +150,8 @@ struct rma_env {
     /* Theirs, for who blocks on descriptors too; open before a channel has any. */
     const struct doorbell *bell, *agent_bell;
     _Atomic uint32_t *polling; /* threads of this process that poll now */
-    _Atomic uint32_t *host_polls; /* 1: so does a call of the host, see rma_host_poll; NULL: never called */
+    _Atomic uint32_t
+        *host_polls; /* 1: so does a call of the host, see rma_host_poll; NULL: never called */
     struct stripes stripes;
 
     /* NULL where threads really wait. The simulation (test/sim): let other processes run.

@@ -29,11 +29,11 @@ struct win;
 enum win_flavor { WIN_CREATE = 1, WIN_ALLOCATE, WIN_ALLOCATE_SHARED, WIN_DYNAMIC };
 
 enum { /* accumulate_ordering bits; default all */
-    WIN_ORDER_RAR = 1,
-    WIN_ORDER_WAR = 2,
-    WIN_ORDER_RAW = 4,
-    WIN_ORDER_WAW = 8,
-    WIN_ORDER_ALL = 15
+       WIN_ORDER_RAR = 1,
+       WIN_ORDER_WAR = 2,
+       WIN_ORDER_RAW = 4,
+       WIN_ORDER_WAW = 8,
+       WIN_ORDER_ALL = 15
 };
 
 /* The hints in use. src/mpi/win_info.c translates to and from MPI_Info. All but
@@ -41,15 +41,15 @@ enum { /* accumulate_ordering bits; default all */
 struct win_hints {
     bool no_locks;
     bool same_size, same_disp_unit;
-    bool same_op;                /* accumulate_ops = same_op, else same_op_no_op */
+    bool same_op; /* accumulate_ops = same_op, else same_op_no_op */
     bool alloc_shared_noncontig;
-    bool alloc_shm;              /* MPI_Win_allocate in shared memory, default true */
-    bool populate;               /* pages at once, per process, default false */
-    bool share_create;           /* MPI_Win_create's memory shared in place, per process, default false */
-    uint8_t ordering;            /* WIN_ORDER_* */
-    uint32_t which_ops;          /* bit per enum acc_op that will be used, default all */
-    uint64_t granularity;        /* mpi_accumulate_granularity, 0: unspecified */
-    uint64_t min_alignment;      /* per process; bytes, power of two, 0: default */
+    bool alloc_shm;       /* MPI_Win_allocate in shared memory, default true */
+    bool populate;        /* pages at once, per process, default false */
+    bool share_create;    /* MPI_Win_create's memory shared in place, per process, default false */
+    uint8_t ordering;     /* WIN_ORDER_* */
+    uint32_t which_ops;   /* bit per enum acc_op that will be used, default all */
+    uint64_t granularity; /* mpi_accumulate_granularity, 0: unspecified */
+    uint64_t min_alignment; /* per process; bytes, power of two, 0: default */
 };
 
 struct win_hints win_hints_default(void);
@@ -60,7 +60,7 @@ struct win_spec {
     uint64_t size;      /* bytes of this process's part; 0 for WIN_DYNAMIC */
     uint32_t disp_unit; /* bytes, > 0; 1 for WIN_DYNAMIC */
     struct win_hints hints;
-    struct boot *boot;  /* the communicator; used during creation only */
+    struct boot *boot; /* the communicator; used during creation only */
 };
 
 /* Collective. All processes return success, or all an error (not necessarily the
@@ -88,7 +88,7 @@ int win_shared_query(struct win *win, int rank, uint64_t *size, uint32_t *disp_u
 
 /* Facts for attributes, info and messages. Pointers live as long as the window. */
 enum win_flavor win_flavor(const struct win *win);
-void **win_base_attr(struct win *win);        /* address of this process's base */
+void **win_base_attr(struct win *win); /* address of this process's base */
 const uint64_t *win_size(const struct win *win);
 uint32_t win_disp_unit(const struct win *win);
 int win_rank(const struct win *win);
@@ -117,12 +117,12 @@ struct rma_op {
     const void *oaddr; /* origin: data that goes out (put, accumulate, ...) */
     size_t ocount;
     const struct dtype *otype;
-    void *raddr;       /* result: data that comes back (get, get_accumulate, ...) */
+    void *raddr; /* result: data that comes back (get, get_accumulate, ...) */
     size_t rcount;
     const struct dtype *rtype;
     const void *caddr; /* compare_and_swap: compare value */
     int target;
-    int64_t disp;      /* in units of the target's displacement unit */
+    int64_t disp; /* in units of the target's displacement unit */
     size_t tcount;
     const struct dtype *ttype;
     enum acc_op op;
@@ -173,9 +173,10 @@ bool rma_progress(struct rma *rma);
 void rma_progress_requests(struct rma *rma);
 /* Does any window of this process send or receive packets? */
 bool rma_uses_packets(const struct rma *rma);
-/* Called by the host's own progress, maybe millions of times a second, in whatever call of the host a thread waits: serves
- * what lies in the rings of this process, and lets senders know that they need not wake the agent. Costs a few loads
- * if there is nothing. Channels with a descriptor are left to the agent, which the kernel wakes. Did anything move? */
+/* Called by the host's own progress, maybe millions of times a second, in whatever call of the host
+ * a thread waits: serves what lies in the rings of this process, and lets senders know that they
+ * need not wake the agent. Costs a few loads if there is nothing. Channels with a descriptor are
+ * left to the agent, which the kernel wakes. Did anything move? */
 bool rma_host_poll(struct rma *rma);
 /* What a waiting loop of src/mpi does between rounds of its own (host) polling:
  * spin, then yield, by how often it has found nothing (round from 0). */
@@ -184,11 +185,11 @@ void rma_backoff(struct rma *rma, unsigned round);
 /* ---- synchronization (12.5) ---- */
 
 enum { /* asserts, translated from MPI_MODE_* by src/mpi */
-    RMA_NOCHECK = 1,
-    RMA_NOSTORE = 2,
-    RMA_NOPUT = 4,
-    RMA_NOPRECEDE = 8,
-    RMA_NOSUCCEED = 16
+       RMA_NOCHECK = 1,
+       RMA_NOSTORE = 2,
+       RMA_NOPUT = 4,
+       RMA_NOPRECEDE = 8,
+       RMA_NOSUCCEED = 16
 };
 
 int rma_fence(struct win *win, int asserts);

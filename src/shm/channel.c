@@ -13,8 +13,8 @@
  *   fence (seq_cst)                          fence (seq_cst)
  *   sleepers? polling? wake                  pending? stay awake, or wake the agent
  *
- * A call of the receiver's host that polls (host_polls) does not say when it ends. Who relied on it and
- * waits longer wakes the agent: rma_peer_insist.
+ * A call of the receiver's host that polls (host_polls) does not say when it ends. Who relied on it
+ * and waits longer wakes the agent: rma_peer_insist.
  */
 #include "shm/channel.h"
 
@@ -39,7 +39,8 @@ static bool is_refused(const struct shm_peer *peer)
 static void look_for_loss(struct ch3_channel *ch, struct ch3_vc *vc)
 {
     struct shm_peer *peer = ch3_vc_channel_data(vc);
-    if ((!peer->tx.bad && !is_refused(peer)) || list_node_queued(&peer->lost_link) || ch3_vc_is_lost(vc))
+    if ((!peer->tx.bad && !is_refused(peer)) || list_node_queued(&peer->lost_link) ||
+        ch3_vc_is_lost(vc))
         return;
     peer->vc = vc;
     list_push_back(&self(ch)->lost, &peer->lost_link);
@@ -53,7 +54,8 @@ static void report_lost(struct shm_channel *ch)
         struct shm_peer *peer = LIST_ENTRY(node, struct shm_peer, lost_link);
         ch3_channel_unsent(&ch->channel, -1);
         log_msg(ch->log, LOG_LEVEL_ERROR, "connection to process %d is lost: %s", peer->pid,
-                peer->tx.bad ? "its end of the ring is corrupt" : "it takes no packets from this one any more");
+                peer->tx.bad ? "its end of the ring is corrupt"
+                             : "it takes no packets from this one any more");
         ch3_vc_lost(peer->vc);
     }
 }
@@ -155,12 +157,14 @@ static void take_over(struct shm_channel *ch)
 {
     const uint32_t told = atomic_load_explicit(&ch->own->nrings, memory_order_acquire);
     for (uint32_t i = 0; i < PROCSEG_RINGS; i++) {
-        if (state_of(&ch->rx[i]) != SHM_RX_NONE || !atomic_load_explicit(&ch->own->rings[i].bytes, memory_order_acquire))
+        if (state_of(&ch->rx[i]) != SHM_RX_NONE ||
+            !atomic_load_explicit(&ch->own->rings[i].bytes, memory_order_acquire))
             continue;
         ch->unopened++;
         set_state(&ch->rx[i], SHM_RX_ANNOUNCED);
         if (i >= atomic_load_explicit(&ch->nrx, memory_order_relaxed))
-            atomic_store_explicit(&ch->nrx, i + 1, memory_order_release); /* pairs with shm_pending */
+            atomic_store_explicit(&ch->nrx, i + 1,
+                                  memory_order_release); /* pairs with shm_pending */
     }
     atomic_store_explicit(&ch->told, told, memory_order_relaxed);
 }
@@ -190,7 +194,8 @@ static unsigned drain(struct shm_channel *ch, struct shm_rx *rx)
         bool bad = false;
         const void *packet = ring_peek(&rx->rx, &len, &bad);
         if (bad) {
-            log_msg(ch->log, LOG_LEVEL_ERROR, "the ring of process %d is corrupt: the connection is given up",
+            log_msg(ch->log, LOG_LEVEL_ERROR,
+                    "the ring of process %d is corrupt: the connection is given up",
                     ch->own->rings[rx - ch->rx].where.seg.pid);
             refuse_ring(ch, rx);
             ch3_vc_lost(rx->vc);
@@ -228,7 +233,8 @@ static bool has_news(const struct shm_channel *ch, uint32_t i)
     case SHM_RX_OPEN:
         return ring_has_data(&ch->rx[i].rx);
     case SHM_RX_ANNOUNCED:
-        return ch->env.find(ch->env.ctx, atomic_load_explicit(&ch->own->rings[i].sender, memory_order_relaxed)) != NULL;
+        return ch->env.find(ch->env.ctx, atomic_load_explicit(&ch->own->rings[i].sender,
+                                                              memory_order_relaxed)) != NULL;
     default:
         return false;
     }
@@ -274,7 +280,8 @@ static void forget_ring(struct shm_channel *ch, uint32_t i)
 void shm_channel_forget(struct shm_channel *ch, const struct ch3_vc *vc, uint64_t uid)
 {
     for (uint32_t i = 0; i < PROCSEG_RINGS; i++)
-        if (ch->rx[i].vc == vc || atomic_load_explicit(&ch->own->rings[i].sender, memory_order_relaxed) == uid)
+        if (ch->rx[i].vc == vc ||
+            atomic_load_explicit(&ch->own->rings[i].sender, memory_order_relaxed) == uid)
             forget_ring(ch, i);
 }
 
@@ -315,8 +322,8 @@ static const struct ch3_channel_ops shm_ops = {.name = "shm",
                                                .probe = shm_probe,
                                                .abandon = shm_abandon};
 
-void shm_channel_init(struct shm_channel *ch, struct procseg *own, const struct shm_channel_env *env,
-                      const struct log *log)
+void shm_channel_init(struct shm_channel *ch, struct procseg *own,
+                      const struct shm_channel_env *env, const struct log *log)
 {
     ch->channel = (struct ch3_channel){
         .ops = &shm_ops, .caps = CH3_CAP_ROOM | CH3_CAP_PROBE | CH3_CAP_ABANDON | CH3_CAP_QUIET};
@@ -335,8 +342,9 @@ static struct procseg_ring *take_entry(struct procseg *seg, uint64_t uid)
     for (uint32_t i = 0; i < PROCSEG_RINGS; i++) {
         uint64_t nobody = 0;
         if (!atomic_load_explicit(&seg->rings[i].sender, memory_order_relaxed) &&
-            atomic_compare_exchange_strong_explicit(&seg->rings[i].sender, &nobody, uid, memory_order_acquire,
-                                                    memory_order_relaxed)) /* pairs with forget_ring */
+            atomic_compare_exchange_strong_explicit(
+                &seg->rings[i].sender, &nobody, uid, memory_order_acquire,
+                memory_order_relaxed)) /* pairs with forget_ring */
             return &seg->rings[i];
     }
     return NULL;

@@ -18,7 +18,8 @@
 /* What the channel needs from who puts it together. */
 struct shm_channel_env {
     void *ctx;
-    /* Map a ring that a peer has announced, of size bytes; *handle is for unmap. NULL: cannot be reached (reported). */
+    /* Map a ring that a peer has announced, of size bytes; *handle is for unmap. NULL: cannot be
+     * reached (reported). */
     void *(*map)(void *ctx, const struct heap_loc *where, size_t size, void **handle);
     void (*unmap)(void *ctx, void *handle);
     /* The connection of the process with this uid; NULL: not known (yet). */
@@ -27,9 +28,9 @@ struct shm_channel_env {
 
 /* Per-peer state: the connection's channel data. */
 struct shm_peer {
-    struct procseg *seg; /* the peer's, mapped */
-    int32_t pid;         /* for messages */
-    struct ring_tx tx;   /* tx.ring NULL: not connected */
+    struct procseg *seg;        /* the peer's, mapped */
+    int32_t pid;                /* for messages */
+    struct ring_tx tx;          /* tx.ring NULL: not connected */
     struct procseg_ring *entry; /* where the ring is announced, in seg */
     struct ch3_vc *vc;          /* while in lost_link */
     struct list_node lost_link; /* in channel->lost until the next poll */
@@ -54,24 +55,24 @@ struct shm_channel {
     struct procseg *own;
     struct shm_channel_env env;
     const struct log *log;
-    _Atomic uint32_t nrx;  /* entries of rx that are, or have been, in use are below */
-    _Atomic uint32_t told; /* own->nrings when rings were last taken over */
+    _Atomic uint32_t nrx;     /* entries of rx that are, or have been, in use are below */
+    _Atomic uint32_t told;    /* own->nrings when rings were last taken over */
     _Atomic uint32_t lookers; /* threads in pending, which have no lock */
-    uint32_t unopened;     /* entries that are announced */
+    uint32_t unopened;        /* entries that are announced */
     struct shm_rx rx[PROCSEG_RINGS];
     struct list lost; /* struct shm_peer: found to be lost in the middle of something */
 };
 
-void shm_channel_init(struct shm_channel *ch, struct procseg *own, const struct shm_channel_env *env,
-                      const struct log *log);
+void shm_channel_init(struct shm_channel *ch, struct procseg *own,
+                      const struct shm_channel_env *env, const struct log *log);
 
-/* Announce a ring of so many bytes of the caller (memory at loc, ring_size of them) to a peer; packets can be
- * sent then. MRMA_ERR_NO_MEM if the peer has no place for another ring. */
+/* Announce a ring of so many bytes of the caller (memory at loc, ring_size of them) to a peer;
+ * packets can be sent then. MRMA_ERR_NO_MEM if the peer has no place for another ring. */
 int shm_channel_connect(struct shm_peer *peer, uint64_t my_uid, struct ring *ring, uint32_t bytes,
                         const struct heap_loc *loc);
 
-/* The process with this connection and uid has ended: what it sent is not read any more, its rings are unmapped, and
- * its entries are free for others. Not from within poll. */
+/* The process with this connection and uid has ended: what it sent is not read any more, its rings
+ * are unmapped, and its entries are free for others. Not from within poll. */
 void shm_channel_forget(struct shm_channel *ch, const struct ch3_vc *vc, uint64_t uid);
 
 #endif

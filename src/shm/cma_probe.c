@@ -26,8 +26,8 @@
 int cma_probe_peer(pid_t pid, uint64_t remote_addr, uint64_t expected_value)
 {
     uint64_t value = ~expected_value;
-    struct iovec local = { .iov_base = &value, .iov_len = sizeof value };
-    struct iovec remote = { .iov_base = (void *)(uintptr_t)remote_addr, .iov_len = sizeof value };
+    struct iovec local = {.iov_base = &value, .iov_len = sizeof value};
+    struct iovec remote = {.iov_base = (void *)(uintptr_t)remote_addr, .iov_len = sizeof value};
     ssize_t n = process_vm_readv(pid, &local, 1, &remote, 1, 0);
 
     if (n < 0)
@@ -38,8 +38,8 @@ int cma_probe_peer(pid_t pid, uint64_t remote_addr, uint64_t expected_value)
 /* Read old, write new, read it back. */
 static int probe_both(pid_t pid, uint64_t *word, uint64_t old, uint64_t new)
 {
-    struct iovec local = { .iov_base = &new, .iov_len = sizeof new };
-    struct iovec remote = { .iov_base = word, .iov_len = sizeof *word };
+    struct iovec local = {.iov_base = &new, .iov_len = sizeof new};
+    struct iovec remote = {.iov_base = word, .iov_len = sizeof *word};
     int result = cma_probe_peer(pid, (uint64_t)(uintptr_t)word, old);
 
     if (result != 0)
@@ -214,14 +214,16 @@ static const char *explain_eperm(int yama_scope)
     switch (yama_scope) {
     case 1:
         return "Yama's ptrace scope 1 allows only descendants; the ranks of a job are siblings "
-               "(sysctl kernel.yama.ptrace_scope=0, or the target permits it, as with MPIRMA_PTRACER=any)";
+               "(sysctl kernel.yama.ptrace_scope=0, or the target permits it, as with "
+               "MPIRMA_PTRACER=any)";
     case 2:
         return "Yama's ptrace scope 2 allows only processes with CAP_SYS_PTRACE "
                "(sysctl kernel.yama.ptrace_scope=0)";
     case 3:
         return "Yama's ptrace scope 3 allows nobody, and stays until the next boot";
     default:
-        return "not permitted: a seccomp filter (container profile without CAP_SYS_PTRACE), another user, "
+        return "not permitted: a seccomp filter (container profile without CAP_SYS_PTRACE), "
+               "another user, "
                "a process that is not dumpable, or a security module";
     }
 }
@@ -240,12 +242,15 @@ const char *cma_probe_explain(int result, int yama_scope, char *buf, size_t len)
         snprintf(buf, len, "%s: %s", strerror(result), explain_eperm(yama_scope));
         break;
     case ENOSYS:
-        snprintf(buf, len, "%s: the kernel lacks CONFIG_CROSS_MEMORY_ATTACH, or a filter hides the call",
+        snprintf(buf, len,
+                 "%s: the kernel lacks CONFIG_CROSS_MEMORY_ATTACH, or a filter hides the call",
                  strerror(result));
         break;
     case ESRCH:
-        snprintf(buf, len, "%s: the process has ended, or its id is not visible here "
-                 "(different PID namespaces)", strerror(result));
+        snprintf(buf, len,
+                 "%s: the process has ended, or its id is not visible here "
+                 "(different PID namespaces)",
+                 strerror(result));
         break;
     default:
         snprintf(buf, len, "%s", strerror(result));

@@ -24,9 +24,9 @@ int cma_probe_peer(pid_t pid, uint64_t remote_addr, uint64_t expected_value);
 
 /* Each result is 0, CMA_PROBE_MISMATCH or an errno, for read and then write. */
 struct cma_probe {
-    int child;     /* against a descendant */
-    int sibling;   /* one child against another: what ranks are to each other */
-    int permitted; /* the same after the target said prctl(PR_SET_PTRACER_ANY) */
+    int child;      /* against a descendant */
+    int sibling;    /* one child against another: what ranks are to each other */
+    int permitted;  /* the same after the target said prctl(PR_SET_PTRACER_ANY) */
     int yama_scope; /* /proc/sys/kernel/yama/ptrace_scope, -1: no Yama */
 };
 

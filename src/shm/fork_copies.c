@@ -42,8 +42,8 @@ bool fork_copies_begin(struct fork_copies *c, size_t room)
 void fork_copies_add(struct fork_copies *c, void *at, size_t len, int prot, int fd, off_t offset)
 {
     if (c->n < c->room)
-        c->list[c->n++] = (struct fork_copy){.place = at, .len = len, .prot = prot, .fd = fd,
-                                             .offset = offset, .at = MAP_FAILED};
+        c->list[c->n++] = (struct fork_copy){
+            .place = at, .len = len, .prot = prot, .fd = fd, .offset = offset, .at = MAP_FAILED};
 }
 
 /* The file's [from, to) of this range. */
@@ -128,9 +128,9 @@ void fork_copies_move(struct fork_copies *c)
 {
     for (size_t i = 0; i < c->n; i++) {
         const struct fork_copy *one = &c->list[i];
-        if (!move(one) && mmap(one->place, one->len, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, one->fd,
-                               one->offset) == MAP_FAILED)
+        if (!move(one) &&
+            mmap(one->place, one->len, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, one->fd, one->offset) == MAP_FAILED)
             continue;
         if (one->prot != (PROT_READ | PROT_WRITE))
             (void)mprotect(one->place, one->len, one->prot);

@@ -1,12 +1,13 @@
 /*
- * heap.c - first fit from size bins, then from the top of a chunk; bookkeeping beside the memory (heap_chunk.h).
+ * heap.c - first fit from size bins, then from the top of a chunk; bookkeeping beside the memory
+ * (heap_chunk.h).
  *
  * Allocation above a chunk's top moves the top up and commits
  * pages in steps, freeing the last block moves it down. A large or highly aligned
  * allocation is a chunk with one block; when that is freed, heap_keep.c says what becomes of it.
  * Locks: heap->mutex guards everything; system calls are made under it, since
- * only the first use of memory needs any. Neighbours: heap_chunk.c and segment.c below, MPI_Alloc_mem
- * and the windows above.
+ * only the first use of memory needs any. Neighbours: heap_chunk.c and segment.c below,
+ * MPI_Alloc_mem and the windows above.
  */
 #include "shm/heap.h"
 
@@ -20,9 +21,9 @@
 #include "base/list.h"
 #include "shm/heap_chunk.h"
 
-#define SMALL_MAX ((size_t)1 << 20)     /* larger requests get a segment of their own */
-#define CHUNK_MIN ((size_t)4 << 20)     /* first chunk; each further one is twice as large, */
-#define CHUNK_MAX ((size_t)64 << 20)    /* up to this, so that descriptors last */
+#define SMALL_MAX ((size_t)1 << 20)  /* larger requests get a segment of their own */
+#define CHUNK_MIN ((size_t)4 << 20)  /* first chunk; each further one is twice as large, */
+#define CHUNK_MAX ((size_t)64 << 20) /* up to this, so that descriptors last */
 
 /* ---- allocation ---- */
 
@@ -72,7 +73,7 @@ static struct block *alloc_from_bins(struct heap *heap, size_t size, size_t alig
     size_t start;
 
     for (unsigned bin = heap_bin_of(size); bin < HEAP_BINS; bin++)
-        LIST_EACH(node, &heap->bins[bin]) {
+        LIST_EACH (node, &heap->bins[bin]) {
             struct block *block = LIST_ENTRY(node, struct block, by_size);
             if (block_fits(block, size, align, &start))
                 return block_carve(heap, block, start, size);
@@ -95,7 +96,9 @@ static int alloc_from_top(struct heap *heap, struct chunk *chunk, size_t size, s
     int err = chunk_commit(heap, chunk, start + size);
     if (err != MRMA_SUCCESS)
         return err;
-    last = list_empty(&chunk->blocks) ? NULL : LIST_ENTRY(list_last(&chunk->blocks), struct block, by_addr);
+    last = list_empty(&chunk->blocks)
+               ? NULL
+               : LIST_ENTRY(list_last(&chunk->blocks), struct block, by_addr);
     if (start > old_top) {
         gap = block_new(heap, chunk, last, old_top, start - old_top);
         if (gap == NULL)
@@ -134,7 +137,7 @@ static int alloc_small(struct heap *heap, size_t size, size_t align, struct bloc
     *out = alloc_from_bins(heap, size, align);
     if (*out != NULL)
         return MRMA_SUCCESS;
-    LIST_EACH(node, &heap->chunks) {
+    LIST_EACH (node, &heap->chunks) {
         err = alloc_from_top(heap, LIST_ENTRY(node, struct chunk, node), size, align, out);
         if (err != MRMA_SUCCESS || *out != NULL)
             return err;
@@ -159,8 +162,8 @@ static int take_dedicated(struct heap *heap, size_t size, size_t align, struct c
     if (*out != NULL)
         return MRMA_SUCCESS;
     if (size > (size_t)PTRDIFF_MAX - slack)
-        return log_fail(heap->log, MRMA_ERR_NO_MEM, "%zu bytes aligned to %zu exceed the address space",
-                        size, align);
+        return log_fail(heap->log, MRMA_ERR_NO_MEM,
+                        "%zu bytes aligned to %zu exceed the address space", size, align);
     err = chunk_new(heap, size + slack, true, heap->log, out);
     if (err != MRMA_SUCCESS)
         return err;
@@ -238,7 +241,7 @@ int heap_alloc(struct heap *heap, size_t size, size_t align, void **out)
 /* The block, live or free, that contains the address; NULL if none does. */
 static struct block *find_block(const struct heap *heap, const void *ptr)
 {
-    LIST_EACH(node, &heap->chunks) {
+    LIST_EACH (node, &heap->chunks) {
         struct chunk *chunk = LIST_ENTRY(node, struct chunk, node);
         uintptr_t off = (uintptr_t)ptr - (uintptr_t)chunk->seg.base;
         if (off >= chunk->seg.size)
@@ -269,8 +272,9 @@ bool heap_find(struct heap *heap, const void *ptr, size_t len, struct heap_loc *
         size_t off = (uintptr_t)ptr - (uintptr_t)block->chunk->seg.base;
         size_t skip = off - block->off;
         if (skip <= block->used && len <= block->used - skip) {
-            *loc = (struct heap_loc){ .seg = seg_name_of(&block->chunk->seg), .offset = off,
-                                      .map = block->chunk->dedicated ? HEAP_MAP_ALL : HEAP_MAP_KEEP };
+            *loc = (struct heap_loc){.seg = seg_name_of(&block->chunk->seg),
+                                     .offset = off,
+                                     .map = block->chunk->dedicated ? HEAP_MAP_ALL : HEAP_MAP_KEEP};
             found = true;
         }
     }
@@ -310,9 +314,12 @@ int heap_free(struct heap *heap, void *ptr)
 
     pthread_mutex_lock(&heap->mutex);
     struct block *block = find_block(heap, ptr);
-    if (block == NULL || !block->live || (char *)block->chunk->seg.base + block->off != (char *)ptr) {
-        err = log_fail(heap->log, MRMA_ERR_BASE, "%p is not memory that MPI_Alloc_mem gave and that is still "
-                       "allocated", ptr);
+    if (block == NULL || !block->live ||
+        (char *)block->chunk->seg.base + block->off != (char *)ptr) {
+        err = log_fail(heap->log, MRMA_ERR_BASE,
+                       "%p is not memory that MPI_Alloc_mem gave and that is still "
+                       "allocated",
+                       ptr);
     } else {
         heap->allocated -= block->used;
         if (block->chunk->dedicated)
@@ -358,7 +365,7 @@ static void destroy(struct heap *heap, bool leave)
     if (heap == NULL)
         return;
     heap_keep_drop(heap);
-    LIST_EACH_SAFE(node, &heap->chunks) {
+    LIST_EACH_SAFE (node, &heap->chunks) {
         struct chunk *chunk = LIST_ENTRY(node, struct chunk, node);
         if (leave && !list_empty(&chunk->blocks))
             seg_leave(&chunk->seg);

@@ -23,9 +23,13 @@ struct heap;
 struct heap_loc {
     struct seg_name seg;
     uint64_t offset; /* of the address within the segment */
-    uint64_t map;    /* HEAP_MAP_*, or so many bytes from the page of offset on, and no more (inplace.h) */
+    uint64_t
+        map; /* HEAP_MAP_*, or so many bytes from the page of offset on, and no more (inplace.h) */
 };
-enum { HEAP_MAP_ALL, HEAP_MAP_KEEP }; /* KEEP: a chunk with other blocks too, worth keeping mapped */
+enum {
+    HEAP_MAP_ALL,
+    HEAP_MAP_KEEP
+}; /* KEEP: a chunk with other blocks too, worth keeping mapped */
 
 /* log and dir must outlive the heap. MRMA_ERR_NO_MEM. */
 int heap_create(const char *dir, const struct log *log, struct heap **out);

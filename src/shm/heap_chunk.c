@@ -7,11 +7,11 @@
 
 #include "base/err.h"
 
-#define KEEP ((size_t)2 << 20)          /* what an empty chunk keeps: windows come and go; */
+#define KEEP ((size_t)2 << 20)              /* what an empty chunk keeps: windows come and go; */
 #define KEEP_OF_LIMITED ((size_t)256 << 10) /* if others lack what it keeps */
-#define COMMIT_MIN ((size_t)16 << 10)   /* first commit of a chunk; each further one doubles, */
-#define COMMIT_STEP ((size_t)256 << 10) /* up to this */
-#define TRIM_SLACK ((size_t)2 << 20)    /* committed above the top before pages are given back */
+#define COMMIT_MIN ((size_t)16 << 10)       /* first commit of a chunk; each further one doubles, */
+#define COMMIT_STEP ((size_t)256 << 10)     /* up to this */
+#define TRIM_SLACK ((size_t)2 << 20) /* committed above the top before pages are given back */
 
 unsigned heap_bin_of(size_t size)
 {
@@ -61,14 +61,14 @@ static void index_del(const struct heap *heap, struct block *block)
     *first = after != NULL && heap_page_of(heap, after->off) == page ? after : NULL;
 }
 
-struct block *block_new(const struct heap *heap, struct chunk *chunk, struct block *after, size_t off,
-                        size_t size)
+struct block *block_new(const struct heap *heap, struct chunk *chunk, struct block *after,
+                        size_t off, size_t size)
 {
     struct block *block = malloc(sizeof *block); /* which some C libraries do faster than calloc */
 
     if (block == NULL)
         return NULL;
-    *block = (struct block){ .chunk = chunk, .off = off, .size = size, .live = true };
+    *block = (struct block){.chunk = chunk, .off = off, .size = size, .live = true};
     list_insert_after(after == NULL ? &chunk->blocks.head : &after->by_addr, &block->by_addr);
     index_add(heap, block);
     return block;
@@ -112,10 +112,12 @@ void chunk_drop(struct heap *heap, struct chunk *chunk)
     free(chunk);
 }
 
-int chunk_new(struct heap *heap, size_t size, bool dedicated, const struct log *log, struct chunk **out)
+int chunk_new(struct heap *heap, size_t size, bool dedicated, const struct log *log,
+              struct chunk **out)
 {
     struct chunk *chunk = calloc(1, sizeof *chunk);
-    struct block **page_first = calloc(dedicated ? 1 : heap_page_of(heap, size) + 1, sizeof *page_first);
+    struct block **page_first =
+        calloc(dedicated ? 1 : heap_page_of(heap, size) + 1, sizeof *page_first);
     int err;
 
     if (chunk != NULL && page_first != NULL)
@@ -174,7 +176,7 @@ void chunk_trim(struct heap *heap, struct chunk *chunk)
     const size_t keep = chunk->seg.late ? KEEP : KEEP_OF_LIMITED;
     if (chunk->committed > keep)
         chunk_decommit(heap, chunk, keep);
-    LIST_EACH(node, &heap->chunks) {
+    LIST_EACH (node, &heap->chunks) {
         struct chunk *other = LIST_ENTRY(node, struct chunk, node);
         if (other != chunk && !other->dedicated && other->top == 0) {
             chunk_drop(heap, chunk->seg.size < other->seg.size ? chunk : other);

@@ -4,10 +4,9 @@
  * A chunk is a segment. Below its top the chunk is divided without gaps into
  * blocks, kept in address order; a block is live or free, and no two neighbours
  * are free; free blocks are also in the bin of their size (powers of two). Above
- * the top nothing is in use. To find the block of an address, page_first[] holds for every page the lowest
- * block that starts in it; from there the address order leads on.
- * Its files: heap_chunk.c, heap_keep.c (freed segments), heap_fork.c (children).
- * Locks: heap->mutex is held in all of these.
+ * the top nothing is in use. To find the block of an address, page_first[] holds for every page the
+ * lowest block that starts in it; from there the address order leads on. Its files: heap_chunk.c,
+ * heap_keep.c (freed segments), heap_fork.c (children). Locks: heap->mutex is held in all of these.
  */
 #ifndef MRMA_SHM_HEAP_CHUNK_H
 #define MRMA_SHM_HEAP_CHUNK_H
@@ -28,20 +27,20 @@ struct block {
     struct list_node by_addr; /* in chunk->blocks */
     struct list_node by_size; /* in heap->bins while free */
     struct chunk *chunk;
-    size_t off;               /* within the segment */
-    size_t size;              /* multiple of HEAP_UNIT in shared chunks */
-    size_t used;              /* bytes asked for, while live */
+    size_t off;  /* within the segment */
+    size_t size; /* multiple of HEAP_UNIT in shared chunks */
+    size_t used; /* bytes asked for, while live */
     bool live;
 };
 
 struct chunk {
     struct list_node node; /* in heap->chunks */
     struct seg seg;
-    struct list blocks;    /* by address, up to top */
+    struct list blocks; /* by address, up to top */
     size_t top;
-    size_t committed;      /* [0, committed) may be touched; in dedicated chunks: so many bytes */
-    size_t held;           /* of a kept one (heap_keep.c): its pages, at most */
-    bool dedicated;        /* one block */
+    size_t committed; /* [0, committed) may be touched; in dedicated chunks: so many bytes */
+    size_t held;      /* of a kept one (heap_keep.c): its pages, at most */
+    bool dedicated;   /* one block */
     struct block **page_first; /* by page; unused if dedicated */
 };
 
@@ -51,9 +50,9 @@ struct heap {
     const struct log *log;
     size_t page;
     struct list chunks;
-    struct list kept;        /* dedicated chunks without a block, last freed first */
+    struct list kept;            /* dedicated chunks without a block, last freed first */
     struct list bins[HEAP_BINS]; /* free blocks of [2^i, 2^(i+1)) units */
-    size_t next_chunk;       /* size of the next chunk */
+    size_t next_chunk;           /* size of the next chunk */
     size_t allocated;
     size_t committed;
     struct fork_copies copies; /* while a fork is made */
@@ -78,7 +77,8 @@ struct block *block_before(const struct block *block);
 
 /* A new live block of [off, off+size) after the given one in address order
  * (NULL: first). NULL if there is no memory for the bookkeeping. */
-struct block *block_new(const struct heap *heap, struct chunk *chunk, struct block *after, size_t off, size_t size);
+struct block *block_new(const struct heap *heap, struct chunk *chunk, struct block *after,
+                        size_t off, size_t size);
 /* The block leaves the address order and is gone; it is in no bin. */
 void block_drop(const struct heap *heap, struct block *block);
 /* Into the bin of its size, and out of it. */
@@ -86,7 +86,8 @@ void block_set_free(struct heap *heap, struct block *block);
 void block_set_live(struct block *block);
 
 /* A chunk on a new segment. log NULL: another attempt follows. Drop: with its blocks. */
-int chunk_new(struct heap *heap, size_t size, bool dedicated, const struct log *log, struct chunk **out);
+int chunk_new(struct heap *heap, size_t size, bool dedicated, const struct log *log,
+              struct chunk **out);
 void chunk_drop(struct heap *heap, struct chunk *chunk);
 /* Commit up to end: in steps if there is room for that, else what is needed. */
 int chunk_commit(struct heap *heap, struct chunk *chunk, size_t end);

@@ -13,7 +13,7 @@
 static size_t count_chunks(const struct heap *heap)
 {
     size_t n = 0;
-    LIST_EACH(node, &heap->chunks)
+    LIST_EACH (node, &heap->chunks)
         n += LIST_ENTRY(node, struct chunk, node)->seg.fd >= 0;
     return n;
 }
@@ -25,7 +25,7 @@ void heap_fork_prepare(struct heap *heap)
     if (n == 0)
         return;
     bool ok = fork_copies_begin(&heap->copies, n);
-    LIST_EACH(node, &heap->chunks) {
+    LIST_EACH (node, &heap->chunks) {
         const struct seg *seg = &LIST_ENTRY(node, struct chunk, node)->seg;
         if (seg->fd >= 0)
             fork_copies_add(&heap->copies, seg->base, seg->size, PROT_READ | PROT_WRITE, seg->fd,
@@ -33,7 +33,8 @@ void heap_fork_prepare(struct heap *heap)
     }
     ok = ok && fork_copies_fill(&heap->copies);
     if (!ok)
-        log_msg(heap->log, LOG_LEVEL_WARN, "no memory for the child of this fork to have copies of "
+        log_msg(heap->log, LOG_LEVEL_WARN,
+                "no memory for the child of this fork to have copies of "
                 "what MPI_Alloc_mem gave");
 }
 
@@ -47,7 +48,7 @@ void heap_fork_child(struct heap *heap)
 {
     fork_copies_move(&heap->copies);
     heap_keep_drop(heap);
-    LIST_EACH(node, &heap->chunks)
+    LIST_EACH (node, &heap->chunks)
         seg_forget(&LIST_ENTRY(node, struct chunk, node)->seg);
     pthread_mutex_unlock(&heap->mutex);
 }

@@ -21,11 +21,11 @@ static void measure(struct heap *heap)
 {
     size_t held = 0;
 
-    LIST_EACH(node, &heap->kept)
+    LIST_EACH (node, &heap->kept)
         held += LIST_ENTRY(node, struct chunk, node)->held;
     if (held <= KEEP_BYTES)
         return;
-    LIST_EACH(node, &heap->kept) {
+    LIST_EACH (node, &heap->kept) {
         struct chunk *chunk = LIST_ENTRY(node, struct chunk, node);
         chunk->held = seg_pages(&chunk->seg);
     }
@@ -37,7 +37,7 @@ static void keep_bounds(struct heap *heap)
     int n = 0;
 
     measure(heap);
-    LIST_EACH_SAFE(node, &heap->kept) {
+    LIST_EACH_SAFE (node, &heap->kept) {
         struct chunk *chunk = LIST_ENTRY(node, struct chunk, node);
         if (++n > KEEP_SEGMENTS) {
             chunk_drop(heap, chunk);
@@ -83,7 +83,7 @@ struct chunk *heap_keep_take(struct heap *heap, size_t size, size_t align)
 {
     struct chunk *best = NULL;
 
-    LIST_EACH(node, &heap->kept) {
+    LIST_EACH (node, &heap->kept) {
         struct chunk *chunk = LIST_ENTRY(node, struct chunk, node);
         if (suits(heap, chunk, size, align) && (best == NULL || chunk->seg.size < best->seg.size))
             best = chunk;
@@ -97,6 +97,6 @@ struct chunk *heap_keep_take(struct heap *heap, size_t size, size_t align)
 
 void heap_keep_drop(struct heap *heap)
 {
-    LIST_EACH_SAFE(node, &heap->kept)
+    LIST_EACH_SAFE (node, &heap->kept)
         chunk_drop(heap, LIST_ENTRY(node, struct chunk, node));
 }

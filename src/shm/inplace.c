@@ -23,7 +23,7 @@ static bool overlaps(const struct run *run, struct pages p)
 static bool restore_unused(struct inplace *ip, struct pages p)
 {
     bool all = true;
-    LIST_EACH_SAFE(node, &ip->runs) {
+    LIST_EACH_SAFE (node, &ip->runs) {
         struct run *run = run_of(node);
         if (!run->users && overlaps(run, p))
             all &= inplace_restore(ip, run);
@@ -34,10 +34,11 @@ static bool restore_unused(struct inplace *ip, struct pages p)
 static int replace_missing(struct inplace *ip, struct pages p, char *text, size_t len)
 {
     int err = MRMA_SUCCESS;
-    LIST_EACH(node, &ip->runs) {
+    LIST_EACH (node, &ip->runs) {
         struct run *run = run_of(node);
         if (!err && run->lo > p.lo && p.lo < p.hi)
-            err = inplace_replace(ip, (struct pages){p.lo, run->lo < p.hi ? run->lo : p.hi}, node, text, len);
+            err = inplace_replace(ip, (struct pages){p.lo, run->lo < p.hi ? run->lo : p.hi}, node,
+                                  text, len);
         if (run->hi > p.lo)
             p.lo = run->hi;
     }
@@ -49,7 +50,7 @@ static int replace_missing(struct inplace *ip, struct pages p, char *text, size_
 /* Cut the run that reaches over an address in two there. */
 static int split(struct inplace *ip, uintptr_t at)
 {
-    LIST_EACH(node, &ip->runs) {
+    LIST_EACH (node, &ip->runs) {
         struct run *run = run_of(node);
         if (run->lo >= at || run->hi <= at)
             continue;
@@ -64,13 +65,14 @@ static int split(struct inplace *ip, uintptr_t at)
     return MRMA_SUCCESS;
 }
 
-/* One user more of all runs in the range, or of those that have none; no run reaches beyond the range then. */
+/* One user more of all runs in the range, or of those that have none; no run reaches beyond the
+ * range then. */
 static int add_user(struct inplace *ip, struct pages p, bool unused, bool *some)
 {
     int err = split(ip, p.lo);
     if (!err)
         err = split(ip, p.hi);
-    LIST_EACH(node, &ip->runs)
+    LIST_EACH (node, &ip->runs)
         if (!err && overlaps(run_of(node), p) && !(unused && run_of(node)->users)) {
             run_of(node)->users++;
             *some = true;
@@ -78,7 +80,8 @@ static int add_user(struct inplace *ip, struct pages p, bool unused, bool *some)
     return err;
 }
 
-int inplace_take(struct inplace *ip, const void *base, size_t len, bool held, char *text, size_t text_len)
+int inplace_take(struct inplace *ip, const void *base, size_t len, bool held, char *text,
+                 size_t text_len)
 {
     const struct pages p = pages_of(ip, base, len);
     bool some;
@@ -120,7 +123,7 @@ void inplace_drop(struct inplace *ip, const void *base, size_t len)
 {
     const struct pages p = pages_of(ip, base, len);
     pthread_mutex_lock(&ip->mutex);
-    LIST_EACH(node, &ip->runs)
+    LIST_EACH (node, &ip->runs)
         if (overlaps(run_of(node), p) && run_of(node)->users)
             run_of(node)->users--;
     (void)restore_unused(ip, p);
@@ -132,14 +135,15 @@ bool inplace_find(struct inplace *ip, const void *base, size_t len, struct heap_
     const struct pages p = pages_of(ip, base, len);
     uintptr_t upto = p.lo;
     pthread_mutex_lock(&ip->mutex);
-    LIST_EACH(node, &ip->runs) {
+    LIST_EACH (node, &ip->runs) {
         const struct run *run = run_of(node);
         if (run->lo <= upto && run->hi > upto)
             upto = run->hi;
     }
     const bool found = upto >= p.hi && p.hi > p.lo;
     if (found)
-        *loc = (struct heap_loc){.seg = seg_name_of(&ip->file), .offset = (uintptr_t)base, .map = p.hi - p.lo};
+        *loc = (struct heap_loc){
+            .seg = seg_name_of(&ip->file), .offset = (uintptr_t)base, .map = p.hi - p.lo};
     pthread_mutex_unlock(&ip->mutex);
     return found;
 }
@@ -148,7 +152,7 @@ size_t inplace_bytes(struct inplace *ip)
 {
     size_t sum = 0;
     pthread_mutex_lock(&ip->mutex);
-    LIST_EACH(node, &ip->runs)
+    LIST_EACH (node, &ip->runs)
         sum += run_len(run_of(node));
     pthread_mutex_unlock(&ip->mutex);
     return sum;
@@ -161,7 +165,8 @@ int inplace_create(const char *dir, const struct log *log, struct inplace **out)
     struct inplace *ip = new_private(sizeof *ip);
     if (ip == MAP_FAILED)
         return log_fail(log, MRMA_ERR_NO_MEM, "no memory for the list of pages shared in place");
-    *ip = (struct inplace){.dir = dir, .log = log, .page = (uintptr_t)sysconf(_SC_PAGESIZE), .file = {.fd = -1}};
+    *ip = (struct inplace){
+        .dir = dir, .log = log, .page = (uintptr_t)sysconf(_SC_PAGESIZE), .file = {.fd = -1}};
     pthread_mutex_init(&ip->mutex, NULL);
     list_init(&ip->runs);
     *out = ip;
@@ -172,7 +177,7 @@ void inplace_destroy(struct inplace *ip)
 {
     if (!ip)
         return;
-    LIST_EACH_SAFE(node, &ip->runs) {
+    LIST_EACH_SAFE (node, &ip->runs) {
         struct run *run = run_of(node);
         if (!inplace_restore(ip, run)) { /* noted */
             list_remove(&run->node);

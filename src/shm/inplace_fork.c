@@ -35,10 +35,10 @@ static bool list_copies(struct inplace *ip)
 {
     struct count c = {.ip = ip};
     bool ok = true;
-    LIST_EACH(node, &ip->runs)
+    LIST_EACH (node, &ip->runs)
         ok &= vma_each(run_of(node)->lo, run_of(node)->hi, false, count_copy, &c) == VMA_ALL;
     ok &= fork_copies_begin(&ip->copies, c.n);
-    LIST_EACH(node, &ip->runs)
+    LIST_EACH (node, &ip->runs)
         ok &= vma_each(run_of(node)->lo, run_of(node)->hi, false, add_copy, ip) == VMA_ALL;
     return ok;
 }
@@ -49,7 +49,8 @@ void inplace_fork_prepare(struct inplace *ip)
     if (list_empty(&ip->runs))
         return;
     if (!list_copies(ip))
-        log_msg(ip->log, LOG_LEVEL_WARN, "no copies for the child of this fork: it shares memory of windows");
+        log_msg(ip->log, LOG_LEVEL_WARN,
+                "no copies for the child of this fork: it shares memory of windows");
     (void)fork_copies_fill(&ip->copies);
 }
 
@@ -63,7 +64,7 @@ void inplace_fork_parent(struct inplace *ip)
 void inplace_fork_child(struct inplace *ip)
 {
     fork_copies_move(&ip->copies);
-    LIST_EACH_SAFE(node, &ip->runs) {
+    LIST_EACH_SAFE (node, &ip->runs) {
         list_remove(node);
         free(run_of(node));
     }

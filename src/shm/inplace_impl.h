@@ -5,8 +5,9 @@
  *   inplace_pages.c  pages replaced and restored
  *   inplace_fork.c   copies for children
  *
- * A run is pages that have the same users. Runs are disjoint, in the order of addresses; a user's range is
- * cut out of them by splitting at its ends. A run without users is one that could not be restored.
+ * A run is pages that have the same users. Runs are disjoint, in the order of addresses; a user's
+ * range is cut out of them by splitting at its ends. A run without users is one that could not be
+ * restored.
  */
 #ifndef MRMA_SHM_INPLACE_IMPL_H
 #define MRMA_SHM_INPLACE_IMPL_H
@@ -26,7 +27,8 @@ struct run {
     unsigned users;
 };
 
-/* Not from malloc: the child of a fork reads it while it still shares malloc's pages with the parent. */
+/* Not from malloc: the child of a fork reads it while it still shares malloc's pages with the
+ * parent. */
 struct inplace {
     pthread_mutex_t mutex;
     const char *dir;
@@ -61,7 +63,8 @@ static inline void *new_private(size_t len)
 /* Is it the file, where it was put? The program may have unmapped or replaced it. */
 static inline bool is_ours(const struct inplace *ip, const struct vma *v)
 {
-    return v->inode == ip->file.inode && v->device == ip->file.device && v->offset == v->start && v->perms[3] == 's';
+    return v->inode == ip->file.inode && v->device == ip->file.device && v->offset == v->start &&
+           v->perms[3] == 's';
 }
 
 static inline int prot_of(const struct vma *v)
@@ -69,9 +72,10 @@ static inline int prot_of(const struct vma *v)
     return (v->perms[0] == 'r' ? PROT_READ : 0) | (v->perms[1] == 'w' ? PROT_WRITE : 0);
 }
 
-/* Replace pages none of which is shared; their run, without users, is put before `before`. Or nothing has changed, and
- * the reason is in text. */
-int inplace_replace(struct inplace *ip, struct pages p, struct list_node *before, char *text, size_t len);
+/* Replace pages none of which is shared; their run, without users, is put before `before`. Or
+ * nothing has changed, and the reason is in text. */
+int inplace_replace(struct inplace *ip, struct pages p, struct list_node *before, char *text,
+                    size_t len);
 /* Restore what is left of the run, which goes; false (noted): it stays. */
 bool inplace_restore(struct inplace *ip, struct run *run);
 /* Move the mapping at from over [to, to+len) in one step; false: refused. */

@@ -1,15 +1,15 @@
 /*
  * inplace_pages.c - pages replaced and restored by moving a mapping over them.
  *
- * Replacing: the file's pages are committed (no room is found out here, before anything has changed, and
- * no access fails later), mapped elsewhere and allocated, and then, while no other thread runs, the contents copied and the
- * mapping moved over the range: mremap, one step for all who look. Restoring is the same with new
- * private memory, in pieces, so that it takes little more memory than there was.
+ * Replacing: the file's pages are committed (no room is found out here, before anything has
+ * changed, and no access fails later), mapped elsewhere and allocated, and then, while no other
+ * thread runs, the contents copied and the mapping moved over the range: mremap, one step for all
+ * who look. Restoring is the same with new private memory, in pieces, so that it takes little more
+ * memory than there was.
  *
- * A host may know by the functions it has put in the place of mmap and the like that registered pages are
- * gone; the move is not told to them. So it is followed by an
- * madvise that says the same of the range (a mapping of a file loses nothing by it), and a restoration
- * preceded by one.
+ * A host may know by the functions it has put in the place of mmap and the like that registered
+ * pages are gone; the move is not told to them. So it is followed by an madvise that says the same
+ * of the range (a mapping of a file loses nothing by it), and a restoration preceded by one.
  */
 #define _GNU_SOURCE 1 /* mremap */
 #include <errno.h>
@@ -36,22 +36,23 @@ struct move {
     bool done;
 };
 
-/* The bare system call: nothing else may run here, and some who put their own mremap in the place of libc's
- * lose its fifth argument (UCX 1.13). */
+/* The bare system call: nothing else may run here, and some who put their own mremap in the place
+ * of libc's lose its fifth argument (UCX 1.13). */
 bool inplace_move(void *from, size_t len, void *to)
 {
     return syscall(SYS_mremap, from, len, len, MREMAP_MAYMOVE | MREMAP_FIXED, to) != -1;
 }
 
-/* Nothing else runs. Word by word, since what a sanitizer puts in the place of memcpy looks at what malloc has not
- * given out. */
+/* Nothing else runs. Word by word, since what a sanitizer puts in the place of memcpy looks at what
+ * malloc has not given out. */
 __attribute__((no_sanitize("address", "thread"))) static void copy_and_move(void *arg)
 {
     struct move *m = arg;
     _Atomic uint64_t *to = m->from;
     const _Atomic uint64_t *from = m->to;
     for (size_t i = 0; i < m->len / sizeof *to; i++)
-        atomic_store_explicit(&to[i], atomic_load_explicit(&from[i], memory_order_relaxed), memory_order_relaxed);
+        atomic_store_explicit(&to[i], atomic_load_explicit(&from[i], memory_order_relaxed),
+                              memory_order_relaxed);
     m->done = inplace_move(m->from, m->len, m->to);
 }
 
@@ -120,7 +121,8 @@ static int make_private(uintptr_t lo, size_t len, int prot, char *text, size_t t
 }
 
 /* The first piece at or above from, and *from behind it. */
-static int restore_piece(struct inplace *ip, const struct run *run, uintptr_t *from, char *text, size_t text_len)
+static int restore_piece(struct inplace *ip, const struct run *run, uintptr_t *from, char *text,
+                         size_t text_len)
 {
     struct search s = {.ip = ip};
     const enum vma_seen seen = vma_each(*from, run->hi, false, find_ours, &s);
@@ -147,7 +149,8 @@ bool inplace_restore(struct inplace *ip, struct run *run)
     for (uintptr_t from = run->lo; !err && from < run->hi;)
         err = restore_piece(ip, run, &from, text, sizeof text);
     if (err) {
-        log_msg(ip->log, LOG_LEVEL_WARN, "%zu bytes at %p stay shared memory: %s", run_len(run), (void *)run->lo, text);
+        log_msg(ip->log, LOG_LEVEL_WARN, "%zu bytes at %p stay shared memory: %s", run_len(run),
+                (void *)run->lo, text);
         return false;
     }
     list_remove(&run->node);
@@ -164,7 +167,8 @@ static int open_file(struct inplace *ip, char *text, size_t len)
     int err = seg_create_sparse(ip->dir, NULL, &ip->file);
     if (err) {
         ip->file.fd = -1;
-        snprintf(text, len, "a sparse file for shared pages cannot be made (descriptors, ulimit -f, or "
+        snprintf(text, len,
+                 "a sparse file for shared pages cannot be made (descriptors, ulimit -f, or "
                  "MPIRMA_SEGMENT_DIR)");
     }
     return err;
@@ -185,11 +189,13 @@ static int make_pages(struct inplace *ip, struct pages p, struct seg *part, char
         snprintf(text, len, "no room for %zu bytes of shared memory", part->size);
         return err;
     }
-    (void)madvise(part->base, part->size, POPULATE_WRITE); /* or every page is waited for while all stand still */
+    (void)madvise(part->base, part->size,
+                  POPULATE_WRITE); /* or every page is waited for while all stand still */
     return MRMA_SUCCESS;
 }
 
-int inplace_replace(struct inplace *ip, struct pages p, struct list_node *before, char *text, size_t len)
+int inplace_replace(struct inplace *ip, struct pages p, struct list_node *before, char *text,
+                    size_t len)
 {
     struct seg part;
     if (!vma_replaceable(p.lo, p.hi, text, len))

@@ -24,12 +24,16 @@ struct cgroup_kind {
 };
 
 static const struct cgroup_kind cgroup_v2 = {
-    "/sys/fs/cgroup", "memory.max", "memory.current",
-    { "inactive_file", "active_file", "slab_reclaimable" },
+    "/sys/fs/cgroup",
+    "memory.max",
+    "memory.current",
+    {"inactive_file", "active_file", "slab_reclaimable"},
 };
 static const struct cgroup_kind cgroup_v1 = {
-    "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
-    { "total_inactive_file", "total_active_file", NULL },
+    "/sys/fs/cgroup/memory",
+    "memory.limit_in_bytes",
+    "memory.usage_in_bytes",
+    {"total_inactive_file", "total_active_file", NULL},
 };
 
 static void take_lower(struct mem_avail *out, uint64_t bytes, const char *by)
@@ -158,7 +162,7 @@ static void read_cgroups(const char *root, struct mem_avail *out)
 
 void mem_avail_read(const char *root, struct mem_avail *out)
 {
-    *out = (struct mem_avail){ .bytes = UINT64_MAX, .limited_by = "nothing known" };
+    *out = (struct mem_avail){.bytes = UINT64_MAX, .limited_by = "nothing known"};
     read_meminfo(root, out);
     read_cgroups(root, out);
 }

@@ -5,8 +5,8 @@
  * One per process, a fixed size, committed at creation, mapped by every peer that
  * shares a window. A sender makes a ring in its own shared memory and announces
  * it here: it takes a free entry, fills it, and says last how many bytes the ring has. From then on
- * only the receiver writes there: that it takes no packets from it any more; and when the sender has ended,
- * that the entry is free again.
+ * only the receiver writes there: that it takes no packets from it any more; and when the sender
+ * has ended, that the entry is free again.
  *
  *   sender                                      receiver
  *   D: rings[n].sender 0 -> uid (acquire)       rings[n].bytes = 0
@@ -31,7 +31,8 @@ enum { PROCSEG_RINGS = 1024, PROCSEG_STRIPES = 512 };
 
 struct procseg_ring {
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t bytes; /* of the ring; 0: not filled yet */
-    _Atomic uint32_t refused; /* by the receiver; the sender looks when it waits long or has no room */
+    _Atomic uint32_t
+        refused; /* by the receiver; the sender looks when it waits long or has no room */
     _Atomic uint64_t sender; /* its uid; 0: the entry is free */
     struct heap_loc where;
 };
@@ -41,10 +42,11 @@ struct procseg {
     uint64_t magic;
     uint64_t uid;
     alignas(MRMA_CACHE_LINE) struct event event;       /* application threads */
-    _Atomic uint32_t has_agent; /* there is one */
+    _Atomic uint32_t has_agent;                        /* there is one */
     alignas(MRMA_CACHE_LINE) struct event agent_event; /* the agent */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t polling; /* application threads that poll */
-    /* 1: a call of the host polls. Set there, cleared by others who find that it does not any more. */
+    /* 1: a call of the host polls. Set there, cleared by others who find that it does not any more.
+     */
     _Atomic uint32_t host_polls;
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t nrings; /* announced so far */
     struct procseg_ring rings[PROCSEG_RINGS];

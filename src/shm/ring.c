@@ -2,8 +2,8 @@
  * ring.c - see ring.h for the layout and the ordering argument.
  *
  * A word is the position at which its lap began, a multiple of the ring's bytes, and in the bits
- * below (place) the packet's length. All these bits set, which no length has, say: a skip, continue at the
- * start of the buffer. The word 0 is none in any lap.
+ * below (place) the packet's length. All these bits set, which no length has, say: a skip, continue
+ * at the start of the buffer. The word 0 is none in any lap.
  */
 #include "shm/ring.h"
 
@@ -16,7 +16,8 @@ enum { WORD = sizeof(ring_word), LINE = MRMA_CACHE_LINE };
 
 static_assert(CH3_PACKET_MAX < RING_LEAST - 1, "a length fits below the lap, and is no skip");
 /* See ring.h: with so little unread and not shown, none is refused. */
-static_assert(2 * RECORD_BYTES(CH3_PACKET_MAX) + LINE + RING_LEAST / 16 <= RING_LEAST, "a skip and a full record must fit");
+static_assert(2 * RECORD_BYTES(CH3_PACKET_MAX) + LINE + RING_LEAST / 16 <= RING_LEAST,
+              "a skip and a full record must fit");
 
 static ring_word *word_at(struct ring *ring, uint64_t place, uint64_t pos)
 {
@@ -45,7 +46,8 @@ static void set_dirty(struct ring_tx *tx, uint64_t from, uint64_t end)
 {
     size_t left = (size_t)(end - from) / LINE;
     for (size_t line = line_of(tx, from); left;) {
-        const size_t bit = line % RING_DIRTY_BITS, room = RING_DIRTY_BITS - bit, n = left < room ? left : room;
+        const size_t bit = line % RING_DIRTY_BITS, room = RING_DIRTY_BITS - bit,
+                     n = left < room ? left : room;
         tx->dirty[line / RING_DIRTY_BITS] |= UINT64_MAX >> (RING_DIRTY_BITS - n) << bit;
         line += n;
         left -= n;
@@ -76,7 +78,8 @@ void ring_tx_init(struct ring_tx *tx, struct ring *ring, uint64_t bytes)
 
 static bool look_again(struct ring_tx *tx, uint64_t end)
 {
-    tx->head = atomic_load_explicit(&tx->ring->head, memory_order_acquire); /* pairs with ring_release */
+    tx->head =
+        atomic_load_explicit(&tx->ring->head, memory_order_acquire); /* pairs with ring_release */
     const uint64_t bytes = tx->place + 1;
     if (tx->bad || tx->tail - tx->head > bytes) {
         tx->bad = true;
@@ -118,10 +121,13 @@ void ring_commit(struct ring_tx *tx, size_t len)
     if (len == 0)
         return;
     clear_word(tx, end);
-    /* Both pair with ring_peek. The consumer does not look at the start before it has read the skip. */
-    atomic_store_explicit(word_at(tx->ring, place, start), lap_of(place, start) | len, memory_order_release);
+    /* Both pair with ring_peek. The consumer does not look at the start before it has read the
+     * skip. */
+    atomic_store_explicit(word_at(tx->ring, place, start), lap_of(place, start) | len,
+                          memory_order_release);
     if (start != tx->tail)
-        atomic_store_explicit(word_at(tx->ring, place, tx->tail), lap_of(place, tx->tail) | place, memory_order_release);
+        atomic_store_explicit(word_at(tx->ring, place, tx->tail), lap_of(place, tx->tail) | place,
+                              memory_order_release);
     tx->tail = end;
 }
 
@@ -145,7 +151,8 @@ const void *ring_peek(struct ring_rx *rx, size_t *len, bool *bad)
     uint64_t pos = atomic_load_explicit(&rx->head, memory_order_relaxed);
     for (;;) {
         ring_word *at = word_at(rx->ring, place, pos);
-        const uint64_t word = atomic_load_explicit(at, memory_order_acquire); /* pairs with ring_commit */
+        const uint64_t word =
+            atomic_load_explicit(at, memory_order_acquire); /* pairs with ring_commit */
         const size_t length = (size_t)(word & place);
         if (is_none(place, word, pos)) {
             /* Of a record of two lines the second one comes with the first, not behind it. */
@@ -190,12 +197,14 @@ bool ring_starved(struct ring_rx *rx)
     return true;
 }
 
-/* The word may have been read meanwhile, and be anything: the producer writes there when the head has been
- * shown, which comes after rx->head has moved, and that is seen here. For the thread sanitizer such a
- * word would be a race. */
+/* The word may have been read meanwhile, and be anything: the producer writes there when the head
+ * has been shown, which comes after rx->head has moved, and that is seen here. For the thread
+ * sanitizer such a word would be a race. */
 __attribute__((no_sanitize("thread"))) bool ring_has_data(const struct ring_rx *rx)
 {
     const uint64_t pos = atomic_load_explicit(&rx->head, memory_order_acquire);
-    const uint64_t word = atomic_load_explicit(word_at(rx->ring, rx->place, pos), memory_order_acquire);
-    return !is_none(rx->place, word, pos) || atomic_load_explicit(&rx->head, memory_order_relaxed) != pos;
+    const uint64_t word =
+        atomic_load_explicit(word_at(rx->ring, rx->place, pos), memory_order_acquire);
+    return !is_none(rx->place, word, pos) ||
+           atomic_load_explicit(&rx->head, memory_order_relaxed) != pos;
 }

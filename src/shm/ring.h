@@ -49,15 +49,12 @@
 
 #include "base/atomic.h"
 
-/* Bytes of a ring, a power of two that the producer chooses. Large copies are twice as fast through a ring that the
- * processors' own caches do not hold (doc/performance.md). */
+/* Bytes of a ring, a power of two that the producer chooses. Large copies are twice as fast through
+ * a ring that the processors' own caches do not hold (doc/performance.md). */
 #define RING_LEAST (128u * 1024u)
 #define RING_MOST (1024u * 1024u)
 
-enum {
-    RING_LINES_MOST = RING_MOST / MRMA_CACHE_LINE,
-    RING_DIRTY_BITS = 64
-};
+enum { RING_LINES_MOST = RING_MOST / MRMA_CACHE_LINE, RING_DIRTY_BITS = 64 };
 
 struct ring {
     alignas(MRMA_CACHE_LINE) _Atomic uint64_t head;    /* written by the consumer */
@@ -76,7 +73,8 @@ struct ring_tx { /* private to the producer */
     uint64_t reserved_end; /* and where the record ends if it is not shortened */
     uint32_t starved;      /* how often it has said so */
     bool bad;              /* the consumer's position was impossible; there is no room any more */
-    uint64_t dirty[RING_LINES_MOST / RING_DIRTY_BITS]; /* a bit for each line: a packet may have been there last */
+    uint64_t dirty[RING_LINES_MOST /
+                   RING_DIRTY_BITS]; /* a bit for each line: a packet may have been there last */
 };
 
 struct ring_rx { /* private to the consumer */

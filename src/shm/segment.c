@@ -29,8 +29,8 @@
 
 #define HUGE_PAGE ((size_t)2 << 20)
 #define CHECK_FROM ((size_t)16 << 20) /* smaller commits do not ask for available memory */
-#define STEP ((size_t)64 << 20)       /* bytes per fallocate; a signal costs at most this much work */
-#define MIN_STEP ((size_t)1 << 20)    /* how small signals may make it */
+#define STEP ((size_t)64 << 20)    /* bytes per fallocate; a signal costs at most this much work */
+#define MIN_STEP ((size_t)1 << 20) /* how small signals may make it */
 #define SPARSE_SIZE ((size_t)1 << 56) /* above all addresses, below the longest file of tmpfs */
 #define TMPFS_TYPE 0x01021994         /* statfs(2) */
 #define NOEXEC_SEAL 0x0008U           /* memfd_create(2), Linux 6.3; newer than many headers */
@@ -46,23 +46,28 @@ static size_t page_size(void)
 static bool file_size_allowed(size_t size)
 {
     struct rlimit lim;
-    return getrlimit(RLIMIT_FSIZE, &lim) != 0 || lim.rlim_cur == RLIM_INFINITY || size <= lim.rlim_cur;
+    return getrlimit(RLIMIT_FSIZE, &lim) != 0 || lim.rlim_cur == RLIM_INFINITY ||
+           size <= lim.rlim_cur;
 }
 
-/* Opening a descriptor failed with e; what names the attempt. The need of a window that is told: the others' memory,
- * a ring to each, and a pidfd. */
+/* Opening a descriptor failed with e; what names the attempt. The need of a window that is told:
+ * the others' memory, a ring to each, and a pidfd. */
 static int open_failed(const struct log *log, int e, const char *what)
 {
     struct rlimit lim;
 
     if (e == EMFILE && getrlimit(RLIMIT_NOFILE, &lim) == 0)
-        return log_fail(log, MRMA_ERR_OTHER, "too few file descriptors: %s: the limit is %llu (ulimit -n) "
-                        "and all are in use, a window needs up to 3 for each of its processes on the node",
-                        what, (unsigned long long)lim.rlim_cur);
+        return log_fail(
+            log, MRMA_ERR_OTHER,
+            "too few file descriptors: %s: the limit is %llu (ulimit -n) "
+            "and all are in use, a window needs up to 3 for each of its processes on the node",
+            what, (unsigned long long)lim.rlim_cur);
     if (e == ENFILE)
-        return log_fail(log, MRMA_ERR_OTHER, "too few file descriptors: %s: all of the system's are in use "
-                        "(sysctl fs.file-max), a window needs up to 3 for each of its processes on the node",
-                        what);
+        return log_fail(
+            log, MRMA_ERR_OTHER,
+            "too few file descriptors: %s: all of the system's are in use "
+            "(sysctl fs.file-max), a window needs up to 3 for each of its processes on the node",
+            what);
     if (e == ENOMEM || e == ENOSPC || e == EDQUOT)
         return log_fail(log, MRMA_ERR_NO_MEM, "%s: %s", what, strerror(e));
     return log_fail(log, MRMA_ERR_OTHER, "%s: %s", what, strerror(e));
@@ -74,7 +79,8 @@ static int open_memfd(const struct log *log, int *fd)
     *fd = memfd_create("mpi-rma", MFD_CLOEXEC | NOEXEC_SEAL);
     if (*fd < 0 && errno == EINVAL)
         *fd = memfd_create("mpi-rma", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    return *fd >= 0 ? MRMA_SUCCESS : open_failed(log, errno, "cannot create a shared segment (memfd_create)");
+    return *fd >= 0 ? MRMA_SUCCESS
+                    : open_failed(log, errno, "cannot create a shared segment (memfd_create)");
 }
 
 static int open_unnamed(const char *dir, size_t size, const struct log *log, int *fd)
@@ -88,8 +94,10 @@ static int open_unnamed(const char *dir, size_t size, const struct log *log, int
     if (*fd < 0) {
         int e = errno;
         if (e == EOPNOTSUPP || e == EISDIR)
-            return log_fail(log, MRMA_ERR_OTHER, "the file system of %s has no unnamed files (O_TMPFILE); "
-                            "choose another MPIRMA_SEGMENT_DIR or leave it unset", dir);
+            return log_fail(log, MRMA_ERR_OTHER,
+                            "the file system of %s has no unnamed files (O_TMPFILE); "
+                            "choose another MPIRMA_SEGMENT_DIR or leave it unset",
+                            dir);
         snprintf(what, sizeof what, "cannot create a shared segment in %s", dir);
         return open_failed(log, e, what);
     }
@@ -97,24 +105,29 @@ static int open_unnamed(const char *dir, size_t size, const struct log *log, int
         return MRMA_SUCCESS;
     unsigned long long total = (unsigned long long)fs.f_blocks * (unsigned long long)fs.f_bsize;
     if (size > total)
-        return log_fail(log, MRMA_ERR_NO_MEM, "a shared segment of %zu bytes cannot fit in %s, which has "
-                        "%llu bytes in all", size, dir, total);
+        return log_fail(log, MRMA_ERR_NO_MEM,
+                        "a shared segment of %zu bytes cannot fit in %s, which has "
+                        "%llu bytes in all",
+                        size, dir, total);
     return MRMA_SUCCESS;
 }
 
-/* Map size bytes of the file from there shared; at a multiple of the huge page size, and as much behind it as from
- * is, if it is that large, without which the kernel could not use huge pages. NULL and errno on failure. */
+/* Map size bytes of the file from there shared; at a multiple of the huge page size, and as much
+ * behind it as from is, if it is that large, without which the kernel could not use huge pages.
+ * NULL and errno on failure. */
 static void *map_file(int fd, size_t from, size_t size)
 {
     if (size < HUGE_PAGE || size > SIZE_MAX - HUGE_PAGE) {
         void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)from);
         return base == MAP_FAILED ? NULL : base;
     }
-    char *room = mmap(NULL, size + HUGE_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *room =
+        mmap(NULL, size + HUGE_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (room == MAP_FAILED)
         return NULL;
     size_t skip = (from - (uintptr_t)room) & (HUGE_PAGE - 1);
-    if (mmap(room + skip, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)from) == MAP_FAILED) {
+    if (mmap(room + skip, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)from) ==
+        MAP_FAILED) {
         int e = errno;
         munmap(room, size + HUGE_PAGE);
         errno = e;
@@ -127,7 +140,8 @@ static void *map_file(int fd, size_t from, size_t size)
     return room + skip;
 }
 
-/* Does the kernel count every page against a commit limit, so that a touch can fail with a signal? */
+/* Does the kernel count every page against a commit limit, so that a touch can fail with a signal?
+ */
 static bool counts_every_page(void)
 {
     char mode = '2'; /* where that cannot be read, it is better to be sure */
@@ -159,14 +173,19 @@ static int set_length(int fd, size_t size, bool sealable, const struct log *log,
     do
         rc = ftruncate(fd, (off_t)size);
     while (rc != 0 && errno == EINTR);
-    if (rc != 0 || (sealable && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) ||
+    if (rc != 0 ||
+        (sealable && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) ||
         fstat(fd, &st) != 0) {
         int e = errno;
-        return log_fail(log, e == EFBIG || e == EINVAL || e == ENOSPC ? MRMA_ERR_NO_MEM : MRMA_ERR_OTHER,
+        return log_fail(log,
+                        e == EFBIG || e == EINVAL || e == ENOSPC ? MRMA_ERR_NO_MEM : MRMA_ERR_OTHER,
                         "cannot make a shared segment of %zu bytes: %s", size, strerror(e));
     }
-    *seg = (struct seg){ .fd = fd, .size = size, .inode = st.st_ino, .device = st.st_dev,
-                         .late = touch_cannot_fail(fd) };
+    *seg = (struct seg){.fd = fd,
+                        .size = size,
+                        .inode = st.st_ino,
+                        .device = st.st_dev,
+                        .late = touch_cannot_fail(fd)};
     return MRMA_SUCCESS;
 }
 
@@ -175,7 +194,8 @@ static int set_base(struct seg *seg, size_t from, size_t size, const struct log 
 {
     seg->base = map_file(seg->fd, from, size);
     if (seg->base == NULL)
-        return log_fail(log, MRMA_ERR_NO_MEM, "no address space for a shared segment of %zu bytes: %s", size,
+        return log_fail(log, MRMA_ERR_NO_MEM,
+                        "no address space for a shared segment of %zu bytes: %s", size,
                         strerror(errno));
     seg->from = from;
     seg->size = size;
@@ -189,14 +209,16 @@ int seg_create(const char *dir, size_t size, const struct log *log, struct seg *
     int fd = -1;
 
     if (size > (size_t)PTRDIFF_MAX - HUGE_PAGE)
-        return log_fail(log, MRMA_ERR_NO_MEM, "a shared segment of %zu bytes exceeds the address space",
-                        size);
+        return log_fail(log, MRMA_ERR_NO_MEM,
+                        "a shared segment of %zu bytes exceeds the address space", size);
     size = size == 0 ? page : (size + page - 1) & ~(page - 1);
     if (!file_size_allowed(size))
-        return log_fail(log, MRMA_ERR_NO_MEM, "a shared segment of %zu bytes exceeds this process's file "
-                        "size limit (ulimit -f)", size);
+        return log_fail(log, MRMA_ERR_NO_MEM,
+                        "a shared segment of %zu bytes exceeds this process's file "
+                        "size limit (ulimit -f)",
+                        size);
     int err = memory ? open_memfd(log, &fd) : open_unnamed(dir, size, log, &fd);
-    struct seg made = { .fd = fd };
+    struct seg made = {.fd = fd};
     if (err == MRMA_SUCCESS)
         err = set_length(fd, size, memory, log, &made);
     if (err == MRMA_SUCCESS)
@@ -214,7 +236,8 @@ int seg_create_sparse(const char *dir, const struct log *log, struct seg *out)
     int fd = -1;
 
     if (!file_size_allowed(SPARSE_SIZE))
-        return log_fail(log, MRMA_ERR_NO_MEM, "the file size limit (ulimit -f) is below any address");
+        return log_fail(log, MRMA_ERR_NO_MEM,
+                        "the file size limit (ulimit -f) is below any address");
     int err = memory ? open_memfd(log, &fd) : open_unnamed(dir, 0, log, &fd);
     if (err == MRMA_SUCCESS)
         err = set_length(fd, SPARSE_SIZE, memory, log, out);
@@ -223,7 +246,8 @@ int seg_create_sparse(const char *dir, const struct log *log, struct seg *out)
     return err;
 }
 
-int seg_map_part(const struct seg *file, size_t from, size_t size, const struct log *log, struct seg *part)
+int seg_map_part(const struct seg *file, size_t from, size_t size, const struct log *log,
+                 struct seg *part)
 {
     struct seg mapped = *file;
     int err = set_base(&mapped, from, size, log);
@@ -245,8 +269,10 @@ static int check_memory(const struct seg *seg, size_t len, const struct log *log
     mem_avail_read("", &avail);
     if (avail.bytes == UINT64_MAX || len <= avail.bytes - avail.bytes / 64)
         return MRMA_SUCCESS;
-    return log_fail(log, MRMA_ERR_NO_MEM, "%zu bytes of shared memory were asked for, %llu are available "
-                    "(%s)", len, (unsigned long long)avail.bytes, avail.limited_by);
+    return log_fail(log, MRMA_ERR_NO_MEM,
+                    "%zu bytes of shared memory were asked for, %llu are available "
+                    "(%s)",
+                    len, (unsigned long long)avail.bytes, avail.limited_by);
 }
 
 static int commit_failed(const struct seg *seg, size_t len, int e, const struct log *log)
@@ -255,15 +281,18 @@ static int commit_failed(const struct seg *seg, size_t len, int e, const struct 
     unsigned long long room;
 
     if (e == EOPNOTSUPP)
-        return log_fail(log, MRMA_ERR_OTHER, "the segment directory's file system cannot reserve space "
+        return log_fail(log, MRMA_ERR_OTHER,
+                        "the segment directory's file system cannot reserve space "
                         "(fallocate); choose another MPIRMA_SEGMENT_DIR or leave it unset");
     if (e != ENOSPC && e != ENOMEM && e != EDQUOT && e != EFBIG)
-        return log_fail(log, MRMA_ERR_OTHER, "cannot allocate %zu bytes of a shared segment: %s", len,
-                        strerror(e));
+        return log_fail(log, MRMA_ERR_OTHER, "cannot allocate %zu bytes of a shared segment: %s",
+                        len, strerror(e));
     if (e == ENOSPC && fstatfs(seg->fd, &fs) == 0 && fs.f_blocks != 0) {
         room = (unsigned long long)fs.f_bavail * (unsigned long long)fs.f_bsize;
-        return log_fail(log, MRMA_ERR_NO_MEM, "%zu bytes do not fit in the segment directory's file system, "
-                        "%llu are free", len, room);
+        return log_fail(log, MRMA_ERR_NO_MEM,
+                        "%zu bytes do not fit in the segment directory's file system, "
+                        "%llu are free",
+                        len, room);
     }
     return log_fail(log, MRMA_ERR_NO_MEM, "cannot allocate %zu bytes of a shared segment: %s", len,
                     strerror(e));
@@ -307,8 +336,8 @@ int seg_commit(struct seg *seg, size_t offset, size_t len, const struct log *log
     size_t page = page_size();
 
     if (offset > seg->size || len > seg->size - offset)
-        return log_fail(log, MRMA_ERR_INTERN, "commit of %zu bytes at %zu of a segment of %zu", len, offset,
-                        seg->size);
+        return log_fail(log, MRMA_ERR_INTERN, "commit of %zu bytes at %zu of a segment of %zu", len,
+                        offset, seg->size);
     if (len == 0)
         return MRMA_SUCCESS;
     size_t end = (offset + len + page - 1) & ~(page - 1);
@@ -333,8 +362,8 @@ void seg_decommit(struct seg *seg, size_t offset, size_t len)
     if (start >= end)
         return;
     do
-        rc = fallocate(seg->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(seg->from + start),
-                       (off_t)(end - start));
+        rc = fallocate(seg->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                       (off_t)(seg->from + start), (off_t)(end - start));
     while (rc != 0 && errno == EINTR);
 }
 
@@ -374,8 +403,10 @@ static int check_identity(int fd, const struct seg_name *name, const struct log 
         return log_fail(log, MRMA_ERR_OTHER, "segment of process %d: fstat: %s", (int)name->pid,
                         strerror(errno));
     if (st.st_ino != name->inode || st.st_dev != name->device || (uint64_t)st.st_size != name->size)
-        return log_fail(log, MRMA_ERR_OTHER, "descriptor %d of process %d is not the segment it announced "
-                        "(another PID namespace, or the process is gone)", (int)name->fd, (int)name->pid);
+        return log_fail(log, MRMA_ERR_OTHER,
+                        "descriptor %d of process %d is not the segment it announced "
+                        "(another PID namespace, or the process is gone)",
+                        (int)name->fd, (int)name->pid);
     return MRMA_SUCCESS;
 }
 
@@ -392,24 +423,27 @@ static int open_peers(const struct seg_name *name, const struct log *log, struct
     if (fd < 0) {
         char what[128];
         int e = errno;
-        snprintf(what, sizeof what, "cannot open the segment of process %d (%s)", (int)name->pid, path);
+        snprintf(what, sizeof what, "cannot open the segment of process %d (%s)", (int)name->pid,
+                 path);
         return open_failed(log, e, what);
     }
     int err = check_identity(fd, name, log);
     if (err != MRMA_SUCCESS)
         close(fd);
     else
-        *seg = (struct seg){ .fd = fd, .inode = name->inode, .device = name->device };
+        *seg = (struct seg){.fd = fd, .inode = name->inode, .device = name->device};
     return err;
 }
 
-int seg_open_part(const struct seg_name *name, size_t from, size_t size, const struct log *log, struct seg *out)
+int seg_open_part(const struct seg_name *name, size_t from, size_t size, const struct log *log,
+                  struct seg *out)
 {
     struct seg opened;
 
-    if (size == 0 || size > (size_t)PTRDIFF_MAX - HUGE_PAGE || from > name->size || size > name->size - from ||
-        (from | size) % page_size() != 0)
-        return log_fail(log, MRMA_ERR_OTHER, "process %d announced %zu bytes at %zu of a segment of %llu bytes",
+    if (size == 0 || size > (size_t)PTRDIFF_MAX - HUGE_PAGE || from > name->size ||
+        size > name->size - from || (from | size) % page_size() != 0)
+        return log_fail(log, MRMA_ERR_OTHER,
+                        "process %d announced %zu bytes at %zu of a segment of %llu bytes",
                         (int)name->pid, size, from, (unsigned long long)name->size);
     int err = open_peers(name, log, &opened);
     if (err != MRMA_SUCCESS)
@@ -439,11 +473,14 @@ void seg_close(struct seg *seg)
         munmap(seg->base, seg->size);
     if (seg->fd >= 0)
         close(seg->fd);
-    *seg = (struct seg){ .fd = -1 };
+    *seg = (struct seg){.fd = -1};
 }
 
 struct seg_name seg_name_of(const struct seg *seg)
 {
-    return (struct seg_name){ .inode = seg->inode, .device = seg->device, .size = seg->size,
-                              .pid = (int32_t)getpid(), .fd = (int32_t)seg->fd };
+    return (struct seg_name){.inode = seg->inode,
+                             .device = seg->device,
+                             .size = seg->size,
+                             .pid = (int32_t)getpid(),
+                             .fd = (int32_t)seg->fd};
 }

@@ -68,19 +68,22 @@ void seg_leave(struct seg *seg);
  * MRMA_ERR_OTHER with a message naming pid and errno if it cannot be opened. */
 int seg_open(const struct seg_name *name, const struct log *log, struct seg *out);
 
-/* A file so long that every address of this process is an offset in it, without pages and not mapped
- * (base NULL): for inplace.h. MRMA_ERR_NO_MEM where files cannot be as long. */
+/* A file so long that every address of this process is an offset in it, without pages and not
+ * mapped (base NULL): for inplace.h. MRMA_ERR_NO_MEM where files cannot be as long. */
 int seg_create_sparse(const char *dir, const struct log *log, struct seg *out);
 
 /* Map [from, from+size) of it, both multiples of the page size; at an address that is the same
  * multiple of a huge page's size and more as from. The part has no descriptor of its own: its fd
  * is the file's, and it must not be closed but unmapped. */
-int seg_map_part(const struct seg *file, size_t from, size_t size, const struct log *log, struct seg *part);
+int seg_map_part(const struct seg *file, size_t from, size_t size, const struct log *log,
+                 struct seg *part);
 
 /* As seg_open, but only that part is mapped. To be closed with seg_close. */
-int seg_open_part(const struct seg_name *name, size_t from, size_t size, const struct log *log, struct seg *out);
+int seg_open_part(const struct seg_name *name, size_t from, size_t size, const struct log *log,
+                  struct seg *out);
 
-/* Close the descriptor of a peer's segment that was opened: nothing will be committed, and the mapping is enough. */
+/* Close the descriptor of a peer's segment that was opened: nothing will be committed, and the
+ * mapping is enough. */
 void seg_only_mapped(struct seg *seg);
 
 /* Unmap and close. Safe on a zeroed struct with fd -1. */

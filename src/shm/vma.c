@@ -1,8 +1,8 @@
 /*
  * vma.c - reads /proc/self/maps and smaps; what is known to be ordinary memory is accepted.
  *
- * Of the flags of a mapping (man 5 proc, VmFlags) those are listed that ordinary memory may have; one
- * that is not, also one of a kernel to come, is refused. That a mapping of no file is a
+ * Of the flags of a mapping (man 5 proc, VmFlags) those are listed that ordinary memory may have;
+ * one that is not, also one of a kernel to come, is refused. That a mapping of no file is a
  * thread's stack cannot be seen but for the first thread's and the calling one's. Static variables
  * without initial value lie in mappings of no file, too: the loaded objects tell where.
  * No state, no locks.
@@ -25,8 +25,8 @@ static bool parse_head(const char *line, struct vma *v)
     unsigned major, minor;
     int at = 0;
     *v = (struct vma){.start = 0};
-    if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end, v->perms, &offset, &major, &minor, &inode,
-               &at) != 7)
+    if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end, v->perms, &offset, &major,
+               &minor, &inode, &at) != 7)
         return false;
     v->start = (uintptr_t)start;
     v->end = (uintptr_t)end;
@@ -50,7 +50,8 @@ static bool within(struct vma *v, uintptr_t start, uintptr_t end)
     return true;
 }
 
-enum vma_seen vma_each(uintptr_t start, uintptr_t end, bool flags, bool (*fn)(void *arg, const struct vma *vma), void *arg)
+enum vma_seen vma_each(uintptr_t start, uintptr_t end, bool flags,
+                       bool (*fn)(void *arg, const struct vma *vma), void *arg)
 {
     FILE *f = fopen(flags ? "/proc/self/smaps" : "/proc/self/maps", "re");
     char line[LINE];
@@ -88,8 +89,8 @@ struct check {
     size_t len;
 };
 
-/* rd wr mr mw me: may be read and written, now and later; ac nr: accounting; hg nh mg: advice on huge and
- * equal pages; sd: changed lately. */
+/* rd wr mr mw me: may be read and written, now and later; ac nr: accounting; hg nh mg: advice on
+ * huge and equal pages; sd: changed lately. */
 static const char ordinary[] = "rd wr mr mw me ac nr hg nh mg sd ";
 
 /* The first flag that is none of these, or NULL. */
@@ -108,10 +109,12 @@ static const char *flag_meaning(const char *flag)
     static const struct {
         char flag[3];
         const char *meaning;
-    } known[] = {{"lo", "locked in memory"},      {"io", "memory of a device"},       {"pf", "memory of a device"},
-                 {"gd", "a stack"},               {"ht", "of huge pages"},            {"ex", "executable"},
-                 {"um", "watched by userfaultfd"}, {"uw", "watched by userfaultfd"},  {"ui", "watched by userfaultfd"},
-                 {"dc", "not given to children"}, {"wf", "wiped in children"},        {"dd", "not dumped with a core"}};
+    } known[] = {{"lo", "locked in memory"},       {"io", "memory of a device"},
+                 {"pf", "memory of a device"},     {"gd", "a stack"},
+                 {"ht", "of huge pages"},          {"ex", "executable"},
+                 {"um", "watched by userfaultfd"}, {"uw", "watched by userfaultfd"},
+                 {"ui", "watched by userfaultfd"}, {"dc", "not given to children"},
+                 {"wf", "wiped in children"},      {"dd", "not dumped with a core"}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strncmp(flag, known[i].flag, 2))
             return known[i].meaning;
@@ -120,7 +123,8 @@ static const char *flag_meaning(const char *flag)
 
 static bool anonymous(const struct vma *v)
 {
-    return !v->inode && (!v->name[0] || !strcmp(v->name, "[heap]") || !strncmp(v->name, "[anon:", 6));
+    return !v->inode &&
+           (!v->name[0] || !strcmp(v->name, "[heap]") || !strncmp(v->name, "[anon:", 6));
 }
 
 static bool check_one(void *arg, const struct vma *v)
@@ -132,7 +136,8 @@ static bool check_one(void *arg, const struct vma *v)
     if (v->perms[3] != 'p')
         snprintf(c->text, c->len, "it is shared memory (%s)", v->name[0] ? v->name : "no file");
     else if (!anonymous(v))
-        snprintf(c->text, c->len, "it is not anonymous memory but %s", v->name[0] ? v->name : "a file's");
+        snprintf(c->text, c->len, "it is not anonymous memory but %s",
+                 v->name[0] ? v->name : "a file's");
     else if (strncmp(v->perms, "rw", 2) != 0)
         snprintf(c->text, c->len, "it cannot be read and written");
     else if (!v->flags[0])
@@ -193,7 +198,8 @@ bool vma_replaceable(uintptr_t start, uintptr_t end, char *text, size_t len)
     if (seen == VMA_ALL && c.upto >= end)
         return true;
     if (!text[0])
-        snprintf(text, len, "%s", seen == VMA_UNREADABLE ? "/proc/self/smaps cannot be read"
-                                                         : "it is not mapped from end to end");
+        snprintf(text, len, "%s",
+                 seen == VMA_UNREADABLE ? "/proc/self/smaps cannot be read"
+                                        : "it is not mapped from end to end");
     return false;
 }

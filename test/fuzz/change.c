@@ -44,7 +44,9 @@ static void change_one(unsigned char *packet, size_t len, uint64_t *seed)
     _Atomic unsigned char *at = (_Atomic unsigned char *)packet + next(seed) % len;
     const unsigned char was = atomic_load_explicit(at, memory_order_relaxed);
     const uint64_t how = next(seed);
-    const unsigned char other = how & 1 ? (unsigned char)(how >> 8) : how & 2 ? 0xff : was ^ (unsigned char)(1u << (how >> 8 & 7));
+    const unsigned char other = how & 1   ? (unsigned char)(how >> 8)
+                                : how & 2 ? 0xff
+                                          : was ^ (unsigned char)(1u << (how >> 8 & 7));
     atomic_store_explicit(at, other, memory_order_relaxed);
     for (uint64_t i = how >> 16 & (PAUSES - 1); i; i--)
         cpu_relax();

@@ -1,5 +1,6 @@
 /*
- * change.h - a second thread that changes a packet while it is read, as a hostile peer may in memory that is shared.
+ * change.h - a second thread that changes a packet while it is read, as a hostile peer may in
+ * memory that is shared.
  *
  * One byte at a time is another one for a moment, so that a packet is now this one and now that.
  */

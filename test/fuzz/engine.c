@@ -19,7 +19,8 @@
 static int mem_alloc(void *ctx, size_t size, size_t align, void **out)
 {
     (void)ctx;
-    FUZZ_CHECK(posix_memalign(out, align < MRMA_CACHE_LINE ? MRMA_CACHE_LINE : align, size ? size : 1) == 0);
+    FUZZ_CHECK(posix_memalign(out, align < MRMA_CACHE_LINE ? MRMA_CACHE_LINE : align,
+                              size ? size : 1) == 0);
     return MRMA_SUCCESS;
 }
 
@@ -54,7 +55,8 @@ static unsigned record_cpus(void *ctx, const struct rma_proc_record *records, si
     return 1;
 }
 
-static int peer_get(void *ctx, const struct rma_proc_record *record, bool node, struct rma_peer **out)
+static int peer_get(void *ctx, const struct rma_proc_record *record, bool node,
+                    struct rma_peer **out)
 {
     struct fuzz_engine *e = ctx;
     (void)node;
@@ -89,7 +91,8 @@ static uint64_t clock_of_seconds(void)
     return now += 1000000000;
 }
 
-static const unsigned char *find_bytes(const unsigned char *in, size_t len, const void *what, size_t n)
+static const unsigned char *find_bytes(const unsigned char *in, size_t len, const void *what,
+                                       size_t n)
 {
     for (size_t i = 0; i + n <= len; i += 8)
         if (memcmp(in + i, what, n) == 0)
@@ -154,8 +157,11 @@ static void commit(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
     FUZZ_CHECK(hdr->version == PKT_VERSION && hdr->len == len && hdr->rank == 0);
     FUZZ_CHECK(hdr->type > PKT_NONE && hdr->type < PKT_TYPE_LAST);
     if (e->closing && hdr->flags & PKT_F_FLUSH)
-        e->ack[to - e->peers] = (struct pkt_hdr){.version = PKT_VERSION, .type = PKT_ACK, .len = sizeof *hdr,
-                                                 .win = hdr->win, .win_gen = hdr->win_gen,
+        e->ack[to - e->peers] = (struct pkt_hdr){.version = PKT_VERSION,
+                                                 .type = PKT_ACK,
+                                                 .len = sizeof *hdr,
+                                                 .win = hdr->win,
+                                                 .win_gen = hdr->win_gen,
                                                  .rank = (uint32_t)(to - e->peers),
                                                  .seq = (uint32_t)hdr->offset};
 }
@@ -176,8 +182,12 @@ static unsigned behave(struct fuzz_engine *e)
             const struct win *w = e->win[i];
             if (!w || e->synced[from][i])
                 continue;
-            const struct pkt_hdr hdr = {.version = PKT_VERSION, .type = PKT_SYNC, .len = sizeof hdr,
-                                        .win = w->index, .win_gen = w->index_gen, .rank = from,
+            const struct pkt_hdr hdr = {.version = PKT_VERSION,
+                                        .type = PKT_SYNC,
+                                        .len = sizeof hdr,
+                                        .win = w->index,
+                                        .win_gen = w->index_gen,
+                                        .rank = from,
                                         .seq = 1};
             e->synced[from][i] = true;
             e->channel.deliver(&e->peers[from].vc, &hdr, sizeof hdr);
@@ -220,12 +230,14 @@ static void note_error(struct fuzz_engine *e, const void *packet)
     if (hdr.type == PKT_ERROR && hdr.seq == PKT_ERROR_LOST)
         e->told[MRMA_ERR_PROC_FAILED] = true;
     if (hdr.type == PKT_SYNC && hdr.total)
-        e->told[hdr.total < MRMA_ERR_LAST && hdr.total != MRMA_AGAIN ? hdr.total : MRMA_ERR_INTERN] = true;
+        e->told[hdr.total < MRMA_ERR_LAST && hdr.total != MRMA_AGAIN ? hdr.total
+                                                                     : MRMA_ERR_INTERN] = true;
 }
 
-/* What a packet says that changes while it is read nobody can tell: it may change memory inside the windows, and speak
- * of any error. */
-static void deliver_changing(struct fuzz_engine *e, struct ch3_vc *vc, unsigned char *packet, size_t len)
+/* What a packet says that changes while it is read nobody can tell: it may change memory inside the
+ * windows, and speak of any error. */
+static void deliver_changing(struct fuzz_engine *e, struct ch3_vc *vc, unsigned char *packet,
+                             size_t len)
 {
     for (int err = MRMA_SUCCESS + 1; err < MRMA_ERR_LAST; err++)
         e->told[err] = true;
@@ -267,9 +279,13 @@ void fuzz_engine_deliver(struct fuzz_engine *e, unsigned from, const void *packe
 
 static void make_window(struct fuzz_engine *e, int i, unsigned flags)
 {
-    struct boot boot = {.rank = 0, .nproc = FUZZ_PROCS, .allgather = allgather, .allmax = allmax, .handle = e};
-    struct win_spec spec = {.flavor = i ? WIN_DYNAMIC : WIN_CREATE, .base = i ? NULL : e->memory,
-                            .size = i ? 0 : FUZZ_WINDOW, .disp_unit = 1, .hints = win_hints_default(),
+    struct boot boot = {
+        .rank = 0, .nproc = FUZZ_PROCS, .allgather = allgather, .allmax = allmax, .handle = e};
+    struct win_spec spec = {.flavor = i ? WIN_DYNAMIC : WIN_CREATE,
+                            .base = i ? NULL : e->memory,
+                            .size = i ? 0 : FUZZ_WINDOW,
+                            .disp_unit = 1,
+                            .hints = win_hints_default(),
                             .boot = &boot};
     spec.hints.no_locks = flags & FUZZ_F_NO_LOCKS;
     FUZZ_CHECK(win_create(&e->rma, &spec, &e->win[i]) == MRMA_SUCCESS);
@@ -278,8 +294,12 @@ static void make_window(struct fuzz_engine *e, int i, unsigned flags)
 static void make_peers(struct fuzz_engine *e)
 {
     for (unsigned i = 0; i < FUZZ_PROCS; i++) {
-        e->peers[i] = (struct rma_peer){.uid = i + 1, .pid = (int32_t)i + 1, .self = i == 0, .node = i == 0,
-                                        .event = &e->event, .agent_event = &e->agent_event,
+        e->peers[i] = (struct rma_peer){.uid = i + 1,
+                                        .pid = (int32_t)i + 1,
+                                        .self = i == 0,
+                                        .node = i == 0,
+                                        .event = &e->event,
+                                        .agent_event = &e->agent_event,
                                         .stripes = {e->stripes, fmutex_self()}};
         ch3_vc_init(&e->peers[i].vc, &e->ch3, &e->channel, NULL, &e->peers[i]);
         if (i) /* they may send before this process has anything for them */
@@ -290,16 +310,28 @@ static void make_peers(struct fuzz_engine *e)
 void fuzz_engine_start(struct fuzz_engine *e, unsigned flags)
 {
     log_init(&e->log, LOG_LEVEL_TRACE, getenv("FUZZ_LOG") ? 2 : -1, "fuzz");
-    e->conf = (struct conf){.progress = CONF_PROGRESS_POLL, .strict = flags & FUZZ_F_STRICT,
-                           .fence = flags & FUZZ_F_COUNTS ? CONF_FENCE_COUNTS : CONF_FENCE_MARKERS};
+    e->conf =
+        (struct conf){.progress = CONF_PROGRESS_POLL,
+                      .strict = flags & FUZZ_F_STRICT,
+                      .fence = flags & FUZZ_F_COUNTS ? CONF_FENCE_COUNTS : CONF_FENCE_MARKERS};
     for (size_t i = 0; i < sizeof e->record.word / sizeof *e->record.word; i++)
         e->record.word[i] = UINT64_C(0x9e3779b97f4a7c15) * (i + 1);
     e->record.uid = 1;
-    e->env = (struct rma_env){.ctx = e, .mem_alloc = mem_alloc, .mem_free = mem_free, .mem_find = mem_find,
-                              .record = &e->record, .peer_get = peer_get, .peer_connect = peer_connect,
-                              .peer_put = peer_put, .record_same_node = same_node,
-                              .record_cpus = record_cpus, .peer_alive = peer_alive, .idle = idle,
-                              .event = &e->event, .agent_event = &e->agent_event, .polling = &e->polling,
+    e->env = (struct rma_env){.ctx = e,
+                              .mem_alloc = mem_alloc,
+                              .mem_free = mem_free,
+                              .mem_find = mem_find,
+                              .record = &e->record,
+                              .peer_get = peer_get,
+                              .peer_connect = peer_connect,
+                              .peer_put = peer_put,
+                              .record_same_node = same_node,
+                              .record_cpus = record_cpus,
+                              .peer_alive = peer_alive,
+                              .idle = idle,
+                              .event = &e->event,
+                              .agent_event = &e->agent_event,
+                              .polling = &e->polling,
                               .stripes = {e->stripes, fmutex_self()}};
     e->channel = (struct ch3_channel){.ops = &channel_ops};
     ch3_init(&e->ch3, &e->log, rma_handlers, &e->rma);

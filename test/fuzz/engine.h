@@ -39,8 +39,8 @@ struct fuzz_engine {
     _Atomic uint32_t polling;
     struct fmutex stripes[RMA_STRIPES];
     struct win *win[2];
-    char *memory;                   /* of the created window, FUZZ_WINDOW bytes */
-    char *regions;                  /* where memory is attached to the dynamic one */
+    char *memory;  /* of the created window, FUZZ_WINDOW bytes */
+    char *regions; /* where memory is attached to the dynamic one */
     bool attached[FUZZ_REGIONS];
     struct rma_req req;
     /* Packets that waits may take: what the script has next. Sets *from and *len;

@@ -6,10 +6,10 @@
 #define MRMA_TEST_FUZZ_FAIL_H
 
 _Noreturn void fuzz_fail(const char *file, int line, const char *what);
-#define FUZZ_CHECK(condition)                            \
-    do {                                                 \
-        if (!(condition))                                \
-            fuzz_fail(__FILE__, __LINE__, #condition);   \
+#define FUZZ_CHECK(condition)                          \
+    do {                                               \
+        if (!(condition))                              \
+            fuzz_fail(__FILE__, __LINE__, #condition); \
     } while (0)
 
 #endif

@@ -81,7 +81,8 @@ int fi_getinfo(uint32_t version, const char *node, const char *service, uint64_t
                const struct fi_info *hints, struct fi_info **info)
 {
     (void)version, (void)node, (void)service, (void)flags;
-    if (!hints->fabric_attr->prov_name || strcmp(hints->fabric_attr->prov_name, "fake") || hints->caps & FI_RMA)
+    if (!hints->fabric_attr->prov_name || strcmp(hints->fabric_attr->prov_name, "fake") ||
+        hints->caps & FI_RMA)
         return -FI_ENODATA;
     struct fi_info *found = fi_dupinfo(NULL);
     found->caps = FI_MSG | FI_MULTI_RECV;
@@ -119,7 +120,8 @@ static ssize_t inject(struct fid_ep *ep, const void *buf, size_t len, fi_addr_t 
     return 0;
 }
 
-static ssize_t send_message(struct fid_ep *ep, const void *buf, size_t len, void *desc, fi_addr_t to, void *context)
+static ssize_t send_message(struct fid_ep *ep, const void *buf, size_t len, void *desc,
+                            fi_addr_t to, void *context)
 {
     (void)ep, (void)desc, (void)to;
     if (!is_free_to_send())
@@ -153,7 +155,8 @@ bool fake_fabric_arrive(const void *bytes, size_t len)
     memcpy(to, bytes, len);
     state.rx[0].used += len;
     struct fi_cq_data_entry *entry = &state.entries[state.nentries++];
-    *entry = (struct fi_cq_data_entry){.op_context = state.rx[0].context, .flags = FI_MSG | FI_RECV, .len = len, .buf = to};
+    *entry = (struct fi_cq_data_entry){
+        .op_context = state.rx[0].context, .flags = FI_MSG | FI_RECV, .len = len, .buf = to};
     if (state.rx[0].size - state.rx[0].used < state.least) { /* the netmod's from here on */
         entry->flags |= FI_MULTI_RECV;
         memmove(state.rx, state.rx + 1, --state.nrx * sizeof state.rx[0]);
@@ -198,7 +201,8 @@ static ssize_t read_error(struct fid_cq *cq, struct fi_cq_err_entry *entry, uint
     (void)cq, (void)flags;
     if (!state.due)
         return 0;
-    *entry = (struct fi_cq_err_entry){.op_context = next_sent(), .flags = FI_MSG | FI_SEND, .err = FI_ECONNRESET};
+    *entry = (struct fi_cq_err_entry){
+        .op_context = next_sent(), .flags = FI_MSG | FI_SEND, .err = FI_ECONNRESET};
     return 1;
 }
 
@@ -242,12 +246,14 @@ static int get_name(fid_t fid, void *addr, size_t *len)
 static int set_option(fid_t fid, int level, int name, const void *value, size_t len)
 {
     (void)fid;
-    FUZZ_CHECK(level == FI_OPT_ENDPOINT && name == FI_OPT_MIN_MULTI_RECV && len == sizeof state.least);
+    FUZZ_CHECK(level == FI_OPT_ENDPOINT && name == FI_OPT_MIN_MULTI_RECV &&
+               len == sizeof state.least);
     memcpy(&state.least, value, sizeof state.least);
     return 0;
 }
 
-static int insert(struct fid_av *av, const void *addr, size_t count, fi_addr_t *to, uint64_t flags, void *context)
+static int insert(struct fid_av *av, const void *addr, size_t count, fi_addr_t *to, uint64_t flags,
+                  void *context)
 {
     (void)av, (void)addr, (void)flags, (void)context;
     FUZZ_CHECK(count == 1);
@@ -263,26 +269,32 @@ static const char *address_text(struct fid_av *av, const void *addr, char *buf, 
 }
 
 static struct fi_ops plain_ops = {.size = sizeof plain_ops, .close = close_nothing},
-                     ep_fid_ops = {.size = sizeof ep_fid_ops, .close = close_endpoint, .bind = bind_nothing,
+                     ep_fid_ops = {.size = sizeof ep_fid_ops,
+                                   .close = close_endpoint,
+                                   .bind = bind_nothing,
                                    .control = control};
 static struct fi_ops_av av_ops = {.size = sizeof av_ops, .insert = insert, .straddr = address_text};
 static struct fi_ops_cq cq_ops = {.size = sizeof cq_ops, .read = read_queue, .readerr = read_error};
 static struct fi_ops_ep ep_ops = {.size = sizeof ep_ops, .setopt = set_option};
 static struct fi_ops_cm cm_ops = {.size = sizeof cm_ops, .getname = get_name};
-static struct fi_ops_msg msg_ops = {.size = sizeof msg_ops, .recvmsg = receive_into, .send = send_message, .inject = inject};
+static struct fi_ops_msg msg_ops = {
+    .size = sizeof msg_ops, .recvmsg = receive_into, .send = send_message, .inject = inject};
 
 static struct fid_av av = {.fid = {.ops = &plain_ops}, .ops = &av_ops};
 static struct fid_cq cq = {.fid = {.ops = &plain_ops}, .ops = &cq_ops};
-static struct fid_ep ep = {.fid = {.ops = &ep_fid_ops}, .ops = &ep_ops, .cm = &cm_ops, .msg = &msg_ops};
+static struct fid_ep ep = {
+    .fid = {.ops = &ep_fid_ops}, .ops = &ep_ops, .cm = &cm_ops, .msg = &msg_ops};
 
-static int open_av(struct fid_domain *domain, struct fi_av_attr *attr, struct fid_av **out, void *context)
+static int open_av(struct fid_domain *domain, struct fi_av_attr *attr, struct fid_av **out,
+                   void *context)
 {
     (void)domain, (void)attr, (void)context;
     *out = &av;
     return 0;
 }
 
-static int open_cq(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_cq **out, void *context)
+static int open_cq(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_cq **out,
+                   void *context)
 {
     (void)domain, (void)context;
     if (attr->wait_obj != FI_WAIT_NONE)
@@ -291,18 +303,20 @@ static int open_cq(struct fid_domain *domain, struct fi_cq_attr *attr, struct fi
     return 0;
 }
 
-static int open_ep(struct fid_domain *domain, struct fi_info *info, struct fid_ep **out, void *context)
+static int open_ep(struct fid_domain *domain, struct fi_info *info, struct fid_ep **out,
+                   void *context)
 {
     (void)domain, (void)info, (void)context;
     *out = &ep;
     return 0;
 }
 
-static struct fi_ops_domain domain_ops = {.size = sizeof domain_ops, .av_open = open_av, .cq_open = open_cq,
-                                          .endpoint = open_ep};
+static struct fi_ops_domain domain_ops = {
+    .size = sizeof domain_ops, .av_open = open_av, .cq_open = open_cq, .endpoint = open_ep};
 static struct fid_domain domain = {.fid = {.ops = &plain_ops}, .ops = &domain_ops};
 
-static int open_domain(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **out, void *context)
+static int open_domain(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **out,
+                       void *context)
 {
     (void)fabric, (void)info, (void)context;
     *out = &domain;
@@ -315,7 +329,8 @@ static int open_wait(struct fid_fabric *fabric, struct fi_wait_attr *attr, struc
     return -FI_ENOSYS;
 }
 
-static struct fi_ops_fabric fabric_ops = {.size = sizeof fabric_ops, .domain = open_domain, .wait_open = open_wait};
+static struct fi_ops_fabric fabric_ops = {
+    .size = sizeof fabric_ops, .domain = open_domain, .wait_open = open_wait};
 static struct fid_fabric fabric = {.fid = {.ops = &plain_ops}, .ops = &fabric_ops};
 
 int fi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **out, void *context)

@@ -12,10 +12,10 @@
 #include <stddef.h>
 
 struct fake_fabric {
-    bool busy;      /* nothing is taken now */
-    bool prompt;    /* what is taken ends at once */
-    bool failing;   /* what is under way ends with an error */
-    size_t sent;    /* messages taken */
+    bool busy;                                   /* nothing is taken now */
+    bool prompt;                                 /* what is taken ends at once */
+    bool failing;                                /* what is under way ends with an error */
+    size_t sent;                                 /* messages taken */
     void (*look)(const void *bytes, size_t len); /* at each */
 };
 extern struct fake_fabric fake_fabric;

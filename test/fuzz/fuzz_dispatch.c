@@ -66,8 +66,8 @@ static const struct win *begin(struct script *s, unsigned at)
 {
     const struct win *w = s->engine->win[at >> 1 & 1];
     s->len = sizeof(struct pkt_hdr);
-    *header(s) = (struct pkt_hdr){.version = PKT_VERSION, .win = w->index, .win_gen = w->index_gen,
-                                  .rank = 1 + (at & 1)};
+    *header(s) = (struct pkt_hdr){
+        .version = PKT_VERSION, .win = w->index, .win_gen = w->index_gen, .rank = 1 + (at & 1)};
     return w;
 }
 
@@ -133,7 +133,8 @@ static void typed_record(struct script *s, struct pkt_op *op, unsigned how, bool
 
 static void plain_record(struct script *s, unsigned how, uint32_t given)
 {
-    struct pkt_plain plain = {.kind = PKT_OP_PLAIN, .zero = how & 32 ? 1 : 0, .len = (uint16_t)take(s, 2)};
+    struct pkt_plain plain = {
+        .kind = PKT_OP_PLAIN, .zero = how & 32 ? 1 : 0, .len = (uint16_t)take(s, 2)};
     plain.disp = (uint32_t)(int16_t)take(s, 2);
     append(s, &plain, sizeof plain);
     fill(s, pkt_align(how & 4 ? given : plain.len));
@@ -141,7 +142,8 @@ static void plain_record(struct script *s, unsigned how, uint32_t given)
 
 static void record(struct script *s, bool dynamic)
 {
-    struct pkt_op op = {.kind = (uint8_t)take(s, 1), .op = (uint8_t)take(s, 1), .type = (uint8_t)take(s, 1)};
+    struct pkt_op op = {
+        .kind = (uint8_t)take(s, 1), .op = (uint8_t)take(s, 1), .type = (uint8_t)take(s, 1)};
     struct pkt_seg segs[4];
     const unsigned how = (unsigned)take(s, 1);
     uint64_t total = 0;
@@ -219,7 +221,8 @@ static const void *next_packet(void *arg, unsigned *from, size_t *len)
 
 /* ---- calls of the process under test ---- */
 
-static void operation(struct script *s, struct win *w, enum fuzz_call call, int target, unsigned how, size_t n)
+static void operation(struct script *s, struct win *w, enum fuzz_call call, int target,
+                      unsigned how, size_t n)
 {
     static char buffer[3][FUZZ_WINDOW]; /* replies that come late write into it; never read */
     static struct dtype byte, i64;
@@ -231,11 +234,20 @@ static void operation(struct script *s, struct win *w, enum fuzz_call call, int 
     }
     const struct dtype *type = bytes ? &byte : &i64;
     const size_t count = call == FUZZ_CALL_CAS ? 1 : n % (FUZZ_WINDOW / (bytes ? 1 : 8));
-    struct rma_op op = {.oaddr = buffer[0], .ocount = count, .otype = type, .raddr = buffer[1],
-                        .rcount = count, .rtype = type, .caddr = buffer[2], .target = target,
+    struct rma_op op = {.oaddr = buffer[0],
+                        .ocount = count,
+                        .otype = type,
+                        .raddr = buffer[1],
+                        .rcount = count,
+                        .rtype = type,
+                        .caddr = buffer[2],
+                        .target = target,
                         .disp = w->dynamic ? (int64_t)(uintptr_t)e->regions : (how & 3) * 8,
-                        .tcount = count, .ttype = type,
-                        .op = call == FUZZ_CALL_CAS ? ACC_OP_NONE : how & 4 ? ACC_NO_OP : ACC_SUM,
+                        .tcount = count,
+                        .ttype = type,
+                        .op = call == FUZZ_CALL_CAS ? ACC_OP_NONE
+                              : how & 4             ? ACC_NO_OP
+                                                    : ACC_SUM,
                         .req = how & 8 && bytes ? &e->req : NULL};
     switch (call) {
     case FUZZ_CALL_PUT:
@@ -321,7 +333,8 @@ static void call(struct script *s)
     const enum fuzz_call what = (enum fuzz_call)(take(s, 1) % FUZZ_CALLS);
     const unsigned rank = (unsigned)take(s, 1), how = (unsigned)take(s, 1);
     const size_t n = take(s, 2);
-    const int target = (int)(rank % FUZZ_PROCS), group[2] = {1 + (int)(rank & 1), 2 - (int)(rank & 1)};
+    const int target = (int)(rank % FUZZ_PROCS),
+              group[2] = {1 + (int)(rank & 1), 2 - (int)(rank & 1)};
     struct win *w = s->engine->win[rank >> 7];
     if (what <= FUZZ_CALL_WAIT)
         active(w, what, group, 1 + (rank >> 1 & 1), how);

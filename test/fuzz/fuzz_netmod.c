@@ -2,9 +2,9 @@
  * fuzz_netmod.c - a libFuzzer target: messages from peers of the job that are hostile or
  * broken, to the netmod that ships, over a provider that leads nowhere (fake_fabric.h).
  *
- * The process under test is uid 9: as the highest it opens all connections. Its peers 2 and 3 are known; 4 is a stranger until the
- * script says otherwise. An input is steps: a byte, then the fields of the step, little
- * endian; what is missing at the end is 0.
+ * The process under test is uid 9: as the highest it opens all connections. Its peers 2 and 3 are
+ * known; 4 is a stranger until the script says otherwise. An input is steps: a byte, then the
+ * fields of the step, little endian; what is missing at the end is 0.
  *
  * No input may crash, touch memory outside a message, leak, or loop. What is delivered is
  * of the peer whose token it had, after its hello, in order, aligned and whole; no link
@@ -25,7 +25,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum step {
-    STEP_MESSAGE, /* peer (bits 0, 1; bit 7: another token), kind, how, seq (1, signed), credits (2), len (2) */
+    STEP_MESSAGE, /* peer (bits 0, 1; bit 7: another token), kind, how, seq (1, signed), credits
+                     (2), len (2) */
     STEP_HELLO,   /* peer; bit 7: the token does not fit */
     STEP_DATA,    /* peer, len (2): the next of its packets */
     STEP_RAW,     /* len (1), bytes */
@@ -47,9 +48,9 @@ enum { PEERS = 3, SELF = 9, FIRST = 2 };
 struct peer {
     struct ch3_vc vc;
     struct nmofi_peer peer;
-    uint64_t token;  /* of what it sends */
-    uint16_t seq;    /* of its next message */
-    bool greeted;    /* it has said hello at least once */
+    uint64_t token; /* of what it sends */
+    uint16_t seq;   /* of its next message */
+    bool greeted;   /* it has said hello at least once */
 };
 
 static struct {
@@ -102,10 +103,9 @@ static void look(const void *bytes, size_t len)
     struct nm_hdr hdr;
     FUZZ_CHECK(len >= sizeof hdr);
     memcpy(&hdr, bytes, sizeof hdr);
-    FUZZ_CHECK(hdr.version == NM_VERSION && hdr.kind > 0 && hdr.kind < NM_KINDS && hdr.credits <= NM_WINDOW &&
-               len == sizeof hdr + nm_pad(hdr.len));
+    FUZZ_CHECK(hdr.version == NM_VERSION && hdr.kind > 0 && hdr.kind < NM_KINDS &&
+               hdr.credits <= NM_WINDOW && len == sizeof hdr + nm_pad(hdr.len));
 }
-
 
 /* ---- steps ---- */
 
@@ -120,7 +120,8 @@ static void message(void)
     static alignas(8) unsigned char bytes[NM_MSG_MAX];
     const unsigned who = (unsigned)take(1);
     struct peer *p = some_peer(who);
-    struct nm_hdr hdr = {.token = p->token ^ (who & 128), .kind = (uint8_t)take(1), .version = NM_VERSION};
+    struct nm_hdr hdr = {
+        .token = p->token ^ (who & 128), .kind = (uint8_t)take(1), .version = NM_VERSION};
     const unsigned how = (unsigned)take(1);
     hdr.version ^= how & HOW_VERSION;
     hdr.seq = (uint16_t)(p->seq + (int8_t)take(1));
@@ -140,7 +141,10 @@ static void data(struct peer *p, size_t len)
 {
     static alignas(8) unsigned char bytes[NM_MSG_MAX];
     len = len ? (len < CH3_PACKET_MAX ? len : CH3_PACKET_MAX) : 1;
-    const struct nm_hdr hdr = {.token = p->token, .kind = NM_DATA, .version = NM_VERSION, .seq = p->seq++,
+    const struct nm_hdr hdr = {.token = p->token,
+                               .kind = NM_DATA,
+                               .version = NM_VERSION,
+                               .seq = p->seq++,
                                .len = (uint16_t)len};
     memcpy(bytes, &hdr, sizeof hdr);
     memset(bytes + sizeof hdr, (int)(p - h.peers), nm_pad(len));
@@ -150,8 +154,9 @@ static void data(struct peer *p, size_t len)
 static void hello(unsigned who)
 {
     struct peer *p = some_peer(who);
-    const struct nm_hello hello = {{.token = p->token ^ (who & 128), .kind = NM_HELLO, .version = NM_VERSION, .len = 8},
-                                   FIRST + (uint64_t)(p - h.peers)};
+    const struct nm_hello hello = {
+        {.token = p->token ^ (who & 128), .kind = NM_HELLO, .version = NM_VERSION, .len = 8},
+        FIRST + (uint64_t)(p - h.peers)};
     p->greeted |= !(who & 128);
     p->seq = 1;
     arrive(&hello, sizeof hello);
@@ -169,7 +174,8 @@ static void raw(void)
 static void send_packet(struct peer *p, size_t len)
 {
     len = len ? (len < CH3_PACKET_MAX ? len : CH3_PACKET_MAX) : 8;
-    void *room = p->vc.state == CH3_VC_OPEN ? h.channel->ops->reserve(h.channel, &p->vc, nm_pad(len)) : NULL;
+    void *room =
+        p->vc.state == CH3_VC_OPEN ? h.channel->ops->reserve(h.channel, &p->vc, nm_pad(len)) : NULL;
     if (!room)
         return;
     memset(room, 0x55, len);
@@ -184,7 +190,7 @@ static void reopen(struct peer *p)
 
 static void check_links(void)
 {
-    LIST_EACH(it, &h.nm->links) {
+    LIST_EACH (it, &h.nm->links) {
         const struct nmofi_link *link = LIST_ENTRY(it, struct nmofi_link, node);
         FUZZ_CHECK(link->credits <= NM_WINDOW);
         FUZZ_CHECK(link->lost || link->due <= NM_WINDOW);

@@ -27,11 +27,11 @@ static void put(struct seed *s, uint64_t v, unsigned bytes)
 }
 
 /* Values of one byte each. */
-#define BYTES(s, ...)                                             \
-    do {                                                          \
-        const unsigned each[] = {__VA_ARGS__};                    \
+#define BYTES(s, ...)                                              \
+    do {                                                           \
+        const unsigned each[] = {__VA_ARGS__};                     \
         for (size_t i_ = 0; i_ < sizeof each / sizeof *each; i_++) \
-            put(s, each[i_], 1);                                  \
+            put(s, each[i_], 1);                                   \
     } while (0)
 
 static void call(struct seed *s, enum fuzz_call what, unsigned rank, unsigned how, unsigned n)
@@ -41,8 +41,8 @@ static void call(struct seed *s, enum fuzz_call what, unsigned rank, unsigned ho
 }
 
 /* at: bit 0 the sender, bit 1 the window. */
-static void framed(struct seed *s, unsigned at, unsigned type, unsigned epoch, unsigned flags, unsigned seq,
-                   unsigned count, unsigned body)
+static void framed(struct seed *s, unsigned at, unsigned type, unsigned epoch, unsigned flags,
+                   unsigned seq, unsigned count, unsigned body)
 {
     BYTES(s, FUZZ_FRAMED, at, type, epoch, flags, seq, count);
     put(s, 0, 4);
@@ -59,7 +59,8 @@ static unsigned request(unsigned place, unsigned uses)
 }
 
 /* A packet with parts of the answers to the first two requests. */
-static void two_parts(struct seed *s, unsigned at, unsigned flags, unsigned seq, unsigned first, unsigned second)
+static void two_parts(struct seed *s, unsigned at, unsigned flags, unsigned seq, unsigned first,
+                      unsigned second)
 {
     const unsigned len[] = {first, second};
     BYTES(s, FUZZ_FRAMED, at, PKT_REPLY, 0, flags, seq, 0);
@@ -76,15 +77,16 @@ static void two_parts(struct seed *s, unsigned at, unsigned flags, unsigned seq,
 }
 
 /* A packet of operations, n records to come. */
-static void ops(struct seed *s, unsigned at, unsigned epoch, unsigned flags, unsigned seq, unsigned total,
-                unsigned n)
+static void ops(struct seed *s, unsigned at, unsigned epoch, unsigned flags, unsigned seq,
+                unsigned total, unsigned n)
 {
     BYTES(s, FUZZ_RECORDS, at, epoch, flags, seq);
     put(s, total, 4);
     BYTES(s, 1, n);
 }
 
-static void record(struct seed *s, unsigned kind, unsigned op, unsigned type, unsigned nseg, unsigned len)
+static void record(struct seed *s, unsigned kind, unsigned op, unsigned type, unsigned nseg,
+                   unsigned len)
 {
     BYTES(s, kind, op, type, nseg, 1);
     for (unsigned i = 0; i < nseg; i++) {
@@ -104,8 +106,8 @@ static void definition(struct seed *s, unsigned id, unsigned len, unsigned strid
     put(s, n, 1);
 }
 
-static void typed(struct seed *s, unsigned kind, unsigned op, unsigned type, unsigned id, unsigned pos,
-                  unsigned count, unsigned len)
+static void typed(struct seed *s, unsigned kind, unsigned op, unsigned type, unsigned id,
+                  unsigned pos, unsigned count, unsigned len)
 {
     BYTES(s, kind, op, type, 8, 1, id);
     put(s, pos, 2);
@@ -204,7 +206,8 @@ static void locks(unsigned win)
         struct seed s = begin(0);
         ops(&s, win, PKT_EPOCH_LOCK, asks[i] | PKT_F_WANT_OPEN | PKT_F_FLUSH, 1, 0, ALL_KINDS);
         all_kinds(&s);
-        ops(&s, win + 1, PKT_EPOCH_LOCK, asks[i] | PKT_F_UNLOCK, 1, 0, ALL_KINDS); /* waits for the first */
+        ops(&s, win + 1, PKT_EPOCH_LOCK, asks[i] | PKT_F_UNLOCK, 1, 0,
+            ALL_KINDS); /* waits for the first */
         all_kinds(&s);
         framed(&s, win, PKT_OPS, PKT_EPOCH_LOCK, PKT_F_UNLOCK, 1, 0, 0);
         save(&s, "lock", i, win);

@@ -44,7 +44,8 @@ static void one_op(const struct mt_win *w, int target, MPI_Aint at, const struct
     MT_OK(MPI_Put(model, bytes, MPI_BYTE, target, disp, bytes, MPI_BYTE, w->win));
     MT_OK(MPI_Win_flush(target, w->win));
     if (op->op == MPI_NO_OP) { /* "cannot be used in MPI_ACCUMULATE" (12.3.4) */
-        CHECK_ERR(MPI_Accumulate(origin, N, t->type, target, disp, N, t->type, op->op, w->win), MPI_ERR_OP);
+        CHECK_ERR(MPI_Accumulate(origin, N, t->type, target, disp, N, t->type, op->op, w->win),
+                  MPI_ERR_OP);
     } else {
         MT_OK(MPI_Accumulate(origin, N, t->type, target, disp, N, t->type, op->op, w->win));
     }
@@ -56,17 +57,19 @@ static void one_op(const struct mt_win *w, int target, MPI_Aint at, const struct
     CHECK(same_all(t, seen, model, N), "accumulate %s on %s, rank %d", op->name, t->name, target);
     memcpy(before, model, sizeof model);
 
-    /* Logical and bit operations stay small; SUM and PROD would leave small types, so stop at two. */
-    MT_OK(
-        MPI_Get_accumulate(origin, N, t->type, result, N, t->type, target, disp, N, t->type, op->op, w->win));
+    /* Logical and bit operations stay small; SUM and PROD would leave small types, so stop at two.
+     */
+    MT_OK(MPI_Get_accumulate(origin, N, t->type, result, N, t->type, target, disp, N, t->type,
+                             op->op, w->win));
     MT_OK(MPI_Win_flush(target, w->win));
     for (int i = 0; i < N; i++) {
         acc_ref_apply(op->op, t, model + i * t->extent, origin + i * t->extent);
     }
     read_back(w, target, at, seen, bytes);
-    CHECK(same_all(t, seen, model, N), "get_accumulate %s on %s, rank %d", op->name, t->name, target);
-    CHECK(same_all(t, result, before, N), "get_accumulate's result, %s on %s, rank %d", op->name, t->name,
+    CHECK(same_all(t, seen, model, N), "get_accumulate %s on %s, rank %d", op->name, t->name,
           target);
+    CHECK(same_all(t, result, before, N), "get_accumulate's result, %s on %s, rank %d", op->name,
+          t->name, target);
     memcpy(before, model, sizeof model);
 
     MT_OK(MPI_Fetch_and_op(origin, result, t->type, target, disp, op->op, w->win));
@@ -74,28 +77,29 @@ static void one_op(const struct mt_win *w, int target, MPI_Aint at, const struct
     acc_ref_apply(op->op, t, model, origin);
     read_back(w, target, at, seen, bytes);
     CHECK(same_all(t, seen, model, N), "fetch_and_op %s on %s, rank %d", op->name, t->name, target);
-    CHECK(same_all(t, result, before, 1), "fetch_and_op's result, %s on %s, rank %d", op->name, t->name,
-          target);
+    CHECK(same_all(t, result, before, 1), "fetch_and_op's result, %s on %s, rank %d", op->name,
+          t->name, target);
 }
 
-static void refused(const struct mt_win *w, int target, MPI_Aint at, const struct acc_type *t, MPI_Op op)
+static void refused(const struct mt_win *w, int target, MPI_Aint at, const struct acc_type *t,
+                    MPI_Op op)
 {
     char origin[CELL] = {0}, result[CELL] = {0}, seen[CELL], before[CELL];
     MPI_Aint disp = mt_disp(w, target, at);
 
     read_back(w, target, at, before, N * t->extent);
     CHECK_ERR(MPI_Accumulate(origin, N, t->type, target, disp, N, t->type, op, w->win), MPI_ERR_OP);
-    CHECK_ERR(
-        MPI_Get_accumulate(origin, N, t->type, result, N, t->type, target, disp, N, t->type, op, w->win),
-        MPI_ERR_OP);
+    CHECK_ERR(MPI_Get_accumulate(origin, N, t->type, result, N, t->type, target, disp, N, t->type,
+                                 op, w->win),
+              MPI_ERR_OP);
     CHECK_ERR(MPI_Fetch_and_op(origin, result, t->type, target, disp, op, w->win), MPI_ERR_OP);
     MT_OK(MPI_Win_flush(target, w->win));
     read_back(w, target, at, seen, N * t->extent);
     CHECK_EQUAL(seen, before, (size_t)(N * t->extent));
 }
 
-static void compare_and_swap(const struct mt_win *w, int target, MPI_Aint at, const struct acc_type *t,
-                             struct mt_rng *rng)
+static void compare_and_swap(const struct mt_win *w, int target, MPI_Aint at,
+                             const struct acc_type *t, struct mt_rng *rng)
 {
     char old[16], next[16], wrong[16], result[16] = {0}, seen[16];
     MPI_Aint disp = mt_disp(w, target, at);
@@ -150,9 +154,9 @@ static void all_combinations(enum mt_kind kind)
         target = (target + 1) % w.size;
     }
     char dummy[64] = {0};
-    CHECK_ERR(
-        MPI_Compare_and_swap(dummy, dummy, dummy + 32, MPI_DOUBLE, target, mt_disp(&w, target, 0), w.win),
-        MPI_ERR_TYPE);
+    CHECK_ERR(MPI_Compare_and_swap(dummy, dummy, dummy + 32, MPI_DOUBLE, target,
+                                   mt_disp(&w, target, 0), w.win),
+              MPI_ERR_TYPE);
     MT_OK(MPI_Win_unlock_all(w.win));
     mt_sync(&w);
     mt_win_free(&w);
@@ -184,14 +188,16 @@ static void refused_others(enum mt_kind kind)
     mt_sync(&w);
     MPI_Aint disp = mt_disp(&w, w.rank, 0);
     MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, w.rank, 0, w.win));
-    CHECK_ERR(MPI_Accumulate(buf, 1, MPI_DOUBLE, w.rank, disp, 1, MPI_DOUBLE, mine, w.win), MPI_ERR_OP);
-    CHECK_ERR(MPI_Get_accumulate(buf, 1, MPI_DOUBLE, result, 1, MPI_DOUBLE, w.rank, disp, 1, MPI_DOUBLE, mine,
-                                 w.win),
+    CHECK_ERR(MPI_Accumulate(buf, 1, MPI_DOUBLE, w.rank, disp, 1, MPI_DOUBLE, mine, w.win),
+              MPI_ERR_OP);
+    CHECK_ERR(MPI_Get_accumulate(buf, 1, MPI_DOUBLE, result, 1, MPI_DOUBLE, w.rank, disp, 1,
+                                 MPI_DOUBLE, mine, w.win),
               MPI_ERR_OP);
     CHECK_ERR(MPI_Fetch_and_op(buf, result, MPI_DOUBLE, w.rank, disp, mine, w.win), MPI_ERR_OP);
     CHECK_ERR(MPI_Accumulate(buf, 1, MPI_DOUBLE, w.rank, disp, 1, MPI_DOUBLE, MPI_OP_NULL, w.win),
               MPI_ERR_OP);
-    int err = MPI_Accumulate(buf, 1, mixed, w.rank, disp, 1, mixed, MPI_SUM, w.win), errclass = MPI_SUCCESS;
+    int err = MPI_Accumulate(buf, 1, mixed, w.rank, disp, 1, mixed, MPI_SUM, w.win),
+        errclass = MPI_SUCCESS;
     if (err != MPI_SUCCESS) {
         MPI_Error_class(err, &errclass);
     }
@@ -229,9 +235,10 @@ static void large(enum mt_kind kind, const struct acc_type *t, MPI_Op op, bool s
         memcpy(w.base, first, span);
         mt_sync(&w);
         MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, w.win));
-        MT_OK(MPI_Accumulate(origin, n, t->type, target, mt_disp(&w, target, 0), 1, target_type, op, w.win));
-        MT_OK(MPI_Get_accumulate(NULL, 0, t->type, result, n, t->type, target, mt_disp(&w, target, 0), 1,
-                                 target_type, MPI_NO_OP, w.win));
+        MT_OK(MPI_Accumulate(origin, n, t->type, target, mt_disp(&w, target, 0), 1, target_type, op,
+                             w.win));
+        MT_OK(MPI_Get_accumulate(NULL, 0, t->type, result, n, t->type, target,
+                                 mt_disp(&w, target, 0), 1, target_type, MPI_NO_OP, w.win));
         MT_OK(MPI_Win_unlock(target, w.win));
         mt_sync(&w);
         int bad = 0;
@@ -269,7 +276,8 @@ static const struct acc_type *find(const char *name)
 int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         all_combinations(kind);
         refused_others(kind);
         large(kind, find("MPI_DOUBLE"), MPI_SUM, false);

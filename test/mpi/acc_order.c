@@ -10,9 +10,9 @@
  */
 #include "mtcomm.h"
 
-#define N 4096     /* int64 elements of one origin's part: above and below every threshold */
-#define STEPS 60   /* operations of one sequence */
-#define FETCHED 8  /* elements fetched by a small get_accumulate */
+#define N 4096    /* int64 elements of one origin's part: above and below every threshold */
+#define STEPS 60  /* operations of one sequence */
+#define FETCHED 8 /* elements fetched by a small get_accumulate */
 
 struct seq {
     int64_t *model;              /* what the part must hold */
@@ -64,8 +64,8 @@ static void one(struct seq *s, const struct mt_win *w, int target, MPI_Aint at, 
     if (fetch && n == 1) {
         MT_OK(MPI_Fetch_and_op(v, r, MPI_INT64_T, target, disp, op, w->win));
     } else if (fetch) {
-        MT_OK(MPI_Get_accumulate(v, n, MPI_INT64_T, r, n, MPI_INT64_T, target, disp, strided ? 1 : n, type,
-                                 op, w->win));
+        MT_OK(MPI_Get_accumulate(v, n, MPI_INT64_T, r, n, MPI_INT64_T, target, disp,
+                                 strided ? 1 : n, type, op, w->win));
     } else {
         MT_OK(MPI_Accumulate(v, n, MPI_INT64_T, target, disp, strided ? 1 : n, type, op, w->win));
     }
@@ -74,7 +74,8 @@ static void one(struct seq *s, const struct mt_win *w, int target, MPI_Aint at, 
     s->nresults += fetch ? (size_t)n : 0;
 }
 
-static void sequence(const struct mt_win *w, enum mt_epoch ep, int shift, struct seq *s, struct mt_rng *rng)
+static void sequence(const struct mt_win *w, enum mt_epoch ep, int shift, struct seq *s,
+                     struct mt_rng *rng)
 {
     int target = (w->rank + shift) % w->size, origin = (w->rank - shift + w->size) % w->size;
     MPI_Aint part = (MPI_Aint)N * (MPI_Aint)sizeof(int64_t);
@@ -107,7 +108,8 @@ static void default_order(enum mt_kind kind)
         int64_t *models = mt_alloc((size_t)mt_size * part);
         memset(models, 0, (size_t)mt_size * part);
         mt_sync(&w);
-        MT_FOR_EPOCHS(ep) {
+        MT_FOR_EPOCHS(ep)
+        {
             for (int shift = 0; shift < w.size && shift < 3; shift++) {
                 s.model = models + (size_t)((w.rank + shift) % w.size) * N;
                 sequence(&w, ep, shift, &s, &rng);
@@ -140,14 +142,15 @@ static void pairs(enum mt_kind kind)
         v[i] = i + 1;
         /* read, write, read, all of the same location and without a flush */
         MT_OK(MPI_Fetch_and_op(NULL, &r1[i], MPI_INT64_T, target, at, MPI_NO_OP, w.win));
-        MT_OK(MPI_Accumulate(&v[i], 1, MPI_INT64_T, target, at, 1, MPI_INT64_T, MPI_REPLACE, w.win));
-        MT_OK(MPI_Get_accumulate(NULL, 0, MPI_INT64_T, &r2[i], 1, MPI_INT64_T, target, at, 1, MPI_INT64_T,
-                                 MPI_NO_OP, w.win));
+        MT_OK(
+            MPI_Accumulate(&v[i], 1, MPI_INT64_T, target, at, 1, MPI_INT64_T, MPI_REPLACE, w.win));
+        MT_OK(MPI_Get_accumulate(NULL, 0, MPI_INT64_T, &r2[i], 1, MPI_INT64_T, target, at, 1,
+                                 MPI_INT64_T, MPI_NO_OP, w.win));
     }
     MT_OK(MPI_Win_unlock_all(w.win));
     for (int i = 0; i < TIMES; i++) {
-        if (!CHECK(r1[i] == last && r2[i] == v[i], "pass %d: read %ld before %ld, %ld after", i, (long)r1[i],
-                   (long)v[i], (long)r2[i])) {
+        if (!CHECK(r1[i] == last && r2[i] == v[i], "pass %d: read %ld before %ld, %ld after", i,
+                   (long)r1[i], (long)v[i], (long)r2[i])) {
             break;
         }
         last = v[i];
@@ -174,8 +177,8 @@ static void no_order(enum mt_kind kind, const char *ordering)
         MT_OK(MPI_Win_lock_all(0, w.win));
         for (int i = 0; i < TIMES; i++) {
             int target = i % w.size, n = i % 3 == 0 ? M : 1 + i % 7;
-            MT_OK(MPI_Accumulate(ones, n, MPI_INT64_T, target, mt_disp(&w, target, 0), n, MPI_INT64_T,
-                                 MPI_SUM, w.win));
+            MT_OK(MPI_Accumulate(ones, n, MPI_INT64_T, target, mt_disp(&w, target, 0), n,
+                                 MPI_INT64_T, MPI_SUM, w.win));
         }
         MT_OK(MPI_Win_unlock_all(w.win));
         mt_sync(&w);
@@ -197,7 +200,8 @@ int main(int argc, char **argv)
     MT_INIT(argc, argv);
     MT_OK(MPI_Type_vector(THIRDS, 1, 3, MPI_INT64_T, &every_third));
     MT_OK(MPI_Type_commit(&every_third));
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         default_order(kind);
         pairs(kind);
         no_order(kind, "none");

@@ -11,13 +11,26 @@
 #include <stddef.h>
 #include <wchar.h>
 
-#define PAIR(T, S)                                                                      \
-    (int)sizeof(T), (int)offsetof(struct { T a; S b; }, b), (int)sizeof(S), \
-        (int)sizeof(struct { T a; S b; })
+#define PAIR(T, S)                           \
+    (int)sizeof(T),                          \
+        (int)offsetof(                       \
+            struct {                         \
+                T a;                         \
+                S b;                         \
+            },                               \
+            b),                              \
+        (int)sizeof(S), (int)sizeof(struct { \
+            T a;                             \
+            S b;                             \
+        })
 #define PLAIN(n) (n), 0, 0, (n)
-#define CINT(M, T) {#M, M, CAT_CINT, (T)-1 < (T)1, PLAIN((int)sizeof(T))}
+#define CINT(M, T)                                           \
+    {                                                        \
+#M, M, CAT_CINT, (T)-1 < (T)1, PLAIN((int)sizeof(T)) \
+    }
 
-/* Handles of Open MPI are not constant expressions everywhere, so the table is filled at run time. */
+/* Handles of Open MPI are not constant expressions everywhere, so the table is filled at run time.
+ */
 static struct acc_type table[80];
 static int ntypes;
 
@@ -26,8 +39,8 @@ static void add(const struct acc_type *some, int n)
     for (int i = 0; i < n; i++) {
         int size = 0;
         /* A Fortran or C++ type may be declared and yet absent from this build of the host. */
-        if (some[i].type == MPI_DATATYPE_NULL || MPI_Type_size(some[i].type, &size) != MPI_SUCCESS ||
-            size == 0) {
+        if (some[i].type == MPI_DATATYPE_NULL ||
+            MPI_Type_size(some[i].type, &size) != MPI_SUCCESS || size == 0) {
             continue;
         }
         int want = some[i].size + some[i].second_size;
@@ -41,16 +54,25 @@ static void add(const struct acc_type *some, int n)
 static void add_c(void)
 {
     const struct acc_type list[] = {
-        CINT(MPI_SIGNED_CHAR, signed char), CINT(MPI_UNSIGNED_CHAR, unsigned char),
-        CINT(MPI_SHORT, short), CINT(MPI_UNSIGNED_SHORT, unsigned short),
-        CINT(MPI_INT, int), CINT(MPI_UNSIGNED, unsigned),
-        CINT(MPI_LONG, long), CINT(MPI_UNSIGNED_LONG, unsigned long),
-        CINT(MPI_LONG_LONG, long long), CINT(MPI_LONG_LONG_INT, long long),
+        CINT(MPI_SIGNED_CHAR, signed char),
+        CINT(MPI_UNSIGNED_CHAR, unsigned char),
+        CINT(MPI_SHORT, short),
+        CINT(MPI_UNSIGNED_SHORT, unsigned short),
+        CINT(MPI_INT, int),
+        CINT(MPI_UNSIGNED, unsigned),
+        CINT(MPI_LONG, long),
+        CINT(MPI_UNSIGNED_LONG, unsigned long),
+        CINT(MPI_LONG_LONG, long long),
+        CINT(MPI_LONG_LONG_INT, long long),
         CINT(MPI_UNSIGNED_LONG_LONG, unsigned long long),
-        CINT(MPI_INT8_T, int8_t), CINT(MPI_INT16_T, int16_t),
-        CINT(MPI_INT32_T, int32_t), CINT(MPI_INT64_T, int64_t),
-        CINT(MPI_UINT8_T, uint8_t), CINT(MPI_UINT16_T, uint16_t),
-        CINT(MPI_UINT32_T, uint32_t), CINT(MPI_UINT64_T, uint64_t),
+        CINT(MPI_INT8_T, int8_t),
+        CINT(MPI_INT16_T, int16_t),
+        CINT(MPI_INT32_T, int32_t),
+        CINT(MPI_INT64_T, int64_t),
+        CINT(MPI_UINT8_T, uint8_t),
+        CINT(MPI_UINT16_T, uint16_t),
+        CINT(MPI_UINT32_T, uint32_t),
+        CINT(MPI_UINT64_T, uint64_t),
         {"MPI_AINT", MPI_AINT, CAT_MULTI, true, PLAIN(8)},
         {"MPI_OFFSET", MPI_OFFSET, CAT_MULTI, true, PLAIN(8)},
         {"MPI_COUNT", MPI_COUNT, CAT_MULTI, true, PLAIN(8)},
@@ -136,9 +158,10 @@ const struct acc_oper *acc_opers(void)
 
     if (list[0].name == NULL) {
         const struct acc_oper all[ACC_OPERS] = {
-            {"SUM", MPI_SUM},   {"PROD", MPI_PROD}, {"MIN", MPI_MIN},   {"MAX", MPI_MAX},
-            {"LAND", MPI_LAND}, {"LOR", MPI_LOR},   {"LXOR", MPI_LXOR}, {"BAND", MPI_BAND},
-            {"BOR", MPI_BOR},   {"BXOR", MPI_BXOR}, {"MINLOC", MPI_MINLOC}, {"MAXLOC", MPI_MAXLOC},
+            {"SUM", MPI_SUM},         {"PROD", MPI_PROD},     {"MIN", MPI_MIN},
+            {"MAX", MPI_MAX},         {"LAND", MPI_LAND},     {"LOR", MPI_LOR},
+            {"LXOR", MPI_LXOR},       {"BAND", MPI_BAND},     {"BOR", MPI_BOR},
+            {"BXOR", MPI_BXOR},       {"MINLOC", MPI_MINLOC}, {"MAXLOC", MPI_MAXLOC},
             {"REPLACE", MPI_REPLACE}, {"NO_OP", MPI_NO_OP},
         };
         memcpy(list, all, sizeof list);
@@ -220,7 +243,11 @@ static void put_float(void *p, int size, long double v)
     float f = (float)v;
     double d = (double)v;
 
-    memcpy(p, size == 4 ? (void *)&f : size == 8 ? (void *)&d : (void *)&v, size <= 8 ? (size_t)size : 10);
+    memcpy(p,
+           size == 4   ? (void *)&f
+           : size == 8 ? (void *)&d
+                       : (void *)&v,
+           size <= 8 ? (size_t)size : 10);
 }
 
 void acc_ref_draw(struct mt_rng *rng, const struct acc_type *t, void *element)
@@ -321,21 +348,23 @@ void acc_ref_apply(MPI_Op op, const struct acc_type *t, void *target, const void
     }
     if (op == MPI_REPLACE) {
         memcpy(target, origin, (size_t)t->size);
-        memcpy((char *)target + t->second, (const char *)origin + t->second, (size_t)t->second_size);
+        memcpy((char *)target + t->second, (const char *)origin + t->second,
+               (size_t)t->second_size);
     } else if (t->cat == CAT_PAIR) {
         apply_loc(op, t, target, origin);
     } else if (t->cat == CAT_COMPLEX) {
         apply_complex(op, t->size / 2, target, origin);
     } else if (t->cat == CAT_FLOAT) {
         long double a = get_float(target, t->size), b = get_float(origin, t->size);
-        put_float(target, t->size, op == MPI_SUM    ? a + b
-                                   : op == MPI_PROD ? a * b
-                                   : op == MPI_MIN  ? (b < a ? b : a)
-                                                    : (b > a ? b : a));
+        put_float(target, t->size,
+                  op == MPI_SUM    ? a + b
+                  : op == MPI_PROD ? a * b
+                  : op == MPI_MIN  ? (b < a ? b : a)
+                                   : (b > a ? b : a));
     } else {
         put_int(target, t->size,
-                apply_int(op, get_int(target, t->size, t->is_signed), get_int(origin, t->size, t->is_signed),
-                          t->is_signed));
+                apply_int(op, get_int(target, t->size, t->is_signed),
+                          get_int(origin, t->size, t->is_signed), t->is_signed));
     }
 }
 

@@ -12,25 +12,25 @@
 #include "mtcomm.h"
 
 enum acc_cat {
-    CAT_CINT,    /* C integer */
-    CAT_FINT,    /* Fortran integer */
-    CAT_MULTI,   /* MPI_AINT, MPI_OFFSET, MPI_COUNT */
+    CAT_CINT,  /* C integer */
+    CAT_FINT,  /* Fortran integer */
+    CAT_MULTI, /* MPI_AINT, MPI_OFFSET, MPI_COUNT */
     CAT_FLOAT,
     CAT_COMPLEX,
     CAT_LOGICAL, /* MPI_C_BOOL, MPI_CXX_BOOL, MPI_LOGICAL and its sizes */
     CAT_BYTE,
-    CAT_PAIR,    /* for MINLOC and MAXLOC */
-    CAT_CHAR     /* characters: no operation but REPLACE and NO_OP */
+    CAT_PAIR, /* for MINLOC and MAXLOC */
+    CAT_CHAR  /* characters: no operation but REPLACE and NO_OP */
 };
 
 struct acc_type {
     const char *name;
     MPI_Datatype type;
     enum acc_cat cat;
-    bool is_signed;   /* integers; of a pair: its value is an integer */
-    int size;         /* bytes of one value; of a pair, of its first part */
-    int second;       /* pairs: offset of the second part */
-    int second_size;  /* pairs: bytes of the second part */
+    bool is_signed;  /* integers; of a pair: its value is an integer */
+    int size;        /* bytes of one value; of a pair, of its first part */
+    int second;      /* pairs: offset of the second part */
+    int second_size; /* pairs: bytes of the second part */
     int extent;
 };
 

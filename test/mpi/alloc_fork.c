@@ -71,7 +71,8 @@ static int fork_once(void)
     close(told[0]);
     if (status != 0)
         return status;
-    return all(small, 0, SMALL, 21) && all(large, 0, 4096, 2) && all(large, 4096, LARGE, 22) ? 0 : 10;
+    return all(small, 0, SMALL, 21) && all(large, 0, 4096, 2) && all(large, 4096, LARGE, 22) ? 0
+                                                                                             : 10;
 }
 
 static MPI_Win window(void *base, MPI_Aint size)
@@ -98,7 +99,8 @@ static void with_windows(void)
             MT_OK(MPI_Put(&mark, 1, MPI_BYTE, next, 100, 1, MPI_BYTE, win[i]));
             MT_OK(MPI_Win_fence(0, win[i]));
         }
-        CHECK(small[100] == 100 + prev && large[100] == 100 + prev, "saw %d and %d", small[100], large[100]);
+        CHECK(small[100] == 100 + prev && large[100] == 100 + prev, "saw %d and %d", small[100],
+              large[100]);
         MT_OK(MPI_Win_fence(0, win[0])); /* all have looked */
     }
     for (int i = 0; i < 2; i++)
@@ -138,7 +140,8 @@ static void other_programs(void)
         return;
     memset(p, 1, much);
     const double after = start_programs();
-    CHECK(after < 3 * before + 0.005, "%.2f ms, and %.2f ms with %zu bytes of MPI_Alloc_mem", before * 1e3, after * 1e3, much);
+    CHECK(after < 3 * before + 0.005, "%.2f ms, and %.2f ms with %zu bytes of MPI_Alloc_mem",
+          before * 1e3, after * 1e3, much);
     MT_OK(MPI_Free_mem(p));
 }
 
@@ -146,7 +149,8 @@ int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
     mt_section("fork");
-    if (!MT_OK(MPI_Alloc_mem(SMALL, MPI_INFO_NULL, &small)) || !MT_OK(MPI_Alloc_mem(LARGE, MPI_INFO_NULL, &large)))
+    if (!MT_OK(MPI_Alloc_mem(SMALL, MPI_INFO_NULL, &small)) ||
+        !MT_OK(MPI_Alloc_mem(LARGE, MPI_INFO_NULL, &large)))
         return MT_FINISH();
     const int wrong = fork_once();
     CHECK(wrong == 0, "it ended with %d", wrong);
@@ -162,7 +166,8 @@ int main(int argc, char **argv)
     }
     const int after = fork_once();
     if (after != 0) {
-        fprintf(stderr, "alloc_fork: rank %d: fork after MPI_Finalize ended with %d\n", mt_rank, after);
+        fprintf(stderr, "alloc_fork: rank %d: fork after MPI_Finalize ended with %d\n", mt_rank,
+                after);
         code = 1;
     }
     return code;

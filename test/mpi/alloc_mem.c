@@ -8,7 +8,8 @@
  */
 #include "mtest.h"
 
-static const MPI_Aint sizes[] = {0, 1, 2, 63, 64, 65, 1000, 4095, 4096, 4097, 65536, 1 << 20, (5 << 20) + 3};
+static const MPI_Aint sizes[] = {0,    1,    2,    63,    64,      65,           1000,
+                                 4095, 4096, 4097, 65536, 1 << 20, (5 << 20) + 3};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
 static void many_sizes(void)

@@ -1,6 +1,6 @@
 /*
- * asserts.c - every assert of MPI 4.1, 12.5.5, one by one and in the legal combinations, in programs for which it
- * is true: contents are as without it.
+ * asserts.c - every assert of MPI 4.1, 12.5.5, one by one and in the legal combinations, in
+ * programs for which it is true: contents are as without it.
  */
 #include "mtest.h"
 
@@ -117,7 +117,8 @@ static void pscw(void)
     MT_OK(MPI_Group_free(&world));
 }
 
-/* Nobody else holds or asks for the lock: each rank has its own element, and the turns are apart. */
+/* Nobody else holds or asks for the lock: each rank has its own element, and the turns are apart.
+ */
 static void locks(void)
 {
     const int64_t one = 1;
@@ -125,8 +126,10 @@ static void locks(void)
     mt_section("lock: NOCHECK, %s", mt_kind_name(w.kind));
     for (int turn = 0; turn < mt_size; turn++) {
         for (int type = 0; type < 2 && turn == mt_rank; type++) {
-            MT_OK(MPI_Win_lock(type ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, right, MPI_MODE_NOCHECK, w.win));
-            MT_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, right, mt_disp(&w, right, 24), 1, MPI_INT64_T, MPI_SUM, w.win));
+            MT_OK(MPI_Win_lock(type ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, right, MPI_MODE_NOCHECK,
+                               w.win));
+            MT_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, right, mt_disp(&w, right, 24), 1,
+                                 MPI_INT64_T, MPI_SUM, w.win));
             MT_OK(MPI_Win_unlock(right, w.win));
         }
         MT_OK(MPI_Barrier(MPI_COMM_WORLD));
@@ -134,7 +137,8 @@ static void locks(void)
     mt_section("lock_all: NOCHECK, %s", mt_kind_name(w.kind));
     MT_OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, w.win));
     for (int i = 0; i < ROUNDS; i++) {
-        MT_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, right, mt_disp(&w, right, 24), 1, MPI_INT64_T, MPI_SUM, w.win));
+        MT_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, right, mt_disp(&w, right, 24), 1, MPI_INT64_T,
+                             MPI_SUM, w.win));
         if (i % 4 == 0)
             MT_OK(MPI_Win_flush(right, w.win));
     }
@@ -150,7 +154,8 @@ int main(int argc, char **argv)
     MT_INIT(argc, argv);
     right = (mt_rank + 1) % mt_size;
     left = (mt_rank + mt_size - 1) % mt_size;
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         if (kind == MT_CREATE_ODD || !mt_win_make(&w, kind, CELLS * 8, 1, MPI_COMM_WORLD))
             continue;
         fences();

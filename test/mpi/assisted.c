@@ -29,7 +29,8 @@ static MPI_Aint part(int cell)
 
 static bool make(enum mt_kind kind)
 {
-    if (!mt_win_make(&memory, kind, (MPI_Aint)sizeof *area * (SHARED + LARGE * (mt_size - 1)), 1, MPI_COMM_WORLD))
+    if (!mt_win_make(&memory, kind, (MPI_Aint)sizeof *area * (SHARED + LARGE * (mt_size - 1)), 1,
+                     MPI_COMM_WORLD))
         return false;
     win = memory.win;
     area = (int64_t *)(void *)memory.base;
@@ -67,7 +68,8 @@ static void copies(unsigned round)
     memset(in, 0, sizeof in);
     MT_OK(MPI_Get(in, n, MPI_INT64_T, target, part(0), n, strided ? apart : MPI_INT64_T, win));
     MT_OK(round & 2 ? MPI_Win_flush_local(target, win) : MPI_Win_flush_local_all(win));
-    CHECK(memcmp(in, out, (size_t)n * sizeof *in) == 0, "round %u, %d cells, strided %d", round, n, strided);
+    CHECK(memcmp(in, out, (size_t)n * sizeof *in) == 0, "round %u, %d cells, strided %d", round, n,
+          strided);
 }
 
 /* In the order of the calls, however each goes. */
@@ -78,22 +80,24 @@ static void ordered(unsigned round)
     for (int i = 0; i < 8; i++) {
         values[i] = (int64_t)round * 8 + i;
         if (mt_rng_below(&rng, 4) == 0) {
-            MT_OK(MPI_Raccumulate(&values[i], 1, MPI_INT64_T, target, part(1), 1, MPI_INT64_T, MPI_REPLACE, win,
-                                  &request));
+            MT_OK(MPI_Raccumulate(&values[i], 1, MPI_INT64_T, target, part(1), 1, MPI_INT64_T,
+                                  MPI_REPLACE, win, &request));
             MT_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
         } else {
-            MT_OK(MPI_Accumulate(&values[i], 1, MPI_INT64_T, target, part(1), 1, MPI_INT64_T, MPI_REPLACE, win));
+            MT_OK(MPI_Accumulate(&values[i], 1, MPI_INT64_T, target, part(1), 1, MPI_INT64_T,
+                                 MPI_REPLACE, win));
         }
         if (i == 5)
-            MT_OK(MPI_Get_accumulate(NULL, 0, MPI_INT64_T, &seen, 1, MPI_INT64_T, target, part(1), 1, MPI_INT64_T,
-                                     MPI_NO_OP, win));
+            MT_OK(MPI_Get_accumulate(NULL, 0, MPI_INT64_T, &seen, 1, MPI_INT64_T, target, part(1),
+                                     1, MPI_INT64_T, MPI_NO_OP, win));
         if (mt_rng_below(&rng, 4) == 0)
             flush(round);
     }
     MT_OK(MPI_Fetch_and_op(NULL, &got, MPI_INT64_T, target, part(1), MPI_NO_OP, win));
     flush(round);
-    CHECK(seen == values[5] && got == values[7], "round %u: fetched %lld and %lld, not %lld and %lld", round,
-          (long long)seen, (long long)got, (long long)values[5], (long long)values[7]);
+    CHECK(seen == values[5] && got == values[7],
+          "round %u: fetched %lld and %lld, not %lld and %lld", round, (long long)seen,
+          (long long)got, (long long)values[5], (long long)values[7]);
 }
 
 /* Elements that all origins change: by sums, and by compare-and-swap. */
@@ -118,14 +122,17 @@ static void large(unsigned round)
     static int64_t out[LARGE], in[LARGE];
     for (int i = 0; i < LARGE; i++)
         out[i] = i + round;
-    MT_OK(MPI_Accumulate(out, LARGE, MPI_INT64_T, target, part(0), LARGE, MPI_INT64_T, MPI_REPLACE, win));
-    MT_OK(MPI_Accumulate(out, LARGE / 2, MPI_INT64_T, target, part(0), LARGE / 2, apart, MPI_SUM, win));
-    MT_OK(MPI_Get_accumulate(out, LARGE, MPI_INT64_T, in, LARGE, MPI_INT64_T, target, part(0), LARGE, MPI_INT64_T,
-                             MPI_SUM, win));
+    MT_OK(MPI_Accumulate(out, LARGE, MPI_INT64_T, target, part(0), LARGE, MPI_INT64_T, MPI_REPLACE,
+                         win));
+    MT_OK(MPI_Accumulate(out, LARGE / 2, MPI_INT64_T, target, part(0), LARGE / 2, apart, MPI_SUM,
+                         win));
+    MT_OK(MPI_Get_accumulate(out, LARGE, MPI_INT64_T, in, LARGE, MPI_INT64_T, target, part(0),
+                             LARGE, MPI_INT64_T, MPI_SUM, win));
     flush(round);
     for (int i = 0; i < LARGE; i++) {
         const int64_t sum = i + round + (i % 2 ? 0 : i / 2 + round);
-        if (!CHECK(in[i] == sum, "element %d is %lld, not %lld", i, (long long)in[i], (long long)sum))
+        if (!CHECK(in[i] == sum, "element %d is %lld, not %lld", i, (long long)in[i],
+                   (long long)sum))
             return;
     }
 }
@@ -170,14 +177,15 @@ static void run(enum how how, enum mt_kind kind)
     if (mt_rank == target) {
         MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, win));
         for (int i = 0; i < 3; i++)
-            CHECK(area[i] == (int64_t)3 * ROUNDS * (mt_size - 1), "element %d is %lld", i, (long long)area[i]);
+            CHECK(area[i] == (int64_t)3 * ROUNDS * (mt_size - 1), "element %d is %lld", i,
+                  (long long)area[i]);
         MT_OK(MPI_Win_unlock(target, win));
     }
     mt_win_free(&memory);
 }
 
-/* The target is in MPI_Recv, where only its agent serves. In its rings lie puts of an epoch that it will end
- * later; what the origin needs done first must get past them. */
+/* The target is in MPI_Recv, where only its agent serves. In its rings lie puts of an epoch that it
+ * will end later; what the origin needs done first must get past them. */
 static void past_puts(void)
 {
     static int64_t out[LARGE];
@@ -194,7 +202,8 @@ static void past_puts(void)
     MT_OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
     MT_OK(MPI_Group_incl(world, 1, &target, &last));
     MT_OK(MPI_Group_difference(world, last, &others));
-    MT_OK(MPI_Win_create(sink, LARGE * sizeof *sink, sizeof *sink, MPI_INFO_NULL, MPI_COMM_WORLD, &puts));
+    MT_OK(MPI_Win_create(sink, LARGE * sizeof *sink, sizeof *sink, MPI_INFO_NULL, MPI_COMM_WORLD,
+                         &puts));
     if (mt_rank == target) {
         MT_OK(MPI_Win_post(others, 0, puts));
         for (int i = 0; i < mt_size - 1; i++)
@@ -203,17 +212,19 @@ static void past_puts(void)
     } else {
         MT_OK(MPI_Win_start(last, 0, puts));
         for (int i = 0; i < BLOCKS; i++)
-            MT_OK(MPI_Put(out + i * BLOCK, BLOCK, MPI_INT64_T, target, i * BLOCK, BLOCK, MPI_INT64_T, puts));
+            MT_OK(MPI_Put(out + i * BLOCK, BLOCK, MPI_INT64_T, target, i * BLOCK, BLOCK,
+                          MPI_INT64_T, puts));
         MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, win));
-        MT_OK(MPI_Accumulate(out, LARGE / 2, MPI_INT64_T, target, part(0), LARGE / 2, apart, MPI_SUM, win));
+        MT_OK(MPI_Accumulate(out, LARGE / 2, MPI_INT64_T, target, part(0), LARGE / 2, apart,
+                             MPI_SUM, win));
         MT_OK(MPI_Win_unlock(target, win));
         MT_OK(MPI_Send(NULL, 0, MPI_BYTE, target, 0, MPI_COMM_WORLD));
         MT_OK(MPI_Win_complete(puts));
     }
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));
     for (int i = 0; mt_rank == target && i < LARGE; i++)
-        if (!CHECK(sink[i] == i && area[SHARED + i] == (i % 2 ? 0 : i / 2), "element %d: %lld, %lld", i,
-                   (long long)sink[i], (long long)area[SHARED + i]))
+        if (!CHECK(sink[i] == i && area[SHARED + i] == (i % 2 ? 0 : i / 2),
+                   "element %d: %lld, %lld", i, (long long)sink[i], (long long)area[SHARED + i]))
             break;
     MT_OK(MPI_Win_free(&puts));
     mt_win_free(&memory);
@@ -223,8 +234,8 @@ static void past_puts(void)
     MT_OK(MPI_Group_free(&world));
 }
 
-/* What the target waits for is in another window, then in MPI_Recv: MPI_Win_complete may not wait for its
- * MPI_Win_wait (MPI 4.1, 12.7.3), whether or not it was seen to poll just before. */
+/* What the target waits for is in another window, then in MPI_Recv: MPI_Win_complete may not wait
+ * for its MPI_Win_wait (MPI 4.1, 12.7.3), whether or not it was seen to poll just before. */
 static void between_waits(void)
 {
     MPI_Group world, others, last;
@@ -257,10 +268,12 @@ static void between_waits(void)
             MT_OK(MPI_Win_complete(side));
         MT_OK(MPI_Fetch_and_op(&one, &fetched, MPI_INT64_T, target, shared(0), MPI_SUM, win));
         MT_OK(MPI_Win_complete(win));
-        CHECK(got[0] == round && fetched >= round, "round %d: %lld, %lld", round, (long long)got[0], (long long)fetched);
+        CHECK(got[0] == round && fetched >= round, "round %d: %lld, %lld", round, (long long)got[0],
+              (long long)fetched);
         MT_OK(MPI_Send(NULL, 0, MPI_BYTE, target, 0, MPI_COMM_WORLD));
     }
-    CHECK(mt_rank != target || area[0] == (int64_t)2 * ROUNDS * (mt_size - 1), "%lld", (long long)area[0]);
+    CHECK(mt_rank != target || area[0] == (int64_t)2 * ROUNDS * (mt_size - 1), "%lld",
+          (long long)area[0]);
     MT_OK(MPI_Win_free(&side));
     mt_win_free(&memory);
     MT_OK(MPI_Group_free(&others));

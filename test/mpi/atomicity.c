@@ -44,12 +44,12 @@ static void ranges(enum mt_kind kind)
         MPI_Aint at = mt_disp(&w, target, 0);
         MT_OK(MPI_Accumulate(ones, M, MPI_INT64_T, target, at, M, MPI_INT64_T, MPI_SUM, w.win));
         for (int k = 0; k < 10; k++) {
-            MT_OK(MPI_Accumulate(ones, 1, MPI_INT64_T, target, MPI_Aint_add(at, 8 * (k * 10)), 1, MPI_INT64_T,
-                                 MPI_SUM, w.win));
+            MT_OK(MPI_Accumulate(ones, 1, MPI_INT64_T, target, MPI_Aint_add(at, 8 * (k * 10)), 1,
+                                 MPI_INT64_T, MPI_SUM, w.win));
         }
         MT_OK(MPI_Accumulate(ones, M / 10, MPI_INT64_T, target, at, 1, strided, MPI_SUM, w.win));
-        MT_OK(MPI_Get_accumulate(ones, M / 2, MPI_INT64_T, fetched, M / 2, MPI_INT64_T, target, at, M / 2,
-                                 MPI_INT64_T, MPI_SUM, w.win));
+        MT_OK(MPI_Get_accumulate(ones, M / 2, MPI_INT64_T, fetched, M / 2, MPI_INT64_T, target, at,
+                                 M / 2, MPI_INT64_T, MPI_SUM, w.win));
         MT_OK(MPI_Fetch_and_op(ones, &fetched[M - 1], MPI_INT64_T, target, at, MPI_SUM, w.win));
         if (i % 8 == 7) {
             MT_OK(MPI_Win_flush_local_all(w.win));
@@ -57,7 +57,8 @@ static void ranges(enum mt_kind kind)
     }
     MT_OK(MPI_Win_unlock_all(w.win));
     mt_sync(&w);
-    int64_t passes = (int64_t)((n - w.rank + w.size - 1) / w.size) * w.size; /* by all ranks to this one */
+    int64_t passes =
+        (int64_t)((n - w.rank + w.size - 1) / w.size) * w.size; /* by all ranks to this one */
     int bad = 0, first = -1;
     int64_t want = 0;
     for (int i = M - 1; i >= 0; i--) {
@@ -68,8 +69,8 @@ static void ranges(enum mt_kind kind)
             want = each * passes;
         }
     }
-    CHECK(bad == 0, "%d of %d sums wrong; the first, element %d, is %ld, expected %ld", bad, M, first,
-          first < 0 ? 0L : (long)load64(w.base, first), (long)want);
+    CHECK(bad == 0, "%d of %d sums wrong; the first, element %d, is %ld, expected %ld", bad, M,
+          first, first < 0 ? 0L : (long)load64(w.base, first), (long)want);
     MT_OK(MPI_Type_free(&strided));
     mt_win_free(&w);
 }
@@ -93,15 +94,15 @@ static void tickets(enum mt_kind kind)
         if (i % 2 == 0) {
             MT_OK(MPI_Fetch_and_op(&one, &mine, MPI_INT, 0, mt_disp(&w, 0, 0), MPI_SUM, w.win));
         } else {
-            MT_OK(MPI_Get_accumulate(&one, 1, MPI_INT, &mine, 1, MPI_INT, 0, mt_disp(&w, 0, 0), 1, MPI_INT,
-                                     MPI_SUM, w.win));
+            MT_OK(MPI_Get_accumulate(&one, 1, MPI_INT, &mine, 1, MPI_INT, 0, mt_disp(&w, 0, 0), 1,
+                                     MPI_INT, MPI_SUM, w.win));
         }
         MT_OK(MPI_Win_flush(0, w.win));
         bad += mine <= last || mine >= total;
         last = mine;
         if (mine >= 0 && mine < total) {
-            MT_OK(MPI_Accumulate(&one, 1, MPI_INT, 0, mt_disp(&w, 0, 4 * (mine + 1)), 1, MPI_INT, MPI_SUM,
-                                 w.win));
+            MT_OK(MPI_Accumulate(&one, 1, MPI_INT, 0, mt_disp(&w, 0, 4 * (mine + 1)), 1, MPI_INT,
+                                 MPI_SUM, w.win));
             MT_OK(MPI_Win_flush_local(0, w.win));
         }
     }
@@ -111,7 +112,8 @@ static void tickets(enum mt_kind kind)
     for (int i = 0; w.rank == 0 && i <= total; i++) {
         int v;
         memcpy(&v, w.base + 4 * i, 4);
-        if (!CHECK(v == (i == 0 ? total : 1), "%s %d: %d", i == 0 ? "counter" : "ticket", i - 1, v)) {
+        if (!CHECK(v == (i == 0 ? total : 1), "%s %d: %d", i == 0 ? "counter" : "ticket", i - 1,
+                   v)) {
             break;
         }
     }
@@ -124,7 +126,8 @@ static void cas_counter(enum mt_kind kind, MPI_Datatype type, int size, bool mix
     struct mt_win w;
     int64_t one = 1, retries = 0;
 
-    mt_section("compare_and_swap counter, %d bytes%s, %s", size, mixed ? ", mixed" : "", mt_kind_name(kind));
+    mt_section("compare_and_swap counter, %d bytes%s, %s", size, mixed ? ", mixed" : "",
+               mt_kind_name(kind));
     if (!mt_win_make(&w, kind, 16, 1, MPI_COMM_WORLD)) {
         return;
     }
@@ -178,8 +181,9 @@ static void types(enum mt_kind kind)
         MPI_Datatype type;
         int size;
         const void *one;
-    } t[] = {{MPI_SIGNED_CHAR, 1, &c}, {MPI_SHORT, 2, &s}, {MPI_INT, 4, &i4}, {MPI_FLOAT, 4, &f},
-             {MPI_DOUBLE, 8, &d}, {MPI_LONG_DOUBLE, sizeof l, &l}, {MPI_C_DOUBLE_COMPLEX, 16, z}};
+    } t[] = {{MPI_SIGNED_CHAR, 1, &c},     {MPI_SHORT, 2, &s},  {MPI_INT, 4, &i4},
+             {MPI_FLOAT, 4, &f},           {MPI_DOUBLE, 8, &d}, {MPI_LONG_DOUBLE, sizeof l, &l},
+             {MPI_C_DOUBLE_COMPLEX, 16, z}};
     enum { T = sizeof t / sizeof t[0] };
 
     mt_section("element types, %s", mt_kind_name(kind));
@@ -192,8 +196,9 @@ static void types(enum mt_kind kind)
     for (int k = 0; k < n; k++) {
         for (int i = 0; i < T; i++) { /* every rank adds to elements 0, 1 and 2, side by side */
             for (int e = 0; e < 3; e++) {
-                MT_OK(MPI_Accumulate(t[i].one, 1, t[i].type, 0, mt_disp(&w, 0, i * 256 + e * t[i].size), 1,
-                                     t[i].type, MPI_SUM, w.win));
+                MT_OK(MPI_Accumulate(t[i].one, 1, t[i].type, 0,
+                                     mt_disp(&w, 0, i * 256 + e * t[i].size), 1, t[i].type, MPI_SUM,
+                                     w.win));
             }
         }
         MT_OK(MPI_Win_flush_local(0, w.win));
@@ -215,9 +220,11 @@ static void types(enum mt_kind kind)
         memcpy(&vd, w.base + 1024 + e * 8, 8);
         memcpy(&vl, w.base + 1280 + e * (int)sizeof vl, sizeof vl);
         memcpy(vz, w.base + 1536 + e * 16, 16);
-        CHECK(vc == (signed char)expected && vs == expected && vi == expected && vf == (float)expected &&
-                  vd == expected && vl == expected && vz[0] == expected && vz[1] == -expected,
-              "element %d, expected %d: char %d short %d int %d float %g double %g long double %Lg complex "
+        CHECK(vc == (signed char)expected && vs == expected && vi == expected &&
+                  vf == (float)expected && vd == expected && vl == expected && vz[0] == expected &&
+                  vz[1] == -expected,
+              "element %d, expected %d: char %d short %d int %d float %g double %g long double %Lg "
+              "complex "
               "%g,%g",
               e, expected, vc, vs, vi, (double)vf, vd, vl, vz[0], vz[1]);
     }
@@ -238,12 +245,13 @@ static void queue_lock(enum mt_kind kind)
     }
     memcpy(w.base + TAIL, &nil, 8);
     mt_sync(&w);
-    int n = mt_size > 2 ? times / 40 : times / 8; /* who spins here keeps the processor from the holder */
+    int n = mt_size > 2 ? times / 40
+                        : times / 8; /* who spins here keeps the processor from the holder */
     MT_OK(MPI_Win_lock_all(0, w.win));
-#define FAO(in, out, rank, at, op)                                                                          \
-    do {                                                                                                    \
-        MT_OK(MPI_Fetch_and_op(in, out, MPI_INT64_T, rank, mt_disp(&w, rank, at), op, w.win));              \
-        MT_OK(MPI_Win_flush(rank, w.win));                                                                  \
+#define FAO(in, out, rank, at, op)                                                             \
+    do {                                                                                       \
+        MT_OK(MPI_Fetch_and_op(in, out, MPI_INT64_T, rank, mt_disp(&w, rank, at), op, w.win)); \
+        MT_OK(MPI_Win_flush(rank, w.win));                                                     \
     } while (0)
     for (int i = 0; i < n; i++) {
         FAO(&nil, &v, w.rank, NEXT, MPI_REPLACE);
@@ -314,13 +322,14 @@ static void gaps(enum mt_kind kind)
     if (w.rank == 0) {
         MT_OK(MPI_Win_lock_all(0, w.win));
         for (int i = 0; i < n; i++) {
-            MT_OK(MPI_Accumulate(ones, PIECES, MPI_INT64_T, target, at, 1, strided, MPI_SUM, w.win));
-            MT_OK(MPI_Get_accumulate(ones, PIECES, MPI_INT64_T, fetched, PIECES, MPI_INT64_T, target, at, 1,
-                                     strided, MPI_SUM, w.win));
+            MT_OK(
+                MPI_Accumulate(ones, PIECES, MPI_INT64_T, target, at, 1, strided, MPI_SUM, w.win));
+            MT_OK(MPI_Get_accumulate(ones, PIECES, MPI_INT64_T, fetched, PIECES, MPI_INT64_T,
+                                     target, at, 1, strided, MPI_SUM, w.win));
             MT_OK(MPI_Win_flush(target, w.win));
         }
-        MT_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, target, MPI_Aint_add(at, DONE * 8), 1, MPI_INT64_T,
-                             MPI_SUM, w.win));
+        MT_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, target, MPI_Aint_add(at, DONE * 8), 1,
+                             MPI_INT64_T, MPI_SUM, w.win));
         MT_OK(MPI_Win_unlock_all(w.win));
     }
     while (w.rank == target && stores && load64(w.base, DONE) == 0) {
@@ -346,7 +355,8 @@ int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
     times = (int)mt_env("MTEST_ROUNDS", times);
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         ranges(kind);
         tickets(kind);
         cas_counter(kind, MPI_INT64_T, 8, false);

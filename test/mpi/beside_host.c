@@ -1,7 +1,7 @@
 /*
- * beside_host.c - what of the host uses windows, or looks like it, beside the library's windows: parallel files (ROMIO
- * and OMPIO, with shared file pointers, collective and atomic access), communicators made in an epoch, and
- * other collective calls. Neither disturbs the other.
+ * beside_host.c - what of the host uses windows, or looks like it, beside the library's windows:
+ * parallel files (ROMIO and OMPIO, with shared file pointers, collective and atomic access),
+ * communicators made in an epoch, and other collective calls. Neither disturbs the other.
  */
 #include "mtest.h"
 
@@ -24,7 +24,8 @@ static void check_put(int64_t value)
     CHECK(seen == value, "%lld, not %lld", (long long)seen, (long long)value);
 }
 
-/* One file, open while epochs come and go: blocks of each rank by collective and by shared pointer. */
+/* One file, open while epochs come and go: blocks of each rank by collective and by shared pointer.
+ */
 static void files(const char *name)
 {
     const int left = (mt_rank + mt_size - 1) % mt_size;
@@ -32,7 +33,8 @@ static void files(const char *name)
     MPI_File file;
 
     mt_section("files, %s", mt_kind_name(w.kind));
-    if (!MT_OK(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+    if (!MT_OK(MPI_File_open(MPI_COMM_WORLD, name,
+                             MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
                              MPI_INFO_NULL, &file)))
         return;
     for (int round = 0; round < ROUNDS; round++) {
@@ -40,17 +42,19 @@ static void files(const char *name)
             out[i] = round * 100000 + mt_rank * 10000 + i;
         MT_OK(MPI_Win_fence(0, w.win));
         put_somewhere(round * 10 + mt_rank);
-        MT_OK(MPI_File_write_at_all(file, (MPI_Offset)mt_rank * (MPI_Offset)sizeof out, out, CELLS, MPI_INT64_T,
-                                    MPI_STATUS_IGNORE));
+        MT_OK(MPI_File_write_at_all(file, (MPI_Offset)mt_rank * (MPI_Offset)sizeof out, out, CELLS,
+                                    MPI_INT64_T, MPI_STATUS_IGNORE));
         MT_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w.win));
         check_put(round * 10 + left);
         MT_OK(MPI_File_sync(file));
         MT_OK(MPI_Barrier(MPI_COMM_WORLD));
         MT_OK(MPI_File_sync(file));
         memset(in, 0, sizeof in);
-        MT_OK(MPI_File_read_at(file, (MPI_Offset)left * (MPI_Offset)sizeof in, in, CELLS, MPI_INT64_T, MPI_STATUS_IGNORE));
+        MT_OK(MPI_File_read_at(file, (MPI_Offset)left * (MPI_Offset)sizeof in, in, CELLS,
+                               MPI_INT64_T, MPI_STATUS_IGNORE));
         for (int i = 0; i < CELLS; i++)
-            if (!CHECK(in[i] == round * 100000 + left * 10000 + i, "element %d is %lld", i, (long long)in[i]))
+            if (!CHECK(in[i] == round * 100000 + left * 10000 + i, "element %d is %lld", i,
+                       (long long)in[i]))
                 break;
         MT_OK(MPI_Barrier(MPI_COMM_WORLD));
     }

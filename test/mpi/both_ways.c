@@ -1,14 +1,21 @@
 /*
- * both_ways.c - all ranks operate on each other's memory of MPI_Win_create and of dynamic windows at
- * the same time, in passive target epochs: each is target while it is origin. Results are exact:
+ * both_ways.c - all ranks operate on each other's memory of MPI_Win_create and of dynamic windows
+ * at the same time, in passive target epochs: each is target while it is origin. Results are exact:
  * every number that a counter gives out is had once, sums are complete, what one rank has put it
  * gets back, and its accumulates come in the order of its calls.
  *
- * In assisted.sh the statistics show by which way the operations went; here that must make no difference.
+ * In assisted.sh the statistics show by which way the operations went; here that must make no
+ * difference.
  */
 #include "mtest.h"
 
-enum { TICKETS, SUM, GUESSED, SHARED, CELLS = 64 }; /* elements that all change; then a part for each rank */
+enum {
+    TICKETS,
+    SUM,
+    GUESSED,
+    SHARED,
+    CELLS = 64
+}; /* elements that all change; then a part for each rank */
 
 static struct mt_win memory;
 static MPI_Win win;   /* memory's */
@@ -29,7 +36,8 @@ static MPI_Aint part(int rank, int cell)
 
 static bool make(enum mt_kind kind)
 {
-    if (!mt_win_make(&memory, kind, (MPI_Aint)sizeof *area * (SHARED + CELLS * mt_size), 1, MPI_COMM_WORLD))
+    if (!mt_win_make(&memory, kind, (MPI_Aint)sizeof *area * (SHARED + CELLS * mt_size), 1,
+                     MPI_COMM_WORLD))
         return false;
     win = memory.win;
     area = (int64_t *)(void *)memory.base;
@@ -47,9 +55,11 @@ static int64_t ticket(int rank, int64_t *last)
     const int64_t one = 1;
     int64_t mine = -1;
     MT_OK(MPI_Fetch_and_op(&one, &mine, MPI_INT64_T, rank, shared(rank, TICKETS), MPI_SUM, win));
-    MT_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, rank, shared(rank, SUM), 1, MPI_INT64_T, MPI_SUM, win));
+    MT_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, rank, shared(rank, SUM), 1, MPI_INT64_T, MPI_SUM,
+                         win));
     flush(rank);
-    CHECK(mine > last[rank], "rank %d gave %lld after %lld", rank, (long long)mine, (long long)last[rank]);
+    CHECK(mine > last[rank], "rank %d gave %lld after %lld", rank, (long long)mine,
+          (long long)last[rank]);
     last[rank] = mine;
     return mine;
 }
@@ -59,7 +69,8 @@ static void guess(int rank)
     int64_t seen = 0, old;
     for (;;) {
         const int64_t wish = seen + 1;
-        MT_OK(MPI_Compare_and_swap(&wish, &seen, &old, MPI_INT64_T, rank, shared(rank, GUESSED), win));
+        MT_OK(MPI_Compare_and_swap(&wish, &seen, &old, MPI_INT64_T, rank, shared(rank, GUESSED),
+                                   win));
         MT_OK(MPI_Win_flush(rank, win));
         if (old == seen)
             break;
@@ -87,14 +98,17 @@ static void ordered(int rank)
 {
     const int64_t first = (int64_t)mt_rng_next(&rng), second = (int64_t)mt_rng_next(&rng);
     int64_t seen = 0;
-    MT_OK(MPI_Accumulate(&first, 1, MPI_INT64_T, rank, part(rank, 0), 1, MPI_INT64_T, MPI_REPLACE, win));
-    MT_OK(MPI_Get_accumulate(&second, 1, MPI_INT64_T, &seen, 1, MPI_INT64_T, rank, part(rank, 0), 1, MPI_INT64_T,
-                             MPI_REPLACE, win));
+    MT_OK(MPI_Accumulate(&first, 1, MPI_INT64_T, rank, part(rank, 0), 1, MPI_INT64_T, MPI_REPLACE,
+                         win));
+    MT_OK(MPI_Get_accumulate(&second, 1, MPI_INT64_T, &seen, 1, MPI_INT64_T, rank, part(rank, 0), 1,
+                             MPI_INT64_T, MPI_REPLACE, win));
     MT_OK(MPI_Win_flush_local(rank, win));
-    CHECK(seen == first, "fetched %lld, not %lld, from rank %d", (long long)seen, (long long)first, rank);
+    CHECK(seen == first, "fetched %lld, not %lld, from rank %d", (long long)seen, (long long)first,
+          rank);
     MT_OK(MPI_Fetch_and_op(NULL, &seen, MPI_INT64_T, rank, part(rank, 0), MPI_NO_OP, win));
     flush(rank);
-    CHECK(seen == second, "then %lld, not %lld, from rank %d", (long long)seen, (long long)second, rank);
+    CHECK(seen == second, "then %lld, not %lld, from rank %d", (long long)seen, (long long)second,
+          rank);
 }
 
 static void operate(int64_t *last, int64_t *sums)
@@ -144,13 +158,14 @@ static void run(enum mt_kind kind)
     const int64_t n = sums[mt_size + mt_rank];
     CHECK(area[TICKETS] == n && area[SUM] == n, "%lld and %lld, not %lld", (long long)area[TICKETS],
           (long long)area[SUM], (long long)n);
-    CHECK(sums[mt_rank] == n * (n - 1) / 2, "the numbers 0 to %lld add up to %lld", (long long)n - 1,
-          (long long)sums[mt_rank]);
+    CHECK(sums[mt_rank] == n * (n - 1) / 2, "the numbers 0 to %lld add up to %lld",
+          (long long)n - 1, (long long)sums[mt_rank]);
     found = area[GUESSED];
     MT_OK(MPI_Win_unlock(mt_rank, win));
     MT_OK(MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD));
     MT_OK(MPI_Allreduce(&guessed, &all_guessed, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD));
-    CHECK(found == all_guessed, "%lld guesses are counted, not %lld", (long long)found, (long long)all_guessed);
+    CHECK(found == all_guessed, "%lld guesses are counted, not %lld", (long long)found,
+          (long long)all_guessed);
     mt_win_free(&memory);
     free(last);
     free(sums);

@@ -24,8 +24,9 @@ static const struct {
     MPI_Datatype type;
     int size;
 } basics[] = {
-    {"BYTE", MPI_BYTE, 1},     {"SHORT", MPI_SHORT, 2},        {"INT", MPI_INT, 4},
-    {"DOUBLE", MPI_DOUBLE, 8}, {"INT64_T", MPI_INT64_T, 8},    {"C_DOUBLE_COMPLEX", MPI_C_DOUBLE_COMPLEX, 16},
+    {"BYTE", MPI_BYTE, 1},       {"SHORT", MPI_SHORT, 2},
+    {"INT", MPI_INT, 4},         {"DOUBLE", MPI_DOUBLE, 8},
+    {"INT64_T", MPI_INT64_T, 8}, {"C_DOUBLE_COMPLEX", MPI_C_DOUBLE_COMPLEX, 16},
 };
 #define NBASICS ((int)(sizeof basics / sizeof basics[0]))
 
@@ -64,8 +65,8 @@ struct dt_unit dt_unit_make(int which)
         pieces(&u, 2, 0, 8, 8, 4);
     } else if (which == NBASICS + 1) {
         int lens[4] = {1, 1, 1, 1};
-        MPI_Aint disps[4] = {offsetof(struct mixed, i), offsetof(struct mixed, d), offsetof(struct mixed, s),
-                             offsetof(struct mixed, c)};
+        MPI_Aint disps[4] = {offsetof(struct mixed, i), offsetof(struct mixed, d),
+                             offsetof(struct mixed, s), offsetof(struct mixed, c)};
         MPI_Datatype types[4] = {MPI_INT, MPI_DOUBLE, MPI_SHORT, MPI_CHAR}, t;
         MT_OK(MPI_Type_create_struct(4, lens, disps, types, &t));
         MT_OK(MPI_Type_create_resized(t, 0, sizeof(struct mixed), &u.type));
@@ -159,7 +160,8 @@ static void measure(struct build *b, struct dt_type *t)
 }
 
 /* n copies of t's map at the displacements disp; the MPI type is already made. */
-static void repeat(struct build *b, struct dt_type *t, int n, const MPI_Aint *disp, MPI_Datatype made)
+static void repeat(struct build *b, struct dt_type *t, int n, const MPI_Aint *disp,
+                   MPI_Datatype made)
 {
     MPI_Aint *at = mt_alloc((size_t)n * (size_t)t->units * sizeof *at);
 
@@ -176,7 +178,8 @@ static void repeat(struct build *b, struct dt_type *t, int n, const MPI_Aint *di
     measure(b, t);
 }
 
-/* vector and hvector: count blocks of len, stride (may be negative) extents apart, maybe a few bytes more. */
+/* vector and hvector: count blocks of len, stride (may be negative) extents apart, maybe a few
+ * bytes more. */
 static void build_vector(struct build *b, struct dt_type *t, int count, int len, bool bytes)
 {
     int sign = below(b, 3) == 0 ? -1 : 1, stride = sign * (len + below(b, 3));
@@ -193,7 +196,8 @@ static void build_vector(struct build *b, struct dt_type *t, int count, int len,
         MT_OK(MPI_Type_vector(count, len, stride, t->type, &made));
     }
     repeat(b, t, count * len, disp, made);
-    note(t, "%s %d,%d,%ld", bytes ? "hvector" : "vector", count, len, (long)(bytes ? step : stride));
+    note(t, "%s %d,%d,%ld", bytes ? "hvector" : "vector", count, len,
+         (long)(bytes ? step : stride));
     free(disp);
 }
 
@@ -257,8 +261,8 @@ static void build_subarray(struct build *b, struct dt_type *t, int rows, int col
             disp[k++] = ((start[slow] + i) * full[fast] + start[fast] + j) * t->extent;
         }
     }
-    MT_OK(MPI_Type_create_subarray(2, full, sub, start, fortran ? MPI_ORDER_FORTRAN : MPI_ORDER_C, t->type,
-                                   &made));
+    MT_OK(MPI_Type_create_subarray(2, full, sub, start, fortran ? MPI_ORDER_FORTRAN : MPI_ORDER_C,
+                                   t->type, &made));
     repeat(b, t, rows * cols, disp, made);
     note(t, "subarray %dx%d of %dx%d%s", sub[0], sub[1], full[0], full[1], fortran ? " F" : "");
     free(disp);
@@ -280,7 +284,8 @@ static void build_darray(struct build *b, struct dt_type *t, int n)
     for (int i = 0; i < n; i++) {
         disp[i] = ((i / block * procs + me) * block + i % block) * t->extent;
     }
-    MT_OK(MPI_Type_create_darray(procs, me, 1, &gsize, &distrib, &darg, &procs, MPI_ORDER_C, t->type, &made));
+    MT_OK(MPI_Type_create_darray(procs, me, 1, &gsize, &distrib, &darg, &procs, MPI_ORDER_C,
+                                 t->type, &made));
     repeat(b, t, n, disp, made);
     note(t, "darray %d of %d, rank %d/%d, block %d", n, gsize, me, procs, block);
     free(disp);
@@ -435,8 +440,8 @@ void dt_span(const struct dt_type *t, int count, MPI_Aint *lo, MPI_Aint *hi)
     *hi = t->hi + (count - 1) * t->extent; /* extents made here are never negative */
 }
 
-static void walk(const struct dt_type *t, const struct dt_unit *unit, int count, char *buf, char *packed,
-                 bool pack)
+static void walk(const struct dt_type *t, const struct dt_unit *unit, int count, char *buf,
+                 char *packed, bool pack)
 {
     for (int c = 0; c < count; c++) {
         for (int i = 0; i < t->units; i++) {
@@ -450,12 +455,14 @@ static void walk(const struct dt_type *t, const struct dt_unit *unit, int count,
     }
 }
 
-void dt_pack(const struct dt_type *t, const struct dt_unit *unit, int count, const void *buf, void *packed)
+void dt_pack(const struct dt_type *t, const struct dt_unit *unit, int count, const void *buf,
+             void *packed)
 {
     walk(t, unit, count, (char *)(uintptr_t)buf, packed, true);
 }
 
-void dt_unpack(const struct dt_type *t, const struct dt_unit *unit, int count, void *buf, const void *packed)
+void dt_unpack(const struct dt_type *t, const struct dt_unit *unit, int count, void *buf,
+               const void *packed)
 {
     walk(t, unit, count, buf, (char *)(uintptr_t)packed, false);
 }

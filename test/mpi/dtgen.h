@@ -19,12 +19,12 @@
 struct dt_unit {
     MPI_Datatype type;
     const char *name;
-    bool basic;       /* one predefined type, so fit for accumulates */
-    int npieces;      /* bytes that carry data */
+    bool basic;  /* one predefined type, so fit for accumulates */
+    int npieces; /* bytes that carry data */
     int disp[4];
     int len[4];
     int extent;
-    int size;         /* sum of len */
+    int size; /* sum of len */
     bool owned;
 };
 #define DT_UNITS 9
@@ -37,8 +37,8 @@ struct dt_type {
     MPI_Aint *at;      /* displacement of each unit, in type map order */
     int units;
     MPI_Aint extent;
-    MPI_Aint lo, hi;   /* lowest byte touched and one past the highest, one instance */
-    char text[200];    /* how it was made */
+    MPI_Aint lo, hi; /* lowest byte touched and one past the highest, one instance */
+    char text[200];  /* how it was made */
 };
 
 /* A random type of exactly `units` units of at most `span` bytes, committed. */
@@ -49,7 +49,9 @@ void dt_free(struct dt_type *t); /* MPI_Type_free if not done yet, and the map *
 void dt_span(const struct dt_type *t, int count, MPI_Aint *lo, MPI_Aint *hi);
 
 /* Between count instances at buf and packed bytes; by the map alone. */
-void dt_pack(const struct dt_type *t, const struct dt_unit *unit, int count, const void *buf, void *packed);
-void dt_unpack(const struct dt_type *t, const struct dt_unit *unit, int count, void *buf, const void *packed);
+void dt_pack(const struct dt_type *t, const struct dt_unit *unit, int count, const void *buf,
+             void *packed);
+void dt_unpack(const struct dt_type *t, const struct dt_unit *unit, int count, void *buf,
+               const void *packed);
 
 #endif

@@ -60,15 +60,15 @@ static void draw_values(struct mt_rng *rng, const struct dt_unit *u, int units, 
     }
 }
 
-#define APPLY(T)                                                              \
-    do {                                                                      \
-        T a, b;                                                               \
-        for (size_t i = 0; i + sizeof(T) <= n; i += sizeof(T)) {              \
-            memcpy(&a, target + i, sizeof a);                                 \
-            memcpy(&b, origin + i, sizeof b);                                 \
+#define APPLY(T)                                                                  \
+    do {                                                                          \
+        T a, b;                                                                   \
+        for (size_t i = 0; i + sizeof(T) <= n; i += sizeof(T)) {                  \
+            memcpy(&a, target + i, sizeof a);                                     \
+            memcpy(&b, origin + i, sizeof b);                                     \
             a = op == MPI_SUM ? (T)(a + b) : op == MPI_MAX ? (a > b ? a : b) : b; \
-            memcpy(target + i, &a, sizeof a);                                 \
-        }                                                                     \
+            memcpy(target + i, &a, sizeof a);                                     \
+        }                                                                         \
     } while (0)
 
 /* target = target op origin on packed elements; op is SUM, MAX, REPLACE or BXOR (bytes). */
@@ -136,7 +136,8 @@ static void draw(struct op *op, struct mt_rng *rng)
 {
     op->what = (enum what)mt_rng_below(rng, WHATS);
     op->unit = dt_unit_make((int)mt_rng_below(rng, op->what >= ACC ? 6 : DT_UNITS));
-    op->units = 1 + (int)mt_rng_below(rng, mt_rng_below(rng, 2) ? 8 : (uint64_t)(1500 / op->unit.extent));
+    op->units =
+        1 + (int)mt_rng_below(rng, mt_rng_below(rng, 2) ? 8 : (uint64_t)(1500 / op->unit.extent));
     op->mpi_op = draw_op(rng, &op->unit, op->what);
     op->otype = draw_type(rng, op, &op->ocount, &op->ooff);
     op->ttype = draw_type(rng, op, &op->tcount, &op->toff);
@@ -171,13 +172,13 @@ static void issue(struct op *op, const struct mt_win *w, int target, int slot)
                       op->ttype.type, w->win));
         break;
     case ACC:
-        MT_OK(MPI_Accumulate(op->obuf + op->ooff, op->ocount, op->otype.type, target, disp, op->tcount,
-                             op->ttype.type, op->mpi_op, w->win));
+        MT_OK(MPI_Accumulate(op->obuf + op->ooff, op->ocount, op->otype.type, target, disp,
+                             op->tcount, op->ttype.type, op->mpi_op, w->win));
         break;
     default:
-        MT_OK(MPI_Get_accumulate(op->obuf + op->ooff, op->ocount, op->otype.type, op->rbuf + op->roff,
-                                 op->rcount, op->rtype.type, target, disp, op->tcount, op->ttype.type,
-                                 op->mpi_op, w->win));
+        MT_OK(MPI_Get_accumulate(op->obuf + op->ooff, op->ocount, op->otype.type,
+                                 op->rbuf + op->roff, op->rcount, op->rtype.type, target, disp,
+                                 op->tcount, op->ttype.type, op->mpi_op, w->win));
         break;
     }
     /* "Deallocated when pending communication completes" (5.1.9): legal at once. */
@@ -212,7 +213,8 @@ static bool check_origin(const struct op *op, const char *values)
     bool ok = true;
 
     memset(want, 0xa5, SLOT);
-    dt_unpack(&op->otype, &op->unit, op->ocount, want + op->ooff, op->what == GET ? values : op->data);
+    dt_unpack(&op->otype, &op->unit, op->ocount, want + op->ooff,
+              op->what == GET ? values : op->data);
     ok &= CHECK_EQUAL(op->obuf, want, SLOT);
     memset(want, 0x5a, SLOT);
     if (op->what == GET_ACC) {
@@ -226,9 +228,10 @@ static void explain(const char *side, int slot, const struct op *op)
 {
     static const char *const names[] = {"put", "get", "accumulate", "get_accumulate"};
 
-    mt_fail(__FILE__, __LINE__, "%s of %s in slot %d: %d units; origin %d x %s at %ld; target %d x %s at %ld",
-            side, names[op->what], slot, op->units, op->ocount, op->otype.text, (long)op->ooff, op->tcount,
-            op->ttype.text, (long)op->toff);
+    mt_fail(__FILE__, __LINE__,
+            "%s of %s in slot %d: %d units; origin %d x %s at %ld; target %d x %s at %ld", side,
+            names[op->what], slot, op->units, op->ocount, op->otype.text, (long)op->ooff,
+            op->tcount, op->ttype.text, (long)op->toff);
 }
 
 /* One epoch: every rank sends SLOTS operations to its target. */
@@ -273,7 +276,8 @@ static void rounds(enum mt_kind kind, int n)
     if (!mt_win_make(&w, kind, SLOTS * SLOT, 1, MPI_COMM_WORLD)) {
         return;
     }
-    MT_FOR_EPOCHS(ep) {
+    MT_FOR_EPOCHS(ep)
+    {
         mt_section("random types, %s, %s", mt_kind_name(kind), mt_epoch_name(ep));
         for (int i = 0; i < n; i++) {
             round_of(&w, ep, (uint64_t)(((int)kind * MT_EPOCHS + (int)ep) * n + i), i % w.size);
@@ -318,12 +322,13 @@ static void maps(int n)
         CHECK(seen * op.ocount == size, "%d bytes in all, MPI says %d x %d", size, op.ocount, seen);
         MT_OK(MPI_Pack(buf + op.ooff, op.ocount, op.otype.type, packed, SLOT, &pos, MPI_COMM_SELF));
         dt_pack(&op.otype, &op.unit, op.ocount, buf + op.ooff, want);
-        bool ok =
-            CHECK(pos == size, "%d packed, %d expected", pos, size) & CHECK_EQUAL(packed, want, (size_t)size);
+        bool ok = CHECK(pos == size, "%d packed, %d expected", pos, size) &
+                  CHECK_EQUAL(packed, want, (size_t)size);
         memset(back, 0x11, SLOT);
         memset(back_want, 0x11, SLOT);
         pos = 0;
-        MT_OK(MPI_Unpack(want, size, &pos, back + op.ooff, op.ocount, op.otype.type, MPI_COMM_SELF));
+        MT_OK(
+            MPI_Unpack(want, size, &pos, back + op.ooff, op.ocount, op.otype.type, MPI_COMM_SELF));
         dt_unpack(&op.otype, &op.unit, op.ocount, back_want + op.ooff, want);
         ok &= CHECK_EQUAL(back, back_want, SLOT);
         CHECK(ok, "%d x %s", op.ocount, op.otype.text);
@@ -332,7 +337,8 @@ static void maps(int n)
     }
     CHECK(left_out < n / 4, "%d of %d types left out", left_out, n);
     if (mt_rank == 0 && left_out)
-        printf("dtypes: %d of %d types not held against MPI_Pack, which this host gets wrong\n", left_out, n);
+        printf("dtypes: %d of %d types not held against MPI_Pack, which this host gets wrong\n",
+               left_out, n);
 }
 
 /* Zero counts and zero-size types move nothing and are legal. */
@@ -355,13 +361,16 @@ static void empty(enum mt_kind kind)
         MT_OK(MPI_Type_commit(all[i]));
     }
     mt_sync(&w);
-    MT_FOR_EPOCHS(ep) {
+    MT_FOR_EPOCHS(ep)
+    {
         int target = (w.rank + 1) % w.size;
         mt_epoch_begin(&w, ep, target, (w.rank - 1 + w.size) % w.size);
         for (int i = 0; i < 3; i++) {
-            MT_OK(MPI_Put(&v, 3, *all[i], target, mt_disp(&w, target, 8), 2, *all[(i + 1) % 3], w.win));
+            MT_OK(MPI_Put(&v, 3, *all[i], target, mt_disp(&w, target, 8), 2, *all[(i + 1) % 3],
+                          w.win));
             MT_OK(MPI_Get(&v, 1, *all[i], target, mt_disp(&w, target, 8), 0, MPI_INT, w.win));
-            MT_OK(MPI_Accumulate(&v, 0, MPI_INT, target, mt_disp(&w, target, 8), 1, *all[i], MPI_SUM, w.win));
+            MT_OK(MPI_Accumulate(&v, 0, MPI_INT, target, mt_disp(&w, target, 8), 1, *all[i],
+                                 MPI_SUM, w.win));
         }
         MT_OK(MPI_Put(NULL, 0, MPI_INT, target, mt_disp(&w, target, 0), 0, MPI_INT, w.win));
         mt_epoch_end(&w, ep, target);
@@ -382,7 +391,8 @@ int main(int argc, char **argv)
     mine = mt_alloc(SLOTS * sizeof *mine);
     theirs = mt_alloc(SLOTS * sizeof *theirs);
     maps(200);
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         empty(kind);
         rounds(kind, n);
     }

@@ -30,7 +30,8 @@ static void put_all(const struct mt_win *w, int phase, long *src)
             src[t * SLOTS + i] = value(w->rank, t, phase, i);
         }
         MPI_Aint at = ((phase % 2) * w->size + w->rank) * SLOTS * (MPI_Aint)sizeof(long);
-        MT_OK(MPI_Put(src + t * SLOTS, SLOTS, MPI_LONG, t, mt_disp(w, t, at), SLOTS, MPI_LONG, w->win));
+        MT_OK(MPI_Put(src + t * SLOTS, SLOTS, MPI_LONG, t, mt_disp(w, t, at), SLOTS, MPI_LONG,
+                      w->win));
     }
 }
 
@@ -38,8 +39,10 @@ static void check_all(const struct mt_win *w, int phase)
 {
     for (int o = 0; o < w->size; o++) {
         for (int i = 0; i < SLOTS; i++) {
-            long seen = load(w, ((phase % 2) * w->size + o) * SLOTS + i), want = value(o, w->rank, phase, i);
-            if (!CHECK(seen == want, "phase %d from %d, %d: %ld, expected %ld", phase, o, i, seen, want)) {
+            long seen = load(w, ((phase % 2) * w->size + o) * SLOTS + i),
+                 want = value(o, w->rank, phase, i);
+            if (!CHECK(seen == want, "phase %d from %d, %d: %ld, expected %ld", phase, o, i, seen,
+                       want)) {
                 return;
             }
         }
@@ -79,7 +82,8 @@ static void asserts(enum mt_kind kind)
     static const int first[] = {0, MPI_MODE_NOPRECEDE, MPI_MODE_NOPRECEDE | MPI_MODE_NOSTORE,
                                 MPI_MODE_NOSTORE | MPI_MODE_NOPRECEDE};
     static const int last[] = {0, MPI_MODE_NOSUCCEED, MPI_MODE_NOSUCCEED | MPI_MODE_NOPUT,
-                               MPI_MODE_NOSUCCEED | MPI_MODE_NOSTORE | MPI_MODE_NOPUT, MPI_MODE_NOSTORE};
+                               MPI_MODE_NOSUCCEED | MPI_MODE_NOSTORE | MPI_MODE_NOPUT,
+                               MPI_MODE_NOSTORE};
     struct mt_win w;
     long *src = mt_alloc((size_t)mt_size * SLOTS * sizeof *src), got = 0;
 
@@ -103,14 +107,15 @@ static void asserts(enum mt_kind kind)
         /* Only gets follow NOPUT; ranks may differ in it, and in NOSTORE. */
         int target = (w.rank + 1) % w.size;
         MT_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE | MPI_MODE_NOPUT, w.win));
-        MT_OK(MPI_Get(&got, 1, MPI_LONG, target, mt_disp(&w, target, w.rank * SLOTS * (MPI_Aint)sizeof got),
-                      1, MPI_LONG, w.win));
-        MT_OK(
-            MPI_Win_fence(MPI_MODE_NOSTORE | MPI_MODE_NOSUCCEED | (w.rank % 2 ? MPI_MODE_NOPUT : 0), w.win));
+        MT_OK(MPI_Get(&got, 1, MPI_LONG, target,
+                      mt_disp(&w, target, w.rank * SLOTS * (MPI_Aint)sizeof got), 1, MPI_LONG,
+                      w.win));
+        MT_OK(MPI_Win_fence(
+            MPI_MODE_NOSTORE | MPI_MODE_NOSUCCEED | (w.rank % 2 ? MPI_MODE_NOPUT : 0), w.win));
         CHECK(got == value(w.rank, target, phase - 2, 0), "got %ld", got);
         /* Nothing before and nothing after. */
-        MT_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED | MPI_MODE_NOPUT | MPI_MODE_NOSTORE,
-                            w.win));
+        MT_OK(MPI_Win_fence(
+            MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED | MPI_MODE_NOPUT | MPI_MODE_NOSTORE, w.win));
         mt_win_free(&w);
     }
     free(src);
@@ -164,8 +169,8 @@ static void mixed(enum mt_kind kind)
             MT_OK(MPI_Get(&back, 1, MPI_LONG, right, mt_disp(&w, right, mine), 1, MPI_LONG, w.win));
             MT_OK(MPI_Win_unlock(right, w.win));
             CHECK(back == v, "lock put: %ld, expected %ld", back, v);
-            MT_OK(
-                MPI_Win_fence(0, w.win)); /* also legal between passive epochs: nothing is in a fence epoch */
+            MT_OK(MPI_Win_fence(
+                0, w.win)); /* also legal between passive epochs: nothing is in a fence epoch */
             MT_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w.win));
             CHECK(load(&w, left * SLOTS) == value(left, w.rank, round, 78), "lock put after fence");
         }
@@ -180,7 +185,8 @@ static void mixed(enum mt_kind kind)
 static void windows(void)
 {
     enum { W = 4 };
-    static const enum mt_kind kinds[W] = {MT_ALLOCATE, MT_CREATE_MALLOC, MT_CREATE_ALLOC_MEM, MT_DYNAMIC};
+    static const enum mt_kind kinds[W] = {MT_ALLOCATE, MT_CREATE_MALLOC, MT_CREATE_ALLOC_MEM,
+                                          MT_DYNAMIC};
     struct mt_win w[W];
     bool have[W];
     long *src = mt_alloc((size_t)mt_size * SLOTS * W * sizeof *src);
@@ -232,12 +238,13 @@ static void bulk(enum mt_kind kind)
             mt_sync(&w);
             MT_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, w.win));
             if (w.rank % 3 != 2) {
-                MT_OK(MPI_Put(src, BYTES, MPI_BYTE, target, mt_disp(&w, target, 0), BYTES, MPI_BYTE, w.win));
-                MT_OK(MPI_Get(dst, BYTES, MPI_BYTE, target, mt_disp(&w, target, BYTES), BYTES, MPI_BYTE,
+                MT_OK(MPI_Put(src, BYTES, MPI_BYTE, target, mt_disp(&w, target, 0), BYTES, MPI_BYTE,
                               w.win));
+                MT_OK(MPI_Get(dst, BYTES, MPI_BYTE, target, mt_disp(&w, target, BYTES), BYTES,
+                              MPI_BYTE, w.win));
             }
-            MT_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, 0, mt_disp(&w, 0, 2 * BYTES), 1, MPI_INT64_T, MPI_SUM,
-                                 w.win));
+            MT_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, 0, mt_disp(&w, 0, 2 * BYTES), 1, MPI_INT64_T,
+                                 MPI_SUM, w.win));
             MT_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w.win));
             if (origin % 3 != 2) {
                 CHECK_FILL(w.base, BYTES, (uint32_t)(origin * 10 + phase));
@@ -257,8 +264,8 @@ static void bulk(enum mt_kind kind)
     free(dst);
 }
 
-/* Blocks right behind a fence, from ranks that have left it to those that may still be in it: more than
- * these could keep. One half of the memory a phase, looked at in the next. */
+/* Blocks right behind a fence, from ranks that have left it to those that may still be in it: more
+ * than these could keep. One half of the memory a phase, looked at in the next. */
 static void crowd(enum mt_kind kind, int phases)
 {
     enum { BLOCK = 4096, BLOCKS = 250, BYTES = BLOCK * BLOCKS };
@@ -276,8 +283,8 @@ static void crowd(enum mt_kind kind, int phases)
             memcpy(half, &phase, sizeof phase);
             for (int i = 0; i < BLOCKS; i++) {
                 MPI_Aint at = phase % 2 * BYTES + i * BLOCK;
-                MT_OK(MPI_Put(half + i * BLOCK, BLOCK, MPI_BYTE, target, mt_disp(&w, target, at), BLOCK, MPI_BYTE,
-                              w.win));
+                MT_OK(MPI_Put(half + i * BLOCK, BLOCK, MPI_BYTE, target, mt_disp(&w, target, at),
+                              BLOCK, MPI_BYTE, w.win));
             }
             MT_OK(MPI_Win_fence(0, w.win));
             int seen;
@@ -296,8 +303,9 @@ static void crowd(enum mt_kind kind, int phases)
     free(src);
 }
 
-/* The same places in phase after phase, with nothing between two phases: what the last one put is what stays,
- * whatever a target still had in its rings when the next began. With turn each phase's puts have another origin. */
+/* The same places in phase after phase, with nothing between two phases: what the last one put is
+ * what stays, whatever a target still had in its rings when the next began. With turn each phase's
+ * puts have another origin. */
 static void overwritten(enum mt_kind kind, int rounds, int turn)
 {
     enum { BLOCK = 4096, BLOCKS = 200, BYTES = BLOCK * BLOCKS, PHASES = 3 };
@@ -306,7 +314,8 @@ static void overwritten(enum mt_kind kind, int rounds, int turn)
 
     mt_section("overwritten, %s%s", mt_kind_name(kind), turn ? ", by others" : "");
     if (mt_win_make(&w, kind, BYTES, 1, MPI_COMM_WORLD)) {
-        const int last = 1 + turn * (PHASES - 1), origin = (w.rank + (PHASES + 1) * w.size - last) % w.size;
+        const int last = 1 + turn * (PHASES - 1),
+                  origin = (w.rank + (PHASES + 1) * w.size - last) % w.size;
         bool same = true;
         for (int p = 0; p < PHASES; p++) {
             mt_fill(src + p * BYTES, BYTES, (uint32_t)p);
@@ -318,11 +327,13 @@ static void overwritten(enum mt_kind kind, int rounds, int turn)
                 const int target = (w.rank + 1 + turn * p) % w.size;
                 MT_OK(MPI_Win_fence(p ? 0 : MPI_MODE_NOPRECEDE, w.win));
                 for (int i = 0; i < BLOCKS; i++)
-                    MT_OK(MPI_Put(src + p * BYTES + i * BLOCK, BLOCK, MPI_BYTE, target, mt_disp(&w, target, i * BLOCK),
-                                  BLOCK, MPI_BYTE, w.win));
+                    MT_OK(MPI_Put(src + p * BYTES + i * BLOCK, BLOCK, MPI_BYTE, target,
+                                  mt_disp(&w, target, i * BLOCK), BLOCK, MPI_BYTE, w.win));
             }
             MT_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w.win));
-            same = same && CHECK(w.base[0] == (char)origin, "rank %d in round %d, not %d", w.base[0], round, origin) &&
+            same = same &&
+                   CHECK(w.base[0] == (char)origin, "rank %d in round %d, not %d", w.base[0], round,
+                         origin) &&
                    CHECK_EQUAL(w.base + BLOCK, src + (PHASES - 1) * BYTES + BLOCK, BYTES - BLOCK);
             mt_sync(&w); /* all have compared */
         }
@@ -331,15 +342,16 @@ static void overwritten(enum mt_kind kind, int rounds, int turn)
     free(src);
 }
 
-/* Another process's lock epoch begins when its own fence has ended: it comes after the puts that the fence
- * ended, also where the target has not yet got them. With all, MPI_Win_lock_all. */
+/* Another process's lock epoch begins when its own fence has ended: it comes after the puts that
+ * the fence ended, also where the target has not yet got them. With all, MPI_Win_lock_all. */
 static void overwritten_locked(enum mt_kind kind, int rounds, bool all, int asserts)
 {
     enum { BLOCK = 4096, BLOCKS = 200, BYTES = BLOCK * BLOCKS };
     struct mt_win w;
     char *src = mt_alloc(2 * BYTES);
 
-    mt_section("overwritten, %s, %s%s", mt_kind_name(kind), all ? "lock_all" : "lock", asserts ? ", nocheck" : "");
+    mt_section("overwritten, %s, %s%s", mt_kind_name(kind), all ? "lock_all" : "lock",
+               asserts ? ", nocheck" : "");
     if (mt_win_make(&w, kind, BYTES, 1, MPI_COMM_WORLD)) {
         const int first = (w.rank + 1) % w.size, second = (w.rank + w.size - 1) % w.size;
         bool same = true;
@@ -348,16 +360,16 @@ static void overwritten_locked(enum mt_kind kind, int rounds, bool all, int asse
         for (int round = 0; round < rounds; round++) {
             MT_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, w.win));
             for (int i = 0; i < BLOCKS; i++)
-                MT_OK(MPI_Put(src + i * BLOCK, BLOCK, MPI_BYTE, first, mt_disp(&w, first, i * BLOCK), BLOCK, MPI_BYTE,
-                              w.win));
+                MT_OK(MPI_Put(src + i * BLOCK, BLOCK, MPI_BYTE, first,
+                              mt_disp(&w, first, i * BLOCK), BLOCK, MPI_BYTE, w.win));
             MT_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w.win));
             if (all)
                 MT_OK(MPI_Win_lock_all(asserts, w.win));
             else
                 MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, second, asserts, w.win));
             for (int i = 0; i < BLOCKS; i++)
-                MT_OK(MPI_Put(src + BYTES + i * BLOCK, BLOCK, MPI_BYTE, second, mt_disp(&w, second, i * BLOCK), BLOCK,
-                              MPI_BYTE, w.win));
+                MT_OK(MPI_Put(src + BYTES + i * BLOCK, BLOCK, MPI_BYTE, second,
+                              mt_disp(&w, second, i * BLOCK), BLOCK, MPI_BYTE, w.win));
             if (all)
                 MT_OK(MPI_Win_unlock_all(w.win));
             else
@@ -372,8 +384,8 @@ static void overwritten_locked(enum mt_kind kind, int rounds, bool all, int asse
     free(src);
 }
 
-/* What every second rank gets from the rank two further on is read in the next phase by the rank behind it, to which
- * nothing came: it may have left the fence long before all is in the window. */
+/* What every second rank gets from the rank two further on is read in the next phase by the rank
+ * behind it, to which nothing came: it may have left the fence long before all is in the window. */
 static void seen_by_others(enum mt_kind kind, int phases)
 {
     enum { BLOCK = 4096, BLOCKS = 100, BYTES = BLOCK * BLOCKS };
@@ -393,9 +405,11 @@ static void seen_by_others(enum mt_kind kind, int phases)
                 mt_fill(half, BYTES, (uint32_t)phase);
             for (int i = 0; i < BLOCKS && w.rank % 2 == 0; i++)
                 MT_OK(MPI_Put(half + i * BLOCK, BLOCK, MPI_BYTE, target,
-                              mt_disp(&w, target, phase % 2 * BYTES + i * BLOCK), BLOCK, MPI_BYTE, w.win));
+                              mt_disp(&w, target, phase % 2 * BYTES + i * BLOCK), BLOCK, MPI_BYTE,
+                              w.win));
             if (reads)
-                MT_OK(MPI_Get(got, BYTES, MPI_BYTE, source, mt_disp(&w, source, (phase - 1) % 2 * BYTES), BYTES, MPI_BYTE,
+                MT_OK(MPI_Get(got, BYTES, MPI_BYTE, source,
+                              mt_disp(&w, source, (phase - 1) % 2 * BYTES), BYTES, MPI_BYTE,
                               w.win));
             MT_OK(MPI_Win_fence(phase == phases ? MPI_MODE_NOSUCCEED : 0, w.win));
             same = same && (!reads || w.size % 2 || CHECK_FILL(got, BYTES, (uint32_t)(phase - 1)));
@@ -406,7 +420,8 @@ static void seen_by_others(enum mt_kind kind, int phases)
     free(got);
 }
 
-/* MPI_Win_free asks what became of the last phase's operations: it must not wait for as many fences as there were locks. */
+/* MPI_Win_free asks what became of the last phase's operations: it must not wait for as many fences
+ * as there were locks. */
 static void freed_behind_locks(enum mt_kind kind)
 {
     struct mt_win w;
@@ -432,7 +447,8 @@ int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
     int phases = (int)mt_env("MTEST_ROUNDS", 120);
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         skewed(kind, phases);
         asserts(kind);
         empty(kind);
@@ -442,7 +458,8 @@ int main(int argc, char **argv)
         overwritten(kind, phases < 10 ? phases : 10, 0);
         overwritten(kind, phases < 6 ? phases : 6, 1);
         for (int how = 0; how < 4; how++)
-            overwritten_locked(kind, phases < 4 ? phases : 4, how & 1, how & 2 ? MPI_MODE_NOCHECK : 0);
+            overwritten_locked(kind, phases < 4 ? phases : 4, how & 1,
+                               how & 2 ? MPI_MODE_NOCHECK : 0);
         seen_by_others(kind, phases < 6 ? phases : 6);
         freed_behind_locks(kind);
     }

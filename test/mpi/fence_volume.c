@@ -1,14 +1,19 @@
 /*
  * fence_volume.c - right behind each fence one rank sends its right neighbour much: a large put or
- * accumulate, many small accumulates, many gets. The neighbour may still be in its fence, and what it cannot do yet
- * it can keep only so much of. All arrives in its epoch.
+ * accumulate, many small accumulates, many gets. The neighbour may still be in its fence, and what
+ * it cannot do yet it can keep only so much of. All arrives in its epoch.
  */
 #include "mtcomm.h"
 
-enum { LARGE = 1 << 17, SMALL = 4000, BACK = 16, IN_A_ROW = 4 }; /* longs; operations; longs that small accumulates hit */
+enum {
+    LARGE = 1 << 17,
+    SMALL = 4000,
+    BACK = 16,
+    IN_A_ROW = 4
+}; /* longs; operations; longs that small accumulates hit */
 
-static long *data;  /* what goes out, and comes back */
-static long *area;  /* this rank's window */
+static long *data; /* what goes out, and comes back */
+static long *area; /* this rank's window */
 static struct mt_win w;
 static int right, left;
 
@@ -33,7 +38,8 @@ static void large(bool put)
     if (put)
         MT_OK(MPI_Put(data, LARGE, MPI_LONG, right, at(0), LARGE, MPI_LONG, w.win));
     else
-        MT_OK(MPI_Accumulate(data, LARGE, MPI_LONG, right, at(0), LARGE, MPI_LONG, MPI_REPLACE, w.win));
+        MT_OK(MPI_Accumulate(data, LARGE, MPI_LONG, right, at(0), LARGE, MPI_LONG, MPI_REPLACE,
+                             w.win));
 }
 
 static void check_large(int round)
@@ -41,14 +47,16 @@ static void check_large(int round)
     long i = 0;
     while (i < LARGE && area[i] == value(left, round, i))
         i++;
-    CHECK(i == LARGE, "round %d: cell %ld is %ld, expected %ld", round, i, area[i], value(left, round, i));
+    CHECK(i == LARGE, "round %d: cell %ld is %ld, expected %ld", round, i, area[i],
+          value(left, round, i));
 }
 
 static void small(void)
 {
     static const long one = 1;
     for (int i = 0; i < SMALL; i++)
-        MT_OK(MPI_Accumulate(&one, 1, MPI_LONG, right, at(LARGE + i % BACK), 1, MPI_LONG, MPI_SUM, w.win));
+        MT_OK(MPI_Accumulate(&one, 1, MPI_LONG, right, at(LARGE + i % BACK), 1, MPI_LONG, MPI_SUM,
+                             w.win));
 }
 
 static void gets(void)
@@ -63,7 +71,8 @@ static void check_gets(int round)
     int i = 0;
     while (i < SMALL && data[i] == value(w.rank, round, i))
         i++;
-    CHECK(i == SMALL, "round %d: got %ld from cell %d, expected %ld", round, data[i], i, value(w.rank, round, i));
+    CHECK(i == SMALL, "round %d: got %ld from cell %d, expected %ld", round, data[i], i,
+          value(w.rank, round, i));
 }
 
 /* One sends, all others wait in the fence. */
@@ -89,8 +98,9 @@ static void round_of(int round)
     if (sends)
         check_gets(round);
     for (int i = 0; i < BACK; i++)
-        CHECK(area[LARGE + i] == (long)rounds * SMALL / BACK, "round %d: sum %d is %ld, expected %ld", round, i,
-              area[LARGE + i], (long)rounds * SMALL / BACK);
+        CHECK(area[LARGE + i] == (long)rounds * SMALL / BACK,
+              "round %d: sum %d is %ld, expected %ld", round, i, area[LARGE + i],
+              (long)rounds * SMALL / BACK);
 }
 
 /* All send, again and again. */
@@ -102,7 +112,8 @@ static void all_at_once(int rounds)
         MT_OK(MPI_Put(data, LARGE, MPI_LONG, right, at(0), LARGE, MPI_LONG, w.win));
         MT_OK(MPI_Win_fence(0, w.win));
         for (size_t i = 0; i < LARGE * sizeof *data; i += 4001)
-            CHECK(((char *)area)[i] == (char)round, "round %d: byte %zu is %d", round, i, ((char *)area)[i]);
+            CHECK(((char *)area)[i] == (char)round, "round %d: byte %zu is %d", round, i,
+                  ((char *)area)[i]);
     }
     MT_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w.win));
 }
@@ -113,7 +124,8 @@ int main(int argc, char **argv)
     const int rounds = (int)mt_env("MTEST_ROUNDS", 60);
     data = malloc(LARGE * sizeof *data);
     CHECK(data != NULL, "no memory");
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         mt_section("%s", mt_kind_name(kind));
         if (!mt_win_make(&w, kind, (MPI_Aint)sizeof *area * (LARGE + BACK), 1, MPI_COMM_WORLD))
             continue;

@@ -16,12 +16,14 @@ static bool have[MT_KINDS];
 
 static void use(enum mt_kind kind)
 {
-    int right = (w[kind].rank + 1) % w[kind].size, left = (w[kind].rank - 1 + w[kind].size) % w[kind].size;
+    int right = (w[kind].rank + 1) % w[kind].size,
+        left = (w[kind].rank - 1 + w[kind].size) % w[kind].size;
     int64_t v = w[kind].rank + 1000, seen;
 
     mt_sync(&w[kind]);
     MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, right, 0, w[kind].win));
-    MT_OK(MPI_Put(&v, 1, MPI_INT64_T, right, mt_disp(&w[kind], right, 0), 1, MPI_INT64_T, w[kind].win));
+    MT_OK(MPI_Put(&v, 1, MPI_INT64_T, right, mt_disp(&w[kind], right, 0), 1, MPI_INT64_T,
+                  w[kind].win));
     MT_OK(MPI_Win_unlock(right, w[kind].win));
     mt_sync(&w[kind]);
     memcpy(&seen, w[kind].base, sizeof seen);
@@ -33,9 +35,11 @@ static void abort_in_epoch(void)
 {
     int64_t v = 1;
 
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         if (have[kind] && (w[kind].rank == 0 || kind == MT_ALLOCATE)) {
-            MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w[kind].win)); /* all but one stay in here */
+            MT_OK(
+                MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w[kind].win)); /* all but one stay in here */
         }
     }
     if (mt_rank == 1) {
@@ -60,7 +64,8 @@ int main(int argc, char **argv)
 
     MT_INIT(argc, argv);
     mt_section("mode %s", mode);
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         have[kind] = mt_win_make(&w[kind], kind, 100000, 1, MPI_COMM_WORLD);
         if (have[kind]) {
             use(kind);
@@ -69,8 +74,8 @@ int main(int argc, char **argv)
     if (strcmp(mode, "abort") == 0) {
         abort_in_epoch();
     }
-    CHECK(strcmp(mode, "late") == 0 || strcmp(mode, "never") == 0, "mode %s, expected late, never or abort",
-          mode);
+    CHECK(strcmp(mode, "late") == 0 || strcmp(mode, "never") == 0,
+          "mode %s, expected late, never or abort", mode);
     for (int kind = MT_KINDS - 1; strcmp(mode, "late") == 0 && kind >= 0; kind--) {
         if (have[kind]) {
             mt_win_free(&w[kind]);

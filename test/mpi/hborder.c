@@ -82,7 +82,8 @@ static int missing(const struct hb_clock *know, const struct hb_clock *events, i
     return who;
 }
 
-int hb_missing(const struct hb_block *b, const struct hb_clock *know, int origin, enum hb_use use, int op)
+int hb_missing(const struct hb_block *b, const struct hb_clock *know, int origin, enum hb_use use,
+               int op)
 {
     struct hb_clock others = b->sums, all = b->writes;
     if (use != HB_READ)
@@ -121,7 +122,8 @@ void hb_note_local(struct hb_block *b, int owner, enum hb_use use)
 }
 
 /* Everything done so far with the blocks of a part. */
-static void each_clock(struct hb_part *part, void (*done)(struct hb_clock *c, int rank, int64_t event), int rank,
+static void each_clock(struct hb_part *part,
+                       void (*done)(struct hb_clock *c, int rank, int64_t event), int rank,
                        int64_t event)
 {
     for (struct hb_block *b = part->block; b < part->block + HB_BLOCKS; b++) {
@@ -143,7 +145,8 @@ void hb_passive_done(struct hb_part *part, int origin, int64_t event)
     each_clock(part, passive, origin, event);
 }
 
-/* Whoever knows the owner's event knows what the origins had done before their part of the epoch ended. */
+/* Whoever knows the owner's event knows what the origins had done before their part of the epoch
+ * ended. */
 static void active(struct hb_clock *c, int owner, int64_t event)
 {
     bool any = false;

@@ -1,12 +1,14 @@
 /*
- * host_calls.c - operations on the memory of a process that waits in a call of the host: MPI_Barrier, MPI_Recv,
- * MPI_Wait, MPI_Allreduce, a loop of MPI_Test; or has just left it and computes. All operations land, and
- * none waits for a call of the target into the library (MPI 4.1, 12.7.3).
+ * host_calls.c - operations on the memory of a process that waits in a call of the host:
+ * MPI_Barrier, MPI_Recv, MPI_Wait, MPI_Allreduce, a loop of MPI_Test; or has just left it and
+ * computes. All operations land, and none waits for a call of the target into the library
+ * (MPI 4.1, 12.7.3).
  *
  * host_calls.sh looks at the statistics of one such wait.
  *
  *   host_calls             all sections
- *   host_calls served N    rank 0 does N accumulates, each with a flush, on the last rank, which is in MPI_Recv
+ *   host_calls served N    rank 0 does N accumulates, each with a flush, on the last rank, which is
+ * in MPI_Recv
  */
 #include "mtest.h"
 
@@ -66,7 +68,8 @@ static void operate(int round)
         MT_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, last, cell(0), 1, MPI_INT64_T, MPI_SUM, w.win));
         MT_OK(MPI_Fetch_and_op(&one, &old, MPI_INT64_T, last, cell(1), MPI_SUM, w.win));
         MT_OK(MPI_Win_flush(last, w.win));
-        CHECK(old == (int64_t)round * OPS + i, "round %d, operation %d: fetched %lld", round, i, (long long)old);
+        CHECK(old == (int64_t)round * OPS + i, "round %d, operation %d: fetched %lld", round, i,
+              (long long)old);
     }
     for (int i = 0; i < CELLS; i++)
         out[i] = round * CELLS + i;
@@ -74,12 +77,14 @@ static void operate(int round)
     MT_OK(MPI_Win_flush(last, w.win));
     MT_OK(MPI_Get(in, CELLS - 2, MPI_INT64_T, last, cell(2), CELLS - 2, MPI_INT64_T, w.win));
     MT_OK(MPI_Win_unlock(last, w.win));
-    CHECK(memcmp(in, out, (CELLS - 2) * sizeof *in) == 0, "round %d: what was put is not what was got", round);
+    CHECK(memcmp(in, out, (CELLS - 2) * sizeof *in) == 0,
+          "round %d: what was put is not what was got", round);
 }
 
 static void during(enum mt_kind kind, enum call call)
 {
-    static const char *const names[] = {"MPI_Barrier", "MPI_Recv", "MPI_Wait", "MPI_Test", "MPI_Allreduce"};
+    static const char *const names[] = {"MPI_Barrier", "MPI_Recv", "MPI_Wait", "MPI_Test",
+                                        "MPI_Allreduce"};
 
     mt_section("in %s, %s", names[call], mt_kind_name(kind));
     if (!mt_win_make(&w, kind, CELLS * sizeof(int64_t), 1, MPI_COMM_WORLD))
@@ -99,7 +104,8 @@ static void during(enum mt_kind kind, enum call call)
     mt_win_free(&w);
 }
 
-/* What comes when the target has just left the host's call, and computes, is served by its agent. */
+/* What comes when the target has just left the host's call, and computes, is served by its agent.
+ */
 static void taken_over(enum mt_kind kind)
 {
     const int64_t one = 1;
@@ -111,7 +117,8 @@ static void taken_over(enum mt_kind kind)
     for (int64_t i = 1; i <= 40; i++) {
         MT_OK(MPI_Barrier(MPI_COMM_WORLD));
         if (mt_rank == 0) {
-            MT_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, last, cell(0), 1, MPI_INT64_T, MPI_SUM, w.win));
+            MT_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, last, cell(0), 1, MPI_INT64_T, MPI_SUM,
+                                 w.win));
             MT_OK(MPI_Win_flush(last, w.win));
         }
         if (mt_rank == last) /* without a call; the watchdog ends what hangs */
@@ -137,7 +144,8 @@ static void served(int flushes)
         usleep(50000); /* the last rank is there by now */
         MT_OK(MPI_Win_lock_all(0, w.win));
         for (int i = 0; i < flushes; i++) {
-            MT_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, last, cell(0), 1, MPI_INT64_T, MPI_SUM, w.win));
+            MT_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, last, cell(0), 1, MPI_INT64_T, MPI_SUM,
+                                 w.win));
             MT_OK(MPI_Win_flush(last, w.win));
         }
         MT_OK(MPI_Fetch_and_op(NULL, &sum, MPI_INT64_T, last, cell(0), MPI_NO_OP, w.win));
@@ -159,8 +167,8 @@ int main(int argc, char **argv)
     }
     for (enum call call = 0; call < CALLS && mt_size > 1; call++)
         MT_FOR_KINDS(kind)
-            during(kind, call);
+    during(kind, call);
     MT_FOR_KINDS(kind)
-        taken_over(kind);
+    taken_over(kind);
     return MT_FINISH();
 }

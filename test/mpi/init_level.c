@@ -8,8 +8,8 @@
  */
 #include "mtcomm.h"
 
-/* A library in the sense of the standard's advice: own communicator, own windows, own attributes; it
- * sets itself up at its first call and cleans up from a delete callback of MPI_COMM_SELF. */
+/* A library in the sense of the standard's advice: own communicator, own windows, own attributes;
+ * it sets itself up at its first call and cleans up from a delete callback of MPI_COMM_SELF. */
 struct library {
     const char *name;
     MPI_Comm comm;
@@ -24,7 +24,8 @@ static int clean_up(MPI_Comm comm, int keyval, void *attribute, void *extra)
     struct library *lib = attribute;
 
     (void)comm, (void)keyval, (void)extra;
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         if (lib->have[kind]) {
             mt_win_free(&lib->w[kind]);
         }
@@ -43,7 +44,8 @@ static void library_init(struct library *lib, const char *name)
     *lib = (struct library){.name = name};
     MT_OK(MPI_Comm_dup(MPI_COMM_WORLD, &lib->comm));
     MPI_Comm_set_errhandler(lib->comm, MPI_ERRORS_RETURN);
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         lib->have[kind] = mt_win_make(&lib->w[kind], kind, mt_size * 8, 1, lib->comm);
         if (lib->have[kind]) {
             MT_OK(MPI_Win_set_name(lib->w[kind].win, name));
@@ -57,7 +59,8 @@ static void library_init(struct library *lib, const char *name)
 
 static void library_begin(struct library *lib, int64_t *values)
 {
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         if (lib->have[kind]) {
             struct mt_win *w = &lib->w[kind];
             int right = (w->rank + 1) % w->size;
@@ -70,7 +73,8 @@ static void library_begin(struct library *lib, int64_t *values)
 
 static void library_end(struct library *lib, int64_t base)
 {
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         if (lib->have[kind]) {
             struct mt_win *w = &lib->w[kind];
             int right = (w->rank + 1) % w->size, left = (w->rank - 1 + w->size) % w->size;
@@ -80,7 +84,8 @@ static void library_end(struct library *lib, int64_t base)
             MT_OK(MPI_Win_unlock(right, w->win));
             mt_sync(w);
             memcpy(&v, w->base + left * 8, sizeof v);
-            CHECK(v == base + left * 10 + (int)kind, "%s, %s: %ld", lib->name, mt_kind_name(kind), (long)v);
+            CHECK(v == base + left * 10 + (int)kind, "%s, %s: %ld", lib->name, mt_kind_name(kind),
+                  (long)v);
             MT_OK(MPI_Win_get_name(w->win, name, &len));
             CHECK(strcmp(name, lib->name) == 0, "the window is named %s, not %s", name, lib->name);
             mt_sync(w);
@@ -97,7 +102,8 @@ static void two_libraries(struct library *a, struct library *b)
     library_init(a, "first library");
     library_init(b, "second library");
     for (int round = 0; round < 5; round++) {
-        MT_FOR_KINDS(kind) {
+        MT_FOR_KINDS(kind)
+        {
             va[kind] = round * 1000 + mt_rank * 10 + (int)kind;
             vb[kind] = va[kind] + 1000000;
         }
@@ -141,11 +147,13 @@ int main(int argc, char **argv)
     int level_after = -1;
     MT_OK(MPI_Query_thread(&level_after));
     MT_OK(MPI_Is_thread_main(&main_thread));
-    CHECK(level_after == seen && main_thread, "level %d became %d, main thread %d", seen, level_after,
-          main_thread);
-    int failed = MT_FINISH(); /* MPI_Finalize deletes the attributes of MPI_COMM_SELF first (11.10.4) */
+    CHECK(level_after == seen && main_thread, "level %d became %d, main thread %d", seen,
+          level_after, main_thread);
+    int failed =
+        MT_FINISH(); /* MPI_Finalize deletes the attributes of MPI_COMM_SELF first (11.10.4) */
     if (a.cleaned != 1 || b.cleaned != 1 || mt_failures() > 0) {
-        fprintf(stderr, "init_level: rank %d: clean-up at MPI_Finalize ran %d and %d times, %d failures\n",
+        fprintf(stderr,
+                "init_level: rank %d: clean-up at MPI_Finalize ran %d and %d times, %d failures\n",
                 mt_rank, a.cleaned, b.cleaned, mt_failures());
         failed = 1;
     }

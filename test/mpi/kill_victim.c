@@ -38,7 +38,8 @@ static void use(struct mt_win *w)
         CHECK_PUT_WORKS(w->win, next, mt_disp(w, next, 4096 * (n % 200)), n);
     }
     MPI_Win_fence(0, w->win);
-    MPI_Accumulate(w->base, 1000, MPI_INT, next, mt_disp(w, next, 0), 1000, MPI_INT, MPI_SUM, w->win);
+    MPI_Accumulate(w->base, 1000, MPI_INT, next, mt_disp(w, next, 0), 1000, MPI_INT, MPI_SUM,
+                   w->win);
     MPI_Win_fence(0, w->win);
 }
 

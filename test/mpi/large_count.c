@@ -25,15 +25,15 @@ static void small_data_large_forms(void)
     void *p;
 
     mt_section("_c forms, allocate");
-    if (!MT_OK(MPI_Win_allocate_c(8 * sizeof(int), (MPI_Aint)sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD,
-                                  &base, &win))) {
+    if (!MT_OK(MPI_Win_allocate_c(8 * sizeof(int), (MPI_Aint)sizeof(int), MPI_INFO_NULL,
+                                  MPI_COMM_WORLD, &base, &win))) {
         return;
     }
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
     memset(base, 0, 8 * sizeof(int));
     MT_OK(MPI_Win_shared_query_c(win, mt_rank, &size, &unit, &p));
-    CHECK(size == 8 * sizeof(int) && unit == sizeof(int) && p == base, "size %ld, unit %ld", (long)size,
-          (long)unit);
+    CHECK(size == 8 * sizeof(int) && unit == sizeof(int) && p == base, "size %ld, unit %ld",
+          (long)size, (long)unit);
     MT_OK(MPI_Win_fence(0, win));
     MT_OK(MPI_Put_c(&x, 1, MPI_INT, next, 0, 1, MPI_INT, win));
     MT_OK(MPI_Accumulate_c(&x, 1, MPI_INT, next, 1, 1, MPI_INT, MPI_SUM, win));
@@ -54,7 +54,8 @@ static void small_data_large_forms(void)
     CHECK(y == x, "expected %d, saw %d", x, y);
     MT_OK(MPI_Raccumulate_c(&x, 1, MPI_INT, next, 2, 1, MPI_INT, MPI_SUM, win, &req));
     MT_OK(MPI_Wait(&req, MPI_STATUS_IGNORE));
-    MT_OK(MPI_Rget_accumulate_c(&x, 1, MPI_INT, &y, 1, MPI_INT, next, 2, 1, MPI_INT, MPI_SUM, win, &req));
+    MT_OK(MPI_Rget_accumulate_c(&x, 1, MPI_INT, &y, 1, MPI_INT, next, 2, 1, MPI_INT, MPI_SUM, win,
+                                &req));
     MT_OK(MPI_Wait(&req, MPI_STATUS_IGNORE));
     CHECK(y == 2 * x, "expected %d, saw %d", 2 * x, y);
     CHECK_ERR(MPI_Put_c(&x, -1, MPI_INT, next, 0, 1, MPI_INT, win), MPI_ERR_COUNT);
@@ -115,7 +116,8 @@ static unsigned char mark(MPI_Aint i, int salt)
 static MPI_Aint place(int k, MPI_Aint bytes, struct mt_rng *rng)
 {
     const MPI_Aint two_gib = (MPI_Aint)1 << 31;
-    const MPI_Aint fixed[] = {0, bytes - 1, two_gib - 1, two_gib, two_gib + 1, bytes / 2, 4095, 4096};
+    const MPI_Aint fixed[] = {0,           bytes - 1, two_gib - 1, two_gib,
+                              two_gib + 1, bytes / 2, 4095,        4096};
     return k < 8 ? fixed[k] : (MPI_Aint)mt_rng_below(rng, (uint64_t)bytes);
 }
 
@@ -135,8 +137,8 @@ static void check_marks(const unsigned char *p, MPI_Aint bytes, int salt, const 
 
     for (int k = 0; k < 2000; k++) {
         MPI_Aint i = place(k, bytes, &rng);
-        if (!CHECK(p[i] == mark(i, salt), "%s, byte %ld: expected %d, saw %d", what, (long)i, mark(i, salt),
-                   p[i])) {
+        if (!CHECK(p[i] == mark(i, salt), "%s, byte %ld: expected %d, saw %d", what, (long)i,
+                   mark(i, salt), p[i])) {
             return;
         }
     }
@@ -227,9 +229,11 @@ static void large(void)
     }
     if (mt_path_is("cma")) { /* the kernel-assisted path is for private memory */
         mem = mt_rank == 1 ? malloc((size_t)bytes) : NULL;
-        MT_OK(MPI_Win_create(mem, mt_rank == 1 ? bytes : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+        MT_OK(
+            MPI_Win_create(mem, mt_rank == 1 ? bytes : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
     } else {
-        MT_OK(MPI_Win_allocate(mt_rank == 1 ? bytes : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win));
+        MT_OK(MPI_Win_allocate(mt_rank == 1 ? bytes : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem,
+                               &win));
     }
     if (win == MPI_WIN_NULL) {
         return;

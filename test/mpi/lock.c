@@ -39,8 +39,8 @@ static void exclusion(enum mt_kind kind, int longs, int n)
         mt_sync(&w);
         long want = (long)((n - w.rank + w.size - 1) / w.size) * w.size;
         memcpy(buf, w.base, bytes);
-        CHECK(buf[0] == want && buf[longs - 1] == want, "%ld and %ld, expected %ld", buf[0], buf[longs - 1],
-              want);
+        CHECK(buf[0] == want && buf[longs - 1] == want, "%ld and %ld, expected %ld", buf[0],
+              buf[longs - 1], want);
         mt_win_free(&w);
     }
     free(buf);
@@ -79,7 +79,8 @@ static void self_load_store(enum mt_kind kind)
     mt_win_free(&w);
 }
 
-/* Shared locks of all ranks are held at the same time: each waits, holding its own, for all others. */
+/* Shared locks of all ranks are held at the same time: each waits, holding its own, for all others.
+ */
 static void shared_is_shared(enum mt_kind kind)
 {
     struct mt_win w;
@@ -137,8 +138,9 @@ static void lock_all_competes(enum mt_kind kind)
     mt_win_free(&w);
 }
 
-/* Nobody starves: while the others lock and unlock without pause, each rank gets its share and ends. The
- * others stop when all have announced that they are done, so a starved rank would hang the section. */
+/* Nobody starves: while the others lock and unlock without pause, each rank gets its share and
+ * ends. The others stop when all have announced that they are done, so a starved rank would hang
+ * the section. */
 static void fairness(enum mt_kind kind)
 {
     struct mt_win w;
@@ -152,12 +154,15 @@ static void fairness(enum mt_kind kind)
     mt_sync(&w);
     do {
         double start = mt_now();
-        int type = w.rank % 3 == 2 ? MPI_LOCK_EXCLUSIVE : mine % 2 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED;
+        int type = w.rank % 3 == 2 ? MPI_LOCK_EXCLUSIVE
+                   : mine % 2      ? MPI_LOCK_EXCLUSIVE
+                                   : MPI_LOCK_SHARED;
         MT_OK(MPI_Win_lock(type, 0, 0, w.win));
         double took = mt_now() - start;
         worst = took > worst ? took : worst;
         if (++mine == quota) {
-            MT_OK(MPI_Accumulate(&one, 1, MPI_INT, 0, mt_disp(&w, 0, 0), 1, MPI_INT, MPI_SUM, w.win));
+            MT_OK(
+                MPI_Accumulate(&one, 1, MPI_INT, 0, mt_disp(&w, 0, 0), 1, MPI_INT, MPI_SUM, w.win));
         }
         MT_OK(MPI_Fetch_and_op(NULL, &done, MPI_INT, 0, mt_disp(&w, 0, 0), MPI_NO_OP, w.win));
         MT_OK(MPI_Win_unlock(0, w.win));
@@ -294,7 +299,8 @@ int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
     times = (int)mt_env("MTEST_ROUNDS", times);
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         exclusion(kind, 1, times);
         exclusion(kind, 700, times / 2);
         exclusion(kind, 40000, 6);

@@ -1,6 +1,6 @@
 /*
- * many_windows.c - many windows at a time, and many one after the other (MPI 4.1, 12.2): each works, and what
- * they took of memory, descriptors and mappings is given back.
+ * many_windows.c - many windows at a time, and many one after the other (MPI 4.1, 12.2): each
+ * works, and what they took of memory, descriptors and mappings is given back.
  *
  *   many_windows                 short forms of all
  *   many_windows open N          N windows of all kinds in turn, open together
@@ -53,10 +53,12 @@ static void check_growth(const struct holdings *before, const char *of, long kib
 {
     const struct holdings now = holdings();
 
-    CHECK(now.descriptors <= before->descriptors, "%s: %ld descriptors, %ld before", of, now.descriptors,
-          before->descriptors);
-    CHECK(now.mappings <= before->mappings + 8, "%s: %ld mappings, %ld before", of, now.mappings, before->mappings);
-    CHECK(now.kib <= before->kib + kib, "%s: %ld KiB resident, %ld before", of, now.kib, before->kib);
+    CHECK(now.descriptors <= before->descriptors, "%s: %ld descriptors, %ld before", of,
+          now.descriptors, before->descriptors);
+    CHECK(now.mappings <= before->mappings + 8, "%s: %ld mappings, %ld before", of, now.mappings,
+          before->mappings);
+    CHECK(now.kib <= before->kib + kib, "%s: %ld KiB resident, %ld before", of, now.kib,
+          before->kib);
 }
 
 /* Every rank tells its right neighbour a number, and looks what the left one has told. */
@@ -141,9 +143,11 @@ static void unflushed(enum mt_kind kind, long n)
         if (i % 1000000 == 999999)
             mt_section("%ld of %ld operations without a flush, %s", i + 1, n, mt_kind_name(kind));
         if (i % 2)
-            MT_OK(MPI_Put(&one, 1, MPI_INT64_T, right, mt_disp(&w, right, 16 + i % 8 * 8), 1, MPI_INT64_T, w.win));
+            MT_OK(MPI_Put(&one, 1, MPI_INT64_T, right, mt_disp(&w, right, 16 + i % 8 * 8), 1,
+                          MPI_INT64_T, w.win));
         else
-            MT_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, right, mt_disp(&w, right, 8), 1, MPI_INT64_T, MPI_SUM, w.win));
+            MT_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, right, mt_disp(&w, right, 8), 1, MPI_INT64_T,
+                                 MPI_SUM, w.win));
     }
     check_growth(&before, "operations without a flush", 16 * 1024);
     MT_OK(MPI_Win_unlock_all(w.win));

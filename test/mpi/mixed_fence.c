@@ -10,7 +10,8 @@ void mm_fences_begin(void)
     memset(fence_open, 0, sizeof fence_open);
 }
 
-/* last: no phase follows. Who asserts what is a matter of each rank but for NOPRECEDE and NOSUCCEED. */
+/* last: no phase follows. Who asserts what is a matter of each rank but for NOPRECEDE and
+ * NOSUCCEED. */
 static void fence(int w, bool precede, bool last, const bool *noput)
 {
     const struct hb_clock entered = mm_all_know();
@@ -39,7 +40,8 @@ static void fence(int w, bool precede, bool last, const bool *noput)
         mm_finish(w, -1);
 }
 
-/* The operations of one phase; they come behind what the target knew when it returned from the fence that began it. */
+/* The operations of one phase; they come behind what the target knew when it returned from the
+ * fence that began it. */
 static void fence_phase(int w, const bool *noput, const struct hb_clock *begun)
 {
     for (int o = 0; o < mm_ranks; o++) {
@@ -48,7 +50,8 @@ static void fence_phase(int w, const bool *noput, const struct hb_clock *begun)
         for (int i = mm_roll(3) ? mm_roll(MM_MOST_OPS) : 0; i > 0; i--) {
             const int t = mm_roll(mm_ranks);
             const struct hb_clock know = hb_both(&hb_know[o], &begun[t]);
-            if (mm_unlocked(&hb_part[w][t], &begun[t]) && mm_operate(w, o, t, &know, noput[t], false, &who))
+            if (mm_unlocked(&hb_part[w][t], &begun[t]) &&
+                mm_operate(w, o, t, &know, noput[t], false, &who))
                 hb_part[w][t].target = true;
         }
     }

@@ -1,12 +1,13 @@
 /*
- * mixed_issue.c - issues the operations of mixed_modes on the windows, keeps their buffers until they are complete
- * and then looks at what was fetched.
+ * mixed_issue.c - issues the operations of mixed_modes on the windows, keeps their buffers until
+ * they are complete and then looks at what was fetched.
  */
 #include "mixed_op.h"
 
 enum { MOST_RESULTS = 4096 };
 
-/* An origin buffer in use (want: what it must hold in the end, or NULL), until the operation is complete here. */
+/* An origin buffer in use (want: what it must hold in the end, or NULL), until the operation is
+ * complete here. */
 struct pending {
     int target, step;
     enum mm_kind kind;
@@ -15,8 +16,8 @@ struct pending {
 };
 
 static const char *const names[MM_KINDS] = {
-    "put", "put of pieces", "get", "get of pieces", "accumulate", "get_accumulate", "fetch_and_op",
-    "compare_and_swap", "puts", "gets", "fetch_and_ops",
+    "put",          "put of pieces",    "get",  "get of pieces", "accumulate",    "get_accumulate",
+    "fetch_and_op", "compare_and_swap", "puts", "gets",          "fetch_and_ops",
 };
 
 static struct pending *pending[HB_WINDOWS];
@@ -67,7 +68,8 @@ void mm_finish_requests(void)
 static struct pending *use_buffer(int w, const struct mm_op *op, size_t bytes, bool result)
 {
     struct pending *p = &pending[w][npending[w]++];
-    *p = (struct pending){op->target, mm_step, op->kind, mt_alloc(bytes), result ? mt_alloc(bytes) : NULL, bytes};
+    *p = (struct pending){
+        op->target, mm_step, op->kind, mt_alloc(bytes), result ? mt_alloc(bytes) : NULL, bytes};
     memset(p->buf, 0x55, bytes);
     if (result)
         memset(p->want, 0x55, bytes);
@@ -114,11 +116,14 @@ static void issue_burst(int w, const struct mm_op *op, char *buf, char *got)
         const size_t off = op->kind == MM_ADDS ? mm_spread(op, i) : (size_t)(i * op->len);
         const MPI_Aint at = mt_disp(&mm_win[w], op->target, (MPI_Aint)(op->at + off));
         if (op->kind == MM_PUTS)
-            MT_OK(MPI_Put(buf + off, op->len, MPI_BYTE, op->target, at, op->len, MPI_BYTE, mm_win[w].win));
+            MT_OK(MPI_Put(buf + off, op->len, MPI_BYTE, op->target, at, op->len, MPI_BYTE,
+                          mm_win[w].win));
         else if (op->kind == MM_GETS)
-            MT_OK(MPI_Get(buf + off, op->len, MPI_BYTE, op->target, at, op->len, MPI_BYTE, mm_win[w].win));
+            MT_OK(MPI_Get(buf + off, op->len, MPI_BYTE, op->target, at, op->len, MPI_BYTE,
+                          mm_win[w].win));
         else
-            MT_OK(MPI_Fetch_and_op(buf + 8 * i, got + 8 * i, MPI_UINT64_T, op->target, at, ops[op->op], mm_win[w].win));
+            MT_OK(MPI_Fetch_and_op(buf + 8 * i, got + 8 * i, MPI_UINT64_T, op->target, at,
+                                   ops[op->op], mm_win[w].win));
     }
 }
 
@@ -135,7 +140,8 @@ static void issue_acc(int w, const struct mm_op *op, char *buf, char *got, MPI_R
     else if (op->kind == MM_SUMS)
         MT_OK(MPI_Accumulate(buf, n, u, t, at, n, u, ops[op->op], mm_win[w].win));
     else if (req)
-        MT_OK(MPI_Rget_accumulate(buf, n, u, got, n, u, t, at, n, u, ops[op->op], mm_win[w].win, req));
+        MT_OK(MPI_Rget_accumulate(buf, n, u, got, n, u, t, at, n, u, ops[op->op], mm_win[w].win,
+                                  req));
     else
         MT_OK(MPI_Get_accumulate(buf, n, u, got, n, u, t, at, n, u, ops[op->op], mm_win[w].win));
 }
@@ -153,14 +159,19 @@ static void issue_cas(int w, const struct mm_op *op, char *buf, char *got, uint6
 void mm_issue(int w, const struct mm_op *op)
 {
     const bool get = op->kind == MM_GET || op->kind == MM_GETS || op->kind == MM_GET_PIECES;
-    const bool fetch = op->kind == MM_FETCH || op->kind == MM_FETCH_OP || op->kind == MM_CAS || op->kind == MM_ADDS;
+    const bool fetch = op->kind == MM_FETCH || op->kind == MM_FETCH_OP || op->kind == MM_CAS ||
+                       op->kind == MM_ADDS;
     char *mem = hb_part[w][op->target].mem;
     const uint64_t old = op->kind == MM_CAS ? mm_element(mem + op->at) : 0;
-    const size_t pieces = op->kind == MM_PIECES || op->kind == MM_GET_PIECES ? mm_span(op) : op->bytes;
-    const size_t operand = op->kind == MM_CAS ? 16 : op->kind == MM_ADDS ? 8 * (size_t)op->n : pieces;
+    const size_t pieces =
+        op->kind == MM_PIECES || op->kind == MM_GET_PIECES ? mm_span(op) : op->bytes;
+    const size_t operand = op->kind == MM_CAS    ? 16
+                           : op->kind == MM_ADDS ? 8 * (size_t)op->n
+                                                 : pieces;
     MPI_Request one, *req = op->request ? &one : NULL;
     const int first = npending[w];
-    char *got = fetch ? use_buffer(w, op, op->kind == MM_ADDS ? operand : op->bytes, true)->buf : NULL;
+    char *got =
+        fetch ? use_buffer(w, op, op->kind == MM_ADDS ? operand : op->bytes, true)->buf : NULL;
     char *buf = use_buffer(w, op, operand, get)->buf;
     mm_model(op, mem, fetch || get ? pending[w][first].want : NULL);
     if (fetch && op->use == HB_SUM) { /* others add at the same time */
@@ -169,14 +180,23 @@ void mm_issue(int w, const struct mm_op *op)
     }
     switch (op->kind) {
     case MM_PUT:
-    case MM_GET: issue_plain(w, op, buf, req); break;
+    case MM_GET:
+        issue_plain(w, op, buf, req);
+        break;
     case MM_PIECES:
-    case MM_GET_PIECES: issue_pieces(w, op, buf, req); break;
+    case MM_GET_PIECES:
+        issue_pieces(w, op, buf, req);
+        break;
     case MM_PUTS:
     case MM_GETS:
-    case MM_ADDS: issue_burst(w, op, buf, got); break;
-    case MM_CAS: issue_cas(w, op, buf, got, old); break;
-    default: issue_acc(w, op, buf, got, req);
+    case MM_ADDS:
+        issue_burst(w, op, buf, got);
+        break;
+    case MM_CAS:
+        issue_cas(w, op, buf, got, old);
+        break;
+    default:
+        issue_acc(w, op, buf, got, req);
     }
     if (req && op->wait) {
         MT_OK(MPI_Wait(req, MPI_STATUS_IGNORE));

@@ -49,8 +49,8 @@ bool mm_any_session(int w)
     return any;
 }
 
-/* All locks on this part have been given back, as far as the clock knows (a window must not be locked and
- * exposed at the same time: 12.5.3). */
+/* All locks on this part have been given back, as far as the clock knows (a window must not be
+ * locked and exposed at the same time: 12.5.3). */
 bool mm_unlocked(const struct hb_part *p, const struct hb_clock *know)
 {
     return hb_behind(know, &p->shared) && hb_behind(know, &p->exclusive);

@@ -12,7 +12,8 @@ void mm_load_own(int w, int owner)
         if (hb_missing(k, &hb_know[owner], owner, HB_READ, 0) != HB_UNORDERED)
             continue;
         hb_note_local(k, owner, HB_READ);
-        const bool same = !mm_me(owner) || CHECK_EQUAL(mm_win[w].base + k->at, p->mem + k->at, k->bytes);
+        const bool same =
+            !mm_me(owner) || CHECK_EQUAL(mm_win[w].base + k->at, p->mem + k->at, k->bytes);
         CHECK(same, "window %d, block %d at %zu", w, b, k->at);
     }
 }
@@ -22,7 +23,8 @@ void mm_store_own(int w, int owner)
     struct hb_part *p = &hb_part[w][owner];
     for (int i = mm_roll(4); i > 0; i--) {
         struct hb_block *b = &p->block[mm_roll(HB_BLOCKS)];
-        const size_t from = (size_t)mm_roll(MM_POOL - (1 << 20)), bytes = 1 + (size_t)mm_roll((int)b->bytes);
+        const size_t from = (size_t)mm_roll(MM_POOL - (1 << 20)),
+                     bytes = 1 + (size_t)mm_roll((int)b->bytes);
         if (hb_missing(b, &hb_know[owner], owner, HB_WRITE, 0) != HB_UNORDERED)
             continue;
         hb_note_local(b, owner, HB_WRITE);
@@ -39,9 +41,10 @@ static void look_at_counter(int w, int owner)
     const struct hb_part *p = &hb_part[w][owner];
     if (!hb_behind(&hb_know[owner], &p->counted) || !mm_me(owner))
         return;
-    const uint64_t seen = mm_element(mm_win[w].base + HB_COUNTER), expected = mm_element(p->mem + HB_COUNTER);
-    CHECK(seen == expected, "step %d: counter %llu, expected %llu", mm_step, (unsigned long long)seen,
-          (unsigned long long)expected);
+    const uint64_t seen = mm_element(mm_win[w].base + HB_COUNTER),
+                   expected = mm_element(p->mem + HB_COUNTER);
+    CHECK(seen == expected, "step %d: counter %llu, expected %llu", mm_step,
+          (unsigned long long)seen, (unsigned long long)expected);
 }
 
 /* In an epoch of its own, or in that of lock_all. Not store: at the end, when all is known. */
@@ -57,7 +60,8 @@ void mm_local(int w, int owner, bool store)
         return;
     if (mm_me(owner))
         MT_OK(sync ? MPI_Win_sync(mm_win[w].win)
-                   : MPI_Win_lock(exclusive ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, owner, 0, mm_win[w].win));
+                   : MPI_Win_lock(exclusive ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, owner, 0,
+                                  mm_win[w].win));
     mm_load_own(w, owner);
     if (store)
         mm_store_own(w, owner);

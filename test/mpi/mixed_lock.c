@@ -1,10 +1,11 @@
 /*
- * mixed_lock.c - epochs of MPI_Win_lock in mixed_modes, of both kinds, with flushes, and a counter that only
- * exclusive locks protect.
+ * mixed_lock.c - epochs of MPI_Win_lock in mixed_modes, of both kinds, with flushes, and a counter
+ * that only exclusive locks protect.
  *
- * A lock may be queued behind an exclusive one that is only asked for. So that nobody waits in a circle, an exclusive
- * lock is asked for by who knows that all epochs of lock_all before it are over (in these, ranks wait for each other),
- * and several locks are taken in the order of the ranks.
+ * A lock may be queued behind an exclusive one that is only asked for. So that nobody waits in a
+ * circle, an exclusive lock is asked for by who knows that all epochs of lock_all before it are
+ * over (in these, ranks wait for each other), and several locks are taken in the order of the
+ * ranks.
  */
 #include "mixed_op.h"
 
@@ -17,10 +18,17 @@ void mm_flush(int w, int origin, int target)
         if (before)
             mm_finish_requests();
         switch (how) {
-        case 0: MT_OK(MPI_Win_flush(target, mm_win[w].win)); break;
-        case 1: MT_OK(MPI_Win_flush_all(mm_win[w].win)); break;
-        case 2: MT_OK(MPI_Win_flush_local(target, mm_win[w].win)); break;
-        default: MT_OK(MPI_Win_flush_local_all(mm_win[w].win));
+        case 0:
+            MT_OK(MPI_Win_flush(target, mm_win[w].win));
+            break;
+        case 1:
+            MT_OK(MPI_Win_flush_all(mm_win[w].win));
+            break;
+        case 2:
+            MT_OK(MPI_Win_flush_local(target, mm_win[w].win));
+            break;
+        default:
+            MT_OK(MPI_Win_flush_local_all(mm_win[w].win));
         }
         mm_finish_requests();
         mm_finish(w, how == 0 || how == 2 ? target : -1);
@@ -38,7 +46,8 @@ static void count(int w, int origin, int target)
     uint64_t v = mm_element(p->mem + HB_COUNTER) + 1;
     const MPI_Aint at = mt_disp(&mm_win[w], target, HB_COUNTER);
     memcpy(p->mem + HB_COUNTER, &v, 8);
-    p->counted.t[origin] = hb_know[origin].t[origin] + 1; /* heard of behind the unlock: no messages under locks */
+    p->counted.t[origin] =
+        hb_know[origin].t[origin] + 1; /* heard of behind the unlock: no messages under locks */
     if (!mm_me(origin))
         return;
     MT_OK(MPI_Get(&v, 1, MPI_UINT64_T, target, at, 1, MPI_UINT64_T, mm_win[w].win));
@@ -56,7 +65,8 @@ static void hear_of_sessions(const struct hb_part *p, int origin)
             mm_message(r, origin);
 }
 
-/* Exposures of the target are over, as far as the origin knows, and nobody holds what conflicts unseen. */
+/* Exposures of the target are over, as far as the origin knows, and nobody holds what conflicts
+ * unseen. */
 bool mm_may_lock(int w, int origin, int target, bool exclusive)
 {
     const struct hb_part *p = &hb_part[w][target];
@@ -64,15 +74,19 @@ bool mm_may_lock(int w, int origin, int target, bool exclusive)
         mm_message(target, origin);
     if (exclusive)
         hear_of_sessions(p, origin);
-    return hb_know[origin].t[target] >= p->exposed && hb_behind(&hb_know[origin], &p->free_exclusive) &&
-           (!exclusive || (hb_behind(&hb_know[origin], &p->sessions) && hb_behind(&hb_know[origin], &p->free_shared)));
+    return hb_know[origin].t[target] >= p->exposed &&
+           hb_behind(&hb_know[origin], &p->free_exclusive) &&
+           (!exclusive || (hb_behind(&hb_know[origin], &p->sessions) &&
+                           hb_behind(&hb_know[origin], &p->free_shared)));
 }
 
-/* Nobody holds or asks for a conflicting lock: the earlier ones are known to be over, later ones wait for a message. */
+/* Nobody holds or asks for a conflicting lock: the earlier ones are known to be over, later ones
+ * wait for a message. */
 static bool may_nocheck(int w, int origin, int target, bool exclusive)
 {
     const struct hb_part *p = &hb_part[w][target];
-    return hb_behind(&hb_know[origin], &p->exclusive) && (!exclusive || hb_behind(&hb_know[origin], &p->shared));
+    return hb_behind(&hb_know[origin], &p->exclusive) &&
+           (!exclusive || hb_behind(&hb_know[origin], &p->shared));
 }
 
 static void give_back(int w, int origin, int target, bool exclusive, bool nocheck)

@@ -3,11 +3,13 @@
  */
 #include "mixed_op.h"
 
-/* No exclusive lock may be asked for any more: who waits for one could be who this rank then waits for. */
+/* No exclusive lock may be asked for any more: who waits for one could be who this rank then waits
+ * for. */
 static bool may_lock_all(int w, int origin)
 {
     for (int t = 0; t < mm_ranks; t++)
-        if (!mm_may_lock(w, origin, t, false) || !hb_behind(&hb_know[origin], &hb_part[w][t].exclusive))
+        if (!mm_may_lock(w, origin, t, false) ||
+            !hb_behind(&hb_know[origin], &hb_part[w][t].exclusive))
             return false;
     return true;
 }

@@ -1,13 +1,14 @@
 /*
- * mixed_modes.c - epochs of all kinds on the same memory, one after another, with nothing between them but what
- * the standard asks for.
+ * mixed_modes.c - epochs of all kinds on the same memory, one after another, with nothing between
+ * them but what the standard asks for.
  *
- * mixed_modes [STEPS]. All ranks draw the same steps on two windows: fences with asserts, PSCW with random groups,
- * locks of both kinds, lock_all epochs that stay open while others do something else, loads and stores, messages.
- * hborder.h says which accesses are ordered by that alone; what is not is drawn anew, or one message makes it so.
- * Accesses are therefore determined, and every rank computes the contents of all memory and what is fetched.
- * What is not relied upon: that a fence orders a passive epoch behind the exposure of another rank (12.5.1: it
- * completes operations at the target when the target returns from it, which nobody else knows), that MPI_Win_complete
+ * mixed_modes [STEPS]. All ranks draw the same steps on two windows: fences with asserts, PSCW with
+ * random groups, locks of both kinds, lock_all epochs that stay open while others do something
+ * else, loads and stores, messages. hborder.h says which accesses are ordered by that alone; what
+ * is not is drawn anew, or one message makes it so. Accesses are therefore determined, and every
+ * rank computes the contents of all memory and what is fetched. What is not relied upon: that a
+ * fence orders a passive epoch behind the exposure of another rank (12.5.1: it completes operations
+ * at the target when the target returns from it, which nobody else knows), that MPI_Win_complete
  * means anything at the target, and that a lock keeps the order of the calls of several ranks.
  * MTEST_SEED replays a failure, MTEST_ROUNDS says how many pairs of windows.
  */
@@ -25,17 +26,30 @@ static void take_step(int w)
     switch (mm_roll(13)) {
     case 0:
     case 1:
-    case 2: mm_fences(w); break;
+    case 2:
+        mm_fences(w);
+        break;
     case 3:
     case 4:
-    case 5: mm_pscw(w); break;
+    case 5:
+        mm_pscw(w);
+        break;
     case 6:
     case 7:
-    case 8: mm_locks(w); break;
-    case 9: mm_lock_alls(w); break;
-    case 10: mm_local(w, mm_roll(mm_ranks), true); break;
-    case 11: mm_roll(3) ? mm_message(mm_roll(mm_ranks), mm_roll(mm_ranks)) : barrier(); break;
-    default: mm_roll(2) ? mm_end_sessions(w) : mm_lock_alls(w);
+    case 8:
+        mm_locks(w);
+        break;
+    case 9:
+        mm_lock_alls(w);
+        break;
+    case 10:
+        mm_local(w, mm_roll(mm_ranks), true);
+        break;
+    case 11:
+        mm_roll(3) ? mm_message(mm_roll(mm_ranks), mm_roll(mm_ranks)) : barrier();
+        break;
+    default:
+        mm_roll(2) ? mm_end_sessions(w) : mm_lock_alls(w);
     }
 }
 
@@ -60,7 +74,8 @@ static void play(int steps)
     barrier();
     for (mm_step = 0; mm_step < steps; mm_step++) {
         const int w = mm_roll(HB_WINDOWS);
-        mt_section("%s and %s, step %d", mt_kind_name(mm_win[0].kind), mt_kind_name(mm_win[1].kind), mm_step);
+        mt_section("%s and %s, step %d", mt_kind_name(mm_win[0].kind), mt_kind_name(mm_win[1].kind),
+                   mm_step);
         take_step(w);
     }
     for (int w = 0; w < HB_WINDOWS; w++)

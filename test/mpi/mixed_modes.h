@@ -1,9 +1,10 @@
 /*
- * mixed_modes.h - what the parts of mixed_modes share: the windows, the ranks and what they know, and a step
- * of every kind.
+ * mixed_modes.h - what the parts of mixed_modes share: the windows, the ranks and what they know,
+ * and a step of every kind.
  *
- * Every rank calls all of this with the same arguments and draws the same numbers (mm_roll); what is said of rank r
- * is done by r alone (mm_me) and noted by all in the model (hborder.h). mixed_op.h has the operations.
+ * Every rank calls all of this with the same arguments and draws the same numbers (mm_roll); what
+ * is said of rank r is done by r alone (mm_me) and noted by all in the model (hborder.h).
+ * mixed_op.h has the operations.
  */
 #ifndef MRMA_TEST_MIXED_MODES_H
 #define MRMA_TEST_MIXED_MODES_H

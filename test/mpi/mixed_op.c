@@ -57,7 +57,8 @@ void mm_model(const struct mm_op *op, char *mem, char *want)
     default:
         for (int i = 0; i < op->n; i++) {
             char *e = at + (op->kind == MM_ADDS ? mm_spread(op, i) : 8 * (size_t)i);
-            const uint64_t old = mm_element(e), new = combine(op->op, old, mm_element(from + 8 * i));
+            const uint64_t old = mm_element(e),
+                           new = combine(op->op, old, mm_element(from + 8 * i));
             if (want)
                 memcpy(want + 8 * i, &old, 8);
             memcpy(e, &new, 8);
@@ -100,12 +101,16 @@ static enum hb_use use_of(const struct mm_op *op, bool ordered)
     switch (op->kind) {
     case MM_PUT:
     case MM_PUTS:
-    case MM_PIECES: return HB_WRITE;
+    case MM_PIECES:
+        return HB_WRITE;
     case MM_GET:
     case MM_GETS:
-    case MM_GET_PIECES: return HB_READ;
-    case MM_CAS: return HB_ORDERED;
-    default: return ordered && op->kind != MM_SUMS ? HB_ORDERED : commutes[op->op];
+    case MM_GET_PIECES:
+        return HB_READ;
+    case MM_CAS:
+        return HB_ORDERED;
+    default:
+        return ordered && op->kind != MM_SUMS ? HB_ORDERED : commutes[op->op];
     }
 }
 
@@ -113,15 +118,17 @@ static enum hb_use use_of(const struct mm_op *op, bool ordered)
 static struct mm_op draw(int w, int target, bool gets_only)
 {
     static const enum mm_kind kinds[] = {
-        MM_PUT, MM_PUT, MM_PUT, MM_PUT, MM_PIECES, MM_GET, MM_GET, MM_GET, MM_GET_PIECES, MM_SUMS,
-        MM_SUMS, MM_FETCH, MM_FETCH_OP, MM_FETCH_OP, MM_CAS, MM_PUTS, MM_PUTS, MM_GETS, MM_ADDS,
+        MM_PUT, MM_PUT,        MM_PUT,  MM_PUT,  MM_PIECES, MM_GET,      MM_GET,
+        MM_GET, MM_GET_PIECES, MM_SUMS, MM_SUMS, MM_FETCH,  MM_FETCH_OP, MM_FETCH_OP,
+        MM_CAS, MM_PUTS,       MM_PUTS, MM_GETS, MM_ADDS,
     };
     struct mm_op op = {.target = target, .n = 1};
     const int block = mm_roll(6) ? 4 + mm_roll(HB_BLOCKS - 4) : mm_roll(4);
     const struct hb_block *b = &hb_part[w][target].block[block];
     const enum mm_kind kind = kinds[mm_roll(sizeof kinds / sizeof *kinds)];
     const bool ordered = mm_roll(2);
-    op.kind = !gets_only || kind == MM_GET || kind == MM_GETS || kind == MM_GET_PIECES ? kind : MM_GET;
+    op.kind =
+        !gets_only || kind == MM_GET || kind == MM_GETS || kind == MM_GET_PIECES ? kind : MM_GET;
     op.block = block;
     op.op = op.kind == MM_CAS ? OP_CAS : mm_roll(3);
     op.use = use_of(&op, ordered);
@@ -142,8 +149,10 @@ static struct mm_op draw(int w, int target, bool gets_only)
     return op;
 }
 
-/* One operation of origin on target, which knows this much; *who: whom it would have to hear of if there is none. */
-bool mm_operate(int w, int origin, int target, const struct hb_clock *know, bool gets_only, bool passive, int *who)
+/* One operation of origin on target, which knows this much; *who: whom it would have to hear of if
+ * there is none. */
+bool mm_operate(int w, int origin, int target, const struct hb_clock *know, bool gets_only,
+                bool passive, int *who)
 {
     *who = HB_BUSY;
     for (int tries = 0; tries < 5; tries++) {

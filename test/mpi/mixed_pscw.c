@@ -32,8 +32,11 @@ static void post(int w, struct pscw *g, int t)
         mm_store_own(w, t);
     if (mm_me(t)) {
         MPI_Group group = mt_group(&mm_win[w], n, list);
-        MT_OK(MPI_Win_post(group, (g->nocheck ? MPI_MODE_NOCHECK : 0) | (nostore && !p->stored ? MPI_MODE_NOSTORE : 0) |
-                                      (g->gets_only[t] ? MPI_MODE_NOPUT : 0), mm_win[w].win));
+        MT_OK(MPI_Win_post(group,
+                           (g->nocheck ? MPI_MODE_NOCHECK : 0) |
+                               (nostore && !p->stored ? MPI_MODE_NOSTORE : 0) |
+                               (g->gets_only[t] ? MPI_MODE_NOPUT : 0),
+                           mm_win[w].win));
         MPI_Group_free(&group);
     }
     p->stored = false;

@@ -8,10 +8,8 @@
 const char *mt_epoch_name(enum mt_epoch ep)
 {
     static const char *const names[MT_EPOCHS] = {
-        [MT_EP_FENCE] = "fence",
-        [MT_EP_PSCW] = "pscw",
-        [MT_EP_LOCK] = "lock exclusive",
-        [MT_EP_LOCK_SHARED] = "lock shared",
+        [MT_EP_FENCE] = "fence",         [MT_EP_PSCW] = "pscw",
+        [MT_EP_LOCK] = "lock exclusive", [MT_EP_LOCK_SHARED] = "lock shared",
         [MT_EP_LOCK_ALL] = "lock_all",
     };
     return names[ep];

@@ -14,7 +14,7 @@
 enum mt_epoch {
     MT_EP_FENCE,
     MT_EP_PSCW,
-    MT_EP_LOCK,        /* exclusive */
+    MT_EP_LOCK, /* exclusive */
     MT_EP_LOCK_SHARED,
     MT_EP_LOCK_ALL,
     MT_EPOCHS

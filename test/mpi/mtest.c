@@ -41,8 +41,8 @@ static void on_alarm(int sig)
 static void start_watchdog(void)
 {
     snprintf(alarm_text, sizeof alarm_text,
-             "%s: rank %d: TIMEOUT after %u s in section \"%.200s\" (MTEST_SEED=%llu)\n", program, mt_rank,
-             timeout, section, (unsigned long long)mt_seed);
+             "%s: rank %d: TIMEOUT after %u s in section \"%.200s\" (MTEST_SEED=%llu)\n", program,
+             mt_rank, timeout, section, (unsigned long long)mt_seed);
     alarm(timeout);
 }
 
@@ -114,7 +114,8 @@ int mt_finish(void)
     MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (mt_rank == 0) {
         printf("%s: %s: %d failed checks, %d ranks, path %s, MTEST_SEED=%llu\n", program,
-               sum == 0 ? "passed" : "FAILED", sum, mt_size, mt_path(), (unsigned long long)mt_seed);
+               sum == 0 ? "passed" : "FAILED", sum, mt_size, mt_path(),
+               (unsigned long long)mt_seed);
         fflush(stdout);
     }
     mt_section("MPI_Finalize");
@@ -380,8 +381,8 @@ static void polite_barrier(MPI_Comm comm)
     }
 }
 
-bool mt_win_make_info(struct mt_win *w, enum mt_kind kind, MPI_Aint bytes, int disp_unit, MPI_Info info,
-                      MPI_Comm comm)
+bool mt_win_make_info(struct mt_win *w, enum mt_kind kind, MPI_Aint bytes, int disp_unit,
+                      MPI_Info info, MPI_Comm comm)
 {
     bool own = kind != MT_ALLOCATE && kind != MT_ALLOCATE_SHARED;
     bool mapped = (kind == MT_CREATE_MALLOC || kind == MT_DYNAMIC) && mt_path_is("mapped");
@@ -430,7 +431,8 @@ bool mt_win_make(struct mt_win *w, enum mt_kind kind, MPI_Aint bytes, int disp_u
 
 void mt_win_free(struct mt_win *w)
 {
-    /* Attached memory needs no detach: MPI_Win_free drops it, after all are done (MPI 4.1, 12.2.5). */
+    /* Attached memory needs no detach: MPI_Win_free drops it, after all are done (MPI 4.1, 12.2.5).
+     */
     MT_OK(MPI_Win_free(&w->win));
     free(w->addr);
     w->addr = NULL;
@@ -461,7 +463,8 @@ bool mt_put_works(const char *file, int line, MPI_Win win, int target, MPI_Aint 
     int origin = value, back = ~value;
     int bad = 0;
 
-    bad += !mt_check_class(file, line, "MPI_Win_lock", MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win), 0);
+    bad += !mt_check_class(file, line, "MPI_Win_lock",
+                           MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win), 0);
     bad += !mt_check_class(file, line, "MPI_Put",
                            MPI_Put(&origin, 1, MPI_INT, target, disp, 1, MPI_INT, win), 0);
     bad += !mt_check_class(file, line, "MPI_Win_flush", MPI_Win_flush(target, win), 0);
@@ -491,5 +494,6 @@ void mt_compute(double seconds)
     clock_gettime(CLOCK_MONOTONIC, &start);
     do {
         clock_gettime(CLOCK_MONOTONIC, &now);
-    } while ((double)(now.tv_sec - start.tv_sec) + (double)(now.tv_nsec - start.tv_nsec) * 1e-9 < seconds);
+    } while ((double)(now.tv_sec - start.tv_sec) + (double)(now.tv_nsec - start.tv_nsec) * 1e-9 <
+             seconds);
 }

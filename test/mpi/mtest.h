@@ -38,7 +38,8 @@ int mt_init(int *argc, char ***argv, int level);
 /* Collective: sums the failures, prints one closing line, MPI_Finalize. Returns the exit code. */
 int mt_finish(void);
 
-/* Name the section that runs now, for the watchdog and for failed checks; starts the timeout anew. */
+/* Name the section that runs now, for the watchdog and for failed checks; starts the timeout anew.
+ */
 void mt_section(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Seconds for each section from now on (MTEST_TIMEOUT wins when set). */
@@ -48,9 +49,10 @@ void mt_timeout(unsigned seconds);
 void mt_skip(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Count a failure on this rank and print its line. Use the macros. */
-void mt_fail(const char *file, int line, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void mt_fail(const char *file, int line, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 void mt_fail_cond(const char *cond); /* the condition's text, for the next mt_fail of this thread */
-int mt_failures(void); /* on this rank so far */
+int mt_failures(void);               /* on this rank so far */
 
 /* CHECK(cond, "expected %d, saw %d", a, b): true if the condition holds. */
 #define CHECK(cond, ...) \
@@ -70,10 +72,10 @@ struct mt_rng {
     uint64_t state;
 };
 extern uint64_t mt_seed;
-struct mt_rng mt_rng(uint64_t stream);          /* e.g. mt_rng(mt_rank) */
-uint64_t mt_rng_next(struct mt_rng *rng);       /* 64 random bits */
+struct mt_rng mt_rng(uint64_t stream);                 /* e.g. mt_rng(mt_rank) */
+uint64_t mt_rng_next(struct mt_rng *rng);              /* 64 random bits */
 uint64_t mt_rng_below(struct mt_rng *rng, uint64_t n); /* 0 .. n-1 */
-uint64_t mt_rand(uint64_t n);                   /* shared sequence, 0 .. n-1 */
+uint64_t mt_rand(uint64_t n);                          /* shared sequence, 0 .. n-1 */
 
 /* What MPIRMA_PATH forces: "auto" when unset. */
 const char *mt_path(void);
@@ -83,7 +85,8 @@ bool mt_path_is(const char *path);
 enum mt_kind {
     MT_CREATE_MALLOC,
     MT_CREATE_ALLOC_MEM,
-    MT_CREATE_ODD, /* at an odd address: of malloc, or of MPI_Alloc_mem where the mapped path is forced */
+    MT_CREATE_ODD, /* at an odd address: of malloc, or of MPI_Alloc_mem where the mapped path is
+                      forced */
     MT_ALLOCATE,
     MT_ALLOCATE_SHARED, /* all ranks must be on one node */
     MT_DYNAMIC,         /* one attached region of malloc memory */
@@ -95,12 +98,12 @@ const char *mt_kind_name(enum mt_kind kind);
 struct mt_win {
     MPI_Win win;
     enum mt_kind kind;
-    int rank, size;   /* in the window's communicator */
-    MPI_Aint bytes;   /* of this rank's part */
-    int disp_unit;    /* this rank's; 1 for dynamic windows whatever was asked */
-    char *base;       /* this rank's memory, zeroed; NULL may be seen for 0 bytes */
-    MPI_Aint *addr;   /* dynamic: address of each rank's memory */
-    void *mem;        /* what mt_win_free frees */
+    int rank, size; /* in the window's communicator */
+    MPI_Aint bytes; /* of this rank's part */
+    int disp_unit;  /* this rank's; 1 for dynamic windows whatever was asked */
+    char *base;     /* this rank's memory, zeroed; NULL may be seen for 0 bytes */
+    MPI_Aint *addr; /* dynamic: address of each rank's memory */
+    void *mem;      /* what mt_win_free frees */
 };
 
 /* Collective over comm. bytes may differ between ranks. The window returns errors. False, with a
@@ -119,13 +122,15 @@ MPI_Aint mt_disp(const struct mt_win *w, int target, MPI_Aint offset);
 bool mt_check_bytes(const char *file, int line, const void *buf, size_t n, int value);
 #define CHECK_BYTES(buf, n, value) mt_check_bytes(__FILE__, __LINE__, buf, n, value)
 
-/* Does the window work: in one exclusive lock, put an int at the target, flush, get it back. No other
- * process is involved, so any rank may call it alone (others that store there must lock too). */
+/* Does the window work: in one exclusive lock, put an int at the target, flush, get it back. No
+ * other process is involved, so any rank may call it alone (others that store there must lock too).
+ */
 bool mt_put_works(const char *file, int line, MPI_Win win, int target, MPI_Aint disp, int value);
-#define CHECK_PUT_WORKS(win, target, disp, value) mt_put_works(__FILE__, __LINE__, win, target, disp, value)
+#define CHECK_PUT_WORKS(win, target, disp, value) \
+    mt_put_works(__FILE__, __LINE__, win, target, disp, value)
 
-/* MTEST_HOST_ONLY=1: the program runs on the host's own RMA; sections that are known to hang or crash
- * there are then left out with a printed line. Never set by the test driver. */
+/* MTEST_HOST_ONLY=1: the program runs on the host's own RMA; sections that are known to hang or
+ * crash there are then left out with a printed line. Never set by the test driver. */
 bool mt_host_only(const char *what);
 
 /* Burn processor time without any MPI call. */

@@ -1,10 +1,11 @@
 /*
  * pair_padding.c - pairs with padding (MPI_DOUBLE_INT and its kin) where only their data has room.
  *
- * A type's gaps are no part of the data (MPI 4.1, 5.1): what is accessed of n pairs ends with the last one's
- * location, and must fit into the window (12.3); the padding behind and inside them is neither read nor
- * written. So windows, origin and result buffers end right behind the last location here, where possible at the
- * end of a page that none follows, and the padding inside keeps what it was, on every path.
+ * A type's gaps are no part of the data (MPI 4.1, 5.1): what is accessed of n pairs ends with the
+ * last one's location, and must fit into the window (12.3); the padding behind and inside them is
+ * neither read nor written. So windows, origin and result buffers end right behind the last
+ * location here, where possible at the end of a page that none follows, and the padding inside
+ * keeps what it was, on every path.
  */
 #include "mtcomm.h"
 
@@ -94,7 +95,8 @@ static void expect(const struct pair *p, const char *at, int n, int gap, int v, 
 
     memset(expected, gap, sizeof expected);
     set_pairs(p, expected, n, v, loc);
-    if (p->value_size == 10) { /* of a long double the processor stores ten bytes, a copy may store sixteen */
+    if (p->value_size ==
+        10) { /* of a long double the processor stores ten bytes, a copy may store sixteen */
         for (int i = 0; i < n; i++) {
             memcpy(expected + (size_t)i * p->extent + 10, at + (size_t)i * p->extent + 10, 6);
         }
@@ -112,7 +114,8 @@ static void guarded_make(struct guarded *g, size_t len)
 {
     g->page = (size_t)sysconf(_SC_PAGESIZE);
     g->map = mmap(NULL, 2 * g->page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    CHECK(g->map != MAP_FAILED && mprotect(g->map, g->page, PROT_READ | PROT_WRITE) == 0, "no memory");
+    CHECK(g->map != MAP_FAILED && mprotect(g->map, g->page, PROT_READ | PROT_WRITE) == 0,
+          "no memory");
     g->at = g->map + g->page - len;
 }
 
@@ -122,8 +125,13 @@ static void guarded_free(struct guarded *g)
 }
 
 enum what { PUT, GET, ACC, ACC_STRIDED, GET_ACC, NO_OP, FETCH, WHATS };
-static const char *const what_names[WHATS] = {"put",     "get",       "accumulate",   "accumulate of a vector",
-                                              "MAXLOC and fetch", "fetch alone", "fetch_and_op on the last"};
+static const char *const what_names[WHATS] = {"put",
+                                              "get",
+                                              "accumulate",
+                                              "accumulate of a vector",
+                                              "MAXLOC and fetch",
+                                              "fetch alone",
+                                              "fetch_and_op on the last"};
 
 struct test {
     const struct pair *pair;
@@ -156,16 +164,17 @@ static void operate(struct test *t, enum what what, int target)
         MPI_Type_free(&vector);
         break;
     case GET_ACC:
-        MT_OK(MPI_Get_accumulate(t->origin.at, N, type, t->result.at, N, type, target, 0, N, type, MPI_MAXLOC,
-                                 t->win));
+        MT_OK(MPI_Get_accumulate(t->origin.at, N, type, t->result.at, N, type, target, 0, N, type,
+                                 MPI_MAXLOC, t->win));
         break;
     case NO_OP:
-        MT_OK(MPI_Get_accumulate(NULL, 0, type, t->result.at, N, type, target, 0, N, type, MPI_NO_OP, t->win));
+        MT_OK(MPI_Get_accumulate(NULL, 0, type, t->result.at, N, type, target, 0, N, type,
+                                 MPI_NO_OP, t->win));
         break;
     default: {
         const size_t last = (N - 1) * t->pair->extent;
-        MT_OK(MPI_Fetch_and_op(t->origin.at + last, t->result.at + last, type, target, (MPI_Aint)last, MPI_REPLACE,
-                               t->win));
+        MT_OK(MPI_Fetch_and_op(t->origin.at + last, t->result.at + last, type, target,
+                               (MPI_Aint)last, MPI_REPLACE, t->win));
     }
     }
     MT_OK(MPI_Win_unlock(target, t->win));
@@ -234,7 +243,8 @@ static void in_guarded_memory(const struct pair *p)
     }
     guarded_make(&memory, span_of(p));
     t.base = memory.at;
-    if (MT_OK(MPI_Win_create(t.base, (MPI_Aint)span_of(p), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &t.win))) {
+    if (MT_OK(MPI_Win_create(t.base, (MPI_Aint)span_of(p), 1, MPI_INFO_NULL, MPI_COMM_WORLD,
+                             &t.win))) {
         MPI_Win_set_errhandler(t.win, MPI_ERRORS_RETURN);
         every_operation(&t, "at the end of a page");
         MT_OK(MPI_Win_free(&t.win));
@@ -246,7 +256,8 @@ static void in_allocated_memory(const struct pair *p)
 {
     struct test t = {.pair = p};
 
-    if (MT_OK(MPI_Win_allocate((MPI_Aint)span_of(p), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &t.base, &t.win))) {
+    if (MT_OK(MPI_Win_allocate((MPI_Aint)span_of(p), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &t.base,
+                               &t.win))) {
         MPI_Win_set_errhandler(t.win, MPI_ERRORS_RETURN);
         every_operation(&t, "allocated");
         MT_OK(MPI_Win_free(&t.win));

@@ -18,7 +18,8 @@ static int rank, size;
 
 static int ring(MPI_Win win, const int *cell, const char *what)
 {
-    int right = (rank + 1) % size, left = (rank + size - 1) % size, value = 1000 + rank, one = 1, old = -1;
+    int right = (rank + 1) % size, left = (rank + size - 1) % size, value = 1000 + rank, one = 1,
+        old = -1;
 
     MPI_Win_fence(0, win);
     MPI_Put(&value, 1, MPI_INT, right, 0, 1, MPI_INT, win);

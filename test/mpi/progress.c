@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-#define BUSY 0.1   /* seconds that the target gives no sign of life, at first */
+#define BUSY 0.1 /* seconds that the target gives no sign of life, at first */
 #define ATTEMPTS 6
 
 enum idle { COMPUTE, SLEEP, RECV, IDLES };
@@ -46,10 +46,11 @@ static void origin(const struct mt_win *w, char *big, int bytes)
     MT_OK(MPI_Compare_and_swap(&nine, &three, &got[1], MPI_INT64_T, 0, at, w->win));
     MT_OK(MPI_Win_flush(0, w->win));
     CHECK(got[1] == 3, "compare_and_swap gave %ld", (long)got[1]);
-    MT_OK(MPI_Rget_accumulate(ones, 16, MPI_INT64_T, got, 16, MPI_INT64_T, 0, at, 16, MPI_INT64_T, MPI_NO_OP,
-                              w->win, &req));
+    MT_OK(MPI_Rget_accumulate(ones, 16, MPI_INT64_T, got, 16, MPI_INT64_T, 0, at, 16, MPI_INT64_T,
+                              MPI_NO_OP, w->win, &req));
     MT_OK(MPI_Wait(&req, &st));
-    CHECK(got[0] == 9 && got[1] == 1 && got[2] == 2, "%ld %ld %ld", (long)got[0], (long)got[1], (long)got[2]);
+    CHECK(got[0] == 9 && got[1] == 1 && got[2] == 2, "%ld %ld %ld", (long)got[0], (long)got[1],
+          (long)got[2]);
     MT_OK(MPI_Win_unlock(0, w->win));
     MT_OK(MPI_Win_lock_all(0, w->win));
     mt_fill(big, (size_t)bytes, 5);
@@ -125,15 +126,17 @@ static bool target_silent(enum mt_kind kind, enum idle how, int attempt)
                 MT_OK(MPI_Send(NULL, 0, MPI_BYTE, 0, 3, MPI_COMM_WORLD));
             }
             MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, clock.win));
-            MT_OK(MPI_Put(&t[1], 1, MPI_DOUBLE, 0, mt_disp(&clock, 0, 8), 1, MPI_DOUBLE, clock.win));
+            MT_OK(
+                MPI_Put(&t[1], 1, MPI_DOUBLE, 0, mt_disp(&clock, 0, 8), 1, MPI_DOUBLE, clock.win));
             MT_OK(MPI_Win_unlock(0, clock.win));
         }
         mt_sync(&clock);
         if (w.rank == 0 && how != RECV) {
             memcpy(&t[1], clock.base + 8, sizeof t[1]);
             late = t[1] >= t[0] - busy / 10;
-            CHECK(!late || attempt + 1 < ATTEMPTS, "origin was done after %.3f s, the target after %.3f s",
-                  t[1] - start, t[0] - start);
+            CHECK(!late || attempt + 1 < ATTEMPTS,
+                  "origin was done after %.3f s, the target after %.3f s", t[1] - start,
+                  t[0] - start);
         }
         mt_sync(&w);
         if (w.rank == 0) {
@@ -217,9 +220,11 @@ int main(int argc, char **argv)
         mt_fail(__FILE__, __LINE__, "needs 2 processes or more");
     } else {
         first_contact();
-        MT_FOR_KINDS(kind) {
+        MT_FOR_KINDS(kind)
+        {
             for (enum idle how = 0; how < IDLES; how++) {
-                if (how == COMPUTE || kind == MT_CREATE_MALLOC || kind == MT_ALLOCATE || kind == MT_DYNAMIC) {
+                if (how == COMPUTE || kind == MT_CREATE_MALLOC || kind == MT_ALLOCATE ||
+                    kind == MT_DYNAMIC) {
                     for (int i = 0; target_silent(kind, how, i); i++) {
                     }
                 }

@@ -1,9 +1,9 @@
 /*
  * progress_poll.c - MPIRMA_PROGRESS=poll: whoever calls the library serves what has come by packet.
  *
- * Rank 0 is the target, and makes one kind of call on itself again and again, which needs nobody else;
- * the last rank puts a word into rank 0's window meanwhile. Rank 0 must see the word, whatever the call is.
- * The memory that rank 0 works on itself is another window's.
+ * Rank 0 is the target, and makes one kind of call on itself again and again, which needs nobody
+ * else; the last rank puts a word into rank 0's window meanwhile. Rank 0 must see the word,
+ * whatever the call is. The memory that rank 0 works on itself is another window's.
  */
 #include "mtcomm.h"
 
@@ -30,14 +30,15 @@ static void get(struct both *b)
 static void accumulate(struct both *b)
 {
     int64_t v = 1;
-    MPI_Accumulate(&v, 1, MPI_INT64_T, 0, mt_disp(&b->own, 0, 0), 1, MPI_INT64_T, MPI_SUM, b->own.win);
+    MPI_Accumulate(&v, 1, MPI_INT64_T, 0, mt_disp(&b->own, 0, 0), 1, MPI_INT64_T, MPI_SUM,
+                   b->own.win);
 }
 
 static void get_accumulate(struct both *b)
 {
     int64_t v = 1, old;
-    MPI_Get_accumulate(&v, 1, MPI_INT64_T, &old, 1, MPI_INT64_T, 0, mt_disp(&b->own, 0, 0), 1, MPI_INT64_T, MPI_SUM,
-                       b->own.win);
+    MPI_Get_accumulate(&v, 1, MPI_INT64_T, &old, 1, MPI_INT64_T, 0, mt_disp(&b->own, 0, 0), 1,
+                       MPI_INT64_T, MPI_SUM, b->own.win);
 }
 
 static void fetch_and_op(struct both *b)

@@ -30,7 +30,8 @@ static MPI_Group shuffled(const struct mt_win *w, int skip, struct mt_rng *rng)
 static void put_to(const struct mt_win *w, int target, uint32_t tag, char *src)
 {
     mt_fill(src, PART, tag);
-    MT_OK(MPI_Put(src, PART, MPI_BYTE, target, mt_disp(w, target, w->rank * PART), PART, MPI_BYTE, w->win));
+    MT_OK(MPI_Put(src, PART, MPI_BYTE, target, mt_disp(w, target, w->rank * PART), PART, MPI_BYTE,
+                  w->win));
 }
 
 static uint32_t tag_of(int from, int to, int epoch)
@@ -106,12 +107,15 @@ static void ring(enum mt_kind kind, int epochs, int bytes)
             if (mt_rng_below(&rng, 40) == 0) {
                 mt_compute(0.001);
             }
-            mt_fill(w.base + bytes, (size_t)bytes, tag_of(w.rank, 0, e)); /* to be got by the left one */
+            mt_fill(w.base + bytes, (size_t)bytes,
+                    tag_of(w.rank, 0, e)); /* to be got by the left one */
             MT_OK(MPI_Win_post(from, 0, w.win));
             mt_fill(src, (size_t)bytes, tag_of(w.rank, right, e));
             MT_OK(MPI_Win_start(to, 0, w.win));
-            MT_OK(MPI_Put(src, bytes, MPI_BYTE, right, mt_disp(&w, right, 0), bytes, MPI_BYTE, w.win));
-            MT_OK(MPI_Get(dst, bytes, MPI_BYTE, right, mt_disp(&w, right, bytes), bytes, MPI_BYTE, w.win));
+            MT_OK(MPI_Put(src, bytes, MPI_BYTE, right, mt_disp(&w, right, 0), bytes, MPI_BYTE,
+                          w.win));
+            MT_OK(MPI_Get(dst, bytes, MPI_BYTE, right, mt_disp(&w, right, bytes), bytes, MPI_BYTE,
+                          w.win));
             MT_OK(MPI_Win_complete(w.win));
             CHECK_FILL(dst, (size_t)bytes, tag_of(right, 0, e));
             memset(src, 0, (size_t)bytes); /* complete: the origin buffer is ours again */
@@ -328,7 +332,8 @@ static void test_is_false(enum mt_kind kind)
 int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         all_to_all(kind, false);
         all_to_all(kind, true);
         ring(kind, 150, 8);

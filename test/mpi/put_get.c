@@ -11,9 +11,9 @@
 
 #define BIG (1 << 20)
 
-static const int small[] = {0,   1,   2,   3,   5,   7,   8,   9,    15,   16,   17,   24,   31,  33,
-                            63,  64,  65,  100, 127, 129, 255, 257,  511,  513,  1000, 1023, 1025, 2047,
-                            2049, 4095, 4096, 4097, 8191, 8193};
+static const int small[] = {0,    1,    2,    3,    5,    7,    8,    9,    15,   16,  17,  24,
+                            31,   33,   63,   64,   65,   100,  127,  129,  255,  257, 511, 513,
+                            1000, 1023, 1025, 2047, 2049, 4095, 4096, 4097, 8191, 8193};
 #define NSMALL ((int)(sizeof small / sizeof small[0]))
 static const int large[] = {16383,  16385,  32767,  32768,  32769,  65535,  65536,   65537,
                             100003, 131071, 131073, 262143, 262145, 524287, 1048575, 1048576};
@@ -40,7 +40,8 @@ static void mixed_sizes(const struct mt_win *w, enum mt_epoch ep, int shift, int
 {
     int offset[NSMALL], total = layout(offset);
     int target = (w->rank + shift) % w->size, origin = (w->rank - shift + w->size) % w->size;
-    char *src = mt_alloc((size_t)total), *dst = mt_alloc((size_t)total), *model = mt_alloc((size_t)total);
+    char *src = mt_alloc((size_t)total), *dst = mt_alloc((size_t)total),
+         *model = mt_alloc((size_t)total);
 
     memset(w->base, 0x5a, (size_t)total);
     memset(model, 0x5a, (size_t)total);
@@ -52,15 +53,15 @@ static void mixed_sizes(const struct mt_win *w, enum mt_epoch ep, int shift, int
     mt_sync(w);
     mt_epoch_begin(w, ep, target, origin);
     for (int i = 0; i < NSMALL; i++) {
-        MT_OK(MPI_Put(src + offset[i], small[i], MPI_BYTE, target, mt_disp(w, target, offset[i]), small[i],
-                      MPI_BYTE, w->win));
+        MT_OK(MPI_Put(src + offset[i], small[i], MPI_BYTE, target, mt_disp(w, target, offset[i]),
+                      small[i], MPI_BYTE, w->win));
     }
     mt_epoch_end(w, ep, target);
     CHECK_EQUAL(w->base, model, (size_t)total);
     mt_epoch_begin(w, ep, target, origin);
     for (int i = NSMALL - 1; i >= 0; i--) {
-        MT_OK(MPI_Get(dst + offset[i], small[i], MPI_BYTE, target, mt_disp(w, target, offset[i]), small[i],
-                      MPI_BYTE, w->win));
+        MT_OK(MPI_Get(dst + offset[i], small[i], MPI_BYTE, target, mt_disp(w, target, offset[i]),
+                      small[i], MPI_BYTE, w->win));
     }
     mt_epoch_end(w, ep, target);
     for (int i = 0; i < NSMALL; i++) {
@@ -105,7 +106,8 @@ static void sizes(enum mt_kind kind)
     if (!mt_win_make(&w, kind, BIG + 64, 1, MPI_COMM_WORLD)) {
         return;
     }
-    MT_FOR_EPOCHS(ep) {
+    MT_FOR_EPOCHS(ep)
+    {
         mt_section("small sizes, %s, %s", mt_kind_name(kind), mt_epoch_name(ep));
         for (int shift = 0; shift < w.size; shift++) {
             mixed_sizes(&w, ep, shift, ++salt);
@@ -135,13 +137,14 @@ static void proc_null(enum mt_kind kind)
         return;
     }
     mt_sync(&w);
-    MT_FOR_EPOCHS(ep) {
+    MT_FOR_EPOCHS(ep)
+    {
         mt_epoch_begin(&w, ep, w.rank, w.rank);
         MT_OK(MPI_Put(buf, 4, MPI_LONG, MPI_PROC_NULL, 0, 4, MPI_LONG, w.win));
         MT_OK(MPI_Get(buf, 4, MPI_LONG, MPI_PROC_NULL, 1000000, 4, MPI_LONG, w.win));
         MT_OK(MPI_Accumulate(buf, 4, MPI_LONG, MPI_PROC_NULL, 0, 4, MPI_LONG, MPI_SUM, w.win));
-        MT_OK(MPI_Get_accumulate(buf, 1, MPI_LONG, &result, 1, MPI_LONG, MPI_PROC_NULL, 0, 1, MPI_LONG,
-                                 MPI_SUM, w.win));
+        MT_OK(MPI_Get_accumulate(buf, 1, MPI_LONG, &result, 1, MPI_LONG, MPI_PROC_NULL, 0, 1,
+                                 MPI_LONG, MPI_SUM, w.win));
         MT_OK(MPI_Fetch_and_op(buf, &result, MPI_LONG, MPI_PROC_NULL, 0, MPI_SUM, w.win));
         MT_OK(MPI_Compare_and_swap(buf, buf, &result, MPI_LONG, MPI_PROC_NULL, 0, w.win));
         if (ep >= MT_EP_LOCK) {
@@ -151,7 +154,8 @@ static void proc_null(enum mt_kind kind)
         }
         mt_epoch_end(&w, ep, w.rank);
     }
-    CHECK(buf[0] == 11 && buf[1] == 22 && buf[2] == 33 && buf[3] == 44, "origin buffer was written");
+    CHECK(buf[0] == 11 && buf[1] == 22 && buf[2] == 33 && buf[3] == 44,
+          "origin buffer was written");
     CHECK_BYTES(w.base, 64, 0);
     mt_win_free(&w);
 }
@@ -168,7 +172,8 @@ static void disp_units(enum mt_kind kind)
         return; /* a dynamic window has unit 1 */
     }
     mt_sync(&w);
-    MT_FOR_EPOCHS(ep) {
+    MT_FOR_EPOCHS(ep)
+    {
         for (int shift = 0; shift < w.size; shift++) {
             int target = (w.rank + shift) % w.size, origin = (w.rank - shift + w.size) % w.size;
             int theirs = unit[target % 8], at = 1 + ((int)ep * 7 + shift) % (units - 1);
@@ -218,8 +223,10 @@ static void outstanding(enum mt_kind kind, enum mt_epoch ep)
     mt_epoch_begin(&w, ep, target, origin);
     for (int i = 0; i < N; i++) {
         int at = (int)((long)i * 769 % N);
-        MT_OK(MPI_Put(&src[at], 1, MPI_LONG, target, mt_disp(&w, target, (N + at) * 8L), 1, MPI_LONG, w.win));
-        MT_OK(MPI_Get(&dst[at], 1, MPI_LONG, target, mt_disp(&w, target, at * 8L), 1, MPI_LONG, w.win));
+        MT_OK(MPI_Put(&src[at], 1, MPI_LONG, target, mt_disp(&w, target, (N + at) * 8L), 1,
+                      MPI_LONG, w.win));
+        MT_OK(MPI_Get(&dst[at], 1, MPI_LONG, target, mt_disp(&w, target, at * 8L), 1, MPI_LONG,
+                      w.win));
     }
     mt_epoch_end(&w, ep, target);
     int bad = 0;
@@ -251,8 +258,8 @@ static void buffer_reuse(enum mt_kind kind, int bytes)
     MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, w.win));
     for (int i = 0; i < N; i++) {
         mt_fill(buf, (size_t)bytes, tag_of(w.rank, i, 1));
-        MT_OK(MPI_Put(buf, bytes, MPI_BYTE, target, mt_disp(&w, target, (MPI_Aint)i * bytes), bytes, MPI_BYTE,
-                      w.win));
+        MT_OK(MPI_Put(buf, bytes, MPI_BYTE, target, mt_disp(&w, target, (MPI_Aint)i * bytes), bytes,
+                      MPI_BYTE, w.win));
         if (i % 2 == 0) {
             MT_OK(MPI_Win_flush_local(target, w.win));
         } else {
@@ -270,7 +277,8 @@ static void buffer_reuse(enum mt_kind kind, int bytes)
         MT_OK(MPI_Win_post(from, 0, w.win));
         mt_fill(buf, (size_t)bytes, tag_of(w.rank, i, 2));
         MT_OK(MPI_Win_start(to, 0, w.win));
-        MT_OK(MPI_Put(buf, bytes, MPI_BYTE, target, mt_disp(&w, target, 0), bytes, MPI_BYTE, w.win));
+        MT_OK(
+            MPI_Put(buf, bytes, MPI_BYTE, target, mt_disp(&w, target, 0), bytes, MPI_BYTE, w.win));
         MT_OK(MPI_Win_complete(w.win));
         memset(buf, 0, (size_t)bytes);
         MT_OK(MPI_Win_wait(w.win));
@@ -318,11 +326,13 @@ static void large_get(enum mt_kind kind)
 int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         sizes(kind);
         proc_null(kind);
         disp_units(kind);
-        MT_FOR_EPOCHS(ep) {
+        MT_FOR_EPOCHS(ep)
+        {
             outstanding(kind, ep);
         }
         buffer_reuse(kind, 40);

@@ -20,19 +20,19 @@
 enum role { WRITTEN, READ, SUMMED, ORDERED, ROLES };
 
 struct target {
-    char *model;              /* contents of this rank's part */
-    enum role role[BLOCKS];   /* this round */
-    int owner[BLOCKS];        /* who may write, or send ordered accumulates */
-    bool used[BLOCKS];        /* written already */
+    char *model;            /* contents of this rank's part */
+    enum role role[BLOCKS]; /* this round */
+    int owner[BLOCKS];      /* who may write, or send ordered accumulates */
+    bool used[BLOCKS];      /* written already */
 };
 
 struct window {
     struct mt_win w;
     bool have;
-    struct target *t;         /* one per rank */
-    enum mt_epoch ep;         /* this round */
-    int first;                /* lock epochs: target of rank r is (r + first) % size */
-    bool reach[8][8];         /* PSCW: who accesses whom */
+    struct target *t; /* one per rank */
+    enum mt_epoch ep; /* this round */
+    int first;        /* lock epochs: target of rank r is (r + first) % size */
+    bool reach[8][8]; /* PSCW: who accesses whom */
 };
 
 /* A pending result: compared after the epoch. */
@@ -109,12 +109,14 @@ static void typed(struct window *v, int origin, int target, int block, bool put,
     bool me = v->w.rank == origin;
     struct dt_unit unit = dt_unit_make(roll(DT_UNITS));
     int units = 1 + roll(BLOCK / 2 / unit.extent > 40 ? 40 : BLOCK / 2 / unit.extent);
-    struct dt_type ot = dt_random(&dice, &unit, units, BLOCK), tt = dt_random(&dice, &unit, units, BLOCK - 8);
+    struct dt_type ot = dt_random(&dice, &unit, units, BLOCK),
+                   tt = dt_random(&dice, &unit, units, BLOCK - 8);
     struct target *t = &v->t[target];
     MPI_Aint toff = (tt.lo < 0 ? -tt.lo : 0), ooff = (ot.lo < 0 ? -ot.lo : 0);
     char packed[BLOCK], *model = t->model + block * BLOCK, *buf = draw_data(BLOCK, me);
 
-    if (toff + tt.hi > BLOCK || ooff + ot.hi > BLOCK) { /* a layout that begins far from its address */
+    if (toff + tt.hi > BLOCK ||
+        ooff + ot.hi > BLOCK) { /* a layout that begins far from its address */
         toff = ooff = -1;
     }
     if (toff >= 0 && put) {
@@ -177,9 +179,10 @@ static void plain(struct window *v, int origin, int target, int block, bool put,
     }
 }
 
-/* Accumulates: any origin may SUM into SUMMED blocks; the owner of ORDERED ones uses all operations and
- * knows every fetched value, since they apply in program order. */
-static void accumulate(struct window *v, int origin, int target, int block, bool request, MPI_Request *req)
+/* Accumulates: any origin may SUM into SUMMED blocks; the owner of ORDERED ones uses all operations
+ * and knows every fetched value, since they apply in program order. */
+static void accumulate(struct window *v, int origin, int target, int block, bool request,
+                       MPI_Request *req)
 {
     MPI_Op ops[4] = {MPI_SUM, MPI_REPLACE, MPI_BXOR, MPI_NO_OP};
     bool me = v->w.rank == origin, ordered = v->t[target].role[block] == ORDERED;
@@ -208,15 +211,17 @@ static void accumulate(struct window *v, int origin, int target, int block, bool
     if (single && !request) {
         MT_OK(MPI_Fetch_and_op(buf, result, MPI_INT64_T, target, disp, op, v->w.win));
     } else if (fetch && request) {
-        MT_OK(MPI_Rget_accumulate(buf, elems, MPI_INT64_T, result, elems, MPI_INT64_T, target, disp, elems,
-                                  MPI_INT64_T, op, v->w.win, req));
+        MT_OK(MPI_Rget_accumulate(buf, elems, MPI_INT64_T, result, elems, MPI_INT64_T, target, disp,
+                                  elems, MPI_INT64_T, op, v->w.win, req));
     } else if (fetch) {
-        MT_OK(MPI_Get_accumulate(buf, elems, MPI_INT64_T, result, elems, MPI_INT64_T, target, disp, elems,
-                                 MPI_INT64_T, op, v->w.win));
+        MT_OK(MPI_Get_accumulate(buf, elems, MPI_INT64_T, result, elems, MPI_INT64_T, target, disp,
+                                 elems, MPI_INT64_T, op, v->w.win));
     } else if (request) {
-        MT_OK(MPI_Raccumulate(buf, elems, MPI_INT64_T, target, disp, elems, MPI_INT64_T, op, v->w.win, req));
+        MT_OK(MPI_Raccumulate(buf, elems, MPI_INT64_T, target, disp, elems, MPI_INT64_T, op,
+                              v->w.win, req));
     } else {
-        MT_OK(MPI_Accumulate(buf, elems, MPI_INT64_T, target, disp, elems, MPI_INT64_T, op, v->w.win));
+        MT_OK(MPI_Accumulate(buf, elems, MPI_INT64_T, target, disp, elems, MPI_INT64_T, op,
+                             v->w.win));
     }
 }
 
@@ -266,7 +271,8 @@ static bool may_reach(const struct window *v, int origin, int target)
     if (v->ep == MT_EP_PSCW) {
         return v->reach[origin][target];
     }
-    return (v->ep != MT_EP_LOCK && v->ep != MT_EP_LOCK_SHARED) || target == (origin + v->first) % v->w.size;
+    return (v->ep != MT_EP_LOCK && v->ep != MT_EP_LOCK_SHARED) ||
+           target == (origin + v->first) % v->w.size;
 }
 
 static void draw_round(struct window *v)
@@ -329,8 +335,9 @@ static void issue(struct window *v)
     for (int origin = 0; origin < v->w.size; origin++) {
         int n = roll(OPS);
         for (int i = 0; i < n; i++) {
-            int target = v->ep == MT_EP_LOCK || v->ep == MT_EP_LOCK_SHARED ? (origin + v->first) % v->w.size
-                                                                            : roll(v->w.size);
+            int target = v->ep == MT_EP_LOCK || v->ep == MT_EP_LOCK_SHARED
+                             ? (origin + v->first) % v->w.size
+                             : roll(v->w.size);
             if (may_reach(v, origin, target)) {
                 one_op(v, origin, target);
             }
@@ -346,7 +353,8 @@ static void check_round(int round)
         }
     }
     for (int i = 0; i < WINDOWS; i++) {
-        if (win[i].have && !CHECK_EQUAL(win[i].w.base, win[i].t[win[i].w.rank].model, BLOCKS * BLOCK)) {
+        if (win[i].have &&
+            !CHECK_EQUAL(win[i].w.base, win[i].t[win[i].w.rank].model, BLOCKS * BLOCK)) {
             mt_fail(__FILE__, __LINE__, "round %d: window %d (%s), last epoch %s", round, i,
                     mt_kind_name(win[i].w.kind), mt_epoch_name(win[i].ep));
         }
@@ -357,7 +365,8 @@ static void check_round(int round)
     npending = ngarbage = 0;
 }
 
-/* One round: one to three windows; their epochs overlap, except where exclusive locks could cross. */
+/* One round: one to three windows; their epochs overlap, except where exclusive locks could cross.
+ */
 static void one_round(int round)
 {
     int order[WINDOWS], n = 0;
@@ -402,8 +411,8 @@ static void make_windows(void)
 
     for (int i = 0; i < WINDOWS; i++) {
         struct window *v = &win[i];
-        v->have =
-            mt_win_make(&v->w, (enum mt_kind)((first + i) % MT_KINDS), BLOCKS * BLOCK, 1, MPI_COMM_WORLD);
+        v->have = mt_win_make(&v->w, (enum mt_kind)((first + i) % MT_KINDS), BLOCKS * BLOCK, 1,
+                              MPI_COMM_WORLD);
         if (v->have) {
             v->t = mt_alloc((size_t)v->w.size * sizeof *v->t);
             for (int t = 0; t < v->w.size; t++) {

@@ -26,12 +26,19 @@ static int wrong(const unsigned char *p, size_t n, unsigned tag)
     return bad;
 }
 
-static int right(void) { return (mt_rank + 1) % mt_size; }
-static int left(void) { return (mt_rank + mt_size - 1) % mt_size; }
+static int right(void)
+{
+    return (mt_rank + 1) % mt_size;
+}
+static int left(void)
+{
+    return (mt_rank + mt_size - 1) % mt_size;
+}
 
 static void check_put(int n, unsigned tag)
 {
-    CHECK(wrong(base + 8, (size_t)n, tag + (unsigned)left()) == 0, "%d bytes put by rank %d", n, left());
+    CHECK(wrong(base + 8, (size_t)n, tag + (unsigned)left()) == 0, "%d bytes put by rank %d", n,
+          left());
     CHECK(base[7] == 0 && base[8 + n] == 0, "bytes beside %d put by rank %d", n, left());
 }
 
@@ -49,7 +56,8 @@ static void by_fence(int n)
         check_put(n, round);
         MT_OK(MPI_Get(in, n, MPI_BYTE, right(), 8, n, MPI_BYTE, win));
         MT_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
-        CHECK(wrong(in, (size_t)n, round + (unsigned)mt_rank) == 0, "%d bytes got in round %u", n, round);
+        CHECK(wrong(in, (size_t)n, round + (unsigned)mt_rank) == 0, "%d bytes got in round %u", n,
+              round);
         memset(base, 0, ROOM); /* at once: gets must be over */
     }
 }
@@ -75,7 +83,8 @@ static void by_pscw(int n)
         MT_OK(MPI_Win_wait(win));
         check_put(n, round);
         memset(base + 2 * MIN, 0, (size_t)n);
-        CHECK(wrong(in, (size_t)n, 100 + round + (unsigned)r) == 0, "%d bytes got in round %u", n, round);
+        CHECK(wrong(in, (size_t)n, 100 + round + (unsigned)r) == 0, "%d bytes got in round %u", n,
+              round);
     }
     MPI_Group_free(&to);
     MPI_Group_free(&from);
@@ -89,7 +98,8 @@ static void open_lock(int kind)
     if (kind == LOCK_ALL)
         MT_OK(MPI_Win_lock_all(0, win));
     else
-        MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, right(), kind == LOCK_NOCHECK ? MPI_MODE_NOCHECK : 0, win));
+        MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, right(), kind == LOCK_NOCHECK ? MPI_MODE_NOCHECK : 0,
+                           win));
 }
 
 static void close_lock(int kind)
@@ -124,7 +134,8 @@ static void by_lock(int kind, int n)
             MT_OK(MPI_Get(in, n, MPI_BYTE, right(), 8, n, MPI_BYTE, win));
         }
         close_lock(kind);
-        CHECK(wrong(in, (size_t)n, round + (unsigned)mt_rank) == 0, "%d bytes got in round %u", n, round);
+        CHECK(wrong(in, (size_t)n, round + (unsigned)mt_rank) == 0, "%d bytes got in round %u", n,
+              round);
         MPI_Barrier(MPI_COMM_WORLD);
         MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, mt_rank, 0, win));
         check_put(n, round);

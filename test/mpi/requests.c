@@ -11,10 +11,30 @@
 #define MANY 1000
 #define LARGE 600001
 
-enum how { WAIT, WAITALL, WAITANY, WAITSOME, TEST, TESTALL, TESTANY, TESTSOME, GET_STATUS, GET_STATUS_MANY, HOWS };
+enum how {
+    WAIT,
+    WAITALL,
+    WAITANY,
+    WAITSOME,
+    TEST,
+    TESTALL,
+    TESTANY,
+    TESTSOME,
+    GET_STATUS,
+    GET_STATUS_MANY,
+    HOWS
+};
 static const char *const how_names[HOWS] = {
-    "Wait",    "Waitall", "Waitany",  "Waitsome",           "Test",
-    "Testall", "Testany", "Testsome", "Request_get_status", "Request_get_status_any, _all and _some",
+    "Wait",
+    "Waitall",
+    "Waitany",
+    "Waitsome",
+    "Test",
+    "Testall",
+    "Testany",
+    "Testsome",
+    "Request_get_status",
+    "Request_get_status_any, _all and _some",
 };
 
 /* Of the statuses only MPI_ERROR has a meaning here (12.3.5); the calls look at it. */
@@ -69,8 +89,8 @@ static void finish_picked(enum how how, int n, int active, MPI_Request *req, MPI
 }
 
 /* MPI 4.1, 3.7.6: asked until there is one, some, all. No request is changed by that, and what
- * completes them then is MPI_Waitall. MPICH 4.2's _some makes progress only while none is complete, so
- * it is not asked for all before they are. */
+ * completes them then is MPI_Waitall. MPICH 4.2's _some makes progress only while none is complete,
+ * so it is not asked for all before they are. */
 #ifdef HAVE_MPI_GET_STATUS_MANY
 static void finish_watched(int n, int active, MPI_Request *req, MPI_Status *st)
 {
@@ -83,7 +103,8 @@ static void finish_watched(int n, int active, MPI_Request *req, MPI_Status *st)
         CHECK(flag, "request %d is complete for MPI_Request_get_status_any only", i);
     }
     MT_OK(MPI_Request_get_status_some(n, req, &k, idx, st));
-    CHECK(k >= 1 && k <= active, "MPI_Request_get_status_some: %d of %d, one was complete before", k, active);
+    CHECK(k >= 1 && k <= active, "MPI_Request_get_status_some: %d of %d, one was complete before",
+          k, active);
     for (flag = 0; !flag && MT_OK(MPI_Request_get_status_all(n, req, &flag, st));) {
     }
     MT_OK(MPI_Request_get_status_some(n, req, &k, idx, st));
@@ -138,15 +159,16 @@ static void each_way(const struct mt_win *w, enum how how, int shift)
     for (int i = 0; i < PER; i++) {
         put[i] = 1000 + i;
         got[i] = was[i] = -1;
-        MT_OK(MPI_Rput(&put[i], 1, MPI_INT64_T, target, mt_disp(w, target, base + i * 8), 1, MPI_INT64_T,
-                       w->win, &req[i]));
+        MT_OK(MPI_Rput(&put[i], 1, MPI_INT64_T, target, mt_disp(w, target, base + i * 8), 1,
+                       MPI_INT64_T, w->win, &req[i]));
         MT_OK(MPI_Rget(&got[i], 1, MPI_INT64_T, target, mt_disp(w, target, base + (PER + i) * 8), 1,
                        MPI_INT64_T, w->win, &req[PER + i]));
-        MT_OK(MPI_Raccumulate(&one, 1, MPI_INT64_T, target, mt_disp(w, target, base + (2 * PER + i) * 8), 1,
-                              MPI_INT64_T, MPI_SUM, w->win, &req[2 * PER + i]));
+        MT_OK(MPI_Raccumulate(&one, 1, MPI_INT64_T, target,
+                              mt_disp(w, target, base + (2 * PER + i) * 8), 1, MPI_INT64_T, MPI_SUM,
+                              w->win, &req[2 * PER + i]));
         MT_OK(MPI_Rget_accumulate(&one, 1, MPI_INT64_T, &was[i], 1, MPI_INT64_T, target,
-                                  mt_disp(w, target, base + (3 * PER + i) * 8), 1, MPI_INT64_T, MPI_SUM,
-                                  w->win, &req[3 * PER + i]));
+                                  mt_disp(w, target, base + (3 * PER + i) * 8), 1, MPI_INT64_T,
+                                  MPI_SUM, w->win, &req[3 * PER + i]));
     }
     finish(how, N, N, req);
     for (int i = 0; i < N; i++) {
@@ -178,11 +200,12 @@ static void mixed(const struct mt_win *w, enum how how)
     MT_OK(MPI_Recv_init(&never, 1, MPI_INT, left, 99, MPI_COMM_WORLD, &idle));
     MT_OK(MPI_Win_lock_all(0, w->win));
     req[0] = MPI_REQUEST_NULL;
-    MT_OK(MPI_Rput(&v, 1, MPI_INT64_T, right, mt_disp(w, right, (MPI_Aint)w->rank * 160), 1, MPI_INT64_T,
-                   w->win, &req[1]));
+    MT_OK(MPI_Rput(&v, 1, MPI_INT64_T, right, mt_disp(w, right, (MPI_Aint)w->rank * 160), 1,
+                   MPI_INT64_T, w->win, &req[1]));
     MT_OK(MPI_Irecv(&in, 1, MPI_INT, left, 5, MPI_COMM_WORLD, &req[2]));
     req[3] = idle;
-    MT_OK(MPI_Rget(&got, 1, MPI_INT64_T, w->rank, mt_disp(w, w->rank, 8), 1, MPI_INT64_T, w->win, &req[4]));
+    MT_OK(MPI_Rget(&got, 1, MPI_INT64_T, w->rank, mt_disp(w, w->rank, 8), 1, MPI_INT64_T, w->win,
+                   &req[4]));
     MT_OK(MPI_Isend(&out, 1, MPI_INT, right, 5, MPI_COMM_WORLD, &req[5]));
     finish(how, 6, 4, req);
     CHECK(in == left + 50, "received %d", in);
@@ -235,8 +258,8 @@ static void many(enum mt_kind kind)
     MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, right, 0, w.win));
     for (int i = 0; i < MANY; i++) {
         src[i] = w.rank * 100000 + i;
-        MT_OK(MPI_Rput(&src[i], 1, MPI_INT64_T, right, mt_disp(&w, right, i * 8), 1, MPI_INT64_T, w.win,
-                       &req[i]));
+        MT_OK(MPI_Rput(&src[i], 1, MPI_INT64_T, right, mt_disp(&w, right, i * 8), 1, MPI_INT64_T,
+                       w.win, &req[i]));
     }
     for (int i = MANY - 1; i >= MANY / 2; i--) {
         MT_OK(MPI_Wait(&req[i], &st[i]));
@@ -245,8 +268,8 @@ static void many(enum mt_kind kind)
     MT_OK(MPI_Win_flush(right, w.win));
     for (int i = 0; i < MANY; i++) {
         dst[i] = 0;
-        MT_OK(MPI_Rget(&dst[i], 1, MPI_INT64_T, right, mt_disp(&w, right, i * 8), 1, MPI_INT64_T, w.win,
-                       &req[i]));
+        MT_OK(MPI_Rget(&dst[i], 1, MPI_INT64_T, right, mt_disp(&w, right, i * 8), 1, MPI_INT64_T,
+                       w.win, &req[i]));
     }
     finish(WAITSOME, MANY, MANY, req);
     MT_OK(MPI_Win_unlock(right, w.win));
@@ -275,9 +298,10 @@ static void large(enum mt_kind kind)
         MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, right, 0, w.win));
         mt_fill(src, LARGE, 100 + (uint32_t)w.rank);
         memset(dst, 0, LARGE);
-        MT_OK(MPI_Rput(src, LARGE, MPI_BYTE, right, mt_disp(&w, right, LARGE), LARGE, MPI_BYTE, w.win,
-                       &req[0]));
-        MT_OK(MPI_Rget(dst, LARGE, MPI_BYTE, right, mt_disp(&w, right, 0), LARGE, MPI_BYTE, w.win, &req[1]));
+        MT_OK(MPI_Rput(src, LARGE, MPI_BYTE, right, mt_disp(&w, right, LARGE), LARGE, MPI_BYTE,
+                       w.win, &req[0]));
+        MT_OK(MPI_Rget(dst, LARGE, MPI_BYTE, right, mt_disp(&w, right, 0), LARGE, MPI_BYTE, w.win,
+                       &req[1]));
         MT_OK(MPI_Wait(&req[1], &st[1]));
         CHECK_FILL(dst, LARGE, (uint32_t)right);
         MT_OK(MPI_Wait(&req[0], &st[0]));
@@ -305,7 +329,8 @@ static void erroneous(enum mt_kind kind)
     }
     mt_sync(&w);
     MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w.win));
-    MT_OK(MPI_Raccumulate(&v, 1, MPI_INT64_T, 0, mt_disp(&w, 0, 0), 1, MPI_INT64_T, MPI_SUM, w.win, &req));
+    MT_OK(MPI_Raccumulate(&v, 1, MPI_INT64_T, 0, mt_disp(&w, 0, 0), 1, MPI_INT64_T, MPI_SUM, w.win,
+                          &req));
     same = req;
     CHECK_ERR(MPI_Cancel(&req), MPI_ERR_REQUEST);
     CHECK_ERR(MPI_Request_free(&req), MPI_ERR_REQUEST);
@@ -326,7 +351,8 @@ static void erroneous(enum mt_kind kind)
 int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         completions(kind);
         many(kind);
         large(kind);

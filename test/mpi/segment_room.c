@@ -29,11 +29,13 @@ static void no_memory(MPI_Aint bytes)
     small_window_works(1);
     for (int round = 0; round < 3; round++) {
         mt_section("%ld bytes, round %d", (long)bytes, round);
-        CHECK_ERR(MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win), MPI_ERR_NO_MEM);
+        CHECK_ERR(MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win),
+                  MPI_ERR_NO_MEM);
         CHECK_ERR(MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win),
                   MPI_ERR_NO_MEM);
-        CHECK_ERR(MPI_Win_allocate(last ? bytes : 64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win),
-                  MPI_ERR_NO_MEM);
+        CHECK_ERR(
+            MPI_Win_allocate(last ? bytes : 64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win),
+            MPI_ERR_NO_MEM);
         CHECK_ERR(MPI_Alloc_mem(bytes, MPI_INFO_NULL, &base), MPI_ERR_NO_MEM);
         CHECK(win == MPI_WIN_NULL && base == NULL, "refused calls must not touch their results");
         small_window_works(2 + round);
@@ -61,10 +63,12 @@ static void no_descriptors(void)
     }
     if (err != MPI_SUCCESS) {
         MPI_Error_class(err, &errclass);
-        CHECK(errclass == MPI_ERR_NO_MEM || errclass == MPI_ERR_OTHER, "%s", mt_class_name(errclass));
+        CHECK(errclass == MPI_ERR_NO_MEM || errclass == MPI_ERR_OTHER, "%s",
+              mt_class_name(errclass));
     }
     if (mt_rank == 0) {
-        printf("segment_room: %d windows, then %s\n", n, err != MPI_SUCCESS ? "an error" : "enough");
+        printf("segment_room: %d windows, then %s\n", n,
+               err != MPI_SUCCESS ? "an error" : "enough");
     }
     for (int i = 0; i < n; i++) {
         CHECK_PUT_WORKS(have[i].win, (mt_rank + 1) % mt_size, 4 * mt_rank, i);

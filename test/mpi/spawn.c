@@ -1,11 +1,12 @@
 /*
- * spawn.c - a program that starts itself as children, merges, uses windows with them and disconnects, once by
- * MPI_Comm_spawn and once by MPI_Comm_spawn_multiple (MPI 4.1, 11.8). Linked with the host alone: what it has
- * of the library was preloaded. "spawn start" only starts one: can the host do that at all? With "spawn without"
- * the children do not have the library: MPI_Win_allocate, by its default error handler, ends the program.
+ * spawn.c - a program that starts itself as children, merges, uses windows with them and
+ * disconnects, once by MPI_Comm_spawn and once by MPI_Comm_spawn_multiple (MPI 4.1, 11.8). Linked
+ * with the host alone: what it has of the library was preloaded. "spawn start" only starts one: can
+ * the host do that at all? With "spawn without" the children do not have the library:
+ * MPI_Win_allocate, by its default error handler, ends the program.
  *
- * Children see their arguments as they were given, and MPIRMA_ variables of their parents. The parents say when
- * they ask the host for children and when it has given them.
+ * Children see their arguments as they were given, and MPIRMA_ variables of their parents. The
+ * parents say when they ask the host for children and when it has given them.
  */
 #include <mpi.h>
 
@@ -90,23 +91,27 @@ static MPI_Comm start_without(char *self)
     MPI_Comm children;
 
     say("asks");
-    MPI_Comm_spawn("env", argv, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+    MPI_Comm_spawn("env", argv, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
+                   MPI_ERRCODES_IGNORE);
     say("has");
     return children;
 }
 
 static MPI_Comm start_two(char *self, int how)
 {
-    char first[] = "a b=c", *argv[] = {first, NULL}, **both[] = {argv, argv}, *commands[] = {self, self};
+    char first[] = "a b=c", *argv[] = {first, NULL}, **both[] = {argv, argv},
+         *commands[] = {self, self};
     const int counts[] = {1, 1};
     const MPI_Info infos[] = {MPI_INFO_NULL, MPI_INFO_NULL};
     MPI_Comm children;
 
     say("asks");
     if (how == 0)
-        MPI_Comm_spawn(self, argv, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+        MPI_Comm_spawn(self, argv, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
+                       MPI_ERRCODES_IGNORE);
     else
-        MPI_Comm_spawn_multiple(2, commands, both, counts, infos, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+        MPI_Comm_spawn_multiple(2, commands, both, counts, infos, 0, MPI_COMM_WORLD, &children,
+                                MPI_ERRCODES_IGNORE);
     say("has");
     return children;
 }

@@ -1,10 +1,11 @@
 /*
  * split_type.c - MPI_Comm_split_type (MPI 4.1, 7.4.2).
  *
- * Nodes by MPI_COMM_TYPE_SHARED are what the library calls a node, pretended ones too: shared windows
- * over them work. MPI_UNDEFINED beside it, types that differ, types of the host's own. Where the host declares
- * them: types of hardware, guided and unguided, on a machine of two packages that hwloc is made to see
- * (HWLOC_SYNTHETIC), with processes bound to one of its two units.
+ * Nodes by MPI_COMM_TYPE_SHARED are what the library calls a node, pretended ones too: shared
+ * windows over them work. MPI_UNDEFINED beside it, types that differ, types of the host's own.
+ * Where the host declares them: types of hardware, guided and unguided, on a machine of two
+ * packages that hwloc is made to see (HWLOC_SYNTHETIC), with processes bound to one of its two
+ * units.
  */
 #define _GNU_SOURCE 1 /* sched_setaffinity */
 #include "mtest.h"
@@ -34,7 +35,8 @@ static void tell_places(int cpu)
     close(fd);
     CHECK(readlink("/proc/self/ns/pid", pid, sizeof pid - 1) > 0, "no PID namespace");
     CHECK(readlink("/proc/self/ns/net", net, sizeof net - 1) > 0, "no network namespace");
-    snprintf(mine.text, sizeof mine.text, "%s %s %s %d", boot, pid, net, k != NULL ? mt_rank / atoi(k) : 0);
+    snprintf(mine.text, sizeof mine.text, "%s %s %s %d", boot, pid, net,
+             k != NULL ? mt_rank / atoi(k) : 0);
     MPI_Allgather(&mine, sizeof mine, MPI_BYTE, places, sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
 }
 
@@ -48,8 +50,8 @@ static bool same_cpu(int a, int b)
     return same_node(a, b) && places[a].cpu >= 0 && places[a].cpu == places[b].cpu;
 }
 
-/* comm has the ranks of MPI_COMM_WORLD for which with(rank, own), in rising order or, reversed, in falling
- * order; NULL if I am none of them. */
+/* comm has the ranks of MPI_COMM_WORLD for which with(rank, own), in rising order or, reversed, in
+ * falling order; NULL if I am none of them. */
 static void check_members(MPI_Comm comm, bool (*with)(int, int), int left_out, bool reversed)
 {
     int expected[MAX_RANKS], seen[MAX_RANKS], n = 0, size;
@@ -73,7 +75,8 @@ static void check_members(MPI_Comm comm, bool (*with)(int, int), int left_out, b
     }
     MPI_Allgather(&mt_rank, 1, MPI_INT, seen, 1, MPI_INT, comm);
     for (int i = 0; i < n; i++) {
-        CHECK(seen[i] == expected[i], "place %d: expected rank %d, saw %d", i, expected[i], seen[i]);
+        CHECK(seen[i] == expected[i], "place %d: expected rank %d, saw %d", i, expected[i],
+              seen[i]);
     }
 }
 
@@ -93,7 +96,8 @@ static void share_memory(MPI_Comm comm)
 
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     MPI_Comm_size(comm, &size);
-    if (!MT_OK(MPI_Win_allocate_shared(sizeof(int), sizeof(int), MPI_INFO_NULL, comm, &mine, &win))) {
+    if (!MT_OK(
+            MPI_Win_allocate_shared(sizeof(int), sizeof(int), MPI_INFO_NULL, comm, &mine, &win))) {
         return;
     }
     MT_OK(MPI_Win_fence(0, win));
@@ -118,11 +122,13 @@ static void by_node(void)
     share_memory(comm);
     drop(&comm);
     mt_section("ordered by key");
-    MT_OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, -mt_rank, MPI_INFO_NULL, &comm));
+    MT_OK(
+        MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, -mt_rank, MPI_INFO_NULL, &comm));
     check_members(comm, same_node, -1, true);
     drop(&comm);
     mt_section("the last rank gives MPI_UNDEFINED");
-    MT_OK(MPI_Comm_split_type(MPI_COMM_WORLD, mt_rank == mt_size - 1 ? MPI_UNDEFINED : MPI_COMM_TYPE_SHARED, 0,
+    MT_OK(MPI_Comm_split_type(MPI_COMM_WORLD,
+                              mt_rank == mt_size - 1 ? MPI_UNDEFINED : MPI_COMM_TYPE_SHARED, 0,
                               MPI_INFO_NULL, &comm));
     check_members(comm, same_node, mt_size - 1, false);
     drop(&comm);
@@ -139,7 +145,8 @@ static void errors(void)
     MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
     if (mt_size > 1) {
         mt_section("types that differ");
-        CHECK_ERR(MPI_Comm_split_type(own, mt_rank == 0 ? MPI_COMM_TYPE_SHARED : 12345, 0, MPI_INFO_NULL, &comm),
+        CHECK_ERR(MPI_Comm_split_type(own, mt_rank == 0 ? MPI_COMM_TYPE_SHARED : 12345, 0,
+                                      MPI_INFO_NULL, &comm),
                   MPI_ERR_ARG);
     }
     mt_section("a type that nobody knows");
@@ -156,7 +163,8 @@ static void by_host(void)
 #ifdef HOST_OPENMPI
     MT_OK(MPI_Comm_split_type(MPI_COMM_WORLD, OMPI_COMM_TYPE_HWTHREAD, 0, MPI_INFO_NULL, &comm));
 #else
-    MT_OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPIX_COMM_TYPE_NEIGHBORHOOD, 0, MPI_INFO_NULL, &comm));
+    MT_OK(
+        MPI_Comm_split_type(MPI_COMM_WORLD, MPIX_COMM_TYPE_NEIGHBORHOOD, 0, MPI_INFO_NULL, &comm));
 #endif
     drop(&comm);
 }
@@ -185,7 +193,8 @@ static int count_with(bool (*with)(int, int))
     return n;
 }
 
-/* First, where there are several, the node, then the package, and that is all there is to divide. */
+/* First, where there are several, the node, then the package, and that is all there is to divide.
+ */
 static void unguided(void)
 {
     static const char *const names[] = {"mpi_shared_memory", "Package"};
@@ -207,7 +216,8 @@ static void unguided(void)
             CHECK(next == MPI_COMM_NULL, "there was nothing to divide");
         }
         MPI_Info_get(info, "mpi_hw_resource_type", MPI_MAX_INFO_VAL, text, &there);
-        CHECK(there == (next != MPI_COMM_NULL) && (!there || strcmp(text, names[level]) == 0), "key \"%s\"", text);
+        CHECK(there == (next != MPI_COMM_NULL) && (!there || strcmp(text, names[level]) == 0),
+              "key \"%s\"", text);
         MPI_Info_free(&info);
         if (comm != MPI_COMM_WORLD) {
             MPI_Comm_free(&comm);
@@ -225,7 +235,8 @@ static void unguided(void)
 
 static void by_hardware(void)
 {
-    static const char *const types[] = {"Package", "NUMANode", "L3Cache", "Core", "hwloc://Package"};
+    static const char *const types[] = {"Package", "NUMANode", "L3Cache", "Core",
+                                        "hwloc://Package"};
     cpu_set_t both, one;
 
     mt_section("hardware");

@@ -1,11 +1,12 @@
 /*
- * streams.c - several origins send to one target without pause, in messages of mixed sizes, and every byte
- * that arrives is checked.
+ * streams.c - several origins send to one target without pause, in messages of mixed sizes, and
+ * every byte that arrives is checked.
  *
- * streams [MEGABYTES]. Each rank but 0 is the origin of a stream to rank 0, into a part of the window that is its
- * own. A round is a lock_all epoch of so many megabytes by each origin (MTEST_ROUNDS rounds): blocks of a few bytes
- * up to the whole part are accumulated one behind the other, wrap around at the end of the part, and are flushed
- * locally now and then. Sums show what is lost or comes twice, as well as what is damaged.
+ * streams [MEGABYTES]. Each rank but 0 is the origin of a stream to rank 0, into a part of the
+ * window that is its own. A round is a lock_all epoch of so many megabytes by each origin
+ * (MTEST_ROUNDS rounds): blocks of a few bytes up to the whole part are accumulated one behind the
+ * other, wrap around at the end of the part, and are flushed locally now and then. Sums show what
+ * is lost or comes twice, as well as what is damaged.
  */
 #include "mtcomm.h"
 
@@ -14,7 +15,8 @@ enum { WORDS = 256 * 1024 /* in each origin's part */ };
 /* What an origin adds to word i. */
 static uint64_t addend(int origin, size_t i)
 {
-    return (uint64_t)(origin + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)i * UINT64_C(0xd1342543de82ef95);
+    return (uint64_t)(origin + 1) * UINT64_C(0x9e3779b97f4a7c15) ^
+           (uint64_t)i * UINT64_C(0xd1342543de82ef95);
 }
 
 /* Blocks of a stream: the same sequence at origin and target. */
@@ -32,8 +34,8 @@ static void stream(const struct mt_win *w, const uint64_t *values, int round, si
     const size_t part = (size_t)(w->rank - 1) * WORDS;
     for (size_t at = 0; words > 0;) {
         const size_t n = draw_block(&rng, at, words);
-        MT_OK(MPI_Accumulate(values + at, (int)n, MPI_UINT64_T, 0, (MPI_Aint)(part + at), (int)n, MPI_UINT64_T, MPI_SUM,
-                             w->win));
+        MT_OK(MPI_Accumulate(values + at, (int)n, MPI_UINT64_T, 0, (MPI_Aint)(part + at), (int)n,
+                             MPI_UINT64_T, MPI_SUM, w->win));
         if (mt_rng_below(&rng, 16) == 0)
             MT_OK(MPI_Win_flush_local(0, w->win));
         words -= n;
@@ -59,8 +61,9 @@ static void check(const struct mt_win *w, int origin, const uint32_t *times)
 {
     const uint64_t *part = (const uint64_t *)(const void *)w->base + (size_t)(origin - 1) * WORDS;
     for (size_t i = 0; i < WORDS; i++)
-        if (!CHECK(part[i] == addend(origin, i) * times[i], "origin %d, word %zu: %#llx, expected %u times %#llx", origin,
-                   i, (unsigned long long)part[i], times[i], (unsigned long long)addend(origin, i)))
+        if (!CHECK(part[i] == addend(origin, i) * times[i],
+                   "origin %d, word %zu: %#llx, expected %u times %#llx", origin, i,
+                   (unsigned long long)part[i], times[i], (unsigned long long)addend(origin, i)))
             return;
 }
 
@@ -74,7 +77,8 @@ int main(int argc, char **argv)
     const size_t parts = mt_rank ? 0 : (size_t)mt_size - 1;
     uint64_t *values = malloc(WORDS * sizeof *values);
     uint32_t *times = calloc(parts * WORDS + 1, sizeof *times);
-    if (!values || !times || !mt_win_make(&w, MT_ALLOCATE, (MPI_Aint)(parts * WORDS * 8), 8, MPI_COMM_WORLD))
+    if (!values || !times ||
+        !mt_win_make(&w, MT_ALLOCATE, (MPI_Aint)(parts * WORDS * 8), 8, MPI_COMM_WORLD))
         return 1;
     for (size_t i = 0; i < WORDS; i++)
         values[i] = addend(mt_rank, i);

@@ -44,8 +44,8 @@ static void fence_phase(const struct mt_win *w, int turn, bool stop, char *src)
     for (int i = 0; i < w->size; i++) {
         int t = (w->rank + i) % w->size;
         mt_fill(src + t * CELL, CELL, tag_of(w->rank, t, turn));
-        MT_OK(
-            MPI_Put(src + t * CELL, CELL, MPI_BYTE, t, mt_disp(w, t, cell(w->rank)), CELL, MPI_BYTE, w->win));
+        MT_OK(MPI_Put(src + t * CELL, CELL, MPI_BYTE, t, mt_disp(w, t, cell(w->rank)), CELL,
+                      MPI_BYTE, w->win));
         if (w->rank == 0) {
             MT_OK(MPI_Put(&flag, 1, MPI_INT64_T, t, mt_disp(w, t, STOP), 1, MPI_INT64_T, w->win));
         }
@@ -66,7 +66,8 @@ static void pscw_phase(const struct mt_win *w, int turn, char *src)
         MT_OK(MPI_Win_post(from, 0, w->win));
         MT_OK(MPI_Win_start(to, 0, w->win));
         mt_fill(src, (size_t)bytes, tag_of(w->rank, right, turn + i));
-        MT_OK(MPI_Put(src, bytes, MPI_BYTE, right, mt_disp(w, right, bulk()), bytes, MPI_BYTE, w->win));
+        MT_OK(MPI_Put(src, bytes, MPI_BYTE, right, mt_disp(w, right, bulk()), bytes, MPI_BYTE,
+                      w->win));
         MT_OK(MPI_Win_complete(w->win));
         MT_OK(MPI_Win_wait(w->win));
         CHECK_FILL(w->base + bulk(), (size_t)bytes, tag_of(left, w->rank, turn + i));
@@ -142,8 +143,8 @@ static void turns(struct mt_win *w, const bool *have, double seconds)
         }
         int64_t sum = load(&w[k], SUMMED), want = (int64_t)made[k] * mt_size * mt_size;
         CHECK(sum == want, "sum %ld, expected %ld", (long)sum, (long)want);
-        CHECK(load(&w[k], LOCKED) == locked[k], "counter %ld, expected %ld", (long)load(&w[k], LOCKED),
-              (long)locked[k]);
+        CHECK(load(&w[k], LOCKED) == locked[k], "counter %ld, expected %ld",
+              (long)load(&w[k], LOCKED), (long)locked[k]);
     }
     if (mt_rank == 0) {
         printf("stress: %d turns\n", turn);
@@ -158,7 +159,8 @@ int main(int argc, char **argv)
 
     MT_INIT(argc, argv);
     double seconds = argc > 1 ? atof(argv[1]) : 1.0;
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         have[kind] = mt_win_make(&w[kind], kind, bulk() + BULK, 1, MPI_COMM_WORLD);
         any |= have[kind];
         if (have[kind]) {
@@ -168,7 +170,8 @@ int main(int argc, char **argv)
     if (CHECK(any, "no window could be made")) {
         turns(w, have, seconds);
     }
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         if (have[kind]) {
             mt_win_free(&w[kind]);
         }

@@ -28,13 +28,13 @@ static const char *const names[] = {"put", "get", "sum", "prod", "no_op", "sum o
 /* Do the second after the first on one location in one epoch conflict? */
 static const bool conflicts[ACCESSES][ACCESSES] = {
     /*             PUT    GET    SUM    PROD   READ   SUM_LONG CAS */
-    [PUT] =      { true,  true,  true,  true,  true,  true,  true },
-    [GET] =      { true,  false, true,  true,  false, true,  true },
-    [SUM] =      { true,  true,  false, false, false, true,  false },
-    [PROD] =     { true,  true,  false, false, false, true,  false },
-    [READ] =     { true,  false, false, false, false, true,  false },
-    [SUM_LONG] = { true,  true,  true,  true,  true,  false, true },
-    [CAS] =      { true,  true,  false, false, false, true,  false },
+    [PUT] = {true, true, true, true, true, true, true},
+    [GET] = {true, false, true, true, false, true, true},
+    [SUM] = {true, true, false, false, false, true, false},
+    [PROD] = {true, true, false, false, false, true, false},
+    [READ] = {true, false, false, false, false, true, false},
+    [SUM_LONG] = {true, true, true, true, true, false, true},
+    [CAS] = {true, true, false, false, false, true, false},
 };
 
 static int access_at(const struct mt_win *w, enum access what, int t, MPI_Aint offset)
@@ -51,7 +51,8 @@ static int access_at(const struct mt_win *w, enum access what, int t, MPI_Aint o
     case SUM:
         return MPI_Accumulate(&one, 1, MPI_INT, t, at, 1, MPI_INT, MPI_SUM, w->win);
     case PROD:
-        return MPI_Get_accumulate(&two, 1, MPI_INT, &got, 1, MPI_INT, t, at, 1, MPI_INT, MPI_PROD, w->win);
+        return MPI_Get_accumulate(&two, 1, MPI_INT, &got, 1, MPI_INT, t, at, 1, MPI_INT, MPI_PROD,
+                                  w->win);
     case READ:
         return MPI_Fetch_and_op(NULL, &got, MPI_INT, t, at, MPI_NO_OP, w->win);
     case SUM_LONG:
@@ -110,7 +111,8 @@ static void local_completion(struct mt_win *w)
     MT_OK(MPI_Wait(&req, MPI_STATUS_IGNORE));
     MT_OK(MPI_Rput(&y, 1, MPI_INT, t, mt_disp(w, t, 48), 1, MPI_INT, w->win, &req));
     MT_OK(MPI_Wait(&req, MPI_STATUS_IGNORE));
-    CHECK_ERR(MPI_Rget(&x, 1, MPI_INT, t, mt_disp(w, t, 48), 1, MPI_INT, w->win, &req), MPI_ERR_RMA_CONFLICT);
+    CHECK_ERR(MPI_Rget(&x, 1, MPI_INT, t, mt_disp(w, t, 48), 1, MPI_INT, w->win, &req),
+              MPI_ERR_RMA_CONFLICT);
     MT_OK(MPI_Win_flush_all(w->win));
     MT_OK(access_at(w, GET, t, 48));
     MT_OK(MPI_Win_unlock_all(w->win));
@@ -133,8 +135,10 @@ static void strided(struct mt_win *w)
     MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, t, 0, w->win));
     MT_OK(MPI_Put(data, 8, MPI_INT, t, mt_disp(w, t, 64), 1, every_second, w->win));
     MT_OK(MPI_Get(data, 8, MPI_INT, t, mt_disp(w, t, 68), 1, every_second, w->win));
-    CHECK_ERR(MPI_Put(data, 8, MPI_INT, t, mt_disp(w, t, 68), 1, every_second, w->win), MPI_ERR_RMA_CONFLICT);
-    CHECK_ERR(MPI_Get(data, 2, MPI_INT, t, mt_disp(w, t, 116), 2, MPI_INT, w->win), MPI_ERR_RMA_CONFLICT);
+    CHECK_ERR(MPI_Put(data, 8, MPI_INT, t, mt_disp(w, t, 68), 1, every_second, w->win),
+              MPI_ERR_RMA_CONFLICT);
+    CHECK_ERR(MPI_Get(data, 2, MPI_INT, t, mt_disp(w, t, 116), 2, MPI_INT, w->win),
+              MPI_ERR_RMA_CONFLICT);
     MT_OK(access_at(w, PUT, t, 60));
     CHECK_ERR(access_at(w, SUM, t, 60), MPI_ERR_RMA_CONFLICT);
     MT_OK(MPI_Win_unlock(t, w->win));
@@ -160,11 +164,13 @@ static void overlapping(struct mt_win *w)
     MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, t, 0, w->win));
     CHECK_ERR(MPI_Accumulate(data, 4, MPI_INT, t, mt_disp(w, t, 64), 1, pairs, MPI_SUM, w->win),
               MPI_ERR_RMA_CONFLICT);
-    CHECK_ERR(MPI_Put(data, 4, MPI_INT, t, mt_disp(w, t, 64), 1, pairs, w->win), MPI_ERR_RMA_CONFLICT);
+    CHECK_ERR(MPI_Put(data, 4, MPI_INT, t, mt_disp(w, t, 64), 1, pairs, w->win),
+              MPI_ERR_RMA_CONFLICT);
     CHECK_ERR(MPI_Accumulate(data, 8, MPI_INT, t, mt_disp(w, t, 64), 2, narrow, MPI_SUM, w->win),
               MPI_ERR_RMA_CONFLICT);
     MT_OK(MPI_Get(got, 4, MPI_INT, t, mt_disp(w, t, 64), 1, pairs, w->win));
-    MT_OK(MPI_Get_accumulate(NULL, 0, MPI_INT, got + 4, 4, MPI_INT, t, mt_disp(w, t, 64), 1, pairs, MPI_NO_OP, w->win));
+    MT_OK(MPI_Get_accumulate(NULL, 0, MPI_INT, got + 4, 4, MPI_INT, t, mt_disp(w, t, 64), 1, pairs,
+                             MPI_NO_OP, w->win));
     MT_OK(MPI_Win_flush(t, w->win));
     MT_OK(MPI_Accumulate(data, 4, MPI_INT, t, mt_disp(w, t, 64), 1, apart, MPI_SUM, w->win));
     MT_OK(MPI_Win_unlock(t, w->win));
@@ -183,7 +189,8 @@ static void in_fence(struct mt_win *w)
     mt_section("%s, fence", mt_kind_name(w->kind));
     MT_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, w->win));
     MT_OK(MPI_Put(&x, 1, MPI_INT, t, mt_disp(w, t, 128), 1, MPI_INT, w->win));
-    CHECK_ERR(MPI_Put(&y, 1, MPI_INT, t, mt_disp(w, t, 128), 1, MPI_INT, w->win), MPI_ERR_RMA_CONFLICT);
+    CHECK_ERR(MPI_Put(&y, 1, MPI_INT, t, mt_disp(w, t, 128), 1, MPI_INT, w->win),
+              MPI_ERR_RMA_CONFLICT);
     MT_OK(MPI_Win_fence(0, w->win));
     memcpy(&x, w->base + 128, sizeof x);
     CHECK(x == 11, "expected 11, saw %d", x);
@@ -203,8 +210,10 @@ static void refused_put(const struct mt_win *w, int t, MPI_Aint offset, int *put
 {
     int x = 99;
 
-    MPI_Error_class(MPI_Put(&x, 1, MPI_INT, t, mt_disp(w, t, offset), 1, MPI_INT, w->win), put_class);
-    CHECK(*put_class == MPI_ERR_ASSERT || *put_class == MPI_SUCCESS, "saw %s", mt_class_name(*put_class));
+    MPI_Error_class(MPI_Put(&x, 1, MPI_INT, t, mt_disp(w, t, offset), 1, MPI_INT, w->win),
+                    put_class);
+    CHECK(*put_class == MPI_ERR_ASSERT || *put_class == MPI_SUCCESS, "saw %s",
+          mt_class_name(*put_class));
 }
 
 static void fence_noput(struct mt_win *w)
@@ -241,7 +250,8 @@ static void fence_nostore(struct mt_win *w)
     MT_OK(access_at(w, GET, t, 152));
     MT_OK(MPI_Win_fence(MPI_MODE_NOSTORE | MPI_MODE_NOPUT, w->win));
     w->base[160 + prev]++;
-    CHECK_ERR(MPI_Win_fence(MPI_MODE_NOSTORE, w->win), nostore_decided(w) ? MPI_ERR_ASSERT : MPI_SUCCESS);
+    CHECK_ERR(MPI_Win_fence(MPI_MODE_NOSTORE, w->win),
+              nostore_decided(w) ? MPI_ERR_ASSERT : MPI_SUCCESS);
     MT_OK(access_at(w, PUT, t, 152));
     MT_OK(MPI_Win_fence(MPI_MODE_NOSTORE | MPI_MODE_NOPUT, w->win)); /* it was a put */
     w->base[160 + prev]++;
@@ -266,7 +276,8 @@ static void in_pscw(struct mt_win *w, int asserts)
     if (asserts) {
         refused_put(w, t, 176, &put_class);
         MT_OK(access_at(w, GET, t, 184));
-        CHECK_ERR(MPI_Win_complete(w->win), put_class == MPI_SUCCESS ? MPI_ERR_ASSERT : MPI_SUCCESS);
+        CHECK_ERR(MPI_Win_complete(w->win),
+                  put_class == MPI_SUCCESS ? MPI_ERR_ASSERT : MPI_SUCCESS);
     } else {
         MT_OK(access_at(w, PUT, t, 184));
         CHECK_ERR(access_at(w, GET, t, 184), MPI_ERR_RMA_CONFLICT);
@@ -340,8 +351,8 @@ static void nocheck_late(struct mt_win *w, bool direct)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void hints(const char *key, const char *value, const char *ordering, enum access good, enum access bad,
-                  int errclass)
+static void hints(const char *key, const char *value, const char *ordering, enum access good,
+                  enum access bad, int errclass)
 {
     struct mt_win w;
     MPI_Info info;
@@ -403,7 +414,7 @@ int main(int argc, char **argv)
     MT_INIT(argc, argv);
     strict = getenv("MPIRMA_STRICT");
     if (CHECK(strict && !strcmp(strict, "1"), "MPIRMA_STRICT=1 expected")) {
-        for (enum mt_kind kind = 0; kind < MT_KINDS; kind += mt_size > 2 ? 2 : 1) {
+        for (enum mt_kind kind = 0; kind<MT_KINDS; kind += mt_size> 2 ? 2 : 1) {
             one_kind(kind);
         }
         hints("which_accumulate_ops", "sum,no_op", "rar,raw,war,waw", SUM, PROD, MPI_ERR_OP);

@@ -55,11 +55,12 @@ static void traffic(const struct mt_win *w, int thread)
         uint32_t tag = (uint32_t)(w->rank * 10007 + thread * 101 + i);
         mt_fill(src, (size_t)n, tag);
         MT_OK(MPI_Put(src, n, MPI_BYTE, target, at, n, MPI_BYTE, w->win));
-        MT_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, target, mt_disp(w, target, 0), 1, MPI_INT64_T, MPI_SUM,
-                             w->win));
+        MT_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, target, mt_disp(w, target, 0), 1, MPI_INT64_T,
+                             MPI_SUM, w->win));
         MT_OK(MPI_Win_flush(target, w->win));
         MT_OK(MPI_Get(dst, n, MPI_BYTE, target, at, n, MPI_BYTE, w->win));
-        MT_OK(MPI_Fetch_and_op(&one, &old, MPI_INT64_T, target, mt_disp(w, target, 0), MPI_SUM, w->win));
+        MT_OK(MPI_Fetch_and_op(&one, &old, MPI_INT64_T, target, mt_disp(w, target, 0), MPI_SUM,
+                               w->win));
         if (i % 4 == 0) {
             MT_OK(MPI_Win_flush_all(w->win));
         } else if (i % 4 == 1) {
@@ -136,7 +137,8 @@ static void several_windows(void)
     struct mt_win w[THREADS];
 
     mt_section("a window for each thread");
-    for (int i = 0; i < THREADS; i++) { /* what the forced path has not is replaced by what it has */
+    for (int i = 0; i < THREADS;
+         i++) { /* what the forced path has not is replaced by what it has */
         if (!mt_win_make(&w[i], kinds[i], window_bytes(), 1, MPI_COMM_WORLD) &&
             !mt_win_make(&w[i], MT_ALLOCATE, window_bytes(), 1, MPI_COMM_WORLD)) {
             return;
@@ -150,7 +152,8 @@ static void several_windows(void)
     }
 }
 
-/* Each thread locks "its" targets only (rank mod THREADS): one origin may not lock a target twice. */
+/* Each thread locks "its" targets only (rank mod THREADS): one origin may not lock a target twice.
+ */
 static void *own_targets(void *p)
 {
     const struct arg *a = p;
@@ -200,8 +203,8 @@ static void *hand_over(void *p)
         for (int k = 0; k < 8; k++) {
             int target = (w->rank + k) % w->size;
             handed_in[a->thread][k] = -1;
-            MT_OK(MPI_Rget(&handed_in[a->thread][k], 1, MPI_INT64_T, target, mt_disp(w, target, 0), 1,
-                           MPI_INT64_T, w->win, &handed[a->thread][k]));
+            MT_OK(MPI_Rget(&handed_in[a->thread][k], 1, MPI_INT64_T, target, mt_disp(w, target, 0),
+                           1, MPI_INT64_T, w->win, &handed[a->thread][k]));
         }
         pthread_barrier_wait(&meeting);
         if (a->thread % 2) {
@@ -212,7 +215,8 @@ static void *hand_over(void *p)
             }
         }
         for (int k = 0; k < 8; k++) {
-            CHECK(handed_in[next][k] == (w->rank + k) % w->size + 77, "%ld", (long)handed_in[next][k]);
+            CHECK(handed_in[next][k] == (w->rank + k) % w->size + 77, "%ld",
+                  (long)handed_in[next][k]);
         }
         pthread_barrier_wait(&meeting);
     }
@@ -249,7 +253,8 @@ int main(int argc, char **argv)
         return 77;
     }
     times = (int)mt_env("MTEST_ROUNDS", times);
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         one_window(kind);
         different_targets(kind);
         requests(kind);

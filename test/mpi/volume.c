@@ -19,7 +19,7 @@ enum {
     AREA = PUTS + SUMS * 8 + CONST,
     ARENA = 12 << 20, /* where one epoch's gets go */
     POOL = 1 << 18,   /* all origin buffers are parts of it */
-    MOST_EPOCHS = 4, /* one after the other */
+    MOST_EPOCHS = 4,  /* one after the other */
     SUMS_AT = PUTS,
     CONST_AT = PUTS + SUMS * 8
 };
@@ -28,8 +28,8 @@ enum kind { PUT, PUT_PIECES, SUM, FETCH, GET, KINDS };
 
 struct op {
     enum kind kind;
-    size_t at, bytes;   /* in the target's area; of PUT_PIECES the span */
-    size_t from;        /* in the pool */
+    size_t at, bytes; /* in the target's area; of PUT_PIECES the span */
+    size_t from;      /* in the pool */
     int blocks, block, stride;
 };
 
@@ -38,7 +38,7 @@ struct walk {
     struct mt_rng rng;
     size_t cursor; /* puts up to here */
     int left;
-    int kinds;     /* so many of them; 4: contiguous puts only */
+    int kinds; /* so many of them; 4: contiguous puts only */
 };
 
 static uint64_t model[SUMS]; /* this rank's sums */
@@ -143,7 +143,8 @@ static void put_pieces(const struct mt_win *w, const struct op *op, int target, 
     MPI_Type_free(&type);
 }
 
-/* sums: the target's before this operation, as its origin knows them. to: room for what it brings. */
+/* sums: the target's before this operation, as its origin knows them. to: room for what it brings.
+ */
 static void issue(const struct mt_win *w, const struct op *op, int target, uint64_t *sums, char *to)
 {
     const MPI_Aint at = mt_disp(w, target, (MPI_Aint)op->at);
@@ -152,13 +153,15 @@ static void issue(const struct mt_win *w, const struct op *op, int target, uint6
     const int n = (int)(op->bytes / 8);
     switch (op->kind) {
     case PUT:
-        MT_OK(MPI_Put(from, (int)op->bytes, MPI_BYTE, target, at, (int)op->bytes, MPI_BYTE, w->win));
+        MT_OK(
+            MPI_Put(from, (int)op->bytes, MPI_BYTE, target, at, (int)op->bytes, MPI_BYTE, w->win));
         return;
     case PUT_PIECES:
         put_pieces(w, op, target, from);
         return;
     case SUM:
-        MT_OK(MPI_Accumulate(from, n, MPI_UINT64_T, target, sum_at, n, MPI_UINT64_T, MPI_SUM, w->win));
+        MT_OK(MPI_Accumulate(from, n, MPI_UINT64_T, target, sum_at, n, MPI_UINT64_T, MPI_SUM,
+                             w->win));
         break;
     case FETCH:
         results[nresults++] = (struct result){FETCH, to, 0, 8, sums[op->at / 8]};
@@ -166,8 +169,9 @@ static void issue(const struct mt_win *w, const struct op *op, int target, uint6
         break;
     default:
         results[nresults++] = (struct result){GET, to, op->at, op->bytes, 0};
-        MT_OK(MPI_Get(to, (int)op->bytes, MPI_BYTE, target, mt_disp(w, target, (MPI_Aint)(CONST_AT + op->at)),
-                      (int)op->bytes, MPI_BYTE, w->win));
+        MT_OK(MPI_Get(to, (int)op->bytes, MPI_BYTE, target,
+                      mt_disp(w, target, (MPI_Aint)(CONST_AT + op->at)), (int)op->bytes, MPI_BYTE,
+                      w->win));
         return;
     }
     for (size_t i = 0; i < op->bytes / 8; i++)
@@ -177,10 +181,17 @@ static void issue(const struct mt_win *w, const struct op *op, int target, uint6
 static void flush(const struct mt_win *w, struct walk *k, int target)
 {
     switch (roll(k, 4)) {
-    case 0: MT_OK(MPI_Win_flush(target, w->win)); break;
-    case 1: MT_OK(MPI_Win_flush_local(target, w->win)); break;
-    case 2: MT_OK(MPI_Win_flush_all(w->win)); break;
-    default: MT_OK(MPI_Win_flush_local_all(w->win));
+    case 0:
+        MT_OK(MPI_Win_flush(target, w->win));
+        break;
+    case 1:
+        MT_OK(MPI_Win_flush_local(target, w->win));
+        break;
+    case 2:
+        MT_OK(MPI_Win_flush_all(w->win));
+        break;
+    default:
+        MT_OK(MPI_Win_flush_local_all(w->win));
     }
 }
 
@@ -232,8 +243,8 @@ static void check_results(int epoch, int target)
         uint64_t v = 0;
         memcpy(&v, r->got, r->kind == FETCH ? 8 : 0);
         if (r->kind == FETCH)
-            CHECK(v == r->before, "epoch %d: fetch-and-op brought %lld, expected %lld", epoch, (long long)v,
-                  (long long)r->before);
+            CHECK(v == r->before, "epoch %d: fetch-and-op brought %lld, expected %lld", epoch,
+                  (long long)v, (long long)r->before);
         else
             CHECK_EQUAL(r->got, want + r->at, r->bytes);
     }
@@ -248,7 +259,8 @@ static void model_epoch(int epoch, int origin)
         if (op.kind == PUT)
             memcpy(put_model + op.at, pool + op.from, op.bytes);
         for (int b = 0; op.kind == PUT_PIECES && b < op.blocks; b++)
-            memcpy(put_model + op.at + b * op.stride, pool + op.from + b * op.stride, (size_t)op.block);
+            memcpy(put_model + op.at + b * op.stride, pool + op.from + b * op.stride,
+                   (size_t)op.block);
         for (size_t i = 0; (op.kind == SUM || op.kind == FETCH) && i < op.bytes / 8; i++)
             model[op.at / 8 + i] += operand(&op, i);
     }
@@ -257,7 +269,8 @@ static void model_epoch(int epoch, int origin)
 static void read_sums(const struct mt_win *w, int target, uint64_t *sums)
 {
     MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, w->win));
-    MT_OK(MPI_Get(sums, SUMS, MPI_UINT64_T, target, mt_disp(w, target, SUMS_AT), SUMS, MPI_UINT64_T, w->win));
+    MT_OK(MPI_Get(sums, SUMS, MPI_UINT64_T, target, mt_disp(w, target, SUMS_AT), SUMS, MPI_UINT64_T,
+                  w->win));
     MT_OK(MPI_Win_unlock(target, w->win));
     mt_sync(w);
 }
@@ -310,7 +323,8 @@ int main(int argc, char **argv)
     put_model = mt_alloc(PUTS);
     pool = mt_alloc(POOL);
     mt_fill(pool, POOL, (uint32_t)mt_seed);
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         struct mt_win w;
         if (kind == MT_CREATE_ODD || !mt_win_make(&w, kind, AREA, 1, MPI_COMM_WORLD))
             continue; /* elements at odd addresses are acc_ops's */

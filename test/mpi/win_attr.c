@@ -44,8 +44,8 @@ static void *attr(MPI_Win win, int keyval)
 static void predefined(struct mt_win *w)
 {
     static const int flavor[MT_KINDS] = {
-        [MT_CREATE_MALLOC] = MPI_WIN_FLAVOR_CREATE, [MT_CREATE_ALLOC_MEM] = MPI_WIN_FLAVOR_CREATE,
-        [MT_CREATE_ODD] = MPI_WIN_FLAVOR_CREATE,    [MT_ALLOCATE] = MPI_WIN_FLAVOR_ALLOCATE,
+        [MT_CREATE_MALLOC] = MPI_WIN_FLAVOR_CREATE,   [MT_CREATE_ALLOC_MEM] = MPI_WIN_FLAVOR_CREATE,
+        [MT_CREATE_ODD] = MPI_WIN_FLAVOR_CREATE,      [MT_ALLOCATE] = MPI_WIN_FLAVOR_ALLOCATE,
         [MT_ALLOCATE_SHARED] = MPI_WIN_FLAVOR_SHARED, [MT_DYNAMIC] = MPI_WIN_FLAVOR_DYNAMIC,
     };
     MPI_Aint *size = attr(w->win, MPI_WIN_SIZE);
@@ -79,8 +79,10 @@ static void predefined_cannot_be_changed(MPI_Win win)
 
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         int key = keys[i];
-        CHECK(MPI_Win_set_attr(win, key, &other) != MPI_SUCCESS, "predefined attribute %d was set", key);
-        CHECK(MPI_Win_delete_attr(win, key) != MPI_SUCCESS, "predefined attribute %d was deleted", key);
+        CHECK(MPI_Win_set_attr(win, key, &other) != MPI_SUCCESS, "predefined attribute %d was set",
+              key);
+        CHECK(MPI_Win_delete_attr(win, key) != MPI_SUCCESS, "predefined attribute %d was deleted",
+              key);
         CHECK(MPI_Win_free_keyval(&key) != MPI_SUCCESS, "predefined keyval %d was freed", keys[i]);
     }
 }
@@ -94,12 +96,14 @@ static void names(MPI_Win win)
     CHECK(len == 0 && name[0] == '\0', "a new window has no name, saw \"%s\"", name);
     MT_OK(MPI_Win_set_name(win, "halo rows"));
     MT_OK(MPI_Win_get_name(win, name, &len));
-    CHECK(len == 9 && strcmp(name, "halo rows") == 0, "expected \"halo rows\", saw \"%s\" (%d)", name, len);
+    CHECK(len == 9 && strcmp(name, "halo rows") == 0, "expected \"halo rows\", saw \"%s\" (%d)",
+          name, len);
     memset(longest, 'x', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
     MT_OK(MPI_Win_set_name(win, longest));
     MT_OK(MPI_Win_get_name(win, name, &len));
-    CHECK(len == MPI_MAX_OBJECT_NAME - 1 && strcmp(name, longest) == 0, "the longest name: %d", len);
+    CHECK(len == MPI_MAX_OBJECT_NAME - 1 && strcmp(name, longest) == 0, "the longest name: %d",
+          len);
 }
 
 static void fortran_handle(struct mt_win *w)
@@ -142,7 +146,8 @@ static void user_attributes(MPI_Win win)
     CHECK(ncalls == 1 && calls[0].value == &a, "set over an old value: %d calls", ncalls);
     MT_OK(MPI_Win_delete_attr(win, key));
     CHECK(ncalls == 2 && calls[1].value == &b && calls[1].win == win && calls[1].extra == &a &&
-              calls[1].keyval == key, "delete: %d calls with the wrong arguments", ncalls);
+              calls[1].keyval == key,
+          "delete: %d calls with the wrong arguments", ncalls);
     MT_OK(MPI_Win_get_attr(win, key, &got, &flag));
     CHECK(!flag, "the attribute is still there after delete");
     MT_OK(MPI_Win_free_keyval(&key));
@@ -206,7 +211,8 @@ static int on_delete_looks(MPI_Win win, int keyval, void *value, void *extra)
     int flag = 0;
 
     MPI_Win_get_attr(win, MPI_WIN_SIZE, &size, &flag);
-    *size_is_there = flag && size != NULL && *size == (freeing->kind == MT_DYNAMIC ? 0 : freeing->bytes);
+    *size_is_there =
+        flag && size != NULL && *size == (freeing->kind == MT_DYNAMIC ? 0 : freeing->bytes);
     return MPI_SUCCESS;
 }
 
@@ -230,7 +236,8 @@ static void callback_sees_window(enum mt_kind kind)
 int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         struct mt_win w;
         mt_section("%s", mt_kind_name(kind));
         if (!mt_win_make(&w, kind, 8 * (mt_rank + 1), 1 + mt_rank % 2, MPI_COMM_WORLD)) {

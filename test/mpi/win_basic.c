@@ -17,7 +17,8 @@ static void ring_put_fence(struct mt_win *w, MPI_Aint bytes, int value)
 
     memset(buf, value + w->rank, (size_t)bytes + 1);
     MT_OK(MPI_Win_fence(0, w->win));
-    MT_OK(MPI_Put(buf, (int)bytes, MPI_BYTE, right, mt_disp(w, right, 0), (int)bytes, MPI_BYTE, w->win));
+    MT_OK(MPI_Put(buf, (int)bytes, MPI_BYTE, right, mt_disp(w, right, 0), (int)bytes, MPI_BYTE,
+                  w->win));
     MT_OK(MPI_Win_fence(0, w->win));
     CHECK_BYTES(w->base, (size_t)bytes, value + left);
     free(buf);
@@ -48,7 +49,8 @@ static void every_kind_and_size(void)
 {
     static const MPI_Aint sizes[] = {0, 1, 7, 8, 4096, 100001};
 
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
             struct mt_win w;
             mt_section("%s, %ld bytes", mt_kind_name(kind), (long)sizes[i]);
@@ -67,7 +69,8 @@ static void different_everywhere(void)
 {
     static const int units[3] = {1, 4, 8};
 
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         struct mt_win w;
         mt_section("%s, sizes and units differ", mt_kind_name(kind));
         if (!mt_win_make(&w, kind, (mt_rank % 3) * 40, units[mt_rank % 3], MPI_COMM_WORLD)) {
@@ -118,7 +121,7 @@ static void sub_communicators(void)
 
     MPI_Comm_split(MPI_COMM_WORLD, mt_rank % 2, 0, &half);
     MPI_Comm_split(MPI_COMM_WORLD, 0, -mt_rank, &reversed);
-    for (enum mt_kind kind = 0; kind < MT_KINDS; kind += mt_size > 2 ? 3 : 1) {
+    for (enum mt_kind kind = 0; kind<MT_KINDS; kind += mt_size> 2 ? 3 : 1) {
         on_comm("every second rank", half, kind);
         on_comm("reversed ranks", reversed, kind);
     }
@@ -128,7 +131,8 @@ static void sub_communicators(void)
 
 static void self_windows(void)
 {
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         on_comm("MPI_COMM_SELF", MPI_COMM_SELF, kind);
     }
     mt_section("MPI_COMM_SELF on rank 0 only");
@@ -140,7 +144,8 @@ static void self_windows(void)
 
 static void comm_freed_at_once(void)
 {
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         struct mt_win w;
         MPI_Comm comm;
         mt_section("%s, communicator freed after creation", mt_kind_name(kind));
@@ -171,7 +176,8 @@ static void dozens_at_a_time(void)
         int t = (mt_rank + i) % mt_size;
         CHECK_PUT_WORKS(w[i].win, t, mt_disp(&w[i], t, 4 * mt_rank), 100 * i + mt_rank);
     }
-    for (int i = made - 1; i > 0; i--) { /* the same shuffle everywhere: MPI_Win_free is collective */
+    for (int i = made - 1; i > 0;
+         i--) { /* the same shuffle everywhere: MPI_Win_free is collective */
         int j = (int)mt_rand((uint64_t)i + 1), k = order[i];
         order[i] = order[j];
         order[j] = k;
@@ -196,7 +202,8 @@ static void thousands(void)
         for (int k = 0; k < 4; k++) {
             struct mt_win w;
             mt_section("window %d of thousands, %s", i, mt_kind_name(kinds[k]));
-            if (available[k] && (available[k] = mt_win_make(&w, kinds[k], 256, 1, MPI_COMM_WORLD))) {
+            if (available[k] &&
+                (available[k] = mt_win_make(&w, kinds[k], 256, 1, MPI_COMM_WORLD))) {
                 CHECK_PUT_WORKS(w.win, 0, mt_disp(&w, 0, 0), i + mt_rank);
                 mt_win_free(&w);
             }

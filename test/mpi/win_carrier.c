@@ -1,12 +1,12 @@
 /*
  * win_carrier.c - what the host must give for a window's handle; run by win_carrier.sh.
  *
- * Argument "each": a window of every kind works, and the environment is the one that the process was
- * started with. "tool": the same where a tool has used MPI_T before MPI_Init. "behind": a tool has
- * done so behind the library's back, so that the host may lack what a handle takes: creation then gives
- * MPI_ERR_OTHER, and the script looks at the message. "many": windows are made until the host has no
- * communicator left, which is MPI_ERR_OTHER at all processes; when they are freed windows can be made
- * again.
+ * Argument "each": a window of every kind works, and the environment is the one that the process
+ * was started with. "tool": the same where a tool has used MPI_T before MPI_Init. "behind": a tool
+ * has done so behind the library's back, so that the host may lack what a handle takes: creation
+ * then gives MPI_ERR_OTHER, and the script looks at the message. "many": windows are made until the
+ * host has no communicator left, which is MPI_ERR_OTHER at all processes; when they are freed
+ * windows can be made again.
  */
 #define _GNU_SOURCE 1
 #include "mtest.h"
@@ -23,9 +23,10 @@ static void each(void)
 {
     const char *now = getenv(SELECTION);
 
-    CHECK(strcmp(now != NULL ? now : "", selection) == 0, SELECTION " was \"%s\", now \"%s\"", selection,
-          now != NULL ? now : "");
-    MT_FOR_KINDS(kind) {
+    CHECK(strcmp(now != NULL ? now : "", selection) == 0, SELECTION " was \"%s\", now \"%s\"",
+          selection, now != NULL ? now : "");
+    MT_FOR_KINDS(kind)
+    {
         struct mt_win w;
         mt_section("%s", mt_kind_name(kind));
         if (mt_win_make(&w, kind, 64, 1, MPI_COMM_WORLD)) {

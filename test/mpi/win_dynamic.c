@@ -100,8 +100,8 @@ static void many_regions(MPI_Win win)
     MT_OK(MPI_Win_fence(0, win));
     for (int i = 0; i < REGIONS; i++) {
         value[i] = 1000 * mt_rank + i;
-        MT_OK(MPI_Put(&value[i], 1, MPI_INT, next, MPI_Aint_add(at[next], i * STEP + 60 + i), 1, MPI_INT,
-                      win));
+        MT_OK(MPI_Put(&value[i], 1, MPI_INT, next, MPI_Aint_add(at[next], i * STEP + 60 + i), 1,
+                      MPI_INT, win));
     }
     MT_OK(MPI_Win_fence(0, win));
     for (int i = 0; i < REGIONS; i++) {
@@ -115,7 +115,8 @@ static void many_regions(MPI_Win win)
     MT_OK(MPI_Win_fence(0, win)); /* everybody has detached */
     MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, win));
     for (int i = 0; i < REGIONS; i++) {
-        int err = MPI_Put(&value[i], 1, MPI_INT, next, MPI_Aint_add(at[next], i * STEP + 4), 1, MPI_INT, win);
+        int err = MPI_Put(&value[i], 1, MPI_INT, next, MPI_Aint_add(at[next], i * STEP + 4), 1,
+                          MPI_INT, win);
         int flushed = MPI_Win_flush(next, win);
         if (err == MPI_SUCCESS) { /* a packet target answers at the flush */
             err = flushed;
@@ -236,7 +237,8 @@ static void attach_under_fire(MPI_Win win)
 /* Origin and target described by absolute addresses: MPI_BOTTOM with an hindexed type. */
 static void bottom_as_origin(MPI_Win win)
 {
-    int values[2] = {11 + mt_rank, 22 + mt_rank}, *cell, one = 1, prev = (mt_rank + mt_size - 1) % mt_size;
+    int values[2] = {11 + mt_rank, 22 + mt_rank}, *cell, one = 1,
+        prev = (mt_rank + mt_size - 1) % mt_size;
     int next = (mt_rank + 1) % mt_size;
     MPI_Aint *at = malloc((size_t)mt_size * sizeof *at), from[2];
     MPI_Datatype type;

@@ -44,7 +44,8 @@ static void expect(MPI_Win win, int code, int errclass)
     MPI_Error_class(seen.code, &saw);
     CHECK(seen.calls == 1, "calls of the handler: expected 1, saw %d", seen.calls);
     CHECK(seen.win == win, "the handler got another window");
-    CHECK(saw == errclass, "the handler got %s, expected %s", mt_class_name(saw), mt_class_name(errclass));
+    CHECK(saw == errclass, "the handler got %s, expected %s", mt_class_name(saw),
+          mt_class_name(errclass));
     CHECK_ERR(code, errclass);
     forget();
 }
@@ -184,7 +185,8 @@ int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
     default_is_fatal();
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         struct mt_win w;
         if (mt_win_make(&w, kind, 64, 1, MPI_COMM_WORLD)) {
             user_handler(&w);

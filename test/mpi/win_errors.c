@@ -28,11 +28,13 @@ static void creation(void)
     CHECK_ERR(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_NULL, &win), MPI_ERR_COMM);
     CHECK_ERR(MPI_Win_create(mem, -1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win), MPI_ERR_SIZE);
     CHECK_ERR(MPI_Win_allocate(-8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &win), MPI_ERR_SIZE);
-    CHECK_ERR(MPI_Win_allocate_shared(-1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &win), MPI_ERR_SIZE);
+    CHECK_ERR(MPI_Win_allocate_shared(-1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &win),
+              MPI_ERR_SIZE);
     CHECK_ERR(MPI_Win_create(mem, 64, 0, MPI_INFO_NULL, MPI_COMM_WORLD, &win), MPI_ERR_DISP);
     CHECK_ERR(MPI_Win_create(mem, 64, -4, MPI_INFO_NULL, MPI_COMM_WORLD, &win), MPI_ERR_DISP);
     CHECK_ERR(MPI_Win_allocate(64, 0, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &win), MPI_ERR_DISP);
-    CHECK_ERR(MPI_Win_allocate_shared(64, -1, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &win), MPI_ERR_DISP);
+    CHECK_ERR(MPI_Win_allocate_shared(64, -1, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &win),
+              MPI_ERR_DISP);
     CHECK_ERR(MPI_Win_create(NULL, 64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win), MPI_ERR_BASE);
     CHECK(win == MPI_WIN_NULL, "a refused creation must not touch the handle");
     CHECK(p == NULL, "a refused creation must not touch the base pointer");
@@ -46,10 +48,13 @@ static void creation_one_rank_wrong(void)
     bool me = mt_rank == mt_size - 1;
 
     mt_section("creation, one rank is wrong");
-    CHECK_ERR(MPI_Win_allocate(me ? -1 : 64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &win), MPI_ERR_SIZE);
-    CHECK_ERR(MPI_Win_allocate_shared(64, me ? 0 : 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &win), MPI_ERR_DISP);
-    CHECK_ERR(MPI_Win_allocate(me ? (MPI_Aint)1 << 55 : 64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &win),
-              MPI_ERR_NO_MEM);
+    CHECK_ERR(MPI_Win_allocate(me ? -1 : 64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &win),
+              MPI_ERR_SIZE);
+    CHECK_ERR(MPI_Win_allocate_shared(64, me ? 0 : 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &win),
+              MPI_ERR_DISP);
+    CHECK_ERR(
+        MPI_Win_allocate(me ? (MPI_Aint)1 << 55 : 64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &win),
+        MPI_ERR_NO_MEM);
     CHECK(win == MPI_WIN_NULL, "a refused creation must not touch the handle");
     MT_OK(MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &win));
     MT_OK(MPI_Win_free(&win));
@@ -90,8 +95,9 @@ static void null_window(void)
     CHECK_ERR(MPI_Rput(&x, 1, MPI_INT, 0, 0, 1, MPI_INT, null, &req), MPI_ERR_WIN);
     CHECK_ERR(MPI_Rget(&x, 1, MPI_INT, 0, 0, 1, MPI_INT, null, &req), MPI_ERR_WIN);
     CHECK_ERR(MPI_Raccumulate(&x, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, null, &req), MPI_ERR_WIN);
-    CHECK_ERR(MPI_Rget_accumulate(&x, 1, MPI_INT, &y, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, null, &req),
-              MPI_ERR_WIN);
+    CHECK_ERR(
+        MPI_Rget_accumulate(&x, 1, MPI_INT, &y, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, null, &req),
+        MPI_ERR_WIN);
     CHECK_ERR(MPI_Win_fence(0, null), MPI_ERR_WIN);
     CHECK_ERR(MPI_Win_start(g, 0, null), MPI_ERR_WIN);
     CHECK_ERR(MPI_Win_complete(null), MPI_ERR_WIN);
@@ -255,7 +261,8 @@ static void op_operations(struct mt_win *w)
     MPI_Type_commit(&mixed);
     MT_OK(MPI_Win_lock_all(0, win));
     CHECK_ERR(MPI_Accumulate(x, 1, MPI_INT, t, at, 1, MPI_INT, mine, win), MPI_ERR_OP);
-    CHECK_ERR(MPI_Get_accumulate(x, 1, MPI_INT, y, 1, MPI_INT, t, at, 1, MPI_INT, mine, win), MPI_ERR_OP);
+    CHECK_ERR(MPI_Get_accumulate(x, 1, MPI_INT, y, 1, MPI_INT, t, at, 1, MPI_INT, mine, win),
+              MPI_ERR_OP);
     CHECK_ERR(MPI_Fetch_and_op(x, y, MPI_INT, t, at, mine, win), MPI_ERR_OP);
     CHECK_ERR(MPI_Raccumulate(x, 1, MPI_INT, t, at, 1, MPI_INT, mine, win, &req), MPI_ERR_OP);
     CHECK_ERR(MPI_Accumulate(x, 1, MPI_INT, t, at, 1, MPI_INT, MPI_OP_NULL, win), MPI_ERR_OP);
@@ -270,11 +277,12 @@ static void op_operations(struct mt_win *w)
 }
 
 enum { OPS = 10 };
-static const char *const op_names[OPS] = {"put", "get", "accumulate", "get_accumulate", "fetch_and_op",
-                                          "compare_and_swap", "rput", "rget", "raccumulate",
-                                          "rget_accumulate"};
+static const char *const op_names[OPS] = {
+    "put",  "get",  "accumulate",  "get_accumulate", "fetch_and_op", "compare_and_swap",
+    "rput", "rget", "raccumulate", "rget_accumulate"};
 
-/* Operation `op` on one element of type at a displacement; the error of the call or of completion. */
+/* Operation `op` on one element of type at a displacement; the error of the call or of completion.
+ */
 static int one_op(int op, MPI_Win win, int t, MPI_Aint at, int count, MPI_Datatype type)
 {
     static char x[1024], y[1024], z[1024];
@@ -282,17 +290,36 @@ static int one_op(int op, MPI_Win win, int t, MPI_Aint at, int count, MPI_Dataty
     int err = MPI_SUCCESS, waited = MPI_SUCCESS;
 
     switch (op) {
-    case 0: err = MPI_Put(x, count, type, t, at, count, type, win); break;
-    case 1: err = MPI_Get(y, count, type, t, at, count, type, win); break;
-    case 2: err = MPI_Accumulate(x, count, type, t, at, count, type, MPI_SUM, win); break;
-    case 3: err = MPI_Get_accumulate(x, count, type, y, count, type, t, at, count, type, MPI_SUM, win); break;
-    case 4: err = MPI_Fetch_and_op(x, y, type, t, at, MPI_SUM, win); break;
-    case 5: err = MPI_Compare_and_swap(x, z, y, type, t, at, win); break;
-    case 6: err = MPI_Rput(x, count, type, t, at, count, type, win, &req); break;
-    case 7: err = MPI_Rget(y, count, type, t, at, count, type, win, &req); break;
-    case 8: err = MPI_Raccumulate(x, count, type, t, at, count, type, MPI_SUM, win, &req); break;
+    case 0:
+        err = MPI_Put(x, count, type, t, at, count, type, win);
+        break;
+    case 1:
+        err = MPI_Get(y, count, type, t, at, count, type, win);
+        break;
+    case 2:
+        err = MPI_Accumulate(x, count, type, t, at, count, type, MPI_SUM, win);
+        break;
+    case 3:
+        err = MPI_Get_accumulate(x, count, type, y, count, type, t, at, count, type, MPI_SUM, win);
+        break;
+    case 4:
+        err = MPI_Fetch_and_op(x, y, type, t, at, MPI_SUM, win);
+        break;
+    case 5:
+        err = MPI_Compare_and_swap(x, z, y, type, t, at, win);
+        break;
+    case 6:
+        err = MPI_Rput(x, count, type, t, at, count, type, win, &req);
+        break;
+    case 7:
+        err = MPI_Rget(y, count, type, t, at, count, type, win, &req);
+        break;
+    case 8:
+        err = MPI_Raccumulate(x, count, type, t, at, count, type, MPI_SUM, win, &req);
+        break;
     default:
-        err = MPI_Rget_accumulate(x, count, type, y, count, type, t, at, count, type, MPI_SUM, win, &req);
+        err = MPI_Rget_accumulate(x, count, type, y, count, type, t, at, count, type, MPI_SUM, win,
+                                  &req);
     }
     if (err == MPI_SUCCESS && op >= 6) {
         waited = MPI_Wait(&req, MPI_STATUS_IGNORE);
@@ -301,7 +328,8 @@ static int one_op(int op, MPI_Win win, int t, MPI_Aint at, int count, MPI_Dataty
     return err != MPI_SUCCESS ? err : waited != MPI_SUCCESS ? waited : flushed;
 }
 
-static void check_range(const struct mt_win *w, int op, int t, MPI_Aint byte, int count, MPI_Datatype type)
+static void check_range(const struct mt_win *w, int op, int t, MPI_Aint byte, int count,
+                        MPI_Datatype type)
 {
     MPI_Aint at = mt_disp(w, t, byte);
     int errclass = MPI_SUCCESS, err = one_op(op, w->win, t, at, count, type);
@@ -310,8 +338,8 @@ static void check_range(const struct mt_win *w, int op, int t, MPI_Aint byte, in
     /* A negative displacement is an invalid one outside dynamic windows. */
     bool good = errclass == MPI_ERR_RMA_RANGE ||
                 (errclass == MPI_ERR_DISP && byte < 0 && w->kind != MT_DYNAMIC);
-    CHECK(good, "%s of %d at byte %ld of %d: expected MPI_ERR_RMA_RANGE, saw %s", op_names[op], count,
-          (long)byte, BYTES, mt_class_name(errclass));
+    CHECK(good, "%s of %d at byte %ld of %d: expected MPI_ERR_RMA_RANGE, saw %s", op_names[op],
+          count, (long)byte, BYTES, mt_class_name(errclass));
 }
 
 /* Dynamic windows: the memory next to the region belongs to the test, but is not attached. */
@@ -388,7 +416,8 @@ static void refused_on_mapped(void)
     }
     mt_section("what the mapped path refuses");
     int err = MPI_Win_create(cell, sizeof cell, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-    CHECK(err != MPI_SUCCESS && win == MPI_WIN_NULL, "MPI_Win_create over a global array succeeded");
+    CHECK(err != MPI_SUCCESS && win == MPI_WIN_NULL,
+          "MPI_Win_create over a global array succeeded");
     if (err != MPI_SUCCESS) {
         MPI_Error_string(err, text, &len);
         CHECK(len > 0, "the error has no text");
@@ -411,7 +440,8 @@ int main(int argc, char **argv)
         foreign_group();
     }
     empty_window();
-    MT_FOR_KINDS(kind) {
+    MT_FOR_KINDS(kind)
+    {
         struct mt_win w;
         mt_section("%s", mt_kind_name(kind));
         if (mt_win_make(&w, kind, BYTES, UNIT, MPI_COMM_WORLD)) {

@@ -172,7 +172,8 @@ static void set_later(void)
     }
     MPI_Info info = info_of("no_such_hint_anywhere", "yes");
     MT_OK(MPI_Win_set_info(w.win, info));
-    CHECK(strcmp(value_of(w.win, "no_such_hint_anywhere"), NO_VALUE) == 0, "an unknown key is reported");
+    CHECK(strcmp(value_of(w.win, "no_such_hint_anywhere"), NO_VALUE) == 0,
+          "an unknown key is reported");
     MPI_Info_free(&info);
     MT_OK(MPI_Win_set_info(w.win, MPI_INFO_NULL));
     mt_win_free(&w);
@@ -199,9 +200,15 @@ static void info_is_a_copy(void)
 static void nonsense_values(void)
 {
     static const char *const bad[][2] = {
-        {"no_locks", "yes"}, {"accumulate_ordering", "rar,up"}, {"accumulate_ops", "all"},
-        {"same_size", "17"}, {"same_disp_unit", "no!"},         {"mpi_accumulate_granularity", "-3"},
-        {"alloc_shm", "auto"}, {"which_accumulate_ops", "sum,gcd"}, {"mpi_minimum_memory_alignment", "many"},
+        {"no_locks", "yes"},
+        {"accumulate_ordering", "rar,up"},
+        {"accumulate_ops", "all"},
+        {"same_size", "17"},
+        {"same_disp_unit", "no!"},
+        {"mpi_accumulate_granularity", "-3"},
+        {"alloc_shm", "auto"},
+        {"which_accumulate_ops", "sum,gcd"},
+        {"mpi_minimum_memory_alignment", "many"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         MPI_Info info = info_of(bad[i][0], bad[i][1]);
@@ -214,7 +221,8 @@ static void nonsense_values(void)
             CHECK(win == MPI_WIN_NULL, "a refused creation must not touch the handle");
         } else if (MT_OK(err)) {
             const char *v = value_of(win, bad[i][0]);
-            CHECK(strcmp(v, bad[i][1]) != 0, "%s: nonsense \"%s\" is reported as in use", bad[i][0], v);
+            CHECK(strcmp(v, bad[i][1]) != 0, "%s: nonsense \"%s\" is reported as in use", bad[i][0],
+                  v);
             CHECK_PUT_WORKS(win, 0, 4 * mt_rank, 3);
             MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
             MT_OK(MPI_Win_set_info(win, info));
@@ -230,8 +238,8 @@ static void nonsense_values(void)
     }
 }
 
-/* Different values per rank: what serves all is in use on every rank, or an error on every rank, and the
- * communicator still works. */
+/* Different values per rank: what serves all is in use on every rank, or an error on every rank,
+ * and the communicator still works. */
 static void differing(const char *key, const char *here, const char *there, const char *used)
 {
     MPI_Info info = info_of(key, mt_rank == 0 ? here : there);
@@ -251,8 +259,10 @@ static void differing(const char *key, const char *here, const char *there, cons
         MT_OK(MPI_Win_fence(0, win));
         MT_OK(MPI_Accumulate(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, win));
         MT_OK(MPI_Win_fence(0, win));
-        CHECK(*base == (mt_rank == 0 ? mt_size : 0), "expected %d, saw %d", mt_rank == 0 ? mt_size : 0, *base);
-        CHECK_PUT_WORKS(win, mt_size - 1, sizeof(int), 5); /* a lock, whatever no_locks says on some */
+        CHECK(*base == (mt_rank == 0 ? mt_size : 0), "expected %d, saw %d",
+              mt_rank == 0 ? mt_size : 0, *base);
+        CHECK_PUT_WORKS(win, mt_size - 1, sizeof(int),
+                        5); /* a lock, whatever no_locks says on some */
         MT_OK(MPI_Win_free(&win));
     }
 }
@@ -273,7 +283,8 @@ static void differing_noncontig(void)
         CHECK_ERR(err, MPI_ERR_INFO_VALUE);
     } else if (MT_OK(err)) {
         MT_OK(MPI_Win_shared_query(win, 0, &bytes, &unit, &first));
-        CHECK(base == first + 64 * mt_rank, "part %d is at %p, the first at %p", mt_rank, (void *)base, (void *)first);
+        CHECK(base == first + 64 * mt_rank, "part %d is at %p, the first at %p", mt_rank,
+              (void *)base, (void *)first);
         MT_OK(MPI_Win_free(&win));
     }
 }
@@ -354,9 +365,10 @@ static void alignment(void)
         mt_section("%s, mpi_minimum_memory_alignment=%s", mt_kind_name(kind), values[i % 3]);
         MPI_Info_set(info, "alloc_shared_noncontig", "true");
         if (mt_win_make_info(&w, kind, 100, 1, info, MPI_COMM_WORLD)) {
-            CHECK((uintptr_t)w.base % want == 0, "%p is not aligned to %zu", (void *)w.base, (size_t)want);
-            CHECK((uintptr_t)atoi(value_of(w.win, "mpi_minimum_memory_alignment")) >= want, "reported: %s",
-                  value_of(w.win, "mpi_minimum_memory_alignment"));
+            CHECK((uintptr_t)w.base % want == 0, "%p is not aligned to %zu", (void *)w.base,
+                  (size_t)want);
+            CHECK((uintptr_t)atoi(value_of(w.win, "mpi_minimum_memory_alignment")) >= want,
+                  "reported: %s", value_of(w.win, "mpi_minimum_memory_alignment"));
             mt_win_free(&w);
         }
         MPI_Info_free(&info);

@@ -1,15 +1,18 @@
 /*
- * win_over_shared.c - MPI_Win_create over memory that is shared already (MPI 4.1, 12.2.1 and 12.2.3).
+ * win_over_shared.c - MPI_Win_create over memory that is shared already (MPI 4.1, 12.2.1
+ * and 12.2.3).
  *
- * The memory is this process's part of a window of MPI_Win_allocate_shared or MPI_Win_allocate, or another's, reached by
- * MPI_Win_shared_query: whoever has made the segment, the new window is mapped like the old one. Contents of puts,
- * gets and accumulates, and the loads and stores of all who see the same memory by the old window.
+ * The memory is this process's part of a window of MPI_Win_allocate_shared or MPI_Win_allocate, or
+ * another's, reached by MPI_Win_shared_query: whoever has made the segment, the new window is
+ * mapped like the old one. Contents of puts, gets and accumulates, and the loads and stores of all
+ * who see the same memory by the old window.
  */
 #include "mtcomm.h"
 
 enum { SMALL = 4096, LARGE = 1 << 20, SKIP = 64 };
 
-/* Everybody stores at the next rank's part of the new window, by put and by accumulate, and fetches. */
+/* Everybody stores at the next rank's part of the new window, by put and by accumulate, and
+ * fetches. */
 static void operate(MPI_Win win, int next)
 {
     const int64_t v = 1000 + mt_rank, one = 1;
@@ -40,16 +43,19 @@ static void over_part(enum mt_kind kind, MPI_Aint bytes, int shift)
     int unit;
     char *part, *mapped = NULL;
 
-    mt_section("%s, parts of %ld bytes, %s", mt_kind_name(kind), (long)bytes, shift ? "another's" : "one's own");
+    mt_section("%s, parts of %ld bytes, %s", mt_kind_name(kind), (long)bytes,
+               shift ? "another's" : "one's own");
     if (!mt_win_make(&shared, kind, bytes, 1, MPI_COMM_WORLD)) {
         return;
     }
     MT_OK(MPI_Win_shared_query(shared.win, owner, &size, &unit, &part));
-    if (size == 0 && !mt_path_is("auto") && !mt_path_is("mapped")) { /* not mapped where a path is forced */
+    if (size == 0 && !mt_path_is("auto") &&
+        !mt_path_is("mapped")) { /* not mapped where a path is forced */
         mt_win_free(&shared);
         return;
     }
-    if (MT_OK(MPI_Win_create(part + SKIP, bytes - 2 * SKIP, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win))) {
+    if (MT_OK(MPI_Win_create(part + SKIP, bytes - 2 * SKIP, 1, MPI_INFO_NULL, MPI_COMM_WORLD,
+                             &win))) {
         MT_OK(MPI_Win_shared_query(win, next, &size, &unit, &mapped));
         if (mt_path_is("auto") || mt_path_is("mapped")) {
             CHECK(size == bytes - 2 * SKIP && mapped != NULL, "not mapped: %ld bytes", (long)size);
@@ -59,7 +65,8 @@ static void over_part(enum mt_kind kind, MPI_Aint bytes, int shift)
         mt_sync(&shared);
         const int64_t *seen = (const void *)(part + SKIP);
         CHECK(seen[0] == 1000 + (mt_rank + mt_size - 1) % mt_size, "saw %ld", (long)seen[0]);
-        CHECK(seen[1] == mt_size && seen[2] == mt_size, "saw %ld and %ld", (long)seen[1], (long)seen[2]);
+        CHECK(seen[1] == mt_size && seen[2] == mt_size, "saw %ld and %ld", (long)seen[1],
+              (long)seen[2]);
         MT_OK(MPI_Win_free(&win));
     }
     mt_win_free(&shared);

@@ -4,7 +4,8 @@
  *
  * Argument "errors": ten thousand errors of all kinds of calls under MPI_ERRORS_RETURN and under a
  * handler of the program's own. "few": one of each. "fatal": one under the default handler, whose
- * cause a lower layer finds. "hints": windows whose hints are not understood, differ, or are not kept.
+ * cause a lower layer finds. "hints": windows whose hints are not understood, differ, or are not
+ * kept.
  */
 #include "mtest.h"
 
@@ -33,7 +34,8 @@ static void each_error(MPI_Win win)
     CHECK_ERR(MPI_Win_attach(win, &x, 4), MPI_ERR_RMA_FLAVOR);
     CHECK_ERR(MPI_Alloc_mem(TOO_MUCH, MPI_INFO_NULL, &p), MPI_ERR_NO_MEM);
     CHECK_ERR(MPI_Free_mem(&x), MPI_ERR_BASE);
-    CHECK_ERR(MPI_Win_allocate(TOO_MUCH, 1, MPI_INFO_NULL, MPI_COMM_SELF, &p, &none), MPI_ERR_NO_MEM);
+    CHECK_ERR(MPI_Win_allocate(TOO_MUCH, 1, MPI_INFO_NULL, MPI_COMM_SELF, &p, &none),
+              MPI_ERR_NO_MEM);
 }
 
 static void errors(int rounds)

@@ -3,8 +3,8 @@
  *
  * Contiguous and alloc_shared_noncontig layout, parts of 0 bytes, load and store
  * with MPI_Win_sync, which orders a store and a later load, RMA and load/store on
- * the same memory, shared_query on every flavour: an address that reaches the target's very memory, or size 0 and no
- * pointer where it is not mapped; MPI_PROC_NULL gives the lowest rank that has
+ * the same memory, shared_query on every flavour: an address that reaches the target's very memory,
+ * or size 0 and no pointer where it is not mapped; MPI_PROC_NULL gives the lowest rank that has
  * memory. With MPIRMA_RANKS_PER_NODE below the number of ranks the program only
  * checks that MPI_Win_allocate_shared over several nodes is MPI_ERR_RMA_SHARED.
  */
@@ -14,7 +14,8 @@
 
 static MPI_Aint part_size(int rank, int round)
 {
-    static const MPI_Aint sizes[4][4] = {{64, 64, 64, 64}, {0, 24, 0, 8}, {8, 0, 4096, 100}, {0, 0, 0, 0}};
+    static const MPI_Aint sizes[4][4] = {
+        {64, 64, 64, 64}, {0, 24, 0, 8}, {8, 0, 4096, 100}, {0, 0, 0, 0}};
     return sizes[round][rank % 4];
 }
 
@@ -49,8 +50,9 @@ static void check_layout(struct mt_win *w, int round, bool contiguous, char **pa
             continue;
         }
         if (part_size(prev, round) > 0) {
-            CHECK(part[r] == part[prev] + part_size(prev, round), "rank %d must follow %d: %p, %p + %ld", r,
-                  prev, (void *)part[r], (void *)part[prev], (long)part_size(prev, round));
+            CHECK(part[r] == part[prev] + part_size(prev, round),
+                  "rank %d must follow %d: %p, %p + %ld", r, prev, (void *)part[r],
+                  (void *)part[prev], (long)part_size(prev, round));
         }
         prev = r;
     }
@@ -60,8 +62,9 @@ static void check_layout(struct mt_win *w, int round, bool contiguous, char **pa
     MT_OK(MPI_Win_shared_query(w->win, MPI_PROC_NULL, &s, &u, &p));
     if (lowest >= 0) {
         CHECK(p == part[lowest] && s == part_size(lowest, round) && u == 1 + lowest % 2,
-              "MPI_PROC_NULL: expected rank %d (%p, %ld, %d), saw %p, %ld, %d", lowest, (void *)part[lowest],
-              (long)part_size(lowest, round), 1 + lowest % 2, (void *)p, (long)s, u);
+              "MPI_PROC_NULL: expected rank %d (%p, %ld, %d), saw %p, %ld, %d", lowest,
+              (void *)part[lowest], (long)part_size(lowest, round), 1 + lowest % 2, (void *)p,
+              (long)s, u);
     } else {
         CHECK(s == 0, "MPI_PROC_NULL and no memory at all: size %ld", (long)s);
     }
@@ -79,8 +82,8 @@ static void load_and_store(struct mt_win *w, int round, char **part)
     MT_OK(MPI_Win_fence(0, w->win));
     for (int r = 0; r < mt_size; r++) {
         for (MPI_Aint i = 0; i < part_size(r, round); i++) {
-            if (!CHECK(part[r][i] == (char)(16 * r + i + round), "byte %ld of rank %d: saw %d", (long)i, r,
-                       part[r][i])) {
+            if (!CHECK(part[r][i] == (char)(16 * r + i + round), "byte %ld of rank %d: saw %d",
+                       (long)i, r, part[r][i])) {
                 return;
             }
         }
@@ -100,8 +103,8 @@ static void layouts(bool contiguous)
     for (int round = 0; round < 4; round++) {
         struct mt_win w;
         mt_section("%s, round %d", contiguous ? "contiguous" : "alloc_shared_noncontig", round);
-        if (mt_win_make_info(&w, MT_ALLOCATE_SHARED, part_size(mt_rank, round), 1 + mt_rank % 2, info,
-                             MPI_COMM_WORLD)) {
+        if (mt_win_make_info(&w, MT_ALLOCATE_SHARED, part_size(mt_rank, round), 1 + mt_rank % 2,
+                             info, MPI_COMM_WORLD)) {
             check_layout(&w, round, contiguous, part);
             load_and_store(&w, round, part);
             mt_win_free(&w);
@@ -147,8 +150,9 @@ static void flags_with_sync(void)
     mt_win_free(&w);
 }
 
-/* Who comes first is not known, but not both may miss the other: each stores its own word, synchronizes and loads
- * the other's. The words are on lines of their own, and a round begins when both have come. */
+/* Who comes first is not known, but not both may miss the other: each stores its own word,
+ * synchronizes and loads the other's. The words are on lines of their own, and a round begins when
+ * both have come. */
 static void store_sync_load(void)
 {
     enum { LINE = 16, ROUNDS = 20000, PATIENCE = 2000 };
@@ -156,10 +160,12 @@ static void store_sync_load(void)
     long both_missed = 0;
 
     mt_section("a store, MPI_Win_sync and a load by each of two");
-    if (mt_size != 2 || !mt_win_make(&w, MT_ALLOCATE_SHARED, 3 * LINE * sizeof(int), 4, MPI_COMM_WORLD)) {
+    if (mt_size != 2 ||
+        !mt_win_make(&w, MT_ALLOCATE_SHARED, 3 * LINE * sizeof(int), 4, MPI_COMM_WORLD)) {
         return;
     }
-    int *mine = (int *)(void *)w.base, *other = (int *)query(w.win, 1 - mt_rank, 3 * LINE * sizeof(int), 4);
+    int *mine = (int *)(void *)w.base,
+        *other = (int *)query(w.win, 1 - mt_rank, 3 * LINE * sizeof(int), 4);
     MT_OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, w.win));
     for (int i = 1; i <= ROUNDS; i++) {
         __atomic_store_n(&mine[LINE], i, __ATOMIC_RELEASE); /* come */
@@ -171,9 +177,12 @@ static void store_sync_load(void)
         __atomic_store_n(mine, i, __ATOMIC_RELAXED);
         MPI_Win_sync(w.win);
         const int seen = __atomic_load_n(other, __ATOMIC_RELAXED);
-        __atomic_store_n(&mine[2 * LINE], seen < i ? -i : i, __ATOMIC_RELEASE); /* missed it, or not */
+        __atomic_store_n(&mine[2 * LINE], seen < i ? -i : i,
+                         __ATOMIC_RELEASE); /* missed it, or not */
         int there;
-        for (int n = 0; there = __atomic_load_n(&other[2 * LINE], __ATOMIC_ACQUIRE), there != i && there != -i; n++) {
+        for (int n = 0;
+             there = __atomic_load_n(&other[2 * LINE], __ATOMIC_ACQUIRE), there != i && there != -i;
+             n++) {
             if (n > PATIENCE) {
                 usleep(1);
             }
@@ -181,7 +190,8 @@ static void store_sync_load(void)
         both_missed += seen < i && there < 0;
     }
     MT_OK(MPI_Win_unlock_all(w.win));
-    CHECK(both_missed == 0, "in %ld of %d rounds neither saw what the other had stored", both_missed, ROUNDS);
+    CHECK(both_missed == 0, "in %ld of %d rounds neither saw what the other had stored",
+          both_missed, ROUNDS);
     mt_win_free(&w);
 }
 
@@ -233,14 +243,16 @@ static void query_every_kind(enum mt_kind kind)
     bool mapped = size > 0;
     CHECK(size == 128 || (size == 0 && p == NULL), "size %ld, pointer %p", (long)size, (void *)p);
     CHECK(unit == 4 || !mapped, "unit %d", unit);
-    if (kind != MT_CREATE_MALLOC && kind != MT_CREATE_ODD && (mt_path_is("auto") || mt_path_is("mapped"))) {
+    if (kind != MT_CREATE_MALLOC && kind != MT_CREATE_ODD &&
+        (mt_path_is("auto") || mt_path_is("mapped"))) {
         CHECK(mapped, "%s memory is mapped between processes of a node", mt_kind_name(kind));
     }
     if (mapped) {
         p[17] = (char)(mt_rank + 1);
     }
     MT_OK(MPI_Win_fence(0, w.win));
-    CHECK(w.base[17] == (mapped ? prev + 1 : 0) || mt_size == 1, "expected %d, saw %d", prev + 1, w.base[17]);
+    CHECK(w.base[17] == (mapped ? prev + 1 : 0) || mt_size == 1, "expected %d, saw %d", prev + 1,
+          w.base[17]);
     mt_win_free(&w);
 }
 
@@ -287,7 +299,8 @@ static bool pretended_nodes(void)
         return false;
     }
     mt_section("MPI_Win_allocate_shared over several nodes");
-    CHECK_ERR(MPI_Win_allocate_shared(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &win), MPI_ERR_RMA_SHARED);
+    CHECK_ERR(MPI_Win_allocate_shared(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &win),
+              MPI_ERR_RMA_SHARED);
     CHECK(win == MPI_WIN_NULL, "a refused creation must not touch the handle");
     MT_OK(MPI_Win_allocate_shared(64, 1, MPI_INFO_NULL, MPI_COMM_SELF, &p, &win));
     MT_OK(MPI_Win_free(&win));
@@ -303,7 +316,8 @@ int main(int argc, char **argv)
         flags_with_sync();
         store_sync_load();
         rma_and_pointers();
-        MT_FOR_KINDS(kind) {
+        MT_FOR_KINDS(kind)
+        {
             query_every_kind(kind);
         }
         query_errors();

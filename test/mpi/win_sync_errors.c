@@ -41,9 +41,11 @@ static void all_ops_refused(struct mt_win *w, int t)
     CHECK_ERR(MPI_Compare_and_swap(&x, &z, &y, MPI_INT, t, at, win), MPI_ERR_RMA_SYNC);
     CHECK_ERR(MPI_Rput(&x, 1, MPI_INT, t, at, 1, MPI_INT, win, &req), MPI_ERR_RMA_SYNC);
     CHECK_ERR(MPI_Rget(&x, 1, MPI_INT, t, at, 1, MPI_INT, win, &req), MPI_ERR_RMA_SYNC);
-    CHECK_ERR(MPI_Raccumulate(&x, 1, MPI_INT, t, at, 1, MPI_INT, MPI_SUM, win, &req), MPI_ERR_RMA_SYNC);
-    CHECK_ERR(MPI_Rget_accumulate(&x, 1, MPI_INT, &y, 1, MPI_INT, t, at, 1, MPI_INT, MPI_SUM, win, &req),
+    CHECK_ERR(MPI_Raccumulate(&x, 1, MPI_INT, t, at, 1, MPI_INT, MPI_SUM, win, &req),
               MPI_ERR_RMA_SYNC);
+    CHECK_ERR(
+        MPI_Rget_accumulate(&x, 1, MPI_INT, &y, 1, MPI_INT, t, at, 1, MPI_INT, MPI_SUM, win, &req),
+        MPI_ERR_RMA_SYNC);
 }
 
 static void request_ops_refused(struct mt_win *w, int t)
@@ -54,8 +56,10 @@ static void request_ops_refused(struct mt_win *w, int t)
 
     CHECK_ERR(MPI_Rput(&x, 1, MPI_INT, t, at, 1, MPI_INT, w->win, &req), MPI_ERR_RMA_SYNC);
     CHECK_ERR(MPI_Rget(&x, 1, MPI_INT, t, at, 1, MPI_INT, w->win, &req), MPI_ERR_RMA_SYNC);
-    CHECK_ERR(MPI_Raccumulate(&x, 1, MPI_INT, t, at, 1, MPI_INT, MPI_SUM, w->win, &req), MPI_ERR_RMA_SYNC);
-    CHECK_ERR(MPI_Rget_accumulate(&x, 1, MPI_INT, &y, 1, MPI_INT, t, at, 1, MPI_INT, MPI_SUM, w->win, &req),
+    CHECK_ERR(MPI_Raccumulate(&x, 1, MPI_INT, t, at, 1, MPI_INT, MPI_SUM, w->win, &req),
+              MPI_ERR_RMA_SYNC);
+    CHECK_ERR(MPI_Rget_accumulate(&x, 1, MPI_INT, &y, 1, MPI_INT, t, at, 1, MPI_INT, MPI_SUM,
+                                  w->win, &req),
               MPI_ERR_RMA_SYNC);
 }
 
@@ -177,7 +181,8 @@ static void in_fence_epoch(struct mt_win *w)
     works(w, 5);
 }
 
-/* A fence that is followed by a lock has begun no epoch; when the lock is gone there is none (12.5.1). */
+/* A fence that is followed by a lock has begun no epoch; when the lock is gone there is none
+ * (12.5.1). */
 static void lock_after_fence(struct mt_win *w)
 {
     int t = next_of(w), x = 56;
@@ -191,7 +196,8 @@ static void lock_after_fence(struct mt_win *w)
     MT_OK(MPI_Win_fence(0, w->win));
     memcpy(&x, w->base + 76, sizeof x);
     CHECK(x == 56, "expected 56, saw %d", x);
-    MT_OK(MPI_Put(&x, 1, MPI_INT, t, mt_disp(w, t, 76), 1, MPI_INT, w->win)); /* of a fence epoch again */
+    MT_OK(MPI_Put(&x, 1, MPI_INT, t, mt_disp(w, t, 76), 1, MPI_INT,
+                  w->win)); /* of a fence epoch again */
     MT_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
     works(w, 6);
 }
@@ -224,7 +230,8 @@ static void proc_null(struct mt_win *w)
     /* A lock on nobody is one that both hosts take, too. */
     MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, MPI_PROC_NULL, 0, w->win));
     CHECK_ERR(MPI_Win_lock(0x5a5a, MPI_PROC_NULL, 0, w->win), MPI_ERR_LOCKTYPE);
-    CHECK_ERR(MPI_Win_lock(MPI_LOCK_SHARED, MPI_PROC_NULL, MPI_MODE_NOPRECEDE, w->win), MPI_ERR_ASSERT);
+    CHECK_ERR(MPI_Win_lock(MPI_LOCK_SHARED, MPI_PROC_NULL, MPI_MODE_NOPRECEDE, w->win),
+              MPI_ERR_ASSERT);
     MT_OK(MPI_Put(&x, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, w->win));
     MT_OK(MPI_Win_flush(MPI_PROC_NULL, w->win));
     MT_OK(MPI_Win_flush_local(MPI_PROC_NULL, w->win));
@@ -236,7 +243,7 @@ static void proc_null(struct mt_win *w)
 int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
-    for (enum mt_kind kind = 0; kind < MT_KINDS; kind += mt_size > 2 ? 2 : 1) {
+    for (enum mt_kind kind = 0; kind<MT_KINDS; kind += mt_size> 2 ? 2 : 1) {
         struct mt_win w;
         mt_section("%s", mt_kind_name(kind));
         if (!mt_win_make(&w, kind, BYTES, 4, MPI_COMM_WORLD)) {

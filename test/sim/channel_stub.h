@@ -1,6 +1,6 @@
 /*
- * channel_stub.h - what a channel (ch3/channel.h) must have and a stand-in for one has no use for: the tests'
- * channels that lead nowhere put these into their tables.
+ * channel_stub.h - what a channel (ch3/channel.h) must have and a stand-in for one has no use for:
+ * the tests' channels that lead nowhere put these into their tables.
  */
 #ifndef MRMA_TEST_CHANNEL_STUB_H
 #define MRMA_TEST_CHANNEL_STUB_H

@@ -38,7 +38,8 @@ struct pattern {
     const char *name;
     int peers; /* partners of a process, half on each side of its rank */
     int puts;  /* to each */
-    void (*round)(const struct pattern *pat, struct sim_proc *p, struct win *w, const int *peers, int n);
+    void (*round)(const struct pattern *pat, struct sim_proc *p, struct win *w, const int *peers,
+                  int n);
     /* Packets that a process sends in a round: data and what rides on it, and all. */
     int (*data)(int nproc, int peers);
     int (*all)(int nproc, int peers);
@@ -51,8 +52,13 @@ static void puts_to(const struct pattern *pat, struct win *w, int target)
     char data[8] = "2.718281";
     byte = dtype_basic(ACC_U8);
     for (int i = 0; i < pat->puts; i++) {
-        const struct rma_op op = {.oaddr = data, .ocount = 8, .otype = &byte, .target = target,
-                                  .disp = 8 * (i & 1), .tcount = 8, .ttype = &byte};
+        const struct rma_op op = {.oaddr = data,
+                                  .ocount = 8,
+                                  .otype = &byte,
+                                  .target = target,
+                                  .disp = 8 * (i & 1),
+                                  .tcount = 8,
+                                  .ttype = &byte};
         SIM_CHECK(rma_put(w, &op) == MRMA_SUCCESS);
     }
 }
@@ -63,14 +69,16 @@ static void puts_to_all(const struct pattern *pat, struct win *w, const int *pee
         puts_to(pat, w, peers[i]);
 }
 
-static void fence_round(const struct pattern *pat, struct sim_proc *p, struct win *w, const int *peers, int n)
+static void fence_round(const struct pattern *pat, struct sim_proc *p, struct win *w,
+                        const int *peers, int n)
 {
     (void)p;
     puts_to_all(pat, w, peers, n);
     SIM_CHECK(rma_fence(w, 0) == MRMA_SUCCESS);
 }
 
-static void pscw_round(const struct pattern *pat, struct sim_proc *p, struct win *w, const int *peers, int n)
+static void pscw_round(const struct pattern *pat, struct sim_proc *p, struct win *w,
+                       const int *peers, int n)
 {
     (void)p;
     SIM_CHECK(rma_post(w, peers, n, 0) == MRMA_SUCCESS);
@@ -80,14 +88,16 @@ static void pscw_round(const struct pattern *pat, struct sim_proc *p, struct win
     SIM_CHECK(rma_wait(w) == MRMA_SUCCESS);
 }
 
-static void flush_round(const struct pattern *pat, struct sim_proc *p, struct win *w, const int *peers, int n)
+static void flush_round(const struct pattern *pat, struct sim_proc *p, struct win *w,
+                        const int *peers, int n)
 {
     (void)p;
     puts_to_all(pat, w, peers, n);
     SIM_CHECK(rma_flush_all(w) == MRMA_SUCCESS);
 }
 
-static void lock_round(const struct pattern *pat, struct sim_proc *p, struct win *w, const int *peers, int n)
+static void lock_round(const struct pattern *pat, struct sim_proc *p, struct win *w,
+                       const int *peers, int n)
 {
     (void)p, (void)n;
     SIM_CHECK(rma_lock(w, true, peers[0], 0) == MRMA_SUCCESS);
@@ -95,13 +105,32 @@ static void lock_round(const struct pattern *pat, struct sim_proc *p, struct win
     SIM_CHECK(rma_unlock(w, peers[0]) == MRMA_SUCCESS);
 }
 
-static int each(int nproc, int peers) { (void)nproc; return peers; }
-static int twice(int nproc, int peers) { (void)nproc; return 2 * peers; }
-static int one_trip(int nproc) { (void)nproc; return 1; }
-static int two_trips(int nproc) { (void)nproc; return 2; }
+static int each(int nproc, int peers)
+{
+    (void)nproc;
+    return peers;
+}
+static int twice(int nproc, int peers)
+{
+    (void)nproc;
+    return 2 * peers;
+}
+static int one_trip(int nproc)
+{
+    (void)nproc;
+    return 1;
+}
+static int two_trips(int nproc)
+{
+    (void)nproc;
+    return 2;
+}
 
 /* doc/protocol.md: markers to all where packet peers are few, else counts in rounds. */
-static bool by_markers(int nproc) { return nproc - 1 <= FENCE_MARKERS_MAX; }
+static bool by_markers(int nproc)
+{
+    return nproc - 1 <= FENCE_MARKERS_MAX;
+}
 
 static int log2_up(int n)
 {
@@ -111,12 +140,18 @@ static int log2_up(int n)
     return k;
 }
 
-static int fence_data(int nproc, int peers) { return by_markers(nproc) ? nproc - 1 : peers; }
+static int fence_data(int nproc, int peers)
+{
+    return by_markers(nproc) ? nproc - 1 : peers;
+}
 static int fence_all(int nproc, int peers)
 {
     return by_markers(nproc) ? nproc - 1 : peers + log2_up(nproc);
 }
-static int fence_trips(int nproc) { return by_markers(nproc) ? 1 : log2_up(nproc); }
+static int fence_trips(int nproc)
+{
+    return by_markers(nproc) ? 1 : log2_up(nproc);
+}
 
 static const struct pattern patterns[] = {
     {"fence, 4 neighbours", 4, 1, fence_round, fence_data, fence_all, fence_trips},
@@ -224,9 +259,11 @@ static void compare(struct run *r, struct count *c)
 
 static struct count run_pattern(const struct pattern *pat, int nproc)
 {
-    struct run r = {.pat = pat, .nproc = nproc, .npeers = pat->peers < nproc ? pat->peers : nproc - 1};
+    struct run r = {
+        .pat = pat, .nproc = nproc, .npeers = pat->peers < nproc ? pat->peers : nproc - 1};
     struct count c = {.data = 0};
-    r.sim = sim_new(&(struct sim_opts){.nproc = nproc, .per_node = 1, .latency_ns = LATENCY_NS, .seed = 1});
+    r.sim = sim_new(
+        &(struct sim_opts){.nproc = nproc, .per_node = 1, .latency_ns = LATENCY_NS, .seed = 1});
     r.win = calloc((size_t)nproc, sizeof(struct win *));
     r.before = calloc((size_t)nproc, sizeof *r.before);
     SIM_CHECK(r.win && r.before);
@@ -255,18 +292,20 @@ static void count_pattern(void **state)
 {
     const struct pattern *pat = *state;
     if (talk)
-        printf("\n%s\n\n| P | packets with data | packets | bytes sent | window | in use |\n|--:|--:|--:|--:|--:|--:|\n",
+        printf("\n%s\n\n| P | packets with data | packets | bytes sent | window | in use "
+               "|\n|--:|--:|--:|--:|--:|--:|\n",
                pat->name);
     for (int i = 0; i < NPROCS && procs[i] <= largest; i++) {
         const int n = procs[i], peers = pat->peers < n ? pat->peers : n - 1;
         const struct count c = run_pattern(pat, n);
         if (talk)
             printf("| %d | %llu | %llu | %llu | %llu | %llu |\n", n, (unsigned long long)c.data,
-                   (unsigned long long)c.all, (unsigned long long)c.bytes, (unsigned long long)c.window,
-                   (unsigned long long)c.used);
+                   (unsigned long long)c.all, (unsigned long long)c.bytes,
+                   (unsigned long long)c.window, (unsigned long long)c.used);
         fflush(stdout);
         if (MEMORY_KNOWN) {
-            const uint64_t partners = c.all > (uint64_t)peers ? c.all : (uint64_t)peers; /* of rounds, too */
+            const uint64_t partners =
+                c.all > (uint64_t)peers ? c.all : (uint64_t)peers; /* of rounds, too */
             assert_in_range(c.window, 1, WINDOW_BYTES);
             assert_in_range(c.used, 1, WINDOW_BYTES + partners * (PARTNER_BYTES + c.bytes));
         }

@@ -237,8 +237,11 @@ static int comm_allmax(struct boot *boot, int mine, int *max)
 
 void fabric_comm_boot(struct fabric_comm *c, int rank, struct boot *boot)
 {
-    *boot = (struct boot){
-        .rank = rank, .nproc = c->n, .allgather = comm_allgather, .allmax = comm_allmax, .handle = c};
+    *boot = (struct boot){.rank = rank,
+                          .nproc = c->n,
+                          .allgather = comm_allgather,
+                          .allmax = comm_allmax,
+                          .handle = c};
 }
 
 struct boot *fabric_boot(struct fabric_proc *p)
@@ -263,8 +266,11 @@ static void init_peers(struct fabric_proc *p)
         fp->shm.seg = seg;
         fp->shm.pid = (int32_t)getpid();
         sim_peer_init(&fp->peer, &p->self, i, !p->fabric->opts.no_cma,
-                      &(struct sim_places){&seg->event, &seg->agent_event, &seg->polling, &seg->has_agent,
-                                            {seg->stripes, fmutex_self()}});
+                      &(struct sim_places){&seg->event,
+                                           &seg->agent_event,
+                                           &seg->polling,
+                                           &seg->has_agent,
+                                           {seg->stripes, fmutex_self()}});
         ch3_vc_init(&fp->peer.vc, &p->ch3, &p->channel, &fp->shm, fp);
     }
 }
@@ -293,8 +299,8 @@ static void init_proc(struct fabric *f, int rank)
     p->rank = rank;
     snprintf(name, sizeof name, "proc %d", rank);
     log_init(&p->log, LOG_LEVEL_WARN, o->quiet ? -1 : 2, name);
-    p->conf = (struct conf){.path = o->path, .progress = o->progress, .fence = o->fence,
-                            .hang_report = o->hang_report};
+    p->conf = (struct conf){
+        .path = o->path, .progress = o->progress, .fence = o->fence, .hang_report = o->hang_report};
     p->random = (o->seed ? o->seed : 1) * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)rank + 1;
     sim_self_init(&p->self, rank, o->per_node ? rank / o->per_node : 0, o->cpus);
     init_env(p);
@@ -306,7 +312,8 @@ static void init_proc(struct fabric *f, int rank)
     p->shm->channel.ch3 = &p->ch3;
     p->channel.ops = &coin_ops;
     p->channel.caps = CH3_CAP_PROBE | CH3_CAP_ABANDON | CH3_CAP_QUIET;
-    p->channel.caps |= o->refuse_percent ? 0 : CH3_CAP_ROOM; /* who is refused by chance is not told */
+    p->channel.caps |=
+        o->refuse_percent ? 0 : CH3_CAP_ROOM; /* who is refused by chance is not told */
     ch3_init(&p->ch3, &p->log, rma_handlers, &p->rma);
     ch3_add_channel(&p->ch3, &p->channel);
     rma_init(&p->rma, &p->log, &p->conf, &p->env, &p->ch3, clock_monotonic_ns, o->threads);

@@ -7,9 +7,10 @@
  * code under test is the code that ships, from rma/rma.h down to shm/ring.h; only
  * engine.c, segments and the host are replaced. So ThreadSanitizer sees it all.
  *
- *   struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = 4, .path = CONF_PATH_SHM_PACKETS});
- *   fabric_run(f, body, arg);      body(struct fabric_proc *p, void *arg), once per process
- *   fabric_free(f);                checks that nothing is left: windows, memory, maps, peers
+ *   struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = 4, .path =
+ * CONF_PATH_SHM_PACKETS}); fabric_run(f, body, arg);      body(struct fabric_proc *p, void *arg),
+ * once per process fabric_free(f);                checks that nothing is left: windows, memory,
+ * maps, peers
  *
  * Paths: memory of fabric_mem_alloc and MPI_Win_allocate is mapped; any other is
  * kernel-assisted (the kernel lets a process read itself) unless .no_cma.
@@ -36,17 +37,18 @@ enum { FABRIC_MAX = 64 };
 
 struct fabric_opts {
     int nproc;
-    enum conf_path path;         /* as MPIRMA_PATH */
-    enum conf_progress progress; /* as MPIRMA_PROGRESS: auto and agent start an agent thread a process */
-    enum conf_fence fence;       /* as MPIRMA_FENCE */
-    int per_node;                /* so many consecutive processes are a node; 0: one node. Others: packets */
-    bool threads;                /* several threads of a process call (MPI_THREAD_MULTIPLE) */
-    bool no_cma;                 /* the kernel refuses cross-memory attach */
-    bool no_light;               /* notify with fences, without membarrier (base/event.h) */
-    unsigned cpus;               /* processors a node is said to have; 0: one (waits yield at once) */
-    int node_procs_bound;        /* what a launcher says, right or wrong; 0: nothing */
-    double hang_report;          /* as MPIRMA_HANG_REPORT */
-    bool quiet;                  /* drop the library's messages: the test provokes them */
+    enum conf_path path; /* as MPIRMA_PATH */
+    enum conf_progress
+        progress;          /* as MPIRMA_PROGRESS: auto and agent start an agent thread a process */
+    enum conf_fence fence; /* as MPIRMA_FENCE */
+    int per_node;  /* so many consecutive processes are a node; 0: one node. Others: packets */
+    bool threads;  /* several threads of a process call (MPI_THREAD_MULTIPLE) */
+    bool no_cma;   /* the kernel refuses cross-memory attach */
+    bool no_light; /* notify with fences, without membarrier (base/event.h) */
+    unsigned cpus; /* processors a node is said to have; 0: one (waits yield at once) */
+    int node_procs_bound; /* what a launcher says, right or wrong; 0: nothing */
+    double hang_report;   /* as MPIRMA_HANG_REPORT */
+    bool quiet;           /* drop the library's messages: the test provokes them */
     /* A slow and full network: so many percent of reserves find no room, of polls
      * deliver nothing. Repeatable by seed as far as threads are. */
     unsigned refuse_percent, delay_percent;
@@ -59,16 +61,16 @@ struct fabric;
 struct fabric_peer {
     struct rma_peer peer; /* first */
     struct shm_peer shm;
-    struct ring *ring;    /* mine to it, NULL: not connected */
+    struct ring *ring; /* mine to it, NULL: not connected */
 };
 
 struct fabric_proc {
     struct sim_self self; /* first: the environment's ctx */
     struct fabric *fabric;
-    int rank;             /* in the fabric; windows over a fabric_comm may differ */
+    int rank; /* in the fabric; windows over a fabric_comm may differ */
     struct log log;
     struct conf conf;
-    struct procseg *seg;  /* events, stripes, ring announcements */
+    struct procseg *seg; /* events, stripes, ring announcements */
     struct shm_channel *shm;
     struct ch3_channel channel; /* what CH3 sees: shm behind refuse and delay */
     struct ch3 ch3;
@@ -78,8 +80,8 @@ struct fabric_proc {
     uint64_t random;
     pthread_t agent;
     _Atomic bool agent_stop;
-    _Atomic bool dead;         /* set by a test: env->peer_alive says so */
-    void *user;                /* the test's */
+    _Atomic bool dead; /* set by a test: env->peer_alive says so */
+    void *user;        /* the test's */
 };
 
 /* A communicator: an exchange among n threads. */
@@ -137,10 +139,10 @@ static inline void fabric_progress(struct fabric_proc *p)
 void fabric_watchdog(unsigned seconds);
 
 _Noreturn void fabric_fail(const char *file, int line, const char *what);
-#define FABRIC_CHECK(condition)                              \
-    do {                                                     \
-        if (!(condition))                                    \
-            fabric_fail(__FILE__, __LINE__, #condition);     \
+#define FABRIC_CHECK(condition)                          \
+    do {                                                 \
+        if (!(condition))                                \
+            fabric_fail(__FILE__, __LINE__, #condition); \
     } while (0)
 
 #endif

@@ -90,8 +90,7 @@ static int mem_alloc(void *ctx, size_t size, size_t align, void **out)
 
 static struct allocation *find_allocation(struct sim_memory *m, const char *at, size_t len)
 {
-    LIST_EACH(node, &m->allocations)
-    {
+    LIST_EACH (node, &m->allocations) {
         struct allocation *a = LIST_ENTRY(node, struct allocation, link);
         if (at >= a->at && at <= a->at + a->size && len <= (size_t)(a->at + a->size - at))
             return a;
@@ -104,7 +103,7 @@ static void mem_free(void *ctx, void *ptr)
     struct sim_memory *m = ctx;
     struct allocation *a = NULL;
     pthread_mutex_lock(&m->lock);
-    LIST_EACH(node, &m->allocations)
+    LIST_EACH (node, &m->allocations)
         if (LIST_ENTRY(node, struct allocation, link)->at == (char *)ptr)
             a = LIST_ENTRY(node, struct allocation, link);
     must(a != NULL, "memory that was not allocated is freed");
@@ -140,7 +139,8 @@ static struct mapping *new_mapping(struct sim_memory *m, struct segment *seg)
 static int mem_map(void *ctx, const struct rma_mem_loc *loc, void **out, void **handle)
 {
     struct segment *seg = NULL;
-    must(loc->word[0] == LOC_MEMORY || loc->word[0] == LOC_SEGMENT, "a location that is none is mapped");
+    must(loc->word[0] == LOC_MEMORY || loc->word[0] == LOC_SEGMENT,
+         "a location that is none is mapped");
     *out = (void *)(uintptr_t)loc->word[1];
     if (loc->word[0] == LOC_SEGMENT) {
         seg = *out;
@@ -155,7 +155,8 @@ static void mem_unmap(void *ctx, void *handle)
 {
     struct sim_memory *m = ctx;
     struct mapping *map = handle;
-    if (map->segment && atomic_fetch_sub_explicit(&map->segment->refs, 1, memory_order_acq_rel) == 1) {
+    if (map->segment &&
+        atomic_fetch_sub_explicit(&map->segment->refs, 1, memory_order_acq_rel) == 1) {
         free(map->segment->base);
         free(map->segment);
     }
@@ -165,7 +166,8 @@ static void mem_unmap(void *ctx, void *handle)
     pthread_mutex_unlock(&m->lock);
 }
 
-static int segment_create(void *ctx, size_t size, void **base, void **handle, struct rma_mem_loc *loc)
+static int segment_create(void *ctx, size_t size, void **base, void **handle,
+                          struct rma_mem_loc *loc)
 {
     struct segment *seg = calloc(1, sizeof *seg);
     must(seg != NULL, "memory");
@@ -182,7 +184,8 @@ static int segment_commit(void *ctx, void *handle, size_t offset, size_t len)
 {
     const struct segment *seg = ((struct mapping *)handle)->segment;
     (void)ctx;
-    must(seg && offset <= seg->size && len <= seg->size - offset, "a part outside its segment is committed");
+    must(seg && offset <= seg->size && len <= seg->size - offset,
+         "a part outside its segment is committed");
     return MRMA_SUCCESS;
 }
 

@@ -62,7 +62,8 @@ static void end_windows(struct prog_actor *a, void *arg)
     struct prog *p = arg;
     for (int w = 0; w < p->nwins; w++) {
         struct prog_window *pw = &p->wins[w];
-        const int err = p->broken[a->rank] && p->opts.mortal ? MRMA_SUCCESS : win_free_begin(pw->win[a->rank]);
+        const int err =
+            p->broken[a->rank] && p->opts.mortal ? MRMA_SUCCESS : win_free_begin(pw->win[a->rank]);
         PROG_CHECK(!err || (p->opts.mortal && err == MRMA_ERR_PROC_FAILED));
         if (!p->opts.mortal)
             win_free_end(pw->win[a->rank]);
@@ -99,8 +100,8 @@ void prog_execute(struct prog_world *world, const struct prog_opts *opts, struct
 {
     struct prog *p = calloc(1, sizeof *p);
     PROG_CHECK(p && world->nproc <= PROG_PROCS);
-    *p = (struct prog){.world = world, .opts = *opts, .stats = stats, .random = opts->seed,
-                       .nproc = world->nproc};
+    *p = (struct prog){
+        .world = world, .opts = *opts, .stats = stats, .random = opts->seed, .nproc = world->nproc};
     world->prog = p;
     p->use = malloc((size_t)p->nproc * PROG_WINS * (size_t)p->nproc * opts->lane);
     p->ops = malloc(PROG_MAX_OPS * sizeof *p->ops);

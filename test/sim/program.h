@@ -62,7 +62,7 @@ struct prog_world {
 
 struct prog_opts {
     uint64_t seed;
-    size_t lane;      /* cells of a process's lane */
+    size_t lane; /* cells of a process's lane */
     int groups;
     unsigned max_ops; /* a process and epoch, mostly fewer */
     bool shared;      /* MPI_Win_allocate_shared is possible */

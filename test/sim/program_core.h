@@ -9,9 +9,19 @@
 enum { PROG_SHARED = 64, PROG_MAX_OPS = 6000, PROG_EPOCHS = 4, PROG_LOCKS = 4 };
 
 enum prog_kind { OP_PUT, OP_GET, OP_ACC, OP_GET_ACC, OP_CAS, OP_SUM, OP_COUNTER, OP_KINDS };
-/* LOCKS: several at once. MIXED: one lock, or lock_all. SHARED: shared ones of both kinds, also NOCHECK. */
+/* LOCKS: several at once. MIXED: one lock, or lock_all. SHARED: shared ones of both kinds, also
+ * NOCHECK. */
 enum prog_type { E_FENCE, E_PSCW, E_LOCKS, E_MIXED, E_SHARED, E_TYPES };
-enum prog_sync { S_NONE, S_FLUSH, S_FLUSH_LOCAL, S_FLUSH_ALL, S_FLUSH_LOCAL_ALL, S_SYNC, S_RELOCK, S_KINDS };
+enum prog_sync {
+    S_NONE,
+    S_FLUSH,
+    S_FLUSH_LOCAL,
+    S_FLUSH_ALL,
+    S_FLUSH_LOCAL_ALL,
+    S_SYNC,
+    S_RELOCK,
+    S_KINDS
+};
 
 /* Cells first, first + step, ... of the target; n of them, given as tcount elements of
  * a type of n / tcount. */
@@ -64,7 +74,7 @@ struct prog_group {
 struct prog_window {
     enum win_flavor flavor;
     uint32_t disp_unit;
-    bool empty[PROG_PROCS];            /* no memory here: operations without elements only */
+    bool empty[PROG_PROCS]; /* no memory here: operations without elements only */
     int64_t *model[PROG_PROCS], *memory[PROG_PROCS];
     struct win *win[PROG_PROCS];
 };
@@ -82,14 +92,14 @@ struct prog {
     struct prog_stats *stats;
     uint64_t random;
     int nproc, nwins;
-    size_t cells;              /* of a window part */
+    size_t cells; /* of a window part */
     struct prog_window wins[PROG_WINS];
-    unsigned char *use;        /* of lane cells in the present epoch: [origin][win][target][cell] */
+    unsigned char *use; /* of lane cells in the present epoch: [origin][win][target][cell] */
     struct prog_group group;
     struct prog_op *ops;
     size_t nops;
     struct prog_known known[PROG_PROCS][PROG_TYPES];
-    bool broken[PROG_PROCS];   /* a call has failed there: no more of them */
+    bool broken[PROG_PROCS]; /* a call has failed there: no more of them */
 };
 
 size_t prog_below(struct prog *p, size_t n);

@@ -66,7 +66,8 @@ void prog_compute(struct prog *p, struct prog_op *o)
 
 static unsigned char *lane_use(struct prog *p, int origin, int win, int target)
 {
-    const size_t pair = ((size_t)origin * PROG_WINS + (size_t)win) * (size_t)p->nproc + (size_t)target;
+    const size_t pair =
+        ((size_t)origin * PROG_WINS + (size_t)win) * (size_t)p->nproc + (size_t)target;
     return &p->use[pair * p->opts.lane];
 }
 

@@ -77,7 +77,8 @@ static void choose_access(struct prog *p, struct prog_op *o, bool counts)
                 o->tcount = c;
 }
 
-/* In passive epochs: by request, and what follows. lock: the one held on the target, NULL: lock_all. */
+/* In passive epochs: by request, and what follows. lock: the one held on the target, NULL:
+ * lock_all. */
 static void choose_sync(struct prog *p, struct prog_op *o, const struct prog_passive *ps)
 {
     o->request = o->kind < OP_CAS && !prog_below(p, 4);
@@ -96,12 +97,16 @@ static void choose_sync(struct prog *p, struct prog_op *o, const struct prog_pas
 static bool add_op(struct prog *p, struct prog_epoch *e, int origin, int win, int target,
                    const struct prog_lock *lock)
 {
-    static const enum acc_op accs[] = {ACC_SUM, ACC_PROD, ACC_MAX, ACC_BXOR, ACC_REPLACE, ACC_NO_OP};
+    static const enum acc_op accs[] = {ACC_SUM,  ACC_PROD,    ACC_MAX,
+                                       ACC_BXOR, ACC_REPLACE, ACC_NO_OP};
     if (p->nops == PROG_MAX_OPS)
         return false;
     struct prog_op *o = &p->ops[p->nops];
-    *o = (struct prog_op){.origin = origin, .win = win, .target = target,
-                          .kind = (enum prog_kind)prog_below(p, OP_KINDS), .next = PROG_NONE};
+    *o = (struct prog_op){.origin = origin,
+                          .win = win,
+                          .target = target,
+                          .kind = (enum prog_kind)prog_below(p, OP_KINDS),
+                          .next = PROG_NONE};
     o->value = p->random;
     o->acc = accs[prog_below(p, sizeof accs / sizeof *accs)];
     o->pause = prog_below(p, 20) ? 0 : 1 + (unsigned)prog_below(p, 200);
@@ -121,8 +126,8 @@ static bool add_op(struct prog *p, struct prog_epoch *e, int origin, int win, in
 }
 
 /* Where may origin's next operation go? False: nowhere. */
-static bool choose_target(struct prog *p, const struct prog_epoch *e, int origin, int *win, int *target,
-                          const struct prog_lock **lock)
+static bool choose_target(struct prog *p, const struct prog_epoch *e, int origin, int *win,
+                          int *target, const struct prog_lock **lock)
 {
     const struct prog_passive *ps = &e->passive[origin];
     *lock = NULL;
@@ -182,7 +187,8 @@ static void choose_locks(struct prog *p, struct prog_passive *ps, int most)
         const int win = (int)i / p->nproc, target = (int)i % p->nproc;
         if (!p->group.wins[win] || prog_below(p, pairs) >= (size_t)(most > 1 ? most + 1 : 2))
             continue;
-        ps->locks[ps->n++] = (struct prog_lock){.win = win, .target = target,
+        ps->locks[ps->n++] = (struct prog_lock){.win = win,
+                                                .target = target,
                                                 .exclusive = type != E_SHARED && prog_below(p, 2),
                                                 .nocheck = type == E_SHARED && !prog_below(p, 3)};
     }

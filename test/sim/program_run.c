@@ -28,20 +28,28 @@ static bool went_on(struct prog_actor *a, int err)
 }
 
 /* For functions that return whether to go on. */
-#define TRY(call)                    \
-    do {                             \
-        if (!went_on(a, (call)))     \
-            return false;            \
+#define TRY(call)                \
+    do {                         \
+        if (!went_on(a, (call))) \
+            return false;        \
     } while (0)
 
 /* ---- operations ---- */
 
 static struct dtype *strided(size_t n, size_t step)
 {
-    const struct dtype_run run = {.disp = 0, .len = step == 1 ? 8 * n : 8, .stride = (ptrdiff_t)(8 * step),
+    const struct dtype_run run = {.disp = 0,
+                                  .len = step == 1 ? 8 * n : 8,
+                                  .stride = (ptrdiff_t)(8 * step),
                                   .n = step == 1 ? 1 : n};
-    const struct dtype form = {.size = 8 * n, .extent = (ptrdiff_t)(8 * n * step), .basic = ACC_I64,
-                               .elems = n, .runs = &run, .eruns = &run, .nruns = n != 0, .neruns = n != 0};
+    const struct dtype form = {.size = 8 * n,
+                               .extent = (ptrdiff_t)(8 * n * step),
+                               .basic = ACC_I64,
+                               .elems = n,
+                               .runs = &run,
+                               .eruns = &run,
+                               .nruns = n != 0,
+                               .neruns = n != 0};
     struct dtype *type;
     PROG_CHECK(dtype_create(&form, &type) == MRMA_SUCCESS);
     return type;
@@ -70,11 +78,16 @@ static bool wait_request(struct prog_actor *a, struct prog_op *o)
 
 static struct rma_op describe(const struct prog *p, const struct prog_op *o)
 {
-    return (struct rma_op){.oaddr = o->origin_buf, .ocount = 1, .otype = o->otype,
-                           .raddr = o->result, .rcount = 1, .rtype = o->otype,
+    return (struct rma_op){.oaddr = o->origin_buf,
+                           .ocount = 1,
+                           .otype = o->otype,
+                           .raddr = o->result,
+                           .rcount = 1,
+                           .rtype = o->otype,
                            .target = o->target,
                            .disp = (int64_t)(o->first * 8 / p->wins[o->win].disp_unit),
-                           .tcount = o->tcount, .ttype = o->ttype};
+                           .tcount = o->tcount,
+                           .ttype = o->ttype};
 }
 
 static void make_buffers(struct prog *p, struct prog_op *o)
@@ -89,7 +102,8 @@ static void make_buffers(struct prog *p, struct prog_op *o)
 }
 
 /* Under the exclusive lock nobody's sums come between. */
-static bool increment(struct prog_actor *a, struct win *w, const struct prog_op *o, struct rma_op op)
+static bool increment(struct prog_actor *a, struct win *w, const struct prog_op *o,
+                      struct rma_op op)
 {
     int64_t value = 0;
     struct dtype *one = o->otype;
@@ -194,22 +208,23 @@ static void check_ops(struct prog_actor *a, const struct prog_epoch *e)
         struct prog_op *o = &p->ops[at];
         if (o->request)
             PROG_CHECK(rma_req_done(&o->req) && atomic_load(&o->req.err) == MRMA_SUCCESS);
-        for (size_t i = 0; i < o->n && (o->kind == OP_GET || o->kind == OP_GET_ACC || o->kind == OP_CAS); i++)
+        for (size_t i = 0;
+             i < o->n && (o->kind == OP_GET || o->kind == OP_GET_ACC || o->kind == OP_CAS); i++)
             PROG_CHECK(o->result[i * o->origin_step] == o->expected[i]);
     }
 }
 
 /* ---- epochs ---- */
 
-#define EACH_WIN(p, w)                        \
-    for (int w = 0; w < (p)->nwins; w++)      \
+#define EACH_WIN(p, w)                   \
+    for (int w = 0; w < (p)->nwins; w++) \
         if ((p)->group.wins[w])
 
 static bool fence(struct prog_actor *a, int number)
 {
     struct prog *p = prog_of(a);
     EACH_WIN(p, w)
-        TRY(rma_fence(p->wins[w].win[a->rank], p->group.asserts[number][a->rank]));
+    TRY(rma_fence(p->wins[w].win[a->rank], p->group.asserts[number][a->rank]));
     return true;
 }
 
@@ -240,18 +255,18 @@ static bool run_pscw(struct prog_actor *a, const struct prog_epoch *e)
             targets[ntargets++] = i;
     }
     EACH_WIN(p, w)
-        TRY(rma_post(p->wins[w].win[a->rank], origins, norigins, asserts));
+    TRY(rma_post(p->wins[w].win[a->rank], origins, norigins, asserts));
     if (e->nocheck)
         a->world->rest(a); /* the posts come first, and all know it */
     EACH_WIN(p, w)
-        TRY(rma_start(p->wins[w].win[a->rank], targets, ntargets, asserts));
+    TRY(rma_start(p->wins[w].win[a->rank], targets, ntargets, asserts));
     if (!run_ops(a, e))
         return false;
     EACH_WIN(p, w)
-        TRY(rma_complete(p->wins[w].win[a->rank]));
+    TRY(rma_complete(p->wins[w].win[a->rank]));
     EACH_WIN(p, w)
-        if (!end_exposure(a, p->wins[w].win[a->rank], e->test))
-            return false;
+    if (!end_exposure(a, p->wins[w].win[a->rank], e->test))
+        return false;
     return true;
 }
 
@@ -260,11 +275,12 @@ static bool run_passive(struct prog_actor *a, const struct prog_epoch *e)
     struct prog *p = prog_of(a);
     const struct prog_passive *ps = &e->passive[a->rank];
     EACH_WIN(p, w)
-        if (ps->all)
-            TRY(rma_lock_all(p->wins[w].win[a->rank], ps->all_nocheck ? RMA_NOCHECK : 0));
+    if (ps->all)
+        TRY(rma_lock_all(p->wins[w].win[a->rank], ps->all_nocheck ? RMA_NOCHECK : 0));
     for (int i = 0; i < ps->n; i++) {
         const struct prog_lock *l = &ps->locks[i];
-        TRY(rma_lock(p->wins[l->win].win[a->rank], l->exclusive, l->target, l->nocheck ? RMA_NOCHECK : 0));
+        TRY(rma_lock(p->wins[l->win].win[a->rank], l->exclusive, l->target,
+                     l->nocheck ? RMA_NOCHECK : 0));
     }
     if (!run_ops(a, e))
         return false;
@@ -273,8 +289,8 @@ static bool run_passive(struct prog_actor *a, const struct prog_epoch *e)
         TRY(rma_unlock(p->wins[l->win].win[a->rank], l->target));
     }
     EACH_WIN(p, w)
-        if (ps->all)
-            TRY(rma_unlock_all(p->wins[w].win[a->rank]));
+    if (ps->all)
+        TRY(rma_unlock_all(p->wins[w].win[a->rank]));
     return true;
 }
 
@@ -308,5 +324,6 @@ void prog_run_group(struct prog_actor *a, void *arg)
         a->world->rest(a);
     for (int w = 0; w < p->nwins; w++)
         if (!p->wins[w].empty[a->rank])
-            PROG_CHECK(memcmp(p->wins[w].memory[a->rank], p->wins[w].model[a->rank], p->cells * 8) == 0);
+            PROG_CHECK(
+                memcmp(p->wins[w].memory[a->rank], p->wins[w].model[a->rank], p->cells * 8) == 0);
 }

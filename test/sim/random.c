@@ -37,7 +37,8 @@ static void run_one(struct fabric_proc *p, void *arg)
     r->body(&r->world->actors[p->rank], r->arg);
 }
 
-static void world_run(struct prog_world *w, void (*body)(struct prog_actor *a, void *arg), void *arg)
+static void world_run(struct prog_world *w, void (*body)(struct prog_actor *a, void *arg),
+                      void *arg)
 {
     struct runner r = {w, body, arg};
     fabric_run(w->driver, run_one, &r);
@@ -73,18 +74,28 @@ static void run_program(uint64_t seed)
     opts.fence = mixed(&state, 2) ? CONF_FENCE_MARKERS : CONF_FENCE_COUNTS;
     opts.refuse_percent = mixed(&state, 2) ? 0 : (unsigned)mixed(&state, 60);
     opts.delay_percent = mixed(&state, 2) ? 0 : (unsigned)mixed(&state, 60);
-    const struct prog_opts prog = {.seed = state, .lane = LANE, .groups = GROUPS, .max_ops = MAX_OPS,
+    const struct prog_opts prog = {.seed = state,
+                                   .lane = LANE,
+                                   .groups = GROUPS,
+                                   .max_ops = MAX_OPS,
                                    .shared = !opts.per_node && opts.path == CONF_PATH_AUTO};
     struct prog_stats stats = {.failed = 0};
     running = seed;
     atomic_store(&pkt_arrived, 0);
     fabric_watchdog(60);
     struct fabric *f = fabric_new(&opts);
-    struct prog_world w = {.nproc = opts.nproc, .run = world_run, .pause = world_pause, .yield = world_yield,
-                           .rest = world_rest, .driver = f};
+    struct prog_world w = {.nproc = opts.nproc,
+                           .run = world_run,
+                           .pause = world_pause,
+                           .yield = world_yield,
+                           .rest = world_rest,
+                           .driver = f};
     for (int i = 0; i < opts.nproc; i++)
-        w.actors[i] = (struct prog_actor){.rank = i, .rma = &f->procs[i].rma, .boot = &f->boots[i],
-                                          .world = &w, .proc = &f->procs[i]};
+        w.actors[i] = (struct prog_actor){.rank = i,
+                                          .rma = &f->procs[i].rma,
+                                          .boot = &f->boots[i],
+                                          .world = &w,
+                                          .proc = &f->procs[i]};
     prog_execute(&w, &prog, &stats);
     fabric_free(f);
     fabric_watchdog(0);
@@ -114,7 +125,8 @@ int main(int argc, char **argv)
     signal(SIGABRT, on_abort);
     if (argc < 2)
         return cmocka_run_group_tests_name("random programs", tests, NULL, NULL);
-    const uint64_t first = strtoull(argv[1], NULL, 0), n = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+    const uint64_t first = strtoull(argv[1], NULL, 0),
+                   n = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
     for (uint64_t i = 0; i < n; i++)
         run_program(first + i);
     printf("%llu programs, no failure\n", (unsigned long long)n);

@@ -33,12 +33,30 @@ void sim_fail(const char *file, int line, const char *what)
     abort();
 }
 
-struct sim_proc *sim_proc(struct sim *s, int rank) { return &s->procs[rank]; }
-int sim_nproc(const struct sim *s) { return s->opts.nproc; }
-uint64_t sim_now(const struct sim *s) { return s->now; }
-uint64_t sim_events(const struct sim *s) { return s->events_done; }
-uint64_t sim_overslept(const struct sim *s) { return s->overslept; }
-size_t sim_in_flight(const struct sim *s) { return s->flying; }
+struct sim_proc *sim_proc(struct sim *s, int rank)
+{
+    return &s->procs[rank];
+}
+int sim_nproc(const struct sim *s)
+{
+    return s->opts.nproc;
+}
+uint64_t sim_now(const struct sim *s)
+{
+    return s->now;
+}
+uint64_t sim_events(const struct sim *s)
+{
+    return s->events_done;
+}
+uint64_t sim_overslept(const struct sim *s)
+{
+    return s->overslept;
+}
+size_t sim_in_flight(const struct sim *s)
+{
+    return s->flying;
+}
 
 /* ---- peers ---- */
 
@@ -58,7 +76,8 @@ struct sim_peer *sim_peer_of(struct sim_proc *p, int rank)
     list_node_init(&peer->lost_link);
     const bool node = p->node == other->node;
     sim_peer_init(&peer->peer, &p->self, rank, node && !p->sim->opts.no_cma,
-                  &(struct sim_places){.event = &other->event, .agent_event = &other->agent_event,
+                  &(struct sim_places){.event = &other->event,
+                                       .agent_event = &other->agent_event,
                                        .stripes = other->stripes});
     ch3_vc_init(&peer->peer.vc, &p->ch3, &p->channel, peer, peer);
     return peer;
@@ -145,7 +164,8 @@ static int comm_gather(struct boot *boot, const void *mine, size_t len, struct b
         drop_gathered(g);
         return MRMA_ERR_OTHER;
     }
-    *out = (struct boot_records){.all = g->rows, .shared = true, .release = release_gathered, .handle = g};
+    *out = (struct boot_records){
+        .all = g->rows, .shared = true, .release = release_gathered, .handle = g};
     return MRMA_SUCCESS;
 }
 
@@ -187,8 +207,8 @@ static void init_proc(struct sim *s, int rank)
     p->node = o->per_node ? rank / o->per_node : 0;
     snprintf(name, sizeof name, "proc %d", rank);
     log_init(&p->log, LOG_LEVEL_ERROR, o->quiet ? -1 : 2, name);
-    p->conf = (struct conf){.path = o->path, .progress = o->progress, .fence = o->fence,
-                            .hang_report = HANG_REPORT_S};
+    p->conf = (struct conf){
+        .path = o->path, .progress = o->progress, .fence = o->fence, .hang_report = HANG_REPORT_S};
     event_init(&p->event);
     event_init(&p->agent_event);
     sim_self_init(&p->self, rank, p->node, o->cpus);
@@ -197,9 +217,12 @@ static void init_proc(struct sim *s, int rank)
     list_init(&p->lost);
     p->stripes = (struct stripes){calloc(RMA_STRIPES, sizeof *p->stripes.at), fmutex_self()};
     SIM_CHECK(p->stripes.at);
-    p->boot = (struct boot){
-        .rank = rank, .nproc = o->nproc, .allgather = comm_allgather, .gather = comm_gather,
-        .allmax = comm_allmax, .handle = p};
+    p->boot = (struct boot){.rank = rank,
+                            .nproc = o->nproc,
+                            .allgather = comm_allgather,
+                            .gather = comm_gather,
+                            .allmax = comm_allmax,
+                            .handle = p};
     p->env = (struct rma_env){.ctx = p,
                               .node_procs_bound = o->per_node,
                               .peer_get = peer_get,
@@ -320,13 +343,16 @@ size_t sim_overhead(const struct sim *s)
 
 void sim_describe(struct sim *s)
 {
-    static const char *const states[] = {"has ended", "is about to run", "sleeps", "meets the others"};
+    static const char *const states[] = {"has ended", "is about to run", "sleeps",
+                                         "meets the others"};
     for (int i = 0; i < s->opts.nproc; i++) {
         const struct sim_proc *p = &s->procs[i];
         char text[256];
-        fprintf(stderr, "  proc %d (node %d) %s, got somewhere at %.6f s, %s in its inbox, %s to send\n", i,
+        fprintf(stderr,
+                "  proc %d (node %d) %s, got somewhere at %.6f s, %s in its inbox, %s to send\n", i,
                 p->node, p->dead ? "is dead" : states[p->state], (double)p->since * 1e-9,
-                list_empty(&p->inbox) ? "nothing" : "something", ch3_unsent(&p->ch3) ? "something" : "nothing");
+                list_empty(&p->inbox) ? "nothing" : "something",
+                ch3_unsent(&p->ch3) ? "something" : "nothing");
         for (uint32_t k = 0; k < p->rma.nwins; k++)
             if (p->rma.wins[k]) {
                 win_describe(p->rma.wins[k], -1, text, sizeof text);

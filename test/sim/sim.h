@@ -66,14 +66,14 @@ struct sim_meeting;
 struct sim_peer {
     struct rma_peer peer; /* first */
     struct sim_proc *owner, *other;
-    struct ch3_vc *vc;    /* what its packets are delivered for: peer.vc, or a test's own */
+    struct ch3_vc *vc; /* what its packets are delivered for: peer.vc, or a test's own */
     /* The link to it. */
-    struct list flying;   /* struct message, first to arrive first */
-    size_t held;          /* bytes in flying, and in its inbox from here */
+    struct list flying; /* struct message, first to arrive first */
+    size_t held;        /* bytes in flying, and in its inbox from here */
     uint64_t last_due, stalled_until;
-    bool cut;             /* what was on its way is lost from here on */
-    bool closed;          /* disconnected: nothing from it is delivered */
-    bool lost;            /* its death has become known here */
+    bool cut;    /* what was on its way is lost from here on */
+    bool closed; /* disconnected: nothing from it is delivered */
+    bool lost;   /* its death has become known here */
     struct list_node lost_link;
 };
 
@@ -91,28 +91,28 @@ struct sim_proc {
     struct ch3 ch3;
     struct rma rma;
     struct boot boot;
-    struct map peers;         /* struct sim_peer by rank + 1 */
-    uint64_t received;        /* messages taken in */
+    struct map peers;  /* struct sim_peer by rank + 1 */
+    uint64_t received; /* messages taken in */
 
     /* The channel. */
     struct ch3_channel channel;
-    struct list inbox;        /* struct message that have arrived */
-    struct list lost;         /* struct sim_peer whose death is not yet told to CH3 */
-    unsigned char *staging;   /* the packet between reserve and commit */
+    struct list inbox;      /* struct message that have arrived */
+    struct list lost;       /* struct sim_peer whose death is not yet told to CH3 */
+    unsigned char *staging; /* the packet between reserve and commit */
 
     /* The scheduler. */
     struct fiber *fiber;
     void (*body)(struct sim_proc *p, void *arg);
     void *arg;
     enum { SIM_ENDED, SIM_READY, SIM_SLEEPS, SIM_MEETS } state;
-    uint32_t turn;            /* of the event that will run it; others are stale */
-    struct event *slept_on;   /* SIM_SLEEPS */
+    uint32_t turn;          /* of the event that will run it; others are stale */
+    struct event *slept_on; /* SIM_SLEEPS */
     uint32_t ticket;
     struct sim_meeting *meeting; /* where it waits for the others; NULL: nowhere */
-    bool agent_due;           /* an agent's turn is on its way */
+    bool agent_due;              /* an agent's turn is on its way */
     uint32_t agent_seen;
-    uint64_t since;           /* when it last got anywhere */
-    void *user;               /* the test's */
+    uint64_t since; /* when it last got anywhere */
+    void *user;     /* the test's */
 };
 
 struct sim *sim_new(const struct sim_opts *opts);

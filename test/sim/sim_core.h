@@ -29,20 +29,21 @@ struct sim {
     struct sim_opts opts;
     struct sim_proc *procs;
     uint64_t now, random, ticks, events_done;
-    uint64_t last_step;        /* when anything last got anywhere */
-    struct sim_event *events;  /* a heap, earliest first */
+    uint64_t last_step;       /* when anything last got anywhere */
+    struct sim_event *events; /* a heap, earliest first */
     size_t nevents, room_events;
-    int running;               /* fibers that have not ended */
+    int running; /* fibers that have not ended */
     int living;
-    uint64_t overslept;        /* sleeps that nobody ended */
-    size_t flying;             /* messages not yet delivered */
+    uint64_t overslept; /* sleeps that nobody ended */
+    size_t flying;      /* messages not yet delivered */
     struct sim_meeting boot_in, boot_out, rest;
     struct sim_gathered *gathering; /* of the collective under way */
     size_t gathered_bytes, message_bytes, staging_bytes, npeers;
 };
 
 /* ---- sim_sched.c ---- */
-void sim_schedule(struct sim *s, uint64_t delay, enum sim_event_kind kind, void *what, uint32_t turn);
+void sim_schedule(struct sim *s, uint64_t delay, enum sim_event_kind kind, void *what,
+                  uint32_t turn);
 /* The process goes on after delay; whatever else was to run it is stale. */
 void sim_schedule_run(struct sim_proc *p, uint64_t delay);
 void sim_idle(void *ctx, struct event *ev, uint32_t ticket, uint64_t ns);

@@ -16,13 +16,7 @@
 #include "base/err.h"
 #include "sim_core.h"
 
-enum {
-    ROOM = 128 * 1024,
-    BURST = 64,
-    GARBAGE = 0xdb,
-    STALL_NS = 5000000,
-    LOST_NS = 1000000000
-};
+enum { ROOM = 128 * 1024, BURST = 64, GARBAGE = 0xdb, STALL_NS = 5000000, LOST_NS = 1000000000 };
 
 struct message {
     struct list_node link;
@@ -69,7 +63,8 @@ static void *sim_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
 
 static bool at_once(const struct sim_peer *link)
 {
-    return link->owner->node == link->other->node && link->owner->sim->opts.path != CONF_PATH_SHM_PACKETS;
+    return link->owner->node == link->other->node &&
+           link->owner->sim->opts.path != CONF_PATH_SHM_PACKETS;
 }
 
 static void drop(struct message *m)
@@ -149,7 +144,8 @@ static void tell_lost(struct sim_proc *p)
         struct sim_peer *peer = LIST_ENTRY(node, struct sim_peer, lost_link);
         if (peer->vc->state == CH3_VC_FAILED)
             continue;
-        log_msg(p->channel.ch3->log, LOG_LEVEL_ERROR, "the connection to process %d is lost", peer->other->rank);
+        log_msg(p->channel.ch3->log, LOG_LEVEL_ERROR, "the connection to process %d is lost",
+                peer->other->rank);
         ch3_vc_lost(peer->vc);
     }
 }
@@ -219,7 +215,7 @@ void sim_peer_lost(struct sim_peer *peer)
 static void cut(struct sim_peer *link)
 {
     struct sim *s = link->owner->sim;
-    LIST_EACH_SAFE(node, &link->flying)
+    LIST_EACH_SAFE (node, &link->flying)
         if (link->cut || !sim_below(s, 4)) {
             link->cut = true;
             list_remove(node);

@@ -15,12 +15,12 @@
 #include "sim_core.h"
 
 enum {
-    YIELD_NS = 20000,      /* at most, mostly */
+    YIELD_NS = 20000, /* at most, mostly */
     LONG_YIELD_NS = 3000000,
     WAKE_NS = 5000,
     AGENT_NS = 8000,
     LONG_SLEEP_NS = 500000000, /* of a wait that is sure to be woken (wait.c) */
-    UNSENT_NS = 200000     /* an agent looks again whether there is room */
+    UNSENT_NS = 200000         /* an agent looks again whether there is room */
 };
 #define STUCK_NS UINT64_C(60000000000)
 
@@ -49,7 +49,8 @@ static bool earlier(const struct sim_event *a, const struct sim_event *b)
     return a->when != b->when ? a->when < b->when : a->tie < b->tie;
 }
 
-void sim_schedule(struct sim *s, uint64_t delay, enum sim_event_kind kind, void *what, uint32_t turn)
+void sim_schedule(struct sim *s, uint64_t delay, enum sim_event_kind kind, void *what,
+                  uint32_t turn)
 {
     if (s->nevents == s->room_events) {
         s->room_events = s->room_events ? 2 * s->room_events : 256;
@@ -168,7 +169,8 @@ static void look_over(struct sim_proc *p)
     struct sim *s = p->sim;
     if (p->dead)
         return;
-    if (p->state == SIM_SLEEPS && atomic_load_explicit(&p->slept_on->seq, memory_order_relaxed) != p->ticket)
+    if (p->state == SIM_SLEEPS &&
+        atomic_load_explicit(&p->slept_on->seq, memory_order_relaxed) != p->ticket)
         sim_schedule_run(p, 1 + sim_below(s, WAKE_NS));
     const uint32_t rung = atomic_load_explicit(&p->agent_event.seq, memory_order_relaxed);
     if (rung != p->agent_seen) {
@@ -304,7 +306,8 @@ static void happen(const struct sim_event *ev)
 
 static void stuck(struct sim *s)
 {
-    fprintf(stderr, "deadlock: at %.6f s nothing has got anywhere since %.6f s, %zu messages in flight\n",
+    fprintf(stderr,
+            "deadlock: at %.6f s nothing has got anywhere since %.6f s, %zu messages in flight\n",
             (double)s->now * 1e-9, (double)s->last_step * 1e-9, s->flying);
     sim_describe(s);
     abort();

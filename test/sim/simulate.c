@@ -27,7 +27,12 @@
 #include "program.h"
 #include "sim.h"
 
-enum { SHARE = FIBER_ASAN ? 5 : 1, FIXED = 6000 / SHARE, FRESH = 3000 / SHARE, DEATHS = 1000 / SHARE };
+enum {
+    SHARE = FIBER_ASAN ? 5 : 1,
+    FIXED = 6000 / SHARE,
+    FRESH = 3000 / SHARE,
+    DEATHS = 1000 / SHARE
+};
 #define DEATH_BOUND_NS UINT64_C(10000000000) /* by then every call has ended */
 
 static uint64_t running;
@@ -48,7 +53,8 @@ static void run_one(struct sim_proc *p, void *arg)
     r->body(&r->world->actors[p->rank], r->arg);
 }
 
-static void world_run(struct prog_world *w, void (*body)(struct prog_actor *a, void *arg), void *arg)
+static void world_run(struct prog_world *w, void (*body)(struct prog_actor *a, void *arg),
+                      void *arg)
 {
     struct runner r = {w, body, arg};
     const uint64_t start = sim_now(w->driver);
@@ -78,18 +84,29 @@ static void world_bury(struct prog_world *w)
     sim_bury(w->driver);
 }
 
-static void world_yield(struct prog_actor *a) { sim_yield(a->proc); }
-static void world_rest(struct prog_actor *a) { sim_rest(a->proc); }
+static void world_yield(struct prog_actor *a)
+{
+    sim_yield(a->proc);
+}
+static void world_rest(struct prog_actor *a)
+{
+    sim_rest(a->proc);
+}
 
 static void make_world(struct prog_world *w, struct sim *s)
 {
-    *w = (struct prog_world){.nproc = sim_nproc(s), .run = world_run, .pause = world_pause,
-                             .yield = world_yield, .rest = world_rest,
-                             .doom = world_doom, .bury = world_bury, .driver = s};
+    *w = (struct prog_world){.nproc = sim_nproc(s),
+                             .run = world_run,
+                             .pause = world_pause,
+                             .yield = world_yield,
+                             .rest = world_rest,
+                             .doom = world_doom,
+                             .bury = world_bury,
+                             .driver = s};
     for (int i = 0; i < w->nproc; i++) {
         struct sim_proc *p = sim_proc(s, i);
-        w->actors[i] = (struct prog_actor){
-            .rank = i, .rma = &p->rma, .boot = &p->boot, .world = w, .proc = p};
+        w->actors[i] =
+            (struct prog_actor){.rank = i, .rma = &p->rma, .boot = &p->boot, .world = w, .proc = p};
     }
 }
 
@@ -127,8 +144,10 @@ static uint64_t run_program(uint64_t seed)
         (void)mixed(&state, 2);
     const struct sim_opts machine_opts = machine(seed, &state);
     const bool large = !mixed(&state, 40);
-    const struct prog_opts opts = {.seed = state, .lane = large ? 20000 : 20 + mixed(&state, 400),
-                                   .groups = 1 + (int)mixed(&state, 4), .max_ops = 60,
+    const struct prog_opts opts = {.seed = state,
+                                   .lane = large ? 20000 : 20 + mixed(&state, 400),
+                                   .groups = 1 + (int)mixed(&state, 4),
+                                   .max_ops = 60,
                                    .shared = machine_opts.per_node == 0 &&
                                              machine_opts.path != CONF_PATH_SHM_PACKETS,
                                    .mortal = deaths};
@@ -147,8 +166,9 @@ static void on_abort(int sig)
 {
     char text[128];
     (void)sig;
-    const int len = snprintf(text, sizeof text, "failed with seed %llu; to repeat: test/sim/simulate %s%llu\n",
-                             (unsigned long long)running, deaths ? "-k " : "", (unsigned long long)running);
+    const int len =
+        snprintf(text, sizeof text, "failed with seed %llu; to repeat: test/sim/simulate %s%llu\n",
+                 (unsigned long long)running, deaths ? "-k " : "", (unsigned long long)running);
     if (write(2, text, (size_t)len) < 0)
         _exit(3);
     signal(SIGABRT, SIG_DFL);

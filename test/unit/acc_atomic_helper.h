@@ -1,6 +1,6 @@
 /*
- * acc_atomic_helper.h - what the tests of single instructions and of the short cut of accumulates share: which
- * types fit, elements of any bits, and any call on any type.
+ * acc_atomic_helper.h - what the tests of single instructions and of the short cut of accumulates
+ * share: which types fit, elements of any bits, and any call on any type.
  */
 #ifndef MRMA_TEST_ACC_ATOMIC_HELPER_H
 #define MRMA_TEST_ACC_ATOMIC_HELPER_H
@@ -9,9 +9,9 @@
 #include "../sim/fabric.h"
 
 static const enum acc_type fitting[] = {
-    ACC_I8,       ACC_U8,        ACC_I16,       ACC_U16,       ACC_I32,  ACC_U32,  ACC_I64,   ACC_U64,
-    ACC_F32,      ACC_F64,       ACC_BOOL,      ACC_LOGICAL8,  ACC_LOGICAL16,
-    ACC_LOGICAL32, ACC_LOGICAL64, ACC_BYTE,     ACC_CHAR,      ACC_WCHAR,
+    ACC_I8,        ACC_U8,        ACC_I16,       ACC_U16,  ACC_I32,  ACC_U32,
+    ACC_I64,       ACC_U64,       ACC_F32,       ACC_F64,  ACC_BOOL, ACC_LOGICAL8,
+    ACC_LOGICAL16, ACC_LOGICAL32, ACC_LOGICAL64, ACC_BYTE, ACC_CHAR, ACC_WCHAR,
 };
 enum { NFITTING = sizeof fitting / sizeof fitting[0] };
 
@@ -45,10 +45,18 @@ static inline int do_call(struct win *w, int target, const struct call *c)
     struct dtype *type = &known[c->type];
     if (!type->size)
         *type = dtype_basic((uint8_t)c->type);
-    const struct rma_op op = {.oaddr = values, .ocount = c->n, .otype = type, .raddr = results,
-                              .rcount = c->n, .rtype = type, .caddr = values + 1, .target = target,
+    const struct rma_op op = {.oaddr = values,
+                              .ocount = c->n,
+                              .otype = type,
+                              .raddr = results,
+                              .rcount = c->n,
+                              .rtype = type,
+                              .caddr = values + 1,
+                              .target = target,
                               .disp = (int64_t)c->disp,
-                              .tcount = c->n, .ttype = type, .op = c->op};
+                              .tcount = c->n,
+                              .ttype = type,
+                              .op = c->op};
     return c->cas ? rma_compare_and_swap(w, &op) : rma_get_accumulate(w, &op);
 }
 

@@ -30,13 +30,13 @@
 
 #define CHILD_SKIP 77
 
-#define CHILD_CHECK(condition)                                                                       \
-    do {                                                                                             \
-        if (!(condition)) {                                                                          \
-            fprintf(stderr, "%s:%d: in the child: %s (errno %d)\n", __FILE__, __LINE__, #condition,  \
-                    errno);                                                                          \
-            return 1;                                                                                \
-        }                                                                                            \
+#define CHILD_CHECK(condition)                                                          \
+    do {                                                                                \
+        if (!(condition)) {                                                             \
+            fprintf(stderr, "%s:%d: in the child: %s (errno %d)\n", __FILE__, __LINE__, \
+                    #condition, errno);                                                 \
+            return 1;                                                                   \
+        }                                                                               \
     } while (0)
 
 /* Exit code of the child; 128 + signal if one ended it. */

@@ -101,7 +101,8 @@ struct ch3_bench {
     struct ch3_vc *last_from;
 };
 
-static inline void bench_handle(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, const void *body)
+static inline void bench_handle(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr,
+                                const void *body)
 {
     struct ch3_bench *b = ctx;
     b->handled[hdr->type]++;
@@ -116,9 +117,9 @@ static inline void bench_told(void *ctx)
 }
 
 static const ch3_handler bench_handlers[PKT_TYPE_LAST] = {
-    [PKT_OPS] = bench_handle, [PKT_POST] = bench_handle,  [PKT_OPEN] = bench_handle, [PKT_ACK] = bench_handle,
-    [PKT_REPLY] = bench_handle, [PKT_ERROR] = bench_handle, [PKT_SYNC] = bench_handle,
-    [PKT_COUNTS] = bench_handle,
+    [PKT_OPS] = bench_handle,  [PKT_POST] = bench_handle,   [PKT_OPEN] = bench_handle,
+    [PKT_ACK] = bench_handle,  [PKT_REPLY] = bench_handle,  [PKT_ERROR] = bench_handle,
+    [PKT_SYNC] = bench_handle, [PKT_COUNTS] = bench_handle,
 };
 
 static inline int bench_setup(void **state)
@@ -148,7 +149,8 @@ static inline int bench_teardown(void **state)
 
 static inline struct pkt_hdr bench_hdr(uint32_t mark, size_t len)
 {
-    return (struct pkt_hdr){.version = PKT_VERSION, .type = PKT_ACK, .len = (uint32_t)len, .seq = mark};
+    return (struct pkt_hdr){
+        .version = PKT_VERSION, .type = PKT_ACK, .len = (uint32_t)len, .seq = mark};
 }
 
 #define BENCH_TEST(name) cmocka_unit_test_setup_teardown(name, bench_setup, bench_teardown)

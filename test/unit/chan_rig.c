@@ -39,7 +39,8 @@ static void rig_deliver(struct ch3_vc *from, const void *packet, size_t len)
     bool good = len >= HEAD && (uintptr_t)packet % 8 == 0;
     if (good) {
         memcpy(head, packet, HEAD);
-        good = head[0] == (uint32_t)who && head[1] == (uint32_t)end->me && head[2] == end->got[who] && head[3] == len;
+        good = head[0] == (uint32_t)who && head[1] == (uint32_t)end->me &&
+               head[2] == end->got[who] && head[3] == len;
     }
     if (end->on_packet)
         end->on_packet(end, who, packet, len);
@@ -155,7 +156,8 @@ struct shm_end {
 
 static void *zeroed(size_t size)
 {
-    void *at = aligned_alloc(MRMA_CACHE_LINE, (size + MRMA_CACHE_LINE - 1) & ~(size_t)(MRMA_CACHE_LINE - 1));
+    void *at = aligned_alloc(MRMA_CACHE_LINE,
+                             (size + MRMA_CACHE_LINE - 1) & ~(size_t)(MRMA_CACHE_LINE - 1));
     return at ? memset(at, 0, size) : NULL;
 }
 
@@ -195,8 +197,11 @@ static bool shm_open(struct rig *rig)
             s->peer[k].pid = k;
             s->ring[k] = zeroed(ring_size(bytes));
             const struct heap_loc loc = {.offset = (uint64_t)(uintptr_t)s->ring[k]};
-            ch3_vc_init(&rig->end[i].vc[k], &rig->end[i].ch3, rig->end[i].ch, &s->peer[k], &rig->end[i]);
-            assert_int_equal(shm_channel_connect(&s->peer[k], (uint64_t)i + 1, s->ring[k], bytes, &loc), MRMA_SUCCESS);
+            ch3_vc_init(&rig->end[i].vc[k], &rig->end[i].ch3, rig->end[i].ch, &s->peer[k],
+                        &rig->end[i]);
+            assert_int_equal(
+                shm_channel_connect(&s->peer[k], (uint64_t)i + 1, s->ring[k], bytes, &loc),
+                MRMA_SUCCESS);
         }
     return true;
 }
@@ -213,10 +218,17 @@ static void shm_close(struct rig *rig)
     }
 }
 
-const struct chan_kind rig_shm = {.name = "shm", .open = shm_open, .close = shm_close,
-                                 .caps = CH3_CAP_ROOM | CH3_CAP_PROBE | CH3_CAP_ABANDON | CH3_CAP_QUIET};
-const struct chan_kind rig_shm_most = {.name = "shm, largest rings", .open = shm_open, .close = shm_close, .arg = "most",
-                                      .caps = CH3_CAP_ROOM | CH3_CAP_PROBE | CH3_CAP_ABANDON | CH3_CAP_QUIET};
+const struct chan_kind rig_shm = {.name = "shm",
+                                  .open = shm_open,
+                                  .close = shm_close,
+                                  .caps = CH3_CAP_ROOM | CH3_CAP_PROBE | CH3_CAP_ABANDON |
+                                          CH3_CAP_QUIET};
+const struct chan_kind rig_shm_most = {.name = "shm, largest rings",
+                                       .open = shm_open,
+                                       .close = shm_close,
+                                       .arg = "most",
+                                       .caps = CH3_CAP_ROOM | CH3_CAP_PROBE | CH3_CAP_ABANDON |
+                                               CH3_CAP_QUIET};
 
 /* ---- libfabric ---- */
 
@@ -233,8 +245,12 @@ static bool ofi_open(struct rig *rig)
     struct nmofi_name names[RIG_MAX];
     for (int i = 0; i < rig->n; i++) {
         struct ofi_end *o = calloc(1, sizeof *o);
-        const struct nmofi_opts opts = {.provider = provider, .loopback = true, .uid = (uint64_t)i + 1,
-                                        .log = &rig->lp.log, .ctx = &rig->end[i], .find = rig_find};
+        const struct nmofi_opts opts = {.provider = provider,
+                                        .loopback = true,
+                                        .uid = (uint64_t)i + 1,
+                                        .log = &rig->lp.log,
+                                        .ctx = &rig->end[i],
+                                        .find = rig_find};
         rig->end[i].impl = o;
         assert_int_equal(nmofi_open(&opts, &o->nm), MRMA_SUCCESS);
         assert_int_equal(nmofi_add_secret(o->nm, secret), MRMA_SUCCESS);
@@ -246,8 +262,11 @@ static bool ofi_open(struct rig *rig)
             struct ofi_end *o = rig->end[i].impl;
             if (i == k)
                 continue;
-            assert_int_equal(nmofi_peer_init(o->nm, &o->peer[k], (uint64_t)k + 1, &names[k], secret), MRMA_SUCCESS);
-            ch3_vc_init(&rig->end[i].vc[k], &rig->end[i].ch3, rig->end[i].ch, &o->peer[k], &rig->end[i]);
+            assert_int_equal(
+                nmofi_peer_init(o->nm, &o->peer[k], (uint64_t)k + 1, &names[k], secret),
+                MRMA_SUCCESS);
+            ch3_vc_init(&rig->end[i].vc[k], &rig->end[i].ch3, rig->end[i].ch, &o->peer[k],
+                        &rig->end[i]);
         }
     return true;
 }
@@ -270,9 +289,15 @@ static void ofi_vanish(struct rig *rig, int who)
     rig->end[who].gone = true;
 }
 
-#define OFI_CAPS (CH3_CAP_WAIT | CH3_CAP_PROBE | CH3_CAP_RDMA | CH3_CAP_RDMA_ORDERED | CH3_CAP_ROOM | CH3_CAP_ABANDON)
+#define OFI_CAPS                                                                         \
+    (CH3_CAP_WAIT | CH3_CAP_PROBE | CH3_CAP_RDMA | CH3_CAP_RDMA_ORDERED | CH3_CAP_ROOM | \
+     CH3_CAP_ABANDON)
 
 const struct chan_kind rig_net = {
     .name = "net", .open = ofi_open, .close = ofi_close, .vanish = ofi_vanish, .caps = OFI_CAPS};
-const struct chan_kind rig_rxm = {
-    .name = "tcp;ofi_rxm", .open = ofi_open, .close = ofi_close, .vanish = ofi_vanish, .caps = OFI_CAPS, .arg = "tcp;ofi_rxm"};
+const struct chan_kind rig_rxm = {.name = "tcp;ofi_rxm",
+                                  .open = ofi_open,
+                                  .close = ofi_close,
+                                  .vanish = ofi_vanish,
+                                  .caps = OFI_CAPS,
+                                  .arg = "tcp;ofi_rxm"};

@@ -20,10 +20,10 @@ struct rig;
 struct rig_end {
     struct rig *rig;
     int me;
-    bool gone;              /* vanished: not touched any more */
+    bool gone; /* vanished: not touched any more */
     struct ch3 ch3;
     struct ch3_channel *ch;
-    void *impl;             /* the kind's */
+    void *impl;                /* the kind's */
     struct ch3_vc vc[RIG_MAX]; /* [me] is unused */
     uint32_t sent[RIG_MAX], got[RIG_MAX];
     /* What deliver does besides checking; NULL: nothing. */

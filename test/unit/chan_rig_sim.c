@@ -18,7 +18,8 @@ static unsigned poll_later(struct ch3_channel *ch)
 static bool simulated_open(struct rig *rig)
 {
     static struct ch3_channel_ops ops;
-    struct sim *s = sim_new(&(struct sim_opts){.nproc = rig->n, .per_node = 1, .delay_percent = 20, .seed = 1});
+    struct sim *s =
+        sim_new(&(struct sim_opts){.nproc = rig->n, .per_node = 1, .delay_percent = 20, .seed = 1});
     rig->impl = s;
     ops = sim_channel_ops;
     ops.poll = poll_later;

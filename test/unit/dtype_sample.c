@@ -44,7 +44,8 @@ static void put(struct dtype_sample *to, const struct dtype_sample *part, ptrdif
         to->at[to->n++] = part->at[i] + disp;
 }
 
-static void put_block(struct dtype_sample *to, const struct dtype_sample *part, ptrdiff_t disp, int length)
+static void put_block(struct dtype_sample *to, const struct dtype_sample *part, ptrdiff_t disp,
+                      int length)
 {
     for (int i = 0; i < length; i++)
         put(to, part, disp + i * part->extent);
@@ -56,14 +57,17 @@ static struct dtype_sample leaf(void)
         MPI_Datatype type;
         size_t first, gap, second; /* bytes of data, of padding, of data */
     } leaves[] = {
-        { MPI_CHAR, 1, 0, 0 },        { MPI_SHORT, sizeof(short), 0, 0 },
-        { MPI_INT, sizeof(int), 0, 0 }, { MPI_DOUBLE, sizeof(double), 0, 0 },
-        { MPI_BYTE, 1, 0, 0 },        { MPI_C_FLOAT_COMPLEX, 2 * sizeof(float), 0, 0 },
-        { MPI_SHORT_INT, sizeof(short), sizeof(int) - sizeof(short), sizeof(int) },
-        { MPI_DOUBLE_INT, sizeof(double), 0, sizeof(int) },
+        {MPI_CHAR, 1, 0, 0},
+        {MPI_SHORT, sizeof(short), 0, 0},
+        {MPI_INT, sizeof(int), 0, 0},
+        {MPI_DOUBLE, sizeof(double), 0, 0},
+        {MPI_BYTE, 1, 0, 0},
+        {MPI_C_FLOAT_COMPLEX, 2 * sizeof(float), 0, 0},
+        {MPI_SHORT_INT, sizeof(short), sizeof(int) - sizeof(short), sizeof(int)},
+        {MPI_DOUBLE_INT, sizeof(double), 0, sizeof(int)},
     };
     size_t k = sample_below(sizeof(leaves) / sizeof(*leaves));
-    struct dtype_sample s = { .type = leaves[k].type, .at = malloc(64 * sizeof(ptrdiff_t)) };
+    struct dtype_sample s = {.type = leaves[k].type, .at = malloc(64 * sizeof(ptrdiff_t))};
 
     if (!s.at)
         abort();
@@ -132,7 +136,8 @@ static bool owns(const struct dim *d, int i)
 }
 
 /* Every element of the whole array in its storage order, if it is ours. */
-static void put_array(struct dtype_sample *out, const struct dtype_sample *part, const struct array *a)
+static void put_array(struct dtype_sample *out, const struct dtype_sample *part,
+                      const struct array *a)
 {
     int total = 1;
 
@@ -154,14 +159,15 @@ static void put_array(struct dtype_sample *out, const struct dtype_sample *part,
 
 static void subarray(const struct dtype_sample *part, struct dtype_sample *out)
 {
-    struct array a = { .ndims = between(1, 3), .order = between(0, 1) ? MPI_ORDER_C : MPI_ORDER_FORTRAN };
+    struct array a = {.ndims = between(1, 3),
+                      .order = between(0, 1) ? MPI_ORDER_C : MPI_ORDER_FORTRAN};
     int sizes[3], subsizes[3], starts[3];
 
     for (int d = 0; d < a.ndims; d++) {
         sizes[d] = between(1, 6);
         subsizes[d] = between(1, sizes[d]);
         starts[d] = between(0, sizes[d] - subsizes[d]);
-        a.dim[d] = (struct dim){ sizes[d], sizes[d], 1, 0, starts[d], starts[d] + subsizes[d] };
+        a.dim[d] = (struct dim){sizes[d], sizes[d], 1, 0, starts[d], starts[d] + subsizes[d]};
     }
     MPI_Type_create_subarray(a.ndims, sizes, subsizes, starts, a.order, part->type, &out->type);
     put_array(out, part, &a);
@@ -169,7 +175,8 @@ static void subarray(const struct dtype_sample *part, struct dtype_sample *out)
 
 static void darray(const struct dtype_sample *part, struct dtype_sample *out)
 {
-    struct array a = { .ndims = between(1, 3), .order = between(0, 1) ? MPI_ORDER_C : MPI_ORDER_FORTRAN };
+    struct array a = {.ndims = between(1, 3),
+                      .order = between(0, 1) ? MPI_ORDER_C : MPI_ORDER_FORTRAN};
     int gsizes[3], distribs[3], dargs[3], psizes[3], procs = 1;
 
     for (int d = 0; d < a.ndims; d++) {
@@ -179,7 +186,7 @@ static void darray(const struct dtype_sample *part, struct dtype_sample *out)
         gsizes[d] = between(1, 8);
         psizes[d] = kind ? between(1, 3) : 1;
         procs *= psizes[d];
-        *dim = (struct dim){ gsizes[d], gsizes[d], psizes[d], 0, 0, gsizes[d] };
+        *dim = (struct dim){gsizes[d], gsizes[d], psizes[d], 0, 0, gsizes[d]};
         dargs[d] = MPI_DISTRIBUTE_DFLT_DARG;
         distribs[d] = kind < 3 ? MPI_DISTRIBUTE_BLOCK : MPI_DISTRIBUTE_CYCLIC;
         if (kind == 0)
@@ -196,8 +203,8 @@ static void darray(const struct dtype_sample *part, struct dtype_sample *out)
         a.dim[d].coord = rest % psizes[d];
         rest /= psizes[d];
     }
-    MPI_Type_create_darray(procs, rank, a.ndims, gsizes, distribs, dargs, psizes, a.order, part->type,
-                           &out->type);
+    MPI_Type_create_darray(procs, rank, a.ndims, gsizes, distribs, dargs, psizes, a.order,
+                           part->type, &out->type);
     put_array(out, part, &a);
 }
 
@@ -240,8 +247,8 @@ static void compose(const struct dtype_sample *part, int which, bool tame, struc
         put(out, part, 0);
         break;
     case 4:
-        MPI_Type_create_resized(part->type, tame ? 0 : between(-9, 9), part->extent + between(0, 20),
-                                &out->type);
+        MPI_Type_create_resized(part->type, tame ? 0 : between(-9, 9),
+                                part->extent + between(0, 20), &out->type);
         put(out, part, 0);
         break;
     case 5:
@@ -260,7 +267,7 @@ static void compose(const struct dtype_sample *part, int which, bool tame, struc
 
 struct dtype_sample sample_make(int depth, bool tame)
 {
-    struct dtype_sample out = { .type = MPI_DATATYPE_NULL };
+    struct dtype_sample out = {.type = MPI_DATATYPE_NULL};
     MPI_Aint lb;
     int which = between(0, 12);
 

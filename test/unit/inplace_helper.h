@@ -1,6 +1,6 @@
 /*
- * inplace_helper.h - what the tests of shm/inplace share: pages of memory that change hands, whose contents
- * are known, and how many of them are private.
+ * inplace_helper.h - what the tests of shm/inplace share: pages of memory that change hands, whose
+ * contents are known, and how many of them are private.
  */
 #ifndef MRMA_TEST_INPLACE_HELPER_H
 #define MRMA_TEST_INPLACE_HELPER_H
@@ -66,7 +66,8 @@ static inline bool count_private(void *arg, const struct vma *v)
 static inline size_t private_bytes(const void *p, size_t len)
 {
     size_t sum = 0;
-    assert_int_equal(vma_each((uintptr_t)p, (uintptr_t)p + len, false, count_private, &sum), VMA_ALL);
+    assert_int_equal(vma_each((uintptr_t)p, (uintptr_t)p + len, false, count_private, &sum),
+                     VMA_ALL);
     return sum;
 }
 
@@ -96,7 +97,9 @@ static inline void check_peer(unsigned char *p, size_t len)
     assert_true(inplace_find(ip, p, len, &loc));
     const size_t skip = (uintptr_t)p % page;
     assert_int_equal(loc.offset % page, skip);
-    assert_int_equal(seg_open_part(&loc.seg, (size_t)loc.offset - skip, (size_t)loc.map, &lp.log, &seg), MRMA_SUCCESS);
+    assert_int_equal(
+        seg_open_part(&loc.seg, (size_t)loc.offset - skip, (size_t)loc.map, &lp.log, &seg),
+        MRMA_SUCCESS);
     unsigned char *at = (unsigned char *)seg.base + skip;
     assert_memory_equal(at, p, len);
     at[len / 2] ^= 0xff;

@@ -24,14 +24,18 @@ static inline struct pkt_hdr *craft_hdr(struct craft *c)
 static inline void craft_begin(struct craft *c, enum pkt_type type, const struct win *to, int rank)
 {
     memset(c, 0, sizeof *c);
-    *craft_hdr(c) = (struct pkt_hdr){.version = PKT_VERSION, .type = (uint8_t)type,
+    *craft_hdr(c) = (struct pkt_hdr){.version = PKT_VERSION,
+                                     .type = (uint8_t)type,
                                      .epoch = type == PKT_OPS ? PKT_EPOCH_NOCHECK : PKT_EPOCH_NONE,
-                                     .len = sizeof(struct pkt_hdr), .win = to->index,
-                                     .win_gen = to->index_gen, .rank = (uint32_t)rank};
+                                     .len = sizeof(struct pkt_hdr),
+                                     .win = to->index,
+                                     .win_gen = to->index_gen,
+                                     .rank = (uint32_t)rank};
 }
 
 /* Append bytes, padded to 8. Not inline: gcc would take the bytes for the header alone. */
-static __attribute__((noinline, unused)) void craft_append(struct craft *c, const void *data, size_t len)
+static __attribute__((noinline, unused)) void craft_append(struct craft *c, const void *data,
+                                                           size_t len)
 {
     struct pkt_hdr *hdr = craft_hdr(c);
     FABRIC_CHECK(hdr->len + pkt_align(len) <= PKT_MAX);
@@ -41,8 +45,9 @@ static __attribute__((noinline, unused)) void craft_append(struct craft *c, cons
 }
 
 /* Append a whole record and count it. */
-static inline void craft_record(struct craft *c, const struct pkt_op *op, const struct pkt_seg *segs,
-                                unsigned nseg, const void *data, size_t len)
+static inline void craft_record(struct craft *c, const struct pkt_op *op,
+                                const struct pkt_seg *segs, unsigned nseg, const void *data,
+                                size_t len)
 {
     craft_append(c, op, sizeof *op);
     craft_append(c, segs, nseg * sizeof *segs);
@@ -66,7 +71,8 @@ static inline void craft_window(struct fabric_proc *p, void *arg)
 {
     const struct craft_window *a = arg;
     unsigned char *base = a->base + (size_t)p->rank * a->stride;
-    fabric_win_free(fabric_win(p, WIN_CREATE, base, a->size, a->unit)); /* so that the index has a past */
+    fabric_win_free(
+        fabric_win(p, WIN_CREATE, base, a->size, a->unit)); /* so that the index has a past */
     win[p->rank] = fabric_win(p, WIN_CREATE, base, a->size, a->unit);
 }
 
@@ -75,9 +81,12 @@ static inline void craft_setup(int nproc, int per_node, struct craft_window wind
 {
     atomic_store(&pkt_arrived, 0);
     fabric_watchdog(60);
-    fabric = fabric_new(&(struct fabric_opts){.nproc = nproc, .per_node = per_node, .quiet = true,
-                                              .path = per_node ? CONF_PATH_AUTO : CONF_PATH_SHM_PACKETS,
-                                              .progress = CONF_PROGRESS_POLL});
+    fabric =
+        fabric_new(&(struct fabric_opts){.nproc = nproc,
+                                         .per_node = per_node,
+                                         .quiet = true,
+                                         .path = per_node ? CONF_PATH_AUTO : CONF_PATH_SHM_PACKETS,
+                                         .progress = CONF_PROGRESS_POLL});
     fabric_run(fabric, craft_window, &window);
 }
 
@@ -101,10 +110,12 @@ static inline void settle(struct fabric *f)
 }
 
 /* len bytes of a packet, whatever its header says. */
-static inline void craft_send_raw(struct fabric *f, int from, int to, const struct craft *c, size_t len)
+static inline void craft_send_raw(struct fabric *f, int from, int to, const struct craft *c,
+                                  size_t len)
 {
     struct fabric_proc *p = &f->procs[from];
-    FABRIC_CHECK(p->env.peer_connect(p, &p->peers[to].peer) == MRMA_SUCCESS); /* maybe its first packet */
+    FABRIC_CHECK(p->env.peer_connect(p, &p->peers[to].peer) ==
+                 MRMA_SUCCESS); /* maybe its first packet */
     FABRIC_CHECK(ch3_send_owned(&p->peers[to].peer.vc, c->bytes, len, NULL) == MRMA_SUCCESS);
     settle(f);
 }

@@ -52,16 +52,31 @@ static inline void rest(struct fabric_proc *p)
 
 static inline struct rma_op byte_op(const void *out, void *in, int target, int64_t disp, size_t n)
 {
-    return (struct rma_op){.oaddr = out, .ocount = n, .otype = &pkt_byte, .raddr = in, .rcount = n,
-                           .rtype = &pkt_byte, .target = target, .disp = disp, .tcount = n,
+    return (struct rma_op){.oaddr = out,
+                           .ocount = n,
+                           .otype = &pkt_byte,
+                           .raddr = in,
+                           .rcount = n,
+                           .rtype = &pkt_byte,
+                           .target = target,
+                           .disp = disp,
+                           .tcount = n,
                            .ttype = &pkt_byte};
 }
 
-static inline struct rma_op i64_op(const int64_t *out, int64_t *in, int target, int64_t disp, size_t n,
-                                   enum acc_op op)
+static inline struct rma_op i64_op(const int64_t *out, int64_t *in, int target, int64_t disp,
+                                   size_t n, enum acc_op op)
 {
-    return (struct rma_op){.oaddr = out, .ocount = n, .otype = &pkt_i64, .raddr = in, .rcount = n,
-                           .rtype = &pkt_i64, .target = target, .disp = disp, .tcount = n, .ttype = &pkt_i64,
+    return (struct rma_op){.oaddr = out,
+                           .ocount = n,
+                           .otype = &pkt_i64,
+                           .raddr = in,
+                           .rcount = n,
+                           .rtype = &pkt_i64,
+                           .target = target,
+                           .disp = disp,
+                           .tcount = n,
+                           .ttype = &pkt_i64,
                            .op = op};
 }
 
@@ -83,15 +98,15 @@ static inline void add(struct win *w, int target, int64_t disp, const int64_t *f
     FABRIC_CHECK(rma_accumulate(w, &op) == MRMA_SUCCESS);
 }
 
-static inline void fetch_add(struct win *w, int target, int64_t disp, const int64_t *from, int64_t *old,
-                             size_t n)
+static inline void fetch_add(struct win *w, int target, int64_t disp, const int64_t *from,
+                             int64_t *old, size_t n)
 {
     const struct rma_op op = i64_op(from, old, target, disp, n, ACC_SUM);
     FABRIC_CHECK(rma_get_accumulate(w, &op) == MRMA_SUCCESS);
 }
 
-static inline void cas(struct win *w, int target, int64_t disp, const int64_t *compare, const int64_t *value,
-                       int64_t *old)
+static inline void cas(struct win *w, int target, int64_t disp, const int64_t *compare,
+                       const int64_t *value, int64_t *old)
 {
     struct rma_op op = i64_op(value, old, target, disp, 1, ACC_OP_NONE);
     op.caddr = compare;

@@ -25,7 +25,8 @@ static const struct variant variants[] = {
     {CONF_PROGRESS_AGENT, 40, 30},
 };
 
-static inline void run_one(struct fabric_opts opts, void (*body)(struct fabric_proc *p, void *arg), void *arg)
+static inline void run_one(struct fabric_opts opts, void (*body)(struct fabric_proc *p, void *arg),
+                           void *arg)
 {
     fabric_watchdog(120);
     atomic_store(&pkt_arrived, 0);
@@ -37,10 +38,13 @@ static inline void run_one(struct fabric_opts opts, void (*body)(struct fabric_p
     fabric_watchdog(0);
 }
 
-static inline void run_all(int nproc, int per_node, void (*body)(struct fabric_proc *p, void *arg), void *arg)
+static inline void run_all(int nproc, int per_node, void (*body)(struct fabric_proc *p, void *arg),
+                           void *arg)
 {
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
-        run_one((struct fabric_opts){.nproc = nproc, .per_node = per_node, .progress = variants[i].progress,
+        run_one((struct fabric_opts){.nproc = nproc,
+                                     .per_node = per_node,
+                                     .progress = variants[i].progress,
                                      .path = per_node ? CONF_PATH_AUTO : CONF_PATH_SHM_PACKETS,
                                      .seed = i + 1,
                                      .refuse_percent = variants[i].refuse,
@@ -61,12 +65,12 @@ static inline void check_filled(const unsigned char *p, size_t n, unsigned tag)
 }
 
 /* An argument picks tests by name, with wildcards. */
-#define RUN_TESTS(name, tests)                                        \
-    do {                                                              \
-        pkt_types_init();                                             \
-        if (argc > 1)                                                 \
-            cmocka_set_test_filter(argv[1]);                          \
-        return cmocka_run_group_tests_name(name, tests, NULL, NULL);  \
+#define RUN_TESTS(name, tests)                                       \
+    do {                                                             \
+        pkt_types_init();                                            \
+        if (argc > 1)                                                \
+            cmocka_set_test_filter(argv[1]);                         \
+        return cmocka_run_group_tests_name(name, tests, NULL, NULL); \
     } while (0)
 
 #endif

@@ -162,6 +162,9 @@ static inline void start_at(struct ends *e, uint64_t pos)
 }
 
 #define RING_TEST(name) cmocka_unit_test_setup_teardown(name, ring_setup, ring_teardown)
-#define RING_TEST_MOST(name) {#name ", largest ring", name, ring_setup_most, ring_teardown, NULL}
+#define RING_TEST_MOST(name)                                               \
+    {                                                                      \
+#name ", largest ring", name, ring_setup_most, ring_teardown, NULL \
+    }
 
 #endif

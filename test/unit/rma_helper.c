@@ -27,9 +27,10 @@ static void *map_shared(size_t size)
 
 struct hand_shared hand_share(int n, bool dynamic)
 {
-    const size_t bytes = slots_end(n) + (dynamic ? 2 * WIN_REGIONS_MAX * sizeof(struct win_region) : 0);
-    struct hand_shared s = {.n = n,
-                            .ctl_bytes = (bytes + MRMA_CACHE_LINE - 1) / MRMA_CACHE_LINE * MRMA_CACHE_LINE};
+    const size_t bytes =
+        slots_end(n) + (dynamic ? 2 * WIN_REGIONS_MAX * sizeof(struct win_region) : 0);
+    struct hand_shared s = {
+        .n = n, .ctl_bytes = (bytes + MRMA_CACHE_LINE - 1) / MRMA_CACHE_LINE * MRMA_CACHE_LINE};
     s.procs = map_shared((size_t)n * sizeof *s.procs);
     s.ctls = map_shared((size_t)n * s.ctl_bytes);
     for (int i = 0; i < n; i++) {
@@ -59,8 +60,8 @@ static bool peer_alive(void *ctx, struct rma_peer *peer)
 
 struct hand *hand_new(const struct hand_shared *s, int rank)
 {
-    struct hand *h =
-        aligned_alloc(MRMA_CACHE_LINE, (sizeof *h + MRMA_CACHE_LINE - 1) / MRMA_CACHE_LINE * MRMA_CACHE_LINE);
+    struct hand *h = aligned_alloc(MRMA_CACHE_LINE, (sizeof *h + MRMA_CACHE_LINE - 1) /
+                                                        MRMA_CACHE_LINE * MRMA_CACHE_LINE);
     if (!h || s->n > HAND_MAX)
         abort();
     memset(h, 0, sizeof *h);

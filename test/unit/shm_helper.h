@@ -17,7 +17,7 @@
 /* Make a new directory and put its name into path. false: none can be had. */
 static inline bool scratch_dir(char *path, size_t len)
 {
-    const char *bases[] = { getenv("TMPDIR"), P_tmpdir, "/var/tmp", "/dev/shm" };
+    const char *bases[] = {getenv("TMPDIR"), P_tmpdir, "/var/tmp", "/dev/shm"};
 
     for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++) {
         if (bases[i] == NULL)

@@ -69,9 +69,9 @@ static char category(enum acc_type type)
 
 /* MPI 4.1, 6.9.2, 6.9.4 and 12.3.4 */
 static const char *const categories_of[ACC_OP_LAST] = {
-    [ACC_SUM] = "ifc",  [ACC_PROD] = "ifc", [ACC_MIN] = "if",   [ACC_MAX] = "if",
-    [ACC_LAND] = "il",  [ACC_LOR] = "il",   [ACC_LXOR] = "il",  [ACC_BAND] = "ib",
-    [ACC_BOR] = "ib",   [ACC_BXOR] = "ib",  [ACC_MINLOC] = "p", [ACC_MAXLOC] = "p",
+    [ACC_SUM] = "ifc",         [ACC_PROD] = "ifc",      [ACC_MIN] = "if",   [ACC_MAX] = "if",
+    [ACC_LAND] = "il",         [ACC_LOR] = "il",        [ACC_LXOR] = "il",  [ACC_BAND] = "ib",
+    [ACC_BOR] = "ib",          [ACC_BXOR] = "ib",       [ACC_MINLOC] = "p", [ACC_MAXLOC] = "p",
     [ACC_REPLACE] = "ifclbxp", [ACC_NO_OP] = "ifclbxp",
 };
 
@@ -80,17 +80,32 @@ struct pair_layout {
     size_t value_size, loc_offset, loc_size, extent;
 };
 
-#define LAYOUT(KIND, V, L) { KIND, sizeof(V), offsetof(struct { V v; L l; }, l), sizeof(L), \
-                             sizeof(struct { V v; L l; }) }
+#define LAYOUT(KIND, V, L)             \
+    {                                  \
+        KIND, sizeof(V),               \
+            offsetof(                  \
+                struct {               \
+                    V v;               \
+                    L l;               \
+                },                     \
+                l),                    \
+            sizeof(L), sizeof(struct { \
+                V v;                   \
+                L l;                   \
+            })                         \
+    }
 
 static struct pair_layout layout_of(enum acc_type type)
 {
     static const struct pair_layout layouts[ACC_TYPE_LAST] = {
-        [ACC_PAIR_F32_I32] = LAYOUT('f', float, int),        [ACC_PAIR_F64_I32] = LAYOUT('d', double, int),
-        [ACC_PAIR_I64_I32] = LAYOUT('i', long, int),         [ACC_PAIR_I16_I32] = LAYOUT('i', short, int),
+        [ACC_PAIR_F32_I32] = LAYOUT('f', float, int),
+        [ACC_PAIR_F64_I32] = LAYOUT('d', double, int),
+        [ACC_PAIR_I64_I32] = LAYOUT('i', long, int),
+        [ACC_PAIR_I16_I32] = LAYOUT('i', short, int),
         [ACC_PAIR_I32_I32] = LAYOUT('i', int, int),
         [ACC_PAIR_F80_I32] = LAYOUT('x', long double, int),
-        [ACC_PAIR_F32_F32] = LAYOUT('f', float, float),      [ACC_PAIR_F64_F64] = LAYOUT('d', double, double),
+        [ACC_PAIR_F32_F32] = LAYOUT('f', float, float),
+        [ACC_PAIR_F64_F64] = LAYOUT('d', double, double),
         [ACC_PAIR_I64_I64] = LAYOUT('i', long, long),
     };
     return layouts[type];
@@ -135,31 +150,31 @@ static __int128 int_op(enum acc_op op, __int128 a, __int128 b)
     }
 }
 
-#define REAL_REF(T) \
-    do { \
-        T x, y; \
-        memcpy(&x, t, sizeof(T)); \
-        memcpy(&y, o, sizeof(T)); \
-        if (op == ACC_SUM) \
-            x += y; \
-        else if (op == ACC_PROD) \
-            x *= y; \
-        else if (op == ACC_MIN ? y < x : y > x) \
-            x = y; \
+#define REAL_REF(T)                                      \
+    do {                                                 \
+        T x, y;                                          \
+        memcpy(&x, t, sizeof(T));                        \
+        memcpy(&y, o, sizeof(T));                        \
+        if (op == ACC_SUM)                               \
+            x += y;                                      \
+        else if (op == ACC_PROD)                         \
+            x *= y;                                      \
+        else if (op == ACC_MIN ? y < x : y > x)          \
+            x = y;                                       \
         memcpy(t, &x, type == ACC_F80 ? 10 : sizeof(T)); \
     } while (0)
 
-#define COMPLEX_REF(T, BYTES) \
-    do { \
-        T re[2], im[2], r[2]; \
-        memcpy(&re[0], t, sizeof(T)); \
-        memcpy(&im[0], t + sizeof(T), sizeof(T)); \
-        memcpy(&re[1], o, sizeof(T)); \
-        memcpy(&im[1], o + sizeof(T), sizeof(T)); \
+#define COMPLEX_REF(T, BYTES)                                                 \
+    do {                                                                      \
+        T re[2], im[2], r[2];                                                 \
+        memcpy(&re[0], t, sizeof(T));                                         \
+        memcpy(&im[0], t + sizeof(T), sizeof(T));                             \
+        memcpy(&re[1], o, sizeof(T));                                         \
+        memcpy(&im[1], o + sizeof(T), sizeof(T));                             \
         r[0] = op == ACC_SUM ? re[0] + re[1] : re[0] * re[1] - im[0] * im[1]; \
         r[1] = op == ACC_SUM ? im[0] + im[1] : re[0] * im[1] + im[0] * re[1]; \
-        memcpy(t, &r[0], BYTES); \
-        memcpy(t + sizeof(T), &r[1], BYTES); \
+        memcpy(t, &r[0], BYTES);                                              \
+        memcpy(t + sizeof(T), &r[1], BYTES);                                  \
     } while (0)
 
 static long double pair_number(const unsigned char *p, char kind, size_t size)
@@ -185,10 +200,12 @@ static void ref_pair(enum acc_op op, enum acc_type type, unsigned char *t, const
 {
     struct pair_layout p = layout_of(type);
     char loc_kind = type == ACC_PAIR_F32_F32 ? 'f' : type == ACC_PAIR_F64_F64 ? 'd' : 'i';
-    long double tv = pair_number(t, p.value, p.value_size), ov = pair_number(o, p.value, p.value_size);
+    long double tv = pair_number(t, p.value, p.value_size),
+                ov = pair_number(o, p.value, p.value_size);
     long double tl = pair_number(t + p.loc_offset, loc_kind, p.loc_size);
     long double ol = pair_number(o + p.loc_offset, loc_kind, p.loc_size);
-    bool take = op == ACC_REPLACE || (op == ACC_MINLOC ? ov < tv : ov > tv) || (ov == tv && ol < tl);
+    bool take =
+        op == ACC_REPLACE || (op == ACC_MINLOC ? ov < tv : ov > tv) || (ov == tv && ol < tl);
 
     if (take) {
         memcpy(t, o, p.value == 'x' ? 10 : p.value_size);
@@ -196,7 +213,8 @@ static void ref_pair(enum acc_op op, enum acc_type type, unsigned char *t, const
     }
 }
 
-static void ref_element(enum acc_op op, enum acc_type type, unsigned char *t, const unsigned char *o)
+static void ref_element(enum acc_op op, enum acc_type type, unsigned char *t,
+                        const unsigned char *o)
 {
     size_t size = acc_extent(type);
     char cat = category(type);
@@ -231,10 +249,10 @@ static void ref_element(enum acc_op op, enum acc_type type, unsigned char *t, co
     }
 }
 
-#define PUT_REAL(T, COUNT) \
-    for (int k = 0; k < (COUNT); k++) { \
+#define PUT_REAL(T, COUNT)                                    \
+    for (int k = 0; k < (COUNT); k++) {                       \
         T x = (T)((int)(random_bits() % 4001) - 2000) / (T)7; \
-        memcpy(p + k * sizeof(T), &x, sizeof(T)); \
+        memcpy(p + k * sizeof(T), &x, sizeof(T));             \
     }
 
 static void put_number(unsigned char *p, char kind, size_t size)
@@ -297,7 +315,8 @@ static void run_case(enum acc_op op, enum acc_type type, size_t n, size_t toff, 
     }
     memcpy(expect, target, ROOM);
     for (size_t i = 0; i < n; i++)
-        ref_element(op, type, expect + GUARD + toff + i * extent, origin + GUARD + ooff + i * extent);
+        ref_element(op, type, expect + GUARD + toff + i * extent,
+                    origin + GUARD + ooff + i * extent);
     apply(op, type, target + GUARD + toff, origin + GUARD + ooff, n);
     for (size_t i = 0; i < ROOM; i++) {
         size_t at = i - GUARD - toff;
@@ -305,15 +324,16 @@ static void run_case(enum acc_op op, enum acc_type type, size_t n, size_t toff, 
         if (inside && is_undefined_byte(op, type, at % extent))
             continue;
         if (target[i] != expect[i])
-            fail_msg("%s of %s, n=%zu, offsets %zu %zu: byte %zd is %02x, not %02x", acc_op_name(op),
-                     acc_type_name(type), n, toff, ooff, (ptrdiff_t)at, target[i], expect[i]);
+            fail_msg("%s of %s, n=%zu, offsets %zu %zu: byte %zd is %02x, not %02x",
+                     acc_op_name(op), acc_type_name(type), n, toff, ooff, (ptrdiff_t)at, target[i],
+                     expect[i]);
     }
 }
 
 static void test_every_op_and_type(void **state)
 {
-    static const size_t counts[] = { 0, 1, 2, 3, 5, 8, 15, 16, 17, 31, 64, MAX_N };
-    static const size_t offs[][2] = { { 0, 0 }, { 1, 0 }, { 0, 3 }, { 5, 5 }, { 7, 2 } };
+    static const size_t counts[] = {0, 1, 2, 3, 5, 8, 15, 16, 17, 31, 64, MAX_N};
+    static const size_t offs[][2] = {{0, 0}, {1, 0}, {0, 3}, {5, 5}, {7, 2}};
 
     (void)state;
     for (int op = ACC_SUM; op < ACC_OP_LAST; op++) {
@@ -343,7 +363,8 @@ static void strided_case(enum acc_op op, enum acc_type type, size_t n, ptrdiff_t
     }
     memcpy(expect, target, sizeof target);
     for (size_t i = 0; i < n; i++)
-        acc_apply(op, type, expect + (ptrdiff_t)first + (ptrdiff_t)i * stride, origin + GUARD + 3 + i * extent, 1);
+        acc_apply(op, type, expect + (ptrdiff_t)first + (ptrdiff_t)i * stride,
+                  origin + GUARD + 3 + i * extent, 1);
     acc_apply_strided(op, type, target + first, stride, origin + GUARD + 3, n);
     for (size_t i = 0; i < sizeof target; i++)
         if (target[i] != expect[i])
@@ -354,9 +375,12 @@ static void strided_case(enum acc_op op, enum acc_type type, size_t n, ptrdiff_t
 /* Bits of reals that arithmetic treats in a way of its own, among others. */
 static uint64_t special_bits(bool is_double)
 {
-    static const double values[] = {0.0, -0.0, 1e308, -1e308, 5e-324, -5e-324, 1.5, -3.25, 1e-300, 1.0 / 3};
-    static const float floats[] = {0.0f, -0.0f, 3e38f, -3e38f, 1e-45f, -1e-45f, 1.5f, -3.25f, 1e-38f, 1.0f / 3};
-    static const uint64_t double_bits[] = {0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000};
+    static const double values[] = {0.0,     -0.0, 1e308, -1e308, 5e-324,
+                                    -5e-324, 1.5,  -3.25, 1e-300, 1.0 / 3};
+    static const float floats[] = {0.0f,    -0.0f, 3e38f,  -3e38f, 1e-45f,
+                                   -1e-45f, 1.5f,  -3.25f, 1e-38f, 1.0f / 3};
+    static const uint64_t double_bits[] = {0x7ff0000000000000, 0xfff0000000000000,
+                                           0x7ff8000000000000};
     static const uint32_t float_bits[] = {0x7f800000, 0xff800000, 0x7fc00000};
     const unsigned i = (unsigned)(random_bits() % 13);
     uint64_t bits = 0;
@@ -374,7 +398,8 @@ static uint64_t special_bits(bool is_double)
 
 static void put_special(enum acc_type type, unsigned char *p)
 {
-    const bool is_double = type == ACC_F64 || type == ACC_C64, pair = type == ACC_C32 || type == ACC_C64;
+    const bool is_double = type == ACC_F64 || type == ACC_C64,
+               pair = type == ACC_C32 || type == ACC_C64;
     const size_t size = is_double ? sizeof(double) : sizeof(float);
 
     for (int k = 0; k < 1 + pair; k++) {
@@ -383,8 +408,8 @@ static void put_special(enum acc_type type, unsigned char *p)
     }
 }
 
-/* Signed zeros, infinities, the smallest and the largest: bit by bit what a single element's kernel gives. But a
- * NaN of two, or one that is made, may have another sign: any will do. */
+/* Signed zeros, infinities, the smallest and the largest: bit by bit what a single element's kernel
+ * gives. But a NaN of two, or one that is made, may have another sign: any will do. */
 static bool same_real(enum acc_type type, const unsigned char *a, const unsigned char *b)
 {
     const bool is_double = type == ACC_F64 || type == ACC_C64;
@@ -422,7 +447,8 @@ static void test_special_reals(void **state)
             apply(op, type, target, origin, N);
             for (size_t at = 0; at < N * unit; at += real)
                 if (!same_real(type, target + at, expect + at))
-                    fail_msg("%s of %s: real %zu differs", acc_op_name(op), acc_type_name(type), at / real);
+                    fail_msg("%s of %s: real %zu differs", acc_op_name(op), acc_type_name(type),
+                             at / real);
         }
 }
 
@@ -444,10 +470,12 @@ static void fetch_case(enum acc_op op, enum acc_type type, size_t n)
     memcpy(before, old, MOST);
     memcpy(before + GUARD + 5, target + GUARD + 1, len);
     apply(op, type, expect + GUARD + 1, origin + GUARD + 3, n);
-    acc_fetch(op, type, target + GUARD + 1, op == ACC_NO_OP ? NULL : origin + GUARD + 3, old + GUARD + 5, n);
+    acc_fetch(op, type, target + GUARD + 1, op == ACC_NO_OP ? NULL : origin + GUARD + 3,
+              old + GUARD + 5, n);
     assert_memory_equal(target, expect, MOST);
     for (size_t i = 0, pad = acc_pad(type); i + 1 < n; i++) /* of the others, anything */
-        memcpy(before + GUARD + 5 + (i + 1) * extent - pad, old + GUARD + 5 + (i + 1) * extent - pad, pad);
+        memcpy(before + GUARD + 5 + (i + 1) * extent - pad,
+               old + GUARD + 5 + (i + 1) * extent - pad, pad);
     memset(before + GUARD + 5 + len - acc_pad(type), 0x3C, acc_pad(type));
     assert_memory_equal(old, before, MOST);
 }
@@ -505,7 +533,7 @@ static void test_allowed(void **state)
     assert_false(acc_allowed(ACC_OP_NONE, ACC_I32));
     assert_false(acc_allowed(ACC_OP_LAST, ACC_I32));
     assert_false(acc_allowed(ACC_SUM, ACC_TYPE_LAST));
-    assert_false(acc_allowed((enum acc_op)-1, ACC_I32));
+    assert_false(acc_allowed((enum acc_op) - 1, ACC_I32));
 }
 
 static void test_extents_and_names(void **state)
@@ -586,7 +614,8 @@ static int choose_wide(void **state)
     return 0;
 }
 
-#define BOTH(test) cmocka_unit_test_setup(test, choose_narrow), cmocka_unit_test_setup(test, choose_wide)
+#define BOTH(test) \
+    cmocka_unit_test_setup(test, choose_narrow), cmocka_unit_test_setup(test, choose_wide)
 
 int main(void)
 {

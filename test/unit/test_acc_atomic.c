@@ -5,7 +5,8 @@
  *
  * The races are run on a fresh window each, since a mode changes once: processes
  * count with instructions on the elements that others add to in one long accumulate
- * under the locks, some by the short cut of the entry points (fast_acc.h). Every variant runs with and without the light form of the fence.
+ * under the locks, some by the short cut of the entry points (fast_acc.h). Every variant runs with
+ * and without the light form of the fence.
  */
 #include <sched.h>
 
@@ -71,7 +72,8 @@ static void test_words(void **state)
         memcpy(origin + 1, &value, 8);
         if (i % 4 < 3) {
             acc_apply(ops[i % 4], ACC_U64, &expected, &value, 1);
-            acc_atomic_word(ops[i % 4], &word, ops[i % 4] == ACC_NO_OP ? NULL : origin + 1, old + 1);
+            acc_atomic_word(ops[i % 4], &word, ops[i % 4] == ACC_NO_OP ? NULL : origin + 1,
+                            old + 1);
         } else {
             unsigned char compare[9];
             const uint64_t guess = i % 8 == 3 ? before : before ^ UINT64_C(1) << 63;
@@ -139,7 +141,8 @@ static void drop_window(struct fabric_proc *p, void *arg)
 }
 
 /* The target's mode after one call by process 0, which one thread makes. */
-static unsigned mode_after(const struct fabric_opts *opts, bool cma, int target, const struct call *c)
+static unsigned mode_after(const struct fabric_opts *opts, bool cma, int target,
+                           const struct call *c)
 {
     struct fabric *f = fabric_new(opts);
     fabric_run(f, make_window, cma ? f : NULL);
@@ -159,20 +162,20 @@ static unsigned mode_after(const struct fabric_opts *opts, bool cma, int target,
 static void test_who_closes(void **state)
 {
     static const struct call keep[] = {
-        {ACC_SUM, ACC_I64, 1, 8, false},     {ACC_SUM, ACC_F64, 4, 0, false},
-        {ACC_NO_OP, ACC_I32, 1, 4, false},   {ACC_REPLACE, ACC_I16, 2, 2, false},
-        {ACC_LXOR, ACC_BOOL, 1, 7, false},   {ACC_OP_NONE, ACC_I64, 1, 16, true},
+        {ACC_SUM, ACC_I64, 1, 8, false},         {ACC_SUM, ACC_F64, 4, 0, false},
+        {ACC_NO_OP, ACC_I32, 1, 4, false},       {ACC_REPLACE, ACC_I16, 2, 2, false},
+        {ACC_LXOR, ACC_BOOL, 1, 7, false},       {ACC_OP_NONE, ACC_I64, 1, 16, true},
         {ACC_OP_NONE, ACC_LOGICAL8, 1, 5, true},
     };
     static const struct call closing[] = {
-        {ACC_SUM, ACC_I64, 5, 8, false},      {ACC_SUM, ACC_I64, 1, 4, false},
-        {ACC_NO_OP, ACC_F32, 1, 3, false},    {ACC_MAXLOC, ACC_PAIR_I32_I32, 1, 8, false},
-        {ACC_SUM, ACC_C32, 1, 8, false},      {ACC_SUM, ACC_F80, 1, 16, false},
+        {ACC_SUM, ACC_I64, 5, 8, false},    {ACC_SUM, ACC_I64, 1, 4, false},
+        {ACC_NO_OP, ACC_F32, 1, 3, false},  {ACC_MAXLOC, ACC_PAIR_I32_I32, 1, 8, false},
+        {ACC_SUM, ACC_C32, 1, 8, false},    {ACC_SUM, ACC_F80, 1, 16, false},
         {ACC_OP_NONE, ACC_I32, 1, 6, true},
     };
     const struct fabric_opts plain = {.nproc = 2}, threads = {.nproc = 2, .threads = true};
-    const struct fabric_opts packets = {.nproc = 2, .path = CONF_PATH_SHM_PACKETS,
-                                        .progress = CONF_PROGRESS_AGENT};
+    const struct fabric_opts packets = {
+        .nproc = 2, .path = CONF_PATH_SHM_PACKETS, .progress = CONF_PROGRESS_AGENT};
     (void)state;
     for (int target = 0; target < 2; target++) {
         for (unsigned i = 0; i < sizeof keep / sizeof keep[0]; i++)
@@ -280,8 +283,8 @@ static void closing_body(struct fabric_proc *p, void *arg)
     struct closing *c = arg;
     const int64_t one = 1;
     const struct dtype type = dtype_basic(ACC_I64);
-    const struct rma_op op = {.oaddr = &one, .ocount = 1, .otype = &type, .tcount = 1, .ttype = &type,
-                              .op = ACC_SUM};
+    const struct rma_op op = {
+        .oaddr = &one, .ocount = 1, .otype = &type, .tcount = 1, .ttype = &type, .op = ACC_SUM};
     struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, 8, 1);
     struct win_ctl *ctl = win_peek(w, 0)->ctl;
     _Atomic int64_t *word = (_Atomic int64_t *)(void *)win_peek(w, 0)->base;
@@ -314,7 +317,8 @@ static void closing_body(struct fabric_proc *p, void *arg)
 static void run_closings(bool no_light)
 {
     struct closing c = {0};
-    struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = 2, .no_light = no_light, .cpus = 2});
+    struct fabric *f =
+        fabric_new(&(struct fabric_opts){.nproc = 2, .no_light = no_light, .cpus = 2});
     fabric_run(f, closing_body, &c);
     fabric_free(f);
 }
@@ -337,12 +341,21 @@ static void add(struct win *w, enum acc_type basic, size_t disp, size_t n, bool 
         fast_fetch_op(w, ACC_SUM, ones, old, 0, (int64_t)disp))
         return;
     const struct dtype type = dtype_basic((uint8_t)basic);
-    if ((disp % 16 || n > 1) && fast_acc(w, ACC_SUM, &type, n, basic == ACC_F64 ? (const void *)reals : ones,
-                                         fetch ? old : NULL, 0, (int64_t)disp, 8 * n))
+    if ((disp % 16 || n > 1) &&
+        fast_acc(w, ACC_SUM, &type, n, basic == ACC_F64 ? (const void *)reals : ones,
+                 fetch ? old : NULL, 0, (int64_t)disp, 8 * n))
         return;
-    const struct rma_op op = {.oaddr = basic == ACC_F64 ? (const void *)reals : ones, .ocount = n,
-                              .otype = &type, .raddr = old, .rcount = n, .rtype = &type, .target = 0,
-                              .disp = (int64_t)disp, .tcount = n, .ttype = &type, .op = ACC_SUM};
+    const struct rma_op op = {.oaddr = basic == ACC_F64 ? (const void *)reals : ones,
+                              .ocount = n,
+                              .otype = &type,
+                              .raddr = old,
+                              .rcount = n,
+                              .rtype = &type,
+                              .target = 0,
+                              .disp = (int64_t)disp,
+                              .tcount = n,
+                              .ttype = &type,
+                              .op = ACC_SUM};
     FABRIC_CHECK((fetch ? rma_get_accumulate(w, &op) : rma_accumulate(w, &op)) == MRMA_SUCCESS);
     FABRIC_CHECK(rma_flush(w, 0) == MRMA_SUCCESS); /* it may have gone by packet */
 }
@@ -353,10 +366,16 @@ static void count_up(struct win *w, size_t disp)
     const struct dtype type = dtype_basic(ACC_I64);
     int64_t seen = 0, next = 1, old;
     for (;;) {
-        const struct rma_op op = {.oaddr = &next, .caddr = &seen, .raddr = &old, .target = 0,
-                                  .disp = (int64_t)disp, .tcount = 1, .ttype = &type};
+        const struct rma_op op = {.oaddr = &next,
+                                  .caddr = &seen,
+                                  .raddr = &old,
+                                  .target = 0,
+                                  .disp = (int64_t)disp,
+                                  .tcount = 1,
+                                  .ttype = &type};
         if (disp % 16 || !fast_cas(w, &next, &seen, &old, 0, (int64_t)disp))
-            FABRIC_CHECK(rma_compare_and_swap(w, &op) == MRMA_SUCCESS && rma_flush(w, 0) == MRMA_SUCCESS);
+            FABRIC_CHECK(rma_compare_and_swap(w, &op) == MRMA_SUCCESS &&
+                         rma_flush(w, 0) == MRMA_SUCCESS);
         if (old == seen)
             return;
         seen = old;
@@ -409,7 +428,8 @@ static void race_body(struct fabric_proc *p, void *arg)
 static void run_race(int nproc, bool no_light, bool cma)
 {
     struct race race = {.rounds = ROUNDS, .cma = cma};
-    struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = nproc, .no_light = no_light, .cpus = 2});
+    struct fabric *f =
+        fabric_new(&(struct fabric_opts){.nproc = nproc, .no_light = no_light, .cpus = 2});
     fabric_run(f, race_body, &race);
     fabric_free(f);
 }
@@ -444,16 +464,11 @@ static void test_race_kernel(void **state)
 static int all_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_elements),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_sum_of_a_double),
-        cmocka_unit_test(test_fits),
-        cmocka_unit_test(test_who_closes),
-        cmocka_unit_test(test_busy_is_waited_for),
-        cmocka_unit_test(test_busy_and_dead),
-        cmocka_unit_test(test_race_fence),
-        cmocka_unit_test(test_race_light),
-        cmocka_unit_test(test_race_kernel),
+        cmocka_unit_test(test_elements),        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_sum_of_a_double), cmocka_unit_test(test_fits),
+        cmocka_unit_test(test_who_closes),      cmocka_unit_test(test_busy_is_waited_for),
+        cmocka_unit_test(test_busy_and_dead),   cmocka_unit_test(test_race_fence),
+        cmocka_unit_test(test_race_light),      cmocka_unit_test(test_race_kernel),
     };
     fabric_watchdog(300);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,12 @@
 /*
- * test_assisted.c - operations on a kernel-assisted target that go by packet while the target polls (rma/path/assisted.h):
- * each kind lands, in how many messages; long ones and those in pieces; locks, elements and answers shared with a
- * process that goes by the kernel; the order of accumulates when the target stops to poll; what the kernel does in
- * any case; and a target that dies.
+ * test_assisted.c - operations on a kernel-assisted target that go by packet while the target polls
+ * (rma/path/assisted.h): each kind lands, in how many messages; long ones and those in pieces;
+ * locks, elements and answers shared with a process that goes by the kernel; the order of
+ * accumulates when the target stops to poll; what the kernel does in any case; and a target that
+ * dies.
  *
- * The last process is the target. While it attends it polls with an agent behind it, as a process in a wait does.
+ * The last process is the target. While it attends it polls with an agent behind it, as a process
+ * in a wait does.
  */
 #include "pkt_run.h"
 
@@ -32,7 +34,8 @@ static bool is_target(const struct fabric_proc *p)
 
 static struct win *create(struct fabric_proc *p)
 {
-    return fabric_win(p, WIN_CREATE, is_target(p) ? area : area + HUGE - 1, is_target(p) ? sizeof area : 8, 8);
+    return fabric_win(p, WIN_CREATE, is_target(p) ? area : area + HUGE - 1,
+                      is_target(p) ? sizeof area : 8, 8);
 }
 
 /* The target polls until the origins say that it is over. */
@@ -60,14 +63,21 @@ static uint64_t sent(const struct fabric_proc *p)
 static struct dtype *every_other(uint32_t n)
 {
     const struct dtype_run run = {.len = 8, .stride = 16, .n = n};
-    const struct dtype form = {.size = 8 * n, .extent = 16 * n, .basic = ACC_I64, .elems = n,
-                               .runs = &run, .nruns = 1, .eruns = &run, .neruns = 1};
+    const struct dtype form = {.size = 8 * n,
+                               .extent = 16 * n,
+                               .basic = ACC_I64,
+                               .elems = n,
+                               .runs = &run,
+                               .nruns = 1,
+                               .eruns = &run,
+                               .neruns = 1};
     struct dtype *type;
     OK(dtype_create(&form, &type));
     return type;
 }
 
-static void check_sent(struct fabric_proc *p, const struct ch3_stats *before, enum pkt_type type, uint64_t n)
+static void check_sent(struct fabric_proc *p, const struct ch3_stats *before, enum pkt_type type,
+                       uint64_t n)
 {
     const struct ch3_stats now = counters(p);
     FABRIC_CHECK(now.by_type[type] - before->by_type[type] == n);
@@ -183,7 +193,8 @@ static void contiguous(struct fabric_proc *p, struct win *w, int64_t *data)
     memset(data, 0, sizeof area);
     get(w, 1, 0, data, sizeof area);
     OK(rma_flush(w, 1));
-    FABRIC_CHECK(sent(p) == 7 && memcmp(data, area, sizeof area) == 0 && data[HUGE - 1] == 3 * (HUGE - 1));
+    FABRIC_CHECK(sent(p) == 7 && memcmp(data, area, sizeof area) == 0 &&
+                 data[HUGE - 1] == 3 * (HUGE - 1));
     memset(data, 0, sizeof area);
     struct rma_op op = i64_op(NULL, data, 1, 0, LARGE, ACC_NO_OP);
     OK(rma_get_accumulate(w, &op));
@@ -226,12 +237,14 @@ static void test_large(void **state)
 {
     (void)state;
     run((struct fabric_opts){.nproc = 2}, large_body, NULL);
-    run((struct fabric_opts){.nproc = 2, .refuse_percent = 40, .delay_percent = 30}, large_body, NULL);
+    run((struct fabric_opts){.nproc = 2, .refuse_percent = 40, .delay_percent = 30}, large_body,
+        NULL);
 }
 
 /* ---- together with a process that goes by the kernel ---- */
 
-/* Process 1 never sees the target poll. The origins' memory is mapped: the target answers them all the same. */
+/* Process 1 never sees the target poll. The origins' memory is mapped: the target answers them all
+ * the same. */
 static struct win *create_mixed(struct fabric_proc *p, void **memory)
 {
     *memory = is_target(p) ? NULL : fabric_mem_alloc(p, 4096);
@@ -290,7 +303,8 @@ static void test_together(void **state)
     run((struct fabric_opts){.nproc = 3}, together, NULL);
 }
 
-/* Both operate on the other's memory: each serves the other while it waits, or the kernel does it. */
+/* Both operate on the other's memory: each serves the other while it waits, or the kernel does it.
+ */
 static void each_other(struct fabric_proc *p, void *arg)
 {
     const int other = 1 - p->rank;
@@ -319,7 +333,8 @@ static void test_each_other(void **state)
 {
     (void)state;
     run((struct fabric_opts){.nproc = 2}, each_other, NULL);
-    run((struct fabric_opts){.nproc = 2, .refuse_percent = 40, .delay_percent = 30}, each_other, NULL);
+    run((struct fabric_opts){.nproc = 2, .refuse_percent = 40, .delay_percent = 30}, each_other,
+        NULL);
 }
 
 /* ---- the target stops to poll ---- */
@@ -360,7 +375,7 @@ static void stops(struct fabric_proc *p, void *arg)
         const int64_t five = 5;
         replace(w, 2, NULL);
         rma_req_init(&req);
-        replace(w, 3, &req); /* sends what is open */
+        replace(w, 3, &req);    /* sends what is open */
         put(w, 1, 1, &five, 8); /* has no order */
         FABRIC_CHECK(area[1] == 5 && sent(p) == 3);
         replace(w, 3, NULL);
@@ -430,8 +445,10 @@ static void test_by_kernel(void **state)
 {
     (void)state;
     for (enum reason why = 0; why < REASONS; why++)
-        run((struct fabric_opts){.nproc = 2, .cpus = why == CROWDED ? 1 : 8,
-                                 .progress = why == NO_AGENT ? CONF_PROGRESS_POLL : CONF_PROGRESS_AUTO},
+        run((struct fabric_opts){.nproc = 2,
+                                 .cpus = why == CROWDED ? 1 : 8,
+                                 .progress =
+                                     why == NO_AGENT ? CONF_PROGRESS_POLL : CONF_PROGRESS_AUTO},
             by_kernel, &why);
 }
 
@@ -501,14 +518,16 @@ static void dies(struct fabric_proc *p, void *arg)
 static void test_dies(void **state)
 {
     (void)state;
-    run((struct fabric_opts){.nproc = 2, .quiet = true, .progress = CONF_PROGRESS_POLL}, dies, NULL);
+    run((struct fabric_opts){.nproc = 2, .quiet = true, .progress = CONF_PROGRESS_POLL}, dies,
+        NULL);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_kind), cmocka_unit_test(test_large),     cmocka_unit_test(test_together),
-        cmocka_unit_test(test_each_other), cmocka_unit_test(test_stops),    cmocka_unit_test(test_by_kernel),
+        cmocka_unit_test(test_each_kind),    cmocka_unit_test(test_large),
+        cmocka_unit_test(test_together),     cmocka_unit_test(test_each_other),
+        cmocka_unit_test(test_stops),        cmocka_unit_test(test_by_kernel),
         cmocka_unit_test(test_few_and_many), cmocka_unit_test(test_dies),
     };
     pkt_types_init();

@@ -1,6 +1,7 @@
 /*
  * test_boot_mpi.c - the exchange of window creation (base/boot_mpi.c): everybody gets what
- * everybody gave; who refuses, or has no memory to receive, is heard by all; a long wait is reported.
+ * everybody gave; who refuses, or has no memory to receive, is heard by all; a long wait is
+ * reported.
  *
  * Ranks are threads. The host's functions that are used are the ones below, for one collective
  * at a time: a rank that does not come, or comes to another one, shows as a hang or a failed check.
@@ -47,8 +48,8 @@ static struct {
 static _Thread_local int my_rank;
 static _Thread_local unsigned my_round;
 static _Thread_local void *my_result;
-static _Thread_local int my_requests;  /* that are not complete */
-static _Thread_local int fail_test;    /* so many calls of PMPI_Test to the one that fails; 0: none */
+static _Thread_local int my_requests; /* that are not complete */
+static _Thread_local int fail_test; /* so many calls of PMPI_Test to the one that fails; 0: none */
 
 static int arrive(enum kind kind, const void *mine, void *result, size_t len)
 {
@@ -77,8 +78,8 @@ static void start_request(MPI_Request *request)
         memset(request, 1, sizeof *request);
 }
 
-int PMPI_Iallgather(const void *mine, int n, MPI_Datatype type, void *all, int each, MPI_Datatype all_type,
-                    MPI_Comm comm, MPI_Request *request)
+int PMPI_Iallgather(const void *mine, int n, MPI_Datatype type, void *all, int each,
+                    MPI_Datatype all_type, MPI_Comm comm, MPI_Request *request)
 {
     (void)comm;
     start_request(request);
@@ -136,8 +137,8 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 }
 
 /* A host has either these used or those above. */
-int PMPI_Allgather(const void *mine, int n, MPI_Datatype type, void *all, int each, MPI_Datatype all_type,
-                   MPI_Comm comm)
+int PMPI_Allgather(const void *mine, int n, MPI_Datatype type, void *all, int each,
+                   MPI_Datatype all_type, MPI_Comm comm)
 {
     int err = PMPI_Iallgather(mine, n, type, all, each, all_type, comm, NULL);
     for (int done = 0; !err && !done; sched_yield())
@@ -288,7 +289,8 @@ static void test_no_memory(void **state)
             for (int k = 0; k < sizes[i]; k++)
                 assert_int_equal(ranks[k].err, ranks[1].ran_out ? MRMA_ERR_NO_MEM : MRMA_SUCCESS);
         } while (ranks[1].ran_out);
-        assert_int_equal(failed, sizes[i] == FEW ? 1 : 2); /* the records; with many, room for the blocks */
+        assert_int_equal(failed,
+                         sizes[i] == FEW ? 1 : 2); /* the records; with many, room for the blocks */
     }
 }
 
@@ -315,7 +317,8 @@ static void late(struct rank *r, struct boot_mpi *bm)
         while (!atomic_load(&heard))
             sched_yield();
     else
-        bm->report = (struct boot_report){.log = &said.log, .call = "MPI_Win_create", .seconds = 0.001};
+        bm->report =
+            (struct boot_report){.log = &said.log, .call = "MPI_Win_create", .seconds = 0.001};
     create(r, bm);
 }
 
@@ -349,10 +352,8 @@ static void test_report(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exchange),
-        cmocka_unit_test(test_refusal),
-        cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_host_fails),
+        cmocka_unit_test(test_exchange),  cmocka_unit_test(test_refusal),
+        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_host_fails),
         cmocka_unit_test(test_report),
     };
     fabric_watchdog(100);

@@ -9,8 +9,16 @@
 #include "rma/origin/issue.h"
 #include "rma/origin/origin.h"
 
-enum { PROCS = 2, SIZE = 1 << 20, PUTS = 2000000, GETS = 1000000, FETCHES = 300000, BIG = 20000, LARGE = 1000,
-       MEMORY = 48 << 20 };
+enum {
+    PROCS = 2,
+    SIZE = 1 << 20,
+    PUTS = 2000000,
+    GETS = 1000000,
+    FETCHES = 300000,
+    BIG = 20000,
+    LARGE = 1000,
+    MEMORY = 48 << 20
+};
 
 static unsigned char *base[PROCS];
 
@@ -89,8 +97,8 @@ static void test_unsynchronized(void **state)
             base[k] = calloc(1, SIZE);
         fabric_watchdog(300);
         atomic_store(&pkt_arrived, 0);
-        struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = PROCS, .path = CONF_PATH_SHM_PACKETS,
-                                                            .progress = progress[i]});
+        struct fabric *f = fabric_new(&(struct fabric_opts){
+            .nproc = PROCS, .path = CONF_PATH_SHM_PACKETS, .progress = progress[i]});
         fabric_run(f, body, NULL);
         fabric_free(f);
         fabric_watchdog(0);

@@ -20,7 +20,8 @@ static const struct chan_kind *kind_of(void **state)
 
 static size_t some_length(unsigned i)
 {
-    static const size_t len[] = {40, 48, 64, 41, 127, 512, 496, 1000, 4096, 8191, 16384, CH3_PACKET_MAX - 1, CH3_PACKET_MAX};
+    static const size_t len[] = {
+        40, 48, 64, 41, 127, 512, 496, 1000, 4096, 8191, 16384, CH3_PACKET_MAX - 1, CH3_PACKET_MAX};
     return len[i % (sizeof len / sizeof len[0])];
 }
 
@@ -307,7 +308,8 @@ static void look(struct rig_end *end, int from, const void *packet, size_t len)
     const unsigned char mark = (unsigned char)(end->got[from] + 1);
     (void)packet;
     (void)len;
-    seen_late += looked_at[0] != mark || looked_at[look_len / 2] != mark || looked_at[look_len - 1] != mark;
+    seen_late +=
+        looked_at[0] != mark || looked_at[look_len / 2] != mark || looked_at[look_len - 1] != mark;
 }
 
 static struct rig *rdma_rig(void **state)
@@ -333,9 +335,11 @@ static void rdma_put_get(void **state)
     assert_int_equal(b->ch->ops->mem_register(b->ch, target, SEGMENT, &key, &mem), 0);
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         const size_t len = lengths[i], at = SEGMENT - len;
-        struct transfer put = {.op = {.put = true, .local = out, .len = len, .key = key.key, .remote = key.base + at},
-                               .rounds = 3};
-        struct transfer get = {.op = {.local = in, .len = len, .key = key.key, .remote = key.base + at}};
+        struct transfer put = {
+            .op = {.put = true, .local = out, .len = len, .key = key.key, .remote = key.base + at},
+            .rounds = 3};
+        struct transfer get = {
+            .op = {.local = in, .len = len, .key = key.key, .remote = key.base + at}};
         assert_true(len <= rig->end[0].ch->rdma_max);
         for (size_t k = 0; k < len; k++)
             out[k] = (unsigned char)(k * 11 + i + (k >> 9));
@@ -373,7 +377,10 @@ static void rdma_ordered(void **state)
         for (unsigned i = 0; i < 4; i++)
             out[i] = malloc(look_len);
         for (unsigned i = 0; i < 100; i++) {
-            struct transfer put = {.op = {.put = true, .local = out[i % 4], .len = look_len, .key = key.key,
+            struct transfer put = {.op = {.put = true,
+                                          .local = out[i % 4],
+                                          .len = look_len,
+                                          .key = key.key,
                                           .remote = key.base}};
             memset(out[i % 4], (int)(i + 1), look_len);
             start(rig, &put);
@@ -396,7 +403,8 @@ static void abandoned(void **state)
 {
     /* Its fi_close calls a null pointer for a message of which only a part has come. */
     if (kind_of(state) == &rig_rxm && fi_version() >= FI_VERSION(2, 0)) {
-        print_message("# SKIP: tcp;ofi_rxm of libfabric 2 crashes in fi_close after a part of a message\n");
+        print_message(
+            "# SKIP: tcp;ofi_rxm of libfabric 2 crashes in fi_close after a part of a message\n");
         skip();
     }
     for (int probe = 0; probe < 2; probe++) {
@@ -452,7 +460,8 @@ static void rdma_lost(void **state)
     struct ch3_mem *mem;
     greet(rig);
     assert_int_equal(b->ch->ops->mem_register(b->ch, target, SEGMENT, &key, &mem), 0);
-    struct transfer get = {.op = {.local = out, .len = SEGMENT, .key = key.key, .remote = key.base}};
+    struct transfer get = {
+        .op = {.local = out, .len = SEGMENT, .key = key.key, .remote = key.base}};
     start(rig, &get);
     b->ch->ops->mem_release(b->ch, mem);
     rig->kind->vanish(rig, 1);
@@ -494,7 +503,8 @@ static const struct {
 };
 enum { TESTS = sizeof conformance / sizeof conformance[0] };
 
-static const struct chan_kind *const kinds[] = {&rig_shm, &rig_shm_most, &rig_net, &rig_rxm, &rig_sim};
+static const struct chan_kind *const kinds[] = {&rig_shm, &rig_shm_most, &rig_net, &rig_rxm,
+                                                &rig_sim};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 /* Each test for each kind, in one group: TAP allows one plan. */

@@ -1,9 +1,9 @@
 /*
- * test_cma.c - puts and gets by the kernel (rma/path/cma.c) of many small pieces: contents, and how many
- * entries of vectors they cost, each of which takes the kernel as long as copying a KiB.
+ * test_cma.c - puts and gets by the kernel (rma/path/cma.c) of many small pieces: contents, and how
+ * many entries of vectors they cost, each of which takes the kernel as long as copying a KiB.
  *
- * The peer is this process. process_vm_writev and _readv of the library are the linker's __wrap_ functions
- * here, which count.
+ * The peer is this process. process_vm_writev and _readv of the library are the linker's __wrap_
+ * functions here, which count.
  */
 #define _GNU_SOURCE 1
 #include "pkt_helper.h"
@@ -17,17 +17,17 @@ enum { PIECES = 1 << 20 };
 
 static unsigned long entries, calls;
 
-#define COUNTED(name) \
-    ssize_t __real_##name(pid_t pid, const struct iovec *local, unsigned long nlocal, const struct iovec *remote, \
-                          unsigned long nremote, unsigned long flags); \
-    ssize_t __wrap_##name(pid_t pid, const struct iovec *local, unsigned long nlocal, const struct iovec *remote, \
-                          unsigned long nremote, unsigned long flags); \
-    ssize_t __wrap_##name(pid_t pid, const struct iovec *local, unsigned long nlocal, const struct iovec *remote, \
-                          unsigned long nremote, unsigned long flags) \
-    { \
-        calls++; \
-        entries += nlocal + nremote; \
-        return __real_##name(pid, local, nlocal, remote, nremote, flags); \
+#define COUNTED(name)                                                                              \
+    ssize_t __real_##name(pid_t pid, const struct iovec *local, unsigned long nlocal,              \
+                          const struct iovec *remote, unsigned long nremote, unsigned long flags); \
+    ssize_t __wrap_##name(pid_t pid, const struct iovec *local, unsigned long nlocal,              \
+                          const struct iovec *remote, unsigned long nremote, unsigned long flags); \
+    ssize_t __wrap_##name(pid_t pid, const struct iovec *local, unsigned long nlocal,              \
+                          const struct iovec *remote, unsigned long nremote, unsigned long flags)  \
+    {                                                                                              \
+        calls++;                                                                                   \
+        entries += nlocal + nremote;                                                               \
+        return __real_##name(pid, local, nlocal, remote, nremote, flags);                          \
     }
 COUNTED(process_vm_writev)
 COUNTED(process_vm_readv)
@@ -35,8 +35,14 @@ COUNTED(process_vm_readv)
 static struct dtype *bytes_apart(size_t n, ptrdiff_t stride)
 {
     const struct dtype_run run = {.len = 1, .stride = stride, .n = n};
-    const struct dtype form = {.size = n, .extent = (ptrdiff_t)n * stride, .basic = ACC_BYTE, .elems = n, .runs = &run,
-                               .nruns = 1, .eruns = &run, .neruns = 1};
+    const struct dtype form = {.size = n,
+                               .extent = (ptrdiff_t)n * stride,
+                               .basic = ACC_BYTE,
+                               .elems = n,
+                               .runs = &run,
+                               .nruns = 1,
+                               .eruns = &run,
+                               .neruns = 1};
     struct dtype *type;
     assert_int_equal(dtype_create(&form, &type), MRMA_SUCCESS);
     return type;
@@ -92,7 +98,8 @@ static void own_pieces(const struct dtype *each)
         assert_true(sparse[3 * i] == pattern(i) && sparse[3 * i + 1] == 0x5a);
 }
 
-/* Pieces on both sides, cut differently: an entry for each of the target's, and vectors that are full. */
+/* Pieces on both sides, cut differently: an entry for each of the target's, and vectors that are
+ * full. */
 static void pieces_of_both(void)
 {
     struct dtype *mine = bytes_apart(PIECES, 3), *its = bytes_apart(PIECES / 4, 2);

@@ -1,6 +1,7 @@
 /*
- * test_cma_acc.c - accumulates by the kernel (rma/path/cma_acc.c): what is replaced is not read before, whether in
- * one piece or several; what is operated on or fetched, or has padding, is; and what lies between the pieces is not touched.
+ * test_cma_acc.c - accumulates by the kernel (rma/path/cma_acc.c): what is replaced is not read
+ * before, whether in one piece or several; what is operated on or fetched, or has padding, is; and
+ * what lies between the pieces is not touched.
  *
  * process_vm_readv of the library is the linker's __wrap_ function here.
  */
@@ -20,13 +21,16 @@ static int64_t area[CELLS];
 static struct pair pairs[4];
 static _Atomic unsigned reads;
 
-ssize_t __real_process_vm_readv(pid_t pid, const struct iovec *local, unsigned long nlocal, const struct iovec *remote,
-                                unsigned long nremote, unsigned long flags);
-ssize_t __wrap_process_vm_readv(pid_t pid, const struct iovec *local, unsigned long nlocal, const struct iovec *remote,
-                                unsigned long nremote, unsigned long flags);
+ssize_t __real_process_vm_readv(pid_t pid, const struct iovec *local, unsigned long nlocal,
+                                const struct iovec *remote, unsigned long nremote,
+                                unsigned long flags);
+ssize_t __wrap_process_vm_readv(pid_t pid, const struct iovec *local, unsigned long nlocal,
+                                const struct iovec *remote, unsigned long nremote,
+                                unsigned long flags);
 
-ssize_t __wrap_process_vm_readv(pid_t pid, const struct iovec *local, unsigned long nlocal, const struct iovec *remote,
-                                unsigned long nremote, unsigned long flags)
+ssize_t __wrap_process_vm_readv(pid_t pid, const struct iovec *local, unsigned long nlocal,
+                                const struct iovec *remote, unsigned long nremote,
+                                unsigned long flags)
 {
     atomic_fetch_add(&reads, 1);
     return __real_process_vm_readv(pid, local, nlocal, remote, nremote, flags);
@@ -45,7 +49,8 @@ static void one_piece(struct win *w)
     const int64_t out[2] = {5, 6};
     int64_t in[2] = {0};
     struct rma_op op = i64_op(out, in, 1, 10, 2, ACC_REPLACE);
-    FABRIC_CHECK(reads_of(w, &op, false) == 0 && area[9] == 9 && area[10] == 5 && area[11] == 6 && area[12] == 12);
+    FABRIC_CHECK(reads_of(w, &op, false) == 0 && area[9] == 9 && area[10] == 5 && area[11] == 6 &&
+                 area[12] == 12);
     op.op = ACC_SUM;
     FABRIC_CHECK(reads_of(w, &op, false) == 1 && area[10] == 10 && area[11] == 12);
     op.op = ACC_REPLACE;
@@ -56,8 +61,14 @@ static void one_piece(struct win *w)
 static void pieces(struct win *w, size_t n)
 {
     const struct dtype_run run = {.len = 8, .stride = 16, .n = (uint32_t)n};
-    const struct dtype form = {.size = 8 * n, .extent = (int64_t)(16 * n), .basic = ACC_I64, .elems = n,
-                               .runs = &run, .nruns = 1, .eruns = &run, .neruns = 1};
+    const struct dtype form = {.size = 8 * n,
+                               .extent = (int64_t)(16 * n),
+                               .basic = ACC_I64,
+                               .elems = n,
+                               .runs = &run,
+                               .nruns = 1,
+                               .eruns = &run,
+                               .neruns = 1};
     static int64_t out[CELLS];
     struct dtype *type;
     OK(dtype_create(&form, &type));
@@ -81,7 +92,12 @@ static void padded(struct win *w)
     memset(out, 1, sizeof out);
     memset(pairs, 2, sizeof pairs);
     out[0].index = out[1].index = 7;
-    struct rma_op op = {.oaddr = out, .ocount = 2, .otype = &type, .target = 1, .tcount = 2, .ttype = &type,
+    struct rma_op op = {.oaddr = out,
+                        .ocount = 2,
+                        .otype = &type,
+                        .target = 1,
+                        .tcount = 2,
+                        .ttype = &type,
                         .op = ACC_REPLACE};
     FABRIC_CHECK(reads_of(w, &op, false) == 1 && pairs[0].index == 7 && pairs[1].index == 7);
     for (size_t at = offsetof(struct pair, index) + sizeof(int); at < sizeof(struct pair); at++)

@@ -98,13 +98,15 @@ static int install_filter(int err, bool read_too)
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0 /* the call's number */),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 2, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, read_too ? SYS_process_vm_readv : SYS_process_vm_writev, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, read_too ? SYS_process_vm_readv : SYS_process_vm_writev,
+                 1, 0),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)err),
     };
-    struct sock_fprog prog = { .len = sizeof code / sizeof code[0], .filter = code };
+    struct sock_fprog prog = {.len = sizeof code / sizeof code[0], .filter = code};
 
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) != 0)
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) != 0)
         return CHILD_SKIP;
     return 0;
 }
@@ -134,14 +136,15 @@ static int refused_child(void *arg)
 static void a_seccomp_filter_is_noticed_and_explained(void **state)
 {
     struct refusal refusals[] = {
-        { EPERM, true, "seccomp" },
-        { ENOSYS, true, "CONFIG_CROSS_MEMORY_ATTACH" },
-        { EPERM, false, "seccomp" },
+        {EPERM, true, "seccomp"},
+        {ENOSYS, true, "CONFIG_CROSS_MEMORY_ATTACH"},
+        {EPERM, false, "seccomp"},
     };
     (void)state;
 
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
-        expect_child(run_child(refused_child, &refusals[i]), "seccomp filters cannot be installed here");
+        expect_child(run_child(refused_child, &refusals[i]),
+                     "seccomp filters cannot be installed here");
 }
 
 /* For every number of descriptors that is too low: an errno, nobody left behind. */
@@ -183,7 +186,8 @@ static void every_result_has_an_explanation(void **state)
     assert_non_null(strstr(cma_probe_explain(EPERM, 2, text, sizeof text), "CAP_SYS_PTRACE"));
     assert_non_null(strstr(cma_probe_explain(EPERM, 3, text, sizeof text), "nobody"));
     assert_non_null(strstr(cma_probe_explain(EPERM, 0, text, sizeof text), "seccomp"));
-    assert_non_null(strstr(cma_probe_explain(CMA_PROBE_MISMATCH, 0, text, sizeof text), "PID namespace"));
+    assert_non_null(
+        strstr(cma_probe_explain(CMA_PROBE_MISMATCH, 0, text, sizeof text), "PID namespace"));
     assert_non_null(strstr(cma_probe_explain(ESRCH, 0, text, sizeof text), "PID namespace"));
     assert_string_equal(cma_probe_explain(EFAULT, 0, text, sizeof text), strerror(EFAULT));
 }

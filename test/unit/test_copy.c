@@ -1,6 +1,6 @@
 /*
- * test_copy.c - copies past the caches (base/copy.h): the bytes of memcpy, all of them and no others, wherever both
- * sides lie; and all there for who has seen a store behind them.
+ * test_copy.c - copies past the caches (base/copy.h): the bytes of memcpy, all of them and no
+ * others, wherever both sides lie; and all there for who has seen a store behind them.
  */
 #include "base_helper.h"
 
@@ -14,7 +14,8 @@ enum { ROOM = 3 * COPY_STREAMED_MIN, MARGIN = 192, ROUNDS = 20000 };
 
 static unsigned char from[ROOM], to[ROOM + 2 * MARGIN], expected[sizeof to];
 
-static void copied(size_t from_at, size_t to_at, size_t len, void (*copy)(void *, const void *, size_t))
+static void copied(size_t from_at, size_t to_at, size_t len,
+                   void (*copy)(void *, const void *, size_t))
 {
     memset(to, 0xA5, sizeof to);
     memset(expected, 0xA5, sizeof expected);
@@ -35,8 +36,7 @@ static void never_streamed(void *dest, const void *source, size_t len)
 
 static void test_bytes(void **state)
 {
-    static const size_t lens[] = {0,   1,   7,   8,    63,   64,   65,
-                                  127, 128, 191, 1000, 4095, 4096, 4097};
+    static const size_t lens[] = {0, 1, 7, 8, 63, 64, 65, 127, 128, 191, 1000, 4095, 4096, 4097};
     (void)state;
     for (size_t i = 0; i < sizeof from; i++)
         from[i] = (unsigned char)(i * 31 + i / 256);
@@ -87,6 +87,7 @@ static void test_published(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bytes), cmocka_unit_test(test_published)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bytes),
+                                       cmocka_unit_test(test_published)};
     return cmocka_run_group_tests_name("copy", tests, NULL, NULL);
 }

@@ -37,9 +37,18 @@ static bool fails(void)
     return until_failure > 0 && --until_failure == 0;
 }
 
-void *__wrap_malloc(size_t size) { return fails() ? NULL : __real_malloc(size); }
-void *__wrap_calloc(size_t n, size_t size) { return fails() ? NULL : __real_calloc(n, size); }
-void *__wrap_realloc(void *ptr, size_t size) { return fails() ? NULL : __real_realloc(ptr, size); }
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return fails() ? NULL : __real_calloc(n, size);
+}
+void *__wrap_realloc(void *ptr, size_t size)
+{
+    return fails() ? NULL : __real_realloc(ptr, size);
+}
 void *__wrap_aligned_alloc(size_t align, size_t size)
 {
     return fails() ? NULL : __real_aligned_alloc(align, size);
@@ -93,16 +102,19 @@ struct process {
     struct engine *engine;
     const struct conf *conf;
     enum win_flavor flavor;
-    long nth;      /* allocation to fail, 0: none */
-    bool ran_out;  /* it has come to that */
-    int err;       /* of the creation with too little memory */
-    int again;     /* and of the one after it */
+    long nth;     /* allocation to fail, 0: none */
+    bool ran_out; /* it has come to that */
+    int err;      /* of the creation with too little memory */
+    int again;    /* and of the one after it */
     unsigned char memory[WIN_BYTES];
 };
 
 static int create(struct process *p, struct win **w)
 {
-    struct side side = {.boot = {.rank = p->rank, .nproc = NPROC, .allgather = allgather, .allmax = allmax,
+    struct side side = {.boot = {.rank = p->rank,
+                                 .nproc = NPROC,
+                                 .allgather = allgather,
+                                 .allmax = allmax,
                                  .handle = &side}};
     const struct win_spec spec = {.flavor = p->flavor,
                                   .base = p->flavor == WIN_CREATE ? p->memory : NULL,
@@ -153,7 +165,8 @@ static bool run_out(const struct conf *conf, enum win_flavor flavor, long nth, u
     struct log quiet;
     log_init(&quiet, LOG_LEVEL_ERROR, -1, "create");
     for (int i = 0; i < NPROC; i++) {
-        procs[i] = (struct process){.rank = i, .conf = conf, .flavor = flavor, .nth = i == VICTIM ? nth : 0};
+        procs[i] = (struct process){
+            .rank = i, .conf = conf, .flavor = flavor, .nth = i == VICTIM ? nth : 0};
         assert_int_equal(engine_create(conf, &quiet, false, i, &procs[i].engine), MRMA_SUCCESS);
     }
     alarm(SECONDS);

@@ -26,8 +26,11 @@ static struct win *own_window(struct fabric_proc *p, struct fabric_comm *comm, s
 {
     struct win *w;
     fabric_comm_boot(comm, 0, boot);
-    const struct win_spec spec = {.flavor = WIN_ALLOCATE, .size = SIZE, .disp_unit = 1,
-                                  .hints = win_hints_default(), .boot = boot};
+    const struct win_spec spec = {.flavor = WIN_ALLOCATE,
+                                  .size = SIZE,
+                                  .disp_unit = 1,
+                                  .hints = win_hints_default(),
+                                  .boot = boot};
     OK(win_create(&p->rma, &spec, &w));
     return w;
 }

@@ -98,7 +98,8 @@ static void test_length(void **state)
     struct ch3_bench *b = *state;
     _Alignas(8) unsigned char packet[PKT_MAX + 64] = {0};
     struct pkt_hdr hdr = good(PKT_ACK);
-    for (size_t len = 0; len < sizeof hdr; len++) { /* a short one is not even read: exact buffers */
+    for (size_t len = 0; len < sizeof hdr;
+         len++) { /* a short one is not even read: exact buffers */
         unsigned char *exact = malloc(len ? len : 1);
         memcpy(exact, &hdr, len);
         expect_refused(b, exact, len, "length");
@@ -147,8 +148,8 @@ static void test_flags_and_epoch(void **state)
     for (uint8_t type = PKT_NONE + 1; type < PKT_TYPE_LAST; type++)
         for (int epoch = 0; epoch < 256; epoch++) {
             struct pkt_hdr hdr = good(type);
-            const bool right =
-                type == PKT_OPS ? epoch > PKT_EPOCH_NONE && epoch < PKT_EPOCH_LAST : epoch == PKT_EPOCH_NONE;
+            const bool right = type == PKT_OPS ? epoch > PKT_EPOCH_NONE && epoch < PKT_EPOCH_LAST
+                                               : epoch == PKT_EPOCH_NONE;
             hdr.epoch = (uint8_t)epoch;
             if (!right)
                 expect_refused(b, &hdr, sizeof hdr, "epoch");
@@ -167,11 +168,13 @@ static void test_noise(void **state)
         for (size_t k = 0; k < sizeof packet; k++)
             packet[k] = (unsigned char)next_random(&seed);
         if (i % 2) { /* nearly right ones */
-            const struct pkt_hdr hdr = good((uint8_t)(1 + next_random(&seed) % (PKT_TYPE_LAST - 1)));
+            const struct pkt_hdr hdr =
+                good((uint8_t)(1 + next_random(&seed) % (PKT_TYPE_LAST - 1)));
             memcpy(packet, &hdr, sizeof hdr);
             packet[next_random(&seed) % 8] = (unsigned char)next_random(&seed);
         }
-        ch3_deliver(&b->vc[0], packet, i % 2 ? sizeof(struct pkt_hdr) : next_random(&seed) % sizeof packet);
+        ch3_deliver(&b->vc[0], packet,
+                    i % 2 ? sizeof(struct pkt_hdr) : next_random(&seed) % sizeof packet);
     }
     assert_int_equal(handled_sum(b) + b->ch3.stats.bad, n);
     assert_int_equal(b->ch3.stats.packets_received, handled_sum(b));

@@ -44,25 +44,58 @@ static void test_predefined(void **state)
         MPI_Datatype type;
         enum acc_type acc;
     } known[] = {
-        { MPI_CHAR, CHAR_MIN < 0 ? ACC_I8 : ACC_U8 }, { MPI_SIGNED_CHAR, ACC_I8 }, { MPI_UNSIGNED_CHAR, ACC_U8 },
-        { MPI_SHORT, ACC_I16 }, { MPI_UNSIGNED_SHORT, ACC_U16 }, { MPI_INT, ACC_I32 },
-        { MPI_UNSIGNED, ACC_U32 }, { MPI_LONG, ACC_I64 }, { MPI_UNSIGNED_LONG, ACC_U64 },
-        { MPI_LONG_LONG, ACC_I64 }, { MPI_UNSIGNED_LONG_LONG, ACC_U64 }, { MPI_FLOAT, ACC_F32 },
-        { MPI_DOUBLE, ACC_F64 }, { MPI_LONG_DOUBLE, ACC_F80 }, { MPI_WCHAR, ACC_WCHAR },
-        { MPI_BYTE, ACC_BYTE }, { MPI_PACKED, ACC_NONE }, { MPI_C_BOOL, ACC_BOOL },
-        { MPI_CXX_BOOL, ACC_BOOL }, { MPI_INT8_T, ACC_I8 }, { MPI_UINT64_T, ACC_U64 },
-        { MPI_AINT, ACC_I64 }, { MPI_OFFSET, ACC_I64 }, { MPI_COUNT, ACC_I64 },
-        { MPI_C_COMPLEX, ACC_C32 }, { MPI_C_DOUBLE_COMPLEX, ACC_C64 },
-        { MPI_C_LONG_DOUBLE_COMPLEX, ACC_C80 }, { MPI_CXX_DOUBLE_COMPLEX, ACC_C64 },
-        { MPI_FLOAT_INT, ACC_PAIR_F32_I32 }, { MPI_DOUBLE_INT, ACC_PAIR_F64_I32 },
-        { MPI_LONG_INT, ACC_PAIR_I64_I32 }, { MPI_SHORT_INT, ACC_PAIR_I16_I32 },
-        { MPI_2INT, ACC_PAIR_I32_I32 }, { MPI_LONG_DOUBLE_INT, ACC_PAIR_F80_I32 },
-        { MPI_INTEGER, ACC_I32 }, { MPI_REAL, ACC_F32 }, { MPI_DOUBLE_PRECISION, ACC_F64 },
-        { MPI_COMPLEX, ACC_C32 }, { MPI_DOUBLE_COMPLEX, ACC_C64 }, { MPI_LOGICAL, ACC_LOGICAL32 },
-        { MPI_CHARACTER, ACC_CHAR }, { MPI_2INTEGER, ACC_PAIR_I32_I32 }, { MPI_2REAL, ACC_PAIR_F32_F32 },
-        { MPI_2DOUBLE_PRECISION, ACC_PAIR_F64_F64 }, { MPI_INTEGER1, ACC_I8 }, { MPI_INTEGER8, ACC_I64 },
-        { MPI_REAL4, ACC_F32 }, { MPI_REAL8, ACC_F64 }, { MPI_COMPLEX8, ACC_C32 },
-        { MPI_COMPLEX16, ACC_C64 }, { MPI_REAL16, ACC_F128 }, { MPI_COMPLEX32, ACC_C128 },
+        {MPI_CHAR, CHAR_MIN < 0 ? ACC_I8 : ACC_U8},
+        {MPI_SIGNED_CHAR, ACC_I8},
+        {MPI_UNSIGNED_CHAR, ACC_U8},
+        {MPI_SHORT, ACC_I16},
+        {MPI_UNSIGNED_SHORT, ACC_U16},
+        {MPI_INT, ACC_I32},
+        {MPI_UNSIGNED, ACC_U32},
+        {MPI_LONG, ACC_I64},
+        {MPI_UNSIGNED_LONG, ACC_U64},
+        {MPI_LONG_LONG, ACC_I64},
+        {MPI_UNSIGNED_LONG_LONG, ACC_U64},
+        {MPI_FLOAT, ACC_F32},
+        {MPI_DOUBLE, ACC_F64},
+        {MPI_LONG_DOUBLE, ACC_F80},
+        {MPI_WCHAR, ACC_WCHAR},
+        {MPI_BYTE, ACC_BYTE},
+        {MPI_PACKED, ACC_NONE},
+        {MPI_C_BOOL, ACC_BOOL},
+        {MPI_CXX_BOOL, ACC_BOOL},
+        {MPI_INT8_T, ACC_I8},
+        {MPI_UINT64_T, ACC_U64},
+        {MPI_AINT, ACC_I64},
+        {MPI_OFFSET, ACC_I64},
+        {MPI_COUNT, ACC_I64},
+        {MPI_C_COMPLEX, ACC_C32},
+        {MPI_C_DOUBLE_COMPLEX, ACC_C64},
+        {MPI_C_LONG_DOUBLE_COMPLEX, ACC_C80},
+        {MPI_CXX_DOUBLE_COMPLEX, ACC_C64},
+        {MPI_FLOAT_INT, ACC_PAIR_F32_I32},
+        {MPI_DOUBLE_INT, ACC_PAIR_F64_I32},
+        {MPI_LONG_INT, ACC_PAIR_I64_I32},
+        {MPI_SHORT_INT, ACC_PAIR_I16_I32},
+        {MPI_2INT, ACC_PAIR_I32_I32},
+        {MPI_LONG_DOUBLE_INT, ACC_PAIR_F80_I32},
+        {MPI_INTEGER, ACC_I32},
+        {MPI_REAL, ACC_F32},
+        {MPI_DOUBLE_PRECISION, ACC_F64},
+        {MPI_COMPLEX, ACC_C32},
+        {MPI_DOUBLE_COMPLEX, ACC_C64},
+        {MPI_LOGICAL, ACC_LOGICAL32},
+        {MPI_CHARACTER, ACC_CHAR},
+        {MPI_2INTEGER, ACC_PAIR_I32_I32},
+        {MPI_2REAL, ACC_PAIR_F32_F32},
+        {MPI_2DOUBLE_PRECISION, ACC_PAIR_F64_F64},
+        {MPI_INTEGER1, ACC_I8},
+        {MPI_INTEGER8, ACC_I64},
+        {MPI_REAL4, ACC_F32},
+        {MPI_REAL8, ACC_F64},
+        {MPI_COMPLEX8, ACC_C32},
+        {MPI_COMPLEX16, ACC_C64},
+        {MPI_REAL16, ACC_F128},
+        {MPI_COMPLEX32, ACC_C128},
     };
     struct dtype_cache *cache = new_cache();
     int err = MRMA_SUCCESS;
@@ -73,8 +106,8 @@ static void test_predefined(void **state)
             continue; /* the host was built without it */
         const struct dtype *flat = dtype_lookup(cache, known[i].type, &err);
         if (!flat || flat->basic != known[i].acc)
-            fail_msg("predefined type %zu is %s, not %s", i, flat ? acc_type_name(flat->basic) : "refused",
-                     acc_type_name(known[i].acc));
+            fail_msg("predefined type %zu is %s, not %s", i,
+                     flat ? acc_type_name(flat->basic) : "refused", acc_type_name(known[i].acc));
         MPI_Count size, lb, extent;
         MPI_Type_size_x(known[i].type, &size);
         MPI_Type_get_extent_x(known[i].type, &lb, &extent);
@@ -94,7 +127,10 @@ static void test_renamed_types(void **state)
     static const struct {
         MPI_Datatype type;
         enum acc_type acc;
-    } sized[] = { { MPI_INTEGER8, ACC_I64 }, { MPI_REAL4, ACC_F32 }, { MPI_COMPLEX16, ACC_C64 }, { MPI_INT, ACC_I32 } };
+    } sized[] = {{MPI_INTEGER8, ACC_I64},
+                 {MPI_REAL4, ACC_F32},
+                 {MPI_COMPLEX16, ACC_C64},
+                 {MPI_INT, ACC_I32}};
     struct dtype_cache *cache = new_cache();
     int err = MRMA_SUCCESS;
 
@@ -149,8 +185,9 @@ static void user_function(void *in, void *inout, int *len, MPI_Datatype *type)
 
 static void test_operations(void **state)
 {
-    static const MPI_Op ops[] = { MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_BAND,
-                                  MPI_BOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP };
+    static const MPI_Op ops[] = {MPI_SUM,    MPI_PROD,   MPI_MIN,     MPI_MAX,  MPI_LAND,
+                                 MPI_LOR,    MPI_LXOR,   MPI_BAND,    MPI_BOR,  MPI_BXOR,
+                                 MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP};
     MPI_Op mine;
 
     (void)state;
@@ -339,7 +376,7 @@ static void test_threads(void **state)
         MPI_Type_commit(&shared[i]);
     }
     for (int i = 0; i < 4; i++) {
-        workers[i] = (struct worker){ cache, shared, i, 0 };
+        workers[i] = (struct worker){cache, shared, i, 0};
         assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
     }
     for (int i = 0; i < 4; i++) {
@@ -354,11 +391,11 @@ static void test_threads(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_predefined),   cmocka_unit_test(test_renamed_types), cmocka_unit_test(test_f90_types),
-        cmocka_unit_test(test_operations),   cmocka_unit_test(test_committed),
-        cmocka_unit_test(test_handle_reuse), cmocka_unit_test(test_freed_types),
-        cmocka_unit_test(test_two_caches),   cmocka_unit_test(test_many_types),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_predefined),  cmocka_unit_test(test_renamed_types),
+        cmocka_unit_test(test_f90_types),   cmocka_unit_test(test_operations),
+        cmocka_unit_test(test_committed),   cmocka_unit_test(test_handle_reuse),
+        cmocka_unit_test(test_freed_types), cmocka_unit_test(test_two_caches),
+        cmocka_unit_test(test_many_types),  cmocka_unit_test(test_threads),
     };
 
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &thread_level);

@@ -1,6 +1,6 @@
 /*
- * test_dtype_contents.c - rma/dtype_contents: the combiners that MPI-3.0 removed, whose addresses are
- * integers, read as those that replaced them.
+ * test_dtype_contents.c - rma/dtype_contents: the combiners that MPI-3.0 removed, whose addresses
+ * are integers, read as those that replaced them.
  *
  * The hosts of today give none of these, so the functions that tell how a type was made are the
  * ones below. (They are the large-count forms, which are preferred where they are there.)
@@ -18,14 +18,14 @@ static struct {
     int ints[8];
 } made;
 
-int PMPI_Type_get_envelope_c(MPI_Datatype type, MPI_Count *nints, MPI_Count *naddrs, MPI_Count *ncounts,
-                             MPI_Count *ntypes, int *combiner);
-int PMPI_Type_get_contents_c(MPI_Datatype type, MPI_Count max_ints, MPI_Count max_addrs, MPI_Count max_counts,
-                             MPI_Count max_types, int ints[], MPI_Aint addrs[], MPI_Count counts[],
-                             MPI_Datatype types[]);
+int PMPI_Type_get_envelope_c(MPI_Datatype type, MPI_Count *nints, MPI_Count *naddrs,
+                             MPI_Count *ncounts, MPI_Count *ntypes, int *combiner);
+int PMPI_Type_get_contents_c(MPI_Datatype type, MPI_Count max_ints, MPI_Count max_addrs,
+                             MPI_Count max_counts, MPI_Count max_types, int ints[],
+                             MPI_Aint addrs[], MPI_Count counts[], MPI_Datatype types[]);
 
-int PMPI_Type_get_envelope_c(MPI_Datatype type, MPI_Count *nints, MPI_Count *naddrs, MPI_Count *ncounts,
-                             MPI_Count *ntypes, int *combiner)
+int PMPI_Type_get_envelope_c(MPI_Datatype type, MPI_Count *nints, MPI_Count *naddrs,
+                             MPI_Count *ncounts, MPI_Count *ntypes, int *combiner)
 {
     const bool named = type == MPI_INT;
     *nints = named ? 0 : made.nints;
@@ -35,12 +35,13 @@ int PMPI_Type_get_envelope_c(MPI_Datatype type, MPI_Count *nints, MPI_Count *nad
     return MPI_SUCCESS;
 }
 
-int PMPI_Type_get_contents_c(MPI_Datatype type, MPI_Count max_ints, MPI_Count max_addrs, MPI_Count max_counts,
-                             MPI_Count max_types, int ints[], MPI_Aint addrs[], MPI_Count counts[],
-                             MPI_Datatype types[])
+int PMPI_Type_get_contents_c(MPI_Datatype type, MPI_Count max_ints, MPI_Count max_addrs,
+                             MPI_Count max_counts, MPI_Count max_types, int ints[],
+                             MPI_Aint addrs[], MPI_Count counts[], MPI_Datatype types[])
 {
     (void)type, (void)addrs, (void)counts;
-    assert_true(max_ints == made.nints && max_addrs == 0 && max_counts == 0 && max_types == made.ntypes);
+    assert_true(max_ints == made.nints && max_addrs == 0 && max_counts == 0 &&
+                max_types == made.ntypes);
     memcpy(ints, made.ints, (size_t)made.nints * sizeof *ints);
     for (MPI_Count i = 0; i < made.ntypes; i++)
         types[i] = MPI_INT;
@@ -86,8 +87,8 @@ static void test_removed(void **state)
 /* Not by its place beside them. */
 static void test_others(void **state)
 {
-    static const int others[] = {MPI_COMBINER_VECTOR, MPI_COMBINER_INDEXED, MPI_COMBINER_INDEXED_BLOCK,
-                                 MPI_COMBINER_CONTIGUOUS};
+    static const int others[] = {MPI_COMBINER_VECTOR, MPI_COMBINER_INDEXED,
+                                 MPI_COMBINER_INDEXED_BLOCK, MPI_COMBINER_CONTIGUOUS};
     (void)state;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         as_made(others[i], 3, 1);

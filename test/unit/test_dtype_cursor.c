@@ -40,14 +40,14 @@ struct byte_list {
 
 static struct byte_list expand(const struct dtype *type, size_t count)
 {
-    struct byte_list list = { malloc((type->size * count + 1) * sizeof(ptrdiff_t)), 0 };
+    struct byte_list list = {malloc((type->size * count + 1) * sizeof(ptrdiff_t)), 0};
 
     for (size_t c = 0; c < count; c++) {
         for (size_t r = 0; r < type->nruns; r++) {
             for (size_t k = 0; k < type->runs[r].n; k++) {
                 for (size_t b = 0; b < type->runs[r].len; b++)
-                    list.disp[list.n++] = (ptrdiff_t)c * type->extent + type->runs[r].disp
-                                          + (ptrdiff_t)k * type->runs[r].stride + (ptrdiff_t)b;
+                    list.disp[list.n++] = (ptrdiff_t)c * type->extent + type->runs[r].disp +
+                                          (ptrdiff_t)k * type->runs[r].stride + (ptrdiff_t)b;
             }
         }
     }
@@ -58,7 +58,7 @@ static struct byte_list expand(const struct dtype *type, size_t count)
 static struct dtype *random_type(size_t unit)
 {
     struct dtype_run runs[MAX_RUNS];
-    struct dtype form = { .basic = ACC_U8, .runs = runs, .eruns = runs };
+    struct dtype form = {.basic = ACC_U8, .runs = runs, .eruns = runs};
     struct dtype *type;
 
     form.nruns = below(4) == 0 ? 1 : below(MAX_RUNS + 1);
@@ -127,7 +127,8 @@ static void test_cursor_ahead(void **state)
             assert_int_equal(got, s.len * s.n);
             longest = s.n > longest ? s.n : longest;
             for (size_t i = 0; i < got; i++)
-                assert_int_equal(s.disp + (ptrdiff_t)(i / s.len) * s.stride + (ptrdiff_t)(i % s.len),
+                assert_int_equal(s.disp + (ptrdiff_t)(i / s.len) * s.stride +
+                                     (ptrdiff_t)(i % s.len),
                                  list.disp[at + i]);
             at += got;
         }
@@ -231,8 +232,9 @@ static void test_copy(void **state)
 static void test_copy_from_bottom(void **state)
 {
     int value = 4711, got = 0;
-    struct dtype_run run = { (ptrdiff_t)(uintptr_t)&value, sizeof(int), 0, 1 };
-    struct dtype type = { .size = 4, .extent = 4, .runs = &run, .nruns = 1, .eruns = &run, .neruns = 1 };
+    struct dtype_run run = {(ptrdiff_t)(uintptr_t)&value, sizeof(int), 0, 1};
+    struct dtype type = {
+        .size = 4, .extent = 4, .runs = &run, .nruns = 1, .eruns = &run, .neruns = 1};
     struct dtype flat = dtype_basic(ACC_I32);
     struct dtype_cursor d, s;
 
@@ -318,9 +320,14 @@ static void test_contiguous_is_one_piece(void **state)
 
 static void test_references(void **state)
 {
-    struct dtype_run runs[2] = { { 4, 4, 0, 1 }, { 16, 8, 32, 3 } }, erun = { 0, 112, 0, 1 };
-    struct dtype form = { .size = 28, .extent = 112, .basic = ACC_NONE, .runs = runs, .nruns = 2,
-                          .eruns = &erun, .neruns = 1 };
+    struct dtype_run runs[2] = {{4, 4, 0, 1}, {16, 8, 32, 3}}, erun = {0, 112, 0, 1};
+    struct dtype form = {.size = 28,
+                         .extent = 112,
+                         .basic = ACC_NONE,
+                         .runs = runs,
+                         .nruns = 2,
+                         .eruns = &erun,
+                         .neruns = 1};
     struct dtype *type;
 
     (void)state;
@@ -340,11 +347,15 @@ static void test_references(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cursor_next), cmocka_unit_test(test_cursor_ahead),
+        cmocka_unit_test(test_cursor_next),
+        cmocka_unit_test(test_cursor_ahead),
         cmocka_unit_test(test_pack),
-        cmocka_unit_test(test_unpack),      cmocka_unit_test(test_copy),
-        cmocka_unit_test(test_copy_from_bottom), cmocka_unit_test(test_span),
-        cmocka_unit_test(test_basic),       cmocka_unit_test(test_contiguous_is_one_piece),
+        cmocka_unit_test(test_unpack),
+        cmocka_unit_test(test_copy),
+        cmocka_unit_test(test_copy_from_bottom),
+        cmocka_unit_test(test_span),
+        cmocka_unit_test(test_basic),
+        cmocka_unit_test(test_contiguous_is_one_piece),
         cmocka_unit_test(test_references),
     };
 

@@ -45,10 +45,11 @@ static void check_measures(MPI_Datatype type, const struct dtype *flat)
 #define ROOM (1 << 20)
 static char memory[ROOM], theirs[ROOM], ours[ROOM], defined[ROOM];
 
-/* The host's MPI_Pack against ours; where there is a definition (a sample), both against that. False
- * if the type is too large, or if the host does not follow the definition: Open MPI 5.0.7 packs the
- * elements of some types in another order. */
-static bool check_pack(MPI_Datatype type, const struct dtype *flat, int count, const struct dtype_sample *sample)
+/* The host's MPI_Pack against ours; where there is a definition (a sample), both against that.
+ * False if the type is too large, or if the host does not follow the definition: Open MPI 5.0.7
+ * packs the elements of some types in another order. */
+static bool check_pack(MPI_Datatype type, const struct dtype *flat, int count,
+                       const struct dtype_sample *sample)
 {
     const size_t bytes = flat->size * (size_t)count;
     const char *expected = theirs;
@@ -62,11 +63,13 @@ static bool check_pack(MPI_Datatype type, const struct dtype *flat, int count, c
     for (size_t i = 0; i < (size_t)(hi - lo); i++)
         memory[i] = (char)sample_below(256);
     char *base = (char *)((uintptr_t)memory - (uintptr_t)lo);
-    assert_int_equal(MPI_Pack(base, count, type, theirs, ROOM, &position, MPI_COMM_WORLD), MPI_SUCCESS);
+    assert_int_equal(MPI_Pack(base, count, type, theirs, ROOM, &position, MPI_COMM_WORLD),
+                     MPI_SUCCESS);
     assert_int_equal(position, bytes);
     if (sample) {
         for (size_t i = 0; i < bytes; i++)
-            defined[i] = base[sample->at[i % sample->n] + (ptrdiff_t)(i / sample->n) * sample->extent];
+            defined[i] =
+                base[sample->at[i % sample->n] + (ptrdiff_t)(i / sample->n) * sample->extent];
         expected = defined;
     }
     dtype_cursor_init(&cur, flat, (size_t)count, DTYPE_BYTES);
@@ -92,7 +95,8 @@ static void check_bytes(const struct dtype_sample *sample, const struct dtype *f
     while ((len = dtype_cursor_next(&cur, SIZE_MAX, &disp)) != 0) {
         assert_true(at + len <= count * sample->n);
         for (size_t i = 0; i < len; i++, at++) {
-            ptrdiff_t expect = sample->at[at % sample->n] + (ptrdiff_t)(at / sample->n) * sample->extent;
+            ptrdiff_t expect =
+                sample->at[at % sample->n] + (ptrdiff_t)(at / sample->n) * sample->extent;
             assert_int_equal(disp + (ptrdiff_t)i, expect);
         }
     }
@@ -130,7 +134,8 @@ static void test_tame_types_as_the_host_packs(void **state)
         MPI_Type_commit(&sample.type);
         check_measures(sample.type, flat);
         check_bytes(&sample, flat, 2);
-        checked += check_pack(sample.type, flat, 1, &sample) && check_pack(sample.type, flat, 3, &sample);
+        checked +=
+            check_pack(sample.type, flat, 1, &sample) && check_pack(sample.type, flat, 3, &sample);
         dtype_unref(flat);
         sample_free(&sample);
     }
@@ -151,8 +156,8 @@ static size_t runs_of(MPI_Datatype type)
 
 static void test_regular_types_are_short(void **state)
 {
-    int sizes[3] = { 64, 64, 64 }, sub[3] = { 64, 64, 1 }, start[3] = { 0, 0, 5 };
-    int dist[1] = { MPI_DISTRIBUTE_CYCLIC }, darg[1] = { 2 }, gsize[1] = { 4000 }, psize[1] = { 4 };
+    int sizes[3] = {64, 64, 64}, sub[3] = {64, 64, 1}, start[3] = {0, 0, 5};
+    int dist[1] = {MPI_DISTRIBUTE_CYCLIC}, darg[1] = {2}, gsize[1] = {4000}, psize[1] = {4};
     int *disps = malloc(100000 * sizeof(int));
     MPI_Datatype type, inner;
 
@@ -208,9 +213,9 @@ static void test_regular_types_are_short(void **state)
 
 static void test_elements_and_padding(void **state)
 {
-    MPI_Datatype type, parts[2] = { MPI_INT, MPI_DOUBLE };
-    int lengths[2] = { 1, 2 };
-    MPI_Aint disps[2] = { 0, 8 };
+    MPI_Datatype type, parts[2] = {MPI_INT, MPI_DOUBLE};
+    int lengths[2] = {1, 2};
+    MPI_Aint disps[2] = {0, 8};
 
     (void)state;
     MPI_Type_vector(3, 2, 4, MPI_DOUBLE_INT, &type);
@@ -252,26 +257,32 @@ static void test_elements_and_padding(void **state)
 
 extern int PMPI_Type_vector_c(MPI_Count count, MPI_Count length, MPI_Count stride, MPI_Datatype old,
                               MPI_Datatype *type) __attribute__((weak));
-extern int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count length, MPI_Count stride, MPI_Datatype old,
-                                      MPI_Datatype *type) __attribute__((weak));
-extern int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count lengths[], const MPI_Count disps[],
-                                     const MPI_Datatype types[], MPI_Datatype *type) __attribute__((weak));
-extern int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count lengths[], const MPI_Count disps[],
-                                       MPI_Datatype old, MPI_Datatype *type) __attribute__((weak));
-extern int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count length, const MPI_Count disps[],
-                                             MPI_Datatype old, MPI_Datatype *type) __attribute__((weak));
+extern int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count length, MPI_Count stride,
+                                      MPI_Datatype old, MPI_Datatype *type) __attribute__((weak));
+extern int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count lengths[],
+                                     const MPI_Count disps[], const MPI_Datatype types[],
+                                     MPI_Datatype *type) __attribute__((weak));
+extern int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count lengths[],
+                                       const MPI_Count disps[], MPI_Datatype old,
+                                       MPI_Datatype *type) __attribute__((weak));
+extern int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count length,
+                                             const MPI_Count disps[], MPI_Datatype old,
+                                             MPI_Datatype *type) __attribute__((weak));
 extern int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count lengths[], const MPI_Count disps[],
                                MPI_Datatype old, MPI_Datatype *type) __attribute__((weak));
-extern int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count length, const MPI_Count disps[],
-                                            MPI_Datatype old, MPI_Datatype *type) __attribute__((weak));
-extern int PMPI_Type_create_resized_c(MPI_Datatype old, MPI_Count lb, MPI_Count extent, MPI_Datatype *type)
+extern int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count length,
+                                            const MPI_Count disps[], MPI_Datatype old,
+                                            MPI_Datatype *type) __attribute__((weak));
+extern int PMPI_Type_create_resized_c(MPI_Datatype old, MPI_Count lb, MPI_Count extent,
+                                      MPI_Datatype *type) __attribute__((weak));
+extern int PMPI_Type_create_subarray_c(int ndims, const MPI_Count sizes[],
+                                       const MPI_Count subsizes[], const MPI_Count starts[],
+                                       int order, MPI_Datatype old, MPI_Datatype *type)
     __attribute__((weak));
-extern int PMPI_Type_create_subarray_c(int ndims, const MPI_Count sizes[], const MPI_Count subsizes[],
-                                       const MPI_Count starts[], int order, MPI_Datatype old,
-                                       MPI_Datatype *type) __attribute__((weak));
 extern int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count gsizes[],
-                                     const int distribs[], const int dargs[], const int psizes[], int order,
-                                     MPI_Datatype old, MPI_Datatype *type) __attribute__((weak));
+                                     const int distribs[], const int dargs[], const int psizes[],
+                                     int order, MPI_Datatype old, MPI_Datatype *type)
+    __attribute__((weak));
 
 static void check_large(MPI_Datatype type)
 {
@@ -285,11 +296,11 @@ static void check_large(MPI_Datatype type)
 
 static void test_large_constructors(void **state)
 {
-    MPI_Count lengths[2] = { 2, 3 }, disps[2] = { 8, 64 }, sizes[2] = { 6, 7 }, subs[2] = { 3, 2 },
-              starts[2] = { 1, 4 };
-    int distribs[2] = { MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC }, psizes[2] = { 2, 2 };
-    int dargs[2] = { MPI_DISTRIBUTE_DFLT_DARG, 2 };
-    MPI_Datatype type, parts[2] = { MPI_INT, MPI_DOUBLE };
+    MPI_Count lengths[2] = {2, 3}, disps[2] = {8, 64}, sizes[2] = {6, 7}, subs[2] = {3, 2},
+              starts[2] = {1, 4};
+    int distribs[2] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC}, psizes[2] = {2, 2};
+    int dargs[2] = {MPI_DISTRIBUTE_DFLT_DARG, 2};
+    MPI_Datatype type, parts[2] = {MPI_INT, MPI_DOUBLE};
 
     (void)state;
     if (!PMPI_Type_vector_c) {
@@ -314,7 +325,8 @@ static void test_large_constructors(void **state)
     check_large(type);
     PMPI_Type_create_subarray_c(2, sizes, subs, starts, MPI_ORDER_C, MPI_INT, &type);
     check_large(type);
-    PMPI_Type_create_darray_c(4, 1, 2, sizes, distribs, dargs, psizes, MPI_ORDER_FORTRAN, MPI_INT, &type);
+    PMPI_Type_create_darray_c(4, 1, 2, sizes, distribs, dargs, psizes, MPI_ORDER_FORTRAN, MPI_INT,
+                              &type);
     check_large(type);
 
     PMPI_Type_vector_c((MPI_Count)3 << 31, 1, 2, MPI_INT, &type); /* more than an int holds */

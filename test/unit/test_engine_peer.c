@@ -97,8 +97,8 @@ static void a_dead_peer_is_dead(void **state)
 static pid_t start_with_number(pid_t number)
 {
     const pid_t tids[1] = {number};
-    const struct clone_args args = {.exit_signal = SIGCHLD, .set_tid = (uint64_t)(uintptr_t)tids,
-                                    .set_tid_size = 1};
+    const struct clone_args args = {
+        .exit_signal = SIGCHLD, .set_tid = (uint64_t)(uintptr_t)tids, .set_tid_size = 1};
     const pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
     if (pid == 0)
         for (;;)
@@ -179,9 +179,11 @@ static struct pair pair_with_agent(void)
     return p;
 }
 
-static const struct pkt_hdr stray = {.version = PKT_VERSION, .type = PKT_ACK, .len = sizeof stray, .win = 77};
+static const struct pkt_hdr stray = {
+    .version = PKT_VERSION, .type = PKT_ACK, .len = sizeof stray, .win = 77};
 
-/* A packet wakes the other's agent, but not an answer that one of its threads waits for (ch3_send_awaited). */
+/* A packet wakes the other's agent, but not an answer that one of its threads waits for
+ * (ch3_send_awaited). */
 static void an_answer_wakes_no_agent(void **state)
 {
     (void)state;
@@ -189,7 +191,8 @@ static void an_answer_wakes_no_agent(void **state)
     const uint32_t before = atomic_load(&p.peer->agent_event->seq);
     assert_int_equal(ch3_send_awaited(&p.peer->vc, &stray, sizeof stray, NULL), MRMA_SUCCESS);
     assert_int_equal(atomic_load(&p.peer->agent_event->seq), before);
-    for (int i = 0; i < 1000 && atomic_load(&p.peer->agent_event->seq) == before; i++) { /* it may just look around */
+    for (int i = 0; i < 1000 && atomic_load(&p.peer->agent_event->seq) == before;
+         i++) { /* it may just look around */
         (void)ch3_send_owned(&p.peer->vc, &stray, sizeof stray, NULL);
         sched_yield();
     }
@@ -228,14 +231,16 @@ static void what_comes_last_is_served_when_polling_ends(void **state)
     end_pair(&p);
 }
 
-/* What all rings of a process take together does not grow with its peers, until each is of the least size. */
+/* What all rings of a process take together does not grow with its peers, until each is of the
+ * least size. */
 static void rings_are_smaller_where_there_are_more(void **state)
 {
     static const struct {
         int procs;
         uint32_t bytes;
-    } cases[] = {{1, RING_MOST}, {2, RING_MOST}, {3, RING_MOST}, {4, RING_MOST / 2}, {5, RING_MOST / 2}, {6, RING_MOST / 4},
-                 {9, RING_MOST / 4}, {10, RING_LEAST}, {17, RING_LEAST}, {1000, RING_LEAST}};
+    } cases[] = {{1, RING_MOST},     {2, RING_MOST},     {3, RING_MOST},     {4, RING_MOST / 2},
+                 {5, RING_MOST / 2}, {6, RING_MOST / 4}, {9, RING_MOST / 4}, {10, RING_LEAST},
+                 {17, RING_LEAST},   {1000, RING_LEAST}};
     (void)state;
     for (size_t i = 0; i < 2 * sizeof cases / sizeof cases[0]; i++) {
         struct engine *from = new_engine(), *to = new_engine();
@@ -250,7 +255,8 @@ static void rings_are_smaller_where_there_are_more(void **state)
     }
 }
 
-/* One whose size is none, or that is not all in its sender's memory: the sender can see that it is refused. */
+/* One whose size is none, or that is not all in its sender's memory: the sender can see that it is
+ * refused. */
 static void a_ring_that_cannot_be_is_refused(void **state)
 {
     static const uint32_t bytes[] = {RING_LEAST + 64, RING_LEAST / 2, 2 * RING_MOST, 1, RING_MOST};
@@ -294,7 +300,8 @@ static void a_ring_behind_one_that_was_never_filled(void **state)
     end_pair(&p);
 }
 
-/* Yama's permission to attach is given when the engine is created, unless MPIRMA_PTRACER=unchanged. */
+/* Yama's permission to attach is given when the engine is created, unless MPIRMA_PTRACER=unchanged.
+ */
 static int permissions;
 
 int __real_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d);
@@ -384,8 +391,8 @@ static void *keeps_asking(void *arg)
     return NULL;
 }
 
-/* Of those that have ended, and that no window names, neither descriptors nor mappings nor rings are left, but for the last
- * few. MTEST_PEERS: so many. */
+/* Of those that have ended, and that no window names, neither descriptors nor mappings nor rings
+ * are left, but for the last few. MTEST_PEERS: so many. */
 static void who_has_ended_leaves_nothing(void **state)
 {
     enum { LAST = 32, MAPPINGS_EACH = 4 };
@@ -406,7 +413,8 @@ static void who_has_ended_leaves_nothing(void **state)
         e->env.peer_put(e, peer);
         end_process(pid);
     }
-    assert_in_range(open_descriptors(), 0, descriptors + 2 * (LAST + 2)); /* of watching, and of my ring */
+    assert_in_range(open_descriptors(), 0,
+                    descriptors + 2 * (LAST + 2)); /* of watching, and of my ring */
     assert_in_range(count_lines("/proc/self/maps"), 0, mappings + MAPPINGS_EACH * (LAST + 4));
     assert_in_range(rings_announced(e), 1, LAST + 1);
     atomic_store(&e->agent_stop, true);

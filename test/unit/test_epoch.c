@@ -48,12 +48,14 @@ static void one_case(enum epoch_state from, enum epoch_event ev, bool exposed)
     const char to = expect(from, ev, exposed);
     const bool allowed = epoch_allows(&ep, ev);
     if (allowed != (to != '-'))
-        fail_msg("%s in state %c (exposed %d): allowed %d", expected[ev].name, letters[from], exposed, allowed);
+        fail_msg("%s in state %c (exposed %d): allowed %d", expected[ev].name, letters[from],
+                 exposed, allowed);
     assert_int_equal(ep.state, from);
     const int err = epoch_event(&ep, ev);
     assert_int_equal(err, to == '-' ? MRMA_ERR_RMA_SYNC : MRMA_SUCCESS);
     if (letters[ep.state] != (to == '-' ? letters[from] : to))
-        fail_msg("%s in state %c: went to %c, not %c", expected[ev].name, letters[from], letters[ep.state], to);
+        fail_msg("%s in state %c: went to %c, not %c", expected[ev].name, letters[from],
+                 letters[ep.state], to);
     assert_int_equal(ep.exposed, exposed);
 }
 
@@ -76,14 +78,16 @@ static void walk(struct epoch *ep, const enum epoch_event *events, size_t n, con
     }
 }
 
-/* Other epochs behind a fence that was not used: the fence's does not go on, another fence begins one. */
+/* Other epochs behind a fence that was not used: the fence's does not go on, another fence begins
+ * one. */
 static void test_mixing(void **state)
 {
     struct epoch ep = {.state = EPOCH_NONE};
-    const enum epoch_event events[] = {
-        EPOCH_EV_FENCE,      EPOCH_EV_LOCK,  EPOCH_EV_LOCK,     EPOCH_EV_UNLOCK_LAST, EPOCH_EV_LOCK_ALL,
-        EPOCH_EV_UNLOCK_ALL, EPOCH_EV_START, EPOCH_EV_OP,       EPOCH_EV_COMPLETE,    EPOCH_EV_FENCE,
-        EPOCH_EV_OP,         EPOCH_EV_FENCE_LAST, EPOCH_EV_START, EPOCH_EV_COMPLETE,  EPOCH_EV_FREE};
+    const enum epoch_event events[] = {EPOCH_EV_FENCE,       EPOCH_EV_LOCK,     EPOCH_EV_LOCK,
+                                       EPOCH_EV_UNLOCK_LAST, EPOCH_EV_LOCK_ALL, EPOCH_EV_UNLOCK_ALL,
+                                       EPOCH_EV_START,       EPOCH_EV_OP,       EPOCH_EV_COMPLETE,
+                                       EPOCH_EV_FENCE,       EPOCH_EV_OP,       EPOCH_EV_FENCE_LAST,
+                                       EPOCH_EV_START,       EPOCH_EV_COMPLETE, EPOCH_EV_FREE};
     (void)state;
     walk(&ep, events, sizeof events / sizeof events[0], "fllnanppnfunpnn");
     assert_int_equal(epoch_event(&ep, EPOCH_EV_FENCE), MRMA_SUCCESS);
@@ -94,6 +98,7 @@ static void test_mixing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_whole_table), cmocka_unit_test(test_mixing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_whole_table),
+                                       cmocka_unit_test(test_mixing)};
     return cmocka_run_group_tests_name("epoch", tests, NULL, NULL);
 }

@@ -106,7 +106,8 @@ static void test_handover_threads(void **state)
 
 static void test_handover_processes(void **state)
 {
-    struct pair *p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct pair *p =
+        mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     (void)state;
     assert_ptr_not_equal(p, MAP_FAILED);
     pid_t pid = fork();
@@ -122,8 +123,8 @@ static void test_handover_processes(void **state)
 }
 
 /* The same, by poll(2) on the doorbell and on a descriptor that is never readable. */
-static void await_polled(struct event *ev, const struct doorbell *bell, int quiet, _Atomic uint32_t *word,
-                         uint32_t value)
+static void await_polled(struct event *ev, const struct doorbell *bell, int quiet,
+                         _Atomic uint32_t *word, uint32_t value)
 {
     while (atomic_load_explicit(word, memory_order_acquire) != value) {
         (void)event_enter_polled(ev);
@@ -221,7 +222,8 @@ static void play_futex(struct pair *p, unsigned me)
 
 static void handover_polled(bool both)
 {
-    struct pair *p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct pair *p =
+        mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     struct belled b[2];
     assert_ptr_not_equal(p, MAP_FAILED);
     for (int i = 0; i < 2; i++)

@@ -1,6 +1,7 @@
 /*
- * test_fast_acc.c - the short cut of accumulates in the entry points (rma/path/fast_acc.h): what it leaves to the
- * general way in each mode, and its results against the kernels. Its races: test_acc_atomic.c.
+ * test_fast_acc.c - the short cut of accumulates in the entry points (rma/path/fast_acc.h): what it
+ * leaves to the general way in each mode, and its results against the kernels. Its races:
+ * test_acc_atomic.c.
  */
 #include "base_helper.h"
 #include "acc_atomic_helper.h"
@@ -8,9 +9,11 @@
 
 enum { GRANULE = 1 << RMA_STRIPE_SHIFT, ROOM = 3 * GRANULE };
 
-static bool short_cut(struct win *w, enum acc_op op, enum acc_type basic, size_t n, void *old, size_t disp)
+static bool short_cut(struct win *w, enum acc_op op, enum acc_type basic, size_t n, void *old,
+                      size_t disp)
 {
-    static unsigned char origin[ROOM]; /* sums of zeros of every type but pairs: only who does what is asked */
+    static unsigned char
+        origin[ROOM]; /* sums of zeros of every type but pairs: only who does what is asked */
     const struct dtype type = dtype_basic((uint8_t)basic);
     return fast_acc(w, op, &type, n, origin, old, 1, (int64_t)disp, n * type.size);
 }
@@ -81,13 +84,16 @@ static void test_short_cut_results(void **state)
     (void)state;
     fabric_run(f, make_room, NULL);
     struct win *w = f->procs[0].user;
-    assert_int_equal(do_call(w, 1, &(struct call){ACC_SUM, ACC_I64, 5, 0, false}), MRMA_SUCCESS); /* LOCKED */
+    assert_int_equal(do_call(w, 1, &(struct call){ACC_SUM, ACC_I64, 5, 0, false}),
+                     MRMA_SUCCESS); /* LOCKED */
     unsigned char *mem = (unsigned char *)win_peek(w, 1)->base;
     for (int i = 0; i < 20000; i++) {
         const enum acc_type basic = fitting[next_random(&seed) % NFITTING];
-        const enum acc_op op = (enum acc_op)(ACC_SUM + next_random(&seed) % (ACC_OP_LAST - ACC_SUM));
+        const enum acc_op op =
+            (enum acc_op)(ACC_SUM + next_random(&seed) % (ACC_OP_LAST - ACC_SUM));
         const struct dtype type = dtype_basic((uint8_t)basic);
-        const size_t most = next_random(&seed) % 8 ? 40 : GRANULE + 100, n = 1 + next_random(&seed) % (most / type.size);
+        const size_t most = next_random(&seed) % 8 ? 40 : GRANULE + 100,
+                     n = 1 + next_random(&seed) % (most / type.size);
         const size_t len = n * type.size, disp = next_random(&seed) % (ROOM - len);
         const bool fetch = op == ACC_NO_OP || next_random(&seed) % 2;
         for (size_t k = 0; k < n; k++) {
@@ -101,8 +107,9 @@ static void test_short_cut_results(void **state)
         const bool allowed = acc_allowed(op, basic);
         if (allowed)
             acc_apply(op, basic, expected + disp, origin, n);
-        assert_int_equal(fast_acc(w, op, &type, n, op == ACC_NO_OP ? NULL : origin, fetch ? old : NULL, 1,
-                                  (int64_t)disp, len), allowed);
+        assert_int_equal(fast_acc(w, op, &type, n, op == ACC_NO_OP ? NULL : origin,
+                                  fetch ? old : NULL, 1, (int64_t)disp, len),
+                         allowed);
         assert_memory_equal(mem, expected, ROOM);
         if (fetch && allowed)
             assert_memory_equal(old, before, ROOM);
@@ -115,7 +122,8 @@ static void test_short_cut_results(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_short_cut_refuses), cmocka_unit_test(test_short_cut_results)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_short_cut_refuses),
+                                       cmocka_unit_test(test_short_cut_results)};
     fabric_watchdog(300);
     return cmocka_run_group_tests_name("fast_acc", tests, NULL, NULL);
 }

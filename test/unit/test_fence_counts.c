@@ -41,7 +41,7 @@ struct world {
     struct list *queues;        /* per receiver */
     unsigned char *room;
     int connects;
-    uint64_t packets, parts;    /* sent; of them, those that did not end their round */
+    uint64_t packets, parts; /* sent; of them, those that did not end their round */
     uint64_t seed;
 };
 
@@ -69,8 +69,11 @@ static void take(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
     s->parts += ((struct pkt_hdr *)(void *)p->bytes)->offset != 0;
 }
 
-static const struct ch3_channel_ops keeping = {
-    .name = "keeping", .reserve = room_for, .commit = take, .pending = stub_pending, .disconnect = stub_disconnect};
+static const struct ch3_channel_ops keeping = {.name = "keeping",
+                                               .reserve = room_for,
+                                               .commit = take,
+                                               .pending = stub_pending,
+                                               .disconnect = stub_disconnect};
 
 static int max_of_all(struct boot *boot, int mine, int *max)
 {
@@ -123,7 +126,8 @@ static struct world *world_new(int n, enum conf_fence fence, int npackets)
     }
     for (int i = 0; i < n; i++) {
         struct win *w = &s->wins[i];
-        *w = (struct win){.rma = &s->rma, .rank = i, .nproc = n, .npackets = npackets, .targets = s->table};
+        *w = (struct win){
+            .rma = &s->rma, .rank = i, .nproc = n, .npackets = npackets, .targets = s->table};
         list_init(&w->touched);
         list_init(&s->queues[i]);
         boot.rank = i;
@@ -157,7 +161,8 @@ static void enter(struct world *s, int rank, const uint64_t *bytes)
 {
     struct win *w = &s->wins[rank];
     for (int t = s->n; t-- > 0;) {
-        s->touched[t] = (struct pkt_target){.win = w, .target = &s->targets[t], .phase_bytes = bytes[t]};
+        s->touched[t] =
+            (struct pkt_target){.win = w, .target = &s->targets[t], .phase_bytes = bytes[t]};
         if (bytes[t])
             list_push_back(&w->touched, &s->touched[t].touched);
     }
@@ -340,10 +345,16 @@ struct crafted {
 };
 
 /* To rank 0 of 8 in round k from the right sender. */
-static struct crafted craft(uint32_t seq, unsigned k, uint32_t n, const uint32_t *ranks, uint64_t left)
+static struct crafted craft(uint32_t seq, unsigned k, uint32_t n, const uint32_t *ranks,
+                            uint64_t left)
 {
-    struct crafted c = {.hdr = {.type = PKT_COUNTS, .rank = 8 - (1u << k), .seq = seq, .count = n, .total = k,
-                                .len = (uint32_t)(sizeof c.hdr + n * sizeof c.pairs[0]), .offset = left}};
+    struct crafted c = {.hdr = {.type = PKT_COUNTS,
+                                .rank = 8 - (1u << k),
+                                .seq = seq,
+                                .count = n,
+                                .total = k,
+                                .len = (uint32_t)(sizeof c.hdr + n * sizeof c.pairs[0]),
+                                .offset = left}};
     for (uint32_t i = 0; i < n; i++)
         c.pairs[i] = (struct pkt_count){.rank = ranks[i], .bytes = 10};
     return c;
@@ -356,7 +367,8 @@ static bool got(struct world *s, const struct crafted *c)
 
 static void test_refused(void **state)
 {
-    static const uint32_t good[] = {0, 2, 6}, odd[] = {1}, twice[] = {2, 2}, back[] = {4, 2}, none[] = {8};
+    static const uint32_t good[] = {0, 2, 6}, odd[] = {1}, twice[] = {2, 2}, back[] = {4, 2},
+                          none[] = {8};
     static const uint32_t far_off[] = {UINT32_MAX - 1}, two[] = {2};
     struct world *s = world_new(8, CONF_FENCE_COUNTS, 7);
     uint64_t nothing[8] = {0};
@@ -427,7 +439,8 @@ static void test_broken(void **state)
     assert_int_equal(fence_counts_leave(&s->wins[0]), MRMA_ERR_NO_MEM);
     for (unsigned k = 0; k < 3; k++) { /* round 0 had left before it knew */
         const struct packet *p = LIST_ENTRY(list_first(&s->queues[1u << k]), struct packet, link);
-        const uint32_t flag = ((const struct pkt_hdr *)(const void *)p->bytes)->total & PKT_COUNTS_BROKEN;
+        const uint32_t flag =
+            ((const struct pkt_hdr *)(const void *)p->bytes)->total & PKT_COUNTS_BROKEN;
         assert_int_equal(flag != 0, k > 0);
     }
     fence_counts_lost(&s->wins[5]); /* operations refused: alone */
@@ -450,9 +463,12 @@ static void test_choice(void **state)
         int npackets;
         bool counts;
     } cases[] = {
-        {CONF_FENCE_AUTO, 0, false},     {CONF_FENCE_COUNTS, 0, false},
-        {CONF_FENCE_AUTO, 1, false},     {CONF_FENCE_AUTO, FENCE_MARKERS_MAX, false},
-        {CONF_FENCE_AUTO, FENCE_MARKERS_MAX + 1, true}, {CONF_FENCE_COUNTS, 1, true},
+        {CONF_FENCE_AUTO, 0, false},
+        {CONF_FENCE_COUNTS, 0, false},
+        {CONF_FENCE_AUTO, 1, false},
+        {CONF_FENCE_AUTO, FENCE_MARKERS_MAX, false},
+        {CONF_FENCE_AUTO, FENCE_MARKERS_MAX + 1, true},
+        {CONF_FENCE_COUNTS, 1, true},
         {CONF_FENCE_MARKERS, 19, false},
     };
     (void)state;
@@ -465,8 +481,9 @@ static void test_choice(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_choice),        cmocka_unit_test(test_sums),
-                                       cmocka_unit_test(test_long_rounds),   cmocka_unit_test(test_running_ahead),
-                                       cmocka_unit_test(test_refused),       cmocka_unit_test(test_broken)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_choice),      cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_long_rounds), cmocka_unit_test(test_running_ahead),
+        cmocka_unit_test(test_refused),     cmocka_unit_test(test_broken)};
     return cmocka_run_group_tests_name("fence counts", tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ enum { THREADS = 4, ROUNDS = 60000, SLOW_ROUNDS = 200 };
 struct shared {
     struct fmutex mx;
     struct elock engine;
-    bool private; /* which of the two */
+    bool private;  /* which of the two */
     uint64_t a, b; /* plain: the mutex is what keeps them equal */
 };
 
@@ -60,7 +60,7 @@ static enum fword word(struct shared *s)
 
 static void test_words(void **state)
 {
-    for (int private = 0; private < 2; private++) {
+    for (int private = 0; private < 2; private ++) {
         struct shared s = {.private = private};
         lock(&s, 1);
         assert_int_equal(word(&s), FWORD_HELD);
@@ -128,14 +128,14 @@ static void run_threads(bool private, void *(*body)(void *), uint64_t expected)
 static void test_threads(void **state)
 {
     (void)state;
-    for (int private = 0; private < 2; private++)
+    for (int private = 0; private < 2; private ++)
         run_threads(private, count_fast, (uint64_t)THREADS * ROUNDS);
 }
 
 static void test_sleepers(void **state)
 {
     (void)state;
-    for (int private = 0; private < 2; private++)
+    for (int private = 0; private < 2; private ++)
         run_threads(private, count_slow, (uint64_t)THREADS * SLOW_ROUNDS);
 }
 
@@ -162,7 +162,8 @@ static void test_waiter_is_woken(void **state)
 
 static void test_processes(void **state)
 {
-    struct shared *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct shared *s =
+        mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     pid_t pids[THREADS];
     (void)state;
     assert_ptr_not_equal(s, MAP_FAILED);
@@ -186,7 +187,8 @@ static void test_processes(void **state)
 
 static struct shared *new_shared(void)
 {
-    struct shared *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct shared *s =
+        mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(s, MAP_FAILED);
     return s;
 }
@@ -257,7 +259,8 @@ static void test_number_reused(void **state)
 {
     struct fmutex mx = {0};
     (void)state;
-    fmutex_lock(&mx, (fmutex_self() & UINT32_MAX) | (procstart_of(0) - 1) << 32); /* of one that began earlier */
+    fmutex_lock(&mx, (fmutex_self() & UINT32_MAX) | (procstart_of(0) - 1)
+                                                        << 32); /* of one that began earlier */
     fabric_watchdog(20);
     fmutex_lock(&mx, fmutex_self());
     fabric_watchdog(120);

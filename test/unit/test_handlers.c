@@ -63,7 +63,8 @@ static void check_memory(void)
 /* c goes from one process to another and is refused there; nobody answers. */
 static void check_refused(int from, int to, struct craft *c)
 {
-    const uint64_t before = refused(&fabric->procs[to]), sent = counters(&fabric->procs[to]).packets_sent;
+    const uint64_t before = refused(&fabric->procs[to]),
+                   sent = counters(&fabric->procs[to]).packets_sent;
     craft_send(fabric, from, to, c);
     assert_int_equal(refused(&fabric->procs[to]), before + 1);
     assert_int_equal(counters(&fabric->procs[to]).packets_sent, sent);
@@ -99,7 +100,8 @@ static void test_wrong_window(void **state)
             begin(&c, type)->win = indices[i];
             check_refused(0, 1, &c);
         }
-        const uint32_t gens[] = {0, win[1]->index_gen + 1, UINT32_MAX}; /* earlier ones: test_late */
+        const uint32_t gens[] = {0, win[1]->index_gen + 1,
+                                 UINT32_MAX}; /* earlier ones: test_late */
         for (size_t i = 0; i < sizeof gens / sizeof *gens; i++) {
             begin(&c, type)->win_gen = gens[i];
             check_refused(0, 1, &c);
@@ -145,8 +147,10 @@ static void test_wrong_rank(void **state)
 static void test_wrong_header(void **state)
 {
     static const uint8_t riders[PKT_EPOCH_LAST] = {
-        [PKT_EPOCH_FENCE] = PKT_F_FENCE | PKT_F_WANT_OPEN, [PKT_EPOCH_PSCW] = PKT_F_COMPLETE,
-        [PKT_EPOCH_LOCK] = (uint8_t)~(PKT_F_FENCE | PKT_F_COMPLETE), [PKT_EPOCH_NOCHECK] = PKT_F_WANT_OPEN | PKT_F_FLUSH};
+        [PKT_EPOCH_FENCE] = PKT_F_FENCE | PKT_F_WANT_OPEN,
+        [PKT_EPOCH_PSCW] = PKT_F_COMPLETE,
+        [PKT_EPOCH_LOCK] = (uint8_t) ~(PKT_F_FENCE | PKT_F_COMPLETE),
+        [PKT_EPOCH_NOCHECK] = PKT_F_WANT_OPEN | PKT_F_FLUSH};
     struct craft c;
     (void)state;
     begin(&c, PKT_OPS)->version++;
@@ -172,7 +176,8 @@ static void test_wrong_header(void **state)
         begin(&c, type)->epoch = PKT_EPOCH_LOCK;
         check_refused(0, 1, &c);
     }
-    for (size_t len = 1; len < sizeof(struct pkt_hdr) + 48; len++) { /* what came is not what it says */
+    for (size_t len = 1; len < sizeof(struct pkt_hdr) + 48;
+         len++) { /* what came is not what it says */
         const uint64_t before = refused(&fabric->procs[1]);
         begin(&c, PKT_OPS);
         if (len == craft_hdr(&c)->len)
@@ -258,9 +263,10 @@ static void test_wrong_reply(void **state)
         uint32_t request;
         uint64_t offset;
         size_t len;
-    } wrong[] = {{1, number + 1, 0, 64},     {1, number - 1, 0, 64}, {2, number, 0, 64},
-                 {1, number, 8, 56},         {1, number, 64, 8},     {1, number, 0, 72},
-                 {1, number, UINT64_MAX, 8}, {1, number, 0, 0},      {1, number, UINT64_MAX - 7, 8}};
+    } wrong[] = {
+        {1, number + 1, 0, 64},     {1, number - 1, 0, 64}, {2, number, 0, 64},
+        {1, number, 8, 56},         {1, number, 64, 8},     {1, number, 0, 72},
+        {1, number, UINT64_MAX, 8}, {1, number, 0, 0},      {1, number, UINT64_MAX - 7, 8}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         const uint64_t before = fabric->procs[0].rma.stats.refused;
         craft_begin(&c, PKT_REPLY, w, wrong[i].from);
@@ -323,8 +329,9 @@ static void test_parts(void **state)
     const struct {
         struct part part;
         uint32_t total;
-    } wrong[] = {{{number[0], 0, 0, data}, 1},  {{number[0], 8, 8, data}, 1}, {{number[0], 0, 65, NULL}, 1},
-                 {{number[0], 0, UINT32_MAX, NULL}, 1}, {{number[1], 0, 14, data}, 1}, {{number[1] + 1, 0, 8, data}, 1},
+    } wrong[] = {{{number[0], 0, 0, data}, 1},         {{number[0], 8, 8, data}, 1},
+                 {{number[0], 0, 65, NULL}, 1},        {{number[0], 0, UINT32_MAX, NULL}, 1},
+                 {{number[1], 0, 14, data}, 1},        {{number[1] + 1, 0, 8, data}, 1},
                  {{number[0], 0, 0, NULL}, UINT32_MAX}};
     struct ch3_vc *vc = &fabric->procs[1].peers[0].peer.vc;
     for (size_t i = 0; i <= sizeof wrong / sizeof *wrong; i++) {
@@ -332,7 +339,8 @@ static void test_parts(void **state)
         craft_begin(&c, PKT_REPLY, w, 1);
         if (i < sizeof wrong / sizeof *wrong)
             add_parts(&c, &wrong[i].part, 1);
-        craft_hdr(&c)->total = i < sizeof wrong / sizeof *wrong ? wrong[i].total : 1; /* the last: no part at all */
+        craft_hdr(&c)->total =
+            i < sizeof wrong / sizeof *wrong ? wrong[i].total : 1; /* the last: no part at all */
         assert_int_equal(ch3_send_owned(vc, c.bytes, craft_hdr(&c)->len, NULL), MRMA_SUCCESS);
         fabric_progress(&fabric->procs[0]);
         assert_true(fabric->procs[0].rma.stats.refused > before);
@@ -340,7 +348,8 @@ static void test_parts(void **state)
         assert_memory_equal(got[0], none, sizeof none);
         assert_memory_equal(got[1], none, sizeof none);
     }
-    const struct part right[] = {{number[0], 0, 40, data}, {number[1], 0, 13, data}, {number[0], 40, 24, data + 40}};
+    const struct part right[] = {
+        {number[0], 0, 40, data}, {number[1], 0, 13, data}, {number[0], 40, 24, data + 40}};
     craft_begin(&c, PKT_REPLY, w, 1);
     add_parts(&c, right, 3);
     assert_int_equal(ch3_send_owned(vc, c.bytes, craft_hdr(&c)->len, NULL), MRMA_SUCCESS);
@@ -353,7 +362,8 @@ static void test_parts(void **state)
     assert_memory_equal(got[0], data, 64);
 }
 
-/* Of a request in two records the second is refused: its error comes behind the first one's answer. */
+/* Of a request in two records the second is refused: its error comes behind the first one's answer.
+ */
 static void test_part_refused(void **state)
 {
     struct win *w = win[0];
@@ -365,7 +375,8 @@ static void test_part_refused(void **state)
     (void)state;
     assert_int_equal(rma_lock_all(w, RMA_NOCHECK), MRMA_SUCCESS);
     assert_int_equal(rma_get(w, &op), MRMA_SUCCESS); /* stays in the open packet */
-    struct pkt_op rec = {.kind = PKT_OP_GET, .nseg = 1, .request = only_request(&fabric->procs[0].rma)};
+    struct pkt_op rec = {
+        .kind = PKT_OP_GET, .nseg = 1, .request = only_request(&fabric->procs[0].rma)};
     craft_begin(&c, PKT_OPS, win[1], 0);
     craft_record(&c, &rec, &inside, 1, NULL, 0);
     rec.offset = 8;
@@ -402,7 +413,7 @@ static void test_wrong_ack(void **state)
     craft_begin(&c, PKT_ACK, w, 1);
     craft_hdr(&c)->seq = pt->acks_seen + 1;
     craft_send(fabric, 1, 0, &c);
-    check_refused(1, 0, &c); /* the same again */
+    check_refused(1, 0, &c);          /* the same again */
     craft_begin(&c, PKT_REPLY, w, 1); /* of no request: refused, but what it acknowledges is due */
     craft_hdr(&c)->flags = PKT_F_FLUSH;
     craft_hdr(&c)->seq = pt->acks_seen + 1;

@@ -45,16 +45,18 @@ static void hold(struct fabric_proc *p, const char *const *texts)
             until_said(texts[i]);
 }
 
-static void run_on(unsigned cpus, void (*body)(struct fabric_proc *p, void *arg), enum conf_progress progress,
-                   int per_node)
+static void run_on(unsigned cpus, void (*body)(struct fabric_proc *p, void *arg),
+                   enum conf_progress progress, int per_node)
 {
     fabric_watchdog(60);
     atomic_store(&pkt_arrived, 0);
     memset(said, 0, sizeof said);
     nsaid = 0;
     log_to_pipe(&messages, LOG_LEVEL_WARN);
-    struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = PROCS, .per_node = per_node,
-                                                        .progress = progress, .hang_report = 0.02,
+    struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = PROCS,
+                                                        .per_node = per_node,
+                                                        .progress = progress,
+                                                        .hang_report = 0.02,
                                                         .cpus = cpus});
     for (int i = 0; i < PROCS; i++)
         open_log(&f->procs[i]);
@@ -64,7 +66,8 @@ static void run_on(unsigned cpus, void (*body)(struct fabric_proc *p, void *arg)
     fabric_watchdog(0);
 }
 
-static void run(void (*body)(struct fabric_proc *p, void *arg), enum conf_progress progress, int per_node)
+static void run(void (*body)(struct fabric_proc *p, void *arg), enum conf_progress progress,
+                int per_node)
 {
     run_on(0, body, progress, per_node);
 }
@@ -115,8 +118,8 @@ static void test_barrier(void **state)
 
 static void posts(struct fabric_proc *p, void *arg)
 {
-    static const char *const texts[] = {"MPI_Win_post of the target (rank 1)", "no MPI_Win_post of rank 1 5\n",
-                                        NULL};
+    static const char *const texts[] = {"MPI_Win_post of the target (rank 1)",
+                                        "no MPI_Win_post of rank 1 5\n", NULL};
     static const int targets[] = {1, 2, 5}, origin = 0;
     struct win *w = make(p);
     unsigned char in[8];
@@ -153,8 +156,8 @@ static void test_posts(void **state)
 
 static void completes(struct fabric_proc *p, void *arg)
 {
-    static const char *const texts[] = {"MPI_Win_complete of the origins", "no MPI_Win_complete of rank 4-5\n",
-                                        NULL};
+    static const char *const texts[] = {"MPI_Win_complete of the origins",
+                                        "no MPI_Win_complete of rank 4-5\n", NULL};
     static const int origins[] = {1, 2, 4, 5}, target = 0;
     struct win *w = make(p);
     (void)arg;
@@ -183,10 +186,11 @@ static void test_completes(void **state)
 /* 0 wants the lock of 1, which 1 holds and, by packets to 1, others want. */
 static void direct_lock(struct fabric_proc *p, void *arg)
 {
-    static const char *const texts[] = {"the window's lock (rank 1)",
-                                        "lock of rank 1: 2 held or waited for; rank 0 waits for it exclusively "
-                                        "(ticket 1), rank 1 holds it shared (ticket 0)\n",
-                                        NULL};
+    static const char *const texts[] = {
+        "the window's lock (rank 1)",
+        "lock of rank 1: 2 held or waited for; rank 0 waits for it exclusively "
+        "(ticket 1), rank 1 holds it shared (ticket 0)\n",
+        NULL};
     struct win *w = make(p);
     (void)arg;
     if (p->rank == 1)
@@ -216,10 +220,11 @@ static void test_direct_lock(void **state)
 /* 0 has its own lock and waits in a fence-free way for 5's; 2 and 3 ask for 0's. */
 static void packet_lock(struct fabric_proc *p, void *arg)
 {
-    static const char *const texts[] = {"acknowledgements (rank 5)",
-                                        "rank 5: 1 acknowledgements due, 1 replies due, 1 lock request not granted\n",
-                                        "lock of this process, by packets: rank 2 holds it shared (ticket 0)",
-                                        "rank 3 waits for it exclusively (ticket 1)", NULL};
+    static const char *const texts[] = {
+        "acknowledgements (rank 5)",
+        "rank 5: 1 acknowledgements due, 1 replies due, 1 lock request not granted\n",
+        "lock of this process, by packets: rank 2 holds it shared (ticket 0)",
+        "rank 3 waits for it exclusively (ticket 1)", NULL};
     struct win *w = make(p);
     int64_t one = 1, old;
     (void)arg;
@@ -264,7 +269,8 @@ static void test_packet_lock(void **state)
 /* More than a ring holds, to a process that does not poll. */
 static void queued(struct fabric_proc *p, void *arg)
 {
-    static const char *const texts[] = {"acknowledgements (rank 5)", "large operations leaving", NULL};
+    static const char *const texts[] = {"acknowledgements (rank 5)", "large operations leaving",
+                                        NULL};
     static unsigned char big[1 << 20];
     struct win *w = make(p);
     (void)arg;
@@ -286,8 +292,8 @@ static void test_queued(void **state)
 /* To a process that seems to poll, and does not. */
 static void sent_by_packet(struct fabric_proc *p, void *arg)
 {
-    static const char *const texts[] = {"acknowledgements (rank 5)",
-                                        "operations sent to rank 5: 1 acknowledgements due\n", NULL};
+    static const char *const texts[] = {
+        "acknowledgements (rank 5)", "operations sent to rank 5: 1 acknowledgements due\n", NULL};
     static int64_t cells[PROCS];
     const int64_t one = 1;
     struct win *w = fabric_win(p, WIN_CREATE, &cells[p->rank], sizeof cells[0], 1);
@@ -317,7 +323,7 @@ static void test_sent_by_packet(void **state)
 
 static void window_free(struct fabric_proc *p, void *arg)
 {
-    static const char *const texts[] = {"all processes to free the window", 
+    static const char *const texts[] = {"all processes to free the window",
                                         "not in MPI_Win_free, or held up there: rank 5\n", NULL};
     struct win *w = make(p);
     (void)arg;

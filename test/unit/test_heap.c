@@ -17,7 +17,7 @@
 /* What a heap without allocations may hold in chunks; in a directory with a limit 256 KiB. */
 #define EMPTY_MAX (2 * MIB)
 
-static const struct log quiet = { .fd = -1 };
+static const struct log quiet = {.fd = -1};
 
 struct piece {
     unsigned char *ptr;
@@ -57,7 +57,9 @@ static size_t random_size(uint64_t *seed)
     switch (r % 16) {
     case 0:
         return (r >> 8) % (3 * MIB);
-    case 1: case 2: case 3:
+    case 1:
+    case 2:
+    case 3:
         return (r >> 8) % (200 * KIB);
     case 4:
         return 0;
@@ -119,7 +121,8 @@ static bool random_use(struct heap *heap, struct piece *pieces, size_t n, int st
         p->ptr = NULL;
     }
     for (size_t i = 0; i < n; i++)
-        if (pieces[i].ptr != NULL && (!piece_intact(&pieces[i]) || !location_right(heap, &pieces[i])))
+        if (pieces[i].ptr != NULL &&
+            (!piece_intact(&pieces[i]) || !location_right(heap, &pieces[i])))
             return false;
     return true;
 }
@@ -143,7 +146,7 @@ static void random_use_keeps_contents(void **state)
 
     assert_int_equal(heap_create("", &quiet, &heap), MRMA_SUCCESS);
     for (uint64_t round = 1; round <= 4; round++) {
-        struct piece pieces[100] = { { NULL, 0, 0 } };
+        struct piece pieces[100] = {{NULL, 0, 0}};
         assert_true(random_use(heap, pieces, 100, 3000, round * 0x9e3779b97f4a7c15u));
         heap_usage(heap, &allocated, &committed);
         for (size_t i = sum = 0; i < 100; i++)
@@ -160,7 +163,7 @@ static void random_use_keeps_contents(void **state)
 
 static void every_alignment_is_kept(void **state)
 {
-    const size_t sizes[] = { 0, 1, 100, 5000, 2 * MIB };
+    const size_t sizes[] = {0, 1, 100, 5000, 2 * MIB};
     struct heap *heap;
     void *ptr[5][24];
     (void)state;
@@ -217,7 +220,8 @@ static void wrong_pointers_are_refused(void **state)
     assert_non_null(strstr(log_text(&lp, text, sizeof text), "MPI_Alloc_mem"));
     assert_int_equal(heap_alloc(heap, 1000, 1, (void **)&small), MRMA_SUCCESS);
     assert_int_equal(heap_alloc(heap, 3 * MIB, 1, (void **)&large), MRMA_SUCCESS);
-    char *const bad[] = { small + 1, small + 64, small + 1000, small - 64, large + 4096, &local, NULL };
+    char *const bad[] = {small + 1,    small + 64, small + 1000, small - 64,
+                         large + 4096, &local,     NULL};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(heap_free(heap, bad[i]), MRMA_ERR_BASE);
     assert_false(heap_find(heap, &local, 1, &loc));
@@ -301,7 +305,7 @@ struct worker {
 static void *work(void *arg)
 {
     struct worker *w = arg;
-    struct piece pieces[40] = { { NULL, 0, 0 } };
+    struct piece pieces[40] = {{NULL, 0, 0}};
 
     w->ok = random_use(w->heap, pieces, 40, 1500, w->seed) && free_all(w->heap, pieces, 40);
     return NULL;
@@ -316,7 +320,7 @@ static void threads_share_the_heap(void **state)
 
     assert_int_equal(heap_create("", &quiet, &heap), MRMA_SUCCESS);
     for (uint64_t i = 0; i < 4; i++) {
-        workers[i] = (struct worker){ .heap = heap, .seed = 1000 + i * 77777 };
+        workers[i] = (struct worker){.heap = heap, .seed = 1000 + i * 77777};
         assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
     }
     for (int i = 0; i < 4; i++) {
@@ -379,7 +383,7 @@ static int tiny_child(void *arg)
     const char *dir = arg;
     struct log_pipe lp;
     struct heap *heap;
-    void *ptr[64] = { NULL }, *more;
+    void *ptr[64] = {NULL}, *more;
     char text[1024];
     size_t allocated, committed;
     int n = 0;
@@ -416,7 +420,7 @@ static int medium_child(void *arg)
 {
     const char *dir = arg;
     struct heap *heap;
-    struct piece pieces[200] = { { NULL, 0, 0 } };
+    struct piece pieces[200] = {{NULL, 0, 0}};
     size_t allocated, committed;
     int n = 0;
 
@@ -424,7 +428,7 @@ static int medium_child(void *arg)
         return CHILD_SKIP;
     CHILD_CHECK(heap_create(dir, &quiet, &heap) == MRMA_SUCCESS);
     for (; n < 200; n++) {
-        pieces[n] = (struct piece){ .size = 100000, .fill = (unsigned char)n };
+        pieces[n] = (struct piece){.size = 100000, .fill = (unsigned char)n};
         if (heap_alloc(heap, 100000, 1, (void **)&pieces[n].ptr) != MRMA_SUCCESS)
             break;
         piece_fill(&pieces[n]);
@@ -468,7 +472,7 @@ static int descriptors_child(void *arg)
     CHILD_CHECK(n == left);
     CHILD_CHECK(strstr(log_text(&lp, text, sizeof text), "ulimit -n") != NULL);
     CHILD_CHECK(heap_free(heap, ptr[3]) == MRMA_SUCCESS);
-    CHILD_CHECK(heap_alloc(heap, 10, 1, &ptr[3]) == MRMA_SUCCESS); /* a chunk takes the place */
+    CHILD_CHECK(heap_alloc(heap, 10, 1, &ptr[3]) == MRMA_SUCCESS);   /* a chunk takes the place */
     CHILD_CHECK(heap_alloc(heap, 1000, 1, &ptr[8]) == MRMA_SUCCESS); /* and serves more */
     heap_destroy(heap);
     return 0;

@@ -14,7 +14,7 @@
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
 
-static const struct log quiet = { .fd = -1 };
+static const struct log quiet = {.fd = -1};
 static size_t page;
 
 /* Bytes of pages that the segment around an allocation has. */
@@ -37,7 +37,7 @@ static char *get(struct heap *heap, size_t size)
 
 static void nothing_is_touched(void **state)
 {
-    const size_t sizes[] = { 100, 1 * MIB, 42 * MIB, 1024 * MIB };
+    const size_t sizes[] = {100, 1 * MIB, 42 * MIB, 1024 * MIB};
     struct heap *heap;
     (void)state;
 
@@ -70,7 +70,8 @@ static void a_freed_segment_is_used_again(void **state)
         assert_true(loc.seg.inode == first.seg.inode && touched(heap, at) <= 2 * MIB);
     }
     assert_int_equal(heap_free(heap, at), MRMA_SUCCESS);
-    assert_true(heap_find(heap, get(heap, 20 * MIB), 1, &loc)); /* too small to take the place of 42 MiB */
+    assert_true(
+        heap_find(heap, get(heap, 20 * MIB), 1, &loc)); /* too small to take the place of 42 MiB */
     assert_true(loc.seg.inode != first.seg.inode);
     assert_int_equal(heap_alloc(heap, 30 * MIB, 2 * MIB, &aligned), MRMA_SUCCESS);
     assert_int_equal((uintptr_t)aligned % (2 * MIB), 0);
@@ -186,7 +187,8 @@ static int child_of_fork(const struct family *f)
     CHILD_CHECK(all_bytes(f->large + 5 * page, 0, 100 * page));
     memset(f->small, 11, 1000);
     memset(f->large, 12, 8 * MIB);
-    CHILD_CHECK(heap_free(f->heap, f->small) == MRMA_SUCCESS && heap_free(f->heap, f->large) == MRMA_SUCCESS);
+    CHILD_CHECK(heap_free(f->heap, f->small) == MRMA_SUCCESS &&
+                heap_free(f->heap, f->large) == MRMA_SUCCESS);
     for (int i = 0; i < 3; i++) {
         CHILD_CHECK(heap_alloc(f->heap, 8 * MIB, 64, &at) == MRMA_SUCCESS);
         memset(at, 13, 8 * MIB);
@@ -219,7 +221,8 @@ static void a_child_has_copies(void **state)
     memset(f.large + page, 22, 20 * page);
     assert_int_equal(write(go[1], "", 1), 1);
     assert_int_equal(wait_child(pid), 0);
-    assert_true(all_bytes(f.small, 21, 1000) && all_bytes(f.large, 2, page) && all_bytes(f.large + page, 22, 20 * page));
+    assert_true(all_bytes(f.small, 21, 1000) && all_bytes(f.large, 2, page) &&
+                all_bytes(f.large + page, 22, 20 * page));
     assert_true(all_bytes(f.large + 21 * page, 0, 8 * MIB - 21 * page));
     assert_ptr_equal(get(f.heap, 9 * MIB), f.freed);
     assert_true(all_bytes(f.freed, 3, 9 * MIB)); /* nor has the child stored in what is kept */

@@ -1,6 +1,6 @@
 /*
- * test_inplace.c - shm/inplace: contents stay, peers map the pages, users of touching and overlapping ranges,
- * other threads' stores, memory that is gone at the end.
+ * test_inplace.c - shm/inplace: contents stay, peers map the pages, users of touching and
+ * overlapping ranges, other threads' stores, memory that is gone at the end.
  */
 #define _GNU_SOURCE 1
 #include "inplace_helper.h"
@@ -60,11 +60,11 @@ static void users_are_counted_by_page(void **state)
     struct heap_loc loc;
     bool some;
     (void)state;
-    take(p + page, 2 * page);               /* pages 1, 2 */
-    take(p + 4 * page, 2 * page);           /* 4, 5 */
-    take(p + 2 * page + 5, 3 * page);       /* 2 to 5 */
+    take(p + page, 2 * page);         /* pages 1, 2 */
+    take(p + 4 * page, 2 * page);     /* 4, 5 */
+    take(p + 2 * page + 5, 3 * page); /* 2 to 5 */
     assert_int_equal(inplace_bytes(ip), 5 * page);
-    check_peer(p + page, 5 * page);         /* one piece for peers */
+    check_peer(p + page, 5 * page); /* one piece for peers */
     assert_false(inplace_find(ip, p, 2 * page, &loc));
     assert_false(inplace_find(ip, p + page, 5 * page + 1, &loc));
     inplace_drop(ip, p + 4 * page, 2 * page);
@@ -146,8 +146,8 @@ static void unmapped_meanwhile(void **state)
     (void)state;
     take(p, 6 * page);
     munmap(p + page, page);
-    assert_true(mmap(p + 2 * page, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
-                MAP_FAILED);
+    assert_true(mmap(p + 2 * page, page, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED);
     p[2 * page] = 77;
     mprotect(p + 4 * page, page, PROT_READ);
     const pid_t pid = forked(); /* copies what is there */
@@ -172,7 +172,8 @@ static void the_end_restores(void **state)
     (void)state;
     assert_int_equal(inplace_create("", &lp.log, &other), MRMA_SUCCESS);
     assert_int_equal(inplace_take(other, p, 3 * page, false, text, sizeof text), MRMA_SUCCESS);
-    assert_int_equal(inplace_take(other, p + 2 * page, 4 * page, false, text, sizeof text), MRMA_SUCCESS);
+    assert_int_equal(inplace_take(other, p + 2 * page, 4 * page, false, text, sizeof text),
+                     MRMA_SUCCESS);
     inplace_destroy(other);
     assert_true(intact(p, 6 * page));
     assert_int_equal(private_bytes(p, 6 * page), 6 * page);
@@ -182,9 +183,13 @@ static void the_end_restores(void **state)
 static int all_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        INPLACE_TEST(there_and_back), INPLACE_TEST(from_malloc), INPLACE_TEST(users_are_counted_by_page),
-        INPLACE_TEST(stores_of_other_threads), INPLACE_TEST(threads_that_cannot_be_stopped),
-        INPLACE_TEST(unmapped_meanwhile), INPLACE_TEST(the_end_restores),
+        INPLACE_TEST(there_and_back),
+        INPLACE_TEST(from_malloc),
+        INPLACE_TEST(users_are_counted_by_page),
+        INPLACE_TEST(stores_of_other_threads),
+        INPLACE_TEST(threads_that_cannot_be_stopped),
+        INPLACE_TEST(unmapped_meanwhile),
+        INPLACE_TEST(the_end_restores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

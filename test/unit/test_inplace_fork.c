@@ -1,5 +1,6 @@
 /*
- * test_inplace_fork.c - shm/inplace: a child of fork has copies of what is shared, as of any other memory.
+ * test_inplace_fork.c - shm/inplace: a child of fork has copies of what is shared, as of any other
+ * memory.
  */
 #define _GNU_SOURCE 1
 #include "inplace_helper.h"
@@ -23,7 +24,8 @@ static void a_child_has_copies(void **state)
         close(go[1]);
         if (read(go[0], &byte, 1) != 0) /* the parent has stored */
             _exit(1);
-        if (!intact(p, len) || strcmp(q, "before") != 0 || private_bytes(p, len) != len || inplace_bytes(ip) != 0)
+        if (!intact(p, len) || strcmp(q, "before") != 0 || private_bytes(p, len) != len ||
+            inplace_bytes(ip) != 0)
             _exit(2);
         memset(p, 1, len);
         strcpy(q, "child");
@@ -85,7 +87,8 @@ static void no_memory_for_copies(void **state)
 static int all_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        INPLACE_TEST(a_child_has_copies), INPLACE_TEST(no_memory_for_copies),
+        INPLACE_TEST(a_child_has_copies),
+        INPLACE_TEST(no_memory_for_copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /*
- * test_inplace_refused.c - shm/inplace: memory that cannot become shared stays as it is, all of it, with the reason.
+ * test_inplace_refused.c - shm/inplace: memory that cannot become shared stays as it is, all of it,
+ * with the reason.
  */
 #define _GNU_SOURCE 1
 #include "inplace_helper.h"
@@ -71,7 +72,8 @@ static void all_or_nothing(void **state)
 static int no_room_child(void *arg)
 {
     const struct rlimit lim = {1 << 20, 1 << 20};
-    unsigned char *p = mmap(NULL, 8 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char *p =
+        mmap(NULL, 8 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     struct inplace *here;
     memset(p, 7, 8 * page);
     if (arg) {
@@ -104,7 +106,9 @@ static void no_room(void **state)
 static int all_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        INPLACE_TEST(refused_kinds), INPLACE_TEST(all_or_nothing), INPLACE_TEST(no_room),
+        INPLACE_TEST(refused_kinds),
+        INPLACE_TEST(all_or_nothing),
+        INPLACE_TEST(no_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ static void expect_ids(const struct list *list, const char *ids)
 {
     size_t n = strlen(ids), i = 0;
 
-    LIST_EACH(node, list) {
+    LIST_EACH (node, list) {
         assert_true(i < n);
         assert_int_equal(LIST_ENTRY(node, struct thing, node)->id, ids[i] - '0');
         assert_true(list_node_queued(node));
@@ -76,7 +76,7 @@ static void removal_works_at_every_place_and_while_walking(void **state)
     list_remove(&t[5].node);
     list_remove(&t[2].node);
     expect_ids(&list, "134");
-    LIST_EACH_SAFE(node, &list) {
+    LIST_EACH_SAFE (node, &list) {
         struct thing *thing = LIST_ENTRY(node, struct thing, node);
         if (thing->id != 3) {
             list_remove(node);

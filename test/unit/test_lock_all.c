@@ -200,7 +200,8 @@ static void test_tight(void **state)
     pthread_t thread;
     uint64_t back = 0;
     assert_int_equal(pthread_create(&thread, NULL, tight_all, &t), 0);
-    /* On a busy machine the other thread may not have run yet: then until the two have met, or the watchdog. */
+    /* On a busy machine the other thread may not have run yet: then until the two have met, or the
+     * watchdog. */
     for (int i = 0; i < TIGHT || !back || !atomic_load(&t.entered); i++) {
         bool yielded = false, granted;
         (void)lockword_take(word(t.s, 1), true, &granted);
@@ -240,8 +241,12 @@ struct arena {
 static void get_pair(struct win *w, int target, int64_t pair[CELLS])
 {
     const struct dtype type = dtype_basic(ACC_I64);
-    const struct rma_op op = {
-        .raddr = pair, .rcount = CELLS, .rtype = &type, .target = target, .tcount = CELLS, .ttype = &type};
+    const struct rma_op op = {.raddr = pair,
+                              .rcount = CELLS,
+                              .rtype = &type,
+                              .target = target,
+                              .tcount = CELLS,
+                              .ttype = &type};
     FABRIC_CHECK(rma_get(w, &op) == MRMA_SUCCESS);
     FABRIC_CHECK(rma_flush(w, target) == MRMA_SUCCESS);
 }
@@ -260,7 +265,8 @@ static void put_cell(struct win *w, int target, int64_t value, int64_t disp)
     FABRIC_CHECK(rma_flush(w, target) == MRMA_SUCCESS);
 }
 
-/* As the entry points do it, where the fast way is open; every second process takes the general one only. */
+/* As the entry points do it, where the fast way is open; every second process takes the general one
+ * only. */
 static void lock_target(struct win *w, bool exclusive, int target)
 {
     if (w->rank % 2 || !fast_lock(w, exclusive, target))
@@ -343,7 +349,8 @@ static void random_body(struct fabric_proc *p, void *arg)
     struct win *w = arena_window(p);
     uint64_t seed = (uint64_t)p->rank + 17;
     for (int i = 0; i < EPOCHS; i++) {
-        const int dice = (int)(next_random(&seed) % 100), target = (int)(next_random(&seed) % PROCS);
+        const int dice = (int)(next_random(&seed) % 100),
+                  target = (int)(next_random(&seed) % PROCS);
         if (dice < a->all_percent)
             all_epoch(w, a, &seed);
         else if (dice < a->all_percent + a->exclusive_percent)
@@ -374,8 +381,8 @@ static void starving_body(struct fabric_proc *p, void *arg)
     fabric_win_free(w);
 }
 
-static void arena(void (*body)(struct fabric_proc *, void *), const struct fabric_opts *opts, int all,
-                  int exclusive)
+static void arena(void (*body)(struct fabric_proc *, void *), const struct fabric_opts *opts,
+                  int all, int exclusive)
 {
     struct arena a = {.all_percent = all, .exclusive_percent = exclusive, .active = PROCS / 2};
     struct fabric *f = fabric_new(opts);
@@ -412,8 +419,8 @@ static void test_packets(void **state)
 {
     (void)state;
     on_all_mixes(&(struct fabric_opts){.nproc = PROCS, .path = CONF_PATH_SHM_PACKETS});
-    on_all_mixes(
-        &(struct fabric_opts){.nproc = PROCS, .path = CONF_PATH_SHM_PACKETS, .progress = CONF_PROGRESS_POLL});
+    on_all_mixes(&(struct fabric_opts){
+        .nproc = PROCS, .path = CONF_PATH_SHM_PACKETS, .progress = CONF_PROGRESS_POLL});
 }
 
 /* Two nodes of two: direct and packet requests at the same lock word. */
@@ -421,8 +428,8 @@ static void test_both(void **state)
 {
     (void)state;
     on_all_mixes(&(struct fabric_opts){.nproc = PROCS, .per_node = 2});
-    on_all_mixes(
-        &(struct fabric_opts){.nproc = PROCS, .per_node = 2, .refuse_percent = 20, .delay_percent = 20});
+    on_all_mixes(&(struct fabric_opts){
+        .nproc = PROCS, .per_node = 2, .refuse_percent = 20, .delay_percent = 20});
 }
 
 static void test_nobody_starves(void **state)
@@ -440,12 +447,17 @@ static void test_nobody_starves(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STEP_TEST(test_free_target),           STEP_TEST(test_exclusive_steps_back),
-        STEP_TEST(test_shared_and_nocheck),    STEP_TEST(test_wrong_order),
-        LOST_TEST(test_fails_after_joining),   LOST_TEST(test_fails_before_joining),
+        STEP_TEST(test_free_target),
+        STEP_TEST(test_exclusive_steps_back),
+        STEP_TEST(test_shared_and_nocheck),
+        STEP_TEST(test_wrong_order),
+        LOST_TEST(test_fails_after_joining),
+        LOST_TEST(test_fails_before_joining),
         STEP_TEST(test_tight),
-        cmocka_unit_test(test_mapped),         cmocka_unit_test(test_cma),
-        cmocka_unit_test(test_packets),        cmocka_unit_test(test_both),
+        cmocka_unit_test(test_mapped),
+        cmocka_unit_test(test_cma),
+        cmocka_unit_test(test_packets),
+        cmocka_unit_test(test_both),
         cmocka_unit_test(test_nobody_starves),
     };
     fabric_watchdog(200);

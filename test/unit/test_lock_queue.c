@@ -55,7 +55,8 @@ static int teardown(void **state)
 }
 
 /* Process from, which has passed so many fences, puts value at process 0. */
-static void send_put(int from, unsigned epoch, unsigned flags, uint32_t seq, uint32_t phase, unsigned char value)
+static void send_put(int from, unsigned epoch, unsigned flags, uint32_t seq, uint32_t phase,
+                     unsigned char value)
 {
     static const struct pkt_op op = {.kind = PKT_OP_PUT, .nseg = 1, .data_len = 1};
     const struct pkt_seg seg = {.disp = 0, .len = 1};
@@ -112,7 +113,7 @@ static void check_step(unsigned char value, unsigned acks)
 static void check_queued(unsigned n)
 {
     unsigned waiting = 0;
-    LIST_EACH(node, &win[0]->lockq)
+    LIST_EACH (node, &win[0]->lockq)
         waiting++;
     assert_int_equal(waiting, n);
     assert_int_equal(atomic_load(&win[0]->ctl->packets_wait), n != 0);
@@ -224,8 +225,9 @@ static void test_parked(void **state)
     check_step(4, 1);
 }
 
-/* Who has passed a fence that the target is still in waits for its end, whatever the request, and takes no
- * place in the queue meanwhile: what that fence ends may still be on its way to the target. */
+/* Who has passed a fence that the target is still in waits for its end, whatever the request, and
+ * takes no place in the queue meanwhile: what that fence ends may still be on its way to the
+ * target. */
 static void test_behind_fence(void **state)
 {
     (void)state;

@@ -32,7 +32,8 @@ static void test_fields(void **state)
     assert_int_equal(lockword_rserv(w), 0x12345);
     assert_int_equal(lockword_wserv(w), 0xfffff);
     assert_true(w & LOCKWORD_YIELDED);
-    const uint64_t over = lockword_make(0, WRAP, WRAP + 1, WRAP - 1 + 3); /* fields wrap, neighbours stay */
+    const uint64_t over =
+        lockword_make(0, WRAP, WRAP + 1, WRAP - 1 + 3); /* fields wrap, neighbours stay */
     assert_true(over == lockword_make(0, 0, 1, 2));
 }
 
@@ -177,10 +178,12 @@ static void write_something(struct contest *c, uint32_t ticket)
 
 static void read_something(struct contest *c)
 {
-    const uint32_t now = (uint32_t)atomic_fetch_add_explicit(&c->readers, 1, memory_order_relaxed) + 1;
+    const uint32_t now =
+        (uint32_t)atomic_fetch_add_explicit(&c->readers, 1, memory_order_relaxed) + 1;
     uint32_t most = atomic_load_explicit(&c->most_readers, memory_order_relaxed);
-    while (most < now && !atomic_compare_exchange_weak_explicit(&c->most_readers, &most, now,
-                                                                memory_order_relaxed, memory_order_relaxed))
+    while (most < now &&
+           !atomic_compare_exchange_weak_explicit(&c->most_readers, &most, now,
+                                                  memory_order_relaxed, memory_order_relaxed))
         ;
     FABRIC_CHECK(atomic_load_explicit(&c->writers, memory_order_relaxed) == 0);
     FABRIC_CHECK(c->a == c->b);
@@ -210,7 +213,8 @@ static void *contend(void *arg)
 static void contest(unsigned exclusive_percent)
 {
     const uint32_t start = WRAP - THREADS * ROUNDS / 2;
-    struct contest c = {.word = word_at(start), .exclusive_percent = exclusive_percent, .served = start};
+    struct contest c = {
+        .word = word_at(start), .exclusive_percent = exclusive_percent, .served = start};
     struct contestant who[THREADS];
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++) {

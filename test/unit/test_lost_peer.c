@@ -53,8 +53,8 @@ static void body(struct fabric_proc *p, void *arg)
 }
 
 /* main in all processes; what they have said is in text then. */
-static const char *run_fabric(enum conf_progress progress, void (*main)(struct fabric_proc *p, void *arg),
-                              void *arg)
+static const char *run_fabric(enum conf_progress progress,
+                              void (*main)(struct fabric_proc *p, void *arg), void *arg)
 {
     static char text[TEXT];
     fabric_watchdog(60);
@@ -241,7 +241,8 @@ static void test_request(void **state)
     run((struct scene){.wait = wait_request, .progress = CONF_PROGRESS_POLL});
 }
 
-/* The call itself fails: nothing refers to its request any more, which the caller is about to free. */
+/* The call itself fails: nothing refers to its request any more, which the caller is about to free.
+ */
 static int wait_failed_call(struct fabric_proc *p, struct win *w)
 {
     unsigned char in[8];
@@ -259,7 +260,8 @@ static int wait_failed_call(struct fabric_proc *p, struct win *w)
 static void test_failed_call(void **state)
 {
     (void)state;
-    run((struct scene){.wait = wait_failed_call, .progress = CONF_PROGRESS_POLL, .disconnect = true});
+    run((struct scene){
+        .wait = wait_failed_call, .progress = CONF_PROGRESS_POLL, .disconnect = true});
 }
 
 /* ---- a thread looks who is alive, another one frees the window ---- */
@@ -326,8 +328,11 @@ static void test_freed_while_looked_at(void **state)
     (void)state;
     fabric_watchdog(60);
     atomic_store(&pkt_arrived, 0);
-    struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = 2, .path = CONF_PATH_SHM_PACKETS, .threads = true,
-                                                        .progress = CONF_PROGRESS_POLL, .quiet = true});
+    struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = 2,
+                                                        .path = CONF_PATH_SHM_PACKETS,
+                                                        .threads = true,
+                                                        .progress = CONF_PROGRESS_POLL,
+                                                        .quiet = true});
     fabric_run(f, look_and_free, NULL);
     fabric_free(f);
     fabric_watchdog(0);
@@ -367,7 +372,8 @@ static void nonsense(struct fabric_proc *p, struct win *w)
     struct ring *ring = p->peers[1].ring;
     rma_enter(&p->rma);
     if (p->rank == 0) {
-        const uint64_t tail = p->peers[1].shm.tx.tail, word = tail / RING_LEAST * RING_LEAST + CH3_PACKET_MAX + 1;
+        const uint64_t tail = p->peers[1].shm.tx.tail,
+                       word = tail / RING_LEAST * RING_LEAST + CH3_PACKET_MAX + 1;
         memcpy(ring->bytes + tail % RING_LEAST, &word, sizeof word);
     }
     rma_leave(&p->rma);
@@ -381,7 +387,8 @@ static void nonsense(struct fabric_proc *p, struct win *w)
 static void test_corrupt_ring(void **state)
 {
     (void)state;
-    const struct spoilt s = {CONF_PROGRESS_POLL, nonsense,
+    const struct spoilt s = {CONF_PROGRESS_POLL,
+                             nonsense,
                              {"the ring of process", "it takes no packets from this one any more"}};
     run_spoilt(s);
     run_spoilt((struct spoilt){CONF_PROGRESS_AGENT, nonsense, {s.said[0], s.said[1]}});
@@ -421,17 +428,25 @@ static void impossible(struct fabric_proc *p, struct win *w)
 static void test_corrupt_position(void **state)
 {
     (void)state;
-    run_spoilt((struct spoilt){CONF_PROGRESS_POLL, impossible,
-                               {"its end of the ring is corrupt", "it takes no packets from this one any more"}});
+    run_spoilt((struct spoilt){
+        CONF_PROGRESS_POLL,
+        impossible,
+        {"its end of the ring is corrupt", "it takes no packets from this one any more"}});
 }
 
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fence), cmocka_unit_test(test_win_free),  cmocka_unit_test(test_pscw),
-        cmocka_unit_test(test_test),  cmocka_unit_test(test_lock),  cmocka_unit_test(test_flush),
-        cmocka_unit_test(test_request), cmocka_unit_test(test_failed_call),
-        cmocka_unit_test(test_freed_while_looked_at), cmocka_unit_test(test_corrupt_ring),
+        cmocka_unit_test(test_fence),
+        cmocka_unit_test(test_win_free),
+        cmocka_unit_test(test_pscw),
+        cmocka_unit_test(test_test),
+        cmocka_unit_test(test_lock),
+        cmocka_unit_test(test_flush),
+        cmocka_unit_test(test_request),
+        cmocka_unit_test(test_failed_call),
+        cmocka_unit_test(test_freed_while_looked_at),
+        cmocka_unit_test(test_corrupt_ring),
         cmocka_unit_test(test_corrupt_position),
     };
     pkt_types_init();

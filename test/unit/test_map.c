@@ -11,7 +11,7 @@ static int dummy[4096];
 
 static void an_empty_map_has_nothing(void **state)
 {
-    struct map map = { .slots = NULL };
+    struct map map = {.slots = NULL};
     size_t cursor = 0;
     (void)state;
 
@@ -47,7 +47,7 @@ static void put_replaces_and_reports_the_old_value(void **state)
 /* Keys of one kind: dense, spread by a page, or with only high bits differing. */
 static uint64_t key_of(unsigned kind, uint64_t i)
 {
-    static const unsigned shift[] = { 0, 12, 52 };
+    static const unsigned shift[] = {0, 12, 52};
     return i << shift[kind];
 }
 
@@ -58,7 +58,7 @@ static void random_use_agrees_with_an_array(void **state)
 
     for (unsigned kind = 0; kind < 3; kind++) {
         struct map map;
-        void *model[4096] = { NULL };
+        void *model[4096] = {NULL};
         size_t count = 0;
 
         map_init(&map);
@@ -87,7 +87,7 @@ static void random_use_agrees_with_an_array(void **state)
 static void iteration_sees_each_entry_once(void **state)
 {
     struct map map;
-    unsigned seen[1000] = { 0 };
+    unsigned seen[1000] = {0};
     size_t cursor = 0, n = 0;
     uint64_t key;
     void *value;

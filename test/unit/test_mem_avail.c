@@ -92,7 +92,7 @@ static void version_2_takes_the_tightest_level(void **state)
     put_file(V2 "/job.slice/memory.current", "5500000\n");
     expect(500000, V2 "/job.slice");
     put_file(V2 "/job.slice/memory.stat", "anon 9\ninactive_file 200000\nactive_file 100000\n"
-             "slab_reclaimable 50000\nfile 77\n");
+                                          "slab_reclaimable 50000\nfile 77\n");
     expect(850000, V2 "/job.slice");
     put_file(V2 "/job.slice/memory.current", "7000000\n");
     expect(0, V2 "/job.slice");
@@ -130,7 +130,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_groups_the_machine_counts, setup, teardown),
         cmocka_unit_test_setup_teardown(version_2_takes_the_tightest_level, setup, teardown),
         cmocka_unit_test_setup_teardown(version_1_is_read_by_its_own_names, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_path_that_is_not_there_falls_back_to_the_mount, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_path_that_is_not_there_falls_back_to_the_mount, setup,
+                                        teardown),
     };
     return cmocka_run_group_tests_name("mem_avail", tests, NULL, NULL);
 }

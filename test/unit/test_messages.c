@@ -49,9 +49,10 @@ static void run(struct scenario s)
     for (int i = 0; i < 2; i++) {
         fabric_watchdog(60);
         atomic_store(&pkt_arrived, 0);
-        struct fabric *f = fabric_new(
-            &(struct fabric_opts){.nproc = PROCS, .path = CONF_PATH_SHM_PACKETS, .progress = progress[i],
-                                  .fence = s.fence});
+        struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = PROCS,
+                                                            .path = CONF_PATH_SHM_PACKETS,
+                                                            .progress = progress[i],
+                                                            .fence = s.fence});
         fabric_run(f, body, &s);
         fabric_free(f);
         fabric_watchdog(0);
@@ -95,7 +96,8 @@ static void pscw_nocheck(struct fabric_proc *p, struct win *w)
     pscw(p, w, RMA_NOCHECK);
 }
 
-/* Two strips of 16 KiB to a neighbour, as in a halo exchange: one packet with the end of the epoch. */
+/* Two strips of 16 KiB to a neighbour, as in a halo exchange: one packet with the end of the epoch.
+ */
 static void pscw_strips(struct fabric_proc *p, struct win *w)
 {
     static unsigned char strip[16384];
@@ -111,10 +113,14 @@ static void pscw_strips(struct fabric_proc *p, struct win *w)
 static void test_pscw(void **state)
 {
     (void)state;
-    run((struct scenario){pscw_strips, CONF_FENCE_AUTO,
-                          {{[PKT_OPS] = 1, [PKT_POST] = 1}, {[PKT_OPS] = 1, [PKT_POST] = 1},
-                           {[PKT_OPS] = 1, [PKT_POST] = 1}, {[PKT_OPS] = 1, [PKT_POST] = 1}}});
-    run((struct scenario){pscw_checked, CONF_FENCE_AUTO, {{[PKT_OPS] = 2}, {[PKT_POST] = 1}, {[PKT_POST] = 1}}});
+    run((struct scenario){pscw_strips,
+                          CONF_FENCE_AUTO,
+                          {{[PKT_OPS] = 1, [PKT_POST] = 1},
+                           {[PKT_OPS] = 1, [PKT_POST] = 1},
+                           {[PKT_OPS] = 1, [PKT_POST] = 1},
+                           {[PKT_OPS] = 1, [PKT_POST] = 1}}});
+    run((struct scenario){
+        pscw_checked, CONF_FENCE_AUTO, {{[PKT_OPS] = 2}, {[PKT_POST] = 1}, {[PKT_POST] = 1}}});
     run((struct scenario){pscw_nocheck, CONF_FENCE_AUTO, {{[PKT_OPS] = 2}}});
 }
 
@@ -241,14 +247,17 @@ static void test_lock(void **state)
 {
     (void)state;
     run((struct scenario){lock_puts, CONF_FENCE_AUTO, {{[PKT_OPS] = 1}, {[PKT_ACK] = 1}}});
-    run((struct scenario){lock_get, CONF_FENCE_AUTO, {{[PKT_OPS] = 1}, {[PKT_ACK] = 1, [PKT_REPLY] = 1}}});
+    run((struct scenario){
+        lock_get, CONF_FENCE_AUTO, {{[PKT_OPS] = 1}, {[PKT_ACK] = 1, [PKT_REPLY] = 1}}});
     run((struct scenario){lock_many, CONF_FENCE_AUTO, {{[PKT_OPS] = 1}, {[PKT_REPLY] = 1}}});
     run((struct scenario){lock_mixed, CONF_FENCE_AUTO, {{[PKT_OPS] = 1}, {[PKT_REPLY] = 3}}});
     run((struct scenario){lock_fetch, CONF_FENCE_AUTO, {{[PKT_OPS] = 2}, {[PKT_REPLY] = 2}}});
     run((struct scenario){lock_nothing, CONF_FENCE_AUTO, {{0}}});
     run((struct scenario){lock_nocheck, CONF_FENCE_AUTO, {{[PKT_OPS] = 1}, {[PKT_ACK] = 1}}});
     run((struct scenario){lock_large, CONF_FENCE_AUTO, {{[PKT_OPS] = 3}, {[PKT_ACK] = 1}}});
-    run((struct scenario){lock_nested, CONF_FENCE_AUTO, {{[PKT_OPS] = 3}, {[PKT_OPEN] = 1, [PKT_ACK] = 1}, {[PKT_ACK] = 1}}});
+    run((struct scenario){lock_nested,
+                          CONF_FENCE_AUTO,
+                          {{[PKT_OPS] = 3}, {[PKT_OPEN] = 1, [PKT_ACK] = 1}, {[PKT_ACK] = 1}}});
 }
 
 /* ---- flushes ---- */
@@ -334,10 +343,13 @@ static void flush_put_fetch(struct fabric_proc *p, struct win *w)
 static void test_flush(void **state)
 {
     (void)state;
-    run((struct scenario){flush_all, CONF_FENCE_AUTO, {{[PKT_OPS] = 6}, {[PKT_ACK] = 2}, {[PKT_ACK] = 2}, {[PKT_ACK] = 2}}});
+    run((struct scenario){flush_all,
+                          CONF_FENCE_AUTO,
+                          {{[PKT_OPS] = 6}, {[PKT_ACK] = 2}, {[PKT_ACK] = 2}, {[PKT_ACK] = 2}}});
     run((struct scenario){flush_each, CONF_FENCE_AUTO, {{[PKT_OPS] = 6}, {[PKT_ACK] = 6}}});
     run((struct scenario){flush_local_get, CONF_FENCE_AUTO, {{[PKT_OPS] = 1}, {[PKT_REPLY] = 1}}});
-    run((struct scenario){flush_fetch, CONF_FENCE_AUTO, {{[PKT_OPS] = 7}, {[PKT_ACK] = 2, [PKT_REPLY] = 5}}});
+    run((struct scenario){
+        flush_fetch, CONF_FENCE_AUTO, {{[PKT_OPS] = 7}, {[PKT_ACK] = 2, [PKT_REPLY] = 5}}});
     run((struct scenario){flush_put_fetch, CONF_FENCE_AUTO, {{[PKT_OPS] = 2}, {[PKT_REPLY] = 2}}});
 }
 
@@ -416,10 +428,10 @@ static void test_fence_counts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pscw), cmocka_unit_test(test_lock),
-                                       cmocka_unit_test(test_flush), cmocka_unit_test(test_fence),
-                                       cmocka_unit_test(test_fence_strips),
-                                       cmocka_unit_test(test_fence_counts)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pscw),         cmocka_unit_test(test_lock),
+        cmocka_unit_test(test_flush),        cmocka_unit_test(test_fence),
+        cmocka_unit_test(test_fence_strips), cmocka_unit_test(test_fence_counts)};
     pkt_types_init();
     return cmocka_run_group_tests_name("messages", tests, NULL, NULL);
 }

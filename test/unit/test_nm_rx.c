@@ -1,11 +1,12 @@
 /*
- * test_nm_rx.c - when a receive buffer of the netmod is posted again, over a provider that is played here: its
- * peers' messages lie back to back in the first buffer that was posted, are complete in any order, or fail. It says that
- * a buffer is used up with the message that takes the last room, as libfabric 1.17's "net" does, or with the last one
- * that is complete, as later ones do.
+ * test_nm_rx.c - when a receive buffer of the netmod is posted again, over a provider that is
+ * played here: its peers' messages lie back to back in the first buffer that was posted, are
+ * complete in any order, or fail. It says that a buffer is used up with the message that takes the
+ * last room, as libfabric 1.17's "net" does, or with the last one that is complete, as later ones
+ * do.
  *
- * What may never be: a buffer that is posted again while a message in it is under way, and no buffer for a
- * message.
+ * What may never be: a buffer that is posted again while a message in it is under way, and no
+ * buffer for a message.
  */
 #include "base_helper.h"
 
@@ -105,9 +106,9 @@ static void begin(enum flag_with flag, bool sequential)
     nm->early_release = nm->software = true;
     nm->sequential = sequential;
     nm->stats.links = PEERS;
-    struct list *const lists[] = {&nm->secrets,    &nm->links,      &nm->stalled,  &nm->owing, &nm->broken,
-                                  &nm->strangers,  &nm->tx_free[0], &nm->tx_free[1], &nm->tx_slabs,
-                                  &nm->rx,         &nm->rx_waiting};
+    struct list *const lists[] = {&nm->secrets,  &nm->links,     &nm->stalled,    &nm->owing,
+                                  &nm->broken,   &nm->strangers, &nm->tx_free[0], &nm->tx_free[1],
+                                  &nm->tx_slabs, &nm->rx,        &nm->rx_waiting};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         list_init(lists[i]);
     list_push_front(&nm->secrets, &p.secret.node);
@@ -166,12 +167,18 @@ static bool ends_buffer(const struct slice *s, bool full)
 static void complete(unsigned peer)
 {
     struct slice *s = &p.slices[peer];
-    const struct nm_hdr hdr = {.token = TOKEN + peer, .kind = NM_DATA, .version = NM_VERSION, .seq = p.seq[peer]++,
+    const struct nm_hdr hdr = {.token = TOKEN + peer,
+                               .kind = NM_DATA,
+                               .version = NM_VERSION,
+                               .seq = p.seq[peer]++,
                                .len = (uint16_t)(s->len - sizeof hdr)};
     memcpy(s->at, &hdr, sizeof hdr);
     memset(s->at + sizeof hdr, (int)peer, s->len - sizeof hdr);
     p.entries[p.nentries++] = (struct fi_cq_data_entry){
-        .op_context = &s->rx->op, .flags = FI_RECV | (ends_buffer(s, s->flagged) ? FI_MULTI_RECV : 0), .len = s->len, .buf = s->at};
+        .op_context = &s->rx->op,
+        .flags = FI_RECV | (ends_buffer(s, s->flagged) ? FI_MULTI_RECV : 0),
+        .len = s->len,
+        .buf = s->at};
     s->at = NULL;
     (void)nm_poll(&p.nm.channel);
 }
@@ -180,8 +187,10 @@ static void complete(unsigned peer)
 static void fail_one(unsigned peer)
 {
     struct slice *s = &p.slices[peer];
-    p.error = (struct fi_cq_err_entry){
-        .op_context = &s->rx->op, .flags = FI_RECV | (ends_buffer(s, s->flagged) ? FI_MULTI_RECV : 0), .err = FI_ECANCELED};
+    p.error = (struct fi_cq_err_entry){.op_context = &s->rx->op,
+                                       .flags = FI_RECV |
+                                                (ends_buffer(s, s->flagged) ? FI_MULTI_RECV : 0),
+                                       .err = FI_ECANCELED};
     p.has_error = true;
     s->at = NULL;
     (void)nm_poll(&p.nm.channel);
@@ -271,7 +280,8 @@ static void never_flagged(void **state)
     const size_t at_first = posted_now();
     for (int i = 0; i < 50; i++) {
         struct nm_rx *rx = claim(0, 20000);
-        p.error = (struct fi_cq_err_entry){.op_context = &rx->op, .flags = FI_RECV, .err = FI_ECANCELED};
+        p.error =
+            (struct fi_cq_err_entry){.op_context = &rx->op, .flags = FI_RECV, .err = FI_ECANCELED};
         p.has_error = true;
         p.slices[0].at = NULL;
         (void)nm_poll(&p.nm.channel);
@@ -295,7 +305,9 @@ static void at_random(void **state)
         const unsigned what = (unsigned)(next_random(&rng) % 1000);
         if (!p.slices[peer].at) {
             if (what < 700) /* some begin rarely */
-                (void)claim(peer, nm_pad(sizeof(struct nm_hdr) + 8 + next_random(&rng) % (what < 350 ? CH3_PACKET_MAX - 8 : 256)));
+                (void)claim(peer,
+                            nm_pad(sizeof(struct nm_hdr) + 8 +
+                                   next_random(&rng) % (what < 350 ? CH3_PACKET_MAX - 8 : 256)));
         } else if (what == 0) {
             fail_one(peer);
             failures++;

@@ -1,7 +1,8 @@
 /*
- * test_nm_streams.c - several senders to one receiver, through the libfabric netmod over loopback, without
- * pause and in messages of mixed sizes: every byte that arrives is checked. Messages are partly in the sockets
- * at any time, so that the provider fills several places in its receive buffers at once.
+ * test_nm_streams.c - several senders to one receiver, through the libfabric netmod over loopback,
+ * without pause and in messages of mixed sizes: every byte that arrives is checked. Messages are
+ * partly in the sockets at any time, so that the provider fills several places in its receive
+ * buffers at once.
  *
  * MTEST_MESSAGES is the number of messages of all senders together (30000 if not set).
  */
@@ -95,12 +96,17 @@ static struct ch3_vc *find_receiver(void *ctx, uint64_t uid)
     return uid == 0 ? &s->vc : NULL;
 }
 
-static void open_end(struct end *e, uint64_t uid, struct ch3_vc *(*who)(void *, uint64_t), const char *provider)
+static void open_end(struct end *e, uint64_t uid, struct ch3_vc *(*who)(void *, uint64_t),
+                     const char *provider)
 {
     log_to_pipe(&e->lp, LOG_LEVEL_WARN);
     ch3_init(&e->ch3, &e->lp.log, NULL, e);
-    const struct nmofi_opts opts = {
-        .provider = provider, .loopback = true, .uid = uid, .log = &e->lp.log, .ctx = e, .find = who};
+    const struct nmofi_opts opts = {.provider = provider,
+                                    .loopback = true,
+                                    .uid = uid,
+                                    .log = &e->lp.log,
+                                    .ctx = e,
+                                    .find = who};
     assert_int_equal(nmofi_open(&opts, &e->nm), MRMA_SUCCESS);
     e->ch = nmofi_channel(e->nm);
     ch3_add_channel(&e->ch3, e->ch);
@@ -108,7 +114,8 @@ static void open_end(struct end *e, uint64_t uid, struct ch3_vc *(*who)(void *, 
     assert_int_equal(nmofi_add_secret(e->nm, secret), MRMA_SUCCESS);
 }
 
-static void connect_to(struct end *e, struct end *to, uint64_t uid, struct nmofi_peer *peer, struct ch3_vc *vc)
+static void connect_to(struct end *e, struct end *to, uint64_t uid, struct nmofi_peer *peer,
+                       struct ch3_vc *vc)
 {
     struct nmofi_name name;
     nmofi_get_name(to->nm, &name);
@@ -151,7 +158,8 @@ static void *run_sender(void *arg)
 static void receive_all(struct receiver *r)
 {
     uint64_t last = clock_monotonic_ns();
-    while (r->got < SENDERS * messages_each && !r->damaged && clock_monotonic_ns() - last < PATIENCE) {
+    while (r->got < SENDERS * messages_each && !r->damaged &&
+           clock_monotonic_ns() - last < PATIENCE) {
         if (r->end.ch->ops->poll(r->end.ch))
             last = clock_monotonic_ns();
         else

@@ -62,8 +62,12 @@ static void open_end(struct end *e, int me, const char *provider)
     log_to_pipe(&e->lp, LOG_LEVEL_WARN);
     ch3_init(&e->ch3, &e->lp.log, NULL, e);
     e->known = true;
-    const struct nmofi_opts opts = {
-        .provider = provider, .loopback = true, .uid = uid_of(me), .log = &e->lp.log, .ctx = e, .find = find};
+    const struct nmofi_opts opts = {.provider = provider,
+                                    .loopback = true,
+                                    .uid = uid_of(me),
+                                    .log = &e->lp.log,
+                                    .ctx = e,
+                                    .find = find};
     assert_int_equal(nmofi_open(&opts, &e->nm), MRMA_SUCCESS);
     e->ch = nmofi_channel(e->nm);
     ch3_add_channel(&e->ch3, e->ch);
@@ -121,14 +125,14 @@ static bool send_one(struct end *e, size_t len)
     return true;
 }
 
-#define POLL_UNTIL(e, condition)                                                \
-    do {                                                                        \
-        const uint64_t start_ = clock_monotonic_ns();                           \
-        while (!(condition)) {                                                  \
-            poll_both(e);                                                       \
-            if (clock_monotonic_ns() - start_ > UINT64_C(20000000000))          \
-                fail_msg("never: %s", #condition);                              \
-        }                                                                       \
+#define POLL_UNTIL(e, condition)                                       \
+    do {                                                               \
+        const uint64_t start_ = clock_monotonic_ns();                  \
+        while (!(condition)) {                                         \
+            poll_both(e);                                              \
+            if (clock_monotonic_ns() - start_ > UINT64_C(20000000000)) \
+                fail_msg("never: %s", #condition);                     \
+        }                                                              \
     } while (0)
 
 /* Nothing of a link exists before the first packet; then it is counted. */
@@ -188,7 +192,8 @@ static void credits(void **state)
     close_pair(e);
 }
 
-/* Its packets wait, in order, until the layer above knows who it is: of the one that connects at the receiver. */
+/* Its packets wait, in order, until the layer above knows who it is: of the one that connects at
+ * the receiver. */
 static void strangers(void **state)
 {
     struct end *e = open_pair(state);
@@ -241,7 +246,8 @@ static void wrong_secret(void **state)
     POLL_UNTIL(e, nmofi_get_stats(e[0].nm)->dropped == 21); /* hello, too */
     assert_int_equal(e[0].got, 0);
     assert_int_equal(e[0].finds, 0); /* nobody was asked who that is */
-    assert_non_null(strstr(log_text(&e[0].lp, text, sizeof text), "does not know the job's secret"));
+    assert_non_null(
+        strstr(log_text(&e[0].lp, text, sizeof text), "does not know the job's secret"));
     /* The same two with the right one, later: both are known. */
     assert_int_equal(nmofi_add_secret(e[0].nm, other_secret), MRMA_SUCCESS);
     ch3_vc_event(&e[1].vc, CH3_VC_CLOSE);
@@ -290,7 +296,8 @@ static void one_side_comes_back(void **state)
     close_pair(e);
 }
 
-/* One ends, and its endpoint is gone: nothing of it is left at the other, which tells nobody goodbye. */
+/* One ends, and its endpoint is gone: nothing of it is left at the other, which tells nobody
+ * goodbye. */
 static void ended_peer(void **state)
 {
     struct end *e = open_pair(state);
@@ -438,19 +445,19 @@ static void forged(void **state)
     POLL_UNTIL(e, send_one(&e[0], 64));
     POLL_UNTIL(e, e[1].got == 1);
     struct wire w = {.token = 42, .kind = 2, .version = 1, .len = 32};
-    refused(&f, e, &w, sizeof w);          /* data, unknown token */
-    refused(&f, e, &w, 8);                 /* no whole header */
+    refused(&f, e, &w, sizeof w); /* data, unknown token */
+    refused(&f, e, &w, 8);        /* no whole header */
     w.kind = 1;
     w.len = 8;
     w.body[0] = uid_of(0);
-    refused(&f, e, &w, 24);                /* hello without the secret */
-    refused(&f, e, huge, sizeof huge);     /* longer than any message */
+    refused(&f, e, &w, 24);            /* hello without the secret */
+    refused(&f, e, huge, sizeof huge); /* longer than any message */
     w.token = siphash(other_secret, parties, sizeof parties);
     w.body[0] = parties[0];
-    refused(&f, e, &w, 24);                /* hello by another job's secret */
+    refused(&f, e, &w, 24); /* hello by another job's secret */
     w.token = siphash(secret, parties, sizeof parties);
     w.body[0] = uid_of(0);
-    refused(&f, e, &w, 24);                /* the right secret, but somebody else's name */
+    refused(&f, e, &w, 24); /* the right secret, but somebody else's name */
     w.kind = 0;
     refused(&f, e, &w, 24);
     for (unsigned i = 0; i < 100; i++)
@@ -480,7 +487,8 @@ static void rules(void **state)
         struct forger f;
         char text[2048];
         const uint64_t parties[2] = {uid_of(0), uid_of(1)};
-        struct wire w = {.token = siphash(secret, parties, sizeof parties), .kind = 1, .version = 1, .len = 8};
+        struct wire w = {
+            .token = siphash(secret, parties, sizeof parties), .kind = 1, .version = 1, .len = 8};
         w.body[0] = parties[0];
         forger_open(&f, *state, &e[1]);
         forge(&f, e, &w, 24); /* a good hello */
@@ -533,7 +541,8 @@ static void no_such_provider(void **state)
     log_pipe_close(&lp);
 }
 
-/* In a child: libfabric reads FI_PROVIDER once, at its first call. The others run after this one. */
+/* In a child: libfabric reads FI_PROVIDER once, at its first call. The others run after this one.
+ */
 static int open_under_filter(void *arg)
 {
     const char *const *env = arg;
@@ -542,7 +551,8 @@ static int open_under_filter(void *arg)
     char text[1024];
     setenv("FI_PROVIDER", env[0], 1);
     log_to_pipe(&lp, LOG_LEVEL_WARN);
-    const struct nmofi_opts opts = {.provider = env[1], .loopback = true, .log = &lp.log, .find = find};
+    const struct nmofi_opts opts = {
+        .provider = env[1], .loopback = true, .log = &lp.log, .find = find};
     const int err = nmofi_open(&opts, &nm);
     log_text(&lp, text, sizeof text);
     if (env[2]) {
@@ -555,10 +565,12 @@ static int open_under_filter(void *arg)
     return 0;
 }
 
-/* FI_PROVIDER, set for the host: what it leaves is used; if that is nothing, the message says why. */
+/* FI_PROVIDER, set for the host: what it leaves is used; if that is nothing, the message says why.
+ */
 static void provider_filter(void **state)
 {
-    const char *none[] = {"udp", NULL, "FI_PROVIDER=udp"}, *other[] = {"^tcp", "tcp;ofi_rxm", "FI_PROVIDER=^tcp"};
+    const char *none[] = {"udp", NULL, "FI_PROVIDER=udp"},
+               *other[] = {"^tcp", "tcp;ofi_rxm", "FI_PROVIDER=^tcp"};
     const char *some[] = {"tcp", NULL, NULL}, *named[] = {"tcp", "tcp;ofi_rxm", NULL};
     (void)state;
     assert_int_equal(run_child(open_under_filter, none), 0);
@@ -596,11 +608,13 @@ static void meet_at_once(struct end *e, pid_t other)
         for (unsigned polls = drawn(3); polls; polls--)
             e[i].ch->ops->poll(e[i].ch);
         if (clock_monotonic_ns() - start > UINT64_C(20000000000))
-            fail_msg("process %d: sent %d and %d, arrived %u and %u", (int)other, sent[0], sent[1], e[1].got, e[0].got);
+            fail_msg("process %d: sent %d and %d, arrived %u and %u", (int)other, sent[0], sent[1],
+                     e[1].got, e[0].got);
     }
 }
 
-/* One process meets others that come and go. No message is lost, whoever's connection comes first. */
+/* One process meets others that come and go. No message is lost, whoever's connection comes first.
+ */
 static void crossing(void **state)
 {
     enum { OTHERS = 30 };
@@ -631,7 +645,11 @@ static void crossing(void **state)
     log_pipe_close(&e[0].lp);
 }
 
-#define BOTH(test) {"net: " #test, test, NULL, NULL, net}, {"tcp;ofi_rxm: " #test, test, NULL, NULL, rxm}
+#define BOTH(test)                                   \
+    {"net: " #test, test, NULL, NULL, net},          \
+    {                                                \
+        "tcp;ofi_rxm: " #test, test, NULL, NULL, rxm \
+    }
 
 /* In a child: provider_filter wants to be the first that calls libfabric. */
 static int has_net(void *arg)
@@ -646,9 +664,18 @@ int main(void)
     char net[8];
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(provider_filter),
-        BOTH(memory_is_counted), BOTH(credits), BOTH(strangers), BOTH(unknown_asks),
-        BOTH(wrong_secret), BOTH(comes_back),
-        BOTH(one_side_comes_back), BOTH(forged), BOTH(rules), BOTH(foreign_names), BOTH(crossing), BOTH(ended_peer),
+        BOTH(memory_is_counted),
+        BOTH(credits),
+        BOTH(strangers),
+        BOTH(unknown_asks),
+        BOTH(wrong_secret),
+        BOTH(comes_back),
+        BOTH(one_side_comes_back),
+        BOTH(forged),
+        BOTH(rules),
+        BOTH(foreign_names),
+        BOTH(crossing),
+        BOTH(ended_peer),
         BOTH(hello_at_the_end),
         cmocka_unit_test(no_such_provider),
     };

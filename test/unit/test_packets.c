@@ -239,7 +239,8 @@ static void pscw_ahead(struct fabric_proc *p, void *arg)
     struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, 64, 1);
     volatile unsigned char *mine = *win_base_attr(w);
     for (unsigned round = 0; round < 10; round++) {
-        const unsigned char first = (unsigned char)(2 * round + 1), second = (unsigned char)(2 * round + 2);
+        const unsigned char first = (unsigned char)(2 * round + 1),
+                            second = (unsigned char)(2 * round + 2);
         const uint64_t before = parked(p);
         fabric_barrier(p);
         if (p->rank == 0) {

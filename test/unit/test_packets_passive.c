@@ -1,6 +1,6 @@
 /*
- * test_packets_passive.c - locks and flushes by packets, and who serves them when, between processes of the
- * in-process fabric. See pkt_run.h.
+ * test_packets_passive.c - locks and flushes by packets, and who serves them when, between
+ * processes of the in-process fabric. See pkt_run.h.
  */
 #include "pkt_run.h"
 #include "rma/origin/issue.h"
@@ -116,11 +116,13 @@ static void quick_puts(struct fabric_proc *p, void *arg)
         FABRIC_CHECK(!issue_quick_put(w, to, out, INT64_MAX / 2, 8));
         FABRIC_CHECK(!issue_quick_put(w, to, out, 0, 0));
         FABRIC_CHECK(!issue_quick_put(w, to, out, 0, ISSUE_QUICK_MAX + 1));
-        FABRIC_CHECK(w->stats.ops[PATH_PACKETS] == ops + 2 && w->stats.bytes[PATH_PACKETS] == bytes + 21);
+        FABRIC_CHECK(w->stats.ops[PATH_PACKETS] == ops + 2 &&
+                     w->stats.bytes[PATH_PACKETS] == bytes + 21);
         OK(rma_flush(w, to));
         put(w, to, 8, out, 8);
         OK(rma_flush(w, to));
-        while (!issue_quick_put(w, to, out, 64, ISSUE_QUICK_MAX)) /* the packet grows by the general way */
+        while (!issue_quick_put(w, to, out, 64,
+                                ISSUE_QUICK_MAX)) /* the packet grows by the general way */
             put(w, to, 64, out, ISSUE_QUICK_MAX);
         const uint64_t sent = counters(p).by_type[PKT_OPS];
         OK(rma_flush(w, to)); /* not forgotten */
@@ -136,7 +138,8 @@ static void quick_puts(struct fabric_proc *p, void *arg)
     OK(rma_fence(w, 0));
     if (p->rank == 0) {
         put(w, to, 0, out, 8);
-        FABRIC_CHECK(issue_quick_put(w, to, out, 1, 8)); /* the marker says how many bytes there are */
+        FABRIC_CHECK(
+            issue_quick_put(w, to, out, 1, 8)); /* the marker says how many bytes there are */
     }
     OK(rma_fence(w, 0));
     fabric_win_free(w);
@@ -323,14 +326,10 @@ static void test_shared_window(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lock_counter),
-        cmocka_unit_test(test_lock_readers),
-        cmocka_unit_test(test_quick_puts),
-        cmocka_unit_test(test_late_proof),
-        cmocka_unit_test(test_lock_long_get),
-        cmocka_unit_test(test_idle_target),
-        cmocka_unit_test(test_answer_and_go),
-        cmocka_unit_test(test_shared_window),
+        cmocka_unit_test(test_lock_counter),  cmocka_unit_test(test_lock_readers),
+        cmocka_unit_test(test_quick_puts),    cmocka_unit_test(test_late_proof),
+        cmocka_unit_test(test_lock_long_get), cmocka_unit_test(test_idle_target),
+        cmocka_unit_test(test_answer_and_go), cmocka_unit_test(test_shared_window),
     };
     RUN_TESTS("packets, passive target", tests);
 }

@@ -63,7 +63,8 @@ static void threads(struct fabric_proc *p, void *arg)
                 expected[1] += 2 * n;
                 expected[2] += round % 3 ? 0 : n;
             }
-    FABRIC_CHECK(mine[0] == expected[0] && mine[1] == expected[1] && mine[LONG_CELLS - 1] == expected[2]);
+    FABRIC_CHECK(mine[0] == expected[0] && mine[1] == expected[1] &&
+                 mine[LONG_CELLS - 1] == expected[2]);
     fabric_win_free(w);
 }
 
@@ -97,7 +98,8 @@ static void lockers(struct fabric_proc *p, void *arg)
     for (int i = 0; i < THREADS; i++)
         FABRIC_CHECK(pthread_join(ids[i], NULL) == 0);
     rest(p);
-    FABRIC_CHECK(**(int64_t **)win_base_attr(w) == (int64_t)p->fabric->opts.nproc * THREAD_ROUNDS * 601);
+    FABRIC_CHECK(**(int64_t **)win_base_attr(w) ==
+                 (int64_t)p->fabric->opts.nproc * THREAD_ROUNDS * 601);
     fabric_win_free(w);
 }
 
@@ -145,9 +147,12 @@ static void run_threads(void (*body)(struct fabric_proc *p, void *arg))
 {
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
         for (int per_node = 0; per_node <= 2; per_node += 2)
-            run_one((struct fabric_opts){.nproc = 3, .per_node = per_node, .progress = variants[i].progress,
+            run_one((struct fabric_opts){.nproc = 3,
+                                         .per_node = per_node,
+                                         .progress = variants[i].progress,
                                          .path = per_node ? CONF_PATH_AUTO : CONF_PATH_SHM_PACKETS,
-                                         .threads = true, .refuse_percent = variants[i].refuse,
+                                         .threads = true,
+                                         .refuse_percent = variants[i].refuse,
                                          .delay_percent = variants[i].delay},
                     body, NULL);
 }

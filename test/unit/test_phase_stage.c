@@ -20,7 +20,8 @@ static void pause_us(long us)
     nanosleep(&(struct timespec){0, us * 1000}, NULL);
 }
 
-static uint64_t run(struct fabric_opts opts, void (*body)(struct fabric_proc *p, void *arg), void *arg)
+static uint64_t run(struct fabric_opts opts, void (*body)(struct fabric_proc *p, void *arg),
+                    void *arg)
 {
     uint64_t staged = 0;
     atomic_store(&pkt_arrived, 0);
@@ -80,7 +81,8 @@ static void test_neighbours(void **state)
     (void)state;
     for (int asserts = 0; asserts < 2; asserts++)
         for (unsigned cpus = 1; cpus <= PROCS; cpus += PROCS - 1) {
-            const uint64_t staged = run((struct fabric_opts){.nproc = PROCS, .cpus = cpus}, neighbours, &asserts);
+            const uint64_t staged =
+                run((struct fabric_opts){.nproc = PROCS, .cpus = cpus}, neighbours, &asserts);
             assert_int_equal(staged, 2 * PROCS * STEPS);
         }
 }
@@ -140,7 +142,8 @@ static void test_third(void **state)
 {
     (void)state;
     for (unsigned cpus = 1; cpus <= 3; cpus += 2)
-        assert_int_equal(run((struct fabric_opts){.nproc = 3, .cpus = cpus}, third, NULL), 3 * STEPS);
+        assert_int_equal(run((struct fabric_opts){.nproc = 3, .cpus = cpus}, third, NULL),
+                         3 * STEPS);
 }
 
 /* STAGE_DEPTH phases a step, one barrier: an origin comes to the same stage again when the target
@@ -189,8 +192,9 @@ static void test_threads(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_neighbours), cmocka_unit_test(test_many),
-                                       cmocka_unit_test(test_third), cmocka_unit_test(test_around),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_neighbours),
+                                       cmocka_unit_test(test_many), cmocka_unit_test(test_third),
+                                       cmocka_unit_test(test_around),
                                        cmocka_unit_test(test_threads)};
     pkt_types_init();
     return cmocka_run_group_tests_name("phase_stage", tests, NULL, NULL);

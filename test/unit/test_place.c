@@ -100,6 +100,7 @@ static void test_slices(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_follow), cmocka_unit_test(test_slices)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_follow),
+                                       cmocka_unit_test(test_slices)};
     return cmocka_run_group_tests_name("place", tests, NULL, NULL);
 }

@@ -12,7 +12,15 @@
 
 #include "base/list.h"
 
-enum { RDMA_MIN = 1000, UNDER_WAY = 4, PUT_POLLS = 300, GET_POLLS = 10, NPROC = 4, PART = 6000, ROUNDS = 5 };
+enum {
+    RDMA_MIN = 1000,
+    UNDER_WAY = 4,
+    PUT_POLLS = 300,
+    GET_POLLS = 10,
+    NPROC = 4,
+    PART = 6000,
+    ROUNDS = 5
+};
 
 struct fake_op {
     struct ch3_rdma *op;
@@ -105,11 +113,13 @@ static void fake_release(struct ch3_channel *ch, struct ch3_mem *mem)
     fake_of(ch)->registered--;
 }
 
-static int fake_net_open(void *ctx, struct boot *boot, struct rma_proc_record *records, struct rma_net_key *keys,
-                         size_t stride, struct rma_net_mem *mine, void *room)
+static int fake_net_open(void *ctx, struct boot *boot, struct rma_proc_record *records,
+                         struct rma_net_key *keys, size_t stride, struct rma_net_mem *mine,
+                         void *room)
 {
     struct fabric_proc *p = ctx;
-    struct rma_net_key key = {{4711, (uint64_t)(uintptr_t)mine->base}, mine->len != 0}, all[FABRIC_MAX];
+    struct rma_net_key key = {{4711, (uint64_t)(uintptr_t)mine->base}, mine->len != 0},
+                       all[FABRIC_MAX];
     (void)records, (void)room;
     if (mine->len) {
         mine->channel = &p->channel;
@@ -139,15 +149,17 @@ static void fake_init(struct fabric_proc *p, bool ordered)
 }
 
 /* puts, gets: what each process must have done without packets. */
-static void run(void (*body)(struct fabric_proc *p, void *arg), void *arg, enum conf_fence fence, unsigned puts,
-                unsigned gets)
+static void run(void (*body)(struct fabric_proc *p, void *arg), void *arg, enum conf_fence fence,
+                unsigned puts, unsigned gets)
 {
     for (unsigned i = 0; i < 4; i++) {
         const bool ordered = i & 1, agent = i & 2;
         fabric_watchdog(120);
-        struct fabric *f = fabric_new(&(struct fabric_opts){
-            .nproc = NPROC, .path = CONF_PATH_NET_PACKETS, .fence = fence,
-            .progress = agent ? CONF_PROGRESS_AGENT : CONF_PROGRESS_POLL});
+        struct fabric *f = fabric_new(
+            &(struct fabric_opts){.nproc = NPROC,
+                                  .path = CONF_PATH_NET_PACKETS,
+                                  .fence = fence,
+                                  .progress = agent ? CONF_PROGRESS_AGENT : CONF_PROGRESS_POLL});
         for (int r = 0; r < NPROC; r++)
             fake_init(&f->procs[r], ordered);
         atomic_store(&pkt_arrived, 0);
@@ -163,8 +175,14 @@ static void run(void (*body)(struct fabric_proc *p, void *arg), void *arg, enum 
     }
 }
 
-static int next(const struct fabric_proc *p) { return (p->rank + 1) % NPROC; }
-static int before(const struct fabric_proc *p) { return (p->rank + NPROC - 1) % NPROC; }
+static int next(const struct fabric_proc *p)
+{
+    return (p->rank + 1) % NPROC;
+}
+static int before(const struct fabric_proc *p)
+{
+    return (p->rank + NPROC - 1) % NPROC;
+}
 
 static void by_fence(struct fabric_proc *p, void *arg)
 {
@@ -268,8 +286,8 @@ static void by_lock_all(struct fabric_proc *p, void *arg)
     fabric_win_free(w);
 }
 
-/* The second part of an operation with a request cannot be started while the first is under way: the request is not
- * forgotten before that has ended, and tells the error. */
+/* The second part of an operation with a request cannot be started while the first is under way:
+ * the request is not forgotten before that has ended, and tells the error. */
 static void part_refused(struct fabric_proc *p, void *arg)
 {
     unsigned char out[PART] = {0};
@@ -298,8 +316,10 @@ static void test_part_refused(void **state)
 {
     (void)state;
     fabric_watchdog(60);
-    struct fabric *f = fabric_new(&(struct fabric_opts){
-        .nproc = NPROC, .path = CONF_PATH_NET_PACKETS, .quiet = true, .progress = CONF_PROGRESS_POLL});
+    struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = NPROC,
+                                                        .path = CONF_PATH_NET_PACKETS,
+                                                        .quiet = true,
+                                                        .progress = CONF_PROGRESS_POLL});
     for (int r = 0; r < NPROC; r++)
         fake_init(&f->procs[r], false);
     atomic_store(&pkt_arrived, 0);
@@ -350,7 +370,8 @@ static void peer_lost(struct fabric_proc *p, void *arg)
     if (!window_first) {
         fabric_barrier(p);
         for (int i = 0; p->rank == KEPT && i < RDMA_MIN; i++)
-            FABRIC_CHECK(((unsigned char *)*win_base_attr(w))[8 + i] == (unsigned char)(3 * 37 + i * 7 + (i >> 8)));
+            FABRIC_CHECK(((unsigned char *)*win_base_attr(w))[8 + i] ==
+                         (unsigned char)(3 * 37 + i * 7 + (i >> 8)));
     }
     fabric_barrier(p);
     if (p->rank == 0 || !window_first)
@@ -370,8 +391,10 @@ static void test_peer_lost(void **state)
     for (int i = 0; i < 4; i++) { /* an agent would poll, and be done with some before that */
         bool window_first = i & 1;
         fabric_watchdog(60);
-        struct fabric *f = fabric_new(&(struct fabric_opts){
-            .nproc = NPROC, .path = CONF_PATH_NET_PACKETS, .quiet = true, .progress = CONF_PROGRESS_POLL});
+        struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = NPROC,
+                                                            .path = CONF_PATH_NET_PACKETS,
+                                                            .quiet = true,
+                                                            .progress = CONF_PROGRESS_POLL});
         for (int r = 0; r < NPROC; r++)
             fake_init(&f->procs[r], i & 2);
         atomic_store(&pkt_arrived, 0);
@@ -411,9 +434,10 @@ SIZES_TEST(test_lock_all, by_lock_all, CONF_FENCE_AUTO)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fence_markers), cmocka_unit_test(test_fence_counts), cmocka_unit_test(test_pscw),
-        cmocka_unit_test(test_lock),          cmocka_unit_test(test_lock_all),
-        cmocka_unit_test(test_part_refused), cmocka_unit_test(test_peer_lost),
+        cmocka_unit_test(test_fence_markers), cmocka_unit_test(test_fence_counts),
+        cmocka_unit_test(test_pscw),          cmocka_unit_test(test_lock),
+        cmocka_unit_test(test_lock_all),      cmocka_unit_test(test_part_refused),
+        cmocka_unit_test(test_peer_lost),
     };
     RUN_TESTS("rdma", tests);
 }

@@ -21,7 +21,15 @@
 #include "engine_env.h"
 #include "rma/origin/issue.h"
 
-enum { NPROC = 2, ORIGIN = 0, TARGET = 1, ROW = 2048, WIN_BYTES = 8 << 20, MOST = 1000, SECONDS = 20 };
+enum {
+    NPROC = 2,
+    ORIGIN = 0,
+    TARGET = 1,
+    ROW = 2048,
+    WIN_BYTES = 8 << 20,
+    MOST = 1000,
+    SECONDS = 20
+};
 
 /* ---- two processes and an exchange between them ---- */
 
@@ -54,7 +62,8 @@ static int allmax(struct boot *boot, int mine, int *max)
 static void new_meeting(void)
 {
     pthread_barrierattr_t shared;
-    meeting = mmap(NULL, sizeof *meeting, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    meeting =
+        mmap(NULL, sizeof *meeting, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(meeting, MAP_FAILED);
     pthread_barrierattr_init(&shared);
     pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
@@ -69,10 +78,14 @@ struct process {
 
 static int join(struct process *p, int rank)
 {
-    static const struct conf conf = {.ranks_per_node = 1, .ofi_interface = "lo", .ofi_rdma = CONF_RDMA_ON};
+    static const struct conf conf = {
+        .ranks_per_node = 1, .ofi_interface = "lo", .ofi_rdma = CONF_RDMA_ON};
     struct boot boot = {.rank = rank, .nproc = NPROC, .allgather = allgather, .allmax = allmax};
-    const struct win_spec spec = {.flavor = WIN_ALLOCATE, .size = WIN_BYTES, .disp_unit = 1,
-                                  .hints = win_hints_default(), .boot = &boot};
+    const struct win_spec spec = {.flavor = WIN_ALLOCATE,
+                                  .size = WIN_BYTES,
+                                  .disp_unit = 1,
+                                  .hints = win_hints_default(),
+                                  .boot = &boot};
     struct log quiet;
     log_init(&quiet, LOG_LEVEL_ERROR, -1, "rdma lost");
     int err = engine_create(&conf, &quiet, false, rank, &p->engine);
@@ -105,9 +118,16 @@ struct large {
 static struct rma_op large_op(struct large *l, bool put)
 {
     rma_req_init(&l->req);
-    return (struct rma_op){.oaddr = l->memory, .ocount = WIN_BYTES, .otype = &bytes, .raddr = l->memory,
-                           .rcount = WIN_BYTES, .rtype = &bytes, .target = TARGET, .tcount = WIN_BYTES,
-                           .ttype = &bytes, .req = put ? NULL : &l->req};
+    return (struct rma_op){.oaddr = l->memory,
+                           .ocount = WIN_BYTES,
+                           .otype = &bytes,
+                           .raddr = l->memory,
+                           .rcount = WIN_BYTES,
+                           .rtype = &bytes,
+                           .target = TARGET,
+                           .tcount = WIN_BYTES,
+                           .ttype = &bytes,
+                           .req = put ? NULL : &l->req};
 }
 
 /* The target can't be in the way of its own end. */
@@ -133,7 +153,11 @@ static void *kill_soon(void *arg)
 static void hold_lock(struct win *w)
 {
     const char byte = 1;
-    const struct rma_op op = {.oaddr = &byte, .ocount = 1, .otype = &bytes, .target = TARGET, .tcount = 1,
+    const struct rma_op op = {.oaddr = &byte,
+                              .ocount = 1,
+                              .otype = &bytes,
+                              .target = TARGET,
+                              .tcount = 1,
                               .ttype = &bytes};
     assert_int_equal(rma_lock(w, false, TARGET, 0), MRMA_SUCCESS);
     assert_int_equal(rma_put(w, &op), MRMA_SUCCESS);
@@ -158,8 +182,9 @@ static int learn(struct win *w, struct large *l, enum how how)
         err = how == BY_REQUEST || how == BY_UNLOCK ? rma_get(w, &op) : rma_put(w, &op);
     if (how == BY_WANT_OF_ROOM || err)
         return err;
-    return how == BY_FLUSH ? rma_flush(w, TARGET) : how == BY_REQUEST ? until_request_ends(w, l)
-                                                                      : rma_unlock(w, TARGET);
+    return how == BY_FLUSH     ? rma_flush(w, TARGET)
+           : how == BY_REQUEST ? until_request_ends(w, l)
+                               : rma_unlock(w, TARGET);
 }
 
 /* All its threads: until then its agent, or the provider's, might serve what comes. */
@@ -196,10 +221,26 @@ static void lose(enum how how)
     munmap(meeting, sizeof *meeting);
 }
 
-static void in_a_flush(void **state) { (void)state; lose(BY_FLUSH); }
-static void in_a_request(void **state) { (void)state; lose(BY_REQUEST); }
-static void in_an_unlock(void **state) { (void)state; lose(BY_UNLOCK); }
-static void for_want_of_room(void **state) { (void)state; lose(BY_WANT_OF_ROOM); }
+static void in_a_flush(void **state)
+{
+    (void)state;
+    lose(BY_FLUSH);
+}
+static void in_a_request(void **state)
+{
+    (void)state;
+    lose(BY_REQUEST);
+}
+static void in_an_unlock(void **state)
+{
+    (void)state;
+    lose(BY_UNLOCK);
+}
+static void for_want_of_room(void **state)
+{
+    (void)state;
+    lose(BY_WANT_OF_ROOM);
+}
 
 int main(void)
 {

@@ -57,8 +57,14 @@ static struct dtype *random_type(uint8_t basic, size_t bytes_limit)
 static struct dtype *contiguous_type(size_t bytes)
 {
     struct dtype_run run = {.len = bytes, .n = 1};
-    struct dtype form = {.size = bytes, .extent = (ptrdiff_t)bytes, .elems = bytes, .runs = &run, .nruns = 1,
-                         .eruns = &run, .neruns = 1}, *type;
+    struct dtype form = {.size = bytes,
+                         .extent = (ptrdiff_t)bytes,
+                         .elems = bytes,
+                         .runs = &run,
+                         .nruns = 1,
+                         .eruns = &run,
+                         .neruns = 1},
+                 *type;
     assert_int_equal(dtype_create(&form, &type), MRMA_SUCCESS);
     assert_true(type->contig);
     return type;
@@ -69,10 +75,19 @@ static struct dtype *flat_type(uint8_t basic, size_t bytes)
 {
     const size_t unit = basic ? acc_extent(basic) : 1;
     struct dtype_run run = {.disp = (ptrdiff_t)below(50), .len = bytes, .stride = 0, .n = 1};
-    struct dtype form = {.size = bytes, .extent = (ptrdiff_t)bytes, .basic = basic, .elems = bytes / unit,
-                         .runs = &run, .nruns = 1, .eruns = &run, .neruns = 1}, *type;
+    struct dtype form = {.size = bytes,
+                         .extent = (ptrdiff_t)bytes,
+                         .basic = basic,
+                         .elems = bytes / unit,
+                         .runs = &run,
+                         .nruns = 1,
+                         .eruns = &run,
+                         .neruns = 1},
+                 *type;
     if (unit < bytes && below(2)) { /* the same in pieces of a unit, backwards */
-        run = (struct dtype_run){.disp = (ptrdiff_t)(bytes - unit), .len = unit, .stride = -(ptrdiff_t)unit,
+        run = (struct dtype_run){.disp = (ptrdiff_t)(bytes - unit),
+                                 .len = unit,
+                                 .stride = -(ptrdiff_t)unit,
                                  .n = bytes / unit};
         assert_int_equal(bytes % unit, 0);
     }
@@ -155,18 +170,29 @@ static void cut(enum pkt_op_kind kind, enum acc_op op, uint8_t basic)
     struct dtype *ttype = !acc && below(3) == 0 ? contiguous_type(1 + below(20000))
                                                 : random_type(acc ? basic : ACC_NONE, 20000);
     struct dtype *otype = below(2) ? ttype : flat_type(acc ? basic : ACC_NONE, ttype->size * count);
-    const struct rma_op o = {.oaddr = origin_area + MIDDLE, .ocount = otype == ttype ? count : 1,
-                             .otype = otype, .tcount = count, .ttype = ttype, .op = op};
+    const struct rma_op o = {.oaddr = origin_area + MIDDLE,
+                             .ocount = otype == ttype ? count : 1,
+                             .otype = otype,
+                             .tcount = count,
+                             .ttype = ttype,
+                             .op = op};
     ptrdiff_t *target = expand(ttype, count), *origin = expand(otype, o.ocount);
-    struct check c = {.kind = kind, .op = op, .type = acc ? basic : 0, .request = (uint32_t)below(1000),
-                      .data = kind != PKT_OP_GET && op != ACC_NO_OP, .unit = acc ? acc_extent(basic) : 1,
-                      .total = ttype->size * count, .offset = (int64_t)below(1 << 20) + (below(4) ? 0 : UINT32_MAX - 20000), .target = target,
+    struct check c = {.kind = kind,
+                      .op = op,
+                      .type = acc ? basic : 0,
+                      .request = (uint32_t)below(1000),
+                      .data = kind != PKT_OP_GET && op != ACC_NO_OP,
+                      .unit = acc ? acc_extent(basic) : 1,
+                      .total = ttype->size * count,
+                      .offset = (int64_t)below(1 << 20) + (below(4) ? 0 : UINT32_MAX - 20000),
+                      .target = target,
                       .origin = origin};
     struct record_source src;
     record_source_init(&src, kind, &o, c.offset, c.request);
     src.past_caches = below(2);
     assert_int_equal(src.left, c.total);
-    const bool plain = kind == PKT_OP_PUT && otype->contig && ttype->contig && c.offset + (int64_t)c.total <= UINT32_MAX;
+    const bool plain = kind == PKT_OP_PUT && otype->contig && ttype->contig &&
+                       c.offset + (int64_t)c.total <= UINT32_MAX;
     assert_int_equal(src.plain, plain);
     const size_t min = record_min(&src);
     assert_true(min <= PKT_MAX - sizeof(struct pkt_hdr));
@@ -192,7 +218,8 @@ static void cut(enum pkt_op_kind kind, enum acc_op op, uint8_t basic)
 
 static void test_random(void **state)
 {
-    static const uint8_t basics[] = {ACC_I8, ACC_I16, ACC_F32, ACC_F64, ACC_C64, ACC_C128, ACC_PAIR_I64_I64};
+    static const uint8_t basics[] = {ACC_I8,  ACC_I16,  ACC_F32,         ACC_F64,
+                                     ACC_C64, ACC_C128, ACC_PAIR_I64_I64};
     (void)state;
     for (size_t i = 0; i < AREA; i++)
         origin_area[i] = (unsigned char)below(256);
@@ -220,8 +247,8 @@ static void test_limits(void **state)
     enum { TOTAL = 100000 };
     const size_t cap = PKT_MAX - sizeof(struct pkt_hdr);
     const struct dtype byte = dtype_basic(ACC_U8), cell = dtype_basic(ACC_C128);
-    struct rma_op o = {.oaddr = origin_area, .ocount = TOTAL, .otype = &byte, .tcount = TOTAL,
-                       .ttype = &byte};
+    struct rma_op o = {
+        .oaddr = origin_area, .ocount = TOTAL, .otype = &byte, .tcount = TOTAL, .ttype = &byte};
     struct record_source src;
     size_t n = 0;
     (void)state;
@@ -247,7 +274,11 @@ static void test_limits(void **state)
 static void test_padded_pairs(void **state)
 {
     const struct dtype pair = dtype_basic(ACC_PAIR_F64_I32);
-    const struct rma_op o = {.oaddr = origin_area, .ocount = 10, .otype = &pair, .tcount = 10, .ttype = &pair,
+    const struct rma_op o = {.oaddr = origin_area,
+                             .ocount = 10,
+                             .otype = &pair,
+                             .tcount = 10,
+                             .ttype = &pair,
                              .op = ACC_MAXLOC};
     const struct pkt_op *rec = (const void *)room;
     const struct pkt_seg *seg = (const void *)(rec + 1);
@@ -272,8 +303,8 @@ static void test_cas(void **state)
     for (size_t i = 0; i < sizeof types; i++) {
         const struct dtype type = dtype_basic(types[i]);
         const size_t unit = acc_extent(types[i]);
-        const struct rma_op o = {.oaddr = origin_area + 1, .caddr = origin_area + 101, .tcount = 1,
-                                 .ttype = &type};
+        const struct rma_op o = {
+            .oaddr = origin_area + 1, .caddr = origin_area + 101, .tcount = 1, .ttype = &type};
         const struct pkt_op *rec = (const void *)room;
         const struct pkt_seg *seg = (const void *)(rec + 1);
         const size_t len = record_build_cas(room, &o, 77, 5);

@@ -164,7 +164,8 @@ static void test_model(void **state)
             length[at] = 0;
         }
     }
-    assert_true(attached > MODEL_STEPS / 50 && refused > MODEL_STEPS / 50 && detached > MODEL_STEPS / 50);
+    assert_true(attached > MODEL_STEPS / 50 && refused > MODEL_STEPS / 50 &&
+                detached > MODEL_STEPS / 50);
 }
 
 /* ---- while others change it ---- */
@@ -265,8 +266,8 @@ static void test_owner_dies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        REGION_TEST(test_one),  REGION_TEST(test_touching), REGION_TEST(test_refused),
-        REGION_TEST(test_many), REGION_TEST(test_model),    REGION_TEST(test_never_torn),
+        REGION_TEST(test_one),        REGION_TEST(test_touching), REGION_TEST(test_refused),
+        REGION_TEST(test_many),       REGION_TEST(test_model),    REGION_TEST(test_never_torn),
         REGION_TEST(test_owner_dies),
     };
     fabric_watchdog(120);

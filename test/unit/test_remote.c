@@ -76,7 +76,8 @@ static void test_neighbours(void **state)
     static const enum conf_progress progress[] = {CONF_PROGRESS_POLL, CONF_PROGRESS_AGENT};
     (void)state;
     for (int i = 0; i < 2; i++)
-        run((struct fabric_opts){.nproc = 12, .per_node = 1, .progress = progress[i]}, neighbours, NULL);
+        run((struct fabric_opts){.nproc = 12, .per_node = 1, .progress = progress[i]}, neighbours,
+            NULL);
 }
 
 /* What a group names is made by start and post, and what an operation names, even
@@ -110,7 +111,8 @@ static void group(struct fabric_proc *p, void *arg)
 static void test_group(void **state)
 {
     (void)state;
-    run((struct fabric_opts){.nproc = 8, .per_node = 1, .progress = CONF_PROGRESS_POLL}, group, NULL);
+    run((struct fabric_opts){.nproc = 8, .per_node = 1, .progress = CONF_PROGRESS_POLL}, group,
+        NULL);
 }
 
 /* Several threads of a process make the same targets at once. */
@@ -142,7 +144,7 @@ static void at_once(struct fabric_proc *p, void *arg)
         pthread_join(thread[i], NULL);
     FABRIC_CHECK(made(t.w) == t.nproc);
     int listed = t.w->nlocal;
-    LIST_EACH(node, &t.w->remote)
+    LIST_EACH (node, &t.w->remote)
         listed++;
     FABRIC_CHECK(listed == t.nproc); /* none twice */
     fabric_win_free(t.w);
@@ -225,11 +227,16 @@ static void test_bound(void **state)
     for (size_t i = 0; i < sizeof flavors / sizeof *flavors; i++)
         for (int bound = 1; bound < 8; bound++)
             for (int no_cma = 0; no_cma < 2; no_cma++) {
-                run((struct fabric_opts){.nproc = 5, .node_procs_bound = bound, .no_cma = no_cma, .quiet = true},
+                run(
+                    (struct fabric_opts){
+                        .nproc = 5, .node_procs_bound = bound, .no_cma = no_cma, .quiet = true},
                     exchange, &flavors[i]);
                 if (flavors[i] != WIN_ALLOCATE_SHARED) /* nodes of 4 and 1 */
-                    run((struct fabric_opts){.nproc = 5, .per_node = 4, .node_procs_bound = bound,
-                                             .no_cma = no_cma, .quiet = true},
+                    run((struct fabric_opts){.nproc = 5,
+                                             .per_node = 4,
+                                             .node_procs_bound = bound,
+                                             .no_cma = no_cma,
+                                             .quiet = true},
                         exchange, &flavors[i]);
             }
 }
@@ -255,7 +262,8 @@ static void test_last(void **state)
 {
     (void)state;
     for (int n = 1; n <= 17; n++)
-        run((struct fabric_opts){.nproc = n, .per_node = 1, .progress = CONF_PROGRESS_POLL}, last, NULL);
+        run((struct fabric_opts){.nproc = n, .per_node = 1, .progress = CONF_PROGRESS_POLL}, last,
+            NULL);
 }
 
 /* A window that came to no orderly end: nobody may be at work on it any more. */
@@ -318,15 +326,17 @@ static void test_dead(void **state)
     (void)state;
     for (int per_node = 1; per_node <= 3; per_node += 2)
         for (int i = 0; i < 3; i++)
-            run((struct fabric_opts){.nproc = 7, .per_node = per_node, .quiet = true}, with_dead, &victims[i]);
+            run((struct fabric_opts){.nproc = 7, .per_node = per_node, .quiet = true}, with_dead,
+                &victims[i]);
     run((struct fabric_opts){.nproc = 7, .per_node = 1, .quiet = true}, dead_holder, NULL);
 }
 
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_neighbours), cmocka_unit_test(test_group), cmocka_unit_test(test_at_once),
-        cmocka_unit_test(test_records),    cmocka_unit_test(test_bound), cmocka_unit_test(test_last),
+        cmocka_unit_test(test_neighbours), cmocka_unit_test(test_group),
+        cmocka_unit_test(test_at_once),    cmocka_unit_test(test_records),
+        cmocka_unit_test(test_bound),      cmocka_unit_test(test_last),
         cmocka_unit_test(test_dead),
     };
     pkt_types_init();

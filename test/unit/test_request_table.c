@@ -1,6 +1,7 @@
 /*
- * test_request_table.c - numbers of requests (rma/origin/request_table.h) against a plain list of what is in use: none twice, none 0,
- * found until given back and never after, at random and at the limit; and without memory.
+ * test_request_table.c - numbers of requests (rma/origin/request_table.h) against a plain list of
+ * what is in use: none twice, none 0, found until given back and never after, at random and at the
+ * limit; and without memory.
  */
 #include "base_helper.h"
 
@@ -144,6 +145,7 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_reuse),
-                                       cmocka_unit_test(test_limit), cmocka_unit_test(test_no_memory)};
+                                       cmocka_unit_test(test_limit),
+                                       cmocka_unit_test(test_no_memory)};
     return cmocka_run_group_tests_name("request_table", tests, NULL, NULL);
 }

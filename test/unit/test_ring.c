@@ -37,8 +37,11 @@ static void test_random_steps(void **state)
             void *at = ring_reserve(&e->tx, want);
             if (!at) {
                 full++;
-                /* Worst case: the record, the skipped tail before it, a line, and what has not been shown. */
-                assert_true(e->tx.tail - read_position(e) + 2 * record_bytes(want) + LINE + ring_step(e->bytes) > e->bytes);
+                /* Worst case: the record, the skipped tail before it, a line, and what has not been
+                 * shown. */
+                assert_true(e->tx.tail - read_position(e) + 2 * record_bytes(want) + LINE +
+                                ring_step(e->bytes) >
+                            e->bytes);
                 continue;
             }
             assert_true((unsigned char *)at >= e->ring->bytes &&
@@ -248,9 +251,15 @@ static void test_onlooker(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RING_TEST(test_empty_and_one), RING_TEST(test_random_steps), RING_TEST_MOST(test_random_steps),
-        RING_TEST(test_zero_commit_at_the_end), RING_TEST(test_full), RING_TEST_MOST(test_full),
-        RING_TEST(test_position_wrap), RING_TEST(test_two_threads), RING_TEST(test_onlooker),
+        RING_TEST(test_empty_and_one),
+        RING_TEST(test_random_steps),
+        RING_TEST_MOST(test_random_steps),
+        RING_TEST(test_zero_commit_at_the_end),
+        RING_TEST(test_full),
+        RING_TEST_MOST(test_full),
+        RING_TEST(test_position_wrap),
+        RING_TEST(test_two_threads),
+        RING_TEST(test_onlooker),
     };
     fabric_watchdog(120);
     return cmocka_run_group_tests_name("ring", tests, NULL, NULL);

@@ -156,8 +156,8 @@ static void test_sleepers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RING_TEST(test_starved),
-        RING_TEST(test_starved_by_steps), RING_TEST(test_told_in_time), RING_TEST_MOST(test_told_in_time),
+        RING_TEST(test_starved),      RING_TEST(test_starved_by_steps),
+        RING_TEST(test_told_in_time), RING_TEST_MOST(test_told_in_time),
         RING_TEST(test_sleepers),
     };
     fabric_watchdog(120);

@@ -20,7 +20,8 @@ static void fill_with_words(struct ends *e, void *room, size_t len, uint64_t lap
     unsigned char *at = room;
     for (size_t i = 0; i + WORD <= len; i += WORD) {
         const uint64_t place = (uint64_t)(at + i - e->ring->bytes);
-        const uint64_t word = lap_of(e->tx.reserved) + laps_ahead * RING_BYTES + (place % (2 * LINE) ? 8 : SKIP);
+        const uint64_t word =
+            lap_of(e->tx.reserved) + laps_ahead * RING_BYTES + (place % (2 * LINE) ? 8 : SKIP);
         memcpy(at + i, &word, sizeof word);
     }
 }
@@ -82,7 +83,8 @@ static void test_last_lap(void **state)
 static void test_one_line(void **state)
 {
     struct ends *e = *state;
-    unsigned char *before = aligned_alloc(LINE, ring_size(RING_BYTES)), *now = (unsigned char *)e->ring;
+    unsigned char *before = aligned_alloc(LINE, ring_size(RING_BYTES)),
+                  *now = (unsigned char *)e->ring;
     uint64_t shown = 0;
     for (uint64_t n = 0; n < 2 * RING_LINES; n++) {
         const uint64_t at = e->tx.tail % RING_BYTES;
@@ -105,7 +107,7 @@ static void test_one_line(void **state)
 static void expect_bad(struct ends *e)
 {
     assert_true(ring_has_data(&e->rx)); /* so that somebody looks */
-    for (int i = 0; i < 3; i++) { /* and it stays so */
+    for (int i = 0; i < 3; i++) {       /* and it stays so */
         size_t len = 12345;
         bool bad = false;
         assert_null(ring_peek(&e->rx, &len, &bad));
@@ -129,13 +131,13 @@ static void test_corrupt(void **state)
         {lap, lap},                      /* no length */
         {lap, lap + CH3_PACKET_MAX + 1}, /* longer than any packet */
         {lap, lap + SKIP - 1},
-        {lap, lap + SKIP}, /* a skip of the whole ring */
+        {lap, lap + SKIP},            /* a skip of the whole ring */
         {lap, lap + RING_BYTES + 64}, /* of a lap that is not yet */
         {lap + LINE, lap + 9 * RING_BYTES + SKIP},
         {lap, lap + (UINT64_C(1) << 63) - 1},
         {0, RING_BYTES + 8},
         {0, SKIP},
-        {UINT64_MAX - LINE + 1, 8}, /* the lap behind the last number */
+        {UINT64_MAX - LINE + 1, 8},                       /* the lap behind the last number */
         {lap + RING_BYTES - LINE, lap + LINE - WORD + 1}, /* crosses the end */
         {lap + RING_BYTES - LINE, lap + CH3_PACKET_MAX},
         {lap + RING_BYTES - 4 * LINE, lap + 4 * LINE},
@@ -172,7 +174,8 @@ static void test_corrupt_head(void **state)
         ring_commit(&e->tx, 0);
         ring_send(e, n++, 1024);
     }
-    const uint64_t heads[] = {e->tx.tail + 8, e->tx.tail + RING_BYTES, UINT64_MAX, UINT64_MAX - RING_BYTES};
+    const uint64_t heads[] = {e->tx.tail + 8, e->tx.tail + RING_BYTES, UINT64_MAX,
+                              UINT64_MAX - RING_BYTES};
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
         atomic_store(&e->ring->head, heads[i]);
         unsigned char *at = ring_reserve(&e->tx, 1024);
@@ -205,8 +208,9 @@ static void test_impossible_head(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RING_TEST(test_packets_like_words), RING_TEST(test_last_lap), RING_TEST(test_one_line),
-        RING_TEST(test_corrupt), RING_TEST(test_lone_skip), RING_TEST(test_corrupt_head),
+        RING_TEST(test_packets_like_words), RING_TEST(test_last_lap),
+        RING_TEST(test_one_line),           RING_TEST(test_corrupt),
+        RING_TEST(test_lone_skip),          RING_TEST(test_corrupt_head),
         RING_TEST(test_impossible_head),
     };
     fabric_watchdog(120);

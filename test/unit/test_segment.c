@@ -21,7 +21,7 @@
 
 #define MIB ((size_t)1 << 20)
 
-static const struct log quiet = { .fd = -1 };
+static const struct log quiet = {.fd = -1};
 static size_t page;
 
 static bool all_bytes(const void *mem, int value, size_t len)
@@ -35,13 +35,14 @@ static bool all_bytes(const void *mem, int value, size_t len)
 
 static void sizes_are_rounded_and_contents_start_at_zero(void **state)
 {
-    const size_t sizes[] = { 0, 1, 4096, 100000, 3 * MIB + 1 };
+    const size_t sizes[] = {0, 1, 4096, 100000, 3 * MIB + 1};
     struct seg seg;
     (void)state;
 
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         assert_int_equal(seg_create("", sizes[i], &quiet, &seg), MRMA_SUCCESS);
-        assert_true(seg.fd >= 0 && seg.size >= sizes[i] && seg.size > 0 && seg.size < sizes[i] + page + 1);
+        assert_true(seg.fd >= 0 && seg.size >= sizes[i] && seg.size > 0 &&
+                    seg.size < sizes[i] + page + 1);
         assert_int_equal(seg.size % page, 0);
         assert_int_equal((uintptr_t)seg.base % (seg.size >= 2 * MIB ? 2 * MIB : page), 0);
         assert_int_equal(fcntl(seg.fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
@@ -254,14 +255,14 @@ static int exit_at_once(void *arg)
 static void another_identity_is_refused(void **state)
 {
     struct log_pipe lp;
-    struct seg seg, other = { .fd = -7 };
+    struct seg seg, other = {.fd = -7};
     char text[1024], pid_text[32];
     (void)state;
 
     log_to_pipe(&lp, LOG_LEVEL_ERROR);
     assert_int_equal(seg_create("", 4 * page, &quiet, &seg), MRMA_SUCCESS);
     const struct seg_name good = seg_name_of(&seg);
-    struct seg_name bad[7] = { good, good, good, good, good, good, good };
+    struct seg_name bad[7] = {good, good, good, good, good, good, good};
     bad[0].inode++;
     bad[1].device++;
     bad[2].size += page;
@@ -295,7 +296,7 @@ static void another_identity_is_refused(void **state)
 static int no_descriptors_child(void *arg)
 {
     struct log_pipe lp;
-    struct seg seg = { .fd = -1 }, first;
+    struct seg seg = {.fd = -1}, first;
     struct rlimit lim;
     char text[1024], expected[64];
     (void)arg;
@@ -312,7 +313,8 @@ static int no_descriptors_child(void *arg)
     snprintf(expected, sizeof expected, "the limit is %d (ulimit -n)", next);
     CHILD_CHECK(seg_create("", page, &lp.log, &seg) == MRMA_ERR_OTHER);
     log_text(&lp, text, sizeof text);
-    CHILD_CHECK(strstr(text, expected) != NULL && strstr(text, "too few file descriptors: ") != NULL);
+    CHILD_CHECK(strstr(text, expected) != NULL &&
+                strstr(text, "too few file descriptors: ") != NULL);
     CHILD_CHECK(seg_create("/", page, &lp.log, &seg) == MRMA_ERR_OTHER);
     CHILD_CHECK(strstr(log_text(&lp, text, sizeof text), "ulimit -n") != NULL);
     CHILD_CHECK(seg_open(&name, &lp.log, &seg) == MRMA_ERR_OTHER);
@@ -332,7 +334,7 @@ static void too_few_descriptors_are_named(void **state)
 
 static int file_size_child(void *arg)
 {
-    struct rlimit lim = { .rlim_cur = 8 * page, .rlim_max = 8 * page };
+    struct rlimit lim = {.rlim_cur = 8 * page, .rlim_max = 8 * page};
     struct seg seg;
     (void)arg;
 
@@ -355,9 +357,9 @@ static void the_file_size_limit_is_an_error_not_a_signal(void **state)
 
 static void directories_that_cannot_serve_are_named(void **state)
 {
-    const char *const dirs[] = { "/no/such/directory", "/proc/self/maps", "/proc", "/sys" };
+    const char *const dirs[] = {"/no/such/directory", "/proc/self/maps", "/proc", "/sys"};
     struct log_pipe lp;
-    struct seg seg = { .fd = -7 };
+    struct seg seg = {.fd = -7};
     char text[1024];
     (void)state;
 
@@ -422,8 +424,8 @@ static void on_alarm(int sig)
 /* A profiler's timer, faster than a large fallocate: it must end nevertheless. */
 static int timer_child(void *arg)
 {
-    struct sigaction action = { .sa_handler = on_alarm }; /* no SA_RESTART */
-    struct itimerval every = { .it_interval = { .tv_usec = 1000 }, .it_value = { .tv_usec = 1000 } };
+    struct sigaction action = {.sa_handler = on_alarm}; /* no SA_RESTART */
+    struct itimerval every = {.it_interval = {.tv_usec = 1000}, .it_value = {.tv_usec = 1000}};
     struct seg seg;
 
     if (!tiny_tmpfs(arg, 128 * MIB))

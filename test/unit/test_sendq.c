@@ -59,7 +59,8 @@ static void stream_done(struct ch3_stream *st, int err)
     }
 }
 
-static struct test_stream make_stream(struct ch3_bench *b, struct ch3_vc *vc, uint32_t mark, uint32_t packets)
+static struct test_stream make_stream(struct ch3_bench *b, struct ch3_vc *vc, uint32_t mark,
+                                      uint32_t packets)
 {
     return (struct test_stream){.stream = {.next = stream_next, .done = stream_done},
                                 .b = b,
@@ -163,7 +164,8 @@ static void test_stream_keeps_its_place(void **state)
 static void test_stream_at_once(void **state)
 {
     struct ch3_bench *b = *state;
-    struct test_stream s = make_stream(b, &b->vc[0], 10, 3), none = make_stream(b, &b->vc[0], 20, 0);
+    struct test_stream s = make_stream(b, &b->vc[0], 10, 3),
+                       none = make_stream(b, &b->vc[0], 20, 0);
     open_all(b);
     s.stream.wants = s.len;
     assert_int_equal(ch3_send_stream(&b->vc[0], &s.stream), MRMA_SUCCESS);
@@ -195,7 +197,8 @@ static void test_idle_stream(void **state)
 static void test_send_from_done(void **state)
 {
     struct ch3_bench *b = *state;
-    struct test_stream s = make_stream(b, &b->vc[0], 10, 1), other = make_stream(b, &b->vc[1], 20, 1);
+    struct test_stream s = make_stream(b, &b->vc[0], 10, 1),
+                       other = make_stream(b, &b->vc[1], 20, 1);
     open_all(b);
     s.again = &b->vc[0];
     other.again = &b->vc[2];

@@ -1,7 +1,7 @@
 /*
- * test_shared_memory.c - the memory of MPI_Win_allocate_shared: small contiguous parts lie in rank 0's heap,
- * large ones, and those on pages of their own, in a segment; either way seen by
- * all and given back.
+ * test_shared_memory.c - the memory of MPI_Win_allocate_shared: small contiguous parts lie in rank
+ * 0's heap, large ones, and those on pages of their own, in a segment; either way seen by all and
+ * given back.
  */
 #include "pkt_helper.h"
 
@@ -19,8 +19,11 @@ struct shape {
 static struct win *create(struct fabric_proc *p, const struct shape *s)
 {
     struct win *w = NULL;
-    struct win_spec spec = {.flavor = WIN_ALLOCATE_SHARED, .size = s->size, .disp_unit = 1,
-                            .hints = win_hints_default(), .boot = fabric_boot(p)};
+    struct win_spec spec = {.flavor = WIN_ALLOCATE_SHARED,
+                            .size = s->size,
+                            .disp_unit = 1,
+                            .hints = win_hints_default(),
+                            .boot = fabric_boot(p)};
     spec.hints.alloc_shared_noncontig = s->apart;
     OK(win_create(&p->rma, &spec, &w));
     return w;
@@ -41,14 +44,16 @@ static void share(struct fabric_proc *p, void *arg)
         FABRIC_CHECK(next == (char *)w->base + s->size);
     next[0] = next[s->size - 1] = (char)(right + 1);
     fabric_barrier(p);
-    FABRIC_CHECK(((char *)w->base)[0] == p->rank + 1 && ((char *)w->base)[s->size - 1] == p->rank + 1);
+    FABRIC_CHECK(((char *)w->base)[0] == p->rank + 1 &&
+                 ((char *)w->base)[s->size - 1] == p->rank + 1);
     fabric_win_free(w);
 }
 
 static void test_sizes(void **state)
 {
     (void)state;
-    static const struct shape shapes[] = {{SMALL, false}, {SMALL, true}, {LARGE, false}, {LARGE, true}};
+    static const struct shape shapes[] = {
+        {SMALL, false}, {SMALL, true}, {LARGE, false}, {LARGE, true}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         fabric_watchdog(60);
         struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = PROCS});

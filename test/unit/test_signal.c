@@ -150,9 +150,9 @@ static bool reached(void *arg)
 static void await(struct hand *h, _Atomic uint32_t *word, uint32_t seq)
 {
     struct due d = {word, seq};
-    FABRIC_CHECK(
-        rma_wait_until(&h->win, &(struct rma_wait){.done = reached, .arg = &d, .what = "a signal"}) ==
-        MRMA_SUCCESS);
+    FABRIC_CHECK(rma_wait_until(
+                     &h->win, &(struct rma_wait){.done = reached, .arg = &d, .what = "a signal"}) ==
+                 MRMA_SUCCESS);
 }
 
 static bool completed(void *arg)
@@ -162,15 +162,16 @@ static bool completed(void *arg)
 
 static void await_complete(struct hand *h, struct rma_target *t)
 {
-    FABRIC_CHECK(
-        rma_wait_until(&h->win, &(struct rma_wait){.done = completed, .arg = t, .what = "a complete"}) ==
-        MRMA_SUCCESS);
+    FABRIC_CHECK(rma_wait_until(&h->win, &(struct rma_wait){.done = completed,
+                                                            .arg = t,
+                                                            .what = "a complete"}) == MRMA_SUCCESS);
 }
 
 static void stages_nearly_wrapped(const struct stage_row *row)
 {
     for (uint32_t i = 0; i < STAGE_DEPTH; i++) {
-        struct win_stage *st = (void *)((char *)row->first + (size_t)((nearly - i) % STAGE_DEPTH) * row->bytes);
+        struct win_stage *st =
+            (void *)((char *)row->first + (size_t)((nearly - i) % STAGE_DEPTH) * row->bytes);
         atomic_store(&st->seq, nearly - i);
     }
 }
@@ -232,8 +233,13 @@ static void stage_origin(struct hand *h, struct rma_target *t, uint32_t i)
     t->posts_due++;
     for (uint32_t k = 0; k < 1 + i % STAGED_CELLS; k++) {
         const uint64_t value = (uint64_t)i << 8 | k;
-        const struct rma_op op = {.oaddr = &value, .ocount = 8, .otype = &byte, .target = 1, .disp = 8 * (int64_t)k,
-                                  .tcount = 8, .ttype = &byte};
+        const struct rma_op op = {.oaddr = &value,
+                                  .ocount = 8,
+                                  .otype = &byte,
+                                  .target = 1,
+                                  .disp = 8 * (int64_t)k,
+                                  .tcount = 8,
+                                  .ttype = &byte};
         while (!stage_put(&h->win, t, &op)) /* too far ahead: the post must come */
             await(h, &t->in->posts, t->posts_due - STAGE_DEPTH + 1);
     }
@@ -382,8 +388,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_barrier),      cmocka_unit_test(test_barrier_sleepers),
         cmocka_unit_test(test_barrier_wrap), cmocka_unit_test(test_post_complete),
-        cmocka_unit_test(test_stage),
-        cmocka_unit_test(test_stage_refused),
+        cmocka_unit_test(test_stage),        cmocka_unit_test(test_stage_refused),
         cmocka_unit_test(test_wake_many),    cmocka_unit_test(test_dead_peer),
     };
     fabric_watchdog(200);

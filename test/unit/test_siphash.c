@@ -11,8 +11,9 @@ static void known_vectors(void **state)
         size_t len;
         uint64_t hash;
     } known[] = {
-        {0, UINT64_C(0x726fdb47dd0e0e31)},  {1, UINT64_C(0x74f839c593dc67fd)}, {2, UINT64_C(0x0d6c8009d9a94f5a)},
-        {3, UINT64_C(0x85676696d7fb7e2d)},  {7, UINT64_C(0xab0200f58b01d137)}, {8, UINT64_C(0x93f5f5799a932462)},
+        {0, UINT64_C(0x726fdb47dd0e0e31)},  {1, UINT64_C(0x74f839c593dc67fd)},
+        {2, UINT64_C(0x0d6c8009d9a94f5a)},  {3, UINT64_C(0x85676696d7fb7e2d)},
+        {7, UINT64_C(0xab0200f58b01d137)},  {8, UINT64_C(0x93f5f5799a932462)},
         {15, UINT64_C(0xa129ca6149be45e5)}, {63, UINT64_C(0x958a324ceb064572)},
     };
     unsigned char key[16], message[64];
@@ -43,6 +44,7 @@ static void every_bit_matters(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(known_vectors), cmocka_unit_test(every_bit_matters)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(known_vectors),
+                                       cmocka_unit_test(every_bit_matters)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

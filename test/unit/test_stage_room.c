@@ -27,12 +27,14 @@ static void check_layout(int nslots, enum stage_use use)
     stage_room_init(ctl, nslots, use);
     char *end = (char *)&ctl->slots[nslots];
     for (int i = 0; i < nslots; i++) {
-        struct stage_row epochs = stage_room_epochs(ctl, nslots, i), phases = stage_room_phases(ctl, nslots, i);
+        struct stage_row epochs = stage_room_epochs(ctl, nslots, i),
+                         phases = stage_room_phases(ctl, nslots, i);
         check_row(ctl, epochs, &end);
         check_row(ctl, phases, &end);
         assert_int_equal(phases.bytes, use != STAGE_MAPPED && nslots > 1 ? epochs.bytes : 0);
         for (uint32_t n = 0; n < STAGE_DEPTH; n++) {
-            const struct win_stage *st = (const void *)((char *)epochs.first + (size_t)n * epochs.bytes);
+            const struct win_stage *st =
+                (const void *)((char *)epochs.first + (size_t)n * epochs.bytes);
             assert_int_equal(st->seq + st->used, 0);
             st = (const void *)((char *)phases.first + (size_t)n * phases.bytes);
             assert_int_equal(phases.bytes ? st->seq + st->used : 0, 0);
@@ -55,7 +57,8 @@ static void test_layout(void **state)
 
 static size_t bytes_of_stages(int nslots, enum stage_use use)
 {
-    return stage_room_ctl_bytes(nslots, use) - sizeof(struct win_ctl) - (size_t)nslots * sizeof(struct win_slot);
+    return stage_room_ctl_bytes(nslots, use) - sizeof(struct win_ctl) -
+           (size_t)nslots * sizeof(struct win_slot);
 }
 
 /* Room for some puts among few processes; bounded, but never nothing, among many. */
@@ -79,7 +82,8 @@ static void ahead(struct fabric_proc *p, void *arg)
     struct win *w = fabric_win(p, WIN_CREATE, area[p->rank], sizeof area[0], 1);
     const struct rma_target *t = win_peek(w, 1 - p->rank);
     (void)arg;
-    FABRIC_CHECK(t->path == PATH_CMA && t->out_stages.bytes == STAGE_LINES_ASSISTED * MRMA_CACHE_LINE &&
+    FABRIC_CHECK(t->path == PATH_CMA &&
+                 t->out_stages.bytes == STAGE_LINES_ASSISTED * MRMA_CACHE_LINE &&
                  t->out_phases.bytes == t->out_stages.bytes);
     if (p->rank == 0) {
         OK(rma_start(w, (int[]){1}, 1, 0));
@@ -103,7 +107,8 @@ static void mapped(struct fabric_proc *p, void *arg)
     struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, KIB, 1);
     const struct rma_target *t = win_peek(w, 1 - p->rank);
     (void)arg;
-    FABRIC_CHECK(t->path == PATH_MAPPED && t->out_stages.bytes == STAGE_LINES_MAPPED * MRMA_CACHE_LINE &&
+    FABRIC_CHECK(t->path == PATH_MAPPED &&
+                 t->out_stages.bytes == STAGE_LINES_MAPPED * MRMA_CACHE_LINE &&
                  t->out_phases.bytes == 0);
     fabric_win_free(w);
 }

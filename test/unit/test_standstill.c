@@ -1,6 +1,6 @@
 /*
- * test_standstill.c - base/standstill: nobody runs meanwhile, everybody goes on afterwards, with the signals and
- * waits that they had; what cannot be stopped is refused.
+ * test_standstill.c - base/standstill: nobody runs meanwhile, everybody goes on afterwards, with
+ * the signals and waits that they had; what cannot be stopped is refused.
  */
 #define _GNU_SOURCE 1
 #include "threads_helper.h"
@@ -57,7 +57,8 @@ static void nobody_runs_and_all_go_on(void **state)
         assert_int_equal(standstill_run(watch, &w, text, sizeof text), MRMA_SUCCESS);
         assert_false(w.moved);
         for (int i = 0; i < WORKERS; i++)
-            for (const uint64_t was = atomic_load(&w.workers[i].done); was == atomic_load(&w.workers[i].done);)
+            for (const uint64_t was = atomic_load(&w.workers[i].done);
+                 was == atomic_load(&w.workers[i].done);)
                 sched_yield();
     }
     for (int i = 0; i < WORKERS; i++)
@@ -182,9 +183,9 @@ static void who_is_traced_cannot_be_stopped(void **state)
 static int all_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(alone_it_just_runs),  cmocka_unit_test(nobody_runs_and_all_go_on),
+        cmocka_unit_test(alone_it_just_runs),   cmocka_unit_test(nobody_runs_and_all_go_on),
         cmocka_unit_test(a_signal_comes_later), cmocka_unit_test(a_wait_goes_on),
-        cmocka_unit_test(threads_come_and_go), cmocka_unit_test(who_is_traced_cannot_be_stopped),
+        cmocka_unit_test(threads_come_and_go),  cmocka_unit_test(who_is_traced_cannot_be_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

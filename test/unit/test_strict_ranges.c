@@ -34,7 +34,8 @@ static const char pairs[KINDS][KINDS] = {
 static bool pair_conflicts(int a, int b, enum strict_same same)
 {
     const char when = a < b ? pairs[a][b] : pairs[b][a];
-    return when == 1 || (when == 2 && same == STRICT_SAME_OP) || (when == 3 && same != STRICT_SAME_TYPE);
+    return when == 1 || (when == 2 && same == STRICT_SAME_OP) ||
+           (when == 3 && same != STRICT_SAME_TYPE);
 }
 
 static uint32_t random_below(uint64_t *seed, uint32_t n)
@@ -66,7 +67,8 @@ static void one_round(uint64_t *seed, enum strict_same same)
 
     for (int n = 0; n < OPS; n++) {
         int kind = (int)random_below(seed, KINDS);
-        if (same == STRICT_SAME_OP && kinds[kind].kind == STRICT_ACC && kinds[kind].op == ACC_OP_NONE)
+        if (same == STRICT_SAME_OP && kinds[kind].kind == STRICT_ACC &&
+            kinds[kind].op == ACC_OP_NONE)
             kind = 0; /* a range forgets MPI_NO_OP for compare-and-swap */
         struct strict_access a = kinds[kind];
         bool expected = false;
@@ -101,11 +103,13 @@ static void neighbours_are_one_range(void **state)
     (void)state;
 
     for (uint64_t i = 0; i < 3 * (uint64_t)STRICT_RANGES_MAX; i++)
-        strict_ranges_add(&r, (struct strict_access){.lo = 8 * i, .hi = 8 * i + 8, .kind = STRICT_PUT});
+        strict_ranges_add(&r,
+                          (struct strict_access){.lo = 8 * i, .hi = 8 * i + 8, .kind = STRICT_PUT});
     assert_int_equal(r.n, 1);
     strict_ranges_clear(&r);
     for (uint64_t i = 1000; i > 0; i--)
-        strict_ranges_add(&r, (struct strict_access){.lo = 8 * i, .hi = 8 * i + 8, .kind = STRICT_GET});
+        strict_ranges_add(&r,
+                          (struct strict_access){.lo = 8 * i, .hi = 8 * i + 8, .kind = STRICT_GET});
     assert_int_equal(r.n, 1);
     strict_ranges_free(&r);
 }
@@ -144,7 +148,8 @@ static void too_many_are_said_to_be_incomplete(void **state)
     assert_int_equal(r.n, STRICT_RANGES_MAX);
     a.lo = 0;
     a.hi = 1;
-    assert_non_null(strict_ranges_conflict(&r, &a, STRICT_SAME_TYPE)); /* what is kept is still found */
+    assert_non_null(
+        strict_ranges_conflict(&r, &a, STRICT_SAME_TYPE)); /* what is kept is still found */
     strict_ranges_clear(&r);
     assert_false(r.incomplete);
     strict_ranges_free(&r);

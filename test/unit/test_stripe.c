@@ -121,13 +121,14 @@ static void *lock_sets(void *arg)
         struct stripe_set set = {{0}};
         unsigned members[6];
         for (int k = 0; k < 6; k++) {
-            members[k] =
-                next_random(&a->seed) % 4 ? next_random(&a->seed) % 8 : next_random(&a->seed) % RMA_STRIPES;
+            members[k] = next_random(&a->seed) % 4 ? next_random(&a->seed) % 8
+                                                   : next_random(&a->seed) % RMA_STRIPES;
             stripe_set_add(&set, members[k]);
         }
         stripe_set_lock(a->stripes, &set);
         for (int k = 0; k < 6; k++) {
-            FABRIC_CHECK(atomic_load_explicit(&a->stripes.at[members[k]].word, memory_order_relaxed) != 0);
+            FABRIC_CHECK(
+                atomic_load_explicit(&a->stripes.at[members[k]].word, memory_order_relaxed) != 0);
             a->counts[members[k]]++;
             a->locked[members[k]]++;
         }
@@ -140,7 +141,8 @@ static void *lock_sets(void *arg)
 
 static struct stripes new_stripes(void)
 {
-    const struct stripes stripes = {aligned_alloc(MRMA_CACHE_LINE, RMA_STRIPES * sizeof *stripes.at), fmutex_self()};
+    const struct stripes stripes = {
+        aligned_alloc(MRMA_CACHE_LINE, RMA_STRIPES * sizeof *stripes.at), fmutex_self()};
     memset(stripes.at, 0, RMA_STRIPES * sizeof *stripes.at);
     return stripes;
 }
@@ -164,13 +166,14 @@ static void test_held_pieces(void **state)
     for (size_t i = 0; i < GRANULE / 8; i++)
         many[i] = 1;
     for (int i = 0; i < 3; i++) {
-        direct_acc_held(&hold, stripes, base + 8, at + 8, ACC_SUM, ACC_U64, &one, &old, 8);
+        direct_acc_held(&hold, (struct acc_at){stripes, base + 8, at + 8},
+                        (struct acc_what){ACC_SUM, ACC_U64}, &one, &old, 8);
         assert_int_equal(old, i);
         assert_ptr_equal(hold.held, &stripes.at[stripe_index(base)]);
     }
     assert_int_equal(atomic_load(&hold.held->word), stripes.self);
-    direct_acc_held(&hold, stripes, base + GRANULE / 2, at + GRANULE / 2, ACC_SUM, ACC_U64, many, NULL,
-                    GRANULE);
+    direct_acc_held(&hold, (struct acc_at){stripes, base + GRANULE / 2, at + GRANULE / 2},
+                    (struct acc_what){ACC_SUM, ACC_U64}, many, NULL, GRANULE);
     assert_ptr_equal(hold.held, &stripes.at[stripe_index(base + GRANULE)]);
     assert_int_equal(atomic_load(&stripes.at[stripe_index(base)].word), 0);
     assert_int_equal(atomic_load(&hold.held->word), stripes.self);
@@ -309,7 +312,7 @@ static void one_accumulate(struct acc_arg *a, const char *ones, char *old)
                               .ttype = contig ? &basic : &strided,
                               .op = ACC_SUM};
     char *target = a->area + c->shift + first * unit;
-    direct_acc(a->stripes, (uint64_t)(uintptr_t)target, target, &op, c->fetch);
+    direct_acc((struct acc_at){a->stripes, (uint64_t)(uintptr_t)target, target}, &op, c->fetch);
     for (size_t i = 0; i < n; i++)
         a->hits[first + i * c->stride]++;
     if (c->fetch) /* what was there holds at least what this thread had added before */
@@ -354,8 +357,8 @@ static void run_case(const struct acc_case *c)
         for (int i = 0; i < THREADS; i++)
             sum += args[i].hits[e];
         if (value_of(c->type, area + c->shift + e * unit) != sum)
-            fail_msg("%s, shift %zu, stride %zu: element %zu is not %llu", acc_type_name(c->type), c->shift,
-                     c->stride, e, (unsigned long long)sum);
+            fail_msg("%s, shift %zu, stride %zu: element %zu is not %llu", acc_type_name(c->type),
+                     c->shift, c->stride, e, (unsigned long long)sum);
     }
     expect_free(stripes);
     for (int i = 0; i < THREADS; i++)
@@ -367,9 +370,10 @@ static void run_case(const struct acc_case *c)
 static void test_exact_sums(void **state)
 {
     static const struct acc_case cases[] = {
-        {ACC_I64, 0, 1, false}, {ACC_I64, 5, 1, true},  {ACC_I32, 0, 1, true},  {ACC_I32, 3, 3, false},
-        {ACC_U16, 1, 1, false}, {ACC_F64, 0, 1, false}, {ACC_F64, 7, 5, true},  {ACC_F32, 2, 1, true},
-        {ACC_C64, 9, 1, false}, {ACC_C32, 0, 2, false}, {ACC_F80, 0, 1, false},
+        {ACC_I64, 0, 1, false}, {ACC_I64, 5, 1, true},  {ACC_I32, 0, 1, true},
+        {ACC_I32, 3, 3, false}, {ACC_U16, 1, 1, false}, {ACC_F64, 0, 1, false},
+        {ACC_F64, 7, 5, true},  {ACC_F32, 2, 1, true},  {ACC_C64, 9, 1, false},
+        {ACC_C32, 0, 2, false}, {ACC_F80, 0, 1, false},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
@@ -395,7 +399,8 @@ static void *take_numbers(void *arg)
         if (o->cas) {
             for (;;) {
                 const int64_t next = guess + 1;
-                direct_cas(o->stripes, vaddr, o->at, &guess, &next, &old, sizeof old);
+                direct_cas((struct acc_at){o->stripes, vaddr, o->at}, &guess, &next, &old,
+                           sizeof old);
                 if (old == guess)
                     break;
                 guess = old;
@@ -410,7 +415,7 @@ static void *take_numbers(void *arg)
                                       .tcount = 1,
                                       .ttype = &type,
                                       .op = ACC_SUM};
-            direct_acc(o->stripes, vaddr, o->at, &op, true);
+            direct_acc((struct acc_at){o->stripes, vaddr, o->at}, &op, true);
         }
         FABRIC_CHECK(old >= 0 && old < THREADS * ROUNDS);
         FABRIC_CHECK(atomic_fetch_add_explicit(&o->seen[old], 1, memory_order_relaxed) == 0);
@@ -425,8 +430,10 @@ static void test_single_elements(void **state)
         static _Atomic uint32_t seen[THREADS * ROUNDS];
         const struct stripes stripes = new_stripes();
         char *area = aligned_alloc(GRANULE, 2 * GRANULE);
-        struct one o = {
-            .stripes = stripes, .at = area + (round < 2 ? 64 : GRANULE - 3), .cas = round % 2, .seen = seen};
+        struct one o = {.stripes = stripes,
+                        .at = area + (round < 2 ? 64 : GRANULE - 3),
+                        .cas = round % 2,
+                        .seen = seen};
         pthread_t threads[THREADS];
         int64_t value;
         memset(area, 0, 2 * GRANULE);
@@ -446,10 +453,15 @@ static void test_single_elements(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_index),      cmocka_unit_test(test_run),
-        cmocka_unit_test(test_cuts_agree), cmocka_unit_test(test_count),
-        cmocka_unit_test(test_hold),       cmocka_unit_test(test_held_pieces), cmocka_unit_test(test_sets),
-        cmocka_unit_test(test_exact_sums), cmocka_unit_test(test_single_elements),
+        cmocka_unit_test(test_index),
+        cmocka_unit_test(test_run),
+        cmocka_unit_test(test_cuts_agree),
+        cmocka_unit_test(test_count),
+        cmocka_unit_test(test_hold),
+        cmocka_unit_test(test_held_pieces),
+        cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_exact_sums),
+        cmocka_unit_test(test_single_elements),
     };
     fabric_watchdog(120);
     return cmocka_run_group_tests_name("stripe", tests, NULL, NULL);

@@ -140,8 +140,11 @@ static struct fabric_comm *comm_of_both;
 static void create_both(struct fabric_proc *p, void *arg)
 {
     struct boot boot;
-    const struct win_spec spec = {.flavor = WIN_ALLOCATE, .size = 64, .disp_unit = 1,
-                                  .hints = win_hints_default(), .boot = &boot};
+    const struct win_spec spec = {.flavor = WIN_ALLOCATE,
+                                  .size = 64,
+                                  .disp_unit = 1,
+                                  .hints = win_hints_default(),
+                                  .boot = &boot};
     (void)arg;
     if (p->rank == 0)
         return;
@@ -258,7 +261,8 @@ static void test_old_lock(void **state)
     for (uint32_t seq = 0; seq <= pt->lock_seq; seq++) {
         begin(&c, PKT_EPOCH_LOCK, 0, seq);
         check_refused(&c, 0, 0);
-        begin(&c, PKT_EPOCH_LOCK, PKT_F_LOCK_EXCLUSIVE | PKT_F_UNLOCK, seq)->offset = ++pt->acks_due;
+        begin(&c, PKT_EPOCH_LOCK, PKT_F_LOCK_EXCLUSIVE | PKT_F_UNLOCK, seq)->offset =
+            ++pt->acks_due;
         check_refused(&c, 0, 1);
         assert_int_equal(po->lock, LOCKQ_NONE);
     }
@@ -375,7 +379,10 @@ static void spoil(struct win *w, int target, size_t record_len)
     op->kind = SPOILT;
 }
 
-enum { GET_LEN = sizeof(struct pkt_op) + sizeof(struct pkt_seg), PUT_LEN = sizeof(struct pkt_plain) + 8 };
+enum {
+    GET_LEN = sizeof(struct pkt_op) + sizeof(struct pkt_seg),
+    PUT_LEN = sizeof(struct pkt_plain) + 8
+};
 
 static void spoilt_fence(struct fabric_proc *p, void *arg)
 {
@@ -513,11 +520,11 @@ static void other_window(struct fabric_proc *p, void *arg)
 }
 
 /* The test of a body that all processes run. */
-#define BODY_TEST(name)                  \
+#define BODY_TEST(name)                   \
     static void test_##name(void **state) \
-    {                                    \
-        (void)state;                     \
-        fabric_run(fabric, name, NULL);  \
+    {                                     \
+        (void)state;                      \
+        fabric_run(fabric, name, NULL);   \
     }
 BODY_TEST(spoilt_fence)
 BODY_TEST(spoilt_pscw)
@@ -531,12 +538,19 @@ BODY_TEST(other_window)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_old_fence),    TEST(test_old_fence_and_lost_process),
+        TEST(test_old_fence),
+        TEST(test_old_fence_and_lost_process),
         TEST(test_lost_in_all_windows),
-        TEST(test_old_pscw),     TEST(test_old_lock),     TEST(test_park_limit),
+        TEST(test_old_pscw),
+        TEST(test_old_lock),
+        TEST(test_park_limit),
         cmocka_unit_test(test_rider_of_lost_connection),
-        TEST(test_spoilt_fence), TEST(test_spoilt_pscw),  TEST(test_spoilt_lock), TEST(test_refused_lock),
-        TEST(test_late_error),   TEST(test_other_window),
+        TEST(test_spoilt_fence),
+        TEST(test_spoilt_pscw),
+        TEST(test_spoilt_lock),
+        TEST(test_refused_lock),
+        TEST(test_late_error),
+        TEST(test_other_window),
     };
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);

@@ -12,7 +12,8 @@
 #include "rma/origin/issue.h"
 #include "rma/acc/stripe.h"
 
-static unsigned allocations_left = UINT_MAX; /* UINT_MAX: there is memory; else one fails when none is left */
+static unsigned allocations_left =
+    UINT_MAX; /* UINT_MAX: there is memory; else one fails when none is left */
 
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
@@ -57,12 +58,21 @@ struct bad {
     struct pkt_op op;
     unsigned nseg; /* in the packet */
     struct pkt_seg segs[2];
-    unsigned len;  /* data in the packet */
+    unsigned len; /* data in the packet */
     int err;
 };
 
-#define OP(k, o, t, n, len) {.kind = k, .op = o, .type = t, .nseg = n, .data_len = len}
-#define SEG8 1, {{.disp = 8, .len = 8}}
+#define OP(k, o, t, n, len)                                       \
+    {                                                             \
+        .kind = k, .op = o, .type = t, .nseg = n, .data_len = len \
+    }
+#define SEG8                    \
+    1,                          \
+    {                           \
+        {                       \
+            .disp = 8, .len = 8 \
+        }                       \
+    }
 
 static const struct bad bad_records[] = {
     /* cannot be parsed */
@@ -94,30 +104,50 @@ static const struct bad bad_records[] = {
     {OP(PKT_OP_PUT, 0, 0, 1, 8), 1, {{.disp = INT64_MIN, .len = 8}}, 8, MRMA_ERR_RMA_RANGE},
     {OP(PKT_OP_PUT, 0, 0, 1, 8), 1, {{.disp = 8, .len = UINT64_MAX}}, 8, MRMA_ERR_RMA_RANGE},
     {OP(PKT_OP_PUT, 0, 0, 1, 8), 1, {{.disp = 8, .len = UINT64_MAX - 7}}, 8, MRMA_ERR_RMA_RANGE},
-    {OP(PKT_OP_PUT, 0, 0, 2, 16), 2, {{.disp = 8, .len = 8}, {.disp = SIZE, .len = 8}}, 16,
+    {OP(PKT_OP_PUT, 0, 0, 2, 16),
+     2,
+     {{.disp = 8, .len = 8}, {.disp = SIZE, .len = 8}},
+     16,
      MRMA_ERR_RMA_RANGE},
     {OP(PKT_OP_GET, 0, 0, 1, 0), 1, {{.disp = SIZE - 4, .len = 8}}, 0, MRMA_ERR_RMA_RANGE},
-    {OP(PKT_OP_ACC, ACC_SUM, ACC_I64, 2, 16), 2, {{.disp = 8, .len = 8}, {.disp = -8, .len = 8}}, 16,
+    {OP(PKT_OP_ACC, ACC_SUM, ACC_I64, 2, 16),
+     2,
+     {{.disp = 8, .len = 8}, {.disp = -8, .len = 8}},
+     16,
      MRMA_ERR_RMA_RANGE},
     /* lengths that do not agree */
     {OP(PKT_OP_PUT, 0, 0, 1, 0), 1, {{.disp = 8, .len = 0}}, 0, MRMA_ERR_COUNT},
     {OP(PKT_OP_PUT, 0, 0, 1, 8), 1, {{.disp = 8, .len = 16}}, 8, MRMA_ERR_COUNT},
     {OP(PKT_OP_PUT, 0, 0, 1, 8), 1, {{.disp = 8, .len = 4}}, 8, MRMA_ERR_COUNT},
-    {OP(PKT_OP_PUT, 0, 0, 2, 8), 2, {{.disp = 8, .len = 8}, {.disp = 64, .len = 8}}, 8, MRMA_ERR_COUNT},
+    {OP(PKT_OP_PUT, 0, 0, 2, 8),
+     2,
+     {{.disp = 8, .len = 8}, {.disp = 64, .len = 8}},
+     8,
+     MRMA_ERR_COUNT},
     {OP(PKT_OP_GET, 0, 0, 1, 8), SEG8, 8, MRMA_ERR_COUNT},
     {OP(PKT_OP_ACC, ACC_SUM, ACC_I64, 1, 12), 1, {{.disp = 8, .len = 12}}, 12, MRMA_ERR_COUNT},
     {OP(PKT_OP_ACC, ACC_SUM, ACC_I64, 1, 16), 1, {{.disp = 8, .len = 8}}, 16, MRMA_ERR_COUNT},
     {OP(PKT_OP_ACC, ACC_SUM, ACC_I64, 1, 0), SEG8, 0, MRMA_ERR_COUNT},
     {OP(PKT_OP_ACC, ACC_NO_OP, ACC_I64, 1, 8), SEG8, 8, MRMA_ERR_COUNT},
-    {OP(PKT_OP_GET_ACC, ACC_NO_OP, ACC_I64, 1, 0), 1, {{.disp = 0, .len = PKT_MAX - 32}}, 0, MRMA_ERR_COUNT},
-    {OP(PKT_OP_GET_ACC, ACC_NO_OP, ACC_I64, 2, 0), 2,
-     {{.disp = 0, .len = PKT_MAX / 2}, {.disp = 0, .len = PKT_MAX / 2}}, 0, MRMA_ERR_COUNT},
+    {OP(PKT_OP_GET_ACC, ACC_NO_OP, ACC_I64, 1, 0),
+     1,
+     {{.disp = 0, .len = PKT_MAX - 32}},
+     0,
+     MRMA_ERR_COUNT},
+    {OP(PKT_OP_GET_ACC, ACC_NO_OP, ACC_I64, 2, 0),
+     2,
+     {{.disp = 0, .len = PKT_MAX / 2}, {.disp = 0, .len = PKT_MAX / 2}},
+     0,
+     MRMA_ERR_COUNT},
     {OP(PKT_OP_CAS, 0, ACC_I64, 1, 8), SEG8, 8, MRMA_ERR_COUNT},
     {OP(PKT_OP_CAS, 0, ACC_I64, 1, 24), SEG8, 24, MRMA_ERR_COUNT},
     {OP(PKT_OP_CAS, 0, ACC_NONE, 1, 16), SEG8, 16, MRMA_ERR_COUNT},
     {OP(PKT_OP_CAS, 0, ACC_I64, 0, 16), 0, {{0}}, 16, MRMA_ERR_COUNT},
-    {OP(PKT_OP_CAS, 0, ACC_I32, 2, 16), 2, {{.disp = 8, .len = 4}, {.disp = 16, .len = 4}},
-     16, MRMA_ERR_COUNT},
+    {OP(PKT_OP_CAS, 0, ACC_I32, 2, 16),
+     2,
+     {{.disp = 8, .len = 4}, {.disp = 16, .len = 4}},
+     16,
+     MRMA_ERR_COUNT},
     {OP(PKT_OP_CAS, 0, ACC_I64, 1, 32), 1, {{.disp = 8, .len = 16}}, 32, MRMA_ERR_COUNT},
     /* operations that types do not allow */
     {OP(PKT_OP_ACC, ACC_OP_NONE, ACC_I64, 1, 8), SEG8, 8, MRMA_ERR_OP},
@@ -141,7 +171,8 @@ static void test_bad_records(void **state)
     }
 }
 
-static void craft_plain(struct craft *c, const struct pkt_plain *plain, const void *data, size_t len)
+static void craft_plain(struct craft *c, const struct pkt_plain *plain, const void *data,
+                        size_t len)
 {
     craft_append(c, plain, sizeof *plain);
     craft_append(c, data, len);
@@ -166,7 +197,8 @@ static void test_plain_records(void **state)
         {{PKT_OP_PLAIN, 0, 1, SIZE}, 8, MRMA_ERR_RMA_RANGE},
         {{PKT_OP_PLAIN, 0, 8, UINT32_MAX}, 8, MRMA_ERR_RMA_RANGE},
     };
-    static const struct pkt_plain first = {PKT_OP_PLAIN, 0, 8, 16}, last = {PKT_OP_PLAIN, 0, 3, SIZE - 3};
+    static const struct pkt_plain first = {PKT_OP_PLAIN, 0, 8, 16},
+                                  last = {PKT_OP_PLAIN, 0, 3, SIZE - 3};
     const uint64_t before = refused(&fabric->procs[1]);
     struct craft c;
     (void)state;
@@ -284,7 +316,8 @@ static int64_t element(size_t disp)
 static void test_stripes_given_back(void **state)
 {
     static const int64_t near[4] = {8, 16, 8, 24}, apart[4] = {8, 20000, 8, 20000}, outside = SIZE;
-    static const struct pkt_op put = OP(PKT_OP_PUT, 0, 0, 1, 8), unreadable = OP(PKT_OP_KIND_LAST, 0, 0, 0, 0);
+    static const struct pkt_op put = OP(PKT_OP_PUT, 0, 0, 1, 8),
+                               unreadable = OP(PKT_OP_KIND_LAST, 0, 0, 0, 0);
     static const struct pkt_seg seg = {.disp = 32, .len = 8};
     struct craft c;
     (void)state;
@@ -320,7 +353,8 @@ static void test_stripes_given_back(void **state)
     check_usable();
 }
 
-/* The ring to the origin is full, and an answer cannot wait for room for want of memory: the origin is told. */
+/* The ring to the origin is full, and an answer cannot wait for room for want of memory: the origin
+ * is told. */
 static void test_answer_without_memory(void **state)
 {
     static const struct pkt_op fop = OP(PKT_OP_GET_ACC, ACC_SUM, ACC_I64, 1, 8);
@@ -404,8 +438,8 @@ static void test_not_attached(void **state)
     for (int i = 0; i < 2; i++) {
         fabric_watchdog(60);
         atomic_store(&pkt_arrived, 0);
-        struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = 2, .path = CONF_PATH_SHM_PACKETS,
-                                                            .progress = progress[i], .quiet = true});
+        struct fabric *f = fabric_new(&(struct fabric_opts){
+            .nproc = 2, .path = CONF_PATH_SHM_PACKETS, .progress = progress[i], .quiet = true});
         fabric_run(f, dynamic, NULL);
         fabric_free(f);
         fabric_watchdog(0);
@@ -446,7 +480,8 @@ static UNUSED_OK void test_changes_meanwhile(void **state)
     craft_begin(&c, PKT_OPS, target, 0);
     craft_record(&c, &put, segs, 2, "abcdefghijklmnop", 16);
     unsigned char *second = c.bytes + sizeof(struct pkt_hdr) + sizeof put + sizeof segs[0];
-    struct fickle f = {.disp = (_Atomic int64_t *)(void *)(second + offsetof(struct pkt_seg, disp))};
+    struct fickle f = {.disp =
+                           (_Atomic int64_t *)(void *)(second + offsetof(struct pkt_seg, disp))};
     assert_int_equal(pthread_create(&thread, NULL, change_mind, &f), 0);
     for (int i = 0; i < DELIVERIES || atomic_load(&f.turns) < TURNS; i++) {
         ch3_deliver(&p->peers[0].peer.vc, c.bytes, craft_hdr(&c)->len);

@@ -111,7 +111,8 @@ static void *look(void *arg)
     while (!atomic_load_explicit(&stop, memory_order_acquire))
         for (int i = 0; i < RANKS; i++) {
             const struct rma_target *t = target_table_get(&shared, i);
-            bad += t == &all[i] ? t->rank != i : t->peer != NULL; /* written before it was entered */
+            bad +=
+                t == &all[i] ? t->rank != i : t->peer != NULL; /* written before it was entered */
         }
     return (void *)bad;
 }
@@ -140,8 +141,9 @@ static void test_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unused), cmocka_unit_test(test_put),     cmocka_unit_test(test_fast_paths),
-        cmocka_unit_test(test_pages), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_unused),     cmocka_unit_test(test_put),
+        cmocka_unit_test(test_fast_paths), cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

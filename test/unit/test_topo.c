@@ -11,7 +11,7 @@
 
 static void counting_and_joining(void **state)
 {
-    struct topo_cpuset a = { { 0 } }, b = { { 0 } };
+    struct topo_cpuset a = {{0}}, b = {{0}};
     (void)state;
 
     assert_int_equal(sizeof a, 128);

@@ -9,10 +9,11 @@
 #include "rma/target/target.h"
 #include "rma/target/type_table.h"
 
-
-static struct dtype *make_type(const struct dtype_run *runs, size_t n, ptrdiff_t extent, uint8_t basic)
+static struct dtype *make_type(const struct dtype_run *runs, size_t n, ptrdiff_t extent,
+                               uint8_t basic)
 {
-    struct dtype form = {.extent = extent, .basic = basic, .runs = runs, .eruns = runs, .nruns = n, .neruns = n};
+    struct dtype form = {
+        .extent = extent, .basic = basic, .runs = runs, .eruns = runs, .nruns = n, .neruns = n};
     struct dtype *type;
     for (size_t i = 0; i < n; i++)
         form.size += runs[i].len * runs[i].n;
@@ -33,7 +34,8 @@ static struct dtype *scattered(size_t n)
 {
     struct dtype_run *runs = calloc(n, sizeof *runs);
     for (size_t i = 0; i < n; i++)
-        runs[i] = (struct dtype_run){.disp = (ptrdiff_t)(16 * i + 8 * (i * i % 2)), .len = 8, .n = 1};
+        runs[i] =
+            (struct dtype_run){.disp = (ptrdiff_t)(16 * i + 8 * (i * i % 2)), .len = 8, .n = 1};
     struct dtype *type = make_type(runs, n, (ptrdiff_t)(16 * n), ACC_I64);
     free(runs);
     return type;
@@ -54,7 +56,9 @@ static void test_both_ends(void **state)
         const uint32_t id = type_table_add(here, types[i]);
         type_table_define(wire, id, types[i]);
         if (i % 10 != 9) /* some are lost on the way */
-            assert_int_equal(type_table_got(there, (const void *)wire, wire + sizeof(struct pkt_op)), MRMA_SUCCESS);
+            assert_int_equal(
+                type_table_got(there, (const void *)wire, wire + sizeof(struct pkt_op)),
+                MRMA_SUCCESS);
         size_t runs = 0;
         unsigned held = 0;
         for (int k = i; k >= 0; k--) {
@@ -72,7 +76,8 @@ static void test_both_ends(void **state)
                 assert_memory_equal(copy->runs, types[k]->runs, copy->nruns * sizeof *copy->runs);
             }
         }
-        assert_true(held == here->n && here->runs <= PKT_TYPES_RUNS && there->runs <= PKT_TYPES_RUNS);
+        assert_true(held == here->n && here->runs <= PKT_TYPES_RUNS &&
+                    there->runs <= PKT_TYPES_RUNS);
     }
     for (int i = 0; i < 120; i++)
         dtype_unref(types[i]); /* the table's references are left, and freed with it */
@@ -101,9 +106,11 @@ static void test_seen(void **state)
 /* Seeking is walking. */
 static void test_seek(void **state)
 {
-    const struct dtype_run two[] = {{.disp = 40, .len = 3, .stride = -5, .n = 4}, {.disp = 90, .len = 7, .n = 1}};
-    struct dtype *types[] = {make_type(two, 2, 100, ACC_NONE), vector(5), vector(1),
-                             make_type(&(struct dtype_run){.disp = 2, .len = 6, .n = 1}, 1, 6, ACC_NONE)};
+    const struct dtype_run two[] = {{.disp = 40, .len = 3, .stride = -5, .n = 4},
+                                    {.disp = 90, .len = 7, .n = 1}};
+    struct dtype *types[] = {
+        make_type(two, 2, 100, ACC_NONE), vector(5), vector(1),
+        make_type(&(struct dtype_run){.disp = 2, .len = 6, .n = 1}, 1, 6, ACC_NONE)};
     (void)state;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         for (size_t pos = 0; pos < 3 * types[i]->size; pos++) {
@@ -133,7 +140,8 @@ static uint64_t sent(struct fabric_proc *p)
 }
 
 /* Bytes that this process sends for one operation of its kind in a lock epoch of its own. */
-static uint64_t cost(struct fabric_proc *p, struct win *w, const struct dtype *type, size_t count, char kind)
+static uint64_t cost(struct fabric_proc *p, struct win *w, const struct dtype *type, size_t count,
+                     char kind)
 {
     static _Thread_local int64_t out[8192], in[8192];
     const size_t n = type->size / 8 * count;
@@ -144,16 +152,25 @@ static uint64_t cost(struct fabric_proc *p, struct win *w, const struct dtype *t
         out[i] = (int64_t)i + 1;
     OK(rma_lock(w, true, 1, 0));
     const uint64_t before = sent(p);
-    OK(kind == 'p' ? rma_put(w, &op) : kind == 'r' ? rma_get(w, &op) : kind == 'a' ? rma_accumulate(w, &op)
-                                                                                   : rma_get_accumulate(w, &op));
+    OK(kind == 'p'   ? rma_put(w, &op)
+       : kind == 'r' ? rma_get(w, &op)
+       : kind == 'a' ? rma_accumulate(w, &op)
+                     : rma_get_accumulate(w, &op));
     OK(rma_unlock(w, 1));
     for (size_t i = 0; i < n && (kind == 'r' || kind == 'g'); i++)
         FABRIC_CHECK(in[i] == (int64_t)i + 1); /* what the put has left */
     return sent(p) - before;
 }
 
-enum { BLOCKS = 256, DATA = 8 * BLOCKS, HDR = sizeof(struct pkt_hdr), REC = sizeof(struct pkt_op),
-       TYPED = sizeof(struct pkt_typed), RUN = sizeof(struct pkt_run), ONE = HDR + REC + TYPED };
+enum {
+    BLOCKS = 256,
+    DATA = 8 * BLOCKS,
+    HDR = sizeof(struct pkt_hdr),
+    REC = sizeof(struct pkt_op),
+    TYPED = sizeof(struct pkt_typed),
+    RUN = sizeof(struct pkt_run),
+    ONE = HDR + REC + TYPED
+};
 
 static void on_the_wire(struct fabric_proc *p, void *arg)
 {
@@ -161,14 +178,16 @@ static void on_the_wire(struct fabric_proc *p, void *arg)
     struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, 1 << 16, 1);
     if (p->rank == 0) {
         struct dtype *v = vector(BLOCKS), *s = scattered(BLOCKS), *again = vector(BLOCKS);
-        /* A vector goes with its definition at once; by segments it would be 16 bytes a block more. */
+        /* A vector goes with its definition at once; by segments it would be 16 bytes a block more.
+         */
         FABRIC_CHECK(cost(p, w, v, 1, 'p') == ONE + REC + RUN + DATA);
         FABRIC_CHECK(cost(p, w, v, 1, 'p') == ONE + DATA);
         FABRIC_CHECK(cost(p, w, v, 1, 'r') == ONE);
         FABRIC_CHECK(cost(p, w, v, 1, 'g') == ONE + DATA);
         FABRIC_CHECK(cost(p, w, v, 1, 'p') == ONE + DATA);
         FABRIC_CHECK(cost(p, w, v, 1, 'a') == ONE + DATA);
-        FABRIC_CHECK(cost(p, w, v, 8, 'p') > 8 * DATA && cost(p, w, v, 8, 'r') == ONE); /* by stream */
+        FABRIC_CHECK(cost(p, w, v, 8, 'p') > 8 * DATA &&
+                     cost(p, w, v, 8, 'r') == ONE); /* by stream */
         FABRIC_CHECK(cost(p, w, v, 8, 'p') < 8 * DATA + 3 * ONE);
         /* Without a pattern: by segments, then with its definition, then by number. */
         FABRIC_CHECK(cost(p, w, s, 1, 'p') == HDR + REC + 16 * BLOCKS + DATA);
@@ -204,7 +223,9 @@ static void test_on_the_wire(void **state)
     for (int delay = 0; delay <= 30; delay += 30) {
         fabric_watchdog(60);
         atomic_store(&pkt_arrived, 0);
-        struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = 2, .path = CONF_PATH_SHM_PACKETS, .seed = 7,
+        struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = 2,
+                                                            .path = CONF_PATH_SHM_PACKETS,
+                                                            .seed = 7,
                                                             .progress = CONF_PROGRESS_AGENT,
                                                             .refuse_percent = (unsigned)delay,
                                                             .delay_percent = (unsigned)delay});
@@ -218,9 +239,12 @@ static void test_on_the_wire(void **state)
 
 /* ---- crafted: definitions and records ---- */
 
-static void define(struct craft *c, uint32_t id, int64_t extent, const struct pkt_run *runs, unsigned n)
+static void define(struct craft *c, uint32_t id, int64_t extent, const struct pkt_run *runs,
+                   unsigned n)
 {
-    const struct pkt_op op = {.kind = PKT_OP_TYPE, .request = id, .offset = (uint64_t)extent,
+    const struct pkt_op op = {.kind = PKT_OP_TYPE,
+                              .request = id,
+                              .offset = (uint64_t)extent,
                               .data_len = (uint16_t)(n * sizeof *runs)};
     craft_record(c, &op, NULL, 0, runs, n * sizeof *runs);
 }
@@ -288,7 +312,8 @@ static void test_bad_definitions(void **state)
     define(&c, 1, 64, NULL, 0);
     check_refused(&c, MRMA_ERR_TYPE);
     craft_begin(&c, PKT_OPS, target, 0);
-    typed(&c, (struct pkt_op){.kind = PKT_OP_TYPE, .request = 1, .data_len = 32}, (struct pkt_typed){.len = 8});
+    typed(&c, (struct pkt_op){.kind = PKT_OP_TYPE, .request = 1, .data_len = 32},
+          (struct pkt_typed){.len = 8});
     check_refused(&c, MRMA_ERR_TYPE);
     op.data_len = sizeof eight;
     op.nseg = 1;
@@ -318,7 +343,10 @@ struct bad {
     int err;
 };
 
-#define OP(k, o, t, id, pos, len) {.kind = k, .op = o, .type = t, .nseg = id, .offset = pos, .data_len = len}
+#define OP(k, o, t, id, pos, len)                                                 \
+    {                                                                             \
+        .kind = k, .op = o, .type = t, .nseg = id, .offset = pos, .data_len = len \
+    }
 #define PUT(len) OP(PKT_OP_PUT, 0, 0, 1, 0, len)
 
 /* Number 1: four blocks of 8, 16 apart. 2: backwards. 3: a thousand times the same 8 bytes.
@@ -361,7 +389,7 @@ static const struct bad bad_records[] = {
 static void define_all(void)
 {
     static const struct pkt_run runs[] = {
-        {.disp = 0, .len = 8, .stride = 16, .n = 4},  {.disp = 0, .len = 8, .stride = -16, .n = 4},
+        {.disp = 0, .len = 8, .stride = 16, .n = 4},   {.disp = 0, .len = 8, .stride = -16, .n = 4},
         {.disp = 0, .len = 8, .stride = 0, .n = 1000}, {.disp = 0, .len = 4, .stride = 16, .n = 4},
         {.disp = 0, .len = 8, .stride = 16, .n = 4},
     };
@@ -390,7 +418,8 @@ static void test_bad_records(void **state)
         check_refused(&c, MRMA_ERR_INTERN);
     }
     craft_begin(&c, PKT_OPS, target, 0); /* cut off */
-    typed(&c, (struct pkt_op){.kind = PKT_OP_GET, .nseg = 1}, (struct pkt_typed){.count = 1, .len = 8});
+    typed(&c, (struct pkt_op){.kind = PKT_OP_GET, .nseg = 1},
+          (struct pkt_typed){.count = 1, .len = 8});
     craft_hdr(&c)->len -= 8;
     check_refused(&c, MRMA_ERR_INTERN);
 }
@@ -410,8 +439,8 @@ static void test_good_records(void **state)
     check_accepted(&c);
     for (size_t i = 0; i < AREA; i++) {
         const size_t at = i - AROUND;
-        const bool first = (at >= 20 && at < 24) || (at >= 32 && at < 40) || (at >= 48 && at < 56) ||
-                           (at >= 64 && at < 72);
+        const bool first = (at >= 20 && at < 24) || (at >= 32 && at < 40) ||
+                           (at >= 48 && at < 56) || (at >= 64 && at < 72);
         const bool last = at < SIZE && at >= SIZE - 56 && (SIZE - 1 - at) % 16 < 8;
         assert_int_equal(area[1][i], first || last ? 0 : PATTERN);
     }
@@ -429,21 +458,18 @@ static void test_lost_definition(void **state)
     define(&c, 1, 64, &eight, 1);
     check_refused(&c, MRMA_ERR_RMA_SYNC);
     craft_begin(&c, PKT_OPS, target, 0);
-    typed(&c, (struct pkt_op){.kind = PKT_OP_GET, .nseg = 1}, (struct pkt_typed){.count = 1, .len = 8});
+    typed(&c, (struct pkt_op){.kind = PKT_OP_GET, .nseg = 1},
+          (struct pkt_typed){.count = 1, .len = 8});
     check_refused(&c, MRMA_ERR_TYPE);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_both_ends),
-        cmocka_unit_test(test_seen),
-        cmocka_unit_test(test_seek),
-        cmocka_unit_test(test_on_the_wire),
-        PAIR_TEST(test_bad_definitions),
-        PAIR_TEST(test_bad_records),
-        PAIR_TEST(test_good_records),
-        PAIR_TEST(test_lost_definition),
+        cmocka_unit_test(test_both_ends), cmocka_unit_test(test_seen),
+        cmocka_unit_test(test_seek),      cmocka_unit_test(test_on_the_wire),
+        PAIR_TEST(test_bad_definitions),  PAIR_TEST(test_bad_records),
+        PAIR_TEST(test_good_records),     PAIR_TEST(test_lost_definition),
     };
     pkt_types_init();
     return cmocka_run_group_tests_name("type_table", tests, NULL, NULL);

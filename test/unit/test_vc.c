@@ -42,7 +42,8 @@ static void test_fresh(void **state)
     assert_ptr_equal(ch3_vc_channel_data(&b->vc[1]), &b->handled[1]);
     assert_ptr_equal(b->vc[1].owner, b);
     assert_false(ch3_vc_busy(&b->vc[1]));
-    assert_int_equal(ch3_send_owned(&b->vc[1], &hdr, sizeof hdr, NULL), MRMA_ERR_PROC_FAILED); /* not connected */
+    assert_int_equal(ch3_send_owned(&b->vc[1], &hdr, sizeof hdr, NULL),
+                     MRMA_ERR_PROC_FAILED); /* not connected */
     assert_int_equal(b->fake.nsent, 0);
 }
 

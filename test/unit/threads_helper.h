@@ -27,7 +27,8 @@ static inline void *worker_main(void *arg)
     atomic_store(&w->tid, (pid_t)syscall(SYS_gettid));
     while (!atomic_load_explicit(&w->stop, memory_order_relaxed)) {
         const uint64_t is = atomic_load_explicit(w->word, memory_order_relaxed);
-        atomic_store_explicit(w->word, is + 1, memory_order_relaxed); /* what is lost once is lost for ever */
+        atomic_store_explicit(w->word, is + 1,
+                              memory_order_relaxed); /* what is lost once is lost for ever */
         atomic_store_explicit(&w->done, ++n, memory_order_relaxed);
     }
     return NULL;
@@ -47,11 +48,13 @@ static inline void worker_end(struct worker *w)
     pthread_join(w->thread, NULL);
 }
 
-/* ThreadSanitizer starts no threads in forked processes, and keeps its own books of memory: all is skipped. */
+/* ThreadSanitizer starts no threads in forked processes, and keeps its own books of memory: all is
+ * skipped. */
 static inline bool under_tsan(void)
 {
 #if defined(__SANITIZE_THREAD__)
-    puts("1..0 # SKIP ThreadSanitizer does not do with pages that are replaced and threads that are stopped");
+    puts("1..0 # SKIP ThreadSanitizer does not do with pages that are replaced and threads that "
+         "are stopped");
     return true;
 #else
     return false;

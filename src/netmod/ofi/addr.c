@@ -30,9 +30,11 @@ static void host_text(const struct fi_info *info, char *text, size_t len)
 {
     text[0] = '\0';
     if (info->addr_format == FI_SOCKADDR_IN && info->src_addr)
-        inet_ntop(AF_INET, &((const struct sockaddr_in *)info->src_addr)->sin_addr, text, (socklen_t)len);
+        inet_ntop(AF_INET, &((const struct sockaddr_in *)info->src_addr)->sin_addr, text,
+                  (socklen_t)len);
     if (info->addr_format == FI_SOCKADDR_IN6 && info->src_addr)
-        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)info->src_addr)->sin6_addr, text, (socklen_t)len);
+        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)info->src_addr)->sin6_addr, text,
+                  (socklen_t)len);
 }
 
 bool nm_addr_on(const struct fi_info *info, const char *interface)

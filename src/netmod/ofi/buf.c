@@ -2,20 +2,22 @@
  * buf.c - transmit buffers of two sizes, made in slabs as they are needed and kept;
  * receive buffers that many messages share.
  *
- * Receive buffers must not run out on a provider that reads sockets itself: 1.17's "net" stops listening to a
- * peer for whose message it finds none, and never begins again when more are posted (it looks through its list
- * of tagged messages instead). In one call it reads at most one large message of a peer, and small ones of a few
- * KiB; there are at most two calls before their completions are read (cq.c: calm) and buffers that are
- * full posted again. A buffer holds 95 KiB before it is returned. So two buffers a link are twice what comes.
+ * Receive buffers must not run out on a provider that reads sockets itself: 1.17's "net" stops
+ * listening to a peer for whose message it finds none, and never begins again when more are posted
+ * (it looks through its list of tagged messages instead). In one call it reads at most one large
+ * message of a peer, and small ones of a few KiB; there are at most two calls before their
+ * completions are read (cq.c: calm) and buffers that are full posted again. A buffer holds 95 KiB
+ * before it is returned. So two buffers a link are twice what comes.
  *
- * A receive buffer is posted again when the provider says that it is used up (FI_MULTI_RECV). Some say so with
- * the message that takes the last room, while messages of other peers before it are still being received: "net",
- * "tcp" before 1.18.3 and 1.19.1, and ofi_rxm (nm->early_release). There the buffer is held until all its bytes up to the end
- * of its furthest message are complete: messages lie back to back. Meanwhile another one takes its place.
- * Of a message that fails (its sender has died in the middle) the provider tells no length, and before 2.1 it may never
- * say that the buffer is used up. Such a torn buffer stays away until every peer has completed a message behind
- * that, so that none can be in the middle of one in it; with ofi_rxm, whose peers may have several under way,
- * until the end.
+ * A receive buffer is posted again when the provider says that it is used up (FI_MULTI_RECV). Some
+ * say so with the message that takes the last room, while messages of other peers before it are
+ * still being received: "net", "tcp" before 1.18.3 and 1.19.1, and ofi_rxm (nm->early_release).
+ * There the buffer is held until all its bytes up to the end of its furthest message are complete:
+ * messages lie back to back. Meanwhile another one takes its place. Of a message that fails (its
+ * sender has died in the middle) the provider tells no length, and before 2.1 it may never say that
+ * the buffer is used up. Such a torn buffer stays away until every peer has completed a message
+ * behind that, so that none can be in the middle of one in it; with ofi_rxm, whose peers may have
+ * several under way, until the end.
  *
  * Everything lies in registered memory if the provider asks for it (FI_MR_LOCAL).
  * All is freed after the endpoint is closed, when the provider has forgotten it.
@@ -65,7 +67,8 @@ static bool add_slab(struct nmofi *nm, bool small)
     list_push_back(&nm->tx_slabs, &slab->node);
     for (int i = 0; i < NM_TX_SLAB; i++) {
         struct nm_tx *tx = (struct nm_tx *)(void *)((char *)slab->memory + (size_t)i * size);
-        *tx = (struct nm_tx){.op.kind = NM_OP_TX, .small = small, .desc = slab->mr ? fi_mr_desc(slab->mr) : NULL};
+        *tx = (struct nm_tx){
+            .op.kind = NM_OP_TX, .small = small, .desc = slab->mr ? fi_mr_desc(slab->mr) : NULL};
         list_push_back(&nm->tx_free[small], &tx->node);
     }
     return true;
@@ -131,10 +134,12 @@ int nm_rx_start(struct nmofi *nm)
 {
     while (nm->nrx < NM_RX_BUFFERS)
         if (!add_rx(nm))
-            return log_fail(nm->opts.log, MRMA_ERR_NO_MEM, "libfabric: no memory for receive buffers, or none that "
-                                                           "may be registered");
+            return log_fail(nm->opts.log, MRMA_ERR_NO_MEM,
+                            "libfabric: no memory for receive buffers, or none that "
+                            "may be registered");
     if (!list_empty(&nm->rx_waiting))
-        return log_fail(nm->opts.log, MRMA_ERR_OTHER, "libfabric: receive buffers are not accepted");
+        return log_fail(nm->opts.log, MRMA_ERR_OTHER,
+                        "libfabric: receive buffers are not accepted");
     return MRMA_SUCCESS;
 }
 
@@ -175,17 +180,19 @@ static void hold(struct nmofi *nm, struct nm_rx *rx)
     (void)nm_rx_grow(nm, nm->stats.links); /* without memory: with fewer, until a later call */
 }
 
-/* Torn buffers wait for peers, not for completions of their own: looked at when another one is full. */
+/* Torn buffers wait for peers, not for completions of their own: looked at when another one is
+ * full. */
 static void post_torn(struct nmofi *nm)
 {
-    LIST_EACH(it, &nm->rx) {
+    LIST_EACH (it, &nm->rx) {
         struct nm_rx *rx = LIST_ENTRY(it, struct nm_rx, node);
         if (rx->torn && rx->used_up && is_quiet(nm, rx))
             nm_rx_post(nm, rx);
     }
 }
 
-void nm_rx_done(struct nmofi *nm, struct nm_rx *rx, const unsigned char *buf, size_t len, bool used_up)
+void nm_rx_done(struct nmofi *nm, struct nm_rx *rx, const unsigned char *buf, size_t len,
+                bool used_up)
 {
     const size_t end = buf ? (size_t)(buf - rx->bytes) + len : 0;
     rx->complete += (uint32_t)len;

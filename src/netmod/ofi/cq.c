@@ -17,7 +17,8 @@ static void completed(struct nmofi *nm, const struct fi_cq_data_entry *entry)
     if (op->kind == NM_OP_RX) { /* a message, the end of a buffer, or both in one */
         if (entry->buf && entry->len)
             nm_received(nm, entry->buf, entry->len);
-        nm_rx_done(nm, (struct nm_rx *)(void *)op, entry->buf, entry->len, entry->flags & FI_MULTI_RECV);
+        nm_rx_done(nm, (struct nm_rx *)(void *)op, entry->buf, entry->len,
+                   entry->flags & FI_MULTI_RECV);
     } else if (op->kind == NM_OP_TX) {
         struct nm_tx *tx = (struct nm_tx *)(void *)op;
         tx->link->under_way--;
@@ -34,7 +35,8 @@ static void failed(struct nmofi *nm, const struct fi_cq_err_entry *entry)
         return;
     if (op->kind == NM_OP_RX) {
         if (entry->err != FI_ECANCELED && nm->stats.dropped++ < NM_REPORTED)
-            log_msg(nm->opts.log, LOG_LEVEL_WARN, "network: a message is dropped: %s", fi_strerror(entry->err));
+            log_msg(nm->opts.log, LOG_LEVEL_WARN, "network: a message is dropped: %s",
+                    fi_strerror(entry->err));
         nm_rx_failed(nm, (struct nm_rx *)(void *)op, entry->flags & FI_MULTI_RECV);
     } else if (op->kind == NM_OP_TX) {
         struct nm_tx *tx = (struct nm_tx *)(void *)op;
@@ -70,12 +72,13 @@ static bool read_burst(struct nmofi *nm)
 static bool calm(struct nmofi *nm)
 {
     struct fid *fid = &nm->cq->fid;
-    return nm->wait ? nm->wait->ops->wait(nm->wait, 0) == -FI_ETIMEDOUT : fi_trywait(nm->fabric, &fid, 1) == FI_SUCCESS;
+    return nm->wait ? nm->wait->ops->wait(nm->wait, 0) == -FI_ETIMEDOUT
+                    : fi_trywait(nm->fabric, &fid, 1) == FI_SUCCESS;
 }
 
 static void post_again(struct nmofi *nm)
 {
-    LIST_EACH_SAFE(node, &nm->rx_waiting)
+    LIST_EACH_SAFE (node, &nm->rx_waiting)
         nm_rx_post(nm, LIST_ENTRY(node, struct nm_rx, waiting));
 }
 
@@ -121,5 +124,6 @@ int nm_wait_fd(struct ch3_channel *ch)
 bool nm_wait_begin(struct ch3_channel *ch)
 {
     struct nmofi *nm = nm_of(ch);
-    return list_empty(&nm->owing) && list_empty(&nm->broken) && calm(nm); /* strangers: ch3_channel_unsent */
+    return list_empty(&nm->owing) && list_empty(&nm->broken) &&
+           calm(nm); /* strangers: ch3_channel_unsent */
 }

@@ -25,16 +25,24 @@
 #include "base/err.h"
 #include "netmod/ofi/ofi.h"
 
-enum rank { RANK_NONE = 0, RANK_UNKNOWN = 1, RANK_TCP_RXM = 10, RANK_NET = 20, RANK_TCP = 21, RANK_HARDWARE = 30 };
+enum rank {
+    RANK_NONE = 0,
+    RANK_UNKNOWN = 1,
+    RANK_TCP_RXM = 10,
+    RANK_NET = 20,
+    RANK_TCP = 21,
+    RANK_HARDWARE = 30
+};
 
 /* Providers known by name: the core one, before any ";". */
 static const struct {
     const char *core;
     enum rank rank;
 } known[] = {
-    {"tcp", RANK_TCP},      {"net", RANK_NET},      {"verbs", RANK_HARDWARE}, {"cxi", RANK_HARDWARE},
-    {"efa", RANK_HARDWARE}, {"psm2", RANK_HARDWARE}, {"psm3", RANK_HARDWARE},  {"opx", RANK_HARDWARE},
-    {"gni", RANK_HARDWARE}, {"ucx", RANK_HARDWARE},  {"mlx", RANK_HARDWARE},
+    {"tcp", RANK_TCP},       {"net", RANK_NET},      {"verbs", RANK_HARDWARE},
+    {"cxi", RANK_HARDWARE},  {"efa", RANK_HARDWARE}, {"psm2", RANK_HARDWARE},
+    {"psm3", RANK_HARDWARE}, {"opx", RANK_HARDWARE}, {"gni", RANK_HARDWARE},
+    {"ucx", RANK_HARDWARE},  {"mlx", RANK_HARDWARE},
 };
 
 static enum rank rank_of(const struct fi_info *info)
@@ -120,7 +128,8 @@ static int score(const struct nmofi *nm, const struct fi_info *info)
 }
 
 /* Keep the best of a list. */
-static void consider(struct nmofi *nm, const char *provider, bool rma, struct fi_info **best, int *best_score)
+static void consider(struct nmofi *nm, const char *provider, bool rma, struct fi_info **best,
+                     int *best_score)
 {
     struct fi_info *hints = make_hints(provider, rma), *list = NULL, *found = NULL;
     if (!hints || fi_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &list))
@@ -143,20 +152,25 @@ static void consider(struct nmofi *nm, const char *provider, bool rma, struct fi
     fi_freeinfo(hints);
 }
 
-/* FI_PROVIDER holds for all that use libfabric in the process, also for a provider asked for by name, and libfabric
- * reads it once: it cannot be got around without changing the host's choice. */
+/* FI_PROVIDER holds for all that use libfabric in the process, also for a provider asked for by
+ * name, and libfabric reads it once: it cannot be got around without changing the host's choice. */
 static int none_found(const struct nmofi_opts *o)
 {
     const char *filter = getenv("FI_PROVIDER");
     char hint[320] = "";
     if (filter)
-        snprintf(hint, sizeof hint, "; FI_PROVIDER=%.60s keeps libfabric from offering others, to the host and to this library: "
-                 "unset it, or let it allow what is needed here (tcp, for example); MPIRMA_OFI_PROVIDER chooses for this "
-                 "library alone, among what is offered", filter);
+        snprintf(hint, sizeof hint,
+                 "; FI_PROVIDER=%.60s keeps libfabric from offering others, to the host and to "
+                 "this library: "
+                 "unset it, or let it allow what is needed here (tcp, for example); "
+                 "MPIRMA_OFI_PROVIDER chooses for this "
+                 "library alone, among what is offered",
+                 filter);
     return log_fail(o->log, MRMA_ERR_OTHER,
-                    "libfabric: no provider%s%s%s%s offers ordered reliable datagrams with shared receive buffers%s",
-                    o->provider ? " named " : "", o->provider ? o->provider : "", o->interface ? " on " : "",
-                    o->interface ? o->interface : "", hint);
+                    "libfabric: no provider%s%s%s%s offers ordered reliable datagrams with shared "
+                    "receive buffers%s",
+                    o->provider ? " named " : "", o->provider ? o->provider : "",
+                    o->interface ? " on " : "", o->interface ? o->interface : "", hint);
 }
 
 static int choose(struct nmofi *nm)
@@ -174,9 +188,10 @@ static int choose(struct nmofi *nm)
     const bool sockets = rank_of(nm->info) == RANK_TCP || rank_of(nm->info) == RANK_NET;
     nm->sequential = sockets && !is_over_rxm(nm->info);
     nm->early_release = sockets || is_over_rxm(nm->info);
-    log_msg(o->log, LOG_LEVEL_DEBUG, "libfabric: %s on %s%s, rank %d, inject %zu", nm->info->fabric_attr->prov_name,
-            nm->info->domain_attr->name, nm->info->caps & FI_RMA ? ", puts and gets of its own" : "",
-            rank_of(nm->info), nm->info->tx_attr->inject_size);
+    log_msg(o->log, LOG_LEVEL_DEBUG, "libfabric: %s on %s%s, rank %d, inject %zu",
+            nm->info->fabric_attr->prov_name, nm->info->domain_attr->name,
+            nm->info->caps & FI_RMA ? ", puts and gets of its own" : "", rank_of(nm->info),
+            nm->info->tx_attr->inject_size);
     return MRMA_SUCCESS;
 }
 
@@ -242,7 +257,8 @@ int nm_fabric_open(struct nmofi *nm)
         ret = open_endpoints(nm);
     if (ret)
         return log_fail(nm->opts.log, MRMA_ERR_OTHER, "libfabric: no endpoint of %s on %s: %s",
-                        nm->info->fabric_attr->prov_name, nm->info->domain_attr->name, fi_strerror(-ret));
+                        nm->info->fabric_attr->prov_name, nm->info->domain_attr->name,
+                        fi_strerror(-ret));
     return MRMA_SUCCESS;
 }
 

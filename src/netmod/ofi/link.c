@@ -2,15 +2,16 @@
  * link.c - the life of a peer that is in use: made by the first packet to it, or by
  * its hello; ended by disconnect, or by a broken connection.
  *
- *   none --reserve, or find knows who said hello--> open --disconnect--> closing --all has left--> none
- *                                                   open --break--> lost --disconnect--> none
+ *   none --reserve, or find knows who said hello--> open --disconnect--> closing --all has left-->
+ * none open --break--> lost --disconnect--> none
  *
- * Who connects. A provider over sockets that is connecting to a peer while that peer connects to it must
- * choose one of the two connections, and libfabric 1.17's "net" may then close the one on which the peer's
- * messages have left already; neither side is told. So only the process with the higher uid opens the
- * connection between the two endpoints. The other one knocks: it sends KNOCK from an endpoint of its own,
- * to which nobody connects, until the HELLO of the first is there, and sends nothing else before. A KNOCK
- * of a process that find does not know (yet) is dropped; the next one comes soon.
+ * Who connects. A provider over sockets that is connecting to a peer while that peer connects to it
+ * must choose one of the two connections, and libfabric 1.17's "net" may then close the one on
+ * which the peer's messages have left already; neither side is told. So only the process with the
+ * higher uid opens the connection between the two endpoints. The other one knocks: it sends KNOCK
+ * from an endpoint of its own, to which nobody connects, until the HELLO of the first is there, and
+ * sends nothing else before. A KNOCK of a process that find does not know (yet) is dropped; the
+ * next one comes soon.
  *
  * A break is noted at once (nothing is sent any more) and reported by poll, because
  * it may be found while the layers above are in the middle of sending.
@@ -68,7 +69,8 @@ static bool insert_address(struct nmofi_peer *peer)
 
 static bool make_link(struct nmofi_peer *peer, struct ch3_vc *vc)
 {
-    if (!nm_rx_grow(peer->nm, peer->nm->stats.links + 1) || !insert_address(peer) || !(peer->link = link_new(peer)))
+    if (!nm_rx_grow(peer->nm, peer->nm->stats.links + 1) || !insert_address(peer) ||
+        !(peer->link = link_new(peer)))
         return false; /* no memory now: no room now */
     peer->link->vc = vc;
     return true;
@@ -122,7 +124,7 @@ void nm_link_break(struct nmofi_link *link, const char *fmt, ...)
     va_end(ap);
     list_push_back(&nm->broken, &link->broken);
     ch3_channel_unsent(&nm->channel, 1); /* somebody must poll */
-    if (!link->peer) /* it had been closed here already */
+    if (!link->peer)                     /* it had been closed here already */
         return;
     nm->stats.lost++;
     nm_addr_text(nm, &link->peer->name, at, sizeof at);
@@ -185,10 +187,10 @@ void nm_link_free(struct nmofi_link *link)
 
 void nm_link_reap(struct nmofi *nm)
 {
-    LIST_EACH_SAFE(it, &nm->links) {
+    LIST_EACH_SAFE (it, &nm->links) {
         struct nmofi_link *link = LIST_ENTRY(it, struct nmofi_link, node);
-        if (!link->peer && !link->under_way && list_empty(&link->rdma_ops) && list_empty(&link->waiting) &&
-            !list_node_queued(&link->broken)) {
+        if (!link->peer && !link->under_way && list_empty(&link->rdma_ops) &&
+            list_empty(&link->waiting) && !list_node_queued(&link->broken)) {
             nm_link_free(link);
             nm->closing--;
         }
@@ -213,7 +215,8 @@ void nm_link_disconnect(struct ch3_channel *ch, struct ch3_vc *vc)
     struct nmofi_link *link = peer->link;
     if (!link)
         return;
-    if (link->from && link->from->bye) /* it has ended, or forgotten this one: nobody there hears a BYE */
+    if (link->from &&
+        link->from->bye) /* it has ended, or forgotten this one: nobody there hears a BYE */
         link->lost = true;
     if (link->from) { /* what comes from now on is unknown, and dropped */
         nm_from_free(nm, link->from);
@@ -228,4 +231,3 @@ void nm_link_disconnect(struct ch3_channel *ch, struct ch3_vc *vc)
     else
         drop_waiting(link);
 }
-

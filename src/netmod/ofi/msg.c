@@ -140,7 +140,8 @@ void nm_commit(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
 bool nm_send_bare(struct nmofi_link *link, enum nm_kind kind)
 {
     struct nm_tx *tx = NULL;
-    if (link->lost || !link->greeted || !list_empty(&link->waiting) || !(tx = nm_tx_get(link->nm, sizeof(struct nm_hdr))))
+    if (link->lost || !link->greeted || !list_empty(&link->waiting) ||
+        !(tx = nm_tx_get(link->nm, sizeof(struct nm_hdr))))
         return false;
     send_buffer(link, tx, kind, 0);
     return true;
@@ -162,9 +163,11 @@ bool nm_send_first(struct nmofi_link *link)
 void nm_knock(struct nmofi_link *link)
 {
     struct nmofi *nm = link->nm;
-    const struct nm_hello knock = {
-        .hdr = {.token = link->token, .kind = NM_KNOCK, .version = NM_VERSION, .len = sizeof knock.uid},
-        .uid = nm->opts.uid};
+    const struct nm_hello knock = {.hdr = {.token = link->token,
+                                           .kind = NM_KNOCK,
+                                           .version = NM_VERSION,
+                                           .len = sizeof knock.uid},
+                                   .uid = nm->opts.uid};
     stall(link);
     const uint64_t now = clock_monotonic_ns();
     if (now < link->retry_at)
@@ -207,7 +210,7 @@ static bool push_link(struct nmofi_link *link)
 bool nm_push(struct nmofi *nm, uint64_t now)
 {
     bool moved = false;
-    LIST_EACH_SAFE(it, &nm->stalled) {
+    LIST_EACH_SAFE (it, &nm->stalled) {
         struct nmofi_link *link = LIST_ENTRY(it, struct nmofi_link, stalled);
         if (!link->greeted)
             nm_knock(link);
@@ -226,7 +229,7 @@ bool nm_push(struct nmofi *nm, uint64_t now)
 
 void nm_give_credits(struct nmofi *nm)
 {
-    LIST_EACH_SAFE(it, &nm->owing) {
+    LIST_EACH_SAFE (it, &nm->owing) {
         struct nmofi_link *link = LIST_ENTRY(it, struct nmofi_link, owing);
         if (link->due >= NM_WINDOW / 2 && !link->lost) {
             if (!nm_send_bare(link, NM_CREDIT))

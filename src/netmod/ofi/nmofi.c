@@ -30,10 +30,22 @@ static const struct ch3_channel_ops nm_ops = {.name = "ofi",
                                               .mem_release = nm_mem_release,
                                               .rdma = nm_rdma};
 
-struct ch3_channel *nmofi_channel(struct nmofi *nm) { return &nm->channel; }
-const struct nmofi_stats *nmofi_get_stats(const struct nmofi *nm) { return &nm->stats; }
-const char *nmofi_describe(const struct nmofi *nm) { return nm->text; }
-void nmofi_get_name(const struct nmofi *nm, struct nmofi_name *name) { *name = nm->name; }
+struct ch3_channel *nmofi_channel(struct nmofi *nm)
+{
+    return &nm->channel;
+}
+const struct nmofi_stats *nmofi_get_stats(const struct nmofi *nm)
+{
+    return &nm->stats;
+}
+const char *nmofi_describe(const struct nmofi *nm)
+{
+    return nm->text;
+}
+void nmofi_get_name(const struct nmofi *nm, struct nmofi_name *name)
+{
+    *name = nm->name;
+}
 
 static const char *some(const char *text)
 {
@@ -46,9 +58,9 @@ static void init(struct nmofi *nm, const struct nmofi_opts *opts)
     nm->opts.provider = some(opts->provider);
     nm->opts.interface = some(opts->interface);
     nm->wait_fd = -1;
-    struct list *const lists[] = {&nm->secrets, &nm->links,      &nm->stalled,    &nm->owing,    &nm->broken,
-                                  &nm->strangers, &nm->tx_free[0], &nm->tx_free[1], &nm->tx_slabs, &nm->rma_free,
-                                  &nm->rx,        &nm->rx_waiting};
+    struct list *const lists[] = {&nm->secrets,  &nm->links,     &nm->stalled,    &nm->owing,
+                                  &nm->broken,   &nm->strangers, &nm->tx_free[0], &nm->tx_free[1],
+                                  &nm->tx_slabs, &nm->rma_free,  &nm->rx,         &nm->rx_waiting};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         list_init(lists[i]);
     map_init(&nm->from);
@@ -111,7 +123,7 @@ int nmofi_open(const struct nmofi_opts *opts, struct nmofi **out)
 
 int nmofi_add_secret(struct nmofi *nm, const unsigned char secret[NMOFI_SECRET_BYTES])
 {
-    LIST_EACH(it, &nm->secrets)
+    LIST_EACH (it, &nm->secrets)
         if (memcmp(LIST_ENTRY(it, struct nm_secret, node)->key, secret, NMOFI_SECRET_BYTES) == 0)
             return MRMA_SUCCESS;
     struct nm_secret *s = calloc(1, sizeof *s);
@@ -122,16 +134,20 @@ int nmofi_add_secret(struct nmofi *nm, const unsigned char secret[NMOFI_SECRET_B
     return MRMA_SUCCESS;
 }
 
-int nmofi_peer_init(struct nmofi *nm, struct nmofi_peer *peer, uint64_t uid, const struct nmofi_name *name,
-                    const unsigned char secret[NMOFI_SECRET_BYTES])
+int nmofi_peer_init(struct nmofi *nm, struct nmofi_peer *peer, uint64_t uid,
+                    const struct nmofi_name *name, const unsigned char secret[NMOFI_SECRET_BYTES])
 {
-    if (name->format != nm->name.format || name->protocol != nm->name.protocol || name->len != nm->name.len)
+    if (name->format != nm->name.format || name->protocol != nm->name.protocol ||
+        name->len != nm->name.len)
         return log_fail(nm->opts.log, MRMA_ERR_OTHER,
                         "process %016llx is on another kind of network than this one (%s); "
                         "MPIRMA_OFI_PROVIDER and MPIRMA_OFI_INTERFACE choose one for all",
                         (unsigned long long)uid, nm->text);
-    *peer = (struct nmofi_peer){
-        .nm = nm, .uid = uid, .token = nm_token(secret, nm->opts.uid, uid), .addr = FI_ADDR_UNSPEC, .name = *name};
+    *peer = (struct nmofi_peer){.nm = nm,
+                                .uid = uid,
+                                .token = nm_token(secret, nm->opts.uid, uid),
+                                .addr = FI_ADDR_UNSPEC,
+                                .name = *name};
     return MRMA_SUCCESS;
 }
 
@@ -156,9 +172,10 @@ static bool says_bye(const struct nmofi_link *link)
 
 static bool all_has_left(const struct nmofi *nm, bool but_byes)
 {
-    LIST_EACH(it, &nm->links) {
+    LIST_EACH (it, &nm->links) {
         const struct nmofi_link *link = LIST_ENTRY(it, struct nmofi_link, node);
-        if (!link->lost && (link->under_way || !list_empty(&link->waiting)) && !(but_byes && says_bye(link)))
+        if (!link->lost && (link->under_way || !list_empty(&link->waiting)) &&
+            !(but_byes && says_bye(link)))
             return false;
     }
     return true;

@@ -39,14 +39,15 @@ enum nmofi_rdma { NMOFI_RDMA_AUTO, NMOFI_RDMA_ON, NMOFI_RDMA_OFF };
 
 struct nmofi_opts {
     const char *provider;  /* MPIRMA_OFI_PROVIDER; NULL or "": the best there is */
-    const char *interface; /* MPIRMA_OFI_INTERFACE: interface or domain name, or an address; NULL or "": any */
+    const char *interface; /* MPIRMA_OFI_INTERFACE: interface or domain name, or an address; NULL or
+                              "": any */
     bool loopback;         /* no interface named: all peers are on this machine, use its loopback */
     enum nmofi_rdma rdma;
-    uint64_t uid;          /* of this process */
+    uint64_t uid; /* of this process */
     const struct log *log;
     void *ctx;
-    /* The connection of the process with this uid, made now if need be; NULL: not known (yet; what it sends
-     * is kept, within its credits, and find asked again on later polls). From poll. */
+    /* The connection of the process with this uid, made now if need be; NULL: not known (yet; what
+     * it sends is kept, within its credits, and find asked again on later polls). From poll. */
     struct ch3_vc *(*find)(void *ctx, uint64_t uid);
 };
 
@@ -76,17 +77,17 @@ struct nmofi_peer {
 };
 
 struct nmofi_stats {
-    uint64_t sent, received;       /* messages of all kinds */
-    uint64_t injected;             /* of those sent */
-    uint64_t credit_messages;      /* explicit returns of credits, of those sent */
-    uint64_t credit_stalls;        /* reserve found no credits */
-    uint64_t buffer_stalls;        /* reserve found no transmit buffer */
-    uint64_t provider_stalls;      /* the provider was not ready to send (yet) */
-    uint64_t dropped;              /* messages refused: no valid token, wrong length or kind */
-    uint64_t lost;                 /* connections */
+    uint64_t sent, received;  /* messages of all kinds */
+    uint64_t injected;        /* of those sent */
+    uint64_t credit_messages; /* explicit returns of credits, of those sent */
+    uint64_t credit_stalls;   /* reserve found no credits */
+    uint64_t buffer_stalls;   /* reserve found no transmit buffer */
+    uint64_t provider_stalls; /* the provider was not ready to send (yet) */
+    uint64_t dropped;         /* messages refused: no valid token, wrong length or kind */
+    uint64_t lost;            /* connections */
     uint64_t rdma_puts, rdma_gets, rdma_bytes;
-    uint64_t links, link_bytes;    /* peers in use now, and memory that they take */
-    uint64_t buffer_bytes;         /* transmit and receive buffers, of all peers together */
+    uint64_t links, link_bytes; /* peers in use now, and memory that they take */
+    uint64_t buffer_bytes;      /* transmit and receive buffers, of all peers together */
 };
 
 /* MRMA_ERR_OTHER: no provider, interface or endpoint as asked for (logged), MRMA_ERR_NO_MEM. */
@@ -106,9 +107,10 @@ int nmofi_add_secret(struct nmofi *nm, const unsigned char secret[NMOFI_SECRET_B
 /* Set up *peer. secret: one that the peer has, too. Cheap: nothing is allocated or
  * connected before the first packet. MRMA_ERR_OTHER: an address that this provider
  * cannot use (logged). */
-int nmofi_peer_init(struct nmofi *nm, struct nmofi_peer *peer, uint64_t uid, const struct nmofi_name *name,
-                    const unsigned char secret[NMOFI_SECRET_BYTES]);
-/* Has anything gone either way? And has the peer closed its side since, or is the connection lost? */
+int nmofi_peer_init(struct nmofi *nm, struct nmofi_peer *peer, uint64_t uid,
+                    const struct nmofi_name *name, const unsigned char secret[NMOFI_SECRET_BYTES]);
+/* Has anything gone either way? And has the peer closed its side since, or is the connection lost?
+ */
 bool nmofi_peer_is_used(const struct nmofi_peer *peer);
 bool nmofi_peer_is_gone(const struct nmofi_peer *peer);
 

@@ -59,19 +59,20 @@ static_assert(sizeof(struct nm_hello) == 24, "wire size");
 
 enum {
     NM_VERSION = 1,
-    NM_WINDOW = 512,           /* units under way to a peer */
+    NM_WINDOW = 512, /* units under way to a peer */
     NM_UNIT_SHIFT = 10,
     NM_MSG_MAX = sizeof(struct nm_hdr) + CH3_PACKET_MAX,
-    NM_SMALL = 512,            /* the smaller of two sizes of transmit buffers */
-    NM_TX_SLAB = 16,           /* buffers are made so many at a time */
-    NM_TX_SLABS = 16,          /* of either size, at most */
+    NM_SMALL = 512,   /* the smaller of two sizes of transmit buffers */
+    NM_TX_SLAB = 16,  /* buffers are made so many at a time */
+    NM_TX_SLABS = 16, /* of either size, at most */
     NM_RX_BUFFERS = 4,
     NM_RX_BYTES = 128 * 1024,
-    NM_RX_PER_LINK = 2,        /* more for each link behind the first, where the provider is software: buf.c */
+    NM_RX_PER_LINK =
+        2, /* more for each link behind the first, where the provider is software: buf.c */
     NM_RX_MOST = 256,
     NM_CQ_BURST = 16,
-    NM_CQ_BURSTS = 8,          /* a poll */
-    NM_REPORTED = 5            /* bad messages that are logged */
+    NM_CQ_BURSTS = 8, /* a poll */
+    NM_REPORTED = 5   /* bad messages that are logged */
 };
 
 enum nm_op_kind { NM_OP_TX, NM_OP_RX, NM_OP_RMA };
@@ -83,18 +84,18 @@ struct nm_op {
 };
 
 struct nm_tx {
-    struct nm_op op; /* first */
+    struct nm_op op;       /* first */
     struct list_node node; /* free, or waiting in its link */
     struct nmofi_link *link;
     void *desc;
     bool small;
-    uint32_t len;    /* of the message, padded */
+    uint32_t len; /* of the message, padded */
     _Alignas(16) unsigned char bytes[];
 };
 
 /* A receive buffer; buf.c says when it may be posted again. */
 struct nm_rx {
-    struct nm_op op; /* first */
+    struct nm_op op;          /* first */
     struct list_node node;    /* in nm->rx */
     struct list_node waiting; /* in nm->rx_waiting: the provider did not take it yet */
     struct fid_mr *mr;
@@ -118,31 +119,31 @@ struct nmofi_link {
     struct ch3_vc *vc;        /* NULL: disconnected */
     struct nm_from *from;     /* NULL: it has not said hello */
     struct list waiting;      /* struct nm_tx that the provider did not take yet */
-    struct list rdma_ops;      /* struct nm_rma under way */
+    struct list rdma_ops;     /* struct nm_rma under way */
     uint64_t uid, token;
     fi_addr_t addr;
-    uint32_t under_way;       /* transmit buffers at the provider */
-    uint32_t credits;         /* units that may still be sent */
-    uint32_t due;             /* units to give back */
-    uint16_t seq;             /* of the next message */
-    bool greeted;             /* HELLO has been sent: other messages may follow */
-    bool lost;                /* broken: nothing is sent any more */
-    bool closing;             /* BYE is its last message */
-    bool starved;             /* the last reserve found no credits */
+    uint32_t under_way; /* transmit buffers at the provider */
+    uint32_t credits;   /* units that may still be sent */
+    uint32_t due;       /* units to give back */
+    uint16_t seq;       /* of the next message */
+    bool greeted;       /* HELLO has been sent: other messages may follow */
+    bool lost;          /* broken: nothing is sent any more */
+    bool closing;       /* BYE is its last message */
+    bool starved;       /* the last reserve found no credits */
     uint64_t stalled_since, retry_at;
-    struct nm_reach *reach;   /* a test under way whether it is reachable */
-    uint64_t reach_at;        /* not before: the next one */
+    struct nm_reach *reach; /* a test under way whether it is reachable */
+    uint64_t reach_at;      /* not before: the next one */
 };
 
 /* The receiver's side: who a token belongs to. */
 struct nm_from {
     uint64_t token, uid;
-    struct nmofi_link *link;    /* NULL: a stranger, find does not know it yet */
-    struct list_node stranger;  /* in nm->strangers */
-    struct list early;          /* struct nm_early, by seq: arrived before their turn, or before find knew */
+    struct nmofi_link *link;   /* NULL: a stranger, find does not know it yet */
+    struct list_node stranger; /* in nm->strangers */
+    struct list early; /* struct nm_early, by seq: arrived before their turn, or before find knew */
     uint32_t early_units;
-    uint64_t heard;             /* nm->stats.received with its last message */
-    uint16_t seq;               /* of the next message */
+    uint64_t heard; /* nm->stats.received with its last message */
+    uint16_t seq;   /* of the next message */
     bool bye;
 };
 
@@ -159,32 +160,34 @@ struct nmofi {
     struct fid_fabric *fabric;
     struct fid_domain *domain;
     struct fid_av *av;
-    struct fid_wait *wait;   /* NULL: the queue's own descriptor */
+    struct fid_wait *wait; /* NULL: the queue's own descriptor */
     struct fid_cq *cq;
     struct fid_ep *ep;
-    struct fid_ep *knock_ep; /* what asks a peer to connect leaves from it; NULL: either side connects */
-    int wait_fd;             /* -1: none */
-    _Atomic bool asked;      /* pending said yes because of the descriptor: poll must calm it */
-    bool software;           /* the provider copies through a socket */
-    bool early_release;              /* the provider may say too early that a receive buffer is used up: buf.c */
-    bool sequential;         /* a peer's messages complete one after the other */
+    struct fid_ep
+        *knock_ep;      /* what asks a peer to connect leaves from it; NULL: either side connects */
+    int wait_fd;        /* -1: none */
+    _Atomic bool asked; /* pending said yes because of the descriptor: poll must calm it */
+    bool software;      /* the provider copies through a socket */
+    bool early_release; /* the provider may say too early that a receive buffer is used up: buf.c */
+    bool sequential;    /* a peer's messages complete one after the other */
     size_t inject_max;
     char text[NMOFI_TEXT];
     struct nmofi_name name;
     struct list secrets;
     struct list links, stalled, owing, broken, strangers;
-    struct map from;         /* struct nm_from by token */
+    struct map from;                  /* struct nm_from by token */
     struct list tx_free[2], tx_slabs; /* by small */
     unsigned ntx_slabs[2];
     struct nm_tx *reserved;
-    bool short_of_memory;    /* reserve has failed for want of it: nothing that arrives tells when it is over */
+    bool short_of_memory; /* reserve has failed for want of it: nothing that arrives tells when it
+                             is over */
     struct list rx, rx_waiting; /* struct nm_rx */
-    unsigned nrx, nheld;     /* of all receive buffers, and of those that are held */
+    unsigned nrx, nheld;        /* of all receive buffers, and of those that are held */
     struct list rma_free;
-    unsigned nrma;           /* struct nm_rma made */
-    unsigned closing;        /* links disconnected and not yet freed */
-    bool ending;             /* nmofi_close */
-    unsigned events;         /* of the poll that runs */
+    unsigned nrma;    /* struct nm_rma made */
+    unsigned closing; /* links disconnected and not yet freed */
+    bool ending;      /* nmofi_close */
+    unsigned events;  /* of the poll that runs */
     uint32_t polls;
 };
 
@@ -223,8 +226,10 @@ int nm_rx_start(struct nmofi *nm);
 /* Receive buffers for so many links. false: no memory. */
 bool nm_rx_grow(struct nmofi *nm, uint64_t links);
 void nm_rx_post(struct nmofi *nm, struct nm_rx *rx);
-/* A completion of a receive buffer has been dealt with: of a message (buf, len), or of none (NULL, 0). */
-void nm_rx_done(struct nmofi *nm, struct nm_rx *rx, const unsigned char *buf, size_t len, bool used_up);
+/* A completion of a receive buffer has been dealt with: of a message (buf, len), or of none (NULL,
+ * 0). */
+void nm_rx_done(struct nmofi *nm, struct nm_rx *rx, const unsigned char *buf, size_t len,
+                bool used_up);
 /* A message in it has failed. */
 void nm_rx_failed(struct nmofi *nm, struct nm_rx *rx, bool used_up);
 void nm_buf_end(struct nmofi *nm);
@@ -235,7 +240,8 @@ struct nmofi_link *nm_link_get(struct nmofi_peer *peer, struct ch3_vc *vc, bool 
 /* It asks for our HELLO. */
 void nm_link_knocked(struct nmofi *nm, uint64_t uid);
 void nm_abandon(struct ch3_channel *ch, struct ch3_vc *vc);
-void nm_link_break(struct nmofi_link *link, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void nm_link_break(struct nmofi_link *link, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 void nm_link_report_broken(struct nmofi *nm);
 void nm_link_disconnect(struct ch3_channel *ch, struct ch3_vc *vc);
 /* Free those that are closed and of which nothing is left to send. */
@@ -277,7 +283,8 @@ void nm_reach_end(struct nmofi_link *link);
 
 /* rma.c */
 int nm_rdma(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_rdma *op);
-int nm_mem_register(struct ch3_channel *ch, void *base, size_t len, struct ch3_mem_key *key, struct ch3_mem **mem);
+int nm_mem_register(struct ch3_channel *ch, void *base, size_t len, struct ch3_mem_key *key,
+                    struct ch3_mem **mem);
 void nm_mem_release(struct ch3_channel *ch, struct ch3_mem *mem);
 void nm_rma_done(struct nmofi *nm, struct nm_op *op, int err);
 void nm_rma_abandon(struct nmofi_link *link, int err);

@@ -51,8 +51,8 @@ static void answered(struct nmofi_link *link, int error, uint64_t now)
 {
     nm_reach_end(link);
     link->reach_at = now + REACH_AGAIN;
-    if (error == ECONNREFUSED || error == ECONNRESET || error == EHOSTUNREACH || error == ENETUNREACH ||
-        error == ETIMEDOUT || error == EHOSTDOWN)
+    if (error == ECONNREFUSED || error == ECONNRESET || error == EHOSTUNREACH ||
+        error == ENETUNREACH || error == ETIMEDOUT || error == EHOSTDOWN)
         nm_link_break(link, "%s", strerror(error));
 }
 
@@ -62,16 +62,17 @@ static void ask(struct nmofi_link *link, uint64_t now)
     struct nm_reach *reach = malloc(sizeof *reach);
     if (!reach)
         return;
-    *reach = (struct nm_reach){
-        .fd = socket(name->format == FI_SOCKADDR_IN ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0),
-        .since = now};
+    *reach = (struct nm_reach){.fd = socket(name->format == FI_SOCKADDR_IN ? AF_INET : AF_INET6,
+                                            SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0),
+                               .since = now};
     if (reach->fd < 0) {
         free(reach);
         link->reach_at = now + REACH_AGAIN;
         return;
     }
     link->reach = reach;
-    if (connect(reach->fd, (const struct sockaddr *)(const void *)name->bytes, (socklen_t)name->len) == 0)
+    if (connect(reach->fd, (const struct sockaddr *)(const void *)name->bytes,
+                (socklen_t)name->len) == 0)
         answered(link, 0, now);
     else if (errno != EINPROGRESS)
         answered(link, errno, now);
@@ -96,7 +97,8 @@ void nm_reach_poll(struct nmofi_link *link, uint64_t now)
 {
     if (link->reach)
         look(link, now);
-    else if (link->peer && internet(link) && now - link->stalled_since > REACH_AFTER && now >= link->reach_at)
+    else if (link->peer && internet(link) && now - link->stalled_since > REACH_AFTER &&
+             now >= link->reach_at)
         ask(link, now);
 }
 

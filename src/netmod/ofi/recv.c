@@ -24,7 +24,8 @@ struct nm_early {
 static void refuse(struct nmofi *nm, const char *what, size_t len)
 {
     if (nm->stats.dropped++ < NM_REPORTED)
-        log_msg(nm->opts.log, LOG_LEVEL_WARN, "network: a message of %zu bytes is dropped: %s", len, what);
+        log_msg(nm->opts.log, LOG_LEVEL_WARN, "network: a message of %zu bytes is dropped: %s", len,
+                what);
 }
 
 static void stranger_no_more(struct nmofi *nm, struct nm_from *from)
@@ -102,7 +103,7 @@ static bool keep(struct nm_from *from, const struct nm_hdr *hdr, size_t len)
     memcpy(early->bytes, hdr, len);
     from->early_units += cost;
     struct list_node *before = &from->early.head;
-    LIST_EACH(it, &from->early) {
+    LIST_EACH (it, &from->early) {
         if ((int16_t)(LIST_ENTRY(it, struct nm_early, node)->seq - hdr->seq) > 0)
             break;
         before = it;
@@ -163,7 +164,7 @@ static bool meet(struct nmofi *nm, struct nm_from *from)
 
 void nm_meet_strangers(struct nmofi *nm)
 {
-    LIST_EACH_SAFE(it, &nm->strangers) {
+    LIST_EACH_SAFE (it, &nm->strangers) {
         struct nm_from *from = LIST_ENTRY(it, struct nm_from, stranger);
         if (meet(nm, from))
             accept_early(from);
@@ -172,7 +173,7 @@ void nm_meet_strangers(struct nmofi *nm)
 
 static bool genuine(struct nmofi *nm, uint64_t token, uint64_t uid)
 {
-    LIST_EACH(it, &nm->secrets)
+    LIST_EACH (it, &nm->secrets)
         if (nm_token(LIST_ENTRY(it, struct nm_secret, node)->key, uid, nm->opts.uid) == token)
             return true;
     return false;
@@ -206,7 +207,8 @@ static struct nm_from *greet(struct nmofi *nm, const struct nm_hello *hello)
     return from;
 }
 
-/* Who sends a length that is not padded shifts what lies behind in the same buffer, also of others. */
+/* Who sends a length that is not padded shifts what lies behind in the same buffer, also of others.
+ */
 static void received_askew(struct nmofi *nm, const unsigned char *bytes, size_t len)
 {
     unsigned char *copy = len <= NM_MSG_MAX ? malloc(len) : NULL;

@@ -17,11 +17,11 @@
 enum { NM_RMA_MAX = 256 /* under way, all peers */ };
 
 struct nm_rma {
-    struct nm_op op; /* first */
+    struct nm_op op;       /* first */
     struct list_node node; /* in its link's rdma_ops, or free */
     struct nmofi_link *link;
     struct ch3_rdma *rdma; /* NULL: the caller has been told */
-    struct fid_mr *mr;         /* of the local memory, where the provider asks for it */
+    struct fid_mr *mr;     /* of the local memory, where the provider asks for it */
 };
 
 struct ch3_mem {
@@ -69,7 +69,7 @@ void nm_rma_done(struct nmofi *nm, struct nm_op *op, int err)
 
 void nm_rma_abandon(struct nmofi_link *link, int err)
 {
-    LIST_EACH_SAFE(it, &link->rdma_ops) {
+    LIST_EACH_SAFE (it, &link->rdma_ops) {
         struct nm_rma *rma = LIST_ENTRY(it, struct nm_rma, node);
         struct ch3_rdma *rdma = rma->rdma;
         rma->rdma = NULL;
@@ -86,8 +86,13 @@ static ssize_t start(struct nmofi *nm, struct nm_rma *rma, const struct ch3_rdma
         return fi_read(nm->ep, op->local, op->len, desc, to, op->remote, op->key, &rma->op);
     const struct iovec iov = {op->local, op->len};
     const struct fi_rma_iov rma_iov = {op->remote, op->len, op->key};
-    const struct fi_msg_rma msg = {.msg_iov = &iov, .desc = &desc, .iov_count = 1, .addr = to,
-                                   .rma_iov = &rma_iov, .rma_iov_count = 1, .context = &rma->op};
+    const struct fi_msg_rma msg = {.msg_iov = &iov,
+                                   .desc = &desc,
+                                   .iov_count = 1,
+                                   .addr = to,
+                                   .rma_iov = &rma_iov,
+                                   .rma_iov_count = 1,
+                                   .context = &rma->op};
     return fi_writemsg(nm->ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE);
 }
 
@@ -102,7 +107,8 @@ int nm_rdma(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_rdma *op)
         return MRMA_AGAIN;
     rma->link = link;
     if ((nm->info->domain_attr->mr_mode & FI_MR_LOCAL) &&
-        fi_mr_reg(nm->domain, op->local, op->len, op->put ? FI_WRITE : FI_READ, 0, 0, 0, &rma->mr, NULL)) {
+        fi_mr_reg(nm->domain, op->local, op->len, op->put ? FI_WRITE : FI_READ, 0, 0, 0, &rma->mr,
+                  NULL)) {
         rma->mr = NULL;
         rma_put(nm, rma);
         return MRMA_ERR_NO_MEM;
@@ -122,7 +128,8 @@ int nm_rdma(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_rdma *op)
     return MRMA_SUCCESS;
 }
 
-int nm_mem_register(struct ch3_channel *ch, void *base, size_t len, struct ch3_mem_key *key, struct ch3_mem **out)
+int nm_mem_register(struct ch3_channel *ch, void *base, size_t len, struct ch3_mem_key *key,
+                    struct ch3_mem **out)
 {
     struct nmofi *nm = nm_of(ch);
     const int mode = nm->info->domain_attr->mr_mode;
@@ -134,7 +141,8 @@ int nm_mem_register(struct ch3_channel *ch, void *base, size_t len, struct ch3_m
         free(mem);
         return log_fail(nm->opts.log, MRMA_ERR_OTHER, "no random numbers for a memory key");
     }
-    int ret = fi_mr_reg(nm->domain, base, len, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, random, 0, &mem->mr, NULL);
+    int ret = fi_mr_reg(nm->domain, base, len, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, random, 0,
+                        &mem->mr, NULL);
     if (!ret && (mode & FI_MR_ENDPOINT)) {
         ret = fi_mr_bind(mem->mr, &nm->ep->fid, 0);
         if (!ret)
@@ -147,7 +155,8 @@ int nm_mem_register(struct ch3_channel *ch, void *base, size_t len, struct ch3_m
         return log_fail(nm->opts.log, ret == -FI_ENOMEM ? MRMA_ERR_NO_MEM : MRMA_ERR_OTHER,
                         "libfabric: %zu bytes cannot be registered: %s", len, fi_strerror(-ret));
     }
-    *key = (struct ch3_mem_key){fi_mr_key(mem->mr), mode & FI_MR_VIRT_ADDR ? (uint64_t)(uintptr_t)base : 0};
+    *key = (struct ch3_mem_key){fi_mr_key(mem->mr),
+                                mode & FI_MR_VIRT_ADDR ? (uint64_t)(uintptr_t)base : 0};
     *out = mem;
     return MRMA_SUCCESS;
 }

@@ -15,59 +15,66 @@
 #include "base/cpu.h"
 #include "rma/acc/acc_table.h"
 
-/* What acc_fetch copies at once: what the C library still copies by vectors. From 4 KiB on it may take a
- * string instruction, which is slow to start (4 KiB: 97 ns, twice 2 KiB: 40). Whole elements of any type. */
+/* What acc_fetch copies at once: what the C library still copies by vectors. From 4 KiB on it may
+ * take a string instruction, which is slow to start (4 KiB: 97 ns, twice 2 KiB: 40). Whole elements
+ * of any type. */
 enum { FETCH_AT_ONCE = 2048 };
 
-#define PAIR(V, L) struct { V value; L location; }
-#define PAIR_SIZE(V, L) sizeof(PAIR(V, L)), sizeof(PAIR(V, L)) - offsetof(PAIR(V, L), location) - sizeof(L)
+#define PAIR(V, L)  \
+    struct {        \
+        V value;    \
+        L location; \
+    }
+#define PAIR_SIZE(V, L) \
+    sizeof(PAIR(V, L)), sizeof(PAIR(V, L)) - offsetof(PAIR(V, L), location) - sizeof(L)
 
 static const struct {
     const char *name;
     size_t extent;
     size_t pad; /* at its end */
 } types[ACC_TYPE_LAST] = {
-    [ACC_NONE] = { "none", 0 },
-    [ACC_I8] = { "int8", 1 },
-    [ACC_U8] = { "uint8", 1 },
-    [ACC_I16] = { "int16", 2 },
-    [ACC_U16] = { "uint16", 2 },
-    [ACC_I32] = { "int32", 4 },
-    [ACC_U32] = { "uint32", 4 },
-    [ACC_I64] = { "int64", 8 },
-    [ACC_U64] = { "uint64", 8 },
-    [ACC_F32] = { "float", sizeof(float) },
-    [ACC_F64] = { "double", sizeof(double) },
-    [ACC_F80] = { "long double", sizeof(long double) },
-    [ACC_F128] = { "real16", sizeof(acc_f128) },
-    [ACC_C32] = { "float complex", 2 * sizeof(float) },
-    [ACC_C64] = { "double complex", 2 * sizeof(double) },
-    [ACC_C80] = { "long double complex", 2 * sizeof(long double) },
-    [ACC_C128] = { "complex32", 2 * sizeof(acc_f128) },
-    [ACC_BOOL] = { "bool", 1 },
-    [ACC_LOGICAL8] = { "logical1", 1 },
-    [ACC_LOGICAL16] = { "logical2", 2 },
-    [ACC_LOGICAL32] = { "logical4", 4 },
-    [ACC_LOGICAL64] = { "logical8", 8 },
-    [ACC_BYTE] = { "byte", 1 },
-    [ACC_CHAR] = { "char", 1 },
-    [ACC_WCHAR] = { "wchar", sizeof(wchar_t) },
-    [ACC_PAIR_F32_I32] = { "(float, int32)", PAIR_SIZE(float, int32_t) },
-    [ACC_PAIR_F64_I32] = { "(double, int32)", PAIR_SIZE(double, int32_t) },
-    [ACC_PAIR_I64_I32] = { "(int64, int32)", PAIR_SIZE(int64_t, int32_t) },
-    [ACC_PAIR_I16_I32] = { "(int16, int32)", PAIR_SIZE(int16_t, int32_t) },
-    [ACC_PAIR_I32_I32] = { "(int32, int32)", PAIR_SIZE(int32_t, int32_t) },
-    [ACC_PAIR_F80_I32] = { "(long double, int32)", PAIR_SIZE(long double, int32_t) },
-    [ACC_PAIR_F32_F32] = { "(float, float)", PAIR_SIZE(float, float) },
-    [ACC_PAIR_F64_F64] = { "(double, double)", PAIR_SIZE(double, double) },
-    [ACC_PAIR_I64_I64] = { "(int64, int64)", PAIR_SIZE(int64_t, int64_t) },
+    [ACC_NONE] = {"none", 0},
+    [ACC_I8] = {"int8", 1},
+    [ACC_U8] = {"uint8", 1},
+    [ACC_I16] = {"int16", 2},
+    [ACC_U16] = {"uint16", 2},
+    [ACC_I32] = {"int32", 4},
+    [ACC_U32] = {"uint32", 4},
+    [ACC_I64] = {"int64", 8},
+    [ACC_U64] = {"uint64", 8},
+    [ACC_F32] = {"float", sizeof(float)},
+    [ACC_F64] = {"double", sizeof(double)},
+    [ACC_F80] = {"long double", sizeof(long double)},
+    [ACC_F128] = {"real16", sizeof(acc_f128)},
+    [ACC_C32] = {"float complex", 2 * sizeof(float)},
+    [ACC_C64] = {"double complex", 2 * sizeof(double)},
+    [ACC_C80] = {"long double complex", 2 * sizeof(long double)},
+    [ACC_C128] = {"complex32", 2 * sizeof(acc_f128)},
+    [ACC_BOOL] = {"bool", 1},
+    [ACC_LOGICAL8] = {"logical1", 1},
+    [ACC_LOGICAL16] = {"logical2", 2},
+    [ACC_LOGICAL32] = {"logical4", 4},
+    [ACC_LOGICAL64] = {"logical8", 8},
+    [ACC_BYTE] = {"byte", 1},
+    [ACC_CHAR] = {"char", 1},
+    [ACC_WCHAR] = {"wchar", sizeof(wchar_t)},
+    [ACC_PAIR_F32_I32] = {"(float, int32)", PAIR_SIZE(float, int32_t)},
+    [ACC_PAIR_F64_I32] = {"(double, int32)", PAIR_SIZE(double, int32_t)},
+    [ACC_PAIR_I64_I32] = {"(int64, int32)", PAIR_SIZE(int64_t, int32_t)},
+    [ACC_PAIR_I16_I32] = {"(int16, int32)", PAIR_SIZE(int16_t, int32_t)},
+    [ACC_PAIR_I32_I32] = {"(int32, int32)", PAIR_SIZE(int32_t, int32_t)},
+    [ACC_PAIR_F80_I32] = {"(long double, int32)", PAIR_SIZE(long double, int32_t)},
+    [ACC_PAIR_F32_F32] = {"(float, float)", PAIR_SIZE(float, float)},
+    [ACC_PAIR_F64_F64] = {"(double, double)", PAIR_SIZE(double, double)},
+    [ACC_PAIR_I64_I64] = {"(int64, int64)", PAIR_SIZE(int64_t, int64_t)},
 };
 
 static const char *const op_names[ACC_OP_LAST] = {
-    [ACC_OP_NONE] = "none",     [ACC_SUM] = "SUM",         [ACC_PROD] = "PROD", [ACC_MIN] = "MIN",
-    [ACC_MAX] = "MAX",          [ACC_LAND] = "LAND",       [ACC_LOR] = "LOR",   [ACC_LXOR] = "LXOR",
-    [ACC_BAND] = "BAND",        [ACC_BOR] = "BOR",         [ACC_BXOR] = "BXOR", [ACC_MINLOC] = "MINLOC",
-    [ACC_MAXLOC] = "MAXLOC",    [ACC_REPLACE] = "REPLACE", [ACC_NO_OP] = "NO_OP",
+    [ACC_OP_NONE] = "none",  [ACC_SUM] = "SUM",         [ACC_PROD] = "PROD",
+    [ACC_MIN] = "MIN",       [ACC_MAX] = "MAX",         [ACC_LAND] = "LAND",
+    [ACC_LOR] = "LOR",       [ACC_LXOR] = "LXOR",       [ACC_BAND] = "BAND",
+    [ACC_BOR] = "BOR",       [ACC_BXOR] = "BXOR",       [ACC_MINLOC] = "MINLOC",
+    [ACC_MAXLOC] = "MAXLOC", [ACC_REPLACE] = "REPLACE", [ACC_NO_OP] = "NO_OP",
 };
 
 static bool type_valid(enum acc_type type)
@@ -114,9 +121,11 @@ void acc_apply(enum acc_op op, enum acc_type type, void *target, const void *ori
         kernel->many[cpu_wide()](target, origin, n);
 }
 
-void acc_fetch(enum acc_op op, enum acc_type type, void *target, const void *origin, void *old, size_t n)
+void acc_fetch(enum acc_op op, enum acc_type type, void *target, const void *origin, void *old,
+               size_t n)
 {
-    const size_t unit = acc_extent(type), pad = acc_pad(type), most = acc_count(FETCH_AT_ONCE, unit);
+    const size_t unit = acc_extent(type), pad = acc_pad(type),
+                 most = acc_count(FETCH_AT_ONCE, unit);
     for (size_t done = 0, now; done < n; done += now) {
         char *at = (char *)target + done * unit;
         now = n - done < most ? n - done : most;
@@ -126,8 +135,8 @@ void acc_fetch(enum acc_op op, enum acc_type type, void *target, const void *ori
     }
 }
 
-void acc_apply_strided(enum acc_op op, enum acc_type type, void *target, ptrdiff_t stride, const void *origin,
-                       size_t n)
+void acc_apply_strided(enum acc_op op, enum acc_type type, void *target, ptrdiff_t stride,
+                       const void *origin, size_t n)
 {
     assert(acc_allowed(op, type));
     if (op != ACC_NO_OP)

@@ -4,9 +4,9 @@
  * MPI 4.1, 12.3.4: all predefined reduction operations plus MPI_REPLACE and
  * MPI_NO_OP. An element type here is a machine representation together with the
  * category of types (6.9.2) that decides which operations are allowed.
- * The kernels are plain loops, which the compiler vectorises, most of them twice: for every processor, and
- * for those with wide vectors. Both give the same bits (but for which of two NaNs). What makes them atomic
- * is the caller's: a stripe lock, or a compare-and-swap of their result
+ * The kernels are plain loops, which the compiler vectorises, most of them twice: for every
+ * processor, and for those with wide vectors. Both give the same bits (but for which of two NaNs).
+ * What makes them atomic is the caller's: a stripe lock, or a compare-and-swap of their result
  * (acc_atomic.c). No MPI here.
  */
 #ifndef MRMA_RMA_ACC_ACC_H
@@ -16,27 +16,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* clang-format off */
 enum acc_type {
     ACC_NONE = 0, /* mixed or unknown: no accumulate is possible */
     /* integers: C, Fortran, AINT, OFFSET, COUNT */
     ACC_I8, ACC_U8, ACC_I16, ACC_U16, ACC_I32, ACC_U32, ACC_I64, ACC_U64,
-    ACC_F32, ACC_F64, ACC_F80, ACC_F128, /* float, double, long double, Fortran REAL*16 (binary128) */
-    ACC_C32, ACC_C64, ACC_C80, ACC_C128, /* complex of the four */
+    /* float, double, long double, Fortran REAL*16 (binary128), and complex of the four */
+    ACC_F32, ACC_F64, ACC_F80, ACC_F128,
+    ACC_C32, ACC_C64, ACC_C80, ACC_C128,
     ACC_BOOL,                            /* C _Bool, C++ bool */
-    ACC_LOGICAL8, ACC_LOGICAL16, ACC_LOGICAL32, ACC_LOGICAL64, /* Fortran LOGICAL of that many bits */
+    /* Fortran LOGICAL of so many bits */
+    ACC_LOGICAL8, ACC_LOGICAL16, ACC_LOGICAL32, ACC_LOGICAL64,
     ACC_BYTE,                            /* MPI_BYTE: bitwise only */
     ACC_CHAR, ACC_WCHAR,                 /* characters: REPLACE and NO_OP only */
     ACC_PAIR_F32_I32, ACC_PAIR_F64_I32, ACC_PAIR_I64_I32, ACC_PAIR_I16_I32, ACC_PAIR_I32_I32,
     ACC_PAIR_F80_I32, ACC_PAIR_F32_F32, ACC_PAIR_F64_F64, ACC_PAIR_I64_I64,
     ACC_TYPE_LAST
 };
+/* clang-format on */
 
+/* clang-format off */
 enum acc_op {
     ACC_OP_NONE = 0,
     ACC_SUM, ACC_PROD, ACC_MIN, ACC_MAX, ACC_LAND, ACC_LOR, ACC_LXOR, ACC_BAND, ACC_BOR, ACC_BXOR,
     ACC_MINLOC, ACC_MAXLOC, ACC_REPLACE, ACC_NO_OP,
     ACC_OP_LAST
 };
+/* clang-format on */
 
 /* Bytes from one element to the next in memory (a pair's extent). 0: ACC_NONE. */
 size_t acc_extent(enum acc_type type);
@@ -65,9 +71,10 @@ bool acc_allowed(enum acc_op op, enum acc_type type);
 void acc_apply(enum acc_op op, enum acc_type type, void *target, const void *origin, size_t n);
 /* The same, and old gets the n elements as they were, its padding anything; it overlaps neither of
  * the others, and has nothing behind the last element's data. NO_OP: only that. */
-void acc_fetch(enum acc_op op, enum acc_type type, void *target, const void *origin, void *old, size_t n);
+void acc_fetch(enum acc_op op, enum acc_type type, void *target, const void *origin, void *old,
+               size_t n);
 /* acc_apply for single elements that lie stride bytes apart at the target. */
-void acc_apply_strided(enum acc_op op, enum acc_type type, void *target, ptrdiff_t stride, const void *origin,
-                       size_t n);
+void acc_apply_strided(enum acc_op op, enum acc_type type, void *target, ptrdiff_t stride,
+                       const void *origin, size_t n);
 
 #endif

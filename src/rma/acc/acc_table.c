@@ -8,8 +8,9 @@
  * the logical operations, as both hosts accept.
  *
  * The loops are written to be vectorised: gcc does that with a run-time overlap
- * check only from -O3 on, which the pragma asks for (clang does it at -O2). Loops start at multiples of
- * 32 bytes: the sum of 4 KiB took 150 ns for 90 where one happened to lie across two cache lines.
+ * check only from -O3 on, which the pragma asks for (clang does it at -O2). Loops start at
+ * multiples of 32 bytes: the sum of 4 KiB took 150 ns for 90 where one happened to lie across two
+ * cache lines.
  */
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #pragma GCC optimize("O3", "align-loops=32")
@@ -48,6 +49,7 @@ ACC_COPY_OF(8)
 ACC_COPY_OF(16)
 ACC_COPY_OF(32)
 
+/* clang-format off */
 #define CELL(K) { .one = K##_one, .many = {K##_many, K##_wide}, .apart = K##_apart }
 /* Copies, which the C library makes as this processor likes best, and what has no vectors. */
 #define NARROW(K) { .one = K##_one, .many = {K##_many, K##_many}, .apart = K##_apart }
@@ -98,16 +100,19 @@ const struct acc_kernel acc_kernels[ACC_OP_LAST][ACC_TYPE_LAST] = {
     [ACC_MINLOC] = { PAIRS(minloc) },
     [ACC_MAXLOC] = { PAIRS(maxloc) },
     [ACC_REPLACE] = {
-        [ACC_I8] = NARROW(copy_1), [ACC_U8] = NARROW(copy_1), [ACC_I16] = NARROW(copy_2), [ACC_U16] = NARROW(copy_2),
+        [ACC_I8] = NARROW(copy_1), [ACC_U8] = NARROW(copy_1),
+        [ACC_I16] = NARROW(copy_2), [ACC_U16] = NARROW(copy_2),
         [ACC_I32] = NARROW(copy_4), [ACC_U32] = NARROW(copy_4),
         [ACC_I64] = NARROW(copy_8), [ACC_U64] = NARROW(copy_8),
         [ACC_F32] = NARROW(copy_4), [ACC_F64] = NARROW(copy_8),
         [ACC_F80] = NARROW(copy_16), [ACC_F128] = NARROW(copy_16),
         [ACC_C32] = NARROW(copy_8), [ACC_C64] = NARROW(copy_16),
         [ACC_C80] = NARROW(copy_32), [ACC_C128] = NARROW(copy_32),
-        [ACC_BOOL] = NARROW(copy_1), [ACC_LOGICAL8] = NARROW(copy_1), [ACC_LOGICAL16] = NARROW(copy_2),
-        [ACC_LOGICAL32] = NARROW(copy_4), [ACC_LOGICAL64] = NARROW(copy_8),
+        [ACC_BOOL] = NARROW(copy_1), [ACC_LOGICAL8] = NARROW(copy_1),
+        [ACC_LOGICAL16] = NARROW(copy_2), [ACC_LOGICAL32] = NARROW(copy_4),
+        [ACC_LOGICAL64] = NARROW(copy_8),
         [ACC_BYTE] = NARROW(copy_1), [ACC_CHAR] = NARROW(copy_1), [ACC_WCHAR] = NARROW(copy_4),
         PAIRS(replace),
     },
 };
+/* clang-format on */

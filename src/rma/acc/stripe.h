@@ -67,7 +67,8 @@ static inline void stripe_hold_drop(struct stripe_hold *hold)
     hold->held = NULL;
 }
 
-static inline void stripe_hold_take(struct stripe_hold *hold, struct stripes stripes, unsigned index)
+static inline void stripe_hold_take(struct stripe_hold *hold, struct stripes stripes,
+                                    unsigned index)
 {
     struct fmutex *stripe = &stripes.at[index];
     if (hold->held == stripe)

@@ -17,7 +17,7 @@
 
 /* Runs of elements without padding, by the logarithm of their size. */
 static const struct dtype_run plain_runs[] = {
-    { 0, 1, 0, 1 }, { 0, 2, 0, 1 }, { 0, 4, 0, 1 }, { 0, 8, 0, 1 }, { 0, 16, 0, 1 }, { 0, 32, 0, 1 },
+    {0, 1, 0, 1}, {0, 2, 0, 1}, {0, 4, 0, 1}, {0, 8, 0, 1}, {0, 16, 0, 1}, {0, 32, 0, 1},
 };
 
 /* Pair types with padding: whole elements, and the bytes that carry data. */
@@ -27,15 +27,19 @@ struct padded_pair {
     size_t nbytes_runs;
 };
 
-#define GAP_AT_END(V, L) \
-    { \
-        .element = { 0, sizeof(struct { V value; L location; }), 0, 1 }, \
-        .bytes = { { 0, sizeof(V) + sizeof(L), 0, 1 } }, .nbytes_runs = 1 \
+#define GAP_AT_END(V, L)                                              \
+    {                                                                 \
+        .element = {0, sizeof(struct {                                \
+                        V value;                                      \
+                        L location;                                   \
+                    }),                                               \
+                    0, 1},                                            \
+        .bytes = {{0, sizeof(V) + sizeof(L), 0, 1}}, .nbytes_runs = 1 \
     }
-#define GAP_BETWEEN(V, L) \
-    { \
-        .element = { 0, 2 * sizeof(L), 0, 1 }, \
-        .bytes = { { 0, sizeof(V), 0, 1 }, { sizeof(L), sizeof(L), 0, 1 } }, .nbytes_runs = 2 \
+#define GAP_BETWEEN(V, L)                                                               \
+    {                                                                                   \
+        .element = {0, 2 * sizeof(L), 0, 1},                                            \
+        .bytes = {{0, sizeof(V), 0, 1}, {sizeof(L), sizeof(L), 0, 1}}, .nbytes_runs = 2 \
     }
 
 static const struct padded_pair padded_pairs[ACC_TYPE_LAST] = {
@@ -71,13 +75,14 @@ static void measure(struct dtype *type)
     }
     type->true_lb = type->nruns ? lo : 0;
     type->true_extent = type->nruns ? (size_t)(hi - lo) : 0;
-    type->contig = type->nruns == 1 && type->runs->n == 1 && type->runs->disp == 0
-                   && type->extent == (ptrdiff_t)type->runs->len && type->runs == type->eruns;
+    type->contig = type->nruns == 1 && type->runs->n == 1 && type->runs->disp == 0 &&
+                   type->extent == (ptrdiff_t)type->runs->len && type->runs == type->eruns;
 }
 
 struct dtype dtype_basic(uint8_t basic)
 {
-    struct dtype type = { .basic = basic, .elems = basic == ACC_NONE ? 0 : 1, .nruns = 1, .neruns = 1 };
+    struct dtype type = {
+        .basic = basic, .elems = basic == ACC_NONE ? 0 : 1, .nruns = 1, .neruns = 1};
     size_t extent = basic == ACC_NONE ? 1 : acc_extent(basic);
     const struct padded_pair *pair = basic < ACC_TYPE_LAST ? &padded_pairs[basic] : NULL;
 
@@ -147,8 +152,9 @@ bool dtype_span(const struct dtype *type, size_t count, ptrdiff_t *lo, ptrdiff_t
         *lo = *hi = 0;
         return true;
     }
-    if (count > PTRDIFF_MAX || __builtin_mul_overflow((ptrdiff_t)(count - 1), type->extent, &shift)
-        || __builtin_add_overflow(type->true_lb, (ptrdiff_t)type->true_extent, &end))
+    if (count > PTRDIFF_MAX ||
+        __builtin_mul_overflow((ptrdiff_t)(count - 1), type->extent, &shift) ||
+        __builtin_add_overflow(type->true_lb, (ptrdiff_t)type->true_extent, &end))
         return false;
     *lo = type->true_lb;
     *hi = end;

@@ -26,16 +26,16 @@ struct dtype_run {
 };
 
 struct dtype {
-    size_t size;           /* bytes of data in one instance (sum of the byte view) */
-    ptrdiff_t extent;      /* bytes from instance to instance */
-    ptrdiff_t true_lb;     /* first byte touched; 0 if size is 0 */
-    size_t true_extent;    /* bytes from first to last byte touched */
-    bool contig;           /* count instances are one piece at displacement 0, in both views */
-    uint8_t basic;         /* enum acc_type of every element, ACC_NONE if mixed */
-    size_t elems;          /* elements of that type in one instance */
-    const struct dtype_run *runs;  /* byte view, in typemap order */
+    size_t size;        /* bytes of data in one instance (sum of the byte view) */
+    ptrdiff_t extent;   /* bytes from instance to instance */
+    ptrdiff_t true_lb;  /* first byte touched; 0 if size is 0 */
+    size_t true_extent; /* bytes from first to last byte touched */
+    bool contig;        /* count instances are one piece at displacement 0, in both views */
+    uint8_t basic;      /* enum acc_type of every element, ACC_NONE if mixed */
+    size_t elems;       /* elements of that type in one instance */
+    const struct dtype_run *runs; /* byte view, in typemap order */
     size_t nruns;
-    size_t pieces;         /* of all runs */
+    size_t pieces;                 /* of all runs */
     const struct dtype_run *eruns; /* element view; == runs where they agree */
     size_t neruns;
     _Atomic uint32_t refs;
@@ -47,8 +47,8 @@ struct dtype_cursor {
     const struct dtype *type;
     const struct dtype_run *runs;
     size_t nruns;
-    size_t count;    /* instances left, the present one included */
-    ptrdiff_t origin; /* displacement of the present instance */
+    size_t count;         /* instances left, the present one included */
+    ptrdiff_t origin;     /* displacement of the present instance */
     size_t run, rep, off; /* where in it: run, piece of the run, byte of the piece */
 };
 
@@ -85,7 +85,8 @@ void dtype_pack(struct dtype_cursor *cur, const void *base, void *packed, size_t
 void dtype_unpack(struct dtype_cursor *cur, void *base, const void *packed, size_t len);
 
 /* Copy between two walks of the same number of bytes (the direct path). */
-void dtype_copy(struct dtype_cursor *dst, void *dst_base, struct dtype_cursor *src, const void *src_base);
+void dtype_copy(struct dtype_cursor *dst, void *dst_base, struct dtype_cursor *src,
+                const void *src_base);
 
 /* Lowest and one past the highest byte touched by count instances, relative to
  * the buffer address. Returns false on overflow. count > 0. */

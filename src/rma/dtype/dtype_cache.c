@@ -83,8 +83,8 @@ static struct dtype_record *get_record(struct dtype_cache *cache)
 
 /* Enter dtype (whose reference passes to the cache) under type. If another thread
  * was first, its record is returned and *fresh is false. */
-static struct dtype_record *enter(struct dtype_cache *cache, MPI_Datatype type, const struct dtype *dtype,
-                                  bool attached, bool *fresh)
+static struct dtype_record *enter(struct dtype_cache *cache, MPI_Datatype type,
+                                  const struct dtype *dtype, bool attached, bool *fresh)
 {
     uintptr_t key = dtype_key(type);
 
@@ -101,7 +101,7 @@ static struct dtype_record *enter(struct dtype_cache *cache, MPI_Datatype type, 
         rec->attached = attached;
         rec->next = cache->chain[s];
         cache->chain[s] = rec;
-        atomic_store_explicit(&rec->key, key, memory_order_release); /* fill */
+        atomic_store_explicit(&rec->key, key, memory_order_release);       /* fill */
         atomic_store_explicit(&cache->slot[s], rec, memory_order_release); /* install */
     }
     pthread_mutex_unlock(&cache->lock);
@@ -141,7 +141,8 @@ const struct dtype *dtype_cache_miss(struct dtype_cache *cache, MPI_Datatype typ
         return fail(MRMA_ERR_TYPE, err);
     int rc = dtype_flatten(type, &dtype);
     if (rc != MRMA_SUCCESS)
-        return fail(log_fail(cache->log, rc, "cannot flatten a datatype: %s", mrma_err_name(rc)), err);
+        return fail(log_fail(cache->log, rc, "cannot flatten a datatype: %s", mrma_err_name(rc)),
+                    err);
     rec = enter(cache, type, dtype, !predefined, &fresh);
     if (!fresh || !rec)
         dtype_unref(dtype);
@@ -174,7 +175,8 @@ int dtype_cache_create(const struct log *log, MPI_Comm self, struct dtype_cache 
     if (PMPI_Comm_split(self, 0, 0, &cache->probe) != MPI_SUCCESS)
         goto no_comm;
     PMPI_Comm_set_errhandler(cache->probe, MPI_ERRORS_RETURN);
-    if (PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, type_deleted, &cache->keyval, cache) != MPI_SUCCESS)
+    if (PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, type_deleted, &cache->keyval, cache) !=
+        MPI_SUCCESS)
         goto no_keyval;
     *out = cache;
     return MRMA_SUCCESS;
@@ -184,7 +186,8 @@ no_keyval:
 no_comm:
     pthread_mutex_destroy(&cache->lock);
     free(cache);
-    return log_fail(log, MRMA_ERR_OTHER, "the host refused a communicator or a keyval for datatypes");
+    return log_fail(log, MRMA_ERR_OTHER,
+                    "the host refused a communicator or a keyval for datatypes");
 }
 
 void dtype_cache_destroy(struct dtype_cache *cache)

@@ -86,12 +86,14 @@ const struct dtype *dtype_cache_miss(struct dtype_cache *cache, MPI_Datatype typ
  * (longer with dtype_ref). NULL with *err set on failure: MRMA_ERR_TYPE if type is
  * MPI_DATATYPE_NULL, not valid or not committed, or an error of dtype_flatten.
  * *err is not touched on success. */
-static inline const struct dtype *dtype_lookup(struct dtype_cache *cache, MPI_Datatype type, int *err)
+static inline const struct dtype *dtype_lookup(struct dtype_cache *cache, MPI_Datatype type,
+                                               int *err)
 {
     uintptr_t key = dtype_key(type);
 
     /* Pairs with the release stores in dtype_cache.c: install and fill. */
-    struct dtype_record *rec = atomic_load_explicit(&cache->slot[dtype_slot(key)], memory_order_acquire);
+    struct dtype_record *rec =
+        atomic_load_explicit(&cache->slot[dtype_slot(key)], memory_order_acquire);
     if (likely(atomic_load_explicit(&rec->key, memory_order_acquire) == key))
         return rec->dtype;
     return dtype_cache_miss(cache, type, err);

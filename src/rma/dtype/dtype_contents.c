@@ -18,8 +18,9 @@ extern int PMPI_Type_get_envelope_c(MPI_Datatype type, MPI_Count *nints, MPI_Cou
                                     MPI_Count *ncounts, MPI_Count *ntypes, int *combiner)
     __attribute__((weak));
 extern int PMPI_Type_get_contents_c(MPI_Datatype type, MPI_Count max_ints, MPI_Count max_addrs,
-                                    MPI_Count max_counts, MPI_Count max_types, int ints[], MPI_Aint addrs[],
-                                    MPI_Count counts[], MPI_Datatype types[]) __attribute__((weak));
+                                    MPI_Count max_counts, MPI_Count max_types, int ints[],
+                                    MPI_Aint addrs[], MPI_Count counts[], MPI_Datatype types[])
+    __attribute__((weak));
 
 /* What the host returned, before it is put in order. */
 struct raw {
@@ -52,11 +53,11 @@ static int read_arguments(MPI_Datatype type, struct raw *raw, MPI_Datatype *type
     int rc;
 
     if (PMPI_Type_get_contents_c)
-        rc = PMPI_Type_get_contents_c(type, raw->nints, raw->naddrs, raw->ncounts, raw->ntypes, raw->ints,
-                                      raw->addrs, raw->counts, types);
+        rc = PMPI_Type_get_contents_c(type, raw->nints, raw->naddrs, raw->ncounts, raw->ntypes,
+                                      raw->ints, raw->addrs, raw->counts, types);
     else
-        rc = PMPI_Type_get_contents(type, (int)raw->nints, (int)raw->naddrs, (int)raw->ntypes, raw->ints,
-                                    raw->addrs, types);
+        rc = PMPI_Type_get_contents(type, (int)raw->nints, (int)raw->naddrs, (int)raw->ntypes,
+                                    raw->ints, raw->addrs, types);
     return rc == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_TYPE;
 }
 
@@ -153,7 +154,7 @@ int dtype_contents_read(MPI_Datatype type, struct dtype_contents *out)
     struct raw raw;
     int err = read_envelope(type, &raw);
 
-    *out = (struct dtype_contents){ .combiner = raw.combiner };
+    *out = (struct dtype_contents){.combiner = raw.combiner};
     if (err != MRMA_SUCCESS || raw.combiner == MPI_COMBINER_NAMED)
         return err;
 
@@ -185,8 +186,8 @@ static bool is_derived(MPI_Datatype type)
 
     if (read_envelope(type, &raw) != MRMA_SUCCESS)
         return false;
-    return raw.combiner != MPI_COMBINER_NAMED && raw.combiner != MPI_COMBINER_F90_REAL
-           && raw.combiner != MPI_COMBINER_F90_COMPLEX && raw.combiner != MPI_COMBINER_F90_INTEGER;
+    return raw.combiner != MPI_COMBINER_NAMED && raw.combiner != MPI_COMBINER_F90_REAL &&
+           raw.combiner != MPI_COMBINER_F90_COMPLEX && raw.combiner != MPI_COMBINER_F90_INTEGER;
 }
 
 void dtype_contents_free(struct dtype_contents *contents)
@@ -196,5 +197,5 @@ void dtype_contents_free(struct dtype_contents *contents)
             PMPI_Type_free(&contents->types[i]);
     }
     free(contents->memory);
-    *contents = (struct dtype_contents){ 0 };
+    *contents = (struct dtype_contents){0};
 }

@@ -151,9 +151,9 @@ static char *at(const void *base, ptrdiff_t disp)
     return (char *)((uintptr_t)base + (uintptr_t)disp);
 }
 
-#define COPY_LOOP(LEN) \
+#define COPY_LOOP(LEN)               \
     for (; n; n--, d += ds, s += ss) \
-        memcpy(d, s, LEN)
+    memcpy(d, s, LEN)
 
 void dtype_copy_pieces(char *d, ptrdiff_t ds, const char *s, ptrdiff_t ss, size_t len, size_t n)
 {
@@ -191,9 +191,10 @@ void dtype_copy_pieces(char *d, ptrdiff_t ds, const char *s, ptrdiff_t ss, size_
     }
 }
 
-/* Elements with padding, which is not copied: neither is it the application's data, nor is there always
- * memory behind the last one. n pieces of len bytes each. */
-static void copy_elements(uint8_t basic, char *d, ptrdiff_t ds, const char *s, ptrdiff_t ss, size_t len, size_t n)
+/* Elements with padding, which is not copied: neither is it the application's data, nor is there
+ * always memory behind the last one. n pieces of len bytes each. */
+static void copy_elements(uint8_t basic, char *d, ptrdiff_t ds, const char *s, ptrdiff_t ss,
+                          size_t len, size_t n)
 {
     for (; n; n--, d += ds, s += ss)
         acc_apply(ACC_REPLACE, basic, d, s, acc_count(len, acc_extent(basic)));
@@ -242,7 +243,8 @@ static void slice(struct dtype_stretch *wide, const struct dtype_stretch *narrow
     wide->stride = (ptrdiff_t)narrow->len;
 }
 
-void dtype_copy(struct dtype_cursor *dst, void *dst_base, struct dtype_cursor *src, const void *src_base)
+void dtype_copy(struct dtype_cursor *dst, void *dst_base, struct dtype_cursor *src,
+                const void *src_base)
 {
     struct dtype_stretch d, s;
 

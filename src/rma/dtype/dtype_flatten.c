@@ -38,7 +38,8 @@ static void flat_free(struct flat *flat)
 }
 
 /* Append count copies of part, the first at disp, each stride after the other. */
-static int add(struct flat *out, const struct flat *part, int64_t disp, int64_t count, int64_t stride)
+static int add(struct flat *out, const struct flat *part, int64_t disp, int64_t count,
+               int64_t stride)
 {
     size_t leaves = count > 0 ? part->leaves * (size_t)count : 0;
 
@@ -53,10 +54,10 @@ static int add(struct flat *out, const struct flat *part, int64_t disp, int64_t 
 }
 
 /* add, of a block of length elements that is itself count times repeated. */
-static int add_blocks(struct flat *out, const struct flat *part, int64_t disp, int64_t count, int64_t length,
-                      int64_t stride)
+static int add_blocks(struct flat *out, const struct flat *part, int64_t disp, int64_t count,
+                      int64_t length, int64_t stride)
 {
-    struct flat block = { .basic = ACC_NONE };
+    struct flat block = {.basic = ACC_NONE};
     int err = add(&block, part, 0, length, part->extent);
 
     runs_compress(&block.runs);
@@ -85,13 +86,14 @@ static int leaf(enum acc_type acc, MPI_Datatype type, enum dtype_view view, stru
     if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0)
         return MRMA_ERR_TYPE;
     out->leaves = size > 0;
-    return size ? runs_push(&out->runs, (struct dtype_run){ 0, (size_t)size, 0, 1 }) : MRMA_SUCCESS;
+    return size ? runs_push(&out->runs, (struct dtype_run){0, (size_t)size, 0, 1}) : MRMA_SUCCESS;
 }
 
 static int indexed(const struct dtype_contents *c, const struct flat *part, struct flat *out)
 {
     int64_t n = c->args[0];
-    bool blocks = c->combiner == MPI_COMBINER_INDEXED_BLOCK || c->combiner == MPI_COMBINER_HINDEXED_BLOCK;
+    bool blocks =
+        c->combiner == MPI_COMBINER_INDEXED_BLOCK || c->combiner == MPI_COMBINER_HINDEXED_BLOCK;
     bool bytes = c->combiner == MPI_COMBINER_HINDEXED || c->combiner == MPI_COMBINER_HINDEXED_BLOCK;
     const int64_t *disps = bytes ? c->addrs : c->args + (blocks ? 2 : 1 + n);
     int64_t unit = bytes ? 1 : part->extent;
@@ -144,7 +146,7 @@ static int subarray(const struct dtype_contents *c, const struct flat *part, str
 
     for (size_t k = 0; k < ndims && err == MRMA_SUCCESS; k++) {
         size_t d = nth_dim(order, ndims, k);
-        struct flat next = { .basic = ACC_NONE };
+        struct flat next = {.basic = ACC_NONE};
 
         err = become(out, &next, add(&next, out, starts[d] * step, subsizes[d], step));
         step *= sizes[d];
@@ -161,10 +163,10 @@ static struct share dim_share(const struct dtype_contents *c, size_t ndims, size
 {
     const int64_t *gsizes = c->args + 3, *distribs = gsizes + ndims;
     const int64_t *dargs = distribs + ndims, *psizes = dargs + ndims;
-    struct share s = { gsizes[d], dargs[d], psizes[d], coord };
+    struct share s = {gsizes[d], dargs[d], psizes[d], coord};
 
     if (distribs[d] == MPI_DISTRIBUTE_NONE)
-        s = (struct share){ gsizes[d], gsizes[d], 1, 0 };
+        s = (struct share){gsizes[d], gsizes[d], 1, 0};
     else if (dargs[d] == MPI_DISTRIBUTE_DFLT_DARG)
         s.block = distribs[d] == MPI_DISTRIBUTE_BLOCK ? (s.gsize + s.procs - 1) / s.procs : 1;
     return s;
@@ -172,7 +174,8 @@ static struct share dim_share(const struct dtype_contents *c, size_t ndims, size
 
 /* The blocks coord, coord + procs, ... of one dimension: whole ones, then a
  * last one cut short. A block distribution is the case of one block at most. */
-static int distribute(const struct share *s, const struct flat *part, int64_t step, struct flat *out)
+static int distribute(const struct share *s, const struct flat *part, int64_t step,
+                      struct flat *out)
 {
     int64_t first = s->coord * s->block, cycle = s->procs * s->block;
 
@@ -199,7 +202,7 @@ static int darray(const struct dtype_contents *c, const struct flat *part, struc
 
     for (size_t k = 0; k < ndims && err == MRMA_SUCCESS; k++) {
         size_t d = nth_dim(order, ndims, k);
-        struct flat next = { .basic = ACC_NONE };
+        struct flat next = {.basic = ACC_NONE};
         int64_t below = 1; /* the process grid is in C order whatever the array is */
 
         for (size_t i = d + 1; i < ndims; i++)
@@ -260,7 +263,7 @@ static int flatten(MPI_Datatype type, enum dtype_view view, struct flat *out)
     struct dtype_contents c;
     MPI_Count lb, extent;
 
-    *out = (struct flat){ .basic = ACC_NONE };
+    *out = (struct flat){.basic = ACC_NONE};
     if (PMPI_Type_get_extent_x(type, &lb, &extent) != MPI_SUCCESS)
         return MRMA_ERR_TYPE;
     out->extent = extent;
@@ -307,7 +310,7 @@ static bool is_padded(uint8_t basic)
 
 int dtype_flatten(MPI_Datatype type, struct dtype **out)
 {
-    struct flat bytes, elements = { .basic = ACC_NONE };
+    struct flat bytes, elements = {.basic = ACC_NONE};
     MPI_Count size;
     int err = flatten(type, DTYPE_BYTES, &bytes);
 

@@ -29,7 +29,7 @@ static int reserve(struct run_list *list)
 static struct dtype_run normal_run(struct dtype_run r)
 {
     if (r.n > 1 && r.stride == (ptrdiff_t)r.len)
-        r = (struct dtype_run){ r.disp, r.len * r.n, 0, 1 };
+        r = (struct dtype_run){r.disp, r.len * r.n, 0, 1};
     if (r.n == 1)
         r.stride = 0;
     return r;
@@ -92,7 +92,9 @@ static bool absorb(struct dtype_run *last, const struct dtype_run *next)
 {
     if (last->len != next->len)
         return false;
-    ptrdiff_t stride = last->n > 1 ? last->stride : next->n > 1 ? next->stride : next->disp - last->disp;
+    ptrdiff_t stride = last->n > 1   ? last->stride
+                       : next->n > 1 ? next->stride
+                                     : next->disp - last->disp;
     if (next->n > 1 && next->stride != stride)
         return false;
     if (next->disp != last->disp + (ptrdiff_t)last->n * stride)
@@ -124,5 +126,5 @@ void runs_compress(struct run_list *list)
 void runs_free(struct run_list *list)
 {
     free(list->v);
-    *list = (struct run_list){ 0 };
+    *list = (struct run_list){0};
 }

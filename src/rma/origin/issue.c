@@ -2,10 +2,10 @@
  * issue.c - operations into packets (origin's side).
  *
  * A short operation becomes records in the open packet; a long one a stream that
- * reads the user's buffer packet by packet, or goes without packets (rdma.c); a small put to a kernel-assisted
- * target goes into its ring if there is room. Where a target datatype is in many pieces
- * it is sent once, in front of the operation, and named from then on. Locks: the
- * engine's, taken here.
+ * reads the user's buffer packet by packet, or goes without packets (rdma.c); a small put to a
+ * kernel-assisted target goes into its ring if there is room. Where a target datatype is in many
+ * pieces it is sent once, in front of the operation, and named from then on. Locks: the engine's,
+ * taken here.
  */
 #include "rma/origin/issue.h"
 
@@ -13,12 +13,12 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "rma/origin/rdma.h"
 #include "rma/origin/open_packet.h"
 #include "rma/origin/origin.h"
+#include "rma/origin/rdma.h"
+#include "rma/progress/wait.h"
 #include "rma/target/target.h"
 #include "rma/target/type_table.h"
-#include "rma/progress/wait.h"
 #include "rma/win/win.h"
 
 /* TAIL_MAX: copying costs less than another packet */
@@ -31,7 +31,8 @@ static bool by_type(struct pkt_target *pt, const struct record_source *src)
 {
     const struct dtype *type = src->ttype;
     const size_t define = sizeof(struct pkt_typed) + type_table_size(type);
-    const size_t known = sizeof(struct pkt_typed) / sizeof(struct pkt_seg), most = define / sizeof(struct pkt_seg);
+    const size_t known = sizeof(struct pkt_typed) / sizeof(struct pkt_seg),
+                 most = define / sizeof(struct pkt_seg);
     const size_t segments = record_segments(src, most + 1);
     int64_t lo, hi;
     if (segments <= known || type->nruns > PKT_TYPE_RUNS || src->target_cur.runs != type->runs ||
@@ -39,7 +40,8 @@ static bool by_type(struct pkt_target *pt, const struct record_source *src)
         return false;
     if (!pt->types)
         pt->types = calloc(1, sizeof *pt->types); /* without memory: by segments */
-    return pt->types && (segments > most || type_table_find(pt->types, type) || type_table_seen(pt->types, type));
+    return pt->types && (segments > most || type_table_find(pt->types, type) ||
+                         type_table_seen(pt->types, type));
 }
 
 /* Bytes of the definition that must go in front of src's next record. */
@@ -125,7 +127,8 @@ static void count_phase(struct pkt_target *pt, size_t bytes)
 /* Of the record of a put of len contiguous bytes to there. */
 static inline size_t put_bytes(int64_t offset, size_t len)
 {
-    const size_t head = pkt_is_plain(offset) ? sizeof(struct pkt_plain) : sizeof(struct pkt_op) + sizeof(struct pkt_seg);
+    const size_t head = pkt_is_plain(offset) ? sizeof(struct pkt_plain)
+                                             : sizeof(struct pkt_op) + sizeof(struct pkt_seg);
     return head + pkt_align(len);
 }
 
@@ -134,7 +137,8 @@ static inline void put_record(struct pkt_target *pt, const void *data, int64_t o
 {
     char *at = (char *)pt->buf + pt->used;
     if (likely(pkt_is_plain(offset))) {
-        const struct pkt_plain head = {.kind = PKT_OP_PLAIN, .len = (uint16_t)len, .disp = (uint32_t)offset};
+        const struct pkt_plain head = {
+            .kind = PKT_OP_PLAIN, .len = (uint16_t)len, .disp = (uint32_t)offset};
         memcpy(at, &head, sizeof head);
         at += sizeof head;
     } else {
@@ -154,15 +158,17 @@ static inline void put_record(struct pkt_target *pt, const void *data, int64_t o
     pt->count++;
 }
 
-/* Packets that src takes at most, but for the tail of a plain one, for which there is room in the open
- * packet. SIZE_MAX: in many pieces. */
+/* Packets that src takes at most, but for the tail of a plain one, for which there is room in the
+ * open packet. SIZE_MAX: in many pieces. */
 static size_t stream_packets(const struct record_source *src, size_t *tail)
 {
-    const size_t heads = sizeof(struct pkt_op) + sizeof(struct pkt_seg) + acc_extent(src->type ? src->type : ACC_U8);
+    const size_t heads =
+        sizeof(struct pkt_op) + sizeof(struct pkt_seg) + acc_extent(src->type ? src->type : ACC_U8);
     const size_t per = src->plain ? RECORD_PLAIN_MAX : PKT_MAX - sizeof(struct pkt_hdr) - heads;
     const size_t rest = src->left % per;
     *tail = src->plain && src->left > per && rest <= TAIL_MAX ? rest : 0;
-    return src->typed || record_segments(src, 2) != 1 ? SIZE_MAX : (src->left - *tail + per - 1) / per;
+    return src->typed || record_segments(src, 2) != 1 ? SIZE_MAX
+                                                      : (src->left - *tail + per - 1) / per;
 }
 
 /* The end of a large put, which would be a short packet of its own. */
@@ -180,8 +186,8 @@ static int append_tail(struct pkt_target *pt, const struct record_source *src, s
     return MRMA_SUCCESS;
 }
 
-/* A long operation: packet by packet from the user's buffer, behind what is open, which only a put may
- * overtake. */
+/* A long operation: packet by packet from the user's buffer, behind what is open, which only a put
+ * may overtake. */
 static int stream_records(struct pkt_target *pt, struct record_source *src, const struct rma_op *op)
 {
     size_t tail;
@@ -192,9 +198,11 @@ static int stream_records(struct pkt_target *pt, struct record_source *src, cons
     /* The stream overtakes what another thread has put into the open packet meanwhile, and a
      * definition may be in there. */
     src->typed = src->typed && !pt->count;
-    if (!err && src->typed) { /* nothing overtakes the stream: its packets may name the number to the end */
+    if (!err &&
+        src->typed) { /* nothing overtakes the stream: its packets may name the number to the end */
         src->define = type_due(pt, src) != 0;
-        src->id = src->define ? type_table_add(pt->types, src->ttype) : type_table_find(pt->types, src->ttype);
+        src->id = src->define ? type_table_add(pt->types, src->ttype)
+                              : type_table_find(pt->types, src->ttype);
     }
     src->left -= tail;
     const size_t whole = src->left;
@@ -207,13 +215,14 @@ static int stream_records(struct pkt_target *pt, struct record_source *src, cons
 
 /* The commonest operation without cursors (twice the instructions, doc/performance.md):
  * small, contiguous on both sides, and there is room. False: not so. */
-static bool append_plain_put(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op, int64_t offset)
+static bool append_plain_put(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op,
+                             int64_t offset)
 {
     if (kind != PKT_OP_PUT)
         return false;
     const size_t len = op->tcount * op->ttype->size, need = put_bytes(offset, len);
-    if (!op->otype->contig || !op->ttype->contig || len > SMALL_OP ||
-        PKT_MAX - pt->used < need || !pkt_grow(pt, need, need))
+    if (!op->otype->contig || !op->ttype->contig || len > SMALL_OP || PKT_MAX - pt->used < need ||
+        !pkt_grow(pt, need, need))
         return false;
     put_record(pt, op->oaddr, offset, len);
     count_phase(pt, len);
@@ -221,19 +230,21 @@ static bool append_plain_put(struct pkt_target *pt, enum pkt_op_kind kind, const
 }
 
 /* The same for what else needs no walk. MRMA_AGAIN: it does. */
-static int append_single(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op, int64_t offset,
-                         uint32_t request)
+static int append_single(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op,
+                         int64_t offset, uint32_t request)
 {
     if (!record_is_single(kind, op))
         return MRMA_AGAIN;
-    const size_t data = kind == PKT_OP_CAS ? RECORD_CAS_DATA : pkt_align(op->tcount * op->ttype->size);
+    const size_t data =
+        kind == PKT_OP_CAS ? RECORD_CAS_DATA : pkt_align(op->tcount * op->ttype->size);
     const size_t need = sizeof(struct pkt_op) + sizeof(struct pkt_seg) + data;
     const int err = pkt_make_room(pt, need, need);
     if (err)
         return err;
     pt->used += (uint32_t)record_build_single(pt->buf + pt->used, kind, op, offset, request);
     pt->count++;
-    count_phase(pt, kind == PKT_OP_CAS ? acc_extent(op->ttype->basic) : op->tcount * op->ttype->size);
+    count_phase(pt,
+                kind == PKT_OP_CAS ? acc_extent(op->ttype->basic) : op->tcount * op->ttype->size);
     return MRMA_SUCCESS;
 }
 
@@ -275,8 +286,9 @@ static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const stru
     return err;
 }
 
-/* To a target that polls, the first operation whose answer is awaited leaves at once, ahead of its flush, while nothing else is under way:
- * its answer proves that it is done, so nothing need ride on its packet. */
+/* To a target that polls, the first operation whose answer is awaited leaves at once, ahead of its
+ * flush, while nothing else is under way: its answer proves that it is done, so nothing need ride
+ * on its packet. */
 static bool fetches_alone(const struct pkt_target *pt, enum pkt_op_kind kind)
 {
     return pt->target->direct && pkt_fetches(kind) && pt->count == 1 && pt->replies == 1;
@@ -288,11 +300,15 @@ int issue_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const s
     struct rma *r = w->rma;
     rma_enter(r);
     struct pkt_target *pt = pkt_target_get(w, t);
-    int err = !pt ? MRMA_ERR_NO_MEM : rdma_serves(pt, kind, op) ? rdma_issue(pt, kind, op) : MRMA_AGAIN;
+    int err = !pt                         ? MRMA_ERR_NO_MEM
+              : rdma_serves(pt, kind, op) ? rdma_issue(pt, kind, op)
+                                          : MRMA_AGAIN;
     const bool packets = err == MRMA_AGAIN;
     if (packets)
         err = issue_locked(pt, kind, op);
-    if (packets && !pkt_fetches(kind)) /* only now: while it waited for room, another thread may have flushed */
+    if (packets &&
+        !pkt_fetches(
+            kind)) /* only now: while it waited for room, another thread may have flushed */
         pt->written++;
     if (!err && packets && pt->count && (op->req || fetches_alone(pt, kind)))
         err = pkt_send_open(pt, 0, true);
@@ -372,7 +388,7 @@ bool issue_got_ack(struct rma_target *t, uint32_t seq)
         pt->win->unconfirmed -= pt->win->unconfirmed != 0;
     }
     if (pt->lock == PKT_LOCK_SENT)
-        pt->lock = PKT_LOCK_HELD; /* acknowledged, so it was granted */
+        pt->lock = PKT_LOCK_HELD;                /* acknowledged, so it was granted */
     if (pkt_epoch_kind(pt) == PKT_EPOCH_NOCHECK) /* and its fences are passed there */
         pt->open_seq = pt->win->phase + 1;
     pt->win->rma->stats.acks++;

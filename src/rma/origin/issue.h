@@ -20,29 +20,30 @@
 struct pkt_target {
     struct win *win;
     struct rma_target *target;
-    unsigned char *buf; /* the open packet; header first */
-    uint32_t room;      /* bytes of buf: grows with what is put in, to PKT_MAX at most */
-    uint32_t used;      /* bytes in it; sizeof(struct pkt_hdr) when empty */
-    uint32_t count;     /* records in it */
-    bool answered;      /* one of them has a reply */
+    unsigned char *buf;   /* the open packet; header first */
+    uint32_t room;        /* bytes of buf: grows with what is put in, to PKT_MAX at most */
+    uint32_t used;        /* bytes in it; sizeof(struct pkt_hdr) when empty */
+    uint32_t count;       /* records in it */
+    bool answered;        /* one of them has a reply */
     uint64_t phase_bytes; /* named by the records of the present fence phase */
     enum { PKT_LOCK_NONE, PKT_LOCK_DUE, PKT_LOCK_SENT, PKT_LOCK_HELD } lock;
-    bool asked;         /* PKT_F_WANT_OPEN was sent in this epoch */
-    uint32_t ahead;     /* packets sent before the epoch was known to be open */
-    uint32_t lock_seq;  /* number of the lock epoch */
-    uint32_t open_seq;  /* 1 + the last fence phase known to have begun there */
-    uint64_t epoch_seen; /* window generation that asked and ahead belong to */
+    bool asked;                   /* PKT_F_WANT_OPEN was sent in this epoch */
+    uint32_t ahead;               /* packets sent before the epoch was known to be open */
+    uint32_t lock_seq;            /* number of the lock epoch */
+    uint32_t open_seq;            /* 1 + the last fence phase known to have begun there */
+    uint64_t epoch_seen;          /* window generation that asked and ahead belong to */
     uint32_t acks_due, acks_seen; /* numbers of flush and unlock requests */
-    uint32_t written;   /* operations without a reply, issued so far; and of them those whose end at the */
-    uint32_t proven;    /* target is known, or asked for: by an acknowledgement, or a later reply */
-    bool unconfirmed;   /* operations were sent since the last acknowledgement that was awaited */
-    uint32_t replies, streams; /* outstanding here; the window has the sums */
+    uint32_t
+        written; /* operations without a reply, issued so far; and of them those whose end at the */
+    uint32_t proven;  /* target is known, or asked for: by an acknowledgement, or a later reply */
+    bool unconfirmed; /* operations were sent since the last acknowledgement that was awaited */
+    uint32_t replies, streams;  /* outstanding here; the window has the sums */
     uint32_t rdma_ops, holding; /* of the streams: rdma.c */
-    struct list requests; /* struct origin_req, those of replies */
-    struct list under_way; /* struct rdma_op */
-    uint64_t fetching;    /* bytes that the target must keep for replies under way */
-    struct type_table *types; /* datatypes that it has; NULL until used */
-    struct list_node touched; /* in win->touched while used in this epoch */
+    struct list requests;       /* struct origin_req, those of replies */
+    struct list under_way;      /* struct rdma_op */
+    uint64_t fetching;          /* bytes that the target must keep for replies under way */
+    struct type_table *types;   /* datatypes that it has; NULL until used */
+    struct list_node touched;   /* in win->touched while used in this epoch */
 };
 
 /* Have operations been issued whose end at the target nobody has asked for? A fetching one is
@@ -61,22 +62,23 @@ bool issue_quick_put(struct win *w, int target, const void *data, int64_t disp, 
 
 /* Synchronization. */
 int issue_post(struct win *w, struct rma_target *t);
-int issue_fence(struct win *w);      /* may wait */
-int issue_complete(struct win *w);   /* may wait */
+int issue_fence(struct win *w);                            /* may wait */
+int issue_complete(struct win *w);                         /* may wait */
 int issue_lock_begin(struct win *w, struct rma_target *t); /* may wait */
-/* Before this thread locks one more target, in whatever window: wait until the lock that it took last
- * is granted, if that was not even asked for. So locks are acquired in the order of the calls, and
- * programs that take several in an order of their own can't deadlock. May wait. */
+/* Before this thread locks one more target, in whatever window: wait until the lock that it took
+ * last is granted, if that was not even asked for. So locks are acquired in the order of the calls,
+ * and programs that take several in an order of their own can't deadlock. May wait. */
 int issue_lock_settle(struct rma *r);
-int issue_lock_end(struct win *w, struct rma_target *t);   /* may wait */
-int issue_unlock_all(struct win *w); /* may wait */
+int issue_lock_end(struct win *w, struct rma_target *t); /* may wait */
+int issue_unlock_all(struct win *w);                     /* may wait */
 /* t NULL: all targets. local: only until buffers may be reused. May wait. */
 int issue_flush(struct win *w, struct rma_target *t, bool local);
 
 /* Has everything that was issued been done at the target, as far as this process knows? */
 bool issue_all_done(const struct pkt_target *pt);
 
-/* MPI_Win_free: take in what targets have refused of operations that nobody has waited for. May wait. */
+/* MPI_Win_free: take in what targets have refused of operations that nobody has waited for. May
+ * wait. */
 int issue_confirm(struct win *w);
 
 /* Has everything that the window had to send left the send queues? Who returns
@@ -95,7 +97,7 @@ void issue_header(const struct pkt_target *pt, struct pkt_hdr *hdr);
 /* Handlers' side. */
 bool issue_got_post(struct rma_target *t, uint32_t seq); /* false: not the next one, refuse it */
 void issue_got_open(struct rma_target *t, uint32_t seq, bool lock);
-bool issue_got_ack(struct rma_target *t, uint32_t seq);  /* false: nothing awaits it */
+bool issue_got_ack(struct rma_target *t, uint32_t seq); /* false: nothing awaits it */
 void issue_free_target(struct rma_target *t);
 
 #endif

@@ -6,12 +6,12 @@
  * no operation get a bare one. Locks: the engine's, taken here; waits are without it.
  */
 #include "base/err.h"
-#include "rma/sync/fence_counts.h"
 #include "rma/origin/issue.h"
-#include "rma/origin/rdma.h"
 #include "rma/origin/open_packet.h"
-#include "rma/target/target.h"
+#include "rma/origin/rdma.h"
 #include "rma/progress/wait.h"
+#include "rma/sync/fence_counts.h"
+#include "rma/target/target.h"
 #include "rma/win/win.h"
 
 int issue_post(struct win *w, struct rma_target *t)
@@ -47,7 +47,7 @@ static int send_markers(struct win *w)
 static int send_counts(struct win *w)
 {
     int err = MRMA_SUCCESS;
-    LIST_EACH_SAFE(node, &w->touched) {
+    LIST_EACH_SAFE (node, &w->touched) {
         struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
         if (!err && pt->count)
             err = pkt_send_open(pt, 0, false);
@@ -84,8 +84,10 @@ static bool nothing_outstanding(void *arg)
 
 static int wait_outstanding(struct win *w)
 {
-    return rma_wait_until(w, &(struct rma_wait){.done = nothing_outstanding, .arg = w, .locked = true,
-                                                .what = "replies", .rank = -1});
+    return rma_wait_until(
+        w,
+        &(struct rma_wait){
+            .done = nothing_outstanding, .arg = w, .locked = true, .what = "replies", .rank = -1});
 }
 
 int issue_complete(struct win *w)
@@ -129,7 +131,8 @@ static int ask_confirm(struct win *w, struct rma_target *t)
         return MRMA_SUCCESS;
     issue_header(pt, &hdr);
     hdr.epoch = PKT_EPOCH_NOCHECK;
-    hdr.seq = w->phase; /* not the number of a lock, which the target would take for fences to wait for */
+    hdr.seq =
+        w->phase; /* not the number of a lock, which the target would take for fences to wait for */
     hdr.flags = PKT_F_FLUSH;
     hdr.len = sizeof hdr;
     hdr.offset = ++pt->acks_due;
@@ -147,13 +150,16 @@ int issue_confirm(struct win *w)
     for (int i = 0; !err && i < w->nlocal; i++)
         if (!w->local[i].direct)
             err = ask_confirm(w, &w->local[i]);
-    LIST_EACH(node, &w->remote)
+    LIST_EACH (node, &w->remote)
         if (!err)
             err = ask_confirm(w, LIST_ENTRY(node, struct rma_target, remote_link));
     const bool wait = w->unconfirmed;
     rma_leave(r);
     if (!err && wait)
-        err = rma_wait_until(w, &(struct rma_wait){.done = all_confirmed, .arg = w, .locked = true,
-                                                   .what = "the last acknowledgements", .rank = -1});
+        err = rma_wait_until(w, &(struct rma_wait){.done = all_confirmed,
+                                                   .arg = w,
+                                                   .locked = true,
+                                                   .what = "the last acknowledgements",
+                                                   .rank = -1});
     return err;
 }

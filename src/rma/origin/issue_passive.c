@@ -10,8 +10,8 @@
 
 #include "base/err.h"
 #include "rma/origin/issue.h"
-#include "rma/origin/rdma.h"
 #include "rma/origin/open_packet.h"
+#include "rma/origin/rdma.h"
 #include "rma/progress/wait.h"
 #include "rma/win/win.h"
 
@@ -82,7 +82,8 @@ struct flush_arg {
 
 static bool pkt_flushed(const struct pkt_target *pt, bool local)
 {
-    return pt->replies == 0 && pt->streams == 0 && (local || seq_reached(pt->acks_seen, pt->acks_due));
+    return pt->replies == 0 && pt->streams == 0 &&
+           (local || seq_reached(pt->acks_seen, pt->acks_due));
 }
 
 bool issue_all_done(const struct pkt_target *pt)
@@ -95,7 +96,7 @@ static bool flushed(void *arg)
     struct flush_arg *a = arg;
     if (a->pt)
         return pkt_flushed(a->pt, a->local);
-    LIST_EACH(node, &a->w->touched)
+    LIST_EACH (node, &a->w->touched)
         if (!pkt_flushed(LIST_ENTRY(node, struct pkt_target, touched), a->local))
             return false;
     return true;
@@ -115,9 +116,12 @@ static int request_flush(struct pkt_target *pt, uint8_t flag)
 static int wait_flushed(struct win *w, struct pkt_target *pt, bool local)
 {
     struct flush_arg arg = {w, pt, local};
-    int err = rma_wait_until(w, &(struct rma_wait){.done = flushed, .arg = &arg, .locked = true,
-                                                   .what = local ? "local completion" : "acknowledgements",
-                                                   .rank = pt ? pt->target->rank : -1});
+    int err = rma_wait_until(
+        w, &(struct rma_wait){.done = flushed,
+                              .arg = &arg,
+                              .locked = true,
+                              .what = local ? "local completion" : "acknowledgements",
+                              .rank = pt ? pt->target->rank : -1});
     rma_enter(w->rma);
     int reported = issue_take_error(w);
     rma_leave(w->rma);
@@ -192,7 +196,7 @@ int issue_unlock_all(struct win *w)
     int err = MRMA_SUCCESS;
     const int settled = rdma_settle(w, NULL, false);
     rma_enter(r);
-    LIST_EACH_SAFE(node, &w->touched) {
+    LIST_EACH_SAFE (node, &w->touched) {
         struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
         if (!err)
             err = end_lock(pt);
@@ -201,7 +205,7 @@ int issue_unlock_all(struct win *w)
     if (!err)
         err = settled ? settled : wait_flushed(w, NULL, false);
     rma_enter(r);
-    LIST_EACH(node, &w->touched)
+    LIST_EACH (node, &w->touched)
         LIST_ENTRY(node, struct pkt_target, touched)->lock = PKT_LOCK_NONE;
     pkt_forget_touched(w);
     rma_leave(r);

@@ -19,7 +19,8 @@ void record_source_init(struct record_source *s, enum pkt_op_kind kind, const st
 {
     const bool elements = kind != PKT_OP_PUT && kind != PKT_OP_GET;
     const enum dtype_view view = elements ? DTYPE_ELEMENTS : DTYPE_BYTES;
-    *s = (struct record_source){.kind = kind, .op = op->op, .base = offset, .request = request, .unit = 1};
+    *s = (struct record_source){
+        .kind = kind, .op = op->op, .base = offset, .request = request, .unit = 1};
     s->data = kind != PKT_OP_GET && op->op != ACC_NO_OP;
     s->left = op->tcount * op->ttype->size;
     if (elements) {
@@ -28,9 +29,11 @@ void record_source_init(struct record_source *s, enum pkt_op_kind kind, const st
         s->left = op->tcount * op->ttype->elems * s->unit;
     }
     s->limit = kind == PKT_OP_GET ? SIZE_MAX : REPLY_MAX / s->unit * s->unit;
-    s->plain = kind == PKT_OP_PUT && op->otype->contig && op->ttype->contig && s->left <= UINT32_MAX &&
-               pkt_is_plain(offset) && pkt_is_plain(offset + (int64_t)s->left);
-    s->flat = op->otype && op->otype->contig && (!elements || op->otype->size == op->otype->elems * s->unit);
+    s->plain = kind == PKT_OP_PUT && op->otype->contig && op->ttype->contig &&
+               s->left <= UINT32_MAX && pkt_is_plain(offset) &&
+               pkt_is_plain(offset + (int64_t)s->left);
+    s->flat = op->otype && op->otype->contig &&
+              (!elements || op->otype->size == op->otype->elems * s->unit);
     s->origin = op->oaddr;
     s->ttype = op->ttype;
     s->count = op->tcount;
@@ -101,8 +104,8 @@ static void fill(struct record_source *s, char *room, size_t len)
 static size_t build_plain(struct record_source *s, char *room, size_t cap)
 {
     const size_t most = cap - sizeof(struct pkt_plain), len = s->left < most ? s->left : most;
-    const struct pkt_plain head = {.kind = PKT_OP_PLAIN, .len = (uint16_t)len,
-                                   .disp = (uint32_t)((uint64_t)s->base + s->pos)};
+    const struct pkt_plain head = {
+        .kind = PKT_OP_PLAIN, .len = (uint16_t)len, .disp = (uint32_t)((uint64_t)s->base + s->pos)};
     memcpy(room, &head, sizeof head);
     room += sizeof head;
     fill(s, room, len);
@@ -129,9 +132,14 @@ size_t record_build(struct record_source *s, void *room, size_t cap)
         n = gather(s, where, cap, &total);
         bytes = n * sizeof(struct pkt_seg);
     }
-    *rec = (struct pkt_op){.kind = (uint8_t)s->kind, .op = (uint8_t)s->op, .type = s->type, .nseg = n,
-                           .form = s->typed ? PKT_FORM_TYPED : PKT_FORM_SEGS, .request = s->request,
-                           .data_len = s->data ? (uint16_t)total : 0, .offset = s->pos};
+    *rec = (struct pkt_op){.kind = (uint8_t)s->kind,
+                           .op = (uint8_t)s->op,
+                           .type = s->type,
+                           .nseg = n,
+                           .form = s->typed ? PKT_FORM_TYPED : PKT_FORM_SEGS,
+                           .request = s->request,
+                           .data_len = s->data ? (uint16_t)total : 0,
+                           .offset = s->pos};
     if (s->data)
         fill(s, (char *)where + bytes, total);
     s->left -= total;
@@ -150,20 +158,27 @@ bool record_is_single(enum pkt_op_kind kind, const struct rma_op *op)
     const size_t len = op->tcount * op->ttype->size;
     if (kind == PKT_OP_CAS)
         return true;
-    return op->ttype->contig && len <= RECORD_SINGLE_DATA && (!sends(kind, op) || op->otype->contig) &&
+    return op->ttype->contig && len <= RECORD_SINGLE_DATA &&
+           (!sends(kind, op) || op->otype->contig) &&
            (!acc || len == op->tcount * op->ttype->elems * acc_extent(op->ttype->basic));
 }
 
-size_t record_build_single(void *room, enum pkt_op_kind kind, const struct rma_op *op, int64_t offset, uint32_t request)
+size_t record_build_single(void *room, enum pkt_op_kind kind, const struct rma_op *op,
+                           int64_t offset, uint32_t request)
 {
     struct pkt_op *rec = room;
     struct pkt_seg *seg = (struct pkt_seg *)(rec + 1);
     if (kind == PKT_OP_CAS)
         return record_build_cas(room, op, offset, request);
     const size_t len = op->tcount * op->ttype->size, sent = sends(kind, op) ? len : 0;
-    *rec = (struct pkt_op){.kind = (uint8_t)kind, .op = (uint8_t)op->op, .form = PKT_FORM_SEGS, .nseg = 1,
-                           .type = kind == PKT_OP_ACC || kind == PKT_OP_GET_ACC ? op->ttype->basic : 0,
-                           .request = request, .data_len = (uint16_t)sent};
+    *rec =
+        (struct pkt_op){.kind = (uint8_t)kind,
+                        .op = (uint8_t)op->op,
+                        .form = PKT_FORM_SEGS,
+                        .nseg = 1,
+                        .type = kind == PKT_OP_ACC || kind == PKT_OP_GET_ACC ? op->ttype->basic : 0,
+                        .request = request,
+                        .data_len = (uint16_t)sent};
     *seg = (struct pkt_seg){.disp = offset, .len = len};
     if (likely(sent == sizeof(uint64_t))) {
         memcpy(seg + 1, op->oaddr, sizeof(uint64_t));
@@ -180,7 +195,10 @@ size_t record_build_cas(void *room, const struct rma_op *op, int64_t offset, uin
     struct pkt_seg *seg = (struct pkt_seg *)(rec + 1);
     char *data = (char *)(seg + 1);
     const size_t unit = acc_extent(op->ttype->basic);
-    *rec = (struct pkt_op){.kind = PKT_OP_CAS, .type = op->ttype->basic, .nseg = 1, .request = request,
+    *rec = (struct pkt_op){.kind = PKT_OP_CAS,
+                           .type = op->ttype->basic,
+                           .nseg = 1,
+                           .request = request,
                            .data_len = (uint16_t)(2 * unit)};
     *seg = (struct pkt_seg){.disp = offset, .len = unit};
     memcpy(data, op->caddr, unit);

@@ -18,22 +18,23 @@
 struct record_source {
     enum pkt_op_kind kind;
     enum acc_op op;
-    uint8_t type;   /* enum acc_type */
-    bool data;      /* the origin's data travels */
-    size_t unit;    /* never cut below this many bytes: an element, or 1 */
-    size_t left;    /* bytes still to be named */
-    size_t pos;     /* bytes already named */
+    uint8_t type; /* enum acc_type */
+    bool data;    /* the origin's data travels */
+    size_t unit;  /* never cut below this many bytes: an element, or 1 */
+    size_t left;  /* bytes still to be named */
+    size_t pos;   /* bytes already named */
     uint32_t request;
-    int64_t base;   /* byte displacement in the window that target pieces count from */
+    int64_t base; /* byte displacement in the window that target pieces count from */
     const struct dtype *ttype;
-    size_t count;   /* of ttype */
-    bool plain;     /* a put of contiguous bytes, named by struct pkt_plain */
-    bool flat;      /* the origin's data are contiguous: origin_cur is not used */
-    bool past_caches; /* the room is memory that the target's processor reads: filled by streaming stores (base/copy.h) */
-    bool typed;     /* names target bytes by the number id of ttype */
-    bool define;    /* streams: ttype goes first */
+    size_t count;     /* of ttype */
+    bool plain;       /* a put of contiguous bytes, named by struct pkt_plain */
+    bool flat;        /* the origin's data are contiguous: origin_cur is not used */
+    bool past_caches; /* the room is memory that the target's processor reads: filled by streaming
+                         stores (base/copy.h) */
+    bool typed;       /* names target bytes by the number id of ttype */
+    bool define;      /* streams: ttype goes first */
     uint32_t id;
-    size_t limit;   /* bytes that one record names at most */
+    size_t limit; /* bytes that one record names at most */
     const void *origin;
     struct dtype_cursor target_cur, origin_cur;
 };
@@ -56,15 +57,17 @@ size_t record_min(const struct record_source *s);
  * 8; 0: cap is less than record_min, or nothing is left. */
 size_t record_build(struct record_source *s, void *room, size_t cap);
 
-/* An operation with one piece at the target, little data, and that in one piece too, needs no source and no
- * walk: is it one (MPI_Compare_and_swap always is)? Make its record; returns its size. */
+/* An operation with one piece at the target, little data, and that in one piece too, needs no
+ * source and no walk: is it one (MPI_Compare_and_swap always is)? Make its record; returns its
+ * size. */
 enum {
     RECORD_SINGLE_DATA = 1024, /* bytes of data at most */
     RECORD_CAS_DATA = 64,      /* of MPI_Compare_and_swap */
     RECORD_SINGLE_MAX = sizeof(struct pkt_op) + sizeof(struct pkt_seg) + RECORD_SINGLE_DATA
 };
 bool record_is_single(enum pkt_op_kind kind, const struct rma_op *op);
-size_t record_build_single(void *room, enum pkt_op_kind kind, const struct rma_op *op, int64_t offset, uint32_t request);
+size_t record_build_single(void *room, enum pkt_op_kind kind, const struct rma_op *op,
+                           int64_t offset, uint32_t request);
 
 /* MPI_Compare_and_swap's record: always one element, data is compare and new. */
 size_t record_build_cas(void *room, const struct rma_op *op, int64_t offset, uint32_t request);

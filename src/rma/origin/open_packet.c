@@ -18,11 +18,11 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "rma/origin/rdma.h"
 #include "rma/origin/origin.h"
+#include "rma/origin/rdma.h"
+#include "rma/progress/wait.h"
 #include "rma/target/target.h"
 #include "rma/target/type_table.h"
-#include "rma/progress/wait.h"
 #include "rma/win/win.h"
 
 /* AHEAD: packets that may be ahead of an epoch, where few can be at one target. Behind them
@@ -43,15 +43,20 @@ uint8_t pkt_epoch_kind(const struct pkt_target *pt)
     case EPOCH_LOCK_ALL: /* a direct target's lock is held already */
         return w->all_nocheck || pt->target->direct ? PKT_EPOCH_NOCHECK : PKT_EPOCH_LOCK;
     default:
-        return pt->target->lock == WIN_LOCK_NOCHECK || pt->target->direct ? PKT_EPOCH_NOCHECK : PKT_EPOCH_LOCK;
+        return pt->target->lock == WIN_LOCK_NOCHECK || pt->target->direct ? PKT_EPOCH_NOCHECK
+                                                                          : PKT_EPOCH_LOCK;
     }
 }
 
 void issue_header(const struct pkt_target *pt, struct pkt_hdr *hdr)
 {
     const struct rma_target *t = pt->target;
-    *hdr = (struct pkt_hdr){.version = PKT_VERSION, .type = PKT_OPS, .epoch = pkt_epoch_kind(pt),
-                            .win = t->remote_win, .win_gen = t->remote_gen, .rank = (uint32_t)pt->win->rank};
+    *hdr = (struct pkt_hdr){.version = PKT_VERSION,
+                            .type = PKT_OPS,
+                            .epoch = pkt_epoch_kind(pt),
+                            .win = t->remote_win,
+                            .win_gen = t->remote_gen,
+                            .rank = (uint32_t)pt->win->rank};
     hdr->seq = hdr->epoch == PKT_EPOCH_LOCK   ? pt->lock_seq
                : hdr->epoch == PKT_EPOCH_PSCW ? t->starts
                                               : pt->win->phase;
@@ -100,7 +105,8 @@ static bool may_send(void *arg)
 {
     struct pkt_target *pt = arg;
     /* Other threads may have flushed, or closed the passive epoch, meanwhile. */
-    const bool nothing = !issue_unproven(pt) && !pt->count && epoch_now(&pt->win->epoch) != EPOCH_PSCW;
+    const bool nothing =
+        !issue_unproven(pt) && !pt->count && epoch_now(&pt->win->epoch) != EPOCH_PSCW;
     return opened(pt) || may_go_ahead(pt, 1) || nothing || pt->win->packet_err;
 }
 
@@ -140,8 +146,9 @@ int pkt_wait(struct pkt_target *pt, bool (*done)(void *), const char *what)
         return MRMA_SUCCESS;
     w->packet_waits++;
     rma_leave(w->rma);
-    int err = rma_wait_until(w, &(struct rma_wait){.done = done, .arg = pt, .locked = true, .what = what,
-                                                   .rank = pt->target->rank});
+    int err = rma_wait_until(
+        w, &(struct rma_wait){
+               .done = done, .arg = pt, .locked = true, .what = what, .rank = pt->target->rank});
     rma_enter(w->rma);
     return err;
 }
@@ -157,7 +164,8 @@ struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
             free(pt);
             return NULL;
         }
-        *pt = (struct pkt_target){.win = w, .target = t, .buf = buf, .room = ROOM_FIRST, .used = sizeof(struct pkt_hdr)};
+        *pt = (struct pkt_target){
+            .win = w, .target = t, .buf = buf, .room = ROOM_FIRST, .used = sizeof(struct pkt_hdr)};
         list_init(&pt->requests);
         list_init(&pt->under_way);
         pt->epoch_seen = atomic_load_explicit(&w->gen, memory_order_relaxed) - 1;
@@ -266,9 +274,11 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
     pkt_take_lock(pt, hdr);
     if (!opened(pt)) {
         pt->ahead++;
-        /* An acknowledgement says it too, and so does a reply in a lock epoch. Short epochs need not know. */
+        /* An acknowledgement says it too, and so does a reply in a lock epoch. Short epochs need
+         * not know. */
         const bool told = flags & PKT_F_FLUSH || (hdr->epoch == PKT_EPOCH_LOCK && pt->answered);
-        if (more && !pt->asked && hdr->epoch != PKT_EPOCH_PSCW && !told && 2 * pt->ahead >= most_ahead(pt)) {
+        if (more && !pt->asked && hdr->epoch != PKT_EPOCH_PSCW && !told &&
+            2 * pt->ahead >= most_ahead(pt)) {
             hdr->flags |= PKT_F_WANT_OPEN;
             pt->asked = true;
         }
@@ -328,12 +338,14 @@ bool pkt_grow(struct pkt_target *pt, size_t need, size_t wish)
 int pkt_make_room(struct pkt_target *pt, size_t need, size_t wish)
 {
     int err = MRMA_SUCCESS;
-    while (!err && PKT_MAX - pt->used < need) { /* while this thread waits, another may fill it again */
+    while (!err &&
+           PKT_MAX - pt->used < need) { /* while this thread waits, another may fill it again */
         err = pkt_send_open(pt, 0, true);
         if (!err)
             err = pkt_wait(pt, queue_short, "room in the send queue");
     }
     if (!err && !pkt_grow(pt, need, wish))
-        err = log_fail(pt->win->rma->log, MRMA_ERR_NO_MEM, "no memory for a packet to rank %d", pt->target->rank);
+        err = log_fail(pt->win->rma->log, MRMA_ERR_NO_MEM, "no memory for a packet to rank %d",
+                       pt->target->rank);
     return err;
 }

@@ -14,12 +14,12 @@
 
 #include "base/copy.h"
 #include "base/err.h"
-#include "rma/path/direct.h"
-#include "rma/origin/rdma.h"
 #include "rma/origin/open_packet.h"
-#include "rma/target/type_table.h"
-#include "rma/progress/wait.h"
+#include "rma/origin/rdma.h"
+#include "rma/path/direct.h"
 #include "rma/progress/lost.h"
+#include "rma/progress/wait.h"
+#include "rma/target/type_table.h"
 #include "rma/win/win.h"
 
 struct origin_req {
@@ -29,10 +29,10 @@ struct origin_req {
     struct dtype_cursor result;
     const struct dtype *type;
     void *addr;
-    size_t left, pos; /* bytes of the packed result */
-    size_t kept;      /* of them the target keeps a copy: accumulates */
-    bool plain;       /* they go to addr as they are: result is not used */
-    uint32_t behind;  /* pt->written when it was made: its reply proves that these are done */
+    size_t left, pos;  /* bytes of the packed result */
+    size_t kept;       /* of them the target keeps a copy: accumulates */
+    bool plain;        /* they go to addr as they are: result is not used */
+    uint32_t behind;   /* pt->written when it was made: its reply proves that these are done */
     uint32_t lock_seq; /* pt->lock_seq: and that this lock is held */
     struct rma_req *req;
 };
@@ -86,7 +86,8 @@ bool origin_stream_room(const struct pkt_target *pt)
     return pt->streams < ORIGIN_PAIR_STREAMS;
 }
 
-int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op, uint32_t *number)
+int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op,
+                   uint32_t *number)
 {
     struct win *w = pt->win;
     struct rma *r = w->rma;
@@ -154,8 +155,7 @@ void origin_request_cancel(struct win *w, uint32_t number, int err)
 
 int origin_abandon(struct pkt_target *pt, struct rma_req *req, int err)
 {
-    LIST_EACH_SAFE(it, &pt->requests)
-    {
+    LIST_EACH_SAFE (it, &pt->requests) {
         struct origin_req *rq = LIST_ENTRY(it, struct origin_req, link);
         if (rq->req == req)
             end_request(pt->win->rma, rq, err);
@@ -186,8 +186,7 @@ void origin_fail_window(struct win *w, int err)
 {
     for (int i = 0; i < w->nlocal; i++)
         fail_all(w->local[i].pkt, err);
-    LIST_EACH(node, &w->remote)
-    {
+    LIST_EACH (node, &w->remote) {
         fail_all(LIST_ENTRY(node, struct rma_target, remote_link)->pkt, err);
     }
 }
@@ -199,14 +198,15 @@ static struct origin_req *find(struct win *w, struct rma_target *t, uint32_t num
 }
 
 /* len bytes of the result of a request of t, from position offset on. */
-static bool take_part(struct win *w, struct rma_target *t, const struct pkt_part *part, const void *data)
+static bool take_part(struct win *w, struct rma_target *t, const struct pkt_part *part,
+                      const void *data)
 {
     struct rma *r = w->rma;
     struct origin_req *rq = find(w, t, part->request);
     if (!rq || part->offset != rq->pos || part->len > rq->left || !part->len) {
         r->stats.refused++;
-        log_msg(r->log, LOG_LEVEL_ERROR, "reply refused: request %u, position %llu, %u bytes", part->request,
-                (unsigned long long)part->offset, part->len);
+        log_msg(r->log, LOG_LEVEL_ERROR, "reply refused: request %u, position %llu, %u bytes",
+                part->request, (unsigned long long)part->offset, part->len);
         return false;
     }
     if (likely(rq->plain))
@@ -227,7 +227,8 @@ bool origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr
     const char *at = body, *end = at + (hdr->len - sizeof *hdr);
     bool taken = true;
     if (!hdr->total)
-        return take_part(w, t, &(struct pkt_part){hdr->count, (uint32_t)(end - at), hdr->offset}, at);
+        return take_part(w, t, &(struct pkt_part){hdr->count, (uint32_t)(end - at), hdr->offset},
+                         at);
     for (uint32_t i = 0; i < hdr->total; i++) {
         const size_t left = (size_t)(end - at);
         struct pkt_part part = {0};
@@ -235,7 +236,8 @@ bool origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr
             copy_once(&part, at, sizeof part);
         if (left < sizeof part || left - sizeof part < pkt_align(part.len)) {
             w->rma->stats.refused++;
-            log_msg(w->rma->log, LOG_LEVEL_ERROR, "reply refused: part %u of %u does not fit", i, hdr->total);
+            log_msg(w->rma->log, LOG_LEVEL_ERROR, "reply refused: part %u of %u does not fit", i,
+                    hdr->total);
             return false;
         }
         taken = take_part(w, t, &part, at + sizeof part) && taken;
@@ -246,7 +248,8 @@ bool origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr
 
 void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
 {
-    const int err = hdr->total > MRMA_AGAIN && hdr->total < MRMA_ERR_LAST ? (int)hdr->total : MRMA_ERR_INTERN;
+    const int err =
+        hdr->total > MRMA_AGAIN && hdr->total < MRMA_ERR_LAST ? (int)hdr->total : MRMA_ERR_INTERN;
     if (hdr->seq == PKT_ERROR_LOST) {
         win_lost_got(w, hdr);
         return;
@@ -300,10 +303,13 @@ int origin_stream(struct pkt_target *pt, const struct record_source *src, const 
     struct origin_stream *os = malloc(sizeof *os);
     if (!os)
         return log_fail(pt->win->rma->log, MRMA_ERR_NO_MEM, "no memory for a large operation");
-    *os = (struct origin_stream){.stream = {.next = stream_next, .done = stream_done,
-                                            .owner = &pt->win->queued},
-                                 .pt = pt, .src = *src, .otype = dtype_ref(op->otype), .ttype = dtype_ref(op->ttype),
-                                 .req = op->req};
+    *os = (struct origin_stream){
+        .stream = {.next = stream_next, .done = stream_done, .owner = &pt->win->queued},
+        .pt = pt,
+        .src = *src,
+        .otype = dtype_ref(op->otype),
+        .ttype = dtype_ref(op->ttype),
+        .req = op->req};
     issue_header(pt, &os->hdr);
     pkt_take_lock(pt, &os->hdr);
     pt->unconfirmed = true;

@@ -21,14 +21,16 @@ void origin_discharge(struct rma_req *req, int err);
 
 /* A request for op's result; its number goes into the records. The operation's
  * rma_req and the pkt_target are charged with it. MRMA_ERR_NO_MEM. */
-int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op, uint32_t *number);
+int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op,
+                   uint32_t *number);
 
 /* What an origin may have outstanding, and so what a target may have queued for it. */
 enum {
-    ORIGIN_PAIR_REQUESTS = 4096,      /* of a pair of window and target */
-    ORIGIN_REQUESTS = 64 * 1024,      /* of the process; beyond that one of a pair */
-    ORIGIN_PAIR_FETCHING = 1024 * 1024, /* bytes of results that the target keeps until they leave */
-    ORIGIN_PAIR_STREAMS = 64          /* large operations */
+    ORIGIN_PAIR_REQUESTS = 4096, /* of a pair of window and target */
+    ORIGIN_REQUESTS = 64 * 1024, /* of the process; beyond that one of a pair */
+    ORIGIN_PAIR_FETCHING =
+        1024 * 1024,         /* bytes of results that the target keeps until they leave */
+    ORIGIN_PAIR_STREAMS = 64 /* large operations */
 };
 /* May pt have another request, or another large operation? */
 bool origin_request_room(const struct pkt_target *pt);
@@ -36,13 +38,15 @@ bool origin_stream_room(const struct pkt_target *pt);
 
 /* The operation was not sent after all: forget its request. */
 void origin_request_cancel(struct win *w, uint32_t number, int err);
-/* The call of an operation with a request fails after parts of it have begun. Replies to it are taken no more. What
- * cannot be taken back ends by itself and needs req and the user's buffers until then: the call has started the
- * operation after all (MRMA_SUCCESS), and req tells the error. Else err, and req may be dropped. */
+/* The call of an operation with a request fails after parts of it have begun. Replies to it are
+ * taken no more. What cannot be taken back ends by itself and needs req and the user's buffers
+ * until then: the call has started the operation after all (MRMA_SUCCESS), and req tells the error.
+ * Else err, and req may be dropped. */
 int origin_abandon(struct pkt_target *pt, struct rma_req *req, int err);
 
 /* A PKT_REPLY or, with err, a PKT_ERROR for a request has come from t. */
-bool origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body); /* false: refused */
+bool origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr,
+                  const void *body); /* false: refused */
 void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr);
 
 /* Nothing will come for pt any more: end all its requests. */

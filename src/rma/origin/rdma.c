@@ -27,11 +27,11 @@
 #include "rma/win/win.h"
 
 struct rdma_op {
-    struct ch3_rdma rdma; /* first */
-    struct list_node link;    /* in pt->under_way */
-    struct pkt_target *pt;    /* NULL: has ended */
+    struct ch3_rdma rdma;  /* first */
+    struct list_node link; /* in pt->under_way */
+    struct pkt_target *pt; /* NULL: has ended */
     struct rma_req *req;
-    bool holding;             /* what ends the epoch waits for it */
+    bool holding; /* what ends the epoch waits for it */
 };
 
 /* Its start, as long as the channel has no room for it. */
@@ -117,7 +117,9 @@ static int start(struct rdma_op *n)
     if (!try_start(&s)) {
         w->packet_waits++;
         rma_leave(w->rma);
-        err = rma_wait_until(w, &(struct rma_wait){.done = try_start, .arg = &s, .locked = true,
+        err = rma_wait_until(w, &(struct rma_wait){.done = try_start,
+                                                   .arg = &s,
+                                                   .locked = true,
                                                    .what = "room to start a large put or get",
                                                    .rank = pt->target->rank});
         rma_enter(w->rma);
@@ -139,10 +141,15 @@ static int issue_part(struct pkt_target *pt, bool put, char *local, uint64_t rem
     struct rdma_op *n = malloc(sizeof *n);
     if (!n)
         return log_fail(pt->win->rma->log, MRMA_ERR_NO_MEM, "no memory for a large operation");
-    *n = (struct rdma_op){.rdma = {.put = put, .local = local, .len = len, .key = t->net_key.mem.key,
-                                       .remote = t->net_key.mem.base + remote, .done = done},
-                            .pt = pt, .req = req,
-                            .holding = !put || !(t->peer->vc.channel->caps & CH3_CAP_RDMA_ORDERED)};
+    *n = (struct rdma_op){.rdma = {.put = put,
+                                   .local = local,
+                                   .len = len,
+                                   .key = t->net_key.mem.key,
+                                   .remote = t->net_key.mem.base + remote,
+                                   .done = done},
+                          .pt = pt,
+                          .req = req,
+                          .holding = !put || !(t->peer->vc.channel->caps & CH3_CAP_RDMA_ORDERED)};
     return start(n);
 }
 
@@ -198,14 +205,16 @@ int rdma_settle(struct win *w, const struct pkt_target *pt, bool delivered)
     rma_leave(w->rma);
     if (already)
         return MRMA_SUCCESS;
-    return rma_wait_until(w, &(struct rma_wait){.done = settled, .arg = &s, .locked = true,
+    return rma_wait_until(w, &(struct rma_wait){.done = settled,
+                                                .arg = &s,
+                                                .locked = true,
                                                 .what = "large puts and gets to end",
                                                 .rank = pt ? pt->target->rank : -1});
 }
 
 void rdma_fail(struct pkt_target *pt, int err)
 {
-    LIST_EACH_SAFE(it, &pt->under_way)
+    LIST_EACH_SAFE (it, &pt->under_way)
         leave(LIST_ENTRY(it, struct rdma_op, link), err);
 }
 

@@ -33,7 +33,8 @@ void request_table_fini(struct request_table *t)
 static bool grow(struct request_table *t)
 {
     const uint32_t n = t->nslots ? 2 * t->nslots : FIRST;
-    struct request_slot *slots = n <= REQUEST_TABLE_MAX ? realloc(t->slots, n * sizeof *slots) : NULL;
+    struct request_slot *slots =
+        n <= REQUEST_TABLE_MAX ? realloc(t->slots, n * sizeof *slots) : NULL;
     if (!slots)
         return false;
     for (uint32_t i = t->nslots; i < n; i++)

@@ -1,9 +1,10 @@
 /*
  * request_table.h - the numbers by which replies find what they answer (origin.c), with its memory.
  *
- * A number is the place in a table and how often that place was used (wrapping): so a reply is found by an index, and one to
- * a request that has ended is not taken for another's. The first places keep their memory when they
- * are given back: most programs have few requests at a time, and many after each other. No locks: the owner's.
+ * A number is the place in a table and how often that place was used (wrapping): so a reply is
+ * found by an index, and one to a request that has ended is not taken for another's. The first
+ * places keep their memory when they are given back: most programs have few requests at a time, and
+ * many after each other. No locks: the owner's.
  */
 #ifndef MRMA_RMA_ORIGIN_REQUEST_TABLE_H
 #define MRMA_RMA_ORIGIN_REQUEST_TABLE_H
@@ -27,7 +28,8 @@ void request_table_init(struct request_table *t, size_t size);
 /* Frees all, also what was not given back. */
 void request_table_fini(struct request_table *t);
 
-/* size bytes, uninitialised, and their number, never 0. NULL: no memory, or REQUEST_TABLE_MAX are in use. */
+/* size bytes, uninitialised, and their number, never 0. NULL: no memory, or REQUEST_TABLE_MAX are
+ * in use. */
 void *request_table_take(struct request_table *t, uint32_t *number);
 /* NULL: nothing in use has this number. */
 void *request_table_find(const struct request_table *t, uint32_t number);

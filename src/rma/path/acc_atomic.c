@@ -14,51 +14,54 @@
 
 enum { ALIVE_ROUNDS = 8192 }; /* looks at a busy word between two at its process */
 
-static_assert(ATOMIC_CHAR_LOCK_FREE == 2 && ATOMIC_SHORT_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2 &&
-                  ATOMIC_LLONG_LOCK_FREE == 2,
+static_assert(ATOMIC_CHAR_LOCK_FREE == 2 && ATOMIC_SHORT_LOCK_FREE == 2 &&
+                  ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
               "elements in shared memory need instructions, not a library's locks");
 
 /* Bytes of the element types that instructions can change; 0: not these. */
 static const uint8_t width[ACC_TYPE_LAST] = {
-    [ACC_I8] = 1, [ACC_U8] = 1, [ACC_I16] = 2, [ACC_U16] = 2, [ACC_I32] = 4, [ACC_U32] = 4, [ACC_I64] = 8,
-    [ACC_U64] = 8, [ACC_F32] = 4, [ACC_F64] = 8, [ACC_BOOL] = 1, [ACC_LOGICAL8] = 1, [ACC_LOGICAL16] = 2,
-    [ACC_LOGICAL32] = 4, [ACC_LOGICAL64] = 8, [ACC_BYTE] = 1, [ACC_CHAR] = 1, [ACC_WCHAR] = 4,
+    [ACC_I8] = 1,        [ACC_U8] = 1,        [ACC_I16] = 2,       [ACC_U16] = 2,
+    [ACC_I32] = 4,       [ACC_U32] = 4,       [ACC_I64] = 8,       [ACC_U64] = 8,
+    [ACC_F32] = 4,       [ACC_F64] = 8,       [ACC_BOOL] = 1,      [ACC_LOGICAL8] = 1,
+    [ACC_LOGICAL16] = 2, [ACC_LOGICAL32] = 4, [ACC_LOGICAL64] = 8, [ACC_BYTE] = 1,
+    [ACC_CHAR] = 1,      [ACC_WCHAR] = 4,
 };
 
 /* An element of BITS bits, which may be anything the application stored there.
  * cas: old gets what was there. */
-#define ACC_ATOMIC_WIDTH(BITS) \
-    typedef uint##BITS##_t bits##BITS __attribute__((may_alias)); \
-    static void apply_##BITS(enum acc_op op, enum acc_type type, bits##BITS *at, const void *origin, \
-                             void *old) \
-    { \
-        uint##BITS##_t value = 0, before; \
-        if (op != ACC_NO_OP) \
-            memcpy(&value, origin, sizeof value); \
-        if (op == ACC_SUM && type <= ACC_U64) { \
-            before = __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST); \
-        } else if (op == ACC_REPLACE) { \
-            before = __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST); \
-        } else { \
-            before = __atomic_load_n(at, __ATOMIC_SEQ_CST); \
-            while (op != ACC_NO_OP) { \
-                uint##BITS##_t after = before; \
-                acc_apply(op, type, &after, &value, 1); \
-                if (__atomic_compare_exchange_n(at, &before, after, false, __ATOMIC_SEQ_CST, \
-                                                __ATOMIC_SEQ_CST)) \
-                    break; \
-            } \
-        } \
-        if (old) \
-            memcpy(old, &before, sizeof before); \
-    } \
+#define ACC_ATOMIC_WIDTH(BITS)                                                                \
+    typedef uint##BITS##_t bits##BITS __attribute__((may_alias));                             \
+    static void apply_##BITS(enum acc_op op, enum acc_type type, bits##BITS *at,              \
+                             const void *origin, void *old)                                   \
+    {                                                                                         \
+        uint##BITS##_t value = 0, before;                                                     \
+        if (op != ACC_NO_OP)                                                                  \
+            memcpy(&value, origin, sizeof value);                                             \
+        if (op == ACC_SUM && type <= ACC_U64) {                                               \
+            before = __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST);                         \
+        } else if (op == ACC_REPLACE) {                                                       \
+            before = __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST);                        \
+        } else {                                                                              \
+            before = __atomic_load_n(at, __ATOMIC_SEQ_CST);                                   \
+            while (op != ACC_NO_OP) {                                                         \
+                uint##BITS##_t after = before;                                                \
+                acc_apply(op, type, &after, &value, 1);                                       \
+                if (__atomic_compare_exchange_n(at, &before, after, false, __ATOMIC_SEQ_CST,  \
+                                                __ATOMIC_SEQ_CST))                            \
+                    break;                                                                    \
+            }                                                                                 \
+        }                                                                                     \
+        if (old)                                                                              \
+            memcpy(old, &before, sizeof before);                                              \
+    }                                                                                         \
     static void cas_##BITS(bits##BITS *at, const void *compare, const void *value, void *old) \
-    { \
-        uint##BITS##_t before, after; \
-        memcpy(&before, compare, sizeof before); \
-        memcpy(&after, value, sizeof after); \
-        __atomic_compare_exchange_n(at, &before, after, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
-        memcpy(old, &before, sizeof before); \
+    {                                                                                         \
+        uint##BITS##_t before, after;                                                         \
+        memcpy(&before, compare, sizeof before);                                              \
+        memcpy(&after, value, sizeof after);                                                  \
+        __atomic_compare_exchange_n(at, &before, after, false, __ATOMIC_SEQ_CST,              \
+                                    __ATOMIC_SEQ_CST);                                        \
+        memcpy(old, &before, sizeof before);                                                  \
     }
 
 static_assert(ACC_NONE == 0 && ACC_I8 == 1 && ACC_U64 == 8, "the integers come first");
@@ -73,7 +76,8 @@ bool acc_atomic_fits(enum acc_type type, const void *target, size_t len)
     return len <= ACC_ATOMIC_MAX * unit && ((uintptr_t)target & (unit - 1)) == 0;
 }
 
-void acc_atomic_apply(enum acc_op op, enum acc_type type, void *target, const void *origin, void *old)
+void acc_atomic_apply(enum acc_op op, enum acc_type type, void *target, const void *origin,
+                      void *old)
 {
     switch (width[type]) {
     case 1:
@@ -90,17 +94,18 @@ void acc_atomic_apply(enum acc_op op, enum acc_type type, void *target, const vo
     }
 }
 
-void acc_atomic_elements(enum acc_op op, enum acc_type type, void *target, const void *origin, void *old,
-                         size_t len)
+void acc_atomic_elements(enum acc_op op, enum acc_type type, void *target, const void *origin,
+                         void *old, size_t len)
 {
     const size_t unit = width[type];
     for (size_t done = 0; done < len; done += unit)
-        acc_atomic_apply(op, type, (char *)target + done, op == ACC_NO_OP ? NULL : (const char *)origin + done,
+        acc_atomic_apply(op, type, (char *)target + done,
+                         op == ACC_NO_OP ? NULL : (const char *)origin + done,
                          old ? (char *)old + done : NULL);
 }
 
-bool acc_atomic(struct win *w, const struct win_ctl *ctl, void *at, const struct rma_op *op, bool fetch,
-                size_t len)
+bool acc_atomic(struct win *w, const struct win_ctl *ctl, void *at, const struct rma_op *op,
+                bool fetch, size_t len)
 {
     const enum acc_type type = op->ttype->basic;
     if (!acc_atomic_fits(type, at, len) || !acc_atomic_enter(w, ctl))
@@ -145,14 +150,16 @@ static int wait_idle(struct win *w, int rank)
 {
     const struct rma_target *t = win_peek(w, rank);
     struct rma *r = w->rma;
-    for (unsigned round = 1; atomic_load_explicit(&t->ctl->acc_busy, memory_order_acquire); round++) {
+    for (unsigned round = 1; atomic_load_explicit(&t->ctl->acc_busy, memory_order_acquire);
+         round++) {
         rma_backoff(r, round);
         if (round % ALIVE_ROUNDS || t->peer->self || r->env->peer_alive(r->env->ctx, t->peer))
             continue;
-        if (atomic_load_explicit(&t->ctl->acc_busy, memory_order_acquire)) /* not done before it ended */
+        if (atomic_load_explicit(&t->ctl->acc_busy,
+                                 memory_order_acquire)) /* not done before it ended */
             return log_fail(r->log, MRMA_ERR_PROC_FAILED,
-                            "rank %d of window %u (process %d) has died in an accumulate", rank, w->index,
-                            t->peer->pid);
+                            "rank %d of window %u (process %d) has died in an accumulate", rank,
+                            w->index, t->peer->pid);
     }
     return MRMA_SUCCESS;
 }
@@ -161,8 +168,8 @@ int acc_close_held(struct win *w, struct win_ctl *ctl)
 {
     uint32_t mode = ACC_MODE_ATOMIC;
     int err = MRMA_SUCCESS;
-    atomic_compare_exchange_strong_explicit(&ctl->acc_mode, &mode, ACC_MODE_CLOSING, memory_order_seq_cst,
-                                            memory_order_seq_cst); /* C */
+    atomic_compare_exchange_strong_explicit(&ctl->acc_mode, &mode, ACC_MODE_CLOSING,
+                                            memory_order_seq_cst, memory_order_seq_cst); /* C */
     if (mode == ACC_MODE_LOCKED)
         return MRMA_SUCCESS;
     event_light_barrier();

@@ -47,18 +47,20 @@ void acc_atomic_init(struct win *w);
 
 /* The element by one instruction, or a loop around one; old NULL: not wanted.
  * Requires acc_atomic_fits. */
-void acc_atomic_apply(enum acc_op op, enum acc_type type, void *target, const void *origin, void *old);
+void acc_atomic_apply(enum acc_op op, enum acc_type type, void *target, const void *origin,
+                      void *old);
 bool acc_atomic_fits(enum acc_type type, const void *target, size_t len);
-/* All elements of len bytes; origin and old are packed. Between acc_atomic_enter and acc_atomic_leave. */
-void acc_atomic_elements(enum acc_op op, enum acc_type type, void *target, const void *origin, void *old,
-                         size_t len);
+/* All elements of len bytes; origin and old are packed. Between acc_atomic_enter and
+ * acc_atomic_leave. */
+void acc_atomic_elements(enum acc_op op, enum acc_type type, void *target, const void *origin,
+                         void *old, size_t len);
 
 /* Do a contiguous accumulate of len bytes at at, or the compare-and-swap, on the
  * memory of ctl's owner. False: nothing was done, acc_lock_mode and stripes.
  * Complete at the target when they return: locked instructions leave nothing in a
  * store buffer, so they do not make the window dirty. */
-bool acc_atomic(struct win *w, const struct win_ctl *ctl, void *at, const struct rma_op *op, bool fetch,
-                size_t len);
+bool acc_atomic(struct win *w, const struct win_ctl *ctl, void *at, const struct rma_op *op,
+                bool fetch, size_t len);
 bool acc_atomic_cas(struct win *w, const struct win_ctl *ctl, void *at, const struct rma_op *op);
 
 /* Around the instructions: A and B, then E. False: not now, nor ever after. The first
@@ -122,12 +124,14 @@ static inline void acc_atomic_sum_f64(acc_word *at, const void *origin, void *ol
         memcpy(&sum, &before, sizeof sum);
         sum = sum + value;
         memcpy(&after, &sum, sizeof after);
-    } while (!__atomic_compare_exchange_n(at, &before, after, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+    } while (
+        !__atomic_compare_exchange_n(at, &before, after, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
     if (old)
         memcpy(old, &before, sizeof before);
 }
 
-static inline void acc_atomic_cas_word(acc_word *at, const void *compare, const void *value, void *old)
+static inline void acc_atomic_cas_word(acc_word *at, const void *compare, const void *value,
+                                       void *old)
 {
     uint64_t before, after;
     memcpy(&before, compare, sizeof before);
@@ -150,7 +154,8 @@ static inline int acc_lock_mode(struct win *w, struct win_ctl *ctl)
 
 static inline int acc_lock_mode_held(struct win *w, struct win_ctl *ctl)
 {
-    if (likely(atomic_load_explicit(&ctl->acc_mode, memory_order_acquire) == ACC_MODE_LOCKED)) /* F */
+    if (likely(atomic_load_explicit(&ctl->acc_mode, memory_order_acquire) ==
+               ACC_MODE_LOCKED)) /* F */
         return 0;
     return acc_close_held(w, ctl);
 }

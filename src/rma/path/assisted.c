@@ -1,33 +1,38 @@
 /*
  * assisted.c - see assisted.h.
  *
- * The rule: in a passive target epoch, if a thread of the target polls now and an agent will serve what comes
- * after that thread has stopped, the target does the operation. So does the agent alone if the target's side has MANY_PIECES:
- * the kernel takes longer for these than an agent takes to wake up. Otherwise the kernel does it. MPIRMA_LARGE_COPIES=kernel
- * leaves contiguous puts and gets of more than SMALL_COPY bytes to the kernel in any case. On a node with more processes than
+ * The rule: in a passive target epoch, if a thread of the target polls now and an agent will serve
+ * what comes after that thread has stopped, the target does the operation. So does the agent alone
+ * if the target's side has MANY_PIECES: the kernel takes longer for these than an agent takes to
+ * wake up. Otherwise the kernel does it. MPIRMA_LARGE_COPIES=kernel leaves contiguous puts and gets
+ * of more than SMALL_COPY bytes to the kernel in any case. On a node with more processes than
  * processors the kernel does everything: a target that polls need not have a processor.
  *
- * The packet is sent like any other. If the target has stopped polling meanwhile, the channel wakes its agent, or
- * the thread that stops finds the packet itself (progress.c).
+ * The packet is sent like any other. If the target has stopped polling meanwhile, the channel wakes
+ * its agent, or the thread that stops finds the packet itself (progress.c).
  *
- * Order. Accumulates of one origin on one location are done in the order of the calls (MPI 4.1, 12.7.2),
- * and the packets of a pair in the order they were filled. So while accumulates may be under way by packet (SENT_ACC), all
- * later accumulates to that target follow them by packet, whether the target still polls or not. Puts and gets have no
- * order. That an element is changed by one process at a time is due to the stripe locks, which both ways hold.
+ * Order. Accumulates of one origin on one location are done in the order of the calls
+ * (MPI 4.1, 12.7.2), and the packets of a pair in the order they were filled. So while accumulates
+ * may be under way by packet (SENT_ACC), all later accumulates to that target follow them by
+ * packet, whether the target still polls or not. Puts and gets have no order. That an element is
+ * changed by one process at a time is due to the stripe locks, which both ways hold.
  *
- * Locks: rma_target.sent and win.nsent are changed under the engine's lock. They are set after the packet was
- * issued: another thread that flushes meanwhile need not wait for an operation that is concurrent to its flush.
+ * Locks: rma_target.sent and win.nsent are changed under the engine's lock. They are set after the
+ * packet was issued: another thread that flushes meanwhile need not wait for an operation that is
+ * concurrent to its flush.
  */
 #include "rma/path/assisted.h"
 
 #include "base/err.h"
+#include "rma/dtype/dtype.h"
 #include "rma/path/cma.h"
 #include "rma/path/cma_io.h"
-#include "rma/dtype/dtype.h"
 
 enum {
-    SMALL_COPY = 4096, /* bytes of a contiguous put or get that MPIRMA_LARGE_COPIES does not concern */
-    PIECE_MAX = 2048,  /* a datatype with shorter pieces on average is not contiguous in this sense */
+    SMALL_COPY =
+        4096, /* bytes of a contiguous put or get that MPIRMA_LARGE_COPIES does not concern */
+    PIECE_MAX =
+        2048, /* a datatype with shorter pieces on average is not contiguous in this sense */
     MANY_PIECES = 256
 };
 
@@ -89,7 +94,8 @@ static int send(struct win *w, struct rma_target *t, enum pkt_op_kind kind, cons
     return err;
 }
 
-int assisted_put(struct win *w, struct rma_target *t, const struct rma_op *op, uint64_t vaddr, size_t len)
+int assisted_put(struct win *w, struct rma_target *t, const struct rma_op *op, uint64_t vaddr,
+                 size_t len)
 {
     if (goes_by_packet(w, t, PKT_OP_PUT, op, len))
         return send(w, t, PKT_OP_PUT, op);
@@ -98,7 +104,8 @@ int assisted_put(struct win *w, struct rma_target *t, const struct rma_op *op, u
     return cma_put(t->peer, w->rma->log, vaddr, op);
 }
 
-int assisted_get(struct win *w, struct rma_target *t, const struct rma_op *op, uint64_t vaddr, size_t len)
+int assisted_get(struct win *w, struct rma_target *t, const struct rma_op *op, uint64_t vaddr,
+                 size_t len)
 {
     if (goes_by_packet(w, t, PKT_OP_GET, op, len))
         return send(w, t, PKT_OP_GET, op);
@@ -107,8 +114,8 @@ int assisted_get(struct win *w, struct rma_target *t, const struct rma_op *op, u
     return cma_get(t->peer, w->rma->log, vaddr, op);
 }
 
-int assisted_accumulate(struct win *w, struct rma_target *t, const struct rma_op *op, bool fetch, uint64_t vaddr,
-                        size_t len)
+int assisted_accumulate(struct win *w, struct rma_target *t, const struct rma_op *op, bool fetch,
+                        uint64_t vaddr, size_t len)
 {
     const enum pkt_op_kind kind = fetch ? PKT_OP_GET_ACC : PKT_OP_ACC;
     if (goes_by_packet(w, t, kind, op, len))
@@ -116,8 +123,8 @@ int assisted_accumulate(struct win *w, struct rma_target *t, const struct rma_op
     return cma_acc(t->peer, w->rma->log, vaddr, op, fetch);
 }
 
-int assisted_compare_and_swap(struct win *w, struct rma_target *t, const struct rma_op *op, uint64_t vaddr,
-                              size_t len)
+int assisted_compare_and_swap(struct win *w, struct rma_target *t, const struct rma_op *op,
+                              uint64_t vaddr, size_t len)
 {
     if (goes_by_packet(w, t, PKT_OP_CAS, op, len))
         return send(w, t, PKT_OP_CAS, op);
@@ -140,7 +147,8 @@ static void forget_done(struct win *w, struct rma_target *t)
         forget(w, t);
 }
 
-static void for_targets(struct win *w, struct rma_target *t, void (*what)(struct win *w, struct rma_target *t))
+static void for_targets(struct win *w, struct rma_target *t,
+                        void (*what)(struct win *w, struct rma_target *t))
 {
     rma_enter(w->rma);
     for (int i = 0; !t && i < w->nlocal && w->nsent; i++)

@@ -61,7 +61,8 @@ static int copy(const struct rma_peer *peer, const struct log *log, bool write, 
             (void)side_take(remote, &rv, n);
         }
         const size_t bytes = lv.bytes;
-        int err = cma_transfer(peer, log, write, lv.iov, lv.n, rv.iov, rv.n, bytes);
+        int err = cma_transfer(peer, log, write, (struct cma_iov){lv.iov, lv.n},
+                               (struct cma_iov){rv.iov, rv.n}, bytes);
         if (err)
             return err;
         total -= bytes;
@@ -90,7 +91,8 @@ static int copy_packed(const struct rma_peer *peer, const struct log *log, bool 
         struct iovec image = {b.image, n};
         if (write)
             dtype_pack(local, addr, b.image, n);
-        err = cma_transfer(peer, log, write, &image, 1, rv.iov, rv.n, n);
+        err = cma_transfer(peer, log, write, (struct cma_iov){&image, 1},
+                           (struct cma_iov){rv.iov, rv.n}, n);
         if (!err && !write)
             dtype_unpack(local, addr, b.image, n);
         total -= n;
@@ -99,9 +101,12 @@ static int copy_packed(const struct rma_peer *peer, const struct log *log, bool 
     return err;
 }
 
-static int copy_types(const struct rma_peer *peer, const struct log *log, bool write, void *addr,
-                      const struct dtype *type, size_t count, uint64_t vaddr, const struct rma_op *op)
+static int copy_types(const struct rma_peer *peer, const struct log *log, bool write,
+                      uint64_t vaddr, const struct rma_op *op)
 {
+    void *addr = write ? (void *)(uintptr_t)op->oaddr : op->raddr;
+    const struct dtype *type = write ? op->otype : op->rtype;
+    const size_t count = write ? op->ocount : op->rcount;
     const size_t total = op->tcount * op->ttype->size;
     if (!total)
         return MRMA_SUCCESS;
@@ -115,9 +120,10 @@ static int copy_types(const struct rma_peer *peer, const struct log *log, bool w
     return copy(peer, log, write, &local, &remote, total);
 }
 
-int cma_put(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, const struct rma_op *op)
+int cma_put(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
+            const struct rma_op *op)
 {
-    return copy_types(peer, log, true, (void *)(uintptr_t)op->oaddr, op->otype, op->ocount, vaddr, op);
+    return copy_types(peer, log, true, vaddr, op);
 }
 
 /* Are most pieces and gaps small, so that copying the gaps too costs less than an
@@ -127,11 +133,13 @@ static bool spans_pay(const struct dtype *type, size_t count)
     const size_t pieces = type->pieces;
     if (!pieces || (pieces == 1 && count < 2))
         return false;
-    const size_t extent = pieces == 1 ? (size_t)(type->extent < 0 ? 0 : type->extent) : type->true_extent;
+    const size_t extent =
+        pieces == 1 ? (size_t)(type->extent < 0 ? 0 : type->extent) : type->true_extent;
     return type->size / pieces <= CMA_GAP_MAX / 2 && extent / pieces <= CMA_GAP_MAX;
 }
 
-static int get_spans(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, const struct rma_op *op)
+static int get_spans(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
+                     const struct rma_op *op)
 {
     struct dtype_cursor src, dst;
     struct cma_batch b;
@@ -154,9 +162,10 @@ static int get_spans(const struct rma_peer *peer, const struct log *log, uint64_
     return err;
 }
 
-int cma_get(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, const struct rma_op *op)
+int cma_get(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
+            const struct rma_op *op)
 {
     if (!op->ttype->contig && spans_pay(op->ttype, op->tcount))
         return get_spans(peer, log, vaddr, op);
-    return copy_types(peer, log, false, op->raddr, op->rtype, op->rcount, vaddr, op);
+    return copy_types(peer, log, false, vaddr, op);
 }

@@ -14,10 +14,13 @@
 #include "rma/env.h"
 #include "rma/rma.h"
 
-int cma_put(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, const struct rma_op *op);
-int cma_get(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, const struct rma_op *op);
-int cma_acc(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, const struct rma_op *op,
-            bool fetch);
-int cma_cas(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, const struct rma_op *op);
+int cma_put(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
+            const struct rma_op *op);
+int cma_get(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
+            const struct rma_op *op);
+int cma_acc(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
+            const struct rma_op *op, bool fetch);
+int cma_cas(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
+            const struct rma_op *op);
 
 #endif

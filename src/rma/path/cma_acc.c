@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "rma/path/cma_io.h"
 #include "rma/acc/stripe.h"
+#include "rma/path/cma_io.h"
 
 enum { PACK = 4096, PIECE_MAX = 4096 };
 
@@ -34,7 +34,8 @@ static void operands_init(struct operands *o, const struct rma_op *op, bool fetc
     o->data = op->op != ACC_NO_OP;
     o->fetch = fetch;
     /* Not where elements have padding (MPI_DOUBLE_INT; long double), which stays what it was. */
-    o->blind = op->op == ACC_REPLACE && !fetch && unit <= sizeof(uint64_t) && op->ttype->size == op->ttype->elems * unit;
+    o->blind = op->op == ACC_REPLACE && !fetch && unit <= sizeof(uint64_t) &&
+               op->ttype->size == op->ttype->elems * unit;
     o->obase = op->oaddr;
     o->rbase = op->raddr;
     o->origin = o->data && op->otype->contig ? op->oaddr : NULL;
@@ -76,8 +77,8 @@ static void add_stripes(struct stripe_set *set, uint64_t at, size_t len, size_t 
 }
 
 /* One small piece of the target, under its stripe. */
-static int acc_piece(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, struct operands *o,
-                     size_t len)
+static int acc_piece(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
+                     struct operands *o, size_t len)
 {
     alignas(16) char image[PIECE_MAX];
     struct fmutex *stripe = &peer->stripes.at[stripe_index(vaddr)];
@@ -97,8 +98,8 @@ static size_t elements_len(const struct cma_batch *b, unsigned i)
     return b->members ? b->unit : b->local[i].iov_len;
 }
 
-static int acc_batches(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, struct operands *o,
-                       const struct rma_op *op, size_t len, size_t unit)
+static int acc_batches(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
+                       struct operands *o, const struct rma_op *op, size_t len, size_t unit)
 {
     struct dtype_cursor dst;
     const struct dtype basic = dtype_basic(op->ttype->basic);
@@ -110,7 +111,8 @@ static int acc_batches(const struct rma_peer *peer, const struct log *log, uint6
     while (!err && cma_batch_fill(&b, &dst, vaddr)) {
         struct stripe_set stripes = {{0}};
         for (unsigned i = 0; i < b.n; i += b.nmembers)
-            add_stripes(&stripes, (uint64_t)(uintptr_t)b.remote[i].iov_base, elements_len(&b, i), b.unit);
+            add_stripes(&stripes, (uint64_t)(uintptr_t)b.remote[i].iov_base, elements_len(&b, i),
+                        b.unit);
         stripe_set_lock(peer->stripes, &stripes);
         err = o->blind ? MRMA_SUCCESS : cma_batch_read(peer, log, &b);
         for (unsigned i = 0; !err && i < b.n; i += b.nmembers)
@@ -123,8 +125,8 @@ static int acc_batches(const struct rma_peer *peer, const struct log *log, uint6
     return err;
 }
 
-int cma_acc(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, const struct rma_op *op,
-            bool fetch)
+int cma_acc(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
+            const struct rma_op *op, bool fetch)
 {
     const size_t unit = acc_extent(op->ttype->basic), len = op->tcount * op->ttype->elems * unit;
     struct operands o;
@@ -134,7 +136,8 @@ int cma_acc(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, 
     return acc_batches(peer, log, vaddr, &o, op, len, unit);
 }
 
-int cma_cas(const struct rma_peer *peer, const struct log *log, uint64_t vaddr, const struct rma_op *op)
+int cma_cas(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
+            const struct rma_op *op)
 {
     const size_t unit = acc_extent(op->ttype->basic);
     struct fmutex *mx = &peer->stripes.at[stripe_index(vaddr)];

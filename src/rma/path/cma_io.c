@@ -17,8 +17,8 @@ static int fail(const struct rma_peer *peer, const struct log *log, size_t bytes
     const int code = err == ESRCH    ? MRMA_ERR_PROC_FAILED
                      : err == EFAULT ? MRMA_ERR_RMA_RANGE
                                      : MRMA_ERR_OTHER;
-    return log_fail(log, code, "cross-memory attach of %zu bytes with process %d: %s", bytes, peer->pid,
-                    strerror(err));
+    return log_fail(log, code, "cross-memory attach of %zu bytes with process %d: %s", bytes,
+                    peer->pid, strerror(err));
 }
 
 static void skip(struct iovec **iov, unsigned *n, size_t bytes)
@@ -34,24 +34,24 @@ static void skip(struct iovec **iov, unsigned *n, size_t bytes)
     }
 }
 
-int cma_transfer(const struct rma_peer *peer, const struct log *log, bool write, struct iovec *l, unsigned nl,
-                 struct iovec *r, unsigned nr, size_t left)
+int cma_transfer(const struct rma_peer *peer, const struct log *log, bool write,
+                 struct cma_iov local, struct cma_iov remote, size_t left)
 {
     for (;;) {
-        ssize_t got = write ? process_vm_writev(peer->pid, l, nl, r, nr, 0)
-                            : process_vm_readv(peer->pid, l, nl, r, nr, 0);
+        ssize_t got = write ? process_vm_writev(peer->pid, local.v, local.n, remote.v, remote.n, 0)
+                            : process_vm_readv(peer->pid, local.v, local.n, remote.v, remote.n, 0);
         if (got < 0 || (got == 0 && left))
             return fail(peer, log, left);
         left -= (size_t)got;
         if (!left)
             return MRMA_SUCCESS;
-        skip(&l, &nl, (size_t)got);
-        skip(&r, &nr, (size_t)got);
+        skip(&local.v, &local.n, (size_t)got);
+        skip(&remote.v, &remote.n, (size_t)got);
     }
 }
 
-int cma_copy(const struct rma_peer *peer, const struct log *log, bool write, void *local, uint64_t vaddr,
-             size_t len)
+int cma_copy(const struct rma_peer *peer, const struct log *log, bool write, void *local,
+             uint64_t vaddr, size_t len)
 {
     struct iovec l = {local, len}, r = {(void *)(uintptr_t)vaddr, len};
     ssize_t got = write ? process_vm_writev(peer->pid, &l, 1, &r, 1, 0)
@@ -98,7 +98,8 @@ static void batch_add(struct cma_batch *b, uint64_t at, size_t len)
 {
     struct cma_vec *v = &b->spans;
     struct iovec *last = v->n ? &v->iov[v->n - 1] : NULL;
-    const uint64_t gap = last ? at - ((uint64_t)(uintptr_t)last->iov_base + last->iov_len) : CMA_GAP_MAX + 1;
+    const uint64_t gap =
+        last ? at - ((uint64_t)(uintptr_t)last->iov_base + last->iov_len) : CMA_GAP_MAX + 1;
     if (gap <= CMA_GAP_MAX) {
         last->iov_len += (size_t)gap + len;
         v->bytes += (size_t)gap + len;
@@ -138,10 +139,12 @@ bool cma_batch_fill(struct cma_batch *b, struct dtype_cursor *dst, uint64_t vadd
 int cma_batch_read(const struct rma_peer *peer, const struct log *log, struct cma_batch *b)
 {
     struct iovec image = {b->image, b->spans.bytes};
-    return cma_transfer(peer, log, false, &image, 1, b->spans.iov, b->spans.n, b->spans.bytes);
+    return cma_transfer(peer, log, false, (struct cma_iov){&image, 1},
+                        (struct cma_iov){b->spans.iov, b->spans.n}, b->spans.bytes);
 }
 
 int cma_batch_write(const struct rma_peer *peer, const struct log *log, struct cma_batch *b)
 {
-    return cma_transfer(peer, log, true, b->local, b->n, b->remote, b->n, b->bytes);
+    return cma_transfer(peer, log, true, (struct cma_iov){b->local, b->n},
+                        (struct cma_iov){b->remote, b->n}, b->bytes);
 }

@@ -18,8 +18,8 @@
 #include "rma/env.h"
 
 enum {
-    CMA_VECTOR = 256,      /* pieces a call; IOV_MAX is 1024 */
-    CMA_GAP_MAX = 1024,    /* less than a page, so a gap has no page that no piece has */
+    CMA_VECTOR = 256,       /* pieces a call; IOV_MAX is 1024 */
+    CMA_GAP_MAX = 1024,     /* less than a page, so a gap has no page that no piece has */
     CMA_IMAGE_SMALL = 16384 /* on the stack */
 };
 
@@ -43,25 +43,32 @@ static inline void cma_vec_add(struct cma_vec *v, void *base, size_t len)
     v->bytes += len;
 }
 
+/* Pieces of memory, for the kernel. */
+struct cma_iov {
+    struct iovec *v;
+    unsigned n;
+};
+
 /* Transfer left bytes, all of two vectors, which change when it takes several calls. */
-int cma_transfer(const struct rma_peer *peer, const struct log *log, bool write, struct iovec *l, unsigned nl,
-                 struct iovec *r, unsigned nr, size_t left);
+int cma_transfer(const struct rma_peer *peer, const struct log *log, bool write,
+                 struct cma_iov local, struct cma_iov remote, size_t left);
 
 /* The common case: one piece on each side. len > 0. */
-int cma_copy(const struct rma_peer *peer, const struct log *log, bool write, void *local, uint64_t vaddr,
-             size_t len);
+int cma_copy(const struct rma_peer *peer, const struct log *log, bool write, void *local,
+             uint64_t vaddr, size_t len);
 
 /* A batch of pieces of the target and the image that they are read into. */
 struct cma_batch {
     struct iovec remote[CMA_VECTOR]; /* the pieces */
     struct iovec local[CMA_VECTOR];  /* where each is in the image */
-    struct cma_vec spans;            /* pieces and gaps, as they are read; bytes is the image's size */
+    struct cma_vec spans; /* pieces and gaps, as they are read; bytes is the image's size */
     unsigned n;
     size_t bytes; /* of the pieces */
     char *image;
     size_t room, unit;
-    const struct dtype_run *members; /* of a unit that has padding: a piece each; NULL: it has none */
-    unsigned nmembers;               /* else 1 */
+    const struct dtype_run
+        *members;      /* of a unit that has padding: a piece each; NULL: it has none */
+    unsigned nmembers; /* else 1 */
     char small[CMA_IMAGE_SMALL];
 };
 

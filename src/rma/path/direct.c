@@ -32,10 +32,8 @@ void direct_get(const char *target, const struct rma_op *op)
 
 /* What an accumulate does to each piece, and the stripe it holds meanwhile. */
 struct acc_walk {
-    struct stripes stripes;
+    struct acc_at at;
     struct stripe_hold hold;
-    uint64_t vaddr; /* the owner's address of target */
-    char *target;
     enum acc_op op;
     enum acc_type type;
     size_t unit;
@@ -44,11 +42,11 @@ struct acc_walk {
 /* One piece. origin and old: packed data, NULL: none. */
 static void acc_piece(struct acc_walk *w, ptrdiff_t disp, const char *origin, char *old, size_t len)
 {
-    uint64_t vaddr = w->vaddr + (uint64_t)disp;
-    char *target = w->target + disp;
+    uint64_t vaddr = w->at.vaddr + (uint64_t)disp;
+    char *target = w->at.here + disp;
     while (len) {
         const size_t n = stripe_run(vaddr, len, w->unit);
-        stripe_hold_take(&w->hold, w->stripes, stripe_index(vaddr));
+        stripe_hold_take(&w->hold, w->at.stripes, stripe_index(vaddr));
         if (old)
             acc_fetch(w->op, w->type, target, origin, old, acc_count(n, w->unit));
         else if (origin)
@@ -64,26 +62,29 @@ static void acc_piece(struct acc_walk *w, ptrdiff_t disp, const char *origin, ch
 }
 
 /* Pieces of one element each: as many at a time as start in one granule. */
-static void acc_elements(struct acc_walk *w, const struct dtype_stretch *s, const char *origin, char *old)
+static void acc_elements(struct acc_walk *w, const struct dtype_stretch *s, const char *origin,
+                         char *old)
 {
     ptrdiff_t disp = s->disp;
     for (size_t left = s->n, n; left; left -= n) {
-        const uint64_t vaddr = w->vaddr + (uint64_t)disp;
+        const uint64_t vaddr = w->at.vaddr + (uint64_t)disp;
         n = stripe_count(vaddr, s->stride, left);
-        stripe_hold_take(&w->hold, w->stripes, stripe_index(vaddr));
+        stripe_hold_take(&w->hold, w->at.stripes, stripe_index(vaddr));
         if (old) {
-            dtype_copy_pieces(old, (ptrdiff_t)w->unit, w->target + disp, s->stride, w->unit - acc_pad(w->type), n);
+            dtype_copy_pieces(old, (ptrdiff_t)w->unit, w->at.here + disp, s->stride,
+                              w->unit - acc_pad(w->type), n);
             old += n * w->unit;
         }
         if (origin) {
-            acc_apply_strided(w->op, w->type, w->target + disp, s->stride, origin, n);
+            acc_apply_strided(w->op, w->type, w->at.here + disp, s->stride, origin, n);
             origin += n * w->unit;
         }
         disp += (ptrdiff_t)n * s->stride;
     }
 }
 
-static void acc_stretch(struct acc_walk *w, const struct dtype_stretch *s, const char *origin, char *old)
+static void acc_stretch(struct acc_walk *w, const struct dtype_stretch *s, const char *origin,
+                        char *old)
 {
     if (s->len == w->unit) {
         acc_elements(w, s, origin, old);
@@ -94,56 +95,57 @@ static void acc_stretch(struct acc_walk *w, const struct dtype_stretch *s, const
                   old ? old + i * s->len : NULL, s->len);
 }
 
-void direct_acc_piece(struct stripes stripes, uint64_t vaddr, char *target, enum acc_op op,
-                      enum acc_type type, const void *origin, void *old, size_t len)
+void direct_acc_piece(struct acc_at at, struct acc_what what, const void *origin, void *old,
+                      size_t len)
 {
-    const size_t unit = acc_extent(type);
-    if (likely(stripe_run(vaddr, len, unit) == len)) {
-        struct fmutex *mx = &stripes.at[stripe_index(vaddr)];
-        fmutex_lock(mx, stripes.self);
+    const size_t unit = acc_extent(what.type);
+    if (likely(stripe_run(at.vaddr, len, unit) == len)) {
+        struct fmutex *mx = &at.stripes.at[stripe_index(at.vaddr)];
+        fmutex_lock(mx, at.stripes.self);
         if (old)
-            acc_fetch(op, type, target, origin, old, acc_count(len, unit));
-        else if (op != ACC_NO_OP)
-            acc_apply(op, type, target, origin, acc_count(len, unit));
+            acc_fetch(what.op, what.type, at.here, origin, old, acc_count(len, unit));
+        else if (what.op != ACC_NO_OP)
+            acc_apply(what.op, what.type, at.here, origin, acc_count(len, unit));
         fmutex_unlock(mx);
         return;
     }
     struct stripe_hold hold = {NULL};
-    direct_acc_held(&hold, stripes, vaddr, target, op, type, origin, old, len);
+    direct_acc_held(&hold, at, what, origin, old, len);
     stripe_hold_drop(&hold);
 }
 
-void direct_acc_held(struct stripe_hold *hold, struct stripes stripes, uint64_t vaddr, char *target,
-                     enum acc_op op, enum acc_type type, const void *origin, void *old, size_t len)
+void direct_acc_held(struct stripe_hold *hold, struct acc_at at, struct acc_what what,
+                     const void *origin, void *old, size_t len)
 {
-    const size_t unit = acc_extent(type);
+    const size_t unit = acc_extent(what.type);
     if (likely(len == unit)) {
-        stripe_hold_take(hold, stripes, stripe_index(vaddr));
+        stripe_hold_take(hold, at.stripes, stripe_index(at.vaddr));
         if (old)
-            direct_copy(old, target, len - acc_pad(type));
-        if (op != ACC_NO_OP)
-            acc_kernels[op][type].one(target, origin);
+            direct_copy(old, at.here, len - acc_pad(what.type));
+        if (what.op != ACC_NO_OP)
+            acc_kernels[what.op][what.type].one(at.here, origin);
         return;
     }
-    struct acc_walk w = {.stripes = stripes, .hold = *hold, .vaddr = vaddr, .target = target, .op = op,
-                         .type = type, .unit = unit};
-    acc_piece(&w, 0, op == ACC_NO_OP ? NULL : origin, old, len);
+    struct acc_walk w = {.at = at, .hold = *hold, .op = what.op, .type = what.type, .unit = unit};
+    acc_piece(&w, 0, what.op == ACC_NO_OP ? NULL : origin, old, len);
     *hold = w.hold;
 }
 
-void direct_acc_walk_held(struct stripe_hold *hold, struct stripes stripes, uint64_t vaddr, char *target,
-                          struct dtype_cursor *cur, enum acc_op op, enum acc_type type, const char *origin,
-                          char *old, size_t len)
+void direct_acc_walk_held(struct stripe_hold *hold, struct acc_at at, struct dtype_cursor *cur,
+                          struct acc_what what, const char *origin, char *old, size_t len)
 {
-    struct acc_walk w = {.stripes = stripes, .hold = *hold, .vaddr = vaddr, .target = target, .op = op,
-                         .type = type, .unit = acc_extent(type)};
+    struct acc_walk w = {
+        .at = at, .hold = *hold, .op = what.op, .type = what.type, .unit = acc_extent(what.type)};
     struct dtype_stretch ahead;
-    for (size_t done = 0, n; done < len && (n = dtype_cursor_ahead(cur, len - done, &ahead)) != 0; done += n)
-        acc_stretch(&w, &ahead, op == ACC_NO_OP ? NULL : origin + done, old ? old + done : NULL);
+    for (size_t done = 0, n; done < len && (n = dtype_cursor_ahead(cur, len - done, &ahead)) != 0;
+         done += n)
+        acc_stretch(&w, &ahead, what.op == ACC_NO_OP ? NULL : origin + done,
+                    old ? old + done : NULL);
     *hold = w.hold;
 }
 
-static inline __attribute__((always_inline)) void cas_unit(char *target, const void *compare, const void *value, void *old,
+static inline __attribute__((always_inline)) void cas_unit(char *target, const void *compare,
+                                                           const void *value, void *old,
                                                            size_t unit)
 {
     memcpy(old, target, unit);
@@ -151,26 +153,25 @@ static inline __attribute__((always_inline)) void cas_unit(char *target, const v
         memcpy(target, value, unit);
 }
 
-void direct_cas(struct stripes stripes, uint64_t vaddr, char *target, const void *compare, const void *value,
-                void *old, size_t unit)
+void direct_cas(struct acc_at at, const void *compare, const void *value, void *old, size_t unit)
 {
-    struct fmutex *mx = &stripes.at[stripe_index(vaddr)];
-    fmutex_lock(mx, stripes.self);
+    struct fmutex *mx = &at.stripes.at[stripe_index(at.vaddr)];
+    fmutex_lock(mx, at.stripes.self);
     if (likely(unit == sizeof(uint64_t)))
-        cas_unit(target, compare, value, old, sizeof(uint64_t));
+        cas_unit(at.here, compare, value, old, sizeof(uint64_t));
     else
-        cas_unit(target, compare, value, old, unit);
+        cas_unit(at.here, compare, value, old, unit);
     fmutex_unlock(mx);
 }
 
-void direct_acc(struct stripes stripes, uint64_t vaddr, char *target, const struct rma_op *op, bool fetch)
+void direct_acc(struct acc_at at, const struct rma_op *op, bool fetch)
 {
     const enum acc_type type = op->ttype->basic;
     const size_t unit = acc_extent(type);
-    struct acc_walk w = {.stripes = stripes, .vaddr = vaddr, .target = target, .op = op->op, .type = type,
-                         .unit = unit};
+    struct acc_walk w = {.at = at, .op = op->op, .type = type, .unit = unit};
     const bool data = op->op != ACC_NO_OP;
-    const bool packed_origin = !data || op->otype->contig, packed_result = !fetch || op->rtype->contig;
+    const bool packed_origin = !data || op->otype->contig,
+               packed_result = !fetch || op->rtype->contig;
     struct dtype_cursor dst, src, res;
     const char *origin = op->oaddr;
     char *result = fetch ? op->raddr : NULL;
@@ -180,7 +181,8 @@ void direct_acc(struct stripes stripes, uint64_t vaddr, char *target, const stru
         dtype_cursor_init(&src, op->otype, op->ocount, DTYPE_ELEMENTS);
     if (!packed_result)
         dtype_cursor_init(&res, op->rtype, op->rcount, DTYPE_ELEMENTS);
-    const size_t max = packed_origin && packed_result ? SIZE_MAX / unit * unit : BOUNCE / unit * unit;
+    const size_t max =
+        packed_origin && packed_result ? SIZE_MAX / unit * unit : BOUNCE / unit * unit;
     struct dtype_stretch ahead;
     size_t n;
     while ((n = dtype_cursor_ahead(&dst, max, &ahead)) != 0) {
@@ -188,8 +190,13 @@ void direct_acc(struct stripes stripes, uint64_t vaddr, char *target, const stru
             stripe_hold_drop(&w.hold);
             dtype_pack(&src, op->oaddr, in, n);
         }
-        acc_stretch(&w, &ahead, !data ? NULL : packed_origin ? origin : in,
-                    !fetch ? NULL : packed_result ? result : out);
+        acc_stretch(&w, &ahead,
+                    !data           ? NULL
+                    : packed_origin ? origin
+                                    : in,
+                    !fetch          ? NULL
+                    : packed_result ? result
+                                    : out);
         if (!packed_result) {
             stripe_hold_drop(&w.hold);
             dtype_unpack(&res, op->raddr, out, n);

@@ -12,8 +12,8 @@
 
 #include <string.h>
 
-#include "rma/rma.h"
 #include "rma/acc/stripe.h"
+#include "rma/rma.h"
 
 /* Copy len bytes. Aligned 4 and 8 bytes are one store, so that who polls a
  * flag in a window sees the old or the new value. */
@@ -33,25 +33,37 @@ static inline void direct_copy(void *to, const void *from, size_t len)
     }
 }
 
-/* target: the address here of the pieces' origin; vaddr: the owner's address. */
+/* Memory that this process can reach: its address here, its owner's address, by which stripes are
+ * chosen, and the owner's stripes. */
+struct acc_at {
+    struct stripes stripes;
+    uint64_t vaddr;
+    char *here;
+};
+
+/* An operation on elements of one type. */
+struct acc_what {
+    enum acc_op op;
+    enum acc_type type;
+};
+
+/* target: the address here of the pieces' origin. */
 void direct_put(char *target, const struct rma_op *op);
 void direct_get(const char *target, const struct rma_op *op);
-/* With fetch the old contents go to op's result. */
-void direct_acc(struct stripes stripes, uint64_t vaddr, char *target, const struct rma_op *op, bool fetch);
+/* at: of the pieces' origin. With fetch the old contents go to op's result. */
+void direct_acc(struct acc_at at, const struct rma_op *op, bool fetch);
 
 /* One contiguous piece of whole elements; old NULL: not wanted. */
-void direct_acc_piece(struct stripes stripes, uint64_t vaddr, char *target, enum acc_op op,
-                      enum acc_type type, const void *origin, void *old, size_t len);
+void direct_acc_piece(struct acc_at at, struct acc_what what, const void *origin, void *old,
+                      size_t len);
 /* The same, with the stripe that is held already, and keeping the last one: for pieces one
  * after the other. The caller drops it soon, and before it does anything else. */
-void direct_acc_held(struct stripe_hold *hold, struct stripes stripes, uint64_t vaddr, char *target,
-                     enum acc_op op, enum acc_type type, const void *origin, void *old, size_t len);
+void direct_acc_held(struct stripe_hold *hold, struct acc_at at, struct acc_what what,
+                     const void *origin, void *old, size_t len);
 /* The next len bytes of the pieces that cur walks over, whole elements; old takes them packed. */
-void direct_acc_walk_held(struct stripe_hold *hold, struct stripes stripes, uint64_t vaddr, char *target,
-                          struct dtype_cursor *cur, enum acc_op op, enum acc_type type, const char *origin,
-                          char *old, size_t len);
+void direct_acc_walk_held(struct stripe_hold *hold, struct acc_at at, struct dtype_cursor *cur,
+                          struct acc_what what, const char *origin, char *old, size_t len);
 /* Compare unit bytes and swap; old gets what was there. */
-void direct_cas(struct stripes stripes, uint64_t vaddr, char *target, const void *compare, const void *value,
-                void *old, size_t unit);
+void direct_cas(struct acc_at at, const void *compare, const void *value, void *old, size_t unit);
 
 #endif

@@ -61,7 +61,8 @@ static inline bool fast_get(struct win *w, void *to, int target, int64_t disp, s
 /* An aligned word that may be changed by an instruction now: then acc_atomic_leave. Only
  * in the light form; the other goes the general way. The mode is looked at once: a
  * window that is LOCKED pays for a store to a line of its own. */
-static inline __attribute__((always_inline)) acc_word *fast_word(struct win *w, int target, int64_t disp)
+static inline __attribute__((always_inline)) acc_word *fast_word(struct win *w, int target,
+                                                                 int64_t disp)
 {
     const struct rma_target *t = win_peek(w, target);
     if (unlikely(!target_ready(w, t) || (uint64_t)disp > t->fast_units))
@@ -79,8 +80,8 @@ static inline __attribute__((always_inline)) acc_word *fast_word(struct win *w, 
 
 /* SUM of integers, REPLACE and NO_OP; from and to need no alignment. */
 static inline __attribute__((always_inline)) bool fast_fetch_op(struct win *w, enum acc_op op,
-                                                                const void *from, void *to, int target,
-                                                                int64_t disp)
+                                                                const void *from, void *to,
+                                                                int target, int64_t disp)
 {
     acc_word *word = fast_word(w, target, disp);
     if (unlikely(!word))
@@ -91,8 +92,8 @@ static inline __attribute__((always_inline)) bool fast_fetch_op(struct win *w, e
 }
 
 static inline __attribute__((always_inline)) bool fast_cas(struct win *w, const void *value,
-                                                           const void *compare, void *to, int target,
-                                                           int64_t disp)
+                                                           const void *compare, void *to,
+                                                           int target, int64_t disp)
 {
     acc_word *word = fast_word(w, target, disp);
     if (unlikely(!word))

@@ -9,27 +9,29 @@
  * instructions first; before any stripe is used, acc_lock_mode (acc_atomic.h).
  */
 #include "base/err.h"
+#include "rma/origin/issue.h"
 #include "rma/path/acc_atomic.h"
 #include "rma/path/assisted.h"
 #include "rma/path/cma.h"
 #include "rma/path/direct.h"
-#include "rma/origin/issue.h"
 #include "rma/progress/progress.h"
-#include "rma/win/region.h"
-#include "rma/sync/stage.h"
 #include "rma/strict/strict.h"
+#include "rma/sync/stage.h"
+#include "rma/win/region.h"
 #include "rma/win/win.h"
 
 /* R-operations are for passive target epochs only (MPI 4.1, 12.3.5). */
 static inline int ready(struct win *w, struct rma_target *t, const struct rma_op *op)
 {
-    if (unlikely(op->req && epoch_now(&w->epoch) != EPOCH_LOCK && epoch_now(&w->epoch) != EPOCH_LOCK_ALL))
+    if (unlikely(op->req && epoch_now(&w->epoch) != EPOCH_LOCK &&
+                 epoch_now(&w->epoch) != EPOCH_LOCK_ALL))
         return MRMA_ERR_RMA_SYNC;
     return likely(target_ready(w, t)) ? MRMA_SUCCESS : epoch_access(w, t);
 }
 
 /* All attached? Pieces one by one if the whole span is not. */
-static bool attached(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t lo, int64_t hi)
+static bool attached(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t lo,
+                     int64_t hi)
 {
     if (!t->direct) /* the target itself checks */
         return true;
@@ -85,6 +87,11 @@ static uint64_t owner_addr(const struct win *w, const struct rma_target *t, int6
     return (w->dynamic ? 0 : t->vaddr) + (uint64_t)offset;
 }
 
+static struct acc_at mapped_at(const struct win *w, const struct rma_target *t, int64_t offset)
+{
+    return (struct acc_at){t->peer->stripes, owner_addr(w, t, offset), mapped_addr(w, t, offset)};
+}
+
 static int check_acc(struct win *w, struct rma_target *t, const struct rma_op *op, bool fetch);
 
 /* Errors of the arguments come first, so that only what can be performed is remembered. */
@@ -101,14 +108,17 @@ static __attribute__((noinline)) int check_strict(struct win *w, struct rma_targ
     return strict_op(w, t, kind, op, op->tcount && op->ttype->size ? byte_offset(w, t, op) : 0);
 }
 
-/* Small puts of fence and PSCW epochs wait in a stage for the target, which costs less than a system call. */
-static int put_assisted(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset, size_t len)
+/* Small puts of fence and PSCW epochs wait in a stage for the target, which costs less than a
+ * system call. */
+static int put_assisted(struct win *w, struct rma_target *t, const struct rma_op *op,
+                        int64_t offset, size_t len)
 {
     win_count(w, PATH_CMA, len);
     return assisted_put(w, t, op, owner_addr(w, t, offset), len);
 }
 
-static __attribute__((noinline)) int put_general(struct win *w, struct rma_target *t, const struct rma_op *op)
+static __attribute__((noinline)) int put_general(struct win *w, struct rma_target *t,
+                                                 const struct rma_op *op)
 {
     int err = check_sizes(op->ocount, op->otype, op);
     if (!err)
@@ -133,8 +143,8 @@ static __attribute__((noinline)) int put_general(struct win *w, struct rma_targe
 
 /* Contiguous on both sides, inside the window, sizes agree? Then where in the window, and *len;
  * everything else (-1) goes the general way, which also finds the errors. */
-static inline int64_t plain_offset(const struct rma_target *t, const struct rma_op *op, size_t count,
-                                   const struct dtype *type, size_t *len)
+static inline int64_t plain_offset(const struct rma_target *t, const struct rma_op *op,
+                                   size_t count, const struct dtype *type, size_t *len)
 {
     const size_t n = count * type->size;
     const uint64_t offset = (uint64_t)op->disp * t->disp_unit;
@@ -174,13 +184,15 @@ int rma_put(struct win *w, const struct rma_op *op)
     return MRMA_SUCCESS;
 }
 
-static int get_assisted(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset, size_t len)
+static int get_assisted(struct win *w, struct rma_target *t, const struct rma_op *op,
+                        int64_t offset, size_t len)
 {
     win_count(w, PATH_CMA, len);
     return assisted_get(w, t, op, owner_addr(w, t, offset), len);
 }
 
-static __attribute__((noinline)) int get_general(struct win *w, struct rma_target *t, const struct rma_op *op)
+static __attribute__((noinline)) int get_general(struct win *w, struct rma_target *t,
+                                                 const struct rma_op *op)
 {
     int err = check_sizes(op->rcount, op->rtype, op);
     if (!err)
@@ -236,7 +248,8 @@ static int check_acc(struct win *w, struct rma_target *t, const struct rma_op *o
     return err ? err : check_range(w, t, op);
 }
 
-static int acc_assisted(struct win *w, struct rma_target *t, const struct rma_op *op, bool fetch, int64_t offset, size_t len)
+static int acc_assisted(struct win *w, struct rma_target *t, const struct rma_op *op, bool fetch,
+                        int64_t offset, size_t len)
 {
     const int err = acc_lock_mode(w, t->ctl);
     if (unlikely(err))
@@ -260,20 +273,24 @@ static __attribute__((noinline)) int accumulate_general(struct win *w, struct rm
         return err;
     if (t->path != PATH_MAPPED)
         return issue_op(w, t, fetch ? PKT_OP_GET_ACC : PKT_OP_ACC, op);
-    direct_acc(t->peer->stripes, owner_addr(w, t, offset), mapped_addr(w, t, offset), op, fetch);
+    direct_acc(mapped_at(w, t, offset), op, fetch);
     return MRMA_SUCCESS;
 }
 
-/* Contiguous elements, inside the window, the same number of bytes on all sides? Then as plain_offset. */
-static inline int64_t plain_acc(const struct rma_target *t, const struct rma_op *op, bool fetch, size_t *len)
+/* Contiguous elements, inside the window, the same number of bytes on all sides? Then as
+ * plain_offset. */
+static inline int64_t plain_acc(const struct rma_target *t, const struct rma_op *op, bool fetch,
+                                size_t *len)
 {
-    if (op->ttype->basic == ACC_NONE || (op->op != ACC_NO_OP && !op->otype->contig) || (fetch && !op->rtype->contig))
+    if (op->ttype->basic == ACC_NONE || (op->op != ACC_NO_OP && !op->otype->contig) ||
+        (fetch && !op->rtype->contig))
         return -1;
     const int64_t offset = plain_offset(t, op, op->tcount, op->ttype, len);
     if (unlikely(offset < 0 || !*len))
         return -1;
-    const bool agree = (op->op == ACC_NO_OP || (op->ocount <= *len && op->ocount * op->otype->size == *len)) &&
-                       (!fetch || (op->rcount <= *len && op->rcount * op->rtype->size == *len));
+    const bool agree =
+        (op->op == ACC_NO_OP || (op->ocount <= *len && op->ocount * op->otype->size == *len)) &&
+        (!fetch || (op->rcount <= *len && op->rcount * op->rtype->size == *len));
     return agree ? offset : -1;
 }
 
@@ -289,7 +306,8 @@ static inline int accumulate(struct win *w, const struct rma_op *op, bool fetch)
         return err;
     if (unlikely(w->strict) && (err = check_strict(w, t, op, STRICT_ACC)) != MRMA_SUCCESS)
         return err;
-    RMA_TRACE(w->rma, fetch ? RMA_EV_GET_ACC : RMA_EV_ACC, w, op->target, op->tcount * op->ttype->size);
+    RMA_TRACE(w->rma, fetch ? RMA_EV_GET_ACC : RMA_EV_ACC, w, op->target,
+              op->tcount * op->ttype->size);
     const int64_t offset = plain_acc(t, op, fetch, &len);
     if (unlikely(offset < 0 || (!t->base && t->path != PATH_CMA)))
         return accumulate_general(w, t, op, fetch);
@@ -302,7 +320,8 @@ static inline int accumulate(struct win *w, const struct rma_op *op, bool fetch)
     err = acc_lock_mode(w, t->ctl);
     if (err)
         return err;
-    direct_acc_piece(t->peer->stripes, t->vaddr + (uint64_t)offset, at, op->op, op->ttype->basic,
+    direct_acc_piece((struct acc_at){t->peer->stripes, t->vaddr + (uint64_t)offset, at},
+                     (struct acc_what){op->op, op->ttype->basic},
                      op->op == ACC_NO_OP ? NULL : op->oaddr, fetch ? op->raddr : NULL, len);
     return MRMA_SUCCESS;
 }
@@ -329,7 +348,8 @@ int rma_compare_and_swap(struct win *w, const struct rma_op *op)
         err = check_range(w, t, op);
     if (unlikely(err))
         return err;
-    if (unlikely(w->strict) && (err = strict_op(w, t, STRICT_ACC, op, byte_offset(w, t, op))) != MRMA_SUCCESS)
+    if (unlikely(w->strict) &&
+        (err = strict_op(w, t, STRICT_ACC, op, byte_offset(w, t, op))) != MRMA_SUCCESS)
         return err;
     const size_t unit = acc_extent(op->ttype->basic);
     RMA_TRACE(w->rma, RMA_EV_CAS, w, op->target, unit);
@@ -342,7 +362,7 @@ int rma_compare_and_swap(struct win *w, const struct rma_op *op)
         return err;
     switch (t->path) {
     case PATH_MAPPED:
-        direct_cas(t->peer->stripes, vaddr, mapped_addr(w, t, offset), op->caddr, op->oaddr, op->raddr, unit);
+        direct_cas(mapped_at(w, t, offset), op->caddr, op->oaddr, op->raddr, unit);
         return MRMA_SUCCESS;
     case PATH_CMA:
         return assisted_compare_and_swap(w, t, op, vaddr, unit);

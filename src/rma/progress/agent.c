@@ -89,10 +89,10 @@ static void stay_away(struct rma *r, struct nap *nap)
     nap->ns = nap->ns * 2 > NAP_MAX_NS ? NAP_MAX_NS : nap->ns * 2;
 }
 
-/* Where every processor has a process to run, a packet that wakes the agent is served on the one of its own
- * process. The kernel would often choose the one on which the packet came in, and so stop another
- * process. Where there are idle processors the kernel finds them, and where others want to run besides the
- * node's processes and this thread there is no telling who sits where. */
+/* Where every processor has a process to run, a packet that wakes the agent is served on the one of
+ * its own process. The kernel would often choose the one on which the packet came in, and so stop
+ * another process. Where there are idle processors the kernel finds them, and where others want to
+ * run besides the node's processes and this thread there is no telling who sits where. */
 static void stay_home(struct rma *r, struct place *place)
 {
     const unsigned cpus = atomic_load_explicit(&r->full, memory_order_relaxed);
@@ -101,8 +101,8 @@ static void stay_home(struct rma *r, struct place *place)
 }
 
 /* Sleep until the descriptors or the event have something. */
-static void sleep_on_descriptors(struct rma *r, const int *fds, unsigned n, const _Atomic bool *stop,
-                                 struct nap *nap, struct place *place)
+static void sleep_on_descriptors(struct rma *r, const int *fds, unsigned n,
+                                 const _Atomic bool *stop, struct nap *nap, struct place *place)
 {
     struct event *ev = r->env->agent_event;
     const uint32_t polls = atomic_load_explicit(&r->polls, memory_order_relaxed);

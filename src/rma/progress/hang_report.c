@@ -3,9 +3,9 @@
  *
  * The first line names the wait; one line follows for each kind of thing that is
  * missing: posts, completes, fence markers, arrivals at the barriers, the lock's
- * holders and queue, and what each packet peer, or kernel-assisted one that was sent something, owes (acknowledgements, replies) or
- * has not taken (queued bytes, large operations). Everything is read under the
- * engine's lock; what peers of the node have published is read as it is, so a line
+ * holders and queue, and what each packet peer, or kernel-assisted one that was sent something,
+ * owes (acknowledgements, replies) or has not taken (queued bytes, large operations). Everything is
+ * read under the engine's lock; what peers of the node have published is read as it is, so a line
  * may be a moment old, and a lock is held by those who say so in their slots
  * (hang_note_lock: only where the variable is set for them too).
  */
@@ -14,8 +14,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "rma/sync/fence_counts.h"
 #include "rma/origin/issue.h"
+#include "rma/sync/fence_counts.h"
 #include "rma/sync/lockword.h"
 #include "rma/sync/stage.h"
 #include "rma/target/target.h"
@@ -23,7 +23,7 @@
 struct line {
     char text[900]; /* a line of the log, less its prefix */
     size_t at;
-    int n; /* items in it */
+    int n;        /* items in it */
     int from, to; /* the run of ranks that is not written yet */
 };
 
@@ -86,7 +86,8 @@ static void say_ranks(struct win *w, const char *what, const int *group, int n,
 static bool no_post(const struct win *w, const struct rma_target *t)
 {
     (void)w;
-    return t->in && !seq_reached(atomic_load_explicit(&t->in->posts, memory_order_relaxed), t->posts_due);
+    return t->in &&
+           !seq_reached(atomic_load_explicit(&t->in->posts, memory_order_relaxed), t->posts_due);
 }
 
 static bool no_complete(const struct win *w, const struct rma_target *t)
@@ -103,7 +104,8 @@ static bool no_marker(const struct win *w, const struct rma_target *t)
 /* In the window's last barrier, where each waits for a few. */
 static bool no_sync(const struct win *w, const struct rma_target *t)
 {
-    return t->in && !seq_reached(atomic_load_explicit(&t->in->last, memory_order_relaxed), w->last_seq);
+    return t->in &&
+           !seq_reached(atomic_load_explicit(&t->in->last, memory_order_relaxed), w->last_seq);
 }
 
 /* Who has entered the barrier of the direct group says so where all can see it. */
@@ -116,8 +118,8 @@ static bool not_entered(const struct win *w, const struct rma_target *t)
 static void add_holder(struct line *l, int rank, uint32_t word)
 {
     add(l, "%s rank %d %s %s (ticket %u)", l->n++ ? "," : "", rank,
-        (word & 3) == HANG_LOCK_HOLDS ? "holds it" : "waits for it", word & 4 ? "exclusively" : "shared",
-        word >> 3);
+        (word & 3) == HANG_LOCK_HOLDS ? "holds it" : "waits for it",
+        word & 4 ? "exclusively" : "shared", word >> 3);
 }
 
 /* The lock of a direct target, as its users on this node have published it. */
@@ -129,7 +131,8 @@ static void say_direct_lock(struct win *w, const struct rma_target *t)
         (lockword_next(word) - lockword_wserv(word)) & (uint32_t)LOCKWORD_MASK);
     for (int i = 0; i < w->ndirect; i++) {
         const ptrdiff_t index = win_peek(w, w->direct[i]) - w->local;
-        const uint32_t state = atomic_load_explicit(&t->ctl->slots[index].signals.lock, memory_order_relaxed);
+        const uint32_t state =
+            atomic_load_explicit(&t->ctl->slots[index].signals.lock, memory_order_relaxed);
         if ((state & 3) != HANG_LOCK_NONE)
             add_holder(&l, w->direct[i], state);
     }
@@ -151,8 +154,8 @@ static void say_packet_locks(struct win *w)
         if (!po || po->lock == LOCKQ_NONE)
             continue;
         const char *how = po->all ? "by lock_all" : po->exclusive ? "exclusively" : "shared";
-        add(&l, "%s rank %d %s %s", l.n++ ? "," : "", i, po->lock == LOCKQ_HELD ? "holds it" : "waits for it",
-            how);
+        add(&l, "%s rank %d %s %s", l.n++ ? "," : "", i,
+            po->lock == LOCKQ_HELD ? "holds it" : "waits for it", how);
         if (!po->all)
             add(&l, " (ticket %u)", po->ticket);
     }
@@ -165,7 +168,8 @@ static void add_debt(struct line *l, const char *what, uint64_t n)
         add(l, "%s %llu %s", l->n++ ? "," : "", (unsigned long long)n, what);
 }
 
-/* What a packet peer owes this process, or has not taken; of another one, what was sent by packet. */
+/* What a packet peer owes this process, or has not taken; of another one, what was sent by packet.
+ */
 static void say_peer(struct win *w, const struct rma_target *t)
 {
     struct line l = begin("");
@@ -192,8 +196,8 @@ static void say_counts(struct win *w)
     if (rank >= 0)
         add(&l, "no counts of rank %d", rank);
     else
-        add(&l, "%llu bytes of operations have come, %llu are expected", (unsigned long long)w->phase_arrived,
-            (unsigned long long)fence_counts_expected(w));
+        add(&l, "%llu bytes of operations have come, %llu are expected",
+            (unsigned long long)w->phase_arrived, (unsigned long long)fence_counts_expected(w));
     l.n = 1;
     say(w, &l);
 }
@@ -204,7 +208,8 @@ static void say_details(struct win *w, const struct rma_wait *wait)
     if (epoch_now(&w->epoch) == EPOCH_PSCW)
         say_ranks(w, "no MPI_Win_post of rank", w->group.ranks, w->group.n, no_post);
     if (w->epoch.exposed)
-        say_ranks(w, "no MPI_Win_complete of rank", w->post_group.ranks, w->post_group.n, no_complete);
+        say_ranks(w, "no MPI_Win_complete of rank", w->post_group.ranks, w->post_group.n,
+                  no_complete);
     if (fence && w->counts)
         say_counts(w);
     else if (fence)
@@ -231,8 +236,8 @@ void hang_report(struct win *w, const struct rma_wait *wait, uint64_t ns)
     if (wait->rank >= 0)
         snprintf(whom, sizeof whom, " (rank %d)", wait->rank);
     rma_enter(w->rma);
-    log_msg(w->rma->log, LOG_LEVEL_ERROR, "rank %d of window %u waits for %.1f s for %s%s, %s", w->rank,
-            w->index, (double)ns * 1e-9, wait->what, whom, state);
+    log_msg(w->rma->log, LOG_LEVEL_ERROR, "rank %d of window %u waits for %.1f s for %s%s, %s",
+            w->rank, w->index, (double)ns * 1e-9, wait->what, whom, state);
     say_details(w, wait);
     rma_leave(w->rma);
 }

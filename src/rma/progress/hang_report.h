@@ -18,7 +18,8 @@ static inline void hang_note_lock(const struct win *w, struct rma_target *t, enu
                                   bool exclusive, uint32_t ticket)
 {
     if (unlikely(w->rma->conf->hang_report > 0))
-        atomic_store_explicit(&t->out->lock, (uint32_t)what | (uint32_t)exclusive << 2 | ticket << 3,
+        atomic_store_explicit(&t->out->lock,
+                              (uint32_t)what | (uint32_t)exclusive << 2 | ticket << 3,
                               memory_order_relaxed);
 }
 

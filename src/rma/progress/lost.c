@@ -12,7 +12,8 @@
 static void tell(struct win *w, struct rma_target *t, int rank)
 {
     if (!t->direct)
-        (void)target_send_simple(w, t, PKT_ERROR, PKT_ERROR_LOST, (uint32_t)rank, MRMA_ERR_PROC_FAILED, 0);
+        (void)target_send_simple(w, t, PKT_ERROR, PKT_ERROR_LOST, (uint32_t)rank,
+                                 MRMA_ERR_PROC_FAILED, 0);
 }
 
 /* Of a control block: who is lost in its owner's generation gen of the window. */

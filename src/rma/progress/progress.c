@@ -9,8 +9,8 @@
  */
 #include "rma/progress/progress.h"
 
-#include "rma/target/lock_queue.h"
 #include "rma/progress/wait.h"
+#include "rma/target/lock_queue.h"
 #include "rma/win/win.h"
 
 static bool poll_locked(struct rma *r)
@@ -86,8 +86,8 @@ bool rma_uses_packets(const struct rma *r)
     return r->packets;
 }
 
-/* Nobody says when the host's call ends, so the word may be out of date: who waits longer than such a call takes to come
- * by clears it and wakes the agent (rma_peer_insist). */
+/* Nobody says when the host's call ends, so the word may be out of date: who waits longer than such
+ * a call takes to come by clears it and wakes the agent (rma_peer_insist). */
 bool rma_host_poll(struct rma *r)
 {
     _Atomic uint32_t *host_polls = r->env->host_polls;

@@ -26,24 +26,25 @@
 #include <sched.h>
 
 #include "base/err.h"
-#include "rma/progress/lost.h"
-#include "rma/progress/hang_report.h"
 #include "rma/origin/origin.h"
+#include "rma/progress/hang_report.h"
+#include "rma/progress/lost.h"
 #include "rma/progress/progress.h"
 #include "rma/win/win.h"
 
 enum {
-    SPINS_ALONE = 4000,      /* rounds without a look at the clock where processors suffice */
+    SPINS_ALONE = 4000, /* rounds without a look at the clock where processors suffice */
     SPINS_CROWDED = 1,
-    SPINS_INSIST = 1500,     /* about as long as a wake-up takes */
-    SPINS_SERVED = 256,      /* after a packet, where processors suffice: the next one may be near */
+    SPINS_INSIST = 1500, /* about as long as a wake-up takes */
+    SPINS_SERVED = 256,  /* after a packet, where processors suffice: the next one may be near */
     YIELDS_PER_CLOCK = 16,
-    POLLS_PER_CLOCK = 256,   /* that moved something */
+    POLLS_PER_CLOCK = 256, /* that moved something */
     LOOKS_PER_CLOCK = 64,
     LOOKS_PER_YIELD = 8,     /* on a crowded node: who is waited for may need the processor */
     YIELD_NS_ALONE = 500000, /* then yield for so long, then sleep */
     YIELD_NS_CROWDED = 200000,
-    SHORT_SLEEP_NS = 200000, /* poll_only, packets to poll and no agent, or packets that wait for room */
+    SHORT_SLEEP_NS =
+        200000, /* poll_only, packets to poll and no agent, or packets that wait for room */
     LONG_SLEEP_NS = 500000000
 };
 
@@ -79,8 +80,8 @@ static bool spin(struct rma *r, const struct rma_wait *wait, bool polls)
 int rma_lost(const struct win *w, const struct rma_target *t)
 {
     return log_fail(w->rma->log, MRMA_ERR_PROC_FAILED,
-                    "the connection to rank %d of window %u (process %d) is lost", t->rank, w->index,
-                    t->peer->pid);
+                    "the connection to rank %d of window %u (process %d) is lost", t->rank,
+                    w->index, t->peer->pid);
 }
 
 static int check_target(struct win *w, struct rma_target *t)
@@ -91,31 +92,33 @@ static int check_target(struct win *w, struct rma_target *t)
     const bool alive = r->env->peer_alive(r->env->ctx, t->peer);
     const bool lost = t->peer->vc.state == CH3_VC_FAILED;
     if (!alive && !lost)
-        ch3_vc_lost(&t->peer->vc); /* what is queued to it refers to windows that may be freed now */
+        ch3_vc_lost(
+            &t->peer->vc); /* what is queued to it refers to windows that may be freed now */
     if (!alive || lost)
         win_lost(w, t->rank);
     if (!alive)
-        return log_fail(r->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u (process %d) has died", t->rank,
-                        w->index, t->peer->pid);
+        return log_fail(r->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u (process %d) has died",
+                        t->rank, w->index, t->peer->pid);
     return lost ? rma_lost(w, t) : MRMA_SUCCESS;
 }
 
-/* Those that this process has to do with. Under the engine's lock, in one piece: another thread may free the
- * window as soon as it has the lock. */
+/* Those that this process has to do with. Under the engine's lock, in one piece: another thread may
+ * free the window as soon as it has the lock. */
 static int check_peers(struct win *w)
 {
     int err = MRMA_SUCCESS;
     for (int i = 0; !err && i < w->nlocal; i++)
         err = check_target(w, &w->local[i]);
-    for (struct list_node *node = list_first(&w->remote); !err && node; node = list_next(&w->remote, node))
+    for (struct list_node *node = list_first(&w->remote); !err && node;
+         node = list_next(&w->remote, node))
         err = check_target(w, LIST_ENTRY(node, struct rma_target, remote_link));
     if (err)
         return err;
     const int heard = win_who_is_lost(w);
     if (heard < 0)
         return MRMA_SUCCESS;
-    return log_fail(w->rma->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u is lost, another process says", heard,
-                    w->index);
+    return log_fail(w->rma->log, MRMA_ERR_PROC_FAILED,
+                    "rank %d of window %u is lost, another process says", heard, w->index);
 }
 
 /* Windows in which something is awaited that only its request tells of. */
@@ -125,7 +128,8 @@ static int check_requests(struct rma *r)
     for (uint32_t i = 0; i < r->nwins; i++)
         if (r->wins[i] && (r->wins[i]->replies || r->wins[i]->streams) && check_peers(r->wins[i])) {
             err = MRMA_ERR_PROC_FAILED;
-            origin_fail_window(r->wins[i], err); /* also what waits for a lock that the dead one holds */
+            origin_fail_window(r->wins[i],
+                               err); /* also what waits for a lock that the dead one holds */
         }
     return err;
 }
@@ -212,9 +216,11 @@ static void sleep_once(struct win *w, const struct rma_wait *wait, bool polled, 
         rma_polling_end(r);
     uint32_t ticket = event_enter(ev);
     bool moved = ev == own && r->packets && (rma_poll_surely(r, NULL) || rma_pending(r));
-    const bool unwatched = blocks && !atomic_load_explicit(&r->watcher, memory_order_relaxed); /* D */
+    const bool unwatched =
+        blocks && !atomic_load_explicit(&r->watcher, memory_order_relaxed); /* D */
     if (!moved && !unwatched && !check(r, wait)) {
-        bool poll = wait->poll_only || ch3_unsent_untold(r->ch3) || (r->packets && ev != own && !r->agent);
+        bool poll =
+            wait->poll_only || ch3_unsent_untold(r->ch3) || (r->packets && ev != own && !r->agent);
         atomic_fetch_add_explicit(&r->stats.sleeps, 1, memory_order_relaxed);
         sleep_on(r, ev, ticket, poll ? SHORT_SLEEP_NS : LONG_SLEEP_NS);
     }
@@ -228,7 +234,8 @@ struct patience {
     uint64_t start, awake, next_check, next_report, hang_ns;
 };
 
-static int lose_patience(struct win *w, const struct rma_wait *wait, struct patience *p, uint64_t now)
+static int lose_patience(struct win *w, const struct rma_wait *wait, struct patience *p,
+                         uint64_t now)
 {
     if (now >= p->next_check) {
         rma_enter(w->rma);

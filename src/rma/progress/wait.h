@@ -26,7 +26,12 @@ struct rma_wait {
     struct event *event; /* where to sleep; NULL: this process's own */
     const char *what;    /* for reports: "MPI_Win_post of the target" */
     int rank;            /* whom for, -1: several */
-    enum { RMA_WAIT_OTHER, RMA_WAIT_FENCE, RMA_WAIT_SYNC, RMA_WAIT_BARRIER } phase; /* for reports */
+    enum {
+        RMA_WAIT_OTHER,
+        RMA_WAIT_FENCE,
+        RMA_WAIT_SYNC,
+        RMA_WAIT_BARRIER
+    } phase; /* for reports */
 };
 
 int rma_wait_until(struct win *w, const struct rma_wait *wait);
@@ -34,10 +39,9 @@ int rma_wait_until(struct win *w, const struct rma_wait *wait);
 /* MRMA_ERR_PROC_FAILED, with a message that names the target: its connection is lost. */
 int rma_lost(const struct win *w, const struct rma_target *t);
 
-/* For loops of others around calls that do not wait (MPI_Test, MPI_Win_test): on a crowded node give the
- * processor away now and then;
- * has a peer of w (NULL: of a window with something outstanding) died? Then
- * MRMA_ERR_PROC_FAILED, and the requests to it have ended. */
+/* For loops of others around calls that do not wait (MPI_Test, MPI_Win_test): on a crowded node
+ * give the processor away now and then; has a peer of w (NULL: of a window with something
+ * outstanding) died? Then MRMA_ERR_PROC_FAILED, and the requests to it have ended. */
 int rma_look_around(struct rma *r, struct win *w);
 
 /* Let others run for a moment. */
@@ -47,10 +51,11 @@ void rma_yield(struct rma *r);
  * two processors: done in place as often as this says, without a call between the
  * peer's store and the next step. rma_wait_until must follow if it was not enough. */
 enum { RMA_SPINS_INLINE = 512 };
-#define RMA_SPIN_UNTIL(rma, condition)                                           \
-    do {                                                                         \
-        for (int spins_ = (rma)->spin_inline ? RMA_SPINS_INLINE : 0; spins_ > 0 && !(condition); spins_--) \
-            ;                                                                    \
+#define RMA_SPIN_UNTIL(rma, condition)                                                           \
+    do {                                                                                         \
+        for (int spins_ = (rma)->spin_inline ? RMA_SPINS_INLINE : 0; spins_ > 0 && !(condition); \
+             spins_--)                                                                           \
+            ;                                                                                    \
     } while (0)
 
 #endif

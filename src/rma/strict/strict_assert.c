@@ -1,5 +1,6 @@
 /*
- * strict_assert.c - the asserts of fence and of post and start that MPIRMA_STRICT=1 checks (strict.h).
+ * strict_assert.c - the asserts of fence and of post and start that MPIRMA_STRICT=1 checks
+ * (strict.h).
  *
  * MPI_MODE_NOPUT: the target says so in its control block before anybody may access
  * it, and direct origins look there; for packets the target looks itself.
@@ -19,21 +20,23 @@
 #include "base/err.h"
 #include "ch3/pkt.h"
 
-int strict_check_noput(const struct win *w, const struct rma_target *t, enum strict_kind kind, unsigned op)
+int strict_check_noput(const struct win *w, const struct rma_target *t, enum strict_kind kind,
+                       unsigned op)
 {
     bool noput = false;
     if (!t->direct || !strict_updates(kind, op))
         return MRMA_SUCCESS;
     if (strict_in_fence_epoch(w))
-        noput = w->phase &&
-                atomic_load_explicit(&t->ctl->noput_phase[w->phase & 1], memory_order_relaxed) == w->phase;
+        noput = w->phase && atomic_load_explicit(&t->ctl->noput_phase[w->phase & 1],
+                                                 memory_order_relaxed) == w->phase;
     else if (epoch_now(&w->epoch) == EPOCH_PSCW)
         noput = atomic_load_explicit(&t->ctl->noput_post, memory_order_relaxed);
     if (!noput)
         return MRMA_SUCCESS;
     char name[40];
-    return log_fail(w->rma->log, MRMA_ERR_ASSERT, "window %u: %s to rank %d, which has given MPI_MODE_NOPUT",
-                    w->index, strict_describe(kind, op, name, sizeof name), t->rank);
+    return log_fail(w->rma->log, MRMA_ERR_ASSERT,
+                    "window %u: %s to rank %d, which has given MPI_MODE_NOPUT", w->index,
+                    strict_describe(kind, op, name, sizeof name), t->rank);
 }
 
 int strict_arrival(const struct win *w, unsigned kind, unsigned op, unsigned epoch)
@@ -41,7 +44,8 @@ int strict_arrival(const struct win *w, unsigned kind, unsigned op, unsigned epo
     const bool noput = epoch == PKT_EPOCH_FENCE  ? w->fence_noput
                        : epoch == PKT_EPOCH_PSCW ? w->epoch.exposed && w->post_noput
                                                  : false;
-    if (!noput || kind == PKT_OP_GET || (op == ACC_NO_OP && (kind == PKT_OP_ACC || kind == PKT_OP_GET_ACC)))
+    if (!noput || kind == PKT_OP_GET ||
+        (op == ACC_NO_OP && (kind == PKT_OP_ACC || kind == PKT_OP_GET_ACC)))
         return MRMA_SUCCESS;
     return log_fail(w->rma->log, MRMA_ERR_ASSERT,
                     "window %u: rank %d has given MPI_MODE_NOPUT, but a %s came", w->index, w->rank,
@@ -81,7 +85,8 @@ static uint64_t sum_of(const struct win *w)
 static bool stored_since(struct win *w)
 {
     const struct strict *s = w->strict;
-    return s->summed && s->windows == w->rma->stats.windows && memory_is_alone(w) && sum_of(w) != s->sum;
+    return s->summed && s->windows == w->rma->stats.windows && memory_is_alone(w) &&
+           sum_of(w) != s->sum;
 }
 
 int strict_fence(struct win *w, int asserts)

@@ -9,7 +9,8 @@
 #include "rma/strict/strict.h"
 #include "rma/win/win.h"
 
-/* One for every rank of the window, used or not: this mode is to find mistakes with (user guide). */
+/* One for every rank of the window, used or not: this mode is to find mistakes with (user guide).
+ */
 struct strict_target {
     struct strict_ranges ranges;
     uint64_t held; /* what this process has added to the target's strict_locks */
@@ -40,6 +41,7 @@ static inline bool strict_in_fence_epoch(const struct win *w)
 const char *strict_describe(unsigned kind, unsigned op, char *buf, size_t len);
 
 /* Origin: has a direct target said that no put will come? MRMA_ERR_ASSERT. */
-int strict_check_noput(const struct win *w, const struct rma_target *t, enum strict_kind kind, unsigned op);
+int strict_check_noput(const struct win *w, const struct rma_target *t, enum strict_kind kind,
+                       unsigned op);
 
 #endif

@@ -12,7 +12,8 @@
 static bool lock_conflicts(const struct win *w, uint64_t others, bool exclusive)
 {
     return others >= EXCLUSIVE ||
-           (exclusive && (others || atomic_load_explicit(&w->lead->strict_all, memory_order_seq_cst)));
+           (exclusive &&
+            (others || atomic_load_explicit(&w->lead->strict_all, memory_order_seq_cst)));
 }
 
 static int nocheck_broken(const struct win *w, int rank)
@@ -30,7 +31,8 @@ int strict_lock(struct win *w, struct rma_target *t, bool exclusive, bool nochec
     if (!t->direct)
         return MRMA_SUCCESS;
     const uint64_t mine = exclusive ? EXCLUSIVE : 1;
-    const uint64_t others = atomic_fetch_add_explicit(&t->ctl->strict_locks, mine, memory_order_seq_cst);
+    const uint64_t others =
+        atomic_fetch_add_explicit(&t->ctl->strict_locks, mine, memory_order_seq_cst);
     if (nocheck && lock_conflicts(w, others, exclusive)) {
         atomic_fetch_sub_explicit(&t->ctl->strict_locks, mine, memory_order_seq_cst);
         return nocheck_broken(w, rank);
@@ -50,15 +52,16 @@ int strict_unlock(struct win *w, struct rma_target *t)
     const uint64_t others =
         atomic_fetch_sub_explicit(&t->ctl->strict_locks, st->held, memory_order_seq_cst) - st->held;
     st->held = 0;
-    return st->nocheck && lock_conflicts(w, others, st->exclusive) ? nocheck_broken(w, rank) : MRMA_SUCCESS;
+    return st->nocheck && lock_conflicts(w, others, st->exclusive) ? nocheck_broken(w, rank)
+                                                                   : MRMA_SUCCESS;
 }
 
 /* A direct target that somebody holds exclusively, or -1. */
 static int exclusive_target(const struct win *w)
 {
     for (int i = 0; i < w->ndirect; i++)
-        if (atomic_load_explicit(&win_peek(w, w->direct[i])->ctl->strict_locks, memory_order_seq_cst) >=
-            EXCLUSIVE)
+        if (atomic_load_explicit(&win_peek(w, w->direct[i])->ctl->strict_locks,
+                                 memory_order_seq_cst) >= EXCLUSIVE)
             return w->direct[i];
     return -1;
 }

@@ -24,7 +24,8 @@ static bool ops_agree(unsigned a, unsigned b, enum strict_same same)
     return same == STRICT_SAME_OP_NO_OP && (a == ACC_NO_OP || b == ACC_NO_OP);
 }
 
-static bool compatible(const struct strict_access *a, const struct strict_access *b, enum strict_same same)
+static bool compatible(const struct strict_access *a, const struct strict_access *b,
+                       enum strict_same same)
 {
     if (only_reads(a) && only_reads(b))
         return true;
@@ -74,7 +75,8 @@ static uint32_t find(const struct strict_ranges *r, uint64_t at)
 }
 
 const struct strict_access *strict_ranges_conflict(const struct strict_ranges *r,
-                                                   const struct strict_access *a, enum strict_same same)
+                                                   const struct strict_access *a,
+                                                   enum strict_same same)
 {
     for (uint32_t i = find(r, a->lo); i < r->n && r->v[i].lo < a->hi; i++)
         if (!compatible(&r->v[i], a, same))

@@ -37,7 +37,8 @@ struct strict_ranges {
 
 /* The first known range that a conflicts with, or NULL. */
 const struct strict_access *strict_ranges_conflict(const struct strict_ranges *r,
-                                                   const struct strict_access *a, enum strict_same same);
+                                                   const struct strict_access *a,
+                                                   enum strict_same same);
 
 /* Remember a, which conflicts with nothing known (but may with itself). Sets incomplete if there
  * is no room. */

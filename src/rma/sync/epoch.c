@@ -9,15 +9,16 @@
 #include "rma/sync/epoch.h"
 
 #include "base/err.h"
+#include "rma/progress/wait.h"
 #include "rma/sync/lock.h"
 #include "rma/sync/lockword.h"
-#include "rma/progress/wait.h"
 #include "rma/win/win.h"
 
 #define NO EPOCH_STATES /* refused */
 
-/* Another kind of access epoch may follow a fence whose epoch was not used, for then the fence began
- * none (12.5.1). After it the fence's epoch does not go on. */
+/* Another kind of access epoch may follow a fence whose epoch was not used, for then the fence
+ * began none (12.5.1). After it the fence's epoch does not go on. */
+/* clang-format off */
 static const unsigned char table[EPOCH_STATES][EPOCH_EVENTS] = {
     /*                    FENCE        FENCE_LAST  OP                START       COMPLETE */
     /*                    LOCK         UNLOCK_LAST LOCK_ALL          UNLOCK_ALL  FREE */
@@ -34,6 +35,7 @@ static const unsigned char table[EPOCH_STATES][EPOCH_EVENTS] = {
     [EPOCH_LOCK_ALL] =   {NO,          NO,         EPOCH_LOCK_ALL,   NO,         NO,
                           NO,          NO,         NO,               EPOCH_NONE, NO},
 };
+/* clang-format on */
 
 bool epoch_allows(const struct epoch *ep, enum epoch_event ev)
 {
@@ -46,7 +48,8 @@ int epoch_event(struct epoch *ep, enum epoch_event ev)
 {
     if (!epoch_allows(ep, ev))
         return MRMA_ERR_RMA_SYNC;
-    atomic_store_explicit(&ep->state, (enum epoch_state)table[epoch_now(ep)][ev], memory_order_relaxed);
+    atomic_store_explicit(&ep->state, (enum epoch_state)table[epoch_now(ep)][ev],
+                          memory_order_relaxed);
     return MRMA_SUCCESS;
 }
 
@@ -61,8 +64,8 @@ static bool target_exposed(void *arg)
     return seq_reached(atomic_load_explicit(&a->t->ctl->exposed, memory_order_acquire), a->phase);
 }
 
-/* After a barrier a target may be accessed, unless puts of the last phase may still lie in its stages
- * or be on their way from another node: then when it has copied them. */
+/* After a barrier a target may be accessed, unless puts of the last phase may still lie in its
+ * stages or be on their way from another node: then when it has copied them. */
 static bool known_exposed(const struct win *w, const struct rma_target *t)
 {
     if (!w->fence_known || w->npackets)
@@ -81,8 +84,11 @@ static int wait_exposed(struct win *w, struct rma_target *t)
     struct exposed_arg arg = {t, w->phase};
     if (!t->direct || t->peer->self || known_exposed(w, t) || target_exposed(&arg))
         return MRMA_SUCCESS;
-    return rma_wait_until(w, &(struct rma_wait){.done = target_exposed, .arg = &arg, .poll_only = true,
-                                                .what = "the target's fence", .rank = t->rank});
+    return rma_wait_until(w, &(struct rma_wait){.done = target_exposed,
+                                                .arg = &arg,
+                                                .poll_only = true,
+                                                .what = "the target's fence",
+                                                .rank = t->rank});
 }
 
 int epoch_use_fence(struct win *w)
@@ -104,7 +110,8 @@ int epoch_wait_post(struct win *w, struct rma_target *t)
     RMA_SPIN_UNTIL(w->rma, target_posted(t));
     if (target_posted(t))
         return MRMA_SUCCESS;
-    return rma_wait_until(w, &(struct rma_wait){.done = target_posted, .arg = t,
+    return rma_wait_until(w, &(struct rma_wait){.done = target_posted,
+                                                .arg = t,
                                                 .what = "MPI_Win_post of the target",
                                                 .rank = t->rank});
 }

@@ -20,7 +20,7 @@ enum epoch_state {
     EPOCH_FENCE,      /* after a fence that may be followed by operations */
     EPOCH_FENCE_USED, /* and operations have been issued */
     EPOCH_PSCW,
-    EPOCH_LOCK,       /* one or more targets locked */
+    EPOCH_LOCK, /* one or more targets locked */
     EPOCH_LOCK_ALL,
     EPOCH_STATES
 };
@@ -35,13 +35,13 @@ enum epoch_event {
     EPOCH_EV_UNLOCK_LAST, /* MPI_Win_unlock of the only locked target */
     EPOCH_EV_LOCK_ALL,
     EPOCH_EV_UNLOCK_ALL,
-    EPOCH_EV_FREE,        /* MPI_Win_free */
+    EPOCH_EV_FREE, /* MPI_Win_free */
     EPOCH_EVENTS
 };
 
 struct epoch {
     _Atomic(enum epoch_state) state; /* changed under the lock, read without */
-    bool exposed; /* between MPI_Win_post and MPI_Win_wait */
+    bool exposed;                    /* between MPI_Win_post and MPI_Win_wait */
 };
 
 static inline enum epoch_state epoch_now(const struct epoch *ep)

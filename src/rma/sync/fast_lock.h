@@ -37,8 +37,10 @@ static inline void fast_lock_hold(struct win *w, struct rma_target *t, enum win_
         w->flush_quick = FLUSH_QUICK_READY;
         win_next_gen(w);
     }
-    if (!w->fence_lags) /* else the first access looks whether the last fence's puts are in place, */
-        atomic_store_explicit(&t->gen, atomic_load_explicit(&w->gen, memory_order_relaxed), memory_order_relaxed);
+    if (!w->fence_lags) /* else the first access looks whether the last fence's puts are in place,
+                         */
+        atomic_store_explicit(&t->gen, atomic_load_explicit(&w->gen, memory_order_relaxed),
+                              memory_order_relaxed);
 }
 
 static inline __attribute__((always_inline)) bool fast_lock(struct win *w, bool exclusive, int rank)
@@ -50,7 +52,8 @@ static inline __attribute__((always_inline)) bool fast_lock(struct win *w, bool 
         return false;
     if (unlikely(!lockword_try(&t->ctl->lock, exclusive)))
         return false;
-    if (exclusive && unlikely(atomic_load_explicit(&w->lead->all_holders, memory_order_seq_cst) != 0)) {
+    if (exclusive &&
+        unlikely(atomic_load_explicit(&w->lead->all_holders, memory_order_seq_cst) != 0)) {
         lockword_release(&t->ctl->lock, true);
         fast_lock_notify(t);
         return false;

@@ -18,16 +18,18 @@
  *   A: ctl.exposed = p (release)           B: ctl.exposed >= p (acquire)
  *                                          put
  *
- * Small puts to a kernel-assisted target wait in its stages (stage.h) and are copied to their place after the
- * barrier, so a process that has left the fence may be ahead of them. Who stages one says so in the target's control
- * block before the barrier (staged_phase); who accesses such a target afterwards by any other way waits until the
- * target has finished its fence (exposed is stored after the stages were emptied and the new phase has begun). Puts
- * into stages of the new phase need not wait.
+ * Small puts to a kernel-assisted target wait in its stages (stage.h) and are copied to their place
+ * after the barrier, so a process that has left the fence may be ahead of them. Who stages one says
+ * so in the target's control block before the barrier (staged_phase); who accesses such a target
+ * afterwards by any other way waits until the target has finished its fence (exposed is stored
+ * after the stages were emptied and the new phase has begun). Puts into stages of the new phase
+ * need not wait.
  *
- * So it is with what packet peers have sent: a direct process that has left the fence has all that was sent
- * to it, not what was sent to the target. Where the window has packet peers it looks at exposed in every new
- * phase, and in a lock epoch as well (fence_lags); the packets that begin a lock epoch name the fences that their
- * origin has passed, and wait at a target that has passed fewer (target.c).
+ * So it is with what packet peers have sent: a direct process that has left the fence has all that
+ * was sent to it, not what was sent to the target. Where the window has packet peers it looks at
+ * exposed in every new phase, and in a lock epoch as well (fence_lags); the packets that begin a
+ * lock epoch name the fences that their origin has passed, and wait at a target that has passed
+ * fewer (target.c).
  *
  *   origin                       target                       third process
  *   put into a stage
@@ -40,14 +42,14 @@
  * save in the unified model. With MPIRMA_STRICT every fence is a full one (strict.h).
  */
 #include "base/err.h"
-#include "rma/sync/fence_counts.h"
 #include "rma/origin/issue.h"
 #include "rma/progress/progress.h"
+#include "rma/progress/wait.h"
+#include "rma/strict/strict.h"
+#include "rma/sync/fence_counts.h"
 #include "rma/sync/signal.h"
 #include "rma/sync/stage.h"
-#include "rma/strict/strict.h"
 #include "rma/target/target.h"
-#include "rma/progress/wait.h"
 #include "rma/win/win.h"
 
 static bool all_come(void *arg)
@@ -59,26 +61,31 @@ static bool all_come(void *arg)
 
 static int wait_packets(struct win *w)
 {
-    return rma_wait_until(w, &(struct rma_wait){.done = all_come, .arg = w, .locked = true,
+    return rma_wait_until(w, &(struct rma_wait){.done = all_come,
+                                                .arg = w,
+                                                .locked = true,
                                                 .what = "what others have sent in the fence epoch",
-                                                .rank = -1, .phase = RMA_WAIT_FENCE});
+                                                .rank = -1,
+                                                .phase = RMA_WAIT_FENCE});
 }
 
 /* Small puts of direct peers, staged before the barrier, must be in place. */
 static void take_staged(struct win *w)
 {
-    const uint32_t told = atomic_load_explicit(&w->ctl->staged_phase, memory_order_relaxed); /* by the barrier */
+    const uint32_t told =
+        atomic_load_explicit(&w->ctl->staged_phase, memory_order_relaxed); /* by the barrier */
     if (w->assisted && !w->fence_noput && seq_reached(told, w->phase + 1))
         stage_phase_apply(w);
 }
 
 static void expose(struct win *w, uint32_t phase)
 {
-    atomic_store_explicit(&w->ctl->exposed, phase, memory_order_release); /* pairs with wait_exposed */
+    atomic_store_explicit(&w->ctl->exposed, phase,
+                          memory_order_release); /* pairs with wait_exposed */
 }
 
-/* What this process could not issue is told here only: the others get what they wait for. Unless one
- * is lost, which all hear of. */
+/* What this process could not issue is told here only: the others get what they wait for. Unless
+ * one is lost, which all hear of. */
 static int close_phase(struct win *w)
 {
     const int issued = issue_fence(w);
@@ -95,7 +102,8 @@ static int close_phase(struct win *w)
 int rma_fence(struct win *w, int asserts)
 {
     struct rma *r = w->rma;
-    const bool precede = w->strict || !(asserts & RMA_NOPRECEDE), succeed = !(asserts & RMA_NOSUCCEED);
+    const bool precede = w->strict || !(asserts & RMA_NOPRECEDE),
+               succeed = !(asserts & RMA_NOSUCCEED);
     RMA_TRACE(r, RMA_EV_FENCE_ENTER, w, -1, 0);
     rma_enter(r);
     int err = epoch_event(&w->epoch, succeed ? EPOCH_EV_FENCE : EPOCH_EV_FENCE_LAST);

@@ -10,15 +10,15 @@
 static bool continues(const struct fence_arrival *a, const struct pkt_hdr *hdr, uint32_t nproc)
 {
     const uint64_t n = hdr->count, left = hdr->offset;
-    if (hdr->len != sizeof *hdr + n * sizeof(struct pkt_count) || left > nproc || n + left > nproc ||
-        (!n && left))
+    if (hdr->len != sizeof *hdr + n * sizeof(struct pkt_count) || left > nproc ||
+        n + left > nproc || (!n && left))
         return false;
     return a->begun ? a->missing && a->missing == n + left : true;
 }
 
 /* Ranks that exist, that the round may bring here, in order behind the last one. */
-static bool well_routed(const struct win *w, const struct fence_arrival *a, const struct pkt_count *pairs,
-                        uint32_t n, unsigned k)
+static bool well_routed(const struct win *w, const struct fence_arrival *a,
+                        const struct pkt_count *pairs, uint32_t n, unsigned k)
 {
     const uint32_t low = (UINT32_C(2) << k) - 1;
     bool first = !a->n;
@@ -49,7 +49,8 @@ static void keep(struct fence_arrival *a, const struct pkt_count *pairs, uint32_
     a->missing = left;
 }
 
-bool fence_arrival_add(const struct win *w, struct fence_arrival *a, const struct pkt_hdr *hdr, unsigned k)
+bool fence_arrival_add(const struct win *w, struct fence_arrival *a, const struct pkt_hdr *hdr,
+                       unsigned k)
 {
     const struct pkt_count *pairs = (const struct pkt_count *)(hdr + 1);
     if (!continues(a, hdr, (uint32_t)w->nproc) || !well_routed(w, a, pairs, hdr->count, k))

@@ -29,7 +29,8 @@ static inline uint32_t fence_distance(const struct win *w, uint32_t rank)
 
 /* The next part of round k's message. False: it is not well-formed, or not what was announced;
  * nothing has changed. Without memory for the pairs the message is broken. */
-bool fence_arrival_add(const struct win *w, struct fence_arrival *a, const struct pkt_hdr *hdr, unsigned k);
+bool fence_arrival_add(const struct win *w, struct fence_arrival *a, const struct pkt_hdr *hdr,
+                       unsigned k);
 
 void fence_arrival_forget(struct fence_arrival *a);
 

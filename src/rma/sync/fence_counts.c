@@ -32,8 +32,8 @@
 
 #include "base/boot.h"
 #include "base/err.h"
-#include "rma/sync/fence_arrival.h"
 #include "rma/origin/issue.h"
+#include "rma/sync/fence_arrival.h"
 #include "rma/win/win.h"
 
 enum { PAIRS_MAX = (PKT_MAX - sizeof(struct pkt_hdr)) / sizeof(struct pkt_count) };
@@ -51,7 +51,7 @@ struct fence_counts {
     unsigned nrounds, round;
     struct pkt_count *held;
     uint32_t nheld;
-    uint64_t expected; /* bytes for this process, as far as known */
+    uint64_t expected;         /* bytes for this process, as far as known */
     struct fence_arrival in[]; /* by parity of the closing, then by round */
 };
 
@@ -148,9 +148,15 @@ static int send_part(struct win *w, unsigned k, struct pkt_hdr *hdr, uint32_t n,
 {
     struct rma_target *t = round_target(w, k);
     const struct fence_counts *c = w->counts;
-    *hdr = (struct pkt_hdr){.version = PKT_VERSION, .type = PKT_COUNTS, .win = t->remote_win,
-                            .win_gen = t->remote_gen, .rank = (uint32_t)w->rank, .seq = c->closing,
-                            .count = n, .total = k | (c->broken ? PKT_COUNTS_BROKEN : 0), .offset = left};
+    *hdr = (struct pkt_hdr){.version = PKT_VERSION,
+                            .type = PKT_COUNTS,
+                            .win = t->remote_win,
+                            .win_gen = t->remote_gen,
+                            .rank = (uint32_t)w->rank,
+                            .seq = c->closing,
+                            .count = n,
+                            .total = k | (c->broken ? PKT_COUNTS_BROKEN : 0),
+                            .offset = left};
     hdr->len = (uint32_t)(sizeof *hdr + n * sizeof(struct pkt_count));
     return ch3_send_owned(&t->peer->vc, hdr, hdr->len, &w->queued);
 }
@@ -245,7 +251,8 @@ struct by_distance {
 
 static int compare_distance(const void *a, const void *b)
 {
-    const uint32_t x = ((const struct by_distance *)a)->distance, y = ((const struct by_distance *)b)->distance;
+    const uint32_t x = ((const struct by_distance *)a)->distance,
+                   y = ((const struct by_distance *)b)->distance;
     return (x > y) - (x < y);
 }
 
@@ -254,17 +261,18 @@ static int gather(struct win *w)
 {
     struct fence_counts *c = w->counts;
     uint32_t n = 0;
-    LIST_EACH(node, &w->touched)
+    LIST_EACH (node, &w->touched)
         n++;
     struct by_distance *sorted = malloc((n + 1) * sizeof *sorted);
     c->held = malloc((n + 1) * sizeof *c->held);
     const bool room = sorted && c->held;
     n = 0;
-    LIST_EACH(node, &w->touched) {
+    LIST_EACH (node, &w->touched) {
         struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
         const uint32_t rank = (uint32_t)pt->target->rank;
         if (room && pt->phase_bytes)
-            sorted[n++] = (struct by_distance){fence_distance(w, rank), {.rank = rank, .bytes = pt->phase_bytes}};
+            sorted[n++] = (struct by_distance){fence_distance(w, rank),
+                                               {.rank = rank, .bytes = pt->phase_bytes}};
         pt->phase_bytes = 0;
     }
     if (n)
@@ -313,7 +321,10 @@ uint64_t fence_counts_expected(const struct win *w)
 int fence_counts_leave(struct win *w)
 {
     struct fence_counts *c = w->counts;
-    const int err = c->err ? c->err : c->broken ? MRMA_ERR_NO_MEM : c->lost ? MRMA_ERR_INTERN : MRMA_SUCCESS;
+    const int err = c->err      ? c->err
+                    : c->broken ? MRMA_ERR_NO_MEM
+                    : c->lost   ? MRMA_ERR_INTERN
+                                : MRMA_SUCCESS;
     for (unsigned k = 0; k < c->nrounds; k++)
         fence_arrival_forget(arrival_of(c, c->closing, k));
     free(c->held);
@@ -339,8 +350,8 @@ bool fence_counts_got(struct win *w, const struct rma_target *t, const struct pk
 {
     struct fence_counts *c = w->counts;
     const unsigned k = hdr->total & ~PKT_COUNTS_BROKEN;
-    if (!c || hdr->seq - c->closing > 1 || k >= c->nrounds || (uint32_t)t->rank != round_origin(w, k) ||
-        (hdr->seq == c->closing && k < c->round))
+    if (!c || hdr->seq - c->closing > 1 || k >= c->nrounds ||
+        (uint32_t)t->rank != round_origin(w, k) || (hdr->seq == c->closing && k < c->round))
         return false;
     if (!fence_arrival_add(w, arrival_of(c, hdr->seq, k), hdr, k))
         return false;

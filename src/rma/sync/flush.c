@@ -3,13 +3,13 @@
  *
  * Direct targets: an operation has been applied when its call returned, except
  * that stores may still be in the processor's buffer: a full fence, and only if
- * there were stores. Packet targets, and what was sent to kernel-assisted ones (assisted.h): one flush
- * request per target with something outstanding, all at once, then all acknowledgements
- * are awaited.
+ * there were stores. Packet targets, and what was sent to kernel-assisted ones (assisted.h): one
+ * flush request per target with something outstanding, all at once, then all acknowledgements are
+ * awaited.
  */
 #include "base/err.h"
-#include "rma/path/assisted.h"
 #include "rma/origin/issue.h"
+#include "rma/path/assisted.h"
 #include "rma/progress/progress.h"
 #include "rma/strict/strict.h"
 #include "rma/win/win.h"
@@ -74,8 +74,8 @@ int rma_flush_local_all(struct win *w)
     return likely(!w->npackets && !w->nsent) ? MRMA_SUCCESS : flush_packets(w, NULL, true);
 }
 
-/* The fence is for the application's loads and stores (doc/memory-ordering.md). Who waits for a word in a loop of
- * MPI_Win_sync makes progress here, which without an agent nobody else does. */
+/* The fence is for the application's loads and stores (doc/memory-ordering.md). Who waits for a
+ * word in a loop of MPI_Win_sync makes progress here, which without an agent nobody else does. */
 int rma_sync(struct win *w)
 {
     struct rma *r = w->rma;

@@ -22,8 +22,8 @@
 #include "rma/sync/last_barrier.h"
 
 #include "rma/origin/issue.h"
-#include "rma/target/target.h"
 #include "rma/progress/wait.h"
+#include "rma/target/target.h"
 #include "rma/win/win.h"
 
 static const char what[] = "all processes to free the window";
@@ -71,7 +71,9 @@ static int await(struct win *w, const struct rma_target *from, uint32_t seq)
     struct entered_arg arg = {from->in, seq};
     RMA_SPIN_UNTIL(w->rma, entered(&arg));
     int err = entered(&arg) ? MRMA_SUCCESS
-                            : rma_wait_until(w, &(struct rma_wait){.done = entered, .arg = &arg, .what = what,
+                            : rma_wait_until(w, &(struct rma_wait){.done = entered,
+                                                                   .arg = &arg,
+                                                                   .what = what,
                                                                    .rank = from->rank,
                                                                    .phase = RMA_WAIT_SYNC});
     return err ? err : atomic_load_explicit(&from->in->last_err, memory_order_relaxed);
@@ -86,8 +88,9 @@ static int wait_left(struct win *w)
 {
     if (!w->npackets)
         return MRMA_SUCCESS;
-    return rma_wait_until(w, &(struct rma_wait){.done = all_left, .arg = w, .locked = true,
-                                                .what = "room to send", .rank = -1});
+    return rma_wait_until(
+        w, &(struct rma_wait){
+               .done = all_left, .arg = w, .locked = true, .what = "room to send", .rank = -1});
 }
 
 /* Everybody to be met, before anybody is told: the node's records go when their owner

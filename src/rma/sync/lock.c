@@ -16,14 +16,14 @@
 #include "rma/sync/lock.h"
 
 #include "base/err.h"
-#include "rma/sync/fast_lock.h"
+#include "rma/origin/issue.h"
 #include "rma/path/assisted.h"
 #include "rma/progress/hang_report.h"
-#include "rma/origin/issue.h"
-#include "rma/sync/lockword.h"
 #include "rma/progress/progress.h"
-#include "rma/strict/strict.h"
 #include "rma/progress/wait.h"
+#include "rma/strict/strict.h"
+#include "rma/sync/fast_lock.h"
+#include "rma/sync/lockword.h"
 #include "rma/win/win.h"
 
 struct turn {
@@ -65,24 +65,29 @@ void lock_notify(struct rma_target *t)
     fast_lock_notify(t);
 }
 
-/* The lock with this ticket: behind those before it, and, exclusive, behind the holders of lock_all. */
-static __attribute__((noinline)) int await_lock(struct win *w, struct rma_target *t, bool exclusive, uint32_t ticket,
-                                                bool granted)
+/* The lock with this ticket: behind those before it, and, exclusive, behind the holders of
+ * lock_all. */
+static __attribute__((noinline)) int await_lock(struct win *w, struct rma_target *t, bool exclusive,
+                                                uint32_t ticket, bool granted)
 {
     struct turn turn = {.w = w, .t = t, .ticket = ticket, .exclusive = exclusive};
     const int rank = t->rank;
     int err = MRMA_SUCCESS;
     if (!granted) {
         atomic_fetch_add_explicit(&w->rma->stats.lock_waits, 1, memory_order_relaxed);
-        err = rma_wait_until(w, &(struct rma_wait){.done = turn_come, .arg = &turn,
+        err = rma_wait_until(w, &(struct rma_wait){.done = turn_come,
+                                                   .arg = &turn,
                                                    .event = &t->ctl->lock_event,
-                                                   .what = "the window's lock", .rank = rank});
+                                                   .what = "the window's lock",
+                                                   .rank = rank});
     }
     if (!err && exclusive && !all_passed(&turn))
-        err = rma_wait_until(w, &(struct rma_wait){.done = all_passed, .arg = &turn,
-                                                   .event = &w->lead->all_event,
-                                                   .what = "MPI_Win_unlock_all of the lock's holders",
-                                                   .rank = rank});
+        err =
+            rma_wait_until(w, &(struct rma_wait){.done = all_passed,
+                                                 .arg = &turn,
+                                                 .event = &w->lead->all_event,
+                                                 .what = "MPI_Win_unlock_all of the lock's holders",
+                                                 .rank = rank});
     return err;
 }
 
@@ -138,7 +143,9 @@ int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
         if (w->nlocks++ == 0)
             win_next_gen(w);
         win_set_flush_quick(w);
-        t->lock = asserts & RMA_NOCHECK ? WIN_LOCK_NOCHECK : exclusive ? WIN_LOCK_EXCLUSIVE : WIN_LOCK_SHARED;
+        t->lock = asserts & RMA_NOCHECK ? WIN_LOCK_NOCHECK
+                  : exclusive           ? WIN_LOCK_EXCLUSIVE
+                                        : WIN_LOCK_SHARED;
     }
     rma_leave(r);
     if (err)
@@ -153,7 +160,8 @@ int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
         err = strict_lock(w, t, exclusive, t->lock == WIN_LOCK_NOCHECK);
     if (err)
         forget_lock(w, t);
-    else if (!w->fence_lags) /* else the first access looks whether the last fence's puts are in place */
+    else if (!w->fence_lags) /* else the first access looks whether the last fence's puts are in
+                                place */
         target_set_ready(w, t);
     RMA_TRACE(r, RMA_EV_LOCK_GRANTED, w, rank, 0);
     return err;

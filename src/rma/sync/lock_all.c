@@ -26,13 +26,13 @@
  * for each other for ever.
  */
 #include "base/err.h"
-#include "rma/path/assisted.h"
 #include "rma/origin/issue.h"
+#include "rma/path/assisted.h"
+#include "rma/progress/progress.h"
+#include "rma/progress/wait.h"
+#include "rma/strict/strict.h"
 #include "rma/sync/lock.h"
 #include "rma/sync/lockword.h"
-#include "rma/progress/progress.h"
-#include "rma/strict/strict.h"
-#include "rma/progress/wait.h"
 #include "rma/win/win.h"
 
 static bool open_to_all(void *arg)
@@ -46,7 +46,9 @@ int lock_all_access(struct win *w, struct rma_target *t)
     if (!t->direct || w->all_nocheck || open_to_all(t))
         return MRMA_SUCCESS;
     atomic_fetch_add_explicit(&w->rma->stats.lock_waits, 1, memory_order_relaxed);
-    return rma_wait_until(w, &(struct rma_wait){.done = open_to_all, .arg = t, .event = &t->ctl->lock_event,
+    return rma_wait_until(w, &(struct rma_wait){.done = open_to_all,
+                                                .arg = t,
+                                                .event = &t->ctl->lock_event,
                                                 .what = "an exclusive lock to be released",
                                                 .rank = t->rank});
 }
@@ -84,7 +86,8 @@ static int access_shared(struct win *w)
 {
     int err = MRMA_SUCCESS;
     for (int i = 0; !err && i < w->nproc; i++)
-        err = win_peek(w, i)->direct ? lock_all_access(w, win_peek(w, i)) : issue_lock_begin(w, win_peek(w, i));
+        err = win_peek(w, i)->direct ? lock_all_access(w, win_peek(w, i))
+                                     : issue_lock_begin(w, win_peek(w, i));
     return err;
 }
 
@@ -101,13 +104,16 @@ static int acquire_all(struct win *w, bool settle)
 {
     int err = settle ? issue_lock_settle(w->rma) : MRMA_SUCCESS;
     if (!err && !none_blocked(w->lead))
-        err = rma_wait_until(w, &(struct rma_wait){.done = none_blocked, .arg = w->lead,
+        err = rma_wait_until(w, &(struct rma_wait){.done = none_blocked,
+                                                   .arg = w->lead,
                                                    .event = &w->lead->all_event,
-                                                   .what = "exclusive locks that came first", .rank = -1});
+                                                   .what = "exclusive locks that came first",
+                                                   .rank = -1});
     if (err)
         return err;
     lock_all_join(w);
-    err = w->flavor == WIN_ALLOCATE_SHARED ? access_shared(w) : lock_all_access(w, win_peek(w, w->rank));
+    err = w->flavor == WIN_ALLOCATE_SHARED ? access_shared(w)
+                                           : lock_all_access(w, win_peek(w, w->rank));
     if (err)
         lock_all_leave(w);
     return err;

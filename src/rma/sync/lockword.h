@@ -26,20 +26,31 @@
 #define LOCKWORD_YIELDED (UINT64_C(1) << 63)
 #define LOCKWORD_CARRIES (UINT64_C(1) << 20 | UINT64_C(1) << 41 | UINT64_C(1) << 62)
 
-static inline uint32_t lockword_next(uint64_t w) { return (uint32_t)(w & LOCKWORD_MASK); }
-static inline uint32_t lockword_rserv(uint64_t w) { return (uint32_t)((w >> LOCKWORD_RSERV) & LOCKWORD_MASK); }
-static inline uint32_t lockword_wserv(uint64_t w) { return (uint32_t)((w >> LOCKWORD_WSERV) & LOCKWORD_MASK); }
+static inline uint32_t lockword_next(uint64_t w)
+{
+    return (uint32_t)(w & LOCKWORD_MASK);
+}
+static inline uint32_t lockword_rserv(uint64_t w)
+{
+    return (uint32_t)((w >> LOCKWORD_RSERV) & LOCKWORD_MASK);
+}
+static inline uint32_t lockword_wserv(uint64_t w)
+{
+    return (uint32_t)((w >> LOCKWORD_WSERV) & LOCKWORD_MASK);
+}
 
 static inline uint64_t lockword_make(uint64_t flags, uint32_t next, uint32_t rserv, uint32_t wserv)
 {
-    return (flags & LOCKWORD_YIELDED) | (next & LOCKWORD_MASK) | ((rserv & LOCKWORD_MASK) << LOCKWORD_RSERV) |
+    return (flags & LOCKWORD_YIELDED) | (next & LOCKWORD_MASK) |
+           ((rserv & LOCKWORD_MASK) << LOCKWORD_RSERV) |
            ((wserv & LOCKWORD_MASK) << LOCKWORD_WSERV);
 }
 
 /* Each field one further, or not. */
 static inline uint64_t lockword_count(uint64_t w, bool next, bool rserv, bool wserv)
 {
-    const uint64_t by = (uint64_t)next | (uint64_t)rserv << LOCKWORD_RSERV | (uint64_t)wserv << LOCKWORD_WSERV;
+    const uint64_t by =
+        (uint64_t)next | (uint64_t)rserv << LOCKWORD_RSERV | (uint64_t)wserv << LOCKWORD_WSERV;
     return (w + by) & ~LOCKWORD_CARRIES;
 }
 

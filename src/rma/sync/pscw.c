@@ -20,11 +20,11 @@
 #include "base/err.h"
 #include "rma/origin/issue.h"
 #include "rma/progress/progress.h"
+#include "rma/progress/wait.h"
+#include "rma/strict/strict.h"
 #include "rma/sync/signal.h"
 #include "rma/sync/stage.h"
-#include "rma/strict/strict.h"
 #include "rma/target/target.h"
-#include "rma/progress/wait.h"
 #include "rma/win/win.h"
 
 static int group_set(struct win_group *g, const int *ranks, int n)
@@ -56,7 +56,8 @@ int rma_start(struct win *w, const int *ranks, int n, int asserts)
 {
     struct rma *r = w->rma;
     rma_enter(r);
-    int err = epoch_allows(&w->epoch, EPOCH_EV_START) ? take_group(w, &w->group, ranks, n) : MRMA_ERR_RMA_SYNC;
+    int err = epoch_allows(&w->epoch, EPOCH_EV_START) ? take_group(w, &w->group, ranks, n)
+                                                      : MRMA_ERR_RMA_SYNC;
     if (!err) {
         (void)epoch_event(&w->epoch, EPOCH_EV_START);
         win_next_gen(w);
@@ -170,7 +171,8 @@ int rma_wait(struct win *w)
         return MRMA_ERR_RMA_SYNC;
     RMA_SPIN_UNTIL(w->rma, all_complete(w));
     if (!all_complete(w)) {
-        int err = rma_wait_until(w, &(struct rma_wait){.done = all_complete, .arg = w,
+        int err = rma_wait_until(w, &(struct rma_wait){.done = all_complete,
+                                                       .arg = w,
                                                        .what = "MPI_Win_complete of the origins",
                                                        .rank = -1});
         if (err)

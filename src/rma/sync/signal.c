@@ -60,13 +60,16 @@ static int disseminate(struct win *w, uint32_t seq)
     for (int step = 1; step < n; step <<= 1) {
         struct rma_target *to = win_peek(w, w->direct[(me + step) % n]);
         struct rma_target *from = win_peek(w, w->direct[(me - step + n) % n]);
-        atomic_store_explicit(&to->out->barrier, seq, memory_order_release); /* pairs with barrier_reached */
+        atomic_store_explicit(&to->out->barrier, seq,
+                              memory_order_release); /* pairs with barrier_reached */
         event_notify(to->peer->event);
         struct barrier_arg arg = {from->in, seq};
         RMA_SPIN_UNTIL(w->rma, barrier_reached(&arg));
         if (barrier_reached(&arg))
             continue;
-        int err = rma_wait_until(w, &(struct rma_wait){.done = barrier_reached, .arg = &arg, .what = what,
+        int err = rma_wait_until(w, &(struct rma_wait){.done = barrier_reached,
+                                                       .arg = &arg,
+                                                       .what = what,
                                                        .rank = w->direct[(me - step + n) % n],
                                                        .phase = RMA_WAIT_BARRIER});
         if (err)
@@ -114,8 +117,9 @@ static int gather(struct win *w, uint32_t seq)
     }
     if (released_soon(w, &arg))
         return MRMA_SUCCESS;
-    return rma_wait_until(w, &(struct rma_wait){.done = released, .arg = &arg, .rank = -1, .what = what,
-                                                .phase = RMA_WAIT_BARRIER});
+    return rma_wait_until(
+        w, &(struct rma_wait){
+               .done = released, .arg = &arg, .rank = -1, .what = what, .phase = RMA_WAIT_BARRIER});
 }
 
 /* The next barrier's number; the node's reports name those that have not taken it. */

@@ -16,8 +16,8 @@
  * exposures before it have ended and the stage is free; but such epochs count no
  * posts, so a pair that has used it does not stage any more.
  *
- * Fence phases have stages of their own, at kernel-assisted targets. The barrier of the fence stands for A and B, and
- * the store of exposed for D.
+ * Fence phases have stages of their own, at kernel-assisted targets. The barrier of the fence
+ * stands for A and B, and the store of exposed for D.
  *
  *   origin, phase p                           target
  *   F: exposed >= p - DEPTH + 1 (acquire)     its fence that ends phase p - DEPTH: copied
@@ -58,7 +58,8 @@ static bool is_ahead(const struct rma_target *t)
 bool stage_free(struct rma_target *t)
 {
     if (unlikely(is_ahead(t)))
-        t->posts_seen = atomic_load_explicit(&t->in->posts, memory_order_acquire); /* C, pairs with D */
+        t->posts_seen =
+            atomic_load_explicit(&t->in->posts, memory_order_acquire); /* C, pairs with D */
     return !is_ahead(t);
 }
 
@@ -68,7 +69,8 @@ static uint32_t record_bytes(size_t len)
 }
 
 /* Behind the used bytes; returns how many are used then. */
-static uint32_t write_record(struct win_stage *st, uint32_t used, const void *data, uint64_t offset, size_t len)
+static uint32_t write_record(struct win_stage *st, uint32_t used, const void *data, uint64_t offset,
+                             size_t len)
 {
     char *at = st->room + used;
     const uint64_t word = offset << LEN_BITS | len;
@@ -78,18 +80,21 @@ static uint32_t write_record(struct win_stage *st, uint32_t used, const void *da
 }
 
 /* Contiguous at both ends, of the same size, and inside the window? Then where in it. */
-static bool is_plain(const struct rma_target *t, const struct rma_op *op, size_t room, uint64_t *offset)
+static bool is_plain(const struct rma_target *t, const struct rma_op *op, size_t room,
+                     uint64_t *offset)
 {
     const size_t len = op->ocount * op->otype->size;
-    if (!len || len > room || op->ocount > room || op->tcount > room || !op->otype->contig || !op->ttype->contig ||
-        op->tcount * op->ttype->size != len || (uint64_t)op->disp > UINT32_MAX)
+    if (!len || len > room || op->ocount > room || op->tcount > room || !op->otype->contig ||
+        !op->ttype->contig || op->tcount * op->ttype->size != len ||
+        (uint64_t)op->disp > UINT32_MAX)
         return false;
     *offset = (uint64_t)op->disp * t->disp_unit;
     return !(*offset >> (64 - LEN_BITS)) && *offset <= t->size && len <= t->size - *offset;
 }
 
 /* Behind what is in the stage already, if it has room. */
-static bool add_record(struct win_stage *st, size_t room, uint32_t *used, const void *data, uint64_t offset, size_t len)
+static bool add_record(struct win_stage *st, size_t room, uint32_t *used, const void *data,
+                       uint64_t offset, size_t len)
 {
     if (record_bytes(len) > room - *used)
         return false;
@@ -101,15 +106,18 @@ static bool put_epoch(struct win *w, struct rma_target *t, const struct rma_op *
 {
     const size_t len = op->ocount * op->otype->size, room = room_of(&t->out_stages);
     uint64_t offset;
-    if (t->started_in != w->start_count || t->starts != t->posts_due || !is_plain(t, op, room, &offset) || !stage_free(t))
+    if (t->started_in != w->start_count || t->starts != t->posts_due ||
+        !is_plain(t, op, room, &offset) || !stage_free(t))
         return false;
-    return add_record(stage_of(&t->out_stages, t->starts), room, &t->staged, op->oaddr, offset, len);
+    return add_record(stage_of(&t->out_stages, t->starts), room, &t->staged, op->oaddr, offset,
+                      len);
 }
 
 /* Has t copied what this stage held before? */
 static bool phase_stage_free(const struct win *w, const struct rma_target *t)
 {
-    const uint32_t exposed = atomic_load_explicit(&t->ctl->exposed, memory_order_acquire); /* F, pairs with E */
+    const uint32_t exposed =
+        atomic_load_explicit(&t->ctl->exposed, memory_order_acquire); /* F, pairs with E */
     return seq_reached(exposed, w->phase - STAGE_DEPTH + 1);
 }
 
@@ -128,7 +136,8 @@ static bool put_phase(struct win *w, struct rma_target *t, const struct rma_op *
     }
     if (!add_record(st, room, &st->used, op->oaddr, offset, len))
         return false;
-    atomic_store_explicit(&t->ctl->staged_phase, w->phase + 1, memory_order_relaxed); /* before the barrier: fence.c */
+    atomic_store_explicit(&t->ctl->staged_phase, w->phase + 1,
+                          memory_order_relaxed); /* before the barrier: fence.c */
     return true;
 }
 
@@ -181,11 +190,13 @@ void stage_complete(struct rma_target *t)
 
 bool stage_completed(const struct rma_target *t)
 {
-    const _Atomic uint32_t *ended = likely(t->direct) ? &stage_of(&t->in_stages, t->exposures)->seq : &t->in->completes;
+    const _Atomic uint32_t *ended =
+        likely(t->direct) ? &stage_of(&t->in_stages, t->exposures)->seq : &t->in->completes;
     return seq_reached(atomic_load_explicit(ended, memory_order_acquire), t->exposures); /* B */
 }
 
-static void apply_records(struct win *w, const struct rma_target *t, const struct win_stage *st, size_t room)
+static void apply_records(struct win *w, const struct rma_target *t, const struct win_stage *st,
+                          size_t room)
 {
     uint32_t used;
     copy_once(&used, &st->used, sizeof used);
@@ -194,8 +205,8 @@ static void apply_records(struct win *w, const struct rma_target *t, const struc
         const uint64_t offset = word >> LEN_BITS, len = word & ((1u << LEN_BITS) - 1);
         if (len > used - at - RECORD_WORD || offset > w->size || len > w->size - offset) {
             w->rma->stats.refused++;
-            log_msg(w->rma->log, LOG_LEVEL_ERROR, "staged put of rank %d refused in window %u: out of range",
-                    t->rank, w->index);
+            log_msg(w->rma->log, LOG_LEVEL_ERROR,
+                    "staged put of rank %d refused in window %u: out of range", t->rank, w->index);
             return;
         }
         direct_copy((char *)w->base + offset, st->room + at + RECORD_WORD, len);
@@ -215,7 +226,8 @@ void stage_phase_apply(struct win *w)
     for (int i = 0; i < w->ndirect; i++) {
         const struct rma_target *t = win_peek(w, w->direct[i]);
         const struct win_stage *st = stage_of(&t->in_phases, w->phase);
-        if (t->in_phases.bytes && atomic_load_explicit(&st->seq, memory_order_relaxed) == w->phase + 1)
+        if (t->in_phases.bytes &&
+            atomic_load_explicit(&st->seq, memory_order_relaxed) == w->phase + 1)
             apply_records(w, t, st, room_of(&t->in_phases));
     }
 }

@@ -11,8 +11,8 @@
  * origin may be STAGE_DEPTH - 1 epochs ahead of its target.
  *
  * Epoch number n of a pair (counted alike on both sides, rma_target.starts and
- * .exposures) uses stage n mod STAGE_DEPTH, fence phase p the phase stage p mod STAGE_DEPTH. All functions are
- * called by application threads in the calls of those epochs; nothing here waits.
+ * .exposures) uses stage n mod STAGE_DEPTH, fence phase p the phase stage p mod STAGE_DEPTH. All
+ * functions are called by application threads in the calls of those epochs; nothing here waits.
  */
 #ifndef MRMA_RMA_SYNC_STAGE_H
 #define MRMA_RMA_SYNC_STAGE_H
@@ -25,8 +25,8 @@ struct win;
 struct rma_target;
 struct rma_op;
 
-/* Put op into t's stage of the present fence phase or access epoch of MPI_Win_start. False: it must go the
- * usual way (which also finds what is wrong with it). */
+/* Put op into t's stage of the present fence phase or access epoch of MPI_Win_start. False: it must
+ * go the usual way (which also finds what is wrong with it). */
 bool stage_put(struct win *w, struct rma_target *t, const struct rma_op *op);
 
 /* May the stage of the present access epoch to t be written, and so the epoch be

@@ -38,7 +38,8 @@ size_t stage_room_ctl_bytes(int nslots, enum stage_use use)
 
 static char *stages_of(struct win_ctl *ctl, int nslots, int i)
 {
-    return (char *)ctl + slots_end(nslots) + (size_t)i * STAGE_DEPTH * (ctl->stage_bytes + ctl->phase_bytes);
+    return (char *)ctl + slots_end(nslots) +
+           (size_t)i * STAGE_DEPTH * (ctl->stage_bytes + ctl->phase_bytes);
 }
 
 struct stage_row stage_room_epochs(struct win_ctl *ctl, int nslots, int i)

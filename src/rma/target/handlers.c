@@ -11,10 +11,10 @@
 
 #include "base/copy.h"
 #include "base/err.h"
-#include "rma/sync/fence_counts.h"
 #include "rma/origin/issue.h"
-#include "rma/sync/last_barrier.h"
 #include "rma/origin/origin.h"
+#include "rma/sync/fence_counts.h"
+#include "rma/sync/last_barrier.h"
 #include "rma/target/target.h"
 #include "rma/win/win_create.h"
 
@@ -28,9 +28,11 @@ static bool comes_late(const struct rma *r, const struct pkt_hdr *hdr)
 }
 
 /* The window a packet is for and its sender in it, or NULL. */
-static struct win *find(struct rma *r, struct ch3_vc *from, const struct pkt_hdr *hdr, struct rma_target **t)
+static struct win *find(struct rma *r, struct ch3_vc *from, const struct pkt_hdr *hdr,
+                        struct rma_target **t)
 {
-    struct win *w = hdr->win < r->nwins && r->win_gens[hdr->win] == hdr->win_gen ? r->wins[hdr->win] : NULL;
+    struct win *w =
+        hdr->win < r->nwins && r->win_gens[hdr->win] == hdr->win_gen ? r->wins[hdr->win] : NULL;
     if (w && hdr->rank < (uint32_t)w->nproc) {
         if (win_target_from(w, (int)hdr->rank, from, t))
             return w;
@@ -39,16 +41,18 @@ static struct win *find(struct rma *r, struct ch3_vc *from, const struct pkt_hdr
         return NULL;
     }
     r->stats.refused++;
-    log_msg(r->log, LOG_LEVEL_ERROR, "packet of type %d refused: no window %u.%u with rank %u at its sender",
-            hdr->type, hdr->win, hdr->win_gen, hdr->rank);
+    log_msg(r->log, LOG_LEVEL_ERROR,
+            "packet of type %d refused: no window %u.%u with rank %u at its sender", hdr->type,
+            hdr->win, hdr->win_gen, hdr->rank);
     return NULL;
 }
 
 static void refuse(struct win *w, const struct rma_target *t, const char *what, uint32_t seq)
 {
     w->rma->stats.refused++;
-    log_msg(w->rma->log, LOG_LEVEL_ERROR, "%s number %u of rank %d refused in window %u: it is not due", what,
-            seq, t->rank, w->index);
+    log_msg(w->rma->log, LOG_LEVEL_ERROR,
+            "%s number %u of rank %d refused in window %u: it is not due", what, seq, t->rank,
+            w->index);
 }
 
 static void on_ops(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, const void *body)
@@ -91,7 +95,8 @@ static void on_reply(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, 
     struct win *w = find(ctx, from, hdr, &t);
     if (!w)
         return;
-    const bool taken = origin_reply(w, t, hdr, body); /* if not, still somebody may wait for what it acknowledges */
+    const bool taken = origin_reply(
+        w, t, hdr, body); /* if not, still somebody may wait for what it acknowledges */
     if (hdr->flags & PKT_F_FLUSH && !issue_got_ack(t, hdr->seq) && taken)
         refuse(w, t, "acknowledgement", hdr->seq);
 }
@@ -129,8 +134,7 @@ static void on_counts(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr,
 }
 
 const ch3_handler rma_handlers[PKT_TYPE_LAST] = {
-    [PKT_OPS] = on_ops, [PKT_POST] = on_post,   [PKT_OPEN] = on_open, [PKT_ACK] = on_ack,
-    [PKT_REPLY] = on_reply, [PKT_ERROR] = on_error, [PKT_SYNC] = on_sync,
-    [PKT_COUNTS] = on_counts,
+    [PKT_OPS] = on_ops,     [PKT_POST] = on_post,   [PKT_OPEN] = on_open, [PKT_ACK] = on_ack,
+    [PKT_REPLY] = on_reply, [PKT_ERROR] = on_error, [PKT_SYNC] = on_sync, [PKT_COUNTS] = on_counts,
 };
 static_assert(PKT_TYPE_LAST == 9, "a handler for every packet type");

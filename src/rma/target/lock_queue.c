@@ -68,7 +68,7 @@ static void dequeue(struct pkt_origin *po)
 static struct pkt_origin *first_granted(struct win *w)
 {
     bool ticket = false;
-    LIST_EACH(node, &w->lockq) {
+    LIST_EACH (node, &w->lockq) {
         struct pkt_origin *po = LIST_ENTRY(node, struct pkt_origin, lockq_link);
         if ((po->all || !ticket) && granted(po))
             return po;
@@ -138,7 +138,7 @@ void lock_queue_release(struct pkt_origin *po)
 bool lock_queue_poll_all(struct rma *r)
 {
     bool any = false;
-    LIST_EACH_SAFE(node, &r->lock_wins)
+    LIST_EACH_SAFE (node, &r->lock_wins)
         any |= poll_win(LIST_ENTRY(node, struct win, lockq_link));
     return any;
 }

@@ -12,9 +12,9 @@
 #include "base/copy.h"
 #include "base/err.h"
 #include "rma/acc/acc.h"
-#include "rma/win/region.h"
 #include "rma/target/target.h"
 #include "rma/target/type_table.h"
+#include "rma/win/region.h"
 
 /* Of displacements in a datatype that lies there: need not be in the window itself. */
 static char *any_addr(const struct win *w, int64_t disp)
@@ -26,7 +26,8 @@ bool target_seg_inside(struct win *w, const struct pkt_seg *seg)
 {
     if (w->dynamic)
         return region_covers_own(w, (uint64_t)seg->disp, seg->len);
-    return seg->disp >= 0 && (uint64_t)seg->disp <= w->size && seg->len <= w->size - (uint64_t)seg->disp;
+    return seg->disp >= 0 && (uint64_t)seg->disp <= w->size &&
+           seg->len <= w->size - (uint64_t)seg->disp;
 }
 
 static int check_segments(struct win *w, struct target_record *rec)
@@ -36,7 +37,8 @@ static int check_segments(struct win *w, struct target_record *rec)
     rec->total = 0;
     for (uint32_t i = 0; i < rec->nseg; i++) {
         const struct pkt_seg *seg = &rec->segs[i];
-        const struct pkt_seg data = {.disp = seg->disp, .len = seg->len > pad ? seg->len - pad : seg->len};
+        const struct pkt_seg data = {.disp = seg->disp,
+                                     .len = seg->len > pad ? seg->len - pad : seg->len};
         if (!target_seg_inside(w, &data))
             return MRMA_ERR_RMA_RANGE;
         if (!seg->len || seg->len % unit || seg->len > SIZE_MAX / 2 - rec->total)
@@ -89,7 +91,9 @@ static int check_typed(struct win *w, const struct pkt_origin *po, struct target
     dtype_cursor_init(&rec->cur, rec->type, typed->count, DTYPE_BYTES);
     dtype_cursor_seek(&rec->cur, pos);
     const struct pkt_seg range = {.disp = lo, .len = (uint64_t)hi - (uint64_t)lo};
-    return target_seg_inside(w, &range) || (w->dynamic && pieces_inside(w, rec)) ? MRMA_SUCCESS : MRMA_ERR_RMA_RANGE;
+    return target_seg_inside(w, &range) || (w->dynamic && pieces_inside(w, rec))
+               ? MRMA_SUCCESS
+               : MRMA_ERR_RMA_RANGE;
 }
 
 /* Does the record's data length fit its kind? */
@@ -142,8 +146,8 @@ static bool parse_plain(const char **at, const char *end, struct target_record *
 
 static bool sound_head(const struct pkt_op *op)
 {
-    return op->kind != PKT_OP_NONE && op->kind < PKT_OP_PLAIN && op->op < ACC_OP_LAST && op->type < ACC_TYPE_LAST &&
-           op->form < PKT_FORM_LAST;
+    return op->kind != PKT_OP_NONE && op->kind < PKT_OP_PLAIN && op->op < ACC_OP_LAST &&
+           op->type < ACC_TYPE_LAST && op->form < PKT_FORM_LAST;
 }
 
 /* What names the target's bytes; one segment without a call. */
@@ -170,10 +174,12 @@ bool target_record_parse(const char **at, const char *end, struct target_record 
     copy_once(&rec->head, *at, sizeof rec->head);
     const size_t left = room - sizeof rec->head;
     const bool typed = rec->head.form == PKT_FORM_TYPED;
-    if (!sound_head(&rec->head) || (typed ? left < sizeof *rec->typed : rec->head.nseg > left / sizeof *rec->segs))
+    if (!sound_head(&rec->head) ||
+        (typed ? left < sizeof *rec->typed : rec->head.nseg > left / sizeof *rec->segs))
         return false;
     rec->nseg = typed ? 0 : rec->head.nseg;
-    const size_t where = typed ? sizeof *rec->typed : rec->nseg * sizeof *rec->segs, data_room = left - where;
+    const size_t where = typed ? sizeof *rec->typed : rec->nseg * sizeof *rec->segs,
+                 data_room = left - where;
     if (rec->head.data_len > data_room || pkt_align(rec->head.data_len) > data_room)
         return false;
     copy_named(rec, *at + sizeof rec->head, typed);

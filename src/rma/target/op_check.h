@@ -1,9 +1,10 @@
 /*
  * op_check.h - one record of a packet of operations, cut out and checked (target's side).
  *
- * What says what to do is copied out of the packet, which its sender may still change; data lies there, and the packet
- * must outlive it. What has been checked may be applied: operation and type, data length, and every byte that it names, which lies in the window, or
- * in attached memory. Locks: the engine's, held by the caller.
+ * What says what to do is copied out of the packet, which its sender may still change; data lies
+ * there, and the packet must outlive it. What has been checked may be applied: operation and type,
+ * data length, and every byte that it names, which lies in the window, or in attached memory.
+ * Locks: the engine's, held by the caller.
  */
 #ifndef MRMA_RMA_TARGET_OP_CHECK_H
 #define MRMA_RMA_TARGET_OP_CHECK_H
@@ -16,7 +17,10 @@
 #include "rma/win/win.h"
 
 /* What fits into a packet. */
-enum { TARGET_SEGS_MAX = (PKT_MAX - sizeof(struct pkt_hdr) - sizeof(struct pkt_op)) / sizeof(struct pkt_seg) };
+enum {
+    TARGET_SEGS_MAX =
+        (PKT_MAX - sizeof(struct pkt_hdr) - sizeof(struct pkt_op)) / sizeof(struct pkt_seg)
+};
 
 struct target_record {
     const struct pkt_op *op;
@@ -27,21 +31,23 @@ struct target_record {
     struct dtype_cursor cur;       /* on its first byte */
     char *base;                    /* address of displacement 0 */
     const char *data;
-    uint64_t total; /* bytes named */
-    struct pkt_op head; /* what op is, made where the record is a struct pkt_plain, */
+    uint64_t total;              /* bytes named */
+    struct pkt_op head;          /* what op is, made where the record is a struct pkt_plain, */
     struct pkt_typed head_typed; /* what typed is, */
     /* Of a packet's last record: what rides on the packet and the number to acknowledge. */
     uint8_t *flags; /* NULL: not the last one */
     uint32_t ack;
-    struct reply_batch *batch; /* replies to the packet's records that are not sent yet; NULL: it has only this one */
-    struct pkt_seg head_segs[TARGET_SEGS_MAX]; /* and what segs is, nseg of them: most of it is not written */
+    struct reply_batch *batch; /* replies to the packet's records that are not sent yet; NULL: it
+                                  has only this one */
+    struct pkt_seg
+        head_segs[TARGET_SEGS_MAX]; /* and what segs is, nseg of them: most of it is not written */
 };
 
 /* Cut the next record out of the packet. False: malformed, the rest is lost. */
 bool target_record_parse(const char **at, const char *end, struct target_record *rec);
 
-/* Of an operation: may it be applied? Sets total, and of a record that names a datatype what walks over
- * its bytes. Nothing has been touched. */
+/* Of an operation: may it be applied? Sets total, and of a record that names a datatype what walks
+ * over its bytes. Nothing has been touched. */
 int target_record_check(struct win *w, const struct pkt_origin *po, struct target_record *rec);
 
 /* Bytes that it names, right or wrong. */
@@ -49,7 +55,8 @@ uint64_t target_record_bytes(const struct target_record *rec);
 
 static inline bool target_record_fetches(const struct target_record *rec)
 {
-    return rec->op->kind == PKT_OP_GET || rec->op->kind == PKT_OP_GET_ACC || rec->op->kind == PKT_OP_CAS;
+    return rec->op->kind == PKT_OP_GET || rec->op->kind == PKT_OP_GET_ACC ||
+           rec->op->kind == PKT_OP_CAS;
 }
 
 /* Does it lie in the window, or in attached memory? */

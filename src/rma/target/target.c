@@ -6,8 +6,8 @@
  *   PSCW seq          this process has posted seq exposure epochs to the origin
  *   LOCK seq          the origin holds the lock; a packet that asks for it waits, also
  *                     for the fences that the origin has passed (fence.c)
- *   NOCHECK seq       all fences up to phase seq are passed here (with that assertion); at once where a
- *                     direct peer holds the lock and has looked itself (assisted.h)
+ *   NOCHECK seq       all fences up to phase seq are passed here (with that assertion); at once
+ * where a direct peer holds the lock and has looked itself (assisted.h)
  *
  * Before that it is parked, copied, and so is everything later of the same origin
  * in this window: operations of a pair are never reordered. After that (the epoch
@@ -27,9 +27,9 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "rma/progress/lost.h"
 #include "rma/sync/fence_counts.h"
 #include "rma/target/lock_queue.h"
-#include "rma/progress/lost.h"
 #include "rma/target/type_table.h"
 #include "rma/win/win.h"
 
@@ -42,12 +42,19 @@ struct rider {
     uint8_t flags;
 };
 
-int target_send_simple(struct win *w, struct rma_target *t, uint8_t type, uint32_t seq, uint32_t count,
-                       uint32_t total, uint64_t offset)
+int target_send_simple(struct win *w, struct rma_target *t, uint8_t type, uint32_t seq,
+                       uint32_t count, uint32_t total, uint64_t offset)
 {
-    struct pkt_hdr hdr = {.version = PKT_VERSION, .type = type, .len = sizeof hdr, .win = t->remote_win,
-                          .win_gen = t->remote_gen, .rank = (uint32_t)w->rank, .seq = seq, .count = count,
-                          .total = total, .offset = offset};
+    struct pkt_hdr hdr = {.version = PKT_VERSION,
+                          .type = type,
+                          .len = sizeof hdr,
+                          .win = t->remote_win,
+                          .win_gen = t->remote_gen,
+                          .rank = (uint32_t)w->rank,
+                          .seq = seq,
+                          .count = count,
+                          .total = total,
+                          .offset = offset};
     int err = type == PKT_ACK ? ch3_send_awaited(&t->peer->vc, &hdr, sizeof hdr, &w->queued)
                               : ch3_send_owned(&t->peer->vc, &hdr, sizeof hdr, &w->queued);
     if (err == MRMA_ERR_NO_MEM) /* the peer would wait for it for ever */
@@ -141,7 +148,8 @@ static void ride(struct pkt_origin *po, uint8_t flags, uint32_t total, uint64_t 
     if (flags & (PKT_F_FLUSH | PKT_F_UNLOCK))
         (void)target_send_simple(w, t, PKT_ACK, (uint32_t)ack, 0, 0, 0);
     if (flags & PKT_F_COMPLETE)
-        atomic_fetch_add_explicit(&t->in->completes, 1, memory_order_release); /* pairs with all_complete */
+        atomic_fetch_add_explicit(&t->in->completes, 1,
+                                  memory_order_release); /* pairs with all_complete */
     if (flags & PKT_F_FENCE)
         got_marker(po, total);
 }
@@ -160,7 +168,8 @@ static void rider_done(struct ch3_stream *st, int err)
 {
     struct rider *rd = LIST_ENTRY(st, struct rider, stream);
     if (err)
-        refuse(rd->po->win, rd->po->origin, "the connection was lost before what ends its epoch took effect");
+        refuse(rd->po->win, rd->po->origin,
+               "the connection was lost before what ends its epoch took effect");
     else
         ride(rd->po, rd->flags, rd->total, rd->ack);
     free(rd);
@@ -183,9 +192,14 @@ static void ride_behind_replies(struct pkt_origin *po, const struct pkt_hdr *hdr
         ride(po, flags, hdr->total, hdr->offset);
         return;
     }
-    *rd = (struct rider){.stream = {.next = rider_next, .done = rider_done, .wants = sizeof(struct pkt_hdr),
+    *rd = (struct rider){.stream = {.next = rider_next,
+                                    .done = rider_done,
+                                    .wants = sizeof(struct pkt_hdr),
                                     .owner = &po->win->queued},
-                         .po = po, .total = hdr->total, .ack = hdr->offset, .flags = flags};
+                         .po = po,
+                         .total = hdr->total,
+                         .ack = hdr->offset,
+                         .flags = flags};
     const int err = ch3_send_stream(vc, &rd->stream);
     if (err)
         rider_done(&rd->stream, err);
@@ -195,8 +209,10 @@ static void ride_behind_replies(struct pkt_origin *po, const struct pkt_hdr *hdr
 static void follow(struct pkt_origin *po, const struct pkt_hdr *hdr, uint8_t flags)
 {
     if (flags & PKT_F_WANT_OPEN)
-        (void)target_send_simple(po->win, po->origin, PKT_OPEN, hdr->seq, hdr->epoch == PKT_EPOCH_LOCK, 0, 0);
-    ride_behind_replies(po, hdr, flags & (PKT_F_FLUSH | PKT_F_UNLOCK | PKT_F_COMPLETE | PKT_F_FENCE));
+        (void)target_send_simple(po->win, po->origin, PKT_OPEN, hdr->seq,
+                                 hdr->epoch == PKT_EPOCH_LOCK, 0, 0);
+    ride_behind_replies(po, hdr,
+                        flags & (PKT_F_FLUSH | PKT_F_UNLOCK | PKT_F_COMPLETE | PKT_F_FENCE));
 }
 
 static void apply(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *body)
@@ -214,7 +230,8 @@ static void apply(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *
 /* What rides on a refused packet: an epoch that has ended, or a lock that is not held,
  * is not ended again, but the origin gets the answers that it waits for. Where a process
  * is lost, epochs end without it, and too early for others: they learn that reason. */
-static void refuse_whole(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *body, const char *fault)
+static void refuse_whole(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *body,
+                         const char *fault)
 {
     refuse(po->win, po->origin, fault);
     target_refuse_records(po->win, po->origin, hdr, body,
@@ -258,8 +275,10 @@ static enum verdict judge_lock(struct pkt_origin *po, const struct pkt_hdr *hdr,
         return LATER; /* what the origin's last fence ended may still be on its way here */
     if (po->lock == LOCKQ_NONE) {
         po->lock_seq = hdr->seq;
-        return lock_queue_request(po, hdr->flags & PKT_F_LOCK_EXCLUSIVE, hdr->flags & PKT_F_LOCK_ALL) ? NOW
-                                                                                                      : LATER;
+        return lock_queue_request(po, hdr->flags & PKT_F_LOCK_EXCLUSIVE,
+                                  hdr->flags & PKT_F_LOCK_ALL)
+                   ? NOW
+                   : LATER;
     }
     return po->lock == LOCKQ_HELD ? NOW : LATER;
 }
@@ -279,11 +298,14 @@ static enum verdict ready(struct pkt_origin *po, const struct pkt_hdr *hdr, cons
             due = t->exposures + !w->epoch.exposed;
         return judge(hdr->seq, due, t->exposures, fault);
     case PKT_EPOCH_NOCHECK:
-        if (w->hints.no_locks && hdr->count) /* a bare flush comes in front of MPI_Win_free's barrier */
+        if (w->hints.no_locks &&
+            hdr->count) /* a bare flush comes in front of MPI_Win_free's barrier */
             *fault = "passive target operation in a window created with no_locks";
         if (*fault)
             return NEVER;
-        return t->direct || seq_reached(w->phase, hdr->seq) ? NOW : LATER; /* who is direct has made sure itself */
+        return t->direct || seq_reached(w->phase, hdr->seq)
+                   ? NOW
+                   : LATER; /* who is direct has made sure itself */
     default:
         return judge_lock(po, hdr, fault);
     }
@@ -291,7 +313,8 @@ static enum verdict ready(struct pkt_origin *po, const struct pkt_hdr *hdr, cons
 
 /* Without memory, or from a peer that ignores what it may have here, a packet is
  * parked without its records, which are refused at once. */
-static struct parked_packet *park_stub(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *body)
+static struct parked_packet *park_stub(struct pkt_origin *po, const struct pkt_hdr *hdr,
+                                       const void *body)
 {
     struct parked_packet *pp = free_stub(po);
     if (!pp)
@@ -373,6 +396,6 @@ void target_unpark(struct pkt_origin *po)
 
 void target_unpark_all(struct win *w)
 {
-    LIST_EACH_SAFE(node, &w->parked)
+    LIST_EACH_SAFE (node, &w->parked)
         target_unpark(LIST_ENTRY(node, struct pkt_origin, parked_link));
 }

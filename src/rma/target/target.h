@@ -22,8 +22,8 @@ struct parked_packet {
     struct pkt_hdr hdr; /* the packet follows, header included */
 };
 
-/* At most so many packets of an origin wait here. Six may be ahead of their epoch (open_packet.c), and
- * what may leave behind them without waiting is no more than this (doc/protocol.md). */
+/* At most so many packets of an origin wait here. Six may be ahead of their epoch (open_packet.c),
+ * and what may leave behind them without waiting is no more than this (doc/protocol.md). */
 enum { PARKED_MAX = 8, PARKED_STUBS = 4 };
 
 /* Target's state of packets from one origin. */
@@ -42,30 +42,33 @@ struct pkt_origin {
     uint32_t lock_seq;  /* the origin's number of the lock that it holds, asks for or held last */
     uint32_t completes; /* access epochs whose last packet was applied */
     struct list_node lockq_link; /* in win->lockq while waiting */
-    uint32_t phase_bytes; /* named by the records that came in the present fence phase; wraps */
-    uint32_t marked;      /* 1 + the fence phase whose marker came last */
+    uint32_t phase_bytes;     /* named by the records that came in the present fence phase; wraps */
+    uint32_t marked;          /* 1 + the fence phase whose marker came last */
     struct type_table *types; /* datatypes that came; NULL until used */
-    bool phase_broken;    /* some of them could not be read, and the origin knows */
+    bool phase_broken;        /* some of them could not be read, and the origin knows */
 };
 
-/* A PKT_OPS has come from t's process: apply, park, or ask for the lock first. hdr, body: as a ch3_handler gets them. */
+/* A PKT_OPS has come from t's process: apply, park, or ask for the lock first. hdr, body: as a
+ * ch3_handler gets them. */
 void target_ops(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body);
 /* Apply whatever of the window's parked packets may be applied now. */
 void target_unpark_all(struct win *w);
 /* The same for one origin (its lock was granted). */
 void target_unpark(struct pkt_origin *po);
 /* Send a header-only packet. */
-int target_send_simple(struct win *w, struct rma_target *t, uint8_t type, uint32_t seq, uint32_t count,
-                       uint32_t total, uint64_t offset);
+int target_send_simple(struct win *w, struct rma_target *t, uint8_t type, uint32_t seq,
+                       uint32_t count, uint32_t total, uint64_t offset);
 struct pkt_origin *target_origin(struct win *w, struct rma_target *t);
 void target_free_origin(struct rma_target *t);
 
 /* target_apply.c: apply the records of a packet. Returns an enum mrma_err;
  * records before the faulty one have been applied. *flags: what rides on the packet; less
  * what the reply to its last record does, which acknowledges then. */
-int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body, uint8_t *flags);
+int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body,
+                 uint8_t *flags);
 /* Apply none of them: the origin's requests in the packet end with err, and it reports
  * err at its next synchronization. */
-void target_refuse_records(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body, int err);
+void target_refuse_records(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr,
+                           const void *body, int err);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * target_apply.c - the records of a packet onto this process's window memory.
  *
- * A record is cut out and checked by op_check.c, and answered, if it fetches, by target_reply.c. One
- * that fails is refused: the origin gets a PKT_ERROR and reports it at its next synchronization; the
- * records behind it are still applied.
+ * A record is cut out and checked by op_check.c, and answered, if it fetches, by target_reply.c.
+ * One that fails is refused: the origin gets a PKT_ERROR and reports it at its next
+ * synchronization; the records behind it are still applied.
  *
  * Locks: the engine's. Accumulates take stripes, one at a time, inside it: as long as the
  * pieces of accumulates that follow each other need the same one it is kept, at most
@@ -16,10 +16,10 @@
 #include "base/err.h"
 #include "rma/path/acc_atomic.h"
 #include "rma/path/direct.h"
-#include "rma/sync/fence_counts.h"
 #include "rma/strict/strict.h"
-#include "rma/target/target.h"
+#include "rma/sync/fence_counts.h"
 #include "rma/target/op_check.h"
+#include "rma/target/target.h"
 #include "rma/target/target_reply.h"
 #include "rma/target/type_table.h"
 #include "rma/win/win.h"
@@ -35,8 +35,14 @@ static void apply_put(struct win *w, struct target_record *rec)
     }
 }
 
+static struct acc_at own_at(const struct win *w, char *here)
+{
+    return (struct acc_at){w->rma->env->stripes, (uint64_t)(uintptr_t)here, here};
+}
+
 /* ACC, GET_ACC and CAS: under the stripe locks, as every other accumulate. */
-static int apply_acc(struct win *w, struct rma_target *t, struct target_record *rec, struct stripe_hold *hold)
+static int apply_acc(struct win *w, struct rma_target *t, struct target_record *rec,
+                     struct stripe_hold *hold)
 {
     const struct pkt_op *op = rec->op;
     const bool fetch = op->kind != PKT_OP_ACC;
@@ -44,22 +50,22 @@ static int apply_acc(struct win *w, struct rma_target *t, struct target_record *
         struct pkt_hdr hdr;
         char data[PKT_MAX - sizeof(struct pkt_hdr)];
     } out;
+    const struct acc_what what = {op->op, op->type};
     const char *data = rec->data;
     char *old = out.data;
     int err = acc_lock_mode_held(w, w->ctl); /* has been done where a stripe is held */
     if (err)
         return err;
     if (rec->typed) /* not CAS: target_record_check */
-        direct_acc_walk_held(hold, w->rma->env->stripes, (uint64_t)(uintptr_t)rec->base, rec->base, &rec->cur,
-                             op->op, op->type, data, fetch ? old : NULL, rec->total);
+        direct_acc_walk_held(hold, own_at(w, rec->base), &rec->cur, what, data, fetch ? old : NULL,
+                             rec->total);
     for (uint32_t i = 0; i < rec->nseg; i++) {
         char *at = target_seg_addr(w, &rec->segs[i]);
         const size_t len = rec->segs[i].len;
         if (op->kind == PKT_OP_CAS)
-            direct_cas(w->rma->env->stripes, (uint64_t)(uintptr_t)at, at, data, data + len, old, len);
+            direct_cas(own_at(w, at), data, data + len, old, len);
         else
-            direct_acc_held(hold, w->rma->env->stripes, (uint64_t)(uintptr_t)at, at, op->op, op->type, data,
-                            fetch ? old : NULL, len);
+            direct_acc_held(hold, own_at(w, at), what, data, fetch ? old : NULL, len);
         data += op->data_len ? len : 0;
         old += len;
     }
@@ -69,9 +75,11 @@ static int apply_acc(struct win *w, struct rma_target *t, struct target_record *
     return target_reply_fetched(w, t, rec, &out.hdr);
 }
 
-static void refuse_record(struct win *w, struct rma_target *t, const struct target_record *rec, int err)
+static void refuse_record(struct win *w, struct rma_target *t, const struct target_record *rec,
+                          int err)
 {
-    (void)target_send_simple(w, t, PKT_ERROR, 0, target_record_fetches(rec) ? rec->op->request : 0, (uint32_t)err, 0);
+    (void)target_send_simple(w, t, PKT_ERROR, 0, target_record_fetches(rec) ? rec->op->request : 0,
+                             (uint32_t)err, 0);
 }
 
 /* A datatype for the records behind it. */
@@ -82,8 +90,8 @@ static int keep_type(struct pkt_origin *po, const struct target_record *rec)
     return po->types ? type_table_got(po->types, rec->op, rec->data) : MRMA_ERR_NO_MEM;
 }
 
-static int apply_operation(struct win *w, struct rma_target *t, struct target_record *rec, unsigned epoch,
-                           struct stripe_hold *hold)
+static int apply_operation(struct win *w, struct rma_target *t, struct target_record *rec,
+                           unsigned epoch, struct stripe_hold *hold)
 {
     int err = target_record_check(w, t->from, rec);
     if (unlikely(w->strict) && !err)
@@ -98,12 +106,13 @@ static int apply_operation(struct win *w, struct rma_target *t, struct target_re
     return MRMA_SUCCESS;
 }
 
-static int apply_record(struct win *w, struct rma_target *t, struct target_record *rec, unsigned epoch,
-                        struct stripe_hold *hold)
+static int apply_record(struct win *w, struct rma_target *t, struct target_record *rec,
+                        unsigned epoch, struct stripe_hold *hold)
 {
     if (rec->op->kind != PKT_OP_ACC && rec->op->kind != PKT_OP_GET_ACC)
         stripe_hold_drop(hold);
-    int err = rec->op->kind == PKT_OP_TYPE ? keep_type(t->from, rec) : apply_operation(w, t, rec, epoch, hold);
+    int err = rec->op->kind == PKT_OP_TYPE ? keep_type(t->from, rec)
+                                           : apply_operation(w, t, rec, epoch, hold);
     if (err) {
         stripe_hold_drop(hold);
         if (rec->batch) /* the error ends its request: what answers a part of it comes before */
@@ -137,9 +146,10 @@ static int lose_rest(struct win *w, struct rma_target *t, const struct pkt_hdr *
     return tell_unreadable(w, t);
 }
 
-/* The commonest record, a struct pkt_plain, where all is right with it. Applied at once; false: anything
- * else, also what is wrong. */
-static inline bool apply_plain_put(const struct win *w, const char **at, const char *end, uint64_t *bytes)
+/* The commonest record, a struct pkt_plain, where all is right with it. Applied at once; false:
+ * anything else, also what is wrong. */
+static inline bool apply_plain_put(const struct win *w, const char **at, const char *end,
+                                   uint64_t *bytes)
 {
     struct pkt_plain plain;
     const char *data = *at + sizeof plain;
@@ -163,8 +173,8 @@ static inline bool apply_plain_put(const struct win *w, const char **at, const c
 }
 
 /* As many of those as follow each other; how many. */
-static uint32_t apply_plain_puts(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, uint32_t left,
-                                 const char **at, const char *end)
+static uint32_t apply_plain_puts(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr,
+                                 uint32_t left, const char **at, const char *end)
 {
     uint64_t bytes = 0;
     uint32_t n = 0;
@@ -177,7 +187,8 @@ static uint32_t apply_plain_puts(struct win *w, struct rma_target *t, const stru
     return n;
 }
 
-int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body, uint8_t *flags)
+int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body,
+                 uint8_t *flags)
 {
     const char *at = body, *end = at + (hdr->len - sizeof *hdr);
     struct stripe_hold hold = {NULL};
@@ -208,7 +219,8 @@ int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr,
     return first;
 }
 
-void target_refuse_records(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body, int err)
+void target_refuse_records(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr,
+                           const void *body, int err)
 {
     const char *at = body, *end = at + (hdr->len - sizeof *hdr);
     bool told = false;

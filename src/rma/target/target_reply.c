@@ -1,9 +1,9 @@
 /*
  * target_reply.c - see target_reply.h.
  *
- * Short replies to the records of one packet wait for each other in the batch, those to one request in their order. A
- * reply that is not ahead of others (target.c) may take along what rides on its packet. A long one is a
- * stream, which cuts packets from the window as there is room.
+ * Short replies to the records of one packet wait for each other in the batch, those to one request
+ * in their order. A reply that is not ahead of others (target.c) may take along what rides on its
+ * packet. A long one is a stream, which cuts packets from the window as there is room.
  */
 #include "rma/target/target_reply.h"
 
@@ -43,7 +43,7 @@ static uint8_t riding(const struct target_record *rec)
 static void rides_no_more(const struct target_record *rec)
 {
     if (rec->flags)
-        *rec->flags &= (uint8_t)~(PKT_F_FLUSH | PKT_F_UNLOCK);
+        *rec->flags &= (uint8_t) ~(PKT_F_FLUSH | PKT_F_UNLOCK);
 }
 
 static void acknowledge(struct pkt_hdr *reply, uint8_t flags, uint32_t ack)
@@ -69,9 +69,13 @@ static bool reply_next(struct ch3_stream *st, void *room, size_t cap, size_t *le
     struct pkt_hdr *hdr = room;
     char *to = (char *)(hdr + 1);
     size_t space = cap - sizeof *hdr;
-    *hdr = (struct pkt_hdr){.version = PKT_VERSION, .type = PKT_REPLY, .win = rp->to->remote_win,
-                            .win_gen = rp->to->remote_gen, .rank = (uint32_t)rp->win->rank,
-                            .count = rp->request, .offset = rp->pos};
+    *hdr = (struct pkt_hdr){.version = PKT_VERSION,
+                            .type = PKT_REPLY,
+                            .win = rp->to->remote_win,
+                            .win_gen = rp->to->remote_gen,
+                            .rank = (uint32_t)rp->win->rank,
+                            .count = rp->request,
+                            .offset = rp->pos};
     if (rp->type)
         to += reply_typed(rp, to, space);
     while (!rp->type && space && rp->left) {
@@ -107,9 +111,10 @@ static void reply_done(struct ch3_stream *st, int err)
     free(rp);
 }
 
-/* A reply of out->len bytes, and with it what rides on its packet (rec NULL: nothing); but not ahead of other replies
- * (target.c). */
-static int send_reply(struct win *w, struct rma_target *t, const struct target_record *rec, struct pkt_hdr *out)
+/* A reply of out->len bytes, and with it what rides on its packet (rec NULL: nothing); but not
+ * ahead of other replies (target.c). */
+static int send_reply(struct win *w, struct rma_target *t, const struct target_record *rec,
+                      struct pkt_hdr *out)
 {
     const uint8_t flags = !rec || ch3_vc_busy(&t->peer->vc) ? 0 : riding(rec);
     acknowledge(out, flags, rec ? rec->ack : 0);
@@ -127,11 +132,16 @@ static const struct pkt_part *next_part(const struct pkt_part *part)
     return (const struct pkt_part *)(const void *)((const char *)(part + 1) + pkt_align(part->len));
 }
 
-static void send_batch(struct win *w, struct rma_target *t, const struct target_record *rec, struct reply_batch *b)
+static void send_batch(struct win *w, struct rma_target *t, const struct target_record *rec,
+                       struct reply_batch *b)
 {
     const struct pkt_part *part = (const struct pkt_part *)(const void *)b->out.data;
-    b->out.hdr = (struct pkt_hdr){.version = PKT_VERSION, .type = PKT_REPLY, .win = t->remote_win,
-                                  .win_gen = t->remote_gen, .rank = (uint32_t)w->rank, .total = b->parts,
+    b->out.hdr = (struct pkt_hdr){.version = PKT_VERSION,
+                                  .type = PKT_REPLY,
+                                  .win = t->remote_win,
+                                  .win_gen = t->remote_gen,
+                                  .rank = (uint32_t)w->rank,
+                                  .total = b->parts,
                                   .len = (uint32_t)sizeof b->out.hdr + b->used};
     const int err = send_reply(w, t, rec, &b->out.hdr);
     for (uint32_t i = 0; err && i < b->parts; i++, part = next_part(part))
@@ -146,7 +156,8 @@ void target_reply_flush(struct win *w, struct rma_target *t, struct reply_batch 
 }
 
 /* Among others, if it is short. */
-static bool add_part(struct win *w, struct rma_target *t, const struct target_record *rec, const void *data)
+static bool add_part(struct win *w, struct rma_target *t, const struct target_record *rec,
+                     const void *data)
 {
     struct reply_batch *b = rec->batch;
     const size_t need = sizeof(struct pkt_part) + pkt_align(rec->total);
@@ -178,9 +189,14 @@ int target_reply_fetched(struct win *w, struct rma_target *t, const struct targe
     if (add_part(w, t, rec, out + 1))
         return MRMA_SUCCESS;
     flush_older(w, t, rec);
-    *out = (struct pkt_hdr){.version = PKT_VERSION, .type = PKT_REPLY, .win = t->remote_win,
-                            .win_gen = t->remote_gen, .rank = (uint32_t)w->rank, .count = rec->op->request,
-                            .len = (uint32_t)(sizeof *out + rec->total), .offset = rec->op->offset};
+    *out = (struct pkt_hdr){.version = PKT_VERSION,
+                            .type = PKT_REPLY,
+                            .win = t->remote_win,
+                            .win_gen = t->remote_gen,
+                            .rank = (uint32_t)w->rank,
+                            .count = rec->op->request,
+                            .len = (uint32_t)(sizeof *out + rec->total),
+                            .offset = rec->op->offset};
     return send_reply(w, t, rec, out);
 }
 
@@ -199,7 +215,8 @@ int target_reply_get(struct win *w, struct rma_target *t, const struct target_re
 {
     if (!rec->total)
         return MRMA_SUCCESS;
-    if (rec->nseg == 1 && !rec->typed && rec->batch && add_part(w, t, rec, target_seg_addr(w, rec->segs)))
+    if (rec->nseg == 1 && !rec->typed && rec->batch &&
+        add_part(w, t, rec, target_seg_addr(w, rec->segs)))
         return MRMA_SUCCESS;
     flush_older(w, t, rec);
     if (rec->nseg == 1 && rec->total <= TARGET_AT_ONCE && !ch3_vc_busy(&t->peer->vc))
@@ -207,10 +224,16 @@ int target_reply_get(struct win *w, struct rma_target *t, const struct target_re
     struct reply *rp = malloc(sizeof *rp + rec->nseg * sizeof *rec->segs);
     if (!rp)
         return MRMA_ERR_NO_MEM;
-    *rp = (struct reply){.stream = {.next = reply_next, .done = reply_done, .owner = &w->queued,
-                                     .awaited = true}, .win = w, .to = t,
-                         .request = rec->op->request, .pos = rec->op->offset, .left = rec->total,
-                         .flags = riding(rec), .ack = rec->ack, .type = rec->typed ? dtype_ref(rec->type) : NULL};
+    *rp = (struct reply){
+        .stream = {.next = reply_next, .done = reply_done, .owner = &w->queued, .awaited = true},
+        .win = w,
+        .to = t,
+        .request = rec->op->request,
+        .pos = rec->op->offset,
+        .left = rec->total,
+        .flags = riding(rec),
+        .ack = rec->ack,
+        .type = rec->typed ? dtype_ref(rec->type) : NULL};
     if (rec->typed) {
         rp->cur = rec->cur;
         rp->base = rec->base;

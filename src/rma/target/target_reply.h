@@ -1,10 +1,10 @@
 /*
  * target_reply.h - answers to operations that fetch (target's side).
  *
- * The reply to a packet's last record carries what rides on the packet, a flush or an unlock, if that is
- * asked for: it is the last thing to come of the packet, and says more than an acknowledgement behind it.
- * Then the flag is taken out of the packet's. Short replies to the records of one packet leave together. Locks: the
- * engine's, held by the caller.
+ * The reply to a packet's last record carries what rides on the packet, a flush or an unlock, if
+ * that is asked for: it is the last thing to come of the packet, and says more than an
+ * acknowledgement behind it. Then the flag is taken out of the packet's. Short replies to the
+ * records of one packet leave together. Locks: the engine's, held by the caller.
  */
 #ifndef MRMA_RMA_TARGET_TARGET_REPLY_H
 #define MRMA_RMA_TARGET_TARGET_REPLY_H

@@ -57,7 +57,8 @@ void type_table_free(struct type_table *tt)
     free(tt);
 }
 
-bool type_table_range(const struct dtype *type, uint64_t count, int64_t disp, int64_t *lo, int64_t *hi)
+bool type_table_range(const struct dtype *type, uint64_t count, int64_t disp, int64_t *lo,
+                      int64_t *hi)
 {
     ptrdiff_t end, from, to, span;
     size_t bytes;
@@ -106,11 +107,15 @@ void type_table_define(void *room, uint32_t id, const struct dtype *type)
 {
     struct pkt_op *op = room;
     struct pkt_run *runs = (struct pkt_run *)(void *)(op + 1);
-    *op = (struct pkt_op){.kind = PKT_OP_TYPE, .request = id, .offset = (uint64_t)type->extent,
+    *op = (struct pkt_op){.kind = PKT_OP_TYPE,
+                          .request = id,
+                          .offset = (uint64_t)type->extent,
                           .data_len = (uint16_t)(type->nruns * sizeof *runs)};
     for (size_t i = 0; i < type->nruns; i++)
-        runs[i] = (struct pkt_run){.disp = type->runs[i].disp, .len = type->runs[i].len,
-                                   .stride = type->runs[i].stride, .n = type->runs[i].n};
+        runs[i] = (struct pkt_run){.disp = type->runs[i].disp,
+                                   .len = type->runs[i].len,
+                                   .stride = type->runs[i].stride,
+                                   .n = type->runs[i].n};
 }
 
 /* Can the run's pieces be walked over? Widens [*lo, *hi), adds to *size. */
@@ -119,11 +124,12 @@ static bool run_sound(const struct pkt_run *r, int64_t *lo, int64_t *hi, size_t 
     int64_t far, last, end;
     size_t bytes;
     if (!r->len || !r->n || r->len > PTRDIFF_MAX || r->n > PTRDIFF_MAX ||
-        __builtin_mul_overflow((int64_t)r->n - 1, r->stride, &far) || __builtin_add_overflow(r->disp, far, &last))
+        __builtin_mul_overflow((int64_t)r->n - 1, r->stride, &far) ||
+        __builtin_add_overflow(r->disp, far, &last))
         return false;
     const int64_t low = last < r->disp ? last : r->disp, high = last < r->disp ? r->disp : last;
-    if (__builtin_add_overflow(high, (int64_t)r->len, &end) || __builtin_mul_overflow(r->len, r->n, &bytes) ||
-        __builtin_add_overflow(*size, bytes, size))
+    if (__builtin_add_overflow(high, (int64_t)r->len, &end) ||
+        __builtin_mul_overflow(r->len, r->n, &bytes) || __builtin_add_overflow(*size, bytes, size))
         return false;
     *lo = low < *lo ? low : *lo;
     *hi = end > *hi ? end : *hi;
@@ -133,11 +139,16 @@ static bool run_sound(const struct pkt_run *r, int64_t *lo, int64_t *hi, size_t 
 int type_table_got(struct type_table *tt, const struct pkt_op *op, const void *runs)
 {
     struct dtype_run list[PKT_TYPE_RUNS];
-    struct dtype form = {.basic = ACC_NONE, .extent = (ptrdiff_t)op->offset, .runs = list, .eruns = list}, *type;
+    struct dtype form = {.basic = ACC_NONE,
+                         .extent = (ptrdiff_t)op->offset,
+                         .runs = list,
+                         .eruns = list},
+                 *type;
     const size_t n = op->data_len / sizeof(struct pkt_run);
     int64_t lo = INT64_MAX, hi = INT64_MIN, span;
     if (op->form != PKT_FORM_SEGS || op->nseg || op->op || op->type || !n || n > PKT_TYPE_RUNS ||
-        op->data_len % sizeof(struct pkt_run) || !op->request || (int32_t)(op->request - tt->last_id) <= 0)
+        op->data_len % sizeof(struct pkt_run) || !op->request ||
+        (int32_t)(op->request - tt->last_id) <= 0)
         return MRMA_ERR_TYPE;
     for (size_t i = 0; i < n; i++) {
         struct pkt_run r;

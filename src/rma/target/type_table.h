@@ -33,8 +33,8 @@ struct type_entry {
 struct type_table {
     struct type_entry held[PKT_TYPES]; /* a ring: n from first on, the oldest first */
     unsigned first, n;
-    size_t runs;      /* of all that are held */
-    uint32_t last_id; /* of the last that was ever in it; 0: none */
+    size_t runs;                               /* of all that are held */
+    uint32_t last_id;                          /* of the last that was ever in it; 0: none */
     const struct dtype *seen[TYPE_TABLE_SEEN]; /* origin: used once, not sent */
     unsigned next_seen;
 };
@@ -45,7 +45,8 @@ void type_table_free(struct type_table *tt);
 
 /* Is what count instances at disp name fit to be named by number: a range [*lo, *hi) that
  * is not smaller than its bytes, without overflow in any step of walking over them? */
-bool type_table_range(const struct dtype *type, uint64_t count, int64_t disp, int64_t *lo, int64_t *hi);
+bool type_table_range(const struct dtype *type, uint64_t count, int64_t disp, int64_t *lo,
+                      int64_t *hi);
 
 /* ---- origin ---- */
 

@@ -23,8 +23,7 @@ struct block {
 static struct block *smallest_free(struct rma *r, size_t size)
 {
     struct block *found = NULL;
-    LIST_EACH(node, &r->ctl_blocks)
-    {
+    LIST_EACH (node, &r->ctl_blocks) {
         struct block *b = LIST_ENTRY(node, struct block, link);
         if (!b->taken && b->size >= size && (!found || b->size < found->size))
             found = b;
@@ -63,8 +62,7 @@ int ctl_blocks_take(struct rma *r, size_t size, struct win_ctl **out)
 
 void ctl_blocks_give(struct rma *r, struct win_ctl *ctl)
 {
-    LIST_EACH(node, &r->ctl_blocks)
-    {
+    LIST_EACH (node, &r->ctl_blocks) {
         struct block *b = LIST_ENTRY(node, struct block, link);
         if (b->at == ctl)
             b->taken = false;

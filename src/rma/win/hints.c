@@ -2,11 +2,11 @@
  * hints.c - one table of hints: how each is read, shown, and joined where processes differ.
  *
  * Booleans are "true" or "false", lists are separated by commas, blanks around words are ignored.
- * accumulate_ordering: none, or a list of rar, raw, war, waw (MPI 4.1, 12.2.1). which_accumulate_ops:
- * names of operations, and cas for MPI_Compare_and_swap. Where processes differ in a hint that must be
- * the same everywhere, each joined value is right for all of them: a promise holds if all give it, an
- * order and an operation count if one names it. mpi_accumulate_granularity is read to be compared, and
- * not used. No state, no locks.
+ * accumulate_ordering: none, or a list of rar, raw, war, waw (MPI 4.1, 12.2.1).
+ * which_accumulate_ops: names of operations, and cas for MPI_Compare_and_swap. Where processes
+ * differ in a hint that must be the same everywhere, each joined value is right for all of them: a
+ * promise holds if all give it, an order and an operation count if one names it.
+ * mpi_accumulate_granularity is read to be compared, and not used. No state, no locks.
  */
 #include "rma/win/hints.h"
 
@@ -25,20 +25,34 @@ struct word_bit {
 };
 
 static const struct word_bit orders[] = {
-    { "rar", WIN_ORDER_RAR }, { "raw", WIN_ORDER_RAW }, { "war", WIN_ORDER_WAR }, { "waw", WIN_ORDER_WAW },
-    { NULL, 0 },
+    {"rar", WIN_ORDER_RAR},
+    {"raw", WIN_ORDER_RAW},
+    {"war", WIN_ORDER_WAR},
+    {"waw", WIN_ORDER_WAW},
+    {NULL, 0},
 };
 
 #define OP_BIT(op) (UINT32_C(1) << (op))
 
 /* Bit ACC_OP_NONE stands for compare-and-swap, which is no operation of its own. */
 static const struct word_bit ops[] = {
-    { "sum", OP_BIT(ACC_SUM) },       { "prod", OP_BIT(ACC_PROD) },       { "min", OP_BIT(ACC_MIN) },
-    { "max", OP_BIT(ACC_MAX) },       { "land", OP_BIT(ACC_LAND) },       { "lor", OP_BIT(ACC_LOR) },
-    { "lxor", OP_BIT(ACC_LXOR) },     { "band", OP_BIT(ACC_BAND) },       { "bor", OP_BIT(ACC_BOR) },
-    { "bxor", OP_BIT(ACC_BXOR) },     { "minloc", OP_BIT(ACC_MINLOC) },   { "maxloc", OP_BIT(ACC_MAXLOC) },
-    { "replace", OP_BIT(ACC_REPLACE) }, { "no_op", OP_BIT(ACC_NO_OP) },   { "cas", OP_BIT(ACC_OP_NONE) },
-    { "cswap", OP_BIT(ACC_OP_NONE) }, { NULL, 0 },
+    {"sum", OP_BIT(ACC_SUM)},
+    {"prod", OP_BIT(ACC_PROD)},
+    {"min", OP_BIT(ACC_MIN)},
+    {"max", OP_BIT(ACC_MAX)},
+    {"land", OP_BIT(ACC_LAND)},
+    {"lor", OP_BIT(ACC_LOR)},
+    {"lxor", OP_BIT(ACC_LXOR)},
+    {"band", OP_BIT(ACC_BAND)},
+    {"bor", OP_BIT(ACC_BOR)},
+    {"bxor", OP_BIT(ACC_BXOR)},
+    {"minloc", OP_BIT(ACC_MINLOC)},
+    {"maxloc", OP_BIT(ACC_MAXLOC)},
+    {"replace", OP_BIT(ACC_REPLACE)},
+    {"no_op", OP_BIT(ACC_NO_OP)},
+    {"cas", OP_BIT(ACC_OP_NONE)},
+    {"cswap", OP_BIT(ACC_OP_NONE)},
+    {NULL, 0},
 };
 
 bool hints_next_word(const char **list, char *word, size_t len)
@@ -124,22 +138,22 @@ bool hints_alignment(const char *text, uint64_t *bytes)
     return true;
 }
 
-#define BOOL_HINT(name)                                                          \
-    static bool read_##name(const char *text, struct win_hints *h)               \
-    {                                                                            \
-        return hints_bool(text, &h->name);                                       \
-    }                                                                            \
-    static void show_##name(const struct win_hints *h, char *buf, size_t len)    \
-    {                                                                            \
-        snprintf(buf, len, "%s", h->name ? "true" : "false");                    \
+#define BOOL_HINT(name)                                                       \
+    static bool read_##name(const char *text, struct win_hints *h)            \
+    {                                                                         \
+        return hints_bool(text, &h->name);                                    \
+    }                                                                         \
+    static void show_##name(const struct win_hints *h, char *buf, size_t len) \
+    {                                                                         \
+        snprintf(buf, len, "%s", h->name ? "true" : "false");                 \
     }
 
 /* The same on all processes: true only if all say so. */
-#define COMMON_BOOL_HINT(name)                                                   \
-    BOOL_HINT(name)                                                              \
-    static void join_##name(struct win_hints *all, const struct win_hints *h)    \
-    {                                                                            \
-        all->name = all->name && h->name;                                        \
+#define COMMON_BOOL_HINT(name)                                                \
+    BOOL_HINT(name)                                                           \
+    static void join_##name(struct win_hints *all, const struct win_hints *h) \
+    {                                                                         \
+        all->name = all->name && h->name;                                     \
     }
 BOOL_HINT(alloc_shm)
 BOOL_HINT(share_create)
@@ -150,7 +164,6 @@ COMMON_BOOL_HINT(same_disp_unit)
 COMMON_BOOL_HINT(alloc_shared_noncontig)
 #undef BOOL_HINT
 #undef COMMON_BOOL_HINT
-
 
 static bool read_ordering(const char *text, struct win_hints *h)
 {
@@ -232,51 +245,69 @@ static bool read_alignment(const char *text, struct win_hints *h)
 static void show_alignment(const struct win_hints *h, char *buf, size_t len)
 {
     uint64_t bytes = h->min_alignment;
-    snprintf(buf, len, "%llu", (unsigned long long)(bytes > LEAST_ALIGNMENT ? bytes : LEAST_ALIGNMENT));
+    snprintf(buf, len, "%llu",
+             (unsigned long long)(bytes > LEAST_ALIGNMENT ? bytes : LEAST_ALIGNMENT));
 }
 
 static const struct hint {
     const char *key;
     const char *expected;
-    bool (*read)(const char *text, struct win_hints *h); /* false: not understood, nothing is changed */
+    bool (*read)(const char *text,
+                 struct win_hints *h); /* false: not understood, nothing is changed */
     void (*show)(const struct win_hints *h, char *buf, size_t len);
-    void (*join)(struct win_hints *all, const struct win_hints *h); /* NULL: each process has its own */
+    void (*join)(struct win_hints *all,
+                 const struct win_hints *h); /* NULL: each process has its own */
 } table[HINTS] = {
-    { "no_locks", "true or false", read_no_locks, show_no_locks, join_no_locks },
-    { "accumulate_ordering", "none, or a list of rar, raw, war, waw", read_ordering, show_ordering,
-      join_ordering },
-    { "accumulate_ops", "same_op or same_op_no_op", read_accumulate_ops, show_accumulate_ops,
-      join_accumulate_ops },
-    { "same_size", "true or false", read_same_size, show_same_size, join_same_size },
-    { "same_disp_unit", "true or false", read_same_disp_unit, show_same_disp_unit, join_same_disp_unit },
-    { "alloc_shared_noncontig", "true or false", read_alloc_shared_noncontig, show_alloc_shared_noncontig,
-      join_alloc_shared_noncontig },
-    { "alloc_shm", "true or false", read_alloc_shm, show_alloc_shm, NULL },
-    { "mpirma_share_create", "true or false", read_share_create, show_share_create, NULL },
-    { "mpirma_populate", "true or false", read_populate, show_populate, NULL },
-    { "which_accumulate_ops", "a list of operations, as in sum,no_op", read_which_ops, show_which_ops,
-      join_which_ops },
-    { "mpi_accumulate_granularity", "a number of bytes, 0: unspecified", read_granularity, show_granularity,
-      join_granularity },
-    { "mpi_minimum_memory_alignment", "a number of bytes, a power of two", read_alignment, show_alignment,
-      NULL },
+    {"no_locks", "true or false", read_no_locks, show_no_locks, join_no_locks},
+    {"accumulate_ordering", "none, or a list of rar, raw, war, waw", read_ordering, show_ordering,
+     join_ordering},
+    {"accumulate_ops", "same_op or same_op_no_op", read_accumulate_ops, show_accumulate_ops,
+     join_accumulate_ops},
+    {"same_size", "true or false", read_same_size, show_same_size, join_same_size},
+    {"same_disp_unit", "true or false", read_same_disp_unit, show_same_disp_unit,
+     join_same_disp_unit},
+    {"alloc_shared_noncontig", "true or false", read_alloc_shared_noncontig,
+     show_alloc_shared_noncontig, join_alloc_shared_noncontig},
+    {"alloc_shm", "true or false", read_alloc_shm, show_alloc_shm, NULL},
+    {"mpirma_share_create", "true or false", read_share_create, show_share_create, NULL},
+    {"mpirma_populate", "true or false", read_populate, show_populate, NULL},
+    {"which_accumulate_ops", "a list of operations, as in sum,no_op", read_which_ops,
+     show_which_ops, join_which_ops},
+    {"mpi_accumulate_granularity", "a number of bytes, 0: unspecified", read_granularity,
+     show_granularity, join_granularity},
+    {"mpi_minimum_memory_alignment", "a number of bytes, a power of two", read_alignment,
+     show_alignment, NULL},
 };
 
 struct win_hints win_hints_default(void)
 {
-    return (struct win_hints){.alloc_shm = true, .ordering = WIN_ORDER_ALL, .which_ops = UINT32_MAX};
+    return (struct win_hints){
+        .alloc_shm = true, .ordering = WIN_ORDER_ALL, .which_ops = UINT32_MAX};
 }
 
-const char *hint_key(int i) { return table[i].key; }
-const char *hint_expected(int i) { return table[i].expected; }
-bool hint_read(int i, const char *text, struct win_hints *h) { return table[i].read(text, h); }
-void hint_show(int i, const struct win_hints *h, char *buf, size_t len) { table[i].show(h, buf, len); }
+const char *hint_key(int i)
+{
+    return table[i].key;
+}
+const char *hint_expected(int i)
+{
+    return table[i].expected;
+}
+bool hint_read(int i, const char *text, struct win_hints *h)
+{
+    return table[i].read(text, h);
+}
+void hint_show(int i, const struct win_hints *h, char *buf, size_t len)
+{
+    table[i].show(h, buf, len);
+}
 
 uint64_t hints_word(const struct win_hints *h)
 {
     return (uint64_t)h->no_locks | (uint64_t)h->same_size << 1 | (uint64_t)h->same_disp_unit << 2 |
-           (uint64_t)h->same_op << 3 | (uint64_t)h->alloc_shared_noncontig << 4 | (uint64_t)h->ordering << 8 |
-           (uint64_t)(h->which_ops & 0xffff) << 16 | (h->granularity & 0xffffffff) << 32;
+           (uint64_t)h->same_op << 3 | (uint64_t)h->alloc_shared_noncontig << 4 |
+           (uint64_t)h->ordering << 8 | (uint64_t)(h->which_ops & 0xffff) << 16 |
+           (h->granularity & 0xffffffff) << 32;
 }
 
 /* which_ops has its upper bits where all are set: the default. */
@@ -284,9 +315,13 @@ static struct win_hints of_word(uint64_t word)
 {
     const uint32_t ops = word >> 16 & 0xffff;
 
-    return (struct win_hints){.no_locks = word & 1, .same_size = word >> 1 & 1, .same_disp_unit = word >> 2 & 1,
-                              .same_op = word >> 3 & 1, .alloc_shared_noncontig = word >> 4 & 1,
-                              .ordering = word >> 8 & WIN_ORDER_ALL, .which_ops = ops == 0xffff ? UINT32_MAX : ops,
+    return (struct win_hints){.no_locks = word & 1,
+                              .same_size = word >> 1 & 1,
+                              .same_disp_unit = word >> 2 & 1,
+                              .same_op = word >> 3 & 1,
+                              .alloc_shared_noncontig = word >> 4 & 1,
+                              .ordering = word >> 8 & WIN_ORDER_ALL,
+                              .which_ops = ops == 0xffff ? UINT32_MAX : ops,
                               .granularity = word >> 32};
 }
 

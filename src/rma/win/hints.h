@@ -29,8 +29,9 @@ bool hints_bool(const char *text, bool *value);
 /* A number of bytes that is a power of two (mpi_minimum_memory_alignment). */
 bool hints_alignment(const char *text, uint64_t *bytes);
 
-/* The next word of a list with commas, without the blanks around it; false at the end. *list is moved
- * behind it. A word is cut to the buffer, which shall be longer than any word that is understood. */
+/* The next word of a list with commas, without the blanks around it; false at the end. *list is
+ * moved behind it. A word is cut to the buffer, which shall be longer than any word that is
+ * understood. */
 bool hints_next_word(const char **list, char *word, size_t len);
 
 /* All hints that must be the same on all processes, in one word. */

@@ -21,7 +21,8 @@ int records_gather(struct win *w, struct boot *boot, const struct win_record *mi
     struct boot_records *g = &w->records.gathered;
     const bool again = w->records.all != NULL;
     use(w, NULL);
-    int err = again ? boot_gather_again(boot, mine, sizeof *mine, g) : boot_gather(boot, mine, sizeof *mine, g);
+    int err = again ? boot_gather_again(boot, mine, sizeof *mine, g)
+                    : boot_gather(boot, mine, sizeof *mine, g);
     use(w, g->all);
     return err;
 }
@@ -47,7 +48,8 @@ int records_publish(struct win *w)
     if (err)
         return err;
     memcpy(w->records.own, w->records.all, bytes);
-    return env->mem_find(env->ctx, w->records.own, bytes, &w->ctl->records) ? MRMA_SUCCESS : MRMA_ERR_INTERN;
+    return env->mem_find(env->ctx, w->records.own, bytes, &w->ctl->records) ? MRMA_SUCCESS
+                                                                            : MRMA_ERR_INTERN;
 }
 
 void records_keep(struct win *w)
@@ -63,7 +65,8 @@ void records_keep(struct win *w)
         int err = env->mem_map(env->ctx, &w->lead->records, &at, &w->records.mapped);
         if (err) {
             log_msg(w->rma->log, LOG_LEVEL_WARN,
-                    "window %u: the node's records cannot be mapped, this process keeps its own", w->index);
+                    "window %u: the node's records cannot be mapped, this process keeps its own",
+                    w->index);
             return;
         }
     }

@@ -1,9 +1,10 @@
 /*
  * region.c - attach, detach, and looking attached memory up. See region.h.
  *
- * There are two tables, and a version number whose last bit says which of them is valid. The owner makes a
- * change in the other one and moves the version; a peer takes a copy of the valid one, and takes it again if the
- * version has moved meanwhile. So nobody waits for an owner that dies in the middle of a change.
+ * There are two tables, and a version number whose last bit says which of them is valid. The owner
+ * makes a change in the other one and moves the version; a peer takes a copy of the valid one, and
+ * takes it again if the version has moved meanwhile. So nobody waits for an owner that dies in the
+ * middle of a change.
  *
  *   owner                                        reader
  *   fence (release)                              v = version (acquire)
@@ -98,7 +99,8 @@ static bool look_up(struct rma_target *t, uint64_t addr, uint64_t len)
         t->regions = malloc(sizeof *t->regions + WIN_REGIONS_MAX * sizeof(struct win_region));
         if (!t->regions)
             return false;
-        t->regions->version = atomic_load_explicit(&t->ctl->regions_version, memory_order_relaxed) - 1;
+        t->regions->version =
+            atomic_load_explicit(&t->ctl->regions_version, memory_order_relaxed) - 1;
     }
     struct win_regions *copy = t->regions;
     while (copy->version != atomic_load_explicit(&t->ctl->regions_version, memory_order_acquire))
@@ -168,8 +170,8 @@ static int attach_locked(struct win *w, uint64_t addr, uint64_t size)
     const uint32_t n = atomic_load_explicit(old.n, memory_order_relaxed);
     uint32_t at = 0;
     if (n == WIN_REGIONS_MAX)
-        return log_fail(w->rma->log, MRMA_ERR_RMA_ATTACH, "a process may attach %d regions to a window",
-                        WIN_REGIONS_MAX);
+        return log_fail(w->rma->log, MRMA_ERR_RMA_ATTACH,
+                        "a process may attach %d regions to a window", WIN_REGIONS_MAX);
     while (at < n && addr_of(&list[at]) < addr)
         at++;
     if ((at > 0 && addr_of(&list[at - 1]) + len_of(&list[at - 1]) > addr) ||

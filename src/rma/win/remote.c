@@ -27,11 +27,13 @@ int win_target_make(struct win *w, int rank, struct rma_target **out)
 {
     struct rma_env *env = w->rma->env;
     if (!w->records.all)
-        return log_fail(w->rma->log, MRMA_ERR_INTERN, "rank %d of window %u has no target", rank, w->index);
+        return log_fail(w->rma->log, MRMA_ERR_INTERN, "rank %d of window %u has no target", rank,
+                        w->index);
     const struct win_record *rec = &w->records.all[rank];
     struct rma_target *t = new_target(rank, rec);
     if (!t)
-        return log_fail(w->rma->log, MRMA_ERR_NO_MEM, "no memory for rank %d of window %u", rank, w->index);
+        return log_fail(w->rma->log, MRMA_ERR_NO_MEM, "no memory for rank %d of window %u", rank,
+                        w->index);
     int err = env->peer_get(env->ctx, &rec->proc, false, &t->peer);
     if (!err)
         err = env->peer_connect(env->ctx, t->peer);

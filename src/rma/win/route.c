@@ -17,11 +17,11 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "rma/path/acc_atomic.h"
 #include "rma/origin/issue.h"
-#include "rma/win/region.h"
+#include "rma/path/acc_atomic.h"
 #include "rma/sync/stage_room.h"
 #include "rma/target/target.h"
+#include "rma/win/region.h"
 #include "rma/win/win_create.h"
 
 static const struct rma_mem_loc nowhere;
@@ -36,8 +36,8 @@ bool win_on_node(const struct win *w, int rank)
 {
     struct rma_env *env = w->rma->env;
     const int k = w->rma->conf->ranks_per_node;
-    return rank == w->rank ||
-           ((!k || rank / k == w->rank / k) && env->record_same_node(env->ctx, &w->records.all[rank].proc));
+    return rank == w->rank || ((!k || rank / k == w->rank / k) &&
+                               env->record_same_node(env->ctx, &w->records.all[rank].proc));
 }
 
 /* The path for a peer on this node, or an error. */
@@ -53,16 +53,18 @@ static int choose(const struct win *w, const struct win_record *rec, const struc
     if (mappable && forced != CONF_PATH_CMA && allow_cma)
         return PATH_MAPPED;
     if (forced == CONF_PATH_MAPPED) {
-        return -log_fail(log, MRMA_ERR_RMA_FLAVOR,
-                         "MPIRMA_PATH=mapped is not possible: the window's memory at process %d is not shared "
-                         "(use MPI_Win_allocate or memory from MPI_Alloc_mem)", peer->pid);
+        return -log_fail(
+            log, MRMA_ERR_RMA_FLAVOR,
+            "MPIRMA_PATH=mapped is not possible: the window's memory at process %d is not shared "
+            "(use MPI_Win_allocate or memory from MPI_Alloc_mem)",
+            peer->pid);
     }
     if (peer->cma && allow_cma)
         return PATH_CMA;
     if (forced == CONF_PATH_CMA) {
         return -log_fail(log, MRMA_ERR_RMA_FLAVOR,
-                         "MPIRMA_PATH=cma is not possible: cross-memory attach to process %d: %s", peer->pid,
-                         strerror(peer->cma_errno));
+                         "MPIRMA_PATH=cma is not possible: cross-memory attach to process %d: %s",
+                         peer->pid, strerror(peer->cma_errno));
     }
     *refused = allow_cma; /* else it is known already */
     return PATH_PACKETS;
@@ -196,7 +198,8 @@ static void list_direct(struct win *w)
 static void find_row(struct win *w)
 {
     w->row_first = w->local[0].rank;
-    while (w->row_len < (unsigned)w->nlocal && w->local[w->row_len].rank == w->row_first + (int)w->row_len)
+    while (w->row_len < (unsigned)w->nlocal &&
+           w->local[w->row_len].rank == w->row_first + (int)w->row_len)
         w->row_len++;
 }
 
@@ -211,7 +214,8 @@ static int connect_control(struct win *w)
     return err;
 }
 
-/* Those whose memory is mapped here may send operations on mine as packets (assisted.h), which are answered. */
+/* Those whose memory is mapped here may send operations on mine as packets (assisted.h), which are
+ * answered. */
 static int connect_origins(struct win *w)
 {
     struct rma_env *env = w->rma->env;

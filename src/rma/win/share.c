@@ -1,12 +1,13 @@
 /*
  * share.c - see share.h.
  *
- * While pages are replaced, what another process stores there would be lost, since it may go to the old ones. That
- * can happen only through windows (not through this one, which does not exist yet), and only in pages that
- * are not shared yet: so any other window with memory in these is a reason to refuse. A window that comes later finds the
- * pages replaced and holds them. Which of two windows is the later one is decided by the engine's lock: a window
- * is in the table before it looks for pages to hold, and who replaces pages looks at the table and does it
- * under one hold of the lock.
+ * While pages are replaced, what another process stores there would be lost, since it may go to the
+ * old ones. That can happen only through windows (not through this one, which does not exist yet),
+ * and only in pages that are not shared yet: so any other window with memory in these is a reason
+ * to refuse. A window that comes later finds the pages replaced and holds them. Which of two
+ * windows is the later one is decided by the engine's lock: a window is in the table before it
+ * looks for pages to hold, and who replaces pages looks at the table and does it under one hold of
+ * the lock.
  */
 #include "rma/win/share.h"
 
@@ -29,8 +30,9 @@ bool share_wanted(const struct win *w)
     const struct conf *conf = w->rma->conf;
     struct rma_env *env = w->rma->env;
     struct rma_mem_loc loc;
-    return w->hints.share_create && w->flavor == WIN_CREATE && w->base && w->size && w->hints.alloc_shm && w->nproc > 1 &&
-           env->mem_share && (conf->path == CONF_PATH_AUTO || conf->path == CONF_PATH_MAPPED) &&
+    return w->hints.share_create && w->flavor == WIN_CREATE && w->base && w->size &&
+           w->hints.alloc_shm && w->nproc > 1 && env->mem_share &&
+           (conf->path == CONF_PATH_AUTO || conf->path == CONF_PATH_MAPPED) &&
            !env->mem_find(env->ctx, w->base, w->size, &loc);
 }
 
@@ -63,7 +65,8 @@ static void look_at_region(void *arg, uint64_t addr, uint64_t len)
 static const struct win *other_window(const struct win *w)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), base = (uint64_t)(uintptr_t)w->base;
-    struct conflict c = {.w = w, .pages = {base / page * page, (base + w->size + page - 1) / page * page}};
+    struct conflict c = {.w = w,
+                         .pages = {base / page * page, (base + w->size + page - 1) / page * page}};
     for (uint32_t i = 0; i < w->rma->nwins; i++) {
         struct win *o = w->rma->wins[i];
         if (!o || o == w)
@@ -84,7 +87,8 @@ static int take(struct win *w, char *why, size_t len)
     struct rma_env *env = w->rma->env;
     const struct win *other = other_window(w);
     if (other) {
-        snprintf(why, len, "window %u has memory in the same pages that is not shared", other->index);
+        snprintf(why, len, "window %u has memory in the same pages that is not shared",
+                 other->index);
         return MRMA_ERR_OTHER;
     }
     return env->mem_share(env->ctx, w->base, w->size, w->shares, why, len);
@@ -119,7 +123,8 @@ bool share_try(struct win *w)
     rma_leave(r);
     if (err)
         log_msg(r->log, LOG_LEVEL_WARN,
-                "window %u: its %llu bytes at %p do not become shared memory, others reach them through the kernel: %s",
+                "window %u: its %llu bytes at %p do not become shared memory, others reach them "
+                "through the kernel: %s",
                 w->index, (unsigned long long)w->size, w->base, why);
     return !err;
 }
@@ -136,7 +141,8 @@ int share_hold_region(struct win *w, uint64_t addr, uint64_t size)
 {
     struct rma_env *env = w->rma->env;
     bool some;
-    return env->mem_hold ? env->mem_hold(env->ctx, (void *)(uintptr_t)addr, size, &some) : MRMA_SUCCESS;
+    return env->mem_hold ? env->mem_hold(env->ctx, (void *)(uintptr_t)addr, size, &some)
+                         : MRMA_SUCCESS;
 }
 
 void share_drop_region(struct win *w, uint64_t addr, uint64_t size)

@@ -1,21 +1,23 @@
 /*
- * share.h - memory of MPI_Win_create and of attached regions that is shared where it is (mpirma_share_create).
+ * share.h - memory of MPI_Win_create and of attached regions that is shared where it is
+ * (mpirma_share_create).
  *
- * Whoever has windows over pages that are shared so, or attached regions in them, holds them: they are made
- * private again only when no process can be storing there any more.
+ * Whoever has windows over pages that are shared so, or attached regions in them, holds them: they
+ * are made private again only when no process can be storing there any more.
  */
 #ifndef MRMA_RMA_WIN_SHARE_H
 #define MRMA_RMA_WIN_SHARE_H
 
 #include "rma/win/win_create.h"
 
-/* Before the records are exchanged, when the window has its index: hold what is shared of its memory. */
+/* Before the records are exchanged, when the window has its index: hold what is shared of its
+ * memory. */
 int share_hold(struct win *w);
 /* Does this process ask for it, for memory that is not shared yet? */
 bool share_wanted(const struct win *w);
-/* When it is known who is on the node: if it is wanted, and anybody else is there to map them, replace the pages. What is
- * refused is told in a note; the window goes on without. True: they were replaced. The window's hint says
- * from now on whether its memory is shared in place. */
+/* When it is known who is on the node: if it is wanted, and anybody else is there to map them,
+ * replace the pages. What is refused is told in a note; the window goes on without. True: they were
+ * replaced. The window's hint says from now on whether its memory is shared in place. */
 bool share_try(struct win *w);
 /* The window's end, after the network has let go of its memory. */
 void share_drop(struct win *w);

@@ -1,10 +1,10 @@
 /*
  * stats.h - what was carried by which path (MPIRMA_STATS), and the trace hook.
  *
- * None is missed: those of a window's operations are counted by win_count (win.h), where several threads may call
- * atomically, and only if MPIRMA_STATS is set; the others under the engine's lock, by one thread alone, or atomically.
- * The hook is the single place where RMA events leave the layer: one test of a
- * pointer when nobody listens (the event model is KOJAK's for one-sided
+ * None is missed: those of a window's operations are counted by win_count (win.h), where several
+ * threads may call atomically, and only if MPIRMA_STATS is set; the others under the engine's lock,
+ * by one thread alone, or atomically. The hook is the single place where RMA events leave the
+ * layer: one test of a pointer when nobody listens (the event model is KOJAK's for one-sided
  * communication: windows, operations at the origin, synchronization).
  */
 #ifndef MRMA_RMA_WIN_STATS_H
@@ -20,34 +20,52 @@ struct win_stats {
 };
 
 struct rma_stats {
-    struct win_stats paths;  /* of windows already freed */
+    struct win_stats paths; /* of windows already freed */
     _Atomic uint64_t windows;
-    uint64_t assisted_packets; /* operations to kernel-assisted targets that went by packet: assisted.h */
-    uint64_t staged;         /* small puts to direct targets that went ahead of the post */
-    uint64_t parked;         /* packets that came before their epoch was open */
-    uint64_t acks;           /* acknowledgements received */
-    _Atomic uint64_t lock_waits;     /* lock requests that found the lock taken */
-    _Atomic uint64_t sleeps;         /* futex sleeps of application threads */
+    uint64_t assisted_packets;   /* operations to kernel-assisted targets that went by packet:
+                                    assisted.h */
+    uint64_t staged;             /* small puts to direct targets that went ahead of the post */
+    uint64_t parked;             /* packets that came before their epoch was open */
+    uint64_t acks;               /* acknowledgements received */
+    _Atomic uint64_t lock_waits; /* lock requests that found the lock taken */
+    _Atomic uint64_t sleeps;     /* futex sleeps of application threads */
     uint64_t agent_wakeups;
-    uint64_t shared, shared_bytes, share_refused; /* windows whose memory was to be shared in place: share.h */
-    uint64_t late;           /* packets of windows that had ended, which nobody awaited */
+    uint64_t shared, shared_bytes,
+        share_refused;        /* windows whose memory was to be shared in place: share.h */
+    uint64_t late;            /* packets of windows that had ended, which nobody awaited */
     _Atomic uint64_t refused; /* packets or operations refused at this target */
 };
 
 enum rma_event {
-    RMA_EV_WIN_CREATE, RMA_EV_WIN_FREE, RMA_EV_PUT, RMA_EV_GET, RMA_EV_ACC, RMA_EV_GET_ACC, RMA_EV_CAS,
-    RMA_EV_FENCE_ENTER, RMA_EV_FENCE_EXIT, RMA_EV_START, RMA_EV_COMPLETE, RMA_EV_POST, RMA_EV_WAIT,
-    RMA_EV_LOCK_REQUEST, RMA_EV_LOCK_GRANTED, RMA_EV_UNLOCK, RMA_EV_FLUSH, RMA_EV_TARGET_APPLY
+    RMA_EV_WIN_CREATE,
+    RMA_EV_WIN_FREE,
+    RMA_EV_PUT,
+    RMA_EV_GET,
+    RMA_EV_ACC,
+    RMA_EV_GET_ACC,
+    RMA_EV_CAS,
+    RMA_EV_FENCE_ENTER,
+    RMA_EV_FENCE_EXIT,
+    RMA_EV_START,
+    RMA_EV_COMPLETE,
+    RMA_EV_POST,
+    RMA_EV_WAIT,
+    RMA_EV_LOCK_REQUEST,
+    RMA_EV_LOCK_GRANTED,
+    RMA_EV_UNLOCK,
+    RMA_EV_FLUSH,
+    RMA_EV_TARGET_APPLY
 };
 
 struct win;
 /* target: window rank or -1; bytes: of an operation, else 0. */
-typedef void (*rma_trace_fn)(void *ctx, enum rma_event ev, const struct win *win, int target, uint64_t bytes);
+typedef void (*rma_trace_fn)(void *ctx, enum rma_event ev, const struct win *win, int target,
+                             uint64_t bytes);
 
-#define RMA_TRACE(r, ev, win, target, bytes)                        \
-    do {                                                            \
-        if (unlikely((r)->trace != NULL))                           \
-            (r)->trace((r)->trace_ctx, ev, win, target, bytes);     \
+#define RMA_TRACE(r, ev, win, target, bytes)                    \
+    do {                                                        \
+        if (unlikely((r)->trace != NULL))                       \
+            (r)->trace((r)->trace_ctx, ev, win, target, bytes); \
     } while (0)
 
 #endif

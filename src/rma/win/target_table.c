@@ -62,7 +62,8 @@ static target_slot *new_page(struct target_table *tt, int index)
     for (int i = 0; page && i < n; i++)
         atomic_init(&page[i], NONE1);
     if (page)
-        atomic_store_explicit(&tt->pages[index], page, memory_order_release); /* pairs with target_table_get */
+        atomic_store_explicit(&tt->pages[index], page,
+                              memory_order_release); /* pairs with target_table_get */
     return page;
 }
 
@@ -74,6 +75,7 @@ int target_table_put(struct target_table *tt, int rank, struct rma_target *t)
         page = new_page(tt, index);
     if (!page)
         return MRMA_ERR_NO_MEM;
-    atomic_store_explicit(&page[rank & (TARGET_PAGE - 1)], t, memory_order_release); /* pairs with target_table_get */
+    atomic_store_explicit(&page[rank & (TARGET_PAGE - 1)], t,
+                          memory_order_release); /* pairs with target_table_get */
     return MRMA_SUCCESS;
 }

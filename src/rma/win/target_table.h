@@ -36,8 +36,9 @@ void target_table_clear(struct target_table *tt);
 /* The target of rank, or target_none. */
 static inline struct rma_target *target_table_get(const struct target_table *tt, int rank)
 {
-    target_slot *page = atomic_load_explicit(&tt->pages[(unsigned)rank >> TARGET_PAGE_SHIFT],
-                                             memory_order_acquire); /* pairs with target_table_put */
+    target_slot *page =
+        atomic_load_explicit(&tt->pages[(unsigned)rank >> TARGET_PAGE_SHIFT],
+                             memory_order_acquire); /* pairs with target_table_put */
     return atomic_load_explicit(&page[rank & (TARGET_PAGE - 1)], memory_order_acquire);
 }
 

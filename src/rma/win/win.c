@@ -8,11 +8,11 @@
 
 #include "base/err.h"
 #include "rma/origin/issue.h"
-#include "rma/sync/last_barrier.h"
-#include "rma/progress/lost.h"
-#include "rma/origin/rdma.h"
 #include "rma/origin/origin.h"
+#include "rma/origin/rdma.h"
+#include "rma/progress/lost.h"
 #include "rma/progress/progress.h"
+#include "rma/sync/last_barrier.h"
 #include "rma/win/win_create.h"
 
 static void fail_requests(struct win *w, struct rma_target *t, const struct ch3_vc *vc)
@@ -39,7 +39,7 @@ static void peer_lost(void *rma, struct ch3_vc *vc)
             continue;
         for (int i = 0; i < w->nlocal; i++)
             fail_requests(w, &w->local[i], vc);
-        LIST_EACH(node, &w->remote)
+        LIST_EACH (node, &w->remote)
             fail_requests(w, LIST_ENTRY(node, struct rma_target, remote_link), vc);
     }
 }
@@ -47,7 +47,12 @@ static void peer_lost(void *rma, struct ch3_vc *vc)
 void rma_init(struct rma *r, const struct log *log, const struct conf *conf, struct rma_env *env,
               struct ch3 *ch3, clock_fn clock, bool threads)
 {
-    *r = (struct rma){.log = log, .conf = conf, .env = env, .clock = clock, .ch3 = ch3, .threads = threads,
+    *r = (struct rma){.log = log,
+                      .conf = conf,
+                      .env = env,
+                      .clock = clock,
+                      .ch3 = ch3,
+                      .threads = threads,
                       .concurrent = threads};
     elock_init(&r->lock);
     ch3->queued = rma_queued;
@@ -109,14 +114,38 @@ int win_shared_query(struct win *w, int rank, uint64_t *size, uint32_t *disp_uni
     return MRMA_SUCCESS;
 }
 
-enum win_flavor win_flavor(const struct win *w) { return w->flavor; }
-void **win_base_attr(struct win *w) { return &w->base; }
-const uint64_t *win_size(const struct win *w) { return &w->size; }
-uint32_t win_disp_unit(const struct win *w) { return w->disp_unit; }
-int win_rank(const struct win *w) { return w->rank; }
-int win_nproc(const struct win *w) { return w->nproc; }
-uint32_t win_id(const struct win *w) { return w->index; }
-const struct win_hints *win_hints(const struct win *w) { return &w->hints; }
+enum win_flavor win_flavor(const struct win *w)
+{
+    return w->flavor;
+}
+void **win_base_attr(struct win *w)
+{
+    return &w->base;
+}
+const uint64_t *win_size(const struct win *w)
+{
+    return &w->size;
+}
+uint32_t win_disp_unit(const struct win *w)
+{
+    return w->disp_unit;
+}
+int win_rank(const struct win *w)
+{
+    return w->rank;
+}
+int win_nproc(const struct win *w)
+{
+    return w->nproc;
+}
+uint32_t win_id(const struct win *w)
+{
+    return w->index;
+}
+const struct win_hints *win_hints(const struct win *w)
+{
+    return &w->hints;
+}
 
 void win_set_hints(struct win *w, const struct win_hints *hints)
 {
@@ -125,8 +154,14 @@ void win_set_hints(struct win *w, const struct win_hints *hints)
     w->hints.which_ops = hints->which_ops;
 }
 
-void *win_user(const struct win *w) { return w->user; }
-void win_set_user(struct win *w, void *user) { w->user = user; }
+void *win_user(const struct win *w)
+{
+    return w->user;
+}
+void win_set_user(struct win *w, void *user)
+{
+    w->user = user;
+}
 
 const char *win_path_name(const struct win *w, int target)
 {
@@ -138,9 +173,12 @@ const char *win_path_name(const struct win *w, int target)
 void win_describe(const struct win *w, int target, char *buf, size_t len)
 {
     static const char *const states[EPOCH_STATES] = {
-        [EPOCH_NONE] = "outside any access epoch",      [EPOCH_FENCE] = "after a fence",
-        [EPOCH_FENCE_USED] = "in a fence epoch",        [EPOCH_PSCW] = "in an access epoch of MPI_Win_start",
-        [EPOCH_LOCK] = "in a lock epoch",               [EPOCH_LOCK_ALL] = "in a lock_all epoch"};
+        [EPOCH_NONE] = "outside any access epoch",
+        [EPOCH_FENCE] = "after a fence",
+        [EPOCH_FENCE_USED] = "in a fence epoch",
+        [EPOCH_PSCW] = "in an access epoch of MPI_Win_start",
+        [EPOCH_LOCK] = "in a lock epoch",
+        [EPOCH_LOCK_ALL] = "in a lock_all epoch"};
     static const char *const locks[] = {"not locked", "locked shared", "locked exclusively",
                                         "locked with NOCHECK"};
     size_t at = (size_t)snprintf(buf, len, "%s", states[epoch_now(&w->epoch)]);

@@ -26,15 +26,15 @@
 
 #include "base/clock.h"
 #include "base/conf.h"
-#include "base/fmutex.h"
 #include "base/err.h"
+#include "base/fmutex.h"
 #include "base/list.h"
 #include "base/log.h"
 #include "rma/env.h"
-#include "rma/sync/epoch.h"
-#include "rma/win/proc_records.h"
 #include "rma/origin/request_table.h"
 #include "rma/rma.h"
+#include "rma/sync/epoch.h"
+#include "rma/win/proc_records.h"
 #include "rma/win/stats.h"
 #include "rma/win/target_table.h"
 
@@ -64,7 +64,8 @@ static_assert(sizeof(struct win_slot) == MRMA_CACHE_LINE, "one writer a line");
 
 /* Small puts of one access epoch and its end, or of one fence phase, from one peer: stage.c. */
 struct win_stage {
-    alignas(MRMA_CACHE_LINE) _Atomic uint32_t seq; /* number of the access epoch that has ended; fence phase + 1 */
+    alignas(MRMA_CACHE_LINE) _Atomic uint32_t
+        seq;       /* number of the access epoch that has ended; fence phase + 1 */
     uint32_t used; /* bytes of room */
     char room[];   /* to the end of the stage's lines */
 };
@@ -105,17 +106,19 @@ struct win_ctl {
     _Atomic uint32_t queried; /* somebody has asked for the address: may store without a call */
     /* By the owner: fence phases (by parity) and exposure under MPI_MODE_NOPUT. */
     _Atomic uint32_t noput_phase[2], noput_post;
-    /* Dynamic windows: the regions are in two tables, of which the version's last bit says the valid one. */
+    /* Dynamic windows: the regions are in two tables, of which the version's last bit says the
+     * valid one. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t regions_version;
     _Atomic uint32_t nregions[2];
     _Atomic uint64_t regions_offset; /* bytes from the control block to the tables */
     /* 1 + a rank that is lost, and above it the owner's generation of the window, for the
      * block may be another window's by then: lost.c. By whoever has heard of it. */
     _Atomic uint64_t lost;
-    struct rma_mem_loc records;      /* in the block of the direct group's lowest rank: proc_records.c */
-    uint32_t stage_bytes, phase_bytes; /* of each stage, before others know of the block: stage_room.h */
-    struct win_slot slots[];         /* by the peer's index among the window's ranks on the node; behind */
-                                     /* all of them, in the same order, their stages */
+    struct rma_mem_loc records; /* in the block of the direct group's lowest rank: proc_records.c */
+    uint32_t stage_bytes,
+        phase_bytes;         /* of each stage, before others know of the block: stage_room.h */
+    struct win_slot slots[]; /* by the peer's index among the window's ranks on the node; behind */
+                             /* all of them, in the same order, their stages */
 };
 
 /* State of a lock on one target, origin's side. */
@@ -136,36 +139,36 @@ struct fence_counts;
 /* The first line is all that operations on mapped memory and locks look at. */
 struct rma_target {
     alignas(MRMA_CACHE_LINE) _Atomic uint64_t gen; /* see the invariants */
-    uint8_t path;         /* enum rma_path */
-    bool direct;          /* synchronization through shared memory, not packets */
-    uint8_t lock;         /* enum win_lock: what this process holds there */
-    uint8_t sent;         /* enum sent */
+    uint8_t path;                                  /* enum rma_path */
+    bool direct;  /* synchronization through shared memory, not packets */
+    uint8_t lock; /* enum win_lock: what this process holds there */
+    uint8_t sent; /* enum sent */
     uint32_t disp_unit;
-    char *base;           /* its window memory in this process, PATH_MAPPED only */
-    uint64_t fast_units;  /* largest displacement, and size, for fast.h: of mapped targets that */
-    uint64_t fast_size;   /* are not dynamic; size 0 of others */
-    struct win_ctl *ctl;  /* its control block (direct) */
+    char *base;          /* its window memory in this process, PATH_MAPPED only */
+    uint64_t fast_units; /* largest displacement, and size, for fast.h: of mapped targets that */
+    uint64_t fast_size;  /* are not dynamic; size 0 of others */
+    struct win_ctl *ctl; /* its control block (direct) */
     struct rma_peer *peer;
     uint64_t size;
-    uint64_t vaddr;       /* its own address of base */
+    uint64_t vaddr; /* its own address of base */
     int rank;
-    char *shared_base;    /* base for load and store, whatever the path; NULL: not mapped */
+    char *shared_base;          /* base for load and store, whatever the path; NULL: not mapped */
     struct rma_net_key net_key; /* of its memory: rdma.c */
-    struct win_signals *out; /* mine to it, in its control block (direct) */
-    struct win_signals *in;  /* its to me: in my control block, of packet peers in signals */
+    struct win_signals *out;    /* mine to it, in its control block (direct) */
+    struct win_signals *in;     /* its to me: in my control block, of packet peers in signals */
     struct stage_row out_stages, in_stages; /* of the same control blocks (direct): stage.c */
     struct stage_row out_phases, in_phases;
-    uint32_t staged;      /* bytes in the stage of the present access epoch */
-    uint32_t posts_seen;  /* in->posts when stage.c last looked */
-    uint32_t starts;      /* access epochs started towards it, MPI_MODE_NOCHECK included */
-    uint32_t posts_due;   /* posts that must have come for the present one */
-    uint32_t started_in;  /* win->start_count of the last start that names it */
-    uint32_t exposures;   /* exposure epochs posted to it, MPI_MODE_NOCHECK included */
+    uint32_t staged;     /* bytes in the stage of the present access epoch */
+    uint32_t posts_seen; /* in->posts when stage.c last looked */
+    uint32_t starts;     /* access epochs started towards it, MPI_MODE_NOCHECK included */
+    uint32_t posts_due;  /* posts that must have come for the present one */
+    uint32_t started_in; /* win->start_count of the last start that names it */
+    uint32_t exposures;  /* exposure epochs posted to it, MPI_MODE_NOCHECK included */
     uint32_t posts_sent;
     uint32_t remote_win, remote_gen; /* how it knows this window */
-    struct pkt_target *pkt;  /* packets to it; NULL until used */
-    struct pkt_origin *from; /* packets from it; NULL until used */
-    struct win_regions *regions; /* dynamic: last seen copy */
+    struct pkt_target *pkt;          /* packets to it; NULL until used */
+    struct pkt_origin *from;         /* packets from it; NULL until used */
+    struct win_regions *regions;     /* dynamic: last seen copy */
     void *map_handle, *ctl_handle;
     struct list_node remote_link; /* in win->remote: made on use */
     struct win_signals signals;
@@ -182,15 +185,17 @@ struct win {
     alignas(MRMA_CACHE_LINE) struct rma *rma;
     _Atomic uint64_t gen; /* see the invariants; never comes round */
     bool dynamic;
-    bool lock_quick;      /* locks need none of what fast_lock.h leaves out */
-    uint8_t flush_quick;  /* enum flush_quick, see fast.h: win_set_flush_quick */
-    uint8_t acc_way;      /* enum acc_way: accumulates by single instructions? */
-    _Atomic bool dirty;   /* stores to mapped targets since the last full fence */
-    bool has_assisted;    /* some direct targets are kernel-assisted */
-    bool fence_lags;      /* who left the last fence may be ahead of what others sent to a direct target: fence.c */
-    bool fence_known;     /* all processes have entered the last fence */
-    struct rma_target *local; /* the targets of this node, nlocal of them, ascending, self included */
-    int row_first;        /* local[0] to local[row_len - 1] are the ranks from row_first on: win_peek */
+    bool lock_quick;     /* locks need none of what fast_lock.h leaves out */
+    uint8_t flush_quick; /* enum flush_quick, see fast.h: win_set_flush_quick */
+    uint8_t acc_way;     /* enum acc_way: accumulates by single instructions? */
+    _Atomic bool dirty;  /* stores to mapped targets since the last full fence */
+    bool has_assisted;   /* some direct targets are kernel-assisted */
+    bool fence_lags; /* who left the last fence may be ahead of what others sent to a direct target:
+                        fence.c */
+    bool fence_known; /* all processes have entered the last fence */
+    struct rma_target
+        *local;    /* the targets of this node, nlocal of them, ascending, self included */
+    int row_first; /* local[0] to local[row_len - 1] are the ranks from row_first on: win_peek */
     unsigned row_len;
     struct epoch epoch;
     struct strict *strict; /* strict.h; NULL: off */
@@ -202,7 +207,7 @@ struct win {
 
     struct target_table targets; /* win_peek, win_target */
     int nlocal;
-    struct list remote;   /* struct rma_target, of other nodes, made on use */
+    struct list remote; /* struct rma_target, of other nodes, made on use */
 
     int rank, nproc;
     enum win_flavor flavor;
@@ -212,27 +217,27 @@ struct win {
     uint32_t disp_unit;
     uint32_t index, index_gen; /* in rma->wins */
     void *user;
-    bool shares;          /* holds pages that are shared in place: share.h */
-    void *owned;          /* memory from env->mem_alloc behind base, or NULL */
-    void *segment;        /* handle of allocate_shared's segment, or NULL */
+    bool shares;                /* holds pages that are shared in place: share.h */
+    void *owned;                /* memory from env->mem_alloc behind base, or NULL */
+    void *segment;              /* handle of allocate_shared's segment, or NULL */
     struct rma_net_mem net_mem; /* how the network reaches its memory: rdma.c */
 
-    int *direct;          /* ranks synchronized through shared memory, ascending, self included */
+    int *direct; /* ranks synchronized through shared memory, ascending, self included */
     int ndirect, direct_me;
-    unsigned cpus;        /* processors that its processes on this node may use, all agree */
-    bool crowded;         /* fewer than these processes */
-    int npackets;         /* ranks reached by packets, made or not */
-    int nslots;           /* in every control block of the node */
-    bool assisted;        /* this process is such a target */
+    unsigned cpus;              /* processors that its processes on this node may use, all agree */
+    bool crowded;               /* fewer than these processes */
+    int npackets;               /* ranks reached by packets, made or not */
+    int nslots;                 /* in every control block of the node */
+    bool assisted;              /* this process is such a target */
     struct win_records records; /* of all processes; for targets that are not made yet */
 
-    uint32_t phase;       /* fences passed */
-    bool fence_closing;   /* MPI_Win_fence sends what ends the phase */
-    bool fence_noput;     /* MPI_MODE_NOPUT was given for the present phase */
+    uint32_t phase;     /* fences passed */
+    bool fence_closing; /* MPI_Win_fence sends what ends the phase */
+    bool fence_noput;   /* MPI_MODE_NOPUT was given for the present phase */
     uint32_t barrier_seq;
-    uint32_t fence_arrived; /* fence markers of packet peers for this phase */
+    uint32_t fence_arrived;      /* fence markers of packet peers for this phase */
     struct fence_counts *counts; /* NULL: fences end by markers */
-    uint64_t phase_arrived; /* bytes named by records of packet peers in this phase */
+    uint64_t phase_arrived;      /* bytes named by records of packet peers in this phase */
     uint32_t lost;        /* 1 + a rank that has died or cannot be reached; 0: none, see lost.h */
     uint32_t last_seq;    /* last barriers entered */
     uint32_t unconfirmed; /* targets whose last word on refused operations MPI_Win_free awaits */
@@ -240,24 +245,25 @@ struct win {
     uint32_t start_count;
     struct win_group group;      /* access group of the PSCW epoch */
     struct win_group post_group; /* exposure group */
-    bool post_noput;      /* MPI_MODE_NOPUT was given for it */
+    bool post_noput;             /* MPI_MODE_NOPUT was given for it */
     bool all_nocheck;
 
-    struct list touched;      /* struct pkt_target used in the present epoch */
-    uint32_t replies;         /* get-like requests not yet answered, all targets */
-    uint32_t streams;         /* large operations still leaving, all targets */
-    uint32_t rdma_ops, holding; /* of them by rdma.c, and those that its end must wait for */
-    uint32_t queued;          /* packets and streams of this window in send queues, all peers */
-    int packet_err;           /* first error a target reported, enum mrma_err */
-    uint32_t packet_waits;    /* how often the engine's lock was given up while sending */
-    struct list lockq;        /* struct pkt_origin waiting for this window's lock */
-    struct list parked;       /* struct pkt_origin with parked packets */
+    struct list touched;         /* struct pkt_target used in the present epoch */
+    uint32_t replies;            /* get-like requests not yet answered, all targets */
+    uint32_t streams;            /* large operations still leaving, all targets */
+    uint32_t rdma_ops, holding;  /* of them by rdma.c, and those that its end must wait for */
+    uint32_t queued;             /* packets and streams of this window in send queues, all peers */
+    int packet_err;              /* first error a target reported, enum mrma_err */
+    uint32_t packet_waits;       /* how often the engine's lock was given up while sending */
+    struct list lockq;           /* struct pkt_origin waiting for this window's lock */
+    struct list parked;          /* struct pkt_origin with parked packets */
     struct list_node lockq_link; /* in rma->lock_wins while lockq is not empty */
 };
 
 static_assert(offsetof(struct rma_target, vaddr) == MRMA_CACHE_LINE, "what they need of a target");
 static_assert(offsetof(struct win, stats) == MRMA_CACHE_LINE &&
-                  offsetof(struct win, targets) == 2 * MRMA_CACHE_LINE, "and of a window");
+                  offsetof(struct win, targets) == 2 * MRMA_CACHE_LINE,
+              "and of a window");
 
 struct rma {
     const struct log *log;
@@ -265,24 +271,24 @@ struct rma {
     struct rma_env *env;
     clock_fn clock;
     struct ch3 *ch3;
-    bool threads;         /* several application threads may call */
-    _Atomic bool concurrent; /* threads, or an agent runs: take the lock */
-    _Atomic bool packets; /* some window uses packets or the ring */
+    bool threads;                /* several application threads may call */
+    _Atomic bool concurrent;     /* threads, or an agent runs: take the lock */
+    _Atomic bool packets;        /* some window uses packets or the ring */
     _Atomic bool packet_targets; /* some window had such */
-    _Atomic bool agent;   /* the agent runs */
-    _Atomic uint32_t polls;   /* changes whenever an application thread polls */
-    _Atomic bool watcher;     /* an application thread sleeps on the channels' descriptors: wait.c */
-    _Atomic bool agent_off;   /* and the agent on its doorbell until it stops: agent.c */
-    bool spin_inline;     /* processors for all, and no packets to poll: see wait.h */
+    _Atomic bool agent;          /* the agent runs */
+    _Atomic uint32_t polls;      /* changes whenever an application thread polls */
+    _Atomic bool watcher;   /* an application thread sleeps on the channels' descriptors: wait.c */
+    _Atomic bool agent_off; /* and the agent on its doorbell until it stops: agent.c */
+    bool spin_inline;       /* processors for all, and no packets to poll: see wait.h */
     _Atomic uint32_t looks; /* calls of rma_look_around */
     _Atomic uint64_t next_look;
-    int node_procs;       /* most processes of this node seen in a window */
+    int node_procs;        /* most processes of this node seen in a window */
     _Atomic unsigned full; /* so many processors, and as many processes; 0: more or less: agent.c */
     _Atomic bool oversubscribed; /* more processes than processors on this node */
-    struct elock lock;    /* the engine's: rma_enter */
-    struct list ctl_blocks; /* ctl_blocks.h */
-    struct win **wins;    /* by index; NULL: free */
-    uint32_t *win_gens;   /* of the window there, or the last one; no two windows have the same */
+    struct elock lock;           /* the engine's: rma_enter */
+    struct list ctl_blocks;      /* ctl_blocks.h */
+    struct win **wins;           /* by index; NULL: free */
+    uint32_t *win_gens; /* of the window there, or the last one; no two windows have the same */
     uint32_t last_gen;
     uint32_t nwins;
     struct list lock_wins; /* windows whose lockq is not empty */
@@ -291,7 +297,7 @@ struct rma {
     pthread_t lock_due_by;       /* the thread that took it */
     struct request_table requests; /* struct origin_req by number */
     struct rma_stats stats;
-    rma_trace_fn trace;   /* NULL: off */
+    rma_trace_fn trace; /* NULL: off */
     void *trace_ctx;
 };
 
@@ -321,8 +327,8 @@ static inline void rma_leave(struct rma *r)
         elock_unlock(&r->lock);
 }
 
-/* An operation has begun. Where several threads may call, sums are atomic, which costs as much as all the rest of a
- * small put: only if somebody asks for them (MPIRMA_STATS). */
+/* An operation has begun. Where several threads may call, sums are atomic, which costs as much as
+ * all the rest of a small put: only if somebody asks for them (MPIRMA_STATS). */
 static inline void win_count(struct win *w, enum rma_path path, size_t bytes)
 {
     uint64_t *ops = &w->stats.ops[path], *sum = &w->stats.bytes[path];
@@ -347,8 +353,8 @@ static inline void win_next_gen(struct win *w)
                           memory_order_relaxed);
 }
 
-/* For the present epoch. Where several threads may call, or something was sent to a kernel-assisted target, every flush
- * goes the long way. */
+/* For the present epoch. Where several threads may call, or something was sent to a kernel-assisted
+ * target, every flush goes the long way. */
 static inline void win_set_flush_quick(struct win *w)
 {
     const enum epoch_state now = epoch_now(&w->epoch);
@@ -372,9 +378,9 @@ static inline struct rma_target *win_peek(const struct win *w, int rank)
 /* Make the target of a rank on another node. MRMA_ERR_NO_MEM, or why its process
  * cannot be reached. Under the engine's lock, by one thread at most. remote.c. */
 int win_target_make(struct win *w, int rank, struct rma_target **t);
-/* The record of a process in some window's records, or NULL. Under the lock. Looks through them all, once for
- * each process that is first heard of by its message: an index would take memory for every process of the
- * job in each of them, and records have one copy a node. */
+/* The record of a process in some window's records, or NULL. Under the lock. Looks through them
+ * all, once for each process that is first heard of by its message: an index would take memory for
+ * every process of the job in each of them, and records have one copy a node. */
 const struct rma_proc_record *rma_find_process(const struct rma *r, uint64_t uid);
 
 /* The target of rank, made if need be; the errors of win_target_make. _locked: under the
@@ -407,7 +413,8 @@ static inline void target_set_ready(const struct win *w, struct rma_target *t)
 {
     if (unlikely(w->rma->trace != NULL || w->strict != NULL))
         return;
-    atomic_store_explicit(&t->gen, atomic_load_explicit(&w->gen, memory_order_relaxed), memory_order_relaxed);
+    atomic_store_explicit(&t->gen, atomic_load_explicit(&w->gen, memory_order_relaxed),
+                          memory_order_relaxed);
 }
 
 static inline void target_set_unready(const struct win *w, struct rma_target *t)

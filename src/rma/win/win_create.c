@@ -16,13 +16,13 @@
 
 #include "base/err.h"
 #include "base/populate.h"
-#include "rma/win/ctl_blocks.h"
-#include "rma/sync/fence_counts.h"
-#include "rma/win/hints.h"
 #include "rma/progress/progress.h"
-#include "rma/win/share.h"
-#include "rma/sync/stage_room.h"
 #include "rma/strict/strict.h"
+#include "rma/sync/fence_counts.h"
+#include "rma/sync/stage_room.h"
+#include "rma/win/ctl_blocks.h"
+#include "rma/win/hints.h"
+#include "rma/win/share.h"
 
 /* What a process says in the agreement; the highest counts. */
 enum {
@@ -38,13 +38,15 @@ static bool is_assisted(const struct win *w)
 {
     const struct rma *r = w->rma;
     struct rma_mem_loc loc;
-    if (!w->size || w->dynamic || r->conf->path == CONF_PATH_SHM_PACKETS || r->conf->path == CONF_PATH_NET_PACKETS)
+    if (!w->size || w->dynamic || r->conf->path == CONF_PATH_SHM_PACKETS ||
+        r->conf->path == CONF_PATH_NET_PACKETS)
         return false;
     if (r->conf->path == CONF_PATH_CMA)
         return true;
     if (w->flavor == WIN_ALLOCATE_SHARED)
         return false;
-    return !w->hints.alloc_shm || (w->base && !r->env->mem_find(r->env->ctx, w->base, w->size, &loc));
+    return !w->hints.alloc_shm ||
+           (w->base && !r->env->mem_find(r->env->ctx, w->base, w->size, &loc));
 }
 
 /* It changes when the network is opened, maybe by another thread's window. */
@@ -98,7 +100,6 @@ static int make_room(struct win *w, struct win_plan *plan)
     return plan->segments && plan->parts ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
 }
 
-
 /* What all must have set alike, or they would choose different paths for the same pair. */
 static uint32_t conf_word(const struct conf *conf)
 {
@@ -108,7 +109,8 @@ static uint32_t conf_word(const struct conf *conf)
 /* Shall somebody serve packets while this process is elsewhere? */
 static bool wants_agent(const struct conf *conf, const struct win_hints *hints)
 {
-    return conf->progress == CONF_PROGRESS_AGENT || (conf->progress == CONF_PROGRESS_AUTO && !hints->no_locks);
+    return conf->progress == CONF_PROGRESS_AGENT ||
+           (conf->progress == CONF_PROGRESS_AUTO && !hints->no_locks);
 }
 
 /* Everything that can be done alone; the outcome goes into the record. */
@@ -130,10 +132,17 @@ static void prepare(struct win *w, const struct win_spec *spec, struct win_plan 
         err = make_memory(w, spec);
     if (!err && r->conf->strict)
         err = strict_new(w);
-    *rec = (struct win_record){.proc = proc_record(r), .size = w->size, .vaddr = (uint64_t)(uintptr_t)w->base,
-                               .hints = hints_word(&spec->hints), .disp_unit = w->disp_unit,
-                               .flavor = w->flavor, .index = w->index, .gen = w->index_gen, .err = err,
-                               .strict = w->strict != NULL, .conf = conf_word(r->conf),
+    *rec = (struct win_record){.proc = proc_record(r),
+                               .size = w->size,
+                               .vaddr = (uint64_t)(uintptr_t)w->base,
+                               .hints = hints_word(&spec->hints),
+                               .disp_unit = w->disp_unit,
+                               .flavor = w->flavor,
+                               .index = w->index,
+                               .gen = w->index_gen,
+                               .err = err,
+                               .strict = w->strict != NULL,
+                               .conf = conf_word(r->conf),
                                .shares = !err && share_wanted(w),
                                .alignment = spec->hints.min_alignment};
     if (!err && !env->mem_find(env->ctx, w->ctl, 1, &rec->ctl))
@@ -152,12 +161,14 @@ static int check_records(const struct win *w)
             return i == w->rank ? recs[i].err
                                 : log_fail(log, recs[i].err, "rank %d cannot create the window", i);
         if (recs[i].conf != recs[0].conf)
-            return log_fail(log, MRMA_ERR_OTHER,
-                            "MPIRMA_PATH and MPIRMA_RANKS_PER_NODE must be the same for all processes: those "
-                            "of rank %d and rank 0 differ", i);
+            return log_fail(
+                log, MRMA_ERR_OTHER,
+                "MPIRMA_PATH and MPIRMA_RANKS_PER_NODE must be the same for all processes: those "
+                "of rank %d and rank 0 differ",
+                i);
         if (recs[i].flavor != recs[0].flavor)
-            return log_fail(log, MRMA_ERR_RMA_FLAVOR, "rank %d creates another kind of window than rank 0",
-                            i);
+            return log_fail(log, MRMA_ERR_RMA_FLAVOR,
+                            "rank %d creates another kind of window than rank 0", i);
     }
     return MRMA_SUCCESS;
 }
@@ -168,7 +179,8 @@ static void agree_strict(struct win *w)
     for (int i = 0; w->strict && i < w->nproc; i++)
         if (!w->records.all[i].strict) {
             log_msg(w->rma->log, LOG_LEVEL_WARN,
-                    "window %u: MPIRMA_STRICT is not set for rank %d, nothing is checked", w->index, i);
+                    "window %u: MPIRMA_STRICT is not set for rank %d, nothing is checked", w->index,
+                    i);
             strict_free(w);
         }
 }
@@ -204,7 +216,8 @@ static bool needs_network(const struct win *w)
     struct rma_env *env = w->rma->env;
     if (conf->path == CONF_PATH_NET_PACKETS)
         return w->nproc > 1;
-    if (conf->path != CONF_PATH_SHM_PACKETS && conf->ranks_per_node && conf->ranks_per_node < w->nproc)
+    if (conf->path != CONF_PATH_SHM_PACKETS && conf->ranks_per_node &&
+        conf->ranks_per_node < w->nproc)
         return true;
     for (int i = 0; i < w->nproc; i++)
         if (i != w->rank && !env->record_same_node(env->ctx, &w->records.all[i].proc))
@@ -227,8 +240,9 @@ static void remake_control(struct win *w, struct win_plan *plan)
     }
 }
 
-/* Share memory in place where that was asked for. The records said that somebody might, so all exchange
- * them again. The stages behind the control block are as large as others' way to the memory needs. */
+/* Share memory in place where that was asked for. The records said that somebody might, so all
+ * exchange them again. The stages behind the control block are as large as others' way to the
+ * memory needs. */
 static int share_memory(struct win *w, struct win_plan *plan)
 {
     struct rma_env *env = w->rma->env;
@@ -255,8 +269,8 @@ static int open_network(struct win *w, struct win_plan *plan)
         return log_fail(w->rma->log, MRMA_ERR_INTERN, "records of one copy cannot be completed");
     if (!w->dynamic && !w->strict) /* whose checks look at packets */
         w->net_mem = (struct rma_net_mem){.base = w->base, .len = w->base ? w->size : 0};
-    int err = env->net_open(env->ctx, plan->boot, &recs[0].proc, &recs[0].net, sizeof *recs, &w->net_mem,
-                            plan->net_room);
+    int err = env->net_open(env->ctx, plan->boot, &recs[0].proc, &recs[0].net, sizeof *recs,
+                            &w->net_mem, plan->net_room);
     plan->mine.proc = recs[w->rank].proc;
     plan->mine.net = recs[w->rank].net;
     return err;
@@ -328,9 +342,9 @@ static int connect_all(struct win *w, struct win_plan *plan, int err)
         if (all == AGREE_DONE)
             return fence_counts_choose(w, plan->boot);
         if (all > AGREE_ERR)
-            return err && err != MRMA_AGAIN
-                       ? err
-                       : log_fail(w->rma->log, all - AGREE_ERR, "another process cannot create the window");
+            return err && err != MRMA_AGAIN ? err
+                                            : log_fail(w->rma->log, all - AGREE_ERR,
+                                                       "another process cannot create the window");
         unroute(w);
         err = MRMA_SUCCESS;
         if (all == AGREE_SLOTS) {
@@ -374,7 +388,8 @@ int win_create(struct rma *r, const struct win_spec *spec, struct win **out)
     struct win *w = plan ? win_new(r, spec) : NULL;
     if (!w) {
         free(plan);
-        return log_fail(r->log, MRMA_ERR_NO_MEM, "no memory for a window of %d processes", spec->boot->nproc);
+        return log_fail(r->log, MRMA_ERR_NO_MEM, "no memory for a window of %d processes",
+                        spec->boot->nproc);
     }
     plan->boot = spec->boot;
     prepare(w, spec, plan);
@@ -391,8 +406,8 @@ int win_create(struct rma *r, const struct win_spec *spec, struct win **out)
         rma_leave(r);
         return err;
     }
-    w->lock_quick = !w->hints.no_locks && !w->strict && !r->trace && !(r->conf->hang_report > 0) && !r->threads &&
-                    !w->npackets;
+    w->lock_quick = !w->hints.no_locks && !w->strict && !r->trace && !(r->conf->hang_report > 0) &&
+                    !r->threads && !w->npackets;
     r->stats.windows++;
     RMA_TRACE(r, RMA_EV_WIN_CREATE, w, -1, w->size);
     *out = w;

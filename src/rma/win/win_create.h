@@ -10,15 +10,15 @@
  * run different builds. */
 struct win_record {
     struct rma_proc_record proc;
-    struct rma_net_key net;  /* not before the network is open */
-    struct rma_mem_loc ctl;  /* control block */
-    struct rma_mem_loc mem;  /* window memory, all zero: not shareable */
+    struct rma_net_key net;                 /* not before the network is open */
+    struct rma_mem_loc ctl;                 /* control block */
+    struct rma_mem_loc mem;                 /* window memory, all zero: not shareable */
     uint64_t size, vaddr, hints, alignment; /* hints: those that must agree */
     uint32_t disp_unit, flavor, index, gen;
-    int32_t err;             /* enum mrma_err of the preparation */
-    uint32_t strict;         /* checks of MPIRMA_STRICT are on */
-    uint32_t conf;           /* MPIRMA_PATH and MPIRMA_RANKS_PER_NODE */
-    uint32_t shares;         /* may yet share its memory in place: then the records are exchanged again */
+    int32_t err;     /* enum mrma_err of the preparation */
+    uint32_t strict; /* checks of MPIRMA_STRICT are on */
+    uint32_t conf;   /* MPIRMA_PATH and MPIRMA_RANKS_PER_NODE */
+    uint32_t shares; /* may yet share its memory in place: then the records are exchanged again */
 };
 
 /* MPI_Win_allocate_shared: what is exchanged when the segment is made, and when
@@ -42,12 +42,13 @@ struct win_plan {
     struct win_part *parts;       /* the same, */
     char *segment_base;           /* and where the segment is here */
     void *net_room;               /* for opening the network, if there is one */
-    bool packets_only; /* a process was refused cross-memory attach: all use packets */
-    bool refused;      /* out: a peer would need it and is refused */
-    int slots;         /* out: slots that the control block needs, if it has too few */
+    bool packets_only;            /* a process was refused cross-memory attach: all use packets */
+    bool refused;                 /* out: a peer would need it and is refused */
+    int slots;                    /* out: slots that the control block needs, if it has too few */
 };
 
-/* win_life.c: a record with nothing in it yet, NULL: no memory; a free index for it; all of it goes. */
+/* win_life.c: a record with nothing in it yet, NULL: no memory; a free index for it; all of it
+ * goes. */
 struct win *win_new(struct rma *r, const struct win_spec *spec);
 int win_take_place(struct win *w);
 void win_delete(struct win *w);
@@ -67,8 +68,8 @@ void target_describe(struct rma_target *t, const struct win_record *rec);
 bool win_target_from(struct win *w, int rank, const struct ch3_vc *from, struct rma_target **t);
 void win_targets_drop(struct win *w);
 
-/* win_hints.c: what w->hints are where its processes gave different ones; all know if they are strict.
- * MRMA_ERR_INFO_VALUE at all processes, and only then. */
+/* win_hints.c: what w->hints are where its processes gave different ones; all know if they are
+ * strict. MRMA_ERR_INFO_VALUE at all processes, and only then. */
 int win_agree_hints(struct win *w);
 
 #endif

@@ -1,15 +1,16 @@
 /*
  * win_hints.c - the hints of a new window whose processes differ in them (MPI 4.1, 12.2.1).
  *
- * A program that gives such hints is wrong and works on the hosts all the same. So each becomes what
- * is right for all processes, and one note in the log says so; where all processes have MPIRMA_STRICT,
- * it is an error. No state; called in the creation of a window, which nobody else knows yet.
+ * A program that gives such hints is wrong and works on the hosts all the same. So each becomes
+ * what is right for all processes, and one note in the log says so; where all processes have
+ * MPIRMA_STRICT, it is an error. No state; called in the creation of a window, which nobody else
+ * knows yet.
  */
 #include <stdio.h>
 
 #include "base/err.h"
-#include "rma/win/hints.h"
 #include "rma/strict/strict.h"
+#include "rma/win/hints.h"
 #include "rma/win/win_create.h"
 
 /* A hint that cannot be as it was given: an error if all are strict, else one note for all. */
@@ -36,8 +37,8 @@ static int join_hint(const struct win *w, int i, uint64_t *all)
     hint_show_word(i, recs[0].hints, first, sizeof first);
     hint_show_word(i, recs[differs].hints, other, sizeof other);
     hint_show_word(i, *all, used, sizeof used);
-    snprintf(text, sizeof text, "info key %s is %s at rank 0 and %s at rank %d, %s is used", hint_key(i), first,
-             other, differs, used);
+    snprintf(text, sizeof text, "info key %s is %s at rank 0 and %s at rank %d, %s is used",
+             hint_key(i), first, other, differs, used);
     return odd_hint(w, text);
 }
 
@@ -49,13 +50,15 @@ static int check_promises(struct win *w)
     int err = MRMA_SUCCESS;
     for (int i = 1; !err && i < w->nproc; i++) {
         if (w->hints.same_size && recs[i].size != recs[0].size) {
-            snprintf(text, sizeof text, "info key same_size is true, but rank %d has %llu bytes and rank 0 %llu", i,
+            snprintf(text, sizeof text,
+                     "info key same_size is true, but rank %d has %llu bytes and rank 0 %llu", i,
                      (unsigned long long)recs[i].size, (unsigned long long)recs[0].size);
             w->hints.same_size = false;
             err = odd_hint(w, text);
         }
         if (!err && w->hints.same_disp_unit && recs[i].disp_unit != recs[0].disp_unit) {
-            snprintf(text, sizeof text, "info key same_disp_unit is true, but rank %d has %u and rank 0 %u", i,
+            snprintf(text, sizeof text,
+                     "info key same_disp_unit is true, but rank %d has %u and rank 0 %u", i,
                      recs[i].disp_unit, recs[0].disp_unit);
             w->hints.same_disp_unit = false;
             err = odd_hint(w, text);

@@ -1,16 +1,17 @@
 /*
- * win_life.c - the record of a window: made, entered under an index, dropped with all that hangs on it.
+ * win_life.c - the record of a window: made, entered under an index, dropped with all that hangs on
+ * it.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "rma/win/ctl_blocks.h"
-#include "rma/sync/fence_counts.h"
 #include "rma/origin/rdma.h"
+#include "rma/strict/strict.h"
+#include "rma/sync/fence_counts.h"
+#include "rma/win/ctl_blocks.h"
 #include "rma/win/region.h"
 #include "rma/win/share.h"
-#include "rma/strict/strict.h"
 #include "rma/win/win_create.h"
 
 static int take_index(struct rma *r, struct win *w)
@@ -57,8 +58,14 @@ struct win *win_new(struct rma *r, const struct win_spec *spec)
     struct win *w = aligned_alloc(MRMA_CACHE_LINE, sizeof *w);
     if (!w)
         return NULL;
-    *w = (struct win){.rma = r, .gen = 1, .rank = spec->boot->rank, .nproc = n, .flavor = spec->flavor,
-                      .hints = spec->hints, .size = spec->size, .disp_unit = spec->disp_unit,
+    *w = (struct win){.rma = r,
+                      .gen = 1,
+                      .rank = spec->boot->rank,
+                      .nproc = n,
+                      .flavor = spec->flavor,
+                      .hints = spec->hints,
+                      .size = spec->size,
+                      .disp_unit = spec->disp_unit,
                       .dynamic = spec->flavor == WIN_DYNAMIC};
     w->base = spec->flavor == WIN_CREATE ? spec->base : NULL;
     const int bound = r->env->node_procs_bound;

@@ -1,8 +1,9 @@
 /*
- * win_shared.c - the memory of MPI_Win_allocate_shared (MPI 4.1, 12.2.3): one piece, made by rank 0,
- * mapped by all.
+ * win_shared.c - the memory of MPI_Win_allocate_shared (MPI 4.1, 12.2.3): one piece, made by rank
+ * 0, mapped by all.
  *
- * A step of win_create.c. Two exchanges of its own, since where each part begins depends on all sizes.
+ * A step of win_create.c. Two exchanges of its own, since where each part begins depends on all
+ * sizes.
  */
 #include <unistd.h>
 
@@ -57,7 +58,8 @@ static int make_from_heap(struct win *w, uint64_t total, struct rma_mem_loc *loc
     return err;
 }
 
-static int make_segment(struct win *w, const struct win_record *recs, struct rma_mem_loc *loc, void **base)
+static int make_segment(struct win *w, const struct win_record *recs, struct rma_mem_loc *loc,
+                        void **base)
 {
     struct rma_env *env = w->rma->env;
     const int k = w->rma->conf->ranks_per_node;
@@ -74,13 +76,15 @@ static int make_segment(struct win *w, const struct win_record *recs, struct rma
 }
 
 /* This process's part: aligned as it asked for. */
-static int take_part(struct win *w, const struct win_record *recs, char *base, struct win_part *mine)
+static int take_part(struct win *w, const struct win_record *recs, char *base,
+                     struct win_part *mine)
 {
     struct rma_env *env = w->rma->env;
     const uint64_t align = recs[w->rank].alignment;
     mine->offset = part_offset(w, recs, w->rank);
     if (w->hints.alloc_shared_noncontig && align > 1)
-        mine->offset = round_up((uint64_t)(uintptr_t)base + mine->offset, align) - (uint64_t)(uintptr_t)base;
+        mine->offset =
+            round_up((uint64_t)(uintptr_t)base + mine->offset, align) - (uint64_t)(uintptr_t)base;
     w->base = w->size ? base + mine->offset : NULL;
     mine->vaddr = (uint64_t)(uintptr_t)w->base;
     int err = MRMA_SUCCESS;
@@ -92,7 +96,9 @@ static int take_part(struct win *w, const struct win_record *recs, char *base, s
 /* What rank has said; its own it has described. */
 static int error_of(const struct win *w, int rank, int err)
 {
-    return !err || rank == w->rank ? err : log_fail(w->rma->log, err, "rank %d has no memory for the window", rank);
+    return !err || rank == w->rank
+               ? err
+               : log_fail(w->rma->log, err, "rank %d has no memory for the window", rank);
 }
 
 /* Collective even after a local error: two further exchanges. */

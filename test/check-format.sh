@@ -1,0 +1,52 @@
+#!/bin/sh
+# check-format.sh - the form of the C sources: .clang-format, and the sizes that
+# nothing may outgrow. Reports in TAP; an offence is named by file and line.
+
+top=${abs_top_srcdir:?run by make check}
+. "$top/test/tap.sh"
+# The release whose form it is: others break some lines elsewhere.
+release=14
+
+sources() {
+    find "$top/src" "$top/include" "$top/bench" "$top/tools" "$top/test" -name '*.[ch]'
+}
+
+formatter=
+for name in clang-format-$release clang-format; do
+    if "$name" --version 2>/dev/null | grep -q "version $release\."; then
+        formatter=$name
+        break
+    fi
+done
+if test -n "$formatter"; then
+    point "the form is that of .clang-format" \
+        "$(sources | xargs "$formatter" --dry-run 2>&1 | grep 'warning:')"
+else
+    n=$((n + 1))
+    echo "ok $n - the form is that of .clang-format # SKIP no clang-format $release"
+fi
+
+point "no line is over 100 columns" \
+    "$(sources | xargs awk 'length > 100 { print FILENAME ":" FNR ": " length " columns" }')"
+point "no file of src is over 500 lines" "$(find "$top/src" -name '*.[ch]' | xargs wc -l |
+    awk '$2 != "total" && $1 > 500 { print $2 ": " $1 " lines" }')"
+
+# A function begins with a brace in the first column, behind its head, and ends likewise.
+functions() { # awk statements for each: FILENAME, its head, at (line of its brace), lines; what to leave out
+    find "$top/src" -name '*.c' | grep -v "${2:-^$}" | xargs awk '
+        FNR == 1 { head = ""; at = 0 }
+        /^[a-zA-Z]/ && /\(/ { head = $0 }
+        /^[ \t]/ && !at { head = head $0 }
+        /^\{/ { at = FNR }
+        /^}/ && at { lines = FNR - at + 1; '"$1"'; at = 0; head = "" }'
+}
+
+point "no function of src is over 60 lines" \
+    "$(functions 'if (lines > 60) print FILENAME ":" at ": " lines " lines"')"
+# The entry points have as many as MPI gives them.
+point "no function of src has more than 7 parameters, but for src/mpi" \
+    "$(functions 'sub(/^[^(]*\(/, "", head); if (gsub(/,/, ",", head) > 6) print FILENAME ":" at ": " head' \
+        '/src/mpi/')"
+
+echo "1..$n"
+test "$failed" = 0
