@@ -1,7 +1,7 @@
 #!/bin/sh
 # check-docs.sh - what the documentation must keep up with in the source: every
 # variable and info key is in the user guide, the state tables are those of the
-# code, the files it names exist. Reports in TAP; a difference is named.
+# code, the table of tests is made of the tests, the files it names exist. Reports in TAP; a difference is named.
 #
 # Both sides are reduced to lines of words and compared as sets. The tables of the
 # code are read as text: the columns of epoch.c's are the enumerators of epoch.h
@@ -120,6 +120,15 @@ done <"$tmp/paths")
 test "$(wc -l <"$tmp/paths")" -ge 40 || missing="$missing
 only $(wc -l <"$tmp/paths") paths were found"
 point "every file that the documentation names exists" "$missing"
+
+if sh "$top/scripts/conformance.sh" >"$tmp/conformance.md" 2>"$tmp/complaints"; then
+    diff "$top/doc/conformance.md" "$tmp/conformance.md" >"$tmp/complaints" && offences= ||
+        offences="scripts/conformance.sh --update writes it anew; the first differences:
+$(grep '^[<>]' "$tmp/complaints" | head -n 10)"
+else
+    offences=$(cat "$tmp/complaints")
+fi
+point "doc/conformance.md is what scripts/conformance.sh makes of the rules and the tests" "$offences"
 
 echo "1..$n"
 test "$failed" = 0

@@ -72,7 +72,7 @@ static void errors(void)
     char *q = NULL;
 
     mt_section("errors");
-    CHECK(MPI_Alloc_mem(-1, MPI_INFO_NULL, &p) != MPI_SUCCESS, "a negative size");
+    CHECK_ERR(MPI_Alloc_mem(-1, MPI_INFO_NULL, &p), MPI_ERR_ARG);
     CHECK_ERR(MPI_Alloc_mem((MPI_Aint)1 << 56, MPI_INFO_NULL, &p), MPI_ERR_NO_MEM);
     CHECK_ERR(MPI_Free_mem(never), MPI_ERR_BASE);
     CHECK_ERR(MPI_Free_mem(&p), MPI_ERR_BASE);

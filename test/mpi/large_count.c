@@ -8,7 +8,7 @@
  * 32-bit lengths end, and at random places are checked. Needs about 5 GiB of
  * memory: with less available the large part says so.
  */
-#include "mtest.h"
+#include "mtcomm.h"
 
 #include <stdint.h>
 
@@ -144,28 +144,6 @@ static void check_marks(const unsigned char *p, MPI_Aint bytes, int salt, const 
     }
 }
 
-static bool enough_memory(void)
-{
-    long kib = 0;
-    char line[256];
-    FILE *f = fopen("/proc/meminfo", "r");
-
-    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
-        if (sscanf(line, "MemAvailable: %ld kB", &kib) == 1) {
-            break;
-        }
-    }
-    if (f != NULL) {
-        fclose(f);
-    }
-    int ok = kib > 6L << 20;
-    MPI_Bcast(&ok, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (!ok) {
-        mt_skip("2.2 GiB in one call: %ld MiB of memory available, 6144 needed", kib >> 10);
-    }
-    return ok;
-}
-
 static void large_put_and_get(MPI_Win win, unsigned char *mem, MPI_Aint bytes)
 {
     unsigned char *buf = mt_rank == 0 ? malloc((size_t)bytes) : NULL;
@@ -224,26 +202,12 @@ static void large(void)
     MPI_Win win = MPI_WIN_NULL;
 
     mt_section("large window");
-    if (mt_size != 2 || !enough_memory()) {
+    if (mt_size != 2 || !mt_enough_memory("2.2 GiB in one call", 6) ||
+        !mt_make_second_ranks(bytes, &mem, &win)) {
         return;
     }
-    if (mt_path_is("cma")) { /* the kernel-assisted path is for private memory */
-        mem = mt_rank == 1 ? malloc((size_t)bytes) : NULL;
-        MT_OK(
-            MPI_Win_create(mem, mt_rank == 1 ? bytes : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
-    } else {
-        MT_OK(MPI_Win_allocate(mt_rank == 1 ? bytes : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem,
-                               &win));
-    }
-    if (win == MPI_WIN_NULL) {
-        return;
-    }
-    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
     large_put_and_get(win, mem, bytes);
-    MT_OK(MPI_Win_free(&win));
-    if (mt_path_is("cma")) {
-        free(mem);
-    }
+    mt_free_second_ranks(mem, &win);
 }
 
 int main(int argc, char **argv)

@@ -159,3 +159,46 @@ long mt_env(const char *name, long otherwise)
 
     return value > 0 ? value : otherwise;
 }
+
+bool mt_enough_memory(const char *what, long gib)
+{
+    long kib = 0;
+    char line[256];
+    FILE *f = fopen("/proc/meminfo", "r");
+
+    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+        if (sscanf(line, "MemAvailable: %ld kB", &kib) == 1) {
+            break;
+        }
+    }
+    if (f != NULL) {
+        fclose(f);
+    }
+    int ok = kib > gib << 20;
+    MPI_Bcast(&ok, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (!ok) {
+        mt_skip("%s: %ld MiB of memory available, %ld needed", what, kib >> 10, gib << 10);
+    }
+    return ok;
+}
+
+bool mt_make_second_ranks(MPI_Aint bytes, unsigned char **mem, MPI_Win *win)
+{
+    const MPI_Aint mine = mt_rank == 1 ? bytes : 0;
+
+    if (mt_path_is("cma")) { /* the kernel-assisted path is for private memory */
+        *mem = mine > 0 ? malloc((size_t)mine) : NULL;
+        MT_OK(MPI_Win_create(*mem, mine, 1, MPI_INFO_NULL, MPI_COMM_WORLD, win));
+    } else {
+        MT_OK(MPI_Win_allocate(mine, 1, MPI_INFO_NULL, MPI_COMM_WORLD, mem, win));
+    }
+    return *win != MPI_WIN_NULL && MT_OK(MPI_Win_set_errhandler(*win, MPI_ERRORS_RETURN));
+}
+
+void mt_free_second_ranks(unsigned char *mem, MPI_Win *win)
+{
+    MT_OK(MPI_Win_free(win));
+    if (mt_path_is("cma")) {
+        free(mem);
+    }
+}

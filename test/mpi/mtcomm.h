@@ -55,6 +55,16 @@ bool mt_check_equal(const char *file, int line, const void *buf, const void *exp
 /* malloc that cannot fail: a test has no use for going on without. */
 void *mt_alloc(size_t bytes);
 
+/* Collective: has the machine so many GiB to give? Else rank 0 has printed that `what` is left out.
+ */
+bool mt_enough_memory(const char *what, long gib);
+
+/* Collective: a window all of which is rank 1's, of private memory where the kernel-assisted path
+ * is forced, which is for such memory, and of MPI_Win_allocate elsewhere. It returns errors. *mem:
+ * rank 1's part. */
+bool mt_make_second_ranks(MPI_Aint bytes, unsigned char **mem, MPI_Win *win);
+void mt_free_second_ranks(unsigned char *mem, MPI_Win *win);
+
 double mt_now(void); /* seconds, monotonic, no MPI call */
 
 /* A positive number from the environment, else the given one. */

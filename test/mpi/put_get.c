@@ -323,6 +323,59 @@ static void large_get(enum mt_kind kind)
     free(b);
 }
 
+/* One origin buffer of many operations at once, whole and in parts that overlap: it is only read
+ * (12.3). */
+static void shared_origin(enum mt_kind kind, int bytes)
+{
+    const int half = bytes / 2 & ~7, third = bytes / 3 & ~7;
+    struct mt_win w;
+    char *src = mt_alloc((size_t)bytes), *model = mt_alloc((size_t)bytes);
+
+    mt_section("one origin buffer, %s, %d bytes", mt_kind_name(kind), bytes);
+    /* A part for each origin's put of all, its put of the second half, and the sum of all origins'
+     * middle words. */
+    if (!mt_win_make(&w, kind, (MPI_Aint)mt_size * 2 * bytes + 8, 1, MPI_COMM_WORLD)) {
+        free(src);
+        free(model);
+        return;
+    }
+    MT_FOR_EPOCHS(ep)
+    {
+        int64_t word, sum = 0;
+        mt_fill(src, (size_t)bytes, tag_of(w.rank, 1, (int)ep));
+        memset(w.base, 0, (size_t)w.bytes);
+        mt_sync(&w);
+        for (int shift = 0; shift < w.size; shift++) {
+            const int target = (w.rank + shift) % w.size,
+                      origin = (w.rank - shift + w.size) % w.size;
+            const MPI_Aint at = (MPI_Aint)w.rank * 2 * bytes;
+            mt_epoch_begin(&w, ep, target, origin);
+            MT_OK(MPI_Put(src, bytes, MPI_BYTE, target, mt_disp(&w, target, at), bytes, MPI_BYTE,
+                          w.win));
+            MT_OK(MPI_Put(src + third, bytes - third, MPI_BYTE, target,
+                          mt_disp(&w, target, at + bytes), bytes - third, MPI_BYTE, w.win));
+            MT_OK(MPI_Accumulate(src + half, 1, MPI_INT64_T, target,
+                                 mt_disp(&w, target, (MPI_Aint)w.size * 2 * bytes), 1, MPI_INT64_T,
+                                 MPI_BXOR, w.win));
+            mt_epoch_end(&w, ep, target);
+        }
+        for (int o = 0; o < w.size; o++) {
+            mt_fill(model, (size_t)bytes, tag_of(o, 1, (int)ep));
+            CHECK_EQUAL(w.base + (size_t)o * 2 * (size_t)bytes, model, (size_t)bytes);
+            CHECK_EQUAL(w.base + ((size_t)o * 2 + 1) * (size_t)bytes, model + third,
+                        (size_t)(bytes - third));
+            memcpy(&word, model + half, sizeof word);
+            sum ^= word;
+        }
+        memcpy(&word, w.base + (size_t)w.size * 2 * (size_t)bytes, sizeof word);
+        CHECK(word == sum, "%s: expected %lx, saw %lx", mt_epoch_name(ep), (long)sum, (long)word);
+        mt_sync(&w);
+    }
+    mt_win_free(&w);
+    free(src);
+    free(model);
+}
+
 int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
@@ -338,6 +391,8 @@ int main(int argc, char **argv)
         buffer_reuse(kind, 40);
         buffer_reuse(kind, 200001);
         large_get(kind);
+        shared_origin(kind, 72);
+        shared_origin(kind, 100008);
     }
     return MT_FINISH();
 }

@@ -235,6 +235,23 @@ static void fence_noput(struct mt_win *w)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* A fence that says that there was no operation, where there was one: it has come all the same. */
+static void fence_noprecede(struct mt_win *w)
+{
+    const int t = next_of(w);
+    int x = 0;
+
+    mt_section("%s, fence with NOPRECEDE", mt_kind_name(w->kind));
+    MT_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, w->win));
+    MT_OK(access_at(w, PUT, t, 200));
+    CHECK_ERR(MPI_Win_fence(MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED, w->win), MPI_ERR_ASSERT);
+    memcpy(&x, w->base + 200, sizeof x);
+    CHECK(x == 1, "expected 1, saw %d", x);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_PUT_WORKS(w->win, t, mt_disp(w, t, WORKS_AT), 6);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static bool nostore_decided(const struct mt_win *w)
 {
     return w->kind != MT_DYNAMIC && w->kind != MT_ALLOCATE_SHARED;
@@ -394,6 +411,7 @@ static void one_kind(enum mt_kind kind)
     overlapping(&w);
     in_fence(&w);
     fence_noput(&w);
+    fence_noprecede(&w);
     fence_nostore(&w);
     in_pscw(&w, 0);
     in_pscw(&w, MPI_MODE_NOPUT);

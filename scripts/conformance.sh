@@ -1,0 +1,31 @@
+#!/bin/sh
+# conformance.sh - print doc/conformance.md: which test holds what of MPI's one-sided chapter.
+#
+#   sh scripts/conformance.sh             print it
+#   sh scripts/conformance.sh --update    write it to doc/conformance.md
+#
+# Made from test/mpi/conformance (the rules, and which tests hold them), the lists of the MPI tests, the sources of
+# the tests and the functions that the library exports. A rule or function that has neither a test nor a reason, and
+# a test that does not exist, are errors: they are named, and the exit code is 1.
+
+top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+cd "$top" || exit 1
+
+generate() {
+    awk -f scripts/conformance.awk what=makefile test/mpi/sources.am \
+        what=list test/mpi/testlist what=short test/mpi/testlist-short what=exports src/mpi/*.c \
+        what=tests test/mpi/*.[ch] test/mpi/*.f90 test/mpi/*.py test/mpi/*.sh test/unit/*.c test/sim/*.c \
+        test/check-*.sh test/apps/*.sh test/*.tap what=known test/apps/known what=rules test/mpi/conformance
+}
+
+case $1 in
+"") generate ;;
+--update)
+    text=$(generate) || exit 1
+    printf '%s\n' "$text" >doc/conformance.md
+    ;;
+*)
+    echo "conformance.sh: '$1' is no option" >&2
+    exit 1
+    ;;
+esac
