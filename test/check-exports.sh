@@ -6,7 +6,7 @@
 # (src/mpi/fortran_attr_*.c), under all of its names. Reports in TAP.
 
 lib=${MPI_RMA_LIB:?run by make check}
-echo 1..4
+echo 1..5
 if test ! -f "$lib"; then
     echo "Bail out! $lib was not built"
     exit 1
@@ -44,4 +44,5 @@ needs=$(readelf -d "$lib" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 point "it brings the host's libmpi with it" "$(
     printf '%s\n' "$needs" | grep -q '^libmpi\(ch\)\{0,1\}\.so' || echo "NEEDED: $needs"
 )"
+point "it loads libfabric when the network is opened, not before" "$(printf '%s\n' "$needs" | grep libfabric)"
 test "$failed" = 0

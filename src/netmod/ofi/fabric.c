@@ -18,6 +18,7 @@
  * set, whose wait with no timeout does both. Its two calls go through the tables of
  * functions: the wrappers are deprecated in releases that have no "net" any more.
  */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,10 +240,21 @@ static int open_endpoints(struct nmofi *nm)
     return open_endpoint(nm, &nm->knock_ep);
 }
 
+/* For the rest of the process: what its providers have begun does not end with their use. */
+static int load(const struct nmofi *nm)
+{
+    if (dlopen(LIBFABRIC_SONAME, RTLD_NOW | RTLD_NODELETE))
+        return MRMA_SUCCESS;
+    return log_fail(nm->opts.log, MRMA_ERR_OTHER,
+                    "the network needs libfabric, which cannot be loaded: %s", dlerror());
+}
+
 int nm_fabric_open(struct nmofi *nm)
 {
     struct fi_av_attr av = {.type = FI_AV_TABLE};
-    int err = choose(nm);
+    int err = load(nm);
+    if (!err)
+        err = choose(nm);
     if (err)
         return err;
     nm->inject_max = nm->info->tx_attr->inject_size;
