@@ -107,16 +107,4 @@ static inline struct list_node *list_pop_front(struct list *list)
     return node;
 }
 
-/* Move all of from to the end of list; from is empty afterwards. */
-static inline void list_splice_back(struct list *list, struct list *from)
-{
-    if (list_empty(from))
-        return;
-    from->head.next->prev = list->head.prev;
-    list->head.prev->next = from->head.next;
-    from->head.prev->next = &list->head;
-    list->head.prev = from->head.prev;
-    list_init(from);
-}
-
 #endif

@@ -69,7 +69,7 @@ typedef void (*ch3_handler)(void *ctx, struct ch3_vc *from, const struct pkt_hdr
                             const void *body);
 
 struct ch3_stats {
-    uint64_t packets_sent, bytes_sent, packets_received, bytes_received, queued, bad;
+    uint64_t packets_sent, bytes_sent, packets_received, queued, bad;
     uint64_t by_type[PKT_TYPE_LAST]; /* sent */
 };
 

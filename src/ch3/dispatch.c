@@ -60,6 +60,5 @@ void ch3_deliver(struct ch3_vc *from, const void *packet, size_t len)
         return;
     }
     c->stats.packets_received++;
-    c->stats.bytes_received += len;
     c->handlers[hdr.type](c->handler_ctx, from, &hdr, (const char *)packet + sizeof hdr);
 }

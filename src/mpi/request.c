@@ -143,7 +143,8 @@ void request_advance(void)
     }
 }
 
-bool request_is_ours(MPI_Request handle)
+/* Is it the request of an R-operation? */
+static bool request_is_ours(MPI_Request handle)
 {
     bool found = false;
 

@@ -48,7 +48,4 @@ int request_issued(struct mpi_request *r, const struct win_rec *rec, int err,
 /* One round of progress; completes requests whose operations are complete. */
 void request_advance(void);
 
-/* Is it the request of an R-operation? */
-bool request_is_ours(MPI_Request handle);
-
 #endif

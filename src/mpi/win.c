@@ -128,7 +128,6 @@ static int win_join(const struct win_args *args, struct boot_mpi *bm, const stru
     int err = win_create(mpi_state.rma, &spec, &rec->win);
 
     if (err == MRMA_SUCCESS) {
-        win_set_user(rec->win, rec);
         if (rma_uses_packets(mpi_state.rma))
             host_poll_begin(mpi_state.rma);
         return MRMA_SUCCESS;

@@ -90,9 +90,6 @@ int win_shared_query(struct win *win, int rank, uint64_t *size, uint32_t *disp_u
 enum win_flavor win_flavor(const struct win *win);
 void **win_base_attr(struct win *win); /* address of this process's base */
 const uint64_t *win_size(const struct win *win);
-uint32_t win_disp_unit(const struct win *win);
-int win_rank(const struct win *win);
-int win_nproc(const struct win *win);
 uint32_t win_id(const struct win *win); /* small number for messages, local */
 const struct win_hints *win_hints(const struct win *win);
 /* MPI_Win_set_info: takes over the hints that may change in a window's life
@@ -102,9 +99,6 @@ void win_set_hints(struct win *win, const struct win_hints *hints);
 const char *win_path_name(const struct win *win, int target);
 /* Epoch state in words, e.g. "in a lock epoch on targets 1 3", for messages. */
 void win_describe(const struct win *win, int target, char *buf, size_t len);
-/* For the user's handle: src/mpi stores what it likes. */
-void *win_user(const struct win *win);
-void win_set_user(struct win *win, void *user);
 
 /* ---- operations (12.3) ---- */
 

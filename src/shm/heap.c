@@ -147,7 +147,7 @@ static int alloc_small(struct heap *heap, size_t size, size_t align, struct bloc
         return err;
     err = alloc_from_top(heap, chunk, size, align, out);
     if (err != MRMA_SUCCESS)
-        chunk_drop(heap, chunk);
+        chunk_drop(chunk);
     return err;
 }
 
@@ -169,7 +169,7 @@ static int take_dedicated(struct heap *heap, size_t size, size_t align, struct c
         return err;
     err = seg_commit(&(*out)->seg, chunk_first(*out, align), size, heap->log);
     if (err != MRMA_SUCCESS)
-        chunk_drop(heap, *out);
+        chunk_drop(*out);
     return err;
 }
 
@@ -184,12 +184,11 @@ static int alloc_large(struct heap *heap, size_t size, size_t align, struct bloc
     size_t off = chunk_first(chunk, align);
     *out = block_new(heap, chunk, NULL, off, want);
     if (*out == NULL) {
-        chunk_drop(heap, chunk);
+        chunk_drop(chunk);
         return heap_no_bookkeeping(heap->log);
     }
     chunk->top = off + want;
     chunk->committed = heap_round_up(want, heap->page);
-    heap->committed += chunk->committed;
     return MRMA_SUCCESS;
 }
 
@@ -229,7 +228,6 @@ int heap_alloc(struct heap *heap, size_t size, size_t align, void **out)
     err = alloc_or_drop_kept(heap, size, align, &block);
     if (err == MRMA_SUCCESS) {
         block->used = size;
-        heap->allocated += size;
         *out = (char *)block->chunk->seg.base + block->off;
     }
     pthread_mutex_unlock(&heap->mutex);
@@ -321,7 +319,6 @@ int heap_free(struct heap *heap, void *ptr)
                        "allocated",
                        ptr);
     } else {
-        heap->allocated -= block->used;
         if (block->chunk->dedicated)
             heap_keep(heap, block->chunk);
         else
@@ -329,14 +326,6 @@ int heap_free(struct heap *heap, void *ptr)
     }
     pthread_mutex_unlock(&heap->mutex);
     return err;
-}
-
-void heap_usage(struct heap *heap, size_t *allocated, size_t *committed)
-{
-    pthread_mutex_lock(&heap->mutex);
-    *allocated = heap->allocated;
-    *committed = heap->committed;
-    pthread_mutex_unlock(&heap->mutex);
 }
 
 /* ---- life ---- */
@@ -369,7 +358,7 @@ static void destroy(struct heap *heap, bool leave)
         struct chunk *chunk = LIST_ENTRY(node, struct chunk, node);
         if (leave && !list_empty(&chunk->blocks))
             seg_leave(&chunk->seg);
-        chunk_drop(heap, chunk);
+        chunk_drop(chunk);
     }
     pthread_mutex_destroy(&heap->mutex);
     free(heap);

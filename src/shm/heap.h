@@ -54,7 +54,4 @@ void heap_fork_prepare(struct heap *heap);
 void heap_fork_parent(struct heap *heap);
 void heap_fork_child(struct heap *heap);
 
-/* Bytes now allocated, and so many that may have pages, without those of kept segments. */
-void heap_usage(struct heap *heap, size_t *allocated, size_t *committed);
-
 #endif

@@ -95,7 +95,7 @@ void block_set_live(struct block *block)
 
 /* ---- chunks ---- */
 
-void chunk_drop(struct heap *heap, struct chunk *chunk)
+void chunk_drop(struct chunk *chunk)
 {
     struct list_node *node;
 
@@ -105,7 +105,6 @@ void chunk_drop(struct heap *heap, struct chunk *chunk)
             list_remove(&block->by_size);
         free(block);
     }
-    heap->committed -= chunk->committed;
     list_remove(&chunk->node);
     seg_close(&chunk->seg);
     free(chunk->page_first);
@@ -154,15 +153,13 @@ int chunk_commit(struct heap *heap, struct chunk *chunk, size_t end)
             return err;
         }
     }
-    heap->committed += goal - chunk->committed;
     chunk->committed = goal;
     return MRMA_SUCCESS;
 }
 
-static void chunk_decommit(struct heap *heap, struct chunk *chunk, size_t from)
+static void chunk_decommit(struct chunk *chunk, size_t from)
 {
     seg_decommit(&chunk->seg, from, chunk->committed - from);
-    heap->committed -= chunk->committed - from;
     chunk->committed = from;
 }
 
@@ -170,16 +167,16 @@ void chunk_trim(struct heap *heap, struct chunk *chunk)
 {
     if (chunk->top > 0) {
         if (chunk->committed - chunk->top > TRIM_SLACK)
-            chunk_decommit(heap, chunk, heap_round_up(chunk->top, heap->page));
+            chunk_decommit(chunk, heap_round_up(chunk->top, heap->page));
         return;
     }
     const size_t keep = chunk->seg.late ? KEEP : KEEP_OF_LIMITED;
     if (chunk->committed > keep)
-        chunk_decommit(heap, chunk, keep);
+        chunk_decommit(chunk, keep);
     LIST_EACH (node, &heap->chunks) {
         struct chunk *other = LIST_ENTRY(node, struct chunk, node);
         if (other != chunk && !other->dedicated && other->top == 0) {
-            chunk_drop(heap, chunk->seg.size < other->seg.size ? chunk : other);
+            chunk_drop(chunk->seg.size < other->seg.size ? chunk : other);
             return;
         }
     }

@@ -53,9 +53,7 @@ struct heap {
     struct list kept;            /* dedicated chunks without a block, last freed first */
     struct list bins[HEAP_BINS]; /* free blocks of [2^i, 2^(i+1)) units */
     size_t next_chunk;           /* size of the next chunk */
-    size_t allocated;
-    size_t committed;
-    struct fork_copies copies; /* while a fork is made */
+    struct fork_copies copies;   /* while a fork is made */
 };
 
 static inline size_t heap_round_up(size_t n, size_t to)
@@ -88,7 +86,7 @@ void block_set_live(struct block *block);
 /* A chunk on a new segment. log NULL: another attempt follows. Drop: with its blocks. */
 int chunk_new(struct heap *heap, size_t size, bool dedicated, const struct log *log,
               struct chunk **out);
-void chunk_drop(struct heap *heap, struct chunk *chunk);
+void chunk_drop(struct chunk *chunk);
 /* Commit up to end: in steps if there is room for that, else what is needed. */
 int chunk_commit(struct heap *heap, struct chunk *chunk, size_t end);
 /* After the top went down: an empty chunk gives back all pages but some, and goes if it is

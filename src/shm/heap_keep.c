@@ -40,7 +40,7 @@ static void keep_bounds(struct heap *heap)
     LIST_EACH_SAFE (node, &heap->kept) {
         struct chunk *chunk = LIST_ENTRY(node, struct chunk, node);
         if (++n > KEEP_SEGMENTS) {
-            chunk_drop(heap, chunk);
+            chunk_drop(chunk);
             continue;
         }
         if (held + chunk->held > KEEP_BYTES) {
@@ -54,11 +54,10 @@ static void keep_bounds(struct heap *heap)
 void heap_keep(struct heap *heap, struct chunk *chunk)
 {
     if (!chunk->seg.late) {
-        chunk_drop(heap, chunk);
+        chunk_drop(chunk);
         return;
     }
     block_drop(heap, LIST_ENTRY(list_first(&chunk->blocks), struct block, by_addr));
-    heap->committed -= chunk->committed;
     chunk->committed = chunk->top = 0;
     chunk->held = chunk->seg.size;
     list_remove(&chunk->node);
@@ -98,5 +97,5 @@ struct chunk *heap_keep_take(struct heap *heap, size_t size, size_t align)
 void heap_keep_drop(struct heap *heap)
 {
     LIST_EACH_SAFE (node, &heap->kept)
-        chunk_drop(heap, LIST_ENTRY(node, struct chunk, node));
+        chunk_drop(LIST_ENTRY(node, struct chunk, node));
 }

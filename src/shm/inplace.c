@@ -148,16 +148,6 @@ bool inplace_find(struct inplace *ip, const void *base, size_t len, struct heap_
     return found;
 }
 
-size_t inplace_bytes(struct inplace *ip)
-{
-    size_t sum = 0;
-    pthread_mutex_lock(&ip->mutex);
-    LIST_EACH (node, &ip->runs)
-        sum += run_len(run_of(node));
-    pthread_mutex_unlock(&ip->mutex);
-    return sum;
-}
-
 /* ---- life ---- */
 
 int inplace_create(const char *dir, const struct log *log, struct inplace **out)

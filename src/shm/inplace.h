@@ -53,9 +53,6 @@ void inplace_drop(struct inplace *ip, const void *base, size_t len);
 /* Are all of [base, base+len) in shared pages? Then true and *loc. */
 bool inplace_find(struct inplace *ip, const void *base, size_t len, struct heap_loc *loc);
 
-/* Bytes of pages that are shared now. */
-size_t inplace_bytes(struct inplace *ip);
-
 /* Before fork, in the parent after it, and in the child: it has copies, as they were when fork was
  * called, at the same addresses, and no shared pages. Without memory for copies the child sees
  * later changes of the parent, but changes nothing there. Between the first and the others no page

@@ -78,7 +78,5 @@ int inplace_replace(struct inplace *ip, struct pages p, struct list_node *before
                     size_t len);
 /* Restore what is left of the run, which goes; false (noted): it stays. */
 bool inplace_restore(struct inplace *ip, struct run *run);
-/* Move the mapping at from over [to, to+len) in one step; false: refused. */
-bool inplace_move(void *from, size_t len, void *to);
 
 #endif

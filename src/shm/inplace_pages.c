@@ -36,9 +36,10 @@ struct move {
     bool done;
 };
 
-/* The bare system call: nothing else may run here, and some who put their own mremap in the place
- * of libc's lose its fifth argument (UCX 1.13). */
-bool inplace_move(void *from, size_t len, void *to)
+/* Move the mapping at from over [to, to+len) in one step; false: refused. The bare system call:
+ * nothing else may run here, and some who put their own mremap in the place of libc's lose its
+ * fifth argument (UCX 1.13). */
+static bool move_mapping(void *from, size_t len, void *to)
 {
     return syscall(SYS_mremap, from, len, len, MREMAP_MAYMOVE | MREMAP_FIXED, to) != -1;
 }
@@ -53,7 +54,7 @@ __attribute__((no_sanitize("address", "thread"))) static void copy_and_move(void
     for (size_t i = 0; i < m->len / sizeof *to; i++)
         atomic_store_explicit(&to[i], atomic_load_explicit(&from[i], memory_order_relaxed),
                               memory_order_relaxed);
-    m->done = inplace_move(m->from, m->len, m->to);
+    m->done = move_mapping(m->from, m->len, m->to);
 }
 
 /* from is gone afterwards, whatever the outcome. */

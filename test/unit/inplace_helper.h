@@ -11,8 +11,7 @@
 #include <sys/mman.h>
 
 #include "base/err.h"
-#include "shm/inplace.h"
-#include "shm/vma.h"
+#include "shm/inplace_impl.h"
 
 static size_t page;
 static struct inplace *ip;
@@ -33,6 +32,15 @@ static inline int teardown(void **state)
     inplace_destroy(ip);
     log_pipe_close(&lp);
     return 0;
+}
+
+/* Bytes of pages that are shared now; nobody else takes or drops any meanwhile. */
+static inline size_t inplace_bytes(struct inplace *of)
+{
+    size_t sum = 0;
+    LIST_EACH (node, &of->runs)
+        sum += run_len(run_of(node));
+    return sum;
 }
 
 static inline unsigned char byte_of(size_t i)

@@ -83,7 +83,6 @@ struct hand *hand_new(const struct hand_shared *s, int rank)
                           .hints = win_hints_default(),
                           .dynamic = true,
                           .flavor = WIN_DYNAMIC,
-                          .user = h,
                           .ctl = ctl_of(s, rank),
                           .lead = ctl_of(s, 0),
                           .direct = h->direct,

@@ -29,7 +29,7 @@ struct hand_shared {
     char *ctls;              /* n of ctl_bytes */
 };
 
-/* One process's view. win.user points back here. */
+/* One process's view. */
 struct hand {
     struct win win;
     struct rma rma;

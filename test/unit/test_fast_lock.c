@@ -253,13 +253,14 @@ static void test_not_for_all(void **state)
 static void test_wrap(void **state)
 {
     struct steps *s = *state;
-    const uint32_t last = (uint32_t)LOCKWORD_MASK;
+    const uint64_t last = LOCKWORD_MASK;
     for (int exclusive = 0; exclusive < 2; exclusive++) {
-        atomic_store(&s->w[1]->ctl->lock, lockword_make(0, last, last, last));
+        atomic_store(&s->w[1]->ctl->lock, last | last << LOCKWORD_RSERV | last << LOCKWORD_WSERV);
         assert_true(fast_lock(s->w[0], exclusive, 1));
-        assert_true(word_of(s->w[1]) == lockword_make(0, 0, exclusive ? last : 0, last));
+        assert_true(word_of(s->w[1]) ==
+                    ((exclusive ? last << LOCKWORD_RSERV : 0) | last << LOCKWORD_WSERV));
         assert_true(fast_unlock(s->w[0], 1));
-        assert_true(word_of(s->w[1]) == lockword_make(0, 0, 0, 0));
+        assert_true(word_of(s->w[1]) == 0);
     }
 }
 

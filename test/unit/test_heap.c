@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 
 #include "base/err.h"
-#include "shm/heap.h"
+#include "shm/heap_chunk.h"
 
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
@@ -24,6 +24,21 @@ struct piece {
     size_t size;
     unsigned char fill;
 };
+
+/* Bytes now allocated, and so many that may have pages, without those of kept segments; nobody
+ * else uses the heap meanwhile. */
+static void heap_usage(const struct heap *heap, size_t *allocated, size_t *committed)
+{
+    *allocated = *committed = 0;
+    LIST_EACH (node, &heap->chunks) {
+        const struct chunk *chunk = LIST_ENTRY(node, struct chunk, node);
+        *committed += chunk->committed;
+        LIST_EACH (at, &chunk->blocks) {
+            const struct block *block = LIST_ENTRY(at, struct block, by_addr);
+            *allocated += block->live ? block->used : 0;
+        }
+    }
+}
 
 /* Large pieces are filled and checked at their ends and at some places between. */
 static size_t stride_of(const struct piece *p)

@@ -88,38 +88,11 @@ static void removal_works_at_every_place_and_while_walking(void **state)
     expect_ids(&list, "");
 }
 
-static void splicing_moves_everything(void **state)
-{
-    struct list a, b;
-    struct thing t[5];
-    (void)state;
-
-    list_init(&a);
-    list_init(&b);
-    things_init(t, 5);
-    list_splice_back(&a, &b);
-    expect_ids(&a, "");
-    list_push_back(&b, &t[0].node);
-    list_push_back(&b, &t[1].node);
-    list_splice_back(&a, &b);
-    expect_ids(&a, "01");
-    expect_ids(&b, "");
-    list_push_back(&b, &t[2].node);
-    list_push_back(&b, &t[3].node);
-    list_splice_back(&a, &b);
-    expect_ids(&a, "0123");
-    list_splice_back(&a, &b);
-    expect_ids(&a, "0123");
-    list_push_back(&b, &t[4].node);
-    expect_ids(&b, "4");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_ends_keep_order),
         cmocka_unit_test(removal_works_at_every_place_and_while_walking),
-        cmocka_unit_test(splicing_moves_everything),
     };
     return cmocka_run_group_tests_name("list", tests, NULL, NULL);
 }

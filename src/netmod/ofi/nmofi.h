@@ -72,7 +72,6 @@ struct nmofi_peer {
     uint64_t token;          /* begins every message to it */
     uint64_t addr;           /* fi_addr_t */
     bool inserted;           /* addr is in the address vector */
-    bool failed;
     struct nmofi_name name;
 };
 

@@ -63,7 +63,6 @@ size_t record_build(struct record_source *s, void *room, size_t cap);
 enum {
     RECORD_SINGLE_DATA = 1024, /* bytes of data at most */
     RECORD_CAS_DATA = 64,      /* of MPI_Compare_and_swap */
-    RECORD_SINGLE_MAX = sizeof(struct pkt_op) + sizeof(struct pkt_seg) + RECORD_SINGLE_DATA
 };
 bool record_is_single(enum pkt_op_kind kind, const struct rma_op *op);
 size_t record_build_single(void *room, enum pkt_op_kind kind, const struct rma_op *op,

@@ -134,11 +134,20 @@ static int check_requests(struct rma *r)
     return err;
 }
 
+/* Let others run for a moment. */
+static void yield_processor(struct rma *r)
+{
+    if (unlikely(r->env->idle != NULL))
+        r->env->idle(r->env->ctx, NULL, 0, 0);
+    else
+        sched_yield();
+}
+
 int rma_look_around(struct rma *r, struct win *w)
 {
     const uint32_t looks = atomic_fetch_add_explicit(&r->looks, 1, memory_order_relaxed);
     if (r->oversubscribed && looks % LOOKS_PER_YIELD == LOOKS_PER_YIELD - 1)
-        rma_yield(r);
+        yield_processor(r);
     if (looks % LOOKS_PER_CLOCK)
         return MRMA_SUCCESS;
     const uint64_t now = r->clock();
@@ -149,14 +158,6 @@ int rma_look_around(struct rma *r, struct win *w)
     const int err = w ? check_peers(w) : check_requests(r);
     rma_leave(r);
     return err;
-}
-
-void rma_yield(struct rma *r)
-{
-    if (unlikely(r->env->idle != NULL))
-        r->env->idle(r->env->ctx, NULL, 0, 0);
-    else
-        sched_yield();
 }
 
 static void sleep_on(struct rma *r, struct event *ev, uint32_t ticket, uint64_t ns)
@@ -267,7 +268,7 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
         if (moved ? ++busy % POLLS_PER_CLOCK : spins)
             continue;
         if (++yields % YIELDS_PER_CLOCK) { /* looking at the clock costs as much as a yield */
-            rma_yield(r);
+            yield_processor(r);
             continue;
         }
         const uint64_t now = r->clock();
@@ -279,7 +280,7 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
             p.awake = now;
         served = false;
         if (now - p.awake < yield_ns && now < p.next_check) {
-            rma_yield(r);
+            yield_processor(r);
             continue;
         }
         int err = lose_patience(w, wait, &p, now);
@@ -319,7 +320,7 @@ int rma_wait_until(struct win *w, const struct rma_wait *wait)
 void rma_backoff(struct rma *r, unsigned round)
 {
     if (r->oversubscribed || r->env->idle || round > SPINS_ALONE)
-        rma_yield(r);
+        yield_processor(r);
     else
         cpu_relax();
 }

@@ -44,9 +44,6 @@ int rma_lost(const struct win *w, const struct rma_target *t);
  * outstanding) died? Then MRMA_ERR_PROC_FAILED, and the requests to it have ended. */
 int rma_look_around(struct rma *r, struct win *w);
 
-/* Let others run for a moment. */
-void rma_yield(struct rma *r);
-
 /* The first part of a wait, for those whose length is a cache line's way between
  * two processors: done in place as often as this says, without a call between the
  * peer's store and the next step. rma_wait_until must follow if it was not enough. */

@@ -39,13 +39,6 @@ static inline uint32_t lockword_wserv(uint64_t w)
     return (uint32_t)((w >> LOCKWORD_WSERV) & LOCKWORD_MASK);
 }
 
-static inline uint64_t lockword_make(uint64_t flags, uint32_t next, uint32_t rserv, uint32_t wserv)
-{
-    return (flags & LOCKWORD_YIELDED) | (next & LOCKWORD_MASK) |
-           ((rserv & LOCKWORD_MASK) << LOCKWORD_RSERV) |
-           ((wserv & LOCKWORD_MASK) << LOCKWORD_WSERV);
-}
-
 /* Each field one further, or not. */
 static inline uint64_t lockword_count(uint64_t w, bool next, bool rserv, bool wserv)
 {

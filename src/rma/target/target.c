@@ -62,7 +62,7 @@ int target_send_simple(struct win *w, struct rma_target *t, uint8_t type, uint32
     return err;
 }
 
-struct pkt_origin *target_origin(struct win *w, struct rma_target *t)
+static struct pkt_origin *target_origin(struct win *w, struct rma_target *t)
 {
     if (!t->from) {
         t->from = calloc(1, sizeof *t->from);

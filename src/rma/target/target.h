@@ -58,7 +58,6 @@ void target_unpark(struct pkt_origin *po);
 /* Send a header-only packet. */
 int target_send_simple(struct win *w, struct rma_target *t, uint8_t type, uint32_t seq,
                        uint32_t count, uint32_t total, uint64_t offset);
-struct pkt_origin *target_origin(struct win *w, struct rma_target *t);
 void target_free_origin(struct rma_target *t);
 
 /* target_apply.c: apply the records of a packet. Returns an enum mrma_err;

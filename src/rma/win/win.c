@@ -126,18 +126,6 @@ const uint64_t *win_size(const struct win *w)
 {
     return &w->size;
 }
-uint32_t win_disp_unit(const struct win *w)
-{
-    return w->disp_unit;
-}
-int win_rank(const struct win *w)
-{
-    return w->rank;
-}
-int win_nproc(const struct win *w)
-{
-    return w->nproc;
-}
 uint32_t win_id(const struct win *w)
 {
     return w->index;
@@ -152,15 +140,6 @@ void win_set_hints(struct win *w, const struct win_hints *hints)
     w->hints.ordering = hints->ordering;
     w->hints.same_op = hints->same_op;
     w->hints.which_ops = hints->which_ops;
-}
-
-void *win_user(const struct win *w)
-{
-    return w->user;
-}
-void win_set_user(struct win *w, void *user)
-{
-    w->user = user;
 }
 
 const char *win_path_name(const struct win *w, int target)

@@ -215,8 +215,7 @@ struct win {
     void *base;
     uint64_t size;
     uint32_t disp_unit;
-    uint32_t index, index_gen; /* in rma->wins */
-    void *user;
+    uint32_t index, index_gen;  /* in rma->wins */
     bool shares;                /* holds pages that are shared in place: share.h */
     void *owned;                /* memory from env->mem_alloc behind base, or NULL */
     void *segment;              /* handle of allocate_shared's segment, or NULL */
@@ -271,16 +270,15 @@ struct rma {
     struct rma_env *env;
     clock_fn clock;
     struct ch3 *ch3;
-    bool threads;                /* several application threads may call */
-    _Atomic bool concurrent;     /* threads, or an agent runs: take the lock */
-    _Atomic bool packets;        /* some window uses packets or the ring */
-    _Atomic bool packet_targets; /* some window had such */
-    _Atomic bool agent;          /* the agent runs */
-    _Atomic uint32_t polls;      /* changes whenever an application thread polls */
-    _Atomic bool watcher;   /* an application thread sleeps on the channels' descriptors: wait.c */
-    _Atomic bool agent_off; /* and the agent on its doorbell until it stops: agent.c */
-    bool spin_inline;       /* processors for all, and no packets to poll: see wait.h */
-    _Atomic uint32_t looks; /* calls of rma_look_around */
+    bool threads;            /* several application threads may call */
+    _Atomic bool concurrent; /* threads, or an agent runs: take the lock */
+    _Atomic bool packets;    /* some window uses packets or the ring */
+    _Atomic bool agent;      /* the agent runs */
+    _Atomic uint32_t polls;  /* changes whenever an application thread polls */
+    _Atomic bool watcher;    /* an application thread sleeps on the channels' descriptors: wait.c */
+    _Atomic bool agent_off;  /* and the agent on its doorbell until it stops: agent.c */
+    bool spin_inline;        /* processors for all, and no packets to poll: see wait.h */
+    _Atomic uint32_t looks;  /* calls of rma_look_around */
     _Atomic uint64_t next_look;
     int node_procs;        /* most processes of this node seen in a window */
     _Atomic unsigned full; /* so many processors, and as many processes; 0: more or less: agent.c */

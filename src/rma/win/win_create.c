@@ -282,8 +282,6 @@ static int start_packets(struct win *w)
     struct rma *r = w->rma;
     if (serves_packets(w) || w->has_assisted)
         r->packets = true;
-    if (w->npackets)
-        r->packet_targets = true;
     r->spin_inline = !r->packets && !r->oversubscribed;
     if (!serves_packets(w) || !wants_agent(r->conf, &w->hints))
         return MRMA_SUCCESS;
