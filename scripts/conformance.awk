@@ -173,15 +173,13 @@ what == "rules" && /^== / {
     next
 }
 
-# function NAME|PATTERN... host|only HOST|none: reason
+# function NAME|PATTERN... host|none|mpich|openmpi: reason
 what == "rules" && /^function / {
     reason = $0
     sub(/^[^:]*: */, "", reason)
     verdict = ""
-    for (i = 2; i <= NF && verdict == ""; i++) {
+    for (i = 2; i <= NF && verdict == ""; i++)
         if ($i ~ /^(host|none|mpich|openmpi):$/) verdict = substr($i, 1, length($i) - 1)
-        else names[i] = $i
-    }
     if (verdict == "") complain(FILENAME ":" FNR ": expected host:, none:, mpich: or openmpi:")
     for (k = 2; k < i - 1; k++) {
         if (verdict == "host") {
@@ -326,7 +324,6 @@ function function_row(name,    n, i, k, word, shown, count, which, host) {
         complain(name " is called by no program of test/mpi/testlist, and test/mpi/conformance gives no reason")
         return
     }
-    if (name in of_host) note_of_host[of_host[name]] = note_of_host[of_host[name]] " `" name "`"
     print "| `" name "`" (name in of_host ? " (host)" : "") " | " hosts_text(host) " | " languages_text() \
         " | " paths_text() " | " (in_ci ? "yes" : "") " | " shown " |"
 }
@@ -404,8 +401,11 @@ function notes(    i, reason) {
         if (limited_reason[i] != limited_reason[i - 1])
             print "Only " host_name(limited_host[i]) ": " limited_reason[i] "."
     }
-    for (reason in note_of_host) order[++norder] = reason
-    for (i = 1; i <= norder; i++) print "(host): " order[i] "."
+    for (i = 1; i <= nfunctions; i++) {
+        reason = functions[i] in of_host ? of_host[functions[i]] : ""
+        if (reason != "" && !(reason in said)) print "(host): " reason "."
+        said[reason]
+    }
 }
 
 END {

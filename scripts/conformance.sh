@@ -10,6 +10,9 @@
 
 top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 cd "$top" || exit 1
+# One order of files and names, whatever the language of whoever runs this.
+LC_ALL=C
+export LC_ALL
 
 generate() {
     awk -f scripts/conformance.awk what=makefile test/mpi/sources.am \

@@ -250,6 +250,12 @@ static void query_every_kind(enum mt_kind kind)
     if (mapped) {
         p[17] = (char)(mt_rank + 1);
     }
+    char *first = NULL;
+    MT_OK(MPI_Win_shared_query(w.win, 0, &size, &unit, &first));
+    const MPI_Aint first_size = size;
+    MT_OK(MPI_Win_shared_query(w.win, MPI_PROC_NULL, &size, &unit, &p));
+    CHECK(p == first && size == first_size, "MPI_PROC_NULL: %p of %ld bytes, rank 0: %p of %ld",
+          (void *)p, (long)size, (void *)first, (long)first_size);
     MT_OK(MPI_Win_fence(0, w.win));
     CHECK(w.base[17] == (mapped ? prev + 1 : 0) || mt_size == 1, "expected %d, saw %d", prev + 1,
           w.base[17]);
