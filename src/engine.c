@@ -17,7 +17,7 @@
 #include "base/err.h"
 #include "engine_env.h"
 #include "rma/progress/agent.h"
-#include "rma/target/handlers.h"
+#include "rma/handlers.h"
 #include "shm/cma_probe.h"
 
 enum { AGENT_STACK = 512 * 1024 };

@@ -2,7 +2,7 @@
  * engine_net.c - the network channel of an engine: opened at the first window that
  * needs it, by all processes of that window together.
  *
- * Whether a window needs it follows from the records that all have (rma/win/win_create.c),
+ * Whether a window needs it follows from the records that all have (rma/create/win_create.c),
  * so all come here or none does. Those that have no endpoint open one; one exchange
  * tells the addresses and who has failed, and completes the records. Whatever fails here
  * alone is told in it, so that nobody waits for who has given up: what could not be told

@@ -61,9 +61,9 @@ code_block() { # file, first line's pattern
 &/g'
 }
 
-events=$(sed -n '/^enum epoch_event {/,/^};/s/^ *EPOCH_EV_\([A-Z_]*\).*/\1/p' "$top/src/rma/sync/epoch.h" |
+events=$(sed -n '/^enum epoch_event {/,/^};/s/^ *EPOCH_EV_\([A-Z_]*\).*/\1/p' "$top/src/rma/win/epoch.h" |
     tr '\n' ' ')
-code_block "$top/src/rma/sync/epoch.c" '^static const unsigned char table' | awk -v events="$events" '
+code_block "$top/src/rma/win/epoch.c" '^static const unsigned char table' | awk -v events="$events" '
     BEGIN { split(events, event, " ") }
     match($0, /^\[EPOCH_[A-Z_]*\]/) {
         state = substr($0, 8, RLENGTH - 8)

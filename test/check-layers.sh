@@ -3,7 +3,8 @@
 # hide below the entry points. Reports in TAP; an offence is named by file:line.
 #
 # Each layer knows only those below it. What a layer may include is written in the
-# table of `may`; src/engine.[ch] sees all.
+# table of `may`; src/engine.[ch] sees all. The same holds for the rooms of src/rma, the
+# table of `room`, where it holds for calls, too.
 
 src=${abs_top_srcdir:?run by make check}/src
 . "$abs_top_srcdir/test/tap.sh"
@@ -30,6 +31,72 @@ may shm '(shm|trace|base)/[^"]*|ch3/channel\.h'
 may netmod/ofi '(netmod/ofi|trace|base)/[^"]*|ch3/channel\.h'
 may rma '(rma|ch3|trace|base)/[^"]*'
 may mpi '(mpi|rma|ch3|shm|trace|base)/[^"]*|engine\.h|mpi-rma\.h'
+
+# Calls between the rooms of src/rma, from the symbols of the objects: "room object room symbol".
+# What a static inline function calls is called by who includes its header. src/rma itself is "rma".
+calls() {
+    find src/rma -name '*.o' -path '*/.libs/*' | while read -r object; do
+        folder=${object%/.libs/*}
+        file=$(basename "$object" .o)
+        test -f "$src/../$folder/$file.c" || continue # left over
+        nm -A "$object" | sed "s|^[^:]*:|${folder##*/} $file |"
+    done | awk '
+        $(NF - 1) ~ /^[TDRBV]$/ { owner[$NF] = $1 }
+        $(NF - 1) == "U" { from[++n] = $1 " " $2; to[n] = $NF }
+        END {
+            for (i = 1; i <= n; i++)
+                if (to[i] in owner && index(from[i], owner[to[i]] " ") != 1)
+                    print from[i], owner[to[i]], to[i]
+        }'
+}
+
+# room NAME BELOW...: src/rma/NAME includes and calls only itself, the rooms BELOW, which have a line
+# above its own, so that there is no circle, and layers below src/rma; all rooms may include rma.h
+# and env.h.
+rooms=
+room() {
+    name=$1
+    pattern="rma/$name/[^\"]*|rma/(rma|env)\\.h"
+    shift
+    offences=$(for below; do
+        case " $rooms ch3 base " in
+        *" $below "*) ;;
+        *) echo "$name: no line above its own is that of $below" ;;
+        esac
+    done)
+    for below; do
+        case $below in
+        ch3 | base) pattern="$pattern|$below/[^\"]*" ;;
+        *) pattern="$pattern|rma/$below/[^\"]*" ;;
+        esac
+    done
+    rooms="$rooms $name"
+    point "src/rma/$name includes and calls only itself and$(printf ' %s' "$@")" "$offences$(
+        includes "$src/rma/$name" | grep ':"' | grep -Ev ":\"($pattern)\"\$"
+        echo "$calls" | awk -v name="$name" -v below=" $name $* " \
+            '$1 == name && !index(below, " " $3 " ") { print $1 "/" $2 ".c: calls " $4 " of " $3 }'
+    )"
+}
+
+calls=$(calls)
+room acc base
+room dtype acc base
+room packet dtype acc ch3 base
+room win packet dtype acc ch3 base
+room strict win packet dtype acc ch3 base
+room progress win packet ch3 base
+room origin progress win packet dtype acc ch3 base
+room path origin strict progress win packet dtype acc ch3 base
+room target path strict progress win packet dtype acc ch3 base
+room sync target path origin strict progress win packet ch3 base
+room create sync target path origin strict progress win packet ch3 base
+offences=$(for d in "$src"/rma/*/; do
+    name=$(basename "$d")
+    case " $rooms " in *" $name "*) ;; *) echo "src/rma/$name" ;; esac
+done)
+point "every room of src/rma has a line in the table" "$offences"
+offences=$(test "$(echo "$calls" | wc -l)" -gt 100 || echo "no more than 100: is there nm, are there objects?")
+point "calls between rooms were found in the objects" "$offences"
 
 # mpi.h itself, or by way of a header: those of src/rma/dtype that have it may be
 # used by src/rma/dtype only.

@@ -1,5 +1,6 @@
 /*
- * copy.h - copies that go past the caches, and copies of what another process may change meanwhile.
+ * copy.h - copies that go past the caches, and copies of what another process may see or change
+ * meanwhile.
  *
  * A line that one processor has written and another one reads is fetched from the first one's
  * cache, a line at a time. Where that one is far it takes three times as long as from memory, where
@@ -33,6 +34,24 @@ static inline void copy_bytes(void *to, const void *from, size_t len, bool strea
         copy_streamed(to, from, len);
     else
         memcpy(to, from, len);
+}
+
+/* Copy len bytes. Aligned 4 and 8 bytes are one store, so that who polls a
+ * flag in a window sees the old or the new value. */
+static inline void copy_whole(void *to, const void *from, size_t len)
+{
+    switch (len) {
+    case 8:
+        memcpy(to, from, 8);
+        break;
+    case 4:
+        memcpy(to, from, 4);
+        break;
+    case 0: /* memcpy may not be given the null pointers that MPI allows here */
+        break;
+    default:
+        memcpy(to, from, len);
+    }
 }
 
 /* From memory that another process may change at any time: what is checked and used afterwards is

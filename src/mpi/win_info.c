@@ -5,7 +5,7 @@
  * standard allows (MPI 4.1, 10); with MPIRMA_STRICT it is an error. mpi_assert_memory_alloc_kinds:
  * a list that names other kinds than system and mpi is not understood by this library and so, as
  * the standard has it, neither used nor reported. A window's hints that must be equal on all
- * processes are compared in rma/win/win_hints.c. No state, no locks.
+ * processes are compared in rma/create/win_hints.c. No state, no locks.
  */
 #include "mpi/win_info.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "change.h"
-#include "rma/target/handlers.h"
+#include "rma/handlers.h"
 #include "../sim/channel_stub.h"
 
 /* ---- the environment ---- */

@@ -9,7 +9,7 @@
 
 #include "ch3/pkt.h"
 #include "rma/acc/acc.h"
-#include "rma/origin/request_table.h"
+#include "rma/packet/request_table.h"
 #include "rma/rma.h"
 #include "script.h"
 

@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "rma/progress/agent.h"
 #include "rma/win/ctl_blocks.h"
-#include "rma/target/handlers.h"
+#include "rma/handlers.h"
 
 void fabric_fail(const char *file, int line, const char *what)
 {

@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 #include "rma/win/ctl_blocks.h"
-#include "rma/target/handlers.h"
+#include "rma/handlers.h"
 #include "rma/progress/progress.h"
 #include "rma/acc/stripe.h"
 #include "sim_core.h"

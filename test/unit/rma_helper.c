@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "rma/target/handlers.h"
+#include "rma/handlers.h"
 #include "rma/win/region.h"
-#include "rma/sync/stage_room.h"
+#include "rma/win/stage_room.h"
 
 static size_t slots_end(int n)
 {

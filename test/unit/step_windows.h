@@ -7,8 +7,9 @@
 
 #include "base_helper.h"
 #include "../sim/fabric.h"
-#include "rma/sync/lock.h"
-#include "rma/sync/lockword.h"
+#include "rma/path/access.h"
+#include "rma/win/target_lock.h"
+#include "rma/win/lockword.h"
 #include "rma/win/win.h"
 
 enum { STEP_PROCS = 3 };

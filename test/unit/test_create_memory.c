@@ -1,6 +1,6 @@
 /*
  * test_create_memory.c - window creation when one process runs out of memory
- * (rma/win/win_create.c, engine_net.c): nobody waits for it, and all end alike.
+ * (rma/create/win_create.c, engine_net.c): nobody waits for it, and all end alike.
  *
  * Two engines with all layers, as they ship, in two threads, and an exchange between
  * them that hangs if one does not come. The first process's n-th allocation fails, for

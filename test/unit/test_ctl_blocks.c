@@ -7,7 +7,7 @@
 
 #include "rma/win/ctl_blocks.h"
 #include "rma/progress/lost.h"
-#include "rma/win/win_create.h"
+#include "rma/create/win_create.h"
 
 enum { PROCS = 3, SIZE = 64 };
 

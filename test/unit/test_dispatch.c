@@ -4,7 +4,7 @@
  */
 #include "base/err.h"
 #include "ch3_helper.h"
-#include "rma/target/handlers.h"
+#include "rma/handlers.h"
 
 /* What may ride on the packets of an epoch, from pkt.h's words. */
 static const uint8_t riders[PKT_EPOCH_LAST] = {

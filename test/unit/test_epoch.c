@@ -4,7 +4,7 @@
  */
 #include "base/err.h"
 #include "base_helper.h"
-#include "rma/sync/epoch.h"
+#include "rma/win/epoch.h"
 
 /* Expected next state as a letter; '-' refused. */
 static const char letters[EPOCH_STATES] = {

@@ -8,8 +8,9 @@
  */
 #include "base/err.h"
 #include "rma/sync/fast_lock.h"
-#include "rma/sync/lock.h"
-#include "rma/sync/lockword.h"
+#include "rma/path/access.h"
+#include "rma/win/target_lock.h"
+#include "rma/win/lockword.h"
 #include "step_windows.h"
 
 /* ---- step by step ---- */

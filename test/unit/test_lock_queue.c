@@ -7,8 +7,9 @@
  */
 #include "pkt_craft.h"
 
-#include "rma/sync/lock.h"
-#include "rma/sync/lockword.h"
+#include "rma/path/access.h"
+#include "rma/win/target_lock.h"
+#include "rma/win/lockword.h"
 #include "rma/target/target.h"
 
 enum { PROCS = 6, NODE = 2, SIZE = 64 };

@@ -9,7 +9,7 @@
 #include <sched.h>
 
 #include "base_helper.h"
-#include "rma/sync/lockword.h"
+#include "rma/win/lockword.h"
 #include "../sim/fabric.h"
 
 #if defined(__SANITIZE_THREAD__)

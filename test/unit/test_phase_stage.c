@@ -1,6 +1,6 @@
 /*
  * test_phase_stage.c - small puts of fence phases to kernel-assisted targets, which lie in
- * a stage until the target's fence copies them (rma/sync/stage.h): they arrive in the phase they
+ * a stage until the target's fence copies them (rma/path/stage.h): they arrive in the phase they
  * belong to, also where processes run ahead of a slow one, what has no room goes another
  * way, and a third process that looks after the fence sees them, by whatever way.
  */
@@ -8,8 +8,8 @@
 
 #include <time.h>
 
-#include "rma/sync/stage_room.h"
-#include "rma/win/win_create.h"
+#include "rma/win/stage_room.h"
+#include "rma/create/win_create.h"
 
 enum { PROCS = 4, CELLS = 300, STEPS = 400 };
 

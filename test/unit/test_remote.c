@@ -5,7 +5,7 @@
  */
 #include "pkt_helper.h"
 
-#include "rma/win/win_create.h"
+#include "rma/create/win_create.h"
 
 enum { SIZE = 64 };
 

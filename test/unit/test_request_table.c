@@ -1,5 +1,5 @@
 /*
- * test_request_table.c - numbers of requests (rma/origin/request_table.h) against a plain list of
+ * test_request_table.c - numbers of requests (rma/packet/request_table.h) against a plain list of
  * what is in use: none twice, none 0, found until given back and never after, at random and at the
  * limit; and without memory.
  */
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rma/origin/request_table.h"
+#include "rma/packet/request_table.h"
 
 enum { MANY = 5000, STEPS = 200000, SIZE = 40 };
 

@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-#include "rma/win/win_create.h"
+#include "rma/create/win_create.h"
 
 enum { PROCS = 3, SMALL = 1000, LARGE = 200 << 10 };
 

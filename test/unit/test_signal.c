@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base_helper.h"
 #include "rma/sync/signal.h"
-#include "rma/sync/stage.h"
+#include "rma/path/stage.h"
 #include "rma/progress/wait.h"
 #include "rma_helper.h"
 #include "../sim/fabric.h"

@@ -4,8 +4,8 @@
  */
 #include "pkt_helper.h"
 
-#include "rma/sync/stage_room.h"
-#include "rma/win/win_create.h"
+#include "rma/win/stage_room.h"
+#include "rma/create/win_create.h"
 
 enum { KIB = 1024 };
 

@@ -283,14 +283,14 @@ static void test_park_limit(void **state)
     begin(&c, PKT_EPOCH_LOCK, PKT_F_LOCK_EXCLUSIVE, 1);
     craft_send(fabric, 0, 1, &c);
     const struct pkt_origin *po = win_peek(win[1], 0)->from;
-    for (int i = 1; i < PARKED_MAX; i++) {
+    for (int i = 1; i < PKT_PARKED_MAX; i++) {
         begin(&c, PKT_EPOCH_LOCK, 0, 1);
         craft_send(fabric, 0, 1, &c);
     }
     assert_int_equal(issue_take_error(win[0]), MRMA_SUCCESS);
     begin(&c, PKT_EPOCH_LOCK, PKT_F_UNLOCK, 1);
     craft_send(fabric, 0, 1, &c);
-    assert_int_equal(po->nparked, PARKED_MAX + 1);
+    assert_int_equal(po->nparked, PKT_PARKED_MAX + 1);
     assert_int_equal(issue_take_error(win[0]), MRMA_ERR_NO_MEM);
     assert_int_equal(po->lock, LOCKQ_WAITING);
     const uint64_t acks = counters(&fabric->procs[1]).by_type[PKT_ACK];

@@ -17,8 +17,7 @@
 #include "rma/origin/origin.h"
 #include "rma/origin/rdma.h"
 #include "rma/progress/wait.h"
-#include "rma/target/target.h"
-#include "rma/target/type_table.h"
+#include "rma/packet/type_table.h"
 #include "rma/win/win.h"
 
 /* TAIL_MAX: copying costs less than another packet */

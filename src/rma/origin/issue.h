@@ -62,7 +62,10 @@ bool issue_quick_put(struct win *w, int target, const void *data, int64_t disp, 
 
 /* Synchronization. */
 int issue_post(struct win *w, struct rma_target *t);
-int issue_fence(struct win *w);                            /* may wait */
+/* The end of a fence phase: a marker to every packet peer, behind the phase's operations; or, with
+ * tell_counts, only these operations, and then it is called, under the engine's lock, to tell how
+ * much they were (fence_counts.h). May wait. */
+int issue_fence(struct win *w, int (*tell_counts)(struct win *w));
 int issue_complete(struct win *w);                         /* may wait */
 int issue_lock_begin(struct win *w, struct rma_target *t); /* may wait */
 /* Before this thread locks one more target, in whatever window: wait until the lock that it took

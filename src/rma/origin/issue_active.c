@@ -10,13 +10,12 @@
 #include "rma/origin/open_packet.h"
 #include "rma/origin/rdma.h"
 #include "rma/progress/wait.h"
-#include "rma/sync/fence_counts.h"
-#include "rma/target/target.h"
+#include "rma/win/send_header.h"
 #include "rma/win/win.h"
 
 int issue_post(struct win *w, struct rma_target *t)
 {
-    int err = target_send_simple(w, t, PKT_POST, ++t->posts_sent, 0, 0, 0);
+    int err = win_send_header(w, t, PKT_POST, ++t->posts_sent, 0, 0, 0);
     return err == MRMA_ERR_PROC_FAILED ? rma_lost(w, t) : err;
 }
 
@@ -44,7 +43,7 @@ static int send_markers(struct win *w)
 }
 
 /* What is still open to those that got operations; then how much it was, to a few. */
-static int send_counts(struct win *w)
+static int send_counted(struct win *w, int (*tell_counts)(struct win *w))
 {
     int err = MRMA_SUCCESS;
     LIST_EACH_SAFE (node, &w->touched) {
@@ -53,23 +52,22 @@ static int send_counts(struct win *w)
             err = pkt_send_open(pt, 0, false);
         pt->proven = pt->written;
     }
-    int counted = fence_counts_enter(w);
+    int counted = tell_counts(w);
     return err ? err : counted;
 }
 
-int issue_fence(struct win *w)
+int issue_fence(struct win *w, int (*tell_counts)(struct win *w))
 {
     struct rma *r = w->rma;
     if (!w->npackets)
         return MRMA_SUCCESS;
-    int err = w->counts ? fence_counts_connect(w) : MRMA_SUCCESS;
-    if (!err) /* counts travel by other ways than what they count */
-        err = rdma_settle(w, NULL, w->counts != NULL);
+    /* Counts travel by other ways than what they count. */
+    int err = rdma_settle(w, NULL, tell_counts != NULL);
     if (err)
         return err;
     rma_enter(r);
     w->fence_closing = true;
-    err = w->counts ? send_counts(w) : send_markers(w);
+    err = tell_counts ? send_counted(w, tell_counts) : send_markers(w);
     w->fence_closing = false;
     pkt_forget_touched(w);
     rma_leave(r);

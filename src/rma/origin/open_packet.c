@@ -21,13 +21,12 @@
 #include "rma/origin/origin.h"
 #include "rma/origin/rdma.h"
 #include "rma/progress/wait.h"
-#include "rma/target/target.h"
-#include "rma/target/type_table.h"
+#include "rma/packet/type_table.h"
 #include "rma/win/win.h"
 
 /* AHEAD: packets that may be ahead of an epoch, where few can be at one target. Behind them
  * may come the question whether it is open, and the last flush. */
-enum { QUEUE_LIMIT = 256 * 1024, ROOM_FIRST = 256, AHEAD = PARKED_MAX - 2, AHEAD_PEERS = 16 };
+enum { QUEUE_LIMIT = 256 * 1024, ROOM_FIRST = 256, AHEAD = PKT_PARKED_MAX - 2, AHEAD_PEERS = 16 };
 
 uint8_t pkt_epoch_kind(const struct pkt_target *pt)
 {

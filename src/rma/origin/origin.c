@@ -16,10 +16,9 @@
 #include "base/err.h"
 #include "rma/origin/open_packet.h"
 #include "rma/origin/rdma.h"
-#include "rma/path/direct.h"
 #include "rma/progress/lost.h"
 #include "rma/progress/wait.h"
-#include "rma/target/type_table.h"
+#include "rma/packet/type_table.h"
 #include "rma/win/win.h"
 
 struct origin_req {
@@ -210,7 +209,7 @@ static bool take_part(struct win *w, struct rma_target *t, const struct pkt_part
         return false;
     }
     if (likely(rq->plain))
-        direct_copy((char *)rq->addr + rq->pos, data, part->len);
+        copy_whole((char *)rq->addr + rq->pos, data, part->len);
     else
         dtype_unpack(&rq->result, rq->addr, data, part->len);
     rq->pos += part->len;

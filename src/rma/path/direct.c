@@ -121,7 +121,7 @@ void direct_acc_held(struct stripe_hold *hold, struct acc_at at, struct acc_what
     if (likely(len == unit)) {
         stripe_hold_take(hold, at.stripes, stripe_index(at.vaddr));
         if (old)
-            direct_copy(old, at.here, len - acc_pad(what.type));
+            copy_whole(old, at.here, len - acc_pad(what.type));
         if (what.op != ACC_NO_OP)
             acc_kernels[what.op][what.type].one(at.here, origin);
         return;

@@ -10,28 +10,9 @@
 #ifndef MRMA_RMA_PATH_DIRECT_H
 #define MRMA_RMA_PATH_DIRECT_H
 
-#include <string.h>
-
+#include "base/copy.h"
 #include "rma/acc/stripe.h"
 #include "rma/rma.h"
-
-/* Copy len bytes. Aligned 4 and 8 bytes are one store, so that who polls a
- * flag in a window sees the old or the new value. */
-static inline void direct_copy(void *to, const void *from, size_t len)
-{
-    switch (len) {
-    case 8:
-        memcpy(to, from, 8);
-        break;
-    case 4:
-        memcpy(to, from, 4);
-        break;
-    case 0: /* memcpy may not be given the null pointers that MPI allows here */
-        break;
-    default:
-        memcpy(to, from, len);
-    }
-}
 
 /* Memory that this process can reach: its address here, its owner's address, by which stripes are
  * chosen, and the owner's stripes. */

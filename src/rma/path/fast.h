@@ -44,7 +44,7 @@ static inline bool fast_put(struct win *w, const void *from, int target, int64_t
     char *to = fast_addr(w, target, disp, len);
     if (unlikely(!to))
         return false;
-    direct_copy(to, from, len);
+    copy_whole(to, from, len);
     win_set_dirty(w);
     return true;
 }
@@ -54,7 +54,7 @@ static inline bool fast_get(struct win *w, void *to, int target, int64_t disp, s
     const char *from = fast_addr(w, target, disp, len);
     if (unlikely(!from))
         return false;
-    direct_copy(to, from, len);
+    copy_whole(to, from, len);
     return true;
 }
 

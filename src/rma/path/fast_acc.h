@@ -35,7 +35,7 @@ static inline __attribute__((always_inline)) void fast_acc_locked(
         kernel->many[cpu_wide()](at, from, n);
     } else {
         if (old)
-            direct_copy(old, at, len);
+            copy_whole(old, at, len);
         if (op != ACC_NO_OP)
             kernel->one(at, from);
     }

@@ -16,7 +16,8 @@
 #include "rma/path/direct.h"
 #include "rma/progress/progress.h"
 #include "rma/strict/strict.h"
-#include "rma/sync/stage.h"
+#include "rma/path/access.h"
+#include "rma/path/stage.h"
 #include "rma/win/region.h"
 #include "rma/win/win.h"
 
@@ -179,7 +180,7 @@ int rma_put(struct win *w, const struct rma_op *op)
     if (t->path == PATH_CMA)
         return put_assisted(w, t, op, offset, len);
     win_count(w, PATH_MAPPED, len);
-    direct_copy(t->base + offset, op->oaddr, len);
+    copy_whole(t->base + offset, op->oaddr, len);
     win_set_dirty(w);
     return MRMA_SUCCESS;
 }
@@ -233,7 +234,7 @@ int rma_get(struct win *w, const struct rma_op *op)
     if (t->path == PATH_CMA)
         return get_assisted(w, t, op, offset, len);
     win_count(w, PATH_MAPPED, len);
-    direct_copy(op->raddr, t->base + offset, len);
+    copy_whole(op->raddr, t->base + offset, len);
     return MRMA_SUCCESS;
 }
 

@@ -5,15 +5,14 @@
  */
 #include "rma/progress/lost.h"
 
-#include "rma/target/target.h"
+#include "rma/win/send_header.h"
 #include "rma/win/win.h"
-#include "rma/win/win_create.h"
 
 static void tell(struct win *w, struct rma_target *t, int rank)
 {
     if (!t->direct)
-        (void)target_send_simple(w, t, PKT_ERROR, PKT_ERROR_LOST, (uint32_t)rank,
-                                 MRMA_ERR_PROC_FAILED, 0);
+        (void)win_send_header(w, t, PKT_ERROR, PKT_ERROR_LOST, (uint32_t)rank, MRMA_ERR_PROC_FAILED,
+                              0);
 }
 
 /* Of a control block: who is lost in its owner's generation gen of the window. */

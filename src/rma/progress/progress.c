@@ -9,15 +9,15 @@
  */
 #include "rma/progress/progress.h"
 
+#include "rma/progress/hooks.h"
 #include "rma/progress/wait.h"
-#include "rma/target/lock_queue.h"
 #include "rma/win/win.h"
 
 static bool poll_locked(struct rma *r)
 {
     bool moved = ch3_poll(r->ch3);
     if (unlikely(!list_empty(&r->lock_wins)))
-        moved |= lock_queue_poll_all(r);
+        moved |= r->hooks->grant_locks(r);
     return moved;
 }
 

@@ -26,8 +26,7 @@
 #include <sched.h>
 
 #include "base/err.h"
-#include "rma/origin/origin.h"
-#include "rma/progress/hang_report.h"
+#include "rma/progress/hooks.h"
 #include "rma/progress/lost.h"
 #include "rma/progress/progress.h"
 #include "rma/win/win.h"
@@ -128,8 +127,8 @@ static int check_requests(struct rma *r)
     for (uint32_t i = 0; i < r->nwins; i++)
         if (r->wins[i] && (r->wins[i]->replies || r->wins[i]->streams) && check_peers(r->wins[i])) {
             err = MRMA_ERR_PROC_FAILED;
-            origin_fail_window(r->wins[i],
-                               err); /* also what waits for a lock that the dead one holds */
+            r->hooks->fail_requests(r->wins[i],
+                                    err); /* also what waits for a lock that the dead one holds */
         }
     return err;
 }
@@ -247,7 +246,7 @@ static int lose_patience(struct win *w, const struct rma_wait *wait, struct pati
         p->next_check = now + LONG_SLEEP_NS;
     }
     if (p->hang_ns && now >= p->next_report) {
-        hang_report(w, wait, now - p->start);
+        w->rma->hooks->report_wait(w, wait, now - p->start);
         p->next_report = now + p->hang_ns;
     }
     return MRMA_SUCCESS;

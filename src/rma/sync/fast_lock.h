@@ -9,24 +9,14 @@
  * packet lock is pending, or lock_all's holders are about, it is not tried.
  *
  * An exclusive request must look at lock_all's holders after its ticket is in the word
- * (lock_all.c: C before D). Who finds one gives the lock back and takes the general way:
+ * (target_lock.h: C before D). Who finds one gives the lock back and takes the general way:
  * that is a lock and an unlock of nothing.
  */
 #ifndef MRMA_RMA_SYNC_FAST_LOCK_H
 #define MRMA_RMA_SYNC_FAST_LOCK_H
 
-#include "rma/sync/lock.h"
-#include "rma/sync/lockword.h"
+#include "rma/win/target_lock.h"
 #include "rma/win/win.h"
-
-/* Wake who waits for the lock word of a direct target, which an exchange has just changed:
- * those asleep in lock calls, and the target itself if packets wait there. */
-static inline __attribute__((always_inline)) void fast_lock_notify(struct rma_target *t)
-{
-    event_notify_exchanged(&t->ctl->lock_event);
-    if (unlikely(atomic_load_explicit(&t->ctl->packets_wait, memory_order_seq_cst)))
-        lock_wake_owner(t);
-}
 
 /* The first lock of an epoch, or one more. */
 static inline void fast_lock_hold(struct win *w, struct rma_target *t, enum win_lock lock)

@@ -48,7 +48,7 @@
 #include "rma/strict/strict.h"
 #include "rma/sync/fence_counts.h"
 #include "rma/sync/signal.h"
-#include "rma/sync/stage.h"
+#include "rma/path/stage.h"
 #include "rma/target/target.h"
 #include "rma/win/win.h"
 
@@ -88,7 +88,9 @@ static void expose(struct win *w, uint32_t phase)
  * one is lost, which all hear of. */
 static int close_phase(struct win *w)
 {
-    const int issued = issue_fence(w);
+    int issued = w->counts ? fence_counts_connect(w) : MRMA_SUCCESS;
+    if (!issued)
+        issued = issue_fence(w, w->counts ? fence_counts_enter : NULL);
     if (unlikely(issued == MRMA_ERR_PROC_FAILED))
         return issued;
     int err = signal_barrier(w);

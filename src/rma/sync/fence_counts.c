@@ -46,7 +46,6 @@ struct fence_counts {
     bool connected;   /* to all that get this process's rounds */
     bool entered;     /* a fence is being closed */
     bool broken;      /* pairs were lost for want of memory: no sum can be trusted */
-    bool lost;        /* operations were refused: the sum will not be reached */
     int err;          /* of a message that could not be sent, enum mrma_err */
     unsigned nrounds, round;
     struct pkt_count *held;
@@ -304,7 +303,8 @@ bool fence_counts_done(const struct win *w)
     const struct fence_counts *c = w->counts;
     if (c->err)
         return true;
-    return c->round == c->nrounds && (w->phase_arrived == c->expected || c->lost || c->broken);
+    return c->round == c->nrounds &&
+           (w->phase_arrived == c->expected || w->fence_lost || c->broken);
 }
 
 int fence_counts_missing(const struct win *w)
@@ -321,10 +321,10 @@ uint64_t fence_counts_expected(const struct win *w)
 int fence_counts_leave(struct win *w)
 {
     struct fence_counts *c = w->counts;
-    const int err = c->err      ? c->err
-                    : c->broken ? MRMA_ERR_NO_MEM
-                    : c->lost   ? MRMA_ERR_INTERN
-                                : MRMA_SUCCESS;
+    const int err = c->err          ? c->err
+                    : c->broken     ? MRMA_ERR_NO_MEM
+                    : w->fence_lost ? MRMA_ERR_INTERN
+                                    : MRMA_SUCCESS;
     for (unsigned k = 0; k < c->nrounds; k++)
         fence_arrival_forget(arrival_of(c, c->closing, k));
     free(c->held);
@@ -336,12 +336,6 @@ int fence_counts_leave(struct win *w)
     c->entered = false;
     c->closing++;
     return err;
-}
-
-void fence_counts_lost(struct win *w)
-{
-    if (w->counts)
-        w->counts->lost = true;
 }
 
 /* ---- arriving ---- */

@@ -48,8 +48,4 @@ int fence_counts_leave(struct win *w);
 
 /* A PKT_COUNTS has come from t. False: it is not due, or not well-formed; refuse it. */
 bool fence_counts_got(struct win *w, const struct rma_target *t, const struct pkt_hdr *hdr);
-/* Operations of a fence epoch had to be refused unread: what is expected will not be
- * reached. This and all later fences end without it, with an error. */
-void fence_counts_lost(struct win *w);
-
 #endif

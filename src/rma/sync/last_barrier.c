@@ -23,7 +23,7 @@
 
 #include "rma/origin/issue.h"
 #include "rma/progress/wait.h"
-#include "rma/target/target.h"
+#include "rma/win/send_header.h"
 #include "rma/win/win.h"
 
 static const char what[] = "all processes to free the window";
@@ -38,7 +38,7 @@ static int tell(struct win *w, struct rma_target *to, uint32_t seq, int failed)
         return err;
     }
     rma_enter(w->rma);
-    err = target_send_simple(w, to, PKT_SYNC, seq, 0, (uint32_t)failed, 0);
+    err = win_send_header(w, to, PKT_SYNC, seq, 0, (uint32_t)failed, 0);
     rma_leave(w->rma);
     return err == MRMA_ERR_PROC_FAILED ? rma_lost(w, to) : err;
 }

@@ -13,18 +13,14 @@
  *   A: release ticket (seq_cst CAS)        B: enter (seq_cst) sees A
  *   sleepers (seq_cst)? wake               loads see the stores
  */
-#include "rma/sync/lock.h"
-
 #include "base/err.h"
 #include "rma/origin/issue.h"
 #include "rma/path/assisted.h"
-#include "rma/progress/hang_report.h"
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
 #include "rma/sync/fast_lock.h"
-#include "rma/sync/lockword.h"
-#include "rma/win/win.h"
+#include "rma/win/target_lock.h"
 
 struct turn {
     struct win *w;
@@ -53,17 +49,6 @@ static bool all_passed(void *arg)
 /* Written once, but part of each caller: a lock and an unlock by shared memory are a few dozen
  * nanoseconds, of which calls within the library were a good part. */
 #define INLINE static inline __attribute__((always_inline))
-
-void lock_wake_owner(struct rma_target *t)
-{
-    event_wake(t->peer->event);
-    event_wake(t->peer->agent_event);
-}
-
-void lock_notify(struct rma_target *t)
-{
-    fast_lock_notify(t);
-}
 
 /* The lock with this ticket: behind those before it, and, exclusive, behind the holders of
  * lock_all. */

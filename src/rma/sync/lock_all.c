@@ -1,79 +1,25 @@
 /*
- * lock_all.c - MPI_Win_lock_all: a shared lock on every target with one atomic.
+ * lock_all.c - MPI_Win_lock_all (MPI 4.1, 12.5.3): a shared lock on every target with one atomic.
  *
- * Direct targets: the holders of a node are counted in one word (the control
- * block of the direct group's lowest rank). Who holds lock_all looks at a
- * target's lock word once, before its first access there; an exclusive request
- * whose turn has come looks at the count.
- *
- *   lock_all, access to t                exclusive lock on t
- *   A: holders += 1 (seq_cst)            C: ticket in t.lock (seq_cst)
- *   B: t.lock has a ticket queued?       D: holders == 0? go on
- *
- * A before D in the single order of these operations: the exclusive request sees
- * the holder and steps back, i.e. marks the word as yielded (so that B passes)
- * and waits for holders == 0. Otherwise D is before A, hence C before B: B sees
- * the ticket and waits until it is released or yielded. Both may find each other;
- * then the exclusive one steps back, never both. To try again it takes the mark
- * off first and looks at the count after (the same pair again).
- * So that exclusive requests are not starved, a new lock_all waits while one has
+ * Direct targets: this process joins the holders of its node, who are counted in one word, and
+ * looks at a target's lock word once, before its first access there (target_lock.h has the protocol
+ * with exclusive requests). So that those are not starved, a new lock_all waits while one has
  * stepped back.
  *
  * Packet targets are locked one by one, by the first packet: the target counts the
  * origin among the holders of its own node (lock_queue.c) and does not wait for
  * exclusive requests that have stepped back. With a ticket it would, and two
  * lock_all, each holding what the other's exclusive request waits for, would wait
- * for each other for ever.
+ * for each other for ever. Locks: the engine's, taken here; waits are without it.
  */
 #include "base/err.h"
 #include "rma/origin/issue.h"
+#include "rma/path/access.h"
 #include "rma/path/assisted.h"
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
-#include "rma/sync/lock.h"
-#include "rma/sync/lockword.h"
-#include "rma/win/win.h"
-
-static bool open_to_all(void *arg)
-{
-    struct rma_target *t = arg;
-    return lockword_open_to_all(&t->ctl->lock);
-}
-
-int lock_all_access(struct win *w, struct rma_target *t)
-{
-    if (!t->direct || w->all_nocheck || open_to_all(t))
-        return MRMA_SUCCESS;
-    atomic_fetch_add_explicit(&w->rma->stats.lock_waits, 1, memory_order_relaxed);
-    return rma_wait_until(w, &(struct rma_wait){.done = open_to_all,
-                                                .arg = t,
-                                                .event = &t->ctl->lock_event,
-                                                .what = "an exclusive lock to be released",
-                                                .rank = t->rank});
-}
-
-bool lock_all_pass(struct win *w, struct rma_target *t, bool *yielded)
-{
-    struct win_ctl *lead = w->lead;
-    if (*yielded) {
-        if (atomic_load_explicit(&lead->all_holders, memory_order_seq_cst) != 0)
-            return false;
-        lockword_set_yielded(&t->ctl->lock, false);
-    }
-    bool pass = atomic_load_explicit(&lead->all_holders, memory_order_seq_cst) == 0;
-    if (!pass) {
-        if (!*yielded)
-            atomic_fetch_add_explicit(&lead->all_blocked, 1, memory_order_seq_cst);
-        lockword_set_yielded(&t->ctl->lock, true);
-        lock_notify(t);
-    } else if (*yielded) {
-        atomic_fetch_sub_explicit(&lead->all_blocked, 1, memory_order_seq_cst);
-        event_notify(&lead->all_event);
-    }
-    *yielded = !pass;
-    return pass;
-}
+#include "rma/win/target_lock.h"
 
 static bool none_blocked(void *arg)
 {
@@ -149,31 +95,6 @@ int rma_lock_all(struct win *w, int asserts)
     }
     RMA_TRACE(r, RMA_EV_LOCK_GRANTED, w, -1, 0);
     return err;
-}
-
-/* The last holder has gone: whoever stepped back may try again. */
-static void wake_blocked(struct win *w)
-{
-    event_notify(&w->lead->all_event);
-    for (int i = 0; i < w->ndirect; i++) {
-        struct rma_target *t = win_peek(w, w->direct[i]);
-        if (atomic_load_explicit(&t->ctl->packets_wait, memory_order_seq_cst)) {
-            event_wake(t->peer->event);
-            event_wake(t->peer->agent_event);
-        }
-    }
-}
-
-void lock_all_join(struct win *w)
-{
-    atomic_fetch_add_explicit(&w->lead->all_holders, 1, memory_order_seq_cst);
-}
-
-void lock_all_leave(struct win *w)
-{
-    if (atomic_fetch_sub_explicit(&w->lead->all_holders, 1, memory_order_seq_cst) == 1 &&
-        atomic_load_explicit(&w->lead->all_blocked, memory_order_seq_cst))
-        wake_blocked(w);
 }
 
 int rma_unlock_all(struct win *w)

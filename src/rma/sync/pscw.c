@@ -22,8 +22,9 @@
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
+#include "rma/path/access.h"
 #include "rma/sync/signal.h"
-#include "rma/sync/stage.h"
+#include "rma/path/stage.h"
 #include "rma/target/target.h"
 #include "rma/win/win.h"
 

@@ -4,7 +4,7 @@
  * Tickets are taken in the order of arrival, so the head of win->lockq is always
  * the first whose turn can come. Requests of MPI_Win_lock_all have no ticket: they
  * count as holders at once and enter, from anywhere in the queue, when the word is
- * open to them (lock_all.c). A direct process that moves the lock word must
+ * open to them (target_lock.h). A direct process that moves the lock word must
  * know that packets wait: ctl->packets_wait is set before the word is looked at
  * again.
  *
@@ -15,10 +15,8 @@
 #include "rma/target/lock_queue.h"
 
 #include "base/err.h"
-#include "rma/sync/lock.h"
-#include "rma/sync/lockword.h"
 #include "rma/target/target.h"
-#include "rma/win/win.h"
+#include "rma/win/target_lock.h"
 
 static struct rma_target *self(struct win *w)
 {

@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "rma/acc/acc.h"
 #include "rma/target/target.h"
-#include "rma/target/type_table.h"
+#include "rma/packet/type_table.h"
 #include "rma/win/region.h"
 
 /* Of displacements in a datatype that lies there: need not be in the window itself. */

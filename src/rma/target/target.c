@@ -28,9 +28,9 @@
 
 #include "base/err.h"
 #include "rma/progress/lost.h"
-#include "rma/sync/fence_counts.h"
 #include "rma/target/lock_queue.h"
-#include "rma/target/type_table.h"
+#include "rma/packet/type_table.h"
+#include "rma/win/send_header.h"
 #include "rma/win/win.h"
 
 /* What is to happen behind replies that are still queued. */
@@ -41,26 +41,6 @@ struct rider {
     uint64_t ack;
     uint8_t flags;
 };
-
-int target_send_simple(struct win *w, struct rma_target *t, uint8_t type, uint32_t seq,
-                       uint32_t count, uint32_t total, uint64_t offset)
-{
-    struct pkt_hdr hdr = {.version = PKT_VERSION,
-                          .type = type,
-                          .len = sizeof hdr,
-                          .win = t->remote_win,
-                          .win_gen = t->remote_gen,
-                          .rank = (uint32_t)w->rank,
-                          .seq = seq,
-                          .count = count,
-                          .total = total,
-                          .offset = offset};
-    int err = type == PKT_ACK ? ch3_send_awaited(&t->peer->vc, &hdr, sizeof hdr, &w->queued)
-                              : ch3_send_owned(&t->peer->vc, &hdr, sizeof hdr, &w->queued);
-    if (err == MRMA_ERR_NO_MEM) /* the peer would wait for it for ever */
-        ch3_vc_lost(&t->peer->vc);
-    return err;
-}
 
 static struct pkt_origin *target_origin(struct win *w, struct rma_target *t)
 {
@@ -146,7 +126,7 @@ static void ride(struct pkt_origin *po, uint8_t flags, uint32_t total, uint64_t 
     if (flags & PKT_F_UNLOCK)
         lock_queue_release(po);
     if (flags & (PKT_F_FLUSH | PKT_F_UNLOCK))
-        (void)target_send_simple(w, t, PKT_ACK, (uint32_t)ack, 0, 0, 0);
+        (void)win_send_header(w, t, PKT_ACK, (uint32_t)ack, 0, 0, 0);
     if (flags & PKT_F_COMPLETE)
         atomic_fetch_add_explicit(&t->in->completes, 1,
                                   memory_order_release); /* pairs with all_complete */
@@ -187,7 +167,7 @@ static void ride_behind_replies(struct pkt_origin *po, const struct pkt_hdr *hdr
     if (!rd) {
         if (ch3_vc_busy(vc)) {
             refuse(po->win, po->origin, "no memory to order it behind replies");
-            (void)target_send_simple(po->win, po->origin, PKT_ERROR, 0, 0, MRMA_ERR_NO_MEM, 0);
+            (void)win_send_header(po->win, po->origin, PKT_ERROR, 0, 0, MRMA_ERR_NO_MEM, 0);
         }
         ride(po, flags, hdr->total, hdr->offset);
         return;
@@ -209,8 +189,8 @@ static void ride_behind_replies(struct pkt_origin *po, const struct pkt_hdr *hdr
 static void follow(struct pkt_origin *po, const struct pkt_hdr *hdr, uint8_t flags)
 {
     if (flags & PKT_F_WANT_OPEN)
-        (void)target_send_simple(po->win, po->origin, PKT_OPEN, hdr->seq,
-                                 hdr->epoch == PKT_EPOCH_LOCK, 0, 0);
+        (void)win_send_header(po->win, po->origin, PKT_OPEN, hdr->seq, hdr->epoch == PKT_EPOCH_LOCK,
+                              0, 0);
     ride_behind_replies(po, hdr,
                         flags & (PKT_F_FLUSH | PKT_F_UNLOCK | PKT_F_COMPLETE | PKT_F_FENCE));
 }
@@ -330,8 +310,9 @@ static struct parked_packet *park_stub(struct pkt_origin *po, const struct pkt_h
 static void park(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *body)
 {
     struct win *w = po->win;
-    struct parked_packet *pp =
-        po->nparked < PARKED_MAX ? malloc(offsetof(struct parked_packet, hdr) + hdr->len) : NULL;
+    struct parked_packet *pp = po->nparked < PKT_PARKED_MAX
+                                   ? malloc(offsetof(struct parked_packet, hdr) + hdr->len)
+                                   : NULL;
     if (pp) {
         list_node_init(&pp->link);
         pp->hdr = *hdr;
@@ -384,7 +365,7 @@ void target_unpark(struct pkt_origin *po)
         take_out(po, pp);
         if (v == NOW && is_stub(po, pp) && pp->hdr.epoch == PKT_EPOCH_FENCE) {
             po->phase_broken = true;
-            fence_counts_lost(po->win);
+            po->win->fence_lost = true;
         }
         if (v == NOW)
             apply(po, &pp->hdr, &pp->hdr + 1);

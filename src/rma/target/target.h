@@ -22,9 +22,8 @@ struct parked_packet {
     struct pkt_hdr hdr; /* the packet follows, header included */
 };
 
-/* At most so many packets of an origin wait here. Six may be ahead of their epoch (open_packet.c),
- * and what may leave behind them without waiting is no more than this (doc/protocol.md). */
-enum { PARKED_MAX = 8, PARKED_STUBS = 4 };
+/* Where a packet is parked for whose records there is no memory. */
+enum { PARKED_STUBS = 4 };
 
 /* Target's state of packets from one origin. */
 struct pkt_origin {
@@ -55,9 +54,6 @@ void target_ops(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, 
 void target_unpark_all(struct win *w);
 /* The same for one origin (its lock was granted). */
 void target_unpark(struct pkt_origin *po);
-/* Send a header-only packet. */
-int target_send_simple(struct win *w, struct rma_target *t, uint8_t type, uint32_t seq,
-                       uint32_t count, uint32_t total, uint64_t offset);
 void target_free_origin(struct rma_target *t);
 
 /* target_apply.c: apply the records of a packet. Returns an enum mrma_err;

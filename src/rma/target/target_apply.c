@@ -17,11 +17,11 @@
 #include "rma/path/acc_atomic.h"
 #include "rma/path/direct.h"
 #include "rma/strict/strict.h"
-#include "rma/sync/fence_counts.h"
 #include "rma/target/op_check.h"
 #include "rma/target/target.h"
 #include "rma/target/target_reply.h"
-#include "rma/target/type_table.h"
+#include "rma/packet/type_table.h"
+#include "rma/win/send_header.h"
 #include "rma/win/win.h"
 
 static void apply_put(struct win *w, struct target_record *rec)
@@ -78,8 +78,8 @@ static int apply_acc(struct win *w, struct rma_target *t, struct target_record *
 static void refuse_record(struct win *w, struct rma_target *t, const struct target_record *rec,
                           int err)
 {
-    (void)target_send_simple(w, t, PKT_ERROR, 0, target_record_fetches(rec) ? rec->op->request : 0,
-                             (uint32_t)err, 0);
+    (void)win_send_header(w, t, PKT_ERROR, 0, target_record_fetches(rec) ? rec->op->request : 0,
+                          (uint32_t)err, 0);
 }
 
 /* A datatype for the records behind it. */
@@ -126,7 +126,7 @@ static int apply_record(struct win *w, struct rma_target *t, struct target_recor
  * the requests in there. */
 static int tell_unreadable(struct win *w, struct rma_target *t)
 {
-    (void)target_send_simple(w, t, PKT_ERROR, PKT_ERROR_ALL, 0, MRMA_ERR_INTERN, 0);
+    (void)win_send_header(w, t, PKT_ERROR, PKT_ERROR_ALL, 0, MRMA_ERR_INTERN, 0);
     return MRMA_ERR_INTERN;
 }
 
@@ -141,7 +141,7 @@ static int lose_rest(struct win *w, struct rma_target *t, const struct pkt_hdr *
 {
     if (hdr->epoch == PKT_EPOCH_FENCE) {
         t->from->phase_broken = true;
-        fence_counts_lost(w);
+        w->fence_lost = true;
     }
     return tell_unreadable(w, t);
 }
@@ -235,5 +235,5 @@ void target_refuse_records(struct win *w, struct rma_target *t, const struct pkt
         told = true;
     }
     if (!told)
-        (void)target_send_simple(w, t, PKT_ERROR, 0, 0, (uint32_t)err, 0);
+        (void)win_send_header(w, t, PKT_ERROR, 0, 0, (uint32_t)err, 0);
 }

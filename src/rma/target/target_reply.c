@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "rma/target/lock_queue.h"
 #include "rma/target/target.h"
+#include "rma/win/send_header.h"
 
 enum {
     PART_MAX = 2048,      /* longer ones are not worth another copy */
@@ -145,7 +146,7 @@ static void send_batch(struct win *w, struct rma_target *t, const struct target_
                                   .len = (uint32_t)sizeof b->out.hdr + b->used};
     const int err = send_reply(w, t, rec, &b->out.hdr);
     for (uint32_t i = 0; err && i < b->parts; i++, part = next_part(part))
-        (void)target_send_simple(w, t, PKT_ERROR, 0, part->request, (uint32_t)err, 0);
+        (void)win_send_header(w, t, PKT_ERROR, 0, part->request, (uint32_t)err, 0);
     b->used = b->parts = 0;
 }
 

@@ -1,5 +1,5 @@
 /*
- * proc_records.c - see records.h. Locks: the engine's around every change of
+ * proc_records.c - see proc_records.h. Locks: the engine's around every change of
  * w->records.all, which handlers read.
  */
 #include "rma/win/proc_records.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "rma/win/win_create.h"
+#include "rma/win/win.h"
 
 static void use(struct win *w, const struct win_record *all)
 {
@@ -91,4 +91,12 @@ void records_drop(struct win *w)
         env->mem_unmap(env->ctx, w->records.mapped);
     w->records.mapped = NULL;
     records_unpublish(w);
+}
+
+bool win_on_node(const struct win *w, int rank)
+{
+    struct rma_env *env = w->rma->env;
+    const int k = w->rma->conf->ranks_per_node;
+    return rank == w->rank || ((!k || rank / k == w->rank / k) &&
+                               env->record_same_node(env->ctx, &w->records.all[rank].proc));
 }

@@ -11,9 +11,24 @@
 #define MRMA_RMA_WIN_PROC_RECORDS_H
 
 #include "base/boot.h"
+#include "rma/env.h"
 
 struct win;
-struct win_record;
+
+/* What a process tells the others about a window. Fixed width: the processes may
+ * run different builds. */
+struct win_record {
+    struct rma_proc_record proc;
+    struct rma_net_key net;                 /* not before the network is open */
+    struct rma_mem_loc ctl;                 /* control block */
+    struct rma_mem_loc mem;                 /* window memory, all zero: not shareable */
+    uint64_t size, vaddr, hints, alignment; /* hints: those that must agree */
+    uint32_t disp_unit, flavor, index, gen;
+    int32_t err;     /* enum mrma_err of the preparation */
+    uint32_t strict; /* checks of MPIRMA_STRICT are on */
+    uint32_t conf;   /* MPIRMA_PATH and MPIRMA_RANKS_PER_NODE */
+    uint32_t shares; /* may yet share its memory in place: then the records are exchanged again */
+};
 
 struct win_records {
     const struct win_record *all; /* by rank; NULL: no targets are left to make */
@@ -34,5 +49,8 @@ void records_keep(struct win *w);
 /* The agreement was to try again. */
 void records_unpublish(struct win *w);
 void records_drop(struct win *w);
+
+/* Is rank treated as a process of this node: by the machine, and by MPIRMA_RANKS_PER_NODE? */
+bool win_on_node(const struct win *w, int rank);
 
 #endif

@@ -5,12 +5,21 @@
  * once made stays as long as its window. Locks: the engine's, also while the
  * peer is looked up and connected.
  */
+#include "rma/win/remote.h"
+
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "rma/origin/issue.h"
-#include "rma/target/target.h"
-#include "rma/win/win_create.h"
+
+void target_describe(struct rma_target *t, const struct win_record *rec)
+{
+    t->disp_unit = rec->disp_unit;
+    t->size = rec->size;
+    t->vaddr = rec->vaddr;
+    t->remote_win = rec->index;
+    t->remote_gen = rec->gen;
+    t->net_key = rec->net;
+}
 
 static struct rma_target *new_target(int rank, const struct win_record *rec)
 {
@@ -77,19 +86,4 @@ bool win_target_from(struct win *w, int rank, const struct ch3_vc *from, struct 
         return (*t)->peer == sender;
     return w->records.all && sender && w->records.all[rank].proc.uid == sender->uid &&
            win_target_make(w, rank, t) == MRMA_SUCCESS;
-}
-
-void win_targets_drop(struct win *w)
-{
-    struct rma_env *env = w->rma->env;
-    struct list_node *node;
-    while ((node = list_pop_front(&w->remote)) != NULL) {
-        struct rma_target *t = LIST_ENTRY(node, struct rma_target, remote_link);
-        if (w->queued) /* after a peer has died */
-            ch3_vc_drop(&t->peer->vc, &w->queued);
-        issue_free_target(t);
-        target_free_origin(t);
-        env->peer_put(env->ctx, t->peer);
-        free(t);
-    }
 }

@@ -8,7 +8,7 @@
 #ifndef MRMA_RMA_WIN_SHARE_H
 #define MRMA_RMA_WIN_SHARE_H
 
-#include "rma/win/win_create.h"
+#include "rma/win/win.h"
 
 /* Before the records are exchanged, when the window has its index: hold what is shared of its
  * memory. */

@@ -1,83 +1,11 @@
 /*
- * win.c - facts about a window, its orderly end, and the layer's own start.
+ * win.c - facts about a window, for attributes, info, messages and MPI_Win_shared_query. No locks.
  */
 #include "rma/win/win.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/err.h"
-#include "rma/origin/issue.h"
-#include "rma/origin/origin.h"
-#include "rma/origin/rdma.h"
-#include "rma/progress/lost.h"
-#include "rma/progress/progress.h"
-#include "rma/sync/last_barrier.h"
-#include "rma/win/win_create.h"
-
-static void fail_requests(struct win *w, struct rma_target *t, const struct ch3_vc *vc)
-{
-    if (t->peer && &t->peer->vc == vc && !t->peer->self)
-        win_lost(w, t->rank);
-    if (!t->pkt || (!t->pkt->replies && !t->pkt->rdma_ops) || &t->peer->vc != vc)
-        return;
-    origin_fail(t->pkt, MRMA_ERR_PROC_FAILED);
-    rdma_fail(t->pkt, MRMA_ERR_PROC_FAILED);
-    if (!w->packet_err)
-        w->packet_err = MRMA_ERR_PROC_FAILED;
-}
-
-/* Nothing comes from this peer any more: requests end with an error, which who waits for
- * them by the host's MPI_Wait learns from them, and others at the next synchronization.
- * Other waits of this layer find it out themselves (wait.c). */
-static void peer_lost(void *rma, struct ch3_vc *vc)
-{
-    struct rma *r = rma;
-    for (uint32_t k = 0; k < r->nwins; k++) {
-        struct win *w = r->wins[k];
-        if (!w)
-            continue;
-        for (int i = 0; i < w->nlocal; i++)
-            fail_requests(w, &w->local[i], vc);
-        LIST_EACH (node, &w->remote)
-            fail_requests(w, LIST_ENTRY(node, struct rma_target, remote_link), vc);
-    }
-}
-
-void rma_init(struct rma *r, const struct log *log, const struct conf *conf, struct rma_env *env,
-              struct ch3 *ch3, clock_fn clock, bool threads)
-{
-    *r = (struct rma){.log = log,
-                      .conf = conf,
-                      .env = env,
-                      .clock = clock,
-                      .ch3 = ch3,
-                      .threads = threads,
-                      .concurrent = threads};
-    elock_init(&r->lock);
-    ch3->queued = rma_queued;
-    ch3->lost = peer_lost;
-    list_init(&r->ctl_blocks);
-    list_init(&r->lock_wins);
-    origin_init(r);
-}
-
-void rma_paths_total(const struct rma *r, struct win_stats *out)
-{
-    *out = r->stats.paths;
-    for (uint32_t i = 0; i < r->nwins; i++)
-        for (int p = 0; r->wins[i] && p < PATH_COUNT; p++) {
-            out->ops[p] += r->wins[i]->stats.ops[p];
-            out->bytes[p] += r->wins[i]->stats.bytes[p];
-        }
-}
-
-int win_free_begin(struct win *w)
-{
-    if (!epoch_allows(&w->epoch, EPOCH_EV_FREE))
-        return MRMA_ERR_RMA_SYNC;
-    return last_barrier(w);
-}
 
 /* The lowest rank with memory, else 0. */
 static int first_with_memory(const struct win *w)
@@ -88,14 +16,6 @@ static int first_with_memory(const struct win *w)
             return rank;
     }
     return 0;
-}
-
-int win_take_error(struct win *w)
-{
-    rma_enter(w->rma);
-    int err = issue_take_error(w);
-    rma_leave(w->rma);
-    return err;
 }
 
 int win_shared_query(struct win *w, int rank, uint64_t *size, uint32_t *disp_unit, void **base)

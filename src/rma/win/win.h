@@ -31,9 +31,9 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "rma/env.h"
-#include "rma/origin/request_table.h"
+#include "rma/packet/request_table.h"
 #include "rma/rma.h"
-#include "rma/sync/epoch.h"
+#include "rma/win/epoch.h"
 #include "rma/win/proc_records.h"
 #include "rma/win/stats.h"
 #include "rma/win/target_table.h"
@@ -88,7 +88,7 @@ struct win_ctl {
     _Atomic uint32_t entered; /* barriers entered, for hang_report.c; by the owner, too */
     /* Last fence phase + 1 in which anybody put into a stage here. By all of them. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t staged_phase;
-    /* Used in the control block of the node's lowest rank only: lock_all.c. */
+    /* Used in the control block of the node's lowest rank only: target_lock.h. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t all_holders;
     _Atomic uint32_t all_blocked; /* exclusive requests that stepped back */
     struct event all_event;
@@ -135,6 +135,7 @@ struct pkt_target;
 struct pkt_origin;
 struct strict;
 struct fence_counts;
+struct progress_hooks;
 
 /* The first line is all that operations on mapped memory and locks look at. */
 struct rma_target {
@@ -233,6 +234,8 @@ struct win {
     uint32_t phase;     /* fences passed */
     bool fence_closing; /* MPI_Win_fence sends what ends the phase */
     bool fence_noput;   /* MPI_MODE_NOPUT was given for the present phase */
+    bool fence_lost;    /* operations of a fence epoch were refused unread: what others announce is
+                           not reached, in this and all later fences */
     uint32_t barrier_seq;
     uint32_t fence_arrived;      /* fence markers of packet peers for this phase */
     struct fence_counts *counts; /* NULL: fences end by markers */
@@ -270,6 +273,7 @@ struct rma {
     struct rma_env *env;
     clock_fn clock;
     struct ch3 *ch3;
+    const struct progress_hooks *hooks;
     bool threads;            /* several application threads may call */
     _Atomic bool concurrent; /* threads, or an agent runs: take the lock */
     _Atomic bool packets;    /* some window uses packets or the ring */

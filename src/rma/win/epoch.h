@@ -5,15 +5,12 @@
  * doc/states shows the same table. Exposure (post/wait) is a state of its own,
  * since a process may be origin and target at once.
  */
-#ifndef MRMA_RMA_SYNC_EPOCH_H
-#define MRMA_RMA_SYNC_EPOCH_H
+#ifndef MRMA_RMA_WIN_EPOCH_H
+#define MRMA_RMA_WIN_EPOCH_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
-
-struct win;
-struct rma_target;
 
 enum epoch_state {
     EPOCH_NONE,
@@ -54,15 +51,5 @@ static inline enum epoch_state epoch_now(const struct epoch *ep)
 int epoch_event(struct epoch *ep, enum epoch_event ev);
 /* The same without moving. */
 bool epoch_allows(const struct epoch *ep, enum epoch_event ev);
-
-/* Slow half of "may this target be accessed": checks the epoch, waits where
- * access must wait for the target (direct targets), marks the target ready. */
-int epoch_access(struct win *w, struct rma_target *t);
-
-/* Wait until the target has posted the exposure for the present PSCW epoch (direct targets). */
-int epoch_wait_post(struct win *w, struct rma_target *t);
-
-/* An operation in a fence epoch that needs no access to its target: a put into its stage. */
-int epoch_use_fence(struct win *w);
 
 #endif

@@ -9,7 +9,7 @@
  *
  * Cost: one all-gather, one reduction, and the system calls of new segments.
  */
-#include "rma/win/win_create.h"
+#include "rma/create/win_create.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #include "rma/progress/progress.h"
 #include "rma/strict/strict.h"
 #include "rma/sync/fence_counts.h"
-#include "rma/sync/stage_room.h"
+#include "rma/win/stage_room.h"
 #include "rma/win/ctl_blocks.h"
 #include "rma/win/hints.h"
 #include "rma/win/share.h"

@@ -14,8 +14,8 @@
  * .exposures) uses stage n mod STAGE_DEPTH, fence phase p the phase stage p mod STAGE_DEPTH. All
  * functions are called by application threads in the calls of those epochs; nothing here waits.
  */
-#ifndef MRMA_RMA_SYNC_STAGE_H
-#define MRMA_RMA_SYNC_STAGE_H
+#ifndef MRMA_RMA_PATH_STAGE_H
+#define MRMA_RMA_PATH_STAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,18 +1,20 @@
 /*
- * win_life.c - the record of a window: made, entered under an index, dropped with all that hangs on
- * it.
+ * win_life.c - the life of a window's structure: made, entered under an index, freed in order
+ * (MPI_Win_free), dropped with all that hangs on it. Locks: the engine's.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "rma/origin/issue.h"
 #include "rma/origin/rdma.h"
 #include "rma/strict/strict.h"
 #include "rma/sync/fence_counts.h"
+#include "rma/sync/last_barrier.h"
 #include "rma/win/ctl_blocks.h"
 #include "rma/win/region.h"
 #include "rma/win/share.h"
-#include "rma/win/win_create.h"
+#include "rma/create/win_create.h"
 
 static int take_index(struct rma *r, struct win *w)
 {
@@ -106,6 +108,21 @@ void win_delete(struct win *w)
     free(w);
 }
 
+int win_free_begin(struct win *w)
+{
+    if (!epoch_allows(&w->epoch, EPOCH_EV_FREE))
+        return MRMA_ERR_RMA_SYNC;
+    return last_barrier(w);
+}
+
+int win_take_error(struct win *w)
+{
+    rma_enter(w->rma);
+    int err = issue_take_error(w);
+    rma_leave(w->rma);
+    return err;
+}
+
 void win_free_end(struct win *w)
 {
     struct rma *r = w->rma;
@@ -113,15 +130,4 @@ void win_free_end(struct win *w)
     rma_enter(r);
     win_delete(w);
     rma_leave(r);
-}
-
-void rma_fini(struct rma *r)
-{
-    for (uint32_t i = 0; i < r->nwins; i++)
-        if (r->wins[i])
-            win_delete(r->wins[i]);
-    ctl_blocks_fini(r);
-    free(r->wins);
-    free(r->win_gens);
-    request_table_fini(&r->requests);
 }

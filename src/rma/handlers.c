@@ -7,7 +7,7 @@
  * from; and that posts, acknowledgements and barrier packets are those that are
  * due. Anything else is refused.
  */
-#include "rma/target/handlers.h"
+#include "rma/handlers.h"
 
 #include "base/copy.h"
 #include "base/err.h"
@@ -16,7 +16,7 @@
 #include "rma/sync/fence_counts.h"
 #include "rma/sync/last_barrier.h"
 #include "rma/target/target.h"
-#include "rma/win/win_create.h"
+#include "rma/win/remote.h"
 
 /* A word that nobody awaits may still be under way when its window ends, for only the
  * processes that meet in the last barrier know that they have all of each other's. */

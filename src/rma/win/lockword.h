@@ -8,13 +8,13 @@
  * wserv is its ticket, i.e. everybody before it has released. Behind each field a
  * bit takes what it carries over and is cleared again, so that fields are counted
  * on by one addition. Bit 63 (yielded): the exclusive request at the head waits for
- * MPI_Win_lock_all holders, see lock_all.c. Every change is one compare-and-swap
+ * MPI_Win_lock_all holders, see target_lock.h. Every change is one compare-and-swap
  * (sequentially consistent: it doubles as the fence before the check for sleepers);
  * a request takes a ticket without waiting, so the target can take one for a packet
  * that asks.
  */
-#ifndef MRMA_RMA_SYNC_LOCKWORD_H
-#define MRMA_RMA_SYNC_LOCKWORD_H
+#ifndef MRMA_RMA_WIN_LOCKWORD_H
+#define MRMA_RMA_WIN_LOCKWORD_H
 
 #include <stdbool.h>
 

@@ -27,13 +27,12 @@
  * A record is one word, the displacement in bytes and 16 bits of length, and the data
  * padded to 8 bytes.
  */
-#include "rma/sync/stage.h"
+#include "rma/path/stage.h"
 
 #include <string.h>
 
 #include "base/copy.h"
-#include "rma/path/direct.h"
-#include "rma/sync/epoch.h"
+#include "rma/path/access.h"
 #include "rma/win/win.h"
 
 enum { RECORD_WORD = sizeof(uint64_t), LEN_BITS = 16 };
@@ -75,7 +74,7 @@ static uint32_t write_record(struct win_stage *st, uint32_t used, const void *da
     char *at = st->room + used;
     const uint64_t word = offset << LEN_BITS | len;
     memcpy(at, &word, sizeof word);
-    direct_copy(at + sizeof word, data, len);
+    copy_whole(at + sizeof word, data, len);
     return used + record_bytes(len);
 }
 
@@ -209,7 +208,7 @@ static void apply_records(struct win *w, const struct rma_target *t, const struc
                     "staged put of rank %d refused in window %u: out of range", t->rank, w->index);
             return;
         }
-        direct_copy((char *)w->base + offset, st->room + at + RECORD_WORD, len);
+        copy_whole((char *)w->base + offset, st->room + at + RECORD_WORD, len);
         at += record_bytes(len);
     }
 }

@@ -10,7 +10,7 @@
  * MPIRMA_PATH forces one where it is possible and is an error where it is not.
  * Synchronization is direct (shared memory) exactly for targets whose path is
  * not packets; that relation is symmetric, so the direct group is the same set
- * at all its members. Ranks on other nodes are not looked at here: remote.c.
+ * at all its members. Targets on other nodes are not made here: remote.c.
  * Locks: the engine's, for peers.
  */
 #include <stdlib.h>
@@ -19,25 +19,17 @@
 #include "base/err.h"
 #include "rma/origin/issue.h"
 #include "rma/path/acc_atomic.h"
-#include "rma/sync/stage_room.h"
+#include "rma/win/stage_room.h"
 #include "rma/target/target.h"
 #include "rma/win/region.h"
-#include "rma/win/win_create.h"
+#include "rma/win/remote.h"
+#include "rma/create/win_create.h"
 
 static const struct rma_mem_loc nowhere;
 
 static bool is_somewhere(const struct rma_mem_loc *loc)
 {
     return memcmp(loc, &nowhere, sizeof nowhere) != 0;
-}
-
-/* Same node, by the machine and by MPIRMA_RANKS_PER_NODE. */
-bool win_on_node(const struct win *w, int rank)
-{
-    struct rma_env *env = w->rma->env;
-    const int k = w->rma->conf->ranks_per_node;
-    return rank == w->rank || ((!k || rank / k == w->rank / k) &&
-                               env->record_same_node(env->ctx, &w->records.all[rank].proc));
 }
 
 /* The path for a peer on this node, or an error. */
@@ -117,16 +109,6 @@ static int reach_control(struct win *w, struct rma_target *t, int its, int me)
     t->out_phases = stage_room_phases(t->ctl, w->nslots, me);
     t->in_phases = stage_room_phases(w->ctl, w->nslots, its);
     return MRMA_SUCCESS;
-}
-
-void target_describe(struct rma_target *t, const struct win_record *rec)
-{
-    t->disp_unit = rec->disp_unit;
-    t->size = rec->size;
-    t->vaddr = rec->vaddr;
-    t->remote_win = rec->index;
-    t->remote_gen = rec->gen;
-    t->net_key = rec->net;
 }
 
 /* MPI_Win_allocate_shared: known to all, whatever the path. */
@@ -251,10 +233,26 @@ int win_route(struct win *w, struct win_plan *plan)
     return err;
 }
 
+/* Those that were made later, of other nodes. */
+static void drop_remote(struct win *w)
+{
+    struct rma_env *env = w->rma->env;
+    struct list_node *node;
+    while ((node = list_pop_front(&w->remote)) != NULL) {
+        struct rma_target *t = LIST_ENTRY(node, struct rma_target, remote_link);
+        if (w->queued) /* after a peer has died */
+            ch3_vc_drop(&t->peer->vc, &w->queued);
+        issue_free_target(t);
+        target_free_origin(t);
+        env->peer_put(env->ctx, t->peer);
+        free(t);
+    }
+}
+
 void win_unroute(struct win *w)
 {
     struct rma_env *env = w->rma->env;
-    win_targets_drop(w);
+    drop_remote(w);
     for (int i = 0; i < w->nlocal; i++) {
         struct rma_target *t = &w->local[i];
         if (w->queued && t->peer) /* after a peer has died */

@@ -1,7 +1,7 @@
 /*
  * stage_room.c - see stage_room.h. No state, no locks.
  */
-#include "rma/sync/stage_room.h"
+#include "rma/win/stage_room.h"
 
 #include <string.h>
 

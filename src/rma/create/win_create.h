@@ -1,25 +1,11 @@
 /*
  * win_create.h - the steps of window creation.
  */
-#ifndef MRMA_RMA_WIN_WIN_CREATE_H
-#define MRMA_RMA_WIN_WIN_CREATE_H
+#ifndef MRMA_RMA_CREATE_WIN_CREATE_H
+#define MRMA_RMA_CREATE_WIN_CREATE_H
 
+#include "rma/win/proc_records.h"
 #include "rma/win/win.h"
-
-/* What a process tells the others about a window. Fixed width: the processes may
- * run different builds. */
-struct win_record {
-    struct rma_proc_record proc;
-    struct rma_net_key net;                 /* not before the network is open */
-    struct rma_mem_loc ctl;                 /* control block */
-    struct rma_mem_loc mem;                 /* window memory, all zero: not shareable */
-    uint64_t size, vaddr, hints, alignment; /* hints: those that must agree */
-    uint32_t disp_unit, flavor, index, gen;
-    int32_t err;     /* enum mrma_err of the preparation */
-    uint32_t strict; /* checks of MPIRMA_STRICT are on */
-    uint32_t conf;   /* MPIRMA_PATH and MPIRMA_RANKS_PER_NODE */
-    uint32_t shares; /* may yet share its memory in place: then the records are exchanged again */
-};
 
 /* MPI_Win_allocate_shared: what is exchanged when the segment is made, and when
  * all have mapped it. */
@@ -59,14 +45,7 @@ int win_share_memory(struct win *w, struct win_plan *plan);
 /* Choose path and synchronization for the ranks of this node and reach the peers'
  * memory; the others' targets are made later. MRMA_AGAIN: plan->slots. */
 int win_route(struct win *w, struct win_plan *plan);
-bool win_on_node(const struct win *w, int rank); /* of the window, treated as on this one's */
 void win_unroute(struct win *w);
-
-/* remote.c: what a record says of its target. The target of the rank that sent a packet;
- * false: from is not that process, or no memory. Release what win_target_make has made. */
-void target_describe(struct rma_target *t, const struct win_record *rec);
-bool win_target_from(struct win *w, int rank, const struct ch3_vc *from, struct rma_target **t);
-void win_targets_drop(struct win *w);
 
 /* win_hints.c: what w->hints are where its processes gave different ones; all know if they are
  * strict. MRMA_ERR_INFO_VALUE at all processes, and only then. */

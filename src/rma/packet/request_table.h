@@ -6,8 +6,8 @@
  * places keep their memory when they are given back: most programs have few requests at a time, and
  * many after each other. No locks: the owner's.
  */
-#ifndef MRMA_RMA_ORIGIN_REQUEST_TABLE_H
-#define MRMA_RMA_ORIGIN_REQUEST_TABLE_H
+#ifndef MRMA_RMA_PACKET_REQUEST_TABLE_H
+#define MRMA_RMA_PACKET_REQUEST_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>

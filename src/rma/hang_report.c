@@ -9,15 +9,15 @@
  * may be a moment old, and a lock is held by those who say so in their slots
  * (hang_note_lock: only where the variable is set for them too).
  */
-#include "rma/progress/hang_report.h"
+#include "rma/hang_report.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "rma/origin/issue.h"
 #include "rma/sync/fence_counts.h"
-#include "rma/sync/lockword.h"
-#include "rma/sync/stage.h"
+#include "rma/win/target_lock.h"
+#include "rma/path/stage.h"
 #include "rma/target/target.h"
 
 struct line {

@@ -3,7 +3,7 @@
  *
  * Free places are a list; the one given back last is used first, for its memory is in the caches.
  */
-#include "rma/origin/request_table.h"
+#include "rma/packet/request_table.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

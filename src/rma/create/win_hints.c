@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "rma/strict/strict.h"
 #include "rma/win/hints.h"
-#include "rma/win/win_create.h"
+#include "rma/create/win_create.h"
 
 /* A hint that cannot be as it was given: an error if all are strict, else one note for all. */
 static int odd_hint(const struct win *w, const char *text)

@@ -15,8 +15,8 @@
  *
  * All under the engine's lock.
  */
-#ifndef MRMA_RMA_TARGET_TYPE_TABLE_H
-#define MRMA_RMA_TARGET_TYPE_TABLE_H
+#ifndef MRMA_RMA_PACKET_TYPE_TABLE_H
+#define MRMA_RMA_PACKET_TYPE_TABLE_H
 
 #include <stdbool.h>
 

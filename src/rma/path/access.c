@@ -1,57 +1,15 @@
 /*
- * epoch.c - the epoch table, and access to a target for the first time in an
- * epoch.
+ * access.c - access to a target for the first time in an epoch.
  *
- * Neighbours: fence.c, pscw.c, lock.c, lock_all.c move the state; the operations
- * come here once per target and epoch. Locks: epoch_event under the engine's
- * lock; epoch_access without it, since it may wait.
+ * The operations come here once per target and epoch. Direct targets are waited for here: their
+ * fence, their post, or their exclusive lock. What goes to others by packet waits at the target
+ * (target.c). Locks: none is held by the caller, since these functions may wait.
  */
-#include "rma/sync/epoch.h"
+#include "rma/path/access.h"
 
 #include "base/err.h"
 #include "rma/progress/wait.h"
-#include "rma/sync/lock.h"
-#include "rma/sync/lockword.h"
-#include "rma/win/win.h"
-
-#define NO EPOCH_STATES /* refused */
-
-/* Another kind of access epoch may follow a fence whose epoch was not used, for then the fence
- * began none (12.5.1). After it the fence's epoch does not go on. */
-/* clang-format off */
-static const unsigned char table[EPOCH_STATES][EPOCH_EVENTS] = {
-    /*                    FENCE        FENCE_LAST  OP                START       COMPLETE */
-    /*                    LOCK         UNLOCK_LAST LOCK_ALL          UNLOCK_ALL  FREE */
-    [EPOCH_NONE] =       {EPOCH_FENCE, EPOCH_NONE, NO,               EPOCH_PSCW, NO,
-                          EPOCH_LOCK,  NO,         EPOCH_LOCK_ALL,   NO,         EPOCH_NONE},
-    [EPOCH_FENCE] =      {EPOCH_FENCE, EPOCH_NONE, EPOCH_FENCE_USED, EPOCH_PSCW, NO,
-                          EPOCH_LOCK,  NO,         EPOCH_LOCK_ALL,   NO,         EPOCH_NONE},
-    [EPOCH_FENCE_USED] = {EPOCH_FENCE, EPOCH_NONE, EPOCH_FENCE_USED, NO,         NO,
-                          NO,          NO,         NO,               NO,         NO},
-    [EPOCH_PSCW] =       {NO,          NO,         EPOCH_PSCW,       NO,         EPOCH_NONE,
-                          NO,          NO,         NO,               NO,         NO},
-    [EPOCH_LOCK] =       {NO,          NO,         EPOCH_LOCK,       NO,         NO,
-                          EPOCH_LOCK,  EPOCH_NONE, NO,               NO,         NO},
-    [EPOCH_LOCK_ALL] =   {NO,          NO,         EPOCH_LOCK_ALL,   NO,         NO,
-                          NO,          NO,         NO,               EPOCH_NONE, NO},
-};
-/* clang-format on */
-
-bool epoch_allows(const struct epoch *ep, enum epoch_event ev)
-{
-    if (ep->exposed && (ev == EPOCH_EV_FENCE || ev == EPOCH_EV_FENCE_LAST || ev == EPOCH_EV_FREE))
-        return false;
-    return table[epoch_now(ep)][ev] != NO;
-}
-
-int epoch_event(struct epoch *ep, enum epoch_event ev)
-{
-    if (!epoch_allows(ep, ev))
-        return MRMA_ERR_RMA_SYNC;
-    atomic_store_explicit(&ep->state, (enum epoch_state)table[epoch_now(ep)][ev],
-                          memory_order_relaxed);
-    return MRMA_SUCCESS;
-}
+#include "rma/win/target_lock.h"
 
 struct exposed_arg {
     struct rma_target *t;
@@ -121,6 +79,24 @@ static int access_pscw(struct win *w, struct rma_target *t)
     if (t->started_in != w->start_count)
         return MRMA_ERR_RMA_SYNC;
     return t->direct ? epoch_wait_post(w, t) : MRMA_SUCCESS;
+}
+
+static bool open_to_all(void *arg)
+{
+    struct rma_target *t = arg;
+    return lockword_open_to_all(&t->ctl->lock);
+}
+
+int lock_all_access(struct win *w, struct rma_target *t)
+{
+    if (!t->direct || w->all_nocheck || open_to_all(t))
+        return MRMA_SUCCESS;
+    atomic_fetch_add_explicit(&w->rma->stats.lock_waits, 1, memory_order_relaxed);
+    return rma_wait_until(w, &(struct rma_wait){.done = open_to_all,
+                                                .arg = t,
+                                                .event = &t->ctl->lock_event,
+                                                .what = "an exclusive lock to be released",
+                                                .rank = t->rank});
 }
 
 int epoch_access(struct win *w, struct rma_target *t)

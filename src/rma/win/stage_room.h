@@ -8,8 +8,8 @@
  * have stages, too, and there is room for four of 1 KiB. On a node of many processes the stages
  * shrink, so that a block stays small.
  */
-#ifndef MRMA_RMA_SYNC_STAGE_ROOM_H
-#define MRMA_RMA_SYNC_STAGE_ROOM_H
+#ifndef MRMA_RMA_WIN_STAGE_ROOM_H
+#define MRMA_RMA_WIN_STAGE_ROOM_H
 
 #include <stdbool.h>
 #include <stddef.h>

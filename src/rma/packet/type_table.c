@@ -6,7 +6,7 @@
  * operation (range). That the bytes are not more than the range they lie in bounds what
  * one record can make the target do.
  */
-#include "rma/target/type_table.h"
+#include "rma/packet/type_table.h"
 
 #include <stdlib.h>
 #include <string.h>

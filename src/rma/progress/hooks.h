@@ -1,0 +1,27 @@
+/*
+ * hooks.h - what waits and rounds of progress need of the rooms above this one. The layer's start
+ * (rma.c) enters their functions; the table is the same for as long as the layer lives.
+ */
+#ifndef MRMA_RMA_PROGRESS_HOOKS_H
+#define MRMA_RMA_PROGRESS_HOOKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rma;
+struct rma_wait;
+struct win;
+
+struct progress_hooks {
+    /* In every round while packets wait for a lock of this process (rma.lock_wins is not empty),
+     * under the engine's lock: grant what can be granted. Whether anything was. */
+    bool (*grant_locks)(struct rma *r);
+    /* A process of w has died, and somebody waits for requests: end those of w with err. Under the
+     * engine's lock. */
+    void (*fail_requests)(struct win *w, int err);
+    /* A wait in w has lasted ns: tell the log what it waits for (MPIRMA_HANG_REPORT). Without the
+     * engine's lock. */
+    void (*report_wait)(struct win *w, const struct rma_wait *wait, uint64_t ns);
+};
+
+#endif

@@ -1,0 +1,94 @@
+/*
+ * rma.c - the layer's start and end: puts the rooms together.
+ *
+ * Rooms call only those below them (doc/design.md). Where a lower one needs an upper one, the upper
+ * one's functions are entered into a table here: those of progress/hooks.h, and those by which ch3
+ * tells that a connection is lost and that packets are queued.
+ */
+#include <stdlib.h>
+
+#include "rma/create/win_create.h"
+#include "rma/hang_report.h"
+#include "rma/origin/issue.h"
+#include "rma/origin/origin.h"
+#include "rma/origin/rdma.h"
+#include "rma/progress/hooks.h"
+#include "rma/progress/lost.h"
+#include "rma/progress/progress.h"
+#include "rma/target/lock_queue.h"
+#include "rma/win/ctl_blocks.h"
+
+static const struct progress_hooks hooks = {
+    .grant_locks = lock_queue_poll_all,
+    .fail_requests = origin_fail_window,
+    .report_wait = hang_report,
+};
+
+static void fail_requests(struct win *w, struct rma_target *t, const struct ch3_vc *vc)
+{
+    if (t->peer && &t->peer->vc == vc && !t->peer->self)
+        win_lost(w, t->rank);
+    if (!t->pkt || (!t->pkt->replies && !t->pkt->rdma_ops) || &t->peer->vc != vc)
+        return;
+    origin_fail(t->pkt, MRMA_ERR_PROC_FAILED);
+    rdma_fail(t->pkt, MRMA_ERR_PROC_FAILED);
+    if (!w->packet_err)
+        w->packet_err = MRMA_ERR_PROC_FAILED;
+}
+
+/* Nothing comes from this peer any more: requests end with an error, which who waits for
+ * them by the host's MPI_Wait learns from them, and others at the next synchronization.
+ * Other waits of this layer find it out themselves (wait.c). */
+static void peer_lost(void *rma, struct ch3_vc *vc)
+{
+    struct rma *r = rma;
+    for (uint32_t k = 0; k < r->nwins; k++) {
+        struct win *w = r->wins[k];
+        if (!w)
+            continue;
+        for (int i = 0; i < w->nlocal; i++)
+            fail_requests(w, &w->local[i], vc);
+        LIST_EACH (node, &w->remote)
+            fail_requests(w, LIST_ENTRY(node, struct rma_target, remote_link), vc);
+    }
+}
+
+void rma_init(struct rma *r, const struct log *log, const struct conf *conf, struct rma_env *env,
+              struct ch3 *ch3, clock_fn clock, bool threads)
+{
+    *r = (struct rma){.log = log,
+                      .conf = conf,
+                      .env = env,
+                      .clock = clock,
+                      .ch3 = ch3,
+                      .hooks = &hooks,
+                      .threads = threads,
+                      .concurrent = threads};
+    elock_init(&r->lock);
+    ch3->queued = rma_queued;
+    ch3->lost = peer_lost;
+    list_init(&r->ctl_blocks);
+    list_init(&r->lock_wins);
+    origin_init(r);
+}
+
+void rma_paths_total(const struct rma *r, struct win_stats *out)
+{
+    *out = r->stats.paths;
+    for (uint32_t i = 0; i < r->nwins; i++)
+        for (int p = 0; r->wins[i] && p < PATH_COUNT; p++) {
+            out->ops[p] += r->wins[i]->stats.ops[p];
+            out->bytes[p] += r->wins[i]->stats.bytes[p];
+        }
+}
+
+void rma_fini(struct rma *r)
+{
+    for (uint32_t i = 0; i < r->nwins; i++)
+        if (r->wins[i])
+            win_delete(r->wins[i]);
+    ctl_blocks_fini(r);
+    free(r->wins);
+    free(r->win_gens);
+    request_table_fini(&r->requests);
+}

@@ -1,0 +1,17 @@
+/*
+ * remote.h - targets on other nodes, made when they are first used (win_target_make of win.h) or
+ * heard of. See remote.c.
+ */
+#ifndef MRMA_RMA_WIN_REMOTE_H
+#define MRMA_RMA_WIN_REMOTE_H
+
+#include "rma/win/proc_records.h"
+#include "rma/win/win.h"
+
+/* Fill in what a record says of its target. */
+void target_describe(struct rma_target *t, const struct win_record *rec);
+/* The target of the rank that has sent a packet, made if need be; under the engine's lock. False:
+ * from is not that process, or no memory. */
+bool win_target_from(struct win *w, int rank, const struct ch3_vc *from, struct rma_target **t);
+
+#endif
