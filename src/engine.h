@@ -40,7 +40,8 @@ const struct conf *engine_conf(struct engine *e);
 uint64_t engine_alloc_begin(const struct engine *e);
 void engine_alloc_end(struct engine *e, uint64_t began, uint64_t calls, uint64_t bytes);
 
-/* Around every fork of the process (shm/inplace.h): before it, then in the parent and in the child.
+/* Around every fork of the process (shm/inplace/inplace.h): before it, then in the parent and in
+ * the child.
  */
 void engine_fork_prepare(struct engine *e);
 void engine_fork_parent(struct engine *e);

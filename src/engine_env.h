@@ -21,7 +21,7 @@
 #include "netmod/ofi/nmofi.h"
 #include "rma/win/win.h"
 #include "shm/channel.h"
-#include "shm/inplace.h"
+#include "shm/inplace/inplace.h"
 
 /* What a process tells others about itself; rma_proc_record's contents. */
 struct proc_record {

@@ -5,7 +5,7 @@
  * A mapping that nobody uses any more is dropped, but for heap chunks of processes that live: many
  * windows share those, and the next one costs no system call. What others share in place are parts
  * of a segment, each mapped by itself. Locks: maps_lock around the map of segments. Neighbours:
- * shm/heap.h, shm/inplace.h, shm/segment.h.
+ * shm/heap.h, shm/inplace/inplace.h, shm/segment.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -276,9 +276,12 @@ void engine_mem_init(struct engine *e)
     e->env.mem_alloc = env_mem_alloc;
     e->env.mem_free = env_mem_free;
     e->env.mem_find = env_mem_find;
-    e->env.mem_share = env_mem_share;
-    e->env.mem_hold = env_mem_hold;
-    e->env.mem_unshare = env_mem_unshare;
+    e->env.mem_share_missing = inplace_missing();
+    if (!e->env.mem_share_missing) {
+        e->env.mem_share = env_mem_share;
+        e->env.mem_hold = env_mem_hold;
+        e->env.mem_unshare = env_mem_unshare;
+    }
     e->env.mem_map = env_mem_map;
     e->env.mem_unmap = env_mem_unmap;
     e->env.segment_create = env_segment_create;

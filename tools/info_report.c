@@ -31,7 +31,7 @@
 #include "base/topo.h"
 #include "netmod/ofi/nmofi.h"
 #include "shm/cma_probe.h"
-#include "shm/inplace.h"
+#include "shm/inplace/inplace.h"
 #include "shm/mem_avail.h"
 #include "shm/segment.h"
 

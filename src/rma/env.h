@@ -101,10 +101,12 @@ struct rma_env {
      * mem_unshare with the same range. All of it, or an error, with the reason in why, and nothing
      * has happened. hold: what of its pages is such memory already stays so until mem_unshare;
      * *some: there is any. held: after mem_hold; one mem_unshare ends both. No other process may be
-     * storing there at that time. NULL, all three: there is no such thing. */
+     * storing there at that time. NULL, all three: there is no such thing; the reason is in
+     * mem_share_missing, NULL where nobody asks for it. */
     int (*mem_share)(void *ctx, const void *ptr, size_t len, bool held, char *why, size_t why_len);
     int (*mem_hold)(void *ctx, const void *ptr, size_t len, bool *some);
     void (*mem_unshare)(void *ctx, const void *ptr, size_t len);
+    const char *mem_share_missing;
     /* Map a peer's memory; handle for mem_unmap. */
     int (*mem_map)(void *ctx, const struct rma_mem_loc *loc, void **out, void **handle);
     void (*mem_unmap)(void *ctx, void *handle);

@@ -7,8 +7,8 @@
  *
  * Until a child has moved its copies it shares the pages with the parent, which goes on. What is
  * read until then must not be in them: so the list is not from malloc, whose memory may be shared
- * in place (inplace.h). What other threads store between the copy and the fork is missing in the
- * child. No locks: those who have the pages hold theirs from the first call to the last.
+ * in place (inplace/inplace.h). What other threads store between the copy and the fork is missing
+ * in the child. No locks: those who have the pages hold theirs from the first call to the last.
  */
 #ifndef MRMA_SHM_FORK_COPIES_H
 #define MRMA_SHM_FORK_COPIES_H

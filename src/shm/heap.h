@@ -23,8 +23,8 @@ struct heap;
 struct heap_loc {
     struct seg_name seg;
     uint64_t offset; /* of the address within the segment */
-    uint64_t
-        map; /* HEAP_MAP_*, or so many bytes from the page of offset on, and no more (inplace.h) */
+    uint64_t map;    /* HEAP_MAP_*, or so many bytes from the page of offset on, and no more
+                        (inplace/inplace.h) */
 };
 enum {
     HEAP_MAP_ALL,

@@ -69,7 +69,7 @@ void seg_leave(struct seg *seg);
 int seg_open(const struct seg_name *name, const struct log *log, struct seg *out);
 
 /* A file so long that every address of this process is an offset in it, without pages and not
- * mapped (base NULL): for inplace.h. MRMA_ERR_NO_MEM where files cannot be as long. */
+ * mapped (base NULL): for inplace/inplace.h. MRMA_ERR_NO_MEM where files cannot be as long. */
 int seg_create_sparse(const char *dir, const struct log *log, struct seg *out);
 
 /* Map [from, from+size) of it, both multiples of the page size; at an address that is the same

@@ -361,7 +361,12 @@ int main(int argc, char **argv)
     void *mem; /* of the library: permission to trace */
     MT_OK(MPI_Alloc_mem(8, MPI_INFO_NULL, &mem));
     possible = mt_path_is("auto") && mt_size > 1 && (k == NULL || atoi(k) != 1);
-    if (possible && !tracing_allowed()) {
+    const char *built = getenv("SHARE_CREATE");
+    if (possible && built != NULL && strcmp(built, "no") == 0) {
+        mt_skip(
+            "this build was configured with --disable-share-create, so no memory becomes shared");
+        possible = false;
+    } else if (possible && !tracing_allowed()) {
         mt_skip("a process may not trace its own threads here, so no memory becomes shared");
         possible = false;
     }

@@ -11,6 +11,16 @@ export MPIRMA_STATS MPIRMA_SHARE_CREATE
 
 mpirun "$np" "$bin/share_create" open
 test "$rc" = 0 || bad "exit code $rc"
+if test "$SHARE_CREATE" = no; then
+    test "$(grep -c 'warning: window .* do not become shared memory.*: .*--disable-share-create' "$tmp/out")" = "$np" ||
+        bad "not one note for each of $np processes that this library cannot share memory in place:"
+    test "$(grep -c 'do not become shared memory' "$tmp/out")" = "$np" || bad "more than one note for a process:"
+    seen 'cma [1-9][0-9]* ops.*shared in place 0 windows 0 bytes refused [1-9]' ||
+        bad "the statistics do not say that the kernel did it:"
+    test "$mt_bad" != 0 || skip_all "all else: this build was configured with --disable-share-create"
+    finish
+    exit
+fi
 if seen 'SKIP: .*trace'; then
     skip_all "a process may not trace its own threads here, so no memory becomes shared"
 fi

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 
 #include "base/err.h"
-#include "shm/inplace_impl.h"
+#include "shm/inplace/impl.h"
 
 static size_t page;
 static struct inplace *ip;

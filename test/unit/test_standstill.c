@@ -1,6 +1,6 @@
 /*
- * test_standstill.c - base/standstill: nobody runs meanwhile, everybody goes on afterwards, with
- * the signals and waits that they had; what cannot be stopped is refused.
+ * test_standstill.c - shm/inplace/standstill: nobody runs meanwhile, everybody goes on afterwards,
+ * with the signals and waits that they had; what cannot be stopped is refused.
  */
 #define _GNU_SOURCE 1
 #include "threads_helper.h"
@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/standstill.h"
+#include "shm/inplace/standstill.h"
 
 enum { WORKERS = 3 };
 

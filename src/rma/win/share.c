@@ -25,15 +25,20 @@ int share_hold(struct win *w)
     return env->mem_hold(env->ctx, w->base, w->size, &w->shares);
 }
 
-bool share_wanted(const struct win *w)
+static bool is_asked_for(const struct win *w)
 {
     const struct conf *conf = w->rma->conf;
     struct rma_env *env = w->rma->env;
     struct rma_mem_loc loc;
     return w->hints.share_create && w->flavor == WIN_CREATE && w->base && w->size &&
-           w->hints.alloc_shm && w->nproc > 1 && env->mem_share &&
+           w->hints.alloc_shm && w->nproc > 1 &&
            (conf->path == CONF_PATH_AUTO || conf->path == CONF_PATH_MAPPED) &&
            !env->mem_find(env->ctx, w->base, w->size, &loc);
+}
+
+bool share_wanted(const struct win *w)
+{
+    return w->rma->env->mem_share && is_asked_for(w);
 }
 
 struct range {
@@ -102,30 +107,48 @@ static bool has_neighbours(const struct win *w)
     return false;
 }
 
+/* Others reach the memory through the kernel. Under the engine's lock. */
+static void refuse(struct win *w, const char *why)
+{
+    w->rma->stats.share_refused++;
+    log_msg(w->rma->log, LOG_LEVEL_WARN,
+            "window %u: its %llu bytes at %p do not become shared memory, others reach them "
+            "through the kernel: %s",
+            w->index, (unsigned long long)w->size, w->base, why);
+}
+
+/* This build has no such thing: one note says so for all windows. */
+static void refuse_missing(struct win *w)
+{
+    struct rma *r = w->rma;
+    if (r->stats.share_refused)
+        r->stats.share_refused++;
+    else
+        refuse(w, r->env->mem_share_missing);
+}
+
 bool share_try(struct win *w)
 {
     struct rma *r = w->rma;
+    struct rma_env *env = r->env;
     struct rma_mem_loc loc;
     char why[256];
-    const bool wanted = share_wanted(w) && has_neighbours(w);
-    w->hints.share_create = w->shares && r->env->mem_find(r->env->ctx, w->base, w->size, &loc);
-    if (!wanted)
+    int err = MRMA_ERR_OTHER;
+    const bool asked = is_asked_for(w) && has_neighbours(w);
+    w->hints.share_create = w->shares && env->mem_find(env->ctx, w->base, w->size, &loc);
+    if (!asked)
         return false;
     rma_enter(r);
-    int err = take(w, why, sizeof why);
-    if (err) {
-        r->stats.share_refused++;
-    } else {
+    if (!env->mem_share && env->mem_share_missing)
+        refuse_missing(w);
+    else if (env->mem_share && (err = take(w, why, sizeof why)) != MRMA_SUCCESS)
+        refuse(w, why);
+    if (!err) {
         r->stats.shared++;
         r->stats.shared_bytes += w->size;
         w->shares = w->hints.share_create = true;
     }
     rma_leave(r);
-    if (err)
-        log_msg(r->log, LOG_LEVEL_WARN,
-                "window %u: its %llu bytes at %p do not become shared memory, others reach them "
-                "through the kernel: %s",
-                w->index, (unsigned long long)w->size, w->base, why);
     return !err;
 }
 

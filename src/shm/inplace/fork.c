@@ -1,5 +1,5 @@
 /*
- * inplace_fork.c - children get copies of pages that are shared in place (fork_copies.h).
+ * fork.c - children get copies of pages that are shared in place (fork_copies.h).
  *
  * The contents are read last, since malloc's own data may be in the pages, and allocations change
  * them. Where other threads run during the fork, what they store next to a window (in its first and
@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "shm/inplace_impl.h"
+#include "shm/inplace/impl.h"
 
 struct count {
     const struct inplace *ip;

@@ -12,14 +12,18 @@
  *
  * Only whole pages can be shared: the first and the last one may have other data too, which peers
  * could then reach. While pages are replaced no other thread of the process runs
- * (base/standstill.h), so nothing that any thread stores is lost; what other processes or devices
+ * (standstill.h), so nothing that any thread stores is lost; what other processes or devices
  * write to these pages at that time would be.
+ *
+ * Where this cannot be had, or was left out by --disable-share-create, the build has absent.c in
+ * the place of all other files of this folder: it refuses what it is asked for. Who uses this
+ * header makes no difference.
  *
  * A child that fork makes gets private copies (the fork functions below). Locks: one mutex
  * inside. Not thread safe: creation and end.
  */
-#ifndef MRMA_SHM_INPLACE_H
-#define MRMA_SHM_INPLACE_H
+#ifndef MRMA_SHM_INPLACE_INPLACE_H
+#define MRMA_SHM_INPLACE_INPLACE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +32,9 @@
 #include "shm/heap.h"
 
 struct inplace;
+
+/* Why this build shares no memory so, in words; NULL: it does. */
+const char *inplace_missing(void);
 
 /* dir as for seg_create; it and log must outlive it. Nothing is opened before it is needed.
  * MRMA_ERR_NO_MEM. */

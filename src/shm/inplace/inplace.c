@@ -1,12 +1,17 @@
 /*
- * inplace.c - who uses which pages. See inplace_impl.h for the runs.
+ * inplace.c - who uses which pages. See impl.h for the runs.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/err.h"
-#include "shm/inplace_impl.h"
+#include "shm/inplace/impl.h"
+
+const char *inplace_missing(void)
+{
+    return NULL;
+}
 
 static struct pages pages_of(const struct inplace *ip, const void *base, size_t len)
 {

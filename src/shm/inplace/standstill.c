@@ -14,7 +14,7 @@
  * No state, no locks. Linux only.
  */
 #define _GNU_SOURCE 1 /* clone, PTRACE_SEIZE */
-#include "base/standstill.h"
+#include "shm/inplace/standstill.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,11 @@
 /*
- * inplace_impl.h - the insides of inplace.h, for its files only:
+ * impl.h - the insides of inplace.h, for its files only:
  *
- *   inplace.c        who uses which pages
- *   inplace_pages.c  pages replaced and restored
- *   inplace_fork.c   copies for children
+ *   inplace.c     who uses which pages
+ *   pages.c       pages replaced and restored
+ *   fork.c        copies for children
+ *   standstill.c  a function run while all other threads stand still
+ *   vma.c         what lies in a range of addresses
  *
  * A run is pages that have the same users. Runs are disjoint, in the order of addresses; a user's
  * range is cut out of them by splitting at its ends. A run without users is one that could not be
@@ -18,8 +20,8 @@
 
 #include "base/list.h"
 #include "shm/fork_copies.h"
-#include "shm/inplace.h"
-#include "shm/vma.h"
+#include "shm/inplace/inplace.h"
+#include "shm/inplace/vma.h"
 
 struct run {
     struct list_node node; /* in ip->runs */

@@ -1,5 +1,5 @@
 /*
- * inplace_pages.c - pages replaced and restored by moving a mapping over them.
+ * pages.c - pages replaced and restored by moving a mapping over them.
  *
  * Replacing: the file's pages are committed (no room is found out here, before anything has
  * changed, and no access fails later), mapped elsewhere and allocated, and then, while no other
@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/standstill.h"
-#include "shm/inplace_impl.h"
+#include "shm/inplace/standstill.h"
+#include "shm/inplace/impl.h"
 
 #define RESTORE_STEP ((size_t)64 << 20)
 #define POPULATE_WRITE 23 /* madvise(2), Linux 5.14; newer than many headers */

@@ -6,8 +6,8 @@
  * stopped like any, wherever they are; a system call that one of them waits in goes on waiting, or
  * ends with EINTR where the kernel does not restart it after a stop (epoll_wait).
  */
-#ifndef MRMA_BASE_STANDSTILL_H
-#define MRMA_BASE_STANDSTILL_H
+#ifndef MRMA_SHM_INPLACE_STANDSTILL_H
+#define MRMA_SHM_INPLACE_STANDSTILL_H
 
 #include <stddef.h>
 

@@ -8,7 +8,7 @@
  * No state, no locks.
  */
 #define _GNU_SOURCE 1 /* dl_iterate_phdr, pthread_getattr_np */
-#include "shm/vma.h"
+#include "shm/inplace/vma.h"
 
 #include <link.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /*
  * vma.h - what lies in a range of this process's addresses, as /proc/self/smaps has it.
  */
-#ifndef MRMA_SHM_VMA_H
-#define MRMA_SHM_VMA_H
+#ifndef MRMA_SHM_INPLACE_VMA_H
+#define MRMA_SHM_INPLACE_VMA_H
 
 #include <stdbool.h>
 #include <stddef.h>
