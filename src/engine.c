@@ -85,7 +85,7 @@ static int agent_begin(struct engine *e)
     pthread_attr_destroy(&attr);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (!err) { /* not before it is sure: others leave operations to it from then on */
-        atomic_store_explicit(&e->own->has_agent, 1, memory_order_seq_cst);
+        attention_has_agent(&e->own->attention);
         return MRMA_SUCCESS;
     }
     e->rma.agent = false;
@@ -105,7 +105,7 @@ static void agent_end(struct engine *e)
     if (!e->rma.agent)
         return;
     atomic_store_explicit(&e->agent_stop, true, memory_order_release);
-    event_wake(&e->own->agent_event);
+    event_wake(&e->own->attention.agent);
     pthread_join(e->agent, NULL);
     e->rma.agent = false;
 }
@@ -122,7 +122,7 @@ static int make_own_segment(struct engine *e)
     e->own->magic = PROCSEG_MAGIC;
     e->own->uid = e->uid;
     e->light = event_light_register();
-    atomic_store_explicit(&e->own->event.light, e->light, memory_order_relaxed);
+    atomic_store_explicit(&e->own->attention.threads.light, e->light, memory_order_relaxed);
     return MRMA_SUCCESS;
 }
 

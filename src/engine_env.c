@@ -89,10 +89,7 @@ int engine_env_init(struct engine *e)
                               .record_same_node = env_same_node,
                               .record_cpus = env_cpus,
                               .agent_start = env_agent_start,
-                              .event = &e->own->event,
-                              .agent_event = &e->own->agent_event,
-                              .polling = &e->own->polling,
-                              .host_polls = &e->own->host_polls,
+                              .attention = &e->own->attention,
                               .stripes = {e->own->stripes, fmutex_self()}};
     engine_mem_init(e);
     engine_peer_init(e);

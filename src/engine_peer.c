@@ -49,11 +49,7 @@ static int open_segment(struct engine *e, struct engine_peer *p, const struct pr
     p->seg = opened;
     p->shm.seg = seg;
     p->shm.pid = rec->seg.pid;
-    p->peer.event = &seg->event;
-    p->peer.agent_event = &seg->agent_event;
-    p->peer.polling = &seg->polling;
-    p->peer.host_polls = &seg->host_polls;
-    p->peer.has_agent = &seg->has_agent;
+    p->peer.attention = &seg->attention;
     p->peer.stripes = (struct stripes){seg->stripes, e->env.stripes.self};
     p->peer.cma_errno = cma_probe_peer(rec->seg.pid, rec->probe_addr, rec->probe_value);
     p->peer.cma = p->peer.cma_errno == 0;
@@ -63,8 +59,7 @@ static int open_segment(struct engine *e, struct engine_peer *p, const struct pr
 static void be_self(struct engine *e, struct engine_peer *p)
 {
     p->peer.self = p->peer.node = true;
-    p->peer.event = &e->own->event;
-    p->peer.agent_event = &e->own->agent_event;
+    p->peer.attention = &e->own->attention;
     p->peer.stripes = e->env.stripes;
 }
 
@@ -227,7 +222,7 @@ static int env_peer_get(void *ctx, const struct rma_proc_record *record, bool no
         engine_peer_sweep(e);
     if (!rec.light && engine_same_node(e, rec.node)) /* it must notify with a fence; nobody does
                                                         before the window is agreed upon */
-        atomic_store_explicit(&e->own->event.light, 0, memory_order_seq_cst);
+        atomic_store_explicit(&e->own->attention.threads.light, 0, memory_order_seq_cst);
     pthread_mutex_lock(&e->maps_lock);
     int err = peer_locked(e, &rec, node, net, &p);
     pthread_mutex_unlock(&e->maps_lock);

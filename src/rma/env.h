@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/attention.h"
 #include "base/boot.h"
-#include "base/event.h"
 #include "ch3/ch3.h"
 #include "rma/acc/stripe.h"
 
@@ -47,47 +47,16 @@ struct rma_net_mem {
 struct rma_peer {
     uint64_t uid; /* unique in the job and beyond */
     int32_t pid;  /* for process_vm_*; valid where node is true */
-    bool node;    /* same node: event, stripes and memory can be reached */
+    bool node;    /* same node: attention, stripes and memory can be reached */
     bool self;
-    bool net;                                    /* packets to it take the network */
-    bool cma;                                    /* process_vm_* to it works (probed once) */
-    int cma_errno;                               /* why not */
-    struct event *event;                         /* where its threads sleep in a wait */
-    struct event *agent_event;                   /* where its agent sleeps */
-    const _Atomic uint32_t *polling, *has_agent; /* of its process segment; NULL: not mapped */
-    _Atomic uint32_t *host_polls; /* there, too: a call of its host polls, or did when it was last
-                                     heard of; or NULL */
-    struct stripes stripes;       /* its accumulate locks */
+    bool net;                    /* packets to it take the network */
+    bool cma;                    /* process_vm_* to it works (probed once) */
+    int cma_errno;               /* why not */
+    struct attention *attention; /* whether it polls, where it sleeps; NULL: not on this node */
+    struct stripes stripes;      /* its accumulate locks */
     struct ch3_vc vc;
     unsigned refs;
 };
-
-/* Is a packet to it served within the time of a wake-up, whatever its application does? */
-static inline bool rma_peer_has_agent(const struct rma_peer *peer)
-{
-    return peer->has_agent && atomic_load_explicit(peer->has_agent, memory_order_acquire);
-}
-
-/* Does a thread of it poll now, and does an agent serve what comes when that thread has stopped?
- * Then a packet to it is served within the time of a wake-up at the latest. Whether it polls may
- * change at any time. */
-static inline bool rma_peer_attends(const struct rma_peer *peer)
-{
-    return peer->polling &&
-           (atomic_load_explicit(peer->polling, memory_order_relaxed) ||
-            (peer->host_polls && atomic_load_explicit(peer->host_polls, memory_order_relaxed))) &&
-           rma_peer_has_agent(peer);
-}
-
-/* What was sent to it has not been served for a while. If it was taken to be in a call of its host
- * that polls, that call may have ended: its agent is woken. */
-static inline void rma_peer_insist(const struct rma_peer *peer)
-{
-    if (!peer->host_polls || !atomic_load_explicit(peer->host_polls, memory_order_relaxed))
-        return;
-    atomic_store_explicit(peer->host_polls, 0, memory_order_relaxed);
-    event_wake(peer->agent_event);
-}
 
 struct rma_env {
     void *ctx;
@@ -147,13 +116,9 @@ struct rma_env {
     int (*agent_start)(void *ctx);
 
     /* This process's own shared words. */
-    struct event *event;
-    struct event *agent_event;
-    /* Theirs, for who blocks on descriptors too; open before a channel has any. */
+    struct attention *attention;
+    /* Of its events, for who blocks on descriptors too; open before a channel has any. */
     const struct doorbell *bell, *agent_bell;
-    _Atomic uint32_t *polling; /* threads of this process that poll now */
-    _Atomic uint32_t
-        *host_polls; /* 1: so does a call of the host, see rma_host_poll; NULL: never called */
     struct stripes stripes;
 
     /* NULL where threads really wait. The simulation (test/sim): let other processes run.

@@ -1,20 +1,13 @@
 /*
  * channel.c - see channel.h.
  *
- * Room: who has taken packets out of a ring whose sender waits for room rings that
- * sender's doorbell (ring.h), as for a packet.
+ * Room: who has taken packets out of a ring whose sender waits for room (ring.h) calls for that
+ * sender's attention, as for a packet.
  *
- * Waking: who polls needs no wake; a thread that sleeps in a wait is woken by the
- * first packet; otherwise the agent is, if it sleeps. Not for packets that are committed quietly;
- * if these fill the ring, the first sender that must wait for room wakes it (shm_wake).
- *
- *   sender                                   receiver's thread
- *   ring_commit (release)                    sleepers += 1 / polling -= 1 (seq_cst)
- *   fence (seq_cst)                          fence (seq_cst)
- *   sleepers? polling? wake                  pending? stay awake, or wake the agent
- *
- * A call of the receiver's host that polls (host_polls) does not say when it ends. Who relied on it
- * and waits longer wakes the agent: rma_peer_insist.
+ * Waking: a packet that is committed calls for attention (base/attention.h, which has the
+ * argument), one that is committed quietly only for that of threads that sleep in a wait. If quiet
+ * packets fill the ring, the first sender that must wait for room calls the agent as well
+ * (shm_wake).
  */
 #include "shm/channel.h"
 
@@ -69,35 +62,13 @@ static void *shm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
     return room;
 }
 
-/* Threads that sleep in a wait; are there any? */
-static inline bool wake_threads(struct procseg *seg)
-{
-    event_notify_fence(&seg->event);
-    if (!atomic_load_explicit(&seg->event.sleepers, memory_order_relaxed))
-        return false;
-    event_wake(&seg->event);
-    return true;
-}
-
-static void ring_doorbell(struct procseg *seg)
-{
-    if (wake_threads(seg))
-        return;
-    /* See the diagram: who stops polling does not use membarrier. */
-    atomic_thread_fence(memory_order_seq_cst);
-    if (!atomic_load_explicit(&seg->polling, memory_order_relaxed) &&
-        !atomic_load_explicit(&seg->host_polls, memory_order_relaxed) &&
-        atomic_load_explicit(&seg->agent_event.sleepers, memory_order_relaxed))
-        event_wake(&seg->agent_event);
-}
-
 static void shm_commit(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
 {
     struct shm_peer *peer = ch3_vc_channel_data(vc);
     (void)ch;
     ring_commit(&peer->tx, len);
     if (len)
-        ring_doorbell(peer->seg);
+        attention_call(&peer->seg->attention);
 }
 
 static void shm_commit_quietly(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
@@ -106,14 +77,14 @@ static void shm_commit_quietly(struct ch3_channel *ch, struct ch3_vc *vc, size_t
     (void)ch;
     ring_commit(&peer->tx, len);
     if (len)
-        (void)wake_threads(peer->seg);
+        (void)attention_call_threads(&peer->seg->attention);
 }
 
 static void shm_wake(struct ch3_channel *ch, struct ch3_vc *vc)
 {
     const struct shm_peer *peer = ch3_vc_channel_data(vc);
     (void)ch;
-    ring_doorbell(peer->seg);
+    attention_call(&peer->seg->attention);
 }
 
 static enum shm_rx_state state_of(const struct shm_rx *rx)
@@ -207,7 +178,7 @@ static unsigned drain(struct shm_channel *ch, struct shm_rx *rx)
         n++;
     }
     if (n && ring_starved(&rx->rx))
-        ring_doorbell(((struct shm_peer *)ch3_vc_channel_data(rx->vc))->seg);
+        attention_call(&((struct shm_peer *)ch3_vc_channel_data(rx->vc))->seg->attention);
     return n;
 }
 

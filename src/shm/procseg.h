@@ -22,7 +22,7 @@
 #include <assert.h>
 #include <stdalign.h>
 
-#include "base/event.h"
+#include "base/attention.h"
 #include "base/fmutex.h"
 #include "shm/heap.h"
 
@@ -41,13 +41,7 @@ static_assert(sizeof(struct procseg_ring) == MRMA_CACHE_LINE, "one writer a line
 struct procseg {
     uint64_t magic;
     uint64_t uid;
-    alignas(MRMA_CACHE_LINE) struct event event;       /* application threads */
-    _Atomic uint32_t has_agent;                        /* there is one */
-    alignas(MRMA_CACHE_LINE) struct event agent_event; /* the agent */
-    alignas(MRMA_CACHE_LINE) _Atomic uint32_t polling; /* application threads that poll */
-    /* 1: a call of the host polls. Set there, cleared by others who find that it does not any more.
-     */
-    _Atomic uint32_t host_polls;
+    struct attention attention;
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t nrings; /* announced so far */
     struct procseg_ring rings[PROCSEG_RINGS];
     struct fmutex stripes[PROCSEG_STRIPES];

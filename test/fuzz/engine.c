@@ -298,8 +298,7 @@ static void make_peers(struct fuzz_engine *e)
                                         .pid = (int32_t)i + 1,
                                         .self = i == 0,
                                         .node = i == 0,
-                                        .event = &e->event,
-                                        .agent_event = &e->agent_event,
+                                        .attention = &e->attention,
                                         .stripes = {e->stripes, fmutex_self()}};
         ch3_vc_init(&e->peers[i].vc, &e->ch3, &e->channel, NULL, &e->peers[i]);
         if (i) /* they may send before this process has anything for them */
@@ -329,9 +328,7 @@ void fuzz_engine_start(struct fuzz_engine *e, unsigned flags)
                               .record_cpus = record_cpus,
                               .peer_alive = peer_alive,
                               .idle = idle,
-                              .event = &e->event,
-                              .agent_event = &e->agent_event,
-                              .polling = &e->polling,
+                              .attention = &e->attention,
                               .stripes = {e->stripes, fmutex_self()}};
     e->channel = (struct ch3_channel){.ops = &channel_ops};
     ch3_init(&e->ch3, &e->log, rma_handlers, &e->rma);

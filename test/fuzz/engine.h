@@ -35,8 +35,7 @@ struct fuzz_engine {
     struct rma_env env;
     struct rma_proc_record record;
     struct rma_peer peers[FUZZ_PROCS];
-    struct event event, agent_event;
-    _Atomic uint32_t polling;
+    struct attention attention;
     struct fmutex stripes[RMA_STRIPES];
     struct win *win[2];
     char *memory;  /* of the created window, FUZZ_WINDOW bytes */

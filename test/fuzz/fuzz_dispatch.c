@@ -351,8 +351,9 @@ static void call(struct script *s)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct script s;
-    struct fuzz_engine *e = calloc(1, sizeof *e);
+    struct fuzz_engine *e = aligned_alloc(MRMA_CACHE_LINE, sizeof *e);
     FUZZ_CHECK(e);
+    memset(e, 0, sizeof *e);
     s.at = data;
     s.end = data + size;
     s.engine = e;

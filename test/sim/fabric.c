@@ -87,7 +87,7 @@ static int agent_start(void *ctx)
 {
     struct fabric_proc *p = ctx;
     atomic_store_explicit(&p->rma.concurrent, true, memory_order_relaxed);
-    atomic_store_explicit(&p->seg->has_agent, 1, memory_order_seq_cst);
+    attention_has_agent(&p->seg->attention);
     FABRIC_CHECK(pthread_create(&p->agent, NULL, agent_main, p) == 0);
     p->rma.agent = true;
     return MRMA_SUCCESS;
@@ -266,11 +266,7 @@ static void init_peers(struct fabric_proc *p)
         fp->shm.seg = seg;
         fp->shm.pid = (int32_t)getpid();
         sim_peer_init(&fp->peer, &p->self, i, !p->fabric->opts.no_cma,
-                      &(struct sim_places){&seg->event,
-                                           &seg->agent_event,
-                                           &seg->polling,
-                                           &seg->has_agent,
-                                           {seg->stripes, fmutex_self()}});
+                      &(struct sim_places){&seg->attention, {seg->stripes, fmutex_self()}});
         ch3_vc_init(&fp->peer.vc, &p->ch3, &p->channel, &fp->shm, fp);
     }
 }
@@ -283,9 +279,7 @@ static void init_env(struct fabric_proc *p)
                               .peer_connect = peer_connect,
                               .peer_alive = peer_alive,
                               .agent_start = agent_start,
-                              .event = &p->seg->event,
-                              .agent_event = &p->seg->agent_event,
-                              .polling = &p->seg->polling,
+                              .attention = &p->seg->attention,
                               .stripes = {p->seg->stripes, fmutex_self()}};
     sim_self_env(&p->self, &p->env);
 }
@@ -330,7 +324,8 @@ struct fabric *fabric_new(const struct fabric_opts *opts)
     FABRIC_CHECK(f->boots);
     for (int i = 0; i < opts->nproc; i++) {
         f->procs[i].seg = sim_zeroed(MRMA_CACHE_LINE, sizeof(struct procseg));
-        atomic_init(&f->procs[i].seg->event.light, !opts->no_light && event_light_register());
+        atomic_init(&f->procs[i].seg->attention.threads.light,
+                    !opts->no_light && event_light_register());
         fabric_comm_boot(f->world, i, &f->boots[i]);
     }
     for (int i = 0; i < opts->nproc; i++)
@@ -343,7 +338,7 @@ static void stop_agent(struct fabric_proc *p)
     if (!p->rma.agent)
         return;
     atomic_store_explicit(&p->agent_stop, true, memory_order_release);
-    event_wake(&p->seg->agent_event);
+    event_wake(&p->seg->attention.agent);
     pthread_join(p->agent, NULL);
     p->rma.agent = false;
 }

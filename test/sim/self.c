@@ -54,10 +54,7 @@ void sim_peer_init(struct rma_peer *peer, const struct sim_self *self, int rank,
                               .self = me,
                               .node = me,
                               .cma = cma,
-                              .event = its->event,
-                              .agent_event = its->agent_event,
-                              .polling = its->polling,
-                              .has_agent = its->has_agent,
+                              .attention = its->attention,
                               .stripes = its->stripes};
 }
 

@@ -25,8 +25,7 @@ void sim_self_env(struct sim_self *s, struct rma_env *env);
 
 /* Where a process's threads sleep, and its locks. */
 struct sim_places {
-    struct event *event, *agent_event;
-    const _Atomic uint32_t *polling, *has_agent; /* NULL: it never attends */
+    struct attention *attention;
     struct stripes stripes;
 };
 

@@ -76,9 +76,7 @@ struct sim_peer *sim_peer_of(struct sim_proc *p, int rank)
     list_node_init(&peer->lost_link);
     const bool node = p->node == other->node;
     sim_peer_init(&peer->peer, &p->self, rank, node && !p->sim->opts.no_cma,
-                  &(struct sim_places){.event = &other->event,
-                                       .agent_event = &other->agent_event,
-                                       .stripes = other->stripes});
+                  &(struct sim_places){.attention = &other->attention, .stripes = other->stripes});
     ch3_vc_init(&peer->peer.vc, &p->ch3, &p->channel, peer, peer);
     return peer;
 }
@@ -115,7 +113,7 @@ static int agent_start(void *ctx)
     struct sim_proc *p = ctx;
     atomic_store_explicit(&p->rma.concurrent, true, memory_order_relaxed);
     if (!p->rma.agent)
-        atomic_fetch_add_explicit(&p->agent_event.sleepers, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&p->attention.agent.sleepers, 1, memory_order_relaxed);
     p->rma.agent = true;
     return MRMA_SUCCESS;
 }
@@ -209,8 +207,8 @@ static void init_proc(struct sim *s, int rank)
     log_init(&p->log, LOG_LEVEL_ERROR, o->quiet ? -1 : 2, name);
     p->conf = (struct conf){
         .path = o->path, .progress = o->progress, .fence = o->fence, .hang_report = HANG_REPORT_S};
-    event_init(&p->event);
-    event_init(&p->agent_event);
+    event_init(&p->attention.threads);
+    event_init(&p->attention.agent);
     sim_self_init(&p->self, rank, p->node, o->cpus);
     map_init(&p->peers);
     list_init(&p->inbox);
@@ -229,9 +227,7 @@ static void init_proc(struct sim *s, int rank)
                               .peer_connect = peer_connect,
                               .peer_alive = peer_alive,
                               .agent_start = agent_start,
-                              .event = &p->event,
-                              .agent_event = &p->agent_event,
-                              .polling = &p->polling,
+                              .attention = &p->attention,
                               .stripes = p->stripes,
                               .idle = sim_idle};
     sim_self_env(&p->self, &p->env);

@@ -84,8 +84,7 @@ struct sim_proc {
     bool dead, buried;
     struct log log;
     struct conf conf;
-    struct event event, agent_event;
-    _Atomic uint32_t polling;
+    struct attention attention;
     struct stripes stripes;
     struct rma_env env;
     struct ch3 ch3;

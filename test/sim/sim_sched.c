@@ -137,7 +137,7 @@ static void agent_soon(struct sim_proc *p, uint64_t delay)
 
 static bool polls(struct sim_proc *p)
 {
-    return atomic_load_explicit(&p->polling, memory_order_relaxed) != 0;
+    return atomic_load_explicit(&p->attention.polling, memory_order_relaxed) != 0;
 }
 
 /* As rma_agent_loop: only while nobody else polls; tells the process when something moved. */
@@ -149,7 +149,7 @@ static void agent_turn(struct sim_proc *p)
         return;
     const bool moved = rma_poll_surely(&p->rma, NULL);
     if (moved)
-        event_notify(&p->event);
+        event_notify(&p->attention.threads);
     if (moved || rma_pending(&p->rma))
         agent_soon(p, 1 + sim_below(s, AGENT_NS));
     else if (ch3_unsent(&p->ch3))
@@ -158,8 +158,8 @@ static void agent_turn(struct sim_proc *p)
 
 void sim_doorbell(struct sim_proc *p)
 {
-    if (atomic_load_explicit(&p->event.sleepers, memory_order_relaxed))
-        event_wake(&p->event);
+    if (atomic_load_explicit(&p->attention.threads.sleepers, memory_order_relaxed))
+        event_wake(&p->attention.threads);
     else if (!polls(p))
         agent_soon(p, 1 + sim_below(p->sim, AGENT_NS));
 }
@@ -172,7 +172,7 @@ static void look_over(struct sim_proc *p)
     if (p->state == SIM_SLEEPS &&
         atomic_load_explicit(&p->slept_on->seq, memory_order_relaxed) != p->ticket)
         sim_schedule_run(p, 1 + sim_below(s, WAKE_NS));
-    const uint32_t rung = atomic_load_explicit(&p->agent_event.seq, memory_order_relaxed);
+    const uint32_t rung = atomic_load_explicit(&p->attention.agent.seq, memory_order_relaxed);
     if (rung != p->agent_seen) {
         p->agent_seen = rung;
         agent_soon(p, 1 + sim_below(s, AGENT_NS));

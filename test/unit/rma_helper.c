@@ -68,11 +68,8 @@ struct hand *hand_new(const struct hand_shared *s, int rank)
     h->shared = *s;
     log_init(&h->log, LOG_LEVEL_ERROR, -1, "hand");
     ch3_init(&h->ch3, &h->log, rma_handlers, &h->rma);
-    h->env = (struct rma_env){.ctx = h,
-                              .peer_alive = peer_alive,
-                              .event = &s->procs[rank].event,
-                              .agent_event = &s->procs[rank].agent_event,
-                              .polling = &s->procs[rank].polling};
+    h->env = (struct rma_env){
+        .ctx = h, .peer_alive = peer_alive, .attention = &s->procs[rank].attention};
     rma_init(&h->rma, &h->log, &h->conf, &h->env, &h->ch3, clock_monotonic_ns, false);
     h->rma.oversubscribed = true;
     h->win = (struct win){.rma = &h->rma,
@@ -102,8 +99,7 @@ struct hand *hand_new(const struct hand_shared *s, int rank)
         h->peers[i] = (struct rma_peer){.uid = (uint64_t)i + 1,
                                         .node = true,
                                         .self = i == rank,
-                                        .event = &s->procs[i].event,
-                                        .agent_event = &s->procs[i].agent_event};
+                                        .attention = &s->procs[i].attention};
         h->targets[i] = (struct rma_target){.path = PATH_MAPPED,
                                             .rank = i,
                                             .direct = true,

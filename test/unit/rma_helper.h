@@ -17,8 +17,7 @@ enum { HAND_MAX = 8 };
 
 /* In memory that all share. */
 struct hand_proc {
-    struct event event, agent_event;
-    _Atomic uint32_t polling;
+    struct attention attention;
     _Atomic bool dead;
 };
 

@@ -243,13 +243,16 @@ static void test_large(void **state)
 
 /* ---- together with a process that goes by the kernel ---- */
 
-/* Process 1 never sees the target poll. The origins' memory is mapped: the target answers them all
- * the same. */
+/* Process 1 takes processors for scarce, so it goes by the kernel whether the target polls or not.
+ * The origins' memory is mapped: the target answers them all the same. */
 static struct win *create_mixed(struct fabric_proc *p, void **memory)
 {
     *memory = is_target(p) ? NULL : fabric_mem_alloc(p, 4096);
-    p->peers[2].peer.polling = p->rank == 1 ? NULL : p->peers[2].peer.polling;
-    return fabric_win(p, WIN_CREATE, *memory ? *memory : area, *memory ? 4096 : sizeof area, 8);
+    struct win *w =
+        fabric_win(p, WIN_CREATE, *memory ? *memory : area, *memory ? 4096 : sizeof area, 8);
+    if (p->rank == 1)
+        p->rma.oversubscribed = true;
+    return w;
 }
 
 /* One element, and under an exclusive lock another by get and put. */
@@ -497,8 +500,8 @@ static void dies(struct fabric_proc *p, void *arg)
     struct win *w = fabric_win(p, WIN_CREATE, area + p->rank * CELLS, CELLS * 8, 8);
     (void)arg;
     if (p->rank == 1) { /* no thread of it serves anything */
-        atomic_store(&p->seg->has_agent, 1);
-        atomic_store(&p->seg->polling, 1);
+        atomic_store(&p->seg->attention.has_agent, 1);
+        atomic_store(&p->seg->attention.polling, 1);
     }
     fabric_barrier(p);
     if (p->rank == 0) {

@@ -158,13 +158,13 @@ static void attends_while_it_polls_with_an_agent(void **state)
 {
     (void)state;
     struct pair p = new_pair();
-    assert_false(rma_peer_attends(p.peer));
+    assert_false(attention_given(p.peer->attention));
     rma_polling_begin(&p.to->rma);
-    assert_false(rma_peer_attends(p.peer)); /* nobody would serve when it stops */
+    assert_false(attention_given(p.peer->attention)); /* nobody would serve when it stops */
     assert_int_equal(p.to->env.agent_start(p.to), MRMA_SUCCESS);
-    assert_true(rma_peer_attends(p.peer));
+    assert_true(attention_given(p.peer->attention));
     rma_polling_end(&p.to->rma);
-    assert_false(rma_peer_attends(p.peer));
+    assert_false(attention_given(p.peer->attention));
     end_pair(&p);
 }
 
@@ -174,7 +174,7 @@ static struct pair pair_with_agent(void)
     struct pair p = new_pair();
     assert_int_equal(p.from->env.peer_connect(p.from, p.peer), MRMA_SUCCESS);
     assert_int_equal(p.to->env.agent_start(p.to), MRMA_SUCCESS);
-    while (!atomic_load(&p.peer->agent_event->sleepers))
+    while (!atomic_load(&p.peer->attention->agent.sleepers))
         sched_yield();
     return p;
 }
@@ -188,15 +188,15 @@ static void an_answer_wakes_no_agent(void **state)
 {
     (void)state;
     struct pair p = pair_with_agent();
-    const uint32_t before = atomic_load(&p.peer->agent_event->seq);
+    const uint32_t before = atomic_load(&p.peer->attention->agent.seq);
     assert_int_equal(ch3_send_awaited(&p.peer->vc, &stray, sizeof stray, NULL), MRMA_SUCCESS);
-    assert_int_equal(atomic_load(&p.peer->agent_event->seq), before);
-    for (int i = 0; i < 1000 && atomic_load(&p.peer->agent_event->seq) == before;
+    assert_int_equal(atomic_load(&p.peer->attention->agent.seq), before);
+    for (int i = 0; i < 1000 && atomic_load(&p.peer->attention->agent.seq) == before;
          i++) { /* it may just look around */
         (void)ch3_send_owned(&p.peer->vc, &stray, sizeof stray, NULL);
         sched_yield();
     }
-    assert_int_not_equal(atomic_load(&p.peer->agent_event->seq), before);
+    assert_int_not_equal(atomic_load(&p.peer->attention->agent.seq), before);
     end_pair(&p);
 }
 

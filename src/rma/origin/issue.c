@@ -311,8 +311,8 @@ int issue_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const s
         pt->written++;
     if (!err && packets && pt->count && (op->req || fetches_alone(pt, kind)))
         err = pkt_send_open(pt, 0, true);
-    if (op->req) /* the wait for a request does not come by rma_wait_until */
-        rma_peer_insist(t->peer);
+    if (op->req && t->peer->attention) /* the wait for a request does not come by rma_wait_until */
+        attention_insist(t->peer->attention);
     if (err && op->req && pt)
         err = origin_abandon(pt, op->req, err);
     rma_leave(r);

@@ -141,7 +141,8 @@ bool acc_atomic_cas(struct win *w, const struct win_ctl *ctl, void *at, const st
  * all of them are registered: whoever closes this window can make its barrier. */
 void acc_atomic_init(struct win *w)
 {
-    const bool light = atomic_load_explicit(&w->rma->env->event->light, memory_order_relaxed);
+    const bool light =
+        atomic_load_explicit(&w->rma->env->attention->threads.light, memory_order_relaxed);
     w->acc_way = w->rma->threads ? ACC_WAY_LOCKS : light ? ACC_WAY_LIGHT : ACC_WAY_FENCE;
 }
 

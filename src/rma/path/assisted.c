@@ -75,7 +75,8 @@ static bool goes_by_packet(const struct win *w, const struct rma_target *t, enum
         return false;
     if (r->conf->large_copies == CONF_COPIES_KERNEL && is_large_copy(kind, op, len))
         return false;
-    return rma_peer_attends(t->peer) || (rma_peer_has_agent(t->peer) && has_many_pieces(op));
+    return attention_given(t->peer->attention) ||
+           (attention_is_assured(t->peer->attention) && has_many_pieces(op));
 }
 
 static int send(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op)

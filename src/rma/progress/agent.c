@@ -36,7 +36,7 @@ enum {
 
 static bool others_poll(const struct rma *r)
 {
-    return atomic_load_explicit(r->env->polling, memory_order_seq_cst) != 0;
+    return attention_threads_poll(r->env->attention);
 }
 
 /* One round; the application's threads that sleep for what it brings about are woken. */
@@ -44,7 +44,7 @@ static bool agent_round(struct rma *r, bool *block)
 {
     bool moved = rma_poll_surely(r, block);
     if (moved)
-        event_notify(r->env->event);
+        event_notify(&r->env->attention->threads);
     return moved;
 }
 
@@ -61,7 +61,7 @@ static bool stopped(const _Atomic bool *stop)
 /* Sleep until an event comes. */
 static void sleep_on_event(struct rma *r, const _Atomic bool *stop)
 {
-    struct event *ev = r->env->agent_event;
+    struct event *ev = &r->env->attention->agent;
     uint32_t ticket = event_enter(ev);
     if (!stopped(stop) && (others_poll(r) || (!agent_round(r, NULL) && !rma_pending(r)))) {
         event_sleep(ev, ticket, unsent_limit(r));
@@ -104,7 +104,7 @@ static void stay_home(struct rma *r, struct place *place)
 static void sleep_on_descriptors(struct rma *r, const int *fds, unsigned n,
                                  const _Atomic bool *stop, struct nap *nap, struct place *place)
 {
-    struct event *ev = r->env->agent_event;
+    struct event *ev = &r->env->attention->agent;
     const uint32_t polls = atomic_load_explicit(&r->polls, memory_order_relaxed);
     const bool away = polls != nap->polls || others_poll(r);
     bool block;

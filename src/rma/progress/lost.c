@@ -31,7 +31,7 @@ static void tell_node(struct win *w, int rank)
             continue;
         atomic_store_explicit(&t->ctl->lost, news(rank, t->remote_gen), memory_order_relaxed);
         if (!t->peer->self)
-            event_notify(t->peer->event);
+            event_notify(&t->peer->attention->threads);
     }
 }
 

@@ -33,7 +33,7 @@ static void leave(struct rma *r, bool moved)
 {
     rma_leave(r);
     if (moved && r->threads)
-        event_notify(r->env->event);
+        event_notify(&r->env->attention->threads);
 }
 
 bool rma_poll(struct rma *r)
@@ -86,26 +86,21 @@ bool rma_uses_packets(const struct rma *r)
     return r->packets;
 }
 
-/* Nobody says when the host's call ends, so the word may be out of date: who waits longer than such
- * a call takes to come by clears it and wakes the agent (rma_peer_insist). */
 bool rma_host_poll(struct rma *r)
 {
-    _Atomic uint32_t *host_polls = r->env->host_polls;
-    if (!atomic_load_explicit(host_polls, memory_order_relaxed))
-        atomic_store_explicit(host_polls, 1, memory_order_relaxed);
+    attention_host_polls(r->env->attention);
     return ch3_pending_silent(r->ch3) && rma_poll(r);
 }
 
 void rma_polling_begin(struct rma *r)
 {
-    atomic_fetch_add_explicit(r->env->polling, 1, memory_order_seq_cst);
+    attention_poll_begin(r->env->attention);
 }
 
 void rma_polling_end(struct rma *r)
 {
-    atomic_fetch_sub_explicit(r->env->polling, 1, memory_order_seq_cst);
+    attention_poll_end(r->env->attention);
     if (r->agent) {
-        atomic_thread_fence(memory_order_seq_cst); /* see the diagram in wait.c */
         /* What came through a descriptor since the last poll the agent finds by itself, at
          * the end of its nap at the latest (agent.c): ringing for it would cost more than
          * a round trip, for descriptors that are often readable without need. */
@@ -113,7 +108,7 @@ void rma_polling_end(struct rma *r)
             (void)rma_poll(r); /* costs less than the agent does; what comes from now on wakes it */
         if (ch3_pending_silent(r->ch3) || ch3_unsent(r->ch3) ||
             atomic_load_explicit(&r->nlock_wins, memory_order_relaxed))
-            event_wake(r->env->agent_event);
+            event_wake(&r->env->attention->agent);
     }
 }
 
@@ -121,9 +116,6 @@ void rma_polling_end(struct rma *r)
 void rma_queued(void *rma)
 {
     struct rma *r = rma;
-    if (!r->agent)
-        return;
-    atomic_thread_fence(memory_order_seq_cst); /* see the diagram in wait.c */
-    if (!atomic_load_explicit(r->env->polling, memory_order_relaxed))
-        event_notify(r->env->agent_event);
+    if (r->agent)
+        attention_call_own(r->env->attention);
 }

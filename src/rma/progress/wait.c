@@ -1,16 +1,7 @@
 /*
  * wait.c - spin, yield, sleep. See wait.h.
  *
- * While a thread polls here, *env->polling tells senders of packets that they
- * need not wake the agent. A packet that arrived after the last poll and before
- * polling was taken back must not be stranded: the leaver looks again after a
- * fence and wakes the agent itself.
- *
- *   sender                         leaver
- *   publish packet; fence          polling -= 1 (seq_cst); fence
- *   polling == 0? wake agent       anything pending? wake agent
- *
- * One of the two sees the other's store.
+ * While a thread polls here, senders of packets need not wake the agent (base/attention.h).
  *
  * Packets of a channel with a descriptor (the network) wake by that. One thread at a
  * time, the watcher, blocks on it and on the own event's doorbell; others sleep on the
@@ -51,8 +42,8 @@ enum {
 static void insist(const struct win *w, const struct rma_wait *wait)
 {
     for (int i = 0; i < w->nlocal; i++)
-        if (wait->rank < 0 || wait->rank == w->local[i].rank)
-            rma_peer_insist(w->local[i].peer);
+        if ((wait->rank < 0 || wait->rank == w->local[i].rank) && !w->local[i].peer->self)
+            attention_insist(w->local[i].peer->attention);
 }
 
 static bool check(struct rma *r, const struct rma_wait *wait)
@@ -176,19 +167,20 @@ static bool watch_begin(struct rma *r)
 
 static void watch_end(struct rma *r)
 {
+    struct attention *own = r->env->attention;
     atomic_store_explicit(&r->watcher, false, memory_order_seq_cst); /* A; C of agent.c */
     atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&r->agent_off, memory_order_seq_cst))
-        event_wake(r->env->agent_event);
-    if (atomic_load_explicit(&r->env->event->sleepers, memory_order_relaxed))
-        event_wake(r->env->event);
+        event_wake(&own->agent);
+    if (atomic_load_explicit(&own->threads.sleepers, memory_order_relaxed))
+        event_wake(&own->threads);
 }
 
 /* Sleep once on the own event and n descriptors, as the watcher. */
 static void sleep_watching(struct win *w, const struct rma_wait *wait, const int *fds, unsigned n)
 {
     struct rma *r = w->rma;
-    struct event *own = r->env->event;
+    struct event *own = &r->env->attention->threads;
     bool block;
     (void)event_enter_polled(own);
     if (!rma_poll_surely(r, &block) && block && !rma_pending(r) && !check(r, wait)) {
@@ -204,7 +196,7 @@ static void sleep_watching(struct win *w, const struct rma_wait *wait, const int
 static void sleep_once(struct win *w, const struct rma_wait *wait, bool polled, bool *watching)
 {
     struct rma *r = w->rma;
-    struct event *own = r->env->event, *ev = wait->event ? wait->event : own;
+    struct event *own = &r->env->attention->threads, *ev = wait->event ? wait->event : own;
     int fds[CH3_MAX_CHANNELS];
     const unsigned n = ev == own && polled ? ch3_wait_fds(r->ch3, fds) : 0;
     const bool blocks = n > 0;

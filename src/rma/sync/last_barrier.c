@@ -34,7 +34,7 @@ static int tell(struct win *w, struct rma_target *to, uint32_t seq, int failed)
     if (to->direct) {
         atomic_store_explicit(&to->out->last_err, failed, memory_order_relaxed);
         atomic_store_explicit(&to->out->last, seq, memory_order_release); /* A */
-        event_notify(to->peer->event);
+        event_notify(&to->peer->attention->threads);
         return err;
     }
     rma_enter(w->rma);

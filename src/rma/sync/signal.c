@@ -37,7 +37,7 @@ void signal_wake(struct win *w, const int *ranks, int n)
     for (int i = 0; i < n; i++) {
         struct rma_target *t = win_peek(w, ranks[i]);
         if (t->direct && !t->peer->self)
-            event_notify(t->peer->event);
+            event_notify(&t->peer->attention->threads);
     }
 }
 
@@ -62,7 +62,7 @@ static int disseminate(struct win *w, uint32_t seq)
         struct rma_target *from = win_peek(w, w->direct[(me - step + n) % n]);
         atomic_store_explicit(&to->out->barrier, seq,
                               memory_order_release); /* pairs with barrier_reached */
-        event_notify(to->peer->event);
+        event_notify(&to->peer->attention->threads);
         struct barrier_arg arg = {from->in, seq};
         RMA_SPIN_UNTIL(w->rma, barrier_reached(&arg));
         if (barrier_reached(&arg))

@@ -130,7 +130,7 @@ void lock_queue_release(struct pkt_origin *po)
         event_notify(&w->ctl->lock_event);
     }
     if (!list_empty(&w->lockq) && w->rma->agent) /* this need not be a round that polls the queue */
-        event_notify(w->rma->env->agent_event);
+        event_notify(&w->rma->env->attention->agent);
 }
 
 bool lock_queue_poll_all(struct rma *r)

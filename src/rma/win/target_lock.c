@@ -5,8 +5,7 @@
 
 void lock_wake_owner(struct rma_target *t)
 {
-    event_wake(t->peer->event);
-    event_wake(t->peer->agent_event);
+    attention_wake_all(t->peer->attention);
 }
 
 void lock_notify(struct rma_target *t)

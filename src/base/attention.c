@@ -1,0 +1,29 @@
+/*
+ * attention.c - see attention.h.
+ */
+#include "base/attention.h"
+
+void attention_call(struct attention *a)
+{
+    if (attention_call_threads(a))
+        return;
+    atomic_thread_fence(memory_order_seq_cst); /* pairs with attention_poll_end */
+    if (!atomic_load_explicit(&a->polling, memory_order_relaxed) &&
+        !atomic_load_explicit(&a->host_polls, memory_order_relaxed) &&
+        atomic_load_explicit(&a->agent.sleepers, memory_order_relaxed))
+        event_wake(&a->agent);
+}
+
+void attention_insist(struct attention *a)
+{
+    if (!atomic_load_explicit(&a->host_polls, memory_order_relaxed))
+        return;
+    atomic_store_explicit(&a->host_polls, 0, memory_order_relaxed);
+    event_wake(&a->agent);
+}
+
+void attention_wake_all(struct attention *a)
+{
+    event_wake(&a->threads);
+    event_wake(&a->agent);
+}

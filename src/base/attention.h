@@ -1,0 +1,136 @@
+/*
+ * attention.h - does anybody of a process look at what arrives for it, or must it be woken?
+ *
+ * Each process has one struct attention in memory that the processes of its node share. Its own
+ * threads say there that they poll or sleep; who sends something to the process asks there, and
+ * wakes whom it must:
+ *
+ * - Application threads in a wait of this library poll (attention_poll_begin, attention_poll_end),
+ *   and then sleep on threads. A thread that sleeps is woken by the first packet.
+ * - The agent sleeps on agent. It is woken only while no application thread polls.
+ * - A call of the host may poll from within (attention_host_polls). Nobody says when that call
+ *   ends. So this word may be out of date, and who has sent something and waits for longer than a
+ *   wake-up takes clears it and wakes the agent (attention_insist).
+ *
+ * What arrived after a thread's last poll, and before it said that it polls no more, must not lie
+ * there until the next call. Two processes, one store and one load each:
+ *
+ *   sender                                   receiver
+ *   A: publish the packet (release)          C: threads.sleepers += 1, or polling -= 1 (seq_cst)
+ *      fence (seq_cst)                          fence (seq_cst)
+ *   B: sleepers? polling? wake               D: is there a packet? stay awake, or wake the agent
+ *
+ * The fences are in one total order. If the sender's comes first, D finds what A has published;
+ * otherwise B finds what C has stored, and wakes. For sleepers the sender's fence may be the light
+ * one of event.h, whose other half is in event_enter. Who stops polling uses no membarrier, so the
+ * look at polling is behind a full fence.
+ *
+ * polling counts threads up and down, so that it is one word for all of them; whoever else polls at
+ * that time does no harm, and finds the packet. attention_given is a guess from a relaxed load: it
+ * decides which way an operation goes, never whether it arrives.
+ *
+ * No locks. Neighbours: event.h, below; shm/channel.c, which calls for packets in rings;
+ * rma/progress, whose threads poll and sleep; rma/path/assisted.c, which asks whether the target
+ * polls.
+ */
+#ifndef MRMA_BASE_ATTENTION_H
+#define MRMA_BASE_ATTENTION_H
+
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/event.h"
+
+/* All zero: nobody looks, and there is no agent. */
+struct attention {
+    alignas(MRMA_CACHE_LINE) struct event threads; /* where application threads sleep in a wait */
+    _Atomic uint32_t has_agent;                    /* an agent runs; set once */
+    alignas(MRMA_CACHE_LINE) struct event agent;   /* where the agent sleeps */
+    alignas(MRMA_CACHE_LINE) _Atomic uint32_t polling; /* application threads that poll */
+    _Atomic uint32_t host_polls; /* 1: a call of the host polls, or did when last heard of */
+};
+
+/* ---- by the process itself ---- */
+
+/* This thread polls from now on: senders need not wake the agent. Nestable. */
+static inline void attention_poll_begin(struct attention *a)
+{
+    atomic_fetch_add_explicit(&a->polling, 1, memory_order_seq_cst);
+}
+
+/* It polls no more (C). The caller then looks once more at what has arrived (D), and where that is
+ * something wakes the agent. */
+static inline void attention_poll_end(struct attention *a)
+{
+    atomic_fetch_sub_explicit(&a->polling, 1, memory_order_seq_cst);
+    atomic_thread_fence(memory_order_seq_cst); /* pairs with attention_call */
+}
+
+/* Does an application thread poll? For the agent, which keeps away then. */
+static inline bool attention_threads_poll(const struct attention *a)
+{
+    return atomic_load_explicit(&a->polling, memory_order_seq_cst) != 0;
+}
+
+/* A call of the host polls now. May be called millions of times a second. */
+static inline void attention_host_polls(struct attention *a)
+{
+    if (!atomic_load_explicit(&a->host_polls, memory_order_relaxed))
+        atomic_store_explicit(&a->host_polls, 1, memory_order_relaxed);
+}
+
+/* An agent runs, and will whatever the application does: others may rely on it from now on. */
+static inline void attention_has_agent(struct attention *a)
+{
+    atomic_store_explicit(&a->has_agent, 1, memory_order_seq_cst);
+}
+
+/* Something of this process waits that only its own polls move on, not those of a call of the host:
+ * the agent is woken unless an application thread polls. */
+static inline void attention_call_own(struct attention *a)
+{
+    atomic_thread_fence(memory_order_seq_cst); /* pairs with attention_poll_end */
+    if (!atomic_load_explicit(&a->polling, memory_order_relaxed))
+        event_notify(&a->agent);
+}
+
+/* ---- by others, of the same node ---- */
+
+/* Wake the threads that sleep in a wait; were there any? After what they wait for was published. */
+static inline bool attention_call_threads(struct attention *a)
+{
+    event_notify_fence(&a->threads);
+    if (!atomic_load_explicit(&a->threads.sleepers, memory_order_relaxed))
+        return false;
+    event_wake(&a->threads);
+    return true;
+}
+
+/* Make sure that somebody looks, after a packet was published (A): the threads that sleep in a wait
+ * are woken, or where nobody polls the agent. */
+void attention_call(struct attention *a);
+
+/* Is what arrives there served within the time of a wake-up, whatever its application does? */
+static inline bool attention_is_assured(const struct attention *a)
+{
+    return atomic_load_explicit(&a->has_agent, memory_order_acquire);
+}
+
+/* Does somebody poll there now, and does an agent serve what comes when that has ended? Whether
+ * somebody polls may change at any time. */
+static inline bool attention_given(const struct attention *a)
+{
+    return (atomic_load_explicit(&a->polling, memory_order_relaxed) ||
+            atomic_load_explicit(&a->host_polls, memory_order_relaxed)) &&
+           attention_is_assured(a);
+}
+
+/* What was sent there has not been served within the time of a wake-up. If a call of the host was
+ * taken to poll, that call may have ended: the agent is woken. */
+void attention_insist(struct attention *a);
+
+/* Wake everybody who sleeps there, for another condition than a packet. */
+void attention_wake_all(struct attention *a);
+
+#endif
