@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "engine_env.h"
+#include "rma/path/path.h"
 
 typedef unsigned long long ull;
 
@@ -27,7 +28,6 @@ void engine_alloc_end(struct engine *e, uint64_t began, uint64_t calls, uint64_t
 
 static void print_paths(struct engine *e, FILE *out)
 {
-    static const char *const names[PATH_COUNT] = {"mapped", "cma", "packets"};
     const struct rma_stats *s = &e->rma.stats;
     const struct ch3_stats *c = &e->ch3.stats;
     struct win_stats paths;
@@ -36,8 +36,8 @@ static void print_paths(struct engine *e, FILE *out)
     size_t at = (size_t)snprintf(text, sizeof text, "libmpi-rma[%d] stats: windows %llu",
                                  e->world_rank, (ull)s->windows);
     for (int p = 0; p < PATH_COUNT; p++)
-        at += (size_t)snprintf(text + at, sizeof text - at, ", %s %llu ops %llu bytes", names[p],
-                               (ull)paths.ops[p], (ull)paths.bytes[p]);
+        at += (size_t)snprintf(text + at, sizeof text - at, ", %s %llu ops %llu bytes",
+                               path_by_number[p]->name, (ull)paths.ops[p], (ull)paths.bytes[p]);
     snprintf(text + at, sizeof text - at,
              ", cma by packet %llu, packets sent %llu (%llu bytes) received %llu queued %llu "
              "refused %llu, "

@@ -86,7 +86,7 @@ room win packet dtype acc ch3 base
 room strict win packet dtype acc ch3 base
 room progress win packet ch3 base
 room origin progress win packet dtype acc ch3 base
-room path origin strict progress win packet dtype acc ch3 base
+room path origin progress win packet dtype acc ch3 base
 room target path strict progress win packet dtype acc ch3 base
 room sync target path origin strict progress win packet ch3 base
 room create sync target path origin strict progress win packet ch3 base

@@ -12,6 +12,7 @@
 #include "rma/origin/issue.h"
 #include "rma/origin/origin.h"
 #include "rma/origin/rdma.h"
+#include "rma/path/path.h"
 #include "rma/progress/hooks.h"
 #include "rma/progress/lost.h"
 #include "rma/progress/progress.h"
@@ -62,6 +63,7 @@ void rma_init(struct rma *r, const struct log *log, const struct conf *conf, str
                       .clock = clock,
                       .ch3 = ch3,
                       .hooks = &hooks,
+                      .paths = path_by_number,
                       .threads = threads,
                       .concurrent = threads};
     elock_init(&r->lock);

@@ -4,6 +4,7 @@
  */
 #include "pkt_helper.h"
 
+#include "rma/win/path_ops.h"
 #include "rma/win/stage_room.h"
 #include "rma/create/win_create.h"
 
@@ -82,7 +83,7 @@ static void ahead(struct fabric_proc *p, void *arg)
     struct win *w = fabric_win(p, WIN_CREATE, area[p->rank], sizeof area[0], 1);
     const struct rma_target *t = win_peek(w, 1 - p->rank);
     (void)arg;
-    FABRIC_CHECK(t->path == PATH_CMA &&
+    FABRIC_CHECK(t->path->number == PATH_CMA &&
                  t->out_stages.bytes == STAGE_LINES_ASSISTED * MRMA_CACHE_LINE &&
                  t->out_phases.bytes == t->out_stages.bytes);
     if (p->rank == 0) {
@@ -107,7 +108,7 @@ static void mapped(struct fabric_proc *p, void *arg)
     struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, KIB, 1);
     const struct rma_target *t = win_peek(w, 1 - p->rank);
     (void)arg;
-    FABRIC_CHECK(t->path == PATH_MAPPED &&
+    FABRIC_CHECK(t->path->number == PATH_MAPPED &&
                  t->out_stages.bytes == STAGE_LINES_MAPPED * MRMA_CACHE_LINE &&
                  t->out_phases.bytes == 0);
     fabric_win_free(w);

@@ -26,7 +26,7 @@ static void test_unused(void **state)
             assert_null(t->peer);
             assert_null(t->base);
             assert_false(t->direct);
-            assert_int_equal(t->path, PATH_PACKETS);
+            assert_null(t->path);
         }
         target_table_fini(&tt);
     }

@@ -22,6 +22,7 @@
 #include "rma/win/stage_room.h"
 #include "rma/target/target.h"
 #include "rma/win/region.h"
+#include "rma/win/path_ops.h"
 #include "rma/win/remote.h"
 #include "rma/create/win_create.h"
 
@@ -83,7 +84,7 @@ static int reach_memory(struct win *w, struct rma_target *t, const struct win_re
         return err;
     if (w->flavor != WIN_ALLOCATE_SHARED)
         t->shared_base = at;
-    if (t->path == PATH_MAPPED && !w->dynamic && t->shared_base) {
+    if (t->path->number == PATH_MAPPED && !w->dynamic && t->shared_base) {
         t->base = t->shared_base;
         t->fast_size = t->size;
         t->fast_units = t->size / t->disp_unit;
@@ -133,8 +134,7 @@ static int connect_target(struct win *w, struct rma_target *t, struct win_plan *
         t->peer->self ? PATH_MAPPED : choose(w, rec, t->peer, !plan->packets_only, &plan->refused);
     if (path < 0)
         return -path;
-    t->path = (uint8_t)path;
-    t->direct = path != PATH_PACKETS;
+    target_set_path(w, t, (enum rma_path)path);
     t->in = &t->signals;
     if (path != PATH_MAPPED)
         err = env->peer_connect(env->ctx, t->peer);
@@ -169,8 +169,7 @@ static void list_direct(struct win *w)
             continue;
         if (t->rank == w->rank)
             w->direct_me = w->ndirect;
-        if (t->path == PATH_CMA)
-            w->has_assisted = true;
+        w->has_assisted |= t->path->number == PATH_CMA;
         w->direct[w->ndirect++] = t->rank;
     }
     w->npackets = w->nproc - w->ndirect;
@@ -203,7 +202,7 @@ static int connect_origins(struct win *w)
     struct rma_env *env = w->rma->env;
     int err = MRMA_SUCCESS;
     for (int i = 0; !err && i < w->nlocal; i++)
-        if (w->local[i].path == PATH_MAPPED && !w->local[i].peer->self)
+        if (w->local[i].path->number == PATH_MAPPED && !w->local[i].peer->self)
             err = env->peer_connect(env->ctx, w->local[i].peer);
     return err;
 }

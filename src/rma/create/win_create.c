@@ -183,6 +183,8 @@ static void agree_strict(struct win *w)
                     i);
             strict_free(w);
         }
+    if (w->strict)
+        w->paths = strict_path_by_number;
 }
 
 /* May packets come for this process, to be served while it is elsewhere? */
@@ -404,7 +406,8 @@ int win_create(struct rma *r, const struct win_spec *spec, struct win **out)
         rma_leave(r);
         return err;
     }
-    w->lock_quick = !w->hints.no_locks && !w->strict && !r->trace && !(r->conf->hang_report > 0) &&
+    w->watched = w->strict || r->trace;
+    w->lock_quick = !w->hints.no_locks && !w->watched && !(r->conf->hang_report > 0) &&
                     !r->threads && !w->npackets;
     r->stats.windows++;
     RMA_TRACE(r, RMA_EV_WIN_CREATE, w, -1, w->size);

@@ -61,6 +61,7 @@ struct win *win_new(struct rma *r, const struct win_spec *spec)
     if (!w)
         return NULL;
     *w = (struct win){.rma = r,
+                      .paths = r->paths,
                       .gen = 1,
                       .rank = spec->boot->rank,
                       .nproc = n,

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "rma/progress/wait.h"
+#include "rma/win/path_ops.h"
 #include "rma/win/target_lock.h"
 
 struct exposed_arg {
@@ -28,7 +29,7 @@ static bool known_exposed(const struct win *w, const struct rma_target *t)
 {
     if (!w->fence_known || w->npackets)
         return false;
-    if (t->path != PATH_CMA)
+    if (t->path->number != PATH_CMA)
         return true;
     const uint32_t phase = atomic_load_explicit(&t->ctl->staged_phase, memory_order_relaxed);
     return !seq_reached(phase, w->phase); /* its load is ordered by the barrier */

@@ -25,8 +25,13 @@
 
 #include "base/err.h"
 #include "rma/dtype/dtype.h"
+#include "rma/origin/issue.h"
+#include "rma/path/acc_atomic.h"
 #include "rma/path/cma.h"
 #include "rma/path/cma_io.h"
+#include "rma/path/path.h"
+#include "rma/path/stage.h"
+#include "rma/win/win.h"
 
 enum {
     SMALL_COPY =
@@ -71,7 +76,7 @@ static bool goes_by_packet(const struct win *w, const struct rma_target *t, enum
     const struct rma *r = w->rma;
     if (unlikely(t->sent == SENT_ACC) && is_acc(kind))
         return true;
-    if (!is_passive(w) || op->req || r->oversubscribed || w->strict)
+    if (!is_passive(w) || op->req || r->oversubscribed)
         return false;
     if (r->conf->large_copies == CONF_COPIES_KERNEL && is_large_copy(kind, op, len))
         return false;
@@ -95,9 +100,16 @@ static int send(struct win *w, struct rma_target *t, enum pkt_op_kind kind, cons
     return err;
 }
 
-int assisted_put(struct win *w, struct rma_target *t, const struct rma_op *op, uint64_t vaddr,
-                 size_t len)
+/* Small puts of fence and PSCW epochs, which cost less so than a system call. */
+static bool assisted_stage(struct win *w, struct rma_target *t, const struct rma_op *op)
 {
+    return stage_put_epoch(w, t, op) || stage_put_phase(w, t, op);
+}
+
+static int assisted_put(struct win *w, struct rma_target *t, const struct rma_op *op,
+                        int64_t offset, size_t len)
+{
+    const uint64_t vaddr = t->vaddr + (uint64_t)offset;
     if (goes_by_packet(w, t, PKT_OP_PUT, op, len))
         return send(w, t, PKT_OP_PUT, op);
     if (likely(op->otype->contig && op->ttype->contig))
@@ -105,9 +117,10 @@ int assisted_put(struct win *w, struct rma_target *t, const struct rma_op *op, u
     return cma_put(t->peer, w->rma->log, vaddr, op);
 }
 
-int assisted_get(struct win *w, struct rma_target *t, const struct rma_op *op, uint64_t vaddr,
-                 size_t len)
+static int assisted_get(struct win *w, struct rma_target *t, const struct rma_op *op,
+                        int64_t offset, size_t len)
 {
+    const uint64_t vaddr = t->vaddr + (uint64_t)offset;
     if (goes_by_packet(w, t, PKT_OP_GET, op, len))
         return send(w, t, PKT_OP_GET, op);
     if (likely(op->rtype->contig && op->ttype->contig))
@@ -115,21 +128,27 @@ int assisted_get(struct win *w, struct rma_target *t, const struct rma_op *op, u
     return cma_get(t->peer, w->rma->log, vaddr, op);
 }
 
-int assisted_accumulate(struct win *w, struct rma_target *t, const struct rma_op *op, bool fetch,
-                        uint64_t vaddr, size_t len)
+static int assisted_accumulate(struct win *w, struct rma_target *t, const struct rma_op *op,
+                               bool fetch, int64_t offset, size_t len)
 {
     const enum pkt_op_kind kind = fetch ? PKT_OP_GET_ACC : PKT_OP_ACC;
+    const int err = acc_lock_mode(w, t->ctl);
+    if (unlikely(err))
+        return err;
     if (goes_by_packet(w, t, kind, op, len))
         return send(w, t, kind, op);
-    return cma_acc(t->peer, w->rma->log, vaddr, op, fetch);
+    return cma_acc(t->peer, w->rma->log, t->vaddr + (uint64_t)offset, op, fetch);
 }
 
-int assisted_compare_and_swap(struct win *w, struct rma_target *t, const struct rma_op *op,
-                              uint64_t vaddr, size_t len)
+static int assisted_compare_and_swap(struct win *w, struct rma_target *t, const struct rma_op *op,
+                                     int64_t offset, size_t len)
 {
+    const int err = acc_lock_mode(w, t->ctl);
+    if (unlikely(err))
+        return err;
     if (goes_by_packet(w, t, PKT_OP_CAS, op, len))
         return send(w, t, PKT_OP_CAS, op);
-    return cma_cas(t->peer, w->rma->log, vaddr, op);
+    return cma_cas(t->peer, w->rma->log, t->vaddr + (uint64_t)offset, op);
 }
 
 static void forget(struct win *w, struct rma_target *t)
@@ -148,23 +167,59 @@ static void forget_done(struct win *w, struct rma_target *t)
         forget(w, t);
 }
 
-static void for_targets(struct win *w, struct rma_target *t,
-                        void (*what)(struct win *w, struct rma_target *t))
+static void for_all(struct win *w, void (*what)(struct win *w, struct rma_target *t))
 {
     rma_enter(w->rma);
-    for (int i = 0; !t && i < w->nlocal && w->nsent; i++)
+    for (int i = 0; i < w->nlocal && w->nsent; i++)
         what(w, &w->local[i]);
-    if (t)
-        what(w, t);
     rma_leave(w->rma);
 }
 
-void assisted_flushed(struct win *w, struct rma_target *t)
+void assisted_flushed_all(struct win *w)
 {
-    for_targets(w, t, forget_done);
+    for_all(w, forget_done);
 }
 
-void assisted_end(struct win *w, struct rma_target *t)
+void assisted_end_all(struct win *w)
 {
-    for_targets(w, t, forget);
+    for_all(w, forget);
 }
+
+static int assisted_flush(struct win *w, struct rma_target *t, bool local)
+{
+    if (!local)
+        win_full_fence(w);
+    if (likely(t->sent == SENT_NOTHING))
+        return MRMA_SUCCESS;
+    const int err = issue_flush(w, t, local);
+    rma_enter(w->rma);
+    forget_done(w, t);
+    rma_leave(w->rma);
+    return err;
+}
+
+static int assisted_unlock(struct win *w, struct rma_target *t)
+{
+    int err = MRMA_SUCCESS;
+    if (unlikely(t->sent != SENT_NOTHING)) {
+        err = issue_lock_end(w, t);
+        rma_enter(w->rma);
+        forget(w, t);
+        rma_leave(w->rma);
+    }
+    if (t->lock == WIN_LOCK_NOCHECK)
+        win_full_fence(w);
+    return err;
+}
+
+const struct path_ops path_assisted = {
+    .number = PATH_CMA,
+    .name = "cma",
+    .stage = assisted_stage,
+    .put = assisted_put,
+    .get = assisted_get,
+    .accumulate = assisted_accumulate,
+    .compare_and_swap = assisted_compare_and_swap,
+    .flush = assisted_flush,
+    .unlock = assisted_unlock,
+};

@@ -16,25 +16,15 @@
 #ifndef MRMA_RMA_PATH_ASSISTED_H
 #define MRMA_RMA_PATH_ASSISTED_H
 
-#include "rma/origin/issue.h"
-#include "rma/win/win.h"
+struct win;
 
-/* One operation of len > 0 bytes at the target's address vaddr. The target is accessible and the
- * arguments are right. May wait for room in a queue. Errors: those of cma.h, and of issue_op. */
-int assisted_put(struct win *w, struct rma_target *t, const struct rma_op *op, uint64_t vaddr,
-                 size_t len);
-int assisted_get(struct win *w, struct rma_target *t, const struct rma_op *op, uint64_t vaddr,
-                 size_t len);
-int assisted_accumulate(struct win *w, struct rma_target *t, const struct rma_op *op, bool fetch,
-                        uint64_t vaddr, size_t len);
-int assisted_compare_and_swap(struct win *w, struct rma_target *t, const struct rma_op *op,
-                              uint64_t vaddr, size_t len);
+/* What concerns all targets of a window at once; for one it is in path_assisted (path.h,
+ * path_ops.h). */
 
-/* issue_flush has returned for t, or for all targets (NULL): forget what is known to be done now.
- */
-void assisted_flushed(struct win *w, struct rma_target *t);
-/* The passive target epoch of t, or of all targets (NULL), is over, with or without an error:
- * forget everything. */
-void assisted_end(struct win *w, struct rma_target *t);
+/* issue_flush has returned for all targets: forget what is known to be done now. */
+void assisted_flushed_all(struct win *w);
+/* The passive target epoch of all targets is over, with or without an error: forget what was sent
+ * in it. */
+void assisted_end_all(struct win *w);
 
 #endif

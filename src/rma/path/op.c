@@ -1,25 +1,27 @@
 /*
- * op.c - put, get and accumulates from the call to the path (MPI 4.1, 12.3).
+ * op.c - put, get and accumulates from the call to the target's path (MPI 4.1, 12.3).
  *
- * Each operation: may the target be accessed (one comparison, or epoch_access);
- * do the two sides' sizes agree; does the target side lie in the window; then to
- * the path that the window's creation chose for this target. Contiguous operations
- * on mapped memory do all that in their first lines; everything else is out of line.
- * An accumulate or compare-and-swap on mapped memory tries the processor's atomic
- * instructions first; before any stripe is used, acc_lock_mode (acc_atomic.h).
+ * Each operation: may the target be accessed (one comparison, or epoch_access); do the two sides'
+ * sizes agree; does the target side lie in the window; then on to the table of functions that was
+ * chosen when the target was made (win/path_ops.h).
  */
 #include "base/err.h"
-#include "rma/origin/issue.h"
-#include "rma/path/acc_atomic.h"
-#include "rma/path/assisted.h"
-#include "rma/path/cma.h"
-#include "rma/path/direct.h"
-#include "rma/progress/progress.h"
-#include "rma/strict/strict.h"
 #include "rma/path/access.h"
-#include "rma/path/stage.h"
+#include "rma/path/path.h"
 #include "rma/win/region.h"
 #include "rma/win/win.h"
+
+const struct path_ops *const path_by_number[PATH_COUNT] = {
+    [PATH_MAPPED] = &path_mapped,
+    [PATH_CMA] = &path_assisted,
+    [PATH_PACKETS] = &path_packets,
+};
+
+/* The target side of an operation; len 0: there is nothing to do, and offset means nothing. */
+struct place {
+    int64_t offset;
+    size_t len;
+};
 
 /* R-operations are for passive target epochs only (MPI 4.1, 12.3.5). */
 static inline int ready(struct win *w, struct rma_target *t, const struct rma_op *op)
@@ -48,7 +50,8 @@ static bool attached(struct win *w, struct rma_target *t, const struct rma_op *o
     return true;
 }
 
-static int check_range(struct win *w, struct rma_target *t, const struct rma_op *op)
+static __attribute__((noinline)) int check_span(struct win *w, struct rma_target *t,
+                                                const struct rma_op *op)
 {
     ptrdiff_t lo, hi;
     int64_t offset, first, end;
@@ -64,267 +67,103 @@ static int check_range(struct win *w, struct rma_target *t, const struct rma_op 
     return first >= 0 && (uint64_t)end <= t->size ? MRMA_SUCCESS : MRMA_ERR_RMA_RANGE;
 }
 
-static int check_sizes(size_t count, const struct dtype *type, const struct rma_op *op)
+/* Does the target side lie in the window? Then *at says where. */
+static inline int find_place(struct win *w, struct rma_target *t, const struct rma_op *op,
+                             struct place *at)
+{
+    const uint64_t offset = (uint64_t)op->disp * t->disp_unit;
+    const size_t len = op->tcount * op->ttype->size;
+    *at = (struct place){(int64_t)offset, len};
+    if (likely(op->ttype->contig && !((uint64_t)op->disp >> 31) && !(op->tcount >> 31) &&
+               offset <= t->size && len <= t->size - offset))
+        return MRMA_SUCCESS;
+    return check_span(w, t, op);
+}
+
+static inline int check_sizes(size_t count, const struct dtype *type, const struct rma_op *op)
 {
     size_t here, there;
     if (__builtin_mul_overflow(count, type->size, &here) ||
         __builtin_mul_overflow(op->tcount, op->ttype->size, &there))
         return MRMA_ERR_COUNT;
-    return here == there ? MRMA_SUCCESS : MRMA_ERR_COUNT;
+    return likely(here == there) ? MRMA_SUCCESS : MRMA_ERR_COUNT;
 }
 
-static int64_t byte_offset(const struct win *w, const struct rma_target *t, const struct rma_op *op)
+/* The target may be accessed, and op, which has count of type on this side, is right. */
+static inline int check_copy(struct win *w, struct rma_target *t, const struct rma_op *op,
+                             size_t count, const struct dtype *type, struct place *at)
 {
-    return w->dynamic ? op->disp : op->disp * (int64_t)t->disp_unit;
-}
-
-static char *mapped_addr(const struct win *w, const struct rma_target *t, int64_t offset)
-{
-    return w->dynamic ? (char *)(uintptr_t)offset : t->base + offset;
-}
-
-static uint64_t owner_addr(const struct win *w, const struct rma_target *t, int64_t offset)
-{
-    return (w->dynamic ? 0 : t->vaddr) + (uint64_t)offset;
-}
-
-static struct acc_at mapped_at(const struct win *w, const struct rma_target *t, int64_t offset)
-{
-    return (struct acc_at){t->peer->stripes, owner_addr(w, t, offset), mapped_addr(w, t, offset)};
-}
-
-static int check_acc(struct win *w, struct rma_target *t, const struct rma_op *op, bool fetch);
-
-/* Errors of the arguments come first, so that only what can be performed is remembered. */
-static __attribute__((noinline)) int check_strict(struct win *w, struct rma_target *t,
-                                                  const struct rma_op *op, enum strict_kind kind)
-{
-    int err = kind == STRICT_PUT   ? check_sizes(op->ocount, op->otype, op)
-              : kind == STRICT_GET ? check_sizes(op->rcount, op->rtype, op)
-                                   : check_acc(w, t, op, op->rtype != NULL);
-    if (!err && kind != STRICT_ACC)
-        err = check_range(w, t, op);
-    if (err)
-        return err;
-    return strict_op(w, t, kind, op, op->tcount && op->ttype->size ? byte_offset(w, t, op) : 0);
-}
-
-/* Small puts of fence and PSCW epochs wait in a stage for the target, which costs less than a
- * system call. */
-static int put_assisted(struct win *w, struct rma_target *t, const struct rma_op *op,
-                        int64_t offset, size_t len)
-{
-    win_count(w, PATH_CMA, len);
-    return assisted_put(w, t, op, owner_addr(w, t, offset), len);
-}
-
-static __attribute__((noinline)) int put_general(struct win *w, struct rma_target *t,
-                                                 const struct rma_op *op)
-{
-    int err = check_sizes(op->ocount, op->otype, op);
-    if (!err)
-        err = check_range(w, t, op);
-    const size_t len = op->tcount * op->ttype->size;
-    if (err || !len)
-        return err;
-    const int64_t offset = byte_offset(w, t, op);
-    switch (t->path) {
-    case PATH_MAPPED:
-        win_count(w, PATH_MAPPED, len);
-        direct_put(mapped_addr(w, t, offset), op);
-        win_set_dirty(w);
-        return MRMA_SUCCESS;
-    case PATH_CMA:
-        return put_assisted(w, t, op, offset, len);
-    default:
-        win_count(w, PATH_PACKETS, len);
-        return issue_op(w, t, PKT_OP_PUT, op);
-    }
-}
-
-/* Contiguous on both sides, inside the window, sizes agree? Then where in the window, and *len;
- * everything else (-1) goes the general way, which also finds the errors. */
-static inline int64_t plain_offset(const struct rma_target *t, const struct rma_op *op,
-                                   size_t count, const struct dtype *type, size_t *len)
-{
-    const size_t n = count * type->size;
-    const uint64_t offset = (uint64_t)op->disp * t->disp_unit;
-    if (unlikely(!type->contig || !op->ttype->contig || n != op->tcount * op->ttype->size ||
-                 (count | op->tcount) >> 31 || (uint64_t)op->disp >> 31 || offset > t->size ||
-                 n > t->size - offset))
-        return -1;
-    *len = n;
-    return (int64_t)offset;
+    int err = ready(w, t, op);
+    if (likely(!err))
+        err = check_sizes(count, type, op);
+    return likely(!err) ? find_place(w, t, op, at) : err;
 }
 
 int rma_put(struct win *w, const struct rma_op *op)
 {
     struct rma_target *t;
+    struct place at;
     int err = win_target(w, op->target, &t);
     if (unlikely(err))
         return err;
-    size_t len;
-    if (unlikely(!target_ready(w, t) || op->req || t->path == PATH_CMA)) {
-        if (stage_put(w, t, op))
-            return MRMA_SUCCESS;
-        err = ready(w, t, op);
+    if (t->path->stage(w, t, op)) {
+        win_count(w, t->path->number, op->tcount * op->ttype->size);
+        return MRMA_SUCCESS;
     }
+    err = check_copy(w, t, op, op->ocount, op->otype, &at);
     if (unlikely(err))
         return err;
-    if (unlikely(w->strict) && (err = check_strict(w, t, op, STRICT_PUT)) != MRMA_SUCCESS)
-        return err;
-    RMA_TRACE(w->rma, RMA_EV_PUT, w, op->target, op->tcount * op->ttype->size);
-    const int64_t offset = plain_offset(t, op, op->ocount, op->otype, &len);
-    if (unlikely(offset < 0 || (!t->base && t->path != PATH_CMA) || !len))
-        return put_general(w, t, op);
-    if (t->path == PATH_CMA)
-        return put_assisted(w, t, op, offset, len);
-    win_count(w, PATH_MAPPED, len);
-    copy_whole(t->base + offset, op->oaddr, len);
-    win_set_dirty(w);
-    return MRMA_SUCCESS;
-}
-
-static int get_assisted(struct win *w, struct rma_target *t, const struct rma_op *op,
-                        int64_t offset, size_t len)
-{
-    win_count(w, PATH_CMA, len);
-    return assisted_get(w, t, op, owner_addr(w, t, offset), len);
-}
-
-static __attribute__((noinline)) int get_general(struct win *w, struct rma_target *t,
-                                                 const struct rma_op *op)
-{
-    int err = check_sizes(op->rcount, op->rtype, op);
-    if (!err)
-        err = check_range(w, t, op);
-    const size_t len = op->tcount * op->ttype->size;
-    if (err || !len)
-        return err;
-    const int64_t offset = byte_offset(w, t, op);
-    switch (t->path) {
-    case PATH_MAPPED:
-        win_count(w, PATH_MAPPED, len);
-        direct_get(mapped_addr(w, t, offset), op);
+    RMA_TRACE(w->rma, RMA_EV_PUT, w, op->target, at.len);
+    if (!at.len)
         return MRMA_SUCCESS;
-    case PATH_CMA:
-        return get_assisted(w, t, op, offset, len);
-    default:
-        win_count(w, PATH_PACKETS, len);
-        return issue_op(w, t, PKT_OP_GET, op);
-    }
+    win_count(w, t->path->number, at.len);
+    return t->path->put(w, t, op, at.offset, at.len);
 }
 
 int rma_get(struct win *w, const struct rma_op *op)
 {
     struct rma_target *t;
+    struct place at;
     int err = win_target(w, op->target, &t);
+    if (likely(!err))
+        err = check_copy(w, t, op, op->rcount, op->rtype, &at);
     if (unlikely(err))
         return err;
-    err = ready(w, t, op);
-    size_t len;
-    if (unlikely(err))
-        return err;
-    if (unlikely(w->strict) && (err = check_strict(w, t, op, STRICT_GET)) != MRMA_SUCCESS)
-        return err;
-    RMA_TRACE(w->rma, RMA_EV_GET, w, op->target, op->tcount * op->ttype->size);
-    const int64_t offset = plain_offset(t, op, op->rcount, op->rtype, &len);
-    if (unlikely(offset < 0 || (!t->base && t->path != PATH_CMA) || !len))
-        return get_general(w, t, op);
-    if (t->path == PATH_CMA)
-        return get_assisted(w, t, op, offset, len);
-    win_count(w, PATH_MAPPED, len);
-    copy_whole(op->raddr, t->base + offset, len);
-    return MRMA_SUCCESS;
+    RMA_TRACE(w->rma, RMA_EV_GET, w, op->target, at.len);
+    if (!at.len)
+        return MRMA_SUCCESS;
+    win_count(w, t->path->number, at.len);
+    return t->path->get(w, t, op, at.offset, at.len);
 }
 
-/* Accumulates check sizes by elements of the one predefined type. */
-static int check_acc(struct win *w, struct rma_target *t, const struct rma_op *op, bool fetch)
+/* Accumulates are on elements of one predefined type. */
+static inline int check_acc(struct win *w, struct rma_target *t, const struct rma_op *op,
+                            bool fetch, struct place *at)
 {
-    int err = op->op == ACC_NO_OP ? MRMA_SUCCESS : check_sizes(op->ocount, op->otype, op);
-    if (!err && fetch)
+    int err = ready(w, t, op);
+    if (likely(!err) && op->op != ACC_NO_OP)
+        err = check_sizes(op->ocount, op->otype, op);
+    if (likely(!err) && fetch)
         err = check_sizes(op->rcount, op->rtype, op);
-    if (!err && op->ttype->basic == ACC_NONE)
-        err = MRMA_ERR_TYPE;
-    return err ? err : check_range(w, t, op);
-}
-
-static int acc_assisted(struct win *w, struct rma_target *t, const struct rma_op *op, bool fetch,
-                        int64_t offset, size_t len)
-{
-    const int err = acc_lock_mode(w, t->ctl);
     if (unlikely(err))
         return err;
-    win_count(w, PATH_CMA, len);
-    return assisted_accumulate(w, t, op, fetch, owner_addr(w, t, offset), len);
-}
-
-static __attribute__((noinline)) int accumulate_general(struct win *w, struct rma_target *t,
-                                                        const struct rma_op *op, bool fetch)
-{
-    int err = check_acc(w, t, op, fetch);
-    const size_t len = op->tcount * op->ttype->size;
-    if (unlikely(err) || !len)
-        return err;
-    const int64_t offset = byte_offset(w, t, op);
-    if (t->path == PATH_CMA)
-        return acc_assisted(w, t, op, fetch, offset, len);
-    win_count(w, t->path, len);
-    if (t->direct && (err = acc_lock_mode(w, t->ctl)) != MRMA_SUCCESS)
-        return err;
-    if (t->path != PATH_MAPPED)
-        return issue_op(w, t, fetch ? PKT_OP_GET_ACC : PKT_OP_ACC, op);
-    direct_acc(mapped_at(w, t, offset), op, fetch);
-    return MRMA_SUCCESS;
-}
-
-/* Contiguous elements, inside the window, the same number of bytes on all sides? Then as
- * plain_offset. */
-static inline int64_t plain_acc(const struct rma_target *t, const struct rma_op *op, bool fetch,
-                                size_t *len)
-{
-    if (op->ttype->basic == ACC_NONE || (op->op != ACC_NO_OP && !op->otype->contig) ||
-        (fetch && !op->rtype->contig))
-        return -1;
-    const int64_t offset = plain_offset(t, op, op->tcount, op->ttype, len);
-    if (unlikely(offset < 0 || !*len))
-        return -1;
-    const bool agree =
-        (op->op == ACC_NO_OP || (op->ocount <= *len && op->ocount * op->otype->size == *len)) &&
-        (!fetch || (op->rcount <= *len && op->rcount * op->rtype->size == *len));
-    return agree ? offset : -1;
+    return likely(op->ttype->basic != ACC_NONE) ? find_place(w, t, op, at) : MRMA_ERR_TYPE;
 }
 
 static inline int accumulate(struct win *w, const struct rma_op *op, bool fetch)
 {
     struct rma_target *t;
+    struct place at;
     int err = win_target(w, op->target, &t);
+    if (likely(!err))
+        err = check_acc(w, t, op, fetch, &at);
     if (unlikely(err))
         return err;
-    err = ready(w, t, op);
-    size_t len;
-    if (unlikely(err))
-        return err;
-    if (unlikely(w->strict) && (err = check_strict(w, t, op, STRICT_ACC)) != MRMA_SUCCESS)
-        return err;
-    RMA_TRACE(w->rma, fetch ? RMA_EV_GET_ACC : RMA_EV_ACC, w, op->target,
-              op->tcount * op->ttype->size);
-    const int64_t offset = plain_acc(t, op, fetch, &len);
-    if (unlikely(offset < 0 || (!t->base && t->path != PATH_CMA)))
-        return accumulate_general(w, t, op, fetch);
-    if (t->path == PATH_CMA)
-        return acc_assisted(w, t, op, fetch, offset, len);
-    char *at = t->base + offset;
-    win_count(w, PATH_MAPPED, len);
-    if (likely(acc_atomic(w, t->ctl, at, op, fetch, len)))
+    RMA_TRACE(w->rma, fetch ? RMA_EV_GET_ACC : RMA_EV_ACC, w, op->target, at.len);
+    if (!at.len)
         return MRMA_SUCCESS;
-    err = acc_lock_mode(w, t->ctl);
-    if (err)
-        return err;
-    direct_acc_piece((struct acc_at){t->peer->stripes, t->vaddr + (uint64_t)offset, at},
-                     (struct acc_what){op->op, op->ttype->basic},
-                     op->op == ACC_NO_OP ? NULL : op->oaddr, fetch ? op->raddr : NULL, len);
-    return MRMA_SUCCESS;
+    win_count(w, t->path->number, at.len);
+    return t->path->accumulate(w, t, op, fetch, at.offset, at.len);
 }
 
 int rma_accumulate(struct win *w, const struct rma_op *op)
@@ -340,34 +179,15 @@ int rma_get_accumulate(struct win *w, const struct rma_op *op)
 int rma_compare_and_swap(struct win *w, const struct rma_op *op)
 {
     struct rma_target *t;
+    struct place at;
     int err = win_target(w, op->target, &t);
+    if (likely(!err))
+        err = ready(w, t, op);
+    if (likely(!err))
+        err = find_place(w, t, op, &at);
     if (unlikely(err))
         return err;
-    err = ready(w, t, op);
-    size_t len;
-    if (!err && unlikely(plain_offset(t, op, op->tcount, op->ttype, &len) < 0))
-        err = check_range(w, t, op);
-    if (unlikely(err))
-        return err;
-    if (unlikely(w->strict) &&
-        (err = strict_op(w, t, STRICT_ACC, op, byte_offset(w, t, op))) != MRMA_SUCCESS)
-        return err;
-    const size_t unit = acc_extent(op->ttype->basic);
-    RMA_TRACE(w->rma, RMA_EV_CAS, w, op->target, unit);
-    const int64_t offset = byte_offset(w, t, op);
-    const uint64_t vaddr = owner_addr(w, t, offset);
-    win_count(w, t->path, unit);
-    if (t->path == PATH_MAPPED && likely(acc_atomic_cas(w, t->ctl, mapped_addr(w, t, offset), op)))
-        return MRMA_SUCCESS;
-    if (t->direct && (err = acc_lock_mode(w, t->ctl)) != MRMA_SUCCESS)
-        return err;
-    switch (t->path) {
-    case PATH_MAPPED:
-        direct_cas(mapped_at(w, t, offset), op->caddr, op->oaddr, op->raddr, unit);
-        return MRMA_SUCCESS;
-    case PATH_CMA:
-        return assisted_compare_and_swap(w, t, op, vaddr, unit);
-    default:
-        return issue_op(w, t, PKT_OP_CAS, op);
-    }
+    RMA_TRACE(w->rma, RMA_EV_CAS, w, op->target, at.len);
+    win_count(w, t->path->number, at.len);
+    return t->path->compare_and_swap(w, t, op, at.offset, at.len);
 }

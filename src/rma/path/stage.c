@@ -154,29 +154,24 @@ static bool put_locked(struct win *w, struct rma_target *t, const struct rma_op 
     return done;
 }
 
-static bool put_in_phase(struct win *w, struct rma_target *t, const struct rma_op *op)
+static bool may_stage(const struct win *w, const struct rma_op *op)
 {
-    if (t->path != PATH_CMA || !t->out_phases.bytes)
-        return false;
-    if (epoch_now(&w->epoch) == EPOCH_FENCE && epoch_use_fence(w))
-        return false;
-    return put_locked(w, t, op, put_phase);
+    return !w->dynamic && !w->watched && !op->req;
 }
 
-bool stage_put(struct win *w, struct rma_target *t, const struct rma_op *op)
+bool stage_put_epoch(struct win *w, struct rma_target *t, const struct rma_op *op)
+{
+    return epoch_now(&w->epoch) == EPOCH_PSCW && may_stage(w, op) &&
+           put_locked(w, t, op, put_epoch);
+}
+
+bool stage_put_phase(struct win *w, struct rma_target *t, const struct rma_op *op)
 {
     const enum epoch_state now = epoch_now(&w->epoch);
-    bool done = false;
-    if (!t->direct || w->dynamic || w->strict || w->rma->trace || op->req)
+    if ((now != EPOCH_FENCE && now != EPOCH_FENCE_USED) || !t->out_phases.bytes ||
+        !may_stage(w, op) || (now == EPOCH_FENCE && epoch_use_fence(w)))
         return false;
-    if (now == EPOCH_PSCW)
-        done = put_locked(w, t, op, put_epoch);
-    else if (now == EPOCH_FENCE || now == EPOCH_FENCE_USED)
-        done = put_in_phase(w, t, op);
-    if (!done)
-        return false;
-    win_count(w, t->path, op->ocount * op->otype->size);
-    return true;
+    return put_locked(w, t, op, put_phase);
 }
 
 void stage_complete(struct rma_target *t)

@@ -25,9 +25,11 @@ struct win;
 struct rma_target;
 struct rma_op;
 
-/* Put op into t's stage of the present fence phase or access epoch of MPI_Win_start. False: it must
- * go the usual way (which also finds what is wrong with it). */
-bool stage_put(struct win *w, struct rma_target *t, const struct rma_op *op);
+/* Put op into a direct target's stage of the present access epoch of MPI_Win_start. False: there is
+ * no such epoch, or op must go the usual way (which also finds what is wrong with it). */
+bool stage_put_epoch(struct win *w, struct rma_target *t, const struct rma_op *op);
+/* The same for a kernel-assisted target's stage of the present fence phase. */
+bool stage_put_phase(struct win *w, struct rma_target *t, const struct rma_op *op);
 
 /* May the stage of the present access epoch to t be written, and so the epoch be
  * completed? Without MPI_MODE_NOCHECK only if t is not too many epochs behind. */

@@ -169,9 +169,8 @@ int strict_op(struct win *w, struct rma_target *t, enum strict_kind kind, const 
                                     .op = (uint8_t)acc_op,
                                     .basic = kind == STRICT_ACC ? op->ttype->basic : ACC_NONE};
     int err = check_hints(w, kind, acc_op);
-    if (err || !op->tcount || !op->ttype->size)
-        return err;
-    err = strict_check_noput(w, t, kind, acc_op);
+    if (!err)
+        err = strict_check_noput(w, t, kind, acc_op);
     if (!err)
         err = check_overlap(w, rank, op, offset, a);
     if (err)
@@ -186,24 +185,18 @@ int strict_op(struct win *w, struct rma_target *t, enum strict_kind kind, const 
     return err;
 }
 
-static void for_targets(struct win *w, const struct rma_target *t,
-                        void (*f)(struct strict_ranges *))
+void strict_completed(struct win *w, struct rma_target *t, bool local)
 {
     struct strict *s = w->strict;
+    if (likely(!s))
+        return;
     pthread_mutex_lock(&s->mutex);
     const int first = t ? t->rank : 0, end = t ? t->rank + 1 : w->nproc;
     for (int i = first; i < end; i++)
-        f(&s->target[i].ranges);
+        if (local)
+            strict_ranges_drop_reads(&s->target[i].ranges);
+        else
+            strict_ranges_clear(&s->target[i].ranges);
     s->told &= t != NULL;
     pthread_mutex_unlock(&s->mutex);
-}
-
-void strict_completed(struct win *w, struct rma_target *t)
-{
-    for_targets(w, t, strict_ranges_clear);
-}
-
-void strict_completed_local(struct win *w, struct rma_target *t)
-{
-    for_targets(w, t, strict_ranges_drop_reads);
 }

@@ -89,9 +89,12 @@ static bool stored_since(struct win *w)
            sum_of(w) != s->sum;
 }
 
-int strict_fence(struct win *w, int asserts)
+int strict_fence(struct win *w, int *given)
 {
     struct strict *s = w->strict;
+    if (likely(!s))
+        return MRMA_SUCCESS;
+    const int asserts = *given;
     const bool puts = !(asserts & RMA_NOPUT) || asserts & RMA_NOSUCCEED;
     const uint32_t next = w->phase + 1;
     int err = MRMA_SUCCESS;
@@ -109,14 +112,15 @@ int strict_fence(struct win *w, int asserts)
     s->summed = false;
     atomic_store_explicit(&w->ctl->noput_phase[next & 1], puts ? 0 : next,
                           memory_order_relaxed); /* ordered by the barrier */
-    strict_completed(w, NULL);
+    strict_completed(w, NULL, false);
+    *given &= ~RMA_NOPRECEDE;
     return err;
 }
 
 void strict_fence_done(struct win *w, int asserts)
 {
     struct strict *s = w->strict;
-    if (!(asserts & RMA_NOPUT) || asserts & RMA_NOSUCCEED || !memory_is_alone(w))
+    if (likely(!s) || !(asserts & RMA_NOPUT) || asserts & RMA_NOSUCCEED || !memory_is_alone(w))
         return;
     s->sum = sum_of(w);
     s->windows = w->rma->stats.windows;
@@ -125,6 +129,8 @@ void strict_fence_done(struct win *w, int asserts)
 
 void strict_post(struct win *w, int asserts)
 {
+    if (likely(!w->strict))
+        return;
     w->strict->summed = false;
     /* Ordered by the post. */
     atomic_store_explicit(&w->ctl->noput_post, asserts & RMA_NOPUT, memory_order_relaxed);
@@ -132,5 +138,7 @@ void strict_post(struct win *w, int asserts)
 
 void strict_wait(struct win *w)
 {
+    if (likely(!w->strict))
+        return;
     atomic_store_explicit(&w->ctl->noput_post, 0, memory_order_relaxed);
 }

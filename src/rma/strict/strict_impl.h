@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "rma/strict/strict.h"
+#include "rma/strict/strict_ranges.h"
 #include "rma/win/win.h"
 
 /* One for every rank of the window, used or not: this mode is to find mistakes with (user guide).
@@ -21,7 +22,6 @@ struct strict {
     pthread_mutex_t mutex; /* ranges, issued, told */
     bool issued;           /* operations since the last fence, in its epoch */
     bool told;             /* that the checks are incomplete, in this epoch */
-    bool nocheck;          /* of lock_all */
     bool summed;           /* sum is that of the window when an epoch of NOPUT began */
     uint64_t sum, windows; /* and so many windows had been made then */
     struct strict_target target[];
@@ -39,6 +39,16 @@ static inline bool strict_in_fence_epoch(const struct win *w)
 
 /* An operation in words for messages, e.g. "accumulate (sum)": buf, or a constant. */
 const char *strict_describe(unsigned kind, unsigned op, char *buf, size_t len);
+
+/* An operation of valid arguments at byte offset of t's memory, about to be performed;
+ * remembered if the answer is MRMA_SUCCESS. MRMA_ERR_RMA_CONFLICT, MRMA_ERR_OP
+ * (which_accumulate_ops does not have it), MRMA_ERR_ASSERT (the target has said that no put
+ * will come). Accumulates: kind STRICT_ACC, op->op ACC_OP_NONE for compare-and-swap. */
+int strict_op(struct win *w, struct rma_target *t, enum strict_kind kind, const struct rma_op *op,
+              int64_t offset);
+
+/* The lock on t is about to be given back. MRMA_ERR_ASSERT is for unlock to return when done. */
+int strict_check_unlock(struct win *w, struct rma_target *t);
 
 /* Origin: has a direct target said that no put will come? MRMA_ERR_ASSERT. */
 int strict_check_noput(const struct win *w, const struct rma_target *t, enum strict_kind kind,

@@ -24,12 +24,13 @@ static int nocheck_broken(const struct win *w, int rank)
                     w->index, rank);
 }
 
-int strict_lock(struct win *w, struct rma_target *t, bool exclusive, bool nocheck)
+int strict_lock(struct win *w, struct rma_target *t, bool exclusive)
 {
-    const int rank = t->rank;
-    struct strict_target *st = &w->strict->target[rank];
-    if (!t->direct)
+    if (likely(!w->strict) || !t->direct)
         return MRMA_SUCCESS;
+    const int rank = t->rank;
+    const bool nocheck = t->lock == WIN_LOCK_NOCHECK;
+    struct strict_target *st = &w->strict->target[rank];
     const uint64_t mine = exclusive ? EXCLUSIVE : 1;
     const uint64_t others =
         atomic_fetch_add_explicit(&t->ctl->strict_locks, mine, memory_order_seq_cst);
@@ -43,7 +44,7 @@ int strict_lock(struct win *w, struct rma_target *t, bool exclusive, bool nochec
     return MRMA_SUCCESS;
 }
 
-int strict_unlock(struct win *w, struct rma_target *t)
+int strict_check_unlock(struct win *w, struct rma_target *t)
 {
     const int rank = t->rank;
     struct strict_target *st = &w->strict->target[rank];
@@ -66,11 +67,12 @@ static int exclusive_target(const struct win *w)
     return -1;
 }
 
-int strict_lock_all(struct win *w, bool nocheck)
+int strict_lock_all(struct win *w)
 {
+    if (likely(!w->strict))
+        return MRMA_SUCCESS;
     atomic_fetch_add_explicit(&w->lead->strict_all, 1, memory_order_seq_cst);
-    w->strict->nocheck = nocheck;
-    const int rank = nocheck ? exclusive_target(w) : -1;
+    const int rank = w->all_nocheck ? exclusive_target(w) : -1;
     if (rank < 0)
         return MRMA_SUCCESS;
     atomic_fetch_sub_explicit(&w->lead->strict_all, 1, memory_order_seq_cst);
@@ -79,7 +81,10 @@ int strict_lock_all(struct win *w, bool nocheck)
 
 int strict_unlock_all(struct win *w)
 {
-    const int rank = w->strict->nocheck ? exclusive_target(w) : -1;
+    if (likely(!w->strict))
+        return MRMA_SUCCESS;
+    strict_completed(w, NULL, false);
+    const int rank = w->all_nocheck ? exclusive_target(w) : -1;
     atomic_fetch_sub_explicit(&w->lead->strict_all, 1, memory_order_seq_cst);
     return rank < 0 ? MRMA_SUCCESS : nocheck_broken(w, rank);
 }

@@ -104,15 +104,15 @@ static int close_phase(struct win *w)
 int rma_fence(struct win *w, int asserts)
 {
     struct rma *r = w->rma;
-    const bool precede = w->strict || !(asserts & RMA_NOPRECEDE),
-               succeed = !(asserts & RMA_NOSUCCEED);
+    const bool succeed = !(asserts & RMA_NOSUCCEED);
     RMA_TRACE(r, RMA_EV_FENCE_ENTER, w, -1, 0);
     rma_enter(r);
     int err = epoch_event(&w->epoch, succeed ? EPOCH_EV_FENCE : EPOCH_EV_FENCE_LAST);
     rma_leave(r);
     if (err)
         return err;
-    const int broken = unlikely(w->strict) ? strict_fence(w, asserts) : MRMA_SUCCESS;
+    const int broken = strict_fence(w, &asserts);
+    const bool precede = !(asserts & RMA_NOPRECEDE);
     const bool late = w->assisted || w->npackets; /* others' puts may still come */
     if (!late)
         expose(w, w->phase + 1);
@@ -137,8 +137,7 @@ int rma_fence(struct win *w, int asserts)
     if (!err)
         err = issue_take_error(w);
     rma_leave(r);
-    if (unlikely(w->strict))
-        strict_fence_done(w, asserts);
+    strict_fence_done(w, asserts);
     RMA_TRACE(r, RMA_EV_FENCE_EXIT, w, -1, 0);
     return err ? err : broken;
 }

@@ -1,17 +1,18 @@
 /*
  * flush.c - MPI_Win_flush and its kin, MPI_Win_sync (MPI 4.1, 12.5.4).
  *
- * Direct targets: an operation has been applied when its call returned, except
- * that stores may still be in the processor's buffer: a full fence, and only if
- * there were stores. Packet targets, and what was sent to kernel-assisted ones (assisted.h): one
- * flush request per target with something outstanding, all at once, then all acknowledgements are
- * awaited.
+ * One target is flushed by its path (path_ops.h). All targets at once: an operation on a direct one
+ * has been applied when its call returned, except that stores may still be in the processor's
+ * buffer, so there is a full fence, and only if there were stores. To packet targets, and for what
+ * was sent to kernel-assisted ones (assisted.h), goes one flush request per target with something
+ * outstanding; then all acknowledgements are awaited.
  */
 #include "base/err.h"
 #include "rma/origin/issue.h"
 #include "rma/path/assisted.h"
 #include "rma/progress/progress.h"
 #include "rma/strict/strict.h"
+#include "rma/win/path_ops.h"
 #include "rma/win/win.h"
 
 static bool is_locked(const struct win *w, const struct rma_target *t)
@@ -24,11 +25,20 @@ static bool is_passive(const struct win *w)
     return epoch_now(&w->epoch) == EPOCH_LOCK_ALL || epoch_now(&w->epoch) == EPOCH_LOCK;
 }
 
-/* t NULL: all. */
-static int flush_packets(struct win *w, struct rma_target *t, bool local)
+static inline int flush_one(struct win *w, struct rma_target *t, bool local)
 {
-    const int err = issue_flush(w, t, local);
-    assisted_flushed(w, t);
+    return likely(t->path != NULL) ? t->path->flush(w, t, local) : MRMA_SUCCESS; /* never used */
+}
+
+static int flush_all(struct win *w, bool local)
+{
+    strict_completed(w, NULL, local);
+    if (!local)
+        win_full_fence(w);
+    if (likely(!w->npackets && !w->nsent))
+        return MRMA_SUCCESS;
+    const int err = issue_flush(w, NULL, local);
+    assisted_flushed_all(w);
     return err;
 }
 
@@ -38,10 +48,7 @@ int rma_flush(struct win *w, int rank)
     if (unlikely(!is_locked(w, t)))
         return MRMA_ERR_RMA_SYNC;
     RMA_TRACE(w->rma, RMA_EV_FLUSH, w, rank, 0);
-    if (unlikely(w->strict))
-        strict_completed(w, t);
-    win_full_fence(w);
-    return likely(t->direct && t->sent == SENT_NOTHING) ? MRMA_SUCCESS : flush_packets(w, t, false);
+    return flush_one(w, t, false);
 }
 
 int rma_flush_all(struct win *w)
@@ -49,10 +56,7 @@ int rma_flush_all(struct win *w)
     if (unlikely(!is_passive(w)))
         return MRMA_ERR_RMA_SYNC;
     RMA_TRACE(w->rma, RMA_EV_FLUSH, w, -1, 0);
-    if (unlikely(w->strict))
-        strict_completed(w, NULL);
-    win_full_fence(w);
-    return likely(!w->npackets && !w->nsent) ? MRMA_SUCCESS : flush_packets(w, NULL, false);
+    return flush_all(w, false);
 }
 
 int rma_flush_local(struct win *w, int rank)
@@ -60,18 +64,14 @@ int rma_flush_local(struct win *w, int rank)
     struct rma_target *t = win_peek(w, rank);
     if (unlikely(!is_locked(w, t)))
         return MRMA_ERR_RMA_SYNC;
-    if (unlikely(w->strict))
-        strict_completed_local(w, t);
-    return likely(t->direct && t->sent == SENT_NOTHING) ? MRMA_SUCCESS : flush_packets(w, t, true);
+    return flush_one(w, t, true);
 }
 
 int rma_flush_local_all(struct win *w)
 {
     if (unlikely(!is_passive(w)))
         return MRMA_ERR_RMA_SYNC;
-    if (unlikely(w->strict))
-        strict_completed_local(w, NULL);
-    return likely(!w->npackets && !w->nsent) ? MRMA_SUCCESS : flush_packets(w, NULL, true);
+    return flush_all(w, true);
 }
 
 /* The fence is for the application's loads and stores (doc/memory-ordering.md). Who waits for a

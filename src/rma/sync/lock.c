@@ -15,11 +15,11 @@
  */
 #include "base/err.h"
 #include "rma/origin/issue.h"
-#include "rma/path/assisted.h"
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
 #include "rma/sync/fast_lock.h"
+#include "rma/win/path_ops.h"
 #include "rma/win/target_lock.h"
 
 struct turn {
@@ -141,8 +141,8 @@ int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
         err = issue_lock_begin(w, t);
     else if (!err && t->lock != WIN_LOCK_NOCHECK)
         err = acquire(w, t, exclusive);
-    if (unlikely(w->strict) && !err)
-        err = strict_lock(w, t, exclusive, t->lock == WIN_LOCK_NOCHECK);
+    if (!err)
+        err = strict_lock(w, t, exclusive);
     if (err)
         forget_lock(w, t);
     else if (!w->fence_lags) /* else the first access looks whether the last fence's puts are in
@@ -158,20 +158,10 @@ int rma_unlock(struct win *w, int rank)
     struct rma_target *t = win_peek(w, rank);
     if (epoch_now(&w->epoch) != EPOCH_LOCK || t->lock == WIN_LOCK_NONE)
         return MRMA_ERR_RMA_SYNC;
-    int err = MRMA_SUCCESS, broken = MRMA_SUCCESS;
-    if (unlikely(w->strict)) {
-        strict_completed(w, t);
-        broken = strict_unlock(w, t);
-    }
-    if (!t->direct || unlikely(t->sent != SENT_NOTHING)) {
-        err = issue_lock_end(w, t);
-        assisted_end(w, t);
-    }
+    const int err = t->path->unlock(w, t);
     if (t->direct && t->lock != WIN_LOCK_NOCHECK)
         release(w, t, t->lock == WIN_LOCK_EXCLUSIVE);
-    else if (t->direct)
-        win_full_fence(w);
     forget_lock(w, t);
     RMA_TRACE(r, RMA_EV_UNLOCK, w, rank, 0);
-    return err ? err : broken;
+    return err;
 }

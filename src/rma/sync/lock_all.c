@@ -82,14 +82,13 @@ int rma_lock_all(struct win *w, int asserts)
     }
     const bool settle = r->lock_due != NULL;
     rma_leave(r);
-    if (unlikely(w->strict) && !err && (err = strict_lock_all(w, w->all_nocheck)) != MRMA_SUCCESS)
+    if (!err && (err = strict_lock_all(w)) != MRMA_SUCCESS)
         forget_lock_all(w);
     if (err || w->all_nocheck)
         return err;
     err = acquire_all(w, settle);
     if (err) {
-        if (unlikely(w->strict))
-            (void)strict_unlock_all(w);
+        (void)strict_unlock_all(w);
         forget_lock_all(w);
         return err;
     }
@@ -102,13 +101,9 @@ int rma_unlock_all(struct win *w)
     struct rma *r = w->rma;
     if (epoch_now(&w->epoch) != EPOCH_LOCK_ALL)
         return MRMA_ERR_RMA_SYNC;
-    int broken = MRMA_SUCCESS;
-    if (unlikely(w->strict)) {
-        strict_completed(w, NULL);
-        broken = strict_unlock_all(w);
-    }
+    const int broken = strict_unlock_all(w);
     int err = w->npackets || w->nsent ? issue_unlock_all(w) : MRMA_SUCCESS;
-    assisted_end(w, NULL);
+    assisted_end_all(w);
     if (w->all_nocheck)
         win_full_fence(w);
     else

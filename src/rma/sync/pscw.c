@@ -81,8 +81,7 @@ int rma_complete(struct win *w)
     struct rma *r = w->rma;
     if (!epoch_allows(&w->epoch, EPOCH_EV_COMPLETE))
         return MRMA_ERR_RMA_SYNC;
-    if (unlikely(w->strict))
-        strict_completed(w, NULL);
+    strict_completed(w, NULL, false);
     int err = w->npackets ? issue_complete(w) : MRMA_SUCCESS;
     bool any_direct = false;
     for (int i = 0; i < w->group.n; i++) {
@@ -121,8 +120,7 @@ int rma_post(struct win *w, const int *ranks, int n, int asserts)
     }
     w->epoch.exposed = true;
     w->post_noput = asserts & RMA_NOPUT;
-    if (unlikely(w->strict))
-        strict_post(w, asserts);
+    strict_post(w, asserts);
     for (int i = 0; i < n; i++) {
         struct rma_target *t = win_peek(w, ranks[i]);
         t->exposures++;
@@ -158,8 +156,7 @@ static void close_exposure(struct win *w)
         if (t->direct)
             stage_apply(w, t);
     }
-    if (unlikely(w->strict))
-        strict_wait(w);
+    strict_wait(w);
     rma_enter(w->rma);
     w->epoch.exposed = false;
     rma_leave(w->rma);

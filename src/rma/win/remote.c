@@ -11,6 +11,12 @@
 
 #include "base/err.h"
 
+void target_set_path(const struct win *w, struct rma_target *t, enum rma_path path)
+{
+    t->path = w->paths[path];
+    t->direct = path != PATH_PACKETS;
+}
+
 void target_describe(struct rma_target *t, const struct win_record *rec)
 {
     t->disp_unit = rec->disp_unit;
@@ -21,12 +27,13 @@ void target_describe(struct rma_target *t, const struct win_record *rec)
     t->net_key = rec->net;
 }
 
-static struct rma_target *new_target(int rank, const struct win_record *rec)
+static struct rma_target *new_target(const struct win *w, int rank, const struct win_record *rec)
 {
     struct rma_target *t = aligned_alloc(MRMA_CACHE_LINE, sizeof *t);
     if (!t)
         return NULL;
-    *t = (struct rma_target){.path = PATH_PACKETS, .rank = rank};
+    *t = (struct rma_target){.rank = rank};
+    target_set_path(w, t, PATH_PACKETS);
     target_describe(t, rec);
     t->in = &t->signals;
     return t;
@@ -39,7 +46,7 @@ int win_target_make(struct win *w, int rank, struct rma_target **out)
         return log_fail(w->rma->log, MRMA_ERR_INTERN, "rank %d of window %u has no target", rank,
                         w->index);
     const struct win_record *rec = &w->records.all[rank];
-    struct rma_target *t = new_target(rank, rec);
+    struct rma_target *t = new_target(w, rank, rec);
     if (!t)
         return log_fail(w->rma->log, MRMA_ERR_NO_MEM, "no memory for rank %d of window %u", rank,
                         w->index);

@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "rma/win/win.h"
 
-static const struct rma_target target_none = {.path = PATH_PACKETS};
+static const struct rma_target target_none;
 
 #define NONE1 (struct rma_target *)&target_none
 #define NONE4 NONE1, NONE1, NONE1, NONE1

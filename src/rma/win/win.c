@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "rma/win/path_ops.h"
 
 /* The lowest rank with memory, else 0. */
 static int first_with_memory(const struct win *w)
@@ -26,7 +27,7 @@ int win_shared_query(struct win *w, int rank, uint64_t *size, uint32_t *disp_uni
     int err = win_target(w, rank < 0 ? first_with_memory(w) : rank, &t);
     if (err)
         return err;
-    if (unlikely(w->strict) && t->direct)
+    if (t->direct)
         atomic_store_explicit(&t->ctl->queried, 1, memory_order_relaxed);
     *base = t->shared_base;
     *size = t->shared_base ? t->size : 0;
@@ -64,9 +65,10 @@ void win_set_hints(struct win *w, const struct win_hints *hints)
 
 const char *win_path_name(const struct win *w, int target)
 {
-    static const char *const names[PATH_COUNT] = {"mapped", "cma", "packets"};
     const struct rma_target *t = win_peek(w, target);
-    return t->path == PATH_PACKETS && t->peer && t->peer->net ? "net-packets" : names[t->path];
+    return !t->direct && t->peer && t->peer->net ? "net-packets"
+           : t->path                             ? t->path->name
+                                                 : "packets";
 }
 
 void win_describe(const struct win *w, int target, char *buf, size_t len)

@@ -131,6 +131,7 @@ enum flush_quick { FLUSH_QUICK_NONE, FLUSH_QUICK_READY, FLUSH_QUICK_ALL };
  * ACC: accumulates are among them. */
 enum sent { SENT_NOTHING, SENT_COPY, SENT_ACC };
 
+struct path_ops;
 struct pkt_target;
 struct pkt_origin;
 struct strict;
@@ -140,17 +141,17 @@ struct progress_hooks;
 /* The first line is all that operations on mapped memory and locks look at. */
 struct rma_target {
     alignas(MRMA_CACHE_LINE) _Atomic uint64_t gen; /* see the invariants */
-    uint8_t path;                                  /* enum rma_path */
+    const struct path_ops *path;                   /* how operations reach it: path_ops.h */
     bool direct;  /* synchronization through shared memory, not packets */
     uint8_t lock; /* enum win_lock: what this process holds there */
     uint8_t sent; /* enum sent */
     uint32_t disp_unit;
-    char *base;          /* its window memory in this process, PATH_MAPPED only */
+    char *base;          /* its window memory in this process, where its path is mapped */
     uint64_t fast_units; /* largest displacement, and size, for fast.h: of mapped targets that */
     uint64_t fast_size;  /* are not dynamic; size 0 of others */
     struct win_ctl *ctl; /* its control block (direct) */
     struct rma_peer *peer;
-    uint64_t size;
+    uint64_t size;  /* bytes of its window memory */
     uint64_t vaddr; /* its own address of base */
     int rank;
     char *shared_base;          /* base for load and store, whatever the path; NULL: not mapped */
@@ -199,7 +200,7 @@ struct win {
     int row_first; /* local[0] to local[row_len - 1] are the ranks from row_first on: win_peek */
     unsigned row_len;
     struct epoch epoch;
-    struct strict *strict; /* strict.h; NULL: off */
+    bool watched; /* each operation is checked (strict.h) or traced: none takes a short way */
     struct win_ctl *ctl;
     struct win_stats stats;
     int nlocks;
@@ -224,12 +225,15 @@ struct win {
 
     int *direct; /* ranks synchronized through shared memory, ascending, self included */
     int ndirect, direct_me;
-    unsigned cpus;              /* processors that its processes on this node may use, all agree */
-    bool crowded;               /* fewer than these processes */
-    int npackets;               /* ranks reached by packets, made or not */
-    int nslots;                 /* in every control block of the node */
-    bool assisted;              /* this process is such a target */
-    struct win_records records; /* of all processes; for targets that are not made yet */
+    unsigned cpus;         /* processors that its processes on this node may use, all agree */
+    bool crowded;          /* fewer than these processes */
+    int npackets;          /* ranks reached by packets, made or not */
+    int nslots;            /* in every control block of the node */
+    bool assisted;         /* this process is such a target */
+    struct strict *strict; /* strict.h; NULL: off */
+    const struct path_ops *const *paths; /* of its targets, by enum rma_path: the layer's, or those
+                                            that MPIRMA_STRICT puts in front */
+    struct win_records records;          /* of all processes; for targets that are not made yet */
 
     uint32_t phase;     /* fences passed */
     bool fence_closing; /* MPI_Win_fence sends what ends the phase */
@@ -262,7 +266,7 @@ struct win {
     struct list_node lockq_link; /* in rma->lock_wins while lockq is not empty */
 };
 
-static_assert(offsetof(struct rma_target, vaddr) == MRMA_CACHE_LINE, "what they need of a target");
+static_assert(offsetof(struct rma_target, size) == MRMA_CACHE_LINE, "what they need of a target");
 static_assert(offsetof(struct win, stats) == MRMA_CACHE_LINE &&
                   offsetof(struct win, targets) == 2 * MRMA_CACHE_LINE,
               "and of a window");
@@ -271,6 +275,7 @@ struct rma {
     const struct log *log;
     const struct conf *conf;
     struct rma_env *env;
+    const struct path_ops *const *paths; /* by enum rma_path */
     clock_fn clock;
     struct ch3 *ch3;
     const struct progress_hooks *hooks;
@@ -363,7 +368,7 @@ static inline void win_set_flush_quick(struct win *w)
     uint8_t quick = FLUSH_QUICK_NONE;
     if (now == EPOCH_LOCK)
         quick = FLUSH_QUICK_READY;
-    else if (now == EPOCH_LOCK_ALL && !w->strict)
+    else if (now == EPOCH_LOCK_ALL && !w->watched)
         quick = FLUSH_QUICK_ALL;
     w->flush_quick = w->rma->threads || w->nsent ? FLUSH_QUICK_NONE : quick;
 }
@@ -409,11 +414,10 @@ static inline bool target_ready(const struct win *w, const struct rma_target *t)
            atomic_load_explicit(&w->gen, memory_order_relaxed);
 }
 
-/* While a trace is taken or in strict mode no target is ever ready, so that every
- * operation takes the way that tells it and checks it. */
+/* In a window that is watched no target is ever ready. */
 static inline void target_set_ready(const struct win *w, struct rma_target *t)
 {
-    if (unlikely(w->rma->trace != NULL || w->strict != NULL))
+    if (unlikely(w->watched))
         return;
     atomic_store_explicit(&t->gen, atomic_load_explicit(&w->gen, memory_order_relaxed),
                           memory_order_relaxed);

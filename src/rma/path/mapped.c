@@ -1,0 +1,113 @@
+/*
+ * mapped.c - the way to a target whose memory is mapped here, this process's own included: loads
+ * and stores, and accumulates by the processor's atomic instructions where these can be used
+ * (acc_atomic.h), else under stripe locks (direct.h).
+ *
+ * Operations are complete when they return, but stores may still be in the processor's buffer: so a
+ * put makes the window dirty, and a flush is a full fence if the window is. No state, no locks but
+ * the stripes.
+ */
+#include "base/err.h"
+#include "rma/path/acc_atomic.h"
+#include "rma/path/direct.h"
+#include "rma/path/path.h"
+#include "rma/path/stage.h"
+#include "rma/win/win.h"
+
+/* base is NULL in a dynamic window, whose offsets are addresses. */
+static char *here(const struct rma_target *t, int64_t offset)
+{
+    return (char *)((uintptr_t)t->base + (uintptr_t)offset);
+}
+
+static struct acc_at acc_here(const struct rma_target *t, int64_t offset)
+{
+    return (struct acc_at){t->peer->stripes, t->vaddr + (uint64_t)offset, here(t, offset)};
+}
+
+/* A target that is accessible is written to directly. */
+static bool mapped_stage(struct win *w, struct rma_target *t, const struct rma_op *op)
+{
+    return !target_ready(w, t) && stage_put_epoch(w, t, op);
+}
+
+static int mapped_put(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset,
+                      size_t len)
+{
+    if (likely(op->otype->contig && op->ttype->contig))
+        copy_whole(here(t, offset), op->oaddr, len);
+    else
+        direct_put(here(t, offset), op);
+    win_set_dirty(w);
+    return MRMA_SUCCESS;
+}
+
+static int mapped_get(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset,
+                      size_t len)
+{
+    (void)w;
+    if (likely(op->rtype->contig && op->ttype->contig))
+        copy_whole(op->raddr, here(t, offset), len);
+    else
+        direct_get(here(t, offset), op);
+    return MRMA_SUCCESS;
+}
+
+static int mapped_accumulate(struct win *w, struct rma_target *t, const struct rma_op *op,
+                             bool fetch, int64_t offset, size_t len)
+{
+    const bool data = op->op != ACC_NO_OP;
+    const bool plain =
+        op->ttype->contig && (!data || op->otype->contig) && (!fetch || op->rtype->contig);
+    const struct acc_at at = acc_here(t, offset);
+    if (likely(plain && acc_atomic(w, t->ctl, at.here, op, fetch, len)))
+        return MRMA_SUCCESS;
+    const int err = acc_lock_mode(w, t->ctl);
+    if (err)
+        return err;
+    if (plain)
+        direct_acc_piece(at, (struct acc_what){op->op, op->ttype->basic}, data ? op->oaddr : NULL,
+                         fetch ? op->raddr : NULL, len);
+    else
+        direct_acc(at, op, fetch);
+    return MRMA_SUCCESS;
+}
+
+static int mapped_compare_and_swap(struct win *w, struct rma_target *t, const struct rma_op *op,
+                                   int64_t offset, size_t len)
+{
+    const struct acc_at at = acc_here(t, offset);
+    if (likely(acc_atomic_cas(w, t->ctl, at.here, op)))
+        return MRMA_SUCCESS;
+    const int err = acc_lock_mode(w, t->ctl);
+    if (!err)
+        direct_cas(at, op->caddr, op->oaddr, op->raddr, len);
+    return err;
+}
+
+static int mapped_flush(struct win *w, struct rma_target *t, bool local)
+{
+    (void)t;
+    if (!local)
+        win_full_fence(w);
+    return MRMA_SUCCESS;
+}
+
+static int mapped_unlock(struct win *w, struct rma_target *t)
+{
+    if (t->lock == WIN_LOCK_NOCHECK)
+        win_full_fence(w);
+    return MRMA_SUCCESS;
+}
+
+const struct path_ops path_mapped = {
+    .number = PATH_MAPPED,
+    .name = "mapped",
+    .stage = mapped_stage,
+    .put = mapped_put,
+    .get = mapped_get,
+    .accumulate = mapped_accumulate,
+    .compare_and_swap = mapped_compare_and_swap,
+    .flush = mapped_flush,
+    .unlock = mapped_unlock,
+};

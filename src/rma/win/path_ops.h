@@ -1,0 +1,70 @@
+/*
+ * path_ops.h - a way to a target, as a table of functions.
+ *
+ * There are three: the target's memory is mapped here (path/mapped.c), the kernel copies from and
+ * to it (path/assisted.c), or the target does what packets ask of it (path/packets.c). Which of
+ * them serves a target is decided once, when the target is made (create/route.c, remote.c). From
+ * then on operations (path/op.c) and the calls that complete them (sync/flush.c, sync/lock.c) go
+ * through the target's table and do not ask which it is. MPIRMA_STRICT puts a table of its own in
+ * front (strict/strict_path.c). The commonest operations on mapped memory are done before anybody
+ * comes here (path/fast.h, path/fast_acc.h).
+ *
+ * Rules for all entries
+ * - They are called by application threads, without the engine's lock, which they take themselves
+ *   where they need it. Those that may wait say so; the others do not.
+ * - The target exists (it has a peer), and every entry is there: none is NULL.
+ * - Operations: the target is accessible in the present epoch, sizes and types agree, the target
+ *   side lies in the window, and there is at least one byte to transfer. offset is where its
+ *   displacement is in the target's memory, in bytes; in a dynamic window, whose memory begins at
+ *   0, it is the address there. len is the number of bytes. struct rma_op and its buffers belong to
+ *   the caller; the buffers may be in use until the operation is complete here (rma.h).
+ * - They return enum mrma_err. After an error the operation may have been done in part.
+ */
+#ifndef MRMA_RMA_WIN_PATH_OPS_H
+#define MRMA_RMA_WIN_PATH_OPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rma/rma.h"
+#include "rma/win/stats.h"
+
+struct rma_target;
+
+struct path_ops {
+    enum rma_path number; /* for statistics, and for what is decided when a window is made */
+    const char *name;     /* for info and messages */
+
+    /* A put, before anybody has looked whether the target is accessible and op is right: leave it
+     * where the target finds it at the end of the epoch (path/stage.h). False: nothing was done,
+     * and op goes the usual way, which also finds what is wrong with it. */
+    bool (*stage)(struct win *w, struct rma_target *t, const struct rma_op *op);
+
+    /* The operations. May wait for room where they send a packet. MRMA_ERR_PROC_FAILED: the target
+     * is gone; MRMA_ERR_NO_MEM: no room for a packet; and the errors of cma.h. */
+    int (*put)(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset,
+               size_t len);
+    int (*get)(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset,
+               size_t len);
+    /* Elements of one predefined type. fetch: the old contents go to op's result. Atomic against
+     * all other accumulates on the same memory, whatever their path. May wait until another process
+     * has ended an accumulate. */
+    int (*accumulate)(struct win *w, struct rma_target *t, const struct rma_op *op, bool fetch,
+                      int64_t offset, size_t len);
+    /* One element; atomic and waiting as accumulates. */
+    int (*compare_and_swap)(struct win *w, struct rma_target *t, const struct rma_op *op,
+                            int64_t offset, size_t len);
+
+    /* In a passive target epoch: everything that was issued to t is complete at the target, or,
+     * local, its buffers here may be used again. May wait. Errors of operations since the last such
+     * call that only the target has found, and MRMA_ERR_PROC_FAILED. */
+    int (*flush)(struct win *w, struct rma_target *t, bool local);
+    /* The lock on t (rma_target.lock) is about to be given back: complete everything at the target,
+     * and, where the lock is held by packets, give it back. A lock in shared memory is released by
+     * the caller, which orders this process's stores before it; where there is none
+     * (WIN_LOCK_NOCHECK) they are ordered here. May wait; errors as flush. */
+    int (*unlock)(struct win *w, struct rma_target *t);
+};
+
+#endif
