@@ -354,13 +354,13 @@ static void context_switch(struct bench *b)
     if (host_any_failed(b->pair, refused, r.note, sizeof(r.note))) {
         bench_keep(b, &r);
     } else {
-        bool crowded = b->place.oversubscribed;
+        bool oversubscribed = b->place.oversubscribed;
 
         b->anchors->yield = b->place.oversubscribed =
             true; /* the driver leaves the processor too */
         one(b, "cache_line", 0);
         b->anchors->yield = false;
-        b->place.oversubscribed = crowded;
+        b->place.oversubscribed = oversubscribed;
     }
     if (b->pair_pinned)
         place_pin_to(b->rank);

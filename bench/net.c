@@ -1,7 +1,7 @@
 /*
  * net.c - one-sided communication between nodes, against a bare libfabric endpoint.
  *
- * Rank 0 is the origin, the others are targets. A target is attentive (it waits in
+ * Rank 0 is the origin, the others are targets. A target polls (it waits in
  * MPI_Win_wait of another window), or computes, sleeps, or sits in a barrier or
  * a receive of the host. The program is pure MPI but for the anchor: run it once with
  * libmpi-rma and once without, over the same network (README, doc/performance.md).
@@ -39,7 +39,7 @@ enum { COUNTS = 3 };
 static const int puts_of[COUNTS] = {1, 16, 100};
 
 enum attend { ATTEND_WAIT, ATTEND_COMPUTE, ATTEND_SLEEP, ATTEND_BARRIER, ATTEND_RECV, ATTENDS };
-static const char *const attend_name[ATTENDS] = {"attentive", "computing", "sleeping", "in_barrier",
+static const char *const attend_name[ATTENDS] = {"polling", "computing", "sleeping", "in_barrier",
                                                  "in_recv"};
 
 struct net {
@@ -203,14 +203,14 @@ static void fetch(struct net *b, const struct epoch_arg *a)
 
 typedef void (*epoch_fn)(struct net *b, const struct epoch_arg *a);
 
-/* Median time of an epoch with attentive targets; all ranks call it. */
-static double attentive(struct net *b, epoch_fn fn, const struct epoch_arg *a, int epochs,
-                        bool lock_all)
+/* Median time of an epoch with targets that poll; all ranks call it. */
+static double polling(struct net *b, epoch_fn fn, const struct epoch_arg *a, int epochs,
+                      bool lock_all)
 {
     double *v = calloc((size_t)(REPS * epochs), sizeof *v);
     if (!v)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    watchdog_arm(120, "net, attentive targets");
+    watchdog_arm(120, "net, polling targets");
     MPI_Barrier(MPI_COMM_WORLD);
     if (b->rank != 0) {
         attend(b, ATTEND_WAIT);
@@ -312,19 +312,19 @@ static void active(struct net *b)
     double ns;
     char what[80];
     for (int i = 0; i < COUNTS; i++) {
-        ns = attentive(b, lock_puts, &(struct epoch_arg){.n = puts_of[i], .size = 8}, 500, false);
-        keep(b, name[i], "attentive", 8, ns, 0);
+        ns = polling(b, lock_puts, &(struct epoch_arg){.n = puts_of[i], .size = 8}, 500, false);
+        keep(b, name[i], "polling", 8, ns, 0);
         snprintf(what, sizeof what, "lock / %d puts of 8 B / unlock, round trips", puts_of[i]);
         goal(b, "14", what, ns / (2 * b->T), 1.2, false);
         goal(b, "14", "  over a round trip of as many bytes", ns / b->same[i], 1.2, false);
     }
     for (int d = 1; d < b->nprocs; d++) {
-        ns = attentive(b, flush_puts, &(struct epoch_arg){.n = 1, .d = d, .size = 8}, 500, true);
+        ns = polling(b, flush_puts, &(struct epoch_arg){.n = 1, .d = d, .size = 8}, 500, true);
         keep(b,
              d == 1   ? "put_flush_1"
              : d == 2 ? "put_flush_2"
                       : "put_flush_more",
-             "attentive", 8, ns, 0);
+             "polling", 8, ns, 0);
         snprintf(what, sizeof what, "put 8 B to %d targets, flush all, round trips", d);
         goal(b, "14", what, ns / (2 * b->T), 1.3, false);
         const double raw = fan(b, d);
@@ -337,20 +337,18 @@ static void active(struct net *b)
 static void rates(struct net *b)
 {
     double ns =
-        attentive(b, flush_puts, &(struct epoch_arg){.n = 50000, .d = 1, .size = 8}, 1, true) /
-        50000;
-    keep(b, "put_rate", "attentive", 8, ns, 0);
+        polling(b, flush_puts, &(struct epoch_arg){.n = 50000, .d = 1, .size = 8}, 1, true) / 50000;
+    keep(b, "put_rate", "polling", 8, ns, 0);
     goal(b, "17", "put rate 8 B over that of full packets on the bare endpoint",
          b->raw_full * PUT_BYTES / FULL / ns, 0.6, true);
     for (size_t s = 64 << 10; s <= 4 << 20; s *= 4) {
-        ns = attentive(b, flush_puts, &(struct epoch_arg){.n = 16, .d = 1, .size = s}, 12, true) /
-             16;
-        keep(b, "put_stream", "attentive", s, ns, 0);
+        ns = polling(b, flush_puts, &(struct epoch_arg){.n = 16, .d = 1, .size = s}, 12, true) / 16;
+        keep(b, "put_stream", "polling", s, ns, 0);
         if (s == 1 << 20)
             goal(b, "17", "bandwidth, put 1 MiB, over the bare endpoint's", b->raw_1m / ns, 0.9,
                  true);
-        ns = attentive(b, flush_gets, &(struct epoch_arg){.n = 16, .size = s}, 12, true) / 16;
-        keep(b, "get_stream", "attentive", s, ns, 0);
+        ns = polling(b, flush_gets, &(struct epoch_arg){.n = 16, .size = s}, 12, true) / 16;
+        keep(b, "get_stream", "polling", s, ns, 0);
         if (s == 1 << 20)
             goal(b, "17", "bandwidth, get 1 MiB, over the bare endpoint's", b->raw_1m / ns, 0.9,
                  true);

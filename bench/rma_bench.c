@@ -126,7 +126,7 @@ static bool block(const struct bench *b, MPI_Comm comm, const struct work *w, lo
         mine[0] = (clock_ns() - start) / (double)count;
     mine[1] = *rc != MPI_SUCCESS;
     if (!b->place.oversubscribed)
-        MPI_Barrier(comm); /* where a target waits meanwhile: attentive */
+        MPI_Barrier(comm); /* where a target waits meanwhile, and polls */
     MPI_Iallreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, comm, &request);
     finish(b, &request);
     *ns = all[0];

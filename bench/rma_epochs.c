@@ -2,7 +2,7 @@
  * rma_epochs.c - the ways to synchronize one operation, see rma_epochs.h.
  *
  * In the passive kinds rank 1 does nothing and waits in the driver's collective
- * call: an attentive target. Fence epochs follow each other directly: one fence
+ * call: a target that polls. Fence epochs follow each other directly: one fence
  * an operation.
  */
 #define _GNU_SOURCE 1

@@ -121,8 +121,8 @@ static inline bool ch3_unsent(const struct ch3 *c)
 {
     return atomic_load_explicit(&c->unsent, memory_order_relaxed) != 0;
 }
-/* The same, and nobody tells when there is room: one must look. No lock needed. */
-bool ch3_unsent_untold(const struct ch3 *c);
+/* The same, over a channel that wakes nobody when there is room: one must poll. No lock needed. */
+bool ch3_unsent_must_poll(const struct ch3 *c);
 /* A connection's queue is empty; a stream leaves its queue. sendq.c and vc.c only. */
 void ch3_vc_idle(struct ch3_vc *vc);
 void ch3_stream_end(struct ch3_stream *st, int err);

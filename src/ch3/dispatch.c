@@ -18,8 +18,8 @@ static const uint16_t min_len[PKT_TYPE_LAST] = {
     [PKT_SYNC] = sizeof(struct pkt_hdr),  [PKT_COUNTS] = sizeof(struct pkt_hdr),
 };
 
-/* What may ride on the packets of an epoch. */
-static const uint8_t riders[PKT_EPOCH_LAST] = {
+/* The flags that may be piggybacked on the packets of an epoch. */
+static const uint8_t may_piggyback[PKT_EPOCH_LAST] = {
     [PKT_EPOCH_FENCE] = PKT_F_WANT_OPEN | PKT_F_FENCE,
     [PKT_EPOCH_PSCW] = PKT_F_COMPLETE,
     [PKT_EPOCH_LOCK] = PKT_F_LOCK_SHARED | PKT_F_LOCK_EXCLUSIVE | PKT_F_LOCK_ALL | PKT_F_WANT_OPEN |
@@ -38,7 +38,7 @@ static const char *header_fault(const struct pkt_hdr *hdr, size_t len)
         return "length field";
     if (hdr->epoch >= PKT_EPOCH_LAST || (hdr->type == PKT_OPS) != (hdr->epoch != PKT_EPOCH_NONE))
         return "epoch";
-    if (hdr->flags & ~(hdr->type == PKT_REPLY ? PKT_F_FLUSH : riders[hdr->epoch]))
+    if (hdr->flags & ~(hdr->type == PKT_REPLY ? PKT_F_FLUSH : may_piggyback[hdr->epoch]))
         return "flags";
     return NULL;
 }

@@ -8,7 +8,7 @@
  * header_fault (dispatch.c) and the handler's own checks have passed it.
  *
  * One PKT_OPS carries any number of operations of one epoch to one target and
- * whatever synchronization rides along: the lock request in front of the
+ * the synchronization that is piggybacked on them: the lock request in front of the
  * operations; flush, unlock, complete or fence marker behind them.
  */
 #ifndef MRMA_CH3_PKT_H
@@ -26,7 +26,7 @@
 
 enum pkt_type {
     PKT_NONE = 0,
-    PKT_OPS,    /* origin -> target: operations and what rides on them */
+    PKT_OPS,    /* origin -> target: operations, and synchronization piggybacked */
     PKT_POST,   /* target -> origin: exposure epoch number seq is open (MPI_Win_post) */
     PKT_OPEN,   /* target -> origin: the fence phase seq is open, or the lock is granted */
     PKT_ACK,    /* target -> origin: flush or unlock number seq is done */

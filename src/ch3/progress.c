@@ -80,7 +80,7 @@ bool ch3_wait_begin(struct ch3 *c)
     return true;
 }
 
-bool ch3_unsent_untold(const struct ch3 *c)
+bool ch3_unsent_must_poll(const struct ch3 *c)
 {
     if (!ch3_unsent(c))
         return false;

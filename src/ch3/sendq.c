@@ -112,10 +112,10 @@ static void enqueue(struct ch3_vc *vc, struct ch3_stream *st)
     atomic_fetch_add_explicit(&vc->channel->queues, 1, memory_order_relaxed);
 }
 
-/* A queue that was empty keeps something: the layer above must know, and the receiver if it has
- * not been told of what is in the way. Nothing unhurried is sent before the queue is empty again.
- */
-static void tell_queued(struct ch3_vc *vc, bool first)
+/* A queue that was empty keeps something: the layer above must know, and the receiver is woken, as
+ * packets that were committed quietly may be what fills its ring. No packet is committed quietly
+ * before the queue is empty again. */
+static void report_queued(struct ch3_vc *vc, bool first)
 {
     struct ch3 *c = vc->ch3;
     if (!first || list_empty(&vc->sendq))
@@ -162,7 +162,7 @@ static int send_copy(struct ch3_vc *vc, const void *packet, size_t len, uint32_t
     vc->queued += len;
     const bool first = list_empty(&vc->sendq);
     enqueue(vc, &p->stream);
-    tell_queued(vc, first);
+    report_queued(vc, first);
     return MRMA_SUCCESS;
 }
 
@@ -185,6 +185,6 @@ int ch3_send_stream(struct ch3_vc *vc, struct ch3_stream *st)
     enqueue(vc, st);
     if (first)
         ch3_sendq_push(vc);
-    tell_queued(vc, first);
+    report_queued(vc, first);
     return MRMA_SUCCESS;
 }

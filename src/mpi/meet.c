@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 
-#define MEET_NS UINT64_C(10000000000) /* for who has come already, on a crowded machine */
+#define MEET_NS UINT64_C(10000000000) /* for who has come already, on an oversubscribed machine */
 
 static bool in_world(MPI_Group group, MPI_Group world)
 {

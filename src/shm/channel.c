@@ -111,7 +111,7 @@ static void open_ring(struct shm_channel *ch, struct shm_rx *rx, const struct pr
     rx->vc = ch->env.find(ch->env.ctx, atomic_load_explicit(&ring->sender, memory_order_relaxed));
     if (!rx->vc)
         return;
-    ch->unopened--;
+    ch->announced--;
     const bool fits = !ch3_vc_is_lost(rx->vc) && ring_may_have(bytes);
     void *at = fits ? ch->env.map(ch->env.ctx, &ring->where, ring_size(bytes), &rx->mapped) : NULL;
     if (!at) {
@@ -126,33 +126,33 @@ static void open_ring(struct shm_channel *ch, struct shm_rx *rx, const struct pr
 /* Rings that were announced since the last time; who announces may take any free entry. */
 static void take_over(struct shm_channel *ch)
 {
-    const uint32_t told = atomic_load_explicit(&ch->own->nrings, memory_order_acquire);
+    const uint32_t seen = atomic_load_explicit(&ch->own->nrings, memory_order_acquire);
     for (uint32_t i = 0; i < PROCSEG_RINGS; i++) {
         if (state_of(&ch->rx[i]) != SHM_RX_NONE ||
             !atomic_load_explicit(&ch->own->rings[i].bytes, memory_order_acquire))
             continue;
-        ch->unopened++;
+        ch->announced++;
         set_state(&ch->rx[i], SHM_RX_ANNOUNCED);
         if (i >= atomic_load_explicit(&ch->nrx, memory_order_relaxed))
             atomic_store_explicit(&ch->nrx, i + 1,
                                   memory_order_release); /* pairs with shm_pending */
     }
-    atomic_store_explicit(&ch->told, told, memory_order_relaxed);
+    atomic_store_explicit(&ch->rings_seen, seen, memory_order_relaxed);
 }
 
-static bool is_told(const struct shm_channel *ch)
+static bool all_seen(const struct shm_channel *ch)
 {
     return atomic_load_explicit(&ch->own->nrings, memory_order_relaxed) ==
-           atomic_load_explicit(&ch->told, memory_order_relaxed);
+           atomic_load_explicit(&ch->rings_seen, memory_order_relaxed);
 }
 
 /* A sender that is not known yet (its window is being created) is asked for again. */
 static void accept_rings(struct shm_channel *ch)
 {
-    if (!is_told(ch))
+    if (!all_seen(ch))
         take_over(ch);
     const uint32_t n = atomic_load_explicit(&ch->nrx, memory_order_relaxed);
-    for (uint32_t i = 0; ch->unopened && i < n; i++)
+    for (uint32_t i = 0; ch->announced && i < n; i++)
         if (state_of(&ch->rx[i]) == SHM_RX_ANNOUNCED)
             open_ring(ch, &ch->rx[i], &ch->own->rings[i]);
 }
@@ -190,7 +190,7 @@ static unsigned shm_poll(struct ch3_channel *channel)
         report_lost(ch);
         n++;
     }
-    if (unlikely(ch->unopened || !is_told(ch)))
+    if (unlikely(ch->announced || !all_seen(ch)))
         accept_rings(ch);
     const uint32_t nrx = atomic_load_explicit(&ch->nrx, memory_order_relaxed);
     for (uint32_t i = 0; i < nrx; i++)
@@ -222,7 +222,7 @@ static bool has_news(const struct shm_channel *ch, uint32_t i)
 static bool shm_pending(struct ch3_channel *channel)
 {
     struct shm_channel *ch = self(channel);
-    bool some = !is_told(ch);
+    bool some = !all_seen(ch);
     atomic_fetch_add_explicit(&ch->lookers, 1, memory_order_seq_cst);
     const uint32_t nrx = atomic_load_explicit(&ch->nrx, memory_order_acquire);
     for (uint32_t i = 0; !some && i < nrx; i++)
@@ -235,7 +235,7 @@ static void forget_ring(struct shm_channel *ch, uint32_t i)
 {
     struct shm_rx *rx = &ch->rx[i];
     struct procseg_ring *entry = &ch->own->rings[i];
-    ch->unopened -= state_of(rx) == SHM_RX_ANNOUNCED;
+    ch->announced -= state_of(rx) == SHM_RX_ANNOUNCED;
     atomic_store_explicit(&rx->state, SHM_RX_NONE, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst); /* see shm_pending */
     while (atomic_load_explicit(&ch->lookers, memory_order_acquire))
@@ -302,9 +302,9 @@ void shm_channel_init(struct shm_channel *ch, struct procseg *own,
     ch->env = *env;
     ch->log = log;
     atomic_init(&ch->nrx, 0);
-    atomic_init(&ch->told, 0);
+    atomic_init(&ch->rings_seen, 0);
     atomic_init(&ch->lookers, 0);
-    ch->unopened = 0;
+    ch->announced = 0;
     list_init(&ch->lost);
 }
 

@@ -55,10 +55,10 @@ struct shm_channel {
     struct procseg *own;
     struct shm_channel_env env;
     const struct log *log;
-    _Atomic uint32_t nrx;     /* entries of rx that are, or have been, in use are below */
-    _Atomic uint32_t told;    /* own->nrings when rings were last taken over */
-    _Atomic uint32_t lookers; /* threads in pending, which have no lock */
-    uint32_t unopened;        /* entries that are announced */
+    _Atomic uint32_t nrx;        /* entries of rx that are, or have been, in use are below */
+    _Atomic uint32_t rings_seen; /* own->nrings when rings were last taken over */
+    _Atomic uint32_t lookers;    /* threads in pending, which have no lock */
+    uint32_t announced;          /* entries in SHM_RX_ANNOUNCED */
     struct shm_rx rx[PROCSEG_RINGS];
     struct list lost; /* struct shm_peer: found to be lost in the middle of something */
 };

@@ -191,9 +191,9 @@ bool ring_starved(struct ring_rx *rx)
     rx->looked = rx->shown;
     atomic_thread_fence(memory_order_seq_cst); /* pairs with has_room */
     const uint32_t starved = atomic_load_explicit(&rx->ring->starved, memory_order_relaxed);
-    if (starved == rx->told)
+    if (starved == rx->woken_for)
         return false;
-    rx->told = starved;
+    rx->woken_for = starved;
     return true;
 }
 

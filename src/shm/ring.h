@@ -29,12 +29,12 @@
  *   producer without room                 consumer that stops reading
  *   S: starved = a new number             C: head = p (release)
  *      fence (seq_cst)                       fence (seq_cst)
- *   D: head: room now?                    S's number new? tell the producer
+ *   D: head: room now?                    S's number new? wake the producer
  *
  * One of the two sees the other's store. What has been read and not been shown by C is
  * less than that, and without it there would be room for any record: a
  * producer that finds none has left so much unread that the consumer comes to C again. So
- * it does for a told producer that still finds too little room, and has said so again.
+ * it does for a producer that was woken, still finds too little room, and has said so again.
  *
  * What the other side wrote is not trusted: lengths and laps are checked before use, and
  * the consumer's position when there seems to be no room.
@@ -83,7 +83,7 @@ struct ring_rx { /* private to the consumer */
     _Atomic uint64_t head; /* next word to read; others of its threads look at it, too */
     uint64_t shown;        /* ring->head */
     uint64_t looked;       /* ring->head when the consumer last looked for a starved producer */
-    uint32_t told;         /* ring->starved when the producer was last told */
+    uint32_t woken_for;    /* ring->starved when the producer was last woken */
 };
 
 /* May a ring have so many bytes? */
@@ -119,7 +119,7 @@ const void *ring_peek(struct ring_rx *rx, size_t *len, bool *bad);
 /* Go on to what follows the record that ring_peek returned. */
 void ring_release(struct ring_rx *rx, size_t len);
 
-/* After releasing: does the producer wait for room, and must be told? True once for
+/* After releasing: does the producer wait for room, and must be woken? True once for
  * each time that it says so. */
 bool ring_starved(struct ring_rx *rx);
 

@@ -94,7 +94,7 @@ struct ch3_bench {
     struct fake_channel fake;
     struct ch3 ch3;
     struct ch3_vc vc[FAKE_VCS];
-    unsigned told; /* ch3's queued call-back */
+    unsigned queued; /* ch3's queued call-back */
     unsigned handled[PKT_TYPE_LAST];
     struct pkt_hdr last;
     const void *last_body;
@@ -111,9 +111,9 @@ static inline void bench_handle(void *ctx, struct ch3_vc *from, const struct pkt
     b->last_from = from;
 }
 
-static inline void bench_told(void *ctx)
+static inline void bench_queued(void *ctx)
 {
-    ((struct ch3_bench *)ctx)->told++;
+    ((struct ch3_bench *)ctx)->queued++;
 }
 
 static const ch3_handler bench_handlers[PKT_TYPE_LAST] = {
@@ -129,7 +129,7 @@ static inline int bench_setup(void **state)
     b->fake.channel.ops = &fake_ops;
     b->fake.room = UINT32_MAX;
     ch3_init(&b->ch3, &b->lp.log, bench_handlers, b);
-    b->ch3.queued = bench_told;
+    b->ch3.queued = bench_queued;
     ch3_add_channel(&b->ch3, &b->fake.channel);
     for (int i = 0; i < FAKE_VCS; i++)
         ch3_vc_init(&b->vc[i], &b->ch3, &b->fake.channel, &b->handled[i], b);

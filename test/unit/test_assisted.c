@@ -401,7 +401,7 @@ static void test_stops(void **state)
 
 /* ---- by the kernel ---- */
 
-enum reason { NO_AGENT, REQUEST, CROWDED, FENCE, PSCW, REASONS };
+enum reason { NO_AGENT, REQUEST, OVERSUBSCRIBED, FENCE, PSCW, REASONS };
 
 static void begin(struct win *w, int rank, enum reason why)
 {
@@ -449,7 +449,7 @@ static void test_by_kernel(void **state)
     (void)state;
     for (enum reason why = 0; why < REASONS; why++)
         run((struct fabric_opts){.nproc = 2,
-                                 .cpus = why == CROWDED ? 1 : 8,
+                                 .cpus = why == OVERSUBSCRIBED ? 1 : 8,
                                  .progress =
                                      why == NO_AGENT ? CONF_PROGRESS_POLL : CONF_PROGRESS_AUTO},
             by_kernel, &why);

@@ -6,8 +6,8 @@
 #include "ch3_helper.h"
 #include "rma/handlers.h"
 
-/* What may ride on the packets of an epoch, from pkt.h's words. */
-static const uint8_t riders[PKT_EPOCH_LAST] = {
+/* What may be piggybacked on the packets of an epoch, from pkt.h's words. */
+static const uint8_t may_piggyback[PKT_EPOCH_LAST] = {
     [PKT_EPOCH_FENCE] = PKT_F_WANT_OPEN | PKT_F_FENCE,
     [PKT_EPOCH_PSCW] = PKT_F_COMPLETE,
     [PKT_EPOCH_LOCK] = PKT_F_LOCK_SHARED | PKT_F_LOCK_EXCLUSIVE | PKT_F_LOCK_ALL | PKT_F_WANT_OPEN |
@@ -75,7 +75,7 @@ static void test_good_ops(void **state)
     for (uint8_t epoch = PKT_EPOCH_NONE + 1; epoch < PKT_EPOCH_LAST; epoch++) {
         struct pkt_hdr hdr = good(PKT_OPS);
         hdr.epoch = epoch;
-        hdr.flags = riders[epoch];
+        hdr.flags = may_piggyback[epoch];
         hdr.len = PKT_MAX;
         memcpy(packet, &hdr, sizeof hdr);
         ch3_deliver(&b->vc[0], packet, PKT_MAX);
@@ -140,7 +140,7 @@ static void test_flags_and_epoch(void **state)
                 struct pkt_hdr hdr = good(type);
                 hdr.epoch = epoch;
                 hdr.flags = (uint8_t)flags;
-                const int may = type == PKT_REPLY ? PKT_F_FLUSH : riders[epoch];
+                const int may = type == PKT_REPLY ? PKT_F_FLUSH : may_piggyback[epoch];
                 if ((type == PKT_OPS) == (epoch != PKT_EPOCH_NONE) && (flags & ~may))
                     expect_refused(b, &hdr, sizeof hdr, "flags");
             }

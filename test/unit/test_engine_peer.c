@@ -1,6 +1,6 @@
 /*
  * test_engine_peer.c - engine_peer.c: whether a process of this machine lives, also where
- * another one has got its number meanwhile; whether it is attentive; and rings to it and from it.
+ * another one has got its number meanwhile; whether it polls; and rings to it and from it.
  *
  * Each test has an engine here and one in a child, whose record comes through a pipe. That
  * a number is used again is arranged with clone3's set_tid, for which a process must
@@ -192,7 +192,7 @@ static void an_answer_wakes_no_agent(void **state)
     assert_int_equal(ch3_send_awaited(&p.peer->vc, &stray, sizeof stray, NULL), MRMA_SUCCESS);
     assert_int_equal(atomic_load(&p.peer->attention->agent.seq), before);
     for (int i = 0; i < 1000 && atomic_load(&p.peer->attention->agent.seq) == before;
-         i++) { /* it may just look around */
+         i++) { /* it may just be awake */
         (void)ch3_send_owned(&p.peer->vc, &stray, sizeof stray, NULL);
         sched_yield();
     }

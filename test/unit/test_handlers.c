@@ -146,7 +146,7 @@ static void test_wrong_rank(void **state)
 
 static void test_wrong_header(void **state)
 {
-    static const uint8_t riders[PKT_EPOCH_LAST] = {
+    static const uint8_t may_piggyback[PKT_EPOCH_LAST] = {
         [PKT_EPOCH_FENCE] = PKT_F_FENCE | PKT_F_WANT_OPEN,
         [PKT_EPOCH_PSCW] = PKT_F_COMPLETE,
         [PKT_EPOCH_LOCK] = (uint8_t) ~(PKT_F_FENCE | PKT_F_COMPLETE),
@@ -166,7 +166,7 @@ static void test_wrong_header(void **state)
             check_refused(0, 1, &c);
         for (int flag = 1; flag < 256 && epoch < PKT_EPOCH_LAST; flag <<= 1) {
             craft_hdr(&c)->flags = (uint8_t)flag;
-            if (!(riders[epoch] & flag))
+            if (!(may_piggyback[epoch] & flag))
                 check_refused(0, 1, &c);
         }
     }

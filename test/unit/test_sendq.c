@@ -32,7 +32,7 @@ static bool stream_next(struct ch3_stream *st, void *room, size_t cap, size_t *l
         return false;
     }
     if (!ts->packets)
-        return true; /* nothing to send at all, as a rider */
+        return true; /* nothing to send at all, as where only synchronization waited */
     const struct pkt_hdr hdr = bench_hdr(ts->mark + ts->made, ts->len);
     memset(room, 0, ts->len);
     memcpy(room, &hdr, sizeof hdr);
@@ -105,7 +105,7 @@ static void test_direct(void **state)
     assert_int_equal(b->ch3.stats.bytes_sent, 64 + PKT_MAX);
     assert_int_equal(b->ch3.stats.by_type[PKT_ACK], 2);
     assert_int_equal(b->ch3.stats.queued, 0);
-    assert_int_equal(b->told, 0);
+    assert_int_equal(b->queued, 0);
 }
 
 static void test_copies_queue_in_order(void **state)
@@ -120,7 +120,7 @@ static void test_copies_queue_in_order(void **state)
     expect_sent(b, marks, 1);
     assert_true(ch3_vc_busy(vc));
     assert_int_equal(vc->queued, 4 * 48 + 8 * (2 + 3 + 4 + 5));
-    assert_int_equal(b->told, 1);    /* once, when the queue began */
+    assert_int_equal(b->queued, 1);  /* once, when the queue began */
     assert_false(ch3_poll(&b->ch3)); /* no room: nothing moved */
     b->fake.room = 2;
     assert_true(ch3_poll(&b->ch3));
@@ -175,7 +175,7 @@ static void test_stream_at_once(void **state)
     assert_int_equal(none.done, 1);
     assert_int_equal(b->fake.empty_commits, 1);
     expect_sent(b, (uint32_t[]){10, 11, 12}, 3);
-    assert_int_equal(b->told, 0);
+    assert_int_equal(b->queued, 0);
 }
 
 /* A stream that has nothing to give for the moment holds its place. */

@@ -26,9 +26,9 @@ static const uint32_t nearly = UINT32_MAX - ROUNDS / 2;
 /* What the processes of a test share beside the windows. */
 struct board {
     struct hand_shared shared;
-    uint64_t *cells; /* plain */
-    int slow;        /* a rank that dawdles, so that the others sleep; -1: nobody */
-    bool crowded;    /* the barrier of a node with more processes than processors */
+    uint64_t *cells;     /* plain */
+    int slow;            /* a rank that dawdles, so that the others sleep; -1: nobody */
+    bool oversubscribed; /* the barrier of a node with more processes than processors */
 };
 
 static void dawdle(void)
@@ -36,10 +36,12 @@ static void dawdle(void)
     nanosleep(&(struct timespec){0, 300000}, NULL);
 }
 
-static void run_kind(bool crowded, int n, int slow, void (*body)(struct hand *h, struct board *b))
+static void run_kind(bool oversubscribed, int n, int slow,
+                     void (*body)(struct hand *h, struct board *b))
 {
     pid_t pids[HAND_MAX];
-    struct board b = {.shared = hand_share(n, false), .slow = slow, .crowded = crowded};
+    struct board b = {
+        .shared = hand_share(n, false), .slow = slow, .oversubscribed = oversubscribed};
     b.cells = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(b.cells, MAP_FAILED);
     for (int i = 0; i < n; i++) {
@@ -47,7 +49,7 @@ static void run_kind(bool crowded, int n, int slow, void (*body)(struct hand *h,
         if (pids[i] == 0) {
             fabric_watchdog(60);
             struct hand *h = hand_new(&b.shared, i);
-            h->win.crowded = crowded;
+            h->win.oversubscribed = oversubscribed;
             h->win.cpus = 2;
             body(h, &b);
             hand_free(h);

@@ -6,7 +6,7 @@
  * listening to a peer for whose message it finds none, and never begins again when more are posted
  * (it looks through its list of tagged messages instead). In one call it reads at most one large
  * message of a peer, and small ones of a few KiB; there are at most two calls before their
- * completions are read (cq.c: calm) and buffers that are full posted again. A buffer holds 95 KiB
+ * completions are read (cq.c: rearm) and buffers that are full posted again. A buffer holds 95 KiB
  * before it is returned. So two buffers a link are twice what comes.
  *
  * A receive buffer is posted again when the provider says that it is used up (FI_MULTI_RECV). Some

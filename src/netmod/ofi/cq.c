@@ -1,10 +1,10 @@
 /*
  * cq.c - poll: completions and errors, then what they made possible; and waiting.
  *
- * Waiting: wait_begin looks at the queue and calms the descriptor in one step; from
+ * Waiting: wait_begin looks at the queue and rearms the descriptor in one step; from
  * then on anything makes it readable. pending has no lock and may not touch
- * the provider: it looks at the descriptor, which may still be excited about
- * what was polled long ago, and asks poll to calm it.
+ * the provider: it looks at the descriptor, which may still be readable for
+ * what was polled long ago, and asks poll to rearm it.
  */
 #include <poll.h>
 
@@ -69,7 +69,7 @@ static bool read_burst(struct nmofi *nm)
 }
 
 /* Nothing to do, and the descriptor will tell when there is. */
-static bool calm(struct nmofi *nm)
+static bool rearm(struct nmofi *nm)
 {
     struct fid *fid = &nm->cq->fid;
     return nm->wait ? nm->wait->ops->wait(nm->wait, 0) == -FI_ETIMEDOUT
@@ -102,7 +102,7 @@ unsigned nm_poll(struct ch3_channel *ch)
         nm_link_reap(nm);
     post_again(nm);
     if (nm->wait_fd >= 0 && atomic_exchange_explicit(&nm->asked, false, memory_order_relaxed))
-        (void)calm(nm);
+        (void)rearm(nm);
     return nm->events;
 }
 
@@ -125,5 +125,5 @@ bool nm_wait_begin(struct ch3_channel *ch)
 {
     struct nmofi *nm = nm_of(ch);
     return list_empty(&nm->owing) && list_empty(&nm->broken) &&
-           calm(nm); /* strangers: ch3_channel_unsent */
+           rearm(nm); /* strangers: ch3_channel_unsent */
 }

@@ -166,7 +166,7 @@ struct nmofi {
     struct fid_ep
         *knock_ep;      /* what asks a peer to connect leaves from it; NULL: either side connects */
     int wait_fd;        /* -1: none */
-    _Atomic bool asked; /* pending said yes because of the descriptor: poll must calm it */
+    _Atomic bool asked; /* pending said yes because of the descriptor: poll must rearm it */
     bool software;      /* the provider copies through a socket */
     bool early_release; /* the provider may say too early that a receive buffer is used up: buf.c */
     bool sequential;    /* a peer's messages complete one after the other */

@@ -202,10 +202,10 @@ static void learn_node(struct win *w)
     for (int i = 0; i < w->nproc; i++)
         procs += i == w->rank || env->record_same_node(env->ctx, &recs[i].proc);
     w->cpus = env->record_cpus(env->ctx, &recs[0].proc, sizeof *recs, w->nproc);
-    w->crowded = (unsigned)procs > w->cpus;
+    w->oversubscribed = (unsigned)procs > w->cpus;
     if (procs > r->node_procs) {
         r->node_procs = procs;
-        r->oversubscribed = w->crowded;
+        r->oversubscribed = w->oversubscribed;
         r->full = (unsigned)procs == w->cpus ? w->cpus : 0;
     }
 }

@@ -50,7 +50,7 @@ static bool agent_round(struct rma *r, bool *block)
 
 static uint64_t unsent_limit(const struct rma *r)
 {
-    return ch3_unsent_untold(r->ch3) ? UNSENT_SLEEP_NS : 0;
+    return ch3_unsent_must_poll(r->ch3) ? UNSENT_SLEEP_NS : 0;
 }
 
 static bool stopped(const _Atomic bool *stop)

@@ -73,7 +73,7 @@ bool rma_progress(struct rma *r)
 void rma_progress_requests(struct rma *r)
 {
     (void)rma_progress(r);
-    (void)rma_look_around(r, NULL); /* the requests say it themselves */
+    (void)rma_between_tests(r, NULL); /* the requests say it themselves */
 }
 
 bool rma_pending(struct rma *r)

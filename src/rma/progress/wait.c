@@ -24,15 +24,15 @@
 
 enum {
     SPINS_ALONE = 4000, /* rounds without a look at the clock where processors suffice */
-    SPINS_CROWDED = 1,
+    SPINS_OVERSUBSCRIBED = 1,
     SPINS_INSIST = 1500, /* about as long as a wake-up takes */
     SPINS_SERVED = 256,  /* after a packet, where processors suffice: the next one may be near */
     YIELDS_PER_CLOCK = 16,
     POLLS_PER_CLOCK = 256, /* that moved something */
-    LOOKS_PER_CLOCK = 64,
-    LOOKS_PER_YIELD = 8,     /* on a crowded node: who is waited for may need the processor */
+    TESTS_PER_CLOCK = 64,
+    TESTS_PER_YIELD = 8, /* on an oversubscribed node: who is waited for may need the processor */
     YIELD_NS_ALONE = 500000, /* then yield for so long, then sleep */
-    YIELD_NS_CROWDED = 200000,
+    YIELD_NS_OVERSUBSCRIBED = 200000,
     SHORT_SLEEP_NS =
         200000, /* poll_only, packets to poll and no agent, or packets that wait for room */
     LONG_SLEEP_NS = 500000000
@@ -133,17 +133,17 @@ static void yield_processor(struct rma *r)
         sched_yield();
 }
 
-int rma_look_around(struct rma *r, struct win *w)
+int rma_between_tests(struct rma *r, struct win *w)
 {
-    const uint32_t looks = atomic_fetch_add_explicit(&r->looks, 1, memory_order_relaxed);
-    if (r->oversubscribed && looks % LOOKS_PER_YIELD == LOOKS_PER_YIELD - 1)
+    const uint32_t tests = atomic_fetch_add_explicit(&r->tests, 1, memory_order_relaxed);
+    if (r->oversubscribed && tests % TESTS_PER_YIELD == TESTS_PER_YIELD - 1)
         yield_processor(r);
-    if (looks % LOOKS_PER_CLOCK)
+    if (tests % TESTS_PER_CLOCK)
         return MRMA_SUCCESS;
     const uint64_t now = r->clock();
-    if (now < atomic_load_explicit(&r->next_look, memory_order_relaxed))
+    if (now < atomic_load_explicit(&r->next_check, memory_order_relaxed))
         return MRMA_SUCCESS;
-    atomic_store_explicit(&r->next_look, now + LONG_SLEEP_NS, memory_order_relaxed);
+    atomic_store_explicit(&r->next_check, now + LONG_SLEEP_NS, memory_order_relaxed);
     rma_enter(r);
     const int err = w ? check_peers(w) : check_requests(r);
     rma_leave(r);
@@ -186,7 +186,8 @@ static void sleep_watching(struct win *w, const struct rma_wait *wait, const int
     if (!rma_poll_surely(r, &block) && block && !rma_pending(r) && !check(r, wait)) {
         atomic_fetch_add_explicit(&r->stats.sleeps, 1, memory_order_relaxed);
         event_poll(r->env->bell, fds, n,
-                   wait->poll_only || ch3_unsent_untold(r->ch3) ? SHORT_SLEEP_NS : LONG_SLEEP_NS);
+                   wait->poll_only || ch3_unsent_must_poll(r->ch3) ? SHORT_SLEEP_NS
+                                                                   : LONG_SLEEP_NS);
     }
     event_leave_polled(own);
 }
@@ -211,8 +212,8 @@ static void sleep_once(struct win *w, const struct rma_wait *wait, bool polled, 
     const bool unwatched =
         blocks && !atomic_load_explicit(&r->watcher, memory_order_relaxed); /* D */
     if (!moved && !unwatched && !check(r, wait)) {
-        bool poll =
-            wait->poll_only || ch3_unsent_untold(r->ch3) || (r->packets && ev != own && !r->agent);
+        bool poll = wait->poll_only || ch3_unsent_must_poll(r->ch3) ||
+                    (r->packets && ev != own && !r->agent);
         atomic_fetch_add_explicit(&r->stats.sleeps, 1, memory_order_relaxed);
         sleep_on(r, ev, ticket, poll ? SHORT_SLEEP_NS : LONG_SLEEP_NS);
     }
@@ -247,7 +248,7 @@ static int lose_patience(struct win *w, const struct rma_wait *wait, struct pati
 static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bool *watching)
 {
     struct rma *r = w->rma;
-    const uint64_t yield_ns = r->oversubscribed ? YIELD_NS_CROWDED : YIELD_NS_ALONE;
+    const uint64_t yield_ns = r->oversubscribed ? YIELD_NS_OVERSUBSCRIBED : YIELD_NS_ALONE;
     struct patience p = {.hang_ns = (uint64_t)(r->conf->hang_report * 1e9)};
     const unsigned spins_served = r->oversubscribed || r->env->idle ? 0 : SPINS_SERVED;
     bool served = false;
@@ -288,7 +289,7 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
 int rma_wait_until(struct win *w, const struct rma_wait *wait)
 {
     struct rma *r = w->rma;
-    const int spins = r->oversubscribed || r->env->idle ? SPINS_CROWDED : SPINS_ALONE;
+    const int spins = r->oversubscribed || r->env->idle ? SPINS_OVERSUBSCRIBED : SPINS_ALONE;
     bool packets = r->packets, watching = false;
     if (packets)
         rma_polling_begin(r);

@@ -39,10 +39,10 @@ int rma_wait_until(struct win *w, const struct rma_wait *wait);
 /* MRMA_ERR_PROC_FAILED, with a message that names the target: its connection is lost. */
 int rma_lost(const struct win *w, const struct rma_target *t);
 
-/* For loops of others around calls that do not wait (MPI_Test, MPI_Win_test): on a crowded node
- * give the processor away now and then; has a peer of w (NULL: of a window with something
- * outstanding) died? Then MRMA_ERR_PROC_FAILED, and the requests to it have ended. */
-int rma_look_around(struct rma *r, struct win *w);
+/* For calls that do not wait, which programs call in a loop (MPI_Test, MPI_Win_test): on an
+ * oversubscribed node give the processor away now and then; has a peer of w (NULL: of a window with
+ * something outstanding) died? Then MRMA_ERR_PROC_FAILED, and the requests to it have ended. */
+int rma_between_tests(struct rma *r, struct win *w);
 
 /* The first part of a wait, for those whose length is a cache line's way between
  * two processors: done in place as often as this says, without a call between the

@@ -187,7 +187,7 @@ int rma_test(struct win *w, bool *flag)
     (void)rma_progress(w->rma);
     *flag = all_complete(w);
     if (!*flag)
-        return rma_look_around(w->rma, w);
+        return rma_between_tests(w->rma, w);
     close_exposure(w);
     return MRMA_SUCCESS;
 }

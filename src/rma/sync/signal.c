@@ -15,7 +15,7 @@
  * that is ahead has a larger number, which includes all smaller ones. Two peers
  * are connected by at most one round (2^k < n).
  *
- * On a crowded node a round costs a change of processes where its partner does not
+ * On an oversubscribed node a round costs a change of processes where its partner does not
  * run, so there all count in one word and the last releases all: each process
  * waits once. Arrivals (acq_rel) form one chain that ends at the last, whose
  * release all others acquire: what each did before is visible to all after.
@@ -136,5 +136,5 @@ int signal_barrier(struct win *w)
     const uint32_t seq = enter_barrier(w);
     if (w->ndirect == 1)
         return MRMA_SUCCESS;
-    return w->crowded ? gather(w, seq) : disseminate(w, seq);
+    return w->oversubscribed ? gather(w, seq) : disseminate(w, seq);
 }

@@ -96,7 +96,7 @@ struct win_ctl {
      * most; busy while the owner is in one on anybody's memory. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t acc_mode;
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t acc_busy;
-    /* The barrier of a crowded node, in the same control block: signal.c. */
+    /* The barrier of an oversubscribed node, in the same control block: signal.c. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t arrived;
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t released;
     /* MPIRMA_STRICT only. Locks held here, shared in the lower half, exclusive in the upper,
@@ -226,7 +226,7 @@ struct win {
     int *direct; /* ranks synchronized through shared memory, ascending, self included */
     int ndirect, direct_me;
     unsigned cpus;         /* processors that its processes on this node may use, all agree */
-    bool crowded;          /* fewer than these processes */
+    bool oversubscribed;   /* fewer than these processes */
     int npackets;          /* ranks reached by packets, made or not */
     int nslots;            /* in every control block of the node */
     bool assisted;         /* this process is such a target */
@@ -287,9 +287,9 @@ struct rma {
     _Atomic bool watcher;    /* an application thread sleeps on the channels' descriptors: wait.c */
     _Atomic bool agent_off;  /* and the agent on its doorbell until it stops: agent.c */
     bool spin_inline;        /* processors for all, and no packets to poll: see wait.h */
-    _Atomic uint32_t looks;  /* calls of rma_look_around */
-    _Atomic uint64_t next_look;
-    int node_procs;        /* most processes of this node seen in a window */
+    _Atomic uint32_t tests;  /* calls of rma_between_tests */
+    _Atomic uint64_t next_check; /* when one of these looks whether a peer has died */
+    int node_procs;              /* most processes of this node seen in a window */
     _Atomic unsigned full; /* so many processors, and as many processes; 0: more or less: agent.c */
     _Atomic bool oversubscribed; /* more processes than processors on this node */
     struct elock lock;           /* the engine's: rma_enter */
