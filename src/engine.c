@@ -92,8 +92,9 @@ static int agent_begin(struct engine *e)
     return log_fail(&e->log, MRMA_ERR_OTHER, "cannot start the agent thread: %s", strerror(err));
 }
 
-int engine_agent_start(struct engine *e)
+static int env_agent_start(void *ctx)
 {
+    struct engine *e = ctx;
     pthread_mutex_lock(&e->agent_lock);
     int err = e->rma.agent ? MRMA_SUCCESS : agent_begin(e);
     pthread_mutex_unlock(&e->agent_lock);
@@ -148,6 +149,10 @@ static int assemble(struct engine *e, bool threads)
     err = engine_env_init(e);
     if (err)
         return err;
+    e->env.agent_start = env_agent_start;
+    engine_mem_init(e);
+    engine_peer_init(e);
+    engine_net_init(e);
     rma_init(&e->rma, &e->log, &e->conf, &e->env, &e->ch3, clock_monotonic_ns, threads);
     return MRMA_SUCCESS;
 }
@@ -180,6 +185,9 @@ void engine_destroy(struct engine *e)
     agent_end(e);
     engine_print_stats(e);
     rma_fini(&e->rma);
+    engine_net_fini(e);
+    engine_peer_fini(e);
+    engine_mem_fini(e);
     engine_env_fini(e);
     inplace_destroy(e->inplace);
     heap_leave(e->user_heap);

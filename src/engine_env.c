@@ -40,11 +40,6 @@ static unsigned env_cpus(void *ctx, const struct rma_proc_record *records, size_
     return topo_cpuset_count(&all);
 }
 
-static int env_agent_start(void *ctx)
-{
-    return engine_agent_start(ctx);
-}
-
 bool engine_same_node(const struct engine *e, const uint64_t node[2])
 {
     return e->node[0] == node[0] && e->node[1] == node[1];
@@ -88,20 +83,13 @@ int engine_env_init(struct engine *e)
                               .node_procs_bound = node_procs_bound(),
                               .record_same_node = env_same_node,
                               .record_cpus = env_cpus,
-                              .agent_start = env_agent_start,
                               .attention = &e->own->attention,
                               .stripes = {e->own->stripes, fmutex_self()}};
-    engine_mem_init(e);
-    engine_peer_init(e);
-    engine_net_init(e);
     return MRMA_SUCCESS;
 }
 
 void engine_env_fini(struct engine *e)
 {
-    engine_net_fini(e);
-    engine_peer_fini(e);
-    engine_mem_fini(e);
     pthread_mutex_destroy(&e->maps_lock);
     pthread_mutex_destroy(&e->agent_lock);
 }

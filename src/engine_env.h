@@ -81,9 +81,6 @@ static inline struct proc_record proc_record_of(const struct rma_proc_record *re
     return out;
 }
 
-/* Nothing happens if it runs. */
-int engine_agent_start(struct engine *e);
-
 /* Fails (logged) without random numbers; nothing is to be undone then. */
 int engine_env_init(struct engine *e);
 void engine_env_fini(struct engine *e);

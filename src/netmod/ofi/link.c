@@ -13,11 +13,8 @@
  * sends nothing else before. A KNOCK of a process that find does not know (yet) is dropped; the
  * next one comes soon.
  *
- * A break is noted at once (nothing is sent any more) and reported by poll, because
- * it may be found while the layers above are in the middle of sending.
+ * A break is noted at once (broken.c) and reported by poll.
  */
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,27 +106,6 @@ void nm_link_knocked(struct nmofi *nm, uint64_t uid)
         nm_link_restart(link);
         nm_from_free(nm, from);
     }
-}
-
-void nm_link_break(struct nmofi_link *link, const char *fmt, ...)
-{
-    struct nmofi *nm = link->nm;
-    char why[160], at[NMOFI_TEXT] = "";
-    va_list ap;
-    if (link->lost)
-        return;
-    link->lost = true;
-    va_start(ap, fmt);
-    vsnprintf(why, sizeof why, fmt, ap);
-    va_end(ap);
-    list_push_back(&nm->broken, &link->broken);
-    ch3_channel_unsent(&nm->channel, 1); /* somebody must poll */
-    if (!link->peer)                     /* it had been closed here already */
-        return;
-    nm->stats.lost++;
-    nm_addr_text(nm, &link->peer->name, at, sizeof at);
-    log_msg(nm->opts.log, LOG_LEVEL_ERROR, "connection to process %016llx at %s (%s) is lost: %s",
-            (unsigned long long)link->uid, at, nm->info->fabric_attr->prov_name, why);
 }
 
 void nm_abandon(struct ch3_channel *ch, struct ch3_vc *vc)

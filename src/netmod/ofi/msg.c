@@ -79,50 +79,6 @@ static void send_buffer(struct nmofi_link *link, struct nm_tx *tx, enum nm_kind 
     }
 }
 
-/* Somebody must look again soon, without an arrival. */
-static void short_of_memory(struct nmofi *nm, bool is)
-{
-    if (nm->short_of_memory == is)
-        return;
-    nm->short_of_memory = is;
-    ch3_channel_unsent(&nm->channel, is ? 1 : -1);
-}
-
-/* What is counted are stalls, not attempts: who waits for something else polls on. */
-static bool has_credits(struct nmofi_link *link, size_t len)
-{
-    const bool enough = nm_cost(len) <= link->credits;
-    link->nm->stats.credit_stalls += !enough && !link->starved;
-    link->starved = !enough;
-    return enough;
-}
-
-void *nm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
-{
-    struct nmofi *nm = nm_of(ch);
-    struct nmofi_peer *peer = ch3_vc_channel_data(vc);
-    struct nmofi_link *link = nm_link_get(peer, vc, false);
-    if (!link)
-        short_of_memory(nm, true);
-    if (!link || link->lost || !link->greeted || !list_empty(&link->waiting))
-        return NULL;
-    if (link->from && link->from->bye) {
-        nm_link_break(link, "it has closed the connection");
-        return NULL;
-    }
-    if (!has_credits(link, len))
-        return NULL;
-    struct nm_tx *tx = nm_tx_get(nm, sizeof(struct nm_hdr) + nm_pad(len));
-    if (!tx) {
-        nm->stats.buffer_stalls += !nm->short_of_memory;
-        short_of_memory(nm, true);
-        return NULL;
-    }
-    short_of_memory(nm, false);
-    nm->reserved = tx;
-    return tx->bytes + sizeof(struct nm_hdr);
-}
-
 void nm_commit(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
 {
     struct nmofi *nm = nm_of(ch);

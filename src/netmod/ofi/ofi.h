@@ -6,6 +6,7 @@
  *   msg.c     sending                           recv.c   what has arrived
  *   cq.c      poll, completions, waiting        reach.c  is a silent peer still there?
  *   rma.c     rdma put and get, memory        nmofi.c  open, close, the function table
+ *   vc.c      room for a packet, probing      broken.c a connection that has broken
  *
  * Messages. Each begins with struct nm_hdr and is padded to 8 bytes, so that in a
  * receive buffer, where they follow each other, packets are aligned. The first to
@@ -234,14 +235,16 @@ void nm_rx_done(struct nmofi *nm, struct nm_rx *rx, const unsigned char *buf, si
 void nm_rx_failed(struct nmofi *nm, struct nm_rx *rx, bool used_up);
 void nm_buf_end(struct nmofi *nm);
 
+/* broken.c. Nothing is sent to it any more, and poll will report it; fmt: why, for the log. */
+void nm_link_break(struct nmofi_link *link, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* link.c */
 /* Of a peer that is in use from now on. heard: it has said hello. NULL: no memory now. */
 struct nmofi_link *nm_link_get(struct nmofi_peer *peer, struct ch3_vc *vc, bool heard);
 /* It asks for our HELLO. */
 void nm_link_knocked(struct nmofi *nm, uint64_t uid);
 void nm_abandon(struct ch3_channel *ch, struct ch3_vc *vc);
-void nm_link_break(struct nmofi_link *link, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
 void nm_link_report_broken(struct nmofi *nm);
 void nm_link_disconnect(struct ch3_channel *ch, struct ch3_vc *vc);
 /* Free those that are closed and of which nothing is left to send. */
@@ -250,8 +253,11 @@ void nm_link_restart(struct nmofi_link *link);
 void nm_link_free(struct nmofi_link *link);
 uint64_t nm_token(const unsigned char *secret, uint64_t sender, uint64_t receiver);
 
-/* msg.c */
+/* vc.c */
 void *nm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len);
+void nm_probe(struct ch3_channel *ch, struct ch3_vc *vc);
+
+/* msg.c */
 void nm_commit(struct ch3_channel *ch, struct ch3_vc *vc, size_t len);
 /* A message without a packet: not BYE or HELLO. false: not now. */
 bool nm_send_bare(struct nmofi_link *link, enum nm_kind kind);
@@ -277,7 +283,8 @@ int nm_wait_fd(struct ch3_channel *ch);
 bool nm_wait_begin(struct ch3_channel *ch);
 
 /* reach.c */
-void nm_probe(struct ch3_channel *ch, struct ch3_vc *vc);
+/* Ask now, unless that was done a moment ago. false: not where addresses are of the Internet. */
+bool nm_reach_ask(struct nmofi_link *link, uint64_t now);
 void nm_reach_poll(struct nmofi_link *link, uint64_t now);
 void nm_reach_end(struct nmofi_link *link);
 

@@ -102,19 +102,13 @@ void nm_reach_poll(struct nmofi_link *link, uint64_t now)
         ask(link, now);
 }
 
-void nm_probe(struct ch3_channel *ch, struct ch3_vc *vc)
+bool nm_reach_ask(struct nmofi_link *link, uint64_t now)
 {
-    struct nmofi_link *link = nm_link_get(ch3_vc_channel_data(vc), vc, false);
-    const uint64_t now = clock_monotonic_ns();
-    (void)ch;
-    if (!link || link->lost)
-        return;
-    if (link->from && link->from->bye)
-        nm_link_break(link, "it has closed the connection");
-    else if (!internet(link))
-        (void)nm_send_bare(link, NM_PROBE);
-    else if (link->reach)
+    if (!internet(link))
+        return false;
+    if (link->reach)
         look(link, now);
     else if (now >= link->reach_at)
         ask(link, now);
+    return true;
 }
