@@ -1,7 +1,9 @@
 # halo-merge.awk - merge two CSV files of bench/halo, the host's run and the
 # library's, into tables of "host / library" ratios to isend/irecv.
 #
-# usage: awk -F, -f halo-merge.awk HOST.csv LIBRARY.csv
+# usage: awk -F, [-v markdown=1] -f halo-merge.awk HOST.csv LIBRARY.csv
+# markdown: one table in Markdown, without the memory of MPI_Alloc_mem, which is mapped as that of
+# MPI_Win_allocate is, and a line for load and store.
 # Ghost cells that were wrong make a cell "wrong", those that could not be measured "n/a". A "!"
 # marks sizes whose isend/irecv differed by more than half between the two runs.
 # Exit code 1 when the second run did not use the library or has no results.
@@ -22,8 +24,73 @@ function apart(a, b) {
     return a != "" && b != "" && (a > 1.5 * b || b > 1.5 * a)
 }
 
+# The time of isend/irecv in both runs. apart() marks it, and counts.
+function send_cell(kind, size, form,   i, here, there, differ) {
+    i = kind SUBSEP size
+    here = i in host_n ? host_us[i] / host_n[i] : ""
+    there = i in lib_n ? lib_us[i] / lib_n[i] : ""
+    differ = apart(here, there)
+    marked += differ
+    return us(here) " /" sprintf(form == "%s" ? " %s" : form, us(there) (differ ? "!" : ""))
+}
+
 function us(x) {
     return x == "" ? "-" : sprintf(x < 10 ? "%.2f" : x < 100 ? "%.1f" : "%.0f", x)
+}
+
+function print_text(   k, m, s, kind) {
+    for (k = 1; k <= nkinds; k++) {
+        kind = kind_at[k]
+        printf "\n%s: time of a step over isend/irecv's, host / libmpi-rma\n", title[kind]
+        printf "%8s %17s", "bytes", "isend/irecv (us)"
+        for (m = 1; m <= nmodes[kind]; m++)
+            printf " %16s", mode_at[kind, m]
+        printf "\n"
+        for (s = 1; s <= nsizes[kind]; s++) {
+            printf "%8s %17s", bytes(size_at[kind, s]), send_cell(kind, size_at[kind, s], "%7s")
+            for (m = 1; m <= nmodes[kind]; m++)
+                printf " %s", cell(kind SUBSEP size_at[kind, s] SUBSEP mode_at[kind, m])
+            printf "\n"
+        }
+    }
+}
+
+# A cell without the blanks that align it.
+function tight(text) {
+    gsub(/ +/, " ", text)
+    sub(/^ /, "", text)
+    return text
+}
+
+function print_markdown(   k, m, s, kind, line) {
+    for (k = 1; k <= nkinds; k++) {
+        kind = kind_at[k]
+        if (kind != "malloc" && kind != "allocate")
+            continue
+        if (!line) {
+            line = "| memory, bytes | isend/irecv (us) |"
+            for (m = 1; m <= nmodes[kind]; m++)
+                line = line " " mode_at[kind, m] " |"
+            print line
+            gsub(/[^|]+/, "--:", line)
+            sub(/--:/, "---", line)
+            print line
+        }
+        for (s = 1; s <= nsizes[kind]; s++) {
+            printf "| %s, %s | %s |", kind, bytes(size_at[kind, s]), tight(send_cell(kind, size_at[kind, s], "%s"))
+            for (m = 1; m <= nmodes[kind]; m++)
+                printf " %s |", tight(cell(kind SUBSEP size_at[kind, s] SUBSEP mode_at[kind, m]))
+            printf "\n"
+        }
+    }
+    line = ""
+    for (s = 1; s <= nsizes["shared"]; s++)
+        line = line (s == 1 ? " " : "; ") bytes(size_at["shared", s]) " " \
+            tight(cell("shared" SUBSEP size_at["shared", s] SUBSEP "shm"))
+    if (line)
+        print "\nLoad and store in MPI_Win_allocate_shared:" line "."
+    if (marked || nnotes)
+        print ""
 }
 
 FILENAME != file {
@@ -87,26 +154,10 @@ END {
     title["alloc_mem"] = "MPI_Win_create on MPI_Alloc_mem"
     title["allocate"] = "MPI_Win_allocate"
     title["shared"] = "MPI_Win_allocate_shared"
-    for (k = 1; k <= nkinds; k++) {
-        kind = kind_at[k]
-        printf "\n%s: time of a step over isend/irecv's, host / libmpi-rma\n", title[kind]
-        printf "%8s %17s", "bytes", "isend/irecv (us)"
-        for (m = 1; m <= nmodes[kind]; m++)
-            printf " %16s", mode_at[kind, m]
-        printf "\n"
-        for (s = 1; s <= nsizes[kind]; s++) {
-            size = size_at[kind, s]
-            i = kind SUBSEP size
-            here = i in host_n ? host_us[i] / host_n[i] : ""
-            there = i in lib_n ? lib_us[i] / lib_n[i] : ""
-            differ = apart(here, there)
-            marked += differ
-            printf "%8s %17s", bytes(size), us(here) " /" sprintf("%7s", us(there) (differ ? "!" : ""))
-            for (m = 1; m <= nmodes[kind]; m++)
-                printf " %s", cell(kind SUBSEP size SUBSEP mode_at[kind, m])
-            printf "\n"
-        }
-    }
+    if (markdown)
+        print_markdown()
+    else
+        print_text()
     if (marked)
         print "! isend/irecv took half as long again in one run as in the other: do not compare these two"
     for (i = 1; i <= nnotes; i++)

@@ -4,7 +4,7 @@
  * Rank 0 is the origin, the others are targets. A target polls (it waits in
  * MPI_Win_wait of another window), or computes, sleeps, or sits in a barrier or
  * a receive of the host. The program is pure MPI but for the anchor: run it once with
- * libmpi-rma and once without, over the same network (README, doc/performance.md).
+ * libmpi-rma and once without, over the same network.
  *
  *   T   half a round trip of the bare endpoint, 8 bytes
  *   W   how much longer when the other side sleeps on its descriptor

@@ -57,17 +57,6 @@ table() { # what to print: table, details or totals
         "$top_srcdir/test/apps/known" $(result_files)
 }
 
-# Replace what is between the two marks of this name in a document by standard input.
-replace() { # file, name
-    grep -q "<!-- $2: begin" "$1" || die "$1 has no place for '$2'"
-    cat >"$app/part"
-    awk -v name="$2" -v new="$app/part" '
-        index($0, "<!-- " name ": end") { skip = 0 }
-        !skip { print }
-        index($0, "<!-- " name ": begin") { skip = 1; while ((getline line <new) > 0) print line }' "$1" >"$app/file" &&
-        cat "$app/file" >"$1"
-}
-
 if test -n "$runs"; then
     test -n "$HOSTS$programs" || rm -f "$app"/results/*
     (install_missing) || exit 1
@@ -88,8 +77,8 @@ test -n "$(result_files)" || die "there are no results"
 table table
 table details
 if test -n "$update"; then
-    table table | replace "$top_srcdir/README.md" "real programs"
-    table details | replace "$top_srcdir/doc/testing.md" "real programs"
+    table table | replace_part "$top_srcdir/README.md" "real programs"
+    table details | replace_part "$top_srcdir/doc/testing.md" "real programs"
 fi
 table totals
 test "$(table totals | sed 's/.* passed, \(.*\) failed,.*/\1/')" = 0

@@ -1,4 +1,4 @@
-# common.sh - what halo.sh and check.sh share: installing what is missing on
+# common.sh - what the scripts here share: installing what is missing on
 # Debian, and the two builds (build-mpich, build-openmpi) beside each other in the
 # source tree. Read by them with top_srcdir set; quiet unless something fails.
 
@@ -92,4 +92,17 @@ build() {
     say "make for $host"
     # shellcheck disable=SC2086 # nothing, or a name
     step make.log make -j "$jobs" $make_target
+}
+
+# Replace what is between the two marks of this name in a document by standard input.
+replace_part() { # file, name
+    grep -q "<!-- $2: begin" "$1" || die "$1 has no place for '$2'"
+    part=$(mktemp -d "${TMPDIR:-/tmp}/mpi-rma-part.XXXXXX") || exit 1
+    cat >"$part/new"
+    awk -v name="$2" -v new="$part/new" '
+        index($0, "<!-- " name ": end") { skip = 0 }
+        !skip { print }
+        index($0, "<!-- " name ": begin") { skip = 1; while ((getline line <new) > 0) print line }' "$1" >"$part/all" &&
+        cat "$part/all" >"$1"
+    rm -rf "$part"
 }

@@ -4,7 +4,7 @@
  *
  * A line that one processor has written and another one reads is fetched from the first one's
  * cache, a line at a time. Where that one is far it takes three times as long as from memory, where
- * the reader's processor sees the next lines coming (doc/performance.md); a streaming store leaves
+ * the reader's processor sees the next lines coming (doc/decisions.md); a streaming store leaves
  * the line there.
  */
 #ifndef MRMA_BASE_COPY_H

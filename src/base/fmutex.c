@@ -19,7 +19,7 @@
 
 /* Long pauses on purpose: while a waiter does not look, the holder's core keeps the
  * line and locks again without a transfer, which is what gives a contended word its
- * throughput. Measured: doc/performance.md. */
+ * throughput (doc/decisions.md). */
 enum { SPIN_ROUNDS = 20, FIRST_PAUSES = 8, MOST_PAUSES = 64, YIELD_ROUNDS = 16 };
 
 /* How long a waiter sleeps before it asks whether the holder lives. */

@@ -15,7 +15,7 @@
  * struct elock: the engine's lock. A thread that finds it held sleeps at once and does not spin,
  * since its holder (the agent, say) may be waiting for this very processor. pthread_mutex_t does
  * the same in four times the instructions and two calls, which small operations by packet paid
- * twice over (doc/performance.md).
+ * twice over (doc/decisions.md).
  */
 #ifndef MRMA_BASE_FMUTEX_H
 #define MRMA_BASE_FMUTEX_H

@@ -125,7 +125,7 @@ struct rma_op {
 
 /* An operation without anything. Field by field: an initialiser of this size becomes
  * a string instruction, whose stores cannot be forwarded to the loads that follow
- * (65 ns in the middle of a PSCW epoch; doc/performance.md). */
+ * (doc/decisions.md). */
 static inline void rma_op_clear(struct rma_op *op)
 {
     op->oaddr = op->caddr = NULL;

@@ -2,10 +2,9 @@
  * issue.c - operations into packets (origin's side).
  *
  * A short operation becomes records in the open packet; a long one a stream that
- * reads the user's buffer packet by packet, or goes without packets (rdma.c); a small put to a
- * kernel-assisted target goes into its ring if there is room. Where a target datatype is in many
- * pieces it is sent once, in front of the operation, and named from then on. Locks: the engine's,
- * taken here.
+ * reads the user's buffer packet by packet, or goes without packets (rdma.c). Where a target
+ * datatype is in many pieces it is sent once, in front of the operation, and named from then on.
+ * Locks: the engine's, taken here.
  */
 #include "rma/origin/issue.h"
 
@@ -212,7 +211,7 @@ static int stream_records(struct pkt_target *pt, struct record_source *src, cons
     return err ? err : append_tail(pt, src, tail);
 }
 
-/* The commonest operation without cursors (twice the instructions, doc/performance.md):
+/* The commonest operation without cursors (twice the instructions, doc/decisions.md):
  * small, contiguous on both sides, and there is room. False: not so. */
 static bool append_plain_put(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op,
                              int64_t offset)

@@ -4,11 +4,11 @@
  * words of 8 bytes, and flush with nothing to do.
  *
  * Each either does all of the call or nothing and says so; the caller then goes
- * the general way, which also finds the errors. They exist because the goal of
- * 120 instructions for MPI_Put and 40 for an empty MPI_Win_flush was missed with
- * one more call and an operation built in memory (doc/performance.md), and because
- * ranks that compete for a word get it the oftener the less else they do. Nothing is
- * traced here: while a trace is taken no target is ever known to be ready.
+ * the general way, which also finds the errors. They exist because the goals for the
+ * instructions of these calls were missed with one more call and an operation built in
+ * memory (doc/decisions.md), and because ranks that compete for a word get it the
+ * oftener the less else they do. Nothing is traced here: while a trace is taken no target
+ * is ever known to be ready.
  */
 #ifndef MRMA_RMA_PATH_FAST_H
 #define MRMA_RMA_PATH_FAST_H

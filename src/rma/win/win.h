@@ -56,7 +56,7 @@ struct win_signals {
 };
 
 /* A line a direction: a line for both is faster only where the answer follows at once
- * (doc/performance.md). */
+ * (doc/decisions.md). */
 struct win_slot {
     alignas(MRMA_CACHE_LINE) struct win_signals signals;
 };
