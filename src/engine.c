@@ -18,6 +18,7 @@
 #include "engine_env.h"
 #include "rma/progress/agent.h"
 #include "rma/handlers.h"
+#include "rma/layer.h"
 #include "shm/cma_probe.h"
 
 enum { AGENT_STACK = 512 * 1024 };

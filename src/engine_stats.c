@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "engine_env.h"
+#include "rma/layer.h"
 #include "rma/path/path.h"
 
 typedef unsigned long long ull;

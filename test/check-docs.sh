@@ -101,7 +101,7 @@ doc_table connection >"$tmp/doc"
 same "the virtual connection table of doc/states.md is that of vc.c" 9
 
 {
-    sed -n 's/.*enum { \(PKT_LOCK_[A-Z_, ]*\) } lock;.*/\1/p' "$top/src/rma/origin/issue.h"
+    sed -n 's/.*enum { \(PKT_LOCK_[A-Z_, ]*\) } lock;.*/\1/p' "$top/src/rma/origin/pair.h"
     sed -n 's/.*enum { \(LOCKQ_[A-Z_, ]*\) } lock;.*/\1/p' "$top/src/rma/target/target.h"
 } | tr -d ' ' | tr ',' '\n' >"$tmp/code"
 grep -oE '\b(PKT_LOCK|LOCKQ)_[A-Z]+\b' "$states" >"$tmp/doc"

@@ -12,7 +12,7 @@
 #include "base/copy.h"
 #include "base/err.h"
 #include "rma/origin/issue.h"
-#include "rma/origin/origin.h"
+#include "rma/origin/replies.h"
 #include "rma/sync/fence_counts.h"
 #include "rma/sync/last_barrier.h"
 #include "rma/target/target.h"

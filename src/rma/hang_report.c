@@ -14,7 +14,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "rma/origin/issue.h"
+#include "rma/origin/pair.h"
 #include "rma/sync/fence_counts.h"
 #include "rma/win/target_lock.h"
 #include "rma/path/stage.h"

@@ -12,6 +12,7 @@
 
 #include "change.h"
 #include "rma/handlers.h"
+#include "rma/layer.h"
 #include "../sim/channel_stub.h"
 
 /* ---- the environment ---- */

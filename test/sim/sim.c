@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "rma/win/ctl_blocks.h"
 #include "rma/handlers.h"
+#include "rma/layer.h"
 #include "rma/progress/progress.h"
 #include "rma/acc/stripe.h"
 #include "sim_core.h"

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "rma/handlers.h"
+#include "rma/layer.h"
 #include "rma/win/region.h"
 #include "rma/win/stage_room.h"
 

@@ -7,7 +7,8 @@
 #include <malloc.h>
 
 #include "rma/origin/issue.h"
-#include "rma/origin/origin.h"
+#include "rma/origin/replies.h"
+#include "rma/origin/stream.h"
 
 enum {
     PROCS = 2,

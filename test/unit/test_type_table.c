@@ -5,7 +5,7 @@
 #include "craft_pair.h"
 
 #include "rma/origin/issue.h"
-#include "rma/origin/origin.h"
+#include "rma/origin/replies.h"
 #include "rma/target/target.h"
 #include "rma/packet/type_table.h"
 

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "rma/origin/issue.h"
+#include "rma/origin/teardown.h"
 #include "rma/path/acc_atomic.h"
 #include "rma/win/stage_room.h"
 #include "rma/target/target.h"
@@ -241,7 +241,7 @@ static void drop_remote(struct win *w)
         struct rma_target *t = LIST_ENTRY(node, struct rma_target, remote_link);
         if (w->queued) /* after a peer has died */
             ch3_vc_drop(&t->peer->vc, &w->queued);
-        issue_free_target(t);
+        pair_free(t);
         target_free_origin(t);
         env->peer_put(env->ctx, t->peer);
         free(t);
@@ -256,7 +256,7 @@ void win_unroute(struct win *w)
         struct rma_target *t = &w->local[i];
         if (w->queued && t->peer) /* after a peer has died */
             ch3_vc_drop(&t->peer->vc, &w->queued);
-        issue_free_target(t);
+        pair_free(t);
         target_free_origin(t);
         region_free(t);
         if (t->map_handle)

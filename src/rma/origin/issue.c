@@ -13,8 +13,9 @@
 
 #include "base/err.h"
 #include "rma/origin/open_packet.h"
-#include "rma/origin/origin.h"
 #include "rma/origin/rdma.h"
+#include "rma/origin/replies.h"
+#include "rma/origin/stream.h"
 #include "rma/progress/wait.h"
 #include "rma/packet/type_table.h"
 #include "rma/win/win.h"

@@ -18,8 +18,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "rma/origin/origin.h"
-#include "rma/origin/rdma.h"
 #include "rma/progress/wait.h"
 #include "rma/packet/type_table.h"
 #include "rma/win/win.h"
@@ -193,23 +191,6 @@ void pkt_forget_touched(struct win *w)
 {
     while (list_pop_front(&w->touched))
         ;
-}
-
-void issue_free_target(struct rma_target *t)
-{
-    if (!t->pkt)
-        return;
-    origin_fail(t->pkt, MRMA_ERR_PROC_FAILED); /* the window ends without it: nothing will come */
-    rdma_fail(t->pkt, MRMA_ERR_PROC_FAILED);
-    if (list_node_queued(&t->pkt->touched))
-        list_remove(&t->pkt->touched);
-    struct rma *r = t->pkt->win->rma;
-    if (r->lock_due == t->pkt)
-        r->lock_due = NULL;
-    type_table_free(t->pkt->types);
-    free(t->pkt->buf);
-    free(t->pkt);
-    t->pkt = NULL;
 }
 
 static uint8_t lock_flag(const struct pkt_target *pt)

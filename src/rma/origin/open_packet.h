@@ -8,13 +8,16 @@
 #ifndef MRMA_RMA_ORIGIN_OPEN_PACKET_H
 #define MRMA_RMA_ORIGIN_OPEN_PACKET_H
 
-#include "rma/origin/issue.h"
+#include "rma/origin/pair.h"
 
 /* The pair's state for the present epoch; made on first use. NULL: no memory. */
 struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t);
 /* Remember that the present epoch has used it; forget all such. */
 void pkt_target_touch(struct pkt_target *pt);
 void pkt_forget_touched(struct win *w);
+
+/* Header of a PKT_OPS of the present epoch, but for len, flags and count. */
+void issue_header(const struct pkt_target *pt, struct pkt_hdr *hdr);
 
 /* Which epoch its packets belong to now. */
 uint8_t pkt_epoch_kind(const struct pkt_target *pt); /* enum pkt_epoch */

@@ -22,7 +22,8 @@
 
 #include "base/err.h"
 #include "rma/origin/open_packet.h"
-#include "rma/origin/origin.h"
+#include "rma/origin/replies.h"
+#include "rma/origin/stream.h"
 #include "rma/progress/wait.h"
 #include "rma/win/win.h"
 

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "rma/origin/issue.h"
+#include "rma/origin/pair.h"
 
 /* Can this operation go without packets? */
 bool rdma_serves(const struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op);

@@ -1,5 +1,6 @@
 /*
- * request_table.h - the numbers by which replies find what they answer (origin.c), with its memory.
+ * request_table.h - the numbers by which replies find what they answer (replies.c), with its
+ * memory.
  *
  * A number is the place in a table and how often that place was used (wrapping): so a reply is
  * found by an index, and one to a request that has ended is not taken for another's. The first

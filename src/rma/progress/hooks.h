@@ -1,6 +1,6 @@
 /*
  * hooks.h - what waits and rounds of progress need of the rooms above this one. The layer's start
- * (rma.c) enters their functions; the table is the same for as long as the layer lives.
+ * (layer.c) enters their functions; the table is the same for as long as the layer lives.
  */
 #ifndef MRMA_RMA_PROGRESS_HOOKS_H
 #define MRMA_RMA_PROGRESS_HOOKS_H

@@ -10,7 +10,6 @@
 #include "rma/progress/progress.h"
 
 #include "rma/progress/hooks.h"
-#include "rma/progress/wait.h"
 #include "rma/win/win.h"
 
 static bool poll_locked(struct rma *r)
@@ -68,12 +67,6 @@ bool rma_poll_surely(struct rma *r, bool *block)
 bool rma_progress(struct rma *r)
 {
     return r->packets && rma_poll(r);
-}
-
-void rma_progress_requests(struct rma *r)
-{
-    (void)rma_progress(r);
-    (void)rma_between_tests(r, NULL); /* the requests say it themselves */
 }
 
 bool rma_pending(struct rma *r)

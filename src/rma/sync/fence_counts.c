@@ -32,7 +32,7 @@
 
 #include "base/boot.h"
 #include "base/err.h"
-#include "rma/origin/issue.h"
+#include "rma/origin/pair.h"
 #include "rma/sync/fence_arrival.h"
 #include "rma/win/win.h"
 

@@ -102,16 +102,12 @@ void lock_queue_forget(struct pkt_origin *po)
         dequeue(po);
 }
 
-static bool poll_win(struct win *w)
+struct pkt_origin *lock_queue_grant(struct win *w)
 {
-    bool any = false;
-    struct pkt_origin *po;
-    while ((po = first_granted(w)) != NULL) {
+    struct pkt_origin *po = first_granted(w);
+    if (po)
         dequeue(po);
-        any = true;
-        target_unpark(po); /* may release the lock again and come back here */
-    }
-    return any;
+    return po;
 }
 
 void lock_queue_release(struct pkt_origin *po)
@@ -131,12 +127,4 @@ void lock_queue_release(struct pkt_origin *po)
     }
     if (!list_empty(&w->lockq) && w->rma->agent) /* this need not be a round that polls the queue */
         event_notify(&w->rma->env->attention->agent);
-}
-
-bool lock_queue_poll_all(struct rma *r)
-{
-    bool any = false;
-    LIST_EACH_SAFE (node, &r->lock_wins)
-        any |= poll_win(LIST_ENTRY(node, struct win, lockq_link));
-    return any;
 }

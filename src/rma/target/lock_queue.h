@@ -10,17 +10,16 @@
 
 #include <stdbool.h>
 
-struct rma;
 struct win;
 struct pkt_origin;
 
-/* Ask for the lock: true if it is held at once, else it is queued and
- * target_unpark is called when it is granted. */
+/* Ask for the lock: true if it is held at once, else it is queued until lock_queue_grant returns
+ * it. */
 bool lock_queue_request(struct pkt_origin *po, bool exclusive, bool all);
 void lock_queue_release(struct pkt_origin *po);
 /* The window goes away while po still waits (a peer has died). */
 void lock_queue_forget(struct pkt_origin *po);
-/* Grant what can be granted in all windows; whether anything was. */
-bool lock_queue_poll_all(struct rma *r);
+/* Grant the lock of w to one that waits for it and whose turn has come: that one, or NULL. */
+struct pkt_origin *lock_queue_grant(struct win *w);
 
 #endif

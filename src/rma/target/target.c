@@ -353,7 +353,8 @@ void target_ops(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, 
     }
 }
 
-void target_unpark(struct pkt_origin *po)
+/* What of the origin's parked packets may be applied now. */
+static void unpark(struct pkt_origin *po)
 {
     struct list_node *node;
     while ((node = list_first(&po->parked)) != NULL) {
@@ -378,5 +379,24 @@ void target_unpark(struct pkt_origin *po)
 void target_unpark_all(struct win *w)
 {
     LIST_EACH_SAFE (node, &w->parked)
-        target_unpark(LIST_ENTRY(node, struct pkt_origin, parked_link));
+        unpark(LIST_ENTRY(node, struct pkt_origin, parked_link));
+}
+
+static bool grant_locks_of(struct win *w)
+{
+    bool any = false;
+    struct pkt_origin *po;
+    while ((po = lock_queue_grant(w)) != NULL) {
+        any = true;
+        unpark(po); /* may release the lock again and come back here */
+    }
+    return any;
+}
+
+bool target_grant_locks(struct rma *r)
+{
+    bool any = false;
+    LIST_EACH_SAFE (node, &r->lock_wins)
+        any |= grant_locks_of(LIST_ENTRY(node, struct win, lockq_link));
+    return any;
 }

@@ -13,8 +13,9 @@
 #include "base/list.h"
 #include "ch3/ch3.h"
 
-struct win;
+struct rma;
 struct rma_target;
+struct win;
 
 /* A packet that waits for its epoch. */
 struct parked_packet {
@@ -52,8 +53,9 @@ struct pkt_origin {
 void target_ops(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body);
 /* Apply whatever of the window's parked packets may be applied now. */
 void target_unpark_all(struct win *w);
-/* The same for one origin (its lock was granted). */
-void target_unpark(struct pkt_origin *po);
+/* Grant locks that packets wait for, in all windows, as far as their turn has come, and apply what
+ * was parked for them; whether anything was granted. */
+bool target_grant_locks(struct rma *r);
 void target_free_origin(struct rma_target *t);
 
 /* target_apply.c: apply the records of a packet. Returns an enum mrma_err;

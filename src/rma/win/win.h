@@ -308,13 +308,6 @@ struct rma {
     void *trace_ctx;
 };
 
-void rma_init(struct rma *r, const struct log *log, const struct conf *conf, struct rma_env *env,
-              struct ch3 *ch3, clock_fn clock, bool threads);
-/* Drop all windows without communication, and the layer's own memory. */
-void rma_fini(struct rma *r);
-/* Sum over freed and living windows. */
-void rma_paths_total(const struct rma *r, struct win_stats *out);
-
 /* Could anybody compete for the engine's lock? */
 static inline bool rma_concurrent(const struct rma *r)
 {

@@ -1,27 +1,28 @@
 /*
- * rma.c - the layer's start and end: puts the rooms together.
+ * layer.c - the layer's start and end: puts the rooms together.
  *
  * Rooms call only those below them (doc/design.md). Where a lower one needs an upper one, the upper
  * one's functions are entered into a table here: those of progress/hooks.h, and those by which ch3
  * tells that a connection is lost and that packets are queued.
  */
+#include "rma/layer.h"
+
 #include <stdlib.h>
 
 #include "rma/create/win_create.h"
 #include "rma/hang_report.h"
-#include "rma/origin/issue.h"
-#include "rma/origin/origin.h"
-#include "rma/origin/rdma.h"
+#include "rma/origin/replies.h"
+#include "rma/origin/teardown.h"
 #include "rma/path/path.h"
 #include "rma/progress/hooks.h"
 #include "rma/progress/lost.h"
 #include "rma/progress/progress.h"
-#include "rma/target/lock_queue.h"
+#include "rma/target/target.h"
 #include "rma/win/ctl_blocks.h"
 
 static const struct progress_hooks hooks = {
-    .grant_locks = lock_queue_poll_all,
-    .fail_requests = origin_fail_window,
+    .grant_locks = target_grant_locks,
+    .fail_requests = pair_fail_all,
     .report_wait = hang_report,
 };
 
@@ -31,8 +32,7 @@ static void fail_requests(struct win *w, struct rma_target *t, const struct ch3_
         win_lost(w, t->rank);
     if (!t->pkt || (!t->pkt->replies && !t->pkt->rdma_ops) || &t->peer->vc != vc)
         return;
-    origin_fail(t->pkt, MRMA_ERR_PROC_FAILED);
-    rdma_fail(t->pkt, MRMA_ERR_PROC_FAILED);
+    pair_fail(t->pkt, MRMA_ERR_PROC_FAILED);
     if (!w->packet_err)
         w->packet_err = MRMA_ERR_PROC_FAILED;
 }

@@ -1,14 +1,12 @@
 /*
- * origin.h - what an origin has outstanding: get-like requests that wait for
- * replies, and streams of large operations. Under the engine's lock.
+ * replies.h - requests of operations that fetch, which wait for replies. Under the engine's lock.
  */
-#ifndef MRMA_RMA_ORIGIN_ORIGIN_H
-#define MRMA_RMA_ORIGIN_ORIGIN_H
+#ifndef MRMA_RMA_ORIGIN_REPLIES_H
+#define MRMA_RMA_ORIGIN_REPLIES_H
 
 #include <stdint.h>
 
-#include "rma/origin/issue.h"
-#include "rma/origin/op_record.h"
+#include "rma/origin/pair.h"
 
 struct pkt_hdr;
 
@@ -26,15 +24,12 @@ int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rm
 
 /* What an origin may have outstanding, and so what a target may have queued for it. */
 enum {
-    ORIGIN_PAIR_REQUESTS = 4096, /* of a pair of window and target */
-    ORIGIN_REQUESTS = 64 * 1024, /* of the process; beyond that one of a pair */
-    ORIGIN_PAIR_FETCHING =
-        1024 * 1024,         /* bytes of results that the target keeps until they leave */
-    ORIGIN_PAIR_STREAMS = 64 /* large operations */
+    ORIGIN_PAIR_REQUESTS = 4096,       /* of a pair of window and target */
+    ORIGIN_REQUESTS = 64 * 1024,       /* of the process; beyond that one of a pair */
+    ORIGIN_PAIR_FETCHING = 1024 * 1024 /* bytes of results that the target keeps until they leave */
 };
-/* May pt have another request, or another large operation? */
+/* May pt have another request? */
 bool origin_request_room(const struct pkt_target *pt);
-bool origin_stream_room(const struct pkt_target *pt);
 
 /* The operation was not sent after all: forget its request. */
 void origin_request_cancel(struct win *w, uint32_t number, int err);
@@ -51,10 +46,5 @@ void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr
 
 /* Nothing will come for pt any more: end all its requests. */
 void origin_fail(struct pkt_target *pt, int err);
-/* The same for all targets of a window. */
-void origin_fail_window(struct win *w, int err);
-
-/* Send a large operation packet by packet, from the caller's buffer. */
-int origin_stream(struct pkt_target *pt, const struct record_source *src, const struct rma_op *op);
 
 #endif

@@ -1,23 +1,19 @@
 /*
- * origin.c - replies on their way back, and large operations on their way out.
+ * replies.c - operations that fetch: their requests, and the replies to these.
  *
- * Ownership: a request and a stream hold references to the datatypes whose
- * cursors they use and point into the user's buffers, which stay the library's
- * until the operation is locally complete. Both are freed here. Replies of one
- * request come in the order of its positions (channels keep the order of a
- * pair); anything else is refused.
+ * Ownership: a request holds a reference to the datatype whose cursor it uses and points into the
+ * user's buffer, which stays the library's until the operation is locally complete. Replies of one
+ * request come in the order of its positions (channels keep the order of a pair); anything else is
+ * refused. Locks: the engine's, held by the caller.
  */
-#include "rma/origin/origin.h"
+#include "rma/origin/replies.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/copy.h"
 #include "base/err.h"
-#include "rma/origin/open_packet.h"
-#include "rma/origin/rdma.h"
 #include "rma/progress/lost.h"
-#include "rma/progress/wait.h"
 #include "rma/packet/type_table.h"
 #include "rma/win/win.h"
 
@@ -34,15 +30,6 @@ struct origin_req {
     uint32_t behind;   /* pt->written when it was made: its reply proves that these are done */
     uint32_t lock_seq; /* pt->lock_seq: and that this lock is held */
     struct rma_req *req;
-};
-
-struct origin_stream {
-    struct ch3_stream stream;
-    struct pkt_target *pt;
-    struct record_source src;
-    const struct dtype *otype, *ttype;
-    struct rma_req *req;
-    struct pkt_hdr hdr; /* of every packet but for len and count; flags: of the first */
 };
 
 void origin_init(struct rma *r)
@@ -78,11 +65,6 @@ bool origin_request_room(const struct pkt_target *pt)
     return pt->replies == 0 ||
            (pt->replies < ORIGIN_PAIR_REQUESTS && pt->fetching < ORIGIN_PAIR_FETCHING &&
             request_table_count(&pt->win->rma->requests) < ORIGIN_REQUESTS);
-}
-
-bool origin_stream_room(const struct pkt_target *pt)
-{
-    return pt->streams < ORIGIN_PAIR_STREAMS;
 }
 
 int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op,
@@ -173,23 +155,6 @@ void origin_fail(struct pkt_target *pt, int err)
         end_request(pt->win->rma, LIST_ENTRY(link, struct origin_req, link), err);
 }
 
-static void fail_all(struct pkt_target *pt, int err)
-{
-    if (!pt)
-        return;
-    origin_fail(pt, err);
-    rdma_fail(pt, err);
-}
-
-void origin_fail_window(struct win *w, int err)
-{
-    for (int i = 0; i < w->nlocal; i++)
-        fail_all(w->local[i].pkt, err);
-    LIST_EACH (node, &w->remote) {
-        fail_all(LIST_ENTRY(node, struct rma_target, remote_link)->pkt, err);
-    }
-}
-
 static struct origin_req *find(struct win *w, struct rma_target *t, uint32_t number)
 {
     struct origin_req *rq = request_table_find(&w->rma->requests, number);
@@ -262,61 +227,4 @@ void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr
         end_request(w->rma, rq, err);
     else if (hdr->seq == PKT_ERROR_ALL && t->pkt)
         origin_fail(t->pkt, err);
-}
-
-static bool stream_next(struct ch3_stream *st, void *room, size_t cap, size_t *len)
-{
-    struct origin_stream *os = LIST_ENTRY(st, struct origin_stream, stream);
-    struct pkt_hdr *hdr = room;
-    *hdr = os->hdr;
-    os->hdr.flags = 0;
-    *len = sizeof *hdr;
-    if (os->src.define) {
-        type_table_define((char *)room + *len, os->src.id, os->ttype);
-        *len += type_table_size(os->ttype);
-        hdr->count = 1;
-        os->src.define = false;
-    }
-    const size_t record = record_build(&os->src, (char *)room + *len, cap - *len);
-    *len += record;
-    hdr->len = (uint32_t)*len;
-    hdr->count += record != 0;
-    return os->src.left == 0;
-}
-
-static void stream_done(struct ch3_stream *st, int err)
-{
-    struct origin_stream *os = LIST_ENTRY(st, struct origin_stream, stream);
-    os->pt->streams--;
-    os->pt->win->streams--;
-    if (err && !os->pt->win->packet_err)
-        os->pt->win->packet_err = err;
-    origin_discharge(os->req, err);
-    dtype_unref(os->otype);
-    dtype_unref(os->ttype);
-    free(os);
-}
-
-int origin_stream(struct pkt_target *pt, const struct record_source *src, const struct rma_op *op)
-{
-    struct origin_stream *os = malloc(sizeof *os);
-    if (!os)
-        return log_fail(pt->win->rma->log, MRMA_ERR_NO_MEM, "no memory for a large operation");
-    *os = (struct origin_stream){
-        .stream = {.next = stream_next, .done = stream_done, .owner = &pt->win->queued},
-        .pt = pt,
-        .src = *src,
-        .otype = dtype_ref(op->otype),
-        .ttype = dtype_ref(op->ttype),
-        .req = op->req};
-    issue_header(pt, &os->hdr);
-    pkt_take_lock(pt, &os->hdr);
-    pt->unconfirmed = true;
-    pt->streams++;
-    pt->win->streams++;
-    origin_charge(op->req);
-    int err = ch3_send_stream(&pt->target->peer->vc, &os->stream);
-    if (err)
-        stream_done(&os->stream, err);
-    return err == MRMA_ERR_PROC_FAILED ? rma_lost(pt->win, pt->target) : err;
 }

@@ -1,0 +1,59 @@
+/*
+ * pair.h - the origin's state of a pair of window and target. It is made when the first packet is
+ * due (pkt_target_get, open_packet.h) and goes with the window (pair_free, teardown.h).
+ */
+#ifndef MRMA_RMA_ORIGIN_PAIR_H
+#define MRMA_RMA_ORIGIN_PAIR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "ch3/pkt.h"
+#include "rma/win/win.h"
+
+/* Origin's state of packets to one target. Guarded by the engine's lock. */
+struct pkt_target {
+    struct win *win;
+    struct rma_target *target;
+    unsigned char *buf;   /* the open packet; header first */
+    uint32_t room;        /* bytes of buf: grows with what is put in, to PKT_MAX at most */
+    uint32_t used;        /* bytes in it; sizeof(struct pkt_hdr) when empty */
+    uint32_t count;       /* records in it */
+    bool answered;        /* one of them has a reply */
+    uint64_t phase_bytes; /* named by the records of the present fence phase */
+    enum { PKT_LOCK_NONE, PKT_LOCK_DUE, PKT_LOCK_SENT, PKT_LOCK_HELD } lock;
+    bool asked;                   /* PKT_F_WANT_OPEN was sent in this epoch */
+    uint32_t ahead;               /* packets sent before the epoch was known to be open */
+    uint32_t lock_seq;            /* number of the lock epoch */
+    uint32_t open_seq;            /* 1 + the last fence phase known to have begun there */
+    uint64_t epoch_seen;          /* window generation that asked and ahead belong to */
+    uint32_t acks_due, acks_seen; /* numbers of flush and unlock requests */
+    uint32_t
+        written; /* operations without a reply, issued so far; and of them those whose end at the */
+    uint32_t proven;  /* target is known, or asked for: by an acknowledgement, or a later reply */
+    bool unconfirmed; /* operations were sent since the last acknowledgement that was awaited */
+    uint32_t replies, streams;  /* outstanding here; the window has the sums */
+    uint32_t rdma_ops, holding; /* of the streams: rdma.c */
+    struct list requests;       /* struct origin_req, those of replies */
+    struct list under_way;      /* struct rdma_op */
+    uint64_t fetching;          /* bytes that the target must keep for replies under way */
+    struct type_table *types;   /* datatypes that it has; NULL until used */
+    struct list_node touched;   /* in win->touched while used in this epoch */
+};
+
+/* Have operations been issued whose end at the target nobody has asked for? A fetching one is
+ * not among them: its reply tells. */
+static inline bool issue_unproven(const struct pkt_target *pt)
+{
+    return pt->written != pt->proven;
+}
+
+/* Has everything that the window had to send left the send queues? Who returns
+ * to its caller earlier may not come back to push it. */
+static inline bool issue_all_left(const struct win *w)
+{
+    return w->queued == 0;
+}
+
+#endif
