@@ -1,6 +1,6 @@
 #!/bin/sh
 # build.sh SRCDIR OUT "DIRECTORIES" SOURCE... - build a libFuzzer target from those of the sources that
-# are C files of these directories or of test/fuzz: with coverage, AddressSanitizer
+# are C files in or below these directories, or in test/fuzz: with coverage, AddressSanitizer
 # and UndefinedBehaviorSanitizer (all but NULL + 0, the address of nothing), as many at a
 # time as there are processors. Started by make, in the build directory, with FUZZ_CC,
 # FUZZ_CPPFLAGS and FUZZ_LIBS in the environment.
@@ -17,7 +17,11 @@ export srcdir dir FUZZ_FLAGS
 sources=
 objects=
 for source in "$@"; do
-    case " $directories test/fuzz " in *" ${source%/*} "*) ;; *) continue ;; esac
+    wanted=
+    for directory in $directories test/fuzz; do
+        case $source in "$directory"/*) wanted=yes ;; esac
+    done
+    test -n "$wanted" || continue
     case $source in
     *.c)
         sources="$sources $source"

@@ -305,6 +305,7 @@ static void look_and_free(struct fabric_proc *p, void *arg)
     struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, 8, 1);
     (void)arg;
     rest(p);
+    fabric_barrier(p); /* nobody polls any more, and so nobody answers */
     if (p->rank == 0) {
         watched = (struct watched){.w = w, .peer_alive = p->env.peer_alive};
         p->env.peer_alive = look_for_long;
