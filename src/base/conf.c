@@ -63,8 +63,8 @@ static const char *const fence_words[] = {
 };
 
 static const char *const copies_words[] = {
-    [CONF_COPIES_AUTO] = "auto",
     [CONF_COPIES_KERNEL] = "kernel",
+    [CONF_COPIES_RING] = "ring",
     NULL,
 };
 
@@ -224,7 +224,7 @@ const struct conf_var conf_vars[] = {
      "who serves packets: a thread, or calls into the library"},
     {"MPIRMA_FENCE", "auto, markers or counts",
      "how a fence learns what others have sent: a message from each, or sums along the way"},
-    {"MPIRMA_LARGE_COPIES", "auto or kernel",
+    {"MPIRMA_LARGE_COPIES", "kernel or ring",
      "who copies contiguous puts and gets of more than 4 KiB to memory that is not shared, if the "
      "target polls"},
     {"MPIRMA_ALLOC_MEM", "shared or host",

@@ -205,7 +205,7 @@ static void contiguous(struct fabric_proc *p, struct win *w, int64_t *data)
     FABRIC_CHECK(sent(p) == 8 && memcmp(data, area, 8192) == 0);
     put(w, 1, 0, data, 4096);
     FABRIC_CHECK(sent(p) == 9);
-    p->conf.large_copies = CONF_COPIES_AUTO;
+    p->conf.large_copies = CONF_COPIES_RING;
 }
 
 static void large_body(struct fabric_proc *p, void *arg)
@@ -218,6 +218,7 @@ static void large_body(struct fabric_proc *p, void *arg)
         for (int i = 0; i < HUGE; i++)
             data[i] = i < LARGE ? i : 9;
         await_attention();
+        p->conf.large_copies = CONF_COPIES_RING;
         OK(rma_lock(w, false, 1, 0));
         add(w, 1, 0, data, LARGE);
         add(w, 1, 0, data, LARGE);

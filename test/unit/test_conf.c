@@ -69,7 +69,7 @@ static const struct {
     {"MPIRMA_FENCE", "auto", "auto"},
     {"MPIRMA_FENCE", "markers", "markers"},
     {"MPIRMA_FENCE", "counts", "counts"},
-    {"MPIRMA_LARGE_COPIES", "auto", "auto"},
+    {"MPIRMA_LARGE_COPIES", "ring", "ring"},
     {"MPIRMA_LARGE_COPIES", "kernel", "kernel"},
     {"MPIRMA_SEGMENT_DIR", "/dev/shm", "/dev/shm"},
     {"MPIRMA_SEGMENT_DIR", "", ""},

@@ -4,9 +4,10 @@
  * The rule: in a passive target epoch, if a thread of the target polls now and an agent will serve
  * what comes after that thread has stopped, the target does the operation. So does the agent alone
  * if the target's side has MANY_PIECES: the kernel takes longer for these than an agent takes to
- * wake up. Otherwise the kernel does it. MPIRMA_LARGE_COPIES=kernel leaves contiguous puts and gets
- * of more than SMALL_COPY bytes to the kernel in any case. On a node with more processes than
- * processors the kernel does everything: a target that polls need not have a processor.
+ * wake up. Otherwise the kernel does it, and so it does contiguous puts and gets of more than
+ * SMALL_COPY bytes in any case, unless MPIRMA_LARGE_COPIES=ring says otherwise. On a node with more
+ * processes than processors the kernel does everything: a target that polls need not have a
+ * processor.
  *
  * The packet is sent like any other. If the target has stopped polling meanwhile, the channel wakes
  * its agent, or the thread that stops finds the packet itself (progress.c).
