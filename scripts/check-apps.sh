@@ -81,4 +81,3 @@ if test -n "$update"; then
     table details | replace_part "$top_srcdir/doc/testing.md" "real programs"
 fi
 table totals
-test "$(table totals | sed 's/.* passed, \(.*\) failed,.*/\1/')" = 0

@@ -2,7 +2,7 @@
 # files (records as test/apps/common.sh writes them), prints with -v what=
 #   table    a row for each program and host
 #   details  the tests that pass on the host and not with the library, and those that take longer
-#   totals   N passed, N failed, N skipped
+#   totals   N passed, N failed, N skipped; the exit status is 1 if any failed
 
 BEGIN {
     FS = "\t"
@@ -204,6 +204,7 @@ function print_totals(    row, i, j, v, test, point, variant, s) {
         count_time(row, "lib")
     }
     printf "%d passed, %d failed, %d skipped\n", ok, bad, left
+    exit bad > 0
 }
 
 END {
