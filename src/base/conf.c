@@ -62,12 +62,6 @@ static const char *const fence_words[] = {
     NULL,
 };
 
-static const char *const copies_words[] = {
-    [CONF_COPIES_KERNEL] = "kernel",
-    [CONF_COPIES_RING] = "ring",
-    NULL,
-};
-
 static const char *const alloc_words[] = {
     [CONF_ALLOC_SHARED] = "shared",
     [CONF_ALLOC_HOST] = "host",
@@ -224,9 +218,6 @@ const struct conf_var conf_vars[] = {
      "who serves packets: a thread, or calls into the library"},
     {"MPIRMA_FENCE", "auto, markers or counts",
      "how a fence learns what others have sent: a message from each, or sums along the way"},
-    {"MPIRMA_LARGE_COPIES", "kernel or ring",
-     "who copies contiguous puts and gets of more than 4 KiB to memory that is not shared, if the "
-     "target polls"},
     {"MPIRMA_ALLOC_MEM", "shared or host",
      "whose memory MPI_Alloc_mem gives: the library's, which windows map, or the host's"},
     {"MPIRMA_SEGMENT_DIR", "an absolute directory name of at most 255 characters",
@@ -268,7 +259,6 @@ static const struct row rows[] = {
     {parse_count, show_count, FIELD(ranks_per_node)},
     WORD(progress, progress_words),
     WORD(fence, fence_words),
-    WORD(large_copies, copies_words),
     WORD(alloc_mem, alloc_words),
     {parse_directory, show_name, FIELD(segment_dir)},
     {parse_bool, show_bool, FIELD(share_create)},
@@ -283,7 +273,6 @@ static const struct row rows[] = {
 };
 static_assert(sizeof(enum conf_path) == sizeof(int) && sizeof(enum conf_progress) == sizeof(int) &&
                   sizeof(enum conf_fence) == sizeof(int) && sizeof(enum conf_rdma) == sizeof(int) &&
-                  sizeof(enum conf_copies) == sizeof(int) &&
                   sizeof(enum conf_ptracer) == sizeof(int) &&
                   sizeof(enum conf_alloc) == sizeof(int) && sizeof(enum log_level) == sizeof(int),
               "words are stored as int");

@@ -26,8 +26,6 @@ enum conf_rdma { CONF_RDMA_AUTO, CONF_RDMA_ON, CONF_RDMA_OFF };
 
 enum conf_progress { CONF_PROGRESS_AUTO, CONF_PROGRESS_AGENT, CONF_PROGRESS_POLL };
 
-enum conf_copies { CONF_COPIES_KERNEL, CONF_COPIES_RING };
-
 enum conf_ptracer { CONF_PTRACER_ANY, CONF_PTRACER_UNCHANGED };
 
 enum conf_alloc { CONF_ALLOC_SHARED, CONF_ALLOC_HOST };
@@ -35,14 +33,13 @@ enum conf_alloc { CONF_ALLOC_SHARED, CONF_ALLOC_HOST };
 enum conf_fence { CONF_FENCE_AUTO, CONF_FENCE_MARKERS, CONF_FENCE_COUNTS };
 
 struct conf {
-    bool disable;                  /* MPIRMA_DISABLE=0|1 */
-    enum conf_path path;           /* MPIRMA_PATH=auto|mapped|cma|shm-packets|net-packets */
-    int ranks_per_node;            /* MPIRMA_RANKS_PER_NODE=k, 0: real nodes */
-    enum conf_progress progress;   /* MPIRMA_PROGRESS=auto|agent|poll */
-    enum conf_fence fence;         /* MPIRMA_FENCE=auto|markers|counts */
-    enum conf_copies large_copies; /* MPIRMA_LARGE_COPIES=kernel|ring */
-    enum conf_alloc alloc_mem;     /* MPIRMA_ALLOC_MEM=shared|host */
-    char segment_dir[256];         /* MPIRMA_SEGMENT_DIR, "": anonymous memory (memfd) */
+    bool disable;                /* MPIRMA_DISABLE=0|1 */
+    enum conf_path path;         /* MPIRMA_PATH=auto|mapped|cma|shm-packets|net-packets */
+    int ranks_per_node;          /* MPIRMA_RANKS_PER_NODE=k, 0: real nodes */
+    enum conf_progress progress; /* MPIRMA_PROGRESS=auto|agent|poll */
+    enum conf_fence fence;       /* MPIRMA_FENCE=auto|markers|counts */
+    enum conf_alloc alloc_mem;   /* MPIRMA_ALLOC_MEM=shared|host */
+    char segment_dir[256];       /* MPIRMA_SEGMENT_DIR, "": anonymous memory (memfd) */
     char stats[256];           /* MPIRMA_STATS: "" off, "1" stderr, else a file name; "0" is off */
     bool strict;               /* MPIRMA_STRICT=0|1 */
     bool share_create;         /* MPIRMA_SHARE_CREATE=0|1 */

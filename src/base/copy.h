@@ -1,40 +1,12 @@
 /*
- * copy.h - copies that go past the caches, and copies of what another process may see or change
- * meanwhile.
- *
- * A line that one processor has written and another one reads is fetched from the first one's
- * cache, a line at a time. Where that one is far it takes three times as long as from memory, where
- * the reader's processor sees the next lines coming (doc/decisions.md); a streaming store leaves
- * the line there.
+ * copy.h - copies of what another process may see or change meanwhile.
  */
 #ifndef MRMA_BASE_COPY_H
 #define MRMA_BASE_COPY_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#if defined(__SSE2__)
-#define COPY_CAN_STREAM 1
-#else
-#define COPY_CAN_STREAM 0
-#endif
-
-/* Shorter ones are made of plain stores: there is little to gain. */
-enum { COPY_STREAMED_MIN = 4096 };
-
-/* memcpy by streaming stores, ordered before every store behind it. Without COPY_CAN_STREAM just
- * memcpy. */
-void copy_streamed(void *to, const void *from, size_t len);
-
-static inline void copy_bytes(void *to, const void *from, size_t len, bool streamed)
-{
-    if (streamed && len >= COPY_STREAMED_MIN)
-        copy_streamed(to, from, len);
-    else
-        memcpy(to, from, len);
-}
 
 /* Copy len bytes. Aligned 4 and 8 bytes are one store, so that who polls a
  * flag in a window sees the old or the new value. */

@@ -189,7 +189,6 @@ static void cut(enum pkt_op_kind kind, enum acc_op op, uint8_t basic)
                       .origin = origin};
     struct record_source src;
     record_source_init(&src, kind, &o, c.offset, c.request);
-    src.past_caches = below(2);
     assert_int_equal(src.left, c.total);
     const bool plain = kind == PKT_OP_PUT && otype->contig && ttype->contig &&
                        c.offset + (int64_t)c.total <= UINT32_MAX;

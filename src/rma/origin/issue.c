@@ -271,7 +271,6 @@ static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const stru
     }
     struct record_source src;
     record_source_init(&src, kind, op, offset, request);
-    src.past_caches = pt->target->direct;
     src.typed = by_type(pt, &src);
     if (src.typed && src.limit > PKT_TYPED_DYNAMIC && pt->win->dynamic)
         src.limit = PKT_TYPED_DYNAMIC;

@@ -96,7 +96,7 @@ static size_t name_typed(const struct record_source *s, struct pkt_typed *typed,
 static void fill(struct record_source *s, char *room, size_t len)
 {
     if (s->flat)
-        copy_bytes(room, (const char *)s->origin + s->pos, len, s->past_caches);
+        memcpy(room, (const char *)s->origin + s->pos, len);
     else
         dtype_pack(&s->origin_cur, s->origin, room, len);
 }

@@ -26,13 +26,11 @@ struct record_source {
     uint32_t request;
     int64_t base; /* byte displacement in the window that target pieces count from */
     const struct dtype *ttype;
-    size_t count;     /* of ttype */
-    bool plain;       /* a put of contiguous bytes, named by struct pkt_plain */
-    bool flat;        /* the origin's data are contiguous: origin_cur is not used */
-    bool past_caches; /* the room is memory that the target's processor reads: filled by streaming
-                         stores (base/copy.h) */
-    bool typed;       /* names target bytes by the number id of ttype */
-    bool define;      /* streams: ttype goes first */
+    size_t count; /* of ttype */
+    bool plain;   /* a put of contiguous bytes, named by struct pkt_plain */
+    bool flat;    /* the origin's data are contiguous: origin_cur is not used */
+    bool typed;   /* names target bytes by the number id of ttype */
+    bool define;  /* streams: ttype goes first */
     uint32_t id;
     size_t limit; /* bytes that one record names at most */
     const void *origin;

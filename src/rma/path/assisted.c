@@ -5,9 +5,9 @@
  * what comes after that thread has stopped, the target does the operation. So does the agent alone
  * if the target's side has MANY_PIECES: the kernel takes longer for these than an agent takes to
  * wake up. Otherwise the kernel does it, and so it does contiguous puts and gets of more than
- * SMALL_COPY bytes in any case, unless MPIRMA_LARGE_COPIES=ring says otherwise. On a node with more
- * processes than processors the kernel does everything: a target that polls need not have a
- * processor.
+ * SMALL_COPY bytes in any case, because origin and target would wait for each other on the way
+ * through the ring. On a node with more processes than processors the kernel does everything: a
+ * target that polls need not have a processor.
  *
  * The packet is sent like any other. If the target has stopped polling meanwhile, the channel wakes
  * its agent, or the thread that stops finds the packet itself (progress.c).
@@ -35,10 +35,8 @@
 #include "rma/win/win.h"
 
 enum {
-    SMALL_COPY =
-        4096, /* bytes of a contiguous put or get that MPIRMA_LARGE_COPIES does not concern */
-    PIECE_MAX =
-        2048, /* a datatype with shorter pieces on average is not contiguous in this sense */
+    SMALL_COPY = 4096, /* bytes of a contiguous put or get that a target that polls may do */
+    PIECE_MAX = 2048,  /* bytes; with shorter pieces on average a datatype is not contiguous here */
     MANY_PIECES = 256
 };
 
@@ -74,12 +72,9 @@ static bool is_passive(const struct win *w)
 static bool goes_by_packet(const struct win *w, const struct rma_target *t, enum pkt_op_kind kind,
                            const struct rma_op *op, size_t len)
 {
-    const struct rma *r = w->rma;
     if (unlikely(t->sent == SENT_ACC) && is_acc(kind))
         return true;
-    if (!is_passive(w) || op->req || r->oversubscribed)
-        return false;
-    if (r->conf->large_copies == CONF_COPIES_KERNEL && is_large_copy(kind, op, len))
+    if (!is_passive(w) || op->req || w->rma->oversubscribed || is_large_copy(kind, op, len))
         return false;
     return attention_given(t->peer->attention) ||
            (attention_is_assured(t->peer->attention) && has_many_pieces(op));

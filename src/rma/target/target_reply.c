@@ -84,7 +84,7 @@ static bool reply_next(struct ch3_stream *st, void *room, size_t cap, size_t *le
                                .len = rp->segs[rp->seg].len - rp->seg_pos};
         if (part.len > space)
             part.len = space;
-        copy_bytes(to, target_seg_addr(rp->win, &part), part.len, rp->to->direct);
+        memcpy(to, target_seg_addr(rp->win, &part), part.len);
         to += part.len;
         space -= part.len;
         rp->left -= part.len;
