@@ -30,7 +30,7 @@ may ch3 '(ch3|trace|base)/[^"]*'
 may shm '(shm|trace|base)/[^"]*|ch3/channel\.h'
 may netmod/ofi '(netmod/ofi|trace|base)/[^"]*|ch3/channel\.h'
 may rma '(rma|ch3|trace|base)/[^"]*'
-may mpi '(mpi|rma|ch3|shm|trace|base)/[^"]*|engine\.h|mpi-rma\.h'
+may mpi '(mpi|ch3|shm|trace|base)/[^"]*|rma/(rma|fast)\.h|engine\.h|mpi-rma\.h'
 
 # Calls between the files of src/rma, from the symbols of the objects: "room file room file symbol".
 # What a static inline function calls is called by who includes its header. src/rma itself is "rma".
@@ -132,8 +132,8 @@ offences=$(test "$(echo "$calls" | wc -l)" -gt 200 || echo "no more than 200: is
 point "calls were found in the objects" "$offences"
 
 # mpi.h itself, or by way of a header: those of src/rma/dtype that have it may be
-# used by src/rma/dtype only.
-sees_mpi="$src/(mpi/[^:]*|base/boot[^/:]*|rma/dtype/[^:]*|engine\.c)"
+# used by src/rma/dtype only, and by fast.h, which is for src/mpi only.
+sees_mpi="$src/(mpi/[^:]*|base/boot[^/:]*|rma/dtype/[^:]*|rma/fast\.h|engine\.c)"
 offences=$(includes "$src" | grep -E ':[<"](mpi|mpi-rma)\.h[>"]$' | grep -Ev "^$sees_mpi:")
 point "mpi.h only in src/mpi, base/boot*, rma/dtype and engine.c" "$offences"
 
@@ -142,6 +142,8 @@ offences=$(includes "$src/rma" | sed -n 's|.*/\(rma/[^:]*\.h\):[0-9]*:<mpi\.h>$|
         includes "$src" | grep -F ":\"$header\"" | grep -Ev "^$sees_mpi:"
     done)
 point "no way around that through a header" "$offences"
+offences=$(includes "$src" | grep ':"rma/fast\.h"$' | grep -v "^$src/mpi/")
+point "rma/fast.h only in src/mpi" "$offences"
 
 # Names of one host, macros and functions: the table of doc/abi.md.
 names_a_host="$src/(mpi/[a-z_]*_(mpich|openmpi)|mpi/host_poll|base/boot_mpi|engine_env)\\.c"

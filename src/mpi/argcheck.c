@@ -9,7 +9,7 @@
 
 #include <limits.h>
 
-#include "rma/dtype/dtype_predef.h"
+#include "rma/fast.h"
 
 int args_verdict(const struct win_rec *rec, int64_t counts, int target, int64_t disp)
 {

@@ -18,7 +18,7 @@
 #include "mpi/engine_get.h"
 #include "mpi/errhan.h"
 #include "mpi/win_table.h"
-#include "rma/dtype/dtype_cache.h"
+#include "rma/fast.h"
 #include "rma/rma.h"
 
 /* What is wrong with them: an enum mrma_err, or OP_NOTHING for MPI_PROC_NULL.

@@ -11,8 +11,7 @@
 #include "mpi/argcheck.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
-#include "rma/dtype/dtype_predef.h"
-#include "rma/path/fast.h"
+#include "rma/fast.h"
 
 /* The predefined integer of 8 bytes that was used last: such handles are never freed. */
 static _Atomic(MPI_Datatype) word_type;

@@ -16,8 +16,7 @@
 #include "mpi/comm_transfer.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
-#include "rma/origin/issue.h"
-#include "rma/path/fast.h"
+#include "rma/fast.h"
 
 static __attribute__((noinline)) int put_general(const void *oaddr, int ocount, MPI_Datatype otype,
                                                  int target, MPI_Aint disp, int tcount,
@@ -49,8 +48,8 @@ static __attribute__((noinline)) int put_known(struct win_rec *rec, const void *
 }
 
 /* Put and get have a short cut, for the window used last, the same known contiguous
- * datatype and count on both sides, and mapped memory (rma/path/fast.h), or, put only, a packet
- * that is being filled (rma/origin/issue.h). */
+ * datatype and count on both sides, and mapped memory, or, put only, a packet that is being
+ * filled (rma/fast.h). */
 MRMA_PUBLIC int PMPI_Put(const void *oaddr, int ocount, MPI_Datatype otype, int target,
                          MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Win win)
 {
@@ -62,7 +61,7 @@ MRMA_PUBLIC int PMPI_Put(const void *oaddr, int ocount, MPI_Datatype otype, int 
                otype == ttype && ocount == tcount && args_known_type(ttype, &type) &&
                type->contig && !__builtin_mul_overflow((size_t)tcount, type->size, &len))) {
         if (likely(fast_put(rec->win, oaddr, target, disp, len)) ||
-            (rec->win->npackets && issue_quick_put(rec->win, target, oaddr, disp, len)))
+            fast_put_packet(rec->win, oaddr, target, disp, len))
             return MPI_SUCCESS;
         return put_known(rec, oaddr, (size_t)tcount, type, target, disp);
     }

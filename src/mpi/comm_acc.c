@@ -13,8 +13,7 @@
 #include "mpi/comm_request.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
-#include "rma/dtype/dtype_predef.h"
-#include "rma/path/fast_acc.h"
+#include "rma/fast.h"
 
 /* Predefined and known, for a short cut; ACC_OP_NONE: ask args_accumulate. */
 static inline enum acc_op quick_op(MPI_Op op)
@@ -39,7 +38,7 @@ static __attribute__((noinline)) int accumulate_general(const void *oaddr, int o
 }
 
 /* Both have a short cut, for the window used last, the same known contiguous datatype and count on
- * all sides, and mapped memory (rma/path/fast_acc.h). */
+ * all sides, and mapped memory (rma/fast.h). */
 MRMA_PUBLIC int PMPI_Accumulate(const void *oaddr, int ocount, MPI_Datatype otype, int target,
                                 MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op,
                                 MPI_Win win)

@@ -20,7 +20,7 @@
 #include "mpi/host_poll.h"
 #include "mpi/self.h"
 #include "mpi/win_table.h"
-#include "rma/dtype/dtype_cache.h"
+#include "rma/fast.h"
 
 enum phase { PHASE_NEW, PHASE_DISABLED, PHASE_READY };
 

@@ -23,7 +23,7 @@
 #include "mpi/export.h"
 #include "mpi/host.h"
 #include "mpi/win_info.h"
-#include "rma/win/hints.h"
+#include "rma/rma.h"
 #include "shm/heap.h"
 
 enum { DEFAULT_ALIGNMENT = 64 };

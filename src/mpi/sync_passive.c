@@ -11,8 +11,7 @@
 #include "mpi/argcheck.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
-#include "rma/path/fast.h"
-#include "rma/sync/fast_lock.h"
+#include "rma/fast.h"
 
 /* What a rank that is none of the window's gives. */
 static int not_a_rank(int rank)

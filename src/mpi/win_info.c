@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "engine.h"
 #include "mpi/engine_get.h"
-#include "rma/win/hints.h"
+#include "rma/rma.h"
 
 #define KINDS_KEY "mpi_assert_memory_alloc_kinds"
 

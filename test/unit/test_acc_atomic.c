@@ -5,7 +5,7 @@
  *
  * The races are run on a fresh window each, since a mode changes once: processes
  * count with instructions on the elements that others add to in one long accumulate
- * under the locks, some by the short cut of the entry points (fast_acc.h). Every variant runs with
+ * under the locks, some by the short cut of the entry points (rma/fast.h). Every variant runs with
  * and without the light form of the fence.
  */
 #include <sched.h>
@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base_helper.h"
 #include "acc_atomic_helper.h"
-#include "rma/path/fast_acc.h"
+#include "rma/fast.h"
 
 /* ---- elements ---- */
 

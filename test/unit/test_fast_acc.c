@@ -1,11 +1,11 @@
 /*
- * test_fast_acc.c - the short cut of accumulates in the entry points (rma/path/fast_acc.h): what it
+ * test_fast_acc.c - the short cut of accumulates in the entry points (rma/fast.h): what it
  * leaves to the general way in each mode, and its results against the kernels. Its races:
  * test_acc_atomic.c.
  */
 #include "base_helper.h"
 #include "acc_atomic_helper.h"
-#include "rma/path/fast_acc.h"
+#include "rma/fast.h"
 
 enum { GRANULE = 1 << RMA_STRIPE_SHIFT, ROOM = 3 * GRANULE };
 

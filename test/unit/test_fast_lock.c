@@ -6,7 +6,7 @@
  * Windows of three processes, driven by one thread. Many at once: test_lock_all.
  */
 #include "base/err.h"
-#include "rma/sync/fast_lock.h"
+#include "rma/fast.h"
 #include "step_windows.h"
 
 static uint64_t word_of(const struct win *w)

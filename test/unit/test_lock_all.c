@@ -7,7 +7,7 @@
  * thread; then processes at once on random targets, on every path.
  */
 #include "base/err.h"
-#include "rma/sync/fast_lock.h"
+#include "rma/fast.h"
 #include "rma/path/access.h"
 #include "rma/win/target_lock.h"
 #include "rma/win/lockword.h"

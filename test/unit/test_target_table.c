@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "rma/path/fast.h"
+#include "rma/fast.h"
 #include "rma/win/win.h"
 
 /* Page borders, and sizes that end inside one. */

@@ -1,5 +1,5 @@
 /*
- * acc_table.h - the table of accumulate kernels, for acc*.c, and fast_acc.h and direct.c, which
+ * acc_table.h - the table of accumulate kernels, for acc*.c, and fast.h and direct.c, which
  * call a single element's.
  *
  * A cell is empty where MPI does not allow the operation on the type, so the

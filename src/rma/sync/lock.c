@@ -2,7 +2,7 @@
  * lock.c - MPI_Win_lock and MPI_Win_unlock (MPI 4.1, 12.5.3).
  *
  * A direct target's lock is taken in its control block by the origin itself: one
- * atomic to lock, one to unlock (the usual case in fast_lock.h, all others here). For
+ * atomic to lock, one to unlock (the usual case in rma/fast.h, all others here). For
  * packet targets nothing is sent here: the request rides on the first packet
  * (open_packet.c), except where the caller may use load and store under the lock
  * (MPI_Win_allocate_shared), which waits for the grant. The target's side of packet locks
@@ -18,7 +18,6 @@
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
-#include "rma/sync/fast_lock.h"
 #include "rma/win/path_ops.h"
 #include "rma/win/target_lock.h"
 

@@ -7,7 +7,7 @@
  * then on operations (path/op.c) and the calls that complete them (sync/flush.c, sync/lock.c) go
  * through the target's table and do not ask which it is. MPIRMA_STRICT puts a table of its own in
  * front (strict/strict_path.c). The commonest operations on mapped memory are done before anybody
- * comes here (path/fast.h, path/fast_acc.h).
+ * comes here (fast.h).
  *
  * Rules for all entries
  * - They are called by application threads, without the engine's lock, which they take themselves

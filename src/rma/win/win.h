@@ -187,7 +187,7 @@ struct win {
     alignas(MRMA_CACHE_LINE) struct rma *rma;
     _Atomic uint64_t gen; /* see the invariants; never comes round */
     bool dynamic;
-    bool lock_quick;     /* locks need none of what fast_lock.h leaves out */
+    bool lock_quick;     /* locks need none of what fast.h leaves out */
     uint8_t flush_quick; /* enum flush_quick, see fast.h: win_set_flush_quick */
     uint8_t acc_way;     /* enum acc_way: accumulates by single instructions? */
     _Atomic bool dirty;  /* stores to mapped targets since the last full fence */
