@@ -306,7 +306,12 @@ static void test_cas(void **state)
             .oaddr = origin_area + 1, .caddr = origin_area + 101, .tcount = 1, .ttype = &type};
         const struct pkt_op *rec = (const void *)room;
         const struct pkt_seg *seg = (const void *)(rec + 1);
-        const size_t len = record_build_cas(room, &o, 77, 5);
+        struct record_source src;
+        record_source_init(&src, PKT_OP_CAS, &o, 77, 5);
+        const size_t min = record_min(&src);
+        assert_int_equal(record_build(&src, room, min - 1), 0);
+        const size_t len = record_build(&src, room, min);
+        assert_int_equal(src.left, 0);
         assert_int_equal(len, 40 + pkt_align(2 * unit));
         assert_int_equal(rec->kind, PKT_OP_CAS);
         assert_int_equal(rec->type, types[i]);

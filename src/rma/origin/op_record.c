@@ -1,5 +1,5 @@
 /*
- * op_record.c - see record.h. No state, no locks.
+ * op_record.c - see op_record.h. No state, no locks.
  *
  * Limits: what a target answers to one get_accumulate record must fit into one
  * reply packet, so such a record names at most REPLY_MAX bytes even where no
@@ -8,10 +8,6 @@
  */
 #include "rma/origin/op_record.h"
 
-#include <string.h>
-
-#include "base/copy.h"
-
 enum { REPLY_MAX = PKT_MAX - sizeof(struct pkt_hdr), PAD = 7 };
 
 void record_source_init(struct record_source *s, enum pkt_op_kind kind, const struct rma_op *op,
@@ -19,27 +15,41 @@ void record_source_init(struct record_source *s, enum pkt_op_kind kind, const st
 {
     const bool elements = kind != PKT_OP_PUT && kind != PKT_OP_GET;
     const enum dtype_view view = elements ? DTYPE_ELEMENTS : DTYPE_BYTES;
-    *s = (struct record_source){
-        .kind = kind, .op = op->op, .base = offset, .request = request, .unit = 1};
-    s->data = kind != PKT_OP_GET && op->op != ACC_NO_OP;
-    s->left = op->tcount * op->ttype->size;
-    if (elements) {
-        s->type = op->ttype->basic;
-        s->unit = acc_extent(s->type);
-        s->left = op->tcount * op->ttype->elems * s->unit;
-    }
+    const struct dtype *ttype = op->ttype, *otype = op->otype;
+    /* Field by field: most operations do not use the cursors, which are large. */
+    s->kind = kind;
+    s->op = kind == PKT_OP_CAS ? ACC_OP_NONE : (uint8_t)op->op;
+    s->type = elements ? ttype->basic : 0;
+    s->unit = elements ? acc_extent(s->type) : 1;
+    s->left = elements ? op->tcount * ttype->elems * s->unit : op->tcount * ttype->size;
+    s->pos = 0;
     s->limit = kind == PKT_OP_GET ? SIZE_MAX : REPLY_MAX / s->unit * s->unit;
-    s->plain = kind == PKT_OP_PUT && op->otype->contig && op->ttype->contig &&
-               s->left <= UINT32_MAX && pkt_is_plain(offset) &&
-               pkt_is_plain(offset + (int64_t)s->left);
-    s->flat = op->otype && op->otype->contig &&
-              (!elements || op->otype->size == op->otype->elems * s->unit);
-    s->origin = op->oaddr;
-    s->ttype = op->ttype;
+    s->data = kind != PKT_OP_GET && s->op != ACC_NO_OP;
+    s->contig = ttype->contig && s->left == op->tcount * ttype->size;
+    s->plain = kind == PKT_OP_PUT && otype->contig && s->contig && s->left <= UINT32_MAX &&
+               pkt_is_plain(offset) && pkt_is_plain(offset + (int64_t)s->left);
+    s->flat = s->data && (kind == PKT_OP_CAS ||
+                          (otype->contig && (!elements || otype->size == otype->elems * s->unit)));
+    s->typed = s->define = false;
+    s->id = 0;
+    s->request = request;
+    s->base = offset;
+    s->ttype = ttype;
     s->count = op->tcount;
-    dtype_cursor_init(&s->target_cur, op->ttype, op->tcount, view);
+    s->origin = op->oaddr;
+    s->compare = op->caddr;
+    if (!s->contig)
+        dtype_cursor_init(&s->target_cur, ttype, op->tcount, view);
     if (s->data && !s->flat)
-        dtype_cursor_init(&s->origin_cur, op->otype, op->ocount, view);
+        dtype_cursor_init(&s->origin_cur, otype, op->ocount, view);
+}
+
+/* Bytes of data that travel for so many target bytes. */
+static inline size_t data_of(const struct record_source *s, size_t bytes)
+{
+    if (!s->data)
+        return 0;
+    return s->kind == PKT_OP_CAS ? 2 * bytes : bytes;
 }
 
 size_t record_min(const struct record_source *s)
@@ -47,23 +57,34 @@ size_t record_min(const struct record_source *s)
     const size_t where = s->typed ? sizeof(struct pkt_typed) : sizeof(struct pkt_seg);
     if (s->plain)
         return sizeof(struct pkt_plain) + pkt_align(1);
-    return sizeof(struct pkt_op) + where + (s->data ? pkt_align(s->unit) : 0);
+    return sizeof(struct pkt_op) + where + pkt_align(data_of(s, s->unit));
 }
 
 size_t record_segments(const struct record_source *s, size_t limit)
 {
     const struct dtype_cursor *cur = &s->target_cur;
     size_t n = 0;
-    if (cur->nruns == 1 && cur->runs->n == 1 && (ptrdiff_t)cur->runs->len == s->ttype->extent)
+    if (s->contig ||
+        (cur->nruns == 1 && cur->runs->n == 1 && (ptrdiff_t)cur->runs->len == s->ttype->extent))
         return 1 < limit ? 1 : limit;
     for (size_t i = 0; i < cur->nruns && n < limit; i++)
         n += cur->runs[i].n < limit ? cur->runs[i].n : limit;
     return n && s->count >= limit / n ? limit : n * s->count;
 }
 
+/* Bytes that a record names at most, of one piece or by the datatype, with room for their data. */
+static inline size_t most_named(const struct record_source *s, size_t room)
+{
+    const size_t most = s->left < s->limit ? s->left : s->limit;
+    if (data_of(s, most) <= room)
+        return most;
+    return room / s->unit * s->unit;
+}
+
 /* Name target pieces in segs until the room, the answer's or the operation is
  * used up. Returns how many; *total bytes named. */
-static uint32_t gather(struct record_source *s, struct pkt_seg *segs, size_t room, size_t *total)
+static uint32_t name_segments(struct record_source *s, struct pkt_seg *segs, size_t room,
+                              size_t *total)
 {
     uint32_t n = 0;
     *total = 0;
@@ -82,126 +103,81 @@ static uint32_t gather(struct record_source *s, struct pkt_seg *segs, size_t roo
     return n;
 }
 
-/* The same by the datatype: how many bytes are named. */
-static size_t name_typed(const struct record_source *s, struct pkt_typed *typed, size_t room)
+/* Name the record's target bytes in the room behind its head: returns how many there are, and in
+ * *len what naming them takes. */
+static size_t name_target(struct record_source *s, struct pkt_op *rec, size_t room, size_t *len)
 {
-    size_t total = s->left < s->limit ? s->left : s->limit;
-    if (s->data && total > room - sizeof *typed)
-        total = (room - sizeof *typed) / s->unit * s->unit;
-    *typed = (struct pkt_typed){.disp = s->base, .count = s->count, .len = total};
+    void *where = rec + 1;
+    size_t total;
+    if (s->typed) {
+        total = most_named(s, room - sizeof(struct pkt_typed));
+        *(struct pkt_typed *)where =
+            (struct pkt_typed){.disp = s->base, .count = s->count, .len = total};
+        *len = sizeof(struct pkt_typed);
+        rec->nseg = s->id;
+        return total;
+    }
+    if (likely(s->contig)) {
+        total = most_named(s, room - sizeof(struct pkt_seg));
+        *(struct pkt_seg *)where =
+            (struct pkt_seg){.disp = s->base + (int64_t)s->pos, .len = total};
+        rec->nseg = 1;
+    } else {
+        rec->nseg = name_segments(s, where, room, &total);
+    }
+    *len = rec->nseg * sizeof(struct pkt_seg);
     return total;
 }
 
-/* The next len bytes of the origin's data. */
-static void fill(struct record_source *s, char *room, size_t len)
+/* The data that belong to the next len target bytes, padded. */
+static void fill(struct record_source *s, char *room, size_t len, size_t data_len)
 {
-    if (s->flat)
-        memcpy(room, (const char *)s->origin + s->pos, len);
-    else
+    const char *from = (const char *)s->origin + s->pos;
+    if (s->kind == PKT_OP_CAS) {
+        memcpy(room, s->compare, len);
+        memcpy(room + len, from, len);
+    } else if (s->flat && len == sizeof(uint64_t)) {
+        memcpy(room, from, sizeof(uint64_t));
+    } else if (s->flat) {
+        memcpy(room, from, len);
+    } else {
         dtype_pack(&s->origin_cur, s->origin, room, len);
+    }
+    if (data_len % sizeof(uint64_t))
+        memset(room + data_len, 0, pkt_align(data_len) - data_len);
 }
 
-static size_t build_plain(struct record_source *s, char *room, size_t cap)
+static size_t build_plain(struct record_source *s, void *room, size_t cap)
 {
     const size_t most = cap - sizeof(struct pkt_plain), len = s->left < most ? s->left : most;
-    const struct pkt_plain head = {
-        .kind = PKT_OP_PLAIN, .len = (uint16_t)len, .disp = (uint32_t)((uint64_t)s->base + s->pos)};
-    memcpy(room, &head, sizeof head);
-    room += sizeof head;
-    fill(s, room, len);
-    memset(room + len, 0, pkt_align(len) - len);
+    const size_t size = record_plain(room, (const char *)s->origin + s->pos,
+                                     (uint32_t)((uint64_t)s->base + s->pos), len);
     s->left -= len;
     s->pos += len;
-    return sizeof head + pkt_align(len);
+    return size;
 }
 
 size_t record_build(struct record_source *s, void *room, size_t cap)
 {
     if (!s->left || cap < record_min(s))
         return 0;
+    cap &= ~(size_t)PAD;
     if (s->plain)
-        return build_plain(s, room, cap & ~(size_t)PAD);
+        return build_plain(s, room, cap);
     struct pkt_op *rec = room;
-    void *where = rec + 1;
-    size_t total, bytes = sizeof(struct pkt_typed);
-    uint32_t n = s->id;
-    cap = (cap & ~(size_t)PAD) - sizeof *rec;
-    if (s->typed) {
-        total = name_typed(s, where, cap);
-    } else {
-        n = gather(s, where, cap, &total);
-        bytes = n * sizeof(struct pkt_seg);
-    }
+    size_t where;
     *rec = (struct pkt_op){.kind = (uint8_t)s->kind,
-                           .op = (uint8_t)s->op,
+                           .op = s->op,
                            .type = s->type,
-                           .nseg = n,
                            .form = s->typed ? PKT_FORM_TYPED : PKT_FORM_SEGS,
                            .request = s->request,
-                           .data_len = s->data ? (uint16_t)total : 0,
                            .offset = s->pos};
-    if (s->data)
-        fill(s, (char *)where + bytes, total);
+    const size_t total = name_target(s, rec, cap - sizeof *rec, &where);
+    const size_t data_len = data_of(s, total);
+    rec->data_len = (uint16_t)data_len;
+    if (data_len)
+        fill(s, (char *)(rec + 1) + where, total, data_len);
     s->left -= total;
     s->pos += total;
-    return sizeof *rec + bytes + pkt_align(rec->data_len);
-}
-
-static bool sends(enum pkt_op_kind kind, const struct rma_op *op)
-{
-    return kind != PKT_OP_GET && op->op != ACC_NO_OP;
-}
-
-bool record_is_single(enum pkt_op_kind kind, const struct rma_op *op)
-{
-    const bool acc = kind == PKT_OP_ACC || kind == PKT_OP_GET_ACC;
-    const size_t len = op->tcount * op->ttype->size;
-    if (kind == PKT_OP_CAS)
-        return true;
-    return op->ttype->contig && len <= RECORD_SINGLE_DATA &&
-           (!sends(kind, op) || op->otype->contig) &&
-           (!acc || len == op->tcount * op->ttype->elems * acc_extent(op->ttype->basic));
-}
-
-size_t record_build_single(void *room, enum pkt_op_kind kind, const struct rma_op *op,
-                           int64_t offset, uint32_t request)
-{
-    struct pkt_op *rec = room;
-    struct pkt_seg *seg = (struct pkt_seg *)(rec + 1);
-    if (kind == PKT_OP_CAS)
-        return record_build_cas(room, op, offset, request);
-    const size_t len = op->tcount * op->ttype->size, sent = sends(kind, op) ? len : 0;
-    *rec =
-        (struct pkt_op){.kind = (uint8_t)kind,
-                        .op = (uint8_t)op->op,
-                        .form = PKT_FORM_SEGS,
-                        .nseg = 1,
-                        .type = kind == PKT_OP_ACC || kind == PKT_OP_GET_ACC ? op->ttype->basic : 0,
-                        .request = request,
-                        .data_len = (uint16_t)sent};
-    *seg = (struct pkt_seg){.disp = offset, .len = len};
-    if (likely(sent == sizeof(uint64_t))) {
-        memcpy(seg + 1, op->oaddr, sizeof(uint64_t));
-    } else if (sent) {
-        memcpy(seg + 1, op->oaddr, sent);
-        memset((char *)(seg + 1) + sent, 0, pkt_align(sent) - sent);
-    }
-    return sizeof *rec + sizeof *seg + pkt_align(sent);
-}
-
-size_t record_build_cas(void *room, const struct rma_op *op, int64_t offset, uint32_t request)
-{
-    struct pkt_op *rec = room;
-    struct pkt_seg *seg = (struct pkt_seg *)(rec + 1);
-    char *data = (char *)(seg + 1);
-    const size_t unit = acc_extent(op->ttype->basic);
-    *rec = (struct pkt_op){.kind = PKT_OP_CAS,
-                           .type = op->ttype->basic,
-                           .nseg = 1,
-                           .request = request,
-                           .data_len = (uint16_t)(2 * unit)};
-    *seg = (struct pkt_seg){.disp = offset, .len = unit};
-    memcpy(data, op->caddr, unit);
-    memcpy(data + unit, op->oaddr, unit);
-    return sizeof *rec + sizeof *seg + pkt_align(2 * unit);
+    return sizeof *rec + where + pkt_align(data_len);
 }

@@ -11,29 +11,32 @@
 #define MRMA_RMA_ORIGIN_OP_RECORD_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "ch3/pkt.h"
 #include "rma/rma.h"
 
 struct record_source {
     enum pkt_op_kind kind;
-    enum acc_op op;
+    uint8_t op;   /* enum acc_op */
     uint8_t type; /* enum acc_type */
     bool data;    /* the origin's data travels */
-    size_t unit;  /* never cut below this many bytes: an element, or 1 */
-    size_t left;  /* bytes still to be named */
-    size_t pos;   /* bytes already named */
-    uint32_t request;
-    int64_t base; /* byte displacement in the window that target pieces count from */
-    const struct dtype *ttype;
-    size_t count; /* of ttype */
+    bool contig;  /* the target bytes are one piece: target_cur is not used */
     bool plain;   /* a put of contiguous bytes, named by struct pkt_plain */
     bool flat;    /* the origin's data are contiguous: origin_cur is not used */
     bool typed;   /* names target bytes by the number id of ttype */
     bool define;  /* streams: ttype goes first */
     uint32_t id;
+    uint32_t request;
+    size_t unit;  /* never cut below this many bytes: an element, or 1 */
+    size_t left;  /* bytes still to be named */
+    size_t pos;   /* bytes already named */
     size_t limit; /* bytes that one record names at most */
+    int64_t base; /* byte displacement in the window that target pieces count from */
+    const struct dtype *ttype;
+    size_t count; /* of ttype */
     const void *origin;
+    const void *compare; /* MPI_Compare_and_swap: goes in front of the origin's data */
     struct dtype_cursor target_cur, origin_cur;
 };
 
@@ -55,18 +58,20 @@ size_t record_min(const struct record_source *s);
  * 8; 0: cap is less than record_min, or nothing is left. */
 size_t record_build(struct record_source *s, void *room, size_t cap);
 
-/* An operation with one piece at the target, little data, and that in one piece too, needs no
- * source and no walk: is it one (MPI_Compare_and_swap always is)? Make its record; returns its
- * size. */
-enum {
-    RECORD_SINGLE_DATA = 1024, /* bytes of data at most */
-    RECORD_CAS_DATA = 64,      /* of MPI_Compare_and_swap */
-};
-bool record_is_single(enum pkt_op_kind kind, const struct rma_op *op);
-size_t record_build_single(void *room, enum pkt_op_kind kind, const struct rma_op *op,
-                           int64_t offset, uint32_t request);
-
-/* MPI_Compare_and_swap's record: always one element, data is compare and new. */
-size_t record_build_cas(void *room, const struct rma_op *op, int64_t offset, uint32_t request);
+/* The record of a put of len contiguous bytes to disp, by struct pkt_plain, for which there is
+ * room. Returns its size. */
+static inline size_t record_plain(void *room, const void *data, uint32_t disp, size_t len)
+{
+    const struct pkt_plain head = {.kind = PKT_OP_PLAIN, .len = (uint16_t)len, .disp = disp};
+    char *at = (char *)room + sizeof head;
+    memcpy(room, &head, sizeof head);
+    if (len == sizeof(uint64_t)) {
+        memcpy(at, data, sizeof(uint64_t));
+    } else {
+        memcpy(at, data, len);
+        memset(at + len, 0, pkt_align(len) - len);
+    }
+    return sizeof head + pkt_align(len);
+}
 
 #endif

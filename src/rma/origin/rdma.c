@@ -22,6 +22,7 @@
 
 #include "base/err.h"
 #include "rma/origin/open_packet.h"
+#include "rma/origin/epoch_open.h"
 #include "rma/origin/replies.h"
 #include "rma/origin/stream.h"
 #include "rma/progress/wait.h"
@@ -169,7 +170,7 @@ int rdma_issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op
     char *local = put ? (char *)(uintptr_t)op->oaddr : op->raddr;
     pkt_target_touch(pt);
     int err = pkt_await_open(pt);
-    if (!err && !pkt_surely_opened(pt)) /* the target has reported an error instead */
+    if (!err && !pkt_epoch_is_open(pt)) /* the target has reported an error instead */
         return MRMA_AGAIN;
     while (!err && left) {
         const size_t len = left < max ? left : max;

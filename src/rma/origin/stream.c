@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "rma/origin/open_packet.h"
+#include "rma/origin/epoch_open.h"
 #include "rma/origin/replies.h"
 #include "rma/packet/type_table.h"
 #include "rma/progress/wait.h"
@@ -76,7 +76,7 @@ int origin_stream(struct pkt_target *pt, const struct record_source *src, const 
         .otype = dtype_ref(op->otype),
         .ttype = dtype_ref(op->ttype),
         .req = op->req};
-    issue_header(pt, &os->hdr);
+    os->hdr = pkt_ops_header(pt);
     pkt_take_lock(pt, &os->hdr);
     pt->unconfirmed = true;
     pt->streams++;

@@ -21,7 +21,7 @@
  * closing is entered, rounds below round have been received and added, round itself
  * and those before have been sent.
  *
- * Neighbours: fence.c, issue_active.c; handlers.c and target_apply.c feed it. Locks:
+ * Neighbours: fence.c, origin/epoch_end.c; handlers.c and target_apply.c feed it. Locks:
  * the engine's.
  */
 #include "rma/sync/fence_counts.h"
@@ -34,6 +34,7 @@
 #include "base/err.h"
 #include "rma/origin/pair.h"
 #include "rma/sync/fence_arrival.h"
+#include "rma/win/send_header.h"
 #include "rma/win/win.h"
 
 enum { PAIRS_MAX = (PKT_MAX - sizeof(struct pkt_hdr)) / sizeof(struct pkt_count) };
@@ -147,15 +148,11 @@ static int send_part(struct win *w, unsigned k, struct pkt_hdr *hdr, uint32_t n,
 {
     struct rma_target *t = round_target(w, k);
     const struct fence_counts *c = w->counts;
-    *hdr = (struct pkt_hdr){.version = PKT_VERSION,
-                            .type = PKT_COUNTS,
-                            .win = t->remote_win,
-                            .win_gen = t->remote_gen,
-                            .rank = (uint32_t)w->rank,
-                            .seq = c->closing,
-                            .count = n,
-                            .total = k | (c->broken ? PKT_COUNTS_BROKEN : 0),
-                            .offset = left};
+    *hdr = win_header(w, t, PKT_COUNTS);
+    hdr->seq = c->closing;
+    hdr->count = n;
+    hdr->total = k | (c->broken ? PKT_COUNTS_BROKEN : 0);
+    hdr->offset = left;
     hdr->len = (uint32_t)(sizeof *hdr + n * sizeof(struct pkt_count));
     return ch3_send_owned(&t->peer->vc, hdr, hdr->len, &w->queued);
 }

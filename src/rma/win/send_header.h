@@ -1,11 +1,23 @@
 /*
- * send_header.h - packets of a window that are a header alone: acknowledgements, posts, errors and
- * the like, of both sides.
+ * send_header.h - headers of a window's packets, and packets that are a header alone:
+ * acknowledgements, posts, errors and the like, of both sides.
  */
 #ifndef MRMA_RMA_WIN_SEND_HEADER_H
 #define MRMA_RMA_WIN_SEND_HEADER_H
 
 #include "rma/win/win.h"
+
+/* A header of this type to t's process in its window, all else 0; len is its own. */
+static inline struct pkt_hdr win_header(const struct win *w, const struct rma_target *t,
+                                        enum pkt_type type)
+{
+    return (struct pkt_hdr){.version = PKT_VERSION,
+                            .type = (uint8_t)type,
+                            .len = sizeof(struct pkt_hdr),
+                            .win = t->remote_win,
+                            .win_gen = t->remote_gen,
+                            .rank = (uint32_t)w->rank};
+}
 
 /* Send one of this type, enum pkt_type, to t's process; seq to offset are the header's fields of
  * these names. Under the engine's lock. The errors of ch3_send_owned; where there is no memory for

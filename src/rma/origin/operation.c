@@ -1,22 +1,21 @@
 /*
- * issue.c - operations into packets (origin's side).
+ * operation.c - operations into packets (origin's side).
  *
  * A short operation becomes records in the open packet; a long one a stream that
  * reads the user's buffer packet by packet, or goes without packets (rdma.c). Where a target
  * datatype is in many pieces it is sent once, in front of the operation, and named from then on.
  * Locks: the engine's, taken here.
  */
-#include "rma/origin/issue.h"
-
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/err.h"
+#include "rma/origin/epoch_open.h"
+#include "rma/origin/issue.h"
+#include "rma/origin/op_record.h"
 #include "rma/origin/open_packet.h"
 #include "rma/origin/rdma.h"
 #include "rma/origin/replies.h"
 #include "rma/origin/stream.h"
-#include "rma/progress/wait.h"
 #include "rma/packet/type_table.h"
 #include "rma/win/win.h"
 
@@ -30,6 +29,8 @@ static bool by_type(struct pkt_target *pt, const struct record_source *src)
 {
     const struct dtype *type = src->ttype;
     const size_t define = sizeof(struct pkt_typed) + type_table_size(type);
+    if (src->contig)
+        return false;
     const size_t known = sizeof(struct pkt_typed) / sizeof(struct pkt_seg),
                  most = define / sizeof(struct pkt_seg);
     const size_t segments = record_segments(src, most + 1);
@@ -68,8 +69,20 @@ static size_t record_most(const struct record_source *src)
     return segments * sizeof(struct pkt_seg) + pkt_align(data);
 }
 
+/* Both sides count what belongs to the fence phase only: what follows the closing
+ * fence's marker (a lock epoch) may be applied before the marker takes effect. Only
+ * what is sure to leave is counted, or the target would wait for the rest. */
+static void count_phase(struct pkt_target *pt, size_t bytes)
+{
+    const struct win *w = pt->win;
+    const enum epoch_state now = epoch_now(&w->epoch);
+    if (now == EPOCH_FENCE_USED || now == EPOCH_FENCE || w->fence_closing) /* as pkt_epoch_kind */
+        pt->phase_bytes += bytes;
+}
+
 static int append_records(struct pkt_target *pt, struct record_source *src)
 {
+    const size_t before = src->pos;
     while (src->left) {
         const size_t need = record_min(src) + type_due(pt, src);
         int err = pkt_make_room(pt, need, need + record_most(src));
@@ -83,6 +96,7 @@ static int append_records(struct pkt_target *pt, struct record_source *src)
         pt->used += (uint32_t)len;
         pt->count++;
     }
+    count_phase(pt, src->pos - before);
     return MRMA_SUCCESS;
 }
 
@@ -112,77 +126,15 @@ static int make_request_room(struct pkt_target *pt)
     return err;
 }
 
-/* Both sides count what belongs to the fence phase only: what follows the closing
- * fence's marker (a lock epoch) may be applied before the marker takes effect. Only
- * what is sure to leave is counted, or the target would wait for the rest. */
-static void count_phase(struct pkt_target *pt, size_t bytes)
-{
-    const struct win *w = pt->win;
-    const enum epoch_state now = epoch_now(&w->epoch);
-    if (now == EPOCH_FENCE_USED || now == EPOCH_FENCE || w->fence_closing) /* as pkt_epoch_kind */
-        pt->phase_bytes += bytes;
-}
-
-/* Of the record of a put of len contiguous bytes to there. */
-static inline size_t put_bytes(int64_t offset, size_t len)
-{
-    const size_t head = pkt_is_plain(offset) ? sizeof(struct pkt_plain)
-                                             : sizeof(struct pkt_op) + sizeof(struct pkt_seg);
-    return head + pkt_align(len);
-}
-
-/* A put of contiguous bytes as one record. There must be room. */
-static inline void put_record(struct pkt_target *pt, const void *data, int64_t offset, size_t len)
-{
-    char *at = (char *)pt->buf + pt->used;
-    if (likely(pkt_is_plain(offset))) {
-        const struct pkt_plain head = {
-            .kind = PKT_OP_PLAIN, .len = (uint16_t)len, .disp = (uint32_t)offset};
-        memcpy(at, &head, sizeof head);
-        at += sizeof head;
-    } else {
-        const struct pkt_op op = {.kind = PKT_OP_PUT, .nseg = 1, .data_len = (uint16_t)len};
-        const struct pkt_seg seg = {.disp = offset, .len = len};
-        memcpy(at, &op, sizeof op);
-        memcpy(at + sizeof op, &seg, sizeof seg);
-        at += sizeof op + sizeof seg;
-    }
-    if (len == sizeof(uint64_t)) {
-        memcpy(at, data, sizeof(uint64_t));
-    } else {
-        memcpy(at, data, len);
-        memset(at + len, 0, pkt_align(len) - len);
-    }
-    pt->used += (uint32_t)put_bytes(offset, len);
-    pt->count++;
-}
-
-/* Packets that src takes at most, but for the tail of a plain one, for which there is room in the
- * open packet. SIZE_MAX: in many pieces. */
+/* Packets that src takes at most, SIZE_MAX: in many pieces; but for its *tail, which would be a
+ * short packet of its own and goes into the open packet. */
 static size_t stream_packets(const struct record_source *src, size_t *tail)
 {
-    const size_t heads =
-        sizeof(struct pkt_op) + sizeof(struct pkt_seg) + acc_extent(src->type ? src->type : ACC_U8);
+    const size_t heads = sizeof(struct pkt_op) + sizeof(struct pkt_seg) + src->unit;
     const size_t per = src->plain ? RECORD_PLAIN_MAX : PKT_MAX - sizeof(struct pkt_hdr) - heads;
     const size_t rest = src->left % per;
     *tail = src->plain && src->left > per && rest <= TAIL_MAX ? rest : 0;
-    return src->typed || record_segments(src, 2) != 1 ? SIZE_MAX
-                                                      : (src->left - *tail + per - 1) / per;
-}
-
-/* The end of a large put, which would be a short packet of its own. */
-static int append_tail(struct pkt_target *pt, const struct record_source *src, size_t tail)
-{
-    const int64_t offset = src->base + (int64_t)src->left;
-    const size_t need = put_bytes(offset, tail);
-    if (!tail)
-        return MRMA_SUCCESS;
-    int err = pkt_make_room(pt, need, need);
-    if (err)
-        return err;
-    put_record(pt, (const char *)src->origin + src->left, offset, tail);
-    count_phase(pt, tail);
-    return MRMA_SUCCESS;
+    return src->contig ? (src->left - *tail + per - 1) / per : SIZE_MAX;
 }
 
 /* A long operation: packet by packet from the user's buffer, behind what is open, which only a put
@@ -190,106 +142,51 @@ static int append_tail(struct pkt_target *pt, const struct record_source *src, s
 static int stream_records(struct pkt_target *pt, struct record_source *src, const struct rma_op *op)
 {
     size_t tail;
-    const size_t packets = stream_packets(src, &tail);
-    int err = pkt_await_stream(pt, packets, src->plain);
+    int err = pkt_await_stream(pt, stream_packets(src, &tail), src->plain);
     while (!err && !origin_stream_room(pt))
         err = pkt_wait(pt, stream_room, "large operations to leave");
     /* The stream overtakes what another thread has put into the open packet meanwhile, and a
      * definition may be in there. */
     src->typed = src->typed && !pt->count;
-    if (!err &&
-        src->typed) { /* nothing overtakes the stream: its packets may name the number to the end */
+    if (!err && src->typed) { /* nothing overtakes the stream: its packets may name the number */
         src->define = type_due(pt, src) != 0;
         src->id = src->define ? type_table_add(pt->types, src->ttype)
                               : type_table_find(pt->types, src->ttype);
     }
-    src->left -= tail;
-    const size_t whole = src->left;
+    const size_t bytes = src->left -= tail;
     if (!err)
         err = origin_stream(pt, src, op);
-    if (!err)
-        count_phase(pt, whole);
-    return err ? err : append_tail(pt, src, tail);
-}
-
-/* The commonest operation without cursors (twice the instructions, doc/decisions.md):
- * small, contiguous on both sides, and there is room. False: not so. */
-static bool append_plain_put(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op,
-                             int64_t offset)
-{
-    if (kind != PKT_OP_PUT)
-        return false;
-    const size_t len = op->tcount * op->ttype->size, need = put_bytes(offset, len);
-    if (!op->otype->contig || !op->ttype->contig || len > SMALL_OP || PKT_MAX - pt->used < need ||
-        !pkt_grow(pt, need, need))
-        return false;
-    put_record(pt, op->oaddr, offset, len);
-    count_phase(pt, len);
-    return true;
-}
-
-/* The same for what else needs no walk. MRMA_AGAIN: it does. */
-static int append_single(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op,
-                         int64_t offset, uint32_t request)
-{
-    if (!record_is_single(kind, op))
-        return MRMA_AGAIN;
-    const size_t data =
-        kind == PKT_OP_CAS ? RECORD_CAS_DATA : pkt_align(op->tcount * op->ttype->size);
-    const size_t need = sizeof(struct pkt_op) + sizeof(struct pkt_seg) + data;
-    const int err = pkt_make_room(pt, need, need);
     if (err)
         return err;
-    pt->used += (uint32_t)record_build_single(pt->buf + pt->used, kind, op, offset, request);
-    pt->count++;
-    count_phase(pt,
-                kind == PKT_OP_CAS ? acc_extent(op->ttype->basic) : op->tcount * op->ttype->size);
-    return MRMA_SUCCESS;
+    count_phase(pt, bytes);
+    src->pos += bytes;
+    src->left = tail;
+    return append_records(pt, src);
 }
 
 static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op)
 {
-    const int64_t offset = op->disp * (int64_t)pt->target->disp_unit;
+    const bool fetch = pkt_fetches(kind);
+    struct record_source src;
     uint32_t request = 0;
     int err = MRMA_SUCCESS;
-    const bool fetch = pkt_fetches(kind);
     pkt_target_touch(pt);
-    if (append_plain_put(pt, kind, op, offset))
-        return MRMA_SUCCESS;
     if (fetch)
         err = make_request_room(pt);
     if (fetch && !err)
         err = origin_request(pt, kind, op, &request);
     if (err)
         return err;
-    err = append_single(pt, kind, op, offset, request);
-    if (err != MRMA_AGAIN) {
-        pt->answered |= fetch && !err;
-        if (err && request)
-            origin_request_cancel(pt->win, request, err);
-        return err;
-    }
-    struct record_source src;
-    record_source_init(&src, kind, op, offset, request);
+    record_source_init(&src, kind, op, op->disp * (int64_t)pt->target->disp_unit, request);
     src.typed = by_type(pt, &src);
     if (src.typed && src.limit > PKT_TYPED_DYNAMIC && pt->win->dynamic)
         src.limit = PKT_TYPED_DYNAMIC;
     const bool stream = src.data && src.left > SMALL_OP;
     err = stream ? stream_records(pt, &src, op) : append_records(pt, &src);
     pt->answered |= fetch && !stream && !err;
-    if (!stream)
-        count_phase(pt, src.pos);
     if (err && request)
         origin_request_cancel(pt->win, request, err);
     return err;
-}
-
-/* To a target that polls, the first operation whose answer is awaited leaves at once, ahead of its
- * flush, while nothing else is under way: its answer proves that it is done, so nothing need ride
- * on its packet. */
-static bool fetches_alone(const struct pkt_target *pt, enum pkt_op_kind kind)
-{
-    return pt->target->direct && pkt_fetches(kind) && pt->count == 1 && pt->replies == 1;
 }
 
 /* A request's operation leaves at once: nobody may ever synchronize. */
@@ -305,10 +202,9 @@ int issue_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const s
     if (packets)
         err = issue_locked(pt, kind, op);
     if (packets &&
-        !pkt_fetches(
-            kind)) /* only now: while it waited for room, another thread may have flushed */
+        !pkt_fetches(kind)) /* only now: while it waited, another thread may have flushed */
         pt->written++;
-    if (!err && packets && pt->count && (op->req || fetches_alone(pt, kind)))
+    if (!err && packets && op->req && pt->count)
         err = pkt_send_open(pt, 0, true);
     if (op->req && t->peer->attention) /* the wait for a request does not come by rma_wait_until */
         attention_insist(t->peer->attention);
@@ -335,13 +231,15 @@ bool issue_quick_put(struct win *w, int target, const void *data, int64_t disp, 
     if (t->direct || !target_ready(w, t) || len - 1 >= ISSUE_QUICK_MAX || w->dynamic)
         return false;
     const int64_t offset = quick_offset(t, disp, len);
-    const uint32_t need = (uint32_t)put_bytes(offset, len);
+    const size_t need = sizeof(struct pkt_plain) + pkt_align(len);
     bool done = false;
     rma_enter(w->rma);
     struct pkt_target *pt = t->pkt;
-    if (likely(pt && offset >= 0 && pt->room - pt->used >= need && list_node_queued(&pt->touched) &&
+    if (likely(pt && offset >= 0 && pkt_is_plain(offset) && pt->room - pt->used >= need &&
+               list_node_queued(&pt->touched) &&
                pt->epoch_seen == atomic_load_explicit(&w->gen, memory_order_relaxed))) {
-        put_record(pt, data, offset, len);
+        pt->used += (uint32_t)record_plain(pt->buf + pt->used, data, (uint32_t)offset, len);
+        pt->count++;
         count_phase(pt, len);
         pt->written++;
         win_count(w, PATH_PACKETS, len);
@@ -349,46 +247,4 @@ bool issue_quick_put(struct win *w, int target, const void *data, int64_t disp, 
     }
     rma_leave(w->rma);
     return done;
-}
-
-int issue_take_error(struct win *w)
-{
-    int err = w->packet_err;
-    w->packet_err = MRMA_SUCCESS;
-    return err;
-}
-
-bool issue_got_post(struct rma_target *t, uint32_t seq)
-{
-    if (t->direct || seq != atomic_load_explicit(&t->in->posts, memory_order_relaxed) + 1)
-        return false;
-    atomic_store_explicit(&t->in->posts, seq, memory_order_release); /* pairs with opened */
-    return true;
-}
-
-void issue_got_open(struct rma_target *t, uint32_t seq, bool lock)
-{
-    struct pkt_target *pt = t->pkt;
-    if (!lock)
-        pt->open_seq = seq + 1;
-    else if (pt->lock_seq == seq && pt->lock == PKT_LOCK_SENT)
-        pt->lock = PKT_LOCK_HELD;
-}
-
-bool issue_got_ack(struct rma_target *t, uint32_t seq)
-{
-    struct pkt_target *pt = t->pkt;
-    if (!pt || pt->acks_seen == pt->acks_due || seq != pt->acks_seen + 1)
-        return false;
-    pt->acks_seen = seq;
-    if (seq == pt->acks_due && pt->unconfirmed) {
-        pt->unconfirmed = false;
-        pt->win->unconfirmed -= pt->win->unconfirmed != 0;
-    }
-    if (pt->lock == PKT_LOCK_SENT)
-        pt->lock = PKT_LOCK_HELD;                /* acknowledged, so it was granted */
-    if (pkt_epoch_kind(pt) == PKT_EPOCH_NOCHECK) /* and its fences are passed there */
-        pt->open_seq = pt->win->phase + 1;
-    pt->win->rma->stats.acks++;
-    return true;
 }

@@ -1,23 +1,17 @@
 /*
- * issue_active.c - what ends active target epochs, by packets: the fence marker,
- * complete and post (origin's side).
+ * epoch_end.c - the ends of epochs by packets: fence markers, complete, unlock (origin's side).
  *
- * A marker or a complete rides on the last packet of the epoch; targets that got
- * no operation get a bare one. Locks: the engine's, taken here; waits are without it.
+ * What ends an epoch is piggybacked on its last packet; targets that got no operation get a bare
+ * one, but a lock epoch without operations sends nothing. Locks: the engine's, taken here; waits
+ * are without it.
  */
 #include "base/err.h"
+#include "rma/origin/completion.h"
 #include "rma/origin/issue.h"
 #include "rma/origin/open_packet.h"
 #include "rma/origin/rdma.h"
 #include "rma/progress/wait.h"
-#include "rma/win/send_header.h"
 #include "rma/win/win.h"
-
-int issue_post(struct win *w, struct rma_target *t)
-{
-    int err = win_send_header(w, t, PKT_POST, ++t->posts_sent, 0, 0, 0);
-    return err == MRMA_ERR_PROC_FAILED ? rma_lost(w, t) : err;
-}
 
 /* A marker to every packet peer, behind the phase's operations. That makes a target of each:
  * for windows with few of them (FENCE_MARKERS_MAX) or where markers are asked for. */
@@ -113,51 +107,55 @@ int issue_complete(struct win *w)
     return err ? err : reported;
 }
 
-static bool all_confirmed(void *arg)
+/* End of a lock epoch on one target. Without an operation there is no message:
+ * the lock was never asked for. */
+static int end_lock(struct pkt_target *pt)
 {
-    const struct win *w = arg;
-    return w->unconfirmed == 0;
-}
-
-/* Operations whose epoch ended without an acknowledgement (fence, complete) may have been
- * refused, with the error still on its way: a flush. */
-static int ask_confirm(struct win *w, struct rma_target *t)
-{
-    struct pkt_target *pt = t->pkt;
-    struct pkt_hdr hdr;
-    if (!pt || !pt->unconfirmed)
+    if (pt->lock == PKT_LOCK_DUE && !pt->count) {
+        pt->lock = PKT_LOCK_NONE;
         return MRMA_SUCCESS;
-    issue_header(pt, &hdr);
-    hdr.epoch = PKT_EPOCH_NOCHECK;
-    hdr.seq =
-        w->phase; /* not the number of a lock, which the target would take for fences to wait for */
-    hdr.flags = PKT_F_FLUSH;
-    hdr.len = sizeof hdr;
-    hdr.offset = ++pt->acks_due;
-    w->unconfirmed++;
-    int err = ch3_send_owned(&t->peer->vc, &hdr, sizeof hdr, &w->queued);
-    return err == MRMA_ERR_PROC_FAILED ? rma_lost(w, t) : err;
+    }
+    return pkt_request_flush(pt, pt->lock == PKT_LOCK_NONE ? PKT_F_FLUSH : PKT_F_UNLOCK);
 }
 
-int issue_confirm(struct win *w)
+int issue_lock_end(struct win *w, struct rma_target *t)
+{
+    struct rma *r = w->rma;
+    struct pkt_target *pt = t->pkt;
+    const int settled = rdma_settle(w, pt, false);
+    rma_enter(r);
+    int err = end_lock(pt);
+    rma_leave(r);
+    if (!err)
+        err = settled ? settled : pkt_wait_flushed(w, pt, false);
+    rma_enter(r);
+    pt->lock = PKT_LOCK_NONE;
+    if (r->lock_due == pt)
+        r->lock_due = NULL; /* the next lock need not ask */
+    if (list_node_queued(&pt->touched))
+        list_remove(&pt->touched);
+    rma_leave(r);
+    return err;
+}
+
+int issue_unlock_all(struct win *w)
 {
     struct rma *r = w->rma;
     int err = MRMA_SUCCESS;
+    const int settled = rdma_settle(w, NULL, false);
     rma_enter(r);
-    w->unconfirmed = 0;
-    for (int i = 0; !err && i < w->nlocal; i++)
-        if (!w->local[i].direct)
-            err = ask_confirm(w, &w->local[i]);
-    LIST_EACH (node, &w->remote)
+    LIST_EACH_SAFE (node, &w->touched) {
+        struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
         if (!err)
-            err = ask_confirm(w, LIST_ENTRY(node, struct rma_target, remote_link));
-    const bool wait = w->unconfirmed;
+            err = end_lock(pt);
+    }
     rma_leave(r);
-    if (!err && wait)
-        err = rma_wait_until(w, &(struct rma_wait){.done = all_confirmed,
-                                                   .arg = w,
-                                                   .locked = true,
-                                                   .what = "the last acknowledgements",
-                                                   .rank = -1});
+    if (!err)
+        err = settled ? settled : pkt_wait_flushed(w, NULL, false);
+    rma_enter(r);
+    LIST_EACH (node, &w->touched)
+        LIST_ENTRY(node, struct pkt_target, touched)->lock = PKT_LOCK_NONE;
+    pkt_forget_touched(w);
+    rma_leave(r);
     return err;
 }

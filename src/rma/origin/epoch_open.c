@@ -1,0 +1,261 @@
+/*
+ * epoch_open.c - whether a target's epoch is open, and what may be sent to it before that is known
+ * (origin's side).
+ *
+ * Speculative exposure: packets may leave early, before their epoch is known to be open
+ * at the target, which parks them until then; so an epoch of few packets costs one one-way
+ * delay. How many packets of a pair may be early is bounded, and so is what a target parks:
+ * the next waits for the target's word (its post, or PKT_OPEN, for which a previous packet
+ * has asked). Packets of a PSCW epoch are not early if those of the previous one still are.
+ *
+ * States of a packet lock (pkt_target.lock), see doc/states:
+ *   NONE -begin-> DUE -first packet-> SENT -PKT_OPEN, ack or reply-> HELD -ack of unlock-> NONE
+ *   DUE -unlock without operations-> NONE (nothing was sent)
+ * Locks: the engine's, held by the caller, but for issue_lock_begin and issue_lock_settle, which
+ * take it; waits are without it.
+ */
+#include "rma/origin/epoch_open.h"
+
+#include <pthread.h>
+
+#include "base/err.h"
+#include "rma/origin/issue.h"
+#include "rma/origin/open_packet.h"
+#include "rma/progress/wait.h"
+#include "rma/win/send_header.h"
+
+/* EARLY_MAX: packets of a pair that may be early, where EARLY_PEERS at most send to one target.
+ * Behind them may come the question whether the epoch is open, and the last flush. */
+enum { EARLY_MAX = PKT_PARKED_MAX - 2, EARLY_PEERS = 16 };
+
+uint8_t pkt_epoch_kind(const struct pkt_target *pt)
+{
+    const struct win *w = pt->win;
+    if (w->fence_closing)
+        return PKT_EPOCH_FENCE;
+    switch (epoch_now(&w->epoch)) {
+    case EPOCH_FENCE:
+    case EPOCH_FENCE_USED:
+        return PKT_EPOCH_FENCE;
+    case EPOCH_PSCW:
+        return PKT_EPOCH_PSCW;
+    case EPOCH_LOCK_ALL: /* a direct target's lock is held already */
+        return w->all_nocheck || pt->target->direct ? PKT_EPOCH_NOCHECK : PKT_EPOCH_LOCK;
+    default:
+        return pt->target->lock == WIN_LOCK_NOCHECK || pt->target->direct ? PKT_EPOCH_NOCHECK
+                                                                          : PKT_EPOCH_LOCK;
+    }
+}
+
+struct pkt_hdr pkt_ops_header(const struct pkt_target *pt)
+{
+    struct pkt_hdr hdr = win_header(pt->win, pt->target, PKT_OPS);
+    hdr.epoch = pkt_epoch_kind(pt);
+    hdr.seq = hdr.epoch == PKT_EPOCH_LOCK   ? pt->lock_seq
+              : hdr.epoch == PKT_EPOCH_PSCW ? pt->target->starts
+                                            : pt->win->phase;
+    return hdr;
+}
+
+bool pkt_epoch_is_open(const struct pkt_target *pt)
+{
+    const struct rma_target *t = pt->target;
+    if (t->direct)
+        return true; /* epoch_access has made sure */
+    switch (pkt_epoch_kind(pt)) {
+    case PKT_EPOCH_NOCHECK:
+        if (pt->win->phase == 0) /* no fence that the target could still be in */
+            return true;
+        /* fall through */
+    case PKT_EPOCH_FENCE:
+        return pt->open_seq == pt->win->phase + 1;
+    case PKT_EPOCH_PSCW:
+        return seq_reached(atomic_load_explicit(&t->in->posts, memory_order_acquire), t->posts_due);
+    default:
+        return pt->lock == PKT_LOCK_HELD;
+    }
+}
+
+bool pkt_epoch_open_or_failed(void *arg)
+{
+    const struct pkt_target *pt = arg;
+    return pkt_epoch_is_open(pt) || pt->win->packet_err;
+}
+
+static unsigned most_early(const struct pkt_target *pt)
+{
+    return pt->win->npackets <= EARLY_PEERS ? EARLY_MAX : 1;
+}
+
+/* May so many packets be sent without knowing? */
+static bool may_send_early(const struct pkt_target *pt, size_t packets)
+{
+    const struct rma_target *t = pt->target;
+    const unsigned most = most_early(pt);
+    if (pt->early >= most || packets > most - pt->early)
+        return false;
+    if (epoch_now(&pt->win->epoch) != EPOCH_PSCW)
+        return true;
+    return seq_reached(atomic_load_explicit(&t->in->posts, memory_order_acquire), t->posts_due - 1);
+}
+
+bool pkt_may_send(void *arg)
+{
+    struct pkt_target *pt = arg;
+    /* Other threads may have flushed, or closed the passive epoch, meanwhile. */
+    const bool nothing =
+        !issue_unproven(pt) && !pt->count && epoch_now(&pt->win->epoch) != EPOCH_PSCW;
+    return pkt_epoch_is_open(pt) || may_send_early(pt, 1) || nothing || pt->win->packet_err;
+}
+
+int pkt_ask_open(struct pkt_target *pt)
+{
+    if (pt->asked || pkt_epoch_is_open(pt) || epoch_now(&pt->win->epoch) == EPOCH_PSCW)
+        return MRMA_SUCCESS;
+    struct pkt_hdr hdr = pkt_ops_header(pt);
+    hdr.flags = PKT_F_WANT_OPEN;
+    pkt_take_lock(pt, &hdr);
+    pt->asked = true;
+    pt->early++;
+    return pkt_send(pt, &hdr);
+}
+
+int pkt_await_open(struct pkt_target *pt)
+{
+    int err = MRMA_SUCCESS;
+    if (pt->count || pt->lock == PKT_LOCK_DUE)
+        err = pkt_send_open(pt, 0, true);
+    if (!err)
+        err = pkt_ask_open(pt);
+    return err ? err : pkt_wait(pt, pkt_epoch_open_or_failed, "the target to open its epoch");
+}
+
+/* Puts may overtake what is in the open packet, nothing else: accumulates are ordered. The
+ * lock is asked for by the operation itself (pkt_take_lock). */
+int pkt_await_stream(struct pkt_target *pt, size_t packets, bool overtakes)
+{
+    int err = MRMA_SUCCESS;
+    if (pt->count && !overtakes)
+        err = pkt_send_open(pt, 0, true);
+    if (err || pkt_epoch_is_open(pt))
+        return err;
+    if (!may_send_early(pt, packets))
+        return pkt_await_open(pt);
+    pt->early += (uint32_t)packets;
+    return MRMA_SUCCESS;
+}
+
+void pkt_count_early(struct pkt_target *pt, struct pkt_hdr *hdr, bool more)
+{
+    if (pkt_epoch_is_open(pt))
+        return;
+    pt->early++;
+    /* An acknowledgement says that the epoch is open, too, and so does a reply in a lock epoch.
+     * Short epochs need not know. */
+    const bool reported =
+        hdr->flags & PKT_F_FLUSH || (hdr->epoch == PKT_EPOCH_LOCK && pt->answered);
+    if (more && !pt->asked && hdr->epoch != PKT_EPOCH_PSCW && !reported &&
+        2 * pt->early >= most_early(pt)) {
+        hdr->flags |= PKT_F_WANT_OPEN;
+        pt->asked = true;
+    }
+}
+
+static uint8_t lock_flag(const struct pkt_target *pt)
+{
+    if (epoch_now(&pt->win->epoch) == EPOCH_LOCK_ALL)
+        return PKT_F_LOCK_ALL;
+    return pt->target->lock == WIN_LOCK_EXCLUSIVE ? PKT_F_LOCK_EXCLUSIVE : PKT_F_LOCK_SHARED;
+}
+
+void pkt_take_lock(struct pkt_target *pt, struct pkt_hdr *hdr)
+{
+    if (pt->lock != PKT_LOCK_DUE || hdr->epoch != PKT_EPOCH_LOCK)
+        return;
+    hdr->flags |= lock_flag(pt);
+    hdr->total = pt->win->phase;
+    pt->lock = PKT_LOCK_SENT;
+}
+
+/* Asked for and not granted yet, or not even asked for. */
+static bool lock_pending(const struct pkt_target *pt)
+{
+    return pt->lock == PKT_LOCK_DUE || pt->lock == PKT_LOCK_SENT;
+}
+
+static bool lock_settled(void *arg)
+{
+    const struct pkt_target *pt = arg;
+    return !lock_pending(pt) || pt->win->packet_err;
+}
+
+int issue_lock_settle(struct rma *r)
+{
+    int err = MRMA_SUCCESS;
+    rma_enter(r);
+    struct pkt_target *pt = r->lock_due;
+    if (pt && pthread_equal(r->lock_due_by, pthread_self())) {
+        r->lock_due = NULL;
+        if (lock_pending(pt)) {
+            pkt_target_touch(pt);
+            err = pkt_ask_open(pt);
+            if (!err)
+                err = pkt_wait(pt, lock_settled, "the window's lock");
+        }
+    }
+    rma_leave(r);
+    return err;
+}
+
+int issue_lock_begin(struct win *w, struct rma_target *t)
+{
+    struct rma *r = w->rma;
+    rma_enter(r);
+    struct pkt_target *pt = pkt_target_get(w, t);
+    int err = pt ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
+    if (pt && t->lock != WIN_LOCK_NONE) {
+        pt->asked = false;
+        pt->early = 0;
+        pt->lock_seq++;
+        pt->lock = t->lock == WIN_LOCK_NOCHECK ? PKT_LOCK_NONE : PKT_LOCK_DUE;
+    }
+    if (pt && pt->lock == PKT_LOCK_DUE) {
+        struct pkt_target *due = r->lock_due;
+        bool taken = due && due != pt && lock_pending(due); /* by another thread's lock */
+        if (w->flavor == WIN_ALLOCATE_SHARED || taken) {
+            pkt_target_touch(pt);
+            err = pkt_ask_open(pt);
+            if (!err)
+                err = pkt_wait(pt, pkt_epoch_open_or_failed, "the window's lock");
+        } else {
+            r->lock_due = pt;
+            r->lock_due_by = pthread_self();
+        }
+    }
+    rma_leave(r);
+    return err;
+}
+
+int issue_post(struct win *w, struct rma_target *t)
+{
+    int err = win_send_header(w, t, PKT_POST, ++t->posts_sent, 0, 0, 0);
+    return err == MRMA_ERR_PROC_FAILED ? rma_lost(w, t) : err;
+}
+
+bool issue_got_post(struct rma_target *t, uint32_t seq)
+{
+    if (t->direct || seq != atomic_load_explicit(&t->in->posts, memory_order_relaxed) + 1)
+        return false;
+    atomic_store_explicit(&t->in->posts, seq,
+                          memory_order_release); /* pairs with pkt_epoch_is_open */
+    return true;
+}
+
+void issue_got_open(struct rma_target *t, uint32_t seq, bool lock)
+{
+    struct pkt_target *pt = t->pkt;
+    if (!lock)
+        pt->open_seq = seq + 1;
+    else if (pt->lock_seq == seq && pt->lock == PKT_LOCK_SENT)
+        pt->lock = PKT_LOCK_HELD;
+}
