@@ -194,7 +194,7 @@ static inline void fast_lock_hold(struct win *w, struct rma_target *t, enum win_
 }
 
 /* MPI_Win_lock of a direct target whose lock is free. lock_quick is set for windows in which nobody
- * watches locks (MPIRMA_STRICT, MPIRMA_HANG_REPORT, traces, no_locks); while others may take the
+ * watches locks (MPIRMA_STRICT, MPIRMA_HANG_REPORT, no_locks); while others may take the
  * engine's lock, a packet lock is pending, or lock_all's holders are about, it is not tried.
  *
  * An exclusive request must look at lock_all's holders after its ticket is in the word

@@ -406,11 +406,10 @@ int win_create(struct rma *r, const struct win_spec *spec, struct win **out)
         rma_leave(r);
         return err;
     }
-    w->watched = w->strict || r->trace;
+    w->watched = w->strict != NULL;
     w->lock_quick = !w->hints.no_locks && !w->watched && !(r->conf->hang_report > 0) &&
                     !r->threads && !w->npackets;
     r->stats.windows++;
-    RMA_TRACE(r, RMA_EV_WIN_CREATE, w, -1, w->size);
     *out = w;
     return MRMA_SUCCESS;
 }

@@ -127,7 +127,6 @@ int win_take_error(struct win *w)
 void win_free_end(struct win *w)
 {
     struct rma *r = w->rma;
-    RMA_TRACE(r, RMA_EV_WIN_FREE, w, -1, 0);
     rma_enter(r);
     win_delete(w);
     rma_leave(r);

@@ -113,7 +113,6 @@ int rma_put(struct win *w, const struct rma_op *op)
     err = check_copy(w, t, op, op->ocount, op->otype, &at);
     if (unlikely(err))
         return err;
-    RMA_TRACE(w->rma, RMA_EV_PUT, w, op->target, at.len);
     if (!at.len)
         return MRMA_SUCCESS;
     win_count(w, t->path->number, at.len);
@@ -129,7 +128,6 @@ int rma_get(struct win *w, const struct rma_op *op)
         err = check_copy(w, t, op, op->rcount, op->rtype, &at);
     if (unlikely(err))
         return err;
-    RMA_TRACE(w->rma, RMA_EV_GET, w, op->target, at.len);
     if (!at.len)
         return MRMA_SUCCESS;
     win_count(w, t->path->number, at.len);
@@ -159,7 +157,6 @@ static inline int accumulate(struct win *w, const struct rma_op *op, bool fetch)
         err = check_acc(w, t, op, fetch, &at);
     if (unlikely(err))
         return err;
-    RMA_TRACE(w->rma, fetch ? RMA_EV_GET_ACC : RMA_EV_ACC, w, op->target, at.len);
     if (!at.len)
         return MRMA_SUCCESS;
     win_count(w, t->path->number, at.len);
@@ -187,7 +184,6 @@ int rma_compare_and_swap(struct win *w, const struct rma_op *op)
         err = find_place(w, t, op, &at);
     if (unlikely(err))
         return err;
-    RMA_TRACE(w->rma, RMA_EV_CAS, w, op->target, at.len);
     win_count(w, t->path->number, at.len);
     return t->path->compare_and_swap(w, t, op, at.offset, at.len);
 }

@@ -105,7 +105,6 @@ int rma_fence(struct win *w, int asserts)
 {
     struct rma *r = w->rma;
     const bool succeed = !(asserts & RMA_NOSUCCEED);
-    RMA_TRACE(r, RMA_EV_FENCE_ENTER, w, -1, 0);
     rma_enter(r);
     int err = epoch_event(&w->epoch, succeed ? EPOCH_EV_FENCE : EPOCH_EV_FENCE_LAST);
     rma_leave(r);
@@ -138,6 +137,5 @@ int rma_fence(struct win *w, int asserts)
         err = issue_take_error(w);
     rma_leave(r);
     strict_fence_done(w, asserts);
-    RMA_TRACE(r, RMA_EV_FENCE_EXIT, w, -1, 0);
     return err ? err : broken;
 }

@@ -47,7 +47,6 @@ int rma_flush(struct win *w, int rank)
     struct rma_target *t = win_peek(w, rank);
     if (unlikely(!is_locked(w, t)))
         return MRMA_ERR_RMA_SYNC;
-    RMA_TRACE(w->rma, RMA_EV_FLUSH, w, rank, 0);
     return flush_one(w, t, false);
 }
 
@@ -55,7 +54,6 @@ int rma_flush_all(struct win *w)
 {
     if (unlikely(!is_passive(w)))
         return MRMA_ERR_RMA_SYNC;
-    RMA_TRACE(w->rma, RMA_EV_FLUSH, w, -1, 0);
     return flush_all(w, false);
 }
 

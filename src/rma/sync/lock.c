@@ -118,7 +118,6 @@ int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
     int err = win_target(w, rank, &t);
     if (err)
         return err;
-    RMA_TRACE(r, RMA_EV_LOCK_REQUEST, w, rank, 0);
     rma_enter(r);
     bool nested = false;
     err = t->lock == WIN_LOCK_NONE ? epoch_event(&w->epoch, EPOCH_EV_LOCK) : MRMA_ERR_RMA_SYNC;
@@ -147,13 +146,11 @@ int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
     else if (!w->fence_lags) /* else the first access looks whether the last fence's puts are in
                                 place */
         target_set_ready(w, t);
-    RMA_TRACE(r, RMA_EV_LOCK_GRANTED, w, rank, 0);
     return err;
 }
 
 int rma_unlock(struct win *w, int rank)
 {
-    struct rma *r = w->rma;
     struct rma_target *t = win_peek(w, rank);
     if (epoch_now(&w->epoch) != EPOCH_LOCK || t->lock == WIN_LOCK_NONE)
         return MRMA_ERR_RMA_SYNC;
@@ -161,6 +158,5 @@ int rma_unlock(struct win *w, int rank)
     if (t->direct && t->lock != WIN_LOCK_NOCHECK)
         release(w, t, t->lock == WIN_LOCK_EXCLUSIVE);
     forget_lock(w, t);
-    RMA_TRACE(r, RMA_EV_UNLOCK, w, rank, 0);
     return err;
 }

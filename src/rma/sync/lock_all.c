@@ -72,7 +72,6 @@ int rma_lock_all(struct win *w, int asserts)
     struct rma *r = w->rma;
     if (w->hints.no_locks)
         return MRMA_ERR_RMA_SYNC;
-    RMA_TRACE(r, RMA_EV_LOCK_REQUEST, w, -1, 0);
     rma_enter(r);
     int err = epoch_event(&w->epoch, EPOCH_EV_LOCK_ALL);
     if (!err) {
@@ -92,13 +91,11 @@ int rma_lock_all(struct win *w, int asserts)
         forget_lock_all(w);
         return err;
     }
-    RMA_TRACE(r, RMA_EV_LOCK_GRANTED, w, -1, 0);
     return err;
 }
 
 int rma_unlock_all(struct win *w)
 {
-    struct rma *r = w->rma;
     if (epoch_now(&w->epoch) != EPOCH_LOCK_ALL)
         return MRMA_ERR_RMA_SYNC;
     const int broken = strict_unlock_all(w);
@@ -109,6 +106,5 @@ int rma_unlock_all(struct win *w)
     else
         lock_all_leave(w);
     forget_lock_all(w);
-    RMA_TRACE(r, RMA_EV_UNLOCK, w, -1, 0);
     return err ? err : broken;
 }

@@ -72,7 +72,6 @@ int rma_start(struct win *w, const int *ranks, int n, int asserts)
         }
     }
     rma_leave(r);
-    RMA_TRACE(r, RMA_EV_START, w, -1, 0);
     return err;
 }
 
@@ -101,7 +100,6 @@ int rma_complete(struct win *w)
     (void)epoch_event(&w->epoch, EPOCH_EV_COMPLETE);
     win_next_gen(w);
     rma_leave(r);
-    RMA_TRACE(r, RMA_EV_COMPLETE, w, -1, 0);
     return err;
 }
 
@@ -136,7 +134,6 @@ int rma_post(struct win *w, const int *ranks, int n, int asserts)
     rma_leave(r);
     if (!(asserts & RMA_NOCHECK))
         signal_wake(w, ranks, n);
-    RMA_TRACE(r, RMA_EV_POST, w, -1, 0);
     return err;
 }
 
@@ -160,7 +157,6 @@ static void close_exposure(struct win *w)
     rma_enter(w->rma);
     w->epoch.exposed = false;
     rma_leave(w->rma);
-    RMA_TRACE(w->rma, RMA_EV_WAIT, w, -1, 0);
 }
 
 int rma_wait(struct win *w)

@@ -203,7 +203,6 @@ static void apply(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *
     int err = target_apply(w, t, hdr, body, &flags);
     if (err)
         refuse(w, t, mrma_err_name(err));
-    RMA_TRACE(w->rma, RMA_EV_TARGET_APPLY, w, t->rank, hdr->len);
     follow(po, hdr, flags);
 }
 

@@ -1,5 +1,5 @@
 /*
- * stats.h - what was carried by which path (MPIRMA_STATS), and the trace hook.
+ * stats.h - what was carried by which path (MPIRMA_STATS).
  *
  * None is missed: those of a window's operations are counted by win_count (win.h), where several
  * threads may call atomically, and only if MPIRMA_STATS is set; the others under the engine's lock,
@@ -35,37 +35,5 @@ struct rma_stats {
     uint64_t late;            /* packets of windows that had ended, which nobody awaited */
     _Atomic uint64_t refused; /* packets or operations refused at this target */
 };
-
-enum rma_event {
-    RMA_EV_WIN_CREATE,
-    RMA_EV_WIN_FREE,
-    RMA_EV_PUT,
-    RMA_EV_GET,
-    RMA_EV_ACC,
-    RMA_EV_GET_ACC,
-    RMA_EV_CAS,
-    RMA_EV_FENCE_ENTER,
-    RMA_EV_FENCE_EXIT,
-    RMA_EV_START,
-    RMA_EV_COMPLETE,
-    RMA_EV_POST,
-    RMA_EV_WAIT,
-    RMA_EV_LOCK_REQUEST,
-    RMA_EV_LOCK_GRANTED,
-    RMA_EV_UNLOCK,
-    RMA_EV_FLUSH,
-    RMA_EV_TARGET_APPLY
-};
-
-struct win;
-/* target: window rank or -1; bytes: of an operation, else 0. */
-typedef void (*rma_trace_fn)(void *ctx, enum rma_event ev, const struct win *win, int target,
-                             uint64_t bytes);
-
-#define RMA_TRACE(r, ev, win, target, bytes)                    \
-    do {                                                        \
-        if (unlikely((r)->trace != NULL))                       \
-            (r)->trace((r)->trace_ctx, ev, win, target, bytes); \
-    } while (0)
 
 #endif

@@ -200,7 +200,7 @@ struct win {
     int row_first; /* local[0] to local[row_len - 1] are the ranks from row_first on: win_peek */
     unsigned row_len;
     struct epoch epoch;
-    bool watched; /* each operation is checked (strict.h) or traced: none takes a short way */
+    bool watched; /* each operation is checked (strict.h): none takes a short way */
     struct win_ctl *ctl;
     struct win_stats stats;
     int nlocks;
@@ -304,8 +304,6 @@ struct rma {
     pthread_t lock_due_by;       /* the thread that took it */
     struct request_table requests; /* struct origin_req by number */
     struct rma_stats stats;
-    rma_trace_fn trace; /* NULL: off */
-    void *trace_ctx;
 };
 
 /* Could anybody compete for the engine's lock? */
