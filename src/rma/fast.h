@@ -10,8 +10,7 @@
  * which single instructions do (path/acc_atomic.h), and instructions where they need a fence. They
  * exist because the goals for the instructions of these calls were missed with one more call and an
  * operation built in memory (doc/decisions.md), and because ranks that compete for a word get it
- * the oftener the less else they do. Nothing is traced here: while a trace is taken no target is
- * ever known to be ready. Locks: the stripes.
+ * the oftener the less else they do. Locks: the stripes.
  */
 #ifndef MRMA_RMA_FAST_H
 #define MRMA_RMA_FAST_H

@@ -13,8 +13,8 @@
 #include "base/err.h"
 #include "rma/origin/issue.h"
 #include "rma/origin/replies.h"
+#include "rma/sync/barrier.h"
 #include "rma/sync/fence_counts.h"
-#include "rma/sync/last_barrier.h"
 #include "rma/target/target.h"
 #include "rma/win/remote.h"
 
@@ -115,7 +115,7 @@ static void on_sync(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, c
     (void)body;
     struct rma_target *t;
     struct win *w = find(ctx, from, hdr, &t);
-    if (w && !last_barrier_got(t, hdr->seq, hdr->total))
+    if (w && !barrier_got(t, hdr->seq, hdr->total))
         refuse(w, t, "barrier packet", hdr->seq);
 }
 

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "rma/origin/pair.h"
+#include "rma/sync/barrier.h"
 #include "rma/sync/fence_counts.h"
 #include "rma/win/target_lock.h"
 #include "rma/path/stage.h"
@@ -101,18 +102,14 @@ static bool no_marker(const struct win *w, const struct rma_target *t)
     return !t->direct && t->rank != w->rank && (!t->from || t->from->marked != w->phase + 1);
 }
 
-/* In the window's last barrier, where each waits for a few. */
-static bool no_sync(const struct win *w, const struct rma_target *t)
+static bool not_freeing(const struct win *w, const struct rma_target *t)
 {
-    return t->in &&
-           !seq_reached(atomic_load_explicit(&t->in->last, memory_order_relaxed), w->last_seq);
+    return t->in && !barrier_free_entered(w, t);
 }
 
-/* Who has entered the barrier of the direct group says so where all can see it. */
 static bool not_entered(const struct win *w, const struct rma_target *t)
 {
-    return t->direct && !seq_reached(atomic_load_explicit(&t->ctl->entered, memory_order_relaxed),
-                                     w->barrier_seq);
+    return !barrier_node_entered(w, t);
 }
 
 static void add_holder(struct line *l, int rank, uint32_t word)
@@ -215,9 +212,9 @@ static void say_details(struct win *w, const struct rma_wait *wait)
     else if (fence)
         say_ranks(w, "no fence marker of rank", NULL, w->nproc, no_marker);
     if (sync && wait->rank >= 0)
-        say_ranks(w, "not in MPI_Win_free, or held up there: rank", &wait->rank, 1, no_sync);
+        say_ranks(w, "not in MPI_Win_free, or held up there: rank", &wait->rank, 1, not_freeing);
     if (wait->phase == RMA_WAIT_BARRIER)
-        say_ranks(w, "not in the barrier: rank", NULL, w->nproc, not_entered);
+        say_ranks(w, "not in the barrier: rank", w->direct, w->ndirect, not_entered);
     for (int i = 0; i < w->nproc; i++) {
         const struct rma_target *t = win_peek(w, i);
         if (t->direct && (i == wait->rank || t->lock != WIN_LOCK_NONE) && w->ctl &&

@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base_helper.h"
+#include "rma/sync/barrier.h"
 #include "rma/sync/signal.h"
 #include "rma/path/stage.h"
 #include "rma/progress/wait.h"
@@ -50,7 +51,6 @@ static void run_kind(bool oversubscribed, int n, int slow,
             fabric_watchdog(60);
             struct hand *h = hand_new(&b.shared, i);
             h->win.oversubscribed = oversubscribed;
-            h->win.cpus = 2;
             body(h, &b);
             hand_free(h);
             _exit(0);
@@ -80,10 +80,10 @@ static void barrier_body(struct hand *h, struct board *b)
         if (me == b->slow)
             dawdle();
         b->cells[me * 8] = (uint64_t)i;
-        FABRIC_CHECK(signal_barrier(&h->win) == MRMA_SUCCESS);
+        FABRIC_CHECK(barrier_node(&h->win) == MRMA_SUCCESS);
         for (int k = 0; k < n; k++)
             FABRIC_CHECK(b->cells[k * 8] == (uint64_t)i);
-        FABRIC_CHECK(signal_barrier(&h->win) == MRMA_SUCCESS);
+        FABRIC_CHECK(barrier_node(&h->win) == MRMA_SUCCESS);
     }
 }
 
@@ -103,13 +103,11 @@ static void test_barrier_sleepers(void **state)
 
 static void set_barrier_count(struct hand *h)
 {
-    h->win.barrier_seq = nearly;
-    if (h->win.rank == 0) {
+    h->win.sync.barriers[BARRIER_NODE] = nearly;
+    if (h->win.rank == 0)
         atomic_store(&h->win.lead->arrived, nearly * (uint32_t)h->win.nproc);
-        atomic_store(&h->win.lead->released, nearly);
-    }
     for (int i = 0; i < h->win.nproc; i++)
-        atomic_store(&h->win.ctl->slots[i].signals.barrier, nearly);
+        atomic_store(&h->win.ctl->slots[i].signals.barriers[BARRIER_NODE].entered, nearly);
 }
 
 /* All have set their own slots before any signals. */
@@ -126,7 +124,7 @@ static void barrier_wrap_body(struct hand *h, struct board *b)
     set_barrier_count(h);
     wait_for_all(b, h->win.nproc);
     barrier_body(h, b);
-    FABRIC_CHECK(h->win.barrier_seq < nearly); /* it did wrap */
+    FABRIC_CHECK(h->win.sync.barriers[BARRIER_NODE] < nearly); /* it did wrap */
 }
 
 static void test_barrier_wrap(void **state)
@@ -357,7 +355,7 @@ static void wake_many_body(struct hand *h, struct board *b)
             await(h, &h->targets[0].in->posts, i);
             FABRIC_CHECK(b->cells[0] == i);
         }
-        FABRIC_CHECK(signal_barrier(&h->win) == MRMA_SUCCESS);
+        FABRIC_CHECK(barrier_node(&h->win) == MRMA_SUCCESS);
     }
 }
 
@@ -376,7 +374,7 @@ static void death_body(struct hand *h, struct board *b)
         atomic_store(&h->shared.procs[1].dead, true);
         return;
     }
-    FABRIC_CHECK(signal_barrier(&h->win) == MRMA_ERR_PROC_FAILED);
+    FABRIC_CHECK(barrier_node(&h->win) == MRMA_ERR_PROC_FAILED);
 }
 
 static void test_dead_peer(void **state)

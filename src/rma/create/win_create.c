@@ -201,12 +201,12 @@ static void learn_node(struct win *w)
     int procs = 0;
     for (int i = 0; i < w->nproc; i++)
         procs += i == w->rank || env->record_same_node(env->ctx, &recs[i].proc);
-    w->cpus = env->record_cpus(env->ctx, &recs[0].proc, sizeof *recs, w->nproc);
-    w->oversubscribed = (unsigned)procs > w->cpus;
+    const unsigned cpus = env->record_cpus(env->ctx, &recs[0].proc, sizeof *recs, w->nproc);
+    w->oversubscribed = (unsigned)procs > cpus;
     if (procs > r->node_procs) {
         r->node_procs = procs;
         r->oversubscribed = w->oversubscribed;
-        r->full = (unsigned)procs == w->cpus ? w->cpus : 0;
+        r->full = (unsigned)procs == cpus ? cpus : 0;
     }
 }
 

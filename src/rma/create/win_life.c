@@ -9,8 +9,8 @@
 #include "rma/origin/issue.h"
 #include "rma/origin/rdma.h"
 #include "rma/strict/strict.h"
+#include "rma/sync/barrier.h"
 #include "rma/sync/fence_counts.h"
-#include "rma/sync/last_barrier.h"
 #include "rma/win/ctl_blocks.h"
 #include "rma/win/region.h"
 #include "rma/win/share.h"
@@ -113,7 +113,7 @@ int win_free_begin(struct win *w)
 {
     if (!epoch_allows(&w->epoch, EPOCH_EV_FREE))
         return MRMA_ERR_RMA_SYNC;
-    return last_barrier(w);
+    return barrier_free(w);
 }
 
 int win_take_error(struct win *w)

@@ -46,8 +46,8 @@
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
+#include "rma/sync/barrier.h"
 #include "rma/sync/fence_counts.h"
-#include "rma/sync/signal.h"
 #include "rma/path/stage.h"
 #include "rma/target/target.h"
 #include "rma/win/win.h"
@@ -93,7 +93,7 @@ static int close_phase(struct win *w)
         issued = issue_fence(w, w->counts ? fence_counts_enter : NULL);
     if (unlikely(issued == MRMA_ERR_PROC_FAILED))
         return issued;
-    int err = signal_barrier(w);
+    int err = barrier_node(w);
     if (!err && w->npackets && !issued)
         err = wait_packets(w);
     if (!err)

@@ -1,6 +1,5 @@
 /*
- * signal.h - telling peers: direct ones by a store to my slot in their control
- * block, packet ones by a packet. And the barrier over a window's direct group.
+ * signal.h - signals by a store into this process's slot of another one's control block.
  */
 #ifndef MRMA_RMA_SYNC_SIGNAL_H
 #define MRMA_RMA_SYNC_SIGNAL_H
@@ -8,15 +7,11 @@
 struct win;
 struct rma_target;
 
-/* Tell a direct peer (store, release) that an exposure epoch for it is open. The peer
- * is woken by signal_wake afterwards. The other way round: stage_complete. */
+/* An exposure epoch for t has begun. t is woken by signal_wake afterwards. The other way round:
+ * stage_complete. */
 void signal_post(struct rma_target *t);
 
 /* After signals were stored: wake those of the direct targets that sleep. */
 void signal_wake(struct win *w, const int *ranks, int n);
-
-/* Wait until all processes of the direct group have called it equally often.
- * What each stored or copied before is visible to all after. */
-int signal_barrier(struct win *w);
 
 #endif

@@ -33,6 +33,7 @@
 #include "rma/env.h"
 #include "rma/packet/request_table.h"
 #include "rma/rma.h"
+#include "rma/sync/sync_state.h"
 #include "rma/win/epoch.h"
 #include "rma/win/proc_records.h"
 #include "rma/win/stats.h"
@@ -49,10 +50,8 @@ struct win_region {
 struct win_signals {
     _Atomic uint32_t posts;     /* exposure epochs opened for me */
     _Atomic uint32_t completes; /* access epochs to me that are complete (packet peers: stage.c) */
-    _Atomic uint32_t barrier;   /* barriers entered, see signal.c */
     _Atomic uint32_t lock;      /* for hang_report.c */
-    _Atomic uint32_t last;      /* last barriers entered, see last_barrier.c; */
-    _Atomic int32_t last_err;   /* and enum mrma_err: with what it has failed there */
+    struct barrier_signal barriers[BARRIER_KINDS];
 };
 
 /* A line a direction: a line for both is faster only where the answer follows at once
@@ -96,9 +95,8 @@ struct win_ctl {
      * most; busy while the owner is in one on anybody's memory. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t acc_mode;
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t acc_busy;
-    /* The barrier of an oversubscribed node, in the same control block: signal.c. */
+    /* The barrier of an oversubscribed node, in the same control block: barrier.c. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t arrived;
-    alignas(MRMA_CACHE_LINE) _Atomic uint32_t released;
     /* MPIRMA_STRICT only. Locks held here, shared in the lower half, exclusive in the upper,
      * MPI_MODE_NOCHECK included; and lock_all, in the lowest rank's block. By everybody. */
     alignas(MRMA_CACHE_LINE) _Atomic uint64_t strict_locks;
@@ -225,8 +223,7 @@ struct win {
 
     int *direct; /* ranks synchronized through shared memory, ascending, self included */
     int ndirect, direct_me;
-    unsigned cpus;         /* processors that its processes on this node may use, all agree */
-    bool oversubscribed;   /* fewer than these processes */
+    bool oversubscribed;   /* its processes on this node may use fewer processors; all agree */
     int npackets;          /* ranks reached by packets, made or not */
     int nslots;            /* in every control block of the node */
     bool assisted;         /* this process is such a target */
@@ -235,17 +232,16 @@ struct win {
                                             that MPIRMA_STRICT puts in front */
     struct win_records records;          /* of all processes; for targets that are not made yet */
 
-    uint32_t phase;     /* fences passed */
-    bool fence_closing; /* MPI_Win_fence sends what ends the phase */
-    bool fence_noput;   /* MPI_MODE_NOPUT was given for the present phase */
-    bool fence_lost;    /* operations of a fence epoch were refused unread: what others announce is
-                           not reached, in this and all later fences */
-    uint32_t barrier_seq;
+    struct sync_win sync; /* of src/rma/sync alone */
+    uint32_t phase;       /* fences passed */
+    bool fence_closing;   /* MPI_Win_fence sends what ends the phase */
+    bool fence_noput;     /* MPI_MODE_NOPUT was given for the present phase */
+    bool fence_lost; /* operations of a fence epoch were refused unread: what others announce is
+                        not reached, in this and all later fences */
     uint32_t fence_arrived;      /* fence markers of packet peers for this phase */
     struct fence_counts *counts; /* NULL: fences end by markers */
     uint64_t phase_arrived;      /* bytes named by records of packet peers in this phase */
     uint32_t lost;        /* 1 + a rank that has died or cannot be reached; 0: none, see lost.h */
-    uint32_t last_seq;    /* last barriers entered */
     uint32_t unconfirmed; /* targets whose last word on refused operations MPI_Win_free awaits */
 
     uint32_t start_count;

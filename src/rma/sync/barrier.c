@@ -1,0 +1,204 @@
+/*
+ * barrier.c - see barrier.h.
+ *
+ * Dissemination: in round k process i signals i + 2^k and waits for i - 2^k. Barriers are numbered,
+ * and a pair of processes is connected by at most one round of each direction (2^k < n), so one
+ * word a pair is enough: a process that is one barrier further has stored a larger number, which
+ * includes the smaller ones.
+ *
+ *   i                                        i + 2^k
+ *   stores, puts                             B: entered >= number (acquire), err
+ *   err = its error (relaxed)                loads see the stores, and those that i has seen
+ *   A: entered = number (release)
+ *
+ * A process that fails, as one does that has lost a peer, goes on to signal, its error with it, and
+ * waits no more. So all come to the end, in bounded time, with an error. In the barrier of all
+ * processes a signal is a store or a packet, as the target has it. Who waits for a process in a
+ * round is whom that process signals in it: when all rounds are done nobody will write to this
+ * process's words.
+ *
+ * On a node with more processes than processors a round costs a change of processes where its
+ * partner does not run. There all count in one word, so that each waits once. The additions
+ * (acq_rel) form one chain, whose last value all acquire: what each did before is visible to all
+ * after.
+ *
+ * Locks: the engine's, around packets; waits are without it.
+ */
+#include "rma/sync/barrier.h"
+
+#include "rma/origin/issue.h"
+#include "rma/progress/wait.h"
+#include "rma/sync/signal.h"
+#include "rma/win/send_header.h"
+#include "rma/win/win.h"
+
+/* Who takes part, by rank, and in which place this process is. */
+struct members {
+    enum barrier_kind kind;
+    const int *ranks; /* NULL: all ranks */
+    int n, me;
+};
+
+static struct rma_target *member(const struct win *w, const struct members *m, int64_t i)
+{
+    const int at = (int)((i + m->n) % m->n);
+    return win_peek(w, m->ranks ? m->ranks[at] : at);
+}
+
+static int signal_entered(struct win *w, struct rma_target *to, enum barrier_kind kind, int failed)
+{
+    const uint32_t seq = w->sync.barriers[kind];
+    if (to->direct) {
+        struct barrier_signal *out = &to->out->barriers[kind];
+        atomic_store_explicit(&out->err, failed, memory_order_relaxed);
+        atomic_store_explicit(&out->entered, seq, memory_order_release); /* A */
+        event_notify(&to->peer->attention->threads);
+        return MRMA_SUCCESS;
+    }
+    rma_enter(w->rma);
+    const int err = win_send_header(w, to, PKT_SYNC, seq, 0, (uint32_t)failed, 0);
+    rma_leave(w->rma);
+    return err == MRMA_ERR_PROC_FAILED ? rma_lost(w, to) : err;
+}
+
+bool barrier_got(struct rma_target *t, uint32_t seq, uint32_t err)
+{
+    struct barrier_signal *in = &t->in->barriers[BARRIER_FREE];
+    if (t->direct || seq != atomic_load_explicit(&in->entered, memory_order_relaxed) + 1)
+        return false;
+    const bool known = err < MRMA_ERR_LAST && err != MRMA_AGAIN;
+    atomic_store_explicit(&in->err, known ? (int)err : MRMA_ERR_INTERN, memory_order_relaxed);
+    atomic_store_explicit(&in->entered, seq, memory_order_release); /* A */
+    return true;
+}
+
+struct awaited {
+    const _Atomic uint32_t *word;
+    uint32_t value;
+};
+
+static bool reached(void *arg)
+{
+    const struct awaited *a = arg;
+    return seq_reached(atomic_load_explicit(a->word, memory_order_acquire), a->value); /* B */
+}
+
+static int await(struct win *w, enum barrier_kind kind, struct awaited arg, int rank)
+{
+    static const char *const what[] = {[BARRIER_NODE] =
+                                           "the window's processes on this node to synchronize",
+                                       [BARRIER_FREE] = "all processes to free the window"};
+    RMA_SPIN_UNTIL(w->rma, reached(&arg));
+    if (reached(&arg))
+        return MRMA_SUCCESS;
+    return rma_wait_until(
+        w, &(struct rma_wait){.done = reached,
+                              .arg = &arg,
+                              .what = what[kind],
+                              .rank = rank,
+                              .phase = kind == BARRIER_NODE ? RMA_WAIT_BARRIER : RMA_WAIT_SYNC});
+}
+
+/* failed: this process's error, which all shall have. */
+static int disseminate(struct win *w, const struct members *m, int failed)
+{
+    int err = failed;
+    for (int64_t step = 1; step < m->n; step <<= 1) {
+        struct rma_target *to = member(w, m, m->me + step);
+        const struct rma_target *from = member(w, m, m->me - step);
+        const int sent = to->peer ? signal_entered(w, to, m->kind, err) : MRMA_SUCCESS;
+        err = err ? err : sent;
+        if (err)
+            continue;
+        const struct barrier_signal *in = &from->in->barriers[m->kind];
+        err = await(w, m->kind, (struct awaited){&in->entered, w->sync.barriers[m->kind]},
+                    from->rank);
+        if (!err)
+            err = atomic_load_explicit(&in->err, memory_order_relaxed);
+    }
+    return err;
+}
+
+static int count_in(struct win *w)
+{
+    _Atomic uint32_t *arrived = &w->lead->arrived;
+    const uint32_t all = w->sync.barriers[BARRIER_NODE] * (uint32_t)w->ndirect;
+    if (atomic_fetch_add_explicit(arrived, 1, memory_order_acq_rel) + 1 != all)
+        return await(w, BARRIER_NODE, (struct awaited){arrived, all}, -1);
+    signal_wake(w, w->direct, w->ndirect);
+    return MRMA_SUCCESS;
+}
+
+int barrier_node(struct win *w)
+{
+    const uint32_t seq = ++w->sync.barriers[BARRIER_NODE];
+    if (unlikely(w->rma->conf->hang_report > 0))
+        atomic_store_explicit(&w->ctl->entered, seq, memory_order_relaxed);
+    if (w->ndirect == 1)
+        return MRMA_SUCCESS;
+    if (w->oversubscribed)
+        return count_in(w);
+    return disseminate(w, &(struct members){BARRIER_NODE, w->direct, w->ndirect, w->direct_me},
+                       MRMA_SUCCESS);
+}
+
+bool barrier_node_entered(const struct win *w, const struct rma_target *t)
+{
+    return seq_reached(atomic_load_explicit(&t->ctl->entered, memory_order_relaxed),
+                       w->sync.barriers[BARRIER_NODE]);
+}
+
+bool barrier_free_entered(const struct win *w, const struct rma_target *t)
+{
+    return seq_reached(
+        atomic_load_explicit(&t->in->barriers[BARRIER_FREE].entered, memory_order_relaxed),
+        w->sync.barriers[BARRIER_FREE]);
+}
+
+/* ---- the end of a window ---- */
+
+static bool all_left(void *arg)
+{
+    return issue_all_left(arg);
+}
+
+static int wait_left(struct win *w)
+{
+    if (!w->npackets)
+        return MRMA_SUCCESS;
+    return rma_wait_until(
+        w, &(struct rma_wait){
+               .done = all_left, .arg = w, .locked = true, .what = "room to send", .rank = -1});
+}
+
+/* Targets for all partners are made before the first signal leaves: the node's records go when
+ * their owner has left, which may be before this process does. From here on no targets are made. */
+static int know_partners(struct win *w)
+{
+    const int64_t n = w->nproc;
+    struct rma_target *t;
+    int err = MRMA_SUCCESS;
+    rma_enter(w->rma);
+    for (int64_t step = 1; !err && step < n; step <<= 1) {
+        err = win_target_locked(w, (int)((w->rank + step) % n), &t);
+        if (!err)
+            err = win_target_locked(w, (int)((w->rank - step + n) % n), &t);
+    }
+    w->records.all = NULL;
+    rma_leave(w->rma);
+    return err;
+}
+
+/* Before the first signal all errors that may be on their way here are taken in, for their senders
+ * may leave the barrier before others' packets come. Packets that nobody awaits (a post to an
+ * origin that has already completed) may come later still, from processes that are no partners in
+ * it: the handlers know them by the window's generation. */
+int barrier_free(struct win *w)
+{
+    w->sync.barriers[BARRIER_FREE]++;
+    const int confirmed = issue_confirm(w), known = know_partners(w);
+    const int err = disseminate(w, &(struct members){BARRIER_FREE, NULL, w->nproc, w->rank},
+                                confirmed ? confirmed : known);
+    const int left = wait_left(w);
+    return err ? err : left;
+}
