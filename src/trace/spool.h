@@ -1,0 +1,153 @@
+/*
+ * spool.h - the files that a traced process leaves, one for each of its threads.
+ *
+ * With MPIRMA_TRACE=DIR every thread of a process that makes an event, the agent too, has a file
+ * DIR/spool/RANK-THREAD: a header, then records of one size in the order of time. The file grows in
+ * pieces that are all zeros and is mapped while it is written, so what a process has recorded stays
+ * readable however the process ends: the records end at the first one whose kind is TRACE_END.
+ * mpi-rma-trace makes an OTF2 archive of the files of all processes; both include this header, and
+ * nothing else describes the format. Numbers are those of the machine; the magic number tells a
+ * reader on another kind of machine that it cannot read them.
+ *
+ * Ranks in records are ranks in the window; TRACE_WIN_CREATE tells which rank the process itself
+ * has there. Times are nanoseconds of the monotonic clock of the process's machine.
+ */
+#ifndef MRMA_TRACE_SPOOL_H
+#define MRMA_TRACE_SPOOL_H
+
+#include <stdint.h>
+
+#define SPOOL_MAGIC UINT64_C(0x31304152544d5052)
+enum { SPOOL_VERSION = 1, SPOOL_TEXT = 64 };
+
+enum spool_thread { SPOOL_APPLICATION = 1, SPOOL_AGENT = 2 };
+
+struct spool_head {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t record_size;      /* sizeof(struct trace_record) */
+    uint32_t rank, nproc;      /* in MPI_COMM_WORLD */
+    uint32_t thread;           /* of the process, from 0 */
+    uint32_t thread_kind;      /* enum spool_thread */
+    uint64_t machine;          /* the same for processes that share a clock */
+    uint64_t start;            /* clock when the file was made, ns */
+    int64_t to_realtime;       /* nanoseconds to add to the clock for the time since 1970 */
+    char hostname[SPOOL_TEXT]; /* ends with 0, as the next */
+    char host_mpi[SPOOL_TEXT]; /* version of the MPI library below */
+    uint64_t reserved[8];
+};
+
+/* Kinds of record, and what the fields say beside time. Fields not named are 0. */
+enum trace_kind {
+    TRACE_END = 0,    /* no record: here the file ends */
+    TRACE_ENTER,      /* a call begins; what: enum trace_call */
+    TRACE_LEAVE,      /* and returns; what as there, arg: its MPI error class, 0 for success */
+    TRACE_WIN_CREATE, /* inside the creating call. win, id: the same number at all its processes and
+                         no other window's, peer: this process's rank in it, arg: how many ranks,
+                         what: enum trace_flavor, bytes: of this process's memory */
+    TRACE_WIN_FREE,   /* inside MPI_Win_free, when the window is gone. win */
+    TRACE_OP,   /* an operation is issued, inside its call. win, peer: target, id: its number, by
+                   which this process names it from now on and which only grows, bytes: at the
+                   target, what: enum trace_op, arg: enum trace_path, and TRACE_OP_REQUEST for a
+                   request-based one */
+    TRACE_DONE, /* the operation id is complete at the target. win, peer, id; time is when this
+                   process knows it: at once where it has copied itself */
+    TRACE_DONE_ALL,     /* so are all to peer whose number is not greater than id; win, peer, id */
+    TRACE_REQUEST_DONE, /* a Test or Wait has completed the request of operation id */
+    TRACE_FENCE,        /* inside MPI_Win_fence. win, arg: asserts (enum trace_assert) */
+    TRACE_START,        /* inside MPI_Win_start. win, arg: asserts, id: number of ranks; their list
+                           follows in TRACE_RANKS records */
+    TRACE_POST,         /* the same for MPI_Win_post */
+    TRACE_RANKS,        /* at most TRACE_RANKS_MAX ranks of the record before: struct trace_ranks */
+    TRACE_TEST,         /* inside MPI_Win_test. win, arg: its flag */
+    TRACE_LOCK,         /* inside MPI_Win_lock or _lock_all. win, peer: target, -1 all, what: enum
+                           trace_lock */
+    TRACE_LOCKED,       /* the lock on peer (-1: all) is known to be granted; win, peer, what */
+    TRACE_UNLOCK,       /* the lock on peer (-1: all) is given back; win, peer */
+    TRACE_POST_WAIT,    /* an access waits for the post of its target. win, peer */
+    TRACE_POST_SEEN,    /* and has it */
+    TRACE_SERVE,        /* at a target: packets of an origin are served. win, peer: the origin */
+    TRACE_SERVED,       /* done; arg: operations, bytes: their data */
+    TRACE_PARK, /* a packet waits for its epoch. win, peer: origin, arg: how many it has waiting */
+    TRACE_UNPARK,     /* one that waited is served next. win, peer */
+    TRACE_LOCK_QUEUE, /* at a target: a request by packet waits for the lock. win, peer: origin,
+                         arg: how many wait */
+    TRACE_LOCK_GRANT, /* and has it; win, peer, arg: how many still wait */
+    TRACE_SLEEP,      /* this thread sleeps until somebody wakes it */
+    TRACE_AWAKE,      /* it runs again */
+    TRACE_WAKE_AGENT, /* this process wakes the agent of peer; win is 0: peer is a rank of
+                         MPI_COMM_WORLD, -1: unknown */
+    TRACE_NO_CREDIT,  /* a packet to another node cannot leave before the receiver gives room. peer
+                         as  there */
+    TRACE_CREDIT,     /* and goes on */
+    TRACE_WRITE,      /* the trace itself needed time here, up to time; bytes: nanoseconds of it */
+    TRACE_CLOCK, /* bytes (as int64_t): nanoseconds to add to this machine's clock at time for that
+                    of the machine of rank 0; id: half the round trip in which it was measured */
+    TRACE_KINDS
+};
+
+enum trace_flavor { TRACE_CREATE = 1, TRACE_ALLOCATE, TRACE_SHARED, TRACE_DYNAMIC };
+enum trace_op {
+    TRACE_PUT = 1,
+    TRACE_GET,
+    TRACE_ACCUMULATE,
+    TRACE_GET_ACCUMULATE,
+    TRACE_FETCH_AND_OP,
+    TRACE_COMPARE_AND_SWAP
+};
+enum trace_path { TRACE_MAPPED = 1, TRACE_ASSISTED, TRACE_PACKETS, TRACE_NETWORK, TRACE_RDMA };
+enum { TRACE_OP_REQUEST = 16 };
+enum trace_lock {
+    TRACE_LOCK_SHARED = 1,
+    TRACE_LOCK_EXCLUSIVE,
+    TRACE_LOCK_ALL,
+    TRACE_LOCK_NOCHECK = 16
+};
+enum trace_assert { /* the bits of rma.h, not those of the host */
+                    TRACE_NOCHECK = 1,
+                    TRACE_NOSTORE = 2,
+                    TRACE_NOPUT = 4,
+                    TRACE_NOPRECEDE = 8,
+                    TRACE_NOSUCCEED = 16
+};
+
+/* Every function that is recorded by ENTER and LEAVE. */
+#define TRACE_CALLS(X)                                                                            \
+    X(Win_create)                                                                                 \
+    X(Win_allocate) X(Win_allocate_shared) X(Win_create_dynamic) X(Win_attach) X(Win_detach)      \
+        X(Win_free) X(Win_shared_query) X(Put) X(Get) X(Accumulate) X(Get_accumulate)             \
+            X(Fetch_and_op) X(Compare_and_swap) X(Rput) X(Rget) X(Raccumulate) X(Rget_accumulate) \
+                X(Win_fence) X(Win_start) X(Win_complete) X(Win_post) X(Win_wait) X(Win_test)     \
+                    X(Win_lock) X(Win_unlock) X(Win_lock_all) X(Win_unlock_all) X(Win_flush)      \
+                        X(Win_flush_all) X(Win_flush_local) X(Win_flush_local_all) X(Win_sync)    \
+                            X(Wait) X(Test)
+
+enum trace_call {
+    TRACE_CALL_NONE,
+#define TRACE_CALL_NUMBER(name) TRACE_CALL_##name,
+    TRACE_CALLS(TRACE_CALL_NUMBER)
+#undef TRACE_CALL_NUMBER
+        TRACE_CALL_LAST
+};
+
+struct trace_record {
+    uint64_t time;
+    uint16_t kind; /* enum trace_kind; written last */
+    uint16_t what;
+    uint32_t win; /* number of the window at this process, not 0; used again after its end */
+    int32_t peer;
+    uint32_t arg;
+    uint64_t id, bytes;
+};
+
+enum { TRACE_RANKS_MAX = 7 };
+struct trace_ranks {
+    uint64_t time;
+    uint16_t kind, n;
+    int32_t rank[TRACE_RANKS_MAX];
+};
+
+_Static_assert(sizeof(struct trace_record) == 40 && sizeof(struct trace_ranks) == 40,
+               "records of one size");
+
+#endif
