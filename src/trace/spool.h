@@ -40,7 +40,9 @@ struct spool_head {
 /* Kinds of record, and what the fields say beside time. Fields not named are 0. */
 enum trace_kind {
     TRACE_END = 0,    /* no record: here the file ends */
-    TRACE_ENTER,      /* a call begins; what: enum trace_call */
+    TRACE_ENTER,      /* a call begins; what: enum trace_call, win: its window where it has one
+                         already, peer: of lock, unlock and flush the target, -1: all, id: of Wait and
+                         Test on the request of an operation that operation's number */
     TRACE_LEAVE,      /* and returns; what as there, arg: its MPI error class, 0 for success */
     TRACE_WIN_CREATE, /* inside the creating call. win, id: the same number at all its processes and
                          no other window's, peer: this process's rank in it, arg: how many ranks,

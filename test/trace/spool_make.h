@@ -1,0 +1,77 @@
+/*
+ * spool_make.h - makes files such as traced processes leave, for the tests of mpi-rma-trace.
+ *
+ * Times are microseconds from the begin of the job; files of machine 1 and above may have clocks
+ * that differ. All failures end the test.
+ */
+#ifndef MRMA_TEST_SPOOL_MAKE_H
+#define MRMA_TEST_SPOOL_MAKE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/spool.h"
+
+enum { MAKE_RANKS = 64, MAKE_BEGIN = 1000 }; /* MAKE_BEGIN: us on the clock at the begin */
+
+struct made_file {
+    struct spool_head head;
+    struct trace_record *record;
+    size_t n, cap;
+    int64_t skew; /* ns that this machine's clock is ahead of machine 0's */
+};
+
+struct made_job {
+    char dir[256];
+    uint32_t nproc;
+    struct made_file app[MAKE_RANKS], agent[MAKE_RANKS];
+    uint64_t next_id; /* of operations */
+};
+
+/* A job of nproc processes in a new temporary directory. make_write writes all files that have
+ * records; make_free removes the directory with all that is in it. */
+void make_job(struct made_job *job, uint32_t nproc);
+void make_write(struct made_job *job);
+void make_free(struct made_job *job);
+
+/* Puts a rank on another machine, whose clock is skew ns ahead. */
+void make_machine(struct made_job *job, uint32_t rank, uint64_t machine, int64_t skew);
+
+struct trace_record *make_record(struct made_file *file, double us, unsigned kind);
+
+/* A call from begin to end without anything in it. */
+void make_call(struct made_job *job, uint32_t rank, double begin, double end, unsigned call);
+
+/* Calls on window 1, which holds all ranks in order. */
+void make_create(struct made_job *job, uint32_t rank, double begin, double end);
+void make_free_call(struct made_job *job, uint32_t rank, double begin, double end);
+void make_fence(struct made_job *job, uint32_t rank, double begin, double end, unsigned asserts);
+void make_start(struct made_job *job, uint32_t rank, double begin, double end, uint32_t target);
+void make_post(struct made_job *job, uint32_t rank, double begin, double end, uint32_t origin);
+void make_complete(struct made_job *job, uint32_t rank, double begin, double end);
+void make_wait(struct made_job *job, uint32_t rank, double begin, double end);
+/* granted: when the origin knows, may be after the call. */
+void make_lock(struct made_job *job, uint32_t rank, double begin, double end, uint32_t target,
+               unsigned type);
+void make_locked(struct made_job *job, uint32_t rank, double us, uint32_t target, unsigned type);
+void make_unlock(struct made_job *job, uint32_t rank, double begin, double end, uint32_t target);
+void make_flush(struct made_job *job, uint32_t rank, double begin, double end, uint32_t target);
+
+/* An operation with its call; returns its id. */
+uint64_t make_op(struct made_job *job, uint32_t rank, double begin, double end, unsigned op,
+                 uint32_t target, uint64_t bytes, unsigned path);
+void make_done(struct made_job *job, uint32_t rank, double us, uint32_t target, uint64_t id);
+
+/* A region in a file: its begin and its end. */
+void make_region(struct made_file *file, double begin, double end, unsigned first_kind,
+                 int32_t peer);
+
+/* Runs mpi-rma-trace with these arguments ("%s" is the directory); its output, standard error
+ * included, is returned in memory that the caller frees, its exit code in *status. */
+char *run_tool(struct made_job *job, const char *arguments, int *status);
+
+/* Output of a shell command. */
+char *run_command(const char *command, int *status);
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * archive_event.h - writing single events of one location, with times that never go back and
+ * attributes by number.
+ */
+#ifndef MRMA_TOOLS_TRACE_ARCHIVE_EVENT_H
+#define MRMA_TOOLS_TRACE_ARCHIVE_EVENT_H
+
+#include "archive.h"
+
+/* The number of a window's definition in the archive is its index in the job. */
+enum { WINDOW_NONE = UINT32_MAX };
+
+/* A region that is open: a call of the program or one of our own. */
+struct frame {
+    uint16_t call;     /* enum trace_call; 0: own */
+    uint16_t own;      /* enum own_region */
+    bool collective;   /* RmaCollectiveBegin was written */
+    bool request_done; /* a Test or Wait that completed its request */
+    bool flag;         /* of MPI_Win_test */
+    uint32_t window;   /* number at the process, 0: not known */
+    int32_t peer;
+    uint32_t asserts;
+    uint64_t id;
+};
+
+struct track {
+    struct archive *archive;
+    OTF2_EvtWriter *writer;
+    OTF2_AttributeList *attributes; /* of the next event */
+    uint64_t location;
+    uint64_t last; /* time of the last event */
+    struct frame *frame;
+    size_t depth, frames_cap;
+};
+
+void track_open(struct track *track, struct archive *archive, struct location location);
+void track_close(struct track *track);
+
+void track_u32(struct track *track, enum attr attr, uint32_t value);
+void track_u64(struct track *track, enum attr attr, uint64_t value);
+void track_path(struct track *track, unsigned path); /* enum trace_path */
+
+/* Makes time not earlier than the last event's, and remembers it. */
+uint64_t track_time(struct track *track, uint64_t time);
+
+/* Enter and Leave of calls (by enum trace_call) and of own regions. */
+void track_enter_call(struct track *track, uint64_t time, unsigned call);
+void track_leave_call(struct track *track, uint64_t time, unsigned call);
+void track_enter_own(struct track *track, uint64_t time, enum own_region own);
+void track_leave_own(struct track *track, uint64_t time, enum own_region own);
+
+/* Numbers of definitions. */
+OTF2_StringRef string_of_path(unsigned path);
+OTF2_StringRef string_of_op(unsigned op);
+OTF2_RegionRef region_of_call(unsigned call);
+OTF2_RegionRef region_of_own(unsigned own);
+enum { STRINGS_FIXED = PATHS + TRACE_COMPARE_AND_SWAP + 1 };
+
+#endif

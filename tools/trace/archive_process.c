@@ -1,0 +1,300 @@
+/*
+ * archive_process.c - the records of one process, of all its threads in order of time.
+ */
+#include "archive_process.h"
+
+#include <stdlib.h>
+
+struct win *process_win(const struct process *process, uint32_t number)
+{
+    return number ? map_get(&process->wins, number) : NULL;
+}
+
+static void win_create(struct process *process, struct thread *thread, const struct trace_record *r)
+{
+    struct job *job = process->archive->job;
+    struct job_window *known = job_window(job, r->id);
+    struct win *win;
+    void *old = NULL;
+
+    if (!known || (uint32_t)r->peer >= known->nranks)
+        return;
+    win = zalloc(1, sizeof *win);
+    win->number = r->win;
+    win->job = known;
+    win->index = (uint32_t)(known - job->window);
+    win->target = zalloc(known->nranks, sizeof *win->target);
+    if (map_put(&process->wins, r->win, win, &old) != 0) {
+        say("out of memory");
+        exit(2);
+    }
+    if (old)
+        win_free(old); /* its end was damaged */
+    call_detail(process, thread, r);
+    archive_check(process->archive,
+                  OTF2_EvtWriter_RmaWinCreate(thread->track.writer, NULL,
+                                              track_time(&thread->track, r->time), win->index));
+}
+
+/* Operations and locks that the program has left are closed with their window. */
+static void win_destroy(struct process *process, struct thread *thread,
+                        const struct trace_record *r)
+{
+    struct win *win = process_win(process, r->win);
+    struct track *track = &thread->track;
+
+    call_detail(process, thread, r);
+    if (!win)
+        return;
+    op_complete(track, win, -1, COMPLETE_LOCAL | COMPLETE_REMOTE | COMPLETE_UNRECORDED, r->time);
+    lock_release_all(track, win, r->time);
+    archive_check(
+        process->archive,
+        OTF2_EvtWriter_RmaWinDestroy(track->writer, NULL, track_time(track, r->time), win->index));
+}
+
+static void own_begin(struct process *process, struct track *track, const struct trace_record *r,
+                      enum own_region own)
+{
+    struct win *win = process_win(process, r->win);
+
+    if (win) {
+        archive_check(process->archive,
+                      OTF2_AttributeList_AddRmaWinRef(track->attributes, ATTR_WINDOW, win->index));
+        if (r->peer >= 0)
+            track_u32(track, own == OWN_SERVE ? ATTR_ORIGIN : ATTR_PEER, (uint32_t)r->peer);
+    } else if (own == OWN_WAIT_CREDIT && r->peer >= 0)
+        track_u32(track, ATTR_RANK, (uint32_t)r->peer);
+    track_enter_own(track, r->time, own);
+    frame_push(track)->own = own;
+}
+
+static void own_end(struct process *process, struct thread *thread, const struct trace_record *r,
+                    enum own_region own)
+{
+    struct track *track = &thread->track;
+    size_t at = track->depth;
+
+    while (at > 0 && (track->frame[at - 1].call || track->frame[at - 1].own != own))
+        at--;
+    if (at == 0)
+        return;
+    frames_close(process, thread, at, r->time);
+    if (own == OWN_SERVE) {
+        track_u32(track, ATTR_OPERATIONS, r->arg);
+        track_u64(track, ATTR_BYTES, r->bytes);
+    }
+    track_leave_own(track, r->time, own);
+    track->depth--;
+}
+
+/* A region that is over when it is recorded. */
+static void own_past(struct track *track, const struct trace_record *r, enum own_region own,
+                     uint64_t length)
+{
+    if (own == OWN_WAKE_AGENT && r->peer >= 0)
+        track_u32(track, ATTR_RANK, (uint32_t)r->peer);
+    track_enter_own(track, u64_minus(r->time, length), own);
+    track_leave_own(track, r->time, own);
+}
+
+static void lock_record(struct process *process, struct thread *thread,
+                        const struct trace_record *r)
+{
+    struct win *win = process_win(process, r->win);
+
+    if (r->kind != TRACE_LOCKED)
+        call_detail(process, thread, r);
+    if (!win)
+        return;
+    if (r->kind == TRACE_LOCK)
+        lock_request(&thread->track, win, r);
+    else if (r->kind == TRACE_LOCKED)
+        lock_granted(&thread->track, win, r);
+    else
+        lock_release(&thread->track, win, r->peer, r->time);
+}
+
+static void request_done(struct process *process, struct track *track, const struct trace_record *r)
+{
+    if (track->depth)
+        track->frame[track->depth - 1].request_done = true;
+    op_request_done(process, track, r->time, r->id);
+}
+
+static void done(struct process *process, const struct trace_record *r)
+{
+    struct win *win = process_win(process, r->win);
+
+    if (win)
+        op_done(win, r, r->kind == TRACE_DONE_ALL);
+}
+
+static void one_record(struct process *process, struct thread *thread, const struct trace_record *r)
+{
+    struct track *track = &thread->track;
+
+    switch (r->kind) {
+    case TRACE_ENTER:
+        call_enter(process, thread, r);
+        break;
+    case TRACE_LEAVE:
+        call_leave(process, thread, r);
+        break;
+    case TRACE_WIN_CREATE:
+        win_create(process, thread, r);
+        break;
+    case TRACE_WIN_FREE:
+        win_destroy(process, thread, r);
+        break;
+    case TRACE_OP:
+        op_issue(process, track, r);
+        break;
+    case TRACE_DONE:
+    case TRACE_DONE_ALL:
+        done(process, r);
+        break;
+    case TRACE_REQUEST_DONE:
+        request_done(process, track, r);
+        break;
+    case TRACE_FENCE:
+    case TRACE_START:
+    case TRACE_POST:
+    case TRACE_TEST:
+        call_detail(process, thread, r);
+        break;
+    case TRACE_LOCK:
+    case TRACE_LOCKED:
+    case TRACE_UNLOCK:
+        lock_record(process, thread, r);
+        break;
+    case TRACE_POST_WAIT:
+        own_begin(process, track, r, OWN_WAIT_POST);
+        break;
+    case TRACE_POST_SEEN:
+        own_end(process, thread, r, OWN_WAIT_POST);
+        break;
+    case TRACE_SERVE:
+        own_begin(process, track, r, OWN_SERVE);
+        break;
+    case TRACE_SERVED:
+        own_end(process, thread, r, OWN_SERVE);
+        break;
+    case TRACE_SLEEP:
+        own_begin(process, track, r, OWN_ASLEEP);
+        break;
+    case TRACE_AWAKE:
+        own_end(process, thread, r, OWN_ASLEEP);
+        break;
+    case TRACE_NO_CREDIT:
+        own_begin(process, track, r, OWN_WAIT_CREDIT);
+        break;
+    case TRACE_CREDIT:
+        own_end(process, thread, r, OWN_WAIT_CREDIT);
+        break;
+    case TRACE_WAKE_AGENT:
+        own_past(track, r, OWN_WAKE_AGENT, 0);
+        break;
+    case TRACE_WRITE:
+        own_past(track, r, OWN_WRITE_TRACE, r->bytes);
+        break;
+    default:
+        break; /* what waits is written by archive_waits, clocks by archive_defs */
+    }
+}
+
+/* The thread whose next record is the earliest; NULL: all records are done. */
+static struct thread *earliest(struct process *process)
+{
+    struct thread *first = NULL;
+
+    for (size_t i = 0; i < process->nthreads; i++) {
+        struct thread *thread = &process->thread[i];
+        const struct spool_file *file = thread->file;
+
+        while (thread->next < file->n && (file->record[thread->next].kind == SPOOL_DAMAGED ||
+                                          file->record[thread->next].kind == TRACE_RANKS))
+            thread->next++;
+        if (thread->next < file->n &&
+            (!first || file->record[thread->next].time < first->file->record[first->next].time))
+            first = thread;
+    }
+    return first;
+}
+
+/* The records have ended; what is still open ends with them. */
+static void close_all(struct process *process)
+{
+    struct track *track = &process->thread[0].track;
+    size_t cursor = 0, open = 0, operations = 0;
+    void *value;
+
+    while (map_next(&process->wins, &cursor, NULL, &value)) {
+        struct win *win = value;
+
+        operations += win->outstanding;
+        op_complete(track, win, -1, COMPLETE_LOCAL | COMPLETE_REMOTE | COMPLETE_UNRECORDED,
+                    process->last);
+        lock_release_all(track, win, process->last);
+    }
+    for (size_t i = 0; i < process->nthreads; i++) {
+        struct thread *thread = &process->thread[i];
+
+        for (size_t k = 0; k < thread->track.depth; k++)
+            if (thread->track.frame[k].call) {
+                open++;
+                say("%s: ends within %s", thread->file->path,
+                    call_name[thread->track.frame[k].call]);
+            }
+        frames_close(process, thread, 0, process->last);
+    }
+    if (open || operations)
+        notes_add(&process->archive->job->notes,
+                  "rank %u: the records end within %zu calls and before the end of %zu operations; "
+                  "both are closed at the time of its last record",
+                  process->thread[0].file->head->rank, open, operations);
+    cursor = 0;
+    while (map_next(&process->wins, &cursor, NULL, &value))
+        win_free(value);
+}
+
+static char *thread_name(const struct spool_head *head)
+{
+    if (head->thread_kind == SPOOL_AGENT)
+        return text("rank %u agent", head->rank);
+    if (head->thread == 0)
+        return text("rank %u", head->rank);
+    return text("rank %u thread %u", head->rank, head->thread);
+}
+
+void archive_process(struct archive *archive, const struct spool_file *file, size_t n)
+{
+    struct process process = {.archive = archive, .nthreads = n};
+    uint32_t rank = file->head->rank;
+    const struct machine *machine = job_machine(archive->job, file->head->machine);
+    bool have_main = false;
+
+    process.thread = zalloc(n, sizeof *process.thread);
+    for (size_t i = 0; i < n; i++) {
+        struct thread *thread = &process.thread[i];
+
+        thread->file = &file[i];
+        track_open(
+            &thread->track, archive,
+            (struct location){.name = thread_name(file[i].head), .rank = rank, .machine = machine});
+        process.last = u64_max(process.last, file[i].last);
+        if (!have_main && (file[i].head->thread_kind == SPOOL_APPLICATION || i == 0)) {
+            archive->main_location[rank] = thread->track.location;
+            have_main = file[i].head->thread_kind == SPOOL_APPLICATION;
+        }
+    }
+    for (struct thread *thread; (thread = earliest(&process));)
+        one_record(&process, thread, &thread->file->record[thread->next++]);
+    close_all(&process);
+    for (size_t i = 0; i < n; i++)
+        track_close(&process.thread[i].track);
+    archive_waits(&process, rank, machine);
+    map_fini(&process.wins);
+    map_fini(&process.requests);
+    free(process.thread);
+}

@@ -1,0 +1,88 @@
+/*
+ * archive_process.h - what is known of one process while its records become events: its threads,
+ * its windows, their epochs, locks, and operations that are not complete.
+ */
+#ifndef MRMA_TOOLS_TRACE_ARCHIVE_PROCESS_H
+#define MRMA_TOOLS_TRACE_ARCHIVE_PROCESS_H
+
+#include "archive_event.h"
+
+/* An operation that its process has issued and not yet seen complete. */
+struct op {
+    uint64_t id;
+    uint64_t done; /* when the process knew that it was complete at the target; 0: not yet */
+    bool local;    /* its local completion is written */
+};
+
+struct op_list {
+    struct op *op; /* by growing id */
+    size_t n, cap;
+};
+
+struct lock {
+    int32_t peer; /* -1: all */
+    OTF2_LockType type;
+    bool granted;
+};
+
+struct win {
+    uint32_t number; /* at the process */
+    uint32_t index;  /* of job->window, and of the definition */
+    const struct job_window *job;
+    struct op_list *target; /* for each rank of the window */
+    size_t outstanding;     /* operations in all of them */
+    struct lock *lock;
+    size_t nlocks, locks_cap;
+    bool access, exposure; /* an epoch of MPI_Win_start, of MPI_Win_post, is open */
+    OTF2_GroupRef access_group, exposure_group;
+};
+
+struct thread {
+    const struct spool_file *file;
+    size_t next; /* record */
+    struct track track;
+};
+
+struct process {
+    struct archive *archive;
+    struct thread *thread;
+    size_t nthreads;
+    struct map wins;     /* by number at the process: struct win */
+    struct map requests; /* of operations: window's number and peer in one word, + 1 */
+    uint64_t last;       /* time of the last record of all threads */
+};
+
+struct win *process_win(const struct process *process, uint32_t number);
+
+/* Archive_ops.c */
+enum { COMPLETE_LOCAL = 1, COMPLETE_REMOTE = 2, COMPLETE_AT_WAIT = 4, COMPLETE_UNRECORDED = 8 };
+
+void op_issue(struct process *process, struct track *track, const struct trace_record *r);
+void op_done(struct win *win, const struct trace_record *r, bool all_before);
+void op_request_done(struct process *process, struct track *track, uint64_t time, uint64_t id);
+void op_tested(struct process *process, struct track *track, uint64_t time, uint64_t id);
+/* Writes the completion of the operations of win to peer (-1: to all); what: COMPLETE_. Without
+ * COMPLETE_REMOTE they stay in the list. */
+void op_complete(struct track *track, struct win *win, int32_t peer, unsigned what, uint64_t time);
+void win_free(struct win *win);
+
+/* Archive_locks.c */
+void lock_request(struct track *track, struct win *win, const struct trace_record *r);
+void lock_granted(struct track *track, struct win *win, const struct trace_record *r);
+void lock_release(struct track *track, struct win *win, int32_t peer, uint64_t time);
+/* Of all locks that are still held or asked for. */
+void lock_release_all(struct track *track, struct win *win, uint64_t time);
+
+/* Archive_waits.c: the packets that wait at this process, as locations of their own. */
+void archive_waits(struct process *process, uint32_t rank, const struct machine *machine);
+
+/* Archive_calls.c: the records that belong to calls of the program. */
+void call_enter(struct process *process, struct thread *thread, const struct trace_record *r);
+void call_leave(struct process *process, struct thread *thread, const struct trace_record *r);
+/* Closes frames above depth; the trace has no record of their end. */
+void frames_close(struct process *process, struct thread *thread, size_t depth, uint64_t time);
+struct frame *frame_push(struct track *track);
+/* What a record inside a call tells about the call. */
+void call_detail(struct process *process, struct thread *thread, const struct trace_record *r);
+
+#endif

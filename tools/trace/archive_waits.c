@@ -1,0 +1,139 @@
+/*
+ * archive_waits.c - packets that wait at a target, for their epoch or for a lock.
+ *
+ * They wait side by side and are no thread's doing, so they get locations of their own: each wait
+ * is a region on the first location of its process that is free. A packet that begins to wait in
+ * one thread may be served in another: the records of all threads are taken in order of time.
+ */
+#include "archive_process.h"
+
+#include <stdlib.h>
+
+struct wait {
+    uint64_t begin, end; /* end 0: still waiting */
+    uint32_t window;     /* index */
+    int32_t origin;
+    uint32_t queue;
+    enum own_region kind;
+    bool unrecorded;
+};
+
+struct waits {
+    struct wait *wait; /* by begin */
+    size_t n, cap;
+    size_t oldest; /* all before have ended */
+};
+
+static bool is_begin(unsigned kind)
+{
+    return kind == TRACE_PARK || kind == TRACE_LOCK_QUEUE;
+}
+
+static bool is_end(unsigned kind)
+{
+    return kind == TRACE_UNPARK || kind == TRACE_LOCK_GRANT;
+}
+
+static void add(struct waits *waits, const struct trace_record *r, uint32_t window)
+{
+    enum own_region kind =
+        r->kind == TRACE_PARK || r->kind == TRACE_UNPARK ? OWN_PARKED : OWN_LOCK_QUEUE;
+
+    if (is_begin(r->kind)) {
+        waits->wait = grow(waits->wait, waits->n, &waits->cap, sizeof *waits->wait);
+        waits->wait[waits->n++] = (struct wait){
+            .begin = r->time, .window = window, .origin = r->peer, .queue = r->arg, .kind = kind};
+        return;
+    }
+    for (size_t i = waits->oldest; i < waits->n; i++) {
+        struct wait *wait = &waits->wait[i];
+
+        if (wait->end || wait->kind != kind || wait->window != window || wait->origin != r->peer)
+            continue;
+        wait->end = r->time;
+        break;
+    }
+    while (waits->oldest < waits->n && waits->wait[waits->oldest].end)
+        waits->oldest++;
+}
+
+/* The waits of all threads. The windows' numbers are those of the time, so creations count too. */
+static void collect(struct process *process, struct waits *waits)
+{
+    size_t *next = zalloc(process->nthreads, sizeof *next);
+    struct map windows = {0};
+
+    for (;;) {
+        const struct trace_record *first = NULL;
+        size_t from = 0;
+
+        for (size_t i = 0; i < process->nthreads; i++) {
+            const struct spool_file *file = process->thread[i].file;
+
+            while (next[i] < file->n && !is_begin(file->record[next[i]].kind) &&
+                   !is_end(file->record[next[i]].kind) &&
+                   file->record[next[i]].kind != TRACE_WIN_CREATE)
+                next[i]++;
+            if (next[i] < file->n && (!first || file->record[next[i]].time < first->time)) {
+                first = &file->record[next[i]];
+                from = i;
+            }
+        }
+        if (!first)
+            break;
+        next[from]++;
+        struct job_window *window = job_window(process->archive->job, first->id);
+        if (first->kind == TRACE_WIN_CREATE) {
+            if (window && map_put(&windows, first->win, window, NULL) != 0)
+                break;
+        } else if ((window = map_get(&windows, first->win)) != NULL)
+            add(waits, first, (uint32_t)(window - process->archive->job->window));
+    }
+    map_fini(&windows);
+    free(next);
+}
+
+static void write_wait(struct track *track, const struct wait *wait)
+{
+    archive_check(track->archive,
+                  OTF2_AttributeList_AddRmaWinRef(track->attributes, ATTR_WINDOW, wait->window));
+    track_u32(track, ATTR_ORIGIN, (uint32_t)wait->origin);
+    track_u32(track, ATTR_QUEUE, wait->queue);
+    track_enter_own(track, wait->begin, wait->kind);
+    if (wait->unrecorded)
+        track_u32(track, ATTR_UNRECORDED, 1);
+    track_leave_own(track, wait->end, wait->kind);
+}
+
+void archive_waits(struct process *process, uint32_t rank, const struct machine *machine)
+{
+    struct waits waits = {0};
+    struct track *lane = NULL;
+    size_t lanes = 0, cap = 0;
+
+    collect(process, &waits);
+    for (size_t i = 0; i < waits.n; i++) {
+        struct wait *wait = &waits.wait[i];
+        size_t at = 0;
+
+        if (!wait->end) {
+            wait->end = u64_max(wait->begin, process->last);
+            wait->unrecorded = true;
+        }
+        while (at < lanes && lane[at].last > wait->begin)
+            at++;
+        if (at == lanes) {
+            lane = grow(lane, lanes, &cap, sizeof *lane);
+            track_open(&lane[lanes++], process->archive,
+                       (struct location){.name = text("rank %u waiting packets %zu", rank, at),
+                                         .rank = rank,
+                                         .is_queue = true,
+                                         .machine = machine});
+        }
+        write_wait(&lane[at], wait);
+    }
+    for (size_t i = 0; i < lanes; i++)
+        track_close(&lane[i]);
+    free(lane);
+    free(waits.wait);
+}

@@ -1,0 +1,165 @@
+/*
+ * job.c - see job.h.
+ */
+#include "job.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct job_window *job_window(const struct job *job, uint64_t number)
+{
+    uintptr_t index = (uintptr_t)map_get(&job->by_number, number);
+
+    return index ? &job->window[index - 1] : NULL;
+}
+
+struct machine *job_machine(const struct job *job, uint64_t id)
+{
+    for (size_t i = 0; i < job->nmachines; i++)
+        if (job->machine[i].id == id)
+            return &job->machine[i];
+    return NULL;
+}
+
+static struct job_window *new_window(struct job *job, const struct trace_record *r)
+{
+    job->window = grow(job->window, job->nwindows, &job->windows_cap, sizeof *job->window);
+    struct job_window *window = &job->window[job->nwindows++];
+
+    *window = (struct job_window){.number = r->id, .flavor = r->what, .nranks = r->arg};
+    window->world = zalloc(r->arg, sizeof *window->world);
+    for (uint32_t i = 0; i < r->arg; i++)
+        window->world[i] = RANK_UNKNOWN;
+    if (map_put(&job->by_number, r->id, (void *)(uintptr_t)job->nwindows, NULL) != 0) {
+        say("out of memory");
+        exit(2);
+    }
+    return window;
+}
+
+/* A process has created its part of a window. */
+static void add_window(struct job *job, const struct spool_file *file, const struct trace_record *r)
+{
+    struct job_window *window = job_window(job, r->id);
+
+    if (!window)
+        window = new_window(job, r);
+    if (window->nranks != r->arg || window->world[r->peer] != RANK_UNKNOWN) {
+        if (window->nranks != r->arg || window->world[r->peer] != file->head->rank)
+            notes_add(&job->notes,
+                      "window %" PRIu64 ": the processes disagree about its ranks; rank %u of "
+                      "MPI_COMM_WORLD is not believed",
+                      r->id, file->head->rank);
+        return;
+    }
+    window->world[r->peer] = file->head->rank;
+    window->created++;
+}
+
+/* Ranks of a window whose processes have left no file (or none that tells) get ranks of
+ * MPI_COMM_WORLD that have no file, in order, while there are any. */
+static void fill_unknown(struct job *job, struct job_window *window)
+{
+    bool *used = zalloc(job->nproc, sizeof *used);
+    uint32_t next = 0;
+    bool guessed = false;
+
+    for (uint32_t i = 0; i < window->nranks; i++)
+        if (window->world[i] != RANK_UNKNOWN)
+            used[window->world[i]] = true;
+    for (int lost_only = 1; lost_only >= 0; lost_only--) {
+        next = 0;
+        for (uint32_t i = 0; i < window->nranks; i++) {
+            if (window->world[i] != RANK_UNKNOWN)
+                continue;
+            while (next < job->nproc && (used[next] || (lost_only && job->have[next])))
+                next++;
+            if (next == job->nproc)
+                break;
+            window->world[i] = next;
+            used[next] = true;
+            guessed = true;
+        }
+    }
+    free(used);
+    if (guessed)
+        notes_add(&job->notes,
+                  "window %" PRIu64 ": some of its processes left no record of its creation; their "
+                  "ranks in MPI_COMM_WORLD are assumed",
+                  window->number);
+}
+
+static void add_clock(struct machine *machine, const struct trace_record *r)
+{
+    machine->point = grow(machine->point, machine->n, &machine->cap, sizeof *machine->point);
+    machine->point[machine->n++] = (struct clock_point){r->time, (int64_t)r->bytes, r->id};
+}
+
+static void read_file(struct job *job, const struct spool_file *file)
+{
+    const struct spool_head *head = file->head;
+    struct machine *machine = job_machine(job, head->machine);
+
+    if (!machine) {
+        job->machine = grow(job->machine, job->nmachines, &job->machines_cap, sizeof *job->machine);
+        machine = &job->machine[job->nmachines++];
+        *machine = (struct machine){.id = head->machine,
+                                    .hostname = head->hostname,
+                                    .to_realtime = head->to_realtime,
+                                    .first = head->start,
+                                    .last = head->start};
+    }
+    job->have[head->rank] = true;
+    if (file->first) {
+        machine->first = u64_min(machine->first, file->first);
+        machine->last = u64_max(machine->last, file->last);
+    }
+    for (size_t i = 0; i < file->n; i++) {
+        const struct trace_record *r = &file->record[i];
+
+        if (r->kind == TRACE_WIN_CREATE)
+            add_window(job, file, r);
+        else if (r->kind == TRACE_CLOCK)
+            add_clock(machine, r);
+    }
+}
+
+void job_read(struct job *job, const struct spool *spool)
+{
+    uint32_t missing = 0;
+
+    *job = (struct job){.spool = spool, .nproc = spool->nproc};
+    map_init(&job->by_number);
+    job->have = zalloc(job->nproc, sizeof *job->have);
+    for (size_t i = 0; i < spool->n; i++)
+        read_file(job, &spool->file[i]);
+    for (size_t i = 0; i < job->nwindows; i++)
+        if (job->window[i].created < job->window[i].nranks)
+            fill_unknown(job, &job->window[i]);
+    for (uint32_t i = 0; i < job->nproc; i++)
+        missing += !job->have[i];
+    if (missing)
+        notes_add(&job->notes, "%u of %u processes have left no usable file", missing, job->nproc);
+    if (spool->damaged)
+        notes_add(&job->notes, "%" PRIu64 " damaged records were left out", spool->damaged);
+    job_clocks(job);
+    job->first = UINT64_MAX;
+    for (size_t i = 0; i < job->nmachines; i++) {
+        job->first = u64_min(job->first, machine_time(&job->machine[i], job->machine[i].first));
+        job->last = u64_max(job->last, machine_time(&job->machine[i], job->machine[i].last));
+    }
+}
+
+void job_free(struct job *job)
+{
+    for (size_t i = 0; i < job->nwindows; i++)
+        free(job->window[i].world);
+    for (size_t i = 0; i < job->nmachines; i++)
+        free(job->machine[i].point);
+    free(job->window);
+    free(job->machine);
+    free(job->have);
+    map_fini(&job->by_number);
+    notes_free(&job->notes);
+    *job = (struct job){0};
+}

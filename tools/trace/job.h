@@ -1,0 +1,66 @@
+/*
+ * job.h - what the files of all processes say together: the windows with their ranks, the machines
+ * with their clocks, and the span of time. Found in one pass over all records, before any event
+ * is written.
+ */
+#ifndef MRMA_TOOLS_TRACE_JOB_H
+#define MRMA_TOOLS_TRACE_JOB_H
+
+#include "base/map.h"
+#include "spool_read.h"
+
+enum { RANK_UNKNOWN = UINT32_MAX };
+
+struct job_window {
+    uint64_t number; /* the same at all its processes */
+    uint32_t flavor; /* enum trace_flavor */
+    uint32_t nranks;
+    uint32_t *world;  /* rank in MPI_COMM_WORLD for each rank of the window */
+    uint32_t created; /* by how many processes, as far as their files are there */
+};
+
+struct clock_point {
+    uint64_t time;
+    int64_t offset; /* to add to the machine's clock for that of the machine of rank 0 */
+    uint64_t error; /* half the round trip in which it was measured */
+};
+
+struct machine {
+    uint64_t id;
+    const char *hostname;
+    int64_t to_realtime;
+    uint64_t first, last;      /* by its own clock */
+    struct clock_point *point; /* by time; after job_read there are none or at least two */
+    size_t n, cap;
+};
+
+struct job {
+    const struct spool *spool;
+    struct job_window *window; /* by the order in which they are found */
+    size_t nwindows, windows_cap;
+    struct map by_number;    /* of a window: its index + 1 */
+    struct machine *machine; /* that of the lowest rank first */
+    size_t nmachines, machines_cap;
+    uint32_t nproc;
+    bool *have;           /* for each rank: it has a file */
+    uint64_t first, last; /* by the clock of the machine of rank 0 */
+    struct notes notes;
+};
+
+void job_read(struct job *job, const struct spool *spool);
+void job_free(struct job *job);
+
+/* The window of that number; NULL: no process has created it, as far as the files tell. */
+struct job_window *job_window(const struct job *job, uint64_t number);
+
+struct machine *job_machine(const struct job *job, uint64_t id);
+
+/* A time of the machine's clock in that of the machine of rank 0, as OTF2's readers compute it:
+ * linear between two measured offsets, and beyond the outermost two. */
+uint64_t machine_time(const struct machine *machine, uint64_t time);
+
+/* job_clock.c: brings the machines' offsets into order, adds what is missing, and shifts clocks
+ * so that no collective call on a window ends anywhere before it has begun everywhere. */
+void job_clocks(struct job *job);
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * names.h - what an archive of ours calls things that OTF2 has no record for: attributes of events,
+ * and regions for what the library does besides the calls of the program. The writer numbers its
+ * definitions as here; the reader finds them by name.
+ */
+#ifndef MRMA_TOOLS_TRACE_NAMES_H
+#define MRMA_TOOLS_TRACE_NAMES_H
+
+#include <otf2/otf2.h>
+
+#include "trace/spool.h"
+
+#define CREATOR "mpi-rma-trace"
+
+enum attr {
+    ATTR_WINDOW,     /* of a call */
+    ATTR_PEER,       /* of a call: rank in the window */
+    ATTR_PATH,       /* of an operation */
+    ATTR_REQUEST,    /* 1: a request-based operation */
+    ATTR_FUNCTION,   /* of an atomic operation */
+    ATTR_EARLIER,    /* of a completion: how many ns before it the transfer really ended */
+    ATTR_UNRECORDED, /* 1: no record says so, the trace ended before */
+    ATTR_AT_WAIT,    /* 1: of a remote completion: really in MPI_Win_wait of the target */
+    ATTR_ERROR,      /* of a return: the error class */
+    ATTR_ASSERTS,    /* of a call */
+    ATTR_ORIGIN,     /* of what a target does: rank in the window */
+    ATTR_OPERATIONS,
+    ATTR_BYTES,
+    ATTR_QUEUE, /* how many wait */
+    ATTR_RANK,  /* in MPI_COMM_WORLD */
+    ATTRS
+};
+
+enum own_region {
+    OWN_SERVE,
+    OWN_ASLEEP,
+    OWN_WAIT_POST,
+    OWN_WAIT_CREDIT,
+    OWN_WAKE_AGENT,
+    OWN_WRITE_TRACE,
+    OWN_PARKED,
+    OWN_LOCK_QUEUE,
+    OWN_REGIONS
+};
+
+struct attr_name {
+    const char *name, *description;
+    OTF2_Type type;
+};
+
+struct region_name {
+    const char *name, *description;
+};
+
+extern const struct attr_name attr_name[ATTRS];
+extern const struct region_name own_region_name[OWN_REGIONS];
+extern const char *const call_name[TRACE_CALL_LAST]; /* MPI_Win_create, ...; 0 is empty */
+enum { PATHS = TRACE_RDMA + 1 };
+extern const char *const path_name[PATHS];                    /* by enum trace_path; 0: unknown */
+extern const char *const op_name[TRACE_COMPARE_AND_SWAP + 1]; /* MPI_Put, ... */
+
+#endif

@@ -1,0 +1,143 @@
+/*
+ * spool_check.c - see spool_check.h.
+ */
+#include "spool_check.h"
+
+#include <inttypes.h>
+
+enum { SHOWN_MAX = 3 };
+#define TIME_MAX (UINT64_C(1) << 62)
+#define PAUSE_MAX (UINT64_C(1) << 51) /* ns without any record: about 26 days */
+
+static bool is_ranks(const struct trace_record *r)
+{
+    return r->kind == TRACE_RANKS;
+}
+
+/* Whether the fields of r can be those of its kind, whatever stands before and after. */
+static bool fields_good(const struct trace_record *r, uint32_t nproc)
+{
+    bool peer_good = r->peer >= -1 && r->peer < (int64_t)nproc;
+
+    switch (r->kind) {
+    case TRACE_ENTER:
+    case TRACE_LEAVE:
+        return r->what > TRACE_CALL_NONE && r->what < TRACE_CALL_LAST && peer_good;
+    case TRACE_WIN_CREATE:
+        return r->win && r->peer >= 0 && r->arg > 0 && r->arg <= nproc &&
+               (uint32_t)r->peer < r->arg;
+    case TRACE_OP:
+        return r->win && r->peer >= 0 && peer_good && r->what >= TRACE_PUT &&
+               r->what <= TRACE_COMPARE_AND_SWAP;
+    case TRACE_LOCK:
+    case TRACE_LOCKED:
+        return r->win && peer_good;
+    case TRACE_START:
+    case TRACE_POST:
+        return r->win && r->id <= nproc;
+    case TRACE_REQUEST_DONE:
+    case TRACE_SLEEP:
+    case TRACE_AWAKE:
+    case TRACE_WAKE_AGENT:
+    case TRACE_NO_CREDIT:
+    case TRACE_CREDIT:
+    case TRACE_WRITE:
+    case TRACE_CLOCK:
+        return peer_good;
+    default:
+        return r->win && peer_good;
+    }
+}
+
+static bool ranks_good(const struct trace_record *r, uint32_t nproc)
+{
+    const struct trace_ranks *ranks = (const struct trace_ranks *)r;
+
+    if (ranks->n == 0 || ranks->n > TRACE_RANKS_MAX)
+        return false;
+    for (unsigned i = 0; i < ranks->n; i++)
+        if (ranks->rank[i] < 0 || (uint32_t)ranks->rank[i] >= nproc)
+            return false;
+    return true;
+}
+
+static bool kind_known(const struct trace_record *r)
+{
+    return r->kind > TRACE_END && r->kind < TRACE_KINDS;
+}
+
+/* Whether the time of record i fits between what came before and what comes next. */
+static bool time_good(const struct spool_file *file, size_t i, size_t n, uint64_t last)
+{
+    uint64_t time = file->record[i].time;
+
+    if (time < last || time > TIME_MAX || (last && time - last > PAUSE_MAX))
+        return false;
+    if (i + 1 < n && kind_known(&file->record[i + 1]) && !is_ranks(&file->record[i + 1])) {
+        uint64_t next = file->record[i + 1].time;
+
+        if (next >= last && next < time && last)
+            return false;
+    }
+    return true;
+}
+
+/* A record of kind 0 ends the file, unless a good one stands behind it. */
+static bool is_end(const struct spool_file *file, size_t i, size_t n, uint32_t nproc)
+{
+    if (file->record[i].kind != TRACE_END)
+        return false;
+    return i + 1 >= n || !kind_known(&file->record[i + 1]) || file->record[i + 1].time == 0 ||
+           !(is_ranks(&file->record[i + 1]) || fields_good(&file->record[i + 1], nproc));
+}
+
+static void report(const struct spool_file *file, size_t i, uint64_t damaged)
+{
+    const char *offset = (const char *)&file->record[i];
+
+    if (damaged <= SHOWN_MAX)
+        say("%s: damaged record at offset %zu, left out", file->path,
+            (size_t)(offset - (const char *)file->map));
+}
+
+uint64_t spool_check(struct spool_file *file, uint32_t nproc)
+{
+    size_t bytes = file->mapped - sizeof(struct spool_head);
+    size_t n = bytes / sizeof(struct trace_record);
+    uint64_t last = 0, damaged = 0;
+    uint64_t ranks_left = 0; /* that the last start or post still has to name */
+
+    for (size_t i = 0; i < n; i++) {
+        struct trace_record *r = &file->record[i];
+        bool good;
+
+        if (is_end(file, i, n, nproc))
+            break;
+        file->n = i + 1;
+        if (is_ranks(r))
+            good = ranks_good(r, nproc) && ((struct trace_ranks *)r)->n <= ranks_left;
+        else
+            good = kind_known(r) && fields_good(r, nproc) && time_good(file, i, n, last);
+        if (!good) {
+            report(file, i, ++damaged);
+            r->kind = SPOOL_DAMAGED;
+            continue;
+        }
+        if (is_ranks(r)) {
+            ranks_left -= ((struct trace_ranks *)r)->n;
+            continue;
+        }
+        ranks_left = r->kind == TRACE_START || r->kind == TRACE_POST ? r->id : 0;
+        last = r->time;
+        file->first = file->first ? file->first : last;
+        file->last = last;
+    }
+    if (bytes % sizeof(struct trace_record) && file->n == n) {
+        damaged++;
+        say("%s: ends within a record at offset %zu", file->path,
+            file->mapped - bytes % sizeof(struct trace_record));
+    }
+    if (damaged > SHOWN_MAX)
+        say("%s: %" PRIu64 " damaged records in all", file->path, damaged);
+    return damaged;
+}

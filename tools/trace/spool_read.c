@@ -1,0 +1,172 @@
+/*
+ * spool_read.c - see spool_read.h. Finds the files, maps them and checks their headers; the
+ * records are checked in spool_check.c.
+ */
+#include "spool_read.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "spool_check.h"
+
+enum { RANKS_MAX = 1 << 24 };
+
+bool spool_is_there(const char *dir)
+{
+    char *path = text("%s/spool", dir);
+    struct stat info;
+    bool there = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+
+    free(path);
+    return there;
+}
+
+/* What is wrong with a header; NULL: nothing. */
+static const char *head_wrong(const struct spool_head *head)
+{
+    if (head->magic == __builtin_bswap64(SPOOL_MAGIC))
+        return "was written by a machine of the other byte order";
+    if (head->magic != SPOOL_MAGIC)
+        return "is no file of a traced process";
+    if (head->version != SPOOL_VERSION)
+        return "has another version of the format";
+    if (head->record_size != sizeof(struct trace_record))
+        return "has records of another size";
+    if (head->nproc == 0 || head->nproc > RANKS_MAX || head->rank >= head->nproc)
+        return "has a header with an impossible rank";
+    if (head->thread_kind != SPOOL_APPLICATION && head->thread_kind != SPOOL_AGENT)
+        return "has a header with an unknown kind of thread";
+    if (!memchr(head->hostname, 0, SPOOL_TEXT) || !memchr(head->host_mpi, 0, SPOOL_TEXT))
+        return "has a header with a name that does not end";
+    return NULL;
+}
+
+/* Maps path into *file. False with *why set where it cannot be used. */
+static bool map_file(struct spool_file *file, const char *path, const char **why)
+{
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0 || fstat(fd, &info) != 0) {
+        *why = strerror(errno);
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    *why = !S_ISREG(info.st_mode)                               ? "is no regular file"
+           : (uint64_t)info.st_size < sizeof(struct spool_head) ? "ends within its header"
+                                                                : NULL;
+    if (*why) {
+        close(fd);
+        return false;
+    }
+    file->mapped = (size_t)info.st_size;
+    file->map = mmap(NULL, file->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    close(fd);
+    if (file->map == MAP_FAILED) {
+        *why = strerror(errno);
+        return false;
+    }
+    file->head = file->map;
+    file->record = (struct trace_record *)((char *)file->map + sizeof(struct spool_head));
+    *why = head_wrong(file->head);
+    if (*why)
+        munmap(file->map, file->mapped);
+    return !*why;
+}
+
+static int by_rank_and_thread(const void *a, const void *b)
+{
+    const struct spool_head *x = ((const struct spool_file *)a)->head;
+    const struct spool_head *y = ((const struct spool_file *)b)->head;
+
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+static void drop(struct spool *spool, size_t at, const char *why)
+{
+    say("%s %s: left out", spool->file[at].path, why);
+    munmap(spool->file[at].map, spool->file[at].mapped);
+    free(spool->file[at].path);
+    spool->n--;
+    memmove(&spool->file[at], &spool->file[at + 1], (spool->n - at) * sizeof *spool->file);
+    spool->left_out++;
+}
+
+/* The files of one job agree in its size, and no two have the same rank and thread. */
+static void check_together(struct spool *spool)
+{
+    qsort(spool->file, spool->n, sizeof *spool->file, by_rank_and_thread);
+    for (size_t i = 0; i < spool->n;) {
+        struct spool_file *file = &spool->file[i];
+
+        if (i == 0)
+            spool->nproc = file->head->nproc;
+        if (file->head->nproc != spool->nproc)
+            drop(spool, i, "is of a job with another number of processes");
+        else if (i > 0 && by_rank_and_thread(file - 1, file) == 0)
+            drop(spool, i, "has the rank and thread of another file");
+        else
+            i++;
+    }
+}
+
+bool spool_open(struct spool *spool, const char *dir)
+{
+    *spool = (struct spool){.dir = text("%s/spool", dir)};
+    DIR *stream = opendir(spool->dir);
+
+    if (!stream) {
+        say("%s: %s", spool->dir, strerror(errno));
+        spool_close(spool);
+        return false;
+    }
+    for (struct dirent *entry; (entry = readdir(stream));) {
+        struct spool_file file = {0};
+        const char *why;
+
+        if (entry->d_name[0] == '.')
+            continue;
+        file.path = text("%s/%s", spool->dir, entry->d_name);
+        if (!map_file(&file, file.path, &why)) {
+            say("%s: %s; left out", file.path, why);
+            free(file.path);
+            spool->left_out++;
+            continue;
+        }
+        spool->file = grow(spool->file, spool->n, &spool->cap, sizeof file);
+        spool->file[spool->n++] = file;
+    }
+    closedir(stream);
+    check_together(spool);
+    for (size_t i = 0; i < spool->n; i++) {
+        progress("checking the files of the processes", i, spool->n);
+        spool->damaged += spool_check(&spool->file[i], spool->nproc);
+    }
+    progress_end();
+    if (spool->n > 0)
+        return true;
+    say("%s: no usable file of a traced process", spool->dir);
+    spool_close(spool);
+    return false;
+}
+
+void spool_close(struct spool *spool)
+{
+    for (size_t i = 0; i < spool->n; i++) {
+        munmap(spool->file[i].map, spool->file[i].mapped);
+        free(spool->file[i].path);
+    }
+    free(spool->file);
+    free(spool->dir);
+    *spool = (struct spool){0};
+}

@@ -1,0 +1,44 @@
+/*
+ * spool_read.h - the files that the traced processes have left, checked record by record.
+ *
+ * The files are mapped privately. A record that cannot be right (an unknown kind or call, a time
+ * before its predecessor's or after its successor's, a list of ranks of no call) is reported by
+ * file and offset, and its kind is overwritten in memory by SPOOL_DAMAGED: who walks the records
+ * skips that kind and may believe all others. A file whose header is wrong is reported and left
+ * out.
+ */
+#ifndef MRMA_TOOLS_TRACE_SPOOL_READ_H
+#define MRMA_TOOLS_TRACE_SPOOL_READ_H
+
+#include "trace/spool.h"
+#include "util.h"
+
+enum { SPOOL_DAMAGED = TRACE_KINDS };
+
+struct spool_file {
+    char *path;
+    void *map;
+    size_t mapped;                 /* bytes */
+    const struct spool_head *head; /* at the map's begin */
+    struct trace_record *record;   /* behind the header */
+    size_t n;                      /* records up to the end, damaged ones included */
+    uint64_t first, last;          /* times of the first and last good record; 0 without any */
+};
+
+struct spool {
+    char *dir;               /* DIR/spool */
+    struct spool_file *file; /* by rank, then by thread */
+    size_t n, cap;
+    uint32_t nproc;
+    uint64_t damaged;  /* records left out */
+    unsigned left_out; /* files left out */
+};
+
+/* Maps and checks all files of DIR/spool. False, with a message, where there is no usable one. */
+bool spool_open(struct spool *spool, const char *dir);
+void spool_close(struct spool *spool);
+
+/* Whether DIR has a folder of such files. */
+bool spool_is_there(const char *dir);
+
+#endif

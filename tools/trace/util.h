@@ -1,0 +1,60 @@
+/*
+ * util.h - memory, growing arrays, strings and messages of mpi-rma-trace.
+ *
+ * Running out of memory ends the program with a message. Messages to the user go to standard
+ * error; progress is shown only where that is a terminal.
+ */
+#ifndef MRMA_TOOLS_TRACE_UTIL_H
+#define MRMA_TOOLS_TRACE_UTIL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NS_PER_S UINT64_C(1000000000)
+
+static inline uint64_t u64_min(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint64_t u64_max(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* a - b, or 0 where b is the greater. */
+static inline uint64_t u64_minus(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* Zeroed memory; free() gives it back. */
+void *zalloc(size_t count, size_t size);
+
+/* Makes room in a growing array for one more element: items are *n of *cap; returns the array. */
+void *grow(void *items, size_t n, size_t *cap, size_t size);
+
+/* A formatted string; the caller frees it. */
+char *text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A line on standard error, with the name of the program. */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* What is under way, rewritten in place, at most a few times a second and only on a terminal.
+ * progress_end removes it. */
+void progress(const char *what, uint64_t done, uint64_t all);
+void progress_end(void);
+
+/* Notes about the trace itself that every report repeats: counted, each text once. */
+struct notes {
+    struct note {
+        char *text;
+        uint64_t count;
+    } * note;
+    size_t n, cap;
+};
+void notes_add(struct notes *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void notes_free(struct notes *notes);
+
+#endif
