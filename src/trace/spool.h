@@ -41,8 +41,8 @@ struct spool_head {
 enum trace_kind {
     TRACE_END = 0,    /* no record: here the file ends */
     TRACE_ENTER,      /* a call begins; what: enum trace_call, win: its window where it has one
-                         already, peer: of lock, unlock and flush the target, -1: all, id: of Wait and
-                         Test on the request of an operation that operation's number */
+                         already, peer: of lock, unlock and flush the target, -1: all, id: of
+                         Wait and Test on an operation's request that operation's number */
     TRACE_LEAVE,      /* and returns; what as there, arg: its MPI error class, 0 for success */
     TRACE_WIN_CREATE, /* inside the creating call. win, id: the same number at all its processes and
                          no other window's, peer: this process's rank in it, arg: how many ranks,
@@ -114,15 +114,15 @@ enum trace_assert { /* the bits of rma.h, not those of the host */
 };
 
 /* Every function that is recorded by ENTER and LEAVE. */
-#define TRACE_CALLS(X)                                                                            \
-    X(Win_create)                                                                                 \
-    X(Win_allocate) X(Win_allocate_shared) X(Win_create_dynamic) X(Win_attach) X(Win_detach)      \
-        X(Win_free) X(Win_shared_query) X(Put) X(Get) X(Accumulate) X(Get_accumulate)             \
-            X(Fetch_and_op) X(Compare_and_swap) X(Rput) X(Rget) X(Raccumulate) X(Rget_accumulate) \
-                X(Win_fence) X(Win_start) X(Win_complete) X(Win_post) X(Win_wait) X(Win_test)     \
-                    X(Win_lock) X(Win_unlock) X(Win_lock_all) X(Win_unlock_all) X(Win_flush)      \
-                        X(Win_flush_all) X(Win_flush_local) X(Win_flush_local_all) X(Win_sync)    \
-                            X(Wait) X(Test)
+/* clang-format off */
+#define TRACE_CALLS(X) \
+    X(Win_create) X(Win_allocate) X(Win_allocate_shared) X(Win_create_dynamic) X(Win_attach) \
+    X(Win_detach) X(Win_free) X(Win_shared_query) X(Put) X(Get) X(Accumulate) \
+    X(Get_accumulate) X(Fetch_and_op) X(Compare_and_swap) X(Rput) X(Rget) X(Raccumulate) \
+    X(Rget_accumulate) X(Win_fence) X(Win_start) X(Win_complete) X(Win_post) X(Win_wait) \
+    X(Win_test) X(Win_lock) X(Win_unlock) X(Win_lock_all) X(Win_unlock_all) X(Win_flush) \
+    X(Win_flush_all) X(Win_flush_local) X(Win_flush_local_all) X(Win_sync) X(Wait) X(Test)
+/* clang-format on */
 
 enum trace_call {
     TRACE_CALL_NONE,
