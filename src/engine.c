@@ -37,7 +37,7 @@ const struct log *engine_log(struct engine *e)
 }
 bool engine_in_agent(const struct engine *e)
 {
-    return e->rma.agent && pthread_equal(e->agent, pthread_self());
+    return rma_has_agent(&e->rma) && pthread_equal(e->agent, pthread_self());
 }
 const struct conf *engine_conf(struct engine *e)
 {
@@ -80,8 +80,7 @@ static int agent_begin(struct engine *e)
     pthread_sigmask(SIG_SETMASK, &all, &old);
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, AGENT_STACK);
-    atomic_store_explicit(&e->rma.concurrent, true, memory_order_relaxed);
-    e->rma.agent = true; /* before it can sleep: threads that stop polling must know */
+    rma_agent_begins(&e->rma);
     int err = pthread_create(&e->agent, &attr, agent_main, e);
     pthread_attr_destroy(&attr);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -89,7 +88,7 @@ static int agent_begin(struct engine *e)
         attention_has_agent(&e->own->attention);
         return MRMA_SUCCESS;
     }
-    e->rma.agent = false;
+    rma_agent_ended(&e->rma);
     return log_fail(&e->log, MRMA_ERR_OTHER, "cannot start the agent thread: %s", strerror(err));
 }
 
@@ -97,19 +96,19 @@ static int env_agent_start(void *ctx)
 {
     struct engine *e = ctx;
     pthread_mutex_lock(&e->agent_lock);
-    int err = e->rma.agent ? MRMA_SUCCESS : agent_begin(e);
+    int err = rma_has_agent(&e->rma) ? MRMA_SUCCESS : agent_begin(e);
     pthread_mutex_unlock(&e->agent_lock);
     return err;
 }
 
 static void agent_end(struct engine *e)
 {
-    if (!e->rma.agent)
+    if (!rma_has_agent(&e->rma))
         return;
     atomic_store_explicit(&e->agent_stop, true, memory_order_release);
     event_wake(&e->own->attention.agent);
     pthread_join(e->agent, NULL);
-    e->rma.agent = false;
+    rma_agent_ended(&e->rma);
 }
 
 static int make_own_segment(struct engine *e)

@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/procstart.h"
 #include "engine_env.h"
+#include "rma/progress/progress.h"
 #include "shm/cma_probe.h"
 
 /* What this process's rings on a node take together, unless the least of each is more. */
@@ -242,7 +243,7 @@ static void env_peer_put(void *ctx, struct rma_peer *peer)
 /* Of a ring to one of the peers on the node. */
 static uint32_t ring_bytes(const struct engine *e)
 {
-    const int seen = e->rma.node_procs, bound = e->env.node_procs_bound,
+    const int seen = rma_node_procs(&e->rma), bound = e->env.node_procs_bound,
               procs = seen > bound ? seen : bound;
     uint32_t bytes = RING_MOST;
     while (bytes > RING_LEAST && (size_t)bytes * (size_t)(procs > 1 ? procs - 1 : 1) > RINGS_BYTES)

@@ -148,6 +148,9 @@ owned() {
 }
 
 owned sync sync
+owned progress progress
+offences=$(grep -nE 'rma(\.|->)[a-z_]' "$src"/engine*.c /dev/null | grep -vE ':[0-9]+:( \*|/\*|#)|= &e->rma\.stats;')
+point "the engine touches no field of src/rma but what it counts" "$offences"
 point "no circle of more than three files in src/rma" "$(file_circles)"
 offences=$(test "$(echo "$calls" | wc -l)" -gt 200 || echo "no more than 200: is there nm, are there objects?")
 point "calls were found in the objects" "$offences"

@@ -62,11 +62,11 @@ void rma_init(struct rma *r, const struct log *log, const struct conf *conf, str
                       .env = env,
                       .clock = clock,
                       .ch3 = ch3,
-                      .hooks = &hooks,
                       .paths = path_by_number,
                       .threads = threads,
                       .concurrent = threads};
     elock_init(&r->lock);
+    progress_init(r, &hooks);
     ch3->queued = rma_queued;
     ch3->lost = peer_lost;
     list_init(&r->ctl_blocks);

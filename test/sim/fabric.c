@@ -87,10 +87,9 @@ static void *agent_main(void *arg)
 static int agent_start(void *ctx)
 {
     struct fabric_proc *p = ctx;
-    atomic_store_explicit(&p->rma.concurrent, true, memory_order_relaxed);
+    rma_agent_begins(&p->rma);
     attention_has_agent(&p->seg->attention);
     FABRIC_CHECK(pthread_create(&p->agent, NULL, agent_main, p) == 0);
-    p->rma.agent = true;
     return MRMA_SUCCESS;
 }
 
@@ -336,12 +335,12 @@ struct fabric *fabric_new(const struct fabric_opts *opts)
 
 static void stop_agent(struct fabric_proc *p)
 {
-    if (!p->rma.agent)
+    if (!rma_has_agent(&p->rma))
         return;
     atomic_store_explicit(&p->agent_stop, true, memory_order_release);
     event_wake(&p->seg->attention.agent);
     pthread_join(p->agent, NULL);
-    p->rma.agent = false;
+    rma_agent_ended(&p->rma);
 }
 
 void fabric_kill(struct fabric_proc *p)

@@ -15,6 +15,7 @@
 #include "rma/win/ctl_blocks.h"
 #include "rma/handlers.h"
 #include "rma/layer.h"
+#include "rma/progress/agent.h"
 #include "rma/progress/progress.h"
 #include "rma/acc/stripe.h"
 #include "sim_core.h"
@@ -112,10 +113,9 @@ static bool peer_alive(void *ctx, struct rma_peer *peer)
 static int agent_start(void *ctx)
 {
     struct sim_proc *p = ctx;
-    atomic_store_explicit(&p->rma.concurrent, true, memory_order_relaxed);
-    if (!p->rma.agent)
+    if (!rma_has_agent(&p->rma))
         atomic_fetch_add_explicit(&p->attention.agent.sleepers, 1, memory_order_relaxed);
-    p->rma.agent = true;
+    rma_agent_begins(&p->rma);
     return MRMA_SUCCESS;
 }
 

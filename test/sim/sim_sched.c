@@ -129,7 +129,7 @@ void sim_idle(void *ctx, struct event *ev, uint32_t ticket, uint64_t ns)
 
 static void agent_soon(struct sim_proc *p, uint64_t delay)
 {
-    if (!p->rma.agent || p->agent_due || p->dead)
+    if (!p->rma.progress.agent || p->agent_due || p->dead)
         return;
     p->agent_due = true;
     sim_schedule(p->sim, delay, SIM_EV_AGENT, p, 0);
@@ -228,7 +228,7 @@ void sim_meet(struct sim_proc *p, struct sim_meeting *m)
 void sim_rest(struct sim_proc *p)
 {
     struct sim_meeting *m = &p->sim->rest;
-    if (p->rma.agent || !p->rma.packets) {
+    if (p->rma.progress.agent || !p->rma.progress.packets) {
         sim_meet(p, m);
         return;
     }

@@ -39,7 +39,7 @@ static inline void rest(struct fabric_proc *p)
 {
     const uint64_t round = (uint64_t)(uintptr_t)p->user + 1, n = (uint64_t)p->fabric->opts.nproc;
     p->user = (void *)(uintptr_t)round;
-    if (p->rma.agent) {
+    if (p->rma.progress.agent) {
         fabric_barrier(p);
         return;
     }

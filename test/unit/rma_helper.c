@@ -72,7 +72,7 @@ struct hand *hand_new(const struct hand_shared *s, int rank)
     h->env = (struct rma_env){
         .ctx = h, .peer_alive = peer_alive, .attention = &s->procs[rank].attention};
     rma_init(&h->rma, &h->log, &h->conf, &h->env, &h->ch3, clock_monotonic_ns, false);
-    h->rma.oversubscribed = true;
+    h->rma.progress.oversubscribed = true;
     h->win = (struct win){.rma = &h->rma,
                           .gen = 1,
                           .rank = rank,

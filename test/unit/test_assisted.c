@@ -246,7 +246,7 @@ static struct win *create_mixed(struct fabric_proc *p, void **memory)
     struct win *w =
         fabric_win(p, WIN_CREATE, *memory ? *memory : area, *memory ? 4096 : sizeof area, 8);
     if (p->rank == 1)
-        p->rma.oversubscribed = true;
+        p->rma.progress.oversubscribed = true;
     return w;
 }
 

@@ -245,7 +245,7 @@ static void rings_are_smaller_where_there_are_more(void **state)
     for (size_t i = 0; i < 2 * sizeof cases / sizeof cases[0]; i++) {
         struct engine *from = new_engine(), *to = new_engine();
         struct rma_peer *peer = know(from, &to->record);
-        from->rma.node_procs = i % 2 ? 0 : cases[i / 2].procs;
+        from->rma.progress.node_procs = i % 2 ? 0 : cases[i / 2].procs;
         from->env.node_procs_bound = i % 2 ? cases[i / 2].procs : 0; /* what the launcher says */
         assert_int_equal(from->env.peer_connect(from, peer), MRMA_SUCCESS);
         assert_int_equal(atomic_load(&to->own->rings[0].bytes), cases[i / 2].bytes);

@@ -16,6 +16,7 @@
 
 #include "base/err.h"
 #include "base/populate.h"
+#include "rma/progress/agent.h"
 #include "rma/progress/progress.h"
 #include "rma/strict/strict.h"
 #include "rma/sync/fence_counts.h"
@@ -203,11 +204,7 @@ static void learn_node(struct win *w)
         procs += i == w->rank || env->record_same_node(env->ctx, &recs[i].proc);
     const unsigned cpus = env->record_cpus(env->ctx, &recs[0].proc, sizeof *recs, w->nproc);
     w->oversubscribed = (unsigned)procs > cpus;
-    if (procs > r->node_procs) {
-        r->node_procs = procs;
-        r->oversubscribed = w->oversubscribed;
-        r->full = (unsigned)procs == cpus ? cpus : 0;
-    }
+    rma_learn_node(r, procs, cpus);
 }
 
 /* Is there a pair between whom packets take the network? All find the same: it follows
@@ -282,12 +279,10 @@ static int open_network(struct win *w, struct win_plan *plan)
 static int start_packets(struct win *w)
 {
     struct rma *r = w->rma;
-    if (serves_packets(w) || w->has_assisted)
-        r->packets = true;
-    r->spin_inline = !r->packets && !r->oversubscribed;
+    rma_use_packets(r, serves_packets(w) || w->has_assisted);
     if (!serves_packets(w) || !wants_agent(r->conf, &w->hints))
         return MRMA_SUCCESS;
-    return r->agent ? MRMA_SUCCESS : r->env->agent_start(r->env->ctx);
+    return rma_has_agent(r) ? MRMA_SUCCESS : r->env->agent_start(r->env->ctx);
 }
 
 static int route_and_start(struct win *w, struct win_plan *plan)

@@ -32,6 +32,7 @@
 #include "rma/path/cma_io.h"
 #include "rma/path/path.h"
 #include "rma/path/stage.h"
+#include "rma/progress/progress.h"
 #include "rma/win/win.h"
 
 enum {
@@ -74,7 +75,7 @@ static bool goes_by_packet(const struct win *w, const struct rma_target *t, enum
 {
     if (unlikely(t->sent == SENT_ACC) && is_acc(kind))
         return true;
-    if (!is_passive(w) || op->req || w->rma->oversubscribed || is_large_copy(kind, op, len))
+    if (!is_passive(w) || op->req || rma_is_oversubscribed(w->rma) || is_large_copy(kind, op, len))
         return false;
     return attention_given(t->peer->attention) ||
            (attention_is_assured(t->peer->attention) && has_many_pieces(op));

@@ -78,14 +78,14 @@ struct nap {
 /* The application polls, or sleeps on the descriptor: stay away from it. */
 static void stay_away(struct rma *r, struct nap *nap)
 {
-    atomic_store_explicit(&r->agent_off, true, memory_order_seq_cst); /* A */
-    const bool off = atomic_load_explicit(&r->watcher, memory_order_seq_cst);
+    atomic_store_explicit(&r->progress.agent_off, true, memory_order_seq_cst); /* A */
+    const bool off = atomic_load_explicit(&r->progress.watcher, memory_order_seq_cst);
     if (off || nap->ns == 0)
         nap->ns = NAP_NS;
     if (!off)
-        atomic_store_explicit(&r->agent_off, false, memory_order_relaxed);
+        atomic_store_explicit(&r->progress.agent_off, false, memory_order_relaxed);
     event_poll(r->env->agent_bell, NULL, 0, off ? 0 : nap->ns);
-    atomic_store_explicit(&r->agent_off, false, memory_order_relaxed);
+    atomic_store_explicit(&r->progress.agent_off, false, memory_order_relaxed);
     nap->ns = nap->ns * 2 > NAP_MAX_NS ? NAP_MAX_NS : nap->ns * 2;
 }
 
@@ -95,7 +95,7 @@ static void stay_away(struct rma *r, struct nap *nap)
  * run besides the node's processes and this thread there is no telling who sits where. */
 static void stay_home(struct rma *r, struct place *place)
 {
-    const unsigned cpus = atomic_load_explicit(&r->full, memory_order_relaxed);
+    const unsigned cpus = atomic_load_explicit(&r->progress.full, memory_order_relaxed);
     if (cpus && !r->threads)
         place_follow_main(place, r->clock(), cpus + 1);
 }
@@ -105,7 +105,7 @@ static void sleep_on_descriptors(struct rma *r, const int *fds, unsigned n,
                                  const _Atomic bool *stop, struct nap *nap, struct place *place)
 {
     struct event *ev = &r->env->attention->agent;
-    const uint32_t polls = atomic_load_explicit(&r->polls, memory_order_relaxed);
+    const uint32_t polls = atomic_load_explicit(&r->progress.polls, memory_order_relaxed);
     const bool away = polls != nap->polls || others_poll(r);
     bool block;
     nap->polls = polls;
@@ -124,6 +124,22 @@ static void sleep_on_descriptors(struct rma *r, const int *fds, unsigned n,
         r->stats.agent_wakeups++;
     }
     event_leave_polled(ev);
+}
+
+void rma_agent_begins(struct rma *r)
+{
+    atomic_store_explicit(&r->concurrent, true, memory_order_relaxed);
+    r->progress.agent = true;
+}
+
+void rma_agent_ended(struct rma *r)
+{
+    r->progress.agent = false;
+}
+
+bool rma_has_agent(const struct rma *r)
+{
+    return r->progress.agent;
 }
 
 void rma_agent_loop(struct rma *r, const _Atomic bool *stop)

@@ -24,4 +24,7 @@ struct progress_hooks {
     void (*report_wait)(struct win *w, const struct rma_wait *wait, uint64_t ns);
 };
 
+/* At the layer's start; the table must outlive it. */
+void progress_init(struct rma *r, const struct progress_hooks *hooks);
+
 #endif

@@ -12,18 +12,24 @@
 #include "rma/progress/hooks.h"
 #include "rma/win/win.h"
 
+void progress_init(struct rma *r, const struct progress_hooks *hooks)
+{
+    r->progress = (struct progress_rma){.hooks = hooks};
+}
+
 static bool poll_locked(struct rma *r)
 {
     bool moved = ch3_poll(r->ch3);
     if (unlikely(!list_empty(&r->lock_wins)))
-        moved |= r->hooks->grant_locks(r);
+        moved |= r->progress.hooks->grant_locks(r);
     return moved;
 }
 
 /* Only whether polls changes counts: threads may lose each other's. */
 static bool try_enter(struct rma *r)
 {
-    atomic_store_explicit(&r->polls, atomic_load_explicit(&r->polls, memory_order_relaxed) + 1,
+    atomic_store_explicit(&r->progress.polls,
+                          atomic_load_explicit(&r->progress.polls, memory_order_relaxed) + 1,
                           memory_order_relaxed);
     return !atomic_load_explicit(&r->concurrent, memory_order_relaxed) || elock_try(&r->lock);
 }
@@ -66,7 +72,7 @@ bool rma_poll_surely(struct rma *r, bool *block)
 
 bool rma_progress(struct rma *r)
 {
-    return r->packets && rma_poll(r);
+    return r->progress.packets && rma_poll(r);
 }
 
 bool rma_pending(struct rma *r)
@@ -76,13 +82,39 @@ bool rma_pending(struct rma *r)
 
 bool rma_uses_packets(const struct rma *r)
 {
-    return r->packets;
+    return r->progress.packets;
 }
 
 bool rma_host_poll(struct rma *r)
 {
     attention_host_polls(r->env->attention);
     return ch3_pending_silent(r->ch3) && rma_poll(r);
+}
+
+void rma_learn_node(struct rma *r, int procs, unsigned cpus)
+{
+    if (procs <= r->progress.node_procs)
+        return;
+    r->progress.node_procs = procs;
+    r->progress.oversubscribed = (unsigned)procs > cpus;
+    r->progress.full = (unsigned)procs == cpus ? cpus : 0;
+}
+
+int rma_node_procs(const struct rma *r)
+{
+    return r->progress.node_procs;
+}
+
+bool rma_is_oversubscribed(const struct rma *r)
+{
+    return r->progress.oversubscribed;
+}
+
+void rma_use_packets(struct rma *r, bool packets)
+{
+    if (packets)
+        r->progress.packets = true;
+    r->progress.spin_inline = !r->progress.packets && !r->progress.oversubscribed;
 }
 
 void rma_polling_begin(struct rma *r)
@@ -93,7 +125,7 @@ void rma_polling_begin(struct rma *r)
 void rma_polling_end(struct rma *r)
 {
     attention_poll_end(r->env->attention);
-    if (r->agent) {
+    if (r->progress.agent) {
         /* What came through a descriptor since the last poll the agent finds by itself, at
          * the end of its nap at the latest (agent.c): ringing for it would cost more than
          * a round trip, for descriptors that are often readable without need. */
@@ -109,6 +141,6 @@ void rma_polling_end(struct rma *r)
 void rma_queued(void *rma)
 {
     struct rma *r = rma;
-    if (r->agent)
+    if (r->progress.agent)
         attention_call_own(r->env->attention);
 }

@@ -23,6 +23,14 @@ bool rma_pending(struct rma *r);
 void rma_polling_begin(struct rma *r);
 void rma_polling_end(struct rma *r);
 
+/* A window has procs processes on this node, which may use cpus processors. */
+void rma_learn_node(struct rma *r, int procs, unsigned cpus);
+/* Most processes of this node that a window has had, and are they more than their processors? */
+int rma_node_procs(const struct rma *r);
+bool rma_is_oversubscribed(const struct rma *r);
+/* A window exists; packets: it sends or receives some. */
+void rma_use_packets(struct rma *r, bool packets);
+
 /* For ch3: packets are queued that nobody but a poller pushes; wakes the agent. */
 void rma_queued(void *rma);
 

@@ -118,8 +118,8 @@ static int check_requests(struct rma *r)
     for (uint32_t i = 0; i < r->nwins; i++)
         if (r->wins[i] && (r->wins[i]->replies || r->wins[i]->streams) && check_peers(r->wins[i])) {
             err = MRMA_ERR_PROC_FAILED;
-            r->hooks->fail_requests(r->wins[i],
-                                    err); /* also what waits for a lock that the dead one holds */
+            r->progress.hooks->fail_requests(
+                r->wins[i], err); /* also what waits for a lock that the dead one holds */
         }
     return err;
 }
@@ -135,15 +135,15 @@ static void yield_processor(struct rma *r)
 
 int rma_between_tests(struct rma *r, struct win *w)
 {
-    const uint32_t tests = atomic_fetch_add_explicit(&r->tests, 1, memory_order_relaxed);
-    if (r->oversubscribed && tests % TESTS_PER_YIELD == TESTS_PER_YIELD - 1)
+    const uint32_t tests = atomic_fetch_add_explicit(&r->progress.tests, 1, memory_order_relaxed);
+    if (r->progress.oversubscribed && tests % TESTS_PER_YIELD == TESTS_PER_YIELD - 1)
         yield_processor(r);
     if (tests % TESTS_PER_CLOCK)
         return MRMA_SUCCESS;
     const uint64_t now = r->clock();
-    if (now < atomic_load_explicit(&r->next_check, memory_order_relaxed))
+    if (now < atomic_load_explicit(&r->progress.next_check, memory_order_relaxed))
         return MRMA_SUCCESS;
-    atomic_store_explicit(&r->next_check, now + LONG_SLEEP_NS, memory_order_relaxed);
+    atomic_store_explicit(&r->progress.next_check, now + LONG_SLEEP_NS, memory_order_relaxed);
     rma_enter(r);
     const int err = w ? check_peers(w) : check_requests(r);
     rma_leave(r);
@@ -167,16 +167,16 @@ static void sleep_on(struct rma *r, struct event *ev, uint32_t ticket, uint64_t 
 /* Become the one thread that blocks on the channels' descriptors. */
 static bool watch_begin(struct rma *r)
 {
-    return !atomic_load_explicit(&r->watcher, memory_order_relaxed) &&
-           !atomic_exchange_explicit(&r->watcher, true, memory_order_seq_cst);
+    return !atomic_load_explicit(&r->progress.watcher, memory_order_relaxed) &&
+           !atomic_exchange_explicit(&r->progress.watcher, true, memory_order_seq_cst);
 }
 
 static void watch_end(struct rma *r)
 {
     struct attention *own = r->env->attention;
-    atomic_store_explicit(&r->watcher, false, memory_order_seq_cst); /* A; C of agent.c */
+    atomic_store_explicit(&r->progress.watcher, false, memory_order_seq_cst); /* A; C of agent.c */
     atomic_thread_fence(memory_order_seq_cst);
-    if (atomic_load_explicit(&r->agent_off, memory_order_seq_cst))
+    if (atomic_load_explicit(&r->progress.agent_off, memory_order_seq_cst))
         event_wake(&own->agent);
     if (atomic_load_explicit(&own->threads.sleepers, memory_order_relaxed))
         event_wake(&own->threads);
@@ -214,12 +214,12 @@ static void sleep_once(struct win *w, const struct rma_wait *wait, bool polled, 
     if (ev != own && polled)
         rma_polling_end(r);
     uint32_t ticket = event_enter(ev);
-    bool moved = ev == own && r->packets && (rma_poll_surely(r, NULL) || rma_pending(r));
+    bool moved = ev == own && r->progress.packets && (rma_poll_surely(r, NULL) || rma_pending(r));
     const bool unwatched =
-        blocks && !atomic_load_explicit(&r->watcher, memory_order_relaxed); /* D */
+        blocks && !atomic_load_explicit(&r->progress.watcher, memory_order_relaxed); /* D */
     if (!moved && !unwatched && !check(r, wait)) {
         bool poll = wait->poll_only || ch3_unsent_must_poll(r->ch3) ||
-                    (r->packets && ev != own && !r->agent);
+                    (r->progress.packets && ev != own && !r->progress.agent);
         atomic_fetch_add_explicit(&r->stats.sleeps, 1, memory_order_relaxed);
         sleep_on(r, ev, ticket, poll ? SHORT_SLEEP_NS : LONG_SLEEP_NS);
     }
@@ -245,7 +245,7 @@ static int lose_patience(struct win *w, const struct rma_wait *wait, struct pati
         p->next_check = now + LONG_SLEEP_NS;
     }
     if (p->hang_ns && now >= p->next_report) {
-        w->rma->hooks->report_wait(w, wait, now - p->start);
+        w->rma->progress.hooks->report_wait(w, wait, now - p->start);
         p->next_report = now + p->hang_ns;
     }
     return MRMA_SUCCESS;
@@ -254,13 +254,13 @@ static int lose_patience(struct win *w, const struct rma_wait *wait, struct pati
 static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bool *watching)
 {
     struct rma *r = w->rma;
-    const uint64_t yield_ns = r->oversubscribed ? YIELD_NS_OVERSUBSCRIBED : YIELD_NS_ALONE;
+    const uint64_t yield_ns = r->progress.oversubscribed ? YIELD_NS_OVERSUBSCRIBED : YIELD_NS_ALONE;
     struct patience p = {.hang_ns = (uint64_t)(r->conf->hang_report * 1e9)};
-    const unsigned spins_served = r->oversubscribed || r->env->idle ? 0 : SPINS_SERVED;
+    const unsigned spins_served = r->progress.oversubscribed || r->env->idle ? 0 : SPINS_SERVED;
     bool served = false;
     for (unsigned yields = 0, busy = 0, spins = 0; !check(r, wait);) {
         /* Others' packets may keep this thread busy while what it waits for never comes. */
-        const bool moved = r->packets && rma_poll(r);
+        const bool moved = r->progress.packets && rma_poll(r);
         served |= moved;
         spins = moved ? spins_served : spins - (spins != 0);
         if (moved ? ++busy % POLLS_PER_CLOCK : spins)
@@ -270,7 +270,7 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
             continue;
         }
         const uint64_t now = r->clock();
-        if (!p.start && r->packets)
+        if (!p.start && r->progress.packets)
             insist(w, wait);
         if (!p.start)
             p = (struct patience){now, now, now + LONG_SLEEP_NS, now + p.hang_ns, p.hang_ns};
@@ -295,8 +295,9 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
 int rma_wait_until(struct win *w, const struct rma_wait *wait)
 {
     struct rma *r = w->rma;
-    const int spins = r->oversubscribed || r->env->idle ? SPINS_OVERSUBSCRIBED : SPINS_ALONE;
-    bool packets = r->packets, watching = false;
+    const int spins =
+        r->progress.oversubscribed || r->env->idle ? SPINS_OVERSUBSCRIBED : SPINS_ALONE;
+    bool packets = r->progress.packets, watching = false;
     if (packets)
         rma_polling_begin(r);
     int err = MRMA_SUCCESS;
@@ -317,7 +318,7 @@ int rma_wait_until(struct win *w, const struct rma_wait *wait)
 
 void rma_backoff(struct rma *r, unsigned round)
 {
-    if (r->oversubscribed || r->env->idle || round > SPINS_ALONE)
+    if (r->progress.oversubscribed || r->env->idle || round > SPINS_ALONE)
         yield_processor(r);
     else
         cpu_relax();

@@ -15,6 +15,7 @@
 #include "rma/target/lock_queue.h"
 
 #include "base/err.h"
+#include "rma/progress/agent.h"
 #include "rma/target/target.h"
 #include "rma/win/target_lock.h"
 
@@ -125,6 +126,7 @@ void lock_queue_release(struct pkt_origin *po)
         lockword_release(&w->ctl->lock, po->exclusive);
         event_notify(&w->ctl->lock_event);
     }
-    if (!list_empty(&w->lockq) && w->rma->agent) /* this need not be a round that polls the queue */
+    if (!list_empty(&w->lockq) &&
+        rma_has_agent(w->rma)) /* this need not be a round that polls the queue */
         event_notify(&w->rma->env->attention->agent);
 }

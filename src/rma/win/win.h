@@ -32,6 +32,7 @@
 #include "base/log.h"
 #include "rma/env.h"
 #include "rma/packet/request_table.h"
+#include "rma/progress/progress_state.h"
 #include "rma/rma.h"
 #include "rma/sync/sync_state.h"
 #include "rma/win/epoch.h"
@@ -134,7 +135,6 @@ struct pkt_target;
 struct pkt_origin;
 struct strict;
 struct fence_counts;
-struct progress_hooks;
 
 /* The first line is all that operations on mapped memory and locks look at. */
 struct rma_target {
@@ -274,24 +274,13 @@ struct rma {
     const struct path_ops *const *paths; /* by enum rma_path */
     clock_fn clock;
     struct ch3 *ch3;
-    const struct progress_hooks *hooks;
     bool threads;            /* several application threads may call */
     _Atomic bool concurrent; /* threads, or an agent runs: take the lock */
-    _Atomic bool packets;    /* some window uses packets or the ring */
-    _Atomic bool agent;      /* the agent runs */
-    _Atomic uint32_t polls;  /* changes whenever an application thread polls */
-    _Atomic bool watcher;    /* an application thread sleeps on the channels' descriptors: wait.c */
-    _Atomic bool agent_off;  /* and the agent on its doorbell until it stops: agent.c */
-    bool spin_inline;        /* processors for all, and no packets to poll: see wait.h */
-    _Atomic uint32_t tests;  /* calls of rma_between_tests */
-    _Atomic uint64_t next_check; /* when one of these looks whether a peer has died */
-    int node_procs;              /* most processes of this node seen in a window */
-    _Atomic unsigned full; /* so many processors, and as many processes; 0: more or less: agent.c */
-    _Atomic bool oversubscribed; /* more processes than processors on this node */
-    struct elock lock;           /* the engine's: rma_enter */
-    struct list ctl_blocks;      /* ctl_blocks.h */
-    struct win **wins;           /* by index; NULL: free */
-    uint32_t *win_gens; /* of the window there, or the last one; no two windows have the same */
+    struct progress_rma progress;
+    struct elock lock;      /* the engine's: rma_enter */
+    struct list ctl_blocks; /* ctl_blocks.h */
+    struct win **wins;      /* by index; NULL: free */
+    uint32_t *win_gens;     /* of the window there, or the last one; no two windows have the same */
     uint32_t last_gen;
     uint32_t nwins;
     struct list lock_wins; /* windows whose lockq is not empty */

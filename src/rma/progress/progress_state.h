@@ -1,0 +1,31 @@
+/*
+ * progress_state.h - what waits, rounds of progress and the agent keep in struct rma. Only this
+ * room touches it; others ask and tell by progress.h, agent.h and wait.h.
+ *
+ * Locks: none. What is not atomic is written while a window is created, under the engine's lock
+ * where several threads may call, and before the window that needs it is used.
+ */
+#ifndef MRMA_RMA_PROGRESS_PROGRESS_STATE_H
+#define MRMA_RMA_PROGRESS_PROGRESS_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct progress_hooks;
+
+struct progress_rma {
+    const struct progress_hooks *hooks; /* hooks.h */
+    _Atomic bool packets;               /* some window uses packets or the ring */
+    _Atomic bool agent;                 /* the agent runs */
+    _Atomic bool agent_off; /* and is on its doorbell until the watcher stops: agent.c */
+    _Atomic bool watcher;   /* an application thread sleeps on the channels' descriptors: wait.c */
+    _Atomic bool oversubscribed; /* more processes than processors on this node */
+    bool spin_inline;            /* processors for all, and no packets to poll: wait.h */
+    int node_procs;              /* most processes of this node seen in a window */
+    _Atomic unsigned full;       /* so many processors, and as many processes; 0: more or less */
+    _Atomic uint32_t polls;      /* changes whenever an application thread polls */
+    _Atomic uint32_t tests;      /* calls of rma_between_tests */
+    _Atomic uint64_t next_check; /* when one of these looks whether a peer has died */
+};
+
+#endif
