@@ -19,6 +19,7 @@ struct engine;
 struct rma;
 struct dtype_cache;
 struct heap;
+struct trace;
 
 /* conf and log are copied. threads: may several threads call at once
  * (MPI_THREAD_MULTIPLE)? world_rank: for messages. MRMA_ERR_NO_MEM, _OTHER. */
@@ -34,6 +35,10 @@ const struct log *engine_log(struct engine *e);
 /* Is the calling thread the agent, which no call of MPI waits for? */
 bool engine_in_agent(const struct engine *e);
 const struct conf *engine_conf(struct engine *e);
+
+/* Record events there from now on (trace/record.h), until the engine ends. Before the first
+ * window. */
+void engine_trace(struct engine *e, struct trace *tr);
 
 /* For the statistics. When does a call of MPI_Alloc_mem or MPI_Free_mem begin (0: nobody wants to
  * know)? And when it ends: what was allocated in so many calls, and the time since. Any thread. */

@@ -118,12 +118,13 @@ room dtype acc base
 room packet dtype acc ch3 base
 room win packet dtype acc ch3 base
 room strict win packet dtype acc ch3 base
+room traced strict win packet dtype acc ch3 trace base
 room progress win packet ch3 base
 room origin progress win packet dtype acc ch3 base
 room path origin progress win packet dtype acc ch3 base
 room target path strict progress win packet dtype acc ch3 base
 room sync target path origin strict progress win packet ch3 base
-room create sync target path origin strict progress win packet ch3 base
+room create sync traced target path origin strict progress win packet ch3 base
 offences=$(for d in "$src"/rma/*/; do
     name=$(basename "$d")
     case " $rooms " in *" $name "*) ;; *) echo "src/rma/$name" ;; esac

@@ -41,6 +41,7 @@ struct conf {
     enum conf_alloc alloc_mem;   /* MPIRMA_ALLOC_MEM=shared|host */
     char segment_dir[256];       /* MPIRMA_SEGMENT_DIR, "": anonymous memory (memfd) */
     char stats[256];           /* MPIRMA_STATS: "" off, "1" stderr, else a file name; "0" is off */
+    char trace[256];           /* MPIRMA_TRACE: a directory, "": no trace is taken */
     bool strict;               /* MPIRMA_STRICT=0|1 */
     bool share_create;         /* MPIRMA_SHARE_CREATE=0|1 */
     enum conf_ptracer ptracer; /* MPIRMA_PTRACER=any|unchanged */

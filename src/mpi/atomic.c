@@ -11,6 +11,7 @@
 #include "mpi/argcheck.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
+#include "mpi/traced.h"
 #include "rma/fast.h"
 
 /* The predefined integer of 8 bytes that was used last: such handles are never freed. */
@@ -74,6 +75,7 @@ static __attribute__((noinline)) int fetch_general(const void *oaddr, void *radd
                                                    MPI_Datatype type, int target, MPI_Aint disp,
                                                    MPI_Op op, MPI_Win win)
 {
+    TRACED(Fetch_and_op);
     struct win_rec *rec = win_lookup(win);
     struct rma_op what;
     int err;
@@ -114,6 +116,7 @@ static __attribute__((noinline)) int cas_general(const void *oaddr, const void *
                                                  MPI_Datatype type, int target, MPI_Aint disp,
                                                  MPI_Win win)
 {
+    TRACED(Compare_and_swap);
     struct win_rec *rec = win_lookup(win);
     struct rma_op what;
     int err;

@@ -16,12 +16,14 @@
 #include "mpi/comm_transfer.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
+#include "mpi/traced.h"
 #include "rma/fast.h"
 
 static __attribute__((noinline)) int put_general(const void *oaddr, int ocount, MPI_Datatype otype,
                                                  int target, MPI_Aint disp, int tcount,
                                                  MPI_Datatype ttype, MPI_Win win)
 {
+    TRACED(Put);
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
@@ -73,6 +75,7 @@ static __attribute__((noinline)) int get_general(void *raddr, int rcount, MPI_Da
                                                  int target, MPI_Aint disp, int tcount,
                                                  MPI_Datatype ttype, MPI_Win win)
 {
+    TRACED(Get);
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
@@ -100,6 +103,7 @@ MRMA_PUBLIC int PMPI_Rput(const void *oaddr, int ocount, MPI_Datatype otype, int
                           MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Win win,
                           MPI_Request *request)
 {
+    TRACED(Rput);
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
@@ -111,6 +115,7 @@ MRMA_EXPORT_MPI(Rput);
 MRMA_PUBLIC int PMPI_Rget(void *raddr, int rcount, MPI_Datatype rtype, int target, MPI_Aint disp,
                           int tcount, MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
 {
+    TRACED(Rget);
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))

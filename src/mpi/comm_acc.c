@@ -13,6 +13,7 @@
 #include "mpi/comm_request.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
+#include "mpi/traced.h"
 #include "rma/fast.h"
 
 /* Predefined and known, for a short cut; ACC_OP_NONE: ask args_accumulate. */
@@ -26,6 +27,7 @@ static __attribute__((noinline)) int accumulate_general(const void *oaddr, int o
                                                         MPI_Aint disp, int tcount,
                                                         MPI_Datatype ttype, MPI_Op op, MPI_Win win)
 {
+    TRACED(Accumulate);
     struct win_rec *rec = win_lookup(win);
     struct rma_op what;
     int err;
@@ -62,6 +64,7 @@ MRMA_PUBLIC int PMPI_Raccumulate(const void *oaddr, int ocount, MPI_Datatype oty
                                  MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op,
                                  MPI_Win win, MPI_Request *request)
 {
+    TRACED(Raccumulate);
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
@@ -75,6 +78,7 @@ static __attribute__((noinline)) int get_accumulate_general(
     const void *oaddr, int ocount, MPI_Datatype otype, void *raddr, int rcount, MPI_Datatype rtype,
     int target, MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
 {
+    TRACED(Get_accumulate);
     struct win_rec *rec = win_lookup(win);
     struct rma_op what;
     int err;
@@ -116,6 +120,7 @@ MRMA_PUBLIC int PMPI_Rget_accumulate(const void *oaddr, int ocount, MPI_Datatype
                                      int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win,
                                      MPI_Request *request)
 {
+    TRACED(Rget_accumulate);
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))

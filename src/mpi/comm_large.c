@@ -12,6 +12,7 @@
 #include "mpi/comm_transfer.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
+#include "mpi/traced.h"
 
 #define LARGE_FUNCTIONS(X) \
     X(Put_c)               \
@@ -33,6 +34,7 @@ __attribute__((constructor)) static void host_large_fill(void)
 MRMA_PUBLIC int PMPI_Put_c(const void *oaddr, MPI_Count ocount, MPI_Datatype otype, int target,
                            MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype, MPI_Win win)
 {
+    TRACED(Put);
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
@@ -44,6 +46,7 @@ MRMA_EXPORT_MPI(Put_c);
 MRMA_PUBLIC int PMPI_Get_c(void *raddr, MPI_Count rcount, MPI_Datatype rtype, int target,
                            MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype, MPI_Win win)
 {
+    TRACED(Get);
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
@@ -56,6 +59,7 @@ MRMA_PUBLIC int PMPI_Rput_c(const void *oaddr, MPI_Count ocount, MPI_Datatype ot
                             MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype, MPI_Win win,
                             MPI_Request *request)
 {
+    TRACED(Rput);
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
@@ -68,6 +72,7 @@ MRMA_PUBLIC int PMPI_Rget_c(void *raddr, MPI_Count rcount, MPI_Datatype rtype, i
                             MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype, MPI_Win win,
                             MPI_Request *request)
 {
+    TRACED(Rget);
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
@@ -80,6 +85,7 @@ MRMA_PUBLIC int PMPI_Accumulate_c(const void *oaddr, MPI_Count ocount, MPI_Datat
                                   int target, MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype,
                                   MPI_Op op, MPI_Win win)
 {
+    TRACED(Accumulate);
     struct win_rec *rec = win_lookup(win);
     struct rma_op what;
     int err;
@@ -96,6 +102,7 @@ MRMA_PUBLIC int PMPI_Raccumulate_c(const void *oaddr, MPI_Count ocount, MPI_Data
                                    int target, MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype,
                                    MPI_Op op, MPI_Win win, MPI_Request *request)
 {
+    TRACED(Raccumulate);
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
@@ -110,6 +117,7 @@ MRMA_PUBLIC int PMPI_Get_accumulate_c(const void *oaddr, MPI_Count ocount, MPI_D
                                       MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype,
                                       MPI_Op op, MPI_Win win)
 {
+    TRACED(Get_accumulate);
     struct win_rec *rec = win_lookup(win);
     struct rma_op what;
     int err;
@@ -131,6 +139,7 @@ MRMA_PUBLIC int PMPI_Rget_accumulate_c(const void *oaddr, MPI_Count ocount, MPI_
                                        MPI_Datatype ttype, MPI_Op op, MPI_Win win,
                                        MPI_Request *request)
 {
+    TRACED(Rget_accumulate);
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))

@@ -19,6 +19,7 @@
 #include "mpi/fork.h"
 #include "mpi/host_poll.h"
 #include "mpi/self.h"
+#include "mpi/traced.h"
 #include "mpi/win_table.h"
 #include "rma/fast.h"
 
@@ -91,6 +92,7 @@ static int engine_make(const struct conf *conf, char *msg, size_t len)
         engine_destroy(made.engine);
         return err;
     }
+    engine_trace(made.engine, mpi_trace);
     made.rma = engine_rma(made.engine);
     made.heap = engine_user_heap(made.engine);
     mpi_state = made;

@@ -17,6 +17,7 @@
 #include "mpi/engine_get.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
+#include "mpi/traced.h"
 
 static bool hooked; /* written by the thread that initialises MPI */
 
@@ -24,6 +25,7 @@ static int on_self_deleted(MPI_Comm comm, int keyval, void *value, void *extra)
 {
     (void)comm, (void)keyval, (void)value, (void)extra;
     engine_end();
+    traced_end_job();
     return MPI_SUCCESS;
 }
 
@@ -45,8 +47,10 @@ MRMA_PUBLIC int PMPI_Init(int *argc, char ***argv)
     carrier_before_init();
     rc = mpi_host.Init(argc, argv);
     carrier_after_init();
-    if (rc == MPI_SUCCESS)
+    if (rc == MPI_SUCCESS) {
         hook_the_end();
+        traced_begin_job();
+    }
     return rc;
 }
 MRMA_EXPORT_MPI(Init);
@@ -58,8 +62,10 @@ MRMA_PUBLIC int PMPI_Init_thread(int *argc, char ***argv, int required, int *pro
     carrier_before_init();
     rc = mpi_host.Init_thread(argc, argv, required, provided);
     carrier_after_init();
-    if (rc == MPI_SUCCESS)
+    if (rc == MPI_SUCCESS) {
         hook_the_end();
+        traced_begin_job();
+    }
     return rc;
 }
 MRMA_EXPORT_MPI(Init_thread);
@@ -78,8 +84,10 @@ MRMA_EXPORT_MPI(T_init_thread);
 
 MRMA_PUBLIC int PMPI_Finalize(void)
 {
-    if (!hooked)
+    if (!hooked) {
         engine_end();
+        traced_end_job();
+    }
     return mpi_host.Finalize();
 }
 MRMA_EXPORT_MPI(Finalize);

@@ -23,6 +23,7 @@
 #include "mpi/errhan.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
+#include "mpi/traced.h"
 
 _Atomic unsigned request_npending;
 
@@ -102,8 +103,10 @@ int request_issued(struct mpi_request *r, const struct win_rec *rec, int err,
         atomic_store_explicit(&r->req.err, MRMA_SUCCESS, memory_order_relaxed);
         return PMPI_Grequest_complete(r->handle);
     }
-    if (likely(rma_req_done(&r->req)))
+    if (likely(rma_req_done(&r->req))) {
+        traced_request_done(r->req.number);
         return PMPI_Grequest_complete(r->handle);
+    }
     pthread_mutex_lock(&lock);
     list_push_back(&pending, &r->pending);
     pthread_mutex_unlock(&lock);
@@ -136,6 +139,7 @@ void request_advance(void)
     while ((node = list_pop_front(&done)) != NULL) {
         struct mpi_request *r = LIST_ENTRY(node, struct mpi_request, pending);
         int err = atomic_load_explicit(&r->req.err, memory_order_acquire);
+        traced_request_done(r->req.number);
         if (unlikely(err != MRMA_SUCCESS))
             request_fail(r->func, err);
         PMPI_Grequest_complete(r->handle); /* r may be gone after this */

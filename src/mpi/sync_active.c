@@ -11,6 +11,7 @@
 #include "mpi/argcheck.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
+#include "mpi/traced.h"
 
 enum {
     FENCE_ASSERTS = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED
@@ -18,12 +19,14 @@ enum {
 
 MRMA_PUBLIC int PMPI_Win_fence(int assert, MPI_Win win)
 {
+    TRACED(Win_fence);
     struct win_rec *rec = win_lookup(win);
     int err, asserts;
 
     if (unlikely(rec == NULL))
         return mpi_host.Win_fence(assert, win);
     asserts = args_asserts(assert, FENCE_ASSERTS);
+    traced_event(rec, (struct trace_record){.kind = TRACE_FENCE, .arg = (uint32_t)asserts});
     err = likely(asserts >= 0) ? rma_fence(rec->win, asserts) : MRMA_ERR_ASSERT;
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail(rec, "MPI_Win_fence", err);
 }
@@ -32,6 +35,7 @@ MRMA_EXPORT_MPI(Win_fence);
 /* The group may be freed as soon as the call returns. */
 MRMA_PUBLIC int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
+    TRACED(Win_start);
     struct win_rec *rec = win_lookup(win);
     struct group_ranks *ranks;
     int err, asserts;
@@ -42,6 +46,7 @@ MRMA_PUBLIC int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
     err =
         likely(asserts >= 0) ? group_get(&rec->access, rec->group, group, &ranks) : MRMA_ERR_ASSERT;
     if (likely(err == MRMA_SUCCESS)) {
+        traced_group(rec, TRACE_START, ranks->ranks, ranks->n, asserts);
         err = rma_start(rec->win, ranks->ranks, ranks->n, asserts);
         group_put(&rec->access, ranks);
     }
@@ -51,6 +56,7 @@ MRMA_EXPORT_MPI(Win_start);
 
 MRMA_PUBLIC int PMPI_Win_complete(MPI_Win win)
 {
+    TRACED(Win_complete);
     struct win_rec *rec = win_lookup(win);
     int err;
 
@@ -63,6 +69,7 @@ MRMA_EXPORT_MPI(Win_complete);
 
 MRMA_PUBLIC int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
+    TRACED(Win_post);
     struct win_rec *rec = win_lookup(win);
     struct group_ranks *ranks;
     int err, asserts;
@@ -73,6 +80,7 @@ MRMA_PUBLIC int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
     err = likely(asserts >= 0) ? group_get(&rec->exposure, rec->group, group, &ranks)
                                : MRMA_ERR_ASSERT;
     if (likely(err == MRMA_SUCCESS)) {
+        traced_group(rec, TRACE_POST, ranks->ranks, ranks->n, asserts);
         err = rma_post(rec->win, ranks->ranks, ranks->n, asserts);
         group_put(&rec->exposure, ranks);
     }
@@ -82,6 +90,7 @@ MRMA_EXPORT_MPI(Win_post);
 
 MRMA_PUBLIC int PMPI_Win_wait(MPI_Win win)
 {
+    TRACED(Win_wait);
     struct win_rec *rec = win_lookup(win);
     int err;
 
@@ -95,6 +104,7 @@ MRMA_EXPORT_MPI(Win_wait);
 /* *flag is set only on success. */
 MRMA_PUBLIC int PMPI_Win_test(MPI_Win win, int *flag)
 {
+    TRACED(Win_test);
     struct win_rec *rec = win_lookup(win);
     bool done = false;
     int err;
@@ -104,6 +114,7 @@ MRMA_PUBLIC int PMPI_Win_test(MPI_Win win, int *flag)
     err = rma_test(rec->win, &done);
     if (unlikely(err != MRMA_SUCCESS))
         return win_fail(rec, "MPI_Win_test", err);
+    traced_event(rec, (struct trace_record){.kind = TRACE_TEST, .arg = done});
     *flag = done;
     return MPI_SUCCESS;
 }

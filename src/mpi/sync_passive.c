@@ -11,6 +11,7 @@
 #include "mpi/argcheck.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
+#include "mpi/traced.h"
 #include "rma/fast.h"
 
 /* What a rank that is none of the window's gives. */
@@ -19,8 +20,15 @@ static int not_a_rank(int rank)
     return rank == MPI_PROC_NULL ? MRMA_SUCCESS : MRMA_ERR_RANK;
 }
 
+static uint16_t traced_lock(bool exclusive, int assert)
+{
+    return (uint16_t)((exclusive ? TRACE_LOCK_EXCLUSIVE : TRACE_LOCK_SHARED) |
+                      (assert ? TRACE_LOCK_NOCHECK : 0));
+}
+
 static __attribute__((noinline)) int lock_general(int lock_type, int rank, int assert, MPI_Win win)
 {
+    TRACED(Win_lock);
     struct win_rec *rec = win_lookup(win);
     bool exclusive = lock_type == MPI_LOCK_EXCLUSIVE;
     int err, asserts;
@@ -28,6 +36,9 @@ static __attribute__((noinline)) int lock_general(int lock_type, int rank, int a
     if (unlikely(rec == NULL))
         return mpi_host.Win_lock(lock_type, rank, assert, win);
     asserts = args_asserts(assert, MPI_MODE_NOCHECK);
+    traced_event(rec, (struct trace_record){.kind = TRACE_LOCK,
+                                            .peer = rank,
+                                            .what = traced_lock(exclusive, assert)});
     if (unlikely(!exclusive && lock_type != MPI_LOCK_SHARED))
         err = MRMA_ERR_LOCKTYPE;
     else if (unlikely(asserts < 0))
@@ -54,12 +65,14 @@ MRMA_EXPORT_MPI(Win_lock);
 
 static __attribute__((noinline)) int unlock_general(int rank, MPI_Win win)
 {
+    TRACED(Win_unlock);
     struct win_rec *rec = win_lookup(win);
     int err;
 
     if (unlikely(rec == NULL))
         return mpi_host.Win_unlock(rank, win);
     err = args_rank_ok(rec, rank) ? rma_unlock(rec->win, rank) : not_a_rank(rank);
+    traced_event(rec, (struct trace_record){.kind = TRACE_UNLOCK, .peer = rank});
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS
                                        : win_fail_target(rec, "MPI_Win_unlock", err, rank);
 }
@@ -76,12 +89,17 @@ MRMA_EXPORT_MPI(Win_unlock);
 
 MRMA_PUBLIC int PMPI_Win_lock_all(int assert, MPI_Win win)
 {
+    TRACED(Win_lock_all);
     struct win_rec *rec = win_lookup(win);
     int err, asserts;
 
     if (unlikely(rec == NULL))
         return mpi_host.Win_lock_all(assert, win);
     asserts = args_asserts(assert, MPI_MODE_NOCHECK);
+    traced_event(rec,
+                 (struct trace_record){.kind = TRACE_LOCK,
+                                       .peer = -1,
+                                       .what = TRACE_LOCK_ALL | (assert ? TRACE_LOCK_NOCHECK : 0)});
     err = likely(asserts >= 0) ? rma_lock_all(rec->win, asserts) : MRMA_ERR_ASSERT;
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail(rec, "MPI_Win_lock_all", err);
 }
@@ -89,18 +107,21 @@ MRMA_EXPORT_MPI(Win_lock_all);
 
 MRMA_PUBLIC int PMPI_Win_unlock_all(MPI_Win win)
 {
+    TRACED(Win_unlock_all);
     struct win_rec *rec = win_lookup(win);
     int err;
 
     if (unlikely(rec == NULL))
         return mpi_host.Win_unlock_all(win);
     err = rma_unlock_all(rec->win);
+    traced_event(rec, (struct trace_record){.kind = TRACE_UNLOCK, .peer = -1});
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail(rec, "MPI_Win_unlock_all", err);
 }
 MRMA_EXPORT_MPI(Win_unlock_all);
 
 static __attribute__((noinline)) int flush_general(int rank, MPI_Win win)
 {
+    TRACED(Win_flush);
     struct win_rec *rec = win_lookup(win);
     int err;
 
@@ -124,6 +145,7 @@ MRMA_EXPORT_MPI(Win_flush);
 
 MRMA_PUBLIC int PMPI_Win_flush_all(MPI_Win win)
 {
+    TRACED(Win_flush_all);
     struct win_rec *rec = win_lookup(win);
     int err;
 
@@ -136,6 +158,7 @@ MRMA_EXPORT_MPI(Win_flush_all);
 
 MRMA_PUBLIC int PMPI_Win_flush_local(int rank, MPI_Win win)
 {
+    TRACED(Win_flush_local);
     struct win_rec *rec = win_lookup(win);
     int err;
 
@@ -149,6 +172,7 @@ MRMA_EXPORT_MPI(Win_flush_local);
 
 MRMA_PUBLIC int PMPI_Win_flush_local_all(MPI_Win win)
 {
+    TRACED(Win_flush_local_all);
     struct win_rec *rec = win_lookup(win);
     int err;
 
@@ -162,6 +186,7 @@ MRMA_EXPORT_MPI(Win_flush_local_all);
 
 MRMA_PUBLIC int PMPI_Win_sync(MPI_Win win)
 {
+    TRACED(Win_sync);
     struct win_rec *rec = win_lookup(win);
     int err;
 

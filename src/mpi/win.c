@@ -24,6 +24,7 @@
 #include "mpi/errhan.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
+#include "mpi/traced.h"
 #include "mpi/host_poll.h"
 #include "mpi/meet.h"
 #include "mpi/win_info.h"
@@ -179,6 +180,7 @@ int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
             snprintf(msg, sizeof msg, "a collective of the host on the communicator failed");
         return comm_fail(args->comm, args->func, err, msg);
     }
+    traced_create(rec);
     *win = atomic_load_explicit(&rec->handle, memory_order_relaxed);
     if (baseptr != NULL)
         memcpy(baseptr, win_base_attr(rec->win), sizeof(void *));
@@ -189,6 +191,7 @@ int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
 MRMA_PUBLIC int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info,
                                 MPI_Comm comm, MPI_Win *win)
 {
+    TRACED(Win_create);
     struct win_args args = {"MPI_Win_create", WIN_CREATE, base, size, disp_unit, info, comm};
 
     if (engine_disabled())
@@ -201,6 +204,7 @@ MRMA_EXPORT_MPI(Win_create);
 MRMA_PUBLIC int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
                                   void *baseptr, MPI_Win *win)
 {
+    TRACED(Win_allocate);
     struct win_args args = {"MPI_Win_allocate", WIN_ALLOCATE, NULL, size, disp_unit, info, comm};
 
     if (engine_disabled())
@@ -213,6 +217,7 @@ MRMA_EXPORT_MPI(Win_allocate);
 MRMA_PUBLIC int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
                                          void *baseptr, MPI_Win *win)
 {
+    TRACED(Win_allocate_shared);
     struct win_args args = {
         "MPI_Win_allocate_shared", WIN_ALLOCATE_SHARED, NULL, size, disp_unit, info, comm,
     };
@@ -225,6 +230,7 @@ MRMA_EXPORT_MPI(Win_allocate_shared);
 
 MRMA_PUBLIC int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
+    TRACED(Win_create_dynamic);
     struct win_args args = {"MPI_Win_create_dynamic", WIN_DYNAMIC, NULL, 0, 1, info, comm};
 
     if (engine_disabled())
@@ -239,6 +245,7 @@ MRMA_EXPORT_MPI(Win_create_dynamic);
  * still there; the window is freed all the same, as it is everywhere else. */
 MRMA_PUBLIC int PMPI_Win_free(MPI_Win *win)
 {
+    TRACED(Win_free);
     MPI_Win handle = *win;
     struct win_rec *rec = win_lookup(handle);
     int err, rc, refused = MPI_SUCCESS;
@@ -258,6 +265,7 @@ MRMA_PUBLIC int PMPI_Win_free(MPI_Win *win)
     if (rc != MPI_SUCCESS)
         return rc;
     win_table_del(rec, handle);
+    traced_event(rec, (struct trace_record){.kind = TRACE_WIN_FREE});
     win_free_end(rec->win);
     win_rec_drop(rec);
     return refused;
@@ -267,6 +275,7 @@ MRMA_EXPORT_MPI(Win_free);
 /* base stays the caller's; it is to be detached before it is freed. */
 MRMA_PUBLIC int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {
+    TRACED(Win_attach);
     struct win_rec *rec = win_lookup(win);
     int err;
 
@@ -279,6 +288,7 @@ MRMA_EXPORT_MPI(Win_attach);
 
 MRMA_PUBLIC int PMPI_Win_detach(MPI_Win win, const void *base)
 {
+    TRACED(Win_detach);
     struct win_rec *rec = win_lookup(win);
     int err;
 

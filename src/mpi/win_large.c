@@ -10,6 +10,7 @@
 #include "mpi/engine_get.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
+#include "mpi/traced.h"
 
 #define LARGE_FUNCTIONS(X) \
     X(Win_create_c) X(Win_allocate_c) X(Win_allocate_shared_c) X(Win_shared_query_c)
@@ -29,6 +30,7 @@ __attribute__((constructor)) static void host_large_fill(void)
 MRMA_PUBLIC int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
                                   MPI_Comm comm, MPI_Win *win)
 {
+    TRACED(Win_create);
     struct win_args args = {"MPI_Win_create_c", WIN_CREATE, base, size, disp_unit, info, comm};
 
     if (engine_disabled())
@@ -40,6 +42,7 @@ MRMA_EXPORT_MPI(Win_create_c);
 MRMA_PUBLIC int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                                     void *baseptr, MPI_Win *win)
 {
+    TRACED(Win_allocate);
     struct win_args args = {"MPI_Win_allocate_c", WIN_ALLOCATE, NULL, size, disp_unit, info, comm};
 
     if (engine_disabled())
@@ -51,6 +54,7 @@ MRMA_EXPORT_MPI(Win_allocate_c);
 MRMA_PUBLIC int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
                                            MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
+    TRACED(Win_allocate_shared);
     struct win_args args = {
         "MPI_Win_allocate_shared_c", WIN_ALLOCATE_SHARED, NULL, size, disp_unit, info, comm,
     };
@@ -64,6 +68,7 @@ MRMA_EXPORT_MPI(Win_allocate_shared_c);
 MRMA_PUBLIC int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit,
                                         void *baseptr)
 {
+    TRACED(Win_shared_query);
     struct win_rec *rec = win_lookup(win);
     uint32_t unit = 1;
     int rc;

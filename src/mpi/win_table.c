@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "mpi/engine_get.h"
+#include "mpi/traced.h"
 #include "rma/rma.h"
 
 enum { CACHE_BITS = 5 };
@@ -39,14 +40,16 @@ static _Atomic(struct win_rec *) *slot_of(MPI_Win handle)
     return &cache[((uint32_t)key_of(handle) * 2654435769u) >> (32 - CACHE_BITS)];
 }
 
-/* A call uses it: it is remembered. Without an agent nothing is, so that every call on a window
- * comes by here, and serves what has come by packet. */
+/* A call uses it: it is remembered. While a trace is taken nothing is (traced.h), nor without an
+ * agent, so that every call on a window comes by here, and serves what has come by packet. */
 static void use(struct win_rec *rec)
 {
     if (unlikely(mpi_state.polls)) {
         (void)rma_progress(mpi_state.rma);
         return;
     }
+    if (unlikely(mpi_trace != NULL))
+        return;
     if (!mpi_state.threads || atomic_load_explicit(&win_last, memory_order_relaxed) == &none)
         atomic_store_explicit(&win_last, rec, memory_order_release); /* pairs with win_quick */
 }

@@ -18,6 +18,8 @@
 #include "ch3/ch3.h"
 #include "rma/acc/stripe.h"
 
+struct trace;
+
 #define RMA_PROC_RECORD_BYTES 384
 
 struct rma_proc_record {
@@ -120,6 +122,8 @@ struct rma_env {
     /* Of its events, for who blocks on descriptors too; open before a channel has any. */
     const struct doorbell *bell, *agent_bell;
     struct stripes stripes;
+
+    struct trace *trace; /* where events are recorded (trace/record.h); NULL: no trace is taken */
 
     /* NULL where threads really wait. The simulation (test/sim): let other processes run.
      * Returns when ev has moved on from ticket or ns of the engine's clock have passed; ev NULL:

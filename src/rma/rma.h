@@ -114,6 +114,8 @@ enum win_flavor win_flavor(const struct win *win);
 void **win_base_attr(struct win *win); /* address of this process's base */
 const uint64_t *win_size(const struct win *win);
 uint32_t win_id(const struct win *win); /* small number for messages, local */
+/* The same number at all its processes, and no other window's of the job. */
+uint64_t win_number(const struct win *win);
 const struct win_hints *win_hints(const struct win *win);
 /* MPI_Win_set_info: takes over the hints that may change in a window's life
  * (accumulate_ordering, accumulate_ops, which_accumulate_ops), ignores the others. */
@@ -176,6 +178,7 @@ int rma_compare_and_swap(struct win *win, const struct rma_op *op);
 struct rma_req {
     _Atomic uint32_t pending; /* parts not yet complete; set up by rma_req_init */
     _Atomic int err;          /* first error, an enum mrma_err */
+    uint64_t number;          /* of the operation in a trace (src/trace); 0: none is taken */
 };
 void rma_req_init(struct rma_req *req);
 /* After the operation was issued and as often as wanted: complete? (acquire) */

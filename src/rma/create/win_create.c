@@ -19,6 +19,7 @@
 #include "rma/progress/agent.h"
 #include "rma/progress/progress.h"
 #include "rma/strict/strict.h"
+#include "rma/traced/traced_path.h"
 #include "rma/sync/fence_counts.h"
 #include "rma/win/stage_room.h"
 #include "rma/win/ctl_blocks.h"
@@ -186,6 +187,8 @@ static void agree_strict(struct win *w)
         }
     if (w->strict)
         w->paths = strict_path_by_number;
+    if (w->rma->env->trace)
+        w->paths = traced_path_by_number;
 }
 
 /* May packets come for this process, to be served while it is elsewhere? */
@@ -377,6 +380,13 @@ static int join(struct win *w, struct win_plan *plan)
     return connect_all(w, plan, err);
 }
 
+/* From what all know of rank 0: its process's random number, and how it tells its windows apart. */
+static uint64_t number_of(const struct win_record *first)
+{
+    return first->proc.uid * UINT64_C(0x9e3779b97f4a7c15) + ((uint64_t)first->index << 32) +
+           first->gen;
+}
+
 int win_create(struct rma *r, const struct win_spec *spec, struct win **out)
 {
     struct win_plan *plan = calloc(1, sizeof *plan);
@@ -393,8 +403,10 @@ int win_create(struct rma *r, const struct win_spec *spec, struct win **out)
     free(plan->parts);
     free(plan->net_room);
     free(plan);
-    if (!err)
+    if (!err) {
+        w->number = number_of(&w->records.all[0]);
         records_keep(w);
+    }
     if (err) {
         rma_enter(r);
         win_delete(w);

@@ -41,6 +41,7 @@ void rma_req_init(struct rma_req *req)
 {
     atomic_init(&req->pending, 0);
     atomic_init(&req->err, MRMA_SUCCESS);
+    req->number = 0;
 }
 
 void origin_charge(struct rma_req *req)

@@ -47,6 +47,11 @@ const uint64_t *win_size(const struct win *w)
 {
     return &w->size;
 }
+uint64_t win_number(const struct win *w)
+{
+    return w->number;
+}
+
 uint32_t win_id(const struct win *w)
 {
     return w->index;

@@ -216,6 +216,7 @@ struct win {
     uint64_t size;
     uint32_t disp_unit;
     uint32_t index, index_gen;  /* in rma->wins */
+    uint64_t number;            /* win_number */
     bool shares;                /* holds pages that are shared in place: share.h */
     void *owned;                /* memory from env->mem_alloc behind base, or NULL */
     void *segment;              /* handle of allocate_shared's segment, or NULL */

@@ -1,0 +1,116 @@
+/*
+ * traced.c - see traced.h.
+ *
+ * The first process of MPI_COMM_WORLD makes the directory and takes out what an earlier job has
+ * left there, before the others open their files. Processes whose directory is on another disk make
+ * it themselves.
+ */
+#include "mpi/traced.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/conf.h"
+#include "base/err.h"
+#include "base/node.h"
+#include "mpi/engine_get.h"
+#include "mpi/host.h"
+#include "rma/rma.h"
+
+struct trace *mpi_trace;
+
+static const struct log *trace_log(void)
+{
+    return engine_messages();
+}
+
+/* A trace needs MPI_COMM_WORLD; the sessions of MPI 4 have none. */
+static void open_trace(const char *dir)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    const struct node_id node = node_self();
+    struct trace_spec spec = {
+        .dir = dir, .machine = node.word[0], .clock = clock_monotonic_ns, .log = trace_log()};
+    int rank = 0, nproc = 0, len;
+
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &nproc);
+    PMPI_Get_library_version(version, &len);
+    version[strcspn(version, "\n")] = '\0';
+    spec.rank = (uint32_t)rank;
+    spec.nproc = (uint32_t)nproc;
+    spec.host_mpi = version;
+    if (rank == 0)
+        (void)trace_prepare(&spec);
+    PMPI_Barrier(MPI_COMM_WORLD);
+    (void)trace_open(&spec, &mpi_trace);
+}
+
+void traced_begin_job(void)
+{
+    struct conf conf;
+    char msg[256];
+
+    if (conf_load(&conf, getenv, msg, sizeof msg) != MRMA_SUCCESS || conf.disable || !*conf.trace)
+        return; /* engine_get reports values that make no sense */
+    open_trace(conf.trace);
+}
+
+void traced_end_job(void)
+{
+    trace_close(mpi_trace);
+    mpi_trace = NULL;
+}
+
+void traced_enter(enum trace_call call)
+{
+    trace_add(mpi_trace, &(struct trace_record){.time = trace_now(mpi_trace),
+                                                .kind = TRACE_ENTER,
+                                                .what = (uint16_t)call});
+}
+
+void traced_leave(const enum trace_call *call)
+{
+    if (mpi_trace != NULL)
+        trace_add(mpi_trace, &(struct trace_record){.time = trace_now(mpi_trace),
+                                                    .kind = TRACE_LEAVE,
+                                                    .what = (uint16_t)*call});
+}
+
+void traced_record(const struct win_rec *rec, struct trace_record event)
+{
+    event.time = trace_now(mpi_trace);
+    event.win = win_id(rec->win) + 1;
+    trace_add(mpi_trace, &event);
+}
+
+void traced_group(const struct win_rec *rec, enum trace_kind kind, const int *ranks, int n,
+                  int asserts)
+{
+    if (likely(mpi_trace == NULL))
+        return;
+    const struct trace_record event = {.time = trace_now(mpi_trace),
+                                       .kind = (uint16_t)kind,
+                                       .win = win_id(rec->win) + 1,
+                                       .arg = (uint32_t)asserts,
+                                       .id = (uint64_t)n};
+    trace_add(mpi_trace, &event);
+    trace_add_ranks(mpi_trace, event.time, ranks, n);
+}
+
+void traced_create(const struct win_rec *rec)
+{
+    static const uint16_t flavor[] = {[WIN_CREATE] = TRACE_CREATE,
+                                      [WIN_ALLOCATE] = TRACE_ALLOCATE,
+                                      [WIN_ALLOCATE_SHARED] = TRACE_SHARED,
+                                      [WIN_DYNAMIC] = TRACE_DYNAMIC};
+
+    if (unlikely(mpi_trace != NULL))
+        traced_record(rec, (struct trace_record){.kind = TRACE_WIN_CREATE,
+                                                 .id = win_number(rec->win),
+                                                 .peer = rec->rank,
+                                                 .arg = (uint32_t)rec->nproc,
+                                                 .what = flavor[win_flavor(rec->win)],
+                                                 .bytes = *win_size(rec->win)});
+}

@@ -1,0 +1,72 @@
+/*
+ * traced.h - events of the calls, where MPIRMA_TRACE asks for a trace (trace/record.h).
+ *
+ * TRACED(name) at the beginning of an entry point records that MPI_name begins, and by itself that
+ * it returns. traced_sync and its neighbours record what the call does; they are for windows of
+ * ours. While a trace is taken no window is remembered as the one used last (win_table.c), so the
+ * short ways of the entry points are not taken; the general ways do the same by the same paths and
+ * packets. Without a trace each of these costs one look at a word that never changes.
+ */
+#ifndef MRMA_MPI_TRACED_H
+#define MRMA_MPI_TRACED_H
+
+#include "base/atomic.h"
+#include "mpi/export.h"
+#include "mpi/win_table.h"
+#include "trace/record.h"
+
+/* Of this process, between MPI_Init and MPI_Finalize; NULL: no trace is taken. */
+extern MRMA_HIDDEN struct trace *mpi_trace;
+
+/* After the host's MPI_Init, collective over MPI_COMM_WORLD where MPIRMA_TRACE is set, which it
+ * must then be for all processes. What goes wrong is said, and no trace is taken. */
+void traced_begin_job(void);
+/* When no thread is in a call any more and the engine has ended. Collective as well. */
+void traced_end_job(void);
+
+void traced_enter(enum trace_call call);
+void traced_leave(const enum trace_call *call);
+
+static inline enum trace_call traced_call(enum trace_call call)
+{
+    if (likely(mpi_trace == NULL))
+        return TRACE_CALL_NONE;
+    traced_enter(call);
+    return call;
+}
+
+static inline void traced_return(const enum trace_call *call)
+{
+    if (unlikely(*call != TRACE_CALL_NONE))
+        traced_leave(call);
+}
+
+#define TRACED(name)                                                                            \
+    const enum trace_call traced_call_of_this __attribute__((cleanup(traced_return), unused)) = \
+        traced_call(TRACE_CALL_##name)
+
+/* One record about a window, with the time of now. */
+void traced_record(const struct win_rec *rec, struct trace_record event);
+
+static inline void traced_event(const struct win_rec *rec, struct trace_record event)
+{
+    if (unlikely(mpi_trace != NULL))
+        traced_record(rec, event);
+}
+
+/* MPI_Win_start and _post: kind is TRACE_START or TRACE_POST; ranks of the window. */
+void traced_group(const struct win_rec *rec, enum trace_kind kind, const int *ranks, int n,
+                  int asserts);
+
+/* The request of the operation of this number is complete. */
+static inline void traced_request_done(uint64_t number)
+{
+    if (unlikely(mpi_trace != NULL))
+        trace_add(mpi_trace, &(struct trace_record){.time = trace_now(mpi_trace),
+                                                    .kind = TRACE_REQUEST_DONE,
+                                                    .id = number});
+}
+
+void traced_create(const struct win_rec *rec);
+
+#endif

@@ -1,0 +1,315 @@
+/*
+ * record.c - see record.h.
+ *
+ * A thread's file is mapped by pieces. The last page of a piece is mapped again as the first of the
+ * next, for a record may lie in both. A record's kind is stored last: whoever reads the file of a
+ * process that was killed finds whole records, then zeros.
+ */
+#include "trace/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/err.h"
+#include "base/list.h"
+#include "trace/spool_dir.h"
+
+enum { PIECE = 1 << 20 }; /* bytes by which a file grows; a multiple of any page size in use */
+
+struct trace {
+    struct trace_spec spec;
+    char dir[PATH_MAX];
+    struct log log;
+    pthread_key_t key; /* of a thread's struct thread */
+    pthread_mutex_t lock;
+    struct list threads; /* those that have not ended, by the lock */
+    uint32_t nthreads;   /* ever, by the lock */
+    _Atomic uint64_t ops;
+};
+
+struct thread {
+    struct trace *tr;
+    struct list_node link; /* in tr->threads */
+    int fd;                /* -1: it records no more */
+    char *piece;           /* mapped, PIECE bytes from offset on; NULL: none */
+    off_t offset;
+    size_t used; /* bytes of the piece */
+};
+
+static int make_dirs(const char *dir, const struct log *log, char *spool)
+{
+    snprintf(spool, PATH_MAX, "%s/" SPOOL_DIR, dir);
+    if ((mkdir(dir, 0777) && errno != EEXIST) || (mkdir(spool, 0777) && errno != EEXIST)) {
+        log_msg(log, LOG_LEVEL_ERROR,
+                "MPIRMA_TRACE: the directory %s can't be made: %s; no trace is taken", spool,
+                strerror(errno));
+        return MRMA_ERR_OTHER;
+    }
+    return MRMA_SUCCESS;
+}
+
+int trace_prepare(const struct trace_spec *spec)
+{
+    char spool[PATH_MAX];
+    const int err = make_dirs(spec->dir, spec->log, spool);
+    if (!err)
+        spool_dir_clear(spool);
+    return err;
+}
+
+uint64_t trace_now(const struct trace *tr)
+{
+    return tr->spec.clock();
+}
+
+/* ---- a thread's file ---- */
+
+static void stop(struct thread *th)
+{
+    if (th->piece)
+        munmap(th->piece, PIECE);
+    th->piece = NULL;
+    if (th->fd >= 0)
+        close(th->fd);
+    th->fd = -1;
+}
+
+/* The piece that begins with the page of the next record. Errno, or 0. */
+static int map_next(struct thread *th)
+{
+    const off_t page = (off_t)sysconf(_SC_PAGESIZE);
+    const off_t end = th->offset + (off_t)th->used;
+    const off_t first = end / page * page;
+    const int full = posix_fallocate(th->fd, first, PIECE);
+    if (full)
+        return full;
+    void *at = mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, th->fd, first);
+    if (at == MAP_FAILED)
+        return errno;
+    /* A child of fork records nothing. Where the kernel does not know this, children must not call
+     * MPI anyway. */
+    (void)madvise(at, PIECE, MADV_DONTFORK);
+    if (th->piece)
+        munmap(th->piece, PIECE);
+    th->piece = at;
+    th->offset = first;
+    th->used = (size_t)(end - first);
+    return 0;
+}
+
+static bool grow(struct thread *th)
+{
+    const int failed = map_next(th);
+    if (!failed)
+        return true;
+    log_msg(&th->tr->log, LOG_LEVEL_ERROR,
+            "MPIRMA_TRACE: no more space for the trace in %s: %s; this thread's events are not "
+            "recorded from here on",
+            th->tr->dir, strerror(failed));
+    if (ftruncate(th->fd, th->offset + (off_t)th->used)) /* as far as it was reserved */
+        log_msg(&th->tr->log, LOG_LEVEL_WARN, "MPIRMA_TRACE: a file keeps its unused part: %s",
+                strerror(errno));
+    stop(th);
+    return false;
+}
+
+/* Copy with the kind last. There is room. */
+static void put(struct thread *th, const struct trace_record *rec)
+{
+    struct trace_record *at = (struct trace_record *)(void *)(th->piece + th->used);
+    const uint16_t kind = rec->kind;
+    struct trace_record copy = *rec;
+    copy.kind = TRACE_END;
+    *at = copy;
+    __atomic_store_n(&at->kind, kind, __ATOMIC_RELEASE);
+    th->used += sizeof *rec;
+}
+
+static void put_head(struct thread *th, uint32_t number)
+{
+    const struct trace_spec *spec = &th->tr->spec;
+    struct spool_head head = {
+        .magic = SPOOL_MAGIC,
+        .version = SPOOL_VERSION,
+        .record_size = sizeof(struct trace_record),
+        .rank = spec->rank,
+        .nproc = spec->nproc,
+        .thread = number,
+        .thread_kind = SPOOL_APPLICATION,
+        .machine = spec->machine,
+        .start = spec->clock(),
+    };
+    struct timespec ts;
+    clock_gettime(CLOCK_REALTIME, &ts);
+    head.to_realtime = (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec - (int64_t)head.start;
+    gethostname(head.hostname, sizeof head.hostname - 1);
+    snprintf(head.host_mpi, sizeof head.host_mpi, "%s", spec->host_mpi);
+    memcpy(th->piece, &head, sizeof head);
+    th->used = sizeof head;
+}
+
+static int open_file(struct thread *th, uint32_t number)
+{
+    char name[PATH_MAX + 64];
+    snprintf(name, sizeof name, "%s/" SPOOL_DIR "/%u-%u", th->tr->dir, th->tr->spec.rank, number);
+    th->fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const int failed = th->fd < 0 ? errno : map_next(th);
+    if (!failed) {
+        put_head(th, number);
+        return MRMA_SUCCESS;
+    }
+    log_msg(&th->tr->log, LOG_LEVEL_ERROR,
+            "MPIRMA_TRACE: %s can't be written: %s; its events are not recorded", name,
+            strerror(failed));
+    stop(th);
+    return MRMA_ERR_OTHER;
+}
+
+/* The calling thread's. Made even if its file can't be: then nothing tries again. NULL: no memory.
+ */
+static struct thread *make_thread(struct trace *tr)
+{
+    struct thread *th = calloc(1, sizeof *th);
+    if (!th)
+        return NULL;
+    th->tr = tr;
+    th->fd = -1;
+    pthread_mutex_lock(&tr->lock);
+    const uint32_t number = tr->nthreads++;
+    list_push_back(&tr->threads, &th->link);
+    pthread_mutex_unlock(&tr->lock);
+    (void)open_file(th, number);
+    pthread_setspecific(tr->key, th);
+    return th;
+}
+
+static struct thread *this_thread(struct trace *tr)
+{
+    struct thread *th = pthread_getspecific(tr->key);
+    return likely(th != NULL) ? th : make_thread(tr);
+}
+
+static void finish(struct thread *th)
+{
+    if (th->fd >= 0 && ftruncate(th->fd, th->offset + (off_t)th->used))
+        log_msg(&th->tr->log, LOG_LEVEL_WARN, "MPIRMA_TRACE: a file keeps its unused part: %s",
+                strerror(errno));
+    stop(th);
+    list_remove(&th->link);
+    free(th);
+}
+
+static void thread_ends(void *arg)
+{
+    struct thread *th = arg;
+    struct trace *tr = th->tr;
+    pthread_mutex_lock(&tr->lock);
+    finish(th);
+    pthread_mutex_unlock(&tr->lock);
+}
+
+/* ---- the trace ---- */
+
+int trace_open(const struct trace_spec *spec, struct trace **out)
+{
+    char spool[PATH_MAX];
+    int err = make_dirs(spec->dir, spec->log, spool);
+    struct trace *tr = err ? NULL : calloc(1, sizeof *tr);
+    if (!tr || pthread_key_create(&tr->key, thread_ends)) {
+        free(tr);
+        return err ? err : MRMA_ERR_NO_MEM;
+    }
+    tr->spec = *spec;
+    snprintf(tr->dir, sizeof tr->dir, "%s", spec->dir);
+    tr->log = *spec->log;
+    pthread_mutex_init(&tr->lock, NULL);
+    list_init(&tr->threads);
+    struct thread *th = make_thread(tr);
+    if (!th || th->fd < 0)
+        err = th ? MRMA_ERR_OTHER : MRMA_ERR_NO_MEM;
+    if (err) {
+        trace_close(tr);
+        return err;
+    }
+    *out = tr;
+    return MRMA_SUCCESS;
+}
+
+void trace_close(struct trace *tr)
+{
+    if (!tr)
+        return;
+    pthread_key_delete(tr->key);
+    struct list_node *node;
+    while ((node = list_first(&tr->threads)) != NULL)
+        finish(LIST_ENTRY(node, struct thread, link));
+    pthread_mutex_destroy(&tr->lock);
+    free(tr);
+}
+
+static bool make_room(struct thread *th, struct trace_record *written)
+{
+    const uint64_t begin = th->tr->spec.clock();
+    if (!grow(th))
+        return false;
+    const uint64_t end = th->tr->spec.clock();
+    *written = (struct trace_record){.time = end, .kind = TRACE_WRITE, .bytes = end - begin};
+    return true;
+}
+
+/* Behind rec: what is recorded of making room for it is later than rec. */
+static __attribute__((noinline)) void add_with_room(struct thread *th,
+                                                    const struct trace_record *rec)
+{
+    struct trace_record written;
+    if (!make_room(th, &written))
+        return;
+    put(th, rec);
+    if (written.time < rec->time)
+        written.time = rec->time;
+    put(th, &written);
+}
+
+void trace_add(struct trace *tr, const struct trace_record *rec)
+{
+    struct thread *th = this_thread(tr);
+    if (unlikely(!th || th->fd < 0))
+        return;
+    if (likely(th->used + sizeof *rec <= PIECE))
+        put(th, rec);
+    else
+        add_with_room(th, rec);
+}
+
+void trace_add_ranks(struct trace *tr, uint64_t time, const int *ranks, int n)
+{
+    for (int done = 0; done < n; done += TRACE_RANKS_MAX) {
+        struct trace_ranks part = {.time = time, .kind = TRACE_RANKS};
+        struct trace_record rec;
+        part.n = (uint16_t)(n - done < TRACE_RANKS_MAX ? n - done : TRACE_RANKS_MAX);
+        memcpy(part.rank, ranks + done, part.n * sizeof *ranks);
+        memcpy(&rec, &part, sizeof rec);
+        trace_add(tr, &rec);
+    }
+}
+
+void trace_thread_is(struct trace *tr, enum spool_thread kind)
+{
+    struct thread *th = this_thread(tr);
+    if (th && th->piece && th->offset == 0)
+        ((struct spool_head *)(void *)th->piece)->thread_kind = kind;
+}
+
+uint64_t trace_next_op(struct trace *tr)
+{
+    return 1 + atomic_fetch_add_explicit(&tr->ops, 1, memory_order_relaxed);
+}

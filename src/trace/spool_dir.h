@@ -1,0 +1,13 @@
+/*
+ * spool_dir.h - the directory of a job's files (spool.h): which names are its own.
+ */
+#ifndef MRMA_TRACE_SPOOL_DIR_H
+#define MRMA_TRACE_SPOOL_DIR_H
+
+#define SPOOL_DIR "spool"
+
+/* Remove the files of an earlier job: everything named RANK-THREAD in path, nothing else. What
+ * can't be removed stays. */
+void spool_dir_clear(const char *path);
+
+#endif

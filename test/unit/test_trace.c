@@ -1,0 +1,331 @@
+/*
+ * test_trace.c - trace/record: what threads record is in their files, in order, with everything it
+ * had; also when the process is killed and when the disk is full.
+ *
+ * posix_fallocate of the library is the linker's __wrap_ function here, so that disks fill up.
+ */
+#include "base_helper.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "trace/record.h"
+#include "trace/spool_dir.h"
+
+static int pieces_left = INT_MAX; /* then the disk is full */
+
+int __real_posix_fallocate(int fd, off_t at, off_t len);
+int __wrap_posix_fallocate(int fd, off_t at, off_t len);
+int __wrap_posix_fallocate(int fd, off_t at, off_t len)
+{
+    return pieces_left-- > 0 ? __real_posix_fallocate(fd, at, len) : ENOSPC;
+}
+
+struct rig {
+    char dir[64];
+    struct log_pipe log;
+    struct trace *tr;
+};
+
+static struct trace_spec spec_of(const struct rig *rig)
+{
+    return (struct trace_spec){.dir = rig->dir,
+                               .rank = 3,
+                               .nproc = 7,
+                               .machine = 0x1234567890,
+                               .host_mpi = "a host",
+                               .clock = clock_monotonic_ns,
+                               .log = &rig->log.log};
+}
+
+static int rig_open(void **state)
+{
+    struct rig *rig = calloc(1, sizeof *rig);
+    strcpy(rig->dir, "trace-test-XXXXXX");
+    assert_non_null(mkdtemp(rig->dir));
+    log_to_pipe(&rig->log, LOG_LEVEL_WARN);
+    const struct trace_spec spec = spec_of(rig);
+    pieces_left = INT_MAX;
+    assert_int_equal(trace_open(&spec, &rig->tr), MRMA_SUCCESS);
+    *state = rig;
+    return 0;
+}
+
+static int rig_close(void **state)
+{
+    struct rig *rig = *state;
+    char spool[128];
+    trace_close(rig->tr);
+    snprintf(spool, sizeof spool, "%s/" SPOOL_DIR, rig->dir);
+    spool_dir_clear(spool);
+    assert_int_equal(rmdir(spool), 0); /* so no file is left but what has such a name */
+    assert_int_equal(rmdir(rig->dir), 0);
+    log_pipe_close(&rig->log);
+    free(rig);
+    return 0;
+}
+
+struct file {
+    struct spool_head head;
+    struct trace_record *rec;
+    size_t n, bytes;
+};
+
+/* What a reader finds in the file of a thread: the records as far as they are whole. */
+static struct file read_file(const struct rig *rig, unsigned thread)
+{
+    struct file f = {.n = 0};
+    char name[128];
+    struct stat st;
+    snprintf(name, sizeof name, "%s/" SPOOL_DIR "/3-%u", rig->dir, thread);
+    FILE *in = fopen(name, "r");
+    if (!in || fstat(fileno(in), &st) || fread(&f.head, sizeof f.head, 1, in) != 1)
+        abort();
+    f.bytes = (size_t)st.st_size;
+    f.rec = malloc(f.bytes);
+    const size_t most = fread(f.rec, sizeof *f.rec, f.bytes / sizeof *f.rec, in);
+    while (f.n < most && f.rec[f.n].kind != TRACE_END)
+        f.n++;
+    fclose(in);
+    return f;
+}
+
+static void add(struct trace *tr, uint64_t i)
+{
+    trace_add(tr, &(struct trace_record){.time = trace_now(tr),
+                                         .kind = TRACE_OP,
+                                         .what = TRACE_PUT,
+                                         .win = (uint32_t)i % 5 + 1,
+                                         .peer = -(int32_t)i,
+                                         .arg = TRACE_PACKETS,
+                                         .id = i,
+                                         .bytes = i * 3});
+}
+
+/* n records of add() and nothing but TRACE_WRITE between them, times that do not decrease. */
+static void expect_adds(const struct file *f, uint64_t n)
+{
+    uint64_t next = 0, before = f->head.start;
+    for (size_t i = 0; i < f->n; i++) {
+        const struct trace_record *rec = &f->rec[i];
+        assert_true(rec->time >= before);
+        before = rec->time;
+        if (rec->kind == TRACE_WRITE)
+            continue;
+        assert_int_equal(rec->kind, TRACE_OP);
+        assert_int_equal(rec->what, TRACE_PUT);
+        assert_int_equal(rec->id, next);
+        assert_int_equal(rec->bytes, next * 3);
+        assert_int_equal(rec->win, next % 5 + 1);
+        assert_int_equal(rec->peer, -(int32_t)next);
+        assert_int_equal(rec->arg, TRACE_PACKETS);
+        next++;
+    }
+    assert_int_equal(next, n);
+}
+
+static void the_head_says_who(void **state)
+{
+    struct rig *rig = *state;
+    struct file f = read_file(rig, 0);
+    char host[SPOOL_TEXT] = "";
+    gethostname(host, sizeof host - 1);
+    assert_int_equal(f.head.magic, SPOOL_MAGIC);
+    assert_int_equal(f.head.version, SPOOL_VERSION);
+    assert_int_equal(f.head.record_size, sizeof(struct trace_record));
+    assert_int_equal(f.head.rank, 3);
+    assert_int_equal(f.head.nproc, 7);
+    assert_int_equal(f.head.thread, 0);
+    assert_int_equal(f.head.thread_kind, SPOOL_APPLICATION);
+    assert_int_equal(f.head.machine, 0x1234567890);
+    assert_string_equal(f.head.host_mpi, "a host");
+    assert_string_equal(f.head.hostname, host);
+    const int64_t since_1970 = (int64_t)f.head.start + f.head.to_realtime;
+    assert_true(llabs(since_1970 / 1000000000 - (int64_t)time(NULL)) < 60);
+    free(f.rec);
+}
+
+enum { MANY = 100000 }; /* four pieces */
+
+static void many_are_all_there_in_order(void **state)
+{
+    struct rig *rig = *state;
+    for (uint64_t i = 0; i < MANY; i++)
+        add(rig->tr, i);
+    trace_close(rig->tr);
+    rig->tr = NULL;
+    struct file f = read_file(rig, 0);
+    expect_adds(&f, MANY);
+    size_t written = 0;
+    for (size_t i = 0; i < f.n; i++)
+        written += f.rec[i].kind == TRACE_WRITE && f.rec[i].bytes > 0;
+    assert_int_equal(written, MANY * sizeof(struct trace_record) / (1 << 20));
+    assert_int_equal(f.bytes, sizeof f.head + f.n * sizeof *f.rec); /* cut to its length */
+    free(f.rec);
+}
+
+static void *thread(void *arg)
+{
+    struct trace *tr = arg;
+    trace_thread_is(tr, SPOOL_AGENT);
+    for (uint64_t i = 0; i < MANY / 2; i++)
+        add(tr, i);
+    return NULL;
+}
+
+static void each_thread_has_its_own_file(void **state)
+{
+    struct rig *rig = *state;
+    pthread_t t[3];
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&t[i], NULL, thread, rig->tr), 0);
+    for (uint64_t i = 0; i < MANY; i++)
+        add(rig->tr, i);
+    for (int i = 0; i < 3; i++)
+        pthread_join(t[i], NULL);
+    trace_close(rig->tr);
+    rig->tr = NULL;
+    for (unsigned i = 0; i < 4; i++) {
+        struct file f = read_file(rig, i);
+        assert_int_equal(f.head.thread, i);
+        assert_int_equal(f.head.thread_kind, i ? SPOOL_AGENT : SPOOL_APPLICATION);
+        expect_adds(&f, i ? MANY / 2 : MANY);
+        free(f.rec);
+    }
+}
+
+static void operations_have_different_numbers(void **state)
+{
+    struct rig *rig = *state;
+    uint64_t before = 0;
+    for (int i = 0; i < 1000; i++) {
+        const uint64_t id = trace_next_op(rig->tr);
+        assert_true(id > before);
+        before = id;
+    }
+}
+
+static void ranks_follow_their_record(void **state)
+{
+    struct rig *rig = *state;
+    int ranks[20];
+    size_t at = 1;
+    for (int i = 0; i < 20; i++)
+        ranks[i] = 100 + i;
+    trace_add(rig->tr, &(struct trace_record){.time = 1, .kind = TRACE_START, .id = 20});
+    trace_add_ranks(rig->tr, 1, ranks, 20);
+    struct file f = read_file(rig, 0);
+    for (int done = 0; done < 20; at++) {
+        struct trace_ranks part;
+        memcpy(&part, &f.rec[at], sizeof part);
+        assert_int_equal(part.kind, TRACE_RANKS);
+        assert_int_equal(part.time, 1);
+        assert_int_equal(part.n, done + TRACE_RANKS_MAX < 20 ? TRACE_RANKS_MAX : 20 - done);
+        for (int i = 0; i < part.n; i++)
+            assert_int_equal(part.rank[i], ranks[done + i]);
+        done += part.n;
+    }
+    assert_int_equal(at, f.n);
+    free(f.rec);
+}
+
+static int record_until_killed(void *arg)
+{
+    struct trace *tr = arg;
+    trace_close(NULL);
+    for (uint64_t i = 0; i < MANY; i++)
+        add(tr, i);
+    kill(getpid(), SIGKILL);
+    return 1;
+}
+
+/* The child makes a trace of its own in the same directory: what it inherits is not mapped there.
+ */
+static int open_and_be_killed(void *arg)
+{
+    const struct trace_spec spec = spec_of(arg);
+    struct trace *tr;
+    CHILD_CHECK(trace_open(&spec, &tr) == MRMA_SUCCESS);
+    return record_until_killed(tr);
+}
+
+static void what_a_killed_process_recorded_is_there(void **state)
+{
+    struct rig *rig = *state;
+    assert_int_equal(run_child(open_and_be_killed, rig), 128 + SIGKILL);
+    struct file f = read_file(rig, 0);
+    expect_adds(&f, MANY);
+    assert_true(f.bytes > sizeof f.head + f.n * sizeof *f.rec); /* nobody has cut it */
+    free(f.rec);
+}
+
+static void a_full_disk_ends_the_recording_with_one_message(void **state)
+{
+    struct rig *rig = *state;
+    char text[1024];
+    pieces_left = 1;
+    for (uint64_t i = 0; i < MANY; i++)
+        add(rig->tr, i);
+    log_text(&rig->log, text, sizeof text);
+    assert_non_null(strstr(text, "MPIRMA_TRACE"));
+    assert_non_null(strstr(text, rig->dir));
+    assert_non_null(strstr(text, strerror(ENOSPC)));
+    assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
+    struct file f = read_file(rig, 0);
+    assert_true(f.n > 2 * ((1 << 20) / sizeof *f.rec) - 400 && f.n < MANY);
+    expect_adds(&f, f.n - 1); /* one TRACE_WRITE */
+    free(f.rec);
+}
+
+static void a_directory_that_cannot_be_made_is_an_error(void **state)
+{
+    struct rig *rig = *state;
+    char text[1024], dir[128];
+    struct trace_spec spec = spec_of(rig);
+    struct trace *tr;
+    snprintf(dir, sizeof dir, "%s/not/there", rig->dir);
+    spec.dir = dir;
+    assert_int_equal(trace_prepare(&spec), MRMA_ERR_OTHER);
+    assert_int_equal(trace_open(&spec, &tr), MRMA_ERR_OTHER);
+    log_text(&rig->log, text, sizeof text);
+    assert_non_null(strstr(text, dir));
+    assert_non_null(strstr(text, strerror(ENOENT)));
+}
+
+static void preparing_removes_files_of_an_earlier_job_only(void **state)
+{
+    struct rig *rig = *state;
+    const struct trace_spec spec = spec_of(rig);
+    static const char *const names[] = {"3-0", "12-34", "notes", "3-", "-3", "3-0x", "traces.otf2"};
+    char name[128];
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(name, sizeof name, "%s/" SPOOL_DIR "/%s", rig->dir, names[i]);
+        fclose(fopen(name, "a"));
+    }
+    assert_int_equal(trace_prepare(&spec), MRMA_SUCCESS);
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(name, sizeof name, "%s/" SPOOL_DIR "/%s", rig->dir, names[i]);
+        assert_int_equal(unlink(name), i < 2 ? -1 : 0);
+    }
+}
+
+int main(void)
+{
+#define IN_A_RIG(test) cmocka_unit_test_setup_teardown(test, rig_open, rig_close)
+    const struct CMUnitTest tests[] = {
+        IN_A_RIG(the_head_says_who),
+        IN_A_RIG(many_are_all_there_in_order),
+        IN_A_RIG(each_thread_has_its_own_file),
+        IN_A_RIG(operations_have_different_numbers),
+        IN_A_RIG(ranks_follow_their_record),
+        IN_A_RIG(what_a_killed_process_recorded_is_there),
+        IN_A_RIG(a_full_disk_ends_the_recording_with_one_message),
+        IN_A_RIG(a_directory_that_cannot_be_made_is_an_error),
+        IN_A_RIG(preparing_removes_files_of_an_earlier_job_only),
+    };
+    return cmocka_run_group_tests_name("trace", tests, NULL, NULL);
+}
