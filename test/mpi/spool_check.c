@@ -1,0 +1,266 @@
+/*
+ * spool_check.c - is what a traced job has left in DIR/spool right (trace/spool.h)?
+ *
+ *   spool_check DIR NPROCS
+ *
+ * For each thread of each rank: times that do not decrease, calls that are nested and all ended,
+ * operations inside calls on windows that exist, completions of operations that were issued, one
+ * grant and one release for each lock, and windows that all their processes have made and freed.
+ * Prints "rank R: PATH N ops B bytes, ..." as the statistics of the library do, and what is wrong.
+ * Exit code 1 if anything is.
+ */
+#include <dirent.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/spool.h"
+
+enum { WINS_MAX = 4096, DEPTH_MAX = 16, RANKS_MAX = 256, NUMBERS_MAX = 100000 };
+
+struct window {
+    uint64_t number; /* 0: does not exist */
+    uint32_t nproc;
+};
+
+struct process {
+    struct window win[WINS_MAX];
+    uint64_t ops[TRACE_RDMA + 1], bytes[TRACE_RDMA + 1], last_op;
+    uint64_t locks, granted, released, done;
+    unsigned files;
+};
+
+struct thread {
+    const char *name;
+    struct process *proc;
+    uint16_t call[DEPTH_MAX];
+    unsigned number, depth;
+    uint64_t time;
+};
+
+static struct process *processes[RANKS_MAX];
+static struct {
+    uint64_t number;
+    uint32_t nproc, made;
+} numbers[NUMBERS_MAX];
+static unsigned nnumbers, nproc, nbad;
+
+static void bad(const struct thread *th, size_t at, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    printf("spool_check: %s, record %zu: ", th->name, at);
+    vprintf(fmt, args);
+    putchar('\n');
+    va_end(args);
+    if (++nbad > 20)
+        exit(1);
+}
+
+static void window_made(struct thread *th, size_t at, const struct trace_record *r)
+{
+    struct window *w = &th->proc->win[r->win];
+    unsigned i = 0;
+    if (w->number || !r->id || r->peer < 0 || (uint32_t)r->peer >= r->arg)
+        bad(th, at, "window %u is made twice, or is rank %d of %u", r->win, r->peer, r->arg);
+    *w = (struct window){r->id, r->arg};
+    while (i < nnumbers && numbers[i].number != r->id)
+        i++;
+    if (i == nnumbers) {
+        nnumbers++;
+        numbers[i].number = r->id;
+        numbers[i].nproc = r->arg;
+    }
+    numbers[i].made++;
+    if (numbers[i].nproc != r->arg)
+        bad(th, at, "window %u has %u ranks, elsewhere %u", r->win, r->arg, numbers[i].nproc);
+}
+
+static bool has_window(uint16_t kind)
+{
+    switch (kind) {
+    case TRACE_ENTER:
+    case TRACE_LEAVE:
+    case TRACE_WIN_CREATE:
+    case TRACE_REQUEST_DONE:
+    case TRACE_RANKS:
+    case TRACE_SLEEP:
+    case TRACE_AWAKE:
+    case TRACE_WAKE_AGENT:
+    case TRACE_NO_CREDIT:
+    case TRACE_CREDIT:
+    case TRACE_WRITE:
+    case TRACE_CLOCK:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static void operation(struct thread *th, size_t at, const struct trace_record *r)
+{
+    struct process *p = th->proc;
+    const uint32_t path = r->arg & ~(uint32_t)TRACE_OP_REQUEST;
+    const struct window *w = &p->win[r->win];
+    if (!th->depth)
+        bad(th, at, "an operation outside of all calls");
+    if (r->id <= p->last_op && p->files == 1)
+        bad(th, at, "operation %llu comes after %llu", (unsigned long long)r->id,
+            (unsigned long long)p->last_op);
+    p->last_op = r->id > p->last_op ? r->id : p->last_op;
+    if (r->peer < 0 || (th->number == 0 && (uint32_t)r->peer >= w->nproc) || !path || path > TRACE_RDMA || !r->what ||
+        r->what > TRACE_COMPARE_AND_SWAP) {
+        bad(th, at, "an operation %u to rank %d by path %u", r->what, r->peer, path);
+        return;
+    }
+    p->ops[path]++;
+    p->bytes[path] += r->bytes;
+}
+
+static void call(struct thread *th, size_t at, const struct trace_record *r)
+{
+    if (r->what == TRACE_CALL_NONE || r->what >= TRACE_CALL_LAST || th->depth == DEPTH_MAX)
+        bad(th, at, "call %u at depth %u", r->what, th->depth);
+    else if (r->kind == TRACE_ENTER)
+        th->call[th->depth++] = r->what;
+    else if (!th->depth || th->call[--th->depth] != r->what)
+        bad(th, at, "call %u ends, which is not the innermost", r->what);
+}
+
+static void check_record(struct thread *th, size_t at, const struct trace_record *r)
+{
+    struct process *p = th->proc;
+    if (r->time < th->time)
+        bad(th, at, "time goes back by %llu ns", (unsigned long long)(th->time - r->time));
+    th->time = r->time;
+    if (r->kind >= TRACE_KINDS)
+        bad(th, at, "kind %u", r->kind);
+    /* Other threads' files are not in the order of this one's. */
+    if (r->win >= WINS_MAX || (has_window(r->kind) && th->number == 0 && !p->win[r->win].number)) {
+        bad(th, at, "kind %u of window %u, which does not exist", r->kind, r->win);
+        return;
+    }
+    switch (r->kind) {
+    case TRACE_ENTER:
+    case TRACE_LEAVE:
+        call(th, at, r);
+        break;
+    case TRACE_WIN_CREATE:
+        window_made(th, at, r);
+        break;
+    case TRACE_WIN_FREE:
+        p->win[r->win].number = 0;
+        break;
+    case TRACE_OP:
+        operation(th, at, r);
+        break;
+    case TRACE_DONE:
+    case TRACE_DONE_ALL:
+        p->done++;
+        if (!r->id || r->id > p->last_op)
+            bad(th, at, "operation %llu is complete and was not issued", (unsigned long long)r->id);
+        break;
+    case TRACE_LOCK:
+        p->locks += !(r->what & TRACE_LOCK_NOCHECK);
+        break;
+    case TRACE_LOCKED:
+        p->granted++;
+        break;
+    case TRACE_UNLOCK:
+        p->released++;
+        break;
+    default:
+        break;
+    }
+}
+
+static void check_file(const char *path, const char *name)
+{
+    struct spool_head head;
+    struct trace_record r;
+    size_t at = 0;
+    struct thread th = {.name = name};
+    FILE *in = fopen(path, "r");
+    if (!in || fread(&head, sizeof head, 1, in) != 1 || head.magic != SPOOL_MAGIC ||
+        head.version != SPOOL_VERSION || head.record_size != sizeof r || head.nproc != nproc ||
+        head.rank >= nproc) {
+        printf("spool_check: %s can't be read or has a wrong head\n", path);
+        exit(1);
+    }
+    if (!processes[head.rank])
+        processes[head.rank] = calloc(1, sizeof *processes[0]);
+    th.proc = processes[head.rank];
+    th.proc->files++;
+    th.number = head.thread;
+    th.time = head.start;
+    for (; fread(&r, sizeof r, 1, in) == 1; at++) {
+        if (r.kind == TRACE_END)
+            bad(&th, at, "the file goes on behind its end");
+        check_record(&th, at, &r);
+    }
+    if (th.depth)
+        bad(&th, at, "%u calls have not ended", th.depth);
+    fclose(in);
+}
+
+static void print_process(unsigned rank)
+{
+    const struct process *p = processes[rank];
+    const uint64_t *o = p->ops, *b = p->bytes;
+#define LLU(x) (unsigned long long)(x)
+    printf("rank %u: mapped %llu ops %llu bytes, cma %llu ops %llu bytes, packets %llu ops %llu "
+           "bytes; %llu completions, %llu locks, %llu granted, %llu released\n",
+           rank, LLU(o[TRACE_MAPPED]), LLU(b[TRACE_MAPPED]), LLU(o[TRACE_ASSISTED]),
+           LLU(b[TRACE_ASSISTED]), LLU(o[TRACE_PACKETS] + o[TRACE_NETWORK] + o[TRACE_RDMA]),
+           LLU(b[TRACE_PACKETS] + b[TRACE_NETWORK] + b[TRACE_RDMA]), LLU(p->done), LLU(p->locks),
+           LLU(p->granted), LLU(p->released));
+}
+
+static void check_process(unsigned rank)
+{
+    const struct process *p = processes[rank];
+    if (!p) {
+        printf("spool_check: rank %u has left nothing\n", rank);
+        nbad++;
+        return;
+    }
+    print_process(rank);
+    for (unsigned i = 0; i < WINS_MAX; i++)
+        if (p->win[i].number) {
+            printf("spool_check: rank %u has not freed window %u\n", rank, i);
+            nbad++;
+        }
+    if (p->locks != p->granted || p->locks > p->released) {
+        printf("spool_check: rank %u: locks, grants and releases do not agree\n", rank);
+        nbad++;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    char path[4096];
+    const struct dirent *entry;
+    if (argc != 3 || (nproc = (unsigned)atoi(argv[2])) < 1 || nproc > RANKS_MAX) {
+        fprintf(stderr, "usage: spool_check DIR NPROCS\n");
+        return 2;
+    }
+    snprintf(path, sizeof path, "%s/spool", argv[1]);
+    DIR *dir = opendir(path);
+    while (dir && (entry = readdir(dir)) != NULL) {
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "%s/spool/%s", argv[1], entry->d_name);
+        check_file(path, entry->d_name);
+    }
+    for (unsigned i = 0; i < nproc; i++)
+        check_process(i);
+    for (unsigned i = 0; i < nnumbers; i++)
+        if (numbers[i].made != numbers[i].nproc) {
+            printf("spool_check: %u of %u processes have made a window\n", numbers[i].made,
+                   numbers[i].nproc);
+            nbad++;
+        }
+    return nbad != 0;
+}

@@ -1,0 +1,62 @@
+#!/bin/sh
+# trace.sh - MPIRMA_TRACE: what is recorded is whole (spool_check), agrees with the statistics of the same run, and a
+# traced run does what one without a trace does: the same operations by the same paths, the same packets.
+
+. "$abs_top_srcdir/test/mpi/mtest.sh"
+MT_LIMIT=100
+
+# statistics FILE: "rank: what went over which path" of a run, in the words of spool_check
+statistics() {
+    sed -n 's/^libmpi-rma\[\([0-9]*\)\] stats: windows [0-9]*, \(mapped .*\), cma by packet.*/rank \1: \2/p' "$1" | sort
+}
+
+# run WITH-A-TRACE PROGRAM...: its statistics in $tmp/stats.yes or $tmp/stats.no
+run() {
+    how=$1
+    shift
+    rm -f "$tmp/stats"
+    if test "$how" = yes; then
+        mpirun "$np" env MPIRMA_STATS="$tmp/stats" MPIRMA_TRACE="$tmp/trace" "$@"
+    else
+        mpirun "$np" env MPIRMA_STATS="$tmp/stats" "$@"
+    fi
+    test "$rc" = 0 || bad "$*, trace: $how: exit code $rc"
+    statistics "$tmp/stats" >"$tmp/stats.$how"
+    test "$(wc -l <"$tmp/stats.$how")" = "$np" || bad "$*: there are not $np lines of statistics:"
+}
+
+compare() { # what, file, file
+    cmp -s "$2" "$3" && return
+    diff "$2" "$3" >"$tmp/out"
+    bad "$1:"
+}
+
+# traced PROGRAM...: with and without
+traced() {
+    run no "$@"
+    run yes "$@"
+    compare "$*: operations and paths change with a trace" "$tmp/stats.no" "$tmp/stats.yes"
+    "$bin/spool_check" "$tmp/trace" "$np" >"$tmp/out" 2>&1 || bad "$*: what is recorded is not right:"
+    sed -n 's/^\(rank [0-9]*: [^;]*\);.*/\1/p' "$tmp/out" | sort >"$tmp/recorded"
+    compare "$*: the trace has not the operations of the statistics" "$tmp/stats.yes" "$tmp/recorded"
+}
+
+MTEST_ROUNDS=5
+export MTEST_ROUNDS
+traced "$bin/put_get"
+traced "$bin/fence"
+traced "$bin/pscw"
+traced "$bin/lock"
+traced "$bin/acc_order"
+traced "$bin/requests"
+
+# A later job in the same directory takes its place; nothing of it is left.
+mpirun 1 env MPIRMA_TRACE="$tmp/trace" "$bin/win_attr"
+test "$rc" = 0 || bad "one process: exit code $rc"
+"$bin/spool_check" "$tmp/trace" 1 >"$tmp/out" 2>&1 || bad "after a job of one process:"
+
+# A directory that can't be made is one clear message of each process, and the program goes on.
+mpirun "$np" env MPIRMA_TRACE=/dev/null/trace "$bin/win_attr"
+test "$rc" = 0 || bad "no directory: exit code $rc"
+seen 'MPIRMA_TRACE: the directory /dev/null/trace.* no trace is taken' || bad "no directory: no message:"
+finish
