@@ -100,7 +100,7 @@ room() {
     done)
     for below; do
         case $below in
-        ch3 | base) pattern="$pattern|$below/[^\"]*" ;;
+        ch3 | base | trace) pattern="$pattern|$below/[^\"]*" ;;
         *) pattern="$pattern|rma/$below/[^\"]*" ;;
         esac
     done
@@ -119,12 +119,12 @@ room packet dtype acc ch3 base
 room win packet dtype acc ch3 base
 room strict win packet dtype acc ch3 base
 room traced strict win packet dtype acc ch3 trace base
-room progress win packet ch3 base
-room origin progress win packet dtype acc ch3 base
-room path origin progress win packet dtype acc ch3 base
-room target path strict progress win packet dtype acc ch3 base
-room sync target path origin strict progress win packet ch3 base
-room create sync traced target path origin strict progress win packet ch3 base
+room progress win packet ch3 traced trace base
+room origin progress win packet dtype acc ch3 traced trace base
+room path origin progress win packet dtype acc ch3 traced trace base
+room target path strict progress win packet dtype acc ch3 traced trace base
+room sync target path origin strict progress win packet ch3 traced trace base
+room create sync target path origin progress traced strict win packet ch3 trace base
 offences=$(for d in "$src"/rma/*/; do
     name=$(basename "$d")
     case " $rooms " in *" $name "*) ;; *) echo "src/rma/$name" ;; esac

@@ -75,7 +75,7 @@ static __attribute__((noinline)) int fetch_general(const void *oaddr, void *radd
                                                    MPI_Datatype type, int target, MPI_Aint disp,
                                                    MPI_Op op, MPI_Win win)
 {
-    TRACED(Fetch_and_op);
+    TRACED_WIN(Fetch_and_op, win);
     struct win_rec *rec = win_lookup(win);
     struct rma_op what;
     int err;
@@ -116,7 +116,7 @@ static __attribute__((noinline)) int cas_general(const void *oaddr, const void *
                                                  MPI_Datatype type, int target, MPI_Aint disp,
                                                  MPI_Win win)
 {
-    TRACED(Compare_and_swap);
+    TRACED_WIN(Compare_and_swap, win);
     struct win_rec *rec = win_lookup(win);
     struct rma_op what;
     int err;

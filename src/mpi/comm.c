@@ -23,7 +23,7 @@ static __attribute__((noinline)) int put_general(const void *oaddr, int ocount, 
                                                  int target, MPI_Aint disp, int tcount,
                                                  MPI_Datatype ttype, MPI_Win win)
 {
-    TRACED(Put);
+    TRACED_WIN(Put, win);
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
@@ -75,7 +75,7 @@ static __attribute__((noinline)) int get_general(void *raddr, int rcount, MPI_Da
                                                  int target, MPI_Aint disp, int tcount,
                                                  MPI_Datatype ttype, MPI_Win win)
 {
-    TRACED(Get);
+    TRACED_WIN(Get, win);
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
@@ -103,7 +103,7 @@ MRMA_PUBLIC int PMPI_Rput(const void *oaddr, int ocount, MPI_Datatype otype, int
                           MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Win win,
                           MPI_Request *request)
 {
-    TRACED(Rput);
+    TRACED_WIN(Rput, win);
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
@@ -115,7 +115,7 @@ MRMA_EXPORT_MPI(Rput);
 MRMA_PUBLIC int PMPI_Rget(void *raddr, int rcount, MPI_Datatype rtype, int target, MPI_Aint disp,
                           int tcount, MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
 {
-    TRACED(Rget);
+    TRACED_WIN(Rget, win);
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))

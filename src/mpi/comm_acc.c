@@ -27,7 +27,7 @@ static __attribute__((noinline)) int accumulate_general(const void *oaddr, int o
                                                         MPI_Aint disp, int tcount,
                                                         MPI_Datatype ttype, MPI_Op op, MPI_Win win)
 {
-    TRACED(Accumulate);
+    TRACED_WIN(Accumulate, win);
     struct win_rec *rec = win_lookup(win);
     struct rma_op what;
     int err;
@@ -64,7 +64,7 @@ MRMA_PUBLIC int PMPI_Raccumulate(const void *oaddr, int ocount, MPI_Datatype oty
                                  MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op,
                                  MPI_Win win, MPI_Request *request)
 {
-    TRACED(Raccumulate);
+    TRACED_WIN(Raccumulate, win);
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
@@ -78,7 +78,7 @@ static __attribute__((noinline)) int get_accumulate_general(
     const void *oaddr, int ocount, MPI_Datatype otype, void *raddr, int rcount, MPI_Datatype rtype,
     int target, MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
 {
-    TRACED(Get_accumulate);
+    TRACED_WIN(Get_accumulate, win);
     struct win_rec *rec = win_lookup(win);
     struct rma_op what;
     int err;
@@ -120,7 +120,7 @@ MRMA_PUBLIC int PMPI_Rget_accumulate(const void *oaddr, int ocount, MPI_Datatype
                                      int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win,
                                      MPI_Request *request)
 {
-    TRACED(Rget_accumulate);
+    TRACED_WIN(Rget_accumulate, win);
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))

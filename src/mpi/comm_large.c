@@ -34,7 +34,7 @@ __attribute__((constructor)) static void host_large_fill(void)
 MRMA_PUBLIC int PMPI_Put_c(const void *oaddr, MPI_Count ocount, MPI_Datatype otype, int target,
                            MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype, MPI_Win win)
 {
-    TRACED(Put);
+    TRACED_WIN(Put, win);
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
@@ -46,7 +46,7 @@ MRMA_EXPORT_MPI(Put_c);
 MRMA_PUBLIC int PMPI_Get_c(void *raddr, MPI_Count rcount, MPI_Datatype rtype, int target,
                            MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype, MPI_Win win)
 {
-    TRACED(Get);
+    TRACED_WIN(Get, win);
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
@@ -59,7 +59,7 @@ MRMA_PUBLIC int PMPI_Rput_c(const void *oaddr, MPI_Count ocount, MPI_Datatype ot
                             MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype, MPI_Win win,
                             MPI_Request *request)
 {
-    TRACED(Rput);
+    TRACED_WIN(Rput, win);
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
@@ -72,7 +72,7 @@ MRMA_PUBLIC int PMPI_Rget_c(void *raddr, MPI_Count rcount, MPI_Datatype rtype, i
                             MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype, MPI_Win win,
                             MPI_Request *request)
 {
-    TRACED(Rget);
+    TRACED_WIN(Rget, win);
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
@@ -85,7 +85,7 @@ MRMA_PUBLIC int PMPI_Accumulate_c(const void *oaddr, MPI_Count ocount, MPI_Datat
                                   int target, MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype,
                                   MPI_Op op, MPI_Win win)
 {
-    TRACED(Accumulate);
+    TRACED_WIN(Accumulate, win);
     struct win_rec *rec = win_lookup(win);
     struct rma_op what;
     int err;
@@ -102,7 +102,7 @@ MRMA_PUBLIC int PMPI_Raccumulate_c(const void *oaddr, MPI_Count ocount, MPI_Data
                                    int target, MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype,
                                    MPI_Op op, MPI_Win win, MPI_Request *request)
 {
-    TRACED(Raccumulate);
+    TRACED_WIN(Raccumulate, win);
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
@@ -117,7 +117,7 @@ MRMA_PUBLIC int PMPI_Get_accumulate_c(const void *oaddr, MPI_Count ocount, MPI_D
                                       MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype,
                                       MPI_Op op, MPI_Win win)
 {
-    TRACED(Get_accumulate);
+    TRACED_WIN(Get_accumulate, win);
     struct win_rec *rec = win_lookup(win);
     struct rma_op what;
     int err;
@@ -139,7 +139,7 @@ MRMA_PUBLIC int PMPI_Rget_accumulate_c(const void *oaddr, MPI_Count ocount, MPI_
                                        MPI_Datatype ttype, MPI_Op op, MPI_Win win,
                                        MPI_Request *request)
 {
-    TRACED(Rget_accumulate);
+    TRACED_WIN(Rget_accumulate, win);
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))

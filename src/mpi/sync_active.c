@@ -19,7 +19,7 @@ enum {
 
 MRMA_PUBLIC int PMPI_Win_fence(int assert, MPI_Win win)
 {
-    TRACED(Win_fence);
+    TRACED_WIN(Win_fence, win);
     struct win_rec *rec = win_lookup(win);
     int err, asserts;
 
@@ -35,7 +35,7 @@ MRMA_EXPORT_MPI(Win_fence);
 /* The group may be freed as soon as the call returns. */
 MRMA_PUBLIC int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
-    TRACED(Win_start);
+    TRACED_WIN(Win_start, win);
     struct win_rec *rec = win_lookup(win);
     struct group_ranks *ranks;
     int err, asserts;
@@ -56,7 +56,7 @@ MRMA_EXPORT_MPI(Win_start);
 
 MRMA_PUBLIC int PMPI_Win_complete(MPI_Win win)
 {
-    TRACED(Win_complete);
+    TRACED_WIN(Win_complete, win);
     struct win_rec *rec = win_lookup(win);
     int err;
 
@@ -69,7 +69,7 @@ MRMA_EXPORT_MPI(Win_complete);
 
 MRMA_PUBLIC int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
-    TRACED(Win_post);
+    TRACED_WIN(Win_post, win);
     struct win_rec *rec = win_lookup(win);
     struct group_ranks *ranks;
     int err, asserts;
@@ -90,7 +90,7 @@ MRMA_EXPORT_MPI(Win_post);
 
 MRMA_PUBLIC int PMPI_Win_wait(MPI_Win win)
 {
-    TRACED(Win_wait);
+    TRACED_WIN(Win_wait, win);
     struct win_rec *rec = win_lookup(win);
     int err;
 
@@ -104,7 +104,7 @@ MRMA_EXPORT_MPI(Win_wait);
 /* *flag is set only on success. */
 MRMA_PUBLIC int PMPI_Win_test(MPI_Win win, int *flag)
 {
-    TRACED(Win_test);
+    TRACED_WIN(Win_test, win);
     struct win_rec *rec = win_lookup(win);
     bool done = false;
     int err;

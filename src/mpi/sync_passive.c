@@ -28,7 +28,7 @@ static uint16_t traced_lock(bool exclusive, int assert)
 
 static __attribute__((noinline)) int lock_general(int lock_type, int rank, int assert, MPI_Win win)
 {
-    TRACED(Win_lock);
+    TRACED_TARGET(Win_lock, win, rank);
     struct win_rec *rec = win_lookup(win);
     bool exclusive = lock_type == MPI_LOCK_EXCLUSIVE;
     int err, asserts;
@@ -65,7 +65,7 @@ MRMA_EXPORT_MPI(Win_lock);
 
 static __attribute__((noinline)) int unlock_general(int rank, MPI_Win win)
 {
-    TRACED(Win_unlock);
+    TRACED_TARGET(Win_unlock, win, rank);
     struct win_rec *rec = win_lookup(win);
     int err;
 
@@ -89,7 +89,7 @@ MRMA_EXPORT_MPI(Win_unlock);
 
 MRMA_PUBLIC int PMPI_Win_lock_all(int assert, MPI_Win win)
 {
-    TRACED(Win_lock_all);
+    TRACED_TARGET(Win_lock_all, win, -1);
     struct win_rec *rec = win_lookup(win);
     int err, asserts;
 
@@ -107,7 +107,7 @@ MRMA_EXPORT_MPI(Win_lock_all);
 
 MRMA_PUBLIC int PMPI_Win_unlock_all(MPI_Win win)
 {
-    TRACED(Win_unlock_all);
+    TRACED_TARGET(Win_unlock_all, win, -1);
     struct win_rec *rec = win_lookup(win);
     int err;
 
@@ -121,7 +121,7 @@ MRMA_EXPORT_MPI(Win_unlock_all);
 
 static __attribute__((noinline)) int flush_general(int rank, MPI_Win win)
 {
-    TRACED(Win_flush);
+    TRACED_TARGET(Win_flush, win, rank);
     struct win_rec *rec = win_lookup(win);
     int err;
 
@@ -145,7 +145,7 @@ MRMA_EXPORT_MPI(Win_flush);
 
 MRMA_PUBLIC int PMPI_Win_flush_all(MPI_Win win)
 {
-    TRACED(Win_flush_all);
+    TRACED_TARGET(Win_flush_all, win, -1);
     struct win_rec *rec = win_lookup(win);
     int err;
 
@@ -158,7 +158,7 @@ MRMA_EXPORT_MPI(Win_flush_all);
 
 MRMA_PUBLIC int PMPI_Win_flush_local(int rank, MPI_Win win)
 {
-    TRACED(Win_flush_local);
+    TRACED_TARGET(Win_flush_local, win, rank);
     struct win_rec *rec = win_lookup(win);
     int err;
 
@@ -172,7 +172,7 @@ MRMA_EXPORT_MPI(Win_flush_local);
 
 MRMA_PUBLIC int PMPI_Win_flush_local_all(MPI_Win win)
 {
-    TRACED(Win_flush_local_all);
+    TRACED_TARGET(Win_flush_local_all, win, -1);
     struct win_rec *rec = win_lookup(win);
     int err;
 
@@ -186,7 +186,7 @@ MRMA_EXPORT_MPI(Win_flush_local_all);
 
 MRMA_PUBLIC int PMPI_Win_sync(MPI_Win win)
 {
-    TRACED(Win_sync);
+    TRACED_WIN(Win_sync, win);
     struct win_rec *rec = win_lookup(win);
     int err;
 

@@ -63,19 +63,22 @@ void traced_end_job(void)
     mpi_trace = NULL;
 }
 
-void traced_enter(enum trace_call call)
+void traced_enter(enum trace_call call, MPI_Win win, int peer)
 {
+    const struct win_rec *rec = win == MPI_WIN_NULL ? NULL : win_find(win);
     trace_add(mpi_trace, &(struct trace_record){.time = trace_now(mpi_trace),
                                                 .kind = TRACE_ENTER,
-                                                .what = (uint16_t)call});
+                                                .what = (uint16_t)call,
+                                                .win = rec ? win_id(rec->win) + 1 : 0,
+                                                .peer = peer});
 }
 
-void traced_leave(const enum trace_call *call)
+void traced_leave(enum trace_call call)
 {
     if (mpi_trace != NULL)
         trace_add(mpi_trace, &(struct trace_record){.time = trace_now(mpi_trace),
                                                     .kind = TRACE_LEAVE,
-                                                    .what = (uint16_t)*call});
+                                                    .what = (uint16_t)call});
 }
 
 void traced_record(const struct win_rec *rec, struct trace_record event)

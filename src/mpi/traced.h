@@ -24,26 +24,29 @@ void traced_begin_job(void);
 /* When no thread is in a call any more and the engine has ended. Collective as well. */
 void traced_end_job(void);
 
-void traced_enter(enum trace_call call);
-void traced_leave(const enum trace_call *call);
+void traced_enter(enum trace_call call, MPI_Win win, int peer);
+void traced_leave(enum trace_call call);
 
-static inline enum trace_call traced_call(enum trace_call call)
+static inline enum trace_call traced_call(enum trace_call call, MPI_Win win, int peer)
 {
     if (likely(mpi_trace == NULL))
         return TRACE_CALL_NONE;
-    traced_enter(call);
+    traced_enter(call, win, peer);
     return call;
 }
 
 static inline void traced_return(const enum trace_call *call)
 {
     if (unlikely(*call != TRACE_CALL_NONE))
-        traced_leave(call);
+        traced_leave(*call);
 }
 
-#define TRACED(name)                                                                            \
+/* peer is a rank of the window, or -1 for all */
+#define TRACED_TARGET(name, win, peer)                                                          \
     const enum trace_call traced_call_of_this __attribute__((cleanup(traced_return), unused)) = \
-        traced_call(TRACE_CALL_##name)
+        traced_call(TRACE_CALL_##name, win, peer)
+#define TRACED_WIN(name, win) TRACED_TARGET(name, win, 0)
+#define TRACED(name) TRACED_TARGET(name, MPI_WIN_NULL, 0)
 
 /* One record about a window, with the time of now. */
 void traced_record(const struct win_rec *rec, struct trace_record event);

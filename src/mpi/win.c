@@ -245,7 +245,7 @@ MRMA_EXPORT_MPI(Win_create_dynamic);
  * still there; the window is freed all the same, as it is everywhere else. */
 MRMA_PUBLIC int PMPI_Win_free(MPI_Win *win)
 {
-    TRACED(Win_free);
+    TRACED_WIN(Win_free, *win);
     MPI_Win handle = *win;
     struct win_rec *rec = win_lookup(handle);
     int err, rc, refused = MPI_SUCCESS;
@@ -275,7 +275,7 @@ MRMA_EXPORT_MPI(Win_free);
 /* base stays the caller's; it is to be detached before it is freed. */
 MRMA_PUBLIC int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {
-    TRACED(Win_attach);
+    TRACED_WIN(Win_attach, win);
     struct win_rec *rec = win_lookup(win);
     int err;
 
@@ -288,7 +288,7 @@ MRMA_EXPORT_MPI(Win_attach);
 
 MRMA_PUBLIC int PMPI_Win_detach(MPI_Win win, const void *base)
 {
-    TRACED(Win_detach);
+    TRACED_WIN(Win_detach, win);
     struct win_rec *rec = win_lookup(win);
     int err;
 

@@ -68,7 +68,7 @@ MRMA_EXPORT_MPI(Win_allocate_shared_c);
 MRMA_PUBLIC int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit,
                                         void *baseptr)
 {
-    TRACED(Win_shared_query);
+    TRACED_WIN(Win_shared_query, win);
     struct win_rec *rec = win_lookup(win);
     uint32_t unit = 1;
     int rc;

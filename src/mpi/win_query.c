@@ -130,7 +130,7 @@ int win_query_shared(struct win_rec *rec, int rank, MPI_Aint *size, uint32_t *di
 MRMA_PUBLIC int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit,
                                       void *baseptr)
 {
-    TRACED(Win_shared_query);
+    TRACED_WIN(Win_shared_query, win);
     struct win_rec *rec = win_lookup(win);
     uint32_t unit = 1;
     int rc;

@@ -41,9 +41,8 @@ struct spool_head {
 enum trace_kind {
     TRACE_END = 0,    /* no record: here the file ends */
     TRACE_ENTER,      /* a call begins; what: enum trace_call, win: its window where it has one
-                         already, peer: of lock, unlock and flush the target, -1: all, id: of
-                         Wait and Test on an operation's request that operation's number */
-    TRACE_LEAVE,      /* and returns; what as there, arg: its MPI error class, 0 for success */
+                         already, peer: of lock, unlock and flush the target, -1: all */
+    TRACE_LEAVE,      /* and returns; what as there */
     TRACE_WIN_CREATE, /* inside the creating call. win, id: the same number at all its processes and
                          no other window's, peer: this process's rank in it, arg: how many ranks,
                          what: enum trace_flavor, bytes: of this process's memory */

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "rma/progress/wait.h"
+#include "rma/traced/traced.h"
 #include "rma/win/path_ops.h"
 #include "rma/win/target_lock.h"
 
@@ -69,10 +70,13 @@ int epoch_wait_post(struct win *w, struct rma_target *t)
     RMA_SPIN_UNTIL(w->rma, target_posted(t));
     if (target_posted(t))
         return MRMA_SUCCESS;
-    return rma_wait_until(w, &(struct rma_wait){.done = target_posted,
-                                                .arg = t,
-                                                .what = "MPI_Win_post of the target",
-                                                .rank = t->rank});
+    win_event(w, t->rank, TRACE_POST_WAIT, 0);
+    const int err = rma_wait_until(w, &(struct rma_wait){.done = target_posted,
+                                                         .arg = t,
+                                                         .what = "MPI_Win_post of the target",
+                                                         .rank = t->rank});
+    win_event(w, t->rank, TRACE_POST_SEEN, 0);
+    return err;
 }
 
 static int access_pscw(struct win *w, struct rma_target *t)

@@ -26,6 +26,7 @@
 
 #include "base/place.h"
 #include "rma/progress/progress.h"
+#include "rma/traced/traced.h"
 #include "rma/win/win.h"
 
 enum {
@@ -64,7 +65,9 @@ static void sleep_on_event(struct rma *r, const _Atomic bool *stop)
     struct event *ev = &r->env->attention->agent;
     uint32_t ticket = event_enter(ev);
     if (!stopped(stop) && (others_poll(r) || (!agent_round(r, NULL) && !rma_pending(r)))) {
+        rma_event(r, (struct trace_record){.kind = TRACE_SLEEP});
         event_sleep(ev, ticket, unsent_limit(r));
+        rma_event(r, (struct trace_record){.kind = TRACE_AWAKE});
         r->stats.agent_wakeups++;
     }
     event_leave(ev);
@@ -120,7 +123,9 @@ static void sleep_on_descriptors(struct rma *r, const int *fds, unsigned n,
     } else if (!agent_round(r, &block) && block && !rma_pending(r)) {
         nap->ns = 0;
         stay_home(r, place);
+        rma_event(r, (struct trace_record){.kind = TRACE_SLEEP});
         event_poll(r->env->agent_bell, fds, n, unsent_limit(r));
+        rma_event(r, (struct trace_record){.kind = TRACE_AWAKE});
         r->stats.agent_wakeups++;
     }
     event_leave_polled(ev);
@@ -147,6 +152,8 @@ void rma_agent_loop(struct rma *r, const _Atomic bool *stop)
     struct nap nap = {0, 0};
     struct place place = {.cpu = -1};
     place_short_slices();
+    if (r->env->trace)
+        trace_thread_is(r->env->trace, SPOOL_AGENT);
     while (!stopped(stop)) {
         int fds[CH3_MAX_CHANNELS];
         if (!others_poll(r) && agent_round(r, NULL))

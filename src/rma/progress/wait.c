@@ -20,6 +20,7 @@
 #include "rma/progress/hooks.h"
 #include "rma/progress/lost.h"
 #include "rma/progress/progress.h"
+#include "rma/traced/traced.h"
 #include "rma/win/win.h"
 
 enum {
@@ -191,9 +192,11 @@ static void sleep_watching(struct win *w, const struct rma_wait *wait, const int
     (void)event_enter_polled(own);
     if (!rma_poll_surely(r, &block) && block && !rma_pending(r) && !check(r, wait)) {
         atomic_fetch_add_explicit(&r->stats.sleeps, 1, memory_order_relaxed);
+        rma_event(r, (struct trace_record){.kind = TRACE_SLEEP});
         event_poll(r->env->bell, fds, n,
                    wait->poll_only || ch3_unsent_must_poll(r->ch3) ? SHORT_SLEEP_NS
                                                                    : LONG_SLEEP_NS);
+        rma_event(r, (struct trace_record){.kind = TRACE_AWAKE});
     }
     event_leave_polled(own);
 }
@@ -221,7 +224,9 @@ static void sleep_once(struct win *w, const struct rma_wait *wait, bool polled, 
         bool poll = wait->poll_only || ch3_unsent_must_poll(r->ch3) ||
                     (r->progress.packets && ev != own && !r->progress.agent);
         atomic_fetch_add_explicit(&r->stats.sleeps, 1, memory_order_relaxed);
+        rma_event(r, (struct trace_record){.kind = TRACE_SLEEP});
         sleep_on(r, ev, ticket, poll ? SHORT_SLEEP_NS : LONG_SLEEP_NS);
+        rma_event(r, (struct trace_record){.kind = TRACE_AWAKE});
     }
     event_leave(ev);
     if (ev != own && polled)

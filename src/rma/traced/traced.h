@@ -1,0 +1,30 @@
+/*
+ * traced.h - events inside the library while a trace is taken: what no wrapper of MPI can see.
+ *
+ * rma_event records with the time of now, for the thread that calls; win_event names a window as
+ * well. Without a trace they cost two loads and a branch; they stand where packets are handled,
+ * where a thread is about to sleep, or behind a lock, never on the way of a put to mapped memory.
+ */
+#ifndef MRMA_RMA_TRACED_TRACED_H
+#define MRMA_RMA_TRACED_TRACED_H
+
+#include "rma/win/win.h"
+#include "trace/record.h"
+
+static inline void rma_event(const struct rma *r, struct trace_record event)
+{
+    if (unlikely(r->env->trace != NULL)) {
+        event.time = trace_now(r->env->trace);
+        trace_add(r->env->trace, &event);
+    }
+}
+
+static inline void win_event(const struct win *w, int peer, enum trace_kind kind, uint32_t arg)
+{
+    if (unlikely(w->rma->env->trace != NULL))
+        rma_event(w->rma,
+                  (struct trace_record){
+                      .kind = (uint16_t)kind, .win = w->index + 1, .peer = peer, .arg = arg});
+}
+
+#endif
