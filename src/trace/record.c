@@ -42,7 +42,8 @@ struct thread {
     int fd;                /* -1: it records no more */
     char *piece;           /* mapped, PIECE bytes from offset on; NULL: none */
     off_t offset;
-    size_t used; /* bytes of the piece */
+    size_t used;   /* bytes of the piece */
+    uint64_t time; /* of the last record */
 };
 
 static int make_dirs(const char *dir, const struct log *log, char *spool)
@@ -122,13 +123,17 @@ static bool grow(struct thread *th)
     return false;
 }
 
-/* Copy with the kind last. There is room. */
+/* Copy with the kind last. There is room. A reading of the clock that two records share may be
+ * older than what was recorded of making room for the first. */
 static void put(struct thread *th, const struct trace_record *rec)
 {
     struct trace_record *at = (struct trace_record *)(void *)(th->piece + th->used);
     const uint16_t kind = rec->kind;
     struct trace_record copy = *rec;
     copy.kind = TRACE_END;
+    if (unlikely(copy.time < th->time))
+        copy.time = th->time;
+    th->time = copy.time;
     *at = copy;
     __atomic_store_n(&at->kind, kind, __ATOMIC_RELEASE);
     th->used += sizeof *rec;
@@ -274,8 +279,6 @@ static __attribute__((noinline)) void add_with_room(struct thread *th,
     if (!make_room(th, &written))
         return;
     put(th, rec);
-    if (written.time < rec->time)
-        written.time = rec->time;
     put(th, &written);
 }
 

@@ -63,7 +63,9 @@ enum trace_kind {
     TRACE_TEST,         /* inside MPI_Win_test. win, arg: its flag */
     TRACE_LOCK,         /* inside MPI_Win_lock or _lock_all. win, peer: target, -1 all, what: enum
                            trace_lock */
-    TRACE_LOCKED,       /* the lock on peer (-1: all) is known to be granted; win, peer, what */
+    TRACE_LOCKED,       /* the lock on peer (-1: all) is known to be granted; win, peer. In the file of
+                           the thread that was told, maybe the agent's. None for a lock that was given
+                           back before anything was asked of its target */
     TRACE_UNLOCK,       /* the lock on peer (-1: all) is given back; win, peer */
     TRACE_POST_WAIT,    /* an access waits for the post of its target. win, peer */
     TRACE_POST_SEEN,    /* and has it */

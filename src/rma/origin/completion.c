@@ -154,7 +154,7 @@ bool issue_got_ack(struct rma_target *t, uint32_t seq)
         pt->win->unconfirmed -= pt->win->unconfirmed != 0;
     }
     if (pt->lock == PKT_LOCK_SENT)
-        pt->lock = PKT_LOCK_HELD;                /* acknowledged, so it was granted */
+        pkt_lock_granted(pt);                    /* acknowledged, so it was granted */
     if (pkt_epoch_kind(pt) == PKT_EPOCH_NOCHECK) /* and its fences are passed there */
         pt->open_seq = pt->win->phase + 1;
     pt->win->rma->stats.acks++;

@@ -23,6 +23,7 @@
 #include "rma/origin/open_packet.h"
 #include "rma/progress/wait.h"
 #include "rma/win/send_header.h"
+#include "rma/traced/traced.h"
 
 /* EARLY_MAX: packets of a pair that may be early, where EARLY_PEERS at most send to one target.
  * Behind them may come the question whether the epoch is open, and the last flush. */
@@ -55,6 +56,12 @@ struct pkt_hdr pkt_ops_header(const struct pkt_target *pt)
               : hdr.epoch == PKT_EPOCH_PSCW ? pt->target->starts
                                             : pt->win->phase;
     return hdr;
+}
+
+void pkt_lock_granted(struct pkt_target *pt)
+{
+    pt->lock = PKT_LOCK_HELD;
+    win_event(pt->win, pt->target->rank, TRACE_LOCKED, 0);
 }
 
 bool pkt_epoch_is_open(const struct pkt_target *pt)
@@ -257,5 +264,5 @@ void issue_got_open(struct rma_target *t, uint32_t seq, bool lock)
     if (!lock)
         pt->open_seq = seq + 1;
     else if (pt->lock_seq == seq && pt->lock == PKT_LOCK_SENT)
-        pt->lock = PKT_LOCK_HELD;
+        pkt_lock_granted(pt);
 }

@@ -31,6 +31,9 @@ int pkt_await_open(struct pkt_target *pt);
  * applied before what is in the open packet. May wait. */
 int pkt_await_stream(struct pkt_target *pt, size_t packets, bool overtakes);
 
+/* The lock that was asked for is known to be held. */
+void pkt_lock_granted(struct pkt_target *pt);
+
 /* A packet leaves: it asks for the lock, if that is due. */
 void pkt_take_lock(struct pkt_target *pt, struct pkt_hdr *hdr);
 /* A packet leaves: count it if it is early. Where more of the epoch will follow, it asks in time

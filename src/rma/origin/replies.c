@@ -6,6 +6,7 @@
  * request come in the order of its positions (channels keep the order of a pair); anything else is
  * refused. Locks: the engine's, held by the caller.
  */
+#include "rma/origin/epoch_open.h"
 #include "rma/origin/replies.h"
 
 #include <stdlib.h>
@@ -123,7 +124,7 @@ static void proved(const struct origin_req *rq)
     if (!seq_reached(pt->proven, rq->behind))
         pt->proven = rq->behind;
     if (pt->lock == PKT_LOCK_SENT && pt->lock_seq == rq->lock_seq)
-        pt->lock = PKT_LOCK_HELD;
+        pkt_lock_granted(pt);
     if (pt->written == rq->behind && pt->replies == 1 && pt->acks_seen == pt->acks_due)
         pt->unconfirmed = false;
 }

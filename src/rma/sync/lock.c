@@ -18,6 +18,7 @@
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
+#include "rma/traced/traced.h"
 #include "rma/win/path_ops.h"
 #include "rma/win/target_lock.h"
 
@@ -83,8 +84,10 @@ INLINE int acquire(struct win *w, struct rma_target *t, bool exclusive)
     hang_note_lock(w, t, HANG_LOCK_WAITS, exclusive, ticket);
     if (unlikely(!granted) || exclusive)
         err = await_lock(w, t, exclusive, ticket, granted);
-    if (!err)
+    if (!err) {
         hang_note_lock(w, t, HANG_LOCK_HOLDS, exclusive, ticket);
+        win_event(w, t->rank, TRACE_LOCKED, 0);
+    }
     return err;
 }
 

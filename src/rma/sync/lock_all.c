@@ -19,6 +19,7 @@
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
+#include "rma/traced/traced.h"
 #include "rma/win/target_lock.h"
 
 static bool none_blocked(void *arg)
@@ -91,6 +92,7 @@ int rma_lock_all(struct win *w, int asserts)
         forget_lock_all(w);
         return err;
     }
+    win_event(w, -1, TRACE_LOCKED, 0);
     return err;
 }
 

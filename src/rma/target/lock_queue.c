@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "rma/progress/agent.h"
 #include "rma/target/target.h"
+#include "rma/traced/traced.h"
 #include "rma/win/target_lock.h"
 
 static struct rma_target *self(struct win *w)
@@ -49,6 +50,7 @@ static void enqueue(struct pkt_origin *po)
     }
     list_push_back(&w->lockq, &po->lockq_link);
     atomic_fetch_add_explicit(&w->rma->stats.lock_waits, 1, memory_order_relaxed);
+    win_event(w, po->origin->rank, TRACE_LOCK_QUEUE, ++w->nlockq);
 }
 
 static void dequeue(struct pkt_origin *po)
@@ -56,6 +58,7 @@ static void dequeue(struct pkt_origin *po)
     struct win *w = po->win;
     list_remove(&po->lockq_link);
     po->lock = LOCKQ_HELD;
+    win_event(w, po->origin->rank, TRACE_LOCK_GRANT, --w->nlockq);
     if (list_empty(&w->lockq)) {
         list_remove(&w->lockq_link);
         atomic_fetch_sub_explicit(&w->rma->nlock_wins, 1, memory_order_relaxed);

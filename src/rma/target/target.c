@@ -30,6 +30,7 @@
 #include "rma/progress/lost.h"
 #include "rma/target/lock_queue.h"
 #include "rma/packet/type_table.h"
+#include "rma/traced/traced.h"
 #include "rma/win/send_header.h"
 #include "rma/win/win.h"
 
@@ -195,12 +196,23 @@ static void follow(struct pkt_origin *po, const struct pkt_hdr *hdr, uint8_t fla
                         flags & (PKT_F_FLUSH | PKT_F_UNLOCK | PKT_F_COMPLETE | PKT_F_FENCE));
 }
 
+static void served(const struct win *w, const struct rma_target *t, const struct pkt_hdr *hdr)
+{
+    rma_event(w->rma, (struct trace_record){.kind = TRACE_SERVED,
+                                            .win = w->index + 1,
+                                            .peer = t->rank,
+                                            .arg = hdr->count,
+                                            .bytes = hdr->len - sizeof *hdr});
+}
+
 static void apply(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *body)
 {
     struct win *w = po->win;
     struct rma_target *t = po->origin;
     uint8_t flags = hdr->flags;
+    win_event(w, t->rank, TRACE_SERVE, 0);
     int err = target_apply(w, t, hdr, body, &flags);
+    served(w, t, hdr);
     if (err)
         refuse(w, t, mrma_err_name(err));
     follow(po, hdr, flags);
@@ -329,6 +341,7 @@ static void park(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *b
     list_push_back(&po->parked, &pp->link);
     po->nparked++;
     w->rma->stats.parked++;
+    win_event(w, po->origin->rank, TRACE_PARK, po->nparked);
 }
 
 void target_ops(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body)
@@ -363,6 +376,7 @@ static void unpark(struct pkt_origin *po)
         if (v == LATER)
             return;
         take_out(po, pp);
+        win_event(po->win, po->origin->rank, TRACE_UNPARK, po->nparked);
         if (v == NOW && is_stub(po, pp) && pp->hdr.epoch == PKT_EPOCH_FENCE) {
             po->phase_broken = true;
             po->win->fence_lost = true;

@@ -259,6 +259,7 @@ struct win {
     int packet_err;              /* first error a target reported, enum mrma_err */
     uint32_t packet_waits;       /* how often the engine's lock was given up while sending */
     struct list lockq;           /* struct pkt_origin waiting for this window's lock */
+    uint32_t nlockq;             /* how many */
     struct list parked;          /* struct pkt_origin with parked packets */
     struct list_node lockq_link; /* in rma->lock_wins while lockq is not empty */
 };
