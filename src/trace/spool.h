@@ -63,14 +63,16 @@ enum trace_kind {
     TRACE_TEST,         /* inside MPI_Win_test. win, arg: its flag */
     TRACE_LOCK,         /* inside MPI_Win_lock or _lock_all. win, peer: target, -1 all, what: enum
                            trace_lock */
-    TRACE_LOCKED,       /* the lock on peer (-1: all) is known to be granted; win, peer. In the file of
-                           the thread that was told, maybe the agent's. None for a lock that was given
-                           back before anything was asked of its target */
-    TRACE_UNLOCK,       /* the lock on peer (-1: all) is given back; win, peer */
-    TRACE_POST_WAIT,    /* an access waits for the post of its target. win, peer */
-    TRACE_POST_SEEN,    /* and has it */
-    TRACE_SERVE,        /* at a target: packets of an origin are served. win, peer: the origin */
-    TRACE_SERVED,       /* done; arg: operations, bytes: their data */
+    TRACE_LOCKED,    /* the lock on peer (-1: all) is known to be granted; win, peer. In the file of
+                        the thread that was told, maybe the agent's. None for a lock that was given
+                        back before anything was asked of its target */
+    TRACE_UNLOCK,    /* the lock on peer (-1: all) is given back; win, peer */
+    TRACE_POST_WAIT, /* an access waits for the post of its target. win, peer */
+    TRACE_POST_SEEN, /* and has it */
+    TRACE_SERVE,  /* at a target: packets of an origin are served. win, peer: the origin. This and
+                     what follows to TRACE_LOCK_GRANT may come before this process's own
+                     TRACE_WIN_CREATE, and after TRACE_WIN_FREE */
+    TRACE_SERVED, /* done; arg: operations, bytes: their data */
     TRACE_PARK, /* a packet waits for its epoch. win, peer: origin, arg: how many it has waiting */
     TRACE_UNPARK,     /* one that waited is served next. win, peer */
     TRACE_LOCK_QUEUE, /* at a target: a request by packet waits for the lock. win, peer: origin,

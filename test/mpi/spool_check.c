@@ -82,9 +82,16 @@ static void window_made(struct thread *th, size_t at, const struct trace_record 
         bad(th, at, "window %u has %u ranks, elsewhere %u", r->win, r->arg, numbers[i].nproc);
 }
 
+/* What a target serves may come before its own call has returned from the creation. */
 static bool has_window(uint16_t kind)
 {
     switch (kind) {
+    case TRACE_SERVE:
+    case TRACE_SERVED:
+    case TRACE_PARK:
+    case TRACE_UNPARK:
+    case TRACE_LOCK_QUEUE:
+    case TRACE_LOCK_GRANT:
     case TRACE_ENTER:
     case TRACE_LEAVE:
     case TRACE_WIN_CREATE:
