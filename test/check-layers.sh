@@ -124,7 +124,7 @@ room origin progress win packet dtype acc ch3 traced trace base
 room path origin progress win packet dtype acc ch3 traced trace base
 room target path strict progress win packet dtype acc ch3 traced trace base
 room sync target path origin strict progress win packet ch3 traced trace base
-room create sync target path origin progress traced strict win packet ch3 trace base
+room create sync target path origin progress traced strict win packet ch3 base
 offences=$(for d in "$src"/rma/*/; do
     name=$(basename "$d")
     case " $rooms " in *" $name "*) ;; *) echo "src/rma/$name" ;; esac
