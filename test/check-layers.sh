@@ -93,7 +93,7 @@ room() {
     # What a room keeps in a window, a plain header of its own, is embedded there.
     test "$name" = win && pattern="$pattern|rma/[a-z]*/[a-z]*_state\\.h"
     offences=$(for below; do
-        case " $rooms ch3 base " in
+        case " $rooms ch3 trace base " in
         *" $below "*) ;;
         *) echo "$name: no line above its own is that of $below" ;;
         esac

@@ -5,6 +5,7 @@
 . "$abs_top_srcdir/test/mpi/mtest.sh"
 libraries=$(ldconfig -p 2>/dev/null | sed -n 's/.* => \(.*\/libfabric\.so\..*\)/\1/p')
 test -n "$libraries" || skip_all "no libfabric in the dynamic linker's cache"
+ldd "$bin/plain_rma" 2>/dev/null | grep -q libfabric && skip_all "the host itself cannot be loaded without libfabric"
 unshare -m true 2>/dev/null || skip_all "needs a mount namespace of its own"
 
 # Run the command where an empty file is in the place of each libfabric.

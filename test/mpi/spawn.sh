@@ -36,5 +36,9 @@ seen 'FAILED|libmpi-rma.*error' && bad "an error:"
 # Children without it: no window, and nobody waits for ever.
 run 1 "$MPI_RMA_RUN" "$bin/spawn" without
 test "$rc" != 0 && test "$rc" != 124 || bad "children without the library: exit code $rc"
+if seen 'processes are unable to reach each other'; then
+    echo "SKIP: children without the library: the host itself cannot merge with them"
+    finish
+fi
 seen 'MPI_Win_allocate.*some do not have this library' || bad "children without the library: no message:"
 finish

@@ -16,4 +16,4 @@ test -n "$pid" || {
     echo "launch.sh: no machine '$host'" >&2
     exit 1
 }
-exec nsenter -t "$pid" --net --uts --mount sh -c "cd '$PWD' && $*"
+exec nsenter -t "$pid" --net --uts --mount --root sh -c "cd '$PWD' && $*"

@@ -64,6 +64,7 @@ while test $i -lt "$nodes"; do
 done
 export NETNS_DIR NETNS_HOSTS
 
+# nsenter --root: in a chroot a process that enters a mount namespace would find itself outside.
 # A machine: held by a process that dies with this script.
 machine() { # number
     setpriv --pdeathsig KILL unshare --net --uts --mount sleep 1000000 </dev/null >/dev/null 2>&1 &
@@ -76,7 +77,7 @@ machine() { # number
         sleep 0.05
     done
     ip link add "port$1" type veth peer name eth0 netns "$pid" && ip link set "port$1" master bridge up &&
-        nsenter -t "$pid" --net --uts --mount sh -c "
+        nsenter -t "$pid" --net --uts --mount --root sh -c "
             hostname node$1 && ip link set lo up && ip address add 10.99.0.$1/24 dev eth0 &&
             ip link set eth0 up && mount --bind '$hosts' /etc/hosts" ||
         die "can't set up node$1"
@@ -92,4 +93,4 @@ done
 read -r first <"$NETNS_DIR/node1"
 # Another mount namespace, so another working directory.
 # shellcheck disable=SC2016 # for the inner shell
-nsenter -t "$first" --net --uts --mount sh -c 'cd "$0" && exec "$@"' "$PWD" "$@"
+nsenter -t "$first" --net --uts --mount --root sh -c 'cd "$0" && exec "$@"' "$PWD" "$@"
