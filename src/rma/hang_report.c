@@ -17,6 +17,7 @@
 #include "rma/origin/pair.h"
 #include "rma/sync/barrier.h"
 #include "rma/sync/fence_counts.h"
+#include "rma/sync/pscw.h"
 #include "rma/win/target_lock.h"
 #include "rma/path/stage.h"
 #include "rma/target/target.h"
@@ -72,12 +73,12 @@ static void say(const struct win *w, struct line *l)
 }
 
 /* Ranks, of a group or of all, of whom something is missing. */
-static void say_ranks(struct win *w, const char *what, const int *group, int n,
+static void say_ranks(struct win *w, const char *what, const struct win_group *group,
                       bool (*missing)(const struct win *w, const struct rma_target *t))
 {
     struct line l = begin(what);
-    for (int i = 0; i < n; i++) {
-        const int rank = group ? group[i] : i;
+    for (int i = 0; i < group->n; i++) {
+        const int rank = group->ranks ? group->ranks[i] : i;
         if (missing(w, win_peek(w, rank)))
             add_rank(&l, rank);
     }
@@ -201,20 +202,21 @@ static void say_counts(struct win *w)
 
 static void say_details(struct win *w, const struct rma_wait *wait)
 {
-    const bool fence = wait->phase == RMA_WAIT_FENCE, sync = wait->phase == RMA_WAIT_SYNC;
+    const struct win_group all = {.n = w->nproc}, node = {.ranks = w->direct, .n = w->ndirect};
+    int whom = wait->rank;
     if (epoch_now(&w->epoch) == EPOCH_PSCW)
-        say_ranks(w, "no MPI_Win_post of rank", w->group.ranks, w->group.n, no_post);
+        say_ranks(w, "no MPI_Win_post of rank", pscw_access(w), no_post);
     if (w->epoch.exposed)
-        say_ranks(w, "no MPI_Win_complete of rank", w->post_group.ranks, w->post_group.n,
-                  no_complete);
-    if (fence && w->counts)
+        say_ranks(w, "no MPI_Win_complete of rank", pscw_exposure(w), no_complete);
+    if (wait->phase == RMA_WAIT_FENCE && fence_counts_used(w))
         say_counts(w);
-    else if (fence)
-        say_ranks(w, "no fence marker of rank", NULL, w->nproc, no_marker);
-    if (sync && wait->rank >= 0)
-        say_ranks(w, "not in MPI_Win_free, or held up there: rank", &wait->rank, 1, not_freeing);
+    else if (wait->phase == RMA_WAIT_FENCE)
+        say_ranks(w, "no fence marker of rank", &all, no_marker);
+    if (wait->phase == RMA_WAIT_FREE)
+        say_ranks(w, "not in MPI_Win_free, or held up there: rank",
+                  &(struct win_group){.ranks = &whom, .n = 1}, not_freeing);
     if (wait->phase == RMA_WAIT_BARRIER)
-        say_ranks(w, "not in the barrier: rank", w->direct, w->ndirect, not_entered);
+        say_ranks(w, "not in the barrier: rank", &node, not_entered);
     for (int i = 0; i < w->nproc; i++) {
         const struct rma_target *t = win_peek(w, i);
         if (t->direct && (i == wait->rank || t->lock != WIN_LOCK_NONE) && w->ctl &&
@@ -224,6 +226,26 @@ static void say_details(struct win *w, const struct rma_wait *wait)
             say_peer(w, t);
     }
     say_packet_locks(w);
+}
+
+void win_describe(const struct win *w, int target, char *buf, size_t len)
+{
+    static const char *const states[EPOCH_STATES] = {
+        [EPOCH_NONE] = "outside any access epoch",
+        [EPOCH_FENCE] = "after a fence",
+        [EPOCH_FENCE_USED] = "in a fence epoch",
+        [EPOCH_PSCW] = "in an access epoch of MPI_Win_start",
+        [EPOCH_LOCK] = "in a lock epoch",
+        [EPOCH_LOCK_ALL] = "in a lock_all epoch"};
+    static const char *const locks[] = {"not locked", "locked shared", "locked exclusively",
+                                        "locked with NOCHECK"};
+    size_t at = (size_t)snprintf(buf, len, "%s", states[epoch_now(&w->epoch)]);
+    if (at < len && epoch_now(&w->epoch) == EPOCH_LOCK && target >= 0 && target < w->nproc)
+        at += (size_t)snprintf(buf + at, len - at, " on %d target%s, rank %d is %s", w->nlocks,
+                               w->nlocks == 1 ? "" : "s", target, locks[win_peek(w, target)->lock]);
+    if (at < len && w->epoch.exposed)
+        snprintf(buf + at, len - at, ", exposed to %d origins since MPI_Win_post",
+                 pscw_exposure(w)->n);
 }
 
 void hang_report(struct win *w, const struct rma_wait *wait, uint64_t ns)

@@ -10,6 +10,7 @@
 
 #include "rma/handlers.h"
 #include "rma/layer.h"
+#include "rma/sync/pscw.h"
 #include "rma/win/region.h"
 #include "rma/win/stage_room.h"
 
@@ -123,8 +124,7 @@ void hand_free(struct hand *h)
 {
     for (int i = 0; i < h->shared.n; i++)
         region_free(&h->targets[i]);
-    free(h->win.group.ranks);
-    free(h->win.post_group.ranks);
+    pscw_fini(&h->win);
     target_table_fini(&h->win.targets);
     rma_fini(&h->rma);
     free(h);

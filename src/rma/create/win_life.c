@@ -11,6 +11,7 @@
 #include "rma/strict/strict.h"
 #include "rma/sync/barrier.h"
 #include "rma/sync/fence_counts.h"
+#include "rma/sync/pscw.h"
 #include "rma/win/ctl_blocks.h"
 #include "rma/win/region.h"
 #include "rma/win/share.h"
@@ -104,8 +105,7 @@ void win_delete(struct win *w)
     if (w->segment)
         env->mem_unmap(env->ctx, w->segment);
     target_table_fini(&w->targets);
-    free(w->group.ranks);
-    free(w->post_group.ranks);
+    pscw_fini(w);
     free(w);
 }
 

@@ -82,14 +82,14 @@ static int wait_outstanding(struct win *w)
             .done = nothing_outstanding, .arg = w, .locked = true, .what = "replies", .rank = -1});
 }
 
-int issue_complete(struct win *w)
+int issue_complete(struct win *w, const int *ranks, int n)
 {
     struct rma *r = w->rma;
     const int settled = rdma_settle(w, NULL, false);
     rma_enter(r);
     int err = MRMA_SUCCESS;
-    for (int i = 0; !err && i < w->group.n; i++) {
-        struct rma_target *t = win_peek(w, w->group.ranks[i]);
+    for (int i = 0; !err && i < n; i++) {
+        struct rma_target *t = win_peek(w, ranks[i]);
         if (t->direct)
             continue;
         struct pkt_target *pt = pkt_target_get(w, t);

@@ -243,9 +243,9 @@ int issue_lock_begin(struct win *w, struct rma_target *t)
     return err;
 }
 
-int issue_post(struct win *w, struct rma_target *t)
+int issue_post(struct win *w, struct rma_target *t, uint32_t seq)
 {
-    int err = win_send_header(w, t, PKT_POST, ++t->posts_sent, 0, 0, 0);
+    int err = win_send_header(w, t, PKT_POST, seq, 0, 0, 0);
     return err == MRMA_ERR_PROC_FAILED ? rma_lost(w, t) : err;
 }
 

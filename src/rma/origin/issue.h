@@ -22,12 +22,14 @@ enum { ISSUE_QUICK_MAX = 1024 };
 bool issue_quick_put(struct win *w, int target, const void *data, int64_t disp, size_t len);
 
 /* Synchronization. */
-int issue_post(struct win *w, struct rma_target *t);
+/* The exposure epoch of this number, MPI_MODE_NOCHECK not counted, has begun for t. */
+int issue_post(struct win *w, struct rma_target *t, uint32_t seq);
 /* The end of a fence phase: a marker to every packet peer, behind the phase's operations; or, with
  * tell_counts, only these operations, and then it is called, under the engine's lock, to tell how
  * much they were (fence_counts.h). May wait. */
 int issue_fence(struct win *w, int (*tell_counts)(struct win *w));
-int issue_complete(struct win *w);                         /* may wait */
+/* The access epoch to these n ranks ends; nothing is done for those that are direct. May wait. */
+int issue_complete(struct win *w, const int *ranks, int n);
 int issue_lock_begin(struct win *w, struct rma_target *t); /* may wait */
 /* Before this thread locks one more target, in whatever window: wait until the lock that it took
  * last is granted, if that was not even asked for. So locks are acquired in the order of the calls,

@@ -9,7 +9,7 @@
  *
  * A pairs with B: the target sees the records. D pairs with C: a stage is written
  * again only when its last contents were copied. The origin looks at posts only when
- * it is DEPTH epochs ahead of what it has seen, so in a row of epochs the two lines
+ * all DEPTH stages are in use as far as it knows, so in a row of epochs the two lines
  * travel one way each, without either side waiting for the other.
  *
  * With MPI_MODE_NOCHECK the post has been called already (MPI 4.1, 12.5.2), so the
@@ -48,18 +48,19 @@ static size_t room_of(const struct stage_row *row)
     return row->bytes ? row->bytes - offsetof(struct win_stage, room) : 0;
 }
 
-/* Posts only grow, up to and beyond what is due, and so does what is due. */
-static bool is_ahead(const struct rma_target *t)
+/* Are all stages in use, as far as is known? Posts only grow, up to and beyond what is due, and so
+ * does what is due. */
+static bool row_full(const struct rma_target *t)
 {
     return seq_reached(t->posts_due, t->posts_seen + STAGE_DEPTH);
 }
 
 bool stage_free(struct rma_target *t)
 {
-    if (unlikely(is_ahead(t)))
+    if (unlikely(row_full(t)))
         t->posts_seen =
             atomic_load_explicit(&t->in->posts, memory_order_acquire); /* C, pairs with D */
-    return !is_ahead(t);
+    return !row_full(t);
 }
 
 static uint32_t record_bytes(size_t len)

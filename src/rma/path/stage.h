@@ -8,7 +8,7 @@
  * place in the window, into a line of the target's control block; the complete that
  * follows is a field of the same line, and the target copies the put to its place in
  * MPI_Win_wait. So a small epoch costs one one-way signal, as a message does, and an
- * origin may be STAGE_DEPTH - 1 epochs ahead of its target.
+ * origin may have ended STAGE_DEPTH - 1 epochs that its target has not looked at.
  *
  * Epoch number n of a pair (counted alike on both sides, rma_target.starts and
  * .exposures) uses stage n mod STAGE_DEPTH, fence phase p the phase stage p mod STAGE_DEPTH. All

@@ -1,14 +1,14 @@
 /*
  * lost.c - see lost.h. On the node it is a word in every control block; it goes
  * through the network as a PKT_ERROR. Partners that are not known yet are made; who
- * cannot be made or told is left out: the graph has other ways. Locks: the engine's.
+ * cannot be made or reached is left out: the graph has other ways. Locks: the engine's.
  */
 #include "rma/progress/lost.h"
 
 #include "rma/win/send_header.h"
 #include "rma/win/win.h"
 
-static void tell(struct win *w, struct rma_target *t, int rank)
+static void report_to(struct win *w, struct rma_target *t, int rank)
 {
     if (!t->direct)
         (void)win_send_header(w, t, PKT_ERROR, PKT_ERROR_LOST, (uint32_t)rank, MRMA_ERR_PROC_FAILED,
@@ -16,20 +16,20 @@ static void tell(struct win *w, struct rma_target *t, int rank)
 }
 
 /* Of a control block: who is lost in its owner's generation gen of the window. */
-static uint64_t news(int rank, uint32_t gen)
+static uint64_t report(int rank, uint32_t gen)
 {
     return (uint64_t)gen << 32 | ((uint32_t)rank + 1);
 }
 
 /* Also who has left the last barrier of this window already, whose block may be that
  * of another window now (ctl_blocks.h). */
-static void tell_node(struct win *w, int rank)
+static void report_on_node(struct win *w, int rank)
 {
     for (int i = 0; i < w->nlocal; i++) {
         struct rma_target *t = &w->local[i];
         if (!t->direct || !t->ctl)
             continue;
-        atomic_store_explicit(&t->ctl->lost, news(rank, t->remote_gen), memory_order_relaxed);
+        atomic_store_explicit(&t->ctl->lost, report(rank, t->remote_gen), memory_order_relaxed);
         if (!t->peer->self)
             event_notify(&t->peer->attention->threads);
     }
@@ -65,19 +65,19 @@ void win_lost(struct win *w, int rank)
         return;
     w->lost = (uint32_t)rank + 1;
     lose_in_others(w, rank);
-    tell_node(w, rank);
+    report_on_node(w, rank);
     for (int64_t step = 1; w->npackets && step < w->nproc; step <<= 1) {
         const int partner = (int)((w->rank + step) % w->nproc);
         if (partner != rank && win_target_locked(w, partner, &t) == MRMA_SUCCESS)
-            tell(w, t, rank);
+            report_to(w, t, rank);
     }
 }
 
 int win_who_is_lost(struct win *w)
 {
-    const uint64_t told = atomic_load_explicit(&w->ctl->lost, memory_order_relaxed);
-    const uint32_t rank = (uint32_t)told - 1;
-    if (!w->lost && told >> 32 == w->index_gen && rank < (uint32_t)w->nproc)
+    const uint64_t reported = atomic_load_explicit(&w->ctl->lost, memory_order_relaxed);
+    const uint32_t rank = (uint32_t)reported - 1;
+    if (!w->lost && reported >> 32 == w->index_gen && rank < (uint32_t)w->nproc)
         win_lost(w, (int)rank);
     return (int)w->lost - 1;
 }

@@ -29,7 +29,7 @@ struct rma_wait {
     enum {
         RMA_WAIT_OTHER,
         RMA_WAIT_FENCE,
-        RMA_WAIT_SYNC,
+        RMA_WAIT_FREE,
         RMA_WAIT_BARRIER
     } phase; /* for reports */
 };

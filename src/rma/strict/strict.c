@@ -150,8 +150,8 @@ static void remember(struct win *w, int rank, const struct rma_op *op, int64_t o
     dtype_cursor_init(&cur, op->ttype, op->tcount, DTYPE_BYTES);
     while (!ranges->incomplete && next_piece(&cur, offset, &a))
         strict_ranges_add(ranges, a);
-    if (ranges->incomplete && !s->told) {
-        s->told = true;
+    if (ranges->incomplete && !s->noted) {
+        s->noted = true;
         log_msg(w->rma->log, LOG_LEVEL_WARN,
                 "window %u, target %d: too many accesses to keep, conflicts with later ones "
                 "are not found in this epoch",
@@ -197,6 +197,6 @@ void strict_completed(struct win *w, struct rma_target *t, bool local)
             strict_ranges_drop_reads(&s->target[i].ranges);
         else
             strict_ranges_clear(&s->target[i].ranges);
-    s->told &= t != NULL;
+    s->noted &= t != NULL;
     pthread_mutex_unlock(&s->mutex);
 }

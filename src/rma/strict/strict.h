@@ -43,7 +43,7 @@ void strict_completed(struct win *w, struct rma_target *t, bool local);
 int strict_fence(struct win *w, int *asserts);
 void strict_fence_done(struct win *w, int asserts);
 
-/* Exposure begins with these asserts, before anybody is told; it ends. */
+/* Exposure begins with these asserts, before the posts leave; it ends. */
 void strict_post(struct win *w, int asserts);
 void strict_wait(struct win *w);
 

@@ -3,7 +3,7 @@
  * (strict.h).
  *
  * MPI_MODE_NOPUT: the target says so in its control block before anybody may access
- * it, and direct origins look there; for packets the target looks itself.
+ * it. Direct origins look there, and the target itself when a packet comes.
  *
  *   target                              origin
  *   A: noput_phase, noput_post          post or fence seen (acquire)
@@ -20,6 +20,18 @@
 #include "base/err.h"
 #include "ch3/pkt.h"
 
+/* Has the owner of the control block given MPI_MODE_NOPUT for the present fence phase? */
+static bool noput_phase(const struct win *w, const struct win_ctl *ctl)
+{
+    return w->phase &&
+           atomic_load_explicit(&ctl->noput_phase[w->phase & 1], memory_order_relaxed) == w->phase;
+}
+
+static bool noput_post(const struct win_ctl *ctl)
+{
+    return atomic_load_explicit(&ctl->noput_post, memory_order_relaxed);
+}
+
 int strict_check_noput(const struct win *w, const struct rma_target *t, enum strict_kind kind,
                        unsigned op)
 {
@@ -27,10 +39,9 @@ int strict_check_noput(const struct win *w, const struct rma_target *t, enum str
     if (!t->direct || !strict_updates(kind, op))
         return MRMA_SUCCESS;
     if (strict_in_fence_epoch(w))
-        noput = w->phase && atomic_load_explicit(&t->ctl->noput_phase[w->phase & 1],
-                                                 memory_order_relaxed) == w->phase;
+        noput = noput_phase(w, t->ctl);
     else if (epoch_now(&w->epoch) == EPOCH_PSCW)
-        noput = atomic_load_explicit(&t->ctl->noput_post, memory_order_relaxed);
+        noput = noput_post(t->ctl);
     if (!noput)
         return MRMA_SUCCESS;
     char name[40];
@@ -41,9 +52,8 @@ int strict_check_noput(const struct win *w, const struct rma_target *t, enum str
 
 int strict_arrival(const struct win *w, unsigned kind, unsigned op, unsigned epoch)
 {
-    const bool noput = epoch == PKT_EPOCH_FENCE  ? w->fence_noput
-                       : epoch == PKT_EPOCH_PSCW ? w->epoch.exposed && w->post_noput
-                                                 : false;
+    const bool noput = (epoch == PKT_EPOCH_FENCE && noput_phase(w, w->ctl)) ||
+                       (epoch == PKT_EPOCH_PSCW && noput_post(w->ctl));
     if (!noput || kind == PKT_OP_GET ||
         (op == ACC_NO_OP && (kind == PKT_OP_ACC || kind == PKT_OP_GET_ACC)))
         return MRMA_SUCCESS;

@@ -96,7 +96,7 @@ static int await(struct win *w, enum barrier_kind kind, struct awaited arg, int 
                               .arg = &arg,
                               .what = what[kind],
                               .rank = rank,
-                              .phase = kind == BARRIER_NODE ? RMA_WAIT_BARRIER : RMA_WAIT_SYNC});
+                              .phase = kind == BARRIER_NODE ? RMA_WAIT_BARRIER : RMA_WAIT_FREE});
 }
 
 /* failed: this process's error, which all shall have. */

@@ -1,35 +1,28 @@
 /*
  * fence.c - MPI_Win_fence (MPI 4.1, 12.5.1).
  *
- * A fence ends phase p of the window and begins p + 1. Direct processes meet in
- * a barrier (their operations are done when issued); to packet peers goes a
- * marker behind the phase's operations, with their size, and the fence ends
- * when all packet peers' markers have been handled; where packet peers are many, it
- * ends when as many bytes have come as all others together have sent, which is summed
- * up along the way (fence_counts.c). No barrier over packets.
+ * A fence ends phase p of the window and begins p + 1. Processes that synchronize through shared
+ * memory meet in a barrier: their operations are done when issued. To packet peers goes a marker
+ * behind the phase's operations, with their size, and the fence ends when all packet peers' markers
+ * have been handled; where packet peers are many, it ends when as many bytes have come as all
+ * others together have sent, which is summed up along the way (fence_counts.c). There is no barrier
+ * over packets.
  *
- * MPI_MODE_NOPRECEDE: nothing to complete, so nobody waits: the process only
- * says that it has entered (control block, one store), and whoever accesses it
- * in the new phase looks at that once (epoch_access). For packets the phase
- * number in them does the same: a packet of a phase not begun is parked.
+ * MPI_MODE_NOPRECEDE: nothing to complete, so nobody waits. The process says by one store into its
+ * control block that it has entered, and whoever accesses it in the new phase looks at that once
+ * (path/access.c). A packet of a phase that the target has not begun waits there.
  *
  *   target (NOPRECEDE fence)               origin
  *   loads and stores of its memory
  *   A: ctl.exposed = p (release)           B: ctl.exposed >= p (acquire)
  *                                          put
  *
- * Small puts to a kernel-assisted target wait in its stages (stage.h) and are copied to their place
- * after the barrier, so a process that has left the fence may be ahead of them. Who stages one says
- * so in the target's control block before the barrier (staged_phase); who accesses such a target
- * afterwards by any other way waits until the target has finished its fence (exposed is stored
- * after the stages were emptied and the new phase has begun). Puts into stages of the new phase
- * need not wait.
- *
- * So it is with what packet peers have sent: a direct process that has left the fence has all that
- * was sent to it, not what was sent to the target. Where the window has packet peers it looks at
- * exposed in every new phase, and in a lock epoch as well (fence_lags); the packets that begin a
- * lock epoch name the fences that their origin has passed, and wait at a target that has passed
- * fewer (target.c).
+ * Small puts to a kernel-assisted target wait in its stages (path/stage.h) and are copied to their
+ * place after the barrier, so another process may have left the fence before they are there. Who
+ * stages one says so in the target's control block before the barrier (staged_phase); who accesses
+ * such a target afterwards by any other way waits until the target has finished its fence (exposed
+ * is stored after the stages were emptied and the new phase has begun). Puts into stages of the new
+ * phase need not wait.
  *
  *   origin                       target                       third process
  *   put into a stage
@@ -37,9 +30,15 @@
  *   barrier                      B: copy what is staged       staged_phase == p + 1?
  *                                C: exposed = p + 1           wait: exposed == p + 1, access
  *
- * MPI_MODE_NOPUT: no puts will come in the phase, so its end need not look for
- * staged puts. MPI_MODE_NOSTORE has nothing to
- * save in the unified model. With MPIRMA_STRICT every fence is a full one (strict.h).
+ * So it is with what packet peers have sent: a process of the target's node that has left the fence
+ * has all that was sent to it, not what was sent to the target. Where the window has packet peers
+ * it looks at exposed in every new phase, and in a lock epoch as well (fence_unsettled); the
+ * packets that begin a lock epoch name the fences that their origin has passed, and wait at a
+ * target that has passed fewer (target.c).
+ *
+ * MPI_MODE_NOPUT: no puts will come in the phase, so its end need not look for staged puts.
+ * MPI_MODE_NOSTORE has nothing to save in the unified model. With MPIRMA_STRICT every fence is a
+ * full one (strict.h).
  */
 #include "base/err.h"
 #include "rma/origin/issue.h"
@@ -55,7 +54,8 @@
 static bool all_come(void *arg)
 {
     struct win *w = arg;
-    const bool come = w->counts ? fence_counts_done(w) : w->fence_arrived == (uint32_t)w->npackets;
+    const bool come =
+        w->sync.counts ? fence_counts_done(w) : w->fence_arrived == (uint32_t)w->npackets;
     return come && w->replies == 0 && w->streams == 0 && issue_all_left(w);
 }
 
@@ -72,9 +72,9 @@ static int wait_packets(struct win *w)
 /* Small puts of direct peers, staged before the barrier, must be in place. */
 static void take_staged(struct win *w)
 {
-    const uint32_t told =
-        atomic_load_explicit(&w->ctl->staged_phase, memory_order_relaxed); /* by the barrier */
-    if (w->assisted && !w->fence_noput && seq_reached(told, w->phase + 1))
+    const uint32_t staged = atomic_load_explicit(&w->ctl->staged_phase,
+                                                 memory_order_relaxed); /* ordered by the barrier */
+    if (w->assisted && !w->sync.noput && seq_reached(staged, w->phase + 1))
         stage_phase_apply(w);
 }
 
@@ -84,13 +84,13 @@ static void expose(struct win *w, uint32_t phase)
                           memory_order_release); /* pairs with wait_exposed */
 }
 
-/* What this process could not issue is told here only: the others get what they wait for. Unless
- * one is lost, which all hear of. */
+/* An error of what this process could not issue is returned here only, for the others get what they
+ * wait for; unless a process is lost, which is reported to all. */
 static int close_phase(struct win *w)
 {
-    int issued = w->counts ? fence_counts_connect(w) : MRMA_SUCCESS;
+    int issued = w->sync.counts ? fence_counts_connect(w) : MRMA_SUCCESS;
     if (!issued)
-        issued = issue_fence(w, w->counts ? fence_counts_enter : NULL);
+        issued = issue_fence(w, w->sync.counts ? fence_counts_enter : NULL);
     if (unlikely(issued == MRMA_ERR_PROC_FAILED))
         return issued;
     int err = barrier_node(w);
@@ -118,7 +118,7 @@ int rma_fence(struct win *w, int asserts)
     if (precede)
         err = close_phase(w);
     rma_enter(r);
-    if (precede && w->counts) {
+    if (precede && w->sync.counts) {
         const int counted = fence_counts_leave(w);
         err = err ? err : counted;
     }
@@ -126,8 +126,8 @@ int rma_fence(struct win *w, int asserts)
     if (late) /* before, the agent would still park what comes */
         expose(w, w->phase);
     w->fence_known = precede;
-    w->fence_lags = w->has_assisted || w->npackets;
-    w->fence_noput = asserts & RMA_NOPUT;
+    w->fence_unsettled = w->has_assisted || w->npackets;
+    w->sync.noput = asserts & RMA_NOPUT;
     w->fence_arrived = 0;
     w->phase_arrived = 0;
     win_next_gen(w);

@@ -12,17 +12,19 @@
  *   round 0   0 -> 1: (3, 8)    1 -> 2: nothing   2 -> 3: nothing   3 -> 0: nothing
  *   round 1   0 -> 2: nothing   1 -> 3: (3, 24)   2 -> 0: nothing   3 -> 1: nothing
  *
- * The rounds are those of a dissemination barrier: who has heard of all of them knows
- * that everybody has entered this fence. So messages are of this closing fence or of
- * the next one, never further ahead, and are kept by its parity. Fences with
- * MPI_MODE_NOPRECEDE do not count as closing.
+ * The rounds are those of a dissemination barrier: who has heard of all of them knows that
+ * everybody has entered this fence. So messages are of this closing fence or of the next one, and
+ * are kept by its parity. Fences with MPI_MODE_NOPRECEDE do not count as closing. A message that is
+ * longer than a packet comes in parts. Every part says how many pairs follow, so nothing is
+ * believed that was not announced; and what is taken has ranks that exist, that the round may bring
+ * here, in order of their distance.
  *
- * Invariants: held is sorted by distance from this process, without duplicates. While a
- * closing is entered, rounds below round have been received and added, round itself
- * and those before have been sent.
+ * Invariants: held is sorted by distance from this process, without duplicates. While a closing is
+ * entered, rounds below round have been received and added, round itself and those before have been
+ * sent.
  *
- * Neighbours: fence.c, origin/epoch_end.c; handlers.c and target_apply.c feed it. Locks:
- * the engine's.
+ * Neighbours: fence.c, origin/epoch_end.c; handlers.c and target_apply.c feed it. Locks: the
+ * engine's.
  */
 #include "rma/sync/fence_counts.h"
 
@@ -33,7 +35,6 @@
 #include "base/boot.h"
 #include "base/err.h"
 #include "rma/origin/pair.h"
-#include "rma/sync/fence_arrival.h"
 #include "rma/win/send_header.h"
 #include "rma/win/win.h"
 
@@ -41,6 +42,14 @@ enum { PAIRS_MAX = (PKT_MAX - sizeof(struct pkt_hdr)) / sizeof(struct pkt_count)
 
 /* What is agreed on at creation: the most packet peers of any process, or one of these. */
 enum { WISH_NO_MEM = INT_MAX, WISH_COUNTS = INT_MAX - 1, WISH_MARKERS = INT_MAX - 2 };
+
+/* A round's message, as far as it has come. */
+struct arrival {
+    struct pkt_count *pairs;
+    uint32_t n, missing; /* pairs that have come, and that have been announced */
+    bool begun;
+    bool broken; /* the sender has lost some */
+};
 
 struct fence_counts {
     uint32_t closing; /* fences closed so far */
@@ -51,8 +60,8 @@ struct fence_counts {
     unsigned nrounds, round;
     struct pkt_count *held;
     uint32_t nheld;
-    uint64_t expected;         /* bytes for this process, as far as known */
-    struct fence_arrival in[]; /* by parity of the closing, then by round */
+    uint64_t expected;   /* bytes for this process, as far as known */
+    struct arrival in[]; /* by parity of the closing, then by round */
 };
 
 static unsigned rounds_of(int nproc)
@@ -63,25 +72,34 @@ static unsigned rounds_of(int nproc)
     return n;
 }
 
-static int round_rank(const struct win *w, unsigned k)
+/* From this process to that rank, in the order of ranks round the window. */
+static uint32_t distance(const struct win *w, uint32_t rank)
+{
+    const uint32_t n = (uint32_t)w->nproc;
+    return (rank + n - (uint32_t)w->rank) % n;
+}
+
+/* Whom this process sends to in round k, and whose message it gets. */
+static int round_target(const struct win *w, unsigned k)
 {
     return (int)(((uint32_t)w->rank + (UINT32_C(1) << k)) % (uint32_t)w->nproc);
 }
 
-static struct rma_target *round_target(const struct win *w, unsigned k)
-{
-    return win_peek(w, round_rank(w, k));
-}
-
-static uint32_t round_origin(const struct win *w, unsigned k)
+static int round_origin(const struct win *w, unsigned k)
 {
     const uint32_t n = (uint32_t)w->nproc;
-    return ((uint32_t)w->rank + n - (UINT32_C(1) << k)) % n;
+    return (int)(((uint32_t)w->rank + n - (UINT32_C(1) << k)) % n);
 }
 
-static struct fence_arrival *arrival_of(struct fence_counts *c, uint32_t closing, unsigned k)
+static struct arrival *arrival_of(struct fence_counts *c, uint32_t closing, unsigned k)
 {
     return &c->in[(closing & 1) * c->nrounds + k];
+}
+
+static void forget(struct arrival *a)
+{
+    free(a->pairs);
+    *a = (struct arrival){.pairs = NULL};
 }
 
 /* ---- the choice ---- */
@@ -96,7 +114,7 @@ int fence_counts_choose(struct win *w, struct boot *boot)
     if (c)
         c->nrounds = nrounds;
     rma_enter(w->rma); /* who is through with the exchange may send counts at once */
-    w->counts = c;
+    w->sync.counts = c;
     rma_leave(w->rma);
     int wish = !c                           ? WISH_NO_MEM
                : conf == CONF_FENCE_COUNTS  ? WISH_COUNTS
@@ -116,24 +134,29 @@ int fence_counts_choose(struct win *w, struct boot *boot)
 
 void fence_counts_free(struct win *w)
 {
-    struct fence_counts *c = w->counts;
+    struct fence_counts *c = w->sync.counts;
     if (!c)
         return;
     for (unsigned i = 0; i < 2 * c->nrounds; i++)
-        fence_arrival_forget(&c->in[i]);
+        forget(&c->in[i]);
     free(c->held);
     free(c);
-    w->counts = NULL;
+    w->sync.counts = NULL;
+}
+
+bool fence_counts_used(const struct win *w)
+{
+    return w->sync.counts != NULL;
 }
 
 int fence_counts_connect(struct win *w)
 {
-    struct fence_counts *c = w->counts;
+    struct fence_counts *c = w->sync.counts;
     struct rma_target *t;
     int err = MRMA_SUCCESS;
     rma_enter(w->rma);
     for (unsigned k = 0; !err && !c->connected && k < c->nrounds; k++) {
-        err = win_target_locked(w, round_rank(w, k), &t);
+        err = win_target_locked(w, round_target(w, k), &t);
         if (!err) /* direct ones are not connected otherwise */
             err = w->rma->env->peer_connect(w->rma->env->ctx, t->peer);
     }
@@ -146,8 +169,8 @@ int fence_counts_connect(struct win *w)
 
 static int send_part(struct win *w, unsigned k, struct pkt_hdr *hdr, uint32_t n, uint32_t left)
 {
-    struct rma_target *t = round_target(w, k);
-    const struct fence_counts *c = w->counts;
+    struct rma_target *t = win_peek(w, round_target(w, k));
+    const struct fence_counts *c = w->sync.counts;
     *hdr = win_header(w, t, PKT_COUNTS);
     hdr->seq = c->closing;
     hdr->count = n;
@@ -159,13 +182,13 @@ static int send_part(struct win *w, unsigned k, struct pkt_hdr *hdr, uint32_t n,
 
 static bool goes_in_round(const struct win *w, const struct pkt_count *pair, unsigned k)
 {
-    return fence_distance(w, pair->rank) >> k & 1;
+    return distance(w, pair->rank) >> k & 1;
 }
 
-/* One message, also when there is nothing to tell; more packets if it is long. */
+/* One message, also when no pair goes in this round; more packets if it is long. */
 static int send_round(struct win *w, unsigned k)
 {
-    struct fence_counts *c = w->counts;
+    struct fence_counts *c = w->sync.counts;
     struct {
         struct pkt_hdr hdr;
         struct pkt_count pairs[PAIRS_MAX];
@@ -196,7 +219,7 @@ static int send_round(struct win *w, unsigned k)
 /* Both are sorted by distance. What is for this process has distance 0. */
 static int merge(struct win *w, const struct pkt_count *add, uint32_t n)
 {
-    struct fence_counts *c = w->counts;
+    struct fence_counts *c = w->sync.counts;
     uint32_t i = 0, k = 0, m = 0;
     for (; k < n && add[k].rank == (uint32_t)w->rank; k++)
         c->expected += add[k].bytes;
@@ -206,8 +229,8 @@ static int merge(struct win *w, const struct pkt_count *add, uint32_t n)
     if (!all)
         return MRMA_ERR_NO_MEM;
     while (i < c->nheld || k < n) {
-        const uint32_t di = i < c->nheld ? fence_distance(w, c->held[i].rank) : UINT32_MAX;
-        const uint32_t dk = k < n ? fence_distance(w, add[k].rank) : UINT32_MAX;
+        const uint32_t di = i < c->nheld ? distance(w, c->held[i].rank) : UINT32_MAX;
+        const uint32_t dk = k < n ? distance(w, add[k].rank) : UINT32_MAX;
         all[m] = di <= dk ? c->held[i] : add[k];
         if (di == dk)
             all[m].bytes += add[k].bytes;
@@ -224,14 +247,14 @@ static int merge(struct win *w, const struct pkt_count *add, uint32_t n)
 /* Go on with the rounds as far as messages have come. */
 static void step(struct win *w)
 {
-    struct fence_counts *c = w->counts;
+    struct fence_counts *c = w->sync.counts;
     while (c->round < c->nrounds) {
-        struct fence_arrival *a = arrival_of(c, c->closing, c->round);
+        struct arrival *a = arrival_of(c, c->closing, c->round);
         if (!a->begun || a->missing)
             return;
         if (a->broken || merge(w, a->pairs, a->n) != MRMA_SUCCESS)
             c->broken = true;
-        fence_arrival_forget(a);
+        forget(a);
         if (++c->round < c->nrounds) {
             int err = send_round(w, c->round);
             if (!c->err)
@@ -240,43 +263,40 @@ static void step(struct win *w)
     }
 }
 
-struct by_distance {
-    uint32_t distance;
-    struct pkt_count pair;
-};
-
-static int compare_distance(const void *a, const void *b)
+static int compare_ranks(const void *a, const void *b)
 {
-    const uint32_t x = ((const struct by_distance *)a)->distance,
-                   y = ((const struct by_distance *)b)->distance;
+    const uint32_t x = ((const struct pkt_count *)a)->rank, y = ((const struct pkt_count *)b)->rank;
     return (x > y) - (x < y);
 }
 
-/* What this process has sent in the phase, into held. */
+/* What this process has sent in the phase, into held: by distance are first the ranks behind its
+ * own, then those before. */
 static int gather(struct win *w)
 {
-    struct fence_counts *c = w->counts;
-    uint32_t n = 0;
+    struct fence_counts *c = w->sync.counts;
+    uint32_t n = 0, before = 0;
     LIST_EACH (node, &w->touched)
         n++;
-    struct by_distance *sorted = malloc((n + 1) * sizeof *sorted);
+    struct pkt_count *sent = malloc((n + 1) * sizeof *sent);
     c->held = malloc((n + 1) * sizeof *c->held);
-    const bool room = sorted && c->held;
+    const bool room = sent && c->held;
     n = 0;
     LIST_EACH (node, &w->touched) {
         struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
         const uint32_t rank = (uint32_t)pt->target->rank;
-        if (room && pt->phase_bytes)
-            sorted[n++] = (struct by_distance){fence_distance(w, rank),
-                                               {.rank = rank, .bytes = pt->phase_bytes}};
+        if (room && pt->phase_bytes) {
+            sent[n++] = (struct pkt_count){.rank = rank, .bytes = pt->phase_bytes};
+            before += rank < (uint32_t)w->rank;
+        }
         pt->phase_bytes = 0;
     }
-    if (n)
-        qsort(sorted, n, sizeof *sorted, compare_distance);
-    for (uint32_t i = 0; i < n; i++)
-        c->held[i] = sorted[i].pair;
+    if (n) {
+        qsort(sent, n, sizeof *sent, compare_ranks);
+        memcpy(c->held, sent + before, (n - before) * sizeof *sent);
+        memcpy(c->held + (n - before), sent, before * sizeof *sent);
+    }
     c->nheld = n;
-    free(sorted);
+    free(sent);
     return room ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
 }
 
@@ -284,7 +304,7 @@ static int gather(struct win *w)
 
 int fence_counts_enter(struct win *w)
 {
-    struct fence_counts *c = w->counts;
+    struct fence_counts *c = w->sync.counts;
     int err = gather(w);
     if (err) /* the others must learn that they cannot wait for what this process has sent */
         c->broken = true;
@@ -297,7 +317,7 @@ int fence_counts_enter(struct win *w)
 
 bool fence_counts_done(const struct win *w)
 {
-    const struct fence_counts *c = w->counts;
+    const struct fence_counts *c = w->sync.counts;
     if (c->err)
         return true;
     return c->round == c->nrounds &&
@@ -306,24 +326,24 @@ bool fence_counts_done(const struct win *w)
 
 int fence_counts_missing(const struct win *w)
 {
-    const struct fence_counts *c = w->counts;
-    return c->entered && c->round < c->nrounds ? (int)round_origin(w, c->round) : -1;
+    const struct fence_counts *c = w->sync.counts;
+    return c->entered && c->round < c->nrounds ? round_origin(w, c->round) : -1;
 }
 
 uint64_t fence_counts_expected(const struct win *w)
 {
-    return w->counts->expected;
+    return w->sync.counts->expected;
 }
 
 int fence_counts_leave(struct win *w)
 {
-    struct fence_counts *c = w->counts;
+    struct fence_counts *c = w->sync.counts;
     const int err = c->err          ? c->err
                     : c->broken     ? MRMA_ERR_NO_MEM
                     : w->fence_lost ? MRMA_ERR_INTERN
                                     : MRMA_SUCCESS;
     for (unsigned k = 0; k < c->nrounds; k++)
-        fence_arrival_forget(arrival_of(c, c->closing, k));
+        forget(arrival_of(c, c->closing, k));
     free(c->held);
     c->held = NULL;
     c->nheld = 0;
@@ -337,15 +357,62 @@ int fence_counts_leave(struct win *w)
 
 /* ---- arriving ---- */
 
+/* Is this the next part of what has been announced, if anything has? */
+static bool continues(const struct arrival *a, const struct pkt_hdr *hdr, uint32_t nproc)
+{
+    const uint64_t n = hdr->count, left = hdr->offset;
+    if (hdr->len != sizeof *hdr + n * sizeof(struct pkt_count) || left > nproc ||
+        n + left > nproc || (!n && left))
+        return false;
+    return a->begun ? a->missing && a->missing == n + left : true;
+}
+
+static bool well_routed(const struct win *w, const struct arrival *a, const struct pkt_count *pairs,
+                        uint32_t n, unsigned k)
+{
+    const uint32_t low = (UINT32_C(2) << k) - 1;
+    int64_t before = -1;
+    if (a->n)
+        before = distance(w, a->pairs[a->n - 1].rank);
+    for (uint32_t i = 0; i < n; i++) {
+        if (pairs[i].rank >= (uint32_t)w->nproc)
+            return false;
+        const uint32_t d = distance(w, pairs[i].rank);
+        if (d & low || d <= before)
+            return false;
+        before = d;
+    }
+    return true;
+}
+
+/* Without memory for the pairs the message is broken. */
+static void keep(struct arrival *a, const struct pkt_count *pairs, uint32_t n, uint32_t left)
+{
+    if (!a->begun && n) {
+        a->pairs = malloc((n + (size_t)left) * sizeof *a->pairs);
+        a->broken |= !a->pairs;
+    }
+    if (a->pairs) {
+        memcpy(a->pairs + a->n, pairs, n * sizeof *pairs);
+        a->n += n;
+    }
+    a->begun = true;
+    a->missing = left;
+}
+
 bool fence_counts_got(struct win *w, const struct rma_target *t, const struct pkt_hdr *hdr)
 {
-    struct fence_counts *c = w->counts;
+    struct fence_counts *c = w->sync.counts;
+    const struct pkt_count *pairs = (const struct pkt_count *)(hdr + 1);
     const unsigned k = hdr->total & ~PKT_COUNTS_BROKEN;
-    if (!c || hdr->seq - c->closing > 1 || k >= c->nrounds ||
-        (uint32_t)t->rank != round_origin(w, k) || (hdr->seq == c->closing && k < c->round))
+    if (!c || hdr->seq - c->closing > 1 || k >= c->nrounds || t->rank != round_origin(w, k) ||
+        (hdr->seq == c->closing && k < c->round))
         return false;
-    if (!fence_arrival_add(w, arrival_of(c, hdr->seq, k), hdr, k))
+    struct arrival *a = arrival_of(c, hdr->seq, k);
+    if (!continues(a, hdr, (uint32_t)w->nproc) || !well_routed(w, a, pairs, hdr->count, k))
         return false;
+    a->broken |= (hdr->total & PKT_COUNTS_BROKEN) != 0;
+    keep(a, pairs, hdr->count, (uint32_t)hdr->offset);
     if (c->entered && hdr->seq == c->closing)
         step(w);
     return true;

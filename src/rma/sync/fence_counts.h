@@ -3,8 +3,7 @@
  * many bytes everybody has to expect, instead of a marker to everybody (the idea is
  * Thakur's, Gropp's and Toonen's; here sparse and routed as Bruck routes messages).
  *
- * A window has one struct fence_counts (w->counts) or none: then fences end by
- * markers. The choice is made at creation, the same at all processes.
+ * A window uses them or markers. The choice is made at creation, the same at all processes.
  *
  * All under the engine's lock but fence_counts_choose and fence_counts_connect.
  */
@@ -27,12 +26,14 @@ enum { FENCE_MARKERS_MAX = 16 };
  * MRMA_ERR_NO_MEM, or what the exchange returned. */
 int fence_counts_choose(struct win *w, struct boot *boot);
 void fence_counts_free(struct win *w);
+/* What was chosen. */
+bool fence_counts_used(const struct win *w);
 
 /* Before the first counts leave: connections to those few that they go to. Makes
  * connections, so called without the engine's lock; cheap from the second time on. */
 int fence_counts_connect(struct win *w);
 
-/* The phase's operations have been sent by this process: tell how many bytes they name
+/* The phase's operations have been sent by this process: announce how many bytes they name
  * (struct pkt_target.phase_bytes of the touched targets, which become 0). What does not
  * travel in packets is not counted and must have arrived before. */
 int fence_counts_enter(struct win *w);

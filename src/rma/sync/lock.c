@@ -46,14 +46,10 @@ static bool all_passed(void *arg)
     return lock_all_pass(a->w, a->t, &a->yielded);
 }
 
-/* Written once, but part of each caller: a lock and an unlock by shared memory are a few dozen
- * nanoseconds, of which calls within the library were a good part. */
-#define INLINE static inline __attribute__((always_inline))
-
 /* The lock with this ticket: behind those before it, and, exclusive, behind the holders of
  * lock_all. */
-static __attribute__((noinline)) int await_lock(struct win *w, struct rma_target *t, bool exclusive,
-                                                uint32_t ticket, bool granted)
+static int await_lock(struct win *w, struct rma_target *t, bool exclusive, uint32_t ticket,
+                      bool granted)
 {
     struct turn turn = {.w = w, .t = t, .ticket = ticket, .exclusive = exclusive};
     const int rank = t->rank;
@@ -76,7 +72,7 @@ static __attribute__((noinline)) int await_lock(struct win *w, struct rma_target
     return err;
 }
 
-INLINE int acquire(struct win *w, struct rma_target *t, bool exclusive)
+static int acquire(struct win *w, struct rma_target *t, bool exclusive)
 {
     bool granted;
     int err = MRMA_SUCCESS;
@@ -91,7 +87,7 @@ INLINE int acquire(struct win *w, struct rma_target *t, bool exclusive)
     return err;
 }
 
-INLINE void release(struct win *w, struct rma_target *t, bool exclusive)
+static void release(struct win *w, struct rma_target *t, bool exclusive)
 {
     hang_note_lock(w, t, HANG_LOCK_NONE, exclusive, 0);
     lockword_release(&t->ctl->lock, exclusive);
@@ -99,7 +95,7 @@ INLINE void release(struct win *w, struct rma_target *t, bool exclusive)
 }
 
 /* The origin's state after unlock, or after a lock that failed. */
-INLINE void forget_lock(struct win *w, struct rma_target *t)
+static void forget_lock(struct win *w, struct rma_target *t)
 {
     rma_enter(w->rma);
     t->lock = WIN_LOCK_NONE;
@@ -146,8 +142,8 @@ int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
         err = strict_lock(w, t, exclusive);
     if (err)
         forget_lock(w, t);
-    else if (!w->fence_lags) /* else the first access looks whether the last fence's puts are in
-                                place */
+    else if (!w->fence_unsettled) /* else the first access looks whether the last fence's puts are
+                                in place */
         target_set_ready(w, t);
     return err;
 }

@@ -90,7 +90,6 @@ int rma_lock_all(struct win *w, int asserts)
     if (err) {
         (void)strict_unlock_all(w);
         forget_lock_all(w);
-        return err;
     }
     win_event(w, -1, TRACE_LOCKED, 0);
     return err;

@@ -1,18 +1,16 @@
 /*
  * pscw.c - MPI_Win_start, _complete, _post, _wait, _test (MPI 4.1, 12.5.2).
  *
- * Counters that only grow, two per ordered pair: posts (target to origin) and ends of
- * access epochs (origin to target). A direct peer stores its post into my slot and the
- * end into the epoch's stage, with small puts that did not wait for the post (stage.h);
- * for packet peers the handlers count in the slot. MPI_Win_wait compares numbers in
- * both cases.
+ * Counters that only grow, two per ordered pair: posts (target to origin) and ends of access epochs
+ * (origin to target). A direct peer stores its post into a slot of this process and the end into
+ * the epoch's stage, with small puts that did not wait for the post (path/stage.h); for packet
+ * peers the handlers count in the slot. MPI_Win_wait compares numbers in both cases.
  *
- * MPI_Win_start does not wait; the first access to a direct target that is no small put
- * waits for its post (epoch_access), and packets go out before it (parked at the target
- * until it posts), one epoch ahead at most. MPI_MODE_NOCHECK: no post is sent, none is
- * waited for. Between post and wait the small puts of direct peers lie in stages:
- * MPI_Win_wait copies them to their place after it has seen the end of the epoch, which was
- * stored after they were published.
+ * MPI_Win_start does not wait. The first access to a direct target that is no small put waits for
+ * its post (path/access.c). Packets leave before the post and wait at the target until it posts,
+ * those of one epoch at most. MPI_MODE_NOCHECK: no post is sent, none is waited for. Between post
+ * and wait the small puts of direct peers lie in stages: MPI_Win_wait copies them to their place
+ * after it has seen the end of the epoch, which was stored after they were published.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,10 +21,27 @@
 #include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
 #include "rma/path/access.h"
+#include "rma/sync/pscw.h"
 #include "rma/sync/signal.h"
 #include "rma/path/stage.h"
 #include "rma/target/target.h"
 #include "rma/win/win.h"
+
+const struct win_group *pscw_access(const struct win *w)
+{
+    return &w->sync.access;
+}
+
+const struct win_group *pscw_exposure(const struct win *w)
+{
+    return &w->sync.exposure;
+}
+
+void pscw_fini(struct win *w)
+{
+    free(w->sync.access.ranks);
+    free(w->sync.exposure.ranks);
+}
 
 static int group_set(struct win_group *g, const int *ranks, int n)
 {
@@ -57,7 +72,7 @@ int rma_start(struct win *w, const int *ranks, int n, int asserts)
 {
     struct rma *r = w->rma;
     rma_enter(r);
-    int err = epoch_allows(&w->epoch, EPOCH_EV_START) ? take_group(w, &w->group, ranks, n)
+    int err = epoch_allows(&w->epoch, EPOCH_EV_START) ? take_group(w, &w->sync.access, ranks, n)
                                                       : MRMA_ERR_RMA_SYNC;
     if (!err) {
         (void)epoch_event(&w->epoch, EPOCH_EV_START);
@@ -80,11 +95,12 @@ int rma_complete(struct win *w)
     struct rma *r = w->rma;
     if (!epoch_allows(&w->epoch, EPOCH_EV_COMPLETE))
         return MRMA_ERR_RMA_SYNC;
+    const struct win_group *g = &w->sync.access;
     strict_completed(w, NULL, false);
-    int err = w->npackets ? issue_complete(w) : MRMA_SUCCESS;
+    int err = w->npackets ? issue_complete(w, g->ranks, g->n) : MRMA_SUCCESS;
     bool any_direct = false;
-    for (int i = 0; i < w->group.n; i++) {
-        struct rma_target *t = win_peek(w, w->group.ranks[i]);
+    for (int i = 0; i < g->n; i++) {
+        struct rma_target *t = win_peek(w, g->ranks[i]);
         if (!t->direct)
             continue;
         const int waited = likely(stage_free(t)) ? MRMA_SUCCESS : epoch_wait_post(w, t);
@@ -95,7 +111,7 @@ int rma_complete(struct win *w)
         any_direct = true;
     }
     if (any_direct)
-        signal_wake(w, w->group.ranks, w->group.n);
+        signal_wake(w, g->ranks, g->n);
     rma_enter(r);
     (void)epoch_event(&w->epoch, EPOCH_EV_COMPLETE);
     win_next_gen(w);
@@ -111,13 +127,12 @@ int rma_post(struct win *w, const int *ranks, int n, int asserts)
     if (w->epoch.exposed || epoch_now(&w->epoch) == EPOCH_FENCE_USED)
         err = MRMA_ERR_RMA_SYNC;
     else
-        err = take_group(w, &w->post_group, ranks, n);
+        err = take_group(w, &w->sync.exposure, ranks, n);
     if (err) {
         rma_leave(r);
         return err;
     }
     w->epoch.exposed = true;
-    w->post_noput = asserts & RMA_NOPUT;
     strict_post(w, asserts);
     for (int i = 0; i < n; i++) {
         struct rma_target *t = win_peek(w, ranks[i]);
@@ -127,7 +142,7 @@ int rma_post(struct win *w, const int *ranks, int n, int asserts)
         if (t->direct)
             signal_post(t);
         else if (!err)
-            err = issue_post(w, t);
+            err = issue_post(w, t, ++t->sync.posts_sent);
     }
     if (!list_empty(&w->parked))
         target_unpark_all(w);
@@ -140,16 +155,16 @@ int rma_post(struct win *w, const int *ranks, int n, int asserts)
 static bool all_complete(void *arg)
 {
     struct win *w = arg;
-    for (int i = 0; i < w->post_group.n; i++)
-        if (!stage_completed(win_peek(w, w->post_group.ranks[i])))
+    for (int i = 0; i < w->sync.exposure.n; i++)
+        if (!stage_completed(win_peek(w, w->sync.exposure.ranks[i])))
             return false;
     return true;
 }
 
 static void close_exposure(struct win *w)
 {
-    for (int i = 0; i < w->post_group.n; i++) {
-        struct rma_target *t = win_peek(w, w->post_group.ranks[i]);
+    for (int i = 0; i < w->sync.exposure.n; i++) {
+        struct rma_target *t = win_peek(w, w->sync.exposure.ranks[i]);
         if (t->direct)
             stage_apply(w, t);
     }

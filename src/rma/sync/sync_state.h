@@ -6,7 +6,10 @@
 #define MRMA_RMA_SYNC_SYNC_STATE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
+
+struct fence_counts;
 
 /* Of the processes that synchronize through shared memory, and of all: barrier.c. */
 enum barrier_kind { BARRIER_NODE, BARRIER_FREE, BARRIER_KINDS };
@@ -17,9 +20,23 @@ struct barrier_signal {
     _Atomic int32_t err;      /* enum mrma_err: with what it failed in the last one */
 };
 
+/* Ranks of a group of MPI_Win_start or MPI_Win_post; the room for them stays. */
+struct win_group {
+    int *ranks;
+    int n, room;
+};
+
 /* In struct win. */
 struct sync_win {
     uint32_t barriers[BARRIER_KINDS]; /* entered */
+    struct fence_counts *counts;      /* NULL: fences end by markers */
+    bool noput;                       /* MPI_MODE_NOPUT was given for the present fence phase */
+    struct win_group access, exposure;
+};
+
+/* In struct rma_target. */
+struct sync_target {
+    uint32_t posts_sent; /* to it, those with MPI_MODE_NOCHECK not counted */
 };
 
 #endif

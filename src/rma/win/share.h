@@ -16,7 +16,7 @@ int share_hold(struct win *w);
 /* Does this process ask for it, for memory that is not shared yet? */
 bool share_wanted(const struct win *w);
 /* When it is known who is on the node: if it is wanted, and anybody else is there to map them,
- * replace the pages. What is refused is told in a note; the window goes on without. True: they were
+ * replace the pages. What is refused is said in a note; the window goes on without. True: they were
  * replaced. The window's hint says from now on whether its memory is shared in place. */
 bool share_try(struct win *w);
 /* The window's end, after the network has let go of its memory. */

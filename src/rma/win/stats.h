@@ -24,7 +24,7 @@ struct rma_stats {
     _Atomic uint64_t windows;
     uint64_t assisted_packets;   /* operations to kernel-assisted targets that went by packet:
                                     assisted.h */
-    uint64_t staged;             /* small puts to direct targets that went ahead of the post */
+    uint64_t staged;             /* small puts to direct targets that did not wait for the post */
     uint64_t parked;             /* packets that came before their epoch was open */
     uint64_t acks;               /* acknowledgements received */
     _Atomic uint64_t lock_waits; /* lock requests that found the lock taken */

@@ -3,8 +3,6 @@
  */
 #include "rma/win/win.h"
 
-#include <stdio.h>
-
 #include "base/err.h"
 #include "rma/win/path_ops.h"
 
@@ -74,23 +72,4 @@ const char *win_path_name(const struct win *w, int target)
     return !t->direct && t->peer && t->peer->net ? "net-packets"
            : t->path                             ? t->path->name
                                                  : "packets";
-}
-
-void win_describe(const struct win *w, int target, char *buf, size_t len)
-{
-    static const char *const states[EPOCH_STATES] = {
-        [EPOCH_NONE] = "outside any access epoch",
-        [EPOCH_FENCE] = "after a fence",
-        [EPOCH_FENCE_USED] = "in a fence epoch",
-        [EPOCH_PSCW] = "in an access epoch of MPI_Win_start",
-        [EPOCH_LOCK] = "in a lock epoch",
-        [EPOCH_LOCK_ALL] = "in a lock_all epoch"};
-    static const char *const locks[] = {"not locked", "locked shared", "locked exclusively",
-                                        "locked with NOCHECK"};
-    size_t at = (size_t)snprintf(buf, len, "%s", states[epoch_now(&w->epoch)]);
-    if (at < len && epoch_now(&w->epoch) == EPOCH_LOCK && target >= 0 && target < w->nproc)
-        at += (size_t)snprintf(buf + at, len - at, " on %d target%s, rank %d is %s", w->nlocks,
-                               w->nlocks == 1 ? "" : "s", target, locks[win_peek(w, target)->lock]);
-    if (at < len && w->epoch.exposed)
-        snprintf(buf + at, len - at, ", exposed to %d origins since MPI_Win_post", w->post_group.n);
 }

@@ -49,7 +49,7 @@ struct win_region {
 
 /* Signals from one peer; counters that only grow (and wrap). */
 struct win_signals {
-    _Atomic uint32_t posts;     /* exposure epochs opened for me */
+    _Atomic uint32_t posts;     /* exposure epochs posted to me */
     _Atomic uint32_t completes; /* access epochs to me that are complete (packet peers: stage.c) */
     _Atomic uint32_t lock;      /* for hang_report.c */
     struct barrier_signal barriers[BARRIER_KINDS];
@@ -134,7 +134,6 @@ struct path_ops;
 struct pkt_target;
 struct pkt_origin;
 struct strict;
-struct fence_counts;
 
 /* The first line is all that operations on mapped memory and locks look at. */
 struct rma_target {
@@ -158,13 +157,13 @@ struct rma_target {
     struct win_signals *in;     /* its to me: in my control block, of packet peers in signals */
     struct stage_row out_stages, in_stages; /* of the same control blocks (direct): stage.c */
     struct stage_row out_phases, in_phases;
-    uint32_t staged;     /* bytes in the stage of the present access epoch */
-    uint32_t posts_seen; /* in->posts when stage.c last looked */
-    uint32_t starts;     /* access epochs started towards it, MPI_MODE_NOCHECK included */
-    uint32_t posts_due;  /* posts that must have come for the present one */
-    uint32_t started_in; /* win->start_count of the last start that names it */
-    uint32_t exposures;  /* exposure epochs posted to it, MPI_MODE_NOCHECK included */
-    uint32_t posts_sent;
+    uint32_t staged;         /* bytes in the stage of the present access epoch */
+    uint32_t posts_seen;     /* in->posts when stage.c last looked */
+    uint32_t starts;         /* access epochs started towards it, MPI_MODE_NOCHECK included */
+    uint32_t posts_due;      /* posts that must have come for the present one */
+    uint32_t started_in;     /* win->start_count of the last start that names it */
+    uint32_t exposures;      /* exposure epochs posted to it, MPI_MODE_NOCHECK included */
+    struct sync_target sync; /* of src/rma/sync alone */
     uint32_t remote_win, remote_gen; /* how it knows this window */
     struct pkt_target *pkt;          /* packets to it; NULL until used */
     struct pkt_origin *from;         /* packets from it; NULL until used */
@@ -174,25 +173,19 @@ struct rma_target {
     struct win_signals signals;
 };
 
-/* Ranks of a PSCW group; the room for them stays. */
-struct win_group {
-    int *ranks;
-    int n, room;
-};
-
 /* In the first line and the one behind it is all that operations and locks look at. */
 struct win {
     alignas(MRMA_CACHE_LINE) struct rma *rma;
     _Atomic uint64_t gen; /* see the invariants; never comes round */
     bool dynamic;
-    bool lock_quick;     /* locks need none of what fast.h leaves out */
-    uint8_t flush_quick; /* enum flush_quick, see fast.h: win_set_flush_quick */
-    uint8_t acc_way;     /* enum acc_way: accumulates by single instructions? */
-    _Atomic bool dirty;  /* stores to mapped targets since the last full fence */
-    bool has_assisted;   /* some direct targets are kernel-assisted */
-    bool fence_lags; /* who left the last fence may be ahead of what others sent to a direct target:
-                        fence.c */
-    bool fence_known; /* all processes have entered the last fence */
+    bool lock_quick;      /* locks need none of what fast.h leaves out */
+    uint8_t flush_quick;  /* enum flush_quick, see fast.h: win_set_flush_quick */
+    uint8_t acc_way;      /* enum acc_way: accumulates by single instructions? */
+    _Atomic bool dirty;   /* stores to mapped targets since the last full fence */
+    bool has_assisted;    /* some direct targets are kernel-assisted */
+    bool fence_unsettled; /* when the last fence returned here, what others had sent to a direct
+                             target was not sure to be in place: fence.c */
+    bool fence_known;     /* all processes have entered the last fence */
     struct rma_target
         *local;    /* the targets of this node, nlocal of them, ascending, self included */
     int row_first; /* local[0] to local[row_len - 1] are the ranks from row_first on: win_peek */
@@ -236,19 +229,14 @@ struct win {
     struct sync_win sync; /* of src/rma/sync alone */
     uint32_t phase;       /* fences passed */
     bool fence_closing;   /* MPI_Win_fence sends what ends the phase */
-    bool fence_noput;     /* MPI_MODE_NOPUT was given for the present phase */
     bool fence_lost; /* operations of a fence epoch were refused unread: what others announce is
                         not reached, in this and all later fences */
-    uint32_t fence_arrived;      /* fence markers of packet peers for this phase */
-    struct fence_counts *counts; /* NULL: fences end by markers */
-    uint64_t phase_arrived;      /* bytes named by records of packet peers in this phase */
-    uint32_t lost;        /* 1 + a rank that has died or cannot be reached; 0: none, see lost.h */
-    uint32_t unconfirmed; /* targets whose last word on refused operations MPI_Win_free awaits */
+    uint32_t fence_arrived; /* fence markers of packet peers for this phase */
+    uint64_t phase_arrived; /* bytes named by records of packet peers in this phase */
+    uint32_t lost;          /* 1 + a rank that has died or cannot be reached; 0: none, see lost.h */
+    uint32_t unconfirmed;   /* targets whose last word on refused operations MPI_Win_free awaits */
 
     uint32_t start_count;
-    struct win_group group;      /* access group of the PSCW epoch */
-    struct win_group post_group; /* exposure group */
-    bool post_noput;             /* MPI_MODE_NOPUT was given for it */
     bool all_nocheck;
 
     struct list touched;         /* struct pkt_target used in the present epoch */
