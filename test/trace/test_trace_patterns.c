@@ -1,0 +1,506 @@
+/*
+ * test_trace_patterns.c - mpi-rma-trace finds each wait state where a program has it, by a delay of
+ * known length, within a tenth of that, and does not find it (less than a fiftieth) where the same
+ * program has no delay. Further its reports: profile, models, archives of others, bad archives.
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "spool_make.h"
+
+#define DELAY 10000.0 /* us */
+
+/* The number behind "name": in the text from here on. */
+static double number(const char *from, const char *name)
+{
+    char key[64];
+
+    assert_non_null(from);
+    snprintf(key, sizeof key, "\"%s\": ", name);
+    const char *at = strstr(from, key);
+    assert_non_null(at);
+    return atof(at + strlen(key));
+}
+
+static const char *part(const char *json, const char *name)
+{
+    char key[64];
+
+    snprintf(key, sizeof key, "\"%s\": {", name);
+    const char *at = strstr(json, key);
+    if (!at)
+        print_message("no %s in\n%.3000s\n", name, json);
+    assert_non_null(at);
+    return at;
+}
+
+static char *report(struct made_job *job, const char *arguments)
+{
+    int status;
+
+    make_write(job);
+    char *output = run_tool(job, arguments, &status);
+    if (status != 0)
+        print_message("%s", output);
+    assert_int_equal(status, 0);
+    return output;
+}
+
+/* A program, with the delay (us) at the place that belongs to its pattern. */
+typedef void program(struct made_job *job, double delay);
+
+static void check(program *run, uint32_t nproc, const char *pattern, double expected_us)
+{
+    static const double delays[] = {DELAY, 0};
+
+    for (int i = 0; i < 2; i++) {
+        struct made_job job;
+
+        make_job(&job, nproc);
+        run(&job, delays[i]);
+        char *json = report(&job, "--json %s");
+        double total = number(part(json, pattern), "total") / 1000;
+
+        if (delays[i] > 0 && (total < 0.9 * expected_us || total > 1.1 * expected_us))
+            print_message("%s: %f us, expected %f\n", pattern, total, expected_us);
+        if (delays[i] > 0)
+            assert_true(total >= 0.9 * expected_us && total <= 1.1 * expected_us);
+        else
+            assert_true(total <= 0.02 * expected_us);
+        free(json);
+        make_free(&job);
+    }
+}
+
+static void create_all(struct made_job *job)
+{
+    for (uint32_t i = 0; i < job->nproc; i++)
+        make_create(job, i, 1, 10);
+}
+
+static void free_all(struct made_job *job, double us)
+{
+    for (uint32_t i = 0; i < job->nproc; i++)
+        make_free_call(job, i, us, us + 5);
+}
+
+static void late_creation(struct made_job *job, double delay)
+{
+    for (uint32_t i = 0; i < job->nproc; i++)
+        make_create(job, i, i ? 1 : 1 + delay, 10 + delay);
+    free_all(job, 100000);
+}
+
+static void late_free(struct made_job *job, double delay)
+{
+    create_all(job);
+    for (uint32_t i = 0; i < job->nproc; i++)
+        make_free_call(job, i, i ? 1000 : 1000 + delay, 1010 + delay);
+}
+
+static void late_fence(struct made_job *job, double delay)
+{
+    create_all(job);
+    for (uint32_t i = 0; i < job->nproc; i++)
+        make_fence(job, i, i ? 1000 : 1000 + delay, 1010 + delay, 0);
+    free_all(job, 100000);
+}
+
+/* One put that the target serves late in its fence, by packets. */
+static void pending_put(struct made_job *job, double delay)
+{
+    create_all(job);
+    for (uint32_t i = 0; i < 2; i++)
+        make_fence(job, i, 100, 110, TRACE_NOPRECEDE);
+    make_op(job, 0, 120, 121, TRACE_PUT, 1, 1 << 20, TRACE_PACKETS);
+    if (delay == 0)
+        make_region(&job->app[1], 130, 140, TRACE_SERVE, 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct made_file *file = &job->app[i];
+        struct trace_record *r;
+
+        make_record(file, 200, TRACE_ENTER)->what = TRACE_CALL_Win_fence;
+        r = make_record(file, 200, TRACE_FENCE);
+        r->win = 1;
+        if (i == 1 && delay > 0)
+            make_region(file, 210, 200 + delay, TRACE_SERVE, 0);
+        make_record(file, 210 + delay, TRACE_LEAVE)->what = TRACE_CALL_Win_fence;
+    }
+    free_all(job, 100000);
+}
+
+static void late_post(struct made_job *job, double delay)
+{
+    struct made_file *origin = &job->app[0];
+
+    create_all(job);
+    make_start(job, 0, 100, 101, 1);
+    make_record(origin, 110, TRACE_ENTER)->what = TRACE_CALL_Put;
+    if (delay > 0) {
+        struct trace_record *r = make_record(origin, 110, TRACE_POST_WAIT);
+        r->win = 1;
+        r->peer = 1;
+        r = make_record(origin, 112 + delay, TRACE_POST_SEEN);
+        r->win = 1;
+        r->peer = 1;
+    }
+    struct trace_record *r = make_record(origin, 113 + delay, TRACE_OP);
+    r->win = 1;
+    r->peer = 1;
+    r->what = TRACE_PUT;
+    r->arg = TRACE_MAPPED;
+    r->id = ++job->next_id;
+    r->bytes = 64;
+    make_done(job, 0, 114 + delay, 1, job->next_id);
+    make_record(origin, 115 + delay, TRACE_LEAVE)->what = TRACE_CALL_Put;
+    make_complete(job, 0, 120 + delay, 121 + delay);
+    make_post(job, 1, 110 + delay, 111 + delay, 0);
+    make_wait(job, 1, 121 + delay, 122 + delay);
+    free_all(job, 100000);
+}
+
+static void late_complete(struct made_job *job, double delay)
+{
+    create_all(job);
+    make_post(job, 1, 100, 101, 0);
+    make_start(job, 0, 100, 101, 1);
+    make_op(job, 0, 110, 115, TRACE_PUT, 1, 64, TRACE_MAPPED);
+    make_complete(job, 0, 120 + delay, 121 + delay);
+    make_wait(job, 1, 120, 122 + delay);
+    free_all(job, 100000);
+}
+
+/* The operation itself comes late: MPI_Win_wait waits, but not for a late complete. */
+static void late_put(struct made_job *job, double delay)
+{
+    create_all(job);
+    make_post(job, 1, 100, 101, 0);
+    make_start(job, 0, 100, 101, 1);
+    make_op(job, 0, 110 + delay, 115 + delay, TRACE_PUT, 1, 64, TRACE_MAPPED);
+    make_complete(job, 0, 120 + delay, 121 + delay);
+    make_wait(job, 1, 120, 122 + delay);
+    free_all(job, 100000);
+}
+
+static void held_lock(struct made_job *job, double delay)
+{
+    create_all(job);
+    make_lock(job, 0, 100, 102, 1, TRACE_LOCK_EXCLUSIVE);
+    make_locked(job, 0, 101, 1, TRACE_LOCK_EXCLUSIVE);
+    make_unlock(job, 0, 110 + delay, 111 + delay, 1);
+    make_lock(job, 2, delay ? 110 : 120, 113 + delay + (delay ? 0 : 10), 1, TRACE_LOCK_EXCLUSIVE);
+    make_locked(job, 2, delay ? 112 + delay : 122, 1, TRACE_LOCK_EXCLUSIVE);
+    make_unlock(job, 2, 130 + delay, 131 + delay, 1);
+    free_all(job, 100000);
+}
+
+/* Two shared locks do not exclude each other. */
+static void shared_locks(struct made_job *job, double delay)
+{
+    create_all(job);
+    make_lock(job, 0, 100, 102, 1, delay ? TRACE_LOCK_EXCLUSIVE : TRACE_LOCK_SHARED);
+    make_locked(job, 0, 101, 1, delay ? TRACE_LOCK_EXCLUSIVE : TRACE_LOCK_SHARED);
+    make_unlock(job, 0, 110 + DELAY, 111 + DELAY, 1);
+    make_lock(job, 2, 110, 113 + DELAY, 1, TRACE_LOCK_SHARED);
+    make_locked(job, 2, 112 + DELAY, 1, TRACE_LOCK_SHARED);
+    make_unlock(job, 2, 130 + DELAY, 131 + DELAY, 1);
+    free_all(job, 100000);
+}
+
+/* The target computes; its packets are served when it next calls. */
+static void absent_target(struct made_job *job, double delay)
+{
+    create_all(job);
+    make_lock(job, 0, 100, 101, 1, TRACE_LOCK_SHARED);
+    make_locked(job, 0, 100.5, 1, TRACE_LOCK_SHARED);
+    make_op(job, 0, 110, 111, TRACE_PUT, 1, 64, TRACE_PACKETS);
+    make_flush(job, 0, 120, 130 + delay, 1);
+    make_unlock(job, 0, 131 + delay, 132 + delay, 1);
+    make_record(&job->app[1], 121 + delay, TRACE_ENTER)->what = TRACE_CALL_Win_sync;
+    make_region(&job->app[1], 121 + delay, 124 + delay, TRACE_SERVE, 0);
+    make_record(&job->app[1], 140 + delay, TRACE_LEAVE)->what = TRACE_CALL_Win_sync;
+    free_all(job, 100000);
+}
+
+/* Two origins' atomic operations on one target; the second's call lasts until the first is done. */
+static void accumulates(struct made_job *job, double delay)
+{
+    create_all(job);
+    for (uint32_t i = 0; i < 2; i++)
+        make_fence(job, i, 20, 30, TRACE_NOPRECEDE);
+    make_fence(job, 2, 20, 30, TRACE_NOPRECEDE);
+    make_op(job, 0, 100, 110 + delay, TRACE_ACCUMULATE, 2, 8, TRACE_MAPPED);
+    make_op(job, 1, delay ? 110 : 111, 120 + delay, TRACE_ACCUMULATE, 2, 8, TRACE_MAPPED);
+    for (uint32_t i = 0; i < 3; i++)
+        make_fence(job, i, 20000, 20010, 0);
+    free_all(job, 100000);
+}
+
+static void small_operations(struct made_job *job, double delay)
+{
+    int n = delay > 0 ? 101 : 1;
+
+    create_all(job);
+    for (uint32_t i = 0; i < 2; i++)
+        make_fence(job, i, 20, 30, TRACE_NOPRECEDE);
+    for (int i = 0; i < n; i++)
+        make_op(job, 0, 100 + i * DELAY / 100, 100 + (i + 1) * DELAY / 100, TRACE_PUT, 1, 8,
+                TRACE_MAPPED);
+    for (uint32_t i = 0; i < 2; i++)
+        make_fence(job, i, 20000, 20010, 0);
+    free_all(job, 100000);
+}
+
+static void credit(struct made_job *job, double delay)
+{
+    create_all(job);
+    make_record(&job->app[0], 100, TRACE_ENTER)->what = TRACE_CALL_Put;
+    if (delay > 0) {
+        make_record(&job->app[0], 100, TRACE_NO_CREDIT)->peer = 1;
+        make_record(&job->app[0], 100 + delay, TRACE_CREDIT)->peer = 1;
+    }
+    make_record(&job->app[0], 110 + delay, TRACE_LEAVE)->what = TRACE_CALL_Put;
+    free_all(job, 100000);
+}
+
+static void parked(struct made_job *job, double delay)
+{
+    create_all(job);
+    if (delay > 0)
+        make_region(&job->agent[1], 100, 100 + delay, TRACE_PARK, 0);
+    free_all(job, 100000);
+}
+
+static void wakeup(struct made_job *job, double delay)
+{
+    create_all(job);
+    make_record(&job->agent[1], 50, TRACE_SLEEP);
+    make_record(&job->app[0], 100, TRACE_WAKE_AGENT)->peer = 1;
+    make_record(&job->agent[1], 100.1 + delay, TRACE_AWAKE);
+    free_all(job, 100000);
+}
+
+static void collective_waits(void **state)
+{
+    (void)state;
+    check(late_creation, 4, "wait_at_create", 3 * DELAY);
+    check(late_free, 4, "wait_at_free", 3 * DELAY);
+    check(late_fence, 4, "wait_at_fence", 3 * DELAY);
+    check(pending_put, 2, "early_fence", DELAY);
+}
+
+static void group_waits(void **state)
+{
+    (void)state;
+    check(late_post, 2, "late_post", DELAY);
+    check(late_complete, 2, "early_wait", DELAY);
+    check(late_complete, 2, "late_complete", DELAY);
+    check(late_put, 2, "early_wait", DELAY);
+}
+
+static void lock_waits(void **state)
+{
+    (void)state;
+    check(held_lock, 3, "lock_contention", DELAY);
+    check(shared_locks, 3, "lock_contention", DELAY);
+}
+
+static void target_waits(void **state)
+{
+    (void)state;
+    check(absent_target, 2, "wait_for_progress", DELAY);
+    check(accumulates, 3, "serialized_accumulates", DELAY);
+}
+
+static void internal_findings(void **state)
+{
+    (void)state;
+    check(small_operations, 2, "small_operations", DELAY);
+    check(credit, 2, "credit_stalls", DELAY);
+    check(parked, 2, "parked_packets", DELAY);
+    check(wakeup, 2, "agent_wakeups", DELAY);
+}
+
+/* An operation that is late is no late complete, and the other way round it is both. */
+static void late_put_is_no_late_complete(void **state)
+{
+    struct made_job job;
+
+    (void)state;
+    make_job(&job, 2);
+    late_put(&job, DELAY);
+    char *json = report(&job, "--json %s");
+    assert_true(number(part(json, "late_complete"), "total") < 0.02 * 1000 * DELAY);
+    assert_true(number(part(json, "late_post"), "total") == 0);
+    free(json);
+    make_free(&job);
+}
+
+/* Of four processes two exchange something between two fences: one pair of six needs each. */
+static void unneeded_pairs(void **state)
+{
+    struct made_job job;
+
+    (void)state;
+    make_job(&job, 4);
+    create_all(&job);
+    for (uint32_t i = 0; i < 4; i++)
+        make_fence(&job, i, 20, 30, TRACE_NOPRECEDE);
+    make_op(&job, 0, 40, 41, TRACE_PUT, 3, 8, TRACE_MAPPED);
+    for (uint32_t i = 0; i < 4; i++)
+        make_fence(&job, i, 50, 60, 0);
+    free_all(&job, 100);
+    char *json = report(&job, "--json %s");
+    const char *found = part(json, "unneeded_pairwise_synchronizations");
+    assert_int_equal((int)number(found, "number"), 10);
+    assert_int_equal((int)number(found, "of"), 12);
+    free(json);
+    make_free(&job);
+}
+
+/* The paper's Figure 3: a put of an epoch of post, start, complete and wait ends in the wait. */
+static void models(void **state)
+{
+    struct made_job job;
+
+    (void)state;
+    make_job(&job, 2);
+    create_all(&job);
+    make_post(&job, 1, 100, 101, 0);
+    make_start(&job, 0, 100, 101, 1);
+    make_op(&job, 0, 110, 115, TRACE_PUT, 1, 64, TRACE_PACKETS);
+    make_complete(&job, 0, 120, 130);
+    make_wait(&job, 1, 120, 210);
+    free_all(&job, 1000);
+    char *json = report(&job, "--json --model=basic %s");
+    assert_true(number(part(json, "paths"), "model_ns") == 5000);
+    free(json);
+    json = report(&job, "--json --model=extended %s");
+    assert_true(number(part(json, "paths"), "model_ns") == 100000);
+    free(json);
+    make_free(&job);
+}
+
+static void text_report(void **state)
+{
+    struct made_job job;
+
+    (void)state;
+    make_job(&job, 3);
+    held_lock(&job, DELAY);
+    char *output = report(&job, "%s");
+    assert_non_null(strstr(output, "Lock Contention"));
+    assert_non_null(strstr(output, "rank 2 in MPI_Win_lock, because of rank 0"));
+    assert_non_null(strstr(output, "not found: "));
+    assert_non_null(strstr(output, "MPI_Win_unlock"));
+    free(output);
+    make_free(&job);
+}
+
+/* Lost processes and open calls are read, and the notes of the archive repeated. */
+static void killed(void **state)
+{
+    struct made_job job;
+
+    (void)state;
+    make_job(&job, 3);
+    make_create(&job, 0, 1, 10);
+    make_create(&job, 1, 1, 10);
+    make_op(&job, 0, 20, 21, TRACE_PUT, 2, 8, TRACE_PACKETS);
+    make_record(&job.app[1], 30, TRACE_ENTER)->what = TRACE_CALL_Win_fence;
+    char *output = report(&job, "%s");
+    assert_non_null(strstr(output, "1 of 3 processes have left no usable file"));
+    free(output);
+    make_free(&job);
+}
+
+static void nothing_to_see(void **state)
+{
+    struct made_job job;
+    int status;
+
+    (void)state;
+    make_job(&job, 2);
+    char *said = run_tool(&job, "%s", &status);
+    assert_int_equal(status, 1);
+    assert_non_null(strstr(said, "neither an archive"));
+    free(said);
+    make_record(&job.app[0], 1, TRACE_CLOCK); /* no event */
+    make_write(&job);
+    said = run_tool(&job, "%s", &status);
+    assert_int_equal(status, 1);
+    assert_non_null(strstr(said, "none of them of one-sided communication"));
+    free(said);
+    said = run_tool(&job, "%s/spool/0-0", &status);
+    assert_int_equal(status, 1);
+    assert_non_null(strstr(said, "no OTF2 archive"));
+    free(said);
+    make_free(&job);
+}
+
+/* Any archive may be damaged in any way: a message or a report, never a crash. */
+static void damaged_archives(void **state)
+{
+    static const char *const names[] = {"traces.otf2", "traces.def", "traces/0.evt",
+                                        "traces/1.def"};
+    int failed = 0;
+
+    (void)state;
+    for (unsigned seed = 1; seed <= 48; seed++) {
+        struct made_job job;
+        struct stat info;
+        char path[320];
+        int status;
+
+        srand(seed);
+        make_job(&job, 2);
+        late_complete(&job, DELAY);
+        free(report(&job, "--archive %s"));
+        snprintf(path, sizeof path, "%s/%s", job.dir, names[seed % 4]);
+        assert_int_equal(stat(path, &info), 0);
+        if (seed % 3 == 0)
+            assert_int_equal(truncate(path, rand() % info.st_size), 0);
+        else {
+            FILE *stream = fopen(path, "r+b");
+
+            assert_non_null(stream);
+            for (int i = rand() % 10; i >= 0; i--) {
+                fseek(stream, rand() % info.st_size, SEEK_SET);
+                fputc(rand() & 255, stream);
+            }
+            fclose(stream);
+        }
+        char *said = run_tool(&job, "--json %s", &status);
+        if (status > 1)
+            print_message("seed %u, %s: %d\n%.1000s\n", seed, names[seed % 4], status, said);
+        assert_in_range(status, 0, 1);
+        assert_true(*said);
+        failed += status;
+        free(said);
+        make_free(&job);
+    }
+    assert_true(failed > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(collective_waits),  cmocka_unit_test(group_waits),
+        cmocka_unit_test(lock_waits),        cmocka_unit_test(target_waits),
+        cmocka_unit_test(internal_findings), cmocka_unit_test(late_put_is_no_late_complete),
+        cmocka_unit_test(unneeded_pairs),    cmocka_unit_test(models),
+        cmocka_unit_test(text_report),       cmocka_unit_test(killed),
+        cmocka_unit_test(nothing_to_see),    cmocka_unit_test(damaged_archives),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

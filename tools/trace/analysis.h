@@ -1,0 +1,112 @@
+/*
+ * analysis.h - where the time of a trace goes: a profile, a matrix, and wait states.
+ *
+ * The wait states are those of Scalasca, by its names, found by the standard's semantics; where an
+ * archive is ours they use what the library knows (when a post was awaited, who held a lock, when
+ * a target served). Some are parts of others (pattern_info's part_of): their times do not add up.
+ */
+#ifndef MRMA_TOOLS_TRACE_ANALYSIS_H
+#define MRMA_TOOLS_TRACE_ANALYSIS_H
+
+#include "model.h"
+
+enum pattern {
+    WAIT_AT_CREATE,
+    WAIT_AT_FREE,
+    WAIT_AT_FENCE,
+    EARLY_FENCE,
+    LATE_POST,
+    EARLY_WAIT,
+    LATE_COMPLETE,
+    LOCK_CONTENTION,
+    WAIT_FOR_PROGRESS,
+    UNNEEDED_SYNC,
+    SERIALIZED_ACCUMULATES,
+    SMALL_OPERATIONS,
+    CREDIT_STALLS,
+    PARKED_PACKETS,
+    AGENT_WAKEUPS,
+    PATTERNS
+};
+
+struct pattern_info {
+    const char *key, *name;
+    const char *meaning; /* a sentence */
+    const char *advice;  /* a sentence */
+    int part_of;         /* enum pattern, -1: none */
+    bool waits;          /* its time is time that processes lose */
+    bool ours_only;      /* needs what only our archives tell */
+};
+extern const struct pattern_info pattern_info[PATTERNS];
+
+/* One place where a pattern was found. */
+struct instance {
+    uint64_t begin, end;
+    uint32_t rank, cause; /* who waits, for whom; NONE: not one process */
+    uint32_t win;
+    uint32_t call, cause_call; /* of trace->call; NONE: none */
+    uint32_t count;
+    uint8_t pattern;
+};
+
+struct finding {
+    uint64_t total;  /* ns */
+    uint64_t number; /* of instances, or of what is counted */
+    uint64_t of;     /* out of so many; 0: not counted that way */
+    struct instance worst;
+    uint64_t by_call[TRACE_CALL_LAST]; /* ns, by the call that waits */
+    uint64_t *by_rank;                 /* ns */
+};
+
+/* Calls or operations of one kind. */
+struct profile {
+    uint64_t calls, ns, longest;
+};
+
+struct transfers {
+    uint64_t operations, bytes;
+    uint64_t model_ns;            /* from issue to the end by the chosen model, of all together */
+    uint64_t arrived, arrived_ns; /* how many are known to have arrived, and after how long */
+};
+
+struct analysis {
+    const struct trace *trace;
+    enum model model;
+    struct finding found[PATTERNS];
+    struct instance *instance;
+    size_t ninstances, instances_cap;
+    struct profile by_call[TRACE_CALL_LAST];
+    struct profile *call_by_window; /* and one more for calls of no window */
+    struct transfers *by_window;
+    struct transfers by_path[PATHS];
+    struct transfers by_op[TRACE_COMPARE_AND_SWAP + 1];
+    struct transfers *matrix; /* [origin * ranks + target] */
+    uint64_t *rma_ns;         /* of each rank, in calls of RMA */
+    uint64_t *end;            /* of each operation, by the chosen model */
+    uint64_t writing_ns;      /* that the recording itself took */
+    uint64_t sleeping_ns;
+    uint64_t application_threads;
+    uint64_t run_ns; /* length of the run times its ranks */
+};
+
+void analyse(struct analysis *analysis, const struct trace *trace, enum model model);
+void analysis_free(struct analysis *analysis);
+
+/* For the patterns: an instance of length end - begin; ignored where that is not positive. */
+void found(struct analysis *analysis, struct instance instance);
+
+/* profile.c: everything but the patterns. Needs the epochs for the ends of transfers. */
+struct epochs;
+void profile(struct analysis *analysis, const struct epochs *epochs);
+
+/* The patterns, pattern_*.c */
+void find_collective(struct analysis *analysis);
+void find_group(struct analysis *analysis, const struct epochs *epochs);
+void find_pairs(struct analysis *analysis, const struct epochs *epochs);
+void find_locks(struct analysis *analysis);
+void find_progress(struct analysis *analysis);
+void find_accumulates(struct analysis *analysis);
+void find_small(struct analysis *analysis);
+void find_internal(struct analysis *analysis);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * index.h - a trace's calls and doings by rank, for looking up what a process did at some time.
+ */
+#ifndef MRMA_TOOLS_TRACE_INDEX_H
+#define MRMA_TOOLS_TRACE_INDEX_H
+
+#include "model.h"
+
+/* Spans of time that do not overlap, in order, with the sum of all before each. */
+struct spans {
+    struct span {
+        uint64_t begin, end, before;
+    } * span;
+    size_t n, cap;
+};
+
+/* Adds a span; they come in order of begin, and may overlap. */
+void spans_add(struct spans *spans, uint64_t begin, uint64_t end);
+
+/* How much of begin to end they cover. */
+uint64_t spans_overlap(const struct spans *spans, uint64_t begin, uint64_t end);
+
+/* For each rank, when one of its threads was in a call of RMA (what: INDEX_CALLS), or, also, one of
+ * them served packets (INDEX_BUSY). Free each span list, then the array. */
+enum { INDEX_CALLS, INDEX_BUSY };
+struct spans *spans_of_ranks(const struct trace *trace, int what);
+void spans_free(struct spans *spans, uint32_t n);
+
+/* Doings of one kind, sorted by rank, then peer, then begin. */
+struct doings {
+    const struct doing **doing;
+    size_t n;
+};
+struct doings doings_by_rank(const struct trace *trace, unsigned kind);
+
+/* The first that rank did for peer at this window and not before begin; NULL: none. */
+const struct doing *doings_first(const struct doings *doings, uint32_t rank, uint32_t peer,
+                                 uint32_t win, uint64_t begin);
+
+#endif

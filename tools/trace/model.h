@@ -1,0 +1,108 @@
+/*
+ * model.h - a trace in memory, as its analysis sees it: calls, operations, locks and what the
+ * targets did, whatever program wrote the archive.
+ *
+ * Times are nanoseconds from the first event. Ranks are ranks in MPI_COMM_WORLD; NONE says that
+ * something is not known. All lists are in order of their begin.
+ */
+#ifndef MRMA_TOOLS_TRACE_MODEL_H
+#define MRMA_TOOLS_TRACE_MODEL_H
+
+#include "names.h"
+#include "util.h"
+
+#define NONE UINT32_MAX
+
+struct place { /* a location: a thread, or packets that wait */
+    char *name;
+    uint32_t rank;
+    bool is_agent, is_queue;
+};
+
+struct window {
+    char *name;
+    uint32_t *world; /* rank in MPI_COMM_WORLD for each of its ranks */
+    uint32_t nranks;
+};
+
+struct ranks {
+    uint32_t *rank;
+    uint32_t n;
+};
+
+struct call {
+    uint64_t enter, leave;
+    uint32_t place, rank;
+    uint16_t call;     /* enum trace_call */
+    bool unrecorded;   /* its return was not recorded */
+    bool outermost;    /* of the calls of its thread that are RMA's */
+    bool synchronizes; /* a collective one: no process leaves before all have entered */
+    uint32_t win;
+    uint32_t group;    /* of start, post, complete, wait */
+    uint32_t sequence; /* of its kind (creation, fence, free) on this window at this rank */
+};
+
+/* What the library did besides: enum own_region. */
+struct doing {
+    uint64_t begin, end;
+    uint32_t place, rank;
+    uint16_t kind;
+    uint32_t win;
+    uint32_t peer; /* whom it is about */
+    uint32_t count, queue;
+    uint64_t bytes;
+};
+
+struct operation {
+    uint64_t issue;
+    uint64_t local, remote; /* completion by the standard; 0: not recorded */
+    uint64_t arrived;       /* when the data really was there; 0: not known */
+    uint64_t bytes, id;
+    uint32_t rank, target, win;
+    uint32_t call;      /* that issues it */
+    uint32_t completer; /* call in which it is complete at the origin */
+    uint32_t fences;    /* of this window at the origin before it */
+    uint32_t starts;    /* and access epochs of MPI_Win_start; 0: it is in none */
+    uint8_t op, path;   /* enum trace_op, enum trace_path */
+    bool request, at_wait, unrecorded;
+};
+
+struct lock_use {
+    uint64_t request, acquire, release; /* 0: not recorded */
+    uint32_t rank, target, win;         /* target NONE: all */
+    uint32_t call;
+    bool exclusive, nocheck;
+};
+
+struct trace {
+    bool ours; /* an archive of mpi-rma-trace: with what the library alone knows */
+    char *creator, *description;
+    struct place *place;
+    size_t nplaces, places_cap;
+    struct window *window;
+    size_t nwindows, windows_cap;
+    struct ranks *group;
+    size_t ngroups, groups_cap;
+    uint32_t nranks;
+    struct call *call;
+    size_t ncalls, calls_cap;
+    struct doing *doing;
+    size_t ndoings, doings_cap;
+    struct operation *op;
+    size_t nops, ops_cap;
+    struct lock_use *lock;
+    size_t nlocks, locks_cap;
+    uint64_t length; /* ns from the first to the last event */
+    uint64_t events, rma_events;
+    struct notes notes;
+};
+
+/* Reads an archive. False, with a message, where it cannot be read or has no event of RMA. */
+bool trace_read(struct trace *trace, const char *anchor);
+void trace_free(struct trace *trace);
+
+/* The paper's two models of a transfer's end: at the return of the call that issues it, or where
+ * the standard completes it at the target. */
+enum model { MODEL_BASIC, MODEL_EXTENDED };
+
+#endif

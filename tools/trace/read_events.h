@@ -1,0 +1,12 @@
+/*
+ * read_events.h - the events of an archive, in order of time, into a trace.
+ */
+#ifndef MRMA_TOOLS_TRACE_READ_EVENTS_H
+#define MRMA_TOOLS_TRACE_READ_EVENTS_H
+
+#include "read_defs.h"
+
+/* Reads what there is. False where OTF2 has given up before the end; *nread says where. */
+bool events_read(struct defs *defs, OTF2_Reader *reader, uint64_t *nread);
+
+#endif

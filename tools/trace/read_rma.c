@@ -1,0 +1,237 @@
+/*
+ * read_rma.c - operations and locks of an archive, see reading.h.
+ */
+#include "reading.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t lock_key(uint32_t win, uint32_t remote)
+{
+    return (uint64_t)win << 32 | remote;
+}
+
+static OTF2_CallbackCode on_request_lock(OTF2_LocationRef location, OTF2_TimeStamp time, void *data,
+                                         OTF2_AttributeList *list, OTF2_RmaWinRef ref,
+                                         uint32_t remote, uint64_t id, OTF2_LockType type)
+{
+    struct reading *reading = data;
+    struct trace *trace = reading->trace;
+    uint32_t place = reading_place(reading, location), win = defs_find(&reading->defs->window, ref);
+    struct call *call = place == NONE ? NULL : reading_call(reading, place);
+    uint32_t asserts = reading_u32(reading, list, ATTR_ASSERTS);
+
+    (void)id;
+    trace->rma_events++;
+    if (place == NONE || win == NONE || trace->place[place].rank == NONE)
+        return OTF2_CALLBACK_SUCCESS;
+    reading_set_window(reading, place, win);
+    trace->lock = grow(trace->lock, trace->nlocks, &trace->locks_cap, sizeof *trace->lock);
+    struct lock_use *lock = &trace->lock[trace->nlocks++];
+    *lock = (struct lock_use){.request = reading_ns(reading, time),
+                              .rank = trace->place[place].rank,
+                              .target = reading_world(trace, win, remote),
+                              .win = win,
+                              .call = call ? (uint32_t)(call - trace->call) : NONE,
+                              .exclusive = type == OTF2_LOCK_EXCLUSIVE,
+                              .nocheck = asserts != NONE && asserts & TRACE_NOCHECK};
+    if (map_put(&reading->locks[lock->rank], lock_key(win, remote),
+                (void *)(uintptr_t)trace->nlocks, NULL) != 0)
+        return OTF2_CALLBACK_ERROR;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+/* The lock that was asked for last, on this rank or else on all. */
+static struct lock_use *lock_of(struct reading *reading, OTF2_LocationRef location,
+                                OTF2_RmaWinRef ref, uint32_t remote)
+{
+    uint32_t place = reading_place(reading, location), win = defs_find(&reading->defs->window, ref);
+
+    reading->trace->rma_events++;
+    if (place == NONE || win == NONE)
+        return NULL;
+    uint32_t rank = reading->trace->place[place].rank;
+    if (rank == NONE)
+        return NULL;
+    uintptr_t index = (uintptr_t)map_get(&reading->locks[rank], lock_key(win, remote));
+    if (index == 0)
+        index = (uintptr_t)map_get(&reading->locks[rank], lock_key(win, NONE));
+    return index ? &reading->trace->lock[index - 1] : NULL;
+}
+
+static OTF2_CallbackCode on_acquire_lock(OTF2_LocationRef location, OTF2_TimeStamp time, void *data,
+                                         OTF2_AttributeList *list, OTF2_RmaWinRef ref,
+                                         uint32_t remote, uint64_t id, OTF2_LockType type)
+{
+    struct reading *reading = data;
+    struct lock_use *lock = lock_of(reading, location, ref, remote);
+
+    (void)list, (void)id, (void)type;
+    if (lock)
+        lock->acquire = reading_ns(reading, time);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_release_lock(OTF2_LocationRef location, OTF2_TimeStamp time, void *data,
+                                         OTF2_AttributeList *list, OTF2_RmaWinRef ref,
+                                         uint32_t remote, uint64_t id)
+{
+    struct reading *reading = data;
+    struct lock_use *lock = lock_of(reading, location, ref, remote);
+    uint32_t place = reading_place(reading, location), win = defs_find(&reading->defs->window, ref);
+
+    (void)list, (void)id;
+    if (!lock)
+        return OTF2_CALLBACK_SUCCESS;
+    lock->release = reading_ns(reading, time);
+    reading_set_window(reading, place, win);
+    map_del(&reading->locks[lock->rank], lock_key(win, remote));
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+/* An operation's events but for what the kinds differ in. */
+static struct operation *new_op(struct reading *reading, OTF2_LocationRef location, uint64_t time,
+                                const OTF2_AttributeList *list, OTF2_RmaWinRef ref, uint32_t remote,
+                                uint64_t id)
+{
+    struct trace *trace = reading->trace;
+    uint32_t place = reading_place(reading, location), win = defs_find(&reading->defs->window, ref);
+    struct call *call = place == NONE ? NULL : reading_call(reading, place);
+    const char *path = reading_string(reading, list, ATTR_PATH);
+    uint32_t target = reading_world(trace, win, remote);
+
+    trace->rma_events++;
+    if (place == NONE || target == NONE || trace->place[place].rank == NONE)
+        return NULL;
+    trace->op = grow(trace->op, trace->nops, &trace->ops_cap, sizeof *trace->op);
+    struct operation *op = &trace->op[trace->nops++];
+    *op = (struct operation){.issue = reading_ns(reading, time),
+                             .id = id,
+                             .rank = trace->place[place].rank,
+                             .target = target,
+                             .win = win,
+                             .call = call ? (uint32_t)(call - trace->call) : NONE,
+                             .completer = NONE,
+                             .request = reading_u32(reading, list, ATTR_REQUEST) == 1};
+    reading_set_window(reading, place, win);
+    struct counts *counts = reading_counts(reading, op->rank, win);
+    op->fences = counts->fences;
+    op->starts = counts->in_start ? counts->starts : 0;
+    for (unsigned i = 1; i < PATHS; i++)
+        if (strcmp(path_name[i], path) == 0)
+            op->path = (uint8_t)i;
+    if (map_put(&reading->open_ops[op->rank], id, (void *)(uintptr_t)trace->nops, NULL) != 0) {
+        say("out of memory");
+        exit(2);
+    }
+    return op;
+}
+
+static OTF2_CallbackCode on_put(OTF2_LocationRef location, OTF2_TimeStamp time, void *data,
+                                OTF2_AttributeList *list, OTF2_RmaWinRef win, uint32_t remote,
+                                uint64_t bytes, uint64_t id)
+{
+    struct operation *op = new_op(data, location, time, list, win, remote, id);
+
+    if (op) {
+        op->op = TRACE_PUT;
+        op->bytes = bytes;
+    }
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_get(OTF2_LocationRef location, OTF2_TimeStamp time, void *data,
+                                OTF2_AttributeList *list, OTF2_RmaWinRef win, uint32_t remote,
+                                uint64_t bytes, uint64_t id)
+{
+    struct operation *op = new_op(data, location, time, list, win, remote, id);
+
+    if (op) {
+        op->op = TRACE_GET;
+        op->bytes = bytes;
+    }
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_atomic(OTF2_LocationRef location, OTF2_TimeStamp time, void *data,
+                                   OTF2_AttributeList *list, OTF2_RmaWinRef win, uint32_t remote,
+                                   OTF2_RmaAtomicType type, uint64_t sent, uint64_t received,
+                                   uint64_t id)
+{
+    struct reading *reading = data;
+    struct operation *op = new_op(data, location, time, list, win, remote, id);
+
+    if (!op)
+        return OTF2_CALLBACK_SUCCESS;
+    const char *function = reading_string(reading, list, ATTR_FUNCTION);
+    op->bytes = u64_max(sent, received);
+    op->op = type == OTF2_RMA_ATOMIC_TYPE_ACCUMULATE         ? TRACE_ACCUMULATE
+             : type == OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP ? TRACE_COMPARE_AND_SWAP
+                                                             : TRACE_GET_ACCUMULATE;
+    for (unsigned i = TRACE_ACCUMULATE; i <= TRACE_COMPARE_AND_SWAP; i++)
+        if (strcmp(op_name[i], function) == 0)
+            op->op = (uint8_t)i;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static void complete(struct reading *reading, OTF2_LocationRef location, uint64_t time,
+                     const OTF2_AttributeList *list, uint64_t id, bool remote)
+{
+    struct trace *trace = reading->trace;
+    uint32_t place = reading_place(reading, location);
+
+    trace->rma_events++;
+    if (place == NONE || trace->place[place].rank == NONE)
+        return;
+    struct map *open = &reading->open_ops[trace->place[place].rank];
+    uintptr_t index = (uintptr_t)map_get(open, id);
+    if (index == 0)
+        return;
+    struct operation *op = &trace->op[index - 1];
+    uint64_t now = reading_ns(reading, time), earlier = reading_u64(reading, list, ATTR_EARLIER);
+    struct call *call = reading_call(reading, place);
+
+    if (earlier != UINT64_MAX && !op->arrived)
+        op->arrived = u64_max(u64_minus(now, earlier), op->issue);
+    op->unrecorded = op->unrecorded || reading_u32(reading, list, ATTR_UNRECORDED) == 1;
+    if (call && op->completer == NONE) {
+        op->completer = (uint32_t)(call - trace->call);
+        call->win = op->win;
+    }
+    if (remote) {
+        op->remote = now;
+        op->at_wait = reading_u32(reading, list, ATTR_AT_WAIT) == 1;
+        map_del(open, id);
+    } else
+        op->local = now;
+}
+
+static OTF2_CallbackCode on_complete(OTF2_LocationRef location, OTF2_TimeStamp time, void *data,
+                                     OTF2_AttributeList *list, OTF2_RmaWinRef win, uint64_t id)
+{
+    (void)win;
+    complete(data, location, time, list, id, false);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_complete_remote(OTF2_LocationRef location, OTF2_TimeStamp time,
+                                            void *data, OTF2_AttributeList *list,
+                                            OTF2_RmaWinRef win, uint64_t id)
+{
+    (void)win;
+    complete(data, location, time, list, id, true);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+void reading_rma_callbacks(OTF2_GlobalEvtReaderCallbacks *on)
+{
+    OTF2_GlobalEvtReaderCallbacks_SetRmaRequestLockCallback(on, on_request_lock);
+    OTF2_GlobalEvtReaderCallbacks_SetRmaAcquireLockCallback(on, on_acquire_lock);
+    OTF2_GlobalEvtReaderCallbacks_SetRmaReleaseLockCallback(on, on_release_lock);
+    OTF2_GlobalEvtReaderCallbacks_SetRmaPutCallback(on, on_put);
+    OTF2_GlobalEvtReaderCallbacks_SetRmaGetCallback(on, on_get);
+    OTF2_GlobalEvtReaderCallbacks_SetRmaAtomicCallback(on, on_atomic);
+    OTF2_GlobalEvtReaderCallbacks_SetRmaOpCompleteBlockingCallback(on, on_complete);
+    OTF2_GlobalEvtReaderCallbacks_SetRmaOpCompleteNonBlockingCallback(on, on_complete);
+    OTF2_GlobalEvtReaderCallbacks_SetRmaOpCompleteRemoteCallback(on, on_complete_remote);
+}

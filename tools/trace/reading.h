@@ -1,0 +1,67 @@
+/*
+ * reading.h - what is known while the events of an archive are read: which regions are open at
+ * which place, which operations and locks have begun, and how many epochs there were.
+ *
+ * read_events.c reads regions and synchronization, read_rma.c operations and locks.
+ */
+#ifndef MRMA_TOOLS_TRACE_READING_H
+#define MRMA_TOOLS_TRACE_READING_H
+
+#include "read_defs.h"
+
+enum { DEPTH_MAX = 128 };
+
+/* A region that is open at a place. */
+struct open {
+    uint32_t region; /* defs->region's value, NONE: no concern of ours */
+    uint32_t index;  /* of trace->call or trace->doing */
+};
+
+struct at_place {
+    struct open open[DEPTH_MAX];
+    unsigned depth;
+    unsigned calls; /* of RMA that are open */
+};
+
+/* What is counted for a rank and a window. */
+struct counts {
+    uint32_t creates, fences, frees, starts;
+    bool in_start;
+    uint32_t group;
+};
+
+struct reading {
+    struct defs *defs;
+    struct trace *trace;
+    struct at_place *at;  /* for each place */
+    struct map *open_ops; /* for each rank: id to 1 + index of trace->op */
+    struct map counts;    /* by rank and window */
+    struct map *locks;    /* for each rank: window and target to 1 + index of trace->lock */
+    uint64_t last;
+};
+
+uint32_t reading_place(const struct reading *reading, OTF2_LocationRef location);
+
+/* Nanoseconds from the begin of the trace. */
+uint64_t reading_ns(struct reading *reading, uint64_t time);
+
+/* The value of an attribute; NONE, UINT64_MAX, "" where the event has none. */
+uint32_t reading_u32(const struct reading *reading, const OTF2_AttributeList *list, enum attr attr);
+uint64_t reading_u64(const struct reading *reading, const OTF2_AttributeList *list, enum attr attr);
+uint32_t reading_window(const struct reading *reading, const OTF2_AttributeList *list);
+const char *reading_string(const struct reading *reading, const OTF2_AttributeList *list,
+                           enum attr attr);
+
+/* The rank in MPI_COMM_WORLD of a rank of a window. */
+uint32_t reading_world(const struct trace *trace, uint32_t win, uint32_t rank);
+
+struct counts *reading_counts(struct reading *reading, uint32_t rank, uint32_t win);
+
+/* The innermost call of RMA that is open at a place; NULL: none. */
+struct call *reading_call(struct reading *reading, uint32_t place);
+void reading_set_window(struct reading *reading, uint32_t place, uint32_t win);
+
+/* read_rma.c */
+void reading_rma_callbacks(OTF2_GlobalEvtReaderCallbacks *on);
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * report.c - what all forms of the report share, see report.h.
+ */
+#include "report.h"
+
+#include <stdlib.h>
+
+const char *report_window(const struct trace *trace, uint32_t win)
+{
+    return win < trace->nwindows ? trace->window[win].name : "no window";
+}
+
+const char *report_call(const struct trace *trace, uint32_t call)
+{
+    return call < trace->ncalls ? call_name[trace->call[call].call] : "";
+}
+
+const char *report_model(enum model model)
+{
+    return model == MODEL_BASIC ? "basic" : "extended";
+}
+
+struct keyed {
+    uint64_t value;
+    size_t index;
+};
+
+static int by_falling_value(const void *a, const void *b)
+{
+    const struct keyed *x = a, *y = b;
+
+    if (x->value != y->value)
+        return x->value > y->value ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+size_t *report_order(const uint64_t *value, size_t n)
+{
+    struct keyed *keyed = zalloc(n, sizeof *keyed);
+    size_t *order = zalloc(n, sizeof *order);
+
+    for (size_t i = 0; i < n; i++)
+        keyed[i] = (struct keyed){value[i], i};
+    qsort(keyed, n, sizeof *keyed, by_falling_value);
+    for (size_t i = 0; i < n; i++)
+        order[i] = keyed[i].index;
+    free(keyed);
+    return order;
+}
+
+double report_percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : 0.0;
+}

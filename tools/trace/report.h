@@ -1,0 +1,30 @@
+/*
+ * report.h - what an analysis found, for people and for programs.
+ */
+#ifndef MRMA_TOOLS_TRACE_REPORT_H
+#define MRMA_TOOLS_TRACE_REPORT_H
+
+#include <stdio.h>
+
+#include "analysis.h"
+
+void report_text(const struct analysis *analysis, FILE *out);
+
+/* One object; all times in nanoseconds. doc of the members: in the user guide. */
+void report_json(const struct analysis *analysis, FILE *out);
+
+/* A string in quotes, as JSON wants it. */
+void json_string(FILE *out, const char *value);
+
+/* Names for output. */
+const char *report_window(const struct trace *trace, uint32_t win);
+const char *report_call(const struct trace *trace, uint32_t call);
+const char *report_model(enum model model);
+
+/* For sorting: the indices 0 to n - 1 by falling value; the caller frees them. */
+size_t *report_order(const uint64_t *value, size_t n);
+
+/* A share of a whole, in percent; 0 of nothing. */
+double report_percent(uint64_t part, uint64_t whole);
+
+#endif

@@ -1,0 +1,226 @@
+/*
+ * report_json.c - the report for programs: one JSON object, times in nanoseconds.
+ */
+#include "report.h"
+
+#include <inttypes.h>
+
+void json_string(FILE *out, const char *value)
+{
+    fputc('"', out);
+    for (; *value; value++) {
+        unsigned char c = (unsigned char)*value;
+
+        if (c == '"' || c == '\\')
+            fprintf(out, "\\%c", c);
+        else if (c < 0x20)
+            fprintf(out, "\\u%04x", c);
+        else
+            fputc(c, out);
+    }
+    fputc('"', out);
+}
+
+static void number(FILE *out, const char *name, uint64_t value)
+{
+    fprintf(out, "\"%s\": %" PRIu64, name, value);
+}
+
+/* A rank or a window; null where there is none. */
+static void index_or_null(FILE *out, const char *name, uint32_t value)
+{
+    if (value == NONE)
+        fprintf(out, ", \"%s\": null", name);
+    else
+        fprintf(out, ", \"%s\": %u", name, value);
+}
+
+static void json_transfers(FILE *out, const struct transfers *sum)
+{
+    number(out, "operations", sum->operations);
+    fputs(", ", out);
+    number(out, "bytes", sum->bytes);
+    fputs(", ", out);
+    number(out, "model_ns", sum->model_ns);
+    fputs(", ", out);
+    number(out, "arrived", sum->arrived);
+    fputs(", ", out);
+    number(out, "arrived_ns", sum->arrived_ns);
+}
+
+static void json_instance(const struct analysis *analysis, const struct instance *instance,
+                          FILE *out)
+{
+    const struct trace *trace = analysis->trace;
+
+    fputs("{", out);
+    number(out, "begin", instance->begin);
+    fputs(", ", out);
+    number(out, "end", instance->end);
+    index_or_null(out, "rank", instance->rank);
+    index_or_null(out, "cause", instance->cause);
+    index_or_null(out, "window", instance->win);
+    fputs(", \"call\": ", out);
+    json_string(out, report_call(trace, instance->call));
+    fputs(", \"cause_call\": ", out);
+    json_string(out, report_call(trace, instance->cause_call));
+    fprintf(out, ", \"count\": %u}", instance->count);
+}
+
+static void json_pattern(const struct analysis *analysis, unsigned i, FILE *out)
+{
+    const struct pattern_info *info = &pattern_info[i];
+    const struct finding *finding = &analysis->found[i];
+
+    fprintf(out, "%s\n    \"%s\": {\"name\": ", i ? "," : "", info->key);
+    json_string(out, info->name);
+    fprintf(out, ", \"part_of\": ");
+    if (info->part_of >= 0)
+        json_string(out, pattern_info[info->part_of].key);
+    else
+        fputs("null", out);
+    fprintf(out, ", \"waits\": %s, \"visible\": %s, ", info->waits ? "true" : "false",
+            analysis->trace->ours || !info->ours_only ? "true" : "false");
+    number(out, "total", finding->total);
+    fprintf(out, ", \"percent\": %.4f, ", report_percent(finding->total, analysis->run_ns));
+    number(out, "number", finding->number);
+    fputs(", ", out);
+    number(out, "of", finding->of);
+    fputs(", \"by_call\": {", out);
+    const char *separator = "";
+    for (unsigned c = 1; c < TRACE_CALL_LAST; c++)
+        if (finding->by_call[c]) {
+            fputs(separator, out);
+            number(out, call_name[c], finding->by_call[c]);
+            separator = ", ";
+        }
+    fputs("}, \"by_rank\": [", out);
+    for (uint32_t r = 0; r < analysis->trace->nranks; r++)
+        fprintf(out, "%s%" PRIu64, r ? ", " : "", finding->by_rank[r]);
+    fputs("], \"worst\": ", out);
+    if (finding->total)
+        json_instance(analysis, &finding->worst, out);
+    else
+        fputs("null", out);
+    fputs(", \"advice\": ", out);
+    json_string(out, info->advice);
+    fputs("}", out);
+}
+
+static void json_functions(const struct analysis *analysis, FILE *out)
+{
+    const char *separator = "";
+
+    fputs(",\n  \"functions\": {", out);
+    for (unsigned i = 1; i < TRACE_CALL_LAST; i++) {
+        const struct profile *call = &analysis->by_call[i];
+
+        if (call->calls == 0)
+            continue;
+        fprintf(out, "%s\n    \"%s\": {", separator, call_name[i]);
+        number(out, "calls", call->calls);
+        fputs(", ", out);
+        number(out, "ns", call->ns);
+        fputs(", ", out);
+        number(out, "longest", call->longest);
+        fputs("}", out);
+        separator = ",";
+    }
+    fputs("}", out);
+}
+
+static void json_named(FILE *out, const char *title, const char *const *name,
+                       const struct transfers *sum, unsigned n)
+{
+    const char *separator = "";
+
+    fprintf(out, ",\n  \"%s\": {", title);
+    for (unsigned i = 0; i < n; i++) {
+        if (sum[i].operations == 0)
+            continue;
+        fprintf(out, "%s\n    \"%s\": {", separator, name[i]);
+        json_transfers(out, &sum[i]);
+        fputs("}", out);
+        separator = ",";
+    }
+    fputs("}", out);
+}
+
+static void json_windows(const struct analysis *analysis, FILE *out)
+{
+    const struct trace *trace = analysis->trace;
+
+    fputs(",\n  \"windows\": [", out);
+    for (size_t i = 0; i < trace->nwindows; i++) {
+        fprintf(out, "%s\n    {\"name\": ", i ? "," : "");
+        json_string(out, trace->window[i].name);
+        fprintf(out, ", \"ranks\": %u, ", trace->window[i].nranks);
+        number(out, "calls", analysis->call_by_window[i].calls);
+        fputs(", ", out);
+        number(out, "ns", analysis->call_by_window[i].ns);
+        fputs(", ", out);
+        json_transfers(out, &analysis->by_window[i]);
+        fputs("}", out);
+    }
+    fputs("]", out);
+}
+
+static void json_matrix(const struct analysis *analysis, FILE *out)
+{
+    const struct trace *trace = analysis->trace;
+    const char *separator = "";
+
+    fputs(",\n  \"pairs\": [", out);
+    for (uint32_t from = 0; from < trace->nranks; from++)
+        for (uint32_t to = 0; to < trace->nranks; to++) {
+            const struct transfers *sum = &analysis->matrix[(size_t)from * trace->nranks + to];
+
+            if (sum->operations == 0)
+                continue;
+            fprintf(out, "%s\n    {\"from\": %u, \"to\": %u, ", separator, from, to);
+            json_transfers(out, sum);
+            fputs("}", out);
+            separator = ",";
+        }
+    fputs("],\n  \"rma_ns\": [", out);
+    for (uint32_t i = 0; i < trace->nranks; i++)
+        fprintf(out, "%s%" PRIu64, i ? ", " : "", analysis->rma_ns[i]);
+    fputs("]", out);
+}
+
+static void json_notes(const struct trace *trace, FILE *out)
+{
+    fputs(",\n  \"description\": ", out);
+    json_string(out, trace->description ? trace->description : "");
+    fputs(",\n  \"notes\": [", out);
+    for (size_t i = 0; i < trace->notes.n; i++) {
+        fputs(i ? ", " : "", out);
+        json_string(out, trace->notes.note[i].text);
+    }
+    fputs("]", out);
+}
+
+void report_json(const struct analysis *analysis, FILE *out)
+{
+    const struct trace *trace = analysis->trace;
+
+    fprintf(out, "{\n  \"creator\": ");
+    json_string(out, trace->creator ? trace->creator : "");
+    fprintf(out, ",\n  \"model\": \"%s\",\n  \"ranks\": %u,\n  ", report_model(analysis->model),
+            trace->nranks);
+    number(out, "events", trace->events);
+    fputs(",\n  ", out);
+    number(out, "length", trace->length);
+    fputs(",\n  ", out);
+    number(out, "writing_ns", analysis->writing_ns);
+    json_notes(trace, out);
+    json_functions(analysis, out);
+    json_named(out, "operations", op_name, analysis->by_op, TRACE_COMPARE_AND_SWAP + 1);
+    json_named(out, "paths", path_name, analysis->by_path, PATHS);
+    json_windows(analysis, out);
+    json_matrix(analysis, out);
+    fputs(",\n  \"patterns\": {", out);
+    for (unsigned i = 0; i < PATTERNS; i++)
+        json_pattern(analysis, i, out);
+    fputs("\n  }\n}\n", out);
+}

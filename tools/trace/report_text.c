@@ -1,0 +1,323 @@
+/*
+ * report_text.c - the report for a terminal.
+ */
+#include "report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MATRIX_RANKS = 12, PAIRS_SHOWN = 20, WINDOWS_SHOWN = 20, WIDTH = 96 };
+
+/* 1234567 -> "1.235 ms". Four buffers in turn, so that one line may have several. */
+static const char *duration(uint64_t ns)
+{
+    static char buffer[4][32];
+    static unsigned next;
+    char *text = buffer[next++ % 4];
+
+    if (ns < 1000)
+        snprintf(text, sizeof buffer[0], "%" PRIu64 " ns", ns);
+    else if (ns < 1000000)
+        snprintf(text, sizeof buffer[0], "%.2f us", (double)ns / 1e3);
+    else if (ns < NS_PER_S)
+        snprintf(text, sizeof buffer[0], "%.3f ms", (double)ns / 1e6);
+    else
+        snprintf(text, sizeof buffer[0], "%.3f s", (double)ns / 1e9);
+    return text;
+}
+
+static const char *bytes(uint64_t n)
+{
+    static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    static char buffer[4][32];
+    static unsigned next;
+    char *text = buffer[next++ % 4];
+    double value = (double)n;
+    unsigned i = 0;
+
+    while (value >= 1024 && i < 4) {
+        value /= 1024;
+        i++;
+    }
+    snprintf(text, sizeof buffer[0], i ? "%.1f %s" : "%.0f %s", value, unit[i]);
+    return text;
+}
+
+static void heading(FILE *out, const char *title)
+{
+    fprintf(out, "\n%s\n", title);
+    for (size_t i = strlen(title); i > 0; i--)
+        fputc('-', out);
+    fputc('\n', out);
+}
+
+/* Words of a sentence, broken into lines that are indented. */
+static void wrapped(FILE *out, const char *sentence, int indent)
+{
+    int column = indent;
+
+    fprintf(out, "%*s", indent, "");
+    while (*sentence) {
+        size_t word = strcspn(sentence, " ");
+
+        if (column > indent && column + (int)word + 1 > WIDTH) {
+            fprintf(out, "\n%*s", indent, "");
+            column = indent;
+        } else if (column > indent) {
+            fputc(' ', out);
+            column++;
+        }
+        fwrite(sentence, 1, word, out);
+        column += (int)word;
+        sentence += word + (sentence[word] == ' ');
+    }
+    fputc('\n', out);
+}
+
+static void overview(const struct analysis *analysis, FILE *out)
+{
+    const struct trace *trace = analysis->trace;
+    uint64_t rma = 0;
+
+    for (uint32_t i = 0; i < trace->nranks; i++)
+        rma += analysis->rma_ns[i];
+    heading(out, "Overview");
+    fprintf(out, "  %u ranks, %zu windows, %" PRIu64 " events, %zu operations, run of %s\n",
+            trace->nranks, trace->nwindows, trace->events, trace->nops, duration(trace->length));
+    fprintf(out,
+            "  in calls of RMA: %s of all ranks together, %.2f %% of the run; outside: %.2f %%\n",
+            duration(rma), report_percent(rma, analysis->run_ns),
+            100.0 - report_percent(rma, analysis->run_ns));
+    if (analysis->writing_ns)
+        fprintf(out, "  writing the trace: %s, part of the times below\n",
+                duration(analysis->writing_ns));
+    fprintf(out, "  transfers end by the %s model%s\n", report_model(analysis->model),
+            analysis->model == MODEL_BASIC ? ": where the issuing call returns"
+                                           : ": where the standard completes them");
+    if (trace->description && *trace->description)
+        fprintf(out, "  notes of the archive:\n    %s\n", trace->description);
+    for (size_t i = 0; i < trace->notes.n; i++)
+        fprintf(out, "  note: %s\n", trace->notes.note[i].text);
+    if (!trace->ours)
+        fprintf(out,
+                "  written by %s: what a target does inside, and when data arrive, is not in "
+                "it\n",
+                trace->creator ? trace->creator : "another tool");
+}
+
+static void functions(const struct analysis *analysis, FILE *out)
+{
+    uint64_t ns[TRACE_CALL_LAST];
+
+    for (unsigned i = 0; i < TRACE_CALL_LAST; i++)
+        ns[i] = analysis->by_call[i].ns;
+    size_t *order = report_order(ns, TRACE_CALL_LAST);
+    heading(out, "Functions");
+    fprintf(out, "  %-28s %10s %12s %8s %12s %12s\n", "function", "calls", "time", "of run", "mean",
+            "longest");
+    for (unsigned i = 0; i < TRACE_CALL_LAST; i++) {
+        const struct profile *call = &analysis->by_call[order[i]];
+
+        if (call->calls)
+            fprintf(out, "  %-28s %10" PRIu64 " %12s %6.2f %% %12s %12s\n", call_name[order[i]],
+                    call->calls, duration(call->ns), report_percent(call->ns, analysis->run_ns),
+                    duration(call->ns / call->calls), duration(call->longest));
+    }
+    free(order);
+}
+
+static void transfer_line(FILE *out, const char *name, const struct transfers *sum)
+{
+    if (sum->operations == 0)
+        return;
+    fprintf(out, "  %-28s %10" PRIu64 " %12s %12s %12s ", name, sum->operations, bytes(sum->bytes),
+            bytes(sum->bytes / sum->operations), duration(sum->model_ns / sum->operations));
+    fprintf(out, "%12s\n", sum->arrived ? duration(sum->arrived_ns / sum->arrived) : "not known");
+}
+
+static void transfers(const struct analysis *analysis, FILE *out)
+{
+    static const char format[] = "  %-28s %10s %12s %12s %12s %12s\n";
+
+    heading(out, "Operations");
+    fprintf(out, format, "operation", "number", "data", "mean size", "to its end", "to arrival");
+    for (unsigned i = 1; i <= TRACE_COMPARE_AND_SWAP; i++)
+        transfer_line(out, op_name[i], &analysis->by_op[i]);
+    fprintf(out, format, "path", "", "", "", "", "");
+    for (unsigned i = 0; i < PATHS; i++)
+        transfer_line(out, path_name[i], &analysis->by_path[i]);
+}
+
+static void windows(const struct analysis *analysis, FILE *out)
+{
+    const struct trace *trace = analysis->trace;
+    uint64_t *ns = zalloc(trace->nwindows + 1, sizeof *ns);
+
+    for (size_t i = 0; i <= trace->nwindows; i++)
+        ns[i] = analysis->call_by_window[i].ns;
+    size_t *order = report_order(ns, trace->nwindows + 1);
+    heading(out, "Windows");
+    fprintf(out, "  %-28s %6s %10s %12s %8s %10s %12s\n", "window", "ranks", "calls", "time",
+            "of run", "operations", "data");
+    for (size_t i = 0; i <= trace->nwindows && i < WINDOWS_SHOWN; i++) {
+        const struct profile *call = &analysis->call_by_window[order[i]];
+        bool is_window = order[i] < trace->nwindows;
+        const struct transfers *sum = is_window ? &analysis->by_window[order[i]] : NULL;
+
+        if (!is_window && call->calls == 0)
+            continue;
+        fprintf(out, "  %-28s %6u %10" PRIu64 " %12s %6.2f %% %10" PRIu64 " %12s\n",
+                report_window(trace, (uint32_t)order[i]),
+                is_window ? trace->window[order[i]].nranks : 0, call->calls, duration(call->ns),
+                report_percent(call->ns, analysis->run_ns), sum ? sum->operations : 0,
+                bytes(sum ? sum->bytes : 0));
+    }
+    if (trace->nwindows > WINDOWS_SHOWN)
+        fprintf(out, "  ... and %zu more\n", trace->nwindows - WINDOWS_SHOWN);
+    free(order);
+    free(ns);
+}
+
+static void whole_matrix(const struct analysis *analysis, FILE *out)
+{
+    const struct trace *trace = analysis->trace;
+
+    fprintf(out, "  operations and data, from (row) to (column)\n  %6s", "");
+    for (uint32_t to = 0; to < trace->nranks; to++)
+        fprintf(out, " %10u", to);
+    fputc('\n', out);
+    for (uint32_t from = 0; from < trace->nranks; from++) {
+        const struct transfers *row = &analysis->matrix[(size_t)from * trace->nranks];
+
+        fprintf(out, "  %6u", from);
+        for (uint32_t to = 0; to < trace->nranks; to++)
+            fprintf(out, " %10" PRIu64, row[to].operations);
+        fprintf(out, "\n  %6s", "");
+        for (uint32_t to = 0; to < trace->nranks; to++)
+            fprintf(out, " %10s", row[to].operations ? bytes(row[to].bytes) : "");
+        fputc('\n', out);
+    }
+}
+
+static void matrix(const struct analysis *analysis, FILE *out)
+{
+    const struct trace *trace = analysis->trace;
+    size_t n = (size_t)trace->nranks * trace->nranks, pairs = 0;
+
+    if (trace->nops == 0)
+        return;
+    heading(out, "Between ranks");
+    if (trace->nranks <= MATRIX_RANKS) {
+        whole_matrix(analysis, out);
+        return;
+    }
+    uint64_t *volume = zalloc(n, sizeof *volume);
+    for (size_t i = 0; i < n; i++) {
+        volume[i] = analysis->matrix[i].bytes + analysis->matrix[i].operations;
+        pairs += volume[i] > 0;
+    }
+    size_t *order = report_order(volume, n);
+    for (size_t i = 0; i < pairs && i < PAIRS_SHOWN; i++)
+        fprintf(out, "  from %6zu to %6zu: %10" PRIu64 " operations, %12s\n",
+                order[i] / trace->nranks, order[i] % trace->nranks,
+                analysis->matrix[order[i]].operations, bytes(analysis->matrix[order[i]].bytes));
+    if (pairs > PAIRS_SHOWN)
+        fprintf(out, "  ... and %zu more pairs (all of them in the JSON report)\n",
+                pairs - PAIRS_SHOWN);
+    free(order);
+    free(volume);
+}
+
+static void worst(const struct analysis *analysis, const struct instance *instance, FILE *out)
+{
+    const struct trace *trace = analysis->trace;
+
+    fprintf(out, "    worst: %s at %.6f s, rank %u", duration(instance->end - instance->begin),
+            (double)instance->begin / 1e9, instance->rank);
+    if (instance->call != NONE)
+        fprintf(out, " in %s", report_call(trace, instance->call));
+    if (instance->cause != NONE)
+        fprintf(out, ", because of rank %u", instance->cause);
+    if (instance->cause_call != NONE)
+        fprintf(out, " (%s)", report_call(trace, instance->cause_call));
+    if (instance->count)
+        fprintf(out, ", %u of them", instance->count);
+    if (instance->win != NONE)
+        fprintf(out, ", %s", report_window(trace, instance->win));
+    fputc('\n', out);
+}
+
+/* The calls that waited, where there are several kinds. */
+static void by_call(const struct finding *finding, FILE *out)
+{
+    unsigned kinds = 0;
+    const char *separator = "    in";
+
+    for (unsigned i = 1; i < TRACE_CALL_LAST; i++)
+        kinds += finding->by_call[i] > 0;
+    for (unsigned i = 1; i < TRACE_CALL_LAST && kinds > 1; i++)
+        if (finding->by_call[i]) {
+            fprintf(out, "%s %s %s", separator, call_name[i], duration(finding->by_call[i]));
+            separator = ",";
+        }
+    if (kinds > 1)
+        fputc('\n', out);
+}
+
+static void one_pattern(const struct analysis *analysis, unsigned i, FILE *out)
+{
+    const struct pattern_info *info = &pattern_info[i];
+    const struct finding *finding = &analysis->found[i];
+
+    if (finding->of)
+        fprintf(out, "\n  %s: %" PRIu64 " of %" PRIu64 " (%.1f %%)\n", info->name, finding->number,
+                finding->of, report_percent(finding->number, finding->of));
+    else
+        fprintf(out, "\n  %s: %s, %.2f %% of the run, %" PRIu64 " times%s%s\n", info->name,
+                duration(finding->total), report_percent(finding->total, analysis->run_ns),
+                finding->number, info->part_of >= 0 ? "; within " : "",
+                info->part_of >= 0 ? pattern_info[info->part_of].name : "");
+    fprintf(out, "    %s\n", info->meaning);
+    by_call(finding, out);
+    if (finding->total)
+        worst(analysis, &finding->worst, out);
+    wrapped(out, info->advice, 4);
+}
+
+static void patterns(const struct analysis *analysis, FILE *out)
+{
+    uint64_t total[PATTERNS];
+    const char *separator = "\n  not found:";
+
+    for (unsigned i = 0; i < PATTERNS; i++)
+        total[i] = analysis->found[i].total;
+    size_t *order = report_order(total, PATTERNS);
+    heading(out, "Wait states and other findings");
+    for (unsigned i = 0; i < PATTERNS; i++)
+        if (analysis->found[order[i]].number)
+            one_pattern(analysis, (unsigned)order[i], out);
+    for (unsigned i = 0; i < PATTERNS; i++)
+        if (!analysis->found[i].number && (analysis->trace->ours || !pattern_info[i].ours_only)) {
+            fprintf(out, "%s %s", separator, pattern_info[i].name);
+            separator = ",";
+        }
+    separator = "\n  not to be seen in this archive:";
+    for (unsigned i = 0; i < PATTERNS && !analysis->trace->ours; i++)
+        if (pattern_info[i].ours_only) {
+            fprintf(out, "%s %s", separator, pattern_info[i].name);
+            separator = ",";
+        }
+    fputc('\n', out);
+    free(order);
+}
+
+void report_text(const struct analysis *analysis, FILE *out)
+{
+    overview(analysis, out);
+    functions(analysis, out);
+    transfers(analysis, out);
+    windows(analysis, out);
+    matrix(analysis, out);
+    patterns(analysis, out);
+}
