@@ -45,6 +45,7 @@ static char *print(struct made_job *job)
     if (status != 0)
         print_message("%.2000s", output);
     assert_int_equal(status, 0);
+    assert_null(strstr(output, "warning"));
     return output;
 }
 
@@ -444,6 +445,35 @@ static void damage_is_named(void **state)
     make_free(&job);
 }
 
+/* OTF2's Python module reads the same. */
+static void python(void **state)
+{
+    struct made_job job;
+    char command[900];
+    int status;
+
+    (void)state;
+    if (system("/usr/bin/python3 -c 'import otf2' >/dev/null 2>&1") != 0)
+        skip();
+    random_program(&job, 3);
+    archive(&job);
+    snprintf(command, sizeof command,
+             "/usr/bin/python3 -c \""
+             "import otf2\n"
+             "with otf2.reader.open('%s/traces.otf2') as t:\n"
+             "  n = sum(isinstance(e, otf2.events.RmaWinCreate) for l, e in t.events)\n"
+             "  print(n, [w.name for w in t.definitions.rma_wins][0])\" 2>&1",
+             job.dir);
+    char *output = run_command(command, &status);
+    if (status != 0)
+        print_message("%s", output);
+    assert_int_equal(status, 0);
+    assert_int_equal(atoi(output), job.nproc);
+    assert_non_null(strstr(output, "window 0 (created)"));
+    free(output);
+    make_free(&job);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -451,7 +481,7 @@ int main(void)
         cmocka_unit_test(locks),           cmocka_unit_test(skewed_clocks),
         cmocka_unit_test(killed),          cmocka_unit_test(nothing_there),
         cmocka_unit_test(random_programs), cmocka_unit_test(damaged_files),
-        cmocka_unit_test(damage_is_named),
+        cmocka_unit_test(damage_is_named), cmocka_unit_test(python),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,7 @@ OTF2_GroupRef archive_group(struct archive *archive, const uint64_t *member, uin
         }
         struct group *group = &archive->group[index - 1];
         if (group->n == n && memcmp(group->member, member, n * sizeof *member) == 0)
-            return (OTF2_GroupRef)(index - 1);
+            return (OTF2_GroupRef)index;
     }
     archive->group =
         grow(archive->group, archive->ngroups, &archive->groups_cap, sizeof *archive->group);
@@ -54,7 +54,7 @@ OTF2_GroupRef archive_group(struct archive *archive, const uint64_t *member, uin
         memcpy(group->member, member, n * sizeof *member);
     if (map_put(&archive->group_by_hash, hash, (void *)(uintptr_t)archive->ngroups, NULL) != 0)
         say("out of memory: groups may be defined twice");
-    return (OTF2_GroupRef)(archive->ngroups - 1);
+    return (OTF2_GroupRef)archive->ngroups;
 }
 
 static OTF2_FlushType flush_always(void *data, OTF2_FileType type, OTF2_LocationRef location,

@@ -12,8 +12,7 @@
 
 #include "archive_event.h"
 
-/* Groups are numbered as the archive's own; then come the group of all locations and one for each
- * window. */
+/* Group 0 is that of all locations; the archive's own follow. */
 struct defs {
     struct archive *archive;
     OTF2_GlobalDefWriter *writer;
@@ -151,15 +150,15 @@ static void write_groups(struct defs *defs)
     struct archive *archive = defs->archive;
 
     archive_check(archive, OTF2_GlobalDefWriter_WriteGroup(
-                               defs->writer, (OTF2_GroupRef)archive->ngroups, defs->empty,
-                               OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI,
-                               OTF2_GROUP_FLAG_NONE, archive->job->nproc, archive->main_location));
+                               defs->writer, 0, defs->empty, OTF2_GROUP_TYPE_COMM_LOCATIONS,
+                               OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, archive->job->nproc,
+                               archive->main_location));
     for (size_t i = 0; i < archive->ngroups; i++)
         archive_check(archive,
-                      OTF2_GlobalDefWriter_WriteGroup(defs->writer, (OTF2_GroupRef)i, defs->empty,
-                                                      OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
-                                                      OTF2_GROUP_FLAG_NONE, archive->group[i].n,
-                                                      archive->group[i].member));
+                      OTF2_GlobalDefWriter_WriteGroup(
+                          defs->writer, (OTF2_GroupRef)(i + 1), defs->empty,
+                          OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
+                          archive->group[i].n, archive->group[i].member));
 }
 
 static const char *flavor_name(uint32_t flavor)

@@ -17,12 +17,12 @@ OTF2_StringRef string_of_op(unsigned op)
 
 OTF2_RegionRef region_of_call(unsigned call)
 {
-    return call;
+    return call - 1;
 }
 
 OTF2_RegionRef region_of_own(unsigned own)
 {
-    return TRACE_CALL_LAST + own;
+    return TRACE_CALL_LAST - 1 + own;
 }
 
 void track_open(struct track *track, struct archive *archive, struct location location)

@@ -228,8 +228,10 @@ bool defs_read(struct defs *defs, OTF2_Reader *reader)
     OTF2_GlobalDefReaderCallbacks *on = OTF2_GlobalDefReaderCallbacks_New();
     uint64_t n = 0;
 
-    if (!global || !on)
+    if (!global || !on) {
+        OTF2_GlobalDefReaderCallbacks_Delete(on);
         return false;
+    }
     OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(on, on_clock);
     OTF2_GlobalDefReaderCallbacks_SetStringCallback(on, on_string);
     OTF2_GlobalDefReaderCallbacks_SetRegionCallback(on, on_region);
