@@ -5,7 +5,7 @@
  * connections (one per peer) and the handler table the layer above handed in.
  *
  * Sending: packets leave in the order given. A short packet is copied
- * (ch3_send_owned); what is long, or must wait its turn, is a struct ch3_stream
+ * (ch3_send); what is long, or must wait its turn, is a struct ch3_stream
  * whose next call-back builds one packet at a time when there is room, and whose
  * done call-back may turn it into something further. Both are always called.
  *
@@ -58,7 +58,7 @@ struct ch3_stream {
     /* Whose it is: counts what its owner has queued, up with ch3_send_stream, down just
      * before done. NULL: nobody asks. */
     uint32_t *owner;
-    bool awaited; /* as with ch3_send_awaited */
+    bool awaited; /* as with ch3_send */
 };
 
 /* What the layer above does with a packet. hdr was checked and is a copy. body is what follows it,
@@ -101,15 +101,25 @@ void ch3_vc_init(struct ch3_vc *vc, struct ch3 *c, struct ch3_channel *ch, void 
  * has no entry. CH3_VC_LOST ends every queued stream with an error. */
 bool ch3_vc_event(struct ch3_vc *vc, enum ch3_vc_event event);
 
-/* Send a packet of len bytes; it is copied and may be queued. owner: as in a stream. */
-int ch3_send_owned(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *owner);
-/* The same for an answer: a thread of the receiver waits for it, or will, and nothing else depends
- * on it. So no agent is woken (doc/memory-ordering.md). */
-int ch3_send_awaited(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *owner);
+/* Send a packet of len bytes; it is copied and may be queued. owner: as in a stream. awaited: it is
+ * an answer, for which a thread of the receiver waits, or will, and nothing else depends on it; so
+ * no agent is woken (doc/memory-ordering.md). MRMA_ERR_PROC_FAILED: the connection is not open;
+ * MRMA_ERR_NO_MEM: nothing was sent. */
+int ch3_send(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *owner, bool awaited);
 /* Queue a stream and send as much of it as there is room for. */
 int ch3_send_stream(struct ch3_vc *vc, struct ch3_stream *st);
 /* End what is queued for an owner with MRMA_ERR_PROC_FAILED: it is going away. */
 void ch3_vc_drop(struct ch3_vc *vc, const uint32_t *owner);
+/* Can packets be sent? */
+static inline bool ch3_vc_is_open(const struct ch3_vc *vc)
+{
+    return vc->state == CH3_VC_OPEN;
+}
+/* Bytes of packets that are queued, streams not among them. */
+static inline size_t ch3_vc_queued(const struct ch3_vc *vc)
+{
+    return vc->queued;
+}
 /* Is anything of this connection still queued? */
 static inline bool ch3_vc_busy(const struct ch3_vc *vc)
 {

@@ -3,7 +3,7 @@
  *
  * Fixed-width little-endian fields, sizes and offsets asserted, one version. A
  * packet is a header, for PKT_OPS followed by operation records, each record by
- * its target bytes and its data, for PKT_REPLY by data or by parts with data; records and parts are
+ * its target bytes and its data, for PKT_REPLY by parts with data; records and parts are
  * 8-byte aligned. A packet never exceeds PKT_MAX bytes. Nothing in a packet is trusted before
  * header_fault (dispatch.c) and the handler's own checks have passed it.
  *
@@ -21,7 +21,7 @@
 
 #include "ch3/channel.h"
 
-#define PKT_VERSION 6
+#define PKT_VERSION 7
 #define PKT_MAX CH3_PACKET_MAX
 
 enum pkt_type {
@@ -70,15 +70,13 @@ struct pkt_hdr {
     uint32_t rank;    /* the sender's rank in the window */
     uint32_t seq;     /* epoch, acknowledgement, barrier or fence number by type; PKT_ERROR:
                          PKT_ERROR_ALL, PKT_ERROR_LOST or 0 */
-    uint32_t count;   /* PKT_OPS: records in this packet; PKT_REPLY: the request, if total is 0;
-                         PKT_ERROR: the   request; PKT_COUNTS: pairs in this packet */
+    uint32_t count;   /* PKT_OPS: records in this packet; PKT_REPLY: parts (struct pkt_part);
+                         PKT_ERROR: the request; PKT_COUNTS: pairs in this packet */
     uint32_t total;  /* PKT_OPS with PKT_F_FENCE: bytes named in the phase, modulo 2^32; with a lock
-                        request: fences that the origin has passed;
-                        PKT_REPLY: parts (struct pkt_part), 0: the data of one request;
-                        PKT_ERROR: enum mrma_err; PKT_COUNTS: the round, and PKT_COUNTS_BROKEN */
-    uint64_t offset; /* PKT_REPLY: position of the data in the request's packed result; PKT_OPS with
-                        PKT_F_FLUSH or PKT_F_UNLOCK: the number that the PKT_ACK returns;
-                        PKT_COUNTS: pairs of the round that follow in further packets */
+                        request: fences that the origin has passed; PKT_ERROR: enum mrma_err;
+                        PKT_COUNTS: the round, and PKT_COUNTS_BROKEN */
+    uint64_t offset; /* PKT_OPS with PKT_F_FLUSH or PKT_F_UNLOCK: the number that the PKT_ACK
+                        returns; PKT_COUNTS: pairs of the round that follow in further packets */
 };
 static_assert(sizeof(struct pkt_hdr) == 40, "wire size");
 static_assert(offsetof(struct pkt_hdr, win) == 8, "wire offset");
@@ -175,13 +173,17 @@ enum { PKT_PARKED_MAX = 8 };
 /* In a dynamic window, whose memory may have gaps, a record of this form names at most: */
 enum { PKT_TYPED_DYNAMIC = 64 * 1024 };
 
-/* PKT_REPLY: in front of len bytes, padded to 8, of one of several requests. */
+/* PKT_REPLY: in front of len bytes, padded to 8, of the result of a request. */
 struct pkt_part {
     uint32_t request;
     uint32_t len;    /* not 0 */
     uint64_t offset; /* position of the data in the request's packed result */
 };
 static_assert(sizeof(struct pkt_part) == 16, "wire size");
+
+/* Bytes of a result that one packet carries: what an accumulate that fetches names at most. */
+#define PKT_REPLY_MAX (PKT_MAX - sizeof(struct pkt_hdr) - sizeof(struct pkt_part))
+static_assert(PKT_REPLY_MAX % 8 == 0, "whole with its padding");
 
 /* PKT_COUNTS: so many bytes of this fence phase go to that rank. */
 struct pkt_count {

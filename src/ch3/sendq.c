@@ -2,7 +2,7 @@
  * sendq.c - sending in order: copied packets and streams.
  *
  * Invariant: a packet leaves directly only while the queue of its connection is
- * empty, so the order of ch3_send_owned and ch3_send_stream is the order on the
+ * empty, so the order of ch3_send and ch3_send_stream is the order on the
  * wire. A connection is in ch3->pending_vcs exactly while its queue is not empty.
  * Locks: the engine's, held by the caller.
  */
@@ -141,8 +141,7 @@ static inline int send_now(struct ch3_vc *vc, const void *packet, size_t len, bo
     return MRMA_SUCCESS;
 }
 
-static int send_copy(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *owner,
-                     bool awaited)
+int ch3_send(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *owner, bool awaited)
 {
     int err = send_now(vc, packet, len, !awaited);
     if (err != MRMA_AGAIN)
@@ -164,16 +163,6 @@ static int send_copy(struct ch3_vc *vc, const void *packet, size_t len, uint32_t
     enqueue(vc, &p->stream);
     report_queued(vc, first);
     return MRMA_SUCCESS;
-}
-
-int ch3_send_owned(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *owner)
-{
-    return send_copy(vc, packet, len, owner, false);
-}
-
-int ch3_send_awaited(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *owner)
-{
-    return send_copy(vc, packet, len, owner, true);
 }
 
 int ch3_send_stream(struct ch3_vc *vc, struct ch3_stream *st)

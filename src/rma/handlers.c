@@ -2,10 +2,10 @@
  * handlers.c - one handler per packet type: find the window and the sender, call
  * one function, return. The table is const, indexed by type, and handed to CH3.
  *
- * Checked here: that the window index and generation name a live window, that
- * the sender's rank exists there, and that this rank is the peer the packet came
- * from; and that posts, acknowledgements and barrier packets are those that are
- * due. Anything else is refused.
+ * Checked here: that only a PKT_OPS is of an epoch and has its flags; that the window index and
+ * generation name a live window, that the sender's rank exists there, and that this rank is the
+ * peer the packet came from; and that posts, acknowledgements and barrier packets are those that
+ * are due. Anything else is refused.
  */
 #include "rma/handlers.h"
 
@@ -33,7 +33,10 @@ static struct win *find(struct rma *r, struct ch3_vc *from, const struct pkt_hdr
 {
     struct win *w =
         hdr->win < r->nwins && r->win_gens[hdr->win] == hdr->win_gen ? r->wins[hdr->win] : NULL;
-    if (w && hdr->rank < (uint32_t)w->nproc) {
+    const int flags = hdr->type == PKT_REPLY ? PKT_F_FLUSH : 0;
+    const bool sound =
+        hdr->type == PKT_OPS || (hdr->epoch == PKT_EPOCH_NONE && !(hdr->flags & ~flags));
+    if (w && sound && hdr->rank < (uint32_t)w->nproc) {
         if (win_target_from(w, (int)hdr->rank, from, t))
             return w;
     } else if (!w && comes_late(r, hdr)) {
@@ -42,8 +45,9 @@ static struct win *find(struct rma *r, struct ch3_vc *from, const struct pkt_hdr
     }
     r->stats.refused++;
     log_msg(r->log, LOG_LEVEL_ERROR,
-            "packet of type %d refused: no window %u.%u with rank %u at its sender", hdr->type,
-            hdr->win, hdr->win_gen, hdr->rank);
+            sound ? "packet of type %d refused: no window %u.%u with rank %u at its sender"
+                  : "packet of type %d refused: wrong epoch or flags (window %u.%u, rank %u)",
+            hdr->type, hdr->win, hdr->win_gen, hdr->rank);
     return NULL;
 }
 

@@ -173,7 +173,7 @@ static void say_peer(struct win *w, const struct rma_target *t)
     struct line l = begin("");
     const struct pkt_target *pt = t->pkt;
     add(&l, t->direct ? "operations sent to rank %d:" : "rank %d:", t->rank);
-    add_debt(&l, "bytes queued to it", t->peer->vc.queued);
+    add_debt(&l, "bytes queued to it", ch3_vc_queued(&t->peer->vc));
     if (pt) {
         add_debt(&l, "acknowledgements due", pt->acks_due - pt->acks_seen);
         add_debt(&l, "replies due", pt->replies);

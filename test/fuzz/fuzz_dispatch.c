@@ -85,12 +85,19 @@ static void framed(struct script *s, unsigned at)
     hdr->epoch = (uint8_t)take(s, 1);
     hdr->flags = (uint8_t)take(s, 1);
     hdr->seq = (uint32_t)(int32_t)(int8_t)take(s, 1);
-    hdr->count = (uint32_t)take(s, 1);
-    if (hdr->type == PKT_REPLY || hdr->type == PKT_ERROR)
-        hdr->count = request_of(hdr->count);
+    const unsigned count = (unsigned)take(s, 1);
+    hdr->count = hdr->type == PKT_ERROR ? request_of(count) : count;
     hdr->total = (uint32_t)take(s, 4);
     hdr->offset = take(s, 8);
-    append_script(s, take(s, 2));
+    const size_t len = take(s, 2);
+    if (hdr->type == PKT_REPLY && hdr->total) { /* so many parts are among the bytes */
+        hdr->count = hdr->total;
+    } else if (hdr->type == PKT_REPLY) { /* one part, of these bytes */
+        const struct pkt_part part = {request_of(count), (uint32_t)len, hdr->offset};
+        hdr->count = 1;
+        append(s, &part, sizeof part);
+    }
+    append_script(s, len);
     hdr->len = s->len;
 }
 

@@ -116,7 +116,7 @@ static inline void craft_send_raw(struct fabric *f, int from, int to, const stru
     struct fabric_proc *p = &f->procs[from];
     FABRIC_CHECK(p->env.peer_connect(p, &p->peers[to].peer) ==
                  MRMA_SUCCESS); /* maybe its first packet */
-    FABRIC_CHECK(ch3_send_owned(&p->peers[to].peer.vc, c->bytes, len, NULL) == MRMA_SUCCESS);
+    FABRIC_CHECK(ch3_send(&p->peers[to].peer.vc, c->bytes, len, NULL, false) == MRMA_SUCCESS);
     settle(f);
 }
 

@@ -434,7 +434,7 @@ static void abandoned(void **state)
             assert_true(rig_now() - start < UINT64_C(10000000000));
         }
         assert_int_equal(a->vc[1].state, CH3_VC_FAILED);
-        assert_int_equal(ch3_send_owned(&a->vc[1], text, 64, NULL), MRMA_ERR_PROC_FAILED);
+        assert_int_equal(ch3_send(&a->vc[1], text, 64, NULL, false), MRMA_ERR_PROC_FAILED);
         assert_false(ch3_unsent(&a->ch3));
         assert_non_null(strstr(log_text(&rig->lp, text, sizeof text), "is lost"));
         while (rig_poll(rig)) /* what was sent before that may arrive */

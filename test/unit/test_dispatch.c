@@ -6,21 +6,9 @@
 #include "ch3_helper.h"
 #include "rma/handlers.h"
 
-/* What may be piggybacked on the packets of an epoch, from pkt.h's words. */
-static const uint8_t may_piggyback[PKT_EPOCH_LAST] = {
-    [PKT_EPOCH_FENCE] = PKT_F_WANT_OPEN | PKT_F_FENCE,
-    [PKT_EPOCH_PSCW] = PKT_F_COMPLETE,
-    [PKT_EPOCH_LOCK] = PKT_F_LOCK_SHARED | PKT_F_LOCK_EXCLUSIVE | PKT_F_LOCK_ALL | PKT_F_WANT_OPEN |
-                       PKT_F_FLUSH | PKT_F_UNLOCK,
-    [PKT_EPOCH_NOCHECK] = PKT_F_WANT_OPEN | PKT_F_FLUSH,
-};
-
 static struct pkt_hdr good(uint8_t type)
 {
-    return (struct pkt_hdr){.version = PKT_VERSION,
-                            .type = type,
-                            .len = sizeof(struct pkt_hdr),
-                            .epoch = type == PKT_OPS ? PKT_EPOCH_FENCE : PKT_EPOCH_NONE};
+    return (struct pkt_hdr){.version = PKT_VERSION, .type = type, .len = sizeof(struct pkt_hdr)};
 }
 
 static unsigned handled_sum(const struct ch3_bench *b)
@@ -68,30 +56,6 @@ static void test_good(void **state)
     assert_int_equal(b->ch3.stats.bad, 0);
 }
 
-static void test_good_ops(void **state)
-{
-    struct ch3_bench *b = *state;
-    _Alignas(8) unsigned char packet[PKT_MAX] = {0};
-    for (uint8_t epoch = PKT_EPOCH_NONE + 1; epoch < PKT_EPOCH_LAST; epoch++) {
-        struct pkt_hdr hdr = good(PKT_OPS);
-        hdr.epoch = epoch;
-        hdr.flags = may_piggyback[epoch];
-        hdr.len = PKT_MAX;
-        memcpy(packet, &hdr, sizeof hdr);
-        ch3_deliver(&b->vc[0], packet, PKT_MAX);
-    }
-    assert_int_equal(b->handled[PKT_OPS], PKT_EPOCH_LAST - 1);
-}
-
-static void test_good_reply(void **state)
-{
-    struct ch3_bench *b = *state;
-    struct pkt_hdr hdr = good(PKT_REPLY);
-    hdr.flags = PKT_F_FLUSH; /* acknowledges as well */
-    ch3_deliver(&b->vc[0], &hdr, sizeof hdr);
-    assert_int_equal(b->handled[PKT_REPLY], 1);
-}
-
 static void test_length(void **state)
 {
     struct ch3_bench *b = *state;
@@ -129,30 +93,6 @@ static void test_version_and_type(void **state)
         if (t == PKT_NONE || t >= PKT_TYPE_LAST)
             expect_refused(b, &hdr, sizeof hdr, "type");
     }
-}
-
-static void test_flags_and_epoch(void **state)
-{
-    struct ch3_bench *b = *state;
-    for (uint8_t type = PKT_NONE + 1; type < PKT_TYPE_LAST; type++)
-        for (uint8_t epoch = 0; epoch < PKT_EPOCH_LAST; epoch++)
-            for (int flags = 0; flags < 256; flags++) {
-                struct pkt_hdr hdr = good(type);
-                hdr.epoch = epoch;
-                hdr.flags = (uint8_t)flags;
-                const int may = type == PKT_REPLY ? PKT_F_FLUSH : may_piggyback[epoch];
-                if ((type == PKT_OPS) == (epoch != PKT_EPOCH_NONE) && (flags & ~may))
-                    expect_refused(b, &hdr, sizeof hdr, "flags");
-            }
-    for (uint8_t type = PKT_NONE + 1; type < PKT_TYPE_LAST; type++)
-        for (int epoch = 0; epoch < 256; epoch++) {
-            struct pkt_hdr hdr = good(type);
-            const bool right = type == PKT_OPS ? epoch > PKT_EPOCH_NONE && epoch < PKT_EPOCH_LAST
-                                               : epoch == PKT_EPOCH_NONE;
-            hdr.epoch = (uint8_t)epoch;
-            if (!right)
-                expect_refused(b, &hdr, sizeof hdr, "epoch");
-        }
 }
 
 /* Random bytes: refused or handled, never both, never neither. */
@@ -202,11 +142,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_type_has_a_handler),
         BENCH_TEST(test_good),
-        BENCH_TEST(test_good_ops),
-        BENCH_TEST(test_good_reply),
         BENCH_TEST(test_length),
         BENCH_TEST(test_version_and_type),
-        BENCH_TEST(test_flags_and_epoch),
         BENCH_TEST(test_noise),
         BENCH_TEST(test_reports_are_limited),
     };

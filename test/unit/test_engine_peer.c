@@ -183,17 +183,17 @@ static const struct pkt_hdr stray = {
     .version = PKT_VERSION, .type = PKT_ACK, .len = sizeof stray, .win = 77};
 
 /* A packet wakes the other's agent, but not an answer that one of its threads waits for
- * (ch3_send_awaited). */
+ * (ch3_send). */
 static void an_answer_wakes_no_agent(void **state)
 {
     (void)state;
     struct pair p = pair_with_agent();
     const uint32_t before = atomic_load(&p.peer->attention->agent.seq);
-    assert_int_equal(ch3_send_awaited(&p.peer->vc, &stray, sizeof stray, NULL), MRMA_SUCCESS);
+    assert_int_equal(ch3_send(&p.peer->vc, &stray, sizeof stray, NULL, true), MRMA_SUCCESS);
     assert_int_equal(atomic_load(&p.peer->attention->agent.seq), before);
     for (int i = 0; i < 1000 && atomic_load(&p.peer->attention->agent.seq) == before;
          i++) { /* it may just be awake */
-        (void)ch3_send_owned(&p.peer->vc, &stray, sizeof stray, NULL);
+        (void)ch3_send(&p.peer->vc, &stray, sizeof stray, NULL, false);
         sched_yield();
     }
     assert_int_not_equal(atomic_load(&p.peer->attention->agent.seq), before);
@@ -207,7 +207,7 @@ static void a_full_ring_wakes_the_agent(void **state)
     struct pair p = pair_with_agent();
     const time_t late = time(NULL) + 20;
     while (!ch3_vc_busy(&p.peer->vc))
-        assert_int_equal(ch3_send_awaited(&p.peer->vc, &stray, sizeof stray, NULL), MRMA_SUCCESS);
+        assert_int_equal(ch3_send(&p.peer->vc, &stray, sizeof stray, NULL, true), MRMA_SUCCESS);
     while (ch3_vc_busy(&p.peer->vc) && time(NULL) < late)
         (void)rma_poll(&p.from->rma);
     assert_false(ch3_vc_busy(&p.peer->vc));
@@ -222,7 +222,7 @@ static void what_comes_last_is_served_when_polling_ends(void **state)
     struct rma *to = &p.to->rma;
     const time_t late = time(NULL) + 20;
     rma_polling_begin(to);
-    assert_int_equal(ch3_send_owned(&p.peer->vc, &stray, sizeof stray, NULL), MRMA_SUCCESS);
+    assert_int_equal(ch3_send(&p.peer->vc, &stray, sizeof stray, NULL, false), MRMA_SUCCESS);
     assert_true(rma_pending(to));
     rma_polling_end(to);
     while (rma_pending(to) && time(NULL) < late)
@@ -292,7 +292,7 @@ static void a_ring_behind_one_that_was_never_filled(void **state)
     assert_false(rma_pending(&p.to->rma));
     assert_false(rma_poll(&p.to->rma));
     assert_int_equal(p.from->env.peer_connect(p.from, p.peer), MRMA_SUCCESS);
-    assert_int_equal(ch3_send_owned(&p.peer->vc, &stray, sizeof stray, NULL), MRMA_SUCCESS);
+    assert_int_equal(ch3_send(&p.peer->vc, &stray, sizeof stray, NULL, false), MRMA_SUCCESS);
     assert_true(rma_pending(&p.to->rma));
     assert_true(rma_poll(&p.to->rma));
     assert_int_equal(p.to->ch3.stats.packets_received, 1);

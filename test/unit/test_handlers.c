@@ -188,6 +188,23 @@ static void test_wrong_header(void **state)
     check_memory();
 }
 
+struct part {
+    uint32_t request;
+    uint64_t offset;
+    uint32_t len;
+    const unsigned char *data;
+};
+
+static void add_parts(struct craft *c, const struct part *parts, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct pkt_part head = {parts[i].request, parts[i].len, parts[i].offset};
+        craft_append(c, &head, sizeof head);
+        craft_append(c, parts[i].data, parts[i].data ? parts[i].len : 0);
+    }
+    craft_hdr(c)->count = (uint32_t)n;
+}
+
 /* Nothing has been asked, so no acknowledgement, reply, post or barrier is due. */
 static void test_not_due(void **state)
 {
@@ -199,8 +216,8 @@ static void test_not_due(void **state)
         check_refused(0, 1, &c);
         begin(&c, PKT_REPLY)->count = numbers[i];
         check_refused(0, 1, &c);
-        begin(&c, PKT_REPLY)->count = numbers[i];
-        craft_append(&c, "12345678", 8);
+        begin(&c, PKT_REPLY);
+        add_parts(&c, &(struct part){numbers[i], 0, 8, (const unsigned char *)"12345678"}, 1);
         check_refused(0, 1, &c);
         if (numbers[i] != 1) {
             begin(&c, PKT_POST)->seq = numbers[i];
@@ -262,7 +279,7 @@ static void test_wrong_reply(void **state)
         int from;
         uint32_t request;
         uint64_t offset;
-        size_t len;
+        uint32_t len;
     } wrong[] = {
         {1, number + 1, 0, 64},     {1, number - 1, 0, 64}, {2, number, 0, 64},
         {1, number, 8, 56},         {1, number, 64, 8},     {1, number, 0, 72},
@@ -270,12 +287,10 @@ static void test_wrong_reply(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         const uint64_t before = fabric->procs[0].rma.stats.refused;
         craft_begin(&c, PKT_REPLY, w, wrong[i].from);
-        craft_hdr(&c)->count = wrong[i].request;
-        craft_hdr(&c)->offset = wrong[i].offset;
-        craft_append(&c, junk, wrong[i].len);
+        add_parts(&c, &(struct part){wrong[i].request, wrong[i].offset, wrong[i].len, junk}, 1);
         /* not settle: process 1 has the request in its ring and would answer it */
         struct ch3_vc *vc = &fabric->procs[wrong[i].from].peers[0].peer.vc;
-        assert_int_equal(ch3_send_owned(vc, c.bytes, craft_hdr(&c)->len, NULL), MRMA_SUCCESS);
+        assert_int_equal(ch3_send(vc, c.bytes, craft_hdr(&c)->len, NULL, false), MRMA_SUCCESS);
         fabric_progress(&fabric->procs[0]);
         assert_int_equal(fabric->procs[0].rma.stats.refused, before + 1);
         assert_false(rma_req_done(&req));
@@ -286,23 +301,6 @@ static void test_wrong_reply(void **state)
     assert_int_equal(atomic_load(&req.err), MRMA_SUCCESS);
     assert_memory_equal(got, area[1] + 100, sizeof got);
     check_memory();
-}
-
-struct part {
-    uint32_t request;
-    uint64_t offset;
-    uint32_t len;
-    const unsigned char *data;
-};
-
-static void add_parts(struct craft *c, const struct part *parts, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        const struct pkt_part head = {parts[i].request, parts[i].len, parts[i].offset};
-        craft_append(c, &head, sizeof head);
-        craft_append(c, parts[i].data, parts[i].data ? parts[i].len : 0);
-    }
-    craft_hdr(c)->total = (uint32_t)n;
 }
 
 /* Replies to two requests in one packet: as they should be, and before that wrong in every way. */
@@ -328,7 +326,7 @@ static void test_parts(void **state)
             number[n++] = (uint32_t)k;
     const struct {
         struct part part;
-        uint32_t total;
+        uint32_t count;
     } wrong[] = {{{number[0], 0, 0, data}, 1},         {{number[0], 8, 8, data}, 1},
                  {{number[0], 0, 65, NULL}, 1},        {{number[0], 0, UINT32_MAX, NULL}, 1},
                  {{number[1], 0, 14, data}, 1},        {{number[1] + 1, 0, 8, data}, 1},
@@ -339,9 +337,9 @@ static void test_parts(void **state)
         craft_begin(&c, PKT_REPLY, w, 1);
         if (i < sizeof wrong / sizeof *wrong)
             add_parts(&c, &wrong[i].part, 1);
-        craft_hdr(&c)->total =
-            i < sizeof wrong / sizeof *wrong ? wrong[i].total : 1; /* the last: no part at all */
-        assert_int_equal(ch3_send_owned(vc, c.bytes, craft_hdr(&c)->len, NULL), MRMA_SUCCESS);
+        craft_hdr(&c)->count =
+            i < sizeof wrong / sizeof *wrong ? wrong[i].count : 1; /* the last: no part at all */
+        assert_int_equal(ch3_send(vc, c.bytes, craft_hdr(&c)->len, NULL, false), MRMA_SUCCESS);
         fabric_progress(&fabric->procs[0]);
         assert_true(fabric->procs[0].rma.stats.refused > before);
         assert_false(rma_req_done(&req[0]) || rma_req_done(&req[1]));
@@ -352,7 +350,7 @@ static void test_parts(void **state)
         {number[0], 0, 40, data}, {number[1], 0, 13, data}, {number[0], 40, 24, data + 40}};
     craft_begin(&c, PKT_REPLY, w, 1);
     add_parts(&c, right, 3);
-    assert_int_equal(ch3_send_owned(vc, c.bytes, craft_hdr(&c)->len, NULL), MRMA_SUCCESS);
+    assert_int_equal(ch3_send(vc, c.bytes, craft_hdr(&c)->len, NULL, false), MRMA_SUCCESS);
     fabric_progress(&fabric->procs[0]);
     assert_true(rma_req_done(&req[0]) && rma_req_done(&req[1]));
     assert_memory_equal(got[0], data, 64);

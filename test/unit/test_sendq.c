@@ -54,7 +54,7 @@ static void stream_done(struct ch3_stream *st, int err)
     }
     if (ts->again) {
         const struct pkt_hdr hdr = bench_hdr(7777, sizeof hdr);
-        assert_int_equal(ch3_send_owned(ts->again, &hdr, sizeof hdr, NULL),
+        assert_int_equal(ch3_send(ts->again, &hdr, sizeof hdr, NULL, false),
                          err && ts->again == ts->vc ? err : MRMA_SUCCESS);
     }
 }
@@ -81,7 +81,7 @@ static void copy(struct ch3_vc *vc, uint32_t mark, size_t len)
     _Alignas(8) unsigned char packet[PKT_MAX] = {0};
     const struct pkt_hdr hdr = bench_hdr(mark, len);
     memcpy(packet, &hdr, sizeof hdr);
-    assert_int_equal(ch3_send_owned(vc, packet, len, NULL), MRMA_SUCCESS);
+    assert_int_equal(ch3_send(vc, packet, len, NULL, false), MRMA_SUCCESS);
     memset(packet, 0xee, sizeof packet); /* it was copied */
 }
 

@@ -315,7 +315,7 @@ static void send_unheard(struct craft *c)
 {
     struct fabric_proc *p = &fabric->procs[0];
     OK(p->env.peer_connect(p, &p->peers[1].peer));
-    OK(ch3_send_owned(&p->peers[1].peer.vc, c->bytes, craft_hdr(c)->len, NULL));
+    OK(ch3_send(&p->peers[1].peer.vc, c->bytes, craft_hdr(c)->len, NULL, false));
     poll_one(1);
 }
 

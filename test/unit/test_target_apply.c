@@ -367,10 +367,10 @@ static void test_answer_without_memory(void **state)
     memset(area[1] + AROUND + 16, 0, 8);
     craft_begin(&word, PKT_OPEN, origin, 1);
     while (!ch3_vc_busy(&to->peers[0].peer.vc)) /* until the ring is full */
-        OK(ch3_send_owned(&to->peers[0].peer.vc, word.bytes, craft_hdr(&word)->len, NULL));
+        OK(ch3_send(&to->peers[0].peer.vc, word.bytes, craft_hdr(&word)->len, NULL, false));
     craft_begin(&c, PKT_OPS, target, 0);
     craft_record(&c, &fop, &seg, 1, &one, 8);
-    OK(ch3_send_owned(&fabric->procs[0].peers[1].peer.vc, c.bytes, craft_hdr(&c)->len, NULL));
+    OK(ch3_send(&fabric->procs[0].peers[1].peer.vc, c.bytes, craft_hdr(&c)->len, NULL, false));
     allocations_left = 0;
     while (rma_pending(&to->rma))
         fabric_progress(to);

@@ -42,7 +42,7 @@ static void test_fresh(void **state)
     assert_ptr_equal(ch3_vc_channel_data(&b->vc[1]), &b->handled[1]);
     assert_ptr_equal(b->vc[1].owner, b);
     assert_false(ch3_vc_busy(&b->vc[1]));
-    assert_int_equal(ch3_send_owned(&b->vc[1], &hdr, sizeof hdr, NULL),
+    assert_int_equal(ch3_send(&b->vc[1], &hdr, sizeof hdr, NULL, false),
                      MRMA_ERR_PROC_FAILED); /* not connected */
     assert_int_equal(b->fake.nsent, 0);
 }
@@ -55,10 +55,10 @@ static void test_reopen(void **state)
     const struct pkt_hdr hdr = bench_hdr(1, sizeof hdr);
     assert_true(ch3_vc_event(vc, CH3_VC_CONNECT));
     ch3_vc_lost(vc);
-    assert_int_equal(ch3_send_owned(vc, &hdr, sizeof hdr, NULL), MRMA_ERR_PROC_FAILED);
+    assert_int_equal(ch3_send(vc, &hdr, sizeof hdr, NULL, false), MRMA_ERR_PROC_FAILED);
     assert_true(ch3_vc_event(vc, CH3_VC_CLOSE));
     assert_true(ch3_vc_event(vc, CH3_VC_CONNECT));
-    assert_int_equal(ch3_send_owned(vc, &hdr, sizeof hdr, NULL), MRMA_SUCCESS);
+    assert_int_equal(ch3_send(vc, &hdr, sizeof hdr, NULL, false), MRMA_SUCCESS);
     assert_int_equal(b->fake.nsent, 1);
 }
 
@@ -70,7 +70,7 @@ static void test_lost_is_one(void **state)
     b->fake.room = 0;
     for (int i = 0; i < FAKE_VCS; i++) {
         assert_true(ch3_vc_event(&b->vc[i], CH3_VC_CONNECT));
-        assert_int_equal(ch3_send_owned(&b->vc[i], &hdr, sizeof hdr, NULL), MRMA_SUCCESS);
+        assert_int_equal(ch3_send(&b->vc[i], &hdr, sizeof hdr, NULL, false), MRMA_SUCCESS);
     }
     assert_true(ch3_unsent(&b->ch3));
     ch3_vc_lost(&b->vc[1]);

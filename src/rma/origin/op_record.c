@@ -2,13 +2,13 @@
  * op_record.c - see op_record.h. No state, no locks.
  *
  * Limits: what a target answers to one get_accumulate record must fit into one
- * reply packet, so such a record names at most REPLY_MAX bytes even where no
+ * reply packet, so such a record names at most PKT_REPLY_MAX bytes even where no
  * data travels (MPI_NO_OP). A get record may name any amount: its reply is cut
  * by the target.
  */
 #include "rma/origin/op_record.h"
 
-enum { REPLY_MAX = PKT_MAX - sizeof(struct pkt_hdr), PAD = 7 };
+enum { PAD = 7 };
 
 void record_source_init(struct record_source *s, enum pkt_op_kind kind, const struct rma_op *op,
                         int64_t offset, uint32_t request)
@@ -23,7 +23,7 @@ void record_source_init(struct record_source *s, enum pkt_op_kind kind, const st
     s->unit = elements ? acc_extent(s->type) : 1;
     s->left = elements ? op->tcount * ttype->elems * s->unit : op->tcount * ttype->size;
     s->pos = 0;
-    s->limit = kind == PKT_OP_GET ? SIZE_MAX : REPLY_MAX / s->unit * s->unit;
+    s->limit = kind == PKT_OP_GET ? SIZE_MAX : PKT_REPLY_MAX / s->unit * s->unit;
     s->data = kind != PKT_OP_GET && s->op != ACC_NO_OP;
     s->contig = ttype->contig && s->left == op->tcount * ttype->size;
     s->plain = kind == PKT_OP_PUT && otype->contig && s->contig && s->left <= UINT32_MAX &&

@@ -17,8 +17,9 @@ enum { QUEUE_LIMIT = 256 * 1024, ROOM_FIRST = 256 };
 
 static bool queue_short(void *arg)
 {
-    struct pkt_target *pt = arg;
-    return pt->target->peer->vc.queued < QUEUE_LIMIT || pt->target->peer->vc.state != CH3_VC_OPEN;
+    const struct pkt_target *pt = arg;
+    const struct ch3_vc *vc = &pt->target->peer->vc;
+    return ch3_vc_queued(vc) < QUEUE_LIMIT || !ch3_vc_is_open(vc);
 }
 
 int pkt_wait(struct pkt_target *pt, bool (*done)(void *), const char *what)
@@ -79,7 +80,7 @@ void pkt_forget_touched(struct win *w)
 
 int pkt_send(struct pkt_target *pt, const struct pkt_hdr *hdr)
 {
-    int err = ch3_send_owned(&pt->target->peer->vc, hdr, hdr->len, &pt->win->queued);
+    int err = ch3_send(&pt->target->peer->vc, hdr, hdr->len, &pt->win->queued, false);
     if (err) /* definitions may have been in it */
         type_table_forget(pt->types);
     return err == MRMA_ERR_PROC_FAILED ? rma_lost(pt->win, pt->target) : err;

@@ -192,10 +192,8 @@ bool origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr
 {
     const char *at = body, *end = at + (hdr->len - sizeof *hdr);
     bool taken = true;
-    if (!hdr->total)
-        return take_part(w, t, &(struct pkt_part){hdr->count, (uint32_t)(end - at), hdr->offset},
-                         at);
-    for (uint32_t i = 0; i < hdr->total; i++) {
+    uint32_t i = 0;
+    do { /* there is a part at least */
         const size_t left = (size_t)(end - at);
         struct pkt_part part = {0};
         if (left >= sizeof part)
@@ -203,12 +201,12 @@ bool origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr
         if (left < sizeof part || left - sizeof part < pkt_align(part.len)) {
             w->rma->stats.refused++;
             log_msg(w->rma->log, LOG_LEVEL_ERROR, "reply refused: part %u of %u does not fit", i,
-                    hdr->total);
+                    hdr->count);
             return false;
         }
         taken = take_part(w, t, &part, at + sizeof part) && taken;
         at += sizeof part + pkt_align(part.len);
-    }
+    } while (++i < hdr->count);
     return taken;
 }
 

@@ -81,7 +81,7 @@ static int check_target(struct win *w, struct rma_target *t)
     if (t->peer->self)
         return MRMA_SUCCESS;
     const bool alive = r->env->peer_alive(r->env->ctx, t->peer);
-    const bool lost = t->peer->vc.state == CH3_VC_FAILED;
+    const bool lost = ch3_vc_is_lost(&t->peer->vc);
     if (!alive && !lost)
         ch3_vc_lost(
             &t->peer->vc); /* what is queued to it refers to windows that may be freed now */

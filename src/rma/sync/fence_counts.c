@@ -177,7 +177,7 @@ static int send_part(struct win *w, unsigned k, struct pkt_hdr *hdr, uint32_t n,
     hdr->total = k | (c->broken ? PKT_COUNTS_BROKEN : 0);
     hdr->offset = left;
     hdr->len = (uint32_t)(sizeof *hdr + n * sizeof(struct pkt_count));
-    return ch3_send_owned(&t->peer->vc, hdr, hdr->len, &w->queued);
+    return ch3_send(&t->peer->vc, hdr, hdr->len, &w->queued, false);
 }
 
 static bool goes_in_round(const struct win *w, const struct pkt_count *pair, unsigned k)

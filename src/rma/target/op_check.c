@@ -16,6 +16,21 @@
 #include "rma/packet/type_table.h"
 #include "rma/win/region.h"
 
+/* The flags that may be piggybacked on the packets of an epoch. */
+static const uint8_t may_piggyback[PKT_EPOCH_LAST] = {
+    [PKT_EPOCH_FENCE] = PKT_F_WANT_OPEN | PKT_F_FENCE,
+    [PKT_EPOCH_PSCW] = PKT_F_COMPLETE,
+    [PKT_EPOCH_LOCK] = PKT_F_LOCK_SHARED | PKT_F_LOCK_EXCLUSIVE | PKT_F_LOCK_ALL | PKT_F_WANT_OPEN |
+                       PKT_F_FLUSH | PKT_F_UNLOCK,
+    [PKT_EPOCH_NOCHECK] = PKT_F_WANT_OPEN | PKT_F_FLUSH,
+};
+
+bool target_header_sound(const struct pkt_hdr *hdr)
+{
+    return hdr->epoch != PKT_EPOCH_NONE && hdr->epoch < PKT_EPOCH_LAST &&
+           !(hdr->flags & ~may_piggyback[hdr->epoch]);
+}
+
 /* Of displacements in a datatype that lies there: need not be in the window itself. */
 static char *any_addr(const struct win *w, int64_t disp)
 {
@@ -41,7 +56,7 @@ static int check_segments(struct win *w, struct target_record *rec)
                                      .len = seg->len > pad ? seg->len - pad : seg->len};
         if (!target_seg_inside(w, &data))
             return MRMA_ERR_RMA_RANGE;
-        if (!seg->len || seg->len % unit || seg->len > SIZE_MAX / 2 - rec->total)
+        if (!seg->len || (type && seg->len % unit) || seg->len > SIZE_MAX / 2 - rec->total)
             return MRMA_ERR_COUNT;
         rec->total += seg->len;
     }
@@ -118,7 +133,7 @@ static int check_kind(const struct target_record *rec)
     }
     if (!acc || !op->type || op->op == ACC_OP_NONE || !acc_allowed(op->op, op->type))
         return MRMA_ERR_OP;
-    if (op->kind == PKT_OP_GET_ACC && rec->total > PKT_MAX - sizeof(struct pkt_hdr))
+    if (op->kind == PKT_OP_GET_ACC && rec->total > PKT_REPLY_MAX)
         return MRMA_ERR_COUNT;
     return op->data_len == (op->op == ACC_NO_OP ? 0 : rec->total) ? MRMA_SUCCESS : MRMA_ERR_COUNT;
 }

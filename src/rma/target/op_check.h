@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/copy.h"
 #include "ch3/pkt.h"
 #include "rma/dtype/dtype_runs.h"
 #include "rma/win/win.h"
@@ -34,14 +35,12 @@ struct target_record {
     uint64_t total;              /* bytes named */
     struct pkt_op head;          /* what op is, made where the record is a struct pkt_plain, */
     struct pkt_typed head_typed; /* what typed is, */
-    /* Of a packet's last record: what rides on the packet and the number to acknowledge. */
-    uint8_t *flags; /* NULL: not the last one */
-    uint32_t ack;
-    struct reply_batch *batch; /* replies to the packet's records that are not sent yet; NULL: it
-                                  has only this one */
     struct pkt_seg
         head_segs[TARGET_SEGS_MAX]; /* and what segs is, nseg of them: most of it is not written */
 };
+
+/* Is the header that of a PKT_OPS of an epoch, with flags that may be piggybacked there? */
+bool target_header_sound(const struct pkt_hdr *hdr);
 
 /* Cut the next record out of the packet. False: malformed, the rest is lost. */
 bool target_record_parse(const char **at, const char *end, struct target_record *rec);
@@ -57,6 +56,28 @@ static inline bool target_record_fetches(const struct target_record *rec)
 {
     return rec->op->kind == PKT_OP_GET || rec->op->kind == PKT_OP_GET_ACC ||
            rec->op->kind == PKT_OP_CAS;
+}
+
+/* Of a window that is not dynamic: cut out the next record if it is a struct pkt_plain in which all
+ * is right, the commonest one. Where its *len bytes at *data go; NULL: it is any other, also what
+ * is wrong, and nothing was cut out. */
+static inline char *target_plain_next(const struct win *w, const char **at, const char *end,
+                                      const char **data, size_t *len)
+{
+    struct pkt_plain plain;
+    if ((size_t)(end - *at) < sizeof plain)
+        return NULL;
+    const uint64_t head = copy_once_8(*at);
+    memcpy(&plain, &head, sizeof plain);
+    if (plain.kind != PKT_OP_PLAIN || plain.zero || !plain.len)
+        return NULL;
+    *data = *at + sizeof plain;
+    *len = plain.len;
+    if (pkt_align(*len) > (size_t)(end - *data) || plain.disp > w->size ||
+        *len > w->size - plain.disp)
+        return NULL;
+    *at = *data + pkt_align(*len);
+    return (char *)w->base + plain.disp;
 }
 
 /* Does it lie in the window, or in attached memory? */

@@ -29,6 +29,7 @@
 #include "base/err.h"
 #include "rma/progress/lost.h"
 #include "rma/target/lock_queue.h"
+#include "rma/target/op_check.h"
 #include "rma/packet/type_table.h"
 #include "rma/traced/traced.h"
 #include "rma/win/send_header.h"
@@ -209,7 +210,7 @@ static void apply(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *
 {
     struct win *w = po->win;
     struct rma_target *t = po->origin;
-    uint8_t flags = hdr->flags;
+    uint8_t flags;
     win_event(w, t->rank, TRACE_SERVE, 0);
     int err = target_apply(w, t, hdr, body, &flags);
     served(w, t, hdr);
@@ -346,6 +347,10 @@ static void park(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *b
 
 void target_ops(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body)
 {
+    if (!target_header_sound(hdr)) {
+        refuse(w, t, "wrong epoch or flags");
+        return;
+    }
     struct pkt_origin *po = target_origin(w, t);
     const char *fault = NULL;
     if (!po) {

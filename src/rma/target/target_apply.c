@@ -41,38 +41,34 @@ static struct acc_at own_at(const struct win *w, char *here)
 }
 
 /* ACC, GET_ACC and CAS: under the stripe locks, as every other accumulate. */
-static int apply_acc(struct win *w, struct rma_target *t, struct target_record *rec,
-                     struct stripe_hold *hold)
+static int apply_acc(struct replies *r, struct target_record *rec, struct stripe_hold *hold)
 {
     const struct pkt_op *op = rec->op;
     const bool fetch = op->kind != PKT_OP_ACC;
-    struct {
-        struct pkt_hdr hdr;
-        char data[PKT_MAX - sizeof(struct pkt_hdr)];
-    } out;
     const struct acc_what what = {op->op, op->type};
     const char *data = rec->data;
-    char *old = out.data;
+    struct win *w = r->win;
     int err = acc_lock_mode_held(w, w->ctl); /* has been done where a stripe is held */
     if (err)
         return err;
+    if (fetch) /* making room may send */
+        stripe_hold_drop(hold);
+    char *old = fetch ? target_reply_room(r, rec) : NULL;
     if (rec->typed) /* not CAS: target_record_check */
-        direct_acc_walk_held(hold, own_at(w, rec->base), &rec->cur, what, data, fetch ? old : NULL,
-                             rec->total);
+        direct_acc_walk_held(hold, own_at(w, rec->base), &rec->cur, what, data, old, rec->total);
     for (uint32_t i = 0; i < rec->nseg; i++) {
         char *at = target_seg_addr(w, &rec->segs[i]);
         const size_t len = rec->segs[i].len;
         if (op->kind == PKT_OP_CAS)
             direct_cas(own_at(w, at), data, data + len, old, len);
         else
-            direct_acc_held(hold, own_at(w, at), what, data, fetch ? old : NULL, len);
+            direct_acc_held(hold, own_at(w, at), what, data, old, len);
         data += op->data_len ? len : 0;
-        old += len;
+        old += fetch ? len : 0;
     }
-    if (!fetch)
-        return MRMA_SUCCESS;
-    stripe_hold_drop(hold);
-    return target_reply_fetched(w, t, rec, &out.hdr);
+    if (fetch)
+        stripe_hold_drop(hold);
+    return MRMA_SUCCESS;
 }
 
 static void refuse_record(struct win *w, struct rma_target *t, const struct target_record *rec,
@@ -90,34 +86,41 @@ static int keep_type(struct pkt_origin *po, const struct target_record *rec)
     return po->types ? type_table_got(po->types, rec->op, rec->data) : MRMA_ERR_NO_MEM;
 }
 
-static int apply_operation(struct win *w, struct rma_target *t, struct target_record *rec,
-                           unsigned epoch, struct stripe_hold *hold)
+/* What of a packet all its records need. */
+struct applying {
+    const struct pkt_hdr *hdr;
+    struct stripe_hold hold;
+    struct replies replies;
+};
+
+static int apply_operation(struct applying *a, struct target_record *rec, bool last)
 {
-    int err = target_record_check(w, t->from, rec);
+    struct replies *r = &a->replies;
+    struct win *w = r->win;
+    int err = target_record_check(w, r->to->from, rec);
     if (unlikely(w->strict) && !err)
-        err = strict_arrival(w, rec->op->kind, rec->op->op, epoch);
+        err = strict_arrival(w, rec->op->kind, rec->op->op, a->hdr->epoch);
     if (err)
         return err;
     if (rec->op->kind == PKT_OP_GET)
-        return target_reply_get(w, t, rec);
+        return target_reply_get(r, rec, last);
     if (rec->op->kind != PKT_OP_PUT)
-        return apply_acc(w, t, rec, hold);
+        return apply_acc(r, rec, &a->hold);
     apply_put(w, rec);
     return MRMA_SUCCESS;
 }
 
-static int apply_record(struct win *w, struct rma_target *t, struct target_record *rec,
-                        unsigned epoch, struct stripe_hold *hold)
+static int apply_record(struct applying *a, struct target_record *rec, bool last)
 {
+    struct replies *r = &a->replies;
     if (rec->op->kind != PKT_OP_ACC && rec->op->kind != PKT_OP_GET_ACC)
-        stripe_hold_drop(hold);
-    int err = rec->op->kind == PKT_OP_TYPE ? keep_type(t->from, rec)
-                                           : apply_operation(w, t, rec, epoch, hold);
+        stripe_hold_drop(&a->hold);
+    int err =
+        rec->op->kind == PKT_OP_TYPE ? keep_type(r->to->from, rec) : apply_operation(a, rec, last);
     if (err) {
-        stripe_hold_drop(hold);
-        if (rec->batch) /* the error ends its request: what answers a part of it comes before */
-            target_reply_flush(w, t, rec->batch);
-        refuse_record(w, t, rec, err);
+        stripe_hold_drop(&a->hold);
+        target_replies_send(r, false); /* the error ends its request, parts of which come before */
+        refuse_record(r->win, r->to, rec, err);
     }
     return err;
 }
@@ -146,76 +149,41 @@ static int lose_rest(struct win *w, struct rma_target *t, const struct pkt_hdr *
     return tell_unreadable(w, t);
 }
 
-/* The commonest record, a struct pkt_plain, where all is right with it. Applied at once; false:
- * anything else, also what is wrong. */
-static inline bool apply_plain_put(const struct win *w, const char **at, const char *end,
-                                   uint64_t *bytes)
-{
-    struct pkt_plain plain;
-    const char *data = *at + sizeof plain;
-    if (end < data)
-        return false;
-    const uint64_t head = copy_once_8(*at);
-    memcpy(&plain, &head, sizeof plain);
-    const size_t len = plain.len, disp = plain.disp;
-    if (plain.kind != PKT_OP_PLAIN || plain.zero)
-        return false;
-    if (!len || pkt_align(len) > (size_t)(end - data) || disp > w->size || len > w->size - disp)
-        return false;
-    char *to = (char *)w->base + disp;
-    if (len == sizeof(uint64_t))
-        memcpy(to, data, sizeof(uint64_t));
-    else
-        memcpy(to, data, len);
-    *at = data + pkt_align(len);
-    *bytes += len;
-    return true;
-}
-
-/* As many of those as follow each other; how many. */
-static uint32_t apply_plain_puts(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr,
-                                 uint32_t left, const char **at, const char *end)
-{
-    uint64_t bytes = 0;
-    uint32_t n = 0;
-    if (w->dynamic || unlikely(w->strict))
-        return 0;
-    while (n < left && apply_plain_put(w, at, end, &bytes))
-        n++;
-    if (hdr->epoch == PKT_EPOCH_FENCE)
-        count_arrived(w, t, bytes);
-    return n;
-}
-
 int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body,
                  uint8_t *flags)
 {
-    const char *at = body, *end = at + (hdr->len - sizeof *hdr);
-    struct stripe_hold hold = {NULL};
-    struct reply_batch batch; /* not all of it is written: it is large */
+    const bool quick = !w->dynamic && likely(!w->strict);
+    const char *at = body, *end = at + (hdr->len - sizeof *hdr), *data;
+    size_t len;
+    struct applying a; /* not all of it is written: it is large */
+    struct target_record rec;
     int first = MRMA_SUCCESS;
-    batch.used = batch.parts = 0;
-    for (uint32_t i = 0;; i++) {
-        struct target_record rec;
-        i += apply_plain_puts(w, t, hdr, hdr->count - i, &at, end);
-        if (i == hdr->count)
-            break;
+    a.hdr = hdr;
+    a.hold = (struct stripe_hold){NULL};
+    target_replies_begin(&a.replies, w, t, hdr);
+    for (uint32_t i = 0; i < hdr->count; i++) {
+        char *to = quick ? target_plain_next(w, &at, end, &data, &len) : NULL;
+        if (to) {
+            copy_whole(to, data, len);
+            if (hdr->epoch == PKT_EPOCH_FENCE)
+                count_arrived(w, t, len);
+            continue;
+        }
         if (!target_record_parse(&at, end, &rec)) {
-            stripe_hold_drop(&hold);
-            target_reply_flush(w, t, &batch);
-            return lose_rest(w, t, hdr);
+            stripe_hold_drop(&a.hold);
+            target_replies_send(&a.replies, false); /* the error ends all requests */
+            first = lose_rest(w, t, hdr);
+            break;
         }
         if (hdr->epoch == PKT_EPOCH_FENCE)
             count_arrived(w, t, target_record_bytes(&rec));
-        rec.flags = i + 1 == hdr->count ? flags : NULL;
-        rec.ack = (uint32_t)hdr->offset;
-        rec.batch = hdr->count > 1 ? &batch : NULL;
-        const int err = apply_record(w, t, &rec, hdr->epoch, &hold);
+        const int err = apply_record(&a, &rec, i + 1 == hdr->count);
         if (!first)
             first = err;
     }
-    stripe_hold_drop(&hold);
-    target_reply_flush(w, t, &batch);
+    stripe_hold_drop(&a.hold);
+    target_replies_send(&a.replies, true);
+    *flags = a.replies.flags;
     return first;
 }
 

@@ -1,28 +1,24 @@
 /*
  * target_reply.c - see target_reply.h.
  *
- * Short replies to the records of one packet wait for each other in the batch, those to one request
- * in their order. A reply that is not ahead of others (target.c) may take along what rides on its
- * packet. A long one is a stream, which cuts packets from the window as there is room.
+ * Replies to one request leave in the order of its positions. What is piggybacked on a packet does
+ * not take effect before earlier replies to the same process have been read out of the window: so
+ * it goes with a reply only if none is queued in front of that.
  */
 #include "rma/target/target_reply.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/copy.h"
 #include "base/err.h"
 #include "rma/target/lock_queue.h"
 #include "rma/target/target.h"
 #include "rma/win/send_header.h"
 
-enum {
-    PART_MAX = 2048,      /* longer ones are not worth another copy */
-    TARGET_AT_ONCE = 1024 /* shorter gets are not worth a stream */
-};
+enum { SHORT_MAX = 2048 }; /* longer results are not worth another copy */
 
-/* A get's answer on its way: reads the window as the packets leave. */
-struct reply {
+/* A long result on its way. */
+struct long_reply {
     struct ch3_stream stream;
     struct win *win;
     struct rma_target *to;
@@ -36,15 +32,13 @@ struct reply {
     struct pkt_seg segs[];
 };
 
-static uint8_t riding(const struct target_record *rec)
+static struct pkt_hdr reply_header(const struct win *w, const struct rma_target *t, uint32_t parts,
+                                   size_t len)
 {
-    return rec->flags ? *rec->flags & (PKT_F_FLUSH | PKT_F_UNLOCK) : 0;
-}
-
-static void rides_no_more(const struct target_record *rec)
-{
-    if (rec->flags)
-        *rec->flags &= (uint8_t) ~(PKT_F_FLUSH | PKT_F_UNLOCK);
+    struct pkt_hdr hdr = win_header(w, t, PKT_REPLY);
+    hdr.count = parts;
+    hdr.len = (uint32_t)(sizeof hdr + len);
+    return hdr;
 }
 
 static void acknowledge(struct pkt_hdr *reply, uint8_t flags, uint32_t ack)
@@ -55,198 +49,172 @@ static void acknowledge(struct pkt_hdr *reply, uint8_t flags, uint32_t ack)
     reply->seq = ack;
 }
 
-static size_t reply_typed(struct reply *rp, char *to, size_t space)
+/* Begin a part of len bytes at room; where its data go. They are padded. */
+static char *begin_part(void *room, uint32_t request, uint64_t offset, size_t len)
 {
-    const size_t len = rp->left < space ? rp->left : space;
-    dtype_pack(&rp->cur, rp->base, to, len);
-    rp->left -= len;
-    rp->pos += len;
-    return len;
+    struct pkt_part *part = room;
+    *part = (struct pkt_part){request, (uint32_t)len, offset};
+    if (len % sizeof(uint64_t))
+        memset((char *)(part + 1) + len, 0, pkt_align(len) - len);
+    return (char *)(part + 1);
 }
 
-static bool reply_next(struct ch3_stream *st, void *room, size_t cap, size_t *len)
+/* ---- short results ---- */
+
+void target_replies_begin(struct replies *r, struct win *w, struct rma_target *t,
+                          const struct pkt_hdr *packet)
 {
-    struct reply *rp = LIST_ENTRY(st, struct reply, stream);
-    struct pkt_hdr *hdr = room;
-    char *to = (char *)(hdr + 1);
-    size_t space = cap - sizeof *hdr;
-    *hdr = (struct pkt_hdr){.version = PKT_VERSION,
-                            .type = PKT_REPLY,
-                            .win = rp->to->remote_win,
-                            .win_gen = rp->to->remote_gen,
-                            .rank = (uint32_t)rp->win->rank,
-                            .count = rp->request,
-                            .offset = rp->pos};
-    if (rp->type)
-        to += reply_typed(rp, to, space);
-    while (!rp->type && space && rp->left) {
-        struct pkt_seg part = {.disp = rp->segs[rp->seg].disp + (int64_t)rp->seg_pos,
-                               .len = rp->segs[rp->seg].len - rp->seg_pos};
-        if (part.len > space)
-            part.len = space;
-        memcpy(to, target_seg_addr(rp->win, &part), part.len);
-        to += part.len;
-        space -= part.len;
-        rp->left -= part.len;
-        rp->pos += part.len;
-        rp->seg_pos += part.len;
-        if (rp->seg_pos == rp->segs[rp->seg].len) {
-            rp->seg++;
-            rp->seg_pos = 0;
+    r->win = w;
+    r->to = t;
+    r->flags = packet->flags;
+    r->ack = (uint32_t)packet->offset;
+    r->used = r->parts = 0;
+}
+
+/* What is piggybacked has been done by a reply. */
+static uint8_t take_flags(struct replies *r)
+{
+    const uint8_t flags = r->flags & (PKT_F_FLUSH | PKT_F_UNLOCK);
+    r->flags ^= flags;
+    return flags;
+}
+
+static void end_requests(const struct replies *r, int err)
+{
+    const char *at = r->out.data;
+    for (uint32_t i = 0; i < r->parts; i++) {
+        const struct pkt_part *part = (const struct pkt_part *)(const void *)at;
+        (void)win_send_header(r->win, r->to, PKT_ERROR, 0, part->request, (uint32_t)err, 0);
+        at += sizeof *part + pkt_align(part->len);
+    }
+}
+
+void target_replies_send(struct replies *r, bool end)
+{
+    struct ch3_vc *vc = &r->to->peer->vc;
+    if (!r->parts)
+        return;
+    const uint8_t flags = end && !ch3_vc_busy(vc) ? r->flags & (PKT_F_FLUSH | PKT_F_UNLOCK) : 0;
+    r->out.hdr = reply_header(r->win, r->to, r->parts, r->used);
+    acknowledge(&r->out.hdr, flags, r->ack);
+    const int err = ch3_send(vc, &r->out, r->out.hdr.len, &r->win->queued, true);
+    if (err)
+        end_requests(r, err);
+    else if (flags && take_flags(r) & PKT_F_UNLOCK)
+        lock_queue_release(r->to->from);
+    r->used = r->parts = 0;
+}
+
+char *target_reply_room(struct replies *r, const struct target_record *rec)
+{
+    const size_t need = sizeof(struct pkt_part) + pkt_align(rec->total);
+    if (r->used + need > sizeof r->out.data)
+        target_replies_send(r, false);
+    char *room = r->out.data + r->used;
+    r->used += (uint32_t)need;
+    r->parts++;
+    return begin_part(room, rec->op->request, rec->op->offset, rec->total);
+}
+
+/* ---- long results ---- */
+
+/* The next len bytes of the window. */
+static void read_segments(struct long_reply *lr, char *to, size_t len)
+{
+    while (len) {
+        const struct pkt_seg *seg = &lr->segs[lr->seg];
+        const struct pkt_seg piece = {.disp = seg->disp + (int64_t)lr->seg_pos,
+                                      .len = seg->len - lr->seg_pos < len ? seg->len - lr->seg_pos
+                                                                          : len};
+        memcpy(to, target_seg_addr(lr->win, &piece), piece.len);
+        to += piece.len;
+        len -= piece.len;
+        lr->seg_pos += piece.len;
+        if (lr->seg_pos == seg->len) {
+            lr->seg++;
+            lr->seg_pos = 0;
         }
     }
-    *len = (size_t)(to - (char *)room);
-    hdr->len = (uint32_t)*len;
-    if (rp->left == 0)
-        acknowledge(hdr, rp->flags, rp->ack);
-    return rp->left == 0;
 }
 
-static void reply_done(struct ch3_stream *st, int err)
+static bool long_next(struct ch3_stream *st, void *room, size_t cap, size_t *len)
 {
-    struct reply *rp = LIST_ENTRY(st, struct reply, stream);
-    if (!err && rp->flags & PKT_F_UNLOCK)
-        lock_queue_release(rp->to->from);
-    if (rp->type)
-        dtype_unref(rp->type);
-    free(rp);
+    struct long_reply *lr = LIST_ENTRY(st, struct long_reply, stream);
+    struct pkt_hdr *hdr = room;
+    const size_t space = (cap - sizeof *hdr - sizeof(struct pkt_part)) & ~(size_t)7,
+                 n = lr->left < space ? lr->left : space;
+    char *to = begin_part(hdr + 1, lr->request, lr->pos, n);
+    *hdr = reply_header(lr->win, lr->to, 1, sizeof(struct pkt_part) + pkt_align(n));
+    if (lr->type)
+        dtype_pack(&lr->cur, lr->base, to, n);
+    else
+        read_segments(lr, to, n);
+    lr->pos += n;
+    lr->left -= n;
+    *len = hdr->len;
+    if (lr->left == 0)
+        acknowledge(hdr, lr->flags, lr->ack);
+    return lr->left == 0;
 }
 
-/* A reply of out->len bytes, and with it what rides on its packet (rec NULL: nothing); but not
- * ahead of other replies (target.c). */
-static int send_reply(struct win *w, struct rma_target *t, const struct target_record *rec,
-                      struct pkt_hdr *out)
+static void long_done(struct ch3_stream *st, int err)
 {
-    const uint8_t flags = !rec || ch3_vc_busy(&t->peer->vc) ? 0 : riding(rec);
-    acknowledge(out, flags, rec ? rec->ack : 0);
-    int err = ch3_send_awaited(&t->peer->vc, out, out->len, &w->queued);
-    if (err || !flags)
-        return err;
-    rides_no_more(rec);
-    if (flags & PKT_F_UNLOCK)
-        lock_queue_release(t->from);
-    return MRMA_SUCCESS;
+    struct long_reply *lr = LIST_ENTRY(st, struct long_reply, stream);
+    if (!err && lr->flags & PKT_F_UNLOCK)
+        lock_queue_release(lr->to->from);
+    if (lr->type)
+        dtype_unref(lr->type);
+    free(lr);
 }
 
-static const struct pkt_part *next_part(const struct pkt_part *part)
+static int send_long(struct replies *r, const struct target_record *rec, bool last)
 {
-    return (const struct pkt_part *)(const void *)((const char *)(part + 1) + pkt_align(part->len));
+    struct long_reply *lr = malloc(sizeof *lr + rec->nseg * sizeof *rec->segs);
+    if (!lr)
+        return MRMA_ERR_NO_MEM;
+    const size_t whole = sizeof(struct pkt_hdr) + sizeof(struct pkt_part) + pkt_align(rec->total);
+    *lr = (struct long_reply){.stream = {.next = long_next,
+                                         .done = long_done,
+                                         .wants = rec->total < PKT_REPLY_MAX ? whole : 0,
+                                         .owner = &r->win->queued,
+                                         .awaited = true},
+                              .win = r->win,
+                              .to = r->to,
+                              .request = rec->op->request,
+                              .pos = rec->op->offset,
+                              .left = rec->total,
+                              .ack = r->ack,
+                              .type = rec->typed ? dtype_ref(rec->type) : NULL,
+                              .base = rec->base};
+    if (rec->typed)
+        lr->cur = rec->cur;
+    memcpy(lr->segs, rec->segs, rec->nseg * sizeof *rec->segs);
+    if (last)
+        lr->flags = r->flags & (PKT_F_FLUSH | PKT_F_UNLOCK);
+    const int err = ch3_send_stream(&r->to->peer->vc, &lr->stream);
+    if (err)
+        long_done(&lr->stream, err);
+    else if (last)
+        (void)take_flags(r);
+    return err;
 }
 
-static void send_batch(struct win *w, struct rma_target *t, const struct target_record *rec,
-                       struct reply_batch *b)
-{
-    const struct pkt_part *part = (const struct pkt_part *)(const void *)b->out.data;
-    b->out.hdr = (struct pkt_hdr){.version = PKT_VERSION,
-                                  .type = PKT_REPLY,
-                                  .win = t->remote_win,
-                                  .win_gen = t->remote_gen,
-                                  .rank = (uint32_t)w->rank,
-                                  .total = b->parts,
-                                  .len = (uint32_t)sizeof b->out.hdr + b->used};
-    const int err = send_reply(w, t, rec, &b->out.hdr);
-    for (uint32_t i = 0; err && i < b->parts; i++, part = next_part(part))
-        (void)win_send_header(w, t, PKT_ERROR, 0, part->request, (uint32_t)err, 0);
-    b->used = b->parts = 0;
-}
+/* ---- gets ---- */
 
-void target_reply_flush(struct win *w, struct rma_target *t, struct reply_batch *batch)
-{
-    if (batch->used)
-        send_batch(w, t, NULL, batch);
-}
-
-/* Among others, if it is short. */
-static bool add_part(struct win *w, struct rma_target *t, const struct target_record *rec,
-                     const void *data)
-{
-    struct reply_batch *b = rec->batch;
-    const size_t need = sizeof(struct pkt_part) + pkt_align(rec->total);
-    if (!b || rec->total > PART_MAX)
-        return false;
-    if (b->used + need > sizeof b->out.data)
-        target_reply_flush(w, t, b);
-    struct pkt_part *part = (struct pkt_part *)(void *)(b->out.data + b->used);
-    *part = (struct pkt_part){rec->op->request, (uint32_t)rec->total, rec->op->offset};
-    memcpy(part + 1, data, rec->total);
-    memset((char *)(part + 1) + rec->total, 0, pkt_align(rec->total) - rec->total);
-    b->used += (uint32_t)need;
-    b->parts++;
-    if (rec->flags)
-        send_batch(w, t, rec, b);
-    return true;
-}
-
-/* It leaves by itself: what was batched is older. */
-static void flush_older(struct win *w, struct rma_target *t, const struct target_record *rec)
-{
-    if (rec->batch)
-        target_reply_flush(w, t, rec->batch);
-}
-
-int target_reply_fetched(struct win *w, struct rma_target *t, const struct target_record *rec,
-                         struct pkt_hdr *out)
-{
-    if (add_part(w, t, rec, out + 1))
-        return MRMA_SUCCESS;
-    flush_older(w, t, rec);
-    *out = (struct pkt_hdr){.version = PKT_VERSION,
-                            .type = PKT_REPLY,
-                            .win = t->remote_win,
-                            .win_gen = t->remote_gen,
-                            .rank = (uint32_t)w->rank,
-                            .count = rec->op->request,
-                            .len = (uint32_t)(sizeof *out + rec->total),
-                            .offset = rec->op->offset};
-    return send_reply(w, t, rec, out);
-}
-
-/* A short one at once: making a stream of it takes 0.1 us of a round trip of 1.3. */
-static int get_at_once(struct win *w, struct rma_target *t, const struct target_record *rec)
-{
-    struct {
-        struct pkt_hdr hdr;
-        char data[TARGET_AT_ONCE];
-    } out;
-    memcpy(out.data, target_seg_addr(w, rec->segs), rec->total);
-    return target_reply_fetched(w, t, rec, &out.hdr);
-}
-
-int target_reply_get(struct win *w, struct rma_target *t, const struct target_record *rec)
+int target_reply_get(struct replies *r, struct target_record *rec, bool last)
 {
     if (!rec->total)
         return MRMA_SUCCESS;
-    if (rec->nseg == 1 && !rec->typed && rec->batch &&
-        add_part(w, t, rec, target_seg_addr(w, rec->segs)))
-        return MRMA_SUCCESS;
-    flush_older(w, t, rec);
-    if (rec->nseg == 1 && rec->total <= TARGET_AT_ONCE && !ch3_vc_busy(&t->peer->vc))
-        return get_at_once(w, t, rec);
-    struct reply *rp = malloc(sizeof *rp + rec->nseg * sizeof *rec->segs);
-    if (!rp)
-        return MRMA_ERR_NO_MEM;
-    *rp = (struct reply){
-        .stream = {.next = reply_next, .done = reply_done, .owner = &w->queued, .awaited = true},
-        .win = w,
-        .to = t,
-        .request = rec->op->request,
-        .pos = rec->op->offset,
-        .left = rec->total,
-        .flags = riding(rec),
-        .ack = rec->ack,
-        .type = rec->typed ? dtype_ref(rec->type) : NULL};
-    if (rec->typed) {
-        rp->cur = rec->cur;
-        rp->base = rec->base;
-    } else {
-        memcpy(rp->segs, rec->segs, rec->nseg * sizeof *rec->segs);
+    if (rec->total > SHORT_MAX) {
+        target_replies_send(r, false); /* what is collected is older */
+        return send_long(r, rec, last);
     }
-    if (rp->left + sizeof(struct pkt_hdr) < PKT_MAX)
-        rp->stream.wants = rp->left + sizeof(struct pkt_hdr);
-    int err = ch3_send_stream(&t->peer->vc, &rp->stream);
-    if (err)
-        reply_done(&rp->stream, err);
-    else
-        rides_no_more(rec);
-    return err;
+    char *to = target_reply_room(r, rec);
+    if (rec->typed)
+        dtype_pack(&rec->cur, rec->base, to, rec->total);
+    for (uint32_t i = 0; i < rec->nseg; i++) {
+        memcpy(to, target_seg_addr(r->win, &rec->segs[i]), rec->segs[i].len);
+        to += rec->segs[i].len;
+    }
+    return MRMA_SUCCESS;
 }

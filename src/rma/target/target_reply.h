@@ -1,33 +1,44 @@
 /*
  * target_reply.h - answers to operations that fetch (target's side).
  *
- * The reply to a packet's last record carries what rides on the packet, a flush or an unlock, if
- * that is asked for: it is the last thing to come of the packet, and says more than an
- * acknowledgement behind it. Then the flag is taken out of the packet's. Short replies to the
- * records of one packet leave together. Locks: the engine's, held by the caller.
+ * A reply is a packet of parts, each a piece of one request's result. Short results of one packet's
+ * records are collected and leave together behind the last record, with what is piggybacked on that
+ * packet, a flush or an unlock: the reply then says more than an acknowledgement behind it. A long
+ * result leaves by itself, as a stream that reads the window as there is room. Locks: the engine's,
+ * held by the caller.
  */
 #ifndef MRMA_RMA_TARGET_TARGET_REPLY_H
 #define MRMA_RMA_TARGET_TARGET_REPLY_H
 
 #include "rma/target/op_check.h"
 
-/* Short replies, filled as records are applied. Begins with used 0. */
-struct reply_batch {
+/* Replies to the records of one packet. */
+struct replies {
+    struct win *win;
+    struct rma_target *to;
+    uint8_t flags;        /* piggybacked on the packet and not done yet, enum pkt_flag */
+    uint32_t ack;         /* the number to acknowledge with these */
     uint32_t used, parts; /* bytes behind the header; struct pkt_part in them */
     struct {
         struct pkt_hdr hdr;
         char data[PKT_MAX - sizeof(struct pkt_hdr)];
-    } out;
+    } out; /* most of it is not written */
 };
 
-/* Send what is in there, if anything. Requests whose answers can't be sent are told so. */
-void target_reply_flush(struct win *w, struct rma_target *t, struct reply_batch *batch);
+void target_replies_begin(struct replies *r, struct win *w, struct rma_target *t,
+                          const struct pkt_hdr *packet);
 
-/* Answer a get. It reads the window now, or as its packets leave. */
-int target_reply_get(struct win *w, struct rma_target *t, const struct target_record *rec);
+/* Send what is collected, if anything. end: all records are applied, so what is piggybacked may be
+ * done with it; r->flags is what then remains to be done. Requests whose results cannot be sent end
+ * with an error at their origin. */
+void target_replies_send(struct replies *r, bool end);
 
-/* Answer with what was fetched: rec->total bytes that lie behind *out. */
-int target_reply_fetched(struct win *w, struct rma_target *t, const struct target_record *rec,
-                         struct pkt_hdr *out);
+/* Room in the reply for what rec fetches, rec->total bytes, at most PKT_REPLY_MAX: the caller fills
+ * it. Sends what is collected if there is no room behind it. */
+char *target_reply_room(struct replies *r, const struct target_record *rec);
+
+/* Answer a get. It reads the window now, or as its packets leave. last: rec is its packet's last
+ * record. MRMA_ERR_NO_MEM, and the errors of ch3_send_stream. */
+int target_reply_get(struct replies *r, struct target_record *rec, bool last);
 
 #endif

@@ -11,8 +11,7 @@ int win_send_header(struct win *w, struct rma_target *t, uint8_t type, uint32_t 
     hdr.count = count;
     hdr.total = total;
     hdr.offset = offset;
-    int err = type == PKT_ACK ? ch3_send_awaited(&t->peer->vc, &hdr, sizeof hdr, &w->queued)
-                              : ch3_send_owned(&t->peer->vc, &hdr, sizeof hdr, &w->queued);
+    int err = ch3_send(&t->peer->vc, &hdr, sizeof hdr, &w->queued, type == PKT_ACK);
     if (err == MRMA_ERR_NO_MEM) /* the peer would wait for it for ever */
         ch3_vc_lost(&t->peer->vc);
     return err;
