@@ -17,7 +17,6 @@
 #include "base/err.h"
 #include "engine_env.h"
 #include "rma/progress/agent.h"
-#include "rma/handlers.h"
 #include "rma/layer.h"
 #include "shm/cma_probe.h"
 

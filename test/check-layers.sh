@@ -150,6 +150,7 @@ owned() {
 
 owned sync sync
 owned progress progress
+owned path stage
 offences=$(grep -nE 'rma(\.|->)[a-z_]' "$src"/engine*.c /dev/null | grep -vE ':[0-9]+:( \*|/\*|#)|= &e->rma\.stats;')
 point "the engine touches no field of src/rma but what it counts" "$offences"
 point "no circle of more than three files in src/rma" "$(file_circles)"

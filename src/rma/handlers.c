@@ -7,7 +7,7 @@
  * peer the packet came from; and that posts, acknowledgements and barrier packets are those that
  * are due. Anything else is refused.
  */
-#include "rma/handlers.h"
+#include "rma/layer.h"
 
 #include "base/copy.h"
 #include "base/err.h"

@@ -9,7 +9,7 @@
  * may be a moment old, and a lock is held by those who say so in their slots
  * (hang_note_lock: only where the variable is set for them too).
  */
-#include "rma/hang_report.h"
+#include "rma/layer.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "rma/create/win_create.h"
-#include "rma/hang_report.h"
 #include "rma/origin/replies.h"
 #include "rma/origin/teardown.h"
 #include "rma/path/path.h"

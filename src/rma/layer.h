@@ -4,10 +4,12 @@
 #ifndef MRMA_RMA_LAYER_H
 #define MRMA_RMA_LAYER_H
 
+#include "ch3/ch3.h"
+#include "rma/progress/wait.h"
 #include "rma/win/win.h"
 
 /* Nothing is allocated. What is pointed to must outlive the layer; ch3 gets what it tells to this
- * layer, and its handlers are those of handlers.h. threads: several application threads may call.
+ * layer, and its handlers are rma_handlers. threads: several application threads may call.
  */
 void rma_init(struct rma *r, const struct log *log, const struct conf *conf, struct rma_env *env,
               struct ch3 *ch3, clock_fn clock, bool threads);
@@ -15,5 +17,12 @@ void rma_init(struct rma *r, const struct log *log, const struct conf *conf, str
 void rma_fini(struct rma *r);
 /* Sum over freed and living windows. */
 void rma_paths_total(const struct rma *r, struct win_stats *out);
+
+/* From packet types to this layer, for ch3_init; the handlers' context is the struct rma. */
+extern const ch3_handler rma_handlers[PKT_TYPE_LAST];
+
+/* Tell the log what a wait in w waits for, which has lasted ns (MPIRMA_HANG_REPORT). Without the
+ * engine's lock. */
+void hang_report(struct win *w, const struct rma_wait *wait, uint64_t ns);
 
 #endif

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "change.h"
-#include "rma/handlers.h"
 #include "rma/layer.h"
 #include "../sim/channel_stub.h"
 

@@ -12,7 +12,6 @@
 #include "base/err.h"
 #include "rma/progress/agent.h"
 #include "rma/win/ctl_blocks.h"
-#include "rma/handlers.h"
 #include "rma/layer.h"
 
 void fabric_fail(const char *file, int line, const char *what)

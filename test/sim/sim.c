@@ -13,7 +13,6 @@
 
 #include "base/err.h"
 #include "rma/win/ctl_blocks.h"
-#include "rma/handlers.h"
 #include "rma/layer.h"
 #include "rma/progress/agent.h"
 #include "rma/progress/progress.h"

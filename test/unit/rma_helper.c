@@ -8,15 +8,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "rma/handlers.h"
 #include "rma/layer.h"
 #include "rma/sync/pscw.h"
 #include "rma/win/region.h"
-#include "rma/win/stage_room.h"
+#include "rma/path/stage.h"
 
 static size_t slots_end(int n)
 {
-    return stage_room_ctl_bytes(n, STAGE_ASSISTED);
+    return stage_ctl_bytes(n, STAGE_ASSISTED);
 }
 
 static void *map_shared(size_t size)
@@ -38,7 +37,7 @@ struct hand_shared hand_share(int n, bool dynamic)
     for (int i = 0; i < n; i++) {
         struct win_ctl *ctl = (struct win_ctl *)(void *)(s.ctls + (size_t)i * s.ctl_bytes);
         atomic_init(&ctl->regions_offset, slots_end(n));
-        stage_room_init(ctl, n, STAGE_ASSISTED);
+        stage_init(ctl, n, STAGE_ASSISTED);
     }
     return s;
 }
@@ -109,11 +108,8 @@ struct hand *hand_new(const struct hand_shared *s, int rank)
                                             .peer = &h->peers[i],
                                             .ctl = ctl,
                                             .out = &ctl->slots[rank].signals,
-                                            .in = &h->win.ctl->slots[i].signals,
-                                            .out_stages = stage_room_epochs(ctl, s->n, rank),
-                                            .in_stages = stage_room_epochs(h->win.ctl, s->n, i),
-                                            .out_phases = stage_room_phases(ctl, s->n, rank),
-                                            .in_phases = stage_room_phases(h->win.ctl, s->n, i)};
+                                            .in = &h->win.ctl->slots[i].signals};
+        stage_attach(&h->targets[i], h->win.ctl, s->n, rank, i);
         if (target_table_put(&h->win.targets, i, &h->targets[i]))
             abort();
     }

@@ -7,7 +7,7 @@
 
 #include "base_helper.h"
 #include "../sim/fabric.h"
-#include "rma/path/access.h"
+#include "rma/path/path.h"
 #include "rma/win/target_lock.h"
 #include "rma/win/lockword.h"
 #include "rma/win/win.h"

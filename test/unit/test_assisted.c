@@ -1,6 +1,6 @@
 /*
  * test_assisted.c - operations on a kernel-assisted target that go by packet while the target polls
- * (rma/path/assisted.h): each kind lands, in how many messages; long ones, of which the kernel
+ * (rma/path/assisted.c): each kind lands, in how many messages; long ones, of which the kernel
  * does the contiguous copies, and those in pieces;
  * locks, elements and answers shared with a process that goes by the kernel; the order of
  * accumulates when the target stops to poll; what the kernel does in any case; and a target that
@@ -11,7 +11,7 @@
  */
 #include "pkt_run.h"
 
-#include "rma/path/assisted.h"
+#include "rma/path/path.h"
 #include "rma/progress/progress.h"
 
 enum { CELLS = 256, LARGE = 1 << 17, HUGE = 2 * LARGE, ROUNDS = 3000 };

@@ -4,7 +4,7 @@
  */
 #include "base/err.h"
 #include "ch3_helper.h"
-#include "rma/handlers.h"
+#include "rma/layer.h"
 
 static struct pkt_hdr good(uint8_t type)
 {

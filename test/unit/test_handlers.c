@@ -4,7 +4,7 @@
  */
 #include "pkt_craft.h"
 
-#include "rma/handlers.h"
+#include "rma/layer.h"
 #include "rma/origin/issue.h"
 
 enum { PROCS = 3, SIZE = 4096 };

@@ -8,7 +8,7 @@
  */
 #include "base/err.h"
 #include "rma/fast.h"
-#include "rma/path/access.h"
+#include "rma/path/path.h"
 #include "rma/win/target_lock.h"
 #include "rma/win/lockword.h"
 #include "step_windows.h"

@@ -7,7 +7,7 @@
  */
 #include "pkt_craft.h"
 
-#include "rma/path/access.h"
+#include "rma/path/path.h"
 #include "rma/win/target_lock.h"
 #include "rma/win/lockword.h"
 #include "rma/target/target.h"

@@ -8,7 +8,7 @@
 
 #include <time.h>
 
-#include "rma/win/stage_room.h"
+#include "rma/path/stage.h"
 #include "rma/create/win_create.h"
 
 enum { PROCS = 4, CELLS = 300, STEPS = 400 };

@@ -181,9 +181,9 @@ static void nearly_wrapped(struct hand *h, struct rma_target *to_left, struct rm
 {
     (void)h;
     to_left->sync.posts_sent = to_left->exposures = nearly;
-    to_right->starts = to_right->posts_due = to_right->posts_seen = nearly;
+    to_right->starts = to_right->posts_due = to_right->stage.posts_seen = nearly;
     atomic_store(&to_right->in->posts, nearly);
-    stages_nearly_wrapped(&to_left->in_stages);
+    stages_nearly_wrapped(&to_left->stage.in);
 }
 
 /* Each process lets its left neighbour write its cell (post), who says when it is
@@ -272,11 +272,11 @@ static void stage_body(struct hand *h, struct board *b)
     peer->size = sizeof memory;
     atomic_store(&h->win.epoch.state, EPOCH_PSCW);
     if (h->win.rank == 0) {
-        peer->starts = peer->posts_due = peer->posts_seen = nearly;
+        peer->starts = peer->posts_due = peer->stage.posts_seen = nearly;
         atomic_store(&peer->in->posts, nearly);
     } else {
         peer->exposures = peer->sync.posts_sent = nearly;
-        stages_nearly_wrapped(&peer->in_stages);
+        stages_nearly_wrapped(&peer->stage.in);
     }
     wait_for_all(b, 2);
     for (uint32_t i = 1; i <= ROUNDS; i++) {
@@ -321,10 +321,10 @@ static void stage_refused_body(struct hand *h, struct board *b)
     t->starts = 2;
     FABRIC_CHECK(!stage_put_epoch(&h->win, t, &op)); /* an epoch without a post */
     t->starts = 1;
-    for (uint32_t room = 0; room + 16 <= t->out_stages.bytes - 8; room += 16)
+    for (uint32_t room = 0; room + 16 <= t->stage.out.bytes - 8; room += 16)
         FABRIC_CHECK(stage_put_epoch(&h->win, t, &op));
     FABRIC_CHECK(!stage_put_epoch(&h->win, t, &op)); /* full */
-    t->staged = 0;
+    t->stage.used = 0;
     t->posts_due = t->starts = STAGE_DEPTH;
     FABRIC_CHECK(!stage_put_epoch(&h->win, t, &op)); /* too far ahead */
 }

@@ -5,7 +5,7 @@
 #include "pkt_helper.h"
 
 #include "rma/win/path_ops.h"
-#include "rma/win/stage_room.h"
+#include "rma/path/stage.h"
 #include "rma/create/win_create.h"
 
 enum { KIB = 1024 };
@@ -21,15 +21,16 @@ static void check_row(const struct win_ctl *ctl, struct stage_row row, char **en
 
 static void check_layout(int nslots, enum stage_use use)
 {
-    const size_t bytes = stage_room_ctl_bytes(nslots, use);
+    const size_t bytes = stage_ctl_bytes(nslots, use);
     struct win_ctl *ctl = aligned_alloc(MRMA_CACHE_LINE, bytes);
     assert_non_null(ctl);
     memset(ctl, 0xff, bytes);
-    stage_room_init(ctl, nslots, use);
+    stage_init(ctl, nslots, use);
     char *end = (char *)&ctl->slots[nslots];
     for (int i = 0; i < nslots; i++) {
-        struct stage_row epochs = stage_room_epochs(ctl, nslots, i),
-                         phases = stage_room_phases(ctl, nslots, i);
+        struct rma_target t = {.ctl = ctl};
+        stage_attach(&t, ctl, nslots, i, i);
+        const struct stage_row epochs = t.stage.out, phases = t.stage.out_phase;
         check_row(ctl, epochs, &end);
         check_row(ctl, phases, &end);
         assert_int_equal(phases.bytes, use != STAGE_MAPPED && nslots > 1 ? epochs.bytes : 0);
@@ -58,7 +59,7 @@ static void test_layout(void **state)
 
 static size_t bytes_of_stages(int nslots, enum stage_use use)
 {
-    return stage_room_ctl_bytes(nslots, use) - sizeof(struct win_ctl) -
+    return stage_ctl_bytes(nslots, use) - sizeof(struct win_ctl) -
            (size_t)nslots * sizeof(struct win_slot);
 }
 
@@ -84,8 +85,8 @@ static void ahead(struct fabric_proc *p, void *arg)
     const struct rma_target *t = win_peek(w, 1 - p->rank);
     (void)arg;
     FABRIC_CHECK(t->path->number == PATH_CMA &&
-                 t->out_stages.bytes == STAGE_LINES_ASSISTED * MRMA_CACHE_LINE &&
-                 t->out_phases.bytes == t->out_stages.bytes);
+                 t->stage.out.bytes == STAGE_LINES_ASSISTED * MRMA_CACHE_LINE &&
+                 t->stage.out_phase.bytes == t->stage.out.bytes);
     if (p->rank == 0) {
         OK(rma_start(w, (int[]){1}, 1, 0));
         for (int i = 0; i < 2; i++)
@@ -109,8 +110,8 @@ static void mapped(struct fabric_proc *p, void *arg)
     const struct rma_target *t = win_peek(w, 1 - p->rank);
     (void)arg;
     FABRIC_CHECK(t->path->number == PATH_MAPPED &&
-                 t->out_stages.bytes == STAGE_LINES_MAPPED * MRMA_CACHE_LINE &&
-                 t->out_phases.bytes == 0);
+                 t->stage.out.bytes == STAGE_LINES_MAPPED * MRMA_CACHE_LINE &&
+                 t->stage.out_phase.bytes == 0);
     fabric_win_free(w);
 }
 

@@ -19,7 +19,7 @@
 #include "base/err.h"
 #include "rma/origin/teardown.h"
 #include "rma/path/acc_atomic.h"
-#include "rma/win/stage_room.h"
+#include "rma/path/stage.h"
 #include "rma/target/target.h"
 #include "rma/win/region.h"
 #include "rma/win/path_ops.h"
@@ -105,10 +105,7 @@ static int reach_control(struct win *w, struct rma_target *t, int its, int me)
     t->ctl = at;
     t->out = &t->ctl->slots[me].signals;
     t->in = &w->ctl->slots[its].signals;
-    t->out_stages = stage_room_epochs(t->ctl, w->nslots, me);
-    t->in_stages = stage_room_epochs(w->ctl, w->nslots, its);
-    t->out_phases = stage_room_phases(t->ctl, w->nslots, me);
-    t->in_phases = stage_room_phases(w->ctl, w->nslots, its);
+    stage_attach(t, w->ctl, w->nslots, me, its);
     return MRMA_SUCCESS;
 }
 
@@ -195,7 +192,7 @@ static int connect_control(struct win *w)
     return err;
 }
 
-/* Those whose memory is mapped here may send operations on mine as packets (assisted.h), which are
+/* Those whose memory is mapped here may send operations on mine as packets (assisted.c), which are
  * answered. */
 static int connect_origins(struct win *w)
 {

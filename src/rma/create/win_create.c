@@ -16,12 +16,12 @@
 
 #include "base/err.h"
 #include "base/populate.h"
+#include "rma/path/stage.h"
 #include "rma/progress/agent.h"
 #include "rma/progress/progress.h"
 #include "rma/strict/strict.h"
 #include "rma/traced/traced_path.h"
 #include "rma/sync/fence_counts.h"
-#include "rma/win/stage_room.h"
 #include "rma/win/ctl_blocks.h"
 #include "rma/win/hints.h"
 #include "rma/win/share.h"
@@ -63,14 +63,14 @@ static struct rma_proc_record proc_record(struct rma *r)
 static int make_control(struct win *w)
 {
     const enum stage_use use = is_assisted(w) ? STAGE_ASSISTED : STAGE_MAPPED;
-    const size_t slots = stage_room_ctl_bytes(w->nslots, use);
+    const size_t slots = stage_ctl_bytes(w->nslots, use);
     const size_t size = slots + (w->dynamic ? 2 * WIN_REGIONS_MAX * sizeof(struct win_region) : 0);
     struct win_ctl *ctl;
     int err = ctl_blocks_take(w->rma, size, &ctl);
     if (err)
         return err;
     memset(ctl, 0, sizeof *ctl);
-    stage_room_init(ctl, w->nslots, use);
+    stage_init(ctl, w->nslots, use);
     w->ctl = ctl;
     atomic_init(&w->ctl->regions_offset, slots);
     return MRMA_SUCCESS;

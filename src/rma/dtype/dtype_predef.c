@@ -39,84 +39,49 @@ enum predef_class {
     CLASS_LONG_DOUBLE_INT,
     CLASS_2INTEGER,
     CLASS_2REAL,
-    CLASS_OPAQUE,
+    CLASS_OPAQUE
 };
 
+/* The handles of each class. A host may define one as MPI_DATATYPE_NULL. */
+#define HANDLES(...)                     \
+    (const MPI_Datatype[]){__VA_ARGS__}, \
+        sizeof((MPI_Datatype[]){__VA_ARGS__}) / sizeof(MPI_Datatype)
 static const struct {
-    MPI_Datatype type;
-    enum predef_class class;
-} by_handle[] = {
-    {MPI_DOUBLE, CLASS_C_REAL},
-    {MPI_INT, CLASS_SIGNED},
-    {MPI_BYTE, CLASS_BYTE},
-    {MPI_FLOAT, CLASS_C_REAL},
-    {MPI_CHAR, CLASS_C_CHAR},
-    {MPI_LONG, CLASS_SIGNED},
-    {MPI_SIGNED_CHAR, CLASS_SIGNED},
-    {MPI_UNSIGNED_CHAR, CLASS_UNSIGNED},
-    {MPI_SHORT, CLASS_SIGNED},
-    {MPI_UNSIGNED_SHORT, CLASS_UNSIGNED},
-    {MPI_UNSIGNED, CLASS_UNSIGNED},
-    {MPI_UNSIGNED_LONG, CLASS_UNSIGNED},
-    {MPI_LONG_LONG_INT, CLASS_SIGNED},
-    {MPI_UNSIGNED_LONG_LONG, CLASS_UNSIGNED},
-    {MPI_LONG_DOUBLE, CLASS_C_REAL},
-    {MPI_WCHAR, CLASS_WCHAR},
-    {MPI_PACKED, CLASS_OPAQUE},
-    {MPI_INT8_T, CLASS_SIGNED},
-    {MPI_INT16_T, CLASS_SIGNED},
-    {MPI_INT32_T, CLASS_SIGNED},
-    {MPI_INT64_T, CLASS_SIGNED},
-    {MPI_UINT8_T, CLASS_UNSIGNED},
-    {MPI_UINT16_T, CLASS_UNSIGNED},
-    {MPI_UINT32_T, CLASS_UNSIGNED},
-    {MPI_UINT64_T, CLASS_UNSIGNED},
-    {MPI_AINT, CLASS_SIGNED},
-    {MPI_OFFSET, CLASS_SIGNED},
-    {MPI_COUNT, CLASS_SIGNED},
-    {MPI_C_BOOL, CLASS_BOOL},
-    {MPI_C_FLOAT_COMPLEX, CLASS_C_COMPLEX},
-    {MPI_C_DOUBLE_COMPLEX, CLASS_C_COMPLEX},
-    {MPI_C_LONG_DOUBLE_COMPLEX, CLASS_C_COMPLEX},
-    {MPI_CXX_BOOL, CLASS_BOOL},
-    {MPI_CXX_FLOAT_COMPLEX, CLASS_C_COMPLEX},
-    {MPI_CXX_DOUBLE_COMPLEX, CLASS_C_COMPLEX},
-    {MPI_CXX_LONG_DOUBLE_COMPLEX, CLASS_C_COMPLEX},
-    {MPI_FLOAT_INT, CLASS_FLOAT_INT},
-    {MPI_DOUBLE_INT, CLASS_DOUBLE_INT},
-    {MPI_LONG_INT, CLASS_LONG_INT},
-    {MPI_SHORT_INT, CLASS_SHORT_INT},
-    {MPI_2INT, CLASS_2INTEGER},
-    {MPI_LONG_DOUBLE_INT, CLASS_LONG_DOUBLE_INT},
-    {MPI_INTEGER, CLASS_SIGNED},
-    {MPI_REAL, CLASS_REAL},
-    {MPI_DOUBLE_PRECISION, CLASS_REAL},
-    {MPI_COMPLEX, CLASS_COMPLEX},
-    {MPI_DOUBLE_COMPLEX, CLASS_COMPLEX},
-    {MPI_LOGICAL, CLASS_LOGICAL},
-    {MPI_CHARACTER, CLASS_CHAR},
-    {MPI_2INTEGER, CLASS_2INTEGER},
-    {MPI_2REAL, CLASS_2REAL},
-    {MPI_2DOUBLE_PRECISION, CLASS_2REAL},
-    {HOST_INTEGER1, CLASS_SIGNED},
-    {HOST_INTEGER2, CLASS_SIGNED},
-    {HOST_INTEGER4, CLASS_SIGNED},
-    {HOST_INTEGER8, CLASS_SIGNED},
-    {HOST_INTEGER16, CLASS_SIGNED},
-    {HOST_REAL2, CLASS_REAL},
-    {HOST_REAL4, CLASS_REAL},
-    {HOST_REAL8, CLASS_REAL},
-    {HOST_REAL16, CLASS_REAL},
-    {HOST_COMPLEX4, CLASS_COMPLEX},
-    {HOST_COMPLEX8, CLASS_COMPLEX},
-    {HOST_COMPLEX16, CLASS_COMPLEX},
-    {HOST_COMPLEX32, CLASS_COMPLEX},
-    {HOST_LOGICAL1, CLASS_LOGICAL},
-    {HOST_LOGICAL2, CLASS_LOGICAL},
-    {HOST_LOGICAL4, CLASS_LOGICAL},
-    {HOST_LOGICAL8, CLASS_LOGICAL},
-    {HOST_LOGICAL16, CLASS_LOGICAL},
+    const MPI_Datatype *types;
+    size_t n;
+} handles[] = {
+    [CLASS_SIGNED] = {HANDLES(MPI_INT, MPI_LONG, MPI_SIGNED_CHAR, MPI_SHORT, MPI_LONG_LONG_INT,
+                              MPI_INT8_T, MPI_INT16_T, MPI_INT32_T, MPI_INT64_T, MPI_AINT,
+                              MPI_OFFSET, MPI_COUNT, MPI_INTEGER, HOST_INTEGER1, HOST_INTEGER2,
+                              HOST_INTEGER4, HOST_INTEGER8, HOST_INTEGER16)},
+    [CLASS_UNSIGNED] = {HANDLES(MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT, MPI_UNSIGNED,
+                                MPI_UNSIGNED_LONG, MPI_UNSIGNED_LONG_LONG, MPI_UINT8_T,
+                                MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T)},
+    [CLASS_REAL] = {HANDLES(MPI_REAL, MPI_DOUBLE_PRECISION, HOST_REAL2, HOST_REAL4, HOST_REAL8,
+                            HOST_REAL16)},
+    [CLASS_COMPLEX] = {HANDLES(MPI_COMPLEX, MPI_DOUBLE_COMPLEX, HOST_COMPLEX4, HOST_COMPLEX8,
+                               HOST_COMPLEX16, HOST_COMPLEX32)},
+    [CLASS_C_REAL] = {HANDLES(MPI_DOUBLE, MPI_FLOAT, MPI_LONG_DOUBLE)},
+    [CLASS_C_COMPLEX] = {HANDLES(MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX,
+                                 MPI_C_LONG_DOUBLE_COMPLEX, MPI_CXX_FLOAT_COMPLEX,
+                                 MPI_CXX_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX)},
+    [CLASS_BOOL] = {HANDLES(MPI_C_BOOL, MPI_CXX_BOOL)},
+    [CLASS_LOGICAL] = {HANDLES(MPI_LOGICAL, HOST_LOGICAL1, HOST_LOGICAL2, HOST_LOGICAL4,
+                               HOST_LOGICAL8, HOST_LOGICAL16)},
+    [CLASS_BYTE] = {HANDLES(MPI_BYTE)},
+    [CLASS_C_CHAR] = {HANDLES(MPI_CHAR)},
+    [CLASS_CHAR] = {HANDLES(MPI_CHARACTER)},
+    [CLASS_WCHAR] = {HANDLES(MPI_WCHAR)},
+    [CLASS_FLOAT_INT] = {HANDLES(MPI_FLOAT_INT)},
+    [CLASS_DOUBLE_INT] = {HANDLES(MPI_DOUBLE_INT)},
+    [CLASS_LONG_INT] = {HANDLES(MPI_LONG_INT)},
+    [CLASS_SHORT_INT] = {HANDLES(MPI_SHORT_INT)},
+    [CLASS_LONG_DOUBLE_INT] = {HANDLES(MPI_LONG_DOUBLE_INT)},
+    [CLASS_2INTEGER] = {HANDLES(MPI_2INT, MPI_2INTEGER)},
+    [CLASS_2REAL] = {HANDLES(MPI_2REAL, MPI_2DOUBLE_PRECISION)},
+    [CLASS_OPAQUE] = {HANDLES(MPI_PACKED)},
 };
+#undef HANDLES
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -144,12 +109,10 @@ static bool find_handle(MPI_Datatype type, enum predef_class *class)
 {
     if (type == MPI_DATATYPE_NULL)
         return false;
-    for (size_t i = 0; i < COUNT_OF(by_handle); i++) {
-        if (by_handle[i].type == type) {
-            *class = by_handle[i].class;
-            return true;
-        }
-    }
+    for (*class = 0; *class < COUNT_OF(handles); ++*class)
+        for (size_t i = 0; i < handles[*class].n; i++)
+            if (handles[*class].types[i] == type)
+                return true;
     return false;
 }
 
@@ -160,76 +123,43 @@ bool predef_is_handle(MPI_Datatype type)
     return find_handle(type, &class);
 }
 
-static enum acc_type pick(MPI_Count size, enum acc_type s1, enum acc_type s2, enum acc_type s4,
-                          enum acc_type s8, enum acc_type s16, enum acc_type s32)
-{
-    switch (size) {
-    case 1:
-        return s1;
-    case 2:
-        return s2;
-    case 4:
-        return s4;
-    case 8:
-        return s8;
-    case 16:
-        return s16;
-    case 32:
-        return s32;
-    default:
-        return ACC_NONE;
-    }
-}
+/* The elements of a class by the logarithm of their size; ACC_NONE where there is none. */
+enum { SIZES = 6 };
+static const uint8_t by_size[][SIZES] = {
+    [CLASS_SIGNED] = {ACC_I8, ACC_I16, ACC_I32, ACC_I64},
+    [CLASS_UNSIGNED] = {ACC_U8, ACC_U16, ACC_U32, ACC_U64},
+    [CLASS_REAL] = {[2] = ACC_F32, ACC_F64, ACC_F128},
+    [CLASS_COMPLEX] = {[3] = ACC_C32, ACC_C64, ACC_C128},
+    [CLASS_C_REAL] = {[2] = ACC_F32, ACC_F64, ACC_F80},
+    [CLASS_C_COMPLEX] = {[3] = ACC_C32, ACC_C64, ACC_C80},
+    [CLASS_LOGICAL] = {ACC_LOGICAL8, ACC_LOGICAL16, ACC_LOGICAL32, ACC_LOGICAL64},
+    [CLASS_2INTEGER] = {[3] = ACC_PAIR_I32_I32, ACC_PAIR_I64_I64},
+    [CLASS_2REAL] = {[3] = ACC_PAIR_F32_F32, ACC_PAIR_F64_F64},
+};
+
+/* And those of classes whose size says nothing. MPI_CHAR is not in the standard's list (MPI 4.1,
+ * 6.9.2), but both hosts add and compare it. */
+static const uint8_t by_class[] = {
+    [CLASS_LONG_INT] = sizeof(long) == 8 ? ACC_PAIR_I64_I32 : ACC_PAIR_I32_I32,
+    [CLASS_BOOL] = ACC_BOOL,
+    [CLASS_BYTE] = ACC_BYTE,
+    [CLASS_C_CHAR] = CHAR_MIN < 0 ? ACC_I8 : ACC_U8,
+    [CLASS_CHAR] = ACC_CHAR,
+    [CLASS_WCHAR] = ACC_WCHAR,
+    [CLASS_FLOAT_INT] = ACC_PAIR_F32_I32,
+    [CLASS_DOUBLE_INT] = ACC_PAIR_F64_I32,
+    [CLASS_SHORT_INT] = ACC_PAIR_I16_I32,
+    [CLASS_LONG_DOUBLE_INT] = ACC_PAIR_F80_I32,
+    [CLASS_OPAQUE] = ACC_NONE,
+};
 
 static enum acc_type class_element(enum predef_class class, MPI_Count size)
 {
-    switch (class) {
-    case CLASS_SIGNED:
-        return pick(size, ACC_I8, ACC_I16, ACC_I32, ACC_I64, ACC_NONE, ACC_NONE);
-    case CLASS_UNSIGNED:
-        return pick(size, ACC_U8, ACC_U16, ACC_U32, ACC_U64, ACC_NONE, ACC_NONE);
-    case CLASS_REAL:
-        return pick(size, ACC_NONE, ACC_NONE, ACC_F32, ACC_F64, ACC_F128, ACC_NONE);
-    case CLASS_COMPLEX:
-        return pick(size, ACC_NONE, ACC_NONE, ACC_NONE, ACC_C32, ACC_C64, ACC_C128);
-    case CLASS_C_REAL:
-        return pick(size, ACC_NONE, ACC_NONE, ACC_F32, ACC_F64, ACC_F80, ACC_NONE);
-    case CLASS_C_COMPLEX:
-        return pick(size, ACC_NONE, ACC_NONE, ACC_NONE, ACC_C32, ACC_C64, ACC_C80);
-    case CLASS_LOGICAL:
-        return pick(size, ACC_LOGICAL8, ACC_LOGICAL16, ACC_LOGICAL32, ACC_LOGICAL64, ACC_NONE,
-                    ACC_NONE);
-    case CLASS_2INTEGER:
-        return pick(size, ACC_NONE, ACC_NONE, ACC_NONE, ACC_PAIR_I32_I32, ACC_PAIR_I64_I64,
-                    ACC_NONE);
-    case CLASS_2REAL:
-        return pick(size, ACC_NONE, ACC_NONE, ACC_NONE, ACC_PAIR_F32_F32, ACC_PAIR_F64_F64,
-                    ACC_NONE);
-    case CLASS_LONG_INT:
-        return sizeof(long) == 8 ? ACC_PAIR_I64_I32 : ACC_PAIR_I32_I32;
-    case CLASS_BOOL:
-        return ACC_BOOL;
-    case CLASS_BYTE:
-        return ACC_BYTE;
-    case CLASS_C_CHAR: /* not in the standard's list (MPI 4.1, 6.9.2), but both hosts add and
-                          compare it */
-        return CHAR_MIN < 0 ? ACC_I8 : ACC_U8;
-    case CLASS_CHAR:
-        return ACC_CHAR;
-    case CLASS_WCHAR:
-        return ACC_WCHAR;
-    case CLASS_FLOAT_INT:
-        return ACC_PAIR_F32_I32;
-    case CLASS_DOUBLE_INT:
-        return ACC_PAIR_F64_I32;
-    case CLASS_SHORT_INT:
-        return ACC_PAIR_I16_I32;
-    case CLASS_LONG_DOUBLE_INT:
-        return ACC_PAIR_F80_I32;
-    case CLASS_OPAQUE:
-        break;
-    }
-    return ACC_NONE;
+    if (by_class[class] != ACC_NONE)
+        return (enum acc_type)by_class[class];
+    if (class >= COUNT_OF(by_size) || size <= 0 || (size & (size - 1)) || size >> SIZES)
+        return ACC_NONE;
+    return (enum acc_type)by_size[class][__builtin_ctzll((unsigned long long)size)];
 }
 
 /* The host must lay the type out as the kernels do, or it is opaque. */

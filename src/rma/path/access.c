@@ -5,7 +5,7 @@
  * fence, their post, or their exclusive lock. What goes to others by packet waits at the target
  * (target.c). Locks: none is held by the caller, since these functions may wait.
  */
-#include "rma/path/access.h"
+#include "rma/path/path.h"
 
 #include "base/err.h"
 #include "rma/progress/wait.h"

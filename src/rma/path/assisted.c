@@ -1,5 +1,16 @@
 /*
- * assisted.c - see assisted.h.
+ * assisted.c - the way to a kernel-assisted target: a process of this node whose window memory is
+ * not shared.
+ *
+ * The origin reaches that memory by cross-memory attach (cma.h). Where the target's threads poll
+ * for packets anyway, the origin may send the operation as a packet instead, and the target does
+ * it, for a packet through the ring costs less than a system call. The choice is one pure function
+ * of the operation and of what the target does now.
+ *
+ * The target's lock is taken in shared memory as always, so the packets ask for none
+ * (PKT_EPOCH_NOCHECK). What was sent is done when the target has acknowledged it, which flush and
+ * unlock wait for. In the active target epochs of fence and PSCW nothing is sent: small puts go
+ * into a stage (stage.h), everything else by the kernel.
  *
  * The rule: in a passive target epoch, if a thread of the target polls now and an agent will serve
  * what comes after that thread has stopped, the target does the operation. So does the agent alone
@@ -22,8 +33,6 @@
  * packet was issued: another thread that flushes meanwhile need not wait for an operation that is
  * concurrent to its flush.
  */
-#include "rma/path/assisted.h"
-
 #include "base/err.h"
 #include "rma/dtype/dtype.h"
 #include "rma/origin/issue.h"

@@ -6,7 +6,6 @@
  * chosen when the target was made (win/path_ops.h).
  */
 #include "base/err.h"
-#include "rma/path/access.h"
 #include "rma/path/path.h"
 #include "rma/win/region.h"
 #include "rma/win/win.h"

@@ -1,5 +1,10 @@
 /*
- * path.h - the ways to a target that there are: a table of functions each (win/path_ops.h).
+ * path.h - the ways to a target that there are, a table of functions each (win/path_ops.h), and
+ * what synchronization needs of this room: access to a target in the present epoch (MPI 4.1, 12.5;
+ * access.c), and what concerns all kernel-assisted targets of a window at once (assisted.c).
+ *
+ * Operations themselves are entered by rma.h (op.c). Everything here is called by application
+ * threads without the engine's lock.
  */
 #ifndef MRMA_RMA_PATH_PATH_H
 #define MRMA_RMA_PATH_PATH_H
@@ -10,5 +15,29 @@ extern const struct path_ops path_mapped, path_assisted, path_packets;
 
 /* The same by their number. */
 extern const struct path_ops *const path_by_number[PATH_COUNT];
+
+/* ---- access ---- */
+
+/* Slow half of "may this target be accessed": checks the epoch, waits where
+ * access must wait for the target (direct targets), marks the target ready. */
+int epoch_access(struct win *w, struct rma_target *t);
+
+/* Wait until the target has posted the exposure for the present PSCW epoch (direct targets). */
+int epoch_wait_post(struct win *w, struct rma_target *t);
+
+/* An operation in a fence epoch that needs no access to its target: a put into its stage. */
+int epoch_use_fence(struct win *w);
+
+/* May lock_all's holder access a direct target now? Waits while an exclusive lock is held there.
+ * MRMA_ERR_PROC_FAILED. */
+int lock_all_access(struct win *w, struct rma_target *t);
+
+/* ---- kernel-assisted targets ---- */
+
+/* issue_flush has returned for all targets: forget what is known to be done now. */
+void assisted_flushed_all(struct win *w);
+/* The passive target epoch of all targets is over, with or without an error: forget what was sent
+ * in it. */
+void assisted_end_all(struct win *w);
 
 #endif

@@ -32,10 +32,88 @@
 #include <string.h>
 
 #include "base/copy.h"
-#include "rma/path/access.h"
+#include "rma/path/path.h"
 #include "rma/win/win.h"
 
 enum { RECORD_WORD = sizeof(uint64_t), LEN_BITS = 16 };
+
+/* ---- where the stages are, and how large ---- */
+
+struct lines {
+    uint32_t stage, phase; /* of each */
+};
+
+/* So many lines each, or fewer, if all together would take more than so many KiB. */
+static uint32_t lines_that_fit(uint32_t most, size_t stages, size_t kib)
+{
+    const size_t fit = stages ? (kib << 10) / (stages * MRMA_CACHE_LINE) : most;
+    return fit > most ? most : fit < STAGE_LINES_MIN ? STAGE_LINES_MIN : (uint32_t)fit;
+}
+
+static struct lines choose(int nslots, enum stage_use use)
+{
+    const size_t stages = (size_t)nslots * STAGE_DEPTH;
+    if (use == STAGE_MAPPED || nslots == 1) /* its own memory is mapped */
+        return (struct lines){lines_that_fit(STAGE_LINES_MAPPED, stages, 64), 0};
+    const uint32_t n = lines_that_fit(STAGE_LINES_ASSISTED, 2 * stages, 512);
+    return (struct lines){n, n};
+}
+
+static size_t slots_end(int nslots)
+{
+    return sizeof(struct win_ctl) + (size_t)nslots * sizeof(struct win_slot);
+}
+
+size_t stage_ctl_bytes(int nslots, enum stage_use use)
+{
+    const struct lines n = choose(nslots, use);
+    return slots_end(nslots) + (size_t)nslots * STAGE_DEPTH * (n.stage + n.phase) * MRMA_CACHE_LINE;
+}
+
+static char *stages_of(struct win_ctl *ctl, int nslots, int i)
+{
+    return (char *)ctl + slots_end(nslots) +
+           (size_t)i * STAGE_DEPTH * (ctl->stage_bytes + ctl->phase_bytes);
+}
+
+/* The stages of slot i. */
+static void rows(struct win_ctl *ctl, int nslots, int i, struct stage_row *epochs,
+                 struct stage_row *phases)
+{
+    char *at = stages_of(ctl, nslots, i);
+    *epochs = (struct stage_row){(void *)at, ctl->stage_bytes};
+    *phases =
+        (struct stage_row){(void *)(at + (size_t)STAGE_DEPTH * ctl->stage_bytes), ctl->phase_bytes};
+}
+
+void stage_attach(struct rma_target *t, struct win_ctl *own, int nslots, int me, int its)
+{
+    rows(t->ctl, nslots, me, &t->stage.out, &t->stage.out_phase);
+    rows(own, nslots, its, &t->stage.in, &t->stage.in_phase);
+}
+
+/* Their heads alone: what lies behind counts only once they say so. */
+static void clear(struct stage_row row)
+{
+    for (uint32_t i = 0; row.bytes && i < STAGE_DEPTH; i++)
+        memset((char *)row.first + (size_t)i * row.bytes, 0, sizeof(struct win_stage));
+}
+
+void stage_init(struct win_ctl *ctl, int nslots, enum stage_use use)
+{
+    const struct lines n = choose(nslots, use);
+    ctl->stage_bytes = n.stage * MRMA_CACHE_LINE;
+    ctl->phase_bytes = n.phase * MRMA_CACHE_LINE;
+    memset(ctl->slots, 0, (size_t)nslots * sizeof *ctl->slots);
+    for (int i = 0; i < nslots; i++) {
+        struct stage_row epochs, phases;
+        rows(ctl, nslots, i, &epochs, &phases);
+        clear(epochs);
+        clear(phases);
+    }
+}
+
+/* ---- their use ---- */
 
 static struct win_stage *stage_of(const struct stage_row *row, uint32_t number)
 {
@@ -52,13 +130,13 @@ static size_t room_of(const struct stage_row *row)
  * does what is due. */
 static bool row_full(const struct rma_target *t)
 {
-    return seq_reached(t->posts_due, t->posts_seen + STAGE_DEPTH);
+    return seq_reached(t->posts_due, t->stage.posts_seen + STAGE_DEPTH);
 }
 
 bool stage_free(struct rma_target *t)
 {
     if (unlikely(row_full(t)))
-        t->posts_seen =
+        t->stage.posts_seen =
             atomic_load_explicit(&t->in->posts, memory_order_acquire); /* C, pairs with D */
     return !row_full(t);
 }
@@ -104,12 +182,12 @@ static bool add_record(struct win_stage *st, size_t room, uint32_t *used, const 
 
 static bool put_epoch(struct win *w, struct rma_target *t, const struct rma_op *op)
 {
-    const size_t len = op->ocount * op->otype->size, room = room_of(&t->out_stages);
+    const size_t len = op->ocount * op->otype->size, room = room_of(&t->stage.out);
     uint64_t offset;
     if (t->started_in != w->start_count || t->starts != t->posts_due ||
         !is_plain(t, op, room, &offset) || !stage_free(t))
         return false;
-    return add_record(stage_of(&t->out_stages, t->starts), room, &t->staged, op->oaddr, offset,
+    return add_record(stage_of(&t->stage.out, t->starts), room, &t->stage.used, op->oaddr, offset,
                       len);
 }
 
@@ -123,8 +201,8 @@ static bool phase_stage_free(const struct win *w, const struct rma_target *t)
 
 static bool put_phase(struct win *w, struct rma_target *t, const struct rma_op *op)
 {
-    const size_t len = op->ocount * op->otype->size, room = room_of(&t->out_phases);
-    struct win_stage *st = stage_of(&t->out_phases, w->phase);
+    const size_t len = op->ocount * op->otype->size, room = room_of(&t->stage.out_phase);
+    struct win_stage *st = stage_of(&t->stage.out_phase, w->phase);
     uint64_t offset;
     if (!is_plain(t, op, room, &offset))
         return false;
@@ -169,7 +247,7 @@ bool stage_put_epoch(struct win *w, struct rma_target *t, const struct rma_op *o
 bool stage_put_phase(struct win *w, struct rma_target *t, const struct rma_op *op)
 {
     const enum epoch_state now = epoch_now(&w->epoch);
-    if ((now != EPOCH_FENCE && now != EPOCH_FENCE_USED) || !t->out_phases.bytes ||
+    if ((now != EPOCH_FENCE && now != EPOCH_FENCE_USED) || !t->stage.out_phase.bytes ||
         !may_stage(w, op) || (now == EPOCH_FENCE && epoch_use_fence(w)))
         return false;
     return put_locked(w, t, op, put_phase);
@@ -177,16 +255,16 @@ bool stage_put_phase(struct win *w, struct rma_target *t, const struct rma_op *o
 
 void stage_complete(struct rma_target *t)
 {
-    struct win_stage *st = stage_of(&t->out_stages, t->starts);
-    st->used = t->staged;
-    t->staged = 0;
+    struct win_stage *st = stage_of(&t->stage.out, t->starts);
+    st->used = t->stage.used;
+    t->stage.used = 0;
     atomic_store_explicit(&st->seq, t->starts, memory_order_release); /* A, pairs with B */
 }
 
 bool stage_completed(const struct rma_target *t)
 {
     const _Atomic uint32_t *ended =
-        likely(t->direct) ? &stage_of(&t->in_stages, t->exposures)->seq : &t->in->completes;
+        likely(t->direct) ? &stage_of(&t->stage.in, t->exposures)->seq : &t->in->completes;
     return seq_reached(atomic_load_explicit(ended, memory_order_acquire), t->exposures); /* B */
 }
 
@@ -211,18 +289,18 @@ static void apply_records(struct win *w, const struct rma_target *t, const struc
 
 void stage_apply(struct win *w, struct rma_target *t)
 {
-    const struct win_stage *st = stage_of(&t->in_stages, t->exposures);
+    const struct win_stage *st = stage_of(&t->stage.in, t->exposures);
     if (unlikely(st->used) && atomic_load_explicit(&st->seq, memory_order_relaxed) == t->exposures)
-        apply_records(w, t, st, room_of(&t->in_stages));
+        apply_records(w, t, st, room_of(&t->stage.in));
 }
 
 void stage_phase_apply(struct win *w)
 {
     for (int i = 0; i < w->ndirect; i++) {
         const struct rma_target *t = win_peek(w, w->direct[i]);
-        const struct win_stage *st = stage_of(&t->in_phases, w->phase);
-        if (t->in_phases.bytes &&
+        const struct win_stage *st = stage_of(&t->stage.in_phase, w->phase);
+        if (t->stage.in_phase.bytes &&
             atomic_load_explicit(&st->seq, memory_order_relaxed) == w->phase + 1)
-            apply_records(w, t, st, room_of(&t->in_phases));
+            apply_records(w, t, st, room_of(&t->stage.in_phase));
     }
 }

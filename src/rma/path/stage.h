@@ -22,8 +22,29 @@
 #include <stdint.h>
 
 struct win;
+struct win_ctl;
 struct rma_target;
 struct rma_op;
+
+/* Behind the slots of a control block there are, for each slot, STAGE_DEPTH stages for PSCW epochs
+ * and as many for fence phases. The owner of the block chooses their size before others know of it.
+ * A put of a PSCW epoch that has no room waits for the post, so where there are few processes there
+ * is room for two of 256 bytes. Where others need the kernel to reach the owner's memory, the puts
+ * of fence phases have stages, too, and there is room for four of 1 KiB. On a node of many
+ * processes the stages shrink, so that a block stays small. */
+enum { STAGE_DEPTH = 4, STAGE_LINES_MIN = 3, STAGE_LINES_MAPPED = 9, STAGE_LINES_ASSISTED = 65 };
+
+/* How others reach the owner's memory. */
+enum stage_use { STAGE_MAPPED, STAGE_ASSISTED };
+
+/* Bytes of a control block with so many slots and its stages. */
+size_t stage_ctl_bytes(int nslots, enum stage_use use);
+/* Clear a new block's slots and stages, and fix the sizes of these. Not the fields before the
+ * slots. */
+void stage_init(struct win_ctl *ctl, int nslots, enum stage_use use);
+/* Find the stages of a direct target, whose control block t->ctl is, and those for it in this
+ * process's own: this process has slot me there, the target slot its here. */
+void stage_attach(struct rma_target *t, struct win_ctl *own, int nslots, int me, int its);
 
 /* Put op into a direct target's stage of the present access epoch of MPI_Win_start. False: there is
  * no such epoch, or op must go the usual way (which also finds what is wrong with it). */

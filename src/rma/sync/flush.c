@@ -4,12 +4,12 @@
  * One target is flushed by its path (path_ops.h). All targets at once: an operation on a direct one
  * has been applied when its call returned, except that stores may still be in the processor's
  * buffer, so there is a full fence, and only if there were stores. To packet targets, and for what
- * was sent to kernel-assisted ones (assisted.h), goes one flush request per target with something
+ * was sent to kernel-assisted ones (assisted.c), goes one flush request per target with something
  * outstanding; then all acknowledgements are awaited.
  */
 #include "base/err.h"
 #include "rma/origin/issue.h"
-#include "rma/path/assisted.h"
+#include "rma/path/path.h"
 #include "rma/progress/progress.h"
 #include "rma/strict/strict.h"
 #include "rma/win/path_ops.h"

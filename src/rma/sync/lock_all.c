@@ -14,8 +14,7 @@
  */
 #include "base/err.h"
 #include "rma/origin/issue.h"
-#include "rma/path/access.h"
-#include "rma/path/assisted.h"
+#include "rma/path/path.h"
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/strict/strict.h"

@@ -20,7 +20,7 @@
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
-#include "rma/path/access.h"
+#include "rma/path/path.h"
 #include "rma/sync/pscw.h"
 #include "rma/sync/signal.h"
 #include "rma/path/stage.h"

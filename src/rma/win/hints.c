@@ -138,146 +138,41 @@ bool hints_alignment(const char *text, uint64_t *bytes)
     return true;
 }
 
-#define BOOL_HINT(name)                                                       \
-    static bool read_##name(const char *text, struct win_hints *h)            \
-    {                                                                         \
-        return hints_bool(text, &h->name);                                    \
-    }                                                                         \
-    static void show_##name(const struct win_hints *h, char *buf, size_t len) \
-    {                                                                         \
-        snprintf(buf, len, "%s", h->name ? "true" : "false");                 \
-    }
-
-/* The same on all processes: true only if all say so. */
-#define COMMON_BOOL_HINT(name)                                                \
-    BOOL_HINT(name)                                                           \
-    static void join_##name(struct win_hints *all, const struct win_hints *h) \
-    {                                                                         \
-        all->name = all->name && h->name;                                     \
-    }
-BOOL_HINT(alloc_shm)
-BOOL_HINT(share_create)
-BOOL_HINT(populate)
-COMMON_BOOL_HINT(no_locks)
-COMMON_BOOL_HINT(same_size)
-COMMON_BOOL_HINT(same_disp_unit)
-COMMON_BOOL_HINT(alloc_shared_noncontig)
-#undef BOOL_HINT
-#undef COMMON_BOOL_HINT
-
-static bool read_ordering(const char *text, struct win_hints *h)
-{
-    uint32_t bits = 0;
-
-    if (strcasecmp(text, "none") != 0 && !read_bits(orders, text, &bits))
-        return false;
-    h->ordering = (uint8_t)bits;
-    return true;
-}
-
-static void show_ordering(const struct win_hints *h, char *buf, size_t len)
-{
-    if (h->ordering == 0)
-        snprintf(buf, len, "none");
-    else
-        show_bits(orders, h->ordering, buf, len);
-}
-
-static void join_ordering(struct win_hints *all, const struct win_hints *h)
-{
-    all->ordering |= h->ordering;
-}
-
-static bool read_accumulate_ops(const char *text, struct win_hints *h)
-{
-    if (strcmp(text, "same_op") != 0 && strcmp(text, "same_op_no_op") != 0)
-        return false;
-    h->same_op = strcmp(text, "same_op") == 0;
-    return true;
-}
-
-static void show_accumulate_ops(const struct win_hints *h, char *buf, size_t len)
-{
-    snprintf(buf, len, "%s", h->same_op ? "same_op" : "same_op_no_op");
-}
-
-static void join_accumulate_ops(struct win_hints *all, const struct win_hints *h)
-{
-    all->same_op = all->same_op && h->same_op;
-}
-
-static bool read_which_ops(const char *text, struct win_hints *h)
-{
-    return read_bits(ops, text, &h->which_ops);
-}
-
-static void show_which_ops(const struct win_hints *h, char *buf, size_t len)
-{
-    show_bits(ops, h->which_ops, buf, len);
-}
-
-static void join_which_ops(struct win_hints *all, const struct win_hints *h)
-{
-    all->which_ops |= h->which_ops;
-}
-
-static bool read_granularity(const char *text, struct win_hints *h)
-{
-    return read_number(text, &h->granularity);
-}
-
-static void show_granularity(const struct win_hints *h, char *buf, size_t len)
-{
-    snprintf(buf, len, "%llu", (unsigned long long)h->granularity);
-}
-
-static void join_granularity(struct win_hints *all, const struct win_hints *h)
-{
-    (void)h;
-    all->granularity = 0;
-}
-
-static bool read_alignment(const char *text, struct win_hints *h)
-{
-    return hints_alignment(text, &h->min_alignment);
-}
-
-static void show_alignment(const struct win_hints *h, char *buf, size_t len)
-{
-    uint64_t bytes = h->min_alignment;
-    snprintf(buf, len, "%llu",
-             (unsigned long long)(bytes > LEAST_ALIGNMENT ? bytes : LEAST_ALIGNMENT));
-}
+enum form { FORM_BOOL, FORM_SAME_OP, FORM_ORDERING, FORM_OPS, FORM_NUMBER, FORM_ALIGNMENT };
 
 static const struct hint {
     const char *key;
-    const char *expected;
-    bool (*read)(const char *text,
-                 struct win_hints *h); /* false: not understood, nothing is changed */
-    void (*show)(const struct win_hints *h, char *buf, size_t len);
-    void (*join)(struct win_hints *all,
-                 const struct win_hints *h); /* NULL: each process has its own */
+    enum form form;
+    bool common; /* the same on all processes; else each has its own */
+    size_t at;   /* FORM_BOOL, FORM_SAME_OP: where its bool is in struct win_hints */
 } table[HINTS] = {
-    {"no_locks", "true or false", read_no_locks, show_no_locks, join_no_locks},
-    {"accumulate_ordering", "none, or a list of rar, raw, war, waw", read_ordering, show_ordering,
-     join_ordering},
-    {"accumulate_ops", "same_op or same_op_no_op", read_accumulate_ops, show_accumulate_ops,
-     join_accumulate_ops},
-    {"same_size", "true or false", read_same_size, show_same_size, join_same_size},
-    {"same_disp_unit", "true or false", read_same_disp_unit, show_same_disp_unit,
-     join_same_disp_unit},
-    {"alloc_shared_noncontig", "true or false", read_alloc_shared_noncontig,
-     show_alloc_shared_noncontig, join_alloc_shared_noncontig},
-    {"alloc_shm", "true or false", read_alloc_shm, show_alloc_shm, NULL},
-    {"mpirma_share_create", "true or false", read_share_create, show_share_create, NULL},
-    {"mpirma_populate", "true or false", read_populate, show_populate, NULL},
-    {"which_accumulate_ops", "a list of operations, as in sum,no_op", read_which_ops,
-     show_which_ops, join_which_ops},
-    {"mpi_accumulate_granularity", "a number of bytes, 0: unspecified", read_granularity,
-     show_granularity, join_granularity},
-    {"mpi_minimum_memory_alignment", "a number of bytes, a power of two", read_alignment,
-     show_alignment, NULL},
+    {"no_locks", FORM_BOOL, true, offsetof(struct win_hints, no_locks)},
+    {"accumulate_ordering", FORM_ORDERING, true, 0},
+    {"accumulate_ops", FORM_SAME_OP, true, offsetof(struct win_hints, same_op)},
+    {"same_size", FORM_BOOL, true, offsetof(struct win_hints, same_size)},
+    {"same_disp_unit", FORM_BOOL, true, offsetof(struct win_hints, same_disp_unit)},
+    {"alloc_shared_noncontig", FORM_BOOL, true, offsetof(struct win_hints, alloc_shared_noncontig)},
+    {"alloc_shm", FORM_BOOL, false, offsetof(struct win_hints, alloc_shm)},
+    {"mpirma_share_create", FORM_BOOL, false, offsetof(struct win_hints, share_create)},
+    {"mpirma_populate", FORM_BOOL, false, offsetof(struct win_hints, populate)},
+    {"which_accumulate_ops", FORM_OPS, true, 0},
+    {"mpi_accumulate_granularity", FORM_NUMBER, true, 0},
+    {"mpi_minimum_memory_alignment", FORM_ALIGNMENT, false, 0},
 };
+
+static const char *const expected[] = {
+    [FORM_BOOL] = "true or false",
+    [FORM_SAME_OP] = "same_op or same_op_no_op",
+    [FORM_ORDERING] = "none, or a list of rar, raw, war, waw",
+    [FORM_OPS] = "a list of operations, as in sum,no_op",
+    [FORM_NUMBER] = "a number of bytes, 0: unspecified",
+    [FORM_ALIGNMENT] = "a number of bytes, a power of two",
+};
+
+static bool *bool_of(const struct hint *hint, struct win_hints *h)
+{
+    return (bool *)((char *)h + hint->at);
+}
 
 struct win_hints win_hints_default(void)
 {
@@ -291,15 +186,77 @@ const char *hint_key(int i)
 }
 const char *hint_expected(int i)
 {
-    return table[i].expected;
+    return expected[table[i].form];
 }
+
 bool hint_read(int i, const char *text, struct win_hints *h)
 {
-    return table[i].read(text, h);
+    uint32_t bits = 0;
+
+    switch (table[i].form) {
+    case FORM_BOOL:
+        return hints_bool(text, bool_of(&table[i], h));
+    case FORM_SAME_OP:
+        if (strcmp(text, "same_op") != 0 && strcmp(text, "same_op_no_op") != 0)
+            return false;
+        h->same_op = strcmp(text, "same_op") == 0;
+        return true;
+    case FORM_ORDERING:
+        if (strcasecmp(text, "none") != 0 && !read_bits(orders, text, &bits))
+            return false;
+        h->ordering = (uint8_t)bits;
+        return true;
+    case FORM_OPS:
+        return read_bits(ops, text, &h->which_ops);
+    case FORM_NUMBER:
+        return read_number(text, &h->granularity);
+    case FORM_ALIGNMENT:
+        return hints_alignment(text, &h->min_alignment);
+    }
+    return false;
 }
+
 void hint_show(int i, const struct win_hints *h, char *buf, size_t len)
 {
-    table[i].show(h, buf, len);
+    const uint64_t align = h->min_alignment;
+
+    switch (table[i].form) {
+    case FORM_BOOL:
+        snprintf(buf, len, "%s",
+                 *((const bool *)((const char *)h + table[i].at)) ? "true" : "false");
+        break;
+    case FORM_SAME_OP:
+        snprintf(buf, len, "%s", h->same_op ? "same_op" : "same_op_no_op");
+        break;
+    case FORM_ORDERING:
+        if (h->ordering == 0)
+            snprintf(buf, len, "none");
+        else
+            show_bits(orders, h->ordering, buf, len);
+        break;
+    case FORM_OPS:
+        show_bits(ops, h->which_ops, buf, len);
+        break;
+    case FORM_NUMBER:
+        snprintf(buf, len, "%llu", (unsigned long long)h->granularity);
+        break;
+    case FORM_ALIGNMENT:
+        snprintf(buf, len, "%llu",
+                 (unsigned long long)(align > LEAST_ALIGNMENT ? align : LEAST_ALIGNMENT));
+    }
+}
+
+/* *all becomes what serves both. */
+static void join(const struct hint *hint, struct win_hints *all, struct win_hints h)
+{
+    if (hint->form == FORM_BOOL || hint->form == FORM_SAME_OP)
+        *bool_of(hint, all) &= *bool_of(hint, &h);
+    else if (hint->form == FORM_ORDERING)
+        all->ordering |= h.ordering;
+    else if (hint->form == FORM_OPS)
+        all->which_ops |= h.which_ops;
+    else
+        all->granularity = 0;
 }
 
 uint64_t hints_word(const struct win_hints *h)
@@ -331,13 +288,13 @@ bool hint_join(int i, uint64_t *all, uint64_t other)
     const struct win_hints h = of_word(other);
     char mine[256], theirs[256];
 
-    if (table[i].join == NULL)
+    if (!table[i].common)
         return false;
     hint_show(i, &joined, mine, sizeof mine);
     hint_show(i, &h, theirs, sizeof theirs);
     if (strcmp(mine, theirs) == 0)
         return false;
-    table[i].join(&joined, &h);
+    join(&table[i], &joined, h);
     *all = hints_word(&joined);
     return true;
 }

@@ -23,7 +23,7 @@ struct rma_stats {
     struct win_stats paths; /* of windows already freed */
     _Atomic uint64_t windows;
     uint64_t assisted_packets;   /* operations to kernel-assisted targets that went by packet:
-                                    assisted.h */
+                                    assisted.c */
     uint64_t staged;             /* small puts to direct targets that did not wait for the post */
     uint64_t parked;             /* packets that came before their epoch was open */
     uint64_t acks;               /* acknowledgements received */

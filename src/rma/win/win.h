@@ -32,6 +32,7 @@
 #include "base/log.h"
 #include "rma/env.h"
 #include "rma/packet/request_table.h"
+#include "rma/path/path_state.h"
 #include "rma/progress/progress_state.h"
 #include "rma/rma.h"
 #include "rma/sync/sync_state.h"
@@ -68,13 +69,6 @@ struct win_stage {
         seq;       /* number of the access epoch that has ended; fence phase + 1 */
     uint32_t used; /* bytes of room */
     char room[];   /* to the end of the stage's lines */
-};
-
-/* The stages that one peer has in another's control block for one purpose, one behind the other. */
-enum { STAGE_DEPTH = 4 };
-struct stage_row {
-    struct win_stage *first;
-    uint32_t bytes; /* of each; 0: there are none */
 };
 
 struct win_ctl {
@@ -114,8 +108,7 @@ struct win_ctl {
      * block may be another window's by then: lost.c. By whoever has heard of it. */
     _Atomic uint64_t lost;
     struct rma_mem_loc records; /* in the block of the direct group's lowest rank: proc_records.c */
-    uint32_t stage_bytes,
-        phase_bytes;         /* of each stage, before others know of the block: stage_room.h */
+    uint32_t stage_bytes, phase_bytes; /* of each stage, before others know of the block: stage.h */
     struct win_slot slots[]; /* by the peer's index among the window's ranks on the node; behind */
                              /* all of them, in the same order, their stages */
 };
@@ -126,7 +119,7 @@ enum win_lock { WIN_LOCK_NONE, WIN_LOCK_SHARED, WIN_LOCK_EXCLUSIVE, WIN_LOCK_NOC
 /* Which targets are in a passive epoch: those that are ready, or all. */
 enum flush_quick { FLUSH_QUICK_NONE, FLUSH_QUICK_READY, FLUSH_QUICK_ALL };
 
-/* Operations to a kernel-assisted target that went by packet and may not be done: assisted.h.
+/* Operations to a kernel-assisted target that went by packet and may not be done: assisted.c.
  * ACC: accumulates are among them. */
 enum sent { SENT_NOTHING, SENT_COPY, SENT_ACC };
 
@@ -155,15 +148,12 @@ struct rma_target {
     struct rma_net_key net_key; /* of its memory: rdma.c */
     struct win_signals *out;    /* mine to it, in its control block (direct) */
     struct win_signals *in;     /* its to me: in my control block, of packet peers in signals */
-    struct stage_row out_stages, in_stages; /* of the same control blocks (direct): stage.c */
-    struct stage_row out_phases, in_phases;
-    uint32_t staged;         /* bytes in the stage of the present access epoch */
-    uint32_t posts_seen;     /* in->posts when stage.c last looked */
-    uint32_t starts;         /* access epochs started towards it, MPI_MODE_NOCHECK included */
-    uint32_t posts_due;      /* posts that must have come for the present one */
-    uint32_t started_in;     /* win->start_count of the last start that names it */
-    uint32_t exposures;      /* exposure epochs posted to it, MPI_MODE_NOCHECK included */
-    struct sync_target sync; /* of src/rma/sync alone */
+    struct stage_target stage;  /* of the same control blocks (direct) */
+    uint32_t starts;            /* access epochs started towards it, MPI_MODE_NOCHECK included */
+    uint32_t posts_due;         /* posts that must have come for the present one */
+    uint32_t started_in;        /* win->start_count of the last start that names it */
+    uint32_t exposures;         /* exposure epochs posted to it, MPI_MODE_NOCHECK included */
+    struct sync_target sync;    /* of src/rma/sync alone */
     uint32_t remote_win, remote_gen; /* how it knows this window */
     struct pkt_target *pkt;          /* packets to it; NULL until used */
     struct pkt_origin *from;         /* packets from it; NULL until used */
