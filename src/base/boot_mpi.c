@@ -1,8 +1,7 @@
 /*
  * boot_mpi.c - boot.h on MPI_Allgather and MPI_Allreduce of the host, or where the
  * host spins in them even when another process needs the processor, on their
- * nonblocking forms, which can be waited for politely (an allgather of 4 ranks on 2
- * processors, MPICH 4.0.2, busy machine: 17 to 27 ms became 2.5 to 3.7). All processes of a job
+ * nonblocking forms, between whose tests the processor is given away. All processes of a job
  * have the same host: the two forms don't match each other.
  *
  * The first exchange is always an allgather of fixed blocks (a word that says whether

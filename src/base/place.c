@@ -1,8 +1,8 @@
 /*
  * place.c - see place.h.
  *
- * The processor of another thread is only told by /proc, and so is how many want to run; reading
- * both costs some 20 us; hence the limit on how often that is done.
+ * The processor of another thread is only told by /proc, and so is how many want to run. Reading
+ * both costs system calls; hence the limit on how often that is done.
  */
 #define _GNU_SOURCE 1 /* cpu_set_t */
 #include "base/place.h"

@@ -110,6 +110,7 @@ int win_detach(struct win *win, const void *base);
 int win_shared_query(struct win *win, int rank, uint64_t *size, uint32_t *disp_unit, void **base);
 
 /* Facts for attributes, info and messages. Pointers live as long as the window. */
+enum win_flavor win_flavor(const struct win *win);
 void **win_base_attr(struct win *win); /* address of this process's base */
 const uint64_t *win_size(const struct win *win);
 uint32_t win_id(const struct win *win); /* small number for messages, local */

@@ -5,7 +5,7 @@
  * what the memory control groups around this process leave (version 2 or 1,
  * every level up to the root; page cache that the group can drop counts as
  * free). Swap is not counted. It is an estimate: others allocate too.
- * No state, no locks; some 50 us, so ask only for large requests.
+ * No state, no locks. It reads files, so ask only for large requests.
  */
 #ifndef MRMA_SHM_MEM_AVAIL_H
 #define MRMA_SHM_MEM_AVAIL_H

@@ -15,9 +15,8 @@
 #include "base/cpu.h"
 #include "rma/acc/acc_table.h"
 
-/* What acc_fetch copies at once: what the C library still copies by vectors. From 4 KiB on it may
- * take a string instruction, which is slow to start (4 KiB: 97 ns, twice 2 KiB: 40). Whole elements
- * of any type. */
+/* What acc_fetch copies at once: what the C library still copies by vectors. For longer copies it
+ * may take a string instruction, which is slow to start. Whole elements of any type. */
 enum { FETCH_AT_ONCE = 2048 };
 
 #define PAIR(V, L)  \

@@ -23,8 +23,8 @@ enum {
     CMA_IMAGE_SMALL = 16384 /* on the stack */
 };
 
-/* n entries of iov; the others are not looked at, and not cleared either: that took as
- * long as the rest of a small operation. */
+/* n entries of iov; the others are not looked at, and not cleared either, for clearing them would
+ * take as long as the rest of a small operation. */
 struct cma_vec {
     unsigned n;
     size_t bytes;

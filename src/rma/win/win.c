@@ -33,6 +33,10 @@ int win_shared_query(struct win *w, int rank, uint64_t *size, uint32_t *disp_uni
     return MRMA_SUCCESS;
 }
 
+enum win_flavor win_flavor(const struct win *w)
+{
+    return w->flavor;
+}
 void **win_base_attr(struct win *w)
 {
     return &w->base;

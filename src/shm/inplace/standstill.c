@@ -36,9 +36,9 @@
 #include "base/err.h"
 
 #define HELPER_STACK ((size_t)256 << 10)
-/* How long to wait for a stop: so many looks, after which come naps, which take 70 us with the
- * timer's slack: about a second. By the clock it would be over for who is itself stopped meanwhile.
- */
+/* How long to wait for a stop: so many looks, after which come naps, which with the timer's slack
+ * take longer than they say: about a second. By the clock it would be over for who is itself
+ * stopped meanwhile. */
 enum { MAX_THREADS = 4096, YIELDS = 200, NAPS = 14000, NAP_NS = 20000 };
 
 struct thread {
