@@ -326,7 +326,7 @@ char *run_command(const char *command, int *status)
 
 char *run_tool(struct made_job *job, const char *arguments, int *status)
 {
-    char rest[600], command[1000];
+    char rest[1000], command[1100];
 
     snprintf(rest, sizeof rest, arguments, job->dir);
     snprintf(command, sizeof command, "./tools/mpi-rma-trace %s 2>&1", rest);

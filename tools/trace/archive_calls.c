@@ -238,18 +238,19 @@ void call_leave(struct process *process, struct thread *thread, const struct tra
     track->depth--;
 }
 
-/* The ranks of MPI_COMM_WORLD that the TRACE_RANKS records behind a start or post name. */
-static OTF2_GroupRef read_group(struct process *process, struct thread *thread,
+/* The ranks of MPI_COMM_WORLD that the TRACE_RANKS records behind a start or post name. The time
+ * that the trace needed for itself may be recorded between them. */
+static OTF2_GroupRef read_group(struct process *process, const struct thread *thread,
                                 const struct win *win, uint64_t n)
 {
     uint64_t *member = zalloc((size_t)n, sizeof *member);
     uint32_t count = 0;
 
-    for (; thread->next < thread->file->n; thread->next++) {
-        const struct trace_record *r = &thread->file->record[thread->next];
+    for (size_t at = thread->next; at < thread->file->n; at++) {
+        const struct trace_record *r = &thread->file->record[at];
         const struct trace_ranks *ranks = (const struct trace_ranks *)r;
 
-        if (r->kind == SPOOL_DAMAGED)
+        if (r->kind == SPOOL_DAMAGED || r->kind == TRACE_WRITE)
             continue;
         if (r->kind != TRACE_RANKS)
             break;

@@ -29,7 +29,8 @@ void lock_request(struct track *track, struct win *win, const struct trace_recor
 {
     bool exclusive = (r->what & 15) == TRACE_LOCK_EXCLUSIVE;
     struct lock lock = {.peer = r->peer,
-                        .type = exclusive ? OTF2_LOCK_EXCLUSIVE : OTF2_LOCK_SHARED};
+                        .type = exclusive ? OTF2_LOCK_EXCLUSIVE : OTF2_LOCK_SHARED,
+                        .track = track};
 
     if (r->what & TRACE_LOCK_NOCHECK)
         track_u32(track, ATTR_ASSERTS, TRACE_NOCHECK);
@@ -48,14 +49,14 @@ static void write_grant(struct track *track, const struct win *win, const struct
                                                                 remote_of(peer), 0, lock->type));
 }
 
-void lock_granted(struct track *track, struct win *win, const struct trace_record *r)
+void lock_granted(struct win *win, const struct trace_record *r)
 {
     struct lock *lock = find_lock(win, r->peer);
 
     if (!lock || (lock->granted && lock->peer >= 0))
         return;
     lock->granted = true;
-    write_grant(track, win, lock, r->peer, r->time);
+    write_grant(lock->track, win, lock, r->peer, r->time);
 }
 
 static void release(struct track *track, struct win *win, struct lock *lock, uint64_t time)

@@ -10,6 +10,48 @@ struct win *process_win(const struct process *process, uint32_t number)
     return number ? map_get(&process->wins, number) : NULL;
 }
 
+static int by_number_and_time(const void *a, const void *b)
+{
+    const struct naming *x = a, *y = b;
+
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return x->time < y->time ? -1 : x->time > y->time;
+}
+
+static void find_namings(struct process *process)
+{
+    const struct job *job = process->archive->job;
+    size_t cap = 0;
+
+    for (size_t i = 0; i < process->nthreads; i++)
+        for (size_t k = 0; k < process->thread[i].file->n; k++) {
+            const struct trace_record *r = &process->thread[i].file->record[k];
+            const struct job_window *window =
+                r->kind == TRACE_WIN_CREATE ? job_window(job, r->id) : NULL;
+
+            if (!window)
+                continue;
+            process->naming =
+                grow(process->naming, process->nnamings, &cap, sizeof *process->naming);
+            process->naming[process->nnamings++] =
+                (struct naming){r->win, r->time, (uint32_t)(window - job->window)};
+        }
+    if (process->nnamings)
+        qsort(process->naming, process->nnamings, sizeof *process->naming, by_number_and_time);
+}
+
+uint32_t process_served_window(const struct process *process, uint32_t number, uint64_t time)
+{
+    uint32_t index = WINDOW_NONE;
+
+    for (size_t i = 0; i < process->nnamings && process->naming[i].number <= number; i++)
+        if (process->naming[i].number == number &&
+            (index == WINDOW_NONE || process->naming[i].time <= time))
+            index = process->naming[i].index;
+    return index;
+}
+
 static void win_create(struct process *process, struct thread *thread, const struct trace_record *r)
 {
     struct job *job = process->archive->job;
@@ -56,11 +98,11 @@ static void win_destroy(struct process *process, struct thread *thread,
 static void own_begin(struct process *process, struct track *track, const struct trace_record *r,
                       enum own_region own)
 {
-    struct win *win = process_win(process, r->win);
+    uint32_t window = process_served_window(process, r->win, r->time);
 
-    if (win) {
+    if (window != WINDOW_NONE) {
         archive_check(process->archive,
-                      OTF2_AttributeList_AddRmaWinRef(track->attributes, ATTR_WINDOW, win->index));
+                      OTF2_AttributeList_AddRmaWinRef(track->attributes, ATTR_WINDOW, window));
         if (r->peer >= 0)
             track_u32(track, own == OWN_SERVE ? ATTR_ORIGIN : ATTR_PEER, (uint32_t)r->peer);
     } else if (own == OWN_WAIT_CREDIT && r->peer >= 0)
@@ -110,7 +152,7 @@ static void lock_record(struct process *process, struct thread *thread,
     if (r->kind == TRACE_LOCK)
         lock_request(&thread->track, win, r);
     else if (r->kind == TRACE_LOCKED)
-        lock_granted(&thread->track, win, r);
+        lock_granted(win, r);
     else
         lock_release(&thread->track, win, r->peer, r->time);
 }
@@ -288,6 +330,7 @@ void archive_process(struct archive *archive, const struct spool_file *file, siz
             have_main = file[i].head->thread_kind == SPOOL_APPLICATION;
         }
     }
+    find_namings(&process);
     for (struct thread *thread; (thread = earliest(&process));)
         one_record(&process, thread, &thread->file->record[thread->next++]);
     close_all(&process);
@@ -296,5 +339,6 @@ void archive_process(struct archive *archive, const struct spool_file *file, siz
     archive_waits(&process, rank, machine);
     map_fini(&process.wins);
     map_fini(&process.requests);
+    free(process.naming);
     free(process.thread);
 }

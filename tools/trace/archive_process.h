@@ -23,6 +23,7 @@ struct lock {
     int32_t peer; /* -1: all */
     OTF2_LockType type;
     bool granted;
+    struct track *track; /* of the thread that has asked for it */
 };
 
 struct win {
@@ -43,16 +44,29 @@ struct thread {
     struct track track;
 };
 
+/* Which window a number of the process stands for, from some time on. */
+struct naming {
+    uint32_t number;
+    uint64_t time;
+    uint32_t index; /* of job->window */
+};
+
 struct process {
     struct archive *archive;
     struct thread *thread;
     size_t nthreads;
-    struct map wins;     /* by number at the process: struct win */
-    struct map requests; /* of operations: window's number and peer in one word, + 1 */
-    uint64_t last;       /* time of the last record of all threads */
+    struct map wins;       /* by number at the process: struct win */
+    struct map requests;   /* of operations: window's number and peer in one word, + 1 */
+    uint64_t last;         /* time of the last record of all threads */
+    struct naming *naming; /* by number and time */
+    size_t nnamings;
 };
 
 struct win *process_win(const struct process *process, uint32_t number);
+
+/* The window that a number stands for at a target, where packets may come before the process has
+ * made the window and after it has freed it. WINDOW_NONE: no window ever had that number. */
+uint32_t process_served_window(const struct process *process, uint32_t number, uint64_t time);
 
 /* Archive_ops.c */
 enum { COMPLETE_LOCAL = 1, COMPLETE_REMOTE = 2, COMPLETE_AT_WAIT = 4, COMPLETE_UNRECORDED = 8 };
@@ -68,7 +82,8 @@ void win_free(struct win *win);
 
 /* Archive_locks.c */
 void lock_request(struct track *track, struct win *win, const struct trace_record *r);
-void lock_granted(struct track *track, struct win *win, const struct trace_record *r);
+/* Another thread, the agent, may be the one that is told. */
+void lock_granted(struct win *win, const struct trace_record *r);
 void lock_release(struct track *track, struct win *win, int32_t peer, uint64_t time);
 /* Of all locks that are still held or asked for. */
 void lock_release_all(struct track *track, struct win *win, uint64_t time);

@@ -57,11 +57,10 @@ static void add(struct waits *waits, const struct trace_record *r, uint32_t wind
         waits->oldest++;
 }
 
-/* The waits of all threads. The windows' numbers are those of the time, so creations count too. */
+/* The waits of all threads. */
 static void collect(struct process *process, struct waits *waits)
 {
     size_t *next = zalloc(process->nthreads, sizeof *next);
-    struct map windows = {0};
 
     for (;;) {
         const struct trace_record *first = NULL;
@@ -71,8 +70,7 @@ static void collect(struct process *process, struct waits *waits)
             const struct spool_file *file = process->thread[i].file;
 
             while (next[i] < file->n && !is_begin(file->record[next[i]].kind) &&
-                   !is_end(file->record[next[i]].kind) &&
-                   file->record[next[i]].kind != TRACE_WIN_CREATE)
+                   !is_end(file->record[next[i]].kind))
                 next[i]++;
             if (next[i] < file->n && (!first || file->record[next[i]].time < first->time)) {
                 first = &file->record[next[i]];
@@ -82,14 +80,12 @@ static void collect(struct process *process, struct waits *waits)
         if (!first)
             break;
         next[from]++;
-        struct job_window *window = job_window(process->archive->job, first->id);
-        if (first->kind == TRACE_WIN_CREATE) {
-            if (window && map_put(&windows, first->win, window, NULL) != 0)
-                break;
-        } else if ((window = map_get(&windows, first->win)) != NULL)
-            add(waits, first, (uint32_t)(window - process->archive->job->window));
+        uint32_t window = process_served_window(process, first->win, first->time);
+        if (window == WINDOW_NONE)
+            process->archive->unknown_window++;
+        else
+            add(waits, first, window);
     }
-    map_fini(&windows);
     free(next);
 }
 

@@ -14,7 +14,7 @@
 #include "report.h"
 
 static const char usage_text[] =
-    "usage: mpi-rma-trace [--json] [--model=basic|extended] DIR|FILE.otf2\n"
+    "usage: mpi-rma-trace [--json] [--html FILE] [--model=basic|extended] DIR|FILE.otf2\n"
     "       mpi-rma-trace --archive DIR\n"
     "Report where the time of one-sided communication (MPI RMA) goes: a profile, the operations\n"
     "between ranks, and wait states with what to do about them. DIR is what the processes of a\n"
@@ -22,6 +22,7 @@ static const char usage_text[] =
     "none. FILE.otf2 is any archive with RMA records, other tools' too.\n"
     "\n"
     "  --json      the report as one JSON object, times in nanoseconds\n"
+    "  --html FILE the report as one page for a browser too, with a time line\n"
     "  --model=M   where a transfer ends: basic, where the issuing call returns; extended "
     "(default),\n"
     "              where the standard completes it\n"
@@ -38,7 +39,7 @@ static const char usage_text[] =
     "Exit code: 0, 1 if there is nothing to read or it cannot be written, 2 wrong arguments.\n";
 
 struct options {
-    const char *path;
+    const char *path, *html;
     bool archive, json;
     enum model model;
 };
@@ -62,6 +63,10 @@ static bool read_arguments(struct options *options, int argc, char **argv, const
             options->archive = true;
         else if (strcmp(argument, "--json") == 0)
             options->json = true;
+        else if (strcmp(argument, "--html") == 0 && i + 1 < argc)
+            options->html = argv[++i];
+        else if (strncmp(argument, "--html=", 7) == 0 && argument[7])
+            options->html = argument + 7;
         else if (strcmp(argument, "--model=basic") == 0)
             options->model = MODEL_BASIC;
         else if (strcmp(argument, "--model=extended") == 0)
@@ -92,10 +97,26 @@ static char *archive_in(const char *dir)
     return NULL;
 }
 
+static bool write_page(const struct analysis *analysis, const char *anchor, const char *path)
+{
+    FILE *out = fopen(path, "w");
+    bool good = out != NULL;
+
+    if (out) {
+        report_html(analysis, anchor, out);
+        good = !ferror(out);
+        good = fclose(out) == 0 && good;
+    }
+    if (!good)
+        say("%s: %s", path, strerror(errno));
+    return good;
+}
+
 static int report(const struct options *options, const char *anchor)
 {
     struct trace trace;
     struct analysis analysis;
+    bool good = true;
 
     if (!trace_read(&trace, anchor))
         return 1;
@@ -106,10 +127,12 @@ static int report(const struct options *options, const char *anchor)
         printf("%s\n", anchor);
         report_text(&analysis, stdout);
     }
+    if (options->html)
+        good = write_page(&analysis, anchor, options->html);
     analysis_free(&analysis);
     trace_free(&trace);
     if (fflush(stdout) == 0 && !ferror(stdout))
-        return 0;
+        return good ? 0 : 1;
     say("cannot write the report: %s", strerror(errno));
     return 1;
 }

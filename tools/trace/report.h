@@ -13,6 +13,9 @@ void report_text(const struct analysis *analysis, FILE *out);
 /* One object; all times in nanoseconds. doc of the members: in the user guide. */
 void report_json(const struct analysis *analysis, FILE *out);
 
+/* The page, a whole HTML document. */
+void report_html(const struct analysis *analysis, const char *title, FILE *out);
+
 /* A string in quotes, as JSON wants it. */
 void json_string(FILE *out, const char *value);
 

@@ -13,7 +13,7 @@ void json_string(FILE *out, const char *value)
 
         if (c == '"' || c == '\\')
             fprintf(out, "\\%c", c);
-        else if (c < 0x20)
+        else if (c < 0x20 || c == '<') /* the latter may stand in a page */
             fprintf(out, "\\u%04x", c);
         else
             fputc(c, out);

@@ -127,7 +127,8 @@ uint64_t spool_check(struct spool_file *file, uint32_t nproc)
             ranks_left -= ((struct trace_ranks *)r)->n;
             continue;
         }
-        ranks_left = r->kind == TRACE_START || r->kind == TRACE_POST ? r->id : 0;
+        if (r->kind != TRACE_WRITE) /* which may come between a call's record and its ranks */
+            ranks_left = r->kind == TRACE_START || r->kind == TRACE_POST ? r->id : 0;
         last = r->time;
         file->first = file->first ? file->first : last;
         file->last = last;

@@ -1,0 +1,343 @@
+/*
+ * report_html.c - the report as one page that needs nothing else.
+ *
+ * page.html is the page; the data stand in it as one JSON object, in columns: for calls, what the
+ * library did, operations and wait states each a list of places, of begins (as differences), of
+ * lengths, of kinds. What would make the page too large to use is thinned out: the longest are
+ * kept, and calls that are not are shown by how much of the time their thread was in calls.
+ */
+#include "report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CALLS_MAX = 120000,
+    DOINGS_MAX = 60000,
+    OPS_MAX = 60000,
+    INSTANCES_MAX = 40000,
+    BINS = 1500
+};
+
+static const char page[] =
+#include "tools/trace/page.h"
+    ;
+
+/* One box of the time line. */
+struct box {
+    uint64_t begin, length;
+    uint32_t place, kind;
+    int64_t other; /* a rank; -1: none */
+};
+
+struct boxes {
+    struct box *box;
+    size_t n;
+};
+
+static int by_length(const void *a, const void *b)
+{
+    const struct box *x = a, *y = b;
+
+    return x->length > y->length ? -1 : x->length < y->length;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct box *x = a, *y = b;
+
+    return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* Keeps the longest, in order of their begin. */
+static void thin(struct boxes *boxes, size_t most)
+{
+    if (boxes->n > most) {
+        qsort(boxes->box, boxes->n, sizeof *boxes->box, by_length);
+        boxes->n = most;
+    }
+    qsort(boxes->box, boxes->n, sizeof *boxes->box, by_begin);
+}
+
+enum column { PLACE, BEGIN, LENGTH, KIND, OTHER, COLUMNS };
+
+static int64_t cell(const struct boxes *boxes, size_t i, enum column column)
+{
+    const struct box *box = &boxes->box[i];
+
+    switch (column) {
+    case PLACE:
+        return box->place;
+    case BEGIN:
+        return (int64_t)(box->begin - (i ? boxes->box[i - 1].begin : 0));
+    case LENGTH:
+        return (int64_t)box->length;
+    case KIND:
+        return box->kind;
+    default:
+        return box->other;
+    }
+}
+
+static void write_boxes(FILE *out, const char *name, struct boxes *boxes, size_t most)
+{
+    fprintf(out, ",\n\"all_%s\": %zu,\n\"%s\": [", name, boxes->n, name);
+    thin(boxes, most);
+    for (int column = 0; column < COLUMNS; column++) {
+        fprintf(out, "%s[", column ? ",\n" : "");
+        for (size_t i = 0; i < boxes->n; i++)
+            fprintf(out, "%s%" PRId64, i ? "," : "", cell(boxes, i, (enum column)column));
+        fputc(']', out);
+    }
+    fputc(']', out);
+    free(boxes->box);
+}
+
+/* The place where a rank's waiting is shown: that of its call, else its first. */
+static uint32_t place_of_rank(const struct trace *trace, uint32_t rank)
+{
+    for (size_t i = 0; i < trace->nplaces; i++)
+        if (trace->place[i].rank == rank)
+            return (uint32_t)i;
+    return 0;
+}
+
+static void write_calls(const struct trace *trace, FILE *out)
+{
+    struct boxes boxes = {zalloc(trace->ncalls, sizeof *boxes.box), trace->ncalls};
+
+    for (size_t i = 0; i < trace->ncalls; i++) {
+        const struct call *call = &trace->call[i];
+
+        boxes.box[i] = (struct box){call->enter, u64_minus(call->leave, call->enter), call->place,
+                                    call->call, -1};
+    }
+    write_boxes(out, "calls", &boxes, CALLS_MAX);
+}
+
+static void write_doings(const struct trace *trace, FILE *out)
+{
+    struct boxes boxes = {zalloc(trace->ndoings, sizeof *boxes.box), trace->ndoings};
+
+    for (size_t i = 0; i < trace->ndoings; i++) {
+        const struct doing *doing = &trace->doing[i];
+
+        boxes.box[i] = (struct box){doing->begin, u64_minus(doing->end, doing->begin), doing->place,
+                                    doing->kind, doing->peer == NONE ? -1 : (int64_t)doing->peer};
+    }
+    write_boxes(out, "doings", &boxes, DOINGS_MAX);
+}
+
+/* Operations are thinned evenly: every so-manieth, or short ones would never be seen. */
+static void write_ops(const struct analysis *analysis, FILE *out)
+{
+    const struct trace *trace = analysis->trace;
+    size_t step = 1 + trace->nops / OPS_MAX;
+    struct boxes boxes = {zalloc(trace->nops, sizeof *boxes.box), 0};
+
+    for (size_t i = 0; i < trace->nops; i += step) {
+        const struct operation *op = &trace->op[i];
+
+        boxes.box[boxes.n++] = (struct box){op->issue, u64_minus(analysis->end[i], op->issue),
+                                            op->rank, op->op, op->target};
+    }
+    fprintf(out, ",\n\"step\": %zu", step);
+    write_boxes(out, "kept_ops", &boxes, OPS_MAX);
+}
+
+static void write_instances(const struct analysis *analysis, FILE *out)
+{
+    const struct trace *trace = analysis->trace;
+    struct boxes boxes = {zalloc(analysis->ninstances, sizeof *boxes.box), analysis->ninstances};
+    uint32_t *home = zalloc(trace->nranks, sizeof *home);
+
+    for (uint32_t i = 0; i < trace->nranks; i++)
+        home[i] = place_of_rank(trace, i);
+    for (size_t i = 0; i < analysis->ninstances; i++) {
+        const struct instance *instance = &analysis->instance[i];
+        uint32_t place = instance->call != NONE           ? trace->call[instance->call].place
+                         : instance->rank < trace->nranks ? home[instance->rank]
+                                                          : 0;
+
+        boxes.box[i] =
+            (struct box){instance->begin, instance->end - instance->begin, place, instance->pattern,
+                         instance->cause == NONE ? -1 : (int64_t)instance->cause};
+    }
+    write_boxes(out, "instances", &boxes, INSTANCES_MAX);
+    free(home);
+}
+
+/* For each place and each piece of the run, how many tenths of it were spent in calls. */
+static void write_bins(const struct trace *trace, FILE *out)
+{
+    double *share = zalloc(trace->nplaces * BINS, sizeof *share);
+    double length = (double)u64_max(trace->length, 1) / BINS;
+
+    for (size_t i = 0; i < trace->ncalls; i++) {
+        const struct call *call = &trace->call[i];
+        double at = (double)call->enter, end = (double)call->leave;
+
+        while (call->outermost && at < end) {
+            size_t bin = (size_t)(at / length);
+            if (bin >= BINS)
+                break;
+            double edge = (double)(bin + 1) * length, next = edge < end ? edge : end;
+
+            share[call->place * BINS + bin] += (next - at) / length;
+            if (next <= at)
+                break;
+            at = next;
+        }
+    }
+    fputs(",\n\"bins\": [", out);
+    for (size_t i = 0; i < trace->nplaces; i++) {
+        fputs(i ? ",\n\"" : "\"", out);
+        for (size_t k = 0; k < BINS; k++) {
+            double tenths = share[i * BINS + k] * 9.0 + (share[i * BINS + k] > 0 ? 0.99 : 0.0);
+
+            fputc('0' + (tenths > 9 ? 9 : (int)tenths), out);
+        }
+        fputc('"', out);
+    }
+    fputc(']', out);
+    free(share);
+}
+
+static void write_sums(FILE *out, const struct transfers *sum)
+{
+    fprintf(out, ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64, sum->operations,
+            sum->bytes, sum->model_ns, sum->arrived, sum->arrived_ns);
+}
+
+static void write_tables(const struct analysis *analysis, FILE *out)
+{
+    const struct trace *trace = analysis->trace;
+    const char *separator = "";
+
+    fputs(",\n\"functions\": [", out);
+    for (unsigned i = 1; i < TRACE_CALL_LAST; i++) {
+        const struct profile *call = &analysis->by_call[i];
+
+        if (call->calls == 0)
+            continue;
+        fprintf(out, "%s[\"%s\", %" PRIu64 ", %" PRIu64 ", %.4f, %" PRIu64 "]", separator,
+                call_name[i], call->calls, call->ns, report_percent(call->ns, analysis->run_ns),
+                call->longest);
+        separator = ", ";
+    }
+    fputs("],\n\"paths\": [", out);
+    separator = "";
+    for (unsigned i = 0; i < PATHS; i++) {
+        if (analysis->by_path[i].operations == 0)
+            continue;
+        fprintf(out, "%s[\"%s\"", separator, path_name[i]);
+        write_sums(out, &analysis->by_path[i]);
+        fputc(']', out);
+        separator = ", ";
+    }
+    fputs("],\n\"windows\": [", out);
+    for (size_t i = 0; i < trace->nwindows; i++) {
+        fputs(i ? ", [" : "[", out);
+        json_string(out, trace->window[i].name);
+        write_sums(out, &analysis->by_window[i]);
+        fprintf(out, ", %" PRIu64 "]", analysis->call_by_window[i].ns);
+    }
+    fputs("],\n\"pairs\": [", out);
+    separator = "";
+    for (size_t i = 0; i < (size_t)trace->nranks * trace->nranks; i++) {
+        const struct transfers *sum = &analysis->matrix[i];
+
+        if (sum->operations == 0)
+            continue;
+        fprintf(out, "%s[%zu, %zu, %" PRIu64 ", %" PRIu64 "]", separator, i / trace->nranks,
+                i % trace->nranks, sum->operations, sum->bytes);
+        separator = ", ";
+    }
+    fputc(']', out);
+}
+
+static void write_pattern(const struct analysis *analysis, unsigned i, FILE *out)
+{
+    const struct pattern_info *info = &pattern_info[i];
+    const struct finding *finding = &analysis->found[i];
+    const struct instance *worst = &finding->worst;
+    bool have = finding->total > 0;
+
+    fprintf(out, "%s\n{\"name\": ", i ? "," : "");
+    json_string(out, info->name);
+    fputs(", \"within\": ", out);
+    json_string(out, info->part_of >= 0 ? pattern_info[info->part_of].name : "");
+    fputs(", \"advice\": ", out);
+    json_string(out, info->advice);
+    fprintf(out,
+            ", \"total\": %" PRIu64 ", \"percent\": %.4f, \"number\": %" PRIu64
+            ", \"of\": %" PRIu64,
+            finding->total, report_percent(finding->total, analysis->run_ns), finding->number,
+            finding->of);
+    fprintf(out,
+            ", \"begin\": %" PRIu64 ", \"length\": %" PRIu64 ", \"rank\": %" PRId64
+            ", \"cause\": %" PRId64 "}",
+            have ? worst->begin : 0, have ? worst->end - worst->begin : 0,
+            have && worst->rank != NONE ? (int64_t)worst->rank : -1,
+            have && worst->cause != NONE ? (int64_t)worst->cause : -1);
+}
+
+static void write_names(const struct analysis *analysis, FILE *out)
+{
+    const struct trace *trace = analysis->trace;
+
+    fputs(",\n\"places\": [", out);
+    for (size_t i = 0; i < trace->nplaces; i++) {
+        fputs(i ? ", [" : "[", out);
+        json_string(out, trace->place[i].name);
+        fprintf(out, ", %" PRId64 "]",
+                trace->place[i].rank == NONE ? -1 : (int64_t)trace->place[i].rank);
+    }
+    fputs("],\n\"call_names\": [", out);
+    for (unsigned i = 0; i < TRACE_CALL_LAST; i++)
+        fprintf(out, "%s\"%s\"", i ? ", " : "", call_name[i]);
+    fputs("],\n\"own_names\": [", out);
+    for (unsigned i = 0; i < OWN_REGIONS; i++)
+        fprintf(out, "%s\"%s\"", i ? ", " : "", own_region_name[i].name);
+    fputs("],\n\"patterns\": [", out);
+    for (unsigned i = 0; i < PATTERNS; i++)
+        write_pattern(analysis, i, out);
+    fputc(']', out);
+}
+
+static void write_data(const struct analysis *analysis, const char *title, FILE *out)
+{
+    const struct trace *trace = analysis->trace;
+    uint64_t rma = 0;
+
+    for (uint32_t i = 0; i < trace->nranks; i++)
+        rma += analysis->rma_ns[i];
+    fputs("{\"title\": ", out);
+    json_string(out, title);
+    fputs(", \"notes\": ", out);
+    json_string(out, trace->description ? trace->description : "");
+    fprintf(out,
+            ", \"model\": \"%s\", \"ranks\": %u, \"events\": %" PRIu64 ", \"length\": %" PRIu64
+            ", \"rma_percent\": %.4f, \"all_ops\": %zu",
+            report_model(analysis->model), trace->nranks, trace->events, trace->length,
+            report_percent(rma, analysis->run_ns), trace->nops);
+    write_names(analysis, out);
+    write_tables(analysis, out);
+    write_calls(trace, out);
+    write_doings(trace, out);
+    write_ops(analysis, out);
+    write_instances(analysis, out);
+    write_bins(trace, out);
+    fputs("}", out);
+}
+
+void report_html(const struct analysis *analysis, const char *title, FILE *out)
+{
+    static const char mark[] = "@DATA@";
+    const char *at = strstr(page, mark);
+
+    fwrite(page, 1, (size_t)(at - page), out);
+    write_data(analysis, title, out);
+    fputs(at + sizeof mark - 1, out);
+}
