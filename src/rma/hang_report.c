@@ -7,7 +7,7 @@
  * owes (acknowledgements, replies) or has not taken (queued bytes, large operations). Everything is
  * read under the engine's lock; what peers of the node have published is read as it is, so a line
  * may be a moment old, and a lock is held by those who say so in their slots
- * (hang_note_lock: only where the variable is set for them too).
+ * (sync/lock.h: only where the variable is set for them too).
  */
 #include "rma/layer.h"
 
@@ -17,6 +17,7 @@
 #include "rma/origin/pair.h"
 #include "rma/sync/barrier.h"
 #include "rma/sync/fence_counts.h"
+#include "rma/sync/lock.h"
 #include "rma/sync/pscw.h"
 #include "rma/win/target_lock.h"
 #include "rma/path/stage.h"
@@ -113,13 +114,6 @@ static bool not_entered(const struct win *w, const struct rma_target *t)
     return !barrier_node_entered(w, t);
 }
 
-static void add_holder(struct line *l, int rank, uint32_t word)
-{
-    add(l, "%s rank %d %s %s (ticket %u)", l->n++ ? "," : "", rank,
-        (word & 3) == HANG_LOCK_HOLDS ? "holds it" : "waits for it",
-        word & 4 ? "exclusively" : "shared", word >> 3);
-}
-
 /* The lock of a direct target, as its users on this node have published it. */
 static void say_direct_lock(struct win *w, const struct rma_target *t)
 {
@@ -128,11 +122,12 @@ static void say_direct_lock(struct win *w, const struct rma_target *t)
     add(&l, "lock of rank %d: %u held or waited for;", t->rank,
         (lockword_next(word) - lockword_wserv(word)) & (uint32_t)LOCKWORD_MASK);
     for (int i = 0; i < w->ndirect; i++) {
-        const ptrdiff_t index = win_peek(w, w->direct[i]) - w->local;
-        const uint32_t state =
-            atomic_load_explicit(&t->ctl->slots[index].signals.lock, memory_order_relaxed);
-        if ((state & 3) != HANG_LOCK_NONE)
-            add_holder(&l, w->direct[i], state);
+        const int slot = (int)(win_peek(w, w->direct[i]) - w->local);
+        const struct lock_note note = lock_noted(t, slot);
+        if (note.use != LOCK_UNUSED)
+            add(&l, "%s rank %d %s %s (ticket %u)", l.n++ ? "," : "", w->direct[i],
+                note.use == LOCK_HELD ? "holds it" : "waits for it",
+                note.exclusive ? "exclusively" : "shared", note.ticket);
     }
     const uint32_t all = atomic_load_explicit(&w->lead->all_holders, memory_order_relaxed);
     if (all)

@@ -50,7 +50,7 @@ static void run_kind(bool oversubscribed, int n, int slow,
         if (pids[i] == 0) {
             fabric_watchdog(60);
             struct hand *h = hand_new(&b.shared, i);
-            h->win.oversubscribed = oversubscribed;
+            barrier_choose(&h->win, oversubscribed);
             body(h, &b);
             hand_free(h);
             _exit(0);
@@ -105,9 +105,9 @@ static void set_barrier_count(struct hand *h)
 {
     h->win.sync.barriers[BARRIER_NODE] = nearly;
     if (h->win.rank == 0)
-        atomic_store(&h->win.lead->arrived, nearly * (uint32_t)h->win.nproc);
+        atomic_store(&h->win.lead->sync.arrived, nearly * (uint32_t)h->win.nproc);
     for (int i = 0; i < h->win.nproc; i++)
-        atomic_store(&h->win.ctl->slots[i].signals.barriers[BARRIER_NODE].entered, nearly);
+        atomic_store(&h->win.ctl->slots[i].signals.sync.barriers[BARRIER_NODE].entered, nearly);
 }
 
 /* All have set their own slots before any signals. */

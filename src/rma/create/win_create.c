@@ -20,6 +20,7 @@
 #include "rma/progress/agent.h"
 #include "rma/progress/progress.h"
 #include "rma/strict/strict.h"
+#include "rma/sync/barrier.h"
 #include "rma/traced/traced_path.h"
 #include "rma/sync/fence_counts.h"
 #include "rma/win/ctl_blocks.h"
@@ -206,7 +207,7 @@ static void learn_node(struct win *w)
     for (int i = 0; i < w->nproc; i++)
         procs += i == w->rank || env->record_same_node(env->ctx, &recs[i].proc);
     const unsigned cpus = env->record_cpus(env->ctx, &recs[0].proc, sizeof *recs, w->nproc);
-    w->oversubscribed = (unsigned)procs > cpus;
+    barrier_choose(w, (unsigned)procs > cpus);
     rma_learn_node(r, procs, cpus);
 }
 

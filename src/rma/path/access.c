@@ -42,7 +42,7 @@ static bool known_exposed(const struct win *w, const struct rma_target *t)
 static int wait_exposed(struct win *w, struct rma_target *t)
 {
     struct exposed_arg arg = {t, w->phase};
-    if (!t->direct || t->peer->self || known_exposed(w, t) || target_exposed(&arg))
+    if (t->peer->self || known_exposed(w, t) || target_exposed(&arg))
         return MRMA_SUCCESS;
     return rma_wait_until(w, &(struct rma_wait){.done = target_exposed,
                                                 .arg = &arg,
@@ -79,13 +79,6 @@ int epoch_wait_post(struct win *w, struct rma_target *t)
     return err;
 }
 
-static int access_pscw(struct win *w, struct rma_target *t)
-{
-    if (t->started_in != w->start_count)
-        return MRMA_ERR_RMA_SYNC;
-    return t->direct ? epoch_wait_post(w, t) : MRMA_SUCCESS;
-}
-
 static bool open_to_all(void *arg)
 {
     struct rma_target *t = arg;
@@ -94,7 +87,7 @@ static bool open_to_all(void *arg)
 
 int lock_all_access(struct win *w, struct rma_target *t)
 {
-    if (!t->direct || w->all_nocheck || open_to_all(t))
+    if (w->all_nocheck || open_to_all(t))
         return MRMA_SUCCESS;
     atomic_fetch_add_explicit(&w->rma->stats.lock_waits, 1, memory_order_relaxed);
     return rma_wait_until(w, &(struct rma_wait){.done = open_to_all,
@@ -104,30 +97,38 @@ int lock_all_access(struct win *w, struct rma_target *t)
                                                 .rank = t->rank});
 }
 
-int epoch_access(struct win *w, struct rma_target *t)
+/* Does the present epoch include t? */
+static int epoch_includes(struct win *w, const struct rma_target *t)
 {
-    int err = MRMA_SUCCESS;
     switch (epoch_now(&w->epoch)) {
     case EPOCH_FENCE:
     case EPOCH_FENCE_USED:
-        err = epoch_use_fence(w);
-        if (!err)
-            err = wait_exposed(w, t);
-        break;
+        return epoch_use_fence(w);
     case EPOCH_PSCW:
-        err = access_pscw(w, t);
-        break;
+        return t->started_in == w->start_count ? MRMA_SUCCESS : MRMA_ERR_RMA_SYNC;
     case EPOCH_LOCK:
-        err = t->lock == WIN_LOCK_NONE ? MRMA_ERR_RMA_SYNC : wait_exposed(w, t);
-        break;
+        return t->lock != WIN_LOCK_NONE ? MRMA_SUCCESS : MRMA_ERR_RMA_SYNC;
     case EPOCH_LOCK_ALL:
-        err = wait_exposed(w, t);
-        if (!err)
-            err = lock_all_access(w, t);
-        break;
+        return MRMA_SUCCESS;
     default:
-        err = MRMA_ERR_RMA_SYNC;
+        return MRMA_ERR_RMA_SYNC;
     }
+}
+
+/* Wait until the direct target t may be accessed. */
+static int wait_accessible(struct win *w, struct rma_target *t)
+{
+    if (epoch_now(&w->epoch) == EPOCH_PSCW)
+        return epoch_wait_post(w, t);
+    const int err = wait_exposed(w, t);
+    return !err && epoch_now(&w->epoch) == EPOCH_LOCK_ALL ? lock_all_access(w, t) : err;
+}
+
+int epoch_access(struct win *w, struct rma_target *t)
+{
+    int err = epoch_includes(w, t);
+    if (!err && t->direct)
+        err = wait_accessible(w, t);
     if (!err)
         target_set_ready(w, t);
     return err;

@@ -49,7 +49,7 @@ static int signal_entered(struct win *w, struct rma_target *to, enum barrier_kin
 {
     const uint32_t seq = w->sync.barriers[kind];
     if (to->direct) {
-        struct barrier_signal *out = &to->out->barriers[kind];
+        struct barrier_signal *out = &to->out->sync.barriers[kind];
         atomic_store_explicit(&out->err, failed, memory_order_relaxed);
         atomic_store_explicit(&out->entered, seq, memory_order_release); /* A */
         event_notify(&to->peer->attention->threads);
@@ -63,7 +63,7 @@ static int signal_entered(struct win *w, struct rma_target *to, enum barrier_kin
 
 bool barrier_got(struct rma_target *t, uint32_t seq, uint32_t err)
 {
-    struct barrier_signal *in = &t->in->barriers[BARRIER_FREE];
+    struct barrier_signal *in = &t->in->sync.barriers[BARRIER_FREE];
     if (t->direct || seq != atomic_load_explicit(&in->entered, memory_order_relaxed) + 1)
         return false;
     const bool known = err < MRMA_ERR_LAST && err != MRMA_AGAIN;
@@ -110,7 +110,7 @@ static int disseminate(struct win *w, const struct members *m, int failed)
         err = err ? err : sent;
         if (err)
             continue;
-        const struct barrier_signal *in = &from->in->barriers[m->kind];
+        const struct barrier_signal *in = &from->in->sync.barriers[m->kind];
         err = await(w, m->kind, (struct awaited){&in->entered, w->sync.barriers[m->kind]},
                     from->rank);
         if (!err)
@@ -121,7 +121,7 @@ static int disseminate(struct win *w, const struct members *m, int failed)
 
 static int count_in(struct win *w)
 {
-    _Atomic uint32_t *arrived = &w->lead->arrived;
+    _Atomic uint32_t *arrived = &w->lead->sync.arrived;
     const uint32_t all = w->sync.barriers[BARRIER_NODE] * (uint32_t)w->ndirect;
     if (atomic_fetch_add_explicit(arrived, 1, memory_order_acq_rel) + 1 != all)
         return await(w, BARRIER_NODE, (struct awaited){arrived, all}, -1);
@@ -129,14 +129,19 @@ static int count_in(struct win *w)
     return MRMA_SUCCESS;
 }
 
+void barrier_choose(struct win *w, bool oversubscribed)
+{
+    w->sync.counts_in = oversubscribed;
+}
+
 int barrier_node(struct win *w)
 {
     const uint32_t seq = ++w->sync.barriers[BARRIER_NODE];
     if (unlikely(w->rma->conf->hang_report > 0))
-        atomic_store_explicit(&w->ctl->entered, seq, memory_order_relaxed);
+        atomic_store_explicit(&w->ctl->sync.entered, seq, memory_order_relaxed);
     if (w->ndirect == 1)
         return MRMA_SUCCESS;
-    if (w->oversubscribed)
+    if (w->sync.counts_in)
         return count_in(w);
     return disseminate(w, &(struct members){BARRIER_NODE, w->direct, w->ndirect, w->direct_me},
                        MRMA_SUCCESS);
@@ -144,14 +149,14 @@ int barrier_node(struct win *w)
 
 bool barrier_node_entered(const struct win *w, const struct rma_target *t)
 {
-    return seq_reached(atomic_load_explicit(&t->ctl->entered, memory_order_relaxed),
+    return seq_reached(atomic_load_explicit(&t->ctl->sync.entered, memory_order_relaxed),
                        w->sync.barriers[BARRIER_NODE]);
 }
 
 bool barrier_free_entered(const struct win *w, const struct rma_target *t)
 {
     return seq_reached(
-        atomic_load_explicit(&t->in->barriers[BARRIER_FREE].entered, memory_order_relaxed),
+        atomic_load_explicit(&t->in->sync.barriers[BARRIER_FREE].entered, memory_order_relaxed),
         w->sync.barriers[BARRIER_FREE]);
 }
 

@@ -14,6 +14,10 @@
 struct win;
 struct rma_target;
 
+/* When the window is made, the same at all processes of a node: are they more than the processors
+ * that they may use? */
+void barrier_choose(struct win *w, bool oversubscribed);
+
 /* Of the processes that synchronize through shared memory. May wait. MRMA_ERR_PROC_FAILED: one of
  * the window's processes is lost. */
 int barrier_node(struct win *w);

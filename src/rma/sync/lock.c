@@ -18,9 +18,27 @@
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
+#include "rma/sync/lock.h"
 #include "rma/traced/traced.h"
 #include "rma/win/path_ops.h"
 #include "rma/win/target_lock.h"
+
+/* Stored only where reports are wanted: what, exclusive or not, and the ticket. */
+static void note(const struct win *w, struct rma_target *t, enum lock_use use, bool exclusive,
+                 uint32_t ticket)
+{
+    if (unlikely(w->rma->conf->hang_report > 0))
+        atomic_store_explicit(&t->out->sync.lock,
+                              (uint32_t)use | (uint32_t)exclusive << 2 | ticket << 3,
+                              memory_order_relaxed);
+}
+
+struct lock_note lock_noted(const struct rma_target *t, int slot)
+{
+    const uint32_t word =
+        atomic_load_explicit(&t->ctl->slots[slot].signals.sync.lock, memory_order_relaxed);
+    return (struct lock_note){(enum lock_use)(word & 3), word >> 2 & 1, word >> 3};
+}
 
 struct turn {
     struct win *w;
@@ -77,11 +95,11 @@ static int acquire(struct win *w, struct rma_target *t, bool exclusive)
     bool granted;
     int err = MRMA_SUCCESS;
     const uint32_t ticket = lockword_take(&t->ctl->lock, exclusive, &granted);
-    hang_note_lock(w, t, HANG_LOCK_WAITS, exclusive, ticket);
+    note(w, t, LOCK_AWAITED, exclusive, ticket);
     if (unlikely(!granted) || exclusive)
         err = await_lock(w, t, exclusive, ticket, granted);
     if (!err) {
-        hang_note_lock(w, t, HANG_LOCK_HOLDS, exclusive, ticket);
+        note(w, t, LOCK_HELD, exclusive, ticket);
         win_event(w, t->rank, TRACE_LOCKED, 0);
     }
     return err;
@@ -89,7 +107,7 @@ static int acquire(struct win *w, struct rma_target *t, bool exclusive)
 
 static void release(struct win *w, struct rma_target *t, bool exclusive)
 {
-    hang_note_lock(w, t, HANG_LOCK_NONE, exclusive, 0);
+    note(w, t, LOCK_UNUSED, exclusive, 0);
     lockword_release(&t->ctl->lock, exclusive);
     fast_lock_notify(t);
 }

@@ -20,6 +20,19 @@ struct barrier_signal {
     _Atomic int32_t err;      /* enum mrma_err: with what it failed in the last one */
 };
 
+/* In the slot of one process in another one's control block. By the first. */
+struct sync_signals {
+    struct barrier_signal barriers[BARRIER_KINDS];
+    _Atomic uint32_t lock; /* what it does with the owner's lock: lock.c */
+};
+
+/* In the control block. */
+struct sync_ctl {
+    _Atomic uint32_t
+        arrived; /* in the barrier that counts; in that of the lowest rank: barrier.c */
+    _Atomic uint32_t entered; /* barriers of the node, for reports; by the owner */
+};
+
 /* Ranks of a group of MPI_Win_start or MPI_Win_post; the room for them stays. */
 struct win_group {
     int *ranks;
@@ -29,6 +42,7 @@ struct win_group {
 /* In struct win. */
 struct sync_win {
     uint32_t barriers[BARRIER_KINDS]; /* entered */
+    bool counts_in;                   /* the barrier of the node counts; all its processes agree */
     struct fence_counts *counts;      /* NULL: fences end by markers */
     bool noput;                       /* MPI_MODE_NOPUT was given for the present fence phase */
     struct win_group access, exposure;

@@ -49,17 +49,4 @@ bool lock_all_pass(struct win *w, struct rma_target *t, bool *yielded);
 void lock_all_join(struct win *w);
 void lock_all_leave(struct win *w);
 
-/* What this process has to do with a direct target's lock, for the reports of all that
- * can see the target. Stored only where reports are wanted. */
-enum hang_lock { HANG_LOCK_NONE, HANG_LOCK_WAITS, HANG_LOCK_HOLDS };
-
-static inline void hang_note_lock(const struct win *w, struct rma_target *t, enum hang_lock what,
-                                  bool exclusive, uint32_t ticket)
-{
-    if (unlikely(w->rma->conf->hang_report > 0))
-        atomic_store_explicit(&t->out->lock,
-                              (uint32_t)what | (uint32_t)exclusive << 2 | ticket << 3,
-                              memory_order_relaxed);
-}
-
 #endif

@@ -52,8 +52,7 @@ struct win_region {
 struct win_signals {
     _Atomic uint32_t posts;     /* exposure epochs posted to me */
     _Atomic uint32_t completes; /* access epochs to me that are complete (packet peers: stage.c) */
-    _Atomic uint32_t lock;      /* for hang_report.c */
-    struct barrier_signal barriers[BARRIER_KINDS];
+    struct sync_signals sync;   /* of src/rma/sync alone */
 };
 
 /* A line a direction: a line for both is faster only where the answer follows at once
@@ -79,7 +78,6 @@ struct win_ctl {
     /* Fences this process has passed so far that others may access it: entered, or
      * finished where staged puts must be copied first (fence.c). By the owner. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t exposed;
-    _Atomic uint32_t entered; /* barriers entered, for hang_report.c; by the owner, too */
     /* Last fence phase + 1 in which anybody put into a stage here. By all of them. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t staged_phase;
     /* Used in the control block of the node's lowest rank only: target_lock.h. */
@@ -90,8 +88,7 @@ struct win_ctl {
      * most; busy while the owner is in one on anybody's memory. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t acc_mode;
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t acc_busy;
-    /* The barrier of an oversubscribed node, in the same control block: barrier.c. */
-    alignas(MRMA_CACHE_LINE) _Atomic uint32_t arrived;
+    alignas(MRMA_CACHE_LINE) struct sync_ctl sync; /* of src/rma/sync alone */
     /* MPIRMA_STRICT only. Locks held here, shared in the lower half, exclusive in the upper,
      * MPI_MODE_NOCHECK included; and lock_all, in the lowest rank's block. By everybody. */
     alignas(MRMA_CACHE_LINE) _Atomic uint64_t strict_locks;
@@ -207,11 +204,10 @@ struct win {
 
     int *direct; /* ranks synchronized through shared memory, ascending, self included */
     int ndirect, direct_me;
-    bool oversubscribed;   /* its processes on this node may use fewer processors; all agree */
-    int npackets;          /* ranks reached by packets, made or not */
-    int nslots;            /* in every control block of the node */
-    bool assisted;         /* this process is such a target */
-    struct strict *strict; /* strict.h; NULL: off */
+    int npackets;                        /* ranks reached by packets, made or not */
+    int nslots;                          /* in every control block of the node */
+    bool assisted;                       /* this process is such a target */
+    struct strict *strict;               /* strict.h; NULL: off */
     const struct path_ops *const *paths; /* of its targets, by enum rma_path: the layer's, or those
                                             that MPIRMA_STRICT puts in front */
     struct win_records records;          /* of all processes; for targets that are not made yet */
