@@ -120,11 +120,28 @@ static inline size_t ch3_vc_queued(const struct ch3_vc *vc)
 {
     return vc->queued;
 }
+/* The owner given to ch3_vc_init. */
+static inline void *ch3_vc_owner(const struct ch3_vc *vc)
+{
+    return vc->owner;
+}
 /* Is anything of this connection still queued? */
 static inline bool ch3_vc_busy(const struct ch3_vc *vc)
 {
     return !list_empty(&vc->sendq);
 }
+
+/* Puts and gets that the channel of a connection does by itself, without packets (channel.h): bytes
+ * of the shortest one that is worth it, SIZE_MAX: the channel does none; and of the longest. */
+size_t ch3_rdma_min(const struct ch3_vc *vc);
+size_t ch3_rdma_max(const struct ch3_vc *vc);
+/* Is a packet sent after the start of a put delivered only when the put's data is in place? */
+bool ch3_rdma_is_ordered(const struct ch3_vc *vc);
+/* Start one, for which the connection's channel must do such. MRMA_SUCCESS: op->done will be
+ * called; MRMA_AGAIN: no room now; MRMA_ERR_PROC_FAILED: the connection is not open. */
+int ch3_rdma_start(struct ch3_vc *vc, struct ch3_rdma *op);
+/* No peer may reach registered memory any more. */
+void ch3_mem_release(struct ch3_channel *ch, struct ch3_mem *mem);
 
 /* Does anything to any peer wait to leave? No lock needed. */
 static inline bool ch3_unsent(const struct ch3 *c)

@@ -167,7 +167,7 @@ static_assert(sizeof(struct pkt_hdr) + 2 * sizeof(struct pkt_op) +
                       PKT_TYPE_RUNS * sizeof(struct pkt_run) + sizeof(struct pkt_typed) + 64 <=
                   PKT_MAX,
               "a definition and a record");
-/* At most so many packets of an origin wait at a target for their epoch. Six may be ahead of it,
+/* At most so many packets of an origin wait at a target for their epoch. Six may be early,
  * and what may leave behind them without waiting is no more than this (doc/protocol.md). */
 enum { PKT_PARKED_MAX = 8 };
 /* In a dynamic window, whose memory may have gaps, a record of this form names at most: */

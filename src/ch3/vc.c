@@ -104,6 +104,34 @@ void *ch3_vc_channel_data(const struct ch3_vc *vc)
     return vc->channel_data;
 }
 
+size_t ch3_rdma_min(const struct ch3_vc *vc)
+{
+    const struct ch3_channel *ch = vc->channel;
+    return ch && ch->caps & CH3_CAP_RDMA ? ch->rdma_min : SIZE_MAX;
+}
+
+size_t ch3_rdma_max(const struct ch3_vc *vc)
+{
+    return vc->channel->rdma_max;
+}
+
+bool ch3_rdma_is_ordered(const struct ch3_vc *vc)
+{
+    return vc->channel->caps & CH3_CAP_RDMA_ORDERED;
+}
+
+int ch3_rdma_start(struct ch3_vc *vc, struct ch3_rdma *op)
+{
+    if (vc->state != CH3_VC_OPEN)
+        return MRMA_ERR_PROC_FAILED;
+    return vc->channel->ops->rdma(vc->channel, vc, op);
+}
+
+void ch3_mem_release(struct ch3_channel *ch, struct ch3_mem *mem)
+{
+    ch->ops->mem_release(ch, mem);
+}
+
 bool ch3_vc_is_lost(const struct ch3_vc *vc)
 {
     return vc->state == CH3_VC_FAILED;

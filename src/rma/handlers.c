@@ -80,7 +80,7 @@ static void on_open(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, c
 {
     (void)body;
     struct rma_target *t;
-    if (find(ctx, from, hdr, &t) && t->pkt)
+    if (find(ctx, from, hdr, &t))
         issue_got_open(t, hdr->seq, hdr->count != 0);
 }
 

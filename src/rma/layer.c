@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "rma/create/win_create.h"
+#include "rma/origin/issue.h"
 #include "rma/origin/replies.h"
 #include "rma/origin/teardown.h"
 #include "rma/path/path.h"
@@ -21,19 +22,18 @@
 
 static const struct progress_hooks hooks = {
     .grant_locks = target_grant_locks,
+    .requests_due = issue_requests_due,
     .fail_requests = pair_fail_all,
     .report_wait = hang_report,
 };
 
-static void fail_requests(struct win *w, struct rma_target *t, const struct ch3_vc *vc)
+static void target_lost(struct win *w, struct rma_target *t, const struct ch3_vc *vc)
 {
-    if (t->peer && &t->peer->vc == vc && !t->peer->self)
-        win_lost(w, t->rank);
-    if (!t->pkt || (!t->pkt->replies && !t->pkt->rdma_ops) || &t->peer->vc != vc)
+    if (!t->peer || &t->peer->vc != vc)
         return;
-    pair_fail(t->pkt, MRMA_ERR_PROC_FAILED);
-    if (!w->packet_err)
-        w->packet_err = MRMA_ERR_PROC_FAILED;
+    if (!t->peer->self)
+        win_lost(w, t->rank);
+    pair_lost(t);
 }
 
 /* Nothing comes from this peer any more: requests end with an error, which who waits for
@@ -47,9 +47,9 @@ static void peer_lost(void *rma, struct ch3_vc *vc)
         if (!w)
             continue;
         for (int i = 0; i < w->nlocal; i++)
-            fail_requests(w, &w->local[i], vc);
+            target_lost(w, &w->local[i], vc);
         LIST_EACH (node, &w->remote)
-            fail_requests(w, LIST_ENTRY(node, struct rma_target, remote_link), vc);
+            target_lost(w, LIST_ENTRY(node, struct rma_target, remote_link), vc);
     }
 }
 
@@ -91,5 +91,5 @@ void rma_fini(struct rma *r)
     ctl_blocks_fini(r);
     free(r->wins);
     free(r->win_gens);
-    request_table_fini(&r->requests);
+    map_fini(&r->requests);
 }

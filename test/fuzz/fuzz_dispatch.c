@@ -71,10 +71,10 @@ static const struct win *begin(struct script *s, unsigned at)
     return w;
 }
 
-/* A byte names one of the first requests: its place, and how often that was used. */
+/* A byte names one of the first requests: the sum of its halves. */
 static uint32_t request_of(unsigned byte)
 {
-    return (byte >> 4) * REQUEST_TABLE_MAX + (byte & 15);
+    return (byte >> 4) + (byte & 15);
 }
 
 static void framed(struct script *s, unsigned at)

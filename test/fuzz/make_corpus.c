@@ -9,7 +9,6 @@
 
 #include "ch3/pkt.h"
 #include "rma/acc/acc.h"
-#include "rma/packet/request_table.h"
 #include "rma/rma.h"
 #include "script.h"
 
@@ -52,10 +51,10 @@ static void framed(struct seed *s, unsigned at, unsigned type, unsigned epoch, u
         put(s, i, 1);
 }
 
-/* As fuzz_dispatch.c reads it: what is in use at a place for that many times. */
-static unsigned request(unsigned place, unsigned uses)
+/* As fuzz_dispatch.c reads it: the sum is the request's number. */
+static unsigned request(unsigned before, unsigned number)
 {
-    return uses << 4 | place;
+    return number << 4 | before;
 }
 
 /* A packet with parts of the answers to the first two requests. */
@@ -68,7 +67,7 @@ static void two_parts(struct seed *s, unsigned at, unsigned flags, unsigned seq,
     put(s, 0, 8);
     put(s, (unsigned)(2 * sizeof(struct pkt_part) + pkt_align(first) + pkt_align(second)), 2);
     for (unsigned i = 0; i < 2; i++) {
-        put(s, REQUEST_TABLE_MAX + i, 4);
+        put(s, 1 + i, 4);
         put(s, len[i], 4);
         put(s, 0, 8);
         for (unsigned k = 0; k < pkt_align(len[i]); k++)

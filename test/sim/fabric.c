@@ -352,7 +352,7 @@ static void check_nothing_left(struct fabric_proc *p)
 {
     for (uint32_t i = 0; i < p->rma.nwins; i++)
         FABRIC_CHECK(!p->rma.wins[i]);
-    FABRIC_CHECK(request_table_count(&p->rma.requests) == 0);
+    FABRIC_CHECK(map_count(&p->rma.requests) == 0);
     ctl_blocks_fini(&p->rma); /* kept until the layer ends */
     FABRIC_CHECK(sim_memory_empty(&p->self.memory));
     for (int i = 0; i < p->fabric->opts.nproc; i++)

@@ -260,7 +260,7 @@ static void check_nothing_left(struct sim_proc *p)
     void *peer;
     for (uint32_t i = 0; i < p->rma.nwins; i++)
         SIM_CHECK(!p->rma.wins[i]);
-    SIM_CHECK(request_table_count(&p->rma.requests) == 0);
+    SIM_CHECK(map_count(&p->rma.requests) == 0);
     ctl_blocks_fini(&p->rma); /* kept until the layer ends */
     SIM_CHECK(sim_memory_empty(&p->self.memory));
     while (map_next(&p->peers, &cursor, &key, &peer))

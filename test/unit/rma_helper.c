@@ -91,9 +91,9 @@ struct hand *hand_new(const struct hand_shared *s, int rank)
     if (target_table_init(&h->win.targets, s->n))
         abort();
     list_init(&h->win.remote);
-    list_init(&h->win.touched);
-    list_init(&h->win.lockq);
-    list_init(&h->win.parked);
+    list_init(&h->win.origin_side.touched);
+    list_init(&h->win.target_side.lockq);
+    list_init(&h->win.target_side.parked);
     for (int i = 0; i < s->n; i++) {
         struct win_ctl *ctl = ctl_of(s, i);
         h->direct[i] = i;

@@ -29,7 +29,7 @@ static void check_bounds(struct win *w, size_t before)
     const struct mallinfo2 now = mallinfo2();
     rma_enter(w->rma);
     FABRIC_CHECK(pt->replies <= ORIGIN_PAIR_REQUESTS && pt->streams <= ORIGIN_PAIR_STREAMS);
-    FABRIC_CHECK(request_table_count(&w->rma->requests) <= ORIGIN_REQUESTS);
+    FABRIC_CHECK(map_count(&w->rma->requests) <= ORIGIN_REQUESTS);
     FABRIC_CHECK(pt->fetching < ORIGIN_PAIR_FETCHING + PKT_MAX);
     FABRIC_CHECK(pt->target->peer->vc.queued <= 512 * 1024);
     rma_leave(w->rma);

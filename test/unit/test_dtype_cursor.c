@@ -118,7 +118,7 @@ static void test_cursor_ahead(void **state)
         for (;;) {
             const size_t max = 1 + below(trial % 2 ? 30 : 4000);
             struct dtype_stretch s = {.stride = 0, .n = 1};
-            const size_t got = below(3) ? dtype_cursor_ahead(&cur, max, &s)
+            const size_t got = below(3) ? dtype_cursor_take(&cur, max, &s)
                                         : (s.len = dtype_cursor_next(&cur, max, &s.disp));
 
             assert_true(got <= max && at + got <= list.n);

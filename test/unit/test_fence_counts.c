@@ -128,7 +128,7 @@ static struct world *world_new(int n, enum conf_fence fence, int npackets)
         struct win *w = &s->wins[i];
         *w = (struct win){
             .rma = &s->rma, .rank = i, .nproc = n, .npackets = npackets, .targets = s->table};
-        list_init(&w->touched);
+        list_init(&w->origin_side.touched);
         list_init(&s->queues[i]);
         boot.rank = i;
         assert_int_equal(fence_counts_choose(w, &boot), MRMA_SUCCESS);
@@ -164,10 +164,10 @@ static void enter(struct world *s, int rank, const uint64_t *bytes)
         s->touched[t] =
             (struct pkt_target){.win = w, .target = &s->targets[t], .phase_bytes = bytes[t]};
         if (bytes[t])
-            list_push_back(&w->touched, &s->touched[t].touched);
+            list_push_back(&w->origin_side.touched, &s->touched[t].touched);
     }
     assert_int_equal(fence_counts_enter(w), MRMA_SUCCESS);
-    while (list_pop_front(&w->touched))
+    while (list_pop_front(&w->origin_side.touched))
         ;
 }
 

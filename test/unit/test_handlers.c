@@ -252,9 +252,9 @@ static void test_wrong_open(void **state)
 /* The number of the one request that is under way. */
 static uint32_t only_request(const struct rma *r)
 {
-    assert_int_equal(request_table_count(&r->requests), 1);
+    assert_int_equal(map_count(&r->requests), 1);
     for (uint64_t number = 1; number <= UINT32_MAX; number++)
-        if (request_table_find(&r->requests, (uint32_t)number))
+        if (map_get(&r->requests, (uint32_t)number))
             return (uint32_t)number;
     return 0;
 }
@@ -322,7 +322,7 @@ static void test_parts(void **state)
         assert_int_equal(rma_get(w, &op), MRMA_SUCCESS);
     }
     for (uint64_t k = 1, n = 0; n < 2; k++)
-        if (request_table_find(&fabric->procs[0].rma.requests, (uint32_t)k))
+        if (map_get(&fabric->procs[0].rma.requests, (uint32_t)k))
             number[n++] = (uint32_t)k;
     const struct {
         struct part part;
@@ -381,7 +381,7 @@ static void test_part_refused(void **state)
     craft_record(&c, &rec, &outside, 1, NULL, 0);
     craft_send(fabric, 0, 1, &c);
     settle(fabric);
-    assert_int_equal(request_table_count(&fabric->procs[0].rma.requests), 0);
+    assert_int_equal(map_count(&fabric->procs[0].rma.requests), 0);
     assert_int_equal(fabric->procs[0].rma.stats.refused, before);
     assert_memory_equal(got, area[1] + 100, 8);
     assert_int_equal(issue_take_error(w), MRMA_ERR_RMA_RANGE);

@@ -114,7 +114,7 @@ static void check_step(unsigned char value, unsigned acks)
 static void check_queued(unsigned n)
 {
     unsigned waiting = 0;
-    LIST_EACH (node, &win[0]->lockq)
+    LIST_EACH (node, &win[0]->target_side.lockq)
         waiting++;
     assert_int_equal(waiting, n);
     assert_int_equal(atomic_load(&win[0]->ctl->packets_wait), n != 0);

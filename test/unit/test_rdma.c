@@ -302,10 +302,10 @@ static void part_refused(struct fabric_proc *p, void *arg)
         fakes[0].refuses = 2;
         OK(rma_lock_all(w, RMA_NOCHECK));
         const int err = rma_put(w, &op);
-        FABRIC_CHECK(w->rdma_ops == 1 && err == MRMA_SUCCESS && !rma_req_done(&req));
+        FABRIC_CHECK(w->origin_side.rdma_ops == 1 && err == MRMA_SUCCESS && !rma_req_done(&req));
         while (!rma_req_done(&req))
             rma_progress_requests(&p->rma);
-        FABRIC_CHECK(atomic_load(&req.err) == MRMA_ERR_NO_MEM && w->rdma_ops == 0);
+        FABRIC_CHECK(atomic_load(&req.err) == MRMA_ERR_NO_MEM && w->origin_side.rdma_ops == 0);
         OK(rma_unlock_all(w));
     }
     rest(p);
@@ -355,9 +355,9 @@ static void peer_lost(struct fabric_proc *p, void *arg)
         op.req = &get_req;
         OK(rma_get(w, &op));
         rma_enter(&p->rma);
-        FABRIC_CHECK(w->rdma_ops == 3);
+        FABRIC_CHECK(w->origin_side.rdma_ops == 3);
         ch3_vc_lost(&p->peers[LOST].peer.vc);
-        FABRIC_CHECK(w->rdma_ops == 1 && fakes[0].n == 3);
+        FABRIC_CHECK(w->origin_side.rdma_ops == 1 && fakes[0].n == 3);
         rma_leave(&p->rma);
         FABRIC_CHECK(rma_req_done(&put_req) && atomic_load(&put_req.err) == MRMA_ERR_PROC_FAILED);
         FABRIC_CHECK(rma_req_done(&get_req) && atomic_load(&get_req.err) == MRMA_ERR_PROC_FAILED);

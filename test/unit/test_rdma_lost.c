@@ -144,7 +144,7 @@ static void *kill_soon(void *arg)
     const struct timespec moment = {.tv_nsec = 300000000};
     nanosleep(&moment, NULL);
     rma_enter(k->win->rma);
-    k->under_way = k->win->rdma_ops;
+    k->under_way = k->win->origin_side.rdma_ops;
     rma_leave(k->win->rma);
     kill(k->pid, SIGKILL);
     return NULL;
@@ -212,7 +212,7 @@ static void lose(enum how how)
     pthread_join(killer.thread, NULL);
     assert_int_equal(err, MRMA_ERR_PROC_FAILED);
     assert_true(killer.under_way > 0);
-    assert_int_equal(origin.win->rdma_ops, 0);
+    assert_int_equal(origin.win->origin_side.rdma_ops, 0);
     free(large.memory);
     win_free_end(origin.win);
     engine_destroy(origin.engine);

@@ -39,7 +39,7 @@ static void check_usable(void)
     assert_memory_equal(area[1] + AROUND + 16, "abcdefgh", 8);
     memset(area[1] + AROUND + 16, PATTERN, 8);
     assert_int_equal(refused(&fabric->procs[1]), before);
-    assert_int_equal(origin->packet_err, MRMA_SUCCESS);
+    assert_int_equal(origin->origin_side.err, MRMA_SUCCESS);
 }
 
 static void check_refused(struct craft *c, int err)

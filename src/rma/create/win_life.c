@@ -12,6 +12,7 @@
 #include "rma/sync/barrier.h"
 #include "rma/sync/fence_counts.h"
 #include "rma/sync/pscw.h"
+#include "rma/target/target.h"
 #include "rma/win/ctl_blocks.h"
 #include "rma/win/region.h"
 #include "rma/win/share.h"
@@ -75,9 +76,8 @@ struct win *win_new(struct rma *r, const struct win_spec *spec)
     const int bound = r->env->node_procs_bound;
     w->nslots = bound > 0 && bound < n ? bound : n;
     list_init(&w->remote);
-    list_init(&w->touched);
-    list_init(&w->lockq);
-    list_init(&w->parked);
+    issue_init(w);
+    target_init(w);
     return w;
 }
 

@@ -74,7 +74,7 @@ struct dtype_stretch {
 
 /* The same for all the equal, evenly spaced pieces that come next: at most max bytes
  * of them (of several pieces whole ones only). Their sum, 0 at the end. */
-size_t dtype_cursor_ahead(struct dtype_cursor *cur, size_t max, struct dtype_stretch *ahead);
+size_t dtype_cursor_take(struct dtype_cursor *cur, size_t max, struct dtype_stretch *ahead);
 
 /* Copy n pieces of len bytes; ds and ss are the distances between them. */
 void dtype_copy_pieces(char *d, ptrdiff_t ds, const char *s, ptrdiff_t ss, size_t len, size_t n);

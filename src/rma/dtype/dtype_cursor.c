@@ -118,7 +118,7 @@ void dtype_cursor_seek(struct dtype_cursor *cur, size_t pos)
     cur->off = pos;
 }
 
-size_t dtype_cursor_ahead(struct dtype_cursor *cur, size_t max, struct dtype_stretch *ahead)
+size_t dtype_cursor_take(struct dtype_cursor *cur, size_t max, struct dtype_stretch *ahead)
 {
     if (!peek(cur, ahead))
         return 0;

@@ -15,6 +15,21 @@
 #include "rma/progress/wait.h"
 #include "rma/win/win.h"
 
+void issue_init(struct win *w)
+{
+    list_init(&w->origin_side.touched);
+}
+
+bool issue_requests_due(const struct win *w)
+{
+    return w->origin_side.replies || w->origin_side.streams;
+}
+
+bool issue_nothing_due(const struct win *w)
+{
+    return !issue_requests_due(w) && issue_all_left(w);
+}
+
 struct flush_arg {
     struct win *w;
     struct pkt_target *pt; /* NULL: all touched */
@@ -27,9 +42,10 @@ static bool pkt_flushed(const struct pkt_target *pt, bool local)
            (local || seq_reached(pt->acks_seen, pt->acks_due));
 }
 
-bool issue_all_done(const struct pkt_target *pt)
+bool issue_all_done(const struct rma_target *t)
 {
-    return !pt->count && !issue_unproven(pt) && pkt_flushed(pt, false);
+    const struct pkt_target *pt = t->pkt;
+    return !pt || (!pt->count && !issue_unproven(pt) && pkt_flushed(pt, false));
 }
 
 static bool flushed(void *arg)
@@ -37,7 +53,7 @@ static bool flushed(void *arg)
     struct flush_arg *a = arg;
     if (a->pt)
         return pkt_flushed(a->pt, a->local);
-    LIST_EACH (node, &a->w->touched)
+    LIST_EACH (node, &a->w->origin_side.touched)
         if (!pkt_flushed(LIST_ENTRY(node, struct pkt_target, touched), a->local))
             return false;
     return true;
@@ -70,13 +86,14 @@ int pkt_wait_flushed(struct win *w, struct pkt_target *pt, bool local)
 /* From the start again after a wait: other threads may have locked and unlocked. */
 static int request_all(struct win *w, uint8_t flag)
 {
-    struct list_node *node = list_first(&w->touched);
+    struct list_node *node = list_first(&w->origin_side.touched);
     while (node) {
-        const uint32_t waits = w->packet_waits;
+        const uint32_t waits = w->origin_side.waits;
         int err = pkt_request_flush(LIST_ENTRY(node, struct pkt_target, touched), flag);
         if (err)
             return err;
-        node = w->packet_waits == waits ? list_next(&w->touched, node) : list_first(&w->touched);
+        node = w->origin_side.waits == waits ? list_next(&w->origin_side.touched, node)
+                                             : list_first(&w->origin_side.touched);
     }
     return MRMA_SUCCESS;
 }
@@ -101,7 +118,7 @@ int issue_flush(struct win *w, struct rma_target *t, bool local)
 static bool all_confirmed(void *arg)
 {
     const struct win *w = arg;
-    return w->unconfirmed == 0;
+    return w->origin_side.unconfirmed == 0;
 }
 
 /* Operations whose epoch ended without an acknowledgement (fence, complete) may have been
@@ -116,7 +133,7 @@ static int ask_confirm(struct win *w, struct rma_target *t)
     hdr.seq = w->phase; /* the number of a lock would be taken for fences to wait for */
     hdr.flags = PKT_F_FLUSH;
     hdr.offset = ++pt->acks_due;
-    w->unconfirmed++;
+    w->origin_side.unconfirmed++;
     return pkt_send(pt, &hdr);
 }
 
@@ -125,14 +142,14 @@ int issue_confirm(struct win *w)
     struct rma *r = w->rma;
     int err = MRMA_SUCCESS;
     rma_enter(r);
-    w->unconfirmed = 0;
+    w->origin_side.unconfirmed = 0;
     for (int i = 0; !err && i < w->nlocal; i++)
         if (!w->local[i].direct)
             err = ask_confirm(w, &w->local[i]);
     LIST_EACH (node, &w->remote)
         if (!err)
             err = ask_confirm(w, LIST_ENTRY(node, struct rma_target, remote_link));
-    const bool wait = w->unconfirmed;
+    const bool wait = w->origin_side.unconfirmed;
     rma_leave(r);
     if (!err && wait)
         err = rma_wait_until(w, &(struct rma_wait){.done = all_confirmed,
@@ -151,7 +168,7 @@ bool issue_got_ack(struct rma_target *t, uint32_t seq)
     pt->acks_seen = seq;
     if (seq == pt->acks_due && pt->unconfirmed) {
         pt->unconfirmed = false;
-        pt->win->unconfirmed -= pt->win->unconfirmed != 0;
+        pt->win->origin_side.unconfirmed -= pt->win->origin_side.unconfirmed != 0;
     }
     if (pt->lock == PKT_LOCK_SENT)
         pkt_lock_granted(pt);                    /* acknowledged, so it was granted */
@@ -163,7 +180,7 @@ bool issue_got_ack(struct rma_target *t, uint32_t seq)
 
 int issue_take_error(struct win *w)
 {
-    int err = w->packet_err;
-    w->packet_err = MRMA_SUCCESS;
+    int err = w->origin_side.err;
+    w->origin_side.err = MRMA_SUCCESS;
     return err;
 }

@@ -37,32 +37,32 @@ static int send_markers(struct win *w)
 }
 
 /* What is still open to those that got operations; then how much it was, to a few. */
-static int send_counted(struct win *w, int (*tell_counts)(struct win *w))
+static int send_counted(struct win *w, int (*announce)(struct win *w))
 {
     int err = MRMA_SUCCESS;
-    LIST_EACH_SAFE (node, &w->touched) {
+    LIST_EACH_SAFE (node, &w->origin_side.touched) {
         struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
         if (!err && pt->count)
             err = pkt_send_open(pt, 0, false);
         pt->proven = pt->written;
     }
-    int counted = tell_counts(w);
+    int counted = announce(w);
     return err ? err : counted;
 }
 
-int issue_fence(struct win *w, int (*tell_counts)(struct win *w))
+int issue_fence(struct win *w, int (*announce)(struct win *w))
 {
     struct rma *r = w->rma;
     if (!w->npackets)
         return MRMA_SUCCESS;
     /* Counts travel by other ways than what they count. */
-    int err = rdma_settle(w, NULL, tell_counts != NULL);
+    int err = rdma_settle(w, NULL, announce != NULL);
     if (err)
         return err;
     rma_enter(r);
-    w->fence_closing = true;
-    err = tell_counts ? send_counted(w, tell_counts) : send_markers(w);
-    w->fence_closing = false;
+    w->origin_side.fence_closing = true;
+    err = announce ? send_counted(w, announce) : send_markers(w);
+    w->origin_side.fence_closing = false;
     pkt_forget_touched(w);
     rma_leave(r);
     return err;
@@ -70,8 +70,7 @@ int issue_fence(struct win *w, int (*tell_counts)(struct win *w))
 
 static bool nothing_outstanding(void *arg)
 {
-    struct win *w = arg;
-    return w->replies == 0 && w->streams == 0 && issue_all_left(w);
+    return issue_nothing_due(arg);
 }
 
 static int wait_outstanding(struct win *w)
@@ -144,7 +143,7 @@ int issue_unlock_all(struct win *w)
     int err = MRMA_SUCCESS;
     const int settled = rdma_settle(w, NULL, false);
     rma_enter(r);
-    LIST_EACH_SAFE (node, &w->touched) {
+    LIST_EACH_SAFE (node, &w->origin_side.touched) {
         struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
         if (!err)
             err = end_lock(pt);
@@ -153,7 +152,7 @@ int issue_unlock_all(struct win *w)
     if (!err)
         err = settled ? settled : pkt_wait_flushed(w, NULL, false);
     rma_enter(r);
-    LIST_EACH (node, &w->touched)
+    LIST_EACH (node, &w->origin_side.touched)
         LIST_ENTRY(node, struct pkt_target, touched)->lock = PKT_LOCK_NONE;
     pkt_forget_touched(w);
     rma_leave(r);

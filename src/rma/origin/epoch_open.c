@@ -32,7 +32,7 @@ enum { EARLY_MAX = PKT_PARKED_MAX - 2, EARLY_PEERS = 16 };
 uint8_t pkt_epoch_kind(const struct pkt_target *pt)
 {
     const struct win *w = pt->win;
-    if (w->fence_closing)
+    if (w->origin_side.fence_closing)
         return PKT_EPOCH_FENCE;
     switch (epoch_now(&w->epoch)) {
     case EPOCH_FENCE:
@@ -86,7 +86,7 @@ bool pkt_epoch_is_open(const struct pkt_target *pt)
 bool pkt_epoch_open_or_failed(void *arg)
 {
     const struct pkt_target *pt = arg;
-    return pkt_epoch_is_open(pt) || pt->win->packet_err;
+    return pkt_epoch_is_open(pt) || pt->win->origin_side.err;
 }
 
 static unsigned most_early(const struct pkt_target *pt)
@@ -112,7 +112,7 @@ bool pkt_may_send(void *arg)
     /* Other threads may have flushed, or closed the passive epoch, meanwhile. */
     const bool nothing =
         !issue_unproven(pt) && !pt->count && epoch_now(&pt->win->epoch) != EPOCH_PSCW;
-    return pkt_epoch_is_open(pt) || may_send_early(pt, 1) || nothing || pt->win->packet_err;
+    return pkt_epoch_is_open(pt) || may_send_early(pt, 1) || nothing || pt->win->origin_side.err;
 }
 
 int pkt_ask_open(struct pkt_target *pt)
@@ -193,7 +193,7 @@ static bool lock_pending(const struct pkt_target *pt)
 static bool lock_settled(void *arg)
 {
     const struct pkt_target *pt = arg;
-    return !lock_pending(pt) || pt->win->packet_err;
+    return !lock_pending(pt) || pt->win->origin_side.err;
 }
 
 int issue_lock_settle(struct rma *r)
@@ -261,6 +261,8 @@ bool issue_got_post(struct rma_target *t, uint32_t seq)
 void issue_got_open(struct rma_target *t, uint32_t seq, bool lock)
 {
     struct pkt_target *pt = t->pkt;
+    if (!pt)
+        return;
     if (!lock)
         pt->open_seq = seq + 1;
     else if (pt->lock_seq == seq && pt->lock == PKT_LOCK_SENT)

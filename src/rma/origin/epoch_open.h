@@ -36,8 +36,8 @@ void pkt_lock_granted(struct pkt_target *pt);
 
 /* A packet leaves: it asks for the lock, if that is due. */
 void pkt_take_lock(struct pkt_target *pt, struct pkt_hdr *hdr);
-/* A packet leaves: count it if it is early. Where more of the epoch will follow, it asks in time
- * to be told when the epoch is open. */
+/* A packet leaves: count it if it is early. Where more of the epoch will follow, it asks in
+ * time when the epoch is open. */
 void pkt_count_early(struct pkt_target *pt, struct pkt_hdr *hdr, bool more);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * issue.h - the origin's side of packets: operations into open packets, and the
- * synchronization that rides on them.
+ * synchronization that is piggybacked on them.
  *
  * Every (window, target) has one open packet (struct pkt_target, pair.h). Functions that
  * may wait say so and are called without the engine's lock; the others are
@@ -14,6 +14,9 @@
 
 #include "rma/origin/pair.h"
 
+/* A window is made: nothing is under way. */
+void issue_init(struct win *w);
+
 /* Operations, data by packet. May wait. The range was checked. */
 int issue_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op);
 /* A put of len contiguous bytes to rank target of a pair that is in the midst of its epoch, if
@@ -25,9 +28,9 @@ bool issue_quick_put(struct win *w, int target, const void *data, int64_t disp, 
 /* The exposure epoch of this number, MPI_MODE_NOCHECK not counted, has begun for t. */
 int issue_post(struct win *w, struct rma_target *t, uint32_t seq);
 /* The end of a fence phase: a marker to every packet peer, behind the phase's operations; or, with
- * tell_counts, only these operations, and then it is called, under the engine's lock, to tell how
+ * announce, only these operations, and then it is called, under the engine's lock, to announce how
  * much they were (fence_counts.h). May wait. */
-int issue_fence(struct win *w, int (*tell_counts)(struct win *w));
+int issue_fence(struct win *w, int (*announce)(struct win *w));
 /* The access epoch to these n ranks ends; nothing is done for those that are direct. May wait. */
 int issue_complete(struct win *w, const int *ranks, int n);
 int issue_lock_begin(struct win *w, struct rma_target *t); /* may wait */
@@ -40,12 +43,18 @@ int issue_unlock_all(struct win *w);                     /* may wait */
 /* t NULL: all targets. local: only until buffers may be reused. May wait. */
 int issue_flush(struct win *w, struct rma_target *t, bool local);
 
-/* Has everything that was issued been done at the target, as far as this process knows? */
-bool issue_all_done(const struct pkt_target *pt);
+/* Has everything that was issued by packet been done at the target, as far as this process knows?
+ */
+bool issue_all_done(const struct rma_target *t);
 
 /* MPI_Win_free: take in what targets have refused of operations that nobody has waited for. May
  * wait. */
 int issue_confirm(struct win *w);
+
+/* Does anybody await replies, or that large operations leave? Under the lock. */
+bool issue_requests_due(const struct win *w);
+/* Neither, and nothing of the window is in a send queue. Under the lock. */
+bool issue_nothing_due(const struct win *w);
 
 /* First error that a target has reported for this window since last asked. Under the lock. */
 int issue_take_error(struct win *w);

@@ -27,7 +27,7 @@ int pkt_wait(struct pkt_target *pt, bool (*done)(void *), const char *what)
     struct win *w = pt->win;
     if (done(pt))
         return MRMA_SUCCESS;
-    w->packet_waits++;
+    w->origin_side.waits++;
     rma_leave(w->rma);
     int err = rma_wait_until(
         w, &(struct rma_wait){
@@ -69,12 +69,12 @@ struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
 void pkt_target_touch(struct pkt_target *pt)
 {
     if (!list_node_queued(&pt->touched))
-        list_push_back(&pt->win->touched, &pt->touched);
+        list_push_back(&pt->win->origin_side.touched, &pt->touched);
 }
 
 void pkt_forget_touched(struct win *w)
 {
-    while (list_pop_front(&w->touched))
+    while (list_pop_front(&w->origin_side.touched))
         ;
 }
 

@@ -76,7 +76,8 @@ static void count_phase(struct pkt_target *pt, size_t bytes)
 {
     const struct win *w = pt->win;
     const enum epoch_state now = epoch_now(&w->epoch);
-    if (now == EPOCH_FENCE_USED || now == EPOCH_FENCE || w->fence_closing) /* as pkt_epoch_kind */
+    if (now == EPOCH_FENCE_USED || now == EPOCH_FENCE ||
+        w->origin_side.fence_closing) /* as pkt_epoch_kind */
         pt->phase_bytes += bytes;
 }
 

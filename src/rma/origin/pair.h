@@ -39,7 +39,7 @@ struct pkt_target {
     struct list under_way;      /* struct rdma_op */
     uint64_t fetching;          /* bytes that the target must keep for replies under way */
     struct type_table *types;   /* datatypes that it has; NULL until used */
-    struct list_node touched;   /* in win->touched while used in this epoch */
+    struct list_node touched;   /* in win->origin_side.touched while used in this epoch */
 };
 
 /* Have operations been issued whose end at the target nobody has asked for? A fetching one is

@@ -3,7 +3,7 @@
  *
  * Order (doc/protocol.md). Such an operation may begin only when the epoch is known
  * to be open at the target, which is never asked while it runs. What ends the epoch must
- * not let the target, or whoever comes next, run ahead of it:
+ * not let the target, or whoever comes next, go on before it is done:
  *
  *   put, channel with RDMA_ORDERED   markers, completes and unlocks follow at once
  *   put, other channels                they wait until it is done
@@ -49,10 +49,9 @@ bool rdma_serves(const struct pkt_target *pt, enum pkt_op_kind kind, const struc
     const struct rma_target *t = pt->target;
     if (!t->net_key.usable || t->direct || (kind != PKT_OP_PUT && kind != PKT_OP_GET))
         return false;
-    const struct ch3_channel *ch = t->peer->vc.channel;
     const struct dtype *here = kind == PKT_OP_PUT ? op->otype : op->rtype;
-    return ch && ch->caps & CH3_CAP_RDMA && here->contig && op->ttype->contig &&
-           op->tcount * op->ttype->size >= ch->rdma_min;
+    return here->contig && op->ttype->contig &&
+           op->tcount * op->ttype->size >= ch3_rdma_min(&t->peer->vc);
 }
 
 /* It is not outstanding any more, for whoever waits. */
@@ -62,13 +61,13 @@ static void leave(struct rdma_op *n, int err)
     struct win *w = pt->win;
     list_remove(&n->link);
     pt->rdma_ops--;
-    w->rdma_ops--;
+    w->origin_side.rdma_ops--;
     pt->streams--;
-    w->streams--;
+    w->origin_side.streams--;
     pt->holding -= n->holding;
-    w->holding -= n->holding;
-    if (err && !w->packet_err)
-        w->packet_err = err;
+    w->origin_side.holding -= n->holding;
+    if (err && !w->origin_side.err)
+        w->origin_side.err = err;
     origin_discharge(n->req, err);
     n->pt = NULL;
 }
@@ -87,11 +86,11 @@ static void enter(struct rdma_op *n)
     struct win *w = pt->win;
     list_push_back(&pt->under_way, &n->link);
     pt->rdma_ops++;
-    w->rdma_ops++;
+    w->origin_side.rdma_ops++;
     pt->streams++;
-    w->streams++;
+    w->origin_side.streams++;
     pt->holding += n->holding;
-    w->holding += n->holding;
+    w->origin_side.holding += n->holding;
     origin_charge(n->req);
 }
 
@@ -99,11 +98,9 @@ static void enter(struct rdma_op *n)
 static bool try_start(void *arg)
 {
     struct start *s = arg;
-    struct ch3_vc *vc = &s->pt->target->peer->vc;
     if (s->done)
         return true;
-    s->err = vc->state == CH3_VC_OPEN ? vc->channel->ops->rdma(vc->channel, vc, &s->n->rdma)
-                                      : MRMA_ERR_PROC_FAILED;
+    s->err = ch3_rdma_start(&s->pt->target->peer->vc, &s->n->rdma);
     s->done = s->err != MRMA_AGAIN;
     return s->done;
 }
@@ -117,7 +114,7 @@ static int start(struct rdma_op *n)
     int err = MRMA_SUCCESS;
     enter(n);
     if (!try_start(&s)) {
-        w->packet_waits++;
+        w->origin_side.waits++;
         rma_leave(w->rma);
         err = rma_wait_until(w, &(struct rma_wait){.done = try_start,
                                                    .arg = &s,
@@ -151,7 +148,7 @@ static int issue_part(struct pkt_target *pt, bool put, char *local, uint64_t rem
                                    .done = done},
                           .pt = pt,
                           .req = req,
-                          .holding = !put || !(t->peer->vc.channel->caps & CH3_CAP_RDMA_ORDERED)};
+                          .holding = !put || !ch3_rdma_is_ordered(&t->peer->vc)};
     return start(n);
 }
 
@@ -164,7 +161,7 @@ static bool room(void *arg)
 int rdma_issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op)
 {
     const bool put = kind == PKT_OP_PUT;
-    const size_t max = pt->target->peer->vc.channel->rdma_max;
+    const size_t max = ch3_rdma_max(&pt->target->peer->vc);
     size_t left = op->tcount * op->ttype->size;
     uint64_t remote = (uint64_t)op->disp * pt->target->disp_unit;
     char *local = put ? (char *)(uintptr_t)op->oaddr : op->raddr;
@@ -196,7 +193,7 @@ static bool settled(void *arg)
     const struct settle *s = arg;
     if (s->pt)
         return !(s->delivered ? s->pt->rdma_ops : s->pt->holding);
-    return !(s->delivered ? s->w->rdma_ops : s->w->holding);
+    return !(s->delivered ? s->w->origin_side.rdma_ops : s->w->origin_side.holding);
 }
 
 int rdma_settle(struct win *w, const struct pkt_target *pt, bool delivered)
@@ -224,6 +221,6 @@ void rdma_close(struct win *w)
 {
     struct rma_net_mem *m = &w->net_mem;
     if (m->channel)
-        m->channel->ops->mem_release(m->channel, m->mem);
+        ch3_mem_release(m->channel, m->mem);
     m->channel = NULL;
 }

@@ -35,7 +35,7 @@ struct origin_req {
 
 void origin_init(struct rma *r)
 {
-    request_table_init(&r->requests, sizeof(struct origin_req));
+    map_init(&r->requests);
 }
 
 void rma_req_init(struct rma_req *req)
@@ -66,7 +66,24 @@ bool origin_request_room(const struct pkt_target *pt)
 {
     return pt->replies == 0 ||
            (pt->replies < ORIGIN_PAIR_REQUESTS && pt->fetching < ORIGIN_PAIR_FETCHING &&
-            request_table_count(&pt->win->rma->requests) < ORIGIN_REQUESTS);
+            map_count(&pt->win->rma->requests) < ORIGIN_REQUESTS);
+}
+
+/* Under the next number that is free, never 0: a late reply to a request that has ended is not
+ * taken for another's. NULL: no memory. */
+static struct origin_req *new_request(struct rma *r)
+{
+    struct origin_req *rq = malloc(sizeof *rq);
+    do
+        r->last_request++;
+    while (!r->last_request || map_get(&r->requests, r->last_request));
+    if (rq && map_put(&r->requests, r->last_request, rq, NULL) != MRMA_SUCCESS) {
+        free(rq);
+        return NULL;
+    }
+    if (rq)
+        rq->number = r->last_request;
+    return rq;
 }
 
 int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op,
@@ -74,14 +91,14 @@ int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rm
 {
     struct win *w = pt->win;
     struct rma *r = w->rma;
-    struct origin_req *rq = request_table_take(&r->requests, number);
+    struct origin_req *rq = new_request(r);
     if (!rq)
         return log_fail(r->log, MRMA_ERR_NO_MEM, "no memory for a request");
     const struct dtype *rtype = kind == PKT_OP_CAS ? op->ttype : op->rtype;
     const size_t bytes = op->tcount * op->ttype->size;
     /* Field by field: see rma_op_clear. */
     list_node_init(&rq->link);
-    rq->number = *number;
+    *number = rq->number;
     rq->pt = pt;
     rq->type = dtype_ref(rtype);
     rq->addr = op->raddr;
@@ -100,7 +117,7 @@ int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rm
     pt->fetching += rq->kept;
     list_push_back(&pt->requests, &rq->link);
     pt->replies++;
-    w->replies++;
+    w->origin_side.replies++;
     origin_charge(op->req);
     return MRMA_SUCCESS;
 }
@@ -110,10 +127,11 @@ static void end_request(struct rma *r, struct origin_req *rq, int err)
     list_remove(&rq->link);
     rq->pt->fetching -= rq->kept;
     rq->pt->replies--;
-    rq->pt->win->replies--;
+    rq->pt->win->origin_side.replies--;
     origin_discharge(rq->req, err);
     dtype_unref(rq->type);
-    request_table_give(&r->requests, rq->number);
+    (void)map_del(&r->requests, rq->number);
+    free(rq);
 }
 
 /* All of its result is here. Packets of a pair are applied in order, and replies leave behind
@@ -131,7 +149,7 @@ static void proved(const struct origin_req *rq)
 
 void origin_request_cancel(struct win *w, uint32_t number, int err)
 {
-    struct origin_req *rq = request_table_find(&w->rma->requests, number);
+    struct origin_req *rq = map_get(&w->rma->requests, number);
     if (rq)
         end_request(w->rma, rq, err);
 }
@@ -159,7 +177,7 @@ void origin_fail(struct pkt_target *pt, int err)
 
 static struct origin_req *find(struct win *w, struct rma_target *t, uint32_t number)
 {
-    struct origin_req *rq = request_table_find(&w->rma->requests, number);
+    struct origin_req *rq = map_get(&w->rma->requests, number);
     return rq && rq->pt == t->pkt ? rq : NULL;
 }
 
@@ -218,8 +236,8 @@ void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr
         win_lost_got(w, hdr);
         return;
     }
-    if (!w->packet_err)
-        w->packet_err = err;
+    if (!w->origin_side.err)
+        w->origin_side.err = err;
     if (t->pkt) /* perhaps a definition was lost */
         type_table_forget(t->pkt->types);
     struct origin_req *rq = hdr->count ? find(w, t, hdr->count) : NULL;

@@ -55,9 +55,9 @@ static void stream_done(struct ch3_stream *st, int err)
 {
     struct origin_stream *os = LIST_ENTRY(st, struct origin_stream, stream);
     os->pt->streams--;
-    os->pt->win->streams--;
-    if (err && !os->pt->win->packet_err)
-        os->pt->win->packet_err = err;
+    os->pt->win->origin_side.streams--;
+    if (err && !os->pt->win->origin_side.err)
+        os->pt->win->origin_side.err = err;
     origin_discharge(os->req, err);
     dtype_unref(os->otype);
     dtype_unref(os->ttype);
@@ -80,7 +80,7 @@ int origin_stream(struct pkt_target *pt, const struct record_source *src, const 
     pkt_take_lock(pt, &os->hdr);
     pt->unconfirmed = true;
     pt->streams++;
-    pt->win->streams++;
+    pt->win->origin_side.streams++;
     origin_charge(op->req);
     int err = ch3_send_stream(&pt->target->peer->vc, &os->stream);
     if (err)

@@ -10,10 +10,20 @@
 #include "rma/origin/replies.h"
 #include "rma/packet/type_table.h"
 
-void pair_fail(struct pkt_target *pt, int err)
+static void pair_fail(struct pkt_target *pt, int err)
 {
     origin_fail(pt, err);
     rdma_fail(pt, err);
+}
+
+void pair_lost(struct rma_target *t)
+{
+    struct pkt_target *pt = t->pkt;
+    if (!pt || (!pt->replies && !pt->rdma_ops))
+        return;
+    pair_fail(pt, MRMA_ERR_PROC_FAILED);
+    if (!pt->win->origin_side.err)
+        pt->win->origin_side.err = MRMA_ERR_PROC_FAILED;
 }
 
 void pair_fail_all(struct win *w, int err)

@@ -6,9 +6,11 @@
 
 #include "rma/origin/pair.h"
 
-/* Nothing will come for pt any more: all its requests end with err. Under the engine's lock. */
-void pair_fail(struct pkt_target *pt, int err);
-/* The same for all pairs of a window. */
+/* The connection to t is lost: requests of the pair, if it has any, end with an error, which the
+ * window's next synchronization returns, too. Under the engine's lock. */
+void pair_lost(struct rma_target *t);
+/* Nothing will come for the window any more: all requests of its pairs end with err. Under the
+ * engine's lock. */
 void pair_fail_all(struct win *w, int err);
 /* The window ends: t->pkt, if there is one, is freed, with what it still awaits. Under the engine's
  * lock. */

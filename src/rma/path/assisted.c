@@ -169,7 +169,7 @@ static void forget(struct win *w, struct rma_target *t)
 /* Another thread may have issued something since the flush began. */
 static void forget_done(struct win *w, struct rma_target *t)
 {
-    if (!t->pkt || issue_all_done(t->pkt))
+    if (issue_all_done(t))
         forget(w, t);
 }
 

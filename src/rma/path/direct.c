@@ -137,7 +137,7 @@ void direct_acc_walk_held(struct stripe_hold *hold, struct acc_at at, struct dty
     struct acc_walk w = {
         .at = at, .hold = *hold, .op = what.op, .type = what.type, .unit = acc_extent(what.type)};
     struct dtype_stretch ahead;
-    for (size_t done = 0, n; done < len && (n = dtype_cursor_ahead(cur, len - done, &ahead)) != 0;
+    for (size_t done = 0, n; done < len && (n = dtype_cursor_take(cur, len - done, &ahead)) != 0;
          done += n)
         acc_stretch(&w, &ahead, what.op == ACC_NO_OP ? NULL : origin + done,
                     old ? old + done : NULL);
@@ -185,7 +185,7 @@ void direct_acc(struct acc_at at, const struct rma_op *op, bool fetch)
         packed_origin && packed_result ? SIZE_MAX / unit * unit : BOUNCE / unit * unit;
     struct dtype_stretch ahead;
     size_t n;
-    while ((n = dtype_cursor_ahead(&dst, max, &ahead)) != 0) {
+    while ((n = dtype_cursor_take(&dst, max, &ahead)) != 0) {
         if (!packed_origin) {
             stripe_hold_drop(&w.hold);
             dtype_pack(&src, op->oaddr, in, n);

@@ -16,6 +16,8 @@ struct progress_hooks {
     /* In every round while packets wait for a lock of this process (rma.lock_wins is not empty),
      * under the engine's lock: grant what can be granted. Whether anything was. */
     bool (*grant_locks)(struct rma *r);
+    /* Does anybody await replies, or that large operations leave, in w? Under the engine's lock. */
+    bool (*requests_due)(const struct win *w);
     /* A process of w has died, and somebody waits for requests: end those of w with err. Under the
      * engine's lock. */
     void (*fail_requests)(struct win *w, int err);

@@ -117,7 +117,7 @@ static int check_requests(struct rma *r)
 {
     int err = MRMA_SUCCESS;
     for (uint32_t i = 0; i < r->nwins; i++)
-        if (r->wins[i] && (r->wins[i]->replies || r->wins[i]->streams) && check_peers(r->wins[i])) {
+        if (r->wins[i] && r->progress.hooks->requests_due(r->wins[i]) && check_peers(r->wins[i])) {
             err = MRMA_ERR_PROC_FAILED;
             r->progress.hooks->fail_requests(
                 r->wins[i], err); /* also what waits for a lock that the dead one holds */

@@ -56,7 +56,7 @@ static bool all_come(void *arg)
     struct win *w = arg;
     const bool come =
         w->sync.counts ? fence_counts_done(w) : w->fence_arrived == (uint32_t)w->npackets;
-    return come && w->replies == 0 && w->streams == 0 && issue_all_left(w);
+    return come && issue_nothing_due(w);
 }
 
 static int wait_packets(struct win *w)
@@ -131,8 +131,7 @@ int rma_fence(struct win *w, int asserts)
     w->fence_arrived = 0;
     w->phase_arrived = 0;
     win_next_gen(w);
-    if (!list_empty(&w->parked))
-        target_unpark_all(w);
+    target_unpark_all(w);
     if (!err)
         err = issue_take_error(w);
     rma_leave(r);

@@ -275,13 +275,13 @@ static int gather(struct win *w)
 {
     struct fence_counts *c = w->sync.counts;
     uint32_t n = 0, before = 0;
-    LIST_EACH (node, &w->touched)
+    LIST_EACH (node, &w->origin_side.touched)
         n++;
     struct pkt_count *sent = malloc((n + 1) * sizeof *sent);
     c->held = malloc((n + 1) * sizeof *c->held);
     const bool room = sent && c->held;
     n = 0;
-    LIST_EACH (node, &w->touched) {
+    LIST_EACH (node, &w->origin_side.touched) {
         struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
         const uint32_t rank = (uint32_t)pt->target->rank;
         if (room && pt->phase_bytes) {

@@ -144,8 +144,7 @@ int rma_post(struct win *w, const int *ranks, int n, int asserts)
         else if (!err)
             err = issue_post(w, t, ++t->sync.posts_sent);
     }
-    if (!list_empty(&w->parked))
-        target_unpark_all(w);
+    target_unpark_all(w);
     rma_leave(r);
     if (!(asserts & RMA_NOCHECK))
         signal_wake(w, ranks, n);

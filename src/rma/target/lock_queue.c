@@ -1,7 +1,7 @@
 /*
  * lock_queue.c - tickets on behalf of packets. See lock_queue.h.
  *
- * Tickets are taken in the order of arrival, so the head of win->lockq is always
+ * Tickets are taken in the order of arrival, so the head of win->target_side.lockq is always
  * the first whose turn can come. Requests of MPI_Win_lock_all have no ticket: they
  * count as holders at once and enter, from anywhere in the queue, when the word is
  * open to them (target_lock.h). A direct process that moves the lock word must
@@ -43,14 +43,14 @@ static void enqueue(struct pkt_origin *po)
 {
     struct win *w = po->win;
     po->lock = LOCKQ_WAITING;
-    if (list_empty(&w->lockq)) {
-        list_push_back(&w->rma->lock_wins, &w->lockq_link);
+    if (list_empty(&w->target_side.lockq)) {
+        list_push_back(&w->rma->lock_wins, &w->target_side.lockq_link);
         atomic_fetch_add_explicit(&w->rma->nlock_wins, 1, memory_order_relaxed);
         atomic_store_explicit(&w->ctl->packets_wait, 1, memory_order_seq_cst); /* see the diagram */
     }
-    list_push_back(&w->lockq, &po->lockq_link);
+    list_push_back(&w->target_side.lockq, &po->lockq_link);
     atomic_fetch_add_explicit(&w->rma->stats.lock_waits, 1, memory_order_relaxed);
-    win_event(w, po->origin->rank, TRACE_LOCK_QUEUE, ++w->nlockq);
+    win_event(w, po->origin->rank, TRACE_LOCK_QUEUE, ++w->target_side.nlockq);
 }
 
 static void dequeue(struct pkt_origin *po)
@@ -58,9 +58,9 @@ static void dequeue(struct pkt_origin *po)
     struct win *w = po->win;
     list_remove(&po->lockq_link);
     po->lock = LOCKQ_HELD;
-    win_event(w, po->origin->rank, TRACE_LOCK_GRANT, --w->nlockq);
-    if (list_empty(&w->lockq)) {
-        list_remove(&w->lockq_link);
+    win_event(w, po->origin->rank, TRACE_LOCK_GRANT, --w->target_side.nlockq);
+    if (list_empty(&w->target_side.lockq)) {
+        list_remove(&w->target_side.lockq_link);
         atomic_fetch_sub_explicit(&w->rma->nlock_wins, 1, memory_order_relaxed);
         atomic_store_explicit(&w->ctl->packets_wait, 0, memory_order_relaxed);
     }
@@ -70,7 +70,7 @@ static void dequeue(struct pkt_origin *po)
 static struct pkt_origin *first_granted(struct win *w)
 {
     bool ticket = false;
-    LIST_EACH (node, &w->lockq) {
+    LIST_EACH (node, &w->target_side.lockq) {
         struct pkt_origin *po = LIST_ENTRY(node, struct pkt_origin, lockq_link);
         if ((po->all || !ticket) && granted(po))
             return po;
@@ -89,7 +89,7 @@ bool lock_queue_request(struct pkt_origin *po, bool exclusive, bool all)
         lock_all_join(w);
     else
         po->ticket = lockword_take(&w->ctl->lock, exclusive, &po->served);
-    if (list_empty(&w->lockq) && granted(po)) {
+    if (list_empty(&w->target_side.lockq) && granted(po)) {
         po->lock = LOCKQ_HELD;
         return true;
     }
@@ -129,7 +129,7 @@ void lock_queue_release(struct pkt_origin *po)
         lockword_release(&w->ctl->lock, po->exclusive);
         event_notify(&w->ctl->lock_event);
     }
-    if (!list_empty(&w->lockq) &&
+    if (!list_empty(&w->target_side.lockq) &&
         rma_has_agent(w->rma)) /* this need not be a round that polls the queue */
         event_notify(&w->rma->env->attention->agent);
 }

@@ -2,7 +2,7 @@
  * lock_queue.h - the target's side of locks that packets ask for.
  *
  * The request takes a ticket of the same lock word that direct origins use and
- * waits in win->lockq; whoever polls looks whether its turn has come. Under the
+ * waits in win->target_side.lockq; whoever polls looks whether its turn has come. Under the
  * engine's lock.
  */
 #ifndef MRMA_RMA_TARGET_LOCK_QUEUE_H

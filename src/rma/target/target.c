@@ -11,12 +11,12 @@
  *
  * Before that it is parked, copied, and so is everything later of the same origin
  * in this window: operations of a pair are never reordered. After that (the epoch
- * has ended here) it is refused. What rides on a packet takes effect after its
+ * has ended here) it is refused. What is piggybacked on a packet takes effect after its
  * records, and not before earlier get replies to the same process have been read
  * out of the window (a stream without packets stands in the send queue until then).
  *
  * A packet that is refused as a whole (not due, no lock, no memory) names its error to
- * the origin, and still what rides on it takes effect, in its turn: nobody waits
+ * the origin, and still what is piggybacked on it takes effect, in its turn: nobody waits
  * for an acknowledgement, a marker or an opening that never comes. Where not even
  * that can be kept for want of memory the connection is given up, which ends the
  * waits of both.
@@ -35,14 +35,20 @@
 #include "rma/win/send_header.h"
 #include "rma/win/win.h"
 
-/* What is to happen behind replies that are still queued. */
-struct rider {
+/* Flags that take effect behind replies that are still queued. */
+struct piggyback {
     struct ch3_stream stream;
     struct pkt_origin *po;
     uint32_t total;
     uint64_t ack;
     uint8_t flags;
 };
+
+void target_init(struct win *w)
+{
+    list_init(&w->target_side.lockq);
+    list_init(&w->target_side.parked);
+}
 
 static struct pkt_origin *target_origin(struct win *w, struct rma_target *t)
 {
@@ -121,7 +127,7 @@ static void got_marker(struct pkt_origin *po, uint32_t total)
     w->fence_arrived++;
 }
 
-static void ride(struct pkt_origin *po, uint8_t flags, uint32_t total, uint64_t ack)
+static void take_effect(struct pkt_origin *po, uint8_t flags, uint32_t total, uint64_t ack)
 {
     struct win *w = po->win;
     struct rma_target *t = po->origin;
@@ -136,65 +142,66 @@ static void ride(struct pkt_origin *po, uint8_t flags, uint32_t total, uint64_t 
         got_marker(po, total);
 }
 
-static bool rider_next(struct ch3_stream *st, void *room, size_t cap, size_t *len)
+static bool piggyback_next(struct ch3_stream *st, void *room, size_t cap, size_t *len)
 {
     (void)st, (void)room, (void)cap;
     *len = 0;
     return true;
 }
 
-/* With the connection the replies before it are lost. What rides does not take effect:
+/* With the connection the replies before it are lost. What was piggybacked does not take effect:
  * a lock stays with the lost process, an epoch stays open, and whoever waits for that
  * gets an error (lost.h). */
-static void rider_done(struct ch3_stream *st, int err)
+static void piggyback_done(struct ch3_stream *st, int err)
 {
-    struct rider *rd = LIST_ENTRY(st, struct rider, stream);
+    struct piggyback *pb = LIST_ENTRY(st, struct piggyback, stream);
     if (err)
-        refuse(rd->po->win, rd->po->origin,
+        refuse(pb->po->win, pb->po->origin,
                "the connection was lost before what ends its epoch took effect");
     else
-        ride(rd->po, rd->flags, rd->total, rd->ack);
-    free(rd);
+        take_effect(pb->po, pb->flags, pb->total, pb->ack);
+    free(pb);
 }
 
-/* Without memory to wait for the replies what rides takes effect now, with an error. */
-static void ride_behind_replies(struct pkt_origin *po, const struct pkt_hdr *hdr, uint8_t flags)
+/* Without memory to wait for the replies what is piggybacked takes effect now, with an error. */
+static void piggyback_behind_replies(struct pkt_origin *po, const struct pkt_hdr *hdr,
+                                     uint8_t flags)
 {
     struct ch3_vc *vc = &po->origin->peer->vc;
     if (!flags)
         return;
     if (flags & PKT_F_COMPLETE)
         po->completes++;
-    struct rider *rd = ch3_vc_busy(vc) ? malloc(sizeof *rd) : NULL;
-    if (!rd) {
+    struct piggyback *pb = ch3_vc_busy(vc) ? malloc(sizeof *pb) : NULL;
+    if (!pb) {
         if (ch3_vc_busy(vc)) {
             refuse(po->win, po->origin, "no memory to order it behind replies");
             (void)win_send_header(po->win, po->origin, PKT_ERROR, 0, 0, MRMA_ERR_NO_MEM, 0);
         }
-        ride(po, flags, hdr->total, hdr->offset);
+        take_effect(po, flags, hdr->total, hdr->offset);
         return;
     }
-    *rd = (struct rider){.stream = {.next = rider_next,
-                                    .done = rider_done,
-                                    .wants = sizeof(struct pkt_hdr),
-                                    .owner = &po->win->queued},
-                         .po = po,
-                         .total = hdr->total,
-                         .ack = hdr->offset,
-                         .flags = flags};
-    const int err = ch3_send_stream(vc, &rd->stream);
+    *pb = (struct piggyback){.stream = {.next = piggyback_next,
+                                        .done = piggyback_done,
+                                        .wants = sizeof(struct pkt_hdr),
+                                        .owner = &po->win->queued},
+                             .po = po,
+                             .total = hdr->total,
+                             .ack = hdr->offset,
+                             .flags = flags};
+    const int err = ch3_send_stream(vc, &pb->stream);
     if (err)
-        rider_done(&rd->stream, err);
+        piggyback_done(&pb->stream, err);
 }
 
-/* What rides on a packet whose records have been applied or refused. */
+/* What is piggybacked on a packet whose records have been applied or refused. */
 static void follow(struct pkt_origin *po, const struct pkt_hdr *hdr, uint8_t flags)
 {
     if (flags & PKT_F_WANT_OPEN)
         (void)win_send_header(po->win, po->origin, PKT_OPEN, hdr->seq, hdr->epoch == PKT_EPOCH_LOCK,
                               0, 0);
-    ride_behind_replies(po, hdr,
-                        flags & (PKT_F_FLUSH | PKT_F_UNLOCK | PKT_F_COMPLETE | PKT_F_FENCE));
+    piggyback_behind_replies(po, hdr,
+                             flags & (PKT_F_FLUSH | PKT_F_UNLOCK | PKT_F_COMPLETE | PKT_F_FENCE));
 }
 
 static void served(const struct win *w, const struct rma_target *t, const struct pkt_hdr *hdr)
@@ -219,7 +226,7 @@ static void apply(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *
     follow(po, hdr, flags);
 }
 
-/* What rides on a refused packet: an epoch that has ended, or a lock that is not held,
+/* What is piggybacked on a refused packet: an epoch that has ended, or a lock that is not held,
  * is not ended again, but the origin gets the answers that it waits for. Where a process
  * is lost, epochs end without it, and too early for others: they learn that reason. */
 static void refuse_whole(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *body,
@@ -275,7 +282,7 @@ static enum verdict judge_lock(struct pkt_origin *po, const struct pkt_hdr *hdr,
     return po->lock == LOCKQ_HELD ? NOW : LATER;
 }
 
-/* May a packet be applied now? A direct peer's completes are not told by packets: its
+/* May a packet be applied now? A direct peer's completes do not come by packets: its
  * ring puts are due as long as the exposure lasts. */
 static enum verdict ready(struct pkt_origin *po, const struct pkt_hdr *hdr, const char **fault)
 {
@@ -338,7 +345,7 @@ static void park(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *b
         return;
     }
     if (list_empty(&po->parked))
-        list_push_back(&w->parked, &po->parked_link);
+        list_push_back(&w->target_side.parked, &po->parked_link);
     list_push_back(&po->parked, &pp->link);
     po->nparked++;
     w->rma->stats.parked++;
@@ -396,7 +403,7 @@ static void unpark(struct pkt_origin *po)
 
 void target_unpark_all(struct win *w)
 {
-    LIST_EACH_SAFE (node, &w->parked)
+    LIST_EACH_SAFE (node, &w->target_side.parked)
         unpark(LIST_ENTRY(node, struct pkt_origin, parked_link));
 }
 
@@ -415,6 +422,6 @@ bool target_grant_locks(struct rma *r)
 {
     bool any = false;
     LIST_EACH_SAFE (node, &r->lock_wins)
-        any |= grant_locks_of(LIST_ENTRY(node, struct win, lockq_link));
+        any |= grant_locks_of(LIST_ENTRY(node, struct win, target_side.lockq_link));
     return any;
 }

@@ -1,6 +1,6 @@
 /*
  * target.h - the target's side of packets: applying operations, parking what
- * comes before its epoch is open, and what rides on packets.
+ * comes before its epoch is open, and what is piggybacked on packets.
  *
  * All under the engine's lock.
  */
@@ -33,21 +33,23 @@ struct pkt_origin {
     struct list parked;        /* struct parked_packet, first come first */
     unsigned nparked;
     /* Parked in place of packets whose records were refused for want of memory: what
-     * rides on them must take effect in its turn. Free where not in a list. */
+     * is piggybacked on them must take effect in its turn. Free where not in a list. */
     struct parked_packet stubs[PARKED_STUBS];
-    struct list_node parked_link; /* in win->parked while parked is not empty */
+    struct list_node parked_link; /* in win->target_side.parked while parked is not empty */
     enum { LOCKQ_NONE, LOCKQ_WAITING, LOCKQ_HELD } lock;
     bool exclusive, all, served, yielded; /* all: of MPI_Win_lock_all, without a ticket */
     uint32_t ticket;
     uint32_t lock_seq;  /* the origin's number of the lock that it holds, asks for or held last */
     uint32_t completes; /* access epochs whose last packet was applied */
-    struct list_node lockq_link; /* in win->lockq while waiting */
+    struct list_node lockq_link; /* in win->target_side.lockq while waiting */
     uint32_t phase_bytes;     /* named by the records that came in the present fence phase; wraps */
     uint32_t marked;          /* 1 + the fence phase whose marker came last */
     struct type_table *types; /* datatypes that came; NULL until used */
     bool phase_broken;        /* some of them could not be read, and the origin knows */
 };
 
+/* A window is made: nobody waits. */
+void target_init(struct win *w);
 /* A PKT_OPS has come from t's process: apply, park, or ask for the lock first. hdr, body: as a
  * ch3_handler gets them. */
 void target_ops(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body);
@@ -59,8 +61,8 @@ bool target_grant_locks(struct rma *r);
 void target_free_origin(struct rma_target *t);
 
 /* target_apply.c: apply the records of a packet. Returns an enum mrma_err;
- * records before the faulty one have been applied. *flags: what rides on the packet; less
- * what the reply to its last record does, which acknowledges then. */
+ * records before the faulty one have been applied. *flags: what is piggybacked on the
+ * packet, less what a reply has done. */
 int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body,
                  uint8_t *flags);
 /* Apply none of them: the origin's requests in the packet end with err, and it reports

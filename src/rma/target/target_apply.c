@@ -127,7 +127,7 @@ static int apply_record(struct applying *a, struct target_record *rec, bool last
 
 /* Where a record cannot be read the rest of the packet is lost, and with it the names of
  * the requests in there. */
-static int tell_unreadable(struct win *w, struct rma_target *t)
+static int report_unreadable(struct win *w, struct rma_target *t)
 {
     (void)win_send_header(w, t, PKT_ERROR, PKT_ERROR_ALL, 0, MRMA_ERR_INTERN, 0);
     return MRMA_ERR_INTERN;
@@ -146,7 +146,7 @@ static int lose_rest(struct win *w, struct rma_target *t, const struct pkt_hdr *
         t->from->phase_broken = true;
         w->fence_lost = true;
     }
-    return tell_unreadable(w, t);
+    return report_unreadable(w, t);
 }
 
 int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body,
@@ -191,17 +191,17 @@ void target_refuse_records(struct win *w, struct rma_target *t, const struct pkt
                            const void *body, int err)
 {
     const char *at = body, *end = at + (hdr->len - sizeof *hdr);
-    bool told = false;
+    bool reported = false;
     for (uint32_t i = 0; i < hdr->count; i++) {
         struct target_record rec;
         if (!target_record_parse(&at, end, &rec)) {
-            (void)tell_unreadable(w, t);
+            (void)report_unreadable(w, t);
             return;
         }
-        if (!told || target_record_fetches(&rec))
+        if (!reported || target_record_fetches(&rec))
             refuse_record(w, t, &rec, err);
-        told = true;
+        reported = true;
     }
-    if (!told)
+    if (!reported)
         (void)win_send_header(w, t, PKT_ERROR, 0, 0, (uint32_t)err, 0);
 }

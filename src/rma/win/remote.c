@@ -87,7 +87,7 @@ int win_target_first(struct win *w, int rank, struct rma_target **t)
 
 bool win_target_from(struct win *w, int rank, const struct ch3_vc *from, struct rma_target **t)
 {
-    const struct rma_peer *sender = from->owner;
+    const struct rma_peer *sender = ch3_vc_owner(from);
     *t = win_peek(w, rank);
     if ((*t)->peer)
         return (*t)->peer == sender;

@@ -30,12 +30,14 @@
 #include "base/fmutex.h"
 #include "base/list.h"
 #include "base/log.h"
+#include "base/map.h"
 #include "rma/env.h"
-#include "rma/packet/request_table.h"
 #include "rma/path/path_state.h"
 #include "rma/progress/progress_state.h"
+#include "rma/origin/origin_state.h"
 #include "rma/rma.h"
 #include "rma/sync/sync_state.h"
+#include "rma/target/target_state.h"
 #include "rma/win/epoch.h"
 #include "rma/win/proc_records.h"
 #include "rma/win/stats.h"
@@ -214,28 +216,18 @@ struct win {
 
     struct sync_win sync; /* of src/rma/sync alone */
     uint32_t phase;       /* fences passed */
-    bool fence_closing;   /* MPI_Win_fence sends what ends the phase */
     bool fence_lost; /* operations of a fence epoch were refused unread: what others announce is
                         not reached, in this and all later fences */
     uint32_t fence_arrived; /* fence markers of packet peers for this phase */
     uint64_t phase_arrived; /* bytes named by records of packet peers in this phase */
     uint32_t lost;          /* 1 + a rank that has died or cannot be reached; 0: none, see lost.h */
-    uint32_t unconfirmed;   /* targets whose last word on refused operations MPI_Win_free awaits */
 
     uint32_t start_count;
     bool all_nocheck;
 
-    struct list touched;         /* struct pkt_target used in the present epoch */
-    uint32_t replies;            /* get-like requests not yet answered, all targets */
-    uint32_t streams;            /* large operations still leaving, all targets */
-    uint32_t rdma_ops, holding;  /* of them by rdma.c, and those that its end must wait for */
-    uint32_t queued;             /* packets and streams of this window in send queues, all peers */
-    int packet_err;              /* first error a target reported, enum mrma_err */
-    uint32_t packet_waits;       /* how often the engine's lock was given up while sending */
-    struct list lockq;           /* struct pkt_origin waiting for this window's lock */
-    uint32_t nlockq;             /* how many */
-    struct list parked;          /* struct pkt_origin with parked packets */
-    struct list_node lockq_link; /* in rma->lock_wins while lockq is not empty */
+    struct origin_win origin_side; /* of src/rma/origin alone */
+    struct target_win target_side; /* of src/rma/target alone */
+    uint32_t queued; /* packets and streams of this window in send queues, all peers */
 };
 
 static_assert(offsetof(struct rma_target, size) == MRMA_CACHE_LINE, "what they need of a target");
@@ -263,7 +255,8 @@ struct rma {
     _Atomic int nlock_wins;
     struct pkt_target *lock_due; /* the one packet lock that may be pending; guarded by the lock */
     pthread_t lock_due_by;       /* the thread that took it */
-    struct request_table requests; /* struct origin_req by number */
+    struct map requests;         /* struct origin_req by number: origin/replies.c */
+    uint32_t last_request;
     struct rma_stats stats;
 };
 

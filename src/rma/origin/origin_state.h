@@ -1,0 +1,26 @@
+/*
+ * origin_state.h - what the origin's side of packets keeps in a window. Only src/rma/origin touches
+ * it; what it keeps for each target is struct pkt_target (pair.h). Guarded by the engine's lock.
+ */
+#ifndef MRMA_RMA_ORIGIN_ORIGIN_STATE_H
+#define MRMA_RMA_ORIGIN_ORIGIN_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/list.h"
+
+/* In struct win. The numbers are sums over all targets. */
+struct origin_win {
+    struct list touched;  /* struct pkt_target used in the present epoch */
+    uint32_t replies;     /* requests of operations that fetch, not yet answered */
+    uint32_t streams;     /* large operations still leaving */
+    uint32_t rdma_ops;    /* of them by rdma.c, */
+    uint32_t holding;     /* and of these those that the end of the epoch must wait for */
+    uint32_t unconfirmed; /* targets whose last word on refused operations MPI_Win_free awaits */
+    uint32_t waits;       /* how often the engine's lock was given up while sending */
+    int err;              /* first error that a target has reported, enum mrma_err */
+    bool fence_closing;   /* MPI_Win_fence sends what ends the phase */
+};
+
+#endif
