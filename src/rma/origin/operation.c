@@ -85,11 +85,12 @@ static int append_records(struct pkt_target *pt, struct record_source *src)
 {
     const size_t before = src->pos;
     while (src->left) {
-        const size_t need = record_min(src) + type_due(pt, src);
-        int err = pkt_make_room(pt, need, need + record_most(src));
+        const size_t due = type_due(pt, src), need = record_min(src) + due;
+        const size_t wish = need + record_most(src);
+        const int err = pt->room - pt->used < wish ? pkt_make_room(pt, need, wish) : MRMA_SUCCESS;
         if (err)
             return err;
-        if (record_min(src) + type_due(pt, src) > need) /* dropped while this thread waited */
+        if (type_due(pt, src) > due) /* the table was dropped while this thread waited */
             continue;
         if (src->typed)
             append_type(pt, src);

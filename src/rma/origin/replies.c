@@ -69,17 +69,20 @@ bool origin_request_room(const struct pkt_target *pt)
             map_count(&pt->win->rma->requests) < ORIGIN_REQUESTS);
 }
 
-/* Under the next number that is free, never 0: a late reply to a request that has ended is not
+/* Under the next number that is free, never 0: so a late reply to a request that has ended is not
  * taken for another's. NULL: no memory. */
 static struct origin_req *new_request(struct rma *r)
 {
     struct origin_req *rq = malloc(sizeof *rq);
-    do
-        r->last_request++;
-    while (!r->last_request || map_get(&r->requests, r->last_request));
-    if (rq && map_put(&r->requests, r->last_request, rq, NULL) != MRMA_SUCCESS) {
-        free(rq);
-        return NULL;
+    void *in_use = rq;
+    while (in_use) {
+        r->last_request += r->last_request == UINT32_MAX ? 2 : 1;
+        if (map_put(&r->requests, r->last_request, rq, &in_use) != MRMA_SUCCESS) {
+            free(rq);
+            return NULL;
+        }
+        if (in_use) /* since numbers came round */
+            (void)map_put(&r->requests, r->last_request, in_use, NULL);
     }
     if (rq)
         rq->number = r->last_request;
