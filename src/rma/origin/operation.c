@@ -22,26 +22,20 @@
 /* TAIL_MAX: copying costs less than another packet */
 enum { SMALL_OP = PKT_MAX / 2, TAIL_MAX = PKT_MAX / 4 };
 
-/* Shall src name its target bytes by a datatype? Not where segments are shorter, and where they
- * are shorter than the datatype with its definition, not the first time. The target takes no
- * pieces that overlap (range), nor types whose elements are not their bytes. */
+/* Shall src name its target bytes by a datatype? Not where segments are shorter. The target takes
+ * no pieces that overlap (range), nor types whose elements are not their bytes. */
 static bool by_type(struct pkt_target *pt, const struct record_source *src)
 {
     const struct dtype *type = src->ttype;
-    const size_t define = sizeof(struct pkt_typed) + type_table_size(type);
-    if (src->contig)
-        return false;
-    const size_t known = sizeof(struct pkt_typed) / sizeof(struct pkt_seg),
-                 most = define / sizeof(struct pkt_seg);
-    const size_t segments = record_segments(src, most + 1);
+    const size_t known = sizeof(struct pkt_typed) / sizeof(struct pkt_seg);
     int64_t lo, hi;
-    if (segments <= known || type->nruns > PKT_TYPE_RUNS || src->target_cur.runs != type->runs ||
+    if (src->contig || record_segments(src, known + 1) <= known || type->nruns > PKT_TYPE_RUNS ||
+        src->target_cur.runs != type->runs ||
         !type_table_range(type, src->count, src->base, &lo, &hi))
         return false;
     if (!pt->types)
-        pt->types = calloc(1, sizeof *pt->types); /* without memory: by segments */
-    return pt->types && (segments > most || type_table_find(pt->types, type) ||
-                         type_table_seen(pt->types, type));
+        pt->types = calloc(1, sizeof *pt->types);
+    return pt->types; /* without memory: by segments */
 }
 
 /* Bytes of the definition that must go in front of src's next record. */

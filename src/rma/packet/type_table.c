@@ -44,11 +44,6 @@ void type_table_forget(struct type_table *tt)
 {
     while (tt && tt->n)
         drop_oldest(tt);
-    for (unsigned i = 0; tt && i < TYPE_TABLE_SEEN; i++) {
-        if (tt->seen[i])
-            dtype_unref(tt->seen[i]);
-        tt->seen[i] = NULL;
-    }
 }
 
 void type_table_free(struct type_table *tt)
@@ -76,18 +71,6 @@ uint32_t type_table_find(const struct type_table *tt, const struct dtype *type)
         if (held(tt, i)->type == type)
             return held(tt, i)->id;
     return 0;
-}
-
-bool type_table_seen(struct type_table *tt, const struct dtype *type)
-{
-    for (unsigned i = 0; i < TYPE_TABLE_SEEN; i++)
-        if (tt->seen[i] == type)
-            return true;
-    const struct dtype **slot = &tt->seen[tt->next_seen++ % TYPE_TABLE_SEEN];
-    if (*slot)
-        dtype_unref(*slot);
-    *slot = dtype_ref(type);
-    return false;
 }
 
 size_t type_table_size(const struct dtype *type)

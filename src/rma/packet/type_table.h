@@ -23,8 +23,6 @@
 #include "ch3/pkt.h"
 #include "rma/dtype/dtype.h"
 
-enum { TYPE_TABLE_SEEN = 8 };
-
 struct type_entry {
     uint32_t id;
     const struct dtype *type;
@@ -33,10 +31,8 @@ struct type_entry {
 struct type_table {
     struct type_entry held[PKT_TYPES]; /* a ring: n from first on, the oldest first */
     unsigned first, n;
-    size_t runs;                               /* of all that are held */
-    uint32_t last_id;                          /* of the last that was ever in it; 0: none */
-    const struct dtype *seen[TYPE_TABLE_SEEN]; /* origin: used once, not sent */
-    unsigned next_seen;
+    size_t runs;      /* of all that are held */
+    uint32_t last_id; /* of the last that was ever in it; 0: none */
 };
 
 /* Of a table that may be NULL: drop all, but not the numbers. */
@@ -52,8 +48,6 @@ bool type_table_range(const struct dtype *type, uint64_t count, int64_t disp, in
 
 /* The number of type; 0: the target doesn't have it. tt may be NULL. */
 uint32_t type_table_find(const struct type_table *tt, const struct dtype *type);
-/* Was it seen before? Now it is. */
-bool type_table_seen(struct type_table *tt, const struct dtype *type);
 /* Bytes of its definition. */
 size_t type_table_size(const struct dtype *type);
 /* Enter it. Its number, which its definition must take to the target before anything else. */
