@@ -15,24 +15,35 @@
 #include "base/err.h"
 #include "base/node.h"
 #include "mpi/engine_get.h"
-#include "mpi/host.h"
+#include "mpi/traced_clock.h"
 #include "rma/rma.h"
 
 struct trace *mpi_trace;
 
-static const struct log *trace_log(void)
+/* While there is one. */
+static MPI_Comm job;     /* a copy of MPI_COMM_WORLD */
+static uint64_t machine; /* of this process */
+
+/* Processes that share a clock: those of one kernel, as far as none are pretended to be elsewhere.
+ */
+static uint64_t machine_of(const struct conf *conf, int rank)
 {
-    return engine_messages();
+    const uint64_t kernel = node_self().word[0];
+
+    return conf->ranks_per_node > 0 ? kernel + (uint64_t)(rank / conf->ranks_per_node) : kernel;
 }
 
-/* A trace needs MPI_COMM_WORLD; the sessions of MPI 4 have none. */
-static void open_trace(const char *dir)
+/* A trace needs MPI_COMM_WORLD; the sessions of MPI 4 have none. Nobody uses a trace that another
+ * process could not open, for their clocks could not be compared. */
+static void open_trace(const struct conf *conf)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    const struct node_id node = node_self();
-    struct trace_spec spec = {
-        .dir = dir, .machine = node.word[0], .clock = clock_monotonic_ns, .log = trace_log()};
-    int rank = 0, nproc = 0, len;
+    struct trace_spec spec = {.dir = conf->trace,
+                              .clock = clock_monotonic_ns,
+                              .log = engine_messages(),
+                              .host_mpi = version};
+    struct trace *mine = NULL;
+    int rank = 0, nproc = 0, len, have, all_have = 0;
 
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &nproc);
@@ -40,11 +51,25 @@ static void open_trace(const char *dir)
     version[strcspn(version, "\n")] = '\0';
     spec.rank = (uint32_t)rank;
     spec.nproc = (uint32_t)nproc;
-    spec.host_mpi = version;
+    spec.machine = machine = machine_of(conf, rank);
+    if (PMPI_Comm_dup(MPI_COMM_WORLD, &job) != MPI_SUCCESS)
+        return;
     if (rank == 0)
         (void)trace_prepare(&spec);
-    PMPI_Barrier(MPI_COMM_WORLD);
-    (void)trace_open(&spec, &mpi_trace);
+    PMPI_Barrier(job);
+    have = trace_open(&spec, &mine) == MRMA_SUCCESS;
+    PMPI_Allreduce(&have, &all_have, 1, MPI_INT, MPI_MIN, job);
+    if (!all_have) {
+        if (have)
+            log_msg(spec.log, LOG_LEVEL_ERROR,
+                    "MPIRMA_TRACE: another process cannot write in %s; no trace is taken",
+                    spec.dir);
+        trace_close(mine);
+        PMPI_Comm_free(&job);
+        return;
+    }
+    mpi_trace = mine;
+    traced_clock_measure(mpi_trace, machine, job);
 }
 
 void traced_begin_job(void)
@@ -54,11 +79,15 @@ void traced_begin_job(void)
 
     if (conf_load(&conf, getenv, msg, sizeof msg) != MRMA_SUCCESS || conf.disable || !*conf.trace)
         return; /* engine_get reports values that make no sense */
-    open_trace(conf.trace);
+    open_trace(&conf);
 }
 
 void traced_end_job(void)
 {
+    if (mpi_trace == NULL)
+        return;
+    traced_clock_measure(mpi_trace, machine, job);
+    PMPI_Comm_free(&job);
     trace_close(mpi_trace);
     mpi_trace = NULL;
 }

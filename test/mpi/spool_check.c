@@ -33,7 +33,8 @@ struct process {
     /* Locks asked for, and those by whom grants must and may be seen: a lock under which nothing
      * was done by packet is never granted, one on all targets by each of them. */
     uint64_t locks, must, may, granted, released, done;
-    unsigned files;
+    unsigned files, clocks;
+    uint64_t machine;
 };
 
 struct thread {
@@ -186,6 +187,12 @@ static void check_record(struct thread *th, size_t at, const struct trace_record
         if (!r->id || r->id > p->last_op)
             bad(th, at, "operation %llu is complete and was not issued", (unsigned long long)r->id);
         break;
+    case TRACE_CLOCK: /* all processes of a test share the clock: half a round trip is the error */
+        p->clocks++;
+        if ((r->bytes < -r->bytes ? r->bytes : -r->bytes) > r->id)
+            bad(th, at, "the clock is off by %lld ns, the round trip is 2 * %llu ns",
+                (long long)r->bytes, (unsigned long long)r->id);
+        break;
     case TRACE_LOCK:
         lock(p, &p->win[r->win], r);
         break;
@@ -220,6 +227,7 @@ static void check_file(const char *path, const char *name)
     th.proc = processes[head.rank];
     th.proc->files++;
     th.number = head.thread;
+    th.proc->machine = head.machine;
     th.time = head.start;
     for (; fread(&r, sizeof r, 1, in) == 1; at++) {
         if (r.kind == TRACE_END)
@@ -258,6 +266,11 @@ static void check_process(unsigned rank)
             printf("spool_check: rank %u has not freed window %u\n", rank, i);
             nbad++;
         }
+    const bool elsewhere = p->machine != processes[0]->machine;
+    if (elsewhere && rank == 1 ? p->clocks != 2 : !elsewhere && p->clocks) {
+        printf("spool_check: rank %u has compared its clock %u times\n", rank, p->clocks);
+        nbad++;
+    }
     if (p->granted < p->must || p->granted > p->may || p->locks > p->released) {
         printf("spool_check: rank %u: locks, grants and releases do not agree\n", rank);
         nbad++;
