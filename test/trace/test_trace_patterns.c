@@ -406,6 +406,24 @@ static void text_report(void **state)
     make_free(&job);
 }
 
+/* An archive of an earlier job in the same directory is not taken for that of the last. */
+static void earlier_job(void **state)
+{
+    struct made_job job;
+
+    (void)state;
+    make_job(&job, 2);
+    create_all(&job);
+    free(report(&job, "%s"));
+    usleep(20000);
+    make_fence(&job, 0, 100, 110, 0);
+    make_fence(&job, 1, 100, 110, 0);
+    char *output = report(&job, "%s");
+    assert_non_null(strstr(output, "MPI_Win_fence"));
+    free(output);
+    make_free(&job);
+}
+
 /* Lost processes and open calls are read, and the notes of the archive repeated. */
 static void killed(void **state)
 {
@@ -452,9 +470,14 @@ static void damaged_archives(void **state)
 {
     static const char *const names[] = {"traces.otf2", "traces.def", "traces/0.evt",
                                         "traces/1.def"};
+    const char *sanitizer = getenv("ASAN_OPTIONS");
+    char options[400];
     int failed = 0;
 
     (void)state;
+    /* OTF2 itself does not free everything where it gives up. */
+    snprintf(options, sizeof options, "%s:detect_leaks=0", sanitizer ? sanitizer : "");
+    setenv("ASAN_OPTIONS", options, 1);
     for (unsigned seed = 1; seed <= 48; seed++) {
         struct made_job job;
         struct stat info;
@@ -538,8 +561,8 @@ int main(void)
         cmocka_unit_test(internal_findings), cmocka_unit_test(late_put_is_no_late_complete),
         cmocka_unit_test(unneeded_pairs),    cmocka_unit_test(models),
         cmocka_unit_test(text_report),       cmocka_unit_test(killed),
-        cmocka_unit_test(nothing_to_see),    cmocka_unit_test(damaged_archives),
-        cmocka_unit_test(html_page),
+        cmocka_unit_test(earlier_job),       cmocka_unit_test(nothing_to_see),
+        cmocka_unit_test(damaged_archives),  cmocka_unit_test(html_page),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,6 +36,7 @@ struct pattern_info {
     int part_of;         /* enum pattern, -1: none */
     bool waits;          /* its time is time that processes lose */
     bool ours_only;      /* needs what only our archives tell */
+    bool may_lack;       /* not every version of the library records what it needs */
 };
 extern const struct pattern_info pattern_info[PATTERNS];
 
@@ -91,6 +92,10 @@ struct analysis {
 
 void analyse(struct analysis *analysis, const struct trace *trace, enum model model);
 void analysis_free(struct analysis *analysis);
+
+/* Whether the archive can have what the pattern needs: where it is not found then, it is not there.
+ */
+bool can_be_seen(const struct analysis *analysis, unsigned pattern);
 
 /* For the patterns: an instance of length end - begin; ignored where that is not positive. */
 void found(struct analysis *analysis, struct instance instance);

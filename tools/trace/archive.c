@@ -92,6 +92,7 @@ static bool remove_old(const char *dir)
     }
     if (stream)
         closedir(stream);
+    good = (rmdir(events) == 0 || errno == ENOENT) && good;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char *path = text("%s/%s", dir, names[i]);
 

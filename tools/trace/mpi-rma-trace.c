@@ -19,7 +19,7 @@ static const char usage_text[] =
     "Report where the time of one-sided communication (MPI RMA) goes: a profile, the operations\n"
     "between ranks, and wait states with what to do about them. DIR is what the processes of a\n"
     "traced job have left; an OTF2 archive, DIR/traces.otf2, is made of it first where there is\n"
-    "none. FILE.otf2 is any archive with RMA records, other tools' too.\n"
+    "none, or an older one. FILE.otf2 is any archive with RMA records, other tools' too.\n"
     "\n"
     "  --json      the report as one JSON object, times in nanoseconds\n"
     "  --html FILE the report as one page for a browser too, with a time line\n"
@@ -80,13 +80,14 @@ static bool read_arguments(struct options *options, int argc, char **argv, const
     return options->path != NULL;
 }
 
-/* The anchor file of the archive in dir, made first where there is none. NULL: there is nothing. */
+/* The anchor file of the archive in dir, made first where there is none, or where a later job has
+ * left files. NULL: there is nothing. */
 static char *archive_in(const char *dir)
 {
     char *anchor = text("%s/" ARCHIVE_NAME ".otf2", dir);
     struct stat info;
 
-    if (stat(anchor, &info) == 0)
+    if (stat(anchor, &info) == 0 && !spool_is_newer(dir, &info.st_mtim))
         return anchor;
     if (!spool_is_there(dir))
         say("%s: neither an archive (" ARCHIVE_NAME ".otf2) nor files of traced processes (spool)",

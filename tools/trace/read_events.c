@@ -92,7 +92,7 @@ struct call *reading_call(struct reading *reading, uint32_t place)
 {
     struct at_place *at = &reading->at[place];
 
-    for (unsigned i = at->depth; i-- > 0;)
+    for (unsigned i = at->depth < DEPTH_MAX ? at->depth : DEPTH_MAX; i-- > 0;)
         if (at->open[i].region < OWN_BASE && at->open[i].region != NONE)
             return &reading->trace->call[at->open[i].index];
     return NULL;
@@ -151,8 +151,12 @@ static OTF2_CallbackCode on_enter(OTF2_LocationRef location, OTF2_TimeStamp time
     struct reading *reading = data;
     uint32_t place = reading_place(reading, location);
 
-    if (place == NONE || reading->at[place].depth == DEPTH_MAX)
-        return place == NONE ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_ERROR;
+    if (place == NONE)
+        return OTF2_CALLBACK_SUCCESS;
+    if (reading->at[place].depth >= DEPTH_MAX) { /* as deep calls of RMA are not */
+        reading->at[place].depth++;
+        return OTF2_CALLBACK_SUCCESS;
+    }
     struct at_place *at = &reading->at[place];
     struct open *open = &at->open[at->depth];
     uint64_t now = reading_ns(reading, time);
@@ -181,7 +185,9 @@ static OTF2_CallbackCode on_leave(OTF2_LocationRef location, OTF2_TimeStamp time
     if (place == NONE || reading->at[place].depth == 0)
         return OTF2_CALLBACK_SUCCESS;
     struct at_place *at = &reading->at[place];
-    struct open *open = &at->open[--at->depth];
+    if (--at->depth >= DEPTH_MAX)
+        return OTF2_CALLBACK_SUCCESS;
+    struct open *open = &at->open[at->depth];
     uint64_t now = reading_ns(reading, time);
 
     if (open->region == NONE)

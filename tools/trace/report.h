@@ -10,7 +10,7 @@
 
 void report_text(const struct analysis *analysis, FILE *out);
 
-/* One object; all times in nanoseconds. doc of the members: in the user guide. */
+/* One object; all times in nanoseconds. */
 void report_json(const struct analysis *analysis, FILE *out);
 
 /* The page, a whole HTML document. */

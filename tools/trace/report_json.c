@@ -80,7 +80,7 @@ static void json_pattern(const struct analysis *analysis, unsigned i, FILE *out)
     else
         fputs("null", out);
     fprintf(out, ", \"waits\": %s, \"visible\": %s, ", info->waits ? "true" : "false",
-            analysis->trace->ours || !info->ours_only ? "true" : "false");
+            can_be_seen(analysis, i) ? "true" : "false");
     number(out, "total", finding->total);
     fprintf(out, ", \"percent\": %.4f, ", report_percent(finding->total, analysis->run_ns));
     number(out, "number", finding->number);

@@ -298,13 +298,13 @@ static void patterns(const struct analysis *analysis, FILE *out)
         if (analysis->found[order[i]].number)
             one_pattern(analysis, (unsigned)order[i], out);
     for (unsigned i = 0; i < PATTERNS; i++)
-        if (!analysis->found[i].number && (analysis->trace->ours || !pattern_info[i].ours_only)) {
+        if (!analysis->found[i].number && can_be_seen(analysis, i)) {
             fprintf(out, "%s %s", separator, pattern_info[i].name);
             separator = ",";
         }
-    separator = "\n  not to be seen in this archive:";
-    for (unsigned i = 0; i < PATTERNS && !analysis->trace->ours; i++)
-        if (pattern_info[i].ours_only) {
+    separator = "\n  not recorded in this archive:";
+    for (unsigned i = 0; i < PATTERNS; i++)
+        if (!can_be_seen(analysis, i)) {
             fprintf(out, "%s %s", separator, pattern_info[i].name);
             separator = ",";
         }

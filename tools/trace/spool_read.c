@@ -28,6 +28,26 @@ bool spool_is_there(const char *dir)
     return there;
 }
 
+bool spool_is_newer(const char *dir, const struct timespec *than)
+{
+    char *path = text("%s/spool", dir);
+    DIR *stream = opendir(path);
+    bool newer = false;
+
+    for (struct dirent *entry; stream && !newer && (entry = readdir(stream));) {
+        struct stat info;
+
+        if (entry->d_name[0] == '.' || fstatat(dirfd(stream), entry->d_name, &info, 0) != 0)
+            continue;
+        newer = info.st_mtim.tv_sec > than->tv_sec ||
+                (info.st_mtim.tv_sec == than->tv_sec && info.st_mtim.tv_nsec > than->tv_nsec);
+    }
+    if (stream)
+        closedir(stream);
+    free(path);
+    return newer;
+}
+
 /* What is wrong with a header; NULL: nothing. */
 static const char *head_wrong(const struct spool_head *head)
 {

@@ -10,6 +10,8 @@
 #ifndef MRMA_TOOLS_TRACE_SPOOL_READ_H
 #define MRMA_TOOLS_TRACE_SPOOL_READ_H
 
+#include <time.h>
+
 #include "trace/spool.h"
 #include "util.h"
 
@@ -38,7 +40,8 @@ struct spool {
 bool spool_open(struct spool *spool, const char *dir);
 void spool_close(struct spool *spool);
 
-/* Whether DIR has a folder of such files. */
+/* Whether DIR has a folder of such files, and one of them is newer than a file's time of change. */
 bool spool_is_there(const char *dir);
+bool spool_is_newer(const char *dir, const struct timespec *than);
 
 #endif
