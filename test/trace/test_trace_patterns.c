@@ -345,6 +345,21 @@ static void late_put_is_no_late_complete(void **state)
     make_free(&job);
 }
 
+/* A target that lets a packet wait for its epoch has made progress. */
+static void parked_is_progress(void **state)
+{
+    struct made_job job;
+
+    (void)state;
+    make_job(&job, 2);
+    absent_target(&job, DELAY);
+    make_region(&job.agent[1], 125, 120 + DELAY, TRACE_PARK, 0);
+    char *json = report(&job, "--json %s");
+    assert_true(number(part(json, "wait_for_progress"), "total") < 0.02 * 1000 * DELAY);
+    free(json);
+    make_free(&job);
+}
+
 /* Of four processes two exchange something between two fences: one pair of six needs each. */
 static void unneeded_pairs(void **state)
 {
@@ -556,13 +571,21 @@ static void html_page(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(collective_waits),  cmocka_unit_test(group_waits),
-        cmocka_unit_test(lock_waits),        cmocka_unit_test(target_waits),
-        cmocka_unit_test(internal_findings), cmocka_unit_test(late_put_is_no_late_complete),
-        cmocka_unit_test(unneeded_pairs),    cmocka_unit_test(models),
-        cmocka_unit_test(text_report),       cmocka_unit_test(killed),
-        cmocka_unit_test(earlier_job),       cmocka_unit_test(nothing_to_see),
-        cmocka_unit_test(damaged_archives),  cmocka_unit_test(html_page),
+        cmocka_unit_test(collective_waits),
+        cmocka_unit_test(group_waits),
+        cmocka_unit_test(lock_waits),
+        cmocka_unit_test(target_waits),
+        cmocka_unit_test(internal_findings),
+        cmocka_unit_test(late_put_is_no_late_complete),
+        cmocka_unit_test(parked_is_progress),
+        cmocka_unit_test(unneeded_pairs),
+        cmocka_unit_test(models),
+        cmocka_unit_test(text_report),
+        cmocka_unit_test(killed),
+        cmocka_unit_test(earlier_job),
+        cmocka_unit_test(nothing_to_see),
+        cmocka_unit_test(damaged_archives),
+        cmocka_unit_test(html_page),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

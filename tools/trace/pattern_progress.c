@@ -12,18 +12,34 @@
 
 struct looking {
     struct analysis *analysis;
-    struct doings served;
+    struct doings served, parked, queued;
     struct spans *busy;
     struct instance *worst; /* of each call, the operation that waited longest in it */
 };
+
+/* When the target first did anything for the origin's packets: served them, or let them wait, which
+ * is no lack of progress. 0: it is not recorded. */
+static uint64_t reaction(const struct looking *l, uint32_t origin, uint64_t issue, uint32_t target,
+                         uint32_t win)
+{
+    const struct doings *kinds[] = {&l->served, &l->parked, &l->queued};
+    uint64_t first = UINT64_MAX;
+
+    for (int i = 0; i < 3; i++) {
+        const struct doing *doing = doings_first(kinds[i], target, origin, win, issue);
+
+        if (doing)
+            first = u64_min(first, doing->begin);
+    }
+    return first == UINT64_MAX ? 0 : first;
+}
 
 static void look(struct looking *l, uint32_t waiting, uint64_t issue, uint32_t target, uint32_t win)
 {
     const struct trace *trace = l->analysis->trace;
     const struct call *call = &trace->call[waiting];
-    const struct doing *served = doings_first(&l->served, target, call->rank, win, issue);
     uint64_t begin = u64_max(call->enter, issue);
-    uint64_t end = served ? u64_min(served->begin, call->leave) : 0;
+    uint64_t end = u64_min(reaction(l, call->rank, issue, target, win), call->leave);
 
     if (end <= begin)
         return;
@@ -43,7 +59,10 @@ static void look(struct looking *l, uint32_t waiting, uint64_t issue, uint32_t t
 void find_progress(struct analysis *analysis)
 {
     const struct trace *trace = analysis->trace;
-    struct looking l = {.analysis = analysis, .served = doings_by_rank(trace, OWN_SERVE)};
+    struct looking l = {.analysis = analysis,
+                        .served = doings_by_rank(trace, OWN_SERVE),
+                        .parked = doings_by_rank(trace, OWN_PARKED),
+                        .queued = doings_by_rank(trace, OWN_LOCK_QUEUE)};
 
     l.busy = spans_of_ranks(trace, INDEX_BUSY);
     l.worst = zalloc(trace->ncalls, sizeof *l.worst);
@@ -69,5 +88,7 @@ void find_progress(struct analysis *analysis)
             found(analysis, l.worst[i]);
     spans_free(l.busy, trace->nranks);
     free(l.served.doing);
+    free(l.parked.doing);
+    free(l.queued.doing);
     free(l.worst);
 }
