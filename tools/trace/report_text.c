@@ -95,8 +95,12 @@ static void overview(const struct analysis *analysis, FILE *out)
     fprintf(out, "  transfers end by the %s model%s\n", report_model(analysis->model),
             analysis->model == MODEL_BASIC ? ": where the issuing call returns"
                                            : ": where the standard completes them");
-    if (trace->description && *trace->description)
-        fprintf(out, "  notes of the archive:\n    %s\n", trace->description);
+    for (const char *line = trace->description ? trace->description : ""; *line;) {
+        size_t n = strcspn(line, "\n");
+
+        fprintf(out, "  note of the archive: %.*s\n", (int)n, line);
+        line += n + (line[n] == '\n');
+    }
     for (size_t i = 0; i < trace->notes.n; i++)
         fprintf(out, "  note: %s\n", trace->notes.note[i].text);
     if (!trace->ours)
