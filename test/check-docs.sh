@@ -130,5 +130,29 @@ else
 fi
 point "doc/conformance.md is what scripts/conformance.sh makes of the rules and the tests" "$offences"
 
+# Every function that a header of src/rma declares has a comment, before it, before the group of
+# declarations that it stands in, or behind it; and every file opens with its name and what it is.
+find "$top/src/rma" -name '*.[ch]' >"$tmp/sources"
+offences=$(while read -r file; do
+    awk -v name="${file##*/}" -v file="${file#"$top/"}" '
+        FNR == 2 && index($0, " * " name " - ") != 1 { print file ": does not open with what it is" }
+        name !~ /\.h$/ { next }
+        inside { if (/\*\//) { inside = 0; told = 1 } next }
+        /^\/\*/ { told = /\*\//; inside = !told; next }
+        /^[a-z].*\(/ && !/^(static|extern|typedef|enum [a-z_]* \{|struct [a-z_]* \{)/ {
+            line = $0
+            where = FNR
+            while (line !~ /[;{]/ && (getline more) > 0)
+                line = line more
+            if (!told && line !~ /\/\*/)
+                print file ":" where ": without a comment: " substr(line, 1, 60)
+        }
+        /^$/ { told = 0 }
+    ' "$file"
+done <"$tmp/sources")
+test "$(wc -l <"$tmp/sources")" -ge 60 || offences="$offences
+only $(wc -l <"$tmp/sources") files were found"
+point "every file of src/rma says what it is, every function of its headers too" "$offences"
+
 echo "1..$n"
 test "$failed" = 0

@@ -52,12 +52,13 @@ struct win_hints {
     uint64_t min_alignment; /* per process; bytes, power of two, 0: default */
 };
 
+/* What holds where no hint is given. */
 struct win_hints win_hints_default(void);
 
 /* Hints as text. Each is known by its number, 0 to HINTS - 1. */
 enum { HINTS = 12 };
 
-const char *hint_key(int i);
+const char *hint_key(int i);      /* its info key */
 const char *hint_expected(int i); /* what its value may be, for messages */
 
 /* Take the value from text; false, and *h as it was: not understood. */
@@ -180,6 +181,7 @@ struct rma_req {
     _Atomic int err;          /* first error, an enum mrma_err */
     uint64_t number;          /* of the operation in a trace (src/trace); 0: none is taken */
 };
+/* Before the operation is issued; the request is the caller's. */
 void rma_req_init(struct rma_req *req);
 /* After the operation was issued and as often as wanted: complete? (acquire) */
 static inline bool rma_req_done(struct rma_req *req)
@@ -212,23 +214,34 @@ enum { /* asserts, translated from MPI_MODE_* by src/mpi */
        RMA_NOSUCCEED = 16
 };
 
+/* All of these but rma_start, rma_post, rma_test and rma_sync may wait for other processes. They
+ * return MRMA_ERR_RMA_SYNC, with nothing done, where the present epoch does not allow the call;
+ * MRMA_ERR_PROC_FAILED where a process is lost; MRMA_ERR_ASSERT (MPIRMA_STRICT) where an assert was
+ * not kept; and those that complete operations the first error of these that only the target has
+ * found. */
 int rma_fence(struct win *win, int asserts);
 
-/* ranks: window ranks of the group, n of them, any order; not kept by the callee. */
+/* ranks: window ranks of the group, n of them, any order; not kept by the callee. MRMA_ERR_NO_MEM.
+ */
 int rma_start(struct win *win, const int *ranks, int n, int asserts);
 int rma_complete(struct win *win);
 int rma_post(struct win *win, const int *ranks, int n, int asserts);
 int rma_wait(struct win *win);
 int rma_test(struct win *win, bool *flag);
 
+/* Passive target epochs on rank target, or all. A lock of a direct target is held when rma_lock
+ * returns; of others it is asked for with the first packet. */
 int rma_lock(struct win *win, bool exclusive, int target, int asserts);
 int rma_unlock(struct win *win, int target);
 int rma_lock_all(struct win *win, int asserts);
 int rma_unlock_all(struct win *win);
+/* Everything issued to target, or all, is complete there, or, local, its buffers here may be used
+ * again. */
 int rma_flush(struct win *win, int target);
 int rma_flush_all(struct win *win);
 int rma_flush_local(struct win *win, int target);
 int rma_flush_local_all(struct win *win);
+/* MPI_Win_sync: this process's loads and stores of the window's memory before and after. */
 int rma_sync(struct win *win);
 
 #endif

@@ -58,6 +58,7 @@ static inline size_t acc_count(size_t len, size_t unit)
  * read nor written, so that an element may be the last thing in a window or a page. */
 size_t acc_pad(enum acc_type type);
 
+/* Names for messages; constant. */
 const char *acc_type_name(enum acc_type type);
 const char *acc_op_name(enum acc_op op);
 

@@ -89,6 +89,8 @@ static inline void stripe_set_add(struct stripe_set *set, unsigned stripe)
     set->word[stripe / 64] |= UINT64_C(1) << (stripe % 64);
 }
 
+/* Lock all of the set, in ascending order, so that two processes cannot wait for each other. Waits;
+ * the caller holds no stripe. And unlock them. */
 void stripe_set_lock(struct stripes stripes, const struct stripe_set *set);
 void stripe_set_unlock(struct stripes stripes, const struct stripe_set *set);
 

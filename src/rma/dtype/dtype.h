@@ -54,6 +54,7 @@ struct dtype_cursor {
 
 enum dtype_view { DTYPE_BYTES, DTYPE_ELEMENTS };
 
+/* Stand on the first byte of count instances of type, which must outlive the cursor. */
 void dtype_cursor_init(struct dtype_cursor *cur, const struct dtype *type, size_t count,
                        enum dtype_view view);
 

@@ -28,6 +28,7 @@ int runs_push(struct run_list *list, struct dtype_run run);
 /* Join neighbours of equal length and spacing into longer runs. */
 void runs_compress(struct run_list *list);
 
+/* The list is empty then, and may be used again. */
 void runs_free(struct run_list *list);
 
 #endif

@@ -191,9 +191,9 @@ int issue_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const s
     struct rma *r = w->rma;
     rma_enter(r);
     struct pkt_target *pt = pkt_target_get(w, t);
-    int err = !pt                         ? MRMA_ERR_NO_MEM
-              : rdma_serves(pt, kind, op) ? rdma_issue(pt, kind, op)
-                                          : MRMA_AGAIN;
+    int err = !pt                                              ? MRMA_ERR_NO_MEM
+              : t->net_key.usable && rdma_serves(pt, kind, op) ? rdma_issue(pt, kind, op)
+                                                               : MRMA_AGAIN;
     const bool packets = err == MRMA_AGAIN;
     if (packets)
         err = issue_locked(pt, kind, op);

@@ -14,6 +14,9 @@
 #include "rma/env.h"
 #include "rma/rma.h"
 
+/* op between this process's buffers and peer, whose memory there is not checked here. Accumulates
+ * and compare-and-swap hold the stripes of their elements; fetch: the old contents go to op's
+ * result. The errors above, which log is told of. */
 int cma_put(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
             const struct rma_op *op);
 int cma_get(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,

@@ -34,6 +34,8 @@ struct rma_wait {
     } phase; /* for reports */
 };
 
+/* Wait until done. MRMA_ERR_PROC_FAILED: a process of w that this one has to do with is lost, or
+ * another one says that some process of w is, and it is not done. */
 int rma_wait_until(struct win *w, const struct rma_wait *wait);
 
 /* MRMA_ERR_PROC_FAILED, with a message that names the target: its connection is lost. */

@@ -24,8 +24,8 @@
 #include "rma/rma.h"
 #include "rma/win/path_ops.h"
 
-int strict_new(struct win *w); /* sets w->strict; MRMA_ERR_NO_MEM */
-void strict_free(struct win *w);
+int strict_new(struct win *w);   /* sets w->strict; MRMA_ERR_NO_MEM */
+void strict_free(struct win *w); /* w->strict may be NULL, and is then */
 
 /* The tables for targets of a window in strict mode, by the number of the path beneath. */
 extern const struct path_ops *const strict_path_by_number[PATH_COUNT];

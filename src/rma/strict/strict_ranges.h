@@ -47,7 +47,8 @@ void strict_ranges_add(struct strict_ranges *r, struct strict_access a);
 /* Forget what only reads: gets, and accumulates with MPI_NO_OP. */
 void strict_ranges_drop_reads(struct strict_ranges *r);
 
-void strict_ranges_clear(struct strict_ranges *r); /* keeps its memory */
+/* Forget everything; the first keeps its memory. */
+void strict_ranges_clear(struct strict_ranges *r);
 void strict_ranges_free(struct strict_ranges *r);
 
 #endif

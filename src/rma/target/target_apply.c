@@ -182,7 +182,8 @@ int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr,
             first = err;
     }
     stripe_hold_drop(&a.hold);
-    target_replies_send(&a.replies, true);
+    if (a.replies.parts)
+        target_replies_send(&a.replies, true);
     *flags = a.replies.flags;
     return first;
 }

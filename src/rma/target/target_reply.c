@@ -61,16 +61,6 @@ static char *begin_part(void *room, uint32_t request, uint64_t offset, size_t le
 
 /* ---- short results ---- */
 
-void target_replies_begin(struct replies *r, struct win *w, struct rma_target *t,
-                          const struct pkt_hdr *packet)
-{
-    r->win = w;
-    r->to = t;
-    r->flags = packet->flags;
-    r->ack = (uint32_t)packet->offset;
-    r->used = r->parts = 0;
-}
-
 /* What is piggybacked has been done by a reply. */
 static uint8_t take_flags(struct replies *r)
 {

@@ -25,8 +25,16 @@ struct replies {
     } out; /* most of it is not written */
 };
 
-void target_replies_begin(struct replies *r, struct win *w, struct rma_target *t,
-                          const struct pkt_hdr *packet);
+/* Nothing is collected yet for this packet of t. */
+static inline void target_replies_begin(struct replies *r, struct win *w, struct rma_target *t,
+                                        const struct pkt_hdr *packet)
+{
+    r->win = w;
+    r->to = t;
+    r->flags = packet->flags;
+    r->ack = (uint32_t)packet->offset;
+    r->used = r->parts = 0;
+}
 
 /* Send what is collected, if anything. end: all records are applied, so what is piggybacked may be
  * done with it; r->flags is what then remains to be done. Requests whose results cannot be sent end

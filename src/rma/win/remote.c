@@ -85,12 +85,10 @@ int win_target_first(struct win *w, int rank, struct rma_target **t)
     return err;
 }
 
-bool win_target_from(struct win *w, int rank, const struct ch3_vc *from, struct rma_target **t)
+bool win_target_from_first(struct win *w, int rank, const struct ch3_vc *from,
+                           struct rma_target **t)
 {
     const struct rma_peer *sender = ch3_vc_owner(from);
-    *t = win_peek(w, rank);
-    if ((*t)->peer)
-        return (*t)->peer == sender;
     return w->records.all && sender && w->records.all[rank].proc.uid == sender->uid &&
            win_target_make(w, rank, t) == MRMA_SUCCESS;
 }

@@ -14,6 +14,14 @@ void target_set_path(const struct win *w, struct rma_target *t, enum rma_path pa
 void target_describe(struct rma_target *t, const struct win_record *rec);
 /* The target of the rank that has sent a packet, made if need be; under the engine's lock. False:
  * from is not that process, or no memory. */
-bool win_target_from(struct win *w, int rank, const struct ch3_vc *from, struct rma_target **t);
+bool win_target_from_first(struct win *w, int rank, const struct ch3_vc *from,
+                           struct rma_target **t); /* the other half: not made yet */
+static inline bool win_target_from(struct win *w, int rank, const struct ch3_vc *from,
+                                   struct rma_target **t)
+{
+    *t = win_peek(w, rank);
+    return likely((*t)->peer != NULL) ? (*t)->peer == ch3_vc_owner(from)
+                                      : win_target_from_first(w, rank, from, t);
+}
 
 #endif
