@@ -36,20 +36,35 @@ static void target_lost(struct win *w, struct rma_target *t, const struct ch3_vc
     pair_lost(t);
 }
 
+/* Which rank it is, where the channel has only said which process; once, by the first window. */
+static void name_lost(const struct win *w, const struct rma_target *t, const struct ch3_vc *vc,
+                      bool *named)
+{
+    if (*named || !t->peer || &t->peer->vc != vc || !t->peer->net)
+        return;
+    log_msg(w->rma->log, LOG_LEVEL_ERROR, "the process that is lost is rank %d of window %u",
+            t->rank, w->index);
+    *named = true;
+}
+
 /* Nothing comes from this peer any more: requests end with an error, which who waits for
  * them by the host's MPI_Wait learns from them, and others at the next synchronization.
  * Other waits of this layer find it out themselves (wait.c). */
 static void peer_lost(void *rma, struct ch3_vc *vc)
 {
     struct rma *r = rma;
+    bool named = false;
     for (uint32_t k = 0; k < r->nwins; k++) {
         struct win *w = r->wins[k];
         if (!w)
             continue;
         for (int i = 0; i < w->nlocal; i++)
             target_lost(w, &w->local[i], vc);
-        LIST_EACH (node, &w->remote)
-            target_lost(w, LIST_ENTRY(node, struct rma_target, remote_link), vc);
+        LIST_EACH (node, &w->remote) {
+            struct rma_target *t = LIST_ENTRY(node, struct rma_target, remote_link);
+            name_lost(w, t, vc, &named);
+            target_lost(w, t, vc);
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 
 . "$abs_top_srcdir/test/mpi/mtest.sh"
 test -n "$NETNS_DIR" || skip_all "needs network namespaces"
-seconds=${MTEST_LINK_SECONDS:-60}
+seconds=${MTEST_LINK_SECONDS:-100} # what survivors say comes through a launcher that may itself wait for the network
 shm_before
 
 start_victims epochs
