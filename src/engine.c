@@ -25,6 +25,7 @@ enum { AGENT_STACK = 512 * 1024 };
 void engine_trace(struct engine *e, struct trace *tr)
 {
     e->env.trace = tr;
+    e->shm.trace = tr;
 }
 
 struct rma *engine_rma(struct engine *e)

@@ -3,15 +3,17 @@
  */
 #include "base/attention.h"
 
-void attention_call(struct attention *a)
+bool attention_call(struct attention *a)
 {
     if (attention_call_threads(a))
-        return;
+        return false;
     atomic_thread_fence(memory_order_seq_cst); /* pairs with attention_poll_end */
-    if (!atomic_load_explicit(&a->polling, memory_order_relaxed) &&
-        !atomic_load_explicit(&a->host_polls, memory_order_relaxed) &&
-        atomic_load_explicit(&a->agent.sleepers, memory_order_relaxed))
-        event_wake(&a->agent);
+    if (atomic_load_explicit(&a->polling, memory_order_relaxed) ||
+        atomic_load_explicit(&a->host_polls, memory_order_relaxed) ||
+        !atomic_load_explicit(&a->agent.sleepers, memory_order_relaxed))
+        return false;
+    event_wake(&a->agent);
+    return true;
 }
 
 void attention_insist(struct attention *a)

@@ -108,8 +108,8 @@ static inline bool attention_call_threads(struct attention *a)
 }
 
 /* Make sure that somebody looks, after a packet was published (A): the threads that sleep in a wait
- * are woken, or where nobody polls the agent. */
-void attention_call(struct attention *a);
+ * are woken, or where nobody polls the agent. True: it was the agent. */
+bool attention_call(struct attention *a);
 
 /* Is what arrives there served within the time of a wake-up, whatever its application does? */
 static inline bool attention_is_assured(const struct attention *a)

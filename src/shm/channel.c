@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "base/list.h"
+#include "trace/record.h"
 
 enum { BURST = 64 };
 
@@ -53,6 +54,16 @@ static void report_lost(struct shm_channel *ch)
     }
 }
 
+/* Somebody is to look into the peer's rings. */
+static void call(const struct shm_channel *ch, const struct shm_peer *peer)
+{
+    const bool agent = attention_call(&peer->seg->attention);
+    if (unlikely(agent && ch->trace))
+        trace_add(ch->trace, &(struct trace_record){.time = trace_now(ch->trace),
+                                                    .kind = TRACE_WAKE_AGENT,
+                                                    .peer = -1});
+}
+
 static void *shm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
 {
     struct shm_peer *peer = ch3_vc_channel_data(vc);
@@ -65,10 +76,9 @@ static void *shm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
 static void shm_commit(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
 {
     struct shm_peer *peer = ch3_vc_channel_data(vc);
-    (void)ch;
     ring_commit(&peer->tx, len);
     if (len)
-        attention_call(&peer->seg->attention);
+        call(self(ch), peer);
 }
 
 static void shm_commit_quietly(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
@@ -82,9 +92,7 @@ static void shm_commit_quietly(struct ch3_channel *ch, struct ch3_vc *vc, size_t
 
 static void shm_wake(struct ch3_channel *ch, struct ch3_vc *vc)
 {
-    const struct shm_peer *peer = ch3_vc_channel_data(vc);
-    (void)ch;
-    attention_call(&peer->seg->attention);
+    call(self(ch), ch3_vc_channel_data(vc));
 }
 
 static enum shm_rx_state state_of(const struct shm_rx *rx)
@@ -178,7 +186,7 @@ static unsigned drain(struct shm_channel *ch, struct shm_rx *rx)
         n++;
     }
     if (n && ring_starved(&rx->rx))
-        attention_call(&((struct shm_peer *)ch3_vc_channel_data(rx->vc))->seg->attention);
+        call(ch, ch3_vc_channel_data(rx->vc));
     return n;
 }
 

@@ -33,6 +33,7 @@ struct process {
     /* Locks asked for, and those by whom grants must and may be seen: a lock under which nothing
      * was done by packet is never granted, one on all targets by each of them. */
     uint64_t locks, must, may, granted, released, done;
+    uint64_t wakes, served;
     unsigned files, clocks;
     uint64_t machine;
 };
@@ -187,6 +188,12 @@ static void check_record(struct thread *th, size_t at, const struct trace_record
         if (!r->id || r->id > p->last_op)
             bad(th, at, "operation %llu is complete and was not issued", (unsigned long long)r->id);
         break;
+    case TRACE_WAKE_AGENT:
+        p->wakes++;
+        break;
+    case TRACE_SERVED:
+        p->served += r->arg;
+        break;
     case TRACE_CLOCK: /* all processes of a test share the clock: half a round trip is the error */
         p->clocks++;
         if ((r->bytes < -r->bytes ? r->bytes : -r->bytes) > r->id)
@@ -245,11 +252,12 @@ static void print_process(unsigned rank)
     const uint64_t *o = p->ops, *b = p->bytes;
 #define LLU(x) (unsigned long long)(x)
     printf("rank %u: mapped %llu ops %llu bytes, cma %llu ops %llu bytes, packets %llu ops %llu "
-           "bytes; %llu completions, %llu locks, %llu granted, %llu released\n",
+           "bytes; %llu completions, %llu locks, %llu granted, %llu released, "
+           "%llu operations served, %llu agents woken\n",
            rank, LLU(o[TRACE_MAPPED]), LLU(b[TRACE_MAPPED]), LLU(o[TRACE_ASSISTED]),
            LLU(b[TRACE_ASSISTED]), LLU(o[TRACE_PACKETS] + o[TRACE_NETWORK] + o[TRACE_RDMA]),
            LLU(b[TRACE_PACKETS] + b[TRACE_NETWORK] + b[TRACE_RDMA]), LLU(p->done), LLU(p->locks),
-           LLU(p->granted), LLU(p->released));
+           LLU(p->granted), LLU(p->released), LLU(p->served), LLU(p->wakes));
 }
 
 static void check_process(unsigned rank)

@@ -54,6 +54,29 @@ as_without "$bin/acc_order"
 as_without "$bin/requests"
 traced "$bin/lock" # its processes wait for each other by fetch_and_op
 
+# The user guide's example in Python counts what the C programs counted: bytes that went out and came in.
+python_example() {
+    tool=$abs_top_builddir/tools/mpi-rma-trace
+    test -x "$tool" || { echo "SKIP: the user guide's example: mpi-rma-trace is not in this build" && return; }
+    /usr/bin/python3 -c 'import otf2' 2>/dev/null || { echo "SKIP: the user guide's example: no python3-otf2" && return; }
+    sed -n '/^```python$/,/^```$/p' "$abs_top_srcdir/doc/user-guide.md" | sed '1d;$d' >"$tmp/example.py"
+    traced "$bin/fence"
+    "$tool" --archive "$tmp/trace" >"$tmp/out" 2>&1 || bad "mpi-rma-trace --archive: exit code $?"
+    /usr/bin/python3 "$tmp/example.py" "$tmp/trace/traces.otf2" >"$tmp/out" 2>&1 || bad "the user guide's example: exit code $?"
+    test "$(grep -Ec '^rank [0-9]* to rank [0-9]* of the window: [1-9][0-9]* bytes$' "$tmp/out")" -ge "$np" ||
+        bad "the user guide's example does not print who has moved how much:"
+}
+python_example
+
+# By packets through rings, a target that computes has its agent woken by the origin, and serves what it is sent.
+case $MPIRMA_PATH in
+shm-packets)
+    traced "$bin/progress"
+    grep -Eq '[1-9][0-9]* operations served' "$tmp/out" || bad "progress: nobody has served anything:"
+    grep -Eq '[1-9][0-9]* agents woken' "$tmp/out" || bad "progress: nobody has woken an agent:"
+    ;;
+esac
+
 # A later job in the same directory takes its place; nothing of it is left.
 mpirun 1 env MPIRMA_TRACE="$tmp/trace" "$bin/win_attr"
 test "$rc" = 0 || bad "one process: exit code $rc"
