@@ -23,6 +23,7 @@ struct trace *mpi_trace;
 /* While there is one. */
 static MPI_Comm job;     /* a copy of MPI_COMM_WORLD */
 static uint64_t machine; /* of this process */
+static struct log messages;
 
 /* Processes that share a clock: those of one kernel, as far as none are pretended to be elsewhere.
  */
@@ -38,10 +39,8 @@ static uint64_t machine_of(const struct conf *conf, int rank)
 static void open_trace(const struct conf *conf)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    struct trace_spec spec = {.dir = conf->trace,
-                              .clock = clock_monotonic_ns,
-                              .log = engine_messages(),
-                              .host_mpi = version};
+    struct trace_spec spec = {
+        .dir = conf->trace, .clock = clock_monotonic_ns, .log = &messages, .host_mpi = version};
     struct trace *mine = NULL;
     int rank = 0, nproc = 0, len, have, all_have = 0;
 
@@ -76,10 +75,18 @@ void traced_begin_job(void)
 {
     struct conf conf;
     char msg[256];
+    MPI_Comm parent = MPI_COMM_NULL;
 
     if (conf_load(&conf, getenv, msg, sizeof msg) != MRMA_SUCCESS || conf.disable || !*conf.trace)
         return; /* engine_get reports values that make no sense */
-    open_trace(&conf);
+    messages = *engine_messages();
+    messages.level = conf.log_level;
+    PMPI_Comm_get_parent(&parent);
+    if (parent == MPI_COMM_NULL)
+        open_trace(&conf);
+    else /* a world of its own, whose ranks have the numbers of the parents' */
+        log_msg(&messages, LOG_LEVEL_WARN,
+                "MPIRMA_TRACE: processes that MPI_Comm_spawn has started are not traced");
 }
 
 void traced_end_job(void)

@@ -33,6 +33,13 @@ test "$rc" = 0 || bad "exit code $rc"
 seen '^spawn: ok' || bad "the parents did not end well:"
 seen 'FAILED|libmpi-rma.*error' && bad "an error:"
 
+# Children leave the parents' trace alone.
+run "$np" env MPIRMA_STATS=0 MPIRMA_TRACE="$tmp/trace" "$MPI_RMA_RUN" "$bin/spawn"
+test "$rc" = 0 || bad "with a trace: exit code $rc"
+seen 'MPIRMA_TRACE: processes that MPI_Comm_spawn has started are not traced' ||
+    bad "nothing says that children are not traced:"
+"$bin/spool_check" "$tmp/trace" "$np" partly >"$tmp/out" 2>&1 || bad "the parents' trace is not right:"
+
 # Children without it: no window, and nobody waits for ever.
 run 1 "$MPI_RMA_RUN" "$bin/spawn" without
 test "$rc" != 0 && test "$rc" != 124 || bad "children without the library: exit code $rc"
