@@ -91,6 +91,7 @@ static int open_endpoint(struct engine *e, bool one_node)
                                     .rdma = rdma_of(e->conf.ofi_rdma),
                                     .uid = e->uid,
                                     .log = &e->log,
+                                    .trace = e->env.trace,
                                     .ctx = e,
                                     .find = engine_net_find};
     const struct proc_record mine = proc_record_of(&e->record);

@@ -82,9 +82,9 @@ enum trace_kind {
     TRACE_AWAKE,      /* it runs again */
     TRACE_WAKE_AGENT, /* this process wakes the agent of peer; win is 0: peer is a rank of
                          MPI_COMM_WORLD, -1: unknown */
-    TRACE_NO_CREDIT,  /* a packet to another node cannot leave before the receiver gives room. peer
-                         as  there */
-    TRACE_CREDIT,     /* and goes on */
+    TRACE_NO_CREDIT,  /* a packet to another node cannot leave before the receiver gives room; peer
+                         as  there, id: of the connection */
+    TRACE_CREDIT,     /* and can, in the same connection; any thread */
     TRACE_WRITE,      /* the trace itself needed time here, up to time; bytes: nanoseconds of it */
     TRACE_CLOCK, /* bytes (as int64_t): nanoseconds to add to this machine's clock at time for that
                     of the machine of rank 0; id: half the round trip in which it was measured */

@@ -75,6 +75,19 @@ shm-packets)
     grep -Eq '[1-9][0-9]* operations served' "$tmp/out" || bad "progress: nobody has served anything:"
     grep -Eq '[1-9][0-9]* agents woken' "$tmp/out" || bad "progress: nobody has woken an agent:"
     ;;
+net-packets) # the report has each stall for credits that the statistics count
+    traced "$bin/volume"
+    stalls=$(sed -n 's/.* stalls for credits \([0-9]*\) .*/\1/p' "$tmp/stats" | awk '{ n += $1 } END { print n + 0 }')
+    tool=$abs_top_builddir/tools/mpi-rma-trace
+    if test -x "$tool"; then
+        "$tool" --json "$tmp/trace" >"$tmp/out" 2>&1
+        found=$(sed -n 's/^ *"credit_stalls": {.*"number": \([0-9]*\),.*/\1/p' "$tmp/out")
+        test "$found" = "$stalls" && test "$stalls" -gt 0 ||
+            bad "the statistics have $stalls stalls for credits, the report $found:"
+    else
+        echo "SKIP: stalls for credits in the report: mpi-rma-trace is not in this build"
+    fi
+    ;;
 esac
 
 # A later job in the same directory takes its place; nothing of it is left.

@@ -105,8 +105,7 @@ static void own_begin(struct process *process, struct track *track, const struct
                       OTF2_AttributeList_AddRmaWinRef(track->attributes, ATTR_WINDOW, window));
         if (r->peer >= 0)
             track_u32(track, own == OWN_SERVE ? ATTR_ORIGIN : ATTR_PEER, (uint32_t)r->peer);
-    } else if (own == OWN_WAIT_CREDIT && r->peer >= 0)
-        track_u32(track, ATTR_RANK, (uint32_t)r->peer);
+    }
     track_enter_own(track, r->time, own);
     frame_push(track)->own = own;
 }
@@ -227,12 +226,6 @@ static void one_record(struct process *process, struct thread *thread, const str
         break;
     case TRACE_AWAKE:
         own_end(process, thread, r, OWN_ASLEEP);
-        break;
-    case TRACE_NO_CREDIT:
-        own_begin(process, track, r, OWN_WAIT_CREDIT);
-        break;
-    case TRACE_CREDIT:
-        own_end(process, thread, r, OWN_WAIT_CREDIT);
         break;
     case TRACE_WAKE_AGENT:
         own_past(track, r, OWN_WAKE_AGENT, 0);

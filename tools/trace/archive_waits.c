@@ -1,5 +1,6 @@
 /*
- * archive_waits.c - packets that wait at a target, for their epoch or for a lock.
+ * archive_waits.c - packets that wait: at a target for their epoch or for a lock, at an origin for
+ * room at the receiver.
  *
  * They wait side by side and are no thread's doing, so they get locations of their own: each wait
  * is a region on the first location of its process that is free. A packet that begins to wait in
@@ -11,8 +12,9 @@
 
 struct wait {
     uint64_t begin, end; /* end 0: still waiting */
-    uint32_t window;     /* index */
-    int32_t origin;
+    uint32_t window;     /* index; WINDOW_NONE: at an origin, for any window */
+    int32_t peer;
+    uint64_t id;
     uint32_t queue;
     enum own_region kind;
     bool unrecorded;
@@ -26,29 +28,47 @@ struct waits {
 
 static bool is_begin(unsigned kind)
 {
-    return kind == TRACE_PARK || kind == TRACE_LOCK_QUEUE;
+    return kind == TRACE_PARK || kind == TRACE_LOCK_QUEUE || kind == TRACE_NO_CREDIT;
 }
 
 static bool is_end(unsigned kind)
 {
-    return kind == TRACE_UNPARK || kind == TRACE_LOCK_GRANT;
+    return kind == TRACE_UNPARK || kind == TRACE_LOCK_GRANT || kind == TRACE_CREDIT;
+}
+
+static enum own_region kind_of(unsigned kind)
+{
+    switch (kind) {
+    case TRACE_PARK:
+    case TRACE_UNPARK:
+        return OWN_PARKED;
+    case TRACE_LOCK_QUEUE:
+    case TRACE_LOCK_GRANT:
+        return OWN_LOCK_QUEUE;
+    default:
+        return OWN_WAIT_CREDIT;
+    }
 }
 
 static void add(struct waits *waits, const struct trace_record *r, uint32_t window)
 {
-    enum own_region kind =
-        r->kind == TRACE_PARK || r->kind == TRACE_UNPARK ? OWN_PARKED : OWN_LOCK_QUEUE;
+    enum own_region kind = kind_of(r->kind);
 
     if (is_begin(r->kind)) {
         waits->wait = grow(waits->wait, waits->n, &waits->cap, sizeof *waits->wait);
-        waits->wait[waits->n++] = (struct wait){
-            .begin = r->time, .window = window, .origin = r->peer, .queue = r->arg, .kind = kind};
+        waits->wait[waits->n++] = (struct wait){.begin = r->time,
+                                                .window = window,
+                                                .peer = r->peer,
+                                                .id = r->id,
+                                                .queue = r->arg,
+                                                .kind = kind};
         return;
     }
     for (size_t i = waits->oldest; i < waits->n; i++) {
         struct wait *wait = &waits->wait[i];
 
-        if (wait->end || wait->kind != kind || wait->window != window || wait->origin != r->peer)
+        if (wait->end || wait->kind != kind || wait->window != window || wait->peer != r->peer ||
+            wait->id != r->id)
             continue;
         wait->end = r->time;
         break;
@@ -80,8 +100,10 @@ static void collect(struct process *process, struct waits *waits)
         if (!first)
             break;
         next[from]++;
-        uint32_t window = process_served_window(process, first->win, first->time);
-        if (window == WINDOW_NONE)
+        const bool credit = kind_of(first->kind) == OWN_WAIT_CREDIT;
+        uint32_t window =
+            credit ? WINDOW_NONE : process_served_window(process, first->win, first->time);
+        if (window == WINDOW_NONE && !credit)
             process->archive->unknown_window++;
         else
             add(waits, first, window);
@@ -91,10 +113,15 @@ static void collect(struct process *process, struct waits *waits)
 
 static void write_wait(struct track *track, const struct wait *wait)
 {
-    archive_check(track->archive,
-                  OTF2_AttributeList_AddRmaWinRef(track->attributes, ATTR_WINDOW, wait->window));
-    track_u32(track, ATTR_ORIGIN, (uint32_t)wait->origin);
-    track_u32(track, ATTR_QUEUE, wait->queue);
+    if (wait->kind == OWN_WAIT_CREDIT) {
+        if (wait->peer >= 0)
+            track_u32(track, ATTR_RANK, (uint32_t)wait->peer);
+    } else {
+        archive_check(track->archive, OTF2_AttributeList_AddRmaWinRef(track->attributes,
+                                                                      ATTR_WINDOW, wait->window));
+        track_u32(track, ATTR_ORIGIN, (uint32_t)wait->peer);
+        track_u32(track, ATTR_QUEUE, wait->queue);
+    }
     track_enter_own(track, wait->begin, wait->kind);
     if (wait->unrecorded)
         track_u32(track, ATTR_UNRECORDED, 1);

@@ -45,6 +45,7 @@ struct nmofi_opts {
     enum nmofi_rdma rdma;
     uint64_t uid; /* of this process */
     const struct log *log;
+    struct trace *trace; /* where events are recorded (trace/record.h); NULL: no trace is taken */
     void *ctx;
     /* The connection of the process with this uid, made now if need be; NULL: not known (yet; what
      * it sends is kept, within its credits, and find asked again on later polls). From poll. */

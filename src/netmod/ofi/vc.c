@@ -3,9 +3,11 @@
  *
  * Either makes the link of a peer that was not in use. The packet itself is sent by msg.c.
  */
+#include "base/atomic.h"
 #include "base/clock.h"
 #include "ch3/channel.h"
 #include "netmod/ofi/ofi.h"
+#include "trace/record.h"
 
 /* Somebody must look again soon, without an arrival. */
 static void short_of_memory(struct nmofi *nm, bool is)
@@ -16,11 +18,22 @@ static void short_of_memory(struct nmofi *nm, bool is)
     ch3_channel_unsent(&nm->channel, is ? 1 : -1);
 }
 
+static void record_credit(const struct nmofi_link *link, bool enough)
+{
+    struct trace *tr = link->nm->opts.trace;
+    trace_add(tr, &(struct trace_record){.time = trace_now(tr),
+                                         .kind = enough ? TRACE_CREDIT : TRACE_NO_CREDIT,
+                                         .peer = -1,
+                                         .id = (uintptr_t)link});
+}
+
 /* What is counted are stalls, not attempts: who waits for something else polls on. */
 static bool has_credits(struct nmofi_link *link, size_t len)
 {
     const bool enough = nm_cost(len) <= link->credits;
     link->nm->stats.credit_stalls += !enough && !link->starved;
+    if (unlikely(link->starved == enough && link->nm->opts.trace))
+        record_credit(link, enough);
     link->starved = !enough;
     return enough;
 }
