@@ -38,7 +38,7 @@ static void find_namings(struct process *process)
                 (struct naming){r->win, r->time, (uint32_t)(window - job->window)};
         }
     if (process->nnamings)
-        qsort(process->naming, process->nnamings, sizeof *process->naming, by_number_and_time);
+        sort(process->naming, process->nnamings, sizeof *process->naming, by_number_and_time);
 }
 
 uint32_t process_served_window(const struct process *process, uint32_t number, uint64_t time)

@@ -97,7 +97,7 @@ static struct side *sides(const struct trace *trace, const struct epoch *epoch, 
         }
     }
     if (side)
-        qsort(side, *count, sizeof *side, by_sides);
+        sort(side, *count, sizeof *side, by_sides);
     return side;
 }
 
@@ -139,7 +139,7 @@ static void pair_up(struct epochs *epochs, const struct trace *trace)
         epochs->pairing[epochs->npairings++] = pairing;
     }
     if (epochs->npairings)
-        qsort(epochs->pairing, epochs->npairings, sizeof *epochs->pairing, by_access);
+        sort(epochs->pairing, epochs->npairings, sizeof *epochs->pairing, by_access);
     free(access);
     free(exposure);
 }
@@ -150,7 +150,9 @@ const struct pairing *epochs_pairing(const struct epochs *epochs, uint32_t acces
 
     if (epochs->npairings == 0)
         return NULL;
-    return bsearch(&key, epochs->pairing, epochs->npairings, sizeof key, by_access);
+    return epochs->npairings
+               ? bsearch(&key, epochs->pairing, epochs->npairings, sizeof key, by_access)
+               : NULL;
 }
 
 uint32_t epochs_of_op(const struct epochs *epochs, const struct trace *trace,

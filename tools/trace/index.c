@@ -93,7 +93,7 @@ struct doings doings_by_rank(const struct trace *trace, unsigned kind)
     for (size_t i = 0; i < trace->ndoings; i++)
         if (trace->doing[i].kind == kind)
             doings.doing[doings.n++] = &trace->doing[i];
-    qsort(doings.doing, doings.n, sizeof *doings.doing, by_rank_and_peer);
+    sort(doings.doing, doings.n, sizeof *doings.doing, by_rank_and_peer);
     return doings;
 }
 

@@ -40,7 +40,7 @@ static void order_points(struct machine *machine)
 {
     size_t n = 0;
 
-    qsort(machine->point, machine->n, sizeof *machine->point, by_time);
+    sort(machine->point, machine->n, sizeof *machine->point, by_time);
     for (size_t i = 0; i < machine->n; i++) {
         struct clock_point *point = &machine->point[i];
 

@@ -55,7 +55,7 @@ static void direct(struct analysis *analysis)
         if (is_atomic(&trace->op[i]) && by_itself(&trace->op[i]) && trace->op[i].arrived &&
             trace->op[i].call != NONE)
             list[n++] = &trace->op[i];
-    qsort(list, n, sizeof *list, by_arrival);
+    sort(list, n, sizeof *list, by_arrival);
     for (size_t i = 0; i < n; i++) {
         const struct operation *op = list[i];
         const struct call *call = &trace->call[op->call];

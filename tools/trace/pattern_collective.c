@@ -136,7 +136,7 @@ void find_collective(struct analysis *analysis)
         if (call->sequence != NONE && call->win != NONE)
             meeting[n++] = (struct meeting){call->win, call->sequence, (uint32_t)i, pattern};
     }
-    qsort(meeting, n, sizeof *meeting, by_meeting);
+    sort(meeting, n, sizeof *meeting, by_meeting);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && meeting[end].win == meeting[i].win &&
                           meeting[end].pattern == meeting[i].pattern &&

@@ -86,7 +86,7 @@ void find_locks(struct analysis *analysis)
     for (size_t i = 0; i < trace->nlocks; i++)
         if (trace->lock[i].acquire && trace->lock[i].release)
             hold[n++] = &trace->lock[i];
-    qsort(hold, n, sizeof *hold, by_grant);
+    sort(hold, n, sizeof *hold, by_grant);
     /* The latest release of all locks of a window up to this one. */
     for (size_t i = 0; i < n; i++) {
         bool first = i == 0 || hold[i - 1]->win != hold[i]->win;

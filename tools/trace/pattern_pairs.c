@@ -30,7 +30,7 @@ static size_t distinct(struct need *need, size_t n)
 {
     size_t count = 0;
 
-    qsort(need, n, sizeof *need, by_need);
+    sort(need, n, sizeof *need, by_need);
     for (size_t i = 0; i < n; i++)
         if (i == 0 || by_need(&need[i], &need[i - 1]) != 0)
             count++;

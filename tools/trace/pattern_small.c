@@ -67,7 +67,7 @@ void find_small(struct analysis *analysis)
         if (trace->op[i].bytes <= SMALL && trace->op[i].call != NONE &&
             trace->op[i].completer != NONE && !trace->op[i].request)
             list[n++] = &trace->op[i];
-    qsort(list, n, sizeof *list, by_run);
+    sort(list, n, sizeof *list, by_run);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && same_run(list[i], list[end]);)
             end++;

@@ -41,7 +41,7 @@ size_t *report_order(const uint64_t *value, size_t n)
 
     for (size_t i = 0; i < n; i++)
         keyed[i] = (struct keyed){value[i], i};
-    qsort(keyed, n, sizeof *keyed, by_falling_value);
+    sort(keyed, n, sizeof *keyed, by_falling_value);
     for (size_t i = 0; i < n; i++)
         order[i] = keyed[i].index;
     free(keyed);

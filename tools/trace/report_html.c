@@ -54,10 +54,10 @@ static int by_begin(const void *a, const void *b)
 static void thin(struct boxes *boxes, size_t most)
 {
     if (boxes->n > most) {
-        qsort(boxes->box, boxes->n, sizeof *boxes->box, by_length);
+        sort(boxes->box, boxes->n, sizeof *boxes->box, by_length);
         boxes->n = most;
     }
-    qsort(boxes->box, boxes->n, sizeof *boxes->box, by_begin);
+    sort(boxes->box, boxes->n, sizeof *boxes->box, by_begin);
 }
 
 enum column { PLACE, BEGIN, LENGTH, KIND, OTHER, COLUMNS };

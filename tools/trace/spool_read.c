@@ -125,7 +125,7 @@ static void drop(struct spool *spool, size_t at, const char *why)
 /* The files of one job agree in its size, and no two have the same rank and thread. */
 static void check_together(struct spool *spool)
 {
-    qsort(spool->file, spool->n, sizeof *spool->file, by_rank_and_thread);
+    sort(spool->file, spool->n, sizeof *spool->file, by_rank_and_thread);
     for (size_t i = 0; i < spool->n;) {
         struct spool_file *file = &spool->file[i];
 

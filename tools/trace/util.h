@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <stdint.h>
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -56,5 +57,13 @@ struct notes {
 };
 void notes_add(struct notes *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void notes_free(struct notes *notes);
+
+/* qsort, which takes no array that is not there, be it empty. */
+static inline void sort(void *array, size_t n, size_t size,
+                        int (*compare)(const void *a, const void *b))
+{
+    if (n > 1)
+        qsort(array, n, size, compare);
+}
 
 #endif
