@@ -55,8 +55,8 @@ struct shm_channel {
     struct procseg *own;
     struct shm_channel_env env;
     const struct log *log;
-    struct trace *trace; /* where events are recorded (trace/record.h); NULL: no trace is taken */
-    _Atomic uint32_t nrx;        /* entries of rx that are, or have been, in use are below */
+    struct trace *trace;  /* where events are recorded (trace/record.h); NULL: no trace is taken */
+    _Atomic uint32_t nrx; /* entries of rx that are, or have been, in use are below */
     _Atomic uint32_t rings_seen; /* own->nrings when rings were last taken over */
     _Atomic uint32_t lookers;    /* threads in pending, which have no lock */
     uint32_t announced;          /* entries in SHM_RX_ANNOUNCED */

@@ -150,9 +150,7 @@ const struct pairing *epochs_pairing(const struct epochs *epochs, uint32_t acces
 
     if (epochs->npairings == 0)
         return NULL;
-    return epochs->npairings
-               ? bsearch(&key, epochs->pairing, epochs->npairings, sizeof key, by_access)
-               : NULL;
+    return bsearch(&key, epochs->pairing, epochs->npairings, sizeof key, by_access);
 }
 
 uint32_t epochs_of_op(const struct epochs *epochs, const struct trace *trace,
