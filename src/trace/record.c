@@ -93,9 +93,13 @@ static int map_next(struct thread *th)
     const int full = posix_fallocate(th->fd, first, PIECE);
     if (full)
         return full;
-    void *at = mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, th->fd, first);
+    void *at = mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED, th->fd, first);
     if (at == MAP_FAILED)
         return errno;
+#ifdef MADV_POPULATE_WRITE
+    /* Now, in one call, and not page by page by the records; an older kernel does that. */
+    (void)madvise(at, PIECE, MADV_POPULATE_WRITE);
+#endif
     /* A child of fork records nothing. Where the kernel does not know this, children must not call
      * MPI anyway. */
     (void)madvise(at, PIECE, MADV_DONTFORK);
