@@ -1,11 +1,12 @@
 /*
  * traced.h - events of the calls, where MPIRMA_TRACE asks for a trace (trace/record.h).
  *
- * TRACED(name) at the beginning of an entry point records that MPI_name begins, and by itself that
- * it returns. traced_sync and its neighbours record what the call does; they are for windows of
- * ours. While a trace is taken no window is remembered as the one used last (win_table.c), so the
- * short ways of the entry points are not taken; the general ways do the same by the same paths and
- * packets. Without a trace each of these costs one look at a word that never changes.
+ * TRACED_TARGET and its short forms, at the beginning of an entry point, record that the call
+ * begins and, by themselves, that it returns. traced_event and its neighbours record what the call
+ * does, for windows of ours. While a trace is taken no window is remembered as the one used last
+ * (win_table.c), so the short ways of the entry points are not taken; the general ways do the same
+ * by the same paths and packets. Without a trace each of these costs one look at a word that never
+ * changes.
  */
 #ifndef MRMA_MPI_TRACED_H
 #define MRMA_MPI_TRACED_H
@@ -70,6 +71,7 @@ static inline void traced_request_done(uint64_t number)
                                                     .id = number});
 }
 
+/* The window of rec has been made. */
 void traced_create(const struct win_rec *rec);
 
 #endif

@@ -171,6 +171,41 @@ static void done(struct process *process, const struct trace_record *r)
         op_done(win, r, r->kind == TRACE_DONE_ALL);
 }
 
+/* What a thread does besides its calls. */
+static void own_record(struct process *process, struct thread *thread, const struct trace_record *r)
+{
+    struct track *track = &thread->track;
+
+    switch (r->kind) {
+    case TRACE_POST_WAIT:
+        own_begin(process, track, r, OWN_WAIT_POST);
+        break;
+    case TRACE_POST_SEEN:
+        own_end(process, thread, r, OWN_WAIT_POST);
+        break;
+    case TRACE_SERVE:
+        own_begin(process, track, r, OWN_SERVE);
+        break;
+    case TRACE_SERVED:
+        own_end(process, thread, r, OWN_SERVE);
+        break;
+    case TRACE_SLEEP:
+        own_begin(process, track, r, OWN_ASLEEP);
+        break;
+    case TRACE_AWAKE:
+        own_end(process, thread, r, OWN_ASLEEP);
+        break;
+    case TRACE_WAKE_AGENT:
+        own_past(track, r, OWN_WAKE_AGENT, 0);
+        break;
+    case TRACE_WRITE:
+        own_past(track, r, OWN_WRITE_TRACE, r->bytes);
+        break;
+    default:
+        break; /* what waits is written by archive_waits, clocks by archive_defs */
+    }
+}
+
 static void one_record(struct process *process, struct thread *thread, const struct trace_record *r)
 {
     struct track *track = &thread->track;
@@ -209,32 +244,8 @@ static void one_record(struct process *process, struct thread *thread, const str
     case TRACE_UNLOCK:
         lock_record(process, thread, r);
         break;
-    case TRACE_POST_WAIT:
-        own_begin(process, track, r, OWN_WAIT_POST);
-        break;
-    case TRACE_POST_SEEN:
-        own_end(process, thread, r, OWN_WAIT_POST);
-        break;
-    case TRACE_SERVE:
-        own_begin(process, track, r, OWN_SERVE);
-        break;
-    case TRACE_SERVED:
-        own_end(process, thread, r, OWN_SERVE);
-        break;
-    case TRACE_SLEEP:
-        own_begin(process, track, r, OWN_ASLEEP);
-        break;
-    case TRACE_AWAKE:
-        own_end(process, thread, r, OWN_ASLEEP);
-        break;
-    case TRACE_WAKE_AGENT:
-        own_past(track, r, OWN_WAKE_AGENT, 0);
-        break;
-    case TRACE_WRITE:
-        own_past(track, r, OWN_WRITE_TRACE, r->bytes);
-        break;
     default:
-        break; /* what waits is written by archive_waits, clocks by archive_defs */
+        own_record(process, thread, r);
     }
 }
 
