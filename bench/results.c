@@ -17,8 +17,9 @@ void results_init(struct results *r, const struct host *host, int nprocs, FILE *
 {
     *r = (struct results){.host = host, .nprocs = nprocs, .csv = csv};
     if (csv)
-        fprintf(csv,
-                "host,library,ranks,suite,op,memory,sync,bytes,ns,ns_min,ns_max,line_ns,note\n");
+        fprintf(csv, "host,library,ranks,suite,op,memory,sync,bytes,ns,ns_min,ns_max,line_ns,of_ns,"
+                     "beside_ns,"
+                     "note\n");
 }
 
 void results_free(struct results *r)
@@ -37,8 +38,11 @@ static void csv_line(const struct results *r, const struct result *one)
         fprintf(r->csv, "%.2f,%.2f,%.2f,", one->ns, one->min, one->max);
     if (one->line > 0)
         fprintf(r->csv, "%.1f", one->line);
-    fputc(',', r->csv);
-    fprintf(r->csv, "\"%s\"\n", one->note);
+    if (one->bare > 0)
+        fprintf(r->csv, ",%.2f,%.2f", one->of, one->bare);
+    else
+        fprintf(r->csv, ",,");
+    fprintf(r->csv, ",\"%s\"\n", one->note);
     fflush(r->csv);
 }
 

@@ -21,8 +21,8 @@ struct result {
     double line; /* ns that a cache line took one way between the two ranks, before it or behind it,
                   * whichever is more; 0: not known. The distance of processors changes on some
                   * machines */
-    double of, bare; /* measured beside an anchor: the pair of blocks with the median ratio of this
-                      * to the anchor; else 0 */
+    double of, bare; /* measured beside an anchor, or beside send and receive: the pair of blocks
+                      * with the median ratio of this to that; else 0 */
     char note[160];  /* why NaN, or what else there is to say */
 };
 

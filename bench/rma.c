@@ -22,15 +22,17 @@
 #include "rma_suites.h"
 #include "watchdog.h"
 
-static const char *const suite_name[] = {"anchors", "latency", "acc",   "atomic", "passive", "skew",
-                                         "create",  "memory",  "calls", "active", NULL};
+static const char *const suite_name[] = {"anchors", "latency", "bw",      "acc",    "atomic",
+                                         "passive", "skew",    "overlap", "create", "memory",
+                                         "calls",   "active",  "origins", NULL};
 
 static const struct {
     void (*run)(struct bench *b);
     bool pair;
-} suites[] = {{anchors_run, true}, {rma_latency, true}, {rma_acc, true},     {rma_atomic, true},
-              {rma_passive, true}, {rma_skew, true},    {rma_create, false}, {rma_memory, false},
-              {rma_calls, false},  {rma_active, false}};
+} suites[] = {{anchors_run, true}, {rma_latency, true}, {rma_bandwidth, true}, {rma_acc, true},
+              {rma_atomic, true},  {rma_passive, true}, {rma_skew, true},      {rma_overlap, true},
+              {rma_create, false}, {rma_memory, false}, {rma_calls, false},    {rma_active, false},
+              {rma_origins, false}};
 
 #define SUITES (int)(sizeof(suites) / sizeof(suites[0]))
 
@@ -48,9 +50,11 @@ static void usage(void)
         "Measure MPI one-sided communication within a node, the physical limits beside it, and "
         "hold the\n"
         "one against the other.\n\n"
-        "  --suite=LIST       all (default) or some of anchors, latency, acc, atomic, passive, "
-        "skew,\n"
-        "                     create, memory, calls, active; the verdicts need anchors too\n"
+        "  --suite=LIST       all (default) or some of anchors, latency, bw, acc, atomic, "
+        "passive, skew,\n"
+        "                     overlap, create, memory, calls, active, origins; the verdicts need "
+        "anchors\n"
+        "                     too\n"
         "  --sizes=LIST       bytes for put and get (default 8 and 1,4,16,64,...,64M)\n"
         "  --acc-sizes=LIST   bytes for accumulates (default 8,64,512,4K,32K,256K,1M)\n"
         "  --memory=LIST      kinds of window: all or some of malloc, alloc_mem, allocate,\n"

@@ -13,6 +13,19 @@
 /* Pair. "latency": put and get, by kind, synchronization and size. */
 void rma_latency(struct bench *b);
 
+/* Pair. "bw": 32 puts or gets of 1 MiB at most in an epoch, by kind, synchronization and size; time
+ * of one. Beside it as many MPI_Isend and MPI_Irecv of the same bytes. */
+void rma_bandwidth(struct bench *b);
+
+/* Pair. "overlap": origin and target, an epoch of 16 puts with a computation of 1.2 times its
+ * length at that side, by size; origin_F, of F times its length, 1 MiB. sync pscw and isend_irecv;
+ * of is the time without the computation, bare that of the computation alone. */
+void rma_overlap(struct bench *b);
+
+/* All. "origins": k_origins and k_targets, an epoch of 16 puts by each of k origins to rank 0, and
+ * by rank 0 to each of k targets, a window for each; sync pscw and isend_irecv. */
+void rma_origins(struct bench *b);
+
 /* Pair. "acc": accumulate, accumulate_strided, get_accumulate and
  * get_accumulate_strided, SUM of doubles; sync lock and lock_all. */
 void rma_acc(struct bench *b);
