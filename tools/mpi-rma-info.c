@@ -4,23 +4,28 @@
  * One program per host's build (config.h says which); info_report.c finds out,
  * this file prints it as text or as one JSON object: sections with items, each
  * item an object with a value and, where there is something to say, a note.
+ * With --check it is an MPI program that measures as well (check.h).
  * Exit code: 0, or 1 if an MPIRMA_ variable has a value that is not understood,
- * 2 for wrong arguments.
+ * 2 for wrong arguments; that of --check is in check.h.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "info_report.h"
 
 static const char usage_text[] =
     "usage: mpi-rma-info [--json]\n"
+    "       mpiexec -n N mpi-rma-run --check\n"
     "Print the version of libmpi-rma and the MPI library it was built for, the MPIRMA_\n"
     "environment variables with the values in use, which data paths work on this machine\n"
     "(and why not where not), limits of shared segments, and the processors.\n"
     "\n"
     "  --json      one JSON object instead of text\n"
+    "  --check     measure puts between the processes of the job and say what is slow here and\n"
+    "              how to mend it; started by mpi-rma-run --check, which preloads the library\n"
     "  --version   print the version and the MPI library only\n"
     "  --help      this text\n"
     "\n"
@@ -177,6 +182,8 @@ int main(int argc, char **argv)
             printf("libmpi-rma %s for %s %s\n", PACKAGE_VERSION, MPIRMA_HOST, MPIRMA_HOST_VERSION);
             return 0;
         }
+        if (strcmp(argv[i], "--check") == 0)
+            return check_run(argc, argv, &report);
         if (strcmp(argv[i], "--json") != 0) {
             fprintf(stderr, "mpi-rma-info: unknown argument %s (see mpi-rma-info --help)\n",
                     argv[i]);
