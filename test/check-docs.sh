@@ -1,7 +1,8 @@
 #!/bin/sh
 # check-docs.sh - what the documentation must keep up with in the source: every
-# variable and info key is in the user guide, the state tables are those of the
-# code, the table of tests is made of the tests, the files it names exist. Reports in TAP; a difference is named.
+# variable and info key is in the user guide and in libmpi-rma(7), every option of a
+# tool in its page, the state tables are those of the code, the table of tests is made
+# of the tests, the files it names exist. Reports in TAP; a difference is named.
 #
 # Both sides are reduced to lines of words and compared as sets. The tables of the
 # code are read as text: the columns of epoch.c's are the enumerators of epoch.h
@@ -40,9 +41,38 @@ same "the user guide has a row for every variable of conf.c, and no other" 9
     sed -n '/^static const struct hint/,/^};/s/^ *{ *"\([a-z_]*\)",.*/\1/p' "$top/src/rma/win/hints.c"
     sed -n 's/^#define [A-Z]*_KEY "\([a-z_]*\)"$/\1/p' "$top/src/mpi/win_info.c"
     sed -n 's/.*PMPI_Info_set(info, "\([a-z_]*\)".*/\1/p' "$top/src/mpi/win_info.c"
-} >"$tmp/code"
+} >"$tmp/keys"
+cp "$tmp/keys" "$tmp/code"
 guide_rows '[a-z_]*' >"$tmp/doc"
 same "the user guide has a row for every info key of hints.c and win_info.c, and no other" 12
+
+# The manual pages, as they were made in the build directory.
+grep_page() { # page, pattern
+    sed 's/\\-/-/g; s/\\f[BIPR]//g' "$abs_top_builddir/man/$1" | sed -n "s/$2/\1/p"
+}
+
+{
+    sed -n '/conf_vars\[\] = {/,/^};/s/.*{ *"\(MPIRMA_[A-Z_]*\)".*/\1/p' "$top/src/base/conf.c"
+    cat "$tmp/keys"
+} >"$tmp/code"
+grep_page libmpi-rma.7 '^\.B \([A-Za-z_]*_[A-Za-z_]*\)$' | grep -vx 'MPI_.*' >"$tmp/doc"
+same "libmpi-rma(7) has every variable and info key, and no other" 21
+
+# Options that a tool names in its own text, and those of its page.
+for tool in run:mpi-rma-run.in info:mpi-rma-info.c trace:trace/mpi-rma-trace.c; do
+    page=mpi-rma-${tool%%:*}.1
+    sed 's/^ *"//' "$top/tools/${tool#*:}" | sed -n 's/^  \(--[a-z]*\)[ =].*/\1/p' >"$tmp/code"
+    sed -n '/^\.SH OPTIONS/,/^\.SH EXIT/p' "$top/man/$page.in" | sed 's/\\-/-/g' |
+        sed -n '/^\.TP/{n;s/^\.BI* *\(--[a-z]*\).*/\1/p;}' >"$tmp/doc"
+    same "the page $page has every option of its tool, and no other" 5
+done
+
+if command -v mandoc >/dev/null; then
+    point "mandoc finds nothing in the pages" "$(mandoc -Tlint "$abs_top_builddir"/man/*.[17] 2>&1)"
+else
+    n=$((n + 1))
+    echo "ok $n - mandoc finds nothing in the pages # SKIP no mandoc"
+fi
 
 # doc_table NAME: of the table whose header begins with "| NAME |", a line "STATE EVENT
 # NEXT" for every cell.

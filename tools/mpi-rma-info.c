@@ -23,14 +23,14 @@ static const char usage_text[] =
     "environment variables with the values in use, which data paths work on this machine\n"
     "(and why not where not), limits of shared segments, and the processors.\n"
     "\n"
+    "  --host=mpich|openmpi  as the first argument: the build for this MPI library; else all\n"
+    "              that are installed report in turn\n"
     "  --json      one JSON object instead of text\n"
     "  --check     measure puts between the processes of the job and say what is slow here and\n"
     "              how to mend it; started by mpi-rma-run --check, which preloads the library\n"
     "  --version   print the version and the MPI library only\n"
     "  --help      this text\n"
     "\n"
-    "Where builds for several MPI libraries are installed, all of them report in turn;\n"
-    "--host=mpich or --host=openmpi as the first argument chooses one.\n"
     "Exit code: 0, 1 if a variable has a value that is not understood, 2 wrong arguments.\n";
 
 static const struct {

@@ -1,0 +1,74 @@
+# tables.awk - fill the tables of doc/user-guide.md into a manual page: each row becomes a tagged
+# paragraph with name, value and default, and the effect below.
+#
+#   awk -f tables.awk user-guide.md PAGE.in
+#
+# A line @variables@ takes the rows whose name begins with MPIRMA_, @keys@ those of info keys. So the
+# guide is the one place where they are described.
+
+# Markdown to roff: emphasis of code, links by their text.
+function roff(s,    out, link) {
+    gsub(/\\/, "\\e", s)
+    while (match(s, /\[[^]]*\]\([^)]*\)/)) {
+        link = substr(s, RSTART + 1, RLENGTH)
+        sub(/\].*/, "", link)
+        out = out substr(s, 1, RSTART - 1) (link == "below" ? "the user guide" : link " in the user guide")
+        s = substr(s, RSTART + RLENGTH)
+    }
+    s = out s
+    out = ""
+    while (match(s, /`[^`]*`/)) {
+        out = out substr(s, 1, RSTART - 1) "\\fB" code(substr(s, RSTART + 1, RLENGTH - 2)) "\\fP"
+        s = substr(s, RSTART + RLENGTH)
+    }
+    return out s
+}
+
+function code(s) {
+    gsub(/-/, "\\-", s)
+    return s
+}
+
+# Lines of at most 78 bytes, none of which begins like a request.
+function fill(s,    words, n, i, line) {
+    n = split(s, words, " ")
+    line = ""
+    for (i = 1; i <= n; i++) {
+        if (line != "" && length(line) + 1 + length(words[i]) > 78) {
+            print line
+            line = ""
+        }
+        line = line (line == "" ? "" : " ") words[i]
+        if (line ~ /^[.']/)
+            line = "\\&" line
+    }
+    print line
+}
+
+function trim(s) {
+    gsub(/^ +| +$/, "", s)
+    return s
+}
+
+function put(from, rows,    i, cell, defaults) {
+    for (i = 1; i <= rows; i++) {
+        split(row[from, i], cell, "|")
+        print ".TP"
+        print ".B " code(substr(trim(cell[2]), 2, length(trim(cell[2])) - 2))
+        defaults = trim(cell[4])
+        fill("Value: " roff(trim(cell[3])) (defaults == "" ? "" : "; default: " roff(defaults)) ".")
+        print ".br"
+        fill(roff(trim(cell[5])) ".")
+    }
+}
+
+FNR == NR {
+    if ($0 ~ /^\| `MPIRMA_[A-Z_]+` \|/)
+        row["variables", ++variables] = $0
+    else if ($0 ~ /^\| `[a-z_]+` \|/)
+        row["keys", ++keys] = $0
+    next
+}
+$0 == "@variables@" { put("variables", variables); next }
+$0 == "@keys@" { put("keys", keys); next }
+{ print }
