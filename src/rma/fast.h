@@ -193,9 +193,10 @@ static inline void fast_lock_hold(struct win *w, struct rma_target *t, enum win_
                               memory_order_relaxed);
 }
 
-/* MPI_Win_lock of a direct target whose lock is free. lock_quick is set for windows in which nobody
- * watches locks (MPIRMA_STRICT, MPIRMA_HANG_REPORT, no_locks); while others may take the
- * engine's lock, a packet lock is pending, or lock_all's holders are about, it is not tried.
+/* MPI_Win_lock of a target whose lock is free. lock_quick is set for windows in which nobody
+ * watches locks (MPIRMA_STRICT, MPIRMA_HANG_REPORT, no_locks), and without packet targets; while
+ * others may take the engine's lock, a packet lock is pending, or lock_all's holders are about, it
+ * is not tried.
  *
  * An exclusive request must look at lock_all's holders after its ticket is in the word
  * (win/target_lock.h: C before D). Who finds one gives the lock back and goes the general way: that
@@ -204,7 +205,7 @@ MRMA_INLINE bool fast_lock(struct win *w, bool exclusive, int rank)
 {
     struct rma_target *t = win_peek(w, rank);
     const enum epoch_state now = epoch_now(&w->epoch);
-    if (unlikely((now != EPOCH_NONE && now != EPOCH_LOCK) || !w->lock_quick || !t->direct ||
+    if (unlikely((now != EPOCH_NONE && now != EPOCH_LOCK) || !w->lock_quick ||
                  t->lock != WIN_LOCK_NONE || w->rma->lock_due))
         return false;
     if (unlikely(!lockword_try(&t->ctl->lock, exclusive)))
@@ -224,7 +225,7 @@ MRMA_INLINE bool fast_unlock(struct win *w, int rank)
     struct rma_target *t = win_peek(w, rank);
     const uint8_t lock = t->lock;
     if (unlikely(epoch_now(&w->epoch) != EPOCH_LOCK || !w->lock_quick ||
-                 (lock != WIN_LOCK_SHARED && lock != WIN_LOCK_EXCLUSIVE) || !t->direct ||
+                 (lock != WIN_LOCK_SHARED && lock != WIN_LOCK_EXCLUSIVE) ||
                  t->sent != SENT_NOTHING))
         return false;
     lockword_release(&t->ctl->lock, lock == WIN_LOCK_EXCLUSIVE);
@@ -241,12 +242,12 @@ MRMA_INLINE bool fast_unlock(struct win *w, int rank)
 }
 
 /* MPI_Win_flush when there is nothing to make visible: the target is accessible
- * in a passive epoch and direct, and no store has been made since the last fence. */
+ * in a passive epoch, and no store has been made since the last fence. */
 static inline bool fast_flush(const struct win *w, int target)
 {
     const struct rma_target *t = win_peek(w, target);
     return likely((w->flush_quick == FLUSH_QUICK_ALL || (w->flush_quick && target_ready(w, t))) &&
-                  t->direct && !atomic_load_explicit(&w->dirty, memory_order_relaxed));
+                  !atomic_load_explicit(&w->dirty, memory_order_relaxed));
 }
 
 #undef MRMA_INLINE

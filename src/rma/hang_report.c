@@ -7,7 +7,7 @@
  * owes (acknowledgements, replies) or has not taken (queued bytes, large operations). Everything is
  * read under the engine's lock; what peers of the node have published is read as it is, so a line
  * may be a moment old, and a lock is held by those who say so in their slots
- * (sync/lock.h: only where the variable is set for them too).
+ * (sync/sync.h: only where the variable is set for them too).
  */
 #include "rma/layer.h"
 
@@ -17,10 +17,8 @@
 #include "rma/origin/pair.h"
 #include "rma/sync/barrier.h"
 #include "rma/sync/fence_counts.h"
-#include "rma/sync/lock.h"
-#include "rma/sync/pscw.h"
+#include "rma/sync/sync.h"
 #include "rma/win/target_lock.h"
-#include "rma/path/stage.h"
 #include "rma/target/target.h"
 
 struct line {
@@ -96,12 +94,12 @@ static bool no_post(const struct win *w, const struct rma_target *t)
 static bool no_complete(const struct win *w, const struct rma_target *t)
 {
     (void)w;
-    return t->in && !stage_completed(t);
+    return t->in && !t->sync_ops->completed(t);
 }
 
 static bool no_marker(const struct win *w, const struct rma_target *t)
 {
-    return !t->direct && t->rank != w->rank && (!t->from || t->from->marked != w->phase + 1);
+    return !t->ctl && (!t->from || t->from->marked != w->phase + 1);
 }
 
 static bool not_freeing(const struct win *w, const struct rma_target *t)
@@ -114,8 +112,8 @@ static bool not_entered(const struct win *w, const struct rma_target *t)
     return !barrier_node_entered(w, t);
 }
 
-/* The lock of a direct target, as its users on this node have published it. */
-static void say_direct_lock(struct win *w, const struct rma_target *t)
+/* The lock of a target of the node, as its users on this node have published it. */
+static void say_lock(struct win *w, const struct rma_target *t)
 {
     struct line l = begin("");
     const uint64_t word = atomic_load_explicit(&t->ctl->lock, memory_order_relaxed);
@@ -167,7 +165,7 @@ static void say_peer(struct win *w, const struct rma_target *t)
 {
     struct line l = begin("");
     const struct pkt_target *pt = t->pkt;
-    add(&l, t->direct ? "operations sent to rank %d:" : "rank %d:", t->rank);
+    add(&l, t->sent != SENT_NOTHING ? "operations sent to rank %d:" : "rank %d:", t->rank);
     add_debt(&l, "bytes queued to it", ch3_vc_queued(&t->peer->vc));
     if (pt) {
         add_debt(&l, "acknowledgements due", pt->acks_due - pt->acks_seen);
@@ -214,10 +212,10 @@ static void say_details(struct win *w, const struct rma_wait *wait)
         say_ranks(w, "not in the barrier: rank", &node, not_entered);
     for (int i = 0; i < w->nproc; i++) {
         const struct rma_target *t = win_peek(w, i);
-        if (t->direct && (i == wait->rank || t->lock != WIN_LOCK_NONE) && w->ctl &&
+        if (t->ctl && (i == wait->rank || t->lock != WIN_LOCK_NONE) &&
             atomic_load_explicit(&t->ctl->lock, memory_order_relaxed))
-            say_direct_lock(w, t);
-        if (t->direct ? t->sent != SENT_NOTHING : t->peer != NULL)
+            say_lock(w, t);
+        if (t->peer)
             say_peer(w, t);
     }
     say_packet_locks(w);

@@ -17,6 +17,7 @@
 #include "rma/progress/hooks.h"
 #include "rma/progress/lost.h"
 #include "rma/progress/progress.h"
+#include "rma/sync/sync.h"
 #include "rma/target/target.h"
 #include "rma/win/ctl_blocks.h"
 
@@ -25,6 +26,13 @@ static const struct progress_hooks hooks = {
     .requests_due = issue_requests_due,
     .fail_requests = pair_fail_all,
     .report_wait = hang_report,
+};
+
+/* Kernel-assisted targets are on the node, too. */
+static const struct sync_ops *const syncs[PATH_COUNT] = {
+    [PATH_MAPPED] = &sync_by_memory,
+    [PATH_CMA] = &sync_by_memory,
+    [PATH_PACKETS] = &sync_by_packets,
 };
 
 static void target_lost(struct win *w, struct rma_target *t, const struct ch3_vc *vc)
@@ -77,6 +85,7 @@ void rma_init(struct rma *r, const struct log *log, const struct conf *conf, str
                       .clock = clock,
                       .ch3 = ch3,
                       .paths = path_by_number,
+                      .syncs = syncs,
                       .threads = threads,
                       .concurrent = threads};
     elock_init(&r->lock);

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 
 #include "rma/layer.h"
-#include "rma/sync/pscw.h"
+#include "rma/sync/sync.h"
 #include "rma/win/region.h"
 #include "rma/path/stage.h"
 
@@ -103,7 +103,7 @@ struct hand *hand_new(const struct hand_shared *s, int rank)
                                         .attention = &s->procs[i].attention};
         h->targets[i] = (struct rma_target){.path = PATH_MAPPED,
                                             .rank = i,
-                                            .direct = true,
+                                            .sync_ops = &sync_by_memory,
                                             .disp_unit = 1,
                                             .peer = &h->peers[i],
                                             .ctl = ctl,

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "rma/fast.h"
 #include "rma/path/path.h"
+#include "rma/sync/sync.h"
 #include "rma/win/target_lock.h"
 #include "rma/win/lockword.h"
 #include "step_windows.h"
@@ -38,7 +39,7 @@ static void test_free_target(void **state)
     assert_true(lockword_open_to_all(word(s, 0)));
     give_lock(s->w[2], 1, true);
     assert_int_equal(rma_lock_all(s->w[0], 0), MRMA_SUCCESS);
-    assert_int_equal(lock_all_access(s->w[0], win_peek(s->w[0], 1)), MRMA_SUCCESS);
+    assert_int_equal(sync_by_memory.lock_all(s->w[0], win_peek(s->w[0], 1)), MRMA_SUCCESS);
     assert_int_equal(rma_unlock_all(s->w[0]), MRMA_SUCCESS);
 }
 
@@ -56,7 +57,7 @@ static void test_exclusive_steps_back(void **state)
     assert_false(pass(s, 2, 1, &yielded)); /* asking again changes nothing */
     assert_int_equal(atomic_load(&lead->all_blocked), 1);
     assert_true(lockword_open_to_all(word(s, 1)));
-    assert_int_equal(lock_all_access(s->w[0], win_peek(s->w[0], 1)),
+    assert_int_equal(sync_by_memory.lock_all(s->w[0], win_peek(s->w[0], 1)),
                      MRMA_SUCCESS); /* would hang if it waited */
     assert_int_equal(rma_unlock_all(s->w[0]), MRMA_SUCCESS);
     assert_true(pass(s, 2, 1, &yielded));
@@ -77,8 +78,8 @@ static void test_shared_and_nocheck(void **state)
     assert_int_equal(rma_lock_all(s->w[0], 0), MRMA_SUCCESS);
     assert_int_equal(rma_lock_all(s->w[1], 0), MRMA_SUCCESS);
     assert_int_equal(atomic_load(&lead->all_holders), 2);
-    assert_int_equal(lock_all_access(s->w[0], win_peek(s->w[0], 1)), MRMA_SUCCESS);
-    assert_int_equal(lock_all_access(s->w[1], win_peek(s->w[1], 1)), MRMA_SUCCESS);
+    assert_int_equal(sync_by_memory.lock_all(s->w[0], win_peek(s->w[0], 1)), MRMA_SUCCESS);
+    assert_int_equal(sync_by_memory.lock_all(s->w[1], win_peek(s->w[1], 1)), MRMA_SUCCESS);
     assert_int_equal(rma_unlock(s->w[2], 1), MRMA_SUCCESS);
     assert_int_equal(rma_unlock_all(s->w[1]), MRMA_SUCCESS);
     assert_int_equal(rma_unlock_all(s->w[0]), MRMA_SUCCESS);

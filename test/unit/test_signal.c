@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base_helper.h"
 #include "rma/sync/barrier.h"
-#include "rma/sync/signal.h"
+#include "rma/sync/sync.h"
 #include "rma/path/stage.h"
 #include "rma/progress/wait.h"
 #include "rma_helper.h"
@@ -157,7 +157,7 @@ static void await(struct hand *h, _Atomic uint32_t *word, uint32_t seq)
 
 static bool completed(void *arg)
 {
-    return stage_completed(arg);
+    return sync_by_memory.completed(arg);
 }
 
 static void await_complete(struct hand *h, struct rma_target *t)
@@ -199,14 +199,12 @@ static void post_complete_body(struct hand *h, struct board *b)
         if (me == b->slow && i % 16 == 0)
             dawdle();
         to_left->exposures++;
-        signal_post(to_left);
-        signal_wake(&h->win, &left, 1);
+        FABRIC_CHECK(sync_by_memory.post(&h->win, to_left) == MRMA_SUCCESS);
         await(h, &to_right->in->posts, nearly + i);
         FABRIC_CHECK(b->cells[right * 8] == 0);
         b->cells[right * 8] = i;
         to_right->starts++;
-        stage_complete(to_right);
-        signal_wake(&h->win, &right, 1);
+        FABRIC_CHECK(sync_by_memory.complete(&h->win, to_right) == MRMA_SUCCESS);
         await_complete(h, to_left);
         FABRIC_CHECK(b->cells[me * 8] == i);
     }
@@ -245,16 +243,14 @@ static void stage_origin(struct hand *h, struct rma_target *t, uint32_t i)
     }
     while (!stage_free(t))
         await(h, &t->in->posts, t->posts_due - STAGE_DEPTH + 1);
-    stage_complete(t);
-    signal_wake(&h->win, (int[]){1}, 1);
+    FABRIC_CHECK(sync_by_memory.complete(&h->win, t) == MRMA_SUCCESS);
 }
 
 static void stage_target(struct hand *h, struct rma_target *t, uint32_t i, uint64_t *memory)
 {
     memset(memory, 0, STAGED_CELLS * sizeof *memory);
     t->exposures++;
-    signal_post(t);
-    signal_wake(&h->win, (int[]){0}, 1);
+    FABRIC_CHECK(sync_by_memory.post(&h->win, t) == MRMA_SUCCESS);
     await_complete(h, t);
     stage_apply(&h->win, t);
     for (uint32_t k = 0; k < STAGED_CELLS; k++)
@@ -349,8 +345,7 @@ static void wake_many_body(struct hand *h, struct board *b)
                 dawdle(); /* let them fall asleep */
             b->cells[0] = i;
             for (int k = 0; k < count; k++)
-                signal_post(&h->targets[others[k]]);
-            signal_wake(&h->win, others, count);
+                FABRIC_CHECK(sync_by_memory.post(&h->win, &h->targets[others[k]]) == MRMA_SUCCESS);
         } else {
             await(h, &h->targets[0].in->posts, i);
             FABRIC_CHECK(b->cells[0] == i);

@@ -25,7 +25,7 @@ static void test_unused(void **state)
             assert_non_null(t);
             assert_null(t->peer);
             assert_null(t->base);
-            assert_false(t->direct);
+            assert_null(t->ctl);
             assert_null(t->path);
         }
         target_table_fini(&tt);
@@ -51,15 +51,19 @@ static void test_put(void **state)
     }
 }
 
-/* The fast paths refuse a rank that has no target, whatever the generation. */
+/* The fast paths refuse a rank that has no target, whatever the generation. There is one only in
+ * windows with packet targets. */
 static void test_fast_paths(void **state)
 {
     struct win *w = aligned_alloc(MRMA_CACHE_LINE, sizeof *w);
+    struct rma rma = {.threads = false};
     uint64_t word = 0;
     (void)state;
     assert_non_null(w);
     memset(w, 0, sizeof *w);
     assert_int_equal(target_table_init(&w->targets, 3), MRMA_SUCCESS);
+    w->rma = &rma;
+    w->npackets = 3;
     for (uint32_t gen = 0; gen < 3; gen++) {
         atomic_store_explicit(&w->gen, gen, memory_order_relaxed);
         for (size_t len = 0; len <= 1; len++) {
@@ -68,8 +72,10 @@ static void test_fast_paths(void **state)
         }
         assert_false(fast_fetch_op(w, ACC_SUM, &word, &word, 2, 0));
         assert_false(fast_cas(w, &word, &word, &word, 2, 0));
-        for (uint8_t quick = FLUSH_QUICK_NONE; quick <= FLUSH_QUICK_ALL; quick++) {
-            w->flush_quick = quick;
+        for (int lock_all = 0; lock_all <= 1; lock_all++) {
+            atomic_store_explicit(&w->epoch.state, lock_all ? EPOCH_LOCK_ALL : EPOCH_LOCK,
+                                  memory_order_relaxed);
+            win_set_flush_quick(w);
             assert_false(fast_flush(w, 2));
         }
     }

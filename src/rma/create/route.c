@@ -135,7 +135,7 @@ static int connect_target(struct win *w, struct rma_target *t, struct win_plan *
     t->in = &t->signals;
     if (path != PATH_MAPPED)
         err = env->peer_connect(env->ctx, t->peer);
-    if (!err && (t->direct || !plan->packets_only))
+    if (!err && (path != PATH_PACKETS || !plan->packets_only))
         err = reach_memory(w, t, rec);
     return err ? err : target_table_put(&w->targets, t->rank, t);
 }
@@ -162,7 +162,7 @@ static void list_direct(struct win *w)
     w->has_assisted = false;
     for (int i = 0; i < w->nlocal; i++) {
         const struct rma_target *t = &w->local[i];
-        if (!t->direct)
+        if (t->path->number == PATH_PACKETS)
             continue;
         if (t->rank == w->rank)
             w->direct_me = w->ndirect;
@@ -187,7 +187,7 @@ static int connect_control(struct win *w)
     while (w->local[me].rank != w->rank)
         me++;
     for (int i = 0; !err && i < w->nlocal; i++)
-        if (w->local[i].direct)
+        if (w->local[i].path->number != PATH_PACKETS)
             err = reach_control(w, &w->local[i], i, me);
     return err;
 }

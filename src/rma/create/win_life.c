@@ -11,7 +11,7 @@
 #include "rma/strict/strict.h"
 #include "rma/sync/barrier.h"
 #include "rma/sync/fence_counts.h"
-#include "rma/sync/pscw.h"
+#include "rma/sync/sync.h"
 #include "rma/target/target.h"
 #include "rma/win/ctl_blocks.h"
 #include "rma/win/region.h"

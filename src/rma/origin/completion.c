@@ -144,8 +144,7 @@ int issue_confirm(struct win *w)
     rma_enter(r);
     w->origin_side.unconfirmed = 0;
     for (int i = 0; !err && i < w->nlocal; i++)
-        if (!w->local[i].direct)
-            err = ask_confirm(w, &w->local[i]);
+        err = ask_confirm(w, &w->local[i]);
     LIST_EACH (node, &w->remote)
         if (!err)
             err = ask_confirm(w, LIST_ENTRY(node, struct rma_target, remote_link));

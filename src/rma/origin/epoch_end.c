@@ -11,27 +11,30 @@
 #include "rma/origin/open_packet.h"
 #include "rma/origin/rdma.h"
 #include "rma/progress/wait.h"
+#include "rma/win/sync_ops.h"
 #include "rma/win/win.h"
+
+int issue_marker(struct win *w, struct rma_target *t)
+{
+    struct pkt_target *pt = pkt_target_get(w, t);
+    if (!pt)
+        return MRMA_ERR_NO_MEM;
+    const int err = pkt_send_open(pt, PKT_F_FENCE, false);
+    pt->phase_bytes = 0;
+    pt->proven = pt->written;
+    return err;
+}
 
 /* A marker to every packet peer, behind the phase's operations. That makes a target of each:
  * for windows with few of them (FENCE_MARKERS_MAX) or where markers are asked for. */
 static int send_markers(struct win *w)
 {
+    struct rma_target *t;
     int err = MRMA_SUCCESS;
-    for (int i = 0; !err && w->npackets && i < w->nproc; i++) {
-        struct rma_target *t;
-        if ((err = win_target_locked(w, i, &t)) != MRMA_SUCCESS)
-            break;
-        if (t->direct)
-            continue;
-        struct pkt_target *pt = pkt_target_get(w, t);
-        if (!pt) {
-            err = MRMA_ERR_NO_MEM;
-            break;
-        }
-        err = pkt_send_open(pt, PKT_F_FENCE, false);
-        pt->phase_bytes = 0;
-        pt->proven = pt->written;
+    for (int i = 0; !err && i < w->nproc; i++) {
+        err = win_target_locked(w, i, &t);
+        if (!err)
+            err = t->sync_ops->end_phase(w, t);
     }
     return err;
 }
@@ -81,25 +84,29 @@ static int wait_outstanding(struct win *w)
             .done = nothing_outstanding, .arg = w, .locked = true, .what = "replies", .rank = -1});
 }
 
-int issue_complete(struct win *w, const int *ranks, int n)
+int issue_completing(struct win *w)
 {
-    struct rma *r = w->rma;
-    const int settled = rdma_settle(w, NULL, false);
-    rma_enter(r);
-    int err = MRMA_SUCCESS;
-    for (int i = 0; !err && i < n; i++) {
-        struct rma_target *t = win_peek(w, ranks[i]);
-        if (t->direct)
-            continue;
-        struct pkt_target *pt = pkt_target_get(w, t);
-        err = pt ? pkt_send_open(pt, PKT_F_COMPLETE, false) : MRMA_ERR_NO_MEM;
-        if (pt)
-            pt->proven = pt->written;
-    }
+    return rdma_settle(w, NULL, false);
+}
+
+int issue_complete(struct win *w, struct rma_target *t)
+{
+    rma_enter(w->rma);
+    struct pkt_target *pt = pkt_target_get(w, t);
+    const int err = pt ? pkt_send_open(pt, PKT_F_COMPLETE, false) : MRMA_ERR_NO_MEM;
+    if (pt)
+        pt->proven = pt->written;
+    rma_leave(w->rma);
+    return err;
+}
+
+int issue_completed(struct win *w, int err)
+{
+    rma_enter(w->rma);
     pkt_forget_touched(w);
-    rma_leave(r);
+    rma_leave(w->rma);
     if (!err)
-        err = settled ? settled : wait_outstanding(w);
+        err = wait_outstanding(w);
     rma_enter(w->rma);
     int reported = issue_take_error(w);
     rma_leave(w->rma);

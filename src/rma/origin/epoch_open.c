@@ -40,12 +40,14 @@ uint8_t pkt_epoch_kind(const struct pkt_target *pt)
         return PKT_EPOCH_FENCE;
     case EPOCH_PSCW:
         return PKT_EPOCH_PSCW;
-    case EPOCH_LOCK_ALL: /* a direct target's lock is held already */
-        return w->all_nocheck || pt->target->direct ? PKT_EPOCH_NOCHECK : PKT_EPOCH_LOCK;
     default:
-        return pt->target->lock == WIN_LOCK_NOCHECK || pt->target->direct ? PKT_EPOCH_NOCHECK
-                                                                          : PKT_EPOCH_LOCK;
+        break;
     }
+    const bool nocheck = epoch_now(&w->epoch) == EPOCH_LOCK_ALL
+                             ? w->all_nocheck
+                             : pt->target->lock == WIN_LOCK_NOCHECK;
+    /* A lock that is in a control block is held already. */
+    return nocheck || pt->target->ctl ? PKT_EPOCH_NOCHECK : PKT_EPOCH_LOCK;
 }
 
 struct pkt_hdr pkt_ops_header(const struct pkt_target *pt)
@@ -67,7 +69,7 @@ void pkt_lock_granted(struct pkt_target *pt)
 bool pkt_epoch_is_open(const struct pkt_target *pt)
 {
     const struct rma_target *t = pt->target;
-    if (t->direct)
+    if (t->ctl)
         return true; /* epoch_access has made sure */
     switch (pkt_epoch_kind(pt)) {
     case PKT_EPOCH_NOCHECK:
@@ -251,7 +253,7 @@ int issue_post(struct win *w, struct rma_target *t, uint32_t seq)
 
 bool issue_got_post(struct rma_target *t, uint32_t seq)
 {
-    if (t->direct || seq != atomic_load_explicit(&t->in->posts, memory_order_relaxed) + 1)
+    if (seq != atomic_load_explicit(&t->in->posts, memory_order_relaxed) + 1)
         return false;
     atomic_store_explicit(&t->in->posts, seq,
                           memory_order_release); /* pairs with pkt_epoch_is_open */

@@ -31,8 +31,14 @@ int issue_post(struct win *w, struct rma_target *t, uint32_t seq);
  * announce, only these operations, and then it is called, under the engine's lock, to announce how
  * much they were (fence_counts.h). May wait. */
 int issue_fence(struct win *w, int (*announce)(struct win *w));
-/* The access epoch to these n ranks ends; nothing is done for those that are direct. May wait. */
-int issue_complete(struct win *w, const int *ranks, int n);
+/* The marker to t alone, a packet peer, as sync_ops.h has it. */
+int issue_marker(struct win *w, struct rma_target *t);
+/* The end of an access epoch of MPI_Win_start: before the first target hears of it; to t, behind
+ * the epoch's operations; when all have been told, err being what went wrong with that: what is
+ * awaited of them, and the first error of all. All may wait. */
+int issue_completing(struct win *w);
+int issue_complete(struct win *w, struct rma_target *t);
+int issue_completed(struct win *w, int err);
 int issue_lock_begin(struct win *w, struct rma_target *t); /* may wait */
 /* Before this thread locks one more target, in whatever window: wait until the lock that it took
  * last is granted, if that was not even asked for. So locks are acquired in the order of the calls,

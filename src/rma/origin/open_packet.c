@@ -58,7 +58,7 @@ struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
         pt->epoch_seen = gen;
         pt->asked = false;
         pt->early = 0;
-        if (epoch_now(&w->epoch) == EPOCH_LOCK_ALL && !w->all_nocheck && !t->direct) {
+        if (epoch_now(&w->epoch) == EPOCH_LOCK_ALL && pkt_epoch_kind(pt) == PKT_EPOCH_LOCK) {
             pt->lock = PKT_LOCK_DUE;
             pt->lock_seq++;
         }

@@ -224,7 +224,7 @@ static int64_t quick_offset(const struct rma_target *t, int64_t disp, size_t len
 bool issue_quick_put(struct win *w, int target, const void *data, int64_t disp, size_t len)
 {
     struct rma_target *t = win_peek(w, target);
-    if (t->direct || !target_ready(w, t) || len - 1 >= ISSUE_QUICK_MAX || w->dynamic)
+    if (t->ctl || !target_ready(w, t) || len - 1 >= ISSUE_QUICK_MAX || w->dynamic)
         return false;
     const int64_t offset = quick_offset(t, disp, len);
     const size_t need = sizeof(struct pkt_plain) + pkt_align(len);

@@ -47,7 +47,7 @@ struct start {
 bool rdma_serves(const struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op)
 {
     const struct rma_target *t = pt->target;
-    if (!t->net_key.usable || t->direct || (kind != PKT_OP_PUT && kind != PKT_OP_GET))
+    if (!t->net_key.usable || (kind != PKT_OP_PUT && kind != PKT_OP_GET))
         return false;
     const struct dtype *here = kind == PKT_OP_PUT ? op->otype : op->rtype;
     return here->contig && op->ttype->contig &&

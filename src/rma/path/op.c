@@ -35,7 +35,7 @@ static inline int ready(struct win *w, struct rma_target *t, const struct rma_op
 static bool attached(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t lo,
                      int64_t hi)
 {
-    if (!t->direct) /* the target itself checks */
+    if (!t->ctl) /* the target itself checks */
         return true;
     if (region_covers(w, t, (uint64_t)(op->disp + lo), (uint64_t)(hi - lo)))
         return true;

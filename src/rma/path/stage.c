@@ -263,9 +263,8 @@ void stage_complete(struct rma_target *t)
 
 bool stage_completed(const struct rma_target *t)
 {
-    const _Atomic uint32_t *ended =
-        likely(t->direct) ? &stage_of(&t->stage.in, t->exposures)->seq : &t->in->completes;
-    return seq_reached(atomic_load_explicit(ended, memory_order_acquire), t->exposures); /* B */
+    const struct win_stage *st = stage_of(&t->stage.in, t->exposures);
+    return seq_reached(atomic_load_explicit(&st->seq, memory_order_acquire), t->exposures); /* B */
 }
 
 static void apply_records(struct win *w, const struct rma_target *t, const struct win_stage *st,

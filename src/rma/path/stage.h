@@ -59,8 +59,8 @@ bool stage_free(struct rma_target *t);
 /* The present access epoch to t is complete: release what was staged. */
 void stage_complete(struct rma_target *t);
 
-/* Target: has t completed its access epoch to the present exposure (packet peers too)?
- * And then, once, of a direct peer: copy what it staged into the window. */
+/* Target: has t completed its access epoch to the present exposure? And then, once: copy what it
+ * staged into the window. */
 bool stage_completed(const struct rma_target *t);
 void stage_apply(struct win *w, struct rma_target *t);
 

@@ -5,35 +5,8 @@
  */
 #include "rma/progress/lost.h"
 
-#include "rma/win/send_header.h"
+#include "rma/win/sync_ops.h"
 #include "rma/win/win.h"
-
-static void report_to(struct win *w, struct rma_target *t, int rank)
-{
-    if (!t->direct)
-        (void)win_send_header(w, t, PKT_ERROR, PKT_ERROR_LOST, (uint32_t)rank, MRMA_ERR_PROC_FAILED,
-                              0);
-}
-
-/* Of a control block: who is lost in its owner's generation gen of the window. */
-static uint64_t report(int rank, uint32_t gen)
-{
-    return (uint64_t)gen << 32 | ((uint32_t)rank + 1);
-}
-
-/* Also who has left the last barrier of this window already, whose block may be that
- * of another window now (ctl_blocks.h). */
-static void report_on_node(struct win *w, int rank)
-{
-    for (int i = 0; i < w->nlocal; i++) {
-        struct rma_target *t = &w->local[i];
-        if (!t->direct || !t->ctl)
-            continue;
-        atomic_store_explicit(&t->ctl->lost, report(rank, t->remote_gen), memory_order_relaxed);
-        if (!t->peer->self)
-            event_notify(&t->peer->attention->threads);
-    }
-}
 
 /* Which process it is; 0: not known here. */
 static uint64_t uid_of(const struct win *w, int rank)
@@ -65,11 +38,14 @@ void win_lost(struct win *w, int rank)
         return;
     w->lost = (uint32_t)rank + 1;
     lose_in_others(w, rank);
-    report_on_node(w, rank);
+    for (int i = 0; i < w->ndirect; i++) {
+        t = win_peek(w, w->direct[i]);
+        t->sync_ops->tell_lost(w, t, rank);
+    }
     for (int64_t step = 1; w->npackets && step < w->nproc; step <<= 1) {
         const int partner = (int)((w->rank + step) % w->nproc);
         if (partner != rank && win_target_locked(w, partner, &t) == MRMA_SUCCESS)
-            report_to(w, t, rank);
+            t->sync_ops->tell_lost(w, t, rank);
     }
 }
 

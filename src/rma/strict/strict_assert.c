@@ -36,7 +36,7 @@ int strict_check_noput(const struct win *w, const struct rma_target *t, enum str
                        unsigned op)
 {
     bool noput = false;
-    if (!t->direct || !strict_updates(kind, op))
+    if (!t->ctl || !strict_updates(kind, op))
         return MRMA_SUCCESS;
     if (strict_in_fence_epoch(w))
         noput = noput_phase(w, t->ctl);

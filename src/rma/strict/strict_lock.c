@@ -26,7 +26,7 @@ static int nocheck_broken(const struct win *w, int rank)
 
 int strict_lock(struct win *w, struct rma_target *t, bool exclusive)
 {
-    if (likely(!w->strict) || !t->direct)
+    if (likely(!w->strict) || !t->ctl)
         return MRMA_SUCCESS;
     const int rank = t->rank;
     const bool nocheck = t->lock == WIN_LOCK_NOCHECK;

@@ -28,8 +28,7 @@
 
 #include "rma/origin/issue.h"
 #include "rma/progress/wait.h"
-#include "rma/sync/signal.h"
-#include "rma/win/send_header.h"
+#include "rma/win/sync_ops.h"
 #include "rma/win/win.h"
 
 /* Who takes part, by rank, and in which place this process is. */
@@ -45,26 +44,10 @@ static struct rma_target *member(const struct win *w, const struct members *m, i
     return win_peek(w, m->ranks ? m->ranks[at] : at);
 }
 
-static int signal_entered(struct win *w, struct rma_target *to, enum barrier_kind kind, int failed)
-{
-    const uint32_t seq = w->sync.barriers[kind];
-    if (to->direct) {
-        struct barrier_signal *out = &to->out->sync.barriers[kind];
-        atomic_store_explicit(&out->err, failed, memory_order_relaxed);
-        atomic_store_explicit(&out->entered, seq, memory_order_release); /* A */
-        event_notify(&to->peer->attention->threads);
-        return MRMA_SUCCESS;
-    }
-    rma_enter(w->rma);
-    const int err = win_send_header(w, to, PKT_SYNC, seq, 0, (uint32_t)failed, 0);
-    rma_leave(w->rma);
-    return err == MRMA_ERR_PROC_FAILED ? rma_lost(w, to) : err;
-}
-
 bool barrier_got(struct rma_target *t, uint32_t seq, uint32_t err)
 {
     struct barrier_signal *in = &t->in->sync.barriers[BARRIER_FREE];
-    if (t->direct || seq != atomic_load_explicit(&in->entered, memory_order_relaxed) + 1)
+    if (seq != atomic_load_explicit(&in->entered, memory_order_relaxed) + 1)
         return false;
     const bool known = err < MRMA_ERR_LAST && err != MRMA_AGAIN;
     atomic_store_explicit(&in->err, known ? (int)err : MRMA_ERR_INTERN, memory_order_relaxed);
@@ -106,7 +89,7 @@ static int disseminate(struct win *w, const struct members *m, int failed)
     for (int64_t step = 1; step < m->n; step <<= 1) {
         struct rma_target *to = member(w, m, m->me + step);
         const struct rma_target *from = member(w, m, m->me - step);
-        const int sent = to->peer ? signal_entered(w, to, m->kind, err) : MRMA_SUCCESS;
+        const int sent = to->peer ? to->sync_ops->enter(w, to, m->kind, err) : MRMA_SUCCESS;
         err = err ? err : sent;
         if (err)
             continue;
@@ -125,7 +108,9 @@ static int count_in(struct win *w)
     const uint32_t all = w->sync.barriers[BARRIER_NODE] * (uint32_t)w->ndirect;
     if (atomic_fetch_add_explicit(arrived, 1, memory_order_acq_rel) + 1 != all)
         return await(w, BARRIER_NODE, (struct awaited){arrived, all}, -1);
-    signal_wake(w, w->direct, w->ndirect);
+    for (int i = 0; i < w->ndirect; i++)
+        if (i != w->direct_me)
+            event_notify(&win_peek(w, w->direct[i])->peer->attention->threads);
     return MRMA_SUCCESS;
 }
 

@@ -10,7 +10,7 @@
  *
  * MPI_MODE_NOPRECEDE: nothing to complete, so nobody waits. The process says by one store into its
  * control block that it has entered, and whoever accesses it in the new phase looks at that once
- * (path/access.c). A packet of a phase that the target has not begun waits there.
+ * (sync/by_memory.c). A packet of a phase that the target has not begun waits there.
  *
  *   target (NOPRECEDE fence)               origin
  *   loads and stores of its memory

@@ -19,6 +19,7 @@
 #include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
 #include "rma/traced/traced.h"
+#include "rma/win/sync_ops.h"
 #include "rma/win/target_lock.h"
 
 static bool none_blocked(void *arg)
@@ -32,8 +33,7 @@ static int access_shared(struct win *w)
 {
     int err = MRMA_SUCCESS;
     for (int i = 0; !err && i < w->nproc; i++)
-        err = win_peek(w, i)->direct ? lock_all_access(w, win_peek(w, i))
-                                     : issue_lock_begin(w, win_peek(w, i));
+        err = win_peek(w, i)->sync_ops->lock_all(w, win_peek(w, i));
     return err;
 }
 
@@ -58,8 +58,8 @@ static int acquire_all(struct win *w, bool settle)
     if (err)
         return err;
     lock_all_join(w);
-    err = w->flavor == WIN_ALLOCATE_SHARED ? access_shared(w)
-                                           : lock_all_access(w, win_peek(w, w->rank));
+    struct rma_target *self = win_peek(w, w->rank);
+    err = w->flavor == WIN_ALLOCATE_SHARED ? access_shared(w) : self->sync_ops->lock_all(w, self);
     if (err)
         lock_all_leave(w);
     return err;

@@ -20,10 +20,7 @@
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
-#include "rma/path/path.h"
-#include "rma/sync/pscw.h"
-#include "rma/sync/signal.h"
-#include "rma/path/stage.h"
+#include "rma/sync/sync.h"
 #include "rma/target/target.h"
 #include "rma/win/win.h"
 
@@ -97,21 +94,14 @@ int rma_complete(struct win *w)
         return MRMA_ERR_RMA_SYNC;
     const struct win_group *g = &w->sync.access;
     strict_completed(w, NULL, false);
-    int err = w->npackets ? issue_complete(w, g->ranks, g->n) : MRMA_SUCCESS;
-    bool any_direct = false;
+    int err = w->npackets ? issue_completing(w) : MRMA_SUCCESS;
     for (int i = 0; i < g->n; i++) {
         struct rma_target *t = win_peek(w, g->ranks[i]);
-        if (!t->direct)
-            continue;
-        const int waited = likely(stage_free(t)) ? MRMA_SUCCESS : epoch_wait_post(w, t);
-        err = err ? err : waited;
-        if (waited) /* a peer is lost: what t has not read yet must stay */
-            continue;
-        stage_complete(t);
-        any_direct = true;
+        const int told = t->sync_ops->complete(w, t);
+        err = err ? err : told;
     }
-    if (any_direct)
-        signal_wake(w, g->ranks, g->n);
+    if (w->npackets)
+        err = issue_completed(w, err);
     rma_enter(r);
     (void)epoch_event(&w->epoch, EPOCH_EV_COMPLETE);
     win_next_gen(w);
@@ -139,24 +129,22 @@ int rma_post(struct win *w, const int *ranks, int n, int asserts)
         t->exposures++;
         if (asserts & RMA_NOCHECK)
             continue;
-        if (t->direct)
-            signal_post(t);
-        else if (!err)
-            err = issue_post(w, t, ++t->sync.posts_sent);
+        const int told = t->sync_ops->post(w, t);
+        err = err ? err : told;
     }
     target_unpark_all(w);
     rma_leave(r);
-    if (!(asserts & RMA_NOCHECK))
-        signal_wake(w, ranks, n);
     return err;
 }
 
 static bool all_complete(void *arg)
 {
     struct win *w = arg;
-    for (int i = 0; i < w->sync.exposure.n; i++)
-        if (!stage_completed(win_peek(w, w->sync.exposure.ranks[i])))
+    for (int i = 0; i < w->sync.exposure.n; i++) {
+        const struct rma_target *t = win_peek(w, w->sync.exposure.ranks[i]);
+        if (!t->sync_ops->completed(t))
             return false;
+    }
     return true;
 }
 
@@ -164,8 +152,7 @@ static void close_exposure(struct win *w)
 {
     for (int i = 0; i < w->sync.exposure.n; i++) {
         struct rma_target *t = win_peek(w, w->sync.exposure.ranks[i]);
-        if (t->direct)
-            stage_apply(w, t);
+        t->sync_ops->take(w, t);
     }
     strict_wait(w);
     rma_enter(w->rma);

@@ -282,29 +282,25 @@ static enum verdict judge_lock(struct pkt_origin *po, const struct pkt_hdr *hdr,
     return po->lock == LOCKQ_HELD ? NOW : LATER;
 }
 
-/* May a packet be applied now? A direct peer's completes do not come by packets: its
- * ring puts are due as long as the exposure lasts. */
+/* May a packet be applied now? */
 static enum verdict ready(struct pkt_origin *po, const struct pkt_hdr *hdr, const char **fault)
 {
     const struct win *w = po->win;
     const struct rma_target *t = po->origin;
-    uint32_t due = po->completes + 1;
     switch (hdr->epoch) {
     case PKT_EPOCH_FENCE:
         return judge(hdr->seq, w->phase, w->phase, fault);
     case PKT_EPOCH_PSCW:
-        if (t->direct)
-            due = t->exposures + !w->epoch.exposed;
-        return judge(hdr->seq, due, t->exposures, fault);
+        return judge(hdr->seq, po->completes + 1, t->exposures, fault);
     case PKT_EPOCH_NOCHECK:
         if (w->hints.no_locks &&
             hdr->count) /* a bare flush comes in front of MPI_Win_free's barrier */
             *fault = "passive target operation in a window created with no_locks";
         if (*fault)
             return NEVER;
-        return t->direct || seq_reached(w->phase, hdr->seq)
+        return t->ctl || seq_reached(w->phase, hdr->seq)
                    ? NOW
-                   : LATER; /* who is direct has made sure itself */
+                   : LATER; /* who shares memory with this process has made sure itself */
     default:
         return judge_lock(po, hdr, fault);
     }

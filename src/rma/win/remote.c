@@ -14,7 +14,9 @@
 void target_set_path(const struct win *w, struct rma_target *t, enum rma_path path)
 {
     t->path = w->paths[path];
-    t->direct = path != PATH_PACKETS;
+    t->sync_ops = w->rma->syncs[path];
+    if (path != PATH_PACKETS) /* the channel's own puts and gets are for packet targets */
+        t->net_key.usable = 0;
 }
 
 void target_describe(struct rma_target *t, const struct win_record *rec)
@@ -33,8 +35,8 @@ static struct rma_target *new_target(const struct win *w, int rank, const struct
     if (!t)
         return NULL;
     *t = (struct rma_target){.rank = rank};
-    target_set_path(w, t, PATH_PACKETS);
     target_describe(t, rec);
+    target_set_path(w, t, PATH_PACKETS);
     t->in = &t->signals;
     return t;
 }

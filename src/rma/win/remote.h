@@ -8,7 +8,8 @@
 #include "rma/win/proc_records.h"
 #include "rma/win/win.h"
 
-/* Operations reach t this way from now on, by its window's table for it. */
+/* Operations and synchronization reach t this way from now on, by its window's tables for it. After
+ * target_describe. */
 void target_set_path(const struct win *w, struct rma_target *t, enum rma_path path);
 /* Fill in what a record says of its target. */
 void target_describe(struct rma_target *t, const struct win_record *rec);

@@ -25,7 +25,7 @@ int win_shared_query(struct win *w, int rank, uint64_t *size, uint32_t *disp_uni
     int err = win_target(w, rank < 0 ? first_with_memory(w) : rank, &t);
     if (err)
         return err;
-    if (t->direct)
+    if (t->ctl)
         atomic_store_explicit(&t->ctl->queried, 1, memory_order_relaxed);
     *base = t->shared_base;
     *size = t->shared_base ? t->size : 0;
@@ -69,7 +69,5 @@ void win_set_hints(struct win *w, const struct win_hints *hints)
 const char *win_path_name(const struct win *w, int target)
 {
     const struct rma_target *t = win_peek(w, target);
-    return !t->direct && t->peer && t->peer->net ? "net-packets"
-           : t->path                             ? t->path->name
-                                                 : "packets";
+    return t->peer && t->peer->net ? "net-packets" : t->path ? t->path->name : "packets";
 }

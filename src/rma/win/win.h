@@ -123,6 +123,7 @@ enum flush_quick { FLUSH_QUICK_NONE, FLUSH_QUICK_READY, FLUSH_QUICK_ALL };
 enum sent { SENT_NOTHING, SENT_COPY, SENT_ACC };
 
 struct path_ops;
+struct sync_ops;
 struct pkt_target;
 struct pkt_origin;
 struct strict;
@@ -131,23 +132,23 @@ struct strict;
 struct rma_target {
     alignas(MRMA_CACHE_LINE) _Atomic uint64_t gen; /* see the invariants */
     const struct path_ops *path;                   /* how operations reach it: path_ops.h */
-    bool direct;  /* synchronization through shared memory, not packets */
     uint8_t lock; /* enum win_lock: what this process holds there */
     uint8_t sent; /* enum sent */
     uint32_t disp_unit;
     char *base;          /* its window memory in this process, where its path is mapped */
     uint64_t fast_units; /* largest displacement, and size, for fast.h: of mapped targets that */
     uint64_t fast_size;  /* are not dynamic; size 0 of others */
-    struct win_ctl *ctl; /* its control block (direct) */
+    struct win_ctl *ctl; /* its control block; NULL: synchronization with it goes by packets */
     struct rma_peer *peer;
-    uint64_t size;  /* bytes of its window memory */
-    uint64_t vaddr; /* its own address of base */
+    const struct sync_ops *sync_ops; /* how synchronization reaches it: sync_ops.h */
+    uint64_t size;                   /* bytes of its window memory */
+    uint64_t vaddr;                  /* its own address of base */
     int rank;
     char *shared_base;          /* base for load and store, whatever the path; NULL: not mapped */
     struct rma_net_key net_key; /* of its memory: rdma.c */
-    struct win_signals *out;    /* mine to it, in its control block (direct) */
+    struct win_signals *out;    /* mine to it, in its control block */
     struct win_signals *in;     /* its to me: in my control block, of packet peers in signals */
-    struct stage_target stage;  /* of the same control blocks (direct) */
+    struct stage_target stage;  /* of the same control blocks */
     uint32_t starts;            /* access epochs started towards it, MPI_MODE_NOCHECK included */
     uint32_t posts_due;         /* posts that must have come for the present one */
     uint32_t started_in;        /* win->start_count of the last start that names it */
@@ -230,7 +231,8 @@ struct win {
     uint32_t queued; /* packets and streams of this window in send queues, all peers */
 };
 
-static_assert(offsetof(struct rma_target, size) == MRMA_CACHE_LINE, "what they need of a target");
+static_assert(offsetof(struct rma_target, sync_ops) == MRMA_CACHE_LINE,
+              "what they need of a target");
 static_assert(offsetof(struct win, stats) == MRMA_CACHE_LINE &&
                   offsetof(struct win, targets) == 2 * MRMA_CACHE_LINE,
               "and of a window");
@@ -240,6 +242,7 @@ struct rma {
     const struct conf *conf;
     struct rma_env *env;
     const struct path_ops *const *paths; /* by enum rma_path */
+    const struct sync_ops *const *syncs; /* the same */
     clock_fn clock;
     struct ch3 *ch3;
     bool threads;            /* several application threads may call */
@@ -305,8 +308,8 @@ static inline void win_next_gen(struct win *w)
                           memory_order_relaxed);
 }
 
-/* For the present epoch. Where several threads may call, or something was sent to a kernel-assisted
- * target, every flush goes the long way. */
+/* For the present epoch. Where several threads may call, the window has packet targets, or
+ * something was sent to a kernel-assisted one, every flush goes the long way. */
 static inline void win_set_flush_quick(struct win *w)
 {
     const enum epoch_state now = epoch_now(&w->epoch);
@@ -315,7 +318,7 @@ static inline void win_set_flush_quick(struct win *w)
         quick = FLUSH_QUICK_READY;
     else if (now == EPOCH_LOCK_ALL && !w->watched)
         quick = FLUSH_QUICK_ALL;
-    w->flush_quick = w->rma->threads || w->nsent ? FLUSH_QUICK_NONE : quick;
+    w->flush_quick = w->rma->threads || w->nsent || w->npackets ? FLUSH_QUICK_NONE : quick;
 }
 
 /* The target of rank, or one that is never accessible (target_table.h), to look at only. */

@@ -1,0 +1,282 @@
+/*
+ * by_memory.c - synchronization with a target of this node whose control block is mapped here
+ * (win/sync_ops.h): signals are stores into slots of that block, locks are taken in its lock word
+ * by the origin itself (the usual case in rma/fast.h, all others here). Operations on such a target
+ * are done when they are issued, or wait in its stages (path/stage.h), so the first access in an
+ * epoch waits here for the target's fence, its post, or the end of exclusive locks there.
+ *
+ *   target (post)                         origin (first access)
+ *   loads and stores of window memory
+ *   A: slot.posts = n (release)           B: slot.posts >= n (acquire)
+ *                                         accesses come after them
+ *
+ *   holder of the lock                    next
+ *   stores under the lock
+ *   C: release ticket (seq_cst CAS)       D: enter (seq_cst) sees C
+ *   sleepers (seq_cst)? wake              loads see the stores
+ *
+ * A pairs with B, C with D. The ends of access epochs go the other way (path/stage.c). Locks: none
+ * is held by the caller, except where sync_ops.h says so.
+ */
+#include "base/err.h"
+#include "rma/path/path.h"
+#include "rma/path/stage.h"
+#include "rma/progress/wait.h"
+#include "rma/sync/sync.h"
+#include "rma/traced/traced.h"
+#include "rma/win/path_ops.h"
+#include "rma/win/target_lock.h"
+
+/* A signal was stored: wake those that sleep for it. */
+static void wake(const struct rma_target *t)
+{
+    if (!t->peer->self)
+        event_notify(&t->peer->attention->threads);
+}
+
+/* ---- the first access in an epoch ---- */
+
+struct exposed_arg {
+    struct rma_target *t;
+    uint32_t phase;
+};
+
+static bool target_exposed(void *arg)
+{
+    struct exposed_arg *a = arg;
+    return seq_reached(atomic_load_explicit(&a->t->ctl->exposed, memory_order_acquire), a->phase);
+}
+
+/* After a barrier a target may be accessed, unless puts of the last phase may still lie in its
+ * stages or be on their way from another node: then when it has copied them. */
+static bool known_exposed(const struct win *w, const struct rma_target *t)
+{
+    if (!w->fence_known || w->npackets)
+        return false;
+    if (t->path->number != PATH_CMA)
+        return true;
+    const uint32_t phase = atomic_load_explicit(&t->ctl->staged_phase, memory_order_relaxed);
+    return !seq_reached(phase, w->phase); /* its load is ordered by the barrier */
+}
+
+/* Wait until the target is as far as this process's last fence. It wakes nobody
+ * when it gets there (it does not know who waits), so a sleeper looks again by
+ * itself; see fence.c. */
+static int wait_exposed(struct win *w, struct rma_target *t)
+{
+    struct exposed_arg arg = {t, w->phase};
+    if (t->peer->self || known_exposed(w, t) || target_exposed(&arg))
+        return MRMA_SUCCESS;
+    return rma_wait_until(w, &(struct rma_wait){.done = target_exposed,
+                                                .arg = &arg,
+                                                .poll_only = true,
+                                                .what = "the target's fence",
+                                                .rank = t->rank});
+}
+
+static bool target_posted(void *arg)
+{
+    struct rma_target *t = arg;
+    return seq_reached(atomic_load_explicit(&t->in->posts, memory_order_acquire), /* B */
+                       t->posts_due);
+}
+
+static int wait_post(struct win *w, struct rma_target *t)
+{
+    RMA_SPIN_UNTIL(w->rma, target_posted(t));
+    if (target_posted(t))
+        return MRMA_SUCCESS;
+    win_event(w, t->rank, TRACE_POST_WAIT, 0);
+    const int err = rma_wait_until(w, &(struct rma_wait){.done = target_posted,
+                                                         .arg = t,
+                                                         .what = "MPI_Win_post of the target",
+                                                         .rank = t->rank});
+    win_event(w, t->rank, TRACE_POST_SEEN, 0);
+    return err;
+}
+
+static bool open_to_all(void *arg)
+{
+    struct rma_target *t = arg;
+    return lockword_open_to_all(&t->ctl->lock);
+}
+
+/* May lock_all's holder access the target now? Not while an exclusive lock is held there. */
+static int memory_lock_all(struct win *w, struct rma_target *t)
+{
+    if (w->all_nocheck || open_to_all(t))
+        return MRMA_SUCCESS;
+    atomic_fetch_add_explicit(&w->rma->stats.lock_waits, 1, memory_order_relaxed);
+    return rma_wait_until(w, &(struct rma_wait){.done = open_to_all,
+                                                .arg = t,
+                                                .event = &t->ctl->lock_event,
+                                                .what = "an exclusive lock to be released",
+                                                .rank = t->rank});
+}
+
+static int memory_access(struct win *w, struct rma_target *t)
+{
+    if (epoch_now(&w->epoch) == EPOCH_PSCW)
+        return wait_post(w, t);
+    const int err = wait_exposed(w, t);
+    return !err && epoch_now(&w->epoch) == EPOCH_LOCK_ALL ? memory_lock_all(w, t) : err;
+}
+
+/* ---- active target epochs ---- */
+
+static int memory_post(struct win *w, struct rma_target *t)
+{
+    (void)w;
+    atomic_store_explicit(&t->out->posts, ++t->sync.posts_sent, memory_order_release); /* A */
+    wake(t);
+    return MRMA_SUCCESS;
+}
+
+static int memory_complete(struct win *w, struct rma_target *t)
+{
+    const int err = likely(stage_free(t)) ? MRMA_SUCCESS : wait_post(w, t);
+    if (err) /* a peer is lost: what t has not read yet must stay */
+        return err;
+    stage_complete(t);
+    wake(t);
+    return MRMA_SUCCESS;
+}
+
+static int memory_end_phase(struct win *w, struct rma_target *t)
+{
+    (void)w, (void)t; /* barrier_node follows */
+    return MRMA_SUCCESS;
+}
+
+static int memory_enter(struct win *w, struct rma_target *t, int kind, int err)
+{
+    struct barrier_signal *out = &t->out->sync.barriers[kind];
+    atomic_store_explicit(&out->err, err, memory_order_relaxed);
+    atomic_store_explicit(&out->entered, w->sync.barriers[kind],
+                          memory_order_release); /* A of barrier.c */
+    wake(t);
+    return MRMA_SUCCESS;
+}
+
+/* ---- locks ---- */
+
+/* Stored only where reports are wanted: what, exclusive or not, and the ticket. */
+static void note(const struct win *w, struct rma_target *t, enum lock_use use, bool exclusive,
+                 uint32_t ticket)
+{
+    if (unlikely(w->rma->conf->hang_report > 0))
+        atomic_store_explicit(&t->out->sync.lock,
+                              (uint32_t)use | (uint32_t)exclusive << 2 | ticket << 3,
+                              memory_order_relaxed);
+}
+
+struct lock_note lock_noted(const struct rma_target *t, int slot)
+{
+    const uint32_t word =
+        atomic_load_explicit(&t->ctl->slots[slot].signals.sync.lock, memory_order_relaxed);
+    return (struct lock_note){(enum lock_use)(word & 3), word >> 2 & 1, word >> 3};
+}
+
+struct turn {
+    struct win *w;
+    struct rma_target *t;
+    uint32_t ticket;
+    bool exclusive, served, yielded;
+};
+
+static bool turn_come(void *arg)
+{
+    struct turn *a = arg;
+    if (a->served) /* entering happens once; the waiter may ask again */
+        return true;
+    a->served = lockword_enter(&a->t->ctl->lock, a->ticket, a->exclusive); /* D */
+    if (a->served && !a->exclusive)
+        lock_notify(a->t); /* the next shared request may be asleep */
+    return a->served;
+}
+
+static bool all_passed(void *arg)
+{
+    struct turn *a = arg;
+    return lock_all_pass(a->w, a->t, &a->yielded);
+}
+
+/* The lock with this ticket: behind those before it, and, exclusive, behind the holders of
+ * lock_all. */
+static int await_lock(struct win *w, struct turn *turn)
+{
+    const int rank = turn->t->rank;
+    int err = MRMA_SUCCESS;
+    if (!turn->served) {
+        atomic_fetch_add_explicit(&w->rma->stats.lock_waits, 1, memory_order_relaxed);
+        err = rma_wait_until(w, &(struct rma_wait){.done = turn_come,
+                                                   .arg = turn,
+                                                   .event = &turn->t->ctl->lock_event,
+                                                   .what = "the window's lock",
+                                                   .rank = rank});
+    }
+    if (!err && turn->exclusive && !all_passed(turn))
+        err =
+            rma_wait_until(w, &(struct rma_wait){.done = all_passed,
+                                                 .arg = turn,
+                                                 .event = &w->lead->all_event,
+                                                 .what = "MPI_Win_unlock_all of the lock's holders",
+                                                 .rank = rank});
+    return err;
+}
+
+static int memory_lock(struct win *w, struct rma_target *t, bool exclusive)
+{
+    struct turn turn = {.w = w, .t = t, .exclusive = exclusive};
+    int err = MRMA_SUCCESS;
+    if (t->lock == WIN_LOCK_NOCHECK)
+        return MRMA_SUCCESS;
+    turn.ticket = lockword_take(&t->ctl->lock, exclusive, &turn.served);
+    note(w, t, LOCK_AWAITED, exclusive, turn.ticket);
+    if (unlikely(!turn.served) || exclusive)
+        err = await_lock(w, &turn);
+    if (!err) {
+        note(w, t, LOCK_HELD, exclusive, turn.ticket);
+        win_event(w, t->rank, TRACE_LOCKED, 0);
+    }
+    return err;
+}
+
+static int memory_unlock(struct win *w, struct rma_target *t)
+{
+    const int err = t->path->unlock(w, t);
+    if (t->lock == WIN_LOCK_NOCHECK)
+        return err;
+    note(w, t, LOCK_UNUSED, false, 0);
+    lockword_release(&t->ctl->lock, t->lock == WIN_LOCK_EXCLUSIVE); /* C */
+    fast_lock_notify(t);
+    return err;
+}
+
+/* ---- lost processes ---- */
+
+/* It names the generation of the window, for t may have left the last barrier of this window
+ * already, and its block may be that of another window now (ctl_blocks.h). */
+static void memory_tell_lost(struct win *w, struct rma_target *t, int rank)
+{
+    (void)w;
+    if (!t->ctl) /* not mapped yet: the window's creation finds out */
+        return;
+    atomic_store_explicit(&t->ctl->lost, (uint64_t)t->remote_gen << 32 | ((uint32_t)rank + 1),
+                          memory_order_relaxed);
+    wake(t);
+}
+
+const struct sync_ops sync_by_memory = {
+    .access = memory_access,
+    .post = memory_post,
+    .complete = memory_complete,
+    .completed = stage_completed,
+    .take = stage_apply,
+    .end_phase = memory_end_phase,
+    .lock = memory_lock,
+    .unlock = memory_unlock,
+    .lock_all = memory_lock_all,
+    .enter = memory_enter,
+    .tell_lost = memory_tell_lost,
+};

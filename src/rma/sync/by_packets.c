@@ -1,0 +1,76 @@
+/*
+ * by_packets.c - synchronization with a target that is told by packets (win/sync_ops.h): what ends
+ * an epoch is piggybacked on its last packet, and packets that come before their epoch wait at the
+ * target. The packets themselves are those of src/rma/origin; what comes back is counted by the
+ * handlers in the target's signals. No state.
+ */
+#include "base/err.h"
+#include "rma/origin/issue.h"
+#include "rma/progress/wait.h"
+#include "rma/sync/sync.h"
+#include "rma/win/path_ops.h"
+#include "rma/win/send_header.h"
+
+/* What is sent waits at the target. */
+static int packets_access(struct win *w, struct rma_target *t)
+{
+    (void)w, (void)t;
+    return MRMA_SUCCESS;
+}
+
+static int packets_post(struct win *w, struct rma_target *t)
+{
+    return issue_post(w, t, ++t->sync.posts_sent);
+}
+
+static bool packets_completed(const struct rma_target *t)
+{
+    return seq_reached(atomic_load_explicit(&t->in->completes, memory_order_acquire), t->exposures);
+}
+
+/* The target's side of packets has done what came. */
+static void packets_take(struct win *w, struct rma_target *t)
+{
+    (void)w, (void)t;
+}
+
+/* Also where the flush of the path gives the lock back. */
+static int packets_unlock(struct win *w, struct rma_target *t)
+{
+    return t->path->unlock(w, t);
+}
+
+/* Nothing is sent, except where the caller may use load and store under the lock
+ * (MPI_Win_allocate_shared): that waits for the grant. */
+static int packets_lock(struct win *w, struct rma_target *t, bool exclusive)
+{
+    (void)exclusive;
+    return issue_lock_begin(w, t);
+}
+
+static int packets_enter(struct win *w, struct rma_target *t, int kind, int err)
+{
+    rma_enter(w->rma);
+    const int sent = win_send_header(w, t, PKT_SYNC, w->sync.barriers[kind], 0, (uint32_t)err, 0);
+    rma_leave(w->rma);
+    return sent == MRMA_ERR_PROC_FAILED ? rma_lost(w, t) : sent;
+}
+
+static void packets_tell_lost(struct win *w, struct rma_target *t, int rank)
+{
+    (void)win_send_header(w, t, PKT_ERROR, PKT_ERROR_LOST, (uint32_t)rank, MRMA_ERR_PROC_FAILED, 0);
+}
+
+const struct sync_ops sync_by_packets = {
+    .access = packets_access,
+    .post = packets_post,
+    .complete = issue_complete,
+    .completed = packets_completed,
+    .take = packets_take,
+    .end_phase = issue_marker,
+    .lock = packets_lock,
+    .unlock = packets_unlock,
+    .lock_all = issue_lock_begin,
+    .enter = packets_enter,
+    .tell_lost = packets_tell_lost,
+};

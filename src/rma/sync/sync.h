@@ -1,0 +1,33 @@
+/*
+ * sync.h - the tables of this room for synchronization with one target (win/sync_ops.h), and what
+ * reports of long waits ask of it.
+ */
+#ifndef MRMA_RMA_SYNC_SYNC_H
+#define MRMA_RMA_SYNC_SYNC_H
+
+#include "rma/win/sync_ops.h"
+
+struct win_group;
+
+extern const struct sync_ops sync_by_memory, sync_by_packets;
+
+/* The ranks that the last MPI_Win_start and the last MPI_Win_post have named. The window's. */
+const struct win_group *pscw_access(const struct win *w);
+const struct win_group *pscw_exposure(const struct win *w);
+/* The window ends. */
+void pscw_fini(struct win *w);
+
+/* What a process of the node does with the lock of one of its targets. */
+enum lock_use { LOCK_UNUSED, LOCK_AWAITED, LOCK_HELD };
+
+struct lock_note {
+    enum lock_use use;
+    bool exclusive;
+    uint32_t ticket;
+};
+
+/* What the process of that slot has noted about t's lock, which is in t's control block. Processes
+ * note it only where MPIRMA_HANG_REPORT is set for them; those that do not are LOCK_UNUSED. */
+struct lock_note lock_noted(const struct rma_target *t, int slot);
+
+#endif
