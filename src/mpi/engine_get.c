@@ -93,6 +93,7 @@ static int engine_make(const struct conf *conf, char *msg, size_t len)
         return err;
     }
     engine_trace(made.engine, mpi_trace);
+    traced_session(conf, &log);
     made.rma = engine_rma(made.engine);
     made.heap = engine_user_heap(made.engine);
     mpi_state = made;

@@ -48,6 +48,7 @@ static int on_free(void *extra)
 {
     struct mpi_request *r = extra;
 
+    traced_request(TRACE_REQUEST_DONE, r->req.number);
     pthread_mutex_lock(&lock);
     list_remove(&r->live);
     pthread_mutex_unlock(&lock);
@@ -103,10 +104,8 @@ int request_issued(struct mpi_request *r, const struct win_rec *rec, int err,
         atomic_store_explicit(&r->req.err, MRMA_SUCCESS, memory_order_relaxed);
         return PMPI_Grequest_complete(r->handle);
     }
-    if (likely(rma_req_done(&r->req))) {
-        traced_request_done(r->req.number);
+    if (likely(rma_req_done(&r->req)))
         return PMPI_Grequest_complete(r->handle);
-    }
     pthread_mutex_lock(&lock);
     list_push_back(&pending, &r->pending);
     pthread_mutex_unlock(&lock);
@@ -139,7 +138,6 @@ void request_advance(void)
     while ((node = list_pop_front(&done)) != NULL) {
         struct mpi_request *r = LIST_ENTRY(node, struct mpi_request, pending);
         int err = atomic_load_explicit(&r->req.err, memory_order_acquire);
-        traced_request_done(r->req.number);
         if (unlikely(err != MRMA_SUCCESS))
             request_fail(r->func, err);
         PMPI_Grequest_complete(r->handle); /* r may be gone after this */
@@ -147,16 +145,49 @@ void request_advance(void)
     }
 }
 
-/* Is it the request of an R-operation? */
-static bool request_is_ours(MPI_Request handle)
+/* Is it the request of an R-operation? Then *number is that of the operation. */
+static bool find_ours(MPI_Request handle, uint64_t *number)
 {
     bool found = false;
 
     pthread_mutex_lock(&lock);
-    LIST_EACH (node, &live)
-        found = found || LIST_ENTRY(node, struct mpi_request, live)->handle == handle;
+    LIST_EACH (node, &live) {
+        const struct mpi_request *r = LIST_ENTRY(node, struct mpi_request, live);
+        if (r->handle != handle)
+            continue;
+        found = true;
+        *number = r->req.number;
+    }
     pthread_mutex_unlock(&lock);
     return found;
+}
+
+static bool request_is_ours(MPI_Request handle)
+{
+    uint64_t number;
+
+    return find_ours(handle, &number);
+}
+
+enum trace_call request_traced_call(enum trace_call call, int n, const MPI_Request *requests)
+{
+    uint64_t number;
+
+    for (int i = 0; requests != NULL && i < n; i++)
+        if (find_ours(requests[i], &number)) {
+            traced_enter(call, MPI_WIN_NULL, -1);
+            return call;
+        }
+    return TRACE_CALL_NONE;
+}
+
+void request_traced_tests(int n, const MPI_Request *requests)
+{
+    uint64_t number;
+
+    for (int i = 0; requests != NULL && i < n; i++)
+        if (find_ours(requests[i], &number))
+            traced_request(TRACE_REQUEST_TEST, number);
 }
 
 /* MPI 4.1, 12.3.5: erroneous for R-operations. The request stays as it is. */

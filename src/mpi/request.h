@@ -18,6 +18,7 @@
 #include "base/atomic.h"
 #include "base/list.h"
 #include "mpi/export.h"
+#include "mpi/traced.h"
 #include "mpi/win_table.h"
 #include "rma/rma.h"
 
@@ -44,6 +45,18 @@ struct mpi_request *request_new(const char *func);
  * point returns. */
 int request_issued(struct mpi_request *r, const struct win_rec *rec, int err,
                    const struct rma_op *op, MPI_Request *request);
+
+/* In a call of the Wait or Test family while a trace is taken: if one of its requests is an
+ * R-operation's it is recorded that the call begins; what traced_return takes. */
+enum trace_call request_traced_call(enum trace_call call, int n, const MPI_Request *requests);
+/* The call has found these not complete, as far as they are R-operations'. */
+void request_traced_tests(int n, const MPI_Request *requests);
+
+/* TRACED of traced.h, for these calls. */
+#define TRACED_REQUESTS(name, n, requests)                                                      \
+    const enum trace_call traced_call_of_this __attribute__((cleanup(traced_return), unused)) = \
+        unlikely(mpi_trace != NULL) ? request_traced_call(TRACE_CALL_##name, n, requests)       \
+                                    : TRACE_CALL_NONE
 
 /* One round of progress; completes requests whose operations are complete. */
 void request_advance(void);

@@ -25,6 +25,10 @@ void traced_begin_job(void);
 /* When no thread is in a call any more and the engine has ended. Collective as well. */
 void traced_end_job(void);
 
+/* The engine is made: a note where a trace is asked for but MPI_Init was not called. */
+struct conf;
+void traced_session(const struct conf *conf, const struct log *log);
+
 void traced_enter(enum trace_call call, MPI_Win win, int peer);
 void traced_leave(enum trace_call call);
 
@@ -62,12 +66,13 @@ static inline void traced_event(const struct win_rec *rec, struct trace_record e
 void traced_group(const struct win_rec *rec, enum trace_kind kind, const int *ranks, int n,
                   int asserts);
 
-/* The request of the operation of this number is complete. */
-static inline void traced_request_done(uint64_t number)
+/* kind: TRACE_REQUEST_DONE or _TEST, of the operation of this number; 0: it has none, for it moves
+ * nothing. */
+static inline void traced_request(enum trace_kind kind, uint64_t number)
 {
-    if (unlikely(mpi_trace != NULL))
+    if (unlikely(mpi_trace != NULL) && number)
         trace_add(mpi_trace, &(struct trace_record){.time = trace_now(mpi_trace),
-                                                    .kind = TRACE_REQUEST_DONE,
+                                                    .kind = (uint16_t)kind,
                                                     .id = number});
 }
 

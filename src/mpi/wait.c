@@ -38,6 +38,7 @@ static int wait_one(MPI_Request *request, MPI_Status *status)
 
 MRMA_PUBLIC int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
+    TRACED_REQUESTS(Wait, 1, request);
     return request_pending() ? wait_one(request, status) : mpi_host.Wait(request, status);
 }
 MRMA_EXPORT_MPI(Wait);
@@ -58,6 +59,7 @@ static int wait_any(int count, MPI_Request requests[], int *index, MPI_Status *s
 
 MRMA_PUBLIC int PMPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
+    TRACED_REQUESTS(Waitany, count, requests);
     return request_pending() ? wait_any(count, requests, index, status)
                              : mpi_host.Waitany(count, requests, index, status);
 }
@@ -79,6 +81,7 @@ static int wait_all(int count, MPI_Request requests[], MPI_Status statuses[])
 
 MRMA_PUBLIC int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
+    TRACED_REQUESTS(Waitall, count, requests);
     return request_pending() ? wait_all(count, requests, statuses)
                              : mpi_host.Waitall(count, requests, statuses);
 }
@@ -102,6 +105,7 @@ static int wait_some(int incount, MPI_Request requests[], int *outcount, int ind
 MRMA_PUBLIC int PMPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[],
                               MPI_Status statuses[])
 {
+    TRACED_REQUESTS(Waitsome, incount, requests);
     return request_pending() ? wait_some(incount, requests, outcount, indices, statuses)
                              : mpi_host.Waitsome(incount, requests, outcount, indices, statuses);
 }

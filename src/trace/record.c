@@ -320,3 +320,8 @@ uint64_t trace_next_op(struct trace *tr)
 {
     return 1 + atomic_fetch_add_explicit(&tr->ops, 1, memory_order_relaxed);
 }
+
+uint64_t trace_last_op(const struct trace *tr)
+{
+    return atomic_load_explicit(&tr->ops, memory_order_relaxed);
+}

@@ -57,5 +57,7 @@ void trace_thread_is(struct trace *tr, enum spool_thread kind);
 
 /* A number that no other operation of this process has. */
 uint64_t trace_next_op(struct trace *tr);
+/* The latest number given to any thread. */
+uint64_t trace_last_op(const struct trace *tr);
 
 #endif

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define SPOOL_MAGIC UINT64_C(0x31304152544d5052)
-enum { SPOOL_VERSION = 1, SPOOL_TEXT = 64 };
+enum { SPOOL_VERSION = 2, SPOOL_TEXT = 64 };
 
 enum spool_thread { SPOOL_APPLICATION = 1, SPOOL_AGENT = 2 };
 
@@ -53,8 +53,12 @@ enum trace_kind {
                    request-based one */
     TRACE_DONE, /* the operation id is complete at the target. win, peer, id; time is when this
                    process knows it: at once where it has copied itself */
-    TRACE_DONE_ALL,     /* so are all to peer whose number is not greater than id; win, peer, id */
-    TRACE_REQUEST_DONE, /* a Test or Wait has completed the request of operation id */
+    TRACE_DONE_ALL,     /* an acknowledgement or a reply has come, so all to peer whose number is
+                           not greater than id are complete there. win, peer, id. In the file of
+                           the thread that received it, maybe the agent's */
+    TRACE_REQUEST_DONE, /* a call of the Wait or Test family has completed the request of operation
+                           id */
+    TRACE_REQUEST_TEST, /* and this one has not */
     TRACE_FENCE,        /* inside MPI_Win_fence. win, arg: asserts (enum trace_assert) */
     TRACE_START,        /* inside MPI_Win_start. win, arg: asserts, id: number of ranks; their list
                            follows in TRACE_RANKS records */
@@ -100,7 +104,7 @@ enum trace_op {
     TRACE_FETCH_AND_OP,
     TRACE_COMPARE_AND_SWAP
 };
-enum trace_path { TRACE_MAPPED = 1, TRACE_ASSISTED, TRACE_PACKETS, TRACE_NETWORK, TRACE_RDMA };
+enum trace_path { TRACE_MAPPED = 1, TRACE_ASSISTED, TRACE_PACKETS, TRACE_NETWORK };
 enum { TRACE_OP_REQUEST = 16 };
 enum trace_lock {
     TRACE_LOCK_SHARED = 1,
@@ -124,7 +128,8 @@ enum trace_assert { /* the bits of rma.h, not those of the host */
     X(Get_accumulate) X(Fetch_and_op) X(Compare_and_swap) X(Rput) X(Rget) X(Raccumulate) \
     X(Rget_accumulate) X(Win_fence) X(Win_start) X(Win_complete) X(Win_post) X(Win_wait) \
     X(Win_test) X(Win_lock) X(Win_unlock) X(Win_lock_all) X(Win_unlock_all) X(Win_flush) \
-    X(Win_flush_all) X(Win_flush_local) X(Win_flush_local_all) X(Win_sync) X(Wait) X(Test)
+    X(Win_flush_all) X(Win_flush_local) X(Win_flush_local_all) X(Win_sync) X(Wait) X(Waitany) \
+    X(Waitall) X(Waitsome) X(Test) X(Testany) X(Testall) X(Testsome) X(Request_get_status)
 /* clang-format on */
 
 enum trace_call {

@@ -29,7 +29,7 @@ struct window {
 
 struct process {
     struct window win[WINS_MAX];
-    uint64_t ops[TRACE_RDMA + 1], bytes[TRACE_RDMA + 1], last_op;
+    uint64_t ops[TRACE_NETWORK + 1], bytes[TRACE_NETWORK + 1], last_op, last_done;
     /* Locks asked for, and those by whom grants must and may be seen: a lock under which nothing
      * was done by packet is never granted, one on all targets by each of them. */
     uint64_t locks, must, may, granted, released, done;
@@ -98,6 +98,7 @@ static bool has_window(uint16_t kind)
     case TRACE_LEAVE:
     case TRACE_WIN_CREATE:
     case TRACE_REQUEST_DONE:
+    case TRACE_REQUEST_TEST:
     case TRACE_RANKS:
     case TRACE_SLEEP:
     case TRACE_AWAKE:
@@ -124,7 +125,7 @@ static void operation(struct thread *th, size_t at, const struct trace_record *r
             (unsigned long long)p->last_op);
     p->last_op = r->id > p->last_op ? r->id : p->last_op;
     if (r->peer < 0 || (th->number == 0 && (uint32_t)r->peer >= w->nproc) || !path ||
-        path > TRACE_RDMA || !r->what || r->what > TRACE_COMPARE_AND_SWAP) {
+        path > TRACE_NETWORK || !r->what || r->what > TRACE_COMPARE_AND_SWAP) {
         bad(th, at, "an operation %u to rank %d by path %u", r->what, r->peer, path);
         return;
     }
@@ -185,7 +186,8 @@ static void check_record(struct thread *th, size_t at, const struct trace_record
     case TRACE_DONE:
     case TRACE_DONE_ALL:
         p->done++;
-        if (!r->id || r->id > p->last_op)
+        p->last_done = r->id > p->last_done ? r->id : p->last_done;
+        if (!r->id || (th->number == 0 && r->id > p->last_op && p->files == 1))
             bad(th, at, "operation %llu is complete and was not issued", (unsigned long long)r->id);
         break;
     case TRACE_WAKE_AGENT:
@@ -255,9 +257,9 @@ static void print_process(unsigned rank)
            "bytes; %llu completions, %llu locks, %llu granted, %llu released, "
            "%llu operations served, %llu agents woken\n",
            rank, LLU(o[TRACE_MAPPED]), LLU(b[TRACE_MAPPED]), LLU(o[TRACE_ASSISTED]),
-           LLU(b[TRACE_ASSISTED]), LLU(o[TRACE_PACKETS] + o[TRACE_NETWORK] + o[TRACE_RDMA]),
-           LLU(b[TRACE_PACKETS] + b[TRACE_NETWORK] + b[TRACE_RDMA]), LLU(p->done), LLU(p->locks),
-           LLU(p->granted), LLU(p->released), LLU(p->served), LLU(p->wakes));
+           LLU(b[TRACE_ASSISTED]), LLU(o[TRACE_PACKETS] + o[TRACE_NETWORK]),
+           LLU(b[TRACE_PACKETS] + b[TRACE_NETWORK]), LLU(p->done), LLU(p->locks), LLU(p->granted),
+           LLU(p->released), LLU(p->served), LLU(p->wakes));
 }
 
 static void check_process(unsigned rank)
@@ -274,6 +276,11 @@ static void check_process(unsigned rank)
             printf("spool_check: rank %u has not freed window %u\n", rank, i);
             nbad++;
         }
+    if (p->last_done > p->last_op) {
+        printf("spool_check: rank %u: operation %llu is complete and was not issued\n", rank,
+               (unsigned long long)p->last_done);
+        nbad++;
+    }
     const bool elsewhere = p->machine != processes[0]->machine;
     if (elsewhere && rank == 1 ? p->clocks != 2 : !elsewhere && p->clocks) {
         printf("spool_check: rank %u has compared its clock %u times\n", rank, p->clocks);

@@ -5,6 +5,16 @@
 . "$abs_top_srcdir/test/mpi/mtest.sh"
 MT_LIMIT=100
 
+# Set for one process only: that one ends the job with a message. It waits some seconds, in the background.
+partial=
+if test "${MPIRMA_PATH:-auto}" = auto; then
+    # shellcheck disable=SC2016 # for the inner shell
+    timeout -k 5 60 sh "$abs_top_srcdir/test/mpiexec.sh" "$np" sh -c \
+        'test "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" != 1 || export MPIRMA_TRACE="$1"; exec "$2" "$1"' sh \
+        "$tmp/partial" "$bin/late_rank" >"$tmp/partial.out" 2>&1 </dev/null &
+    partial=$!
+fi
+
 # statistics FILE: "rank: what went over which path" of a run, in the words of spool_check
 statistics() {
     sed -n 's/^libmpi-rma\[\([0-9]*\)\] stats: windows [0-9]*, \(mapped .*\), cma by packet.*/rank \1: \2/p' "$1" | sort
@@ -52,6 +62,30 @@ as_without "$bin/fence"
 as_without "$bin/pscw"
 as_without "$bin/acc_order"
 as_without "$bin/requests"
+
+# Every operation by packet is known to have arrived: by an acknowledgement or a reply. Tests of requests are there, those
+# too that find nothing complete.
+arrivals() {
+    tool=$abs_top_builddir/tools/mpi-rma-trace
+    test -x "$tool" || { echo "SKIP: arrivals: mpi-rma-trace is not in this build" && return; }
+    "$tool" --json "$tmp/trace" >"$tmp/out" 2>&1 || bad "mpi-rma-trace: exit code $?"
+    grep -Eq '"packets": \{"operations": ([1-9][0-9]*), .*"arrived": \1,' "$tmp/out" ||
+        bad "requests: not all operations by packet are known to have arrived:"
+    for call in Wait Waitall Waitany Waitsome Test Testall Testany Testsome; do
+        grep -Eq "\"MPI_$call\": \{\"calls\": [1-9]" "$tmp/out" || bad "requests: no MPI_$call is recorded:"
+    done
+    command -v otf2-print >"$tmp/out" || { echo "SKIP: tests of requests: no otf2-print" && return; }
+    otf2-print "$tmp/trace/traces.otf2" >"$tmp/print" 2>&1
+    grep '^RMA_OP_TEST ' "$tmp/print" >"$tmp/tests"
+    sed -n 's/^RMA_OP_TEST *\([0-9]*\) .* Matching: \([0-9]*\)$/\1 \2/p' "$tmp/tests" | sort -u >"$tmp/tested"
+    sed -n 's/^RMA_[PGA][UET][TO]M*[IC]* *\([0-9]*\) .* Matching: \([0-9]*\)$/\1 \2/p' "$tmp/print" | sort -u >"$tmp/issued"
+    test -s "$tmp/tested" || bad "requests: no test of a request is in the archive"
+    comm -23 "$tmp/tested" "$tmp/issued" >"$tmp/out"
+    test ! -s "$tmp/out" || bad "requests: tests of operations that were never issued:"
+}
+
+test "$MPIRMA_PATH" != shm-packets || arrivals
+
 traced "$bin/lock" # its processes wait for each other by fetch_and_op
 
 # The user guide's example in Python counts what the C programs counted: bytes that went out and came in.
@@ -99,4 +133,20 @@ test "$rc" = 0 || bad "one process: exit code $rc"
 mpirun "$np" env MPIRMA_TRACE=/dev/null/trace "$bin/win_attr"
 test "$rc" = 0 || bad "no directory: exit code $rc"
 seen 'MPIRMA_TRACE: the directory /dev/null/trace.* no trace is taken' || bad "no directory: no message:"
+
+# Sessions without MPI_Init: a note, and the program goes on.
+mpirun "$np" env MPIRMA_TRACE="$tmp/sessions" "$bin/sessions"
+if ! seen 'SKIP: this host does not declare sessions'; then
+    test "$rc" = 0 || bad "sessions: exit code $rc"
+    seen 'MPIRMA_TRACE: a program that uses sessions without MPI_Init is not traced' || bad "sessions: no note:"
+fi
+
+if test -n "$partial"; then
+    wait "$partial"
+    rc=$?
+    cp "$tmp/partial.out" "$tmp/out"
+    ended_badly && test "$rc" != 124 || bad "a trace for one process only: exit code $rc"
+    seen 'rma.1.: error: MPIRMA_TRACE is set for this process, but .* set it for all processes or for none' ||
+        bad "a trace for one process only: no message:"
+fi
 finish

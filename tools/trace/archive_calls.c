@@ -49,7 +49,6 @@ void call_enter(struct process *process, struct thread *thread, const struct tra
     frame->call = r->what;
     frame->window = win ? r->win : 0;
     frame->peer = r->peer;
-    frame->id = r->id;
     if (win) {
         archive_check(process->archive,
                       OTF2_AttributeList_AddRmaWinRef(track->attributes, ATTR_WINDOW, win->index));
@@ -198,8 +197,6 @@ static void end_call(struct process *process, struct track *track, uint64_t time
         map_del(&process->wins, win->number);
         win_free(win);
     }
-    if (frame->call == TRACE_CALL_Test && frame->id && !frame->request_done)
-        op_tested(process, track, time, frame->id);
 }
 
 void frames_close(struct process *process, struct thread *thread, size_t depth, uint64_t time)

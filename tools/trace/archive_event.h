@@ -12,15 +12,13 @@ enum { WINDOW_NONE = UINT32_MAX };
 
 /* A region that is open: a call of the program or one of our own. */
 struct frame {
-    uint16_t call;     /* enum trace_call; 0: own */
-    uint16_t own;      /* enum own_region */
-    bool collective;   /* RmaCollectiveBegin was written */
-    bool request_done; /* a Test or Wait that completed its request */
-    bool flag;         /* of MPI_Win_test */
-    uint32_t window;   /* number at the process, 0: not known */
+    uint16_t call;   /* enum trace_call; 0: own */
+    uint16_t own;    /* enum own_region */
+    bool collective; /* RmaCollectiveBegin was written */
+    bool flag;       /* of MPI_Win_test */
+    uint32_t window; /* number at the process, 0: not known */
     int32_t peer;
     uint32_t asserts;
-    uint64_t id;
 };
 
 struct track {

@@ -93,8 +93,9 @@ void op_done(struct win *win, const struct trace_record *r, bool all_before)
 
     if (at < list->n && list->op[at].id == r->id && !list->op[at].done)
         list->op[at].done = r->time;
-    while (all_before && at-- > 0 && !list->op[at].done)
-        list->op[at].done = r->time;
+    for (; all_before && list->proven < at; list->proven++)
+        if (!list->op[list->proven].done)
+            list->op[list->proven].done = r->time;
 }
 
 static void write_completion(struct track *track, const struct win *win, const struct op *op,
@@ -132,7 +133,7 @@ static void complete_list(struct track *track, struct win *win, struct op_list *
     }
     if (what & COMPLETE_REMOTE) {
         win->outstanding -= list->n;
-        list->n = 0;
+        list->n = list->proven = 0;
     }
 }
 

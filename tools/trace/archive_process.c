@@ -156,13 +156,6 @@ static void lock_record(struct process *process, struct thread *thread,
         lock_release(&thread->track, win, r->peer, r->time);
 }
 
-static void request_done(struct process *process, struct track *track, const struct trace_record *r)
-{
-    if (track->depth)
-        track->frame[track->depth - 1].request_done = true;
-    op_request_done(process, track, r->time, r->id);
-}
-
 static void done(struct process *process, const struct trace_record *r)
 {
     struct win *win = process_win(process, r->win);
@@ -231,7 +224,10 @@ static void one_record(struct process *process, struct thread *thread, const str
         done(process, r);
         break;
     case TRACE_REQUEST_DONE:
-        request_done(process, track, r);
+        op_request_done(process, track, r->time, r->id);
+        break;
+    case TRACE_REQUEST_TEST:
+        op_tested(process, track, r->time, r->id);
         break;
     case TRACE_FENCE:
     case TRACE_START:

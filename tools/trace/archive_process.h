@@ -17,6 +17,7 @@ struct op {
 struct op_list {
     struct op *op; /* by growing id */
     size_t n, cap;
+    size_t proven; /* the first ones, of which done is known */
 };
 
 struct lock {

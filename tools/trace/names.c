@@ -51,7 +51,6 @@ const char *const path_name[PATHS] = {
     [TRACE_ASSISTED] = "kernel-assisted",
     [TRACE_PACKETS] = "packets",
     [TRACE_NETWORK] = "network",
-    [TRACE_RDMA] = "network RMA",
 };
 
 const char *const op_name[TRACE_COMPARE_AND_SWAP + 1] = {

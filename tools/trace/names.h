@@ -55,7 +55,7 @@ struct region_name {
 extern const struct attr_name attr_name[ATTRS];
 extern const struct region_name own_region_name[OWN_REGIONS];
 extern const char *const call_name[TRACE_CALL_LAST]; /* MPI_Win_create, ...; 0 is empty */
-enum { PATHS = TRACE_RDMA + 1 };
+enum { PATHS = TRACE_NETWORK + 1 };
 extern const char *const path_name[PATHS];                    /* by enum trace_path; 0: unknown */
 extern const char *const op_name[TRACE_COMPARE_AND_SWAP + 1]; /* MPI_Put, ... */
 

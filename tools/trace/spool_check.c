@@ -36,6 +36,7 @@ static bool fields_good(const struct trace_record *r, uint32_t nproc)
     case TRACE_POST:
         return r->win && r->id <= nproc;
     case TRACE_REQUEST_DONE:
+    case TRACE_REQUEST_TEST:
     case TRACE_SLEEP:
     case TRACE_AWAKE:
     case TRACE_WAKE_AGENT:

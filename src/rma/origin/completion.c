@@ -13,6 +13,7 @@
 #include "rma/origin/issue.h"
 #include "rma/origin/open_packet.h"
 #include "rma/progress/wait.h"
+#include "rma/traced/traced.h"
 #include "rma/win/win.h"
 
 void issue_init(struct win *w)
@@ -165,6 +166,8 @@ bool issue_got_ack(struct rma_target *t, uint32_t seq)
     if (!pt || pt->acks_seen == pt->acks_due || seq != pt->acks_seen + 1)
         return false;
     pt->acks_seen = seq;
+    if (seq == pt->acks_due && !pt->rdma_ops)
+        win_done_up_to(pt->win, t->rank, pt->last_op);
     if (seq == pt->acks_due && pt->unconfirmed) {
         pt->unconfirmed = false;
         pt->win->origin_side.unconfirmed -= pt->win->origin_side.unconfirmed != 0;

@@ -11,6 +11,7 @@
 #include "rma/origin/epoch_open.h"
 #include "rma/progress/wait.h"
 #include "rma/packet/type_table.h"
+#include "rma/traced/traced.h"
 #include "rma/win/win.h"
 
 enum { QUEUE_LIMIT = 256 * 1024, ROOM_FIRST = 256 };
@@ -116,6 +117,7 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
     pkt_count_early(pt, hdr, more);
     if (flags & (PKT_F_FLUSH | PKT_F_UNLOCK)) {
         hdr->offset = ++pt->acks_due;
+        pt->last_op = win_last_op(pt->win);
         pt->proven = pt->written; /* not before it leaves: other threads would not wait for it */
     }
     pt->unconfirmed |= hdr->count != 0;

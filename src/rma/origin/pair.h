@@ -29,6 +29,7 @@ struct pkt_target {
     uint32_t open_seq;            /* 1 + the last fence phase known to have begun there */
     uint64_t epoch_seen;          /* window generation that asked and early belong to */
     uint32_t acks_due, acks_seen; /* numbers of flush and unlock requests */
+    uint64_t last_op;             /* issued before the last such request, for traces (traced.h) */
     uint32_t
         written; /* operations without a reply, issued so far; and of them those whose end at the */
     uint32_t proven;  /* target is known, or asked for: by an acknowledgement, or a later reply */

@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "rma/progress/lost.h"
 #include "rma/packet/type_table.h"
+#include "rma/traced/traced.h"
 #include "rma/win/win.h"
 
 struct origin_req {
@@ -30,6 +31,7 @@ struct origin_req {
     bool plain;        /* they go to addr as they are: result is not used */
     uint32_t behind;   /* pt->written when it was made: its reply proves that these are done */
     uint32_t lock_seq; /* pt->lock_seq: and that this lock is held */
+    uint64_t last_op;  /* as in struct pkt_target */
     struct rma_req *req;
 };
 
@@ -116,6 +118,7 @@ int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rm
                           kind == PKT_OP_GET ? DTYPE_BYTES : DTYPE_ELEMENTS);
     rq->kept = kind == PKT_OP_GET ? 0 : rq->left;
     rq->behind = pt->written;
+    rq->last_op = win_last_op(w);
     rq->lock_seq = pt->lock_seq;
     pt->fetching += rq->kept;
     list_push_back(&pt->requests, &rq->link);
@@ -142,6 +145,8 @@ static void end_request(struct rma *r, struct origin_req *rq, int err)
 static void proved(const struct origin_req *rq)
 {
     struct pkt_target *pt = rq->pt;
+    if (!pt->rdma_ops)
+        win_done_up_to(pt->win, pt->target->rank, rq->last_op);
     if (!seq_reached(pt->proven, rq->behind))
         pt->proven = rq->behind;
     if (pt->lock == PKT_LOCK_SENT && pt->lock_seq == rq->lock_seq)

@@ -27,4 +27,19 @@ static inline void win_event(const struct win *w, int peer, enum trace_kind kind
                       .kind = (uint16_t)kind, .win = w->index + 1, .peer = peer, .arg = arg});
 }
 
+/* The number of the operation that was issued last, for win_done_up_to; 0: no trace is taken. */
+static inline uint64_t win_last_op(const struct win *w)
+{
+    return unlikely(w->rma->env->trace != NULL) ? trace_last_op(w->rma->env->trace) : 0;
+}
+
+/* The target has told that all operations on it up to this number are complete there. */
+static inline void win_done_up_to(const struct win *w, int peer, uint64_t number)
+{
+    if (unlikely(number != 0))
+        rma_event(w->rma,
+                  (struct trace_record){
+                      .kind = TRACE_DONE_ALL, .win = w->index + 1, .peer = peer, .id = number});
+}
+
 #endif
