@@ -139,7 +139,7 @@ same "doc/states.md has the states of a lock asked for by packets" 7
 
 # Paths in backquotes, programs included (they are named in the makefiles), and the targets of links that lead into the tree.
 for file in "$top/README.md" "$top"/doc/*.md; do
-    grep -oE '`(src|test|doc|bench|scripts|tools|include|\.ci)/[A-Za-z0-9_./-]*`' "$file" | tr -d '`'
+    grep -oE '`(src|test|doc|bench|examples|scripts|tools|include|\.ci)/[A-Za-z0-9_./-]*`' "$file" | tr -d '`'
     dir=$(dirname "${file#"$top/"}")
     grep -oE '\]\([^)#:]+\)' "$file" | sed 's/^](//; s/)$//' | sed "s|^|$dir/|"
 done | sort -u >"$tmp/paths"
