@@ -3,23 +3,27 @@
 #
 #   sh scripts/performance.sh [OPTIONS]
 #
-#   --update   write the figures into doc/performance.md as well
+#   --full     more sizes and longer measurements, the halo exchange over tcp too, and 8 processes
+#   --update   write the figures into doc/performance.md, and the plots beside it, as well
 #   --table    run nothing, print the figures of the run that is there
 #
-# Counts instructions (bench/count-instructions.sh), holds the library against the goals and asks
-# what memory costs (bench/rma --quick), and exchanges halos with 2 and 4 processes
-# (bench/run-halo.sh), each by the host's own one-sided calls and through the library. That takes
-# eight to twelve minutes and wants a machine that does nothing else: its load before and after is
-# printed with the figures. What is missing is installed, and both builds are made, as by check.sh.
-# CSV files and full output stay in build-performance.
+# Counts instructions (bench/count-instructions.sh), holds the library against the goals, asks what
+# memory costs and repeats the measurements of the papers (bench/rma), and exchanges halos with 2 and
+# 4 processes (bench/run-halo.sh), each by the host's own one-sided calls and through the library.
+# That takes under ten minutes, with --full about an hour, and wants a machine that does nothing else:
+# its load before and after is printed with the figures. What is missing is installed, and both
+# builds are made, as by check.sh. In build-performance stay the CSV files, the full output, the plots
+# (SVG), and the report as report.md and report.html. "make bench" and "make bench-full" run this.
 
 top_srcdir=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$top_srcdir/scripts/common.sh"
 
 run=yes
 update=
+full=
 while test $# -gt 0; do
     case $1 in
+    --full) full=yes ;;
     --update) update=yes ;;
     --table) run= ;;
     *) die "'$1' is no option; see the first lines of $0" ;;
@@ -49,7 +53,7 @@ machine() {
 # From the first line of what the bench prints.
 host_versions() {
     for host in $hosts; do
-        sed -n '1s/.* ranks, \(.*\), one-sided calls by \(.*\);.*/\1, \2/p' "$out/goals-$host.txt"
+        sed -n '1s/.* ranks, \(.*\), one-sided calls by \(.*\);.*/\1, \2/p' "$out/goals-$host-library.txt"
     done | paste -s -d '|' | sed 's/|/; /g; s/^/hosts and library|/'
 }
 
@@ -57,18 +61,40 @@ word_in_use() { # file of the kernel, which puts it in brackets
     sed 's/.*\[\(.*\)\].*/\1/' "/sys/kernel/mm/transparent_hugepage/$1" 2>/dev/null || echo "none"
 }
 
-# bench NAME HOST N LIBRARY OPTIONS...: one run of bench/rma; its output goes to NAME-HOST.
+# bench NAME HOST N WHO OPTIONS...: one run of bench/rma, WHO being host or library; its output goes
+# to NAME-HOST-WHO.
 bench() {
-    name=$out/$1-$2
+    name=$out/$1-$2-$4
     host=$2
     n=$3
-    preload=$4
+    preload=
+    test "$4" = host || preload=$(build_dir "$host")/.libs/libmpi-rma.so
+    say "$1, $host, by the $4"
     shift 4
     (
         MPIEXEC=mpiexec.$host
         . "$top_srcdir/bench/launch.sh"
-        launch "$n" env ${preload:+LD_PRELOAD="$preload"} "$(build_dir "$host")/bench/rma" --quick "$@" --csv="$name.csv"
+        # shellcheck disable=SC2086 # an option or nothing
+        launch "$n" env ${preload:+LD_PRELOAD="$preload"} "$(build_dir "$host")/bench/rma" $quick "$@" --csv="$name.csv"
     ) >"$name.txt" 2>&1 || fail "bench/rma $*, $host" "$name.txt"
+}
+
+# halo HOST WHERE OPTIONS...: run-halo.sh into the directory WHERE. Where send and receive differed by
+# more than half between the host's run and the library's, which a "!" marks, the runs are repeated,
+# twice at most.
+halo() {
+    host=$1
+    where=$2
+    shift 2
+    mkdir -p "$where" || exit 1
+    for attempt in 1 2 3; do
+        MPIEXEC=mpiexec.$host sh "$top_srcdir/bench/run-halo.sh" --out "$where" \
+            --lib "$(build_dir "$host")/.libs/libmpi-rma.so" --halo "$(build_dir "$host")/bench/halo" "$@" \
+            >"$where/halo-$host.txt" 2>&1 ||
+            fail "run-halo.sh $*, $host" "$where/halo-$host.txt"
+        grep -q '[0-9]!' "$where/halo-$host.txt" || return
+        test "$attempt" = 3 || say "halo exchange, $host, again: send and receive differed between two runs"
+    done
 }
 
 # A run that gave no figures: its cells say so.
@@ -84,18 +110,28 @@ count() { # host, library or nothing, file
     test $? -le 1 || fail "count-instructions.sh, $1" "$3"
 }
 
+# One-sided calls by both in turns, suite by suite.
 measure() { # host
-    lib=$(build_dir "$1")/.libs/libmpi-rma.so
     say "instructions, $1"
     count "$1" "" "$out/instructions-host-$1.txt"
-    count "$1" "$lib" "$out/instructions-library-$1.txt"
-    say "goals and memory, $1"
-    bench goals "$1" 2 "$lib"
-    bench memory "$1" 2 "" --suite=memory
+    count "$1" "$(build_dir "$1")/.libs/libmpi-rma.so" "$out/instructions-library-$1.txt"
+    for suites in latency,bw acc,atomic,passive skew,overlap create,memory,calls; do
+        bench "${suites%%,*}" "$1" 2 host --suite="$suites"
+        bench "${suites%%,*}" "$1" 2 library --suite="$suites"
+    done
+    bench goals "$1" 2 library --suite=anchors,latency,acc,atomic,passive,skew,create,memory,calls,active
+    for n in 2 4 8; do
+        for who in host library; do
+            bench "active$n" "$1" "$n" "$who" --suite=active
+        done
+    done
+    for who in host library; do
+        bench origins "$1" "$origins" "$who" --suite=origins
+    done
     say "halo exchange, $1"
-    MPIEXEC=mpiexec.$1 sh "$top_srcdir/bench/run-halo.sh" --out "$out" --lib "$lib" \
-        --halo "$(build_dir "$1")/bench/halo" >"$out/halo-$1.txt" 2>&1 ||
-        fail "run-halo.sh, $1" "$out/halo-$1.txt"
+    # shellcheck disable=SC2086 # an option or nothing
+    halo "$1" "$out" $long
+    test -z "$full" || halo "$1" "$out/net" --net
 }
 
 # The tables, in Markdown.
@@ -103,18 +139,76 @@ figures() {
     # shellcheck disable=SC2046 # file names without blanks
     awk -F, -f "$top_srcdir/scripts/performance.awk" what=machine "$out/machine" \
         what=instructions $(find "$out" -name 'instructions-*.txt' | sort) \
-        what=results $(find "$out" -name 'goals-*.csv' -o -name 'memory-*.csv' | sort)
+        what=results $(find "$out" -name 'goals-*.csv' -o -name 'create-*-host.csv' | sort)
+    halo_tables "$out" ""
+    test ! -d "$out/net" || halo_tables "$out/net" ", both over tcp on loopback"
+    awk -F, -f "$top_srcdir/scripts/papers.awk" $(results)
+    printf '\n## Plots\n\n'
+    while IFS='|' read -r id title x y logs; do
+        echo "![$title](performance/$id.svg)"
+    done <"$out/plots"
+    awk -F, -f "$top_srcdir/scripts/slower.awk" $(results) "$out"/*-[24]-host.csv "$out"/*-[24]-library.csv
+}
+
+# The CSV files of bench/rma but those for the goals, which measure again what the others do.
+results() {
+    find "$out" -maxdepth 1 -name '*-host.csv' -o -maxdepth 1 -name '*-library.csv' |
+        grep -v -e '/goals-' -e '-[24]-[a-z]*\.csv$' | sort
+}
+
+halo_tables() { # directory, what to say of it
     for host in $hosts; do
         for n in 2 4; do
-            result=$out/$host-$n
+            result=$1/$host-$n
             test -f "$result-host.csv" || continue
-            printf '\n%s:\n\n' "$(sed -n '1s/, one-sided calls by [^;]*;/;/; 1s/^halo exchange: //p' "$result-host.txt")"
+            printf '\n%s%s:\n\n' "$(sed -n '1s/, one-sided calls by [^;]*;/;/; 1s/^halo exchange: //p' "$result-host.txt")" "$2"
             awk -F, -v markdown=1 -f "$top_srcdir/bench/halo-merge.awk" "$result-host.csv" "$result-library.csv" ||
                 failed=1
         done
     done
 }
 
+# The curves, as SVG files in the directory performance, and a list of them.
+plots() {
+    mkdir -p "$out/performance"
+    # shellcheck disable=SC2046 # file names without blanks
+    awk -F, -v out="$out/performance" -f "$top_srcdir/scripts/plots.awk" $(results) \
+        "$out"/*-[24]-host.csv "$out"/*-[24]-library.csv >"$out/plots"
+    while IFS='|' read -r id title x y logs; do
+        gnuplot -e "data='$out/performance/$id.dat'; out='$out/performance/$id.svg'; name='$title'; xname='$x'; yname='$y'; logs='$logs'" \
+            "$top_srcdir/scripts/plot.gp" || fail "gnuplot, $id" "$out/performance/$id.dat"
+        rm -f "$out/performance/$id.dat"
+    done <"$out/plots"
+}
+
+# report.md and report.html: the figures by themselves.
+report() {
+    { printf '# Performance of libmpi-rma\n'; cat "$out/figures"; } >"$out/report.md"
+    {
+        cat <<'EOF'
+<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>Performance of libmpi-rma</title><style>
+:root { color-scheme: light dark }
+body { font: 15px/1.45 sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em }
+table { border-collapse: collapse; margin: 1em 0; display: block; overflow-x: auto }
+td, th { border: 1px solid #8888; padding: 0.2em 0.6em }
+img { background: white; max-width: 100% }
+</style></head><body>
+EOF
+        cmark-gfm -e table "$out/report.md"
+        echo '</body></html>'
+    } >"$out/report.html"
+}
+
+quick=--quick
+long=
+origins=4
+if test -n "$full"; then
+    quick=
+    long=--long
+    origins=8
+fi
+packages="$packages gnuplot-nox cmark-gfm"
 if test -n "$run"; then
     (install_missing) || exit 1
     bootstrap
@@ -135,7 +229,13 @@ if test -n "$run"; then
     echo "the run took|$((($(date +%s) - start + 30) / 60)) minutes" >>"$out/machine"
 fi
 test -f "$out/machine" || die "there are no results"
+plots
 figures >"$out/figures" || failed=1
 cat "$out/figures"
-test -z "$update" || replace_part "$top_srcdir/doc/performance.md" figures <"$out/figures"
+report
+if test -n "$update"; then
+    replace_part "$top_srcdir/doc/performance.md" figures <"$out/figures"
+    rm -rf "$top_srcdir/doc/performance"
+    cp -r "$out/performance" "$top_srcdir/doc/performance"
+fi
 exit "$failed"
