@@ -36,7 +36,7 @@ static void print_paths(struct engine *e, FILE *out)
     char text[2048];
     size_t at = (size_t)snprintf(text, sizeof text, "libmpi-rma[%d] stats: windows %llu",
                                  e->world_rank, (ull)s->windows);
-    for (int p = 0; p < PATH_COUNT; p++)
+    for (int p = 0; p < PATH_KINDS; p++)
         at += (size_t)snprintf(text + at, sizeof text - at, ", %s %llu ops %llu bytes",
                                path_by_number[p]->name, (ull)paths.ops[p], (ull)paths.bytes[p]);
     snprintf(text + at, sizeof text - at,

@@ -50,8 +50,7 @@ static __attribute__((noinline)) int put_known(struct win_rec *rec, const void *
 }
 
 /* Put and get have a short cut, for the window used last, the same known contiguous
- * datatype and count on both sides, and mapped memory, or, put only, a packet that is being
- * filled (rma/fast.h). */
+ * datatype and count on both sides, and mapped memory (rma/fast.h). */
 MRMA_PUBLIC int PMPI_Put(const void *oaddr, int ocount, MPI_Datatype otype, int target,
                          MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Win win)
 {
@@ -62,8 +61,7 @@ MRMA_PUBLIC int PMPI_Put(const void *oaddr, int ocount, MPI_Datatype otype, int 
     if (likely(win_is(rec, win) && args_plain(rec, ocount | tcount, target, disp) &&
                otype == ttype && ocount == tcount && args_known_type(ttype, &type) &&
                type->contig && !__builtin_mul_overflow((size_t)tcount, type->size, &len))) {
-        if (likely(fast_put(rec->win, oaddr, target, disp, len)) ||
-            fast_put_packet(rec->win, oaddr, target, disp, len))
+        if (likely(fast_put(rec->win, oaddr, target, disp, len)))
             return MPI_SUCCESS;
         return put_known(rec, oaddr, (size_t)tcount, type, target, disp);
     }

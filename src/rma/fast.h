@@ -19,7 +19,6 @@
 #include "rma/acc/acc_table.h"
 #include "rma/dtype/dtype_cache.h"
 #include "rma/dtype/dtype_predef.h"
-#include "rma/origin/issue.h"
 #include "rma/path/acc_atomic.h"
 #include "rma/path/direct.h"
 #include "rma/rma.h"
@@ -62,13 +61,6 @@ MRMA_INLINE bool fast_get(struct win *w, void *to, int target, int64_t disp, siz
     win_count(w, PATH_MAPPED, len);
     copy_whole(to, from, len);
     return true;
-}
-
-/* A put to a packet target, into the packet that is being filled for it. */
-MRMA_INLINE bool fast_put_packet(struct win *w, const void *from, int target, int64_t disp,
-                                 size_t len)
-{
-    return w->npackets && issue_quick_put(w, target, from, disp, len);
 }
 
 /* ---- one word of 8 bytes (12.3.4.3 and 12.3.4.4) ---- */

@@ -12,7 +12,6 @@
 #include "rma/create/win_create.h"
 #include "rma/origin/issue.h"
 #include "rma/origin/replies.h"
-#include "rma/origin/teardown.h"
 #include "rma/path/path.h"
 #include "rma/progress/hooks.h"
 #include "rma/progress/lost.h"
@@ -33,6 +32,7 @@ static const struct sync_ops *const syncs[PATH_COUNT] = {
     [PATH_MAPPED] = &sync_by_memory,
     [PATH_CMA] = &sync_by_memory,
     [PATH_PACKETS] = &sync_by_packets,
+    [PATH_RDMA] = &sync_by_packets,
 };
 
 static void target_lost(struct win *w, struct rma_target *t, const struct ch3_vc *vc)
@@ -101,7 +101,7 @@ void rma_paths_total(const struct rma *r, struct win_stats *out)
 {
     *out = r->stats.paths;
     for (uint32_t i = 0; i < r->nwins; i++)
-        for (int p = 0; r->wins[i] && p < PATH_COUNT; p++) {
+        for (int p = 0; r->wins[i] && p < PATH_KINDS; p++) {
             out->ops[p] += r->wins[i]->stats.ops[p];
             out->bytes[p] += r->wins[i]->stats.bytes[p];
         }

@@ -8,7 +8,6 @@
 
 #include "rma/origin/issue.h"
 #include "rma/origin/replies.h"
-#include "rma/origin/stream.h"
 
 enum {
     PROCS = 2,

@@ -92,63 +92,59 @@ static void test_lock_readers(void **state)
     run_all(5, 3, lock_readers, NULL);
 }
 
-/* The short cut of MPI_Put: only in the midst of an epoch, inside the window, while the packet has
- * room; what it does counts as any put, in the statistics, for the flush and for a fence. */
-static void quick_puts(struct fabric_proc *p, void *arg)
+static int try_put(struct win *w, int target, int64_t disp, const void *from, size_t n)
 {
-    enum { SIZE = 4096, UNIT = 8 };
+    const struct rma_op op = byte_op(from, NULL, target, disp, n);
+    return rma_put(w, &op);
+}
+
+/* Short contiguous puts: inside the window only, of any length, until the packet is full and behind
+ * that; all count, in the statistics, for the flush and for a fence. */
+static void short_puts(struct fabric_proc *p, void *arg)
+{
+    enum { SIZE = 4096, UNIT = 8, LONGEST = 1024, FULL = PKT_MAX / LONGEST + 1 };
     const int to = 1;
-    unsigned char out[ISSUE_QUICK_MAX + 1];
+    unsigned char out[LONGEST];
     (void)arg;
     fill(out, sizeof out, 3);
     struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, SIZE, UNIT);
     if (p->rank == 0) {
-        FABRIC_CHECK(!issue_quick_put(w, to, out, 0, 8));
         OK(rma_lock(w, true, to, 0));
-        FABRIC_CHECK(!issue_quick_put(w, to, out, 0, 8)); /* the first one begins the epoch */
-        put(w, to, 0, out, 8);
         const uint64_t ops = w->stats.ops[PATH_PACKETS], bytes = w->stats.bytes[PATH_PACKETS];
-        FABRIC_CHECK(issue_quick_put(w, to, out + 8, 1, 13));
-        FABRIC_CHECK(issue_quick_put(w, to, out, SIZE / UNIT - 1, 8));
-        FABRIC_CHECK(!issue_quick_put(w, to, out, SIZE / UNIT - 1, 9));
-        FABRIC_CHECK(!issue_quick_put(w, to, out, SIZE / UNIT, 1));
-        FABRIC_CHECK(!issue_quick_put(w, to, out, -1, 8));
-        FABRIC_CHECK(!issue_quick_put(w, to, out, INT64_MAX / 2, 8));
-        FABRIC_CHECK(!issue_quick_put(w, to, out, 0, 0));
-        FABRIC_CHECK(!issue_quick_put(w, to, out, 0, ISSUE_QUICK_MAX + 1));
-        FABRIC_CHECK(w->stats.ops[PATH_PACKETS] == ops + 2 &&
-                     w->stats.bytes[PATH_PACKETS] == bytes + 21);
+        put(w, to, 0, out, 8);
+        put(w, to, 1, out + 8, 13);
+        put(w, to, SIZE / UNIT - 1, out, 8);
+        FABRIC_CHECK(try_put(w, to, SIZE / UNIT - 1, out, 9) == MRMA_ERR_RMA_RANGE);
+        FABRIC_CHECK(try_put(w, to, SIZE / UNIT, out, 1) == MRMA_ERR_RMA_RANGE);
+        FABRIC_CHECK(try_put(w, to, INT64_MAX / 2, out, 8) == MRMA_ERR_RMA_RANGE);
+        FABRIC_CHECK(w->stats.ops[PATH_PACKETS] == ops + 3 &&
+                     w->stats.bytes[PATH_PACKETS] == bytes + 29);
         OK(rma_flush(w, to));
-        put(w, to, 8, out, 8);
-        OK(rma_flush(w, to));
-        while (!issue_quick_put(w, to, out, 64,
-                                ISSUE_QUICK_MAX)) /* the packet grows by the general way */
-            put(w, to, 64, out, ISSUE_QUICK_MAX);
         const uint64_t sent = counters(p).by_type[PKT_OPS];
-        OK(rma_flush(w, to)); /* not forgotten */
+        for (int i = 0; i < FULL; i++)
+            put(w, to, 64, out, LONGEST);
         FABRIC_CHECK(counters(p).by_type[PKT_OPS] == sent + 1);
+        OK(rma_flush(w, to)); /* not forgotten */
+        FABRIC_CHECK(counters(p).by_type[PKT_OPS] == sent + 2);
         OK(rma_unlock(w, to));
     }
     OK(rma_fence(w, 0));
     if (p->rank == 1) {
         check_filled(w->base, 21, 3);
         check_filled((unsigned char *)w->base + SIZE - 8, 8, 3);
-        check_filled((unsigned char *)w->base + 512, ISSUE_QUICK_MAX, 3);
+        check_filled((unsigned char *)w->base + 512, LONGEST, 3);
     }
     OK(rma_fence(w, 0));
-    if (p->rank == 0) {
-        put(w, to, 0, out, 8);
-        FABRIC_CHECK(
-            issue_quick_put(w, to, out, 1, 8)); /* the marker says how many bytes there are */
-    }
+    if (p->rank == 0)
+        put(w, to, 0, out, 8); /* the marker says how many bytes there are */
     OK(rma_fence(w, 0));
     fabric_win_free(w);
 }
 
-static void test_quick_puts(void **state)
+static void test_short_puts(void **state)
 {
     (void)state;
-    run_all(2, 0, quick_puts, NULL);
+    run_all(2, 0, short_puts, NULL);
 }
 
 /* The reply of a get whose lock is held by another for a while proves the put in front of it:
@@ -327,7 +323,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lock_counter),  cmocka_unit_test(test_lock_readers),
-        cmocka_unit_test(test_quick_puts),    cmocka_unit_test(test_late_proof),
+        cmocka_unit_test(test_short_puts),    cmocka_unit_test(test_late_proof),
         cmocka_unit_test(test_lock_long_get), cmocka_unit_test(test_idle_target),
         cmocka_unit_test(test_answer_and_go), cmocka_unit_test(test_shared_window),
     };

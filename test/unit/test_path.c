@@ -26,7 +26,7 @@ static void check_table(const struct path_ops *p, int number, const char *name)
 
 static void test_tables(void **state)
 {
-    static const char *const names[PATH_COUNT] = {"mapped", "cma", "packets"};
+    static const char *const names[PATH_COUNT] = {"mapped", "cma", "packets", "rdma"};
     (void)state;
     for (int i = 0; i < PATH_COUNT; i++) {
         check_table(path_by_number[i], i, names[i]);

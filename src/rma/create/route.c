@@ -2,14 +2,14 @@
  * route.c - which path serves which target of a window (doc/design.md: kinds of target).
  *
  *   this process itself                          mapped
- *   another node, or packets asked for           packets
+ *   another node, or packets asked for           packets, or rdma: target_set_path
  *   same node, memory it can map                 mapped
  *   same node, any other memory                  kernel-assisted (cma)
  *   the same, but the kernel refuses it          packets, for all of the window
  *
  * MPIRMA_PATH forces one where it is possible and is an error where it is not.
  * Synchronization is direct (shared memory) exactly for targets whose path is
- * not packets; that relation is symmetric, so the direct group is the same set
+ * neither packets nor rdma; that relation is symmetric, so the direct group is the same set
  * at all its members. Targets on other nodes are not made here: remote.c.
  * Locks: the engine's, for peers.
  */
@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "rma/origin/teardown.h"
+#include "rma/origin/issue.h"
 #include "rma/path/acc_atomic.h"
 #include "rma/path/stage.h"
 #include "rma/target/target.h"
@@ -131,10 +131,10 @@ static int connect_target(struct win *w, struct rma_target *t, struct win_plan *
         t->peer->self ? PATH_MAPPED : choose(w, rec, t->peer, !plan->packets_only, &plan->refused);
     if (path < 0)
         return -path;
-    target_set_path(w, t, (enum rma_path)path);
-    t->in = &t->signals;
     if (path != PATH_MAPPED)
         err = env->peer_connect(env->ctx, t->peer);
+    target_set_path(w, t, (enum rma_path)path);
+    t->in = &t->signals;
     if (!err && (path != PATH_PACKETS || !plan->packets_only))
         err = reach_memory(w, t, rec);
     return err ? err : target_table_put(&w->targets, t->rank, t);
@@ -156,13 +156,18 @@ static int make_local(struct win *w)
     return MRMA_SUCCESS;
 }
 
+static bool shares_memory(const struct rma_target *t)
+{
+    return t->path->number == PATH_MAPPED || t->path->number == PATH_CMA;
+}
+
 static void list_direct(struct win *w)
 {
     w->ndirect = 0;
     w->has_assisted = false;
     for (int i = 0; i < w->nlocal; i++) {
         const struct rma_target *t = &w->local[i];
-        if (t->path->number == PATH_PACKETS)
+        if (!shares_memory(t))
             continue;
         if (t->rank == w->rank)
             w->direct_me = w->ndirect;
@@ -187,7 +192,7 @@ static int connect_control(struct win *w)
     while (w->local[me].rank != w->rank)
         me++;
     for (int i = 0; !err && i < w->nlocal; i++)
-        if (w->local[i].path->number != PATH_PACKETS)
+        if (shares_memory(&w->local[i]))
             err = reach_control(w, &w->local[i], i, me);
     return err;
 }

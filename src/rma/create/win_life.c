@@ -7,7 +7,6 @@
 
 #include "base/err.h"
 #include "rma/origin/issue.h"
-#include "rma/origin/rdma.h"
 #include "rma/strict/strict.h"
 #include "rma/sync/barrier.h"
 #include "rma/sync/fence_counts.h"
@@ -91,12 +90,13 @@ void win_delete(struct win *w)
     records_drop(w);
     if (w->index_gen) {
         r->wins[w->index] = NULL;
-        for (int i = 0; i < PATH_COUNT; i++) {
+        for (int i = 0; i < PATH_KINDS; i++) {
             r->stats.paths.ops[i] += w->stats.ops[i];
             r->stats.paths.bytes[i] += w->stats.bytes[i];
         }
     }
-    rdma_close(w);
+    if (w->net_mem.channel) /* no peer may reach its memory any more */
+        ch3_mem_release(w->net_mem.channel, w->net_mem.mem);
     region_drop_all(w);
     share_drop(w);
     ctl_blocks_give(r, w->ctl);

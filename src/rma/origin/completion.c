@@ -1,19 +1,23 @@
 /*
- * completion.c - what is complete at a target, as its answers to flushes, unlocks and fetching
- * operations say (origin's side).
+ * completion.c - the ends of epochs by packets, and what is complete at a target, as its answers to
+ * flushes, unlocks and fetching operations say (origin's side).
  *
- * One request per target with something outstanding, all targets at once, then all
- * acknowledgements are awaited. Locks: the engine's, taken here where a function says that it may
- * wait; waits are without it.
+ * What ends an epoch is piggybacked on its last packet; targets that got no operation get a bare
+ * one, but a lock epoch without operations sends nothing. Flush and unlock send one request to
+ * each target with something outstanding, all targets at once, then await all acknowledgements.
+ * Locks: the engine's, taken here where a function says that it may wait; waits are without it.
  */
-#include "rma/origin/completion.h"
+#include <stdlib.h>
 
 #include "base/err.h"
-#include "rma/origin/epoch_open.h"
 #include "rma/origin/issue.h"
 #include "rma/origin/open_packet.h"
+#include "rma/origin/rdma.h"
+#include "rma/origin/replies.h"
+#include "rma/packet/type_table.h"
 #include "rma/progress/wait.h"
 #include "rma/traced/traced.h"
+#include "rma/win/sync_ops.h"
 #include "rma/win/win.h"
 
 void issue_init(struct win *w)
@@ -31,13 +35,28 @@ bool issue_nothing_due(const struct win *w)
     return !issue_requests_due(w) && issue_all_left(w);
 }
 
+static bool nothing_outstanding(void *arg)
+{
+    return issue_nothing_due(arg);
+}
+
+static int take_error_locked(struct win *w)
+{
+    rma_enter(w->rma);
+    const int err = issue_take_error(w);
+    rma_leave(w->rma);
+    return err;
+}
+
+/* ---- flush ---- */
+
 struct flush_arg {
     struct win *w;
     struct pkt_target *pt; /* NULL: all touched */
     bool local;
 };
 
-static bool pkt_flushed(const struct pkt_target *pt, bool local)
+static bool pair_flushed(const struct pkt_target *pt, bool local)
 {
     return pt->replies == 0 && pt->streams == 0 &&
            (local || seq_reached(pt->acks_seen, pt->acks_due));
@@ -46,21 +65,24 @@ static bool pkt_flushed(const struct pkt_target *pt, bool local)
 bool issue_all_done(const struct rma_target *t)
 {
     const struct pkt_target *pt = t->pkt;
-    return !pt || (!pt->count && !issue_unproven(pt) && pkt_flushed(pt, false));
+    return !pt || (!pt->count && !issue_unproven(pt) && pair_flushed(pt, false));
 }
 
 static bool flushed(void *arg)
 {
     struct flush_arg *a = arg;
     if (a->pt)
-        return pkt_flushed(a->pt, a->local);
+        return pair_flushed(a->pt, a->local);
     LIST_EACH (node, &a->w->origin_side.touched)
-        if (!pkt_flushed(LIST_ENTRY(node, struct pkt_target, touched), a->local))
+        if (!pair_flushed(LIST_ENTRY(node, struct pkt_target, touched), a->local))
             return false;
     return true;
 }
 
-int pkt_request_flush(struct pkt_target *pt, uint8_t flag)
+/* Send what is needed to flush (PKT_F_FLUSH), to unlock (PKT_F_UNLOCK), or only to get the replies
+ * that are waited for (0); these prove that their operation is done at the target, and all before
+ * it. Under the engine's lock, which is given up while it waits to send. */
+static int request_flush(struct pkt_target *pt, uint8_t flag)
 {
     if (flag == PKT_F_FLUSH && !issue_unproven(pt))
         flag = 0;
@@ -69,18 +91,14 @@ int pkt_request_flush(struct pkt_target *pt, uint8_t flag)
     return pkt_send_open(pt, flag, flag != PKT_F_UNLOCK);
 }
 
-int pkt_wait_flushed(struct win *w, struct pkt_target *pt, bool local)
+/* Wait until that is answered by the target of pt, or by all that the epoch has used (NULL); local:
+ * only until buffers may be used again. Takes the lock. Returns also what targets have refused. */
+static int wait_flushed(struct win *w, struct pkt_target *pt, bool local)
 {
     struct flush_arg arg = {w, pt, local};
-    int err = rma_wait_until(
-        w, &(struct rma_wait){.done = flushed,
-                              .arg = &arg,
-                              .locked = true,
-                              .what = local ? "local completion" : "acknowledgements",
-                              .rank = pt ? pt->target->rank : -1});
-    rma_enter(w->rma);
-    int reported = issue_take_error(w);
-    rma_leave(w->rma);
+    const int err = origin_wait(w, flushed, &arg, local ? "local completion" : "acknowledgements",
+                                pt ? pt->target->rank : -1);
+    const int reported = take_error_locked(w);
     return err ? err : reported;
 }
 
@@ -90,7 +108,7 @@ static int request_all(struct win *w, uint8_t flag)
     struct list_node *node = list_first(&w->origin_side.touched);
     while (node) {
         const uint32_t waits = w->origin_side.waits;
-        int err = pkt_request_flush(LIST_ENTRY(node, struct pkt_target, touched), flag);
+        int err = request_flush(LIST_ENTRY(node, struct pkt_target, touched), flag);
         if (err)
             return err;
         node = w->origin_side.waits == waits ? list_next(&w->origin_side.touched, node)
@@ -101,20 +119,186 @@ static int request_all(struct win *w, uint8_t flag)
 
 int issue_flush(struct win *w, struct rma_target *t, bool local)
 {
-    struct rma *r = w->rma;
     const uint8_t flag = local ? 0 : PKT_F_FLUSH;
-    int err = MRMA_SUCCESS;
-    rma_enter(r);
-    if (t && t->pkt) {
-        err = pkt_request_flush(t->pkt, flag);
-    } else if (!t) {
-        err = request_all(w, flag);
-    }
-    rma_leave(r);
-    if (err || (t && !t->pkt))
-        return err;
-    return pkt_wait_flushed(w, t ? t->pkt : NULL, local);
+    struct pkt_target *pt = t ? t->pkt : NULL;
+    if (t && !pt)
+        return MRMA_SUCCESS;
+    rma_enter(w->rma);
+    const int err = pt ? request_flush(pt, flag) : request_all(w, flag);
+    rma_leave(w->rma);
+    return err ? err : wait_flushed(w, pt, local);
 }
+
+/* ---- ends of epochs ---- */
+
+int issue_marker(struct win *w, struct rma_target *t)
+{
+    struct pkt_target *pt = pkt_target_get(w, t);
+    if (!pt)
+        return MRMA_ERR_NO_MEM;
+    const int err = pkt_send_open(pt, PKT_F_FENCE, false);
+    pt->phase_bytes = 0;
+    pt->proven = pt->written;
+    return err;
+}
+
+/* A marker to every packet peer, behind the phase's operations. That makes a target of each:
+ * for windows with few of them (FENCE_MARKERS_MAX) or where markers are asked for. */
+static int send_markers(struct win *w)
+{
+    int err = MRMA_SUCCESS;
+    struct rma_target *t;
+    for (int i = 0; !err && i < w->nproc; i++) {
+        err = win_target_locked(w, i, &t);
+        if (!err)
+            err = t->sync_ops->end_phase(w, t);
+    }
+    return err;
+}
+
+/* What is still open to those that got operations; then how much it was, to a few. */
+static int send_counted(struct win *w, int (*announce)(struct win *w))
+{
+    int err = MRMA_SUCCESS;
+    LIST_EACH_SAFE (node, &w->origin_side.touched) {
+        struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
+        if (!err && pt->count)
+            err = pkt_send_open(pt, 0, false);
+        pt->proven = pt->written;
+    }
+    int counted = announce(w);
+    return err ? err : counted;
+}
+
+int issue_fence(struct win *w, int (*announce)(struct win *w))
+{
+    struct rma *r = w->rma;
+    if (!w->npackets)
+        return MRMA_SUCCESS;
+    /* Counts travel by other ways than what they count. */
+    int err = rdma_settle(w, NULL, announce != NULL);
+    if (err)
+        return err;
+    rma_enter(r);
+    w->origin_side.fence_closing = true;
+    err = announce ? send_counted(w, announce) : send_markers(w);
+    w->origin_side.fence_closing = false;
+    pkt_forget_touched(w);
+    rma_leave(r);
+    return err;
+}
+
+int issue_completing(struct win *w)
+{
+    return rdma_settle(w, NULL, false);
+}
+
+int issue_complete(struct win *w, struct rma_target *t)
+{
+    rma_enter(w->rma);
+    struct pkt_target *pt = pkt_target_get(w, t);
+    const int err = pt ? pkt_send_open(pt, PKT_F_COMPLETE, false) : MRMA_ERR_NO_MEM;
+    if (pt)
+        pt->proven = pt->written;
+    rma_leave(w->rma);
+    return err;
+}
+
+int issue_completed(struct win *w, int err)
+{
+    rma_enter(w->rma);
+    pkt_forget_touched(w);
+    rma_leave(w->rma);
+    if (!err)
+        err = origin_wait(w, nothing_outstanding, w, "replies", -1);
+    const int reported = take_error_locked(w);
+    return err ? err : reported;
+}
+
+/* End of a lock epoch on one target. Without an operation there is no message:
+ * the lock was never asked for. */
+static int end_lock(struct pkt_target *pt)
+{
+    if (pt->lock == PKT_LOCK_DUE && !pt->count) {
+        pt->lock = PKT_LOCK_NONE;
+        return MRMA_SUCCESS;
+    }
+    return request_flush(pt, pt->lock == PKT_LOCK_NONE ? PKT_F_FLUSH : PKT_F_UNLOCK);
+}
+
+/* The epoch is over, with an error or not. */
+static void lock_ended(struct pkt_target *pt)
+{
+    struct rma *r = pt->win->rma;
+    pt->lock = PKT_LOCK_NONE;
+    if (r->lock_due == pt)
+        r->lock_due = NULL; /* the next lock need not ask */
+    if (list_node_queued(&pt->touched))
+        list_remove(&pt->touched);
+}
+
+int issue_lock_end(struct win *w, struct rma_target *t)
+{
+    struct pkt_target *pt = t->pkt;
+    const int settled = rdma_settle(w, pt, false);
+    rma_enter(w->rma);
+    int err = end_lock(pt);
+    rma_leave(w->rma);
+    if (!err)
+        err = settled ? settled : wait_flushed(w, pt, false);
+    rma_enter(w->rma);
+    lock_ended(pt);
+    rma_leave(w->rma);
+    return err;
+}
+
+int issue_unlock_all(struct win *w)
+{
+    const int settled = rdma_settle(w, NULL, false);
+    int err = MRMA_SUCCESS;
+    rma_enter(w->rma);
+    LIST_EACH_SAFE (node, &w->origin_side.touched)
+        if (!err)
+            err = end_lock(LIST_ENTRY(node, struct pkt_target, touched));
+    rma_leave(w->rma);
+    if (!err)
+        err = settled ? settled : wait_flushed(w, NULL, false);
+    rma_enter(w->rma);
+    LIST_EACH_SAFE (node, &w->origin_side.touched)
+        lock_ended(LIST_ENTRY(node, struct pkt_target, touched));
+    rma_leave(w->rma);
+    return err;
+}
+
+/* ---- answers ---- */
+
+bool issue_got_ack(struct rma_target *t, uint32_t seq)
+{
+    struct pkt_target *pt = t->pkt;
+    if (!pt || pt->acks_seen == pt->acks_due || seq != pt->acks_seen + 1)
+        return false;
+    pt->acks_seen = seq;
+    if (seq == pt->acks_due && !pt->rdma_ops)
+        win_done_up_to(pt->win, t->rank, pt->last_op);
+    if (seq == pt->acks_due && pt->unconfirmed) {
+        pt->unconfirmed = false;
+        pt->win->origin_side.unconfirmed -= pt->win->origin_side.unconfirmed != 0;
+    }
+    pkt_lock_granted(pt, pt->lock_seq);          /* acknowledged, so it was granted */
+    if (pkt_epoch_kind(pt) == PKT_EPOCH_NOCHECK) /* and its fences are passed there */
+        pt->open_seq = pt->win->phase + 1;
+    pt->win->rma->stats.acks++;
+    return true;
+}
+
+int issue_take_error(struct win *w)
+{
+    int err = w->origin_side.err;
+    w->origin_side.err = MRMA_SUCCESS;
+    return err;
+}
+
+/* ---- the window's end ---- */
 
 static bool all_confirmed(void *arg)
 {
@@ -140,9 +324,8 @@ static int ask_confirm(struct win *w, struct rma_target *t)
 
 int issue_confirm(struct win *w)
 {
-    struct rma *r = w->rma;
     int err = MRMA_SUCCESS;
-    rma_enter(r);
+    rma_enter(w->rma);
     w->origin_side.unconfirmed = 0;
     for (int i = 0; !err && i < w->nlocal; i++)
         err = ask_confirm(w, &w->local[i]);
@@ -150,39 +333,47 @@ int issue_confirm(struct win *w)
         if (!err)
             err = ask_confirm(w, LIST_ENTRY(node, struct rma_target, remote_link));
     const bool wait = w->origin_side.unconfirmed;
-    rma_leave(r);
-    if (!err && wait)
-        err = rma_wait_until(w, &(struct rma_wait){.done = all_confirmed,
-                                                   .arg = w,
-                                                   .locked = true,
-                                                   .what = "the last acknowledgements",
-                                                   .rank = -1});
-    return err;
+    rma_leave(w->rma);
+    return err || !wait ? err : origin_wait(w, all_confirmed, w, "the last acknowledgements", -1);
 }
 
-bool issue_got_ack(struct rma_target *t, uint32_t seq)
+static void fail(struct pkt_target *pt, int err)
+{
+    origin_fail(pt, err);
+    rdma_fail(pt, err);
+}
+
+void pair_lost(struct rma_target *t)
 {
     struct pkt_target *pt = t->pkt;
-    if (!pt || pt->acks_seen == pt->acks_due || seq != pt->acks_seen + 1)
-        return false;
-    pt->acks_seen = seq;
-    if (seq == pt->acks_due && !pt->rdma_ops)
-        win_done_up_to(pt->win, t->rank, pt->last_op);
-    if (seq == pt->acks_due && pt->unconfirmed) {
-        pt->unconfirmed = false;
-        pt->win->origin_side.unconfirmed -= pt->win->origin_side.unconfirmed != 0;
-    }
-    if (pt->lock == PKT_LOCK_SENT)
-        pkt_lock_granted(pt);                    /* acknowledged, so it was granted */
-    if (pkt_epoch_kind(pt) == PKT_EPOCH_NOCHECK) /* and its fences are passed there */
-        pt->open_seq = pt->win->phase + 1;
-    pt->win->rma->stats.acks++;
-    return true;
+    if (!pt || (!pt->replies && !pt->rdma_ops))
+        return;
+    fail(pt, MRMA_ERR_PROC_FAILED);
+    if (!pt->win->origin_side.err)
+        pt->win->origin_side.err = MRMA_ERR_PROC_FAILED;
 }
 
-int issue_take_error(struct win *w)
+void pair_fail_all(struct win *w, int err)
 {
-    int err = w->origin_side.err;
-    w->origin_side.err = MRMA_SUCCESS;
-    return err;
+    for (int i = 0; i < w->nlocal; i++)
+        if (w->local[i].pkt)
+            fail(w->local[i].pkt, err);
+    LIST_EACH (node, &w->remote) {
+        const struct rma_target *t = LIST_ENTRY(node, struct rma_target, remote_link);
+        if (t->pkt)
+            fail(t->pkt, err);
+    }
+}
+
+void pair_free(struct rma_target *t)
+{
+    struct pkt_target *pt = t->pkt;
+    if (!pt)
+        return;
+    fail(pt, MRMA_ERR_PROC_FAILED);
+    lock_ended(pt);
+    type_table_free(pt->types);
+    free(pt->buf);
+    free(pt);
+    t->pkt = NULL;
 }

@@ -13,16 +13,26 @@
 #include <stdint.h>
 
 #include "rma/origin/pair.h"
+#include "rma/win/path_ops.h"
 
 /* A window is made: nothing is under way. */
 void issue_init(struct win *w);
 
 /* Operations, data by packet. May wait. The range was checked. */
 int issue_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op);
-/* A put of len contiguous bytes to rank target of a pair that is in the midst of its epoch, if
- * there is room at once; false says: go the general way, which also finds the errors. */
-enum { ISSUE_QUICK_MAX = 1024 };
-bool issue_quick_put(struct win *w, int target, const void *data, int64_t disp, size_t len);
+
+/* The paths by packets, and by the channel's own put and get where they serve (rdma.h); and the
+ * entries that both have. */
+extern const struct path_ops path_packets, path_rdma;
+bool issue_stage(struct win *w, struct rma_target *t, const struct rma_op *op);
+int issue_put(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset,
+              size_t len);
+int issue_get(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset,
+              size_t len);
+int issue_accumulate(struct win *w, struct rma_target *t, const struct rma_op *op, bool fetch,
+                     int64_t offset, size_t len);
+int issue_compare_and_swap(struct win *w, struct rma_target *t, const struct rma_op *op,
+                           int64_t offset, size_t len);
 
 /* Synchronization. */
 /* The exposure epoch of this number, MPI_MODE_NOCHECK not counted, has begun for t. */
@@ -69,5 +79,15 @@ int issue_take_error(struct win *w);
 bool issue_got_post(struct rma_target *t, uint32_t seq); /* false: not the next one, refuse it */
 void issue_got_open(struct rma_target *t, uint32_t seq, bool lock);
 bool issue_got_ack(struct rma_target *t, uint32_t seq); /* false: nothing awaits it */
+
+/* ---- ends of pairs, under the engine's lock ---- */
+
+/* The connection to t is lost: requests of the pair, if it has any, end with an error, which the
+ * window's next synchronization returns, too. */
+void pair_lost(struct rma_target *t);
+/* Nothing will come for the window any more: all requests of its pairs end with err. */
+void pair_fail_all(struct win *w, int err);
+/* The window ends: t->pkt, if there is one, is freed, with what it still awaits. */
+void pair_free(struct rma_target *t);
 
 #endif

@@ -8,6 +8,8 @@
  */
 #include "rma/origin/op_record.h"
 
+#include "rma/packet/type_table.h"
+
 enum { PAD = 7 };
 
 void record_source_init(struct record_source *s, enum pkt_op_kind kind, const struct rma_op *op,
@@ -57,7 +59,8 @@ size_t record_min(const struct record_source *s)
     const size_t where = s->typed ? sizeof(struct pkt_typed) : sizeof(struct pkt_seg);
     if (s->plain)
         return sizeof(struct pkt_plain) + pkt_align(1);
-    return sizeof(struct pkt_op) + where + pkt_align(data_of(s, s->unit));
+    return (s->define ? type_table_size(s->ttype) : 0) + sizeof(struct pkt_op) + where +
+           pkt_align(data_of(s, s->unit));
 }
 
 size_t record_segments(const struct record_source *s, size_t limit)
@@ -164,7 +167,12 @@ size_t record_build(struct record_source *s, void *room, size_t cap)
     cap &= ~(size_t)PAD;
     if (s->plain)
         return build_plain(s, room, cap);
-    struct pkt_op *rec = room;
+    const size_t due = s->define ? type_table_size(s->ttype) : 0;
+    if (s->define)
+        type_table_define(room, s->id, s->ttype);
+    s->define = false;
+    struct pkt_op *rec = (void *)((char *)room + due);
+    cap -= due;
     size_t where;
     *rec = (struct pkt_op){.kind = (uint8_t)s->kind,
                            .op = s->op,
@@ -179,5 +187,5 @@ size_t record_build(struct record_source *s, void *room, size_t cap)
         fill(s, (char *)(rec + 1) + where, total, data_len);
     s->left -= total;
     s->pos += total;
-    return sizeof *rec + where + pkt_align(data_len);
+    return due + sizeof *rec + where + pkt_align(data_len);
 }

@@ -25,7 +25,7 @@ struct record_source {
     bool plain;   /* a put of contiguous bytes, named by struct pkt_plain */
     bool flat;    /* the origin's data are contiguous: origin_cur is not used */
     bool typed;   /* names target bytes by the number id of ttype */
-    bool define;  /* streams: ttype goes first */
+    bool define;  /* ttype's definition goes in front of the next record */
     uint32_t id;
     uint32_t request;
     size_t unit;  /* never cut below this many bytes: an element, or 1 */
@@ -54,8 +54,9 @@ enum { RECORD_PLAIN_MAX = PKT_MAX - sizeof(struct pkt_hdr) - sizeof(struct pkt_p
 /* Room that a record needs at least to make progress. */
 size_t record_min(const struct record_source *s);
 
-/* Build one record of at most cap bytes in room. Returns its size, a multiple of
- * 8; 0: cap is less than record_min, or nothing is left. */
+/* Build one record of at most cap bytes in room, with the definition in front of it if that is due,
+ * which counts as a record of its own. Returns its size, a multiple of 8; 0: cap is less than
+ * record_min, or nothing is left. */
 size_t record_build(struct record_source *s, void *room, size_t cap);
 
 /* The record of a put of len contiguous bytes to disp, by struct pkt_plain, for which there is

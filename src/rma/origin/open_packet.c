@@ -1,19 +1,36 @@
 /*
- * open_packet.c - the packet that is being filled for a target, and how it leaves (origin's side).
- * Locks: the engine's, held by the caller; waits are without it.
+ * open_packet.c - the packet that is being filled for a target, when it may leave, and how
+ * (origin's side).
+ *
+ * Speculative exposure: packets may leave early, before their epoch is known to be open
+ * at the target, which parks them until then; so an epoch of few packets costs one one-way
+ * delay. How many packets of a pair may be early is bounded, and so is what a target parks:
+ * the next waits for the target's word (its post, or PKT_OPEN, for which a previous packet
+ * has asked). Packets of a PSCW epoch are not early if those of the previous one still are.
+ *
+ * States of a packet lock (pkt_target.lock), see doc/states:
+ *   NONE -begin-> DUE -first packet-> SENT -PKT_OPEN, ack or reply-> HELD -ack of unlock-> NONE
+ *   DUE -unlock without operations-> NONE (nothing was sent)
+ * Locks: the engine's, held by the caller, but for issue_lock_begin and issue_lock_settle, which
+ * take it; waits are without it.
  */
 #include "rma/origin/open_packet.h"
 
+#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/err.h"
-#include "rma/origin/epoch_open.h"
-#include "rma/progress/wait.h"
+#include "rma/origin/issue.h"
+#include "rma/origin/replies.h"
 #include "rma/packet/type_table.h"
+#include "rma/progress/wait.h"
 #include "rma/traced/traced.h"
+#include "rma/win/send_header.h"
 #include "rma/win/win.h"
 
+/* EARLY_MAX: packets of a pair that may be early, where EARLY_PEERS at most send to one target.
+ * Behind them may come the question whether the epoch is open, and the last flush. */
+enum { EARLY_MAX = PKT_PARKED_MAX - 2, EARLY_PEERS = 16 };
 enum { QUEUE_LIMIT = 256 * 1024, ROOM_FIRST = 256 };
 
 static bool queue_short(void *arg)
@@ -23,6 +40,13 @@ static bool queue_short(void *arg)
     return ch3_vc_queued(vc) < QUEUE_LIMIT || !ch3_vc_is_open(vc);
 }
 
+int origin_wait(struct win *w, bool (*done)(void *), void *arg, const char *what, int rank)
+{
+    const struct rma_wait wait = {
+        .done = done, .arg = arg, .locked = true, .what = what, .rank = rank};
+    return rma_wait_until(w, &wait);
+}
+
 int pkt_wait(struct pkt_target *pt, bool (*done)(void *), const char *what)
 {
     struct win *w = pt->win;
@@ -30,10 +54,22 @@ int pkt_wait(struct pkt_target *pt, bool (*done)(void *), const char *what)
         return MRMA_SUCCESS;
     w->origin_side.waits++;
     rma_leave(w->rma);
-    int err = rma_wait_until(
-        w, &(struct rma_wait){
-               .done = done, .arg = pt, .locked = true, .what = what, .rank = pt->target->rank});
+    int err = origin_wait(w, done, pt, what, pt->target->rank);
     rma_enter(w->rma);
+    return err;
+}
+
+static bool stream_room(void *arg)
+{
+    const struct pkt_target *pt = arg;
+    return pt->streams < ORIGIN_PAIR_STREAMS;
+}
+
+int pkt_make_stream_room(struct pkt_target *pt)
+{
+    int err = MRMA_SUCCESS;
+    while (!err && !stream_room(pt))
+        err = pkt_wait(pt, stream_room, "large operations to leave");
     return err;
 }
 
@@ -87,6 +123,145 @@ int pkt_send(struct pkt_target *pt, const struct pkt_hdr *hdr)
     return err == MRMA_ERR_PROC_FAILED ? rma_lost(pt->win, pt->target) : err;
 }
 
+uint8_t pkt_epoch_kind(const struct pkt_target *pt)
+{
+    const struct win *w = pt->win;
+    if (w->origin_side.fence_closing)
+        return PKT_EPOCH_FENCE;
+    switch (epoch_now(&w->epoch)) {
+    case EPOCH_FENCE:
+    case EPOCH_FENCE_USED:
+        return PKT_EPOCH_FENCE;
+    case EPOCH_PSCW:
+        return PKT_EPOCH_PSCW;
+    default:
+        break;
+    }
+    const bool nocheck = epoch_now(&w->epoch) == EPOCH_LOCK_ALL
+                             ? w->all_nocheck
+                             : pt->target->lock == WIN_LOCK_NOCHECK;
+    /* A lock that is in a control block is held already. */
+    return nocheck || pt->target->ctl ? PKT_EPOCH_NOCHECK : PKT_EPOCH_LOCK;
+}
+
+struct pkt_hdr pkt_ops_header(const struct pkt_target *pt)
+{
+    struct pkt_hdr hdr = win_header(pt->win, pt->target, PKT_OPS);
+    hdr.epoch = pkt_epoch_kind(pt);
+    hdr.seq = hdr.epoch == PKT_EPOCH_LOCK   ? pt->lock_seq
+              : hdr.epoch == PKT_EPOCH_PSCW ? pt->target->starts
+                                            : pt->win->phase;
+    return hdr;
+}
+
+void pkt_lock_granted(struct pkt_target *pt, uint32_t seq)
+{
+    if (pt->lock != PKT_LOCK_SENT || pt->lock_seq != seq)
+        return;
+    pt->lock = PKT_LOCK_HELD;
+    win_event(pt->win, pt->target->rank, TRACE_LOCKED, 0);
+}
+
+bool pkt_epoch_is_open(const struct pkt_target *pt)
+{
+    const struct rma_target *t = pt->target;
+    if (t->ctl)
+        return true; /* epoch_access has made sure */
+    switch (pkt_epoch_kind(pt)) {
+    case PKT_EPOCH_NOCHECK:
+        if (pt->win->phase == 0) /* no fence that the target could still be in */
+            return true;
+        /* fall through */
+    case PKT_EPOCH_FENCE:
+        return pt->open_seq == pt->win->phase + 1;
+    case PKT_EPOCH_PSCW:
+        return seq_reached(atomic_load_explicit(&t->in->posts, memory_order_acquire), t->posts_due);
+    default:
+        return pt->lock == PKT_LOCK_HELD;
+    }
+}
+
+/* Conditions for pkt_wait: the epoch is open, or the target has reported an error; the open packet
+ * may be sent, or there is nothing to send any more. */
+static bool epoch_open_or_failed(void *arg)
+{
+    const struct pkt_target *pt = arg;
+    return pkt_epoch_is_open(pt) || pt->win->origin_side.err;
+}
+
+static unsigned most_early(const struct pkt_target *pt)
+{
+    return pt->win->npackets <= EARLY_PEERS ? EARLY_MAX : 1;
+}
+
+/* May so many packets be sent without knowing? */
+static bool may_send_early(const struct pkt_target *pt, size_t packets)
+{
+    const struct rma_target *t = pt->target;
+    const unsigned most = most_early(pt);
+    if (pt->early >= most || packets > most - pt->early)
+        return false;
+    if (epoch_now(&pt->win->epoch) != EPOCH_PSCW)
+        return true;
+    return seq_reached(atomic_load_explicit(&t->in->posts, memory_order_acquire), t->posts_due - 1);
+}
+
+static bool may_send(void *arg)
+{
+    struct pkt_target *pt = arg;
+    /* Other threads may have flushed, or closed the passive epoch, meanwhile. */
+    const bool nothing =
+        !issue_unproven(pt) && !pt->count && epoch_now(&pt->win->epoch) != EPOCH_PSCW;
+    return pkt_epoch_is_open(pt) || may_send_early(pt, 1) || nothing || pt->win->origin_side.err;
+}
+
+/* A packet leaves: count it if it is early. Where more of the epoch will follow, it asks in
+ * time when the epoch is open. */
+static void count_early(struct pkt_target *pt, struct pkt_hdr *hdr, bool more)
+{
+    if (pkt_epoch_is_open(pt))
+        return;
+    pt->early++;
+    /* An acknowledgement says that the epoch is open, too, and so does a reply in a lock epoch.
+     * Short epochs need not know. */
+    const bool reported =
+        hdr->flags & PKT_F_FLUSH || (hdr->epoch == PKT_EPOCH_LOCK && pt->answered);
+    if (more && !pt->asked && hdr->epoch != PKT_EPOCH_PSCW && !reported &&
+        2 * pt->early >= most_early(pt)) {
+        hdr->flags |= PKT_F_WANT_OPEN;
+        pt->asked = true;
+    }
+}
+
+static uint8_t lock_flag(const struct pkt_target *pt)
+{
+    if (epoch_now(&pt->win->epoch) == EPOCH_LOCK_ALL)
+        return PKT_F_LOCK_ALL;
+    return pt->target->lock == WIN_LOCK_EXCLUSIVE ? PKT_F_LOCK_EXCLUSIVE : PKT_F_LOCK_SHARED;
+}
+
+void pkt_take_lock(struct pkt_target *pt, struct pkt_hdr *hdr)
+{
+    if (pt->lock != PKT_LOCK_DUE || hdr->epoch != PKT_EPOCH_LOCK)
+        return;
+    hdr->flags |= lock_flag(pt);
+    hdr->total = pt->win->phase;
+    pt->lock = PKT_LOCK_SENT;
+}
+
+/* Ask the target to say when the epoch is open, if nobody has asked yet. */
+static int ask_open(struct pkt_target *pt)
+{
+    if (pt->asked || pkt_epoch_is_open(pt) || epoch_now(&pt->win->epoch) == EPOCH_PSCW)
+        return MRMA_SUCCESS;
+    struct pkt_hdr hdr = pkt_ops_header(pt);
+    hdr.flags = PKT_F_WANT_OPEN;
+    pkt_take_lock(pt, &hdr);
+    pt->asked = true;
+    pt->early++;
+    return pkt_send(pt, &hdr);
+}
+
 /* After a wait: has another thread sent it, or even flushed or unlocked? */
 static bool sent_meanwhile(const struct pkt_target *pt, uint8_t flags)
 {
@@ -98,10 +273,10 @@ static bool sent_meanwhile(const struct pkt_target *pt, uint8_t flags)
 int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
 {
     int err = MRMA_SUCCESS;
-    if (!pkt_may_send(pt)) {
-        err = pkt_ask_open(pt);
+    if (!may_send(pt)) {
+        err = ask_open(pt);
         if (!err)
-            err = pkt_wait(pt, pkt_may_send, "the target to open its epoch");
+            err = pkt_wait(pt, may_send, "the target to open its epoch");
         if (!err && sent_meanwhile(pt, flags))
             return MRMA_SUCCESS;
     }
@@ -114,7 +289,7 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
     hdr->count = pt->count;
     hdr->total = flags & PKT_F_FENCE ? (uint32_t)pt->phase_bytes : 0;
     pkt_take_lock(pt, hdr);
-    pkt_count_early(pt, hdr, more);
+    count_early(pt, hdr, more);
     if (flags & (PKT_F_FLUSH | PKT_F_UNLOCK)) {
         hdr->offset = ++pt->acks_due;
         pt->last_op = win_last_op(pt->win);
@@ -128,7 +303,7 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
 }
 
 /* Doubles, so that a packet of many small operations is copied few times; stays then. */
-bool pkt_grow(struct pkt_target *pt, size_t need, size_t wish)
+static bool grow(struct pkt_target *pt, size_t need, size_t wish)
 {
     size_t room = pt->room;
     const size_t least = pt->used + need;
@@ -153,8 +328,118 @@ int pkt_make_room(struct pkt_target *pt, size_t need, size_t wish)
         if (!err)
             err = pkt_wait(pt, queue_short, "room in the send queue");
     }
-    if (!err && !pkt_grow(pt, need, wish))
+    if (!err && !grow(pt, need, wish))
         err = log_fail(pt->win->rma->log, MRMA_ERR_NO_MEM, "no memory for a packet to rank %d",
                        pt->target->rank);
     return err;
+}
+
+int pkt_await_open(struct pkt_target *pt)
+{
+    int err = MRMA_SUCCESS;
+    if (pt->count || pt->lock == PKT_LOCK_DUE)
+        err = pkt_send_open(pt, 0, true);
+    if (!err)
+        err = ask_open(pt);
+    return err ? err : pkt_wait(pt, epoch_open_or_failed, "the target to open its epoch");
+}
+
+/* Puts may overtake what is in the open packet, nothing else: accumulates are ordered. The
+ * lock is asked for by the operation itself (pkt_take_lock). */
+int pkt_await_stream(struct pkt_target *pt, size_t packets, bool overtakes)
+{
+    int err = MRMA_SUCCESS;
+    if (pt->count && !overtakes)
+        err = pkt_send_open(pt, 0, true);
+    if (err || pkt_epoch_is_open(pt))
+        return err;
+    if (!may_send_early(pt, packets))
+        return pkt_await_open(pt);
+    pt->early += (uint32_t)packets;
+    return MRMA_SUCCESS;
+}
+
+/* Asked for and not granted yet, or not even asked for. */
+static bool lock_pending(const struct pkt_target *pt)
+{
+    return pt->lock == PKT_LOCK_DUE || pt->lock == PKT_LOCK_SENT;
+}
+
+static bool lock_settled(void *arg)
+{
+    const struct pkt_target *pt = arg;
+    return !lock_pending(pt) || pt->win->origin_side.err;
+}
+
+static int settle_lock(struct pkt_target *pt)
+{
+    pkt_target_touch(pt);
+    const int err = ask_open(pt);
+    return err ? err : pkt_wait(pt, lock_settled, "the window's lock");
+}
+
+int issue_lock_settle(struct rma *r)
+{
+    int err = MRMA_SUCCESS;
+    rma_enter(r);
+    struct pkt_target *pt = r->lock_due;
+    if (pt && pthread_equal(r->lock_due_by, pthread_self())) {
+        r->lock_due = NULL;
+        if (lock_pending(pt))
+            err = settle_lock(pt);
+    }
+    rma_leave(r);
+    return err;
+}
+
+int issue_lock_begin(struct win *w, struct rma_target *t)
+{
+    struct rma *r = w->rma;
+    rma_enter(r);
+    struct pkt_target *pt = pkt_target_get(w, t);
+    int err = pt ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
+    if (pt && t->lock != WIN_LOCK_NONE) {
+        pt->asked = false;
+        pt->early = 0;
+        pt->lock_seq++;
+        pt->lock = t->lock == WIN_LOCK_NOCHECK ? PKT_LOCK_NONE : PKT_LOCK_DUE;
+    }
+    if (pt && pt->lock == PKT_LOCK_DUE) {
+        struct pkt_target *due = r->lock_due;
+        bool taken = due && due != pt && lock_pending(due); /* by another thread's lock */
+        if (w->flavor == WIN_ALLOCATE_SHARED || taken) {
+            err = settle_lock(pt);
+        } else {
+            r->lock_due = pt;
+            r->lock_due_by = pthread_self();
+        }
+    }
+    rma_leave(r);
+    return err;
+}
+
+int issue_post(struct win *w, struct rma_target *t, uint32_t seq)
+{
+    int err = win_send_header(w, t, PKT_POST, seq, 0, 0, 0);
+    return err == MRMA_ERR_PROC_FAILED ? rma_lost(w, t) : err;
+}
+
+bool issue_got_post(struct rma_target *t, uint32_t seq)
+{
+    if (seq != atomic_load_explicit(&t->in->posts, memory_order_relaxed) + 1)
+        return false;
+    atomic_store_explicit(&t->in->posts, seq,
+                          memory_order_release); /* pairs with pkt_epoch_is_open */
+    return true;
+}
+
+void issue_got_open(struct rma_target *t, uint32_t seq, bool lock)
+{
+    struct pkt_target *pt = t->pkt;
+    if (!pt)
+        return;
+    if (!lock)
+        pt->open_seq = seq + 1;
+    else
+        pkt_lock_granted(pt, seq);
 }

@@ -1,7 +1,7 @@
 /*
- * open_packet.h - between the files of the origin's side: the open packet of a
- * (window, target) pair. operation.c puts operations into it, epoch_end.c and completion.c
- * send it with what ends an epoch or asks for an answer.
+ * open_packet.h - between the files of the origin's side: the open packet of a (window, target)
+ * pair, into which operations are put until it is sent with what ends an epoch or asks for an
+ * answer, and whether the pair's epoch is open at the target, which says when it may be sent.
  *
  * All under the engine's lock; what may wait says so and gives it up meanwhile.
  */
@@ -16,9 +16,24 @@ struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t);
 void pkt_target_touch(struct pkt_target *pt);
 void pkt_forget_touched(struct win *w);
 
-/* Wait for a condition on pt. Called and returning with the engine's lock, which is given up
- * meanwhile; what names the condition in reports. */
+/* Which epoch the pair's packets belong to now, enum pkt_epoch. */
+uint8_t pkt_epoch_kind(const struct pkt_target *pt);
+/* Header of a PKT_OPS of the present epoch without records and flags. */
+struct pkt_hdr pkt_ops_header(const struct pkt_target *pt);
+/* Is the epoch known to be open at the target, so that any number of packets may be sent? */
+bool pkt_epoch_is_open(const struct pkt_target *pt);
+/* The lock that was asked for by the pair's request number seq is known to be held. */
+void pkt_lock_granted(struct pkt_target *pt, uint32_t seq);
+
+/* Wait for a condition of the origin's side, evaluated under the engine's lock: called and
+ * returning without it. what names the condition in reports, rank whom it is about (-1: several).
+ * The errors of rma_wait_until. */
+int origin_wait(struct win *w, bool (*done)(void *), void *arg, const char *what, int rank);
+/* The same for a condition on pt, called and returning with the lock. */
 int pkt_wait(struct pkt_target *pt, bool (*done)(void *), const char *what);
+
+/* Wait until pt may have another large operation. May wait. */
+int pkt_make_stream_room(struct pkt_target *pt);
 
 /* Send a packet of the pair; it is copied. MRMA_ERR_PROC_FAILED, MRMA_ERR_NO_MEM. */
 int pkt_send(struct pkt_target *pt, const struct pkt_hdr *hdr);
@@ -28,7 +43,14 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more);
 /* Make sure that the open packet has at least need bytes of room behind used, and up to wish
  * if a packet may be so long. May wait. */
 int pkt_make_room(struct pkt_target *pt, size_t need, size_t wish);
-/* The same without sending: false if need bytes do not fit in. */
-bool pkt_grow(struct pkt_target *pt, size_t need, size_t wish);
+
+/* Before a large operation: send what is in the open packet, ask, and wait until the epoch is open,
+ * or the target has reported an error. May wait. */
+int pkt_await_open(struct pkt_target *pt);
+/* The same for one that goes in so many packets, which few need not wait for; overtakes: it may be
+ * applied before what is in the open packet. May wait. */
+int pkt_await_stream(struct pkt_target *pt, size_t packets, bool overtakes);
+/* A packet that the pair does not send itself leaves: it asks for the lock, if that is due. */
+void pkt_take_lock(struct pkt_target *pt, struct pkt_hdr *hdr);
 
 #endif

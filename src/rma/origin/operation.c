@@ -1,22 +1,24 @@
 /*
- * operation.c - operations into packets (origin's side).
+ * operation.c - operations into packets (origin's side), and the path to a target that does them
+ * from packets (path_packets, win/path_ops.h).
  *
- * A short operation becomes records in the open packet; a long one a stream that
- * reads the user's buffer packet by packet, or goes without packets (rdma.c). Where a target
- * datatype is in many pieces it is sent once, in front of the operation, and named from then on.
- * Locks: the engine's, taken here.
+ * A short operation becomes records in the open packet; a long one a stream that reads the user's
+ * buffer packet by packet. Where a target datatype is in many pieces it is sent once, in front of
+ * the operation, and named from then on.
+ *
+ * Ownership: a stream holds references to the datatypes whose cursors it uses and points into the
+ * user's buffer, which stays the library's until the operation is locally complete. It is freed
+ * when its last packet has left, or the connection is lost. Locks: the engine's, taken here.
  */
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "rma/origin/epoch_open.h"
 #include "rma/origin/issue.h"
 #include "rma/origin/op_record.h"
 #include "rma/origin/open_packet.h"
-#include "rma/origin/rdma.h"
 #include "rma/origin/replies.h"
-#include "rma/origin/stream.h"
 #include "rma/packet/type_table.h"
+#include "rma/progress/wait.h"
 #include "rma/win/win.h"
 
 /* TAIL_MAX: copying costs less than another packet */
@@ -38,21 +40,18 @@ static bool by_type(struct pkt_target *pt, const struct record_source *src)
     return pt->types; /* without memory: by segments */
 }
 
-/* Bytes of the definition that must go in front of src's next record. */
-static size_t type_due(const struct pkt_target *pt, const struct record_source *src)
+/* Must src's datatype go to the target, in front of the next record? */
+static bool type_due(const struct pkt_target *pt, const struct record_source *src)
 {
-    return src->typed && !type_table_find(pt->types, src->ttype) ? type_table_size(src->ttype) : 0;
+    return src->typed && !type_table_find(pt->types, src->ttype);
 }
 
-static void append_type(struct pkt_target *pt, struct record_source *src)
+/* The number of src's datatype, which is entered if its definition goes in front. */
+static void name_type(struct pkt_target *pt, struct record_source *src)
 {
-    const size_t due = type_due(pt, src);
-    src->id = due ? type_table_add(pt->types, src->ttype) : type_table_find(pt->types, src->ttype);
-    if (!due)
-        return;
-    type_table_define(pt->buf + pt->used, src->id, src->ttype);
-    pt->used += (uint32_t)due;
-    pt->count++;
+    if (src->typed)
+        src->id = src->define ? type_table_add(pt->types, src->ttype)
+                              : type_table_find(pt->types, src->ttype);
 }
 
 /* Bytes behind record_min that all of src would take, where that is less than a packet. */
@@ -79,47 +78,83 @@ static int append_records(struct pkt_target *pt, struct record_source *src)
 {
     const size_t before = src->pos;
     while (src->left) {
-        const size_t due = type_due(pt, src), need = record_min(src) + due;
-        const size_t wish = need + record_most(src);
+        const bool define = src->define = type_due(pt, src);
+        const size_t need = record_min(src), wish = need + record_most(src);
         const int err = pt->room - pt->used < wish ? pkt_make_room(pt, need, wish) : MRMA_SUCCESS;
         if (err)
             return err;
-        if (type_due(pt, src) > due) /* the table was dropped while this thread waited */
+        src->define = type_due(pt, src);
+        if (src->define && !define) /* the table was dropped while this thread waited */
             continue;
-        if (src->typed)
-            append_type(pt, src);
-        size_t len = record_build(src, pt->buf + pt->used, pt->room - pt->used);
-        pt->used += (uint32_t)len;
-        pt->count++;
+        name_type(pt, src);
+        pt->count += src->define ? 2 : 1;
+        pt->used += (uint32_t)record_build(src, pt->buf + pt->used, pt->room - pt->used);
     }
     count_phase(pt, src->pos - before);
     return MRMA_SUCCESS;
 }
 
-static bool request_room(void *arg)
+/* ---- long operations ---- */
+
+struct origin_stream {
+    struct ch3_stream stream;
+    struct pkt_target *pt;
+    struct record_source src;
+    const struct dtype *otype, *ttype;
+    struct rma_req *req;
+    struct pkt_hdr hdr; /* of every packet but for len and count; flags: of the first */
+};
+
+static bool stream_next(struct ch3_stream *st, void *room, size_t cap, size_t *len)
 {
-    const struct pkt_target *pt = arg;
-    return origin_request_room(pt);
+    struct origin_stream *os = LIST_ENTRY(st, struct origin_stream, stream);
+    struct pkt_hdr *hdr = room;
+    *hdr = os->hdr;
+    os->hdr.flags = 0;
+    hdr->count = os->src.define ? 2 : 1;
+    *len = sizeof *hdr + record_build(&os->src, hdr + 1, cap - sizeof *hdr);
+    hdr->len = (uint32_t)*len;
+    return os->src.left == 0;
 }
 
-static bool stream_room(void *arg)
+static void stream_done(struct ch3_stream *st, int err)
 {
-    const struct pkt_target *pt = arg;
-    return origin_stream_room(pt);
+    struct origin_stream *os = LIST_ENTRY(st, struct origin_stream, stream);
+    os->pt->streams--;
+    os->pt->win->origin_side.streams--;
+    if (err && !os->pt->win->origin_side.err)
+        os->pt->win->origin_side.err = err;
+    origin_discharge(os->req, err);
+    dtype_unref(os->otype);
+    dtype_unref(os->ttype);
+    free(os);
 }
 
-/* Requests that nobody has synchronized are bounded: here the call makes progress until
- * there is room. Those that are awaited must have left. */
-static int make_request_room(struct pkt_target *pt)
+/* The errors of ch3_send_stream, MRMA_ERR_NO_MEM; the operation's rma_req is charged with it until
+ * its last packet has left. */
+static int start_stream(struct pkt_target *pt, const struct record_source *src,
+                        const struct rma_op *op)
 {
-    int err = MRMA_SUCCESS;
-    while (!err && !origin_request_room(pt)) { /* while this thread waits, another may use it up */
-        if (pt->count)
-            err = pkt_send_open(pt, 0, true);
-        if (!err)
-            err = pkt_wait(pt, request_room, "replies, for room for another request");
-    }
-    return err;
+    struct origin_stream *os = malloc(sizeof *os);
+    if (!os)
+        return log_fail(pt->win->rma->log, MRMA_ERR_NO_MEM, "no memory for a large operation");
+    *os = (struct origin_stream){
+        .stream = {.next = stream_next, .done = stream_done, .owner = &pt->win->queued},
+        .pt = pt,
+        .src = *src,
+        .otype = dtype_ref(op->otype),
+        .ttype = dtype_ref(op->ttype),
+        .req = op->req,
+        .hdr = pkt_ops_header(pt)};
+    pkt_take_lock(pt, &os->hdr);
+    pt->unconfirmed = true;
+    pt->streams++;
+    pt->win->origin_side.streams++;
+    origin_charge(op->req);
+    int err = ch3_send_stream(&pt->target->peer->vc, &os->stream);
+    if (err)
+        stream_done(&os->stream, err);
+    return err == MRMA_ERR_PROC_FAILED ? rma_lost(pt->win, pt->target) : err;
 }
 
 /* Packets that src takes at most, SIZE_MAX: in many pieces; but for its *tail, which would be a
@@ -139,19 +174,17 @@ static int stream_records(struct pkt_target *pt, struct record_source *src, cons
 {
     size_t tail;
     int err = pkt_await_stream(pt, stream_packets(src, &tail), src->plain);
-    while (!err && !origin_stream_room(pt))
-        err = pkt_wait(pt, stream_room, "large operations to leave");
+    if (!err)
+        err = pkt_make_stream_room(pt);
+    if (err)
+        return err;
     /* The stream overtakes what another thread has put into the open packet meanwhile, and a
      * definition may be in there. */
     src->typed = src->typed && !pt->count;
-    if (!err && src->typed) { /* nothing overtakes the stream: its packets may name the number */
-        src->define = type_due(pt, src) != 0;
-        src->id = src->define ? type_table_add(pt->types, src->ttype)
-                              : type_table_find(pt->types, src->ttype);
-    }
+    src->define = type_due(pt, src); /* nothing overtakes the stream: its packets may name it */
+    name_type(pt, src);
     const size_t bytes = src->left -= tail;
-    if (!err)
-        err = origin_stream(pt, src, op);
+    err = start_stream(pt, src, op);
     if (err)
         return err;
     count_phase(pt, bytes);
@@ -160,20 +193,40 @@ static int stream_records(struct pkt_target *pt, struct record_source *src, cons
     return append_records(pt, src);
 }
 
-static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op)
+/* ---- any operation ---- */
+
+static bool request_room(void *arg)
+{
+    const struct pkt_target *pt = arg;
+    return origin_request_room(pt);
+}
+
+/* Requests that nobody has synchronized are bounded: here the call makes progress until
+ * there is room. Those that are awaited must have left. */
+static int make_request_room(struct pkt_target *pt)
+{
+    int err = MRMA_SUCCESS;
+    while (!err && !origin_request_room(pt)) { /* while this thread waits, another may use it up */
+        if (pt->count)
+            err = pkt_send_open(pt, 0, true);
+        if (!err)
+            err = pkt_wait(pt, request_room, "replies, for room for another request");
+    }
+    return err;
+}
+
+static int append_or_stream(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op,
+                            int64_t offset)
 {
     const bool fetch = pkt_fetches(kind);
     struct record_source src;
     uint32_t request = 0;
-    int err = MRMA_SUCCESS;
-    pkt_target_touch(pt);
-    if (fetch)
-        err = make_request_room(pt);
+    int err = fetch ? make_request_room(pt) : MRMA_SUCCESS;
     if (fetch && !err)
         err = origin_request(pt, kind, op, &request);
     if (err)
         return err;
-    record_source_init(&src, kind, op, op->disp * (int64_t)pt->target->disp_unit, request);
+    record_source_init(&src, kind, op, offset, request);
     src.typed = by_type(pt, &src);
     if (src.typed && src.limit > PKT_TYPED_DYNAMIC && pt->win->dynamic)
         src.limit = PKT_TYPED_DYNAMIC;
@@ -186,61 +239,96 @@ static int issue_locked(struct pkt_target *pt, enum pkt_op_kind kind, const stru
 }
 
 /* A request's operation leaves at once: nobody may ever synchronize. */
+static int issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op)
+{
+    const int64_t offset = op->disp * (int64_t)pt->target->disp_unit;
+    pkt_target_touch(pt);
+    int err = append_or_stream(pt, kind, op, offset);
+    if (!pkt_fetches(kind)) /* only now: while it waited, another thread may have flushed */
+        pt->written++;
+    if (likely(!op->req))
+        return err;
+    if (!err && pt->count)
+        err = pkt_send_open(pt, 0, true);
+    if (pt->target->peer->attention) /* the wait for a request does not come by rma_wait_until */
+        attention_insist(pt->target->peer->attention);
+    return err ? origin_abandon(pt, op->req, err) : MRMA_SUCCESS;
+}
+
 int issue_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op)
 {
-    struct rma *r = w->rma;
-    rma_enter(r);
+    rma_enter(w->rma);
     struct pkt_target *pt = pkt_target_get(w, t);
-    int err = !pt                                              ? MRMA_ERR_NO_MEM
-              : t->net_key.usable && rdma_serves(pt, kind, op) ? rdma_issue(pt, kind, op)
-                                                               : MRMA_AGAIN;
-    const bool packets = err == MRMA_AGAIN;
-    if (packets)
-        err = issue_locked(pt, kind, op);
-    if (packets &&
-        !pkt_fetches(kind)) /* only now: while it waited, another thread may have flushed */
-        pt->written++;
-    if (!err && packets && op->req && pt->count)
-        err = pkt_send_open(pt, 0, true);
-    if (op->req && t->peer->attention) /* the wait for a request does not come by rma_wait_until */
-        attention_insist(t->peer->attention);
-    if (err && op->req && pt)
-        err = origin_abandon(pt, op->req, err);
-    rma_leave(r);
+    const int err = pt ? issue(pt, kind, op) : MRMA_ERR_NO_MEM;
+    rma_leave(w->rma);
     return err;
 }
 
-/* Where in the target's window, -1: not inside. */
-static int64_t quick_offset(const struct rma_target *t, int64_t disp, size_t len)
+/* ---- the path ---- */
+
+/* A small put travels in the open packet anyway. */
+bool issue_stage(struct win *w, struct rma_target *t, const struct rma_op *op)
 {
-    int64_t offset;
-    if (__builtin_mul_overflow(disp, (int64_t)t->disp_unit, &offset) || offset < 0 ||
-        (uint64_t)offset > t->size || len > t->size - (uint64_t)offset)
-        return -1;
-    return offset;
+    (void)w, (void)t, (void)op;
+    return false;
 }
 
-/* Everything that issue_op does for such a put, when all that it may have to begin has begun. */
-bool issue_quick_put(struct win *w, int target, const void *data, int64_t disp, size_t len)
+/* The commonest operation, a short contiguous put of a pair in the midst of its epoch: its record
+ * without a record_source, if there is room. */
+static inline bool append_plain(struct pkt_target *pt, const struct rma_op *op, int64_t offset,
+                                size_t len)
 {
-    struct rma_target *t = win_peek(w, target);
-    if (t->ctl || !target_ready(w, t) || len - 1 >= ISSUE_QUICK_MAX || w->dynamic)
+    if (!op->otype->contig || !op->ttype->contig || op->req || !pkt_is_plain(offset) ||
+        len > SMALL_OP || pt->room - pt->used < sizeof(struct pkt_plain) + pkt_align(len))
         return false;
-    const int64_t offset = quick_offset(t, disp, len);
-    const size_t need = sizeof(struct pkt_plain) + pkt_align(len);
-    bool done = false;
+    pt->used += (uint32_t)record_plain(pt->buf + pt->used, op->oaddr, (uint32_t)offset, len);
+    pt->count++;
+    pt->written++;
+    count_phase(pt, len);
+    return true;
+}
+
+int issue_put(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset,
+              size_t len)
+{
     rma_enter(w->rma);
     struct pkt_target *pt = t->pkt;
-    if (likely(pt && offset >= 0 && pkt_is_plain(offset) && pt->room - pt->used >= need &&
-               list_node_queued(&pt->touched) &&
-               pt->epoch_seen == atomic_load_explicit(&w->gen, memory_order_relaxed))) {
-        pt->used += (uint32_t)record_plain(pt->buf + pt->used, data, (uint32_t)offset, len);
-        pt->count++;
-        count_phase(pt, len);
-        pt->written++;
-        win_count(w, PATH_PACKETS, len);
-        done = true;
-    }
+    const bool done = pt && list_node_queued(&pt->touched) &&
+                      pt->epoch_seen == atomic_load_explicit(&w->gen, memory_order_relaxed) &&
+                      append_plain(pt, op, offset, len);
     rma_leave(w->rma);
-    return done;
+    return likely(done) ? MRMA_SUCCESS : issue_op(w, t, PKT_OP_PUT, op);
 }
+
+int issue_get(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset,
+              size_t len)
+{
+    (void)offset, (void)len;
+    return issue_op(w, t, PKT_OP_GET, op);
+}
+
+int issue_accumulate(struct win *w, struct rma_target *t, const struct rma_op *op, bool fetch,
+                     int64_t offset, size_t len)
+{
+    (void)offset, (void)len;
+    return issue_op(w, t, fetch ? PKT_OP_GET_ACC : PKT_OP_ACC, op);
+}
+
+int issue_compare_and_swap(struct win *w, struct rma_target *t, const struct rma_op *op,
+                           int64_t offset, size_t len)
+{
+    (void)offset, (void)len;
+    return issue_op(w, t, PKT_OP_CAS, op);
+}
+
+const struct path_ops path_packets = {
+    .number = PATH_PACKETS,
+    .name = "packets",
+    .stage = issue_stage,
+    .put = issue_put,
+    .get = issue_get,
+    .accumulate = issue_accumulate,
+    .compare_and_swap = issue_compare_and_swap,
+    .flush = issue_flush,
+    .unlock = issue_lock_end,
+};

@@ -1,6 +1,6 @@
 /*
  * pair.h - the origin's state of a pair of window and target. It is made when the first packet is
- * due (pkt_target_get, open_packet.h) and goes with the window (pair_free, teardown.h).
+ * due (pkt_target_get, open_packet.h) and goes with the window (pair_free, issue.h).
  */
 #ifndef MRMA_RMA_ORIGIN_PAIR_H
 #define MRMA_RMA_ORIGIN_PAIR_H

@@ -21,10 +21,9 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "rma/origin/issue.h"
 #include "rma/origin/open_packet.h"
-#include "rma/origin/epoch_open.h"
 #include "rma/origin/replies.h"
-#include "rma/origin/stream.h"
 #include "rma/progress/wait.h"
 #include "rma/win/win.h"
 
@@ -44,28 +43,26 @@ struct start {
     int err;
 };
 
-bool rdma_serves(const struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op)
+/* One more, or, by is -1, one less is outstanding. */
+static void count(const struct rdma_op *n, uint32_t by)
 {
-    const struct rma_target *t = pt->target;
-    if (!t->net_key.usable || (kind != PKT_OP_PUT && kind != PKT_OP_GET))
-        return false;
-    const struct dtype *here = kind == PKT_OP_PUT ? op->otype : op->rtype;
-    return here->contig && op->ttype->contig &&
-           op->tcount * op->ttype->size >= ch3_rdma_min(&t->peer->vc);
+    struct pkt_target *pt = n->pt;
+    struct origin_win *all = &pt->win->origin_side;
+    const uint32_t held = n->holding ? by : 0;
+    pt->rdma_ops += by;
+    pt->streams += by;
+    pt->holding += held;
+    all->rdma_ops += by;
+    all->streams += by;
+    all->holding += held;
 }
 
 /* It is not outstanding any more, for whoever waits. */
-static void leave(struct rdma_op *n, int err)
+static void end(struct rdma_op *n, int err)
 {
-    struct pkt_target *pt = n->pt;
-    struct win *w = pt->win;
+    struct win *w = n->pt->win;
     list_remove(&n->link);
-    pt->rdma_ops--;
-    w->origin_side.rdma_ops--;
-    pt->streams--;
-    w->origin_side.streams--;
-    pt->holding -= n->holding;
-    w->origin_side.holding -= n->holding;
+    count(n, -1U);
     if (err && !w->origin_side.err)
         w->origin_side.err = err;
     origin_discharge(n->req, err);
@@ -76,22 +73,8 @@ static void done(struct ch3_rdma *rdma, int err)
 {
     struct rdma_op *n = (struct rdma_op *)(void *)rdma;
     if (n->pt)
-        leave(n, err);
+        end(n, err);
     free(n);
-}
-
-static void enter(struct rdma_op *n)
-{
-    struct pkt_target *pt = n->pt;
-    struct win *w = pt->win;
-    list_push_back(&pt->under_way, &n->link);
-    pt->rdma_ops++;
-    w->origin_side.rdma_ops++;
-    pt->streams++;
-    w->origin_side.streams++;
-    pt->holding += n->holding;
-    w->origin_side.holding += n->holding;
-    origin_charge(n->req);
 }
 
 /* A condition to wait for: it has been started, or cannot be. */
@@ -111,16 +94,14 @@ static int start(struct rdma_op *n)
     struct pkt_target *pt = n->pt;
     struct win *w = pt->win;
     struct start s = {.n = n, .pt = pt};
+    list_push_back(&pt->under_way, &n->link);
+    count(n, 1);
+    origin_charge(n->req);
     int err = MRMA_SUCCESS;
-    enter(n);
     if (!try_start(&s)) {
         w->origin_side.waits++;
         rma_leave(w->rma);
-        err = rma_wait_until(w, &(struct rma_wait){.done = try_start,
-                                                   .arg = &s,
-                                                   .locked = true,
-                                                   .what = "room to start a large put or get",
-                                                   .rank = pt->target->rank});
+        err = origin_wait(w, try_start, &s, "room to start a large put or get", pt->target->rank);
         rma_enter(w->rma);
     }
     if (!err)
@@ -128,7 +109,7 @@ static int start(struct rdma_op *n)
     if (!err)
         return MRMA_SUCCESS;
     if (n->pt)
-        leave(n, MRMA_SUCCESS);
+        end(n, MRMA_SUCCESS);
     free(n);
     return err == MRMA_ERR_PROC_FAILED ? rma_lost(w, pt->target) : err;
 }
@@ -152,35 +133,74 @@ static int issue_part(struct pkt_target *pt, bool put, char *local, uint64_t rem
     return start(n);
 }
 
-static bool room(void *arg)
+/* MRMA_AGAIN: the target has reported an error instead of opening its epoch, and nothing has been
+ * done. */
+static int issue_parts(struct pkt_target *pt, bool put, char *local, uint64_t remote, size_t left,
+                       struct rma_req *req)
 {
-    const struct pkt_target *pt = arg;
-    return origin_stream_room(pt);
-}
-
-int rdma_issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op)
-{
-    const bool put = kind == PKT_OP_PUT;
     const size_t max = ch3_rdma_max(&pt->target->peer->vc);
-    size_t left = op->tcount * op->ttype->size;
-    uint64_t remote = (uint64_t)op->disp * pt->target->disp_unit;
-    char *local = put ? (char *)(uintptr_t)op->oaddr : op->raddr;
     pkt_target_touch(pt);
     int err = pkt_await_open(pt);
-    if (!err && !pkt_epoch_is_open(pt)) /* the target has reported an error instead */
+    if (!err && !pkt_epoch_is_open(pt))
         return MRMA_AGAIN;
-    while (!err && left) {
-        const size_t len = left < max ? left : max;
-        while (!err && !origin_stream_room(pt))
-            err = pkt_wait(pt, room, "large operations to end");
+    for (size_t len; !err && left; local += len, remote += len, left -= len) {
+        len = left < max ? left : max;
+        err = pkt_make_stream_room(pt);
         if (!err)
-            err = issue_part(pt, put, local, remote, len, op->req);
-        local += len;
-        remote += len;
-        left -= len;
+            err = issue_part(pt, put, local, remote, len, req);
     }
     return err;
 }
+
+/* Counted with the streams of the pair until it is done. MRMA_AGAIN: use packets. */
+static int issue(struct win *w, struct rma_target *t, bool put, void *local, int64_t offset,
+                 size_t len, struct rma_req *req)
+{
+    rma_enter(w->rma);
+    struct pkt_target *pt = pkt_target_get(w, t);
+    int err = pt ? issue_parts(pt, put, local, (uint64_t)offset, len, req) : MRMA_ERR_NO_MEM;
+    if (err && err != MRMA_AGAIN && req && pt)
+        err = origin_abandon(pt, req, err);
+    rma_leave(w->rma);
+    return err;
+}
+
+/* Can the channel do this operation, here with datatype here? */
+static bool serves(const struct rma_target *t, const struct rma_op *op, const struct dtype *here,
+                   size_t len)
+{
+    return len >= ch3_rdma_min(&t->peer->vc) && here->contig && op->ttype->contig;
+}
+
+static int rdma_put(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset,
+                    size_t len)
+{
+    const int err = serves(t, op, op->otype, len)
+                        ? issue(w, t, true, (void *)(uintptr_t)op->oaddr, offset, len, op->req)
+                        : MRMA_AGAIN;
+    return err == MRMA_AGAIN ? issue_put(w, t, op, offset, len) : err;
+}
+
+static int rdma_get(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset,
+                    size_t len)
+{
+    const int err = serves(t, op, op->rtype, len)
+                        ? issue(w, t, false, op->raddr, offset, len, op->req)
+                        : MRMA_AGAIN;
+    return err == MRMA_AGAIN ? issue_get(w, t, op, offset, len) : err;
+}
+
+const struct path_ops path_rdma = {
+    .number = PATH_RDMA,
+    .name = "rdma",
+    .stage = issue_stage,
+    .put = rdma_put,
+    .get = rdma_get,
+    .accumulate = issue_accumulate,
+    .compare_and_swap = issue_compare_and_swap,
+    .flush = issue_flush,
+    .unlock = issue_lock_end,
+};
 
 struct settle {
     const struct win *w;
@@ -202,25 +222,13 @@ int rdma_settle(struct win *w, const struct pkt_target *pt, bool delivered)
     rma_enter(w->rma);
     const bool already = settled(&s);
     rma_leave(w->rma);
-    if (already)
-        return MRMA_SUCCESS;
-    return rma_wait_until(w, &(struct rma_wait){.done = settled,
-                                                .arg = &s,
-                                                .locked = true,
-                                                .what = "large puts and gets to end",
-                                                .rank = pt ? pt->target->rank : -1});
+    return already ? MRMA_SUCCESS
+                   : origin_wait(w, settled, &s, "large puts and gets to end",
+                                 pt ? pt->target->rank : -1);
 }
 
 void rdma_fail(struct pkt_target *pt, int err)
 {
     LIST_EACH_SAFE (it, &pt->under_way)
-        leave(LIST_ENTRY(it, struct rdma_op, link), err);
-}
-
-void rdma_close(struct win *w)
-{
-    struct rma_net_mem *m = &w->net_mem;
-    if (m->channel)
-        ch3_mem_release(m->channel, m->mem);
-    m->channel = NULL;
+        end(LIST_ENTRY(it, struct rdma_op, link), err);
 }

@@ -6,7 +6,6 @@
  * request come in the order of its positions (channels keep the order of a pair); anything else is
  * refused. Locks: the engine's, held by the caller.
  */
-#include "rma/origin/epoch_open.h"
 #include "rma/origin/replies.h"
 
 #include <stdlib.h>
@@ -14,8 +13,9 @@
 
 #include "base/copy.h"
 #include "base/err.h"
-#include "rma/progress/lost.h"
+#include "rma/origin/open_packet.h"
 #include "rma/packet/type_table.h"
+#include "rma/progress/lost.h"
 #include "rma/traced/traced.h"
 #include "rma/win/win.h"
 
@@ -149,8 +149,7 @@ static void proved(const struct origin_req *rq)
         win_done_up_to(pt->win, pt->target->rank, rq->last_op);
     if (!seq_reached(pt->proven, rq->behind))
         pt->proven = rq->behind;
-    if (pt->lock == PKT_LOCK_SENT && pt->lock_seq == rq->lock_seq)
-        pkt_lock_granted(pt);
+    pkt_lock_granted(pt, rq->lock_seq);
     if (pt->written == rq->behind && pt->replies == 1 && pt->acks_seen == pt->acks_due)
         pt->unconfirmed = false;
 }

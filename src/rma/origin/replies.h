@@ -24,7 +24,8 @@ int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rm
 
 /* What an origin may have outstanding, and so what a target may have queued for it. */
 enum {
-    ORIGIN_PAIR_REQUESTS = 4096,       /* of a pair of window and target */
+    ORIGIN_PAIR_STREAMS = 64,          /* large operations of a pair of window and target */
+    ORIGIN_PAIR_REQUESTS = 4096,       /* requests of such a pair */
     ORIGIN_REQUESTS = 64 * 1024,       /* of the process; beyond that one of a pair */
     ORIGIN_PAIR_FETCHING = 1024 * 1024 /* bytes of results that the target keeps until they leave */
 };

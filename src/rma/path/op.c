@@ -6,6 +6,7 @@
  * chosen when the target was made (win/path_ops.h).
  */
 #include "base/err.h"
+#include "rma/origin/issue.h"
 #include "rma/path/path.h"
 #include "rma/win/region.h"
 #include "rma/win/win.h"
@@ -14,6 +15,7 @@ const struct path_ops *const path_by_number[PATH_COUNT] = {
     [PATH_MAPPED] = &path_mapped,
     [PATH_CMA] = &path_assisted,
     [PATH_PACKETS] = &path_packets,
+    [PATH_RDMA] = &path_rdma,
 };
 
 /* The target side of an operation; len 0: there is nothing to do, and offset means nothing. */
@@ -82,8 +84,11 @@ static inline int find_place(struct win *w, struct rma_target *t, const struct r
 static inline int check_sizes(size_t count, const struct dtype *type, const struct rma_op *op)
 {
     size_t here, there;
-    if (__builtin_mul_overflow(count, type->size, &here) ||
-        __builtin_mul_overflow(op->tcount, op->ttype->size, &there))
+    if (__builtin_mul_overflow(op->tcount, op->ttype->size, &there))
+        return MRMA_ERR_COUNT;
+    if (likely(count == op->tcount && type == op->ttype))
+        return MRMA_SUCCESS;
+    if (__builtin_mul_overflow(count, type->size, &here))
         return MRMA_ERR_COUNT;
     return likely(here == there) ? MRMA_SUCCESS : MRMA_ERR_COUNT;
 }

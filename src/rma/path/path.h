@@ -11,7 +11,7 @@
 
 #include "rma/win/path_ops.h"
 
-extern const struct path_ops path_mapped, path_assisted, path_packets;
+extern const struct path_ops path_mapped, path_assisted; /* the others: origin/issue.h */
 
 /* The same by their number. */
 extern const struct path_ops *const path_by_number[PATH_COUNT];

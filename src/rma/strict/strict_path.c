@@ -72,9 +72,11 @@ static int strict_unlock(struct win *w, struct rma_target *t)
 static const struct path_ops strict_mapped = IN_FRONT_OF(PATH_MAPPED, "mapped");
 static const struct path_ops strict_assisted = IN_FRONT_OF(PATH_CMA, "cma");
 static const struct path_ops strict_packets = IN_FRONT_OF(PATH_PACKETS, "packets");
+static const struct path_ops strict_rdma = IN_FRONT_OF(PATH_RDMA, "rdma");
 
 const struct path_ops *const strict_path_by_number[PATH_COUNT] = {
     [PATH_MAPPED] = &strict_mapped,
     [PATH_CMA] = &strict_assisted,
     [PATH_PACKETS] = &strict_packets,
+    [PATH_RDMA] = &strict_rdma,
 };

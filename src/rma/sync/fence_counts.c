@@ -23,7 +23,7 @@
  * entered, rounds below round have been received and added, round itself and those before have been
  * sent.
  *
- * Neighbours: fence.c, origin/epoch_end.c; handlers.c and target_apply.c feed it. Locks: the
+ * Neighbours: fence.c, origin/completion.c; handlers.c and target_apply.c feed it. Locks: the
  * engine's.
  */
 #include "rma/sync/fence_counts.h"

@@ -19,8 +19,10 @@ static const struct path_ops *below(const struct win *w, const struct rma_target
 
 static enum trace_path path_of(const struct rma_target *t)
 {
-    static const uint8_t path[PATH_COUNT] = {
-        [PATH_MAPPED] = TRACE_MAPPED, [PATH_CMA] = TRACE_ASSISTED, [PATH_PACKETS] = TRACE_PACKETS};
+    static const uint8_t path[PATH_COUNT] = {[PATH_MAPPED] = TRACE_MAPPED,
+                                             [PATH_CMA] = TRACE_ASSISTED,
+                                             [PATH_PACKETS] = TRACE_PACKETS,
+                                             [PATH_RDMA] = TRACE_NETWORK};
     return t->peer->net ? TRACE_NETWORK : (enum trace_path)path[t->path->number];
 }
 
@@ -123,9 +125,11 @@ static int traced_unlock(struct win *w, struct rma_target *t)
 static const struct path_ops traced_mapped = IN_FRONT_OF(PATH_MAPPED, "mapped");
 static const struct path_ops traced_assisted = IN_FRONT_OF(PATH_CMA, "cma");
 static const struct path_ops traced_packets = IN_FRONT_OF(PATH_PACKETS, "packets");
+static const struct path_ops traced_rdma = IN_FRONT_OF(PATH_RDMA, "rdma");
 
 const struct path_ops *const traced_path_by_number[PATH_COUNT] = {
     [PATH_MAPPED] = &traced_mapped,
     [PATH_CMA] = &traced_assisted,
     [PATH_PACKETS] = &traced_packets,
+    [PATH_RDMA] = &traced_rdma,
 };

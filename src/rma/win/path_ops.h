@@ -1,13 +1,14 @@
 /*
  * path_ops.h - a way to a target, as a table of functions.
  *
- * There are three: the target's memory is mapped here (path/mapped.c), the kernel copies from and
- * to it (path/assisted.c), or the target does what packets ask of it (path/packets.c). Which of
- * them serves a target is decided once, when the target is made (create/route.c, remote.c). From
- * then on operations (path/op.c) and the calls that complete them (sync/flush.c, sync/lock.c) go
- * through the target's table and do not ask which it is. MPIRMA_STRICT puts a table of its own in
- * front (strict/strict_path.c). The commonest operations on mapped memory are done before anybody
- * comes here (fast.h).
+ * There are four: the target's memory is mapped here (path/mapped.c), the kernel copies from and
+ * to it (path/assisted.c), the target does what packets ask of it (origin/operation.c), or the
+ * network puts and gets what is large, and packets ask for the rest (origin/rdma.c). Which of them
+ * serves a target is decided once, when the target is made (create/route.c, remote.c). From then on
+ * operations (path/op.c) and the calls that complete them (sync/flush.c, sync/lock.c) go through
+ * the target's table and do not ask which it is. MPIRMA_STRICT puts a table of its own in front
+ * (strict/strict_path.c). The commonest operations on mapped memory are done before anybody comes
+ * here (fast.h).
  *
  * Rules for all entries
  * - They are called by application threads, without the engine's lock, which they take themselves

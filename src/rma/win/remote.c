@@ -13,10 +13,10 @@
 
 void target_set_path(const struct win *w, struct rma_target *t, enum rma_path path)
 {
-    t->path = w->paths[path];
+    const bool rdma =
+        path == PATH_PACKETS && t->net_key.usable && ch3_rdma_min(&t->peer->vc) < SIZE_MAX;
+    t->path = w->paths[rdma ? PATH_RDMA : path];
     t->sync_ops = w->rma->syncs[path];
-    if (path != PATH_PACKETS) /* the channel's own puts and gets are for packet targets */
-        t->net_key.usable = 0;
 }
 
 void target_describe(struct rma_target *t, const struct win_record *rec)
@@ -29,14 +29,13 @@ void target_describe(struct rma_target *t, const struct win_record *rec)
     t->net_key = rec->net;
 }
 
-static struct rma_target *new_target(const struct win *w, int rank, const struct win_record *rec)
+static struct rma_target *new_target(int rank, const struct win_record *rec)
 {
     struct rma_target *t = aligned_alloc(MRMA_CACHE_LINE, sizeof *t);
     if (!t)
         return NULL;
     *t = (struct rma_target){.rank = rank};
     target_describe(t, rec);
-    target_set_path(w, t, PATH_PACKETS);
     t->in = &t->signals;
     return t;
 }
@@ -48,13 +47,15 @@ int win_target_make(struct win *w, int rank, struct rma_target **out)
         return log_fail(w->rma->log, MRMA_ERR_INTERN, "rank %d of window %u has no target", rank,
                         w->index);
     const struct win_record *rec = &w->records.all[rank];
-    struct rma_target *t = new_target(w, rank, rec);
+    struct rma_target *t = new_target(rank, rec);
     if (!t)
         return log_fail(w->rma->log, MRMA_ERR_NO_MEM, "no memory for rank %d of window %u", rank,
                         w->index);
     int err = env->peer_get(env->ctx, &rec->proc, false, &t->peer);
     if (!err)
         err = env->peer_connect(env->ctx, t->peer);
+    if (!err)
+        target_set_path(w, t, PATH_PACKETS);
     if (!err)
         err = target_table_put(&w->targets, rank, t);
     if (err) {

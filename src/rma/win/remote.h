@@ -8,8 +8,9 @@
 #include "rma/win/proc_records.h"
 #include "rma/win/win.h"
 
-/* Operations and synchronization reach t this way from now on, by its window's tables for it. After
- * target_describe. */
+/* Operations and synchronization reach t, whose record is known and whose peer is connected, this
+ * way from now on, by its window's tables for it; a packet target whose memory the channel reaches
+ * by itself has a path of its own. */
 void target_set_path(const struct win *w, struct rma_target *t, enum rma_path path);
 /* Fill in what a record says of its target. */
 void target_describe(struct rma_target *t, const struct win_record *rec);

@@ -12,11 +12,14 @@
 
 #include <stdint.h>
 
-enum rma_path { PATH_MAPPED, PATH_CMA, PATH_PACKETS, PATH_COUNT };
+enum rma_path { PATH_MAPPED, PATH_CMA, PATH_PACKETS, PATH_RDMA, PATH_COUNT };
+/* Those that are counted: operations to targets that PATH_RDMA serves count as packets, which some
+ * of them are; the network channel counts its own puts and gets. */
+enum { PATH_KINDS = PATH_RDMA };
 
 struct win_stats {
-    uint64_t ops[PATH_COUNT];
-    uint64_t bytes[PATH_COUNT];
+    uint64_t ops[PATH_KINDS];
+    uint64_t bytes[PATH_KINDS];
 };
 
 struct rma_stats {

@@ -286,7 +286,8 @@ static inline void rma_leave(struct rma *r)
  * all the rest of a small put: only if somebody asks for them (MPIRMA_STATS). */
 static inline void win_count(struct win *w, enum rma_path path, size_t bytes)
 {
-    uint64_t *ops = &w->stats.ops[path], *sum = &w->stats.bytes[path];
+    const enum rma_path kind = path == PATH_RDMA ? PATH_PACKETS : path;
+    uint64_t *ops = &w->stats.ops[kind], *sum = &w->stats.bytes[kind];
     if (likely(!w->rma->threads)) {
         *ops += 1;
         *sum += bytes;
