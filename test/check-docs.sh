@@ -74,6 +74,17 @@ else
     echo "ok $n - mandoc finds nothing in the pages # SKIP no mandoc"
 fi
 
+sed -n 's/^AC_INIT(\[libmpi-rma\],\[\(.*\)\])/\1/p' "$top/configure.ac" >"$tmp/code"
+{
+    sed -n '/^[0-9]/{s/[ (].*//p;q;}' "$top/NEWS"
+    sed -n '1s/.*(\(.*\)).*/\1/p' "$top/debian/changelog"
+    sed -n 's/^#define MPIRMA_VERSION "\(.*\)"/\1/p' "$top/include/mpi-rma.h"
+} >"$tmp/doc"
+same "configure.ac, NEWS, the Debian package and mpi-rma.h name one version" 1
+grep -qF "now $(sed -n 's/.*-version-info \([0-9:]*\)$/\1/p' "$top/Makefile.am")," "$top/doc/abi.md" && offences= ||
+    offences="doc/abi.md does not name the -version-info of Makefile.am"
+point "doc/abi.md names the number that libtool is given" "$offences"
+
 # doc_table NAME: of the table whose header begins with "| NAME |", a line "STATE EVENT
 # NEXT" for every cell.
 doc_table() {
