@@ -8,6 +8,8 @@
  *
  *   counts          checks, up to SUITE_MAX processes
  *   counts MAX      the same up to MAX processes, and prints the table
+ *   counts job P... the same for jobs of P processes, with connections and memory beside the
+ *                   formulas: the table of a job of many nodes
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,6 +33,8 @@ enum { NPROCS = sizeof procs / sizeof *procs };
 
 static int largest = SUITE_MAX;
 static bool talk;
+/* counts job: the sizes, and the lines of each, printed in the end. */
+static int jobs[NPROCS], njobs;
 
 /* ---- the patterns ---- */
 
@@ -43,7 +47,9 @@ struct pattern {
     /* Packets that a process sends in a round: data and what rides on it, and all. */
     int (*data)(int nproc, int peers);
     int (*all)(int nproc, int peers);
-    int (*trips)(int nproc); /* latencies that a round takes */
+    int (*trips)(int nproc);            /* latencies that a round takes */
+    int (*links)(int nproc, int peers); /* connections of a process, at most */
+    const char *all_text, *links_text;  /* these formulas, P processes, d partners */
 };
 
 static void puts_to(const struct pattern *pat, struct win *w, int target)
@@ -153,13 +159,27 @@ static int fence_trips(int nproc)
     return by_markers(nproc) ? 1 : log2_up(nproc);
 }
 
+static int one_each_way(int nproc, int peers)
+{
+    (void)peers;
+    return nproc - 1 < 2 ? nproc - 1 : 2;
+}
+
+/* Rounds go to rank plus a power of two and come from rank minus it. */
+static int fence_links(int nproc, int peers)
+{
+    const int most = peers + 2 * log2_up(nproc);
+    return by_markers(nproc) || most > nproc - 1 ? nproc - 1 : most;
+}
+
 static const struct pattern patterns[] = {
-    {"fence, 4 neighbours", 4, 1, fence_round, fence_data, fence_all, fence_trips},
-    {"PSCW, 4 neighbours", 4, 1, pscw_round, each, twice, one_trip},
-    {"PSCW, 26 neighbours", 26, 1, pscw_round, each, twice, one_trip},
-    {"lock_all, flush of 4", 4, 1, flush_round, each, twice, two_trips},
-    {"lock, 1 put, unlock", 1, 1, lock_round, each, twice, two_trips},
-    {"lock, 100 puts, unlock", 1, 100, lock_round, each, twice, two_trips},
+    {"fence, 4 neighbours", 4, 1, fence_round, fence_data, fence_all, fence_trips, fence_links,
+     "4 + ceil(log2 P)", "at most 4 + 2 ceil(log2 P)"},
+    {"PSCW, 4 neighbours", 4, 1, pscw_round, each, twice, one_trip, each, "2 d", "d"},
+    {"PSCW, 26 neighbours", 26, 1, pscw_round, each, twice, one_trip, each, "2 d", "d"},
+    {"lock_all, flush of 4", 4, 1, flush_round, each, twice, two_trips, each, "2 d", "d"},
+    {"lock, 1 put, unlock", 1, 1, lock_round, each, twice, two_trips, one_each_way, "2", "2"},
+    {"lock, 100 puts, unlock", 1, 100, lock_round, each, twice, two_trips, one_each_way, "2", "2"},
 };
 enum { PATTERNS = sizeof patterns / sizeof *patterns };
 
@@ -169,7 +189,10 @@ struct count {
     uint64_t data, all, bytes; /* of a process and round, the most of all processes */
     uint64_t window, used;     /* bytes of memory a process, window made and after the rounds */
     uint64_t round_ns;
+    uint64_t links; /* connections of a process over which anything has gone, the most of all */
 };
+
+static struct count job_counts[PATTERNS][NPROCS];
 
 struct run {
     const struct pattern *pat;
@@ -240,6 +263,21 @@ static size_t in_use(const struct sim *s)
     return m.uordblks + m.hblkhd - sim_overhead(s);
 }
 
+/* Connections of a process, in either direction. */
+static uint64_t links_of(struct sim *s, int rank)
+{
+    struct sim_proc *p = sim_proc(s, rank);
+    size_t cursor = 0;
+    uint64_t key, n = 0;
+    void *value;
+
+    while (map_next(&p->peers, &cursor, &key, &value)) {
+        const struct sim_peer *out = value, *in = map_get(&out->other->peers, (uint64_t)rank + 1);
+        n += out->last_due > 0 || (in && in->last_due > 0);
+    }
+    return n;
+}
+
 static void compare(struct run *r, struct count *c)
 {
     for (int i = 0; i < r->nproc; i++) {
@@ -250,6 +288,8 @@ static void compare(struct run *r, struct count *c)
         c->data = data > c->data ? data : c->data;
         c->all = all > c->all ? all : c->all;
         c->bytes = bytes > c->bytes ? bytes : c->bytes;
+        const uint64_t links = links_of(r->sim, i);
+        c->links = links > c->links ? links : c->links;
     }
     SIM_CHECK(c->data % ROUNDS == 0 && c->all % ROUNDS == 0); /* no round is different */
     c->data /= ROUNDS;
@@ -291,13 +331,16 @@ static struct count run_pattern(const struct pattern *pat, int nproc)
 static void count_pattern(void **state)
 {
     const struct pattern *pat = *state;
+    const int *sizes = njobs ? jobs : procs;
+    const int nsizes = njobs ? njobs : NPROCS;
     if (talk)
         printf("\n%s\n\n| P | packets with data | packets | bytes sent | window | in use "
                "|\n|--:|--:|--:|--:|--:|--:|\n",
                pat->name);
-    for (int i = 0; i < NPROCS && procs[i] <= largest; i++) {
-        const int n = procs[i], peers = pat->peers < n ? pat->peers : n - 1;
+    for (int i = 0; i < nsizes && (njobs || sizes[i] <= largest); i++) {
+        const int n = sizes[i], peers = pat->peers < n ? pat->peers : n - 1;
         const struct count c = run_pattern(pat, n);
+        job_counts[pat - patterns][i] = c;
         if (talk)
             printf("| %d | %llu | %llu | %llu | %llu | %llu |\n", n, (unsigned long long)c.data,
                    (unsigned long long)c.all, (unsigned long long)c.bytes,
@@ -311,14 +354,61 @@ static void count_pattern(void **state)
         }
         assert_int_equal(c.data, pat->data(n, peers));
         assert_int_equal(c.all, pat->all(n, peers));
+        assert_in_range(c.links, peers, pat->links(n, peers));
         /* All that is under way goes at once; less than one further trip is for the scheduling. */
         assert_in_range(c.round_ns, 1, (uint64_t)(pat->trips(n) + 1) * LATENCY_NS - 1);
+    }
+}
+
+static void print_number(uint64_t n)
+{
+    if (n >= 1000) {
+        print_number(n / 1000);
+        printf(",%03d", (int)(n % 1000));
+    } else {
+        printf("%d", (int)n);
+    }
+}
+
+static void print_cells(const char *what, const char *formula, int pattern, size_t field)
+{
+    printf("| %s | %s | %s |", patterns[pattern].name, what, formula);
+    for (int i = 0; i < njobs; i++) {
+        uint64_t n;
+        memcpy(&n, (const char *)&job_counts[pattern][i] + field, sizeof n);
+        printf(" ");
+        print_number(n);
+        printf(" |");
+    }
+    printf("\n");
+}
+
+/* What a process of each job takes, one row for each quantity. */
+static void print_jobs(void)
+{
+    printf("| epoch | of a process | formula |");
+    for (int i = 0; i < njobs; i++)
+        printf(" P = %d |", jobs[i]);
+    printf("\n|---|---|---|");
+    for (int i = 0; i < njobs; i++)
+        printf("--:|");
+    printf("\n");
+    for (int i = 0; i < PATTERNS; i++) {
+        const struct pattern *pat = &patterns[i];
+        print_cells("connections", pat->links_text, i, offsetof(struct count, links));
+        print_cells("messages of an epoch", pat->all_text, i, offsetof(struct count, all));
+        print_cells("bytes sent in an epoch", "of all messages", i, offsetof(struct count, bytes));
+        print_cells("bytes of memory, window made", "at most 10,240", i,
+                    offsetof(struct count, window));
+        print_cells("bytes of memory, in use", "at most 10,240 and 4,096 and a packet a partner", i,
+                    offsetof(struct count, used));
     }
 }
 
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[PATTERNS];
+    const bool job = argc > 2 && strcmp(argv[1], "job") == 0;
     if (!FIBER_SUPPORTED) {
         printf("1..0 # SKIP ThreadSanitizer: a simulation has one thread\n");
         return 0;
@@ -330,8 +420,13 @@ int main(int argc, char **argv)
         } pat = {&patterns[i]};
         tests[i] = (struct CMUnitTest){patterns[i].name, count_pattern, NULL, NULL, pat.as};
     }
-    talk = argc > 1;
+    talk = argc > 1 && !job;
     if (talk)
         largest = atoi(argv[1]);
-    return cmocka_run_group_tests_name("messages and memory", tests, NULL, NULL);
+    for (int i = 2; job && i < argc && njobs < NPROCS; i++)
+        jobs[njobs++] = atoi(argv[i]);
+    const int failed = cmocka_run_group_tests_name("messages and memory", tests, NULL, NULL);
+    if (job && failed == 0)
+        print_jobs();
+    return failed;
 }
