@@ -15,19 +15,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-/* Ends the job with exit status 1 and a message: what was computed or read is not right. */
+/* Ends the job with exit status 1 and a message: what was computed or read is not right. The pause
+ * lets the launcher pass the message on before it ends the other processes. */
 __attribute__((format(printf, 1, 2))) static inline void wrong(const char *format, ...)
 {
+    char text[512];
     int rank;
     va_list ap;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    fprintf(stderr, "WRONG on rank %d: ", rank);
     va_start(ap, format);
-    vfprintf(stderr, format, ap);
+    vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
-    fprintf(stderr, "\n");
-    fflush(stderr);
+    fprintf(stderr, "WRONG on rank %d: %s\n", rank, text);
+    nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
     MPI_Abort(MPI_COMM_WORLD, 1);
     exit(1);
 }
