@@ -195,5 +195,17 @@ test "$(wc -l <"$tmp/sources")" -ge 60 || offences="$offences
 only $(wc -l <"$tmp/sources") files were found"
 point "every file of src/rma says what it is, every function of its headers too" "$offences"
 
+# What an archive lacks shows only when somebody builds from it.
+if test -e "$top/.git" && git -C "$top" ls-files >"$tmp/tracked" 2>/dev/null; then
+    make -s -C "$abs_top_builddir" distdir distdir="$tmp/archive" am__remove_distdir=: >"$tmp/complaints" 2>&1 ||
+        cat "$tmp/complaints"
+    point "make dist takes every file of the repository" "$(grep -vx '\.git.*' "$tmp/tracked" | while read -r file; do
+        test -f "$tmp/archive/$file" || echo "$file is not in the archive"
+    done)"
+else
+    n=$((n + 1))
+    echo "ok $n - make dist takes every file of the repository # SKIP not a checkout"
+fi
+
 echo "1..$n"
 test "$failed" = 0

@@ -393,6 +393,14 @@ static void print_jobs(void)
     for (int i = 0; i < njobs; i++)
         printf("--:|");
     printf("\n");
+    printf("| creation of a window | bytes of records, once a node | %zu P |",
+           sizeof(struct win_record));
+    for (int i = 0; i < njobs; i++) {
+        printf(" ");
+        print_number(sizeof(struct win_record) * (uint64_t)jobs[i]);
+        printf(" |");
+    }
+    printf("\n");
     for (int i = 0; i < PATTERNS; i++) {
         const struct pattern *pat = &patterns[i];
         print_cells("connections", pat->links_text, i, offsetof(struct count, links));

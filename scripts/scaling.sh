@@ -1,0 +1,23 @@
+#!/bin/sh
+# scaling.sh - print what a process takes in jobs of 100, 1000 and 10000 processes of a node each:
+# the table of doc/scaling.md, counted on simulated processes by test/sim/counts.
+#
+#   sh scripts/scaling.sh             print it; about ten minutes
+#   sh scripts/scaling.sh --update    write it into doc/scaling.md
+
+top_srcdir=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+. "$top_srcdir/scripts/common.sh"
+install_missing
+bootstrap
+make_target=test/sim/counts
+build mpich || exit 1
+CMOCKA_MESSAGE_OUTPUT=TAP test/sim/counts job 100 1000 10000 >counts.out || die "see $(pwd)/counts.out"
+table=$(grep '^|' counts.out)
+if test "$1" = --update; then
+    {
+        echo
+        echo "$table"
+    } | replace_part "$top_srcdir/doc/scaling.md" "a job of many nodes"
+else
+    echo "$table"
+fi
