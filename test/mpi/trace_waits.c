@@ -1,11 +1,15 @@
 /*
  * trace_waits.c - one wait state after the other, for trace_waits.sh: trace_waits MS, where MS is
  * how many milliseconds one process is late each time (0: none). Three processes; a barrier, which
- * is no call of RMA, brings them into step before each.
+ * is no call of RMA, brings them into step before each. trace_waits MS progress: the one that needs
+ * a target without an agent.
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum { SIZE = 256 << 10 };
 
 static int rank;
 static double ms;
@@ -33,22 +37,42 @@ static void put(void)
     MPI_Put(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
 }
 
-static void wait_at_fence(void)
+static void late_create_and_free(void)
 {
-    MPI_Win_fence(0, win);
+    MPI_Win other;
+    int *memory;
+
     if (rank == 1)
         late();
+    MPI_Win_allocate(4096, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &other);
+    start_together();
+    if (rank == 1)
+        late();
+    MPI_Win_free(&other);
+}
+
+/* The late process's put ends while the others wait for it in their fence: one of them is its
+ * target. It is so large that no path leaves it to the fence. */
+static void wait_at_fence(void)
+{
+    static char large[SIZE];
+
+    MPI_Win_fence(0, win);
+    if (rank == 2) {
+        late();
+        MPI_Put(large, SIZE, MPI_BYTE, 1, 0, SIZE, MPI_BYTE, win);
+    }
     MPI_Win_fence(0, win);
 }
 
 enum where { LATE_POST, EARLY_WAIT, LATE_COMPLETE };
 
-/* One epoch of rank 0 at rank 1, late at its begin, before its operation, or before its end. A late
- * post is waited for only by operations for which there is no room meanwhile. */
+/* One epoch of rank 0 at rank 1, late at its begin, before its operation, or before its end. */
 static void group_epoch(enum where where)
 {
     MPI_Group all, other;
     const int peer = !rank;
+    static int value;
 
     MPI_Comm_group(MPI_COMM_WORLD, &all);
     MPI_Group_incl(all, 1, &peer, &other);
@@ -61,7 +85,9 @@ static void group_epoch(enum where where)
         MPI_Win_start(other, 0, win);
         if (where == EARLY_WAIT)
             late();
-        for (int i = 0; i < (where == LATE_POST ? 300 : 1); i++)
+        if (where == LATE_POST) /* a put need not wait for it */
+            MPI_Get(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+        else
             put();
         if (where == LATE_COMPLETE)
             late();
@@ -91,19 +117,21 @@ static void lock_contention(void)
     MPI_Win_unlock(1, win);
 }
 
-int main(int argc, char **argv)
+/* Rank 1 computes while rank 0 waits for what it has asked it for. */
+static void absent_target(void)
 {
-    int *memory, size;
-
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (argc != 2 || size != 3) {
-        fprintf(stderr, "usage: trace_waits MS, of three processes\n");
-        MPI_Abort(MPI_COMM_WORLD, 2);
+    if (rank == 0) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
+        put();
+        MPI_Win_unlock(1, win);
     }
-    ms = atof(argv[1]);
-    MPI_Win_allocate(4096, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    if (rank == 1)
+        late();
+    MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
+}
+
+static void all_waits(void)
+{
     for (int i = LATE_POST; i <= LATE_COMPLETE; i++) {
         start_together();
         group_epoch((enum where)i);
@@ -113,8 +141,30 @@ int main(int argc, char **argv)
     start_together();
     lock_contention();
     start_together();
-    if (rank == 1)
-        late();
+    late_create_and_free();
+}
+
+int main(int argc, char **argv)
+{
+    int *memory, size;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (argc < 2 || size != 3) {
+        fprintf(stderr, "usage: trace_waits MS [progress], of three processes\n");
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    ms = atof(argv[1]);
+    start_together();
+    MPI_Win_allocate(SIZE, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    if (argc == 3 && strcmp(argv[2], "progress") == 0) {
+        start_together();
+        absent_target();
+    } else {
+        all_waits();
+    }
+    start_together();
     MPI_Win_free(&win);
     MPI_Finalize();
     return 0;

@@ -474,14 +474,45 @@ static void python(void **state)
     make_free(&job);
 }
 
+/* The viewer opens it: it draws the calls of all locations. */
+static void vite(void **state)
+{
+    struct made_job job;
+    char command[1200];
+    int status;
+
+    (void)state;
+    if (system("command -v vite >/dev/null 2>&1") != 0)
+        skip();
+    random_program(&job, 3);
+    archive(&job);
+    snprintf(command, sizeof command,
+             "QT_QPA_PLATFORM=offscreen XDG_RUNTIME_DIR='%s' timeout 60 vite -e '%s/page.svg' "
+             "'%s/traces.otf2' 2>&1; grep -c '<rect' '%s/page.svg'",
+             job.dir, job.dir, job.dir, job.dir);
+    char *output = run_command(command, &status);
+    if (status != 0)
+        print_message("%s", output);
+    assert_int_equal(status, 0);
+    assert_non_null(strstr(output, "0 errors and 0 warnings were found during parsing."));
+    free(output);
+    make_free(&job);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fences),          cmocka_unit_test(start_post_complete_wait),
-        cmocka_unit_test(locks),           cmocka_unit_test(skewed_clocks),
-        cmocka_unit_test(killed),          cmocka_unit_test(nothing_there),
-        cmocka_unit_test(random_programs), cmocka_unit_test(damaged_files),
-        cmocka_unit_test(damage_is_named), cmocka_unit_test(python),
+        cmocka_unit_test(fences),
+        cmocka_unit_test(start_post_complete_wait),
+        cmocka_unit_test(locks),
+        cmocka_unit_test(skewed_clocks),
+        cmocka_unit_test(killed),
+        cmocka_unit_test(nothing_there),
+        cmocka_unit_test(random_programs),
+        cmocka_unit_test(damaged_files),
+        cmocka_unit_test(damage_is_named),
+        cmocka_unit_test(python),
+        cmocka_unit_test(vite),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -130,7 +130,7 @@ static void write_locations(struct defs *defs)
     for (uint32_t rank = 0; rank < job->nproc; rank++) {
         const struct machine *machine = archive->location[archive->main_location[rank]].machine;
 
-        snprintf(name, sizeof name, "rank %u", rank);
+        snprintf(name, sizeof name, "process %u", rank); /* not as its location: for viewers */
         archive_check(archive,
                       OTF2_GlobalDefWriter_WriteLocationGroup(
                           defs->writer, rank, string(defs, name), OTF2_LOCATION_GROUP_TYPE_PROCESS,

@@ -67,6 +67,29 @@ static void known_waits(struct analysis *analysis, const struct epochs *epochs)
     free(waits.doing);
 }
 
+/* By packet an operation waits for the post at its target, and its origin only where it needs an
+ * answer: in MPI_Win_complete. */
+static void parked_waits(struct analysis *analysis, const struct epochs *epochs)
+{
+    const struct trace *trace = analysis->trace;
+    struct doings parked = doings_by_rank(trace, OWN_PARKED);
+
+    for (size_t i = 0; i < epochs->npairings; i++) {
+        const struct pairing *pairing = &epochs->pairing[i];
+        const struct epoch *access = &epochs->access[pairing->access];
+
+        if (access->last == NONE || pairing->exposure == NONE)
+            continue;
+        const struct call *complete = &trace->call[access->last];
+        const struct doing *doing = doings_first(&parked, pairing->target, pairing->origin,
+                                                 pairing->win, trace->call[access->first].enter);
+        uint64_t post = trace->call[epochs->exposure[pairing->exposure].first].enter;
+        if (doing && doing->begin < complete->leave && post <= complete->leave)
+            late_post(analysis, epochs, pairing, complete->enter, complete->leave, access->last);
+    }
+    free(parked.doing);
+}
+
 /* In archives of others: an access call that was open when the post came. Of several targets the
  * last is waited for. */
 static void seen_from_outside(struct analysis *analysis, const struct epochs *epochs)
@@ -162,9 +185,11 @@ static void find_early_waits(struct analysis *analysis, const struct epochs *epo
 
 void find_group(struct analysis *analysis, const struct epochs *epochs)
 {
-    if (analysis->trace->ours)
+    if (analysis->trace->ours) {
         known_waits(analysis, epochs);
-    else
+        parked_waits(analysis, epochs);
+    } else {
         seen_from_outside(analysis, epochs);
+    }
     find_early_waits(analysis, epochs);
 }
