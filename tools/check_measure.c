@@ -134,7 +134,8 @@ static void listen_begin(struct listener *l)
         dup2(l->file, STDERR_FILENO);
 }
 
-/* The library's first warning or error goes to why; all that is not the library's is passed on. */
+/* The library's first warning or error goes to why, of a refused window its first note too; what is
+ * neither is passed on. */
 static void listen_end(struct listener *l, bool failed, char *why, size_t len)
 {
     char line[1024];
@@ -150,14 +151,13 @@ static void listen_end(struct listener *l, bool failed, char *why, size_t len)
     while (fgets(line, sizeof line, f) != NULL) {
         const char *text = strncmp(line, "libmpi-rma[", 11) == 0 ? strstr(line, "]: ") : NULL;
         line[strcspn(line, "\n")] = '\0';
-        if (text == NULL) {
+        const bool note = text != NULL && strncmp(text, "]: info: ", 9) == 0;
+        const bool trouble = text != NULL && (strncmp(text, "]: error: ", 10) == 0 ||
+                                              strncmp(text, "]: warning: ", 12) == 0);
+        if (!note && !trouble)
             fprintf(stderr, "%s\n", line);
-            continue;
-        }
-        text += 3;
-        const bool note = strncmp(text, "info: ", 6) == 0;
-        if (why[0] == '\0' && (failed || !note) && strstr(text, ": ") != NULL)
-            snprintf(why, len, "%s", strstr(text, ": ") + 2);
+        else if (why[0] == '\0' && (failed || trouble))
+            snprintf(why, len, "%s", strstr(text + 3, ": ") + 2);
     }
     fclose(f);
 }
