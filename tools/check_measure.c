@@ -306,6 +306,7 @@ static void run_row(struct check *check, const char *memory, bool allocate, int 
     if (err == MPI_SUCCESS) {
         describe_path(row, win);
         measure_row(row, win, own);
+        describe_path(row, win); /* whether packets take the network shows with the first */
         MPI_Win_free(&win);
     } else {
         join_reasons(row);
