@@ -257,7 +257,7 @@ int main(int argc, char **argv)
                            {"repeats", 5, NULL, "runs, of which the median is shown"},
                            {"how", 0, "all", "isend, fence, pscw, lock or all"},
                            {NULL, 0, NULL, NULL}};
-    double medians[MAX_WAYS];
+    struct times times;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -275,15 +275,15 @@ int main(int argc, char **argv)
     expected = zeroed((size_t)(mine * width), 1);
     double alone = compute_alone();
     MPI_Win_allocate(whole_lines(at(2, 0, 0)), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &cells, &win);
-    run_ways(ways, a[4].text, a[3].number, medians);
+    run_ways(ways, a[4].text, a[3].number, &times);
     if (rank == 0)
         printf("automaton: %d processes, %ld x %ld cells, %ld steps; milliseconds a step\n", size,
                rows, width, steps);
-    print_ways(ways, medians, 1e3 / (double)steps);
+    print_ways(ways, &times, 1e3 / (double)steps);
     for (int w = 0; rank == 0 && ways[w].name; w++)
-        if (medians[w] > 0)
+        if (times.median[w] > 0)
             printf("  speed-up of %s against one process: %.2f\n", ways[w].name,
-                   alone / medians[w]);
+                   alone / times.median[w]);
     MPI_Win_free(&win);
     free(expected);
     MPI_Finalize();

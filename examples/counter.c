@@ -129,7 +129,7 @@ int main(int argc, char **argv)
                            {"repeats", 5, NULL, "runs, of which the median is shown"},
                            {"how", 0, "all", "server, lock, fetch_and_op or all"},
                            {NULL, 0, NULL, NULL}};
-    double medians[MAX_WAYS];
+    struct times times;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -142,8 +142,8 @@ int main(int argc, char **argv)
     if (rank == 0)
         printf("counter: %d processes, %ld tickets each; microseconds a round of one ticket each\n",
                size, per_rank);
-    run_ways(ways, a[2].text, a[1].number, medians);
-    print_ways(ways, medians, 1e6 / (double)per_rank);
+    run_ways(ways, a[2].text, a[1].number, &times);
+    print_ways(ways, &times, 1e6 / (double)per_rank);
     MPI_Win_free(&win);
     free(tickets);
     MPI_Finalize();

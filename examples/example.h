@@ -104,11 +104,13 @@ static inline void wait_all(int count, MPI_Request *requests)
     MPI_Waitall(count, requests, statuses);
 }
 
-/* Lets another process run, for loops that wait for one: there may be more processes than
- * processors. */
+/* For the body of loops that wait for another process: now and then lets others run, for there may
+ * be more processes than processors. */
 static inline void let_others_run(void)
 {
-    sched_yield();
+    static unsigned rounds;
+    if (++rounds % 64 == 0)
+        sched_yield();
 }
 
 static inline int ascending(const void *a, const void *b)
@@ -117,7 +119,7 @@ static inline int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median; sorts the values. */
+/* The median; sorts the values, the lowest first. */
 static inline double median(double *values, int count)
 {
     qsort(values, (size_t)count, sizeof(double), ascending);
@@ -139,11 +141,15 @@ static inline int asked_for(const char *asked, const char *name)
     return strcmp(asked, "all") == 0 || strcmp(asked, name) == 0;
 }
 
-/* Runs the ways that are asked for in turns, so that a disturbance of the machine meets all of
- * them, and writes the median of each to medians: the slowest rank's seconds, negative for a way
- * that was not run. */
+/* Seconds of the slowest rank in each way's runs: the median, and the fastest run, which says more
+ * where other work disturbs. Negative for a way that was not run. */
+struct times {
+    double median[MAX_WAYS], lowest[MAX_WAYS];
+};
+
+/* Runs the ways that are asked for in turns, so that a disturbance of the machine meets all. */
 static inline void run_ways(const struct way *ways, const char *asked, long repeats,
-                            double *medians)
+                            struct times *times)
 {
     static double seconds[MAX_WAYS][MAX_REPEATS];
     int count = 0, found = 0;
@@ -162,27 +168,31 @@ static inline void run_ways(const struct way *ways, const char *asked, long repe
             MPI_Allreduce(&mine, &seconds[w][i], 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
         }
     }
-    for (int w = 0; w < count; w++)
-        medians[w] = asked_for(asked, ways[w].name) ? median(seconds[w], (int)repeats) : -1;
+    for (int w = 0; w < count; w++) {
+        int ran = asked_for(asked, ways[w].name);
+        times->median[w] = ran ? median(seconds[w], (int)repeats) : -1;
+        times->lowest[w] = ran ? seconds[w][0] : -1;
+    }
 }
 
-/* Prints the medians: times scaled to the unit that the caller's heading names, and as a ratio to
- * the first way. Rank 0 alone prints. */
-static inline void print_ways(const struct way *ways, const double *medians, double scale)
+/* Prints the times, scaled to the unit that the caller's heading names, and the medians as a ratio
+ * to the first way. Rank 0 alone prints. */
+static inline void print_ways(const struct way *ways, const struct times *times, double scale)
 {
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank != 0)
         return;
-    printf("  %-16s %12s %12s\n", "way", "time", "ratio");
+    printf("  %-14s %10s %10s %8s\n", "way", "median", "lowest", "ratio");
     for (int w = 0; ways[w].name; w++) {
-        if (medians[w] < 0)
+        if (times->median[w] < 0)
             continue;
-        printf("  %-16s %12.3f", ways[w].name, medians[w] * scale);
-        if (medians[0] > 0)
-            printf(" %12.2f\n", medians[w] / medians[0]);
+        printf("  %-14s %10.3f %10.3f", ways[w].name, times->median[w] * scale,
+               times->lowest[w] * scale);
+        if (times->median[0] > 0)
+            printf(" %8.2f\n", times->median[w] / times->median[0]);
         else
-            printf(" %12s\n", "-");
+            printf(" %8s\n", "-");
     }
     fflush(stdout);
 }

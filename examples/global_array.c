@@ -216,7 +216,7 @@ int main(int argc, char **argv)
                               {"repeats", 5, NULL, "runs, of which the median is shown"},
                               {"how", 0, "all", "ring, patches or all"},
                               {NULL, 0, NULL, NULL}};
-    double medians[MAX_WAYS];
+    struct times times;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -238,8 +238,8 @@ int main(int argc, char **argv)
     if (rank == 0)
         printf("global_array: %d processes, %ld x %ld, patches of %ld; milliseconds\n", size, n, n,
                tile);
-    run_ways(ways, args[3].text, args[2].number, medians);
-    print_ways(ways, medians, 1e3);
+    run_ways(ways, args[3].text, args[2].number, &times);
+    print_ways(ways, &times, 1e3);
     MPI_Win_free(&counter_win);
     MPI_Win_free(&c.win);
     MPI_Win_free(&b.win);

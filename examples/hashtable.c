@@ -243,7 +243,7 @@ int main(int argc, char **argv)
                            {"repeats", 5, NULL, "runs, of which the median is shown"},
                            {"how", 0, "all", "exchange, lock, swap or all"},
                            {NULL, 0, NULL, NULL}};
-    double medians[MAX_WAYS];
+    struct times times;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -257,8 +257,8 @@ int main(int argc, char **argv)
     if (rank == 0)
         printf("hashtable: %d processes, %ld keys each; microseconds a key of one process\n", size,
                keys);
-    run_ways(ways, a[4].text, a[3].number, medians);
-    print_ways(ways, medians, 1e6 / (double)keys);
+    run_ways(ways, a[4].text, a[3].number, &times);
+    print_ways(ways, &times, 1e6 / (double)keys);
     MPI_Win_free(&win);
     MPI_Finalize();
     return 0;

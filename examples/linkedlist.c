@@ -181,7 +181,7 @@ int main(int argc, char **argv)
                            {"repeats", 5, NULL, "runs, of which the median is shown"},
                            {"how", 0, "all", "lock, swap or all"},
                            {NULL, 0, NULL, NULL}};
-    double medians[MAX_WAYS];
+    struct times times;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -195,8 +195,8 @@ int main(int argc, char **argv)
     if (rank == 0)
         printf("linkedlist: %d processes, %ld nodes each; microseconds a node of one process\n",
                size, per_rank);
-    run_ways(ways, a[3].text, a[2].number, medians);
-    print_ways(ways, medians, 1e6 / (double)per_rank);
+    run_ways(ways, a[3].text, a[2].number, &times);
+    print_ways(ways, &times, 1e6 / (double)per_rank);
     MPI_Win_free(&end_win);
     MPI_Win_free(&win);
     free(slabs);

@@ -179,7 +179,7 @@ int main(int argc, char **argv)
                            {"repeats", 5, NULL, "runs, of which the median is shown"},
                            {"how", 0, "all", "MPI_Win_lock, spin, mcs or all"},
                            {NULL, 0, NULL, NULL}};
-    double medians[MAX_WAYS];
+    struct times times;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -193,8 +193,8 @@ int main(int argc, char **argv)
     if (rank == 0)
         printf("mcslock: %d processes, %ld rounds each; microseconds from holder to holder\n", size,
                rounds);
-    run_ways(ways, a[2].text, a[1].number, medians);
-    print_ways(ways, medians, 1e6 / (double)(rounds * size));
+    run_ways(ways, a[2].text, a[1].number, &times);
+    print_ways(ways, &times, 1e6 / (double)(rounds * size));
     MPI_Win_free(&lock_win);
     MPI_Win_free(&data_win);
     MPI_Finalize();

@@ -207,7 +207,7 @@ int main(int argc, char **argv)
                            {"repeats", 7, NULL, "runs, of which the median is shown"},
                            {"how", 0, "all", "isend, fence, pscw, flush, get or all"},
                            {NULL, 0, NULL, NULL}};
-    double medians[MAX_WAYS];
+    struct times times;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -225,8 +225,8 @@ int main(int argc, char **argv)
     make_types();
     if (rank == 0)
         printf("transpose: %d processes, %ld x %ld; milliseconds\n", size, n, n);
-    run_ways(ways, a[2].text, a[1].number, medians);
-    print_ways(ways, medians, 1e3);
+    run_ways(ways, a[2].text, a[1].number, &times);
+    print_ways(ways, &times, 1e3);
     free_types();
     MPI_Win_free(&source_win);
     MPI_Win_free(&win);

@@ -210,7 +210,7 @@ int main(int argc, char **argv)
                            {"repeats", 5, NULL, "runs, of which the median is shown"},
                            {"how", 0, "all", "master, share, counter, stealing or all"},
                            {NULL, 0, NULL, NULL}};
-    double medians[MAX_WAYS];
+    struct times times;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -228,8 +228,8 @@ int main(int argc, char **argv)
     if (rank == 0)
         printf("workqueue: %d processes, %ld tasks; milliseconds (%.3f in one process)\n", size,
                tasks, alone * 1e3);
-    run_ways(ways, a[3].text, a[2].number, medians);
-    print_ways(ways, medians, 1e3);
+    run_ways(ways, a[3].text, a[2].number, &times);
+    print_ways(ways, &times, 1e3);
     MPI_Win_free(&win);
     free(done);
     MPI_Finalize();
