@@ -16,7 +16,7 @@
 #define MRMA_RMA_FAST_H
 
 #include "base/cpu.h"
-#include "rma/acc/acc_table.h"
+#include "rma/acc/acc.h"
 #include "rma/dtype/dtype_cache.h"
 #include "rma/dtype/dtype_predef.h"
 #include "rma/path/acc_atomic.h"

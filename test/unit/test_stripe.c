@@ -125,7 +125,7 @@ static void *lock_sets(void *arg)
                                                    : next_random(&a->seed) % RMA_STRIPES;
             stripe_set_add(&set, members[k]);
         }
-        stripe_set_lock(a->stripes, &set);
+        stripe_set_lock(a->stripes, &set, true);
         for (int k = 0; k < 6; k++) {
             FABRIC_CHECK(
                 atomic_load_explicit(&a->stripes.at[members[k]].word, memory_order_relaxed) != 0);
@@ -134,7 +134,7 @@ static void *lock_sets(void *arg)
         }
         if (i % 16 == 0)
             sched_yield();
-        stripe_set_unlock(a->stripes, &set);
+        stripe_set_lock(a->stripes, &set, false);
     }
     return NULL;
 }

@@ -13,7 +13,6 @@
 #include <wchar.h>
 
 #include "base/cpu.h"
-#include "rma/acc/acc_table.h"
 
 /* What acc_fetch copies at once: what the C library still copies by vectors. For longer copies it
  * may take a string instruction, which is slow to start. Whole elements of any type. */
@@ -138,6 +137,8 @@ void acc_apply_strided(enum acc_op op, enum acc_type type, void *target, ptrdiff
                        const void *origin, size_t n)
 {
     assert(acc_allowed(op, type));
-    if (op != ACC_NO_OP)
-        acc_kernels[op][type].apart(target, stride, origin, n);
+    const size_t unit = acc_extent(type);
+    char *at = target;
+    for (const char *from = origin; n && op != ACC_NO_OP; n--, at += stride, from += unit)
+        acc_kernels[op][type].one(at, from);
 }

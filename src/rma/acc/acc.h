@@ -78,4 +78,18 @@ void acc_fetch(enum acc_op op, enum acc_type type, void *target, const void *ori
 void acc_apply_strided(enum acc_op op, enum acc_type type, void *target, ptrdiff_t stride,
                        const void *origin, size_t n);
 
+/* The kernels. A cell is empty where MPI does not allow the operation on the type; ACC_NO_OP has
+ * none: it is allowed everywhere and does nothing. */
+struct acc_kernel {
+    void (*one)(void *target, const void *origin); /* a single element */
+    void (*many[2])(void *target, const void *origin,
+                    size_t n); /* n of them, vectorised: [cpu_wide()] */
+};
+
+extern const struct acc_kernel acc_kernels[ACC_OP_LAST][ACC_TYPE_LAST];
+
+/* IEEE binary128 (gfortran's REAL(16)); the compiler's name for it differs
+ * between machines, its machine mode does not. */
+typedef float acc_f128 __attribute__((mode(TF)));
+
 #endif

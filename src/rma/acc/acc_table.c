@@ -49,9 +49,9 @@ ACC_COPY_OF(16)
 ACC_COPY_OF(32)
 
 /* clang-format off */
-#define CELL(K) { .one = K##_one, .many = {K##_many, K##_wide}, .apart = K##_apart }
+#define CELL(K) { .one = K##_one, .many = {K##_many, K##_wide} }
 /* Copies, which the C library makes as this processor likes best, and what has no vectors. */
-#define NARROW(K) { .one = K##_one, .many = {K##_many, K##_many}, .apart = K##_apart }
+#define NARROW(K) { .one = K##_one, .many = {K##_many, K##_many} }
 
 /* Both signednesses with the unsigned kernel. */
 #define INTEGERS(OP) \

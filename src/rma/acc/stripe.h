@@ -89,9 +89,17 @@ static inline void stripe_set_add(struct stripe_set *set, unsigned stripe)
     set->word[stripe / 64] |= UINT64_C(1) << (stripe % 64);
 }
 
-/* Lock all of the set, in ascending order, so that two processes cannot wait for each other. Waits;
- * the caller holds no stripe. And unlock them. */
-void stripe_set_lock(struct stripes stripes, const struct stripe_set *set);
-void stripe_set_unlock(struct stripes stripes, const struct stripe_set *set);
+/* Lock all of the set, or unlock them. Waits; the caller holds no stripe. */
+static inline void stripe_set_lock(struct stripes stripes, const struct stripe_set *set, bool lock)
+{
+    for (unsigned i = 0; i < RMA_STRIPES / 64; i++)
+        for (uint64_t bits = set->word[i]; bits; bits &= bits - 1) {
+            struct fmutex *mx = &stripes.at[i * 64 + (unsigned)__builtin_ctzll(bits)];
+            if (lock)
+                fmutex_lock(mx, stripes.self);
+            else
+                fmutex_unlock(mx);
+        }
+}
 
 #endif

@@ -5,8 +5,8 @@
  * own while it calls the delete callback, which takes ours. So two threads can
  * flatten the same type at once; the second to finish drops its work.
  *
- * Records are never freed before the cache: a look-up without lock may still be
- * reading one that was just taken out of its slot, and must find either another
+ * Records are never freed before the cache, and stay on the chain of their slot: a look-up without
+ * lock may still be reading one that was just taken out of the slot, and must find either another
  * key in it or DTYPE_NO_KEY.
  */
 #include "rma/dtype/dtype_cache.h"
@@ -18,15 +18,11 @@
 #include "rma/dtype/dtype_flatten.h"
 #include "rma/dtype/dtype_predef.h"
 
-/* Lock held. Off its chain and slot, so that no look-up finds it from now on. */
-static void unlink_record(struct dtype_cache *cache, struct dtype_record *rec)
+/* Lock held. No look-up finds it from now on. */
+static void hide(struct dtype_cache *cache, struct dtype_record *rec)
 {
     unsigned s = dtype_slot(atomic_load_explicit(&rec->key, memory_order_relaxed));
-    struct dtype_record **at = &cache->chain[s];
 
-    while (*at != rec)
-        at = &(*at)->next;
-    *at = rec->next;
     if (atomic_load_explicit(&cache->slot[s], memory_order_relaxed) == rec)
         atomic_store_explicit(&cache->slot[s], &cache->none, memory_order_release);
     atomic_store_explicit(&rec->key, DTYPE_NO_KEY, memory_order_release);
@@ -42,9 +38,8 @@ static int type_deleted(MPI_Datatype type, int keyval, void *value, void *extra)
     (void)keyval;
     pthread_mutex_lock(&cache->lock);
     const struct dtype *dtype = rec->dtype;
-    unlink_record(cache, rec);
-    rec->next = cache->spare;
-    cache->spare = rec;
+    hide(cache, rec);
+    rec->used = false;
     pthread_mutex_unlock(&cache->lock);
     dtype_unref(dtype);
     return MPI_SUCCESS;
@@ -63,20 +58,17 @@ static struct dtype_record *find_record(struct dtype_cache *cache, uintptr_t key
     return rec;
 }
 
-/* Lock held. An unused record, or NULL without memory. */
-static struct dtype_record *get_record(struct dtype_cache *cache)
+/* Lock held. An unused record of slot s, or NULL without memory. */
+static struct dtype_record *get_record(struct dtype_cache *cache, unsigned s)
 {
-    struct dtype_record *rec = cache->spare;
+    struct dtype_record *rec = cache->chain[s];
 
-    if (rec) {
-        cache->spare = rec->next;
-        return rec;
-    }
-    rec = calloc(1, sizeof(*rec));
-    if (rec) {
+    while (rec && rec->used)
+        rec = rec->next;
+    if (!rec && (rec = calloc(1, sizeof(*rec))) != NULL) {
         atomic_init(&rec->key, DTYPE_NO_KEY);
-        rec->made = cache->all;
-        cache->all = rec;
+        rec->next = cache->chain[s];
+        cache->chain[s] = rec;
     }
     return rec;
 }
@@ -87,20 +79,18 @@ static struct dtype_record *enter(struct dtype_cache *cache, MPI_Datatype type,
                                   const struct dtype *dtype, bool attached, bool *fresh)
 {
     uintptr_t key = dtype_key(type);
+    unsigned s = dtype_slot(key);
 
     pthread_mutex_lock(&cache->lock);
     struct dtype_record *rec = find_record(cache, key);
     *fresh = rec == NULL;
     if (*fresh)
-        rec = get_record(cache);
+        rec = get_record(cache, s);
     if (*fresh && rec) {
-        unsigned s = dtype_slot(key);
-
         rec->dtype = dtype;
         rec->handle = type;
         rec->attached = attached;
-        rec->next = cache->chain[s];
-        cache->chain[s] = rec;
+        rec->used = true;
         atomic_store_explicit(&rec->key, key, memory_order_release);       /* fill */
         atomic_store_explicit(&cache->slot[s], rec, memory_order_release); /* install */
     }
@@ -152,7 +142,7 @@ const struct dtype *dtype_cache_miss(struct dtype_cache *cache, MPI_Datatype typ
         /* The free would go unnoticed: forget the type (its record is not reused,
          * for another thread may have found it meanwhile). */
         pthread_mutex_lock(&cache->lock);
-        unlink_record(cache, rec);
+        hide(cache, rec);
         pthread_mutex_unlock(&cache->lock);
         return fail(log_fail(cache->log, MRMA_ERR_NO_MEM, "cannot attach to a datatype"), err);
     }
@@ -194,19 +184,18 @@ void dtype_cache_destroy(struct dtype_cache *cache)
 {
     if (!cache)
         return;
-    for (struct dtype_record *rec = cache->all; rec; rec = rec->made) {
-        bool live = atomic_load_explicit(&rec->key, memory_order_relaxed) != DTYPE_NO_KEY;
-        if (live && rec->attached)
-            PMPI_Type_delete_attr(rec->handle, cache->keyval); /* calls type_deleted */
-        else if (live)
-            dtype_unref(rec->dtype);
-    }
+    for (unsigned s = 0; s < DTYPE_CACHE_SLOTS; s++)
+        for (struct dtype_record *rec = cache->chain[s], *next; rec; rec = next) {
+            bool live = atomic_load_explicit(&rec->key, memory_order_relaxed) != DTYPE_NO_KEY;
+            if (live && rec->attached)
+                PMPI_Type_delete_attr(rec->handle, cache->keyval); /* calls type_deleted */
+            else if (live)
+                dtype_unref(rec->dtype);
+            next = rec->next;
+            free(rec);
+        }
     PMPI_Type_free_keyval(&cache->keyval);
     PMPI_Comm_free(&cache->probe);
-    for (struct dtype_record *rec = cache->all, *next; rec; rec = next) {
-        next = rec->made;
-        free(rec);
-    }
     pthread_mutex_destroy(&cache->lock);
     free(cache);
 }

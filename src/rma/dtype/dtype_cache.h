@@ -37,9 +37,9 @@ struct dtype_record {
     _Atomic uintptr_t key; /* dtype_key of the handle, DTYPE_NO_KEY if unused */
     const struct dtype *dtype;
     MPI_Datatype handle;
-    struct dtype_record *next; /* on its slot's chain or on the spare list */
-    struct dtype_record *made; /* all records ever made, for the end */
+    struct dtype_record *next; /* on its slot's chain */
     bool attached;             /* has the attribute: a derived type */
+    bool used;                 /* not to be filled again: somebody may still come with it */
 };
 
 struct dtype_cache {
@@ -48,8 +48,6 @@ struct dtype_cache {
 
     pthread_mutex_t lock; /* guards what follows; never held while calling MPI */
     struct dtype_record *chain[DTYPE_CACHE_SLOTS];
-    struct dtype_record *spare;
-    struct dtype_record *all;
 
     const struct log *log;
     int keyval;

@@ -61,22 +61,11 @@ static int read_arguments(MPI_Datatype type, struct raw *raw, MPI_Datatype *type
     return rc == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_TYPE;
 }
 
-static void put_ints(struct dtype_contents *out, const int *from, MPI_Count n)
+/* Append n numbers, which are counts, or, where that is NULL, ints. */
+static void put(int64_t *list, size_t *len, const MPI_Count *counts, const int *ints, MPI_Count n)
 {
     for (MPI_Count i = 0; i < n; i++)
-        out->args[out->nargs++] = from[i];
-}
-
-static void put_counts(struct dtype_contents *out, const MPI_Count *from, MPI_Count n)
-{
-    for (MPI_Count i = 0; i < n; i++)
-        out->args[out->nargs++] = from[i];
-}
-
-static void put_addrs(struct dtype_contents *out, const MPI_Count *from, MPI_Count n)
-{
-    for (MPI_Count i = 0; i < n; i++)
-        out->addrs[out->naddrs++] = from[i];
+        list[(*len)++] = counts ? counts[i] : ints[i];
 }
 
 /* Large counts at the end of the list that are addresses in the small form. */
@@ -103,10 +92,10 @@ static void order_large(const struct raw *raw, struct dtype_contents *out)
 
     /* Where integers remain, they surround the counts: dimensions before, order after. */
     MPI_Count head = raw->combiner == MPI_COMBINER_DARRAY ? 3 : raw->nints ? 1 : 0;
-    put_ints(out, raw->ints, head);
-    put_counts(out, raw->counts, raw->ncounts - tail);
-    put_ints(out, raw->ints + head, raw->nints - head);
-    put_addrs(out, raw->counts + raw->ncounts - tail, tail);
+    put(out->args, &out->nargs, NULL, raw->ints, head);
+    put(out->args, &out->nargs, raw->counts, NULL, raw->ncounts - tail);
+    put(out->args, &out->nargs, NULL, raw->ints + head, raw->nints - head);
+    put(out->addrs, &out->naddrs, raw->counts + raw->ncounts - tail, NULL, tail);
 }
 
 /* The *_INTEGER combiners of removed Fortran calls keep addresses as integers. Configure has found
@@ -142,7 +131,7 @@ static int contents_order(MPI_Datatype type, struct raw *raw, struct dtype_conte
         order_large(raw, out);
         return MRMA_SUCCESS;
     }
-    put_ints(out, raw->ints, raw->nints);
+    put(out->args, &out->nargs, NULL, raw->ints, raw->nints);
     for (MPI_Count i = 0; i < raw->naddrs; i++)
         out->addrs[out->naddrs++] = raw->addrs[i];
     order_removed(out);

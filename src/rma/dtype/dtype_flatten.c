@@ -9,17 +9,151 @@
  * Pair types with padding are flattened a second time for the element view, in
  * which a leaf is the pair's whole extent; all displacements and extents are the
  * host's, so both views agree on where elements begin.
+ *
+ * Lists of runs keep typemap order: a piece is only ever joined to the one before it. Pieces that
+ * touch are joined as they come in; equally spaced ones only by runs_compress, because pairing them
+ * up early would hide a touching neighbour that is still to come.
  */
 #include "rma/dtype/dtype_flatten.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "base/err.h"
 #include "rma/acc/acc.h"
 #include "rma/dtype/dtype_contents.h"
 #include "rma/dtype/dtype_predef.h"
-#include "rma/dtype/dtype_runs.h"
+
+/* A growing list. Functions return MRMA_SUCCESS or MRMA_ERR_NO_MEM; then it is still valid, though
+ * incomplete. */
+struct run_list {
+    struct dtype_run *v;
+    size_t n, cap;
+};
+
+static int reserve(struct run_list *list)
+{
+    if (list->n < list->cap)
+        return MRMA_SUCCESS;
+    size_t cap = list->cap ? 2 * list->cap : 4;
+    struct dtype_run *v = realloc(list->v, cap * sizeof(*v));
+    if (!v)
+        return MRMA_ERR_NO_MEM;
+    list->v = v;
+    list->cap = cap;
+    return MRMA_SUCCESS;
+}
+
+/* Pieces that touch, in order, are one piece. */
+static struct dtype_run normal_run(struct dtype_run r)
+{
+    if (r.n > 1 && r.stride == (ptrdiff_t)r.len)
+        r = (struct dtype_run){r.disp, r.len * r.n, 0, 1};
+    if (r.n == 1)
+        r.stride = 0;
+    return r;
+}
+
+/* Append one run as it is, joined to the last where they touch. */
+static int runs_push(struct run_list *list, struct dtype_run run)
+{
+    run = normal_run(run);
+    struct dtype_run *last = list->n ? &list->v[list->n - 1] : NULL;
+    if (last && last->n == 1 && run.n == 1 && last->disp + (ptrdiff_t)last->len == run.disp) {
+        last->len += run.len;
+        return MRMA_SUCCESS;
+    }
+    int err = reserve(list);
+    if (err == MRMA_SUCCESS)
+        list->v[list->n++] = run;
+    return err;
+}
+
+/* A single run repeated may still be a single run. */
+static bool repeat_run(struct dtype_run *r, size_t count, ptrdiff_t stride)
+{
+    if (count == 1)
+        return true;
+    if (r->n == 1)
+        r->stride = stride;
+    else if (stride != r->stride * (ptrdiff_t)r->n)
+        return false;
+    r->n *= count;
+    return true;
+}
+
+/* Append count copies of unit, the first moved by disp, each stride bytes after the one before. A
+ * regular pattern stays one run. out and unit are distinct. */
+static int runs_repeat(struct run_list *out, const struct run_list *unit, ptrdiff_t disp,
+                       size_t count, ptrdiff_t stride)
+{
+    if (unit->n == 0 || count == 0)
+        return MRMA_SUCCESS;
+    if (unit->n == 1) {
+        struct dtype_run r = unit->v[0];
+
+        r.disp += disp;
+        if (repeat_run(&r, count, stride))
+            return runs_push(out, r);
+    }
+    for (size_t k = 0; k < count; k++, disp += stride) {
+        for (size_t i = 0; i < unit->n; i++) {
+            struct dtype_run r = unit->v[i];
+
+            r.disp += disp;
+            int err = runs_push(out, r);
+            if (err != MRMA_SUCCESS)
+                return err;
+        }
+    }
+    return MRMA_SUCCESS;
+}
+
+/* Does next go on where last ends, with the same spacing? Then last takes it in. */
+static bool absorb(struct dtype_run *last, const struct dtype_run *next)
+{
+    if (last->len != next->len)
+        return false;
+    ptrdiff_t stride = last->n > 1   ? last->stride
+                       : next->n > 1 ? next->stride
+                                     : next->disp - last->disp;
+    if (next->n > 1 && next->stride != stride)
+        return false;
+    if (next->disp != last->disp + (ptrdiff_t)last->n * stride)
+        return false;
+    last->stride = stride;
+    last->n += next->n;
+    return true;
+}
+
+/* Join neighbours of equal length and spacing into longer runs. */
+static void runs_compress(struct run_list *list)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < list->n; i++) {
+        if (kept && absorb(&list->v[kept - 1], &list->v[i]))
+            continue;
+        list->v[kept++] = list->v[i];
+    }
+    list->n = kept;
+    if (list->cap > 2 * kept + 4) {
+        struct dtype_run *v = realloc(list->v, (kept + 1) * sizeof(*v));
+        if (v) {
+            list->v = v;
+            list->cap = kept + 1;
+        }
+    }
+}
+
+static void runs_free(struct run_list *list)
+{
+    free(list->v);
+    *list = (struct run_list){0};
+}
+
+/* ---- constructors ---- */
 
 /* A type partly flattened. Its data is `leaves` predefined elements, of type
  * basic if that is not ACC_NONE; without data basic is that of the component. */
@@ -31,11 +165,6 @@ struct flat {
 };
 
 static int flatten(MPI_Datatype type, enum dtype_view view, struct flat *out);
-
-static void flat_free(struct flat *flat)
-{
-    runs_free(&flat->runs);
-}
 
 /* Append count copies of part, the first at disp, each stride after the other. */
 static int add(struct flat *out, const struct flat *part, int64_t disp, int64_t count,
@@ -63,7 +192,7 @@ static int add_blocks(struct flat *out, const struct flat *part, int64_t disp, i
     runs_compress(&block.runs);
     if (err == MRMA_SUCCESS)
         err = add(out, &block, disp, count, stride);
-    flat_free(&block);
+    runs_free(&block.runs);
     return err;
 }
 
@@ -117,7 +246,7 @@ static int structure(const struct dtype_contents *c, enum dtype_view view, struc
         err = flatten(c->types[i], view, &part);
         if (err == MRMA_SUCCESS)
             err = add(out, &part, c->addrs[i], c->args[1 + i], part.extent);
-        flat_free(&part);
+        runs_free(&part.runs);
     }
     return err;
 }
@@ -125,7 +254,7 @@ static int structure(const struct dtype_contents *c, enum dtype_view view, struc
 /* Replace *flat by what add or add_blocks made of it. */
 static int become(struct flat *flat, struct flat *next, int err)
 {
-    flat_free(flat);
+    runs_free(&flat->runs);
     *flat = *next;
     runs_compress(&flat->runs);
     return err;
@@ -253,7 +382,7 @@ static int flatten_derived(const struct dtype_contents *c, enum dtype_view view,
     int err = flatten(c->types[0], view, &part);
     if (err == MRMA_SUCCESS)
         err = compose(c, &part, out);
-    flat_free(&part);
+    runs_free(&part.runs);
     return err;
 }
 
@@ -334,7 +463,7 @@ int dtype_flatten(MPI_Datatype type, struct dtype **out)
         };
         err = dtype_create(&form, out);
     }
-    flat_free(&elements);
-    flat_free(&bytes);
+    runs_free(&elements.runs);
+    runs_free(&bytes.runs);
     return err;
 }

@@ -113,13 +113,13 @@ static int acc_batches(const struct rma_peer *peer, const struct log *log, uint6
         for (unsigned i = 0; i < b.n; i += b.nmembers)
             add_stripes(&stripes, (uint64_t)(uintptr_t)b.remote[i].iov_base, elements_len(&b, i),
                         b.unit);
-        stripe_set_lock(peer->stripes, &stripes);
+        stripe_set_lock(peer->stripes, &stripes, true);
         err = o->blind ? MRMA_SUCCESS : cma_batch_read(peer, log, &b);
         for (unsigned i = 0; !err && i < b.n; i += b.nmembers)
             operate(o, b.local[i].iov_base, elements_len(&b, i), b.unit);
         if (!err && o->data)
             err = cma_batch_write(peer, log, &b);
-        stripe_set_unlock(peer->stripes, &stripes);
+        stripe_set_lock(peer->stripes, &stripes, false);
     }
     cma_batch_end(&b);
     return err;

@@ -47,7 +47,7 @@ bool target_seg_inside(struct win *w, const struct pkt_seg *seg)
 
 static int check_segments(struct win *w, struct target_record *rec)
 {
-    const uint8_t type = rec->op->type;
+    const uint8_t type = rec->op.type;
     const size_t unit = type ? acc_extent(type) : 1, pad = acc_pad(type);
     rec->total = 0;
     for (uint32_t i = 0; i < rec->nseg; i++) {
@@ -87,18 +87,18 @@ static bool whole_units(const struct dtype *type, size_t unit)
 /* Sets what walks over the record's bytes. */
 static int check_typed(struct win *w, const struct pkt_origin *po, struct target_record *rec)
 {
-    const size_t unit = rec->op->type ? acc_extent(rec->op->type) : 1;
+    const size_t unit = rec->op.type ? acc_extent(rec->op.type) : 1;
     const struct pkt_typed *typed = rec->typed;
-    const uint64_t pos = rec->op->offset;
+    const uint64_t pos = rec->op.offset;
     int64_t lo, hi;
-    rec->type = type_table_get(po->types, rec->op->nseg);
+    rec->type = type_table_get(po->types, rec->op.nseg);
     if (!rec->type)
         return MRMA_ERR_TYPE;
     if (!type_table_range(rec->type, typed->count, typed->disp, &lo, &hi))
         return MRMA_ERR_RMA_RANGE;
     const size_t all = typed->count * rec->type->size;
     if (!typed->len || pos >= all || typed->len > all - pos || pos % unit || typed->len % unit ||
-        rec->op->kind == PKT_OP_CAS || !whole_units(rec->type, unit) ||
+        rec->op.kind == PKT_OP_CAS || !whole_units(rec->type, unit) ||
         (w->dynamic && typed->len > PKT_TYPED_DYNAMIC))
         return MRMA_ERR_COUNT;
     rec->total = typed->len;
@@ -114,7 +114,7 @@ static int check_typed(struct win *w, const struct pkt_origin *po, struct target
 /* Does the record's data length fit its kind? */
 static int check_kind(const struct target_record *rec)
 {
-    const struct pkt_op *op = rec->op;
+    const struct pkt_op *op = &rec->op;
     const bool acc = op->kind == PKT_OP_ACC || op->kind == PKT_OP_GET_ACC;
     if (op->zero)
         return MRMA_ERR_INTERN;
@@ -150,8 +150,8 @@ static bool parse_plain(const char **at, const char *end, struct target_record *
     copy_once(&plain, *at, sizeof plain);
     if (plain.zero || !plain.len || pkt_align(plain.len) > (size_t)(end - *at) - sizeof plain)
         return false;
-    rec->head = (struct pkt_op){.kind = PKT_OP_PUT, .nseg = 1, .data_len = plain.len};
-    rec->head_segs[0] = (struct pkt_seg){.disp = plain.disp, .len = plain.len};
+    rec->op = (struct pkt_op){.kind = PKT_OP_PUT, .nseg = 1, .data_len = plain.len};
+    rec->segs[0] = (struct pkt_seg){.disp = plain.disp, .len = plain.len};
     rec->nseg = 1;
     rec->typed = NULL;
     rec->data = *at + sizeof plain;
@@ -168,38 +168,36 @@ static bool sound_head(const struct pkt_op *op)
 /* What names the target's bytes; one segment without a call. */
 static inline void copy_named(struct target_record *rec, const char *from, bool typed)
 {
-    rec->typed = typed ? &rec->head_typed : NULL;
+    rec->typed = typed ? &rec->typed_copy : NULL;
     if (typed)
-        copy_once(&rec->head_typed, from, sizeof rec->head_typed);
+        copy_once(&rec->typed_copy, from, sizeof rec->typed_copy);
     else if (likely(rec->nseg == 1))
-        copy_once(rec->head_segs, from, sizeof rec->head_segs[0]);
+        copy_once(rec->segs, from, sizeof rec->segs[0]);
     else
-        copy_once(rec->head_segs, from, rec->nseg * sizeof rec->head_segs[0]);
+        copy_once(rec->segs, from, rec->nseg * sizeof rec->segs[0]);
 }
 
 bool target_record_parse(const char **at, const char *end, struct target_record *rec)
 {
     const size_t room = (size_t)(end - *at);
-    rec->op = &rec->head;
-    rec->segs = rec->head_segs;
     if (room >= sizeof(struct pkt_plain) && **at == PKT_OP_PLAIN)
         return parse_plain(at, end, rec);
-    if (room < sizeof rec->head)
+    if (room < sizeof rec->op)
         return false;
-    copy_once(&rec->head, *at, sizeof rec->head);
-    const size_t left = room - sizeof rec->head;
-    const bool typed = rec->head.form == PKT_FORM_TYPED;
-    if (!sound_head(&rec->head) ||
-        (typed ? left < sizeof *rec->typed : rec->head.nseg > left / sizeof *rec->segs))
+    copy_once(&rec->op, *at, sizeof rec->op);
+    const size_t left = room - sizeof rec->op;
+    const bool typed = rec->op.form == PKT_FORM_TYPED;
+    if (!sound_head(&rec->op) ||
+        (typed ? left < sizeof *rec->typed : rec->op.nseg > left / sizeof *rec->segs))
         return false;
-    rec->nseg = typed ? 0 : rec->head.nseg;
+    rec->nseg = typed ? 0 : rec->op.nseg;
     const size_t where = typed ? sizeof *rec->typed : rec->nseg * sizeof *rec->segs,
                  data_room = left - where;
-    if (rec->head.data_len > data_room || pkt_align(rec->head.data_len) > data_room)
+    if (rec->op.data_len > data_room || pkt_align(rec->op.data_len) > data_room)
         return false;
-    copy_named(rec, *at + sizeof rec->head, typed);
-    rec->data = *at + sizeof rec->head + where;
-    *at = rec->data + pkt_align(rec->head.data_len);
+    copy_named(rec, *at + sizeof rec->op, typed);
+    rec->data = *at + sizeof rec->op + where;
+    *at = rec->data + pkt_align(rec->op.data_len);
     return true;
 }
 

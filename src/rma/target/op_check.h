@@ -14,7 +14,7 @@
 
 #include "base/copy.h"
 #include "ch3/pkt.h"
-#include "rma/dtype/dtype_runs.h"
+#include "rma/dtype/dtype.h"
 #include "rma/win/win.h"
 
 /* What fits into a packet. */
@@ -24,19 +24,16 @@ enum {
 };
 
 struct target_record {
-    const struct pkt_op *op;
-    const struct pkt_seg *segs;
+    struct pkt_op op;
     uint32_t nseg;
     const struct pkt_typed *typed; /* in place of segments, or NULL */
     const struct dtype *type;      /* typed: checked, as is all below */
     struct dtype_cursor cur;       /* on its first byte */
     char *base;                    /* address of displacement 0 */
     const char *data;
-    uint64_t total;              /* bytes named */
-    struct pkt_op head;          /* what op is, made where the record is a struct pkt_plain, */
-    struct pkt_typed head_typed; /* what typed is, */
-    struct pkt_seg
-        head_segs[TARGET_SEGS_MAX]; /* and what segs is, nseg of them: most of it is not written */
+    uint64_t total; /* bytes named */
+    struct pkt_typed typed_copy;
+    struct pkt_seg segs[TARGET_SEGS_MAX]; /* nseg of them: most of it is not written */
 };
 
 /* Is the header that of a PKT_OPS of an epoch, with flags that may be piggybacked there? */
@@ -54,8 +51,8 @@ uint64_t target_record_bytes(const struct target_record *rec);
 
 static inline bool target_record_fetches(const struct target_record *rec)
 {
-    return rec->op->kind == PKT_OP_GET || rec->op->kind == PKT_OP_GET_ACC ||
-           rec->op->kind == PKT_OP_CAS;
+    return rec->op.kind == PKT_OP_GET || rec->op.kind == PKT_OP_GET_ACC ||
+           rec->op.kind == PKT_OP_CAS;
 }
 
 /* Of a window that is not dynamic: cut out the next record if it is a struct pkt_plain in which all

@@ -15,11 +15,11 @@
  * records, and not before earlier get replies to the same process have been read
  * out of the window (a stream without packets stands in the send queue until then).
  *
- * A packet that is refused as a whole (not due, no lock, no memory) names its error to
- * the origin, and still what is piggybacked on it takes effect, in its turn: nobody waits
- * for an acknowledgement, a marker or an opening that never comes. Where not even
- * that can be kept for want of memory the connection is given up, which ends the
- * waits of both.
+ * A packet that is refused as a whole (not due, no lock) names its error to the origin,
+ * and still what is piggybacked on it takes effect, in its turn: nobody waits for an
+ * acknowledgement, a marker or an opening that never comes. Where a packet cannot be
+ * parked, for want of memory or because its origin ignores how many may be, the
+ * connection is given up, which ends the waits of both.
  */
 #include "rma/target/target.h"
 
@@ -63,32 +63,13 @@ static struct pkt_origin *target_origin(struct win *w, struct rma_target *t)
     return t->from;
 }
 
-static bool is_stub(const struct pkt_origin *po, const struct parked_packet *pp)
-{
-    return pp >= po->stubs && pp < po->stubs + PARKED_STUBS;
-}
-
-static struct parked_packet *free_stub(struct pkt_origin *po)
-{
-    for (unsigned i = 0; i < PARKED_STUBS; i++)
-        if (!list_node_queued(&po->stubs[i].link))
-            return &po->stubs[i];
-    return NULL;
-}
-
-/* Take a parked packet out of the lists; then drop it. */
+/* Take a parked packet out of the lists; then it is the caller's to free. */
 static void take_out(struct pkt_origin *po, struct parked_packet *pp)
 {
     list_remove(&pp->link);
     po->nparked--;
     if (list_empty(&po->parked))
         list_remove(&po->parked_link);
-}
-
-static void drop(const struct pkt_origin *po, struct parked_packet *pp)
-{
-    if (!is_stub(po, pp))
-        free(pp);
 }
 
 void target_free_origin(struct rma_target *t)
@@ -100,7 +81,7 @@ void target_free_origin(struct rma_target *t)
     while ((node = list_first(&po->parked)) != NULL) {
         struct parked_packet *pp = LIST_ENTRY(node, struct parked_packet, link);
         take_out(po, pp);
-        drop(po, pp);
+        free(pp);
     }
     lock_queue_forget(po);
     type_table_free(po->types);
@@ -306,40 +287,20 @@ static enum verdict ready(struct pkt_origin *po, const struct pkt_hdr *hdr, cons
     }
 }
 
-/* Without memory, or from a peer that ignores what it may have here, a packet is
- * parked without its records, which are refused at once. */
-static struct parked_packet *park_stub(struct pkt_origin *po, const struct pkt_hdr *hdr,
-                                       const void *body)
-{
-    struct parked_packet *pp = free_stub(po);
-    if (!pp)
-        return NULL;
-    refuse(po->win, po->origin, "no memory to park it");
-    target_refuse_records(po->win, po->origin, hdr, body, MRMA_ERR_NO_MEM);
-    pp->hdr = *hdr;
-    pp->hdr.len = sizeof *hdr;
-    pp->hdr.count = 0;
-    return pp;
-}
-
 static void park(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *body)
 {
     struct win *w = po->win;
     struct parked_packet *pp = po->nparked < PKT_PARKED_MAX
                                    ? malloc(offsetof(struct parked_packet, hdr) + hdr->len)
                                    : NULL;
-    if (pp) {
-        list_node_init(&pp->link);
-        pp->hdr = *hdr;
-        memcpy(&pp->hdr + 1, body, hdr->len - sizeof *hdr);
-    } else {
-        pp = park_stub(po, hdr, body);
-    }
     if (!pp) {
-        refuse(w, po->origin, "too many wait for their epoch: the connection is given up");
+        refuse(w, po->origin, "no room for what waits for its epoch: the connection is given up");
         ch3_vc_lost(&po->origin->peer->vc);
         return;
     }
+    list_node_init(&pp->link);
+    pp->hdr = *hdr;
+    memcpy(&pp->hdr + 1, body, hdr->len - sizeof *hdr);
     if (list_empty(&po->parked))
         list_push_back(&w->target_side.parked, &po->parked_link);
     list_push_back(&po->parked, &pp->link);
@@ -385,15 +346,11 @@ static void unpark(struct pkt_origin *po)
             return;
         take_out(po, pp);
         win_event(po->win, po->origin->rank, TRACE_UNPARK, po->nparked);
-        if (v == NOW && is_stub(po, pp) && pp->hdr.epoch == PKT_EPOCH_FENCE) {
-            po->phase_broken = true;
-            po->win->fence_lost = true;
-        }
         if (v == NOW)
             apply(po, &pp->hdr, &pp->hdr + 1);
         else
             refuse_whole(po, &pp->hdr, &pp->hdr + 1, fault);
-        drop(po, pp);
+        free(pp);
     }
 }
 

@@ -23,18 +23,12 @@ struct parked_packet {
     struct pkt_hdr hdr; /* the packet follows, header included */
 };
 
-/* Where a packet is parked for whose records there is no memory. */
-enum { PARKED_STUBS = 4 };
-
 /* Target's state of packets from one origin. */
 struct pkt_origin {
     struct win *win;
     struct rma_target *origin; /* win->targets[rank of the origin] */
     struct list parked;        /* struct parked_packet, first come first */
     unsigned nparked;
-    /* Parked in place of packets whose records were refused for want of memory: what
-     * is piggybacked on them must take effect in its turn. Free where not in a list. */
-    struct parked_packet stubs[PARKED_STUBS];
     struct list_node parked_link; /* in win->target_side.parked while parked is not empty */
     enum { LOCKQ_NONE, LOCKQ_WAITING, LOCKQ_HELD } lock;
     bool exclusive, all, served, yielded; /* all: of MPI_Win_lock_all, without a ticket */

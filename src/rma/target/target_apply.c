@@ -43,7 +43,7 @@ static struct acc_at own_at(const struct win *w, char *here)
 /* ACC, GET_ACC and CAS: under the stripe locks, as every other accumulate. */
 static int apply_acc(struct replies *r, struct target_record *rec, struct stripe_hold *hold)
 {
-    const struct pkt_op *op = rec->op;
+    const struct pkt_op *op = &rec->op;
     const bool fetch = op->kind != PKT_OP_ACC;
     const struct acc_what what = {op->op, op->type};
     const char *data = rec->data;
@@ -74,7 +74,7 @@ static int apply_acc(struct replies *r, struct target_record *rec, struct stripe
 static void refuse_record(struct win *w, struct rma_target *t, const struct target_record *rec,
                           int err)
 {
-    (void)win_send_header(w, t, PKT_ERROR, 0, target_record_fetches(rec) ? rec->op->request : 0,
+    (void)win_send_header(w, t, PKT_ERROR, 0, target_record_fetches(rec) ? rec->op.request : 0,
                           (uint32_t)err, 0);
 }
 
@@ -83,7 +83,7 @@ static int keep_type(struct pkt_origin *po, const struct target_record *rec)
 {
     if (!po->types)
         po->types = calloc(1, sizeof *po->types);
-    return po->types ? type_table_got(po->types, rec->op, rec->data) : MRMA_ERR_NO_MEM;
+    return po->types ? type_table_got(po->types, &rec->op, rec->data) : MRMA_ERR_NO_MEM;
 }
 
 /* What of a packet all its records need. */
@@ -99,12 +99,12 @@ static int apply_operation(struct applying *a, struct target_record *rec, bool l
     struct win *w = r->win;
     int err = target_record_check(w, r->to->from, rec);
     if (unlikely(w->strict) && !err)
-        err = strict_arrival(w, rec->op->kind, rec->op->op, a->hdr->epoch);
+        err = strict_arrival(w, rec->op.kind, rec->op.op, a->hdr->epoch);
     if (err)
         return err;
-    if (rec->op->kind == PKT_OP_GET)
+    if (rec->op.kind == PKT_OP_GET)
         return target_reply_get(r, rec, last);
-    if (rec->op->kind != PKT_OP_PUT)
+    if (rec->op.kind != PKT_OP_PUT)
         return apply_acc(r, rec, &a->hold);
     apply_put(w, rec);
     return MRMA_SUCCESS;
@@ -113,10 +113,10 @@ static int apply_operation(struct applying *a, struct target_record *rec, bool l
 static int apply_record(struct applying *a, struct target_record *rec, bool last)
 {
     struct replies *r = &a->replies;
-    if (rec->op->kind != PKT_OP_ACC && rec->op->kind != PKT_OP_GET_ACC)
+    if (rec->op.kind != PKT_OP_ACC && rec->op.kind != PKT_OP_GET_ACC)
         stripe_hold_drop(&a->hold);
     int err =
-        rec->op->kind == PKT_OP_TYPE ? keep_type(r->to->from, rec) : apply_operation(a, rec, last);
+        rec->op.kind == PKT_OP_TYPE ? keep_type(r->to->from, rec) : apply_operation(a, rec, last);
     if (err) {
         stripe_hold_drop(&a->hold);
         target_replies_send(r, false); /* the error ends its request, parts of which come before */

@@ -103,7 +103,7 @@ char *target_reply_room(struct replies *r, const struct target_record *rec)
     char *room = r->out.data + r->used;
     r->used += (uint32_t)need;
     r->parts++;
-    return begin_part(room, rec->op->request, rec->op->offset, rec->total);
+    return begin_part(room, rec->op.request, rec->op.offset, rec->total);
 }
 
 /* ---- long results ---- */
@@ -170,8 +170,8 @@ static int send_long(struct replies *r, const struct target_record *rec, bool la
                                          .awaited = true},
                               .win = r->win,
                               .to = r->to,
-                              .request = rec->op->request,
-                              .pos = rec->op->offset,
+                              .request = rec->op.request,
+                              .pos = rec->op.offset,
                               .left = rec->total,
                               .ack = r->ack,
                               .type = rec->typed ? dtype_ref(rec->type) : NULL,
