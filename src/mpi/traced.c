@@ -21,6 +21,7 @@
 #include "base/err.h"
 #include "base/node.h"
 #include "mpi/engine_get.h"
+#include "mpi/traced_calls.h"
 #include "mpi/traced_clock.h"
 #include "rma/rma.h"
 
@@ -132,6 +133,7 @@ static void open_trace(const struct conf *conf)
     }
     mpi_trace = mine;
     traced_clock_measure(mpi_trace, machine, job);
+    traced_calls_begin(mpi_trace);
 }
 
 void traced_begin_job(void)
@@ -166,6 +168,7 @@ void traced_end_job(void)
 {
     if (mpi_trace == NULL)
         return;
+    traced_calls_end();
     traced_clock_measure(mpi_trace, machine, job);
     PMPI_Comm_free(&job);
     trace_close(mpi_trace);

@@ -309,6 +309,15 @@ void trace_add_ranks(struct trace *tr, uint64_t time, const int *ranks, int n)
     }
 }
 
+void trace_add_name(struct trace *tr, uint16_t what, const char *name)
+{
+    struct trace_name named = {.time = trace_now(tr), .kind = TRACE_NAME, .what = what};
+    struct trace_record rec;
+    memcpy(named.text, name, strnlen(name, sizeof named.text));
+    memcpy(&rec, &named, sizeof rec);
+    trace_add(tr, &rec);
+}
+
 void trace_thread_is(struct trace *tr, enum spool_thread kind)
 {
     struct thread *th = this_thread(tr);

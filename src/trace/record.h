@@ -52,6 +52,9 @@ void trace_add(struct trace *tr, const struct trace_record *rec);
 /* The ranks of the record added before, by the same thread. */
 void trace_add_ranks(struct trace *tr, uint64_t time, const int *ranks, int n);
 
+/* What a number of ENTER and LEAVE above those of enum trace_call stands for. */
+void trace_add_name(struct trace *tr, uint16_t what, const char *name);
+
 /* The calling thread's file says what kind of thread it is. Without this: SPOOL_APPLICATION. */
 void trace_thread_is(struct trace *tr, enum spool_thread kind);
 

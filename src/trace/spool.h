@@ -40,7 +40,8 @@ struct spool_head {
 /* Kinds of record, and what the fields say beside time. Fields not named are 0. */
 enum trace_kind {
     TRACE_END = 0,    /* no record: here the file ends */
-    TRACE_ENTER,      /* a call begins; what: enum trace_call, win: its window where it has one
+    TRACE_ENTER,      /* a call begins; what: enum trace_call, or TRACE_CALL_LAST and above: as a
+                         TRACE_NAME of the process says, win: its window where it has one
                          already, peer: of lock, unlock and flush the target, -1: all */
     TRACE_LEAVE,      /* and returns; what as there */
     TRACE_WIN_CREATE, /* inside the creating call. win, id: the same number at all its processes and
@@ -92,6 +93,7 @@ enum trace_kind {
     TRACE_WRITE,      /* the trace itself needed time here, up to time; bytes: nanoseconds of it */
     TRACE_CLOCK, /* bytes (as int64_t): nanoseconds to add to this machine's clock at time for that
                     of the machine of rank 0; id: half the round trip in which it was measured */
+    TRACE_NAME,  /* a function of MPI that is not among TRACE_CALLS: struct trace_name */
     TRACE_KINDS
 };
 
@@ -157,7 +159,15 @@ struct trace_ranks {
     int32_t rank[TRACE_RANKS_MAX];
 };
 
-_Static_assert(sizeof(struct trace_record) == 40 && sizeof(struct trace_ranks) == 40,
+enum { TRACE_NAMES_MAX = 1024 }; /* what is less than TRACE_CALL_LAST + so many */
+struct trace_name {
+    uint64_t time;
+    uint16_t kind, what;
+    char text[28]; /* without MPI_; ends with 0 unless it is full */
+};
+
+_Static_assert(sizeof(struct trace_record) == 40 && sizeof(struct trace_name) == 40 &&
+                   sizeof(struct trace_ranks) == 40,
                "records of one size");
 
 #endif

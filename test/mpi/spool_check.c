@@ -136,7 +136,8 @@ static void operation(struct thread *th, size_t at, const struct trace_record *r
 
 static void call(struct thread *th, size_t at, const struct trace_record *r)
 {
-    if (r->what == TRACE_CALL_NONE || r->what >= TRACE_CALL_LAST || th->depth == DEPTH_MAX)
+    if (r->what == TRACE_CALL_NONE || r->what >= TRACE_CALL_LAST + TRACE_NAMES_MAX ||
+        th->depth == DEPTH_MAX)
         bad(th, at, "call %u at depth %u", r->what, th->depth);
     else if (r->kind == TRACE_ENTER)
         th->call[th->depth++] = r->what;
@@ -164,6 +165,8 @@ static void check_record(struct thread *th, size_t at, const struct trace_record
     th->time = r->time;
     if (r->kind >= TRACE_KINDS)
         bad(th, at, "kind %u", r->kind);
+    if (r->kind == TRACE_NAME)
+        return;
     /* Other threads' files are not in the order of this one's. */
     if (r->win >= WINS_MAX || (has_window(r->kind) && th->number == 0 && !p->win[r->win].number)) {
         bad(th, at, "kind %u of window %u, which does not exist", r->kind, r->win);

@@ -97,7 +97,7 @@ python_example() {
     traced "$bin/fence"
     "$tool" --archive "$tmp/trace" >"$tmp/out" 2>&1 || bad "mpi-rma-trace --archive: exit code $?"
     /usr/bin/python3 "$tmp/example.py" "$tmp/trace/traces.otf2" >"$tmp/out" 2>&1 || bad "the user guide's example: exit code $?"
-    test "$(grep -Ec '^rank [0-9]* to rank [0-9]* of the window: [1-9][0-9]* bytes$' "$tmp/out")" -ge "$np" ||
+    test "$(grep -Ec '^process [0-9]* to rank [0-9]* of the window: [1-9][0-9]* bytes$' "$tmp/out")" -ge "$np" ||
         bad "the user guide's example does not print who has moved how much:"
 }
 python_example
@@ -123,6 +123,33 @@ net-packets) # the report has each stall for credits that the statistics count
     fi
     ;;
 esac
+
+# With --trace-all the calls of the host's functions are there too, each with its return, in the order of a stack; what
+# the library itself does stays the same.
+all_calls() {
+    tool=$abs_top_builddir/tools/mpi-rma-trace
+    test -x "$tool" && command -v otf2-print >"$tmp/out" || { echo "SKIP: all calls: no mpi-rma-trace or no otf2-print" && return; }
+    run no "$bin/fence"
+    rm -f "$tmp/stats"
+    mpirun "$np" env MPIRMA_STATS="$tmp/stats" "$abs_top_builddir/tools/mpi-rma-run" --trace-all "$tmp/all" "$bin/fence"
+    test "$rc" = 0 || bad "--trace-all: exit code $rc"
+    statistics "$tmp/stats" >"$tmp/stats.all"
+    compare "fence: operations and paths change with --trace-all" "$tmp/stats.no" "$tmp/stats.all"
+    "$bin/spool_check" "$tmp/all" "$np" >"$tmp/out" 2>&1 || bad "--trace-all: what is recorded is not right:"
+    "$tool" --archive "$tmp/all" >"$tmp/out" 2>&1 || bad "--trace-all: no archive:"
+    otf2-print "$tmp/all/traces.otf2" 2>&1 | awk '
+        /warning/ { print }
+        { name = $0; sub(/.*Region: "/, "", name); sub(/".*/, "", name) }
+        $1 == "ENTER" { stack[$2, depth[$2]++] = name; seen[name]++ }
+        $1 == "LEAVE" && stack[$2, --depth[$2]] != name { print "LEAVE of " name " inside " stack[$2, depth[$2]] }
+        END {
+            for (l in depth) if (depth[l]) print "location " l ": " depth[l] " calls without a return"
+            n = split("MPI_Comm_set_errhandler MPI_Comm_rank MPI_Win_fence MPI_Put", wanted, " ")
+            for (i = 1; i <= n; i++) if (!seen[wanted[i]]) print "no call of " wanted[i]
+        }' >"$tmp/out"
+    test ! -s "$tmp/out" || bad "--trace-all: the calls are not right:"
+}
+test "${MPIRMA_PATH:-auto}" != auto || all_calls
 
 # A later job in the same directory takes its place; nothing of it is left.
 mpirun 1 env MPIRMA_TRACE="$tmp/trace" "$bin/win_attr"

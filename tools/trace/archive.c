@@ -57,6 +57,25 @@ OTF2_GroupRef archive_group(struct archive *archive, const uint64_t *member, uin
     return (OTF2_GroupRef)archive->ngroups;
 }
 
+const char *archive_call_name(const struct archive *archive, unsigned call)
+{
+    if (call < TRACE_CALL_LAST)
+        return call_name[call];
+    const char *name = archive->name[call - TRACE_CALL_LAST];
+    return name ? name : "";
+}
+
+void archive_name_call(struct archive *archive, const struct trace_name *name)
+{
+    char **at = &archive->name[name->what - TRACE_CALL_LAST];
+
+    if (!*at)
+        *at = text("MPI_%.*s", (int)sizeof name->text, name->text);
+    for (char *c = *at; *c; c++) /* the file may be damaged */
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+}
+
 static OTF2_FlushType flush_always(void *data, OTF2_FileType type, OTF2_LocationRef location,
                                    void *caller, bool final)
 {
@@ -144,6 +163,8 @@ static void free_archive(struct archive *archive)
         free(archive->location[i].name);
     for (size_t i = 0; i < archive->ngroups; i++)
         free(archive->group[i].member);
+    for (size_t i = 0; i < TRACE_NAMES_MAX; i++)
+        free(archive->name[i]);
     free(archive->location);
     free(archive->group);
     free(archive->main_location);

@@ -37,9 +37,10 @@ struct archive {
     uint64_t *main_location; /* of each rank */
     struct group *group;
     size_t ngroups, groups_cap;
-    struct map group_by_hash; /* index + 1 of the last one with that hash */
-    uint64_t unknown_window;  /* records about windows whose creation is not known */
-    bool failed;              /* writing has failed, and it was said */
+    struct map group_by_hash;    /* index + 1 of the last one with that hash */
+    char *name[TRACE_NAMES_MAX]; /* of functions that are not in enum trace_call; NULL: none */
+    uint64_t unknown_window;     /* records about windows whose creation is not known */
+    bool failed;                 /* writing has failed, and it was said */
 };
 
 /* Makes DIR/traces.otf2 of DIR/spool, in the place of one that is there. False, with a message:
@@ -57,6 +58,11 @@ uint64_t archive_location(struct archive *archive, struct location location);
 
 /* The group of these ranks in MPI_COMM_WORLD. */
 OTF2_GroupRef archive_group(struct archive *archive, const uint64_t *member, uint32_t n);
+
+/* What a call is named, "" for one above TRACE_CALL_LAST without a name; and a name for such a one:
+ * the first that is given stays. */
+const char *archive_call_name(const struct archive *archive, unsigned call);
+void archive_name_call(struct archive *archive, const struct trace_name *name);
 
 /* Says once that writing has failed. */
 void archive_check(struct archive *archive, OTF2_ErrorCode code);

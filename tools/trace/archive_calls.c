@@ -47,6 +47,9 @@ void call_enter(struct process *process, struct thread *thread, const struct tra
     struct win *win = process_win(process, r->win);
 
     frame->call = r->what;
+    if (!*archive_call_name(process->archive, r->what))
+        archive_name_call(process->archive,
+                          &(struct trace_name){.what = r->what, .text = "(name not recorded)"});
     frame->window = win ? r->win : 0;
     frame->peer = r->peer;
     if (win) {

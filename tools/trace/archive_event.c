@@ -17,7 +17,7 @@ OTF2_StringRef string_of_op(unsigned op)
 
 OTF2_RegionRef region_of_call(unsigned call)
 {
-    return call - 1;
+    return call < TRACE_CALL_LAST ? call - 1 : call - 1 + OWN_REGIONS;
 }
 
 OTF2_RegionRef region_of_own(unsigned own)

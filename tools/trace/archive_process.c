@@ -191,6 +191,9 @@ static void own_record(struct process *process, struct thread *thread, const str
     case TRACE_WAKE_AGENT:
         own_past(track, r, OWN_WAKE_AGENT, 0);
         break;
+    case TRACE_NAME:
+        archive_name_call(process->archive, (const struct trace_name *)r);
+        break;
     case TRACE_WRITE:
         own_past(track, r, OWN_WRITE_TRACE, r->bytes);
         break;
@@ -286,7 +289,7 @@ static void close_all(struct process *process)
             if (thread->track.frame[k].call) {
                 open++;
                 say("%s: ends within %s", thread->file->path,
-                    call_name[thread->track.frame[k].call]);
+                    archive_call_name(process->archive, thread->track.frame[k].call));
             }
         frames_close(process, thread, 0, process->last);
     }

@@ -81,7 +81,7 @@ static OTF2_CallbackCode on_region(void *data, OTF2_RegionRef self, OTF2_StringR
     unsigned call = call_of(label);
 
     (void)canonical, (void)description, (void)flags, (void)file, (void)first_line, (void)last_line;
-    if (call)
+    if (call && !(defs->trace->ours && role == OTF2_REGION_ROLE_WRAPPER)) /* of any request */
         keep(&defs->region, self, call);
     if (role == OTF2_REGION_ROLE_ARTIFICIAL && paradigm == OTF2_PARADIGM_MPI)
         for (unsigned i = 0; i < OWN_REGIONS; i++)

@@ -22,7 +22,10 @@ static bool fields_good(const struct trace_record *r, uint32_t nproc)
     switch (r->kind) {
     case TRACE_ENTER:
     case TRACE_LEAVE:
-        return r->what > TRACE_CALL_NONE && r->what < TRACE_CALL_LAST && peer_good;
+        return r->what > TRACE_CALL_NONE && r->what < TRACE_CALL_LAST + TRACE_NAMES_MAX &&
+               peer_good;
+    case TRACE_NAME:
+        return r->what >= TRACE_CALL_LAST && r->what < TRACE_CALL_LAST + TRACE_NAMES_MAX;
     case TRACE_WIN_CREATE:
         return r->win && r->peer >= 0 && r->arg > 0 && r->arg <= nproc &&
                (uint32_t)r->peer < r->arg;
