@@ -9,7 +9,7 @@
 
 #include "engine_env.h"
 #include "rma/layer.h"
-#include "rma/path/path.h"
+#include "rma/win/stats.h"
 
 typedef unsigned long long ull;
 
@@ -31,14 +31,13 @@ static void print_paths(struct engine *e, FILE *out)
 {
     const struct rma_stats *s = &e->rma.stats;
     const struct ch3_stats *c = &e->ch3.stats;
-    struct win_stats paths;
-    rma_paths_total(&e->rma, &paths);
     char text[2048];
     size_t at = (size_t)snprintf(text, sizeof text, "libmpi-rma[%d] stats: windows %llu",
                                  e->world_rank, (ull)s->windows);
     for (int p = 0; p < PATH_KINDS; p++)
         at += (size_t)snprintf(text + at, sizeof text - at, ", %s %llu ops %llu bytes",
-                               path_by_number[p]->name, (ull)paths.ops[p], (ull)paths.bytes[p]);
+                               rma_path_name((unsigned)p), (ull)s->paths.ops[p],
+                               (ull)s->paths.bytes[p]);
     snprintf(text + at, sizeof text - at,
              ", cma by packet %llu, packets sent %llu (%llu bytes) received %llu queued %llu "
              "refused %llu, "

@@ -127,7 +127,7 @@ static __attribute__((noinline)) int flush_general(int rank, MPI_Win win)
 
     if (unlikely(rec == NULL))
         return mpi_host.Win_flush(rank, win);
-    err = args_rank_ok(rec, rank) ? rma_flush(rec->win, rank) : not_a_rank(rank);
+    err = args_rank_ok(rec, rank) ? rma_flush(rec->win, rank, false) : not_a_rank(rank);
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS
                                        : win_fail_target(rec, "MPI_Win_flush", err, rank);
 }
@@ -151,7 +151,7 @@ MRMA_PUBLIC int PMPI_Win_flush_all(MPI_Win win)
 
     if (unlikely(rec == NULL))
         return mpi_host.Win_flush_all(win);
-    err = rma_flush_all(rec->win);
+    err = rma_flush_all(rec->win, false);
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail(rec, "MPI_Win_flush_all", err);
 }
 MRMA_EXPORT_MPI(Win_flush_all);
@@ -164,7 +164,7 @@ MRMA_PUBLIC int PMPI_Win_flush_local(int rank, MPI_Win win)
 
     if (unlikely(rec == NULL))
         return mpi_host.Win_flush_local(rank, win);
-    err = args_rank_ok(rec, rank) ? rma_flush_local(rec->win, rank) : not_a_rank(rank);
+    err = args_rank_ok(rec, rank) ? rma_flush(rec->win, rank, true) : not_a_rank(rank);
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS
                                        : win_fail_target(rec, "MPI_Win_flush_local", err, rank);
 }
@@ -178,7 +178,7 @@ MRMA_PUBLIC int PMPI_Win_flush_local_all(MPI_Win win)
 
     if (unlikely(rec == NULL))
         return mpi_host.Win_flush_local_all(win);
-    err = rma_flush_local_all(rec->win);
+    err = rma_flush_all(rec->win, true);
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS
                                        : win_fail(rec, "MPI_Win_flush_local_all", err);
 }

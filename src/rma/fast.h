@@ -191,8 +191,8 @@ static inline void fast_lock_hold(struct win *w, struct rma_target *t, enum win_
  * is not tried.
  *
  * An exclusive request must look at lock_all's holders after its ticket is in the word
- * (win/target_lock.h: C before D). Who finds one gives the lock back and goes the general way: that
- * is a lock and an unlock of nothing. */
+ * (doc/memory-ordering.md: C before D). Who finds one gives the lock back and goes the general way:
+ * that is a lock and an unlock of nothing. */
 MRMA_INLINE bool fast_lock(struct win *w, bool exclusive, int rank)
 {
     struct rma_target *t = win_peek(w, rank);
@@ -205,7 +205,7 @@ MRMA_INLINE bool fast_lock(struct win *w, bool exclusive, int rank)
     if (exclusive &&
         unlikely(atomic_load_explicit(&w->lead->all_holders, memory_order_seq_cst) != 0)) {
         lockword_release(&t->ctl->lock, true);
-        fast_lock_notify(t);
+        lock_notify(t);
         return false;
     }
     fast_lock_hold(w, t, exclusive ? WIN_LOCK_EXCLUSIVE : WIN_LOCK_SHARED);
@@ -221,7 +221,7 @@ MRMA_INLINE bool fast_unlock(struct win *w, int rank)
                  t->sent != SENT_NOTHING))
         return false;
     lockword_release(&t->ctl->lock, lock == WIN_LOCK_EXCLUSIVE);
-    fast_lock_notify(t);
+    lock_notify(t);
     t->lock = WIN_LOCK_NONE;
     if (--w->nlocks == 0) {
         atomic_store_explicit(&w->epoch.state, EPOCH_NONE, memory_order_relaxed);

@@ -59,6 +59,12 @@ static void refuse(struct win *w, const struct rma_target *t, const char *what, 
             w->index);
 }
 
+/* Then its signals are stores into this process's control block, never packets. */
+static bool is_told_by_memory(const struct rma_target *t)
+{
+    return t->ctl != NULL;
+}
+
 static void on_ops(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, const void *body)
 {
     struct rma_target *t;
@@ -72,7 +78,7 @@ static void on_post(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, c
     (void)body;
     struct rma_target *t;
     struct win *w = find(ctx, from, hdr, &t);
-    if (w && !issue_got_post(t, hdr->seq))
+    if (w && (is_told_by_memory(t) || !issue_got_post(t, hdr->seq)))
         refuse(w, t, "post", hdr->seq);
 }
 
@@ -119,7 +125,7 @@ static void on_sync(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, c
     (void)body;
     struct rma_target *t;
     struct win *w = find(ctx, from, hdr, &t);
-    if (w && !barrier_got(t, hdr->seq, hdr->total))
+    if (w && (is_told_by_memory(t) || !barrier_got(t, hdr->seq, hdr->total)))
         refuse(w, t, "barrier packet", hdr->seq);
 }
 

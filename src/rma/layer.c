@@ -97,16 +97,6 @@ void rma_init(struct rma *r, const struct log *log, const struct conf *conf, str
     origin_init(r);
 }
 
-void rma_paths_total(const struct rma *r, struct win_stats *out)
-{
-    *out = r->stats.paths;
-    for (uint32_t i = 0; i < r->nwins; i++)
-        for (int p = 0; r->wins[i] && p < PATH_KINDS; p++) {
-            out->ops[p] += r->wins[i]->stats.ops[p];
-            out->bytes[p] += r->wins[i]->stats.bytes[p];
-        }
-}
-
 void rma_fini(struct rma *r)
 {
     for (uint32_t i = 0; i < r->nwins; i++)

@@ -15,8 +15,6 @@ void rma_init(struct rma *r, const struct log *log, const struct conf *conf, str
               struct ch3 *ch3, clock_fn clock, bool threads);
 /* Drop all windows without communication, and the layer's own memory. */
 void rma_fini(struct rma *r);
-/* Sum over freed and living windows. */
-void rma_paths_total(const struct rma *r, struct win_stats *out);
 
 /* From packet types to this layer, for ch3_init; the handlers' context is the struct rma. */
 extern const ch3_handler rma_handlers[PKT_TYPE_LAST];

@@ -36,20 +36,20 @@ enum { /* accumulate_ordering bits; default all */
        WIN_ORDER_ALL = 15
 };
 
-/* The hints in use. src/mpi/win_info.c translates to and from MPI_Info. All but
- * min_alignment, populate and share_create must be the same on all processes. */
+/* The hints in use. src/mpi/win_info.c translates to and from MPI_Info. Those before alloc_shm must
+ * be the same on all processes. Processes exchange it, so there is no padding. */
 struct win_hints {
+    uint64_t granularity; /* mpi_accumulate_granularity, 0: unspecified */
+    uint32_t ordering;    /* WIN_ORDER_* */
+    uint32_t which_ops;   /* bit per enum acc_op that will be used, default all */
     bool no_locks;
     bool same_size, same_disp_unit;
     bool same_op; /* accumulate_ops = same_op, else same_op_no_op */
     bool alloc_shared_noncontig;
-    bool alloc_shm;       /* MPI_Win_allocate in shared memory, default true */
-    bool populate;        /* pages at once, per process, default false */
-    bool share_create;    /* MPI_Win_create's memory shared in place, per process, default false */
-    uint8_t ordering;     /* WIN_ORDER_* */
-    uint32_t which_ops;   /* bit per enum acc_op that will be used, default all */
-    uint64_t granularity; /* mpi_accumulate_granularity, 0: unspecified */
-    uint64_t min_alignment; /* per process; bytes, power of two, 0: default */
+    bool alloc_shm;         /* MPI_Win_allocate in shared memory, default true */
+    bool populate;          /* pages at once, default false */
+    bool share_create;      /* MPI_Win_create's memory shared in place, default false */
+    uint64_t min_alignment; /* bytes, power of two, 0: default */
 };
 
 /* What holds where no hint is given. */
@@ -237,10 +237,8 @@ int rma_lock_all(struct win *win, int asserts);
 int rma_unlock_all(struct win *win);
 /* Everything issued to target, or all, is complete there, or, local, its buffers here may be used
  * again. */
-int rma_flush(struct win *win, int target);
-int rma_flush_all(struct win *win);
-int rma_flush_local(struct win *win, int target);
-int rma_flush_local_all(struct win *win);
+int rma_flush(struct win *win, int target, bool local);
+int rma_flush_all(struct win *win, bool local);
 /* MPI_Win_sync: this process's loads and stores of the window's memory before and after. */
 int rma_sync(struct win *win);
 

@@ -327,10 +327,10 @@ static void passive(struct win *w, enum fuzz_call call, int target, unsigned how
         (void)rma_unlock_all(w);
         break;
     case FUZZ_CALL_FLUSH:
-        (void)(how & 1 ? rma_flush_all(w) : rma_flush(w, target));
+        (void)(how & 1 ? rma_flush_all(w, false) : rma_flush(w, target, false));
         break;
     default:
-        (void)(how & 1 ? rma_flush_local_all(w) : rma_flush_local(w, target));
+        (void)(how & 1 ? rma_flush_all(w, true) : rma_flush(w, target, true));
         break;
     }
 }

@@ -99,7 +99,7 @@ static void flush_round(const struct pattern *pat, struct sim_proc *p, struct wi
 {
     (void)p;
     puts_to_all(pat, w, peers, n);
-    SIM_CHECK(rma_flush_all(w) == MRMA_SUCCESS);
+    SIM_CHECK(rma_flush_all(w, false) == MRMA_SUCCESS);
 }
 
 static void lock_round(const struct pattern *pat, struct sim_proc *p, struct win *w,

@@ -109,13 +109,13 @@ static bool increment(struct prog_actor *a, struct win *w, const struct prog_op 
     struct dtype *one = o->otype;
     op.oaddr = op.raddr = &value;
     op.otype = op.rtype = one;
-    TRY(rma_flush(w, o->target)); /* its own sums */
+    TRY(rma_flush(w, o->target, false)); /* its own sums */
     TRY(rma_get(w, &op));
-    TRY(rma_flush(w, o->target));
+    TRY(rma_flush(w, o->target, false));
     a->world->pause(a, 20);
     value++;
     TRY(rma_put(w, &op));
-    TRY(rma_flush(w, o->target));
+    TRY(rma_flush(w, o->target, false));
     return true;
 }
 
@@ -169,16 +169,16 @@ static bool sync_after(struct prog_actor *a, const struct prog_epoch *e, const s
     struct win *w = prog_of(a)->wins[o->win].win[a->rank];
     switch (o->sync) {
     case S_FLUSH:
-        TRY(rma_flush(w, o->target));
+        TRY(rma_flush(w, o->target, false));
         break;
     case S_FLUSH_LOCAL:
-        TRY(rma_flush_local(w, o->target));
+        TRY(rma_flush(w, o->target, true));
         break;
     case S_FLUSH_ALL:
-        TRY(rma_flush_all(w));
+        TRY(rma_flush_all(w, false));
         break;
     case S_FLUSH_LOCAL_ALL:
-        TRY(rma_flush_local_all(w));
+        TRY(rma_flush_all(w, true));
         break;
     case S_SYNC:
         TRY(rma_sync(w));

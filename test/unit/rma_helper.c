@@ -118,8 +118,6 @@ struct hand *hand_new(const struct hand_shared *s, int rank)
 
 void hand_free(struct hand *h)
 {
-    for (int i = 0; i < h->shared.n; i++)
-        region_free(&h->targets[i]);
     pscw_fini(&h->win);
     target_table_fini(&h->win.targets);
     rma_fini(&h->rma);

@@ -149,11 +149,11 @@ static unsigned mode_after(const struct fabric_opts *opts, bool cma, int target,
     struct win *w = f->procs[0].user, *other = f->procs[1].user;
     assert_int_equal(other->ctl->acc_mode, ACC_MODE_ATOMIC);
     assert_int_equal(do_call(w, target, c), MRMA_SUCCESS);
-    assert_int_equal(rma_flush(w, target), MRMA_SUCCESS);
+    assert_int_equal(rma_flush(w, target, false), MRMA_SUCCESS);
     const unsigned mode = f->procs[target].rma.wins[0]->ctl->acc_mode;
     assert_int_equal(w->ctl->acc_busy, 0);
     assert_int_equal(do_call(w, target, c), MRMA_SUCCESS); /* whichever way it goes now */
-    assert_int_equal(rma_flush(w, target), MRMA_SUCCESS);
+    assert_int_equal(rma_flush(w, target, false), MRMA_SUCCESS);
     fabric_run(f, drop_window, NULL);
     fabric_free(f);
     return mode;
@@ -211,7 +211,7 @@ static void close_for_a_packet(struct rma *r, struct win *w)
 {
     atomic_store(&r->concurrent, true);
     rma_enter(r);
-    assert_int_equal(acc_close_held(w, w->ctl), MRMA_ERR_PROC_FAILED);
+    assert_int_equal(acc_close(w, w->ctl, true), MRMA_ERR_PROC_FAILED);
     rma_leave(r);
     atomic_store(&r->concurrent, false);
 }
@@ -302,7 +302,7 @@ static void closing_body(struct fabric_proc *p, void *arg)
         atomic_store_explicit(&c->go, round, memory_order_release);
         for (uint64_t i = next_random(&seed) % 256; i; i--)
             cpu_relax();
-        FABRIC_CHECK(acc_close(w, ctl) == MRMA_SUCCESS);
+        FABRIC_CHECK(acc_close(w, ctl, false) == MRMA_SUCCESS);
         const int64_t seen = atomic_load_explicit(word, memory_order_relaxed);
         for (int i = 0; i < 20; i++) {
             cpu_relax();
@@ -357,7 +357,7 @@ static void add(struct win *w, enum acc_type basic, size_t disp, size_t n, bool 
                               .ttype = &type,
                               .op = ACC_SUM};
     FABRIC_CHECK((fetch ? rma_get_accumulate(w, &op) : rma_accumulate(w, &op)) == MRMA_SUCCESS);
-    FABRIC_CHECK(rma_flush(w, 0) == MRMA_SUCCESS); /* it may have gone by packet */
+    FABRIC_CHECK(rma_flush(w, 0, false) == MRMA_SUCCESS); /* it may have gone by packet */
 }
 
 /* One more by compare-and-swap. */
@@ -375,7 +375,7 @@ static void count_up(struct win *w, size_t disp)
                                   .ttype = &type};
         if (disp % 16 || !fast_cas(w, &next, &seen, &old, 0, (int64_t)disp))
             FABRIC_CHECK(rma_compare_and_swap(w, &op) == MRMA_SUCCESS &&
-                         rma_flush(w, 0) == MRMA_SUCCESS);
+                         rma_flush(w, 0, false) == MRMA_SUCCESS);
         if (old == seen)
             return;
         seen = old;

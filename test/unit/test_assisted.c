@@ -97,13 +97,13 @@ static void all_kinds(struct fabric_proc *p, struct win *w)
         put(w, 1, i, &in[i], 8);
     add(w, 1, 2, in, 2);
     FABRIC_CHECK(area[0] == 0); /* still here */
-    OK(rma_flush(w, 1));
+    OK(rma_flush(w, 1, false));
     FABRIC_CHECK(area[0] == 1 && area[1] == 2 && area[2] == 4 && area[3] == 6);
     check_sent(p, &mine, PKT_OPS, 1);
     check_sent(target, &its, PKT_ACK, 1);
     mine = counters(p), its = counters(target);
     fetch_add(w, 1, 3, &ten, &old, 1);
-    OK(rma_flush(w, 1));
+    OK(rma_flush(w, 1, false));
     FABRIC_CHECK(old == 6 && area[3] == 16);
     check_sent(p, &mine, PKT_OPS, 1);
     check_sent(target, &its, PKT_REPLY, 1);
@@ -112,12 +112,12 @@ static void all_kinds(struct fabric_proc *p, struct win *w)
     cas(w, 1, 0, &in[0], &ten, &old);
     get(w, 1, 1, out, 8);
     get(w, 1, 2, out + 1, 8);
-    OK(rma_flush_local_all(w));
+    OK(rma_flush_all(w, true));
     check_sent(p, &mine, PKT_OPS, 1);
     FABRIC_CHECK(old == 1 && area[0] == 10 && out[0] == 2 && out[1] == 4);
     FABRIC_CHECK(sent(p) - before == 9);
     put(w, 1, 9, &ten, 8);
-    OK(rma_flush_all(w));
+    OK(rma_flush_all(w, false));
     FABRIC_CHECK(area[9] == 10 && !w->nsent);
     put(w, 1, 10, &ten, 8); /* for the end of the epoch */
 }
@@ -163,21 +163,21 @@ static void pieces(struct fabric_proc *p, struct win *w, int64_t *data)
     op.tcount = 4;
     op.ttype = apart;
     OK(rma_accumulate(w, &op));
-    OK(rma_flush(w, 1));
+    OK(rma_flush(w, 1, false));
     for (int i = 0; i < LARGE; i++)
         FABRIC_CHECK(area[i] == 2 * i + (i % 2 || i >= 8 * CELLS ? 0 : i / 2));
     op = byte_op(data, NULL, 1, 1, sizeof(int64_t) * CELLS * 4);
     op.tcount = 4;
     op.ttype = apart;
     OK(rma_put(w, &op));
-    OK(rma_flush(w, 1));
+    OK(rma_flush(w, 1, false));
     for (int i = 0; i < 4 * CELLS; i++)
         FABRIC_CHECK(area[2 * i + 1] == i);
     op = byte_op(NULL, data + CELLS * 4, 1, 1, sizeof(int64_t) * CELLS * 4);
     op.tcount = 4;
     op.ttype = apart;
     OK(rma_get(w, &op));
-    OK(rma_flush(w, 1));
+    OK(rma_flush(w, 1, false));
     FABRIC_CHECK(sent(p) == 5 && memcmp(data, data + CELLS * 4, 32 * CELLS) == 0);
     dtype_unref(apart);
 }
@@ -195,7 +195,7 @@ static void contiguous(struct fabric_proc *p, struct win *w, int64_t *data)
     memset(data, 0, sizeof area);
     struct rma_op op = i64_op(NULL, data, 1, 0, LARGE, ACC_NO_OP);
     OK(rma_get_accumulate(w, &op));
-    OK(rma_flush(w, 1));
+    OK(rma_flush(w, 1, false));
     FABRIC_CHECK(sent(p) == 6 && memcmp(data, area, 8 * LARGE) == 0);
     put(w, 1, 0, data, 4104);
     FABRIC_CHECK(sent(p) == 6 && memcmp(data, area, 4104) == 0);
@@ -259,12 +259,12 @@ static void hammer(struct win *w, int rounds)
         OK(rma_lock(w, false, 2, 0));
         fetch_add(w, 2, 0, &one, &old, 1);
         add(w, 2, 1, &one, 1);
-        OK(rma_flush(w, 2));
+        OK(rma_flush(w, 2, false));
         add(w, 2, 1, &one, 1);
         OK(rma_unlock(w, 2));
         OK(rma_lock(w, true, 2, 0));
         get(w, 2, 2, &old, 8);
-        OK(rma_flush(w, 2));
+        OK(rma_flush(w, 2, false));
         old++;
         put(w, 2, 2, &old, 8);
         OK(rma_unlock(w, 2));
@@ -316,7 +316,7 @@ static void each_other(struct fabric_proc *p, void *arg)
         fetch_add(w, other, 0, &one, &old, 1);
         add(w, other, 1, &one, 1);
         put(w, other, 2, &i, 8);
-        OK(rma_flush(w, other));
+        OK(rma_flush(w, other, false));
         FABRIC_CHECK(old == ++before);
         fetch_add(w, p->rank, 1, &one, &old, 1);
     }
@@ -378,7 +378,7 @@ static void stops(struct fabric_proc *p, void *arg)
         FABRIC_CHECK(area[1] == 5 && sent(p) == 3);
         replace(w, 3, NULL);
         FABRIC_CHECK(sent(p) == 4);
-        OK(rma_flush(w, 1));
+        OK(rma_flush(w, 1, false));
         FABRIC_CHECK(rma_req_done(&req) && area[0] == 3);
         replace(w, 4, NULL); /* all is done: the kernel's way */
         FABRIC_CHECK(sent(p) == 4 && area[0] == 4);
@@ -465,13 +465,13 @@ static void few_and_many(struct fabric_proc *p, void *arg)
         op.ttype = some;
         OK(rma_lock(w, false, 1, 0));
         OK(rma_accumulate(w, &op));
-        OK(rma_flush(w, 1));
+        OK(rma_flush(w, 1, false));
         FABRIC_CHECK(sent(p) == 0);
         op = i64_op(data, NULL, 1, 0, CELLS, ACC_SUM);
         op.tcount = 4;
         op.ttype = some;
         OK(rma_accumulate(w, &op));
-        OK(rma_flush(w, 1));
+        OK(rma_flush(w, 1, false));
         FABRIC_CHECK(sent(p) == 1);
         for (int i = 0; i < CELLS; i++)
             FABRIC_CHECK(area[2 * i] == (i < CELLS / 2 ? 2 : 1) * i && area[2 * i + 1] == 0);
@@ -505,7 +505,7 @@ static void dies(struct fabric_proc *p, void *arg)
         add(w, 1, 0, &one, 1);
         FABRIC_CHECK(sent(p) == 1);
         fabric_kill(&p->fabric->procs[1]);
-        FABRIC_CHECK(rma_flush(w, 1) == MRMA_ERR_PROC_FAILED);
+        FABRIC_CHECK(rma_flush(w, 1, false) == MRMA_ERR_PROC_FAILED);
         FABRIC_CHECK(rma_unlock(w, 1) == MRMA_ERR_PROC_FAILED && !w->nsent);
         (void)win_free_begin(w);
     }

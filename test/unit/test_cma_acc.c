@@ -112,7 +112,7 @@ static void body(struct fabric_proc *p, void *arg)
         area[i] = i;
     struct win *w = fabric_win(p, WIN_CREATE, area, sizeof area, 8);
     if (p->rank == 0) {
-        FABRIC_CHECK(win_peek(w, 1)->path->number == PATH_CMA);
+        FABRIC_CHECK(win_peek(w, 1)->way == PATH_CMA);
         OK(rma_lock(w, false, 1, 0));
         one_piece(w);
         pieces(w, 8);

@@ -26,7 +26,7 @@ static void destroy(struct fabric_proc *p, void *arg)
     rest(p);
     OK(rma_lock(w, true, target, 0));
     fetch_add(w, target, 0, &one, &old, 1);
-    OK(rma_flush(w, target));
+    OK(rma_flush(w, target, false));
     fetch_add(w, target, 0, &one, &old, 1);
     OK(rma_unlock(w, target));
     FABRIC_CHECK(old == 1);

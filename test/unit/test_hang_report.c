@@ -231,12 +231,12 @@ static void packet_lock(struct fabric_proc *p, void *arg)
     if (p->rank == 2) {
         OK(rma_lock(w, false, 0, 0));
         fetch_add(w, 0, 0, &one, &old, 1);
-        OK(rma_flush(w, 0));
+        OK(rma_flush(w, 0, false));
     }
     if (p->rank == 4) {
         OK(rma_lock(w, true, 5, 0));
         fetch_add(w, 5, 0, &one, &old, 1);
-        OK(rma_flush(w, 5));
+        OK(rma_flush(w, 5, false));
     }
     rest(p);
     if (p->rank == 0) {

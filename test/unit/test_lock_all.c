@@ -250,7 +250,7 @@ static void get_pair(struct win *w, int target, int64_t pair[CELLS])
                               .tcount = CELLS,
                               .ttype = &type};
     FABRIC_CHECK(rma_get(w, &op) == MRMA_SUCCESS);
-    FABRIC_CHECK(rma_flush(w, target) == MRMA_SUCCESS);
+    FABRIC_CHECK(rma_flush(w, target, false) == MRMA_SUCCESS);
 }
 
 static void put_cell(struct win *w, int target, int64_t value, int64_t disp)
@@ -264,7 +264,7 @@ static void put_cell(struct win *w, int target, int64_t value, int64_t disp)
                               .tcount = 1,
                               .ttype = &type};
     FABRIC_CHECK(rma_put(w, &op) == MRMA_SUCCESS);
-    FABRIC_CHECK(rma_flush(w, target) == MRMA_SUCCESS);
+    FABRIC_CHECK(rma_flush(w, target, false) == MRMA_SUCCESS);
 }
 
 /* As the entry points do it, where the fast way is open; every second process takes the general one

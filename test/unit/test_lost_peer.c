@@ -164,7 +164,7 @@ static void take_lock(struct fabric_proc *p, struct win *w)
     if (p->rank == VICTIM) {
         OK(rma_lock(w, true, 0, 0));
         fetch_add(w, 0, 0, &one, &old, 1);
-        OK(rma_flush(w, 0));
+        OK(rma_flush(w, 0, false));
     }
 }
 
@@ -209,7 +209,7 @@ static int wait_flush(struct fabric_proc *p, struct win *w)
         until_victim_is_lost(p);
     OK(rma_lock_all(w, RMA_NOCHECK));
     const struct rma_op op = byte_op(big, NULL, VICTIM, 0, sizeof big); /* more than a ring */
-    const int err = rma_put(w, &op), end = rma_flush_all(w);
+    const int err = rma_put(w, &op), end = rma_flush_all(w, false);
     return err ? err : end;
 }
 
@@ -417,7 +417,7 @@ static void impossible(struct fabric_proc *p, struct win *w)
     if (p->rank == 0) {
         OK(rma_lock_all(w, RMA_NOCHECK));
         const struct rma_op op = byte_op(big, NULL, 1, 0, sizeof big);
-        const int err = rma_put(w, &op), end = rma_flush(w, 1);
+        const int err = rma_put(w, &op), end = rma_flush(w, 1, false);
         FABRIC_CHECK((err ? err : end) == MRMA_ERR_PROC_FAILED);
     }
     if (p->rank < 2)

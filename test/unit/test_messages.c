@@ -199,13 +199,13 @@ static void lock_fetch(struct fabric_proc *p, struct win *w)
 static void lock_nothing(struct fabric_proc *p, struct win *w)
 {
     OK(rma_lock(w, true, (p->rank + 1) % PROCS, 0));
-    OK(rma_flush(w, (p->rank + 1) % PROCS));
+    OK(rma_flush(w, (p->rank + 1) % PROCS, false));
     OK(rma_unlock(w, (p->rank + 1) % PROCS));
     OK(rma_lock(w, false, (p->rank + 1) % PROCS, RMA_NOCHECK));
     OK(rma_unlock(w, (p->rank + 1) % PROCS));
     OK(rma_lock_all(w, 0));
-    OK(rma_flush_all(w));
-    OK(rma_flush_local_all(w));
+    OK(rma_flush_all(w, false));
+    OK(rma_flush_all(w, true));
     OK(rma_unlock_all(w));
 }
 
@@ -269,9 +269,9 @@ static void flush_all(struct fabric_proc *p, struct win *w)
     OK(rma_lock_all(w, 0));
     for (int target = 1; target < PROCS; target++)
         puts_to(w, target, 20);
-    OK(rma_flush_local_all(w)); /* puts have been copied: nothing to say */
-    OK(rma_flush_all(w));
-    OK(rma_flush_all(w)); /* nothing since */
+    OK(rma_flush_all(w, true)); /* puts have been copied: nothing to say */
+    OK(rma_flush_all(w, false));
+    OK(rma_flush_all(w, false)); /* nothing since */
     OK(rma_unlock_all(w));
 }
 
@@ -282,7 +282,7 @@ static void flush_each(struct fabric_proc *p, struct win *w)
     OK(rma_lock(w, true, 1, 0));
     for (int i = 0; i < 5; i++) {
         puts_to(w, 1, 20);
-        OK(rma_flush(w, 1));
+        OK(rma_flush(w, 1, false));
     }
     OK(rma_unlock(w, 1));
 }
@@ -295,7 +295,7 @@ static void flush_local_get(struct fabric_proc *p, struct win *w)
         return;
     OK(rma_lock(w, false, 1, RMA_NOCHECK));
     get(w, 1, 0, in, 64);
-    OK(rma_flush_local(w, 1));
+    OK(rma_flush(w, 1, true));
     OK(rma_unlock(w, 1));
 }
 
@@ -309,20 +309,20 @@ static void flush_fetch(struct fabric_proc *p, struct win *w)
         return;
     OK(rma_lock_all(w, 0));
     fetch_add(w, 1, 0, &one, &old, 1);
-    OK(rma_flush(w, 1));
+    OK(rma_flush(w, 1, false));
     cas(w, 1, 0, &one, &two, &old);
-    OK(rma_flush(w, 1));
+    OK(rma_flush(w, 1, false));
     get(w, 1, 0, in, 64);
-    OK(rma_flush_all(w));
-    OK(rma_flush(w, 1)); /* nothing since: 3 requests, 3 replies */
+    OK(rma_flush_all(w, false));
+    OK(rma_flush(w, 1, false)); /* nothing since: 3 requests, 3 replies */
     puts_to(w, 1, 5);
     get(w, 1, 0, in, 64);
-    OK(rma_flush_local(w, 1));
-    OK(rma_flush(w, 1)); /* the reply proves the puts: 1 and 1 */
+    OK(rma_flush(w, 1, true));
+    OK(rma_flush(w, 1, false)); /* the reply proves the puts: 1 and 1 */
     get(w, 1, 0, in, 64);
     puts_to(w, 1, 5);
-    OK(rma_flush_local(w, 1));
-    OK(rma_flush(w, 1)); /* not these: 2, a reply and an acknowledgement */
+    OK(rma_flush(w, 1, true));
+    OK(rma_flush(w, 1, false)); /* not these: 2, a reply and an acknowledgement */
     OK(rma_unlock_all(w));
 }
 
@@ -335,7 +335,7 @@ static void flush_put_fetch(struct fabric_proc *p, struct win *w)
     OK(rma_lock(w, false, 1, RMA_NOCHECK));
     puts_to(w, 1, 5);
     fetch_add(w, 1, 0, &one, &old, 1);
-    OK(rma_flush(w, 1));
+    OK(rma_flush(w, 1, false));
     fetch_add(w, 1, 0, &one, &old, 1);
     OK(rma_unlock(w, 1)); /* without a lock to release: the reply is enough */
 }

@@ -71,10 +71,10 @@ static void requests(struct fabric_proc *p, void *arg)
         put_op.req = &req[0], add_op.req = &req[1], get_op.req = &req[2];
         OK(rma_put(w, &put_op));
         finish(p, &req[0]);
-        OK(rma_flush(w, target));
+        OK(rma_flush(w, target, false));
         OK(rma_accumulate(w, &add_op));
         finish(p, &req[1]);
-        OK(rma_flush(w, target));
+        OK(rma_flush(w, target, false));
         OK(rma_get(w, &get_op));
         finish(p, &req[2]);
         for (size_t i = 0; i < cells; i++)
@@ -114,14 +114,14 @@ static void atomics(struct fabric_proc *p, void *arg)
     for (int round = 0; round < ROUNDS; round++) {
         int64_t old = 0, seen = 0, next;
         fetch_add(w, 0, 0, &one, &old, 1);
-        OK(rma_flush(w, 0));
+        OK(rma_flush(w, 0, false));
         FABRIC_CHECK(old > last && old < (int64_t)n * ROUNDS);
         last = old;
         do {
             next = seen + 1;
             old = seen;
             cas(w, n - 1, 8, &old, &next, &seen);
-            OK(rma_flush(w, n - 1));
+            OK(rma_flush(w, n - 1, false));
         } while (seen != old);
     }
     OK(rma_unlock_all(w));

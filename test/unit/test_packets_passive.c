@@ -17,7 +17,7 @@ static void lock_counter(struct fabric_proc *p, void *arg)
         const int target = round % n;
         OK(rma_lock(w, true, target, 0));
         get(w, target, 0, &value, 8);
-        OK(rma_flush(w, target));
+        OK(rma_flush(w, target, false));
         value++;
         put(w, target, 0, &value, 8);
         OK(rma_unlock(w, target));
@@ -58,11 +58,11 @@ static void lock_readers(struct fabric_proc *p, void *arg)
         case 0:
             OK(rma_lock(w, true, target, 0));
             get(w, target, 0, old, 16);
-            OK(rma_flush(w, target));
+            OK(rma_flush(w, target, false));
             FABRIC_CHECK(old[0] == old[1]);
             cells[0] = cells[1] = round * n + p->rank;
             put(w, target, 0, &cells[0], 8);
-            OK(rma_flush_local(w, target));
+            OK(rma_flush(w, target, true));
             put(w, target, 8, &cells[1], 8);
             OK(rma_unlock(w, target));
             break;
@@ -75,7 +75,7 @@ static void lock_readers(struct fabric_proc *p, void *arg)
         default:
             OK(rma_lock_all(w, 0));
             get(w, target, 0, old, 16);
-            OK(rma_flush_all(w));
+            OK(rma_flush_all(w, false));
             FABRIC_CHECK(old[0] == old[1]);
             OK(rma_unlock_all(w));
         }
@@ -110,21 +110,22 @@ static void short_puts(struct fabric_proc *p, void *arg)
     struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, SIZE, UNIT);
     if (p->rank == 0) {
         OK(rma_lock(w, true, to, 0));
-        const uint64_t ops = w->stats.ops[PATH_PACKETS], bytes = w->stats.bytes[PATH_PACKETS];
+        const uint64_t ops = w->rma->stats.paths.ops[PATH_PACKETS],
+                       bytes = w->rma->stats.paths.bytes[PATH_PACKETS];
         put(w, to, 0, out, 8);
         put(w, to, 1, out + 8, 13);
         put(w, to, SIZE / UNIT - 1, out, 8);
         FABRIC_CHECK(try_put(w, to, SIZE / UNIT - 1, out, 9) == MRMA_ERR_RMA_RANGE);
         FABRIC_CHECK(try_put(w, to, SIZE / UNIT, out, 1) == MRMA_ERR_RMA_RANGE);
         FABRIC_CHECK(try_put(w, to, INT64_MAX / 2, out, 8) == MRMA_ERR_RMA_RANGE);
-        FABRIC_CHECK(w->stats.ops[PATH_PACKETS] == ops + 3 &&
-                     w->stats.bytes[PATH_PACKETS] == bytes + 29);
-        OK(rma_flush(w, to));
+        FABRIC_CHECK(w->rma->stats.paths.ops[PATH_PACKETS] == ops + 3 &&
+                     w->rma->stats.paths.bytes[PATH_PACKETS] == bytes + 29);
+        OK(rma_flush(w, to, false));
         const uint64_t sent = counters(p).by_type[PKT_OPS];
         for (int i = 0; i < FULL; i++)
             put(w, to, 64, out, LONGEST);
         FABRIC_CHECK(counters(p).by_type[PKT_OPS] == sent + 1);
-        OK(rma_flush(w, to)); /* not forgotten */
+        OK(rma_flush(w, to, false)); /* not forgotten */
         FABRIC_CHECK(counters(p).by_type[PKT_OPS] == sent + 2);
         OK(rma_unlock(w, to));
     }
@@ -159,7 +160,7 @@ static void late_proof(struct fabric_proc *p, void *arg)
         if (p->rank == 1) {
             OK(rma_lock(w, true, 0, 0));
             get(w, 0, 0, cells, 16);
-            OK(rma_flush(w, 0)); /* held */
+            OK(rma_flush(w, 0, false)); /* held */
         }
         rest(p);
         if (p->rank == 1) {
@@ -170,10 +171,10 @@ static void late_proof(struct fabric_proc *p, void *arg)
             OK(rma_lock(w, false, 0, 0));
             put(w, 0, 8, &value, 8);
             get(w, 0, 0, cells, 16);
-            OK(rma_flush_local(w, 0));
+            OK(rma_flush(w, 0, true));
             FABRIC_CHECK(cells[0] == round && cells[1] == -round);
             const uint64_t sent = counters(p).by_type[PKT_OPS];
-            OK(rma_flush(w, 0));
+            OK(rma_flush(w, 0, false));
             FABRIC_CHECK(counters(p).by_type[PKT_OPS] == sent);
             OK(rma_unlock(w, 0));
         }
@@ -231,9 +232,9 @@ static void idle_target(struct fabric_proc *p, void *arg)
             out[i] = i + p->rank;
         OK(rma_lock_all(w, 0));
         add(w, 0, 0, out, CELLS);
-        OK(rma_flush(w, 0));
+        OK(rma_flush(w, 0, false));
         fetch_add(w, 0, 0, out, in, CELLS);
-        OK(rma_flush_local(w, 0));
+        OK(rma_flush(w, 0, true));
         for (int i = 0; i < CELLS; i++)
             FABRIC_CHECK(in[i] >= out[i] && in[i] <= 4 * (i + 2));
         memset(in, 0, RING_BUSTER);
@@ -273,7 +274,7 @@ static void answer_and_go(struct fabric_proc *p, void *arg)
         if (p->rank == 1) {
             OK(rma_lock(w, false, 0, 0));
             get(w, 0, 0, in, RING_BUSTER);
-            OK(rma_flush(w, 0));
+            OK(rma_flush(w, 0, false));
             OK(rma_unlock(w, 0));
         } else {
             for (int i = 0; i < 50 * round; i++)

@@ -30,9 +30,9 @@ static void *worker_main(void *arg)
             add(me->w, target, 8 * i, ones, 1);
         fetch_add(me->w, target, 0, ones, &old, 1);
         put(me->w, target, own, &value, 8);
-        OK(round & 1 ? rma_flush(me->w, target) : rma_flush_all(me->w));
+        OK(round & 1 ? rma_flush(me->w, target, false) : rma_flush_all(me->w, false));
         get(me->w, target, own, &back, 8);
-        OK(round & 2 ? rma_flush_local(me->w, target) : rma_flush_local_all(me->w));
+        OK(round & 2 ? rma_flush(me->w, target, true) : rma_flush_all(me->w, true));
         FABRIC_CHECK(back == value && old >= 0);
     }
     return NULL;
@@ -78,7 +78,7 @@ static void *locker_main(void *arg)
         for (int i = 0; i < 600 * (round % 3); i++)
             add(me->w, me->number, 0, &one, 1);
         add(me->w, me->number, 0, &one, 1);
-        OK(round & 1 ? rma_flush(me->w, me->number) : rma_flush_all(me->w));
+        OK(round & 1 ? rma_flush(me->w, me->number, false) : rma_flush_all(me->w, false));
         OK(rma_unlock(me->w, me->number));
     }
     return NULL;
@@ -138,7 +138,8 @@ static void counted(struct fabric_proc *p, void *arg)
         FABRIC_CHECK(pthread_join(ids[i], NULL) == 0);
     OK(rma_unlock_all(w));
     const uint64_t ops = p->rank ? 0 : 2 * THREADS * COUNTED;
-    FABRIC_CHECK(w->stats.ops[PATH_MAPPED] == ops && w->stats.bytes[PATH_MAPPED] == 8 * ops);
+    FABRIC_CHECK(w->rma->stats.paths.ops[PATH_MAPPED] == ops &&
+                 w->rma->stats.paths.bytes[PATH_MAPPED] == 8 * ops);
     pthread_barrier_destroy(&together);
     fabric_win_free(w);
 }

@@ -239,7 +239,7 @@ static void by_lock(struct fabric_proc *p, void *arg)
     for (int round = 0; round < ROUNDS; round++) {
         OK(rma_lock(w, true, target, 0));
         get(w, target, 8, in, n);
-        OK(round % 2 ? rma_flush(w, target) : rma_flush_local(w, target));
+        OK(round % 2 ? rma_flush(w, target, false) : rma_flush(w, target, true));
         for (size_t i = 1; i < n; i++)
             FABRIC_CHECK(in[i] == in[0]);
         memset(out, in[0] + 1, n);
@@ -271,7 +271,7 @@ static void by_lock_all(struct fabric_proc *p, void *arg)
         while (!rma_req_done(&req))
             rma_progress(&p->rma);
         if (round != 2)
-            OK(rma_flush_all(w));
+            OK(rma_flush_all(w, false));
         if (round == 2)
             OK(rma_unlock_all(w));
         rest(p);
@@ -361,9 +361,9 @@ static void peer_lost(struct fabric_proc *p, void *arg)
         rma_leave(&p->rma);
         FABRIC_CHECK(rma_req_done(&put_req) && atomic_load(&put_req.err) == MRMA_ERR_PROC_FAILED);
         FABRIC_CHECK(rma_req_done(&get_req) && atomic_load(&get_req.err) == MRMA_ERR_PROC_FAILED);
-        FABRIC_CHECK(rma_flush(w, LOST) == MRMA_ERR_PROC_FAILED);
+        FABRIC_CHECK(rma_flush(w, LOST, false) == MRMA_ERR_PROC_FAILED);
         if (!window_first)
-            OK(rma_flush(w, KEPT));
+            OK(rma_flush(w, KEPT, false));
         op = byte_op(out, NULL, LOST, 8, RDMA_MIN);
         FABRIC_CHECK(rma_put(w, &op) == MRMA_ERR_PROC_FAILED);
     }

@@ -161,7 +161,7 @@ static void hold_lock(struct win *w)
                               .ttype = &bytes};
     assert_int_equal(rma_lock(w, false, TARGET, 0), MRMA_SUCCESS);
     assert_int_equal(rma_put(w, &op), MRMA_SUCCESS);
-    assert_int_equal(rma_flush(w, TARGET), MRMA_SUCCESS);
+    assert_int_equal(rma_flush(w, TARGET, false), MRMA_SUCCESS);
 }
 
 static int until_request_ends(struct win *w, struct large *l)
@@ -182,7 +182,7 @@ static int learn(struct win *w, struct large *l, enum how how)
         err = how == BY_REQUEST || how == BY_UNLOCK ? rma_get(w, &op) : rma_put(w, &op);
     if (how == BY_WANT_OF_ROOM || err)
         return err;
-    return how == BY_FLUSH     ? rma_flush(w, TARGET)
+    return how == BY_FLUSH     ? rma_flush(w, TARGET, false)
            : how == BY_REQUEST ? until_request_ends(w, l)
                                : rma_unlock(w, TARGET);
 }

@@ -58,8 +58,8 @@ static int detach(struct sides *s, uint64_t addr)
 /* The owner's and the peer's view agree always when nobody changes anything. */
 static bool covered(struct sides *s, uint64_t addr, uint64_t len)
 {
-    const bool own = region_covers_own(&s->owner->win, addr, len);
-    assert_int_equal(region_covers(&s->reader->win, &s->reader->targets[0], addr, len), own);
+    const bool own = region_covers(s->owner->win.ctl, addr, len);
+    assert_int_equal(region_covers(s->reader->targets[0].ctl, addr, len), own);
     return own;
 }
 
@@ -186,10 +186,10 @@ static void *watch(void *arg)
     struct hand *h = hand_new(&r->s->shared, 1);
     struct rma_target *t = &h->targets[0];
     while (!atomic_load_explicit(&r->stop, memory_order_relaxed)) {
-        FABRIC_CHECK(region_covers(&h->win, t, HIGH, 3 * PAGE));
-        FABRIC_CHECK(!region_covers(&h->win, t, LOW + PAGE / 2, PAGE));
-        FABRIC_CHECK(!region_covers(&h->win, t, HIGH - 1, 2));
-        const bool low = region_covers(&h->win, t, LOW, PAGE);
+        FABRIC_CHECK(region_covers(t->ctl, HIGH, 3 * PAGE));
+        FABRIC_CHECK(!region_covers(t->ctl, LOW + PAGE / 2, PAGE));
+        FABRIC_CHECK(!region_covers(t->ctl, HIGH - 1, 2));
+        const bool low = region_covers(t->ctl, LOW, PAGE);
         atomic_fetch_add_explicit(low ? &r->seen_low : &r->seen_not, 1, memory_order_relaxed);
         atomic_fetch_add_explicit(&r->looks, 1, memory_order_relaxed);
     }
@@ -255,8 +255,8 @@ static void test_owner_dies(void **state)
         assert_int_equal(waitpid(pid, NULL, 0), pid);
         close(ready[0]);
         close(ready[1]);
-        assert_true(region_covers(&s->reader->win, &s->reader->targets[0], HIGH, PAGE));
-        assert_false(region_covers(&s->reader->win, &s->reader->targets[0], HIGH, 2 * PAGE));
+        assert_true(region_covers(s->reader->targets[0].ctl, HIGH, PAGE));
+        assert_false(region_covers(s->reader->targets[0].ctl, HIGH, 2 * PAGE));
         (void)detach(s, LOW); /* the next one begins anew, as its owner */
     }
 }

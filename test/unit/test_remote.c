@@ -55,7 +55,7 @@ static void neighbours(struct fabric_proc *p, void *arg)
     FABRIC_CHECK(made(w) == 1);
     rest(p);
     put(w, right, 0, &value, 1);
-    OK(rma_flush(w, right));
+    OK(rma_flush(w, right, false));
     rest(p);
     OK(rma_unlock_all(w));
     rest(p);
@@ -300,7 +300,7 @@ static void dead_holder(struct fabric_proc *p, void *arg)
     if (p->rank == 3) {
         OK(rma_lock(w, true, 0, 0));
         get(w, 0, 0, in, 8);
-        OK(rma_flush(w, 0));
+        OK(rma_flush(w, 0, false));
     }
     rest(p);
     if (p->rank == 3)

@@ -238,7 +238,7 @@ static void stage_origin(struct hand *h, struct rma_target *t, uint32_t i)
                                   .disp = 8 * (int64_t)k,
                                   .tcount = 8,
                                   .ttype = &byte};
-        while (!stage_put_epoch(&h->win, t, &op)) /* too far ahead: the post must come */
+        while (!stage_put(&h->win, t, &op)) /* too far ahead: the post must come */
             await(h, &t->in->posts, t->posts_due - STAGE_DEPTH + 1);
     }
     while (!stage_free(t))
@@ -306,23 +306,23 @@ static void stage_refused_body(struct hand *h, struct board *b)
     t->size = 64;
     atomic_store(&h->win.epoch.state, EPOCH_PSCW);
     h->win.start_count = 1;
-    FABRIC_CHECK(!stage_put_epoch(&h->win, t, &op)); /* not in the group */
+    FABRIC_CHECK(!stage_put(&h->win, t, &op)); /* not in the group */
     t->started_in = t->starts = t->posts_due = 1;
     op.disp = 57;
-    FABRIC_CHECK(!stage_put_epoch(&h->win, t, &op)); /* beyond the end */
+    FABRIC_CHECK(!stage_put(&h->win, t, &op)); /* beyond the end */
     op.disp = 0;
     op.tcount = 7;
-    FABRIC_CHECK(!stage_put_epoch(&h->win, t, &op)); /* sizes differ */
+    FABRIC_CHECK(!stage_put(&h->win, t, &op)); /* sizes differ */
     op.tcount = 8;
     t->starts = 2;
-    FABRIC_CHECK(!stage_put_epoch(&h->win, t, &op)); /* an epoch without a post */
+    FABRIC_CHECK(!stage_put(&h->win, t, &op)); /* an epoch without a post */
     t->starts = 1;
     for (uint32_t room = 0; room + 16 <= t->stage.out.bytes - 8; room += 16)
-        FABRIC_CHECK(stage_put_epoch(&h->win, t, &op));
-    FABRIC_CHECK(!stage_put_epoch(&h->win, t, &op)); /* full */
+        FABRIC_CHECK(stage_put(&h->win, t, &op));
+    FABRIC_CHECK(!stage_put(&h->win, t, &op)); /* full */
     t->stage.used = 0;
     t->posts_due = t->starts = STAGE_DEPTH;
-    FABRIC_CHECK(!stage_put_epoch(&h->win, t, &op)); /* too far ahead */
+    FABRIC_CHECK(!stage_put(&h->win, t, &op)); /* too far ahead */
 }
 
 static void test_stage_refused(void **state)

@@ -421,7 +421,7 @@ static void spoilt_lock(struct fabric_proc *p, void *arg)
         get(w, 1, 0, in, 8);
         spoil(w, 1, GET_LEN);
         if (flush)
-            FABRIC_CHECK(rma_flush(w, 1) == MRMA_ERR_INTERN);
+            FABRIC_CHECK(rma_flush(w, 1, false) == MRMA_ERR_INTERN);
         FABRIC_CHECK(rma_unlock(w, 1) == (flush ? MRMA_SUCCESS : MRMA_ERR_INTERN));
     }
     rest(p);

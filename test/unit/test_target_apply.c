@@ -399,12 +399,12 @@ static void dynamic(struct fabric_proc *p, void *arg)
     for (int round = 0; p->rank == 0 && round < 2; round++) {
         OK(rma_lock(w, round, 1, 0));
         put(w, 1, at - 1, out, 8);
-        FABRIC_CHECK(rma_flush(w, 1) == MRMA_ERR_RMA_RANGE);
+        FABRIC_CHECK(rma_flush(w, 1, false) == MRMA_ERR_RMA_RANGE);
         get(w, 1, at + 4090, in, 8);
-        FABRIC_CHECK(rma_flush(w, 1) == MRMA_ERR_RMA_RANGE);
+        FABRIC_CHECK(rma_flush(w, 1, false) == MRMA_ERR_RMA_RANGE);
         fetch_add(w, 1, at + 4096, &one, &old, 1);
-        FABRIC_CHECK(rma_flush_local(w, 1) == MRMA_ERR_RMA_RANGE);
-        OK(rma_flush(w, 1));
+        FABRIC_CHECK(rma_flush(w, 1, true) == MRMA_ERR_RMA_RANGE);
+        OK(rma_flush(w, 1, false));
         struct rma_req req;
         struct rma_op op = byte_op(NULL, in, 1, at - 4096, 8);
         op.req = &req;

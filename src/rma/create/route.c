@@ -21,7 +21,6 @@
 #include "rma/path/acc_atomic.h"
 #include "rma/path/stage.h"
 #include "rma/target/target.h"
-#include "rma/win/region.h"
 #include "rma/win/path_ops.h"
 #include "rma/win/remote.h"
 #include "rma/create/win_create.h"
@@ -84,7 +83,7 @@ static int reach_memory(struct win *w, struct rma_target *t, const struct win_re
         return err;
     if (w->flavor != WIN_ALLOCATE_SHARED)
         t->shared_base = at;
-    if (t->path->number == PATH_MAPPED && !w->dynamic && t->shared_base) {
+    if (t->way == PATH_MAPPED && !w->dynamic && t->shared_base) {
         t->base = t->shared_base;
         t->fast_size = t->size;
         t->fast_units = t->size / t->disp_unit;
@@ -158,7 +157,7 @@ static int make_local(struct win *w)
 
 static bool shares_memory(const struct rma_target *t)
 {
-    return t->path->number == PATH_MAPPED || t->path->number == PATH_CMA;
+    return t->way == PATH_MAPPED || t->way == PATH_CMA;
 }
 
 static void list_direct(struct win *w)
@@ -171,7 +170,7 @@ static void list_direct(struct win *w)
             continue;
         if (t->rank == w->rank)
             w->direct_me = w->ndirect;
-        w->has_assisted |= t->path->number == PATH_CMA;
+        w->has_assisted |= t->way == PATH_CMA;
         w->direct[w->ndirect++] = t->rank;
     }
     w->npackets = w->nproc - w->ndirect;
@@ -204,7 +203,7 @@ static int connect_origins(struct win *w)
     struct rma_env *env = w->rma->env;
     int err = MRMA_SUCCESS;
     for (int i = 0; !err && i < w->nlocal; i++)
-        if (w->local[i].path->number == PATH_MAPPED && !w->local[i].peer->self)
+        if (w->local[i].way == PATH_MAPPED && !w->local[i].peer->self)
             err = env->peer_connect(env->ctx, w->local[i].peer);
     return err;
 }
@@ -234,40 +233,31 @@ int win_route(struct win *w, struct win_plan *plan)
     return err;
 }
 
-/* Those that were made later, of other nodes. */
-static void drop_remote(struct win *w)
+static void drop_target(struct win *w, struct rma_target *t)
 {
     struct rma_env *env = w->rma->env;
-    struct list_node *node;
-    while ((node = list_pop_front(&w->remote)) != NULL) {
-        struct rma_target *t = LIST_ENTRY(node, struct rma_target, remote_link);
-        if (w->queued) /* after a peer has died */
-            ch3_vc_drop(&t->peer->vc, &w->queued);
-        pair_free(t);
-        target_free_origin(t);
+    if (w->queued && t->peer) /* after a peer has died */
+        ch3_vc_drop(&t->peer->vc, &w->queued);
+    pair_free(t);
+    target_free_origin(t);
+    if (t->map_handle)
+        env->mem_unmap(env->ctx, t->map_handle);
+    if (t->ctl_handle)
+        env->mem_unmap(env->ctx, t->ctl_handle);
+    if (t->peer)
         env->peer_put(env->ctx, t->peer);
-        free(t);
-    }
 }
 
 void win_unroute(struct win *w)
 {
-    struct rma_env *env = w->rma->env;
-    drop_remote(w);
-    for (int i = 0; i < w->nlocal; i++) {
-        struct rma_target *t = &w->local[i];
-        if (w->queued && t->peer) /* after a peer has died */
-            ch3_vc_drop(&t->peer->vc, &w->queued);
-        pair_free(t);
-        target_free_origin(t);
-        region_free(t);
-        if (t->map_handle)
-            env->mem_unmap(env->ctx, t->map_handle);
-        if (t->ctl_handle)
-            env->mem_unmap(env->ctx, t->ctl_handle);
-        if (t->peer)
-            env->peer_put(env->ctx, t->peer);
+    struct list_node *node;
+    while ((node = list_pop_front(&w->remote)) != NULL) {
+        struct rma_target *t = LIST_ENTRY(node, struct rma_target, remote_link);
+        drop_target(w, t);
+        free(t);
     }
+    for (int i = 0; i < w->nlocal; i++)
+        drop_target(w, &w->local[i]);
     target_table_clear(&w->targets);
     free(w->local);
     free(w->direct);

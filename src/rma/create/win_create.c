@@ -21,10 +21,9 @@
 #include "rma/progress/progress.h"
 #include "rma/strict/strict.h"
 #include "rma/sync/barrier.h"
-#include "rma/traced/traced_path.h"
+#include "rma/traced/traced.h"
 #include "rma/sync/fence_counts.h"
 #include "rma/win/ctl_blocks.h"
-#include "rma/win/hints.h"
 #include "rma/win/share.h"
 
 /* What a process says in the agreement; the highest counts. */
@@ -138,7 +137,7 @@ static void prepare(struct win *w, const struct win_spec *spec, struct win_plan 
     *rec = (struct win_record){.proc = proc_record(r),
                                .size = w->size,
                                .vaddr = (uint64_t)(uintptr_t)w->base,
-                               .hints = hints_word(&spec->hints),
+                               .hints = spec->hints,
                                .disp_unit = w->disp_unit,
                                .flavor = w->flavor,
                                .index = w->index,
@@ -146,8 +145,7 @@ static void prepare(struct win *w, const struct win_spec *spec, struct win_plan 
                                .err = err,
                                .strict = w->strict != NULL,
                                .conf = conf_word(r->conf),
-                               .shares = !err && share_wanted(w),
-                               .alignment = spec->hints.min_alignment};
+                               .shares = !err && share_wanted(w)};
     if (!err && !env->mem_find(env->ctx, w->ctl, 1, &rec->ctl))
         rec->err = MRMA_ERR_INTERN;
     if (!err && w->size && w->base && spec->hints.alloc_shm)
@@ -187,9 +185,9 @@ static void agree_strict(struct win *w)
             strict_free(w);
         }
     if (w->strict)
-        w->paths = strict_path_by_number;
+        w->front = &strict_path;
     if (w->rma->env->trace)
-        w->paths = traced_path_by_number;
+        w->front = &traced_path;
 }
 
 /* May packets come for this process, to be served while it is elsewhere? */

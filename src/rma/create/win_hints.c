@@ -7,6 +7,7 @@
  * knows yet.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "rma/strict/strict.h"
@@ -23,46 +24,49 @@ static int odd_hint(const struct win *w, const char *text)
     return MRMA_SUCCESS;
 }
 
-/* Join hint i of all processes in *all. */
-static int join_hint(const struct win *w, int i, uint64_t *all)
+/* Hint i becomes what is right for all processes. */
+static int join_hint(struct win *w, int i)
 {
     const struct win_record *recs = w->records.all;
     char text[512], first[128], other[128], used[128];
     int differs = 0;
-    for (int rank = 1; rank < w->nproc; rank++)
-        if (hint_join(i, all, recs[rank].hints) && !differs)
+    for (int rank = w->nproc - 1; rank > 0; rank--)
+        if (hint_differs(i, &recs[0].hints, &recs[rank].hints))
             differs = rank;
     if (!differs)
         return MRMA_SUCCESS;
-    hint_show_word(i, recs[0].hints, first, sizeof first);
-    hint_show_word(i, recs[differs].hints, other, sizeof other);
-    hint_show_word(i, *all, used, sizeof used);
+    for (int rank = 0; rank < w->nproc; rank++)
+        hint_join(i, &w->hints, &recs[rank].hints);
+    hint_show(i, &recs[0].hints, first, sizeof first);
+    hint_show(i, &recs[differs].hints, other, sizeof other);
+    hint_show(i, &w->hints, used, sizeof used);
     snprintf(text, sizeof text, "info key %s is %s at rank 0 and %s at rank %d, %s is used",
              hint_key(i), first, other, differs, used);
     return odd_hint(w, text);
 }
 
-/* The promises same_size and same_disp_unit, where they are not kept. */
+/* A promise is taken back where rank i has another value than rank 0. */
+static int check_promise(struct win *w, bool *promise, const char *key, int i, uint64_t its,
+                         uint64_t first)
+{
+    char text[160];
+    if (!*promise || its == first)
+        return MRMA_SUCCESS;
+    snprintf(text, sizeof text, "info key %s is true, but rank %d has %llu and rank 0 %llu", key, i,
+             (unsigned long long)its, (unsigned long long)first);
+    *promise = false;
+    return odd_hint(w, text);
+}
+
 static int check_promises(struct win *w)
 {
     const struct win_record *recs = w->records.all;
-    char text[160];
     int err = MRMA_SUCCESS;
     for (int i = 1; !err && i < w->nproc; i++) {
-        if (w->hints.same_size && recs[i].size != recs[0].size) {
-            snprintf(text, sizeof text,
-                     "info key same_size is true, but rank %d has %llu bytes and rank 0 %llu", i,
-                     (unsigned long long)recs[i].size, (unsigned long long)recs[0].size);
-            w->hints.same_size = false;
-            err = odd_hint(w, text);
-        }
-        if (!err && w->hints.same_disp_unit && recs[i].disp_unit != recs[0].disp_unit) {
-            snprintf(text, sizeof text,
-                     "info key same_disp_unit is true, but rank %d has %u and rank 0 %u", i,
-                     recs[i].disp_unit, recs[0].disp_unit);
-            w->hints.same_disp_unit = false;
-            err = odd_hint(w, text);
-        }
+        err = check_promise(w, &w->hints.same_size, "same_size", i, recs[i].size, recs[0].size);
+        if (!err)
+            err = check_promise(w, &w->hints.same_disp_unit, "same_disp_unit", i, recs[i].disp_unit,
+                                recs[0].disp_unit);
     }
     return err;
 }
@@ -71,14 +75,12 @@ static int check_promises(struct win *w)
 int win_agree_hints(struct win *w)
 {
     const struct win_record *recs = w->records.all;
-    uint64_t all = recs[0].hints;
     bool differ = false;
     int err = MRMA_SUCCESS;
     for (int rank = 1; rank < w->nproc; rank++)
-        differ |= recs[rank].hints != recs[0].hints;
+        differ |= memcmp(&recs[rank].hints, &recs[0].hints, WIN_HINTS_COMMON) != 0;
     for (int i = 0; differ && !err && i < HINTS; i++)
-        err = join_hint(w, i, &all);
-    hints_take(&w->hints, all);
+        err = join_hint(w, i);
     w->hints.granularity = 0; /* the granule of the locks is the library's (stripe.h) */
     return err ? err : check_promises(w);
 }

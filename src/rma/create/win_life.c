@@ -17,9 +17,11 @@
 #include "rma/win/share.h"
 #include "rma/create/win_create.h"
 
-static int take_index(struct rma *r, struct win *w)
+int win_take_place(struct win *w)
 {
+    struct rma *r = w->rma;
     uint32_t i = 0;
+    rma_enter(r);
     while (i < r->nwins && r->wins[i])
         i++;
     if (i == r->nwins) {
@@ -29,6 +31,7 @@ static int take_index(struct rma *r, struct win *w)
         if (!wins || !gens) {
             free(wins);
             free(gens);
+            rma_leave(r);
             return MRMA_ERR_NO_MEM;
         }
         if (r->nwins) {
@@ -44,15 +47,8 @@ static int take_index(struct rma *r, struct win *w)
     r->wins[i] = w;
     w->index = i;
     w->index_gen = r->win_gens[i] = ++r->last_gen;
+    rma_leave(r);
     return MRMA_SUCCESS;
-}
-
-int win_take_place(struct win *w)
-{
-    rma_enter(w->rma);
-    int err = take_index(w->rma, w);
-    rma_leave(w->rma);
-    return err;
 }
 
 struct win *win_new(struct rma *r, const struct win_spec *spec)
@@ -62,7 +58,6 @@ struct win *win_new(struct rma *r, const struct win_spec *spec)
     if (!w)
         return NULL;
     *w = (struct win){.rma = r,
-                      .paths = r->paths,
                       .gen = 1,
                       .rank = spec->boot->rank,
                       .nproc = n,
@@ -88,13 +83,8 @@ void win_delete(struct win *w)
     fence_counts_free(w);
     win_unroute(w);
     records_drop(w);
-    if (w->index_gen) {
+    if (w->index_gen)
         r->wins[w->index] = NULL;
-        for (int i = 0; i < PATH_KINDS; i++) {
-            r->stats.paths.ops[i] += w->stats.ops[i];
-            r->stats.paths.bytes[i] += w->stats.bytes[i];
-        }
-    }
     if (w->net_mem.channel) /* no peer may reach its memory any more */
         ch3_mem_release(w->net_mem.channel, w->net_mem.mem);
     region_drop_all(w);

@@ -30,7 +30,8 @@ static uint64_t part_offset(const struct win *w, const struct win_record *recs, 
     for (int i = 0; i < rank; i++) {
         at += recs[i].size;
         if (w->hints.alloc_shared_noncontig)
-            at = round_up(at + (recs[i].alignment > page ? recs[i].alignment : 0), page);
+            at = round_up(
+                at + (recs[i].hints.min_alignment > page ? recs[i].hints.min_alignment : 0), page);
     }
     return at;
 }
@@ -38,7 +39,8 @@ static uint64_t part_offset(const struct win *w, const struct win_record *recs, 
 /* Of all parts, not 0. */
 static uint64_t total_size(const struct win *w, const struct win_record *recs)
 {
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), last = recs[w->nproc - 1].alignment;
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE),
+                   last = recs[w->nproc - 1].hints.min_alignment;
     const uint64_t total = part_offset(w, recs, w->nproc) + (last > page ? last : 0);
     return total ? total : 1;
 }
@@ -80,7 +82,7 @@ static int take_part(struct win *w, const struct win_record *recs, char *base,
                      struct win_part *mine)
 {
     struct rma_env *env = w->rma->env;
-    const uint64_t align = recs[w->rank].alignment;
+    const uint64_t align = recs[w->rank].hints.min_alignment;
     mine->offset = part_offset(w, recs, w->rank);
     if (w->hints.alloc_shared_noncontig && align > 1)
         mine->offset =

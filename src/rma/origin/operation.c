@@ -322,8 +322,6 @@ int issue_compare_and_swap(struct win *w, struct rma_target *t, const struct rma
 }
 
 const struct path_ops path_packets = {
-    .number = PATH_PACKETS,
-    .name = "packets",
     .stage = issue_stage,
     .put = issue_put,
     .get = issue_get,

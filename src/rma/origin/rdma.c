@@ -191,8 +191,6 @@ static int rdma_get(struct win *w, struct rma_target *t, const struct rma_op *op
 }
 
 const struct path_ops path_rdma = {
-    .number = PATH_RDMA,
-    .name = "rdma",
     .stage = issue_stage,
     .put = rdma_put,
     .get = rdma_get,

@@ -165,7 +165,7 @@ static int wait_idle(struct win *w, int rank)
     return MRMA_SUCCESS;
 }
 
-int acc_close_held(struct win *w, struct win_ctl *ctl)
+int acc_close(struct win *w, struct win_ctl *ctl, bool held)
 {
     uint32_t mode = ACC_MODE_ATOMIC;
     int err = MRMA_SUCCESS;
@@ -175,17 +175,13 @@ int acc_close_held(struct win *w, struct win_ctl *ctl)
         return MRMA_SUCCESS;
     event_light_barrier();
     atomic_thread_fence(memory_order_seq_cst);
+    if (!held)
+        rma_enter(w->rma);
     for (int i = 0; !err && i < w->ndirect; i++)
         err = wait_idle(w, w->direct[i]);
+    if (!held)
+        rma_leave(w->rma);
     if (!err)
         atomic_store_explicit(&ctl->acc_mode, ACC_MODE_LOCKED, memory_order_release); /* F */
-    return err;
-}
-
-int acc_close(struct win *w, struct win_ctl *ctl)
-{
-    rma_enter(w->rma);
-    const int err = acc_close_held(w, ctl);
-    rma_leave(w->rma);
     return err;
 }

@@ -1,31 +1,18 @@
 /*
- * acc_atomic.h - accumulates of a few aligned elements by the processor's own
- * atomic instructions, and the protocol that says when they may be used.
+ * acc_atomic.h - accumulates of a few aligned elements by the processor's own atomic instructions,
+ * and the protocol that says when they may be used.
  *
- * An instruction and a stripe lock do not exclude each other. So every control
- * block has a mode for all accumulates on its owner's window memory: ATOMIC at
- * first, LOCKED for ever from the first accumulate on that instructions cannot do
- * (long, unaligned, pairs, complex, through the kernel, brought by packets, or of a
- * process with several threads). Windows that only count stay ATOMIC.
+ * An instruction and a stripe lock do not exclude each other. So every control block has a mode for
+ * all accumulates on its owner's window memory: ATOMIC at first, LOCKED for ever from the first
+ * accumulate on that instructions cannot do (long, unaligned, pairs, complex, through the kernel,
+ * brought by packets, or of a process with several threads). Windows that only count stay ATOMIC.
+ * MPI gives no atomicity across windows (MPI 4.1, 12.2.1), hence a mode a window. The steps A to F
+ * of the change, and why it is safe, are in doc/memory-ordering.md ("Accumulates by one
+ * instruction").
  *
- *   process with an instruction           process that needs the locks
- *   A: own busy = 1                       C: target's mode = CLOSING (seq_cst)
- *      fence, or none where light            fence and membarrier(2)
- *   B: mode == ATOMIC? instruction        D: wait until busy is 0 (acquire), of each
- *   E: busy = 0 (release)                    process that could reach the target
- *                                         F: mode = LOCKED (release)
- *
- * Light or not, a full fence lies between A and B: the light form (base/event.h)
- * gets it from the other's membarrier, at whatever point it is then. If it comes
- * before C's, B reads C, the instruction is not used and the lock is taken; else D
- * sees A and waits for E, which it pairs with. D may miss a busy that was set later,
- * which then reads C. Who finds CLOSING does C to F too, for the one who stored it
- * may not have got to its fence. Who finds LOCKED (acquire, pairs with F) goes on.
- * MPI gives no atomicity across windows (MPI 4.1, 12.2.1), hence a mode a window.
- *
- * Locks: none. A process has one busy word a window; its agent never sets it, and
- * where several threads call nobody does. It may be preempted while busy: D yields,
- * and gives up with MRMA_ERR_PROC_FAILED if it has died.
+ * Locks: none. A process has one busy word a window; its agent never sets it, and where several
+ * threads call nobody does. It may be preempted while busy: D yields, and gives up with
+ * MRMA_ERR_PROC_FAILED if it has died.
  */
 #ifndef MRMA_RMA_PATH_ACC_ATOMIC_H
 #define MRMA_RMA_PATH_ACC_ATOMIC_H
@@ -140,24 +127,15 @@ static inline void acc_atomic_cas_word(acc_word *at, const void *compare, const 
     memcpy(old, &before, sizeof before);
 }
 
-/* To be called before the stripes of ctl's owner are used for this window; from
- * any thread. MRMA_ERR_PROC_FAILED. _held: with the engine's lock. */
-int acc_close(struct win *w, struct win_ctl *ctl);
-int acc_close_held(struct win *w, struct win_ctl *ctl);
-static inline int acc_lock_mode(struct win *w, struct win_ctl *ctl)
+/* To be called before the stripes of ctl's owner are used for this window; from any thread; held:
+ * it has the engine's lock. MRMA_ERR_PROC_FAILED. */
+int acc_close(struct win *w, struct win_ctl *ctl, bool held);
+static inline int acc_lock_mode(struct win *w, struct win_ctl *ctl, bool held)
 {
     /* Pairs with F. */
     if (likely(atomic_load_explicit(&ctl->acc_mode, memory_order_acquire) == ACC_MODE_LOCKED))
         return 0;
-    return acc_close(w, ctl);
-}
-
-static inline int acc_lock_mode_held(struct win *w, struct win_ctl *ctl)
-{
-    if (likely(atomic_load_explicit(&ctl->acc_mode, memory_order_acquire) ==
-               ACC_MODE_LOCKED)) /* F */
-        return 0;
-    return acc_close_held(w, ctl);
+    return acc_close(w, ctl, held);
 }
 
 #endif

@@ -2,32 +2,22 @@
  * assisted.c - the way to a kernel-assisted target: a process of this node whose window memory is
  * not shared.
  *
- * The origin reaches that memory by cross-memory attach (cma.h). Where the target's threads poll
- * for packets anyway, the origin may send the operation as a packet instead, and the target does
- * it, for a packet through the ring costs less than a system call. The choice is one pure function
- * of the operation and of what the target does now.
+ * The origin reaches that memory by cross-memory attach (cma.h). In fence and PSCW epochs small
+ * puts go into a stage (stage.h). In a passive target epoch the origin may send the operation as a
+ * packet instead, and the target does it: if a thread of the target polls now and an agent will
+ * serve what comes after that thread has stopped, for a packet through the ring costs less than a
+ * system call; and by the agent alone if the target's side has MANY_PIECES, for which the kernel
+ * takes longer than an agent takes to wake up. Contiguous puts and gets of more than SMALL_COPY
+ * bytes are the kernel's in any case, because origin and target would wait for each other on the
+ * way through the ring, and so is everything on a node with more processes than processors, where a
+ * target that polls need not have one.
  *
  * The target's lock is taken in shared memory as always, so the packets ask for none
  * (PKT_EPOCH_NOCHECK). What was sent is done when the target has acknowledged it, which flush and
- * unlock wait for. In the active target epochs of fence and PSCW nothing is sent: small puts go
- * into a stage (stage.h), everything else by the kernel.
- *
- * The rule: in a passive target epoch, if a thread of the target polls now and an agent will serve
- * what comes after that thread has stopped, the target does the operation. So does the agent alone
- * if the target's side has MANY_PIECES: the kernel takes longer for these than an agent takes to
- * wake up. Otherwise the kernel does it, and so it does contiguous puts and gets of more than
- * SMALL_COPY bytes in any case, because origin and target would wait for each other on the way
- * through the ring. On a node with more processes than processors the kernel does everything: a
- * target that polls need not have a processor.
- *
- * The packet is sent like any other. If the target has stopped polling meanwhile, the channel wakes
- * its agent, or the thread that stops finds the packet itself (progress.c).
- *
- * Order. Accumulates of one origin on one location are done in the order of the calls
- * (MPI 4.1, 12.7.2), and the packets of a pair in the order they were filled. So while accumulates
- * may be under way by packet (SENT_ACC), all later accumulates to that target follow them by
- * packet, whether the target still polls or not. Puts and gets have no order. That an element is
- * changed by one process at a time is due to the stripe locks, which both ways hold.
+ * unlock wait for. Accumulates of one origin on one location are done in the order of the calls
+ * (MPI 4.1, 12.7.2): while some may be under way by packet (SENT_ACC), all later ones to that
+ * target follow them. That an element is changed by one process at a time is due to the stripe
+ * locks, which both ways hold.
  *
  * Locks: rma_target.sent and win.nsent are changed under the engine's lock. They are set after the
  * packet was issued: another thread that flushes meanwhile need not wait for an operation that is
@@ -106,12 +96,6 @@ static int send(struct win *w, struct rma_target *t, enum pkt_op_kind kind, cons
     return err;
 }
 
-/* Small puts of fence and PSCW epochs, which cost less so than a system call. */
-static bool assisted_stage(struct win *w, struct rma_target *t, const struct rma_op *op)
-{
-    return stage_put_epoch(w, t, op) || stage_put_phase(w, t, op);
-}
-
 static int assisted_put(struct win *w, struct rma_target *t, const struct rma_op *op,
                         int64_t offset, size_t len)
 {
@@ -138,7 +122,7 @@ static int assisted_accumulate(struct win *w, struct rma_target *t, const struct
                                bool fetch, int64_t offset, size_t len)
 {
     const enum pkt_op_kind kind = fetch ? PKT_OP_GET_ACC : PKT_OP_ACC;
-    const int err = acc_lock_mode(w, t->ctl);
+    const int err = acc_lock_mode(w, t->ctl, false);
     if (unlikely(err))
         return err;
     if (goes_by_packet(w, t, kind, op, len))
@@ -149,7 +133,7 @@ static int assisted_accumulate(struct win *w, struct rma_target *t, const struct
 static int assisted_compare_and_swap(struct win *w, struct rma_target *t, const struct rma_op *op,
                                      int64_t offset, size_t len)
 {
-    const int err = acc_lock_mode(w, t->ctl);
+    const int err = acc_lock_mode(w, t->ctl, false);
     if (unlikely(err))
         return err;
     if (goes_by_packet(w, t, PKT_OP_CAS, op, len))
@@ -219,9 +203,7 @@ static int assisted_unlock(struct win *w, struct rma_target *t)
 }
 
 const struct path_ops path_assisted = {
-    .number = PATH_CMA,
-    .name = "cma",
-    .stage = assisted_stage,
+    .stage = stage_put,
     .put = assisted_put,
     .get = assisted_get,
     .accumulate = assisted_accumulate,

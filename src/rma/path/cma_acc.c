@@ -12,7 +12,7 @@
 #include "rma/acc/stripe.h"
 #include "rma/path/cma_io.h"
 
-enum { PACK = 4096, PIECE_MAX = 4096 };
+enum { PACK = 4096 };
 
 /* The two sides' data of an accumulate, as the batches use them up. */
 struct operands {
@@ -76,35 +76,22 @@ static void add_stripes(struct stripe_set *set, uint64_t at, size_t len, size_t 
         stripe_set_add(set, stripe_index(at + done));
 }
 
-/* One small piece of the target, under its stripe. */
-static int acc_piece(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
-                     struct operands *o, size_t len)
-{
-    alignas(16) char image[PIECE_MAX];
-    struct fmutex *stripe = &peer->stripes.at[stripe_index(vaddr)];
-    fmutex_lock(stripe, peer->stripes.self);
-    int err = o->blind ? MRMA_SUCCESS : cma_copy(peer, log, false, image, vaddr, len);
-    if (!err)
-        operate(o, image, len, acc_extent(o->type));
-    if (!err && o->data)
-        err = cma_copy(peer, log, true, image, vaddr, len);
-    fmutex_unlock(stripe);
-    return err;
-}
-
 /* The elements of a batch that begin with piece i. */
 static size_t elements_len(const struct cma_batch *b, unsigned i)
 {
     return b->members ? b->unit : b->local[i].iov_len;
 }
 
-static int acc_batches(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
-                       struct operands *o, const struct rma_op *op, size_t len, size_t unit)
+int cma_acc(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
+            const struct rma_op *op, bool fetch)
 {
+    const size_t unit = acc_extent(op->ttype->basic), len = op->tcount * op->ttype->elems * unit;
     struct dtype_cursor dst;
     const struct dtype basic = dtype_basic(op->ttype->basic);
     struct cma_batch b;
+    struct operands o;
     int err = MRMA_SUCCESS;
+    operands_init(&o, op, fetch, unit);
     cma_batch_begin(&b, unit, len);
     cma_batch_elements(&b, &basic);
     dtype_cursor_init(&dst, op->ttype, op->tcount, DTYPE_ELEMENTS);
@@ -114,26 +101,15 @@ static int acc_batches(const struct rma_peer *peer, const struct log *log, uint6
             add_stripes(&stripes, (uint64_t)(uintptr_t)b.remote[i].iov_base, elements_len(&b, i),
                         b.unit);
         stripe_set_lock(peer->stripes, &stripes, true);
-        err = o->blind ? MRMA_SUCCESS : cma_batch_read(peer, log, &b);
+        err = o.blind ? MRMA_SUCCESS : cma_batch_read(peer, log, &b);
         for (unsigned i = 0; !err && i < b.n; i += b.nmembers)
-            operate(o, b.local[i].iov_base, elements_len(&b, i), b.unit);
-        if (!err && o->data)
+            operate(&o, b.local[i].iov_base, elements_len(&b, i), b.unit);
+        if (!err && o.data)
             err = cma_batch_write(peer, log, &b);
         stripe_set_lock(peer->stripes, &stripes, false);
     }
     cma_batch_end(&b);
     return err;
-}
-
-int cma_acc(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
-            const struct rma_op *op, bool fetch)
-{
-    const size_t unit = acc_extent(op->ttype->basic), len = op->tcount * op->ttype->elems * unit;
-    struct operands o;
-    operands_init(&o, op, fetch, unit);
-    if (op->ttype->contig && len - 1 < PIECE_MAX && stripe_run(vaddr, len, unit) >= len)
-        return acc_piece(peer, log, vaddr, &o, len);
-    return acc_batches(peer, log, vaddr, &o, op, len, unit);
 }
 
 int cma_cas(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,

@@ -54,14 +54,7 @@ int cma_copy(const struct rma_peer *peer, const struct log *log, bool write, voi
              uint64_t vaddr, size_t len)
 {
     struct iovec l = {local, len}, r = {(void *)(uintptr_t)vaddr, len};
-    ssize_t got = write ? process_vm_writev(peer->pid, &l, 1, &r, 1, 0)
-                        : process_vm_readv(peer->pid, &l, 1, &r, 1, 0);
-    if (got == (ssize_t)len)
-        return MRMA_SUCCESS;
-    const size_t done = got > 0 ? (size_t)got : 0;
-    if (got <= 0)
-        return fail(peer, log, len);
-    return cma_copy(peer, log, write, (char *)local + done, vaddr + done, len - done);
+    return cma_transfer(peer, log, write, (struct cma_iov){&l, 1}, (struct cma_iov){&r, 1}, len);
 }
 
 void cma_batch_begin(struct cma_batch *b, size_t unit, size_t total)

@@ -98,17 +98,6 @@ static void acc_stretch(struct acc_walk *w, const struct dtype_stretch *s, const
 void direct_acc_piece(struct acc_at at, struct acc_what what, const void *origin, void *old,
                       size_t len)
 {
-    const size_t unit = acc_extent(what.type);
-    if (likely(stripe_run(at.vaddr, len, unit) == len)) {
-        struct fmutex *mx = &at.stripes.at[stripe_index(at.vaddr)];
-        fmutex_lock(mx, at.stripes.self);
-        if (old)
-            acc_fetch(what.op, what.type, at.here, origin, old, acc_count(len, unit));
-        else if (what.op != ACC_NO_OP)
-            acc_apply(what.op, what.type, at.here, origin, acc_count(len, unit));
-        fmutex_unlock(mx);
-        return;
-    }
     struct stripe_hold hold = {NULL};
     direct_acc_held(&hold, at, what, origin, old, len);
     stripe_hold_drop(&hold);
@@ -144,23 +133,13 @@ void direct_acc_walk_held(struct stripe_hold *hold, struct acc_at at, struct dty
     *hold = w.hold;
 }
 
-static inline __attribute__((always_inline)) void cas_unit(char *target, const void *compare,
-                                                           const void *value, void *old,
-                                                           size_t unit)
-{
-    memcpy(old, target, unit);
-    if (memcmp(old, compare, unit) == 0)
-        memcpy(target, value, unit);
-}
-
 void direct_cas(struct acc_at at, const void *compare, const void *value, void *old, size_t unit)
 {
     struct fmutex *mx = &at.stripes.at[stripe_index(at.vaddr)];
     fmutex_lock(mx, at.stripes.self);
-    if (likely(unit == sizeof(uint64_t)))
-        cas_unit(at.here, compare, value, old, sizeof(uint64_t));
-    else
-        cas_unit(at.here, compare, value, old, unit);
+    memcpy(old, at.here, unit);
+    if (memcmp(old, compare, unit) == 0)
+        memcpy(at.here, value, unit);
     fmutex_unlock(mx);
 }
 

@@ -28,7 +28,7 @@ static struct acc_at acc_here(const struct rma_target *t, int64_t offset)
 /* A target that is accessible is written to directly. */
 static bool mapped_stage(struct win *w, struct rma_target *t, const struct rma_op *op)
 {
-    return !target_ready(w, t) && stage_put_epoch(w, t, op);
+    return !target_ready(w, t) && stage_put(w, t, op);
 }
 
 static int mapped_put(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset,
@@ -62,7 +62,7 @@ static int mapped_accumulate(struct win *w, struct rma_target *t, const struct r
     const struct acc_at at = acc_here(t, offset);
     if (likely(plain && acc_atomic(w, t->ctl, at.here, op, fetch, len)))
         return MRMA_SUCCESS;
-    const int err = acc_lock_mode(w, t->ctl);
+    const int err = acc_lock_mode(w, t->ctl, false);
     if (err)
         return err;
     if (plain)
@@ -79,7 +79,7 @@ static int mapped_compare_and_swap(struct win *w, struct rma_target *t, const st
     const struct acc_at at = acc_here(t, offset);
     if (likely(acc_atomic_cas(w, t->ctl, at.here, op)))
         return MRMA_SUCCESS;
-    const int err = acc_lock_mode(w, t->ctl);
+    const int err = acc_lock_mode(w, t->ctl, false);
     if (!err)
         direct_cas(at, op->caddr, op->oaddr, op->raddr, len);
     return err;
@@ -101,8 +101,6 @@ static int mapped_unlock(struct win *w, struct rma_target *t)
 }
 
 const struct path_ops path_mapped = {
-    .number = PATH_MAPPED,
-    .name = "mapped",
     .stage = mapped_stage,
     .put = mapped_put,
     .get = mapped_get,

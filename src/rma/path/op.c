@@ -34,19 +34,18 @@ static inline int ready(struct win *w, struct rma_target *t, const struct rma_op
 }
 
 /* All attached? Pieces one by one if the whole span is not. */
-static bool attached(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t lo,
-                     int64_t hi)
+static bool attached(struct rma_target *t, const struct rma_op *op, int64_t lo, int64_t hi)
 {
     if (!t->ctl) /* the target itself checks */
         return true;
-    if (region_covers(w, t, (uint64_t)(op->disp + lo), (uint64_t)(hi - lo)))
+    if (region_covers(t->ctl, (uint64_t)(op->disp + lo), (uint64_t)(hi - lo)))
         return true;
     struct dtype_cursor cur;
     ptrdiff_t disp;
     size_t n;
     dtype_cursor_init(&cur, op->ttype, op->tcount, DTYPE_BYTES);
     while ((n = dtype_cursor_next(&cur, SIZE_MAX, &disp)) != 0)
-        if (!region_covers(w, t, (uint64_t)(op->disp + disp), n))
+        if (!region_covers(t->ctl, (uint64_t)(op->disp + disp), n))
             return false;
     return true;
 }
@@ -61,7 +60,7 @@ static __attribute__((noinline)) int check_span(struct win *w, struct rma_target
     if (!dtype_span(op->ttype, op->tcount, &lo, &hi))
         return MRMA_ERR_RMA_RANGE;
     if (w->dynamic)
-        return attached(w, t, op, lo, hi) ? MRMA_SUCCESS : MRMA_ERR_RMA_RANGE;
+        return attached(t, op, lo, hi) ? MRMA_SUCCESS : MRMA_ERR_RMA_RANGE;
     if (__builtin_mul_overflow(op->disp, (int64_t)t->disp_unit, &offset) ||
         __builtin_add_overflow(offset, lo, &first) || __builtin_add_overflow(offset, hi, &end))
         return MRMA_ERR_RMA_RANGE;
@@ -111,7 +110,7 @@ int rma_put(struct win *w, const struct rma_op *op)
     if (unlikely(err))
         return err;
     if (t->path->stage(w, t, op)) {
-        win_count(w, t->path->number, op->tcount * op->ttype->size);
+        win_count(w, t->way, op->tcount * op->ttype->size);
         return MRMA_SUCCESS;
     }
     err = check_copy(w, t, op, op->ocount, op->otype, &at);
@@ -119,7 +118,7 @@ int rma_put(struct win *w, const struct rma_op *op)
         return err;
     if (!at.len)
         return MRMA_SUCCESS;
-    win_count(w, t->path->number, at.len);
+    win_count(w, t->way, at.len);
     return t->path->put(w, t, op, at.offset, at.len);
 }
 
@@ -134,7 +133,7 @@ int rma_get(struct win *w, const struct rma_op *op)
         return err;
     if (!at.len)
         return MRMA_SUCCESS;
-    win_count(w, t->path->number, at.len);
+    win_count(w, t->way, at.len);
     return t->path->get(w, t, op, at.offset, at.len);
 }
 
@@ -163,7 +162,7 @@ static inline int accumulate(struct win *w, const struct rma_op *op, bool fetch)
         return err;
     if (!at.len)
         return MRMA_SUCCESS;
-    win_count(w, t->path->number, at.len);
+    win_count(w, t->way, at.len);
     return t->path->accumulate(w, t, op, fetch, at.offset, at.len);
 }
 
@@ -188,6 +187,6 @@ int rma_compare_and_swap(struct win *w, const struct rma_op *op)
         err = find_place(w, t, op, &at);
     if (unlikely(err))
         return err;
-    win_count(w, t->path->number, at.len);
+    win_count(w, t->way, at.len);
     return t->path->compare_and_swap(w, t, op, at.offset, at.len);
 }

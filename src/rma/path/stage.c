@@ -1,28 +1,14 @@
 /*
- * stage.c - see stage.h.
+ * stage.c - see stage.h, and doc/memory-ordering.md, "Slots" and "Staged puts of fence phases", for
+ * the order of stores and loads.
  *
- *   origin, epoch n                           target, exposure n
- *   C: posts >= n - DEPTH + 1 (acquire)       wait n - DEPTH: copied out of the stage
- *   write records into stage[n % DEPTH]       D: posts = n - DEPTH + 1 (release)
- *   A: stage.seq = n (release)                B: stage.seq >= n (acquire)
- *                                             copy the records into the window
- *
- * A pairs with B: the target sees the records. D pairs with C: a stage is written
- * again only when its last contents were copied. The origin looks at posts only when
- * all DEPTH stages are in use as far as it knows, so in a row of epochs the two lines
- * travel one way each, without either side waiting for the other.
- *
- * With MPI_MODE_NOCHECK the post has been called already (MPI 4.1, 12.5.2), so the
- * exposures before it have ended and the stage is free; but such epochs count no
- * posts, so a pair that has used it does not stage any more.
- *
- * Fence phases have stages of their own, at kernel-assisted targets. The barrier of the fence
- * stands for A and B, and the store of exposed for D.
- *
- *   origin, phase p                           target
- *   F: exposed >= p - DEPTH + 1 (acquire)     its fence that ends phase p - DEPTH: copied
- *   records into phase stage p % DEPTH       E: exposed = p - DEPTH + 1 (release)
- *   barrier                                   barrier; copy the records into the window
+ * An origin writes a stage again only when its last contents were copied: of epoch n - STAGE_DEPTH,
+ * when the post of epoch n - STAGE_DEPTH + 1 has come. It looks at the posts only when all stages
+ * are in use as far as it knows, so in a row of epochs the two lines travel one way each, without
+ * either side waiting for the other. With MPI_MODE_NOCHECK the post has been called already (MPI
+ * 4.1, 12.5.2), so the stage is free; but such epochs count no posts, so a pair that has used it
+ * does not stage any more. For fence phases the barrier and the word exposed stand for complete and
+ * post.
  *
  * A record is one word, the displacement in bytes and 16 bits of length, and the data
  * padded to 8 bytes.
@@ -70,17 +56,12 @@ size_t stage_ctl_bytes(int nslots, enum stage_use use)
     return slots_end(nslots) + (size_t)nslots * STAGE_DEPTH * (n.stage + n.phase) * MRMA_CACHE_LINE;
 }
 
-static char *stages_of(struct win_ctl *ctl, int nslots, int i)
-{
-    return (char *)ctl + slots_end(nslots) +
-           (size_t)i * STAGE_DEPTH * (ctl->stage_bytes + ctl->phase_bytes);
-}
-
 /* The stages of slot i. */
 static void rows(struct win_ctl *ctl, int nslots, int i, struct stage_row *epochs,
                  struct stage_row *phases)
 {
-    char *at = stages_of(ctl, nslots, i);
+    char *at = (char *)ctl + slots_end(nslots) +
+               (size_t)i * STAGE_DEPTH * (ctl->stage_bytes + ctl->phase_bytes);
     *epochs = (struct stage_row){(void *)at, ctl->stage_bytes};
     *phases =
         (struct stage_row){(void *)(at + (size_t)STAGE_DEPTH * ctl->stage_bytes), ctl->phase_bytes};
@@ -137,24 +118,13 @@ bool stage_free(struct rma_target *t)
 {
     if (unlikely(row_full(t)))
         t->stage.posts_seen =
-            atomic_load_explicit(&t->in->posts, memory_order_acquire); /* C, pairs with D */
+            atomic_load_explicit(&t->in->posts, memory_order_acquire); /* pairs with memory_post */
     return !row_full(t);
 }
 
 static uint32_t record_bytes(size_t len)
 {
     return (uint32_t)(RECORD_WORD + (len + 7) / 8 * 8);
-}
-
-/* Behind the used bytes; returns how many are used then. */
-static uint32_t write_record(struct win_stage *st, uint32_t used, const void *data, uint64_t offset,
-                             size_t len)
-{
-    char *at = st->room + used;
-    const uint64_t word = offset << LEN_BITS | len;
-    memcpy(at, &word, sizeof word);
-    copy_whole(at + sizeof word, data, len);
-    return used + record_bytes(len);
 }
 
 /* Contiguous at both ends, of the same size, and inside the window? Then where in it. */
@@ -174,9 +144,13 @@ static bool is_plain(const struct rma_target *t, const struct rma_op *op, size_t
 static bool add_record(struct win_stage *st, size_t room, uint32_t *used, const void *data,
                        uint64_t offset, size_t len)
 {
+    const uint64_t word = offset << LEN_BITS | len;
+    char *at = st->room + *used;
     if (record_bytes(len) > room - *used)
         return false;
-    *used = write_record(st, *used, data, offset, len);
+    memcpy(at, &word, sizeof word);
+    copy_whole(at + sizeof word, data, len);
+    *used += record_bytes(len);
     return true;
 }
 
@@ -194,8 +168,8 @@ static bool put_epoch(struct win *w, struct rma_target *t, const struct rma_op *
 /* Has t copied what this stage held before? */
 static bool phase_stage_free(const struct win *w, const struct rma_target *t)
 {
-    const uint32_t exposed =
-        atomic_load_explicit(&t->ctl->exposed, memory_order_acquire); /* F, pairs with E */
+    const uint32_t exposed = atomic_load_explicit(
+        &t->ctl->exposed, memory_order_acquire); /* pairs with expose in fence.c */
     return seq_reached(exposed, w->phase - STAGE_DEPTH + 1);
 }
 
@@ -233,22 +207,15 @@ static bool put_locked(struct win *w, struct rma_target *t, const struct rma_op 
     return done;
 }
 
-static bool may_stage(const struct win *w, const struct rma_op *op)
-{
-    return !w->dynamic && !w->watched && !op->req;
-}
-
-bool stage_put_epoch(struct win *w, struct rma_target *t, const struct rma_op *op)
-{
-    return epoch_now(&w->epoch) == EPOCH_PSCW && may_stage(w, op) &&
-           put_locked(w, t, op, put_epoch);
-}
-
-bool stage_put_phase(struct win *w, struct rma_target *t, const struct rma_op *op)
+bool stage_put(struct win *w, struct rma_target *t, const struct rma_op *op)
 {
     const enum epoch_state now = epoch_now(&w->epoch);
-    if ((now != EPOCH_FENCE && now != EPOCH_FENCE_USED) || !t->stage.out_phase.bytes ||
-        !may_stage(w, op) || (now == EPOCH_FENCE && epoch_use_fence(w)))
+    if (w->dynamic || w->watched || op->req)
+        return false;
+    if (now == EPOCH_PSCW)
+        return put_locked(w, t, op, put_epoch);
+    if ((now != EPOCH_FENCE && now != EPOCH_FENCE_USED) || t->way != PATH_CMA ||
+        !t->stage.out_phase.bytes || (now == EPOCH_FENCE && epoch_use_fence(w)))
         return false;
     return put_locked(w, t, op, put_phase);
 }
@@ -258,13 +225,14 @@ void stage_complete(struct rma_target *t)
     struct win_stage *st = stage_of(&t->stage.out, t->starts);
     st->used = t->stage.used;
     t->stage.used = 0;
-    atomic_store_explicit(&st->seq, t->starts, memory_order_release); /* A, pairs with B */
+    atomic_store_explicit(&st->seq, t->starts,
+                          memory_order_release); /* pairs with stage_completed */
 }
 
 bool stage_completed(const struct rma_target *t)
 {
     const struct win_stage *st = stage_of(&t->stage.in, t->exposures);
-    return seq_reached(atomic_load_explicit(&st->seq, memory_order_acquire), t->exposures); /* B */
+    return seq_reached(atomic_load_explicit(&st->seq, memory_order_acquire), t->exposures);
 }
 
 static void apply_records(struct win *w, const struct rma_target *t, const struct win_stage *st,

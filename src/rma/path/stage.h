@@ -1,18 +1,16 @@
 /*
- * stage.h - small puts that the target copies to their place: of PSCW epochs, which
- * need not wait for the target's post, and of fence phases to kernel-assisted targets,
+ * stage.h - small puts that the target copies to their place: of PSCW epochs, which need not wait
+ * for the target's post (speculative exposure), and of fence phases to kernel-assisted targets,
  * which need no system call.
  *
- * Speculative exposure between processes that share memory (doc/design.md): an origin
- * that has not seen the post of the target writes a small contiguous put, with its
- * place in the window, into a line of the target's control block; the complete that
- * follows is a field of the same line, and the target copies the put to its place in
- * MPI_Win_wait. So a small epoch costs one one-way signal, as a message does, and an
+ * The origin writes a small contiguous put, with its place in the window, into lines of the
+ * target's control block; the end of the epoch is a field of the same lines, and the target copies
+ * the put in MPI_Win_wait. So a small epoch costs one one-way signal, as a message does, and an
  * origin may have ended STAGE_DEPTH - 1 epochs that its target has not looked at.
  *
- * Epoch number n of a pair (counted alike on both sides, rma_target.starts and
- * .exposures) uses stage n mod STAGE_DEPTH, fence phase p the phase stage p mod STAGE_DEPTH. All
- * functions are called by application threads in the calls of those epochs; nothing here waits.
+ * Epoch number n of a pair (counted alike on both sides, rma_target.starts and .exposures) uses
+ * stage n mod STAGE_DEPTH, fence phase p the phase stage p mod STAGE_DEPTH. All functions are
+ * called by application threads in the calls of those epochs; nothing here waits.
  */
 #ifndef MRMA_RMA_PATH_STAGE_H
 #define MRMA_RMA_PATH_STAGE_H
@@ -46,11 +44,10 @@ void stage_init(struct win_ctl *ctl, int nslots, enum stage_use use);
  * process's own: this process has slot me there, the target slot its here. */
 void stage_attach(struct rma_target *t, struct win_ctl *own, int nslots, int me, int its);
 
-/* Put op into a direct target's stage of the present access epoch of MPI_Win_start. False: there is
- * no such epoch, or op must go the usual way (which also finds what is wrong with it). */
-bool stage_put_epoch(struct win *w, struct rma_target *t, const struct rma_op *op);
-/* The same for a kernel-assisted target's stage of the present fence phase. */
-bool stage_put_phase(struct win *w, struct rma_target *t, const struct rma_op *op);
+/* Put op into the stage of the present access epoch of MPI_Win_start to t, or, of a kernel-assisted
+ * target, of the present fence phase. False: there is no such epoch, or op must go the usual way
+ * (which also finds what is wrong with it). */
+bool stage_put(struct win *w, struct rma_target *t, const struct rma_op *op);
 
 /* May the stage of the present access epoch to t be written, and so the epoch be
  * completed? Without MPI_MODE_NOCHECK only if t is not too many epochs behind. */

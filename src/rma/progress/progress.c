@@ -50,16 +50,6 @@ bool rma_poll(struct rma *r)
     return moved;
 }
 
-bool rma_poll_for(struct rma *r, bool (*done)(void *), void *arg, bool *is_done)
-{
-    if (!try_enter(r))
-        return false;
-    const bool moved = poll_locked(r);
-    *is_done = done(arg);
-    leave(r, moved);
-    return true;
-}
-
 bool rma_poll_surely(struct rma *r, bool *block)
 {
     rma_enter(r);

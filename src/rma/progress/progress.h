@@ -10,9 +10,7 @@
 
 /* One round under a try-lock; whether anything moved. Without the engine's lock. */
 bool rma_poll(struct rma *r);
-/* The same, and *is_done is what done says under the lock. False: it was not to be had. */
-bool rma_poll_for(struct rma *r, bool (*done)(void *), void *arg, bool *is_done);
-/* The same as the first, waiting for the lock: the last look before sleeping, which may not rely
+/* The same, waiting for the lock: the last look before sleeping, which may not rely
  * on a round of somebody else that began earlier. *block (or NULL): nothing moved, and
  * one may block on the channels' descriptors now. */
 bool rma_poll_surely(struct rma *r, bool *block);

@@ -57,17 +57,6 @@ static bool check(struct rma *r, const struct rma_wait *wait)
     return done;
 }
 
-/* A round of polling, and is it done now? Under one lock where that is needed for both. */
-static bool spin(struct rma *r, const struct rma_wait *wait, bool polls)
-{
-    bool done;
-    if (polls && wait->locked && rma_poll_for(r, wait->done, wait->arg, &done))
-        return done;
-    if (polls && !wait->locked)
-        (void)rma_poll(r);
-    return check(r, wait);
-}
-
 int rma_lost(const struct win *w, const struct rma_target *t)
 {
     return log_fail(w->rma->log, MRMA_ERR_PROC_FAILED,
@@ -157,12 +146,19 @@ void rma_progress_requests(struct rma *r)
     (void)rma_between_tests(r, NULL); /* the requests say it themselves */
 }
 
-static void sleep_on(struct rma *r, struct event *ev, uint32_t ticket, uint64_t ns)
+/* Sleep on ev; or, with n descriptors, on these and the own event, as the watcher. */
+static void sleep_on(struct rma *r, struct event *ev, uint32_t ticket, const int *fds, unsigned n,
+                     uint64_t ns)
 {
-    if (unlikely(r->env->idle != NULL))
+    atomic_fetch_add_explicit(&r->stats.sleeps, 1, memory_order_relaxed);
+    rma_event(r, (struct trace_record){.kind = TRACE_SLEEP});
+    if (n)
+        event_poll(r->env->bell, fds, n, ns);
+    else if (unlikely(r->env->idle != NULL))
         r->env->idle(r->env->ctx, ev, ticket, ns);
     else
         event_sleep(ev, ticket, ns);
+    rma_event(r, (struct trace_record){.kind = TRACE_AWAKE});
 }
 
 /* Become the one thread that blocks on the channels' descriptors. */
@@ -191,12 +187,8 @@ static void sleep_watching(struct win *w, const struct rma_wait *wait, const int
     bool block;
     (void)event_enter_polled(own);
     if (!rma_poll_surely(r, &block) && block && !rma_pending(r) && !check(r, wait)) {
-        atomic_fetch_add_explicit(&r->stats.sleeps, 1, memory_order_relaxed);
-        rma_event(r, (struct trace_record){.kind = TRACE_SLEEP});
-        event_poll(r->env->bell, fds, n,
-                   wait->poll_only || ch3_unsent_must_poll(r->ch3) ? SHORT_SLEEP_NS
-                                                                   : LONG_SLEEP_NS);
-        rma_event(r, (struct trace_record){.kind = TRACE_AWAKE});
+        const bool poll = wait->poll_only || ch3_unsent_must_poll(r->ch3);
+        sleep_on(r, own, 0, fds, n, poll ? SHORT_SLEEP_NS : LONG_SLEEP_NS);
     }
     event_leave_polled(own);
 }
@@ -223,10 +215,7 @@ static void sleep_once(struct win *w, const struct rma_wait *wait, bool polled, 
     if (!moved && !unwatched && !check(r, wait)) {
         bool poll = wait->poll_only || ch3_unsent_must_poll(r->ch3) ||
                     (r->progress.packets && ev != own && !r->progress.agent);
-        atomic_fetch_add_explicit(&r->stats.sleeps, 1, memory_order_relaxed);
-        rma_event(r, (struct trace_record){.kind = TRACE_SLEEP});
-        sleep_on(r, ev, ticket, poll ? SHORT_SLEEP_NS : LONG_SLEEP_NS);
-        rma_event(r, (struct trace_record){.kind = TRACE_AWAKE});
+        sleep_on(r, ev, ticket, NULL, 0, poll ? SHORT_SLEEP_NS : LONG_SLEEP_NS);
     }
     event_leave(ev);
     if (ev != own && polled)
@@ -310,7 +299,9 @@ int rma_wait_until(struct win *w, const struct rma_wait *wait)
     for (int i = 0; !done && i < spins; i++) {
         if (i == SPINS_INSIST && packets)
             insist(w, wait);
-        done = spin(r, wait, packets);
+        if (packets)
+            (void)rma_poll(r);
+        done = check(r, wait);
     }
     if (!done)
         err = wait_long(w, wait, packets, &watching);

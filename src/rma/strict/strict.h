@@ -27,8 +27,8 @@
 int strict_new(struct win *w);   /* sets w->strict; MRMA_ERR_NO_MEM */
 void strict_free(struct win *w); /* w->strict may be NULL, and is then */
 
-/* The tables for targets of a window in strict mode, by the number of the path beneath. */
-extern const struct path_ops *const strict_path_by_number[PATH_COUNT];
+/* The table of all targets of a window in strict mode, in front of that of their path. */
+extern const struct path_ops strict_path;
 
 /* May a packet's operation be applied here? MRMA_ERR_ASSERT while MPI_MODE_NOPUT holds.
  * kind and epoch as in ch3/pkt.h. In strict mode only, under the engine's lock. */

@@ -10,7 +10,7 @@
 
 static const struct path_ops *below(const struct win *w, const struct rma_target *t)
 {
-    return w->rma->paths[t->path->number];
+    return w->rma->paths[t->way];
 }
 
 static bool strict_stage(struct win *w, struct rma_target *t, const struct rma_op *op)
@@ -61,22 +61,12 @@ static int strict_unlock(struct win *w, struct rma_target *t)
     return err ? err : broken;
 }
 
-#define IN_FRONT_OF(path, called)                                                     \
-    {                                                                                 \
-        .number = (path), .name = (called), .stage = strict_stage, .put = strict_put, \
-        .get = strict_get, .accumulate = strict_accumulate,                           \
-        .compare_and_swap = strict_compare_and_swap, .flush = strict_flush,           \
-        .unlock = strict_unlock,                                                      \
-    }
-
-static const struct path_ops strict_mapped = IN_FRONT_OF(PATH_MAPPED, "mapped");
-static const struct path_ops strict_assisted = IN_FRONT_OF(PATH_CMA, "cma");
-static const struct path_ops strict_packets = IN_FRONT_OF(PATH_PACKETS, "packets");
-static const struct path_ops strict_rdma = IN_FRONT_OF(PATH_RDMA, "rdma");
-
-const struct path_ops *const strict_path_by_number[PATH_COUNT] = {
-    [PATH_MAPPED] = &strict_mapped,
-    [PATH_CMA] = &strict_assisted,
-    [PATH_PACKETS] = &strict_packets,
-    [PATH_RDMA] = &strict_rdma,
+const struct path_ops strict_path = {
+    .stage = strict_stage,
+    .put = strict_put,
+    .get = strict_get,
+    .accumulate = strict_accumulate,
+    .compare_and_swap = strict_compare_and_swap,
+    .flush = strict_flush,
+    .unlock = strict_unlock,
 };

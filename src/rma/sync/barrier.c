@@ -1,26 +1,19 @@
 /*
- * barrier.c - see barrier.h.
+ * barrier.c - see barrier.h. The order of stores and loads, A and B, is in doc/memory-ordering.md
+ * ("Barriers").
  *
  * Dissemination: in round k process i signals i + 2^k and waits for i - 2^k. Barriers are numbered,
  * and a pair of processes is connected by at most one round of each direction (2^k < n), so one
  * word a pair is enough: a process that is one barrier further has stored a larger number, which
  * includes the smaller ones.
  *
- *   i                                        i + 2^k
- *   stores, puts                             B: entered >= number (acquire), err
- *   err = its error (relaxed)                loads see the stores, and those that i has seen
- *   A: entered = number (release)
- *
  * A process that fails, as one does that has lost a peer, goes on to signal, its error with it, and
- * waits no more. So all come to the end, in bounded time, with an error. In the barrier of all
- * processes a signal is a store or a packet, as the target has it. Who waits for a process in a
- * round is whom that process signals in it: when all rounds are done nobody will write to this
+ * waits no more. So all come to the end, in bounded time, with an error. Who waits for a process in
+ * a round is whom that process signals in it: when all rounds are done nobody will write to this
  * process's words.
  *
  * On a node with more processes than processors a round costs a change of processes where its
- * partner does not run. There all count in one word, so that each waits once. The additions
- * (acq_rel) form one chain, whose last value all acquire: what each did before is visible to all
- * after.
+ * partner does not run. There all count in one word, so that each waits once.
  *
  * Locks: the engine's, around packets; waits are without it.
  */

@@ -3,20 +3,9 @@
  * (win/sync_ops.h): signals are stores into slots of that block, locks are taken in its lock word
  * by the origin itself (the usual case in rma/fast.h, all others here). Operations on such a target
  * are done when they are issued, or wait in its stages (path/stage.h), so the first access in an
- * epoch waits here for the target's fence, its post, or the end of exclusive locks there.
- *
- *   target (post)                         origin (first access)
- *   loads and stores of window memory
- *   A: slot.posts = n (release)           B: slot.posts >= n (acquire)
- *                                         accesses come after them
- *
- *   holder of the lock                    next
- *   stores under the lock
- *   C: release ticket (seq_cst CAS)       D: enter (seq_cst) sees C
- *   sleepers (seq_cst)? wake              loads see the stores
- *
- * A pairs with B, C with D. The ends of access epochs go the other way (path/stage.c). Locks: none
- * is held by the caller, except where sync_ops.h says so.
+ * epoch waits here for the target's fence, its post, or the end of exclusive locks there. The order
+ * of stores and loads is in doc/memory-ordering.md ("Slots", "Lock word"). Locks: none is held by
+ * the caller, except where sync_ops.h says so.
  */
 #include "base/err.h"
 #include "rma/path/path.h"
@@ -53,7 +42,7 @@ static bool known_exposed(const struct win *w, const struct rma_target *t)
 {
     if (!w->fence_known || w->npackets)
         return false;
-    if (t->path->number != PATH_CMA)
+    if (t->way != PATH_CMA)
         return true;
     const uint32_t phase = atomic_load_explicit(&t->ctl->staged_phase, memory_order_relaxed);
     return !seq_reached(phase, w->phase); /* its load is ordered by the barrier */
@@ -77,8 +66,9 @@ static int wait_exposed(struct win *w, struct rma_target *t)
 static bool target_posted(void *arg)
 {
     struct rma_target *t = arg;
-    return seq_reached(atomic_load_explicit(&t->in->posts, memory_order_acquire), /* B */
-                       t->posts_due);
+    return seq_reached(
+        atomic_load_explicit(&t->in->posts, memory_order_acquire), /* pairs with memory_post */
+        t->posts_due);
 }
 
 static int wait_post(struct win *w, struct rma_target *t)
@@ -127,7 +117,8 @@ static int memory_access(struct win *w, struct rma_target *t)
 static int memory_post(struct win *w, struct rma_target *t)
 {
     (void)w;
-    atomic_store_explicit(&t->out->posts, ++t->sync.posts_sent, memory_order_release); /* A */
+    atomic_store_explicit(&t->out->posts, ++t->sync.posts_sent,
+                          memory_order_release); /* pairs with target_posted */
     wake(t);
     return MRMA_SUCCESS;
 }
@@ -153,7 +144,7 @@ static int memory_enter(struct win *w, struct rma_target *t, int kind, int err)
     struct barrier_signal *out = &t->out->sync.barriers[kind];
     atomic_store_explicit(&out->err, err, memory_order_relaxed);
     atomic_store_explicit(&out->entered, w->sync.barriers[kind],
-                          memory_order_release); /* A of barrier.c */
+                          memory_order_release); /* A of the barrier */
     wake(t);
     return MRMA_SUCCESS;
 }
@@ -189,7 +180,7 @@ static bool turn_come(void *arg)
     struct turn *a = arg;
     if (a->served) /* entering happens once; the waiter may ask again */
         return true;
-    a->served = lockword_enter(&a->t->ctl->lock, a->ticket, a->exclusive); /* D */
+    a->served = lockword_enter(&a->t->ctl->lock, a->ticket, a->exclusive);
     if (a->served && !a->exclusive)
         lock_notify(a->t); /* the next shared request may be asleep */
     return a->served;
@@ -248,8 +239,8 @@ static int memory_unlock(struct win *w, struct rma_target *t)
     if (t->lock == WIN_LOCK_NOCHECK)
         return err;
     note(w, t, LOCK_UNUSED, false, 0);
-    lockword_release(&t->ctl->lock, t->lock == WIN_LOCK_EXCLUSIVE); /* C */
-    fast_lock_notify(t);
+    lockword_release(&t->ctl->lock, t->lock == WIN_LOCK_EXCLUSIVE); /* pairs with lockword_enter */
+    lock_notify(t);
     return err;
 }
 

@@ -8,37 +8,15 @@
  * others together have sent, which is summed up along the way (fence_counts.c). There is no barrier
  * over packets.
  *
- * MPI_MODE_NOPRECEDE: nothing to complete, so nobody waits. The process says by one store into its
- * control block that it has entered, and whoever accesses it in the new phase looks at that once
- * (sync/by_memory.c). A packet of a phase that the target has not begun waits there.
- *
- *   target (NOPRECEDE fence)               origin
- *   loads and stores of its memory
- *   A: ctl.exposed = p (release)           B: ctl.exposed >= p (acquire)
- *                                          put
- *
- * Small puts to a kernel-assisted target wait in its stages (path/stage.h) and are copied to their
- * place after the barrier, so another process may have left the fence before they are there. Who
- * stages one says so in the target's control block before the barrier (staged_phase); who accesses
- * such a target afterwards by any other way waits until the target has finished its fence (exposed
- * is stored after the stages were emptied and the new phase has begun). Puts into stages of the new
- * phase need not wait.
- *
- *   origin                       target                       third process
- *   put into a stage
- *   A: staged_phase = p + 1      barrier                      barrier
- *   barrier                      B: copy what is staged       staged_phase == p + 1?
- *                                C: exposed = p + 1           wait: exposed == p + 1, access
- *
- * So it is with what packet peers have sent: a process of the target's node that has left the fence
- * has all that was sent to it, not what was sent to the target. Where the window has packet peers
- * it looks at exposed in every new phase, and in a lock epoch as well (fence_unsettled); the
- * packets that begin a lock epoch name the fences that their origin has passed, and wait at a
- * target that has passed fewer (target.c).
- *
- * MPI_MODE_NOPUT: no puts will come in the phase, so its end need not look for staged puts.
- * MPI_MODE_NOSTORE has nothing to save in the unified model. With MPIRMA_STRICT every fence is a
- * full one (strict.h).
+ * MPI_MODE_NOPRECEDE: nobody waits. The process stores into its control block that it has entered
+ * (exposed), and whoever accesses it in the new phase looks at that once (by_memory.c). The same
+ * word tells when puts that were staged in a kernel-assisted target (path/stage.h), or sent by
+ * packet peers, are in place there, for processes that have left the fence before
+ * (doc/memory-ordering.md, "Staged puts of fence phases"). A packet of a phase that the target has
+ * not begun waits there; those that begin a lock epoch name the fences that their origin has passed
+ * (target.c). MPI_MODE_NOPUT: no puts will come in the phase, so its end need not look for staged
+ * ones. MPI_MODE_NOSTORE has nothing to save in the unified model. With MPIRMA_STRICT every fence
+ * is a full one (strict.h).
  */
 #include "base/err.h"
 #include "rma/origin/issue.h"

@@ -59,7 +59,7 @@ struct fence_counts {
     int err;          /* of a message that could not be sent, enum mrma_err */
     unsigned nrounds, round;
     struct pkt_count *held;
-    uint32_t nheld;
+    uint32_t nheld, room;
     uint64_t expected;   /* bytes for this process, as far as known */
     struct arrival in[]; /* by parity of the closing, then by round */
 };
@@ -216,32 +216,38 @@ static int send_round(struct win *w, unsigned k)
 
 /* ---- adding ---- */
 
-/* Both are sorted by distance. What is for this process has distance 0. */
-static int merge(struct win *w, const struct pkt_count *add, uint32_t n)
+/* So many bytes more for that rank. False: there is no memory. */
+static bool add(struct win *w, uint32_t rank, uint64_t bytes)
 {
     struct fence_counts *c = w->sync.counts;
-    uint32_t i = 0, k = 0, m = 0;
-    for (; k < n && add[k].rank == (uint32_t)w->rank; k++)
-        c->expected += add[k].bytes;
-    if (k == n)
-        return MRMA_SUCCESS;
-    struct pkt_count *all = malloc((c->nheld + n - k) * sizeof *all);
-    if (!all)
-        return MRMA_ERR_NO_MEM;
-    while (i < c->nheld || k < n) {
-        const uint32_t di = i < c->nheld ? distance(w, c->held[i].rank) : UINT32_MAX;
-        const uint32_t dk = k < n ? distance(w, add[k].rank) : UINT32_MAX;
-        all[m] = di <= dk ? c->held[i] : add[k];
-        if (di == dk)
-            all[m].bytes += add[k].bytes;
-        i += di <= dk;
-        k += dk <= di;
-        m++;
+    const uint32_t d = distance(w, rank);
+    uint32_t at = 0, end = c->nheld;
+    if (!d) {
+        c->expected += bytes;
+        return true;
     }
-    free(c->held);
-    c->held = all;
-    c->nheld = m;
-    return MRMA_SUCCESS;
+    while (at < end) { /* the first that is as far */
+        const uint32_t mid = at + (end - at) / 2;
+        if (distance(w, c->held[mid].rank) < d)
+            at = mid + 1;
+        else
+            end = mid;
+    }
+    if (at < c->nheld && c->held[at].rank == rank) {
+        c->held[at].bytes += bytes;
+        return true;
+    }
+    if (c->nheld == c->room) {
+        const uint32_t room = c->room ? 2 * c->room : 16;
+        struct pkt_count *more = realloc(c->held, room * sizeof *more);
+        if (!more)
+            return false;
+        c->held = more;
+        c->room = room;
+    }
+    memmove(&c->held[at + 1], &c->held[at], (c->nheld++ - at) * sizeof *c->held);
+    c->held[at] = (struct pkt_count){.rank = rank, .bytes = bytes};
+    return true;
 }
 
 /* Go on with the rounds as far as messages have come. */
@@ -252,8 +258,9 @@ static void step(struct win *w)
         struct arrival *a = arrival_of(c, c->closing, c->round);
         if (!a->begun || a->missing)
             return;
-        if (a->broken || merge(w, a->pairs, a->n) != MRMA_SUCCESS)
-            c->broken = true;
+        c->broken |= a->broken;
+        for (uint32_t i = 0; i < a->n; i++)
+            c->broken |= !add(w, a->pairs[i].rank, a->pairs[i].bytes);
         forget(a);
         if (++c->round < c->nrounds) {
             int err = send_round(w, c->round);
@@ -263,40 +270,16 @@ static void step(struct win *w)
     }
 }
 
-static int compare_ranks(const void *a, const void *b)
-{
-    const uint32_t x = ((const struct pkt_count *)a)->rank, y = ((const struct pkt_count *)b)->rank;
-    return (x > y) - (x < y);
-}
-
-/* What this process has sent in the phase, into held: by distance are first the ranks behind its
- * own, then those before. */
+/* What this process has sent in the phase, into held. */
 static int gather(struct win *w)
 {
-    struct fence_counts *c = w->sync.counts;
-    uint32_t n = 0, before = 0;
-    LIST_EACH (node, &w->origin_side.touched)
-        n++;
-    struct pkt_count *sent = malloc((n + 1) * sizeof *sent);
-    c->held = malloc((n + 1) * sizeof *c->held);
-    const bool room = sent && c->held;
-    n = 0;
+    bool room = true;
     LIST_EACH (node, &w->origin_side.touched) {
         struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
-        const uint32_t rank = (uint32_t)pt->target->rank;
-        if (room && pt->phase_bytes) {
-            sent[n++] = (struct pkt_count){.rank = rank, .bytes = pt->phase_bytes};
-            before += rank < (uint32_t)w->rank;
-        }
+        if (pt->phase_bytes)
+            room &= add(w, (uint32_t)pt->target->rank, pt->phase_bytes);
         pt->phase_bytes = 0;
     }
-    if (n) {
-        qsort(sent, n, sizeof *sent, compare_ranks);
-        memcpy(c->held, sent + before, (n - before) * sizeof *sent);
-        memcpy(c->held + (n - before), sent, before * sizeof *sent);
-    }
-    c->nheld = n;
-    free(sent);
     return room ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
 }
 
@@ -346,7 +329,7 @@ int fence_counts_leave(struct win *w)
         forget(arrival_of(c, c->closing, k));
     free(c->held);
     c->held = NULL;
-    c->nheld = 0;
+    c->nheld = c->room = 0;
     c->expected = 0;
     c->round = 0;
     c->err = MRMA_SUCCESS;

@@ -25,13 +25,18 @@ static bool is_passive(const struct win *w)
     return epoch_now(&w->epoch) == EPOCH_LOCK_ALL || epoch_now(&w->epoch) == EPOCH_LOCK;
 }
 
-static inline int flush_one(struct win *w, struct rma_target *t, bool local)
+int rma_flush(struct win *w, int rank, bool local)
 {
+    struct rma_target *t = win_peek(w, rank);
+    if (unlikely(!is_locked(w, t)))
+        return MRMA_ERR_RMA_SYNC;
     return likely(t->path != NULL) ? t->path->flush(w, t, local) : MRMA_SUCCESS; /* never used */
 }
 
-static int flush_all(struct win *w, bool local)
+int rma_flush_all(struct win *w, bool local)
 {
+    if (unlikely(!is_passive(w)))
+        return MRMA_ERR_RMA_SYNC;
     strict_completed(w, NULL, local);
     if (!local)
         win_full_fence(w);
@@ -40,36 +45,6 @@ static int flush_all(struct win *w, bool local)
     const int err = issue_flush(w, NULL, local);
     assisted_flushed_all(w);
     return err;
-}
-
-int rma_flush(struct win *w, int rank)
-{
-    struct rma_target *t = win_peek(w, rank);
-    if (unlikely(!is_locked(w, t)))
-        return MRMA_ERR_RMA_SYNC;
-    return flush_one(w, t, false);
-}
-
-int rma_flush_all(struct win *w)
-{
-    if (unlikely(!is_passive(w)))
-        return MRMA_ERR_RMA_SYNC;
-    return flush_all(w, false);
-}
-
-int rma_flush_local(struct win *w, int rank)
-{
-    struct rma_target *t = win_peek(w, rank);
-    if (unlikely(!is_locked(w, t)))
-        return MRMA_ERR_RMA_SYNC;
-    return flush_one(w, t, true);
-}
-
-int rma_flush_local_all(struct win *w)
-{
-    if (unlikely(!is_passive(w)))
-        return MRMA_ERR_RMA_SYNC;
-    return flush_all(w, true);
 }
 
 /* The fence is for the application's loads and stores (doc/memory-ordering.md). Who waits for a

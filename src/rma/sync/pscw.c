@@ -2,15 +2,11 @@
  * pscw.c - MPI_Win_start, _complete, _post, _wait, _test (MPI 4.1, 12.5.2).
  *
  * Counters that only grow, two per ordered pair: posts (target to origin) and ends of access epochs
- * (origin to target). A direct peer stores its post into a slot of this process and the end into
- * the epoch's stage, with small puts that did not wait for the post (path/stage.h); for packet
- * peers the handlers count in the slot. MPI_Win_wait compares numbers in both cases.
- *
- * MPI_Win_start does not wait. The first access to a direct target that is no small put waits for
- * its post (path/access.c). Packets leave before the post and wait at the target until it posts,
- * those of one epoch at most. MPI_MODE_NOCHECK: no post is sent, none is waited for. Between post
- * and wait the small puts of direct peers lie in stages: MPI_Win_wait copies them to their place
- * after it has seen the end of the epoch, which was stored after they were published.
+ * (origin to target). How they reach the other side is its table's (by_memory.c, by_packets.c);
+ * MPI_Win_wait compares numbers in both cases. MPI_Win_start does not wait: the first access that
+ * must does. MPI_MODE_NOCHECK: no post is sent, none is waited for. Between post and wait small
+ * puts may lie in stages (path/stage.h): MPI_Win_wait copies them to their place after it has seen
+ * the end of the epoch, which was stored after they were published.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -48,7 +48,7 @@ static int apply_acc(struct replies *r, struct target_record *rec, struct stripe
     const struct acc_what what = {op->op, op->type};
     const char *data = rec->data;
     struct win *w = r->win;
-    int err = acc_lock_mode_held(w, w->ctl); /* has been done where a stripe is held */
+    int err = acc_lock_mode(w, w->ctl, true); /* has been done where a stripe is held */
     if (err)
         return err;
     if (fetch) /* making room may send */

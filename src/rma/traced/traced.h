@@ -11,6 +11,10 @@
 #include "rma/win/win.h"
 #include "trace/record.h"
 
+/* While a trace is taken, in front of the path of every target: records the operation, then goes on
+ * to the path itself, or to what MPIRMA_STRICT puts in front of it. */
+extern const struct path_ops traced_path;
+
 static inline void rma_event(const struct rma *r, struct trace_record event)
 {
     if (unlikely(r->env->trace != NULL)) {

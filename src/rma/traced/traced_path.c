@@ -6,15 +6,14 @@
  *
  * Nothing is done in another way than without a trace. Locks: none; a thread records for itself.
  */
-#include "rma/traced/traced_path.h"
+#include "rma/traced/traced.h"
 
 #include "rma/strict/strict.h"
-#include "rma/win/win.h"
-#include "trace/record.h"
+#include "rma/win/path_ops.h"
 
 static const struct path_ops *below(const struct win *w, const struct rma_target *t)
 {
-    return (w->strict ? strict_path_by_number : w->rma->paths)[t->path->number];
+    return w->strict ? &strict_path : w->rma->paths[t->way];
 }
 
 static enum trace_path path_of(const struct rma_target *t)
@@ -23,7 +22,7 @@ static enum trace_path path_of(const struct rma_target *t)
                                              [PATH_CMA] = TRACE_ASSISTED,
                                              [PATH_PACKETS] = TRACE_PACKETS,
                                              [PATH_RDMA] = TRACE_NETWORK};
-    return t->peer->net ? TRACE_NETWORK : (enum trace_path)path[t->path->number];
+    return t->peer->net ? TRACE_NETWORK : (enum trace_path)path[t->way];
 }
 
 /* The operation as its record; its request, if it has one, knows it by the number. */
@@ -50,8 +49,7 @@ static struct trace_record issued(struct win *w, struct rma_target *t, const str
 /* Has this process done all that the operation asks for? */
 static bool done_here(const struct rma_target *t)
 {
-    return t->path->number == PATH_MAPPED ||
-           (t->path->number == PATH_CMA && t->sent == SENT_NOTHING);
+    return t->way == PATH_MAPPED || (t->way == PATH_CMA && t->sent == SENT_NOTHING);
 }
 
 static int ended(struct win *w, const struct rma_target *t, struct trace_record rec, int err)
@@ -114,22 +112,12 @@ static int traced_unlock(struct win *w, struct rma_target *t)
     return below(w, t)->unlock(w, t);
 }
 
-#define IN_FRONT_OF(path, called)                                                     \
-    {                                                                                 \
-        .number = (path), .name = (called), .stage = traced_stage, .put = traced_put, \
-        .get = traced_get, .accumulate = traced_accumulate,                           \
-        .compare_and_swap = traced_compare_and_swap, .flush = traced_flush,           \
-        .unlock = traced_unlock,                                                      \
-    }
-
-static const struct path_ops traced_mapped = IN_FRONT_OF(PATH_MAPPED, "mapped");
-static const struct path_ops traced_assisted = IN_FRONT_OF(PATH_CMA, "cma");
-static const struct path_ops traced_packets = IN_FRONT_OF(PATH_PACKETS, "packets");
-static const struct path_ops traced_rdma = IN_FRONT_OF(PATH_RDMA, "rdma");
-
-const struct path_ops *const traced_path_by_number[PATH_COUNT] = {
-    [PATH_MAPPED] = &traced_mapped,
-    [PATH_CMA] = &traced_assisted,
-    [PATH_PACKETS] = &traced_packets,
-    [PATH_RDMA] = &traced_rdma,
+const struct path_ops traced_path = {
+    .stage = traced_stage,
+    .put = traced_put,
+    .get = traced_get,
+    .accumulate = traced_accumulate,
+    .compare_and_swap = traced_compare_and_swap,
+    .flush = traced_flush,
+    .unlock = traced_unlock,
 };

@@ -10,6 +10,7 @@
  */
 #include "rma/win/hints.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -21,10 +22,11 @@ enum { LEAST_ALIGNMENT = 64 };
 
 struct word_bit {
     const char *word;
-    uint32_t bit;
+    uint32_t bit; /* 0, of the first one: stands alone, for no bit at all */
 };
 
 static const struct word_bit orders[] = {
+    {"none", 0},
     {"rar", WIN_ORDER_RAR},
     {"raw", WIN_ORDER_RAW},
     {"war", WIN_ORDER_WAR},
@@ -78,11 +80,13 @@ bool hints_next_word(const char **list, char *word, size_t len)
 
 static bool read_bits(const struct word_bit *words, const char *text, uint32_t *bits)
 {
+    const bool has_none = words->bit == 0;
     char word[16];
     uint32_t found = 0;
 
-    while (hints_next_word(&text, word, sizeof word)) {
-        const struct word_bit *known = words;
+    for (bool none = has_none && strcasecmp(text, words->word) == 0;
+         !none && hints_next_word(&text, word, sizeof word);) {
+        const struct word_bit *known = words + has_none;
         while (known->word != NULL && strcasecmp(known->word, word) != 0)
             known++;
         if (known->word == NULL)
@@ -98,7 +102,9 @@ static void show_bits(const struct word_bit *words, uint32_t bits, char *buf, si
 {
     size_t at = 0;
 
-    for (buf[0] = '\0'; words->word != NULL; words++) {
+    if (!bits && !words->bit)
+        at = (size_t)snprintf(buf, len, "%s", words->word);
+    for (buf[at] = '\0'; words->word != NULL; words++) {
         if (bits & words->bit && at < len)
             at += (size_t)snprintf(buf + at, len - at, "%s%s", at > 0 ? "," : "", words->word);
         bits &= ~words->bit;
@@ -138,46 +144,45 @@ bool hints_alignment(const char *text, uint64_t *bytes)
     return true;
 }
 
-enum form { FORM_BOOL, FORM_SAME_OP, FORM_ORDERING, FORM_OPS, FORM_NUMBER, FORM_ALIGNMENT };
+static_assert(sizeof(struct win_hints) == 32, "no padding: processes compare the bytes");
 
+enum form { FORM_BOOL, FORM_SAME_OP, FORM_LIST, FORM_NUMBER, FORM_ALIGNMENT };
+
+/* Its value is at that place in struct win_hints: a bool, the bits of a list as uint32_t, or a
+ * uint64_t. */
 static const struct hint {
     const char *key;
     enum form form;
-    bool common; /* the same on all processes; else each has its own */
-    size_t at;   /* FORM_BOOL, FORM_SAME_OP: where its bool is in struct win_hints */
+    size_t at;
+    const struct word_bit *words; /* FORM_LIST */
+    const char *expected;
 } table[HINTS] = {
-    {"no_locks", FORM_BOOL, true, offsetof(struct win_hints, no_locks)},
-    {"accumulate_ordering", FORM_ORDERING, true, 0},
-    {"accumulate_ops", FORM_SAME_OP, true, offsetof(struct win_hints, same_op)},
-    {"same_size", FORM_BOOL, true, offsetof(struct win_hints, same_size)},
-    {"same_disp_unit", FORM_BOOL, true, offsetof(struct win_hints, same_disp_unit)},
-    {"alloc_shared_noncontig", FORM_BOOL, true, offsetof(struct win_hints, alloc_shared_noncontig)},
-    {"alloc_shm", FORM_BOOL, false, offsetof(struct win_hints, alloc_shm)},
-    {"mpirma_share_create", FORM_BOOL, false, offsetof(struct win_hints, share_create)},
-    {"mpirma_populate", FORM_BOOL, false, offsetof(struct win_hints, populate)},
-    {"which_accumulate_ops", FORM_OPS, true, 0},
-    {"mpi_accumulate_granularity", FORM_NUMBER, true, 0},
-    {"mpi_minimum_memory_alignment", FORM_ALIGNMENT, false, 0},
+    {"no_locks", FORM_BOOL, offsetof(struct win_hints, no_locks), NULL, "true or false"},
+    {"accumulate_ordering", FORM_LIST, offsetof(struct win_hints, ordering), orders,
+     "none, or a list of rar, raw, war, waw"},
+    {"accumulate_ops", FORM_SAME_OP, offsetof(struct win_hints, same_op), NULL,
+     "same_op or same_op_no_op"},
+    {"same_size", FORM_BOOL, offsetof(struct win_hints, same_size), NULL, "true or false"},
+    {"same_disp_unit", FORM_BOOL, offsetof(struct win_hints, same_disp_unit), NULL,
+     "true or false"},
+    {"alloc_shared_noncontig", FORM_BOOL, offsetof(struct win_hints, alloc_shared_noncontig), NULL,
+     "true or false"},
+    {"alloc_shm", FORM_BOOL, offsetof(struct win_hints, alloc_shm), NULL, "true or false"},
+    {"mpirma_share_create", FORM_BOOL, offsetof(struct win_hints, share_create), NULL,
+     "true or false"},
+    {"mpirma_populate", FORM_BOOL, offsetof(struct win_hints, populate), NULL, "true or false"},
+    {"which_accumulate_ops", FORM_LIST, offsetof(struct win_hints, which_ops), ops,
+     "a list of operations, as in sum,no_op"},
+    {"mpi_accumulate_granularity", FORM_NUMBER, offsetof(struct win_hints, granularity), NULL,
+     "a number of bytes, 0: unspecified"},
+    {"mpi_minimum_memory_alignment", FORM_ALIGNMENT, offsetof(struct win_hints, min_alignment),
+     NULL, "a number of bytes, a power of two"},
 };
-
-static const char *const expected[] = {
-    [FORM_BOOL] = "true or false",
-    [FORM_SAME_OP] = "same_op or same_op_no_op",
-    [FORM_ORDERING] = "none, or a list of rar, raw, war, waw",
-    [FORM_OPS] = "a list of operations, as in sum,no_op",
-    [FORM_NUMBER] = "a number of bytes, 0: unspecified",
-    [FORM_ALIGNMENT] = "a number of bytes, a power of two",
-};
-
-static bool *bool_of(const struct hint *hint, struct win_hints *h)
-{
-    return (bool *)((char *)h + hint->at);
-}
 
 struct win_hints win_hints_default(void)
 {
     return (struct win_hints){
-        .alloc_shm = true, .ordering = WIN_ORDER_ALL, .which_ops = UINT32_MAX};
+        .alloc_shm = true, .ordering = WIN_ORDER_ALL, .which_ops = OP_BIT(ACC_OP_LAST) - 1};
 }
 
 const char *hint_key(int i)
@@ -186,59 +191,48 @@ const char *hint_key(int i)
 }
 const char *hint_expected(int i)
 {
-    return expected[table[i].form];
+    return table[i].expected;
 }
 
 bool hint_read(int i, const char *text, struct win_hints *h)
 {
-    uint32_t bits = 0;
+    void *at = (char *)h + table[i].at;
 
     switch (table[i].form) {
     case FORM_BOOL:
-        return hints_bool(text, bool_of(&table[i], h));
+        return hints_bool(text, at);
     case FORM_SAME_OP:
         if (strcmp(text, "same_op") != 0 && strcmp(text, "same_op_no_op") != 0)
             return false;
         h->same_op = strcmp(text, "same_op") == 0;
         return true;
-    case FORM_ORDERING:
-        if (strcasecmp(text, "none") != 0 && !read_bits(orders, text, &bits))
-            return false;
-        h->ordering = (uint8_t)bits;
-        return true;
-    case FORM_OPS:
-        return read_bits(ops, text, &h->which_ops);
+    case FORM_LIST:
+        return read_bits(table[i].words, text, at);
     case FORM_NUMBER:
-        return read_number(text, &h->granularity);
+        return read_number(text, at);
     case FORM_ALIGNMENT:
-        return hints_alignment(text, &h->min_alignment);
+        return hints_alignment(text, at);
     }
     return false;
 }
 
 void hint_show(int i, const struct win_hints *h, char *buf, size_t len)
 {
+    const void *at = (const char *)h + table[i].at;
     const uint64_t align = h->min_alignment;
 
     switch (table[i].form) {
     case FORM_BOOL:
-        snprintf(buf, len, "%s",
-                 *((const bool *)((const char *)h + table[i].at)) ? "true" : "false");
+        snprintf(buf, len, "%s", *(const bool *)at ? "true" : "false");
         break;
     case FORM_SAME_OP:
         snprintf(buf, len, "%s", h->same_op ? "same_op" : "same_op_no_op");
         break;
-    case FORM_ORDERING:
-        if (h->ordering == 0)
-            snprintf(buf, len, "none");
-        else
-            show_bits(orders, h->ordering, buf, len);
-        break;
-    case FORM_OPS:
-        show_bits(ops, h->which_ops, buf, len);
+    case FORM_LIST:
+        show_bits(table[i].words, *(const uint32_t *)at, buf, len);
         break;
     case FORM_NUMBER:
-        snprintf(buf, len, "%llu", (unsigned long long)h->granularity);
+        snprintf(buf, len, "%llu", (unsigned long long)*(const uint64_t *)at);
         break;
     case FORM_ALIGNMENT:
         snprintf(buf, len, "%llu",
@@ -246,75 +240,27 @@ void hint_show(int i, const struct win_hints *h, char *buf, size_t len)
     }
 }
 
-/* *all becomes what serves both. */
-static void join(const struct hint *hint, struct win_hints *all, struct win_hints h)
+static size_t size_of(const struct hint *hint)
 {
-    if (hint->form == FORM_BOOL || hint->form == FORM_SAME_OP)
-        *bool_of(hint, all) &= *bool_of(hint, &h);
-    else if (hint->form == FORM_ORDERING)
-        all->ordering |= h.ordering;
-    else if (hint->form == FORM_OPS)
-        all->which_ops |= h.which_ops;
-    else
-        all->granularity = 0;
+    return hint->form == FORM_LIST  ? sizeof(uint32_t)
+           : hint->form < FORM_LIST ? sizeof(bool)
+                                    : sizeof(uint64_t);
 }
 
-uint64_t hints_word(const struct win_hints *h)
+bool hint_differs(int i, const struct win_hints *a, const struct win_hints *b)
 {
-    return (uint64_t)h->no_locks | (uint64_t)h->same_size << 1 | (uint64_t)h->same_disp_unit << 2 |
-           (uint64_t)h->same_op << 3 | (uint64_t)h->alloc_shared_noncontig << 4 |
-           (uint64_t)h->ordering << 8 | (uint64_t)(h->which_ops & 0xffff) << 16 |
-           (h->granularity & 0xffffffff) << 32;
+    const size_t at = table[i].at;
+    return at < WIN_HINTS_COMMON &&
+           memcmp((const char *)a + at, (const char *)b + at, size_of(&table[i])) != 0;
 }
 
-/* which_ops has its upper bits where all are set: the default. */
-static struct win_hints of_word(uint64_t word)
+void hint_join(int i, struct win_hints *all, const struct win_hints *h)
 {
-    const uint32_t ops = word >> 16 & 0xffff;
+    void *to = (char *)all + table[i].at;
+    const void *from = (const char *)h + table[i].at;
 
-    return (struct win_hints){.no_locks = word & 1,
-                              .same_size = word >> 1 & 1,
-                              .same_disp_unit = word >> 2 & 1,
-                              .same_op = word >> 3 & 1,
-                              .alloc_shared_noncontig = word >> 4 & 1,
-                              .ordering = word >> 8 & WIN_ORDER_ALL,
-                              .which_ops = ops == 0xffff ? UINT32_MAX : ops,
-                              .granularity = word >> 32};
-}
-
-bool hint_join(int i, uint64_t *all, uint64_t other)
-{
-    struct win_hints joined = of_word(*all);
-    const struct win_hints h = of_word(other);
-    char mine[256], theirs[256];
-
-    if (!table[i].common)
-        return false;
-    hint_show(i, &joined, mine, sizeof mine);
-    hint_show(i, &h, theirs, sizeof theirs);
-    if (strcmp(mine, theirs) == 0)
-        return false;
-    join(&table[i], &joined, h);
-    *all = hints_word(&joined);
-    return true;
-}
-
-void hint_show_word(int i, uint64_t word, char *buf, size_t len)
-{
-    const struct win_hints h = of_word(word);
-
-    hint_show(i, &h, buf, len);
-}
-
-void hints_take(struct win_hints *h, uint64_t word)
-{
-    const struct win_hints all = of_word(word);
-
-    h->no_locks = all.no_locks;
-    h->same_size = all.same_size;
-    h->same_disp_unit = all.same_disp_unit;
-    h->same_op = all.same_op;
-    h->alloc_shared_noncontig = all.alloc_shared_noncontig;
-    h->ordering = all.ordering;
-    h->which_ops = all.which_ops;
+    if (table[i].form == FORM_LIST)
+        *(uint32_t *)to |= *(const uint32_t *)from;
+    else if (table[i].form < FORM_LIST)
+        *(bool *)to &= *(const bool *)from;
 }

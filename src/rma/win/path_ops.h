@@ -6,9 +6,10 @@
  * network puts and gets what is large, and packets ask for the rest (origin/rdma.c). Which of them
  * serves a target is decided once, when the target is made (create/route.c, remote.c). From then on
  * operations (path/op.c) and the calls that complete them (sync/flush.c, sync/lock.c) go through
- * the target's table and do not ask which it is. MPIRMA_STRICT puts a table of its own in front
- * (strict/strict_path.c). The commonest operations on mapped memory are done before anybody comes
- * here (fast.h).
+ * the target's table and do not ask which it is. MPIRMA_STRICT and MPIRMA_TRACE put tables of their
+ * own in front (strict/strict_path.c, traced/traced_path.c), which find the one beneath by the
+ * number of the path, rma_target.way. The commonest operations on mapped memory are done before
+ * anybody comes here (fast.h).
  *
  * Rules for all entries
  * - They are called by application threads, without the engine's lock, which they take themselves
@@ -34,9 +35,6 @@
 struct rma_target;
 
 struct path_ops {
-    enum rma_path number; /* for statistics, and for what is decided when a window is made */
-    const char *name;     /* for info and messages */
-
     /* A put, before anybody has looked whether the target is accessible and op is right: leave it
      * where the target finds it at the end of the epoch (path/stage.h). False: nothing was done,
      * and op goes the usual way, which also finds what is wrong with it. */

@@ -12,6 +12,7 @@
 
 #include "base/boot.h"
 #include "rma/env.h"
+#include "rma/rma.h"
 
 struct win;
 
@@ -19,10 +20,11 @@ struct win;
  * run different builds. */
 struct win_record {
     struct rma_proc_record proc;
-    struct rma_net_key net;                 /* not before the network is open */
-    struct rma_mem_loc ctl;                 /* control block */
-    struct rma_mem_loc mem;                 /* window memory, all zero: not shareable */
-    uint64_t size, vaddr, hints, alignment; /* hints: those that must agree */
+    struct rma_net_key net; /* not before the network is open */
+    struct rma_mem_loc ctl; /* control block */
+    struct rma_mem_loc mem; /* window memory, all zero: not shareable */
+    struct win_hints hints;
+    uint64_t size, vaddr;
     uint32_t disp_unit, flavor, index, gen;
     int32_t err;     /* enum mrma_err of the preparation */
     uint32_t strict; /* checks of MPIRMA_STRICT are on */

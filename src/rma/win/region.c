@@ -2,47 +2,27 @@
  * region.c - attach, detach, and looking attached memory up. See region.h.
  *
  * There are two tables, and a version number whose last bit says which of them is valid. The owner
- * makes a change in the other one and moves the version; a peer takes a copy of the valid one, and
- * takes it again if the version has moved meanwhile. So nobody waits for an owner that dies in the
- * middle of a change.
- *
- *   owner                                        reader
- *   fence (release)                              v = version (acquire)
- *   entries of table (version + 1) & 1 (relaxed) copy the entries of table v & 1 (relaxed)
- *   version += 1 (release)                       fence (acquire); version == v? take
- *
- * Only the owner changes them, under the engine's lock if there are several threads.
+ * makes a change in the other one and moves the version; who looks something up does it again if
+ * the version has moved meanwhile. So nobody waits for an owner that dies in the middle of a
+ * change. The order of stores and loads is in doc/memory-ordering.md ("Attached regions"). Only the
+ * owner changes them, under the engine's lock if there are several threads.
  */
 #include "rma/win/region.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/err.h"
 #include "rma/win/share.h"
 #include "rma/win/win.h"
 
-/* An entry as it is shared: relaxed atomics, since readers race with the owner. */
-struct shared_region {
-    _Atomic uint64_t addr, len;
-};
-
-struct win_regions {
-    uint32_t version;
-    uint32_t n;
-    struct win_region list[];
-};
-
 /* One of the two tables. */
 struct table {
-    struct shared_region *list;
+    struct win_region *list;
     _Atomic uint32_t *n;
 };
 
 static struct table table_of(struct win_ctl *ctl, uint32_t version)
 {
     const uint64_t offset = atomic_load_explicit(&ctl->regions_offset, memory_order_relaxed);
-    struct shared_region *first = (struct shared_region *)(void *)((char *)ctl + offset);
+    struct win_region *first = (struct win_region *)(void *)((char *)ctl + offset);
     return (struct table){first + version % 2 * WIN_REGIONS_MAX, &ctl->nregions[version % 2]};
 }
 
@@ -52,98 +32,58 @@ static struct table own_table(struct win_ctl *ctl)
     return table_of(ctl, atomic_load_explicit(&ctl->regions_version, memory_order_relaxed));
 }
 
-/* Does one run of touching regions cover [addr, addr+len)? */
+static uint64_t addr_of(const struct win_region *e)
+{
+    return atomic_load_explicit(&e->addr, memory_order_relaxed);
+}
+
+static uint64_t len_of(const struct win_region *e)
+{
+    return atomic_load_explicit(&e->len, memory_order_relaxed);
+}
+
+/* Does one run of touching regions cover [addr, addr+len)? Anything if the table changes
+ * meanwhile. */
 static bool covers(const struct win_region *list, uint32_t n, uint64_t addr, uint64_t len)
 {
     uint32_t lo = 0, hi = n;
     while (lo < hi) { /* first region that ends behind addr */
         uint32_t mid = lo + (hi - lo) / 2;
-        if (list[mid].addr + list[mid].len > addr)
+        if (addr_of(&list[mid]) + len_of(&list[mid]) > addr)
             hi = mid;
         else
             lo = mid + 1;
     }
-    while (lo < n && list[lo].addr <= addr) {
-        const uint64_t rest = list[lo].addr + list[lo].len - addr;
+    for (; lo < n && addr_of(&list[lo]) <= addr; lo++) {
+        const uint64_t rest = addr_of(&list[lo]) + len_of(&list[lo]) - addr;
         if (len <= rest)
             return true;
         addr += rest;
         len -= rest;
-        lo++;
     }
     return len == 0;
 }
 
-/* False: the version has moved. */
-static bool take_copy(struct win_ctl *ctl, struct win_regions *copy)
+bool region_covers(struct win_ctl *ctl, uint64_t addr, uint64_t len)
 {
-    const uint32_t v = atomic_load_explicit(&ctl->regions_version, memory_order_acquire);
-    const struct table from = table_of(ctl, v);
-    const uint32_t n = atomic_load_explicit(from.n, memory_order_relaxed);
-    for (uint32_t i = 0; i < n && n <= WIN_REGIONS_MAX; i++) {
-        copy->list[i].addr = atomic_load_explicit(&from.list[i].addr, memory_order_relaxed);
-        copy->list[i].len = atomic_load_explicit(&from.list[i].len, memory_order_relaxed);
+    for (;;) {
+        const uint32_t v = atomic_load_explicit(&ctl->regions_version, memory_order_acquire);
+        const struct table t = table_of(ctl, v);
+        const uint32_t n = atomic_load_explicit(t.n, memory_order_relaxed);
+        const bool found = covers(t.list, n <= WIN_REGIONS_MAX ? n : 0, addr, len);
+        atomic_thread_fence(memory_order_acquire);
+        if (atomic_load_explicit(&ctl->regions_version, memory_order_relaxed) == v)
+            return found;
     }
-    atomic_thread_fence(memory_order_acquire);
-    if (atomic_load_explicit(&ctl->regions_version, memory_order_relaxed) != v)
-        return false;
-    copy->n = n <= WIN_REGIONS_MAX ? n : 0;
-    copy->version = v;
-    return true;
 }
 
-/* Under the engine's lock where several threads could do the same. */
-static bool look_up(struct rma_target *t, uint64_t addr, uint64_t len)
-{
-    if (!t->regions) {
-        t->regions = malloc(sizeof *t->regions + WIN_REGIONS_MAX * sizeof(struct win_region));
-        if (!t->regions)
-            return false;
-        t->regions->version =
-            atomic_load_explicit(&t->ctl->regions_version, memory_order_relaxed) - 1;
-    }
-    struct win_regions *copy = t->regions;
-    while (copy->version != atomic_load_explicit(&t->ctl->regions_version, memory_order_acquire))
-        (void)take_copy(t->ctl, copy);
-    return covers(copy->list, copy->n, addr, len);
-}
-
-bool region_covers(struct win *w, struct rma_target *t, uint64_t addr, uint64_t len)
-{
-    rma_enter(w->rma);
-    bool ok = look_up(t, addr, len);
-    rma_leave(w->rma);
-    return ok;
-}
-
-bool region_covers_own(struct win *w, uint64_t addr, uint64_t len)
-{
-    return look_up(win_peek(w, w->rank), addr, len);
-}
-
-void region_free(struct rma_target *t)
-{
-    free(t->regions);
-    t->regions = NULL;
-}
-
-static void set_entry(struct shared_region *e, uint64_t addr, uint64_t len)
+static void set_entry(struct win_region *e, uint64_t addr, uint64_t len)
 {
     atomic_store_explicit(&e->addr, addr, memory_order_relaxed);
     atomic_store_explicit(&e->len, len, memory_order_relaxed);
 }
 
-static uint64_t addr_of(const struct shared_region *e)
-{
-    return atomic_load_explicit(&e->addr, memory_order_relaxed);
-}
-
-static uint64_t len_of(const struct shared_region *e)
-{
-    return atomic_load_explicit(&e->len, memory_order_relaxed);
-}
-
-static void copy_entries(struct shared_region *to, const struct shared_region *from, uint32_t n)
+static void copy_entries(struct win_region *to, const struct win_region *from, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         set_entry(&to[i], addr_of(&from[i]), len_of(&from[i]));
@@ -152,7 +92,7 @@ static void copy_entries(struct shared_region *to, const struct shared_region *f
 /* What is written to the other table from here on is seen by nobody before publish. */
 static struct table write_begin(struct win_ctl *ctl)
 {
-    atomic_thread_fence(memory_order_release); /* see the diagram */
+    atomic_thread_fence(memory_order_release); /* pairs with region_covers */
     return table_of(ctl, atomic_load_explicit(&ctl->regions_version, memory_order_relaxed) + 1);
 }
 
@@ -166,7 +106,7 @@ static void publish(struct win_ctl *ctl, struct table to, uint32_t n)
 static int attach_locked(struct win *w, uint64_t addr, uint64_t size)
 {
     const struct table old = own_table(w->ctl);
-    const struct shared_region *list = old.list;
+    const struct win_region *list = old.list;
     const uint32_t n = atomic_load_explicit(old.n, memory_order_relaxed);
     uint32_t at = 0;
     if (n == WIN_REGIONS_MAX)
@@ -210,7 +150,7 @@ void region_drop_all(struct win *w)
 static int detach_locked(struct win *w, uint64_t addr)
 {
     const struct table old = own_table(w->ctl);
-    const struct shared_region *list = old.list;
+    const struct win_region *list = old.list;
     const uint32_t n = atomic_load_explicit(old.n, memory_order_relaxed);
     uint32_t at = 0;
     while (at < n && addr_of(&list[at]) != addr)

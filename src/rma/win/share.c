@@ -107,24 +107,16 @@ static bool has_neighbours(const struct win *w)
     return false;
 }
 
-/* Others reach the memory through the kernel. Under the engine's lock. */
+/* Others reach the memory through the kernel. That this build has no such thing is said once, for
+ * all windows. Under the engine's lock. */
 static void refuse(struct win *w, const char *why)
 {
-    w->rma->stats.share_refused++;
+    if (w->rma->stats.share_refused++ && !w->rma->env->mem_share)
+        return;
     log_msg(w->rma->log, LOG_LEVEL_WARN,
             "window %u: its %llu bytes at %p do not become shared memory, others reach them "
             "through the kernel: %s",
             w->index, (unsigned long long)w->size, w->base, why);
-}
-
-/* This build has no such thing: one note says so for all windows. */
-static void refuse_missing(struct win *w)
-{
-    struct rma *r = w->rma;
-    if (r->stats.share_refused)
-        r->stats.share_refused++;
-    else
-        refuse(w, r->env->mem_share_missing);
 }
 
 bool share_try(struct win *w)
@@ -140,7 +132,7 @@ bool share_try(struct win *w)
         return false;
     rma_enter(r);
     if (!env->mem_share && env->mem_share_missing)
-        refuse_missing(w);
+        refuse(w, env->mem_share_missing);
     else if (env->mem_share && (err = take(w, why, sizeof why)) != MRMA_SUCCESS)
         refuse(w, why);
     if (!err) {

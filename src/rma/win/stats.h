@@ -10,12 +10,18 @@
 #ifndef MRMA_RMA_WIN_STATS_H
 #define MRMA_RMA_WIN_STATS_H
 
+#include <stdalign.h>
 #include <stdint.h>
+
+#include "base/atomic.h"
 
 enum rma_path { PATH_MAPPED, PATH_CMA, PATH_PACKETS, PATH_RDMA, PATH_COUNT };
 /* Those that are counted: operations to targets that PATH_RDMA serves count as packets, which some
  * of them are; the network channel counts its own puts and gets. */
 enum { PATH_KINDS = PATH_RDMA };
+
+/* enum rma_path in a word, for info and messages. */
+const char *rma_path_name(unsigned path);
 
 struct win_stats {
     uint64_t ops[PATH_KINDS];
@@ -23,7 +29,7 @@ struct win_stats {
 };
 
 struct rma_stats {
-    struct win_stats paths; /* of windows already freed */
+    alignas(MRMA_CACHE_LINE) struct win_stats paths; /* operations issued here, of all windows */
     _Atomic uint64_t windows;
     uint64_t assisted_packets;   /* operations to kernel-assisted targets that went by packet:
                                     assisted.c */

@@ -8,11 +8,6 @@ void lock_wake_owner(struct rma_target *t)
     attention_wake_all(t->peer->attention);
 }
 
-void lock_notify(struct rma_target *t)
-{
-    fast_lock_notify(t);
-}
-
 bool lock_all_pass(struct win *w, struct rma_target *t, bool *yielded)
 {
     struct win_ctl *lead = w->lead;

@@ -5,21 +5,11 @@
  *
  * The word is that of lockword.h. Who changes it by an exchange wakes those who sleep for it.
  *
- * Direct targets: the holders of a node are counted in one word (the control
- * block of the direct group's lowest rank). Who holds lock_all looks at a
- * target's lock word once, before its first access there; an exclusive request
- * whose turn has come looks at the count.
- *
- *   lock_all, access to t                exclusive lock on t
- *   A: holders += 1 (seq_cst)            C: ticket in t.lock (seq_cst)
- *   B: t.lock has a ticket queued?       D: holders == 0? go on
- *
- * A before D in the single order of these operations: the exclusive request sees
- * the holder and steps back, i.e. marks the word as yielded (so that B passes)
- * and waits for holders == 0. Otherwise D is before A, hence C before B: B sees
- * the ticket and waits until it is released or yielded. Both may find each other;
- * then the exclusive one steps back, never both. To try again it takes the mark
- * off first and looks at the count after (the same pair again).
+ * The holders of lock_all on a node are counted in one word (the control block of the direct
+ * group's lowest rank). Who holds lock_all looks at a target's lock word once, before its first
+ * access there; an exclusive request whose turn has come looks at the count. If it finds a holder
+ * it steps back: it marks the word as yielded and waits until there is none
+ * (doc/memory-ordering.md, "MPI_Win_lock_all against exclusive locks", steps A to D).
  */
 #ifndef MRMA_RMA_WIN_TARGET_LOCK_H
 #define MRMA_RMA_WIN_TARGET_LOCK_H
@@ -27,15 +17,12 @@
 #include "rma/win/lockword.h"
 #include "rma/win/win.h"
 
-/* The lock word of a direct target was changed by an exchange: wake who sleeps for it, and the
- * target itself if packets wait there. */
-void lock_notify(struct rma_target *t);
-
-/* The rest of it: the target itself. */
+/* Wake the target itself. */
 void lock_wake_owner(struct rma_target *t);
 
-/* lock_notify, part of its caller. */
-static inline __attribute__((always_inline)) void fast_lock_notify(struct rma_target *t)
+/* The lock word of a direct target was changed by an exchange: wake who sleeps for it, and the
+ * target itself if packets wait there. */
+static inline __attribute__((always_inline)) void lock_notify(struct rma_target *t)
 {
     event_notify_exchanged(&t->ctl->lock_event);
     if (unlikely(atomic_load_explicit(&t->ctl->packets_wait, memory_order_seq_cst)))

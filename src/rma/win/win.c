@@ -6,6 +6,15 @@
 #include "base/err.h"
 #include "rma/win/path_ops.h"
 
+const char *rma_path_name(unsigned path)
+{
+    static const char *const names[PATH_COUNT] = {[PATH_MAPPED] = "mapped",
+                                                  [PATH_CMA] = "cma",
+                                                  [PATH_PACKETS] = "packets",
+                                                  [PATH_RDMA] = "rdma"};
+    return names[path];
+}
+
 /* The lowest rank with memory, else 0. */
 static int first_with_memory(const struct win *w)
 {
@@ -69,5 +78,5 @@ void win_set_hints(struct win *w, const struct win_hints *hints)
 const char *win_path_name(const struct win *w, int target)
 {
     const struct rma_target *t = win_peek(w, target);
-    return t->peer && t->peer->net ? "net-packets" : t->path ? t->path->name : "packets";
+    return t->peer && t->peer->net ? "net-packets" : rma_path_name(t->peer ? t->way : PATH_PACKETS);
 }

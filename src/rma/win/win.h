@@ -7,7 +7,9 @@
  *   control block; a line of it has one writer, except the lock and lock_all words.
  * - Fields of struct win and struct rma_target are changed by application
  *   threads and, where packets are in use, by handlers; both hold the engine's
- *   lock then (rma_enter). Operations on direct targets read them without it.
+ *   lock then (rma_enter). Operations on direct targets read them without it. A
+ *   target is direct where its control block is mapped here: synchronization with
+ *   it goes through shared memory (sync_ops.h).
  * - target->gen == win->gen means: this target may be accessed now. Every call
  *   that opens or closes an epoch for all targets moves win->gen, in O(1).
  * - Targets on this process's node are made when the window is created. Those on
@@ -46,8 +48,7 @@
 enum { WIN_REGIONS_MAX = 4096 }; /* attached regions of a dynamic window, per process */
 
 struct win_region {
-    uint64_t addr;
-    uint64_t len;
+    _Atomic uint64_t addr, len;
 };
 
 /* Signals from one peer; counters that only grow (and wrap). */
@@ -132,6 +133,7 @@ struct strict;
 struct rma_target {
     alignas(MRMA_CACHE_LINE) _Atomic uint64_t gen; /* see the invariants */
     const struct path_ops *path;                   /* how operations reach it: path_ops.h */
+    uint8_t way;                                   /* enum rma_path */
     uint8_t lock; /* enum win_lock: what this process holds there */
     uint8_t sent; /* enum sent */
     uint32_t disp_unit;
@@ -157,7 +159,6 @@ struct rma_target {
     uint32_t remote_win, remote_gen; /* how it knows this window */
     struct pkt_target *pkt;          /* packets to it; NULL until used */
     struct pkt_origin *from;         /* packets from it; NULL until used */
-    struct win_regions *regions;     /* dynamic: last seen copy */
     void *map_handle, *ctl_handle;
     struct list_node remote_link; /* in win->remote: made on use */
     struct win_signals signals;
@@ -183,7 +184,6 @@ struct win {
     struct epoch epoch;
     bool watched; /* each operation is checked (strict.h): none takes a short way */
     struct win_ctl *ctl;
-    struct win_stats stats;
     int nlocks;
     uint32_t nsent;       /* kernel-assisted targets with something sent by packet */
     struct win_ctl *lead; /* control block of direct[0], for lock_all */
@@ -207,13 +207,13 @@ struct win {
 
     int *direct; /* ranks synchronized through shared memory, ascending, self included */
     int ndirect, direct_me;
-    int npackets;                        /* ranks reached by packets, made or not */
-    int nslots;                          /* in every control block of the node */
-    bool assisted;                       /* this process is such a target */
-    struct strict *strict;               /* strict.h; NULL: off */
-    const struct path_ops *const *paths; /* of its targets, by enum rma_path: the layer's, or those
-                                            that MPIRMA_STRICT puts in front */
-    struct win_records records;          /* of all processes; for targets that are not made yet */
+    int npackets;                 /* ranks reached by packets, made or not */
+    int nslots;                   /* in every control block of the node */
+    bool assisted;                /* this process is such a target */
+    struct strict *strict;        /* strict.h; NULL: off */
+    const struct path_ops *front; /* of the paths of its targets, where MPIRMA_STRICT or
+                                     MPIRMA_TRACE puts anything there; else NULL */
+    struct win_records records;   /* of all processes; for targets that are not made yet */
 
     struct sync_win sync; /* of src/rma/sync alone */
     uint32_t phase;       /* fences passed */
@@ -233,8 +233,8 @@ struct win {
 
 static_assert(offsetof(struct rma_target, sync_ops) == MRMA_CACHE_LINE,
               "what they need of a target");
-static_assert(offsetof(struct win, stats) == MRMA_CACHE_LINE &&
-                  offsetof(struct win, targets) == 2 * MRMA_CACHE_LINE,
+static_assert(offsetof(struct win, ctl) < MRMA_CACHE_LINE &&
+                  offsetof(struct win, targets) < 2 * MRMA_CACHE_LINE,
               "and of a window");
 
 struct rma {
@@ -287,7 +287,7 @@ static inline void rma_leave(struct rma *r)
 static inline void win_count(struct win *w, enum rma_path path, size_t bytes)
 {
     const enum rma_path kind = path == PATH_RDMA ? PATH_PACKETS : path;
-    uint64_t *ops = &w->stats.ops[kind], *sum = &w->stats.bytes[kind];
+    uint64_t *ops = &w->rma->stats.paths.ops[kind], *sum = &w->rma->stats.paths.bytes[kind];
     if (likely(!w->rma->threads)) {
         *ops += 1;
         *sum += bytes;
