@@ -15,55 +15,25 @@
 #include "base/err.h"
 #include "rma/acc/acc.h"
 
-/* Runs of elements without padding, by the logarithm of their size. */
-static const struct dtype_run plain_runs[] = {
+/* Elements, by the logarithm of their size. */
+static const struct dtype_run elements[] = {
     {0, 1, 0, 1}, {0, 2, 0, 1}, {0, 4, 0, 1}, {0, 8, 0, 1}, {0, 16, 0, 1}, {0, 32, 0, 1},
 };
 
-/* Pair types with padding: whole elements, and the bytes that carry data. */
-struct padded_pair {
-    struct dtype_run element;
-    struct dtype_run bytes[2];
-    size_t nbytes_runs;
+/* The bytes that carry data of pair types with padding: at the end, or between the two. */
+static const struct dtype_run padded_pairs[ACC_TYPE_LAST][2] = {
+    [ACC_PAIR_F64_I32] = {{0, sizeof(double) + sizeof(int32_t), 0, 1}},
+    [ACC_PAIR_I64_I32] = {{0, sizeof(int64_t) + sizeof(int32_t), 0, 1}},
+    [ACC_PAIR_F80_I32] = {{0, sizeof(long double) + sizeof(int32_t), 0, 1}},
+    [ACC_PAIR_I16_I32] = {{0, sizeof(int16_t), 0, 1}, {sizeof(int32_t), sizeof(int32_t), 0, 1}},
 };
 
-#define GAP_AT_END(V, L)                                              \
-    {                                                                 \
-        .element = {0, sizeof(struct {                                \
-                        V value;                                      \
-                        L location;                                   \
-                    }),                                               \
-                    0, 1},                                            \
-        .bytes = {{0, sizeof(V) + sizeof(L), 0, 1}}, .nbytes_runs = 1 \
-    }
-#define GAP_BETWEEN(V, L)                                                               \
-    {                                                                                   \
-        .element = {0, 2 * sizeof(L), 0, 1},                                            \
-        .bytes = {{0, sizeof(V), 0, 1}, {sizeof(L), sizeof(L), 0, 1}}, .nbytes_runs = 2 \
-    }
-
-static const struct padded_pair padded_pairs[ACC_TYPE_LAST] = {
-    [ACC_PAIR_F64_I32] = GAP_AT_END(double, int32_t),
-    [ACC_PAIR_I64_I32] = GAP_AT_END(int64_t, int32_t),
-    [ACC_PAIR_F80_I32] = GAP_AT_END(long double, int32_t),
-    [ACC_PAIR_I16_I32] = GAP_BETWEEN(int16_t, int32_t),
-};
-
-static size_t runs_size(const struct dtype_run *runs, size_t n)
-{
-    size_t size = 0;
-
-    for (size_t i = 0; i < n; i++)
-        size += runs[i].len * runs[i].n;
-    return size;
-}
-
-/* Sets true_lb and true_extent from the runs. */
+/* Sets size, pieces, true_lb, true_extent and contig from the runs. */
 static void measure(struct dtype *type)
 {
     ptrdiff_t lo = PTRDIFF_MAX, hi = PTRDIFF_MIN;
 
-    type->pieces = 0;
+    type->size = type->pieces = 0;
     for (size_t i = 0; i < type->nruns; i++) {
         const struct dtype_run *r = &type->runs[i];
         ptrdiff_t first = r->disp, last = r->disp + (ptrdiff_t)(r->n - 1) * r->stride;
@@ -71,6 +41,7 @@ static void measure(struct dtype *type)
 
         lo = low < lo ? low : lo;
         hi = high + (ptrdiff_t)r->len > hi ? high + (ptrdiff_t)r->len : hi;
+        type->size += r->len * r->n;
         type->pieces += r->n; /* at most size: a piece has a byte */
     }
     type->true_lb = type->nruns ? lo : 0;
@@ -84,17 +55,14 @@ struct dtype dtype_basic(uint8_t basic)
     struct dtype type = {
         .basic = basic, .elems = basic == ACC_NONE ? 0 : 1, .nruns = 1, .neruns = 1};
     size_t extent = basic == ACC_NONE ? 1 : acc_extent(basic);
-    const struct padded_pair *pair = basic < ACC_TYPE_LAST ? &padded_pairs[basic] : NULL;
+    const struct dtype_run *bytes = basic < ACC_TYPE_LAST ? padded_pairs[basic] : NULL;
 
     type.extent = (ptrdiff_t)extent;
-    if (pair && pair->nbytes_runs) {
-        type.runs = pair->bytes;
-        type.nruns = pair->nbytes_runs;
-        type.eruns = &pair->element;
-    } else {
-        type.runs = type.eruns = &plain_runs[__builtin_ctzl(extent)];
+    type.runs = type.eruns = &elements[__builtin_ctzl(extent)];
+    if (bytes && bytes[0].n) {
+        type.runs = bytes;
+        type.nruns = bytes[1].n ? 2 : 1;
     }
-    type.size = runs_size(type.runs, type.nruns);
     measure(&type);
     atomic_init(&type.refs, 1);
     return type;
@@ -114,7 +82,6 @@ int dtype_create(const struct dtype *form, struct dtype **out)
     if (split && form->neruns)
         memcpy(runs + form->nruns, form->eruns, form->neruns * sizeof(*runs));
 
-    type->size = form->size;
     type->extent = form->extent;
     type->basic = form->basic;
     type->elems = form->elems;

@@ -98,7 +98,7 @@ bool dtype_span(const struct dtype *type, size_t count, ptrdiff_t *lo, ptrdiff_t
 struct dtype dtype_basic(uint8_t basic);
 
 /* One block of memory holding a copy of form and of its runs; refs is 1 and
- * true_lb, true_extent and contig are worked out from the runs. Returns
+ * size, pieces, true_lb, true_extent and contig are worked out from the runs. Returns
  * MRMA_SUCCESS or MRMA_ERR_NO_MEM. */
 int dtype_create(const struct dtype *form, struct dtype **out);
 

@@ -422,15 +422,6 @@ static int flatten(MPI_Datatype type, enum dtype_view view, struct flat *out)
     return err;
 }
 
-static size_t data_size(const struct run_list *list)
-{
-    size_t size = 0;
-
-    for (size_t i = 0; i < list->n; i++)
-        size += list->v[i].len * list->v[i].n;
-    return size;
-}
-
 /* Does this element carry padding, so that the two views differ? */
 static bool is_padded(uint8_t basic)
 {
@@ -447,12 +438,9 @@ int dtype_flatten(MPI_Datatype type, struct dtype **out)
         err = flatten(type, DTYPE_ELEMENTS, &elements);
     if (err == MRMA_SUCCESS && PMPI_Type_size_x(type, &size) != MPI_SUCCESS)
         err = MRMA_ERR_TYPE;
-    if (err == MRMA_SUCCESS && (MPI_Count)data_size(&bytes.runs) != size)
-        err = MRMA_ERR_INTERN;
     if (err == MRMA_SUCCESS) {
         const struct run_list *e = is_padded(bytes.basic) ? &elements.runs : &bytes.runs;
         struct dtype form = {
-            .size = (size_t)size,
             .extent = bytes.extent,
             .basic = bytes.basic,
             .elems = bytes.basic == ACC_NONE ? 0 : bytes.leaves,
@@ -462,6 +450,10 @@ int dtype_flatten(MPI_Datatype type, struct dtype **out)
             .neruns = e->n,
         };
         err = dtype_create(&form, out);
+    }
+    if (err == MRMA_SUCCESS && (MPI_Count)(*out)->size != size) {
+        dtype_unref(*out);
+        err = MRMA_ERR_INTERN;
     }
     runs_free(&elements.runs);
     runs_free(&bytes.runs);

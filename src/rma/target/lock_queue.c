@@ -1,22 +1,22 @@
 /*
- * lock_queue.c - tickets on behalf of packets. See lock_queue.h.
+ * lock_queue.c - the target's side of locks that packets ask for.
  *
- * Tickets are taken in the order of arrival, so the head of win->target_side.lockq is always
- * the first whose turn can come. Requests of MPI_Win_lock_all have no ticket: they
- * count as holders at once and enter, from anywhere in the queue, when the word is
- * open to them (target_lock.h). A direct process that moves the lock word must
- * know that packets wait: ctl->packets_wait is set before the word is looked at
+ * The request takes a ticket of the same lock word that direct origins use and waits in
+ * win->target_side.lockq; whoever polls looks whether its turn has come. Tickets are taken in the
+ * order of arrival, so the head of win->target_side.lockq is always the first whose turn can come.
+ * Requests of MPI_Win_lock_all have no ticket: they count as holders at once and enter, from
+ * anywhere in the queue, when the word is open to them (target_lock.h). A direct process that moves
+ * the lock word must know that packets wait: ctl->packets_wait is set before the word is looked at
  * again.
  *
  *   packet request (target)               direct release
  *   packets_wait = 1 (seq_cst)            release word (seq_cst)
  *   look at the word again                packets_wait? wake the target
  */
-#include "rma/target/lock_queue.h"
+#include "rma/target/target.h"
 
 #include "base/err.h"
 #include "rma/progress/agent.h"
-#include "rma/target/target.h"
 #include "rma/traced/traced.h"
 #include "rma/win/target_lock.h"
 

@@ -37,7 +37,8 @@ static char *any_addr(const struct win *w, int64_t disp)
     return (char *)((w->dynamic ? 0 : (uintptr_t)w->base) + (uintptr_t)disp);
 }
 
-bool target_seg_inside(struct win *w, const struct pkt_seg *seg)
+/* Does it lie in the window, or in attached memory? */
+static bool seg_inside(struct win *w, const struct pkt_seg *seg)
 {
     if (w->dynamic)
         return region_covers(w->ctl, (uint64_t)seg->disp, seg->len);
@@ -54,7 +55,7 @@ static int check_segments(struct win *w, struct target_record *rec)
         const struct pkt_seg *seg = &rec->segs[i];
         const struct pkt_seg data = {.disp = seg->disp,
                                      .len = seg->len > pad ? seg->len - pad : seg->len};
-        if (!target_seg_inside(w, &data))
+        if (!seg_inside(w, &data))
             return MRMA_ERR_RMA_RANGE;
         if (!seg->len || (type && seg->len % unit) || seg->len > SIZE_MAX / 2 - rec->total)
             return MRMA_ERR_COUNT;
@@ -106,9 +107,8 @@ static int check_typed(struct win *w, const struct pkt_origin *po, struct target
     dtype_cursor_init(&rec->cur, rec->type, typed->count, DTYPE_BYTES);
     dtype_cursor_seek(&rec->cur, pos);
     const struct pkt_seg range = {.disp = lo, .len = (uint64_t)hi - (uint64_t)lo};
-    return target_seg_inside(w, &range) || (w->dynamic && pieces_inside(w, rec))
-               ? MRMA_SUCCESS
-               : MRMA_ERR_RMA_RANGE;
+    return seg_inside(w, &range) || (w->dynamic && pieces_inside(w, rec)) ? MRMA_SUCCESS
+                                                                          : MRMA_ERR_RMA_RANGE;
 }
 
 /* Does the record's data length fit its kind? */

@@ -77,8 +77,6 @@ static inline char *target_plain_next(const struct win *w, const char **at, cons
     return (char *)w->base + plain.disp;
 }
 
-/* Does it lie in the window, or in attached memory? */
-bool target_seg_inside(struct win *w, const struct pkt_seg *seg);
 /* Where a segment that is inside begins. */
 static inline char *target_seg_addr(const struct win *w, const struct pkt_seg *seg)
 {

@@ -28,7 +28,6 @@
 
 #include "base/err.h"
 #include "rma/progress/lost.h"
-#include "rma/target/lock_queue.h"
 #include "rma/target/op_check.h"
 #include "rma/packet/type_table.h"
 #include "rma/traced/traced.h"

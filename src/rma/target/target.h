@@ -54,7 +54,20 @@ void target_unpark_all(struct win *w);
 bool target_grant_locks(struct rma *r);
 void target_free_origin(struct rma_target *t);
 
-/* target_apply.c: apply the records of a packet. Returns an enum mrma_err;
+/* ---- lock_queue.c: locks that packets ask for ---- */
+
+/* Ask for the lock: true if it is held at once, else it is queued until lock_queue_grant returns
+ * it. */
+bool lock_queue_request(struct pkt_origin *po, bool exclusive, bool all);
+void lock_queue_release(struct pkt_origin *po);
+/* The window goes away while po still waits (a peer has died). */
+void lock_queue_forget(struct pkt_origin *po);
+/* Grant the lock of w to one that waits for it and whose turn has come: that one, or NULL. */
+struct pkt_origin *lock_queue_grant(struct win *w);
+
+/* ---- target_apply.c ---- */
+
+/* Apply the records of a packet. Returns an enum mrma_err;
  * records before the faulty one have been applied. *flags: what is piggybacked on the
  * packet, less what a reply has done. */
 int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body,

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "rma/target/lock_queue.h"
 #include "rma/target/target.h"
 #include "rma/win/send_header.h"
 
