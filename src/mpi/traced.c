@@ -187,10 +187,16 @@ void traced_enter(enum trace_call call, MPI_Win win, int peer)
 
 void traced_leave(enum trace_call call)
 {
-    if (mpi_trace != NULL)
-        trace_add(mpi_trace, &(struct trace_record){.time = trace_now(mpi_trace),
-                                                    .kind = TRACE_LEAVE,
-                                                    .what = (uint16_t)call});
+    uint64_t time = 0;
+
+    if (mpi_trace == NULL)
+        return;
+    if (call >= TRACE_CALL_Put && call <= TRACE_CALL_Compare_and_swap)
+        time = trace_time_of_last(mpi_trace, TRACE_DONE); /* nothing comes after it */
+    if (time == 0)
+        time = trace_now(mpi_trace);
+    trace_add(mpi_trace,
+              &(struct trace_record){.time = time, .kind = TRACE_LEAVE, .what = (uint16_t)call});
 }
 
 void traced_record(const struct win_rec *rec, struct trace_record event)

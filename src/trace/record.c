@@ -43,7 +43,8 @@ struct thread {
     char *piece;           /* mapped, PIECE bytes from offset on; NULL: none */
     off_t offset;
     size_t used;   /* bytes of the piece */
-    uint64_t time; /* of the last record */
+    uint64_t time; /* of the last record, */
+    uint16_t kind; /* and what it was */
 };
 
 static int make_dirs(const char *dir, const struct log *log, char *spool)
@@ -138,6 +139,7 @@ static void put(struct thread *th, const struct trace_record *rec)
     if (unlikely(copy.time < th->time))
         copy.time = th->time;
     th->time = copy.time;
+    th->kind = kind;
     *at = copy;
     __atomic_store_n(&at->kind, kind, __ATOMIC_RELEASE);
     th->used += sizeof *rec;
@@ -263,6 +265,12 @@ void trace_close(struct trace *tr)
         finish(LIST_ENTRY(node, struct thread, link));
     pthread_mutex_destroy(&tr->lock);
     free(tr);
+}
+
+uint64_t trace_time_of_last(struct trace *tr, enum trace_kind kind)
+{
+    const struct thread *th = this_thread(tr);
+    return likely(th != NULL) && th->kind == kind ? th->time : 0;
 }
 
 static bool make_room(struct thread *th, struct trace_record *written)

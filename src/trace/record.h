@@ -46,6 +46,10 @@ void trace_close(struct trace *tr);
 /* Now, by the trace's clock. Two neighbouring records may share a reading. */
 uint64_t trace_now(const struct trace *tr);
 
+/* The time of the calling thread's last record, if it is of this kind: for a neighbour that shares
+ * its reading of the clock. Else 0. */
+uint64_t trace_time_of_last(struct trace *tr, enum trace_kind kind);
+
 /* Record, with its time as it is. A thread's times must not decrease. */
 void trace_add(struct trace *tr, const struct trace_record *rec);
 

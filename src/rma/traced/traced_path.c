@@ -30,8 +30,9 @@ static struct trace_record issued(struct win *w, struct rma_target *t, const str
                                   enum trace_op what, size_t len)
 {
     struct trace *tr = w->rma->env->trace;
+    const uint64_t entered = trace_time_of_last(tr, TRACE_ENTER);
     struct trace_record rec = {
-        .time = trace_now(tr),
+        .time = entered ? entered : trace_now(tr),
         .kind = TRACE_OP,
         .what = (uint16_t)what,
         .win = w->index + 1,
