@@ -199,7 +199,8 @@ static double by_lock(void)
     return end(began);
 }
 
-/* The entry is complete at the owner, by the flush, before the swap lets others find it. */
+/* The entry is complete at the owner, by the flush, before the swap lets others find it. Now and
+ * then others run before the swap: that it can fail is a part of the test. */
 static void insert(long key)
 {
     const long one = 1, unused = 0;
@@ -213,6 +214,8 @@ static void insert(long key)
         struct entry entry = {key, value_of(key), head};
         MPI_Put(&entry, ENTRY_WORDS, MPI_LONG, owner, entry_at(e), ENTRY_WORDS, MPI_LONG, win);
         MPI_Win_flush(owner, win);
+        if (e % 8 == 0)
+            sched_yield();
         MPI_Compare_and_swap(&e, &head, &found, MPI_LONG, owner, head_of(key), win);
         MPI_Win_flush(owner, win);
         if (found == head)
