@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "base/node.h"
 #include "base/procstart.h"
-#include "rma/acc/stripe.h"
+#include "acc/stripe.h"
 
 static_assert((int)PROCSEG_STRIPES == (int)RMA_STRIPES, "stripes");
 

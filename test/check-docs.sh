@@ -171,9 +171,9 @@ else
 fi
 point "doc/conformance.md is what scripts/conformance.sh makes of the rules and the tests" "$offences"
 
-# Every function that a header of src/rma declares has a comment, before it, before the group of
+# Every function that a header of src/rma, src/dtype or src/acc declares has a comment, before it, before the group of
 # declarations that it stands in, or behind it; and every file opens with its name and what it is.
-find "$top/src/rma" -name '*.[ch]' >"$tmp/sources"
+find "$top/src/rma" "$top/src/dtype" "$top/src/acc" -name '*.[ch]' >"$tmp/sources"
 offences=$(while read -r file; do
     awk -v name="${file##*/}" -v file="${file#"$top/"}" '
         FNR == 2 && index($0, " * " name " - ") != 1 { print file ": does not open with what it is" }
@@ -193,7 +193,7 @@ offences=$(while read -r file; do
 done <"$tmp/sources")
 test "$(wc -l <"$tmp/sources")" -ge 60 || offences="$offences
 only $(wc -l <"$tmp/sources") files were found"
-point "every file of src/rma says what it is, every function of its headers too" "$offences"
+point "every file of src/rma, src/dtype and src/acc says what it is, every function of its headers too" "$offences"
 
 # What an archive lacks shows only when somebody builds from it.
 if test -e "$top/.git" && git -C "$top" ls-files >"$tmp/tracked" 2>/dev/null; then

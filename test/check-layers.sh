@@ -29,7 +29,9 @@ may trace '(trace|base)/[^"]*'
 may ch3 '(ch3|trace|base)/[^"]*'
 may shm '(shm|trace|base)/[^"]*|ch3/channel\.h'
 may netmod/ofi '(netmod/ofi|trace|base)/[^"]*|ch3/channel\.h'
-may rma '(rma|ch3|trace|base)/[^"]*'
+may acc '(acc|base)/[^"]*'
+may dtype '(dtype|acc|base)/[^"]*'
+may rma '(rma|dtype|acc|ch3|trace|base)/[^"]*'
 may mpi '(mpi|ch3|shm|trace|base)/[^"]*|rma/(rma|fast)\.h|engine\.h|mpi-rma\.h'
 
 # Calls between the files of src/rma, from the symbols of the objects: "room file room file symbol".
@@ -93,14 +95,14 @@ room() {
     # What a room keeps in a window, a plain header of its own, is embedded there.
     test "$name" = win && pattern="$pattern|rma/[a-z]*/[a-z]*_state\\.h"
     offences=$(for below; do
-        case " $rooms ch3 trace base " in
+        case " $rooms dtype acc ch3 trace base " in
         *" $below "*) ;;
         *) echo "$name: no line above its own is that of $below" ;;
         esac
     done)
     for below; do
         case $below in
-        ch3 | base | trace) pattern="$pattern|$below/[^\"]*" ;;
+        dtype | acc | ch3 | base | trace) pattern="$pattern|$below/[^\"]*" ;;
         *) pattern="$pattern|rma/$below/[^\"]*" ;;
         esac
     done
@@ -113,8 +115,6 @@ room() {
 }
 
 calls=$(calls)
-room acc base
-room dtype acc base
 room packet dtype acc ch3 base
 room win packet dtype acc ch3 base
 room strict win packet dtype acc ch3 base
@@ -162,13 +162,13 @@ point "no circle of more than three files in src/rma" "$(file_circles)"
 offences=$(test "$(echo "$calls" | wc -l)" -gt 200 || echo "no more than 200: is there nm, are there objects?")
 point "calls were found in the objects" "$offences"
 
-# mpi.h itself, or by way of a header: those of src/rma/dtype that have it may be
-# used by src/rma/dtype only, and by fast.h, which is for src/mpi only.
-sees_mpi="$src/(mpi/[^:]*|base/boot[^/:]*|rma/dtype/[^:]*|rma/fast\.h|engine\.c)"
+# mpi.h itself, or by way of a header: those of src/dtype that have it may be
+# used by src/dtype only, and by fast.h, which is for src/mpi only.
+sees_mpi="$src/(mpi/[^:]*|base/boot[^/:]*|dtype/[^:]*|rma/fast\.h|engine\.c)"
 offences=$(includes "$src" | grep -E ':[<"](mpi|mpi-rma)\.h[>"]$' | grep -Ev "^$sees_mpi:")
-point "mpi.h only in src/mpi, base/boot*, rma/dtype and engine.c" "$offences"
+point "mpi.h only in src/mpi, base/boot*, src/dtype and engine.c" "$offences"
 
-offences=$(includes "$src/rma" | sed -n 's|.*/\(rma/[^:]*\.h\):[0-9]*:<mpi\.h>$|\1|p' |
+offences=$(includes "$src/rma" "$src/dtype" | sed -n 's|.*/\(\(rma\|dtype\)/[^:]*\.h\):[0-9]*:<mpi\.h>$|\1|p' |
     while read -r header; do
         includes "$src" | grep -F ":\"$header\"" | grep -Ev "^$sees_mpi:"
     done)

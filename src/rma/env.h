@@ -16,7 +16,7 @@
 #include "base/attention.h"
 #include "base/boot.h"
 #include "ch3/ch3.h"
-#include "rma/acc/stripe.h"
+#include "acc/stripe.h"
 
 struct trace;
 

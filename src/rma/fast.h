@@ -16,9 +16,9 @@
 #define MRMA_RMA_FAST_H
 
 #include "base/cpu.h"
-#include "rma/acc/acc.h"
-#include "rma/dtype/dtype_cache.h"
-#include "rma/dtype/dtype_predef.h"
+#include "acc/acc.h"
+#include "dtype/dtype_cache.h"
+#include "dtype/dtype_predef.h"
 #include "rma/path/acc_atomic.h"
 #include "rma/path/direct.h"
 #include "rma/rma.h"

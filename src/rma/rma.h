@@ -18,8 +18,8 @@
 
 #include "base/atomic.h"
 #include "base/boot.h"
-#include "rma/acc/acc.h"
-#include "rma/dtype/dtype.h"
+#include "acc/acc.h"
+#include "dtype/dtype.h"
 
 struct rma;
 struct win;

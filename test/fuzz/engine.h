@@ -21,7 +21,7 @@
 #include "base/conf.h"
 #include "base/err.h"
 #include "ch3/ch3.h"
-#include "rma/acc/stripe.h"
+#include "acc/stripe.h"
 #include "rma/win/win.h"
 #include "fail.h"
 #include "script.h"

@@ -10,7 +10,7 @@
 
 #include "base/err.h"
 #include "engine.h"
-#include "rma/dtype/dtype.h"
+#include "dtype/dtype.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "ch3/pkt.h"
-#include "rma/acc/acc.h"
+#include "acc/acc.h"
 #include "rma/rma.h"
 #include "script.h"
 

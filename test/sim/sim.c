@@ -16,7 +16,7 @@
 #include "rma/layer.h"
 #include "rma/progress/agent.h"
 #include "rma/progress/progress.h"
-#include "rma/acc/stripe.h"
+#include "acc/stripe.h"
 #include "sim_core.h"
 
 enum { HANG_REPORT_S = 20 };

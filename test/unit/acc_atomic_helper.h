@@ -5,7 +5,7 @@
 #ifndef MRMA_TEST_ACC_ATOMIC_HELPER_H
 #define MRMA_TEST_ACC_ATOMIC_HELPER_H
 
-#include "rma/acc/acc.h"
+#include "acc/acc.h"
 #include "../sim/fabric.h"
 
 static const enum acc_type fitting[] = {

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "base/cpu.h"
-#include "rma/acc/acc.h"
+#include "acc/acc.h"
 
 #define MAX_N 133
 #define MAX_EXTENT 32

@@ -21,9 +21,9 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "rma/acc/acc.h"
-#include "rma/dtype/dtype_cache.h"
-#include "rma/dtype/dtype_predef.h"
+#include "acc/acc.h"
+#include "dtype/dtype_cache.h"
+#include "dtype/dtype_predef.h"
 
 static struct log quiet;
 static int thread_level;

@@ -10,7 +10,7 @@
 #include <mpi.h>
 
 #include "base/err.h"
-#include "rma/dtype/dtype_contents.h"
+#include "dtype/dtype_contents.h"
 
 static struct {
     int combiner;

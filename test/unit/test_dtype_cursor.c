@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "rma/acc/acc.h"
-#include "rma/dtype/dtype.h"
+#include "acc/acc.h"
+#include "dtype/dtype.h"
 
 #define MAX_RUNS 5
 #define AREA 65536

@@ -20,8 +20,8 @@
 
 #include "base/err.h"
 #include "dtype_sample.h"
-#include "rma/acc/acc.h"
-#include "rma/dtype/dtype_flatten.h"
+#include "acc/acc.h"
+#include "dtype/dtype_flatten.h"
 
 static struct dtype *flattened(MPI_Datatype type)
 {

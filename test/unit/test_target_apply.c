@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 #include "rma/origin/issue.h"
-#include "rma/acc/stripe.h"
+#include "acc/stripe.h"
 
 static unsigned allocations_left =
     UINT_MAX; /* UINT_MAX: there is memory; else one fails when none is left */

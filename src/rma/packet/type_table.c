@@ -13,7 +13,7 @@
 
 #include "base/copy.h"
 #include "base/err.h"
-#include "rma/acc/acc.h"
+#include "acc/acc.h"
 
 static struct type_entry *held(const struct type_table *tt, unsigned i)
 {

@@ -21,7 +21,7 @@
 #include <stdbool.h>
 
 #include "ch3/pkt.h"
-#include "rma/dtype/dtype.h"
+#include "dtype/dtype.h"
 
 struct type_entry {
     uint32_t id;

@@ -24,7 +24,7 @@
  * concurrent to its flush.
  */
 #include "base/err.h"
-#include "rma/dtype/dtype.h"
+#include "dtype/dtype.h"
 #include "rma/origin/issue.h"
 #include "rma/path/acc_atomic.h"
 #include "rma/path/cma.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "rma/acc/stripe.h"
+#include "acc/stripe.h"
 #include "rma/path/cma_io.h"
 
 enum { PACK = 4096 };

@@ -14,7 +14,7 @@
 #include <sys/uio.h>
 
 #include "base/log.h"
-#include "rma/dtype/dtype.h"
+#include "dtype/dtype.h"
 #include "rma/env.h"
 
 enum {

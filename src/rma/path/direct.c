@@ -10,7 +10,7 @@
 #include "rma/path/direct.h"
 
 #include "base/err.h"
-#include "rma/acc/acc.h"
+#include "acc/acc.h"
 
 enum { BOUNCE = 16384 };
 

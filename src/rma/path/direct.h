@@ -11,7 +11,7 @@
 #define MRMA_RMA_PATH_DIRECT_H
 
 #include "base/copy.h"
-#include "rma/acc/stripe.h"
+#include "acc/stripe.h"
 #include "rma/rma.h"
 
 /* Memory that this process can reach: its address here, its owner's address, by which stripes are

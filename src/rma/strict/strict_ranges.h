@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "rma/acc/acc.h"
+#include "acc/acc.h"
 
 /* More are not kept for a target and epoch. */
 enum { STRICT_RANGES_MAX = 65536 };

@@ -11,7 +11,7 @@
 
 #include "base/copy.h"
 #include "base/err.h"
-#include "rma/acc/acc.h"
+#include "acc/acc.h"
 #include "rma/target/target.h"
 #include "rma/packet/type_table.h"
 #include "rma/win/region.h"

@@ -14,7 +14,7 @@
 
 #include "base/copy.h"
 #include "ch3/pkt.h"
-#include "rma/dtype/dtype.h"
+#include "dtype/dtype.h"
 #include "rma/win/win.h"
 
 /* What fits into a packet. */

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "rma/acc/acc.h"
+#include "acc/acc.h"
 
 /* The alignment that every allocation has (shm/heap.h). */
 enum { LEAST_ALIGNMENT = 64 };

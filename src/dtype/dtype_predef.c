@@ -11,13 +11,13 @@
  * REAL*16 is IEEE binary128 as gfortran has it, and not the C long double that
  * has the same size on x86.
  */
-#include "rma/dtype/dtype_predef.h"
+#include "dtype/dtype_predef.h"
 
 #include <limits.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "rma/dtype/dtype.h"
+#include "dtype/dtype.h"
 
 enum predef_class {
     CLASS_SIGNED,

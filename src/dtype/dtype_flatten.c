@@ -14,16 +14,16 @@
  * touch are joined as they come in; equally spaced ones only by runs_compress, because pairing them
  * up early would hide a touching neighbour that is still to come.
  */
-#include "rma/dtype/dtype_flatten.h"
+#include "dtype/dtype_flatten.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "rma/acc/acc.h"
-#include "rma/dtype/dtype_contents.h"
-#include "rma/dtype/dtype_predef.h"
+#include "acc/acc.h"
+#include "dtype/dtype_contents.h"
+#include "dtype/dtype_predef.h"
 
 /* A growing list. Functions return MRMA_SUCCESS or MRMA_ERR_NO_MEM; then it is still valid, though
  * incomplete. */

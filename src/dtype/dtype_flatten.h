@@ -5,12 +5,12 @@
  * comes out no longer depends on it. dtype_cache.h is the usual way here; only
  * the cache and tests call this directly.
  */
-#ifndef MRMA_RMA_DTYPE_DTYPE_FLATTEN_H
-#define MRMA_RMA_DTYPE_DTYPE_FLATTEN_H
+#ifndef MRMA_DTYPE_DTYPE_FLATTEN_H
+#define MRMA_DTYPE_DTYPE_FLATTEN_H
 
 #include <mpi.h>
 
-#include "rma/dtype/dtype.h"
+#include "dtype/dtype.h"
 
 /* Flatten a valid datatype handle (committed or not) into a new struct dtype with
  * one reference. Returns MRMA_SUCCESS, MRMA_ERR_TYPE (the host refuses to say how

@@ -6,14 +6,14 @@
  * the reference count, so readers need no lock. No MPI here: dtype_flatten.c
  * makes the form from an MPI datatype, a packet handler from what a peer sent.
  */
-#include "rma/dtype/dtype.h"
+#include "dtype/dtype.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "rma/acc/acc.h"
+#include "acc/acc.h"
 
 /* Elements, by the logarithm of their size. */
 static const struct dtype_run elements[] = {

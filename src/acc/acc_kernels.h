@@ -11,15 +11,15 @@
  * Integer arithmetic is done on unsigned types, so that it wraps as the machine
  * does whatever the signedness; only MIN and MAX look at the sign.
  */
-#ifndef MRMA_RMA_ACC_ACC_KERNELS_H
-#define MRMA_RMA_ACC_ACC_KERNELS_H
+#ifndef MRMA_ACC_ACC_KERNELS_H
+#define MRMA_ACC_ACC_KERNELS_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/cpu.h"
-#include "rma/acc/acc.h"
+#include "acc/acc.h"
 
 /* clang-format off */
 /* X(name, type in memory, type to compute in) */

@@ -9,8 +9,8 @@
  * What makes them atomic is the caller's: a stripe lock, or a compare-and-swap of their result
  * (acc_atomic.c). No MPI here.
  */
-#ifndef MRMA_RMA_ACC_ACC_H
-#define MRMA_RMA_ACC_ACC_H
+#ifndef MRMA_ACC_ACC_H
+#define MRMA_ACC_ACC_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,14 +5,14 @@
  * accumulate can work on; a named type that is not known (MPI_PACKED, a host's
  * own extension) is opaque bytes.
  */
-#ifndef MRMA_RMA_DTYPE_DTYPE_PREDEF_H
-#define MRMA_RMA_DTYPE_DTYPE_PREDEF_H
+#ifndef MRMA_DTYPE_DTYPE_PREDEF_H
+#define MRMA_DTYPE_DTYPE_PREDEF_H
 
 #include <mpi.h>
 
 #include <stdbool.h>
 
-#include "rma/acc/acc.h"
+#include "acc/acc.h"
 
 /* The operation behind a predefined MPI_Op; ACC_OP_NONE for any other handle. */
 enum acc_op acc_op_from_mpi(MPI_Op op);

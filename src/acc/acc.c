@@ -6,7 +6,7 @@
  * A single element takes a kernel of its own, since fetch-and-op and small
  * accumulates are the common case and a vectorised loop has a long preamble.
  */
-#include "rma/acc/acc.h"
+#include "acc/acc.h"
 
 #include <assert.h>
 #include <string.h>

@@ -8,8 +8,8 @@
  * them atomic against each other (MPI 4.1, 12.7.1). An element that crosses a
  * granule belongs to the granule of its first byte.
  */
-#ifndef MRMA_RMA_ACC_STRIPE_H
-#define MRMA_RMA_ACC_STRIPE_H
+#ifndef MRMA_ACC_STRIPE_H
+#define MRMA_ACC_STRIPE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  * large counts instead of integers or addresses. Here the arguments stand as in
  * the original (small-count) interface whichever constructor was called.
  */
-#ifndef MRMA_RMA_DTYPE_DTYPE_CONTENTS_H
-#define MRMA_RMA_DTYPE_DTYPE_CONTENTS_H
+#ifndef MRMA_DTYPE_DTYPE_CONTENTS_H
+#define MRMA_DTYPE_DTYPE_CONTENTS_H
 
 #include <mpi.h>
 

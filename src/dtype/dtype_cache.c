@@ -9,14 +9,14 @@
  * lock may still be reading one that was just taken out of the slot, and must find either another
  * key in it or DTYPE_NO_KEY.
  */
-#include "rma/dtype/dtype_cache.h"
+#include "dtype/dtype_cache.h"
 
 #include <stdlib.h>
 
 #include "base/err.h"
 #include "base/log.h"
-#include "rma/dtype/dtype_flatten.h"
-#include "rma/dtype/dtype_predef.h"
+#include "dtype/dtype_flatten.h"
+#include "dtype/dtype_predef.h"
 
 /* Lock held. No look-up finds it from now on. */
 static void hide(struct dtype_cache *cache, struct dtype_record *rec)

@@ -5,7 +5,7 @@
  * serves hosts with and without them. They are used for every type where
  * present: the small-count ones refuse types made by a large-count constructor.
  */
-#include "rma/dtype/dtype_contents.h"
+#include "dtype/dtype_contents.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -11,8 +11,8 @@
  * the datatype consists of and serves accumulates. They differ only for pair
  * types with padding, whose element is its extent.
  */
-#ifndef MRMA_RMA_DTYPE_DTYPE_H
-#define MRMA_RMA_DTYPE_DTYPE_H
+#ifndef MRMA_DTYPE_DTYPE_H
+#define MRMA_DTYPE_DTYPE_H
 
 #include <stdbool.h>
 #include <stddef.h>

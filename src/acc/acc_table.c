@@ -14,7 +14,7 @@
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #pragma GCC optimize("O3", "align-loops=32")
 
-#include "rma/acc/acc_kernels.h"
+#include "acc/acc_kernels.h"
 
 ACC_UNSIGNED(ACC_MEM)
 ACC_SIGNED(ACC_MEM)

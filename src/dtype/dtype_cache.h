@@ -15,8 +15,8 @@
  *
  * One cache an engine; nothing here is process-wide.
  */
-#ifndef MRMA_RMA_DTYPE_DTYPE_CACHE_H
-#define MRMA_RMA_DTYPE_DTYPE_CACHE_H
+#ifndef MRMA_DTYPE_DTYPE_CACHE_H
+#define MRMA_DTYPE_DTYPE_CACHE_H
 
 #include <mpi.h>
 
@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #include "base/atomic.h"
-#include "rma/dtype/dtype.h"
+#include "dtype/dtype.h"
 
 struct log;
 

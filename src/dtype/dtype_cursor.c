@@ -11,12 +11,12 @@
  * ahead without moving, advance moves over some of them. So strided copies run as
  * tight loops over a whole run and not piece by piece.
  */
-#include "rma/dtype/dtype.h"
+#include "dtype/dtype.h"
 
 #include <string.h>
 
 #include "base/atomic.h"
-#include "rma/acc/acc.h"
+#include "acc/acc.h"
 
 void dtype_cursor_init(struct dtype_cursor *cur, const struct dtype *type, size_t count,
                        enum dtype_view view)
