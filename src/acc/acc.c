@@ -137,8 +137,6 @@ void acc_apply_strided(enum acc_op op, enum acc_type type, void *target, ptrdiff
                        const void *origin, size_t n)
 {
     assert(acc_allowed(op, type));
-    const size_t unit = acc_extent(type);
-    char *at = target;
-    for (const char *from = origin; n && op != ACC_NO_OP; n--, at += stride, from += unit)
-        acc_kernels[op][type].one(at, from);
+    if (op != ACC_NO_OP)
+        acc_kernels[op][type].apart(target, stride, origin, n);
 }

@@ -84,6 +84,8 @@ struct acc_kernel {
     void (*one)(void *target, const void *origin); /* a single element */
     void (*many[2])(void *target, const void *origin,
                     size_t n); /* n of them, vectorised: [cpu_wide()] */
+    void (*apart)(void *target, ptrdiff_t stride, const void *origin,
+                  size_t n); /* stride bytes apart */
 };
 
 extern const struct acc_kernel acc_kernels[ACC_OP_LAST][ACC_TYPE_LAST];

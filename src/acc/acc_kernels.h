@@ -3,10 +3,10 @@
  *
  * Memory is reached through types of alignment 1 that may alias anything: a
  * window may start at any byte, and such loads cost nothing extra where the
- * address happens to be aligned. Each kernel is made twice: _one for a single element
- * (fetch-and-op sized accumulates, no loop set-up; and elements with a stride), and _many,
- * a plain loop for the compiler to vectorise. Where wide vectors help, _wide is _many once more,
- * for processors that have them.
+ * address happens to be aligned. Each kernel is made three times: _one for a single
+ * element (fetch-and-op sized accumulates, no loop set-up), _many, a plain loop for
+ * the compiler to vectorise, and _apart for elements with a stride at the target.
+ * Where wide vectors help, _wide is _many once more, for processors that have them.
  *
  * Integer arithmetic is done on unsigned types, so that it wraps as the machine
  * does whatever the signedness; only MIN and MAX look at the sign.
@@ -43,6 +43,15 @@
     typedef T acc_##N;   \
     typedef T acc_##N##_mem __attribute__((aligned(1), may_alias));
 
+#define ACC_APART(K, SIZE)                                                              \
+    static void K##_apart(void *target, ptrdiff_t stride, const void *origin, size_t n) \
+    {                                                                                   \
+        char *t = target;                                                               \
+        const char *o = origin;                                                         \
+        for (; n; n--, t += stride, o += (SIZE))                                        \
+            K##_one(t, o);                                                              \
+    }
+
 #define ACC_LOOP(TARGET, NAME, N, T, W, EXPR)                           \
     TARGET static void NAME(void *target, const void *origin, size_t n) \
     {                                                                   \
@@ -62,7 +71,8 @@
         *(acc_##N##_mem *)target = (T)(EXPR);                               \
     }                                                                       \
     ACC_LOOP(, OP##_##N##_many, N, T, W, EXPR)                              \
-    ACC_LOOP(CPU_WIDE, OP##_##N##_wide, N, T, W, EXPR)
+    ACC_LOOP(CPU_WIDE, OP##_##N##_wide, N, T, W, EXPR)                      \
+    ACC_APART(OP##_##N, sizeof(T))
 
 #define ACC_SUM_OF(N, T, W) ACC_DEFINE(sum, N, T, W, a + b)
 #define ACC_PROD_OF(N, T, W) ACC_DEFINE(prod, N, T, W, a *b)
@@ -101,12 +111,14 @@
     {                                                                                \
         sum_##N##_wide(target, origin, 2 * n);                                       \
     }                                                                                \
+    ACC_APART(csum_##N, 2 * sizeof(T))                                               \
     ACC_CPROD_LOOP(, cprod_##N##_many, N, T)                                         \
     ACC_CPROD_LOOP(CPU_WIDE, cprod_##N##_wide, N, T)                                 \
     static void cprod_##N##_one(void *target, const void *origin)                    \
     {                                                                                \
         cprod_##N##_many(target, origin, 1);                                         \
-    }
+    }                                                                                \
+    ACC_APART(cprod_##N, 2 * sizeof(T))
 
 /* Pairs (MPI 4.1, 6.9.4): only the two members are written, never the padding.
  * TAKE says when the origin's pair wins; on equal values the lower location does. */
@@ -134,7 +146,8 @@
         const size_t step = sizeof(struct acc_pair_##N);                                        \
         for (size_t i = 0; i < n; i++)                                                          \
             OP##_##N##_one((char *)target + i * step, (const char *)origin + i * step);         \
-    }
+    }                                                                                           \
+    ACC_APART(OP##_##N, sizeof(struct acc_pair_##N))
 
 #define ACC_MINLOC_OF(N, V, L) \
     ACC_PAIR_DEFINE(minloc, N, V, L, *ov < *tv || (*ov == *tv && *ol < *tl))
@@ -151,6 +164,7 @@
     static void copy_##SIZE##_many(void *target, const void *origin, size_t n) \
     {                                                                          \
         memmove(target, origin, SIZE *n);                                      \
-    }
+    }                                                                          \
+    ACC_APART(copy_##SIZE, SIZE)
 
 #endif

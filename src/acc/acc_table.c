@@ -49,9 +49,9 @@ ACC_COPY_OF(16)
 ACC_COPY_OF(32)
 
 /* clang-format off */
-#define CELL(K) { .one = K##_one, .many = {K##_many, K##_wide} }
+#define CELL(K) { .one = K##_one, .many = {K##_many, K##_wide}, .apart = K##_apart }
 /* Copies, which the C library makes as this processor likes best, and what has no vectors. */
-#define NARROW(K) { .one = K##_one, .many = {K##_many, K##_many} }
+#define NARROW(K) { .one = K##_one, .many = {K##_many, K##_many}, .apart = K##_apart }
 
 /* Both signednesses with the unsigned kernel. */
 #define INTEGERS(OP) \

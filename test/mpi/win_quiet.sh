@@ -28,7 +28,7 @@ seen libmpi-rma && bad "something was written of hints:"
 mpirun "$np" env MPIRMA_LOG=info "$bin/win_quiet" hints
 note 'no_locks="yes" is not understood and ignored: expected true or false'
 note 'mpi_accumulate_granularity is 8 at rank 0 and 16 at rank 1, 0 is used'
-note 'same_size is true, but rank 1 has 72 bytes and rank 0 64'
+note 'same_size is true, but rank 1 has 72 and rank 0 64'
 mpirun "$np" env MPIRMA_LOG=info MPIRMA_STRICT=1 sh -c '"$0" hints || echo "exit code $?"' "$bin/win_quiet"
 seen 'expected MPI_SUCCESS, saw MPI_ERR_INFO_VALUE' || bad "in strict mode hints that make no sense are no error"
 finish

@@ -580,7 +580,7 @@ static void test_choice(void **state)
     for (int op = ACC_SUM; op < ACC_NO_OP; op++)
         for (int type = ACC_I8; type < ACC_TYPE_LAST; type++) {
             const struct acc_kernel *k = &acc_kernels[op][type];
-            assert_true(!k->one == !k->many[0] && !k->one == !k->many[1]);
+            assert_true(!k->one == !k->many[0] && !k->one == !k->many[1] && !k->one == !k->apart);
         }
 }
 

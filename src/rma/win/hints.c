@@ -263,4 +263,6 @@ void hint_join(int i, struct win_hints *all, const struct win_hints *h)
         *(uint32_t *)to |= *(const uint32_t *)from;
     else if (table[i].form < FORM_LIST)
         *(bool *)to &= *(const bool *)from;
+    else if (table[i].form == FORM_NUMBER && *(uint64_t *)to != *(const uint64_t *)from)
+        *(uint64_t *)to = 0;
 }
