@@ -340,52 +340,6 @@ static void test_freed_while_looked_at(void **state)
     fabric_watchdog(0);
 }
 
-/* ---- a process has freed the window and ended, while another one is late ---- */
-
-enum { LATE_MS = 1200 }; /* longer than waits go without a look at their peers */
-
-static bool (*usual_peer_alive)(void *ctx, struct rma_peer *peer);
-static struct rma_peer *has_ended;
-
-static bool alive_but_one(void *ctx, struct rma_peer *peer)
-{
-    return peer != has_ended && usual_peer_alive(ctx, peer);
-}
-
-/* Rank 0 waits in the barrier for ranks 3 and 2, not for 1. */
-static void free_late(struct fabric_proc *p, void *arg)
-{
-    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, 8, 1);
-    (void)arg;
-    rest(p);
-    fabric_barrier(p);
-    if (p->rank == 0) {
-        struct rma_target *t;
-        OK(win_target(w, 1, &t));
-        has_ended = t->peer;
-        usual_peer_alive = p->env.peer_alive;
-        p->env.peer_alive = alive_but_one;
-    }
-    if (p->rank == 2)
-        usleep(LATE_MS * 1000);
-    OK(win_free_begin(w));
-    if (p->rank == 0)
-        p->env.peer_alive = usual_peer_alive;
-    win_free_end(w);
-}
-
-static void test_ended_while_another_is_late(void **state)
-{
-    (void)state;
-    fabric_watchdog(60);
-    atomic_store(&pkt_arrived, 0);
-    struct fabric *f = fabric_new(&(struct fabric_opts){
-        .nproc = 4, .path = CONF_PATH_SHM_PACKETS, .progress = CONF_PROGRESS_POLL});
-    fabric_run(f, free_late, NULL);
-    fabric_free(f);
-    fabric_watchdog(0);
-}
-
 /* ---- a ring between living processes is corrupt ---- */
 
 struct spoilt {
@@ -494,7 +448,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_request),
         cmocka_unit_test(test_failed_call),
         cmocka_unit_test(test_freed_while_looked_at),
-        cmocka_unit_test(test_ended_while_another_is_late),
         cmocka_unit_test(test_corrupt_ring),
         cmocka_unit_test(test_corrupt_position),
     };

@@ -82,7 +82,9 @@ static int check_target(struct win *w, struct rma_target *t)
     return lost ? rma_lost(w, t) : MRMA_SUCCESS;
 }
 
-static int check_targets(struct win *w)
+/* Those that this process has to do with. Under the engine's lock, in one piece: another thread may
+ * free the window as soon as it has the lock. */
+static int check_peers(struct win *w)
 {
     int err = MRMA_SUCCESS;
     for (int i = 0; !err && i < w->nlocal; i++)
@@ -90,16 +92,6 @@ static int check_targets(struct win *w)
     for (struct list_node *node = list_first(&w->remote); !err && node;
          node = list_next(&w->remote, node))
         err = check_target(w, LIST_ENTRY(node, struct rma_target, remote_link));
-    return err;
-}
-
-/* Those that this process has to do with; in the barrier that ends a window only the one that is
- * waited for, as others may have passed the barrier and ended. Under the engine's lock, in one
- * piece: another thread may free the window as soon as it has the lock. */
-static int check_peers(struct win *w, const struct rma_wait *wait)
-{
-    const bool leaving = wait && wait->phase == RMA_WAIT_FREE && wait->rank >= 0;
-    const int err = leaving ? check_target(w, win_peek(w, wait->rank)) : check_targets(w);
     if (err)
         return err;
     const int heard = win_who_is_lost(w);
@@ -114,8 +106,7 @@ static int check_requests(struct rma *r)
 {
     int err = MRMA_SUCCESS;
     for (uint32_t i = 0; i < r->nwins; i++)
-        if (r->wins[i] && r->progress.hooks->requests_due(r->wins[i]) &&
-            check_peers(r->wins[i], NULL)) {
+        if (r->wins[i] && r->progress.hooks->requests_due(r->wins[i]) && check_peers(r->wins[i])) {
             err = MRMA_ERR_PROC_FAILED;
             r->progress.hooks->fail_requests(
                 r->wins[i], err); /* also what waits for a lock that the dead one holds */
@@ -144,7 +135,7 @@ int rma_between_tests(struct rma *r, struct win *w)
         return MRMA_SUCCESS;
     atomic_store_explicit(&r->progress.next_check, now + LONG_SLEEP_NS, memory_order_relaxed);
     rma_enter(r);
-    const int err = w ? check_peers(w, NULL) : check_requests(r);
+    const int err = w ? check_peers(w) : check_requests(r);
     rma_leave(r);
     return err;
 }
@@ -241,7 +232,7 @@ static int lose_patience(struct win *w, const struct rma_wait *wait, struct pati
 {
     if (now >= p->next_check) {
         rma_enter(w->rma);
-        int err = check_peers(w, wait);
+        int err = check_peers(w);
         rma_leave(w->rma);
         if (err && !check(w->rma, wait)) /* it may have done its part before it ended */
             return err;

@@ -31,7 +31,7 @@ struct rma_wait {
         RMA_WAIT_FENCE,
         RMA_WAIT_FREE,
         RMA_WAIT_BARRIER
-    } phase; /* for reports; and in FREE only rank's process is missed */
+    } phase; /* for reports */
 };
 
 /* Wait until done. MRMA_ERR_PROC_FAILED: a process of w that this one has to do with is lost, or
