@@ -286,21 +286,40 @@ static void rounds(enum mt_kind kind, int n)
     mt_win_free(&w);
 }
 
-/* Open MPI 4.1.4 takes a vector of single bytes with stride -1 for contiguous, also in
- * its own MPI_Pack, which is then no reference. */
-static bool host_packs_right(const struct dt_type *t)
+/* Open MPI 5.0 takes complex numbers for one piece when the gap between them is smaller
+ * than a number, also in its own MPI_Pack. */
+static bool host_joins_complex(void)
+{
+    const int lens[2] = {1, 1};
+    const MPI_Aint disps[2] = {0, 24};
+    const MPI_Datatype types[2] = {MPI_C_DOUBLE_COMPLEX, MPI_C_DOUBLE_COMPLEX};
+    char buf[40], packed[40];
+    MPI_Datatype pair;
+    int pos = 0;
+
+    mt_fill(buf, sizeof buf, 1);
+    MT_OK(MPI_Type_create_struct(2, lens, disps, types, &pair));
+    MT_OK(MPI_Type_commit(&pair));
+    MT_OK(MPI_Pack(buf, 1, pair, packed, sizeof packed, &pos, MPI_COMM_SELF));
+    MT_OK(MPI_Type_free(&pair));
+    return memcmp(packed + 16, buf + 24, 16) != 0;
+}
+
+/* Whether the host's MPI_Pack is a reference for this type. Open MPI 4.1.4 takes a vector
+ * of single bytes with stride -1 for contiguous. */
+static bool host_packs_right(const struct dt_type *t, bool joins_complex)
 {
 #ifdef OPEN_MPI
-    return strstr(t->text, ",-1(") == NULL;
-#else
-    (void)t;
-    return true;
+    if (strstr(t->text, ",-1(") != NULL)
+        return false;
 #endif
+    return !joins_complex || strstr(t->text, "COMPLEX") == NULL;
 }
 
 /* The maps of dtgen.c against the host's pack and unpack. */
 static void maps(int n)
 {
+    const bool joins_complex = host_joins_complex();
     int left_out = 0;
     static char buf[SLOT], packed[SLOT], want[SLOT], back[SLOT], back_want[SLOT];
     struct mt_rng rng = mt_rng(99);
@@ -311,7 +330,7 @@ static void maps(int n)
         op.units = 1 + (int)mt_rng_below(&rng, (uint64_t)(1500 / op.unit.extent));
         op.otype = draw_type(&rng, &op, &op.ocount, &op.ooff);
         int pos = 0, size = op.units * op.unit.size, seen = -1;
-        if (!host_packs_right(&op.otype)) {
+        if (!host_packs_right(&op.otype, joins_complex)) {
             left_out++;
             dt_free(&op.otype);
             dt_unit_free(&op.unit);
@@ -335,7 +354,7 @@ static void maps(int n)
         dt_free(&op.otype);
         dt_unit_free(&op.unit);
     }
-    CHECK(left_out < n / 4, "%d of %d types left out", left_out, n);
+    CHECK(left_out < n / 3, "%d of %d types left out", left_out, n);
     if (mt_rank == 0 && left_out)
         printf("dtypes: %d of %d types not held against MPI_Pack, which this host gets wrong\n",
                left_out, n);
