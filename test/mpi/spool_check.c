@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/spool.h"
+#include "../../tools/trace/spool_kinds.h"
 
 enum { WINS_MAX = 4096, DEPTH_MAX = 16, RANKS_MAX = 256, NUMBERS_MAX = 100000 };
 
@@ -52,6 +52,7 @@ static struct {
     uint32_t nproc, made;
 } numbers[NUMBERS_MAX];
 static unsigned nnumbers, nproc, nbad;
+static bool partly;
 
 static void bad(const struct thread *th, size_t at, const char *fmt, ...)
 {
@@ -69,8 +70,8 @@ static void window_made(struct thread *th, size_t at, const struct trace_record 
 {
     struct window *w = &th->proc->win[r->win];
     unsigned i = 0;
-    if (w->number || !r->id || r->peer < 0 || (uint32_t)r->peer >= r->arg)
-        bad(th, at, "window %u is made twice, or is rank %d of %u", r->win, r->peer, r->arg);
+    if (w->number || !r->id)
+        bad(th, at, "window %u is made twice, or has no number", r->win);
     *w = (struct window){.number = r->id, .nproc = r->arg};
     while (i < nnumbers && numbers[i].number != r->id)
         i++;
@@ -84,35 +85,6 @@ static void window_made(struct thread *th, size_t at, const struct trace_record 
         bad(th, at, "window %u has %u ranks, elsewhere %u", r->win, r->arg, numbers[i].nproc);
 }
 
-/* What a target serves may come before its own call has returned from the creation. */
-static bool has_window(uint16_t kind)
-{
-    switch (kind) {
-    case TRACE_SERVE:
-    case TRACE_SERVED:
-    case TRACE_PARK:
-    case TRACE_UNPARK:
-    case TRACE_LOCK_QUEUE:
-    case TRACE_LOCK_GRANT:
-    case TRACE_ENTER:
-    case TRACE_LEAVE:
-    case TRACE_WIN_CREATE:
-    case TRACE_REQUEST_DONE:
-    case TRACE_REQUEST_TEST:
-    case TRACE_RANKS:
-    case TRACE_SLEEP:
-    case TRACE_AWAKE:
-    case TRACE_WAKE_AGENT:
-    case TRACE_NO_CREDIT:
-    case TRACE_CREDIT:
-    case TRACE_WRITE:
-    case TRACE_CLOCK:
-        return false;
-    default:
-        return true;
-    }
-}
-
 static void operation(struct thread *th, size_t at, const struct trace_record *r)
 {
     struct process *p = th->proc;
@@ -124,8 +96,7 @@ static void operation(struct thread *th, size_t at, const struct trace_record *r
         bad(th, at, "operation %llu comes after %llu", (unsigned long long)r->id,
             (unsigned long long)p->last_op);
     p->last_op = r->id > p->last_op ? r->id : p->last_op;
-    if (r->peer < 0 || (th->number == 0 && (uint32_t)r->peer >= w->nproc) || !path ||
-        path > TRACE_NETWORK || !r->what || r->what > TRACE_COMPARE_AND_SWAP) {
+    if ((th->number == 0 && (uint32_t)r->peer >= w->nproc) || !path || path > TRACE_NETWORK) {
         bad(th, at, "an operation %u to rank %d by path %u", r->what, r->peer, path);
         return;
     }
@@ -136,8 +107,7 @@ static void operation(struct thread *th, size_t at, const struct trace_record *r
 
 static void call(struct thread *th, size_t at, const struct trace_record *r)
 {
-    if (r->what == TRACE_CALL_NONE || r->what >= TRACE_CALL_LAST + TRACE_NAMES_MAX ||
-        th->depth == DEPTH_MAX)
+    if (r->kind == TRACE_ENTER && th->depth == DEPTH_MAX)
         bad(th, at, "call %u at depth %u", r->what, th->depth);
     else if (r->kind == TRACE_ENTER)
         th->call[th->depth++] = r->what;
@@ -163,12 +133,16 @@ static void check_record(struct thread *th, size_t at, const struct trace_record
     if (r->time < th->time)
         bad(th, at, "time goes back by %llu ns", (unsigned long long)(th->time - r->time));
     th->time = r->time;
-    if (r->kind >= TRACE_KINDS)
-        bad(th, at, "kind %u", r->kind);
-    if (r->kind == TRACE_NAME)
+    if (r->kind >= TRACE_KINDS ||
+        (r->kind != TRACE_RANKS && !spool_fields_good(r, partly ? RANKS_MAX : nproc))) {
+        bad(th, at, "the fields of kind %u are not right", r->kind);
+        return;
+    }
+    if (r->kind == TRACE_NAME || r->kind == TRACE_RANKS)
         return;
     /* Other threads' files are not in the order of this one's. */
-    if (r->win >= WINS_MAX || (has_window(r->kind) && th->number == 0 && !p->win[r->win].number)) {
+    if (r->win >= WINS_MAX || (spool_window_of(r->kind) == SPOOL_OPEN_WINDOW && th->number == 0 &&
+                               !p->win[r->win].number)) {
         bad(th, at, "kind %u of window %u, which does not exist", r->kind, r->win);
         return;
     }
@@ -299,7 +273,7 @@ int main(int argc, char **argv)
 {
     char path[4096];
     const struct dirent *entry;
-    const bool partly = argc == 4 && strcmp(argv[3], "partly") == 0;
+    partly = argc == 4 && strcmp(argv[3], "partly") == 0;
     if ((argc != 3 && !partly) || (nproc = (unsigned)atoi(argv[2])) < 1 || nproc > RANKS_MAX) {
         fprintf(stderr, "usage: spool_check DIR NPROCS [partly]\n");
         return 2;

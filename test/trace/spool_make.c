@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -305,30 +304,37 @@ void make_region(struct made_file *file, double begin, double end, unsigned firs
     r->bytes = 8;
 }
 
-char *run_command(const char *command, int *status)
+void make_create_all(struct made_job *job)
 {
-    FILE *stream = popen(command, "r");
-    char *output = NULL;
-    size_t n = 0, cap = 0;
-
-    assert_non_null(stream);
-    do {
-        cap = cap ? 2 * cap : 1 << 16;
-        output = realloc(output, cap);
-        assert_non_null(output);
-        n += fread(output + n, 1, cap - 1 - n, stream);
-    } while (n == cap - 1);
-    output[n] = 0;
-    int code = pclose(stream);
-    *status = WIFEXITED(code) ? WEXITSTATUS(code) : 1000 + WTERMSIG(code);
-    return output;
+    for (uint32_t i = 0; i < job->nproc; i++)
+        make_create(job, i, 1, 10);
 }
 
-char *run_tool(struct made_job *job, const char *arguments, int *status)
+void make_free_all(struct made_job *job, double us)
 {
-    char rest[1000], command[1100];
+    for (uint32_t i = 0; i < job->nproc; i++)
+        make_free_call(job, i, us, us + 5);
+}
 
-    snprintf(rest, sizeof rest, arguments, job->dir);
-    snprintf(command, sizeof command, "./tools/mpi-rma-trace %s 2>&1", rest);
-    return run_command(command, status);
+void make_late_complete(struct made_job *job, double delay)
+{
+    make_create_all(job);
+    make_post(job, 1, 100, 101, 0);
+    make_start(job, 0, 100, 101, 1);
+    make_op(job, 0, 110, 115, TRACE_PUT, 1, 64, TRACE_MAPPED);
+    make_complete(job, 0, 120 + delay, 121 + delay);
+    make_wait(job, 1, 120, 122 + delay);
+    make_free_all(job, 100000);
+}
+
+void make_held_lock(struct made_job *job, double delay)
+{
+    make_create_all(job);
+    make_lock(job, 0, 100, 102, 1, TRACE_LOCK_EXCLUSIVE);
+    make_locked(job, 0, 101, 1, TRACE_LOCK_EXCLUSIVE);
+    make_unlock(job, 0, 110 + delay, 111 + delay, 1);
+    make_lock(job, 2, delay ? 110 : 120, 113 + delay + (delay ? 0 : 10), 1, TRACE_LOCK_EXCLUSIVE);
+    make_locked(job, 2, delay ? 112 + delay : 122, 1, TRACE_LOCK_EXCLUSIVE);
+    make_unlock(job, 2, 130 + delay, 131 + delay, 1);
+    make_free_all(job, 100000);
 }

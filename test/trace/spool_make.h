@@ -67,11 +67,13 @@ void make_done(struct made_job *job, uint32_t rank, double us, uint32_t target, 
 void make_region(struct made_file *file, double begin, double end, unsigned first_kind,
                  int32_t peer);
 
-/* Runs mpi-rma-trace with these arguments ("%s" is the directory); its output, standard error
- * included, is returned in memory that the caller frees, its exit code in *status. */
-char *run_tool(struct made_job *job, const char *arguments, int *status);
+/* The same call of all ranks: the creation from 1 to 10, the end of the window from us on. */
+void make_create_all(struct made_job *job);
+void make_free_all(struct made_job *job, double us);
 
-/* Output of a shell command. */
-char *run_command(const char *command, int *status);
+/* Whole programs, in which one process is late by delay us (0: none is): rank 0 in its call of
+ * MPI_Win_complete, for which rank 1 waits; and in its unlock, for which rank 2 waits. */
+void make_late_complete(struct made_job *job, double delay);
+void make_held_lock(struct made_job *job, double delay);
 
 #endif

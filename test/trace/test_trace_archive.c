@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "spool_make.h"
+#include "tool_run.h"
 
 /* How often a line of text begins with this word and a blank, and contains all the parts. */
 static int lines(const char *output, const char *word, const char *part)
@@ -51,14 +51,7 @@ static char *print(struct made_job *job)
 
 static void archive(struct made_job *job)
 {
-    int status;
-
-    make_write(job);
-    char *output = run_tool(job, "--archive %s", &status);
-    if (status != 0)
-        print_message("%s", output);
-    assert_int_equal(status, 0);
-    free(output);
+    free(run_report(job, "--archive %s"));
 }
 
 /* Each location's times never go back, and its Leave events match its Enter events. */
@@ -98,25 +91,13 @@ static void assert_well_formed(const char *output)
         assert_int_equal(depth[i], 0);
 }
 
-static void create_all(struct made_job *job)
-{
-    for (uint32_t i = 0; i < job->nproc; i++)
-        make_create(job, i, 1, 10);
-}
-
-static void free_all(struct made_job *job, double us)
-{
-    for (uint32_t i = 0; i < job->nproc; i++)
-        make_free_call(job, i, us, us + 5);
-}
-
 static void fences(void **state)
 {
     struct made_job job;
 
     (void)state;
     make_job(&job, 2);
-    create_all(&job);
+    make_create_all(&job);
     for (uint32_t i = 0; i < 2; i++)
         make_fence(&job, i, 20, 25, TRACE_NOPRECEDE);
     make_op(&job, 0, 30, 32, TRACE_PUT, 1, 64, TRACE_MAPPED);
@@ -124,7 +105,7 @@ static void fences(void **state)
     make_op(&job, 1, 33, 34, TRACE_FETCH_AND_OP, 0, 8, TRACE_PACKETS);
     for (uint32_t i = 0; i < 2; i++)
         make_fence(&job, i, 40, 50, TRACE_NOSUCCEED);
-    free_all(&job, 60);
+    make_free_all(&job, 60);
     archive(&job);
 
     char *output = print(&job);
@@ -149,13 +130,13 @@ static void start_post_complete_wait(void **state)
 
     (void)state;
     make_job(&job, 3);
-    create_all(&job);
+    make_create_all(&job);
     make_post(&job, 1, 20, 21, 0);
     make_start(&job, 0, 20, 21, 1);
     make_op(&job, 0, 22, 23, TRACE_PUT, 1, 64, TRACE_PACKETS);
     make_complete(&job, 0, 25, 28);
     make_wait(&job, 1, 24, 30);
-    free_all(&job, 60);
+    make_free_all(&job, 60);
     archive(&job);
 
     char *output = print(&job);
@@ -174,7 +155,7 @@ static void locks(void **state)
 
     (void)state;
     make_job(&job, 2);
-    create_all(&job);
+    make_create_all(&job);
     make_lock(&job, 0, 20, 22, 1, TRACE_LOCK_EXCLUSIVE);
     make_locked(&job, 0, 21, 1, TRACE_LOCK_EXCLUSIVE);
     uint64_t id = make_op(&job, 0, 23, 24, TRACE_PUT, 1, 64, TRACE_PACKETS);
@@ -186,7 +167,7 @@ static void locks(void **state)
     make_region(&job.agent[1], 26, 28, TRACE_SERVE, 0);
     make_region(&job.agent[1], 29, 50, TRACE_PARK, 0);
     make_region(&job.agent[0], 41, 42, TRACE_LOCK_QUEUE, 1);
-    free_all(&job, 60);
+    make_free_all(&job, 60);
     /* The agents' files name windows that their process has created before. */
     archive(&job);
 
@@ -309,7 +290,7 @@ static void random_program(struct made_job *job, unsigned seed)
 {
     srand(seed);
     make_job(job, 1 + (uint32_t)rand() % 6);
-    create_all(job);
+    make_create_all(job);
     double us = 20;
     for (int phase = 0; phase < 12; phase++) {
         bool fence = rand() % 2;
@@ -335,7 +316,7 @@ static void random_program(struct made_job *job, unsigned seed)
         }
         us += 20;
     }
-    free_all(job, us);
+    make_free_all(job, us);
 }
 
 static void random_programs(void **state)
@@ -421,10 +402,10 @@ static void damage_is_named(void **state)
 
     (void)state;
     make_job(&job, 1);
-    create_all(&job);
+    make_create_all(&job);
     for (int i = 0; i < 10; i++)
         make_call(&job, 0, 20 + i, 20.5 + i, TRACE_CALL_Win_shared_query);
-    free_all(&job, 60);
+    make_free_all(&job, 60);
     make_write(&job);
     snprintf(path, sizeof path, "%s/spool/0-0", job.dir);
     long offset = (long)(sizeof(struct spool_head) + 5 * sizeof(struct trace_record));

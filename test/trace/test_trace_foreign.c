@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "spool_make.h"
+#include "tool_run.h"
 
 enum { RANKS = 2, TICKS = 1000000 }; /* microseconds */
 enum { MAIN, CREATE, START, PUT, COMPLETE, POST, WAIT, FENCE, REGIONS };
@@ -121,18 +121,6 @@ static void fence(struct foreign *f, uint32_t rank, uint64_t enter, uint64_t lea
     OTF2_EvtWriter_Leave(f->writer[rank], NULL, leave, FENCE);
 }
 
-static double total(const char *json, const char *pattern)
-{
-    char key[64];
-
-    snprintf(key, sizeof key, "\"%s\": {", pattern);
-    const char *at = strstr(json, key);
-    assert_non_null(at);
-    at = strstr(at, "\"total\": ");
-    assert_non_null(at);
-    return atof(at + strlen("\"total\": "));
-}
-
 /* The post is 20 ms late, of which MPI_Win_start waits 18; then a fence with 5 ms. */
 static void waits(void **state)
 {
@@ -158,9 +146,9 @@ static void waits(void **state)
     if (status)
         print_message("%s", json);
     assert_int_equal(status, 0);
-    assert_true(total(json, "late_post") == 18e6);
-    assert_true(total(json, "wait_at_fence") == 5e6);
-    assert_true(total(json, "early_wait") == 0);
+    assert_true(json_number(json, "late_post", "total") == 18e6);
+    assert_true(json_number(json, "wait_at_fence", "total") == 5e6);
+    assert_true(json_number(json, "early_wait", "total") == 0);
     assert_non_null(strstr(json, "\"MPI_Win_start\": 18000000"));
     free(json);
     char *output = run_tool(&f.job, "%s/other.otf2", &status);

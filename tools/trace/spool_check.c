@@ -5,6 +5,8 @@
 
 #include <inttypes.h>
 
+#include "spool_kinds.h"
+
 enum { SHOWN_MAX = 3 };
 #define TIME_MAX (UINT64_C(1) << 62)
 #define PAUSE_MAX (UINT64_C(1) << 51) /* ns without any record: about 26 days */
@@ -12,45 +14,6 @@ enum { SHOWN_MAX = 3 };
 static bool is_ranks(const struct trace_record *r)
 {
     return r->kind == TRACE_RANKS;
-}
-
-/* Whether the fields of r can be those of its kind, whatever stands before and after. */
-static bool fields_good(const struct trace_record *r, uint32_t nproc)
-{
-    bool peer_good = r->peer >= -1 && r->peer < (int64_t)nproc;
-
-    switch (r->kind) {
-    case TRACE_ENTER:
-    case TRACE_LEAVE:
-        return r->what > TRACE_CALL_NONE && r->what < TRACE_CALL_LAST + TRACE_NAMES_MAX &&
-               peer_good;
-    case TRACE_NAME:
-        return r->what >= TRACE_CALL_LAST && r->what < TRACE_CALL_LAST + TRACE_NAMES_MAX;
-    case TRACE_WIN_CREATE:
-        return r->win && r->peer >= 0 && r->arg > 0 && r->arg <= nproc &&
-               (uint32_t)r->peer < r->arg;
-    case TRACE_OP:
-        return r->win && r->peer >= 0 && peer_good && r->what >= TRACE_PUT &&
-               r->what <= TRACE_COMPARE_AND_SWAP;
-    case TRACE_LOCK:
-    case TRACE_LOCKED:
-        return r->win && peer_good;
-    case TRACE_START:
-    case TRACE_POST:
-        return r->win && r->id <= nproc;
-    case TRACE_REQUEST_DONE:
-    case TRACE_REQUEST_TEST:
-    case TRACE_SLEEP:
-    case TRACE_AWAKE:
-    case TRACE_WAKE_AGENT:
-    case TRACE_NO_CREDIT:
-    case TRACE_CREDIT:
-    case TRACE_WRITE:
-    case TRACE_CLOCK:
-        return peer_good;
-    default:
-        return r->win && peer_good;
-    }
 }
 
 static bool ranks_good(const struct trace_record *r, uint32_t nproc)
@@ -92,7 +55,7 @@ static bool is_end(const struct spool_file *file, size_t i, size_t n, uint32_t n
     if (file->record[i].kind != TRACE_END)
         return false;
     return i + 1 >= n || !kind_known(&file->record[i + 1]) || file->record[i + 1].time == 0 ||
-           !(is_ranks(&file->record[i + 1]) || fields_good(&file->record[i + 1], nproc));
+           !(is_ranks(&file->record[i + 1]) || spool_fields_good(&file->record[i + 1], nproc));
 }
 
 static void report(const struct spool_file *file, size_t i, uint64_t damaged)
@@ -121,7 +84,7 @@ uint64_t spool_check(struct spool_file *file, uint32_t nproc)
         if (is_ranks(r))
             good = ranks_good(r, nproc) && ((struct trace_ranks *)r)->n <= ranks_left;
         else
-            good = kind_known(r) && fields_good(r, nproc) && time_good(file, i, n, last);
+            good = kind_known(r) && spool_fields_good(r, nproc) && time_good(file, i, n, last);
         if (!good) {
             report(file, i, ++damaged);
             r->kind = SPOOL_DAMAGED;

@@ -1,0 +1,322 @@
+/*
+ * test_trace_waits.c - mpi-rma-trace finds each wait state where a program has it, by a delay of
+ * known length, within a tenth of that, and does not find it (less than a fiftieth) where the same
+ * program has no delay.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tool_run.h"
+
+#define DELAY 10000.0 /* us */
+
+/* A program, with the delay (us) at the place that belongs to its pattern. */
+typedef void program(struct made_job *job, double delay);
+
+static void check(program *run, uint32_t nproc, const char *pattern, double expected_us)
+{
+    static const double delays[] = {DELAY, 0};
+
+    for (int i = 0; i < 2; i++) {
+        struct made_job job;
+
+        make_job(&job, nproc);
+        run(&job, delays[i]);
+        char *json = run_report(&job, "--json %s");
+        double total = json_number(json, pattern, "total") / 1000;
+
+        if (delays[i] > 0 && (total < 0.9 * expected_us || total > 1.1 * expected_us))
+            print_message("%s: %f us, expected %f\n", pattern, total, expected_us);
+        if (delays[i] > 0)
+            assert_true(total >= 0.9 * expected_us && total <= 1.1 * expected_us);
+        else
+            assert_true(total <= 0.02 * expected_us);
+        free(json);
+        make_free(&job);
+    }
+}
+
+static void late_creation(struct made_job *job, double delay)
+{
+    for (uint32_t i = 0; i < job->nproc; i++)
+        make_create(job, i, i ? 1 : 1 + delay, 10 + delay);
+    make_free_all(job, 100000);
+}
+
+static void late_free(struct made_job *job, double delay)
+{
+    make_create_all(job);
+    for (uint32_t i = 0; i < job->nproc; i++)
+        make_free_call(job, i, i ? 1000 : 1000 + delay, 1010 + delay);
+}
+
+static void late_fence(struct made_job *job, double delay)
+{
+    make_create_all(job);
+    for (uint32_t i = 0; i < job->nproc; i++)
+        make_fence(job, i, i ? 1000 : 1000 + delay, 1010 + delay, 0);
+    make_free_all(job, 100000);
+}
+
+/* One put that the target serves late in its fence, by packets. */
+static void pending_put(struct made_job *job, double delay)
+{
+    make_create_all(job);
+    for (uint32_t i = 0; i < 2; i++)
+        make_fence(job, i, 100, 110, TRACE_NOPRECEDE);
+    make_op(job, 0, 120, 121, TRACE_PUT, 1, 1 << 20, TRACE_PACKETS);
+    if (delay == 0)
+        make_region(&job->app[1], 130, 140, TRACE_SERVE, 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct made_file *file = &job->app[i];
+        struct trace_record *r;
+
+        make_record(file, 200, TRACE_ENTER)->what = TRACE_CALL_Win_fence;
+        r = make_record(file, 200, TRACE_FENCE);
+        r->win = 1;
+        if (i == 1 && delay > 0)
+            make_region(file, 210, 200 + delay, TRACE_SERVE, 0);
+        make_record(file, 210 + delay, TRACE_LEAVE)->what = TRACE_CALL_Win_fence;
+    }
+    make_free_all(job, 100000);
+}
+
+static void late_post(struct made_job *job, double delay)
+{
+    struct made_file *origin = &job->app[0];
+
+    make_create_all(job);
+    make_start(job, 0, 100, 101, 1);
+    make_record(origin, 110, TRACE_ENTER)->what = TRACE_CALL_Put;
+    if (delay > 0) {
+        struct trace_record *r = make_record(origin, 110, TRACE_POST_WAIT);
+        r->win = 1;
+        r->peer = 1;
+        r = make_record(origin, 112 + delay, TRACE_POST_SEEN);
+        r->win = 1;
+        r->peer = 1;
+    }
+    struct trace_record *r = make_record(origin, 113 + delay, TRACE_OP);
+    r->win = 1;
+    r->peer = 1;
+    r->what = TRACE_PUT;
+    r->arg = TRACE_MAPPED;
+    r->id = ++job->next_id;
+    r->bytes = 64;
+    make_done(job, 0, 114 + delay, 1, job->next_id);
+    make_record(origin, 115 + delay, TRACE_LEAVE)->what = TRACE_CALL_Put;
+    make_complete(job, 0, 120 + delay, 121 + delay);
+    make_post(job, 1, 110 + delay, 111 + delay, 0);
+    make_wait(job, 1, 121 + delay, 122 + delay);
+    make_free_all(job, 100000);
+}
+
+/* The operation itself comes late: MPI_Win_wait waits, but not for a late complete. */
+static void late_put(struct made_job *job, double delay)
+{
+    make_create_all(job);
+    make_post(job, 1, 100, 101, 0);
+    make_start(job, 0, 100, 101, 1);
+    make_op(job, 0, 110 + delay, 115 + delay, TRACE_PUT, 1, 64, TRACE_MAPPED);
+    make_complete(job, 0, 120 + delay, 121 + delay);
+    make_wait(job, 1, 120, 122 + delay);
+    make_free_all(job, 100000);
+}
+
+/* Two shared locks do not exclude each other. */
+static void shared_locks(struct made_job *job, double delay)
+{
+    make_create_all(job);
+    make_lock(job, 0, 100, 102, 1, delay ? TRACE_LOCK_EXCLUSIVE : TRACE_LOCK_SHARED);
+    make_locked(job, 0, 101, 1, delay ? TRACE_LOCK_EXCLUSIVE : TRACE_LOCK_SHARED);
+    make_unlock(job, 0, 110 + DELAY, 111 + DELAY, 1);
+    make_lock(job, 2, 110, 113 + DELAY, 1, TRACE_LOCK_SHARED);
+    make_locked(job, 2, 112 + DELAY, 1, TRACE_LOCK_SHARED);
+    make_unlock(job, 2, 130 + DELAY, 131 + DELAY, 1);
+    make_free_all(job, 100000);
+}
+
+/* The target computes; its packets are served when it next calls. */
+static void absent_target(struct made_job *job, double delay)
+{
+    make_create_all(job);
+    make_lock(job, 0, 100, 101, 1, TRACE_LOCK_SHARED);
+    make_locked(job, 0, 100.5, 1, TRACE_LOCK_SHARED);
+    make_op(job, 0, 110, 111, TRACE_PUT, 1, 64, TRACE_PACKETS);
+    make_flush(job, 0, 120, 130 + delay, 1);
+    make_unlock(job, 0, 131 + delay, 132 + delay, 1);
+    make_record(&job->app[1], 121 + delay, TRACE_ENTER)->what = TRACE_CALL_Win_sync;
+    make_region(&job->app[1], 121 + delay, 124 + delay, TRACE_SERVE, 0);
+    make_record(&job->app[1], 140 + delay, TRACE_LEAVE)->what = TRACE_CALL_Win_sync;
+    make_free_all(job, 100000);
+}
+
+/* Two origins' atomic operations on one target; the second's call lasts until the first is done. */
+static void accumulates(struct made_job *job, double delay)
+{
+    make_create_all(job);
+    for (uint32_t i = 0; i < 2; i++)
+        make_fence(job, i, 20, 30, TRACE_NOPRECEDE);
+    make_fence(job, 2, 20, 30, TRACE_NOPRECEDE);
+    make_op(job, 0, 100, 110 + delay, TRACE_ACCUMULATE, 2, 8, TRACE_MAPPED);
+    make_op(job, 1, delay ? 110 : 111, 120 + delay, TRACE_ACCUMULATE, 2, 8, TRACE_MAPPED);
+    for (uint32_t i = 0; i < 3; i++)
+        make_fence(job, i, 20000, 20010, 0);
+    make_free_all(job, 100000);
+}
+
+static void small_operations(struct made_job *job, double delay)
+{
+    int n = delay > 0 ? 101 : 1;
+
+    make_create_all(job);
+    for (uint32_t i = 0; i < 2; i++)
+        make_fence(job, i, 20, 30, TRACE_NOPRECEDE);
+    for (int i = 0; i < n; i++)
+        make_op(job, 0, 100 + i * DELAY / 100, 100 + (i + 1) * DELAY / 100, TRACE_PUT, 1, 8,
+                TRACE_MAPPED);
+    for (uint32_t i = 0; i < 2; i++)
+        make_fence(job, i, 20000, 20010, 0);
+    make_free_all(job, 100000);
+}
+
+static void credit(struct made_job *job, double delay)
+{
+    make_create_all(job);
+    make_record(&job->app[0], 100, TRACE_ENTER)->what = TRACE_CALL_Put;
+    if (delay > 0) {
+        make_record(&job->app[0], 100, TRACE_NO_CREDIT)->peer = 1;
+        make_record(&job->app[0], 100 + delay, TRACE_CREDIT)->peer = 1;
+    }
+    make_record(&job->app[0], 110 + delay, TRACE_LEAVE)->what = TRACE_CALL_Put;
+    make_free_all(job, 100000);
+}
+
+static void parked(struct made_job *job, double delay)
+{
+    make_create_all(job);
+    if (delay > 0)
+        make_region(&job->agent[1], 100, 100 + delay, TRACE_PARK, 0);
+    make_free_all(job, 100000);
+}
+
+static void wakeup(struct made_job *job, double delay)
+{
+    make_create_all(job);
+    make_record(&job->agent[1], 50, TRACE_SLEEP);
+    make_record(&job->app[0], 100, TRACE_WAKE_AGENT)->peer = 1;
+    make_record(&job->agent[1], 100.1 + delay, TRACE_AWAKE);
+    make_free_all(job, 100000);
+}
+
+static void collective_waits(void **state)
+{
+    (void)state;
+    check(late_creation, 4, "wait_at_create", 3 * DELAY);
+    check(late_free, 4, "wait_at_free", 3 * DELAY);
+    check(late_fence, 4, "wait_at_fence", 3 * DELAY);
+    check(pending_put, 2, "early_fence", DELAY);
+}
+
+static void group_waits(void **state)
+{
+    (void)state;
+    check(late_post, 2, "late_post", DELAY);
+    check(make_late_complete, 2, "early_wait", DELAY);
+    check(make_late_complete, 2, "late_complete", DELAY);
+    check(late_put, 2, "early_wait", DELAY);
+}
+
+static void lock_waits(void **state)
+{
+    (void)state;
+    check(make_held_lock, 3, "lock_contention", DELAY);
+    check(shared_locks, 3, "lock_contention", DELAY);
+}
+
+static void target_waits(void **state)
+{
+    (void)state;
+    check(absent_target, 2, "wait_for_progress", DELAY);
+    check(accumulates, 3, "serialized_accumulates", DELAY);
+}
+
+static void internal_findings(void **state)
+{
+    (void)state;
+    check(small_operations, 2, "small_operations", DELAY);
+    check(credit, 2, "credit_stalls", DELAY);
+    check(parked, 2, "parked_packets", DELAY);
+    check(wakeup, 2, "agent_wakeups", DELAY);
+}
+
+/* An operation that is late is no late complete, and the other way round it is both. */
+static void late_put_is_no_late_complete(void **state)
+{
+    struct made_job job;
+
+    (void)state;
+    make_job(&job, 2);
+    late_put(&job, DELAY);
+    char *json = run_report(&job, "--json %s");
+    assert_true(json_number(json, "late_complete", "total") < 0.02 * 1000 * DELAY);
+    assert_true(json_number(json, "late_post", "total") == 0);
+    free(json);
+    make_free(&job);
+}
+
+/* A target that lets a packet wait for its epoch has made progress. */
+static void parked_is_progress(void **state)
+{
+    struct made_job job;
+
+    (void)state;
+    make_job(&job, 2);
+    absent_target(&job, DELAY);
+    make_region(&job.agent[1], 125, 120 + DELAY, TRACE_PARK, 0);
+    char *json = run_report(&job, "--json %s");
+    assert_true(json_number(json, "wait_for_progress", "total") < 0.02 * 1000 * DELAY);
+    free(json);
+    make_free(&job);
+}
+
+/* Of four processes two exchange something between two fences: one pair of six needs each. */
+static void unneeded_pairs(void **state)
+{
+    struct made_job job;
+
+    (void)state;
+    make_job(&job, 4);
+    make_create_all(&job);
+    for (uint32_t i = 0; i < 4; i++)
+        make_fence(&job, i, 20, 30, TRACE_NOPRECEDE);
+    make_op(&job, 0, 40, 41, TRACE_PUT, 3, 8, TRACE_MAPPED);
+    for (uint32_t i = 0; i < 4; i++)
+        make_fence(&job, i, 50, 60, 0);
+    make_free_all(&job, 100);
+    char *json = run_report(&job, "--json %s");
+    const char *pattern = "unneeded_pairwise_synchronizations";
+    assert_int_equal((int)json_number(json, pattern, "number"), 10);
+    assert_int_equal((int)json_number(json, pattern, "of"), 12);
+    free(json);
+    make_free(&job);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(collective_waits),   cmocka_unit_test(group_waits),
+        cmocka_unit_test(lock_waits),         cmocka_unit_test(target_waits),
+        cmocka_unit_test(internal_findings),  cmocka_unit_test(late_put_is_no_late_complete),
+        cmocka_unit_test(parked_is_progress), cmocka_unit_test(unneeded_pairs),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

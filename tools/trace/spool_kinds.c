@@ -1,0 +1,58 @@
+/*
+ * spool_kinds.c - see spool_kinds.h.
+ */
+#include "spool_kinds.h"
+
+enum spool_window spool_window_of(unsigned kind)
+{
+    switch (kind) {
+    case TRACE_ENTER:
+    case TRACE_LEAVE:
+    case TRACE_REQUEST_DONE:
+    case TRACE_REQUEST_TEST:
+    case TRACE_RANKS:
+    case TRACE_SLEEP:
+    case TRACE_AWAKE:
+    case TRACE_WAKE_AGENT:
+    case TRACE_NO_CREDIT:
+    case TRACE_CREDIT:
+    case TRACE_WRITE:
+    case TRACE_CLOCK:
+    case TRACE_NAME:
+        return SPOOL_NO_WINDOW;
+    case TRACE_WIN_CREATE:
+    case TRACE_SERVE:
+    case TRACE_SERVED:
+    case TRACE_PARK:
+    case TRACE_UNPARK:
+    case TRACE_LOCK_QUEUE:
+    case TRACE_LOCK_GRANT:
+        return SPOOL_SOME_WINDOW;
+    default:
+        return SPOOL_OPEN_WINDOW;
+    }
+}
+
+bool spool_fields_good(const struct trace_record *r, uint32_t nproc)
+{
+    if (r->kind == TRACE_NAME) /* has text in the place of most fields */
+        return r->what >= TRACE_CALL_LAST && r->what < TRACE_CALL_LAST + TRACE_NAMES_MAX;
+    if (r->peer < -1 || r->peer >= (int64_t)nproc)
+        return false;
+    if (!r->win && spool_window_of(r->kind) != SPOOL_NO_WINDOW)
+        return false;
+    switch (r->kind) {
+    case TRACE_ENTER:
+    case TRACE_LEAVE:
+        return r->what > TRACE_CALL_NONE && r->what < TRACE_CALL_LAST + TRACE_NAMES_MAX;
+    case TRACE_WIN_CREATE:
+        return r->peer >= 0 && r->arg <= nproc && (uint32_t)r->peer < r->arg;
+    case TRACE_OP:
+        return r->peer >= 0 && r->what >= TRACE_PUT && r->what <= TRACE_COMPARE_AND_SWAP;
+    case TRACE_START:
+    case TRACE_POST:
+        return r->id <= nproc;
+    default:
+        return true;
+    }
+}
