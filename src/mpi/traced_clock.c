@@ -1,21 +1,19 @@
 /*
  * traced_clock.c - how much the clocks of the job's machines differ from that of rank 0's machine.
  *
- * The lowest rank of each other machine exchanges messages with rank 0, one machine after the
- * other: rank 0 answers with its time, which was the middle of the round trip here, give or take
- * half of it. The shortest of several is recorded (TRACE_CLOCK): what delays a message delays it in
- * one direction.
+ * The lowest rank of each other machine exchanges messages with rank 0 (trace/clock_offset.h), one
+ * machine after the other.
  */
 #include "mpi/traced_clock.h"
 
 #include <stdlib.h>
 
-enum { ROUNDS = 20 };
+#include "trace/clock_offset.h"
 
 /* At rank 0. */
 static void answer(struct trace *tr, MPI_Comm comm, int rank)
 {
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < TRACE_CLOCK_ROUNDS; i++) {
         uint64_t now;
         PMPI_Recv(NULL, 0, MPI_BYTE, rank, 0, comm, MPI_STATUS_IGNORE);
         now = trace_now(tr);
@@ -23,22 +21,13 @@ static void answer(struct trace *tr, MPI_Comm comm, int rank)
     }
 }
 
-static void ask(struct trace *tr, MPI_Comm comm)
+static uint64_t ask(void *comm)
 {
-    struct trace_record best = {.kind = TRACE_CLOCK, .id = UINT64_MAX};
+    uint64_t there = 0;
 
-    for (int i = 0; i < ROUNDS; i++) {
-        uint64_t there, begin = trace_now(tr), half;
-        PMPI_Send(NULL, 0, MPI_BYTE, 0, 0, comm);
-        PMPI_Recv(&there, 1, MPI_UINT64_T, 0, 0, comm, MPI_STATUS_IGNORE);
-        half = (trace_now(tr) - begin) / 2;
-        if (half < best.id) {
-            best.id = half;
-            best.time = begin + half;
-            best.bytes = there - best.time;
-        }
-    }
-    trace_add(tr, &best);
+    PMPI_Send(NULL, 0, MPI_BYTE, 0, 0, *(MPI_Comm *)comm);
+    PMPI_Recv(&there, 1, MPI_UINT64_T, 0, 0, *(MPI_Comm *)comm, MPI_STATUS_IGNORE);
+    return there;
 }
 
 /* The lowest rank of each machine, in the order of ranks: is rank one of them? */
@@ -70,7 +59,7 @@ void traced_clock_measure(struct trace *tr, uint64_t mine, MPI_Comm comm)
         if (me == 0)
             answer(tr, comm, rank);
         else if (me == rank)
-            ask(tr, comm);
+            trace_measure_clock(tr, ask, &comm);
     }
     free(machine);
 }

@@ -56,7 +56,10 @@ struct prog_world {
     void (*doom)(struct prog_world *w);
     /* And nobody is in a call any more: an operating system would take back what the dead had. */
     void (*bury)(struct prog_world *w);
+    /* A process begins to wait for a request (done is false), and has it. NULL: nobody asks. */
+    void (*waits)(struct prog_actor *a, const struct rma_req *req, bool done);
     void *driver;
+    uint64_t bound_ns; /* no call of run takes longer, by the simulation's clock; 0: unknown */
     struct prog *prog; /* the program that runs */
 };
 

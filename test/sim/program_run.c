@@ -69,10 +69,14 @@ static struct dtype *known(struct prog *p, int rank, size_t n, size_t step)
 
 static bool wait_request(struct prog_actor *a, struct prog_op *o)
 {
+    if (a->world->waits)
+        a->world->waits(a, &o->req, false);
     while (!rma_req_done(&o->req)) {
         rma_progress_requests(a->rma);
         a->world->yield(a);
     }
+    if (a->world->waits)
+        a->world->waits(a, &o->req, true);
     return went_on(a, atomic_load(&o->req.err));
 }
 

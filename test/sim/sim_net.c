@@ -21,6 +21,7 @@ enum { ROOM = 128 * 1024, BURST = 64, GARBAGE = 0xdb, STALL_NS = 5000000, LOST_N
 struct message {
     struct list_node link;
     struct sim_peer *from; /* the sender's view of the receiver */
+    uint64_t sent;
     size_t len;
     alignas(8) unsigned char bytes[];
 };
@@ -104,7 +105,7 @@ static void sim_commit(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
     }
     struct message *m = malloc(sizeof *m + len);
     SIM_CHECK(m);
-    *m = (struct message){.from = link, .len = len};
+    *m = (struct message){.from = link, .sent = s->now, .len = len};
     list_node_init(&m->link);
     memcpy(m->bytes, p->staging, len);
     link->held += len;
@@ -162,6 +163,8 @@ static unsigned sim_poll(struct ch3_channel *ch)
         struct message *m = LIST_ENTRY(node, struct message, link);
         struct sim_peer *from = sim_peer_of(p, m->from->owner->rank);
         p->received++;
+        if (p->sim->opts.delivered)
+            p->sim->opts.delivered(p->sim->opts.delivered_arg, from->other->rank, p->rank, m->sent);
         if (!from->closed)
             ch->deliver(from->vc, m->bytes, m->len);
         drop(m);

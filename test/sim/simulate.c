@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "program.h"
-#include "sim.h"
+#include "world.h"
 
 enum {
     SHARE = FIBER_ASAN ? 5 : 1,
@@ -39,114 +39,19 @@ static uint64_t running;
 static bool deaths;
 static struct prog_stats totals;
 
-/* ---- a world of simulated processes ---- */
-
-struct runner {
-    struct prog_world *world;
-    void (*body)(struct prog_actor *a, void *arg);
-    void *arg;
-};
-
-static void run_one(struct sim_proc *p, void *arg)
-{
-    struct runner *r = arg;
-    r->body(&r->world->actors[p->rank], r->arg);
-}
-
-static void world_run(struct prog_world *w, void (*body)(struct prog_actor *a, void *arg),
-                      void *arg)
-{
-    struct runner r = {w, body, arg};
-    const uint64_t start = sim_now(w->driver);
-    sim_run(w->driver, run_one, &r);
-    if (deaths)
-        SIM_CHECK(sim_now(w->driver) - start < DEATH_BOUND_NS);
-}
-
-/* One process, seldom two, dies in the middle of things or soon after. */
-static void world_doom(struct prog_world *w)
-{
-    struct sim *s = w->driver;
-    const int n = sim_below(s, 4) ? 1 : 2;
-    for (int i = 0; i < n; i++)
-        sim_kill_at(s, (int)sim_below(s, (uint64_t)w->nproc),
-                    sim_now(s) + sim_below(s, sim_below(s, 2) ? 300000 : 5000000));
-}
-
-static void world_pause(struct prog_actor *a, unsigned n)
-{
-    struct sim_proc *p = a->proc;
-    sim_compute(p, sim_below(p->sim, 1000 * (uint64_t)n));
-}
-
-static void world_bury(struct prog_world *w)
-{
-    sim_bury(w->driver);
-}
-
-static void world_yield(struct prog_actor *a)
-{
-    sim_yield(a->proc);
-}
-static void world_rest(struct prog_actor *a)
-{
-    sim_rest(a->proc);
-}
-
-static void make_world(struct prog_world *w, struct sim *s)
-{
-    *w = (struct prog_world){.nproc = sim_nproc(s),
-                             .run = world_run,
-                             .pause = world_pause,
-                             .yield = world_yield,
-                             .rest = world_rest,
-                             .doom = world_doom,
-                             .bury = world_bury,
-                             .driver = s};
-    for (int i = 0; i < w->nproc; i++) {
-        struct sim_proc *p = sim_proc(s, i);
-        w->actors[i] =
-            (struct prog_actor){.rank = i, .rma = &p->rma, .boot = &p->boot, .world = w, .proc = p};
-    }
-}
-
 /* ---- a program ---- */
-
-static uint64_t mixed(uint64_t *state, uint64_t n)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (*state >> 33) % n;
-}
-
-static struct sim_opts machine(uint64_t seed, uint64_t *state)
-{
-    static const size_t rooms[] = {CH3_PACKET_MAX, 2 * CH3_PACKET_MAX + 64, 0, 1 << 20};
-    struct sim_opts o = {.seed = seed, .quiet = deaths};
-    o.nproc = 2 + (int)mixed(state, PROG_PROCS - 1);
-    o.per_node = (int)mixed(state, 4); /* 0: one node */
-    o.path = mixed(state, 3) ? CONF_PATH_AUTO : CONF_PATH_SHM_PACKETS;
-    o.progress = mixed(state, 3) || deaths ? CONF_PROGRESS_AUTO : CONF_PROGRESS_POLL;
-    o.fence = (enum conf_fence)mixed(state, 3);
-    o.cpus = mixed(state, 2) ? 1 : 64;
-    o.no_cma = !mixed(state, 4);
-    o.refuse_percent = mixed(state, 2) ? 0 : (unsigned)mixed(state, 60);
-    o.delay_percent = mixed(state, 2) ? 0 : (unsigned)mixed(state, 60);
-    o.stall_permille = mixed(state, 3) ? 0 : (unsigned)mixed(state, 50);
-    o.room = rooms[mixed(state, 4)];
-    return o;
-}
 
 /* Returns how many events it took. */
 static uint64_t run_program(uint64_t seed)
 {
     uint64_t state = seed ^ (deaths ? UINT64_C(0x6465617468) : 0), events;
     for (int i = 0; i < 3; i++)
-        (void)mixed(&state, 2);
-    const struct sim_opts machine_opts = machine(seed, &state);
-    const bool large = !mixed(&state, 40);
+        (void)world_mixed(&state, 2);
+    const struct sim_opts machine_opts = world_machine(seed, &state, deaths);
+    const bool large = !world_mixed(&state, 40);
     const struct prog_opts opts = {.seed = state,
-                                   .lane = large ? 20000 : 20 + mixed(&state, 400),
-                                   .groups = 1 + (int)mixed(&state, 4),
+                                   .lane = large ? 20000 : 20 + world_mixed(&state, 400),
+                                   .groups = 1 + (int)world_mixed(&state, 4),
                                    .max_ops = 60,
                                    .shared = machine_opts.per_node == 0 &&
                                              machine_opts.path != CONF_PATH_SHM_PACKETS,
@@ -154,7 +59,8 @@ static uint64_t run_program(uint64_t seed)
     struct prog_world world;
     struct sim *s = sim_new(&machine_opts);
     running = seed;
-    make_world(&world, s);
+    world_make(&world, s);
+    world.bound_ns = deaths ? DEATH_BOUND_NS : 0;
     prog_execute(&world, &opts, &totals);
     events = sim_events(s);
     SIM_CHECK(deaths || sim_overslept(s) == 0);

@@ -1,0 +1,301 @@
+/*
+ * traces.c - random programs (program.h) on simulated processes (sim.h) that record: what
+ * mpi-rma-trace makes of it is well formed (traces_check.h).
+ *
+ * Each node is a machine with a clock of its own, which is ahead or behind and goes too fast or too
+ * slow; the trace has it measured as src/mpi does, by messages that take a time of their own in
+ * each direction. By the corrected clocks no message arrives before it was sent, and a program does
+ * the same, event by event, with and without a trace.
+ *
+ *   traces                   what the test suite runs: fixed seeds, then fresh ones
+ *   traces [-k] SEED [N]     N programs from SEED on; -k: with a process that dies
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "trace/clock_offset.h"
+#include "traced_calls.h"
+#include "traces_check.h"
+#include "world.h"
+
+enum {
+    SHARE = FIBER_ASAN ? 4 : 1,
+    FIXED = 24 / SHARE,
+    FRESH = 8 / SHARE,
+    DEATHS = 8 / SHARE,
+    MACHINE = 100,     /* number of the first node */
+    LATENCY_NS = 1000, /* of messages, the least; of those that measure clocks at most twice that */
+};
+
+struct machine_clock {
+    uint64_t offset; /* ns, at the begin */
+    int64_t drift;   /* ns a second */
+};
+
+static struct {
+    struct sim *sim;
+    int nproc;
+    struct machine_clock clock[PROG_PROCS]; /* by node */
+    struct trace *trace[PROG_PROCS];
+    uint64_t random;
+    struct traces_message *message;
+    size_t n, cap;
+} job;
+
+static uint64_t running, messages;
+static bool deaths;
+static char dir[64];
+
+/* ---- clocks ---- */
+
+static uint64_t clock_of_node(int node, uint64_t time)
+{
+    const struct machine_clock *c = &job.clock[node];
+    return c->offset + time + (uint64_t)((int64_t)time / 1000 * c->drift / 1000000);
+}
+
+static uint64_t clock_of(int rank)
+{
+    return clock_of_node(sim_proc(job.sim, rank)->node, sim_now(job.sim));
+}
+
+/* A trace's clock has no argument. */
+#define CLOCK_OF(rank)                 \
+    static uint64_t clock_##rank(void) \
+    {                                  \
+        return clock_of(rank);         \
+    }
+CLOCK_OF(0)
+CLOCK_OF(1)
+CLOCK_OF(2)
+CLOCK_OF(3)
+CLOCK_OF(4)
+CLOCK_OF(5)
+CLOCK_OF(6)
+CLOCK_OF(7)
+static const clock_fn clocks[PROG_PROCS] = {clock_0, clock_1, clock_2, clock_3,
+                                            clock_4, clock_5, clock_6, clock_7};
+
+static void set_clocks(uint64_t seed)
+{
+    job.random = seed;
+    for (int i = 0; i < PROG_PROCS; i++)
+        job.clock[i] = (struct machine_clock){
+            .offset = UINT64_C(1000000000000) + world_mixed(&job.random, 2000000000),
+            .drift = (int64_t)world_mixed(&job.random, 100001) - 50000};
+}
+
+static void message_travels(void)
+{
+    sim_pass(job.sim, LATENCY_NS + world_mixed(&job.random, LATENCY_NS));
+}
+
+static uint64_t ask_first(void *ctx)
+{
+    (void)ctx;
+    message_travels();
+    const uint64_t there = clock_of(0);
+    message_travels();
+    return there;
+}
+
+/* The first living process of each node but rank 0's asks. Without traces as much time passes. */
+static void measure_clocks(void)
+{
+    int last = sim_proc(job.sim, 0)->node;
+    for (int i = 1; i < sim_nproc(job.sim); i++) {
+        const struct sim_proc *p = sim_proc(job.sim, i);
+        if (p->node == last || p->dead)
+            continue;
+        last = p->node;
+        if (job.trace[i])
+            trace_measure_clock(job.trace[i], ask_first, NULL);
+        else
+            for (int k = 0; k < TRACE_CLOCK_ROUNDS; k++)
+                (void)ask_first(NULL);
+    }
+}
+
+static void delivered(void *arg, int from, int to, uint64_t sent)
+{
+    (void)arg;
+    const int a = sim_proc(job.sim, from)->node, b = sim_proc(job.sim, to)->node;
+    if (a == b)
+        return;
+    if (job.n == job.cap) {
+        job.cap = job.cap ? 2 * job.cap : 1024;
+        job.message = realloc(job.message, job.cap * sizeof *job.message);
+        SIM_CHECK(job.message);
+    }
+    job.message[job.n++] = (struct traces_message){.from = MACHINE + (uint64_t)a,
+                                                   .to = MACHINE + (uint64_t)b,
+                                                   .sent = clock_of_node(a, sent),
+                                                   .arrived = clock_of(to),
+                                                   .truly = clock_of(0)};
+}
+
+/* ---- a program ---- */
+
+static void open_traces(void)
+{
+    static struct log log;
+    log_init(&log, LOG_LEVEL_WARN, 2, "traces");
+    for (int i = 0; i < sim_nproc(job.sim); i++) {
+        struct sim_proc *p = sim_proc(job.sim, i);
+        const struct trace_spec spec = {.dir = dir,
+                                        .rank = (uint32_t)i,
+                                        .nproc = (uint32_t)sim_nproc(job.sim),
+                                        .machine = MACHINE + (uint64_t)p->node,
+                                        .host_mpi = "simulated",
+                                        .clock = clocks[i],
+                                        .log = &log};
+        SIM_CHECK(i > 0 || trace_prepare(&spec) == MRMA_SUCCESS);
+        SIM_CHECK(trace_open(&spec, &job.trace[i]) == MRMA_SUCCESS);
+        p->env.trace = job.trace[i];
+    }
+}
+
+static void close_traces(void)
+{
+    for (int i = 0; i < PROG_PROCS; i++) {
+        trace_close(job.trace[i]);
+        job.trace[i] = NULL;
+    }
+}
+
+/* Returns how many events the simulation took. */
+static uint64_t run_program(uint64_t seed, bool traced)
+{
+    static struct prog_stats stats;
+    uint64_t state = seed;
+    struct prog_world world;
+    struct sim_opts machine = world_machine(seed, &state, deaths);
+
+    machine.delivered = delivered;
+    const struct prog_opts opts = {.seed = state,
+                                   .lane = 20 + world_mixed(&state, 400),
+                                   .groups = 1 + (int)world_mixed(&state, 3),
+                                   .max_ops = 30,
+                                   .shared =
+                                       !machine.per_node && machine.path != CONF_PATH_SHM_PACKETS,
+                                   .mortal = deaths};
+    job.sim = sim_new(&machine);
+    job.nproc = machine.nproc;
+    job.n = 0;
+    set_clocks(seed);
+    if (traced)
+        open_traces();
+    traced_counts = (struct traced_counts){0};
+    measure_clocks();
+    world_make(&world, job.sim);
+    world.waits = traced_waits;
+    prog_execute(&world, &opts, &stats);
+    measure_clocks();
+    close_traces();
+    const uint64_t events = sim_events(job.sim);
+    sim_free(job.sim);
+    return events;
+}
+
+static void check_program(uint64_t seed)
+{
+    running = seed;
+    const uint64_t plain = run_program(seed, false), traced = run_program(seed, true);
+    if (plain != traced)
+        fprintf(stderr, "%llu events without a trace, %llu with one\n", (unsigned long long)plain,
+                (unsigned long long)traced);
+    SIM_CHECK(plain == traced);
+    traces_check_archive(dir, &(struct traces_expected){.nproc = job.nproc,
+                                                        .whole = !deaths,
+                                                        .calls = traced_counts.calls,
+                                                        .ops = traced_counts.ops,
+                                                        .locks = traced_counts.locks});
+    if (!deaths) /* of the dead no clock was measured at the end */
+        traces_check_messages(dir, job.message, job.n, LATENCY_NS / 2);
+    messages += job.n;
+}
+
+static void on_abort(int sig)
+{
+    char text[128];
+    (void)sig;
+    const int len =
+        snprintf(text, sizeof text, "failed with seed %llu; to repeat: test/sim/traces %s%llu\n",
+                 (unsigned long long)running, deaths ? "-k " : "", (unsigned long long)running);
+    if (write(2, text, (size_t)len) < 0)
+        _exit(3);
+    signal(SIGABRT, SIG_DFL);
+    raise(SIGABRT);
+}
+
+static void run_programs(uint64_t first, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++)
+        check_program(first + i);
+}
+
+static void test_fixed(void **state)
+{
+    (void)state;
+    messages = 0;
+    run_programs(1, FIXED);
+    assert_true(messages > 1000);
+}
+
+static void test_deaths(void **state)
+{
+    (void)state;
+    deaths = true;
+    run_programs(1, DEATHS);
+    deaths = false;
+}
+
+static void test_fresh(void **state)
+{
+    const uint64_t first = (uint64_t)time(NULL) * 1000003;
+    (void)state;
+    printf("# fresh seeds %llu and the %d after it\n", (unsigned long long)first, FRESH - 1);
+    run_programs(first, FRESH);
+}
+
+static void remove_dir(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", dir);
+    if (system(command) != 0)
+        fprintf(stderr, "%s stays\n", dir);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fixed), cmocka_unit_test(test_deaths),
+                                       cmocka_unit_test(test_fresh)};
+    if (!FIBER_SUPPORTED) {
+        printf("1..0 # SKIP ThreadSanitizer: a simulation has one thread\n");
+        return 0;
+    }
+    strcpy(dir, "traces-XXXXXX");
+    SIM_CHECK(mkdtemp(dir));
+    atexit(remove_dir);
+    signal(SIGABRT, on_abort);
+    if (argc < 2)
+        return cmocka_run_group_tests_name("simulated programs in a trace", tests, NULL, NULL);
+    deaths = strcmp(argv[1], "-k") == 0;
+    argc -= deaths, argv += deaths;
+    const uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
+    const uint64_t n = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+    run_programs(first, n);
+    printf("%llu programs, no failure\n", (unsigned long long)n);
+    return 0;
+}
