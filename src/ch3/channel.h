@@ -124,8 +124,9 @@ struct ch3_channel_ops {
     bool (*wait_begin)(struct ch3_channel *ch);
 
     /* CAP_PROBE. Somebody waits long for this peer. Find out whether it is reachable, at
-     * some cost; if it is not, ch3_vc_lost follows from a later poll. Call it at
-     * most a few times a second. */
+     * some cost; if it is not, ch3_vc_lost follows from a later poll. One that has closed its end
+     * in order (disconnect) is not lost, though nothing comes from it any more. Call it at most a
+     * few times a second. */
     void (*probe)(struct ch3_channel *ch, struct ch3_vc *vc);
 
     /* CAP_ABANDON. The connection was lost or given up at this end (ch3_vc_lost, called by

@@ -20,9 +20,14 @@
 #include "rma/target/target.h"
 #include "rma/win/ctl_blocks.h"
 
+static bool requests_due(const struct win *w)
+{
+    return issue_requests_due(w) || target_awaits_lock(w);
+}
+
 static const struct progress_hooks hooks = {
     .grant_locks = target_grant_locks,
-    .requests_due = issue_requests_due,
+    .requests_due = requests_due,
     .fail_requests = pair_fail_all,
     .report_wait = hang_report,
 };

@@ -112,6 +112,7 @@ struct sim_proc {
     uint32_t ticket;
     struct sim_meeting *meeting; /* where it waits for the others; NULL: nowhere */
     bool agent_due;              /* an agent's turn is on its way */
+    bool agent_sleeps;           /* and one after the longest time that it may sleep */
     uint32_t agent_seen;
     uint64_t since; /* when it last got anywhere */
     void *user;     /* the test's */

@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "rma/progress/agent.h"
 #include "rma/progress/progress.h"
+#include "rma/progress/wait.h"
 #include "sim_core.h"
 
 enum {
@@ -135,6 +137,14 @@ static void agent_soon(struct sim_proc *p, uint64_t delay)
     sim_schedule(p->sim, delay, SIM_EV_AGENT, p, 0);
 }
 
+/* Unless something comes before; limit 0: not at all. */
+static void agent_later(struct sim_proc *p, uint64_t limit)
+{
+    if (limit && !p->agent_sleeps)
+        sim_schedule(p->sim, limit, SIM_EV_AGENT, p, 1);
+    p->agent_sleeps |= limit != 0;
+}
+
 static bool polls(struct sim_proc *p)
 {
     return atomic_load_explicit(&p->attention.polling, memory_order_relaxed) != 0;
@@ -147,6 +157,7 @@ static void agent_turn(struct sim_proc *p)
     p->agent_due = false;
     if (p->dead || polls(p))
         return;
+    rma_check_waiting(&p->rma);
     const bool moved = rma_poll_surely(&p->rma, NULL);
     if (moved)
         event_notify(&p->attention.threads);
@@ -154,6 +165,8 @@ static void agent_turn(struct sim_proc *p)
         agent_soon(p, 1 + sim_below(s, AGENT_NS));
     else if (ch3_unsent(&p->ch3))
         agent_soon(p, UNSENT_NS);
+    else
+        agent_later(p, rma_agent_limit(&p->rma));
 }
 
 void sim_doorbell(struct sim_proc *p)
@@ -287,6 +300,8 @@ static void happen(const struct sim_event *ev)
         look_over_node(p);
         break;
     case SIM_EV_AGENT:
+        if (ev->turn)
+            p->agent_sleeps = false;
         agent_turn(p);
         look_over_node(p);
         break;

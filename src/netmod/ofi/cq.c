@@ -43,7 +43,8 @@ static void failed(struct nmofi *nm, const struct fi_cq_err_entry *entry)
         struct nmofi_link *link = tx->link;
         link->under_way--;
         nm_tx_put(nm, tx);
-        nm_link_break(link, "a message did not arrive: %s", fi_strerror(entry->err));
+        if (!nm_has_closed(link))
+            nm_link_break(link, "a message did not arrive: %s", fi_strerror(entry->err));
     } else {
         nm_rma_done(nm, op, entry->err);
     }

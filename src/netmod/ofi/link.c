@@ -101,7 +101,7 @@ void nm_link_knocked(struct nmofi *nm, uint64_t uid)
     struct nmofi_link *link = peer ? nm_link_get(peer, vc, true) : NULL;
     if (!link || link->lost)
         return;
-    if (link->from && link->from->bye) {
+    if (nm_has_closed(link)) {
         struct nm_from *from = link->from;
         nm_link_restart(link);
         nm_from_free(nm, from);
@@ -191,8 +191,7 @@ void nm_link_disconnect(struct ch3_channel *ch, struct ch3_vc *vc)
     struct nmofi_link *link = peer->link;
     if (!link)
         return;
-    if (link->from &&
-        link->from->bye) /* it has ended, or forgotten this one: nobody there hears a BYE */
+    if (nm_has_closed(link)) /* it has ended, or forgotten this one: nobody there hears a BYE */
         link->lost = true;
     if (link->from) { /* what comes from now on is unknown, and dropped */
         nm_from_free(nm, link->from);

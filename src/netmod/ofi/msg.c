@@ -47,7 +47,7 @@ static bool transmit(struct nmofi_link *link, struct nm_tx *tx)
         return true;
     }
     nm_tx_put(nm, tx);
-    if (ret)
+    if (ret && !nm_has_closed(link))
         nm_link_break(link, "cannot send: %s", fi_strerror((int)-ret));
     return true;
 }
@@ -187,7 +187,7 @@ void nm_give_credits(struct nmofi *nm)
 {
     LIST_EACH_SAFE (it, &nm->owing) {
         struct nmofi_link *link = LIST_ENTRY(it, struct nmofi_link, owing);
-        if (link->due >= NM_WINDOW / 2 && !link->lost) {
+        if (link->due >= NM_WINDOW / 2 && !link->lost && !nm_has_closed(link)) {
             if (!nm_send_bare(link, NM_CREDIT))
                 continue;
             nm->stats.credit_messages++;

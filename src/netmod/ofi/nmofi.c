@@ -159,7 +159,7 @@ bool nmofi_peer_is_used(const struct nmofi_peer *peer)
 bool nmofi_peer_is_gone(const struct nmofi_peer *peer)
 {
     const struct nmofi_link *link = peer->link;
-    return link && (link->lost || (link->from && link->from->bye));
+    return link && (link->lost || nm_has_closed(link));
 }
 
 /* Is the BYE all that has not left? It is the last message, and they leave in order. */

@@ -148,6 +148,13 @@ struct nm_from {
     bool bye;
 };
 
+/* Has the peer closed its end in order (BYE)? It needs nothing that is still to come, so that
+ * messages which it does not take any more are no loss. */
+static inline bool nm_has_closed(const struct nmofi_link *link)
+{
+    return link->from && link->from->bye;
+}
+
 struct nm_secret {
     struct list_node node;
     unsigned char key[NMOFI_SECRET_BYTES];

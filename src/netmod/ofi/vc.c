@@ -47,7 +47,7 @@ void *nm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
         short_of_memory(nm, true);
     if (!link || link->lost || !link->greeted || !list_empty(&link->waiting))
         return NULL;
-    if (link->from && link->from->bye) {
+    if (nm_has_closed(link)) {
         nm_link_break(link, "it has closed the connection");
         return NULL;
     }
@@ -68,10 +68,8 @@ void nm_probe(struct ch3_channel *ch, struct ch3_vc *vc)
 {
     struct nmofi_link *link = nm_link_get(ch3_vc_channel_data(vc), vc, false);
     (void)ch;
-    if (!link || link->lost)
+    if (!link || link->lost || nm_has_closed(link))
         return;
-    if (link->from && link->from->bye)
-        nm_link_break(link, "it has closed the connection");
-    else if (!nm_reach_ask(link, clock_monotonic_ns()))
+    if (!nm_reach_ask(link, clock_monotonic_ns()))
         (void)nm_send_bare(link, NM_PROBE);
 }

@@ -26,11 +26,13 @@
 
 #include "base/place.h"
 #include "rma/progress/progress.h"
+#include "rma/progress/wait.h"
 #include "rma/traced/traced.h"
 #include "rma/win/win.h"
 
 enum {
     UNSENT_SLEEP_NS = 200000, /* a channel does not tell when there is room for what is queued */
+    CHECK_SLEEP_NS = 500000000,
     NAP_NS = 250000,
     NAP_MAX_NS = 1000000
 };
@@ -43,15 +45,18 @@ static bool others_poll(const struct rma *r)
 /* One round; the application's threads that sleep for what it brings about are woken. */
 static bool agent_round(struct rma *r, bool *block)
 {
+    rma_check_waiting(r);
     bool moved = rma_poll_surely(r, block);
     if (moved)
         event_notify(&r->env->attention->threads);
     return moved;
 }
 
-static uint64_t unsent_limit(const struct rma *r)
+uint64_t rma_agent_limit(const struct rma *r)
 {
-    return ch3_unsent_must_poll(r->ch3) ? UNSENT_SLEEP_NS : 0;
+    if (ch3_unsent_must_poll(r->ch3))
+        return UNSENT_SLEEP_NS;
+    return atomic_load_explicit(&r->nlock_wins, memory_order_relaxed) ? CHECK_SLEEP_NS : 0;
 }
 
 static bool stopped(const _Atomic bool *stop)
@@ -66,7 +71,7 @@ static void sleep_on_event(struct rma *r, const _Atomic bool *stop)
     uint32_t ticket = event_enter(ev);
     if (!stopped(stop) && (others_poll(r) || (!agent_round(r, NULL) && !rma_pending(r)))) {
         rma_event(r, (struct trace_record){.kind = TRACE_SLEEP});
-        event_sleep(ev, ticket, unsent_limit(r));
+        event_sleep(ev, ticket, rma_agent_limit(r));
         rma_event(r, (struct trace_record){.kind = TRACE_AWAKE});
         r->stats.agent_wakeups++;
     }
@@ -124,7 +129,7 @@ static void sleep_on_descriptors(struct rma *r, const int *fds, unsigned n,
         nap->ns = 0;
         stay_home(r, place);
         rma_event(r, (struct trace_record){.kind = TRACE_SLEEP});
-        event_poll(r->env->agent_bell, fds, n, unsent_limit(r));
+        event_poll(r->env->agent_bell, fds, n, rma_agent_limit(r));
         rma_event(r, (struct trace_record){.kind = TRACE_AWAKE});
         r->stats.agent_wakeups++;
     }

@@ -5,6 +5,7 @@
 #define MRMA_RMA_PROGRESS_AGENT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct rma;
 
@@ -15,6 +16,8 @@ void rma_agent_ended(struct rma *r);
 /* Does it run? */
 bool rma_has_agent(const struct rma *r);
 
+/* The longest time that it may sleep, in nanoseconds; 0: until something comes. */
+uint64_t rma_agent_limit(const struct rma *r);
 /* Rounds of work, and sleep until something comes. Returns when *stop is set (and its
  * event woken). */
 void rma_agent_loop(struct rma *r, const _Atomic bool *stop);

@@ -16,9 +16,10 @@ struct progress_hooks {
     /* In every round while packets wait for a lock of this process (rma.lock_wins is not empty),
      * under the engine's lock: grant what can be granted. Whether anything was. */
     bool (*grant_locks)(struct rma *r);
-    /* Does anybody await replies, or that large operations leave, in w? Under the engine's lock. */
+    /* Does anybody await replies, that large operations leave, or a lock of this process, in w?
+     * Under the engine's lock. */
     bool (*requests_due)(const struct win *w);
-    /* A process of w has died, and somebody waits for requests: end those of w with err. Under the
+    /* A process of w has died, and somebody waits: end the requests of w with err. Under the
      * engine's lock. */
     void (*fail_requests)(struct win *w, int err);
     /* A wait in w has lasted ns: tell the log what it waits for (MPIRMA_HANG_REPORT). Without the

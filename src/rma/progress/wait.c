@@ -101,7 +101,8 @@ static int check_peers(struct win *w)
                     "rank %d of window %u is lost, another process says", heard, w->index);
 }
 
-/* Windows in which something is awaited that only its request tells of. */
+/* Windows in which something is awaited that only its request tells of, or in which others wait for
+ * a lock of this process. */
 static int check_requests(struct rma *r)
 {
     int err = MRMA_SUCCESS;
@@ -112,6 +113,24 @@ static int check_requests(struct rma *r)
                 r->wins[i], err); /* also what waits for a lock that the dead one holds */
         }
     return err;
+}
+
+static int check_now_and_then(struct rma *r, struct win *w)
+{
+    const uint64_t now = r->clock();
+    if (now < atomic_load_explicit(&r->progress.next_check, memory_order_relaxed))
+        return MRMA_SUCCESS;
+    atomic_store_explicit(&r->progress.next_check, now + LONG_SLEEP_NS, memory_order_relaxed);
+    rma_enter(r);
+    const int err = w ? check_peers(w) : check_requests(r);
+    rma_leave(r);
+    return err;
+}
+
+void rma_check_waiting(struct rma *r)
+{
+    if (atomic_load_explicit(&r->nlock_wins, memory_order_relaxed))
+        (void)check_now_and_then(r, NULL);
 }
 
 /* Let others run for a moment. */
@@ -128,16 +147,7 @@ int rma_between_tests(struct rma *r, struct win *w)
     const uint32_t tests = atomic_fetch_add_explicit(&r->progress.tests, 1, memory_order_relaxed);
     if (r->progress.oversubscribed && tests % TESTS_PER_YIELD == TESTS_PER_YIELD - 1)
         yield_processor(r);
-    if (tests % TESTS_PER_CLOCK)
-        return MRMA_SUCCESS;
-    const uint64_t now = r->clock();
-    if (now < atomic_load_explicit(&r->progress.next_check, memory_order_relaxed))
-        return MRMA_SUCCESS;
-    atomic_store_explicit(&r->progress.next_check, now + LONG_SLEEP_NS, memory_order_relaxed);
-    rma_enter(r);
-    const int err = w ? check_peers(w) : check_requests(r);
-    rma_leave(r);
-    return err;
+    return tests % TESTS_PER_CLOCK ? MRMA_SUCCESS : check_now_and_then(r, w);
 }
 
 void rma_progress_requests(struct rma *r)
@@ -236,6 +246,7 @@ static int lose_patience(struct win *w, const struct rma_wait *wait, struct pati
         rma_leave(w->rma);
         if (err && !check(w->rma, wait)) /* it may have done its part before it ended */
             return err;
+        rma_check_waiting(w->rma);
         p->next_check = now + LONG_SLEEP_NS;
     }
     if (p->hang_ns && now >= p->next_report) {

@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "rma/progress/agent.h"
 #include "rma/traced/traced.h"
+#include "rma/win/sync_ops.h"
 #include "rma/win/target_lock.h"
 
 static struct rma_target *self(struct win *w)
@@ -104,6 +105,16 @@ void lock_queue_forget(struct pkt_origin *po)
 {
     if (po->lock == LOCKQ_WAITING)
         dequeue(po);
+}
+
+void lock_queue_lost(struct win *w, int lost)
+{
+    LIST_EACH_SAFE (node, &w->target_side.lockq) {
+        struct pkt_origin *po = LIST_ENTRY(node, struct pkt_origin, lockq_link);
+        if (!po->told_lost)
+            po->origin->sync_ops->tell_lost(w, po->origin, lost);
+        po->told_lost = true;
+    }
 }
 
 struct pkt_origin *lock_queue_grant(struct win *w)

@@ -370,10 +370,20 @@ static bool grant_locks_of(struct win *w)
     return any;
 }
 
+bool target_awaits_lock(const struct win *w)
+{
+    return !list_empty(&w->target_side.lockq);
+}
+
 bool target_grant_locks(struct rma *r)
 {
     bool any = false;
-    LIST_EACH_SAFE (node, &r->lock_wins)
-        any |= grant_locks_of(LIST_ENTRY(node, struct win, target_side.lockq_link));
+    LIST_EACH_SAFE (node, &r->lock_wins) {
+        struct win *w = LIST_ENTRY(node, struct win, target_side.lockq_link);
+        const int lost = win_who_is_lost(w);
+        if (lost >= 0)
+            lock_queue_lost(w, lost);
+        any |= grant_locks_of(w);
+    }
     return any;
 }

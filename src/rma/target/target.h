@@ -39,6 +39,7 @@ struct pkt_origin {
     uint32_t phase_bytes;     /* named by the records that came in the present fence phase; wraps */
     uint32_t marked;          /* 1 + the fence phase whose marker came last */
     struct type_table *types; /* datatypes that came; NULL until used */
+    bool told_lost;           /* while it waited for the lock it was told which process is lost */
     bool phase_broken;        /* some of them could not be read, and the origin knows */
 };
 
@@ -52,6 +53,8 @@ void target_unpark_all(struct win *w);
 /* Grant locks that packets wait for, in all windows, as far as their turn has come, and apply what
  * was parked for them; whether anything was granted. */
 bool target_grant_locks(struct rma *r);
+/* Do packets wait for a lock of w? */
+bool target_awaits_lock(const struct win *w);
 void target_free_origin(struct rma_target *t);
 
 /* ---- lock_queue.c: locks that packets ask for ---- */
@@ -62,6 +65,8 @@ bool lock_queue_request(struct pkt_origin *po, bool exclusive, bool all);
 void lock_queue_release(struct pkt_origin *po);
 /* The window goes away while po still waits (a peer has died). */
 void lock_queue_forget(struct pkt_origin *po);
+/* The process of rank lost may hold the lock: who waits for it hears of the loss, once. */
+void lock_queue_lost(struct win *w, int lost);
 /* Grant the lock of w to one that waits for it and whose turn has come: that one, or NULL. */
 struct pkt_origin *lock_queue_grant(struct win *w);
 
