@@ -17,6 +17,7 @@
 #include "base/atomic.h"
 #include "base/err.h"
 #include "base/populate.h"
+#include "base/text.h"
 #include "engine.h"
 #include "mpi/engine_get.h"
 #include "mpi/errhan.h"
@@ -35,12 +36,12 @@ struct wishes {
 
 static bool read_alignment(const char *text, struct wishes *w)
 {
-    return hints_alignment(text, &w->align);
+    return text_alignment(text, &w->align);
 }
 
 static bool read_populate(const char *text, struct wishes *w)
 {
-    return hints_bool(text, &w->populate);
+    return text_bool(text, &w->populate);
 }
 
 static const struct key {

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/text.h"
 #include "engine.h"
 #include "mpi/engine_get.h"
 #include "rma/rma.h"
@@ -26,7 +27,7 @@ static bool read_kinds(const char *text, struct win_info *v)
     char word[WIN_KINDS_MAX];
     bool ours = strlen(text) < sizeof v->kinds;
 
-    while (hints_next_word(&list, word, sizeof word)) {
+    while (text_next_word(&list, word, sizeof word)) {
         word[strcspn(word, ":")] = '\0';
         if (word[0] == '\0')
             return false;

@@ -67,17 +67,6 @@ bool hint_read(int i, const char *text, struct win_hints *h);
 /* The value as MPI_Win_get_info shows it. */
 void hint_show(int i, const struct win_hints *h, char *buf, size_t len);
 
-/* true or false, as for all keys that are so. */
-bool hints_bool(const char *text, bool *value);
-
-/* A number of bytes that is a power of two (mpi_minimum_memory_alignment). */
-bool hints_alignment(const char *text, uint64_t *bytes);
-
-/* The next word of a list with commas, without the blanks around it; false at the end. *list is
- * moved behind it. A word is cut to the buffer, which shall be longer than any word that is
- * understood. */
-bool hints_next_word(const char **list, char *word, size_t len);
-
 struct win_spec {
     enum win_flavor flavor;
     void *base;         /* WIN_CREATE: the caller's memory */

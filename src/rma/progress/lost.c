@@ -47,6 +47,11 @@ void win_lost(struct win *w, int rank)
         if (partner != rank && win_target_locked(w, partner, &t) == MRMA_SUCCESS)
             t->sync_ops->tell_lost(w, t, rank);
     }
+    LIST_EACH (node, &w->remote) { /* who waits for this one, should its partners be lost, too */
+        t = LIST_ENTRY(node, struct rma_target, remote_link);
+        if (t->rank != rank)
+            t->sync_ops->tell_lost(w, t, rank);
+    }
 }
 
 int win_who_is_lost(struct win *w)

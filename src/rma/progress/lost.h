@@ -4,9 +4,9 @@
  *
  * Who waits may do so for a process that is well but waits itself, in the end for the
  * lost one; and it does not know all others of a large window. So who finds out reports it
- * to its partners, the ranks 2^k after its own, and who hears of it for the first time does the
- * same. Everybody's long waits in the window end with an error then (wait.c), and in all
- * other windows that the two have together.
+ * to its partners, the ranks 2^k after its own, and to all that it has had to do with, and
+ * who hears of it for the first time does the same. Everybody's long waits in the window end
+ * with an error then (wait.c), and in all other windows that the two have together.
  */
 #ifndef MRMA_RMA_PROGRESS_LOST_H
 #define MRMA_RMA_PROGRESS_LOST_H

@@ -1,7 +1,6 @@
 /*
  * hints.c - one table of hints: how each is read, shown, and joined where processes differ.
  *
- * Booleans are "true" or "false", lists are separated by commas, blanks around words are ignored.
  * accumulate_ordering: none, or a list of rar, raw, war, waw (MPI 4.1, 12.2.1).
  * which_accumulate_ops: names of operations, and cas for MPI_Compare_and_swap. Where processes
  * differ in a hint that must be the same everywhere, each joined value is right for all of them: a
@@ -13,19 +12,14 @@
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "acc/acc.h"
+#include "base/text.h"
 
 /* The alignment that every allocation has (shm/heap.h). */
 enum { LEAST_ALIGNMENT = 64 };
 
-struct word_bit {
-    const char *word;
-    uint32_t bit; /* 0, of the first one: stands alone, for no bit at all */
-};
-
-static const struct word_bit orders[] = {
+static const struct text_bit orders[] = {
     {"none", 0},
     {"rar", WIN_ORDER_RAR},
     {"raw", WIN_ORDER_RAW},
@@ -37,7 +31,7 @@ static const struct word_bit orders[] = {
 #define OP_BIT(op) (UINT32_C(1) << (op))
 
 /* Bit ACC_OP_NONE stands for compare-and-swap, which is no operation of its own. */
-static const struct word_bit ops[] = {
+static const struct text_bit ops[] = {
     {"sum", OP_BIT(ACC_SUM)},
     {"prod", OP_BIT(ACC_PROD)},
     {"min", OP_BIT(ACC_MIN)},
@@ -57,93 +51,6 @@ static const struct word_bit ops[] = {
     {NULL, 0},
 };
 
-bool hints_next_word(const char **list, char *word, size_t len)
-{
-    const char *at = *list, *end;
-    size_t n;
-
-    if (at == NULL)
-        return false;
-    end = strchr(at, ',');
-    *list = end != NULL ? end + 1 : NULL;
-    if (end == NULL)
-        end = at + strlen(at);
-    while (at < end && *at == ' ')
-        at++;
-    while (end > at && end[-1] == ' ')
-        end--;
-    n = (size_t)(end - at) < len - 1 ? (size_t)(end - at) : len - 1;
-    memcpy(word, at, n);
-    word[n] = '\0';
-    return true;
-}
-
-static bool read_bits(const struct word_bit *words, const char *text, uint32_t *bits)
-{
-    const bool has_none = words->bit == 0;
-    char word[16];
-    uint32_t found = 0;
-
-    for (bool none = has_none && strcasecmp(text, words->word) == 0;
-         !none && hints_next_word(&text, word, sizeof word);) {
-        const struct word_bit *known = words + has_none;
-        while (known->word != NULL && strcasecmp(known->word, word) != 0)
-            known++;
-        if (known->word == NULL)
-            return false;
-        found |= known->bit;
-    }
-    *bits = found;
-    return true;
-}
-
-/* Words in the order of the table, each bit once. */
-static void show_bits(const struct word_bit *words, uint32_t bits, char *buf, size_t len)
-{
-    size_t at = 0;
-
-    if (!bits && !words->bit)
-        at = (size_t)snprintf(buf, len, "%s", words->word);
-    for (buf[at] = '\0'; words->word != NULL; words++) {
-        if (bits & words->bit && at < len)
-            at += (size_t)snprintf(buf + at, len - at, "%s%s", at > 0 ? "," : "", words->word);
-        bits &= ~words->bit;
-    }
-}
-
-bool hints_bool(const char *text, bool *value)
-{
-    if (strcasecmp(text, "true") != 0 && strcasecmp(text, "false") != 0)
-        return false;
-    *value = strcasecmp(text, "true") == 0;
-    return true;
-}
-
-static bool read_number(const char *text, uint64_t *value)
-{
-    uint64_t sum = 0;
-
-    if (*text == '\0')
-        return false;
-    for (; *text != '\0'; text++) {
-        if (*text < '0' || *text > '9' || sum > UINT64_MAX / 10 - 1)
-            return false;
-        sum = sum * 10 + (uint64_t)(*text - '0');
-    }
-    *value = sum;
-    return true;
-}
-
-bool hints_alignment(const char *text, uint64_t *bytes)
-{
-    uint64_t value;
-
-    if (!read_number(text, &value) || value == 0 || (value & (value - 1)) != 0)
-        return false;
-    *bytes = value;
-    return true;
-}
-
 static_assert(sizeof(struct win_hints) == 32, "no padding: processes compare the bytes");
 
 enum form { FORM_BOOL, FORM_SAME_OP, FORM_LIST, FORM_NUMBER, FORM_ALIGNMENT };
@@ -154,7 +61,7 @@ static const struct hint {
     const char *key;
     enum form form;
     size_t at;
-    const struct word_bit *words; /* FORM_LIST */
+    const struct text_bit *words; /* FORM_LIST */
     const char *expected;
 } table[HINTS] = {
     {"no_locks", FORM_BOOL, offsetof(struct win_hints, no_locks), NULL, "true or false"},
@@ -200,18 +107,18 @@ bool hint_read(int i, const char *text, struct win_hints *h)
 
     switch (table[i].form) {
     case FORM_BOOL:
-        return hints_bool(text, at);
+        return text_bool(text, at);
     case FORM_SAME_OP:
         if (strcmp(text, "same_op") != 0 && strcmp(text, "same_op_no_op") != 0)
             return false;
         h->same_op = strcmp(text, "same_op") == 0;
         return true;
     case FORM_LIST:
-        return read_bits(table[i].words, text, at);
+        return text_bits(table[i].words, text, at);
     case FORM_NUMBER:
-        return read_number(text, at);
+        return text_number(text, at);
     case FORM_ALIGNMENT:
-        return hints_alignment(text, at);
+        return text_alignment(text, at);
     }
     return false;
 }
@@ -229,7 +136,7 @@ void hint_show(int i, const struct win_hints *h, char *buf, size_t len)
         snprintf(buf, len, "%s", h->same_op ? "same_op" : "same_op_no_op");
         break;
     case FORM_LIST:
-        show_bits(table[i].words, *(const uint32_t *)at, buf, len);
+        text_show_bits(table[i].words, *(const uint32_t *)at, buf, len);
         break;
     case FORM_NUMBER:
         snprintf(buf, len, "%llu", (unsigned long long)*(const uint64_t *)at);
