@@ -5,7 +5,8 @@
  * its wait. An epoch without the computation takes Tcomm, the computation alone Tcomp, both
  * together Ttotal: (Tcomm + Tcomp - Ttotal) / Tcomm of the communication is hidden. The same is
  * measured with MPI_Isend and MPI_Irecv. Where the origin's own calls copy the bytes, nothing can
- * be hidden at the origin, whatever the library does; it shows in Tcomm.
+ * be hidden at the origin, whatever the library does; it shows in Tcomm. A target whose post is
+ * late holds up MPI_Win_complete alone, not the puts (rma/path/deferred.h).
  */
 #define _GNU_SOURCE 1
 #include <math.h>

@@ -16,7 +16,7 @@
 
 #include "base/err.h"
 #include "engine_env.h"
-#include "rma/progress/agent.h"
+#include "rma/progress/progress.h"
 #include "rma/layer.h"
 #include "shm/cma_probe.h"
 

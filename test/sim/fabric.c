@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "rma/progress/agent.h"
+#include "rma/progress/progress.h"
 #include "rma/win/ctl_blocks.h"
 #include "rma/layer.h"
 

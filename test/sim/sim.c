@@ -14,7 +14,6 @@
 #include "base/err.h"
 #include "rma/win/ctl_blocks.h"
 #include "rma/layer.h"
-#include "rma/progress/agent.h"
 #include "rma/progress/progress.h"
 #include "acc/stripe.h"
 #include "sim_core.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "rma/progress/agent.h"
+#include "rma/progress/progress.h"
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "sim_core.h"

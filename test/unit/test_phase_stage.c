@@ -13,7 +13,7 @@
 
 enum { PROCS = 4, CELLS = 300, STEPS = 400 };
 
-static uint64_t area[PROCS][CELLS];
+static uint64_t area[PROCS][CELLS], sent[PROCS][PROCS][CELLS]; /* from, to */
 
 static void pause_us(long us)
 {
@@ -50,7 +50,9 @@ static uint64_t cell(const struct win *w, size_t i)
 
 static void put_cell(struct win *w, int to, int cell, uint64_t value)
 {
-    put(w, to, cell, &value, sizeof value);
+    uint64_t *from = &sent[w->rank][to][cell]; /* the library's until the fence */
+    *from = value;
+    put(w, to, cell, from, sizeof value);
 }
 
 /* Every step each tells both neighbours a number; the slow one sleeps at different places. */

@@ -17,7 +17,6 @@
 #include "base/err.h"
 #include "base/populate.h"
 #include "rma/path/stage.h"
-#include "rma/progress/agent.h"
 #include "rma/progress/progress.h"
 #include "rma/strict/strict.h"
 #include "rma/sync/barrier.h"

@@ -18,21 +18,11 @@
 /* A window is made: nothing is under way. */
 void issue_init(struct win *w);
 
-/* Operations, data by packet. May wait. The range was checked. */
-int issue_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op);
-
-/* The paths by packets, and by the channel's own put and get where they serve (rdma.h); and the
- * entries that both have. */
+/* The paths by packets, and by the channel's own put and get where they serve (rdma.h), which
+ * leaves all others to issue_operate. */
 extern const struct path_ops path_packets, path_rdma;
-bool issue_stage(struct win *w, struct rma_target *t, const struct rma_op *op);
-int issue_put(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset,
-              size_t len);
-int issue_get(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset,
-              size_t len);
-int issue_accumulate(struct win *w, struct rma_target *t, const struct rma_op *op, bool fetch,
-                     int64_t offset, size_t len);
-int issue_compare_and_swap(struct win *w, struct rma_target *t, const struct rma_op *op,
-                           int64_t offset, size_t len);
+int issue_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                  const struct rma_op *op, int64_t offset, size_t len);
 
 /* Synchronization. */
 /* The exposure epoch of this number, MPI_MODE_NOCHECK not counted, has begun for t. */

@@ -255,23 +255,7 @@ static int issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_
     return err ? origin_abandon(pt, op->req, err) : MRMA_SUCCESS;
 }
 
-int issue_op(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op)
-{
-    rma_enter(w->rma);
-    struct pkt_target *pt = pkt_target_get(w, t);
-    const int err = pt ? issue(pt, kind, op) : MRMA_ERR_NO_MEM;
-    rma_leave(w->rma);
-    return err;
-}
-
 /* ---- the path ---- */
-
-/* A small put travels in the open packet anyway. */
-bool issue_stage(struct win *w, struct rma_target *t, const struct rma_op *op)
-{
-    (void)w, (void)t, (void)op;
-    return false;
-}
 
 /* The commonest operation, a short contiguous put of a pair in the midst of its epoch: its record
  * without a record_source, if there is room. */
@@ -288,45 +272,25 @@ static inline bool append_plain(struct pkt_target *pt, const struct rma_op *op, 
     return true;
 }
 
-int issue_put(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset,
-              size_t len)
+int issue_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                  const struct rma_op *op, int64_t offset, size_t len)
 {
+    int err = MRMA_SUCCESS;
     rma_enter(w->rma);
     struct pkt_target *pt = t->pkt;
-    const bool done = pt && list_node_queued(&pt->touched) &&
+    const bool done = kind == PKT_OP_PUT && pt && list_node_queued(&pt->touched) &&
                       pt->epoch_seen == atomic_load_explicit(&w->gen, memory_order_relaxed) &&
                       append_plain(pt, op, offset, len);
+    if (!done) {
+        pt = pkt_target_get(w, t);
+        err = pt ? issue(pt, kind, op) : MRMA_ERR_NO_MEM;
+    }
     rma_leave(w->rma);
-    return likely(done) ? MRMA_SUCCESS : issue_op(w, t, PKT_OP_PUT, op);
-}
-
-int issue_get(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset,
-              size_t len)
-{
-    (void)offset, (void)len;
-    return issue_op(w, t, PKT_OP_GET, op);
-}
-
-int issue_accumulate(struct win *w, struct rma_target *t, const struct rma_op *op, bool fetch,
-                     int64_t offset, size_t len)
-{
-    (void)offset, (void)len;
-    return issue_op(w, t, fetch ? PKT_OP_GET_ACC : PKT_OP_ACC, op);
-}
-
-int issue_compare_and_swap(struct win *w, struct rma_target *t, const struct rma_op *op,
-                           int64_t offset, size_t len)
-{
-    (void)offset, (void)len;
-    return issue_op(w, t, PKT_OP_CAS, op);
+    return err;
 }
 
 const struct path_ops path_packets = {
-    .stage = issue_stage,
-    .put = issue_put,
-    .get = issue_get,
-    .accumulate = issue_accumulate,
-    .compare_and_swap = issue_compare_and_swap,
+    .operate = issue_operate,
     .flush = issue_flush,
     .unlock = issue_lock_end,
 };

@@ -172,30 +172,19 @@ static bool serves(const struct rma_target *t, const struct rma_op *op, const st
     return len >= ch3_rdma_min(&t->peer->vc) && here->contig && op->ttype->contig;
 }
 
-static int rdma_put(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset,
-                    size_t len)
+static int rdma_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                        const struct rma_op *op, int64_t offset, size_t len)
 {
-    const int err = serves(t, op, op->otype, len)
-                        ? issue(w, t, true, (void *)(uintptr_t)op->oaddr, offset, len, op->req)
-                        : MRMA_AGAIN;
-    return err == MRMA_AGAIN ? issue_put(w, t, op, offset, len) : err;
-}
-
-static int rdma_get(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset,
-                    size_t len)
-{
-    const int err = serves(t, op, op->rtype, len)
-                        ? issue(w, t, false, op->raddr, offset, len, op->req)
-                        : MRMA_AGAIN;
-    return err == MRMA_AGAIN ? issue_get(w, t, op, offset, len) : err;
+    int err = MRMA_AGAIN;
+    if (kind == PKT_OP_PUT && serves(t, op, op->otype, len))
+        err = issue(w, t, true, (void *)(uintptr_t)op->oaddr, offset, len, op->req);
+    else if (kind == PKT_OP_GET && serves(t, op, op->rtype, len))
+        err = issue(w, t, false, op->raddr, offset, len, op->req);
+    return err == MRMA_AGAIN ? issue_operate(w, t, kind, op, offset, len) : err;
 }
 
 const struct path_ops path_rdma = {
-    .stage = issue_stage,
-    .put = rdma_put,
-    .get = rdma_get,
-    .accumulate = issue_accumulate,
-    .compare_and_swap = issue_compare_and_swap,
+    .operate = rdma_operate,
     .flush = issue_flush,
     .unlock = issue_lock_end,
 };

@@ -2,9 +2,9 @@
  * access.c - access to a target for the first time in an epoch: the operations come here once per
  * target and epoch. Locks: none is held by the caller, since epoch_access may wait.
  */
-#include "rma/path/path.h"
-
 #include "base/err.h"
+#include "rma/path/deferred.h"
+#include "rma/path/path.h"
 #include "rma/win/sync_ops.h"
 #include "rma/win/win.h"
 
@@ -39,7 +39,7 @@ int epoch_access(struct win *w, struct rma_target *t)
     int err = epoch_includes(w, t);
     if (!err)
         err = t->sync_ops->access(w, t);
-    if (!err)
+    if (!err && !deferred_wait(t))
         target_set_ready(w, t);
     return err;
 }

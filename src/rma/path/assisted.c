@@ -28,9 +28,7 @@
 #include "rma/origin/issue.h"
 #include "rma/path/acc_atomic.h"
 #include "rma/path/cma.h"
-#include "rma/path/cma_io.h"
 #include "rma/path/path.h"
-#include "rma/path/stage.h"
 #include "rma/progress/progress.h"
 #include "rma/win/win.h"
 
@@ -62,27 +60,23 @@ static bool has_many_pieces(const struct rma_op *op)
     return pieces && op->tcount >= (MANY_PIECES + pieces - 1) / pieces;
 }
 
-static bool is_passive(const struct win *w)
-{
-    const enum epoch_state now = epoch_now(&w->epoch);
-    return now == EPOCH_LOCK || now == EPOCH_LOCK_ALL;
-}
-
 /* Shall the target do this operation, from a packet? */
 static bool goes_by_packet(const struct win *w, const struct rma_target *t, enum pkt_op_kind kind,
                            const struct rma_op *op, size_t len)
 {
     if (unlikely(t->sent == SENT_ACC) && is_acc(kind))
         return true;
-    if (!is_passive(w) || op->req || rma_is_oversubscribed(w->rma) || is_large_copy(kind, op, len))
+    if (!epoch_is_passive(&w->epoch) || op->req || rma_is_oversubscribed(w->rma) ||
+        is_large_copy(kind, op, len))
         return false;
     return attention_given(t->peer->attention) ||
            (attention_is_assured(t->peer->attention) && has_many_pieces(op));
 }
 
-static int send(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op)
+static int send(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
+                int64_t offset, size_t len)
 {
-    const int err = issue_op(w, t, kind, op);
+    const int err = issue_operate(w, t, kind, op, offset, len);
     rma_enter(w->rma);
     if (t->sent == SENT_NOTHING)
         w->nsent++;
@@ -96,49 +90,26 @@ static int send(struct win *w, struct rma_target *t, enum pkt_op_kind kind, cons
     return err;
 }
 
-static int assisted_put(struct win *w, struct rma_target *t, const struct rma_op *op,
-                        int64_t offset, size_t len)
+static int assisted_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                            const struct rma_op *op, int64_t offset, size_t len)
 {
+    const struct log *log = w->rma->log;
     const uint64_t vaddr = t->vaddr + (uint64_t)offset;
-    if (goes_by_packet(w, t, PKT_OP_PUT, op, len))
-        return send(w, t, PKT_OP_PUT, op);
-    if (likely(op->otype->contig && op->ttype->contig))
-        return cma_copy(t->peer, w->rma->log, true, (void *)(uintptr_t)op->oaddr, vaddr, len);
-    return cma_put(t->peer, w->rma->log, vaddr, op);
-}
-
-static int assisted_get(struct win *w, struct rma_target *t, const struct rma_op *op,
-                        int64_t offset, size_t len)
-{
-    const uint64_t vaddr = t->vaddr + (uint64_t)offset;
-    if (goes_by_packet(w, t, PKT_OP_GET, op, len))
-        return send(w, t, PKT_OP_GET, op);
-    if (likely(op->rtype->contig && op->ttype->contig))
-        return cma_copy(t->peer, w->rma->log, false, op->raddr, vaddr, len);
-    return cma_get(t->peer, w->rma->log, vaddr, op);
-}
-
-static int assisted_accumulate(struct win *w, struct rma_target *t, const struct rma_op *op,
-                               bool fetch, int64_t offset, size_t len)
-{
-    const enum pkt_op_kind kind = fetch ? PKT_OP_GET_ACC : PKT_OP_ACC;
-    const int err = acc_lock_mode(w, t->ctl, false);
+    const int err = is_acc(kind) ? acc_lock_mode(w, t->ctl, false) : MRMA_SUCCESS;
     if (unlikely(err))
         return err;
     if (goes_by_packet(w, t, kind, op, len))
-        return send(w, t, kind, op);
-    return cma_acc(t->peer, w->rma->log, t->vaddr + (uint64_t)offset, op, fetch);
-}
-
-static int assisted_compare_and_swap(struct win *w, struct rma_target *t, const struct rma_op *op,
-                                     int64_t offset, size_t len)
-{
-    const int err = acc_lock_mode(w, t->ctl, false);
-    if (unlikely(err))
-        return err;
-    if (goes_by_packet(w, t, PKT_OP_CAS, op, len))
-        return send(w, t, PKT_OP_CAS, op);
-    return cma_cas(t->peer, w->rma->log, t->vaddr + (uint64_t)offset, op);
+        return send(w, t, kind, op, offset, len);
+    switch (kind) {
+    case PKT_OP_PUT:
+        return cma_put(t->peer, log, vaddr, op);
+    case PKT_OP_GET:
+        return cma_get(t->peer, log, vaddr, op);
+    case PKT_OP_CAS:
+        return cma_cas(t->peer, log, vaddr, op);
+    default:
+        return cma_acc(t->peer, log, vaddr, op, kind == PKT_OP_GET_ACC);
+    }
 }
 
 static void forget(struct win *w, struct rma_target *t)
@@ -203,11 +174,7 @@ static int assisted_unlock(struct win *w, struct rma_target *t)
 }
 
 const struct path_ops path_assisted = {
-    .stage = stage_put,
-    .put = assisted_put,
-    .get = assisted_get,
-    .accumulate = assisted_accumulate,
-    .compare_and_swap = assisted_compare_and_swap,
+    .operate = assisted_operate,
     .flush = assisted_flush,
     .unlock = assisted_unlock,
 };

@@ -11,7 +11,6 @@
 #include "rma/path/acc_atomic.h"
 #include "rma/path/direct.h"
 #include "rma/path/path.h"
-#include "rma/path/stage.h"
 #include "rma/win/win.h"
 
 /* base is NULL in a dynamic window, whose offsets are addresses. */
@@ -25,12 +24,6 @@ static struct acc_at acc_here(const struct rma_target *t, int64_t offset)
     return (struct acc_at){t->peer->stripes, t->vaddr + (uint64_t)offset, here(t, offset)};
 }
 
-/* A target that is accessible is written to directly. */
-static bool mapped_stage(struct win *w, struct rma_target *t, const struct rma_op *op)
-{
-    return !target_ready(w, t) && stage_put(w, t, op);
-}
-
 static int mapped_put(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset,
                       size_t len)
 {
@@ -42,10 +35,8 @@ static int mapped_put(struct win *w, struct rma_target *t, const struct rma_op *
     return MRMA_SUCCESS;
 }
 
-static int mapped_get(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset,
-                      size_t len)
+static int mapped_get(struct rma_target *t, const struct rma_op *op, int64_t offset, size_t len)
 {
-    (void)w;
     if (likely(op->rtype->contig && op->ttype->contig))
         copy_whole(op->raddr, here(t, offset), len);
     else
@@ -85,6 +76,21 @@ static int mapped_compare_and_swap(struct win *w, struct rma_target *t, const st
     return err;
 }
 
+static int mapped_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                          const struct rma_op *op, int64_t offset, size_t len)
+{
+    switch (kind) {
+    case PKT_OP_PUT:
+        return mapped_put(w, t, op, offset, len);
+    case PKT_OP_GET:
+        return mapped_get(t, op, offset, len);
+    case PKT_OP_CAS:
+        return mapped_compare_and_swap(w, t, op, offset, len);
+    default:
+        return mapped_accumulate(w, t, op, kind == PKT_OP_GET_ACC, offset, len);
+    }
+}
+
 static int mapped_flush(struct win *w, struct rma_target *t, bool local)
 {
     (void)t;
@@ -101,11 +107,7 @@ static int mapped_unlock(struct win *w, struct rma_target *t)
 }
 
 const struct path_ops path_mapped = {
-    .stage = mapped_stage,
-    .put = mapped_put,
-    .get = mapped_get,
-    .accumulate = mapped_accumulate,
-    .compare_and_swap = mapped_compare_and_swap,
+    .operate = mapped_operate,
     .flush = mapped_flush,
     .unlock = mapped_unlock,
 };

@@ -7,7 +7,10 @@
  */
 #include "base/err.h"
 #include "rma/origin/issue.h"
+#include "rma/path/deferred.h"
 #include "rma/path/path.h"
+#include "rma/path/stage.h"
+#include "rma/traced/traced.h"
 #include "rma/win/region.h"
 #include "rma/win/win.h"
 
@@ -102,6 +105,26 @@ static inline int check_copy(struct win *w, struct rma_target *t, const struct r
     return likely(!err) ? find_place(w, t, op, at) : err;
 }
 
+/* op is right, and its target may be accessed, or it waits until that is so. */
+static inline int operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                          const struct rma_op *op, struct place at)
+{
+    if (!at.len)
+        return MRMA_SUCCESS;
+    win_count(w, t->way, at.len);
+    int err;
+    if (deferred_wait(t) && deferred_add(w, t, kind, op, at.offset, at.len, &err))
+        return err;
+    return t->path->operate(w, t, kind, op, at.offset, at.len);
+}
+
+/* May op wait in a stage? Not what load and store do at once. */
+static inline bool may_stage(const struct win *w, const struct rma_target *t)
+{
+    return t->stage.out.bytes && !epoch_is_passive(&w->epoch) &&
+           (t->way == PATH_CMA || !target_ready(w, t));
+}
+
 int rma_put(struct win *w, const struct rma_op *op)
 {
     struct rma_target *t;
@@ -109,17 +132,15 @@ int rma_put(struct win *w, const struct rma_op *op)
     int err = win_target(w, op->target, &t);
     if (unlikely(err))
         return err;
-    if (t->path->stage(w, t, op)) {
-        win_count(w, t->way, op->tcount * op->ttype->size);
+    if (may_stage(w, t) && stage_put(w, t, op)) {
+        const size_t len = op->tcount * op->ttype->size;
+        if (unlikely(w->front != NULL))
+            (void)traced_issue(w, t, PKT_OP_PUT, op, len);
+        win_count(w, t->way, len);
         return MRMA_SUCCESS;
     }
     err = check_copy(w, t, op, op->ocount, op->otype, &at);
-    if (unlikely(err))
-        return err;
-    if (!at.len)
-        return MRMA_SUCCESS;
-    win_count(w, t->way, at.len);
-    return t->path->put(w, t, op, at.offset, at.len);
+    return unlikely(err) ? err : operate(w, t, PKT_OP_PUT, op, at);
 }
 
 int rma_get(struct win *w, const struct rma_op *op)
@@ -129,12 +150,7 @@ int rma_get(struct win *w, const struct rma_op *op)
     int err = win_target(w, op->target, &t);
     if (likely(!err))
         err = check_copy(w, t, op, op->rcount, op->rtype, &at);
-    if (unlikely(err))
-        return err;
-    if (!at.len)
-        return MRMA_SUCCESS;
-    win_count(w, t->way, at.len);
-    return t->path->get(w, t, op, at.offset, at.len);
+    return unlikely(err) ? err : operate(w, t, PKT_OP_GET, op, at);
 }
 
 /* Accumulates are on elements of one predefined type. */
@@ -158,12 +174,7 @@ static inline int accumulate(struct win *w, const struct rma_op *op, bool fetch)
     int err = win_target(w, op->target, &t);
     if (likely(!err))
         err = check_acc(w, t, op, fetch, &at);
-    if (unlikely(err))
-        return err;
-    if (!at.len)
-        return MRMA_SUCCESS;
-    win_count(w, t->way, at.len);
-    return t->path->accumulate(w, t, op, fetch, at.offset, at.len);
+    return unlikely(err) ? err : operate(w, t, fetch ? PKT_OP_GET_ACC : PKT_OP_ACC, op, at);
 }
 
 int rma_accumulate(struct win *w, const struct rma_op *op)
@@ -185,8 +196,5 @@ int rma_compare_and_swap(struct win *w, const struct rma_op *op)
         err = ready(w, t, op);
     if (likely(!err))
         err = find_place(w, t, op, &at);
-    if (unlikely(err))
-        return err;
-    win_count(w, t->way, at.len);
-    return t->path->compare_and_swap(w, t, op, at.offset, at.len);
+    return unlikely(err) ? err : operate(w, t, PKT_OP_CAS, op, at);
 }

@@ -19,7 +19,7 @@ extern const struct path_ops *const path_by_number[PATH_COUNT];
 /* ---- access ---- */
 
 /* Slow half of "may this target be accessed": checks the epoch, waits where access must wait for
- * the target, marks the target ready. */
+ * the target, marks the target ready, unless operations on it have to wait (deferred.h). */
 int epoch_access(struct win *w, struct rma_target *t);
 
 /* An operation in a fence epoch that needs no access to its target: a put into its stage. */

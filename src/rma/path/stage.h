@@ -26,9 +26,9 @@ struct rma_op;
 
 /* Behind the slots of a control block there are, for each slot, STAGE_DEPTH stages for PSCW epochs
  * and as many for fence phases. The owner of the block chooses their size before others know of it.
- * A put of a PSCW epoch that has no room waits for the post, so where there are few processes there
- * is room for two of 256 bytes. Where others need the kernel to reach the owner's memory, the puts
- * of fence phases have stages, too, and there is room for four of 1 KiB. On a node of many
+ * A put of a PSCW epoch that has no room is deferred (deferred.h), so where there are few processes
+ * there is room for two of 256 bytes. Where others need the kernel to reach the owner's memory, the
+ * puts of fence phases have stages, too, and there is room for four of 1 KiB. On a node of many
  * processes the stages shrink, so that a block stays small. */
 enum { STAGE_DEPTH = 4, STAGE_LINES_MIN = 3, STAGE_LINES_MAPPED = 9, STAGE_LINES_ASSISTED = 65 };
 

@@ -22,10 +22,9 @@
  *
  * Locks: the engine's, for each round. Neighbours: progress.c, wait.c.
  */
-#include "rma/progress/agent.h"
+#include "rma/progress/progress.h"
 
 #include "base/place.h"
-#include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/traced/traced.h"
 #include "rma/win/win.h"

@@ -1,5 +1,5 @@
 /*
- * progress.h - moving packets on, from any thread. See progress.c.
+ * progress.h - moving packets on, from any thread (progress.c), and the agent thread (agent.c).
  */
 #ifndef MRMA_RMA_PROGRESS_PROGRESS_H
 #define MRMA_RMA_PROGRESS_PROGRESS_H
@@ -31,5 +31,20 @@ void rma_use_packets(struct rma *r, bool packets);
 
 /* For ch3: packets are queued that nobody but a poller pushes; wakes the agent. */
 void rma_queued(void *rma);
+
+/* ---- the agent ---- */
+
+/* The agent is about to be started: before it can sleep, for threads that stop polling must know.
+ * And: it has ended, or could not be started. */
+void rma_agent_begins(struct rma *r);
+void rma_agent_ended(struct rma *r);
+/* Does it run? */
+bool rma_has_agent(const struct rma *r);
+
+/* The longest time that it may sleep, in nanoseconds; 0: until something comes. */
+uint64_t rma_agent_limit(const struct rma *r);
+/* Rounds of work, and sleep until something comes. Returns when *stop is set (and its
+ * event woken). */
+void rma_agent_loop(struct rma *r, const _Atomic bool *stop);
 
 #endif

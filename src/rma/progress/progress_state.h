@@ -1,6 +1,6 @@
 /*
  * progress_state.h - what waits, rounds of progress and the agent keep in struct rma. Only this
- * room touches it; others ask and tell by progress.h, agent.h and wait.h.
+ * room touches it; others ask and tell by progress.h and wait.h.
  *
  * Locks: none. What is not atomic is written while a window is created, under the engine's lock
  * where several threads may call, and before the window that needs it is used.

@@ -2,13 +2,14 @@
  * by_memory.c - synchronization with a target of this node whose control block is mapped here
  * (win/sync_ops.h): signals are stores into slots of that block, locks are taken in its lock word
  * by the origin itself (the usual case in rma/fast.h, all others here). Operations on such a target
- * are done when they are issued, or wait in its stages (path/stage.h), so the first access in an
- * epoch waits here for the target's fence, its post, or the end of exclusive locks there. The order
- * of stores and loads is in doc/memory-ordering.md ("Slots", "Lock word"). Locks: none is held by
- * the caller, except where sync_ops.h says so.
+ * are done when they are issued, or wait in its stages (path/stage.h), or here until its post or
+ * its fence is seen (path/deferred.h); under locks the first access waits for the target's last
+ * fence and for the end of exclusive locks there. The order of stores and loads is in
+ * doc/memory-ordering.md ("Slots", "Lock word"). Locks: none is held by the caller, except where
+ * sync_ops.h says so.
  */
 #include "base/err.h"
-#include "rma/path/path.h"
+#include "rma/path/deferred.h"
 #include "rma/path/stage.h"
 #include "rma/progress/wait.h"
 #include "rma/sync/sync.h"
@@ -48,13 +49,19 @@ static bool known_exposed(const struct win *w, const struct rma_target *t)
     return !seq_reached(phase, w->phase); /* its load is ordered by the barrier */
 }
 
+static bool is_exposed(struct win *w, struct rma_target *t)
+{
+    return t->peer->self || known_exposed(w, t) ||
+           target_exposed(&(struct exposed_arg){t, w->phase});
+}
+
 /* Wait until the target is as far as this process's last fence. It wakes nobody
  * when it gets there (it does not know who waits), so a sleeper looks again by
  * itself; see fence.c. */
 static int wait_exposed(struct win *w, struct rma_target *t)
 {
     struct exposed_arg arg = {t, w->phase};
-    if (t->peer->self || known_exposed(w, t) || target_exposed(&arg))
+    if (is_exposed(w, t))
         return MRMA_SUCCESS;
     return rma_wait_until(w, &(struct rma_wait){.done = target_exposed,
                                                 .arg = &arg,
@@ -104,12 +111,24 @@ static int memory_lock_all(struct win *w, struct rma_target *t)
                                                 .rank = t->rank});
 }
 
+/* In the present epoch of MPI_Win_start, or phase of a fence. */
+static bool accessible(struct win *w, struct rma_target *t)
+{
+    return epoch_now(&w->epoch) == EPOCH_PSCW ? target_posted(t) : is_exposed(w, t);
+}
+
 static int memory_access(struct win *w, struct rma_target *t)
 {
-    if (epoch_now(&w->epoch) == EPOCH_PSCW)
-        return wait_post(w, t);
-    const int err = wait_exposed(w, t);
-    return !err && epoch_now(&w->epoch) == EPOCH_LOCK_ALL ? memory_lock_all(w, t) : err;
+    const enum epoch_state now = epoch_now(&w->epoch);
+    if (epoch_is_passive(&w->epoch)) {
+        const int err = wait_exposed(w, t);
+        return !err && now == EPOCH_LOCK_ALL ? memory_lock_all(w, t) : err;
+    }
+    if (unlikely(w->watched)) /* what the target's exposure allows is checked at once */
+        return now == EPOCH_PSCW ? wait_post(w, t) : wait_exposed(w, t);
+    if (!accessible(w, t) && deferred_begin(w, t, accessible))
+        return MRMA_SUCCESS;
+    return deferred_run(w, t, MRMA_SUCCESS);
 }
 
 /* ---- active target epochs ---- */
@@ -125,12 +144,25 @@ static int memory_post(struct win *w, struct rma_target *t)
 
 static int memory_complete(struct win *w, struct rma_target *t)
 {
-    const int err = likely(stage_free(t)) ? MRMA_SUCCESS : wait_post(w, t);
+    const bool at_once = stage_free(t) && !deferred_wait(t);
+    const int err = likely(at_once) ? MRMA_SUCCESS : wait_post(w, t);
+    const int done = deferred_run(w, t, err);
     if (err) /* a peer is lost: what t has not read yet must stay */
         return err;
     stage_complete(t);
     wake(t);
-    return MRMA_SUCCESS;
+    return done;
+}
+
+int memory_end_deferred(struct win *w)
+{
+    int err = MRMA_SUCCESS;
+    for (int i = 0; i < w->ndirect && w->nlate; i++) {
+        struct rma_target *t = win_peek(w, w->direct[i]);
+        const int done = deferred_wait(t) ? deferred_run(w, t, wait_exposed(w, t)) : MRMA_SUCCESS;
+        err = err ? err : done;
+    }
+    return err;
 }
 
 static int memory_end_phase(struct win *w, struct rma_target *t)

@@ -25,6 +25,7 @@
 #include "rma/strict/strict.h"
 #include "rma/sync/barrier.h"
 #include "rma/sync/fence_counts.h"
+#include "rma/sync/sync.h"
 #include "rma/path/stage.h"
 #include "rma/target/target.h"
 #include "rma/win/win.h"
@@ -66,9 +67,11 @@ static void expose(struct win *w, uint32_t phase)
  * wait for; unless a process is lost, which is reported to all. */
 static int close_phase(struct win *w)
 {
+    const int late = memory_end_deferred(w);
     int issued = w->sync.counts ? fence_counts_connect(w) : MRMA_SUCCESS;
     if (!issued)
         issued = issue_fence(w, w->sync.counts ? fence_counts_enter : NULL);
+    issued = late ? late : issued;
     if (unlikely(issued == MRMA_ERR_PROC_FAILED))
         return issued;
     int err = barrier_node(w);

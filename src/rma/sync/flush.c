@@ -20,11 +20,6 @@ static bool is_locked(const struct win *w, const struct rma_target *t)
     return epoch_now(&w->epoch) == EPOCH_LOCK_ALL || t->lock != WIN_LOCK_NONE;
 }
 
-static bool is_passive(const struct win *w)
-{
-    return epoch_now(&w->epoch) == EPOCH_LOCK_ALL || epoch_now(&w->epoch) == EPOCH_LOCK;
-}
-
 int rma_flush(struct win *w, int rank, bool local)
 {
     struct rma_target *t = win_peek(w, rank);
@@ -35,7 +30,7 @@ int rma_flush(struct win *w, int rank, bool local)
 
 int rma_flush_all(struct win *w, bool local)
 {
-    if (unlikely(!is_passive(w)))
+    if (unlikely(!epoch_is_passive(&w->epoch)))
         return MRMA_ERR_RMA_SYNC;
     strict_completed(w, NULL, local);
     if (!local)

@@ -3,10 +3,11 @@
  *
  * Counters that only grow, two per ordered pair: posts (target to origin) and ends of access epochs
  * (origin to target). How they reach the other side is its table's (by_memory.c, by_packets.c);
- * MPI_Win_wait compares numbers in both cases. MPI_Win_start does not wait: the first access that
- * must does. MPI_MODE_NOCHECK: no post is sent, none is waited for. Between post and wait small
- * puts may lie in stages (path/stage.h): MPI_Win_wait copies them to their place after it has seen
- * the end of the epoch, which was stored after they were published.
+ * MPI_Win_wait compares numbers in both cases. MPI_Win_start does not wait, nor do operations:
+ * MPI_Win_complete does where one of them must (path/deferred.h). MPI_MODE_NOCHECK: no post is
+ * sent, none is waited for. Between post and wait small puts may lie in stages (path/stage.h):
+ * MPI_Win_wait copies them to their place after it has seen the end of the epoch, which was stored
+ * after they were published.
  */
 #include <stdlib.h>
 #include <string.h>

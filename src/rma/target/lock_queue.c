@@ -16,7 +16,7 @@
 #include "rma/target/target.h"
 
 #include "base/err.h"
-#include "rma/progress/agent.h"
+#include "rma/progress/progress.h"
 #include "rma/traced/traced.h"
 #include "rma/win/sync_ops.h"
 #include "rma/win/target_lock.h"

@@ -8,12 +8,18 @@
 #ifndef MRMA_RMA_TRACED_TRACED_H
 #define MRMA_RMA_TRACED_TRACED_H
 
+#include "rma/win/path_ops.h"
 #include "rma/win/win.h"
 #include "trace/record.h"
 
 /* While a trace is taken, in front of the path of every target: records the operation, then goes on
  * to the path itself, or to what MPIRMA_STRICT puts in front of it. */
 extern const struct path_ops traced_path;
+
+/* Record an operation: those to paths that traced_path stands in front of it records itself.
+ * Returns its number. */
+uint64_t traced_issue(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                      const struct rma_op *op, size_t len);
 
 static inline void rma_event(const struct rma *r, struct trace_record event)
 {

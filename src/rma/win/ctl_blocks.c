@@ -31,27 +31,21 @@ static struct block *smallest_free(struct rma *r, size_t size)
     return found;
 }
 
-static int add(struct rma *r, size_t size, struct block **out)
-{
-    struct block *b = malloc(sizeof *b);
-    if (!b)
-        return MRMA_ERR_NO_MEM;
-    *b = (struct block){.size = size};
-    const int err = r->env->mem_alloc(r->env->ctx, size, MRMA_CACHE_LINE, &b->at);
-    if (err) {
-        free(b);
-        return err;
-    }
-    list_push_back(&r->ctl_blocks, &b->link);
-    *out = b;
-    return MRMA_SUCCESS;
-}
-
 int ctl_blocks_take(struct rma *r, size_t size, struct win_ctl **out)
 {
+    int err = MRMA_SUCCESS;
     rma_enter(r);
     struct block *b = smallest_free(r, size);
-    const int err = b ? MRMA_SUCCESS : add(r, size, &b);
+    if (!b && (b = malloc(sizeof *b)) != NULL) {
+        *b = (struct block){.size = size};
+        err = r->env->mem_alloc(r->env->ctx, size, MRMA_CACHE_LINE, &b->at);
+        if (err)
+            free(b);
+        else
+            list_push_back(&r->ctl_blocks, &b->link);
+    } else if (!b) {
+        err = MRMA_ERR_NO_MEM;
+    }
     if (!err) {
         b->taken = true;
         *out = b->at;

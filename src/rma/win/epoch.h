@@ -46,6 +46,11 @@ static inline enum epoch_state epoch_now(const struct epoch *ep)
     return atomic_load_explicit(&ep->state, memory_order_relaxed);
 }
 
+static inline bool epoch_is_passive(const struct epoch *ep)
+{
+    return epoch_now(ep) == EPOCH_LOCK || epoch_now(ep) == EPOCH_LOCK_ALL;
+}
+
 /* Apply an event: MRMA_SUCCESS and the state moves, or MRMA_ERR_RMA_SYNC and it
  * does not. */
 int epoch_event(struct epoch *ep, enum epoch_event ev);

@@ -29,31 +29,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ch3/pkt.h"
 #include "rma/rma.h"
 #include "rma/win/stats.h"
 
 struct rma_target;
 
 struct path_ops {
-    /* A put, before anybody has looked whether the target is accessible and op is right: leave it
-     * where the target finds it at the end of the epoch (path/stage.h). False: nothing was done,
-     * and op goes the usual way, which also finds what is wrong with it. */
-    bool (*stage)(struct win *w, struct rma_target *t, const struct rma_op *op);
-
-    /* The operations. May wait for room where they send a packet. MRMA_ERR_PROC_FAILED: the target
-     * is gone; MRMA_ERR_NO_MEM: no room for a packet; and the errors of cma.h. */
-    int (*put)(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset,
-               size_t len);
-    int (*get)(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset,
-               size_t len);
-    /* Elements of one predefined type. fetch: the old contents go to op's result. Atomic against
-     * all other accumulates on the same memory, whatever their path. May wait until another process
-     * has ended an accumulate. */
-    int (*accumulate)(struct win *w, struct rma_target *t, const struct rma_op *op, bool fetch,
-                      int64_t offset, size_t len);
-    /* One element; atomic and waiting as accumulates. */
-    int (*compare_and_swap)(struct win *w, struct rma_target *t, const struct rma_op *op,
-                            int64_t offset, size_t len);
+    /* An operation. Accumulates, on elements of one predefined type, and compare-and-swap are
+     * atomic against all others on the same memory, whatever their path, and may wait until another
+     * process has ended one. May wait for room where it sends a packet. MRMA_ERR_PROC_FAILED: the
+     * target is gone; MRMA_ERR_NO_MEM: no room for a packet; and the errors of cma.h. */
+    int (*operate)(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                   const struct rma_op *op, int64_t offset, size_t len);
 
     /* In a passive target epoch: everything that was issued to t is complete at the target, or,
      * local, its buffers here may be used again. May wait. Errors of operations since the last such

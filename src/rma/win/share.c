@@ -41,37 +41,28 @@ bool share_wanted(const struct win *w)
     return w->rma->env->mem_share && is_asked_for(w);
 }
 
-struct range {
-    uint64_t lo, hi;
-};
-
-/* Has [addr, addr+len) a part in the range that is not shared? */
-static bool in_the_way(const struct win *w, struct range r, uint64_t addr, uint64_t len)
-{
-    struct rma_env *env = w->rma->env;
-    struct rma_mem_loc loc;
-    const uint64_t lo = addr > r.lo ? addr : r.lo, hi = addr + len < r.hi ? addr + len : r.hi;
-    return lo < hi && !env->mem_find(env->ctx, (void *)(uintptr_t)lo, hi - lo, &loc);
-}
-
 struct conflict {
-    const struct win *w;
-    struct range pages;
+    struct rma_env *env;
+    uint64_t lo, hi; /* the pages of the window */
     bool found;
 };
 
+/* Has [addr, addr+len) a part in the pages that is not shared? */
 static void look_at_region(void *arg, uint64_t addr, uint64_t len)
 {
     struct conflict *c = arg;
-    c->found |= in_the_way(c->w, c->pages, addr, len);
+    struct rma_mem_loc loc;
+    const uint64_t lo = addr > c->lo ? addr : c->lo, hi = addr + len < c->hi ? addr + len : c->hi;
+    c->found |= lo < hi && !c->env->mem_find(c->env->ctx, (void *)(uintptr_t)lo, hi - lo, &loc);
 }
 
 /* Another window with memory in the pages of this one; NULL: none. */
 static const struct win *other_window(const struct win *w)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), base = (uint64_t)(uintptr_t)w->base;
-    struct conflict c = {.w = w,
-                         .pages = {base / page * page, (base + w->size + page - 1) / page * page}};
+    struct conflict c = {.env = w->rma->env,
+                         .lo = base / page * page,
+                         .hi = (base + w->size + page - 1) / page * page};
     for (uint32_t i = 0; i < w->rma->nwins; i++) {
         struct win *o = w->rma->wins[i];
         if (!o || o == w)

@@ -3,9 +3,7 @@
  *
  * None is missed: those of a window's operations are counted by win_count (win.h), where several
  * threads may call atomically, and only if MPIRMA_STATS is set; the others under the engine's lock,
- * by one thread alone, or atomically. The hook is the single place where RMA events leave the
- * layer: one test of a pointer when nobody listens (the event model is KOJAK's for one-sided
- * communication: windows, operations at the origin, synchronization).
+ * by one thread alone, or atomically.
  */
 #ifndef MRMA_RMA_WIN_STATS_H
 #define MRMA_RMA_WIN_STATS_H

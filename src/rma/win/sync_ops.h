@@ -23,7 +23,8 @@ struct win;
 
 struct sync_ops {
     /* The first access to t in the present epoch, which includes t: wait until the target may be
-     * accessed, unless what is sent to it waits there. */
+     * accessed, unless what is sent to it waits there, or operations on it wait here
+     * (path/deferred.h). */
     int (*access)(struct win *w, struct rma_target *t);
 
     /* An exposure epoch has begun: let t know. Under the engine's lock. */

@@ -123,6 +123,10 @@ enum flush_quick { FLUSH_QUICK_NONE, FLUSH_QUICK_READY, FLUSH_QUICK_ALL };
  * ACC: accumulates are among them. */
 enum sent { SENT_NOTHING, SENT_COPY, SENT_ACC };
 
+/* Do operations on a target wait until it may be accessed, and are those being carried out that
+ * have waited: path/deferred.h. */
+enum late { LATE_NOT, LATE, LATE_RUNNING };
+
 struct path_ops;
 struct sync_ops;
 struct pkt_target;
@@ -134,8 +138,9 @@ struct rma_target {
     alignas(MRMA_CACHE_LINE) _Atomic uint64_t gen; /* see the invariants */
     const struct path_ops *path;                   /* how operations reach it: path_ops.h */
     uint8_t way;                                   /* enum rma_path */
-    uint8_t lock; /* enum win_lock: what this process holds there */
-    uint8_t sent; /* enum sent */
+    uint8_t lock;         /* enum win_lock: what this process holds there */
+    uint8_t sent;         /* enum sent */
+    _Atomic uint8_t late; /* enum late */
     uint32_t disp_unit;
     char *base;          /* its window memory in this process, where its path is mapped */
     uint64_t fast_units; /* largest displacement, and size, for fast.h: of mapped targets that */
@@ -151,6 +156,7 @@ struct rma_target {
     struct win_signals *out;    /* mine to it, in its control block */
     struct win_signals *in;     /* its to me: in my control block, of packet peers in signals */
     struct stage_target stage;  /* of the same control blocks */
+    struct list deferred;       /* operations that wait: path/deferred.h */
     uint32_t starts;            /* access epochs started towards it, MPI_MODE_NOCHECK included */
     uint32_t posts_due;         /* posts that must have come for the present one */
     uint32_t started_in;        /* win->start_count of the last start that names it */
@@ -224,6 +230,7 @@ struct win {
     uint32_t lost;          /* 1 + a rank that has died or cannot be reached; 0: none, see lost.h */
 
     uint32_t start_count;
+    uint32_t nlate; /* targets whose operations wait: path/deferred.h */
     bool all_nocheck;
 
     struct origin_win origin_side; /* of src/rma/origin alone */

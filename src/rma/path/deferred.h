@@ -1,0 +1,39 @@
+/*
+ * deferred.h - operations of active target epochs whose target may not be accessed yet: its
+ * MPI_Win_post has not been seen, or it has not begun the phase of the fence.
+ *
+ * The call of such an operation returns at once (MPI 4.1, 12.5.2 leaves that open). It is kept,
+ * with references to its datatypes, in a queue of the target, and carried out, in the order of the
+ * calls, by who finds that the target may be accessed: the next operation on it, or the call that
+ * ends the epoch. Nothing is copied: the buffers are the library's until then. While a queue is not
+ * empty all operations on its target go into it, but for puts into stages (stage.h), which are not
+ * ordered with others.
+ *
+ * Locks: queues and rma_target.late are changed under the engine's lock, taken here.
+ */
+#ifndef MRMA_RMA_PATH_DEFERRED_H
+#define MRMA_RMA_PATH_DEFERRED_H
+
+#include "ch3/pkt.h"
+#include "rma/win/win.h"
+
+static inline bool deferred_wait(const struct rma_target *t)
+{
+    return unlikely(atomic_load_explicit(&t->late, memory_order_relaxed) != LATE_NOT);
+}
+
+/* From now on operations on t wait, if it is not accessible: asked once more, under the lock. Else
+ * false. */
+bool deferred_begin(struct win *w, struct rma_target *t,
+                    bool (*accessible)(struct win *w, struct rma_target *t));
+
+/* Keep op, which is right, if operations on t wait; then *err is MRMA_SUCCESS or MRMA_ERR_NO_MEM.
+ * False: they do not wait any more. */
+bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                  const struct rma_op *op, int64_t offset, size_t len, int *err);
+
+/* t may be accessed: carry out what waits, unless another thread is about it. Or, with an error,
+ * forget it. Returns that, or the first error of an operation. Nothing waits: that. */
+int deferred_run(struct win *w, struct rma_target *t, int err);
+
+#endif
