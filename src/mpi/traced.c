@@ -28,8 +28,7 @@
 struct trace *mpi_trace;
 
 /* While there is one. */
-static MPI_Comm job;     /* a copy of MPI_COMM_WORLD */
-static uint64_t machine; /* of this process */
+static MPI_Comm job; /* a copy of MPI_COMM_WORLD */
 static struct log messages;
 
 /* Processes that share a clock: those of one kernel, as far as none are pretended to be elsewhere.
@@ -113,7 +112,7 @@ static void open_trace(const struct conf *conf)
     version[strcspn(version, "\n")] = '\0';
     spec.rank = (uint32_t)rank;
     spec.nproc = (uint32_t)nproc;
-    spec.machine = machine = machine_of(conf, rank);
+    spec.machine = machine_of(conf, rank);
     meet_or_abort(rank, nproc);
     if (PMPI_Comm_dup(MPI_COMM_WORLD, &job) != MPI_SUCCESS)
         return;
@@ -132,7 +131,7 @@ static void open_trace(const struct conf *conf)
         return;
     }
     mpi_trace = mine;
-    traced_clock_measure(mpi_trace, machine, job);
+    traced_clock_begin(mpi_trace, spec.machine, job);
     traced_calls_begin(mpi_trace);
 }
 
@@ -169,7 +168,7 @@ void traced_end_job(void)
     if (mpi_trace == NULL)
         return;
     traced_calls_end();
-    traced_clock_measure(mpi_trace, machine, job);
+    traced_clock_end(mpi_trace);
     PMPI_Comm_free(&job);
     trace_close(mpi_trace);
     mpi_trace = NULL;
@@ -227,11 +226,13 @@ void traced_create(const struct win_rec *rec)
                                       [WIN_ALLOCATE_SHARED] = TRACE_SHARED,
                                       [WIN_DYNAMIC] = TRACE_DYNAMIC};
 
-    if (unlikely(mpi_trace != NULL))
-        traced_record(rec, (struct trace_record){.kind = TRACE_WIN_CREATE,
-                                                 .id = win_number(rec->win),
-                                                 .peer = rec->rank,
-                                                 .arg = (uint32_t)rec->nproc,
-                                                 .what = flavor[win_flavor(rec->win)],
-                                                 .bytes = *win_size(rec->win)});
+    if (likely(mpi_trace == NULL))
+        return;
+    traced_record(rec, (struct trace_record){.kind = TRACE_WIN_CREATE,
+                                             .id = win_number(rec->win),
+                                             .peer = rec->rank,
+                                             .arg = (uint32_t)rec->nproc,
+                                             .what = flavor[win_flavor(rec->win)],
+                                             .bytes = *win_size(rec->win)});
+    traced_clock_between(mpi_trace, rec->group);
 }

@@ -9,9 +9,21 @@
 
 #include "trace/record.h"
 
-/* Collective over comm, of which nobody else knows. machine: the same at processes that share a
- * clock. The lowest rank of each machine other than rank 0's records how much its clock differs
- * now. Without memory for the comparison at any process, nothing is measured. */
-void traced_clock_measure(struct trace *tr, uint64_t machine, MPI_Comm comm);
+/* All three are called by all processes of MPI_COMM_WORLD. The lowest rank of each machine other
+ * than rank 0's records how much its clock differs now. Nothing else costs anything where all
+ * processes share a clock. */
+
+/* Collective over comm, a copy of MPI_COMM_WORLD of which nobody else knows, and which stays.
+ * machine: the same at processes that share a clock. Without memory for the comparison at any
+ * process, nothing is measured, then and later. */
+void traced_clock_begin(struct trace *tr, uint64_t machine, MPI_Comm comm);
+
+/* After a collective call on a window of this group: measures again if the group is the world's and
+ * the last time is long ago. Then rank 0 is busy for some round trips with each machine; else it
+ * sends one message to each. */
+void traced_clock_between(struct trace *tr, MPI_Group group);
+
+/* Measures for the last time. */
+void traced_clock_end(struct trace *tr);
 
 #endif
