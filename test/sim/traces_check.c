@@ -110,7 +110,7 @@ struct printed {
     char open[DEPTH][REGION];
     unsigned depth;
     unsigned char op[OPS_MAX]; /* by number: 1 issued, + 2 complete here, + 4 there */
-    uint64_t requests, grants, releases;
+    uint64_t requests, grants, releases, blocking;
 };
 
 static struct printed *places;
@@ -159,9 +159,10 @@ static void print_line(const char *line)
              strcmp(word, "RMA_ATOMIC") == 0)
         print_operation(place, 0, 1, line);
     else if (strcmp(word, "RMA_OP_COMPLETE_NON_BLOCKING") == 0 ||
-             strcmp(word, "RMA_OP_COMPLETE_BLOCKING") == 0)
+             strcmp(word, "RMA_OP_COMPLETE_BLOCKING") == 0) {
         print_operation(place, 1, 2, line);
-    else if (strcmp(word, "RMA_OP_COMPLETE_REMOTE") == 0)
+        place->blocking += strcmp(word, "RMA_OP_COMPLETE_BLOCKING") == 0;
+    } else if (strcmp(word, "RMA_OP_COMPLETE_REMOTE") == 0)
         print_operation(place, 3, 4, line);
     else if (strcmp(word, "RMA_REQUEST_LOCK") == 0)
         place->requests++;
@@ -188,12 +189,27 @@ static uint64_t print_end(const struct printed *place)
     return ops;
 }
 
-static void read_as_others_do(const char *anchor, const struct traces_expected *expected)
+/* Operations that the call has done that issued them. */
+static uint64_t done_at_once(const char *dir)
+{
+    struct spool spool;
+    uint64_t n = 0;
+
+    CHECK(spool_open(&spool, dir), "no spool");
+    for (size_t i = 0; i < spool.n; i++)
+        for (size_t k = 0; k < spool.file[i].n; k++)
+            n += spool.file[i].record[k].kind == TRACE_DONE;
+    spool_close(&spool);
+    return n;
+}
+
+static void read_as_others_do(const char *dir, const char *anchor,
+                              const struct traces_expected *expected)
 {
     char *command = text("otf2-print '%s' 2>&1", anchor), *line = NULL;
     FILE *stream = popen(command, "r");
     size_t room = 0;
-    uint64_t ops = 0, locks = 0;
+    uint64_t ops = 0, locks = 0, blocking = 0;
 
     CHECK(stream, "%s", command);
     places = zalloc(PLACES, sizeof *places);
@@ -205,9 +221,11 @@ static void read_as_others_do(const char *anchor, const struct traces_expected *
     for (size_t i = 0; i < PLACES; i++) {
         ops += print_end(&places[i]);
         locks += places[i].requests;
+        blocking += places[i].blocking;
     }
     CHECK(ops == expected->ops && locks == expected->locks,
           "otf2-print: %" PRIu64 " operations, %" PRIu64 " locks", ops, locks);
+    CHECK(blocking == done_at_once(dir), "otf2-print: %" PRIu64 " blocking operations", blocking);
     free(places);
     free(line);
     free(command);
@@ -223,7 +241,7 @@ void traces_check_archive(const char *dir, const struct traces_expected *expecte
     CHECK(archive_write(dir), "no archive");
     read_as_we_do(anchor, expected);
     if (printer)
-        read_as_others_do(anchor, expected);
+        read_as_others_do(dir, anchor, expected);
     free(anchor);
 }
 

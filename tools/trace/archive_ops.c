@@ -2,7 +2,8 @@
  * archive_ops.c - operations and their completion.
  *
  * An operation's events are: RmaPut, RmaGet or RmaAtomic where it is issued;
- * RmaOpCompleteNonBlocking where the standard completes it at the origin (the return of the call
+ * RmaOpCompleteBlocking, or RmaOpCompleteNonBlocking for one that was still under way when the call
+ * that issued it returned, where the standard completes it at the origin (the return of the call
  * that synchronizes, or of the test of its request); RmaOpCompleteRemote where the standard
  * completes it at the target. Both carry how much earlier the data had really arrived, where that
  * is known. An operation in an epoch of MPI_Win_start completes at the target in MPI_Win_wait: its
@@ -91,8 +92,10 @@ void op_done(struct win *win, const struct trace_record *r, bool all_before)
     struct op_list *list = &win->target[r->peer];
     size_t at = find(list, r->id);
 
-    if (at < list->n && list->op[at].id == r->id && !list->op[at].done)
+    if (at < list->n && list->op[at].id == r->id && !list->op[at].done) {
         list->op[at].done = r->time;
+        list->op[at].blocking = !all_before; /* TRACE_DONE stands inside the call */
+    }
     for (; all_before && list->proven < at; list->proven++)
         if (!list->op[list->proven].done)
             list->op[list->proven].done = r->time;
@@ -107,7 +110,10 @@ static void write_completion(struct track *track, const struct win *win, const s
         track_u64(track, ATTR_EARLIER, time - op->done);
     if (what & COMPLETE_UNRECORDED)
         track_u32(track, ATTR_UNRECORDED, 1);
-    if (what & COMPLETE_LOCAL)
+    if (what & COMPLETE_LOCAL && op->blocking)
+        code = OTF2_EvtWriter_RmaOpCompleteBlocking(track->writer, track->attributes, time,
+                                                    win->index, op->id);
+    else if (what & COMPLETE_LOCAL)
         code = OTF2_EvtWriter_RmaOpCompleteNonBlocking(track->writer, track->attributes, time,
                                                        win->index, op->id);
     else {

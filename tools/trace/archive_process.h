@@ -11,6 +11,7 @@
 struct op {
     uint64_t id;
     uint64_t done; /* when the process knew that it was complete at the target; 0: not yet */
+    bool blocking; /* and that was before the call that issued it returned */
     bool local;    /* its local completion is written */
 };
 
