@@ -3,17 +3,20 @@
 #
 #   sh scripts/performance.sh [OPTIONS]
 #
-#   --full     more sizes and longer measurements, the halo exchange over tcp too, and 8 processes
-#   --update   write the figures into doc/performance.md, and the plots beside it, as well
+#   --full     all three times, the halo exchange over tcp too, and up to 8 origins
+#   --update   write the figures into doc/performance.md, and the plots beside it, as well, and the
+#              table of gains into README.md
 #   --table    run nothing, print the figures of the run that is there
 #
 # Counts instructions (bench/count-instructions.sh), holds the library against the goals, asks what
 # memory costs and repeats the measurements of the papers (bench/rma), and exchanges halos with 2 and
 # 4 processes (bench/run-halo.sh), each by the host's own one-sided calls and through the library.
-# That takes under ten minutes, with --full about an hour, and wants a machine that does nothing else:
-# its load before and after is printed with the figures. What is missing is installed, and both
-# builds are made, as by check.sh. In build-performance stay the CSV files, the full output, the plots
-# (SVG), and the report as report.md and report.html. "make bench" and "make bench-full" run this.
+# That takes under ten minutes, with --full half an hour, and wants a machine that does nothing else:
+# its load before and after is printed with the figures. A time is the median of the rounds, and a
+# case counts as slower only if it is so in each of them. What is missing is installed, and both
+# builds are made, as by check.sh. In build-performance stay the CSV files (of each round in
+# round1 and so on), the full output, the plots (SVG), and the report as report.md and report.html.
+# "make bench" and "make bench-full" run this.
 
 top_srcdir=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$top_srcdir/scripts/common.sh"
@@ -53,7 +56,7 @@ machine() {
 # From the first line of what the bench prints.
 host_versions() {
     for host in $hosts; do
-        sed -n '1s/.* ranks, \(.*\), one-sided calls by \(.*\);.*/\1, \2/p' "$out/goals-$host-library.txt"
+        sed -n '1s/.* ranks, \(.*\), one-sided calls by \(.*\);.*/\1, \2/p' "$out/round1/goals-$host-library.txt"
     done | paste -s -d '|' | sed 's/|/; /g; s/^/hosts and library|/'
 }
 
@@ -64,7 +67,7 @@ word_in_use() { # file of the kernel, which puts it in brackets
 # bench NAME HOST N WHO OPTIONS...: one run of bench/rma, WHO being host or library; its output goes
 # to NAME-HOST-WHO.
 bench() {
-    name=$out/$1-$2-$4
+    name=$to/$1-$2-$4
     host=$2
     n=$3
     preload=
@@ -74,26 +77,25 @@ bench() {
     (
         MPIEXEC=mpiexec.$host
         . "$top_srcdir/bench/launch.sh"
-        # shellcheck disable=SC2086 # an option or nothing
-        launch "$n" env ${preload:+LD_PRELOAD="$preload"} "$(build_dir "$host")/bench/rma" $quick "$@" --csv="$name.csv"
+        launch "$n" env ${preload:+LD_PRELOAD="$preload"} "$(build_dir "$host")/bench/rma" --quick "$@" --csv="$name.csv"
     ) >"$name.txt" 2>&1 || fail "bench/rma $*, $host" "$name.txt"
 }
 
 # halo HOST WHERE OPTIONS...: run-halo.sh into the directory WHERE. Where send and receive differed by
 # more than half between the host's run and the library's, which a "!" marks, the runs are repeated,
-# twice at most.
+# twice at most; where there are more rounds their medians serve.
 halo() {
     host=$1
     where=$2
     shift 2
     mkdir -p "$where" || exit 1
-    for attempt in 1 2 3; do
+    for attempt in $attempts; do
         MPIEXEC=mpiexec.$host sh "$top_srcdir/bench/run-halo.sh" --out "$where" \
             --lib "$(build_dir "$host")/.libs/libmpi-rma.so" --halo "$(build_dir "$host")/bench/halo" "$@" \
             >"$where/halo-$host.txt" 2>&1 ||
             fail "run-halo.sh $*, $host" "$where/halo-$host.txt"
         grep -q '[0-9]!' "$where/halo-$host.txt" || return
-        test "$attempt" = 3 || say "halo exchange, $host, again: send and receive differed between two runs"
+        test "$attempt" = "${attempts##* }" || say "halo exchange, $host, again: send and receive differed between two runs"
     done
 }
 
@@ -110,11 +112,15 @@ count() { # host, library or nothing, file
     test $? -le 1 || fail "count-instructions.sh, $1" "$3"
 }
 
-# One-sided calls by both in turns, suite by suite.
-measure() { # host
+# They do not vary, once is enough.
+count_instructions() { # host
     say "instructions, $1"
     count "$1" "" "$out/instructions-host-$1.txt"
     count "$1" "$(build_dir "$1")/.libs/libmpi-rma.so" "$out/instructions-library-$1.txt"
+}
+
+# One-sided calls by both in turns, suite by suite, into $to.
+measure() { # host
     for suites in latency,bw acc,atomic,passive skew,overlap create,memory,calls; do
         bench "${suites%%,*}" "$1" 2 host --suite="$suites"
         bench "${suites%%,*}" "$1" 2 library --suite="$suites"
@@ -129,9 +135,21 @@ measure() { # host
         bench origins "$1" "$origins" "$who" --suite=origins
     done
     say "halo exchange, $1"
-    # shellcheck disable=SC2086 # an option or nothing
-    halo "$1" "$out" $long
-    test -z "$full" || halo "$1" "$out/net" --net
+    halo "$1" "$to"
+    test -z "$full" || halo "$1" "$to/net" --net
+}
+
+# The medians of the rounds, file by file.
+merge_rounds() {
+    for file in "$out"/round1/*.csv "$out"/round1/net/*.csv; do
+        test -f "$file" || continue
+        name=${file#"$out"/round1/}
+        mkdir -p "$(dirname "$out/$name")"
+        awk -F, -f "$top_srcdir/scripts/median.awk" "$out"/round[0-9]*/"$name" >"$out/$name"
+    done
+    for file in "$out"/round1/*-[24]-*.txt "$out"/round1/net/*-[24]-*.txt; do # the first line says what it is
+        test ! -f "$file" || cp "$file" "$out/${file#"$out"/round1/}"
+    done
 }
 
 # The tables, in Markdown.
@@ -147,7 +165,12 @@ figures() {
     while IFS='|' read -r id title x y logs; do
         echo "![$title](performance/$id.svg)"
     done <"$out/plots"
-    awk -F, -f "$top_srcdir/scripts/slower.awk" $(results) "$out"/*-[24]-host.csv "$out"/*-[24]-library.csv
+    awk -F, -v cpus="$(nproc)" -f "$top_srcdir/scripts/slower.awk" $(round_results)
+}
+
+# The same of all rounds, and the halo exchange's.
+round_results() {
+    find "$out"/round* -name '*-host.csv' -o -name '*-library.csv' | grep -v '/goals-' | sort
 }
 
 # The CSV files of bench/rma but those for the goals, which measure again what the others do.
@@ -200,13 +223,13 @@ EOF
     } >"$out/report.html"
 }
 
-quick=--quick
-long=
+rounds=1
 origins=4
+attempts="1 2 3"
 if test -n "$full"; then
-    quick=
-    long=--long
+    rounds="1 2 3"
     origins=8
+    attempts=1
 fi
 packages="$packages gnuplot-nox cmark-gfm"
 if test -n "$run"; then
@@ -222,10 +245,20 @@ if test -n "$run"; then
     machine >"$out/machine"
     start=$(date +%s)
     for host in $hosts; do
-        measure "$host"
+        count_instructions "$host"
     done
+    for round in $rounds; do
+        to=$out/round$round
+        mkdir -p "$to" || exit 1
+        say "round $round of ${rounds##* }"
+        for host in $hosts; do
+            measure "$host"
+        done
+    done
+    merge_rounds
     host_versions >>"$out/machine"
     echo "load after|$(load)" >>"$out/machine"
+    echo "rounds|${rounds##* }" >>"$out/machine"
     echo "the run took|$((($(date +%s) - start + 30) / 60)) minutes" >>"$out/machine"
 fi
 test -f "$out/machine" || die "there are no results"
@@ -235,6 +268,8 @@ cat "$out/figures"
 report
 if test -n "$update"; then
     replace_part "$top_srcdir/doc/performance.md" figures <"$out/figures"
+    awk -f "$top_srcdir/scripts/gains.awk" "$out/figures" "$top_srcdir/README.md" >"$out/gains"
+    replace_part "$top_srcdir/README.md" gains <"$out/gains"
     rm -rf "$top_srcdir/doc/performance"
     cp -r "$out/performance" "$top_srcdir/doc/performance"
 fi
