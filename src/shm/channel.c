@@ -54,14 +54,24 @@ static void report_lost(struct shm_channel *ch)
     }
 }
 
+/* The time is that before the call: an agent that is woken may be asleep again behind it. */
+static void traced_call(const struct shm_channel *ch, const struct shm_peer *peer)
+{
+    const uint64_t now = trace_now(ch->trace);
+    if (attention_call(&peer->seg->attention))
+        trace_add(ch->trace, &(struct trace_record){.time = now,
+                                                    .kind = TRACE_WAKE_AGENT,
+                                                    .peer = -1,
+                                                    .id = (uint64_t)peer->pid});
+}
+
 /* Somebody is to look into the peer's rings. */
 static void call(const struct shm_channel *ch, const struct shm_peer *peer)
 {
-    const bool agent = attention_call(&peer->seg->attention);
-    if (unlikely(agent && ch->trace))
-        trace_add(ch->trace, &(struct trace_record){.time = trace_now(ch->trace),
-                                                    .kind = TRACE_WAKE_AGENT,
-                                                    .peer = -1});
+    if (unlikely(ch->trace))
+        traced_call(ch, peer);
+    else
+        (void)attention_call(&peer->seg->attention);
 }
 
 static void *shm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)

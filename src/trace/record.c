@@ -158,6 +158,7 @@ static void put_head(struct thread *th, uint32_t number)
         .thread_kind = SPOOL_APPLICATION,
         .machine = spec->machine,
         .start = spec->clock(),
+        .pid = (uint64_t)getpid(),
     };
     struct timespec ts;
     clock_gettime(CLOCK_REALTIME, &ts);

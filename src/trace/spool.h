@@ -34,7 +34,8 @@ struct spool_head {
     int64_t to_realtime;       /* nanoseconds to add to the clock for the time since 1970 */
     char hostname[SPOOL_TEXT]; /* ends with 0, as the next */
     char host_mpi[SPOOL_TEXT]; /* version of the MPI library below */
-    uint64_t reserved[8];
+    uint64_t pid;              /* of the process on its machine; 0: not recorded */
+    uint64_t reserved[7];
 };
 
 /* Kinds of record, and what the fields say beside time. Fields not named are 0. */
@@ -86,7 +87,7 @@ enum trace_kind {
     TRACE_SLEEP,      /* this thread sleeps until somebody wakes it */
     TRACE_AWAKE,      /* it runs again */
     TRACE_WAKE_AGENT, /* this process wakes the agent of peer; win is 0: peer is a rank of
-                         MPI_COMM_WORLD, -1: unknown */
+                         MPI_COMM_WORLD, -1: that whose pid is id, on this process's machine */
     TRACE_NO_CREDIT,  /* a packet to another node cannot leave before the receiver gives room; peer
                          as  there, id: of the connection */
     TRACE_CREDIT,     /* and can, in the same connection; any thread */

@@ -12,80 +12,78 @@ const struct pattern_info pattern_info[PATTERNS] = {
                         "a process is in the creation of a window before the last one is",
                         "Let all processes come to the creation at the same time, or create the "
                         "window earlier, once.",
-                        -1, true, false, false},
+                        -1, true, false},
     [WAIT_AT_FREE] = {"wait_at_free", "Wait at Free",
                       "a process is in MPI_Win_free before the last one is",
-                      "Free windows where the processes are in step anyway.", -1, true, false,
-                      false},
+                      "Free windows where the processes are in step anyway.", -1, true, false},
     [WAIT_AT_FENCE] = {"wait_at_fence", "Wait at Fence",
                        "a process is in a fence before the last one is",
                        "Balance the work between fences, or synchronize only the pairs that "
                        "communicate, with MPI_Win_post, start, complete and wait.",
-                       -1, true, false, false},
+                       -1, true, false},
     [EARLY_FENCE] = {"early_fence", "Early Fence",
                      "a process is in a fence while operations into its memory are not finished",
                      "Issue the operations earlier, or put computation between the last of them "
                      "and the fence.",
-                     WAIT_AT_FENCE, true, true, false},
+                     WAIT_AT_FENCE, true, true},
     [LATE_POST] = {"late_post", "Late Post",
                    "an access waits because its target has not called MPI_Win_post",
                    "Call MPI_Win_post earlier at the target, as soon as its memory may change.", -1,
-                   true, false, false},
+                   true, false},
     [EARLY_WAIT] = {"early_wait", "Early Wait",
                     "MPI_Win_wait waits because an origin has not called MPI_Win_complete",
                     "Compute something else before MPI_Win_wait, or use MPI_Win_test.", -1, true,
-                    false, false},
+                    false},
     [LATE_COMPLETE] = {"late_complete", "Late Complete",
                        "MPI_Win_wait waits although the origin has issued its last operation",
                        "Call MPI_Win_complete right after the last operation of the epoch.",
-                       EARLY_WAIT, true, false, false},
+                       EARLY_WAIT, true, false},
     [LOCK_CONTENTION] = {"lock_contention", "Lock Contention",
                          "a process waits for a lock that another one holds",
                          "Hold exclusive locks for a shorter time, use shared locks with "
                          "MPI_Accumulate, or spread the data over more targets.",
-                         -1, true, false, false},
+                         -1, true, false},
     [WAIT_FOR_PROGRESS] = {"wait_for_progress", "Wait for Progress",
                            "an origin waits for packets to be served while its target computes",
                            "Let the agent serve (see the user guide), use memory of "
                            "MPI_Win_allocate, or call MPI at the target more often.",
-                           -1, true, true, false},
+                           -1, true, true},
     [UNNEEDED_SYNC] = {"unneeded_pairwise_synchronizations", "Unneeded pairwise synchronizations",
                        "two processes synchronize and exchange nothing",
                        "Name only ranks that communicate in MPI_Win_start and MPI_Win_post; use "
                        "them in place of fences where few pairs communicate.",
-                       -1, false, false, false},
+                       -1, false, false},
     [SERIALIZED_ACCUMULATES] = {"serialized_accumulates", "Serialized accumulates",
                                 "an atomic operation waits for those of other origins at its "
                                 "target",
                                 "Combine updates at the origin first, or spread them over more "
                                 "targets or windows.",
-                                -1, true, true, false},
+                                -1, true, true},
     [SMALL_OPERATIONS] = {"small_operations", "Many small operations",
                           "a run of small operations to one target that one could replace",
                           "Describe them all by one datatype and issue one operation.", -1, false,
-                          false, false},
+                          false},
     [CREDIT_STALLS] = {"credit_stalls", "Credit stalls",
                        "a packet cannot leave because the receiver has no room",
                        "Issue fewer operations at a time to one target, or let it enter MPI more "
                        "often.",
-                       -1, true, true, true},
+                       -1, true, true},
     [PARKED_PACKETS] = {"parked_packets", "Parked packets",
                         "packets have come to a target before their epoch has begun there",
                         "Begin the epoch earlier at the target; nobody waits for these packets "
                         "yet, but they take its memory.",
-                        -1, false, true, false},
+                        -1, false, true},
     [AGENT_WAKEUPS] = {"agent_wakeups", "Agent wake-ups",
                        "the time from waking an agent until it runs",
                        "Leave a processor for the agent, or let the target enter MPI more often.",
-                       -1, false, true, true},
+                       -1, false, true},
 };
 
 bool can_be_seen(const struct analysis *analysis, unsigned pattern)
 {
     if (analysis->found[pattern].number > 0)
         return true;
-    return (analysis->trace->ours || !pattern_info[pattern].ours_only) &&
-           !pattern_info[pattern].may_lack;
+    return analysis->trace->ours || !pattern_info[pattern].ours_only;
 }
 
 void found(struct analysis *analysis, struct instance instance)

@@ -36,7 +36,6 @@ struct pattern_info {
     int part_of;         /* enum pattern, -1: none */
     bool waits;          /* its time is time that processes lose */
     bool ours_only;      /* needs what only our archives tell */
-    bool may_lack;       /* not every version of the library records what it needs */
 };
 extern const struct pattern_info pattern_info[PATTERNS];
 

@@ -129,12 +129,24 @@ static void own_end(struct process *process, struct thread *thread, const struct
     track->depth--;
 }
 
+/* Whose agent it is, the record says by rank or by pid. */
+static void wake_agent(const struct process *process, const struct thread *thread,
+                       struct track *track, const struct trace_record *r)
+{
+    uint32_t rank = (uint32_t)r->peer;
+
+    if (r->peer < 0)
+        rank = job_rank(process->archive->job, thread->file->head->machine, r->id);
+    if (rank != RANK_UNKNOWN)
+        track_u32(track, ATTR_RANK, rank);
+    track_enter_own(track, r->time, OWN_WAKE_AGENT);
+    track_leave_own(track, r->time, OWN_WAKE_AGENT);
+}
+
 /* A region that is over when it is recorded. */
 static void own_past(struct track *track, const struct trace_record *r, enum own_region own,
                      uint64_t length)
 {
-    if (own == OWN_WAKE_AGENT && r->peer >= 0)
-        track_u32(track, ATTR_RANK, (uint32_t)r->peer);
     track_enter_own(track, u64_minus(r->time, length), own);
     track_leave_own(track, r->time, own);
 }
@@ -189,7 +201,7 @@ static void own_record(struct process *process, struct thread *thread, const str
         own_end(process, thread, r, OWN_ASLEEP);
         break;
     case TRACE_WAKE_AGENT:
-        own_past(track, r, OWN_WAKE_AGENT, 0);
+        wake_agent(process, thread, track, r);
         break;
     case TRACE_NAME:
         archive_name_call(process->archive, (const struct trace_name *)r);

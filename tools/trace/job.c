@@ -21,6 +21,27 @@ struct machine *job_machine(const struct job *job, uint64_t id)
     return NULL;
 }
 
+static uint64_t pid_key(uint64_t machine, uint64_t pid)
+{
+    return machine * UINT64_C(0x9e3779b97f4a7c15) + pid;
+}
+
+uint32_t job_rank(const struct job *job, uint64_t machine, uint64_t pid)
+{
+    uintptr_t rank = (uintptr_t)map_get(&job->by_pid, pid_key(machine, pid));
+
+    return rank && pid ? (uint32_t)(rank - 1) : RANK_UNKNOWN;
+}
+
+/* In a map from a key to a number. */
+static void put_number(struct map *map, uint64_t key, uint64_t number)
+{
+    if (map_put(map, key, (void *)(uintptr_t)(number + 1), NULL) == 0)
+        return;
+    say("out of memory");
+    exit(2);
+}
+
 static struct job_window *new_window(struct job *job, const struct trace_record *r)
 {
     job->window = grow(job->window, job->nwindows, &job->windows_cap, sizeof *job->window);
@@ -30,10 +51,7 @@ static struct job_window *new_window(struct job *job, const struct trace_record 
     window->world = zalloc(r->arg, sizeof *window->world);
     for (uint32_t i = 0; i < r->arg; i++)
         window->world[i] = RANK_UNKNOWN;
-    if (map_put(&job->by_number, r->id, (void *)(uintptr_t)job->nwindows, NULL) != 0) {
-        say("out of memory");
-        exit(2);
-    }
+    put_number(&job->by_number, r->id, job->nwindows - 1);
     return window;
 }
 
@@ -110,6 +128,7 @@ static void read_file(struct job *job, const struct spool_file *file)
                                     .last = head->start};
     }
     job->have[head->rank] = true;
+    put_number(&job->by_pid, pid_key(head->machine, head->pid), head->rank);
     if (file->first) {
         machine->first = u64_min(machine->first, file->first);
         machine->last = u64_max(machine->last, file->last);
@@ -130,6 +149,7 @@ void job_read(struct job *job, const struct spool *spool)
 
     *job = (struct job){.spool = spool, .nproc = spool->nproc};
     map_init(&job->by_number);
+    map_init(&job->by_pid);
     job->have = zalloc(job->nproc, sizeof *job->have);
     for (size_t i = 0; i < spool->n; i++)
         read_file(job, &spool->file[i]);
@@ -160,6 +180,7 @@ void job_free(struct job *job)
     free(job->machine);
     free(job->have);
     map_fini(&job->by_number);
+    map_fini(&job->by_pid);
     notes_free(&job->notes);
     *job = (struct job){0};
 }

@@ -39,6 +39,7 @@ struct job {
     struct job_window *window; /* by the order in which they are found */
     size_t nwindows, windows_cap;
     struct map by_number;    /* of a window: its index + 1 */
+    struct map by_pid;       /* of a process on a machine: its rank + 1 */
     struct machine *machine; /* that of the lowest rank first */
     size_t nmachines, machines_cap;
     uint32_t nproc;
@@ -54,6 +55,9 @@ void job_free(struct job *job);
 struct job_window *job_window(const struct job *job, uint64_t number);
 
 struct machine *job_machine(const struct job *job, uint64_t id);
+
+/* The rank of a machine's process; RANK_UNKNOWN: its file is not there or does not tell. */
+uint32_t job_rank(const struct job *job, uint64_t machine, uint64_t pid);
 
 /* A time of the machine's clock in that of the machine of rank 0, as OTF2's readers compute it:
  * linear between two measured offsets, and beyond the outermost two. */

@@ -4,7 +4,7 @@
  *
  * Where the origin does the work itself (mapped memory, kernel-assisted) the operation's call is
  * open until the data is there: an operation of another origin that ends meanwhile was before it.
- * By packets, the target's serving of others between issue and service is what it waits for.
+ * By packets, what it waits for is the target's serving of others until its own last packet.
  */
 #include <stdlib.h>
 
@@ -81,40 +81,51 @@ static uint64_t key_of(uint32_t win, uint32_t target, uint32_t origin)
     return ((uint64_t)win << 48) ^ ((uint64_t)target << 24) ^ origin;
 }
 
-/* The longest time that another origin with atomic operations was served between from and to. */
-static void one_by_packets(struct analysis *analysis, const struct operation *op,
-                           const struct doings *served, const struct map *origins)
+/* When the last of the origin's packets that are served between from and to is; 0: none is. */
+static uint64_t last_service(const struct doings *served, const struct operation *op, uint64_t from,
+                             uint64_t to)
+{
+    const struct doing *mine;
+    uint64_t last = 0;
+
+    while ((mine = doings_first(served, op->target, op->rank, op->win, from)) && mine->begin < to) {
+        last = mine->begin;
+        from = last + 1;
+    }
+    return last;
+}
+
+/* In a call that waits for the operation to be served, from a time on: for how long other origins
+ * with atomic operations are served before its last packet is. */
+static void in_call(struct analysis *analysis, const struct operation *op, uint32_t waiting,
+                    const struct doings *served, const struct map *origins)
 {
     const struct trace *trace = analysis->trace;
-    const struct call *call = &trace->call[op->completer];
-    const struct doing *mine = doings_first(served, op->target, op->rank, op->win, op->issue);
+    const struct call *call = &trace->call[waiting];
     uint64_t from = u64_max(op->issue, call->enter);
+    uint64_t to = last_service(served, op, from, call->leave), sum = 0, longest = 0;
     struct instance times = {.cause = NONE, .cause_call = NONE};
-    uint64_t sum = 0, longest = 0;
 
-    if (!mine || mine->begin <= from)
-        return;
-    for (uint32_t origin = 0; origin < trace->nranks; origin++) {
-        uint64_t at = from;
+    for (uint32_t origin = 0; to && origin < trace->nranks; origin++) {
         const struct doing *theirs;
+        uint64_t at = from, length = 0;
 
         if (origin == op->rank || !map_get(origins, key_of(op->win, op->target, origin)))
             continue;
         while ((theirs = doings_first(served, op->target, origin, op->win, at)) &&
-               theirs->begin < mine->begin) {
-            uint64_t length = u64_min(theirs->end, mine->begin) - theirs->begin;
-
-            sum += length;
-            if (length > longest) {
-                longest = length;
-                times.cause = origin;
-            }
+               theirs->begin < to) {
+            length += u64_min(theirs->end, to) - theirs->begin;
             at = theirs->begin + 1;
+        }
+        sum += length;
+        if (length > longest) {
+            longest = length;
+            times.cause = origin;
         }
     }
     times.begin = from;
-    times.end = from + u64_min(sum, u64_minus(u64_min(mine->begin, call->leave), from));
-    add(analysis, op, op->completer, times);
+    times.end = from + u64_min(sum, u64_minus(to, from));
+    add(analysis, op, waiting, times);
 }
 
 static void by_packets(struct analysis *analysis)
@@ -132,10 +143,14 @@ static void by_packets(struct analysis *analysis)
     for (size_t i = 0; served.n > 0 && i < trace->nops; i++) {
         const struct operation *op = &trace->op[i];
 
-        if (!is_atomic(op) || by_itself(op) || op->completer == NONE || op->completer == done)
+        if (!is_atomic(op) || by_itself(op))
             continue;
+        /* A large operation's own call lasts until all its packets have found room. */
+        if (op->call != NONE && op->call != op->completer)
+            in_call(analysis, op, op->call, &served, &origins);
+        if (op->completer != NONE && op->completer != done)
+            in_call(analysis, op, op->completer, &served, &origins);
         done = op->completer;
-        one_by_packets(analysis, op, &served, &origins);
     }
     map_fini(&origins);
     free(served.doing);
