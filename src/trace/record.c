@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
@@ -23,7 +24,7 @@
 #include "base/list.h"
 #include "trace/spool_dir.h"
 
-enum { PIECE = 1 << 20 }; /* bytes by which a file grows; a multiple of any page size in use */
+enum { PIECE = 1 << 18 }; /* bytes by which a file grows; a multiple of any page size in use */
 
 struct trace {
     struct trace_spec spec;
@@ -85,20 +86,42 @@ static void stop(struct thread *th)
     th->fd = -1;
 }
 
+/* From there to end the file has room, all zeros: written, since the kernel makes many pages in one
+ * call at less cost than each by itself when it is first touched. Errno, or 0. */
+static int reserve(int fd, off_t from, off_t end)
+{
+    static const char zeros[1 << 14];
+    struct iovec part[PIECE / sizeof zeros];
+
+    while (from < end) {
+        size_t left = (size_t)(end - from), n = 0;
+        for (; left > 0; n++) {
+            const size_t len = left < sizeof zeros ? left : sizeof zeros;
+            part[n] = (struct iovec){(void *)(uintptr_t)zeros, len};
+            left -= len;
+        }
+        const ssize_t done = pwritev(fd, part, (int)n, from);
+        if (done < 0 && errno != EINTR)
+            return errno;
+        from += done > 0 ? done : 0;
+    }
+    return 0;
+}
+
 /* The piece that begins with the page of the next record. Errno, or 0. */
 static int map_next(struct thread *th)
 {
     const off_t page = (off_t)sysconf(_SC_PAGESIZE);
     const off_t end = th->offset + (off_t)th->used;
     const off_t first = end / page * page;
-    const int full = posix_fallocate(th->fd, first, PIECE);
+    const int full = reserve(th->fd, th->piece ? th->offset + PIECE : 0, first + PIECE);
     if (full)
         return full;
     void *at = mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED, th->fd, first);
     if (at == MAP_FAILED)
         return errno;
 #ifdef MADV_POPULATE_WRITE
-    /* Now, in one call, and not page by page by the records; an older kernel does that. */
+    /* Now, in one call, and not one by one by the records; an older kernel does that. */
     (void)madvise(at, PIECE, MADV_POPULATE_WRITE);
 #endif
     /* A child of fork records nothing. Where the kernel does not know this, children must not call
