@@ -31,6 +31,7 @@ static const struct hint {
     {"same_disp_unit", "false", "true"},
     {"mpi_accumulate_granularity", "0", "8"}, /* not used, and so reported */
     {"alloc_shm", NULL, "false"},
+    {"mpirma_weak_unlock", "false", "true"},
     {"which_accumulate_ops", NULL, "sum"},
 };
 enum { HINTS = sizeof hints / sizeof hints[0] };

@@ -12,7 +12,6 @@
 
 #include "base/err.h"
 #include "rma/progress/progress.h"
-#include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "sim_core.h"
 

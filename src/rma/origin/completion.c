@@ -50,31 +50,41 @@ static int take_error_locked(struct win *w)
 
 /* ---- flush ---- */
 
+enum until { LOCALLY, REMOTELY, EPOCH_END };
+
 struct flush_arg {
     struct win *w;
     struct pkt_target *pt; /* NULL: all touched */
-    bool local;
+    enum until until;
 };
 
-static bool pair_flushed(const struct pkt_target *pt, bool local)
+/* mpirma_weak_unlock: local completion is enough at the end of a lock epoch, unless this process
+ * gives back the lock by itself, in a control block. */
+static bool unlocks_weakly(const struct pkt_target *pt)
 {
-    return pt->replies == 0 && pt->streams == 0 &&
-           (local || seq_reached(pt->acks_seen, pt->acks_due));
+    return pt->win->hints.weak_unlock && !pt->target->ctl;
+}
+
+static bool pair_flushed(const struct pkt_target *pt, enum until until)
+{
+    const bool weak = until == EPOCH_END && unlocks_weakly(pt);
+    return pt->replies == 0 && pt->streams == 0 && (!weak || issue_all_left(pt->win)) &&
+           (weak || until == LOCALLY || seq_reached(pt->acks_seen, pt->acks_due));
 }
 
 bool issue_all_done(const struct rma_target *t)
 {
     const struct pkt_target *pt = t->pkt;
-    return !pt || (!pt->count && !issue_unproven(pt) && pair_flushed(pt, false));
+    return !pt || (!pt->count && !issue_unproven(pt) && pair_flushed(pt, REMOTELY));
 }
 
 static bool flushed(void *arg)
 {
     struct flush_arg *a = arg;
     if (a->pt)
-        return pair_flushed(a->pt, a->local);
+        return pair_flushed(a->pt, a->until);
     LIST_EACH (node, &a->w->origin_side.touched)
-        if (!pair_flushed(LIST_ENTRY(node, struct pkt_target, touched), a->local))
+        if (!pair_flushed(LIST_ENTRY(node, struct pkt_target, touched), a->until))
             return false;
     return true;
 }
@@ -91,13 +101,14 @@ static int request_flush(struct pkt_target *pt, uint8_t flag)
     return pkt_send_open(pt, flag, flag != PKT_F_UNLOCK);
 }
 
-/* Wait until that is answered by the target of pt, or by all that the epoch has used (NULL); local:
+/* Wait until that is answered by the target of pt, or by all that the epoch has used (NULL), or
  * only until buffers may be used again. Takes the lock. Returns also what targets have refused. */
-static int wait_flushed(struct win *w, struct pkt_target *pt, bool local)
+static int wait_flushed(struct win *w, struct pkt_target *pt, enum until until)
 {
-    struct flush_arg arg = {w, pt, local};
-    const int err = origin_wait(w, flushed, &arg, local ? "local completion" : "acknowledgements",
-                                pt ? pt->target->rank : -1);
+    struct flush_arg arg = {w, pt, until};
+    const int err =
+        origin_wait(w, flushed, &arg, until == LOCALLY ? "local completion" : "acknowledgements",
+                    pt ? pt->target->rank : -1);
     const int reported = take_error_locked(w);
     return err ? err : reported;
 }
@@ -126,7 +137,7 @@ int issue_flush(struct win *w, struct rma_target *t, bool local)
     rma_enter(w->rma);
     const int err = pt ? request_flush(pt, flag) : request_all(w, flag);
     rma_leave(w->rma);
-    return err ? err : wait_flushed(w, pt, local);
+    return err ? err : wait_flushed(w, pt, local ? LOCALLY : REMOTELY);
 }
 
 /* ---- ends of epochs ---- */
@@ -233,7 +244,9 @@ static void lock_ended(struct pkt_target *pt)
     pt->lock = PKT_LOCK_NONE;
     if (r->lock_due == pt)
         r->lock_due = NULL; /* the next lock need not ask */
-    if (list_node_queued(&pt->touched))
+    pt->unlocking = unlocks_weakly(pt) && !seq_reached(pt->acks_seen, pt->acks_due);
+    pt->unconfirmed |= pt->unlocking;
+    if (list_node_queued(&pt->touched) && !pt->unlocking) /* else the next flush of all waits */
         list_remove(&pt->touched);
 }
 
@@ -245,7 +258,7 @@ int issue_lock_end(struct win *w, struct rma_target *t)
     int err = end_lock(pt);
     rma_leave(w->rma);
     if (!err)
-        err = settled ? settled : wait_flushed(w, pt, false);
+        err = settled ? settled : wait_flushed(w, pt, EPOCH_END);
     rma_enter(w->rma);
     lock_ended(pt);
     rma_leave(w->rma);
@@ -262,7 +275,7 @@ int issue_unlock_all(struct win *w)
             err = end_lock(LIST_ENTRY(node, struct pkt_target, touched));
     rma_leave(w->rma);
     if (!err)
-        err = settled ? settled : wait_flushed(w, NULL, false);
+        err = settled ? settled : wait_flushed(w, NULL, EPOCH_END);
     rma_enter(w->rma);
     LIST_EACH_SAFE (node, &w->origin_side.touched)
         lock_ended(LIST_ENTRY(node, struct pkt_target, touched));
@@ -277,15 +290,17 @@ bool issue_got_ack(struct rma_target *t, uint32_t seq)
     struct pkt_target *pt = t->pkt;
     if (!pt || pt->acks_seen == pt->acks_due || seq != pt->acks_seen + 1)
         return false;
+    const bool past = pt->unlocking; /* of an epoch that has ended */
     pt->acks_seen = seq;
+    pt->unlocking &= seq != pt->acks_due;
     if (seq == pt->acks_due && !pt->rdma_ops)
         win_done_up_to(pt->win, t->rank, pt->last_op);
     if (seq == pt->acks_due && pt->unconfirmed) {
         pt->unconfirmed = false;
         pt->win->origin_side.unconfirmed -= pt->win->origin_side.unconfirmed != 0;
     }
-    pkt_lock_granted(pt, pt->lock_seq);          /* acknowledged, so it was granted */
-    if (pkt_epoch_kind(pt) == PKT_EPOCH_NOCHECK) /* and its fences are passed there */
+    pkt_lock_granted(pt, pt->lock_seq);                   /* acknowledged, so it was granted */
+    if (pkt_epoch_kind(pt) == PKT_EPOCH_NOCHECK && !past) /* and its fences are passed there */
         pt->open_seq = pt->win->phase + 1;
     pt->win->rma->stats.acks++;
     return true;
@@ -371,6 +386,7 @@ void pair_free(struct rma_target *t)
     if (!pt)
         return;
     fail(pt, MRMA_ERR_PROC_FAILED);
+    pt->acks_seen = pt->acks_due; /* nobody waits any more */
     lock_ended(pt);
     type_table_free(pt->types);
     free(pt->buf);

@@ -73,6 +73,19 @@ int pkt_make_stream_room(struct pkt_target *pt)
     return err;
 }
 
+static bool unlocked(void *arg)
+{
+    const struct pkt_target *pt = arg;
+    return !pt->unlocking;
+}
+
+int pkt_await_unlocked(struct pkt_target *pt)
+{
+    return unlikely(pt->unlocking)
+               ? pkt_wait(pt, unlocked, "the acknowledgement of the last unlock")
+               : MRMA_SUCCESS;
+}
+
 struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
 {
     struct pkt_target *pt = t->pkt;
@@ -397,14 +410,14 @@ int issue_lock_begin(struct win *w, struct rma_target *t)
     struct rma *r = w->rma;
     rma_enter(r);
     struct pkt_target *pt = pkt_target_get(w, t);
-    int err = pt ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
-    if (pt && t->lock != WIN_LOCK_NONE) {
+    int err = pt ? pkt_await_unlocked(pt) : MRMA_ERR_NO_MEM;
+    if (!err && t->lock != WIN_LOCK_NONE) {
         pt->asked = false;
         pt->early = 0;
         pt->lock_seq++;
         pt->lock = t->lock == WIN_LOCK_NOCHECK ? PKT_LOCK_NONE : PKT_LOCK_DUE;
     }
-    if (pt && pt->lock == PKT_LOCK_DUE) {
+    if (!err && pt->lock == PKT_LOCK_DUE) {
         struct pkt_target *due = r->lock_due;
         bool taken = due && due != pt && lock_pending(due); /* by another thread's lock */
         if (w->flavor == WIN_ALLOCATE_SHARED || taken) {

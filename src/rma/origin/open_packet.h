@@ -32,6 +32,11 @@ int origin_wait(struct win *w, bool (*done)(void *), void *arg, const char *what
 /* The same for a condition on pt, called and returning with the lock. */
 int pkt_wait(struct pkt_target *pt, bool (*done)(void *), const char *what);
 
+/* Wait until the end of the last lock epoch is acknowledged, if nobody has (mpirma_weak_unlock):
+ * that acknowledgement must not be taken for one of the next epoch, and what a target parks is
+ * bounded. Before the first operation, and in MPI_Win_lock. */
+int pkt_await_unlocked(struct pkt_target *pt);
+
 /* Wait until pt may have another large operation. May wait. */
 int pkt_make_stream_room(struct pkt_target *pt);
 

@@ -243,7 +243,9 @@ static int issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_
 {
     const int64_t offset = op->disp * (int64_t)pt->target->disp_unit;
     pkt_target_touch(pt);
-    int err = append_or_stream(pt, kind, op, offset);
+    int err = pkt_await_unlocked(pt);
+    if (!err)
+        err = append_or_stream(pt, kind, op, offset);
     if (!pkt_fetches(kind)) /* only now: while it waited, another thread may have flushed */
         pt->written++;
     if (likely(!op->req))

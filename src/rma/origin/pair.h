@@ -32,7 +32,8 @@ struct pkt_target {
     uint64_t last_op;             /* issued before the last such request, for traces (traced.h) */
     uint32_t
         written; /* operations without a reply, issued so far; and of them those whose end at the */
-    uint32_t proven;  /* target is known, or asked for: by an acknowledgement, or a later reply */
+    uint32_t proven; /* target is known, or asked for: by an acknowledgement, or a later reply */
+    bool unlocking;  /* unlocked without waiting (mpirma_weak_unlock), and no acknowledgement yet */
     bool unconfirmed; /* operations were sent since the last acknowledgement that was awaited */
     uint32_t replies, streams;  /* outstanding here; the window has the sums */
     uint32_t rdma_ops, holding; /* of the streams: rdma.c */

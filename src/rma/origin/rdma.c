@@ -140,7 +140,9 @@ static int issue_parts(struct pkt_target *pt, bool put, char *local, uint64_t re
 {
     const size_t max = ch3_rdma_max(&pt->target->peer->vc);
     pkt_target_touch(pt);
-    int err = pkt_await_open(pt);
+    int err = pkt_await_unlocked(pt);
+    if (!err)
+        err = pkt_await_open(pt);
     if (!err && !pkt_epoch_is_open(pt))
         return MRMA_AGAIN;
     for (size_t len; !err && left; local += len, remote += len, left -= len) {
