@@ -1,0 +1,49 @@
+#!/bin/sh
+# trace-overhead.sh - what a trace costs a program: runs with and without one in turn, and the medians of both.
+#
+#   bench/trace-overhead.sh RUNS NPROCS PROGRAM [ARGUMENT...]     in a build directory
+#
+# Prints the seconds from begin to end (wall), and the processor time of all processes (cpu), each without a trace and with
+# it, and the ratio of the medians; the trace's size; the machine's load before and after. The archive is not made.
+
+. ./test/env.sh || exit 2
+test $# -ge 3 || { echo "usage: trace-overhead.sh RUNS NPROCS PROGRAM [ARGUMENT...]" >&2 && exit 2; }
+runs=$1
+nprocs=$2
+shift 2
+work=$(mktemp -d "${TMPDIR:-/tmp}/mpi-rma-overhead.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# one HOW COMMAND...: a line "HOW wall cpu" to $work/times
+one() {
+    how=$1
+    shift
+    rm -rf "$work/trace"
+    # shellcheck disable=SC2016 # for the inner shell
+    bash -c 'TIMEFORMAT="%R %U %S"; time sh "$@" >"$0/out" 2>&1' "$work" "$abs_top_srcdir/test/mpiexec.sh" "$nprocs" \
+        "$MPI_RMA_RUN" "$@" 2>"$work/time" || { tail -n 20 "$work/out" >&2 && exit 1; }
+    awk -v how="$how" '{ print how, $1, $2 + $3 }' "$work/time" >>"$work/times"
+}
+
+median() { # HOW COLUMN
+    awk -v how="$1" -v column="$2" '$1 == how { print $column }' "$work/times" | sort -n |
+        awk '{ v[NR] = $1 } END { print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'
+}
+
+range() { # HOW COLUMN
+    awk -v how="$1" -v column="$2" '$1 == how { print $column }' "$work/times" | sort -n | sed -n '1p;$p' | paste -sd ' ' | sed 's/ / to /'
+}
+
+before=$(cut -d ' ' -f 1 /proc/loadavg)
+i=0
+while test "$i" -lt "$runs"; do
+    i=$((i + 1))
+    one without "$@"
+    one with --trace "$work/trace" "$@"
+done
+for column in 2 3; do
+    awk -v what="$(test "$column" = 2 && echo wall || echo cpu)" -v a="$(median without "$column")" -v ar="$(range without "$column")" \
+        -v b="$(median with "$column")" -v br="$(range with "$column")" 'BEGIN {
+            printf "%s: without a trace %.2f s (%s), with it %.2f s (%s), ratio %.3f\n", what, a, ar, b, br, b / a }'
+done
+echo "trace: $(du -sk "$work/trace" | awk '{ print $1 }') KiB; load $before to $(cut -d ' ' -f 1 /proc/loadavg), $MPI_HOST, $nprocs processes"
