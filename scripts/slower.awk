@@ -22,7 +22,7 @@ function name(h) {
 
 FNR == 1 {
     halo = $10 == "mode"
-    net = FILENAME ~ /\/net\//
+    net = FILENAME ~ /\/round[0-9]+\/net\//
     round = FILENAME
     sub(/.*round/, "", round)
     round += 0
@@ -86,8 +86,10 @@ function cell(r, slow) {
 
 # Number of the cause; the last one is "not known".
 function cause(what, memory, ranks) {
-    if (what ~ /^create|^memory/)
+    if (what ~ /^create/)
         return CREATE
+    if (what ~ /^memory/)
+        return SEGMENT
     if (what ~ /^skew|^overlap/)
         return COPIES
     if (what ~ /_both|contended/)
@@ -114,8 +116,10 @@ function causes() {
     text[5] = "Memory given to MPI_Win_create: a system call for each operation, or a round trip through the ring, and one processor that copies"
     CROWD = 6
     text[6] = "More processes than processors: each barrier, grant or reply takes a change of processes, and a message has one less"
-    UNKNOWN = 7
-    text[7] = "Not known"
+    SEGMENT = 7
+    text[7] = "Memory that others map: the kernel makes the pages of shared memory one by one, and gives huge ones, where it does, to private memory only"
+    UNKNOWN = 8
+    text[8] = "Not known"
 }
 
 END {
