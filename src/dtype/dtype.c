@@ -98,7 +98,8 @@ int dtype_create(const struct dtype *form, struct dtype **out)
 const struct dtype *dtype_ref(const struct dtype *type)
 {
     /* The caller holds a reference already, so nothing has to be ordered. */
-    atomic_fetch_add_explicit(&((struct dtype *)type)->refs, 1, memory_order_relaxed);
+    if (type)
+        atomic_fetch_add_explicit(&((struct dtype *)type)->refs, 1, memory_order_relaxed);
     return type;
 }
 
@@ -107,7 +108,7 @@ void dtype_unref(const struct dtype *type)
     struct dtype *own = (struct dtype *)type;
 
     /* Release: our reads come before the free; acquire: so do everybody else's. */
-    if (atomic_fetch_sub_explicit(&own->refs, 1, memory_order_acq_rel) == 1)
+    if (own && atomic_fetch_sub_explicit(&own->refs, 1, memory_order_acq_rel) == 1)
         free(own);
 }
 

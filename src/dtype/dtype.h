@@ -103,7 +103,7 @@ struct dtype dtype_basic(uint8_t basic);
 int dtype_create(const struct dtype *form, struct dtype **out);
 
 /* Only for types from dtype_create (so also for every type from the cache). The
- * last dtype_unref frees the type. */
+ * last dtype_unref frees the type. Nothing is done with NULL. */
 const struct dtype *dtype_ref(const struct dtype *type);
 void dtype_unref(const struct dtype *type);
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #if FIBER_ASAN
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #define START_SWITCH(save, bottom, size) __sanitizer_start_switch_fiber(save, bottom, size)
 #define FINISH_SWITCH(save, bottom, size) __sanitizer_finish_switch_fiber(save, bottom, size)
@@ -120,6 +121,9 @@ void fiber_free(struct fiber *f)
 {
     if (!f)
         return;
+#if FIBER_ASAN /* or a file that is mapped there later is taken for the stack of an ended fiber */
+    __asan_unpoison_memory_region(f->map, f->page + f->stack);
+#endif
     munmap(f->map, f->page + f->stack);
     free(f);
 }

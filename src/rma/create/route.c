@@ -19,6 +19,7 @@
 #include "base/err.h"
 #include "rma/origin/issue.h"
 #include "rma/path/acc_atomic.h"
+#include "rma/path/deferred.h"
 #include "rma/path/stage.h"
 #include "rma/target/target.h"
 #include "rma/win/path_ops.h"
@@ -238,6 +239,7 @@ static void drop_target(struct win *w, struct rma_target *t)
     struct rma_env *env = w->rma->env;
     if (w->queued && t->peer) /* after a peer has died */
         ch3_vc_drop(&t->peer->vc, &w->queued);
+    deferred_drop(t);
     pair_free(t);
     target_free_origin(t);
     if (t->map_handle)

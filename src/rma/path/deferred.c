@@ -41,16 +41,12 @@ bool deferred_begin(struct win *w, struct rma_target *t,
     return late;
 }
 
-/* Take references to the datatypes, or give them back. */
-static void for_types(const struct rma_op *op, bool keep)
+static void forget(struct deferred_op *d)
 {
-    const struct dtype *types[] = {op->otype, op->rtype, op->ttype};
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        if (types[i] && keep)
-            (void)dtype_ref(types[i]);
-        else if (types[i])
-            dtype_unref(types[i]);
-    }
+    dtype_unref(d->op.otype);
+    dtype_unref(d->op.rtype);
+    dtype_unref(d->op.ttype);
+    free(d);
 }
 
 bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
@@ -61,7 +57,7 @@ bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
     const bool late = late_now(t) != LATE_NOT;
     if (late && d) {
         *d = (struct deferred_op){.kind = kind, .op = *op, .offset = offset, .len = len};
-        for_types(op, true);
+        (void)dtype_ref(op->otype), (void)dtype_ref(op->rtype), (void)dtype_ref(op->ttype);
         list_push_back(&t->deferred, &d->link);
         if (unlikely(w->front != NULL))
             (void)traced_issue(w, t, kind, op, len);
@@ -71,6 +67,13 @@ bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
     if (!late)
         free(d);
     return late;
+}
+
+void deferred_drop(struct rma_target *t)
+{
+    struct list_node *node;
+    while (deferred_wait(t) && (node = list_pop_front(&t->deferred)) != NULL)
+        forget(LIST_ENTRY(node, struct deferred_op, link));
 }
 
 int deferred_run(struct win *w, struct rma_target *t, int err)
@@ -89,8 +92,7 @@ int deferred_run(struct win *w, struct rma_target *t, int err)
         const int failed =
             err ? err : w->rma->paths[t->way]->operate(w, t, d->kind, &d->op, d->offset, d->len);
         first = first ? first : failed;
-        for_types(&d->op, false);
-        free(d);
+        forget(d);
         rma_enter(w->rma);
     }
     if (mine) {

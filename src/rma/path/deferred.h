@@ -9,7 +9,7 @@
  * empty all operations on its target go into it, but for puts into stages (stage.h), which are not
  * ordered with others.
  *
- * Locks: queues and rma_target.late are changed under the engine's lock, taken here.
+ * Locks: queues and rma_target.late are changed under the engine's lock, taken here but for drop.
  */
 #ifndef MRMA_RMA_PATH_DEFERRED_H
 #define MRMA_RMA_PATH_DEFERRED_H
@@ -35,5 +35,8 @@ bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
 /* t may be accessed: carry out what waits, unless another thread is about it. Or, with an error,
  * forget it. Returns that, or the first error of an operation. Nothing waits: that. */
 int deferred_run(struct win *w, struct rma_target *t, int err);
+
+/* The window goes away after a failure. Under the engine's lock. */
+void deferred_drop(struct rma_target *t);
 
 #endif
