@@ -259,7 +259,7 @@ static void check_process(unsigned rank)
         nbad++;
     }
     const bool elsewhere = p->machine != processes[0]->machine;
-    if (elsewhere && rank == 1 ? p->clocks != 2 : !elsewhere && p->clocks) {
+    if (elsewhere && rank == 1 ? p->clocks < 2 : !elsewhere && p->clocks) {
         printf("spool_check: rank %u has compared its clock %u times\n", rank, p->clocks);
         nbad++;
     }
