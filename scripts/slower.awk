@@ -4,7 +4,7 @@
 #   awk -F, [-v margin=1.1] -f scripts/slower.awk round1/FILE.csv... round2/FILE.csv...
 #
 # A case is listed from margin times the other's time on, as single runs differ by some per cent, and
-# only if it is so in every round. Its ratio is that of the round in the middle. The cases stand under
+# only if it is so in every round that has it. Its ratio is that of the round in the middle. The cases stand under
 # what makes them slow, as far as that is known.
 
 BEGIN {
@@ -67,7 +67,7 @@ function middle(i, against_send, wanted,   r, a, b, k, t, mine, other, all) {
         mine = time[of[i], 1, what_at[i], r]
         other = against_send ? messages[of[i], 1, what_at[i], r] : time[of[i], 0, what_at[i], r]
         if (!(mine > 0 && other > 0))
-            return 0
+            continue
         all[++k] = mine / other
         if (wanted && all[k] < margin)
             return 0
@@ -77,7 +77,7 @@ function middle(i, against_send, wanted,   r, a, b, k, t, mine, other, all) {
             all[b - 1] = t
         }
     }
-    return all[int((k + 1) / 2)]
+    return k ? all[int((k + 1) / 2)] : 0
 }
 
 function cell(r, slow) {
