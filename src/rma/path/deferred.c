@@ -4,10 +4,13 @@
 #include "rma/path/deferred.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "rma/traced/traced.h"
 #include "rma/win/path_ops.h"
+
+enum { COPIED_MAX = 4096 };
 
 struct deferred_op {
     struct list_node link;
@@ -15,26 +18,17 @@ struct deferred_op {
     struct rma_op op;
     int64_t offset;
     size_t len;
+    char data[]; /* what goes out, if it is short and contiguous, and compare-and-swap's value */
 };
-
-static uint8_t late_now(const struct rma_target *t)
-{
-    return atomic_load_explicit(&t->late, memory_order_relaxed);
-}
-
-static void set_late(struct rma_target *t, enum late late)
-{
-    atomic_store_explicit(&t->late, (uint8_t)late, memory_order_relaxed);
-}
 
 bool deferred_begin(struct win *w, struct rma_target *t,
                     bool (*accessible)(struct win *w, struct rma_target *t))
 {
     rma_enter(w->rma);
     const bool late = !accessible(w, t);
-    if (late && late_now(t) == LATE_NOT) {
+    if (late && t->late == LATE_NOT) {
         list_init(&t->deferred);
-        set_late(t, LATE);
+        t->late = LATE;
         w->nlate++;
     }
     rma_leave(w->rma);
@@ -52,11 +46,17 @@ static void forget(struct deferred_op *d)
 bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                   const struct rma_op *op, int64_t offset, size_t len, int *err)
 {
-    struct deferred_op *d = malloc(sizeof *d);
+    const bool plain = op->otype && op->otype->contig && op->op != ACC_NO_OP;
+    const size_t copied = op->oaddr && (plain || kind == PKT_OP_CAS) && len <= COPIED_MAX ? len : 0;
+    struct deferred_op *d = malloc(sizeof *d + 2 * copied);
     rma_enter(w->rma);
-    const bool late = late_now(t) != LATE_NOT;
+    const bool late = t->late != LATE_NOT;
     if (late && d) {
         *d = (struct deferred_op){.kind = kind, .op = *op, .offset = offset, .len = len};
+        if (copied)
+            d->op.oaddr = memcpy(d->data, op->oaddr, copied);
+        if (copied && op->caddr)
+            d->op.caddr = memcpy(d->data + copied, op->caddr, copied);
         (void)dtype_ref(op->otype), (void)dtype_ref(op->rtype), (void)dtype_ref(op->ttype);
         list_push_back(&t->deferred, &d->link);
         if (unlikely(w->front != NULL))
@@ -83,9 +83,9 @@ int deferred_run(struct win *w, struct rma_target *t, int err)
     if (likely(!deferred_wait(t)))
         return err;
     rma_enter(w->rma);
-    const bool mine = late_now(t) == LATE;
+    const bool mine = t->late == LATE;
     if (mine)
-        set_late(t, LATE_RUNNING);
+        t->late = LATE_RUNNING;
     while (mine && (node = list_pop_front(&t->deferred)) != NULL) {
         struct deferred_op *d = LIST_ENTRY(node, struct deferred_op, link);
         rma_leave(w->rma);
@@ -96,7 +96,7 @@ int deferred_run(struct win *w, struct rma_target *t, int err)
         rma_enter(w->rma);
     }
     if (mine) {
-        set_late(t, LATE_NOT);
+        t->late = LATE_NOT;
         w->nlate--;
     }
     rma_leave(w->rma);

@@ -5,9 +5,10 @@
  * The call of such an operation returns at once (MPI 4.1, 12.5.2 leaves that open). It is kept,
  * with references to its datatypes, in a queue of the target, and carried out, in the order of the
  * calls, by who finds that the target may be accessed: the next operation on it, or the call that
- * ends the epoch. Nothing is copied: the buffers are the library's until then. While a queue is not
- * empty all operations on its target go into it, but for puts into stages (stage.h), which are not
- * ordered with others.
+ * ends the epoch. Data that goes out is copied only if it is short, as some programs use such a
+ * buffer again before the epoch has ended; all other buffers are the library's until then. While a
+ * queue is not empty all operations on its target go into it, but for puts into stages (stage.h),
+ * which are not ordered with others.
  *
  * Locks: queues and rma_target.late are changed under the engine's lock, taken here but for drop.
  */
