@@ -115,6 +115,7 @@ short)
         print "test/mpi/" $1 }' "$short_list" | sort -u | tr '\n' ' ')"
     ;;
 esac
+test "$CHECK" = short || packages="$packages $viewers"
 install_missing
 bootstrap
 built=
