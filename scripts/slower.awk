@@ -86,6 +86,8 @@ function cell(r, slow) {
 
 # Number of the cause; the last one is "not known".
 function cause(what, memory, ranks) {
+    if (what ~ /over tcp/)
+        return NETWORK
     if (what ~ /^create/)
         return CREATE
     if (what ~ /^memory/)
@@ -118,8 +120,10 @@ function causes() {
     text[6] = "More processes than processors: each barrier, grant or reply takes a change of processes, and a message has one less"
     SEGMENT = 7
     text[7] = "Memory that others map: the kernel makes the pages of shared memory one by one, and gives huge ones, where it does, to private memory only"
-    UNKNOWN = 8
-    text[8] = "Not known"
+    NETWORK = 8
+    text[8] = "Network: a lock or a flush takes a round trip, and an epoch a post before its data, where a message goes one way; Open MPI's own windows of MPI_Win_allocate stay in shared memory, and are no comparison"
+    UNKNOWN = 9
+    text[9] = "Not known"
 }
 
 END {

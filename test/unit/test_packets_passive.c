@@ -124,6 +124,8 @@ static void short_puts(struct fabric_proc *p, void *arg)
         const uint64_t sent = counters(p).by_type[PKT_OPS];
         for (int i = 0; i < FULL; i++)
             put(w, to, 64, out, LONGEST);
+        while (counters(p).by_type[PKT_OPS] == sent) /* the target may not have made room yet */
+            fabric_progress(p);
         FABRIC_CHECK(counters(p).by_type[PKT_OPS] == sent + 1);
         OK(rma_flush(w, to, false)); /* not forgotten */
         FABRIC_CHECK(counters(p).by_type[PKT_OPS] == sent + 2);
