@@ -45,8 +45,8 @@ int rma_lost(const struct win *w, const struct rma_target *t);
  * oversubscribed node give the processor away now and then; has a peer of w (NULL: of a window with
  * something outstanding) died? Then MRMA_ERR_PROC_FAILED, and the requests to it have ended. */
 int rma_between_tests(struct rma *r, struct win *w);
-/* For the agent, at least twice a second while others wait for a lock of this process
- * (rma_agent_limit): has the one that holds it died? Who waits may not know it. */
+/* For the agent and for long waits in another window, twice a second while others wait for a lock
+ * of this process: has the one that holds it died? Who waits may not know it. */
 void rma_check_waiting(struct rma *r);
 
 /* The first part of a wait, for those whose length is a cache line's way between
