@@ -1,7 +1,6 @@
 /*
- * access.c - access to a target for the first time in an epoch: the operations come here once per
- * target and epoch, and again while its operations wait (deferred.h). Locks: none is held by the
- * caller, since epoch_access may wait.
+ * access.c - access to a target for the first time in an epoch, and again while its operations wait
+ * (deferred.h). Locks: none is held by the caller, since epoch_access may wait.
  */
 #include "base/err.h"
 #include "rma/path/deferred.h"
