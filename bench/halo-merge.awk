@@ -3,7 +3,7 @@
 #
 # usage: awk -F, [-v markdown=1] -f halo-merge.awk HOST.csv LIBRARY.csv
 # markdown: one table in Markdown, without the memory of MPI_Alloc_mem, which is mapped as that of
-# MPI_Win_allocate is, and a line for load and store.
+# MPI_Win_allocate is, and a line each for load and store and for the same between barriers.
 # Ghost cells that were wrong make a cell "wrong", those that could not be measured "n/a". A "!"
 # marks sizes whose isend/irecv differed by more than half between the two runs.
 # Exit code 1 when the second run did not use the library or has no results.
@@ -62,35 +62,48 @@ function tight(text) {
     return text
 }
 
-function print_markdown(   k, m, s, kind, line) {
+# A heading for the columns of both kinds of memory, and a row for each size; a mode that is not of
+# that memory has an empty cell.
+function print_markdown(   k, m, s, kind, line, ncolumns, column, seen) {
     for (k = 1; k <= nkinds; k++) {
         kind = kind_at[k]
-        if (kind != "malloc" && kind != "allocate")
-            continue
-        if (!line) {
-            line = "| memory, bytes | isend/irecv (us) |"
-            for (m = 1; m <= nmodes[kind]; m++)
-                line = line " " mode_at[kind, m] " |"
-            print line
-            gsub(/[^|]+/, "--:", line)
-            sub(/--:/, "---", line)
-            print line
-        }
-        for (s = 1; s <= nsizes[kind]; s++) {
+        for (m = 1; (kind == "malloc" || kind == "allocate") && m <= nmodes[kind]; m++)
+            if (!(mode_at[kind, m] in seen)) {
+                seen[mode_at[kind, m]] = 1
+                column[++ncolumns] = mode_at[kind, m]
+            }
+    }
+    line = "| memory, bytes | isend/irecv (us) |"
+    for (m = 1; m <= ncolumns; m++)
+        line = line " " column[m] " |"
+    print line
+    gsub(/[^|]+/, "--:", line)
+    sub(/--:/, "---", line)
+    print line
+    for (k = 1; k <= nkinds; k++) {
+        kind = kind_at[k]
+        for (s = 1; (kind == "malloc" || kind == "allocate") && s <= nsizes[kind]; s++) {
             printf "| %s, %s | %s |", kind, bytes(size_at[kind, s]), tight(send_cell(kind, size_at[kind, s], "%s"))
-            for (m = 1; m <= nmodes[kind]; m++)
-                printf " %s |", tight(cell(kind SUBSEP size_at[kind, s] SUBSEP mode_at[kind, m]))
+            for (m = 1; m <= ncolumns; m++)
+                printf " %s |", (kind, column[m]) in modes ? \
+                    tight(cell(kind SUBSEP size_at[kind, s] SUBSEP column[m])) : ""
             printf "\n"
         }
     }
-    line = ""
-    for (s = 1; s <= nsizes["shared"]; s++)
-        line = line (s == 1 ? " " : "; ") bytes(size_at["shared", s]) " " \
-            tight(cell("shared" SUBSEP size_at["shared", s] SUBSEP "shm"))
-    if (line)
-        print "\nLoad and store in MPI_Win_allocate_shared:" line "."
+    print_shared("shm", "Load and store in MPI_Win_allocate_shared")
+    print_shared("barriers", "The same between two bare barriers")
     if (marked || nnotes)
         print ""
+}
+
+# One line of a mode that has its own memory.
+function print_shared(mode, title,   s, line) {
+    if (!(("shared", mode) in modes))
+        return
+    for (s = 1; s <= nsizes["shared"]; s++)
+        line = line (s == 1 ? " " : "; ") bytes(size_at["shared", s]) " " \
+            tight(cell("shared" SUBSEP size_at["shared", s] SUBSEP mode))
+    print "\n" title ":" line "."
 }
 
 FILENAME != file {

@@ -56,7 +56,9 @@ static void usage(void)
         printf("                     %-13s %s\n", halo_modes[m].name, halo_modes[m].meaning);
     printf(
         "  --memory=LIST    window memory: all (default) or some of malloc,alloc_mem,allocate\n"
-        "                   (shm and barriers always use MPI_Win_allocate_shared)\n"
+        "                   (shm and barriers always use MPI_Win_allocate_shared, writev is of "
+        "malloc "
+        "only)\n"
         "  --notify=HOW     how lock and lock_all tell a neighbour that its ghost cells are "
         "there:\n"
         "                   accumulate (default: an 8-byte MPI_REPLACE and flush), put or barrier\n"
@@ -210,11 +212,13 @@ static void progress(int rank, int done, int total, int kind, size_t size)
 /* The modes to run in this kind of memory. */
 static unsigned modes_of(const struct options *o, int kind)
 {
-    unsigned shared = HALO_SHARED_MODES;
+    unsigned modes = o->modes & ~HALO_SHARED_MODES;
 
-    return kind == WINMEM_SHARED    ? o->modes & shared
-           : (o->kinds >> kind & 1) ? o->modes & ~shared
-                                    : 0;
+    if (kind == WINMEM_SHARED)
+        return o->modes & HALO_SHARED_MODES;
+    if (!(o->kinds >> kind & 1))
+        return 0;
+    return kind == WINMEM_MALLOC ? modes : modes & ~HALO_MALLOC_MODES;
 }
 
 /* Was every ghost cell right? */

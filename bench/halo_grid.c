@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host.h"
 
@@ -83,6 +84,27 @@ static int find_peers(struct halo *h, char *reason, size_t len)
     return rc;
 }
 
+/* The neighbours' parts and processes, from themselves. */
+static int ask_peers(struct halo *h, char *reason, size_t len)
+{
+    struct part {
+        char *data, *flag;
+        pid_t pid;
+    } mine = {h->data.base, h->flag.base, getpid()}, theirs = mine;
+    int rc = MPI_SUCCESS;
+
+    for (int d = 0; d < SIDES && !rc; d++) {
+        rc = MPI_Sendrecv(&mine, sizeof(mine), MPI_BYTE, h->nbr[halo_opposite(d)], d, &theirs,
+                          sizeof(theirs), MPI_BYTE, h->nbr[d], d, h->comm, MPI_STATUS_IGNORE);
+        h->peer_data[d] = theirs.data;
+        h->peer_flag[d] = theirs.flag;
+        h->nbr_pid[d] = theirs.pid;
+    }
+    if (rc)
+        host_error_text("MPI_Sendrecv", rc, reason, len);
+    return rc;
+}
+
 static int open_windows(struct halo *h, int kind, char *reason, size_t len)
 {
     if (winmem_open(&h->data, (enum winmem_kind)kind, 2 * SIDES * h->slot, h->comm, reason, len))
@@ -92,7 +114,8 @@ static int open_windows(struct halo *h, int kind, char *reason, size_t len)
         winmem_close(&h->data);
         return -1;
     }
-    bool failed = kind == WINMEM_SHARED && find_peers(h, reason, len);
+    bool failed = (kind == WINMEM_SHARED && find_peers(h, reason, len)) ||
+                  (kind == WINMEM_MALLOC && ask_peers(h, reason, len));
 
     if (host_any_failed(h->comm, failed, reason, len)) {
         winmem_close(&h->flag);

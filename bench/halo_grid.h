@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "winmem.h"
 
@@ -48,10 +49,11 @@ struct halo {
     struct winmem data;  /* 2 * SIDES slots of ghost cells: two buffers */
     struct winmem flag;  /* SIDES flags and a counter, each on its own cache line */
     bool has_window;
-    char *peer_data[SIDES]; /* shared memory only: the neighbours' parts */
-    char *peer_flag[SIDES];
-    char *counter;     /* shared memory only: rank 0's */
-    uint64_t barriers; /* passed by means of it */
+    char *peer_data[SIDES]; /* the neighbours' parts: of shared memory as it is mapped here, */
+    char *peer_flag[SIDES]; /* of malloc by their addresses in the neighbours */
+    pid_t nbr_pid[SIDES];   /* malloc only */
+    char *counter;          /* shared memory only: rank 0's */
+    uint64_t barriers;      /* passed by means of it */
 
     uint64_t step;              /* number of the last step, never reset while open */
     uint64_t filled;            /* the step whose contents the strips carry (but stamps) */

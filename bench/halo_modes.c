@@ -17,14 +17,20 @@
  *   but no further, since it waits for this rank's flag too: two buffers.
  * - shm: the same scheme with memory copies and flags stored with release
  *   order.
+ * - writev: the same scheme with process_vm_writev, a call for each strip and one for each
+ *   flag behind them, the least that lock and lock_all do where the kernel writes. What a
+ *   rank gives itself is copied.
  * - barriers: memory copies between two barriers on one counter in shared memory,
  *   the least that two fences without asserts can do.
  */
 #define _GNU_SOURCE 1
 #include "halo_modes.h"
 
+#include <errno.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/uio.h>
 
 #include "place.h"
 
@@ -279,6 +285,52 @@ static int shm_step(struct halo *h)
     return rc ? rc : MPI_Win_sync(h->data.win);
 }
 
+/* An MPI error whose text says what the kernel said. */
+static int system_error(const char *call)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int code = MPI_ERR_OTHER;
+
+    snprintf(text, sizeof(text), "%s: %s", call, strerror(errno));
+    MPI_Add_error_class(&code);
+    MPI_Add_error_string(code, text);
+    return code;
+}
+
+/* To an address in the neighbour of this side. */
+static int write_to(const struct halo *h, int side, char *to, const void *from, size_t size)
+{
+    if (h->nbr[side] == h->rank) {
+        memcpy(to, from, size);
+        return MPI_SUCCESS;
+    }
+    for (size_t done = 0; done < size;) {
+        struct iovec here = {(char *)(uintptr_t)from + done, size - done};
+        struct iovec there = {to + done, size - done};
+        ssize_t n = process_vm_writev(h->nbr_pid[side], &here, 1, &there, 1, 0);
+
+        if (n <= 0)
+            return system_error("process_vm_writev");
+        done += (size_t)n;
+    }
+    return MPI_SUCCESS;
+}
+
+static int writev_step(struct halo *h)
+{
+    size_t first = (h->step & 1) * SIDES * h->slot;
+    int rc = MPI_SUCCESS;
+
+    for (int d = 0; d < SIDES && !rc; d++)
+        rc = write_to(h, d, h->peer_data[d] + first + (size_t)halo_opposite(d) * h->slot,
+                      h->send + (size_t)d * h->slot, h->size);
+    for (int d = 0; d < SIDES && !rc; d++)
+        rc = write_to(h, d, h->peer_flag[d] + halo_opposite(d) * HALO_FLAG_STRIDE, &h->step,
+                      sizeof(h->step));
+    h->ghost = (unsigned char *)h->data.base + first;
+    return rc ? rc : wait_flags(h, false);
+}
+
 /* All ranks are here. What a rank stored before it comes before what another loads behind it. */
 static void counter_barrier(struct halo *h)
 {
@@ -311,6 +363,8 @@ const struct halo_mode halo_modes[HALO_MODES] = {
                    lock_step, flags_end},
     [MODE_LOCK_ALL] = {"lock_all", "puts and flush in one lock_all epoch, then notification",
                        lock_all_begin, lock_all_step, lock_all_end},
+    [MODE_WRITEV] = {"writev", "process_vm_writev for each neighbour, then for its flag", nothing,
+                     writev_step, nothing},
     [MODE_SHM] = {"shm", "copies and flags in MPI_Win_allocate_shared memory", lock_all_begin,
                   shm_step, lock_all_end},
     [MODE_BARRIERS] = {"barriers",
@@ -319,5 +373,5 @@ const struct halo_mode halo_modes[HALO_MODES] = {
 };
 
 const char *const halo_mode_name[HALO_MODES + 1] = {
-    "isend", "fence_assert", "fence", "fence_one", "pscw",
-    "lock",  "lock_all",     "shm",   "barriers",  NULL};
+    "isend",    "fence_assert", "fence", "fence_one", "pscw", "lock",
+    "lock_all", "writev",       "shm",   "barriers",  NULL};

@@ -17,6 +17,9 @@
 /* The modes that store into MPI_Win_allocate_shared memory; the others use MPI calls. */
 #define HALO_SHARED_MODES (1u << MODE_SHM | 1u << MODE_BARRIERS)
 
+/* The modes that write into memory of malloc by the kernel. */
+#define HALO_MALLOC_MODES (1u << MODE_WRITEV)
+
 enum halo_mode_id {
     MODE_ISEND,
     MODE_FENCE_ASSERT,
@@ -25,6 +28,7 @@ enum halo_mode_id {
     MODE_PSCW,
     MODE_LOCK,
     MODE_LOCK_ALL,
+    MODE_WRITEV,
     MODE_SHM,
     MODE_BARRIERS,
     HALO_MODES
