@@ -3,7 +3,7 @@
 #
 #   sh scripts/performance.sh [OPTIONS]
 #
-#   --full     all three times, the halo exchange over tcp too, once, and up to 8 origins
+#   --full     all three times, the halo exchange over tcp too, and up to 8 origins
 #   --update   write the figures into doc/performance.md, and the plots beside it, as well, and the
 #              table of gains into README.md
 #   --table    run nothing, print the figures of the run that is there
@@ -136,7 +136,7 @@ measure() { # host
     done
     say "halo exchange, $1"
     halo "$1" "$to"
-    test -z "$full" || test "$round" != 1 || halo "$1" "$to/net" --net
+    test -z "$full" || halo "$1" "$to/net" --net
 }
 
 # The medians of the rounds, file by file.
