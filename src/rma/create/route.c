@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/procmem_queue.h"
 #include "rma/origin/issue.h"
 #include "rma/path/acc_atomic.h"
 #include "rma/path/deferred.h"
@@ -240,6 +241,7 @@ static void drop_target(struct win *w, struct rma_target *t)
     if (w->queued && t->peer) /* after a peer has died */
         ch3_vc_drop(&t->peer->vc, &w->queued);
     deferred_drop(t);
+    procmem_queue_free(t->gathered);
     pair_free(t);
     target_free_origin(t);
     if (t->map_handle)

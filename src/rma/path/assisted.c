@@ -2,8 +2,11 @@
  * assisted.c - the way to a kernel-assisted target: a process of this node whose window memory is
  * not shared.
  *
- * The origin reaches that memory by cross-memory attach (cma.h). In fence and PSCW epochs small
- * puts go into a stage (stage.h). In a passive target epoch the origin may send the operation as a
+ * The origin reaches that memory by cross-memory attach (cma.h). Small contiguous puts, or gets,
+ * are kept back until one system call does them all (base/procmem_queue.h): with a flush or the end
+ * of the epoch, and before another operation on that target; the standard does not order them (MPI
+ * 4.1, 12.7), but they are done in the order of the calls. In fence and PSCW epochs small puts go
+ * into a stage first (stage.h). In a passive target epoch the origin may send the operation as a
  * packet instead, and the target does it: if a thread of the target polls now and an agent will
  * serve what comes after that thread has stopped, for a packet through the ring costs less than a
  * system call; and by the agent alone if the target's side has MANY_PIECES, for which the kernel
@@ -19,11 +22,13 @@
  * target follow them. That an element is changed by one process at a time is due to the stripe
  * locks, which both ways hold.
  *
- * Locks: rma_target.sent and win.nsent are changed under the engine's lock. They are set after the
- * packet was issued: another thread that flushes meanwhile need not wait for an operation that is
- * concurrent to its flush.
+ * Locks: rma_target.sent, .gathered and win.nsent are changed under the engine's lock, which is
+ * held during the system call for what was gathered, too: a flush finds done what another thread
+ * has begun to do. They are set after a packet was issued: another thread that flushes meanwhile
+ * need not wait for an operation that is concurrent to its flush.
  */
 #include "base/err.h"
+#include "base/procmem_queue.h"
 #include "dtype/dtype.h"
 #include "rma/origin/issue.h"
 #include "rma/path/acc_atomic.h"
@@ -73,21 +78,96 @@ static bool goes_by_packet(const struct win *w, const struct rma_target *t, enum
            (attention_is_assured(t->peer->attention) && has_many_pieces(op));
 }
 
+/* Something is under way to t. Under the engine's lock. */
+static void note_sent(struct win *w, struct rma_target *t, enum sent sent)
+{
+    if (t->sent == SENT_NOTHING)
+        w->nsent++;
+    if (t->sent < sent)
+        t->sent = (uint8_t)sent;
+    win_set_flush_quick(w);
+}
+
 static int send(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
                 int64_t offset, size_t len)
 {
     const int err = issue_operate(w, t, kind, op, offset, len);
     rma_enter(w->rma);
-    if (t->sent == SENT_NOTHING)
-        w->nsent++;
-    if (is_acc(kind))
-        t->sent = SENT_ACC;
-    else if (t->sent == SENT_NOTHING)
-        t->sent = SENT_COPY;
-    win_set_flush_quick(w);
+    note_sent(w, t, is_acc(kind) ? SENT_ACC : SENT_COPY);
     w->rma->stats.assisted_packets++;
     rma_leave(w->rma);
     return err;
+}
+
+static bool may_gather(enum pkt_op_kind kind, const struct rma_op *op, size_t len)
+{
+    return len <= PROCMEM_QUEUE_MAX && !is_acc(kind) && !op->req && op->ttype->contig &&
+           (kind == PKT_OP_PUT ? op->otype : op->rtype)->contig;
+}
+
+static int gather(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                  const struct rma_op *op, uint64_t vaddr, size_t len)
+{
+    const bool write = kind == PKT_OP_PUT;
+    void *here = write ? (void *)(uintptr_t)op->oaddr : op->raddr;
+    int err = MRMA_ERR_NO_MEM;
+    rma_enter(w->rma);
+    if (unlikely(!t->gathered))
+        t->gathered = procmem_queue_create(t->peer->pid, w->rma->log);
+    if (likely(t->gathered != NULL)) {
+        err = procmem_queue_add(t->gathered, write, here, vaddr, len);
+        note_sent(w, t, SENT_GATHERED);
+    }
+    rma_leave(w->rma);
+    return err;
+}
+
+static void forget(struct win *w, struct rma_target *t)
+{
+    if (t->sent == SENT_NOTHING)
+        return;
+    t->sent = SENT_NOTHING;
+    w->nsent--;
+    win_set_flush_quick(w);
+}
+
+/* Under the engine's lock. */
+static int settle(struct win *w, struct rma_target *t)
+{
+    const int err = t->gathered ? procmem_queue_run(t->gathered) : MRMA_SUCCESS;
+    if (issue_all_done(t))
+        forget(w, t);
+    return err;
+}
+
+int assisted_settle(struct win *w, struct rma_target *t)
+{
+    if (likely(t->sent == SENT_NOTHING))
+        return MRMA_SUCCESS;
+    rma_enter(w->rma);
+    const int err = settle(w, t);
+    rma_leave(w->rma);
+    return err;
+}
+
+int assisted_settle_all(struct win *w)
+{
+    int err = MRMA_SUCCESS;
+    rma_enter(w->rma);
+    for (int i = 0; i < w->nlocal && w->nsent; i++) {
+        const int failed = settle(w, &w->local[i]);
+        err = err ? err : failed;
+    }
+    rma_leave(w->rma);
+    return err;
+}
+
+void assisted_end_all(struct win *w)
+{
+    rma_enter(w->rma);
+    for (int i = 0; i < w->nlocal && w->nsent; i++)
+        forget(w, &w->local[i]);
+    rma_leave(w->rma);
 }
 
 static int assisted_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
@@ -95,10 +175,15 @@ static int assisted_operate(struct win *w, struct rma_target *t, enum pkt_op_kin
 {
     const struct log *log = w->rma->log;
     const uint64_t vaddr = t->vaddr + (uint64_t)offset;
-    const int err = is_acc(kind) ? acc_lock_mode(w, t->ctl, false) : MRMA_SUCCESS;
+    const bool by_packet = goes_by_packet(w, t, kind, op, len);
+    if (!by_packet && may_gather(kind, op, len))
+        return gather(w, t, kind, op, vaddr, len);
+    int err = assisted_settle(w, t);
+    if (likely(!err) && is_acc(kind))
+        err = acc_lock_mode(w, t->ctl, false);
     if (unlikely(err))
         return err;
-    if (goes_by_packet(w, t, kind, op, len))
+    if (by_packet)
         return send(w, t, kind, op, offset, len);
     switch (kind) {
     case PKT_OP_PUT:
@@ -112,58 +197,24 @@ static int assisted_operate(struct win *w, struct rma_target *t, enum pkt_op_kin
     }
 }
 
-static void forget(struct win *w, struct rma_target *t)
-{
-    if (t->sent == SENT_NOTHING)
-        return;
-    t->sent = SENT_NOTHING;
-    w->nsent--;
-    win_set_flush_quick(w);
-}
-
-/* Another thread may have issued something since the flush began. */
-static void forget_done(struct win *w, struct rma_target *t)
-{
-    if (issue_all_done(t))
-        forget(w, t);
-}
-
-static void for_all(struct win *w, void (*what)(struct win *w, struct rma_target *t))
-{
-    rma_enter(w->rma);
-    for (int i = 0; i < w->nlocal && w->nsent; i++)
-        what(w, &w->local[i]);
-    rma_leave(w->rma);
-}
-
-void assisted_flushed_all(struct win *w)
-{
-    for_all(w, forget_done);
-}
-
-void assisted_end_all(struct win *w)
-{
-    for_all(w, forget);
-}
-
 static int assisted_flush(struct win *w, struct rma_target *t, bool local)
 {
     if (!local)
         win_full_fence(w);
-    if (likely(t->sent == SENT_NOTHING))
-        return MRMA_SUCCESS;
-    const int err = issue_flush(w, t, local);
-    rma_enter(w->rma);
-    forget_done(w, t);
-    rma_leave(w->rma);
-    return err;
+    int err = assisted_settle(w, t);
+    if (likely(err || t->sent == SENT_NOTHING))
+        return err;
+    err = issue_flush(w, t, local);
+    const int settled = assisted_settle(w, t);
+    return err ? err : settled;
 }
 
 static int assisted_unlock(struct win *w, struct rma_target *t)
 {
-    int err = MRMA_SUCCESS;
+    int err = assisted_settle(w, t);
     if (unlikely(t->sent != SENT_NOTHING)) {
-        err = issue_lock_end(w, t);
+        const int ended = issue_lock_end(w, t);
+        err = err ? err : ended;
         rma_enter(w->rma);
         forget(w, t);
         rma_leave(w->rma);

@@ -2,7 +2,7 @@
  * cma.c - puts and gets of cma.h.
  *
  * Pieces of both sides are collected into vectors, cut where the other side's are, or,
- * where a get's pieces lie close together, read in spans (cma_io.h). Small pieces of this
+ * where a get's pieces lie close together, read in spans (cma_batch.h). Small pieces of this
  * process go through a packed copy: an entry costs the kernel as much as copying a KiB.
  */
 #include "rma/path/cma.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "rma/path/cma_io.h"
+#include "rma/path/cma_batch.h"
 
 /* One side of a copy: pieces of the walk, cut where the other side's are. */
 struct side {
@@ -61,8 +61,8 @@ static int copy(const struct rma_peer *peer, const struct log *log, bool write, 
             (void)side_take(remote, &rv, n);
         }
         const size_t bytes = lv.bytes;
-        int err = cma_transfer(peer, log, write, (struct cma_iov){lv.iov, lv.n},
-                               (struct cma_iov){rv.iov, rv.n}, bytes);
+        int err = procmem_transfer(peer->pid, log, write, (struct procmem_iov){lv.iov, lv.n},
+                                   (struct procmem_iov){rv.iov, rv.n}, bytes);
         if (err)
             return err;
         total -= bytes;
@@ -91,8 +91,8 @@ static int copy_packed(const struct rma_peer *peer, const struct log *log, bool 
         struct iovec image = {b.image, n};
         if (write)
             dtype_pack(local, addr, b.image, n);
-        err = cma_transfer(peer, log, write, (struct cma_iov){&image, 1},
-                           (struct cma_iov){rv.iov, rv.n}, n);
+        err = procmem_transfer(peer->pid, log, write, (struct procmem_iov){&image, 1},
+                               (struct procmem_iov){rv.iov, rv.n}, n);
         if (!err && !write)
             dtype_unpack(local, addr, b.image, n);
         total -= n;
@@ -111,7 +111,7 @@ static int copy_types(const struct rma_peer *peer, const struct log *log, bool w
     if (!total)
         return MRMA_SUCCESS;
     if (type->contig && op->ttype->contig)
-        return cma_copy(peer, log, write, addr, vaddr, total);
+        return procmem_copy(peer->pid, log, write, addr, vaddr, total);
     struct side local = {.base = addr}, remote = {.base = (char *)(uintptr_t)vaddr};
     dtype_cursor_init(&local.cur, type, count, DTYPE_BYTES);
     dtype_cursor_init(&remote.cur, op->ttype, op->tcount, DTYPE_BYTES);

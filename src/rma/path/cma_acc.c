@@ -10,7 +10,7 @@
 
 #include "base/err.h"
 #include "acc/stripe.h"
-#include "rma/path/cma_io.h"
+#include "rma/path/cma_batch.h"
 
 enum { PACK = 4096 };
 
@@ -118,9 +118,9 @@ int cma_cas(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
     const size_t unit = acc_extent(op->ttype->basic);
     struct fmutex *mx = &peer->stripes.at[stripe_index(vaddr)];
     fmutex_lock(mx, peer->stripes.self);
-    int err = cma_copy(peer, log, false, op->raddr, vaddr, unit);
+    int err = procmem_copy(peer->pid, log, false, op->raddr, vaddr, unit);
     if (!err && memcmp(op->raddr, op->caddr, unit) == 0)
-        err = cma_copy(peer, log, true, (void *)(uintptr_t)op->oaddr, vaddr, unit);
+        err = procmem_copy(peer->pid, log, true, (void *)(uintptr_t)op->oaddr, vaddr, unit);
     fmutex_unlock(mx);
     return err;
 }

@@ -27,8 +27,11 @@ int epoch_use_fence(struct win *w);
 
 /* ---- kernel-assisted targets ---- */
 
-/* issue_flush has returned for all targets: forget what is known to be done now. */
-void assisted_flushed_all(struct win *w);
+/* Do what was gathered for t, or for all targets: at the end of an active target epoch, and before
+ * issue_flush and its kin. Behind these: forget what is known to be done now. Errors of procmem.h.
+ */
+int assisted_settle(struct win *w, struct rma_target *t);
+int assisted_settle_all(struct win *w);
 /* The passive target epoch of all targets is over, with or without an error: forget what was sent
  * in it. */
 void assisted_end_all(struct win *w);

@@ -10,6 +10,7 @@
  */
 #include "base/err.h"
 #include "rma/path/deferred.h"
+#include "rma/path/path.h"
 #include "rma/path/stage.h"
 #include "rma/progress/wait.h"
 #include "rma/sync/sync.h"
@@ -146,21 +147,22 @@ static int memory_complete(struct win *w, struct rma_target *t)
 {
     const bool at_once = stage_free(t) && !deferred_wait(t);
     const int err = likely(at_once) ? MRMA_SUCCESS : wait_post(w, t);
-    const int done = deferred_run(w, t, err);
+    const int late = deferred_run(w, t, err), gathered = assisted_settle(w, t);
     if (err) /* a peer is lost: what t has not read yet must stay */
         return err;
     stage_complete(t);
     wake(t);
-    return done;
+    return late ? late : gathered;
 }
 
 int memory_end_deferred(struct win *w)
 {
     int err = MRMA_SUCCESS;
-    for (int i = 0; i < w->ndirect && w->nlate; i++) {
+    for (int i = 0; i < w->ndirect && (w->nlate || w->nsent); i++) {
         struct rma_target *t = win_peek(w, w->direct[i]);
-        const int done = deferred_wait(t) ? deferred_run(w, t, wait_exposed(w, t)) : MRMA_SUCCESS;
-        err = err ? err : done;
+        const int late = deferred_wait(t) ? deferred_run(w, t, wait_exposed(w, t)) : MRMA_SUCCESS;
+        const int gathered = assisted_settle(w, t);
+        err = err ? err : late ? late : gathered;
     }
     return err;
 }

@@ -1,11 +1,12 @@
 /*
  * flush.c - MPI_Win_flush and its kin, MPI_Win_sync (MPI 4.1, 12.5.4).
  *
- * One target is flushed by its path (path_ops.h). All targets at once: an operation on a direct one
+ * One target is flushed by its path (path_ops.h). All targets at once: an operation on a mapped one
  * has been applied when its call returned, except that stores may still be in the processor's
- * buffer, so there is a full fence, and only if there were stores. To packet targets, and for what
- * was sent to kernel-assisted ones (assisted.c), goes one flush request per target with something
- * outstanding; then all acknowledgements are awaited.
+ * buffer, so there is a full fence, and only if there were stores. What was gathered for
+ * kernel-assisted ones (assisted.c) is done. To packet targets, and for what was sent to
+ * kernel-assisted ones, goes one flush request per target with something outstanding; then all
+ * acknowledgements are awaited.
  */
 #include "base/err.h"
 #include "rma/origin/issue.h"
@@ -37,9 +38,11 @@ int rma_flush_all(struct win *w, bool local)
         win_full_fence(w);
     if (likely(!w->npackets && !w->nsent))
         return MRMA_SUCCESS;
-    const int err = issue_flush(w, NULL, local);
-    assisted_flushed_all(w);
-    return err;
+    int err = assisted_settle_all(w);
+    const int flushed = issue_flush(w, NULL, local);
+    err = err ? err : flushed;
+    const int settled = assisted_settle_all(w);
+    return err ? err : settled;
 }
 
 /* The fence is for the application's loads and stores (doc/memory-ordering.md). Who waits for a

@@ -99,7 +99,9 @@ int rma_unlock_all(struct win *w)
     if (epoch_now(&w->epoch) != EPOCH_LOCK_ALL)
         return MRMA_ERR_RMA_SYNC;
     const int broken = strict_unlock_all(w);
-    int err = w->npackets || w->nsent ? issue_unlock_all(w) : MRMA_SUCCESS;
+    int err = w->nsent ? assisted_settle_all(w) : MRMA_SUCCESS;
+    const int ended = w->npackets || w->nsent ? issue_unlock_all(w) : MRMA_SUCCESS;
+    err = err ? err : ended;
     assisted_end_all(w);
     if (w->all_nocheck)
         win_full_fence(w);

@@ -119,9 +119,9 @@ enum win_lock { WIN_LOCK_NONE, WIN_LOCK_SHARED, WIN_LOCK_EXCLUSIVE, WIN_LOCK_NOC
 /* Which targets are in a passive epoch: those that are ready, or all. */
 enum flush_quick { FLUSH_QUICK_NONE, FLUSH_QUICK_READY, FLUSH_QUICK_ALL };
 
-/* Operations to a kernel-assisted target that went by packet and may not be done: assisted.c.
- * ACC: accumulates are among them. */
-enum sent { SENT_NOTHING, SENT_COPY, SENT_ACC };
+/* Operations to a kernel-assisted target that may not be done: assisted.c. GATHERED: they wait for
+ * a system call; COPY: some went by packet; ACC: accumulates are among these. */
+enum sent { SENT_NOTHING, SENT_GATHERED, SENT_COPY, SENT_ACC };
 
 /* Do operations on a target wait until it may be accessed, and are those being carried out that
  * have waited: path/deferred.h. */
@@ -157,11 +157,12 @@ struct rma_target {
     struct win_signals *in;     /* its to me: in my control block, of packet peers in signals */
     struct stage_target stage;  /* of the same control blocks */
     struct list deferred;       /* operations that wait: path/deferred.h */
-    uint32_t starts;            /* access epochs started towards it, MPI_MODE_NOCHECK included */
-    uint32_t posts_due;         /* posts that must have come for the present one */
-    uint32_t started_in;        /* win->start_count of the last start that names it */
-    uint32_t exposures;         /* exposure epochs posted to it, MPI_MODE_NOCHECK included */
-    struct sync_target sync;    /* of src/rma/sync alone */
+    struct procmem_queue *gathered; /* and those that share a system call: path/assisted.c */
+    uint32_t starts;         /* access epochs started towards it, MPI_MODE_NOCHECK included */
+    uint32_t posts_due;      /* posts that must have come for the present one */
+    uint32_t started_in;     /* win->start_count of the last start that names it */
+    uint32_t exposures;      /* exposure epochs posted to it, MPI_MODE_NOCHECK included */
+    struct sync_target sync; /* of src/rma/sync alone */
     uint32_t remote_win, remote_gen; /* how it knows this window */
     struct pkt_target *pkt;          /* packets to it; NULL until used */
     struct pkt_origin *from;         /* packets from it; NULL until used */
@@ -191,7 +192,7 @@ struct win {
     bool watched; /* each operation is checked (strict.h): none takes a short way */
     struct win_ctl *ctl;
     int nlocks;
-    uint32_t nsent;       /* kernel-assisted targets with something sent by packet */
+    uint32_t nsent;       /* kernel-assisted targets with something under way */
     struct win_ctl *lead; /* control block of direct[0], for lock_all */
 
     struct target_table targets; /* win_peek, win_target */
@@ -317,7 +318,7 @@ static inline void win_next_gen(struct win *w)
 }
 
 /* For the present epoch. Where several threads may call, the window has packet targets, or
- * something was sent to a kernel-assisted one, every flush goes the long way. */
+ * something is under way to a kernel-assisted one, every flush goes the long way. */
 static inline void win_set_flush_quick(struct win *w)
 {
     const enum epoch_state now = epoch_now(&w->epoch);

@@ -1,19 +1,15 @@
 /*
- * cma_io.h - the system calls of cma.c and cma_acc.c, and batches of a target's pieces.
+ * cma_batch.h - batches of a target's pieces, for cma.c and cma_acc.c.
  *
- * The kernel may transfer less than asked when a page is missing in the middle: the rest
- * is tried again from there, and an error then says why. Every entry of the remote vector
- * costs as much as copying a KiB or more (the kernel pins its pages by itself), so what is
- * read is read in spans: pieces with small gaps and the gaps between them, into an image
- * of the target. What is written is written piece by piece: a gap may be changed by
- * others at any time. Errors: those of cma.h.
+ * Every entry of the remote vector costs as much as copying a KiB or more (the kernel pins its
+ * pages by itself), so what is read is read in spans: pieces with small gaps and the gaps between
+ * them, into an image of the target. What is written is written piece by piece: a gap may be
+ * changed by others at any time. Errors: those of procmem.h.
  */
-#ifndef MRMA_RMA_PATH_CMA_IO_H
-#define MRMA_RMA_PATH_CMA_IO_H
+#ifndef MRMA_RMA_PATH_CMA_BATCH_H
+#define MRMA_RMA_PATH_CMA_BATCH_H
 
-#include <sys/uio.h>
-
-#include "base/log.h"
+#include "base/procmem.h"
 #include "dtype/dtype.h"
 #include "rma/env.h"
 
@@ -42,20 +38,6 @@ static inline void cma_vec_add(struct cma_vec *v, void *base, size_t len)
     v->iov[v->n++] = (struct iovec){.iov_base = base, .iov_len = len};
     v->bytes += len;
 }
-
-/* Pieces of memory, for the kernel. */
-struct cma_iov {
-    struct iovec *v;
-    unsigned n;
-};
-
-/* Transfer left bytes, all of two vectors, which change when it takes several calls. */
-int cma_transfer(const struct rma_peer *peer, const struct log *log, bool write,
-                 struct cma_iov local, struct cma_iov remote, size_t left);
-
-/* The common case: one piece on each side. len > 0. */
-int cma_copy(const struct rma_peer *peer, const struct log *log, bool write, void *local,
-             uint64_t vaddr, size_t len);
 
 /* A batch of pieces of the target and the image that they are read into. */
 struct cma_batch {

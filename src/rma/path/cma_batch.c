@@ -1,61 +1,13 @@
 /*
- * cma_io.c - see cma_io.h.
+ * cma_batch.c - see cma_batch.h.
  */
-#include "rma/path/cma_io.h"
+#include "rma/path/cma_batch.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/err.h"
 
 enum { IMAGE_LARGE = 1 << 18 }; /* allocated: fewer calls, and three of them fit into an L2 cache */
-
-static int fail(const struct rma_peer *peer, const struct log *log, size_t bytes)
-{
-    const int err = errno;
-    const int code = err == ESRCH    ? MRMA_ERR_PROC_FAILED
-                     : err == EFAULT ? MRMA_ERR_RMA_RANGE
-                                     : MRMA_ERR_OTHER;
-    return log_fail(log, code, "cross-memory attach of %zu bytes with process %d: %s", bytes,
-                    peer->pid, strerror(err));
-}
-
-static void skip(struct iovec **iov, unsigned *n, size_t bytes)
-{
-    while (*n && bytes >= (*iov)->iov_len) {
-        bytes -= (*iov)->iov_len;
-        ++*iov;
-        --*n;
-    }
-    if (bytes) {
-        (*iov)->iov_base = (char *)(*iov)->iov_base + bytes;
-        (*iov)->iov_len -= bytes;
-    }
-}
-
-int cma_transfer(const struct rma_peer *peer, const struct log *log, bool write,
-                 struct cma_iov local, struct cma_iov remote, size_t left)
-{
-    for (;;) {
-        ssize_t got = write ? process_vm_writev(peer->pid, local.v, local.n, remote.v, remote.n, 0)
-                            : process_vm_readv(peer->pid, local.v, local.n, remote.v, remote.n, 0);
-        if (got < 0 || (got == 0 && left))
-            return fail(peer, log, left);
-        left -= (size_t)got;
-        if (!left)
-            return MRMA_SUCCESS;
-        skip(&local.v, &local.n, (size_t)got);
-        skip(&remote.v, &remote.n, (size_t)got);
-    }
-}
-
-int cma_copy(const struct rma_peer *peer, const struct log *log, bool write, void *local,
-             uint64_t vaddr, size_t len)
-{
-    struct iovec l = {local, len}, r = {(void *)(uintptr_t)vaddr, len};
-    return cma_transfer(peer, log, write, (struct cma_iov){&l, 1}, (struct cma_iov){&r, 1}, len);
-}
 
 void cma_batch_begin(struct cma_batch *b, size_t unit, size_t total)
 {
@@ -132,12 +84,12 @@ bool cma_batch_fill(struct cma_batch *b, struct dtype_cursor *dst, uint64_t vadd
 int cma_batch_read(const struct rma_peer *peer, const struct log *log, struct cma_batch *b)
 {
     struct iovec image = {b->image, b->spans.bytes};
-    return cma_transfer(peer, log, false, (struct cma_iov){&image, 1},
-                        (struct cma_iov){b->spans.iov, b->spans.n}, b->spans.bytes);
+    return procmem_transfer(peer->pid, log, false, (struct procmem_iov){&image, 1},
+                            (struct procmem_iov){b->spans.iov, b->spans.n}, b->spans.bytes);
 }
 
 int cma_batch_write(const struct rma_peer *peer, const struct log *log, struct cma_batch *b)
 {
-    return cma_transfer(peer, log, true, (struct cma_iov){b->local, b->n},
-                        (struct cma_iov){b->remote, b->n}, b->bytes);
+    return procmem_transfer(peer->pid, log, true, (struct procmem_iov){b->local, b->n},
+                            (struct procmem_iov){b->remote, b->n}, b->bytes);
 }

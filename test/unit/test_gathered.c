@@ -1,0 +1,288 @@
+/*
+ * test_gathered.c - small puts and gets on memory that the kernel reaches, several in one system
+ * call: the queue by itself (base/procmem_queue.c), and when it is run (rma/path/assisted.c): by
+ * every flush and end of an epoch, and before operations that go another way.
+ *
+ * process_vm_writev and _readv of the library are the linker's __wrap_ functions here, which count.
+ * The last process is the target, and in no call while the other one operates.
+ */
+#define _GNU_SOURCE 1
+#include "pkt_run.h"
+
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/procmem_queue.h"
+
+enum { CELLS = 512, SOME = 40 };
+
+static _Atomic unsigned long entries, calls;
+
+#define COUNTED(name)                                                                              \
+    ssize_t __real_##name(pid_t pid, const struct iovec *local, unsigned long nlocal,              \
+                          const struct iovec *remote, unsigned long nremote, unsigned long flags); \
+    ssize_t __wrap_##name(pid_t pid, const struct iovec *local, unsigned long nlocal,              \
+                          const struct iovec *remote, unsigned long nremote, unsigned long flags); \
+    ssize_t __wrap_##name(pid_t pid, const struct iovec *local, unsigned long nlocal,              \
+                          const struct iovec *remote, unsigned long nremote, unsigned long flags)  \
+    {                                                                                              \
+        calls++;                                                                                   \
+        entries += nlocal + nremote;                                                               \
+        return __real_##name(pid, local, nlocal, remote, nremote, flags);                          \
+    }
+COUNTED(process_vm_writev)
+COUNTED(process_vm_readv)
+
+/* Calls since this was last asked. */
+static unsigned long counted(void)
+{
+    return atomic_exchange(&calls, 0);
+}
+
+/* ---- the queue ---- */
+
+static int64_t there[4 * CELLS];
+
+static int add_one(struct procmem_queue *q, bool write, int64_t *here, int64_t *to)
+{
+    return procmem_queue_add(q, write, here, (uintptr_t)to, sizeof *here);
+}
+
+static void test_adjacent(void **state)
+{
+    struct procmem_queue *q = procmem_queue_create(getpid(), NULL);
+    int64_t got[8] = {0};
+    (void)state;
+    entries = calls = 0;
+    memset(there, 0, sizeof there);
+    for (int64_t i = 0; i < 200; i++)
+        OK(add_one(q, true, &i, &there[i]));
+    assert_true(calls == 0 && there[0] == 0);
+    OK(procmem_queue_run(q));
+    assert_true(calls == 1 && entries == 2);
+    OK(procmem_queue_run(q)); /* nothing is left */
+    assert_int_equal(calls, 1);
+    for (int i = 0; i < 200; i++)
+        assert_int_equal(there[i], i);
+    for (int i = 0; i < 8; i++) /* backwards: pieces on both sides */
+        OK(add_one(q, false, &got[7 - i], &there[10 + i]));
+    OK(procmem_queue_run(q));
+    assert_true(calls == 2 && entries == 2 + 9);
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(got[7 - i], 10 + i);
+    procmem_queue_free(q);
+}
+
+/* Without room what is there is done first; no data is lost in between. */
+static void test_room(void **state)
+{
+    struct procmem_queue *q = procmem_queue_create(getpid(), NULL);
+    static char block[PROCMEM_QUEUE_MAX], target[40 * PROCMEM_QUEUE_MAX];
+    (void)state;
+    calls = 0;
+    memset(there, 0, sizeof there);
+    for (int64_t i = 1; i <= 200; i++)
+        OK(add_one(q, true, &i, &there[2 * i]));
+    OK(procmem_queue_run(q));
+    assert_true(calls >= 4 && calls <= 8); /* pieces of 64 */
+    for (int i = 1; i <= 200; i++)
+        assert_true(there[2 * i] == i && there[2 * i + 1] == 0);
+    calls = 0;
+    for (int i = 0; i < 40; i++) {
+        memset(block, i + 1, sizeof block);
+        OK(procmem_queue_add(q, true, block, (uintptr_t)target + (size_t)i * sizeof block,
+                             sizeof block));
+    }
+    OK(procmem_queue_run(q));
+    assert_true(calls >= 2 && calls <= 5); /* bytes: 16 KiB */
+    for (size_t i = 0; i < sizeof target; i++)
+        assert_int_equal(target[i], i / sizeof block + 1);
+    procmem_queue_free(q);
+}
+
+/* In the order in which they were added, whatever their direction. */
+static void test_order(void **state)
+{
+    struct procmem_queue *q = procmem_queue_create(getpid(), NULL);
+    int64_t value = 1, got = 0;
+    (void)state;
+    calls = 0;
+    OK(add_one(q, true, &value, &there[0]));
+    value = 2; /* it was copied */
+    OK(add_one(q, true, &value, &there[0]));
+    OK(add_one(q, false, &got, &there[0]));
+    value = 3;
+    OK(add_one(q, true, &value, &there[0]));
+    assert_true(calls == 2 && got == 2);
+    OK(procmem_queue_run(q));
+    assert_true(calls == 3 && there[0] == 3);
+    procmem_queue_free(q);
+}
+
+/* After an error nothing is kept, and the queue goes on. */
+static void test_errors(void **state)
+{
+    struct procmem_queue *q = procmem_queue_create(getpid(), NULL);
+    int64_t value = 7, other = 8;
+    (void)state;
+    OK(procmem_queue_add(q, true, &value, 8, sizeof value));
+    assert_int_equal(procmem_queue_run(q), MRMA_ERR_RMA_RANGE);
+    OK(procmem_queue_run(q));
+    OK(procmem_queue_add(q, false, &value, 8, sizeof value));
+    assert_int_equal(add_one(q, true, &other, &there[1]), MRMA_ERR_RMA_RANGE);
+    OK(procmem_queue_run(q)); /* what met the error of another is kept */
+    assert_int_equal(there[1], 8);
+    procmem_queue_free(q);
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    assert_true(child > 0 && waitpid(child, NULL, 0) == child);
+    q = procmem_queue_create(child, NULL);
+    OK(add_one(q, true, &value, &there[0]));
+    assert_int_equal(procmem_queue_run(q), MRMA_ERR_PROC_FAILED);
+    procmem_queue_free(q);
+    procmem_queue_free(NULL);
+}
+
+/* ---- epochs ---- */
+
+static int64_t area[2][CELLS];
+
+enum epochs { LOCK, LOCK_NOCHECK, LOCK_ALL, PSCW, FENCE, EPOCHS };
+
+static void begin(struct win *w, int rank, enum epochs kind)
+{
+    const int other = 1 - rank;
+    if (kind == FENCE)
+        OK(rma_fence(w, 0));
+    else if (kind == PSCW)
+        OK(rank ? rma_post(w, &other, 1, 0) : rma_start(w, &other, 1, 0));
+    else if (!rank)
+        OK(kind == LOCK_ALL ? rma_lock_all(w, 0)
+                            : rma_lock(w, true, 1, kind == LOCK ? 0 : RMA_NOCHECK));
+}
+
+static void end(struct win *w, int rank, enum epochs kind)
+{
+    if (kind == FENCE)
+        OK(rma_fence(w, RMA_NOSUCCEED));
+    else if (kind == PSCW)
+        OK(rank ? rma_wait(w) : rma_complete(w));
+    else if (!rank)
+        OK(kind == LOCK_ALL ? rma_unlock_all(w) : rma_unlock(w, 1));
+}
+
+/* What goes into a stage in active target epochs is not counted here: gets do not. */
+static void gets(struct fabric_proc *p, void *arg)
+{
+    const enum epochs kind = *(const enum epochs *)arg;
+    struct win *w = fabric_win(p, WIN_CREATE, area[p->rank], sizeof area[0], 8);
+    int64_t got[SOME] = {0};
+    for (int round = 1; round <= 3; round++) {
+        for (int i = 0; i < CELLS; i++)
+            area[p->rank][i] = round * 1000 * p->rank + i;
+        fabric_barrier(p);
+        begin(w, p->rank, kind);
+        if (p->rank == 0) {
+            (void)counted();
+            for (int i = 0; i < SOME; i++)
+                get(w, 1, 2 * i, &got[i], 8);
+            FABRIC_CHECK(calls == 0 && w->nsent == 1);
+        }
+        end(w, p->rank, kind);
+        for (int i = 0; p->rank == 0 && i < SOME; i++)
+            FABRIC_CHECK(got[i] == round * 1000 + 2 * i);
+        FABRIC_CHECK(p->rank || (counted() == 1 && w->nsent == 0));
+        fabric_barrier(p);
+    }
+    fabric_win_free(w);
+}
+
+/* Puts: what a stage does not take, too, and all are there when the epoch is over. */
+static void puts_in(struct fabric_proc *p, void *arg)
+{
+    const enum epochs kind = *(const enum epochs *)arg;
+    struct win *w = fabric_win(p, WIN_CREATE, area[p->rank], sizeof area[0], 8);
+    for (int round = 1; round <= 3; round++) {
+        int64_t value;
+        fabric_barrier(p);
+        begin(w, p->rank, kind);
+        for (int i = 0; p->rank == 0 && i < CELLS; i++) {
+            value = round * 1000 + i;
+            put(w, 1, i * 7 % CELLS, &value, 8); /* each cell once; few are adjacent */
+        }
+        end(w, p->rank, kind);
+        fabric_barrier(p);
+        for (int i = 0; p->rank == 0 && i < CELLS; i++)
+            FABRIC_CHECK(area[1][i * 7 % CELLS] == round * 1000 + i);
+        FABRIC_CHECK(p->rank || counted() <= CELLS / 64 + 1);
+    }
+    fabric_win_free(w);
+}
+
+static void test_epochs(void **state)
+{
+    (void)state;
+    for (enum epochs kind = 0; kind < EPOCHS; kind++) {
+        const struct fabric_opts opts = {.nproc = 2, .progress = CONF_PROGRESS_POLL, .cpus = 8};
+        run_one(opts, gets, &kind);
+        run_one(opts, puts_in, &kind);
+    }
+}
+
+/* All kinds of flush; an accumulate, a large put and an operation with a request go behind. */
+static void flushes(struct fabric_proc *p, void *arg)
+{
+    struct win *w = fabric_win(p, WIN_CREATE, area[p->rank], sizeof area[0], 8);
+    const int64_t one = 1, two = 2, large[256] = {3};
+    int64_t got = 0;
+    (void)arg;
+    memset(area[p->rank], 0, sizeof area[0]);
+    fabric_barrier(p);
+    if (p->rank == 0) {
+        OK(rma_lock_all(w, 0));
+        for (int way = 0; way < 4; way++) {
+            area[1][0] = 0;
+            put(w, 1, 0, way % 2 ? &one : &two, 8);
+            FABRIC_CHECK(area[1][0] == 0);
+            OK(way < 2 ? rma_flush(w, 1, way) : rma_flush_all(w, way == 2));
+            FABRIC_CHECK(area[1][0] == (way % 2 ? 1 : 2) && w->nsent == 0);
+        }
+        put(w, 1, 0, &one, 8);
+        add(w, 1, 0, &two, 1);
+        FABRIC_CHECK(area[1][0] == 3);
+        put(w, 1, 0, &one, 8);
+        put(w, 1, 0, large, sizeof large);
+        FABRIC_CHECK(area[1][0] == 3);
+        put(w, 1, 0, &one, 8);
+        struct rma_req req;
+        struct rma_op op = byte_op(NULL, &got, 1, 0, 8);
+        rma_req_init(&req);
+        op.req = &req;
+        OK(rma_get(w, &op));
+        FABRIC_CHECK(rma_req_done(&req) && got == 1);
+        put(w, 1, 0, &two, 8);
+        OK(rma_unlock_all(w));
+        FABRIC_CHECK(area[1][0] == 2);
+    }
+    fabric_barrier(p);
+    fabric_win_free(w);
+}
+
+static void test_flushes(void **state)
+{
+    (void)state;
+    run_one((struct fabric_opts){.nproc = 2, .progress = CONF_PROGRESS_POLL, .cpus = 8}, flushes,
+            NULL);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_adjacent), cmocka_unit_test(test_room),
+        cmocka_unit_test(test_order),    cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_epochs),   cmocka_unit_test(test_flushes),
+    };
+    RUN_TESTS("gathered", tests);
+}
