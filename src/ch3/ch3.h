@@ -38,6 +38,7 @@ struct ch3_vc {
     void *channel_data; /* the channel's own per-peer state */
     void *owner;        /* the layer above's peer */
     enum ch3_vc_state state;
+    bool closed;                   /* the peer has closed its end: ch3_vc_closed */
     struct list sendq;             /* struct ch3_stream, first to leave first */
     size_t queued;                 /* bytes of copied packets in sendq */
     struct list_node pending_link; /* in ch3->pending_vcs while sendq is not empty */
@@ -114,6 +115,11 @@ void ch3_vc_drop(struct ch3_vc *vc, const uint32_t *owner);
 static inline bool ch3_vc_is_open(const struct ch3_vc *vc)
 {
     return vc->state == CH3_VC_OPEN;
+}
+/* Has the peer closed its end in order, so that nothing comes from it any more? */
+static inline bool ch3_vc_is_closed(const struct ch3_vc *vc)
+{
+    return vc->closed;
 }
 /* Bytes of packets that are queued, streams not among them. */
 static inline size_t ch3_vc_queued(const struct ch3_vc *vc)

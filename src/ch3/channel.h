@@ -152,6 +152,10 @@ void *ch3_vc_channel_data(const struct ch3_vc *vc);
 /* Has it been lost? */
 bool ch3_vc_is_lost(const struct ch3_vc *vc);
 
+/* The peer has closed its end in order: all that it has sent has been delivered, and no more comes.
+ * Or it has come again (closed is false). */
+void ch3_vc_closed(struct ch3_vc *vc, bool closed);
+
 /* The connection has broken, seen by the channel, which has told the user why.
  * Everything queued fails. Only from poll. */
 void ch3_vc_lost(struct ch3_vc *vc);

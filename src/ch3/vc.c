@@ -137,6 +137,11 @@ bool ch3_vc_is_lost(const struct ch3_vc *vc)
     return vc->state == CH3_VC_FAILED;
 }
 
+void ch3_vc_closed(struct ch3_vc *vc, bool closed)
+{
+    vc->closed = closed;
+}
+
 void ch3_vc_lost(struct ch3_vc *vc)
 {
     (void)ch3_vc_event(vc, CH3_VC_LOST);

@@ -102,11 +102,6 @@ static bool no_marker(const struct win *w, const struct rma_target *t)
     return !t->ctl && (!t->from || t->from->marked != w->phase + 1);
 }
 
-static bool not_freeing(const struct win *w, const struct rma_target *t)
-{
-    return t->in && !barrier_free_entered(w, t);
-}
-
 static bool not_entered(const struct win *w, const struct rma_target *t)
 {
     return !barrier_node_entered(w, t);
@@ -196,7 +191,6 @@ static void say_counts(struct win *w)
 static void say_details(struct win *w, const struct rma_wait *wait)
 {
     const struct win_group all = {.n = w->nproc}, node = {.ranks = w->direct, .n = w->ndirect};
-    int whom = wait->rank;
     if (epoch_now(&w->epoch) == EPOCH_PSCW)
         say_ranks(w, "no MPI_Win_post of rank", pscw_access(w), no_post);
     if (w->epoch.exposed)
@@ -206,8 +200,8 @@ static void say_details(struct win *w, const struct rma_wait *wait)
     else if (wait->phase == RMA_WAIT_FENCE)
         say_ranks(w, "no fence marker of rank", &all, no_marker);
     if (wait->phase == RMA_WAIT_FREE)
-        say_ranks(w, "not in MPI_Win_free, or held up there: rank",
-                  &(struct win_group){.ranks = &whom, .n = 1}, not_freeing);
+        log_msg(w->rma->log, LOG_LEVEL_ERROR, "  not in MPI_Win_free, or held up there: rank %d",
+                wait->rank);
     if (wait->phase == RMA_WAIT_BARRIER)
         say_ranks(w, "not in the barrier: rank", &node, not_entered);
     for (int i = 0; i < w->nproc; i++) {
@@ -219,6 +213,20 @@ static void say_details(struct win *w, const struct rma_wait *wait)
             say_peer(w, t);
     }
     say_packet_locks(w);
+}
+
+bool hang_awaits(struct win *w, const struct rma_wait *wait, const struct rma_target *t)
+{
+    const struct pkt_target *pt = t->pkt;
+    if (wait && wait->rank == t->rank)
+        return true;
+    if (wait && wait->phase == RMA_WAIT_FENCE)
+        return fence_counts_used(w) ? fence_counts_missing(w) == t->rank : no_marker(w, t);
+    if (t->from && t->from->lock == LOCKQ_HELD &&
+        (wait ? wait->rank == w->rank : target_awaits_lock(w)))
+        return true;
+    return no_complete(w, t) ||
+           (pt && (pt->replies || pt->streams || pt->acks_due != pt->acks_seen));
 }
 
 void win_describe(const struct win *w, int target, char *buf, size_t len)

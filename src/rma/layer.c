@@ -29,6 +29,7 @@ static const struct progress_hooks hooks = {
     .grant_locks = target_grant_locks,
     .requests_due = requests_due,
     .fail_requests = pair_fail_all,
+    .awaits = hang_awaits,
     .report_wait = hang_report,
 };
 
@@ -40,24 +41,19 @@ static const struct sync_ops *const syncs[PATH_COUNT] = {
     [PATH_RDMA] = &sync_by_packets,
 };
 
-static void target_lost(struct win *w, struct rma_target *t, const struct ch3_vc *vc)
+/* The channel has only said which process it is: *named, has the log been told which rank, by the
+ * first window? */
+static void target_lost(struct win *w, struct rma_target *t, const struct ch3_vc *vc, bool *named)
 {
     if (!t->peer || &t->peer->vc != vc)
         return;
+    if (!*named && t->peer->net)
+        log_msg(w->rma->log, LOG_LEVEL_ERROR, "the process that is lost is rank %d of window %u",
+                t->rank, w->index);
+    *named = true;
     if (!t->peer->self)
         win_lost(w, t->rank);
     pair_lost(t);
-}
-
-/* Which rank it is, where the channel has only said which process; once, by the first window. */
-static void name_lost(const struct win *w, const struct rma_target *t, const struct ch3_vc *vc,
-                      bool *named)
-{
-    if (*named || !t->peer || &t->peer->vc != vc || !t->peer->net)
-        return;
-    log_msg(w->rma->log, LOG_LEVEL_ERROR, "the process that is lost is rank %d of window %u",
-            t->rank, w->index);
-    *named = true;
 }
 
 /* Nothing comes from this peer any more: requests end with an error, which who waits for
@@ -72,12 +68,9 @@ static void peer_lost(void *rma, struct ch3_vc *vc)
         if (!w)
             continue;
         for (int i = 0; i < w->nlocal; i++)
-            target_lost(w, &w->local[i], vc);
-        LIST_EACH (node, &w->remote) {
-            struct rma_target *t = LIST_ENTRY(node, struct rma_target, remote_link);
-            name_lost(w, t, vc, &named);
-            target_lost(w, t, vc);
-        }
+            target_lost(w, &w->local[i], vc, &named);
+        LIST_EACH (node, &w->remote)
+            target_lost(w, LIST_ENTRY(node, struct rma_target, remote_link), vc, &named);
     }
 }
 

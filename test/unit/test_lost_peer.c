@@ -24,7 +24,7 @@ struct scene {
     void (*prepare)(struct fabric_proc *p, struct win *w); /* all */
     int (*wait)(struct fabric_proc *p, struct win *w);     /* survivors: must fail */
     enum conf_progress progress;
-    bool disconnect; /* lose connections in place of the process */
+    enum { DIES, DISCONNECTED, CLOSES } how; /* the process; its connections; it ends in order */
 };
 
 static void body(struct fabric_proc *p, void *arg)
@@ -36,14 +36,15 @@ static void body(struct fabric_proc *p, void *arg)
     rest(p);
     fabric_barrier(p); /* nobody polls any more */
     if (p->rank == VICTIM) {
-        if (!s->disconnect)
+        if (s->how == DIES)
             fabric_kill(p);
     } else {
-        if (s->disconnect) {
-            rma_enter(&p->rma);
+        rma_enter(&p->rma);
+        if (s->how == DISCONNECTED)
             ch3_vc_lost(&p->peers[VICTIM].peer.vc);
-            rma_leave(&p->rma);
-        }
+        if (s->how == CLOSES)
+            ch3_vc_closed(&p->peers[VICTIM].peer.vc, true);
+        rma_leave(&p->rma);
         const int err = s->wait(p, w);
         if (err != MRMA_ERR_PROC_FAILED)
             fprintf(stderr, "process %d: %s\n", p->rank, mrma_err_name(err));
@@ -81,13 +82,13 @@ static void run(struct scene s)
 /* All at once, each in a process of its own: they sleep until somebody looks who is alive. */
 static void run_all(struct scene s)
 {
-    enum { VARIANTS = 4 };
+    enum { VARIANTS = 5 }; /* one that has closed must not go on to serve by its agent */
     pid_t pids[VARIANTS];
     for (int i = 0; i < VARIANTS; i++) {
         pids[i] = fork();
         if (pids[i] == 0) {
             s.progress = i & 1 ? CONF_PROGRESS_AGENT : CONF_PROGRESS_POLL;
-            s.disconnect = i & 2;
+            s.how = i / 2;
             run(s);
             _exit(0);
         }
@@ -175,7 +176,7 @@ static void until_victim_is_lost(struct fabric_proc *p)
     bool lost = false;
     while (!lost) {
         rma_enter(&p->rma);
-        lost = p->peers[VICTIM].peer.vc.state == CH3_VC_FAILED ||
+        lost = ch3_vc_is_lost(&p->peers[VICTIM].peer.vc) || p->peers[VICTIM].peer.vc.closed ||
                atomic_load_explicit(&p->fabric->procs[VICTIM].dead, memory_order_acquire);
         rma_leave(&p->rma);
         sched_yield();
@@ -240,6 +241,7 @@ static void test_request(void **state)
 {
     (void)state;
     run((struct scene){.wait = wait_request, .progress = CONF_PROGRESS_POLL});
+    run((struct scene){.wait = wait_request, .progress = CONF_PROGRESS_POLL, .how = CLOSES});
 }
 
 /* The call itself fails: nothing refers to its request any more, which the caller is about to free.
@@ -262,7 +264,7 @@ static void test_failed_call(void **state)
 {
     (void)state;
     run((struct scene){
-        .wait = wait_failed_call, .progress = CONF_PROGRESS_POLL, .disconnect = true});
+        .wait = wait_failed_call, .progress = CONF_PROGRESS_POLL, .how = DISCONNECTED});
 }
 
 /* ---- a thread looks who is alive, another one frees the window ---- */

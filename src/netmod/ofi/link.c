@@ -70,6 +70,7 @@ static bool make_link(struct nmofi_peer *peer, struct ch3_vc *vc)
         !(peer->link = link_new(peer)))
         return false; /* no memory now: no room now */
     peer->link->vc = vc;
+    ch3_vc_closed(vc, false);
     return true;
 }
 
@@ -114,8 +115,10 @@ void nm_abandon(struct ch3_channel *ch, struct ch3_vc *vc)
     (void)ch;
     if (!link || link->lost)
         return;
-    (void)nm_send_bare(link, NM_RESET);
-    nm_link_break(link, "it is given up here");
+    if (!nm_has_closed(link))
+        (void)nm_send_bare(link, NM_RESET);
+    nm_link_break(link, nm_has_closed(link) ? "it has ended before it did what is awaited of it"
+                                            : "it is given up here");
 }
 
 static void drop_waiting(struct nmofi_link *link)
@@ -176,6 +179,8 @@ void nm_link_reap(struct nmofi *nm)
 /* It had closed its side and comes again: ours starts anew, too. */
 void nm_link_restart(struct nmofi_link *link)
 {
+    if (link->peer)
+        ch3_vc_closed(link->vc, false);
     link->from = NULL;
     link->seq = 0;
     link->due = 0;

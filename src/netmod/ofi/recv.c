@@ -84,6 +84,8 @@ static void accept(struct nm_from *from, const struct nm_hdr *hdr)
         break;
     case NM_BYE:
         from->bye = true;
+        if (link->peer)
+            ch3_vc_closed(link->vc, true);
         break;
     case NM_RESET:
         nm_link_break(link, "it has given the connection up");
@@ -157,6 +159,7 @@ static bool meet(struct nmofi *nm, struct nm_from *from)
         nm_from_free(nm, link->from); /* it had said bye, or has lost its memory: it starts anew */
     link->from = from;
     link->vc = vc;
+    ch3_vc_closed(vc, false);
     from->link = link;
     stranger_no_more(nm, from);
     return true;

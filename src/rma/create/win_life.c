@@ -106,14 +106,6 @@ int win_free_begin(struct win *w)
     return barrier_free(w);
 }
 
-int win_take_error(struct win *w)
-{
-    rma_enter(w->rma);
-    int err = issue_take_error(w);
-    rma_leave(w->rma);
-    return err;
-}
-
 void win_free_end(struct win *w)
 {
     struct rma *r = w->rma;

@@ -40,7 +40,7 @@ static bool nothing_outstanding(void *arg)
     return issue_nothing_due(arg);
 }
 
-static int take_error_locked(struct win *w)
+int win_take_error(struct win *w)
 {
     rma_enter(w->rma);
     const int err = issue_take_error(w);
@@ -109,7 +109,7 @@ static int wait_flushed(struct win *w, struct pkt_target *pt, enum until until)
     const int err =
         origin_wait(w, flushed, &arg, until == LOCALLY ? "local completion" : "acknowledgements",
                     pt ? pt->target->rank : -1);
-    const int reported = take_error_locked(w);
+    const int reported = win_take_error(w);
     return err ? err : reported;
 }
 
@@ -222,7 +222,7 @@ int issue_completed(struct win *w, int err)
     rma_leave(w->rma);
     if (!err)
         err = origin_wait(w, nothing_outstanding, w, "replies", -1);
-    const int reported = take_error_locked(w);
+    const int reported = win_take_error(w);
     return err ? err : reported;
 }
 

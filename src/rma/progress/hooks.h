@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct rma;
+struct rma_target;
 struct rma_wait;
 struct win;
 
@@ -22,6 +23,9 @@ struct progress_hooks {
     /* A process of w has died, and somebody waits: end the requests of w with err. Under the
      * engine's lock. */
     void (*fail_requests)(struct win *w, int err);
+    /* Does this process await something of t: what wait (NULL: none of the library's) is for, a
+     * reply, or a lock that t holds here? Under the engine's lock. */
+    bool (*awaits)(struct win *w, const struct rma_wait *wait, const struct rma_target *t);
     /* A wait in w has lasted ns: tell the log what it waits for (MPIRMA_HANG_REPORT). Without the
      * engine's lock. */
     void (*report_wait)(struct win *w, const struct rma_wait *wait, uint64_t ns);

@@ -64,16 +64,22 @@ int rma_lost(const struct win *w, const struct rma_target *t)
                     w->index, t->peer->pid);
 }
 
-static int check_target(struct win *w, struct rma_target *t)
+/* It has ended, or forgotten this process, and nothing comes any more, though something must. */
+static bool ended_early(struct win *w, const struct rma_target *t, const struct rma_wait *wait)
+{
+    return ch3_vc_is_closed(&t->peer->vc) && w->rma->progress.hooks->awaits(w, wait, t) &&
+           !(wait && wait->done(wait->arg));
+}
+
+static int check_target(struct win *w, struct rma_target *t, const struct rma_wait *wait)
 {
     struct rma *r = w->rma;
     if (t->peer->self)
         return MRMA_SUCCESS;
     const bool alive = r->env->peer_alive(r->env->ctx, t->peer);
+    if (!alive || ended_early(w, t, wait)) /* what is queued to it may refer to windows freed now */
+        ch3_vc_lost(&t->peer->vc);
     const bool lost = ch3_vc_is_lost(&t->peer->vc);
-    if (!alive && !lost)
-        ch3_vc_lost(
-            &t->peer->vc); /* what is queued to it refers to windows that may be freed now */
     if (!alive || lost)
         win_lost(w, t->rank);
     if (!alive)
@@ -84,14 +90,14 @@ static int check_target(struct win *w, struct rma_target *t)
 
 /* Those that this process has to do with. Under the engine's lock, in one piece: another thread may
  * free the window as soon as it has the lock. */
-static int check_peers(struct win *w)
+static int check_peers(struct win *w, const struct rma_wait *wait)
 {
     int err = MRMA_SUCCESS;
     for (int i = 0; !err && i < w->nlocal; i++)
-        err = check_target(w, &w->local[i]);
+        err = check_target(w, &w->local[i], wait);
     for (struct list_node *node = list_first(&w->remote); !err && node;
          node = list_next(&w->remote, node))
-        err = check_target(w, LIST_ENTRY(node, struct rma_target, remote_link));
+        err = check_target(w, LIST_ENTRY(node, struct rma_target, remote_link), wait);
     if (err)
         return err;
     const int heard = win_who_is_lost(w);
@@ -107,7 +113,8 @@ static int check_requests(struct rma *r)
 {
     int err = MRMA_SUCCESS;
     for (uint32_t i = 0; i < r->nwins; i++)
-        if (r->wins[i] && r->progress.hooks->requests_due(r->wins[i]) && check_peers(r->wins[i])) {
+        if (r->wins[i] && r->progress.hooks->requests_due(r->wins[i]) &&
+            check_peers(r->wins[i], NULL)) {
             err = MRMA_ERR_PROC_FAILED;
             r->progress.hooks->fail_requests(
                 r->wins[i], err); /* also what waits for a lock that the dead one holds */
@@ -122,7 +129,7 @@ static int check_now_and_then(struct rma *r, struct win *w)
         return MRMA_SUCCESS;
     atomic_store_explicit(&r->progress.next_check, now + LONG_SLEEP_NS, memory_order_relaxed);
     rma_enter(r);
-    const int err = w ? check_peers(w) : check_requests(r);
+    const int err = w ? check_peers(w, NULL) : check_requests(r);
     rma_leave(r);
     return err;
 }
@@ -242,7 +249,7 @@ static int lose_patience(struct win *w, const struct rma_wait *wait, struct pati
 {
     if (now >= p->next_check) {
         rma_enter(w->rma);
-        int err = check_peers(w);
+        int err = check_peers(w, wait);
         rma_leave(w->rma);
         if (err && !check(w->rma, wait)) /* it may have done its part before it ended */
             return err;

@@ -35,7 +35,8 @@ struct rma_wait {
 };
 
 /* Wait until done. MRMA_ERR_PROC_FAILED: a process of w that this one has to do with is lost, or
- * another one says that some process of w is, and it is not done. */
+ * another one says that some process of w is, or one has ended before it did what is awaited of it;
+ * and it is not done. */
 int rma_wait_until(struct win *w, const struct rma_wait *wait);
 
 /* MRMA_ERR_PROC_FAILED, with a message that names the target: its connection is lost. */

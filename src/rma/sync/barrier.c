@@ -131,13 +131,6 @@ bool barrier_node_entered(const struct win *w, const struct rma_target *t)
                        w->sync.barriers[BARRIER_NODE]);
 }
 
-bool barrier_free_entered(const struct win *w, const struct rma_target *t)
-{
-    return seq_reached(
-        atomic_load_explicit(&t->in->sync.barriers[BARRIER_FREE].entered, memory_order_relaxed),
-        w->sync.barriers[BARRIER_FREE]);
-}
-
 /* ---- the end of a window ---- */
 
 static bool all_left(void *arg)

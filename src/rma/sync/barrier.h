@@ -33,9 +33,7 @@ int barrier_free(struct win *w);
 bool barrier_got(struct rma_target *t, uint32_t seq, uint32_t err);
 
 /* For reports: has the process of t, which synchronizes through shared memory, entered the barrier
- * of the node that this process has entered last? And, of one that signals this process there, that
- * of all processes? */
+ * of the node that this process has entered last? */
 bool barrier_node_entered(const struct win *w, const struct rma_target *t);
-bool barrier_free_entered(const struct win *w, const struct rma_target *t);
 
 #endif
