@@ -35,6 +35,11 @@ function columns(first, names,   n, i, list) {
 
 FNR == 1 { next }
 $9 == "" { next }
+$4 == "net" { # bench/net, a file for each path
+    unlock[$1, FILENAME ~ /net-packets/, $5] = $9
+    unlocks = 1
+    next
+}
 {
     key = $1 SUBSEP $2 SUBSEP $3 SUBSEP $4 SUBSEP $5 SUBSEP $6 SUBSEP $7 SUBSEP $8
     ns[key] = $9
@@ -232,6 +237,21 @@ function active(h, lib, n, op,   key, part) {
     return ""
 }
 
+function weak_unlocks(   h, far, trip) {
+    heading("Weak unlock",
+        "Microseconds of a lock, a put of 8 bytes and an unlock, by the library, to two targets in turn that wait in `MPI_Win_wait`, with and\n" \
+        "without the info key `mpirma_weak_unlock`, with which an unlock does not wait until the put is complete at the target (truly\n" \
+        "one-sided paper, future work), and a round trip of a bare libfabric endpoint.")
+    for (h = 1; h <= nhosts; h++) {
+        columns(name(host[h]) ": path", "unlock,weak unlock,bare round trip")
+        for (far = 0; far <= 1; far++) {
+            trip = far ? us(2 * unlock[host[h], far, "T"]) : "-"
+            printf "| %s | %s | %s | %s |\n", far ? "network (tcp on loopback)" : "packets in a node",
+                us(unlock[host[h], far, "unlock"]), us(unlock[host[h], far, "unlock_weak"]), trip
+        }
+    }
+}
+
 END {
     n = split("bw,latency,skew,overlap,origins", suites, ",")
     for (i = 1; i <= n; i++)
@@ -245,4 +265,6 @@ END {
     overlap()
     origins()
     fences()
+    if (unlocks)
+        weak_unlocks()
 }

@@ -10,7 +10,8 @@
 #
 # Counts instructions (bench/count-instructions.sh), holds the library against the goals, asks what
 # memory costs and repeats the measurements of the papers (bench/rma), and exchanges halos with 2 and
-# 4 processes (bench/run-halo.sh), each by the host's own one-sided calls and through the library.
+# 4 processes (bench/run-halo.sh), each by the host's own one-sided calls and through the library. What
+# weak unlocks save (bench/net) is the library's alone.
 # That takes under ten minutes, with --full half an hour, and wants a machine that does nothing else:
 # its load before and after is printed with the figures. A time is the median of the rounds, and a
 # case counts as slower only if it is so in each of them. What is missing is installed, and both
@@ -81,6 +82,23 @@ bench() {
     ) >"$name.txt" 2>&1 || fail "bench/rma $*, $host" "$name.txt"
 }
 
+# unlocks HOST: lock, put, unlock to two targets in turn, with and without mpirma_weak_unlock, by the
+# packets of a node and over the network.
+unlocks() {
+    host=$1
+    for path in shm-packets net-packets; do
+        name=$to/unlock-$path-$host-library
+        say "unlock, $host, $path"
+        (
+            MPIEXEC=mpiexec.$host
+            . "$top_srcdir/bench/launch.sh"
+            export MPIRMA_PATH="$path" MPIRMA_OFI_INTERFACE=lo
+            launch 3 env LD_PRELOAD="$(build_dir "$host")/.libs/libmpi-rma.so" \
+                "$(build_dir "$host")/bench/net" --suites=unlock --csv="$name.csv"
+        ) >"$name.txt" 2>&1 || fail "bench/net, $path, $host" "$name.txt"
+    done
+}
+
 # halo HOST WHERE OPTIONS...: run-halo.sh into the directory WHERE. Where send and receive differed by
 # more than half between the host's run and the library's, which a "!" marks, the runs are repeated,
 # twice at most; where there are more rounds their medians serve.
@@ -134,6 +152,7 @@ measure() { # host
     for who in host library; do
         bench origins "$1" "$origins" "$who" --suite=origins
     done
+    unlocks "$1"
     say "halo exchange, $1"
     halo "$1" "$to"
     test -z "$full" || halo "$1" "$to/net" --net
@@ -235,7 +254,7 @@ packages="$packages gnuplot-nox cmark-gfm"
 if test -n "$run"; then
     (install_missing) || exit 1
     bootstrap
-    make_target="libmpi-rma.la bench/rma bench/halo"
+    make_target="libmpi-rma.la bench/rma bench/halo bench/net"
     for host in $hosts; do
         build "$host" || die "the build for $host failed"
     done
