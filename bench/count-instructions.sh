@@ -7,7 +7,8 @@
 # only inside the function that makes them, and divides the difference.
 # Environment: RMA (the benchmark, default ./bench/rma, then the one beside this
 # script), MPIRMA_LIB (libmpi-rma.so; without it the host's own calls are
-# counted), MPIEXEC, MPIEXEC_FLAGS. Exit code 1 when a goal is not met.
+# counted), MPIEXEC (default that of the build), MPIEXEC_FLAGS. Exit code 1 when a goal is
+# not met.
 
 here=$(dirname "$0")
 rma=${RMA:-}
@@ -37,6 +38,7 @@ case $lib in
 *) lib=$PWD/$lib ;;
 esac
 
+benchmark=$rma
 . "$here/launch.sh"
 
 tmp=$(mktemp -d) || exit 2

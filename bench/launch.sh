@@ -1,11 +1,14 @@
 # launch.sh - read by the scripts here: how to start a program under the host's
 # launcher.
 #
-# In: MPIEXEC (default mpiexec), MPIEXEC_FLAGS. Out: the function launch N
-# PROGRAM ARGUMENTS..., the variable launcher (mpich, openmpi or other). Open MPI
-# refuses to run as root and to start more ranks than processors unless told
-# otherwise; it is told so only where that applies.
+# In: MPIEXEC (default that of the build which the program $benchmark lies in, else
+# mpiexec), MPIEXEC_FLAGS. Out: the function launch N PROGRAM ARGUMENTS..., the
+# variable launcher (mpich, openmpi or other). Open MPI refuses to run as root and to
+# start more ranks than processors unless told otherwise; it is told so only where
+# that applies.
 
+: "${benchmark:=}"
+: "${MPIEXEC:=$(sed -n "s/^MPIEXEC='\(.*\)'$/\1/p" "$(dirname "$benchmark")/../test/env.sh" 2>/dev/null)}"
 : "${MPIEXEC:=mpiexec}"
 : "${MPIEXEC_FLAGS:=}"
 

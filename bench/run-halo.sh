@@ -20,7 +20,7 @@ Usage: run-halo.sh [OPTIONS] [-- OPTIONS OF halo]
   --long           all sizes and long measurements: 14 minutes for both hosts (or LONG=1)
   --no-pin         do not pin ranks where there are enough processors
   --help           this text
-Environment: MPIEXEC (default mpiexec), MPIEXEC_FLAGS.
+Environment: MPIEXEC (default that of the build, else mpiexec), MPIEXEC_FLAGS.
 EOF
 }
 
@@ -74,6 +74,7 @@ case $lib in
 esac
 [ "$long" = 1 ] || pin="$pin --quick"
 
+benchmark=$halo
 . "$here/launch.sh"
 
 # Both the host's sends and its one-sided calls over tcp, as between machines. Open MPI's own windows
