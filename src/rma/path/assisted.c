@@ -2,18 +2,18 @@
  * assisted.c - the way to a kernel-assisted target: a process of this node whose window memory is
  * not shared.
  *
- * The origin reaches that memory by cross-memory attach (cma.h). Small contiguous puts, or gets,
- * are kept back until one system call does them all (base/procmem_queue.h): with a flush or the end
- * of the epoch, and before another operation on that target; the standard does not order them (MPI
- * 4.1, 12.7), but they are done in the order of the calls. In fence and PSCW epochs small puts go
- * into a stage first (stage.h). In a passive target epoch the origin may send the operation as a
- * packet instead, and the target does it: if a thread of the target polls now and an agent will
- * serve what comes after that thread has stopped, for a packet through the ring costs less than a
- * system call; and by the agent alone if the target's side has MANY_PIECES, for which the kernel
- * takes longer than an agent takes to wake up. Contiguous puts and gets of more than SMALL_COPY
- * bytes are the kernel's in any case, because origin and target would wait for each other on the
- * way through the ring, and so is everything on a node with more processes than processors, where a
- * target that polls need not have one.
+ * The origin reaches that memory by cross-memory attach (cma.h). The first small contiguous put or
+ * get of an epoch is done at once. Those after it are kept back until one system call does them all
+ * (base/procmem_queue.h): with a flush or the end of the epoch, and before another operation on
+ * that target; the standard does not order them (MPI 4.1, 12.7), but they are done in the order of
+ * the calls. In fence and PSCW epochs small puts go into a stage first (stage.h). In a passive
+ * target epoch the origin may send the operation as a packet instead, and the target does it: if a
+ * thread of the target polls now and an agent will serve what comes after that thread has stopped,
+ * for a packet through the ring costs less than a system call; and by the agent alone if the
+ * target's side has MANY_PIECES, for which the kernel takes longer than an agent takes to wake up.
+ * Contiguous puts and gets of more than SMALL_COPY bytes are the kernel's in any case, because
+ * origin and target would wait for each other on the way through the ring, and so is everything on
+ * a node with more processes than processors, where a target that polls need not have one.
  *
  * The target's lock is taken in shared memory as always, so the packets ask for none
  * (PKT_EPOCH_NOCHECK). What was sent is done when the target has acknowledged it, which flush and
@@ -99,10 +99,15 @@ static int send(struct win *w, struct rma_target *t, enum pkt_op_kind kind, cons
     return err;
 }
 
-static bool may_gather(enum pkt_op_kind kind, const struct rma_op *op, size_t len)
+/* The first of an epoch is often the only one, and by itself it takes less time. */
+static bool shall_gather(const struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                         const struct rma_op *op, size_t len)
 {
-    return len <= PROCMEM_QUEUE_MAX && !is_acc(kind) && !op->req && op->ttype->contig &&
-           (kind == PKT_OP_PUT ? op->otype : op->rtype)->contig;
+    if (len > PROCMEM_QUEUE_MAX || is_acc(kind) || op->req || !op->ttype->contig ||
+        !(kind == PKT_OP_PUT ? op->otype : op->rtype)->contig)
+        return false;
+    const uint64_t now = atomic_load_explicit(&w->gen, memory_order_relaxed);
+    return atomic_exchange_explicit(&t->copied_in, now, memory_order_relaxed) == now;
 }
 
 static int gather(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
@@ -176,15 +181,13 @@ static int assisted_operate(struct win *w, struct rma_target *t, enum pkt_op_kin
     const struct log *log = w->rma->log;
     const uint64_t vaddr = t->vaddr + (uint64_t)offset;
     const bool by_packet = goes_by_packet(w, t, kind, op, len);
-    if (!by_packet && may_gather(kind, op, len))
+    if (!by_packet && shall_gather(w, t, kind, op, len))
         return gather(w, t, kind, op, vaddr, len);
     int err = assisted_settle(w, t);
     if (likely(!err) && is_acc(kind))
         err = acc_lock_mode(w, t->ctl, false);
-    if (unlikely(err))
-        return err;
-    if (by_packet)
-        return send(w, t, kind, op, offset, len);
+    if (unlikely(err || by_packet))
+        return err ? err : send(w, t, kind, op, offset, len);
     switch (kind) {
     case PKT_OP_PUT:
         return cma_put(t->peer, log, vaddr, op);

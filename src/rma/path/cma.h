@@ -2,10 +2,8 @@
  * cma.h - operations by the kernel's cross-memory attach (process_vm_readv and
  * _writev): same node, memory that is not shared. The target is not involved.
  *
- * vaddr: the target's own address of the pieces' origin. All are complete when
- * the function returns. MRMA_ERR_PROC_FAILED if the target is gone,
- * MRMA_ERR_RMA_RANGE if it has unmapped the memory, MRMA_ERR_OTHER if the kernel
- * refuses.
+ * vaddr: the target's own address of the pieces' origin. All are complete when the function
+ * returns. Errors: those of base/procmem.h, which log is told of.
  */
 #ifndef MRMA_RMA_PATH_CMA_H
 #define MRMA_RMA_PATH_CMA_H
@@ -16,7 +14,7 @@
 
 /* op between this process's buffers and peer, whose memory there is not checked here. Accumulates
  * and compare-and-swap hold the stripes of their elements; fetch: the old contents go to op's
- * result. The errors above, which log is told of. */
+ * result. */
 int cma_put(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
             const struct rma_op *op);
 int cma_get(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,

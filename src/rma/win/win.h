@@ -158,6 +158,7 @@ struct rma_target {
     struct stage_target stage;  /* of the same control blocks */
     struct list deferred;       /* operations that wait: path/deferred.h */
     struct procmem_queue *gathered; /* and those that share a system call: path/assisted.c */
+    _Atomic uint64_t copied_in;     /* win.gen at the last operation of that kind */
     uint32_t starts;         /* access epochs started towards it, MPI_MODE_NOCHECK included */
     uint32_t posts_due;      /* posts that must have come for the present one */
     uint32_t started_in;     /* win->start_count of the last start that names it */
