@@ -184,6 +184,7 @@ static void gets(struct fabric_proc *p, void *arg)
             area[p->rank][i] = round * 1000 * p->rank + i;
         fabric_barrier(p);
         begin(w, p->rank, kind);
+        fabric_barrier(p); /* the target has posted, so that nothing waits for that */
         if (p->rank == 0) {
             (void)counted();
             for (int i = 0; i < SOME; i++)
@@ -208,6 +209,7 @@ static void puts_in(struct fabric_proc *p, void *arg)
         int64_t value;
         fabric_barrier(p);
         begin(w, p->rank, kind);
+        fabric_barrier(p);
         for (int i = 0; p->rank == 0 && i < CELLS; i++) {
             value = round * 1000 + i;
             put(w, 1, i * 7 % CELLS, &value, 8); /* each cell once; few are adjacent */
@@ -231,40 +233,45 @@ static void test_epochs(void **state)
     }
 }
 
-/* All kinds of flush; an accumulate, a large put and an operation with a request go behind. */
+/* Two puts: the first since a flush, or other operation, is done at once, the second waits. */
+static void keep_back(struct win *w, int64_t value)
+{
+    area[1][0] = area[1][1] = 0;
+    put(w, 1, 1, &value, 8);
+    FABRIC_CHECK(area[1][1] == value && w->nsent == 0);
+    put(w, 1, 0, &value, 8);
+    FABRIC_CHECK(area[1][0] == 0 && w->nsent == 1);
+}
+
+/* All kinds of flush do it, and an accumulate, a large put and an operation with a request, which
+ * go behind it. */
 static void flushes(struct fabric_proc *p, void *arg)
 {
     struct win *w = fabric_win(p, WIN_CREATE, area[p->rank], sizeof area[0], 8);
-    const int64_t one = 1, two = 2, large[256] = {3};
+    const int64_t two = 2, large[256] = {3};
     int64_t got = 0;
     (void)arg;
-    memset(area[p->rank], 0, sizeof area[0]);
-    fabric_barrier(p);
     if (p->rank == 0) {
         OK(rma_lock_all(w, 0));
-        put(w, 1, 0, &one, 8); /* alone */
-        FABRIC_CHECK(area[1][0] == 1 && w->nsent == 0);
         for (int way = 0; way < 4; way++) {
-            area[1][0] = 0;
-            put(w, 1, 0, way % 2 ? &one : &two, 8);
-            FABRIC_CHECK(area[1][0] == 0);
+            keep_back(w, way + 1);
             OK(way < 2 ? rma_flush(w, 1, way) : rma_flush_all(w, way == 2));
-            FABRIC_CHECK(area[1][0] == (way % 2 ? 1 : 2) && w->nsent == 0);
+            FABRIC_CHECK(area[1][0] == way + 1 && w->nsent == 0);
         }
-        put(w, 1, 0, &one, 8);
+        keep_back(w, 1);
         add(w, 1, 0, &two, 1);
         FABRIC_CHECK(area[1][0] == 3);
-        put(w, 1, 0, &one, 8);
+        keep_back(w, 1);
         put(w, 1, 0, large, sizeof large);
         FABRIC_CHECK(area[1][0] == 3);
-        put(w, 1, 0, &one, 8);
+        keep_back(w, 1);
         struct rma_req req;
         struct rma_op op = byte_op(NULL, &got, 1, 0, 8);
         rma_req_init(&req);
         op.req = &req;
         OK(rma_get(w, &op));
         FABRIC_CHECK(rma_req_done(&req) && got == 1);
-        put(w, 1, 0, &two, 8);
+        keep_back(w, 2);
         OK(rma_unlock_all(w));
         FABRIC_CHECK(area[1][0] == 2);
     }

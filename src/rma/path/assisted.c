@@ -99,7 +99,8 @@ static int send(struct win *w, struct rma_target *t, enum pkt_op_kind kind, cons
     return err;
 }
 
-/* The first of an epoch is often the only one, and by itself it takes less time. */
+/* The first, also since they were last done, is often the only one, and alone it takes less time.
+ */
 static bool shall_gather(const struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                          const struct rma_op *op, size_t len)
 {
@@ -115,14 +116,12 @@ static int gather(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
 {
     const bool write = kind == PKT_OP_PUT;
     void *here = write ? (void *)(uintptr_t)op->oaddr : op->raddr;
-    int err = MRMA_ERR_NO_MEM;
     rma_enter(w->rma);
     if (unlikely(!t->gathered))
         t->gathered = procmem_queue_create(t->peer->pid, w->rma->log);
-    if (likely(t->gathered != NULL)) {
-        err = procmem_queue_add(t->gathered, write, here, vaddr, len);
-        note_sent(w, t, SENT_GATHERED);
-    }
+    const int err =
+        t->gathered ? procmem_queue_add(t->gathered, write, here, vaddr, len) : MRMA_ERR_NO_MEM;
+    note_sent(w, t, SENT_GATHERED);
     rma_leave(w->rma);
     return err;
 }
@@ -132,6 +131,7 @@ static void forget(struct win *w, struct rma_target *t)
     if (t->sent == SENT_NOTHING)
         return;
     t->sent = SENT_NOTHING;
+    t->copied_in = 0; /* the next copy goes by itself again */
     w->nsent--;
     win_set_flush_quick(w);
 }
