@@ -51,7 +51,7 @@ static void usage(void)
         "MPI's one-sided calls with MPI_Isend and MPI_Irecv.\n\n"
         "  --sizes=LIST     bytes per neighbour, multiples of 8 from 16 (default "
         "16,64,256,1K,...,1M)\n"
-        "  --modes=LIST     all (default) or some of:\n");
+        "  --modes=LIST     some of these (default all but isend and messages), or all:\n");
     for (int m = 0; m < HALO_MODES; m++)
         printf("                     %-13s %s\n", halo_modes[m].name, halo_modes[m].meaning);
     printf(
@@ -100,7 +100,7 @@ static void defaults(struct options *o)
         .plan = {.reps = 7, .block_ms = 40, .timeout = 120},
         .budget = 100,
     };
-    o->modes &= ~(1u << MODE_ISEND);
+    o->modes &= ~(1u << MODE_ISEND | HALO_MESSAGE_MODES);
     arg_size_range(&o->sizes, 16, 1 << 20, 4);
 }
 
@@ -218,7 +218,9 @@ static unsigned modes_of(const struct options *o, int kind)
         return o->modes & HALO_SHARED_MODES;
     if (!(o->kinds >> kind & 1))
         return 0;
-    return kind == WINMEM_MALLOC ? modes : modes & ~HALO_MALLOC_MODES;
+    if (kind != WINMEM_MALLOC)
+        modes &= ~HALO_MALLOC_MODES;
+    return kind == WINMEM_ALLOCATE ? modes : modes & ~HALO_MESSAGE_MODES;
 }
 
 /* Was every ghost cell right? */

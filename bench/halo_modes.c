@@ -17,6 +17,8 @@
  *   but no further, since it waits for this rank's flag too: two buffers.
  * - shm: the same scheme with memory copies and flags stored with release
  *   order.
+ * - fence_msgs and so on: no one-sided call, but the messages that such a step can't do without
+ * over a network, sent by the host.
  * - writev: the same scheme with process_vm_writev, a call for each strip and one for each
  *   flag behind them, the least that lock and lock_all do where the kernel writes. What a
  *   rank gives itself is copied.
@@ -71,21 +73,71 @@ static int nothing(struct halo *h)
     return MPI_SUCCESS;
 }
 
-static int isend_step(struct halo *h)
+/* The first size bytes of all strips at once. */
+static int exchange(struct halo *h, size_t size)
 {
     MPI_Request req[2 * SIDES];
     int rc = MPI_SUCCESS;
 
     for (int d = 0; d < SIDES && !rc; d++)
-        rc = MPI_Irecv(h->recv + (size_t)d * h->slot, (int)h->size, MPI_BYTE, h->nbr[d],
+        rc = MPI_Irecv(h->recv + (size_t)d * h->slot, (int)size, MPI_BYTE, h->nbr[d],
                        halo_opposite(d), h->comm, &req[d]);
     for (int d = 0; d < SIDES && !rc; d++)
-        rc = MPI_Isend(h->send + (size_t)d * h->slot, (int)h->size, MPI_BYTE, h->nbr[d], d, h->comm,
+        rc = MPI_Isend(h->send + (size_t)d * h->slot, (int)size, MPI_BYTE, h->nbr[d], d, h->comm,
                        &req[SIDES + d]);
     if (!rc)
         rc = MPI_Waitall(2 * SIDES, req, h->ignore);
     h->ghost = h->recv;
     return rc;
+}
+
+static int isend_step(struct halo *h)
+{
+    return exchange(h, h->size);
+}
+
+/* All ranks meet, and the data goes. */
+static int fence_msgs_step(struct halo *h)
+{
+    int rc = MPI_Barrier(h->comm);
+
+    return rc ? rc : exchange(h, h->size);
+}
+
+/* A word that the data may come, and the data. */
+static int pscw_msgs_step(struct halo *h)
+{
+    int rc = exchange(h, 0);
+
+    return rc ? rc : exchange(h, h->size);
+}
+
+/* One neighbour after the other: the data, and an answer. Then a notice for all. */
+static int lock_msgs_step(struct halo *h)
+{
+    int rc = MPI_SUCCESS;
+
+    for (int d = 0; d < SIDES && !rc; d++) {
+        int to = h->nbr[d], from = h->nbr[halo_opposite(d)];
+
+        rc = MPI_Sendrecv(h->send + (size_t)d * h->slot, (int)h->size, MPI_BYTE, to, d,
+                          h->recv + (size_t)halo_opposite(d) * h->slot, (int)h->size, MPI_BYTE,
+                          from, d, h->comm, MPI_STATUS_IGNORE);
+        if (!rc)
+            rc = MPI_Sendrecv(NULL, 0, MPI_BYTE, from, d, NULL, 0, MPI_BYTE, to, d, h->comm,
+                              MPI_STATUS_IGNORE);
+    }
+    return rc ? rc : exchange(h, 0);
+}
+
+/* The data, an answer, a notice; each for all neighbours at once. */
+static int lock_all_msgs_step(struct halo *h)
+{
+    int rc = exchange(h, h->size);
+
+    if (!rc)
+        rc = exchange(h, 0);
+    return rc ? rc : exchange(h, 0);
 }
 
 static int fence_assert_step(struct halo *h)
@@ -363,6 +415,14 @@ const struct halo_mode halo_modes[HALO_MODES] = {
                    lock_step, flags_end},
     [MODE_LOCK_ALL] = {"lock_all", "puts and flush in one lock_all epoch, then notification",
                        lock_all_begin, lock_all_step, lock_all_end},
+    [MODE_FENCE_MSGS] = {"fence_msgs", "messages: all meet, then isend", nothing, fence_msgs_step,
+                         nothing},
+    [MODE_PSCW_MSGS] = {"pscw_msgs", "messages: a post to each neighbour, then isend", nothing,
+                        pscw_msgs_step, nothing},
+    [MODE_LOCK_MSGS] = {"lock_msgs", "messages: data and answer for each neighbour, then a notice",
+                        nothing, lock_msgs_step, nothing},
+    [MODE_LOCK_ALL_MSGS] = {"lock_all_msgs", "messages: isend, answers, notices", nothing,
+                            lock_all_msgs_step, nothing},
     [MODE_WRITEV] = {"writev", "process_vm_writev for each neighbour, then for its flag", nothing,
                      writev_step, nothing},
     [MODE_SHM] = {"shm", "copies and flags in MPI_Win_allocate_shared memory", lock_all_begin,
@@ -373,5 +433,6 @@ const struct halo_mode halo_modes[HALO_MODES] = {
 };
 
 const char *const halo_mode_name[HALO_MODES + 1] = {
-    "isend",    "fence_assert", "fence", "fence_one", "pscw", "lock",
-    "lock_all", "writev",       "shm",   "barriers",  NULL};
+    "isend",         "fence_assert", "fence",      "fence_one", "pscw",
+    "lock",          "lock_all",     "fence_msgs", "pscw_msgs", "lock_msgs",
+    "lock_all_msgs", "writev",       "shm",        "barriers",  NULL};

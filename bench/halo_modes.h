@@ -20,6 +20,11 @@
 /* The modes that write into memory of malloc by the kernel. */
 #define HALO_MALLOC_MODES (1u << MODE_WRITEV)
 
+/* The modes of messages alone that say what the others need at least where messages are all there
+ * is. */
+#define HALO_MESSAGE_MODES \
+    (1u << MODE_FENCE_MSGS | 1u << MODE_PSCW_MSGS | 1u << MODE_LOCK_MSGS | 1u << MODE_LOCK_ALL_MSGS)
+
 enum halo_mode_id {
     MODE_ISEND,
     MODE_FENCE_ASSERT,
@@ -28,6 +33,10 @@ enum halo_mode_id {
     MODE_PSCW,
     MODE_LOCK,
     MODE_LOCK_ALL,
+    MODE_FENCE_MSGS,
+    MODE_PSCW_MSGS,
+    MODE_LOCK_MSGS,
+    MODE_LOCK_ALL_MSGS,
     MODE_WRITEV,
     MODE_SHM,
     MODE_BARRIERS,

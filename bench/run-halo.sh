@@ -85,7 +85,8 @@ benchmark=$halo
 host_env=
 if [ "$net" = 1 ]; then
     export MPIRMA_PATH=net-packets MPIRMA_OFI_INTERFACE=lo
-    set -- --modes=isend,fence_assert,fence,fence_one,pscw,lock,lock_all --memory=malloc,allocate "$@"
+    set -- --modes=isend,fence_assert,fence,fence_one,pscw,lock,lock_all,fence_msgs,pscw_msgs,lock_msgs,lock_all_msgs \
+        --memory=malloc,allocate "$@"
     case $launcher in
     mpich) export UCX_TLS=tcp,self UCX_NET_DEVICES=lo ;;
     openmpi)

@@ -34,15 +34,17 @@ FNR == 1 {
 }
 
 # What the machine takes: of the runs with the library, by operation, processes, memory and bytes.
-halo && $2 == 1 && !net && $12 != "" && $10 ~ /^(writev|barriers)$/ { bare[$1, $10, $3, $9, round] = $12 * 1000 }
+halo && $2 == 1 && $12 != "" && (net ? $10 ~ /_msgs$/ : $10 ~ /^(writev|barriers)$/) { bare[$1, $10, $3, $9, round] = $12 * 1000 }
 !halo && $2 == 1 && $9 != "" && $4 == "anchors" { bare[$1, $5, 2, $8, round] = $9 }
 !halo && $2 == 1 && $9 != "" && $5 == "copies" { bare[$1, $4 " copies " $6, 2, $8, round] = $9 }
 
 # us and isend_us; of the two runs each has its own send and receive.
 # Load and store, and bare calls, are no calls of the library.
-halo && $12 != "" && $10 !~ /^(shm|barriers|writev|isend)$/ {
+halo && $12 != "" && $10 !~ /^(shm|barriers|writev|isend|.*_msgs)$/ {
     floor = ""
-    if (!net && $10 == "fence")
+    if (net && $10 ~ /^(fence|pscw|lock|lock_all)$/)
+        floor = $10 "_msgs"
+    else if (!net && $10 == "fence")
         floor = "barriers"
     else if (!net && $8 == "malloc" && $10 ~ /^lock/)
         floor = "writev"
@@ -219,9 +221,9 @@ function causes() {
     text[SYNC = ++ncauses] = "MPI_Win_sync: besides the fence in memory, which is all that MPICH does, the call makes progress where the process may get packets, so that who waits in a loop of it waits for no other thread"
     text[CROWD = ++ncauses] = "More processes than processors: each barrier, grant or reply takes a change of processes, and a message has one less"
     text[SEGMENT = ++ncauses] = "Memory that others map: the kernel makes the pages of shared memory one by one, and gives huge ones, where it does, to private memory only"
-    text[ROUND_TRIP = ++ncauses] = "Network, lock and flush: each takes a round trip, and the notice behind it another, where a message goes one way"
-    text[MEETING = ++ncauses] = "Network, fence without asserts: all processes meet before the data leaves, and messages need not"
-    text[POST = ++ncauses] = "Network, post and start: a post is on its way before the data leaves, and a message has none"
+    text[ROUND_TRIP = ++ncauses] = "Network, lock and flush: each takes a round trip, and the notice behind it goes one way more, where a message goes one way; bare calls: the host's messages that this needs, a strip and an answer for each neighbour in turn or for all at once, and a notice"
+    text[MEETING = ++ncauses] = "Network, fence without asserts: all processes meet before the data leaves, and messages need not; bare calls: a barrier and the messages, by the host"
+    text[POST = ++ncauses] = "Network, post and start: a post is on its way before the data leaves, and a message has none; bare calls: an empty message each way and the messages, by the host"
     text[NETWORK = ++ncauses] = "Network, other epochs: not known"
     text[UNKNOWN = ++ncauses] = "Not known"
 }
