@@ -27,8 +27,10 @@ static void choose_windows(struct prog *p)
         static const enum win_flavor flavors[] = {WIN_CREATE, WIN_ALLOCATE, WIN_ALLOCATE_SHARED};
         pw->flavor = flavors[prog_below(p, p->opts.shared ? 3 : 2)];
         pw->disp_unit = units[prog_below(p, 3)];
+        const bool weak = !prog_below(p, 3);
         for (int i = 0; i < p->nproc; i++) {
             pw->empty[i] = !prog_below(p, 12);
+            pw->weak[i] = weak && prog_below(p, 3);
             pw->model[i] = calloc(p->cells, 8);
             PROG_CHECK(pw->model[i]);
         }
@@ -43,12 +45,13 @@ static void create(struct prog_actor *a, void *arg)
         const size_t bytes = pw->empty[a->rank] ? 0 : p->cells * 8;
         if (pw->flavor == WIN_CREATE)
             pw->memory[a->rank] = calloc(1, bytes + 8);
-        const struct win_spec spec = {.flavor = pw->flavor,
-                                      .base = pw->memory[a->rank],
-                                      .size = bytes,
-                                      .disp_unit = pw->disp_unit,
-                                      .hints = win_hints_default(),
-                                      .boot = a->boot};
+        struct win_spec spec = {.flavor = pw->flavor,
+                                .base = pw->memory[a->rank],
+                                .size = bytes,
+                                .disp_unit = pw->disp_unit,
+                                .hints = win_hints_default(),
+                                .boot = a->boot};
+        spec.hints.weak_unlock = pw->weak[a->rank];
         PROG_CHECK(win_create(a->rma, &spec, &pw->win[a->rank]) == MRMA_SUCCESS);
         pw->memory[a->rank] = *win_base_attr(pw->win[a->rank]);
     }

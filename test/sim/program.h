@@ -16,6 +16,9 @@
  * program deadlocks by itself: several locks at once are taken in ascending order of
  * window and rank, and not beside MPI_Win_lock_all; MPI_MODE_NOCHECK stands where it is
  * true.
+ *
+ * Of some windows some processes unlock weakly (info key mpirma_weak_unlock): what they have done
+ * in a group is flushed at its end, in epochs of its own, before others look at it.
  */
 #ifndef MRMA_TEST_SIM_PROGRAM_H
 #define MRMA_TEST_SIM_PROGRAM_H
@@ -74,7 +77,7 @@ struct prog_opts {
 
 /* What a program did, so that a test can see that it did it. */
 struct prog_stats {
-    uint64_t epochs[8], ops[8], asserts[8], locks_nested, zero, requests, failed;
+    uint64_t epochs[8], ops[8], asserts[8], locks_nested, weak, zero, requests, failed;
 };
 
 /* Make and run the program; aborts where the outcome is wrong. */

@@ -66,6 +66,7 @@ struct prog_group {
     enum prog_type type;
     bool wins[PROG_WINS]; /* that take part */
     int nepochs;
+    bool flush_all; /* what completes weak epochs at the end: MPI_Win_flush_all */
     struct prog_epoch epochs[PROG_EPOCHS];
     /* Fences: one in front of each epoch and one behind the last. */
     int asserts[PROG_EPOCHS + 1][PROG_PROCS];
@@ -75,6 +76,7 @@ struct prog_window {
     enum win_flavor flavor;
     uint32_t disp_unit;
     bool empty[PROG_PROCS]; /* no memory here: operations without elements only */
+    bool weak[PROG_PROCS];  /* mpirma_weak_unlock */
     int64_t *model[PROG_PROCS], *memory[PROG_PROCS];
     struct win *win[PROG_PROCS];
 };

@@ -243,6 +243,7 @@ void prog_plan(struct prog *p)
     memset(g, 0, sizeof *g);
     p->nops = 0;
     g->type = (enum prog_type)prog_below(p, E_TYPES);
+    g->flush_all = g->type != E_LOCKS && prog_below(p, 2);
     g->nepochs = 1 + (int)prog_below(p, PROG_EPOCHS);
     g->wins[prog_below(p, (size_t)p->nwins)] = true;
     for (int w = 0; w < p->nwins; w++)
@@ -259,6 +260,9 @@ void prog_plan(struct prog *p)
     }
     if (g->type == E_FENCE)
         choose_asserts(p);
+    for (int w = 0; w < p->nwins && g->type != E_FENCE && g->type != E_PSCW; w++)
+        for (int i = 0; i < p->nproc; i++)
+            p->stats->weak += g->wins[w] && p->wins[w].weak[i];
 }
 
 void prog_plan_free(struct prog *p)

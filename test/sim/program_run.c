@@ -319,12 +319,36 @@ static bool run_epochs(struct prog_actor *a)
     return true;
 }
 
+/* What this process has unlocked without waiting is there when a later epoch has flushed it. */
+static bool complete_weak(struct prog_actor *a)
+{
+    struct prog *p = prog_of(a);
+    EACH_WIN(p, w)
+    {
+        struct win *win = p->wins[w].win[a->rank];
+        if (!p->wins[w].weak[a->rank])
+            continue;
+        if (p->group.flush_all) {
+            TRY(rma_lock_all(win, 0));
+            TRY(rma_flush_all(win, false));
+            TRY(rma_unlock_all(win));
+        }
+        for (int t = 0; t < p->nproc && !p->group.flush_all; t++) {
+            TRY(rma_lock(win, false, t, 0));
+            TRY(rma_flush(win, t, false));
+            TRY(rma_unlock(win, t));
+        }
+    }
+    return true;
+}
+
 void prog_run_group(struct prog_actor *a, void *arg)
 {
     struct prog *p = arg;
-    if (p->broken[a->rank] || !run_epochs(a) || p->opts.mortal)
+    const bool passive = p->group.type != E_FENCE && p->group.type != E_PSCW;
+    if (p->broken[a->rank] || !run_epochs(a) || (passive && !complete_weak(a)) || p->opts.mortal)
         return;
-    if (p->group.type != E_FENCE && p->group.type != E_PSCW)
+    if (passive)
         a->world->rest(a);
     for (int w = 0; w < p->nwins; w++)
         if (!p->wins[w].empty[a->rank])

@@ -97,7 +97,7 @@ static void test_fixed(void **state)
         assert_true(totals.epochs[i] > 0 && totals.asserts[i] + (i == 0) > 0);
     for (int i = 0; i < 7; i++)
         assert_true(totals.ops[i] > 0);
-    assert_true(totals.locks_nested && totals.zero && totals.requests);
+    assert_true(totals.locks_nested && totals.weak && totals.zero && totals.requests);
 }
 
 static void test_fresh(void **state)
