@@ -154,8 +154,7 @@ static void add_debt(struct line *l, const char *what, uint64_t n)
         add(l, "%s %llu %s", l->n++ ? "," : "", (unsigned long long)n, what);
 }
 
-/* What a packet peer owes this process, or has not taken; of another one, what was sent by packet.
- */
+/* What a packet peer owes this process, or has not taken; of another, what was sent by packet. */
 static void say_peer(struct win *w, const struct rma_target *t)
 {
     struct line l = begin("");

@@ -41,8 +41,7 @@ static const struct sync_ops *const syncs[PATH_COUNT] = {
     [PATH_RDMA] = &sync_by_packets,
 };
 
-/* The channel has only said which process it is: *named, has the log been told which rank, by the
- * first window? */
+/* *named: the log has been told which rank it is. The channel has only said which process. */
 static void target_lost(struct win *w, struct rma_target *t, const struct ch3_vc *vc, bool *named)
 {
     if (!t->peer || &t->peer->vc != vc)

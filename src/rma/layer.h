@@ -9,8 +9,7 @@
 #include "rma/win/win.h"
 
 /* Nothing is allocated. What is pointed to must outlive the layer; ch3 gets what it tells to this
- * layer, and its handlers are rma_handlers. threads: several application threads may call.
- */
+ * layer, and its handlers are rma_handlers. threads: several application threads may call. */
 void rma_init(struct rma *r, const struct log *log, const struct conf *conf, struct rma_env *env,
               struct ch3 *ch3, clock_fn clock, bool threads);
 /* Drop all windows without communication, and the layer's own memory. */

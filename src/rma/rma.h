@@ -212,8 +212,7 @@ enum { /* asserts, translated from MPI_MODE_* by src/mpi */
  * found. */
 int rma_fence(struct win *win, int asserts);
 
-/* ranks: window ranks of the group, n of them, any order; not kept by the callee. MRMA_ERR_NO_MEM.
- */
+/* ranks: window ranks of the group, n of them, any order; not kept. MRMA_ERR_NO_MEM. */
 int rma_start(struct win *win, const int *ranks, int n, int asserts);
 int rma_complete(struct win *win);
 int rma_post(struct win *win, const int *ranks, int n, int asserts);

@@ -113,6 +113,12 @@ static int wait_flushed(struct win *w, struct pkt_target *pt, enum until until)
     return err ? err : reported;
 }
 
+int issue_await_unlocked(struct win *w)
+{
+    struct flush_arg arg = {w, NULL, REMOTELY};
+    return w->hints.weak_unlock ? origin_wait(w, flushed, &arg, "its unlocks", -1) : MRMA_SUCCESS;
+}
+
 /* From the start again after a wait: other threads may have locked and unlocked. */
 static int request_all(struct win *w, uint8_t flag)
 {

@@ -44,13 +44,15 @@ int issue_lock_begin(struct win *w, struct rma_target *t); /* may wait */
  * last is granted, if that was not even asked for. So locks are acquired in the order of the calls,
  * and programs that take several in an order of their own can't deadlock. May wait. */
 int issue_lock_settle(struct rma *r);
+/* Before MPI_Win_lock_all: wait until the locks that were given back weakly (mpirma_weak_unlock)
+ * are free, since an exclusive one would wait for this process as a holder of all locks. */
+int issue_await_unlocked(struct win *w);
 int issue_lock_end(struct win *w, struct rma_target *t); /* may wait */
 int issue_unlock_all(struct win *w);                     /* may wait */
 /* t NULL: all targets. local: only until buffers may be reused. May wait. */
 int issue_flush(struct win *w, struct rma_target *t, bool local);
 
-/* Has everything that was issued by packet been done at the target, as far as this process knows?
- */
+/* Is all that was issued by packet done at the target, as far as this process knows? */
 bool issue_all_done(const struct rma_target *t);
 
 /* MPI_Win_free: take in what targets have refused of operations that nobody has waited for. May

@@ -10,8 +10,7 @@
 #include "rma/strict/strict_ranges.h"
 #include "rma/win/win.h"
 
-/* One for every rank of the window, used or not: this mode is to find mistakes with (user guide).
- */
+/* One for every rank of the window, used or not: this mode finds mistakes (user guide). */
 struct strict_target {
     struct strict_ranges ranges;
     uint64_t held; /* what this process has added to the target's strict_locks */

@@ -49,6 +49,7 @@ static void forget_lock_all(struct win *w)
 static int acquire_all(struct win *w, bool settle)
 {
     int err = settle ? issue_lock_settle(w->rma) : MRMA_SUCCESS;
+    err = err ? err : issue_await_unlocked(w);
     if (!err && !none_blocked(w->lead))
         err = rma_wait_until(w, &(struct rma_wait){.done = none_blocked,
                                                    .arg = w->lead,
