@@ -7,15 +7,12 @@
  */
 #include "../unit/pkt_helper.h"
 
-#include <signal.h>
 #include <stdio.h>
-#include <unistd.h>
 
+#include "driver.h"
 #include "program.h"
 
 enum { LANE = 20000, GROUPS = 9, MAX_PROCS = 5, MAX_OPS = 150, SUITE = 60 };
-
-static uint64_t running;
 
 static uint64_t mixed(uint64_t *state, uint64_t n)
 {
@@ -80,7 +77,6 @@ static void run_program(uint64_t seed)
                                    .max_ops = MAX_OPS,
                                    .shared = !opts.per_node && opts.path == CONF_PATH_AUTO};
     struct prog_stats stats = {.failed = 0};
-    running = seed;
     atomic_store(&pkt_arrived, 0);
     fabric_watchdog(60);
     struct fabric *f = fabric_new(&opts);
@@ -101,34 +97,17 @@ static void run_program(uint64_t seed)
     fabric_watchdog(0);
 }
 
-static void on_abort(int sig)
-{
-    char text[64];
-    (void)sig;
-    int len = snprintf(text, sizeof text, "failed with seed %llu\n", (unsigned long long)running);
-    if (write(2, text, (size_t)len) < 0)
-        _exit(3);
-    signal(SIGABRT, SIG_DFL);
-    raise(SIGABRT);
-}
-
 static void test_random(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= SUITE; seed++)
-        run_program(seed);
+    driver_run(1, SUITE);
 }
 
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random)};
-    signal(SIGABRT, on_abort);
+    driver_begin("random", run_program);
     if (argc < 2)
         return cmocka_run_group_tests_name("random programs", tests, NULL, NULL);
-    const uint64_t first = strtoull(argv[1], NULL, 0),
-                   n = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
-    for (uint64_t i = 0; i < n; i++)
-        run_program(first + i);
-    printf("%llu programs, no failure\n", (unsigned long long)n);
-    return 0;
+    return driver_main(argc, argv);
 }

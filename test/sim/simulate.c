@@ -17,13 +17,11 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "driver.h"
 #include "program.h"
 #include "world.h"
 
@@ -35,8 +33,6 @@ enum {
 };
 #define DEATH_BOUND_NS UINT64_C(10000000000) /* by then every call has ended */
 
-static uint64_t running;
-static bool deaths;
 static struct prog_stats totals;
 
 /* ---- a program ---- */
@@ -44,10 +40,10 @@ static struct prog_stats totals;
 /* Returns how many events it took. */
 static uint64_t run_program(uint64_t seed)
 {
-    uint64_t state = seed ^ (deaths ? UINT64_C(0x6465617468) : 0), events;
+    uint64_t state = seed ^ (driver.deaths ? UINT64_C(0x6465617468) : 0), events;
     for (int i = 0; i < 3; i++)
         (void)world_mixed(&state, 2);
-    const struct sim_opts machine_opts = world_machine(seed, &state, deaths);
+    const struct sim_opts machine_opts = world_machine(seed, &state, driver.deaths);
     const bool large = !world_mixed(&state, 40);
     const struct prog_opts opts = {.seed = state,
                                    .lane = large ? 20000 : 20 + world_mixed(&state, 400),
@@ -55,36 +51,21 @@ static uint64_t run_program(uint64_t seed)
                                    .max_ops = 60,
                                    .shared = machine_opts.per_node == 0 &&
                                              machine_opts.path != CONF_PATH_SHM_PACKETS,
-                                   .mortal = deaths};
+                                   .mortal = driver.deaths};
     struct prog_world world;
     struct sim *s = sim_new(&machine_opts);
-    running = seed;
     world_make(&world, s);
-    world.bound_ns = deaths ? DEATH_BOUND_NS : 0;
+    world.bound_ns = driver.deaths ? DEATH_BOUND_NS : 0;
     prog_execute(&world, &opts, &totals);
     events = sim_events(s);
-    SIM_CHECK(deaths || sim_overslept(s) == 0);
+    SIM_CHECK(driver.deaths || sim_overslept(s) == 0);
     sim_free(s);
     return events;
 }
 
-static void on_abort(int sig)
+static void run_one(uint64_t seed)
 {
-    char text[128];
-    (void)sig;
-    const int len =
-        snprintf(text, sizeof text, "failed with seed %llu; to repeat: test/sim/simulate %s%llu\n",
-                 (unsigned long long)running, deaths ? "-k " : "", (unsigned long long)running);
-    if (write(2, text, (size_t)len) < 0)
-        _exit(3);
-    signal(SIGABRT, SIG_DFL);
-    raise(SIGABRT);
-}
-
-static void run_programs(uint64_t first, uint64_t n)
-{
-    for (uint64_t i = 0; i < n; i++)
-        (void)run_program(first + i);
+    (void)run_program(seed);
 }
 
 /* ---- the suite ---- */
@@ -92,7 +73,7 @@ static void run_programs(uint64_t first, uint64_t n)
 static void test_fixed(void **state)
 {
     (void)state;
-    run_programs(1, FIXED);
+    driver_run(1, FIXED);
     for (int i = 0; i < 5; i++)
         assert_true(totals.epochs[i] > 0 && totals.asserts[i] + (i == 0) > 0);
     for (int i = 0; i < 7; i++)
@@ -102,18 +83,16 @@ static void test_fixed(void **state)
 
 static void test_fresh(void **state)
 {
-    const uint64_t first = (uint64_t)time(NULL) * 1000003;
     (void)state;
-    printf("# fresh seeds %llu and the %d after it\n", (unsigned long long)first, FRESH - 1);
-    run_programs(first, FRESH);
+    driver_run_fresh(FRESH);
 }
 
 static void test_deaths(void **state)
 {
     (void)state;
-    deaths = true;
-    run_programs(1, DEATHS);
-    deaths = false;
+    driver.deaths = true;
+    driver_run(1, DEATHS);
+    driver.deaths = false;
     assert_true(totals.failed > DEATHS / 4);
 }
 
@@ -132,18 +111,12 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_fixed), cmocka_unit_test(test_replay),
                                        cmocka_unit_test(test_deaths), cmocka_unit_test(test_fresh)};
-    signal(SIGABRT, on_abort);
+    driver_begin("simulate", run_one);
     if (!FIBER_SUPPORTED) {
         printf("1..0 # SKIP ThreadSanitizer: a simulation has one thread\n");
         return 0;
     }
     if (argc < 2)
         return cmocka_run_group_tests_name("simulated programs", tests, NULL, NULL);
-    deaths = strcmp(argv[1], "-k") == 0;
-    argc -= deaths, argv += deaths;
-    const uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
-    const uint64_t n = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
-    run_programs(first, n);
-    printf("%llu programs, no failure\n", (unsigned long long)n);
-    return 0;
+    return driver_main(argc, argv);
 }

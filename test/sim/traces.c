@@ -16,14 +16,13 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "driver.h"
 #include "trace/clock_offset.h"
 #include "traced_calls.h"
 #include "traces_check.h"
@@ -61,8 +60,7 @@ static struct {
     size_t n, cap;
 } job;
 
-static uint64_t running, messages;
-static bool deaths;
+static uint64_t messages;
 static char dir[64];
 
 /* ---- clocks ---- */
@@ -208,7 +206,7 @@ static uint64_t run_program(uint64_t seed, bool traced)
     static struct prog_stats stats;
     uint64_t state = seed;
     struct prog_world world;
-    struct sim_opts machine = world_machine(seed, &state, deaths);
+    struct sim_opts machine = world_machine(seed, &state, driver.deaths);
 
     machine.delivered = delivered;
     const struct prog_opts opts = {.seed = state,
@@ -217,7 +215,7 @@ static uint64_t run_program(uint64_t seed, bool traced)
                                    .max_ops = 30,
                                    .shared =
                                        !machine.per_node && machine.path != CONF_PATH_SHM_PACKETS,
-                                   .mortal = deaths};
+                                   .mortal = driver.deaths};
     job.sim = sim_new(&machine);
     job.nproc = machine.nproc;
     job.n = 0;
@@ -241,63 +239,41 @@ static uint64_t run_program(uint64_t seed, bool traced)
 
 static void check_program(uint64_t seed)
 {
-    running = seed;
     const uint64_t plain = run_program(seed, false), traced = run_program(seed, true);
     if (plain != traced)
         fprintf(stderr, "%llu events without a trace, %llu with one\n", (unsigned long long)plain,
                 (unsigned long long)traced);
     SIM_CHECK(plain == traced);
     traces_check_archive(dir, &(struct traces_expected){.nproc = job.nproc,
-                                                        .whole = !deaths,
+                                                        .whole = !driver.deaths,
                                                         .calls = traced_counts.calls,
                                                         .ops = traced_counts.ops,
                                                         .locks = traced_counts.locks});
-    if (!deaths) /* of the dead no clock was measured at the end */
+    if (!driver.deaths) /* of the dead no clock was measured at the end */
         traces_check_messages(dir, job.message, job.n, ERROR_NS);
     messages += job.n;
-}
-
-static void on_abort(int sig)
-{
-    char text[128];
-    (void)sig;
-    const int len =
-        snprintf(text, sizeof text, "failed with seed %llu; to repeat: test/sim/traces %s%llu\n",
-                 (unsigned long long)running, deaths ? "-k " : "", (unsigned long long)running);
-    if (write(2, text, (size_t)len) < 0)
-        _exit(3);
-    signal(SIGABRT, SIG_DFL);
-    raise(SIGABRT);
-}
-
-static void run_programs(uint64_t first, uint64_t n)
-{
-    for (uint64_t i = 0; i < n; i++)
-        check_program(first + i);
 }
 
 static void test_fixed(void **state)
 {
     (void)state;
     messages = 0;
-    run_programs(1, FIXED);
+    driver_run(1, FIXED);
     assert_true(messages > 1000 / SHARE);
 }
 
 static void test_deaths(void **state)
 {
     (void)state;
-    deaths = true;
-    run_programs(1, DEATHS);
-    deaths = false;
+    driver.deaths = true;
+    driver_run(1, DEATHS);
+    driver.deaths = false;
 }
 
 static void test_fresh(void **state)
 {
-    const uint64_t first = (uint64_t)time(NULL) * 1000003;
     (void)state;
-    printf("# fresh seeds %llu and the %d after it\n", (unsigned long long)first, FRESH - 1);
-    run_programs(first, FRESH);
+    driver_run_fresh(FRESH);
 }
 
 static void remove_dir(void)
@@ -319,14 +295,8 @@ int main(int argc, char **argv)
     strcpy(dir, "traces-XXXXXX");
     SIM_CHECK(mkdtemp(dir));
     atexit(remove_dir);
-    signal(SIGABRT, on_abort);
+    driver_begin("traces", check_program);
     if (argc < 2)
         return cmocka_run_group_tests_name("simulated programs in a trace", tests, NULL, NULL);
-    deaths = strcmp(argv[1], "-k") == 0;
-    argc -= deaths, argv += deaths;
-    const uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
-    const uint64_t n = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
-    run_programs(first, n);
-    printf("%llu programs, no failure\n", (unsigned long long)n);
-    return 0;
+    return driver_main(argc, argv);
 }

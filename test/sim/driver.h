@@ -1,0 +1,26 @@
+/*
+ * driver.h - what the drivers of random programs share: seeds one after the other, fixed, fresh or
+ * those of the command line, and which one it was when a program fails.
+ */
+#ifndef MRMA_TEST_SIM_DRIVER_H
+#define MRMA_TEST_SIM_DRIVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+extern struct driver {
+    const char *name;
+    void (*run)(uint64_t seed); /* one program; aborts where it fails */
+    uint64_t seed;              /* of the program that runs */
+    bool deaths;                /* processes die in it */
+} driver;
+
+/* From now on an abort prints the seed, and the command that runs it again. */
+void driver_begin(const char *name, void (*run)(uint64_t seed));
+void driver_run(uint64_t first, uint64_t n);
+/* n seeds that nobody has tried yet; they are printed. */
+void driver_run_fresh(uint64_t n);
+/* [-k] SEED [N]: n programs from SEED on; -k: with deaths. The exit code. */
+int driver_main(int argc, char **argv);
+
+#endif
