@@ -83,9 +83,12 @@ static bool flushed(void *arg)
     struct flush_arg *a = arg;
     if (a->pt)
         return pair_flushed(a->pt, a->until);
-    LIST_EACH (node, &a->w->origin_side.touched)
-        if (!pair_flushed(LIST_ENTRY(node, struct pkt_target, touched), a->until))
+    const bool some = epoch_now(&a->w->epoch) == EPOCH_LOCK; /* targets, of which no past epochs */
+    LIST_EACH (node, &a->w->origin_side.touched) {
+        const struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
+        if (!(some && pt->unlocking) && !pair_flushed(pt, a->until))
             return false;
+    }
     return true;
 }
 
@@ -106,9 +109,8 @@ static int request_flush(struct pkt_target *pt, uint8_t flag)
 static int wait_flushed(struct win *w, struct pkt_target *pt, enum until until)
 {
     struct flush_arg arg = {w, pt, until};
-    const int err =
-        origin_wait(w, flushed, &arg, until == LOCALLY ? "local completion" : "acknowledgements",
-                    pt ? pt->target->rank : -1);
+    const char *what = until == LOCALLY ? "local completion" : "acknowledgements";
+    const int err = origin_wait(w, flushed, &arg, what, pt ? pt->target->rank : -1);
     const int reported = win_take_error(w);
     return err ? err : reported;
 }

@@ -30,10 +30,9 @@ struct pkt_target {
     uint64_t epoch_seen;          /* window generation that asked and early belong to */
     uint32_t acks_due, acks_seen; /* numbers of flush and unlock requests */
     uint64_t last_op;             /* issued before the last such request, for traces (traced.h) */
-    uint32_t
-        written; /* operations without a reply, issued so far; and of them those whose end at the */
-    uint32_t proven; /* target is known, or asked for: by an acknowledgement, or a later reply */
-    bool unlocking;  /* unlocked without waiting (mpirma_weak_unlock), and no acknowledgement yet */
+    /* Operations without a reply: issued so far; whose end at the target is known, or asked for. */
+    uint32_t written, proven;
+    bool unlocking; /* unlocked without waiting (mpirma_weak_unlock), and no acknowledgement yet */
     bool unconfirmed; /* operations were sent since the last acknowledgement that was awaited */
     uint32_t replies, streams;  /* outstanding here; the window has the sums */
     uint32_t rdma_ops, holding; /* of the streams: rdma.c */

@@ -116,8 +116,7 @@ static int check_requests(struct rma *r)
         if (r->wins[i] && r->progress.hooks->requests_due(r->wins[i]) &&
             check_peers(r->wins[i], NULL)) {
             err = MRMA_ERR_PROC_FAILED;
-            r->progress.hooks->fail_requests(
-                r->wins[i], err); /* also what waits for a lock that the dead one holds */
+            r->progress.hooks->fail_requests(r->wins[i], err); /* and those who wait for a lock */
         }
     return err;
 }
