@@ -20,8 +20,7 @@ extern const ch3_handler rma_handlers[PKT_TYPE_LAST];
 
 /* See awaits in progress/hooks.h. */
 bool hang_awaits(struct win *w, const struct rma_wait *wait, const struct rma_target *t);
-/* Tell the log what a wait in w waits for, which has lasted ns (MPIRMA_HANG_REPORT). Without the
- * engine's lock. */
+/* See report_wait there. */
 void hang_report(struct win *w, const struct rma_wait *wait, uint64_t ns);
 
 #endif

@@ -112,7 +112,7 @@ const struct win_hints *win_hints(const struct win *win);
 /* MPI_Win_set_info: takes over the hints that may change in a window's life
  * (accumulate_ordering, accumulate_ops, which_accumulate_ops), ignores the others. */
 void win_set_hints(struct win *win, const struct win_hints *hints);
-/* "mapped", "cma", "packets", "net-packets", one word per path in use, for info and messages. */
+/* "mapped", "cma", "packets" or "net-packets", for info and messages; sends nothing. */
 const char *win_path_name(const struct win *win, int target);
 /* Epoch state in words, e.g. "in a lock epoch on targets 1 3", for messages. */
 void win_describe(const struct win *win, int target, char *buf, size_t len);

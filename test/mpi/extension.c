@@ -20,6 +20,10 @@ static void version(void)
 /* What a forced path makes of a target; "" where more than one is right. */
 static const char *expected_path(const struct mt_win *w, int target)
 {
+    const char *per_node = getenv("MPIRMA_RANKS_PER_NODE");
+
+    if (per_node != NULL && target / atoi(per_node) != w->rank / atoi(per_node))
+        return mt_path_is("shm-packets") ? "packets" : "net-packets";
     if (target == w->rank || mt_path_is("mapped"))
         return "mapped";
     if (mt_path_is("shm-packets"))

@@ -198,8 +198,7 @@ static int connect_control(struct win *w)
     return err;
 }
 
-/* Those whose memory is mapped here may send operations on mine as packets (assisted.c), which are
- * answered. */
+/* Those whose memory is mapped here may send packets (assisted.c), which are answered. */
 static int connect_origins(struct win *w)
 {
     struct rma_env *env = w->rma->env;

@@ -55,8 +55,7 @@ int issue_flush(struct win *w, struct rma_target *t, bool local);
 /* Is all that was issued by packet done at the target, as far as this process knows? */
 bool issue_all_done(const struct rma_target *t);
 
-/* MPI_Win_free: take in what targets have refused of operations that nobody has waited for. May
- * wait. */
+/* MPI_Win_free: take in what targets have refused of what nobody has waited for. May wait. */
 int issue_confirm(struct win *w);
 
 /* Does anybody await replies, or that large operations leave? Under the lock. */

@@ -168,8 +168,7 @@ static size_t stream_packets(const struct record_source *src, size_t *tail)
     return src->contig ? (src->left - *tail + per - 1) / per : SIZE_MAX;
 }
 
-/* A long operation: packet by packet from the user's buffer, behind what is open, which only a put
- * may overtake. */
+/* A long operation: packets from the user's buffer, behind what is open; a put may overtake it. */
 static int stream_records(struct pkt_target *pt, struct record_source *src, const struct rma_op *op)
 {
     size_t tail;

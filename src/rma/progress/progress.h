@@ -43,8 +43,7 @@ bool rma_has_agent(const struct rma *r);
 
 /* The longest time that it may sleep, in nanoseconds; 0: until something comes. */
 uint64_t rma_agent_limit(const struct rma *r);
-/* Rounds of work, and sleep until something comes. Returns when *stop is set (and its
- * event woken). */
+/* Work and sleep, in turns. Returns when *stop is set (and its event woken). */
 void rma_agent_loop(struct rma *r, const _Atomic bool *stop);
 
 #endif

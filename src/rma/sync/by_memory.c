@@ -226,8 +226,7 @@ static bool all_passed(void *arg)
     return lock_all_pass(a->w, a->t, &a->yielded);
 }
 
-/* The lock with this ticket: behind those before it, and, exclusive, behind the holders of
- * lock_all. */
+/* The lock with this ticket: behind those before it and, exclusive, behind lock_all's holders. */
 static int await_lock(struct win *w, struct turn *turn)
 {
     const int rank = turn->t->rank;

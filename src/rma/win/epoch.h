@@ -51,8 +51,7 @@ static inline bool epoch_is_passive(const struct epoch *ep)
     return epoch_now(ep) == EPOCH_LOCK || epoch_now(ep) == EPOCH_LOCK_ALL;
 }
 
-/* Apply an event: MRMA_SUCCESS and the state moves, or MRMA_ERR_RMA_SYNC and it
- * does not. */
+/* Apply an event: MRMA_SUCCESS and the state moves, or MRMA_ERR_RMA_SYNC and it does not. */
 int epoch_event(struct epoch *ep, enum epoch_event ev);
 /* The same without moving. */
 bool epoch_allows(const struct epoch *ep, enum epoch_event ev);

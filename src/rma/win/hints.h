@@ -16,8 +16,7 @@
 /* Must hint i be the same on all processes, and is it not? */
 bool hint_differs(int i, const struct win_hints *a, const struct win_hints *b);
 
-/* Hint i of *all becomes what serves both; mpi_accumulate_granularity, which is not used, stays as
- * it is. */
+/* Hint i of *all becomes what serves both; mpi_accumulate_granularity is not used, and stays. */
 void hint_join(int i, struct win_hints *all, const struct win_hints *h);
 
 #endif

@@ -42,8 +42,7 @@ static uint64_t len_of(const struct win_region *e)
     return atomic_load_explicit(&e->len, memory_order_relaxed);
 }
 
-/* Does one run of touching regions cover [addr, addr+len)? Anything if the table changes
- * meanwhile. */
+/* Does one run of touching regions cover [addr, addr+len)? Anything if the table changes now. */
 static bool covers(const struct win_region *list, uint32_t n, uint64_t addr, uint64_t len)
 {
     uint32_t lo = 0, hi = n;

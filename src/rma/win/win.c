@@ -77,6 +77,11 @@ void win_set_hints(struct win *w, const struct win_hints *hints)
 
 const char *win_path_name(const struct win *w, int target)
 {
+    const struct rma_env *env = w->rma->env;
     const struct rma_target *t = win_peek(w, target);
-    return t->peer && t->peer->net ? "net-packets" : rma_path_name(t->peer ? t->way : PATH_PACKETS);
+    bool net = t->peer && t->peer->net;
+    if (!t->peer) /* of another node, or pretended to be, and not in use yet */
+        net = w->rma->conf->path != CONF_PATH_SHM_PACKETS || !w->records.all ||
+              !env->record_same_node(env->ctx, &w->records.all[target].proc);
+    return net ? "net-packets" : rma_path_name(t->peer ? t->way : PATH_PACKETS);
 }
