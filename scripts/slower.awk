@@ -85,6 +85,8 @@ function floor_of() {
         return ""
     if ($4 == "latency" || $4 == "bw" && $8 <= 4096)
         return $5 == "put" ? "cma_write" : "cma_read"
+    if ($4 == "atomic")
+        return "cma_acc"
     if ($4 == "acc")
         return $5 ~ /strided/ ? "cma_acc_strided" : "cma_acc"
     return ""
@@ -185,8 +187,8 @@ function cause(what, memory, ranks) {
         return MEETING
     if (what ~ /over tcp, pscw/)
         return POST
-    if (what ~ /over tcp/)
-        return NETWORK
+    if (what ~ /over tcp, fence_/)
+        return MARKERS
     if (what ~ /^create/)
         return CREATE
     if (what ~ /^memory/)
@@ -197,7 +199,9 @@ function cause(what, memory, ranks) {
         return COPIES
     if (what ~ /^many, targets/)
         return TARGETS
-    if (what ~ /_both|contended/)
+    if (memory ~ /^(malloc|dynamic)$/ && what ~ /^atomic|fetch_and_op/)
+        return ATOMICS
+    if (what ~ /_both/)
         return LINE
     if (what ~ /^halo exchange, fence$/)
         return BARRIERS
@@ -216,7 +220,8 @@ function causes() {
     text[TARGETS = ++ncauses] = "One origin, many targets: the origin copies for all of them, one after the other, where of messages each receiver copies its own"
     text[LINE = ++ncauses] = "One cache line: both processes change the same word, and between two operations stand two calls"
     text[ACCUMULATE = ++ncauses] = "Accumulates on memory given to MPI_Win_create: what the target's processor would add is read and written by the kernel, piece by piece; bare calls: read, add and write"
-    text[KERNEL = ++ncauses] = "Memory given to MPI_Win_create: a system call for each operation, or a round trip through the ring, and one processor that copies; bare calls: process_vm_writev or process_vm_readv of the same bytes"
+    text[ATOMICS = ++ncauses] = "Atomic operations on memory given to MPI_Win_create: on MPICH a read and a write by the kernel, which need no target, where the host's are a message and an answer of a target that is inside MPI; on Open MPI both are that, and the target looks into the library's rings in turns with the host's; bare calls: a read and a write by the kernel"
+    text[KERNEL = ++ncauses] = "Memory given to MPI_Win_create: a system call for each operation, or a round trip through the ring, and one processor that copies; bare calls: process_vm_writev or process_vm_readv of the same bytes, in the halo exchange one for each strip and one for each flag"
     text[BARRIERS = ++ncauses] = "Fences without asserts: all processes meet twice in a step, where messages meet once; bare calls: two barriers on a counter in shared memory, with copies between"
     text[SYNC = ++ncauses] = "MPI_Win_sync: besides the fence in memory, which is all that MPICH does, the call makes progress where the process may get packets, so that who waits in a loop of it waits for no other thread"
     text[CROWD = ++ncauses] = "More processes than processors: each barrier, grant or reply takes a change of processes, and a message has one less"
@@ -224,7 +229,7 @@ function causes() {
     text[ROUND_TRIP = ++ncauses] = "Network, lock and flush: each takes a round trip, and the notice behind it goes one way more, where a message goes one way; bare calls: the host's messages that this needs, a strip and an answer for each neighbour in turn or for all at once, and a notice"
     text[MEETING = ++ncauses] = "Network, fence without asserts: all processes meet before the data leaves, and messages need not; bare calls: a barrier and the messages, by the host"
     text[POST = ++ncauses] = "Network, post and start: a post is on its way before the data leaves, and a message has none; bare calls: an empty message each way and the messages, by the host"
-    text[NETWORK = ++ncauses] = "Network, other epochs: not known"
+    text[MARKERS = ++ncauses] = "Network, other fences: each process hears from all others how much they have put, those too that no strip goes to; why large strips take longer is not known"
     text[UNKNOWN = ++ncauses] = "Not known"
 }
 
