@@ -1,0 +1,164 @@
+/*
+ * info_paths.c - which data paths work on this machine, and why one does not: each is tried.
+ */
+#define _GNU_SOURCE 1 /* pipe2 */
+#include "info_items.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/conf.h"
+#include "base/err.h"
+#include "netmod/ofi/nmofi.h"
+#include "shm/cma_probe.h"
+#include "shm/inplace/inplace.h"
+
+/* Does the library permit peers to attach, as MPIRMA_PTRACER says? */
+static bool permits_peers(void)
+{
+    struct conf conf;
+    char msg[512];
+
+    return conf_load_only("MPIRMA_PTRACER", &conf, msg, sizeof msg) != MRMA_SUCCESS ||
+           conf.ptracer == CONF_PTRACER_ANY;
+}
+
+static void report_cma(struct report *report)
+{
+    struct cma_probe probe;
+    char why[300];
+
+    int failed = cma_probe_self(&probe);
+    if (!permits_peers())
+        probe.permitted = probe.sibling;
+    bool works = failed == 0 && probe.permitted == 0;
+    struct item *item = item_number(report, "data_paths", "cma", ITEM_BOOL, works);
+    if (failed == 0)
+        cma_probe_explain(probe.sibling, probe.yama_scope, why, sizeof why);
+    if (failed != 0)
+        item_note(item, "could not be tried, no process to try it with: %s", strerror(failed));
+    else if (probe.sibling == 0)
+        item_note(item, "process_vm_readv and process_vm_writev work between sibling processes");
+    else if (probe.permitted == 0)
+        item_note(
+            item,
+            "works between siblings after the target permits it by prctl(PR_SET_PTRACER), which "
+            "the library does (MPIRMA_PTRACER=any); without that: %s",
+            why);
+    else
+        item_note(item, "refused between siblings: %s%s", why,
+                  probe.child == 0 ? "; permitted towards children, but ranks are siblings" : "");
+    if (probe.yama_scope < 0)
+        item_note(item_text(report, "data_paths", "yama_ptrace_scope", "none"),
+                  "this kernel does not run the Yama module");
+    else
+        item_note(
+            item_number(report, "data_paths", "yama_ptrace_scope", ITEM_COUNT,
+                        (uint64_t)probe.yama_scope),
+            "kernel.yama.ptrace_scope: 0 same user, 1 descendants, 2 CAP_SYS_PTRACE, 3 nobody");
+}
+
+static struct ch3_vc *find_nobody(void *ctx, uint64_t uid)
+{
+    (void)ctx, (void)uid;
+    return NULL;
+}
+
+static void network_capabilities(struct report *report, const struct nmofi *net)
+{
+    const struct ch3_channel *ch = nmofi_channel((struct nmofi *)(uintptr_t)net);
+    const bool rdma = ch->caps & CH3_CAP_RDMA;
+    struct item *item = item_number(report, "data_paths", "net_rdma", ITEM_BOOL, rdma);
+    if (rdma)
+        item_note(item, "put and get of %zu bytes or more by the provider's remote memory access%s",
+                  ch->rdma_min,
+                  ch->caps & CH3_CAP_RDMA_ORDERED ? ", packets ordered behind it" : "");
+    else
+        item_note(item, "not offered by this provider, or not worth it (MPIRMA_OFI_RDMA)");
+}
+
+/* An endpoint as the library opens it, on the interface for other machines. */
+static void report_network(struct report *report)
+{
+    struct conf conf;
+    struct catcher c;
+    struct nmofi *net = NULL;
+    char msg[512], why[400];
+
+    if (conf_load(&conf, getenv, msg, sizeof msg) != MRMA_SUCCESS) {
+        item_note(item_number(report, "data_paths", "net_packets", ITEM_BOOL, false),
+                  "not tried: %s", msg);
+        return;
+    }
+    catch_begin(&c);
+    const struct nmofi_opts opts = {.provider = conf.ofi_provider,
+                                    .interface = conf.ofi_interface,
+                                    .rdma = (enum nmofi_rdma)conf.ofi_rdma,
+                                    .uid = PROBE_WORD,
+                                    .log = &c.log,
+                                    .find = find_nobody};
+    int err = nmofi_open(&opts, &net);
+    catch_end(&c, why, sizeof why);
+    item_note(item_number(report, "data_paths", "net_packets", ITEM_BOOL, err == MRMA_SUCCESS),
+              "%s", err == MRMA_SUCCESS ? nmofi_describe(net) : why);
+    if (err != MRMA_SUCCESS)
+        return;
+    network_capabilities(report, net);
+    nmofi_close(net);
+}
+
+static void *wait_for_end(void *fd)
+{
+    char byte;
+    return read(*(int *)fd, &byte, 1) == 0 ? fd : NULL;
+}
+
+/* One byte of memory of its own, beside a thread as the hosts have them. */
+static void report_share(struct report *report, const char *dir)
+{
+    char why[300] = "no memory";
+    char *byte = malloc(1);
+    struct inplace *ip = NULL;
+    pthread_t thread;
+    int fd[2], err = MRMA_ERR_OTHER;
+
+    if (permits_peers())
+        (void)cma_permit_peers();
+    if (byte != NULL && inplace_create(dir, NULL, &ip) == MRMA_SUCCESS &&
+        pipe2(fd, O_CLOEXEC) == 0) {
+        const bool two = pthread_create(&thread, NULL, wait_for_end, &fd[0]) == 0;
+        err = inplace_take(ip, byte, 1, false, why, sizeof why);
+        if (err == MRMA_SUCCESS)
+            inplace_drop(ip, byte, 1);
+        close(fd[1]);
+        if (two)
+            pthread_join(thread, NULL);
+        close(fd[0]);
+    }
+    item_note(
+        item_number(report, "data_paths", "share_create", ITEM_BOOL, err == MRMA_SUCCESS), "%s",
+        err == MRMA_SUCCESS ? "malloc memory can become shared where it is (MPIRMA_SHARE_CREATE)"
+                            : why);
+    inplace_destroy(ip);
+    free(byte);
+}
+
+void report_paths(struct report *report, const char *dir)
+{
+    char why[400];
+    bool created, works = try_segment(dir, &created, why, sizeof why);
+
+    item_note(item_number(report, "data_paths", "mapped", ITEM_BOOL, works), "%s", why);
+    item_note(item_number(report, "data_paths", "proc_fd_access", ITEM_BOOL, works),
+              works     ? "/proc/<pid>/fd/<fd> of another process can be opened"
+              : created ? "see mapped"
+                        : "not tried: no segment could be created");
+    report_cma(report);
+    report_share(report, dir);
+    item_note(item_number(report, "data_paths", "shm_packets", ITEM_BOOL, works), "%s",
+              works ? "rings in a shared segment" : "needs shared segments, see mapped");
+    report_network(report);
+}
