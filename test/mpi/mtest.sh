@@ -58,10 +58,25 @@ shm_before() {
     shm_names >"$tmp/shm.before"
 }
 
-shm_after() { # what had been done
+# Those of this user that are new and that no process has: what living ones have belongs to other jobs.
+shm_left() {
     shm_names >"$tmp/shm.after"
-    comm -13 "$tmp/shm.before" "$tmp/shm.after" >"$tmp/out"
-    test ! -s "$tmp/out" || bad "$1: left in /dev/shm:"
+    set +f
+    sed -n 's|.* /dev/shm/||p' /proc/[0-9]*/maps 2>/dev/null >"$tmp/shm.used"
+    find /proc/[0-9]*/fd -lname '/dev/shm/*' -printf '%l\n' 2>/dev/null | sed 's|^/dev/shm/||' >>"$tmp/shm.used"
+    set -f
+    comm -13 "$tmp/shm.before" "$tmp/shm.after" | grep -vxF -f "$tmp/shm.used" | while read -r name; do
+        test ! -O "/dev/shm/$name" || echo "$name"
+    done >"$tmp/out"
+    test -s "$tmp/out"
+}
+
+nothing_left() {
+    ! shm_left
+}
+
+shm_after() { # what had been done; another job may be about to use, or to remove, what it has there
+    wait_for 3 nothing_left || bad "$1: left in /dev/shm:"
 }
 
 dir_is_empty() { # directory, what had been done
