@@ -1,7 +1,8 @@
 /*
  * test_gathered.c - small puts and gets on memory that the kernel reaches, several in one system
  * call: the queue by itself (base/procmem_queue.c), and when it is run (rma/path/assisted.c): by
- * every flush and end of an epoch, and before operations that go another way.
+ * every flush and end of an epoch, and before operations that go another way; and several threads
+ * that share it.
  *
  * process_vm_writev and _readv of the library are the linker's __wrap_ functions here, which count.
  * The last process is the target, and in no call while the other one operates.
@@ -9,6 +10,7 @@
 #define _GNU_SOURCE 1
 #include "pkt_run.h"
 
+#include <pthread.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -286,12 +288,72 @@ static void test_flushes(void **state)
             NULL);
 }
 
+/* ---- threads ---- */
+
+enum { THREADS = 3, THREAD_CELLS = 8, THREAD_ROUNDS = 3000 };
+
+struct worker {
+    struct win *w;
+    int number;
+};
+
+/* What a thread has put is there when its flush returns, and its gets see it, whatever the others
+ * add to the queue and flush meanwhile. */
+static void *worker_main(void *arg)
+{
+    const struct worker *me = arg;
+    const int first = me->number * 2 * THREAD_CELLS;
+    for (int64_t round = 1; round <= THREAD_ROUNDS; round++) {
+        const int n = (int)(round % THREAD_CELLS) + 1;
+        int64_t got[THREAD_CELLS] = {0};
+        for (int i = 0; i < n; i++)
+            put(me->w, 1, first + 2 * i, &round, 8);
+        OK(round & 1 ? rma_flush(me->w, 1, false) : rma_flush_all(me->w, false));
+        for (int i = 0; i < n; i++)
+            FABRIC_CHECK(area[1][first + 2 * i] == round);
+        for (int i = 0; i < n; i++)
+            get(me->w, 1, first + 2 * i, &got[i], 8);
+        OK(round & 2 ? rma_flush(me->w, 1, true) : rma_flush_all(me->w, true));
+        for (int i = 0; i < n; i++)
+            FABRIC_CHECK(got[i] == round);
+    }
+    return NULL;
+}
+
+static void threads(struct fabric_proc *p, void *arg)
+{
+    struct win *w = fabric_win(p, WIN_CREATE, area[p->rank], sizeof area[0], 8);
+    pthread_t ids[THREADS];
+    struct worker workers[THREADS];
+    (void)arg;
+    if (p->rank == 0) {
+        OK(rma_lock_all(w, 0));
+        for (int i = 0; i < THREADS; i++) {
+            workers[i] = (struct worker){w, i};
+            FABRIC_CHECK(pthread_create(&ids[i], NULL, worker_main, &workers[i]) == 0);
+        }
+        for (int i = 0; i < THREADS; i++)
+            FABRIC_CHECK(pthread_join(ids[i], NULL) == 0);
+        OK(rma_unlock_all(w));
+        FABRIC_CHECK(w->nsent == 0);
+    }
+    fabric_barrier(p);
+    fabric_win_free(w);
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    run_one((struct fabric_opts){.nproc = 2, .threads = true, .cpus = 8}, threads, NULL);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_adjacent), cmocka_unit_test(test_room),
         cmocka_unit_test(test_order),    cmocka_unit_test(test_errors),
         cmocka_unit_test(test_epochs),   cmocka_unit_test(test_flushes),
+        cmocka_unit_test(test_threads),
     };
     RUN_TESTS("gathered", tests);
 }
