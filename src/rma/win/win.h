@@ -139,7 +139,7 @@ struct rma_target {
     const struct path_ops *path;                   /* how operations reach it: path_ops.h */
     uint8_t way;                                   /* enum rma_path */
     uint8_t lock;         /* enum win_lock: what this process holds there */
-    uint8_t sent;         /* enum sent */
+    _Atomic uint8_t sent; /* enum sent */
     _Atomic uint8_t late; /* enum late */
     uint32_t disp_unit;
     char *base;          /* its window memory in this process, where its path is mapped */
@@ -177,11 +177,11 @@ struct win {
     alignas(MRMA_CACHE_LINE) struct rma *rma;
     _Atomic uint64_t gen; /* see the invariants; never comes round */
     bool dynamic;
-    bool lock_quick;      /* locks need none of what fast.h leaves out */
-    uint8_t flush_quick;  /* enum flush_quick, see fast.h: win_set_flush_quick */
-    uint8_t acc_way;      /* enum acc_way: accumulates by single instructions? */
-    _Atomic bool dirty;   /* stores to mapped targets since the last full fence */
-    bool has_assisted;    /* some direct targets are kernel-assisted */
+    bool lock_quick;             /* locks need none of what fast.h leaves out */
+    _Atomic uint8_t flush_quick; /* enum flush_quick, see fast.h: win_set_flush_quick */
+    uint8_t acc_way;             /* enum acc_way: accumulates by single instructions? */
+    _Atomic bool dirty;          /* stores to mapped targets since the last full fence */
+    bool has_assisted;           /* some direct targets are kernel-assisted */
     bool fence_unsettled; /* when the last fence returned here, what others had sent to a direct
                              target was not sure to be in place: fence.c */
     bool fence_known;     /* all processes have entered the last fence */
@@ -193,8 +193,8 @@ struct win {
     bool watched; /* each operation is checked (strict.h): none takes a short way */
     struct win_ctl *ctl;
     int nlocks;
-    uint32_t nsent;       /* kernel-assisted targets with something under way */
-    struct win_ctl *lead; /* control block of direct[0], for lock_all */
+    _Atomic uint32_t nsent; /* kernel-assisted targets with something under way */
+    struct win_ctl *lead;   /* control block of direct[0], for lock_all */
 
     struct target_table targets; /* win_peek, win_target */
     int nlocal;
