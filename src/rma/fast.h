@@ -176,7 +176,7 @@ static inline void fast_lock_hold(struct win *w, struct rma_target *t, enum win_
     t->lock = (uint8_t)lock;
     if (w->nlocks++ == 0) {
         atomic_store_explicit(&w->epoch.state, EPOCH_LOCK, memory_order_relaxed);
-        w->flush_quick = FLUSH_QUICK_READY;
+        atomic_store_explicit(&w->flush_quick, FLUSH_QUICK_READY, memory_order_relaxed);
         win_next_gen(w);
     }
     if (!w->fence_unsettled) /* else the first access looks whether the last fence's puts are there
@@ -225,7 +225,7 @@ MRMA_INLINE bool fast_unlock(struct win *w, int rank)
     t->lock = WIN_LOCK_NONE;
     if (--w->nlocks == 0) {
         atomic_store_explicit(&w->epoch.state, EPOCH_NONE, memory_order_relaxed);
-        w->flush_quick = FLUSH_QUICK_NONE;
+        atomic_store_explicit(&w->flush_quick, FLUSH_QUICK_NONE, memory_order_relaxed);
         win_next_gen(w);
     } else {
         target_set_unready(w, t);
