@@ -1,64 +1,10 @@
 /*
  * test_assisted.c - operations on a kernel-assisted target that go by packet while the target polls
  * (rma/path/assisted.c): each kind lands, in how many messages; long ones, of which the kernel
- * does the contiguous copies, and those in pieces;
- * locks, elements and answers shared with a process that goes by the kernel; the order of
- * accumulates when the target stops to poll; what the kernel does in any case; and a target that
- * dies.
- *
- * The last process is the target. While it attends it polls with an agent behind it, as a process
- * in a wait does.
+ * does the contiguous copies, and those in pieces; the order of accumulates when the target stops
+ * to poll; what the kernel does in any case; and a target that dies.
  */
-#include "pkt_run.h"
-
-#include "rma/path/path.h"
-#include "rma/progress/progress.h"
-
-enum { CELLS = 256, LARGE = 1 << 17, HUGE = 2 * LARGE, ROUNDS = 3000 };
-
-static int64_t area[HUGE];
-static _Atomic bool attended, over;
-
-static void run(struct fabric_opts opts, void (*body)(struct fabric_proc *p, void *arg), void *arg)
-{
-    memset(area, 0, sizeof area);
-    atomic_store(&attended, false);
-    atomic_store(&over, false);
-    opts.cpus = opts.cpus ? opts.cpus : 8;
-    run_one(opts, body, arg);
-}
-
-static bool is_target(const struct fabric_proc *p)
-{
-    return p->rank == p->fabric->opts.nproc - 1;
-}
-
-static struct win *create(struct fabric_proc *p)
-{
-    return fabric_win(p, WIN_CREATE, is_target(p) ? area : area + HUGE - 1,
-                      is_target(p) ? sizeof area : 8, 8);
-}
-
-/* The target polls until the origins say that it is over. */
-static void attend(struct fabric_proc *p)
-{
-    rma_polling_begin(&p->rma);
-    atomic_store(&attended, true);
-    while (!atomic_load(&over))
-        fabric_progress(p);
-    rma_polling_end(&p->rma);
-}
-
-static void await_attention(void)
-{
-    while (!atomic_load(&attended))
-        sched_yield();
-}
-
-static uint64_t sent(const struct fabric_proc *p)
-{
-    return p->rma.stats.assisted_packets;
-}
+#include "assisted_target.h"
 
 /* n elements, every other one. */
 static struct dtype *every_other(uint32_t n)
@@ -233,105 +179,6 @@ static void test_large(void **state)
     (void)state;
     run((struct fabric_opts){.nproc = 2}, large_body, NULL);
     run((struct fabric_opts){.nproc = 2, .refuse_percent = 40, .delay_percent = 30}, large_body,
-        NULL);
-}
-
-/* ---- together with a process that goes by the kernel ---- */
-
-/* Process 1 takes processors for scarce, so it goes by the kernel whether the target polls or not.
- * The origins' memory is mapped: the target answers them all the same. */
-static struct win *create_mixed(struct fabric_proc *p, void **memory)
-{
-    *memory = is_target(p) ? NULL : fabric_mem_alloc(p, 4096);
-    struct win *w =
-        fabric_win(p, WIN_CREATE, *memory ? *memory : area, *memory ? 4096 : sizeof area, 8);
-    if (p->rank == 1)
-        p->rma.progress.oversubscribed = true;
-    return w;
-}
-
-/* One element, and under an exclusive lock another by get and put. */
-static void hammer(struct win *w, int rounds)
-{
-    const int64_t one = 1;
-    int64_t old;
-    for (int i = 0; i < rounds; i++) {
-        OK(rma_lock(w, false, 2, 0));
-        fetch_add(w, 2, 0, &one, &old, 1);
-        add(w, 2, 1, &one, 1);
-        OK(rma_flush(w, 2, false));
-        add(w, 2, 1, &one, 1);
-        OK(rma_unlock(w, 2));
-        OK(rma_lock(w, true, 2, 0));
-        get(w, 2, 2, &old, 8);
-        OK(rma_flush(w, 2, false));
-        old++;
-        put(w, 2, 2, &old, 8);
-        OK(rma_unlock(w, 2));
-    }
-}
-
-static void together(struct fabric_proc *p, void *arg)
-{
-    static _Atomic int left;
-    void *memory;
-    struct win *w = create_mixed(p, &memory);
-    (void)arg;
-    atomic_store(&left, 2);
-    fabric_barrier(p);
-    if (is_target(p)) {
-        attend(p);
-    } else {
-        await_attention();
-        hammer(w, ROUNDS);
-        FABRIC_CHECK(p->rank ? sent(p) == 0 : sent(p) == 5 * ROUNDS);
-        if (atomic_fetch_sub(&left, 1) == 1)
-            atomic_store(&over, true);
-    }
-    fabric_barrier(p);
-    FABRIC_CHECK(area[0] == 2 * ROUNDS && area[1] == 4 * ROUNDS && area[2] == 2 * ROUNDS);
-    fabric_win_free(w);
-    if (memory)
-        fabric_mem_free(p, memory);
-}
-
-static void test_together(void **state)
-{
-    (void)state;
-    run((struct fabric_opts){.nproc = 3}, together, NULL);
-}
-
-/* Both operate on the other's memory: each serves the other while it waits, or the kernel does it.
- */
-static void each_other(struct fabric_proc *p, void *arg)
-{
-    const int other = 1 - p->rank;
-    const int64_t one = 1;
-    int64_t old, before = -1;
-    (void)arg;
-    struct win *w = fabric_win(p, WIN_CREATE, area + p->rank * CELLS, CELLS * 8, 8);
-    fabric_barrier(p);
-    OK(rma_lock_all(w, 0));
-    for (int64_t i = 0; i < ROUNDS; i++) {
-        fetch_add(w, other, 0, &one, &old, 1);
-        add(w, other, 1, &one, 1);
-        put(w, other, 2, &i, 8);
-        OK(rma_flush(w, other, false));
-        FABRIC_CHECK(old == ++before);
-        fetch_add(w, p->rank, 1, &one, &old, 1);
-    }
-    OK(rma_unlock_all(w));
-    fabric_barrier(p);
-    FABRIC_CHECK(area[p->rank * CELLS] == ROUNDS && area[p->rank * CELLS + 1] == 2 * ROUNDS &&
-                 area[p->rank * CELLS + 2] == ROUNDS - 1);
-    fabric_win_free(w);
-}
-
-static void test_each_other(void **state)
-{
-    (void)state;
-    run((struct fabric_opts){.nproc = 2}, each_other, NULL);
-    run((struct fabric_opts){.nproc = 2, .refuse_percent = 40, .delay_percent = 30}, each_other,
         NULL);
 }
 
@@ -524,7 +371,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_kind),    cmocka_unit_test(test_large),
-        cmocka_unit_test(test_together),     cmocka_unit_test(test_each_other),
         cmocka_unit_test(test_stops),        cmocka_unit_test(test_by_kernel),
         cmocka_unit_test(test_few_and_many), cmocka_unit_test(test_dies),
     };
