@@ -56,9 +56,9 @@ static void usage(void)
         printf("                     %-13s %s\n", halo_modes[m].name, halo_modes[m].meaning);
     printf(
         "  --memory=LIST    window memory: all (default) or some of malloc,alloc_mem,allocate\n"
-        "                   (shm and barriers always use MPI_Win_allocate_shared, writev is of "
-        "malloc "
-        "only)\n"
+        "                   (shm and barriers always use MPI_Win_allocate_shared; writev is of "
+        "malloc,\n"
+        "                   and messages are measured with allocate)\n"
         "  --notify=HOW     how lock and lock_all tell a neighbour that its ghost cells are "
         "there:\n"
         "                   accumulate (default: an 8-byte MPI_REPLACE and flush), put or barrier\n"
