@@ -91,6 +91,15 @@ static void assert_well_formed(const char *output)
         assert_int_equal(depth[i], 0);
 }
 
+/* The archive of a job, printed, which is well formed; the caller frees it. */
+static char *print_archive(struct made_job *job)
+{
+    archive(job);
+    char *output = print(job);
+    assert_well_formed(output);
+    return output;
+}
+
 static void fences(void **state)
 {
     struct made_job job;
@@ -106,10 +115,7 @@ static void fences(void **state)
     for (uint32_t i = 0; i < 2; i++)
         make_fence(&job, i, 40, 50, TRACE_NOSUCCEED);
     make_free_all(&job, 60);
-    archive(&job);
-
-    char *output = print(&job);
-    assert_well_formed(output);
+    char *output = print_archive(&job);
     assert_int_equal(lines(output, "RMA_WIN_CREATE", ""), 2);
     assert_int_equal(lines(output, "RMA_WIN_DESTROY", ""), 2);
     assert_int_equal(lines(output, "RMA_COLLECTIVE_BEGIN", ""), 8);
@@ -139,10 +145,7 @@ static void start_post_complete_wait(void **state)
     make_complete(&job, 0, 25, 28);
     make_wait(&job, 1, 24, 30);
     make_free_all(&job, 60);
-    archive(&job);
-
-    char *output = print(&job);
-    assert_well_formed(output);
+    char *output = print_archive(&job);
     assert_int_equal(lines(output, "RMA_GROUP_SYNC", ""), 4);
     assert_int_equal(lines(output, "RMA_OP_COMPLETE_NON_BLOCKING", ""), 1);
     assert_int_equal(lines(output, "RMA_OP_COMPLETE_REMOTE", ""), 1);
@@ -160,9 +163,8 @@ static void locks(void **state)
     make_create_all(&job);
     make_lock(&job, 0, 20, 22, 1, TRACE_LOCK_EXCLUSIVE);
     make_locked(&job, 0, 21, 1, TRACE_LOCK_EXCLUSIVE);
-    uint64_t id = make_op(&job, 0, 23, 24, TRACE_PUT, 1, 64, TRACE_PACKETS);
+    make_op(&job, 0, 23, 24, TRACE_PUT, 1, 64, TRACE_PACKETS);
     make_flush(&job, 0, 25, 30, 1);
-    (void)id;
     make_unlock(&job, 0, 31, 33, 1);
     make_lock(&job, 1, 40, 41, 0, TRACE_LOCK_SHARED); /* never needed, so never granted */
     make_unlock(&job, 1, 42, 43, 0);
@@ -171,10 +173,7 @@ static void locks(void **state)
     make_region(&job.agent[0], 41, 42, TRACE_LOCK_QUEUE, 1);
     make_free_all(&job, 60);
     /* The agents' files name windows that their process has created before. */
-    archive(&job);
-
-    char *output = print(&job);
-    assert_well_formed(output);
+    char *output = print_archive(&job);
     assert_int_equal(lines(output, "RMA_REQUEST_LOCK", ""), 2);
     assert_int_equal(lines(output, "RMA_ACQUIRE_LOCK", ""), 2);
     assert_int_equal(lines(output, "RMA_RELEASE_LOCK", ""), 2);
@@ -210,7 +209,6 @@ static void skewed_clocks(void **state)
     assert_int_equal(status, 0);
     assert_non_null(strstr(said, "its clock was shifted by"));
     free(said);
-
     char *output = print(&job);
     assert_well_formed(output);
     /* After correction nothing leaves a fence before all are in it. */
@@ -328,9 +326,7 @@ static void random_programs(void **state)
         struct made_job job;
 
         random_program(&job, seed);
-        archive(&job);
-        char *output = print(&job);
-        assert_well_formed(output);
+        char *output = print_archive(&job);
         int operations = lines(output, "RMA_PUT", "") + lines(output, "RMA_GET", "") +
                          lines(output, "RMA_ATOMIC", "");
         assert_int_equal(lines(output, "RMA_OP_COMPLETE_BLOCKING", "") +
