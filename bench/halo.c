@@ -29,6 +29,7 @@
 #include "host.h"
 #include "place.h"
 #include "stats.h"
+#include "watchdog.h"
 
 struct options {
     struct arg_sizes sizes;
@@ -295,6 +296,7 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     halo_grid_free(&grid);
+    watchdog_arm(60, "halo, MPI_Finalize; all results are there");
     MPI_Finalize();
     return right ? 0 : 1;
 }

@@ -21,6 +21,7 @@
 
 #include "net_bench.h"
 #include "stats.h"
+#include "watchdog.h"
 
 void net_keep(struct net *b, const char *op, const char *kind, size_t size, double ns, double max)
 {
@@ -180,6 +181,7 @@ int main(int argc, char **argv)
         run(&b, mask);
     const int bad = mask < 0 || b.nprocs < 2 || (b.csv && fclose(b.csv));
     results_free(&b.results);
+    watchdog_arm(60, "net, MPI_Finalize; all results are there");
     MPI_Finalize();
     return bad ? 2 : 0;
 }

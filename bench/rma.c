@@ -359,6 +359,7 @@ int main(int argc, char **argv)
             MPI_Comm_free(&b.pair);
         }
     }
+    watchdog_arm(60, "rma, MPI_Finalize; all results are there");
     MPI_Finalize();
     return 0;
 }
