@@ -39,6 +39,8 @@ int rma_flush_all(struct win *w, bool local)
     if (likely(!w->npackets && !w->nsent))
         return MRMA_SUCCESS;
     int err = assisted_settle_all(w);
+    if (!w->npackets && !w->nsent) /* nothing went by packet */
+        return err;
     const int flushed = issue_flush(w, NULL, local);
     err = err ? err : flushed;
     const int settled = assisted_settle_all(w);
