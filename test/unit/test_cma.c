@@ -6,31 +6,14 @@
  * functions here, which count.
  */
 #define _GNU_SOURCE 1
+#include "count_cma.h"
 #include "pkt_helper.h"
 
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "rma/path/cma.h"
 
 enum { PIECES = 1 << 20 };
-
-static unsigned long entries, calls;
-
-#define COUNTED(name)                                                                              \
-    ssize_t __real_##name(pid_t pid, const struct iovec *local, unsigned long nlocal,              \
-                          const struct iovec *remote, unsigned long nremote, unsigned long flags); \
-    ssize_t __wrap_##name(pid_t pid, const struct iovec *local, unsigned long nlocal,              \
-                          const struct iovec *remote, unsigned long nremote, unsigned long flags); \
-    ssize_t __wrap_##name(pid_t pid, const struct iovec *local, unsigned long nlocal,              \
-                          const struct iovec *remote, unsigned long nremote, unsigned long flags)  \
-    {                                                                                              \
-        calls++;                                                                                   \
-        entries += nlocal + nremote;                                                               \
-        return __real_##name(pid, local, nlocal, remote, nremote, flags);                          \
-    }
-COUNTED(process_vm_writev)
-COUNTED(process_vm_readv)
 
 static struct dtype *bytes_apart(size_t n, ptrdiff_t stride)
 {

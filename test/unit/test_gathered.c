@@ -8,33 +8,16 @@
  * The last process is the target, and in no call while the other one operates.
  */
 #define _GNU_SOURCE 1
+#include "count_cma.h"
 #include "pkt_run.h"
 
 #include <pthread.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/procmem_queue.h"
 
 enum { CELLS = 512, SOME = 40 };
-
-static _Atomic unsigned long entries, calls;
-
-#define COUNTED(name)                                                                              \
-    ssize_t __real_##name(pid_t pid, const struct iovec *local, unsigned long nlocal,              \
-                          const struct iovec *remote, unsigned long nremote, unsigned long flags); \
-    ssize_t __wrap_##name(pid_t pid, const struct iovec *local, unsigned long nlocal,              \
-                          const struct iovec *remote, unsigned long nremote, unsigned long flags); \
-    ssize_t __wrap_##name(pid_t pid, const struct iovec *local, unsigned long nlocal,              \
-                          const struct iovec *remote, unsigned long nremote, unsigned long flags)  \
-    {                                                                                              \
-        calls++;                                                                                   \
-        entries += nlocal + nremote;                                                               \
-        return __real_##name(pid, local, nlocal, remote, nremote, flags);                          \
-    }
-COUNTED(process_vm_writev)
-COUNTED(process_vm_readv)
 
 /* Calls since this was last asked. */
 static unsigned long counted(void)
