@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Make configure and Makefile.in from a fresh checkout.
 set -e
 cd "$(dirname "$0")"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * anchors.h - what the machine and the host can do, the measures of the goals.
  */

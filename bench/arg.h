@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * arg.h - option values of the benchmarks: sizes, lists, numbers.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * clock.h - the one clock of the benchmarks: monotonic nanoseconds.
  */

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # compare-rma.sh - where is the library slower than the better host?
 #
 # Reads CSV files of bench/rma, some of hosts' own calls and some with

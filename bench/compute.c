@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * compute.c - see compute.h. Each round needs the result of the one before, so that the time does
  * not depend on what else the processor could do meanwhile.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # count-instructions.sh - instructions per MPI_Put of 8 bytes and per empty
 # MPI_Win_flush, on a window of MPI_Win_allocate in a lock_all epoch, and per lock,
 # put and unlock, each with its limit; and MPI_Accumulate there, without one.
@@ -16,7 +17,7 @@ rma=${RMA:-}
 [ -x "$rma" ] || rma=$here/rma
 lib=${MPIRMA_LIB:-}
 if [ "${1:-}" = --help ]; then
-    sed -n '2,11s/^# \{0,1\}//p' "$0"
+    sed -n '3,12s/^# \{0,1\}//p' "$0"
     exit 0
 fi
 for need in valgrind awk; do

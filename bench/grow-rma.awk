@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # grow-rma.awk - what grows with the number of ranks, from CSV files of bench/rma.
 #
 # Goal 3: a fence takes steps of log2 P; where ranks share processors each step also

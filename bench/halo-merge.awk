@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # halo-merge.awk - merge two CSV files of bench/halo, the host's run and the
 # library's, into tables of "host / library" ratios to isend/irecv.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * halo.c - the nearest-neighbour ghost exchange in all its one-sided versions.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * halo_grid.h - the torus, its buffers and what must be in them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * halo_measure.h - timing of the exchange: calibration, interleaving, checks.
  *

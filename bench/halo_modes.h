@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * halo_modes.h - the ways to exchange the ghost cells, one step function each.
  *

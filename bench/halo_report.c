@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * halo_report.c - see halo_report.h. Runs on rank 0 only.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * halo_report.h - the tables and the CSV file of the halo benchmark.
  */

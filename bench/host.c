@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * host.c - see host.h. The library is found by its symbol, so the same program
  * serves for runs with and without it.

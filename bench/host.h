@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * host.h - which MPI runs this program and who serves its one-sided calls.
  */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # launch.sh - read by the scripts here: how to start a program under the host's
 # launcher.
 #

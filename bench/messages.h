@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * messages.h - the same bytes by MPI_Isend and MPI_Irecv, which one-sided operations are held
  * against.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * misses.c - see misses.h; perf_event_open(2).
  */

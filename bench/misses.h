@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * misses.h - how many loads and stores of this process miss the last cache, where the kernel and
  * the machine count them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * net.c - one-sided communication between nodes, against a bare libfabric endpoint.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * net_active.c - epochs with targets that poll, and streams; see net_bench.h.
  */

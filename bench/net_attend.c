@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * net_attend.c - what targets do while the origin works; see net_bench.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * net_bench.h - what the files of bench/net share: settings, epochs of the origin, and what targets
  * do meanwhile.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * net_epochs.c - epochs of rank 0, and their time; see net_bench.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * net_passive.c - epochs with targets that do something else, and what the agent costs them; see
  * net_bench.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * net_raw.c - the bare libfabric endpoint, which is the anchor of bench/net; see net_bench.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * net_unlock.c - what MPI_Win_unlock takes that does not wait for its target; see net_bench.h.
  *

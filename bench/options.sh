@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # options.sh - what the benches' scripts share in reading their options; sourced by them. A
 # script defines usage.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pattern.c - see pattern.h. Words of eight bytes that depend on their number and on the seed; what
  * is left behind the last whole word is the beginning of the next one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * peer_map.h - plain shared memory between two ranks, without MPI windows.
  *

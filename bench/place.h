@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * place.h - where the ranks run: processors, pinning, how to wait.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * raw_ep.h - bare libfabric endpoints between the ranks of a communicator: the network's anchor.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * results.h - what was measured, kept for the goals, printed and written as CSV.
  *

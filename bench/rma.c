@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rma.c - measures one-sided communication within a node against what the
  * machine can do.

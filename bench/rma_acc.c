@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rma_acc.c - accumulate and get_accumulate, SUM of doubles; see rma_suites.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rma_active.c - every rank communicates at once; see rma_suites.h.
  *

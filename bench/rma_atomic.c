@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rma_atomic.c - fetch_and_op and compare_and_swap on 8 bytes; rma_suites.h.
  *

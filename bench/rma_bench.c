@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rma_bench.c - the driver of measurements, see rma_bench.h.
  */

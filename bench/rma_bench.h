@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rma_bench.h - what the suites of bench/rma share: settings and driver.
  *

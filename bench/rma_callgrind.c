@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rma_callgrind.c - exactly n calls for an instruction counter; rma_suites.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rma_calls.c - synchronization calls with nothing to do; see rma_suites.h.
  *

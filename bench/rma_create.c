@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rma_create.c - what creating and freeing windows costs; see rma_suites.h.
  *

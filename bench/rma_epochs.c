@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rma_epochs.c - the ways to synchronize one operation, see rma_epochs.h.
  *

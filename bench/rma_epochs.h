@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rma_epochs.h - epochs of one operation between rank 0 (origin) and rank 1 (target)
  * of a pair, in every way to synchronize it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rma_goals.c - the measurements held against the goals; see rma_suites.h.
  *

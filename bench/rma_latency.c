@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rma_latency.c - put and get of every size, kind of window and synchronization: one operation an
  * epoch, and as many as the papers put into one; see rma_suites.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rma_memory.c - what memory of MPI_Alloc_mem and of windows costs; see rma_suites.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rma_origins.c - many origins of one target, and many targets of one origin; rma_suites.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rma_overlap.c - how much of an epoch's communication a computation hides; rma_suites.h.
  *

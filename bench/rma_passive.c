@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rma_passive.c - one-sided calls while the target computes; see rma_suites.h.
  *

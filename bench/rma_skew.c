@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rma_skew.c - a target that computes inside its exposure epoch; rma_suites.h.
  *

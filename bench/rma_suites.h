@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rma_suites.h - the suites of bench/rma and its report of goals.
  *

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # run-goals.sh - everything that bench/rma can hold against the goals, one command.
 #
 # For each build given: the host alone and the library on it with two ranks, all

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # run-halo.sh - the halo exchange on one host, without and with libmpi-rma.
 #
 # Runs the same program twice for each number of ranks, plain and with the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * stats.c - see stats.h. Plain functions of their arguments, no state.
  */

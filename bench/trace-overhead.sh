@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # trace-overhead.sh - what a trace costs a program: runs with and without one in turn, and the medians of both.
 #
 #   bench/trace-overhead.sh RUNS NPROCS PROGRAM [ARGUMENT...]     in a build directory

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * watchdog.c - see watchdog.h. The label is complete before the alarm is set,
  * so the handler only reads it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * automaton.c - a cellular automaton on a field that is cut into strips: each process has some
  * rows, and before each step gets one row of 8 KB from each of its two neighbours. A cell's next

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * counter.c - a counter that every process draws tickets from: one word at rank 0, read and
  * increased in one step by MPI_Fetch_and_op.

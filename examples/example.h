@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * example.h - what the examples share: arguments of the form name=value, the end of a run whose
  * contents are wrong, times of several ways to do the same, and a table of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * flag.c - handing data over in shared memory: one process stores, the other must know when it may
  * load. Two processes of a node pass a block to and fro; each adds 1 to all of it.

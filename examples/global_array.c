@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * global_array.c - matrices that lie over all processes and are used by patches, as quantum
  * chemistry codes use Global Arrays: get a patch of two matrices, multiply, accumulate the product

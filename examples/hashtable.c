@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * hashtable.c - a hash table that is spread over all processes, and into which all insert at the
  * same time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * linkedlist.c - one list whose nodes lie in the memory of all processes, which all append to.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mcslock.c - the queue lock of Mellor-Crummey and Scott, made of one-sided operations.
  *

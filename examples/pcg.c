@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pcg.c - conjugate gradients with a symmetric Gauss-Seidel preconditioner, on the seven-point
  * Laplacian of a box that is cut into slabs, one for each process.

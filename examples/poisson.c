@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * poisson.c - Jacobi sweeps for Poisson's equation on N x N points, cut in both dimensions: before
  * each sweep every process needs the border of its neighbours, and then replaces each of its points

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * spline_table.c - a large table that every process only reads, once for each process or once for
  * each node: coefficients of cubic splines, as quantum Monte Carlo codes have them for the orbitals

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * stencil3d.c - a seven-point stencil in three dimensions, as earthquake and weather codes have it:
  * each process owns a cube of n x n x n cells and needs the faces of up to six neighbours before

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * transpose.c - the transpose of a matrix that is distributed by rows, with derived datatypes that
  * turn rows into columns on the way.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * workqueue.c - tasks of very different length, shared out while the program runs.
  *

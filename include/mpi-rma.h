@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mpi-rma.h - what libmpi-rma has beyond MPI.
  *

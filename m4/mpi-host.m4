@@ -1,3 +1,4 @@
+dnl SPDX-License-Identifier: BSD-3-Clause
 # mpi-host.m4 - find the host: the MPI library that libmpi-rma is built for.
 #
 # MRMA_MPI_HOST takes the wrapper named by MPICC and sets

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # tables.awk - fill the tables of doc/user-guide.md into a manual page: each row becomes a tagged
 # paragraph with name, value and default, and the effect below.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # check-apps.sh - run real programs on each host without the library, with it, and with it over
 # pretended nodes, and print a table of what passed and what it took.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # check.sh - install what is missing, build for both hosts, run all tests of both.
 # The last line is "N passed, N failed, N skipped", summed over every single test
 # of both hosts; the exit code is not zero if any failed.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # common.sh - what the scripts here share: installing what is missing on
 # Debian, and the two builds (build-mpich, build-openmpi) beside each other in the
 # source tree. Read by them with top_srcdir set; quiet unless something fails.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # conformance.awk - what scripts/conformance.sh runs; it sets `what` between the files.
 #
 # makefile  test/mpi/sources.am: sources of programs that have several, and those that all link

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # conformance.sh - print doc/conformance.md: which test holds what of MPI's one-sided chapter.
 #
 #   sh scripts/conformance.sh             print it

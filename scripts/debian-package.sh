@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # debian-package.sh - make the Debian packages and look at them: from an export of the
 # source, dpkg-buildpackage; then lintian; then, with --install, install the packages
 # here, side by side, run programs of both hosts with them, and purge them again.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # gains.awk - what a user gains, as one small table in Markdown, for README.
 #
 #   awk -f scripts/gains.awk FIGURES README.md

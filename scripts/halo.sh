@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # halo.sh - install what is missing, build for both hosts, and show the halo
 # exchange: at P=2 and P=4, by the host's own one-sided calls and through
 # libmpi-rma, each as a ratio to MPI_Isend and MPI_Irecv in the same run.
@@ -11,7 +12,7 @@ top_srcdir=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$top_srcdir/scripts/common.sh"
 
 case " $* " in *" --help "*)
-    sed -n '2,/^$/s/^# \{0,1\}//p' "$0"
+    sed -n '3,/^$/s/^# \{0,1\}//p' "$0"
     exec sh "$top_srcdir/bench/run-halo.sh" --help
     ;;
 esac

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # median.awk - one CSV file of bench/rma or bench/halo from those of several rounds.
 #
 #   awk -F, -f scripts/median.awk ROUND1.csv ROUND2.csv...

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # papers.awk - the tables of doc/performance.md that are counterparts of the papers' figures, in
 # Markdown, from the CSV files of bench/rma, of the host alone and with the library.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # performance.awk - the tables of doc/performance.md but for the halo exchange, from the files that
 # scripts/performance.sh names, each kind after what=KIND: machine, instructions, results.
 #

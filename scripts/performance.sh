@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # performance.sh - measure on this machine, both hosts, and print the figures of doc/performance.md.
 #
 #   sh scripts/performance.sh [OPTIONS]

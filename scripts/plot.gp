@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # plot.gp - one plot as SVG: gnuplot -e 'data="FILE"; out="FILE"; name="..."; xname="..."; yname="...";
 # logs="xy"' scripts/plot.gp. The data are blocks of "x y", each with its title in front.
 set terminal svg size 720,420 background "white" font "sans,11"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # plots.awk - the curves of the papers' figures, for gnuplot, from the CSV files of bench/rma and
 # bench/halo.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # release.sh - check.sh on another release of Debian: make a tree of it, then build
 # and run the tests there. Started by
 #

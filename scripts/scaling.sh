@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # scaling.sh - print what a process takes in jobs of 100, 1000 and 10000 processes of a node each:
 # the table of doc/scaling.md, counted on simulated processes by test/sim/counts.
 #

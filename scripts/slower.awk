@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # slower.awk - every case in which the library is slower than send and receive, or than the host's
 # own one-sided calls, in Markdown, from the CSV files of bench/rma and bench/halo.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * engine_env.c - src/rma's environment on real processes, put together; and the
  * record by which this process is known to others.

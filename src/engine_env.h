@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * engine_env.h - the engine's insides, shared by the engine's own files only:
  *

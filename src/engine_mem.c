@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * engine_mem.c - memory of src/rma's environment: from the heaps, or shared where it is, and
  * others' segments mapped once and counted.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * engine_net.c - the network channel of an engine: opened at the first window that
  * needs it, by all processes of that window together.

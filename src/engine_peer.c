@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * engine_peer.c - the processes behind records: found or made, connected, watched.
  *

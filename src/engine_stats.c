@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * engine_stats.c - what MPIRMA_STATS prints when an engine ends: a line on what went
  * over which path, and one on the network if it was used.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # check-docs.sh - what the documentation must keep up with in the source: every
 # variable and info key is in the user guide and in libmpi-rma(7), every option of a
 # tool in its page, the state tables are those of the code, the table of tests is made
@@ -176,7 +177,7 @@ point "doc/conformance.md is what scripts/conformance.sh makes of the rules and 
 find "$top/src/rma" "$top/src/dtype" "$top/src/acc" -name '*.[ch]' >"$tmp/sources"
 offences=$(while read -r file; do
     awk -v name="${file##*/}" -v file="${file#"$top/"}" '
-        FNR == 2 && index($0, " * " name " - ") != 1 { print file ": does not open with what it is" }
+        FNR == 3 && index($0, " * " name " - ") != 1 { print file ": does not open with what it is" }
         name !~ /\.h$/ { next }
         inside { if (/\*\//) { inside = 0; told = 1 } next }
         /^\/\*/ { told = /\*\//; inside = !told; next }

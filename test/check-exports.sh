@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # check-exports.sh - what libmpi-rma.so shows to the dynamic linker: MPI_*, PMPI_*,
 # MPIRMA_* and PMPIRMA_* and nothing else, each MPI_X a weak alias of a strong
 # PMPI_X (Fortran bindings and mpi4py call one, profiling tools replace the other).

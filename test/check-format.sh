@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # check-format.sh - the form of the C sources: .clang-format, and the sizes that
 # nothing may outgrow. Reports in TAP; an offence is named by file and line.
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # check-layers.sh - the include directions of the source tree, and what may not
 # hide below the entry points. Reports in TAP; an offence is named by file:line.
 #

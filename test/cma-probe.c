@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cma-probe.c - may one rank of a job copy from and to another's memory here?
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # limit.sh - run a command for a limited time, and let nothing of it outlive it. Read by
 # run-list.sh and by scripts/check-apps.sh; makes the directory $tmp, which goes with the
 # shell that read this file.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * lose_puts.c - preloaded by test/halo.tap: puts of 256 bytes in all are lost, whatever is beneath.
  */

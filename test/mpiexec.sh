@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # mpiexec.sh NPROCS PROGRAM [ARGS] - run PROGRAM under the host's own mpiexec, with
 # the switches that this host wants here: one place that knows them, for the tests
 # and the benches. Needs MPI_HOST and MPIEXEC in the environment (test/env.sh, or

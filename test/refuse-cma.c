@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * refuse-cma.c - refuse-cma PROGRAM [ARGS]: run it where process_vm_readv and process_vm_writev are
  * refused with EPERM, as a container's seccomp profile does. Built by test/mpi-rma-run.tap.

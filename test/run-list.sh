@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # run-list.sh PATH [PROGRAM...] - run the lines of test/mpi/testlist that list PATH
 # (see set_path), or only those of the PROGRAMs named, and report in TAP. Started in a
 # build directory, by test/mpi-PATH.tap or by hand.

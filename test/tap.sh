@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # tap.sh - what the checks of the source tree report with; sourced by them.
 
 n=0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * check.c - prints what check_measure.c has measured and check_advice.c has to say about it.
  */

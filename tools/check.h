@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * check.h - mpi-rma-run --check: is the library in use under this launcher, how fast is it, and
  * what is slow here?

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * check_measure.c - who is in this job, and what puts between its processes take.
  *

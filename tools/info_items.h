@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * info_items.h - between the files of the report: how each adds its items, and what they fill in.
  *

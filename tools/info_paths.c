@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * info_paths.c - which data paths work on this machine, and why one does not: each is tried.
  */

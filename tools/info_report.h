@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * info_report.h - what mpi-rma-info finds out, apart from how it is printed.
  *

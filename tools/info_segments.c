@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * info_segments.c - can shared memory be had, by whom, and how much of it?
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * info_system.c - what the kernel and the machine are: sleeping on a futex, descriptors,
  * processors.

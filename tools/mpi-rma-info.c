@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mpi-rma-info.c - prints what this build is and which data paths work here.
  *

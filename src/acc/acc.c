@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * acc.c - what the element types and operations are called, how large they are,
  * which go together, and the way into the kernels of acc_table.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * acc.h - accumulate kernels: one loop per (operation, element type).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * acc_kernels.h - macros that write the accumulate kernels, for acc_table.c only.
  *

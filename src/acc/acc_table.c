@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * acc_table.c - instances of the accumulate kernels and the table of them.
  *

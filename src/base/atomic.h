@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * atomic.h - C11 atomics plus the few words every layer needs around them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * attention.h - does anybody of a process look at what arrives for it, or must it be woken?
  *

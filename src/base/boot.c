@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * boot.c - gathering for who has no better way. See boot.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * boot.h - what window creation needs of the host: one communicator's exchange.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * boot_mpi.c - boot.h on MPI_Allgather and MPI_Allreduce of the host, or where the
  * host spins in them even when another process needs the processor, on their

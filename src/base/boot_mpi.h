@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * boot_mpi.h - the bootstrap exchange (boot.h) on the communicator of the user.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * boot_report.c - see boot_report.h. The mutex guards over, which ends the thread.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * boot_report.h - says that an exchange of window creation takes long (MPIRMA_HANG_REPORT).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * conf.c - one table of variables: how each is read and how it is shown.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * conf.h - the MPIRMA_* environment, read once per engine.
  *

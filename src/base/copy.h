@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * copy.h - copies of what another process may see or change meanwhile.
  */

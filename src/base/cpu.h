@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cpu.h - what this processor can do besides what the compiler was told of it.
  *

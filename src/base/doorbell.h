@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * doorbell.h - a descriptor that other processes of the node can make readable.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * event.h - sleeping and waking across processes: an event count on a futex.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fmutex.c - the contended paths of fmutex.h.
  *

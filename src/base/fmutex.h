@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fmutex.h - a mutex of one word on a futex, in two modes: between processes, and between the
  * threads of one.

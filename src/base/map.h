@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * map.h - hash map from uint64_t to a non-NULL pointer.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * node.c - see node.h. The kernel tells its boot by a random id; without one, the host's name.
  */

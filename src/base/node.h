@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * node.h - what counts as one node: processes that can share memory, signal and find each other.
  *

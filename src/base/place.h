@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * place.h - where and how soon a helping thread runs: near the process's main thread, and
  * ahead of threads that compute.

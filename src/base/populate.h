@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * populate.h - pages of memory at once, instead of each when it is touched first.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * procfile.h - short texts of /proc, and the fields of its stat files.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * procmem.h - cross-memory attach: the kernel copies between this process's memory and another's
  * (process_vm_readv and process_vm_writev).

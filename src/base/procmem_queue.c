@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * procmem_queue.c - see procmem_queue.h.
  */

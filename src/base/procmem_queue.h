@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * procmem_queue.h - small transfers to another process's memory, or from it, kept back until one
  * system call does them all (procmem.h): each call costs as much as copying several KiB.

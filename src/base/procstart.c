@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * procstart.c - see procstart.h. Field 22 of /proc/PID/stat (man 5 proc).
  */

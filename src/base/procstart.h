@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * procstart.h - when a process began: with its process id, who it is.
  *

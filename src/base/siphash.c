@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * siphash.c - see siphash.h. Two rounds a word, four at the end; words are little
  * endian whatever the machine.

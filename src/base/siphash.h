@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * siphash.h - SipHash-2-4 (Aumasson and Bernstein, 2012): a short keyed hash that
  * nobody can compute, or find a collision of, without the 128-bit key.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * text.h - values of info keys as text: booleans, numbers, lists of words. A value that is none of
  * the kind asked for gives false, and nothing is written then. No state, no locks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * topo.c - sched_getaffinity for the fast set, hwloc for the whole picture.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ch3.h - virtual connections, their send queues, dispatch and progress.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * channel.h - the contract between CH3 and a channel: all a channel author reads.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pkt.h - the wire format: everything one process says to another.
  *

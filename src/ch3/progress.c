@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * progress.c - one round of progress: push what is queued, poll what arrives.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sendq.c - sending in order: copied packets and streams.
  *

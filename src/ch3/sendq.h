@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sendq.h - what progress.c needs of the send queues. See sendq.c.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * vc.c - virtual connections: the state table and the end of a lost one.
  *

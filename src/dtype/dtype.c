@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * dtype.c - making, measuring and counting references to flattened datatypes.
  *

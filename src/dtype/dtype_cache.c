@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * dtype_cache.c - filling and emptying the datatype cache (see dtype_cache.h).
  *

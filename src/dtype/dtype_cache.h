@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * dtype_cache.h - from a datatype handle to its flattened form, quickly.
  *

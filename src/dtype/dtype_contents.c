@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * dtype_contents.c - reading the envelope and contents of a datatype.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * dtype_contents.h - how a datatype was made, in one form for every host.
  *

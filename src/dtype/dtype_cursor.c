@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * dtype_cursor.c - walking over the pieces of a flattened datatype, and copying.
  *

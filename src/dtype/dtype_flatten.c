@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * dtype_flatten.c - from an MPI datatype to runs, constructor by constructor.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * dtype_flatten.h - from an MPI datatype to a struct dtype.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * dtype_predef.c - predefined datatypes and operations of the host.
  *

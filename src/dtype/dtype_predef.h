@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * dtype_predef.h - what the host's predefined datatypes and operations are.
  *

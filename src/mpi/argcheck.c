@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * argcheck.c - the out-of-line part of the argument checks.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * atomic.c - MPI_Fetch_and_op and MPI_Compare_and_swap (MPI 4.1, 12.3.4.3 and
  * 12.3.4.4): one element of a predefined type.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # calls.awk - writes the source of libmpi-rma-calls: a wrapper for each function of the host's mpi.h, but for those that
 # libmpi-rma records itself. Input: src/trace/spool.h, which names these, then mpi.h as the preprocessor leaves it. Of the
 # Wait and Test families libmpi-rma records the calls with requests of RMA; these are wrapped as well.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * carrier.h - the host's window behind every window of this library.
  *

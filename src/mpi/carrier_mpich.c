@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * carrier_mpich.c - carrier.h on MPICH. No state.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * carrier_openmpi.c - carrier.h on Open MPI.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * comm.c - MPI_Put, MPI_Get and their request forms (MPI 4.1, 12.3.1, 12.3.2 and
  * 12.3.5).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * comm_acc.c - MPI_Accumulate, MPI_Get_accumulate and their request forms (MPI
  * 4.1, 12.3.4.1, 12.3.4.2 and 12.3.5).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * comm_acc.h - what the int and the large-count forms of accumulates share.
  *

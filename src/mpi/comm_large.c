@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * comm_large.c - the large-count forms of communication calls (MPI 4.1, 12.3).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * comm_request.h - the request-based operations (MPI 4.1, 12.3.5), of which the int and the
  * large-count forms differ in nothing but the type of their counts.

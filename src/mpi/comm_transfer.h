@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * comm_transfer.h - what the int, the large-count and the request forms of MPI_Put and MPI_Get
  * share (MPI 4.1, 12.3.1, 12.3.2 and 12.3.5).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * engine_get.c - creates the engine at the first window or MPI_Alloc_mem.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * engine_get.h - the process-wide state: the one engine of this process.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * errhan.c - the one table of error classes, and how an error is told.
  *

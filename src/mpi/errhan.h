@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * errhan.h - from an internal error to an MPI error class and an error handler.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * extension.c - the functions of mpi-rma.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fortran_attr_openmpi.c - MPI_Win_get_attr from Fortran, on Open MPI.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * get_status.c - MPI_Request_get_status_any, _all and _some (MPI 4.1, 3.7.6).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * group.c - the cache of group.h, and MPI_Group_free, which ages it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * group.h - from the group of MPI_Win_start or MPI_Win_post to window ranks.
  *

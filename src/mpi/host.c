@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * host.c - fills the table of host.h before anything can call it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * host.h - the host's own version of every function that this library replaces.
  *

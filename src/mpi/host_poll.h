@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * host_poll.h - the engine's poll inside the host's own progress.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * init.c - MPI_Init, MPI_Init_thread, MPI_T_init_thread, MPI_Finalize: to prepare the host for
  * carriers (carrier.h), and to know the end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * meet.h - before a window: have all processes of the communicator this library?
  *

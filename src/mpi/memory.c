@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * memory.c - MPI_Alloc_mem and MPI_Free_mem (MPI 4.1, 10.2).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * request.h - requests of R-operations (MPI 4.1, 12.3.5) as the application sees
  * them: generalized requests of the host.

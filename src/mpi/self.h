@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * self.h - a private communicator of this process alone, errors return.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * session.c - programs that use sessions and never call MPI_Init (MPI 4.1, 11.3).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * spawn.c - MPI_Comm_spawn, MPI_Comm_spawn_multiple (MPI 4.1, 11.8): the children get the library,
  * and its settings.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * split_type.c - MPI_Comm_split_type (MPI 4.1, 7.4.2), so that its nodes are those of windows.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sync_active.c - fence and general active target synchronization (MPI 4.1,
  * 12.5.1 and 12.5.2).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sync_passive.c - locks, flushes and MPI_Win_sync (MPI 4.1, 12.5.3 and 12.5.4).
  *

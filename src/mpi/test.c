@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test.c - the MPI_Test family and MPI_Request_get_status (MPI 4.1, 3.7.3, 3.7.5
  * and 3.7.6).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * traced.h - events of the calls, where MPIRMA_TRACE asks for a trace (trace/record.h).
  *

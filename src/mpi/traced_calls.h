@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * traced_calls.h - between this library and libmpi-rma-calls (calls.awk), which is loaded in front
  * of it where every MPI function shall be in a trace.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * traced_clock.c - how much the clocks of the job's machines differ from that of rank 0's machine.
  *

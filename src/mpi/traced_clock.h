@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * traced_clock.h - the clocks of several machines in a trace.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * wait.c - the MPI_Wait family (MPI 4.1, 3.7.3 and 3.7.5).
  *

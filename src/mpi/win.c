@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * win.c - creation and end of windows, attached memory (MPI 4.1, 12.2).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * win.h - what the int and the large-count forms of window calls share.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * win_attr.h - the five predefined attributes of a window (MPI 4.1, 12.2.6).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * win_info.c - hints between MPI_Info and struct win_hints.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * win_info.h - MPI_Info to struct win_hints and back (MPI 4.1, 12.2.1, 12.2.7).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * win_large.c - the large-count forms of window calls (MPI 4.1, 12.2): the
  * displacement unit is an MPI_Aint.

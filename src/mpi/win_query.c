@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * win_query.c - what can be asked of a window: group, attributes, info, and
  * where its shared memory is (MPI 4.1, 12.2.3, 12.2.6, 12.2.7).

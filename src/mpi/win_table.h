@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * win_table.h - from the host's window handle to ours, in a few nanoseconds.
  *

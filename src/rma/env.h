@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * env.h - what src/rma needs from the outside: memory that node peers can map,
  * and the processes behind the records of a bootstrap exchange.

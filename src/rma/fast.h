@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fast.h - the few instructions of the commonest calls, inline in the entry points: what src/mpi
  * includes of src/rma besides rma.h.

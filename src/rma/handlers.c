@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * handlers.c - one handler per packet type: find the window and the sender, call
  * one function, return. The table is const, indexed by type, and handed to CH3.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * hang_report.c - what a long wait waits for, rank by rank.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * layer.c - the layer's start and end: puts the rooms together.
  *

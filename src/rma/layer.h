@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * layer.h - the layer's start and end, for the engine. See layer.c.
  */

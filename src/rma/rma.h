@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rma.h - what src/mpi calls: windows, operations, synchronization, requests.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * channel.h - the shm ring channel: CH3 packets between processes of a node.
  *

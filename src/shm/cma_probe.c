@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cma_probe.c - tries process_vm_readv and _writev instead of guessing.
  *

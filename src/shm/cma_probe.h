@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cma_probe.h - does the kernel let processes copy to and from each other?
  *

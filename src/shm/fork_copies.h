@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fork_copies.h - copies of shared pages, which a child of fork gets in their place.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * heap.c - first fit from size bins, then from the top of a chunk; bookkeeping beside the memory
  * (heap_chunk.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * heap.h - the shared heap behind MPI_Alloc_mem and MPI_Win_allocate.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * heap_chunk.h - the shared heap's chunks and the blocks in them: the bookkeeping under heap.c.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * heap_fork.c - a child of fork gets copies of what is allocated from a heap, as of private memory.
  *

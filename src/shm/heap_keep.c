@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * heap_keep.c - segments of freed large allocations, kept for the next ones.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mem_avail.c - reads /proc/meminfo and the control groups' memory files.
  *

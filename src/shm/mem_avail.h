@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mem_avail.h - how much memory the system can still give to this process.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * procseg.h - the segment in which a process meets its node peers: where its
  * threads sleep, its accumulate locks, and the rings that others send through.

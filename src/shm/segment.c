@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * segment.c - unnamed shared files: create, commit, find a peer's.
  *

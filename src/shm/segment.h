@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * segment.h - memory that node peers can map: memfd, or an unnamed file.
  *

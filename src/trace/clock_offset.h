@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * clock_offset.h - how much this machine's clock differs from that of another, by messages to a
  * process there and their answers. How a message gets there is the caller's.

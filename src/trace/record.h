@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * record.h - events of this process into files (spool.h): the trace layer.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * spool.h - the files that a traced process leaves, one for each of its threads.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * spool_dir.h - the directory of a job's files (spool.h): which names are its own.
  */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # armci.sh - ARMCI-MPI, the layer under Global Arrays and NWChem: its own tests and benchmarks,
 # built from the source package.
 

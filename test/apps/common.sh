@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # common.sh - what the wrappers of real programs share; read by scripts/check-apps.sh, with
 # scripts/common.sh before it. A wrapper, test/apps/PROGRAM.sh, is read after this file, in a
 # shell of its own for every host, and defines

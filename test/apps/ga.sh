@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # ga.sh - Global Arrays, distributed matrices on ARMCI-MPI: the C tests of its source package,
 # linked with the installed library.
 

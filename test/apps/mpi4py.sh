@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # mpi4py.sh - mpi4py, MPI for Python: its tests of windows, one-sided communication and memory, from
 # the source package, on the installed module. Debian has it on Open MPI alone.
 

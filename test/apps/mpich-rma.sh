@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # mpich-rma.sh - MPICH's own tests of one-sided communication, from its source package, on both
 # hosts. What they are run with is in their testlist.
 

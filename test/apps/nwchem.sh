@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # nwchem.sh - NWChem, quantum chemistry: the energies of a water molecule by Hartree-Fock and by
 # density functional theory. Its Global Arrays lie on ARMCI-MPI: every array is a window.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # opencoarrays.sh - OpenCoarrays, Fortran coarrays on MPI-3 windows: its own tests, built from the
 # source package together with its library. Images are processes, every coarray is a window.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # petsc.sh - PETSc, solvers for differential equations: the tests of its star forests with windows in
 # the place of messages, for each kind of window that Debian's build can have, and each kind of
 # synchronization. The output is compared with that of the source package. Debian has PETSc on Open

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # table.awk - the results of scripts/check-apps.sh as Markdown. Reads test/apps/known and the result
 # files (records as test/apps/common.sh writes them), prints with -v what=
 #   table    a row for each program and host

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # build.sh SRCDIR OUT "DIRECTORIES" SOURCE... - build a libFuzzer target from those of the sources that
 # are C files in or below these directories, or in test/fuzz: with coverage, AddressSanitizer
 # and UndefinedBehaviorSanitizer (all but NULL + 0, the address of nothing), as many at a

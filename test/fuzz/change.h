@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * change.h - a second thread that changes a packet while it is read, as a hostile peer may in
  * memory that is shared.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * engine.h - one process of the library for the fuzzer: the code that ships from
  * rma/rma.h down to ch3, over a channel that leads nowhere.

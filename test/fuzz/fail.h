@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fail.h - what the fuzzers check: a condition that does not hold ends the process, and
  * libFuzzer keeps the input.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fake_fabric.c - see fake_fabric.h. The functions of libfabric's library that the netmod
  * calls, and the tables of functions behind its inline ones; the program is not linked

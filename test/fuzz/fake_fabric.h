@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fake_fabric.h - a libfabric provider that leads nowhere, in place of libfabric: what the
  * netmod sends is looked at and forgotten, what arrives is said by the test.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fuzz_dispatch.c - a libFuzzer target: packets from hostile or broken peers, at any
  * moment of any epoch (script.h says how an input is read, engine.h what runs).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fuzz_netmod.c - a libFuzzer target: messages from peers of the job that are hostile or
  * broken, to the netmod that ships, over a provider that leads nowhere (fake_fabric.h).

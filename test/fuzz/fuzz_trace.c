@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fuzz_trace.c - a libFuzzer target: files such as traced processes leave, with any records in any
  * order, to the whole of mpi-rma-trace: the check of the files, the archive, its reader, the wait

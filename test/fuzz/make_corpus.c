@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * make_corpus.c - writes the first inputs of fuzz_dispatch into the directory that is
  * its argument: every packet type, well formed, in every epoch, and the packets that

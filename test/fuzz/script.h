@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * script.h - what the bytes of a fuzzer's input mean: the setup of an engine, then
  * steps. A step is a packet of a peer, or a call of the process under test.

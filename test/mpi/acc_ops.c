@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * acc_ops.c - every predefined operation on every predefined type (MPI 4.1, 12.3.4, 6.9.2).
  *

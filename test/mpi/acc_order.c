@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * acc_order.c - the order of accumulates (MPI 4.1, 12.7.2).
  *

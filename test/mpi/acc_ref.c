@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * acc_ref.c - predefined types, operations and their reference; see acc_ref.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * acc_ref.h - the predefined types and operations, and what they must give.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * alloc_fork.c - memory of MPI_Alloc_mem belongs to the process, as it does with both hosts: a
  * child of fork has a copy, what starts other programs is not slowed by it, and what is not freed

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * alloc_touch.c - memory that is not used costs nothing: MPI_Alloc_mem and windows have no pages
  * before somebody touches them, unless the info key mpirma_populate asks for them; a program that

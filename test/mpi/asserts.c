@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * asserts.c - every assert of MPI 4.1, 12.5.5, one by one and in the legal combinations, in
  * programs for which it is true: contents are as without it.

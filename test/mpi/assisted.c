@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * assisted.c - passive target operations of every kind on memory of MPI_Win_create and of
  * dynamic windows, whose owner, the last rank, waits in MPI_Barrier, or computes, or does now the

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # assisted.sh - operations on kernel-assisted memory whose owner, the last rank, waits, computes, or does both:
 # results are the same whichever way they go. By the statistics, nothing goes by packet to a target that may have no
 # processor, or that has no agent to take over.

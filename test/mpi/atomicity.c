@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * atomicity.c - accumulates on the same elements from all ranks at once (MPI 4.1, 12.7.1).
  *

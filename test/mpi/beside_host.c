@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * beside_host.c - what of the host uses windows, or looks like it, beside the library's windows:
  * parallel files (ROMIO and OMPIO, with shared file pointers, collective and atomic access),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * both_ways.c - all ranks operate on each other's memory of MPI_Win_create and of dynamic windows
  * at the same time, in passive target epochs: each is target while it is origin. Results are exact:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * dtgen.c - random derived datatypes with their type maps; see dtgen.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * dtgen.h - random derived datatypes together with their own type maps.
  *

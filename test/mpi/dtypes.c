@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * dtypes.c - derived datatypes on the origin and on the target side.
  *

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # env_nonsense.sh - bad values of the environment, and too little of everything.
 #
 # A value that is not understood gives one line naming the variable, the value and

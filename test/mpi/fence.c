@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fence.c - fence epochs (MPI 4.1, 12.5.1 and the asserts of 12.5.5).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fence_volume.c - right behind each fence one rank sends its right neighbour much: a large put or
  * accumulate, many small accumulates, many gets. The neighbour may still be in its fence, and what

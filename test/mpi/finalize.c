@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * finalize.c - windows that are freed late or never, and MPI_Abort in an epoch.
  *

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # finalize.sh - MPI_Abort in the middle of epochs leaves nothing behind.
 #
 # Runs "finalize abort" (some ranks asleep in lock calls, one computing nothing in

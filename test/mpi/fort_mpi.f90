@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! fort_mpi.f90 - windows from Fortran through `use mpi`.
 !
 ! The host's Fortran bindings call PMPI_*, which is where the library stands: put,

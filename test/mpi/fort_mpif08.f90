@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! fort_mpif08.f90 - windows from Fortran through `use mpi_f08`.
 !
 ! The host's Fortran bindings call PMPI_*, which is where the library stands: put,

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! fort_mpifh.f90 - windows from Fortran through mpif.h.
 !
 ! The host's Fortran bindings call PMPI_*, which is where the library stands: put,

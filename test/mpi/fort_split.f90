@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! fort_split.f90 - MPI_Comm_split_type from Fortran, through `use mpi` and `use mpi_f08`.
 !
 ! Run with MPIRMA_RANKS_PER_NODE=1: a split by MPI_COMM_TYPE_SHARED gives every process a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * hborder.c - vector clocks and what they say of blocks; see hborder.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * hborder.h - which accesses to windows are ordered, by what MPI says and by nothing else.
  *

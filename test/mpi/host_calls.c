@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * host_calls.c - operations on the memory of a process that waits in a call of the host:
  * MPI_Barrier, MPI_Recv, MPI_Wait, MPI_Allreduce, a loop of MPI_Test; or has just left it and

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # host_calls.sh - who serves a process that waits in MPI_Recv, by the statistics of 2000 accumulates with a flush each:
 # where the host lets the library into its progress (Open MPI) the waiting thread does, by packets and without its
 # agent; elsewhere the origin goes by the kernel, and on the path of packets the agent serves.

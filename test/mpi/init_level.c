@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * init_level.c - windows after MPI_Init and after MPI_Init_thread of every level,
  * and two libraries in one application, each with windows of its own.

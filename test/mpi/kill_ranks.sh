@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # kill_ranks.sh - SIGKILL at random moments leaves nothing behind.
 #
 # kill_victim keeps creating windows and doing RMA. One rank, or all, are killed

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # kill_remote.sh - a rank on another machine is killed in the middle of epochs and operations
 # (kill_victim), and the launcher leaves the others alone: their calls end with
 # an error in bounded time, whose message names the rank; no crash, and nothing is left

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * kill_victim.c - creates windows and does RMA until it is killed; run by kill_ranks.sh,
  * kill_remote.sh and link_down.sh.

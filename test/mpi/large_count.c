@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * large_count.c - more than 2 GiB in one call, and the functions with MPI_Count.
  *

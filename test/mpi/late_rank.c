@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * late_rank.c - the last rank comes late to each kind of window creation: only when the file that
  * is named as argument is there. Run by late_rank.sh, which makes it when the others have said

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # late_rank.sh - a rank comes late to the creation of a window: the others say that they wait for
 # it, where MPIRMA_HANG_REPORT asks for that, and go on when it comes.
 

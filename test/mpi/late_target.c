@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * late_target.c - operations on a target that has not begun its part of the epoch yet, on the node:
  * MPI_Win_post comes, or the fence is entered, only after all calls of all origins have returned,

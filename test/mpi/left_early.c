@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * left_early.c - the last rank calls MPI_Finalize while others have windows with it. It may: its
  * windows need not be freed, and what others do among themselves goes on, however long they wait

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # link_down.sh - a machine leaves the network while its rank is in the middle of
 # epochs and operations (kill_victim): the other's call ends with an error in bounded time,
 # whose message names the rank; no crash, and nothing is left behind. Needs the machines

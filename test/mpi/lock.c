@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * lock.c - passive target synchronization (MPI 4.1, 12.5.3 and 12.5.4).
  *

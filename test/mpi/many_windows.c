@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * many_windows.c - many windows at a time, and many one after the other (MPI 4.1, 12.2): each
  * works, and what they took of memory, descriptors and mappings is given back.

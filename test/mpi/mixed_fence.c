@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mixed_fence.c - phases between fences in mixed_modes, with every assert that holds.
  */

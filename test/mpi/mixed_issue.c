@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mixed_issue.c - issues the operations of mixed_modes on the windows, keeps their buffers until
  * they are complete and then looks at what was fetched.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mixed_know.c - what the ranks of mixed_modes know of each other, and how they come to know it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mixed_local.c - loads and stores of mixed_modes: each rank's, in its own part of the windows.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mixed_lock.c - epochs of MPI_Win_lock in mixed_modes, of both kinds, with flushes, and a counter
  * that only exclusive locks protect.

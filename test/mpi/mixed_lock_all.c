@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mixed_lock_all.c - epochs of lock_all in mixed_modes (sessions): they stay open over many steps.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mixed_modes.c - epochs of all kinds on the same memory, one after another, with nothing between
  * them but what the standard asks for.

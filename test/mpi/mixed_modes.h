@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mixed_modes.h - what the parts of mixed_modes share: the windows, the ranks and what they know,
  * and a step of every kind.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mixed_op.c - draws the operations of mixed_modes, with what each does to the memory in the model.
  */

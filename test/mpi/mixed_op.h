@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mixed_op.h - the operations of mixed_modes: drawn, done on the model, done on the window.
  */

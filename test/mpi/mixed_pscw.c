@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mixed_pscw.c - post, start, complete and wait in mixed_modes, with random groups.
  */

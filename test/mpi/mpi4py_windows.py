@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Windows of every flavour through mpi4py, with the library preloaded.
 
 Started by run-list.sh under mpi-rma-run. Fails if the library is not mapped into

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mtcomm.c - epochs, patterns and groups for the communication tests; see mtcomm.h.
  */

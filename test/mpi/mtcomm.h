@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mtcomm.h - what the communication and synchronization tests share beyond mtest.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mtest.c - what every MPI test program here shares; see mtest.h.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # mtest.sh - what the shell tests here share; sourced by them, started by run-list.sh.
 #
 # Needs test/env.sh's variables (abs_top_builddir, MPI_HOST, MPIEXEC, ...). A test

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # no_libfabric.sh - on a machine whose libfabric cannot be loaded: jobs within one node run as
 # ever, and a window that needs the network is refused with a message that says why.
 

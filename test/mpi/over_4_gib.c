@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * over_4_gib.c - more than 4 GiB in one window and in one call: lengths and displacements that 32
  * bits do not hold.

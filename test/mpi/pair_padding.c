@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pair_padding.c - pairs with padding (MPI_DOUBLE_INT and its kin) where only their data has room.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * plain_rma.c - an ordinary program that knows nothing of this library.
  *

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # preload.sh - a binary that is linked with the host's MPI alone gives its RMA to the
 # library when preloaded, by mpi-rma-run and by LD_PRELOAD itself; the statistics
 # at MPI_Finalize (MPIRMA_STATS) show it, on standard error or in a file.

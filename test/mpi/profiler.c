@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * profiler.c - a profiling tool on top of the library (MPI 4.1, 15.2): the program defines MPI_X
  * for some calls and hands them on to PMPI_X. It sees every call of the program once, and none that

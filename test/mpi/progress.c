@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * progress.c - passive target operations complete whatever the target does (MPI 4.1, 12.7.3).
  *

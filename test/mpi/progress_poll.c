@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * progress_poll.c - MPIRMA_PROGRESS=poll: whoever calls the library serves what has come by packet.
  *

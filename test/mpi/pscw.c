@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pscw.c - general active target synchronization (MPI 4.1, 12.5.2).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * put_get.c - MPI_Put and MPI_Get (MPI 4.1, 12.3.1 and 12.3.2).
  *

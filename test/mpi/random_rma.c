@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * random_rma.c - random one-sided programs against a sequential oracle.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rdma.c - large puts and gets over the network, in every kind of epoch, with sizes
  * around the one from which the channel does them by itself (src/rma/origin/rdma.c).

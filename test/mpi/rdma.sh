@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # rdma.sh - large puts and gets over the network go without packets, and are right
 # either way: runs the program "rdma" with and without, and looks at the statistics.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * requests.c - request-based operations (MPI 4.1, 12.3.5).
  *

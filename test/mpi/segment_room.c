@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * segment_room.c - windows that do not fit; run by env_nonsense.sh.
  *

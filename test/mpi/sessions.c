@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sessions.c - windows of a program that never calls MPI_Init (MPI 4.1, 11.3): a session is opened,
  * windows over its processes are made, used and freed, also when a second session has come and

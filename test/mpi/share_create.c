@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * share_create.c - memory given to MPI_Win_create that becomes shared where it is (info key
  * mpirma_share_create, MPIRMA_SHARE_CREATE): what it is good for, what it must not change, where it

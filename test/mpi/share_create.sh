@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # share_create.sh - with MPIRMA_SHARE_CREATE=1 the mapped path carries what goes to malloc memory, as the statistics
 # say; a refusal is told; shared pages in a directory's files, too, and nothing stays there, nor of a process that is killed.
 

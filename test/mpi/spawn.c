@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * spawn.c - a program that starts itself as children, merges, uses windows with them and
  * disconnects, once by MPI_Comm_spawn and once by MPI_Comm_spawn_multiple (MPI 4.1, 11.8). Linked

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # spawn.sh - children that MPI_Comm_spawn starts get the library that mpi-rma-run has preloaded under their
 # parents, and its settings: a window over parents and children works.
 

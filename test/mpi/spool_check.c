@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * spool_check.c - is what a traced job has left in DIR/spool right (trace/spool.h)?
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * streams.c - several origins send to one target without pause, in messages of mixed sizes, and
  * every byte that arrives is checked.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * stress.c - every kind of synchronization in turn, for a bounded time, with exact results.
  *

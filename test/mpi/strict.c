@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * strict.c - what MPIRMA_STRICT=1 finds, and what it must let pass.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * threads.c - concurrent RMA calls of threads under MPI_THREAD_MULTIPLE (MPI 4.1, 11.6).
  *

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # trace.sh - MPIRMA_TRACE: what is recorded is whole (spool_check), agrees with the statistics of the same run, and a
 # traced run does what one without a trace does: the same operations by the same paths, the same packets.
 

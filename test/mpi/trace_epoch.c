@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * trace_epoch.c - one put from rank 0 in an epoch of post, start, complete and wait, for
  * trace_epoch.sh. The target comes late to MPI_Win_wait. trace_epoch MS: that long after it another

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # trace_epoch.sh - a real epoch of post, start, complete and wait in the two models of a transfer's end: the put's line
 # ends with MPI_Win_wait at the target (extended) and with MPI_Put at the origin (basic). With ranks on several
 # machines, their clocks are compared once more where a window is made long after the last time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * trace_findings.c - what mpi-rma-trace finds besides late calls, one cause at a time, for
  * trace_waits.sh: trace_findings WHAT MS. MS is how many milliseconds the cause lasts where it is a

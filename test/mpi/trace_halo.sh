@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # trace_halo.sh - the halo exchange under mpi-rma-run --trace: its report names what the ranks did and where they waited, as
 # text and as JSON, and a browser draws the page.
 

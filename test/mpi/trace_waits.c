@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * trace_waits.c - one wait state after the other, for trace_waits.sh: trace_waits MS, where MS is
  * how many milliseconds one process is late each time (0: none). Three processes; a barrier, which

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # trace_waits.sh - mpi-rma-trace finds in a real program what it waits for: as long as one process was made late, a tenth
 # more or less, and where nobody was less than a fiftieth of that; and what is no wait, as often as it is there. On a loaded machine a process is late by itself: what
 # is wrong in one run must be right in one of the next.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * volume.c - epochs with many operations: more than rings, stages, packets and what a
  * target can keep back have room for, in every kind of epoch, with exact contents.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * weak_unlock.c - info key mpirma_weak_unlock: MPI_Win_unlock of a target by packets returns when
  * the origin's buffers may be used again. Whether it has waited is seen without a clock: the target

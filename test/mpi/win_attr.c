@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * win_attr.c - what a window carries: attributes, names, group, Fortran handle.
  *

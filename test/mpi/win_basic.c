@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * win_basic.c - windows made, used a little and freed, in every flavour.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * win_carrier.c - what the host must give for a window's handle; run by win_carrier.sh.
  *

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # win_carrier.sh - the host's window behind each of ours, where the host would rather not give one: Open
 # MPI with a selection of components for one-sided communication that lacks sm, however it is said, and
 # MPICH without a communicator left. A refusal says what failed and what to do.

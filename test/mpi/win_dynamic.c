@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * win_dynamic.c - MPI_Win_attach and MPI_Win_detach (MPI 4.1, 12.2.5).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * win_errhandler.c - error handlers of windows (MPI 4.1, 9.3.2).
  *

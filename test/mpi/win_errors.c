@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * win_errors.c - wrong arguments give the right error class and harm nothing.
  *

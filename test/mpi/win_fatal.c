@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * win_fatal.c - one error under the default handler; run by win_fatal.sh.
  *

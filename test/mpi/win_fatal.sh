@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # win_fatal.sh - under the default error handler an error ends the job: the exit
 # code is not 0, the call does not return, and the message names the function, the
 # window and the rank that made the mistake (and what it was).

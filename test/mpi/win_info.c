@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * win_info.c - hints of windows: what is reported, what is set, what is refused.
  *

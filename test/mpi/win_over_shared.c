@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * win_over_shared.c - MPI_Win_create over memory that is shared already (MPI 4.1, 12.2.1
  * and 12.2.3).

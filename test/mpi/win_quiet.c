@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * win_quiet.c - errors that the program handles, and hints that make no sense; run by win_quiet.sh,
  * which looks at what is written meanwhile.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # win_quiet.sh - what a program handles is its own affair: errors under MPI_ERRORS_RETURN or under a
 # handler of its own, and hints that make no sense, are written at MPIRMA_LOG=info and not otherwise. An
 # error that ends the job is written, and its cause.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * win_shared.c - shared windows and MPI_Win_shared_query (MPI 4.1, 12.2.3, 12.2.4).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * win_sync_errors.c - calls outside the epoch they need: MPI_ERR_RMA_SYNC.
  *

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # launch.sh [SWITCHES] HOST COMMAND... - in place of ssh for MPI's launchers: run COMMAND
 # on a machine of netns.sh. The environment goes along, which ssh would not do.
 

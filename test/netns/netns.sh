@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # netns.sh N COMMAND [ARGS] - run COMMAND on the first of N pretended machines: network
 # namespaces with a host name each (node1, node2, ...), an interface eth0 with an
 # address of 10.99.0.0/24, and an Ethernet bridge between them that leads nowhere else.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * channel_stub.h - what a channel (ch3/channel.h) must have and a stand-in for one has no use for:
  * the tests' channels that lead nowhere put these into their tables.

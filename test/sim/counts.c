@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * counts.c - how many messages an epoch takes, and how much memory a process, with
  * 2 to thousands of processes of one node each (doc/scaling.md has the table).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * driver.h - what the drivers of random programs share: seeds one after the other, fixed, fresh or
  * those of the command line, and which one it was when a program fails.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fabric.c - see fabric.h. Records and memory are self.c's and memory.c's.
  */

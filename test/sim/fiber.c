@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fiber.c - see fiber.h. A context is made by makecontext; the stack is mapped, so that
  * what is never touched costs nothing. Once it runs, _setjmp and _longjmp switch: without

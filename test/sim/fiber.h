@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fiber.h - a thread of control with a stack of its own that runs only when it is
  * resumed, and until it yields. One owner (the scheduler) resumes; fibers don't

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * memory.h - the memory functions of struct rma_env on plain memory, for processes
  * that are threads or fibers of one test process: "mapping" returns the owner's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * program.h - random programs of one-sided communication, and what must come of them.
  *

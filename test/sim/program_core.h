@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * program_core.h - between program_plan.c, program_oracle.c and program_run.c.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * program_oracle.c - the sequential oracle: what operations do to plain arrays, and
  * which may stand side by side in an epoch.

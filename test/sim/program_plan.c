@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * program_plan.c - makes a group of epochs and its operations from the seed.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * program_run.c - one process runs a group of epochs, by the calls of rma.h.
  *

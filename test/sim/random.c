@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * random.c - random programs (program.h) on the fabric (fabric.h): every process a
  * thread, over real rings and real waits, where ThreadSanitizer sees them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * self.h - what a process of a test process (a thread of the fabric, a fiber of the
  * simulation) says of itself and of others: its record, and struct rma_env's questions

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sim.c - see sim.h: the processes, their environment and the host's collective.
  *

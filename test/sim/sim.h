@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sim.h - N processes of the library in one thread: a fiber each, a simulated
  * network between them, one clock and one scheduler for all, driven by one seed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sim_core.h - between sim.c (processes and their environment), sim_sched.c (clock,
  * events, fibers) and sim_net.c (the channel). Tests include sim.h only.

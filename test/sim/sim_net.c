@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sim_net.c - the simulated channel: ch3/channel.h with messages as list entries.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sim_sched.c - the clock, the events and the fibers of a simulation.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * simulate.c - random programs (program.h) on simulated processes (sim.h).
  *

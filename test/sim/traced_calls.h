@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * traced_calls.h - the calls of a random program (program_run.c) in the trace of the process that
  * makes them, as src/mpi has the calls of MPI.

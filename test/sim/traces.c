@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * traces.c - random programs (program.h) on simulated processes (sim.h) that record: what
  * mpi-rma-trace makes of it is well formed (traces_check.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * traces_check.h - is the archive well formed that mpi-rma-trace makes of what simulated processes
  * have recorded, and are the clocks of their machines brought together? What is not right ends the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * world.h - simulated processes (sim.h) as those of a random program (program.h).
  */

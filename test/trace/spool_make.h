@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * spool_make.h - makes files such as traced processes leave, for the tests of mpi-rma-trace.
  *

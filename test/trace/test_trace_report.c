@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_trace_report.c - the reports of mpi-rma-trace: models, text, archives of earlier and of
  * killed jobs, and archives that are empty or damaged.

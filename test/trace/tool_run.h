@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * tool_run.h - runs mpi-rma-trace for its tests, and reads what it says. All failures end the test.
  */

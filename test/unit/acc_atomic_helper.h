@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * acc_atomic_helper.h - what the tests of single instructions and of the short cut of accumulates
  * share: which types fit, elements of any bits, and any call on any type.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * acc_reference.h - what accumulate kernels are compared with, written another way: integers are
  * computed in 128 bits and cut off; reals and complex numbers with the compiler's own arithmetic,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * assisted_target.h - for tests of operations on a kernel-assisted target that go by packet while
  * it polls: its memory, and how it polls. The last process is the target. While it attends it polls

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * base_helper.h - what the unit tests of src/base and src/shm share.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ch3_helper.h - a channel with as much room as the test gives it, for the tests
  * of src/ch3.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * chan_rig.h - some processes of one kind of channel, in one test process, for the
  * conformance test (test_channel.c). A further channel is added by a struct

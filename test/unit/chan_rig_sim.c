@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * chan_rig_sim.c - the simulated channel (test/sim/sim.h) for the conformance test.
  * Nobody runs there but the clock, which moves on a little with every poll.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * count_cma.h - system calls of cross-memory attach, and the entries of their vectors, counted in a
  * program that is linked with --wrap=process_vm_readv,--wrap=process_vm_writev. _GNU_SOURCE first.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * craft_pair.h - for tests that send crafted packets from process 0, the origin, to
  * process 1, the target, and look whether a byte of its window has changed, or of what lies

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * dtype_sample.c - random nested datatypes with the list of their bytes.
  *

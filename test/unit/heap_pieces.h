@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * heap_pieces.h - for tests of the heap: allocations whose contents are known, at random, and what
  * the heap holds of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * host_leaks.c - linked into the unit tests that call MPI_Init or libfabric, for builds
  * with sanitizers.

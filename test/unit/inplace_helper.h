@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * inplace_helper.h - what the tests of shm/inplace share: pages of memory that change hands, whose
  * contents are known, and how many of them are private.

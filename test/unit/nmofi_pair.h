@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * nmofi_pair.h - for tests of the network: two ends in this process, each with an endpoint of its
  * own and the other as its peer, and what they do by turns.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pkt_craft.h - packets made by hand, against windows that are driven by hand.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pkt_helper.h - what the tests of the packet path share: short forms of the
  * operations on windows of bytes, counters, and a rest in which a process makes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pkt_run.h - how the tests of whole epochs by packets are run.
  *

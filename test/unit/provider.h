@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * provider.h - TCP's own datagrams by the name that this libfabric has for them: the
  * provider "net" of 1.17 became a part of "tcp" later.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ring_helper.h - both ends of a ring in one process, for the tests of shm/ring.c.
  *

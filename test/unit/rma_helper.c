@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rma_helper.c - see rma_helper.h. The shared part is an anonymous shared mapping
  * at the same address in every forked process, so plain pointers do.

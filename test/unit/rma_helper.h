@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rma_helper.h - a window built by hand: direct synchronization over shared
  * memory and nothing else, no window creation, no channel, no window memory.

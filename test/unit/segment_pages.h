@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * segment_pages.h - for tests of segments: sizes, and the pages that a segment has.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * shm_helper.h - directories for the tests of segments and of the heap.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * spoilt_ring.h - for tests of packets that are refused: three processes with a window, which must
  * be as good as new in the end, whatever was refused.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * step_windows.h - the windows of three processes, all driven by one thread, for the tests that go
  * through a locking protocol step by step.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_acc.c - every accumulate kernel against a reference (acc_reference.h).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_acc_atomic.c - single instructions against the kernels, and the protocol of
  * acc_atomic.h: which accumulates close a window's ATOMIC mode, that closing waits

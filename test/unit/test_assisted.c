@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_assisted.c - operations on a kernel-assisted target that go by packet while the target polls
  * (rma/path/assisted.c): each kind lands, in how many messages; long ones, of which the kernel

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_assisted_together.c - operations on a kernel-assisted target that go by packet
  * (rma/path/assisted.c) beside others: locks, elements and answers shared with a process that goes

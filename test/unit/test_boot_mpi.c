@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_boot_mpi.c - the exchange of window creation (base/boot_mpi.c): everybody gets what
  * everybody gave; who refuses, or has no memory to receive, is heard by all; a long wait is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_bounds.c - millions of operations without a synchronization: what origin and
  * target keep for them stays within the bounds of doc/protocol.md, and all are done.

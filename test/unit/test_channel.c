@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_channel.c - the conformance test that any channel must pass, written against
  * ch3/channel.h alone; chan_rig.h says how to add a channel.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_cma.c - puts and gets by the kernel (rma/path/cma.c) of many small pieces: contents, and how
  * many entries of vectors they cost, each of which takes the kernel as long as copying a KiB.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_cma_acc.c - accumulates by the kernel (rma/path/cma_acc.c): what is replaced is not read
  * before, whether in one piece or several; what is operated on or fetched, or has padding, is; and

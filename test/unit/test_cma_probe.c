@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_cma_probe.c - shm/cma_probe: against itself, against forked processes, and
  * under a seccomp filter that refuses the calls as containers do.

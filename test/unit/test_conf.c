@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_conf.c - base/conf: each variable's values, defaults, and refusals.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_create_memory.c - window creation when one process runs out of memory
  * (rma/create/win_create.c, engine_net.c): nobody waits for it, and all end alike.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_ctl_blocks.c - control blocks stay control blocks: reused for windows that fit,
  * never given to anybody else, and news of a lost peer that comes for the window

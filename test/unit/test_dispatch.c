@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_dispatch.c - a packet whose header is wrong in any way is refused, counted
  * and never followed; a right one reaches its handler; every type has a handler.

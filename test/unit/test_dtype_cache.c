@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_dtype_cache.c - predefined types and operations, and the datatype cache.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_dtype_contents.c - rma/dtype_contents: the combiners that MPI-3.0 removed, whose addresses
  * are integers, read as those that replaced them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_dtype_cursor.c - cursors and copies against a naive list of bytes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_dtype_flatten.c - flattened datatypes against their definition and the host.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_engine_peer.c - engine_peer.c: whether a process of this machine lives, also where
  * another one has got its number meanwhile; whether it polls; and rings to it and from it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_epoch.c - the epoch table, every state and event, written down here a
  * second time from MPI 4.1, 12.5 and not from the code.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_event.c - event counts: no wake is lost, nobody pays for sleepers that
  * are not there.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_fast_acc.c - the short cut of accumulates in the entry points (rma/fast.h): what it
  * leaves to the general way in each mode, and its results against the kernels. Its races:

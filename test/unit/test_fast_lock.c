@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_fast_lock.c - the short way of MPI_Win_lock and MPI_Win_unlock: it leaves what
  * the general way leaves, each of the two undoes what the other has done, and it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_fence_counts.c - the sums of MPIRMA_FENCE=counts: many processes of one window in
  * one thread, a channel that keeps packets, and a delivery that picks its pair at random.

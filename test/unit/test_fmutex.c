@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_fmutex.c - the futex mutex in its two modes: exclusion, sleeping and waking, across threads
  * and, where it may be shared, processes. A lost wake shows as a hang.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_gathered.c - small puts and gets on memory that the kernel reaches, several in one system
  * call: the queue by itself (base/procmem_queue.c), and when it is run (rma/path/assisted.c): by

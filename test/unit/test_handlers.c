@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_handlers.c - packets that are not due: refused and counted, nothing follows
  * from them, and what is outstanding completes as if they had not come.

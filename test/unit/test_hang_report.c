@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_hang_report.c - what MPIRMA_HANG_REPORT says names the right ranks.
  *

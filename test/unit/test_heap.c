@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_heap.c - shm/heap: random use with contents checked, look-up, threads,
  * and a peer that reaches an allocation by its location.

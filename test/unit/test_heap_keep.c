@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_heap_keep.c - shm/heap: pages that nobody touches, segments of freed allocations, children
  * of fork, and what stays when the heap is left.

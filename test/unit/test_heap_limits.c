@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_heap_limits.c - shm/heap where there is not enough: a directory that is full or fills up,
  * too few descriptors, more than there can be.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_inplace.c - shm/inplace: contents stay, peers map the pages, users of touching and
  * overlapping ranges, other threads' stores, memory that is gone at the end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_inplace_absent.c - shm/inplace in a build that was configured without it: everything is
  * refused with the reason, and memory stays as it is.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_inplace_fork.c - shm/inplace: a child of fork has copies of what is shared, as of any other
  * memory.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_inplace_refused.c - shm/inplace: memory that cannot become shared stays as it is, all of it,
  * with the reason.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_list.c - base/list: order, removal while walking, splicing.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_lock_all.c - MPI_Win_lock_all against exclusive locks (the protocol that
  * rma/sync/lock_all.c argues for): an exclusive holder is never inside together with a

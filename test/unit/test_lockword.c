@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_lockword.c - the ticket reader-writer lock word: who may enter when, first
  * come first served, shared requests together, tickets that wrap at 20 bits.

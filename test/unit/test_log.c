@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_log.c - base/log and base/err: lines, levels, cutting, names.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_lost_peer.c - a packet peer dies, or its connection is lost, in the middle of
  * each kind of wait: everybody else's call ends with an error in bounded time, its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_map.c - base/map against a plain array, and its probe runs after long use.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_mem_avail.c - shm/mem_avail on laid-out systems: both control group
  * versions, limits at several levels, what a container sees, nothing at all.

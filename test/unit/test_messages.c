@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_messages.c - how many messages each epoch costs, by the library's own
  * counters: one message a target, answers only where somebody waits for them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_nm_rx.c - when a receive buffer of the netmod is posted again, over a provider that is
  * played here: its peers' messages lie back to back in the first buffer that was posted, are

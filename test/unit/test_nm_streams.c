@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_nm_streams.c - several senders to one receiver, through the libfabric netmod over loopback,
  * without pause and in messages of mixed sizes: every byte that arrives is checked. Messages are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_nmofi.c - what the libfabric netmod promises beyond the contract of channels:
  * the job's secret, strangers that become known later, credits, memory that is

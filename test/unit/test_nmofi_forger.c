@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_nmofi_forger.c - the libfabric netmod and a forger, an endpoint of the same provider that
  * says what it likes: who does not belong to the job is not heard, and who breaks the rules loses

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_packets.c - fence and PSCW epochs by packets, between processes of the
  * in-process fabric. See pkt_run.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_packets_ops.c - operations by packets: their order, requests, atomics, and many windows at
  * once, between processes of the in-process fabric. See pkt_run.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_packets_passive.c - locks and flushes by packets, and who serves them when, between
  * processes of the in-process fabric. See pkt_run.h.

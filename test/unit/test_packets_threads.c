@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_packets_threads.c - several threads of a process by packets, in one window and in one epoch,
  * between processes of the in-process fabric. See pkt_run.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_path.c - the tables of rma/path/path.h, what MPIRMA_STRICT and MPIRMA_TRACE put in front of
  * them, and the tables of synchronization: each has every entry.

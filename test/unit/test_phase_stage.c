@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_phase_stage.c - small puts of fence phases to kernel-assisted targets, which lie in
  * a stage until the target's fence copies them (rma/path/stage.h): they arrive in the phase they

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_place.c - a helping thread's processor and time slices: it follows the main thread,
  * looks no oftener than said, and asks for short slices.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_procstart.c - base/procstart: the same time whoever asks, another one for a
  * process that begins later, whatever it is called.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_rdma.c - large puts and gets by the channel itself (rma/origin/rdma.c), over a
  * channel that takes its time.

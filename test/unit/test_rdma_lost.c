@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_rdma_lost.c - a process dies while the network's own puts and gets towards it are
  * under way (rma/origin/rdma.c, netmod/ofi/rma.c): all layers, two processes, a connection.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_record.c - operations cut into records, against a reference byte by byte.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_region.c - attached memory of dynamic windows: what covers what, what may
  * be attached, and readers that never see a half-made change.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_remote.c - targets on other nodes: made by use, on both sides, and by nothing
  * else; the node's one copy of the records; control blocks that were made for fewer

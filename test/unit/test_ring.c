@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_ring.c - the single-producer, single-consumer ring: every record arrives
  * once, whole and in order, whatever the lengths and positions; a full ring refuses;

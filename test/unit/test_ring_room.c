@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_ring_room.c - a producer without room: the consumer knows that it waits, and tells
  * it in time, neither too often nor never.

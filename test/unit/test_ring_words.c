@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_ring_words.c - the words that publish the records of a ring: what was written in
  * an earlier lap is never taken for a record of this one, and a ring that a peer has

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_segment.c - shm/segment: creation, commitment, peers.
  *

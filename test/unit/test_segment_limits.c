@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_segment_limits.c - shm/segment where there is not enough, or somebody interferes: limits of
  * the process, directories that cannot serve or are full, signals, a process that is killed.

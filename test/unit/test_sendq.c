@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_sendq.c - what is sent leaves in the order given, whatever room the
  * channel has; nothing is lost, doubled or left behind; every done is called.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_shared_memory.c - the memory of MPI_Win_allocate_shared: small contiguous parts lie in rank
  * 0's heap, large ones, and those on pages of their own, in a segment; either way seen by all and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_signal.c - slots and the dissemination barrier, across real processes.
  *

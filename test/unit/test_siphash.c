@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_siphash.c - SipHash-2-4 against the vectors of its authors: key 00 01 .. 0f,
  * message of n bytes 00 01 .. n-1.

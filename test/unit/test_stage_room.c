@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_stage_room.c - how large the stages of a control block are, that they do not overlap,
  * and that two puts of 1 KiB to a target that others reach through the kernel go ahead of its post.

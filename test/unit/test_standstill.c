@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_standstill.c - shm/inplace/standstill: nobody runs meanwhile, everybody goes on afterwards,
  * with the signals and waits that they had; what cannot be stopped is refused.

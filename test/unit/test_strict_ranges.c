@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_strict_ranges.c - the ranges of strict mode against a byte-by-byte record
  * of all accesses, and what happens when there are too many.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_stripe.c - which stripe an element belongs to, and that the stripes make
  * accumulates on mapped memory atomic: exact results of many threads on

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_target_spoilt.c - packets of real epochs that cannot be read to their end, or are refused.
  *

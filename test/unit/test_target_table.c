@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_target_table.c - rank to target: unused entries are nobody's and harmless,
  * pages are made on use only, and lookups run beside insertions.

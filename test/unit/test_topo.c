@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_topo.c - base/topo: the bit mask, binding, and agreement with hwloc.
  */

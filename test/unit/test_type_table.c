@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_type_table.c - datatypes that a target keeps: the table at both ends of a pair,
  * what goes over the wire because of it, and definitions and records that are refused.

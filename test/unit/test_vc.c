@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_vc.c - virtual connections: the whole state table, and what LOST and CLOSE
  * bring with them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * threads_helper.h - threads that work on, for the tests of what stops them.
  */

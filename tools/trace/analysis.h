@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * analysis.h - where the time of a trace goes: a profile, a matrix, and wait states.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * archive.h - one OTF2 archive of the files of all processes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * archive_calls.c - calls of the program: Enter and Leave, with what the call means for its
  * window: collective begin and end, synchronization with a group, completion of operations.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * archive_defs.c - the definitions: clock offsets of each location, and for all of them the system
  * tree, regions, attributes, groups, communicators and windows. Written after the events, when it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * archive_event.h - writing single events of one location, with times that never go back and
  * attributes by number.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * archive_locks.c - RmaRequestLock, RmaAcquireLock and RmaReleaseLock.
  *

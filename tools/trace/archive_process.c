@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * archive_process.c - the records of one process, of all its threads in order of time.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * archive_process.h - what is known of one process while its records become events: its threads,
  * its windows, their epochs, locks, and operations that are not complete.

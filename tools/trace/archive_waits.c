@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * archive_waits.c - packets that wait: at a target for their epoch or for a lock, at an origin for
  * room at the receiver.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * epochs.h - epochs of MPI_Win_start and MPI_Win_post, and which of them belong together.
  *

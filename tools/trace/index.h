@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * index.h - a trace's calls and doings by rank, for looking up what a process did at some time.
  */

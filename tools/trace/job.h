@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * job.h - what the files of all processes say together: the windows with their ranks, the machines
  * with their clocks, and the span of time. Found in one pass over all records, before any event

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * job_clock.c - the clocks of several machines, see job.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * model.h - a trace in memory, as its analysis sees it: calls, operations, locks and what the
  * targets did, whatever program wrote the archive.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mpi-rma-trace.c - where the time of one-sided communication goes: makes an OTF2 archive of what
  * traced processes have left, and reports on it or on any other archive.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * names.h - what an archive of ours calls things that OTF2 has no record for: attributes of events,
  * and regions for what the library does besides the calls of the program. The writer numbers its

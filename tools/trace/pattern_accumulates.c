@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pattern_accumulates.c - Serialized accumulates: atomic operations of several origins at one
  * target and window, of which one must wait for another.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pattern_collective.c - Wait at Create, Wait at Free, Wait at Fence, Early Fence.
  */

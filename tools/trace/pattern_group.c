@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pattern_group.c - Late Post, Early Wait, Late Complete.
  */

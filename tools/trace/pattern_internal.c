@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pattern_internal.c - Credit stalls, Parked packets, Agent wake-ups: what the library records of
  * itself.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pattern_locks.c - Lock Contention: from the request of a lock to its grant, what of that time
  * another process held a lock that excludes it, and the process was in a call of RMA meanwhile.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pattern_pairs.c - unneeded pairwise synchronizations: pairs of processes that a fence, or an
  * epoch of MPI_Win_start, synchronizes and that exchange nothing by it. A fence is needed by a

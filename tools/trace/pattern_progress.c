@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pattern_progress.c - Wait for Progress: a call of the origin completes operations, or asks for a
  * lock, by packets; until the target serves the first of them, what of that time was no thread of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pattern_small.c - Many small operations: runs of at least RUN_MIN operations of one kind, each at
  * most SMALL bytes, from one origin to one target that are completed by the same call. The time is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * profile.c - calls by function and window, operations by window, path and pair of ranks, and when
  * each transfer ends by the chosen model.

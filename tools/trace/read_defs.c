@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * read_defs.c - see read_defs.h. Regions are known by their names, so that those of other tools
  * are too: MPI_Win_fence, PMPI_Win_fence and mpi_win_fence_ are the same.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * read_defs.h - the definitions of an archive, by their numbers there.
  */

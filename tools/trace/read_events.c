@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * read_events.c - see read_events.h. One pass over all events in order of time: OTF2 has applied
  * the clock offsets before it sorts.

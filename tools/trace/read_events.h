@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * read_events.h - the events of an archive, in order of time, into a trace.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * read_rma.c - operations and locks of an archive, see reading.h.
  */

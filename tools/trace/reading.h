@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * reading.h - what is known while the events of an archive are read: which regions are open at
  * which place, which operations and locks have begun, and how many epochs there were.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * report_json.c - the report for programs: one JSON object, times in nanoseconds.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * spool_kinds.h - what the fields of each kind of record can be, whatever stands before and after:
  * for the reader of damaged files, and for the test of what the library records.

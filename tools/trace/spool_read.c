@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * spool_read.c - see spool_read.h. Finds the files, maps them and checks their headers; the
  * records are checked in spool_check.c.

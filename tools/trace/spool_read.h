@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * spool_read.h - the files that the traced processes have left, checked record by record.
  *

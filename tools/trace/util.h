@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * util.h - memory, growing arrays, strings and messages of mpi-rma-trace.
  *

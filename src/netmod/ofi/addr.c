@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * addr.c - endpoint names, and which interface an endpoint is on.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * broken.c - a connection that has broken: noted at once, where it is found out.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * buf.c - transmit buffers of two sizes, made in slabs as they are needed and kept;
  * receive buffers that many messages share.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cq.c - poll: completions and errors, then what they made possible; and waiting.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fabric.c - which provider, on which interface, and the objects made of it.
  *

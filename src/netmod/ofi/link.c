@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * link.c - the life of a peer that is in use: made by the first packet to it, or by
  * its hello; ended by disconnect, or by a broken connection.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * load.c - libfabric's functions for the library, which is not linked with libfabric: a job within
  * one node does not use the network, and what libfabric brings with it costs each process time when

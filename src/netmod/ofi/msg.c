@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * msg.c - sending: packets in transmit buffers, and the few messages of the
  * netmod's own.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * nmofi.c - the netmod as a whole: open, peers, close, and its table of functions.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * nmofi.h - the libfabric netmod: CH3 packets between nodes, one endpoint a process.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ofi.h - the netmod's insides, shared by the files of src/netmod/ofi only.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * recv.c - what has arrived: whose it is, whether its turn has come, and what it is.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rma.c - puts and gets of the provider's own, and the memory they reach.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * vc.c - what CH3 asks of a connection: room for a packet, and whether the peer is still there.
  *

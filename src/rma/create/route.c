@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * route.c - which path serves which target of a window (doc/design.md: kinds of target).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * win_create.c - collective creation of windows (MPI 4.1, 12.2.1 to 12.2.4).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * win_hints.c - the hints of a new window whose processes differ in them (MPI 4.1, 12.2.1).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * win_life.c - the life of a window's structure: made, entered under an index, freed in order
  * (MPI_Win_free), dropped with all that hangs on it. Locks: the engine's.

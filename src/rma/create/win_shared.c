@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * win_shared.c - the memory of MPI_Win_allocate_shared (MPI 4.1, 12.2.3): one piece, made by rank
  * 0, mapped by all.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * completion.c - the ends of epochs by packets, and what is complete at a target, as its answers to
  * flushes, unlocks and fetching operations say (origin's side).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * issue.h - the origin's side of packets: operations into open packets, and the
  * synchronization that is piggybacked on them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * op_record.c - see op_record.h. No state, no locks.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * op_record.h - cutting one operation into records that fit into packets.
  *

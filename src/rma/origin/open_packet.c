@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * open_packet.c - the packet that is being filled for a target, when it may leave, and how
  * (origin's side).

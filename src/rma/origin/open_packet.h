@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * open_packet.h - between the files of the origin's side: the open packet of a (window, target)
  * pair, into which operations are put until it is sent with what ends an epoch or asks for an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * operation.c - operations into packets (origin's side), and the path to a target that does them
  * from packets (path_packets, win/path_ops.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * origin_state.h - what the origin's side of packets keeps in a window. Only src/rma/origin touches
  * it; what it keeps for each target is struct pkt_target (pair.h). Guarded by the engine's lock.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pair.h - the origin's state of a pair of window and target. It is made when the first packet is
  * due (pkt_target_get, open_packet.h) and goes with the window (pair_free, issue.h).

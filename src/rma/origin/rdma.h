@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rdma.h - large puts and gets that the channel does by itself, from and to user memory, without
  * packets (the network: ch3/channel.h, CH3_CAP_RDMA), and what ends of epochs need of them.

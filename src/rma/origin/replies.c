@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * replies.c - operations that fetch: their requests, and the replies to these.
  *

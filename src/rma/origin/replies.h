@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * replies.h - requests of operations that fetch, which wait for replies. Under the engine's lock.
  */

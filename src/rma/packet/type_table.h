@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * type_table.h - which datatypes a target has of an origin, in one window: the same
  * table at both ends of a pair.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * acc_atomic.c - see acc_atomic.h for the protocol.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * acc_atomic.h - accumulates of a few aligned elements by the processor's own atomic instructions,
  * and the protocol that says when they may be used.

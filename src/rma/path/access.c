@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * access.c - access to a target for the first time in an epoch, and again while its operations wait
  * (deferred.h). Locks: none is held by the caller, since epoch_access may wait.

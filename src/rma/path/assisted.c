@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * assisted.c - the way to a kernel-assisted target: a process of this node whose window memory is
  * not shared.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cma.h - operations by the kernel's cross-memory attach (process_vm_readv and
  * _writev): same node, memory that is not shared. The target is not involved.

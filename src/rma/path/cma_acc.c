@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cma_acc.c - accumulates and compare-and-swap of cma.h.
  *

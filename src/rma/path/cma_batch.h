@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cma_batch.h - batches of a target's pieces, for cma.c and cma_acc.c.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * deferred.h - operations of active target epochs whose target may not be accessed yet: its
  * MPI_Win_post has not been seen, or it has not begun the phase of the fence.

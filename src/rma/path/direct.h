@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * direct.h - operations by load and store on memory that this process can reach:
  * mapped targets, its own window, and at the target what packets bring.

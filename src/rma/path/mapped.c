@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mapped.c - the way to a target whose memory is mapped here, this process's own included: loads
  * and stores, and accumulates by the processor's atomic instructions where these can be used

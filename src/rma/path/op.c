@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * op.c - put, get and accumulates from the call to the target's path (MPI 4.1, 12.3).
  *

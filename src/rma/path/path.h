@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * path.h - the ways to a target that there are, a table of functions each (win/path_ops.h), and
  * what synchronization needs of this room: access to a target in the present epoch (MPI 4.1, 12.5;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * path_state.h - what src/rma/path keeps in struct rma_target. Nobody else touches it.
  *

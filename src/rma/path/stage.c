@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * stage.c - see stage.h, and doc/memory-ordering.md, "Slots" and "Staged puts of fence phases", for
  * the order of stores and loads.

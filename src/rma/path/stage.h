@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * stage.h - small puts that the target copies to their place: of PSCW epochs, which need not wait
  * for the target's post (speculative exposure), and of fence phases to kernel-assisted targets,

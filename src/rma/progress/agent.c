@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * agent.c - the agent thread: serves packets while the application is elsewhere.
  *

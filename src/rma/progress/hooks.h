@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * hooks.h - what waits and rounds of progress need of the rooms above this one. The layer's start
  * (layer.c) enters their functions; the table is the same for as long as the layer lives.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * lost.c - see lost.h. On the node it is a word in every control block; it goes
  * through the network as a PKT_ERROR. Partners that are not known yet are made; who

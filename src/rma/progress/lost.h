@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * lost.h - a process of a window has died, or cannot be reached any more: all
  * others hear of it, also those that have nothing to do with it.

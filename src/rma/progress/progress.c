@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * progress.c - rounds of progress, by application threads inside the library's
  * calls and by the agent (agent.c).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * progress.h - moving packets on, from any thread (progress.c), and the agent thread (agent.c).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * progress_state.h - what waits, rounds of progress and the agent keep in struct rma. Only this
  * room touches it; others ask and tell by progress.h and wait.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * strict.c - what MPIRMA_STRICT=1 checks of operations: conflicts and hints. Asserts of active
  * target epochs are in strict_assert.c, those of locks in strict_lock.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * strict.h - what MPIRMA_STRICT=1 checks besides: conflicting accesses (MPI 4.1,
  * 12.7), hints (12.2.1) and asserts (12.5.5) that are not kept.

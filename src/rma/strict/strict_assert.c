@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * strict_assert.c - the asserts of fence and of post and start that MPIRMA_STRICT=1 checks
  * (strict.h).

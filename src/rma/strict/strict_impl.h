@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * strict_impl.h - what the files of strict.h share: a window's state, and words for its messages.
  */

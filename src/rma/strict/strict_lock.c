@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * strict_lock.c - MPI_MODE_NOCHECK of locks, as MPIRMA_STRICT=1 checks it (strict.h).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * strict_path.c - what stands in front of a target's path where MPIRMA_STRICT=1 checks operations
  * (path_ops.h, strict.h): each operation is checked and remembered, then handed on to the table

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * strict_ranges.c - disjoint ranges of accessed bytes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * strict_ranges.h - which bytes of one target have been accessed, and how.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * barrier.c - see barrier.h. The order of stores and loads, A and B, is in doc/memory-ordering.md
  * ("Barriers").

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * barrier.h - the barriers of a window: of its processes on this node, in MPI_Win_fence, and of all
  * its processes, in MPI_Win_free. See barrier.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * by_memory.c - synchronization with a target of this node whose control block is mapped here
  * (win/sync_ops.h): signals are stores into slots of that block, locks are taken in its lock word

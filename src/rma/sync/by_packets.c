@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * by_packets.c - synchronization with a target that is told by packets (win/sync_ops.h): what ends
  * an epoch is piggybacked on its last packet, and packets that come before their epoch wait at the

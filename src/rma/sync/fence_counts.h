@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fence_counts.h - MPI_Win_fence among many packet peers: a reduce-scatter of how
  * many bytes everybody has to expect, instead of a marker to everybody (the idea is

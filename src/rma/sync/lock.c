@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * lock.c - MPI_Win_lock and MPI_Win_unlock (MPI 4.1, 12.5.3): the origin's state. How a lock is
  * taken and given back is the target's table's (by_memory.c, by_packets.c). Locks: the engine's,

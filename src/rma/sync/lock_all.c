@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * lock_all.c - MPI_Win_lock_all (MPI 4.1, 12.5.3): a shared lock on every target with one atomic.
  *

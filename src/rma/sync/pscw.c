@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pscw.c - MPI_Win_start, _complete, _post, _wait, _test (MPI 4.1, 12.5.2).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sync.h - the tables of this room for synchronization with one target (win/sync_ops.h), and what
  * reports of long waits ask of it.

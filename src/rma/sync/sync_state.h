@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sync_state.h - what src/rma/sync keeps in a window, and in the words through which its processes
  * signal each other. Nobody else touches it.

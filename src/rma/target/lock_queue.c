@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * lock_queue.c - the target's side of locks that packets ask for.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * op_check.h - one record of a packet of operations, cut out and checked (target's side).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * target.c - a PKT_OPS at its target: now, later, or after the lock.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * target.h - the target's side of packets: applying operations, parking what
  * comes before its epoch is open, and what is piggybacked on packets.

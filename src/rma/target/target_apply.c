@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * target_apply.c - the records of a packet onto this process's window memory.
  *

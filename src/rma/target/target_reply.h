@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * target_reply.h - answers to operations that fetch (target's side).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * target_state.h - what the target's side of packets keeps in a window. Only src/rma/target touches
  * it; what it keeps for each origin is struct pkt_origin (target.h). Guarded by the engine's lock.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * traced.h - events inside the library while a trace is taken: what no wrapper of MPI can see.
  *

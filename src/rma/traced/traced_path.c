@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * traced_path.c - what stands in front of a target's path while a trace is taken (win/path_ops.h):
  * each operation is recorded with its number, target, size and path, then handed on to the table

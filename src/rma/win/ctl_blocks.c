@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ctl_blocks.c - see ctl_blocks.h. A list of all blocks of the process, each with its
  * size and whether a window has it: as many as windows have lived at one time, and

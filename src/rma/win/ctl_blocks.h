@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ctl_blocks.h - memory for control blocks. A block that has been one stays one: given
  * back, it is kept for the process's next window and for nothing else, until the layer

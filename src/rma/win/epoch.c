@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * epoch.c - the epoch table: which call may follow which, and to what state it leads.
  *

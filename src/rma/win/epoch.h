@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * epoch.h - which access and exposure epoch a window is in at this process.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * hints.c - one table of hints: how each is read, shown, and joined where processes differ.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * hints.h - the hints of a window (MPI 4.1, 12.2.1) as its processes compare them. As text they are
  * in rma.h. No state, no locks.

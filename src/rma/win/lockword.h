@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * lockword.h - the one lock word of a window's target: a ticket reader-writer
  * lock in 64 bits, first come first served, consecutive shared requests together.

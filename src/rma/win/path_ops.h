@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * path_ops.h - a way to a target, as a table of functions.
  *

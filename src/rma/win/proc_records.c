@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * proc_records.c - see proc_records.h. Locks: the engine's around every change of
  * w->records.all, which handlers read.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * proc_records.h - the records of a window's creation, kept for as long as targets may
  * still be made from them: one copy a node.

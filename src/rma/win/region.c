@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * region.c - attach, detach, and looking attached memory up. See region.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * region.h - attached memory of dynamic windows (MPI 4.1, 12.2.4).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * remote.c - targets on other nodes, made when they are first used or heard of.
  *

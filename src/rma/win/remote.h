@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * remote.h - targets on other nodes, made when they are first used (win_target_make of win.h) or
  * heard of. See remote.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * send_header.h - headers of a window's packets, and packets that are a header alone:
  * acknowledgements, posts, errors and the like, of both sides.

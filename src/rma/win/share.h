@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * share.h - memory of MPI_Win_create and of attached regions that is shared where it is
  * (mpirma_share_create).

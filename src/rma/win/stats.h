@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * stats.h - what was carried by which path (MPIRMA_STATS).
  *

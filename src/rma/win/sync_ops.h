@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sync_ops.h - synchronization with one target, as a table of functions.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * target_lock.h - the lock of a target, in its control block: what processes that reach the block
  * do to it, on their own behalf (lock.c, lock_all.c) or, at the target, on that of packets

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * target_table.c - see target_table.h. Pages are as long as there are ranks for
  * them, so a small window has a small one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * target_table.h - from a rank to its target: two levels, pages of ranks made on
  * first use.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * win.c - facts about a window, for attributes, info, messages and MPI_Win_shared_query. No locks.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * win.h - the structures of src/rma: the layer's own, a window, its targets, and
  * the control block that processes of a node share.

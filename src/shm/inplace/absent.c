@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * absent.c - inplace.h in a build that cannot share memory where it is (--disable-share-create):
  * nothing is ever shared, and each request is refused. There is no state.

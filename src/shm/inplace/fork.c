@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fork.c - children get copies of pages that are shared in place (fork_copies.h).
  *

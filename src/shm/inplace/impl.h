@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * impl.h - the insides of inplace.h, for its files only:
  *

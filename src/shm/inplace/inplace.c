@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * inplace.c - who uses which pages. See impl.h for the runs.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * inplace.h - ordinary memory whose pages are replaced by shared ones, where it is.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pages.c - pages replaced and restored by moving a mapping over them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * standstill.c - a helper process that shares the memory stops the threads by ptrace.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * standstill.h - run a function while every other thread of this process stands still.
  *

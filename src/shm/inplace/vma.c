@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * vma.c - reads /proc/self/maps and smaps; what is known to be ordinary memory is accepted.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * vma.h - what lies in a range of this process's addresses, as /proc/self/smaps has it.
  */
