@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_model_attention.c - attention.h in every order: a packet is served, whether the target's
+ * application polls, sleeps in a wait or has just stopped, with its agent asleep.
+ */
+#define _GNU_SOURCE 1
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "model.h"
+
+#include <cmocka.h>
+
+#include "base/attention.c"
+#include "base/event.c"
+
+#include "explore.h"
+
+static struct attention at;
+static _Atomic uint32_t sent, served;
+static uint32_t senders;
+static bool light;
+
+static void setup(void)
+{
+    memset(&at, 0, sizeof at);
+    atomic_store_explicit(&at.threads.light, light, memory_order_relaxed);
+    atomic_store_explicit(&at.agent.light, light, memory_order_relaxed);
+    attention_has_agent(&at);
+    atomic_store_explicit(&sent, 0, memory_order_relaxed);
+    atomic_store_explicit(&served, 0, memory_order_relaxed);
+}
+
+static bool all_served(void)
+{
+    return atomic_load_explicit(&served, memory_order_acquire) == senders;
+}
+
+/* Serve what has come; was there anything? */
+static bool serve(void)
+{
+    uint32_t done = atomic_load_explicit(&served, memory_order_relaxed);
+    const uint32_t come = atomic_load_explicit(&sent, memory_order_acquire);
+    return done < come && atomic_compare_exchange_strong_explicit(
+                              &served, &done, done + 1, memory_order_seq_cst, memory_order_relaxed);
+}
+
+static bool pending(void)
+{
+    return atomic_load_explicit(&served, memory_order_relaxed) <
+           atomic_load_explicit(&sent, memory_order_acquire);
+}
+
+static void sender(void)
+{
+    atomic_fetch_add_explicit(&sent, 1, memory_order_seq_cst);
+    (void)attention_call(&at);
+}
+
+/* One sender publishes by a store, as a ring does. */
+static void only_sender(void)
+{
+    atomic_store_explicit(&sent, 1, memory_order_release);
+    (void)attention_call(&at);
+}
+
+/* As rma/progress/agent.c sleeps on an event. */
+static void agent(void)
+{
+    while (!all_served()) {
+        if (!attention_threads_poll(&at) && serve())
+            continue;
+        const uint32_t ticket = event_enter(&at.agent);
+        if (!all_served() && (attention_threads_poll(&at) || !pending()))
+            event_sleep(&at.agent, ticket, 0);
+        event_leave(&at.agent);
+    }
+}
+
+static void agent_ends(void)
+{
+    if (all_served())
+        event_wake(&at.agent); /* as the end of the job does */
+}
+
+/* A call polls for a while, and ends; what comes later is the agent's. */
+static void caller(void)
+{
+    attention_poll_begin(&at);
+    (void)serve();
+    attention_poll_end(&at);
+    if (pending())
+        event_notify(&at.agent);
+    agent_ends();
+}
+
+/* A call waits for the packet: it polls, then it sleeps. */
+static void waiter(void)
+{
+    attention_poll_begin(&at);
+    while (!all_served()) {
+        if (serve())
+            continue;
+        const uint32_t ticket = event_enter(&at.threads);
+        if (!pending() && !all_served())
+            event_sleep(&at.threads, ticket, 0);
+        event_leave(&at.threads);
+    }
+    attention_poll_end(&at);
+    agent_ends();
+}
+
+static void test_call_that_ends(void **state)
+{
+    (void)state;
+    senders = 1;
+    for (int form = 0; form < 2; form++) {
+        light = form;
+        explore(&(struct model_scenario){
+            .setup = setup, .thread = {only_sender, caller, agent}, .deviations = 3});
+    }
+}
+
+static void test_wait(void **state)
+{
+    (void)state;
+    senders = 1;
+    for (int form = 0; form < 2; form++) {
+        light = form;
+        explore(&(struct model_scenario){
+            .setup = setup, .thread = {only_sender, waiter}, .deviations = 4});
+    }
+}
+
+static void test_agent_alone(void **state)
+{
+    (void)state;
+    senders = 1;
+    light = true;
+    explore(
+        &(struct model_scenario){.setup = setup, .thread = {only_sender, agent}, .deviations = 4});
+}
+
+static void test_two_senders(void **state)
+{
+    (void)state;
+    senders = 2;
+    light = false;
+    explore(&(struct model_scenario){
+        .setup = setup, .thread = {sender, caller, agent, sender}, .deviations = 2});
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_call_that_ends),
+    cmocka_unit_test(test_wait),
+    cmocka_unit_test(test_agent_alone),
+    cmocka_unit_test(test_two_senders),
+};
+MODEL_MAIN(tests)
