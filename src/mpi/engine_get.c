@@ -18,6 +18,7 @@
 #include "engine.h"
 #include "mpi/errhan.h"
 #include "mpi/fork.h"
+#include "mpi/host_check.h"
 #include "mpi/host_poll.h"
 #include "mpi/self.h"
 #include "mpi/traced.h"
@@ -107,8 +108,10 @@ static int engine_begin(bool wanted, char *msg, size_t len)
 {
     static bool told;
     struct conf conf;
-    int err = conf_load(&conf, getenv, msg, len);
+    int err;
 
+    host_check(); /* where MPI was initialised before this library was loaded */
+    err = conf_load(&conf, getenv, msg, len);
     if (err != MRMA_SUCCESS) {
         if (wanted &&
             !told) { /* whoever started the program shall know, also if it handles errors */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "mpi/host_check.h"
 
 struct mpi_host mpi_host;
 
@@ -22,6 +23,7 @@ void *host_symbol(const char *name)
     struct log log;
 
     if (symbol == NULL) {
+        host_check(); /* the better message where it is another host that lacks the function */
         log_init(&log, LOG_LEVEL_ERROR, 2, "libmpi-rma");
         log_msg(
             &log, LOG_LEVEL_ERROR,

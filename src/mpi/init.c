@@ -18,6 +18,7 @@
 #include "mpi/engine_get.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
+#include "mpi/host_check.h"
 #include "mpi/traced.h"
 
 static bool hooked; /* written by the thread that initialises MPI */
@@ -45,6 +46,7 @@ MRMA_PUBLIC int PMPI_Init(int *argc, char ***argv)
 {
     int rc;
 
+    host_check();
     carrier_before_init();
     rc = mpi_host.Init(argc, argv);
     carrier_after_init();
@@ -60,6 +62,7 @@ MRMA_PUBLIC int PMPI_Init_thread(int *argc, char ***argv, int required, int *pro
 {
     int rc;
 
+    host_check();
     carrier_before_init();
     rc = mpi_host.Init_thread(argc, argv, required, provided);
     carrier_after_init();
@@ -76,6 +79,7 @@ MRMA_PUBLIC int PMPI_T_init_thread(int required, int *provided)
 {
     int rc;
 
+    host_check();
     carrier_before_init();
     rc = mpi_host.T_init_thread(required, provided);
     carrier_after_init();

@@ -17,6 +17,7 @@
 #include "mpi/engine_get.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
+#include "mpi/host_check.h"
 #include "mpi/self.h"
 
 static _Atomic int sessions;
@@ -38,6 +39,7 @@ MRMA_PUBLIC int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_
 {
     int rc;
 
+    host_check();
     carrier_before_init();
     rc = host.Session_init(info, errhandler, session);
     carrier_after_init();
