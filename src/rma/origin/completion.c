@@ -229,10 +229,7 @@ int issue_completed(struct win *w, int err)
     rma_enter(w->rma);
     pkt_forget_touched(w);
     rma_leave(w->rma);
-    if (!err)
-        err = origin_wait(w, nothing_outstanding, w, "replies", -1);
-    const int reported = win_take_error(w);
-    return err ? err : reported;
+    return err ? err : origin_wait(w, nothing_outstanding, w, "replies", -1);
 }
 
 /* End of a lock epoch on one target. Without an operation there is no message:
@@ -313,6 +310,12 @@ bool issue_got_ack(struct rma_target *t, uint32_t seq)
         pt->open_seq = pt->win->phase + 1;
     pt->win->rma->stats.acks++;
     return true;
+}
+
+void issue_keep_error(struct win *w, int err)
+{
+    if (!w->origin_side.err)
+        w->origin_side.err = err;
 }
 
 int issue_take_error(struct win *w)

@@ -36,7 +36,7 @@ int issue_fence(struct win *w, int (*announce)(struct win *w));
 int issue_marker(struct win *w, struct rma_target *t);
 /* The end of an access epoch of MPI_Win_start: before the first target hears of it; to t, behind
  * the epoch's operations; when all have been told, err being what went wrong with that: what is
- * awaited of them, and the first error of all. All may wait. */
+ * awaited of them, and the first error of these. All may wait. */
 int issue_completing(struct win *w);
 int issue_complete(struct win *w, struct rma_target *t);
 int issue_completed(struct win *w, int err);
@@ -64,7 +64,11 @@ bool issue_requests_due(const struct win *w);
 /* Neither, and nothing of the window is in a send queue. Under the lock. */
 bool issue_nothing_due(const struct win *w);
 
-/* First error that a target has reported for this window since last asked. Under the lock. */
+/* An operation has failed behind its call: the window's next synchronization returns the first such
+ * error. Under the lock. */
+void issue_keep_error(struct win *w, int err);
+/* First error that was kept, or that a target has reported, for this window since last asked. Under
+ * the lock. */
 int issue_take_error(struct win *w);
 
 /* Handlers' side. */

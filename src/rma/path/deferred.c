@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "rma/origin/issue.h"
 #include "rma/traced/traced.h"
 #include "rma/win/path_ops.h"
+#include "rma/win/region.h"
 
 enum { COPIED_MAX = 4096 };
 
@@ -77,10 +79,18 @@ void deferred_drop(struct rma_target *t)
         forget(LIST_ENTRY(node, struct deferred_op, link));
 }
 
+static int carry_out(struct win *w, struct rma_target *t, const struct deferred_op *d)
+{
+    if (w->dynamic && !region_allows(t, &d->op))
+        return log_fail(w->rma->log, MRMA_ERR_RMA_RANGE,
+                        "not attached at rank %d: %zu bytes at address %#llx, or some of them",
+                        t->rank, d->len, (unsigned long long)d->offset);
+    return w->rma->paths[t->way]->operate(w, t, d->kind, &d->op, d->offset, d->len);
+}
+
 int deferred_run(struct win *w, struct rma_target *t, int err)
 {
     struct list_node *node;
-    int first = err;
     if (likely(!deferred_wait(t)))
         return err;
     rma_enter(w->rma);
@@ -90,16 +100,16 @@ int deferred_run(struct win *w, struct rma_target *t, int err)
     while (mine && (node = list_pop_front(&t->deferred)) != NULL) {
         struct deferred_op *d = LIST_ENTRY(node, struct deferred_op, link);
         rma_leave(w->rma);
-        const int failed =
-            err ? err : w->rma->paths[t->way]->operate(w, t, d->kind, &d->op, d->offset, d->len);
-        first = first ? first : failed;
+        const int failed = err ? MRMA_SUCCESS : carry_out(w, t, d);
         forget(d);
         rma_enter(w->rma);
+        if (failed)
+            issue_keep_error(w, failed);
     }
     if (mine) {
         t->late = LATE_NOT;
         w->nlate--;
     }
     rma_leave(w->rma);
-    return first;
+    return err;
 }

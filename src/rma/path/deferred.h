@@ -9,7 +9,8 @@
  * ends the epoch. Data that goes out is copied only if it is short, as some programs use such a
  * buffer again before the epoch has ended; all other buffers are the library's until then. While a
  * queue is not empty all operations on its target go into it, but for puts into stages (stage.h),
- * which are not ordered with others.
+ * which are not ordered with others. What the target has attached (dynamic windows) is looked at
+ * when an operation is carried out, for it counts from the beginning of the exposure on.
  *
  * Locks: queues and rma_target.late are changed under the engine's lock, taken here but for drop.
  */
@@ -34,8 +35,9 @@ bool deferred_begin(struct win *w, struct rma_target *t,
 bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                   const struct rma_op *op, int64_t offset, size_t len, int *err);
 
-/* t may be accessed: carry out what waits, unless another thread is about it. Or, with an error,
- * forget it. Returns that, or the first error of an operation. Nothing waits: that. */
+/* t may be accessed: carry out what waits, unless another thread is about it. An operation that
+ * fails is an error of the window's next synchronization (issue_keep_error). Or, with err, t cannot
+ * be accessed any more: forget what waits. Returns err. */
 int deferred_run(struct win *w, struct rma_target *t, int err);
 
 /* The window goes away after a failure. Under the engine's lock. */

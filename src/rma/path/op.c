@@ -37,23 +37,7 @@ static inline int ready(struct win *w, struct rma_target *t, const struct rma_op
     return likely(target_ready(w, t)) ? MRMA_SUCCESS : epoch_access(w, t);
 }
 
-/* All attached? Pieces one by one if the whole span is not. */
-static bool attached(struct rma_target *t, const struct rma_op *op, int64_t lo, int64_t hi)
-{
-    if (!t->ctl) /* the target itself checks */
-        return true;
-    if (region_covers(t->ctl, (uint64_t)(op->disp + lo), (uint64_t)(hi - lo)))
-        return true;
-    struct dtype_cursor cur;
-    ptrdiff_t disp;
-    size_t n;
-    dtype_cursor_init(&cur, op->ttype, op->tcount, DTYPE_BYTES);
-    while ((n = dtype_cursor_next(&cur, SIZE_MAX, &disp)) != 0)
-        if (!region_covers(t->ctl, (uint64_t)(op->disp + disp), n))
-            return false;
-    return true;
-}
-
+/* What is attached is looked at when the target's exposure has begun (deferred.c). */
 static __attribute__((noinline)) int check_span(struct win *w, struct rma_target *t,
                                                 const struct rma_op *op)
 {
@@ -64,7 +48,7 @@ static __attribute__((noinline)) int check_span(struct win *w, struct rma_target
     if (!dtype_span(op->ttype, op->tcount, &lo, &hi))
         return MRMA_ERR_RMA_RANGE;
     if (w->dynamic)
-        return attached(t, op, lo, hi) ? MRMA_SUCCESS : MRMA_ERR_RMA_RANGE;
+        return deferred_wait(t) || region_allows(t, op) ? MRMA_SUCCESS : MRMA_ERR_RMA_RANGE;
     if (__builtin_mul_overflow(op->disp, (int64_t)t->disp_unit, &offset) ||
         __builtin_add_overflow(offset, lo, &first) || __builtin_add_overflow(offset, hi, &end))
         return MRMA_ERR_RMA_RANGE;
@@ -114,8 +98,12 @@ static inline int operate(struct win *w, struct rma_target *t, enum pkt_op_kind 
         return MRMA_SUCCESS;
     win_count(w, t->way, at.len);
     int err;
-    if (deferred_wait(t) && deferred_add(w, t, kind, op, at.offset, at.len, &err))
-        return err;
+    if (deferred_wait(t)) {
+        if (deferred_add(w, t, kind, op, at.offset, at.len, &err))
+            return err;
+        if (w->dynamic && !region_allows(t, op)) /* find_place has not looked */
+            return MRMA_ERR_RMA_RANGE;
+    }
     return t->path->operate(w, t, kind, op, at.offset, at.len);
 }
 

@@ -148,12 +148,13 @@ static int memory_complete(struct win *w, struct rma_target *t)
 {
     const bool at_once = stage_free(t) && !deferred_wait(t);
     const int err = likely(at_once) ? MRMA_SUCCESS : wait_post(w, t);
-    const int late = deferred_run(w, t, err), gathered = assisted_settle(w, t);
+    (void)deferred_run(w, t, err);
+    const int gathered = assisted_settle(w, t);
     if (err) /* a peer is lost: what t has not read yet must stay */
         return err;
     stage_complete(t);
     wake(t);
-    return late ? late : gathered;
+    return gathered;
 }
 
 int memory_end_deferred(struct win *w)

@@ -103,8 +103,9 @@ int rma_complete(struct win *w)
     rma_enter(r);
     (void)epoch_event(&w->epoch, EPOCH_EV_COMPLETE);
     win_next_gen(w);
+    const int failed = issue_take_error(w);
     rma_leave(r);
-    return err;
+    return err ? err : failed;
 }
 
 int rma_post(struct win *w, const int *ranks, int n, int asserts)

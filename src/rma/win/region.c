@@ -77,6 +77,21 @@ bool region_covers(struct win_ctl *ctl, uint64_t addr, uint64_t len)
     }
 }
 
+bool region_allows(const struct rma_target *t, const struct rma_op *op)
+{
+    struct dtype_cursor cur;
+    ptrdiff_t disp, end;
+    size_t n;
+    if (!t->ctl || (dtype_span(op->ttype, op->tcount, &disp, &end) &&
+                    region_covers(t->ctl, (uint64_t)(op->disp + disp), (uint64_t)(end - disp))))
+        return true;
+    dtype_cursor_init(&cur, op->ttype, op->tcount, DTYPE_BYTES);
+    while ((n = dtype_cursor_next(&cur, SIZE_MAX, &disp)) != 0)
+        if (!region_covers(t->ctl, (uint64_t)(op->disp + disp), n))
+            return false;
+    return true;
+}
+
 static void set_entry(struct win_region *e, uint64_t addr, uint64_t len)
 {
     atomic_store_explicit(&e->addr, addr, memory_order_relaxed);

@@ -11,11 +11,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct rma_op;
+struct rma_target;
 struct win;
 struct win_ctl;
 
 /* Is [addr, addr+len) attached at the process that owns the control block? No locks. */
 bool region_covers(struct win_ctl *ctl, uint64_t addr, uint64_t len);
+/* Is what op names at t, piece by piece, attached there now? Also true if t is synchronized with by
+ * packets: it looks itself. No locks. */
+bool region_allows(const struct rma_target *t, const struct rma_op *op);
 /* All that is attached at this process. Under the engine's lock, like changes. */
 void region_each(struct win *w, void (*fn)(void *arg, uint64_t addr, uint64_t len), void *arg);
 /* At the window's end. */
