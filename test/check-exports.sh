@@ -4,14 +4,18 @@
 # MPIRMA_* and PMPIRMA_* and nothing else, each MPI_X a weak alias of a strong
 # PMPI_X (Fortran bindings and mpi4py call one, profiling tools replace the other).
 # Besides these, the one Fortran wrapper of each host that has to be replaced
-# (src/mpi/fortran_attr_*.c), under all of its names. Reports in TAP.
+# (src/mpi/fortran_attr_*.c), under all of its names. Then the same of
+# libmpi-rma-calls.so, which takes no symbol of the host for granted. Reports in TAP.
 
 lib=${MPI_RMA_LIB:?run by make check}
-echo 1..5
-if test ! -f "$lib"; then
-    echo "Bail out! $lib was not built"
-    exit 1
-fi
+calls=$(dirname "$lib")/libmpi-rma-calls.so
+echo 1..8
+for file in "$lib" "$calls"; do
+    if test ! -f "$file"; then
+        echo "Bail out! $file was not built"
+        exit 1
+    fi
+done
 . "${abs_top_srcdir:?run by make check}/test/tap.sh"
 table=$(nm -D --defined-only "$lib") || {
     echo "Bail out! nm can't read $lib"
@@ -28,8 +32,9 @@ missing="no MPI_* is exported at all"
 test "$count" = 0 || missing=
 point "the entry points are there" "$missing"
 
-point "every MPI_X is a weak alias of a strong PMPI_X" \
-    "$(printf '%s\n' "$table" | awk '
+# not_aliases TABLE: the functions that are no pair of a strong PMPI_X and its weak alias.
+not_aliases() {
+    printf '%s\n' "$1" | awk '
         { address[$NF] = $1; kind[$NF] = $2 }
         END {
             for (name in kind) {
@@ -39,11 +44,23 @@ point "every MPI_X is a weak alias of a strong PMPI_X" \
                     print name ": not the same function as P" name
                 else if (name ~ /^PMPI_/ && !(substr(name, 2) in kind)) print name ": no " substr(name, 2)
             }
-        }' | sort)"
+        }' | sort
+}
+point "every MPI_X is a weak alias of a strong PMPI_X" "$(not_aliases "$table")"
 
 needs=$(readelf -d "$lib" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 point "it brings the host's libmpi with it" "$(
     printf '%s\n' "$needs" | grep -q '^libmpi\(ch\)\{0,1\}\.so' || echo "NEEDED: $needs"
 )"
 point "it loads libfabric when the network is opened, not before" "$(printf '%s\n' "$needs" | grep libfabric)"
+
+table=$(nm -D --defined-only "$calls") || table=unreadable
+point "libmpi-rma-calls.so: only MPI_*, PMPI_* and one object are exported, in pairs" "$(
+    printf '%s\n' "$table" | awk '$NF !~ /^P?MPI_[A-Z]/ && $NF !~ /^(mpirma_traced_calls|__(asan|ubsan|tsan|odr_asan).*)$/ { print $NF }'
+    not_aliases "$table"
+)"
+point "libmpi-rma-calls.so: no symbol of it is missing when all are bound at once" \
+    "$(ldd -r "$calls" 2>&1 | grep 'undefined symbol' | grep -v '__[atu]b*san')"
+point "libmpi-rma-calls.so: it is linked with the C library" \
+    "$(readelf -d "$calls" | grep -q 'NEEDED.*\[libc\.' || readelf -d "$calls" | grep NEEDED || echo "it needs nothing")"
 test "$failed" = 0

@@ -3,8 +3,12 @@
 # libmpi-rma records itself. Input: src/trace/spool.h, which names these, then mpi.h as the preprocessor leaves it. Of the
 # Wait and Test families libmpi-rma records the calls with requests of RMA; these are wrapped as well.
 #
+# A wrapper is a strong PMPI_X with MPI_X a weak alias, so that a profiling tool in front of it still sees the call. It
+# looks for the next PMPI_X when it is called first: a host may declare functions that its library does not have.
+#
 # Left out: what begins and ends MPI, functions that return something else than an error code (they are too short to be
-# looked at, and PMPI_Wtime is called by whoever measures), variable arguments, and the interface for tools.
+# looked at, and PMPI_Wtime is called by whoever measures), conversions between languages, variable arguments, and the
+# interface for tools.
 
 FNR == NR { # X(Put) X(Get) ...
     while (match($0, /X\([A-Z][a-z_]*\)/)) {
@@ -38,8 +42,10 @@ function wrapper(name, list,    n, p, i, args, one) {
         exit 1
     }
     names[count] = substr(name, 5)
-    body[count] = "int " name "(" list ")\n{\n    const bool on = begin(" count ");\n    const int rc = P" name "(" args \
-        ");\n    end(on, " count ");\n    return rc;\n}\n"
+    body[count] = "int P" name "(" list ")\n{\n    __typeof__(" name ") *const next = (__typeof__(next))next_function(" count ");\n" \
+        "    const bool on = begin(" count ", __builtin_return_address(0));\n" \
+        "    const int rc = next == NULL ? MPI_ERR_UNSUPPORTED_OPERATION : next(" args \
+        ");\n    end(on, " count ");\n    return rc;\n}\nMRMA_EXPORT_MPI(" substr(name, 5) ");\n"
     count++
 }
 
@@ -58,7 +64,7 @@ END {
         sub(/\)[^)]*$/, "", list)
         base = name
         sub(/_c$/, "", base)
-        if ((base in own && name !~ /^MPI_(Wait|Test|Request_get_status)/) || name in done || name ~ /^MPI_T_/ || list ~ /\.\.\./ ||
+        if ((base in own && name !~ /^MPI_(Wait|Test|Request_get_status)/) || name in done || name ~ /^MPI_T_|_([cf]2f|[cf]2f08|f08?2[cf]|f2c)$/ || list ~ /\.\.\./ ||
             name ~ /^MPI_(Init|Init_thread|Finalize|Abort|Initialized|Finalized)$/) continue
         done[name] = 1
         wrapper(name, list)
@@ -67,16 +73,12 @@ END {
         print "calls.awk: only " count " functions found in mpi.h" > "/dev/stderr"
         exit 1
     }
-    print "/* Made by calls.awk of the host's mpi.h. */"
-    print "#include <mpi.h>\n#include <stdatomic.h>\n#include <stdbool.h>\n#include <stddef.h>\n\n#include \"mpi/traced_calls.h\"\n"
-    print "static const char *const names[] = {"
-    for (i = 0; i < count; i++) print "    \"" names[i] "\","
-    print "};\n"
-    print "struct traced_calls mpirma_traced_calls = {.n = " count ", .name = names};\n"
-    print "static bool begin(unsigned number)\n{"
-    print "    void (*enter)(unsigned) = atomic_load_explicit(&mpirma_traced_calls.enter, memory_order_acquire);\n"
-    print "    if (enter != NULL)\n        enter(number);\n    return enter != NULL;\n}\n"
-    print "static void end(bool on, unsigned number)\n{"
-    print "    if (on)\n        atomic_load_explicit(&mpirma_traced_calls.leave, memory_order_relaxed)(number);\n}\n"
+    print "/* Made by calls.awk of calls.c.in and the host's mpi.h. */"
+    while ((getline line <frame) > 0) {
+        if (line ~ /^@names@$/)
+            for (i = 0; i < count; i++) print "    \"" names[i] "\","
+        else
+            print line
+    }
     for (i = 0; i < count; i++) print body[i]
 }

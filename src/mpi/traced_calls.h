@@ -9,11 +9,18 @@
 #ifndef MRMA_MPI_TRACED_CALLS_H
 #define MRMA_MPI_TRACED_CALLS_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #define TRACED_CALLS_SYMBOL "mpirma_traced_calls"
 
 struct traced_calls {
     unsigned n;
     const char *const *name; /* of the functions, by their number */
+    /* Where the instructions of libmpi-rma lie, in bytes, set before enter: its calls are not
+     * recorded. */
+    uintptr_t text;
+    size_t text_size;
     /* A function begins, and returns. NULL: no trace is taken. */
     _Atomic(void (*)(unsigned number)) enter, leave;
 };
