@@ -308,6 +308,15 @@ static void run(const struct options *o, struct bench *b)
     }
 }
 
+static unsigned suite_bit(const char *name)
+{
+    unsigned bit = 1;
+
+    for (int s = 0; strcmp(suite_name[s], name) != 0; s++)
+        bit <<= 1;
+    return bit;
+}
+
 static void open_results(const struct options *o, struct bench *b)
 {
     FILE *csv = NULL;
@@ -350,6 +359,8 @@ int main(int argc, char **argv)
         rma_callgrind_acc(b.all, o.accs);
     if (o.puts < 0 && o.flushes < 0 && o.locks < 0 && o.accs < 0) {
         open_results(&o, &b);
+        if (o.suites & suite_bit("memory"))
+            rma_memory_first(&b);
         open_pair(&b);
         run(&o, &b);
         if (b.results.csv && fclose(b.results.csv))

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "rma_suites.h"
 
 #define PAGE 4096
@@ -177,6 +178,49 @@ static void all_of(struct memory *m, bool mpi)
     m->size = TOUCHED;
     measure(m, mpi ? "first_touch" : "malloc_first_touch", kind, (int)(TOUCHED / PAGE), run_touch);
     use_memory(m, mpi ? "stream" : "malloc_stream", mpi ? "random" : "malloc_random", kind);
+}
+
+/* Keep the time since began of a call that can be measured only once in a run: the slowest
+ * rank's. */
+static void keep_first(struct bench *b, const char *op, const char *kind, double began, int rc)
+{
+    double mine = rc ? NAN : clock_ns() - began, most = NAN;
+    struct result r = {.suite = "memory", .op = op, .kind = kind, .sync = "", .size = PAGE};
+    int failed = rc != MPI_SUCCESS, any = 0;
+
+    MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, b->all);
+    if (any)
+        snprintf(r.note, sizeof(r.note), "the call failed");
+    else
+        MPI_Reduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, 0, b->all);
+    r.ns = r.min = r.max = most;
+    bench_keep(b, &r);
+    if (b->rank == 0)
+        results_lines(&b->results, "memory", b->results.n - 1);
+}
+
+void rma_memory_first(struct bench *b)
+{
+    MPI_Win win = MPI_WIN_NULL;
+    char *at = NULL, *base = NULL;
+
+    bench_doing(b, "memory, the first calls");
+    MPI_Barrier(b->all);
+    double began = clock_ns();
+    int rc = MPI_Alloc_mem(PAGE, MPI_INFO_NULL, &at);
+    if (!rc)
+        store(at);
+    keep_first(b, "first_alloc", "alloc_mem", began, rc);
+    if (!rc)
+        MPI_Free_mem(at);
+    MPI_Barrier(b->all);
+    began = clock_ns();
+    rc = MPI_Win_allocate(PAGE, 1, MPI_INFO_NULL, b->all, &base, &win);
+    if (!rc)
+        store(base);
+    keep_first(b, "first_window", "allocate", began, rc);
+    if (!rc)
+        MPI_Win_free(&win);
 }
 
 void rma_memory(struct bench *b)

@@ -54,6 +54,10 @@ void rma_create(struct bench *b);
  * malloc_first_touch, malloc_stream and malloc_random. */
 void rma_memory(struct bench *b);
 
+/* All, before any other call for memory or windows. "memory": first_alloc and first_window, the
+ * first MPI_Alloc_mem and then the first MPI_Win_allocate of the process, of a page. */
+void rma_memory_first(struct bench *b);
+
 /* All. "calls": synchronization with nothing to do. */
 void rma_calls(struct bench *b);
 

@@ -127,6 +127,8 @@ END {
     heading("What memory costs")
     print "| | malloc | MPICH itself | Open MPI itself | library on MPICH | library on Open MPI |"
     print "|---|--:|--:|--:|--:|--:|"
+    memory_row("first MPI_Alloc_mem of a process, 4 KiB, and one store", "", "first_alloc", "alloc_mem", "4 KiB")
+    memory_row("first MPI_Win_allocate of a process, after that", "", "first_window", "allocate", "4 KiB")
     for (i = 1; i <= count["sizes"]; i++)
         memory_row("MPI_Alloc_mem, one store, MPI_Free_mem, " rows["sizes", i], "malloc_free", "alloc_free", "alloc_mem", rows["sizes", i])
     memory_row("first touch of 128 MiB, for 4 KiB", "malloc_first_touch", "first_touch", "alloc_mem", "128 MiB")

@@ -192,6 +192,8 @@ function cause(what, memory, ranks) {
         return MARKERS
     if (what ~ /^create/)
         return CREATE
+    if (what ~ /^memory, first/)
+        return FIRST
     if (what ~ /^memory/)
         return SEGMENT
     if (what ~ /^calls, sync/)
@@ -227,6 +229,7 @@ function causes() {
     text[SYNC = ++ncauses] = "MPI_Win_sync: besides the fence in memory, which is all that MPICH does, the call makes progress where the process may get packets, so that who waits in a loop of it waits for no other thread"
     text[CROWD = ++ncauses] = "More processes than processors: each barrier, grant or reply takes a change of processes, and a message has one less"
     text[SEGMENT = ++ncauses] = "Memory that others map: the kernel makes the pages of shared memory one by one, and gives huge ones, where it does, to private memory only"
+    text[FIRST = ++ncauses] = "The first call of a process: the library makes what it needs later, which the host has made in MPI_Init"
     text[ROUND_TRIP = ++ncauses] = "Network, lock and flush: each takes a round trip, and the notice behind it goes one way more, where a message goes one way; bare calls: the host's messages that this needs, a strip and an answer for each neighbour in turn or for all at once, and a notice"
     text[MEETING = ++ncauses] = "Network, fence without asserts: all processes meet before the data leaves, and messages need not; bare calls: a barrier and the messages, by the host"
     text[POST = ++ncauses] = "Network, post and start: a post is on its way before the data leaves, and a message has none; bare calls: an empty message each way and the messages, by the host"

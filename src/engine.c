@@ -128,7 +128,7 @@ static int make_own_segment(struct engine *e)
     e->own = e->own_seg.base;
     e->own->magic = PROCSEG_MAGIC;
     e->own->uid = e->uid;
-    e->light = event_light_register();
+    e->light = e->light && event_light_barrier(); /* which may be refused since it registered */
     atomic_store_explicit(&e->own->attention.threads.light, e->light, memory_order_relaxed);
     return MRMA_SUCCESS;
 }
@@ -163,8 +163,8 @@ static int assemble(struct engine *e, bool threads)
     return MRMA_SUCCESS;
 }
 
-int engine_create(const struct conf *conf, const struct log *log, bool threads, int world_rank,
-                  struct engine **out)
+int engine_create(const struct conf *conf, const struct log *log,
+                  const struct engine_process *process, struct engine **out)
 {
     struct engine *e = calloc(1, sizeof *e);
     if (!e)
@@ -172,8 +172,9 @@ int engine_create(const struct conf *conf, const struct log *log, bool threads, 
     e->conf = *conf;
     e->log = *log;
     e->own_seg.fd = -1;
-    e->world_rank = world_rank;
-    int err = assemble(e, threads);
+    e->world_rank = process->world_rank;
+    e->light = process->light;
+    int err = assemble(e, process->threads);
     if (err) {
         inplace_destroy(e->inplace);
         heap_destroy(e->user_heap);

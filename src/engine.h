@@ -22,10 +22,16 @@ struct dtype_cache;
 struct heap;
 struct trace;
 
-/* conf and log are copied. threads: may several threads call at once
- * (MPI_THREAD_MULTIPLE)? world_rank: for messages. MRMA_ERR_NO_MEM, _OTHER. */
-int engine_create(const struct conf *conf, const struct log *log, bool threads, int world_rank,
-                  struct engine **out);
+/* What an engine is told of its process. */
+struct engine_process {
+    bool threads;   /* several threads may call at once (MPI_THREAD_MULTIPLE) */
+    bool light;     /* event_light_register has succeeded (base/event.h) */
+    int world_rank; /* for messages */
+};
+
+/* conf, log and process are copied. MRMA_ERR_NO_MEM, _OTHER. */
+int engine_create(const struct conf *conf, const struct log *log,
+                  const struct engine_process *process, struct engine **out);
 /* Stop the agent, print statistics, release everything. Windows still alive are
  * dropped without communication. What MPI_Alloc_mem gave stays usable. */
 void engine_destroy(struct engine *e);

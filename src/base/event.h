@@ -18,7 +18,8 @@
  * runs a registered process execute a full fence. Where that falls in the
  * notifier's A, B decides: before A, B comes after C and sees it; after A, D comes
  * after A and sees it. All notifiers must be registered (event_light_register),
- * and the owner sets light only while it knows that they are.
+ * and the owner sets light only while it knows that they are, and that it may call
+ * membarrier itself.
  *
  * Either B sees C, and then seq is bumped and the futex woken, or (by the two
  * fences) D sees A. A wake between reading the ticket and the futex call changes
@@ -65,13 +66,15 @@ static inline void event_init(struct event *ev)
     ev->bell = 0;
 }
 
-/* Register this process for the light form; false: this system has none. */
+/* Register this process for the light form. Not once it has several threads: the kernel would
+ * make the call wait until every processor has passed through it. False: not registered, since
+ * there are threads or the system has or allows no membarrier; then light may not be set. */
 bool event_light_register(void);
 
 /* The sleeper's side of the light form, for other protocols with one frequent and
  * one rare side: a full fence on every processor that runs a registered process.
- * Does nothing where this process could not register; nobody may be light then. */
-void event_light_barrier(void);
+ * False: the system has or allows no membarrier; nobody may be light then. */
+bool event_light_barrier(void);
 
 /* Wake everybody who sleeps on ev. Costs a system call. */
 void event_wake(struct event *ev);

@@ -33,9 +33,9 @@ static uint32_t *futex_of(struct fmutex *mx)
     return (uint32_t *)(void *)&mx->word;
 }
 
-uint64_t fmutex_self(void)
+uint64_t fmutex_self(uint64_t started)
 {
-    return procstart_of(0) << 32 | (uint32_t)getpid();
+    return started << 32 | (uint32_t)getpid();
 }
 
 static bool look_and_try(struct fmutex *mx, uint64_t self)

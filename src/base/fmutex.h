@@ -41,8 +41,8 @@ struct elock {
     _Atomic uint32_t word; /* enum fword */
 };
 
-/* How this process says that it holds one. */
-uint64_t fmutex_self(void);
+/* How this process says that it holds one; started is its own procstart_of. */
+uint64_t fmutex_self(uint64_t started);
 
 /* Out-of-line parts: wait until it can be had; wake one waiter. */
 void fmutex_lock_slow(struct fmutex *mx, uint64_t self);

@@ -20,6 +20,7 @@
 #include "mpi/fork.h"
 #include "mpi/host_check.h"
 #include "mpi/host_poll.h"
+#include "mpi/light.h"
 #include "mpi/self.h"
 #include "mpi/traced.h"
 #include "mpi/win_table.h"
@@ -76,7 +77,9 @@ static int engine_make(const struct conf *conf, char *msg, size_t len)
     made.threads = level == MPI_THREAD_MULTIPLE;
     made.polls = conf->progress == CONF_PROGRESS_POLL;
     log.level = conf->log_level;
-    err = engine_create(conf, &log, made.threads, world_rank(), &made.engine);
+    const struct engine_process process = {
+        .threads = made.threads, .light = light_registered(), .world_rank = world_rank()};
+    err = engine_create(conf, &log, &process, &made.engine);
     if (err != MRMA_SUCCESS) {
         snprintf(msg, len, "the engine could not be created");
         return err;

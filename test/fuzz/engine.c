@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/procstart.h"
 #include "change.h"
 #include "rma/layer.h"
 #include "../sim/channel_stub.h"
@@ -300,7 +301,7 @@ static void make_peers(struct fuzz_engine *e)
                                         .self = i == 0,
                                         .node = i == 0,
                                         .attention = &e->attention,
-                                        .stripes = {e->stripes, fmutex_self()}};
+                                        .stripes = {e->stripes, fmutex_self(procstart_of(0))}};
         ch3_vc_init(&e->peers[i].vc, &e->ch3, &e->channel, NULL, &e->peers[i]);
         if (i) /* they may send before this process has anything for them */
             FUZZ_CHECK(ch3_vc_event(&e->peers[i].vc, CH3_VC_CONNECT));
@@ -330,7 +331,7 @@ void fuzz_engine_start(struct fuzz_engine *e, unsigned flags)
                               .peer_alive = peer_alive,
                               .idle = idle,
                               .attention = &e->attention,
-                              .stripes = {e->stripes, fmutex_self()}};
+                              .stripes = {e->stripes, fmutex_self(procstart_of(0))}};
     e->channel = (struct ch3_channel){.ops = &channel_ops};
     ch3_init(&e->ch3, &e->log, rma_handlers, &e->rma);
     ch3_add_channel(&e->ch3, &e->channel);

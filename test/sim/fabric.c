@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/procstart.h"
 #include "rma/progress/progress.h"
 #include "rma/win/ctl_blocks.h"
 #include "rma/layer.h"
@@ -265,8 +266,9 @@ static void init_peers(struct fabric_proc *p)
         struct procseg *seg = p->fabric->procs[i].seg;
         fp->shm.seg = seg;
         fp->shm.pid = (int32_t)getpid();
-        sim_peer_init(&fp->peer, &p->self, i, !p->fabric->opts.no_cma,
-                      &(struct sim_places){&seg->attention, {seg->stripes, fmutex_self()}});
+        sim_peer_init(
+            &fp->peer, &p->self, i, !p->fabric->opts.no_cma,
+            &(struct sim_places){&seg->attention, {seg->stripes, fmutex_self(procstart_of(0))}});
         ch3_vc_init(&fp->peer.vc, &p->ch3, &p->channel, &fp->shm, fp);
     }
 }
@@ -280,7 +282,7 @@ static void init_env(struct fabric_proc *p)
                               .peer_alive = peer_alive,
                               .agent_start = agent_start,
                               .attention = &p->seg->attention,
-                              .stripes = {p->seg->stripes, fmutex_self()}};
+                              .stripes = {p->seg->stripes, fmutex_self(procstart_of(0))}};
     sim_self_env(&p->self, &p->env);
 }
 

@@ -213,7 +213,7 @@ static void init_proc(struct sim *s, int rank)
     map_init(&p->peers);
     list_init(&p->inbox);
     list_init(&p->lost);
-    p->stripes = (struct stripes){calloc(RMA_STRIPES, sizeof *p->stripes.at), fmutex_self()};
+    p->stripes = (struct stripes){calloc(RMA_STRIPES, sizeof *p->stripes.at), fmutex_self(0)};
     SIM_CHECK(p->stripes.at);
     p->boot = (struct boot){.rank = rank,
                             .nproc = o->nproc,

@@ -168,7 +168,9 @@ static bool run_out(const struct conf *conf, enum win_flavor flavor, long nth, u
     for (int i = 0; i < NPROC; i++) {
         procs[i] = (struct process){
             .rank = i, .conf = conf, .flavor = flavor, .nth = i == VICTIM ? nth : 0};
-        assert_int_equal(engine_create(conf, &quiet, false, i, &procs[i].engine), MRMA_SUCCESS);
+        assert_int_equal(engine_create(conf, &quiet, &(struct engine_process){.world_rank = i},
+                                       &procs[i].engine),
+                         MRMA_SUCCESS);
     }
     alarm(SECONDS);
     for (int i = 0; i < NPROC; i++)

@@ -27,7 +27,10 @@ static struct engine *new_engine(void)
     struct engine *e;
     struct log quiet;
     log_init(&quiet, LOG_LEVEL_ERROR, -1, "peer");
-    return engine_create(&conf, &quiet, false, 0, &e) == MRMA_SUCCESS ? e : NULL;
+    return engine_create(&conf, &quiet, &(struct engine_process){.light = false}, &e) ==
+                   MRMA_SUCCESS
+               ? e
+               : NULL;
 }
 
 /* A process with an engine, until it is killed. */
@@ -323,7 +326,8 @@ static void peers_may_attach_if_it_is_allowed(void **state)
         struct log quiet;
         log_init(&quiet, LOG_LEVEL_ERROR, -1, "peer");
         permissions = 0;
-        assert_int_equal(engine_create(&conf, &quiet, false, 0, &e), MRMA_SUCCESS);
+        assert_int_equal(engine_create(&conf, &quiet, &(struct engine_process){.light = false}, &e),
+                         MRMA_SUCCESS);
         assert_int_equal(permissions, !unchanged);
         engine_destroy(e);
     }

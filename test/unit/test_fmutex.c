@@ -31,7 +31,7 @@ static uint64_t self(void)
     static _Atomic uint64_t it;
     static _Atomic pid_t whose;
     if (atomic_load(&whose) != getpid()) {
-        atomic_store(&it, fmutex_self());
+        atomic_store(&it, fmutex_self(procstart_of(0)));
         atomic_store(&whose, getpid());
     }
     return atomic_load(&it);
@@ -200,7 +200,7 @@ static pid_t start_holder(struct shared *s)
     const pid_t pid = fork();
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        fmutex_lock(&s->mx, fmutex_self());
+        fmutex_lock(&s->mx, fmutex_self(procstart_of(0)));
         for (;;)
             pause();
     }
@@ -260,10 +260,10 @@ static void test_number_reused(void **state)
 {
     struct fmutex mx = {0};
     (void)state;
-    fmutex_lock(&mx, (fmutex_self() & UINT32_MAX) | (procstart_of(0) - 1)
-                                                        << 32); /* of one that began earlier */
+    fmutex_lock(&mx, (fmutex_self(procstart_of(0)) & UINT32_MAX) |
+                         (procstart_of(0) - 1) << 32); /* of one that began earlier */
     fabric_watchdog(20);
-    fmutex_lock(&mx, fmutex_self());
+    fmutex_lock(&mx, fmutex_self(procstart_of(0)));
     fabric_watchdog(120);
     fmutex_unlock(&mx);
     assert_int_equal(atomic_load(&mx.word), 0);

@@ -89,7 +89,8 @@ static int join(struct process *p, int rank)
                                   .boot = &boot};
     struct log quiet;
     log_init(&quiet, LOG_LEVEL_ERROR, -1, "rdma lost");
-    int err = engine_create(&conf, &quiet, false, rank, &p->engine);
+    int err =
+        engine_create(&conf, &quiet, &(struct engine_process){.world_rank = rank}, &p->engine);
     return err ? err : win_create(engine_rma(p->engine), &spec, &p->win);
 }
 

@@ -8,6 +8,7 @@
 #include <sched.h>
 
 #include "base_helper.h"
+#include "base/procstart.h"
 #include "rma/path/direct.h"
 #include "../sim/fabric.h"
 
@@ -143,7 +144,8 @@ static void *lock_sets(void *arg)
 static struct stripes new_stripes(void)
 {
     const struct stripes stripes = {
-        aligned_alloc(MRMA_CACHE_LINE, RMA_STRIPES * sizeof *stripes.at), fmutex_self()};
+        aligned_alloc(MRMA_CACHE_LINE, RMA_STRIPES * sizeof *stripes.at),
+        fmutex_self(procstart_of(0))};
     memset(stripes.at, 0, RMA_STRIPES * sizeof *stripes.at);
     return stripes;
 }

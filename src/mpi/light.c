@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * light.c - registers for the light form of notifications when the library is loaded (light.h).
+ *
+ * A constructor does it, since the first window is too late: most hosts have threads by then. It
+ * costs a program without windows two system calls. A child of fork inherits the registration, as
+ * it inherits the variable; a new program image has neither.
+ */
+#include "mpi/light.h"
+
+#include "base/event.h"
+
+static bool registered; /* written once, before the program's first call */
+
+__attribute__((constructor)) static void light_register(void)
+{
+    registered = event_light_register();
+}
+
+bool light_registered(void)
+{
+    return registered;
+}
