@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * meet.h - before a window: have all processes of the communicator this library?
+ * meet.h - before the first window on a communicator: have all its processes this library?
  *
- * Asked where processes of another MPI_COMM_WORLD take part (spawned, connected): those may have
- * been started without it, and would wait for ever in the host's creation of a window while this
- * process waits in ours.
+ * A process without it creates a window of the host's, while the others exchange records of this
+ * library's: each would wait for ever. So they meet first, once for a communicator and its
+ * duplicates, which costs what the hosts pay for each window: a duplicate of the communicator.
  */
 #ifndef MRMA_MPI_MEET_H
 #define MRMA_MPI_MEET_H
@@ -13,9 +13,15 @@
 
 #include <stddef.h>
 
-/* Collective over an intracommunicator. MRMA_SUCCESS, or MRMA_ERR_OTHER with a text in msg[len],
- * the same at all processes that have the library. Waits as long as it takes until all have come,
- * and then not for long. */
-int meet_all(MPI_Comm comm, char *msg, size_t len);
+#include "base/boot_report.h"
+
+/* Collective over an intracommunicator; boot has its rank and size. Waits as long as it takes until
+ * all have come, which report tells of, and then not for long. MRMA_SUCCESS; or MRMA_ERR_OTHER, at
+ * all processes that have the library, with a text in msg[len] that names the ranks without it. */
+int meet_all(MPI_Comm comm, const struct boot *boot, struct boot_report *report, char *msg,
+             size_t len);
+
+/* The last session ends, and with it all communicators: forget what belongs to them. */
+void meet_end(void);
 
 #endif

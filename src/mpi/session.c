@@ -18,6 +18,7 @@
 #include "mpi/export.h"
 #include "mpi/host.h"
 #include "mpi/host_check.h"
+#include "mpi/meet.h"
 #include "mpi/self.h"
 
 static _Atomic int sessions;
@@ -60,8 +61,10 @@ static bool world_in_use(void)
 MRMA_PUBLIC int PMPI_Session_finalize(MPI_Session *session)
 {
     if (*session != MPI_SESSION_NULL &&
-        atomic_fetch_sub_explicit(&sessions, 1, memory_order_acq_rel) == 1 && !world_in_use())
+        atomic_fetch_sub_explicit(&sessions, 1, memory_order_acq_rel) == 1 && !world_in_use()) {
         engine_end();
+        meet_end();
+    }
     return host.Session_finalize(session);
 }
 MRMA_EXPORT_MPI(Session_finalize);

@@ -147,7 +147,7 @@ int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
     struct win_info info = win_info_default();
     struct win_rec *rec = NULL;
     struct boot_mpi bm;
-    char msg[256] = "";
+    char msg[256] = "", absent[512];
     int inter, rc = PMPI_Comm_test_inter(args->comm, &inter), err;
 
     if (rc != MPI_SUCCESS)
@@ -155,9 +155,6 @@ int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
     if (inter)
         return comm_fail(args->comm, args->func, MRMA_ERR_COMM,
                          "windows need an intracommunicator");
-    err = meet_all(args->comm, msg, sizeof msg);
-    if (err != MRMA_SUCCESS)
-        return comm_fail(args->comm, args->func, err, msg);
     err = boot_mpi_init(&bm, args->comm);
     if (err != MRMA_SUCCESS)
         return comm_fail(args->comm, args->func, err,
@@ -167,6 +164,11 @@ int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
         bm.report = (struct boot_report){.log = engine_messages(),
                                          .call = args->func,
                                          .seconds = engine_conf(mpi_state.engine)->hang_report};
+    if (meet_all(args->comm, &bm.boot, &bm.report, absent, sizeof absent) != MRMA_SUCCESS) {
+        if (err == MRMA_SUCCESS)
+            record_undo(rec);
+        return comm_fail_aloud(args->comm, args->func, MRMA_ERR_OTHER, absent);
+    }
     if (err != MRMA_SUCCESS) {
         boot_mpi_refuse(&bm, err);
         boot_mpi_leave(&bm);

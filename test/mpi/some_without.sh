@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# some_without.sh - ranks 1 and 3 of four have been started without the library: the first window of any kind
+# ends the job with a message that names them. A rank that only comes late is waited for. All at the same time,
+# since each takes its time in waiting.
+
+. "$abs_top_srcdir/test/mpi/mtest.sh"
+test -z "$SANITIZERS" || skip_all "a build with sanitizers can't be preloaded under a program without"
+MPI_CORES=0
+export MPI_CORES
+
+# start NAME RANKS-WITHOUT ARGUMENTS...: output and exit code to files of that name
+start() {
+    name=$1
+    without=$2
+    shift 2
+    {
+        # shellcheck disable=SC2016 # for the program's shell
+        timeout -k 5 80 sh "$abs_top_srcdir/test/mpiexec.sh" 4 sh -c '
+            case ${PMI_RANK:-$OMPI_COMM_WORLD_RANK} in
+            ['"$without"']) exec "$@" ;;
+            esac
+            exec "$MPI_RMA_RUN" "$@"' sh "$bin/some_without" "$@" >"$tmp/$name" 2>&1 </dev/null
+        echo $? >"$tmp/$name.rc"
+    } &
+}
+
+look() { # name
+    mv "$tmp/$1" "$tmp/out"
+    read -r rc <"$tmp/$1.rc"
+    echo "$1: exit code $rc"
+}
+
+start late 9 allocate 12
+start handled 13 allocate 0 handled
+for kind in create allocate shared dynamic; do
+    start "$kind" 13 "$kind" 0
+done
+wait
+look late
+test "$rc" = 0 && seen 'some_without: ok' || bad "a late rank is not waited for:"
+for kind in create allocate shared dynamic handled; do
+    look "$kind"
+    ended_badly && test "$rc" != 124 || bad "$kind: exit code $rc"
+    seen 'error: MPI_Win_[a-z_]*: OTHER: of the 4 processes of the communicator, these ranks do not have this library.*: 1 3; start' ||
+        bad "$kind: no message names the ranks without the library:"
+    seen 'signal 11|segmentation' && bad "$kind: crashed:"
+done
+seen 'rank [02]: no window' || bad "the error did not come back to the program:"
+finish
