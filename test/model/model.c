@@ -248,10 +248,13 @@ static long futex(uint32_t *word, int op, uint32_t value)
     empty_buffer(t);
     if (op == FUTEX_WAIT && read_memory(word, sizeof *word) == value)
         wait_as(SLEEPS, word);
-    for (unsigned i = 0; op == FUTEX_WAKE && i < MODEL_THREADS; i++)
-        if (m.thread[i].state == SLEEPS && m.thread[i].on == word)
+    uint32_t woken = 0;
+    for (unsigned i = 0; op == FUTEX_WAKE && i < MODEL_THREADS && woken < value; i++)
+        if (m.thread[i].state == SLEEPS && m.thread[i].on == word) {
             m.thread[i].state = RUNS_ON;
-    return 0;
+            woken++;
+        }
+    return woken;
 }
 
 long model_syscall(long number, ...)
@@ -261,7 +264,7 @@ long model_syscall(long number, ...)
     long result = 0;
     if (number == SYS_futex) {
         uint32_t *word = va_arg(args, uint32_t *);
-        const int op = va_arg(args, int);
+        const int op = va_arg(args, int) & FUTEX_CMD_MASK;
         result = futex(word, op, va_arg(args, uint32_t));
     } else if (number == SYS_membarrier) {
         if (va_arg(args, int) == MEMBARRIER_CMD_GLOBAL_EXPEDITED && step(NULL))
