@@ -8,9 +8,10 @@ bool attention_call(struct attention *a)
 {
     if (attention_call_threads(a))
         return false;
-    atomic_thread_fence(memory_order_seq_cst); /* pairs with attention_poll_end */
+    atomic_thread_fence(memory_order_seq_cst); /* pairs with attention_poll_end, event_enter */
     if (atomic_load_explicit(&a->polling, memory_order_relaxed) ||
-        atomic_load_explicit(&a->host_polls, memory_order_relaxed) ||
+        (atomic_load_explicit(&a->agent_looks, memory_order_relaxed) &&
+         atomic_load_explicit(&a->host_polls, memory_order_relaxed)) ||
         !atomic_load_explicit(&a->agent.sleepers, memory_order_relaxed))
         return false;
     event_wake(&a->agent);
@@ -19,7 +20,7 @@ bool attention_call(struct attention *a)
 
 void attention_insist(struct attention *a)
 {
-    if (!atomic_load_explicit(&a->host_polls, memory_order_relaxed))
+    if (!attention_host_polled(a))
         return;
     atomic_store_explicit(&a->host_polls, 0, memory_order_relaxed);
     event_wake(&a->agent);

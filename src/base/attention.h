@@ -10,8 +10,10 @@
  *   and then sleep on threads. A thread that sleeps is woken by the first packet.
  * - The agent sleeps on agent. It is woken only while no application thread polls.
  * - A call of the host may poll from within (attention_host_polls). Nobody says when that call
- *   ends. So this word may be out of date, and who has sent something and waits for longer than a
- *   wake-up takes clears it and wakes the agent (attention_insist).
+ *   ends, so a sender relies on it only while the agent has promised to look again soon
+ *   (attention_agent_looks). After a nap in which nobody has polled the agent takes both words
+ *   back: they are out of date for as long as it naps, at most. Who waits for longer than a wake-up
+ *   takes need not wait for the end of the nap (attention_insist).
  *
  * What arrived after a thread's last poll, and before it said that it polls no more, must not lie
  * there until the next call. Two processes, one store and one load each:
@@ -25,6 +27,19 @@
  * otherwise B finds what C has stored, and wakes. For sleepers the sender's fence may be the light
  * one of event.h, whose other half is in event_enter. Who stops polling uses no membarrier, so the
  * look at polling is behind a full fence.
+ *
+ * A packet that was left to a call of the host must not lie there when the agent sleeps without
+ * limit:
+ *
+ *   sender                                   agent, before it sleeps without limit
+ *   A: publish the packet (release)          C: agent_looks = 0; agent.sleepers += 1 (seq_cst)
+ *      fence (seq_cst)                          fence (seq_cst)
+ *   B: agent_looks and host_polls? done      D: is there a packet? serve it, and do not sleep
+ *      agent.sleepers? wake
+ *
+ * If the sender's fence comes first, D finds what A has published. Otherwise B reads what C has
+ * stored, and wakes, or a 1 that the agent has stored since: then the agent has woken up meanwhile
+ * and does D once more at the end of the nap for which it has stored the 1.
  *
  * polling counts threads up and down, so that it is one word for all of them; whoever else polls at
  * that time does no harm, and finds the packet. attention_given is a guess from a relaxed load: it
@@ -49,7 +64,8 @@ struct attention {
     _Atomic uint32_t has_agent;                    /* an agent runs; set once */
     alignas(MRMA_CACHE_LINE) struct event agent;   /* where the agent sleeps */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t polling; /* application threads that poll */
-    _Atomic uint32_t host_polls; /* 1: a call of the host polls, or did when last heard of */
+    _Atomic uint32_t host_polls;  /* 1: a call of the host polls, or did when last heard of */
+    _Atomic uint32_t agent_looks; /* 1: the agent is up, or naps for a short time */
 };
 
 /* ---- by the process itself ---- */
@@ -79,6 +95,22 @@ static inline void attention_host_polls(struct attention *a)
 {
     if (!atomic_load_explicit(&a->host_polls, memory_order_relaxed))
         atomic_store_explicit(&a->host_polls, 1, memory_order_relaxed);
+}
+
+/* Has a call of the host polled since the agent slept without limit, or since attention_insist? */
+static inline bool attention_host_polled(const struct attention *a)
+{
+    return atomic_load_explicit(&a->host_polls, memory_order_relaxed);
+}
+
+/* For the agent. soon: it is going to sleep for a short time only, and senders may leave what they
+ * send to a call of the host that polls. Otherwise it may sleep for long: it then announces itself
+ * as a sleeper (event_enter), and looks for packets once more before it does (C, D). */
+static inline void attention_agent_looks(struct attention *a, bool soon)
+{
+    atomic_store_explicit(&a->agent_looks, soon, memory_order_relaxed);
+    if (!soon)
+        atomic_store_explicit(&a->host_polls, 0, memory_order_relaxed);
 }
 
 /* An agent runs, and will whatever the application does: others may rely on it from now on. */
@@ -128,7 +160,7 @@ static inline bool attention_given(const struct attention *a)
 }
 
 /* What was sent there has not been served within the time of a wake-up. If a call of the host was
- * taken to poll, that call may have ended: the agent is woken. */
+ * taken to poll, that call may have ended: the agent is woken, before its nap ends. */
 void attention_insist(struct attention *a);
 
 /* Wake everybody who sleeps there, for another condition than a packet. */

@@ -235,6 +235,44 @@ static void what_comes_last_is_served_when_polling_ends(void **state)
     end_pair(&p);
 }
 
+/* A call of the host has polled, and polls no more: whatever comes then is served by the agent. */
+static void what_a_call_of_the_host_leaves_is_served(void **state)
+{
+    (void)state;
+    struct pair p = pair_with_agent();
+    struct rma *to = &p.to->rma;
+    const time_t late = time(NULL) + 20;
+    for (int i = 0; i < 300 && time(NULL) < late; i++) {
+        if (i % 3) { /* this call serves one, so that the agent expects more of it */
+            assert_int_equal(ch3_send(&p.peer->vc, &stray, sizeof stray, NULL, false),
+                             MRMA_SUCCESS);
+            (void)rma_host_poll(to);
+        }
+        (void)rma_host_poll(to);
+        assert_int_equal(ch3_send(&p.peer->vc, &stray, sizeof stray, NULL, false), MRMA_SUCCESS);
+        while (rma_pending(to) && time(NULL) < late)
+            sched_yield();
+        assert_false(rma_pending(to));
+    }
+    assert_true(time(NULL) < late);
+    end_pair(&p);
+}
+
+/* As long as it polls, the agent is woken for few packets. */
+static void a_call_of_the_host_that_polls_spares_wake_ups(void **state)
+{
+    enum { PACKETS = 20000 };
+    (void)state;
+    struct pair p = pair_with_agent();
+    const uint32_t before = atomic_load(&p.peer->attention->agent.seq);
+    for (int i = 0; i < PACKETS; i++) {
+        (void)ch3_send(&p.peer->vc, &stray, sizeof stray, NULL, false);
+        (void)rma_host_poll(&p.to->rma);
+    }
+    assert_true(atomic_load(&p.peer->attention->agent.seq) - before < PACKETS / 4);
+    end_pair(&p);
+}
+
 /* What all rings of a process take together does not grow with its peers, until each is of the
  * least size. */
 static void rings_are_smaller_where_there_are_more(void **state)
@@ -437,6 +475,8 @@ static int tests(void)
         cmocka_unit_test(an_answer_wakes_no_agent),
         cmocka_unit_test(a_full_ring_wakes_the_agent),
         cmocka_unit_test(what_comes_last_is_served_when_polling_ends),
+        cmocka_unit_test(what_a_call_of_the_host_leaves_is_served),
+        cmocka_unit_test(a_call_of_the_host_that_polls_spares_wake_ups),
         cmocka_unit_test(rings_are_smaller_where_there_are_more),
         cmocka_unit_test(a_ring_that_cannot_be_is_refused),
         cmocka_unit_test(a_ring_behind_one_that_was_never_filled),

@@ -3,12 +3,17 @@
  * agent.c - the agent thread: serves packets while the application is elsewhere.
  *
  * It never calls MPI. Where all channels wake sleepers through events it sleeps on its
- * event. Where a channel has a descriptor it blocks in poll on that and on its
+ * event. Senders do not wake it while a call of the host polls (base/attention.h), and
+ * nobody tells when that call ends: as long as packets are served so it naps instead,
+ * and serves what it finds at the end of a nap. Then it sleeps without limit again.
+ *
+ * Where a channel has a descriptor it blocks in poll on that and on its
  * event's doorbell, but leaves the descriptor alone while the application polls, which
  * would be slowed down by a second thread that wakes up for each of its packets:
  *
  *   watch   on descriptor and doorbell, without limit: nobody else polls
- *   nap     on the doorbell for a short time: application threads poll now and then
+ *   nap     on the doorbell for a short time: application threads, or a call of the
+ *           host, poll now and then
  *   off     on the doorbell, without limit: an application thread sleeps on the
  *           descriptor itself (the watcher, wait.c) and tells when it stops
  *
@@ -19,7 +24,8 @@
  * B sees C, or D sees A. The watcher's last packets are its own to find (it polls
  * before it blocks), later ones make the descriptor readable for the agent, whose
  * wait_begin says whether any are there already. After a nap that nobody has polled in
- * the agent watches again; a packet waits for it so long at most.
+ * the agent watches again; a packet waits for it so long at most. While it is off,
+ * senders in shared memory wake the watcher, and who stops to watch wakes the agent.
  *
  * Locks: the engine's, for each round. Neighbours: progress.c, wait.c.
  */
@@ -64,37 +70,75 @@ static bool stopped(const _Atomic bool *stop)
     return atomic_load_explicit(stop, memory_order_acquire);
 }
 
+struct nap {
+    uint32_t polls; /* rma->polls when the agent looked last */
+    uint64_t ns;    /* of the last one, or 0: the agent has slept without limit since */
+};
+
+/* How long the next one is. */
+static uint64_t nap_longer(struct nap *nap)
+{
+    if (nap->ns == 0)
+        nap->ns = NAP_NS;
+    else
+        nap->ns = nap->ns * 2 > NAP_MAX_NS ? NAP_MAX_NS : nap->ns * 2;
+    return nap->ns;
+}
+
+/* Have packets been served by others since the agent looked last? */
+static bool others_have_polled(const struct rma *r, struct nap *nap)
+{
+    const uint32_t polls = atomic_load_explicit(&r->progress.polls, memory_order_relaxed);
+    const bool changed = polls != nap->polls;
+    nap->polls = polls;
+    return changed;
+}
+
+/* Senders leave the agent alone where a call of the host polls. As long as that is so, and there is
+ * something to poll, it naps: it has been woken for a packet, or one was served during the last
+ * nap. Sets nap->ns. */
+static void nap_beside_host(struct rma *r, struct nap *nap)
+{
+    const bool served = others_have_polled(r, nap) || nap->ns == 0;
+    if (served && attention_host_polled(r->env->attention))
+        (void)nap_longer(nap);
+    else
+        nap->ns = 0;
+    attention_agent_looks(r->env->attention, nap->ns != 0); /* C of attention.h, with event_enter */
+}
+
+/* Of two limits of time of which 0 is none. */
+static uint64_t shorter(uint64_t a, uint64_t b)
+{
+    return a && (!b || a < b) ? a : b;
+}
+
 /* Sleep until an event comes. */
-static void sleep_on_event(struct rma *r, const _Atomic bool *stop)
+static void sleep_on_event(struct rma *r, const _Atomic bool *stop, struct nap *nap)
 {
     struct event *ev = &r->env->attention->agent;
+    nap_beside_host(r, nap);
     uint32_t ticket = event_enter(ev);
     if (!stopped(stop) && (others_poll(r) || (!agent_round(r, NULL) && !rma_pending(r)))) {
         rma_event(r, (struct trace_record){.kind = TRACE_SLEEP});
-        event_sleep(ev, ticket, rma_agent_limit(r));
+        event_sleep(ev, ticket, shorter(rma_agent_limit(r), nap->ns));
         rma_event(r, (struct trace_record){.kind = TRACE_AWAKE});
         r->stats.agent_wakeups++;
     }
     event_leave(ev);
 }
 
-struct nap {
-    uint32_t polls; /* rma->polls when the agent looked last */
-    uint64_t ns;    /* of the next one */
-};
-
 /* The application polls, or sleeps on the descriptor: stay away from it. */
 static void stay_away(struct rma *r, struct nap *nap)
 {
     atomic_store_explicit(&r->progress.agent_off, true, memory_order_seq_cst); /* A */
     const bool off = atomic_load_explicit(&r->progress.watcher, memory_order_seq_cst);
-    if (off || nap->ns == 0)
-        nap->ns = NAP_NS;
-    if (!off)
+    if (off)
+        nap->ns = 0;
+    else
         atomic_store_explicit(&r->progress.agent_off, false, memory_order_relaxed);
-    event_poll(r->env->agent_bell, NULL, 0, off ? 0 : nap->ns);
+    event_poll(r->env->agent_bell, NULL, 0, off ? 0 : nap_longer(nap));
     atomic_store_explicit(&r->progress.agent_off, false, memory_order_relaxed);
-    nap->ns = nap->ns * 2 > NAP_MAX_NS ? NAP_MAX_NS : nap->ns * 2;
 }
 
 /* Where every processor has a process to run, a packet that wakes the agent is served on the one of
@@ -113,10 +157,9 @@ static void sleep_on_descriptors(struct rma *r, const int *fds, unsigned n,
                                  const _Atomic bool *stop, struct nap *nap, struct place *place)
 {
     struct event *ev = &r->env->attention->agent;
-    const uint32_t polls = atomic_load_explicit(&r->progress.polls, memory_order_relaxed);
-    const bool away = polls != nap->polls || others_poll(r);
+    const bool away = others_have_polled(r, nap) || others_poll(r);
     bool block;
-    nap->polls = polls;
+    attention_agent_looks(r->env->attention, away); /* C of attention.h, with event_enter_polled */
     (void)event_enter_polled(ev);
     if (stopped(stop)) {
         event_leave_polled(ev);
@@ -167,6 +210,6 @@ void rma_agent_loop(struct rma *r, const _Atomic bool *stop)
         if (n)
             sleep_on_descriptors(r, fds, n, stop, &nap, &place);
         else
-            sleep_on_event(r, stop);
+            sleep_on_event(r, stop, &nap);
     }
 }
