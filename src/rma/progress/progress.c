@@ -105,7 +105,9 @@ void rma_use_packets(struct rma *r, bool packets)
 {
     if (packets)
         r->progress.packets = true;
-    r->progress.spin_inline = !r->progress.packets && !r->progress.oversubscribed;
+    atomic_store_explicit(&r->progress.spin_inline,
+                          !r->progress.packets && !r->progress.oversubscribed,
+                          memory_order_relaxed);
 }
 
 void rma_polling_begin(struct rma *r)

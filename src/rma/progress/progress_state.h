@@ -4,7 +4,9 @@
  * room touches it; others ask and tell by progress.h and wait.h.
  *
  * Locks: none. What is not atomic is written while a window is created, under the engine's lock
- * where several threads may call, and before the window that needs it is used.
+ * where several threads may call, and before the window that needs it is used. Threads that wait
+ * in other windows read packets, oversubscribed and spin_inline meanwhile: these only say how a
+ * wait is spent, and nothing else is read on their word.
  */
 #ifndef MRMA_RMA_PROGRESS_PROGRESS_STATE_H
 #define MRMA_RMA_PROGRESS_PROGRESS_STATE_H
@@ -21,7 +23,7 @@ struct progress_rma {
     _Atomic bool agent_off; /* and is on its doorbell until the watcher stops: agent.c */
     _Atomic bool watcher;   /* an application thread sleeps on the channels' descriptors: wait.c */
     _Atomic bool oversubscribed; /* more processes than processors on this node */
-    bool spin_inline;            /* processors for all, and no packets to poll: wait.h */
+    _Atomic bool spin_inline;    /* processors for all, and no packets to poll: wait.h */
     int node_procs;              /* most processes of this node seen in a window */
     _Atomic unsigned full;       /* so many processors, and as many processes; 0: more or less */
     _Atomic uint32_t polls;      /* changes whenever an application thread polls */

@@ -55,11 +55,12 @@ void rma_check_waiting(struct rma *r);
  * two processors: done in place as often as this says, without a call between the
  * peer's store and the next step. rma_wait_until must follow if it was not enough. */
 enum { RMA_SPINS_INLINE = 512 };
-#define RMA_SPIN_UNTIL(rma, condition)                                        \
-    do {                                                                      \
-        for (int spins_ = (rma)->progress.spin_inline ? RMA_SPINS_INLINE : 0; \
-             spins_ > 0 && !(condition); spins_--)                            \
-            ;                                                                 \
+#define RMA_SPIN_UNTIL(rma, condition)                                                        \
+    do {                                                                                      \
+        const bool spin_ =                                                                    \
+            atomic_load_explicit(&(rma)->progress.spin_inline, memory_order_relaxed);         \
+        for (int spins_ = spin_ ? RMA_SPINS_INLINE : 0; spins_ > 0 && !(condition); spins_--) \
+            ;                                                                                 \
     } while (0)
 
 #endif
