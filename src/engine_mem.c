@@ -43,6 +43,18 @@ static void env_mem_free(void *ctx, void *ptr)
     (void)heap_free(((struct engine *)ctx)->heap, ptr);
 }
 
+static uint64_t env_mem_untouched(void *ctx, const void *ptr, size_t len)
+{
+    return heap_untouched(((struct engine *)ctx)->heap, ptr, len);
+}
+
+/* The engine's own segment is of the kind that all its segments are. */
+static int env_mem_fits(void *ctx, uint64_t bytes)
+{
+    struct engine *e = ctx;
+    return seg_fits(&e->own_seg, bytes, &e->log);
+}
+
 /* In a segment that is mapped here, whoever has made it: a part of MPI_Win_allocate_shared. */
 static bool mapped_find(struct engine *e, const void *ptr, size_t len, struct heap_loc *loc)
 {
@@ -276,6 +288,8 @@ void engine_mem_init(struct engine *e)
     map_init(&e->mapped);
     e->env.mem_alloc = env_mem_alloc;
     e->env.mem_free = env_mem_free;
+    e->env.mem_untouched = env_mem_untouched;
+    e->env.mem_fits = env_mem_fits;
     e->env.mem_find = env_mem_find;
     e->env.mem_share_missing = inplace_missing();
     if (!e->env.mem_share_missing) {

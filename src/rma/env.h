@@ -67,6 +67,12 @@ struct rma_env {
     /* Memory of this process that node peers can map. Pages are committed. */
     int (*mem_alloc)(void *ctx, size_t size, size_t align, void **out);
     void (*mem_free)(void *ctx, void *ptr);
+    /* Of the len bytes at ptr, from mem_alloc: those that take memory only when they are touched.
+     */
+    uint64_t (*mem_untouched)(void *ctx, const void *ptr, size_t len);
+    /* Has the machine, within the control groups around this process, so many bytes for such memory
+     * of all processes on the node? MRMA_ERR_NO_MEM, with a message. */
+    int (*mem_fits)(void *ctx, uint64_t bytes);
     /* Is [ptr, ptr+len) such memory? Then where. */
     bool (*mem_find)(void *ctx, const void *ptr, size_t len, struct rma_mem_loc *loc);
     /* Make [ptr, ptr+len), which the caller did not get from here, such memory, where it is; until

@@ -281,6 +281,18 @@ bool heap_find(struct heap *heap, const void *ptr, size_t len, struct heap_loc *
     return found;
 }
 
+size_t heap_untouched(struct heap *heap, const void *ptr, size_t len)
+{
+    size_t pages = len; /* of a small block, which counts for nothing */
+
+    pthread_mutex_lock(&heap->mutex);
+    const struct block *block = find_block(heap, ptr);
+    if (block != NULL && block->chunk->dedicated && block->chunk->seg.late)
+        pages = seg_pages(&block->chunk->seg);
+    pthread_mutex_unlock(&heap->mutex);
+    return pages < len ? len - pages : 0;
+}
+
 /* Join a free block with its free neighbours; what reaches the top leaves. */
 static void release(struct heap *heap, struct block *block)
 {

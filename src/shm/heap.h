@@ -49,6 +49,10 @@ int heap_free(struct heap *heap, void *ptr);
 /* Does [ptr, ptr+len) lie inside one live allocation? Then true and *loc. */
 bool heap_find(struct heap *heap, const void *ptr, size_t len, struct heap_loc *loc);
 
+/* Of the len bytes that heap_alloc gave at ptr, how many have no page yet and take one from the
+ * machine when they are touched. 0 for small blocks, and where pages are allocated at once. */
+size_t heap_untouched(struct heap *heap, const void *ptr, size_t len);
+
 /* Before fork, in the parent after it, and in the child, which has copies of the heap's memory, as
  * it was at the fork, at the same addresses. Between the first and the others the heap waits. */
 void heap_fork_prepare(struct heap *heap);

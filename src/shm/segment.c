@@ -260,7 +260,7 @@ int seg_map_part(const struct seg *file, size_t from, size_t size, const struct 
 
 /* Would len more bytes of memory exceed what there is? A little is left over, for
  * page tables and for the others. */
-static int check_memory(const struct seg *seg, size_t len, const struct log *log)
+static int check_memory(const struct seg *seg, uint64_t len, const struct log *log)
 {
     struct statfs fs;
     struct mem_avail avail;
@@ -271,9 +271,9 @@ static int check_memory(const struct seg *seg, size_t len, const struct log *log
     if (avail.bytes == UINT64_MAX || len <= avail.bytes - avail.bytes / 64)
         return MRMA_SUCCESS;
     return log_fail(log, MRMA_ERR_NO_MEM,
-                    "%zu bytes of shared memory were asked for, %llu are available "
+                    "%llu bytes of shared memory were asked for, %llu are available "
                     "(%s)",
-                    len, (unsigned long long)avail.bytes, avail.limited_by);
+                    (unsigned long long)len, (unsigned long long)avail.bytes, avail.limited_by);
 }
 
 static int commit_failed(const struct seg *seg, size_t len, int e, const struct log *log)
@@ -349,6 +349,11 @@ int seg_commit(struct seg *seg, size_t offset, size_t len, const struct log *log
     if (seg->late || touch_cannot_fail(seg->fd))
         return len < CHECK_FROM ? MRMA_SUCCESS : check_memory(seg, len, log);
     return allocate(seg, offset, len, log);
+}
+
+int seg_fits(const struct seg *seg, uint64_t len, const struct log *log)
+{
+    return len < CHECK_FROM || !seg->late ? MRMA_SUCCESS : check_memory(seg, len, log);
 }
 
 void seg_decommit(struct seg *seg, size_t offset, size_t len)

@@ -52,6 +52,10 @@ int seg_create(const char *dir, size_t size, const struct log *log, struct seg *
  * in the file system, or, for memory, in what the system says is available (no OOM kill). */
 int seg_commit(struct seg *seg, size_t offset, size_t len, const struct log *log);
 
+/* The same look for len bytes that are still to be touched, in segments like this one: of several
+ * processes together, who have each looked for their own. MRMA_ERR_NO_MEM. */
+int seg_fits(const struct seg *seg, uint64_t len, const struct log *log);
+
 /* Give the pages of a range back (fallocate PUNCH_HOLE); page aligned inside. */
 void seg_decommit(struct seg *seg, size_t offset, size_t len);
 

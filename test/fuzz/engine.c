@@ -32,6 +32,12 @@ static void mem_free(void *ctx, void *ptr)
     free(ptr);
 }
 
+static uint64_t mem_untouched(void *ctx, const void *ptr, size_t len)
+{
+    (void)ctx, (void)ptr, (void)len;
+    return 0;
+}
+
 static bool mem_find(void *ctx, const void *ptr, size_t len, struct rma_mem_loc *loc)
 {
     (void)ctx, (void)len;
@@ -321,6 +327,7 @@ void fuzz_engine_start(struct fuzz_engine *e, unsigned flags)
     e->env = (struct rma_env){.ctx = e,
                               .mem_alloc = mem_alloc,
                               .mem_free = mem_free,
+                              .mem_untouched = mem_untouched,
                               .mem_find = mem_find,
                               .record = &e->record,
                               .peer_get = peer_get,

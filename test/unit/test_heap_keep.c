@@ -259,11 +259,32 @@ static void left_allocations_stay(void **state)
     assert_true(all_bytes(small, 3, 1000) && all_bytes(large, 4, 8 * MIB));
 }
 
+/* What may still take memory: not what a segment that is used again has already. */
+static void untouched_bytes_are_known(void **state)
+{
+    struct heap *heap;
+    char *at;
+    (void)state;
+
+    assert_int_equal(heap_create("", &quiet, &heap), MRMA_SUCCESS);
+    at = get(heap, 32 * MIB);
+    assert_int_equal(heap_untouched(heap, at, 32 * MIB), 32 * MIB);
+    memset(at, 1, 8 * MIB);
+    assert_int_equal(heap_untouched(heap, at, 32 * MIB), 32 * MIB - touched(heap, at));
+    memset(at, 1, 24 * MIB);
+    assert_int_equal(heap_free(heap, at), MRMA_SUCCESS);
+    at = get(heap, 20 * MIB);
+    assert_int_equal(heap_untouched(heap, at, 20 * MIB), 0);
+    assert_int_equal(heap_untouched(heap, get(heap, 1000), 1000), 0);
+    heap_destroy(heap);
+}
+
 static int all_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_touched),
         cmocka_unit_test(a_freed_segment_is_used_again),
+        cmocka_unit_test(untouched_bytes_are_known),
         cmocka_unit_test(what_is_kept_is_bounded),
         cmocka_unit_test(in_a_limited_directory_nothing_is_kept),
         cmocka_unit_test(a_child_has_copies),

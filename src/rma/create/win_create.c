@@ -3,10 +3,10 @@
  * win_create.c - collective creation of windows (MPI 4.1, 12.2.1 to 12.2.4).
  *
  * One exchange of records (two for MPI_Win_allocate_shared, whose segment depends
- * on all sizes) and one agreement on the outcome: a process that fails says so in
- * its record or in the agreement, so that all return an error together. What is
- * published (control block, memory) is initialised before the exchange; after the
- * agreement no host call is made for this window.
+ * on all sizes) and one agreement on the outcome (one more before pages are made at
+ * once): a process that fails says so in its record or in the agreement, so that all
+ * return an error together. What is published (control block, memory) is initialised before the
+ * exchange; after the agreement no host call is made for this window.
  *
  * Cost: one all-gather, one reduction, and the system calls of new segments.
  */
@@ -17,6 +17,7 @@
 
 #include "base/err.h"
 #include "base/populate.h"
+#include "rma/create/node_memory.h"
 #include "rma/path/stage.h"
 #include "rma/progress/progress.h"
 #include "rma/strict/strict.h"
@@ -84,7 +85,15 @@ static int make_memory(struct win *w, const struct win_spec *spec)
         return MRMA_SUCCESS;
     int err = env->mem_alloc(env->ctx, spec->size, align, &w->owned);
     w->base = w->owned;
-    return err || !spec->hints.populate ? err : populate_pages(w->base, w->size);
+    return err;
+}
+
+static uint64_t untouched(const struct win *w)
+{
+    const struct rma_env *env = w->rma->env;
+    if (w->flavor == WIN_ALLOCATE_SHARED)
+        return w->size;
+    return w->owned ? env->mem_untouched(env->ctx, w->owned, w->size) : 0;
 }
 
 /* Further exchanges, of MPI_Win_allocate_shared and for the network, must not fail before
@@ -137,6 +146,7 @@ static void prepare(struct win *w, const struct win_spec *spec, struct win_plan 
     *rec = (struct win_record){.proc = proc_record(r),
                                .size = w->size,
                                .vaddr = (uint64_t)(uintptr_t)w->base,
+                               .untouched = err ? 0 : untouched(w),
                                .hints = spec->hints,
                                .disp_unit = w->disp_unit,
                                .flavor = w->flavor,
@@ -354,6 +364,24 @@ static int connect_all(struct win *w, struct win_plan *plan, int err)
     }
 }
 
+/* Nobody touches a page before all have looked whether there is room for all (node_memory.h). err:
+ * as for connect_all. */
+static int populate(struct win *w, struct win_plan *plan, int err)
+{
+    bool somebody = false;
+    int all = err;
+    for (int i = 0; i < w->nproc; i++)
+        somebody |= w->records.all[i].hints.populate;
+    if (w->flavor != WIN_ALLOCATE || !somebody)
+        return err;
+    const int failed = plan->boot->allmax(plan->boot, err, &all);
+    if (err || failed)
+        return err ? err : failed;
+    if (all)
+        return log_fail(w->rma->log, all, "another process cannot create the window");
+    return w->records.all[w->rank].hints.populate ? populate_pages(w->base, w->size) : MRMA_SUCCESS;
+}
+
 /* The collective part. */
 static int join(struct win *w, struct win_plan *plan)
 {
@@ -376,7 +404,9 @@ static int join(struct win *w, struct win_plan *plan)
         err = open_network(w, plan);
     if (!err && w->flavor == WIN_ALLOCATE_SHARED)
         err = win_share_memory(w, plan);
-    return connect_all(w, plan, err);
+    if (!err && w->flavor == WIN_ALLOCATE)
+        err = node_memory_fits(w);
+    return connect_all(w, plan, populate(w, plan, err));
 }
 
 /* From what all know of rank 0: its process's random number, and how it tells its windows apart. */

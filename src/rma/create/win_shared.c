@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/populate.h"
+#include "rma/create/node_memory.h"
 #include "rma/create/win_create.h"
 
 /* Up to this size contiguous parts come from rank 0's heap, whose chunks others have mapped
@@ -17,22 +18,25 @@
  * where it is touched first: in the heap it may have been before. */
 enum { SHARED_HEAP_MAX = 256 << 10 };
 
+/* What is too much for that stays UINT64_MAX (node_memory.h). */
 static uint64_t round_up(uint64_t n, uint64_t unit)
 {
-    return (n + unit - 1) / unit * unit;
+    const uint64_t most = size_sum(n, unit - 1);
+    return most == UINT64_MAX ? most : most / unit * unit;
 }
 
-/* Where in the segment does rank's room begin? Contiguous: where the one before
- * ends. Otherwise on a page, with slack for an alignment above a page. */
+/* Where in the segment does rank's room begin? UINT64_MAX: beyond all memory. Contiguous: where the
+ * one before ends. Otherwise on a page, with slack for an alignment above a page. */
 static uint64_t part_offset(const struct win *w, const struct win_record *recs, int rank)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     uint64_t at = 0;
     for (int i = 0; i < rank; i++) {
-        at += recs[i].size;
+        at = size_sum(at, recs[i].size);
         if (w->hints.alloc_shared_noncontig)
             at = round_up(
-                at + (recs[i].hints.min_alignment > page ? recs[i].hints.min_alignment : 0), page);
+                size_sum(at, recs[i].hints.min_alignment > page ? recs[i].hints.min_alignment : 0),
+                page);
     }
     return at;
 }
@@ -42,7 +46,7 @@ static uint64_t total_size(const struct win *w, const struct win_record *recs)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE),
                    last = recs[w->nproc - 1].hints.min_alignment;
-    const uint64_t total = part_offset(w, recs, w->nproc) + (last > page ? last : 0);
+    const uint64_t total = size_sum(part_offset(w, recs, w->nproc), last > page ? last : 0);
     return total ? total : 1;
 }
 
@@ -70,9 +74,14 @@ static int make_segment(struct win *w, const struct win_record *recs, struct rma
         if (!env->record_same_node(env->ctx, &recs[i].proc) || (k && i / k != 0))
             return log_fail(w->rma->log, MRMA_ERR_RMA_SHARED,
                             "MPI_Win_allocate_shared: rank %d is on another node", i);
-    if (w->rank != 0)
-        return MRMA_SUCCESS;
     const uint64_t total = total_size(w, recs);
+    if (total > PTRDIFF_MAX)
+        return log_fail(w->rma->log, MRMA_ERR_NO_MEM,
+                        "MPI_Win_allocate_shared: the sizes of all processes together exceed the "
+                        "address space");
+    const int err = node_memory_fits(w);
+    if (err || w->rank != 0)
+        return err;
     if (is_from_heap(w, recs))
         return make_from_heap(w, total, loc, base);
     return env->segment_create(env->ctx, total, base, &w->segment, loc);

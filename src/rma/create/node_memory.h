@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * node_memory.h - does the node have what its processes ask for together in one creation?
+ *
+ * Memory of windows is reserved and comes by first touch, so each process looks whether its own
+ * part is there, and all of them may find that. What they reserve together is in the records
+ * (proc_records.h); every process holds the sum for its node against what it sees itself, since
+ * processes may be in different control groups. The answers may differ: the caller makes the
+ * agreement.
+ */
+#ifndef MRMA_RMA_CREATE_NODE_MEMORY_H
+#define MRMA_RMA_CREATE_NODE_MEMORY_H
+
+#include <stdint.h>
+
+#include "rma/win/win.h"
+
+/* Sums of sizes that processes gave: UINT64_MAX stands for all that is more. */
+static inline uint64_t size_sum(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* With the records of all. MRMA_ERR_NO_MEM. */
+int node_memory_fits(const struct win *w);
+
+#endif
