@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_model_channel.c - shm/channel.c in every order: a ring is not unmapped while a thread
- * without the lock looks whether something lies in it.
+ * without the lock looks whether something lies in it; and a sender that sleeps without room is
+ * woken by who takes packets out.
  */
+#define _GNU_SOURCE 1
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,6 +14,9 @@
 
 #include <cmocka.h>
 
+#define ch3_vc_channel_data model_channel_data
+#include "base/attention.c"
+#include "base/event.c"
 #include "shm/channel.c"
 #include "shm/ring.c"
 
@@ -22,7 +27,16 @@ enum { BYTES = RING_LEAST };
 static struct procseg own;
 static struct shm_channel ch;
 static struct ring *ring;
-static unsigned unmapped;
+static struct ring_tx tx;
+static struct shm_peer sender;
+static unsigned unmapped, delivered;
+
+/* All connections are the one with the sender. */
+void *model_channel_data(const struct ch3_vc *vc)
+{
+    (void)vc;
+    return &sender;
+}
 
 static void unmap(void *ctx, void *handle)
 {
@@ -30,12 +44,12 @@ static void unmap(void *ctx, void *handle)
     assert_ptr_equal(handle, ring);
     model_forbid(ring, ring_size(BYTES));
     unmapped++;
+    (void)atomic_load_explicit(&ch.nrx, memory_order_relaxed); /* others go on meanwhile */
 }
 
 /* One ring that is open and has a record in it. */
 static void setup(void)
 {
-    struct ring_tx tx;
     const struct shm_channel_env env = {.unmap = unmap};
     if (!ring)
         ring = aligned_alloc(MRMA_CACHE_LINE, ring_size(BYTES));
@@ -86,8 +100,61 @@ static void test_forget_with_two_lookers(void **state)
                                      .deviations = 2});
 }
 
+/* The sender's process has the segment of this one, which is as good as its own. */
+static void full_ring(void)
+{
+    setup();
+    memset(&own.attention, 0, sizeof own.attention);
+    sender.seg = &own;
+    while (ring_reserve(&tx, CH3_PACKET_MAX))
+        ring_commit(&tx, CH3_PACKET_MAX);
+    delivered = 0;
+}
+
+static void sender_without_room(void)
+{
+    struct event *ev = &own.attention.threads;
+    while (!ring_reserve(&tx, CH3_PACKET_MAX)) {
+        const uint32_t ticket = event_enter(ev);
+        if (!ring_reserve(&tx, CH3_PACKET_MAX))
+            event_sleep(ev, ticket, 0);
+        event_leave(ev);
+    }
+}
+
+static void deliver(struct ch3_vc *from, const void *packet, size_t len)
+{
+    (void)from;
+    (void)packet;
+    (void)len;
+    delivered++;
+}
+
+static void receiver(void)
+{
+    ch.channel.deliver = deliver;
+    while (drain(&ch, &ch.rx[0]))
+        ;
+}
+
+static void something_came(void)
+{
+    if (delivered < 2)
+        model_fail("nothing was delivered");
+}
+
+static void test_room_is_told(void **state)
+{
+    (void)state;
+    explore(&(struct model_scenario){.setup = full_ring,
+                                     .thread = {sender_without_room, receiver},
+                                     .check = something_came,
+                                     .deviations = 2});
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_forget),
     cmocka_unit_test(test_forget_with_two_lookers),
+    cmocka_unit_test(test_room_is_told),
 };
 MODEL_MAIN(tests)

@@ -86,19 +86,24 @@ static void hold(bool exclusive)
 }
 
 /* As a call of a process on the node: rma/sync/by_memory.c. */
-static void direct(void)
+static void take_by_memory(bool exclusive)
 {
     bool granted;
-    const uint32_t ticket = lockword_take(&ctl.lock, direct_exclusive, &granted);
+    const uint32_t ticket = lockword_take(&ctl.lock, exclusive, &granted);
     while (!granted) {
         const uint32_t sleep = event_enter(&ctl.lock_event);
-        granted = lockword_enter(&ctl.lock, ticket, direct_exclusive);
+        granted = lockword_enter(&ctl.lock, ticket, exclusive);
         if (!granted)
             event_sleep(&ctl.lock_event, sleep, 0);
         event_leave(&ctl.lock_event);
     }
-    if (!direct_exclusive)
+    if (!exclusive)
         lock_notify(&target);
+}
+
+static void direct(void)
+{
+    take_by_memory(direct_exclusive);
     hold(direct_exclusive);
     lockword_release(&ctl.lock, direct_exclusive);
     lock_notify(&target);
@@ -178,9 +183,67 @@ static void test_two_processes(void **state)
     explore_kinds(1, direct, 2);
 }
 
+/* Two readers, one by packet and one by memory, hold the lock together once the writer has gone. */
+static _Atomic uint32_t readers;
+static unsigned expected_readers;
+
+static void setup_written(void)
+{
+    bool granted;
+    setup();
+    npackets = 1;
+    (void)lockword_take(&ctl.lock, true, &granted);
+    atomic_store_explicit(&readers, 0, memory_order_relaxed);
+}
+
+static void writer(void)
+{
+    lockword_release(&ctl.lock, true);
+    lock_notify(&target);
+}
+
+static void meet(void)
+{
+    atomic_fetch_add_explicit(&readers, 1, memory_order_seq_cst);
+    while (atomic_load_explicit(&readers, memory_order_seq_cst) < expected_readers)
+        model_pause();
+}
+
+static void reader_by_memory(void)
+{
+    take_by_memory(false);
+    meet();
+    lockword_release(&ctl.lock, false);
+    lock_notify(&target);
+}
+
+static void reader_by_packet(void)
+{
+    bool held = lock_queue_request(&origin[0], false, false);
+    while (!held) {
+        const uint32_t ticket = event_enter(&attention.threads);
+        held = lock_queue_grant(&win) != NULL;
+        if (!held)
+            event_sleep(&attention.threads, ticket, 0);
+        event_leave(&attention.threads);
+    }
+    meet();
+    lock_queue_release(&origin[0]);
+}
+
+static void test_readers_together(void **state)
+{
+    (void)state;
+    expected_readers = 2;
+    explore(&(struct model_scenario){.setup = setup_written,
+                                     .thread = {reader_by_packet, reader_by_memory, writer},
+                                     .deviations = 2});
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_one_packet),
     cmocka_unit_test(test_two_packets),
     cmocka_unit_test(test_two_processes),
+    cmocka_unit_test(test_readers_together),
 };
 MODEL_MAIN(tests)
