@@ -12,7 +12,8 @@
 #
 # With HOSTS="mpich" only one host. Ends with "N passed, N failed, N skipped", counted over
 # the tests with the library in a node and over pretended nodes: what passes on the host and not
-# with the library has failed, what fails on both is skipped. Packages are installed where they are
+# with the library has failed, what fails on both is skipped. Where test/apps/expected has a file of
+# the program's name, anything else than what it says has failed, on the host alone as well. Packages are installed where they are
 # missing; sources, builds, results and the output of tests that failed stay in $APPS_DIR, by default
 # build-apps in the source tree.
 
@@ -55,7 +56,8 @@ result_files() {
 table() { # what to print: table, details or totals
     # shellcheck disable=SC2046 # file names without blanks
     awk -v what="$1" -v known="$top_srcdir/test/apps/known" -f "$top_srcdir/test/apps/table.awk" \
-        "$top_srcdir/test/apps/known" $(result_files)
+        -f "$top_srcdir/test/apps/expected.awk" "$top_srcdir/test/apps/known" "$top_srcdir"/test/apps/expected/* \
+        $(result_files)
 }
 
 if test -n "$runs"; then

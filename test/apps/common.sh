@@ -14,7 +14,8 @@
 #   app_judge       from the exit code $rc and the output in $tmp/out of the test $test prints
 #                   lines "pass|fail|skip POINT"; without it the exit code decides
 # with $host, $app (the directory of the sources that are unpacked and of the builds) and the
-# variables of test/env.sh set.
+# variables of test/env.sh set. Where test/apps/expected has a file of the program's name, all points
+# are held against that: app_tests prints all tests, and those that CI runs are chosen there.
 
 app_hosts=$hosts
 app_time_bound=
@@ -77,6 +78,26 @@ fetch_source() {
     source_version=$(cat "$source/version")
 }
 
+# fetch_sdist PROJECT VERSION: the source archive that the Python package index has, as fetch_source
+# leaves its own.
+fetch_sdist() {
+    source=$app/src/$1
+    if test ! -f "$source/version"; then
+        rm -rf "$source"
+        mkdir -p "$source/tar" || exit 1
+        /usr/bin/python3 -m pip download -q --no-cache-dir --no-deps --no-build-isolation --no-binary :all: -d "$source/tar" "$1==$2" \
+            >"$source/fetch.log" 2>&1 </dev/null
+        tar=$source/tar/$1-$2.tar.gz
+        if test ! -f "$tar"; then
+            why="the source of $1 $2 can be had from neither Debian nor the Python package index"
+            return 1
+        fi
+        tar -xf "$tar" -C "$source" --strip-components=1 || exit 1
+        echo "$2" >"$source/version"
+    fi
+    source_version=$(cat "$source/version")
+}
+
 # built NAME COMMAND...: run the command in the directory NAME, once.
 built() {
     test ! -f "$1/built" || return 0
@@ -94,8 +115,14 @@ built() {
 # ---- runs ----------------------------------------------------------------------------
 
 # The ways to run a program: host, without the library; lib, with it; nodes, with it over pretended
-# nodes of one process each.
-variants="host lib nodes"
+# nodes of one process each. What the host alone does is not run again in CI where a file tells it.
+all_variants="host lib nodes"
+
+# What the file of expected results says of the present test and variant; see ask.awk.
+ask() { # what, a file to read
+    awk -v what="$1" -v program="$program" -v host="$host" -v test="$test" -v variant="$variant" \
+        -f "$abs_top_srcdir/test/apps/expected.awk" -f "$abs_top_srcdir/test/apps/ask.awk" "$expected" asking=1 - <"$2"
+}
 
 # run_variant VARIANT: one run of the test; a line of what it took, and one for each point.
 run_variant() {
@@ -106,6 +133,7 @@ run_variant() {
     # A round trip over the network takes many times what one through memory does.
     limit=$seconds
     test "$variant" != nodes || limit=$((seconds * 3))
+    test -z "$expected" || ! ask hangs /dev/null || limit=30
     rm -f "$tmp/stats"
     began=$(centiseconds)
     # shellcheck disable=SC2086 # lists of words
@@ -121,7 +149,7 @@ run_variant() {
     done <"$tmp/points"
     if grep -q '^fail' "$tmp/points"; then
         mkdir -p failed
-        out=failed/$test.$variant
+        out=failed/$(echo "$test" | tr / :).$variant
         cp "$tmp/out" "$out"
         test ! -e "$tmp/hung" || cat "$tmp/hung" >>"$out"
     fi
@@ -131,13 +159,16 @@ run_variant() {
 # Does this first round of the test leave open whether the library does worse? Over nodes only
 # the outcome is held against it.
 undecided() {
-    cmp -s "$tmp/points.host" "$tmp/points.lib" && cmp -s "$tmp/points.host" "$tmp/points.nodes" || return 0
+    if test -z "$expected"; then
+        cmp -s "$tmp/points.host" "$tmp/points.lib" && cmp -s "$tmp/points.host" "$tmp/points.nodes" || return 0
+    fi
     # shellcheck disable=SC2154 # set by run_variant
     test $((took_lib * 10)) -gt $((took_host * 11 + 100))
 }
 
 # One line of app_tests: a round of all variants, two more where it is not clear, so that medians
-# and what fails now and then can be told.
+# and what fails now and then can be told. Against a file of expected results, only the variants that
+# differ from it are run again, up to twice.
 run_test() {
     test=$1
     nprocs=$2
@@ -145,12 +176,29 @@ run_test() {
     shift 3
     command=$*
     round=1
+    again=$variants
     while test "$round" -le "$rounds"; do
-        for variant in $variants; do
+        runs_now=$again
+        test "$round" -gt "$rounds_of_all" || runs_now=$variants
+        for variant in $runs_now; do
             run_variant "$variant"
         done
-        test "$round" != 1 || test "$size" != full || test -n "$app_time_bound" || ! undecided || rounds=3
+        if test "$round" = 1 && test "$size" = full && test -z "$app_time_bound" && undecided; then
+            rounds=3
+            rounds_of_all=3
+        fi
+        if test -n "$expected"; then
+            again=$(unexpected)
+            test -z "$again" || rounds=3
+        fi
         round=$((round + 1))
+    done
+}
+
+# Which of the variants in $again have still not given what is expected?
+unexpected() {
+    for variant in $again; do
+        ! ask differs "$tmp/points.$variant" || printf '%s ' "$variant"
     done
 }
 
@@ -163,6 +211,8 @@ run_app() {
     . "$top_srcdir/test/apps/$program.sh"
     case " $app_hosts " in *" $host "*) ;; *) return 0 ;; esac
     mkdir -p "$app/$host/$program" && cd "$app/$host/$program" || exit 1
+    expected=$abs_top_srcdir/test/apps/expected/$program
+    test -f "$expected" || expected=
     app_version=
     why=
     packages=$app_packages
@@ -171,17 +221,24 @@ run_app() {
     else
         app_prepare
     fi
-    printf 'program\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$program" "$app_title" "$host" "$MPI_HOST_VERSION" \
-        "${app_version:--}" "${app_time_bound:-0}" "$(date -u +%Y-%m-%d)"
+    printf 'program\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$program" "$app_title" "$host" "$MPI_HOST_VERSION" \
+        "${app_version:--}" "${app_time_bound:-0}" "$(date -u +%Y-%m-%d)" "$size"
     if test -n "$why"; then
         printf 'skipped\t%s\n' "$why"
         return 0
     fi
     rm -rf failed
     (app_tests) >tests
+    variants=$all_variants
+    if test -n "$expected" && test "$size" != full; then
+        mv tests tests.all
+        ask chosen tests.all >tests
+        test "$size" != ci || variants="lib nodes"
+    fi
     while read -r line <&5; do
         rounds=1
         test -z "$app_time_bound" || rounds=3
+        rounds_of_all=$rounds
         # shellcheck disable=SC2086 # words
         run_test $line
         say "$program, $host: $test"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# table.awk - the results of scripts/check-apps.sh as Markdown. Reads test/apps/known and the result
-# files (records as test/apps/common.sh writes them), prints with -v what=
+# table.awk - the results of scripts/check-apps.sh as Markdown. Reads test/apps/known, the files of
+# test/apps/expected (with the functions of expected.awk) and the result files (records as
+# test/apps/common.sh writes them), prints with -v what=
 #   table    a row for each program and host
 #   details  the tests that pass on the host and not with the library, and those that take longer
 #   totals   N passed, N failed, N skipped; the exit status is 1 if any failed
@@ -25,9 +26,14 @@ FILENAME == known {
     next
 }
 
+FILENAME ~ /\/expected\/[^\/]*$/ {
+    expect_line(FILENAME, $0)
+    next
+}
+
 $1 == "program" {
     row = ++rows
-    program[row] = $2; title[row] = $3; host[row] = $4; host_version[row] = $5; version[row] = $6; bound[row] = $7
+    program[row] = $2; title[row] = $3; host[row] = $4; host_version[row] = $5; version[row] = $6; bound[row] = $7; size[row] = $9
     date = $8 > date ? $8 : date
 }
 
@@ -42,9 +48,10 @@ $1 == "run" {
     nruns[key, $3]++
     time[key, $3, nruns[key, $3]] = $5 / 100
     windows[row, $3] += $7
+    if ($3 == "host") ran_alone[row] = 1
 }
 
-# A point passes if it passes in every round.
+# A point passes if it passes in every round; one whose result a file tells, if it once does as told.
 $1 == "point" {
     key = row SUBSEP $2 SUBSEP $5
     if (!(key in points)) {
@@ -54,19 +61,31 @@ $1 == "point" {
     rounds[key, $3]++
     if ($6 == "pass") passes[key, $3]++
     if ($6 == "skip") skips[key, $3]++
+    last[key, $3] = $6
+    if (is_expected(program[row], host[row], $3, $5, $6)) as_told[key, $3] = $6
+    else other[key, $3]++
 }
 
 function state(row, test, point, variant,    key) {
     key = row SUBSEP test SUBSEP point
+    if (expected_points[program[row]]) {
+        if (!rounds[key, variant]) return expect_state(expected_sign[program[row], host[row], point, variant])
+        return (key, variant) in as_told ? as_told[key, variant] : last[key, variant]
+    }
     if (!rounds[key, variant]) return "none"
     if (skips[key, variant]) return "skip"
     return passes[key, variant] == rounds[key, variant] ? "pass" : "fail"
 }
 
-function is_known(row, test, variant, point,    i, name) {
+# Why this is not held against the library, or nothing.
+function excuse(row, variant, point,    i, name) {
+    if (expected_points[program[row]]) {
+        if (expect_state(expected_sign[program[row], host[row], point, variant]) !~ /fail|skip/) return ""
+        return expected_reason[program[row], point]
+    }
     name = program[row] "/" host[row] "/" variant "/" point
-    for (i = 1; i <= nknown; i++) if (name ~ known_pattern[i]) return i
-    return 0
+    for (i = 1; i <= nknown; i++) if (name ~ known_pattern[i]) return known_reason[i]
+    return ""
 }
 
 function median(row, test, variant,    n, i, j, v, t) {
@@ -128,7 +147,7 @@ function print_table(    row, limit) {
         add_up(row)
         limit = compared ? seconds["host"] : seconds["nodes"] + seconds["lib"]
         printf "%d | %d | %d | %d | %s | %s | %s | %s |\n", all, passed["host"], passed["lib"], passed["nodes"],
-            compared ? sprintf("%.1f s", seconds["host"]) : "fails",
+            !ran_alone[row] ? "not run" : compared ? sprintf("%.1f s", seconds["host"]) : "fails",
             show_time(limit, seconds["lib"]), show_time(limit, seconds["nodes"]),
             windows[row, "lib"] ? windows[row, "lib"] : "none"
     }
@@ -148,19 +167,20 @@ function print_details(    row, i, j, k, v, test, point, n, variant, t, h) {
                 variant = variants[v]
                 if (state(row, test, point, variant) == "pass") continue
                 if (!n++) print "\nThese pass on the host and not with the library:\n"
-                k = is_known(row, test, variant, point)
+                k = excuse(row, variant, point)
                 printf "- %s, %s%s: `%s`%s (%d of %d runs pass)%s\n", program[row], host[row],
                     variant == "nodes" ? ", over nodes" : "", point, point == test ? "" : " of `" test "`",
                     passes[row, test, point, variant], rounds[row, test, point, variant],
-                    k ? ", not held against the library: " known_reason[k] : ""
+                    k == "" ? "" : ", not held against the library: " k
             }
         }
     }
     if (!n) print "\nNo test passes on the host and fails with the library."
+    print_changing("\nThese did not always do the same:\n", "- ")
     n = 0
     for (row = 1; row <= rows; row++) for (i = 1; i <= ntests[row]; i++) {
         test = test_name[row, i]
-        if (!comparable(row, test)) continue
+        if (!ran_alone[row] || !comparable(row, test)) continue
         h = median(row, test, "host")
         t = median(row, test, "lib")
         if (!slower(h, t)) continue
@@ -168,6 +188,54 @@ function print_details(    row, i, j, k, v, test, point, n, variant, t, h) {
         printf "- %s, %s: `%s`: %.2f s for %.2f s\n", program[row], host[row], test, t, h
     }
     if (!n) print "\nNo test takes longer in a node than on the host alone, by more than a tenth and half a second."
+}
+
+# Those that did as test/apps/expected says only when they ran again.
+function print_changing(heading, mark,    row, i, j, v, key, variant) {
+    for (row = 1; row <= rows; row++) for (i = 1; i <= ntests[row]; i++) {
+        for (j = 1; j <= npoints[row, test_name[row, i]]; j++) for (v = 1; v <= 3; v++) {
+            variant = variants[v]
+            key = row SUBSEP test_name[row, i] SUBSEP point_name[row, test_name[row, i], j]
+            if (!((key, variant) in as_told) || !other[key, variant]) continue
+            if (heading != "") print heading
+            heading = ""
+            printf "%s%s, %s, %s: `%s` (%d of %d runs not as expected)\n", mark, program[row], host[row], variant,
+                point_name[row, test_name[row, i], j], other[key, variant], rounds[key, variant]
+        }
+    }
+}
+
+# Each point of a program whose results a file tells: anything else fails, also what did not run.
+function count_expected(row,    i, v, p, point, test, variant, key, s, sign) {
+    p = program[row]
+    for (i = 1; i <= ntests[row]; i++) for (v = 1; v <= npoints[row, test_name[row, i]]; v++) {
+        point = point_name[row, test_name[row, i], v]
+        test_of[row, point] = test_name[row, i]
+        if ((p, point) in expected_when) continue
+        bad++
+        print "not ok: " p ", " host[row] ": " point " is not in test/apps/expected/" p
+    }
+    for (i = 1; i <= expected_points[p]; i++) {
+        point = expected_point[p, i]
+        if (size[row] != "full" && expected_when[p, point] != "ci") continue
+        for (v = size[row] == "ci" ? 2 : 1; v <= 3; v++) {
+            variant = variants[v]
+            sign = expected_sign[p, host[row], point, variant]
+            key = row SUBSEP test_of[row, point] SUBSEP point
+            s = rounds[key, variant] ? state(row, test_of[row, point], point, variant) : "none"
+            if (is_expected(p, host[row], variant, point, s)) {
+                if (sign == "+") ok++
+                else left++
+                continue
+            }
+            bad++
+            print "not ok: " p ", " host[row] ", " variant ": " point ": " told(s) ", expected: " told(expect_state(sign))
+        }
+    }
+}
+
+function told(result) {
+    return result == "none" ? "not run" : result
 }
 
 # The time of a program that has a bound is a point of its own.
@@ -180,30 +248,37 @@ function count_time(row, variant) {
     }
 }
 
-function print_totals(    row, i, j, v, test, point, variant, s) {
+# What passes on the host must pass with the library.
+function count_row(row,    i, j, v, test, point, variant) {
+    for (i = 1; i <= ntests[row]; i++) for (j = 1; j <= npoints[row, test_name[row, i]]; j++) {
+        test = test_name[row, i]
+        point = point_name[row, test, j]
+        for (v = 2; v <= 3; v++) {
+            variant = variants[v]
+            if (state(row, test, point, variant) == "pass") ok++
+            else if (state(row, test, point, "host") != "pass" || excuse(row, variant, point) != "") left++
+            else {
+                bad++
+                print "not ok: " program[row] ", " host[row] ", " variant ": " point
+            }
+        }
+    }
+}
+
+function print_totals(    row) {
     for (row = 1; row <= rows; row++) {
         if (row in why) {
             left++
             print "SKIP: " program[row] ", " host[row] ": " why[row]
         }
-        for (i = 1; i <= ntests[row]; i++) for (j = 1; j <= npoints[row, test_name[row, i]]; j++) {
-            test = test_name[row, i]
-            point = point_name[row, test, j]
-            for (v = 2; v <= 3; v++) {
-                variant = variants[v]
-                s = state(row, test, point, variant)
-                if (s == "pass") ok++
-                else if (state(row, test, point, "host") != "pass" || is_known(row, test, variant, point)) left++
-                else {
-                    bad++
-                    print "not ok: " program[row] ", " host[row] ", " variant ": " point
-                }
-            }
-        }
+        if (expected_points[program[row]]) count_expected(row)
+        else count_row(row)
         add_up(row)
         # Over nodes, messages take the place of memory: only what passes is held.
         count_time(row, "lib")
     }
+    print_changing("", "changed: ")
+    if (expect_wrong) bad++
     printf "%d passed, %d failed, %d skipped\n", ok, bad, left
     exit bad > 0
 }
