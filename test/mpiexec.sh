@@ -4,8 +4,8 @@
 # the switches that this host wants here: one place that knows them, for the tests
 # and the benches. Needs MPI_HOST and MPIEXEC in the environment (test/env.sh, or
 # scripts/halo.sh); MPI_CORES may give the number of cores. On the machines of
-# netns/netns.sh (NETNS_HOSTS) the ranks are spread over all of them, and with
-# MPIEXEC_KEEP=1 those that are left there are not ended when one of them dies.
+# netns/netns.sh (NETNS_HOSTS) the ranks are spread over all of them. With
+# MPIEXEC_KEEP=1 those that are left are not ended when one of them dies.
 
 test $# -ge 2 && test -n "$MPI_HOST" && test -n "$MPIEXEC" || {
     echo "usage: MPI_HOST=mpich|openmpi MPIEXEC=FILE sh mpiexec.sh NPROCS PROGRAM [ARGS]" >&2
@@ -27,12 +27,12 @@ case $SANITIZERS in
 esac
 
 here=$(cd "$(dirname "$0")" && pwd)
+keep=
+case $MPIEXEC_KEEP-$MPI_HOST in
+1-mpich) keep=-disable-auto-cleanup ;;
+1-openmpi) keep=--enable-recovery ;;
+esac
 if test -n "$NETNS_HOSTS"; then
-    keep=
-    case $MPIEXEC_KEEP-$MPI_HOST in
-    1-mpich) keep=-disable-auto-cleanup ;;
-    1-openmpi) keep=--enable-recovery ;;
-    esac
     set -- -n "$nprocs" "$@"
     test -z "$keep" || set -- "$keep" "$@"
     case $MPI_HOST in
@@ -62,4 +62,5 @@ mpich) set -- -n "$nprocs" "$@" ;;
     exit 2
     ;;
 esac
+test -z "$keep" || set -- "$keep" "$@"
 exec "$MPIEXEC" "$@"

@@ -5,11 +5,12 @@
 #include "base/procfile.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { NAME_FIELD = 2 };
+enum { NAME_FIELD = 2, STATE_FIELD = 3, THREADS_FIELD = 20 };
 
 void procfile_text(const char *path, char *text, size_t len)
 {
@@ -21,15 +22,31 @@ void procfile_text(const char *path, char *text, size_t len)
 }
 
 /* The command's name stands in parentheses, and may have blanks and parentheses of its own. */
-bool procfile_stat(const char *path, int field, uint64_t *value)
+static const char *field_of(const char *path, int field, char *text, size_t len)
 {
-    char text[1024];
-    procfile_text(path, text, sizeof text);
+    procfile_text(path, text, len);
     const char *at = strrchr(text, ')');
     for (int i = NAME_FIELD; at && i < field; i++)
         at = strchr(at + 1, ' ');
+    return at;
+}
+
+bool procfile_stat(const char *path, int field, uint64_t *value)
+{
+    char text[1024];
+    const char *at = field_of(path, field, text, sizeof text);
     if (!at)
         return false;
     *value = strtoull(at, NULL, 10);
     return true;
+}
+
+bool procfile_is_zombie(int pid)
+{
+    char path[32], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    const char *state = field_of(path, STATE_FIELD, text, sizeof text);
+    uint64_t threads;
+    return state && (state[1] == 'Z' || state[1] == 'X') &&
+           procfile_stat(path, THREADS_FIELD, &threads) && threads <= 1;
 }

@@ -19,4 +19,8 @@ void procfile_text(const char *path, char *text, size_t len);
  * there is no such file or no such field. */
 bool procfile_stat(const char *path, int field, uint64_t *value);
 
+/* Has the process ended, and only its number is kept, for its parent? One whose first thread has
+ * ended before others is none. False if /proc does not tell. */
+bool procfile_is_zombie(int pid);
+
 #endif

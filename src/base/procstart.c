@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -43,12 +44,22 @@ static bool number_is_reused(int pid, uint32_t started)
     return start && start != started;
 }
 
+/* Where the kernel gives no descriptor of a process: old ones, container profiles, and when this
+ * process has no descriptor left. The stat file tells a zombie, unless /proc cannot be read either.
+ */
+static bool lives_unwatched(int pid, uint32_t started)
+{
+    if (kill(pid, 0) != 0 && errno == ESRCH)
+        return false;
+    return !procfile_is_zombie(pid) && !number_is_reused(pid, started);
+}
+
 bool procstart_lives(int pid, uint32_t started, int *fd)
 {
     if (*fd < 0) {
         *fd = (int)syscall(SYS_pidfd_open, pid, 0);
         if (*fd < 0)
-            return errno != ESRCH;
+            return errno != ESRCH && lives_unwatched(pid, started);
         if (number_is_reused(pid, started)) {
             close(*fd);
             *fd = -1;

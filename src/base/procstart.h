@@ -19,7 +19,8 @@ uint64_t procstart_of(int pid);
 
 /* Does the process live that began at started (its last 32 bits are compared; 0: not known), a
  * zombie being dead? *fd, -1 at first, is a descriptor of it from then on that makes later
- * questions cheap; the caller closes it. What cannot be told lives. */
+ * questions cheap; the caller closes it. It stays -1 where the kernel gives none: then /proc is
+ * asked each time. What cannot be told lives. */
 bool procstart_lives(int pid, uint32_t started, int *fd);
 
 #endif

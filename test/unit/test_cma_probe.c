@@ -6,12 +6,9 @@
 #define _GNU_SOURCE 1
 #include "base_helper.h"
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 
+#include "../refuse.h"
 #include "shm/cma_probe.h"
 
 static uint64_t target_word = 0x1122334455667788u;
@@ -96,20 +93,9 @@ static void results_are_consistent(void **state)
 /* Make both calls (or the second only) fail with an errno, from here on. */
 static int install_filter(int err, bool read_too)
 {
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0 /* the call's number */),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 2, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, read_too ? SYS_process_vm_readv : SYS_process_vm_writev,
-                 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)err),
-    };
-    struct sock_fprog prog = {.len = sizeof code / sizeof code[0], .filter = code};
-
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) != 0)
+    if (read_too && refuse_call(SYS_process_vm_readv, err) != 0)
         return CHILD_SKIP;
-    return 0;
+    return refuse_call(SYS_process_vm_writev, err) == 0 ? 0 : CHILD_SKIP;
 }
 
 struct refusal {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_procstart.c - base/procstart: the same time whoever asks, another one for a
- * process that begins later, whatever it is called.
+ * process that begins later, whatever it is called; and whether a process lives, also where the
+ * kernel refuses descriptors of processes, or none is left.
  */
 #define _GNU_SOURCE 1
 #include "base_helper.h"
@@ -10,6 +11,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "../refuse.h"
 #include "base/procstart.h"
 
 /* A child with that name, which has taken it when this returns, and which stays. */
@@ -82,12 +84,64 @@ static void asked_by_another(void **state)
     assert_int_equal(run_child(ask_as_child, &own), 0);
 }
 
-int main(void)
+/* What procstart_lives must say of a process that lives, of a zombie, of none, and of one that has
+ * got its number. */
+static int judge_lives(void *watchable)
+{
+    int fd = -1;
+    const pid_t pid = child_called("judged");
+    const uint32_t began = (uint32_t)procstart_of(pid);
+    const bool watched = *(bool *)watchable;
+    siginfo_t info;
+    CHILD_CHECK(procstart_lives(pid, began, &fd));
+    CHILD_CHECK((fd >= 0) == watched);
+    CHILD_CHECK(procstart_lives(pid, 0, &fd));
+    int other = -1;
+    CHILD_CHECK(!procstart_lives(pid, began + 1, &other) && other == -1);
+    kill(pid, SIGKILL);
+    CHILD_CHECK(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) == 0);
+    CHILD_CHECK(!procstart_lives(pid, began, &fd)); /* a zombie */
+    CHILD_CHECK(wait_child(pid) == 128 + SIGKILL);
+    CHILD_CHECK(!procstart_lives(pid, began, &fd));
+    return 0;
+}
+
+static void watched(void **state)
+{
+    bool watchable = true;
+    (void)state;
+    assert_int_equal(run_child(judge_lives, &watchable), 0);
+}
+
+static int judge_refused(void *error)
+{
+    bool watchable = false;
+    if (refuse_call(SYS_pidfd_open, *(int *)error) != 0)
+        return CHILD_SKIP;
+    return judge_lives(&watchable);
+}
+
+static void pidfd_open_refused(void **state)
+{
+    static const int errors[] = {EPERM, ENOSYS, EMFILE};
+    (void)state;
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+        int error = errors[i];
+        expect_child(run_child(judge_refused, &error), "no seccomp filter here");
+    }
+}
+
+static int tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_own_time),
-        cmocka_unit_test(others),
-        cmocka_unit_test(asked_by_another),
+        cmocka_unit_test(the_own_time),       cmocka_unit_test(others),
+        cmocka_unit_test(asked_by_another),   cmocka_unit_test(watched),
+        cmocka_unit_test(pidfd_open_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_skips(tests);
 }
