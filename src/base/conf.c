@@ -14,6 +14,7 @@
 #include <assert.h>
 #include <limits.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -198,10 +199,21 @@ static bool parse_directory(const struct row *row, void *field, const char *text
     return text[0] == '/' && parse_name(row, field, text);
 }
 
-/* A file's name; "0" is none. */
+/* A word that says no or yes, or a file's name, which has a dot or a slash: so no other word is
+ * taken for a file. */
 static bool parse_stats(const struct row *row, void *field, const char *text)
 {
-    return parse_name(row, field, strcmp(text, "0") == 0 ? "" : text);
+    static const char *const no[] = {"0", "no", "off", "false", NULL}, *const yes[] = {"1", "yes",
+                                                                                       "on", "true",
+                                                                                       NULL};
+
+    if (word_index(no, text) >= 0)
+        text = "";
+    else if (word_index(yes, text) >= 0)
+        text = "1";
+    else if (strpbrk(text, "./") == NULL)
+        return false;
+    return parse_name(row, field, text);
 }
 
 static const char *show_stats(const struct row *row, const void *field, char *buf, size_t len)
@@ -229,7 +241,9 @@ const struct conf_var conf_vars[] = {
     {"MPIRMA_PTRACER", "any or unchanged",
      "any: all processes of this user may attach to this one, where Yama's ptrace scope 1 would "
      "refuse it"},
-    {"MPIRMA_STATS", "0, 1 (standard error) or a file name of at most 255 characters",
+    {"MPIRMA_STATS",
+     "0 or no, 1 or yes (standard error), or a file name with a dot or a slash, of at most 255 "
+     "characters",
      "print at MPI_Finalize what went over which path"},
     {"MPIRMA_TRACE", "a directory name of at most 255 characters",
      "record there what the one-sided calls do, for mpi-rma-trace; the same for all processes"},
@@ -298,6 +312,50 @@ int conf_load(struct conf *conf, char *(*lookup)(const char *name), char *msg, s
     }
     *conf = fresh;
     return MRMA_SUCCESS;
+}
+
+/* How many letters are to be put in, left out or changed to make b of a. */
+static size_t distance(const char *a, size_t n, const char *b)
+{
+    enum { LONGEST = 64 };
+    const size_t m = strlen(b);
+    size_t row[LONGEST + 1];
+
+    assert(m <= LONGEST);
+    for (size_t j = 0; j <= m; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            const size_t change = diagonal + (a[i - 1] != b[j - 1]);
+            const size_t other = 1 + (row[j] < row[j - 1] ? row[j] : row[j - 1]);
+
+            diagonal = row[j];
+            row[j] = change < other ? change : other;
+        }
+    }
+    return row[m];
+}
+
+const char *conf_nearest(const char *setting)
+{
+    const size_t len = strcspn(setting, "=");
+    const char *nearest = NULL;
+    size_t least = SIZE_MAX;
+
+    if (strncmp(setting, "MPIRMA_", 7) != 0)
+        return NULL;
+    for (const struct conf_var *var = conf_vars; var->name != NULL; var++) {
+        const size_t now = distance(setting, len, var->name);
+
+        if (now < least) {
+            least = now;
+            nearest = var->name;
+        }
+    }
+    return least == 0 ? NULL : nearest;
 }
 
 /* NULL if there is no variable of that name. */

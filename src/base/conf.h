@@ -65,6 +65,10 @@ extern const struct conf_var conf_vars[]; /* ends with name == NULL */
  * MRMA_ERR_ARG with a one-line text in msg (of msg_len bytes). */
 int conf_load(struct conf *conf, char *(*lookup)(const char *name), char *msg, size_t msg_len);
 
+/* setting: NAME=VALUE, of an environment. If NAME begins as this library's variables do and is none
+ * of them, the name that is most like it; else NULL. */
+const char *conf_nearest(const char *setting);
+
 /* The value in use of a variable as text, e.g. "auto" (for mpi-rma-info). */
 const char *conf_value(const struct conf *conf, const char *name, char *buf, size_t len);
 

@@ -12,10 +12,12 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/atomic.h"
 #include "base/err.h"
 #include "engine.h"
+#include "mpi/environment.h"
 #include "mpi/errhan.h"
 #include "mpi/fork.h"
 #include "mpi/host_check.h"
@@ -109,19 +111,20 @@ static int engine_make(const struct conf *conf, char *msg, size_t len)
 /* Out of PHASE_NEW if possible; the lock is held. */
 static int engine_begin(bool wanted, char *msg, size_t len)
 {
-    static bool told;
     struct conf conf;
     int err;
 
     host_check(); /* where MPI was initialised before this library was loaded */
     err = conf_load(&conf, getenv, msg, len);
+    if (wanted) { /* whoever started the program shall know, also if it handles errors */
+        early_log_init();
+        environment_tell(&early, world_rank() == 0);
+    }
     if (err != MRMA_SUCCESS) {
-        if (wanted &&
-            !told) { /* whoever started the program shall know, also if it handles errors */
-            early_log_init();
-            log_msg(&early, LOG_LEVEL_ERROR, "%s", msg);
-            told = true;
-        }
+        const size_t name = strcspn(msg, "=");
+
+        if (name < len)
+            snprintf(msg + name, len - name, " has a value that is not understood");
         return err;
     }
     if (conf.disable) {
@@ -130,7 +133,6 @@ static int engine_begin(bool wanted, char *msg, size_t len)
     }
     if (!wanted)
         return MRMA_SUCCESS;
-    early_log_init();
     err = engine_make(&conf, msg, len);
     if (err == MRMA_SUCCESS) /* pairs with the loads in engine_get and engine_messages */
         atomic_store_explicit(&phase, PHASE_READY, memory_order_release);

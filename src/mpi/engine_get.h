@@ -40,8 +40,8 @@ extern MRMA_HIDDEN struct mpi_state mpi_state;
 bool engine_disabled(void);
 
 /* Create the engine if there is none. The error text, one line, goes to msg:
- * MRMA_ERR_ARG for an environment variable that is not understood, else what
- * engine_create or the datatype cache say. Any thread may call. */
+ * MRMA_ERR_ARG for an environment variable that is not understood (environment.h tells more), else
+ * what engine_create or the datatype cache say. Any thread may call. */
 int engine_get(char *msg, size_t len);
 
 /* Where messages go; also good before there is an engine. */

@@ -179,21 +179,17 @@ int op_fail(const struct win_rec *rec, const char *func, int err, const struct r
     return win_report(rec, func, err, in_window(rec, op->target), where);
 }
 
-static int comm_report(MPI_Comm comm, bool aloud, const char *func, int err, const char *detail)
+int comm_fail_as(MPI_Comm comm, enum told told, const char *func, int err, const char *detail)
 {
-    tell(aloud, "%s: %s%s%s", func, mrma_err_name(err), detail[0] != '\0' ? ": " : "", detail);
+    tell(told == TOLD_ALWAYS || (told == TOLD_IF_FATAL && comm_fatal(comm)), "%s: %s%s%s", func,
+         mrma_err_name(err), detail[0] != '\0' ? ": " : "", detail);
     PMPI_Comm_call_errhandler(comm, err_class(err));
     return err_class(err);
 }
 
 int comm_fail(MPI_Comm comm, const char *func, int err, const char *detail)
 {
-    return comm_report(comm, comm_fatal(comm), func, err, detail);
-}
-
-int comm_fail_aloud(MPI_Comm comm, const char *func, int err, const char *detail)
-{
-    return comm_report(comm, true, func, err, detail);
+    return comm_fail_as(comm, TOLD_IF_FATAL, func, err, detail);
 }
 
 int plain_fail(const char *func, int err, const char *detail)

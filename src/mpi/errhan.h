@@ -50,8 +50,9 @@ int op_fail(const struct win_rec *rec, const char *func, int err, const struct r
  * without full stop, or "". */
 int comm_fail(MPI_Comm comm, const char *func, int err, const char *detail) __attribute__((cold));
 
-/* The same, written also where the program handles the error: the job cannot go on. */
-int comm_fail_aloud(MPI_Comm comm, const char *func, int err, const char *detail)
+/* The same, written also where the program handles the error, or only at level info. */
+enum told { TOLD_IF_FATAL, TOLD_ALWAYS, TOLD_NEVER };
+int comm_fail_as(MPI_Comm comm, enum told told, const char *func, int err, const char *detail)
     __attribute__((cold));
 
 /* No window and no communicator is concerned (MPI_Alloc_mem, requests): the

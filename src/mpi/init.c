@@ -16,6 +16,7 @@
 
 #include "mpi/carrier.h"
 #include "mpi/engine_get.h"
+#include "mpi/environment.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
 #include "mpi/host_check.h"
@@ -42,6 +43,19 @@ static void hook_the_end(void)
     PMPI_Comm_free_keyval(&keyval);
 }
 
+/* Spawned processes have the environment of their parents, of which it has been told. */
+static void begin_job(void)
+{
+    MPI_Comm parent = MPI_COMM_NULL;
+    int rank = 0;
+
+    PMPI_Comm_get_parent(&parent);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    environment_tell(engine_messages(), rank == 0 && parent == MPI_COMM_NULL);
+    hook_the_end();
+    traced_begin_job();
+}
+
 MRMA_PUBLIC int PMPI_Init(int *argc, char ***argv)
 {
     int rc;
@@ -51,8 +65,7 @@ MRMA_PUBLIC int PMPI_Init(int *argc, char ***argv)
     rc = mpi_host.Init(argc, argv);
     carrier_after_init();
     if (rc == MPI_SUCCESS) {
-        hook_the_end();
-        traced_begin_job();
+        begin_job();
     }
     return rc;
 }
@@ -67,8 +80,7 @@ MRMA_PUBLIC int PMPI_Init_thread(int *argc, char ***argv, int required, int *pro
     rc = mpi_host.Init_thread(argc, argv, required, provided);
     carrier_after_init();
     if (rc == MPI_SUCCESS) {
-        hook_the_end();
-        traced_begin_job();
+        begin_job();
     }
     return rc;
 }

@@ -142,6 +142,17 @@ static int win_join(const struct win_args *args, struct boot_mpi *bm, const stru
     return err;
 }
 
+/* A variable with a wrong value is mostly wrong for all, and one of them names it. */
+static int prepare_fail(const struct win_args *args, const struct boot_mpi *bm, int err,
+                        const char *msg)
+{
+    const bool of_all = mpi_state.engine == NULL && err == MRMA_ERR_ARG;
+
+    return comm_fail_as(args->comm,
+                        of_all && bm->refused_by != bm->boot.rank ? TOLD_NEVER : TOLD_IF_FATAL,
+                        args->func, err, msg);
+}
+
 int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
 {
     struct win_info info = win_info_default();
@@ -167,12 +178,12 @@ int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
     if (meet_all(args->comm, &bm.boot, &bm.report, absent, sizeof absent) != MRMA_SUCCESS) {
         if (err == MRMA_SUCCESS)
             record_undo(rec);
-        return comm_fail_aloud(args->comm, args->func, MRMA_ERR_OTHER, absent);
+        return comm_fail_as(args->comm, TOLD_ALWAYS, args->func, MRMA_ERR_OTHER, absent);
     }
     if (err != MRMA_SUCCESS) {
         boot_mpi_refuse(&bm, err);
         boot_mpi_leave(&bm);
-        return comm_fail(args->comm, args->func, err, msg);
+        return prepare_fail(args, &bm, err, msg);
     }
     err = win_join(args, &bm, &info, rec);
     if (err != MRMA_SUCCESS) {

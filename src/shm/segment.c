@@ -99,7 +99,8 @@ static int open_unnamed(const char *dir, size_t size, const struct log *log, int
                             "the file system of %s has no unnamed files (O_TMPFILE); "
                             "choose another MPIRMA_SEGMENT_DIR or leave it unset",
                             dir);
-        snprintf(what, sizeof what, "cannot create a shared segment in %s", dir);
+        snprintf(what, sizeof what, "MPIRMA_SEGMENT_DIR: cannot create a shared segment in %s",
+                 dir);
         return open_failed(log, e, what);
     }
     if (fstatfs(*fd, &fs) != 0 || fs.f_blocks == 0) /* a tmpfs without a limit says 0 blocks */
@@ -107,8 +108,8 @@ static int open_unnamed(const char *dir, size_t size, const struct log *log, int
     unsigned long long total = (unsigned long long)fs.f_blocks * (unsigned long long)fs.f_bsize;
     if (size > total)
         return log_fail(log, MRMA_ERR_NO_MEM,
-                        "a shared segment of %zu bytes cannot fit in %s, which has "
-                        "%llu bytes in all",
+                        "MPIRMA_SEGMENT_DIR: a shared segment of %zu bytes cannot fit in %s, which "
+                        "has %llu bytes in all",
                         size, dir, total);
     return MRMA_SUCCESS;
 }
@@ -291,7 +292,7 @@ static int commit_failed(const struct seg *seg, size_t len, int e, const struct 
     if (e == ENOSPC && fstatfs(seg->fd, &fs) == 0 && fs.f_blocks != 0) {
         room = (unsigned long long)fs.f_bavail * (unsigned long long)fs.f_bsize;
         return log_fail(log, MRMA_ERR_NO_MEM,
-                        "%zu bytes do not fit in the segment directory's file system, "
+                        "MPIRMA_SEGMENT_DIR: %zu bytes do not fit in the directory's file system, "
                         "%llu are free",
                         len, room);
     }

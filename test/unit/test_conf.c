@@ -74,7 +74,11 @@ static const struct {
     {"MPIRMA_SEGMENT_DIR", "", ""},
     {"MPIRMA_STATS", "0", "0"},
     {"MPIRMA_STATS", "1", "1"},
+    {"MPIRMA_STATS", "yes", "1"},
+    {"MPIRMA_STATS", "on", "1"},
+    {"MPIRMA_STATS", "off", "0"},
     {"MPIRMA_STATS", "out.txt", "out.txt"},
+    {"MPIRMA_STATS", "./out", "./out"},
     {"MPIRMA_STRICT", "1", "1"},
     {"MPIRMA_SHARE_CREATE", "1", "1"},
     {"MPIRMA_PTRACER", "any", "any"},
@@ -164,6 +168,7 @@ static const struct {
     {"MPIRMA_SEGMENT_DIR", "relative/dir"},
     {"MPIRMA_STRICT", "on"},
     {"MPIRMA_SHARE_CREATE", "on"},
+    {"MPIRMA_STATS", "maybe"},
     {"MPIRMA_ALLOC_MEM", "malloc"},
     {"MPIRMA_HANG_REPORT", "-5"},
     {"MPIRMA_HANG_REPORT", "1e3"},
@@ -258,6 +263,18 @@ static void every_variable_is_documented_and_shown(void **state)
     assert_null(conf_value(&conf, "MPIRMA_NO_SUCH", shown, sizeof shown));
 }
 
+static void an_unknown_name_has_a_nearest_one(void **state)
+{
+    (void)state;
+    assert_null(conf_nearest("MPIRMA_PATH=auto"));
+    assert_null(conf_nearest("PATH=/bin"));
+    assert_null(conf_nearest("MPIRMA=1"));
+    assert_string_equal(conf_nearest("MPIRMA_PATHS=auto"), "MPIRMA_PATH");
+    assert_string_equal(conf_nearest("MPIRMA_STRIKT=1"), "MPIRMA_STRICT");
+    assert_string_equal(conf_nearest("MPIRMA_HANGREPORT"), "MPIRMA_HANG_REPORT");
+    assert_non_null(conf_nearest("MPIRMA_=1"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -267,6 +284,7 @@ int main(void)
         cmocka_unit_test(bad_values_are_refused_by_name_value_and_expectation),
         cmocka_unit_test(names_that_are_too_long_are_refused),
         cmocka_unit_test(a_short_message_buffer_is_respected),
+        cmocka_unit_test(an_unknown_name_has_a_nearest_one),
         cmocka_unit_test(every_variable_is_documented_and_shown),
     };
     return cmocka_run_group_tests_name("conf", tests, NULL, NULL);

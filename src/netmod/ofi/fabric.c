@@ -168,11 +168,12 @@ static int none_found(const struct nmofi_opts *o)
                  "MPIRMA_OFI_PROVIDER chooses for this "
                  "library alone, among what is offered",
                  filter);
-    return log_fail(o->log, MRMA_ERR_OTHER,
-                    "libfabric: no provider%s%s%s%s offers ordered reliable datagrams with shared "
-                    "receive buffers%s",
-                    o->provider ? " named " : "", o->provider ? o->provider : "",
-                    o->interface ? " on " : "", o->interface ? o->interface : "", hint);
+    return log_fail(
+        o->log, MRMA_ERR_OTHER,
+        "libfabric: no provider%s%s%s%s offers ordered reliable datagrams with shared "
+        "receive buffers%s",
+        o->provider ? " named (MPIRMA_OFI_PROVIDER) " : "", o->provider ? o->provider : "",
+        o->interface ? " on (MPIRMA_OFI_INTERFACE) " : "", o->interface ? o->interface : "", hint);
 }
 
 static int choose(struct nmofi *nm)
