@@ -27,6 +27,19 @@ static inline void cpu_relax(void)
 #endif
 }
 
+/* Behind a sequentially consistent read-modify-write, where accesses follow that are not: nothing
+ * before it is still on its way when they are made. On x86 the instruction is locked and so a full
+ * fence by itself. ARM64 without LSE makes a loop of LDAXR and STLXR of it: what follows is ordered
+ * behind the load of the loop, not behind its store, and C11 promises no more. */
+static inline void atomic_rmw_fence(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    atomic_signal_fence(memory_order_seq_cst);
+#else
+    atomic_thread_fence(memory_order_seq_cst);
+#endif
+}
+
 /* Does sequence number a lie at or after b? Both may wrap. */
 static inline int seq_reached(uint32_t a, uint32_t b)
 {

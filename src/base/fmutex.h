@@ -66,8 +66,10 @@ static inline void fmutex_lock(struct fmutex *mx, uint64_t self)
 
 static inline void fmutex_unlock(struct fmutex *mx)
 {
-    /* seq_cst for those who rely on that no store under the lock is still on its way. */
-    if (unlikely(atomic_exchange_explicit(&mx->word, 0, memory_order_seq_cst) & FMUTEX_WAITERS))
+    /* A full fence for those who rely on that no store under the lock is still on its way. */
+    const uint64_t held = atomic_exchange_explicit(&mx->word, 0, memory_order_seq_cst);
+    atomic_rmw_fence();
+    if (unlikely(held & FMUTEX_WAITERS))
         fmutex_wake(mx);
 }
 

@@ -233,7 +233,7 @@ static bool has_news(const struct shm_channel *ch, uint32_t i)
 /* Without a lock, so that a ring may be forgotten meanwhile (shm_channel_forget):
  *
  *   pending                               forget
- *   lookers += 1 (seq_cst)                state = NONE; fence (seq_cst)
+ *   lookers += 1 (seq_cst); fence         state = NONE; fence (seq_cst)
  *   OPEN? look into the ring              lookers is 0? unmap the ring
  *   lookers -= 1 (release)
  *
@@ -243,6 +243,7 @@ static bool shm_pending(struct ch3_channel *channel)
     struct shm_channel *ch = self(channel);
     bool some = !all_seen(ch);
     atomic_fetch_add_explicit(&ch->lookers, 1, memory_order_seq_cst);
+    atomic_rmw_fence(); /* the states are loaded with acquire; pairs with forget_ring */
     const uint32_t nrx = atomic_load_explicit(&ch->nrx, memory_order_acquire);
     for (uint32_t i = 0; !some && i < nrx; i++)
         some = has_news(ch, i);

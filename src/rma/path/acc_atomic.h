@@ -45,8 +45,8 @@ void acc_atomic_elements(enum acc_op op, enum acc_type type, void *target, const
 
 /* Do a contiguous accumulate of len bytes at at, or the compare-and-swap, on the
  * memory of ctl's owner. False: nothing was done, acc_lock_mode and stripes.
- * Complete at the target when they return: locked instructions leave nothing in a
- * store buffer, so they do not make the window dirty. */
+ * Complete at the target when they return: acc_atomic_leave sees to it that the
+ * instructions leave nothing in a store buffer, so they do not make the window dirty. */
 bool acc_atomic(struct win *w, const struct win_ctl *ctl, void *at, const struct rma_op *op,
                 bool fetch, size_t len);
 bool acc_atomic_cas(struct win *w, const struct win_ctl *ctl, void *at, const struct rma_op *op);
@@ -55,6 +55,7 @@ bool acc_atomic_cas(struct win *w, const struct win_ctl *ctl, void *at, const st
  * look keeps a window that is LOCKED for good from paying for the rest. */
 static inline void acc_atomic_leave(struct win *w)
 {
+    atomic_rmw_fence(); /* a flush makes none for accumulates */
     atomic_store_explicit(&w->ctl->acc_busy, 0, memory_order_release);
 }
 

@@ -5,7 +5,7 @@
  *
  * All are complete when the function returns, but for the processor's store
  * buffer (win_full_fence), and for accumulates without that exception: giving a
- * stripe back is a locked instruction. No locks but the stripes; accumulates need
+ * stripe back is a full fence. No locks but the stripes; accumulates need
  * acc_lock_mode before (acc_atomic.h).
  */
 #ifndef MRMA_RMA_PATH_DIRECT_H

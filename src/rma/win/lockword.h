@@ -87,11 +87,14 @@ static inline bool lockword_enter(_Atomic uint64_t *word, uint32_t ticket, bool 
     return false;
 }
 
+/* A full fence too: stores under the lock come before loads of the next epoch, of another target's
+ * memory, say. */
 static inline void lockword_release(_Atomic uint64_t *word, bool exclusive)
 {
     uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
     while (!lockword_cas(word, &old, lockword_count(old, false, exclusive, true)))
         ;
+    atomic_rmw_fence();
 }
 
 /* No exclusive request has its turn: none is queued, or shared holders are still
