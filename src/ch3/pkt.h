@@ -48,7 +48,7 @@ enum pkt_flag {
     PKT_F_UNLOCK = 1 << 4,    /* release the lock, then acknowledge */
     PKT_F_COMPLETE = 1 << 5,  /* last of a PSCW access epoch */
     PKT_F_FENCE = 1 << 6,     /* last of a fence phase; total tells how much it was */
-    PKT_F_LOCK_ALL = 1 << 7,  /* as the lock flags, for MPI_Win_lock_all: see lock_all.c */
+    PKT_F_LOCK_ALL = 1 << 7, /* a shared lock that waits for no request that waits: target_lock.h */
 };
 
 enum pkt_epoch {

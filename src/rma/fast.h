@@ -176,6 +176,7 @@ static inline void fast_lock_hold(struct win *w, struct rma_target *t, enum win_
 {
     t->lock = (uint8_t)lock;
     if (w->nlocks++ == 0) {
+        w->rma->passive++;
         atomic_store_explicit(&w->epoch.state, EPOCH_LOCK, memory_order_relaxed);
         atomic_store_explicit(&w->flush_quick, FLUSH_QUICK_READY, memory_order_relaxed);
         win_next_gen(w);
@@ -188,12 +189,11 @@ static inline void fast_lock_hold(struct win *w, struct rma_target *t, enum win_
 
 /* MPI_Win_lock of a target whose lock is free. lock_quick is set for windows in which nobody
  * watches locks (MPIRMA_STRICT, MPIRMA_HANG_REPORT, no_locks), and without packet targets; while
- * others may take the engine's lock, a packet lock is pending, or lock_all's holders are about, it
- * is not tried.
+ * others may take the engine's lock, or a packet lock is pending, it is not tried.
  *
- * An exclusive request must look at lock_all's holders after its ticket is in the word
- * (doc/memory-ordering.md: C before D). Who finds one gives the lock back and goes the general way:
- * that is a lock and an unlock of nothing. */
+ * An exclusive request must look at the holders without a ticket after its own is in the word
+ * (doc/memory-ordering.md: C before D). Who finds one, or a lock_all that waits, gives the lock
+ * back and goes the general way: that is a lock and an unlock of nothing. */
 MRMA_INLINE bool fast_lock(struct win *w, bool exclusive, int rank)
 {
     struct rma_target *t = win_peek(w, rank);
@@ -203,8 +203,8 @@ MRMA_INLINE bool fast_lock(struct win *w, bool exclusive, int rank)
         return false;
     if (unlikely(!lockword_try(&t->ctl->lock, exclusive)))
         return false;
-    if (exclusive &&
-        unlikely(atomic_load_explicit(&w->lead->all_holders, memory_order_seq_cst) != 0)) {
+    if (exclusive && unlikely(atomic_load_explicit(&t->ctl->counted, memory_order_seq_cst) |
+                              atomic_load_explicit(&w->lead->all, memory_order_seq_cst))) {
         lockword_release(&t->ctl->lock, true);
         lock_notify(t);
         return false;
@@ -225,6 +225,7 @@ MRMA_INLINE bool fast_unlock(struct win *w, int rank)
     lock_notify(t);
     t->lock = WIN_LOCK_NONE;
     if (--w->nlocks == 0) {
+        w->rma->passive--;
         atomic_store_explicit(&w->epoch.state, EPOCH_NONE, memory_order_relaxed);
         atomic_store_explicit(&w->flush_quick, FLUSH_QUICK_NONE, memory_order_relaxed);
         win_next_gen(w);

@@ -108,6 +108,15 @@ static bool not_entered(const struct win *w, const struct rma_target *t)
     return !barrier_node_entered(w, t);
 }
 
+static void add_note(struct line *l, int rank, const struct lock_note *note)
+{
+    add(l, "%s rank %d %s %s", l->n++ ? "," : "", rank,
+        note->use == LOCK_HELD ? "holds it" : "waits for it",
+        note->exclusive ? "exclusively" : "shared");
+    if (note->ticket != LOCK_NO_TICKET)
+        add(l, " (ticket %u)", note->ticket);
+}
+
 /* The lock of a target of the node, as its users on this node have published it. */
 static void say_lock(struct win *w, const struct rma_target *t)
 {
@@ -119,13 +128,13 @@ static void say_lock(struct win *w, const struct rma_target *t)
         const int slot = (int)(win_peek(w, w->direct[i]) - w->local);
         const struct lock_note note = lock_noted(t, slot);
         if (note.use != LOCK_UNUSED)
-            add(&l, "%s rank %d %s %s (ticket %u)", l.n++ ? "," : "", w->direct[i],
-                note.use == LOCK_HELD ? "holds it" : "waits for it",
-                note.exclusive ? "exclusively" : "shared", note.ticket);
+            add_note(&l, w->direct[i], &note);
     }
-    const uint32_t all = atomic_load_explicit(&w->lead->all_holders, memory_order_relaxed);
-    if (all)
-        add(&l, "; %u hold MPI_Win_lock_all", all);
+    const uint64_t all = atomic_load_explicit(&w->lead->all, memory_order_relaxed);
+    const uint32_t counted = atomic_load_explicit(&t->ctl->counted, memory_order_relaxed) +
+                             (uint32_t)(all & LOCK_ALL_HOLDERS);
+    if (counted)
+        add(&l, "; %u hold it, or wait for it, without a ticket (MPI_Win_lock_all)", counted);
     if (atomic_load_explicit(&t->ctl->packets_wait, memory_order_relaxed))
         add(&l, "; requests by packet wait");
     l.n = 1;
@@ -140,7 +149,7 @@ static void say_packet_locks(struct win *w)
         const struct pkt_origin *po = win_peek(w, i)->from;
         if (!po || po->lock == LOCKQ_NONE)
             continue;
-        const char *how = po->all ? "by lock_all" : po->exclusive ? "exclusively" : "shared";
+        const char *how = po->all ? "shared" : po->exclusive ? "exclusively" : "shared";
         add(&l, "%s rank %d %s %s", l.n++ ? "," : "", i,
             po->lock == LOCKQ_HELD ? "holds it" : "waits for it", how);
         if (!po->all)
@@ -207,7 +216,8 @@ static void say_details(struct win *w, const struct rma_wait *wait)
     for (int i = 0; i < w->nproc; i++) {
         const struct rma_target *t = win_peek(w, i);
         if (t->ctl && (i == wait->rank || t->lock != WIN_LOCK_NONE) &&
-            atomic_load_explicit(&t->ctl->lock, memory_order_relaxed))
+            (atomic_load_explicit(&t->ctl->lock, memory_order_relaxed) ||
+             atomic_load_explicit(&t->ctl->counted, memory_order_relaxed)))
             say_lock(w, t);
         if (t->peer)
             say_peer(w, t);
@@ -239,7 +249,7 @@ void win_describe(const struct win *w, int target, char *buf, size_t len)
         [EPOCH_LOCK] = "in a lock epoch",
         [EPOCH_LOCK_ALL] = "in a lock_all epoch"};
     static const char *const locks[] = {"not locked", "locked shared", "locked exclusively",
-                                        "locked with NOCHECK"};
+                                        "locked with NOCHECK", "locked shared"};
     size_t at = (size_t)snprintf(buf, len, "%s", states[epoch_now(&w->epoch)]);
     if (at < len && epoch_now(&w->epoch) == EPOCH_LOCK && target >= 0 && target < w->nproc)
         at += (size_t)snprintf(buf + at, len - at, " on %d target%s, rank %d is %s", w->nlocks,

@@ -80,7 +80,7 @@ static void hold(bool exclusive)
     holders++;
     exclusive_holder = exclusive;
     turns++;
-    (void)atomic_load_explicit(&ctl.all_holders, memory_order_relaxed);
+    (void)atomic_load_explicit(&ctl.counted, memory_order_relaxed);
     holders--;
     exclusive_holder = false;
 }
@@ -107,6 +107,20 @@ static void direct(void)
     hold(direct_exclusive);
     lockword_release(&ctl.lock, direct_exclusive);
     lock_notify(&target);
+}
+
+/* Shared and without a ticket: as under lock_all, at the first access. */
+static void direct_counted(void)
+{
+    lock_count(&target);
+    while (!lockword_open_to_all(&ctl.lock)) {
+        const uint32_t sleep = event_enter(&ctl.lock_event);
+        if (!lockword_open_to_all(&ctl.lock))
+            event_sleep(&ctl.lock_event, sleep, 0);
+        event_leave(&ctl.lock_event);
+    }
+    hold(false);
+    lock_uncount(&target);
 }
 
 static unsigned served;
@@ -183,6 +197,18 @@ static void test_two_processes(void **state)
     explore_kinds(1, direct, 2);
 }
 
+static void test_counted(void **state)
+{
+    (void)state;
+    npackets = 1;
+    expected = 2;
+    packet_exclusive = true;
+    explore(&(struct model_scenario){.setup = setup,
+                                     .thread = {target_thread, direct_counted},
+                                     .check = all_had_a_turn,
+                                     .deviations = 4});
+}
+
 /* Two readers, one by packet and one by memory, hold the lock together once the writer has gone. */
 static _Atomic uint32_t readers;
 static unsigned expected_readers;
@@ -241,9 +267,8 @@ static void test_readers_together(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_one_packet),
-    cmocka_unit_test(test_two_packets),
-    cmocka_unit_test(test_two_processes),
+    cmocka_unit_test(test_one_packet),       cmocka_unit_test(test_two_packets),
+    cmocka_unit_test(test_two_processes),    cmocka_unit_test(test_counted),
     cmocka_unit_test(test_readers_together),
 };
 MODEL_MAIN(tests)

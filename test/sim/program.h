@@ -15,8 +15,9 @@
  *
  * Epochs of a group follow each other without a meeting of all; groups don't. So that no
  * program deadlocks by itself: several locks at once are taken in ascending order of
- * window and rank, and not beside MPI_Win_lock_all; MPI_MODE_NOCHECK stands where it is
- * true.
+ * window and rank, or in any order while nobody has an exclusive one and another lock; a process
+ * with MPI_Win_lock_all, which begins with its own memory, accesses only what comes behind that
+ * while others do; MPI_MODE_NOCHECK stands where it is true.
  *
  * Of some windows some processes unlock weakly (info key mpirma_weak_unlock): what they have done
  * in a group is flushed at its end, in epochs of its own, before others look at it.

@@ -11,8 +11,9 @@ enum { PROG_SHARED = 64, PROG_MAX_OPS = 6000, PROG_EPOCHS = 4, PROG_LOCKS = 4 };
 
 enum prog_kind { OP_PUT, OP_GET, OP_ACC, OP_GET_ACC, OP_CAS, OP_SUM, OP_COUNTER, OP_KINDS };
 /* LOCKS: several at once. MIXED: one lock, or lock_all. SHARED: shared ones of both kinds, also
- * NOCHECK. */
-enum prog_type { E_FENCE, E_PSCW, E_LOCKS, E_MIXED, E_SHARED, E_TYPES };
+ * NOCHECK. ANY_ORDER: one exclusive lock, or shared ones of both kinds. BESIDE: several at once, or
+ * lock_all with accesses to one target, which comes behind the process's own memory. */
+enum prog_type { E_FENCE, E_PSCW, E_LOCKS, E_MIXED, E_SHARED, E_ANY_ORDER, E_BESIDE, E_TYPES };
 enum prog_sync {
     S_NONE,
     S_FLUSH,
@@ -50,6 +51,7 @@ struct prog_lock {
 /* What one process does in a passive epoch. */
 struct prog_passive {
     bool all, all_nocheck; /* lock_all on all windows of the group; else: */
+    int only;              /* BESIDE: accesses to this target of the last window; nproc: none */
     int n;
     struct prog_lock locks[PROG_LOCKS];
 };

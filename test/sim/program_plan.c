@@ -138,6 +138,12 @@ static bool choose_target(struct prog *p, const struct prog_epoch *e, int origin
         return true;
     if (p->group.type == E_PSCW)
         return e->member[origin][*target];
+    if (ps->all && p->group.type == E_BESIDE) {
+        for (int w = 0; w < p->nwins; w++)
+            *win = p->group.wins[w] ? w : *win;
+        *target = ps->only;
+        return ps->only < p->nproc;
+    }
     if (ps->all)
         return true;
     if (!ps->n)
@@ -188,24 +194,40 @@ static void choose_locks(struct prog *p, struct prog_passive *ps, int most)
         const int win = (int)i / p->nproc, target = (int)i % p->nproc;
         if (!p->group.wins[win] || prog_below(p, pairs) >= (size_t)(most > 1 ? most + 1 : 2))
             continue;
-        ps->locks[ps->n++] = (struct prog_lock){.win = win,
-                                                .target = target,
-                                                .exclusive = type != E_SHARED && prog_below(p, 2),
-                                                .nocheck = type == E_SHARED && !prog_below(p, 3)};
+        ps->locks[ps->n++] = (struct prog_lock){
+            .win = win,
+            .target = target,
+            .exclusive = type != E_SHARED && !(type == E_ANY_ORDER && most > 1) && prog_below(p, 2),
+            .nocheck = type == E_SHARED && !prog_below(p, 3)};
     }
     p->stats->locks_nested += ps->n > 1;
 }
 
+static void shuffle_locks(struct prog *p, struct prog_passive *ps)
+{
+    for (int i = ps->n - 1; i > 0; i--) {
+        const size_t other = prog_below(p, (size_t)i + 1);
+        const struct prog_lock lock = ps->locks[i];
+        ps->locks[i] = ps->locks[other];
+        ps->locks[other] = lock;
+    }
+}
+
 static void choose_passive(struct prog *p, struct prog_epoch *e)
 {
+    const enum prog_type type = p->group.type;
     for (int o = 0; o < p->nproc; o++) {
         struct prog_passive *ps = &e->passive[o];
-        if (p->group.type != E_LOCKS && prog_below(p, 2)) {
+        if (type != E_LOCKS && prog_below(p, 2)) {
             ps->all = true;
-            ps->all_nocheck = p->group.type == E_SHARED && !prog_below(p, 3);
-        } else {
-            choose_locks(p, ps, p->group.type == E_MIXED ? 1 : PROG_LOCKS);
+            ps->all_nocheck = type == E_SHARED && !prog_below(p, 3);
+            ps->only = o + 1 + (int)prog_below(p, (size_t)(p->nproc - o));
+            continue;
         }
+        const bool one = type == E_MIXED || (type == E_ANY_ORDER && prog_below(p, 2));
+        choose_locks(p, ps, one ? 1 : PROG_LOCKS);
+        if (type == E_ANY_ORDER)
+            shuffle_locks(p, ps);
     }
 }
 

@@ -8,6 +8,7 @@
  */
 #include "base/err.h"
 #include "rma/fast.h"
+#include "rma/sync/sync.h"
 #include "step_windows.h"
 
 static uint64_t word_of(const struct win *w)
@@ -171,6 +172,9 @@ static void test_lock_all_held(void **state)
 {
     struct steps *s = *state;
     assert_int_equal(rma_lock_all(s->w[2], 0), MRMA_SUCCESS);
+    assert_true(fast_lock(s->w[0], true, 1)); /* it has accessed nothing there */
+    assert_true(fast_unlock(s->w[0], 1));
+    assert_int_equal(sync_by_memory.lock_all(s->w[2], win_peek(s->w[2], 1)), MRMA_SUCCESS);
     assert_true(fast_lock(s->w[0], false, 1));
     assert_true(fast_unlock(s->w[0], 1));
     const struct before before = look(s->w[0], 1, s->w[1]);

@@ -25,7 +25,13 @@ static _Atomic uint64_t *word(struct steps *s, int target)
 /* An exclusive request by process from whose turn has come; does it pass? */
 static bool pass(struct steps *s, int from, int target, bool *yielded)
 {
-    return lock_all_pass(s->w[from], win_peek(s->w[from], target), yielded);
+    return lock_exclusive_pass(s->w[from], win_peek(s->w[from], target), yielded);
+}
+
+/* How many hold target's lock without a ticket, or wait for that. */
+static uint32_t counted(struct steps *s, int target)
+{
+    return atomic_load(&s->w[target]->ctl->counted);
 }
 
 static void test_free_target(void **state)
@@ -50,7 +56,10 @@ static void test_exclusive_steps_back(void **state)
     struct win_ctl *lead = s->w[0]->lead;
     bool yielded = false, granted;
     assert_int_equal(rma_lock_all(s->w[0], 0), MRMA_SUCCESS);
-    assert_int_equal(atomic_load(&lead->all_holders), 1);
+    assert_int_equal(counted(s, 0), 1);
+    assert_int_equal(counted(s, 1), 0);
+    assert_int_equal(sync_by_memory.lock_all(s->w[0], win_peek(s->w[0], 1)), MRMA_SUCCESS);
+    assert_int_equal(counted(s, 1), 1);
     (void)lockword_take(word(s, 1), true, &granted);
     assert_false(pass(s, 2, 1, &yielded));
     assert_true(yielded);
@@ -73,24 +82,26 @@ static void test_exclusive_steps_back(void **state)
 static void test_shared_and_nocheck(void **state)
 {
     struct steps *s = *state;
-    struct win_ctl *lead = s->w[0]->lead;
     bool yielded = false, granted;
     assert_int_equal(rma_lock(s->w[2], false, 1, 0), MRMA_SUCCESS);
     assert_int_equal(rma_lock_all(s->w[0], 0), MRMA_SUCCESS);
     assert_int_equal(rma_lock_all(s->w[1], 0), MRMA_SUCCESS);
-    assert_int_equal(atomic_load(&lead->all_holders), 2);
-    assert_int_equal(sync_by_memory.lock_all(s->w[0], win_peek(s->w[0], 1)), MRMA_SUCCESS);
-    assert_int_equal(sync_by_memory.lock_all(s->w[1], win_peek(s->w[1], 1)), MRMA_SUCCESS);
+    assert_int_equal(counted(s, 1), 1); /* its own lock_all */
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(sync_by_memory.lock_all(s->w[0], win_peek(s->w[0], 1)), MRMA_SUCCESS);
+        assert_int_equal(sync_by_memory.lock_all(s->w[1], win_peek(s->w[1], 1)), MRMA_SUCCESS);
+        assert_int_equal(counted(s, 1), 2);
+    }
     assert_int_equal(rma_unlock(s->w[2], 1), MRMA_SUCCESS);
     assert_int_equal(rma_unlock_all(s->w[1]), MRMA_SUCCESS);
     assert_int_equal(rma_unlock_all(s->w[0]), MRMA_SUCCESS);
     assert_int_equal(rma_lock_all(s->w[0], RMA_NOCHECK), MRMA_SUCCESS);
-    assert_int_equal(atomic_load(&lead->all_holders), 0);
+    assert_int_equal(counted(s, 0) + counted(s, 1) + counted(s, 2), 0);
     (void)lockword_take(word(s, 1), true, &granted);
     assert_true(pass(s, 2, 1, &yielded));
     give_lock(s->w[2], 1, true);
     assert_int_equal(rma_unlock_all(s->w[0]), MRMA_SUCCESS);
-    assert_int_equal(atomic_load(&lead->all_holders), 0);
+    assert_int_equal(counted(s, 0) + counted(s, 1) + counted(s, 2), 0);
 }
 
 static void test_wrong_order(void **state)
@@ -102,7 +113,76 @@ static void test_wrong_order(void **state)
     assert_int_equal(rma_lock(s->w[0], false, 1, 0), MRMA_ERR_RMA_SYNC);
     assert_int_equal(rma_unlock(s->w[0], 1), MRMA_ERR_RMA_SYNC);
     assert_int_equal(rma_unlock_all(s->w[0]), MRMA_SUCCESS);
-    assert_int_equal(atomic_load(&s->w[0]->lead->all_holders), 0);
+    assert_int_equal(counted(s, 0), 0);
+}
+
+/* A holder of lock_all that has accessed nothing at a target stops no exclusive lock there: else
+ * one that holds another target's lock, for which the holder waits, would wait for ever. */
+static void test_untouched_is_free(void **state)
+{
+    struct steps *s = *state;
+    bool yielded = false;
+    assert_int_equal(rma_lock(s->w[0], true, 0, 0), MRMA_SUCCESS);
+    assert_int_equal(rma_lock_all(s->w[2], 0), MRMA_SUCCESS);
+    lock_count(win_peek(s->w[2], 0)); /* what the first access does before it waits */
+    assert_false(lockword_open_to_all(word(s, 0)));
+    assert_int_equal(rma_lock(s->w[0], true, 1, 0), MRMA_SUCCESS); /* would hang if it waited */
+    assert_int_equal(rma_unlock(s->w[0], 1), MRMA_SUCCESS);
+    assert_int_equal(rma_unlock(s->w[0], 0), MRMA_SUCCESS);
+    assert_true(lockword_open_to_all(word(s, 0)));
+    lock_uncount(win_peek(s->w[2], 0));
+    assert_int_equal(rma_unlock_all(s->w[2]), MRMA_SUCCESS);
+    assert_true(pass(s, 0, 2, &yielded));
+    assert_int_equal(s->w[0]->rma->passive + s->w[2]->rma->passive, 0);
+}
+
+/* Who holds a lock asks for a shared one past an exclusive request that waits: that request may
+ * wait for somebody who waits for the lock that is held. So does lock_all of another window. */
+static void test_nested_shared(void **state)
+{
+    struct steps *s = *state;
+    bool yielded = false, granted;
+    assert_int_equal(rma_lock(s->w[0], true, 0, 0), MRMA_SUCCESS);
+    assert_int_equal(rma_lock(s->w[1], false, 1, 0), MRMA_SUCCESS);
+    const uint32_t ticket = lockword_take(word(s, 1), true, &granted);
+    assert_false(granted);
+    assert_int_equal(rma_lock(s->w[0], false, 1, 0), MRMA_SUCCESS); /* would hang with a ticket */
+    assert_int_equal(counted(s, 1), 1);
+    assert_int_equal(rma_unlock(s->w[1], 1), MRMA_SUCCESS);
+    assert_true(lockword_enter(word(s, 1), ticket, true));
+    assert_false(pass(s, 2, 1, &yielded));
+    assert_true(yielded);
+    assert_int_equal(rma_unlock(s->w[0], 1), MRMA_SUCCESS);
+    assert_int_equal(counted(s, 1), 0);
+    assert_true(pass(s, 2, 1, &yielded));
+    give_lock(s->w[2], 1, true);
+    assert_int_equal(rma_unlock(s->w[0], 0), MRMA_SUCCESS);
+}
+
+/* As in windows from MPI_Win_allocate_shared: all locks of the node or none, so that it stops
+ * nobody while it waits; but who holds nothing lets it go first. */
+static void test_all_or_none(void **state)
+{
+    struct steps *s = *state;
+    struct win_ctl *lead = s->w[0]->lead;
+    bool yielded = false, granted;
+    assert_int_equal(rma_lock(s->w[0], true, 1, 0), MRMA_SUCCESS);
+    assert_ptr_equal(lock_all_try(s->w[2]), win_peek(s->w[2], 1));
+    assert_int_equal(atomic_load(&lead->all), 0);
+    atomic_fetch_add(&lead->all, LOCK_ALL_WAITER);
+    assert_false(fast_lock(s->w[1], true, 0));
+    assert_int_equal(rma_lock(s->w[0], true, 2, 0), MRMA_SUCCESS); /* it holds a lock */
+    assert_int_equal(rma_unlock(s->w[0], 2), MRMA_SUCCESS);
+    assert_int_equal(rma_unlock(s->w[0], 1), MRMA_SUCCESS);
+    assert_null(lock_all_try(s->w[2]));
+    atomic_fetch_sub(&lead->all, LOCK_ALL_WAITER);
+    (void)lockword_take(word(s, 0), true, &granted);
+    assert_false(pass(s, 1, 0, &yielded));
+    lock_all_leave(s->w[2]);
+    assert_true(pass(s, 1, 0, &yielded));
+    give_lock(s->w[1], 0, true);
+    assert_true(fast_lock(s->w[1], true, 0));
+    assert_true(fast_unlock(s->w[1], 0));
 }
 
 /* ---- one that fails ---- */
@@ -127,14 +207,12 @@ static int teardown_lost(void **state)
  * exclusive lock of another process is granted at once. */
 static void fails(struct steps *s)
 {
-    struct win_ctl *lead = s->w[0]->lead;
-    const uint32_t holders = atomic_load(&lead->all_holders);
     fabric_kill(&s->f->procs[2]);
     assert_int_equal(rma_lock_all(s->w[0], 0), MRMA_ERR_PROC_FAILED);
     assert_int_equal(epoch_now(&s->w[0]->epoch), EPOCH_NONE);
-    assert_int_equal(atomic_load(&lead->all_holders), holders);
+    assert_int_equal(counted(s, 0), 0);
     assert_int_equal(rma_unlock_all(s->w[0]), MRMA_ERR_RMA_SYNC);
-    assert_int_equal(atomic_load(&lead->all_holders), holders);
+    assert_int_equal(counted(s, 0), 0);
 }
 
 /* The dead one holds the lock of process 0, who has counted itself by then. */
@@ -145,7 +223,6 @@ static void test_fails_after_joining(void **state)
     (void)lockword_take(word(s, 0), true, &granted);
     assert_true(granted);
     fails(s);
-    assert_int_equal(atomic_load(&s->w[0]->lead->all_holders), 0);
     assert_int_equal(rma_lock(s->w[1], true, 1, 0), MRMA_SUCCESS);
     assert_int_equal(rma_unlock(s->w[1], 1), MRMA_SUCCESS);
 }
@@ -156,13 +233,13 @@ static void test_fails_before_joining(void **state)
     struct steps *s = *state;
     bool yielded = false, granted;
     assert_int_equal(rma_lock_all(s->w[1], 0), MRMA_SUCCESS);
-    (void)lockword_take(word(s, 0), true, &granted);
-    assert_false(pass(s, 2, 0, &yielded));
+    (void)lockword_take(word(s, 1), true, &granted);
+    assert_false(pass(s, 2, 1, &yielded));
     fails(s);
-    assert_int_equal(atomic_load(&s->w[0]->lead->all_holders), 1);
+    assert_int_equal(counted(s, 1), 1);
     assert_int_equal(rma_unlock_all(s->w[1]), MRMA_SUCCESS);
-    assert_int_equal(rma_lock(s->w[1], true, 1, 0), MRMA_SUCCESS);
-    assert_int_equal(rma_unlock(s->w[1], 1), MRMA_SUCCESS);
+    assert_int_equal(rma_lock(s->w[1], true, 0, 0), MRMA_SUCCESS);
+    assert_int_equal(rma_unlock(s->w[1], 0), MRMA_SUCCESS);
 }
 
 /* ---- two threads as tight as can be: the two orders of the protocol's diagram ---- */
@@ -185,14 +262,14 @@ static void *tight_all(void *arg)
 {
     struct tight *t = arg;
     while (!atomic_load_explicit(&t->stop, memory_order_relaxed)) {
-        lock_all_join(t->s->w[0]);
+        lock_count(win_peek(t->s->w[0], 1));
         if (lockword_open_to_all(word(t->s, 1))) {
             atomic_store(&t->all, 1);
             FABRIC_CHECK(atomic_load(&t->exclusive) == 0);
             atomic_store(&t->all, 0);
             atomic_fetch_add_explicit(&t->entered, 1, memory_order_relaxed);
         }
-        lock_all_leave(t->s->w[0]);
+        lock_uncount(win_peek(t->s->w[0], 1));
     }
     return NULL;
 }
@@ -218,7 +295,7 @@ static void test_tight(void **state)
     }
     atomic_store(&t.stop, true);
     pthread_join(thread, NULL);
-    assert_int_equal(atomic_load(&t.s->w[0]->lead->all_holders), 0);
+    assert_int_equal(counted(t.s, 1), 0);
     assert_int_equal(atomic_load(&t.s->w[0]->lead->all_blocked), 0);
 }
 
@@ -450,17 +527,13 @@ static void test_nobody_starves(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STEP_TEST(test_free_target),
-        STEP_TEST(test_exclusive_steps_back),
-        STEP_TEST(test_shared_and_nocheck),
-        STEP_TEST(test_wrong_order),
-        LOST_TEST(test_fails_after_joining),
-        LOST_TEST(test_fails_before_joining),
-        STEP_TEST(test_tight),
-        cmocka_unit_test(test_mapped),
-        cmocka_unit_test(test_cma),
-        cmocka_unit_test(test_packets),
-        cmocka_unit_test(test_both),
+        STEP_TEST(test_free_target),           STEP_TEST(test_exclusive_steps_back),
+        STEP_TEST(test_shared_and_nocheck),    STEP_TEST(test_wrong_order),
+        STEP_TEST(test_untouched_is_free),     STEP_TEST(test_nested_shared),
+        STEP_TEST(test_all_or_none),           LOST_TEST(test_fails_after_joining),
+        LOST_TEST(test_fails_before_joining),  STEP_TEST(test_tight),
+        cmocka_unit_test(test_mapped),         cmocka_unit_test(test_cma),
+        cmocka_unit_test(test_packets),        cmocka_unit_test(test_both),
         cmocka_unit_test(test_nobody_starves),
     };
     fabric_watchdog(200);

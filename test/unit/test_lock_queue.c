@@ -9,6 +9,7 @@
 #include "pkt_craft.h"
 
 #include "rma/path/path.h"
+#include "rma/sync/sync.h"
 #include "rma/win/target_lock.h"
 #include "rma/win/lockword.h"
 #include "rma/target/target.h"
@@ -249,12 +250,13 @@ static void test_behind_fence(void **state)
     check_step(5, 1);
 }
 
-/* MPI_Win_lock_all of neighbours holds an exclusive request off; one of a process
- * elsewhere passes it (lock_all.c says why). */
+/* MPI_Win_lock_all of a neighbour that has accessed the target holds an exclusive request off; one
+ * of a process elsewhere passes it (lock_all.c says why). */
 static void test_lock_all(void **state)
 {
     (void)state;
     assert_int_equal(rma_lock_all(win[1], 0), MRMA_SUCCESS);
+    assert_int_equal(sync_by_memory.lock_all(win[1], win_peek(win[1], 0)), MRMA_SUCCESS);
     ask(2, exclusive, 1);
     check_step(0, 0);
     ask(3, PKT_F_LOCK_ALL, 2);
@@ -269,6 +271,21 @@ static void test_lock_all(void **state)
     check_step(3, 1);
     unlock(4);
     check_step(1, 2);
+    check_queued(0);
+}
+
+/* One that has not accessed the target does not, in whichever order they come. */
+static void test_lock_all_elsewhere(void **state)
+{
+    (void)state;
+    assert_int_equal(rma_lock_all(win[1], 0), MRMA_SUCCESS);
+    ask(2, exclusive, 1);
+    check_step(1, 1);
+    assert_int_equal(sync_by_memory.lock_all(win[1], win_peek(win[1], 0)), MRMA_SUCCESS);
+    ask(3, exclusive, 2);
+    check_step(1, 0);
+    assert_int_equal(rma_unlock_all(win[1]), MRMA_SUCCESS);
+    check_step(2, 1);
     check_queued(0);
 }
 
@@ -299,6 +316,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_parked, setup, teardown),
         cmocka_unit_test_setup_teardown(test_behind_fence, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lock_all, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_lock_all_elsewhere, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lock_all_waits, setup, teardown),
     };
     pkt_types_init();

@@ -71,6 +71,7 @@ struct win *win_new(struct rma *r, const struct win_spec *spec)
     const int bound = r->env->node_procs_bound;
     w->nslots = bound > 0 && bound < n ? bound : n;
     list_init(&w->remote);
+    list_init(&w->counted);
     issue_init(w);
     target_init(w);
     return w;

@@ -249,7 +249,7 @@ static void count_early(struct pkt_target *pt, struct pkt_hdr *hdr, bool more)
 
 static uint8_t lock_flag(const struct pkt_target *pt)
 {
-    if (epoch_now(&pt->win->epoch) == EPOCH_LOCK_ALL)
+    if (epoch_now(&pt->win->epoch) == EPOCH_LOCK_ALL || pt->target->lock == WIN_LOCK_COUNTED)
         return PKT_F_LOCK_ALL;
     return pt->target->lock == WIN_LOCK_EXCLUSIVE ? PKT_F_LOCK_EXCLUSIVE : PKT_F_LOCK_SHARED;
 }

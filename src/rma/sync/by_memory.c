@@ -100,10 +100,10 @@ static bool open_to_all(void *arg)
     return lockword_open_to_all(&t->ctl->lock);
 }
 
-/* May lock_all's holder access the target now? Not while an exclusive lock is held there. */
-static int memory_lock_all(struct win *w, struct rma_target *t)
+/* Who has counted himself holds the lock when no exclusive one is held. */
+static int await_open(struct win *w, struct rma_target *t)
 {
-    if (w->all_nocheck || open_to_all(t))
+    if (open_to_all(t))
         return MRMA_SUCCESS;
     atomic_fetch_add_explicit(&w->rma->stats.lock_waits, 1, memory_order_relaxed);
     return rma_wait_until(w, &(struct rma_wait){.done = open_to_all,
@@ -111,6 +111,27 @@ static int memory_lock_all(struct win *w, struct rma_target *t)
                                                 .event = &t->ctl->lock_event,
                                                 .what = "an exclusive lock to be released",
                                                 .rank = t->rank});
+}
+
+/* Several threads may be the first. */
+static void count_once(struct win *w, struct rma_target *t)
+{
+    rma_enter(w->rma);
+    if (t->lock == WIN_LOCK_NONE) {
+        t->lock = WIN_LOCK_COUNTED;
+        list_push_back(&w->counted, &t->counted_link);
+        lock_count(t);
+    }
+    rma_leave(w->rma);
+}
+
+/* In windows from MPI_Win_allocate_shared the call itself has acquired all locks. */
+static int memory_lock_all(struct win *w, struct rma_target *t)
+{
+    if (w->all_nocheck || w->flavor == WIN_ALLOCATE_SHARED)
+        return MRMA_SUCCESS;
+    count_once(w, t);
+    return await_open(w, t);
 }
 
 /* In the present epoch of MPI_Win_start, or phase of a fence. */
@@ -225,10 +246,10 @@ static bool turn_come(void *arg)
 static bool all_passed(void *arg)
 {
     struct turn *a = arg;
-    return lock_all_pass(a->w, a->t, &a->yielded);
+    return lock_exclusive_pass(a->w, a->t, &a->yielded);
 }
 
-/* The lock with this ticket: behind those before it and, exclusive, behind lock_all's holders. */
+/* The lock with this ticket: behind those before it and, exclusive, behind who has none. */
 static int await_lock(struct win *w, struct turn *turn)
 {
     const int rank = turn->t->rank;
@@ -242,24 +263,36 @@ static int await_lock(struct win *w, struct turn *turn)
                                                    .rank = rank});
     }
     if (!err && turn->exclusive && !all_passed(turn))
-        err =
-            rma_wait_until(w, &(struct rma_wait){.done = all_passed,
-                                                 .arg = turn,
-                                                 .event = &w->lead->all_event,
-                                                 .what = "MPI_Win_unlock_all of the lock's holders",
-                                                 .rank = rank});
+        err = rma_wait_until(w, &(struct rma_wait){.done = all_passed,
+                                                   .arg = turn,
+                                                   .event = &turn->t->ctl->lock_event,
+                                                   .what = "the end of shared locks",
+                                                   .rank = rank});
+    return err;
+}
+
+static int lock_counted(struct win *w, struct rma_target *t)
+{
+    lock_count(t);
+    const int err = await_open(w, t);
+    if (err)
+        lock_uncount(t);
     return err;
 }
 
 static int memory_lock(struct win *w, struct rma_target *t, bool exclusive)
 {
-    struct turn turn = {.w = w, .t = t, .exclusive = exclusive};
+    const bool counted = t->lock == WIN_LOCK_COUNTED;
+    struct turn turn = {.w = w, .t = t, .exclusive = exclusive, .ticket = LOCK_NO_TICKET};
     int err = MRMA_SUCCESS;
     if (t->lock == WIN_LOCK_NOCHECK)
         return MRMA_SUCCESS;
-    turn.ticket = lockword_take(&t->ctl->lock, exclusive, &turn.served);
+    if (!counted)
+        turn.ticket = lockword_take(&t->ctl->lock, exclusive, &turn.served);
     note(w, t, LOCK_AWAITED, exclusive, turn.ticket);
-    if (unlikely(!turn.served) || exclusive)
+    if (counted)
+        err = lock_counted(w, t);
+    else if (unlikely(!turn.served) || exclusive)
         err = await_lock(w, &turn);
     if (!err) {
         note(w, t, LOCK_HELD, exclusive, turn.ticket);
@@ -274,6 +307,10 @@ static int memory_unlock(struct win *w, struct rma_target *t)
     if (t->lock == WIN_LOCK_NOCHECK)
         return err;
     note(w, t, LOCK_UNUSED, false, 0);
+    if (t->lock == WIN_LOCK_COUNTED) {
+        lock_uncount(t);
+        return err;
+    }
     lockword_release(&t->ctl->lock, t->lock == WIN_LOCK_EXCLUSIVE); /* pairs with lockword_enter */
     lock_notify(t);
     return err;

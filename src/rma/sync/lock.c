@@ -6,8 +6,10 @@
  */
 #include "base/err.h"
 #include "rma/origin/issue.h"
+#include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
 #include "rma/win/sync_ops.h"
+#include "rma/win/target_lock.h"
 #include "rma/win/win.h"
 
 /* The origin's state after unlock, or after a lock that failed. */
@@ -17,11 +19,41 @@ static void forget_lock(struct win *w, struct rma_target *t)
     t->lock = WIN_LOCK_NONE;
     target_set_unready(w, t);
     if (--w->nlocks == 0) {
+        w->rma->passive--;
         (void)epoch_event(&w->epoch, EPOCH_EV_UNLOCK_LAST);
         win_set_flush_quick(w);
         win_next_gen(w);
     }
     rma_leave(w->rma);
+}
+
+static enum win_lock kind_of_lock(const struct win *w, bool exclusive, int asserts)
+{
+    if (asserts & RMA_NOCHECK)
+        return WIN_LOCK_NOCHECK;
+    if (exclusive)
+        return WIN_LOCK_EXCLUSIVE;
+    return lock_is_nested(w) ? WIN_LOCK_COUNTED : WIN_LOCK_SHARED;
+}
+
+static bool no_lock_all_waits(void *arg)
+{
+    const struct win_ctl *lead = arg;
+    return atomic_load_explicit(&lead->all, memory_order_relaxed) < LOCK_ALL_WAITER;
+}
+
+/* An exclusive request lets those first who wait for the locks of all targets at once, for a moment
+ * when none is held exclusively would hardly come. Only who holds no lock may wait for that, and
+ * before it has a ticket (target_lock.h). */
+static int let_lock_alls_in(struct win *w)
+{
+    if (no_lock_all_waits(w->lead))
+        return MRMA_SUCCESS;
+    return rma_wait_until(w, &(struct rma_wait){.done = no_lock_all_waits,
+                                                .arg = w->lead,
+                                                .event = &w->lead->all_event,
+                                                .what = "MPI_Win_lock_all that came first",
+                                                .rank = -1});
 }
 
 int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
@@ -34,22 +66,25 @@ int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
     if (err)
         return err;
     rma_enter(r);
-    bool nested = false;
+    bool due = false;
     err = t->lock == WIN_LOCK_NONE ? epoch_event(&w->epoch, EPOCH_EV_LOCK) : MRMA_ERR_RMA_SYNC;
     if (!err) {
-        nested = r->lock_due != NULL;
-        if (w->nlocks++ == 0)
+        due = r->lock_due != NULL;
+        if (w->nlocks++ == 0) {
             win_next_gen(w);
+            r->passive++;
+        }
         win_set_flush_quick(w);
-        t->lock = asserts & RMA_NOCHECK ? WIN_LOCK_NOCHECK
-                  : exclusive           ? WIN_LOCK_EXCLUSIVE
-                                        : WIN_LOCK_SHARED;
+        t->lock = kind_of_lock(w, exclusive, asserts);
     }
+    const bool first = !lock_is_nested(w);
     rma_leave(r);
     if (err)
         return err;
-    if (nested)
+    if (due)
         err = issue_lock_settle(r);
+    if (!err && t->lock == WIN_LOCK_EXCLUSIVE && first)
+        err = let_lock_alls_in(w);
     if (!err)
         err = t->sync_ops->lock(w, t, exclusive);
     if (!err)

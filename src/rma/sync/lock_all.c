@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lock_all.c - MPI_Win_lock_all (MPI 4.1, 12.5.3): a shared lock on every target with one atomic.
+ * lock_all.c - MPI_Win_lock_all (MPI 4.1, 12.5.3): a shared lock on every target. The call locks
+ * this process's own memory, for loads and stores, and waits for nothing at others: one atomic.
  *
- * Direct targets: this process joins the holders of its node, who are counted in one word, and
- * looks at a target's lock word once, before its first access there (target_lock.h has the protocol
- * with exclusive requests). So that those are not starved, a new lock_all waits while one has
- * stepped back.
+ * Targets are locked one by one, by the first access to each: this process counts itself there
+ * (target_lock.h has the protocol with exclusive requests), or the first packet lets the target do
+ * that (lock_queue.c). In windows from MPI_Win_allocate_shared loads and stores to all targets may
+ * follow at once: the call acquires the locks of all direct ones together, by one atomic for the
+ * node, and then those of packet targets.
  *
- * Packet targets are locked one by one, by the first packet: the target counts the
- * origin among the holders of its own node (lock_queue.c) and does not wait for
- * exclusive requests that have stepped back. With a ticket it would, and two
- * lock_all, each holding what the other's exclusive request waits for, would wait
- * for each other for ever. Locks: the engine's, taken here; waits are without it.
+ * So that exclusive requests are not starved, a new lock_all waits while one has stepped back on
+ * the node, unless this process holds a lock. Nobody who has a lock may wait for requests that only
+ * wait: two lock_all, each holding what the other's exclusive request waits for, would wait for
+ * each other for ever. Locks: the engine's, taken here; waits are without it.
  */
 #include "base/err.h"
 #include "rma/origin/issue.h"
@@ -29,29 +30,80 @@ static bool none_blocked(void *arg)
     return atomic_load_explicit(&lead->all_blocked, memory_order_acquire) == 0;
 }
 
-/* Where load and store may follow at once, all targets must be accessible. */
-static int access_shared(struct win *w)
+static bool is_open(void *arg)
 {
+    struct rma_target *t = arg;
+    return lockword_open_to_all(&t->ctl->lock);
+}
+
+/* The locks of all direct targets, in a moment when none is held exclusively. */
+static int hold_direct(struct win *w)
+{
+    struct rma_target *held = lock_all_try(w);
     int err = MRMA_SUCCESS;
-    for (int i = 0; !err && i < w->nproc; i++)
-        err = win_peek(w, i)->sync_ops->lock_all(w, win_peek(w, i));
+    if (!held)
+        return MRMA_SUCCESS;
+    atomic_fetch_add_explicit(&w->rma->stats.lock_waits, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&w->lead->all, LOCK_ALL_WAITER, memory_order_seq_cst);
+    while (!err && held) {
+        err = rma_wait_until(w, &(struct rma_wait){.done = is_open,
+                                                   .arg = held,
+                                                   .event = &held->ctl->lock_event,
+                                                   .what = "an exclusive lock to be released",
+                                                   .rank = held->rank});
+        held = err ? held : lock_all_try(w);
+    }
+    atomic_fetch_sub_explicit(&w->lead->all, LOCK_ALL_WAITER, memory_order_seq_cst);
+    event_notify(&w->lead->all_event);
     return err;
+}
+
+/* Where load and store may follow at once, all targets must be accessible: in the order of ranks,
+ * as programs take several locks, where packets ask for them one by one. */
+static int hold_all(struct win *w)
+{
+    bool held = false;
+    int err = MRMA_SUCCESS;
+    for (int i = 0; !err && i < w->nproc; i++) {
+        struct rma_target *t = win_peek(w, i);
+        if (t->ctl && !held)
+            err = hold_direct(w), held = !err;
+        else if (!t->ctl)
+            err = t->sync_ops->lock_all(w, t);
+    }
+    if (err && held)
+        lock_all_leave(w);
+    return err;
+}
+
+/* Give back what direct targets were locked. */
+static void release_direct(struct win *w)
+{
+    struct list_node *node;
+    if (w->flavor == WIN_ALLOCATE_SHARED)
+        lock_all_leave(w);
+    while ((node = list_pop_front(&w->counted)) != NULL) {
+        struct rma_target *t = LIST_ENTRY(node, struct rma_target, counted_link);
+        t->lock = WIN_LOCK_NONE;
+        lock_uncount(t);
+    }
 }
 
 static void forget_lock_all(struct win *w)
 {
     rma_enter(w->rma);
+    w->rma->passive--;
     (void)epoch_event(&w->epoch, EPOCH_EV_UNLOCK_ALL);
     win_set_flush_quick(w);
     win_next_gen(w);
     rma_leave(w->rma);
 }
 
-static int acquire_all(struct win *w, bool settle)
+static int acquire_all(struct win *w, bool settle, bool first)
 {
     int err = settle ? issue_lock_settle(w->rma) : MRMA_SUCCESS;
     err = err ? err : issue_await_unlocked(w);
-    if (!err && !none_blocked(w->lead))
+    if (!err && first && !none_blocked(w->lead))
         err = rma_wait_until(w, &(struct rma_wait){.done = none_blocked,
                                                    .arg = w->lead,
                                                    .event = &w->lead->all_event,
@@ -59,15 +111,16 @@ static int acquire_all(struct win *w, bool settle)
                                                    .rank = -1});
     if (err)
         return err;
-    lock_all_join(w);
+    if (w->flavor == WIN_ALLOCATE_SHARED)
+        return hold_all(w);
     struct rma_target *self = win_peek(w, w->rank);
-    err = w->flavor == WIN_ALLOCATE_SHARED ? access_shared(w) : self->sync_ops->lock_all(w, self);
+    err = self->sync_ops->lock_all(w, self);
     if (err)
-        lock_all_leave(w);
+        release_direct(w);
     return err;
 }
 
-/* After an error there is no epoch, and nobody is counted as a holder: an unlock_all that
+/* After an error there is no epoch, and this process is counted nowhere: an unlock_all that
  * follows is refused. */
 int rma_lock_all(struct win *w, int asserts)
 {
@@ -78,16 +131,17 @@ int rma_lock_all(struct win *w, int asserts)
     int err = epoch_event(&w->epoch, EPOCH_EV_LOCK_ALL);
     if (!err) {
         w->all_nocheck = asserts & RMA_NOCHECK;
+        r->passive++;
         win_set_flush_quick(w);
         win_next_gen(w);
     }
-    const bool settle = r->lock_due != NULL;
+    const bool settle = r->lock_due != NULL, first = !lock_is_nested(w);
     rma_leave(r);
     if (!err && (err = strict_lock_all(w)) != MRMA_SUCCESS)
         forget_lock_all(w);
     if (err || w->all_nocheck)
         return err;
-    err = acquire_all(w, settle);
+    err = acquire_all(w, settle, first);
     if (err) {
         (void)strict_unlock_all(w);
         forget_lock_all(w);
@@ -108,7 +162,7 @@ int rma_unlock_all(struct win *w)
     if (w->all_nocheck)
         win_full_fence(w);
     else
-        lock_all_leave(w);
+        release_direct(w);
     forget_lock_all(w);
     return err ? err : broken;
 }

@@ -24,6 +24,7 @@ void pscw_fini(struct win *w);
 
 /* What a process of the node does with the lock of one of its targets. */
 enum lock_use { LOCK_UNUSED, LOCK_AWAITED, LOCK_HELD };
+enum { LOCK_NO_TICKET = (1 << 29) - 1 };
 
 struct lock_note {
     enum lock_use use;

@@ -5,8 +5,9 @@
  * The request takes a ticket of the same lock word that direct origins use and waits in
  * win->target_side.lockq; whoever polls looks whether its turn has come. Tickets are taken in the
  * order of arrival, so the head of win->target_side.lockq is always the first whose turn can come.
- * Requests of MPI_Win_lock_all have no ticket: they count as holders at once and enter, from
- * anywhere in the queue, when the word is open to them (target_lock.h). A direct process that moves
+ * Requests without a ticket (those of MPI_Win_lock_all, and shared ones of an origin that holds
+ * another lock) are counted at once and enter, from anywhere in the queue, when the word is open to
+ * them (target_lock.h). A direct process that moves
  * the lock word must know that packets wait: ctl->packets_wait is set before the word is looked at
  * again.
  *
@@ -27,7 +28,7 @@ static struct rma_target *self(struct win *w)
     return win_peek(w, w->rank);
 }
 
-/* Has po's turn come, and no lock_all holder in the way? */
+/* Has po's turn come, and no holder without a ticket in the way? */
 static bool granted(struct pkt_origin *po)
 {
     struct win *w = po->win;
@@ -38,7 +39,7 @@ static bool granted(struct pkt_origin *po)
         if (po->served && !po->exclusive)
             lock_notify(self(w));
     }
-    return po->served && (!po->exclusive || lock_all_pass(w, self(w), &po->yielded));
+    return po->served && (!po->exclusive || lock_exclusive_pass(w, self(w), &po->yielded));
 }
 
 static void enqueue(struct pkt_origin *po)
@@ -68,7 +69,7 @@ static void dequeue(struct pkt_origin *po)
     }
 }
 
-/* Who may enter next: any lock_all, and the first of those with a ticket. */
+/* Who may enter next: any without a ticket, and the first of those with one. */
 static struct pkt_origin *first_granted(struct win *w)
 {
     bool ticket = false;
@@ -88,7 +89,7 @@ bool lock_queue_request(struct pkt_origin *po, bool exclusive, bool all)
     po->all = all;
     po->yielded = false;
     if (all)
-        lock_all_join(w);
+        lock_count(self(w));
     else
         po->ticket = lockword_take(&w->ctl->lock, exclusive, &po->served);
     if (list_empty(&w->target_side.lockq) && granted(po)) {
@@ -136,7 +137,7 @@ void lock_queue_release(struct pkt_origin *po)
     }
     po->lock = LOCKQ_NONE;
     if (po->all) {
-        lock_all_leave(w);
+        lock_uncount(self(w));
     } else {
         lockword_release(&w->ctl->lock, po->exclusive);
         event_notify(&w->ctl->lock_event);

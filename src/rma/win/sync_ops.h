@@ -48,8 +48,8 @@ struct sync_ops {
     int (*lock)(struct win *w, struct rma_target *t, bool exclusive);
     /* Complete everything at t, and give the lock back. May wait. Errors of operations, too. */
     int (*unlock)(struct win *w, struct rma_target *t);
-    /* This process holds the lock of all targets, and its loads and stores at t may follow at once:
-     * wait until they are allowed. */
+    /* In an epoch of lock_all, before the first access to t, or where loads and stores to t may
+     * follow the call at once: hold t's lock. May wait. */
     int (*lock_all)(struct win *w, struct rma_target *t);
 
     /* This process has entered a barrier of that kind (enum barrier_kind), with the error err; t

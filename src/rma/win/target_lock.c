@@ -9,19 +9,25 @@ void lock_wake_owner(struct rma_target *t)
     attention_wake_all(t->peer->attention);
 }
 
-bool lock_all_pass(struct win *w, struct rma_target *t, bool *yielded)
+static bool counted(const struct win *w, const struct rma_target *t)
+{
+    return atomic_load_explicit(&t->ctl->counted, memory_order_seq_cst) != 0 ||
+           (atomic_load_explicit(&w->lead->all, memory_order_seq_cst) & LOCK_ALL_HOLDERS) != 0;
+}
+
+bool lock_exclusive_pass(struct win *w, struct rma_target *t, bool *yielded)
 {
     struct win_ctl *lead = w->lead;
     if (*yielded) {
-        if (atomic_load_explicit(&lead->all_holders, memory_order_seq_cst) != 0)
+        if (counted(w, t))
             return false;
         lockword_set_yielded(&t->ctl->lock, false);
     }
-    bool pass = atomic_load_explicit(&lead->all_holders, memory_order_seq_cst) == 0;
+    const bool pass = !counted(w, t); /* D */
     if (!pass) {
         if (!*yielded)
             atomic_fetch_add_explicit(&lead->all_blocked, 1, memory_order_seq_cst);
-        lockword_set_yielded(&t->ctl->lock, true);
+        lockword_set_yielded(&t->ctl->lock, true); /* G */
         lock_notify(t);
     } else if (*yielded) {
         atomic_fetch_sub_explicit(&lead->all_blocked, 1, memory_order_seq_cst);
@@ -31,25 +37,48 @@ bool lock_all_pass(struct win *w, struct rma_target *t, bool *yielded)
     return pass;
 }
 
-/* The last holder has gone: whoever stepped back may try again. */
-static void wake_blocked(struct win *w)
+void lock_count(struct rma_target *t)
 {
-    event_notify(&w->lead->all_event);
-    for (int i = 0; i < w->ndirect; i++) {
-        struct rma_target *t = win_peek(w, w->direct[i]);
-        if (atomic_load_explicit(&t->ctl->packets_wait, memory_order_seq_cst))
-            lock_wake_owner(t);
-    }
+    atomic_fetch_add_explicit(&t->ctl->counted, 1, memory_order_seq_cst); /* A */
 }
 
-void lock_all_join(struct win *w)
+/* The last has gone: who stepped back may try again. */
+static void wake_yielded(struct rma_target *t)
 {
-    atomic_fetch_add_explicit(&w->lead->all_holders, 1, memory_order_seq_cst);
+    if (unlikely(atomic_load_explicit(&t->ctl->lock, memory_order_seq_cst) & LOCKWORD_YIELDED))
+        lock_notify(t); /* F */
+}
+
+void lock_uncount(struct rma_target *t)
+{
+    if (atomic_fetch_sub_explicit(&t->ctl->counted, 1, memory_order_seq_cst) == 1) /* E */
+        wake_yielded(t);
+}
+
+struct rma_target *lock_all_try(struct win *w)
+{
+    atomic_fetch_add_explicit(&w->lead->all, 1, memory_order_seq_cst); /* A */
+    for (int i = 0; i < w->ndirect; i++) {
+        struct rma_target *t = win_peek(w, w->direct[i]);
+        if (!lockword_open_to_all(&t->ctl->lock)) {
+            lock_all_leave(w);
+            return t;
+        }
+    }
+    return NULL;
 }
 
 void lock_all_leave(struct win *w)
 {
-    if (atomic_fetch_sub_explicit(&w->lead->all_holders, 1, memory_order_seq_cst) == 1 &&
-        atomic_load_explicit(&w->lead->all_blocked, memory_order_seq_cst))
-        wake_blocked(w);
+    const uint64_t all = atomic_fetch_sub_explicit(&w->lead->all, 1, memory_order_seq_cst); /* E */
+    if ((all & LOCK_ALL_HOLDERS) != 1 ||
+        !atomic_load_explicit(&w->lead->all_blocked, memory_order_seq_cst))
+        return;
+    for (int i = 0; i < w->ndirect; i++)
+        wake_yielded(win_peek(w, w->direct[i]));
+}
+
+bool lock_is_nested(const struct win *w)
+{
+    return w->rma->passive > 1 || w->nlocks > 1;
 }

@@ -6,17 +6,45 @@
  *
  * The word is that of lockword.h. Who changes it by an exchange wakes those who sleep for it.
  *
- * The holders of lock_all on a node are counted in one word (the control block of the direct
- * group's lowest rank). Who holds lock_all looks at a target's lock word once, before its first
- * access there; an exclusive request whose turn has come looks at the count. If it finds a holder
- * it steps back: it marks the word as yielded and waits until there is none
- * (doc/memory-ordering.md, "MPI_Win_lock_all against exclusive locks", steps A to D).
+ * Tickets are served in order: a shared request waits behind an exclusive one that waits. Who holds
+ * another lock already, or is in an epoch of lock_all, asks without a ticket instead. It counts
+ * itself in `counted` of the target's block, then looks at the word, and waits only while an
+ * exclusive lock is held there. An exclusive request whose turn has come looks at the count. If
+ * anybody is counted it steps back: it marks the word as yielded and waits until nobody is
+ * (doc/memory-ordering.md, "Shared locks without a ticket", steps A to D).
+ *
+ * lock_all counts itself at a target before its first access there, so it stops nobody elsewhere.
+ * In windows from MPI_Win_allocate_shared loads and stores to all targets may follow at once: there
+ * it is counted in one word for the node, `all` in the control block of the direct group's lowest
+ * rank, and only while no exclusive lock is held at any of them. While it waits for that it is no
+ * holder, but those who hold no lock do not begin to ask for an exclusive one (the upper half of
+ * `all`).
+ *
+ * Why no requests wait for each other in a circle, unless locks that are held do
+ *   In this list a request at target t waits for:
+ *     exclusive: holders at t, requests at t with earlier tickets, those counted at t
+ *     shared:    requests at t with earlier tickets; its process holds no lock
+ *     counted:   the one that holds t exclusively
+ *     lock_all of a shared window that waits: one that holds some target exclusively
+ *     outside (a lock_all or exclusive request that lets others go first): such others; its
+ *                process holds no lock, and it is in no queue
+ *   Among the requests at t the waits go one way: to earlier tickets, from tickets to the counted,
+ *   and from these to a holder. So a request that waits for another at t waits, in the end, for a
+ *   holder at t. If it is exclusive, that holder excludes it in any case. If it is counted, it
+ * waits for an exclusive holder, which does too. If it is shared, with a ticket, or outside, its
+ * process holds nothing: nobody waits for it but later tickets at t, of whom the same has been
+ * said. Each circle of waits is therefore one of processes that hold a lock and wait for one that
+ * excludes it.
  */
 #ifndef MRMA_RMA_WIN_TARGET_LOCK_H
 #define MRMA_RMA_WIN_TARGET_LOCK_H
 
 #include "rma/win/lockword.h"
 #include "rma/win/win.h"
+
+/* Of win_ctl.all: one who waits, in the upper half; one who holds, in the lower. */
+#define LOCK_ALL_WAITER (UINT64_C(1) << 32)
+#define LOCK_ALL_HOLDERS (LOCK_ALL_WAITER - 1)
 
 /* Wake the target itself. */
 void lock_wake_owner(struct rma_target *t);
@@ -30,11 +58,19 @@ static inline __attribute__((always_inline)) void lock_notify(struct rma_target 
         lock_wake_owner(t);
 }
 
-/* An exclusive ticket whose turn has come: true if no lock_all holder is in the way; else the
- * request has stepped back (*yielded) and must ask again. */
-bool lock_all_pass(struct win *w, struct rma_target *t, bool *yielded);
-/* One more or one less who holds lock_all in this process's direct group. */
-void lock_all_join(struct win *w);
+/* An exclusive ticket whose turn has come: true if nobody holds the lock without a ticket; else the
+ * request has stepped back (*yielded) and must ask again when lock_event is notified. */
+bool lock_exclusive_pass(struct win *w, struct rma_target *t, bool *yielded);
+/* One more or one less who holds t's lock without a ticket, or waits for that. Who has counted
+ * himself holds it once lockword_open_to_all says so. */
+void lock_count(struct rma_target *t);
+void lock_uncount(struct rma_target *t);
+/* lock_all of a window from MPI_Win_allocate_shared: this process holds the locks of all direct
+ * targets now, or does not: then one of them, which is held exclusively, is returned. */
+struct rma_target *lock_all_try(struct win *w);
 void lock_all_leave(struct win *w);
+/* Does this process hold another lock than the one that it asks for in w? Under the engine's lock,
+ * when the epoch has begun. */
+bool lock_is_nested(const struct win *w);
 
 #endif

@@ -75,19 +75,22 @@ struct win_stage {
 };
 
 struct win_ctl {
-    /* The target's lock (lockword.h), who sleeps for it, and whether packets wait. */
+    /* The target's lock (lockword.h), who sleeps for it, whether packets wait, and those who hold
+     * it shared, or wait for that, without a ticket: target_lock.h. */
     alignas(MRMA_CACHE_LINE) _Atomic uint64_t lock;
     struct event lock_event;
     _Atomic uint32_t packets_wait; /* the owner has queued lock requests of packets */
+    _Atomic uint32_t counted;
     /* Fences this process has passed so far that others may access it: entered, or
      * finished where staged puts must be copied first (fence.c). By the owner. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t exposed;
     /* Last fence phase + 1 in which anybody put into a stage here. By all of them. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t staged_phase;
     /* Used in the control block of the node's lowest rank only: target_lock.h. */
-    alignas(MRMA_CACHE_LINE) _Atomic uint32_t all_holders;
-    _Atomic uint32_t all_blocked; /* exclusive requests that stepped back */
-    struct event all_event;
+    alignas(MRMA_CACHE_LINE) _Atomic uint64_t all; /* lock_all of windows from
+                            MPI_Win_allocate_shared: holders, and in the upper half who waits */
+    _Atomic uint32_t all_blocked;                  /* exclusive requests that stepped back */
+    struct event all_event; /* for who waits for others before asking for a lock */
     /* Accumulates on this process's memory: acc_atomic.h. The mode changes twice at
      * most; busy while the owner is in one on anybody's memory. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t acc_mode;
@@ -114,8 +117,16 @@ struct win_ctl {
                              /* all of them, in the same order, their stages */
 };
 
-/* State of a lock on one target, origin's side. */
-enum win_lock { WIN_LOCK_NONE, WIN_LOCK_SHARED, WIN_LOCK_EXCLUSIVE, WIN_LOCK_NOCHECK };
+/* State of a lock on one target, origin's side. COUNTED: shared and without a ticket, see
+ * target_lock.h; the only one under lock_all, from the first access on, except in windows from
+ * MPI_Win_allocate_shared. */
+enum win_lock {
+    WIN_LOCK_NONE,
+    WIN_LOCK_SHARED,
+    WIN_LOCK_EXCLUSIVE,
+    WIN_LOCK_NOCHECK,
+    WIN_LOCK_COUNTED
+};
 
 /* Which targets are in a passive epoch: those that are ready, or all. */
 enum flush_quick { FLUSH_QUICK_NONE, FLUSH_QUICK_READY, FLUSH_QUICK_ALL };
@@ -169,7 +180,8 @@ struct rma_target {
     struct pkt_target *pkt;          /* packets to it; NULL until used */
     struct pkt_origin *from;         /* packets from it; NULL until used */
     void *map_handle, *ctl_handle;
-    struct list_node remote_link; /* in win->remote: made on use */
+    struct list_node remote_link;  /* in win->remote: made on use */
+    struct list_node counted_link; /* in win->counted */
     struct win_signals signals;
 };
 
@@ -235,6 +247,7 @@ struct win {
     uint32_t start_count;
     uint32_t nlate; /* targets whose operations wait: path/deferred.h */
     bool all_nocheck;
+    struct list counted; /* targets in whose control blocks lock_all has counted this process */
 
     struct origin_win origin_side; /* of src/rma/origin alone */
     struct target_win target_side; /* of src/rma/target alone */
@@ -264,6 +277,7 @@ struct rma {
     uint32_t *win_gens;     /* of the window there, or the last one; no two windows have the same */
     uint32_t last_gen;
     uint32_t nwins;
+    uint32_t passive;      /* windows in a passive target epoch of this process */
     struct list lock_wins; /* windows whose lockq is not empty */
     _Atomic int nlock_wins;
     struct pkt_target *lock_due; /* the one packet lock that may be pending; guarded by the lock */
