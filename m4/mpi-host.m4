@@ -52,7 +52,8 @@ done
 AC_MSG_RESULT([$MPI_CPPFLAGS$MPI_LIBS])
 AC_SUBST([MPI_CPPFLAGS])
 AC_SUBST([MPI_LIBS])
-AS_IF([test -z "$CC" && command -v "$mrma_wrapped_cc" >/dev/null 2>&1], [CC=$mrma_wrapped_cc])
+# The wrapper's compiler makes programs for this machine: a cross compiler is found by AC_PROG_CC.
+AS_IF([test -z "$CC" && test "$host" = "$build" && command -v "$mrma_wrapped_cc" >/dev/null 2>&1], [CC=$mrma_wrapped_cc])
 ])
 
 # The host's headers are system headers to us: their warnings are not ours.
@@ -99,6 +100,8 @@ AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <mpi.h>]],
     [[MPI_Win win; void *base; return PMPI_Win_allocate_shared(0, 1, MPI_INFO_NULL, MPI_COMM_SELF, &base, &win);]])],
     [AC_MSG_RESULT([yes])],
     [AC_MSG_RESULT([no])
+     AS_IF([test "$host" != "$build"],
+        [AC_MSG_ERROR([$CC can't link with $MPI_LIBS: a cross build needs the MPI library of $host_alias, and as MPICC a wrapper that names its headers and libraries.])])
      AC_MSG_ERROR([a program with PMPI_Win_allocate_shared doesn't link with $MPI_LIBS; config.log says why.])])
 
 AC_CHECK_DECL([MPI_Put_c],
