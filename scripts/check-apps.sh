@@ -6,7 +6,7 @@
 #   sh scripts/check-apps.sh [OPTIONS] [PROGRAM...]    all programs of test/apps, or those named
 #
 #   --short    a part of each program's tests
-#   --ci       a part of some programs, ten minutes on two processors
+#   --ci       a part of some programs, twenty minutes on two processors
 #   --table    run nothing, print the table of the results that are there
 #   --update   write that table into README.md and doc/testing.md as well
 #
@@ -41,7 +41,7 @@ while test $# -gt 0; do
     shift
 done
 # Without those that take long to install or to build.
-test "$size" != ci || all="nwchem opencoarrays armci ga mpi4py"
+test "$size" != ci || all="nwchem opencoarrays armci ga mpi4py mpich-rma"
 app=${APPS_DIR:-$top_srcdir/build-apps}
 mkdir -p "$app/results" && app=$(cd "$app" && pwd) || exit 1
 

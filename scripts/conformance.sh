@@ -19,7 +19,7 @@ generate() {
     awk -f scripts/conformance.awk what=makefile test/mpi/sources.am \
         what=list test/mpi/testlist what=short test/mpi/testlist-short what=exports src/mpi/*.c \
         what=tests test/mpi/*.[ch] test/mpi/*.f90 test/mpi/*.py test/mpi/*.sh test/unit/*.c test/sim/*.c \
-        test/check-*.sh test/apps/*.sh test/*.tap what=known test/apps/known what=rules test/mpi/conformance
+        test/check-*.sh test/apps/*.sh test/*.tap what=expected test/apps/expected/mpich-rma what=rules test/mpi/conformance
 }
 
 case $1 in
