@@ -74,7 +74,7 @@ enum trace_kind {
                         the thread that was told, maybe the agent's. None for a lock that was given
                         back before anything was asked of its target */
     TRACE_UNLOCK,    /* the lock on peer (-1: all) is given back; win, peer */
-    TRACE_POST_WAIT, /* an access waits for the post of its target. win, peer */
+    TRACE_POST_WAIT, /* an access waits for the post, or the fence, of its target. win, peer */
     TRACE_POST_SEEN, /* and has it */
     TRACE_SERVE,  /* at a target: packets of an origin are served. win, peer: the origin. This and
                      what follows to TRACE_LOCK_GRANT may come before this process's own

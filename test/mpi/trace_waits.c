@@ -3,7 +3,9 @@
  * trace_waits.c - one wait state after the other, for trace_waits.sh: trace_waits MS, where MS is
  * how many milliseconds one process is late each time (0: none). Three processes; a barrier, which
  * is no call of RMA, brings them into step before each. trace_waits MS progress: the one that needs
- * a target without an agent.
+ * a target without an agent. trace_waits MS late: the post is late for operations that are larger,
+ * or more, than what may wait for it outside of the calls; the first kind waits in
+ * MPI_Win_complete.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -64,6 +66,45 @@ static void wait_at_fence(void)
         MPI_Put(large, SIZE, MPI_BYTE, 1, 0, SIZE, MPI_BYTE, win);
     }
     MPI_Win_fence(0, win);
+}
+
+/* More than what is kept for a target, with something that is sent at once in front. */
+static void many_puts(void)
+{
+    static char data[4096];
+
+    put();
+    for (int i = 0; i < 400; i++)
+        MPI_Put(data, sizeof data, MPI_BYTE, 1, 64, sizeof data, MPI_BYTE, win);
+}
+
+static void large_put(void)
+{
+    static char large[SIZE];
+
+    put();
+    MPI_Put(large, SIZE - 64, MPI_BYTE, 1, 64 / sizeof(int), SIZE - 64, MPI_BYTE, win);
+}
+
+/* An epoch of rank 0 at rank 1, whose post is late. */
+static void late_post(void (*access)(void))
+{
+    MPI_Group all, other;
+    const int peer = !rank;
+
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, 1, &peer, &other);
+    if (rank == 1) {
+        late();
+        MPI_Win_post(other, 0, win);
+        MPI_Win_wait(win);
+    } else if (rank == 0) {
+        MPI_Win_start(other, 0, win);
+        access();
+        MPI_Win_complete(win);
+    }
+    MPI_Group_free(&all);
+    MPI_Group_free(&other);
 }
 
 enum where { LATE_POST, EARLY_WAIT, LATE_COMPLETE };
@@ -153,7 +194,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (argc < 2 || size != 3) {
-        fprintf(stderr, "usage: trace_waits MS [progress], of three processes\n");
+        fprintf(stderr, "usage: trace_waits MS [progress | late], of three processes\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     ms = atof(argv[1]);
@@ -162,6 +203,11 @@ int main(int argc, char **argv)
     if (argc == 3 && strcmp(argv[2], "progress") == 0) {
         start_together();
         absent_target();
+    } else if (argc == 3 && strcmp(argv[2], "late") == 0) {
+        start_together();
+        late_post(large_put);
+        start_together();
+        late_post(many_puts);
     } else {
         all_waits();
     }

@@ -145,6 +145,19 @@ room() {
     absent credit_stalls
 }
 
+late_posts() {
+    as_long late_post 2 # one for an operation that is too large to wait at its target, one for too many
+}
+
+no_late_post() {
+    absent late_post
+}
+
+check_run late_posts trace_waits "$ms" late
+check_run no_late_post trace_waits 0 late
+if test -n "$MPIRMA_RANKS_PER_NODE"; then # all the others are as with the network alone
+    finish
+fi
 if test "$MPIRMA_PATH" = net-packets; then # the others are as through rings
     check_run no_room trace_findings credit "$ms"
     check_run room trace_findings credit 0

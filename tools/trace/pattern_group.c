@@ -68,12 +68,28 @@ static void known_waits(struct analysis *analysis, const struct epochs *epochs)
     free(waits.doing);
 }
 
+/* Was the origin known to wait for the post in this call? */
+static bool known_in(const struct doings *waits, const struct pairing *pairing, uint64_t from,
+                     const struct call *call)
+{
+    const struct doing *doing;
+
+    while ((doing = doings_first(waits, pairing->origin, pairing->target, pairing->win, from)) &&
+           doing->begin < call->leave) {
+        if (doing->end > call->enter)
+            return true;
+        from = doing->begin + 1;
+    }
+    return false;
+}
+
 /* By packet an operation waits for the post at its target, and its origin only where it needs an
- * answer: in MPI_Win_complete. */
+ * answer: in MPI_Win_complete, unless that has waited for the post itself. */
 static void parked_waits(struct analysis *analysis, const struct epochs *epochs)
 {
     const struct trace *trace = analysis->trace;
     struct doings parked = doings_by_rank(trace, OWN_PARKED);
+    struct doings waits = doings_by_rank(trace, OWN_WAIT_POST);
 
     for (size_t i = 0; i < epochs->npairings; i++) {
         const struct pairing *pairing = &epochs->pairing[i];
@@ -85,9 +101,11 @@ static void parked_waits(struct analysis *analysis, const struct epochs *epochs)
         const struct doing *doing = doings_first(&parked, pairing->target, pairing->origin,
                                                  pairing->win, trace->call[access->first].enter);
         uint64_t post = trace->call[epochs->exposure[pairing->exposure].first].enter;
-        if (doing && doing->begin < complete->leave && post <= complete->leave)
+        if (doing && doing->begin < complete->leave && post <= complete->leave &&
+            !known_in(&waits, pairing, trace->call[access->first].enter, complete))
             late_post(analysis, epochs, pairing, complete->enter, complete->leave, access->last);
     }
+    free(waits.doing);
     free(parked.doing);
 }
 

@@ -190,6 +190,13 @@ static int send_counted(struct win *w, int (*announce)(struct win *w))
     return err ? err : counted;
 }
 
+void issue_closing(struct win *w, bool closing)
+{
+    rma_enter(w->rma);
+    w->origin_side.fence_closing = closing;
+    rma_leave(w->rma);
+}
+
 int issue_fence(struct win *w, int (*announce)(struct win *w))
 {
     struct rma *r = w->rma;

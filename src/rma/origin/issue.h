@@ -25,6 +25,11 @@ extern const struct path_ops path_packets, path_rdma;
 int issue_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                   const struct rma_op *op, int64_t offset, size_t len);
 
+/* In an active target epoch: has the target begun its part, as far as is known here? Under the
+ * lock. And: wait for that; MRMA_ERR_RMA_SYNC: the target has refused it. May wait. */
+bool issue_is_open(const struct rma_target *t);
+int issue_await_open(struct win *w, struct rma_target *t);
+
 /* Synchronization. */
 /* The exposure epoch of this number, MPI_MODE_NOCHECK not counted, has begun for t. */
 int issue_post(struct win *w, struct rma_target *t, uint32_t seq);
@@ -32,6 +37,8 @@ int issue_post(struct win *w, struct rma_target *t, uint32_t seq);
  * announce, only these operations, and then it is called, under the engine's lock, to announce how
  * much they were (fence_counts.h). May wait. */
 int issue_fence(struct win *w, int (*announce)(struct win *w));
+/* MPI_Win_fence has begun: whether what is sent now belongs to the phase that it ends. */
+void issue_closing(struct win *w, bool closing);
 /* The marker to t alone, a packet peer, as sync_ops.h has it. */
 int issue_marker(struct win *w, struct rma_target *t);
 /* The end of an access epoch of MPI_Win_start: before the first target hears of it; to t, behind

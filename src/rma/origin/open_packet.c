@@ -33,6 +33,7 @@
  * Behind them may come the question whether the epoch is open, and the last flush. */
 enum { EARLY_MAX = PKT_PARKED_MAX - 2, EARLY_PEERS = 16 };
 enum { QUEUE_LIMIT = 256 * 1024, ROOM_FIRST = 256 };
+enum { OPEN_SOON = 200 * 1000 }; /* ns: some round trips of a network */
 
 static bool queue_short(void *arg)
 {
@@ -107,7 +108,7 @@ struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
     const uint64_t gen = atomic_load_explicit(&w->gen, memory_order_relaxed);
     if (pt->epoch_seen != gen) {
         pt->epoch_seen = gen;
-        pt->asked = false;
+        pt->asked = pt->awaited = pt->refused = false;
         pt->early = 0;
         if (epoch_now(&w->epoch) == EPOCH_LOCK_ALL && pkt_epoch_kind(pt) == PKT_EPOCH_LOCK) {
             pt->lock = PKT_LOCK_DUE;
@@ -195,12 +196,27 @@ bool pkt_epoch_is_open(const struct pkt_target *pt)
     }
 }
 
-/* Conditions for pkt_wait: the epoch is open, or the target has reported an error; the open packet
- * may be sent, or there is nothing to send any more. */
-static bool epoch_open_or_failed(void *arg)
+/* Conditions for pkt_wait: the epoch is open, or will not be; the open packet may be sent, or there
+ * is nothing to send any more. */
+static bool epoch_decided(void *arg)
 {
     const struct pkt_target *pt = arg;
-    return pkt_epoch_is_open(pt) || pt->win->origin_side.err;
+    return pkt_epoch_is_open(pt) || pt->refused;
+}
+
+/* Wait for the target to begin its part of the epoch. */
+static int wait_opened(struct pkt_target *pt, bool (*done)(void *))
+{
+    const struct win *w = pt->win;
+    const bool active = !epoch_is_passive(&w->epoch);
+    if (done(pt))
+        return MRMA_SUCCESS;
+    if (active)
+        win_event(w, pt->target->rank, TRACE_POST_WAIT, 0);
+    const int err = pkt_wait(pt, done, "the target to open its epoch");
+    if (active)
+        win_event(w, pt->target->rank, TRACE_POST_SEEN, 0);
+    return err;
 }
 
 static unsigned most_early(const struct pkt_target *pt)
@@ -208,8 +224,7 @@ static unsigned most_early(const struct pkt_target *pt)
     return pt->win->npackets <= EARLY_PEERS ? EARLY_MAX : 1;
 }
 
-/* May so many packets be sent without knowing? */
-static bool may_send_early(const struct pkt_target *pt, size_t packets)
+bool pkt_may_send_early(const struct pkt_target *pt, size_t packets)
 {
     const struct rma_target *t = pt->target;
     const unsigned most = most_early(pt);
@@ -226,7 +241,7 @@ static bool may_send(void *arg)
     /* Other threads may have flushed, or closed the passive epoch, meanwhile. */
     const bool nothing =
         !issue_unproven(pt) && !pt->count && epoch_now(&pt->win->epoch) != EPOCH_PSCW;
-    return pkt_epoch_is_open(pt) || may_send_early(pt, 1) || nothing || pt->win->origin_side.err;
+    return pkt_epoch_is_open(pt) || pkt_may_send_early(pt, 1) || nothing || pt->refused;
 }
 
 /* A packet leaves: count it if it is early. Where more of the epoch will follow, it asks in
@@ -276,6 +291,39 @@ static int ask_open(struct pkt_target *pt)
     return pkt_send(pt, &hdr);
 }
 
+struct soon {
+    const struct pkt_target *pt;
+    uint64_t until;
+};
+
+static bool opened_or_late(void *arg)
+{
+    const struct soon *s = arg;
+    return pkt_epoch_is_open(s->pt) || s->pt->win->rma->clock() >= s->until;
+}
+
+/* A large transfer that begins now is under way while the caller computes; one that is kept is not
+ * before the next call. */
+int pkt_open_soon(struct pkt_target *pt)
+{
+    struct win *w = pt->win;
+    int err = ask_open(pt);
+    if (!err && !pt->awaited && !pkt_epoch_is_open(pt)) {
+        struct soon soon = {pt, w->rma->clock() + OPEN_SOON};
+        pt->awaited = true;
+        w->origin_side.waits++;
+        rma_leave(w->rma);
+        err = rma_wait_until(w, &(struct rma_wait){.done = opened_or_late,
+                                                   .arg = &soon,
+                                                   .locked = true,
+                                                   .poll_only = true,
+                                                   .what = "the target to open its epoch",
+                                                   .rank = pt->target->rank});
+        rma_enter(w->rma);
+    }
+    return err || pkt_epoch_is_open(pt) ? err : MRMA_AGAIN;
+}
+
 /* After a wait: has another thread sent it, or even flushed or unlocked? */
 static bool sent_meanwhile(const struct pkt_target *pt, uint8_t flags)
 {
@@ -290,7 +338,7 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
     if (!may_send(pt)) {
         err = ask_open(pt);
         if (!err)
-            err = pkt_wait(pt, may_send, "the target to open its epoch");
+            err = wait_opened(pt, may_send);
         if (!err && sent_meanwhile(pt, flags))
             return MRMA_SUCCESS;
     }
@@ -355,7 +403,14 @@ int pkt_await_open(struct pkt_target *pt)
         err = pkt_send_open(pt, 0, true);
     if (!err)
         err = ask_open(pt);
-    return err ? err : pkt_wait(pt, epoch_open_or_failed, "the target to open its epoch");
+    if (!err)
+        err = wait_opened(pt, epoch_decided);
+    return err || pkt_epoch_is_open(pt) ? err : MRMA_ERR_RMA_SYNC;
+}
+
+bool pkt_may_defer(const struct pkt_target *pt)
+{
+    return !pt->win->watched && !epoch_is_passive(&pt->win->epoch);
 }
 
 /* Puts may overtake what is in the open packet, nothing else: accumulates are ordered. The
@@ -367,7 +422,7 @@ int pkt_await_stream(struct pkt_target *pt, size_t packets, bool overtakes)
         err = pkt_send_open(pt, 0, true);
     if (err || pkt_epoch_is_open(pt))
         return err;
-    if (!may_send_early(pt, packets))
+    if (!pkt_may_send_early(pt, packets))
         return pkt_await_open(pt);
     pt->early += (uint32_t)packets;
     return MRMA_SUCCESS;
@@ -413,7 +468,7 @@ int issue_lock_begin(struct win *w, struct rma_target *t)
     struct pkt_target *pt = pkt_target_get(w, t);
     int err = pt ? pkt_await_unlocked(pt) : MRMA_ERR_NO_MEM;
     if (!err && t->lock != WIN_LOCK_NONE) {
-        pt->asked = false;
+        pt->asked = pt->awaited = pt->refused = false;
         pt->early = 0;
         pt->lock_seq++;
         pt->lock = t->lock == WIN_LOCK_NOCHECK ? PKT_LOCK_NONE : PKT_LOCK_DUE;
@@ -429,6 +484,20 @@ int issue_lock_begin(struct win *w, struct rma_target *t)
         }
     }
     rma_leave(r);
+    return err;
+}
+
+bool issue_is_open(const struct rma_target *t)
+{
+    return t->pkt && pkt_epoch_is_open(t->pkt);
+}
+
+int issue_await_open(struct win *w, struct rma_target *t)
+{
+    rma_enter(w->rma);
+    struct pkt_target *pt = pkt_target_get(w, t);
+    const int err = pt ? pkt_await_open(pt) : MRMA_ERR_NO_MEM;
+    rma_leave(w->rma);
     return err;
 }
 

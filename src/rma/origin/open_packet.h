@@ -50,8 +50,17 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more);
  * if a packet may be so long. May wait. */
 int pkt_make_room(struct pkt_target *pt, size_t need, size_t wish);
 
-/* Before a large operation: send what is in the open packet, ask, and wait until the epoch is open,
- * or the target has reported an error. May wait. */
+/* May so many packets leave now, before the target is known to have opened the epoch? */
+bool pkt_may_send_early(const struct pkt_target *pt, size_t packets);
+/* May operations wait outside of packets for the target to open the epoch (path/deferred.h)? That
+ * is so in active target epochs of windows that strict mode does not watch. */
+bool pkt_may_defer(const struct pkt_target *pt);
+/* An operation that must not be sent before the target has opened the epoch: ask for its word,
+ * which is awaited as long as it takes at most to come from a target that is there. MRMA_SUCCESS:
+ * it is open; MRMA_AGAIN: not yet. May wait, for OPEN_SOON at most. */
+int pkt_open_soon(struct pkt_target *pt);
+/* Before a large operation: send what is in the open packet, ask, and wait until the epoch is open.
+ * MRMA_ERR_RMA_SYNC: the target has refused it. May wait. */
 int pkt_await_open(struct pkt_target *pt);
 /* The same for one that goes in so many packets, which few need not wait for; overtakes: it may be
  * applied before what is in the open packet. May wait. */

@@ -215,26 +215,56 @@ static int make_request_room(struct pkt_target *pt)
     return err;
 }
 
+/* Packets that must leave before src is issued, SIZE_MAX: who knows. */
+static size_t packets_due(const struct pkt_target *pt, const struct record_source *src, bool stream)
+{
+    const size_t define = type_due(pt, src) ? type_table_size(src->ttype) : 0;
+    const size_t more = src->left / src->limit * (sizeof(struct pkt_op) + sizeof(struct pkt_typed));
+    const size_t wish = record_min(src) + record_most(src) + define + more;
+    size_t tail;
+    if (stream) {
+        const size_t packets = stream_packets(src, &tail);
+        return packets == SIZE_MAX ? SIZE_MAX : packets + (pt->count || tail);
+    }
+    if (wish <= PKT_MAX - pt->used)
+        return 0;
+    return wish <= PKT_MAX - sizeof(struct pkt_hdr) ? 1 : SIZE_MAX;
+}
+
+/* Would src wait for its target, which has not begun its part of the epoch? */
+static bool is_early(const struct pkt_target *pt, const struct record_source *src, bool stream)
+{
+    if (pkt_epoch_is_open(pt) || !pkt_may_defer(pt))
+        return false;
+    if (pkt_fetches(src->kind) && !origin_request_room(pt))
+        return true;
+    const size_t packets = packets_due(pt, src, stream);
+    return packets && !pkt_may_send_early(pt, packets);
+}
+
 static int append_or_stream(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op,
                             int64_t offset)
 {
     const bool fetch = pkt_fetches(kind);
     struct record_source src;
-    uint32_t request = 0;
-    int err = fetch ? make_request_room(pt) : MRMA_SUCCESS;
-    if (fetch && !err)
-        err = origin_request(pt, kind, op, &request);
-    if (err)
-        return err;
-    record_source_init(&src, kind, op, offset, request);
+    record_source_init(&src, kind, op, offset, 0);
     src.typed = by_type(pt, &src);
     if (src.typed && src.limit > PKT_TYPED_DYNAMIC && pt->win->dynamic)
         src.limit = PKT_TYPED_DYNAMIC;
     const bool stream = src.data && src.left > SMALL_OP;
+    int err = MRMA_SUCCESS;
+    if (is_early(pt, &src, stream))
+        err = pkt_open_soon(pt);
+    if (fetch && !err)
+        err = make_request_room(pt);
+    if (fetch && !err)
+        err = origin_request(pt, kind, op, &src.request);
+    if (err)
+        return err;
     err = stream ? stream_records(pt, &src, op) : append_records(pt, &src);
     pt->answered |= fetch && !stream && !err;
-    if (err && request)
-        origin_request_cancel(pt->win, request, err);
+    if (err && src.request)
+        origin_request_cancel(pt->win, src.request, err);
     return err;
 }
 
@@ -246,6 +276,8 @@ static int issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_
     int err = pkt_await_unlocked(pt);
     if (!err)
         err = append_or_stream(pt, kind, op, offset);
+    if (err == MRMA_AGAIN) /* not of a request */
+        return err;
     if (!pkt_fetches(kind)) /* only now: while it waited, another thread may have flushed */
         pt->written++;
     if (likely(!op->req))

@@ -24,10 +24,12 @@ struct pkt_target {
     bool answered;        /* one of them has a reply */
     uint64_t phase_bytes; /* named by the records of the present fence phase */
     enum { PKT_LOCK_NONE, PKT_LOCK_DUE, PKT_LOCK_SENT, PKT_LOCK_HELD } lock;
-    bool asked;                   /* PKT_F_WANT_OPEN was sent in this epoch */
-    uint32_t early;               /* packets sent before the epoch was known to be open */
-    uint32_t lock_seq;            /* number of the lock epoch */
-    uint32_t open_seq;            /* 1 + the last fence phase known to have begun there */
+    bool asked;        /* PKT_F_WANT_OPEN was sent in this epoch */
+    bool awaited;      /* an operation of it has waited for the target, if only for a while */
+    bool refused;      /* the target has refused a packet of it as a whole, and may never open it */
+    uint32_t early;    /* packets sent before the epoch was known to be open */
+    uint32_t lock_seq; /* number of the lock epoch */
+    uint32_t open_seq; /* 1 + the last fence phase known to have begun there */
     uint64_t epoch_seen;          /* window generation that asked and early belong to */
     uint32_t acks_due, acks_seen; /* numbers of flush and unlock requests */
     uint64_t last_op;             /* issued before the last such request, for traces (traced.h) */

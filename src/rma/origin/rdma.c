@@ -134,18 +134,15 @@ static int issue_part(struct pkt_target *pt, bool put, char *local, uint64_t rem
     return start(n);
 }
 
-/* MRMA_AGAIN: the target has reported an error instead of opening its epoch, and nothing has been
- * done. */
+/* MRMA_AGAIN: as struct path_ops. */
 static int issue_parts(struct pkt_target *pt, bool put, char *local, uint64_t remote, size_t left,
                        struct rma_req *req)
 {
     const size_t max = ch3_rdma_max(&pt->target->peer->vc);
     pkt_target_touch(pt);
     int err = pkt_await_unlocked(pt);
-    if (!err)
-        err = pkt_await_open(pt);
     if (!err && !pkt_epoch_is_open(pt))
-        return MRMA_AGAIN;
+        err = pkt_may_defer(pt) ? pkt_open_soon(pt) : pkt_await_open(pt);
     for (size_t len; !err && left; local += len, remote += len, left -= len) {
         len = left < max ? left : max;
         err = pkt_make_stream_room(pt);
@@ -155,7 +152,7 @@ static int issue_parts(struct pkt_target *pt, bool put, char *local, uint64_t re
     return err;
 }
 
-/* Counted with the streams of the pair until it is done. MRMA_AGAIN: use packets. */
+/* Counted with the streams of the pair until it is done. */
 static int issue(struct win *w, struct rma_target *t, bool put, void *local, int64_t offset,
                  size_t len, struct rma_req *req)
 {
@@ -178,12 +175,11 @@ static bool serves(const struct rma_target *t, const struct rma_op *op, const st
 static int rdma_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                         const struct rma_op *op, int64_t offset, size_t len)
 {
-    int err = MRMA_AGAIN;
     if (kind == PKT_OP_PUT && serves(t, op, op->otype, len))
-        err = issue(w, t, true, (void *)(uintptr_t)op->oaddr, offset, len, op->req);
-    else if (kind == PKT_OP_GET && serves(t, op, op->rtype, len))
-        err = issue(w, t, false, op->raddr, offset, len, op->req);
-    return err == MRMA_AGAIN ? issue_operate(w, t, kind, op, offset, len) : err;
+        return issue(w, t, true, (void *)(uintptr_t)op->oaddr, offset, len, op->req);
+    if (kind == PKT_OP_GET && serves(t, op, op->rtype, len))
+        return issue(w, t, false, op->raddr, offset, len, op->req);
+    return issue_operate(w, t, kind, op, offset, len);
 }
 
 const struct path_ops path_rdma = {

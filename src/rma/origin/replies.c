@@ -246,8 +246,10 @@ void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr
     }
     if (!w->origin_side.err)
         w->origin_side.err = err;
-    if (t->pkt) /* perhaps a definition was lost */
+    if (t->pkt) { /* perhaps a definition was lost */
         type_table_forget(t->pkt->types);
+        t->pkt->refused |= err == MRMA_ERR_RMA_SYNC || err == MRMA_ERR_PROC_FAILED;
+    }
     struct origin_req *rq = hdr->count ? find(w, t, hdr->count) : NULL;
     if (rq)
         end_request(w->rma, rq, err);

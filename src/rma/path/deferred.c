@@ -9,9 +9,9 @@
 
 #include "base/err.h"
 #include "rma/origin/issue.h"
-#include "rma/traced/traced.h"
 #include "rma/win/path_ops.h"
 #include "rma/win/region.h"
+#include "rma/win/sync_ops.h"
 
 enum { COPIED_MAX = 4096 };
 
@@ -21,18 +21,22 @@ struct deferred_op {
     struct rma_op op;
     int64_t offset;
     size_t len;
-    char data[]; /* what goes out, if it is short and contiguous, and compare-and-swap's value */
+    size_t bytes; /* of it and its data */
+    char data[];  /* what goes out, if it is short and contiguous, and compare-and-swap's value */
 };
 
-bool deferred_begin(struct win *w, struct rma_target *t,
-                    bool (*accessible)(struct win *w, struct rma_target *t))
+bool deferred_begin(struct win *w, struct rma_target *t)
 {
     rma_enter(w->rma);
-    const bool late = !accessible(w, t);
+    const bool late = !t->sync_ops->accessible(w, t);
     if (late && t->late == LATE_NOT) {
         list_init(&t->deferred);
+        t->deferred_bytes = 0;
         t->late = LATE;
-        w->nlate++;
+        target_set_unready(w, t);
+        if (w->nlate++ == 0)
+            list_init(&w->late);
+        list_push_back(&w->late, &t->late_link);
     }
     rma_leave(w->rma);
     return late;
@@ -46,30 +50,84 @@ static void forget(struct deferred_op *d)
     free(d);
 }
 
+/* One more that waits, unless there is no memory, or none wait any more. */
+static bool add(struct win *w, struct rma_target *t, const struct deferred_op *op, size_t copied,
+                int *err)
+{
+    struct deferred_op *d = malloc(op->bytes);
+    rma_enter(w->rma);
+    const bool late = t->late != LATE_NOT;
+    if (late && d) {
+        *d = *op;
+        if (copied)
+            d->op.oaddr = memcpy(d->data, op->op.oaddr, copied);
+        if (copied && op->op.caddr)
+            d->op.caddr = memcpy(d->data + copied, op->op.caddr, copied);
+        (void)dtype_ref(op->op.otype), (void)dtype_ref(op->op.rtype), (void)dtype_ref(op->op.ttype);
+        list_push_back(&t->deferred, &d->link);
+        t->deferred_bytes += d->bytes;
+    }
+    rma_leave(w->rma);
+    *err = late && !d ? MRMA_ERR_NO_MEM : MRMA_SUCCESS;
+    if (!late)
+        free(d);
+    return late;
+}
+
+static bool is_full(struct win *w, const struct rma_target *t)
+{
+    rma_enter(w->rma);
+    const bool full = t->late == LATE && t->deferred_bytes >= DEFERRED_MAX;
+    rma_leave(w->rma);
+    return full;
+}
+
+/* Wait until t may be accessed, and carry out what waits for that. */
+static int finish(struct win *w, struct rma_target *t)
+{
+    return deferred_run(w, t, t->sync_ops->await(w, t));
+}
+
 bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                   const struct rma_op *op, int64_t offset, size_t len, int *err)
 {
     const bool plain = op->otype && op->otype->contig && op->op != ACC_NO_OP;
     const size_t copied = op->oaddr && (plain || kind == PKT_OP_CAS) && len <= COPIED_MAX ? len : 0;
-    struct deferred_op *d = malloc(sizeof *d + 2 * copied);
-    rma_enter(w->rma);
-    const bool late = t->late != LATE_NOT;
-    if (late && d) {
-        *d = (struct deferred_op){.kind = kind, .op = *op, .offset = offset, .len = len};
-        if (copied)
-            d->op.oaddr = memcpy(d->data, op->oaddr, copied);
-        if (copied && op->caddr)
-            d->op.caddr = memcpy(d->data + copied, op->caddr, copied);
-        (void)dtype_ref(op->otype), (void)dtype_ref(op->rtype), (void)dtype_ref(op->ttype);
-        list_push_back(&t->deferred, &d->link);
-        if (unlikely(w->front != NULL))
-            (void)traced_issue(w, t, kind, op, len);
+    if (unlikely(is_full(w, t))) {
+        *err = finish(w, t);
+        return false;
     }
+    return add(w, t,
+               &(struct deferred_op){.kind = kind,
+                                     .op = *op,
+                                     .offset = offset,
+                                     .len = len,
+                                     .bytes = sizeof(struct deferred_op) + 2 * copied},
+               copied, err);
+}
+
+static void keep(struct win *w, int err)
+{
+    rma_enter(w->rma);
+    issue_keep_error(w, err);
     rma_leave(w->rma);
-    *err = d ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
-    if (!late)
-        free(d);
-    return late;
+}
+
+int deferred_end(struct win *w)
+{
+    int lost = MRMA_SUCCESS;
+    while (w->nlate) {
+        rma_enter(w->rma);
+        struct list_node *node = w->nlate ? list_first(&w->late) : NULL;
+        rma_leave(w->rma);
+        const int err =
+            node ? finish(w, LIST_ENTRY(node, struct rma_target, late_link)) : MRMA_SUCCESS;
+        if (err == MRMA_ERR_PROC_FAILED)
+            lost = err;
+        else if (err)
+            keep(w, err);
+    }
+    return lost;
 }
 
 void deferred_drop(struct rma_target *t)
@@ -95,21 +153,23 @@ int deferred_run(struct win *w, struct rma_target *t, int err)
         return err;
     rma_enter(w->rma);
     const bool mine = t->late == LATE;
-    if (mine)
+    if (mine) {
         t->late = LATE_RUNNING;
+        list_remove(&t->late_link);
+        w->nlate--;
+    }
     while (mine && (node = list_pop_front(&t->deferred)) != NULL) {
         struct deferred_op *d = LIST_ENTRY(node, struct deferred_op, link);
         rma_leave(w->rma);
         const int failed = err ? MRMA_SUCCESS : carry_out(w, t, d);
-        forget(d);
         rma_enter(w->rma);
+        t->deferred_bytes -= d->bytes;
+        forget(d);
         if (failed)
             issue_keep_error(w, failed);
     }
-    if (mine) {
+    if (mine)
         t->late = LATE_NOT;
-        w->nlate--;
-    }
     rma_leave(w->rma);
     return err;
 }

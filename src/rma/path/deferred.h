@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * deferred.h - operations of active target epochs whose target may not be accessed yet: its
- * MPI_Win_post has not been seen, or it has not begun the phase of the fence.
+ * MPI_Win_post has not been seen, or it has not begun the phase of the fence; and, by packets, no
+ * more of them may be sent before that.
  *
  * The call of such an operation returns at once (MPI 4.1, 12.5.2 leaves that open). It is kept,
  * with references to its datatypes, in a queue of the target, and carried out, in the order of the
@@ -12,6 +13,9 @@
  * which are not ordered with others. What the target has attached (dynamic windows) is looked at
  * when an operation is carried out, for it counts from the beginning of the exposure on.
  *
+ * What a queue takes is bounded (DEFERRED_MAX and one operation more): beyond it the call waits for
+ * the target, and carries the queue out.
+ *
  * Locks: queues and rma_target.late are changed under the engine's lock, taken here but for drop.
  */
 #ifndef MRMA_RMA_PATH_DEFERRED_H
@@ -20,18 +24,20 @@
 #include "ch3/pkt.h"
 #include "rma/win/win.h"
 
+enum { DEFERRED_MAX = 1 << 20 }; /* bytes of a target's queue, but for the buffers of the program */
+
 static inline bool deferred_wait(const struct rma_target *t)
 {
     return unlikely(atomic_load_explicit(&t->late, memory_order_relaxed) != LATE_NOT);
 }
 
-/* From now on operations on t wait, if it is not accessible: asked once more, under the lock. Else
- * false. */
-bool deferred_begin(struct win *w, struct rma_target *t,
-                    bool (*accessible)(struct win *w, struct rma_target *t));
+/* From now on operations on t wait, if it is not accessible (sync_ops.h): asked once more, under
+ * the lock. Else false. */
+bool deferred_begin(struct win *w, struct rma_target *t);
 
-/* Keep op, which is right, if operations on t wait; then *err is MRMA_SUCCESS or MRMA_ERR_NO_MEM.
- * False: they do not wait any more. */
+/* Keep op, which is right, if operations on t wait and there is room; then *err is MRMA_SUCCESS or
+ * MRMA_ERR_NO_MEM. False: they do not wait any more, since t may be accessed or there was no room,
+ * for which this has waited; *err is MRMA_SUCCESS, or why t cannot be accessed. */
 bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                   const struct rma_op *op, int64_t offset, size_t len, int *err);
 
@@ -39,6 +45,10 @@ bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
  * fails is an error of the window's next synchronization (issue_keep_error). Or, with err, t cannot
  * be accessed any more: forget what waits. Returns err. */
 int deferred_run(struct win *w, struct rma_target *t, int err);
+
+/* The epoch ends: wait for all targets on which operations wait, and carry these out.
+ * MRMA_ERR_PROC_FAILED; other errors are those of the next synchronization. */
+int deferred_end(struct win *w);
 
 /* The window goes away after a failure. Under the engine's lock. */
 void deferred_drop(struct rma_target *t);

@@ -90,6 +90,34 @@ static inline int check_copy(struct win *w, struct rma_target *t, const struct r
     return likely(!err) ? find_place(w, t, op, at) : err;
 }
 
+/* Operations on the target wait, and so does op, unless that has just ended. */
+static __attribute__((noinline)) int operate_late(struct win *w, struct rma_target *t,
+                                                  enum pkt_op_kind kind, const struct rma_op *op,
+                                                  struct place at)
+{
+    int err;
+    if (deferred_add(w, t, kind, op, at.offset, at.len, &err)) {
+        if (unlikely(w->front != NULL))
+            (void)traced_issue(w, t, kind, op, at.len);
+        return err;
+    }
+    if (!err && w->dynamic && !region_allows(t, op)) /* find_place has not looked */
+        err = MRMA_ERR_RMA_RANGE;
+    return err ? err : t->path->operate(w, t, kind, op, at.offset, at.len);
+}
+
+/* Its path cannot take op before the target has begun its part of the epoch: from now on all
+ * operations on it wait. What stands in front of the path has seen op. */
+static __attribute__((noinline)) int operate_early(struct win *w, struct rma_target *t,
+                                                   enum pkt_op_kind kind, const struct rma_op *op,
+                                                   struct place at)
+{
+    int err = MRMA_SUCCESS;
+    if (deferred_begin(w, t) && deferred_add(w, t, kind, op, at.offset, at.len, &err))
+        return err;
+    return err ? err : w->rma->paths[t->way]->operate(w, t, kind, op, at.offset, at.len);
+}
+
 /* op is right, and its target may be accessed, or it waits until that is so. */
 static inline int operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                           const struct rma_op *op, struct place at)
@@ -97,14 +125,10 @@ static inline int operate(struct win *w, struct rma_target *t, enum pkt_op_kind 
     if (!at.len)
         return MRMA_SUCCESS;
     win_count(w, t->way, at.len);
-    int err;
-    if (deferred_wait(t)) {
-        if (deferred_add(w, t, kind, op, at.offset, at.len, &err))
-            return err;
-        if (w->dynamic && !region_allows(t, op)) /* find_place has not looked */
-            return MRMA_ERR_RMA_RANGE;
-    }
-    return t->path->operate(w, t, kind, op, at.offset, at.len);
+    if (deferred_wait(t))
+        return operate_late(w, t, kind, op, at);
+    const int err = t->path->operate(w, t, kind, op, at.offset, at.len);
+    return likely(err != MRMA_AGAIN) ? err : operate_early(w, t, kind, op, at);
 }
 
 /* May op wait in a stage? Not what load and store do at once. */

@@ -134,10 +134,14 @@ static int memory_lock_all(struct win *w, struct rma_target *t)
     return await_open(w, t);
 }
 
-/* In the present epoch of MPI_Win_start, or phase of a fence. */
-static bool accessible(struct win *w, struct rma_target *t)
+static bool memory_accessible(struct win *w, struct rma_target *t)
 {
     return epoch_now(&w->epoch) == EPOCH_PSCW ? target_posted(t) : is_exposed(w, t);
+}
+
+static int memory_await(struct win *w, struct rma_target *t)
+{
+    return epoch_now(&w->epoch) == EPOCH_PSCW ? wait_post(w, t) : wait_exposed(w, t);
 }
 
 static int memory_access(struct win *w, struct rma_target *t)
@@ -148,8 +152,8 @@ static int memory_access(struct win *w, struct rma_target *t)
         return !err && now == EPOCH_LOCK_ALL ? memory_lock_all(w, t) : err;
     }
     if (unlikely(w->watched)) /* what the target's exposure allows is checked at once */
-        return now == EPOCH_PSCW ? wait_post(w, t) : wait_exposed(w, t);
-    if (!accessible(w, t) && deferred_begin(w, t, accessible))
+        return memory_await(w, t);
+    if (!memory_accessible(w, t) && deferred_begin(w, t))
         return MRMA_SUCCESS;
     return deferred_run(w, t, MRMA_SUCCESS);
 }
@@ -167,27 +171,13 @@ static int memory_post(struct win *w, struct rma_target *t)
 
 static int memory_complete(struct win *w, struct rma_target *t)
 {
-    const bool at_once = stage_free(t) && !deferred_wait(t);
-    const int err = likely(at_once) ? MRMA_SUCCESS : wait_post(w, t);
-    (void)deferred_run(w, t, err);
+    const int err = likely(stage_free(t)) ? MRMA_SUCCESS : wait_post(w, t);
     const int gathered = assisted_settle(w, t);
     if (err) /* a peer is lost: what t has not read yet must stay */
         return err;
     stage_complete(t);
     wake(t);
     return gathered;
-}
-
-int memory_end_deferred(struct win *w)
-{
-    int err = MRMA_SUCCESS;
-    for (int i = 0; i < w->ndirect && (w->nlate || w->nsent); i++) {
-        struct rma_target *t = win_peek(w, w->direct[i]);
-        const int late = deferred_wait(t) ? deferred_run(w, t, wait_exposed(w, t)) : MRMA_SUCCESS;
-        const int gathered = assisted_settle(w, t);
-        err = err ? err : late ? late : gathered;
-    }
-    return err;
 }
 
 static int memory_end_phase(struct win *w, struct rma_target *t)
@@ -332,6 +322,8 @@ static void memory_tell_lost(struct win *w, struct rma_target *t, int rank)
 
 const struct sync_ops sync_by_memory = {
     .access = memory_access,
+    .accessible = memory_accessible,
+    .await = memory_await,
     .post = memory_post,
     .complete = memory_complete,
     .completed = stage_completed,

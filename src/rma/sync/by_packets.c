@@ -2,21 +2,38 @@
 /*
  * by_packets.c - synchronization with a target that is told by packets (win/sync_ops.h): what ends
  * an epoch is piggybacked on its last packet, and packets that come before their epoch wait at the
- * target. The packets themselves are those of src/rma/origin; what comes back is counted by the
- * handlers in the target's signals. No state.
+ * target; operations that may not be sent before that wait here (path/deferred.h). The packets
+ * themselves are those of src/rma/origin; what comes back is counted by the handlers in the
+ * target's signals. No state.
  */
 #include "base/err.h"
 #include "rma/origin/issue.h"
+#include "rma/path/deferred.h"
 #include "rma/progress/wait.h"
 #include "rma/sync/sync.h"
 #include "rma/win/path_ops.h"
 #include "rma/win/send_header.h"
 
-/* What is sent waits at the target. */
+static bool packets_accessible(struct win *w, struct rma_target *t)
+{
+    (void)w;
+    return issue_is_open(t);
+}
+
+static int packets_await(struct win *w, struct rma_target *t)
+{
+    return issue_await_open(w, t);
+}
+
+/* What is sent waits at the target, as far as it may be sent. */
 static int packets_access(struct win *w, struct rma_target *t)
 {
-    (void)w, (void)t;
-    return MRMA_SUCCESS;
+    if (likely(!deferred_wait(t)))
+        return MRMA_SUCCESS;
+    rma_enter(w->rma);
+    const bool open = issue_is_open(t);
+    rma_leave(w->rma);
+    return open ? deferred_run(w, t, MRMA_SUCCESS) : MRMA_SUCCESS;
 }
 
 static int packets_post(struct win *w, struct rma_target *t)
@@ -64,6 +81,8 @@ static void packets_tell_lost(struct win *w, struct rma_target *t, int rank)
 
 const struct sync_ops sync_by_packets = {
     .access = packets_access,
+    .accessible = packets_accessible,
+    .await = packets_await,
     .post = packets_post,
     .complete = issue_complete,
     .completed = packets_completed,

@@ -27,6 +27,8 @@
 #include "rma/sync/barrier.h"
 #include "rma/sync/fence_counts.h"
 #include "rma/sync/sync.h"
+#include "rma/path/deferred.h"
+#include "rma/path/path.h"
 #include "rma/path/stage.h"
 #include "rma/target/target.h"
 #include "rma/win/win.h"
@@ -64,11 +66,25 @@ static void expose(struct win *w, uint32_t phase)
                           memory_order_release); /* pairs with wait_exposed */
 }
 
+/* What waits for its target, or for others that go by one system call, belongs to the phase that
+ * ends. */
+static int issue_waiting(struct win *w)
+{
+    int err = MRMA_SUCCESS;
+    if (unlikely(w->nlate)) {
+        issue_closing(w, true);
+        err = deferred_end(w);
+        issue_closing(w, false);
+    }
+    const int gathered = w->nsent ? assisted_settle_all(w) : MRMA_SUCCESS;
+    return err ? err : gathered;
+}
+
 /* An error of what this process could not issue is returned here only, for the others get what they
  * wait for; unless a process is lost, which is reported to all. */
 static int close_phase(struct win *w)
 {
-    const int late = memory_end_deferred(w);
+    const int late = issue_waiting(w);
     int issued = w->sync.counts ? fence_counts_connect(w) : MRMA_SUCCESS;
     if (!issued)
         issued = issue_fence(w, w->sync.counts ? fence_counts_enter : NULL);

@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "rma/origin/issue.h"
+#include "rma/path/deferred.h"
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
@@ -92,7 +93,9 @@ int rma_complete(struct win *w)
         return MRMA_ERR_RMA_SYNC;
     const struct win_group *g = &w->sync.access;
     strict_completed(w, NULL, false);
-    int err = w->npackets ? issue_completing(w) : MRMA_SUCCESS;
+    int err = unlikely(w->nlate) ? deferred_end(w) : MRMA_SUCCESS;
+    const int settled = w->npackets ? issue_completing(w) : MRMA_SUCCESS;
+    err = err ? err : settled;
     for (int i = 0; i < g->n; i++) {
         struct rma_target *t = win_peek(w, g->ranks[i]);
         const int told = t->sync_ops->complete(w, t);

@@ -12,10 +12,6 @@ struct win_group;
 
 extern const struct sync_ops sync_by_memory, sync_by_packets;
 
-/* The fence phase ends: carry out what has waited for direct targets to begin it (path/deferred.h).
- * May wait. MRMA_ERR_PROC_FAILED, or an operation's error. */
-int memory_end_deferred(struct win *w);
-
 /* The ranks that the last MPI_Win_start and the last MPI_Win_post have named. The window's. */
 const struct win_group *pscw_access(const struct win *w);
 const struct win_group *pscw_exposure(const struct win *w);

@@ -39,8 +39,10 @@ struct rma_target;
 struct path_ops {
     /* An operation. Accumulates, on elements of one predefined type, and compare-and-swap are
      * atomic against all others on the same memory, whatever their path, and may wait until another
-     * process has ended one. May wait for room where it sends a packet. MRMA_ERR_PROC_FAILED: the
-     * target is gone; MRMA_ERR_NO_MEM: no room for a packet; and the errors of cma.h. */
+     * process has ended one. May wait for room where it sends a packet. MRMA_AGAIN: not before the
+     * target has begun its part of the epoch (sync_ops.accessible), nothing has been done.
+     * MRMA_ERR_PROC_FAILED: the target is gone; MRMA_ERR_NO_MEM: no room for a packet; and the
+     * errors of cma.h. */
     int (*operate)(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                    const struct rma_op *op, int64_t offset, size_t len);
 

@@ -169,6 +169,8 @@ struct rma_target {
     struct win_signals *in;     /* its to me: in my control block, of packet peers in signals */
     struct stage_target stage;  /* of the same control blocks */
     struct list deferred;       /* operations that wait: path/deferred.h */
+    size_t deferred_bytes;      /* that they take here */
+    struct list_node late_link; /* in win->late while they wait */
     struct procmem_queue *gathered; /* and those that share a system call: path/assisted.c */
     _Atomic uint64_t copied_in;     /* win.gen at the last operation of that kind */
     uint32_t starts;         /* access epochs started towards it, MPI_MODE_NOCHECK included */
@@ -245,7 +247,8 @@ struct win {
     uint32_t lost;          /* 1 + a rank that has died or cannot be reached; 0: none, see lost.h */
 
     uint32_t start_count;
-    uint32_t nlate; /* targets whose operations wait: path/deferred.h */
+    uint32_t nlate;   /* targets whose operations wait: path/deferred.h */
+    struct list late; /* these; nothing if there are none */
     bool all_nocheck;
     struct list counted; /* targets in whose control blocks lock_all has counted this process */
 
