@@ -5,8 +5,9 @@
  *
  * Argument "errors": ten thousand errors of all kinds of calls under MPI_ERRORS_RETURN and under a
  * handler of the program's own. "few": one of each. "fatal": one under the default handler, whose
- * cause a lower layer finds. "hints": windows whose hints are not understood, differ, or are not
- * kept.
+ * cause a lower layer finds. "remote": ten thousand operations that only their target can refuse,
+ * if they go there by packet; "remote-fatal": one, under the default handler. "hints": windows
+ * whose hints are not understood, differ, or are not kept.
  */
 #include "mtest.h"
 
@@ -57,6 +58,35 @@ static void errors(int rounds)
     mt_win_free(&w);
 }
 
+/* Accesses of rank 0 to memory that rank 1 has not attached, ten at a time. */
+static void remote_errors(int rounds, bool fatal)
+{
+    static int mine;
+    MPI_Aint at;
+    MPI_Win win;
+
+    mt_section("%d rounds at another process", rounds);
+    MPI_Get_address(&mine, &at);
+    MPI_Bcast(&at, 1, MPI_AINT, 1, MPI_COMM_WORLD);
+    MT_OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    if (!fatal)
+        MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    for (int i = 0; mt_rank == 0 && i < rounds; i++) {
+        int err = MPI_SUCCESS;
+        MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win));
+        for (int k = 0; k < 10; k++) {
+            const int called = MPI_Put(&mine, 1, MPI_INT, 1, at, 1, MPI_INT, win);
+            err = err != MPI_SUCCESS ? err : called;
+        }
+        const int unlocked = MPI_Win_unlock(1, win);
+        CHECK_ERR(err != MPI_SUCCESS ? err : unlocked, MPI_ERR_RMA_RANGE);
+    }
+    if (fatal && mt_rank == 0)
+        printf("the call returned\n");
+    MPI_Barrier(MPI_COMM_WORLD);
+    MT_OK(MPI_Win_free(&win));
+}
+
 static void window_with(const char *key, const char *value)
 {
     MPI_Win win;
@@ -81,6 +111,10 @@ int main(int argc, char **argv)
         errors(1430);
     } else if (strcmp(what, "few") == 0) {
         errors(1);
+    } else if (strcmp(what, "remote") == 0 || strcmp(what, "remote-few") == 0) {
+        remote_errors(what[6] ? 1 : 1000, false);
+    } else if (strcmp(what, "remote-fatal") == 0) {
+        remote_errors(1, true);
     } else if (strcmp(what, "fatal") == 0) {
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
         MPI_Alloc_mem(TOO_MUCH, MPI_INFO_NULL, &p);

@@ -19,6 +19,26 @@ seen 'the call returned' && bad "the call returned"
 seen 'error: MPI_Alloc_mem: NO_MEM' || bad "the fatal error was not written:"
 seen 'error: NO_MEM: ' || bad "the cause of the fatal error was not written:"
 
+# Of these, on the packet paths, only the target finds the errors; their origin handles them.
+mpirun "$np" "$bin/win_quiet" remote
+test "$rc" = 0 || bad "10,000 errors at another process: exit code $rc"
+seen libmpi-rma && bad "something was written of errors of operations on another process:"
+mpirun "$np" env MPIRMA_LOG=info "$bin/win_quiet" remote-few
+seen 'MPI_(Put|Win_unlock): RMA_RANGE on window' || bad "at level info there is no line of the call:"
+mpirun "$np" "$bin/win_quiet" remote-fatal
+seen 'the call returned' && bad "the call returned"
+seen 'libmpi-rma\[0\]: error: MPI_(Put|Win_unlock): RMA_RANGE on window' || bad "the fatal error was not written:"
+seen 'libmpi-rma\[1\]: error:.*RMA_RANGE' && bad "the target has written the error of its origin:"
+case ${MPIRMA_PATH:-auto} in
+*packets)
+    seen 'libmpi-rma\[0\]: error: RMA_RANGE: rank 1 has refused' || bad "the cause of the fatal error was not written:"
+    mpirun "$np" env MPIRMA_LOG=info "$bin/win_quiet" remote-few
+    n=$(grep -c 'libmpi-rma\[1\]: info: operation of rank 0 refused in window' "$tmp/out")
+    test "$n" = 1 || bad "at level info there are $n lines of a packet that the target refused, expected 1:"
+    finish
+    ;;
+esac
+
 note() { # pattern: one line, written once for all processes
     n=$(grep -Ec "libmpi-rma.*info: .*$1" "$tmp/out")
     test "$n" = 1 || bad "$n notes '$1', expected 1:"

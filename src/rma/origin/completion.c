@@ -327,9 +327,13 @@ void issue_keep_error(struct win *w, int err)
 
 int issue_take_error(struct win *w)
 {
-    int err = w->origin_side.err;
+    const int err = w->origin_side.err, from = w->origin_side.err_from;
     w->origin_side.err = MRMA_SUCCESS;
-    return err;
+    w->origin_side.err_from = 0;
+    return err && from ? log_fail(w->rma->log, err,
+                                  "rank %d has refused an operation since the last synchronization",
+                                  from - 1)
+                       : err;
 }
 
 /* ---- the window's end ---- */

@@ -20,7 +20,8 @@ struct origin_win {
     uint32_t holding;     /* and of these those that the end of the epoch must wait for */
     uint32_t unconfirmed; /* targets whose last word on refused operations MPI_Win_free awaits */
     uint32_t waits;       /* how often the engine's lock was given up while sending */
-    int err;              /* first error that a target has reported, enum mrma_err */
+    int err;              /* first error of an operation behind its call, enum mrma_err */
+    int err_from;         /* 1 + the rank of the target that has reported it; 0: found here */
     bool fence_closing;   /* MPI_Win_fence sends what ends the phase */
 };
 

@@ -244,8 +244,10 @@ void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr
         win_lost_got(w, hdr);
         return;
     }
-    if (!w->origin_side.err)
+    if (!w->origin_side.err) {
         w->origin_side.err = err;
+        w->origin_side.err_from = t->rank + 1;
+    }
     if (t->pkt) { /* perhaps a definition was lost */
         type_table_forget(t->pkt->types);
         t->pkt->refused |= err == MRMA_ERR_RMA_SYNC || err == MRMA_ERR_PROC_FAILED;

@@ -35,6 +35,8 @@
 #include "rma/win/send_header.h"
 #include "rma/win/win.h"
 
+enum { BAD_PACKETS_WRITTEN = 16 };
+
 /* Flags that take effect behind replies that are still queued. */
 struct piggyback {
     struct ch3_stream stream;
@@ -89,10 +91,22 @@ void target_free_origin(struct rma_target *t)
     t->from = NULL;
 }
 
+/* What a correct peer does not send, or what it cannot be told of. The first few are written. */
 static void refuse(struct win *w, struct rma_target *t, const char *why)
 {
+    struct rma *r = w->rma;
+    const enum log_level level =
+        r->bad_packets < BAD_PACKETS_WRITTEN ? LOG_LEVEL_ERROR : LOG_LEVEL_INFO;
+    r->bad_packets += level == LOG_LEVEL_ERROR;
+    r->stats.refused++;
+    log_msg(r->log, level, "packet of rank %d refused in window %u: %s", t->rank, w->index, why);
+}
+
+/* A wrong access, whose error its origin gets: it is the origin's program that handles it. */
+static void refuse_access(struct win *w, struct rma_target *t, const char *why)
+{
     w->rma->stats.refused++;
-    log_msg(w->rma->log, LOG_LEVEL_ERROR, "packet of rank %d refused in window %u: %s", t->rank,
+    log_msg(w->rma->log, LOG_LEVEL_INFO, "operation of rank %d refused in window %u: %s", t->rank,
             w->index, why);
 }
 
@@ -202,8 +216,10 @@ static void apply(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *
     win_event(w, t->rank, TRACE_SERVE, 0);
     int err = target_apply(w, t, hdr, body, &flags);
     served(w, t, hdr);
-    if (err)
+    if (err == MRMA_ERR_INTERN)
         refuse(w, t, mrma_err_name(err));
+    else if (err)
+        refuse_access(w, t, mrma_err_name(err));
     follow(po, hdr, flags);
 }
 
@@ -213,7 +229,7 @@ static void apply(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *
 static void refuse_whole(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *body,
                          const char *fault)
 {
-    refuse(po->win, po->origin, fault);
+    refuse_access(po->win, po->origin, fault);
     target_refuse_records(po->win, po->origin, hdr, body,
                           win_who_is_lost(po->win) < 0 ? MRMA_ERR_RMA_SYNC : MRMA_ERR_PROC_FAILED);
     if (hdr->epoch == PKT_EPOCH_FENCE || hdr->epoch == PKT_EPOCH_PSCW)

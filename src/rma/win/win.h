@@ -287,6 +287,7 @@ struct rma {
     pthread_t lock_due_by;       /* the thread that took it */
     struct map requests;         /* struct origin_req by number: origin/replies.c */
     uint32_t last_request;
+    uint32_t bad_packets; /* of broken peers, that were reported at log level error */
     struct rma_stats stats;
 };
 
