@@ -31,7 +31,7 @@ const struct attr_name attr_name[ATTRS] = {
 const struct region_name own_region_name[OWN_REGIONS] = {
     [OWN_SERVE] = {"serve packets", "a target handles the packets of an origin"},
     [OWN_ASLEEP] = {"asleep", "the thread sleeps until it is woken"},
-    [OWN_WAIT_POST] = {"wait for post", "an access waits for the post, or the fence, of its target"},
+    [OWN_WAIT_POST] = {"wait for post", "an access waits for its target's post or fence"},
     [OWN_WAIT_CREDIT] = {"wait for room at the receiver",
                          "a packet cannot leave before the receiver gives room"},
     [OWN_WAKE_AGENT] = {"wake agent", "the agent of another process is woken"},

@@ -18,6 +18,7 @@
 #include "rma/packet/type_table.h"
 #include "rma/progress/wait.h"
 #include "rma/traced/traced.h"
+#include "rma/win/send_header.h"
 #include "rma/win/sync_ops.h"
 #include "rma/win/win.h"
 
@@ -296,7 +297,33 @@ int issue_unlock_all(struct win *w)
     return err;
 }
 
-/* ---- answers ---- */
+/* ---- posts, and answers ---- */
+
+int issue_post(struct win *w, struct rma_target *t, uint32_t seq)
+{
+    int err = win_send_header(w, t, PKT_POST, seq, 0, 0, 0);
+    return err == MRMA_ERR_PROC_FAILED ? rma_lost(w, t) : err;
+}
+
+bool issue_got_post(struct rma_target *t, uint32_t seq)
+{
+    if (seq != atomic_load_explicit(&t->in->posts, memory_order_relaxed) + 1)
+        return false;
+    atomic_store_explicit(&t->in->posts, seq,
+                          memory_order_release); /* pairs with pkt_epoch_is_open */
+    return true;
+}
+
+void issue_got_open(struct rma_target *t, uint32_t seq, bool lock)
+{
+    struct pkt_target *pt = t->pkt;
+    if (!pt)
+        return;
+    if (!lock)
+        pt->open_seq = seq + 1;
+    else
+        pkt_lock_granted(pt, seq);
+}
 
 bool issue_got_ack(struct rma_target *t, uint32_t seq)
 {

@@ -32,8 +32,7 @@
 /* EARLY_MAX: packets of a pair that may be early, where EARLY_PEERS at most send to one target.
  * Behind them may come the question whether the epoch is open, and the last flush. */
 enum { EARLY_MAX = PKT_PARKED_MAX - 2, EARLY_PEERS = 16 };
-enum { QUEUE_LIMIT = 256 * 1024, ROOM_FIRST = 256 };
-enum { OPEN_SOON = 200 * 1000 }; /* ns: some round trips of a network */
+enum { QUEUE_LIMIT = 256 * 1024, ROOM_FIRST = 256, OPEN_SOON = 200 * 1000 }; /* ns: round trips */
 
 static bool queue_short(void *arg)
 {
@@ -295,7 +294,6 @@ struct soon {
     const struct pkt_target *pt;
     uint64_t until;
 };
-
 static bool opened_or_late(void *arg)
 {
     const struct soon *s = arg;
@@ -499,30 +497,4 @@ int issue_await_open(struct win *w, struct rma_target *t)
     const int err = pt ? pkt_await_open(pt) : MRMA_ERR_NO_MEM;
     rma_leave(w->rma);
     return err;
-}
-
-int issue_post(struct win *w, struct rma_target *t, uint32_t seq)
-{
-    int err = win_send_header(w, t, PKT_POST, seq, 0, 0, 0);
-    return err == MRMA_ERR_PROC_FAILED ? rma_lost(w, t) : err;
-}
-
-bool issue_got_post(struct rma_target *t, uint32_t seq)
-{
-    if (seq != atomic_load_explicit(&t->in->posts, memory_order_relaxed) + 1)
-        return false;
-    atomic_store_explicit(&t->in->posts, seq,
-                          memory_order_release); /* pairs with pkt_epoch_is_open */
-    return true;
-}
-
-void issue_got_open(struct rma_target *t, uint32_t seq, bool lock)
-{
-    struct pkt_target *pt = t->pkt;
-    if (!pt)
-        return;
-    if (!lock)
-        pt->open_seq = seq + 1;
-    else
-        pkt_lock_granted(pt, seq);
 }
