@@ -16,7 +16,7 @@ static char label[256];
 
 static void bark(int sig)
 {
-    static const char text[] = "bench: no progress in the time allowed, giving up: ";
+    static const char text[] = "no progress in the time allowed, giving up: ";
 
     (void)sig;
     if (write(2, text, sizeof(text) - 1) < 0 || write(2, label, strlen(label)) < 0)

@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../bench/watchdog.h"
 #include "check.h"
+
+/* Seconds for what takes about one. */
+enum { PATIENCE = 60 };
 
 /* 0.048 us, 12.3 us, 102.1 ms: three digits or so. */
 static const char *show_time(char *buf, size_t len, double seconds)
@@ -36,9 +40,9 @@ static void print_rows(const struct check *check)
 {
     if (check->nrows == 0)
         return;
-    printf("\n%-29s %-11s %10s  %11s  %10s\n", "put and flush, from rank 0 to", "path", "8 bytes",
-           "1 MiB", "8 bytes, it");
-    printf("%-29s %-11s %10s  %11s  %10s\n", "", "", "", "", "computes");
+    printf("\nPut and flush by rank 0; the last column is for a target that computes.\n");
+    printf("%-29s %-11s %10s  %11s  %10s\n", "memory of the target", "path", "8 bytes", "1 MiB",
+           "8 bytes");
     for (size_t i = 0; i < check->nrows; i++) {
         const struct check_row *row = &check->row[i];
         if (row->path[0] == '\0')
@@ -94,16 +98,22 @@ int check_run(int argc, char **argv, struct report *report)
     report_fill(report);
     if (getloadavg(&check.load, 1) != 1)
         check.load = 0;
+    watchdog_arm(PATIENCE, "mpi-rma-run --check, MPI_Init");
     /* At this level the library says why a window is refused. */
     setenv("MPIRMA_LOG", "info", 0);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    watchdog_arm(PATIENCE, "mpi-rma-run --check, rank %d, puts and messages", rank);
     check_measure(&check);
     if (rank == 0)
         print_check(&check, report);
     code = rank == 0 ? result(&check) : 0;
     fflush(stdout);
     MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    watchdog_arm(PATIENCE / 2,
+                 "mpi-rma-run --check, rank %d, MPI_Finalize of the host; all results are there",
+                 rank);
     MPI_Finalize();
+    watchdog_arm(0, "%s", "");
     return code;
 }

@@ -53,7 +53,8 @@ void check_measure(struct check *check);
 int check_advise(const struct check *check, const struct report *report);
 
 /* The whole check, with MPI_Init and MPI_Finalize; rank 0 prints. Returns the exit code: 0, or 1 if
- * the library is not in use, a window could not be created or data were not right. */
+ * the library is not in use, a window could not be created or data were not right. The process ends
+ * with 3 and a message if the host does not go on. */
 int check_run(int argc, char **argv, struct report *report);
 
 #endif

@@ -10,29 +10,68 @@
  * 2 for wrong arguments; that of --check is in check.h.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
 #include "info_report.h"
+#include "options.h"
 
-static const char usage_text[] =
-    "usage: mpi-rma-info [--json]\n"
-    "       mpiexec -n N mpi-rma-run --check\n"
-    "Print the version of libmpi-rma and the MPI library it was built for, the MPIRMA_\n"
-    "environment variables with the values in use, which data paths work on this machine\n"
-    "(and why not where not), limits of shared segments, and the processors.\n"
-    "\n"
-    "  --host=mpich|openmpi  as the first argument: the build for this MPI library; else all\n"
-    "              that are installed report in turn\n"
-    "  --json      one JSON object instead of text\n"
-    "  --check     measure puts between the processes of the job and say what is slow here and\n"
-    "              how to mend it; started by mpi-rma-run --check, which preloads the library\n"
-    "  --version   print the version and the MPI library only\n"
-    "  --help      this text\n"
-    "\n"
-    "Exit code: 0, 1 if a variable has a value that is not understood, 2 wrong arguments.\n";
+struct options {
+    bool json, check;
+};
+
+enum { KEY_HOST = OPTIONS_KEY + 1, KEY_JSON, KEY_CHECK };
+
+static const struct argp_option options[] = {
+    {"host", KEY_HOST, "HOST", 0,
+     "The build for this MPI library, mpich or openmpi; without, all that are installed report in "
+     "turn",
+     0},
+    {"json", KEY_JSON, NULL, 0, "One JSON object in place of text", 0},
+    {"check", KEY_CHECK, NULL, 0,
+     "Measure puts between the processes of the job, and say what is slow here and how to mend it; "
+     "started by mpi-rma-run --check, which preloads the library",
+     0},
+    OPTIONS_COMMON};
+
+static error_t read_option(int key, char *argument, struct argp_state *state)
+{
+    struct options *o = state->input;
+
+    switch (key) {
+    case KEY_HOST:
+        if (strcmp(argument, MPIRMA_HOST) != 0)
+            argp_error(state, "--host=%s: this is the build for " MPIRMA_HOST, argument);
+        return 0;
+    case KEY_JSON:
+        o->json = true;
+        return 0;
+    case KEY_CHECK:
+        o->check = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        argp_error(state, "%s: an option was expected", argument);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = read_option,
+    .doc = "Print the version of libmpi-rma and the MPI library it was built for, the MPIRMA_ "
+           "environment variables "
+           "with the values in use, which data paths work on this machine (and why not where not), "
+           "limits of shared "
+           "segments, and the processors."
+           "\v"
+           "Exit code: 0, 1 if a variable has a value that is not understood, 2 wrong arguments. "
+           "--check ends with 1 "
+           "if something is wrong (mpi-rma-run(1)), and with 3 where the host does not go on.\n"};
 
 static const struct {
     const char *section;
@@ -108,19 +147,48 @@ static void print_text(const struct report *report)
     }
 }
 
-/* Bytes that are no UTF-8 could come from the environment: all above ASCII are
- * escaped as if they were Latin-1, which keeps the output valid JSON. */
+/* How many bytes the character takes that begins here; 0: it is no UTF-8. */
+static size_t utf8_length(const unsigned char *c)
+{
+    static const struct {
+        unsigned char first, last; /* of its first byte */
+        unsigned char low,
+            high; /* of its second: neither a longer form than needed, nor a surrogate */
+        size_t length;
+    } forms[] = {
+        {0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
+
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        size_t n = 1;
+
+        if (c[0] < forms[i].first || c[0] > forms[i].last)
+            continue;
+        if (forms[i].length > 1 && (c[1] < forms[i].low || c[1] > forms[i].high))
+            return 0;
+        while (n < forms[i].length && (n == 1 || (c[n] & 0xc0) == 0x80))
+            n++;
+        return n == forms[i].length ? n : 0;
+    }
+    return 0;
+}
+
+/* Bytes that are no UTF-8 could come from the environment: these are escaped as if they were
+ * Latin-1, which keeps the output valid JSON. */
 static void json_string(const char *text)
 {
     putchar('"');
-    for (; *text != '\0'; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            printf("\\%c", c);
-        else if (c < ' ' || c > '~')
-            printf("\\u%04x", c);
+    for (const unsigned char *c = (const unsigned char *)text; *c != '\0';) {
+        const size_t length = utf8_length(c);
+
+        if (*c == '"' || *c == '\\')
+            printf("\\%c", *c);
+        else if (length == 0 || *c < ' ' || *c == 0x7f)
+            printf("\\u%04x", *c);
         else
-            putchar(c);
+            fwrite(c, 1, length, stdout);
+        c += length ? length : 1;
     }
     putchar('"');
 }
@@ -172,28 +240,15 @@ static void print_json(const struct report *report)
 int main(int argc, char **argv)
 {
     static struct report report;
-    int json = 0;
+    struct options wanted = {false, false};
 
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0) {
-            fputs(usage_text, stdout);
-            return 0;
-        }
-        if (strcmp(argv[i], "--version") == 0) {
-            printf("libmpi-rma %s for %s %s\n", PACKAGE_VERSION, MPIRMA_HOST, MPIRMA_HOST_VERSION);
-            return 0;
-        }
-        if (strcmp(argv[i], "--check") == 0)
-            return check_run(argc, argv, &report);
-        if (strcmp(argv[i], "--json") != 0) {
-            fprintf(stderr, "mpi-rma-info: unknown argument %s (see mpi-rma-info --help)\n",
-                    argv[i]);
-            return 2;
-        }
-        json = 1;
-    }
+    options_read(&argp, "mpi-rma-info",
+                 "libmpi-rma " PACKAGE_VERSION " for " MPIRMA_HOST " " MPIRMA_HOST_VERSION, argc,
+                 argv, &wanted);
+    if (wanted.check)
+        return check_run(argc, argv, &report);
     report_fill(&report);
-    if (json)
+    if (wanted.json)
         print_json(&report);
     else
         print_text(&report);

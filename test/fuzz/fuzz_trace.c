@@ -119,7 +119,7 @@ static void report(const char *anchor, enum model model)
     FILE *out = fopen("/dev/null", "w");
 
     FUZZ_CHECK(out != NULL);
-    if (trace_read(&trace, anchor)) { /* there may be no event of RMA */
+    if (trace_read(&trace, anchor, NULL)) { /* there may be no event of RMA */
         analyse(&analysis, &trace, model);
         report_text(&analysis, out);
         report_json(&analysis, out);

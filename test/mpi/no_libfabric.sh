@@ -24,4 +24,9 @@ without env MPIRMA_RANKS_PER_NODE=1 MPIRMA_LOG=info sh "$abs_top_srcdir/test/mpi
 rc=$?
 test "$rc" != 0 || bad "a window over two nodes was made without a network"
 seen 'the network needs libfabric, which cannot be loaded: .*libfabric' || bad "no message tells why:"
+
+without env MPIRMA_PATH= "$abs_top_builddir/tools/mpi-rma-info" >"$tmp/out" 2>&1 </dev/null
+rc=$?
+test "$rc" = 0 || bad "mpi-rma-info: exit code $rc"
+seen 'net_packets +no +.*libfabric' || bad "mpi-rma-info does not say why there is no network:"
 finish

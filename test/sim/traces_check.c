@@ -91,7 +91,7 @@ static void read_as_we_do(const char *anchor, const struct traces_expected *expe
 {
     struct trace trace;
 
-    CHECK(trace_read(&trace, anchor), "%s cannot be read", anchor);
+    CHECK(trace_read(&trace, anchor, NULL), "%s cannot be read", anchor);
     CHECK(trace.nranks == (uint32_t)expected->nproc, "%u ranks", trace.nranks);
     check_calls(&trace, expected);
     check_operations(&trace, expected);

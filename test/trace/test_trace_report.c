@@ -166,12 +166,79 @@ static void damaged_archives(void **state)
     assert_true(failed > 0);
 }
 
+/* The files of the processes are still beside a damaged archive: that is said, with the way out,
+ * which works. */
+static void damaged_beside_files(void **state)
+{
+    static const char *const names[] = {"traces.otf2", "traces.def", "traces/0.evt"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct made_job job;
+        struct stat info;
+        char path[320];
+        int status;
+
+        make_job(&job, 2);
+        make_late_complete(&job, DELAY);
+        free(run_report(&job, "--archive %s"));
+        snprintf(path, sizeof path, "%s/%s", job.dir, names[i]);
+        assert_int_equal(stat(path, &info), 0);
+        assert_int_equal(truncate(path, info.st_size / 2), 0);
+        char *said = run_tool(&job, "%s", &status);
+        if (status != 1 || !strstr(said, "--archive"))
+            print_message("%s: %d\n%.1000s\n", names[i], status, said);
+        assert_int_equal(status, 1);
+        assert_non_null(strstr(said, "are still in"));
+        assert_non_null(strstr(said, "mpi-rma-trace --archive"));
+        free(said);
+        free(run_tool(&job, "--archive %s", &status));
+        assert_int_equal(status, 0);
+        free(run_tool(&job, "%s", &status));
+        assert_int_equal(status, 0);
+        make_free(&job);
+    }
+}
+
+/* Help and version come first, and an option that is none is answered by the nearest. */
+static void options(void **state)
+{
+    static const char *const first[] = {"-h", "--nonsense --help", "--version", "--html -V"};
+    struct made_job job;
+    int status;
+
+    (void)state;
+    make_job(&job, 1);
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++) {
+        char *said = run_tool(&job, first[i], &status);
+
+        assert_int_equal(status, 0);
+        assert_non_null(strstr(said, "mpi-rma-trace"));
+        free(said);
+    }
+    char *said = run_tool(&job, "--jsn", &status);
+    assert_int_equal(status, 2);
+    assert_non_null(
+        strstr(said, "unknown option --jsn; the nearest is --json\nUsage: mpi-rma-trace"));
+    free(said);
+    said = run_tool(&job, "--model=none x", &status);
+    assert_int_equal(status, 2);
+    assert_non_null(strstr(said, "expected basic or extended"));
+    free(said);
+    make_free(&job);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(models),         cmocka_unit_test(text_report),
-        cmocka_unit_test(killed),         cmocka_unit_test(earlier_job),
-        cmocka_unit_test(nothing_to_see), cmocka_unit_test(damaged_archives),
+        cmocka_unit_test(models),
+        cmocka_unit_test(text_report),
+        cmocka_unit_test(killed),
+        cmocka_unit_test(earlier_job),
+        cmocka_unit_test(nothing_to_see),
+        cmocka_unit_test(damaged_archives),
+        cmocka_unit_test(damaged_beside_files),
+        cmocka_unit_test(options),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,11 +95,13 @@ struct trace {
     size_t nlocks, locks_cap;
     uint64_t length; /* ns from the first to the last event */
     uint64_t events, rma_events;
+    bool damaged; /* not all events could be read */
     struct notes notes;
 };
 
-/* Reads an archive. False, with a message, where it cannot be read or has no event of RMA. */
-bool trace_read(struct trace *trace, const char *anchor);
+/* Reads an archive. False, with a message, where it cannot be read or has no event of RMA. Where it
+ * is damaged, way_out, which tells what helps, is said as well; NULL: nothing does. */
+bool trace_read(struct trace *trace, const char *anchor, const char *way_out);
 void trace_free(struct trace *trace);
 
 /* The paper's two models of a transfer's end: at the return of the call that issues it, or where

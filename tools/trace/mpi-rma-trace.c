@@ -3,7 +3,8 @@
  * mpi-rma-trace.c - where the time of one-sided communication goes: makes an OTF2 archive of what
  * traced processes have left, and reports on it or on any other archive.
  *
- * Exit code: 0, 1 if there is nothing to read or it cannot be written, 2 for wrong arguments.
+ * Exit code: 0, 1 if there is nothing to read, an archive is damaged or nothing can be written, 2
+ * for wrong arguments.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,75 +12,87 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "../options.h"
 #include "archive.h"
 #include "report.h"
 
-static const char usage_text[] =
-    "usage: mpi-rma-trace [--json] [--html FILE] [--model=basic|extended] DIR|FILE.otf2\n"
-    "       mpi-rma-trace --archive DIR\n"
-    "Report where the time of one-sided communication (MPI RMA) goes: a profile, the operations\n"
-    "between ranks, and wait states with what to do about them. DIR is what the processes of a\n"
-    "traced job have left; an OTF2 archive, DIR/traces.otf2, is made of it first where there is\n"
-    "none, or an older one. FILE.otf2 is any archive with RMA records, other tools' too.\n"
-    "\n"
-    "  --json      the report as one JSON object, times in nanoseconds\n"
-    "  --html FILE the report as one page for a browser too, with a time line\n"
-    "  --model=M   where a transfer ends: basic, where the issuing call returns; extended "
-    "(default),\n"
-    "              where the standard completes it\n"
-    "  --archive   make the archive only, in the place of one that is there. A job that was "
-    "killed\n"
-    "              can be read too: calls that were open are closed at the time of their "
-    "process's\n"
-    "              last record, damaged files are read as far as that goes; what was left out is\n"
-    "              said\n"
-    "  --recover   the same\n"
-    "  --version   print the version only\n"
-    "  --help      this text\n"
-    "\n"
-    "Exit code: 0, 1 if there is nothing to read or it cannot be written, 2 wrong arguments.\n";
-
-struct options {
+struct wanted {
     const char *path, *html;
     bool archive, json;
     enum model model;
 };
 
-static int usage(const char *argument)
+enum { KEY_JSON = OPTIONS_KEY + 1, KEY_HTML, KEY_MODEL, KEY_ARCHIVE };
+
+static const struct argp_option options[] = {
+    {"json", KEY_JSON, NULL, 0, "The report as one JSON object, times in nanoseconds", 0},
+    {"html", KEY_HTML, "FILE", 0, "The report as one page for a browser too, with a time line", 0},
+    {"model", KEY_MODEL, "M", 0,
+     "Where a transfer ends: basic, where the issuing call returns; extended (default), where the "
+     "standard completes it",
+     0},
+    {"archive", KEY_ARCHIVE, NULL, 0,
+     "Make the archive only, in the place of one that is there. A job that was killed can be read "
+     "too: calls that were open are closed at the time of their process's last record, damaged "
+     "files are read as far as that goes; what was left out is said",
+     0},
+    {"recover", 0, NULL, OPTION_ALIAS, NULL, 0},
+    OPTIONS_COMMON};
+
+static void read_model(struct argp_state *state, struct wanted *wanted, const char *name)
 {
-    if (argument)
-        fprintf(stderr, "mpi-rma-trace: %s is not understood\n", argument);
-    fputs(usage_text, stderr);
-    return 2;
+    if (strcmp(name, "basic") == 0)
+        wanted->model = MODEL_BASIC;
+    else if (strcmp(name, "extended") == 0)
+        wanted->model = MODEL_EXTENDED;
+    else
+        argp_error(state, "--model=%s: expected basic or extended", name);
 }
 
-/* False: *bad is the argument that is not understood. */
-static bool read_arguments(struct options *options, int argc, char **argv, const char **bad)
+static error_t read_option(int key, char *argument, struct argp_state *state)
 {
-    for (int i = 1; i < argc; i++) {
-        const char *argument = argv[i];
+    struct wanted *wanted = state->input;
 
-        *bad = argument;
-        if (strcmp(argument, "--archive") == 0 || strcmp(argument, "--recover") == 0)
-            options->archive = true;
-        else if (strcmp(argument, "--json") == 0)
-            options->json = true;
-        else if (strcmp(argument, "--html") == 0 && i + 1 < argc)
-            options->html = argv[++i];
-        else if (strncmp(argument, "--html=", 7) == 0 && argument[7])
-            options->html = argument + 7;
-        else if (strcmp(argument, "--model=basic") == 0)
-            options->model = MODEL_BASIC;
-        else if (strcmp(argument, "--model=extended") == 0)
-            options->model = MODEL_EXTENDED;
-        else if (argument[0] == '-' || options->path)
-            return false;
-        else
-            options->path = argument;
+    switch (key) {
+    case KEY_JSON:
+        wanted->json = true;
+        return 0;
+    case KEY_HTML:
+        wanted->html = argument;
+        return 0;
+    case KEY_MODEL:
+        read_model(state, wanted, argument);
+        return 0;
+    case KEY_ARCHIVE:
+        wanted->archive = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (wanted->path)
+            argp_error(state, "one directory or archive at a time, not %s too", argument);
+        wanted->path = argument;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which directory or archive?");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
-    *bad = NULL;
-    return options->path != NULL;
 }
+
+static const struct argp argp = {.options = options,
+                                 .parser = read_option,
+                                 .args_doc = "DIR|FILE.otf2",
+                                 .doc = "Report where the time of one-sided communication (MPI "
+                                        "RMA) goes: a profile, the operations between ranks, and "
+                                        "wait states with what to do about them. DIR is what the "
+                                        "processes of a traced job have left; an OTF2 archive, "
+                                        "DIR/traces.otf2, is made of it first where there is none, "
+                                        "or an older one. FILE.otf2 is any archive with RMA "
+                                        "records, other tools' too."
+                                        "\v"
+                                        "Exit code: 0, 1 if there is nothing to read, an archive "
+                                        "is damaged, or nothing can be written, 2 wrong "
+                                        "arguments.\n"};
 
 /* The anchor file of the archive in dir, made first where there is none, or where a later job has
  * left files. NULL: there is nothing. */
@@ -114,14 +127,14 @@ static bool write_page(const struct analysis *analysis, const char *anchor, cons
     return good;
 }
 
-static int report(const struct options *options, const char *anchor)
+static int report(const struct wanted *options, const char *anchor, const char *way_out)
 {
     struct trace trace;
     struct analysis analysis;
-    bool good = true;
 
-    if (!trace_read(&trace, anchor))
+    if (!trace_read(&trace, anchor, way_out))
         return 1;
+    bool good = !trace.damaged;
     analyse(&analysis, &trace, options->model);
     if (options->json)
         report_json(&analysis, stdout);
@@ -130,7 +143,7 @@ static int report(const struct options *options, const char *anchor)
         report_text(&analysis, stdout);
     }
     if (options->html)
-        good = write_page(&analysis, anchor, options->html);
+        good = write_page(&analysis, anchor, options->html) && good;
     analysis_free(&analysis);
     trace_free(&trace);
     if (fflush(stdout) == 0 && !ferror(stdout))
@@ -139,32 +152,33 @@ static int report(const struct options *options, const char *anchor)
     return 1;
 }
 
+/* What helps where the archive in dir is damaged; NULL: nothing does. */
+static char *way_out_of(const char *dir)
+{
+    return spool_is_there(dir) ? text("the files of the processes are still in %s/spool: "
+                                      "\"mpi-rma-trace --archive %s\" "
+                                      "makes the archive anew",
+                                      dir, dir)
+                               : NULL;
+}
+
 int main(int argc, char **argv)
 {
-    struct options options = {.model = MODEL_EXTENDED};
-    const char *bad;
+    struct wanted wanted = {.model = MODEL_EXTENDED};
     struct stat info;
 
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0) {
-            fputs(usage_text, stdout);
-            return 0;
-        }
-        if (strcmp(argv[i], "--version") == 0) {
-            printf("mpi-rma-trace %s\n", PACKAGE_VERSION);
-            return 0;
-        }
-    }
-    if (!read_arguments(&options, argc, argv, &bad))
-        return usage(bad);
-    if (options.archive)
-        return archive_write(options.path) ? 0 : 1;
-    if (stat(options.path, &info) != 0) {
-        say("%s: %s", options.path, strerror(errno));
+    options_read(&argp, "mpi-rma-trace", "mpi-rma-trace " PACKAGE_VERSION, argc, argv, &wanted);
+    if (wanted.archive)
+        return archive_write(wanted.path) ? 0 : 1;
+    if (stat(wanted.path, &info) != 0) {
+        say("%s: %s", wanted.path, strerror(errno));
         return 1;
     }
-    char *anchor = S_ISDIR(info.st_mode) ? archive_in(options.path) : text("%s", options.path);
-    int result = anchor ? report(&options, anchor) : 1;
+    const bool is_dir = S_ISDIR(info.st_mode);
+    char *anchor = is_dir ? archive_in(wanted.path) : text("%s", wanted.path);
+    char *way_out = is_dir ? way_out_of(wanted.path) : NULL;
+    int result = anchor ? report(&wanted, anchor, way_out) : 1;
+    free(way_out);
     free(anchor);
     return result;
 }

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,13 +20,13 @@
 static const int fatal_signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
 enum { FATAL_SIGNALS = sizeof fatal_signals / sizeof *fatal_signals };
 
+/* What the handler writes, complete before the handler is set. */
+static char last_words[1024];
+
 static void on_fatal_signal(int signal)
 {
-    static const char message[] =
-        "mpi-rma-trace: the archive is damaged: OTF2's reader cannot go on\n";
-
     (void)signal;
-    if (write(STDERR_FILENO, message, sizeof message - 1) < 0)
+    if (write(STDERR_FILENO, last_words, strlen(last_words)) < 0)
         _exit(1);
     _exit(1);
 }
@@ -81,21 +82,29 @@ static bool read_opened(struct trace *trace, OTF2_Reader *reader, const char *an
     else if (!events_read(&defs, reader, &n)) {
         say("%s: damaged: %" PRIu64 " of %" PRIu64 " events could be read", anchor, n,
             defs.nevents);
+        trace->damaged = true;
         notes_add(&trace->notes,
                   "the archive is damaged: %" PRIu64 " of %" PRIu64 " events were read", n,
                   defs.nevents);
-    } else if (n < defs.nevents)
+    } else if (n < defs.nevents) {
+        trace->damaged = true;
+        say("%s: damaged: the archive promises %" PRIu64 " events and has %" PRIu64, anchor,
+            defs.nevents, n);
         notes_add(&trace->notes, "the archive promises %" PRIu64 " events and has %" PRIu64,
                   defs.nevents, n);
+    }
     defs_free(&defs);
     return good;
 }
 
-bool trace_read(struct trace *trace, const char *anchor)
+bool trace_read(struct trace *trace, const char *anchor, const char *way_out)
 {
     struct sigaction fatal = {.sa_handler = on_fatal_signal}, old[FATAL_SIGNALS];
 
     *trace = (struct trace){0};
+    snprintf(last_words, sizeof last_words,
+             "mpi-rma-trace: %s is damaged: OTF2's reader cannot go on\n%s%s%s", anchor,
+             way_out ? "mpi-rma-trace: " : "", way_out ? way_out : "", way_out ? "\n" : "");
     OTF2_Error_RegisterCallback(quiet, NULL);
     for (int i = 0; i < FATAL_SIGNALS; i++)
         sigaction(fatal_signals[i], &fatal, &old[i]);
@@ -115,6 +124,8 @@ bool trace_read(struct trace *trace, const char *anchor)
     }
     for (int i = 0; i < FATAL_SIGNALS; i++)
         sigaction(fatal_signals[i], &old[i], NULL);
+    if ((!good || trace->damaged) && way_out)
+        say("%s", way_out);
     if (good && trace->rma_events == 0 && trace->ncalls == 0) {
         say("%s: %" PRIu64 " events, none of them of one-sided communication (MPI RMA)%s", anchor,
             trace->events,
