@@ -8,17 +8,25 @@
 # one host, or of the library on it, the fastest counts. Where the distance of the two processors changes (a
 # cache line takes more than twice the shortest time of all), only what found it alike is compared.
 
-if [ $# -lt 2 ] || [ "$1" = --help ]; then
+usage() {
     echo "Usage: compare-rma.sh [--factor F] FILE.csv FILE.csv ..."
     echo "Files with the column library 0 are hosts, with 1 the library. Rows where the library takes more"
     echo "than F times (default 1.00) the better host's time are printed; exit code 1 if there are any."
-    [ "$1" = --help ]
-    exit $(($? * 2))
-fi
+}
+here=$(dirname "$0")
+. "$here/options.sh"
 factor=1
-if [ "$1" = --factor ]; then
+case ${1-} in
+--factor)
+    has_value "$@"
     factor=$2
     shift 2
+    ;;
+-*) unknown_option "$1" --factor ;;
+esac
+if [ $# -lt 2 ]; then
+    usage >&2
+    exit 2
 fi
 tmp=$(mktemp) || exit 2
 trap 'rm -f "$tmp" "$tmp.end"' EXIT

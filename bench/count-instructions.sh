@@ -16,10 +16,9 @@ rma=${RMA:-}
 [ -n "$rma" ] || rma=./bench/rma
 [ -x "$rma" ] || rma=$here/rma
 lib=${MPIRMA_LIB:-}
-if [ "${1:-}" = --help ]; then
-    sed -n '3,12s/^# \{0,1\}//p' "$0"
-    exit 0
-fi
+. "$here/../scripts/options.sh"
+answer_first "$@"
+case ${1:-} in -*) unknown_option "$1" ;; esac
 for need in valgrind awk; do
     if ! command -v $need >/dev/null 2>&1; then
         echo "count-instructions.sh: needs $need" >&2

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# options.sh - what the benches' scripts share in reading their options; sourced by them. A
-# script defines usage.
+# options.sh - what the benches' scripts share in reading their options; sourced by them, with
+# their directory in here. A script defines usage. -h, --help and --version are answered at once.
+
+. "$here/../scripts/options.sh"
+answer_first "$@"
 
 # has_value "$@": of the options left the first needs the second
 has_value() {
@@ -8,16 +11,6 @@ has_value() {
         echo "${0##*/}: $1 needs a value, see --help" >&2
         exit 2
     }
-}
-
-# other_option OPTION: --help, or one that the script does not know
-other_option() {
-    if test "$1" = --help; then
-        usage
-        exit 0
-    fi
-    echo "${0##*/}: unknown option '$1', see --help" >&2
-    exit 2
 }
 
 # result_directory: $out, or a new one that is removed at the end

@@ -47,7 +47,7 @@ while [ $# -gt 0 ]; do
         ;;
     --quick) quick=--quick ;;
     *=*) builds="$builds $1" ;;
-    *) other_option "$1" ;;
+    *) unknown_option "$1" --runs --np --out --quick --only ;;
     esac
     shift
 done

@@ -34,6 +34,7 @@ out=
 long=${LONG:-0}
 pin=--pin
 net=0
+only_read=
 while [ $# -gt 0 ]; do
     case $1 in
     --np | --halo | --lib | --out)
@@ -49,14 +50,16 @@ while [ $# -gt 0 ]; do
     --net) net=1 ;;
     --long) long=1 ;;
     --no-pin) pin= ;;
+    --only-read) only_read=yes ;; # of halo.sh, before it installs anything
     --)
         shift
         break
         ;;
-    *) other_option "$1" ;;
+    *) unknown_option "$1" --np --halo --lib --out --net --long --no-pin ;;
     esac
     shift
 done
+[ -z "$only_read" ] || exit 0
 if [ -z "$halo" ]; then
     halo=./bench/halo
     [ -x "$halo" ] || halo=$here/halo

@@ -7,6 +7,9 @@
 # Prints the seconds from begin to end (wall), and the processor time of all processes (cpu), each without a trace and with
 # it, and the ratio of the medians; the trace's size; the machine's load before and after. The archive is not made.
 
+. "$(dirname "$0")/../scripts/options.sh"
+answer_first "$@"
+case ${1-} in -*) unknown_option "$1" ;; esac
 . ./test/env.sh || exit 2
 test $# -ge 3 || { echo "usage: trace-overhead.sh RUNS NPROCS PROGRAM [ARGUMENT...]" >&2 && exit 2; }
 runs=$1

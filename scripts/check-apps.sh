@@ -32,7 +32,7 @@ while test $# -gt 0; do
     --ci) size=ci ;;
     --table) runs= ;;
     --update) update=yes ;;
-    -*) die "'$1' is no option; see the first lines of $0" ;;
+    -*) unknown_option "$1" --short --ci --table --update ;;
     *)
         test -f "$top_srcdir/test/apps/$1.sh" && test "$1" != common || die "there is no program '$1', only: $all"
         programs="$programs $1"

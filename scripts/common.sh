@@ -2,6 +2,10 @@
 # common.sh - what the scripts here share: installing what is missing on
 # Debian, and the two builds (build-mpich, build-openmpi) beside each other in the
 # source tree. Read by them with top_srcdir set; quiet unless something fails.
+# -h, --help and --version of each script are answered here.
+
+. "$top_srcdir/scripts/options.sh"
+answer_first "$@"
 
 hosts="mpich openmpi"
 jobs=${JOBS:-$(nproc)}

@@ -10,6 +10,8 @@
 # a test that does not exist, are errors: they are named, and the exit code is 1.
 
 top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+. "$top/scripts/options.sh"
+answer_first "$@"
 cd "$top" || exit 1
 # One order of files and names, whatever the language of whoever runs this.
 LC_ALL=C
@@ -28,8 +30,5 @@ case $1 in
     text=$(generate) || exit 1
     printf '%s\n' "$text" >doc/conformance.md
     ;;
-*)
-    echo "conformance.sh: '$1' is no option" >&2
-    exit 1
-    ;;
+*) unknown_option "$1" --update ;;
 esac

@@ -15,11 +15,7 @@ top_srcdir=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 what=
 case ${1-} in
 '' | --table | --update) what=${1-} ;;
-*)
-    sed -n '3,/^$/s/^# \{0,1\}//p' "$0"
-    test "$1" = --help || test "$1" = -h || die "'$1' is no option"
-    exit 0
-    ;;
+*) unknown_option "$1" --table --update ;;
 esac
 BUILD_SUFFIX=coverage
 host=${HOSTS:-mpich}

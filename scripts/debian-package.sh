@@ -21,7 +21,7 @@ while test $# -gt 0; do
     case $1 in
     --install) install=yes ;;
     --inside) inside=yes ;;
-    -*) die "unknown option $1; usage: $0 [--install] [DIRECTORY]" ;;
+    -*) unknown_option "$1" --install ;;
     *) break ;;
     esac
     shift

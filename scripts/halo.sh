@@ -9,13 +9,12 @@
 # With HOSTS="mpich" only one host. The CSV files stay in build-<host>/halo.
 
 top_srcdir=$(cd "$(dirname "$0")/.." && pwd) || exit 1
-. "$top_srcdir/scripts/common.sh"
-
-case " $* " in *" --help "*)
+usage() {
     sed -n '3,/^$/s/^# \{0,1\}//p' "$0"
-    exec sh "$top_srcdir/bench/run-halo.sh" --help
-    ;;
-esac
+    sh "$top_srcdir/bench/run-halo.sh" --help
+}
+. "$top_srcdir/scripts/common.sh"
+sh "$top_srcdir/bench/run-halo.sh" --only-read "$@" || exit
 
 install_missing
 bootstrap

@@ -14,11 +14,9 @@
 
 top_srcdir=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$top_srcdir/scripts/common.sh"
-case " $* " in *" --help "* | *" -h "*)
-    sed -n '3,/^$/s/^# \{0,1\}//p' "$0"
-    exit 0
-    ;;
-esac
+for argument; do
+    case $argument in -*) unknown_option "$argument" ;; esac
+done
 list=$top_srcdir/test/mutants
 work=$top_srcdir/build-mutants
 

@@ -31,7 +31,7 @@ while test $# -gt 0; do
     --full) full=yes ;;
     --update) update=yes ;;
     --table) run= ;;
-    *) die "'$1' is no option; see the first lines of $0" ;;
+    *) unknown_option "$1" --full --update --table ;;
     esac
     shift
 done

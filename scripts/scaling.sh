@@ -8,13 +8,17 @@
 
 top_srcdir=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$top_srcdir/scripts/common.sh"
+case ${1-} in
+'' | --update) ;;
+*) unknown_option "$1" --update ;;
+esac
 install_missing
 bootstrap
 make_target=test/sim/counts
 build mpich || exit 1
 CMOCKA_MESSAGE_OUTPUT=TAP test/sim/counts job 100 1000 10000 >counts.out || die "see $(pwd)/counts.out"
 table=$(grep '^|' counts.out)
-if test "$1" = --update; then
+if test "${1-}" = --update; then
     {
         echo
         echo "$table"
