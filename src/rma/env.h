@@ -63,6 +63,7 @@ struct rma_peer {
 
 struct rma_env {
     void *ctx;
+    uint32_t first_number; /* win/first_number.h */
 
     /* Memory of this process that node peers can map. Pages are committed. */
     int (*mem_alloc)(void *ctx, size_t size, size_t align, void **out);

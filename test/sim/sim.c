@@ -222,6 +222,7 @@ static void init_proc(struct sim *s, int rank)
                             .allmax = comm_allmax,
                             .handle = p};
     p->env = (struct rma_env){.ctx = p,
+                              .first_number = o->first_number,
                               .node_procs_bound = o->per_node,
                               .peer_get = peer_get,
                               .peer_connect = peer_connect,

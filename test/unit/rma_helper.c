@@ -38,7 +38,7 @@ struct hand_shared hand_share(int n, bool dynamic)
     for (int i = 0; i < n; i++) {
         struct win_ctl *ctl = (struct win_ctl *)(void *)(s.ctls + (size_t)i * s.ctl_bytes);
         atomic_init(&ctl->regions_offset, slots_end(n));
-        stage_init(ctl, n, STAGE_ASSISTED);
+        stage_init(ctl, n, STAGE_ASSISTED, 0);
     }
     return s;
 }

@@ -26,7 +26,7 @@ static void check_layout(int nslots, enum stage_use use)
     struct win_ctl *ctl = aligned_alloc(MRMA_CACHE_LINE, bytes);
     assert_non_null(ctl);
     memset(ctl, 0xff, bytes);
-    stage_init(ctl, nslots, use);
+    stage_init(ctl, nslots, use, 0);
     char *end = (char *)&ctl->slots[nslots];
     for (int i = 0; i < nslots; i++) {
         struct rma_target t = {.ctl = ctl};

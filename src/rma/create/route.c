@@ -24,6 +24,7 @@
 #include "rma/path/deferred.h"
 #include "rma/path/stage.h"
 #include "rma/target/target.h"
+#include "rma/win/first_number.h"
 #include "rma/win/path_ops.h"
 #include "rma/win/remote.h"
 #include "rma/create/win_create.h"
@@ -155,6 +156,8 @@ static int make_local(struct win *w)
     for (int i = 0; i < w->nproc; i++)
         if (win_on_node(w, i))
             w->local[w->nlocal++] = (struct rma_target){.rank = i};
+    for (int i = 0; i < w->nlocal; i++)
+        first_number_target(w, &w->local[i]);
     return MRMA_SUCCESS;
 }
 
@@ -231,6 +234,7 @@ int win_route(struct win *w, struct win_plan *plan)
         err = connect_control(w);
     if (!err)
         w->lead = win_peek(w, w->direct[0])->ctl;
+    sync_first_arrivals(&w->ctl->sync, w->first_number, w->ndirect);
     acc_atomic_init(w);
     return err;
 }

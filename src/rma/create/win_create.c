@@ -25,6 +25,7 @@
 #include "rma/traced/traced.h"
 #include "rma/sync/fence_counts.h"
 #include "rma/win/ctl_blocks.h"
+#include "rma/win/first_number.h"
 #include "rma/win/share.h"
 
 /* What a process says in the agreement; the highest counts. */
@@ -71,7 +72,12 @@ static int make_control(struct win *w)
     if (err)
         return err;
     memset(ctl, 0, sizeof *ctl);
-    stage_init(ctl, w->nslots, use);
+    stage_init(ctl, w->nslots, use, w->first_number);
+    for (int i = 0; i < w->nslots; i++)
+        first_number_signals(&ctl->slots[i].signals, w->first_number);
+    atomic_init(&ctl->exposed, w->phase);
+    atomic_init(&ctl->staged_phase, w->phase);
+    sync_first_control(&ctl->sync, w->first_number);
     w->ctl = ctl;
     atomic_init(&w->ctl->regions_offset, slots);
     return MRMA_SUCCESS;

@@ -66,7 +66,11 @@ struct win *win_new(struct rma *r, const struct win_spec *spec)
                       .hints = spec->hints,
                       .size = spec->size,
                       .disp_unit = spec->disp_unit,
-                      .dynamic = spec->flavor == WIN_DYNAMIC};
+                      .dynamic = spec->flavor == WIN_DYNAMIC,
+                      .first_number = r->env->first_number,
+                      .phase = r->env->first_number,
+                      .start_count = r->env->first_number};
+    sync_first_win(&w->sync, w->first_number);
     w->base = spec->flavor == WIN_CREATE ? spec->base : NULL;
     const int bound = r->env->node_procs_bound;
     w->nslots = bound > 0 && bound < n ? bound : n;

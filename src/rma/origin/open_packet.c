@@ -97,8 +97,15 @@ struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
             free(pt);
             return NULL;
         }
-        *pt = (struct pkt_target){
-            .win = w, .target = t, .buf = buf, .room = ROOM_FIRST, .used = sizeof(struct pkt_hdr)};
+        *pt = (struct pkt_target){.win = w,
+                                  .target = t,
+                                  .buf = buf,
+                                  .room = ROOM_FIRST,
+                                  .used = sizeof(struct pkt_hdr),
+                                  .lock_seq = w->first_number,
+                                  .open_seq = w->phase, /* not the present one */
+                                  .acks_due = w->first_number,
+                                  .acks_seen = w->first_number};
         list_init(&pt->requests);
         list_init(&pt->under_way);
         pt->epoch_seen = atomic_load_explicit(&w->gen, memory_order_relaxed) - 1;
@@ -183,7 +190,7 @@ bool pkt_epoch_is_open(const struct pkt_target *pt)
         return true; /* epoch_access has made sure */
     switch (pkt_epoch_kind(pt)) {
     case PKT_EPOCH_NOCHECK:
-        if (pt->win->phase == 0) /* no fence that the target could still be in */
+        if (!pt->win->fenced) /* no fence that the target could still be in */
             return true;
         /* fall through */
     case PKT_EPOCH_FENCE:

@@ -75,13 +75,16 @@ void stage_attach(struct rma_target *t, struct win_ctl *own, int nslots, int me,
 }
 
 /* Their heads alone: what lies behind counts only once they say so. */
-static void clear(struct stage_row row)
+static void clear(struct stage_row row, uint32_t first)
 {
-    for (uint32_t i = 0; row.bytes && i < STAGE_DEPTH; i++)
-        memset((char *)row.first + (size_t)i * row.bytes, 0, sizeof(struct win_stage));
+    for (uint32_t i = 0; row.bytes && i < STAGE_DEPTH; i++) {
+        struct win_stage *st = (void *)((char *)row.first + (size_t)i * row.bytes);
+        memset(st, 0, sizeof *st);
+        atomic_init(&st->seq, first);
+    }
 }
 
-void stage_init(struct win_ctl *ctl, int nslots, enum stage_use use)
+void stage_init(struct win_ctl *ctl, int nslots, enum stage_use use, uint32_t first)
 {
     const struct lines n = choose(nslots, use);
     ctl->stage_bytes = n.stage * MRMA_CACHE_LINE;
@@ -90,8 +93,8 @@ void stage_init(struct win_ctl *ctl, int nslots, enum stage_use use)
     for (int i = 0; i < nslots; i++) {
         struct stage_row epochs, phases;
         rows(ctl, nslots, i, &epochs, &phases);
-        clear(epochs);
-        clear(phases);
+        clear(epochs, first);
+        clear(phases, first);
     }
 }
 

@@ -40,7 +40,7 @@ enum stage_use { STAGE_MAPPED, STAGE_ASSISTED };
 size_t stage_ctl_bytes(int nslots, enum stage_use use);
 /* Clear a new block's slots and stages, and fix the sizes of these. Not the fields before the
  * slots. */
-void stage_init(struct win_ctl *ctl, int nslots, enum stage_use use);
+void stage_init(struct win_ctl *ctl, int nslots, enum stage_use use, uint32_t first);
 /* Find the stages of a direct target, whose control block t->ctl is, and those for it in this
  * process's own: this process has slot me there, the target slot its here. */
 void stage_attach(struct rma_target *t, struct win_ctl *own, int nslots, int me, int its);

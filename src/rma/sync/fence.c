@@ -121,6 +121,7 @@ int rma_fence(struct win *w, int asserts)
         err = err ? err : counted;
     }
     w->phase++;
+    w->fenced = true;
     if (late) /* before, the agent would still park what comes */
         expose(w, w->phase);
     w->fence_known = precede;

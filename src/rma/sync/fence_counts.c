@@ -113,7 +113,7 @@ int fence_counts_choose(struct win *w, struct boot *boot)
         return MRMA_SUCCESS;
     struct fence_counts *c = calloc(1, sizeof *c + 2 * nrounds * sizeof c->in[0]);
     if (c)
-        c->nrounds = nrounds;
+        *c = (struct fence_counts){.nrounds = nrounds, .closing = w->first_number};
     rma_enter(w->rma); /* who is through with the exchange may send counts at once */
     w->sync.counts = c;
     rma_leave(w->rma);

@@ -54,4 +54,33 @@ struct sync_target {
     uint32_t posts_sent; /* to it, those with MPI_MODE_NOCHECK not counted */
 };
 
+/* Where the numbers begin: win/first_number.h. */
+static inline void sync_first_signals(struct sync_signals *signals, uint32_t first)
+{
+    for (int kind = 0; kind < BARRIER_KINDS; kind++)
+        atomic_init(&signals->barriers[kind].entered, first);
+}
+
+static inline void sync_first_target(struct sync_target *target, uint32_t first)
+{
+    target->posts_sent = first;
+}
+
+static inline void sync_first_win(struct sync_win *win, uint32_t first)
+{
+    for (int kind = 0; kind < BARRIER_KINDS; kind++)
+        win->barriers[kind] = first;
+}
+
+static inline void sync_first_control(struct sync_ctl *ctl, uint32_t first)
+{
+    atomic_init(&ctl->entered, first);
+}
+
+/* Of n processes each has been in as many barriers. */
+static inline void sync_first_arrivals(struct sync_ctl *ctl, uint32_t first, int n)
+{
+    atomic_init(&ctl->arrived, first * (uint32_t)n);
+}
+
 #endif

@@ -60,6 +60,8 @@ static struct pkt_origin *target_origin(struct win *w, struct rma_target *t)
             return NULL;
         t->from->win = w;
         t->from->origin = t;
+        t->from->completes = t->from->lock_seq = w->first_number;
+        t->from->marked = w->phase; /* not in the present phase */
         list_init(&t->from->parked);
     }
     return t->from;

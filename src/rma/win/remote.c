@@ -6,6 +6,7 @@
  * once made stays as long as its window. Locks: the engine's, also while the
  * peer is looked up and connected.
  */
+#include "rma/win/first_number.h"
 #include "rma/win/remote.h"
 
 #include <stdlib.h>
@@ -31,13 +32,14 @@ void target_describe(struct rma_target *t, const struct win_record *rec)
     t->net_key = rec->net;
 }
 
-static struct rma_target *new_target(int rank, const struct win_record *rec)
+static struct rma_target *new_target(const struct win *w, int rank, const struct win_record *rec)
 {
     struct rma_target *t = aligned_alloc(MRMA_CACHE_LINE, sizeof *t);
     if (!t)
         return NULL;
     *t = (struct rma_target){.rank = rank};
     target_describe(t, rec);
+    first_number_target(w, t);
     t->in = &t->signals;
     return t;
 }
@@ -49,7 +51,7 @@ int win_target_make(struct win *w, int rank, struct rma_target **out)
         return log_fail(w->rma->log, MRMA_ERR_INTERN, "rank %d of window %u has no target", rank,
                         w->index);
     const struct win_record *rec = &w->records.all[rank];
-    struct rma_target *t = new_target(rank, rec);
+    struct rma_target *t = new_target(w, rank, rec);
     if (!t)
         return log_fail(w->rma->log, MRMA_ERR_NO_MEM, "no memory for rank %d of window %u", rank,
                         w->index);

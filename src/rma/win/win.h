@@ -238,8 +238,10 @@ struct win {
                                      MPIRMA_TRACE puts anything there; else NULL */
     struct win_records records;   /* of all processes; for targets that are not made yet */
 
-    struct sync_win sync; /* of src/rma/sync alone */
-    uint32_t phase;       /* fences passed */
+    struct sync_win sync;  /* of src/rma/sync alone */
+    uint32_t first_number; /* first_number.h */
+    uint32_t phase;        /* fences passed, from the first number on */
+    bool fenced;           /* there has been one */
     bool fence_lost; /* operations of a fence epoch were refused unread: what others announce is
                         not reached, in this and all later fences */
     uint32_t fence_arrived; /* fence markers of packet peers for this phase */

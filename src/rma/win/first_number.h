@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * first_number.h - where the numbers of a window's epochs, fences, barriers and acknowledgements
+ * begin: at env->first_number, the same for all its processes.
+ *
+ * All of them are counters of 32 bits that come round and are compared by their distance. They
+ * begin at 0 in use; tests begin them just before they come round.
+ */
+#ifndef MRMA_RMA_WIN_FIRST_NUMBER_H
+#define MRMA_RMA_WIN_FIRST_NUMBER_H
+
+#include "rma/win/win.h"
+
+/* Before anybody else sees them. */
+static inline void first_number_signals(struct win_signals *signals, uint32_t first)
+{
+    atomic_init(&signals->posts, first);
+    atomic_init(&signals->completes, first);
+    sync_first_signals(&signals->sync, first);
+}
+
+/* A target that is made: nothing has been started towards it, in the present epoch neither. */
+static inline void first_number_target(const struct win *w, struct rma_target *t)
+{
+    t->starts = t->posts_due = t->exposures = w->first_number;
+    t->started_in = w->start_count - 1;
+    stage_first_target(&t->stage, w->first_number);
+    sync_first_target(&t->sync, w->first_number);
+    first_number_signals(&t->signals, w->first_number);
+}
+
+#endif
