@@ -59,12 +59,16 @@ grep_page() { # page, pattern
 grep_page libmpi-rma.7 '^\.B \([A-Za-z_]*_[A-Za-z_]*\)$' | grep -vx 'MPI_.*' >"$tmp/doc"
 same "libmpi-rma(7) has every variable and info key, and no other" 21
 
-# Options that a tool names in its own text, and those of its page.
+# Options in the table or the text of a tool, and those of its page. All tools but the script share some.
 for tool in run:mpi-rma-run.in info:mpi-rma-info.c trace:trace/mpi-rma-trace.c; do
     page=mpi-rma-${tool%%:*}.1
-    sed 's/^ *"//' "$top/tools/${tool#*:}" | sed -n 's/^  \(--[a-z]*\)[ =].*/\1/p' >"$tmp/code"
+    case $tool in
+    *.c) sed -n '/ options\[\] = {/,/};/p;/define OPTIONS_COMMON/,/}$/p' "$top/tools/${tool#*:}" "$top/tools/options.h" |
+        sed -n 's/^ *{"\([a-z-]*\)", .*/--\1/p' ;;
+    *) sed -n 's/^  \(-[a-z], \)*\(--[a-z-]*\)[ =].*/\2/p' "$top/tools/${tool#*:}" ;;
+    esac >"$tmp/code"
     sed -n '/^\.SH OPTIONS/,/^\.SH EXIT/p' "$top/man/$page.in" | sed 's/\\-/-/g' |
-        sed -n '/^\.TP/{n;s/^\.BI* *\(--[a-z]*\).*/\1/p;}' >"$tmp/doc"
+        sed -n '/^\.TP/{n;s/^\.B[IR]* *\(-[a-zA-Z] ", " \)*\(--[a-z-]*\).*/\2/p;}' >"$tmp/doc"
     same "the page $page has every option of its tool, and no other" 5
 done
 

@@ -9,15 +9,10 @@
  * the next waits for the target's word (its post, or PKT_OPEN, for which a previous packet
  * has asked). Packets of a PSCW epoch are not early if those of the previous one still are.
  *
- * States of a packet lock (pkt_target.lock), see doc/states:
- *   NONE -begin-> DUE -first packet-> SENT -PKT_OPEN, ack or reply-> HELD -ack of unlock-> NONE
- *   DUE -unlock without operations-> NONE (nothing was sent)
- * Locks: the engine's, held by the caller, but for issue_lock_begin and issue_lock_settle, which
- * take it; waits are without it.
+ * Locks: the engine's, held by the caller; waits are without it.
  */
 #include "rma/origin/open_packet.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/err.h"
@@ -72,19 +67,6 @@ int pkt_make_stream_room(struct pkt_target *pt)
     while (!err && !stream_room(pt))
         err = pkt_wait(pt, stream_room, "large operations to leave");
     return err;
-}
-
-static bool unlocked(void *arg)
-{
-    const struct pkt_target *pt = arg;
-    return !pt->unlocking;
-}
-
-int pkt_await_unlocked(struct pkt_target *pt)
-{
-    return unlikely(pt->unlocking)
-               ? pkt_wait(pt, unlocked, "the acknowledgement of the last unlock")
-               : MRMA_SUCCESS;
 }
 
 struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
@@ -175,14 +157,6 @@ struct pkt_hdr pkt_ops_header(const struct pkt_target *pt)
     return hdr;
 }
 
-void pkt_lock_granted(struct pkt_target *pt, uint32_t seq)
-{
-    if (pt->lock != PKT_LOCK_SENT || pt->lock_seq != seq)
-        return;
-    pt->lock = PKT_LOCK_HELD;
-    win_event(pt->win, pt->target->rank, TRACE_LOCKED, 0);
-}
-
 bool pkt_epoch_is_open(const struct pkt_target *pt)
 {
     const struct rma_target *t = pt->target;
@@ -268,24 +242,7 @@ static void count_early(struct pkt_target *pt, struct pkt_hdr *hdr, bool more)
     }
 }
 
-static uint8_t lock_flag(const struct pkt_target *pt)
-{
-    if (epoch_now(&pt->win->epoch) == EPOCH_LOCK_ALL || pt->target->lock == WIN_LOCK_COUNTED)
-        return PKT_F_LOCK_ALL;
-    return pt->target->lock == WIN_LOCK_EXCLUSIVE ? PKT_F_LOCK_EXCLUSIVE : PKT_F_LOCK_SHARED;
-}
-
-void pkt_take_lock(struct pkt_target *pt, struct pkt_hdr *hdr)
-{
-    if (pt->lock != PKT_LOCK_DUE || hdr->epoch != PKT_EPOCH_LOCK)
-        return;
-    hdr->flags |= lock_flag(pt);
-    hdr->total = pt->win->phase;
-    pt->lock = PKT_LOCK_SENT;
-}
-
-/* Ask the target to say when the epoch is open, if nobody has asked yet. */
-static int ask_open(struct pkt_target *pt)
+int pkt_ask_open(struct pkt_target *pt)
 {
     if (pt->asked || pkt_epoch_is_open(pt) || epoch_now(&pt->win->epoch) == EPOCH_PSCW)
         return MRMA_SUCCESS;
@@ -312,7 +269,7 @@ static bool opened_or_late(void *arg)
 int pkt_open_soon(struct pkt_target *pt)
 {
     struct win *w = pt->win;
-    int err = ask_open(pt);
+    int err = pkt_ask_open(pt);
     if (!err && !pt->awaited && !pkt_epoch_is_open(pt)) {
         struct soon soon = {pt, w->rma->clock() + OPEN_SOON};
         pt->awaited = true;
@@ -341,7 +298,7 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
 {
     int err = MRMA_SUCCESS;
     if (!may_send(pt)) {
-        err = ask_open(pt);
+        err = pkt_ask_open(pt);
         if (!err)
             err = wait_opened(pt, may_send);
         if (!err && sent_meanwhile(pt, flags))
@@ -407,7 +364,7 @@ int pkt_await_open(struct pkt_target *pt)
     if (pt->count || pt->lock == PKT_LOCK_DUE)
         err = pkt_send_open(pt, 0, true);
     if (!err)
-        err = ask_open(pt);
+        err = pkt_ask_open(pt);
     if (!err)
         err = wait_opened(pt, epoch_decided);
     return err || pkt_epoch_is_open(pt) ? err : MRMA_ERR_RMA_SYNC;
@@ -431,65 +388,6 @@ int pkt_await_stream(struct pkt_target *pt, size_t packets, bool overtakes)
         return pkt_await_open(pt);
     pt->early += (uint32_t)packets;
     return MRMA_SUCCESS;
-}
-
-/* Asked for and not granted yet, or not even asked for. */
-static bool lock_pending(const struct pkt_target *pt)
-{
-    return pt->lock == PKT_LOCK_DUE || pt->lock == PKT_LOCK_SENT;
-}
-
-static bool lock_settled(void *arg)
-{
-    const struct pkt_target *pt = arg;
-    return !lock_pending(pt) || pt->win->origin_side.err;
-}
-
-static int settle_lock(struct pkt_target *pt)
-{
-    pkt_target_touch(pt);
-    const int err = ask_open(pt);
-    return err ? err : pkt_wait(pt, lock_settled, "the window's lock");
-}
-
-int issue_lock_settle(struct rma *r)
-{
-    int err = MRMA_SUCCESS;
-    rma_enter(r);
-    struct pkt_target *pt = r->lock_due;
-    if (pt && pthread_equal(r->lock_due_by, pthread_self())) {
-        r->lock_due = NULL;
-        if (lock_pending(pt))
-            err = settle_lock(pt);
-    }
-    rma_leave(r);
-    return err;
-}
-
-int issue_lock_begin(struct win *w, struct rma_target *t)
-{
-    struct rma *r = w->rma;
-    rma_enter(r);
-    struct pkt_target *pt = pkt_target_get(w, t);
-    int err = pt ? pkt_await_unlocked(pt) : MRMA_ERR_NO_MEM;
-    if (!err && t->lock != WIN_LOCK_NONE) {
-        pt->asked = pt->awaited = pt->refused = false;
-        pt->early = 0;
-        pt->lock_seq++;
-        pt->lock = t->lock == WIN_LOCK_NOCHECK ? PKT_LOCK_NONE : PKT_LOCK_DUE;
-    }
-    if (!err && pt->lock == PKT_LOCK_DUE) {
-        struct pkt_target *due = r->lock_due;
-        bool taken = due && due != pt && lock_pending(due); /* by another thread's lock */
-        if (w->flavor == WIN_ALLOCATE_SHARED || taken) {
-            err = settle_lock(pt);
-        } else {
-            r->lock_due = pt;
-            r->lock_due_by = pthread_self();
-        }
-    }
-    rma_leave(r);
-    return err;
 }
 
 bool issue_is_open(const struct rma_target *t)

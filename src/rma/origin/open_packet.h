@@ -59,6 +59,8 @@ bool pkt_may_defer(const struct pkt_target *pt);
  * which is awaited as long as it takes at most to come from a target that is there. MRMA_SUCCESS:
  * it is open; MRMA_AGAIN: not yet. May wait, for OPEN_SOON at most. */
 int pkt_open_soon(struct pkt_target *pt);
+/* Ask the target to say when the epoch is open, if nobody has asked yet. The errors of pkt_send. */
+int pkt_ask_open(struct pkt_target *pt);
 /* Before a large operation: send what is in the open packet, ask, and wait until the epoch is open.
  * MRMA_ERR_RMA_SYNC: the target has refused it. May wait. */
 int pkt_await_open(struct pkt_target *pt);
