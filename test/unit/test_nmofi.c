@@ -256,11 +256,11 @@ static void no_such_provider(void **state)
     log_to_pipe(&lp, LOG_LEVEL_WARN);
     struct nmofi_opts opts = {.provider = "nosuch", .log = &lp.log, .find = find};
     assert_int_equal(nmofi_open(&opts, &nm), MRMA_ERR_OTHER);
-    assert_non_null(strstr(log_text(&lp, text, sizeof text), "named nosuch"));
+    assert_non_null(strstr(log_text(&lp, text, sizeof text), "named nosuch (MPIRMA_OFI_PROVIDER)"));
     opts.provider = NULL;
     opts.interface = "nosuchif0";
     assert_int_equal(nmofi_open(&opts, &nm), MRMA_ERR_OTHER);
-    assert_non_null(strstr(log_text(&lp, text, sizeof text), "on nosuchif0"));
+    assert_non_null(strstr(log_text(&lp, text, sizeof text), "on nosuchif0 (MPIRMA_OFI_INTERFACE)"));
     opts.interface = "127.0.0.1";
     assert_int_equal(nmofi_open(&opts, &nm), MRMA_SUCCESS);
     assert_non_null(strstr(nmofi_describe(nm), "127.0.0.1:"));

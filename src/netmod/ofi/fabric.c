@@ -170,10 +170,11 @@ static int none_found(const struct nmofi_opts *o)
                  filter);
     return log_fail(
         o->log, MRMA_ERR_OTHER,
-        "libfabric: no provider%s%s%s%s offers ordered reliable datagrams with shared "
+        "libfabric: no provider%s%s%s%s%s%s offers ordered reliable datagrams with shared "
         "receive buffers%s",
-        o->provider ? " named (MPIRMA_OFI_PROVIDER) " : "", o->provider ? o->provider : "",
-        o->interface ? " on (MPIRMA_OFI_INTERFACE) " : "", o->interface ? o->interface : "", hint);
+        o->provider ? " named " : "", o->provider ? o->provider : "",
+        o->provider ? " (MPIRMA_OFI_PROVIDER)" : "", o->interface ? " on " : "",
+        o->interface ? o->interface : "", o->interface ? " (MPIRMA_OFI_INTERFACE)" : "", hint);
 }
 
 static int choose(struct nmofi *nm)

@@ -51,7 +51,10 @@ static void wake_yielded(struct rma_target *t)
 
 void lock_uncount(struct rma_target *t)
 {
-    if (atomic_fetch_sub_explicit(&t->ctl->counted, 1, memory_order_seq_cst) == 1) /* E */
+    const uint32_t counted =
+        atomic_fetch_sub_explicit(&t->ctl->counted, 1, memory_order_seq_cst); /* E */
+    atomic_rmw_fence(); /* as in lockword_release: what follows must not be done before */
+    if (counted == 1)
         wake_yielded(t);
 }
 
@@ -71,6 +74,7 @@ struct rma_target *lock_all_try(struct win *w)
 void lock_all_leave(struct win *w)
 {
     const uint64_t all = atomic_fetch_sub_explicit(&w->lead->all, 1, memory_order_seq_cst); /* E */
+    atomic_rmw_fence();
     if ((all & LOCK_ALL_HOLDERS) != 1 ||
         !atomic_load_explicit(&w->lead->all_blocked, memory_order_seq_cst))
         return;
