@@ -9,11 +9,9 @@
 # of hwloc and libfabric, and a configured build-mpich or build-openmpi, whose config.h it takes.
 # The last line is "N passed, N failed, N skipped".
 
-case $1 in
--h | --help) sed -n '3,/^$/s/^# \{0,1\}//p' "$0" && exit 0 ;;
-'') ;;
-*) echo "check-arm64.sh: unknown argument '$1'; usage: check-arm64.sh" >&2 && exit 2 ;;
-esac
+. "$(dirname "$0")/options.sh"
+answer_first "$@"
+test $# = 0 || unknown_option "$1"
 cd "$(dirname "$0")/.." || exit 1
 cc=aarch64-linux-gnu-gcc
 passed=0

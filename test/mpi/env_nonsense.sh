@@ -60,7 +60,7 @@ done
 for setting in MPIRMA_OFI_PROVIDER=nonesuch MPIRMA_OFI_INTERFACE=nonesuch0; do
     mpirun 2 env MPIRMA_PATH=net-packets "$setting" sh -c '"$0" || echo "exit code $?"' "$bin/alloc_mem"
     seen 'exit code' || bad "$setting: exit code 0"
-    seen "${setting%%=*}.*${setting#*=}" || bad "$setting: no message names it:"
+    seen "${setting#*=} \(${setting%%=*}\)" || bad "$setting: no message names it:"
     seen 'signal 11|segmentation|exit code 139' && bad "$setting: crashed:"
 done
 # Processes that would choose different paths for the same pair.

@@ -260,7 +260,8 @@ static void no_such_provider(void **state)
     opts.provider = NULL;
     opts.interface = "nosuchif0";
     assert_int_equal(nmofi_open(&opts, &nm), MRMA_ERR_OTHER);
-    assert_non_null(strstr(log_text(&lp, text, sizeof text), "on nosuchif0 (MPIRMA_OFI_INTERFACE)"));
+    assert_non_null(
+        strstr(log_text(&lp, text, sizeof text), "on nosuchif0 (MPIRMA_OFI_INTERFACE)"));
     opts.interface = "127.0.0.1";
     assert_int_equal(nmofi_open(&opts, &nm), MRMA_SUCCESS);
     assert_non_null(strstr(nmofi_describe(nm), "127.0.0.1:"));
