@@ -4,9 +4,10 @@
  *
  * The next definition of a function behind this library does not tell: this library brings its own
  * host with it, and a program that loads MPI when it runs has the other one beside it. So every
- * object of the process is asked for the function that names an MPI library. Open MPI and what
- * derives from it have handles that point to objects with names of their own; nobody else has
- * these.
+ * object of the process is asked for the function that names an MPI library. Tools have that one,
+ * too, as a wrapper, but no PMPI_Status_c2f: what converts handles and statuses is not wrapped.
+ * Open MPI and what derives from it have handles that point to objects with names of their own;
+ * nobody else has these.
  *
  * It may run in a constructor, before MPI is initialised: MPI_Get_library_version may be called
  * then.
@@ -81,6 +82,7 @@ static get_version *other_host(void *object, const char **file)
 
     *(void **)&version = dlsym(object, "PMPI_Get_library_version");
     if (version == NULL || dladdr(*(void **)&version, &info) == 0 ||
+        !defines(object, "PMPI_Status_c2f", info.dli_fbase) ||
         defines(object, "ompi_mpi_comm_world", info.dli_fbase) == openmpi)
         return NULL;
     *file = info.dli_fname;
