@@ -9,11 +9,14 @@
 #include "model.h"
 #include "../sim/fiber.h"
 
-/* No order of the scenario fails; the text of the first that does is the test's. */
+/* No order of the scenario fails; the text of the first that does is the test's. With
+ * AddressSanitizer, where a switch is a system call, one deviation less is tried. */
 static inline void explore(const struct model_scenario *s)
 {
     unsigned long runs = 0;
-    const char *failure = model_explore(s, &runs);
+    struct model_scenario tried = *s;
+    tried.deviations -= FIBER_ASAN && s->deviations > 1;
+    const char *failure = model_explore(&tried, &runs);
     print_message("# %lu runs\n", runs);
     if (failure)
         fail_msg("%s", failure);

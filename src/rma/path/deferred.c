@@ -88,11 +88,20 @@ static int finish(struct win *w, struct rma_target *t)
     return deferred_run(w, t, t->sync_ops->await(w, t));
 }
 
+/* Has the path done with the caller's buffers when its function returns? A copy lives as long as
+ * the operation waits here; the channel's own puts read later. */
+static bool takes_at_once(const struct rma_target *t, size_t len)
+{
+    return t->way != PATH_RDMA || len < ch3_rdma_min(&t->peer->vc);
+}
+
 bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                   const struct rma_op *op, int64_t offset, size_t len, int *err)
 {
     const bool plain = op->otype && op->otype->contig && op->op != ACC_NO_OP;
-    const size_t copied = op->oaddr && (plain || kind == PKT_OP_CAS) && len <= COPIED_MAX ? len : 0;
+    const bool copies =
+        op->oaddr && (plain || kind == PKT_OP_CAS) && len <= COPIED_MAX && takes_at_once(t, len);
+    const size_t copied = copies ? len : 0;
     if (unlikely(is_full(w, t))) {
         *err = finish(w, t);
         return false;

@@ -7,11 +7,12 @@
  * The call of such an operation returns at once (MPI 4.1, 12.5.2 leaves that open). It is kept,
  * with references to its datatypes, in a queue of the target, and carried out, in the order of the
  * calls, by who finds that the target may be accessed: the next operation on it, or the call that
- * ends the epoch. Data that goes out is copied only if it is short, as some programs use such a
- * buffer again before the epoch has ended; all other buffers are the library's until then. While a
- * queue is not empty all operations on its target go into it, but for puts into stages (stage.h),
- * which are not ordered with others. What the target has attached (dynamic windows) is looked at
- * when an operation is carried out, for it counts from the beginning of the exposure on.
+ * ends the epoch. Data that goes out is copied only if it is short and the path takes it at once,
+ * as some programs use such a buffer again before the epoch has ended; all other buffers are the
+ * library's until then. While a queue is not empty all operations on its target go into it, but for
+ * puts into stages (stage.h), which are not ordered with others. What the target has attached
+ * (dynamic windows) is looked at when an operation is carried out, for it counts from the beginning
+ * of the exposure on.
  *
  * What a queue takes is bounded (DEFERRED_MAX and one operation more): beyond it the call waits for
  * the target, and carries the queue out.
