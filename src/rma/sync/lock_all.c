@@ -66,10 +66,12 @@ static int hold_all(struct win *w)
     int err = MRMA_SUCCESS;
     for (int i = 0; !err && i < w->nproc; i++) {
         struct rma_target *t = win_peek(w, i);
-        if (t->ctl && !held)
-            err = hold_direct(w), held = !err;
-        else if (!t->ctl)
+        if (t->ctl && !held) {
+            err = hold_direct(w);
+            held = !err;
+        } else if (!t->ctl) {
             err = t->sync_ops->lock_all(w, t);
+        }
     }
     if (err && held)
         lock_all_leave(w);
