@@ -8,6 +8,7 @@
  */
 #include "engine.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -112,7 +113,7 @@ static void agent_end(struct engine *e)
     if (!rma_has_agent(&e->rma))
         return;
     atomic_store_explicit(&e->agent_stop, true, memory_order_release);
-    event_wake(&e->own->attention.agent);
+    event_wake(&e->own->attention.agent, e->ringer);
     pthread_join(e->agent, NULL);
     rma_agent_ended(&e->rma);
 }
@@ -133,6 +134,16 @@ static int make_own_segment(struct engine *e)
     return MRMA_SUCCESS;
 }
 
+/* From the start: later the program may have used up all descriptors. */
+static int open_ringer(struct engine *e)
+{
+    e->ringer = doorbell_ringer();
+    return e->ringer >= 0
+               ? MRMA_SUCCESS
+               : log_fail(&e->log, MRMA_ERR_OTHER, "cannot make a socket to wake others with: %s",
+                          strerror(errno));
+}
+
 static int assemble(struct engine *e, bool threads)
 {
     if (getrandom(&e->uid, sizeof e->uid, 0) != sizeof e->uid || !e->uid)
@@ -144,6 +155,8 @@ static int assemble(struct engine *e, bool threads)
         err = inplace_create(e->conf.segment_dir, &e->log, &e->inplace);
     if (!err)
         err = make_own_segment(e);
+    if (!err)
+        err = open_ringer(e);
     if (err)
         return err;
     if (e->conf.ptracer == CONF_PTRACER_ANY)
@@ -163,6 +176,13 @@ static int assemble(struct engine *e, bool threads)
     return MRMA_SUCCESS;
 }
 
+static void close_own(struct engine *e)
+{
+    seg_close(&e->own_seg);
+    if (e->ringer >= 0)
+        close(e->ringer);
+}
+
 int engine_create(const struct conf *conf, const struct log *log,
                   const struct engine_process *process, struct engine **out)
 {
@@ -171,7 +191,7 @@ int engine_create(const struct conf *conf, const struct log *log,
         return log_fail(log, MRMA_ERR_NO_MEM, "no memory for the engine");
     e->conf = *conf;
     e->log = *log;
-    e->own_seg.fd = -1;
+    e->own_seg.fd = e->ringer = -1;
     e->world_rank = process->world_rank;
     e->light = process->light;
     int err = assemble(e, process->threads);
@@ -179,7 +199,7 @@ int engine_create(const struct conf *conf, const struct log *log,
         inplace_destroy(e->inplace);
         heap_destroy(e->user_heap);
         heap_destroy(e->heap);
-        seg_close(&e->own_seg);
+        close_own(e);
         free(e);
         return err;
     }
@@ -199,6 +219,6 @@ void engine_destroy(struct engine *e)
     inplace_destroy(e->inplace);
     heap_leave(e->user_heap);
     heap_destroy(e->heap);
-    seg_close(&e->own_seg);
+    close_own(e);
     free(e);
 }

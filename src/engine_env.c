@@ -85,6 +85,7 @@ int engine_env_init(struct engine *e)
                               .record_same_node = env_same_node,
                               .record_cpus = env_cpus,
                               .attention = &e->own->attention,
+                              .ringer = e->ringer,
                               .stripes = {e->own->stripes, fmutex_self(rec.started)}};
     return MRMA_SUCCESS;
 }

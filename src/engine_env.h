@@ -56,6 +56,7 @@ struct engine {
     _Atomic uint64_t allocs, alloc_bytes, alloc_ns; /* engine_alloc_end */
     struct seg own_seg;
     struct procseg *own; /* in own_seg */
+    int ringer;          /* base/doorbell.h */
     struct shm_channel shm;
     struct ch3 ch3;
     struct rma_env env;

@@ -89,6 +89,7 @@ static int new_peer(struct engine *e, struct map *map, const struct proc_record 
     p->seg.fd = p->pidfd = -1;
     p->peer.uid = rec->uid;
     p->peer.pid = rec->seg.pid;
+    p->peer.ringer = e->ringer;
     p->started = rec->started;
     p->peer.net = map == &e->net_peers;
     p->machine = engine_same_node(e, rec->node);
@@ -345,7 +346,8 @@ static void shm_unmap(void *ctx, void *handle)
 
 struct shm_channel_env engine_channel_env(struct engine *e)
 {
-    return (struct shm_channel_env){.ctx = e, .map = shm_map, .unmap = shm_unmap, .find = shm_find};
+    return (struct shm_channel_env){
+        .ctx = e, .ringer = e->ringer, .map = shm_map, .unmap = shm_unmap, .find = shm_find};
 }
 
 /* ---- start and end ---- */

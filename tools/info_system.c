@@ -32,7 +32,7 @@ static bool futex_round(struct futex_page *page)
         usleep(1000);
         atomic_store_explicit(&page->flag, 1,
                               memory_order_release); /* pairs with the parent's load */
-        event_notify(&page->event);
+        event_notify(&page->event, EVENT_NO_POLL);
         _exit(0);
     }
     if (pid < 0)

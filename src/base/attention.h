@@ -58,7 +58,8 @@
 
 #include "base/event.h"
 
-/* All zero: nobody looks, and there is no agent. */
+/* All zero: nobody looks, and there is no agent. What wakes takes the calling process's ringer
+ * (doorbell.h). */
 struct attention {
     alignas(MRMA_CACHE_LINE) struct event threads; /* where application threads sleep in a wait */
     _Atomic uint32_t has_agent;                    /* an agent runs; set once */
@@ -121,28 +122,28 @@ static inline void attention_has_agent(struct attention *a)
 
 /* Something of this process waits that only its own polls move on, not those of a call of the host:
  * the agent is woken unless an application thread polls. */
-static inline void attention_call_own(struct attention *a)
+static inline void attention_call_own(struct attention *a, int ringer)
 {
     atomic_thread_fence(memory_order_seq_cst); /* pairs with attention_poll_end */
     if (!atomic_load_explicit(&a->polling, memory_order_relaxed))
-        event_notify(&a->agent);
+        event_notify(&a->agent, ringer);
 }
 
 /* ---- by others, of the same node ---- */
 
 /* Wake the threads that sleep in a wait; were there any? After what they wait for was published. */
-static inline bool attention_call_threads(struct attention *a)
+static inline bool attention_call_threads(struct attention *a, int ringer)
 {
     event_notify_fence(&a->threads);
     if (!atomic_load_explicit(&a->threads.sleepers, memory_order_relaxed))
         return false;
-    event_wake(&a->threads);
+    event_wake(&a->threads, ringer);
     return true;
 }
 
 /* Make sure that somebody looks, after a packet was published (A): the threads that sleep in a wait
  * are woken, or where nobody polls the agent. True: it was the agent. */
-bool attention_call(struct attention *a);
+bool attention_call(struct attention *a, int ringer);
 
 /* Is what arrives there served within the time of a wake-up, whatever its application does? */
 static inline bool attention_is_assured(const struct attention *a)
@@ -161,9 +162,9 @@ static inline bool attention_given(const struct attention *a)
 
 /* What was sent there has not been served within the time of a wake-up. If a call of the host was
  * taken to poll, that call may have ended: the agent is woken, before its nap ends. */
-void attention_insist(struct attention *a);
+void attention_insist(struct attention *a, int ringer);
 
 /* Wake everybody who sleeps there, for another condition than a packet. */
-void attention_wake_all(struct attention *a);
+void attention_wake_all(struct attention *a, int ringer);
 
 #endif

@@ -2,9 +2,10 @@
 /*
  * doorbell.c - see doorbell.h.
  *
- * Ringing makes a socket for the one datagram, so that it needs nothing of the
- * process that rings: events are rung from anywhere that sees their memory. Who
- * rings finds the sleeper deep asleep, so that wake-up costs more than the socket.
+ * Ringing makes a socket for the one datagram, since what is sent counts against its socket until
+ * it is taken: rings to many sleepers that take no notice would use up one that all share. Such a
+ * one, the ringer, is for when no other can be had. Who rings finds the sleeper deep asleep, so
+ * that wake-up costs more than the socket.
  */
 #define _GNU_SOURCE 1 /* SOCK_CLOEXEC */
 #include "base/doorbell.h"
@@ -73,15 +74,21 @@ void doorbell_empty(const struct doorbell *bell)
         ;
 }
 
-bool doorbell_ring(uint64_t id)
+int doorbell_ringer(void)
+{
+    return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+}
+
+bool doorbell_ring(uint64_t id, int ringer)
 {
     struct sockaddr_un name;
     const socklen_t len = name_of(id, &name);
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const int own = doorbell_ringer(), fd = own >= 0 ? own : ringer;
     if (fd < 0)
         return false;
     /* A full queue is a doorbell that has been rung. */
     (void)sendto(fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *)&name, len);
-    close(fd);
+    if (own >= 0)
+        close(own);
     return true;
 }

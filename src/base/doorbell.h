@@ -31,8 +31,12 @@ void doorbell_close(struct doorbell *bell);
 /* By the owner: take all rings that have come, so that the descriptor is quiet. */
 void doorbell_empty(const struct doorbell *bell);
 
-/* By anybody: three system calls. false: this process has no descriptor to spare.
- * That nobody has the name any more is no error. */
-bool doorbell_ring(uint64_t id);
+/* A ringer is a socket that a process holds from its start, so that it can ring when its program
+ * has used up all descriptors. -1: none (the error is in errno). The caller closes it. */
+int doorbell_ringer(void);
+
+/* By anybody: three system calls. false: it did not ring, since this process has neither a
+ * descriptor to spare nor a ringer (-1). That nobody has the name any more is no error. */
+bool doorbell_ring(uint64_t id, int ringer);
 
 #endif

@@ -46,14 +46,15 @@ uint32_t event_enter(struct event *ev)
     return atomic_load_explicit(&ev->seq, memory_order_acquire);
 }
 
-void event_wake(struct event *ev)
+void event_wake(struct event *ev, int ringer)
 {
     atomic_fetch_add_explicit(&ev->seq, 1, memory_order_release);
     atomic_thread_fence(memory_order_seq_cst); /* for callers that did not ask for sleepers */
     syscall(SYS_futex, &ev->seq, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     if (likely(!atomic_load_explicit(&ev->polled, memory_order_acquire)))
         return;
-    if (!atomic_exchange_explicit(&ev->rung, 1, memory_order_acq_rel) && !doorbell_ring(ev->bell))
+    if (!atomic_exchange_explicit(&ev->rung, 1, memory_order_acq_rel) &&
+        !doorbell_ring(ev->bell, ringer))
         atomic_store_explicit(&ev->rung, 0, memory_order_relaxed); /* the next one tries again */
 }
 

@@ -76,8 +76,12 @@ bool event_light_register(void);
  * False: the system has or allows no membarrier; nobody may be light then. */
 bool event_light_barrier(void);
 
-/* Wake everybody who sleeps on ev. Costs a system call. */
-void event_wake(struct event *ev);
+/* An event on which nobody ever blocks in poll(2), in the stead of a ringer. */
+enum { EVENT_NO_POLL = -1 };
+
+/* Wake everybody who sleeps on ev. Costs a system call. ringer: what this process can always ring
+ * with (doorbell.h), here and below. */
+void event_wake(struct event *ev, int ringer);
 
 /* Announce the intention to sleep; returns the ticket for event_sleep. The
  * caller then checks its condition again and calls event_sleep, and in any case
@@ -110,20 +114,20 @@ static inline void event_notify_fence(const struct event *ev)
 }
 
 /* To be called after the state that waiters look at was stored with release. */
-static inline void event_notify(struct event *ev)
+static inline void event_notify(struct event *ev, int ringer)
 {
     event_notify_fence(ev);
     if (unlikely(atomic_load_explicit(&ev->sleepers, memory_order_relaxed)))
-        event_wake(ev);
+        event_wake(ev, ringer);
 }
 
 /* The same where the state was changed by a sequentially consistent exchange, which is
  * the fence: it comes before the look at sleepers in the one order that the sleeper's own
  * steps C (sequentially consistent) and D (a load that is, or behind the fence) are in. */
-static inline void event_notify_exchanged(struct event *ev)
+static inline void event_notify_exchanged(struct event *ev, int ringer)
 {
     if (unlikely(atomic_load_explicit(&ev->sleepers, memory_order_seq_cst)))
-        event_wake(ev);
+        event_wake(ev, ringer);
 }
 
 #endif

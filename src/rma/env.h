@@ -56,6 +56,7 @@ struct rma_peer {
     bool cma;                    /* process_vm_* to it works (probed once) */
     int cma_errno;               /* why not */
     struct attention *attention; /* whether it polls, where it sleeps; NULL: not on this node */
+    int ringer;                  /* to wake it with: rma_env's */
     struct stripes stripes;      /* its accumulate locks */
     struct ch3_vc vc;
     unsigned refs;
@@ -129,6 +130,7 @@ struct rma_env {
     struct attention *attention;
     /* Of its events, for who blocks on descriptors too; open before a channel has any. */
     const struct doorbell *bell, *agent_bell;
+    int ringer; /* what this process can always ring others' doorbells with; -1: none */
     struct stripes stripes;
 
     struct trace *trace; /* where events are recorded (trace/record.h); NULL: no trace is taken */

@@ -59,7 +59,7 @@ static void report_lost(struct shm_channel *ch)
 static void traced_call(const struct shm_channel *ch, const struct shm_peer *peer)
 {
     const uint64_t now = trace_now(ch->trace);
-    if (attention_call(&peer->seg->attention))
+    if (attention_call(&peer->seg->attention, ch->env.ringer))
         trace_add(ch->trace, &(struct trace_record){.time = now,
                                                     .kind = TRACE_WAKE_AGENT,
                                                     .peer = -1,
@@ -72,7 +72,7 @@ static void call(const struct shm_channel *ch, const struct shm_peer *peer)
     if (unlikely(ch->trace))
         traced_call(ch, peer);
     else
-        (void)attention_call(&peer->seg->attention);
+        (void)attention_call(&peer->seg->attention, ch->env.ringer);
 }
 
 static void *shm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
@@ -95,10 +95,9 @@ static void shm_commit(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
 static void shm_commit_quietly(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
 {
     struct shm_peer *peer = ch3_vc_channel_data(vc);
-    (void)ch;
     ring_commit(&peer->tx, len);
     if (len)
-        (void)attention_call_threads(&peer->seg->attention);
+        (void)attention_call_threads(&peer->seg->attention, self(ch)->env.ringer);
 }
 
 static void shm_wake(struct ch3_channel *ch, struct ch3_vc *vc)

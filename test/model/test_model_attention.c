@@ -55,14 +55,14 @@ static bool pending(void)
 static void sender(void)
 {
     atomic_fetch_add_explicit(&sent, 1, memory_order_seq_cst);
-    (void)attention_call(&at);
+    (void)attention_call(&at, EVENT_NO_POLL);
 }
 
 /* One sender publishes by a store, as a ring does. */
 static void only_sender(void)
 {
     atomic_store_explicit(&sent, 1, memory_order_release);
-    (void)attention_call(&at);
+    (void)attention_call(&at, EVENT_NO_POLL);
 }
 
 /* As rma/progress/agent.c sleeps on an event. */
@@ -81,7 +81,7 @@ static void agent(void)
 static void agent_ends(void)
 {
     if (all_served())
-        event_wake(&at.agent); /* as the end of the job does */
+        event_wake(&at.agent, EVENT_NO_POLL); /* as the end of the job does */
 }
 
 /* A call polls for a while, and ends; what comes later is the agent's. */
@@ -91,7 +91,7 @@ static void caller(void)
     (void)serve();
     attention_poll_end(&at);
     if (pending())
-        event_notify(&at.agent);
+        event_notify(&at.agent, EVENT_NO_POLL);
     agent_ends();
 }
 

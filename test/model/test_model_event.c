@@ -30,9 +30,9 @@ static bool light;
 static _Atomic uint32_t rung; /* what lies in the doorbell */
 static struct doorbell bell;
 
-bool model_doorbell_ring(uint64_t id)
+bool model_doorbell_ring(uint64_t id, int ringer)
 {
-    (void)id;
+    (void)id, (void)ringer;
     atomic_store_explicit(&rung, 1, memory_order_seq_cst);
     model_wake(SLEEPER);
     return true;
@@ -89,14 +89,14 @@ static void poller(void)
 static void notifier(void)
 {
     atomic_store_explicit(&news, 1, memory_order_release);
-    event_notify(&ev);
+    event_notify(&ev, EVENT_NO_POLL);
 }
 
 /* The state is changed by an exchange, which is the fence. */
 static void exchanger(void)
 {
     atomic_fetch_add_explicit(&news, 1, memory_order_seq_cst);
-    event_notify_exchanged(&ev);
+    event_notify_exchanged(&ev, EVENT_NO_POLL);
 }
 
 static void test_full(void **state)

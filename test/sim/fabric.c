@@ -340,7 +340,7 @@ static void stop_agent(struct fabric_proc *p)
     if (!rma_has_agent(&p->rma))
         return;
     atomic_store_explicit(&p->agent_stop, true, memory_order_release);
-    event_wake(&p->seg->attention.agent);
+    event_wake(&p->seg->attention.agent, EVENT_NO_POLL);
     pthread_join(p->agent, NULL);
     rma_agent_ended(&p->rma);
 }

@@ -160,7 +160,7 @@ static void agent_turn(struct sim_proc *p)
     rma_check_waiting(&p->rma);
     const bool moved = rma_poll_surely(&p->rma, NULL);
     if (moved)
-        event_notify(&p->attention.threads);
+        event_notify(&p->attention.threads, EVENT_NO_POLL);
     if (moved || rma_pending(&p->rma))
         agent_soon(p, 1 + sim_below(s, AGENT_NS));
     else if (ch3_unsent(&p->ch3))
@@ -172,7 +172,7 @@ static void agent_turn(struct sim_proc *p)
 void sim_doorbell(struct sim_proc *p)
 {
     if (atomic_load_explicit(&p->attention.threads.sleepers, memory_order_relaxed))
-        event_wake(&p->attention.threads);
+        event_wake(&p->attention.threads, EVENT_NO_POLL);
     else if (!polls(p))
         agent_soon(p, 1 + sim_below(p->sim, AGENT_NS));
 }

@@ -25,15 +25,15 @@ static void test_notify_without_sleeper(void **state)
     struct event ev;
     (void)state;
     event_init(&ev);
-    event_notify(&ev);
+    event_notify(&ev, EVENT_NO_POLL);
     assert_int_equal(atomic_load(&ev.seq), 0);
     (void)event_enter(&ev);
     assert_int_equal(atomic_load(&ev.sleepers), 1);
-    event_notify(&ev);
+    event_notify(&ev, EVENT_NO_POLL);
     assert_int_equal(atomic_load(&ev.seq), 1);
     event_leave(&ev);
     assert_int_equal(atomic_load(&ev.sleepers), 0);
-    event_notify(&ev);
+    event_notify(&ev, EVENT_NO_POLL);
     assert_int_equal(atomic_load(&ev.seq), 1);
 }
 
@@ -43,7 +43,7 @@ static void test_stale_ticket(void **state)
     (void)state;
     event_init(&ev);
     uint32_t ticket = event_enter(&ev);
-    event_notify(&ev);
+    event_notify(&ev, EVENT_NO_POLL);
     event_sleep(&ev, ticket, 0); /* would hang if it slept */
     event_leave(&ev);
 }
@@ -81,7 +81,7 @@ static void play(struct pair *p, unsigned me)
     for (uint32_t i = me; i < HANDOVERS; i += 2) {
         await(&p->ev[me], &p->turn, i);
         atomic_store_explicit(&p->turn, i + 1, memory_order_release);
-        event_notify(&p->ev[!me]);
+        event_notify(&p->ev[!me], EVENT_NO_POLL);
     }
 }
 
@@ -186,16 +186,16 @@ static void test_one_ring_a_sleep(void **state)
     (void)state;
     event_init(&ev);
     belled_open(&b, &ev);
-    event_wake(&ev); /* nobody blocks in poll: no ring */
+    event_wake(&ev, EVENT_NO_POLL); /* nobody blocks in poll: no ring */
     assert_true(recv(b.bell.fd, &byte, 1, MSG_DONTWAIT) < 0);
     (void)event_enter_polled(&ev);
     for (int i = 0; i < 5; i++)
-        event_notify(&ev);
+        event_notify(&ev, EVENT_NO_POLL);
     assert_true(recv(b.bell.fd, &byte, 1, MSG_DONTWAIT) >= 0);
     assert_true(recv(b.bell.fd, &byte, 1, MSG_DONTWAIT) < 0);
     event_leave_polled(&ev);
     (void)event_enter_polled(&ev);
-    event_notify(&ev);
+    event_notify(&ev, EVENT_NO_POLL);
     event_poll(&b.bell, NULL, 0, 0); /* would hang without a second ring */
     event_leave_polled(&ev);
     assert_true(recv(b.bell.fd, &byte, 1, MSG_DONTWAIT) < 0);
@@ -208,7 +208,7 @@ static void play_polled(struct pair *p, struct belled *b, unsigned me)
     for (uint32_t i = me; i < HANDOVERS / 4; i += 2) {
         await_polled(&p->ev[me], &b[me].bell, b[me].pipe[0], &p->turn, i);
         atomic_store_explicit(&p->turn, i + 1, memory_order_release);
-        event_notify(&p->ev[!me]);
+        event_notify(&p->ev[!me], EVENT_NO_POLL);
     }
 }
 
@@ -217,7 +217,7 @@ static void play_futex(struct pair *p, unsigned me)
     for (uint32_t i = me; i < HANDOVERS / 4; i += 2) {
         await(&p->ev[me], &p->turn, i);
         atomic_store_explicit(&p->turn, i + 1, memory_order_release);
-        event_notify(&p->ev[!me]);
+        event_notify(&p->ev[!me], EVENT_NO_POLL);
     }
 }
 
@@ -300,7 +300,7 @@ static void *follow(void *arg)
     for (uint32_t i = 1; i <= ROUNDS; i++) {
         await(&c->go, &c->round, i);
         atomic_fetch_add_explicit(&c->arrived, 1, memory_order_release);
-        event_notify(&c->back);
+        event_notify(&c->back, EVENT_NO_POLL);
     }
     return NULL;
 }
@@ -317,7 +317,7 @@ static void *follow_polled(void *arg)
     for (uint32_t i = 1; i <= ROUNDS; i++) {
         await_polled(&c->go, &b->bell, b->pipe[0], &c->round, i);
         atomic_fetch_add_explicit(&c->arrived, 1, memory_order_release);
-        event_notify(&c->back);
+        event_notify(&c->back, EVENT_NO_POLL);
     }
     return NULL;
 }
@@ -332,7 +332,7 @@ static void test_all_are_woken(void **state)
         assert_int_equal(pthread_create(&threads[i], NULL, follow, &c), 0);
     for (uint32_t i = 1; i <= ROUNDS; i++) {
         atomic_store_explicit(&c.round, i, memory_order_release);
-        event_notify(&c.go);
+        event_notify(&c.go, EVENT_NO_POLL);
         await(&c.back, &c.arrived, i * SLEEPERS);
     }
     for (int i = 0; i < SLEEPERS; i++)
@@ -355,7 +355,7 @@ static void test_all_are_woken_and_one_in_poll(void **state)
     assert_int_equal(pthread_create(&lead, NULL, follow_polled, &arg), 0);
     for (uint32_t i = 1; i <= ROUNDS; i++) {
         atomic_store_explicit(&c.round, i, memory_order_release);
-        event_notify(&c.go);
+        event_notify(&c.go, EVENT_NO_POLL);
         await(&c.back, &c.arrived, i * (SLEEPERS + 1));
     }
     for (int i = 0; i < SLEEPERS; i++)

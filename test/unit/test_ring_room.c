@@ -108,7 +108,7 @@ static void *produce_and_sleep(void *arg)
         }
         memcpy(at, &n, 8);
         ring_commit(&s->e->tx, len);
-        event_notify(&s->data);
+        event_notify(&s->data, EVENT_NO_POLL);
     }
     return NULL;
 }
@@ -131,7 +131,7 @@ static bool take_burst(struct sleepers *s, uint64_t *n)
         ++*n;
     }
     if (*n != before && ring_starved(&s->e->rx))
-        event_notify(&s->room);
+        event_notify(&s->room, EVENT_NO_POLL);
     return *n != before;
 }
 

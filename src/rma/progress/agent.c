@@ -54,7 +54,7 @@ static bool agent_round(struct rma *r, bool *block)
     rma_check_waiting(r);
     bool moved = rma_poll_surely(r, block);
     if (moved)
-        event_notify(&r->env->attention->threads);
+        event_notify(&r->env->attention->threads, r->env->ringer);
     return moved;
 }
 

@@ -39,7 +39,7 @@ static void leave(struct rma *r, bool moved)
 {
     rma_leave(r);
     if (moved && r->threads)
-        event_notify(&r->env->attention->threads);
+        event_notify(&r->env->attention->threads, r->env->ringer);
 }
 
 bool rma_poll(struct rma *r)
@@ -126,7 +126,7 @@ void rma_polling_end(struct rma *r)
             (void)rma_poll(r); /* costs less than the agent does; what comes from now on wakes it */
         if (ch3_pending_silent(r->ch3) || ch3_unsent(r->ch3) ||
             atomic_load_explicit(&r->nlock_wins, memory_order_relaxed))
-            event_wake(&r->env->attention->agent);
+            event_wake(&r->env->attention->agent, r->env->ringer);
     }
 }
 
@@ -135,5 +135,5 @@ void rma_queued(void *rma)
 {
     struct rma *r = rma;
     if (r->progress.agent)
-        attention_call_own(r->env->attention);
+        attention_call_own(r->env->attention, r->env->ringer);
 }

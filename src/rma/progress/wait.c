@@ -45,7 +45,7 @@ static void insist(const struct win *w, const struct rma_wait *wait)
 {
     for (int i = 0; i < w->nlocal; i++)
         if ((wait->rank < 0 || wait->rank == w->local[i].rank) && !w->local[i].peer->self)
-            attention_insist(w->local[i].peer->attention);
+            attention_insist(w->local[i].peer->attention, w->rma->env->ringer);
 }
 
 static bool check(struct rma *r, const struct rma_wait *wait)
@@ -191,9 +191,9 @@ static void watch_end(struct rma *r)
     atomic_store_explicit(&r->progress.watcher, false, memory_order_seq_cst); /* A; C of agent.c */
     atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&r->progress.agent_off, memory_order_seq_cst))
-        event_wake(&own->agent);
+        event_wake(&own->agent, r->env->ringer);
     if (atomic_load_explicit(&own->threads.sleepers, memory_order_relaxed))
-        event_wake(&own->threads);
+        event_wake(&own->threads, r->env->ringer);
 }
 
 /* Sleep once on the own event and n descriptors, as the watcher. */

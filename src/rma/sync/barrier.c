@@ -96,6 +96,11 @@ static int disseminate(struct win *w, const struct members *m, int failed)
     return err;
 }
 
+static void wake(const struct rma_peer *peer)
+{
+    event_notify(&peer->attention->threads, peer->ringer);
+}
+
 static int count_in(struct win *w)
 {
     _Atomic uint32_t *arrived = &w->lead->sync.arrived;
@@ -104,7 +109,7 @@ static int count_in(struct win *w)
         return await(w, BARRIER_NODE, (struct awaited){arrived, all}, -1);
     for (int i = 0; i < w->ndirect; i++)
         if (i != w->direct_me)
-            event_notify(&win_peek(w, w->direct[i])->peer->attention->threads);
+            wake(win_peek(w, w->direct[i])->peer);
     return MRMA_SUCCESS;
 }
 

@@ -23,7 +23,7 @@
 static void wake(const struct rma_target *t)
 {
     if (!t->peer->self)
-        event_notify(&t->peer->attention->threads);
+        event_notify(&t->peer->attention->threads, t->peer->ringer);
 }
 
 /* ---- the first access in an epoch ---- */

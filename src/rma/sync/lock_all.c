@@ -54,7 +54,7 @@ static int hold_direct(struct win *w)
         held = err ? held : lock_all_try(w);
     }
     atomic_fetch_sub_explicit(&w->lead->all, LOCK_ALL_WAITER, memory_order_seq_cst);
-    event_notify(&w->lead->all_event);
+    event_notify(&w->lead->all_event, EVENT_NO_POLL);
     return err;
 }
 

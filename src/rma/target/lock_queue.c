@@ -140,9 +140,9 @@ void lock_queue_release(struct pkt_origin *po)
         lock_uncount(self(w));
     } else {
         lockword_release(&w->ctl->lock, po->exclusive);
-        event_notify(&w->ctl->lock_event);
+        event_notify(&w->ctl->lock_event, EVENT_NO_POLL);
     }
     if (!list_empty(&w->target_side.lockq) &&
         rma_has_agent(w->rma)) /* this need not be a round that polls the queue */
-        event_notify(&w->rma->env->attention->agent);
+        event_notify(&w->rma->env->attention->agent, w->rma->env->ringer);
 }

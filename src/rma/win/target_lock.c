@@ -6,7 +6,7 @@
 
 void lock_wake_owner(struct rma_target *t)
 {
-    attention_wake_all(t->peer->attention);
+    attention_wake_all(t->peer->attention, t->peer->ringer);
 }
 
 static bool counted(const struct win *w, const struct rma_target *t)
@@ -31,7 +31,7 @@ bool lock_exclusive_pass(struct win *w, struct rma_target *t, bool *yielded)
         lock_notify(t);
     } else if (*yielded) {
         atomic_fetch_sub_explicit(&lead->all_blocked, 1, memory_order_seq_cst);
-        event_notify(&lead->all_event);
+        event_notify(&lead->all_event, EVENT_NO_POLL);
     }
     *yielded = !pass;
     return pass;

@@ -53,7 +53,7 @@ void lock_wake_owner(struct rma_target *t);
  * target itself if packets wait there. */
 static inline __attribute__((always_inline)) void lock_notify(struct rma_target *t)
 {
-    event_notify_exchanged(&t->ctl->lock_event);
+    event_notify_exchanged(&t->ctl->lock_event, EVENT_NO_POLL);
     if (unlikely(atomic_load_explicit(&t->ctl->packets_wait, memory_order_seq_cst)))
         lock_wake_owner(t);
 }
