@@ -267,7 +267,9 @@ long model_syscall(long number, ...)
         const int op = va_arg(args, int) & FUTEX_CMD_MASK;
         result = futex(word, op, va_arg(args, uint32_t));
     } else if (number == SYS_membarrier) {
-        if (va_arg(args, int) == MEMBARRIER_CMD_GLOBAL_EXPEDITED && step(NULL))
+        if (m.s->no_membarrier)
+            result = -1;
+        else if (va_arg(args, int) == MEMBARRIER_CMD_GLOBAL_EXPEDITED && step(NULL))
             empty_buffers();
     } else {
         model_fail("a system call that the model does not know");

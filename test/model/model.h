@@ -36,6 +36,7 @@ struct model_scenario {
     void (*thread[MODEL_THREADS])(void); /* those that are not NULL */
     void (*check)(void);                 /* behind each run, when all stores have reached memory */
     unsigned deviations;                 /* how many choices of a run may differ from the usual */
+    bool no_membarrier;                  /* the kernel refuses it, as old ones and containers do */
 };
 
 /* Explore s. NULL: no run failed, and none is left. Otherwise what went wrong first, with the

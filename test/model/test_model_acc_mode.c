@@ -107,7 +107,10 @@ static void test_change(void **state)
     for (int form = 0; form < 2; form++) {
         light = form;
         explore(&(struct model_scenario){
-            .setup = setup, .thread = {by_instructions, by_locks}, .deviations = 4});
+            .setup = setup,
+            .thread = {by_instructions, by_locks},
+            .deviations = 4,
+            .no_membarrier = !light});
     }
 }
 

@@ -45,6 +45,31 @@ static void lock_fm(uint64_t self)
     fmutex_unlock(&fm);
 }
 
+/* As fmutex_lock, by somebody who does not spin: the orders in which several sleep are few then. */
+static void lock_asleep(uint64_t self)
+{
+    if (!fmutex_try(&fm, self))
+        while (!sleep_and_try(&fm, self, atomic_load_explicit(&fm.word, memory_order_relaxed)))
+            ;
+    hold();
+    fmutex_unlock(&fm);
+}
+
+static void first_asleep(void)
+{
+    lock_asleep(1);
+}
+
+static void second_asleep(void)
+{
+    lock_asleep(2);
+}
+
+static void third_asleep(void)
+{
+    lock_asleep(3);
+}
+
 static void first_fm(void)
 {
     lock_fm(1);
@@ -88,6 +113,16 @@ static void test_fmutex(void **state)
                                      .deviations = 1});
 }
 
+static void test_fmutex_asleep(void **state)
+{
+    (void)state;
+    expected = 3;
+    explore(&(struct model_scenario){.setup = setup,
+                                     .thread = {first_asleep, second_asleep, third_asleep},
+                                     .check = all_had_a_turn,
+                                     .deviations = 3});
+}
+
 static void test_elock(void **state)
 {
     (void)state;
@@ -103,6 +138,7 @@ static void test_elock(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_fmutex),
+    cmocka_unit_test(test_fmutex_asleep),
     cmocka_unit_test(test_elock),
 };
 MODEL_MAIN(tests)
