@@ -106,11 +106,10 @@ static void test_change(void **state)
     (void)state;
     for (int form = 0; form < 2; form++) {
         light = form;
-        explore(&(struct model_scenario){
-            .setup = setup,
-            .thread = {by_instructions, by_locks},
-            .deviations = 4,
-            .no_membarrier = !light});
+        explore(&(struct model_scenario){.setup = setup,
+                                         .thread = {by_instructions, by_locks},
+                                         .deviations = 4,
+                                         .no_membarrier = !light});
     }
 }
 

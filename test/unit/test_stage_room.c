@@ -105,6 +105,35 @@ static void ahead(struct fabric_proc *p, void *arg)
     fabric_win_free(w);
 }
 
+static _Atomic bool posted, ran_ahead;
+
+/* An origin that runs ahead of its target by as many epochs as there are stages: the next put is
+ * not staged, since the target may not have copied what that stage holds. */
+static void far_ahead(struct fabric_proc *p, void *arg)
+{
+    struct win *w = fabric_win(p, WIN_CREATE, area[p->rank], sizeof area[0], 1);
+    (void)arg;
+    for (uint64_t epoch = 0; epoch <= STAGE_DEPTH; epoch++) {
+        if (p->rank == 0) {
+            while (!atomic_load(&posted))
+                cpu_relax();
+            OK(rma_start(w, (int[]){1}, 1, 0));
+            put(w, 1, 0, &epoch, sizeof epoch);
+            FABRIC_CHECK(epoch < STAGE_DEPTH || p->rma.stats.staged == STAGE_DEPTH);
+            atomic_store(&ran_ahead, epoch == STAGE_DEPTH);
+            OK(rma_complete(w));
+            continue;
+        }
+        OK(rma_post(w, (int[]){0}, 1, 0));
+        atomic_store(&posted, true);
+        while (!atomic_load(&ran_ahead))
+            cpu_relax();
+        OK(rma_wait(w));
+        FABRIC_CHECK(!memcmp(area[1], &epoch, sizeof epoch));
+    }
+    fabric_win_free(w);
+}
+
 static void mapped(struct fabric_proc *p, void *arg)
 {
     struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, KIB, 1);
@@ -135,10 +164,17 @@ static void test_ahead(void **state)
     run(mapped, 2);
 }
 
+static void test_far_ahead(void **state)
+{
+    (void)state;
+    run(far_ahead, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_layout), cmocka_unit_test(test_sizes),
-                                       cmocka_unit_test(test_ahead)};
+                                       cmocka_unit_test(test_ahead),
+                                       cmocka_unit_test(test_far_ahead)};
     pkt_types_init();
     return cmocka_run_group_tests_name("stage_room", tests, NULL, NULL);
 }
