@@ -3,9 +3,9 @@
  * dtype.c - making, measuring and counting references to flattened datatypes.
  *
  * A struct dtype on the heap is one block: the struct, then its byte runs, then
- * its element runs where they differ. Nothing changes it after dtype_create but
- * the reference count, so readers need no lock. No MPI here: dtype_flatten.c
- * makes the form from an MPI datatype, a packet handler from what a peer sent.
+ * its element runs where they differ. Compact lists stand beside it. Nothing changes it after
+ * dtype_create but the reference count, so readers need no lock. No MPI here: dtype_flatten.c makes
+ * the form from an MPI datatype, a packet handler from what a peer sent.
  */
 #include "dtype/dtype.h"
 
@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "acc/acc.h"
+#include "dtype/dtype_compact.h"
 
 /* Elements, by the logarithm of their size. */
 static const struct dtype_run elements[] = {
@@ -29,9 +30,22 @@ static const struct dtype_run padded_pairs[ACC_TYPE_LAST][2] = {
     [ACC_PAIR_I16_I32] = {{0, sizeof(int16_t), 0, 1}, {sizeof(int32_t), sizeof(int32_t), 0, 1}},
 };
 
+static void measure_list(struct dtype *type)
+{
+    type->size = type->list->size;
+    type->pieces = type->list->pieces;
+    type->true_lb = type->list->lo;
+    type->true_extent = (size_t)(type->list->hi - type->list->lo);
+    type->contig = false;
+}
+
 /* Sets size, pieces, true_lb, true_extent and contig from the runs. */
 static void measure(struct dtype *type)
 {
+    if (type->list) {
+        measure_list(type);
+        return;
+    }
     ptrdiff_t lo = PTRDIFF_MAX, hi = PTRDIFF_MIN;
 
     type->size = type->pieces = 0;
@@ -86,10 +100,13 @@ int dtype_create(const struct dtype *form, struct dtype **out)
     type->extent = form->extent;
     type->basic = form->basic;
     type->elems = form->elems;
-    type->runs = runs;
+    type->runs = form->list ? NULL : runs;
     type->nruns = form->nruns;
-    type->eruns = split ? runs + form->nruns : runs;
+    type->eruns = form->elist ? NULL : split ? runs + form->nruns : runs;
     type->neruns = split ? form->neruns : form->nruns;
+    type->list = form->list;
+    type->elist = form->elist;
+    type->lists = form->lists;
     measure(type);
     atomic_init(&type->refs, 1);
     *out = type;
@@ -109,8 +126,10 @@ void dtype_unref(const struct dtype *type)
     struct dtype *own = (struct dtype *)type;
 
     /* Release: our reads come before the free; acquire: so do everybody else's. */
-    if (own && atomic_fetch_sub_explicit(&own->refs, 1, memory_order_acq_rel) == 1)
+    if (own && atomic_fetch_sub_explicit(&own->refs, 1, memory_order_acq_rel) == 1) {
+        dtype_compact_free(own->lists);
         free(own);
+    }
 }
 
 bool dtype_span(const struct dtype *type, size_t count, ptrdiff_t *lo, ptrdiff_t *hi)

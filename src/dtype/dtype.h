@@ -2,7 +2,8 @@
 /*
  * dtype.h - flattened datatypes.
  *
- * A datatype is flattened once into runs: n pieces of len bytes, stride apart.
+ * A datatype is flattened once into runs: n pieces of len bytes, stride apart. More
+ * than DTYPE_RUNS_MAX of them are kept as a compact list (dtype_compact.h).
  * Everything in src/rma works on these; MPI datatypes are seen only by
  * dtype_flatten.c and dtype_cache.c. A struct dtype never changes once made and
  * lives as long as the cache holds it or somebody has a reference.
@@ -26,6 +27,17 @@ struct dtype_run {
     size_t n;         /* pieces, > 0 */
 };
 
+enum { DTYPE_RUNS_MAX = 4096 };
+
+struct dtype_compact;
+
+/* A part of a compact list: a run, or, where list is not NULL, n copies of that list, stride apart,
+ * the first moved by disp. */
+struct dtype_item {
+    struct dtype_run run;
+    const struct dtype_compact *list;
+};
+
 struct dtype {
     size_t size;        /* bytes of data in one instance (sum of the byte view) */
     ptrdiff_t extent;   /* bytes from instance to instance */
@@ -39,6 +51,9 @@ struct dtype {
     size_t pieces;                 /* of all runs */
     const struct dtype_run *eruns; /* element view; == runs where they agree */
     size_t neruns;
+    const struct dtype_compact *list;  /* the byte view, if not NULL; then there are no runs */
+    const struct dtype_compact *elist; /* the same for the element view; == list where they agree */
+    struct dtype_compact *lists;       /* all of the type's, to be freed with it */
     _Atomic uint32_t refs;
 };
 
@@ -51,6 +66,14 @@ struct dtype_cursor {
     size_t count;         /* instances left, the present one included */
     ptrdiff_t origin;     /* displacement of the present instance */
     size_t run, rep, off; /* where in it: run, piece of the run, byte of the piece */
+
+    /* Of a type that is a compact list, set only there (runs is NULL then): now is the present run,
+     * in a list that lies at base in its instance and whose next item is at code. */
+    const struct dtype_compact *root, *list;
+    const uint8_t *code;
+    struct dtype_item now;
+    ptrdiff_t base; /* origin contains it */
+    size_t pos;     /* bytes of the instance in front of now */
 };
 
 enum dtype_view { DTYPE_BYTES, DTYPE_ELEMENTS };
@@ -59,7 +82,8 @@ enum dtype_view { DTYPE_BYTES, DTYPE_ELEMENTS };
 void dtype_cursor_init(struct dtype_cursor *cur, const struct dtype *type, size_t count,
                        enum dtype_view view);
 
-/* From its start on, over pos bytes, in a time that depends only on the number of runs.
+/* From its start on, over pos bytes, in a time that depends only on the number of runs (in a
+ * compact list: on its logarithm).
  * DTYPE_BYTES only; pos is less than what it walks over. */
 void dtype_cursor_seek(struct dtype_cursor *cur, size_t pos);
 
@@ -99,8 +123,8 @@ bool dtype_span(const struct dtype *type, size_t count, ptrdiff_t *lo, ptrdiff_t
 struct dtype dtype_basic(uint8_t basic);
 
 /* One block of memory holding a copy of form and of its runs; refs is 1 and
- * size, pieces, true_lb, true_extent and contig are worked out from the runs. Returns
- * MRMA_SUCCESS or MRMA_ERR_NO_MEM. */
+ * size, pieces, true_lb, true_extent and contig are worked out from the runs. What hangs on
+ * form's lists becomes the new type's. Returns MRMA_SUCCESS or MRMA_ERR_NO_MEM. */
 int dtype_create(const struct dtype *form, struct dtype **out);
 
 /* Only for types from dtype_create (so also for every type from the cache). The

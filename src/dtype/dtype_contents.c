@@ -5,12 +5,17 @@
  * The large-count functions are reached through weak references, so one source
  * serves hosts with and without them. They are used for every type where
  * present: the small-count ones refuse types made by a large-count constructor.
+ *
+ * The arguments stay in the arrays that the host has filled, for they can be as large as the
+ * data; only what is in another order and short is copied.
  */
 #include "dtype/dtype_contents.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/err.h"
 
@@ -62,13 +67,6 @@ static int read_arguments(MPI_Datatype type, struct raw *raw, MPI_Datatype *type
     return rc == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_TYPE;
 }
 
-/* Append n numbers, which are counts, or, where that is NULL, ints. */
-static void put(int64_t *list, size_t *len, const MPI_Count *counts, const int *ints, MPI_Count n)
-{
-    for (MPI_Count i = 0; i < n; i++)
-        list[(*len)++] = counts ? counts[i] : ints[i];
-}
-
 /* Large counts at the end of the list that are addresses in the small form. */
 static MPI_Count trailing_addrs(const struct raw *raw)
 {
@@ -86,22 +84,41 @@ static MPI_Count trailing_addrs(const struct raw *raw)
     }
 }
 
-/* Arguments of a large-count constructor, in the small-count order. */
-static void order_large(const struct raw *raw, struct dtype_contents *out)
+/* Arrays of an array type, whose integers surround the counts: dimensions before, order after. */
+static int order_array(const struct raw *raw, struct dtype_contents *out)
 {
-    MPI_Count tail = trailing_addrs(raw);
+    const size_t head = raw->combiner == MPI_COMBINER_DARRAY ? 3 : 1;
+    const size_t nints = (size_t)raw->nints, ncounts = (size_t)raw->ncounts;
+    int64_t *args = malloc((nints + ncounts) * sizeof *args), *to = args;
 
-    /* Where integers remain, they surround the counts: dimensions before, order after. */
-    MPI_Count head = raw->combiner == MPI_COMBINER_DARRAY ? 3 : raw->nints ? 1 : 0;
-    put(out->args, &out->nargs, NULL, raw->ints, head);
-    put(out->args, &out->nargs, raw->counts, NULL, raw->ncounts - tail);
-    put(out->args, &out->nargs, NULL, raw->ints + head, raw->nints - head);
-    put(out->addrs, &out->naddrs, raw->counts + raw->ncounts - tail, NULL, tail);
+    if (!args)
+        return MRMA_ERR_NO_MEM;
+    for (size_t i = 0; i < head; i++)
+        *to++ = raw->ints[i];
+    for (size_t i = 0; i < ncounts; i++)
+        *to++ = raw->counts[i];
+    for (size_t i = head; i < nints; i++)
+        *to++ = raw->ints[i];
+    out->memory[3] = args;
+    out->args = (struct dtype_numbers){.at = args, .n = nints + ncounts, .wide = true};
+    return MRMA_SUCCESS;
+}
+
+/* Arguments of a large-count constructor, in the small-count order. */
+static int order_large(const struct raw *raw, struct dtype_contents *out)
+{
+    const size_t tail = (size_t)trailing_addrs(raw), first = (size_t)raw->ncounts - tail;
+
+    if (raw->nints)
+        return order_array(raw, out);
+    out->args = (struct dtype_numbers){.at = raw->counts, .n = first, .wide = true};
+    out->addrs = (struct dtype_numbers){.at = raw->counts + first, .n = tail, .wide = true};
+    return MRMA_SUCCESS;
 }
 
 /* The *_INTEGER combiners of removed Fortran calls keep addresses as integers. Configure has found
  * their values; a host that has none of them gives none. */
-static void order_removed(struct dtype_contents *out)
+static void order_removed(const struct raw *raw, struct dtype_contents *out)
 {
     size_t tail = 1;
 
@@ -109,33 +126,31 @@ static void order_removed(struct dtype_contents *out)
         out->combiner = MPI_COMBINER_HVECTOR;
     } else if (out->combiner == HOST_COMBINER_HINDEXED_INTEGER) {
         out->combiner = MPI_COMBINER_HINDEXED;
-        tail = (size_t)out->args[0];
+        tail = (size_t)raw->ints[0];
     } else if (out->combiner == HOST_COMBINER_STRUCT_INTEGER) {
         out->combiner = MPI_COMBINER_STRUCT;
-        tail = (size_t)out->args[0];
+        tail = (size_t)raw->ints[0];
     } else {
         return;
     }
-    out->nargs -= tail;
-    for (size_t i = 0; i < tail; i++)
-        out->addrs[out->naddrs++] = out->args[out->nargs + i];
+    out->args.n -= tail;
+    out->addrs = (struct dtype_numbers){.at = raw->ints + out->args.n, .n = tail, .wide = false};
 }
 
 static int contents_order(MPI_Datatype type, struct raw *raw, struct dtype_contents *out)
 {
+    _Static_assert(sizeof(MPI_Aint) == sizeof(int64_t), "a wide number");
+    _Static_assert(sizeof(MPI_Count) == sizeof(int64_t), "a wide number");
     int err = read_arguments(type, raw, out->types);
 
     if (err != MRMA_SUCCESS)
         return err;
     out->ntypes = (size_t)raw->ntypes;
-    if (raw->ncounts > 0) {
-        order_large(raw, out);
-        return MRMA_SUCCESS;
-    }
-    put(out->args, &out->nargs, NULL, raw->ints, raw->nints);
-    for (MPI_Count i = 0; i < raw->naddrs; i++)
-        out->addrs[out->naddrs++] = raw->addrs[i];
-    order_removed(out);
+    if (raw->ncounts > 0)
+        return order_large(raw, out);
+    out->args = (struct dtype_numbers){.at = raw->ints, .n = (size_t)raw->nints, .wide = false};
+    out->addrs = (struct dtype_numbers){.at = raw->addrs, .n = (size_t)raw->naddrs, .wide = true};
+    order_removed(raw, out);
     return MRMA_SUCCESS;
 }
 
@@ -148,25 +163,29 @@ int dtype_contents_read(MPI_Datatype type, struct dtype_contents *out)
     if (err != MRMA_SUCCESS || raw.combiner == MPI_COMBINER_NAMED)
         return err;
 
-    size_t nargs = (size_t)(raw.nints + raw.naddrs + raw.ncounts), ntypes = (size_t)raw.ntypes;
-    out->memory = malloc(2 * nargs * sizeof(int64_t) + ntypes * sizeof(MPI_Datatype) + 1);
-    raw.ints = malloc((size_t)raw.nints * sizeof(int) + 1);
-    raw.addrs = malloc((size_t)raw.naddrs * sizeof(MPI_Aint) + 1);
-    raw.counts = malloc((size_t)raw.ncounts * sizeof(MPI_Count) + 1);
-    if (out->memory && raw.ints && raw.addrs && raw.counts) {
-        out->args = out->memory;
-        out->addrs = out->args + nargs;
-        out->types = (MPI_Datatype *)(out->addrs + nargs);
+    out->types = malloc((size_t)raw.ntypes * sizeof(MPI_Datatype) + 1);
+    out->memory[0] = raw.ints = malloc((size_t)raw.nints * sizeof(int) + 1);
+    out->memory[1] = raw.addrs = malloc((size_t)raw.naddrs * sizeof(MPI_Aint) + 1);
+    out->memory[2] = raw.counts = malloc((size_t)raw.ncounts * sizeof(MPI_Count) + 1);
+    if (out->types && raw.ints && raw.addrs && raw.counts)
         err = contents_order(type, &raw, out);
-    } else {
+    else
         err = MRMA_ERR_NO_MEM;
-    }
-    free(raw.counts);
-    free(raw.addrs);
-    free(raw.ints);
     if (err != MRMA_SUCCESS)
         dtype_contents_free(out);
     return err;
+}
+
+void dtype_numbers_drop(const struct dtype_numbers *numbers, size_t from, size_t i)
+{
+    const size_t width = numbers->wide ? sizeof(int64_t) : sizeof(int);
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)numbers->at;
+    const uintptr_t first = (at + from * width + page - 1) / page * page;
+    const uintptr_t end = (at + i * width) / page * page;
+
+    /* Pages of malloc that lie within what is ours: they stay ours, only what is in them goes. */
+    if (first < end)
+        madvise((void *)first, end - first, MADV_DONTNEED);
 }
 
 /* Named types and those of MPI_Type_create_f90_* are not handed out for freeing. */
@@ -186,6 +205,8 @@ void dtype_contents_free(struct dtype_contents *contents)
         if (is_derived(contents->types[i]))
             PMPI_Type_free(&contents->types[i]);
     }
-    free(contents->memory);
+    for (size_t i = 0; i < sizeof contents->memory / sizeof contents->memory[0]; i++)
+        free(contents->memory[i]);
+    free(contents->types);
     *contents = (struct dtype_contents){0};
 }

@@ -12,20 +12,56 @@
 
 #include <mpi.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+/* Numbers as the host has given them, which may be very many: int or 64 bits wide. */
+struct dtype_numbers {
+    const void *at;
+    size_t n;
+    bool wide;
+};
 
 struct dtype_contents {
     int combiner;
-    size_t nargs, naddrs, ntypes;
-    int64_t *args;       /* the integers: counts, block lengths, sizes, ... */
-    int64_t *addrs;      /* the addresses: byte displacements, strides, lb and extent */
-    MPI_Datatype *types; /* derived ones are ours to free */
-    void *memory;
+    size_t ntypes;
+    struct dtype_numbers args;  /* the integers: counts, block lengths, sizes, ... */
+    struct dtype_numbers addrs; /* the addresses: byte displacements, strides, lb and extent */
+    MPI_Datatype *types;        /* derived ones are ours to free */
+    void *memory[4];
 };
+
+static inline int64_t dtype_number(const struct dtype_numbers *numbers, size_t i)
+{
+    int64_t wide;
+    int narrow;
+
+    if (numbers->wide) {
+        memcpy(&wide, (const char *)numbers->at + i * sizeof wide, sizeof wide);
+        return wide;
+    }
+    memcpy(&narrow, (const char *)numbers->at + i * sizeof narrow, sizeof narrow);
+    return narrow;
+}
+
+static inline int64_t dtype_arg(const struct dtype_contents *contents, size_t i)
+{
+    return dtype_number(&contents->args, i);
+}
+
+static inline int64_t dtype_addr(const struct dtype_contents *contents, size_t i)
+{
+    return dtype_number(&contents->addrs, i);
+}
 
 /* Returns MRMA_SUCCESS, MRMA_ERR_NO_MEM, or MRMA_ERR_TYPE if the host refuses. */
 int dtype_contents_read(MPI_Datatype type, struct dtype_contents *out);
+
+/* The numbers in front of number i, from number from on, are not asked for again: the system may
+ * have back the pages that they fill. */
+void dtype_numbers_drop(const struct dtype_numbers *numbers, size_t from, size_t i);
 
 /* Also frees the derived datatypes that the host handed out. */
 void dtype_contents_free(struct dtype_contents *contents);

@@ -8,6 +8,10 @@
  * buffer is one piece: count and origin then stay as they were at the start, and
  * off counts through all of it.
  *
+ * Of a compact list the cursor holds the present run, and of the lists around it only how far
+ * they moved it: where a list in a list ends, the way down to the next run is found anew, from the
+ * outermost list and the bytes gone by.
+ *
  * Everything is built on two steps: peek shows the equal, evenly spaced pieces
  * ahead without moving, advance moves over some of them. So strided copies run as
  * tight loops over a whole run and not piece by piece.
@@ -18,18 +22,86 @@
 
 #include "base/atomic.h"
 #include "acc/acc.h"
+#include "dtype/dtype_compact.h"
+
+/* ---- compact lists ---- */
+
+/* Stand on byte pos of list, which lies at cur->base in the instance. */
+static void enter(struct dtype_cursor *cur, const struct dtype_compact *list, size_t pos)
+{
+    for (;;) {
+        size_t before;
+
+        cur->list = list;
+        cur->code = dtype_compact_find(list, pos, &cur->now, &before);
+        pos -= before;
+        cur->rep = pos / cur->now.run.len;
+        pos %= cur->now.run.len;
+        if (!cur->now.list)
+            break;
+        const ptrdiff_t shift = cur->now.run.disp + (ptrdiff_t)cur->rep * cur->now.run.stride;
+        cur->origin += shift;
+        cur->base += shift;
+        list = cur->now.list;
+    }
+    cur->off = pos;
+}
+
+/* The same from the outermost list on. */
+static void enter_root(struct dtype_cursor *cur, size_t pos)
+{
+    cur->origin -= cur->base;
+    cur->base = 0;
+    enter(cur, cur->root, pos);
+}
+
+/* The run that comes behind the present one. */
+static void next_item(struct dtype_cursor *cur)
+{
+    cur->pos += cur->now.run.len * cur->now.run.n;
+    cur->rep = 0;
+    if (cur->code < cur->list->code + cur->list->len) {
+        cur->code = dtype_compact_read(cur->code, &cur->now);
+        if (cur->now.list) {
+            cur->origin += cur->now.run.disp;
+            cur->base += cur->now.run.disp;
+            enter(cur, cur->now.list, 0);
+        }
+        return;
+    }
+    if (cur->pos == cur->root->size) {
+        cur->pos = 0;
+        cur->origin += cur->type->extent;
+        if (--cur->count == 0)
+            return;
+    }
+    enter_root(cur, cur->pos);
+}
+
+/* ---- both kinds ---- */
 
 void dtype_cursor_init(struct dtype_cursor *cur, const struct dtype *type, size_t count,
                        enum dtype_view view)
 {
-    *cur = (struct dtype_cursor){
-        .type = type,
-        .runs = view == DTYPE_BYTES ? type->runs : type->eruns,
-        .nruns = view == DTYPE_BYTES ? type->nruns : type->neruns,
-        .count = count,
-    };
-    if (cur->nruns == 0)
+    cur->type = type;
+    cur->runs = view == DTYPE_BYTES ? type->runs : type->eruns;
+    cur->nruns = view == DTYPE_BYTES ? type->nruns : type->neruns;
+    cur->root = view == DTYPE_BYTES ? type->list : type->elist;
+    cur->count = count;
+    cur->origin = 0;
+    cur->run = cur->rep = cur->off = 0;
+    if (unlikely(cur->root != NULL)) {
+        cur->base = 0;
+        cur->pos = 0;
+        enter(cur, cur->root, 0);
+    } else if (cur->nruns == 0) {
         cur->count = 0;
+    }
+}
+
+static const struct dtype_run *present(const struct dtype_cursor *cur)
+{
+    return likely(!cur->root) ? &cur->runs[cur->run] : &cur->now.run;
 }
 
 static bool one_piece_each(const struct dtype_cursor *cur)
@@ -45,7 +117,7 @@ static bool instances_touch(const struct dtype_cursor *cur)
 /* What lies ahead; false at the end. A piece begun comes alone. */
 static bool peek(const struct dtype_cursor *cur, struct dtype_stretch *ahead)
 {
-    const struct dtype_run *r = &cur->runs[cur->run];
+    const struct dtype_run *r = present(cur);
 
     if (cur->count == 0)
         return false;
@@ -76,8 +148,12 @@ static void next_pieces(struct dtype_cursor *cur, size_t pieces)
         return;
     }
     cur->rep += pieces;
-    if (cur->rep < cur->runs[cur->run].n)
+    if (cur->rep < present(cur)->n)
         return;
+    if (unlikely(cur->root != NULL)) {
+        next_item(cur);
+        return;
+    }
     cur->rep = 0;
     if (++cur->run < cur->nruns)
         return;
@@ -89,7 +165,7 @@ static void next_pieces(struct dtype_cursor *cur, size_t pieces)
 /* Move on by bytes that peek has shown. */
 static void advance(struct dtype_cursor *cur, size_t bytes)
 {
-    size_t len = cur->runs[cur->run].len;
+    size_t len = present(cur)->len;
 
     cur->off += bytes;
     if (cur->off < len)
@@ -111,6 +187,11 @@ void dtype_cursor_seek(struct dtype_cursor *cur, size_t pos)
         cur->count -= instances;
         cur->origin += (ptrdiff_t)instances * cur->type->extent;
         pos %= cur->type->size;
+        if (cur->root) {
+            enter_root(cur, pos);
+            cur->pos = pos - cur->rep * cur->now.run.len - cur->off;
+            return;
+        }
         for (; pos >= cur->runs[cur->run].len * cur->runs[cur->run].n; cur->run++)
             pos -= cur->runs[cur->run].len * cur->runs[cur->run].n;
         cur->rep = pos / cur->runs[cur->run].len;
@@ -204,7 +285,8 @@ static void copy_elements(uint8_t basic, char *d, ptrdiff_t ds, const char *s, p
 /* Between cur's pieces and len bytes at packed, one way or the other. */
 static void transfer(struct dtype_cursor *cur, char *base, char *packed, size_t len, bool pack)
 {
-    const bool padded = cur->runs != cur->type->runs && cur->type->basic != ACC_NONE;
+    const bool padded = (cur->runs != cur->type->runs || cur->root != cur->type->list) &&
+                        cur->type->basic != ACC_NONE;
     struct dtype_stretch ahead;
 
     while (len && peek(cur, &ahead)) {

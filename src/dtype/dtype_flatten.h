@@ -19,4 +19,8 @@
  * as large as the host says. */
 int dtype_flatten(MPI_Datatype type, struct dtype **out);
 
+/* The same with another bound than DTYPE_RUNS_MAX, at least 3: types with more runs than
+ * most become compact lists. For tests. */
+int dtype_flatten_within(MPI_Datatype type, size_t most, struct dtype **out);
+
 #endif

@@ -56,11 +56,11 @@ static void reads_as(int combiner, size_t nargs)
 
     assert_int_equal(dtype_contents_read(MPI_DATATYPE_NULL, &c), MRMA_SUCCESS);
     assert_int_equal(c.combiner, combiner);
-    assert_int_equal(c.nargs, nargs);
-    assert_int_equal(c.naddrs, (size_t)made.nints - nargs);
+    assert_int_equal(c.args.n, nargs);
+    assert_int_equal(c.addrs.n, (size_t)made.nints - nargs);
     assert_int_equal(c.ntypes, (size_t)made.ntypes);
     for (size_t i = 0; i < (size_t)made.nints; i++)
-        assert_int_equal(i < nargs ? c.args[i] : c.addrs[i - nargs], made.ints[i]);
+        assert_int_equal(i < nargs ? dtype_arg(&c, i) : dtype_addr(&c, i - nargs), made.ints[i]);
     dtype_contents_free(&c);
 }
 

@@ -9,6 +9,7 @@
  */
 #include "rma/origin/op_record.h"
 
+#include "dtype/dtype_compact.h"
 #include "rma/packet/type_table.h"
 
 enum { PAD = 7 };
@@ -71,6 +72,8 @@ size_t record_segments(const struct record_source *s, size_t limit)
     if (s->contig ||
         (cur->nruns == 1 && cur->runs->n == 1 && (ptrdiff_t)cur->runs->len == s->ttype->extent))
         return 1 < limit ? 1 : limit;
+    if (cur->root)
+        n = cur->root->pieces < limit ? cur->root->pieces : limit;
     for (size_t i = 0; i < cur->nruns && n < limit; i++)
         n += cur->runs[i].n < limit ? cur->runs[i].n : limit;
     return n && s->count >= limit / n ? limit : n * s->count;

@@ -32,8 +32,8 @@ static bool by_type(struct pkt_target *pt, const struct record_source *src)
     const struct dtype *type = src->ttype;
     const size_t known = sizeof(struct pkt_typed) / sizeof(struct pkt_seg);
     int64_t lo, hi;
-    if (src->contig || record_segments(src, known + 1) <= known || type->nruns > PKT_TYPE_RUNS ||
-        src->target_cur.runs != type->runs ||
+    if (src->contig || record_segments(src, known + 1) <= known || type->list ||
+        type->nruns > PKT_TYPE_RUNS || src->target_cur.runs != type->runs ||
         !type_table_range(type, src->count, src->base, &lo, &hi))
         return false;
     if (!pt->types)

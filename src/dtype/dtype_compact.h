@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * dtype_compact.h - the runs of a datatype that has very many, in a few bytes each.
+ *
+ * A list of items in typemap order. An item is a run, or another list that is repeated
+ * at a regular distance; so the items of a datatype are not more than the arguments that
+ * it was made with, however often its components are repeated. An item is written as its
+ * difference from the one before. Every so many items begin anew, at a mark, from which
+ * they can be read without those before.
+ *
+ * A list is filled by one thread, then closed, and never changes again. All lists of one
+ * datatype hang on a chain, by which they are freed together.
+ */
+#ifndef MRMA_DTYPE_DTYPE_COMPACT_H
+#define MRMA_DTYPE_DTYPE_COMPACT_H
+
+#include <endian.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "dtype/dtype.h"
+
+/* Where items can be read from: the bytes of data before them, and their place in the code. */
+struct dtype_mark {
+    size_t pos, at;
+};
+
+struct dtype_compact {
+    uint8_t *code;
+    size_t len; /* bytes of code */
+    struct dtype_mark *marks;
+    size_t nmarks;
+    size_t size, pieces; /* bytes of data and pieces, with all that is repeated */
+    ptrdiff_t lo, hi;    /* first byte touched, and the one behind the last */
+
+    /* Used while it is filled. */
+    size_t room, marks_room, since; /* since: items from the last mark on */
+    struct dtype_item last;
+    struct dtype_compact *chain; /* the next list of the same datatype */
+};
+
+/* A new list without items, put on the chain *all. NULL without memory. */
+struct dtype_compact *dtype_compact_create(struct dtype_compact **all);
+
+/* Free all lists of a chain, which may be empty (NULL). */
+void dtype_compact_free(struct dtype_compact *all);
+
+/* Append an item, whose run has n > 0 and, if it is no list, len > 0. An item that is a list
+ * names a closed one that has items; the len of its run is not looked at. MRMA_SUCCESS or
+ * MRMA_ERR_NO_MEM; then the list is only good to be freed. */
+int dtype_compact_append(struct dtype_compact *list, const struct dtype_item *item);
+
+/* No items come any more: give back the memory that was kept for them. The list has items; it may
+ * be closed already. */
+void dtype_compact_close(struct dtype_compact *list);
+
+/* Find the item that has byte pos of the list's data, pos < size. Returns where the next item
+ * begins; *before is the number of bytes in front of the item. */
+const uint8_t *dtype_compact_find(const struct dtype_compact *list, size_t pos,
+                                  struct dtype_item *item, size_t *before);
+
+/* The first byte of an item: how many bytes its displacement has (less one), and flags. */
+enum {
+    DTYPE_CODE_BYTES = 7,
+    DTYPE_CODE_FRESH = 8,   /* the displacement is no difference */
+    DTYPE_CODE_LEN = 16,    /* the length is another than that of the item before */
+    DTYPE_CODE_REPEAT = 32, /* n and stride follow; they are 1 and 0 else */
+    DTYPE_CODE_LIST = 64,   /* it is a list, whose address follows */
+    DTYPE_CODE_PAD = 8,     /* bytes behind the last item that may be read */
+};
+
+/* What follows the displacement. Returns where the next item begins. */
+const uint8_t *dtype_compact_rest(const uint8_t *code, unsigned head, struct dtype_item *item);
+
+/* Read the item at code; *item is the one before and becomes this one. Returns where the next
+ * item begins. The run of a list has the bytes of one copy of it as its len. */
+static inline const uint8_t *dtype_compact_read(const uint8_t *code, struct dtype_item *item)
+{
+    const unsigned head = *code++, bytes = (head & DTYPE_CODE_BYTES) + 1;
+    uint64_t raw;
+
+    memcpy(&raw, code, sizeof raw);
+    code += bytes;
+    const unsigned above = 64 - 8 * bytes;
+    const int64_t disp = (int64_t)(le64toh(raw) << above) >> above;
+    item->run.disp = head & DTYPE_CODE_FRESH ? disp : item->run.disp + disp;
+    item->run.stride = 0;
+    item->run.n = 1;
+    item->list = NULL;
+    if (head & (DTYPE_CODE_LEN | DTYPE_CODE_REPEAT | DTYPE_CODE_LIST))
+        code = dtype_compact_rest(code, head, item);
+    return code;
+}
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * dtype_runs.h - the runs of a datatype while it is flattened.
+ *
+ * A growing list in typemap order, of at most `most` runs; what does not fit goes into a
+ * compact list, which comes before them. Pieces that touch are joined as they come in;
+ * equally spaced ones only by dtype_runs_compress, because pairing them up early would
+ * hide a touching neighbour that is still to come. A piece is only ever joined to the one
+ * before it.
+ *
+ * A list that becomes part of another is itself never appended to again.
+ */
+#ifndef MRMA_DTYPE_DTYPE_RUNS_H
+#define MRMA_DTYPE_DTYPE_RUNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "dtype/dtype.h"
+
+/* Of one datatype: what its lists have in common. */
+struct dtype_runs_bound {
+    size_t most;                 /* runs of a list that is not compact, at least 3 */
+    struct dtype_compact *lists; /* all compact ones: the owner of this struct frees them */
+};
+
+struct dtype_runs {
+    struct dtype_run *v;
+    size_t n, cap;
+    struct dtype_compact *list; /* NULL: all runs are in v */
+    struct dtype_runs_bound *bound;
+
+    /* Found out already, for copies at this distance: do they join into few runs? */
+    bool asked, join;
+    ptrdiff_t asked_stride;
+};
+
+/* Append count copies of unit, the first moved by disp, each stride bytes after the one before.
+ * out and unit are distinct. unit may become a compact list. MRMA_SUCCESS or MRMA_ERR_NO_MEM;
+ * then out is valid, though incomplete. */
+int dtype_runs_repeat(struct dtype_runs *out, struct dtype_runs *unit, ptrdiff_t disp, size_t count,
+                      ptrdiff_t stride);
+
+/* Append one run as it is, joined to the last where they touch. The same results. */
+int dtype_runs_push(struct dtype_runs *out, struct dtype_run run);
+
+/* Join neighbours of equal length and spacing into longer runs. */
+void dtype_runs_compress(struct dtype_runs *runs);
+
+/* Complete a list: either all its runs are in v, compressed, or, where they are more than
+ * the bound, all are in list. The same results. */
+int dtype_runs_finish(struct dtype_runs *runs);
+
+/* Free what is in v, and forget list, which is its bound's. */
+void dtype_runs_free(struct dtype_runs *runs);
+
+#endif
