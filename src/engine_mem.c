@@ -102,6 +102,16 @@ static void env_mem_unshare(void *ctx, const void *ptr, size_t len)
     inplace_drop(((struct engine *)ctx)->inplace, ptr, len);
 }
 
+static bool env_mem_pin(void *ctx, const void *ptr, size_t len)
+{
+    return heap_pin(((struct engine *)ctx)->user_heap, ptr, len);
+}
+
+static void env_mem_unpin(void *ctx, const void *ptr)
+{
+    heap_unpin(((struct engine *)ctx)->user_heap, ptr);
+}
+
 /* The file is what counts: the same inode number may be on two file systems. */
 static uint64_t map_key(const struct seg_name *name)
 {
@@ -297,6 +307,8 @@ void engine_mem_init(struct engine *e)
         e->env.mem_hold = env_mem_hold;
         e->env.mem_unshare = env_mem_unshare;
     }
+    e->env.mem_pin = env_mem_pin;
+    e->env.mem_unpin = env_mem_unpin;
     e->env.mem_map = env_mem_map;
     e->env.mem_unmap = env_mem_unmap;
     e->env.segment_create = env_segment_create;

@@ -214,6 +214,14 @@ void engine_peer_sweep(struct engine *e)
     }
 }
 
+/* Some have ended, and a window with them is gone. */
+static void env_peers_sweep(void *ctx)
+{
+    struct engine *e = ctx;
+    e->sweep_at = 0;
+    engine_peer_sweep(e);
+}
+
 static int env_peer_get(void *ctx, const struct rma_proc_record *record, bool node,
                         struct rma_peer **out)
 {
@@ -360,6 +368,7 @@ void engine_peer_init(struct engine *e)
     e->env.peer_get = env_peer_get;
     e->env.peer_connect = env_peer_connect;
     e->env.peer_put = env_peer_put;
+    e->env.peers_sweep = env_peers_sweep;
     e->env.peer_alive = env_peer_alive;
 }
 

@@ -256,7 +256,8 @@ MRMA_EXPORT_MPI(Win_create_dynamic);
 /* A delete call-back that refuses keeps the window; the agreement of all
  * processes then holds for the next attempt. An operation that a target has refused
  * since the last synchronization is reported while the window's error handler is
- * still there; the window is freed all the same, as it is everywhere else. */
+ * still there; the window is freed all the same, as it is everywhere else. So is one that has lost
+ * a process: nothing can be agreed upon any more. */
 MRMA_PUBLIC int PMPI_Win_free(MPI_Win *win)
 {
     TRACED_WIN(Win_free, *win);
@@ -268,10 +269,11 @@ MRMA_PUBLIC int PMPI_Win_free(MPI_Win *win)
         return mpi_host.Win_free(win);
     if (!rec->freeing) {
         err = win_free_begin(rec->win);
-        if (err != MRMA_SUCCESS)
+        if (err != MRMA_SUCCESS && err != MRMA_ERR_PROC_FAILED)
             return win_fail(rec, "MPI_Win_free", err);
         rec->freeing = true;
-        err = win_take_error(rec->win);
+        const int told = win_take_error(rec->win);
+        err = err != MRMA_SUCCESS ? err : told;
         if (err != MRMA_SUCCESS)
             refused = win_fail(rec, "MPI_Win_free", err);
     }

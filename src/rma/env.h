@@ -87,6 +87,10 @@ struct rma_env {
     int (*mem_hold)(void *ctx, const void *ptr, size_t len, bool *some);
     void (*mem_unshare)(void *ctx, const void *ptr, size_t len);
     const char *mem_share_missing;
+    /* [ptr, ptr+len) is memory that the program got from here and may give back: when it does,
+     * nobody gets it again before mem_unpin with the same ptr. False: it is other memory. */
+    bool (*mem_pin)(void *ctx, const void *ptr, size_t len);
+    void (*mem_unpin)(void *ctx, const void *ptr);
     /* Map a peer's memory; handle for mem_unmap. */
     int (*mem_map)(void *ctx, const struct rma_mem_loc *loc, void **out, void **handle);
     void (*mem_unmap)(void *ctx, void *handle);
@@ -106,6 +110,9 @@ struct rma_env {
     /* Make sure that packets can be sent to it. */
     int (*peer_connect)(void *ctx, struct rma_peer *peer);
     void (*peer_put)(void *ctx, struct rma_peer *peer);
+    /* Free what is kept of processes that have ended and are in no window. With the engine's lock.
+     * NULL: nothing is kept of any. */
+    void (*peers_sweep)(void *ctx);
     bool (*record_same_node)(void *ctx, const struct rma_proc_record *record);
     /* At most so many processes of a window are on this node; more may turn out to
      * be, and then creation takes a step more. 0: no idea. */

@@ -33,10 +33,11 @@
 MRMA_INLINE char *fast_find(const struct win *w, const struct rma_target *t, int64_t disp,
                             size_t len)
 {
-    if (unlikely(!target_ready(w, t) || (uint64_t)disp > t->fast_units))
+    if (unlikely(!target_ready(w, t) ||
+                 (uint64_t)disp > atomic_load_explicit(&t->fast_units, memory_order_relaxed)))
         return NULL;
     const uint64_t offset = (uint64_t)disp * t->disp_unit;
-    if (unlikely(len > t->fast_size - offset))
+    if (unlikely(len > atomic_load_explicit(&t->fast_size, memory_order_relaxed) - offset))
         return NULL;
     return t->base + offset;
 }
@@ -198,7 +199,8 @@ MRMA_INLINE bool fast_lock(struct win *w, bool exclusive, int rank)
 {
     struct rma_target *t = win_peek(w, rank);
     const enum epoch_state now = epoch_now(&w->epoch);
-    if (unlikely((now != EPOCH_NONE && now != EPOCH_LOCK) || !w->lock_quick ||
+    if (unlikely((now != EPOCH_NONE && now != EPOCH_LOCK) ||
+                 !atomic_load_explicit(&w->lock_quick, memory_order_relaxed) ||
                  t->lock != WIN_LOCK_NONE || w->rma->lock_due))
         return false;
     if (unlikely(!lockword_try(&t->ctl->lock, exclusive)))
@@ -217,9 +219,10 @@ MRMA_INLINE bool fast_unlock(struct win *w, int rank)
 {
     struct rma_target *t = win_peek(w, rank);
     const uint8_t lock = t->lock;
-    if (unlikely(epoch_now(&w->epoch) != EPOCH_LOCK || !w->lock_quick ||
+    if (unlikely(epoch_now(&w->epoch) != EPOCH_LOCK ||
+                 !atomic_load_explicit(&w->lock_quick, memory_order_relaxed) ||
                  (lock != WIN_LOCK_SHARED && lock != WIN_LOCK_EXCLUSIVE) ||
-                 t->sent != SENT_NOTHING))
+                 t->sent != SENT_NOTHING || win_look_due_short(w)))
         return false;
     lockword_release(&t->ctl->lock, lock == WIN_LOCK_EXCLUSIVE);
     lock_notify(t);
@@ -237,11 +240,11 @@ MRMA_INLINE bool fast_unlock(struct win *w, int rank)
 
 /* MPI_Win_flush when there is nothing to make visible: the target is accessible
  * in a passive epoch, and no store has been made since the last fence. */
-static inline bool fast_flush(const struct win *w, int target)
+static inline bool fast_flush(struct win *w, int target)
 {
     const struct rma_target *t = win_peek(w, target);
     return likely((w->flush_quick == FLUSH_QUICK_ALL || (w->flush_quick && target_ready(w, t))) &&
-                  !atomic_load_explicit(&w->dirty, memory_order_relaxed));
+                  !atomic_load_explicit(&w->dirty, memory_order_relaxed) && !win_look_due_short(w));
 }
 
 #undef MRMA_INLINE

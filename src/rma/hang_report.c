@@ -95,7 +95,7 @@ static bool no_post(const struct win *w, const struct rma_target *t)
 static bool no_complete(const struct win *w, const struct rma_target *t)
 {
     (void)w;
-    return t->in && !t->sync_ops->completed(t);
+    return t->in && !target_sync(t)->completed(t);
 }
 
 static bool no_marker(const struct win *w, const struct rma_target *t)

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#include "rma/create/abandoned.h"
 #include "rma/create/win_create.h"
 #include "rma/origin/issue.h"
 #include "rma/origin/replies.h"
@@ -26,11 +27,21 @@ static bool requests_due(const struct win *w)
     return issue_requests_due(w) || target_awaits_lock(w);
 }
 
+/* A connection that is lost fails by itself what packets do. */
+static void lose(struct win *w, struct rma_target *t)
+{
+    if (!t->ctl)
+        return;
+    path_lose(w, t);
+    atomic_store_explicit(&t->sync_ops, &sync_by_nothing, memory_order_relaxed);
+}
+
 static const struct progress_hooks hooks = {
     .grant_locks = target_grant_locks,
     .requests_due = requests_due,
     .fail_requests = pair_fail_all,
     .awaits = hang_awaits,
+    .lose = lose,
     .report_wait = hang_report,
 };
 
@@ -91,6 +102,7 @@ void rma_init(struct rma *r, const struct log *log, const struct conf *conf, str
     ch3->queued = rma_queued;
     ch3->lost = peer_lost;
     list_init(&r->ctl_blocks);
+    list_init(&r->abandoned);
     list_init(&r->lock_wins);
     origin_init(r);
 }
@@ -100,6 +112,7 @@ void rma_fini(struct rma *r)
     for (uint32_t i = 0; i < r->nwins; i++)
         if (r->wins[i])
             win_delete(r->wins[i]);
+    abandoned_fini(r);
     ctl_blocks_fini(r);
     free(r->wins);
     free(r->win_gens);

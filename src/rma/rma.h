@@ -87,7 +87,9 @@ int win_create(struct rma *rma, const struct win_spec *spec, struct win **out);
 
 /* Collective. MRMA_ERR_RMA_SYNC (and nothing happens) inside an epoch. First half:
  * waits until all processes have come and every operation is done; the window
- * still exists (attribute delete call-backs run now). Second half releases. */
+ * still exists (attribute delete call-backs run now). Second half releases; also after
+ * MRMA_ERR_PROC_FAILED of the first, which comes in bounded time, in any epoch if the loss was
+ * known before (create/abandoned.h). */
 int win_free_begin(struct win *win);
 /* Between the halves: what targets have refused since the last synchronization. */
 int win_take_error(struct win *win);

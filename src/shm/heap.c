@@ -261,24 +261,27 @@ static struct block *find_block(const struct heap *heap, const void *ptr)
     return NULL;
 }
 
+/* The allocation in which all of [ptr, ptr+len) lies, or NULL. */
+static struct block *find_live(const struct heap *heap, const void *ptr, size_t len)
+{
+    struct block *block = find_block(heap, ptr);
+
+    if (block == NULL || !block->live || block->freed)
+        return NULL;
+    size_t skip = (uintptr_t)ptr - (uintptr_t)block->chunk->seg.base - block->off;
+    return skip <= block->used && len <= block->used - skip ? block : NULL;
+}
+
 bool heap_find(struct heap *heap, const void *ptr, size_t len, struct heap_loc *loc)
 {
-    bool found = false;
-
     pthread_mutex_lock(&heap->mutex);
-    struct block *block = find_block(heap, ptr);
-    if (block != NULL && block->live) {
-        size_t off = (uintptr_t)ptr - (uintptr_t)block->chunk->seg.base;
-        size_t skip = off - block->off;
-        if (skip <= block->used && len <= block->used - skip) {
-            *loc = (struct heap_loc){.seg = seg_name_of(&block->chunk->seg),
-                                     .offset = off,
-                                     .map = block->chunk->dedicated ? HEAP_MAP_ALL : HEAP_MAP_KEEP};
-            found = true;
-        }
-    }
+    const struct block *block = find_live(heap, ptr, len);
+    if (block != NULL)
+        *loc = (struct heap_loc){.seg = seg_name_of(&block->chunk->seg),
+                                 .offset = (uintptr_t)ptr - (uintptr_t)block->chunk->seg.base,
+                                 .map = block->chunk->dedicated ? HEAP_MAP_ALL : HEAP_MAP_KEEP};
     pthread_mutex_unlock(&heap->mutex);
-    return found;
+    return block != NULL;
 }
 
 size_t heap_untouched(struct heap *heap, const void *ptr, size_t len)
@@ -319,23 +322,51 @@ static void release(struct heap *heap, struct block *block)
     }
 }
 
+/* Nobody uses it any more. */
+static void give_back(struct heap *heap, struct block *block)
+{
+    block->freed = false;
+    if (block->chunk->dedicated)
+        heap_keep(heap, block->chunk);
+    else
+        release(heap, block);
+}
+
+bool heap_pin(struct heap *heap, const void *ptr, size_t len)
+{
+    pthread_mutex_lock(&heap->mutex);
+    struct block *block = find_live(heap, ptr, len);
+    if (block != NULL)
+        block->pins++;
+    pthread_mutex_unlock(&heap->mutex);
+    return block != NULL;
+}
+
+void heap_unpin(struct heap *heap, const void *ptr)
+{
+    pthread_mutex_lock(&heap->mutex);
+    struct block *block = find_block(heap, ptr);
+    if (--block->pins == 0 && block->freed)
+        give_back(heap, block);
+    pthread_mutex_unlock(&heap->mutex);
+}
+
 int heap_free(struct heap *heap, void *ptr)
 {
     int err = MRMA_SUCCESS;
 
     pthread_mutex_lock(&heap->mutex);
     struct block *block = find_block(heap, ptr);
-    if (block == NULL || !block->live ||
+    if (block == NULL || !block->live || block->freed ||
         (char *)block->chunk->seg.base + block->off != (char *)ptr) {
         err = log_fail(heap->log, MRMA_ERR_BASE,
                        "%p is not memory that MPI_Alloc_mem gave and that is still "
                        "allocated",
                        ptr);
+    } else if (block->pins != 0) {
+        block->freed = true;
     } else {
-        if (block->chunk->dedicated)
-            heap_keep(heap, block->chunk);
-        else
-            release(heap, block);
+        give_back(heap, block);
     }
     pthread_mutex_unlock(&heap->mutex);
     return err;

@@ -46,6 +46,12 @@ int heap_alloc(struct heap *heap, size_t size, size_t align, void **out);
 /* MRMA_ERR_BASE if ptr is not the start of a live allocation. */
 int heap_free(struct heap *heap, void *ptr);
 
+/* [ptr, ptr+len) lies inside one live allocation: heap_free takes that from its owner, but the
+ * memory is used for nothing else, until heap_unpin has been called with the same ptr as often as
+ * this. False: it lies in none. */
+bool heap_pin(struct heap *heap, const void *ptr, size_t len);
+void heap_unpin(struct heap *heap, const void *ptr);
+
 /* Does [ptr, ptr+len) lie inside one live allocation? Then true and *loc. */
 bool heap_find(struct heap *heap, const void *ptr, size_t len, struct heap_loc *loc);
 

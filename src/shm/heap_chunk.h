@@ -32,6 +32,8 @@ struct block {
     size_t size; /* multiple of HEAP_UNIT in shared chunks */
     size_t used; /* bytes asked for, while live */
     bool live;
+    bool freed;    /* while live: heap_free has been called, but there are pins */
+    unsigned pins; /* heap_pin */
 };
 
 struct chunk {

@@ -38,6 +38,12 @@ static uint64_t mem_untouched(void *ctx, const void *ptr, size_t len)
     return 0;
 }
 
+static bool mem_pin(void *ctx, const void *ptr, size_t len)
+{
+    (void)ctx, (void)ptr, (void)len;
+    return false;
+}
+
 static bool mem_find(void *ctx, const void *ptr, size_t len, struct rma_mem_loc *loc)
 {
     (void)ctx, (void)len;
@@ -328,6 +334,7 @@ void fuzz_engine_start(struct fuzz_engine *e, unsigned flags)
                               .mem_alloc = mem_alloc,
                               .mem_free = mem_free,
                               .mem_untouched = mem_untouched,
+                              .mem_pin = mem_pin,
                               .mem_find = mem_find,
                               .record = &e->record,
                               .peer_get = peer_get,

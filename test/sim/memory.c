@@ -203,8 +203,22 @@ static int mem_fits(void *ctx, uint64_t bytes)
     return MRMA_SUCCESS;
 }
 
+/* The programs give nothing back that windows are made of. */
+static bool mem_pin(void *ctx, const void *ptr, size_t len)
+{
+    (void)ctx, (void)ptr, (void)len;
+    return false;
+}
+
+static void mem_unpin(void *ctx, const void *ptr)
+{
+    (void)ctx, (void)ptr;
+}
+
 void sim_memory_env(struct rma_env *env)
 {
+    env->mem_pin = mem_pin;
+    env->mem_unpin = mem_unpin;
     env->mem_untouched = mem_untouched;
     env->mem_fits = mem_fits;
     env->mem_alloc = mem_alloc;

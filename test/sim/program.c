@@ -59,28 +59,19 @@ static void create(struct prog_actor *a, void *arg)
     a->world->rest(a);
 }
 
-/* With the dead, windows come to no orderly end: the call says so, and they are dropped
- * when nobody is in a call any more. */
+/* With the dead, windows come to no orderly end: the call says so, and what they had is given back
+ * all the same, while others may still be in a call on them. */
 static void end_windows(struct prog_actor *a, void *arg)
 {
     struct prog *p = arg;
     for (int w = 0; w < p->nwins; w++) {
         struct prog_window *pw = &p->wins[w];
-        const int err =
-            p->broken[a->rank] && p->opts.mortal ? MRMA_SUCCESS : win_free_begin(pw->win[a->rank]);
+        const int err = win_free_begin(pw->win[a->rank]);
         PROG_CHECK(!err || (p->opts.mortal && err == MRMA_ERR_PROC_FAILED));
-        if (!p->opts.mortal)
-            win_free_end(pw->win[a->rank]);
+        win_free_end(pw->win[a->rank]);
     }
     if (!p->opts.mortal)
         PROG_CHECK(a->rma->stats.refused + a->rma->ch3->stats.bad == 0);
-}
-
-static void drop_windows(struct prog_actor *a, void *arg)
-{
-    struct prog *p = arg;
-    for (int w = 0; w < p->nwins; w++)
-        win_free_end(p->wins[w].win[a->rank]);
 }
 
 static void free_memory(struct prog *p)
@@ -124,7 +115,6 @@ void prog_execute(struct prog_world *world, const struct prog_opts *opts, struct
     }
     world->run(world, end_windows, p);
     if (opts->mortal) {
-        world->run(world, drop_windows, p);
         world->bury(world);
         prog_plan_free(p);
     }

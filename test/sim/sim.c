@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "rma/create/abandoned.h"
 #include "rma/win/ctl_blocks.h"
 #include "rma/layer.h"
 #include "rma/progress/progress.h"
@@ -262,7 +263,8 @@ static void check_nothing_left(struct sim_proc *p)
     for (uint32_t i = 0; i < p->rma.nwins; i++)
         SIM_CHECK(!p->rma.wins[i]);
     SIM_CHECK(map_count(&p->rma.requests) == 0);
-    ctl_blocks_fini(&p->rma); /* kept until the layer ends */
+    abandoned_fini(&p->rma);  /* kept until the layer ends, or others have freed their part, */
+    ctl_blocks_fini(&p->rma); /* and these always */
     SIM_CHECK(sim_memory_empty(&p->self.memory));
     while (map_next(&p->peers, &cursor, &key, &peer))
         SIM_CHECK(((struct sim_peer *)peer)->peer.refs == 0);

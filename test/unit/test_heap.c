@@ -246,6 +246,40 @@ static void a_peer_reaches_an_allocation(void **state)
     heap_destroy(heap);
 }
 
+/* A small block, and a large one that has a segment of its own. */
+static void pinned_memory_is_not_used_again(void **state)
+{
+    const size_t sizes[] = {1000, 2 * MIB};
+    struct heap_loc loc;
+    struct heap *heap;
+    void *ptr, *other, *again;
+    (void)state;
+
+    assert_int_equal(heap_create("", &quiet, &heap), MRMA_SUCCESS);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(heap_alloc(heap, sizes[i], 1, &ptr), MRMA_SUCCESS);
+        assert_true(heap_pin(heap, (char *)ptr + 10, 100));
+        assert_true(heap_pin(heap, ptr, sizes[i]));
+        assert_false(heap_pin(heap, ptr, sizes[i] + 1));
+        assert_int_equal(heap_free(heap, ptr), MRMA_SUCCESS);
+        assert_int_equal(heap_free(heap, ptr), MRMA_ERR_BASE);
+        assert_false(heap_find(heap, ptr, 1, &loc));
+        assert_false(heap_pin(heap, ptr, 1));
+        heap_unpin(heap, (char *)ptr + 10);
+        assert_int_equal(heap_alloc(heap, sizes[i], 1, &other), MRMA_SUCCESS);
+        assert_ptr_not_equal(other, ptr);
+        memset(ptr, 1, sizes[i]); /* still there */
+        heap_unpin(heap, ptr);
+        assert_int_equal(heap_alloc(heap, sizes[i], 1, &again), MRMA_SUCCESS);
+        assert_ptr_equal(again, ptr);
+        assert_int_equal(heap_free(heap, other), MRMA_SUCCESS);
+        assert_true(heap_pin(heap, again, 1)); /* unpinned before it is freed */
+        heap_unpin(heap, again);
+        assert_int_equal(heap_free(heap, again), MRMA_SUCCESS);
+    }
+    heap_destroy(heap);
+}
+
 static void destroying_frees_what_was_forgotten(void **state)
 {
     struct heap *heap;
@@ -275,6 +309,7 @@ static int all_tests(void)
         cmocka_unit_test(pages_are_committed_as_needed_and_given_back),
         cmocka_unit_test(threads_share_the_heap),
         cmocka_unit_test(a_peer_reaches_an_allocation),
+        cmocka_unit_test(pinned_memory_is_not_used_again),
         cmocka_unit_test(destroying_frees_what_was_forgotten),
     };
     return cmocka_run_group_tests_name("heap", tests, NULL, NULL);

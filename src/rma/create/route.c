@@ -89,8 +89,8 @@ static int reach_memory(struct win *w, struct rma_target *t, const struct win_re
         t->shared_base = at;
     if (t->way == PATH_MAPPED && !w->dynamic && t->shared_base) {
         t->base = t->shared_base;
-        t->fast_size = t->size;
-        t->fast_units = t->size / t->disp_unit;
+        atomic_init(&t->fast_size, t->size);
+        atomic_init(&t->fast_units, t->size / t->disp_unit);
     }
     return MRMA_SUCCESS;
 }
@@ -252,7 +252,7 @@ static void drop_target(struct win *w, struct rma_target *t)
         env->mem_unmap(env->ctx, t->map_handle);
     if (t->ctl_handle)
         env->mem_unmap(env->ctx, t->ctl_handle);
-    if (t->peer)
+    if (t->peer && !t->peer_kept)
         env->peer_put(env->ctx, t->peer);
 }
 

@@ -17,6 +17,7 @@
 
 #include "base/err.h"
 #include "base/populate.h"
+#include "rma/create/abandoned.h"
 #include "rma/create/node_memory.h"
 #include "rma/path/stage.h"
 #include "rma/progress/progress.h"
@@ -432,6 +433,9 @@ int win_create(struct rma *r, const struct win_spec *spec, struct win **out)
                         spec->boot->nproc);
     }
     plan->boot = spec->boot;
+    rma_enter(r);
+    abandoned_sweep(r);
+    rma_leave(r);
     prepare(w, spec, plan);
     int err = join(w, plan);
     free(plan->segments);

@@ -16,6 +16,7 @@
 #include "rma/win/ctl_blocks.h"
 #include "rma/win/region.h"
 #include "rma/win/share.h"
+#include "rma/create/abandoned.h"
 #include "rma/create/win_create.h"
 
 int win_take_place(struct win *w)
@@ -85,6 +86,8 @@ void win_delete(struct win *w)
 {
     struct rma *r = w->rma;
     struct rma_env *env = r->env;
+    if (w->abandoned)
+        abandoned_keep(w);
     strict_free(w);
     fence_counts_free(w);
     win_unroute(w);
@@ -95,9 +98,11 @@ void win_delete(struct win *w)
         ch3_mem_release(w->net_mem.channel, w->net_mem.mem);
     region_drop_all(w);
     share_drop(w);
-    ctl_blocks_give(r, w->ctl);
-    if (w->owned)
-        env->mem_free(env->ctx, w->owned);
+    if (!w->abandoned) {
+        ctl_blocks_give(r, w->ctl);
+        if (w->owned)
+            env->mem_free(env->ctx, w->owned);
+    }
     if (w->segment)
         env->mem_unmap(env->ctx, w->segment);
     target_table_fini(&w->targets);
@@ -107,15 +112,24 @@ void win_delete(struct win *w)
 
 int win_free_begin(struct win *w)
 {
-    if (!epoch_allows(&w->epoch, EPOCH_EV_FREE))
+    if (!win_has_lost(w) && !epoch_allows(&w->epoch, EPOCH_EV_FREE))
         return MRMA_ERR_RMA_SYNC;
-    return barrier_free(w);
+    const int err = barrier_free(w);
+    w->abandoned = err == MRMA_ERR_PROC_FAILED;
+    return err;
 }
 
 void win_free_end(struct win *w)
 {
     struct rma *r = w->rma;
+    struct rma_env *env = r->env;
+    const bool abandoned = w->abandoned;
     rma_enter(r);
+    if (abandoned && epoch_is_passive(&w->epoch))
+        r->passive--;
     win_delete(w);
+    abandoned_sweep(r);
+    if (abandoned && env->peers_sweep)
+        env->peers_sweep(env->ctx);
     rma_leave(r);
 }

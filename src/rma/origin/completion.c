@@ -172,7 +172,7 @@ static int send_markers(struct win *w)
     for (int i = 0; !err && i < w->nproc; i++) {
         err = win_target_locked(w, i, &t);
         if (!err)
-            err = t->sync_ops->end_phase(w, t);
+            err = target_sync(t)->end_phase(w, t);
     }
     return err;
 }

@@ -39,7 +39,7 @@ int epoch_access(struct win *w, struct rma_target *t)
 {
     int err = epoch_includes(w, t);
     if (!err)
-        err = t->sync_ops->access(w, t);
+        err = target_sync(t)->access(w, t);
     if (!err && !deferred_wait(t))
         target_set_ready(w, t);
     return err;

@@ -35,6 +35,7 @@
 #include "rma/path/acc_atomic.h"
 #include "rma/path/cma.h"
 #include "rma/path/path.h"
+#include "rma/progress/lost.h"
 #include "rma/progress/progress.h"
 #include "rma/win/win.h"
 
@@ -143,6 +144,8 @@ static int settle(struct win *w, struct rma_target *t)
     const int err = t->gathered ? procmem_queue_run(t->gathered) : MRMA_SUCCESS;
     if (issue_all_done(t))
         forget(w, t);
+    if (unlikely(err == MRMA_ERR_PROC_FAILED))
+        win_lost(w, t->rank);
     return err;
 }
 
@@ -176,19 +179,25 @@ void assisted_end_all(struct win *w)
     rma_leave(w->rma);
 }
 
-static int assisted_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
-                            const struct rma_op *op, int64_t offset, size_t len)
+void assisted_lose(struct win *w, struct rma_target *t)
 {
-    const struct log *log = w->rma->log;
-    const uint64_t vaddr = t->vaddr + (uint64_t)offset;
-    const bool by_packet = goes_by_packet(w, t, kind, op, len);
-    if (!by_packet && shall_gather(w, t, kind, op, len))
-        return gather(w, t, kind, op, vaddr, len);
-    int err = assisted_settle(w, t);
-    if (likely(!err) && is_acc(kind))
-        err = acc_lock_mode(w, t->ctl, false);
-    if (unlikely(err || by_packet))
-        return err ? err : send(w, t, kind, op, offset, len);
+    procmem_queue_free(t->gathered);
+    t->gathered = NULL;
+    forget(w, t);
+}
+
+/* The kernel has found no such process. */
+static int found_dead(struct win *w, const struct rma_target *t)
+{
+    rma_enter(w->rma);
+    win_lost(w, t->rank);
+    rma_leave(w->rma);
+    return MRMA_ERR_PROC_FAILED;
+}
+
+static int copy(struct rma_target *t, const struct log *log, enum pkt_op_kind kind,
+                const struct rma_op *op, uint64_t vaddr)
+{
     switch (kind) {
     case PKT_OP_PUT:
         return cma_put(t->peer, log, vaddr, op);
@@ -199,6 +208,22 @@ static int assisted_operate(struct win *w, struct rma_target *t, enum pkt_op_kin
     default:
         return cma_acc(t->peer, log, vaddr, op, kind == PKT_OP_GET_ACC);
     }
+}
+
+static int assisted_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                            const struct rma_op *op, int64_t offset, size_t len)
+{
+    const uint64_t vaddr = t->vaddr + (uint64_t)offset;
+    const bool by_packet = goes_by_packet(w, t, kind, op, len);
+    if (!by_packet && shall_gather(w, t, kind, op, len))
+        return gather(w, t, kind, op, vaddr, len);
+    int err = assisted_settle(w, t);
+    if (likely(!err) && is_acc(kind))
+        err = acc_lock_mode(w, t->ctl, false);
+    if (unlikely(err || by_packet))
+        return err ? err : send(w, t, kind, op, offset, len);
+    err = copy(t, w->rma->log, kind, op, vaddr);
+    return likely(err != MRMA_ERR_PROC_FAILED) ? err : found_dead(w, t);
 }
 
 static int assisted_flush(struct win *w, struct rma_target *t, bool local)

@@ -28,7 +28,7 @@ struct deferred_op {
 bool deferred_begin(struct win *w, struct rma_target *t)
 {
     rma_enter(w->rma);
-    const bool late = !t->sync_ops->accessible(w, t);
+    const bool late = !target_sync(t)->accessible(w, t);
     if (late && t->late == LATE_NOT) {
         list_init(&t->deferred);
         t->deferred_bytes = 0;
@@ -85,7 +85,7 @@ static bool is_full(struct win *w, const struct rma_target *t)
 /* Wait until t may be accessed, and carry out what waits for that. */
 static int finish(struct win *w, struct rma_target *t)
 {
-    return deferred_run(w, t, t->sync_ops->await(w, t));
+    return deferred_run(w, t, target_sync(t)->await(w, t));
 }
 
 /* Has the path done with the caller's buffers when its function returns? A copy lives as long as

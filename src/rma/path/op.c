@@ -103,7 +103,7 @@ static __attribute__((noinline)) int operate_late(struct win *w, struct rma_targ
     }
     if (!err && w->dynamic && !region_allows(t, op)) /* find_place has not looked */
         err = MRMA_ERR_RMA_RANGE;
-    return err ? err : t->path->operate(w, t, kind, op, at.offset, at.len);
+    return err ? err : target_path(t)->operate(w, t, kind, op, at.offset, at.len);
 }
 
 /* Its path cannot take op before the target has begun its part of the epoch: from now on all
@@ -127,7 +127,7 @@ static inline int operate(struct win *w, struct rma_target *t, enum pkt_op_kind 
     win_count(w, t->way, at.len);
     if (deferred_wait(t))
         return operate_late(w, t, kind, op, at);
-    const int err = t->path->operate(w, t, kind, op, at.offset, at.len);
+    const int err = target_path(t)->operate(w, t, kind, op, at.offset, at.len);
     return likely(err != MRMA_AGAIN) ? err : operate_early(w, t, kind, op, at);
 }
 

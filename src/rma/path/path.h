@@ -2,10 +2,11 @@
 /*
  * path.h - the ways to a target that there are, a table of functions each (win/path_ops.h), and
  * what synchronization needs of this room: access to a target in the present epoch (MPI 4.1, 12.5;
- * access.c), and what concerns all kernel-assisted targets of a window at once (assisted.c).
+ * access.c), what concerns all kernel-assisted targets of a window at once (assisted.c), and what
+ * becomes of a target whose process is lost (lost_target.c).
  *
  * Operations themselves are entered by rma.h (op.c). Everything here is called by application
- * threads without the engine's lock.
+ * threads without the engine's lock, unless it says otherwise.
  */
 #ifndef MRMA_RMA_PATH_PATH_H
 #define MRMA_RMA_PATH_PATH_H
@@ -36,5 +37,14 @@ int assisted_settle_all(struct win *w);
 /* The passive target epoch of all targets is over, with or without an error: forget what was sent
  * in it. */
 void assisted_end_all(struct win *w);
+/* The process of t is lost: forget what was gathered for it or sent to it. Under the engine's lock.
+ */
+void assisted_lose(struct win *w, struct rma_target *t);
+
+/* ---- lost processes ---- */
+
+/* The process of t, a target of this node whose control block is mapped here, is lost: from now on
+ * operations on t fail at once. Under the engine's lock. */
+void path_lose(struct win *w, struct rma_target *t);
 
 #endif

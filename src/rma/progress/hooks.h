@@ -27,6 +27,9 @@ struct progress_hooks {
     /* Does this process await something of t: what wait (NULL: none of the library's) is for, a
      * reply, or a lock that t holds here? Under the engine's lock. */
     bool (*awaits)(struct win *w, const struct rma_wait *wait, const struct rma_target *t);
+    /* The process of t is lost, which is said once: operations on t, and synchronization with it,
+     * fail from now on. Under the engine's lock. */
+    void (*lose)(struct win *w, struct rma_target *t);
     /* A wait in w has lasted ns: tell the log what it waits for (MPIRMA_HANG_REPORT). Without the
      * engine's lock. */
     void (*report_wait)(struct win *w, const struct rma_wait *wait, uint64_t ns);

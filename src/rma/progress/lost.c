@@ -6,6 +6,8 @@
  */
 #include "rma/progress/lost.h"
 
+#include "base/err.h"
+#include "rma/progress/hooks.h"
 #include "rma/win/sync_ops.h"
 #include "rma/win/win.h"
 
@@ -24,44 +26,65 @@ static void lose_in_others(const struct win *w, int rank)
     const uint64_t uid = uid_of(w, rank);
     for (uint32_t i = 0; uid && i < r->nwins; i++) {
         struct win *other = r->wins[i];
-        if (!other || other->lost || !other->direct) /* not made yet: its creation finds out */
+        if (!other || other == w || !other->direct) /* not made yet: its creation finds out */
             continue;
-        for (int k = 0; k < other->nproc && !other->lost; k++)
+        for (int k = 0; k < other->nproc; k++)
             if (uid_of(other, k) == uid)
                 win_lost(other, k);
     }
 }
 
+/* Of a target that was never used, and of this process, which others may have given up, only the
+ * first loss of the window tells. */
+static bool is_known(const struct win *w, const struct rma_target *t)
+{
+    return t->peer && !t->peer->self ? t->lost : win_has_lost(w);
+}
+
 void win_lost(struct win *w, int rank)
 {
-    struct rma_target *t;
-    if (w->lost)
+    struct rma_target *t = win_peek(w, rank);
+    if (is_known(w, t))
         return;
-    w->lost = (uint32_t)rank + 1;
+    if (!win_has_lost(w))
+        atomic_store_explicit(&w->lost, (uint32_t)rank + 1, memory_order_relaxed);
+    struct rma_target *gone = t->peer && !t->peer->self ? t : NULL;
+    if (gone)
+        gone->lost = true;
     lose_in_others(w, rank);
     for (int i = 0; i < w->ndirect; i++) {
         t = win_peek(w, w->direct[i]);
-        t->sync_ops->tell_lost(w, t, rank);
+        target_sync(t)->tell_lost(w, t, rank);
     }
     for (int64_t step = 1; w->npackets && step < w->nproc; step <<= 1) {
         const int partner = (int)((w->rank + step) % w->nproc);
         if (partner != rank && win_target_locked(w, partner, &t) == MRMA_SUCCESS)
-            t->sync_ops->tell_lost(w, t, rank);
+            target_sync(t)->tell_lost(w, t, rank);
     }
     LIST_EACH (node, &w->remote) { /* who waits for this one, should its partners be lost, too */
         t = LIST_ENTRY(node, struct rma_target, remote_link);
         if (t->rank != rank)
-            t->sync_ops->tell_lost(w, t, rank);
+            target_sync(t)->tell_lost(w, t, rank);
     }
+    if (gone) /* it may live and be given up: then it has been told, too */
+        w->rma->progress.hooks->lose(w, gone);
 }
 
 int win_who_is_lost(struct win *w)
 {
     const uint64_t reported = atomic_load_explicit(&w->ctl->lost, memory_order_relaxed);
     const uint32_t rank = (uint32_t)reported - 1;
-    if (!w->lost && reported >> 32 == w->index_gen && rank < (uint32_t)w->nproc)
+    if (reported >> 32 == w->index_gen && rank < (uint32_t)w->nproc)
         win_lost(w, (int)rank);
-    return (int)w->lost - 1;
+    return (int)atomic_load_explicit(&w->lost, memory_order_relaxed) - 1;
+}
+
+int win_lost_error(const struct win *w)
+{
+    const int rank = (int)atomic_load_explicit(&w->lost, memory_order_relaxed) - 1;
+    return rank < 0 ? MRMA_SUCCESS
+                    : log_fail(w->rma->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u is lost",
+                               rank, w->index);
 }
 
 void win_lost_got(struct win *w, const struct pkt_hdr *hdr)

@@ -7,7 +7,9 @@
  * lost one; and it does not know all others of a large window. So who finds out reports it
  * to its partners, the ranks 2^k after its own, and to all that it has had to do with, and
  * who hears of it for the first time does the same. Everybody's long waits in the window end
- * with an error then (wait.c), and in all other windows that the two have together.
+ * with an error then (wait.c), and in all other windows that the two have together. What the lost
+ * one has in memory that is mapped here stays, but is used no more: operations on it, and calls
+ * that synchronize with it alone or with all, fail at once (hooks.h, lose).
  */
 #ifndef MRMA_RMA_PROGRESS_LOST_H
 #define MRMA_RMA_PROGRESS_LOST_H
@@ -19,6 +21,9 @@ struct pkt_hdr;
 void win_lost(struct win *w, int rank);
 /* Who is lost, as far as this process has heard, or -1. Under the engine's lock. */
 int win_who_is_lost(struct win *w);
+/* For calls that synchronize with all processes of w: MRMA_ERR_PROC_FAILED, with a message, if one
+ * is lost, as far as this process knows. */
+int win_lost_error(const struct win *w);
 /* A PKT_ERROR with PKT_ERROR_LOST. */
 void win_lost_got(struct win *w, const struct pkt_hdr *hdr);
 

@@ -32,6 +32,7 @@ enum {
     YIELDS_PER_CLOCK = 16,
     POLLS_PER_CLOCK = 256, /* that moved something */
     TESTS_PER_CLOCK = 64,
+    CALLS_PER_LOOK = 1024,
     TESTS_PER_YIELD = 8, /* on an oversubscribed node: who is waited for may need the processor */
     YIELD_NS_ALONE = 500000, /* then yield for so long, then sleep */
     YIELD_NS_OVERSUBSCRIBED = 200000,
@@ -86,7 +87,7 @@ static int check_target(struct win *w, struct rma_target *t, const struct rma_wa
     if (!alive)
         return log_fail(r->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u (process %d) has died",
                         t->rank, w->index, t->peer->pid);
-    return lost ? rma_lost(w, t) : MRMA_SUCCESS;
+    return lost || t->lost ? rma_lost(w, t) : MRMA_SUCCESS;
 }
 
 /* Those that this process has to do with. Under the engine's lock, in one piece: another thread may
@@ -94,16 +95,18 @@ static int check_target(struct win *w, struct rma_target *t, const struct rma_wa
 static int check_peers(struct win *w, const struct rma_wait *wait)
 {
     int err = MRMA_SUCCESS;
-    for (int i = 0; !err && i < w->nlocal; i++)
-        err = check_target(w, &w->local[i], wait);
-    for (struct list_node *node = list_first(&w->remote); !err && node;
-         node = list_next(&w->remote, node))
-        err = check_target(w, LIST_ENTRY(node, struct rma_target, remote_link), wait);
-    if (err)
-        return err;
+    for (int i = 0; i < w->nlocal; i++) {
+        const int failed = check_target(w, &w->local[i], wait);
+        err = err ? err : failed;
+    }
+    for (struct list_node *node = list_first(&w->remote); node;
+         node = list_next(&w->remote, node)) {
+        const int failed = check_target(w, LIST_ENTRY(node, struct rma_target, remote_link), wait);
+        err = err ? err : failed;
+    }
     const int heard = win_who_is_lost(w);
-    if (heard < 0)
-        return MRMA_SUCCESS;
+    if (err || heard < 0)
+        return err;
     return log_fail(w->rma->log, MRMA_ERR_PROC_FAILED,
                     "rank %d of window %u is lost, another process says", heard, w->index);
 }
@@ -132,6 +135,12 @@ static int check_now_and_then(struct rma *r, struct win *w)
     const int err = w ? check_peers(w, NULL) : check_requests(r);
     rma_leave(r);
     return err;
+}
+
+void rma_look_around(struct win *w)
+{
+    __atomic_store_n(&w->unlooked, CALLS_PER_LOOK, __ATOMIC_RELAXED);
+    (void)check_now_and_then(w->rma, w);
 }
 
 void rma_check_waiting(struct rma *r)

@@ -47,6 +47,9 @@ int rma_lost(const struct win *w, const struct rma_target *t);
  * oversubscribed node give the processor away now and then; has a peer of w (NULL: of a window with
  * something outstanding) died? Then MRMA_ERR_PROC_FAILED, and the requests to it have ended. */
 int rma_between_tests(struct rma *r, struct win *w);
+/* For calls in a loop that look at memory and do not wait (win_look_due): twice a second, have
+ * peers of w died? Whatever concerns them fails then (lost.h). */
+void rma_look_around(struct win *w);
 /* For the agent and for long waits in another window, twice a second while others wait for a lock
  * of this process: has the one that holds it died? Who waits may not know it. */
 void rma_check_waiting(struct rma *r);

@@ -83,7 +83,7 @@ static int disseminate(struct win *w, const struct members *m, int failed)
     for (int64_t step = 1; step < m->n; step <<= 1) {
         struct rma_target *to = member(w, m, m->me + step);
         const struct rma_target *from = member(w, m, m->me - step);
-        const int sent = to->peer ? to->sync_ops->enter(w, to, m->kind, err) : MRMA_SUCCESS;
+        const int sent = to->peer ? target_sync(to)->enter(w, to, m->kind, err) : MRMA_SUCCESS;
         err = err ? err : sent;
         if (err)
             continue;

@@ -12,7 +12,9 @@
 #include "base/err.h"
 #include "rma/origin/issue.h"
 #include "rma/path/path.h"
+#include "rma/progress/lost.h"
 #include "rma/progress/progress.h"
+#include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
 #include "rma/win/path_ops.h"
 #include "rma/win/win.h"
@@ -27,7 +29,10 @@ int rma_flush(struct win *w, int rank, bool local)
     struct rma_target *t = win_peek(w, rank);
     if (unlikely(!is_locked(w, t)))
         return MRMA_ERR_RMA_SYNC;
-    return likely(t->path != NULL) ? t->path->flush(w, t, local) : MRMA_SUCCESS; /* never used */
+    if (win_look_due(w))
+        rma_look_around(w);
+    return likely(target_path(t) != NULL) ? target_path(t)->flush(w, t, local)
+                                          : MRMA_SUCCESS; /* never used */
 }
 
 int rma_flush_all(struct win *w, bool local)
@@ -37,15 +42,19 @@ int rma_flush_all(struct win *w, bool local)
     strict_completed(w, NULL, local);
     if (!local)
         win_full_fence(w);
-    if (likely(!w->npackets && !w->nsent))
+    if (win_look_due(w))
+        rma_look_around(w);
+    const uint32_t lost = atomic_load_explicit(&w->lost, memory_order_relaxed);
+    if (likely(!((unsigned)w->npackets | w->nsent | lost)))
         return MRMA_SUCCESS;
     int err = assisted_settle_all(w);
     if (!w->npackets && !w->nsent) /* nothing went by packet */
-        return err;
+        return err ? err : win_lost_error(w);
     const int flushed = issue_flush(w, NULL, local);
     err = err ? err : flushed;
     const int settled = assisted_settle_all(w);
-    return err ? err : settled;
+    err = err ? err : settled;
+    return err ? err : win_lost_error(w);
 }
 
 /* The fence is for the application's loads and stores (doc/memory-ordering.md). Who waits for a
@@ -55,5 +64,7 @@ int rma_sync(struct win *w)
     struct rma *r = w->rma;
     atomic_thread_fence(memory_order_seq_cst);
     (void)rma_progress(r);
+    if (win_look_due(w))
+        rma_look_around(w);
     return MRMA_SUCCESS;
 }

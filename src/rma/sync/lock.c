@@ -86,7 +86,7 @@ int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
     if (!err && t->lock == WIN_LOCK_EXCLUSIVE && first)
         err = let_lock_alls_in(w);
     if (!err)
-        err = t->sync_ops->lock(w, t, exclusive);
+        err = target_sync(t)->lock(w, t, exclusive);
     if (!err)
         err = strict_lock(w, t, exclusive);
     if (err)
@@ -102,7 +102,9 @@ int rma_unlock(struct win *w, int rank)
     struct rma_target *t = win_peek(w, rank);
     if (epoch_now(&w->epoch) != EPOCH_LOCK || t->lock == WIN_LOCK_NONE)
         return MRMA_ERR_RMA_SYNC;
-    const int err = t->sync_ops->unlock(w, t);
+    if (win_look_due(w))
+        rma_look_around(w);
+    const int err = target_sync(t)->unlock(w, t);
     forget_lock(w, t);
     return err;
 }

@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "rma/origin/issue.h"
 #include "rma/path/path.h"
+#include "rma/progress/lost.h"
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
@@ -70,7 +71,7 @@ static int hold_all(struct win *w)
             err = hold_direct(w);
             held = !err;
         } else if (!t->ctl) {
-            err = t->sync_ops->lock_all(w, t);
+            err = target_sync(t)->lock_all(w, t);
         }
     }
     if (err && held)
@@ -103,7 +104,9 @@ static void forget_lock_all(struct win *w)
 
 static int acquire_all(struct win *w, bool settle, bool first)
 {
-    int err = settle ? issue_lock_settle(w->rma) : MRMA_SUCCESS;
+    int err = win_lost_error(w);
+    if (!err && settle)
+        err = issue_lock_settle(w->rma);
     err = err ? err : issue_await_unlocked(w);
     if (!err && first && !none_blocked(w->lead))
         err = rma_wait_until(w, &(struct rma_wait){.done = none_blocked,
@@ -116,7 +119,7 @@ static int acquire_all(struct win *w, bool settle, bool first)
     if (w->flavor == WIN_ALLOCATE_SHARED)
         return hold_all(w);
     struct rma_target *self = win_peek(w, w->rank);
-    err = self->sync_ops->lock_all(w, self);
+    err = target_sync(self)->lock_all(w, self);
     if (err)
         release_direct(w);
     return err;
@@ -156,6 +159,8 @@ int rma_unlock_all(struct win *w)
 {
     if (epoch_now(&w->epoch) != EPOCH_LOCK_ALL)
         return MRMA_ERR_RMA_SYNC;
+    if (win_look_due(w))
+        rma_look_around(w);
     const int broken = strict_unlock_all(w);
     int err = w->nsent ? assisted_settle_all(w) : MRMA_SUCCESS;
     const int ended = w->npackets || w->nsent ? issue_unlock_all(w) : MRMA_SUCCESS;
@@ -166,5 +171,6 @@ int rma_unlock_all(struct win *w)
     else
         release_direct(w);
     forget_lock_all(w);
+    err = err ? err : win_lost_error(w);
     return err ? err : broken;
 }

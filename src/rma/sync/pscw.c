@@ -98,7 +98,7 @@ int rma_complete(struct win *w)
     err = err ? err : settled;
     for (int i = 0; i < g->n; i++) {
         struct rma_target *t = win_peek(w, g->ranks[i]);
-        const int told = t->sync_ops->complete(w, t);
+        const int told = target_sync(t)->complete(w, t);
         err = err ? err : told;
     }
     if (w->npackets)
@@ -131,7 +131,7 @@ int rma_post(struct win *w, const int *ranks, int n, int asserts)
         t->exposures++;
         if (asserts & RMA_NOCHECK)
             continue;
-        const int told = t->sync_ops->post(w, t);
+        const int told = target_sync(t)->post(w, t);
         err = err ? err : told;
     }
     target_unpark_all(w);
@@ -144,7 +144,7 @@ static bool all_complete(void *arg)
     struct win *w = arg;
     for (int i = 0; i < w->sync.exposure.n; i++) {
         const struct rma_target *t = win_peek(w, w->sync.exposure.ranks[i]);
-        if (!t->sync_ops->completed(t))
+        if (!target_sync(t)->completed(t))
             return false;
     }
     return true;
@@ -154,7 +154,7 @@ static void close_exposure(struct win *w)
 {
     for (int i = 0; i < w->sync.exposure.n; i++) {
         struct rma_target *t = win_peek(w, w->sync.exposure.ranks[i]);
-        t->sync_ops->take(w, t);
+        target_sync(t)->take(w, t);
     }
     strict_wait(w);
     rma_enter(w->rma);

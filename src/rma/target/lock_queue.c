@@ -114,7 +114,7 @@ void lock_queue_lost(struct win *w, int lost)
     LIST_EACH_SAFE (node, &w->target_side.lockq) {
         struct pkt_origin *po = LIST_ENTRY(node, struct pkt_origin, lockq_link);
         if (!po->told_lost)
-            po->origin->sync_ops->tell_lost(w, po->origin, lost);
+            target_sync(po->origin)->tell_lost(w, po->origin, lost);
         po->told_lost = true;
     }
 }

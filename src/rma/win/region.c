@@ -158,8 +158,10 @@ static void let_go(void *win, uint64_t addr, uint64_t len)
 
 void region_drop_all(struct win *w)
 {
-    if (w->dynamic && w->ctl)
-        region_each(w, let_go, w);
+    if (!w->dynamic || !w->ctl)
+        return;
+    region_each(w, let_go, w);
+    publish(w->ctl, write_begin(w->ctl), 0);
 }
 
 static int detach_locked(struct win *w, uint64_t addr)

@@ -18,8 +18,8 @@ void target_set_path(const struct win *w, struct rma_target *t, enum rma_path pa
     const bool rdma =
         path == PATH_PACKETS && t->net_key.usable && ch3_rdma_min(&t->peer->vc) < SIZE_MAX;
     t->way = (uint8_t)(rdma ? PATH_RDMA : path);
-    t->path = w->front ? w->front : w->rma->paths[t->way];
-    t->sync_ops = w->rma->syncs[path];
+    atomic_init(&t->path, w->front ? w->front : w->rma->paths[t->way]);
+    atomic_init(&t->sync_ops, w->rma->syncs[path]);
 }
 
 void target_describe(struct rma_target *t, const struct win_record *rec)

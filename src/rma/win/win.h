@@ -56,7 +56,8 @@ struct win_region {
 struct win_signals {
     _Atomic uint32_t posts;     /* exposure epochs posted to me */
     _Atomic uint32_t completes; /* access epochs to me that are complete (packet peers: stage.c) */
-    struct sync_signals sync;   /* of src/rma/sync alone */
+    _Atomic uint32_t left; /* my generation of a window that it has abandoned: create/abandoned.c */
+    struct sync_signals sync; /* of src/rma/sync alone */
 };
 
 /* A line a direction: a line for both is faster only where the answer follows at once
@@ -148,21 +149,23 @@ struct strict;
 /* The first line is all that operations on mapped memory and locks look at. */
 struct rma_target {
     alignas(MRMA_CACHE_LINE) _Atomic uint64_t gen; /* see the invariants */
-    const struct path_ops *path;                   /* how operations reach it: path_ops.h */
+    _Atomic(const struct path_ops *) path;         /* how operations reach it: target_path */
     uint8_t way;                                   /* enum rma_path */
     uint8_t lock;         /* enum win_lock: what this process holds there */
     _Atomic uint8_t sent; /* enum sent */
     _Atomic uint8_t late; /* enum late */
     uint32_t disp_unit;
-    char *base;          /* its window memory in this process, where its path is mapped */
-    uint64_t fast_units; /* largest displacement, and size, for fast.h: of mapped targets that */
-    uint64_t fast_size;  /* are not dynamic; size 0 of others */
+    char *base;                  /* its window memory in this process, where its path is mapped */
+    _Atomic uint64_t fast_units; /* largest displacement, and size, for fast.h: of mapped targets */
+    _Atomic uint64_t fast_size;  /* that are not dynamic, and not lost; size 0 of others */
     struct win_ctl *ctl; /* its control block; NULL: synchronization with it goes by packets */
     struct rma_peer *peer;
-    const struct sync_ops *sync_ops; /* how synchronization reaches it: sync_ops.h */
-    uint64_t size;                   /* bytes of its window memory */
-    uint64_t vaddr;                  /* its own address of base */
+    _Atomic(const struct sync_ops *) sync_ops; /* how synchronization reaches it: target_sync */
+    uint64_t size;                             /* bytes of its window memory */
+    uint64_t vaddr;                            /* its own address of base */
     int rank;
+    bool lost;      /* its process is, as far as this one knows: lost.h. Under the engine's lock */
+    bool peer_kept; /* the peer stays counted when the window goes: create/abandoned.c */
     char *shared_base;          /* base for load and store, whatever the path; NULL: not mapped */
     struct rma_net_key net_key; /* of its memory: rdma.c */
     struct win_signals *out;    /* mine to it, in its control block */
@@ -192,7 +195,7 @@ struct win {
     alignas(MRMA_CACHE_LINE) struct rma *rma;
     _Atomic uint64_t gen; /* see the invariants; never comes round */
     bool dynamic;
-    bool lock_quick;             /* locks need none of what fast.h leaves out */
+    _Atomic bool lock_quick;     /* locks need none of what fast.h leaves out */
     _Atomic uint8_t flush_quick; /* enum flush_quick, see fast.h: win_set_flush_quick */
     uint8_t acc_way;             /* enum acc_way: accumulates by single instructions? */
     _Atomic bool dirty;          /* stores to mapped targets since the last full fence */
@@ -205,7 +208,8 @@ struct win {
     int row_first; /* local[0] to local[row_len - 1] are the ranks from row_first on: win_peek */
     unsigned row_len;
     struct epoch epoch;
-    bool watched; /* each operation is checked (strict.h): none takes a short way */
+    bool watched;     /* each operation is checked (strict.h): none takes a short way */
+    int32_t unlooked; /* calls until rma_look_around is due: win_look_due */
     struct win_ctl *ctl;
     int nlocks;
     _Atomic uint32_t nsent; /* kernel-assisted targets with something under way */
@@ -246,7 +250,9 @@ struct win {
                         not reached, in this and all later fences */
     uint32_t fence_arrived; /* fence markers of packet peers for this phase */
     uint64_t phase_arrived; /* bytes named by records of packet peers in this phase */
-    uint32_t lost;          /* 1 + a rank that has died or cannot be reached; 0: none, see lost.h */
+    _Atomic uint32_t lost;  /* 1 + the first rank that is lost, 0: none; see lost.h. Changed under
+                               the engine's lock */
+    bool abandoned; /* freed, though others may still use what is published: create/abandoned.h */
 
     uint32_t start_count;
     uint32_t nlate;   /* targets whose operations wait: path/deferred.h */
@@ -278,6 +284,7 @@ struct rma {
     struct progress_rma progress;
     struct elock lock;      /* the engine's: rma_enter */
     struct list ctl_blocks; /* ctl_blocks.h */
+    struct list abandoned;  /* create/abandoned.h */
     struct win **wins;      /* by index; NULL: free */
     uint32_t *win_gens;     /* of the window there, or the last one; no two windows have the same */
     uint32_t last_gen;
@@ -339,8 +346,14 @@ static inline void win_next_gen(struct win *w)
                           memory_order_relaxed);
 }
 
-/* For the present epoch. Where several threads may call, the window has packet targets, or
- * something is under way to a kernel-assisted one, every flush goes the long way. */
+/* Is a process of the window lost, as far as this one knows? */
+static inline bool win_has_lost(const struct win *w)
+{
+    return atomic_load_explicit(&w->lost, memory_order_relaxed) != 0;
+}
+
+/* For the present epoch. Where several threads may call, the window has packet targets or has lost
+ * a process, or something is under way to a kernel-assisted one, every flush goes the long way. */
 static inline void win_set_flush_quick(struct win *w)
 {
     const enum epoch_state now = epoch_now(&w->epoch);
@@ -349,7 +362,35 @@ static inline void win_set_flush_quick(struct win *w)
         quick = FLUSH_QUICK_READY;
     else if (now == EPOCH_LOCK_ALL && !w->watched)
         quick = FLUSH_QUICK_ALL;
-    w->flush_quick = w->rma->threads || w->nsent || w->npackets ? FLUSH_QUICK_NONE : quick;
+    const bool slow = w->rma->threads || w->nsent || w->npackets || win_has_lost(w);
+    w->flush_quick = slow ? FLUSH_QUICK_NONE : quick;
+}
+
+/* For calls that programs make in a loop while they wait for memory to change, and that do not wait
+ * themselves: is it time for rma_look_around (progress/wait.h)? Where several threads may call they
+ * may lose each other's counts; short calls (fast.h) are not made there. */
+static inline bool win_look_due_short(struct win *w)
+{
+    return unlikely(--w->unlooked < 0);
+}
+
+static inline bool win_look_due(struct win *w)
+{
+    const int32_t left = __atomic_load_n(&w->unlooked, __ATOMIC_RELAXED) - 1;
+    __atomic_store_n(&w->unlooked, left, __ATOMIC_RELAXED);
+    return unlikely(left < 0);
+}
+
+/* The tables of a target. They change once, when its process is lost (progress/lost.c): who still
+ * has the old ones does something to memory that stays mapped for as long as the window lives. */
+static inline const struct path_ops *target_path(const struct rma_target *t)
+{
+    return atomic_load_explicit(&t->path, memory_order_relaxed);
+}
+
+static inline const struct sync_ops *target_sync(const struct rma_target *t)
+{
+    return atomic_load_explicit(&t->sync_ops, memory_order_relaxed);
 }
 
 /* The target of rank, or one that is never accessible (target_table.h), to look at only. */

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * abandoned.c - see abandoned.h; the order of stores and loads is in doc/memory-ordering.md ("The
+ * end of an abandoned window").
+ *
+ * The word by which a process says that it has left is in its slot of the other's control block,
+ * and is the generation of the window there. So a block that is another window's by then is not
+ * mistaken. Peers stay counted until they have left.
+ */
+#include "rma/create/abandoned.h"
+
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "rma/win/ctl_blocks.h"
+#include "rma/win/win.h"
+
+struct abandoned {
+    struct list_node link; /* in rma->abandoned */
+    uint32_t gen;          /* of the window here */
+    struct win_ctl *ctl;
+    void *owned;        /* as in struct win */
+    const void *pinned; /* window memory that belongs to the program, NULL: none */
+    int n;              /* of the processes below */
+    struct {
+        struct rma_peer *peer;
+        const struct win_signals *in;
+    } left[]; /* that have not said that they have left */
+};
+
+/* Without memory for the list it is kept for ever. */
+static struct abandoned *new_abandoned(struct win *w)
+{
+    struct abandoned *a = malloc(sizeof *a + (size_t)w->nlocal * sizeof a->left[0]);
+    if (a)
+        *a = (struct abandoned){.gen = w->index_gen, .ctl = w->ctl, .owned = w->owned};
+    else
+        log_msg(w->rma->log, LOG_LEVEL_WARN,
+                "window %u: its memory stays in use to the end of the process", w->index);
+    return a;
+}
+
+void abandoned_keep(struct win *w)
+{
+    struct rma *r = w->rma;
+    const struct rma_env *env = r->env;
+    struct abandoned *a = new_abandoned(w);
+    if (a && w->flavor == WIN_CREATE && w->size && env->mem_pin(env->ctx, w->base, w->size))
+        a->pinned = w->base;
+    for (int i = 0; i < w->nlocal; i++) {
+        struct rma_target *t = &w->local[i];
+        if (!t->ctl || t->peer->self || t->lost)
+            continue;
+        atomic_store_explicit(&t->out->left, t->remote_gen, memory_order_release); /* A */
+        if (!a)
+            continue;
+        t->peer_kept = true;
+        a->left[a->n].peer = t->peer;
+        a->left[a->n++].in = t->in;
+    }
+    if (a)
+        list_push_back(&r->abandoned, &a->link);
+}
+
+/* Has it left, or will it never store anything any more? */
+static bool has_left(const struct rma *r, const struct abandoned *a, int i)
+{
+    const struct rma_env *env = r->env;
+    return atomic_load_explicit(&a->left[i].in->left, memory_order_acquire) == a->gen || /* B */
+           !env->peer_alive(env->ctx, a->left[i].peer);
+}
+
+static void give_back(struct rma *r, struct abandoned *a)
+{
+    const struct rma_env *env = r->env;
+    while (a->n)
+        env->peer_put(env->ctx, a->left[--a->n].peer);
+    list_remove(&a->link);
+    ctl_blocks_give(r, a->ctl);
+    if (a->owned)
+        env->mem_free(env->ctx, a->owned);
+    if (a->pinned)
+        env->mem_unpin(env->ctx, a->pinned);
+    free(a);
+}
+
+void abandoned_sweep(struct rma *r)
+{
+    const struct rma_env *env = r->env;
+    LIST_EACH_SAFE (node, &r->abandoned) {
+        struct abandoned *a = LIST_ENTRY(node, struct abandoned, link);
+        for (int i = a->n; i-- > 0;)
+            if (has_left(r, a, i)) {
+                env->peer_put(env->ctx, a->left[i].peer);
+                a->left[i] = a->left[--a->n];
+            }
+        if (!a->n)
+            give_back(r, a);
+    }
+}
+
+void abandoned_fini(struct rma *r)
+{
+    LIST_EACH_SAFE (node, &r->abandoned)
+        give_back(r, LIST_ENTRY(node, struct abandoned, link));
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * abandoned.h - windows that are freed without the agreement of all processes, since one of them is
+ * lost: what this process has published for such a window must not be used for anything else while
+ * others of the node may still store there.
+ *
+ * Each process that frees its part says so to the others of the node (win_signals.left), when it
+ * has done with their memory. Until all that live have said so, control block and memory of the
+ * window are kept: memory of MPI_Win_allocate as it is; of memory from MPI_Alloc_mem the program
+ * may call MPI_Free_mem, but nobody gets it again. Segments of MPI_Win_allocate_shared need none of
+ * this, for each process has its own mapping. Who has got to the end of MPI_Win_free before the
+ * loss says nothing; what is kept because of it goes when it has ended, as all of this does with
+ * this process. Locks: the engine's, held by the caller.
+ */
+#ifndef MRMA_RMA_CREATE_ABANDONED_H
+#define MRMA_RMA_CREATE_ABANDONED_H
+
+struct rma;
+struct win;
+
+/* w is about to be deleted, and w->abandoned is set: tell the others, and keep its control block
+ * and memory, which the caller does not give back. */
+void abandoned_keep(struct win *w);
+/* Give back what nobody uses any more: looked at when windows come and go. */
+void abandoned_sweep(struct rma *r);
+/* Give back everything: this process ends. */
+void abandoned_fini(struct rma *r);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lost_target.c - the way to a target of this node whose process is lost (progress/lost.h): there
+ * is none. The table stands in the place of the target's path from then on, and the short ways of
+ * fast.h find no memory.
+ *
+ * What the process has left stays mapped until the window is freed, so an operation of another
+ * thread that has read the old table, or the old sizes, stores into memory that nobody reads. The
+ * sizes are two words: who reads an old displacement limit and the new size takes an operation that
+ * begins in the window for one that ends in it, too; which is so unless the program is wrong.
+ * Locks: path_lose is called under the engine's.
+ */
+#include "base/err.h"
+#include "rma/path/path.h"
+#include "rma/progress/wait.h"
+#include "rma/win/path_ops.h"
+#include "rma/win/win.h"
+
+static int lost_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                        const struct rma_op *op, int64_t offset, size_t len)
+{
+    (void)kind, (void)op, (void)offset, (void)len;
+    return rma_lost(w, t);
+}
+
+static int lost_flush(struct win *w, struct rma_target *t, bool local)
+{
+    (void)local;
+    return rma_lost(w, t);
+}
+
+static int lost_unlock(struct win *w, struct rma_target *t)
+{
+    return rma_lost(w, t);
+}
+
+static const struct path_ops path_lost = {
+    .operate = lost_operate,
+    .flush = lost_flush,
+    .unlock = lost_unlock,
+};
+
+void path_lose(struct win *w, struct rma_target *t)
+{
+    atomic_store_explicit(&t->fast_units, 0, memory_order_relaxed);
+    atomic_store_explicit(&t->fast_size, 0, memory_order_relaxed);
+    atomic_store_explicit(&t->path, &path_lost, memory_order_relaxed);
+    assisted_lose(w, t);
+    atomic_store_explicit(&w->lock_quick, false, memory_order_relaxed);
+    win_set_flush_quick(w);
+}
