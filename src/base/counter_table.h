@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * counter_table.h - counters of several processes, as a table to be read, as CSV, and as JSON.
+ *
+ * Pure functions of their arguments: no state, no locks. What cannot be written is left to the
+ * stream, whose error the caller looks at.
+ */
+#ifndef MRMA_BASE_COUNTER_TABLE_H
+#define MRMA_BASE_COUNTER_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct counter {
+    const char *name; /* of its row or column; ends with the unit where it does not count things */
+    const char *unit; /* "", "bytes" or "ns" */
+    const char *meaning; /* half a sentence */
+};
+
+/* One process. */
+struct counter_row {
+    int rank;
+    const char *host;
+    const char *network; /* which network it has opened; "" if none */
+    const uint64_t *values;
+};
+
+/* All that the table is made of; nothing of it is owned. */
+struct counter_table {
+    const char *title;
+    const char *version;
+    const struct counter *counters;
+    size_t ncounters;
+    const struct counter_row *rows; /* by rank, at least one */
+    size_t nrows;
+    const int *missing; /* ranks that have no row */
+    size_t nmissing;
+};
+
+/* The title, then a row for each counter that is not 0 everywhere: its sum, least and most, and the
+ * lowest rank that has the most. Then which network the first process that has one uses. */
+void counter_table_text(const struct counter_table *table, FILE *out);
+/* A row for each process, a column for each counter: rank and host come first, network is last. */
+void counter_table_csv(const struct counter_table *table, FILE *out);
+/* One object: version, processes, missing, counters with their sums, and ranks, an array that has
+ * an object with the columns of the CSV form for each process. */
+void counter_table_json(const struct counter_table *table, FILE *out);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * json.h - texts as strings of JSON. No state, no locks.
+ */
+#ifndef MRMA_BASE_JSON_H
+#define MRMA_BASE_JSON_H
+
+#include <stdio.h>
+
+/* Writes the text in quotes. What is UTF-8 stays as it is; any other byte above 127 is taken for a
+ * letter of Latin-1, so that the string is valid whatever the text. */
+void json_text(FILE *out, const char *text);
+
+#endif

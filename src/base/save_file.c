@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * save_file.c - see save_file.h.
+ */
+#include "base/save_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool save_file_is_stream(const char *name)
+{
+    struct stat st;
+
+    return strncmp(name, "/dev/", 5) == 0 || strncmp(name, "/proc/", 6) == 0 ||
+           (stat(name, &st) == 0 && !S_ISREG(st.st_mode));
+}
+
+int save_file_write(int fd, const char *text, size_t len)
+{
+    while (len > 0) {
+        const ssize_t n = write(fd, text, len);
+
+        if (n < 0 && errno != EINTR)
+            return errno;
+        if (n > 0) {
+            text += n;
+            len -= (size_t)n;
+        }
+    }
+    return 0;
+}
+
+/* Also closes it, since some file systems tell only then. */
+static int write_and_close(int fd, const char *text, size_t len)
+{
+    const int err = save_file_write(fd, text, len);
+
+    return close(fd) == 0 || err != 0 ? err : errno;
+}
+
+static int save_beside(const char *name, const char *text, size_t len)
+{
+    char part[4096 + 32];
+    int fd, err;
+
+    snprintf(part, sizeof part, "%s.%ld.part", name, (long)getpid());
+    fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return errno;
+    err = write_and_close(fd, text, len);
+    if (err == 0 && rename(part, name) != 0)
+        err = errno;
+    if (err != 0)
+        unlink(part);
+    return err;
+}
+
+int save_file(const char *name, const char *text, size_t len)
+{
+    char real[4096];
+    int fd;
+
+    if (strlen(name) >= sizeof real)
+        return ENAMETOOLONG;
+    if (!save_file_is_stream(name))
+        return save_beside(realpath(name, real) != NULL ? real : name, text, len);
+    fd = open(name, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
+    return fd < 0 ? errno : write_and_close(fd, text, len);
+}

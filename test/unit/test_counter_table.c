@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_counter_table.c - base/counter_table and base/json: the three forms, and texts that need
+ * quotes or are no UTF-8.
+ */
+#define _GNU_SOURCE 1
+#include "base_helper.h"
+
+#include "base/counter_table.h"
+#include "base/json.h"
+
+static const struct counter counters[] = {{"windows", "", "windows \"made\""},
+                                          {"never", "", "what does not happen"},
+                                          {"moved_bytes", "bytes", "what is moved"}};
+static const uint64_t values[][3] = {{1, 0, 7}, {1, 0, UINT64_C(1) << 40}, {0, 0, 9}};
+static const struct counter_row rows[] = {{0, "one", "", values[0]},
+                                          {1, "t,\"wo", "net, lo", values[1]},
+                                          {3, "four", "net, eth0", values[2]}};
+static const int missing[] = {2};
+static const struct counter_table table = {.title = "a title",
+                                           .version = "1.2",
+                                           .counters = counters,
+                                           .ncounters = 3,
+                                           .rows = rows,
+                                           .nrows = 3,
+                                           .missing = missing,
+                                           .nmissing = 1};
+
+static void expect(void (*form)(const struct counter_table *, FILE *),
+                   const struct counter_table *t, const char *wanted)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *out = open_memstream(&text, &len);
+
+    form(t, out);
+    fclose(out);
+    assert_string_equal(text, wanted);
+    free(text);
+}
+
+static void the_text_has_what_is_not_zero(void **state)
+{
+    (void)state;
+    expect(
+        counter_table_text, &table,
+        "a title\n"
+        "counter                           sum            least             most  rank with most\n"
+        "windows                             2                0                1  0\n"
+        "moved_bytes             1099511627792                7    1099511627776  1\n"
+        "network of rank 1: net, lo\n");
+}
+
+static void a_text_without_counts_says_so(void **state)
+{
+    static const uint64_t zeros[3];
+    const struct counter_row row = {.host = "h", .network = "", .values = zeros};
+    struct counter_table nothing = table;
+    (void)state;
+
+    nothing.rows = &row;
+    nothing.nrows = 1;
+    expect(counter_table_text, &nothing, "a title\nall counters are 0\n");
+}
+
+static void csv_has_a_row_for_each_rank(void **state)
+{
+    (void)state;
+    expect(counter_table_csv, &table,
+           "rank,host,windows,never,moved_bytes,network\n"
+           "0,one,1,0,7,\n"
+           "1,\"t,\"\"wo\",1,0,1099511627776,\"net, lo\"\n"
+           "3,four,0,0,9,\"net, eth0\"\n");
+}
+
+static void json_has_all(void **state)
+{
+    (void)state;
+    expect(
+        counter_table_json, &table,
+        "{\n  \"version\": \"1.2\",\n  \"processes\": 4,\n  \"missing\": [2],\n  \"counters\": [\n"
+        "    {\"name\": \"windows\", \"unit\": \"\", \"meaning\": \"windows \\\"made\\\"\", "
+        "\"sum\": 2, "
+        "\"least\": 0, \"most\": 1, \"rank_with_most\": 0},\n"
+        "    {\"name\": \"never\", \"unit\": \"\", \"meaning\": \"what does not happen\", \"sum\": "
+        "0, "
+        "\"least\": 0, \"most\": 0, \"rank_with_most\": 0},\n"
+        "    {\"name\": \"moved_bytes\", \"unit\": \"bytes\", \"meaning\": \"what is moved\", "
+        "\"sum\": 1099511627792, \"least\": 7, \"most\": 1099511627776, \"rank_with_most\": 1}\n"
+        "  ],\n  \"ranks\": [\n"
+        "    {\"rank\": 0, \"host\": \"one\", \"windows\": 1, \"never\": 0, \"moved_bytes\": 7, "
+        "\"network\": \"\"},\n"
+        "    {\"rank\": 1, \"host\": \"t,\\\"wo\", \"windows\": 1, \"never\": 0, "
+        "\"moved_bytes\": 1099511627776, \"network\": \"net, lo\"},\n"
+        "    {\"rank\": 3, \"host\": \"four\", \"windows\": 0, \"never\": 0, \"moved_bytes\": 9, "
+        "\"network\": \"net, eth0\"}\n"
+        "  ]\n}\n");
+}
+
+static void json_texts_are_utf8(void **state)
+{
+    static const struct {
+        const char *text, *wanted;
+    } cases[] = {
+        {"", "\"\""},
+        {"a\"b\\c\n\x7f", "\"a\\\"b\\\\c\\u000a\\u007f\""},
+        {"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\""},
+        {"\xe4x", "\"\\u00e4x\""},                     /* Latin-1 */
+        {"\xc0\x80", "\"\\u00c0\\u0080\""},            /* longer than needed */
+        {"\xed\xa0\x80", "\"\\u00ed\\u00a0\\u0080\""}, /* a surrogate */
+        {"\xe2\x82", "\"\\u00e2\\u0082\""}};           /* cut off */
+    (void)state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = NULL;
+        size_t len;
+        FILE *out = open_memstream(&text, &len);
+
+        json_text(out, cases[i].text);
+        fclose(out);
+        assert_string_equal(text, cases[i].wanted);
+        free(text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_text_has_what_is_not_zero),
+                                       cmocka_unit_test(a_text_without_counts_says_so),
+                                       cmocka_unit_test(csv_has_a_row_for_each_rank),
+                                       cmocka_unit_test(json_has_all),
+                                       cmocka_unit_test(json_texts_are_utf8)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
