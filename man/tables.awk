@@ -66,7 +66,7 @@ function put(from, rows,    i, cell, defaults) {
 FNR == NR {
     if ($0 ~ /^\| `MPIRMA_[A-Z_]+` \|/)
         row["variables", ++variables] = $0
-    else if ($0 ~ /^\| `[a-z_]+` \|/)
+    else if ($0 ~ /^\| `[a-z_]+` \|.*\|.*\|.*\|/) # counters have two cells
         row["keys", ++keys] = $0
     next
 }

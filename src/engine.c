@@ -108,7 +108,7 @@ static int env_agent_start(void *ctx)
     return err;
 }
 
-static void agent_end(struct engine *e)
+void engine_agent_end(struct engine *e)
 {
     if (!rma_has_agent(&e->rma))
         return;
@@ -209,8 +209,7 @@ int engine_create(const struct conf *conf, const struct log *log,
 
 void engine_destroy(struct engine *e)
 {
-    agent_end(e);
-    engine_print_stats(e);
+    engine_agent_end(e);
     rma_fini(&e->rma);
     engine_net_fini(e);
     engine_peer_fini(e);

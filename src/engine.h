@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/conf.h"
+#include "base/counter_table.h"
 #include "base/log.h"
 
 struct engine;
@@ -32,7 +33,7 @@ struct engine_process {
 /* conf, log and process are copied. MRMA_ERR_NO_MEM, _OTHER. */
 int engine_create(const struct conf *conf, const struct log *log,
                   const struct engine_process *process, struct engine **out);
-/* Stop the agent, print statistics, release everything. Windows still alive are
+/* Stop the agent, release everything. Windows still alive are
  * dropped without communication. What MPI_Alloc_mem gave stays usable. */
 void engine_destroy(struct engine *e);
 
@@ -47,7 +48,20 @@ const struct conf *engine_conf(struct engine *e);
  * window. */
 void engine_trace(struct engine *e, struct trace *tr);
 
-/* For the statistics. When does a call of MPI_Alloc_mem or MPI_Free_mem begin (0: nobody wants to
+/* What an engine counts, for MPIRMA_STATS: the one list of all counters. */
+enum { ENGINE_COUNTERS = 41 };
+extern const struct counter engine_counters[ENGINE_COUNTERS];
+
+struct engine_counts {
+    uint64_t values[ENGINE_COUNTERS];
+    char network[128]; /* provider, interface and address; "" if no network was opened */
+};
+
+/* Stop the agent, so that nothing changes any more, and add what the engine has counted to *sum. No
+ * window is used after it. */
+void engine_count(struct engine *e, struct engine_counts *sum);
+
+/* To be counted. When does a call of MPI_Alloc_mem or MPI_Free_mem begin (0: nobody wants to
  * know)? And when it ends: what was allocated in so many calls, and the time since. Any thread. */
 uint64_t engine_alloc_begin(const struct engine *e);
 void engine_alloc_end(struct engine *e, uint64_t began, uint64_t calls, uint64_t bytes);

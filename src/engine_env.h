@@ -7,7 +7,7 @@
  *   engine_mem.c    memory of this process and of others
  *   engine_peer.c   the processes behind records
  *   engine_net.c    the network channel
- *   engine_stats.c  the line at the end
+ *   engine_stats.c  what it has counted
  */
 #ifndef MRMA_ENGINE_ENV_H
 #define MRMA_ENGINE_ENV_H
@@ -111,6 +111,7 @@ struct ch3_vc *engine_net_find(void *engine, uint64_t uid);
 void engine_net_init(struct engine *e);
 void engine_net_fini(struct engine *e);
 
-void engine_print_stats(struct engine *e);
+/* Stop the agent if there is one. */
+void engine_agent_end(struct engine *e);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * engine_stats.c - what MPIRMA_STATS prints when an engine ends: a line on what went
- * over which path, and one on the network if it was used.
+ * engine_stats.c - what an engine counts, for MPIRMA_STATS (mpi/stats.h).
  *
- * A line is written in one piece, so that those of several processes do not mix.
- * Printed when the agent has ended: nothing changes any more.
+ * COUNTERS is the list of all counters, in the order of the tables; the user guide has it, too.
+ * They are read when the agent has ended, so that nothing changes any more.
  */
 #include <stdio.h>
 
@@ -12,7 +11,87 @@
 #include "rma/layer.h"
 #include "rma/win/stats.h"
 
-typedef unsigned long long ull;
+/* X(name, unit, meaning, value): s counts for src/rma, c for packets, n for the network. */
+#define COUNTERS(X)                                                                                \
+    X(windows, "", "windows created", s->windows)                                                  \
+    X(mapped_ops, "", "operations issued to memory that is mapped", s->paths.ops[PATH_MAPPED])     \
+    X(mapped_bytes, "bytes", "bytes of mapped_ops, of the target side",                            \
+      s->paths.bytes[PATH_MAPPED])                                                                 \
+    X(cma_ops, "", "operations issued to memory that the kernel reaches", s->paths.ops[PATH_CMA])  \
+    X(cma_bytes, "bytes", "bytes of cma_ops, of the target side", s->paths.bytes[PATH_CMA])        \
+    X(packet_ops, "", "operations issued to targets that packets reach",                           \
+      s->paths.ops[PATH_PACKETS])                                                                  \
+    X(packet_bytes, "bytes", "bytes of packet_ops, of the target side",                            \
+      s->paths.bytes[PATH_PACKETS])                                                                \
+    X(cma_by_packet, "",                                                                           \
+      "of cma_ops, those that the target did, from a packet, since it was "                        \
+      "seen to poll",                                                                              \
+      s->assisted_packets)                                                                         \
+    X(staged_puts, "", "small puts that the target copied to their place", s->staged)              \
+    X(packets_sent, "", "packets of every kind", c->packets_sent)                                  \
+    X(packets_sent_bytes, "bytes", "packets_sent with their headers", c->bytes_sent)               \
+    X(packets_received, "", "packets of every kind", c->packets_received)                          \
+    X(packets_queued, "", "sends that found no room, or others waiting", c->queued)                \
+    X(packets_refused, "",                                                                         \
+      "packets or operations that this process refused as a target, and "                          \
+      "malformed packets",                                                                         \
+      s->refused + c->bad)                                                                         \
+    X(packets_late, "", "packets of windows that had ended, which nobody awaited", s->late)        \
+    X(packets_parked, "", "packets that came before their epoch or lock and were kept", s->parked) \
+    X(acks_received, "", "acknowledgements of flush and unlock", s->acks)                          \
+    X(lock_waits, "", "requests that found the lock taken, of this process or by packet to it",    \
+      s->lock_waits)                                                                               \
+    X(futex_sleeps, "", "waits of application threads that went to sleep", s->sleeps)              \
+    X(agent_wakeups, "", "returns of the agent thread from sleep", s->agent_wakeups)               \
+    X(share_windows, "", "windows whose memory here became shared where it is", s->shared)         \
+    X(share_bytes, "bytes", "the memory of share_windows", s->shared_bytes)                        \
+    X(share_refused, "", "windows whose memory here was to become shared and did not",             \
+      s->share_refused)                                                                            \
+    X(alloc_mem_calls, "", "calls of MPI_Alloc_mem that gave memory", e->allocs)                   \
+    X(alloc_mem_bytes, "bytes", "the memory of alloc_mem_calls", e->alloc_bytes)                   \
+    X(alloc_mem_ns, "ns", "the time in MPI_Alloc_mem and MPI_Free_mem", e->alloc_ns)               \
+    X(net_sent, "",                                                                                \
+      "messages to other nodes: packets and what the network channel says "                        \
+      "itself",                                                                                    \
+      n->sent)                                                                                     \
+    X(net_injected, "", "of net_sent, those that left without a completion", n->injected)          \
+    X(net_credits_only, "", "of net_sent, those that had nothing but credits to send",             \
+      n->credit_messages)                                                                          \
+    X(net_received, "", "messages from other nodes", n->received)                                  \
+    X(net_dropped, "", "messages refused before they were read", n->dropped)                       \
+    X(net_peers, "", "processes to or from which something has gone, in use at the end", n->links) \
+    X(net_peers_bytes, "bytes", "memory of net_peers beyond the buffers", n->link_bytes)           \
+    X(net_peers_lost, "", "connections that broke", n->lost)                                       \
+    X(net_buffers_bytes, "bytes", "transmit and receive buffers, for all peers together",          \
+      n->buffer_bytes)                                                                             \
+    X(net_credit_stalls, "", "sends that had to wait for credits of the peer", n->credit_stalls)   \
+    X(net_buffer_stalls, "", "sends that had to wait for a transmit buffer", n->buffer_stalls)     \
+    X(net_provider_stalls, "", "sends that had to wait for the provider", n->provider_stalls)      \
+    X(rdma_puts, "", "puts by the provider's own remote memory access", n->rdma_puts)              \
+    X(rdma_gets, "", "gets by the provider's own remote memory access", n->rdma_gets)              \
+    X(rdma_bytes, "bytes", "bytes of rdma_puts and rdma_gets", n->rdma_bytes)
+
+#define COUNTER(name, unit, meaning, value) {#name, unit, meaning},
+const struct counter engine_counters[] = {COUNTERS(COUNTER)};
+static_assert(sizeof engine_counters / sizeof *engine_counters == ENGINE_COUNTERS, "all counters");
+
+void engine_count(struct engine *e, struct engine_counts *sum)
+{
+    static const struct nmofi_stats no_network;
+
+    engine_agent_end(e);
+    const struct rma_stats *s = &e->rma.stats;
+    const struct ch3_stats *c = &e->ch3.stats;
+    const struct nmofi_stats *n = e->net ? nmofi_get_stats(e->net) : &no_network;
+#define VALUE(name, unit, meaning, value) value,
+    const uint64_t values[] = {COUNTERS(VALUE)};
+    static_assert(sizeof values == sizeof sum->values, "a value for each");
+
+    for (int i = 0; i < ENGINE_COUNTERS; i++)
+        sum->values[i] += values[i];
+    if (e->net)
+        snprintf(sum->network, sizeof sum->network, "%s", nmofi_describe(e->net));
+}
 
 uint64_t engine_alloc_begin(const struct engine *e)
 {
@@ -26,67 +105,4 @@ void engine_alloc_end(struct engine *e, uint64_t began, uint64_t calls, uint64_t
     atomic_fetch_add_explicit(&e->allocs, calls, memory_order_relaxed);
     atomic_fetch_add_explicit(&e->alloc_bytes, bytes, memory_order_relaxed);
     atomic_fetch_add_explicit(&e->alloc_ns, clock_monotonic_ns() - began, memory_order_relaxed);
-}
-
-static void print_paths(struct engine *e, FILE *out)
-{
-    const struct rma_stats *s = &e->rma.stats;
-    const struct ch3_stats *c = &e->ch3.stats;
-    char text[2048];
-    size_t at = (size_t)snprintf(text, sizeof text, "libmpi-rma[%d] stats: windows %llu",
-                                 e->world_rank, (ull)s->windows);
-    for (int p = 0; p < PATH_KINDS; p++)
-        at += (size_t)snprintf(text + at, sizeof text - at, ", %s %llu ops %llu bytes",
-                               rma_path_name((unsigned)p), (ull)s->paths.ops[p],
-                               (ull)s->paths.bytes[p]);
-    snprintf(text + at, sizeof text - at,
-             ", cma by packet %llu, packets sent %llu (%llu bytes) received %llu queued %llu "
-             "refused %llu, "
-             "acks %llu, staged puts %llu, parked %llu, lock waits %llu, futex sleeps %llu, agent "
-             "wake-ups %llu, "
-             "shared in place %llu windows %llu bytes refused %llu, MPI_Alloc_mem %llu calls %llu "
-             "bytes %.1f us\n",
-             (ull)s->assisted_packets, (ull)c->packets_sent, (ull)c->bytes_sent,
-             (ull)c->packets_received, (ull)c->queued, (ull)(s->refused + c->bad), (ull)s->acks,
-             (ull)s->staged, (ull)s->parked, (ull)s->lock_waits, (ull)s->sleeps,
-             (ull)s->agent_wakeups, (ull)s->shared, (ull)s->shared_bytes, (ull)s->share_refused,
-             (ull)e->allocs, (ull)e->alloc_bytes, (double)e->alloc_ns / 1000);
-    fputs(text, out);
-}
-
-static void print_net(struct engine *e, FILE *out)
-{
-    if (!e->net)
-        return;
-    const struct nmofi_stats *s = nmofi_get_stats(e->net);
-    char text[1024];
-    snprintf(text, sizeof text,
-             "libmpi-rma[%d] network: %s, messages sent %llu (injected %llu, credits only %llu) "
-             "received %llu "
-             "dropped %llu, peers in use %llu (%llu bytes) lost %llu, buffers %llu bytes, stalls "
-             "for credits "
-             "%llu buffers %llu provider %llu, rdma puts %llu gets %llu (%llu bytes)\n",
-             e->world_rank, nmofi_describe(e->net), (ull)s->sent, (ull)s->injected,
-             (ull)s->credit_messages, (ull)s->received, (ull)s->dropped, (ull)s->links,
-             (ull)s->link_bytes, (ull)s->lost, (ull)s->buffer_bytes, (ull)s->credit_stalls,
-             (ull)s->buffer_stalls, (ull)s->provider_stalls, (ull)s->rdma_puts, (ull)s->rdma_gets,
-             (ull)s->rdma_bytes);
-    fputs(text, out);
-}
-
-void engine_print_stats(struct engine *e)
-{
-    if (!e->conf.stats[0])
-        return;
-    FILE *out = stderr;
-    if (e->conf.stats[0] != '1' || e->conf.stats[1])
-        out = fopen(e->conf.stats, "a");
-    if (!out) {
-        log_msg(&e->log, LOG_LEVEL_ERROR, "MPIRMA_STATS: cannot open %s", e->conf.stats);
-        return;
-    }
-    print_paths(e, out);
-    print_net(e, out);
-    if (out != stderr)
-        fclose(out);
 }

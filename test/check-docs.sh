@@ -29,9 +29,9 @@ found only $(wc -l <"$tmp/code.s") entries in the code, expected $2 or more"
     point "$1" "$offences"
 }
 
-# First cells, in backquotes, of the user guide's tables that match a pattern.
+# First cells, in backquotes, of the user guide's tables that match a pattern; of those of two cells, counters.
 guide_rows() {
-    sed -n "s/^| \`\($1\)\` |.*/\1/p" "$guide"
+    sed -n "/^|[^|]*|[^|]*|\$/d; s/^| \`\($1\)\` |.*/\1/p" "$guide"
 }
 
 sed -n '/conf_vars\[\] = {/,/^};/s/.*{ *"\(MPIRMA_[A-Z_]*\)".*/\1/p' "$top/src/base/conf.c" >"$tmp/code"
@@ -46,6 +46,10 @@ same "the user guide has a row for every variable of conf.c, and no other" 9
 cp "$tmp/keys" "$tmp/code"
 guide_rows '[a-z_]*' >"$tmp/doc"
 same "the user guide has a row for every info key of hints.c and win_info.c, and no other" 12
+
+sed -n 's/^ *X(\([a-z_]*\),.*/\1/p' "$top/src/engine_stats.c" >"$tmp/code"
+sed -n 's/^| `\([a-z_]*\)` |[^|]*|$/\1/p' "$guide" >"$tmp/doc"
+same "the user guide has a row for every counter of engine_stats.c, and no other" 30
 
 # The manual pages, as they were made in the build directory.
 grep_page() { # page, pattern

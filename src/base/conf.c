@@ -243,8 +243,8 @@ const struct conf_var conf_vars[] = {
      "refuse it"},
     {"MPIRMA_STATS",
      "0 or no, 1 or yes (standard error), or a file name with a dot or a slash, of at most 255 "
-     "characters",
-     "print at MPI_Finalize what went over which path"},
+     "characters, as in FILE.csv or FILE.json",
+     "tell at MPI_Finalize how much the job has moved over which path; the same for all processes"},
     {"MPIRMA_TRACE", "a directory name of at most 255 characters",
      "record there what the one-sided calls do, for mpi-rma-trace; the same for all processes"},
     {"MPIRMA_STRICT", "0 or 1",

@@ -93,3 +93,27 @@ bool text_alignment(const char *text, uint64_t *bytes)
     *bytes = value;
     return true;
 }
+
+void text_show_unmarked(const bool *marked, int n, char *buf, size_t len)
+{
+    size_t used = 0;
+
+    *buf = '\0';
+    for (int first = 0; first < n; first++) {
+        int last = first, more;
+
+        if (marked[first])
+            continue;
+        while (last + 1 < n && !marked[last + 1])
+            last++;
+        more = last == first
+                   ? snprintf(buf + used, len - used, "%s%d", used > 0 ? " " : "", first)
+                   : snprintf(buf + used, len - used, "%s%d-%d", used > 0 ? " " : "", first, last);
+        if ((size_t)more >= len - used) {
+            snprintf(buf + (used < len - 4 ? used : len - 4), 4, "...");
+            return;
+        }
+        used += (size_t)more;
+        first = last;
+    }
+}

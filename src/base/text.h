@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * text.h - values of info keys as text: booleans, numbers, lists of words. A value that is none of
- * the kind asked for gives false, and nothing is written then. No state, no locks.
+ * the kind asked for gives false, and nothing is written then. And ranks for messages. No state, no
+ * locks.
  */
 #ifndef MRMA_BASE_TEXT_H
 #define MRMA_BASE_TEXT_H
@@ -35,5 +36,9 @@ bool text_bits(const struct text_bit *words, const char *text, uint32_t *bits);
 
 /* The bits as a list, its words in the order of the table, each bit once. */
 void text_show_bits(const struct text_bit *words, uint32_t bits, char *buf, size_t len);
+
+/* The indices that are not marked, of n: "1 5-7". What finds no room is left out, which "..." at
+ * the end tells. */
+void text_show_unmarked(const bool *marked, int n, char *buf, size_t len);
 
 #endif

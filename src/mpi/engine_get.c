@@ -24,6 +24,7 @@
 #include "mpi/host_poll.h"
 #include "mpi/light.h"
 #include "mpi/self.h"
+#include "mpi/stats.h"
 #include "mpi/traced.h"
 #include "mpi/win_table.h"
 #include "rma/fast.h"
@@ -176,6 +177,7 @@ void engine_end(void)
         host_poll_end();
         win_table_end();
         dtype_cache_destroy(mpi_state.types);
+        stats_take(mpi_state.engine);
         self_free(&mpi_state.self);
         engine_destroy(mpi_state.engine);
         mpi_state = (struct mpi_state){.rma = NULL};

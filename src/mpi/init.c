@@ -13,13 +13,17 @@
 #include <mpi.h>
 
 #include <stdbool.h>
+#include <stdlib.h>
 
+#include "base/conf.h"
+#include "base/err.h"
 #include "mpi/carrier.h"
 #include "mpi/engine_get.h"
 #include "mpi/environment.h"
 #include "mpi/export.h"
 #include "mpi/host.h"
 #include "mpi/host_check.h"
+#include "mpi/stats.h"
 #include "mpi/traced.h"
 
 static bool hooked; /* written by the thread that initialises MPI */
@@ -28,6 +32,7 @@ static int on_self_deleted(MPI_Comm comm, int keyval, void *value, void *extra)
 {
     (void)comm, (void)keyval, (void)value, (void)extra;
     engine_end();
+    stats_end_job();
     traced_end_job();
     return MPI_SUCCESS;
 }
@@ -47,13 +52,18 @@ static void hook_the_end(void)
 static void begin_job(void)
 {
     MPI_Comm parent = MPI_COMM_NULL;
+    struct conf conf;
+    char msg[256];
     int rank = 0;
 
     PMPI_Comm_get_parent(&parent);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     environment_tell(engine_messages(), rank == 0 && parent == MPI_COMM_NULL);
     hook_the_end();
-    traced_begin_job();
+    if (conf_load(&conf, getenv, msg, sizeof msg) != MRMA_SUCCESS || conf.disable)
+        return; /* engine_get reports values that make no sense */
+    stats_begin_job(&conf);
+    traced_begin_job(&conf);
 }
 
 MRMA_PUBLIC int PMPI_Init(int *argc, char ***argv)
@@ -103,6 +113,7 @@ MRMA_PUBLIC int PMPI_Finalize(void)
 {
     if (!hooked) {
         engine_end();
+        stats_end_job();
         traced_end_job();
     }
     return mpi_host.Finalize();

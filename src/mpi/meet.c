@@ -24,6 +24,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/text.h"
 
 /* For who has come already, on an oversubscribed machine: to enter the barrier, and then to send
  * messages. */
@@ -123,30 +124,6 @@ static bool hear_all(MPI_Comm own, MPI_Request *barrier, int size, MPI_Request *
     return false;
 }
 
-/* The ranks that are not here: "1 5-7". What finds no room is left out. */
-static void name_absent(const bool *here, int size, char *text, size_t len)
-{
-    size_t used = 0;
-
-    for (int first = 0; first < size; first++) {
-        int last = first, n;
-
-        if (here[first])
-            continue;
-        while (last + 1 < size && !here[last + 1])
-            last++;
-        n = last == first
-                ? snprintf(text + used, len - used, "%s%d", used > 0 ? " " : "", first)
-                : snprintf(text + used, len - used, "%s%d-%d", used > 0 ? " " : "", first, last);
-        if ((size_t)n >= len - used) {
-            snprintf(text + (used < len - 4 ? used : len - 4), 4, "...");
-            return;
-        }
-        used += (size_t)n;
-        first = last;
-    }
-}
-
 /* True: nobody is, the barrier has ended. */
 static bool find_absent(MPI_Comm own, MPI_Request *barrier, int size, char *text, size_t len)
 {
@@ -156,7 +133,7 @@ static bool find_absent(MPI_Comm own, MPI_Request *barrier, int size, char *text
     snprintf(text, len, "(no memory to find out which)");
     if (requests != NULL && here != NULL) {
         ended = hear_all(own, barrier, size, requests, here);
-        name_absent(here, size, text, len);
+        text_show_unmarked(here, size, text, len);
     }
     free(requests); /* what is still under way stays so: nobody can end it */
     free(here);

@@ -15,3 +15,11 @@ void self_free(MPI_Comm *self)
 {
     PMPI_Comm_free(self);
 }
+
+int self_rank(void)
+{
+    int rank = 0;
+
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}

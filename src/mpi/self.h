@@ -14,6 +14,9 @@
 /* MRMA_ERR_OTHER. */
 int self_make(MPI_Comm *self);
 void self_free(MPI_Comm *self);
+/* The rank of this process in MPI_COMM_WORLD or, in a program that uses sessions only, in the
+ * process set mpi://WORLD; between self_make and self_free. 0 where the host does not say. */
+int self_rank(void);
 
 /* From MPI_COMM_SELF; a split, since a dup would run copy call-backs of the user. */
 static inline int self_from_world(MPI_Comm *self)

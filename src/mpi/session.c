@@ -95,3 +95,17 @@ void self_free(MPI_Comm *self)
     if (own != MPI_SESSION_NULL)
         host.Session_finalize(&own);
 }
+
+int self_rank(void)
+{
+    MPI_Group all;
+    int rank = 0;
+
+    if (own == MPI_SESSION_NULL)
+        PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    else if (PMPI_Group_from_session_pset(own, "mpi://WORLD", &all) == MPI_SUCCESS) {
+        PMPI_Group_rank(all, &rank);
+        PMPI_Group_free(&all);
+    }
+    return rank;
+}

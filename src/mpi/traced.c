@@ -5,23 +5,19 @@
  * The first process of MPI_COMM_WORLD makes the directory and takes out what an earlier job has
  * left there, before the others open their files. Processes whose directory is on another disk make
  * it themselves.
- *
- * A process cannot know whether MPIRMA_TRACE is set for the others; those that have it find out by
- * a barrier. Who does not come soon after MPI_Init does not come at all, and the messages of the
- * others cannot be taken back: they end the job.
  */
 #include "mpi/traced.h"
 
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/conf.h"
 #include "base/err.h"
 #include "base/node.h"
 #include "mpi/engine_get.h"
+#include "mpi/job.h"
 #include "mpi/traced_calls.h"
 #include "mpi/traced_clock.h"
 #include "rma/rma.h"
@@ -39,52 +35,6 @@ static uint64_t machine_of(const struct conf *conf, int rank)
     const uint64_t kernel = node_self().word[0];
 
     return conf->ranks_per_node > 0 ? kernel + (uint64_t)(rank / conf->ranks_per_node) : kernel;
-}
-
-/* One round of the barrier: a message to one process and one from another. False: at the time of
- * end it has not come. */
-static bool exchange(int to, int from, int tag, uint64_t end)
-{
-    const struct timespec pause = {.tv_nsec = 100000};
-    MPI_Request request[2];
-    MPI_Status status[2];
-    int here = 0;
-
-    PMPI_Irecv(NULL, 0, MPI_BYTE, from, tag, MPI_COMM_WORLD, &request[0]);
-    PMPI_Isend(NULL, 0, MPI_BYTE, to, tag, MPI_COMM_WORLD, &request[1]);
-    while (PMPI_Testall(2, request, &here, status) == MPI_SUCCESS && !here &&
-           clock_monotonic_ns() < end)
-        nanosleep(&pause, NULL);
-    return here;
-}
-
-/* Have all begun a trace? By messages with the highest tag: a collective call of theirs would be
- * mistaken for one of the program in processes that have not. */
-static bool all_begin(int rank, int nproc, uint64_t end)
-{
-    int *tag, flag;
-
-    if (PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &tag, &flag) != MPI_SUCCESS || !flag)
-        return false;
-    for (int64_t step = 1; step < nproc; step *= 2)
-        if (!exchange((int)((rank + step) % nproc), (int)((rank + nproc - step) % nproc), *tag,
-                      end))
-            return false;
-    return true;
-}
-
-static void meet_or_abort(int rank, int nproc)
-{
-    enum { PATIENCE = 10 }; /* seconds, on an oversubscribed machine */
-
-    if (all_begin(rank, nproc, clock_monotonic_ns() + PATIENCE * UINT64_C(1000000000)))
-        return;
-    log_msg(&messages, LOG_LEVEL_ERROR,
-            "MPIRMA_TRACE is set for this process, but %d s after MPI_Init not all of "
-            "MPI_COMM_WORLD have begun a trace: set it for all processes or for none, and start "
-            "all with this library; the job ends here",
-            PATIENCE);
-    PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
 /* Windows of sessions that were there before MPI_Init would be in a trace in part. */
@@ -114,8 +64,8 @@ static void open_trace(const struct conf *conf)
     spec.rank = (uint32_t)rank;
     spec.nproc = (uint32_t)nproc;
     spec.machine = machine_of(conf, rank);
-    meet_or_abort(rank, nproc);
-    if (PMPI_Comm_dup(MPI_COMM_WORLD, &job) != MPI_SUCCESS)
+    job_meet(JOB_TRACE, &messages, &job);
+    if (job == MPI_COMM_NULL)
         return;
     if (rank == 0)
         (void)trace_prepare(&spec);
@@ -136,19 +86,17 @@ static void open_trace(const struct conf *conf)
     traced_calls_begin(mpi_trace);
 }
 
-void traced_begin_job(void)
+void traced_begin_job(const struct conf *conf)
 {
-    struct conf conf;
-    char msg[256];
     MPI_Comm parent = MPI_COMM_NULL;
 
-    if (conf_load(&conf, getenv, msg, sizeof msg) != MRMA_SUCCESS || conf.disable || !*conf.trace)
-        return; /* engine_get reports values that make no sense */
+    if (!*conf->trace)
+        return;
     messages = *engine_messages();
-    messages.level = conf.log_level;
+    messages.level = conf->log_level;
     PMPI_Comm_get_parent(&parent);
     if (parent == MPI_COMM_NULL)
-        open_trace(&conf);
+        open_trace(conf);
     else /* a world of its own, whose ranks have the numbers of the parents' */
         log_msg(&messages, LOG_LEVEL_WARN,
                 "MPIRMA_TRACE: processes that MPI_Comm_spawn has started are not traced");

@@ -22,12 +22,12 @@ extern MRMA_HIDDEN struct trace *mpi_trace;
 
 /* After the host's MPI_Init, collective over MPI_COMM_WORLD where MPIRMA_TRACE is set, which it
  * must then be for all processes. What goes wrong is said, and no trace is taken. */
-void traced_begin_job(void);
+struct conf;
+void traced_begin_job(const struct conf *conf);
 /* When no thread is in a call any more and the engine has ended. Collective as well. */
 void traced_end_job(void);
 
 /* The engine is made: a note where a trace is asked for but MPI_Init was not called. */
-struct conf;
 void traced_session(const struct conf *conf, const struct log *log);
 
 void traced_enter(enum trace_call call, MPI_Win win, int peer);

@@ -128,19 +128,19 @@ ask() { # what, a file to read
 run_variant() {
     variant=$1
     settings="APPS_VARIANT=$variant"
-    test "$variant" = host || settings="LD_PRELOAD=$MPI_RMA_LIB MPIRMA_STATS=$tmp/stats"
+    test "$variant" = host || settings="LD_PRELOAD=$MPI_RMA_LIB MPIRMA_STATS=$tmp/stats.csv"
     test "$variant" != nodes || settings="$settings MPIRMA_RANKS_PER_NODE=1 MPIRMA_OFI_INTERFACE=lo"
     # A round trip over the network takes many times what one through memory does.
     limit=$seconds
     test "$variant" != nodes || limit=$((seconds * 3))
     test -z "$expected" || ! ask hangs /dev/null || limit=30
-    rm -f "$tmp/stats"
+    rm -f "$tmp"/stats*.csv
     began=$(centiseconds)
     # shellcheck disable=SC2086 # lists of words
     run_limited "$limit" sh "$abs_top_srcdir/test/mpiexec.sh" "$nprocs" env $settings $command
     took=$(($(centiseconds) - began))
     test ! -e "$tmp/hung" || rc=timeout
-    windows=$(sed -n 's/.*stats: windows \([0-9]*\),.*/\1/p' "$tmp/stats" 2>/dev/null | awk '{ n += $1 } END { print n + 0 }')
+    windows=$(awk -v rank=all -v counter=windows -f "$abs_top_srcdir/test/counter.awk" "$tmp"/stats*.csv 2>/dev/null) || windows=0
     printf 'run\t%s\t%s\t%s\t%s\t%s\t%s\n' "$test" "$variant" "$round" "$took" "$rc" "$windows"
     app_judge >"$tmp/points"
     test "$rc" != timeout || sed -i 's/^pass /fail /' "$tmp/points"

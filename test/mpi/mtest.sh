@@ -15,6 +15,7 @@ trap 'exit 143' INT TERM HUP
 
 # mpirun NPROCS COMMAND...: under mpiexec, output to $tmp/out, exit code in $rc.
 mpirun() {
+    rm -f "$tmp/stats.csv"
     mt_n=$1
     shift
     timeout -k 5 "${MT_LIMIT:-40}" sh "$abs_top_srcdir/test/mpiexec.sh" "$mt_n" "$@" \
@@ -41,6 +42,11 @@ seen() {
 # once; then the host's own words tell.
 ended_badly() {
     test "$rc" != 0 || seen '^Abort\('
+}
+
+# counter RANK NAME: what a rank, or all together, have counted in the last mpirun, with MPIRMA_STATS=$tmp/stats.csv
+counter() {
+    awk -v rank="$1" -v counter="$2" -f "$abs_top_srcdir/test/counter.awk" "$tmp/stats.csv" || echo "$2 of rank $1 is not counted"
 }
 
 skip_all() {

@@ -8,7 +8,7 @@
 
 . "$abs_top_srcdir/test/mpi/mtest.sh"
 MT_LIMIT=100
-MPIRMA_STATS=1
+MPIRMA_STATS=$tmp/stats.csv
 export MPIRMA_STATS
 
 # The setting, puts and gets without packets at rank 0, and at each other rank
@@ -20,7 +20,7 @@ run() {
     while test "$rank" -lt "$np"; do
         count=$2
         test "$rank" = 0 || count=$3
-        seen "\[$rank\] network:.*rdma puts $count gets $count " ||
+        test "$(counter "$rank" rdma_puts)-$(counter "$rank" rdma_gets)" = "$count-$count" ||
             bad "$what: rank $rank did not put and get $count times without packets"
         rank=$((rank + 1))
     done

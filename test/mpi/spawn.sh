@@ -29,13 +29,24 @@ run() {
 run 1 "$bin/spawn" start
 test "$rc" = 0 || skip_all "the host cannot start processes: $(grep -iEm 1 'spawn call|support' "$tmp/out")"
 
-run "$np" env MPIRMA_STATS=0 "$MPI_RMA_RUN" "$bin/spawn"
+run "$np" env MPIRMA_STATS="$tmp/stats.csv" "$MPI_RMA_RUN" "$bin/spawn"
 test "$rc" = 0 || bad "exit code $rc"
 seen '^spawn: ok' || bad "the parents did not end well:"
 seen 'FAILED|libmpi-rma.*error' && bad "an error:"
 
+# Statistics: the parents' file has the parents alone. Each of the two worlds of two children has its own.
+test "$(counter all windows)" = $((4 * np)) || bad "the parents' statistics:"
+find "$tmp" -name 'stats.*.*.csv' >"$tmp/out"
+test "$(wc -l <"$tmp/out")" = 2 || bad "not a file of statistics for each of the two worlds of children:"
+while read -r file; do
+    mv "$file" "$tmp/stats.csv"
+    for rank in 0 1; do
+        test "$(counter "$rank" windows)" = 2 || bad "the statistics of child $rank:"
+    done
+done <"$tmp/out"
+
 # Children leave the parents' trace alone.
-run "$np" env MPIRMA_STATS=0 MPIRMA_TRACE="$tmp/trace" "$MPI_RMA_RUN" "$bin/spawn"
+run "$np" env MPIRMA_STATS="$tmp/stats.csv" MPIRMA_TRACE="$tmp/trace" "$MPI_RMA_RUN" "$bin/spawn"
 test "$rc" = 0 || bad "with a trace: exit code $rc"
 seen 'MPIRMA_TRACE: processes that MPI_Comm_spawn has started are not traced' ||
     bad "nothing says that children are not traced:"
