@@ -210,6 +210,7 @@ int engine_create(const struct conf *conf, const struct log *log,
 void engine_destroy(struct engine *e)
 {
     engine_agent_end(e);
+    attention_end(&e->own->attention);
     rma_fini(&e->rma);
     engine_net_fini(e);
     engine_peer_fini(e);

@@ -307,8 +307,10 @@ static void probe(struct ch3_vc *vc)
 static bool env_peer_alive(void *ctx, struct rma_peer *peer)
 {
     struct engine_peer *p = (struct engine_peer *)peer;
-    (void)ctx;
+    struct engine *e = ctx;
     probe(&peer->vc);
+    if (!peer->net && !peer->self && shm_channel_has_ended(&e->shm, &peer->vc))
+        ch3_vc_closed(&peer->vc, true);
     return !p->machine || procstart_lives(p->peer.pid, (uint32_t)p->started, &p->pidfd);
 }
 

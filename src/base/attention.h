@@ -62,8 +62,9 @@
  * (doorbell.h). */
 struct attention {
     alignas(MRMA_CACHE_LINE) struct event threads; /* where application threads sleep in a wait */
-    _Atomic uint32_t has_agent;                    /* an agent runs; set once */
-    alignas(MRMA_CACHE_LINE) struct event agent;   /* where the agent sleeps */
+    _Atomic uint32_t has_agent;                    /* an agent runs, to the end of the process */
+    _Atomic uint32_t ended; /* nobody looks any more: MPI_Finalize was called */
+    alignas(MRMA_CACHE_LINE) struct event agent;       /* where the agent sleeps */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t polling; /* application threads that poll */
     _Atomic uint32_t host_polls;  /* 1: a call of the host polls, or did when last heard of */
     _Atomic uint32_t agent_looks; /* 1: the agent is up, or naps for a short time */
@@ -120,6 +121,14 @@ static inline void attention_has_agent(struct attention *a)
     atomic_store_explicit(&a->has_agent, 1, memory_order_seq_cst);
 }
 
+/* Nobody looks any more, and nothing is sent any more. What was sent before is seen by who sees
+ * this (attention_has_ended). */
+static inline void attention_end(struct attention *a)
+{
+    atomic_store_explicit(&a->has_agent, 0, memory_order_relaxed);
+    atomic_store_explicit(&a->ended, 1, memory_order_release);
+}
+
 /* Something of this process waits that only its own polls move on, not those of a call of the host:
  * the agent is woken unless an application thread polls. */
 static inline void attention_call_own(struct attention *a, int ringer)
@@ -144,6 +153,13 @@ static inline bool attention_call_threads(struct attention *a, int ringer)
 /* Make sure that somebody looks, after a packet was published (A): the threads that sleep in a wait
  * are woken, or where nobody polls the agent. True: it was the agent. */
 bool attention_call(struct attention *a, int ringer);
+
+/* Has the process called MPI_Finalize? Then all that it has sent can be seen (pairs with
+ * attention_end). */
+static inline bool attention_has_ended(const struct attention *a)
+{
+    return atomic_load_explicit(&a->ended, memory_order_acquire) != 0;
+}
 
 /* Is what arrives there served within the time of a wake-up, whatever its application does? */
 static inline bool attention_is_assured(const struct attention *a)

@@ -107,8 +107,23 @@ void rma_init(struct rma *r, const struct log *log, const struct conf *conf, str
     origin_init(r);
 }
 
+/* Processes of the node that wait for a lock in memory do not know who holds it: a program that
+ * ends in a passive target epoch is wrong, and this tells them. */
+static void leave_locks(struct win *w)
+{
+    for (int i = 0; epoch_is_passive(&w->epoch) && i < w->ndirect; i++) {
+        struct rma_target *t = win_peek(w, w->direct[i]);
+        if (!t->peer->self)
+            target_sync(t)->tell_lost(w, t, w->rank);
+    }
+}
+
 void rma_fini(struct rma *r)
 {
+    for (uint32_t i = 0; i < r->nwins; i++)
+        if (r->wins[i])
+            leave_locks(r->wins[i]);
+
     for (uint32_t i = 0; i < r->nwins; i++)
         if (r->wins[i])
             win_delete(r->wins[i]);

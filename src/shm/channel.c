@@ -275,6 +275,19 @@ void shm_channel_forget(struct shm_channel *ch, const struct ch3_vc *vc, uint64_
             forget_ring(ch, i);
 }
 
+bool shm_channel_has_ended(const struct shm_channel *ch, const struct ch3_vc *vc)
+{
+    const struct shm_peer *peer = ch3_vc_channel_data(vc);
+    if (!peer->seg || !attention_has_ended(&peer->seg->attention) || !all_seen(ch) || ch->announced)
+        return false;
+    const uint32_t nrx = atomic_load_explicit(&ch->nrx, memory_order_relaxed);
+    for (uint32_t i = 0; i < nrx; i++)
+        if (ch->rx[i].vc == vc && state_of(&ch->rx[i]) == SHM_RX_OPEN &&
+            ring_has_data(&ch->rx[i].rx))
+            return false;
+    return true;
+}
+
 static void shm_disconnect(struct ch3_channel *ch, struct ch3_vc *vc)
 {
     struct shm_peer *peer = ch3_vc_channel_data(vc);

@@ -77,5 +77,8 @@ int shm_channel_connect(struct shm_peer *peer, uint64_t my_uid, struct ring *rin
 /* The process with this connection and uid has ended: what it sent is not read any more, its rings
  * are unmapped, and its entries are free for others. Not from within poll. */
 void shm_channel_forget(struct shm_channel *ch, const struct ch3_vc *vc, uint64_t uid);
+/* Has the peer's process ended in order, and has all been read that it has sent? Under the engine's
+ * lock. */
+bool shm_channel_has_ended(const struct shm_channel *ch, const struct ch3_vc *vc);
 
 #endif

@@ -79,13 +79,19 @@ static int check_target(struct win *w, struct rma_target *t, const struct rma_wa
     if (t->peer->self)
         return MRMA_SUCCESS;
     const bool alive = r->env->peer_alive(r->env->ctx, t->peer);
-    if (!alive || ended_early(w, t, wait)) /* what is queued to it may refer to windows freed now */
+    const bool ended = alive && ended_early(w, t, wait);
+    if (!alive || ended) /* what is queued to it may refer to windows freed now */
         ch3_vc_lost(&t->peer->vc);
     const bool lost = ch3_vc_is_lost(&t->peer->vc);
     if (!alive || lost)
         win_lost(w, t->rank);
     if (!alive)
         return log_fail(r->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u (process %d) has died",
+                        t->rank, w->index, t->peer->pid);
+    if (ended)
+        return log_fail(r->log, MRMA_ERR_PROC_FAILED,
+                        "rank %d of window %u (process %d) has called MPI_Finalize before it did "
+                        "what is awaited of it",
                         t->rank, w->index, t->peer->pid);
     return lost || t->lost ? rma_lost(w, t) : MRMA_SUCCESS;
 }
