@@ -19,7 +19,10 @@ static void on_abort(int sig)
     (void)sig;
     const int len =
         snprintf(text, sizeof text, "failed with seed %llu; to repeat: test/sim/%s %s%llu\n",
-                 (unsigned long long)driver.seed, driver.name, driver.deaths ? "-k " : "",
+                 (unsigned long long)driver.seed, driver.name,
+                 driver.deaths   ? "-k "
+                 : driver.chains ? "-c "
+                                 : "",
                  (unsigned long long)driver.seed);
     if (write(2, text, (size_t)len) < 0)
         _exit(3);
@@ -51,7 +54,9 @@ void driver_run_fresh(uint64_t n)
 int driver_main(int argc, char **argv)
 {
     driver.deaths = strcmp(argv[1], "-k") == 0;
-    argc -= driver.deaths, argv += driver.deaths;
+    driver.chains = strcmp(argv[1], "-c") == 0;
+    const int options = driver.deaths || driver.chains;
+    argc -= options, argv += options;
     const uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
     const uint64_t n = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
     driver_run(first, n);

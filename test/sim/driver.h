@@ -14,6 +14,7 @@ extern struct driver {
     void (*run)(uint64_t seed); /* one program; aborts where it fails */
     uint64_t seed;              /* of the program that runs */
     bool deaths;                /* processes die in it */
+    bool chains;                /* its epochs of all kinds follow each other: program.h */
 } driver;
 
 /* From now on an abort prints the seed, and the command that runs it again. */
@@ -21,7 +22,7 @@ void driver_begin(const char *name, void (*run)(uint64_t seed));
 void driver_run(uint64_t first, uint64_t n);
 /* n seeds that nobody has tried yet; they are printed. */
 void driver_run_fresh(uint64_t n);
-/* [-k] SEED [N]: n programs from SEED on; -k: with deaths. The exit code. */
+/* [-k | -c] SEED [N]: n programs from SEED on; -k: with deaths; -c: chains. The exit code. */
 int driver_main(int argc, char **argv);
 
 #endif

@@ -19,6 +19,12 @@
  * with MPI_Win_lock_all, which begins with its own memory, accesses only what comes behind that
  * while others do; MPI_MODE_NOCHECK stands where it is true.
  *
+ * In a chain (prog_opts.chains) epochs of several kinds follow each other: of MPI_Win_start, whose
+ * targets are late, of passive epochs on the same targets at once, of fences. That breaks the rule
+ * that memory is not locked while it is exposed (12.5.3), for which hosts do not ask. A lane has a
+ * part for each kind, since the order between them is not sure, and nobody has a lock while waiting
+ * for another one.
+ *
  * Of some windows some processes unlock weakly (info key mpirma_weak_unlock): what they have done
  * in a group is flushed at its end, in epochs of its own, before others look at it.
  */
@@ -75,6 +81,7 @@ struct prog_opts {
     unsigned max_ops; /* a process and epoch, mostly fewer */
     bool shared;      /* MPI_Win_allocate_shared is possible */
     bool mortal;      /* processes may die: calls may fail for that, contents are not looked at */
+    bool chains;      /* all groups are chains */
 };
 
 /* What a program did, so that a test can see that it did it. */

@@ -7,13 +7,24 @@
 
 #include "program.h"
 
-enum { PROG_SHARED = 64, PROG_MAX_OPS = 6000, PROG_EPOCHS = 4, PROG_LOCKS = 4 };
+enum { PROG_SHARED = 64, PROG_MAX_OPS = 6000, PROG_EPOCHS = 4, PROG_CHAIN = 16, PROG_LOCKS = 4 };
 
 enum prog_kind { OP_PUT, OP_GET, OP_ACC, OP_GET_ACC, OP_CAS, OP_SUM, OP_COUNTER, OP_KINDS };
 /* LOCKS: several at once. MIXED: one lock, or lock_all. SHARED: shared ones of both kinds, also
  * NOCHECK. ANY_ORDER: one exclusive lock, or shared ones of both kinds. BESIDE: several at once, or
- * lock_all with accesses to one target, which comes behind the process's own memory. */
-enum prog_type { E_FENCE, E_PSCW, E_LOCKS, E_MIXED, E_SHARED, E_ANY_ORDER, E_BESIDE, E_TYPES };
+ * lock_all with accesses to one target, which comes behind the process's own memory. CHAIN is no
+ * type of an epoch: a group of up to PROG_CHAIN epochs of several types. */
+enum prog_type {
+    E_FENCE,
+    E_PSCW,
+    E_LOCKS,
+    E_MIXED,
+    E_SHARED,
+    E_ANY_ORDER,
+    E_BESIDE,
+    E_TYPES,
+    E_CHAIN = E_TYPES
+};
 enum prog_sync {
     S_NONE,
     S_FLUSH,
@@ -57,6 +68,9 @@ struct prog_passive {
 };
 
 struct prog_epoch {
+    enum prog_type type;                 /* the group's, but in a chain */
+    unsigned late;                       /* PSCW: what targets compute before they post */
+    int asserts[2];                      /* FENCE in a chain: in front of it and behind */
     bool idle;                           /* nobody issues anything */
     bool test, nocheck;                  /* PSCW */
     bool member[PROG_PROCS][PROG_PROCS]; /* PSCW: origin, target */
@@ -70,7 +84,7 @@ struct prog_group {
     bool wins[PROG_WINS]; /* that take part */
     int nepochs;
     bool flush_all; /* what completes weak epochs at the end: MPI_Win_flush_all */
-    struct prog_epoch epochs[PROG_EPOCHS];
+    struct prog_epoch epochs[PROG_CHAIN];
     /* Fences: one in front of each epoch and one behind the last. */
     int asserts[PROG_EPOCHS + 1][PROG_PROCS];
 };
@@ -99,7 +113,8 @@ struct prog {
     int nproc, nwins;
     size_t cells; /* of a window part */
     struct prog_window wins[PROG_WINS];
-    unsigned char *use; /* of lane cells in the present epoch: [origin][win][target][cell] */
+    unsigned char *use;      /* of lane cells in the present epoch: [origin][win][target][cell] */
+    size_t part_first, part; /* cells of a lane that the present epoch may access */
     struct prog_group group;
     struct prog_op *ops;
     size_t nops;

@@ -22,10 +22,10 @@ static size_t random_count(struct prog *p)
 {
     switch (prog_below(p, 12)) {
     case 0:
-        return prog_below(p, p->opts.lane);
+        return prog_below(p, p->part);
     case 1:
     case 2:
-        return prog_below(p, p->opts.lane < 2000 ? p->opts.lane : 2000); /* about a packet */
+        return prog_below(p, p->part < 2000 ? p->part : 2000); /* about a packet */
     case 3:
         return 0;
     default:
@@ -35,7 +35,7 @@ static size_t random_count(struct prog *p)
 
 static void choose_cells(struct prog *p, struct prog_op *o)
 {
-    const size_t lane = p->opts.lane, begin = (size_t)o->origin * lane;
+    const size_t lane = p->part, begin = (size_t)o->origin * p->opts.lane + p->part_first;
     o->n = o->kind == OP_CAS ? 1 : random_count(p);
     o->step = prog_below(p, 3) ? 1 : 1 + prog_below(p, 4);
     if (o->n * o->step > lane)
@@ -82,9 +82,10 @@ static void choose_access(struct prog *p, struct prog_op *o, bool counts)
  * lock_all. */
 static void choose_sync(struct prog *p, struct prog_op *o, const struct prog_passive *ps)
 {
-    o->request = o->kind < OP_CAS && !prog_below(p, 4);
-    o->finish = prog_below(p, 2);
-    o->sync = prog_below(p, 3) ? S_NONE : (enum prog_sync)prog_below(p, S_KINDS);
+    const bool chain = p->group.type == E_CHAIN; /* its packets leave soon, and few are awaited */
+    o->request = o->kind < OP_CAS && (chain || !prog_below(p, 4));
+    o->finish = chain ? !prog_below(p, 24) : prog_below(p, 2);
+    o->sync = prog_below(p, chain ? 24 : 3) ? S_NONE : (enum prog_sync)prog_below(p, S_KINDS);
     if (o->sync == S_RELOCK && (ps->all || ps->n != 1))
         o->sync = S_FLUSH;
     if (o->kind == OP_COUNTER || o->sync == S_FLUSH || o->sync == S_RELOCK)
@@ -113,12 +114,12 @@ static bool add_op(struct prog *p, struct prog_epoch *e, int origin, int win, in
     o->pause = prog_below(p, 20) ? 0 : 1 + (unsigned)prog_below(p, 200);
     if (o->kind == OP_ACC && o->acc == ACC_NO_OP)
         o->acc = ACC_SUM;
-    choose_access(p, o, lock && lock->exclusive);
+    choose_access(p, o, lock && lock->exclusive && p->group.type != E_CHAIN);
     o->origin_step = prog_below(p, 4) ? 1 : 1 + prog_below(p, 3);
     if (o->kind == OP_CAS)
         o->compare = prog_below(p, 2) ? p->wins[win].model[target][o->first] : 7;
     prog_compute(p, o);
-    if (p->group.type != E_FENCE && p->group.type != E_PSCW)
+    if (e->type != E_FENCE && e->type != E_PSCW)
         choose_sync(p, o, &e->passive[origin]);
     p->stats->ops[o->kind]++;
     p->stats->zero += o->n == 0;
@@ -134,11 +135,11 @@ static bool choose_target(struct prog *p, const struct prog_epoch *e, int origin
     *lock = NULL;
     *win = pick_win(p);
     *target = (int)prog_below(p, (size_t)p->nproc);
-    if (p->group.type == E_FENCE)
+    if (e->type == E_FENCE)
         return true;
-    if (p->group.type == E_PSCW)
+    if (e->type == E_PSCW)
         return e->member[origin][*target];
-    if (ps->all && p->group.type == E_BESIDE) {
+    if (ps->all && e->type == E_BESIDE) {
         for (int w = 0; w < p->nwins; w++)
             *win = p->group.wins[w] ? w : *win;
         *target = ps->only;
@@ -156,11 +157,16 @@ static bool choose_target(struct prog *p, const struct prog_epoch *e, int origin
 
 static void add_ops(struct prog *p, struct prog_epoch *e)
 {
+    const size_t third = p->opts.lane / 3;
+    const bool chain = p->group.type == E_CHAIN;
+    const size_t most = chain && e->type != E_PSCW ? p->opts.max_ops : 12;
     prog_forget_all(p);
+    p->part = chain ? third : p->opts.lane;
+    p->part_first = !chain ? 0 : e->type == E_PSCW ? 0 : e->type == E_FENCE ? third : 2 * third;
     for (int o = 0; o < p->nproc; o++)
         e->first[o] = PROG_NONE;
     for (int o = 0; o < p->nproc; o++) {
-        size_t n = prog_below(p, prog_below(p, 5) ? 12 : p->opts.max_ops), *at = &e->first[o];
+        size_t n = prog_below(p, prog_below(p, 5) ? most : p->opts.max_ops), *at = &e->first[o];
         for (; n && !e->idle; n--) {
             const struct prog_lock *lock;
             int win, target;
@@ -186,9 +192,8 @@ static void choose_members(struct prog *p, struct prog_epoch *e)
 }
 
 /* Ascending by window and rank, each pair at most once. */
-static void choose_locks(struct prog *p, struct prog_passive *ps, int most)
+static void choose_locks(struct prog *p, enum prog_type type, struct prog_passive *ps, int most)
 {
-    const enum prog_type type = p->group.type;
     const size_t pairs = (size_t)(p->nwins * p->nproc);
     for (size_t i = 0; i < pairs && ps->n < most; i++) {
         const int win = (int)i / p->nproc, target = (int)i % p->nproc;
@@ -215,17 +220,17 @@ static void shuffle_locks(struct prog *p, struct prog_passive *ps)
 
 static void choose_passive(struct prog *p, struct prog_epoch *e)
 {
-    const enum prog_type type = p->group.type;
+    const enum prog_type type = e->type;
     for (int o = 0; o < p->nproc; o++) {
         struct prog_passive *ps = &e->passive[o];
-        if (type != E_LOCKS && prog_below(p, 2)) {
+        if (type != E_LOCKS && !(type == E_MIXED && p->group.type == E_CHAIN) && prog_below(p, 2)) {
             ps->all = true;
             ps->all_nocheck = type == E_SHARED && !prog_below(p, 3);
             ps->only = o + 1 + (int)prog_below(p, (size_t)(p->nproc - o));
             continue;
         }
         const bool one = type == E_MIXED || (type == E_ANY_ORDER && prog_below(p, 2));
-        choose_locks(p, ps, one ? 1 : PROG_LOCKS);
+        choose_locks(p, type, ps, one || p->group.type == E_CHAIN ? 1 : PROG_LOCKS);
         if (type == E_ANY_ORDER)
             shuffle_locks(p, ps);
     }
@@ -260,23 +265,52 @@ static void choose_asserts(struct prog *p)
     }
 }
 
+static void choose_targets(struct prog *p, bool is_target[PROG_PROCS])
+{
+    for (int i = 0; i < p->nproc; i++)
+        is_target[i] = prog_below(p, 2);
+}
+
+/* An epoch of a chain: who is an origin of MPI_Win_start's is no target. Passive ones are shared,
+ * or all of the chain are of one lock. */
+static void choose_link(struct prog *p, struct prog_epoch *e, bool exclusive,
+                        const bool is_target[PROG_PROCS])
+{
+    const size_t type = prog_below(p, 10);
+    e->type = type < 6 ? E_PSCW : type < 9 ? (exclusive ? E_MIXED : E_SHARED) : E_FENCE;
+    e->late = prog_below(p, 4) ? 1 + (unsigned)prog_below(p, 2000) : 0;
+    e->asserts[0] = prog_below(p, 2) ? RMA_NOPRECEDE : 0;
+    e->asserts[1] = prog_below(p, 2) ? RMA_NOSUCCEED : 0;
+    for (int o = 0; e->type == E_PSCW && o < p->nproc; o++)
+        for (int t = 0; t < p->nproc; t++)
+            e->member[o][t] = !is_target[o] && is_target[t];
+}
+
 void prog_plan(struct prog *p)
 {
     struct prog_group *g = &p->group;
     memset(g, 0, sizeof *g);
     p->nops = 0;
-    g->type = (enum prog_type)prog_below(p, E_TYPES);
+    g->type = p->opts.chains ? E_CHAIN : (enum prog_type)prog_below(p, E_TYPES);
     g->flush_all = g->type != E_LOCKS && prog_below(p, 2);
-    g->nepochs = 1 + (int)prog_below(p, PROG_EPOCHS);
+    g->nepochs = 1 + (int)prog_below(p, p->opts.chains ? PROG_CHAIN : PROG_EPOCHS);
     g->wins[prog_below(p, (size_t)p->nwins)] = true;
     for (int w = 0; w < p->nwins; w++)
         g->wins[w] |= !prog_below(p, 3);
+    const bool exclusive = p->opts.chains && prog_below(p, 2);
+    const bool roles_change = p->opts.chains && prog_below(p, 2);
+    bool is_target[PROG_PROCS] = {false};
     for (int i = 0; i < g->nepochs; i++) {
         struct prog_epoch *e = &g->epochs[i];
+        e->type = g->type;
         e->idle = !prog_below(p, 6);
-        if (g->type == E_PSCW)
+        if (g->type == E_CHAIN && (i == 0 || roles_change))
+            choose_targets(p, is_target);
+        if (g->type == E_CHAIN)
+            choose_link(p, e, exclusive, is_target);
+        else if (g->type == E_PSCW)
             choose_members(p, e);
-        else if (g->type != E_FENCE)
+        if (e->type != E_FENCE && e->type != E_PSCW)
             choose_passive(p, e);
         add_ops(p, e);
         p->stats->epochs[g->type]++;

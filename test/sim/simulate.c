@@ -9,6 +9,7 @@
  *   simulate                   what the test suite runs: fixed seeds, then fresh ones
  *   simulate SEED [N]          N programs from SEED on
  *   simulate -k SEED [N]       the same with a process that dies at a random moment
+ *   simulate -c SEED [N]       the same with chains of epochs of all kinds
  *
  * A failure prints its seed and the command that runs it again.
  */
@@ -30,7 +31,8 @@ enum {
     SHARE = FIBER_ASAN ? 5 : 1,
     FIXED = 6000 / SHARE,
     FRESH = 3000 / SHARE,
-    DEATHS = 1000 / SHARE
+    DEATHS = 1000 / SHARE,
+    CHAINS = 500 / SHARE
 };
 #define DEATH_BOUND_NS UINT64_C(10000000000) /* by then every call has ended */
 
@@ -45,14 +47,15 @@ static uint64_t run_program(uint64_t seed)
     for (int i = 0; i < 3; i++)
         (void)world_mixed(&state, 2);
     const struct sim_opts machine_opts = world_machine(seed, &state, driver.deaths);
-    const bool large = !world_mixed(&state, 40);
-    const struct prog_opts opts = {.seed = state,
-                                   .lane = large ? 20000 : 20 + world_mixed(&state, 400),
-                                   .groups = 1 + (int)world_mixed(&state, 4),
-                                   .max_ops = 60,
-                                   .shared = machine_opts.per_node == 0 &&
-                                             machine_opts.path != CONF_PATH_SHM_PACKETS,
-                                   .mortal = driver.deaths};
+    const bool large = !world_mixed(&state, driver.chains ? 4 : 40);
+    const struct prog_opts opts = {
+        .seed = state,
+        .lane = large ? (driver.chains ? 60000 : 20000) : 20 + world_mixed(&state, 400),
+        .groups = 1 + (int)world_mixed(&state, 4),
+        .max_ops = 60,
+        .shared = machine_opts.per_node == 0 && machine_opts.path != CONF_PATH_SHM_PACKETS,
+        .mortal = driver.deaths,
+        .chains = driver.chains};
     struct prog_world world;
     struct sim *s = sim_new(&machine_opts);
     world_make(&world, s);
@@ -97,6 +100,15 @@ static void test_deaths(void **state)
     assert_true(totals.failed > DEATHS / 4);
 }
 
+static void test_chains(void **state)
+{
+    (void)state;
+    driver.chains = true;
+    driver_run(1, CHAINS);
+    driver.chains = false;
+    assert_true(totals.epochs[7] > CHAINS);
+}
+
 /* The events depend on the seed alone. */
 static void test_replay(void **state)
 {
@@ -111,7 +123,8 @@ static void test_replay(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_fixed), cmocka_unit_test(test_replay),
-                                       cmocka_unit_test(test_deaths), cmocka_unit_test(test_fresh)};
+                                       cmocka_unit_test(test_deaths), cmocka_unit_test(test_chains),
+                                       cmocka_unit_test(test_fresh)};
     driver_begin("simulate", run_one);
     if (!FIBER_SUPPORTED) {
         printf("1..0 # SKIP ThreadSanitizer: a simulation has one thread\n");

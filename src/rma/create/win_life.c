@@ -70,6 +70,7 @@ struct win *win_new(struct rma *r, const struct win_spec *spec)
                       .dynamic = spec->flavor == WIN_DYNAMIC,
                       .first_number = r->env->first_number,
                       .phase = r->env->first_number,
+                      .phase_ended = r->env->first_number - 1,
                       .start_count = r->env->first_number};
     sync_first_win(&w->sync, w->first_number);
     w->base = spec->flavor == WIN_CREATE ? spec->base : NULL;

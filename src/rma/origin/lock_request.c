@@ -36,6 +36,7 @@ void pkt_lock_granted(struct pkt_target *pt, uint32_t seq)
     if (pt->lock != PKT_LOCK_SENT || pt->lock_seq != seq)
         return;
     pt->lock = PKT_LOCK_HELD;
+    pt->open_seq = pt->win->phase + 1; /* the request names the fences passed here */
     win_event(pt->win, pt->target->rank, TRACE_LOCKED, 0);
 }
 
@@ -96,7 +97,6 @@ int issue_lock_begin(struct win *w, struct rma_target *t)
     int err = pt ? pkt_await_unlocked(pt) : MRMA_ERR_NO_MEM;
     if (!err && t->lock != WIN_LOCK_NONE) {
         pt->asked = pt->awaited = pt->refused = false;
-        pt->early = 0;
         pt->lock_seq++;
         pt->lock = t->lock == WIN_LOCK_NOCHECK ? PKT_LOCK_NONE : PKT_LOCK_DUE;
     }

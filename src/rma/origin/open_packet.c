@@ -5,9 +5,29 @@
  *
  * Speculative exposure: packets may leave early, before their epoch is known to be open
  * at the target, which parks them until then; so an epoch of few packets costs one one-way
- * delay. How many packets of a pair may be early is bounded, and so is what a target parks:
- * the next waits for the target's word (its post, or PKT_OPEN, for which a previous packet
- * has asked). Packets of a PSCW epoch are not early if those of the previous one still are.
+ * delay. How many packets of a pair may be early (early.h) is bounded, over all of its epochs, and
+ * so is what a target parks: the next waits for the target's word (its post, or PKT_OPEN, for which
+ * a previous packet has asked).
+ *
+ * A target parks PKT_PARKED_MAX packets of a pair, and no more come. Whatever leaves by
+ * pkt_send_open waits while EARLY_MAX packets are early, ends of epochs without operations and
+ * flushes too; and so does a stream (pkt_await_stream). Two packets do not wait:
+ *
+ *   pkt_ask_open  once in an epoch, by who must wait for the answer. That comes when all packets
+ *                 before it are applied: EARLY_MAX + 1 are early at most, EARLY_MAX at its end.
+ *   ask_confirm   of MPI_Win_free (completion.c), behind all others of the pair
+ *
+ * The target's word comes without a further call of this process, whatever the first packet that is
+ * left belongs to:
+ *
+ *   the present epoch   it was asked for, or is a post
+ *   an earlier PSCW     a post, which MPI_Win_complete might have waited for (MPI 4.1, 12.5.2)
+ *   an earlier phase    the end of its fence, where it had operations
+ *   an earlier lock     its unlock has asked for an acknowledgement (mpirma_weak_unlock)
+ *
+ * So who waits here waits for a call of another process for which the standard lets an earlier
+ * call, or this one, wait. No other process may make that call depend on what this one does later.
+ * Every wait makes progress: what others want of this process as a target is done meanwhile.
  *
  * Locks: the engine's, held by the caller; waits are without it.
  */
@@ -24,8 +44,7 @@
 #include "rma/win/send_header.h"
 #include "rma/win/win.h"
 
-/* EARLY_MAX: packets of a pair that may be early, where EARLY_PEERS at most send to one target.
- * Behind them may come the question whether the epoch is open, and the last flush. */
+/* EARLY_MAX: packets of a pair that may be early, where EARLY_PEERS at most send to one target. */
 enum { EARLY_MAX = PKT_PARKED_MAX - 2, EARLY_PEERS = 16 };
 enum { QUEUE_LIMIT = 256 * 1024, ROOM_FIRST = 256, OPEN_SOON = 200 * 1000 }; /* ns: round trips */
 
@@ -97,7 +116,6 @@ struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
     if (pt->epoch_seen != gen) {
         pt->epoch_seen = gen;
         pt->asked = pt->awaited = pt->refused = false;
-        pt->early = 0;
         if (epoch_now(&w->epoch) == EPOCH_LOCK_ALL && pkt_epoch_kind(pt) == PKT_EPOCH_LOCK) {
             pt->lock = PKT_LOCK_DUE;
             pt->lock_seq++;
@@ -114,8 +132,9 @@ void pkt_target_touch(struct pkt_target *pt)
 
 void pkt_forget_touched(struct win *w)
 {
-    while (list_pop_front(&w->origin_side.touched))
-        ;
+    LIST_EACH_SAFE (node, &w->origin_side.touched)
+        if (!LIST_ENTRY(node, struct pkt_target, touched)->unlocking)
+            list_remove(node);
 }
 
 int pkt_send(struct pkt_target *pt, const struct pkt_hdr *hdr)
@@ -157,30 +176,18 @@ struct pkt_hdr pkt_ops_header(const struct pkt_target *pt)
     return hdr;
 }
 
-bool pkt_epoch_is_open(const struct pkt_target *pt)
+bool pkt_epoch_is_open(struct pkt_target *pt)
 {
-    const struct rma_target *t = pt->target;
-    if (t->ctl)
+    if (pt->target->ctl)
         return true; /* epoch_access has made sure */
-    switch (pkt_epoch_kind(pt)) {
-    case PKT_EPOCH_NOCHECK:
-        if (!pt->win->fenced) /* no fence that the target could still be in */
-            return true;
-        /* fall through */
-    case PKT_EPOCH_FENCE:
-        return pt->open_seq == pt->win->phase + 1;
-    case PKT_EPOCH_PSCW:
-        return seq_reached(atomic_load_explicit(&t->in->posts, memory_order_acquire), t->posts_due);
-    default:
-        return pt->lock == PKT_LOCK_HELD;
-    }
+    return early_began(pt, pkt_epoch_kind(pt)) && !early_left(pt);
 }
 
 /* Conditions for pkt_wait: the epoch is open, or will not be; the open packet may be sent, or there
  * is nothing to send any more. */
 static bool epoch_decided(void *arg)
 {
-    const struct pkt_target *pt = arg;
+    struct pkt_target *pt = arg;
     return pkt_epoch_is_open(pt) || pt->refused;
 }
 
@@ -204,15 +211,10 @@ static unsigned most_early(const struct pkt_target *pt)
     return pt->win->npackets <= EARLY_PEERS ? EARLY_MAX : 1;
 }
 
-bool pkt_may_send_early(const struct pkt_target *pt, size_t packets)
+bool pkt_may_send_early(struct pkt_target *pt, size_t packets)
 {
-    const struct rma_target *t = pt->target;
-    const unsigned most = most_early(pt);
-    if (pt->early >= most || packets > most - pt->early)
-        return false;
-    if (epoch_now(&pt->win->epoch) != EPOCH_PSCW)
-        return true;
-    return seq_reached(atomic_load_explicit(&t->in->posts, memory_order_acquire), t->posts_due - 1);
+    const unsigned most = most_early(pt), left = early_left(pt);
+    return left < most && packets <= most - left;
 }
 
 static bool may_send(void *arg)
@@ -230,13 +232,13 @@ static void count_early(struct pkt_target *pt, struct pkt_hdr *hdr, bool more)
 {
     if (pkt_epoch_is_open(pt))
         return;
-    pt->early++;
+    early_leave(pt, hdr->epoch, 1);
     /* An acknowledgement says that the epoch is open, too, and so does a reply in a lock epoch.
      * Short epochs need not know. */
     const bool reported =
         hdr->flags & PKT_F_FLUSH || (hdr->epoch == PKT_EPOCH_LOCK && pt->answered);
     if (more && !pt->asked && hdr->epoch != PKT_EPOCH_PSCW && !reported &&
-        2 * pt->early >= most_early(pt)) {
+        2 * early_left(pt) >= most_early(pt)) {
         hdr->flags |= PKT_F_WANT_OPEN;
         pt->asked = true;
     }
@@ -250,12 +252,12 @@ int pkt_ask_open(struct pkt_target *pt)
     hdr.flags = PKT_F_WANT_OPEN;
     pkt_take_lock(pt, &hdr);
     pt->asked = true;
-    pt->early++;
+    early_leave(pt, hdr.epoch, 1);
     return pkt_send(pt, &hdr);
 }
 
 struct soon {
-    const struct pkt_target *pt;
+    struct pkt_target *pt;
     uint64_t until;
 };
 static bool opened_or_late(void *arg)
@@ -297,7 +299,7 @@ static bool sent_meanwhile(const struct pkt_target *pt, uint8_t flags)
 int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
 {
     int err = MRMA_SUCCESS;
-    if (!may_send(pt)) {
+    while (!err && !may_send(pt)) { /* while this thread waits, another may use up the room */
         err = pkt_ask_open(pt);
         if (!err)
             err = wait_opened(pt, may_send);
@@ -386,7 +388,7 @@ int pkt_await_stream(struct pkt_target *pt, size_t packets, bool overtakes)
         return err;
     if (!pkt_may_send_early(pt, packets))
         return pkt_await_open(pt);
-    pt->early += (uint32_t)packets;
+    early_leave(pt, pkt_epoch_kind(pt), (unsigned)packets);
     return MRMA_SUCCESS;
 }
 

@@ -13,7 +13,9 @@
 
 /* The pair's state for the present epoch; made on first use. NULL: no memory. */
 struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t);
-/* Remember that the present epoch has used it; forget all such. */
+/* Remember that the present epoch has used it; forget all such, but for those whose last unlock is
+ * not acknowledged (mpirma_weak_unlock): the next flush of all targets, and MPI_Win_lock_all, wait
+ * for that, whatever epochs come before. */
 void pkt_target_touch(struct pkt_target *pt);
 void pkt_forget_touched(struct win *w);
 
@@ -21,8 +23,9 @@ void pkt_forget_touched(struct win *w);
 uint8_t pkt_epoch_kind(const struct pkt_target *pt);
 /* Header of a PKT_OPS of the present epoch without records and flags. */
 struct pkt_hdr pkt_ops_header(const struct pkt_target *pt);
-/* Is the epoch known to be open at the target, so that any number of packets may be sent? */
-bool pkt_epoch_is_open(const struct pkt_target *pt);
+/* Is the epoch known to be open at the target, and what was sent before known to be applied there,
+ * so that any number of packets may be sent? */
+bool pkt_epoch_is_open(struct pkt_target *pt);
 /* The lock that was asked for by the pair's request number seq is known to be held. */
 void pkt_lock_granted(struct pkt_target *pt, uint32_t seq);
 
@@ -51,7 +54,7 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more);
 int pkt_make_room(struct pkt_target *pt, size_t need, size_t wish);
 
 /* May so many packets leave now, before the target is known to have opened the epoch? */
-bool pkt_may_send_early(const struct pkt_target *pt, size_t packets);
+bool pkt_may_send_early(struct pkt_target *pt, size_t packets);
 /* May operations wait outside of packets for the target to open the epoch (path/deferred.h)? That
  * is so in active target epochs of windows that strict mode does not watch. */
 bool pkt_may_defer(const struct pkt_target *pt);

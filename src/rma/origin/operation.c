@@ -232,7 +232,7 @@ static size_t packets_due(const struct pkt_target *pt, const struct record_sourc
 }
 
 /* Would src wait for its target, which has not begun its part of the epoch? */
-static bool is_early(const struct pkt_target *pt, const struct record_source *src, bool stream)
+static bool is_early(struct pkt_target *pt, const struct record_source *src, bool stream)
 {
     if (pkt_epoch_is_open(pt) || !pkt_may_defer(pt))
         return false;

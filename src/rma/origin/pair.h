@@ -11,6 +11,7 @@
 
 #include "base/list.h"
 #include "ch3/pkt.h"
+#include "rma/origin/early.h"
 #include "rma/win/win.h"
 
 /* Origin's state of packets to one target. Guarded by the engine's lock. */
@@ -27,10 +28,10 @@ struct pkt_target {
     bool asked;        /* PKT_F_WANT_OPEN was sent in this epoch */
     bool awaited;      /* an operation of it has waited for the target, if only for a while */
     bool refused;      /* the target has refused a packet of it as a whole, and may never open it */
-    uint32_t early;    /* packets sent before the epoch was known to be open */
     uint32_t lock_seq; /* number of the lock epoch */
     uint32_t open_seq; /* 1 + the last fence phase known to have begun there */
-    uint64_t epoch_seen;          /* window generation that asked and early belong to */
+    struct early early;           /* packets that may wait at the target, of all epochs */
+    uint64_t epoch_seen;          /* window generation that asked and awaited belong to */
     uint32_t acks_due, acks_seen; /* numbers of flush and unlock requests */
     uint64_t last_op;             /* issued before the last such request, for traces (traced.h) */
     /* Operations without a reply: issued so far; whose end at the target is known, or asked for. */

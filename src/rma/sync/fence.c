@@ -120,6 +120,8 @@ int rma_fence(struct win *w, int asserts)
         const int counted = fence_counts_leave(w);
         err = err ? err : counted;
     }
+    if (precede && !err)
+        w->phase_ended = w->phase;
     w->phase++;
     w->fenced = true;
     if (late) /* before, the agent would still park what comes */

@@ -245,6 +245,7 @@ struct win {
     struct sync_win sync;  /* of src/rma/sync alone */
     uint32_t first_number; /* first_number.h */
     uint32_t phase;        /* fences passed, from the first number on */
+    uint32_t phase_ended;  /* the last fence phase to whose end all processes have come */
     bool fenced;           /* there has been one */
     bool fence_lost; /* operations of a fence epoch were refused unread: what others announce is
                         not reached, in this and all later fences */

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * early.c - see early.h.
+ */
+#include "rma/origin/early.h"
+
+#include "rma/origin/pair.h"
+#include "rma/win/win.h"
+
+static bool has_posted(const struct rma_target *t, uint32_t posts)
+{
+    return seq_reached(atomic_load_explicit(&t->in->posts, memory_order_acquire), posts);
+}
+
+/* Has the target begun that fence phase? It has if it is as far as this process is now, or has come
+ * to the end of that phase. And if it has posted for this process's last MPI_Win_start: fences are
+ * called by all, so those in front of that call are in front of the post, too. */
+static bool phase_began(const struct pkt_target *pt, uint32_t phase)
+{
+    const struct win *w = pt->win;
+    return pt->open_seq == phase + 1 || pt->open_seq == w->phase + 1 ||
+           (phase != w->phase && seq_reached(w->phase_ended, phase)) ||
+           (epoch_now(&w->epoch) == EPOCH_PSCW && has_posted(pt->target, pt->target->posts_due));
+}
+
+static bool began(const struct pkt_target *pt, uint8_t kind, uint32_t seq)
+{
+    switch (kind) {
+    case PKT_EPOCH_NOCHECK:
+        if (!pt->win->fenced) /* no fence that the target could still be in */
+            return true;
+        return phase_began(pt, seq);
+    case PKT_EPOCH_FENCE:
+        return phase_began(pt, seq);
+    case PKT_EPOCH_PSCW:
+        return has_posted(pt->target, seq);
+    default: /* the next lock is not asked for before the end of the last is acknowledged */
+        return seq != pt->lock_seq || pt->lock == PKT_LOCK_HELD ||
+               (pt->lock == PKT_LOCK_NONE && !pt->unlocking);
+    }
+}
+
+/* What packets of the present epoch, which is of that kind, wait for: seq in struct early. */
+static uint32_t awaited(const struct pkt_target *pt, uint8_t kind)
+{
+    return kind == PKT_EPOCH_PSCW   ? pt->target->posts_due
+           : kind == PKT_EPOCH_LOCK ? pt->lock_seq
+                                    : pt->win->phase;
+}
+
+bool early_began(const struct pkt_target *pt, uint8_t kind)
+{
+    return began(pt, kind, awaited(pt, kind));
+}
+
+unsigned early_left(struct pkt_target *pt)
+{
+    struct early *e = &pt->early;
+    while (e->applied != e->sent) {
+        const uint32_t first = e->applied % PKT_PARKED_MAX;
+        if (!began(pt, e->packets[first].kind, e->packets[first].seq))
+            break;
+        e->applied++;
+    }
+    return e->sent - e->applied;
+}
+
+void early_leave(struct pkt_target *pt, uint8_t kind, unsigned packets)
+{
+    struct early *e = &pt->early;
+    for (; packets; packets--) {
+        /* More of them only leave in an epoch of which the target refuses all, without delay. */
+        if (e->sent - e->applied == PKT_PARKED_MAX)
+            e->applied++;
+        e->packets[e->sent % PKT_PARKED_MAX].kind = kind;
+        e->packets[e->sent % PKT_PARKED_MAX].seq = awaited(pt, kind);
+        e->sent++;
+    }
+}
