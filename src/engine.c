@@ -69,6 +69,8 @@ void engine_fork_child(struct engine *e)
 {
     inplace_fork_child(e->inplace);
     heap_fork_child(e->user_heap);
+    if (e->net)
+        nmofi_fork_child(e->net);
 }
 
 static void *agent_main(void *arg)

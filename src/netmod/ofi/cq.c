@@ -103,8 +103,11 @@ unsigned nm_poll(struct ch3_channel *ch)
     if (nm->closing)
         nm_link_reap(nm);
     post_again(nm);
-    if (nm->wait_fd >= 0 && atomic_exchange_explicit(&nm->asked, false, memory_order_relaxed))
+    if (nm->wait_fd >= 0 && atomic_exchange_explicit(&nm->asked, false, memory_order_relaxed)) {
+        if (!nm->events)
+            nm_life_in_vain(nm);
         (void)rearm(nm);
+    }
     return nm->events;
 }
 

@@ -72,6 +72,8 @@ static bool make_link(struct nmofi_peer *peer, struct ch3_vc *vc)
         return false; /* no memory now: no room now */
     peer->link->vc = vc;
     ch3_vc_closed(vc, false);
+    if (peer->nm->gave_up)
+        nm_life_break(peer->link);
     return true;
 }
 

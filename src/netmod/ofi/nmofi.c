@@ -58,7 +58,7 @@ static void init(struct nmofi *nm, const struct nmofi_opts *opts)
     nm->opts = *opts;
     nm->opts.provider = some(opts->provider);
     nm->opts.interface = some(opts->interface);
-    nm->wait_fd = -1;
+    nm->wait_fd = nm->life = nm->listener = nm->spare = -1;
     struct list *const lists[] = {&nm->secrets,  &nm->links,     &nm->stalled,    &nm->owing,
                                   &nm->broken,   &nm->strangers, &nm->tx_free[0], &nm->tx_free[1],
                                   &nm->tx_slabs, &nm->rma_free,  &nm->rx,         &nm->rx_waiting};
@@ -79,6 +79,7 @@ static void describe(struct nmofi *nm)
 
 static void release(struct nmofi *nm)
 {
+    nm_life_end(nm);
     nm_fabric_end(nm);
     nm_buf_end(nm);
     nm_rma_end(nm);
@@ -107,6 +108,8 @@ int nmofi_open(const struct nmofi_opts *opts, struct nmofi **out)
     int err = nm_fabric_open(nm);
     if (!err)
         err = nm_addr_name(nm);
+    if (!err)
+        err = nm_life_open(nm);
     if (!err)
         err = nm_rx_start(nm);
     if (err) {

@@ -58,7 +58,7 @@ struct nmofi_name {
     uint32_t format;   /* FI_ADDR_*, or FI_SOCKADDR_* */
     uint32_t protocol; /* FI_PROTO_*: both ends must speak the same */
     uint32_t len;
-    uint32_t pad;
+    uint32_t life; /* the port that answers while it lives (life.c); 0: none */
     unsigned char bytes[NMOFI_NAME_BYTES];
 };
 static_assert(sizeof(struct nmofi_name) == 128, "wire size");
@@ -93,6 +93,8 @@ struct nmofi_stats {
 
 /* MRMA_ERR_OTHER: no provider, interface or endpoint as asked for (logged), MRMA_ERR_NO_MEM. */
 int nmofi_open(const struct nmofi_opts *opts, struct nmofi **out);
+/* In a child of fork: it does not answer for its parent. */
+void nmofi_fork_child(struct nmofi *nm);
 /* Let what was committed leave (a second at most), then end. */
 void nmofi_close(struct nmofi *nm);
 

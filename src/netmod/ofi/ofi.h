@@ -8,6 +8,7 @@
  *   cq.c      poll, completions, waiting        reach.c  is a silent peer still there?
  *   rma.c     rdma put and get, memory        nmofi.c  open, close, the function table
  *   vc.c      room for a packet, probing      broken.c a connection that has broken
+ *   life.c    what says that this one lives
  *
  * Messages. Each begins with struct nm_hdr and is padded to 8 bytes, so that in a
  * receive buffer, where they follow each other, packets are aligned. The first to
@@ -173,10 +174,17 @@ struct nmofi {
     struct fid_cq *cq;
     struct fid_ep *ep;
     struct fid_ep
-        *knock_ep;      /* what asks a peer to connect leaves from it; NULL: either side connects */
-    int wait_fd;        /* -1: none */
-    _Atomic bool asked; /* pending said yes because of the descriptor: poll must rearm it */
-    bool software;      /* the provider copies through a socket */
+        *knock_ep; /* what asks a peer to connect leaves from it; NULL: either side connects */
+    int wait_fd;   /* -1: none */
+    int life;      /* listens for those who ask whether this process lives; -1: none */
+    int listener;  /* the provider's own socket that listens, or -1 */
+    int spare;     /* to ask others with when the program has used up all descriptors */
+    bool spare_used;
+    unsigned vain;        /* the descriptor was readable, and nothing came of it */
+    bool gave_up;         /* this process takes no connections any more: life.c */
+    uint64_t short_since; /* somebody connects, and there is no descriptor for it; 0: no */
+    _Atomic bool asked;   /* pending said yes because of the descriptor: poll must rearm it */
+    bool software;        /* the provider copies through a socket */
     bool early_release; /* the provider may say too early that a receive buffer is used up: buf.c */
     bool sequential;    /* a peer's messages complete one after the other */
     size_t inject_max;
@@ -289,6 +297,22 @@ unsigned nm_poll(struct ch3_channel *ch);
 bool nm_pending(struct ch3_channel *ch);
 int nm_wait_fd(struct ch3_channel *ch);
 bool nm_wait_begin(struct ch3_channel *ch);
+
+/* life.c */
+/* Once the endpoint has its name, to which the port is added. */
+int nm_life_open(struct nmofi *nm);
+void nm_life_end(struct nmofi *nm);
+/* Does this name have a port that answers? */
+bool nm_life_told(const struct nmofi_name *name);
+/* A socket to ask with, which resets its connection when it is closed; -1 and errno. */
+int nm_life_socket(const struct nmofi *nm);
+/* Ask: 0, or an error; EINPROGRESS: the answer is to come. */
+int nm_life_connect(int fd, const struct nmofi_name *name);
+/* This process takes no connections any more: of a peer that had none. */
+void nm_life_break(struct nmofi_link *link);
+/* The queue's descriptor was readable, and a poll found nothing: maybe there is a connection that
+ * cannot be accepted for want of descriptors. */
+void nm_life_in_vain(struct nmofi *nm);
 
 /* reach.c */
 /* Ask now, unless that was done a moment ago. false: not where addresses are of the Internet. */

@@ -4,16 +4,16 @@
  *
  * A software provider that cannot connect says "try again" whether the peer is busy
  * or has ended, and for as long as one asks. Where addresses are of the Internet, a TCP connection
- * to the peer's port tells: the kernel accepts it as long as the process lives, busy
- * or not, and refuses it at once when it has ended. The connection says nothing and is
- * closed; the peer's provider drops it.
+ * to a port tells that the peer has for this (life.c): the kernel answers as long as the process
+ * lives, busy or not, and refuses at once when it has ended. The connection says nothing and is
+ * reset, so that it never takes a place in a queue there. One question to a peer is under way at a
+ * time. A process that has no descriptor left asks with the one that it has kept for this.
  * Elsewhere a PROBE message asks the hardware, whose error comes back as a completion.
  *
  * A host that is off or cut away is lost after the kernel's connection timeout,
  * REACH_PATIENCE at most.
  */
 #include <errno.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,17 +32,36 @@ struct nm_reach {
     uint64_t since;
 };
 
-static bool internet(const struct nmofi_link *link)
+/* A socket to ask with; -1: not now. */
+static int get_socket(struct nmofi *nm)
 {
-    const uint32_t format = link->nm->name.format;
-    return link->nm->software && (format == FI_SOCKADDR_IN || format == FI_SOCKADDR_IN6);
+    const int fd = nm_life_socket(nm);
+    if (fd >= 0 || nm->spare_used)
+        return fd;
+    nm->spare_used = true;
+    return nm->spare;
+}
+
+/* The spare one is disconnected, and what it has to say of its last question taken from it. */
+static void put_socket(struct nmofi *nm, int fd)
+{
+    const struct sockaddr none = {.sa_family = AF_UNSPEC};
+    int error;
+    socklen_t len = sizeof error;
+    if (fd != nm->spare) {
+        close(fd);
+        return;
+    }
+    (void)connect(fd, &none, sizeof none);
+    (void)getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len);
+    nm->spare_used = false;
 }
 
 void nm_reach_end(struct nmofi_link *link)
 {
     if (!link->reach)
         return;
-    close(link->reach->fd);
+    put_socket(link->nm, link->reach->fd);
     free(link->reach);
     link->reach = NULL;
 }
@@ -53,30 +72,27 @@ static void answered(struct nmofi_link *link, int error, uint64_t now)
     nm_reach_end(link);
     link->reach_at = now + REACH_AGAIN;
     if (error == ECONNREFUSED || error == ECONNRESET || error == EHOSTUNREACH ||
-        error == ENETUNREACH || error == ETIMEDOUT || error == EHOSTDOWN)
+        error == ENETUNREACH || error == ETIMEDOUT || error == EHOSTDOWN) {
+        (void)nm_send_bare(link, NM_RESET); /* should it live: it is not waited for any more */
         nm_link_break(link, "%s", strerror(error));
+    }
 }
 
 static void ask(struct nmofi_link *link, uint64_t now)
 {
-    const struct nmofi_name *name = &link->peer->name;
     struct nm_reach *reach = malloc(sizeof *reach);
     if (!reach)
         return;
-    *reach = (struct nm_reach){.fd = socket(name->format == FI_SOCKADDR_IN ? AF_INET : AF_INET6,
-                                            SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0),
-                               .since = now};
+    *reach = (struct nm_reach){.fd = get_socket(link->nm), .since = now};
     if (reach->fd < 0) {
         free(reach);
         link->reach_at = now + REACH_AGAIN;
         return;
     }
     link->reach = reach;
-    if (connect(reach->fd, (const struct sockaddr *)(const void *)name->bytes,
-                (socklen_t)name->len) == 0)
-        answered(link, 0, now);
-    else if (errno != EINPROGRESS)
-        answered(link, errno, now);
+    const int error = nm_life_connect(reach->fd, &link->peer->name);
+    if (error != EINPROGRESS)
+        answered(link, error, now);
 }
 
 static void look(struct nmofi_link *link, uint64_t now)
@@ -98,14 +114,14 @@ void nm_reach_poll(struct nmofi_link *link, uint64_t now)
 {
     if (link->reach)
         look(link, now);
-    else if (link->peer && internet(link) && now - link->stalled_since > REACH_AFTER &&
-             now >= link->reach_at)
+    else if (link->peer && nm_life_told(&link->peer->name) &&
+             now - link->stalled_since > REACH_AFTER && now >= link->reach_at)
         ask(link, now);
 }
 
 bool nm_reach_ask(struct nmofi_link *link, uint64_t now)
 {
-    if (!internet(link))
+    if (!nm_life_told(&link->peer->name))
         return false;
     if (link->reach)
         look(link, now);

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_nmofi_life.c - a peer that serves nothing answers whether it lives, as often as it is asked,
+ * and a child of fork does not answer for a parent that has ended. Without a descriptor one can
+ * ask, too. Time is made up: reach.c is told it.
+ */
+#include "nmofi_pair.h"
+#include "provider.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "netmod/ofi/ofi.h"
+
+enum { SECOND = 1000000000, QUESTIONS = 6000 }; /* more than a queue of connections is long */
+
+/* Nothing leaves: of e, which alone is polled from now on. */
+static struct nmofi_link *link_of(struct end *e)
+{
+    (void)send_one(e, 64);
+    assert_non_null(e->peer.link);
+    return e->peer.link;
+}
+
+/* One question and its answer. */
+static void ask(struct nmofi_link *link, uint64_t *now)
+{
+    *now += 2 * (uint64_t)SECOND;
+    do {
+        assert_true(nm_reach_ask(link, *now));
+        *now += SECOND / 100;
+    } while (link->reach && !link->lost);
+}
+
+static void questions_fill_no_queue(void **state)
+{
+    struct end *e = open_pair(state);
+    struct nmofi_link *link = link_of(&e[1]);
+    uint64_t now = clock_monotonic_ns() + 100 * (uint64_t)SECOND;
+    for (int i = 0; i < QUESTIONS && !link->lost; i++)
+        ask(link, &now);
+    assert_false(link->lost);
+    close_pair(e);
+}
+
+static void no_descriptor_to_ask_with(void **state)
+{
+    struct end *e = open_pair(state);
+    struct nmofi_link *link = link_of(&e[1]);
+    uint64_t now = clock_monotonic_ns() + 100 * (uint64_t)SECOND;
+    struct rlimit limit, few;
+    int fds[64], n = 0;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    few = limit;
+    few.rlim_cur = 64;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    while (n < 64 && (fds[n] = open("/dev/null", O_RDONLY)) >= 0)
+        n++;
+    assert_int_equal(errno, EMFILE);
+    for (int i = 0; i < 3; i++) {
+        ask(link, &now);
+        assert_false(link->lost);
+    }
+    nm_life_end(e[0].nm); /* as at its end */
+    ask(link, &now);
+    assert_true(link->lost);
+    while (n)
+        close(fds[--n]);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    close_pair(e);
+}
+
+static void a_child_does_not_answer(void **state)
+{
+    struct end *e = open_pair(state);
+    struct nmofi_link *link = link_of(&e[1]);
+    uint64_t now = clock_monotonic_ns() + 100 * (uint64_t)SECOND;
+    int ready[2], stop[2];
+    char byte = 0;
+    assert_int_equal(pipe(ready) | pipe(stop), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        nmofi_fork_child(e[0].nm);
+        close(stop[1]);
+        _exit(write(ready[1], &byte, 1) != 1 || read(stop[0], &byte, 1) != 0);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    ask(link, &now);
+    assert_false(link->lost);
+    nm_life_end(e[0].nm);
+    ask(link, &now);
+    assert_true(link->lost);
+    close(stop[1]);
+    assert_int_equal(wait_child(child), 0);
+    close(stop[0]);
+    close(ready[0]);
+    close(ready[1]);
+    close_pair(e);
+}
+
+int main(void)
+{
+    static char rxm[] = "tcp;ofi_rxm";
+    char net[8];
+    const struct CMUnitTest tests[] = {
+        BOTH(questions_fill_no_queue),
+        BOTH(no_descriptor_to_ask_with),
+        BOTH(a_child_does_not_answer),
+    };
+    strcpy(net, provider_of_datagrams());
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
