@@ -281,6 +281,33 @@ static void test_rider_of_lost_connection(void **state)
     craft_teardown(drop_window);
 }
 
+/* MPI_MODE_NOCHECK was said, but there was no post: what is too much is refused, not the epoch's
+ * end, and the connection stays. */
+static void test_unposted(void **state)
+{
+    static const int zero = 0;
+    struct craft c;
+    (void)state;
+    setup(NULL);
+    struct fabric_proc *p = &fabric->procs[1];
+    for (int i = 0; i < PKT_PARKED_MAX; i++) {
+        begin(&c, PKT_EPOCH_PSCW, 0, 1);
+        send_unheard(&c);
+    }
+    begin(&c, PKT_EPOCH_PSCW, 0, 1);
+    check_refused(&c, 0, 0);
+    begin(&c, PKT_EPOCH_PSCW, PKT_F_COMPLETE, 1);
+    check_refused(&c, 0, 0);
+    assert_int_equal(win_peek(win[1], 0)->from->nparked, PKT_PARKED_MAX + 1);
+    assert_true(ch3_vc_is_open(&p->peers[0].peer.vc));
+    assert_int_equal(rma_post(win[1], &zero, 1, 0), MRMA_SUCCESS);
+    bool flag = false;
+    assert_int_equal(rma_test(win[1], &flag), MRMA_SUCCESS);
+    assert_true(flag);
+    assert_memory_equal(area[1] + 8, "12345678", 8);
+    craft_teardown(drop_window);
+}
+
 /* More packets than an honest origin has here before their epoch: the connection is given up. */
 static void test_park_limit(void **state)
 {
@@ -289,13 +316,13 @@ static void test_park_limit(void **state)
     setup(NULL);
     struct fabric_proc *p = &fabric->procs[1];
     assert_int_equal(rma_lock(win[1], true, 1, 0), MRMA_SUCCESS);
-    for (int i = 0; i <= PKT_PARKED_MAX; i++) {
+    for (int i = 0; i <= 2 * PKT_PARKED_MAX; i++) {
         assert_true(ch3_vc_is_open(&p->peers[0].peer.vc));
         begin(&c, PKT_EPOCH_LOCK, i ? 0 : PKT_F_LOCK_EXCLUSIVE, 1);
         send_unheard(&c);
     }
     const struct pkt_origin *po = win_peek(win[1], 0)->from;
-    assert_int_equal(po->nparked, PKT_PARKED_MAX);
+    assert_int_equal(po->nparked, 2 * PKT_PARKED_MAX);
     assert_false(ch3_vc_is_open(&p->peers[0].peer.vc));
     assert_int_equal(refused(p), 1);
     (void)rma_unlock(win[1], 1);
@@ -310,6 +337,7 @@ int main(int argc, char **argv)
         TEST(test_lost_in_all_windows),
         TEST(test_old_pscw),
         TEST(test_old_lock),
+        cmocka_unit_test(test_unposted),
         cmocka_unit_test(test_park_limit),
         cmocka_unit_test(test_rider_of_lost_connection),
     };

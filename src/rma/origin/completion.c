@@ -357,10 +357,15 @@ int issue_take_error(struct win *w)
     const int err = w->origin_side.err, from = w->origin_side.err_from;
     w->origin_side.err = MRMA_SUCCESS;
     w->origin_side.err_from = 0;
-    return err && from ? log_fail(w->rma->log, err,
-                                  "rank %d has refused an operation since the last synchronization",
-                                  from - 1)
-                       : err;
+    return err && from
+               ? log_fail(w->rma->log, err,
+                          "rank %d has refused an operation since the last synchronization%s",
+                          from - 1,
+                          err == MRMA_ERR_RMA_SYNC
+                              ? ": it was in no epoch for that, or MPI_MODE_NOCHECK was "
+                                "given without a post or lock (MPI 4.1, 12.5)"
+                              : "")
+               : err;
 }
 
 /* ---- the window's end ---- */

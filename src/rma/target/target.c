@@ -36,6 +36,9 @@
 #include "rma/win/win.h"
 
 enum { BAD_PACKETS_WRITTEN = 16 };
+/* Packets of an origin that wait here: those that it counts, and as many that may come behind what
+ * MPI_MODE_NOCHECK was said of though it was not true. */
+enum { PARKED_MOST = 2 * PKT_PARKED_MAX };
 
 /* Flags that take effect behind replies that are still queued. */
 struct piggyback {
@@ -305,14 +308,15 @@ static enum verdict ready(struct pkt_origin *po, const struct pkt_hdr *hdr, cons
     }
 }
 
-static void park(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *body)
+static void keep(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *body)
 {
     struct win *w = po->win;
-    struct parked_packet *pp = po->nparked < PKT_PARKED_MAX
-                                   ? malloc(offsetof(struct parked_packet, hdr) + hdr->len)
-                                   : NULL;
+    const bool room = po->nparked < PARKED_MOST;
+    struct parked_packet *pp = room ? malloc(offsetof(struct parked_packet, hdr) + hdr->len) : NULL;
     if (!pp) {
-        refuse(w, po->origin, "no room for what waits for its epoch: the connection is given up");
+        refuse(w, po->origin,
+               room ? "no memory for what waits for its epoch: the connection is given up"
+                    : "too many packets that wait for their epoch: the connection is given up");
         ch3_vc_lost(&po->origin->peer->vc);
         return;
     }
@@ -325,6 +329,31 @@ static void park(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *b
     po->nparked++;
     w->rma->stats.parked++;
     win_event(w, po->origin->rank, TRACE_PARK, po->nparked);
+}
+
+/* An origin that gives MPI_MODE_NOCHECK to MPI_Win_start says that this process has posted, so it
+ * does not count what may wait here. If that is not true, no more of it is kept than of others; but
+ * its epoch ends. */
+static void refuse_unposted(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *body)
+{
+    struct pkt_hdr end = *hdr;
+    refuse_access(po->win, po->origin,
+                  "MPI_MODE_NOCHECK in MPI_Win_start without an MPI_Win_post before "
+                  "(MPI 4.1, 12.5.5)");
+    if (hdr->count)
+        target_refuse_records(po->win, po->origin, hdr, body, MRMA_ERR_RMA_SYNC);
+    end.count = 0;
+    end.len = sizeof end;
+    if (hdr->flags & PKT_F_COMPLETE)
+        keep(po, &end, body);
+}
+
+static void park(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *body)
+{
+    if (unlikely(po->nparked >= PKT_PARKED_MAX && hdr->epoch == PKT_EPOCH_PSCW))
+        refuse_unposted(po, hdr, body);
+    else
+        keep(po, hdr, body);
 }
 
 void target_ops(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body)
