@@ -85,6 +85,10 @@ struct win_spec {
  * must agree do not), _OTHER. */
 int win_create(struct rma *rma, const struct win_spec *spec, struct win **out);
 
+/* By packets the first operation of an epoch that must not be sent before its target has begun its
+ * part of it waits so long for the target before it is deferred (path/deferred.h). */
+enum { RMA_LATE_TARGET_WAIT_US = 200 };
+
 /* Collective. MRMA_ERR_RMA_SYNC (and nothing happens) inside an epoch. First half:
  * waits until all processes have come and every operation is done; the window
  * still exists (attribute delete call-backs run now). Second half releases; also after

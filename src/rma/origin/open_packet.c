@@ -46,7 +46,7 @@
 
 /* EARLY_MAX: packets of a pair that may be early, where EARLY_PEERS at most send to one target. */
 enum { EARLY_MAX = PKT_PARKED_MAX - 2, EARLY_PEERS = 16 };
-enum { QUEUE_LIMIT = 256 * 1024, ROOM_FIRST = 256, OPEN_SOON = 200 * 1000 }; /* ns: round trips */
+enum { QUEUE_LIMIT = 256 * 1024, ROOM_FIRST = 256 };
 
 static bool queue_short(void *arg)
 {
@@ -273,7 +273,7 @@ int pkt_open_soon(struct pkt_target *pt)
     struct win *w = pt->win;
     int err = pkt_ask_open(pt);
     if (!err && !pt->awaited && !pkt_epoch_is_open(pt)) {
-        struct soon soon = {pt, w->rma->clock() + OPEN_SOON};
+        struct soon soon = {pt, w->rma->clock() + RMA_LATE_TARGET_WAIT_US * UINT64_C(1000)};
         pt->awaited = true;
         w->origin_side.waits++;
         rma_leave(w->rma);
@@ -372,9 +372,9 @@ int pkt_await_open(struct pkt_target *pt)
     return err || pkt_epoch_is_open(pt) ? err : MRMA_ERR_RMA_SYNC;
 }
 
-bool pkt_may_defer(const struct pkt_target *pt)
+bool pkt_may_defer(const struct pkt_target *pt, const struct rma_req *req)
 {
-    return !pt->win->watched && !epoch_is_passive(&pt->win->epoch);
+    return !pt->win->watched && !req;
 }
 
 /* Puts may overtake what is in the open packet, nothing else: accumulates are ordered. The

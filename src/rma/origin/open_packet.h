@@ -55,12 +55,13 @@ int pkt_make_room(struct pkt_target *pt, size_t need, size_t wish);
 
 /* May so many packets leave now, before the target is known to have opened the epoch? */
 bool pkt_may_send_early(struct pkt_target *pt, size_t packets);
-/* May operations wait outside of packets for the target to open the epoch (path/deferred.h)? That
- * is so in active target epochs of windows that strict mode does not watch. */
-bool pkt_may_defer(const struct pkt_target *pt);
+/* May an operation wait outside of packets for the target to open the epoch (path/deferred.h)? That
+ * is so in windows that strict mode does not watch, unless it has a request, which must come to its
+ * end though this process synchronizes with nobody. */
+bool pkt_may_defer(const struct pkt_target *pt, const struct rma_req *req);
 /* An operation that must not be sent before the target has opened the epoch: ask for its word,
  * which is awaited as long as it takes at most to come from a target that is there. MRMA_SUCCESS:
- * it is open; MRMA_AGAIN: not yet. May wait, for OPEN_SOON at most. */
+ * it is open; MRMA_AGAIN: not yet. May wait, for RMA_LATE_TARGET_WAIT_US at most. */
 int pkt_open_soon(struct pkt_target *pt);
 /* Ask the target to say when the epoch is open, if nobody has asked yet. The errors of pkt_send. */
 int pkt_ask_open(struct pkt_target *pt);

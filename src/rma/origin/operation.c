@@ -232,9 +232,10 @@ static size_t packets_due(const struct pkt_target *pt, const struct record_sourc
 }
 
 /* Would src wait for its target, which has not begun its part of the epoch? */
-static bool is_early(struct pkt_target *pt, const struct record_source *src, bool stream)
+static bool is_early(struct pkt_target *pt, const struct record_source *src,
+                     const struct rma_req *req, bool stream)
 {
-    if (pkt_epoch_is_open(pt) || !pkt_may_defer(pt))
+    if (pkt_epoch_is_open(pt) || !pkt_may_defer(pt, req))
         return false;
     if (pkt_fetches(src->kind) && !origin_request_room(pt))
         return true;
@@ -253,7 +254,7 @@ static int append_or_stream(struct pkt_target *pt, enum pkt_op_kind kind, const 
         src.limit = PKT_TYPED_DYNAMIC;
     const bool stream = src.data && src.left > SMALL_OP;
     int err = MRMA_SUCCESS;
-    if (is_early(pt, &src, stream))
+    if (is_early(pt, &src, op->req, stream))
         err = pkt_open_soon(pt);
     if (fetch && !err)
         err = make_request_room(pt);

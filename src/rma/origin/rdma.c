@@ -142,7 +142,7 @@ static int issue_parts(struct pkt_target *pt, bool put, char *local, uint64_t re
     pkt_target_touch(pt);
     int err = pkt_await_unlocked(pt);
     if (!err && !pkt_epoch_is_open(pt))
-        err = pkt_may_defer(pt) ? pkt_open_soon(pt) : pkt_await_open(pt);
+        err = pkt_may_defer(pt, req) ? pkt_open_soon(pt) : pkt_await_open(pt);
     for (size_t len; !err && left; local += len, remote += len, left -= len) {
         len = left < max ? left : max;
         err = pkt_make_stream_room(pt);

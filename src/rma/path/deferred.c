@@ -102,7 +102,7 @@ bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
     const bool copies =
         op->oaddr && (plain || kind == PKT_OP_CAS) && len <= COPIED_MAX && takes_at_once(t, len);
     const size_t copied = copies ? len : 0;
-    if (unlikely(is_full(w, t))) {
+    if (unlikely(op->req || is_full(w, t))) {
         *err = finish(w, t);
         return false;
     }
@@ -113,6 +113,11 @@ bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                                      .len = len,
                                      .bytes = sizeof(struct deferred_op) + 2 * copied},
                copied, err);
+}
+
+int deferred_finish(struct win *w, struct rma_target *t)
+{
+    return deferred_wait(t) ? finish(w, t) : MRMA_SUCCESS;
 }
 
 static void keep(struct win *w, int err)

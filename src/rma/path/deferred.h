@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * deferred.h - operations of active target epochs whose target may not be accessed yet: its
- * MPI_Win_post has not been seen, or it has not begun the phase of the fence; and, by packets, no
- * more of them may be sent before that.
+ * deferred.h - operations whose target may not be accessed yet: its MPI_Win_post has not been seen,
+ * or it has not begun the phase of the fence; and, by packets, no more of them may be sent before
+ * that, or before the target has granted its lock. (Where locks are taken in memory, no operation
+ * waits for them.)
  *
- * The call of such an operation returns at once (MPI 4.1, 12.5.2 leaves that open). It is kept,
- * with references to its datatypes, in a queue of the target, and carried out, in the order of the
- * calls, by who finds that the target may be accessed: the next operation on it, or the call that
- * ends the epoch. Data that goes out is copied only if it is short and the path takes it at once,
- * as some programs use such a buffer again before the epoch has ended; all other buffers are the
- * library's until then. While a queue is not empty all operations on its target go into it, but for
- * puts into stages (stage.h), which are not ordered with others. What the target has attached
- * (dynamic windows) is looked at when an operation is carried out, for it counts from the beginning
- * of the exposure on.
+ * The call of such an operation returns at once (MPI 4.1, 12.5.2 and 12.5.3 leave that open). It is
+ * kept, with references to its datatypes, in a queue of the target, and carried out, in the order
+ * of the calls, by who finds that the target may be accessed: the next operation on it, or the call
+ * that flushes it or ends the epoch. Data that goes out is copied only if it is short and the path
+ * takes it at once, as some programs use such a buffer again before the epoch has ended; all other
+ * buffers are the library's until then. While a queue is not empty all operations on its target go
+ * into it, but for puts into stages (stage.h), which are not ordered with others, and R-operations,
+ * which wait in their calls. What the target has attached (dynamic windows) is looked at when an
+ * operation is carried out, for it counts from the beginning of the exposure on.
  *
  * What a queue takes is bounded (DEFERRED_MAX and one operation more): beyond it the call waits for
  * the target, and carries the queue out.
@@ -47,8 +48,13 @@ bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
  * be accessed any more: forget what waits. Returns err. */
 int deferred_run(struct win *w, struct rma_target *t, int err);
 
-/* The epoch ends: wait for all targets on which operations wait, and carry these out.
- * MRMA_ERR_PROC_FAILED; other errors are those of the next synchronization. */
+/* A passive target epoch of t ends, or is flushed: wait for t, and carry out what waits.
+ * MRMA_ERR_PROC_FAILED, MRMA_ERR_RMA_SYNC; errors of the operations are those of the next
+ * synchronization, which this call is part of. */
+int deferred_finish(struct win *w, struct rma_target *t);
+
+/* The epoch ends, or is flushed: wait for all targets on which operations wait, and carry these
+ * out. MRMA_ERR_PROC_FAILED; other errors are those of the next synchronization. */
 int deferred_end(struct win *w);
 
 /* The window goes away after a failure. Under the engine's lock. */

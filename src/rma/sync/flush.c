@@ -11,6 +11,7 @@
  */
 #include "base/err.h"
 #include "rma/origin/issue.h"
+#include "rma/path/deferred.h"
 #include "rma/path/path.h"
 #include "rma/progress/lost.h"
 #include "rma/progress/progress.h"
@@ -31,6 +32,11 @@ int rma_flush(struct win *w, int rank, bool local)
         return MRMA_ERR_RMA_SYNC;
     if (win_look_due(w))
         rma_look_around(w);
+    if (unlikely(deferred_wait(t))) {
+        const int late = deferred_finish(w, t);
+        if (late)
+            return late;
+    }
     return likely(target_path(t) != NULL) ? target_path(t)->flush(w, t, local)
                                           : MRMA_SUCCESS; /* never used */
 }
@@ -47,7 +53,9 @@ int rma_flush_all(struct win *w, bool local)
     const uint32_t lost = atomic_load_explicit(&w->lost, memory_order_relaxed);
     if (likely(!((unsigned)w->npackets | w->nsent | lost)))
         return MRMA_SUCCESS;
+    const int late = w->nlate ? deferred_end(w) : MRMA_SUCCESS;
     int err = assisted_settle_all(w);
+    err = err ? err : late;
     if (!w->npackets && !w->nsent) /* nothing went by packet */
         return err ? err : win_lost_error(w);
     const int flushed = issue_flush(w, NULL, local);

@@ -6,6 +6,7 @@
  */
 #include "base/err.h"
 #include "rma/origin/issue.h"
+#include "rma/path/deferred.h"
 #include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
 #include "rma/win/sync_ops.h"
@@ -104,7 +105,8 @@ int rma_unlock(struct win *w, int rank)
         return MRMA_ERR_RMA_SYNC;
     if (win_look_due(w))
         rma_look_around(w);
+    const int late = deferred_finish(w, t);
     const int err = target_sync(t)->unlock(w, t);
     forget_lock(w, t);
-    return err;
+    return err ? err : late;
 }

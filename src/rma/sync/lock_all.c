@@ -16,6 +16,7 @@
  */
 #include "base/err.h"
 #include "rma/origin/issue.h"
+#include "rma/path/deferred.h"
 #include "rma/path/path.h"
 #include "rma/progress/lost.h"
 #include "rma/progress/progress.h"
@@ -162,7 +163,9 @@ int rma_unlock_all(struct win *w)
     if (win_look_due(w))
         rma_look_around(w);
     const int broken = strict_unlock_all(w);
+    const int late = w->nlate ? deferred_end(w) : MRMA_SUCCESS;
     int err = w->nsent ? assisted_settle_all(w) : MRMA_SUCCESS;
+    err = err ? err : late;
     const int ended = w->npackets || w->nsent ? issue_unlock_all(w) : MRMA_SUCCESS;
     err = err ? err : ended;
     assisted_end_all(w);
