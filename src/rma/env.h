@@ -58,6 +58,7 @@ struct rma_peer {
     struct attention *attention; /* whether it polls, where it sleeps; NULL: not on this node */
     int ringer;                  /* to wake it with: rma_env's */
     struct stripes stripes;      /* its accumulate locks */
+    _Atomic uint64_t seen_alive; /* the engine's clock when path/assisted.c last saw it live */
     struct ch3_vc vc;
     unsigned refs;
 };

@@ -23,6 +23,12 @@
  * target follow them. That an element is changed by one process at a time is due to the stripe
  * locks, which both ways hold.
  *
+ * The kernel knows the target by a number, which another process may have once the target has
+ * ended. So before it is asked, the target must have been seen alive within the last LOOK_NS; the
+ * look is a system call on a descriptor that belongs to one process for ever (base/procstart.h). A
+ * number comes back only when the kernel has given out all others, which takes much longer than
+ * LOOK_NS, unless the machine's administrator chooses it.
+ *
  * Locks: rma_target.sent, .gathered and win.nsent are changed under the engine's lock, which is
  * held during the system call for what was gathered, too: a flush finds done what another thread
  * has begun to do. They are set after a packet was issued: another thread that flushes meanwhile
@@ -42,7 +48,8 @@
 enum {
     SMALL_COPY = 4096, /* bytes of a contiguous put or get that a target that polls may do */
     PIECE_MAX = 2048,  /* bytes; with shorter pieces on average a datatype is not contiguous here */
-    MANY_PIECES = 256
+    MANY_PIECES = 256,
+    LOOK_NS = 1000000 /* so long a look at whether the target lives holds */
 };
 
 static bool is_acc(enum pkt_op_kind kind)
@@ -138,10 +145,32 @@ static void forget(struct win *w, struct rma_target *t)
     win_set_flush_quick(w);
 }
 
+static bool seen_lately(const struct win *w, const struct rma_target *t)
+{
+    return w->rma->clock() - atomic_load_explicit(&t->peer->seen_alive, memory_order_relaxed) <
+           LOOK_NS;
+}
+
+/* Is its number still its own? Under the engine's lock. */
+static int look(struct win *w, struct rma_target *t)
+{
+    struct rma *r = w->rma;
+    const uint64_t now = r->clock(); /* before it is seen */
+    if (!r->env->peer_alive(r->env->ctx, t->peer))
+        return log_fail(r->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u (process %d) has died",
+                        t->rank, w->index, t->peer->pid);
+    atomic_store_explicit(&t->peer->seen_alive, now, memory_order_relaxed);
+    return MRMA_SUCCESS;
+}
+
 /* Under the engine's lock. */
 static int settle(struct win *w, struct rma_target *t)
 {
-    const int err = t->gathered ? procmem_queue_run(t->gathered) : MRMA_SUCCESS;
+    int err = MRMA_SUCCESS;
+    if (t->gathered && t->sent == SENT_GATHERED && unlikely(!seen_lately(w, t)))
+        err = look(w, t);
+    if (likely(!err) && t->gathered)
+        err = procmem_queue_run(t->gathered);
     if (issue_all_done(t))
         forget(w, t);
     if (unlikely(err == MRMA_ERR_PROC_FAILED))
@@ -195,6 +224,19 @@ static int found_dead(struct win *w, const struct rma_target *t)
     return MRMA_ERR_PROC_FAILED;
 }
 
+/* The target's number is not used unless it was seen alive lately. */
+static int look_now_and_then(struct win *w, struct rma_target *t)
+{
+    if (likely(seen_lately(w, t)))
+        return MRMA_SUCCESS;
+    rma_enter(w->rma);
+    const int err = look(w, t);
+    if (err)
+        win_lost(w, t->rank);
+    rma_leave(w->rma);
+    return err;
+}
+
 static int copy(struct rma_target *t, const struct log *log, enum pkt_op_kind kind,
                 const struct rma_op *op, uint64_t vaddr)
 {
@@ -222,6 +264,9 @@ static int assisted_operate(struct win *w, struct rma_target *t, enum pkt_op_kin
         err = acc_lock_mode(w, t->ctl, false);
     if (unlikely(err || by_packet))
         return err ? err : send(w, t, kind, op, offset, len);
+    err = look_now_and_then(w, t);
+    if (unlikely(err))
+        return err;
     err = copy(t, w->rma->log, kind, op, vaddr);
     return likely(err != MRMA_ERR_PROC_FAILED) ? err : found_dead(w, t);
 }
