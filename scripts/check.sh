@@ -10,6 +10,8 @@
 # The argument --short, before those for configure, or CHECK=short in the environment
 # runs only test/mpi/testlist-short, which tells in a few minutes whether the library
 # works on a host.
+# The argument --threads in their place, with BUILD_SUFFIX=tsan and --enable-sanitizers=thread, runs
+# only test/mpi/testlist-threads: the programs in which several threads call MPI.
 # Warnings are errors where CI is set in the environment, or with --enable-werror.
 # With HOSTS="mpich" only one host, with CHECK=unit only the unit tests; with
 # BUILD_SUFFIX=asan and the argument --enable-sanitizers=address,undefined a build of
@@ -22,6 +24,9 @@ if test "$1" = --release; then
 elif test "$1" = --short; then
     shift
     CHECK=short
+elif test "$1" = --threads; then
+    shift
+    CHECK=threads
 fi
 . "$top_srcdir/scripts/common.sh"
 
@@ -69,6 +74,11 @@ run_tests() {
             TESTS='test/check-exports.sh test/mpi-auto.tap'
         return
     fi
+    if test "$CHECK" = threads; then
+        TESTLIST=$threads_list make -k check-TESTS check_PROGRAMS= check_DATA= \
+            TESTS='test/mpi-auto.tap test/mpi-packets.tap'
+        return
+    fi
     code=0
     make -k -j "$jobs" check-unit || code=1
     test "$CHECK" = unit || make -k check-rest || code=1
@@ -108,7 +118,10 @@ check() {
 }
 
 short_list=$top_srcdir/test/mpi/testlist-short
+threads_list=$top_srcdir/test/mpi/testlist-threads
 case $CHECK in
+threads) make_target="libmpi-rma.la $(awk '/^[a-z]/ { sub(/\.sh$/, "", $1); print "test/mpi/" $1 }' "$threads_list" |
+    sort -u | tr '\n' ' ')" ;;
 unit) make_target=unit-programs ;;
 short)
     # Scripts have a program of the same name, and preload.sh has plain_rma.
@@ -116,7 +129,7 @@ short)
         print "test/mpi/" $1 }' "$short_list" | sort -u | tr '\n' ' ')"
     ;;
 esac
-test "$CHECK" = short || packages="$packages $viewers"
+test "$CHECK" = short || test "$CHECK" = threads || packages="$packages $viewers"
 install_missing
 bootstrap
 built=

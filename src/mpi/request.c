@@ -20,6 +20,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "base/order.h"
 #include "mpi/engine_get.h"
 #include "mpi/errhan.h"
 #include "mpi/export.h"
@@ -49,6 +50,7 @@ static int on_free(void *extra)
 {
     struct mpi_request *r = extra;
 
+    order_after(r); /* pairs with request_advance, which another thread may be in */
     traced_request(TRACE_REQUEST_DONE, r->req.number);
     pthread_mutex_lock(&lock);
     list_remove(&r->live);
@@ -141,7 +143,9 @@ void request_advance(void)
         int err = atomic_load_explicit(&r->req.err, memory_order_acquire);
         if (unlikely(err != MRMA_SUCCESS))
             request_fail(r->func, err);
-        PMPI_Grequest_complete(r->handle); /* r may be gone after this */
+        MPI_Request handle = r->handle;
+        order_before(r);                /* pairs with on_free, through the host */
+        PMPI_Grequest_complete(handle); /* r may be gone after this */
         atomic_fetch_sub_explicit(&request_npending, 1, memory_order_release);
     }
 }

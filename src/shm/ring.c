@@ -8,6 +8,7 @@
  */
 #include "shm/ring.h"
 
+#include "base/order.h"
 #include "ch3/channel.h"
 
 typedef _Atomic uint64_t ring_word;
@@ -122,6 +123,7 @@ void ring_commit(struct ring_tx *tx, size_t len)
     if (len == 0)
         return;
     clear_word(tx, end);
+    order_before(&order_others);
     /* Both pair with ring_peek. The consumer does not look at the start before it has read the
      * skip. */
     atomic_store_explicit(word_at(tx->ring, place, start), lap_of(place, start) | len,
@@ -171,6 +173,7 @@ const void *ring_peek(struct ring_rx *rx, size_t *len, bool *bad)
             return NULL;
         }
         *len = length;
+        order_after(&order_others);
         return at + 1;
     }
 }

@@ -20,6 +20,7 @@
 #include <stdbool.h>
 
 #include "base/atomic.h"
+#include "base/order.h"
 
 #define LOCKWORD_MASK UINT64_C(0xfffff)
 #define LOCKWORD_RSERV 21
@@ -50,8 +51,10 @@ static inline uint64_t lockword_count(uint64_t w, bool next, bool rserv, bool ws
 
 static inline bool lockword_cas(_Atomic uint64_t *word, uint64_t *old, uint64_t new_word)
 {
-    return atomic_compare_exchange_weak_explicit(word, old, new_word, memory_order_seq_cst,
-                                                 memory_order_acquire);
+    const bool changed = atomic_compare_exchange_weak_explicit(
+        word, old, new_word, memory_order_seq_cst, memory_order_acquire);
+    order_after(&order_others);
+    return changed;
 }
 
 /* Take a ticket; *granted tells whether the lock is held with it at once. */
@@ -79,6 +82,7 @@ static inline bool lockword_try(_Atomic uint64_t *word, bool exclusive)
 static inline bool lockword_enter(_Atomic uint64_t *word, uint32_t ticket, bool exclusive)
 {
     uint64_t old = atomic_load_explicit(word, memory_order_seq_cst);
+    order_after(&order_others);
     if (exclusive)
         return lockword_wserv(old) == ticket;
     while (lockword_rserv(old) == ticket)
@@ -92,6 +96,7 @@ static inline bool lockword_enter(_Atomic uint64_t *word, uint32_t ticket, bool 
 static inline void lockword_release(_Atomic uint64_t *word, bool exclusive)
 {
     uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
+    order_before(&order_others);
     while (!lockword_cas(word, &old, lockword_count(old, false, exclusive, true)))
         ;
     atomic_rmw_fence();

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * seen.h - copies and frees that ThreadSanitizer sees.
+ *
+ * It judges them where it intercepts the C library's functions, and cannot tell there the calls of
+ * this library from the hosts', which are not to be judged (test/mpiexec.sh). So a build with it
+ * includes this file in front of every source, and says what is read and written beside the call.
+ */
+#ifndef MRMA_BASE_SEEN_H
+#define MRMA_BASE_SEEN_H
+
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+void __tsan_read_range(void *at, unsigned long len);
+void __tsan_write_range(void *at, unsigned long len);
+
+/* As the functions of these names. */
+static inline void *seen_memcpy(void *to, const void *from, size_t len)
+{
+    if (len) {
+        __tsan_read_range((void *)from, len);
+        __tsan_write_range(to, len);
+    }
+    return memcpy(to, from, len);
+}
+
+static inline void *seen_memset(void *at, int byte, size_t len)
+{
+    if (len)
+        __tsan_write_range(at, len);
+    return memset(at, byte, len);
+}
+
+static inline void seen_free(void *at)
+{
+    if (at)
+        __tsan_write_range(at, malloc_usable_size(at));
+    free(at);
+}
+
+#define memcpy(...) seen_memcpy(__VA_ARGS__)
+#define memset(...) seen_memset(__VA_ARGS__)
+#define free(...) seen_free(__VA_ARGS__)
+
+#endif
