@@ -32,7 +32,6 @@ enum {
     YIELDS_PER_CLOCK = 16,
     POLLS_PER_CLOCK = 256, /* that moved something */
     TESTS_PER_CLOCK = 64,
-    CALLS_PER_LOOK = 1024,
     TESTS_PER_YIELD = 8, /* on an oversubscribed node: who is waited for may need the processor */
     YIELD_NS_ALONE = 500000, /* then yield for so long, then sleep */
     YIELD_NS_OVERSUBSCRIBED = 200000,
@@ -145,7 +144,7 @@ static int check_now_and_then(struct rma *r, struct win *w)
 
 void rma_look_around(struct win *w)
 {
-    __atomic_store_n(&w->unlooked, CALLS_PER_LOOK, __ATOMIC_RELAXED);
+    __atomic_store_n(&w->unlooked, WIN_CALLS_PER_LOOK, __ATOMIC_RELAXED);
     (void)check_now_and_then(w->rma, w);
 }
 
