@@ -330,7 +330,7 @@ bool issue_got_ack(struct rma_target *t, uint32_t seq)
     struct pkt_target *pt = t->pkt;
     if (!pt || pt->acks_seen == pt->acks_due || seq != pt->acks_seen + 1)
         return false;
-    const bool past = pt->unlocking; /* of an epoch that has ended */
+    pkt_epoch_answered(pt, pt->lock_seq);
     pt->acks_seen = seq;
     pt->unlocking &= seq != pt->acks_due;
     if (seq == pt->acks_due && !pt->rdma_ops)
@@ -339,9 +339,6 @@ bool issue_got_ack(struct rma_target *t, uint32_t seq)
         pt->unconfirmed = false;
         pt->win->origin_side.unconfirmed -= pt->win->origin_side.unconfirmed != 0;
     }
-    pkt_lock_granted(pt, pt->lock_seq);                   /* acknowledged, so it was granted */
-    if (pkt_epoch_kind(pt) == PKT_EPOCH_NOCHECK && !past) /* and its fences are passed there */
-        pt->open_seq = pt->win->phase + 1;
     pt->win->rma->stats.acks++;
     return true;
 }

@@ -40,6 +40,13 @@ void pkt_lock_granted(struct pkt_target *pt, uint32_t seq)
     win_event(pt->win, pt->target->rank, TRACE_LOCKED, 0);
 }
 
+void pkt_epoch_answered(struct pkt_target *pt, uint32_t lock_seq)
+{
+    pkt_lock_granted(pt, lock_seq);
+    if (pkt_epoch_kind(pt) == PKT_EPOCH_NOCHECK && !pt->unlocking) /* else of an epoch that ended */
+        pt->open_seq = pt->win->phase + 1;                         /* its fences are passed there */
+}
+
 static uint8_t lock_flag(const struct pkt_target *pt)
 {
     if (epoch_now(&pt->win->epoch) == EPOCH_LOCK_ALL || pt->target->lock == WIN_LOCK_COUNTED)

@@ -28,6 +28,9 @@ struct pkt_hdr pkt_ops_header(const struct pkt_target *pt);
 bool pkt_epoch_is_open(struct pkt_target *pt);
 /* The lock that was asked for by the pair's request number seq is known to be held. */
 void pkt_lock_granted(struct pkt_target *pt, uint32_t seq);
+/* A reply or an acknowledgement has come, in the epoch of that lock number: what it answers was
+ * applied, so the epoch has begun there. */
+void pkt_epoch_answered(struct pkt_target *pt, uint32_t lock_seq);
 
 /* Wait for a condition of the origin's side, evaluated under the engine's lock: called and
  * returning without it. what names the condition in reports, rank whom it is about (-1: several).

@@ -150,7 +150,7 @@ static void proved(const struct origin_req *rq)
         win_done_up_to(pt->win, pt->target->rank, rq->last_op);
     if (!seq_reached(pt->proven, rq->behind))
         pt->proven = rq->behind;
-    pkt_lock_granted(pt, rq->lock_seq);
+    pkt_epoch_answered(pt, rq->lock_seq);
     if (pt->written == rq->behind && pt->replies == 1 && pt->acks_seen == pt->acks_due)
         pt->unconfirmed = false;
 }
