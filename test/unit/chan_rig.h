@@ -39,6 +39,9 @@ struct chan_kind {
     void (*close)(struct rig *rig);
     /* The process ends without a word; NULL: cannot be made here. */
     void (*vanish)(struct rig *rig, int who);
+    /* Nanoseconds of a clock of its own, which moves with the polls alone: nothing outside
+     * of the test has to get on. NULL: the system's clock. */
+    uint64_t (*now)(const struct rig *rig);
     unsigned caps;   /* what it announces */
     const char *arg; /* the kind's own */
 };
@@ -63,7 +66,10 @@ unsigned rig_poll(struct rig *rig);
 void rig_settle(struct rig *rig);
 /* Send, polling until there is room. */
 void rig_send_surely(struct rig *rig, int from, int to, size_t len);
-uint64_t rig_now(void);
+/* The kind's time, for limits of waits. */
+uint64_t rig_now(const struct rig *rig);
+/* Between two polls that moved nothing: let the system get on, where the kind needs that. */
+void rig_rest(const struct rig *rig);
 
 /* The kinds. */
 extern const struct chan_kind rig_shm, rig_shm_most, rig_net, rig_rxm, rig_sim;
