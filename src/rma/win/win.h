@@ -367,7 +367,7 @@ static inline void win_set_flush_quick(struct win *w)
     w->flush_quick = slow ? FLUSH_QUICK_NONE : quick;
 }
 
-enum { WIN_CALLS_PER_LOOK = 1024 };
+enum { WIN_CALLS_PER_LOOK = 4096 };
 
 /* For calls that programs make in a loop while they wait for memory to change, and that do not wait
  * themselves: is it time for rma_look_around (progress/wait.h)? Where several threads may call they
