@@ -81,6 +81,38 @@ static void test_neighbours(void **state)
             NULL);
 }
 
+/* What MPI_Win_shared_query and the path's name say of processes that have not been used yet, and
+ * of those that have. */
+static void facts(struct fabric_proc *p, void *arg)
+{
+    const int first = *(const int *)arg, other = (p->rank + 2) % p->fabric->opts.nproc;
+    struct win *w =
+        fabric_win(p, WIN_CREATE, area[p->rank], p->rank < first ? 0 : SIZE, (uint32_t)p->rank + 1);
+    uint64_t size;
+    uint32_t unit;
+    void *base;
+    rest(p);
+    FABRIC_CHECK(!strcmp(win_path_name(w, other), "net-packets"));
+    OK(win_shared_query(w, -1, &size, &unit, &base)); /* the first that has memory */
+    FABRIC_CHECK(unit == (uint32_t)first % (uint32_t)p->fabric->opts.nproc + 1 &&
+                 is_made(w, (int)unit - 1));
+    OK(win_shared_query(w, other, &size, &unit, &base));
+    FABRIC_CHECK(unit == (uint32_t)other + 1 && !size && !base);
+    FABRIC_CHECK(is_made(w, other) && !strcmp(win_path_name(w, other), "packets"));
+    rest(p);
+    fabric_win_free(w);
+}
+
+static void test_facts(void **state)
+{
+    (void)state;
+    for (int first = 0; first <= 4; first += 2) { /* in the end nobody has any */
+        run((struct fabric_opts){.nproc = 4, .per_node = 1}, facts, &first);
+        run((struct fabric_opts){.nproc = 4, .per_node = 1, .path = CONF_PATH_SHM_PACKETS}, facts,
+            &first);
+    }
+}
+
 /* What a group names is made by start and post, and what an operation names, even
  * if it is refused then; nobody else. */
 static void group(struct fabric_proc *p, void *arg)
@@ -340,7 +372,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_neighbours), cmocka_unit_test(test_group),
         cmocka_unit_test(test_at_once),    cmocka_unit_test(test_records),
         cmocka_unit_test(test_bound),      cmocka_unit_test(test_last),
-        cmocka_unit_test(test_dead),
+        cmocka_unit_test(test_dead),       cmocka_unit_test(test_facts),
     };
     pkt_types_init();
     if (argc > 1)

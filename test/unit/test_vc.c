@@ -85,9 +85,36 @@ static void test_lost_is_one(void **state)
     assert_false(ch3_unsent(&b->ch3));
 }
 
+/* What is queued for an owner that goes away is dropped, and nothing else: before it, between and
+ * behind. */
+static void test_drop(void **state)
+{
+    struct ch3_bench *b = *state;
+    struct ch3_vc *vc = &b->vc[0];
+    uint32_t goes = 0, stays = 0; /* packets of each that are queued */
+    b->fake.room = 0;
+    assert_true(ch3_vc_event(vc, CH3_VC_CONNECT));
+    for (uint32_t mark = 1; mark <= 5; mark++) {
+        const struct pkt_hdr hdr = bench_hdr(mark, sizeof hdr);
+        assert_int_equal(ch3_send(vc, &hdr, sizeof hdr, mark % 2 ? &goes : &stays, false),
+                         MRMA_SUCCESS);
+    }
+    ch3_vc_drop(vc, &goes);
+    assert_true(goes == 0 && stays == 2);
+    assert_true(ch3_vc_busy(vc) && ch3_unsent(&b->ch3));
+    b->fake.room = 100;
+    assert_true(ch3_poll(&b->ch3));
+    assert_int_equal(b->fake.nsent, 2);
+    assert_true(stays == 0);
+    assert_false(ch3_vc_busy(vc) || ch3_unsent(&b->ch3));
+    ch3_vc_drop(vc, &stays); /* nothing is left */
+    assert_false(ch3_unsent(&b->ch3));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {BENCH_TEST(test_table), BENCH_TEST(test_fresh),
-                                       BENCH_TEST(test_reopen), BENCH_TEST(test_lost_is_one)};
+                                       BENCH_TEST(test_reopen), BENCH_TEST(test_lost_is_one),
+                                       BENCH_TEST(test_drop)};
     return cmocka_run_group_tests_name("vc", tests, NULL, NULL);
 }
