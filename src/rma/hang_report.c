@@ -122,8 +122,7 @@ static void say_lock(struct win *w, const struct rma_target *t)
 {
     struct line l = begin("");
     const uint64_t word = atomic_load_explicit(&t->ctl->lock, memory_order_relaxed);
-    add(&l, "lock of rank %d: %u held or waited for;", t->rank,
-        (lockword_next(word) - lockword_wserv(word)) & (uint32_t)LOCKWORD_MASK);
+    add(&l, "lock of rank %d: %u held or waited for;", t->rank, lockword_users(word));
     for (int i = 0; i < w->ndirect; i++) {
         const int slot = (int)(win_peek(w, w->direct[i]) - w->local);
         const struct lock_note note = lock_noted(t, slot);
@@ -216,7 +215,7 @@ static void say_details(struct win *w, const struct rma_wait *wait)
     for (int i = 0; i < w->nproc; i++) {
         const struct rma_target *t = win_peek(w, i);
         if (t->ctl && (i == wait->rank || t->lock != WIN_LOCK_NONE) &&
-            (atomic_load_explicit(&t->ctl->lock, memory_order_relaxed) ||
+            (lockword_users(atomic_load_explicit(&t->ctl->lock, memory_order_relaxed)) ||
              atomic_load_explicit(&t->ctl->counted, memory_order_relaxed)))
             say_lock(w, t);
         if (t->peer)

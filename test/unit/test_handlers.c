@@ -304,6 +304,35 @@ static void test_wrong_reply(void **state)
     check_memory();
 }
 
+/* Numbers of requests come round: 0 is none, and one that is in use is not given again. */
+static void test_requests_come_round(void **state)
+{
+    enum { GETS = 4 };
+    static const uint32_t numbers[GETS] = {UINT32_MAX, 1, 2, 3};
+    struct rma *r = &fabric->procs[0].rma;
+    unsigned char got[GETS][64] = {{0}};
+    struct rma_req req[GETS];
+    (void)state;
+    assert_int_equal(rma_lock_all(win[0], RMA_NOCHECK), MRMA_SUCCESS);
+    for (int i = 0; i < GETS; i++) {
+        struct rma_op op = byte_op(NULL, got[i], 1, 100 * (i + 1), 64);
+        if (i == 0 || i == GETS - 1)
+            r->last_request = UINT32_MAX - 1;
+        op.req = &req[i];
+        rma_req_init(&req[i]);
+        assert_int_equal(rma_get(win[0], &op), MRMA_SUCCESS);
+        assert_int_equal(map_count(&r->requests), i + 1);
+        assert_non_null(map_get(&r->requests, numbers[i]));
+    }
+    settle(fabric);
+    for (int i = 0; i < GETS; i++) {
+        assert_true(rma_req_done(&req[i]));
+        assert_int_equal(atomic_load(&req[i].err), MRMA_SUCCESS);
+        assert_memory_equal(got[i], area[1] + 100 * (i + 1), sizeof got[i]);
+    }
+    assert_int_equal(rma_unlock_all(win[0]), MRMA_SUCCESS);
+}
+
 /* Replies to two requests in one packet: as they should be, and before that wrong in every way. */
 static void test_parts(void **state)
 {
@@ -450,6 +479,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_not_due, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wrong_open, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wrong_reply, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_requests_come_round, setup, teardown),
         cmocka_unit_test_setup_teardown(test_parts, setup, teardown),
         cmocka_unit_test_setup_teardown(test_part_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wrong_ack, setup, teardown),

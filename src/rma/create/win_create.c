@@ -27,6 +27,7 @@
 #include "rma/sync/fence_counts.h"
 #include "rma/win/ctl_blocks.h"
 #include "rma/win/first_number.h"
+#include "rma/win/lockword.h"
 #include "rma/win/share.h"
 
 /* What a process says in the agreement; the highest counts. */
@@ -79,6 +80,7 @@ static int make_control(struct win *w)
     atomic_init(&ctl->exposed, w->phase);
     atomic_init(&ctl->staged_phase, w->phase);
     sync_first_control(&ctl->sync, w->first_number);
+    atomic_init(&ctl->lock, lockword_free(w->first_number));
     w->ctl = ctl;
     atomic_init(&w->ctl->regions_offset, slots);
     return MRMA_SUCCESS;

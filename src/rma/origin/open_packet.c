@@ -106,7 +106,9 @@ struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
                                   .lock_seq = w->first_number,
                                   .open_seq = w->phase, /* not the present one */
                                   .acks_due = w->first_number,
-                                  .acks_seen = w->first_number};
+                                  .acks_seen = w->first_number,
+                                  .written = w->first_number,
+                                  .proven = w->first_number};
         list_init(&pt->requests);
         list_init(&pt->under_way);
         pt->epoch_seen = atomic_load_explicit(&w->gen, memory_order_relaxed) - 1;

@@ -37,7 +37,7 @@ static bool by_type(struct pkt_target *pt, const struct record_source *src)
         !type_table_range(type, src->count, src->base, &lo, &hi))
         return false;
     if (!pt->types)
-        pt->types = calloc(1, sizeof *pt->types);
+        pt->types = type_table_new(pt->win->first_number);
     return pt->types; /* without memory: by segments */
 }
 

@@ -39,6 +39,7 @@ struct origin_req {
 void origin_init(struct rma *r)
 {
     map_init(&r->requests);
+    r->last_request = r->env->first_number;
 }
 
 void rma_req_init(struct rma_req *req)

@@ -41,6 +41,14 @@ static void enter(struct type_table *tt, uint32_t id, const struct dtype *type)
     tt->last_id = id;
 }
 
+struct type_table *type_table_new(uint32_t first)
+{
+    struct type_table *tt = calloc(1, sizeof *tt);
+    if (tt)
+        tt->last_id = first;
+    return tt;
+}
+
 void type_table_forget(struct type_table *tt)
 {
     while (tt && tt->n)

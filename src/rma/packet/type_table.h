@@ -33,8 +33,11 @@ struct type_table {
     struct type_entry held[PKT_TYPES]; /* a ring: n from first on, the oldest first */
     unsigned first, n;
     size_t runs;      /* of all that are held */
-    uint32_t last_id; /* of the last that was ever in it; 0: none */
+    uint32_t last_id; /* of the last that was ever in it */
 };
+
+/* Its first datatype will have the number behind first, at both ends. NULL: no memory. */
+struct type_table *type_table_new(uint32_t first);
 
 /* Of a table that may be NULL: drop all, but not the numbers. */
 void type_table_forget(struct type_table *tt);

@@ -83,7 +83,7 @@ static void refuse_record(struct win *w, struct rma_target *t, const struct targ
 static int keep_type(struct pkt_origin *po, const struct target_record *rec)
 {
     if (!po->types)
-        po->types = calloc(1, sizeof *po->types);
+        po->types = type_table_new(po->win->first_number);
     return po->types ? type_table_got(po->types, &rec->op, rec->data) : MRMA_ERR_NO_MEM;
 }
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * first_number.h - where the numbers of a window's epochs, fences, barriers and acknowledgements
- * begin: at env->first_number, the same for all its processes.
+ * first_number.h - where the numbers of a window's epochs, fences, barriers, acknowledgements,
+ * lock tickets and datatypes begin, and those of a process's requests: at env->first_number, the
+ * same for all processes.
  *
- * All of them are counters of 32 bits that come round and are compared by their distance. They
- * begin at 0 in use; tests begin them just before they come round.
+ * All of them are counters that come round, of 32 bits, tickets of 20 (lockword.h), and are
+ * compared by their distance or by equality. They begin at 0 in use; tests begin them just before
+ * they come round.
  */
 #ifndef MRMA_RMA_WIN_FIRST_NUMBER_H
 #define MRMA_RMA_WIN_FIRST_NUMBER_H

@@ -41,6 +41,19 @@ static inline uint32_t lockword_wserv(uint64_t w)
     return (uint32_t)((w >> LOCKWORD_WSERV) & LOCKWORD_MASK);
 }
 
+/* Nobody has the lock; the next ticket is what fits of first. */
+static inline uint64_t lockword_free(uint32_t first)
+{
+    const uint64_t ticket = first & LOCKWORD_MASK;
+    return ticket | ticket << LOCKWORD_RSERV | ticket << LOCKWORD_WSERV;
+}
+
+/* So many hold it, or wait for it, with a ticket. */
+static inline uint32_t lockword_users(uint64_t w)
+{
+    return (lockword_next(w) - lockword_wserv(w)) & (uint32_t)LOCKWORD_MASK;
+}
+
 /* Each field one further, or not. */
 static inline uint64_t lockword_count(uint64_t w, bool next, bool rserv, bool wserv)
 {
