@@ -11,9 +11,14 @@
  * The loops are written to be vectorised: gcc does that with a run-time overlap
  * check only from -O3 on, which the pragma asks for (clang does it at -O2). Loops start at
  * multiples of 32 bytes, because one that happens to lie across two cache lines is much slower.
+ *
+ * A product and a sum are rounded one after the other also where the processor could do both with
+ * one rounding (ARM64; gcc's pragma and the standard's): the kernels for one element and for many
+ * then give the same number, whichever way the compiler has chosen for each.
  */
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
-#pragma GCC optimize("O3", "align-loops=32")
+#pragma GCC optimize("O3", "align-loops=32", "fp-contract=off")
+#pragma STDC FP_CONTRACT OFF
 
 #include "acc/acc_kernels.h"
 

@@ -8,6 +8,7 @@
 #include "acc_ref.h"
 
 #include <complex.h>
+#include <float.h>
 #include <limits.h>
 #include <stddef.h>
 #include <wchar.h>
@@ -248,7 +249,9 @@ static void put_float(void *p, int size, long double v)
            size == 4   ? (void *)&f
            : size == 8 ? (void *)&d
                        : (void *)&v,
-           size <= 8 ? (size_t)size : 10);
+           size <= 8             ? (size_t)size
+           : LDBL_MANT_DIG == 64 ? 10
+                                 : sizeof v);
 }
 
 void acc_ref_draw(struct mt_rng *rng, const struct acc_type *t, void *element)

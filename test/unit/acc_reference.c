@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * acc_reference.c - see acc_reference.h.
+ * acc_reference.c - see acc_reference.h. Products and sums are rounded one by one, as in the
+ * kernels.
  */
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#pragma GCC optimize("fp-contract=off")
+#pragma STDC FP_CONTRACT OFF
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,8 +18,7 @@
 
 #include "acc_reference.h"
 
-/* GCC and Clang agree on this name on x86-64. */
-typedef __float128 real16;
+typedef acc_f128 real16;
 
 static uint64_t seed = 88172645463325252u;
 
@@ -118,18 +122,18 @@ static __int128 int_op(enum acc_op op, __int128 a, __int128 b)
     }
 }
 
-#define REAL_REF(T)                                      \
-    do {                                                 \
-        T x, y;                                          \
-        memcpy(&x, t, sizeof(T));                        \
-        memcpy(&y, o, sizeof(T));                        \
-        if (op == ACC_SUM)                               \
-            x += y;                                      \
-        else if (op == ACC_PROD)                         \
-            x *= y;                                      \
-        else if (op == ACC_MIN ? y < x : y > x)          \
-            x = y;                                       \
-        memcpy(t, &x, type == ACC_F80 ? 10 : sizeof(T)); \
+#define REAL_REF(T)                                                 \
+    do {                                                            \
+        T x, y;                                                     \
+        memcpy(&x, t, sizeof(T));                                   \
+        memcpy(&y, o, sizeof(T));                                   \
+        if (op == ACC_SUM)                                          \
+            x += y;                                                 \
+        else if (op == ACC_PROD)                                    \
+            x *= y;                                                 \
+        else if (op == ACC_MIN ? y < x : y > x)                     \
+            x = y;                                                  \
+        memcpy(t, &x, type == ACC_F80 ? LDOUBLE_BYTES : sizeof(T)); \
     } while (0)
 
 #define COMPLEX_REF(T, BYTES)                                                 \
@@ -176,7 +180,7 @@ static void ref_pair(enum acc_op op, enum acc_type type, unsigned char *t, const
         op == ACC_REPLACE || (op == ACC_MINLOC ? ov < tv : ov > tv) || (ov == tv && ol < tl);
 
     if (take) {
-        memcpy(t, o, p.value == 'x' ? 10 : p.value_size);
+        memcpy(t, o, p.value == 'x' ? LDOUBLE_BYTES : p.value_size);
         memcpy(t + p.loc_offset, o + p.loc_offset, p.loc_size);
     }
 }
@@ -209,7 +213,7 @@ void ref_element(enum acc_op op, enum acc_type type, unsigned char *t, const uns
     } else if (type == ACC_C64) {
         COMPLEX_REF(double, 8);
     } else if (type == ACC_C80) {
-        COMPLEX_REF(long double, 10);
+        COMPLEX_REF(long double, LDOUBLE_BYTES);
     } else {
         assert_int_equal(type, ACC_C128);
         COMPLEX_REF(real16, 16);
@@ -233,7 +237,7 @@ static void put_number(unsigned char *p, char kind, size_t size)
 
     if (kind != 'x')
         from = kind == 'i' ? (void *)&i : kind == 'f' ? (void *)&f : (void *)&d;
-    memcpy(p, from, kind == 'x' ? 10 : size);
+    memcpy(p, from, kind == 'x' ? LDOUBLE_BYTES : size);
 }
 
 void put_random(enum acc_type type, unsigned char *p)

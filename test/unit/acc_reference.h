@@ -7,10 +7,14 @@
 #ifndef MRMA_TEST_ACC_REFERENCE_H
 #define MRMA_TEST_ACC_REFERENCE_H
 
+#include <float.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "acc/acc.h"
+
+/* The first bytes of a long double, which have its value: of the x87's 16 bytes 6 are padding. */
+enum { LDOUBLE_BYTES = LDBL_MANT_DIG == 64 ? 10 : sizeof(long double) };
 
 /* i: integer, f: real, c: complex, l: logical, b: byte, x: character, p: pair */
 char category(enum acc_type type);

@@ -43,7 +43,7 @@ static bool is_undefined_byte(enum acc_op op, enum acc_type type, size_t byte)
 {
     bool ldouble = type == ACC_F80 || type == ACC_C80 || (type == ACC_PAIR_F80_I32 && byte < 16);
 
-    return ldouble && byte % 16 >= 10 && op != ACC_NO_OP;
+    return ldouble && byte % 16 >= LDOUBLE_BYTES && op != ACC_NO_OP;
 }
 
 static void run_case(enum acc_op op, enum acc_type type, size_t n, size_t toff, size_t ooff)
