@@ -46,19 +46,16 @@ static void hold(struct fabric_proc *p, const char *const *texts)
             until_said(texts[i]);
 }
 
-static void run_on(unsigned cpus, void (*body)(struct fabric_proc *p, void *arg),
-                   enum conf_progress progress, int per_node)
+static void run_with(struct fabric_opts opts, void (*body)(struct fabric_proc *p, void *arg))
 {
     fabric_watchdog(60);
     atomic_store(&pkt_arrived, 0);
     memset(said, 0, sizeof said);
     nsaid = 0;
     log_to_pipe(&messages, LOG_LEVEL_WARN);
-    struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = PROCS,
-                                                        .per_node = per_node,
-                                                        .progress = progress,
-                                                        .hang_report = 0.02,
-                                                        .cpus = cpus});
+    opts.nproc = PROCS;
+    opts.hang_report = 0.02;
+    struct fabric *f = fabric_new(&opts);
     for (int i = 0; i < PROCS; i++)
         open_log(&f->procs[i]);
     fabric_run(f, body, NULL);
@@ -70,7 +67,7 @@ static void run_on(unsigned cpus, void (*body)(struct fabric_proc *p, void *arg)
 static void run(void (*body)(struct fabric_proc *p, void *arg), enum conf_progress progress,
                 int per_node)
 {
-    run_on(0, body, progress, per_node);
+    run_with((struct fabric_opts){.per_node = per_node, .progress = progress}, body);
 }
 
 static struct win *make(struct fabric_proc *p)
@@ -98,6 +95,26 @@ static void test_fence(void **state)
 {
     (void)state;
     run(fence, CONF_PROGRESS_POLL, NODE);
+}
+
+/* Where fences sum up: whose counts are missing, and then how many bytes. */
+static void counts(struct fabric_proc *p, void *arg)
+{
+    static const char *const texts[] = {"no counts of rank 5\n", NULL};
+    struct win *w = make(p);
+    (void)arg;
+    hold(p, texts);
+    OK(rma_fence(w, RMA_NOSUCCEED));
+    fabric_win_free(w);
+}
+
+static void test_counts(void **state)
+{
+    (void)state;
+    run_with((struct fabric_opts){.per_node = NODE,
+                                  .progress = CONF_PROGRESS_POLL,
+                                  .fence = CONF_FENCE_COUNTS},
+             counts);
 }
 
 /* 5 alone stays away from a barrier of one node. */
@@ -218,6 +235,44 @@ static void test_direct_lock(void **state)
     run(direct_lock, CONF_PROGRESS_POLL, NODE);
 }
 
+/* 0 wants the lock of 1, which has all locks of its node, as 2 has by packets. */
+static void lock_all(struct fabric_proc *p, void *arg)
+{
+    static const char *const texts[] = {
+        "the end of shared locks (rank 1)", "; 1 hold it, or wait for it, without a ticket",
+        "lock of this process, by packets: rank 2 holds it shared\n", NULL};
+    struct win *w = make(p);
+    int64_t one = 1, old;
+    (void)arg;
+    if (p->rank == 1)
+        OK(rma_lock_all(w, 0));
+    if (p->rank == 2) {
+        OK(rma_lock_all(w, 0));
+        fetch_add(w, 0, 0, &one, &old, 1);
+        OK(rma_flush(w, 0, false));
+    }
+    rest(p);
+    if (p->rank == 0) {
+        OK(rma_lock(w, true, 1, 0));
+        OK(rma_unlock(w, 1));
+    }
+    hold(p, texts);
+    if (p->rank == 5)
+        atomic_store(&pkt_arrived, UINT64_MAX);
+    if (p->rank == 1 || p->rank == 2) {
+        while (atomic_load(&pkt_arrived) < UINT64_MAX)
+            sched_yield();
+        OK(rma_unlock_all(w));
+    }
+    fabric_win_free(w);
+}
+
+static void test_lock_all(void **state)
+{
+    (void)state;
+    run(lock_all, CONF_PROGRESS_AGENT, NODE);
+}
+
 /* 0 has its own lock and waits in a fence-free way for 5's; 2 and 3 ask for 0's. */
 static void packet_lock(struct fabric_proc *p, void *arg)
 {
@@ -319,7 +374,7 @@ static void sent_by_packet(struct fabric_proc *p, void *arg)
 static void test_sent_by_packet(void **state)
 {
     (void)state;
-    run_on(PROCS, sent_by_packet, CONF_PROGRESS_POLL, 0);
+    run_with((struct fabric_opts){.cpus = PROCS, .progress = CONF_PROGRESS_POLL}, sent_by_packet);
 }
 
 static void window_free(struct fabric_proc *p, void *arg)
@@ -345,7 +400,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_posts),       cmocka_unit_test(test_completes),
         cmocka_unit_test(test_direct_lock), cmocka_unit_test(test_packet_lock),
         cmocka_unit_test(test_queued),      cmocka_unit_test(test_sent_by_packet),
-        cmocka_unit_test(test_window_free),
+        cmocka_unit_test(test_window_free), cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_lock_all),
     };
     pkt_types_init();
     if (argc > 1)
