@@ -12,7 +12,6 @@
 #include "base/log.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,7 +56,7 @@ static size_t fitted(int wanted, size_t room)
     return (size_t)wanted < room ? (size_t)wanted : room - 1;
 }
 
-static void log_va(const struct log *log, enum log_level level, const char *fmt, va_list args)
+static void write_va(const struct log *log, enum log_level level, const char *fmt, va_list args)
 {
     int saved = errno;
     char line[LOG_LINE];
@@ -82,6 +81,12 @@ static bool log_enabled(const struct log *log, enum log_level level)
     return log != NULL && log->fd >= 0 && level <= log->level;
 }
 
+void log_msg_va(const struct log *log, enum log_level level, const char *fmt, va_list args)
+{
+    if (log_enabled(log, level))
+        write_va(log, level, fmt, args);
+}
+
 void log_msg(const struct log *log, enum log_level level, const char *fmt, ...)
 {
     va_list args;
@@ -89,7 +94,7 @@ void log_msg(const struct log *log, enum log_level level, const char *fmt, ...)
     if (!log_enabled(log, level))
         return;
     va_start(args, fmt);
-    log_va(log, level, fmt, args);
+    write_va(log, level, fmt, args);
     va_end(args);
 }
 

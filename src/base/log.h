@@ -13,6 +13,7 @@
 #ifndef MRMA_BASE_LOG_H
 #define MRMA_BASE_LOG_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 
 enum log_level {
@@ -38,6 +39,8 @@ void log_init(struct log *log, enum log_level level, int fd, const char *prefix)
 /* Write one line if level is enabled; a newline is appended. */
 void log_msg(const struct log *log, enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+void log_msg_va(const struct log *log, enum log_level level, const char *fmt, va_list args)
+    __attribute__((format(printf, 3, 0)));
 
 /* The line, behind the name of err, is held or written at LOG_LEVEL_ERROR; returns err, so that the
  * first to detect an error can say `return log_fail(log, MRMA_ERR_X, "...")`. For errors that the

@@ -17,6 +17,7 @@
 #include "rma/sync/barrier.h"
 #include "rma/sync/fence_counts.h"
 #include "rma/target/target.h"
+#include "rma/win/bad_packet.h"
 #include "rma/win/remote.h"
 
 /* A word that nobody awaits may still be under way when its window ends, for only the
@@ -44,20 +45,16 @@ static struct win *find(struct rma *r, struct ch3_vc *from, const struct pkt_hdr
         r->stats.late++;
         return NULL;
     }
-    r->stats.refused++;
-    log_msg(r->log, LOG_LEVEL_ERROR,
-            sound ? "packet of type %d refused: no window %u.%u with rank %u at its sender"
-                  : "packet of type %d refused: wrong epoch or flags (window %u.%u, rank %u)",
-            hdr->type, hdr->win, hdr->win_gen, hdr->rank);
+    rma_bad_packet(r, "packet of type %d refused: %s (window %u.%u, rank %u)", hdr->type,
+                   sound ? "no such window with this rank at its sender" : "wrong epoch or flags",
+                   hdr->win, hdr->win_gen, hdr->rank);
     return NULL;
 }
 
 static void refuse(struct win *w, const struct rma_target *t, const char *what, uint32_t seq)
 {
-    w->rma->stats.refused++;
-    log_msg(w->rma->log, LOG_LEVEL_ERROR,
-            "%s number %u of rank %d refused in window %u: it is not due", what, seq, t->rank,
-            w->index);
+    rma_bad_packet(w->rma, "%s number %u of rank %d refused in window %u: it is not due", what, seq,
+                   t->rank, w->index);
 }
 
 /* Then its signals are stores into this process's control block, never packets. */

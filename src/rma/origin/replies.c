@@ -18,6 +18,7 @@
 #include "rma/packet/type_table.h"
 #include "rma/progress/lost.h"
 #include "rma/traced/traced.h"
+#include "rma/win/bad_packet.h"
 #include "rma/win/win.h"
 
 struct origin_req {
@@ -197,9 +198,8 @@ static bool take_part(struct win *w, struct rma_target *t, const struct pkt_part
     struct rma *r = w->rma;
     struct origin_req *rq = find(w, t, part->request);
     if (!rq || part->offset != rq->pos || part->len > rq->left || !part->len) {
-        r->stats.refused++;
-        log_msg(r->log, LOG_LEVEL_ERROR, "reply refused: request %u, position %llu, %u bytes",
-                part->request, (unsigned long long)part->offset, part->len);
+        rma_bad_packet(r, "reply refused: request %u, position %llu, %u bytes", part->request,
+                       (unsigned long long)part->offset, part->len);
         return false;
     }
     if (likely(rq->plain))
@@ -226,9 +226,7 @@ bool origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr
         if (left >= sizeof part)
             copy_once(&part, at, sizeof part);
         if (left < sizeof part || left - sizeof part < pkt_align(part.len)) {
-            w->rma->stats.refused++;
-            log_msg(w->rma->log, LOG_LEVEL_ERROR, "reply refused: part %u of %u does not fit", i,
-                    hdr->count);
+            rma_bad_packet(w->rma, "reply refused: part %u of %u does not fit", i, hdr->count);
             return false;
         }
         taken = take_part(w, t, &part, at + sizeof part) && taken;

@@ -20,6 +20,7 @@
 
 #include "base/copy.h"
 #include "rma/path/path.h"
+#include "rma/win/bad_packet.h"
 #include "rma/win/win.h"
 
 enum { RECORD_WORD = sizeof(uint64_t), LEN_BITS = 16 };
@@ -248,9 +249,8 @@ static void apply_records(struct win *w, const struct rma_target *t, const struc
         const uint64_t word = copy_once_8(st->room + at);
         const uint64_t offset = word >> LEN_BITS, len = word & ((1u << LEN_BITS) - 1);
         if (len > used - at - RECORD_WORD || offset > w->size || len > w->size - offset) {
-            w->rma->stats.refused++;
-            log_msg(w->rma->log, LOG_LEVEL_ERROR,
-                    "staged put of rank %d refused in window %u: out of range", t->rank, w->index);
+            rma_bad_packet(w->rma, "staged put of rank %d refused in window %u: out of range",
+                           t->rank, w->index);
             return;
         }
         copy_whole((char *)w->base + offset, st->room + at + RECORD_WORD, len);

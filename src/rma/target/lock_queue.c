@@ -20,6 +20,7 @@
 #include "base/err.h"
 #include "rma/progress/progress.h"
 #include "rma/traced/traced.h"
+#include "rma/win/bad_packet.h"
 #include "rma/win/sync_ops.h"
 #include "rma/win/target_lock.h"
 
@@ -131,8 +132,8 @@ void lock_queue_release(struct pkt_origin *po)
 {
     struct win *w = po->win;
     if (po->lock != LOCKQ_HELD) {
-        log_msg(w->rma->log, LOG_LEVEL_ERROR, "unlock without lock refused in window %u", w->index);
-        w->rma->stats.refused++;
+        rma_bad_packet(w->rma, "unlock without lock of rank %d refused in window %u",
+                       po->origin->rank, w->index);
         return;
     }
     po->lock = LOCKQ_NONE;

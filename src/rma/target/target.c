@@ -32,10 +32,10 @@
 #include "rma/target/op_check.h"
 #include "rma/packet/type_table.h"
 #include "rma/traced/traced.h"
+#include "rma/win/bad_packet.h"
 #include "rma/win/send_header.h"
 #include "rma/win/win.h"
 
-enum { BAD_PACKETS_WRITTEN = 16 };
 /* Packets of an origin that wait here: those that it counts, and as many that may come behind what
  * MPI_MODE_NOCHECK was said of though it was not true. */
 enum { PARKED_MOST = 2 * PKT_PARKED_MAX };
@@ -96,15 +96,9 @@ void target_free_origin(struct rma_target *t)
     t->from = NULL;
 }
 
-/* What a correct peer does not send, or what it cannot be told of. The first few are written. */
 static void refuse(struct win *w, struct rma_target *t, const char *why)
 {
-    struct rma *r = w->rma;
-    const enum log_level level =
-        r->bad_packets < BAD_PACKETS_WRITTEN ? LOG_LEVEL_ERROR : LOG_LEVEL_INFO;
-    r->bad_packets += level == LOG_LEVEL_ERROR;
-    r->stats.refused++;
-    log_msg(r->log, level, "packet of rank %d refused in window %u: %s", t->rank, w->index, why);
+    rma_bad_packet(w->rma, "packet of rank %d refused in window %u: %s", t->rank, w->index, why);
 }
 
 /* A wrong access, whose error its origin gets: it is the origin's program that handles it. */
