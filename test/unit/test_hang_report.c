@@ -12,6 +12,10 @@
 
 #include <poll.h>
 
+#include "rma/layer.h"
+#include "rma/progress/wait.h"
+#include "rma/target/target.h"
+
 enum { PROCS = 6, NODE = 2, TEXT = 65536 };
 
 static struct log_pipe messages;
@@ -393,6 +397,81 @@ static void test_window_free(void **state)
     run(window_free, CONF_PROGRESS_POLL, NODE);
 }
 
+/* Is it the other one that process 0 waits for? Where nothing names a rank, what is outstanding
+ * decides. */
+static bool awaits(struct win *w, int rank, unsigned phase)
+{
+    return hang_awaits(w, &(struct rma_wait){.rank = rank, .phase = phase}, win_peek(w, 1));
+}
+
+static bool awaits_any(struct win *w)
+{
+    return hang_awaits(w, NULL, win_peek(w, 1));
+}
+
+static void outstanding(struct fabric_proc *p, void *arg)
+{
+    static const int zero = 0, one = 1;
+    static unsigned char in[8];
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, 64, 1);
+    const bool first = p->rank == 0;
+    (void)arg;
+    if (first) {
+        FABRIC_CHECK(!awaits_any(w) && awaits(w, 1, RMA_WAIT_OTHER));
+        FABRIC_CHECK(!awaits(w, -1, RMA_WAIT_OTHER) && !awaits(w, -1, RMA_WAIT_BARRIER));
+        FABRIC_CHECK(awaits(w, -1, RMA_WAIT_FENCE)); /* no marker has come */
+    } else {
+        OK(rma_lock(w, true, 0, 0));
+        put(w, 0, 0, "12345678", 8);
+        OK(rma_flush(w, 0, false));
+    }
+    rest(p);
+    if (first) { /* the other one has the lock of this process */
+        FABRIC_CHECK(awaits(w, 0, RMA_WAIT_OTHER) && !awaits(w, -1, RMA_WAIT_OTHER));
+        FABRIC_CHECK(!awaits_any(w) && awaits(w, -1, RMA_WAIT_FENCE));
+        win_peek(w, 1)->from->marked = w->phase + 1;
+        FABRIC_CHECK(!awaits(w, -1, RMA_WAIT_FENCE));
+        win_peek(w, 1)->from->marked = w->phase;
+    }
+    rest(p);
+    if (!first)
+        OK(rma_unlock(w, 0));
+    rest(p);
+    if (first) {
+        FABRIC_CHECK(!awaits(w, 0, RMA_WAIT_OTHER));
+        OK(rma_post(w, &one, 1, 0));
+        FABRIC_CHECK(awaits_any(w));
+    } else {
+        OK(rma_start(w, &zero, 1, 0));
+        OK(rma_complete(w));
+    }
+    rest(p);
+    if (first) {
+        while (awaits_any(w)) /* until its last packet is taken */
+            fabric_progress(p);
+        OK(rma_wait(w));
+        OK(rma_lock(w, false, 1, RMA_NOCHECK));
+        get(w, 1, 0, in, 8);
+        FABRIC_CHECK(awaits_any(w)); /* an answer */
+        OK(rma_unlock(w, 1));
+        FABRIC_CHECK(!awaits_any(w));
+    }
+    rest(p);
+    fabric_win_free(w);
+}
+
+static void test_awaits(void **state)
+{
+    (void)state;
+    fabric_watchdog(60);
+    atomic_store(&pkt_arrived, 0);
+    struct fabric *f = fabric_new(&(struct fabric_opts){
+        .nproc = 2, .path = CONF_PATH_SHM_PACKETS, .progress = CONF_PROGRESS_POLL});
+    fabric_run(f, outstanding, NULL);
+    fabric_free(f);
+    fabric_watchdog(0);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -401,7 +480,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_direct_lock), cmocka_unit_test(test_packet_lock),
         cmocka_unit_test(test_queued),      cmocka_unit_test(test_sent_by_packet),
         cmocka_unit_test(test_window_free), cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_lock_all),
+        cmocka_unit_test(test_lock_all),    cmocka_unit_test(test_awaits),
     };
     pkt_types_init();
     if (argc > 1)
