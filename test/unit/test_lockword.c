@@ -9,15 +9,14 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "base/clock.h"
 #include "base_helper.h"
 #include "rma/win/lockword.h"
 #include "../sim/fabric.h"
 
-#if defined(__SANITIZE_THREAD__)
-enum { ROUNDS = 3000 };
-#else
-enum { ROUNDS = 20000 };
-#endif
+/* Of each thread: as many as it does in a second. Each gives its processor away again and again,
+ * and other programs may keep it for long. */
+enum { ROUNDS_LEAST = 100, ROUNDS_MOST = 20000 };
 enum { THREADS = 6, WRAP = 1 << 20 };
 
 static uint64_t word_of(uint64_t next, uint64_t rserv, uint64_t wserv)
@@ -151,6 +150,8 @@ struct contest {
     uint64_t a, b;   /* plain: only under the exclusive lock */
     uint32_t served; /* releases before the present exclusive holder, plain likewise */
     _Atomic uint32_t shared_served;
+    uint64_t until;
+    _Atomic uint32_t rounds; /* of all threads that have ended */
 };
 
 struct contestant {
@@ -205,7 +206,8 @@ static void *contend(void *arg)
 {
     struct contestant *me = arg;
     struct contest *c = me->c;
-    for (int i = 0; i < ROUNDS; i++) {
+    uint32_t i = 0;
+    for (; i < ROUNDS_LEAST || (i < ROUNDS_MOST && clock_monotonic_ns() < c->until); i++) {
         const bool exclusive = next_random(&me->seed) % 100 < c->exclusive_percent;
         uint32_t ticket;
         acquire(c, exclusive, &ticket);
@@ -215,14 +217,17 @@ static void *contend(void *arg)
             read_something(c);
         lockword_release(&c->word, exclusive);
     }
+    atomic_fetch_add_explicit(&c->rounds, i, memory_order_relaxed);
     return NULL;
 }
 
 static void contest(unsigned exclusive_percent)
 {
-    const uint32_t start = WRAP - THREADS * ROUNDS / 2;
-    struct contest c = {
-        .word = word_at(start), .exclusive_percent = exclusive_percent, .served = start};
+    const uint32_t start = WRAP - THREADS * ROUNDS_LEAST / 2;
+    struct contest c = {.word = word_at(start),
+                        .exclusive_percent = exclusive_percent,
+                        .served = start,
+                        .until = clock_monotonic_ns() + UINT64_C(1000000000)};
     struct contestant who[THREADS];
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++) {
@@ -231,7 +236,7 @@ static void contest(unsigned exclusive_percent)
     }
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    assert_true(atomic_load(&c.word) == word_at((start + THREADS * ROUNDS) & (WRAP - 1)));
+    assert_true(atomic_load(&c.word) == word_at(start + atomic_load(&c.rounds)));
     assert_int_equal(c.a, c.b);
     if (exclusive_percent < 100)
         assert_true(atomic_load(&c.most_readers) > 1); /* shared means shared */
