@@ -62,8 +62,8 @@ struct fiber {
     struct place self, owner;
     ucontext_t first; /* where it begins */
     bool begun;
-    char *map; /* guard page, then the stack */
-    size_t page, stack;
+    char *map; /* guard page, then the stack, then this */
+    size_t page, stack, size;
     void (*body)(void *arg);
     void *arg;
     bool ended;
@@ -99,21 +99,26 @@ void fiber_restart(struct fiber *f, void (*body)(void *arg), void *arg)
     makecontext(&f->first, (void (*)(void))(void *)enter, 2, (unsigned)(at >> 32), (unsigned)at);
 }
 
+/* All in one mapping, the fiber itself at its end: what malloc has given is the library's
+ * (counts.c), and a context is some kilobytes on ARM64. */
 struct fiber *fiber_new(size_t stack, void (*body)(void *arg), void *arg)
 {
-    struct fiber *f = calloc(1, sizeof *f);
-    if (!f)
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t whole = (stack + page - 1) / page * page;
+    const size_t size = page + whole + (sizeof(struct fiber) + page - 1) / page * page;
+    char *map = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (map == MAP_FAILED)
         return NULL;
-    f->page = (size_t)sysconf(_SC_PAGESIZE);
-    f->stack = (stack + f->page - 1) / f->page * f->page;
-    f->map = mmap(NULL, f->page + f->stack, PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (f->map == MAP_FAILED || mprotect(f->map, f->page, PROT_NONE) != 0) {
-        if (f->map != MAP_FAILED)
-            munmap(f->map, f->page + f->stack);
-        free(f);
+    if (mprotect(map, page, PROT_NONE) != 0) {
+        munmap(map, size);
         return NULL;
     }
+    struct fiber *f = (struct fiber *)(void *)(map + page + whole);
+    f->page = page;
+    f->stack = whole;
+    f->size = size;
+    f->map = map;
     fiber_restart(f, body, arg);
     return f;
 }
@@ -125,8 +130,7 @@ void fiber_free(struct fiber *f)
 #if FIBER_ASAN /* or a file that is mapped there later is taken for the stack of an ended fiber */
     __asan_unpoison_memory_region(f->map, f->page + f->stack);
 #endif
-    munmap(f->map, f->page + f->stack);
-    free(f);
+    munmap(f->map, f->size);
 }
 
 bool fiber_resume(struct fiber *f)
