@@ -168,6 +168,31 @@ static void test_full(void **unused)
     assert_int_equal(early_left(&pair), 2);
 }
 
+/* Two places at the target are left for what leaves without waiting: the question whether the
+ * epoch is open, and the last flush. Where many send to one target, each has one packet. */
+static void test_bound(void **unused)
+{
+    const unsigned most = PKT_PARKED_MAX - 2;
+    (void)unused;
+    win.npackets = 1;
+    start(0);
+    for (unsigned n = 0; n < most; n++) {
+        assert_true(pkt_may_send_early(&pair, most - n));
+        assert_false(pkt_may_send_early(&pair, most - n + 1));
+        start(1);
+    }
+    assert_false(pkt_may_send_early(&pair, 1));
+    posts(FIRST + 2); /* for the first of them */
+    assert_true(pkt_may_send_early(&pair, 1));
+    assert_false(pkt_may_send_early(&pair, 2));
+    win.npackets = 17;
+    posts(FIRST + most);
+    assert_int_equal(early_left(&pair), 1);
+    assert_false(pkt_may_send_early(&pair, 1));
+    posts(FIRST + most + 1);
+    assert_true(pkt_may_send_early(&pair, 1));
+}
+
 #define EARLY_TEST(name) cmocka_unit_test_setup(name, setup)
 
 int main(void)
@@ -176,7 +201,7 @@ int main(void)
         EARLY_TEST(test_posts),   EARLY_TEST(test_weak_unlock),
         EARLY_TEST(test_grant),   EARLY_TEST(test_end_of_phase),
         EARLY_TEST(test_nocheck), EARLY_TEST(test_post_behind_fences),
-        EARLY_TEST(test_full),
+        EARLY_TEST(test_full),    EARLY_TEST(test_bound),
     };
     return cmocka_run_group_tests_name("early packets", tests, NULL, NULL);
 }
