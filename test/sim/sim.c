@@ -284,10 +284,14 @@ static void free_peers(struct sim_proc *p)
     map_fini(&p->peers);
 }
 
-/* A dead process does nothing more: its windows' peers may have gone. */
+/* A dead process does nothing more, and tells nobody of its locks: its windows' peers may have
+ * gone. */
 static void drop_queues(struct sim_proc *p)
 {
     p->ch3.lost = NULL;
+    for (uint32_t i = 0; i < p->rma.nwins; i++)
+        if (p->rma.wins[i])
+            atomic_store_explicit(&p->rma.wins[i]->epoch.state, EPOCH_NONE, memory_order_relaxed);
     size_t cursor = 0;
     uint64_t key;
     void *peer;
