@@ -34,25 +34,11 @@ passed=0
 failed=0
 skipped=0
 
-# Lines of make check's output about tests that did not simply pass.
-show() {
-    grep -E "^($1): " check.log | grep -v ' - exited with status' | sed "s/^/$host: /"
-}
-
-# One host's results, from the .trs files: a line for every test point. A program
-# whose points failed also "exited with status 1"; that is no failure of its own.
+# One host's results.
 count() {
-    show 'FAIL|XPASS|ERROR'
-    show 'SKIP|XFAIL'
-    results=$(find . -name '*.trs' | while read -r trs; do
-        exited=$(grep -c '^ERROR: .* - exited with status' "${trs%.trs}.log")
-        awk -v exited="$exited" '
-            /^:test-result: PASS/ { p++ }
-            /^:test-result: (FAIL|XPASS)/ { f++ }
-            /^:test-result: ERROR/ { e++ }
-            /^:test-result: (SKIP|XFAIL)/ { s++ }
-            END { if (f && exited) e -= exited; print p + 0, f + e, s + 0 }' "$trs"
-    done | awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }')
+    show_points 'FAIL|XPASS|ERROR' "$host"
+    show_points 'SKIP|XFAIL' "$host"
+    results=$(count_points)
     # shellcheck disable=SC2086 # three numbers
     set -- $results
     if test "$(($1 + $2 + $3))" = 0; then

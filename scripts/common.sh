@@ -102,6 +102,25 @@ build() {
     step make.log make -j "$jobs" $make_target
 }
 
+# show_points RESULTS NAME: lines of make check's output, in check.log, about tests that did not simply pass.
+show_points() {
+    grep -E "^($1): " check.log | grep -v ' - exited with status' | sed "s/^/$2: /"
+}
+
+# What passed, failed and was skipped below this directory, from the .trs files: a line for every test point. A
+# program whose points failed also "exited with status 1"; that is no failure of its own.
+count_points() {
+    find . -name '*.trs' | while read -r trs; do
+        exited=$(grep -c '^ERROR: .* - exited with status' "${trs%.trs}.log")
+        awk -v exited="$exited" '
+            /^:test-result: PASS/ { p++ }
+            /^:test-result: (FAIL|XPASS)/ { f++ }
+            /^:test-result: ERROR/ { e++ }
+            /^:test-result: (SKIP|XFAIL)/ { s++ }
+            END { if (f && exited) e -= exited; print p + 0, f + e, s + 0 }' "$trs"
+    done | awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }'
+}
+
 # Replace what is between the two marks of this name in a document by standard input.
 replace_part() { # file, name
     grep -q "<!-- $2: begin" "$1" || die "$1 has no place for '$2'"
