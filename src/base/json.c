@@ -39,7 +39,7 @@ void json_text(FILE *out, const char *text)
 
         if (*c == '"' || *c == '\\')
             fprintf(out, "\\%c", *c);
-        else if (length == 0 || *c < ' ' || *c == 0x7f)
+        else if (length == 0 || *c < ' ' || *c == 0x7f || *c == '<')
             fprintf(out, "\\u%04x", *c);
         else
             fwrite(c, 1, length, out);

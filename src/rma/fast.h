@@ -222,7 +222,7 @@ MRMA_INLINE bool fast_unlock(struct win *w, int rank)
     if (unlikely(epoch_now(&w->epoch) != EPOCH_LOCK ||
                  !atomic_load_explicit(&w->lock_quick, memory_order_relaxed) ||
                  (lock != WIN_LOCK_SHARED && lock != WIN_LOCK_EXCLUSIVE) ||
-                 t->sent != SENT_NOTHING || win_look_due_short(w)))
+                 t->sent != SENT_NOTHING || win_count_short_call(w)))
         return false;
     lockword_release(&t->ctl->lock, lock == WIN_LOCK_EXCLUSIVE);
     lock_notify(t);
@@ -244,7 +244,8 @@ static inline bool fast_flush(struct win *w, int target)
 {
     const struct rma_target *t = win_peek(w, target);
     return likely((w->flush_quick == FLUSH_QUICK_ALL || (w->flush_quick && target_ready(w, t))) &&
-                  !atomic_load_explicit(&w->dirty, memory_order_relaxed) && !win_look_due_short(w));
+                  !atomic_load_explicit(&w->dirty, memory_order_relaxed) &&
+                  !win_count_short_call(w));
 }
 
 #undef MRMA_INLINE

@@ -17,9 +17,6 @@ void report_json(const struct analysis *analysis, FILE *out);
 /* The page, a whole HTML document. */
 void report_html(const struct analysis *analysis, const char *title, FILE *out);
 
-/* A string in quotes, as JSON wants it. */
-void json_string(FILE *out, const char *value);
-
 /* Names for output. */
 const char *report_window(const struct trace *trace, uint32_t win);
 const char *report_call(const struct trace *trace, uint32_t call);

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
+
 enum {
     CALLS_MAX = 120000,
     DOINGS_MAX = 60000,
@@ -240,7 +242,7 @@ static void write_tables(const struct analysis *analysis, FILE *out)
     fputs("],\n\"windows\": [", out);
     for (size_t i = 0; i < trace->nwindows; i++) {
         fputs(i ? ", [" : "[", out);
-        json_string(out, trace->window[i].name);
+        json_text(out, trace->window[i].name);
         write_sums(out, &analysis->by_window[i]);
         fprintf(out, ", %" PRIu64 "]", analysis->call_by_window[i].ns);
     }
@@ -266,11 +268,11 @@ static void write_pattern(const struct analysis *analysis, unsigned i, FILE *out
     bool have = finding->total > 0;
 
     fprintf(out, "%s\n{\"name\": ", i ? "," : "");
-    json_string(out, info->name);
+    json_text(out, info->name);
     fputs(", \"within\": ", out);
-    json_string(out, info->part_of >= 0 ? pattern_info[info->part_of].name : "");
+    json_text(out, info->part_of >= 0 ? pattern_info[info->part_of].name : "");
     fputs(", \"advice\": ", out);
-    json_string(out, info->advice);
+    json_text(out, info->advice);
     fprintf(out,
             ", \"total\": %" PRIu64 ", \"percent\": %.4f, \"number\": %" PRIu64
             ", \"of\": %" PRIu64,
@@ -291,7 +293,7 @@ static void write_names(const struct analysis *analysis, FILE *out)
     fputs(",\n\"places\": [", out);
     for (size_t i = 0; i < trace->nplaces; i++) {
         fputs(i ? ", [" : "[", out);
-        json_string(out, trace->place[i].name);
+        json_text(out, trace->place[i].name);
         fprintf(out, ", %" PRId64 "]",
                 trace->place[i].rank == NONE ? -1 : (int64_t)trace->place[i].rank);
     }
@@ -315,9 +317,9 @@ static void write_data(const struct analysis *analysis, const char *title, FILE 
     for (uint32_t i = 0; i < trace->nranks; i++)
         rma += analysis->rma_ns[i];
     fputs("{\"title\": ", out);
-    json_string(out, title);
+    json_text(out, title);
     fputs(", \"notes\": ", out);
-    json_string(out, trace->description ? trace->description : "");
+    json_text(out, trace->description ? trace->description : "");
     fprintf(out,
             ", \"model\": \"%s\", \"ranks\": %u, \"events\": %" PRIu64 ", \"length\": %" PRIu64
             ", \"rma_percent\": %.4f, \"all_ops\": %zu",

@@ -6,21 +6,7 @@
 
 #include <inttypes.h>
 
-void json_string(FILE *out, const char *value)
-{
-    fputc('"', out);
-    for (; *value; value++) {
-        unsigned char c = (unsigned char)*value;
-
-        if (c == '"' || c == '\\')
-            fprintf(out, "\\%c", c);
-        else if (c < 0x20 || c == '<') /* the latter may stand in a page */
-            fprintf(out, "\\u%04x", c);
-        else
-            fputc(c, out);
-    }
-    fputc('"', out);
-}
+#include "base/json.h"
 
 static void number(FILE *out, const char *name, uint64_t value)
 {
@@ -62,9 +48,9 @@ static void json_instance(const struct analysis *analysis, const struct instance
     index_or_null(out, "cause", instance->cause);
     index_or_null(out, "window", instance->win);
     fputs(", \"call\": ", out);
-    json_string(out, report_call(trace, instance->call));
+    json_text(out, report_call(trace, instance->call));
     fputs(", \"cause_call\": ", out);
-    json_string(out, report_call(trace, instance->cause_call));
+    json_text(out, report_call(trace, instance->cause_call));
     fprintf(out, ", \"count\": %u}", instance->count);
 }
 
@@ -74,10 +60,10 @@ static void json_pattern(const struct analysis *analysis, unsigned i, FILE *out)
     const struct finding *finding = &analysis->found[i];
 
     fprintf(out, "%s\n    \"%s\": {\"name\": ", i ? "," : "", info->key);
-    json_string(out, info->name);
+    json_text(out, info->name);
     fprintf(out, ", \"part_of\": ");
     if (info->part_of >= 0)
-        json_string(out, pattern_info[info->part_of].key);
+        json_text(out, pattern_info[info->part_of].key);
     else
         fputs("null", out);
     fprintf(out, ", \"waits\": %s, \"visible\": %s, ", info->waits ? "true" : "false",
@@ -104,7 +90,7 @@ static void json_pattern(const struct analysis *analysis, unsigned i, FILE *out)
     else
         fputs("null", out);
     fputs(", \"advice\": ", out);
-    json_string(out, info->advice);
+    json_text(out, info->advice);
     fputs("}", out);
 }
 
@@ -154,7 +140,7 @@ static void json_windows(const struct analysis *analysis, FILE *out)
     fputs(",\n  \"windows\": [", out);
     for (size_t i = 0; i < trace->nwindows; i++) {
         fprintf(out, "%s\n    {\"name\": ", i ? "," : "");
-        json_string(out, trace->window[i].name);
+        json_text(out, trace->window[i].name);
         fprintf(out, ", \"ranks\": %u, ", trace->window[i].nranks);
         number(out, "calls", analysis->call_by_window[i].calls);
         fputs(", ", out);
@@ -192,11 +178,11 @@ static void json_matrix(const struct analysis *analysis, FILE *out)
 static void json_notes(const struct trace *trace, FILE *out)
 {
     fputs(",\n  \"description\": ", out);
-    json_string(out, trace->description ? trace->description : "");
+    json_text(out, trace->description ? trace->description : "");
     fputs(",\n  \"notes\": [", out);
     for (size_t i = 0; i < trace->notes.n; i++) {
         fputs(i ? ", " : "", out);
-        json_string(out, trace->notes.note[i].text);
+        json_text(out, trace->notes.note[i].text);
     }
     fputs("]", out);
 }
@@ -206,7 +192,7 @@ void report_json(const struct analysis *analysis, FILE *out)
     const struct trace *trace = analysis->trace;
 
     fprintf(out, "{\n  \"creator\": ");
-    json_string(out, trace->creator ? trace->creator : "");
+    json_text(out, trace->creator ? trace->creator : "");
     fprintf(out, ",\n  \"model\": \"%s\",\n  \"ranks\": %u,\n  ", report_model(analysis->model),
             trace->nranks);
     number(out, "events", trace->events);

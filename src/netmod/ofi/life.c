@@ -203,7 +203,5 @@ void nm_life_in_vain(struct nmofi *nm)
 
 void nmofi_fork_child(struct nmofi *nm)
 {
-    if (nm->life >= 0)
-        close(nm->life);
-    nm->life = -1;
+    nm_life_end(nm);
 }

@@ -10,7 +10,8 @@
  * that are left is known to be applied when its epoch is known to have begun, since it waits for
  * nothing else. An answer to a later packet says no more: what it proves of the epochs of earlier
  * ones was said before it, for a post or an acknowledgement took the same way back, or is said by
- * it: a lock is granted by a target that has passed the fences that this process has passed.
+ * it: a lock is granted, and an operation of an epoch without a lock done, by a target that has
+ * passed the fences that this process has passed.
  *
  * All under the engine's lock.
  */
@@ -44,4 +45,5 @@ bool early_began(const struct pkt_target *pt, uint8_t kind);
 unsigned early_left(struct pkt_target *pt);
 /* So many packets of the present epoch leave, which are early. */
 void early_leave(struct pkt_target *pt, uint8_t kind, unsigned packets);
+
 #endif

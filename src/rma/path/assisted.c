@@ -43,6 +43,7 @@
 #include "rma/path/path.h"
 #include "rma/progress/lost.h"
 #include "rma/progress/progress.h"
+#include "rma/progress/wait.h"
 #include "rma/win/win.h"
 
 enum {
@@ -157,8 +158,7 @@ static int look(struct win *w, struct rma_target *t)
     struct rma *r = w->rma;
     const uint64_t now = r->clock(); /* before it is seen */
     if (!r->env->peer_alive(r->env->ctx, t->peer))
-        return log_fail(r->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u (process %d) has died",
-                        t->rank, w->index, t->peer->pid);
+        return rma_died(w, t);
     atomic_store_explicit(&t->peer->seen_alive, now, memory_order_relaxed);
     return MRMA_SUCCESS;
 }

@@ -58,6 +58,12 @@ static bool check(struct rma *r, const struct rma_wait *wait)
     return done;
 }
 
+int rma_died(const struct win *w, const struct rma_target *t)
+{
+    return log_fail(w->rma->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u (process %d) has died",
+                    t->rank, w->index, t->peer->pid);
+}
+
 int rma_lost(const struct win *w, const struct rma_target *t)
 {
     return log_fail(w->rma->log, MRMA_ERR_PROC_FAILED,
@@ -85,8 +91,7 @@ static int check_target(struct win *w, struct rma_target *t, const struct rma_wa
     if (!alive || lost)
         win_lost(w, t->rank);
     if (!alive)
-        return log_fail(r->log, MRMA_ERR_PROC_FAILED, "rank %d of window %u (process %d) has died",
-                        t->rank, w->index, t->peer->pid);
+        return rma_died(w, t);
     if (ended)
         return log_fail(r->log, MRMA_ERR_PROC_FAILED,
                         "rank %d of window %u (process %d) has called MPI_Finalize before it did "

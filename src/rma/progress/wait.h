@@ -40,14 +40,16 @@ struct rma_wait {
  * and it is not done. */
 int rma_wait_until(struct win *w, const struct rma_wait *wait);
 
-/* MRMA_ERR_PROC_FAILED, with a message that names the target: its connection is lost. */
+/* MRMA_ERR_PROC_FAILED, with a message that names the target: its connection is lost, or its
+ * process has died. */
 int rma_lost(const struct win *w, const struct rma_target *t);
+int rma_died(const struct win *w, const struct rma_target *t);
 
 /* For calls that do not wait, which programs call in a loop (MPI_Test, MPI_Win_test): on an
  * oversubscribed node give the processor away now and then; has a peer of w (NULL: of a window with
  * something outstanding) died? Then MRMA_ERR_PROC_FAILED, and the requests to it have ended. */
 int rma_between_tests(struct rma *r, struct win *w);
-/* For calls in a loop that look at memory and do not wait (win_look_due): twice a second, have
+/* For calls in a loop that look at memory and do not wait (win_count_call): twice a second, have
  * peers of w died? Whatever concerns them fails then (lost.h). */
 void rma_look_around(struct win *w);
 /* For the agent and for long waits in another window, twice a second while others wait for a lock

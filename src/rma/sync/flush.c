@@ -30,7 +30,7 @@ int rma_flush(struct win *w, int rank, bool local)
     struct rma_target *t = win_peek(w, rank);
     if (unlikely(!is_locked(w, t)))
         return MRMA_ERR_RMA_SYNC;
-    if (win_look_due(w))
+    if (win_count_call(w))
         rma_look_around(w);
     if (unlikely(deferred_wait(t))) {
         const int late = deferred_finish(w, t);
@@ -48,10 +48,9 @@ int rma_flush_all(struct win *w, bool local)
     strict_completed(w, NULL, local);
     if (!local)
         win_full_fence(w);
-    if (win_look_due(w))
+    if (win_count_call(w))
         rma_look_around(w);
-    const uint32_t lost = atomic_load_explicit(&w->lost, memory_order_relaxed);
-    if (likely(!((unsigned)w->npackets | w->nsent | lost)))
+    if (likely(!w->npackets && !w->nsent && !win_has_lost(w)))
         return MRMA_SUCCESS;
     const int late = w->nlate ? deferred_end(w) : MRMA_SUCCESS;
     int err = assisted_settle_all(w);
@@ -72,7 +71,7 @@ int rma_sync(struct win *w)
     struct rma *r = w->rma;
     atomic_thread_fence(memory_order_seq_cst);
     (void)rma_progress(r);
-    if (win_look_due(w))
+    if (win_count_call(w))
         rma_look_around(w);
     return MRMA_SUCCESS;
 }

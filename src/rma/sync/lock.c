@@ -103,7 +103,7 @@ int rma_unlock(struct win *w, int rank)
     struct rma_target *t = win_peek(w, rank);
     if (epoch_now(&w->epoch) != EPOCH_LOCK || t->lock == WIN_LOCK_NONE)
         return MRMA_ERR_RMA_SYNC;
-    if (win_look_due(w))
+    if (win_count_call(w))
         rma_look_around(w);
     const int late = deferred_finish(w, t);
     const int err = target_sync(t)->unlock(w, t);

@@ -160,7 +160,7 @@ int rma_unlock_all(struct win *w)
 {
     if (epoch_now(&w->epoch) != EPOCH_LOCK_ALL)
         return MRMA_ERR_RMA_SYNC;
-    if (win_look_due(w))
+    if (win_count_call(w))
         rma_look_around(w);
     const int broken = strict_unlock_all(w);
     const int late = w->nlate ? deferred_end(w) : MRMA_SUCCESS;

@@ -209,7 +209,7 @@ struct win {
     unsigned row_len;
     struct epoch epoch;
     bool watched;     /* each operation is checked (strict.h): none takes a short way */
-    int32_t unlooked; /* calls until rma_look_around is due: win_look_due */
+    int32_t unlooked; /* calls until rma_look_around is due: win_count_call */
     struct win_ctl *ctl;
     int nlocks;
     _Atomic uint32_t nsent; /* kernel-assisted targets with something under way */
@@ -369,15 +369,15 @@ static inline void win_set_flush_quick(struct win *w)
 
 enum { WIN_CALLS_PER_LOOK = 4096 };
 
-/* For calls that programs make in a loop while they wait for memory to change, and that do not wait
- * themselves: is it time for rma_look_around (progress/wait.h)? Where several threads may call they
- * may lose each other's counts; short calls (fast.h) are not made there. */
-static inline bool win_look_due_short(struct win *w)
+/* Count one more of the calls that programs make in a loop while they wait for memory to change,
+ * and that do not wait themselves; true: rma_look_around (progress/wait.h) is due. Where several
+ * threads may call they may lose each other's counts; short calls (fast.h) are not made there. */
+static inline bool win_count_short_call(struct win *w)
 {
     return unlikely(--w->unlooked < 0);
 }
 
-static inline bool win_look_due(struct win *w)
+static inline bool win_count_call(struct win *w)
 {
     const int32_t left = __atomic_load_n(&w->unlooked, __ATOMIC_RELAXED) - 1;
     __atomic_store_n(&w->unlooked, left, __ATOMIC_RELAXED);
