@@ -2,8 +2,8 @@
 /*
  * bad_packet.h - what a correct peer does not send, or what it cannot be told of, is refused:
  * counted and written. A broken peer may send any number of it, so only the first
- * BAD_PACKETS_WRITTEN of a process are written at log level error, later ones at info. Under the
- * engine's lock.
+ * BAD_PACKETS_WRITTEN of a process are written at log level error, later ones at info. By any
+ * thread, with the engine's lock or without; several at once may write one more each.
  */
 #ifndef MRMA_RMA_WIN_BAD_PACKET_H
 #define MRMA_RMA_WIN_BAD_PACKET_H

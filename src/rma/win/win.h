@@ -297,7 +297,7 @@ struct rma {
     pthread_t lock_due_by;       /* the thread that took it */
     struct map requests;         /* struct origin_req by number: origin/replies.c */
     uint32_t last_request;
-    uint32_t bad_packets; /* that were written at log level error: bad_packet.h */
+    _Atomic uint32_t bad_packets; /* that were written at log level error: bad_packet.h */
     struct rma_stats stats;
 };
 
