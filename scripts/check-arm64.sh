@@ -97,15 +97,15 @@ build_all() {
     fi
     say "make for ARM64"
     step make.log make -j "$jobs" libmpi-rma.la unit-programs &&
-        step vm_copy.log "$triplet-gcc" --sysroot="$tree" -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror \
-            -fPIC -shared -fvisibility=hidden ../test/arm64/vm_copy.c -o vm_copy.so
+        step as_kernel.log "$triplet-gcc" --sysroot="$tree" -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror \
+            -fPIC -shared -fvisibility=hidden ../test/arm64/as_kernel.c -o as_kernel.so
 }
 
 run_tests() {
     say "unit tests for ARM64"
     find . -name '*.trs' -exec rm -f {} +
     if ! make -k -j "$jobs" check-unit "LOG_COMPILER=sh ../test/arm64/run.sh" \
-        "AM_LOG_FLAGS=$tree $build/vm_copy.so $limit" check_PROGRAMS= check_LTLIBRARIES= check_DATA= \
+        "AM_LOG_FLAGS=$tree $build/as_kernel.so $limit" check_PROGRAMS= check_LTLIBRARIES= check_DATA= \
         >check.log 2>&1 </dev/null; then
         find . -name '*.trs' -exec grep -lE '^:global-test-result: (FAIL|ERROR)' {} + | while read -r trs; do
             echo "--- ${trs%.trs}.log"

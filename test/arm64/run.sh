@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# run.sh TREE VM_COPY LIMIT PROGRAM - run a unit test for ARM64 under qemu-user with the libraries of TREE,
-# for at most LIMIT seconds, with VM_COPY (vm_copy.c) preloaded. Reports in TAP as test/unit.sh does; a failure
+# run.sh TREE AS_KERNEL LIMIT PROGRAM - run a unit test for ARM64 under qemu-user with the libraries of TREE,
+# for at most LIMIT seconds, with AS_KERNEL (as_kernel.c) preloaded. Reports in TAP as test/unit.sh does; a failure
 # that test/arm64/known has with its reason is the emulator's and becomes a skipped point.
 
 here=$(dirname "$0")
 tree=$1
-vm_copy=$2
+as_kernel=$2
 limit=$3
 program=$4
 out=$(mktemp) || exit 1
@@ -15,7 +15,7 @@ trap 'rm -f "$out"' EXIT
 # one that is a little larger than the memory does not.
 most=$(awk '/^MemTotal:/ { printf "%.0f\n", 2 * 1024 * $2 }' /proc/meminfo)
 sh "$here/../unit.sh" -k 10 "$limit" prlimit --as="$most" \
-    env MTEST_WATCHDOG_TIMES=4 qemu-aarch64 -L "$tree" -E LD_PRELOAD="$vm_copy" "$program" >"$out"
+    env MTEST_WATCHDOG_TIMES=4 qemu-aarch64 -L "$tree" -E LD_PRELOAD="$as_kernel" "$program" >"$out"
 awk -v program="${program##*/}" -v code=$? '
     NR == FNR {
         if ($1 == program) {

@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * vm_copy.c - process_vm_readv and process_vm_writev for programs under qemu-user, which lacks both
- * system calls: preloaded by test/arm64/run.sh. The bytes go through /proc/PID/mem, which asks for
- * the same permission. An address of the emulated program is one of the emulator's process.
+ * as_kernel.c - where qemu-user does not do as the kernel does, for the programs that
+ * test/arm64/run.sh runs under it, which preloads this.
+ *
+ * It lacks process_vm_readv and process_vm_writev. The bytes go through /proc/PID/mem, which asks
+ * for the same permission; an address of the emulated program is one of the emulator's process.
+ *
+ * It makes a stat file of its own for the process that asks for its own, in which the time of the
+ * start is wrong, so that a process seems to be another one than its peers see. It knows the file
+ * by the beginning of its name, and leaves "//proc/self/stat" to the kernel.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -19,6 +28,7 @@ SHOWN ssize_t process_vm_readv(pid_t pid, const struct iovec *local, unsigned lo
 SHOWN ssize_t process_vm_writev(pid_t pid, const struct iovec *local, unsigned long nlocal,
                                 const struct iovec *remote, unsigned long nremote,
                                 unsigned long flags);
+SHOWN int open(const char *path, int flags, ...);
 
 struct walk {
     const struct iovec *at;
@@ -86,4 +96,25 @@ ssize_t process_vm_writev(pid_t pid, const struct iovec *local, unsigned long nl
     (void)flags;
     return open_and_copy(pid, (struct walk){local, nlocal, 0}, (struct walk){remote, nremote, 0},
                          true);
+}
+
+static bool is_own_stat(const char *path)
+{
+    char own[32];
+
+    snprintf(own, sizeof own, "/proc/%d/stat", (int)getpid());
+    return strcmp(path, "/proc/self/stat") == 0 || strcmp(path, own) == 0;
+}
+
+int open(const char *path, int flags, ...)
+{
+    va_list args;
+
+    va_start(args, flags);
+    const bool has_mode = (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
+    const int mode = has_mode ? va_arg(args, int) : 0;
+    va_end(args);
+    if (is_own_stat(path))
+        path = "//proc/self/stat";
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
