@@ -7,12 +7,13 @@
  * loads until the flag is there. The compiler may load the flag once, or exchange the two stores;
  * so may some processors. Four ways that are right:
  *
- *   message   the block itself goes by MPI_Send and MPI_Recv, as the reference
- *   atomic    a flag of C11: a store with release after the data, loads with acquire until it is
- * there sync      an empty message instead of a flag, with MPI_Win_sync behind the stores and
- * before the loads: the message orders the two processes, MPI_Win_sync orders memory fence
- * MPI_Win_fence, which does both for all processes of the window operation a flag that is changed
- * and looked at by MPI_Fetch_and_op only
+ *   message     the block itself goes by MPI_Send and MPI_Recv, as the reference
+ *   atomic      a flag of C11: a store with release after the data, loads with acquire until it is
+ *               there
+ *   sync        an empty message instead of a flag, with MPI_Win_sync behind the stores and before
+ *               the loads: the message orders the two processes, MPI_Win_sync orders memory
+ *   fence       MPI_Win_fence, which does both for all processes of the window
+ *   operation   a flag that is changed and looked at by MPI_Fetch_and_op only
  *
  * Checked: every element of the block at every turn.
  */

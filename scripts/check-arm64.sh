@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # check-arm64.sh - build the library and its unit tests, with the models and the simulation, by a cross compiler
 # for ARM64 and MPICH, run those tests under qemu-user, and look whether the read-modify-writes which the library
-# takes for a full fence (atomic_rmw_fence in src/base/atomic.h, doc/memory-ordering.md) have one on a processor
+# takes for a full fence (atomic_rmw_fence in src/base/atomic.h, which argues why) have one on a processor
 # without LSE.
 #
 #   sh scripts/check-arm64.sh

@@ -27,10 +27,22 @@ static inline void cpu_relax(void)
 #endif
 }
 
-/* Behind a sequentially consistent read-modify-write, where accesses follow that are not: nothing
+/*
+ * Behind a sequentially consistent read-modify-write, where accesses follow that are not: nothing
  * before it is still on its way when they are made. On x86 the instruction is locked and so a full
  * fence by itself. ARM64 without LSE makes a loop of LDAXR and STLXR of it: what follows is ordered
- * behind the load of the loop, not behind its store, and C11 promises no more. */
+ * behind the load of the loop, not behind its store, and C11 promises no more, since the loads
+ * below are not sequentially consistent:
+ *
+ *   process 0                             process 1
+ *   accumulate x: LDAXR x, STLXR x        accumulate y: LDAXR y, STLXR y
+ *   flush; get y: LDR y                   flush; get x: LDR x
+ *
+ * Each LDR might be done before its own STLXR has become visible, and both gets read 0. Here the
+ * fence is a DMB ISH. All other places where a read-modify-write stands before a load have a fence
+ * (atomic_thread_fence) between the two, or a load that is sequentially consistent, which ARM64
+ * keeps behind the STLXR (LDAR).
+ */
 static inline void atomic_rmw_fence(void)
 {
 #if defined(__x86_64__) || defined(__i386__)

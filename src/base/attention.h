@@ -121,8 +121,15 @@ static inline void attention_has_agent(struct attention *a)
     atomic_store_explicit(&a->has_agent, 1, memory_order_seq_cst);
 }
 
-/* Nobody looks any more, and nothing is sent any more. What was sent before is seen by who sees
- * this (attention_has_ended). */
+/*
+ * Nobody looks any more, and nothing is sent any more:
+ *
+ *   process that ends                         peer that waits for it
+ *   its last packets, its last signals        B: ended (acquire)
+ *   A: ended = 1 (release)                    looks for what is unread, and at its condition
+ *
+ * If B reads A, both looks find what was sent. Then nothing comes any more, and the wait fails.
+ */
 static inline void attention_end(struct attention *a)
 {
     atomic_store_explicit(&a->has_agent, 0, memory_order_relaxed);

@@ -17,6 +17,26 @@
  * since its holder (the agent, say) may be waiting for this very processor. pthread_mutex_t does
  * the same in four times the instructions and two calls, which small operations by packet paid
  * twice over (doc/decisions.md).
+ *
+ * Order of stores and loads. The word is 0 when the mutex is free, else it names the holder, and a
+ * bit of it says that others sleep:
+ *
+ *   holder                                   next
+ *   stores under the lock                    B: word 0 -> own process (acquire)
+ *   A: exchange 0 (release)                     sees the stores
+ *      the bit was set: futex wake
+ *
+ * A pairs with B. A thread that is going to sleep sets the bit first, by a compare-and-swap with
+ * the word that it has seen; the holder's exchange then finds the bit and wakes. The futex compares
+ * with that word, so a wake between the two is not missed. A thread that has slept takes the lock
+ * with the bit, since others may still sleep; the cost is one needless wake.
+ *
+ * Taking over from a dead holder: one of the sleepers swaps the dead one's word for its own
+ * (acquire). The dead one makes no stores any more, and those that it has made are in memory: the
+ * kernel says that a process is dead when all its threads have ended.
+ *
+ * Who takes several mutexes takes them in ascending order of their addresses, so that holders do
+ * not wait for each other in a circle.
  */
 #ifndef MRMA_BASE_FMUTEX_H
 #define MRMA_BASE_FMUTEX_H

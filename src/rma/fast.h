@@ -193,7 +193,7 @@ static inline void fast_lock_hold(struct win *w, struct rma_target *t, enum win_
  * others may take the engine's lock, or a packet lock is pending, it is not tried.
  *
  * An exclusive request must look at the holders without a ticket after its own is in the word
- * (doc/memory-ordering.md: C before D). Who finds one, or a lock_all that waits, gives the lock
+ * (win/target_lock.h: C before D). Who finds one, or a lock_all that waits, gives the lock
  * back and goes the general way: that is a lock and an unlock of nothing. */
 MRMA_INLINE bool fast_lock(struct win *w, bool exclusive, int rank)
 {

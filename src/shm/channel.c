@@ -232,11 +232,11 @@ static bool has_news(const struct shm_channel *ch, uint32_t i)
 /* Without a lock, so that a ring may be forgotten meanwhile (shm_channel_forget):
  *
  *   pending                               forget
- *   lookers += 1 (seq_cst); fence         state = NONE; fence (seq_cst)
- *   OPEN? look into the ring              lookers is 0? unmap the ring
- *   lookers -= 1 (release)
+ *   E: lookers += 1 (seq_cst); fence      G: state = NONE; fence (seq_cst)
+ *   F: OPEN? look into the ring           H: lookers is 0 (acquire)? unmap the ring
+ *   I: lookers -= 1 (release)
  *
- * Either the one sees the ring closed, or the other sees the looker. */
+ * If H does not see E, F sees G. I pairs with H, so the look lies before the unmapping. */
 static bool shm_pending(struct ch3_channel *channel)
 {
     struct shm_channel *ch = self(channel);

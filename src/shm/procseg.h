@@ -15,6 +15,11 @@
  *   A: rings[n].bytes = ... (release)           nrings changed (acquire): rings[n].bytes?
  *   nrings += 1 (release)                       B: map the ring                    (A pairs with B)
  *
+ * A pairs with the load before B, so what the sender has entered and cleared is visible. C pairs
+ * with D: nobody else writes an entry once its sender has ended. What the receiver notes about an
+ * entry is stored with release, its state last, and so is how many entries are looked at, since
+ * threads that ask whether anything is there read both without the lock (channel.c).
+ *
  * A sender that dies in between leaves an entry that is never filled; nobody waits for it.
  */
 #ifndef MRMA_SHM_PROCSEG_H

@@ -18,11 +18,26 @@
  *   D: h = head (acquire), when the copy of it leaves no room:
  *      room is the ring's bytes - (tail - h), and never quite used up
  *
- * A pairs with B, C with D. What lies at p, where the next record is not yet, must not be taken for
- * its word. Either it was a word before, of an earlier lap, which tells; or a packet of the user's
- * bytes lay there, which may look like anything: then the producer, who knows (dirty),
- * clears it in Z, before A lets the consumer go there. There is always a line for Z, since
- * the ring is never full.
+ * A pairs with B: the consumer reads complete records. C pairs with D: the producer writes only
+ * over what has been read. Its copy of the head is too low at most, which is safe.
+ *
+ * What lies at p, where the next record is not yet, must not be taken for its word. It may be
+ *
+ * - the word of a record of an earlier lap, or of a skip: the lap tells;
+ * - bytes of a packet, which the user chose, so that no value can be told from a word. The producer
+ *   knows for each line whether the last thing written to its first word was a packet (dirty). If
+ *   so it clears the word in Z, when the record before it is about to be published: Z comes before
+ *   A, A before B, and B of that record before the consumer's look at the word behind it, which
+ *   therefore sees the 0 or what came later. What was reserved and not used counts as written. A
+ *   new ring is all dirty but for its first word, which is cleared before the ring is announced;
+ * - what the other end of the ring may write there at the time: nobody, since the ring is never
+ *   full to the last line, so the word that Z writes is not one that is yet to be read.
+ *
+ * Records of equal length lie on the same lines in every lap if they divide the ring; then nothing
+ * is ever cleared. A record that does not fit before the end is written to the start, its word
+ * first, then the skip (release): the consumer does not look at the start before it has read the
+ * skip. A producer that is killed anywhere in this has published a whole record or none, or a skip
+ * and nothing behind it, which is an empty ring.
  *
  * A producer that finds no room says so (starved) and looks again; a consumer that has moved
  * the head looks for that, after a fence, when it stops reading (ring_starved).
@@ -32,10 +47,17 @@
  *      fence (seq_cst)                       fence (seq_cst)
  *   D: head: room now?                    S's number new? wake the producer
  *
- * One of the two sees the other's store. What has been read and not been shown by C is
- * less than that, and without it there would be room for any record: a
- * producer that finds none has left so much unread that the consumer comes to C again. So
- * it does for a producer that was woken, still finds too little room, and has said so again.
+ * By the two fences one of the two sees the other's store. A producer that sleeps has tried after
+ * it announced itself as a sleeper, so the doorbell wakes it (event.h). Every look that finds no
+ * room is a new S, since the answer to the last one may have come before the sleeper announced
+ * itself.
+ *
+ * The head moves by sixteenths of the ring, so that what has been read and not shown by C is less
+ * than that when the consumer stops. The longest record with the longest skip before it and the
+ * line behind it take less than the rest (a static assertion). So a producer that finds no room in
+ * D has more than a sixteenth between the head that it saw and its tail: the consumer has yet to
+ * move the head, and looks at S's number after that. The same holds for a producer that was woken,
+ * still finds too little room, and has said so again.
  *
  * What the other side wrote is not trusted: lengths and laps are checked before use, and
  * the consumer's position when there seems to be no room.
@@ -124,8 +146,19 @@ void ring_release(struct ring_rx *rx, size_t len);
  * each time that it says so. */
 bool ring_starved(struct ring_rx *rx);
 
-/* Has the producer published anything not yet read? May be called by any thread of the consumer's,
- * while another reads: it may find what has just been read, but does not miss what has not. */
+/*
+ * Has the producer published anything not yet read? May be called by any thread of the consumer's,
+ * while another reads: it may find what has just been read, but does not miss what has not.
+ *
+ *   onlooker                              consumer                    producer
+ *   F: h = rx.head                        read; rx.head = p
+ *   G: word at h: of its lap?             C: head = p (release)       D: head (acquire)
+ *   H: rx.head (G before H) still h?                                  writes over h
+ *
+ * If G reads what was written over h, H comes behind the consumer's store and sees that the head
+ * has moved, which counts as data. Otherwise G reads the word of the record at h if there is one. A
+ * record that was published before F is therefore found or has been read.
+ */
 bool ring_has_data(const struct ring_rx *rx);
 
 #endif

@@ -8,10 +8,9 @@
  * code under test is the code that ships, from rma/rma.h down to shm/ring.h; only
  * engine.c, segments and the host are replaced. So ThreadSanitizer sees it all.
  *
- *   struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = 4, .path =
- * CONF_PATH_SHM_PACKETS}); fabric_run(f, body, arg);      body(struct fabric_proc *p, void *arg),
- * once per process fabric_free(f);                checks that nothing is left: windows, memory,
- * maps, peers
+ *   struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = 4});
+ *   fabric_run(f, body, arg);    calls body(struct fabric_proc *p, void *arg) once a process
+ *   fabric_free(f);              checks that nothing is left: windows, memory, maps, peers
  *
  * Paths: memory of fabric_mem_alloc and MPI_Win_allocate is mapped; any other is
  * kernel-assisted (the kernel lets a process read itself) unless .no_cma.

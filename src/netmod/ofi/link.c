@@ -3,8 +3,9 @@
  * link.c - the life of a peer that is in use: made by the first packet to it, or by
  * its hello; ended by disconnect, or by a broken connection.
  *
- *   none --reserve, or find knows who said hello--> open --disconnect--> closing --all has left-->
- * none open --break--> lost --disconnect--> none
+ *   none    --reserve, or find knows who said hello-->  open
+ *   open    --disconnect-->                             closing  --all has left-->  none
+ *   open    --break-->                                  lost     --disconnect-->    none
  *
  * Who connects. A provider over sockets that is connecting to a peer while that peer connects to it
  * must choose one of the two connections, and libfabric 1.17's "net" may then close the one on

@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * abandoned.c - see abandoned.h; the order of stores and loads is in doc/memory-ordering.md ("The
- * end of an abandoned window").
+ * abandoned.c - see abandoned.h.
  *
  * The word by which a process says that it has left is in its slot of the other's control block,
  * and is the generation of the window there. So a block that is another window's by then is not
  * mistaken. Peers stay counted until they have left.
+ *
+ * Order of stores and loads. After a loss there is no last barrier. What a process has published
+ * for a window is used for something else when all others of the node that live have said that they
+ * have left:
+ *
+ *   other                                     owner of the block and the memory
+ *   its last stores there                     B: left is the generation (acquire), for all others
+ *   A: left = generation there (release)      gives back memory and block
+ *
+ * If B reads A, the stores are before whatever the memory is used for next. Instead of B the owner
+ * may find that the process has died, which the kernel tells: it stores nothing any more.
  */
 #include "rma/create/abandoned.h"
 

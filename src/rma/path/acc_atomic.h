@@ -7,13 +7,42 @@
  * all accumulates on its owner's window memory: ATOMIC at first, LOCKED for ever from the first
  * accumulate on that instructions cannot do (long, unaligned, pairs, complex, through the kernel,
  * brought by packets, or of a process with several threads). Windows that only count stay ATOMIC.
- * MPI gives no atomicity across windows (MPI 4.1, 12.2.1), hence a mode a window. The steps A to F
- * of the change, and why it is safe, are in doc/memory-ordering.md ("Accumulates by one
- * instruction").
+ * MPI gives no atomicity across windows (MPI 4.1, 12.2.1), hence a mode a window.
+ *
+ * Order of stores and loads:
+ *
+ *   process with an instruction           process that needs the locks
+ *   A: own busy = 1                       C: target's mode = CLOSING (seq_cst)
+ *      fence, or none (light)                fence and membarrier(2)
+ *   B: mode == ATOMIC? instruction        D: busy is 0 (acquire), once of each direct process
+ *   E: busy = 0 (release)                 F: mode = LOCKED (release)
+ *                                            stripe lock, loads and stores
+ *
+ * There is a full fence between A and B in either form: the light form takes it from the membarrier
+ * of the other side (base/event.h), which makes every processor that runs a registered process
+ * execute one wherever it is then. Of this fence and the one after C one comes first. If it is the
+ * one after C, B reads CLOSING: no instruction, busy is taken back, and the process goes on as one
+ * that needs the locks. Otherwise D sees A, or a later value of that word: it waits for E, and E
+ * pairs with D, so the instruction comes before all that the lock protects. An A that is too late
+ * for D has its fence after C's, and reads CLOSING.
+ *
+ * Who finds the mode CLOSING does C to F as well: the one who stored it may not have reached its
+ * fence, so its membarrier cannot be relied on. Who finds LOCKED (acquire) pairs with F and needs
+ * nothing more. Two that close store the same values; the mode never goes back.
+ *
+ * A process is light in a window if its own event is, that is if all peers it has met are
+ * registered, the window's among them. So whoever closes such a window is registered and its
+ * membarrier works. A process that is not registered makes the call in vain, but then nobody in its
+ * windows is light.
+ *
+ * The instructions are sequentially consistent, and acc_atomic_leave is a full fence behind them
+ * (base/atomic.h), so nothing of them stays in a store buffer, and a flush after them needs no
+ * fence, as an unlock needs none.
  *
  * Locks: none. A process has one busy word a window; its agent never sets it, and where several
- * threads call nobody does. It may be preempted while busy: D yields, and gives up with
- * MRMA_ERR_PROC_FAILED if it has died.
+ * threads call nobody does, since they would share the word: such a process uses the locks only. A
+ * process may be preempted while it is busy: D yields, and gives up with MRMA_ERR_PROC_FAILED if
+ * that process has died.
  */
 #ifndef MRMA_RMA_PATH_ACC_ATOMIC_H
 #define MRMA_RMA_PATH_ACC_ATOMIC_H

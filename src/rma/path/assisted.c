@@ -23,6 +23,26 @@
  * target follow them. That an element is changed by one process at a time is due to the stripe
  * locks, which both ways hold.
  *
+ * Order of stores and loads when the target does the operation. The origin holds the target's lock,
+ * in shared memory:
+ *
+ *   origin                                target                        next holder of the lock
+ *   lock word entered: sees what the      C: takes the packet (acquire)
+ *     holder before has stored            stores into the window
+ *   A: commits the packet (release)       D: commits the ACK or the
+ *   E: takes that (acquire)                  reply (release)
+ *   F: releases the lock word                                           G: enters it, sees F
+ *
+ * A pairs with C, D with E (shm/ring.h), F with G (win/lockword.h): so the target operates on what
+ * the holder before has left, whether that came by a packet or by the kernel, and the next holder
+ * sees what was stored. Between processes that hold the lock together only accumulates meet on an
+ * element, under the stripe lock of its owner whichever way they come. A flush returns after E.
+ *
+ * Whether the target polls is read without order and may be wrong when the packet comes. Nothing
+ * depends on it: the packet is sent like any other, so a thread that stops polling finds it, or its
+ * sender finds nobody polling and wakes the agent (base/attention.h). has_agent is set before
+ * others know of the window, and stays.
+ *
  * The kernel knows the target by a number, which another process may have once the target has
  * ended. So before it is asked, the target must have been seen alive within the last LOOK_NS; the
  * look is a system call on a descriptor that belongs to one process for ever (base/procstart.h). A

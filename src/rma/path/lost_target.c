@@ -8,6 +8,7 @@
  * thread that has read the old table, or the old sizes, stores into memory that nobody reads. The
  * sizes are two words: who reads an old displacement limit and the new size takes an operation that
  * begins in the window for one that ends in it, too; which is so unless the program is wrong.
+ * The table and the sizes are stored relaxed: they point to constants and to mapped memory.
  * Locks: path_lose is called under the engine's.
  */
 #include "base/err.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stage.c - see stage.h, and doc/memory-ordering.md, "Slots" and "Staged puts of fence phases", for
- * the order of stores and loads.
+ * stage.c - see stage.h.
  *
  * An origin writes a stage again only when its last contents were copied: of epoch n - STAGE_DEPTH,
  * when the post of epoch n - STAGE_DEPTH + 1 has come. It looks at the posts only when all stages
@@ -11,8 +10,48 @@
  * does not stage any more. For fence phases the barrier and the word exposed stand for complete and
  * post.
  *
- * A record is one word, the displacement in bytes and 16 bits of length, and the data
- * padded to 8 bytes.
+ * A record is one word, the displacement in bytes and 16 bits of length, and the data padded to 8
+ * bytes.
+ *
+ * Order of stores and loads in PSCW epochs, with STAGE_DEPTH 4:
+ *
+ *   origin, access epoch n                target, exposure n
+ *   E: posts >= n - 3 (acquire)           F: posts = n - 3 (release), after wait n - 4
+ *   put; records into stage[n % 4]        D: stage[n % 4].seq >= n (acquire)
+ *   C: stage[n % 4].seq = n (release)     records copied; loads of its memory see the puts
+ *
+ * C pairs with D, E with F: a stage is written again only when the target has called the post that
+ * comes after it copied the last contents.
+ *
+ * In fence phases the target copies behind the barrier of its fence, which orders the records
+ * before that. After the fence a third process may access the target by another way before the
+ * target has copied them:
+ *
+ *   origin                      target                    third process
+ *   records into the stage
+ *   E: staged_phase = phase     barrier                   barrier
+ *   barrier                     D: copies the stages      F: has staged_phase reached this phase?
+ *                               G: exposed = phase        H: wait for exposed == phase (acquire)
+ *                                  (release)                 access
+ *
+ * The barrier orders E before F, so a third process that has to wait sees that it has to. G pairs
+ * with H. In a window with packet peers every access of a new phase, and the first of a lock epoch,
+ * waits in H: what the barrier orders is the direct processes' puts, not those that a process of
+ * another node has sent to the target, and which the target has in place only when its fence ends
+ * (it has all markers, and stores G).
+ *
+ * A process of the new phase may store the next staged_phase before F looks; that must also make F
+ * wait. Puts into a stage of the new phase need not wait for H. A stage is written again four
+ * phases later, when the target has copied it:
+ *
+ *   origin, phase p                           target
+ *   K: exposed >= p - 3 (acquire)             D: copies phase stage p % 4 of phase p - 4
+ *   records into phase stage p % 4            G: exposed = p - 3 (release)
+ *
+ * G pairs with K. Where every phase ends with a barrier K finds what it looks for; phases that end
+ * by MPI_MODE_NOPRECEDE may take an origin there before the target has done D, and the put goes by
+ * the kernel, behind H. Several threads of an origin (MPI_THREAD_MULTIPLE) write a stage under the
+ * engine's lock.
  */
 #include "rma/path/stage.h"
 

@@ -17,15 +17,16 @@
  *   off     on the doorbell, without limit: an application thread sleeps on the
  *           descriptor itself (the watcher, wait.c) and tells when it stops
  *
- *   agent                                 watcher
- *   A: agent_off = 1 (seq_cst)            C: watcher = 0 (seq_cst)
- *   B: watcher is 0? do not sleep         D: agent_off is 1? wake the agent
+ *   agent                           watcher                         another that sleeps
+ *   A: agent_off = 1                C: watcher = 0; fence           E: sleepers += 1; fence
+ *   B: watcher is 0? do not sleep   D: agent_off? wake the agent    F: watcher is 0? do not sleep
+ *                                      sleepers? wake them
  *
- * B sees C, or D sees A. The watcher's last packets are its own to find (it polls
- * before it blocks), later ones make the descriptor readable for the agent, whose
- * wait_begin says whether any are there already. After a nap that nobody has polled in
- * the agent watches again; a packet waits for it so long at most. While it is off,
- * senders in shared memory wake the watcher, and who stops to watch wakes the agent.
+ * All are sequentially consistent: B sees C or D sees A, and F sees C or D sees E. The watcher's
+ * last packets are its own to find (it polls before it blocks), later ones make the descriptor
+ * readable for the agent, whose wait_begin says whether any are there already. After a nap that
+ * nobody has polled in the agent watches again; a packet waits for it so long at most. While it is
+ * off, senders in shared memory wake the watcher, and who stops to watch wakes the agent.
  *
  * Locks: the engine's, for each round. Neighbours: progress.c, wait.c.
  */

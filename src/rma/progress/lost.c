@@ -1,8 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lost.c - see lost.h. On the node it is a word in every control block; it goes
- * through the network as a PKT_ERROR. Partners that are not known yet are made; who
- * cannot be made or reached is left out: the graph has other ways. Locks: the engine's.
+ * lost.c - see lost.h. On the node the news is a word in every control block; it goes through the
+ * network as a PKT_ERROR. Partners that are not known yet are made; who cannot be made or reached
+ * is left out: the graph has other ways. Locks: the engine's.
+ *
+ * Who hears of a loss stores it into the control blocks of the node:
+ *
+ *   one that has heard                        owner of the block
+ *   ctl.lost = generation, rank (relaxed)     reads ctl.lost in a long wait (relaxed)
+ *   event_notify                              generation not its window's: no news
+ *
+ * Nothing else is published by it, so it needs no order; who sleeps is woken by the event count.
+ * The store may come when the owner has left the window and its block serves a later one, or is
+ * being cleared for it: a block is never anything but a control block, the word is one aligned
+ * store of 64 bits, and no two windows of a process have the same generation. Either the clearing
+ * wins, and the news is dropped, or the store, and it is not taken for news.
  */
 #include "rma/progress/lost.h"
 

@@ -1,20 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * barrier.c - see barrier.h. The order of stores and loads, A and B, is in doc/memory-ordering.md
- * ("Barriers").
+ * barrier.c - see barrier.h.
  *
- * Dissemination: in round k process i signals i + 2^k and waits for i - 2^k. Barriers are numbered,
- * and a pair of processes is connected by at most one round of each direction (2^k < n), so one
- * word a pair is enough: a process that is one barrier further has stored a larger number, which
- * includes the smaller ones.
+ * Dissemination: in step s = 1, 2, 4, ... process i stores the barrier's number in its slot at i +
+ * s and waits for that number from i - s.
+ *
+ *   process i                             process i + s
+ *   stores, puts
+ *   slot.err = its error (relaxed)        B: slot.entered >= number (acquire)
+ *   A: slot.entered = number (release)    reads slot.err; loads see the stores
+ *
+ * A pairs with B. After the last step each process has heard, directly or through others, from all,
+ * and "happens before" is transitive: what any process stored before it entered is visible to each
+ * that leaves. One number for all steps is enough because for every pair there is at most one step
+ * of each direction that connects the two (s < n). A process that is one barrier further stores a
+ * larger number, which includes the smaller ones; the error that it stores then may replace the one
+ * of a barrier before, whose waiter finds the lost peer itself.
  *
  * A process that fails, as one does that has lost a peer, goes on to signal, its error with it, and
  * waits no more. So all come to the end, in bounded time, with an error. Who waits for a process in
- * a round is whom that process signals in it: when all rounds are done nobody will write to this
- * process's words.
+ * a step is whom that process signals in it: when all steps are done nobody will write to this
+ * process's words, and MPI_Win_free may free them.
  *
- * On a node with more processes than processors a round costs a change of processes where its
- * partner does not run. There all count in one word, so that each waits once.
+ * On a node with more processes than processors a step costs a change of processes where its
+ * partner does not run. There all count in one word, so that each waits once:
+ *
+ *   process i                             the last process
+ *   stores, puts
+ *   A: arrived += 1 (acq_rel)             C: arrived += 1 (acq_rel) makes number * n
+ *   B: arrived >= number * n (acquire)    loads see the stores
+ *   loads see the stores
+ *
+ * Each addition reads what the one before it wrote, so all of them are one release sequence: C
+ * synchronizes with every A before it, and B, which reads C's value or that of an addition behind
+ * it, with all of them. Additions of the next barrier only come when this one is complete.
  *
  * Locks: the engine's, around packets; waits are without it.
  */

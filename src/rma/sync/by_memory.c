@@ -5,9 +5,30 @@
  * by the origin itself (the usual case in rma/fast.h, all others here). Operations on such a target
  * are done when they are issued, or wait in its stages (path/stage.h), or here until its post or
  * its fence is seen (path/deferred.h); under locks the first access waits for the target's last
- * fence and for the end of exclusive locks there. The order of stores and loads is in
- * doc/memory-ordering.md ("Slots", "Lock word"). Locks: none is held by the caller, except where
+ * fence and for the end of exclusive locks there. Locks: none is held by the caller, except where
  * sync_ops.h says so.
+ *
+ * Order of stores and loads. A slot is one line in the control block of a process, written by one
+ * peer. Its counters only grow.
+ *
+ *   target                                origin
+ *   loads and stores of its memory        B: slot.posts >= due (acquire)
+ *   A: slot.posts = n (release)           put, get
+ *
+ * A pairs with B; MPI_Win_complete and MPI_Win_wait do the same in the other direction. An epoch of
+ * small puts does not wait for the post (path/stage.c). With MPI_MODE_NOCHECK the post has been
+ * called before the start (MPI 4.1, 12.5.2). For packet peers the handlers store into the target's
+ * own signals, so waiting is the same. Sleepers: a full fence after each store, or its light form,
+ * then a look at the peer's event count (base/event.h).
+ *
+ * A fence with MPI_MODE_NOPRECEDE is no barrier: a process only says that it has entered.
+ *
+ *   target                                origin
+ *   loads and stores of its memory        B: ctl.exposed >= phase (acquire)
+ *   A: ctl.exposed = phase (release)      put
+ *
+ * A pairs with B. The origin looks once per target and phase. The target wakes nobody, since it
+ * does not know who waits; such a wait sleeps for short times only.
  */
 #include "base/err.h"
 #include "rma/path/deferred.h"

@@ -12,12 +12,11 @@
  * MPI_MODE_NOPRECEDE: nobody waits. The process stores into its control block that it has entered
  * (exposed), and whoever accesses it in the new phase looks at that once (by_memory.c). The same
  * word tells when puts that were staged in a kernel-assisted target (path/stage.h), or sent by
- * packet peers, are in place there, for processes that have left the fence before
- * (doc/memory-ordering.md, "Staged puts of fence phases"). A packet of a phase that the target has
- * not begun waits there; those that begin a lock epoch name the fences that their origin has passed
- * (target.c). MPI_MODE_NOPUT: no puts will come in the phase, so its end need not look for staged
- * ones. MPI_MODE_NOSTORE has nothing to save in the unified model. With MPIRMA_STRICT every fence
- * is a full one (strict.h).
+ * packet peers, are in place there, for processes that have left the fence before (path/stage.c). A
+ * packet of a phase that the target has not begun waits there; those that begin a lock epoch name
+ * the fences that their origin has passed (target.c). MPI_MODE_NOPUT: no puts will come in the
+ * phase, so its end need not look for staged ones. MPI_MODE_NOSTORE has nothing to save in the
+ * unified model. With MPIRMA_STRICT every fence is a full one (strict.h).
  */
 #include "base/err.h"
 #include "rma/origin/issue.h"

@@ -64,8 +64,12 @@ int rma_flush_all(struct win *w, bool local)
     return err ? err : win_lost_error(w);
 }
 
-/* The fence is for the application's loads and stores (doc/memory-ordering.md). Who waits for a
- * word in a loop of MPI_Win_sync makes progress here, which without an agent nobody else does. */
+/* MPI_Win_sync. It is always a full fence: in the unified model it is the memory barrier between
+ * the process's own loads and stores and those of others (MPI 4.1, 12.5.4 and 12.7), and two
+ * processes that each store, synchronize and load (Dekker's pattern) rely on the order of the
+ * earlier store and the later load, the one order that x86 does not keep by itself. It is not left
+ * out where no store is known, since stores by the application are not seen. Who waits for a word
+ * in a loop of MPI_Win_sync makes progress here, which without an agent nobody else does. */
 int rma_sync(struct win *w)
 {
     struct rma *r = w->rma;

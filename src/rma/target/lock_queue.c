@@ -12,8 +12,11 @@
  * again.
  *
  *   packet request (target)               direct release
- *   packets_wait = 1 (seq_cst)            release word (seq_cst)
- *   look at the word again                packets_wait? wake the target
+ *   packets_wait = 1 (seq_cst)            release the word (seq_cst)
+ *   look at the word again (seq_cst)      packets_wait (seq_cst)? wake the target and its agent
+ *
+ * In the single order of these four, either the target sees the release or the releaser sees the
+ * flag.
  */
 #include "rma/target/target.h"
 

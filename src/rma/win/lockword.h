@@ -11,8 +11,26 @@
  * on by one addition. Bit 63 (yielded): the exclusive request at the head waits for
  * MPI_Win_lock_all holders, see target_lock.h. Every change is one compare-and-swap
  * (sequentially consistent: it doubles as the fence before the check for sleepers);
- * a request takes a ticket without waiting, so the target can take one for a packet
- * that asks.
+ * a request takes a ticket without waiting, so the target can take one for a packet that asks.
+ *
+ * Order of stores and loads:
+ *
+ *   holder                                next
+ *   stores under the lock                 B: its turn has come (load or exchange)
+ *   A: release a ticket (exchange)           loads see the stores
+ *      sleepers? wake
+ *
+ * All of these are sequentially consistent. A pairs with B; a chain of releases by shared holders
+ * is a release sequence, because each is a read-modify-write of the same word. Waiters sleep on the
+ * target's lock_event. A shared request that enters moves the word on for the next shared one, and
+ * notifies too. The look at the sleepers needs no fence: the exchange and it, and the sleeper's
+ * announcement and second look at the word, are all in the single order.
+ *
+ * A lock that is free is taken and given back in the entry points (rma/fast.h) by the same
+ * exchanges. An exclusive request there that finds holders of MPI_Win_lock_all after its ticket is
+ * in the word (C before D of target_lock.h) releases the word, as after an epoch of nothing, and
+ * asks again the general way. What a target does that has packets waiting for its lock is in
+ * target/lock_queue.c.
  */
 #ifndef MRMA_RMA_WIN_LOCKWORD_H
 #define MRMA_RMA_WIN_LOCKWORD_H

@@ -5,8 +5,26 @@
  * There are two tables, and a version number whose last bit says which of them is valid. The owner
  * makes a change in the other one and moves the version; who looks something up does it again if
  * the version has moved meanwhile. So nobody waits for an owner that dies in the middle of a
- * change. The order of stores and loads is in doc/memory-ordering.md ("Attached regions"). Only the
- * owner changes them, under the engine's lock if there are several threads.
+ * change. Only the owner changes them, under the engine's lock if there are several threads.
+ *
+ * Order of stores and loads:
+ *
+ *   owner                                 reader
+ *   A: fence (release)                    E: v = version (acquire)
+ *   B: entries of the table that is       F: search table v & 1 (relaxed)
+ *      not valid (relaxed)                   fence (acquire)
+ *   C: version += 1 (release)             G: version is v? it is as found
+ *
+ * If E reads the number of a C, F sees all of the B before it. The table that it searches is
+ * written to again only by the B after the next C. If F reads a value of that B, its release fence
+ * A, which stands behind that C, and the reader's acquire fence make C visible to G, so G finds
+ * another version and the search is done again. Who is killed between A and C has changed nothing
+ * that is read: readers never wait for the owner.
+ *
+ * What the owner attaches before it begins an exposure is found by all that access it in that: its
+ * C comes before the release store of the post, or of exposed, whose acquire load by the reader
+ * comes before E. So a reader looks only behind that load, also for operations that were called
+ * earlier (carry_out in path/deferred.c).
  */
 #include "rma/win/region.h"
 

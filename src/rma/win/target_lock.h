@@ -10,15 +10,36 @@
  * another lock already, or is in an epoch of lock_all, asks without a ticket instead. It counts
  * itself in `counted` of the target's block, then looks at the word, and waits only while an
  * exclusive lock is held there. An exclusive request whose turn has come looks at the count. If
- * anybody is counted it steps back: it marks the word as yielded and waits until nobody is
- * (doc/memory-ordering.md, "Shared locks without a ticket", steps A to D).
+ * anybody is counted it steps back: it marks the word as yielded and waits until nobody is.
  *
- * lock_all counts itself at a target before its first access there, so it stops nobody elsewhere.
- * In windows from MPI_Win_allocate_shared loads and stores to all targets may follow at once: there
- * it is counted in one word for the node, `all` in the control block of the direct group's lowest
- * rank, and only while no exclusive lock is held at any of them. While it waits for that it is no
- * holder, but those who hold no lock do not begin to ask for an exclusive one (the upper half of
- * `all`).
+ *   first access to t                     exclusive lock on t
+ *   A: counted += 1                       C: ticket into t's word
+ *   B: has t's word an exclusive ticket?  D: its turn has come: counted == 0?
+ *
+ * All four are sequentially consistent. If A comes before D, the exclusive request sees who is
+ * counted and steps back. Otherwise D comes before A, so C comes before B, and B sees the ticket
+ * and waits until it is released or marked. Both may see each other; then the exclusive one steps
+ * back and never both. To try again it takes the mark off first and looks at the count after, which
+ * is the same pair. So that it is not starved, a new MPI_Win_lock_all waits while an exclusive
+ * request has stepped back on the node, if its process holds no lock.
+ *
+ *   last one counted goes                 stepped-back request
+ *   E: counted -= 1 (seq_cst)             G: the mark (seq_cst)
+ *   F: is t's word marked? wake           H: counted == 0 before it sleeps?
+ *
+ * Either F sees G and wakes, or H sees E. The sleep itself is the event count, of the target's
+ * lock_event. Holders' stores are visible to the exclusive request since E pairs with the load of
+ * 0: every decrement is a read-modify-write of that word.
+ *
+ * lock_all counts itself at a target before its first access there, so it stops nobody elsewhere;
+ * the call itself counts the process at its own memory only. In windows from
+ * MPI_Win_allocate_shared loads and stores to all targets may follow at once: there it is counted
+ * in one word for the node, `all` in the control block of the direct group's lowest rank, and only
+ * while no exclusive lock is held at any of them. There A is one addition to `all`, which D looks
+ * at, too, and B looks at the words of all targets. If one has an exclusive ticket, the process
+ * takes A back, waits until that word is open, and tries again: it holds all locks or none. While
+ * it waits for that it is no holder, but those who hold no lock do not begin to ask for an
+ * exclusive one (the upper half of `all`).
  *
  * Why no requests wait for each other in a circle, unless locks that are held do
  *   In this list a request at target t waits for:

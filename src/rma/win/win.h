@@ -452,7 +452,22 @@ static inline void target_set_unready(const struct win *w, struct rma_target *t)
                           memory_order_relaxed);
 }
 
-/* Make every stored byte visible before anything that follows (flush). */
+/*
+ * Make every stored byte visible before anything that follows (flush). A put on a mapped target is
+ * plain stores, which may stay in the processor's store buffer while later loads of the same
+ * process go ahead:
+ *
+ *   process 0                             process 1
+ *   put x = 1                             put y = 1
+ *   A: flush: fence (seq_cst)             B: flush: fence (seq_cst)
+ *   get y                                 get x
+ *
+ * A flush promises completion at the target, so one of the two gets must see 1. The fences are
+ * ordered; the one that is second has both puts before its get. Without stores since the last fence
+ * there is nothing to order and the fence is left out. Unlocks and accumulates need no extra one:
+ * the release of the lock (lockword_release), acc_atomic_leave, and giving a stripe back
+ * (fmutex_unlock) are full fences, by atomic_rmw_fence.
+ */
 static inline void win_full_fence(struct win *w)
 {
     if (atomic_load_explicit(&w->dirty, memory_order_relaxed) || w->rma->threads) {
