@@ -13,8 +13,9 @@ enum {
     IN_A_ROW = 4
 }; /* longs; operations; longs that small accumulates hit */
 
-static long *data; /* what goes out, and comes back */
-static long *area; /* this rank's window */
+typedef long any_long __attribute__((aligned(1))); /* the memory of some windows is not aligned */
+static long *data;                                 /* what goes out, and comes back */
+static any_long *area;                             /* this rank's window */
 static struct mt_win w;
 static int right, left;
 
@@ -130,7 +131,7 @@ int main(int argc, char **argv)
         mt_section("%s", mt_kind_name(kind));
         if (!mt_win_make(&w, kind, (MPI_Aint)sizeof *area * (LARGE + BACK), 1, MPI_COMM_WORLD))
             continue;
-        area = (long *)(void *)w.base;
+        area = (any_long *)(void *)w.base;
         right = (w.rank + 1) % w.size;
         left = (w.rank + w.size - 1) % w.size;
         memset(area, 0, sizeof *area * (LARGE + BACK));

@@ -167,6 +167,8 @@ static size_t memory_begin(void)
 
 static void memory_check(const char *what, size_t before, size_t most, size_t stay)
 {
+    if (MT_FREED_IS_KEPT)
+        return;
     malloc_trim(0);
     const size_t peak = status_kib("VmHWM:"), now = status_kib("VmRSS:");
 

@@ -46,6 +46,13 @@ void mt_section(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Seconds for each section from now on (MTEST_TIMEOUT wins when set). */
 void mt_timeout(unsigned seconds);
 
+/* AddressSanitizer keeps freed memory for a while, so a process seems to grow. */
+#ifdef __SANITIZE_ADDRESS__
+enum { MT_FREED_IS_KEPT = 1 };
+#else
+enum { MT_FREED_IS_KEPT = 0 };
+#endif
+
 /* One line on stdout from the calling rank: something that cannot run here, and why. */
 void mt_skip(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -287,6 +287,8 @@ int main(int argc, char **argv)
         snprintf(path, sizeof path, "%s/spool/%s", argv[1], entry->d_name);
         check_file(path, entry->d_name);
     }
+    if (dir)
+        closedir(dir);
     for (unsigned i = 0; i < nproc; i++)
         check_process(i);
     for (unsigned i = 0; i < nnumbers; i++)

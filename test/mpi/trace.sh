@@ -135,6 +135,7 @@ esac
 all_calls() {
     tool=$abs_top_builddir/tools/mpi-rma-trace
     test -x "$tool" && command -v otf2-print >"$tmp/out" || { echo "SKIP: all calls: no mpi-rma-trace or no otf2-print" && return; }
+    test -z "$SANITIZERS" || { echo "SKIP: all calls: a build with sanitizers can't be preloaded" && return; }
     run no "$bin/fence"
     mpirun "$np" env LD_BIND_NOW=1 MPIRMA_STATS="$tmp/stats.csv" "$abs_top_builddir/tools/mpi-rma-run" --trace-all "$tmp/all" "$bin/fence"
     test "$rc" = 0 || bad "--trace-all: exit code $rc"

@@ -4,6 +4,7 @@
  * it, epoch by epoch, and what does not. All numbers are about to wrap.
  */
 #include "base_helper.h"
+#include "base/err.h"
 #include "rma/env.h"
 #include "rma/origin/early.h"
 #include "rma/origin/open_packet.h"
@@ -193,6 +194,19 @@ static void test_bound(void **unused)
     assert_true(pkt_may_send_early(&pair, 1));
 }
 
+/* A stream leaves as so many packets. */
+static void test_stream(void **unused)
+{
+    (void)unused;
+    win.npackets = 1;
+    state(EPOCH_PSCW);
+    target.posts_due++;
+    assert_int_equal(pkt_await_stream(&pair, 3, true), MRMA_SUCCESS);
+    assert_int_equal(early_left(&pair), 3);
+    posts(FIRST + 1);
+    assert_int_equal(early_left(&pair), 0);
+}
+
 #define EARLY_TEST(name) cmocka_unit_test_setup(name, setup)
 
 int main(void)
@@ -202,6 +216,7 @@ int main(void)
         EARLY_TEST(test_grant),   EARLY_TEST(test_end_of_phase),
         EARLY_TEST(test_nocheck), EARLY_TEST(test_post_behind_fences),
         EARLY_TEST(test_full),    EARLY_TEST(test_bound),
+        EARLY_TEST(test_stream),
     };
     return cmocka_run_group_tests_name("early packets", tests, NULL, NULL);
 }
