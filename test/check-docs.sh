@@ -171,6 +171,14 @@ test "$(wc -l <"$tmp/paths")" -ge 40 || missing="$missing
 only $(wc -l <"$tmp/paths") paths were found"
 point "every file that the documentation names exists" "$missing"
 
+if command -v python3 >/dev/null; then
+    point "every file and function that a comment or a document names exists" \
+        "$(python3 "$top/test/names.py" "$top" "$top/test/names.foreign" 2>&1)"
+else
+    n=$((n + 1))
+    echo "ok $n - every file and function that a comment or a document names exists # SKIP no python3"
+fi
+
 if sh "$top/scripts/conformance.sh" >"$tmp/conformance.md" 2>"$tmp/complaints"; then
     diff "$top/doc/conformance.md" "$tmp/conformance.md" >"$tmp/complaints" && offences= ||
         offences="scripts/conformance.sh --update writes it anew; the first differences:

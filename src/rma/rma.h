@@ -80,7 +80,7 @@ struct win_spec {
 };
 
 /* Collective. All processes return success, or all an error (not necessarily the
- * same): MRMA_ERR_NO_MEM, _INFO_VALUE, _RMA_SHARED (allocate_shared over nodes),
+ * same): MRMA_ERR_NO_MEM, _INFO_VALUE, _RMA_SHARED (MPI_Win_allocate_shared over nodes),
  * _RMA_FLAVOR (MPIRMA_PATH cannot be had for this window), _ARG (arguments that
  * must agree do not), _OTHER. */
 int win_create(struct rma *rma, const struct win_spec *spec, struct win **out);

@@ -12,7 +12,7 @@
  *   nmofi_close        after every vc was closed (CH3_VC_CLOSE) or lost
  *
  * The secret: every message begins with a keyed hash of the job's secret, the
- * sender's and the receiver's uid (see msg.h); what does not is dropped before
+ * sender's and the receiver's uid (msg.c); what does not is dropped before
  * anything else of it is read. Processes that meet in several exchanges may hold
  * several secrets: each is good for receiving, the one given to nmofi_peer_init is
  * used towards that peer.
@@ -64,7 +64,7 @@ struct nmofi_name {
 static_assert(sizeof(struct nmofi_name) == 128, "wire size");
 
 struct nmofi;
-struct nmofi_link; /* what a peer that is in use costs, see peer.h */
+struct nmofi_link; /* what a peer that is in use costs, see ofi.h */
 
 /* Per-peer state: the connection's channel data. All but uid is the netmod's. */
 struct nmofi_peer {
