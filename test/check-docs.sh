@@ -88,8 +88,9 @@ sed -n 's/^AC_INIT(\[libmpi-rma\],\[\(.*\)\])/\1/p' "$top/configure.ac" >"$tmp/c
     sed -n '/^[0-9]/{s/[ (].*//p;q;}' "$top/NEWS"
     sed -n '1s/.*(\(.*\)).*/\1/p' "$top/debian/changelog"
     sed -n 's/^#define MPIRMA_VERSION "\(.*\)"/\1/p' "$top/include/mpi-rma.h"
+    sed -n 's/^version: //p' "$top/CITATION.cff"
 } >"$tmp/doc"
-same "configure.ac, NEWS, the Debian package and mpi-rma.h name one version" 1
+same "configure.ac, NEWS, the Debian package, mpi-rma.h and CITATION.cff name one version" 1
 grep -qF "now $(sed -n 's/.*-version-info \([0-9:]*\)$/\1/p' "$top/Makefile.am")," "$top/doc/abi.md" && offences= ||
     offences="doc/abi.md does not name the -version-info of Makefile.am"
 point "doc/abi.md names the number that libtool is given" "$offences"
