@@ -35,7 +35,7 @@ app_tests() {
         name=$(basename "$program")
         case $name in perf* | thread_perf*) continue ;; esac
         case $size-$name in
-        full-* | *-testc | *-ntestc | *-elempatch | *-nbtestc | *-testmatmultc | *-lock) ;;
+        full-* | short-elempatch | *-testc | *-ntestc | *-nbtestc | *-testmatmultc | *-lock) ;;
         *) continue ;;
         esac
         test ! -x "$program" || echo "$name $n 120 $program"
