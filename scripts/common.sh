@@ -33,7 +33,7 @@ step() {
 
 packages="gcc libc6-dev make autoconf automake libtool pkg-config gfortran
     mpich libmpich-dev openmpi-bin libopenmpi-dev libhwloc-dev libfabric-dev libcmocka-dev
-    python3 python3-mpi4py binutils util-linux iproute2 valgrind
+    cmake python3 python3-mpi4py binutils util-linux iproute2 valgrind
     libopen-trace-format2-dev otf2-tools python3-otf2 mandoc"
 # What only tests of traces look with.
 viewers="vite chromium"
