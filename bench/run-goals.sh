@@ -6,8 +6,8 @@
 # sizes (put and get up to 64 MiB, accumulates up to 1 MiB) and all kinds of window;
 # then the library with each number of ranks of --np, for what may or may not grow
 # with it and for more ranks than processors. At the end: each run's goals, growth
-# (grow-rma.awk), and where the library is slower than the better host
-# (compare-rma.sh). Exit code 0, 1 when a run failed; goals not met change nothing.
+# (report growth), and where the library is slower than the better host
+# (report compare). Exit code 0, 1 when a run failed; goals not met change nothing.
 
 usage() {
     cat <<'EOF'
@@ -126,11 +126,11 @@ for text in "$out"/*-library.txt "$out"/growth-*.txt; do
     [ -r "$text" ] && sed -n '/^goals:/,/^[0-9]* met, /{/  not measured$/!p;}' "$text" && echo
 done
 set -- "$out"/growth-*.csv
-[ -r "$1" ] && awk -F, -f "$here/grow-rma.awk" "$@"
+[ -r "$1" ] && python3 "$here/report" growth "$@"
 set -- "$out"/compare-*.csv
 if [ -r "$1" ]; then
     echo
-    sh "$here/compare-rma.sh" "$@"
+    python3 "$here/report" compare "$@"
     [ $? -le 1 ] || failed=1
 fi
 exit $failed

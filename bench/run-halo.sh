@@ -132,7 +132,7 @@ for n in $np; do
         [ -f "$out/$launcher-$n-$label.csv" ] || : >"$out/$launcher-$n-$label.csv"
     done
     printf '\n%s\n' "$(sed -n 1p "$out/$launcher-$n-host.txt" | sed 's/, one-sided calls by [^;]*;/;/')"
-    awk -F, -f "$here/halo-merge.awk" "$out/$launcher-$n-host.csv" "$out/$launcher-$n-library.csv" || failed=1
+    python3 "$here/report" halo "$out/$launcher-$n-host.csv" "$out/$launcher-$n-library.csv" || failed=1
     printf '\nrun took %s s by the host, %s s with the library\n' $((middle - start)) $((end - middle))
 done
 exit $failed

@@ -18,7 +18,9 @@ shift 2
 work=$(mktemp -d "${TMPDIR:-/tmp}/mpi-rma-overhead.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# one HOW COMMAND...: a line "HOW wall cpu" to $work/times
+echo trace,wall,user,system >"$work/times.csv"
+
+# one HOW COMMAND...: a line of times.csv, HOW being without or with
 one() {
     how=$1
     shift
@@ -26,16 +28,7 @@ one() {
     # shellcheck disable=SC2016 # for the inner shell
     bash -c 'TIMEFORMAT="%R %U %S"; time sh "$@" >"$0/out" 2>&1' "$work" "$abs_top_srcdir/test/mpiexec.sh" "$nprocs" \
         "$MPI_RMA_RUN" "$@" 2>"$work/time" || { tail -n 20 "$work/out" >&2 && exit 1; }
-    awk -v how="$how" '{ print how, $1, $2 + $3 }' "$work/time" >>"$work/times"
-}
-
-median() { # HOW COLUMN
-    awk -v how="$1" -v column="$2" '$1 == how { print $column }' "$work/times" | sort -n |
-        awk '{ v[NR] = $1 } END { print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'
-}
-
-range() { # HOW COLUMN
-    awk -v how="$1" -v column="$2" '$1 == how { print $column }' "$work/times" | sort -n | sed -n '1p;$p' | paste -sd ' ' | sed 's/ / to /'
+    echo "$how,$(tr ' ' , <"$work/time")" >>"$work/times.csv"
 }
 
 before=$(cut -d ' ' -f 1 /proc/loadavg)
@@ -45,9 +38,5 @@ while test "$i" -lt "$runs"; do
     one without "$@"
     one with --trace "$work/trace" "$@"
 done
-for column in 2 3; do
-    awk -v what="$(test "$column" = 2 && echo wall || echo cpu)" -v a="$(median without "$column")" -v ar="$(range without "$column")" \
-        -v b="$(median with "$column")" -v br="$(range with "$column")" 'BEGIN {
-            printf "%s: without a trace %.2f s (%s), with it %.2f s (%s), ratio %.3f\n", what, a, ar, b, br, b / a }'
-done
-echo "trace: $(du -sk "$work/trace" | awk '{ print $1 }') KiB; load $before to $(cut -d ' ' -f 1 /proc/loadavg), $MPI_HOST, $nprocs processes"
+python3 "$(dirname "$0")/report" overhead "$work/times.csv" || exit
+echo "trace: $(du -sk "$work/trace" | cut -f 1) KiB; load $before to $(cut -d ' ' -f 1 /proc/loadavg), $MPI_HOST, $nprocs processes"

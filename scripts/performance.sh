@@ -66,6 +66,11 @@ word_in_use() { # file of the kernel, which puts it in brackets
     sed 's/.*\[\(.*\)\].*/\1/' "/sys/kernel/mm/transparent_hugepage/$1" 2>/dev/null || echo "none"
 }
 
+# The program that makes tables of results.
+report_of() {
+    python3 "$top_srcdir/bench/report" "$@"
+}
+
 # bench NAME HOST N WHO OPTIONS...: one run of bench/rma, WHO being host or library; its output goes
 # to NAME-HOST-WHO.
 bench() {
@@ -165,58 +170,17 @@ merge_rounds() {
         test -f "$file" || continue
         name=${file#"$out"/round1/}
         mkdir -p "$(dirname "$out/$name")"
-        awk -F, -f "$top_srcdir/scripts/median.awk" "$out"/round[0-9]*/"$name" >"$out/$name"
+        report_of median "$out"/round[0-9]*/"$name" >"$out/$name" || failed=1
     done
     for file in "$out"/round1/*-[24]-*.txt "$out"/round1/net/*-[24]-*.txt; do # the first line says what it is
         test ! -f "$file" || cp "$file" "$out/${file#"$out"/round1/}"
     done
 }
 
-# The tables, in Markdown.
-figures() {
-    # shellcheck disable=SC2046 # file names without blanks
-    awk -F, -f "$top_srcdir/scripts/performance.awk" what=machine "$out/machine" \
-        what=instructions $(find "$out" -name 'instructions-*.txt' | sort) \
-        what=results $(find "$out" -name 'goals-*.csv' -o -name 'create-*-host.csv' | sort)
-    halo_tables "$out" ""
-    test ! -d "$out/net" || halo_tables "$out/net" ", both over tcp on loopback"
-    awk -F, -f "$top_srcdir/scripts/papers.awk" $(results)
-    printf '\n## Plots\n\n'
-    while IFS='|' read -r id title x y logs; do
-        echo "![$title](performance/$id.svg)"
-    done <"$out/plots"
-    awk -F, -v cpus="$(nproc)" -f "$top_srcdir/scripts/slower.awk" $(round_results)
-}
-
-# The results of each round; those for the goals have the bare calls of the machine.
-round_results() {
-    find "$out"/round* -name '*-host.csv' -o -name '*-library.csv' | sort
-}
-
-# The CSV files of bench/rma but those for the goals, which measure again what the others do.
-results() {
-    find "$out" -maxdepth 1 -name '*-host.csv' -o -maxdepth 1 -name '*-library.csv' |
-        grep -v -e '/goals-' -e '-[24]-[a-z]*\.csv$' | sort
-}
-
-halo_tables() { # directory, what to say of it
-    for host in $hosts; do
-        for n in 2 4; do
-            result=$1/$host-$n
-            test -f "$result-host.csv" || continue
-            printf '\n%s%s:\n\n' "$(sed -n '1s/, one-sided calls by [^;]*;/;/; 1s/^halo exchange: //p' "$result-host.txt")" "$2"
-            awk -F, -v markdown=1 -f "$top_srcdir/bench/halo-merge.awk" "$result-host.csv" "$result-library.csv" ||
-                failed=1
-        done
-    done
-}
-
 # The curves, as SVG files in the directory performance, and a list of them.
 plots() {
     mkdir -p "$out/performance"
-    # shellcheck disable=SC2046 # file names without blanks
-    awk -F, -v out="$out/performance" -f "$top_srcdir/scripts/plots.awk" $(results) \
-        "$out"/*-[24]-host.csv "$out"/*-[24]-library.csv >"$out/plots"
+    report_of plots "$out" >"$out/plots" || failed=1
     while IFS='|' read -r id title x y logs; do
         gnuplot -e "data='$out/performance/$id.dat'; out='$out/performance/$id.svg'; name='$title'; xname='$x'; yname='$y'; logs='$logs'" \
             "$top_srcdir/scripts/plot.gp" || fail "gnuplot, $id" "$out/performance/$id.dat"
@@ -283,12 +247,12 @@ if test -n "$run"; then
 fi
 test -f "$out/machine" || die "there are no results"
 plots
-figures >"$out/figures" || failed=1
+report_of figures --processors "$(nproc)" "$out" >"$out/figures" || failed=1
 cat "$out/figures"
 report
 if test -n "$update"; then
     replace_part "$top_srcdir/doc/performance.md" figures <"$out/figures"
-    awk -f "$top_srcdir/scripts/gains.awk" "$out/figures" "$top_srcdir/README.md" >"$out/gains"
+    report_of gains "$out" "$top_srcdir/README.md" >"$out/gains" || die "there is no table of gains"
     replace_part "$top_srcdir/README.md" gains <"$out/gains"
     rm -rf "$top_srcdir/doc/performance"
     cp -r "$out/performance" "$top_srcdir/doc/performance"
