@@ -13,15 +13,9 @@ top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$top/scripts/options.sh"
 answer_first "$@"
 cd "$top" || exit 1
-# One order of files and names, whatever the language of whoever runs this.
-LC_ALL=C
-export LC_ALL
 
 generate() {
-    awk -f scripts/conformance.awk what=makefile test/mpi/sources.am \
-        what=list test/mpi/testlist what=short test/mpi/testlist-short what=exports src/mpi/*.c \
-        what=tests test/mpi/*.[ch] test/mpi/*.f90 test/mpi/*.py test/mpi/*.sh test/unit/*.c test/sim/*.c \
-        test/check-*.sh test/apps/*.sh test/*.tap what=expected test/apps/expected/mpich-rma what=rules test/mpi/conformance
+    python3 scripts/conformance.py .
 }
 
 case $1 in
