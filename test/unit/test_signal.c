@@ -242,7 +242,7 @@ static void stage_origin(struct hand *h, struct rma_target *t, uint32_t i)
         while (!stage_put(&h->win, t, &op)) /* too far ahead: the post must come */
             await(h, &t->in->posts, t->posts_due - STAGE_DEPTH + 1);
     }
-    while (!stage_free(t))
+    while (!stage_seek_room(t))
         await(h, &t->in->posts, t->posts_due - STAGE_DEPTH + 1);
     FABRIC_CHECK(sync_by_memory.complete(&h->win, t) == MRMA_SUCCESS);
 }

@@ -129,14 +129,17 @@ static int send(struct win *w, struct rma_target *t, enum pkt_op_kind kind, cons
     return err;
 }
 
-/* The first, also since they were last done, is often the only one, and alone it takes less time.
- */
-static bool shall_gather(const struct win *w, struct rma_target *t, enum pkt_op_kind kind,
-                         const struct rma_op *op, size_t len)
+/* Can the operation be kept back, to be done with others by one system call? */
+static bool can_gather(enum pkt_op_kind kind, const struct rma_op *op, size_t len)
 {
-    if (len > PROCMEM_QUEUE_MAX || is_acc(kind) || op->req || !op->ttype->contig ||
-        !(kind == PKT_OP_PUT ? op->otype : op->rtype)->contig)
-        return false;
+    return len <= PROCMEM_QUEUE_MAX && !is_acc(kind) && !op->req && op->ttype->contig &&
+           (kind == PKT_OP_PUT ? op->otype : op->rtype)->contig;
+}
+
+/* Note that a small copy to or from t is called in this epoch. False: it is the first, also since
+ * they were last done; that is often the only one, and alone it takes less time. */
+static bool note_small_copy(const struct win *w, struct rma_target *t)
+{
     const uint64_t now = atomic_load_explicit(&w->gen, memory_order_relaxed);
     return atomic_exchange_explicit(&t->copied_in, now, memory_order_relaxed) == now;
 }
@@ -277,7 +280,7 @@ static int assisted_operate(struct win *w, struct rma_target *t, enum pkt_op_kin
 {
     const uint64_t vaddr = t->vaddr + (uint64_t)offset;
     const bool by_packet = goes_by_packet(w, t, kind, op, len);
-    if (!by_packet && shall_gather(w, t, kind, op, len))
+    if (!by_packet && can_gather(kind, op, len) && note_small_copy(w, t))
         return gather(w, t, kind, op, vaddr, len);
     int err = assisted_settle(w, t);
     if (likely(!err) && is_acc(kind))

@@ -158,7 +158,7 @@ static bool row_full(const struct rma_target *t)
     return seq_reached(t->posts_due, t->stage.posts_seen + STAGE_DEPTH);
 }
 
-bool stage_free(struct rma_target *t)
+bool stage_seek_room(struct rma_target *t)
 {
     if (unlikely(row_full(t)))
         t->stage.posts_seen =
@@ -203,7 +203,7 @@ static bool put_epoch(struct win *w, struct rma_target *t, const struct rma_op *
     const size_t len = op->ocount * op->otype->size, room = room_of(&t->stage.out);
     uint64_t offset;
     if (t->started_in != w->start_count || t->starts != t->posts_due ||
-        !is_plain(t, op, room, &offset) || !stage_free(t))
+        !is_plain(t, op, room, &offset) || !stage_seek_room(t))
         return false;
     return add_record(stage_of(&t->stage.out, t->starts), room, &t->stage.used, op->oaddr, offset,
                       len);

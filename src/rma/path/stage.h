@@ -50,9 +50,10 @@ void stage_attach(struct rma_target *t, struct win_ctl *own, int nslots, int me,
  * (which also finds what is wrong with it). */
 bool stage_put(struct win *w, struct rma_target *t, const struct rma_op *op);
 
-/* May the stage of the present access epoch to t be written, and so the epoch be
- * completed? Without MPI_MODE_NOCHECK only if t is not too many epochs behind. */
-bool stage_free(struct rma_target *t);
+/* Look whether the stage of the present access epoch to t may be written, and so the epoch be
+ * completed: without MPI_MODE_NOCHECK only if t is not too many epochs behind. Reads how many posts
+ * have come if all stages seem to be in use. */
+bool stage_seek_room(struct rma_target *t);
 
 /* The present access epoch to t is complete: release what was staged. */
 void stage_complete(struct rma_target *t);

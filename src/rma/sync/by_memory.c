@@ -192,7 +192,7 @@ static int memory_post(struct win *w, struct rma_target *t)
 
 static int memory_complete(struct win *w, struct rma_target *t)
 {
-    const int err = likely(stage_free(t)) ? MRMA_SUCCESS : wait_post(w, t);
+    const int err = likely(stage_seek_room(t)) ? MRMA_SUCCESS : wait_post(w, t);
     const int gathered = assisted_settle(w, t);
     if (err) /* a peer is lost: what t has not read yet must stay */
         return err;

@@ -32,8 +32,9 @@ static struct rma_target *self(struct win *w)
     return win_peek(w, w->rank);
 }
 
-/* Has po's turn come, and no holder without a ticket in the way? */
-static bool granted(struct pkt_origin *po)
+/* Take the lock for po if its turn has come and no holder without a ticket is in the way; who is
+ * let in by that, and steps back for others, is noted. False: not yet. */
+static bool try_enter(struct pkt_origin *po)
 {
     struct win *w = po->win;
     if (po->all)
@@ -73,13 +74,13 @@ static void dequeue(struct pkt_origin *po)
     }
 }
 
-/* Who may enter next: any without a ticket, and the first of those with one. */
-static struct pkt_origin *first_granted(struct win *w)
+/* Let one in: any without a ticket, or the first of those with one. NULL: nobody can be. */
+static struct pkt_origin *enter_next(struct win *w)
 {
     bool ticket = false;
     LIST_EACH (node, &w->target_side.lockq) {
         struct pkt_origin *po = LIST_ENTRY(node, struct pkt_origin, lockq_link);
-        if ((po->all || !ticket) && granted(po))
+        if ((po->all || !ticket) && try_enter(po))
             return po;
         ticket |= !po->all;
     }
@@ -96,12 +97,12 @@ bool lock_queue_request(struct pkt_origin *po, bool exclusive, bool all)
         lock_count(self(w));
     else
         po->ticket = lockword_take(&w->ctl->lock, exclusive, &po->served);
-    if (list_empty(&w->target_side.lockq) && granted(po)) {
+    if (list_empty(&w->target_side.lockq) && try_enter(po)) {
         po->lock = LOCKQ_HELD;
         return true;
     }
     enqueue(po);
-    if (first_granted(w) != po) /* once more, now that releasers know */
+    if (enter_next(w) != po) /* once more, now that releasers know */
         return false;
     dequeue(po);
     return true;
@@ -125,7 +126,7 @@ void lock_queue_lost(struct win *w, int lost)
 
 struct pkt_origin *lock_queue_grant(struct win *w)
 {
-    struct pkt_origin *po = first_granted(w);
+    struct pkt_origin *po = enter_next(w);
     if (po)
         dequeue(po);
     return po;

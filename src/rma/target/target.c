@@ -252,8 +252,9 @@ static enum verdict judge(uint32_t seq, uint32_t due, uint32_t open, const char 
     return NEVER;
 }
 
-/* May a packet of a lock epoch be applied? The request is made here, once. */
-static enum verdict judge_lock(struct pkt_origin *po, const struct pkt_hdr *hdr, const char **fault)
+/* The same for a packet of a lock epoch: makes the request, once. */
+static enum verdict admit_locked(struct pkt_origin *po, const struct pkt_hdr *hdr,
+                                 const char **fault)
 {
     const bool asks = hdr->flags & (PKT_F_LOCK_SHARED | PKT_F_LOCK_EXCLUSIVE | PKT_F_LOCK_ALL);
     if (po->win->hints.no_locks)
@@ -278,8 +279,8 @@ static enum verdict judge_lock(struct pkt_origin *po, const struct pkt_hdr *hdr,
     return po->lock == LOCKQ_HELD ? NOW : LATER;
 }
 
-/* May a packet be applied now? */
-static enum verdict ready(struct pkt_origin *po, const struct pkt_hdr *hdr, const char **fault)
+/* May a packet be applied now? One that asks for the lock has asked when this returns. */
+static enum verdict admit(struct pkt_origin *po, const struct pkt_hdr *hdr, const char **fault)
 {
     const struct win *w = po->win;
     const struct rma_target *t = po->origin;
@@ -298,7 +299,7 @@ static enum verdict ready(struct pkt_origin *po, const struct pkt_hdr *hdr, cons
                    ? NOW
                    : LATER; /* who shares memory with this process has made sure itself */
     default:
-        return judge_lock(po, hdr, fault);
+        return admit_locked(po, hdr, fault);
     }
 }
 
@@ -363,7 +364,7 @@ void target_ops(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, 
         ch3_vc_lost(&t->peer->vc);
         return;
     }
-    switch (list_empty(&po->parked) ? ready(po, hdr, &fault) : LATER) {
+    switch (list_empty(&po->parked) ? admit(po, hdr, &fault) : LATER) {
     case NOW:
         apply(po, hdr, body);
         break;
@@ -382,7 +383,7 @@ static void unpark(struct pkt_origin *po)
     while ((node = list_first(&po->parked)) != NULL) {
         struct parked_packet *pp = LIST_ENTRY(node, struct parked_packet, link);
         const char *fault = NULL;
-        enum verdict v = ready(po, &pp->hdr, &fault);
+        enum verdict v = admit(po, &pp->hdr, &fault);
         if (v == LATER)
             return;
         take_out(po, pp);
