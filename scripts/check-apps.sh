@@ -7,6 +7,8 @@
 #
 #   --short    a part of each program's tests
 #   --ci       a part of some programs, twenty minutes on two processors
+#   --library  leave out the host alone where test/apps/expected tells what it does: that changes only
+#              with the host, and takes most of the time
 #   --table    run nothing, print the table of the results that are there
 #   --update   write that table into README.md and doc/testing.md as well
 #
@@ -24,15 +26,17 @@ top_srcdir=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 all="nwchem opencoarrays armci ga petsc mpi4py mpich-rma"
 size=full
 runs=yes
+library=
 update=
 programs=
 while test $# -gt 0; do
     case $1 in
     --short) size=short ;;
     --ci) size=ci ;;
+    --library) library=yes ;;
     --table) runs= ;;
     --update) update=yes ;;
-    -*) unknown_option "$1" --short --ci --table --update ;;
+    -*) unknown_option "$1" --short --ci --library --table --update ;;
     *)
         test -f "$top_srcdir/test/apps/$1.sh" && test "$1" != common || die "there is no program '$1', only: $all"
         programs="$programs $1"

@@ -115,7 +115,7 @@ built() {
 # ---- runs ----------------------------------------------------------------------------
 
 # The ways to run a program: host, without the library; lib, with it; nodes, with it over pretended
-# nodes of one process each. What the host alone does is not run again in CI where a file tells it.
+# nodes of one process each. Where a file tells what the host alone does, --ci and --library do not run that again.
 all_variants="host lib nodes"
 
 # What the file of expected results says of the present test and variant; see ask.awk.
@@ -233,7 +233,9 @@ run_app() {
     if test -n "$expected" && test "$size" != full; then
         mv tests tests.all
         ask chosen tests.all >tests
-        test "$size" != ci || variants="lib nodes"
+    fi
+    if test -n "$expected" && { test "$size" = ci || test -n "$library"; }; then
+        variants="lib nodes"
     fi
     while read -r line <&5; do
         rounds=1
