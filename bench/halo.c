@@ -14,14 +14,13 @@
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
-#include <getopt.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "arg.h"
+#include "../tools/options.h"
 #include "clock.h"
 #include "halo_grid.h"
 #include "halo_measure.h"
@@ -30,10 +29,11 @@
 #include "host.h"
 #include "place.h"
 #include "stats.h"
+#include "values.h"
 #include "watchdog.h"
 
 struct options {
-    struct arg_sizes sizes;
+    struct sizes sizes;
     unsigned modes; /* bits of enum halo_mode_id */
     unsigned kinds; /* bits of enum winmem_kind */
     struct halo_plan plan;
@@ -45,54 +45,43 @@ struct options {
 
 static const char *const memory_names[] = {"malloc", "alloc_mem", "allocate", NULL};
 
-static void usage(void)
-{
-    printf(
-        "Usage: mpiexec -n P halo [OPTIONS]\n"
-        "Exchange ghost cells with the four neighbours on a periodic torus of P ranks and compare\n"
-        "MPI's one-sided calls with MPI_Isend and MPI_Irecv.\n\n"
-        "  --sizes=LIST     bytes per neighbour, multiples of 8 from 16 (default "
-        "16,64,256,1K,...,1M)\n"
-        "  --modes=LIST     some of these (default all but isend and messages), or all:\n");
-    for (int m = 0; m < HALO_MODES; m++)
-        printf("                     %-13s %s\n", halo_modes[m].name, halo_modes[m].meaning);
-    printf(
-        "  --memory=LIST    window memory: all (default) or some of malloc,alloc_mem,allocate\n"
-        "                   (shm and barriers always use MPI_Win_allocate_shared; writev is of "
-        "malloc,\n"
-        "                   and messages are measured with allocate)\n"
-        "  --notify=HOW     how lock and lock_all tell a neighbour that its ghost cells are "
-        "there:\n"
-        "                   accumulate (default: an 8-byte MPI_REPLACE and flush), put or barrier\n"
-        "  --reps=N         measurements of each cell, medians are printed (default 7)\n"
-        "  --block-ms=MS    length of one measurement (default 40)\n"
-        "  --budget=S       make fewer measurements (3 at least) to end within S seconds (default "
-        "100)\n"
-        "  --timeout=S      give up when nothing happens for S seconds (default 120)\n"
-        "  --pin            pin rank i to processor i, if there are enough\n"
-        "  --csv=FILE       also write one line per cell to FILE\n"
-        "  --quick          sizes 16,256,4K,64K,1M, 3 measurements of 8 ms\n"
-        "  --help           this text\n"
-        "Exit code: 0, 1 when ghost cells were wrong (their cell says so, the others are measured) "
-        "or\n"
-        "a call fails, 2 for wrong options, 3 for a hang.\n");
-}
-
-static const struct option long_options[] = {
-    {"sizes", required_argument, NULL, 's'},
-    {"modes", required_argument, NULL, 'm'},
-    {"memory", required_argument, NULL, 'w'},
-    {"notify", required_argument, NULL, 'n'},
-    {"reps", required_argument, NULL, 'r'},
-    {"block-ms", required_argument, NULL, 'b'},
-    {"budget", required_argument, NULL, 'g'},
-    {"timeout", required_argument, NULL, 't'},
-    {"pin", no_argument, NULL, 'p'},
-    {"csv", required_argument, NULL, 'c'},
-    {"quick", no_argument, NULL, 'q'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+/* The options; none has a short form. */
+enum key {
+    KEY_SIZES = OPTIONS_KEY + 1,
+    KEY_MODES,
+    KEY_MEMORY,
+    KEY_NOTIFY,
+    KEY_REPS,
+    KEY_BLOCK_MS,
+    KEY_BUDGET,
+    KEY_TIMEOUT,
+    KEY_PIN,
+    KEY_CSV,
+    KEY_QUICK,
 };
+
+static const struct argp_option option_table[] = {
+    {"sizes", KEY_SIZES, "LIST", 0,
+     "Bytes per neighbour, multiples of 8 from 16 (default 16,64,256,1K,...,1M)", 0},
+    {"modes", KEY_MODES, "LIST", 0,
+     "Some of the modes below (default all but isend and messages), or all", 0},
+    {"memory", KEY_MEMORY, "LIST", 0,
+     "Window memory: all (default) or some of malloc,alloc_mem,allocate (shm and barriers always "
+     "use MPI_Win_allocate_shared; writev is of malloc, and messages are measured with allocate)",
+     0},
+    {"notify", KEY_NOTIFY, "HOW", 0,
+     "How lock and lock_all tell a neighbour that its ghost cells are there: accumulate (default: "
+     "an 8-byte MPI_REPLACE and flush), put or barrier",
+     0},
+    {"reps", KEY_REPS, "N", 0, "Measurements of each cell, medians are printed (default 7)", 0},
+    {"block-ms", KEY_BLOCK_MS, "MS", 0, "Length of one measurement (default 40)", 0},
+    {"budget", KEY_BUDGET, "S", 0,
+     "Make fewer measurements (3 at least) to end within S seconds (default 100)", 0},
+    {"timeout", KEY_TIMEOUT, "S", 0, "Give up when nothing happens for S seconds (default 120)", 0},
+    {"pin", KEY_PIN, NULL, 0, "Pin rank i to processor i, if there are enough", 0},
+    {"csv", KEY_CSV, "FILE", 0, "Also write one line per cell to FILE", 0},
+    {"quick", KEY_QUICK, NULL, 0, "Sizes 16,256,4K,64K,1M, 3 measurements of 8 ms", 0},
+    OPTIONS_COMMON};
 
 static void defaults(struct options *o)
 {
@@ -103,99 +92,95 @@ static void defaults(struct options *o)
         .budget = 100,
     };
     o->modes &= ~(1u << MODE_ISEND | HALO_MESSAGE_MODES);
-    arg_size_range(&o->sizes, 16, 1 << 20, 4);
+    sizes_range(&o->sizes, 16, 1 << 20, 4);
 }
 
 static void quick(struct options *o)
 {
-    o->sizes = (struct arg_sizes){.v = {16, 256, 4 << 10, 64 << 10, 1 << 20}, .n = 5};
+    o->sizes = (struct sizes){.v = {16, 256, 4 << 10, 64 << 10, 1 << 20}, .n = 5};
     o->plan.reps = 3;
     o->plan.block_ms = 8;
 }
 
-static int check_sizes(const struct arg_sizes *sizes, char *msg, size_t len)
+static error_t read_option(int key, char *text, struct argp_state *state)
 {
-    for (int i = 0; i < sizes->n; i++)
-        if (sizes->v[i] < 16 || sizes->v[i] % 8 || sizes->v[i] > 1u << 30) {
-            snprintf(msg, len, "%zu is not a multiple of 8 from 16 to 1 Gi", sizes->v[i]);
-            return -1;
-        }
-    return 0;
-}
-
-static int one_option(struct options *o, int c, const char *arg, char *msg, size_t len)
-{
-    long v;
+    struct options *o = state->input;
     unsigned bit;
+    long v;
+    error_t error;
 
-    switch (c) {
-    case 's':
-        return arg_sizes(arg, &o->sizes, msg, len) || check_sizes(&o->sizes, msg, len) ? -1 : 0;
-    case 'm':
-        return arg_names(arg, halo_mode_name, &o->modes, msg, len);
-    case 'w':
-        return arg_names(arg, memory_names, &o->kinds, msg, len);
-    case 'n':
-        if (arg_names(arg, halo_notify_name, &bit, msg, len))
-            return -1;
-        o->notify = bit & 1 ? NOTIFY_ACCUMULATE : bit & 2 ? NOTIFY_PUT : NOTIFY_BARRIER;
-        return 0;
-    case 'r':
-        if (arg_long(arg, 1, HALO_MAX_REPS, &v, msg, len))
-            return -1;
-        o->plan.reps = (int)v;
-        return 0;
-    case 'b':
-        return arg_double(arg, 0.1, 10000, &o->plan.block_ms, msg, len);
-    case 'g':
-        return arg_double(arg, 1, 100000, &o->budget, msg, len);
-    case 't':
-        if (arg_long(arg, 1, 100000, &v, msg, len))
-            return -1;
-        o->plan.timeout = (unsigned)v;
-        return 0;
-    case 'p':
+    switch (key) {
+    case KEY_SIZES:
+        return value_sizes(state, key, text, 16, 8, &o->sizes);
+    case KEY_MODES:
+        return value_names(state, key, text, halo_mode_name, &o->modes);
+    case KEY_MEMORY:
+        return value_names(state, key, text, memory_names, &o->kinds);
+    case KEY_NOTIFY:
+        error = value_names(state, key, text, halo_notify_name, &bit);
+        if (!error)
+            o->notify = bit & 1 ? NOTIFY_ACCUMULATE : bit & 2 ? NOTIFY_PUT : NOTIFY_BARRIER;
+        return error;
+    case KEY_REPS:
+        error = value_long(state, key, text, 1, HALO_MAX_REPS, &v);
+        if (!error)
+            o->plan.reps = (int)v;
+        return error;
+    case KEY_BLOCK_MS:
+        return value_double(state, key, text, 0.1, 10000, &o->plan.block_ms);
+    case KEY_BUDGET:
+        return value_double(state, key, text, 1, 100000, &o->budget);
+    case KEY_TIMEOUT:
+        error = value_long(state, key, text, 1, 100000, &v);
+        if (!error)
+            o->plan.timeout = (unsigned)v;
+        return error;
+    case KEY_PIN:
         o->pin = true;
         return 0;
-    case 'c':
-        o->csv = arg;
+    case KEY_CSV:
+        o->csv = text;
         return 0;
-    case 'q':
+    case KEY_QUICK:
         quick(o);
         return 0;
+    case ARGP_KEY_ARG:
+        argp_error(state, "%s: an option was expected", text);
+        return EINVAL;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
-    snprintf(msg, len, "unknown or incomplete option, see --help");
-    return -1;
 }
 
-/* 0: run; 1: help was asked for; 2: wrong options (told by rank 0). */
-static int parse(int argc, char **argv, int rank, struct options *o)
+/* The modes stand in their table only. */
+static char *help_text(int key, const char *text, void *input)
 {
-    char msg[512];
-    int c, index = 0;
+    char *all = NULL;
+    size_t len;
+    FILE *out;
 
-    defaults(o);
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, "", long_options, &index)) != -1) {
-        if (c == 'h') {
-            if (rank == 0)
-                usage();
-            return 1;
-        }
-        if (one_option(o, c, optarg, msg, sizeof(msg))) {
-            if (rank == 0)
-                fprintf(stderr, "halo: %s: %s\n",
-                        c == '?' ? argv[optind - 1] : long_options[index].name, msg);
-            return 2;
-        }
-    }
-    if (optind < argc) {
-        if (rank == 0)
-            fprintf(stderr, "halo: unexpected argument '%s', see --help\n", argv[optind]);
-        return 2;
-    }
-    return 0;
+    (void)input;
+    if (key != ARGP_KEY_HELP_POST_DOC || !(out = open_memstream(&all, &len)))
+        return (char *)text;
+    fprintf(out, "Modes:\n");
+    for (int m = 0; m < HALO_MODES; m++)
+        fprintf(out, "  %-13s %s\n", halo_modes[m].name, halo_modes[m].meaning);
+    fprintf(out, "\n%s", text);
+    fclose(out);
+    return all;
 }
+
+static const struct argp argp = {
+    .options = option_table,
+    .parser = read_option,
+    .doc =
+        "Exchange ghost cells with the four neighbours on a periodic torus of all ranks (mpiexec "
+        "-n "
+        "P halo) and compare MPI's one-sided calls with MPI_Isend and MPI_Irecv."
+        "\v"
+        "Exit code: 0, 1 when ghost cells were wrong (their cell says so, the others are measured) "
+        "or a call fails, 2 for wrong options, 3 for a hang.",
+    .help_filter = help_text};
 
 static void progress(int rank, int done, int total, int kind, size_t size)
 {
@@ -236,7 +221,7 @@ static bool run(const struct options *o, struct halo *h, const struct halo_repor
         left += modes_of(o, kind) ? o->sizes.n : 0;
     total = left;
     for (int kind = 0; kind < WINMEM_KINDS; kind++) {
-        static struct halo_row rows[ARG_MAX_SIZES];
+        static struct halo_row rows[SIZES_MAX];
         unsigned modes = modes_of(o, kind);
 
         for (int i = 0; modes && i < o->sizes.n; i++, left--) {
@@ -265,15 +250,18 @@ int main(int argc, char **argv)
     struct host host;
     struct place place;
     struct halo grid;
-    int rank, nprocs, rc;
+    int rank, nprocs;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
-    rc = parse(argc, argv, rank, &o);
-    if (rc) {
+    defaults(&o);
+    const enum options_outcome outcome =
+        options_of_rank(rank, &argp, "halo", "halo, libmpi-rma " PACKAGE_VERSION, argc, argv, &o);
+
+    if (outcome != OPTIONS_TAKEN) {
         MPI_Finalize();
-        return rc == 2 ? 2 : 0;
+        return outcome == OPTIONS_REFUSED ? OPTIONS_WRONG : 0;
     }
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     host_init(&host);

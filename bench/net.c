@@ -14,14 +14,16 @@
  * same: as many bytes out and back, or messages to as many peers that sleep on their descriptors.
  */
 #define _GNU_SOURCE 1
-#include <getopt.h>
+#include <errno.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../tools/options.h"
 #include "net_bench.h"
 #include "stats.h"
+#include "values.h"
 #include "watchdog.h"
 
 void net_keep(struct net *b, const char *op, const char *kind, size_t size, double ns, double max)
@@ -80,56 +82,71 @@ static void verify(struct net *b)
     }
 }
 
-static const struct {
-    const char *name;
-    void (*run)(struct net *b);
-} suites[] = {{"active", net_active},
-              {"unlock", net_unlock},
-              {"rates", net_rates},
-              {"passive", net_passive},
-              {"agent", net_agent}};
+static void (*const suites[])(struct net *b) = {net_active, net_unlock, net_rates, net_passive,
+                                                net_agent};
 enum { SUITES = sizeof suites / sizeof suites[0] };
 
-static void usage(void)
-{
-    printf("Usage: net [--csv FILE] [--provider NAME] [--interface NAME] [--suites "
-           "active,unlock,rates,passive,agent]\n"
-           "One-sided communication between nodes from rank 0 to the others, against a bare "
-           "libfabric\n"
-           "endpoint over the same provider and interface (default net or tcp;ofi_rxm, on lo).\n");
-}
+static const char *const suite_name[SUITES + 1] = {"active", "unlock", "rates", "passive", "agent"};
 
-/* The suites to run as bits, or -1. */
-static int parse(int argc, char **argv, struct net *b)
+/* What an option's parser works on. */
+struct input {
+    struct net *b;
+    const char *csv;
+    unsigned suites;
+};
+
+/* The options; none has a short form. */
+enum key { KEY_CSV = OPTIONS_KEY + 1, KEY_PROVIDER, KEY_INTERFACE, KEY_SUITES };
+
+static const struct argp_option option_table[] = {
+    {"csv", KEY_CSV, "FILE", 0, "Write every result as a line to FILE", 0},
+    {"provider", KEY_PROVIDER, "NAME", 0,
+     "The bare endpoint's libfabric provider (default net or tcp;ofi_rxm)", 0},
+    {"interface", KEY_INTERFACE, "NAME", 0, "Its network interface (default lo)", 0},
+    {"suites", KEY_SUITES, "LIST", 0, "All (default) or some of active,unlock,rates,passive,agent",
+     0},
+    OPTIONS_COMMON};
+
+static error_t read_option(int key, char *text, struct argp_state *state)
 {
-    static const struct option options[] = {{"csv", required_argument, NULL, 'c'},
-                                            {"provider", required_argument, NULL, 'p'},
-                                            {"interface", required_argument, NULL, 'i'},
-                                            {"suites", required_argument, NULL, 's'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
-    int c, mask = (1 << SUITES) - 1;
-    while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        if (c == 'c' && b->rank == 0 && !(b->csv = fopen(optarg, "w"))) {
-            perror(optarg);
-            return -1;
-        } else if (c == 'p') {
-            b->provider = optarg;
-        } else if (c == 'i') {
-            b->interface = optarg;
-        } else if (c == 's') {
-            mask = 0;
-            for (char *word = strtok(optarg, ","); word; word = strtok(NULL, ","))
-                for (int i = 0; i < SUITES; i++)
-                    mask |= strcmp(word, suites[i].name) == 0 ? 1 << i : 0;
-        } else if (c != 'c') {
-            return c == 'h' ? 0 : -1;
+    struct input *in = state->input;
+
+    switch (key) {
+    case KEY_CSV:
+        in->csv = text;
+        return 0;
+    case KEY_PROVIDER:
+        in->b->provider = text;
+        return 0;
+    case KEY_INTERFACE:
+        in->b->interface = text;
+        return 0;
+    case KEY_SUITES:
+        return value_names(state, key, text, suite_name, &in->suites);
+    case ARGP_KEY_ARG:
+        argp_error(state, "%s: an option was expected", text);
+        return EINVAL;
+    case ARGP_KEY_END:
+        if (in->b->nprocs < 2) {
+            argp_error(state, "needs at least 2 ranks");
+            return EINVAL;
         }
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
-    return mask;
 }
 
-static void run(struct net *b, int mask)
+static const struct argp argp = {
+    .options = option_table,
+    .parser = read_option,
+    .doc =
+        "One-sided communication between nodes from rank 0 to the others, against a bare libfabric "
+        "endpoint over the same provider and interface."
+        "\v"
+        "Exit code: 0, 1 when contents are wrong, 2 for wrong options, 3 for a hang."};
+
+static void run(struct net *b, unsigned mask)
 {
     b->buf = calloc(1, NET_WINDOW);
     if (!b->buf ||
@@ -150,7 +167,7 @@ static void run(struct net *b, int mask)
     net_anchors(b);
     for (int i = 0; i < SUITES; i++)
         if (mask >> i & 1)
-            suites[i].run(b);
+            suites[i](b);
     verify(b);
     if (b->rank == 0)
         printf("%d goals met, %d not met\n", b->met, b->missed);
@@ -172,15 +189,22 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &b.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &b.nprocs);
     host_init(&b.host);
-    const int mask = parse(argc, argv, &b);
+    struct input input = {.b = &b, .suites = (1u << SUITES) - 1};
+    const enum options_outcome outcome = options_of_rank(
+        b.rank, &argp, "net", "net, libmpi-rma " PACKAGE_VERSION, argc, argv, &input);
+
+    if (outcome != OPTIONS_TAKEN) {
+        MPI_Finalize();
+        return outcome == OPTIONS_REFUSED ? OPTIONS_WRONG : 0;
+    }
+    if (b.rank == 0 && input.csv && !(b.csv = fopen(input.csv, "w"))) {
+        perror(input.csv);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
     results_init(&b.results, &b.host, b.nprocs, b.csv);
-    if (mask <= 0 && b.rank == 0)
-        usage();
-    else if (mask > 0 && b.nprocs < 2 && b.rank == 0)
-        fprintf(stderr, "net: needs at least 2 ranks\n");
-    else if (mask > 0 && b.nprocs > 1)
-        run(&b, mask);
-    const int bad = mask < 0 || b.nprocs < 2 || (b.csv && fclose(b.csv));
+    run(&b, input.suites);
+    const bool bad = b.csv && fclose(b.csv);
+
     results_free(&b.results);
     watchdog_arm(60, "net, MPI_Finalize; all results are there");
     MPI_Finalize();

@@ -11,13 +11,13 @@
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
-#include <getopt.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../tools/options.h"
 #include "anchors.h"
 #include "clock.h"
 #include "rma_suites.h"
@@ -44,63 +44,65 @@ struct options {
     long puts, flushes, locks, accs; /* exactly so many and nothing else, or -1 */
 };
 
-static void usage(void)
-{
-    printf(
-        "Usage: mpiexec -n P rma [OPTIONS]      (P at least 2)\n"
-        "Measure MPI one-sided communication within a node, the physical limits beside it, and "
-        "hold the\n"
-        "one against the other.\n\n"
-        "  --suite=LIST       all (default) or some of anchors, latency, bw, acc, atomic, "
-        "passive, skew,\n"
-        "                     overlap, create, memory, calls, active, origins; the verdicts need "
-        "anchors\n"
-        "                     too\n"
-        "  --sizes=LIST       bytes for put and get (default 8 and 1,4,16,64,...,64M)\n"
-        "  --acc-sizes=LIST   bytes for accumulates (default 8,64,512,4K,32K,256K,1M)\n"
-        "  --memory=LIST      kinds of window: all or some of malloc, alloc_mem, allocate,\n"
-        "                     shared, dynamic (default: these), malloc_shared\n"
-        "  --reps=N           blocks of each measurement, the median counts (default 5)\n"
-        "  --block-ms=MS      length of a block (default 10)\n"
-        "  --compute=S        how long a passive target computes (default 2)\n"
-        "  --timeout=S        give up when one measurement takes longer than S seconds (default "
-        "120)\n"
-        "  --no-pin           do not pin rank i to processor i (default where there are enough)\n"
-        "  --csv=FILE         write every result as a line to FILE\n"
-        "  --try-all          also try what is known to crash the host\n"
-        "  --quick            fewer sizes, 3 blocks of 4 ms, targets computing 0.3 s\n"
-        "  --callgrind-put=N  only N MPI_Put of 8 bytes by rank 0, in the function callgrind_puts\n"
-        "  --callgrind-flush=N  only N empty MPI_Win_flush by rank 0, in callgrind_flushes\n"
-        "  --callgrind-lock=N only N lock, put of 8 bytes, unlock by rank 0, in callgrind_locks\n"
-        "  --callgrind-acc=N  only N MPI_Accumulate of one double by rank 0, in callgrind_acc_one, "
-        "and as many\n"
-        "                     of 8 doubles, in callgrind_acc_eight\n"
-        "  --help             this text\n"
-        "Exit code: 0 (also for goals not met), 1 when contents are wrong, 2 for wrong options, 3 "
-        "for a\n"
-        "hang.\n");
-}
-
-static const struct option long_options[] = {
-    {"suite", required_argument, NULL, 's'},
-    {"sizes", required_argument, NULL, 'z'},
-    {"acc-sizes", required_argument, NULL, 'a'},
-    {"memory", required_argument, NULL, 'w'},
-    {"reps", required_argument, NULL, 'r'},
-    {"block-ms", required_argument, NULL, 'b'},
-    {"compute", required_argument, NULL, 'u'},
-    {"timeout", required_argument, NULL, 't'},
-    {"no-pin", no_argument, NULL, 'n'},
-    {"csv", required_argument, NULL, 'c'},
-    {"try-all", no_argument, NULL, 'x'},
-    {"quick", no_argument, NULL, 'q'},
-    {"callgrind-put", required_argument, NULL, 'P'},
-    {"callgrind-flush", required_argument, NULL, 'F'},
-    {"callgrind-lock", required_argument, NULL, 'L'},
-    {"callgrind-acc", required_argument, NULL, 'A'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+/* What an option's parser works on. */
+struct input {
+    struct options *o;
+    struct bench *b;
 };
+
+/* The options; none has a short form. */
+enum key {
+    KEY_SUITE = OPTIONS_KEY + 1,
+    KEY_SIZES,
+    KEY_ACC_SIZES,
+    KEY_MEMORY,
+    KEY_REPS,
+    KEY_BLOCK_MS,
+    KEY_COMPUTE,
+    KEY_TIMEOUT,
+    KEY_NO_PIN,
+    KEY_CSV,
+    KEY_TRY_ALL,
+    KEY_QUICK,
+    KEY_PUT,
+    KEY_FLUSH,
+    KEY_LOCK,
+    KEY_ACC,
+};
+
+static const struct argp_option option_table[] = {
+    {"suite", KEY_SUITE, "LIST", 0,
+     "All (default) or some of anchors, latency, bw, acc, atomic, passive, skew, overlap, create, "
+     "memory, calls, active, origins; the verdicts need anchors too",
+     0},
+    {"sizes", KEY_SIZES, "LIST", 0, "Bytes for put and get (default 8 and 1,4,16,64,...,64M)", 0},
+    {"acc-sizes", KEY_ACC_SIZES, "LIST", 0,
+     "Bytes for accumulates (default 8,64,512,4K,32K,256K,1M)", 0},
+    {"memory", KEY_MEMORY, "LIST", 0,
+     "Kinds of window: all or some of malloc, alloc_mem, allocate, shared, dynamic (default: "
+     "these), malloc_shared",
+     0},
+    {"reps", KEY_REPS, "N", 0, "Blocks of each measurement, the median counts (default 5)", 0},
+    {"block-ms", KEY_BLOCK_MS, "MS", 0, "Length of a block (default 10)", 0},
+    {"compute", KEY_COMPUTE, "S", 0, "How long a passive target computes (default 2)", 0},
+    {"timeout", KEY_TIMEOUT, "S", 0,
+     "Give up when one measurement takes longer than S seconds (default 120)", 0},
+    {"no-pin", KEY_NO_PIN, NULL, 0,
+     "Do not pin rank i to processor i (default where there are enough)", 0},
+    {"csv", KEY_CSV, "FILE", 0, "Write every result as a line to FILE", 0},
+    {"try-all", KEY_TRY_ALL, NULL, 0, "Also try what is known to crash the host", 0},
+    {"quick", KEY_QUICK, NULL, 0, "Fewer sizes, 3 blocks of 4 ms, targets computing 0.3 s", 0},
+    {"callgrind-put", KEY_PUT, "N", 0,
+     "Only N MPI_Put of 8 bytes by rank 0, in the function callgrind_puts", 0},
+    {"callgrind-flush", KEY_FLUSH, "N", 0,
+     "Only N empty MPI_Win_flush by rank 0, in callgrind_flushes", 0},
+    {"callgrind-lock", KEY_LOCK, "N", 0,
+     "Only N lock, put of 8 bytes, unlock by rank 0, in callgrind_locks", 0},
+    {"callgrind-acc", KEY_ACC, "N", 0,
+     "Only N MPI_Accumulate of one double by rank 0, in callgrind_acc_one, and as many of 8 "
+     "doubles, in callgrind_acc_eight",
+     0},
+    OPTIONS_COMMON};
 
 static void defaults(struct options *o, struct bench *b)
 {
@@ -115,130 +117,118 @@ static void defaults(struct options *o, struct bench *b)
     b->block_ms = 10;
     b->compute_s = 2;
     b->timeout = 120;
-    arg_size_range(&b->sizes, 1, 64 << 20, 4);
+    sizes_range(&b->sizes, 1, 64 << 20, 4);
     memmove(&b->sizes.v[3], &b->sizes.v[2], (size_t)(b->sizes.n - 2) * sizeof(b->sizes.v[0]));
     b->sizes.v[2] = 8;
     b->sizes.n++;
-    arg_size_range(&b->acc_sizes, 8, 256 << 10, 8);
+    sizes_range(&b->acc_sizes, 8, 256 << 10, 8);
     b->acc_sizes.v[b->acc_sizes.n++] = 1 << 20;
 }
 
 static void quick(struct bench *b)
 {
-    b->sizes = (struct arg_sizes){.v = {8, 1 << 10, 64 << 10, 1 << 20}, .n = 4};
-    b->acc_sizes = (struct arg_sizes){.v = {8, 64, 4 << 10, 1 << 20}, .n = 4};
+    b->sizes = (struct sizes){.v = {8, 1 << 10, 64 << 10, 1 << 20}, .n = 4};
+    b->acc_sizes = (struct sizes){.v = {8, 64, 4 << 10, 1 << 20}, .n = 4};
     b->reps = 3;
     b->block_ms = 4;
     b->compute_s = 0.3;
 }
 
-static int check_sizes(const struct arg_sizes *s, size_t unit, char *msg, size_t len)
+/* Where the number goes that counts the calls of an option; NULL: it is not of these. */
+static long *calls_of(struct options *o, int key)
 {
-    for (int i = 0; i < s->n; i++)
-        if (s->v[i] == 0 || s->v[i] % unit || s->v[i] > 1u << 30) {
-            snprintf(msg, len, "%zu is not a multiple of %zu up to 1 Gi", s->v[i], unit);
-            return -1;
-        }
-    return 0;
+    switch (key) {
+    case KEY_PUT:
+        return &o->puts;
+    case KEY_FLUSH:
+        return &o->flushes;
+    case KEY_LOCK:
+        return &o->locks;
+    case KEY_ACC:
+        return &o->accs;
+    default:
+        return NULL;
+    }
 }
 
-static int numeric_option(struct options *o, struct bench *b, int c, const char *arg, char *msg,
-                          size_t len)
+static error_t read_number(int key, char *text, struct argp_state *state)
 {
-    long v = 0;
+    const struct input *in = state->input;
+    struct bench *b = in->b;
+    long *calls = calls_of(in->o, key), v = 0;
+    error_t error;
 
-    if (c == 'b')
-        return arg_double(arg, 0.1, 10000, &b->block_ms, msg, len);
-    if (c == 'u')
-        return arg_double(arg, 0.05, 100, &b->compute_s, msg, len);
-    if (arg_long(arg, strchr("PFLA", c) ? 0 : 1, c == 'r' ? BENCH_MAX_REPS : 100000000, &v, msg,
-                 len))
-        return -1;
-    if (c == 'r')
-        b->reps = (int)v;
-    else if (c == 't')
-        b->timeout = (unsigned)v;
-    else if (c == 'P')
-        o->puts = v;
-    else if (c == 'L')
-        o->locks = v;
-    else if (c == 'A')
-        o->accs = v;
-    else
-        o->flushes = v;
-    return 0;
+    if (calls)
+        return value_long(state, key, text, 0, 100000000, calls);
+    switch (key) {
+    case KEY_BLOCK_MS:
+        return value_double(state, key, text, 0.1, 10000, &b->block_ms);
+    case KEY_COMPUTE:
+        return value_double(state, key, text, 0.05, 100, &b->compute_s);
+    case KEY_REPS:
+        error = value_long(state, key, text, 1, BENCH_MAX_REPS, &v);
+        if (!error)
+            b->reps = (int)v;
+        return error;
+    case KEY_TIMEOUT:
+        error = value_long(state, key, text, 1, 100000000, &v);
+        if (!error)
+            b->timeout = (unsigned)v;
+        return error;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
 }
 
-static int one_option(struct options *o, struct bench *b, int c, const char *arg, char *msg,
-                      size_t len)
+static error_t read_option(int key, char *text, struct argp_state *state)
 {
-    switch (c) {
-    case 's':
-        return arg_names(arg, suite_name, &o->suites, msg, len);
-    case 'z':
-        return arg_sizes(arg, &b->sizes, msg, len) || check_sizes(&b->sizes, 1, msg, len) ? -1 : 0;
-    case 'a':
-        return arg_sizes(arg, &b->acc_sizes, msg, len) || check_sizes(&b->acc_sizes, 8, msg, len)
-                   ? -1
-                   : 0;
-    case 'w':
-        return arg_names(arg, winmem_name, &b->kinds, msg, len);
-    case 'n':
-        o->pin = false;
+    const struct input *in = state->input;
+    struct bench *b = in->b;
+
+    switch (key) {
+    case KEY_SUITE:
+        return value_names(state, key, text, suite_name, &in->o->suites);
+    case KEY_SIZES:
+        return value_sizes(state, key, text, 1, 1, &b->sizes);
+    case KEY_ACC_SIZES:
+        return value_sizes(state, key, text, 8, 8, &b->acc_sizes);
+    case KEY_MEMORY:
+        return value_names(state, key, text, winmem_name, &b->kinds);
+    case KEY_NO_PIN:
+        in->o->pin = false;
         return 0;
-    case 'x':
+    case KEY_TRY_ALL:
         b->try_all = true;
         return 0;
-    case 'c':
-        o->csv = arg;
+    case KEY_CSV:
+        in->o->csv = text;
         return 0;
-    case 'q':
+    case KEY_QUICK:
         quick(b);
         return 0;
-    case 'r':
-    case 'b':
-    case 'u':
-    case 't':
-    case 'P':
-    case 'F':
-    case 'L':
-    case 'A':
-        return numeric_option(o, b, c, arg, msg, len);
+    case ARGP_KEY_ARG:
+        argp_error(state, "%s: an option was expected", text);
+        return EINVAL;
+    case ARGP_KEY_END:
+        if (b->nprocs < 2) {
+            argp_error(state, "needs at least 2 ranks");
+            return EINVAL;
+        }
+        return 0;
+    default:
+        return read_number(key, text, state);
     }
-    snprintf(msg, len, "unknown or incomplete option, see --help");
-    return -1;
 }
 
-/* 0: run; 1: help was asked for; 2: wrong options (told by rank 0). */
-static int parse(int argc, char **argv, struct options *o, struct bench *b)
-{
-    char msg[512];
-    int c, index = 0;
-
-    defaults(o, b);
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, "", long_options, &index)) != -1) {
-        if (c == 'h') {
-            if (b->rank == 0)
-                usage();
-            return 1;
-        }
-        if (one_option(o, b, c, optarg, msg, sizeof(msg))) {
-            if (b->rank == 0)
-                fprintf(stderr, "rma: %s: %s\n",
-                        c == '?' ? argv[optind - 1] : long_options[index].name, msg);
-            return 2;
-        }
-    }
-    if (optind < argc || b->nprocs < 2) {
-        if (b->rank == 0 && optind < argc)
-            fprintf(stderr, "rma: unexpected argument '%s', see --help\n", argv[optind]);
-        else if (b->rank == 0)
-            fprintf(stderr, "rma: needs at least 2 ranks, see --help\n");
-        return 2;
-    }
-    return 0;
-}
+static const struct argp argp = {
+    .options = option_table,
+    .parser = read_option,
+    .doc =
+        "Measure MPI one-sided communication within a node (mpiexec -n P rma, P at least 2), the "
+        "physical limits beside it, and hold the one against the other."
+        "\v"
+        "Exit code: 0 (also for goals not met), 1 when contents are wrong, 2 for wrong options, 3 "
+        "for a hang."};
 
 /* Sleep until every rank is here. */
 static void quiet_barrier(MPI_Comm all)
@@ -340,11 +330,14 @@ int main(int argc, char **argv)
     b.all = MPI_COMM_WORLD;
     MPI_Comm_rank(b.all, &b.rank);
     MPI_Comm_size(b.all, &b.nprocs);
-    int rc = parse(argc, argv, &o, &b);
+    defaults(&o, &b);
+    struct input input = {&o, &b};
+    const enum options_outcome outcome = options_of_rank(
+        b.rank, &argp, "rma", "rma, libmpi-rma " PACKAGE_VERSION, argc, argv, &input);
 
-    if (rc) {
+    if (outcome != OPTIONS_TAKEN) {
         MPI_Finalize();
-        return rc == 2 ? 2 : 0;
+        return outcome == OPTIONS_REFUSED ? OPTIONS_WRONG : 0;
     }
     MPI_Comm_set_errhandler(b.all, MPI_ERRORS_RETURN);
     host_init(&b.host);

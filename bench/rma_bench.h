@@ -15,11 +15,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arg.h"
 #include "host.h"
 #include "peer_map.h"
 #include "place.h"
 #include "results.h"
+#include "values.h"
 #include "winmem.h"
 
 #define BENCH_MAX_REPS 51
@@ -36,9 +36,9 @@ struct bench {
     char map_reason[160];
     struct anchors *anchors; /* pair only; NULL when they are not measured, see anchors.h */
     struct results results;
-    struct arg_sizes sizes;     /* put and get */
-    struct arg_sizes acc_sizes; /* accumulates */
-    unsigned kinds;             /* bits of enum winmem_kind */
+    struct sizes sizes;     /* put and get */
+    struct sizes acc_sizes; /* accumulates */
+    unsigned kinds;         /* bits of enum winmem_kind */
     int reps;
     double block_ms;
     double compute_s; /* how long a passive target computes */

@@ -9,35 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST = 32 }; /* of the names that are compared */
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* How many letters have to be changed, added or left out to make b of the first n of a. */
-static size_t distance(const char *a, size_t n, const char *b)
-{
-    const size_t m = least(strlen(b), LONGEST);
-    size_t row[LONGEST + 1];
-
-    n = least(n, LONGEST);
-    for (size_t j = 0; j <= m; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        size_t diagonal = row[0];
-
-        row[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            const size_t change = diagonal + (a[i - 1] != b[j - 1]);
-
-            diagonal = row[j];
-            row[j] = least(change, 1 + least(row[j], row[j - 1]));
-        }
-    }
-    return row[m];
-}
+#include "base/nearest.h"
 
 static bool is_end(const struct argp_option *option)
 {
@@ -64,36 +36,37 @@ static const char *nearest(const struct argp_option *options, const char *word, 
 
     for (; !is_end(options); options++)
         if (options->name && !(options->flags & OPTION_HIDDEN) &&
-            distance(word, n, options->name) < distance(word, n, best))
+            nearest_distance(word, n, options->name) < nearest_distance(word, n, best))
             best = options->name;
     return best;
 }
 
-static void answer_first(const struct argp *argp, const char *name, const char *version, int argc,
-                         char **argv)
+/* Answers what asks for no more than an answer, if quiet without a word. */
+static bool is_answered(const struct argp *argp, const char *name, const char *version, int argc,
+                        char **argv, bool quiet)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) {
-            argp_help(argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, (char *)name);
-            exit(0);
-        }
-        if (strcmp(argv[i], "--usage") == 0) {
-            argp_help(argp, stdout, ARGP_HELP_USAGE, (char *)name);
-            exit(0);
+        const bool help = strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0;
+
+        if (help || strcmp(argv[i], "--usage") == 0) {
+            if (!quiet)
+                argp_help(argp, stdout,
+                          help ? ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK : ARGP_HELP_USAGE,
+                          (char *)name);
+            return true;
         }
         if (strcmp(argv[i], "-V") == 0 || strcmp(argv[i], "--version") == 0) {
-            printf("%s\n", version);
-            exit(0);
+            if (!quiet)
+                printf("%s\n", version);
+            return true;
         }
     }
+    return false;
 }
 
-void options_read(const struct argp *argp, const char *name, const char *version, int argc,
-                  char **argv, void *input)
+/* The first option that there is not; NULL: there are all. */
+static const char *unknown(const struct argp *argp, int argc, char **argv)
 {
-    answer_first(argp, name, version, argc, argv);
-    argv[0] = (char *)name;
-    argp_err_exit_status = OPTIONS_WRONG;
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         const char *word = argv[i] + 2;
         const size_t n = strcspn(word, "=");
@@ -102,14 +75,53 @@ void options_read(const struct argp *argp, const char *name, const char *version
         if (strncmp(argv[i], "--", 2) != 0)
             continue;
         option = find(argp->options, word, n);
-        if (!option) {
-            fprintf(stderr, "%s: unknown option --%.*s; the nearest is --%s\n", name, (int)n, word,
-                    nearest(argp->options, word, n));
-            argp_help(argp, stderr, ARGP_HELP_SHORT_USAGE, (char *)name);
-            exit(OPTIONS_WRONG);
-        }
+        if (!option)
+            return word;
         if (option->arg && word[n] == '\0')
             i++; /* its value may look like an option */
     }
-    argp_parse(argp, argc, argv, ARGP_NO_HELP, NULL, input);
+    return NULL;
+}
+
+static enum options_outcome read_by(const struct argp *argp, const char *name, const char *version,
+                                    int argc, char **argv, unsigned flags, void *input)
+{
+    const bool quiet = flags & ARGP_NO_ERRS;
+    const char *word;
+
+    if (is_answered(argp, name, version, argc, argv, quiet))
+        return OPTIONS_ANSWERED;
+    argv[0] = (char *)name;
+    argp_err_exit_status = OPTIONS_WRONG;
+    word = unknown(argp, argc, argv);
+    if (word && !quiet) {
+        const size_t n = strcspn(word, "=");
+
+        fprintf(stderr, "%s: unknown option --%.*s; the nearest is --%s\n", name, (int)n, word,
+                nearest(argp->options, word, n));
+        argp_help(argp, stderr, ARGP_HELP_SHORT_USAGE, (char *)name);
+    }
+    if (word || argp_parse(argp, argc, argv, ARGP_NO_HELP | flags, NULL, input))
+        return OPTIONS_REFUSED;
+    return OPTIONS_TAKEN;
+}
+
+void options_read(const struct argp *argp, const char *name, const char *version, int argc,
+                  char **argv, void *input)
+{
+    switch (read_by(argp, name, version, argc, argv, 0, input)) {
+    case OPTIONS_TAKEN:
+        return;
+    case OPTIONS_ANSWERED:
+        exit(0);
+    case OPTIONS_REFUSED:
+        exit(OPTIONS_WRONG);
+    }
+}
+
+enum options_outcome options_of_rank(int rank, const struct argp *argp, const char *name,
+                                     const char *version, int argc, char **argv, void *input)
+{
+    return read_by(argp, name, version, argc, argv,
+                   rank == 0 ? ARGP_NO_EXIT : ARGP_NO_EXIT | ARGP_NO_ERRS, input);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * options.h - how mpi-rma-info and mpi-rma-trace read their options: glibc's argp, with one form of
- * help and of errors.
+ * options.h - how mpi-rma-info, mpi-rma-trace and the benches read their options: glibc's argp,
+ * with one form of help and of errors.
  */
 #ifndef MRMA_TOOLS_OPTIONS_H
 #define MRMA_TOOLS_OPTIONS_H
@@ -26,5 +26,18 @@ enum { OPTIONS_WRONG = 2 }; /* the exit code for wrong arguments */
  * a line of usage; what the parser reports by argp_error ends it with OPTIONS_WRONG as well. */
 void options_read(const struct argp *argp, const char *name, const char *version, int argc,
                   char **argv, void *input);
+
+enum options_outcome {
+    OPTIONS_TAKEN,    /* go on */
+    OPTIONS_ANSWERED, /* nothing else was wanted: end with 0 */
+    OPTIONS_REFUSED,  /* end with OPTIONS_WRONG */
+};
+
+/* options_of_rank reads the arguments of an MPI program as options_read does, but returns what the
+ * process has to do, since it has to call MPI_Finalize first. All processes are given the same
+ * arguments, and that of rank 0 alone prints anything. argp's parser has to return an error after
+ * argp_error, which returns here. */
+enum options_outcome options_of_rank(int rank, const struct argp *argp, const char *name,
+                                     const char *version, int argc, char **argv, void *input);
 
 #endif

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/nearest.h"
 
 /* How a variable is read and shown; what both are told of it besides. */
 struct row {
@@ -314,31 +315,6 @@ int conf_load(struct conf *conf, char *(*lookup)(const char *name), char *msg, s
     return MRMA_SUCCESS;
 }
 
-/* How many letters are to be put in, left out or changed to make b of a. */
-static size_t distance(const char *a, size_t n, const char *b)
-{
-    enum { LONGEST = 64 };
-    const size_t m = strlen(b);
-    size_t row[LONGEST + 1];
-
-    assert(m <= LONGEST);
-    for (size_t j = 0; j <= m; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        size_t diagonal = row[0];
-
-        row[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            const size_t change = diagonal + (a[i - 1] != b[j - 1]);
-            const size_t other = 1 + (row[j] < row[j - 1] ? row[j] : row[j - 1]);
-
-            diagonal = row[j];
-            row[j] = change < other ? change : other;
-        }
-    }
-    return row[m];
-}
-
 const char *conf_nearest(const char *setting)
 {
     const size_t len = strcspn(setting, "=");
@@ -348,7 +324,7 @@ const char *conf_nearest(const char *setting)
     if (strncmp(setting, "MPIRMA_", 7) != 0)
         return NULL;
     for (const struct conf_var *var = conf_vars; var->name != NULL; var++) {
-        const size_t now = distance(setting, len, var->name);
+        const size_t now = nearest_distance(setting, len, var->name);
 
         if (now < least) {
             least = now;

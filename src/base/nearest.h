@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * nearest.h - how far a word that nobody knows is from one that is known, for messages that name
+ * the nearest.
+ *
+ * The function has no state and may be called by any thread at any time.
+ */
+#ifndef MRMA_BASE_NEAREST_H
+#define MRMA_BASE_NEAREST_H
+
+#include <stddef.h>
+
+/* nearest_distance returns how many letters have to be changed, added or left out to make known of
+ * the first len letters of word. Of both it looks at the first 64 letters only. */
+size_t nearest_distance(const char *word, size_t len, const char *known);
+
+#endif
