@@ -38,13 +38,24 @@ static unsigned channels_of(const struct ch3 *c)
     return atomic_load_explicit(&c->nchannels, memory_order_acquire);
 }
 
-bool ch3_poll(struct ch3 *c)
+static bool push_all(struct ch3 *c)
 {
     bool moved = false;
     LIST_EACH_SAFE (it, &c->pending_vcs)
         moved |= ch3_sendq_push(LIST_ENTRY(it, struct ch3_vc, pending_link));
+    return moved;
+}
+
+/* Pushes once more after the poll, which may have made room: by credits that arrived, or by the end
+ * of a send. Who sleeps next, or leaves for the host, would not be woken for that room, since its
+ * news has been read. So when this returns what is queued has no room, and the news of room is yet
+ * to come. */
+bool ch3_poll(struct ch3 *c)
+{
+    bool moved = push_all(c);
     for (unsigned i = 0, n = channels_of(c); i < n; i++)
         moved |= c->channels[i]->ops->poll(c->channels[i]) != 0;
+    moved |= push_all(c);
     return moved;
 }
 

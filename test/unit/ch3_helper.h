@@ -21,8 +21,8 @@ struct fake_packet {
 };
 
 struct fake_channel {
-    struct ch3_channel channel; /* first */
-    unsigned room;
+    struct ch3_channel channel;  /* first */
+    unsigned room, room_by_poll; /* room_by_poll: what the next poll adds */
     bool reserved;
     size_t reserved_len, biggest_reserve;
     _Alignas(8) unsigned char buf[CH3_PACKET_MAX];
@@ -66,6 +66,8 @@ static inline unsigned fake_poll(struct ch3_channel *ch)
 {
     struct fake_channel *f = (struct fake_channel *)ch;
     f->polls++;
+    f->room += f->room_by_poll;
+    f->room_by_poll = 0;
     return 0;
 }
 

@@ -137,6 +137,26 @@ static void test_copies_queue_in_order(void **state)
     assert_false(ch3_poll(&b->ch3));
 }
 
+/* A poll that makes room and delivers nothing, as one that takes in credits does: nobody is told of
+ * that room a second time, so what waits leaves at once. */
+static void test_room_by_poll(void **state)
+{
+    struct ch3_bench *b = *state;
+    open_all(b);
+    b->fake.room = 0;
+    copy(&b->vc[0], 1, 64);
+    copy(&b->vc[1], 2, 64);
+    copy(&b->vc[0], 3, 64);
+    b->fake.room_by_poll = 2;
+    assert_true(ch3_poll(&b->ch3));
+    assert_int_equal(b->fake.nsent, 2);
+    assert_true(ch3_unsent(&b->ch3));
+    b->fake.room_by_poll = 1;
+    assert_true(ch3_poll(&b->ch3));
+    assert_int_equal(b->fake.nsent, 3);
+    assert_false(ch3_unsent(&b->ch3));
+}
+
 static void test_stream_keeps_its_place(void **state)
 {
     struct ch3_bench *b = *state;
@@ -185,7 +205,7 @@ static void test_idle_stream(void **state)
     struct ch3_bench *b = *state;
     struct test_stream s = make_stream(b, &b->vc[0], 10, 1);
     open_all(b);
-    s.idle = 2;
+    s.idle = 3; /* a poll asks twice */
     assert_int_equal(ch3_send_stream(&b->vc[0], &s.stream), MRMA_SUCCESS);
     copy(&b->vc[0], 11, 64);
     expect_sent(b, NULL, 0);
@@ -327,6 +347,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         BENCH_TEST(test_direct),
         BENCH_TEST(test_copies_queue_in_order),
+        BENCH_TEST(test_room_by_poll),
         BENCH_TEST(test_stream_at_once),
         BENCH_TEST(test_stream_keeps_its_place),
         BENCH_TEST(test_idle_stream),
