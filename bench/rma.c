@@ -79,9 +79,7 @@ static const struct argp_option option_table[] = {
     {"acc-sizes", KEY_ACC_SIZES, "LIST", 0,
      "Bytes for accumulates (default 8,64,512,4K,32K,256K,1M)", 0},
     {"memory", KEY_MEMORY, "LIST", 0,
-     "Kinds of window: all or some of malloc, alloc_mem, allocate, shared, dynamic (default: "
-     "these), malloc_shared",
-     0},
+     "Kinds of window: all (default) or some of malloc, alloc_mem, allocate, shared, dynamic", 0},
     {"reps", KEY_REPS, "N", 0, "Blocks of each measurement, the median counts (default 5)", 0},
     {"block-ms", KEY_BLOCK_MS, "MS", 0, "Length of a block (default 10)", 0},
     {"compute", KEY_COMPUTE, "S", 0, "How long a passive target computes (default 2)", 0},
@@ -112,7 +110,7 @@ static void defaults(struct options *o, struct bench *b)
                           .flushes = -1,
                           .locks = -1,
                           .accs = -1};
-    b->kinds = ((1u << WINMEM_KINDS) - 1) & ~(1u << WINMEM_MALLOC_SHARED);
+    b->kinds = (1u << WINMEM_KINDS) - 1;
     b->reps = 5;
     b->block_ms = 10;
     b->compute_s = 2;

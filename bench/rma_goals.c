@@ -4,11 +4,10 @@
  *
  * Every limit is made of anchors of the same run. A line whose measurement or
  * anchor is missing says so instead of giving a verdict. Windows that are
- * mapped are those of MPI_Win_allocate, MPI_Win_allocate_shared,
- * MPI_Win_create over MPI_Alloc_mem, and over malloc where it is shared in place; the worst of them
- * that was measured counts. What depends on how far the processors are from each other, which
- * changes on some machines, was measured in turns with its anchor, and the two are of one pair of
- * blocks.
+ * mapped are those of MPI_Win_allocate, MPI_Win_allocate_shared and
+ * MPI_Win_create over MPI_Alloc_mem; the worst of them that was measured counts. What depends on
+ * how far the processors are from each other, which changes on some machines, was measured in turns
+ * with its anchor, and the two are of one pair of blocks.
  *
  *   C cache line one way, M(s) memcpy, S(s) process_vm_writev, R(s)
  *   process_vm_readv, A locked instruction, X switch of processes, K call of an
@@ -36,8 +35,8 @@ struct goals {
     bool beside;
 };
 
-static const char *const mapped[] = {"allocate", "alloc_mem", "shared", "malloc_shared"};
-#define MAPPED 4
+static const char *const mapped[] = {"allocate", "alloc_mem", "shared"};
+#define MAPPED 3
 
 /* One line. value and limit are times in ns, or ratios when unit is "". */
 static void line(struct goals *g, const char *id, const char *what, double value,

@@ -14,14 +14,11 @@
 
 #define PAGE 4096
 
-const char *const winmem_name[WINMEM_KINDS + 1] = {"malloc",  "alloc_mem",     "allocate", "shared",
-                                                   "dynamic", "malloc_shared", NULL};
-const char *const winmem_title[WINMEM_KINDS] = {"MPI_Win_create on malloc",
-                                                "MPI_Win_create on MPI_Alloc_mem",
-                                                "MPI_Win_allocate",
-                                                "MPI_Win_allocate_shared",
-                                                "MPI_Win_create_dynamic, malloc attached",
-                                                "MPI_Win_create on malloc, mpirma_share_create"};
+const char *const winmem_name[WINMEM_KINDS + 1] = {"malloc", "alloc_mem", "allocate",
+                                                   "shared", "dynamic",   NULL};
+const char *const winmem_title[WINMEM_KINDS] = {
+    "MPI_Win_create on malloc", "MPI_Win_create on MPI_Alloc_mem", "MPI_Win_allocate",
+    "MPI_Win_allocate_shared", "MPI_Win_create_dynamic, malloc attached"};
 
 /* Memory for the kinds that bring their own. NULL with the reason. */
 static char *own_memory(enum winmem_kind kind, size_t size, char *reason, size_t len)
@@ -46,7 +43,7 @@ static void free_memory(enum winmem_kind kind, char *mem)
 {
     if (kind == WINMEM_ALLOC_MEM)
         MPI_Free_mem(mem);
-    else if (kind == WINMEM_MALLOC || kind == WINMEM_DYNAMIC || kind == WINMEM_MALLOC_SHARED)
+    else if (kind == WINMEM_MALLOC || kind == WINMEM_DYNAMIC)
         free(mem);
 }
 
@@ -65,13 +62,6 @@ static int create(struct winmem *w, char *reason, size_t len)
     } else if (w->kind == WINMEM_DYNAMIC) {
         name = "MPI_Win_create_dynamic";
         rc = MPI_Win_create_dynamic(MPI_INFO_NULL, w->comm, &w->win);
-    } else if (w->kind == WINMEM_MALLOC_SHARED) {
-        MPI_Info info;
-
-        MPI_Info_create(&info);
-        MPI_Info_set(info, "mpirma_share_create", "true");
-        rc = MPI_Win_create(w->base, size, 1, info, w->comm, &w->win);
-        MPI_Info_free(&info);
     } else {
         rc = MPI_Win_create(w->base, size, 1, MPI_INFO_NULL, w->comm, &w->win);
     }
@@ -105,8 +95,7 @@ static int publish(struct winmem *w, char *reason, size_t len)
 int winmem_open(struct winmem *w, enum winmem_kind kind, size_t size, MPI_Comm comm, char *reason,
                 size_t len)
 {
-    bool own = kind == WINMEM_MALLOC || kind == WINMEM_ALLOC_MEM || kind == WINMEM_DYNAMIC ||
-               kind == WINMEM_MALLOC_SHARED;
+    bool own = kind == WINMEM_MALLOC || kind == WINMEM_ALLOC_MEM || kind == WINMEM_DYNAMIC;
 
     *w = (struct winmem){.win = MPI_WIN_NULL, .comm = comm, .kind = kind, .size = size};
     if (own)

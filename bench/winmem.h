@@ -15,13 +15,11 @@
 #include <stddef.h>
 
 enum winmem_kind {
-    WINMEM_MALLOC,        /* MPI_Win_create over malloc */
-    WINMEM_ALLOC_MEM,     /* MPI_Win_create over MPI_Alloc_mem */
-    WINMEM_ALLOCATE,      /* MPI_Win_allocate */
-    WINMEM_SHARED,        /* MPI_Win_allocate_shared */
-    WINMEM_DYNAMIC,       /* MPI_Win_create_dynamic, malloc attached */
-    WINMEM_MALLOC_SHARED, /* MPI_Win_create over malloc, which the library is asked to share in
-                             place */
+    WINMEM_MALLOC,    /* MPI_Win_create over malloc */
+    WINMEM_ALLOC_MEM, /* MPI_Win_create over MPI_Alloc_mem */
+    WINMEM_ALLOCATE,  /* MPI_Win_allocate */
+    WINMEM_SHARED,    /* MPI_Win_allocate_shared */
+    WINMEM_DYNAMIC,   /* MPI_Win_create_dynamic, malloc attached */
     WINMEM_KINDS
 };
 

@@ -54,20 +54,15 @@ const struct conf *engine_conf(struct engine *e)
 void engine_fork_prepare(struct engine *e)
 {
     heap_fork_prepare(e->user_heap);
-    inplace_fork_prepare(e->inplace);
 }
 
 void engine_fork_parent(struct engine *e)
 {
-    inplace_fork_parent(e->inplace);
     heap_fork_parent(e->user_heap);
 }
 
-/* The heap's bookkeeping is from malloc, whose memory may be shared in place: so that is the
- * child's own first. */
 void engine_fork_child(struct engine *e)
 {
-    inplace_fork_child(e->inplace);
     heap_fork_child(e->user_heap);
     if (e->net)
         nmofi_fork_child(e->net);
@@ -154,8 +149,6 @@ static int assemble(struct engine *e, bool threads)
     if (!err)
         err = heap_create(e->conf.segment_dir, &e->log, &e->user_heap);
     if (!err)
-        err = inplace_create(e->conf.segment_dir, &e->log, &e->inplace);
-    if (!err)
         err = make_own_segment(e);
     if (!err)
         err = open_ringer(e);
@@ -198,7 +191,6 @@ int engine_create(const struct conf *conf, const struct log *log,
     e->light = process->light;
     int err = assemble(e, process->threads);
     if (err) {
-        inplace_destroy(e->inplace);
         heap_destroy(e->user_heap);
         heap_destroy(e->heap);
         close_own(e);
@@ -218,7 +210,6 @@ void engine_destroy(struct engine *e)
     engine_peer_fini(e);
     engine_mem_fini(e);
     engine_env_fini(e);
-    inplace_destroy(e->inplace);
     heap_leave(e->user_heap);
     heap_destroy(e->heap);
     close_own(e);

@@ -49,7 +49,7 @@ const struct conf *engine_conf(struct engine *e);
 void engine_trace(struct engine *e, struct trace *tr);
 
 /* What an engine counts, for MPIRMA_STATS: the one list of all counters. */
-enum { ENGINE_COUNTERS = 41 };
+enum { ENGINE_COUNTERS = 38 };
 extern const struct counter engine_counters[ENGINE_COUNTERS];
 
 struct engine_counts {
@@ -66,9 +66,7 @@ void engine_count(struct engine *e, struct engine_counts *sum);
 uint64_t engine_alloc_begin(const struct engine *e);
 void engine_alloc_end(struct engine *e, uint64_t began, uint64_t calls, uint64_t bytes);
 
-/* Around every fork of the process (shm/inplace/inplace.h): before it, then in the parent and in
- * the child.
- */
+/* Around every fork of the process (shm/heap.h): before it, then in the parent and in the child. */
 void engine_fork_prepare(struct engine *e);
 void engine_fork_parent(struct engine *e);
 void engine_fork_child(struct engine *e);

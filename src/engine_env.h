@@ -22,7 +22,6 @@
 #include "netmod/ofi/nmofi.h"
 #include "rma/win/win.h"
 #include "shm/channel.h"
-#include "shm/inplace/inplace.h"
 
 /* What a process tells others about itself; rma_proc_record's contents. */
 struct proc_record {
@@ -47,12 +46,11 @@ struct engine {
     struct conf conf;
     struct log log;
     int world_rank;
-    uint64_t uid;            /* of this process, unique */
-    uint64_t node[2];        /* as in its record */
-    bool light;              /* registered for notifications without a fence (base/event.h) */
-    struct heap *heap;       /* of windows: their memory, control blocks and rings */
-    struct heap *user_heap;  /* of MPI_Alloc_mem: children get copies, and it outlives the engine */
-    struct inplace *inplace; /* other memory that is shared where it is */
+    uint64_t uid;           /* of this process, unique */
+    uint64_t node[2];       /* as in its record */
+    bool light;             /* registered for notifications without a fence (base/event.h) */
+    struct heap *heap;      /* of windows: their memory, control blocks and rings */
+    struct heap *user_heap; /* of MPI_Alloc_mem: children get copies, and it outlives the engine */
     _Atomic uint64_t allocs, alloc_bytes, alloc_ns; /* engine_alloc_end */
     struct seg own_seg;
     struct procseg *own; /* in own_seg */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * engine_mem.c - memory of src/rma's environment: from the heaps, or shared where it is, and
- * others' segments mapped once and counted.
+ * engine_mem.c - memory of src/rma's environment: from the heaps, and others' segments mapped once
+ * and counted.
  *
  * A mapping that nobody uses any more is dropped, but for heap chunks of processes that live: many
- * windows share those, and the next one costs no system call. What others share in place are parts
- * of a segment, each mapped by itself. Locks: maps_lock around the map of segments. Neighbours:
- * shm/heap.h, shm/inplace/inplace.h, shm/segment.h.
+ * windows share those, and the next one costs no system call. Locks: maps_lock around the map of
+ * segments. Neighbours: shm/heap.h, shm/segment.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +20,6 @@ struct mapped_seg {
     struct seg seg;
     unsigned refs;
     bool keep; /* a heap chunk that many windows share: stays mapped when unused */
-    bool part; /* of a segment: not in the map */
     struct seg_name
         name; /* by which others open it: its maker's descriptor, for here is maybe none */
 };
@@ -80,26 +78,10 @@ static bool env_mem_find(void *ctx, const void *ptr, size_t len, struct rma_mem_
     struct heap_loc found;
     struct engine *e = ctx;
     if (!heap_find(e->heap, ptr, len, &found) && !heap_find(e->user_heap, ptr, len, &found) &&
-        !inplace_find(e->inplace, ptr, len, &found) && !mapped_find(e, ptr, len, &found))
+        !mapped_find(e, ptr, len, &found))
         return false;
     memcpy(loc, &found, sizeof found);
     return true;
-}
-
-static int env_mem_share(void *ctx, const void *ptr, size_t len, bool held, char *why,
-                         size_t why_len)
-{
-    return inplace_take(((struct engine *)ctx)->inplace, ptr, len, held, why, why_len);
-}
-
-static int env_mem_hold(void *ctx, const void *ptr, size_t len, bool *some)
-{
-    return inplace_hold(((struct engine *)ctx)->inplace, ptr, len, some);
-}
-
-static void env_mem_unshare(void *ctx, const void *ptr, size_t len)
-{
-    inplace_drop(((struct engine *)ctx)->inplace, ptr, len);
 }
 
 static bool env_mem_pin(void *ctx, const void *ptr, size_t len)
@@ -166,41 +148,14 @@ static int map_locked(struct engine *e, const struct heap_loc *loc, void **out,
     return MRMA_SUCCESS;
 }
 
-static int map_part(struct engine *e, const struct heap_loc *loc, void **out,
-                    struct mapped_seg **handle)
-{
-    const size_t skip = (size_t)loc->offset & ((size_t)sysconf(_SC_PAGESIZE) - 1);
-    struct mapped_seg *ms = calloc(1, sizeof *ms);
-    if (!ms)
-        return MRMA_ERR_NO_MEM;
-    ms->refs = 1;
-    ms->part = true;
-    ms->name = loc->seg;
-    int err =
-        seg_open_part(&loc->seg, (size_t)loc->offset - skip, (size_t)loc->map, &e->log, &ms->seg);
-    if (err) {
-        free(ms);
-        return err;
-    }
-    seg_only_mapped(&ms->seg); /* there may be one for every window */
-    *out = (char *)ms->seg.base + skip;
-    *handle = ms;
-    return MRMA_SUCCESS;
-}
-
 static int env_mem_map(void *ctx, const struct rma_mem_loc *where, void **out, void **handle)
 {
     struct engine *e = ctx;
     const struct heap_loc loc = loc_of(where);
     struct mapped_seg *ms = NULL;
-    int err;
-    if (loc.map > HEAP_MAP_KEEP) {
-        err = map_part(e, &loc, out, &ms);
-    } else {
-        pthread_mutex_lock(&e->maps_lock);
-        err = map_locked(e, &loc, out, &ms);
-        pthread_mutex_unlock(&e->maps_lock);
-    }
+    pthread_mutex_lock(&e->maps_lock);
+    int err = map_locked(e, &loc, out, &ms);
+    pthread_mutex_unlock(&e->maps_lock);
     *handle = ms;
     return err;
 }
@@ -209,11 +164,6 @@ static void env_mem_unmap(void *ctx, void *handle)
 {
     struct engine *e = ctx;
     struct mapped_seg *ms = handle;
-    if (ms->part) {
-        seg_close(&ms->seg);
-        free(ms);
-        return;
-    }
     pthread_mutex_lock(&e->maps_lock);
     if (--ms->refs == 0 && !ms->keep)
         drop_mapped(e, ms);
@@ -301,12 +251,6 @@ void engine_mem_init(struct engine *e)
     e->env.mem_untouched = env_mem_untouched;
     e->env.mem_fits = env_mem_fits;
     e->env.mem_find = env_mem_find;
-    e->env.mem_share_missing = inplace_missing();
-    if (!e->env.mem_share_missing) {
-        e->env.mem_share = env_mem_share;
-        e->env.mem_hold = env_mem_hold;
-        e->env.mem_unshare = env_mem_unshare;
-    }
     e->env.mem_pin = env_mem_pin;
     e->env.mem_unpin = env_mem_unpin;
     e->env.mem_map = env_mem_map;

@@ -43,10 +43,6 @@
       s->lock_waits)                                                                               \
     X(futex_sleeps, "", "waits of application threads that went to sleep", s->sleeps)              \
     X(agent_wakeups, "", "returns of the agent thread from sleep", s->agent_wakeups)               \
-    X(share_windows, "", "windows whose memory here became shared where it is", s->shared)         \
-    X(share_bytes, "bytes", "the memory of share_windows", s->shared_bytes)                        \
-    X(share_refused, "", "windows whose memory here was to become shared and did not",             \
-      s->share_refused)                                                                            \
     X(alloc_mem_calls, "", "calls of MPI_Alloc_mem that gave memory", e->allocs)                   \
     X(alloc_mem_bytes, "bytes", "the memory of alloc_mem_calls", e->alloc_bytes)                   \
     X(alloc_mem_ns, "ns", "the time in MPI_Alloc_mem and MPI_Free_mem", e->alloc_ns)               \

@@ -186,9 +186,6 @@ point "what names one host is in the files of doc/abi.md's table" "$offences"
 offences=$(includes "$src" | grep -E ':[<"]rdma/' | grep -v "^$src/netmod/ofi/")
 point "rdma/*.h only in src/netmod/ofi" "$offences"
 
-offences=$(includes "$src" | grep ':"shm/inplace/' | grep -v ':"shm/inplace/inplace\.h"$' | grep -v "^$src/shm/inplace/")
-point "of src/shm/inplace others include inplace.h only" "$offences"
-
 # What no list names is neither built nor distributed.
 offences=$(find "$src" -name '*.[ch]' | while read -r file; do
     cat "$abs_top_srcdir/Makefile.am" "$src"/*/sources.am "$src"/*/*/sources.am 2>/dev/null |

@@ -2,21 +2,16 @@
 /*
  * info_paths.c - which data paths work on this machine, and why one does not: each is tried.
  */
-#define _GNU_SOURCE 1 /* pipe2 */
 #include "info_items.h"
 
-#include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/conf.h"
 #include "base/err.h"
 #include "netmod/ofi/nmofi.h"
 #include "rma/rma.h"
 #include "shm/cma_probe.h"
-#include "shm/inplace/inplace.h"
 
 /* Does the library permit peers to attach, as MPIRMA_PTRACER says? */
 static bool permits_peers(void)
@@ -112,42 +107,6 @@ static void report_network(struct report *report)
     nmofi_close(net);
 }
 
-static void *wait_for_end(void *fd)
-{
-    char byte;
-    return read(*(int *)fd, &byte, 1) == 0 ? fd : NULL;
-}
-
-/* One byte of memory of its own, beside a thread as the hosts have them. */
-static void report_share(struct report *report, const char *dir)
-{
-    char why[300] = "no memory";
-    char *byte = malloc(1);
-    struct inplace *ip = NULL;
-    pthread_t thread;
-    int fd[2], err = MRMA_ERR_OTHER;
-
-    if (permits_peers())
-        (void)cma_permit_peers();
-    if (byte != NULL && inplace_create(dir, NULL, &ip) == MRMA_SUCCESS &&
-        pipe2(fd, O_CLOEXEC) == 0) {
-        const bool two = pthread_create(&thread, NULL, wait_for_end, &fd[0]) == 0;
-        err = inplace_take(ip, byte, 1, false, why, sizeof why);
-        if (err == MRMA_SUCCESS)
-            inplace_drop(ip, byte, 1);
-        close(fd[1]);
-        if (two)
-            pthread_join(thread, NULL);
-        close(fd[0]);
-    }
-    item_note(
-        item_number(report, "data_paths", "share_create", ITEM_BOOL, err == MRMA_SUCCESS), "%s",
-        err == MRMA_SUCCESS ? "malloc memory can become shared where it is (MPIRMA_SHARE_CREATE)"
-                            : why);
-    inplace_destroy(ip);
-    free(byte);
-}
-
 void report_paths(struct report *report, const char *dir)
 {
     char why[400];
@@ -159,7 +118,6 @@ void report_paths(struct report *report, const char *dir)
               : created ? "see mapped"
                         : "not tried: no segment could be created");
     report_cma(report);
-    report_share(report, dir);
     item_note(item_number(report, "data_paths", "shm_packets", ITEM_BOOL, works), "%s",
               works ? "rings in a shared segment" : "needs shared segments, see mapped");
     report_network(report);

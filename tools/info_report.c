@@ -3,8 +3,8 @@
  * info_report.c - the report as a whole, and the environment.
  *
  * Order: environment, data paths (info_paths.c), segments (info_segments.c), system, topology
- * (info_system.c). The program has one thread (a second one only while share_create is tried), so
- * forking is safe; children only answer and _exit. Neighbours: mpi-rma-info.c prints the report.
+ * (info_system.c). The program has one thread, so forking is
+ * safe; children only answer and _exit. Neighbours: mpi-rma-info.c prints the report.
  */
 #define _GNU_SOURCE 1 /* environ */
 #include "info_items.h"

@@ -236,9 +236,6 @@ const struct conf_var conf_vars[] = {
      "whose memory MPI_Alloc_mem gives: the library's, which windows map, or the host's"},
     {"MPIRMA_SEGMENT_DIR", "an absolute directory name of at most 255 characters",
      "where shared segments live as unnamed files; unset: anonymous memory (memfd)"},
-    {"MPIRMA_SHARE_CREATE", "0 or 1",
-     "1: the memory given to MPI_Win_create becomes shared where it is, for windows without "
-     "mpirma_share_create"},
     {"MPIRMA_PTRACER", "any or unchanged",
      "any: all processes of this user may attach to this one, where Yama's ptrace scope 1 would "
      "refuse it"},
@@ -279,7 +276,6 @@ static const struct row rows[] = {
     WORD(fence, fence_words),
     WORD(alloc_mem, alloc_words),
     {parse_directory, show_name, FIELD(segment_dir)},
-    {parse_bool, show_bool, FIELD(share_create)},
     WORD(ptracer, ptracer_words),
     {parse_stats, show_stats, FIELD(stats)},
     {parse_name, show_name, FIELD(trace)},

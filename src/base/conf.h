@@ -44,7 +44,6 @@ struct conf {
     char stats[256];           /* MPIRMA_STATS: "" off, "1" stderr, else a file name; "0" is off */
     char trace[256];           /* MPIRMA_TRACE: a directory, "": no trace is taken */
     bool strict;               /* MPIRMA_STRICT=0|1 */
-    bool share_create;         /* MPIRMA_SHARE_CREATE=0|1 */
     enum conf_ptracer ptracer; /* MPIRMA_PTRACER=any|unchanged */
     double hang_report;        /* MPIRMA_HANG_REPORT=seconds, 0: off */
     char ofi_provider[64];     /* MPIRMA_OFI_PROVIDER, "": chosen by capability */

@@ -106,10 +106,8 @@ static int win_prepare(const struct win_args *args, const struct boot *boot, str
             snprintf(msg, len, "base %p, size %lld, displacement unit %lld", args->base,
                      (long long)args->size, (long long)args->disp_unit);
     }
-    if (err == MRMA_SUCCESS) {
-        info->hints.share_create = engine_conf(mpi_state.engine)->share_create;
+    if (err == MRMA_SUCCESS)
         err = win_info_read(args->info, info, msg, len);
-    }
     if (err == MRMA_SUCCESS)
         err = record_make(args, info, boot, rec, msg, len);
     return err;

@@ -78,16 +78,6 @@ struct rma_env {
     int (*mem_fits)(void *ctx, uint64_t bytes);
     /* Is [ptr, ptr+len) such memory? Then where. */
     bool (*mem_find)(void *ctx, const void *ptr, size_t len, struct rma_mem_loc *loc);
-    /* Make [ptr, ptr+len), which the caller did not get from here, such memory, where it is; until
-     * mem_unshare with the same range. All of it, or an error, with the reason in why, and nothing
-     * has happened. hold: what of its pages is such memory already stays so until mem_unshare;
-     * *some: there is any. held: after mem_hold; one mem_unshare ends both. No other process may be
-     * storing there at that time. NULL, all three: there is no such thing; the reason is in
-     * mem_share_missing, NULL where nobody asks for it. */
-    int (*mem_share)(void *ctx, const void *ptr, size_t len, bool held, char *why, size_t why_len);
-    int (*mem_hold)(void *ctx, const void *ptr, size_t len, bool *some);
-    void (*mem_unshare)(void *ctx, const void *ptr, size_t len);
-    const char *mem_share_missing;
     /* [ptr, ptr+len) is memory that the program got from here and may give back: when it does,
      * nobody gets it again before mem_unpin with the same ptr. False: it is other memory. */
     bool (*mem_pin)(void *ctx, const void *ptr, size_t len);

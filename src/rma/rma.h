@@ -49,9 +49,7 @@ struct win_hints {
     bool alloc_shared_noncontig;
     bool alloc_shm;         /* MPI_Win_allocate in shared memory, default true */
     bool populate;          /* pages at once, default false */
-    bool share_create;      /* MPI_Win_create's memory shared in place, default false */
     bool weak_unlock;       /* unlock does not wait for the targets of packets, default false */
-    uint8_t zero[7];        /* no padding */
     uint64_t min_alignment; /* bytes, power of two, 0: default */
 };
 
@@ -59,7 +57,7 @@ struct win_hints {
 struct win_hints win_hints_default(void);
 
 /* Hints as text. Each is known by its number, 0 to HINTS - 1. */
-enum { HINTS = 13 };
+enum { HINTS = 12 };
 
 const char *hint_key(int i);      /* its info key */
 const char *hint_expected(int i); /* what its value may be, for messages */

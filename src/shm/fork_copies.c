@@ -6,7 +6,7 @@
 #include "shm/fork_copies.h"
 
 #include <errno.h>
-#include <stdint.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,9 +14,7 @@
 struct fork_copy {
     void *place; /* where the child gets it */
     size_t len;
-    int prot;
     int fd;
-    off_t offset;
     void *at; /* the copy; MAP_FAILED: none */
 };
 
@@ -26,32 +24,24 @@ static void *new_private(size_t len)
                 0);
 }
 
-static size_t list_bytes(size_t room)
-{
-    return (room + 1) * sizeof(struct fork_copy);
-}
-
 bool fork_copies_begin(struct fork_copies *c, size_t room)
 {
     *c = (struct fork_copies){.room = room};
-    c->list = new_private(list_bytes(room));
-    if (c->list == MAP_FAILED)
-        c->list = NULL;
+    c->list = calloc(room, sizeof *c->list);
     return c->list != NULL;
 }
 
-void fork_copies_add(struct fork_copies *c, void *at, size_t len, int prot, int fd, off_t offset)
+void fork_copies_add(struct fork_copies *c, void *at, size_t len, int fd)
 {
-    if (c->n < c->room)
-        c->list[c->n++] = (struct fork_copy){
-            .place = at, .len = len, .prot = prot, .fd = fd, .offset = offset, .at = MAP_FAILED};
+    if (c->list && c->n < c->room)
+        c->list[c->n++] = (struct fork_copy){.place = at, .len = len, .fd = fd, .at = MAP_FAILED};
 }
 
 /* The file's [from, to) of this range. */
 static bool read_extent(const struct fork_copy *c, off_t from, off_t to)
 {
     while (from < to) {
-        char *at = (char *)c->at + (from - c->offset);
+        char *at = (char *)c->at + from;
         const ssize_t n = pread(c->fd, at, (size_t)(to - from), from);
         if (n <= 0 && !(n < 0 && errno == EINTR))
             return false;
@@ -63,8 +53,8 @@ static bool read_extent(const struct fork_copy *c, off_t from, off_t to)
 /* From the file and not from the addresses, which the program may have protected. */
 static bool read_pages(const struct fork_copy *c)
 {
-    const off_t end = c->offset + (off_t)c->len;
-    off_t from = c->offset;
+    const off_t end = (off_t)c->len;
+    off_t from = 0;
     while (from < end) {
         const off_t data = lseek(c->fd, from, SEEK_DATA);
         if (data < 0)
@@ -103,8 +93,7 @@ bool fork_copies_fill(struct fork_copies *c)
 
 static void end(struct fork_copies *c)
 {
-    if (c->list)
-        munmap(c->list, list_bytes(c->room));
+    free(c->list);
     *c = (struct fork_copies){.list = NULL};
 }
 
@@ -129,12 +118,9 @@ void fork_copies_move(struct fork_copies *c)
 {
     for (size_t i = 0; i < c->n; i++) {
         const struct fork_copy *one = &c->list[i];
-        if (!move(one) &&
-            mmap(one->place, one->len, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, one->fd, one->offset) == MAP_FAILED)
-            continue;
-        if (one->prot != (PROT_READ | PROT_WRITE))
-            (void)mprotect(one->place, one->len, one->prot);
+        if (!move(one))
+            (void)mmap(one->place, one->len, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, one->fd, 0);
     }
     end(c);
 }

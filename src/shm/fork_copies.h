@@ -6,10 +6,9 @@
  * and moves them over the pages. So nobody waits for another process. The parent drops its own.
  * Only pages that the file has are copied; the others are zero in both.
  *
- * Until a child has moved its copies it shares the pages with the parent, which goes on. What is
- * read until then must not be in them: so the list is not from malloc, whose memory may be shared
- * in place (inplace/inplace.h). What other threads store between the copy and the fork is missing
- * in the child. No locks: those who have the pages hold theirs from the first call to the last.
+ * Until a child has moved its copies it shares the pages with the parent, which goes on. What other
+ * threads store between the copy and the fork is missing in the child. No locks: those who have the
+ * pages hold theirs from the first call to the last.
  */
 #ifndef MRMA_SHM_FORK_COPIES_H
 #define MRMA_SHM_FORK_COPIES_H
@@ -28,9 +27,8 @@ struct fork_copies {
 
 /* Room for so many ranges. False: no memory. */
 bool fork_copies_begin(struct fork_copies *c, size_t room);
-/* The child's [at, at+len), pages that are mapped there from the file's offset on, with this
- * protection; what is beyond the room is ignored. */
-void fork_copies_add(struct fork_copies *c, void *at, size_t len, int prot, int fd, off_t offset);
+/* The child's [at, at+len), where the file is mapped; what is beyond the room is ignored. */
+void fork_copies_add(struct fork_copies *c, void *at, size_t len, int fd);
 /* Copy the contents now. False: some range could not be had; in its place the child sees what the
  * parent stores later, until it stores itself, but changes nothing there. */
 bool fork_copies_fill(struct fork_copies *c);

@@ -24,8 +24,7 @@ struct heap;
 struct heap_loc {
     struct seg_name seg;
     uint64_t offset; /* of the address within the segment */
-    uint64_t map;    /* HEAP_MAP_*, or so many bytes from the page of offset on, and no more
-                        (inplace/inplace.h) */
+    uint64_t map;    /* HEAP_MAP_* */
 };
 enum {
     HEAP_MAP_ALL,

@@ -6,8 +6,6 @@
  * any more, only memory of the child: what it allocates and frees there does nothing to the
  * parent's.
  */
-#include <sys/mman.h>
-
 #include "shm/heap_chunk.h"
 
 /* Not those that are memory of this process alone, which a fork has forgotten. */
@@ -29,8 +27,7 @@ void heap_fork_prepare(struct heap *heap)
     LIST_EACH (node, &heap->chunks) {
         const struct seg *seg = &LIST_ENTRY(node, struct chunk, node)->seg;
         if (seg->fd >= 0)
-            fork_copies_add(&heap->copies, seg->base, seg->size, PROT_READ | PROT_WRITE, seg->fd,
-                            0);
+            fork_copies_add(&heap->copies, seg->base, seg->size, seg->fd);
     }
     ok = ok && fork_copies_fill(&heap->copies);
     if (!ok)

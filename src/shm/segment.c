@@ -32,10 +32,9 @@
 #define CHECK_FROM ((size_t)16 << 20) /* smaller commits do not ask for available memory */
 #define STEP ((size_t)64 << 20)    /* bytes per fallocate; a signal costs at most this much work */
 #define MIN_STEP ((size_t)1 << 20) /* how small signals may make it */
-#define SPARSE_SIZE ((size_t)1 << 56) /* above all addresses, below the longest file of tmpfs */
-#define TMPFS_TYPE 0x01021994         /* statfs(2) */
-#define NOEXEC_SEAL 0x0008U           /* memfd_create(2), Linux 6.3; newer than many headers */
-#define POPULATE_WRITE 23             /* madvise(2), Linux 5.14; likewise */
+#define TMPFS_TYPE 0x01021994      /* statfs(2) */
+#define NOEXEC_SEAL 0x0008U        /* memfd_create(2), Linux 6.3; newer than many headers */
+#define POPULATE_WRITE 23          /* madvise(2), Linux 5.14; likewise */
 
 static size_t page_size(void)
 {
@@ -114,21 +113,20 @@ static int open_unnamed(const char *dir, size_t size, const struct log *log, int
     return MRMA_SUCCESS;
 }
 
-/* Map size bytes of the file from there shared; at a multiple of the huge page size, and as much
- * behind it as from is, if it is that large, without which the kernel could not use huge pages.
- * NULL and errno on failure. */
-static void *map_file(int fd, size_t from, size_t size)
+/* Map the first size bytes of the file shared; at a multiple of the huge page size if it is that
+ * large, without which the kernel could not use huge pages. NULL and errno on failure. */
+static void *map_file(int fd, size_t size)
 {
     if (size < HUGE_PAGE || size > SIZE_MAX - HUGE_PAGE) {
-        void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)from);
+        void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         return base == MAP_FAILED ? NULL : base;
     }
     char *room =
         mmap(NULL, size + HUGE_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (room == MAP_FAILED)
         return NULL;
-    size_t skip = (from - (uintptr_t)room) & (HUGE_PAGE - 1);
-    if (mmap(room + skip, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)from) ==
+    size_t skip = -(uintptr_t)room & (HUGE_PAGE - 1);
+    if (mmap(room + skip, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) ==
         MAP_FAILED) {
         int e = errno;
         munmap(room, size + HUGE_PAGE);
@@ -191,17 +189,14 @@ static int set_length(int fd, size_t size, bool sealable, const struct log *log,
     return MRMA_SUCCESS;
 }
 
-/* Map size bytes of its file from there. */
-static int set_base(struct seg *seg, size_t from, size_t size, const struct log *log)
+/* Map its file. */
+static int set_base(struct seg *seg, const struct log *log)
 {
-    seg->base = map_file(seg->fd, from, size);
-    if (seg->base == NULL)
-        return log_fail(log, MRMA_ERR_NO_MEM,
-                        "no address space for a shared segment of %zu bytes: %s", size,
-                        strerror(errno));
-    seg->from = from;
-    seg->size = size;
-    return MRMA_SUCCESS;
+    seg->base = map_file(seg->fd, seg->size);
+    return seg->base != NULL ? MRMA_SUCCESS
+                             : log_fail(log, MRMA_ERR_NO_MEM,
+                                        "no address space for a shared segment of %zu bytes: %s",
+                                        seg->size, strerror(errno));
 }
 
 int seg_create(const char *dir, size_t size, const struct log *log, struct seg *out)
@@ -224,38 +219,11 @@ int seg_create(const char *dir, size_t size, const struct log *log, struct seg *
     if (err == MRMA_SUCCESS)
         err = set_length(fd, size, memory, log, &made);
     if (err == MRMA_SUCCESS)
-        err = set_base(&made, 0, size, log);
+        err = set_base(&made, log);
     if (err != MRMA_SUCCESS && fd >= 0)
         close(fd);
     else if (err == MRMA_SUCCESS)
         *out = made;
-    return err;
-}
-
-int seg_create_sparse(const char *dir, const struct log *log, struct seg *out)
-{
-    bool memory = dir[0] == '\0';
-    int fd = -1;
-
-    if (!file_size_allowed(SPARSE_SIZE))
-        return log_fail(log, MRMA_ERR_NO_MEM,
-                        "the file size limit (ulimit -f) is below any address");
-    int err = memory ? open_memfd(log, &fd) : open_unnamed(dir, 0, log, &fd);
-    if (err == MRMA_SUCCESS)
-        err = set_length(fd, SPARSE_SIZE, memory, log, out);
-    if (err != MRMA_SUCCESS && fd >= 0)
-        close(fd);
-    return err;
-}
-
-int seg_map_part(const struct seg *file, size_t from, size_t size, const struct log *log,
-                 struct seg *part)
-{
-    struct seg mapped = *file;
-    int err = set_base(&mapped, from, size, log);
-
-    if (err == MRMA_SUCCESS)
-        *part = mapped;
     return err;
 }
 
@@ -323,7 +291,7 @@ static int allocate(struct seg *seg, size_t offset, size_t len, const struct log
                 return err;
         }
         populate(seg, offset, now);
-        if (fallocate(seg->fd, 0, (off_t)(seg->from + offset), (off_t)now) == 0)
+        if (fallocate(seg->fd, 0, (off_t)offset, (off_t)now) == 0)
             offset += now;
         else if (errno != EINTR)
             return commit_failed(seg, len, errno, log);
@@ -345,7 +313,7 @@ int seg_commit(struct seg *seg, size_t offset, size_t len, const struct log *log
     size_t end = (offset + len + page - 1) & ~(page - 1);
     offset &= ~(page - 1);
     len = end - offset;
-    if (!file_size_allowed(seg->from + end))
+    if (!file_size_allowed(end))
         return commit_failed(seg, len, EFBIG, log);
     if (seg->late || touch_cannot_fail(seg->fd))
         return len < CHECK_FROM ? MRMA_SUCCESS : check_memory(seg, len, log);
@@ -369,8 +337,8 @@ void seg_decommit(struct seg *seg, size_t offset, size_t len)
     if (start >= end)
         return;
     do
-        rc = fallocate(seg->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                       (off_t)(seg->from + start), (off_t)(end - start));
+        rc = fallocate(seg->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)start,
+                       (off_t)(end - start));
     while (rc != 0 && errno == EINTR);
 }
 
@@ -395,8 +363,8 @@ void seg_leave(struct seg *seg)
 {
     const int prot = PROT_READ | PROT_WRITE, how = MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE;
 
-    if (mmap(seg->base, seg->size, prot, how, seg->fd, (off_t)seg->from) == MAP_FAILED)
-        (void)mmap(seg->base, seg->size, prot, MAP_SHARED | MAP_FIXED, seg->fd, (off_t)seg->from);
+    if (mmap(seg->base, seg->size, prot, how, seg->fd, 0) == MAP_FAILED)
+        (void)mmap(seg->base, seg->size, prot, MAP_SHARED | MAP_FIXED, seg->fd, 0);
     seg->base = NULL;
     seg_close(seg);
 }
@@ -438,34 +406,28 @@ static int open_peers(const struct seg_name *name, const struct log *log, struct
     if (err != MRMA_SUCCESS)
         close(fd);
     else
-        *seg = (struct seg){.fd = fd, .inode = name->inode, .device = name->device};
-    return err;
-}
-
-int seg_open_part(const struct seg_name *name, size_t from, size_t size, const struct log *log,
-                  struct seg *out)
-{
-    struct seg opened;
-
-    if (size == 0 || size > (size_t)PTRDIFF_MAX - HUGE_PAGE || from > name->size ||
-        size > name->size - from || (from | size) % page_size() != 0)
-        return log_fail(log, MRMA_ERR_OTHER,
-                        "process %d announced %zu bytes at %zu of a segment of %llu bytes",
-                        (int)name->pid, size, from, (unsigned long long)name->size);
-    int err = open_peers(name, log, &opened);
-    if (err != MRMA_SUCCESS)
-        return err;
-    err = set_base(&opened, from, size, log);
-    if (err != MRMA_SUCCESS)
-        close(opened.fd);
-    else
-        *out = opened;
+        *seg = (struct seg){
+            .fd = fd, .size = (size_t)name->size, .inode = name->inode, .device = name->device};
     return err;
 }
 
 int seg_open(const struct seg_name *name, const struct log *log, struct seg *out)
 {
-    return seg_open_part(name, 0, (size_t)name->size, log, out);
+    struct seg opened;
+
+    if (name->size == 0 || name->size > (uint64_t)PTRDIFF_MAX - HUGE_PAGE ||
+        name->size % page_size() != 0)
+        return log_fail(log, MRMA_ERR_OTHER, "process %d announced a segment of %llu bytes",
+                        (int)name->pid, (unsigned long long)name->size);
+    int err = open_peers(name, log, &opened);
+    if (err != MRMA_SUCCESS)
+        return err;
+    err = set_base(&opened, log);
+    if (err != MRMA_SUCCESS)
+        close(opened.fd);
+    else
+        *out = opened;
+    return err;
 }
 
 void seg_only_mapped(struct seg *seg)

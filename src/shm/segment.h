@@ -26,8 +26,7 @@
 struct seg {
     int fd;          /* open descriptor (owner and peers keep it to commit pages), -1: none */
     void *base;      /* mapping of the whole segment, page aligned */
-    size_t size;     /* bytes, multiple of the page size; of a part: its own */
-    size_t from;     /* where base is in the file: 0, but for parts */
+    size_t size;     /* bytes, multiple of the page size */
     uint64_t inode;  /* st_ino of the file: identity check when a peer opens it */
     uint64_t device; /* st_dev */
     bool late;       /* pages come by first touch; of a peer's segment: not known yet if false */
@@ -72,20 +71,6 @@ void seg_leave(struct seg *seg);
 /* Open and map a peer's segment. Checks inode, device and size against name;
  * MRMA_ERR_OTHER with a message naming pid and errno if it cannot be opened. */
 int seg_open(const struct seg_name *name, const struct log *log, struct seg *out);
-
-/* A file so long that every address of this process is an offset in it, without pages and not
- * mapped (base NULL): for inplace/inplace.h. MRMA_ERR_NO_MEM where files cannot be as long. */
-int seg_create_sparse(const char *dir, const struct log *log, struct seg *out);
-
-/* Map [from, from+size) of it, both multiples of the page size; at an address that is the same
- * multiple of a huge page's size and more as from. The part has no descriptor of its own: its fd
- * is the file's, and it must not be closed but unmapped. */
-int seg_map_part(const struct seg *file, size_t from, size_t size, const struct log *log,
-                 struct seg *part);
-
-/* As seg_open, but only that part is mapped. To be closed with seg_close. */
-int seg_open_part(const struct seg_name *name, size_t from, size_t size, const struct log *log,
-                  struct seg *out);
 
 /* Close the descriptor of a peer's segment that was opened: nothing will be committed, and the
  * mapping is enough. */

@@ -30,7 +30,6 @@ refused MPIRMA_RANKS_PER_NODE 2x 1
 refused MPIRMA_STATS maybe 3
 refused MPIRMA_PROGRESS fast 1
 refused MPIRMA_STRICT yes 1
-refused MPIRMA_SHARE_CREATE maybe 1
 refused MPIRMA_HANG_REPORT soon 1
 refused MPIRMA_HANG_REPORT -2 1
 refused MPIRMA_LOG loud 1

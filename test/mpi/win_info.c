@@ -98,8 +98,6 @@ static void defaults(enum mt_kind kind)
         const char *v = value_of(w.win, "alloc_shared_noncontig");
         CHECK(strcmp(v, "false") == 0, "alloc_shared_noncontig: expected false, saw %s", v);
     }
-    const char *shared = value_of(w.win, "mpirma_share_create"); /* asked for in share_create.c */
-    CHECK(strcmp(shared, "false") == 0, "mpirma_share_create: expected false, saw %s", shared);
     if (kind == MT_ALLOCATE || kind == MT_ALLOCATE_SHARED) {
         const char *v = value_of(w.win, "mpi_minimum_memory_alignment");
         CHECK(atoi(v) > 0, "mpi_minimum_memory_alignment: expected a number, saw %s", v);

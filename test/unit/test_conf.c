@@ -80,7 +80,6 @@ static const struct {
     {"MPIRMA_STATS", "out.txt", "out.txt"},
     {"MPIRMA_STATS", "./out", "./out"},
     {"MPIRMA_STRICT", "1", "1"},
-    {"MPIRMA_SHARE_CREATE", "1", "1"},
     {"MPIRMA_PTRACER", "any", "any"},
     {"MPIRMA_PTRACER", "unchanged", "unchanged"},
     {"MPIRMA_ALLOC_MEM", "host", "host"},
@@ -124,8 +123,6 @@ static void values_land_in_their_own_fields(void **state)
 
     load(&conf, "MPIRMA_STRICT", "1", msg, sizeof msg);
     assert_true(conf.strict && !conf.disable);
-    load(&conf, "MPIRMA_SHARE_CREATE", "1", msg, sizeof msg);
-    assert_true(conf.share_create && !conf.strict);
     load(&conf, "MPIRMA_PTRACER", "unchanged", msg, sizeof msg);
     assert_int_equal(conf.ptracer, CONF_PTRACER_UNCHANGED);
     load(&conf, "MPIRMA_DISABLE", "1", msg, sizeof msg);
@@ -167,7 +164,6 @@ static const struct {
     {"MPIRMA_FENCE", "marker"},
     {"MPIRMA_SEGMENT_DIR", "relative/dir"},
     {"MPIRMA_STRICT", "on"},
-    {"MPIRMA_SHARE_CREATE", "on"},
     {"MPIRMA_STATS", "maybe"},
     {"MPIRMA_ALLOC_MEM", "malloc"},
     {"MPIRMA_HANG_REPORT", "-5"},

@@ -28,7 +28,6 @@
 #include "rma/win/ctl_blocks.h"
 #include "rma/win/first_number.h"
 #include "rma/win/lockword.h"
-#include "rma/win/share.h"
 
 /* What a process says in the agreement; the highest counts. */
 enum {
@@ -145,8 +144,6 @@ static void prepare(struct win *w, const struct win_spec *spec, struct win_plan 
     if (!err)
         err = win_take_place(w);
     if (!err)
-        err = share_hold(w);
-    if (!err)
         err = make_control(w);
     if (!err)
         err = make_memory(w, spec);
@@ -163,8 +160,7 @@ static void prepare(struct win *w, const struct win_spec *spec, struct win_plan 
                                .gen = w->index_gen,
                                .err = err,
                                .strict = w->strict != NULL,
-                               .conf = conf_word(r->conf),
-                               .shares = !err && share_wanted(w)};
+                               .conf = conf_word(r->conf)};
     if (!err && !env->mem_find(env->ctx, w->ctl, 1, &rec->ctl))
         rec->err = MRMA_ERR_INTERN;
     if (!err && w->size && w->base && spec->hints.alloc_shm)
@@ -258,25 +254,6 @@ static void remake_control(struct win *w, struct win_plan *plan)
         ctl_blocks_give(w->rma, old);
         rma_leave(w->rma);
     }
-}
-
-/* Share memory in place where that was asked for. The records said that somebody might, so all
- * exchange them again. The stages behind the control block are as large as others' way to the
- * memory needs. */
-static int share_memory(struct win *w, struct win_plan *plan)
-{
-    struct rma_env *env = w->rma->env;
-    bool somebody = false;
-    for (int i = 0; i < w->nproc; i++)
-        somebody |= w->records.all[i].shares != 0;
-    if (share_try(w)) {
-        remake_control(w, plan);
-        (void)env->mem_find(env->ctx, w->base, w->size, &plan->mine.mem);
-    }
-    if (!somebody)
-        return MRMA_SUCCESS;
-    int err = records_gather(w, plan->boot, &plan->mine);
-    return err ? err : check_records(w);
 }
 
 static int open_network(struct win *w, struct win_plan *plan)
@@ -403,11 +380,6 @@ static int join(struct win *w, struct win_plan *plan)
         learn_node(w);
         agree_strict(w);
         err = win_agree_hints(w);
-    }
-    if (!err) {
-        err = share_memory(w, plan);
-        if (!w->records.all)
-            return err;
     }
     if (!err)
         err = open_network(w, plan);

@@ -15,7 +15,6 @@
 #include "rma/target/target.h"
 #include "rma/win/ctl_blocks.h"
 #include "rma/win/region.h"
-#include "rma/win/share.h"
 #include "rma/create/abandoned.h"
 #include "rma/create/win_create.h"
 
@@ -99,7 +98,6 @@ void win_delete(struct win *w)
     if (w->net_mem.channel) /* no peer may reach its memory any more */
         ch3_mem_release(w->net_mem.channel, w->net_mem.mem);
     region_drop_all(w);
-    share_drop(w);
     if (!w->abandoned) {
         ctl_blocks_give(r, w->ctl);
         if (w->owned)

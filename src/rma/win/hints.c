@@ -52,7 +52,7 @@ static const struct text_bit ops[] = {
     {NULL, 0},
 };
 
-static_assert(sizeof(struct win_hints) == 40, "no padding: processes compare the bytes");
+static_assert(sizeof(struct win_hints) == 32, "no padding: processes compare the bytes");
 
 enum form { FORM_BOOL, FORM_SAME_OP, FORM_LIST, FORM_NUMBER, FORM_ALIGNMENT };
 
@@ -76,8 +76,6 @@ static const struct hint {
     {"alloc_shared_noncontig", FORM_BOOL, offsetof(struct win_hints, alloc_shared_noncontig), NULL,
      "true or false"},
     {"alloc_shm", FORM_BOOL, offsetof(struct win_hints, alloc_shm), NULL, "true or false"},
-    {"mpirma_share_create", FORM_BOOL, offsetof(struct win_hints, share_create), NULL,
-     "true or false"},
     {"mpirma_populate", FORM_BOOL, offsetof(struct win_hints, populate), NULL, "true or false"},
     {"mpirma_weak_unlock", FORM_BOOL, offsetof(struct win_hints, weak_unlock), NULL,
      "true or false"},

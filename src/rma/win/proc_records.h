@@ -31,7 +31,6 @@ struct win_record {
     int32_t err;     /* enum mrma_err of the preparation */
     uint32_t strict; /* checks of MPIRMA_STRICT are on */
     uint32_t conf;   /* MPIRMA_PATH and MPIRMA_RANKS_PER_NODE */
-    uint32_t shares; /* may yet share its memory in place: then the records are exchanged again */
 };
 
 struct win_records {

@@ -29,7 +29,6 @@
 #include "rma/win/region.h"
 
 #include "base/err.h"
-#include "rma/win/share.h"
 #include "rma/win/win.h"
 
 /* One of the two tables. */
@@ -150,9 +149,6 @@ static int attach_locked(struct win *w, uint64_t addr, uint64_t size)
     if ((at > 0 && addr_of(&list[at - 1]) + len_of(&list[at - 1]) > addr) ||
         (at < n && addr + size > addr_of(&list[at])))
         return MRMA_ERR_RMA_ATTACH;
-    int err = share_hold_region(w, addr, size);
-    if (err)
-        return err;
     const struct table new = write_begin(w->ctl);
     copy_entries(new.list, list, at);
     set_entry(&new.list[at], addr, size);
@@ -161,25 +157,10 @@ static int attach_locked(struct win *w, uint64_t addr, uint64_t size)
     return MRMA_SUCCESS;
 }
 
-void region_each(struct win *w, void (*fn)(void *arg, uint64_t addr, uint64_t len), void *arg)
-{
-    const struct table t = own_table(w->ctl);
-    const uint32_t n = atomic_load_explicit(t.n, memory_order_relaxed);
-    for (uint32_t i = 0; i < n; i++)
-        fn(arg, addr_of(&t.list[i]), len_of(&t.list[i]));
-}
-
-static void let_go(void *win, uint64_t addr, uint64_t len)
-{
-    share_drop_region(win, addr, len);
-}
-
 void region_drop_all(struct win *w)
 {
-    if (!w->dynamic || !w->ctl)
-        return;
-    region_each(w, let_go, w);
-    publish(w->ctl, write_begin(w->ctl), 0);
+    if (w->dynamic && w->ctl)
+        publish(w->ctl, write_begin(w->ctl), 0);
 }
 
 static int detach_locked(struct win *w, uint64_t addr)
@@ -192,12 +173,10 @@ static int detach_locked(struct win *w, uint64_t addr)
         at++;
     if (at == n)
         return MRMA_ERR_RMA_ATTACH;
-    const uint64_t len = len_of(&list[at]);
     const struct table new = write_begin(w->ctl);
     copy_entries(new.list, list, at);
     copy_entries(new.list + at, list + at + 1, n - at - 1);
     publish(w->ctl, new, n - 1);
-    share_drop_region(w, addr, len);
     return MRMA_SUCCESS;
 }
 

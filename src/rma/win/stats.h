@@ -38,8 +38,6 @@ struct rma_stats {
     _Atomic uint64_t lock_waits; /* lock requests that found the lock taken */
     _Atomic uint64_t sleeps;     /* futex sleeps of application threads */
     uint64_t agent_wakeups;
-    uint64_t shared, shared_bytes,
-        share_refused;        /* windows whose memory was to be shared in place: share.h */
     uint64_t late;            /* packets of windows that had ended, which nobody awaited */
     _Atomic uint64_t refused; /* packets or operations refused at this target */
 };

@@ -227,7 +227,6 @@ struct win {
     uint32_t disp_unit;
     uint32_t index, index_gen;  /* in rma->wins */
     uint64_t number;            /* win_number */
-    bool shares;                /* holds pages that are shared in place: share.h */
     void *owned;                /* memory from env->mem_alloc behind base, or NULL */
     void *segment;              /* handle of MPI_Win_allocate_shared's segment, or NULL */
     struct rma_net_mem net_mem; /* how the network reaches its memory: rdma.c */
