@@ -12,7 +12,9 @@
 
 enum { NAME_FIELD = 2, STATE_FIELD = 3, THREADS_FIELD = 20 };
 
-void procfile_text(const char *path, char *text, size_t len)
+/* The beginning of a file, as many bytes as fit with a null byte behind them; "" if it cannot be
+ * read. */
+static void read_text(const char *path, char *text, size_t len)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     const ssize_t n = fd >= 0 ? read(fd, text, len - 1) : -1;
@@ -24,7 +26,7 @@ void procfile_text(const char *path, char *text, size_t len)
 /* The command's name stands in parentheses, and may have blanks and parentheses of its own. */
 static const char *field_of(const char *path, int field, char *text, size_t len)
 {
-    procfile_text(path, text, len);
+    read_text(path, text, len);
     const char *at = strrchr(text, ')');
     for (int i = NAME_FIELD; at && i < field; i++)
         at = strchr(at + 1, ' ');

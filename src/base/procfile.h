@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * procfile.h - short texts of /proc, and the fields of its stat files.
+ * procfile.h - the fields of the stat files of /proc.
  *
  * No state, no locks, no memory of its own.
  */
@@ -8,12 +8,7 @@
 #define MRMA_BASE_PROCFILE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-
-/* The beginning of a file, as many bytes as fit with a null byte behind them; "" if it cannot be
- * read. */
-void procfile_text(const char *path, char *text, size_t len);
 
 /* A number of a stat file of a process or thread, by its place in man 5 proc (above 2). False:
  * there is no such file or no such field. */

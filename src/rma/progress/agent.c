@@ -32,7 +32,6 @@
  */
 #include "rma/progress/progress.h"
 
-#include "base/place.h"
 #include "rma/progress/wait.h"
 #include "rma/traced/traced.h"
 #include "rma/win/win.h"
@@ -142,20 +141,9 @@ static void stay_away(struct rma *r, struct nap *nap)
     atomic_store_explicit(&r->progress.agent_off, false, memory_order_relaxed);
 }
 
-/* Where every processor has a process to run, a packet that wakes the agent is served on the one of
- * its own process. The kernel would often choose the one on which the packet came in, and so stop
- * another process. Where there are idle processors the kernel finds them, and where others want to
- * run besides the node's processes and this thread there is no telling who sits where. */
-static void stay_home(struct rma *r, struct place *place)
-{
-    const unsigned cpus = atomic_load_explicit(&r->progress.full, memory_order_relaxed);
-    if (cpus && !r->threads)
-        place_follow_main(place, r->clock(), cpus + 1);
-}
-
 /* Sleep until the descriptors or the event have something. */
 static void sleep_on_descriptors(struct rma *r, const int *fds, unsigned n,
-                                 const _Atomic bool *stop, struct nap *nap, struct place *place)
+                                 const _Atomic bool *stop, struct nap *nap)
 {
     struct event *ev = &r->env->attention->agent;
     const bool away = others_have_polled(r, nap) || others_poll(r);
@@ -171,7 +159,6 @@ static void sleep_on_descriptors(struct rma *r, const int *fds, unsigned n,
         r->stats.agent_wakeups++;
     } else if (!agent_round(r, &block) && block && !rma_pending(r)) {
         nap->ns = 0;
-        stay_home(r, place);
         rma_event(r, (struct trace_record){.kind = TRACE_SLEEP});
         event_poll(r->env->agent_bell, fds, n, rma_agent_limit(r));
         rma_event(r, (struct trace_record){.kind = TRACE_AWAKE});
@@ -199,8 +186,6 @@ bool rma_has_agent(const struct rma *r)
 void rma_agent_loop(struct rma *r, const _Atomic bool *stop)
 {
     struct nap nap = {0, 0};
-    struct place place = {.cpu = -1};
-    place_short_slices();
     if (r->env->trace)
         trace_thread_is(r->env->trace, SPOOL_AGENT);
     while (!stopped(stop)) {
@@ -209,7 +194,7 @@ void rma_agent_loop(struct rma *r, const _Atomic bool *stop)
             continue;
         const unsigned n = ch3_wait_fds(r->ch3, fds);
         if (n)
-            sleep_on_descriptors(r, fds, n, stop, &nap, &place);
+            sleep_on_descriptors(r, fds, n, stop, &nap);
         else
             sleep_on_event(r, stop, &nap);
     }

@@ -88,7 +88,6 @@ void rma_learn_node(struct rma *r, int procs, unsigned cpus)
         return;
     r->progress.node_procs = procs;
     r->progress.oversubscribed = (unsigned)procs > cpus;
-    r->progress.full = (unsigned)procs == cpus ? cpus : 0;
 }
 
 int rma_node_procs(const struct rma *r)

@@ -25,7 +25,6 @@ struct progress_rma {
     _Atomic bool oversubscribed; /* more processes than processors on this node */
     _Atomic bool spin_inline;    /* processors for all, and no packets to poll: wait.h */
     int node_procs;              /* most processes of this node seen in a window */
-    _Atomic unsigned full;       /* so many processors, and as many processes; 0: more or less */
     _Atomic uint32_t polls;      /* changes whenever an application thread polls */
     _Atomic uint32_t tests;      /* calls of rma_between_tests */
     _Atomic uint64_t next_check; /* when one of these looks whether a peer has died */
