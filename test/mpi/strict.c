@@ -253,33 +253,6 @@ static void fence_noprecede(struct mt_win *w)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static bool nostore_decided(const struct mt_win *w)
-{
-    return w->kind != MT_DYNAMIC && w->kind != MT_ALLOCATE_SHARED;
-}
-
-static void fence_nostore(struct mt_win *w)
-{
-    const int t = next_of(w), prev = prev_of(w);
-    int x = 0;
-
-    mt_section("%s, fence with NOSTORE", mt_kind_name(w->kind));
-    MT_OK(MPI_Win_fence(MPI_MODE_NOPUT, w->win));
-    MT_OK(access_at(w, GET, t, 152));
-    MT_OK(MPI_Win_fence(MPI_MODE_NOSTORE | MPI_MODE_NOPUT, w->win));
-    w->base[160 + prev]++;
-    CHECK_ERR(MPI_Win_fence(MPI_MODE_NOSTORE, w->win),
-              nostore_decided(w) ? MPI_ERR_ASSERT : MPI_SUCCESS);
-    MT_OK(access_at(w, PUT, t, 152));
-    MT_OK(MPI_Win_fence(MPI_MODE_NOSTORE | MPI_MODE_NOPUT, w->win)); /* it was a put */
-    w->base[160 + prev]++;
-    MT_OK(MPI_Win_fence(MPI_MODE_NOPUT, w->win)); /* nobody has said that there was no store */
-    MT_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
-    memcpy(&x, w->base + 152, sizeof x);
-    CHECK(x == 1, "expected 1, saw %d", x);
-    MPI_Barrier(MPI_COMM_WORLD);
-}
-
 static void in_pscw(struct mt_win *w, int asserts)
 {
     int t = next_of(w), prev = prev_of(w), put_class = MPI_SUCCESS, x;
@@ -413,7 +386,6 @@ static void one_kind(enum mt_kind kind)
     in_fence(&w);
     fence_noput(&w);
     fence_noprecede(&w);
-    fence_nostore(&w);
     in_pscw(&w, 0);
     in_pscw(&w, MPI_MODE_NOPUT);
     nocheck(&w, MPI_LOCK_EXCLUSIVE, MPI_LOCK_SHARED, direct);

@@ -12,7 +12,7 @@
  *
  * Not decided: accesses of different origins, loads and stores against operations,
  * MPI_MODE_NOCHECK of MPI_Win_start and MPI_Win_post, NOCHECK and locks of packet
- * targets, MPI_MODE_NOSTORE of MPI_Win_post.
+ * targets, MPI_MODE_NOSTORE.
  */
 #include "rma/strict/strict_impl.h"
 

@@ -39,10 +39,9 @@ int strict_arrival(const struct win *w, unsigned kind, unsigned op, unsigned epo
  * again. */
 void strict_completed(struct win *w, struct rma_target *t, bool local);
 
-/* Called as MPI_Win_fence begins, and when it is done. The first takes MPI_MODE_NOPRECEDE out of
- * *asserts, and returns MRMA_ERR_ASSERT for what the fence shall return after all has been done. */
+/* Called as MPI_Win_fence begins. It takes MPI_MODE_NOPRECEDE out of *asserts, and returns
+ * MRMA_ERR_ASSERT for what the fence shall return after all has been done. */
 int strict_fence(struct win *w, int *asserts);
-void strict_fence_done(struct win *w, int asserts);
 
 /* Exposure begins with these asserts, before the posts leave; it ends. */
 void strict_post(struct win *w, int asserts);

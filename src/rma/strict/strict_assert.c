@@ -9,14 +9,8 @@
  *   target                              origin
  *   A: noput_phase, noput_post          post or fence seen (acquire)
  *   post, fence's barrier (release)     B: reads them, knows A
- *
- * MPI_MODE_NOSTORE: decided only for a fence that ends an epoch of NOPUT: whatever
- * has changed since was stored locally. Not where somebody else may store without
- * this library's knowledge: other windows over the memory, shared memory.
  */
 #include "rma/strict/strict_impl.h"
-
-#include <string.h>
 
 #include "base/err.h"
 #include "ch3/pkt.h"
@@ -63,43 +57,6 @@ int strict_arrival(const struct win *w, unsigned kind, unsigned op, unsigned epo
                     kind == PKT_OP_PUT ? "put" : "accumulate");
 }
 
-/* Can only this process's stores and this window's operations change its memory? */
-static bool memory_is_alone(struct win *w)
-{
-    struct rma *r = w->rma;
-    const uintptr_t lo = (uintptr_t)w->base, hi = lo + w->size;
-    bool alone = !w->dynamic && w->base && w->size && w->flavor != WIN_ALLOCATE_SHARED &&
-                 !atomic_load_explicit(&w->ctl->queried, memory_order_relaxed);
-    rma_enter(r);
-    for (uint32_t i = 0; alone && i < r->nwins; i++) {
-        const struct win *v = r->wins[i];
-        if (v && v != w)
-            alone = !v->dynamic && ((uintptr_t)v->base >= hi || (uintptr_t)v->base + v->size <= lo);
-    }
-    rma_leave(r);
-    return alone;
-}
-
-static uint64_t sum_of(const struct win *w)
-{
-    const char *at = w->base;
-    uint64_t sum = w->size, word = 0;
-    for (uint64_t left = w->size; left; left -= left < sizeof word ? left : sizeof word) {
-        word = 0;
-        memcpy(&word, at + (w->size - left), left < sizeof word ? left : sizeof word);
-        sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-        sum ^= sum >> 29;
-    }
-    return sum;
-}
-
-static bool stored_since(struct win *w)
-{
-    const struct strict *s = w->strict;
-    return s->summed && s->windows == w->rma->stats.windows && memory_is_alone(w) &&
-           sum_of(w) != s->sum;
-}
-
 int strict_fence(struct win *w, int *given)
 {
     struct strict *s = w->strict;
@@ -114,13 +71,7 @@ int strict_fence(struct win *w, int *given)
                        "window %u: MPI_MODE_NOPRECEDE, but operations were issued since the "
                        "last fence",
                        w->index);
-    if (asserts & RMA_NOSTORE && stored_since(w))
-        err = log_fail(w->rma->log, MRMA_ERR_ASSERT,
-                       "window %u: MPI_MODE_NOSTORE, but the window has changed since the "
-                       "last fence, which had MPI_MODE_NOPUT",
-                       w->index);
     s->issued = false;
-    s->summed = false;
     atomic_store_explicit(&w->ctl->noput_phase[next & 1], puts ? 0 : next,
                           memory_order_relaxed); /* ordered by the barrier */
     strict_completed(w, NULL, false);
@@ -128,21 +79,10 @@ int strict_fence(struct win *w, int *given)
     return err;
 }
 
-void strict_fence_done(struct win *w, int asserts)
-{
-    struct strict *s = w->strict;
-    if (likely(!s) || !(asserts & RMA_NOPUT) || asserts & RMA_NOSUCCEED || !memory_is_alone(w))
-        return;
-    s->sum = sum_of(w);
-    s->windows = w->rma->stats.windows;
-    s->summed = true;
-}
-
 void strict_post(struct win *w, int asserts)
 {
     if (likely(!w->strict))
         return;
-    w->strict->summed = false;
     /* Ordered by the post. */
     atomic_store_explicit(&w->ctl->noput_post, asserts & RMA_NOPUT, memory_order_relaxed);
 }

@@ -22,8 +22,6 @@ struct strict {
     pthread_mutex_t mutex; /* ranges, issued, noted */
     bool issued;           /* operations since the last fence, in its epoch */
     bool noted;            /* in the log that the checks are incomplete, in this epoch */
-    bool summed;           /* sum is that of the window when an epoch of NOPUT began */
-    uint64_t sum, windows; /* and so many windows had been made then */
     struct strict_target target[];
 };
 

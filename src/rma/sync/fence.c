@@ -135,6 +135,5 @@ int rma_fence(struct win *w, int asserts)
     if (!err)
         err = issue_take_error(w);
     rma_leave(r);
-    strict_fence_done(w, asserts);
     return err ? err : broken;
 }

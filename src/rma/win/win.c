@@ -35,8 +35,6 @@ int win_shared_query(struct win *w, int rank, uint64_t *size, uint32_t *disp_uni
     int err = win_target(w, rank < 0 ? first_with_memory(w) : rank, &t);
     if (err)
         return err;
-    if (t->ctl)
-        atomic_store_explicit(&t->ctl->queried, 1, memory_order_relaxed);
     *base = t->shared_base;
     *size = t->shared_base ? t->size : 0;
     *disp_unit = t->disp_unit;

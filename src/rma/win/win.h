@@ -101,7 +101,6 @@ struct win_ctl {
      * MPI_MODE_NOCHECK included; and lock_all, in the lowest rank's block. By everybody. */
     alignas(MRMA_CACHE_LINE) _Atomic uint64_t strict_locks;
     _Atomic uint32_t strict_all;
-    _Atomic uint32_t queried; /* somebody has asked for the address: may store without a call */
     /* By the owner: fence phases (by parity) and exposure under MPI_MODE_NOPUT. */
     _Atomic uint32_t noput_phase[2], noput_post;
     /* Dynamic windows: the regions are in two tables, of which the version's last bit says the
