@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * progress.c - one round of progress: push what is queued, poll what arrives.
+ * progress.c - one round of progress: poll what arrives, push what is queued.
  *
  * Neighbours: sendq.c pushes, the channels poll and deliver. Locks: the
  * engine's, held by the caller (not for ch3_pending, ch3_pending_silent, ch3_wait_fds).
@@ -38,24 +38,17 @@ static unsigned channels_of(const struct ch3 *c)
     return atomic_load_explicit(&c->nchannels, memory_order_acquire);
 }
 
-static bool push_all(struct ch3 *c)
-{
-    bool moved = false;
-    LIST_EACH_SAFE (it, &c->pending_vcs)
-        moved |= ch3_sendq_push(LIST_ENTRY(it, struct ch3_vc, pending_link));
-    return moved;
-}
-
-/* Pushes once more after the poll, which may have made room: by credits that arrived, or by the end
- * of a send. Who sleeps next, or leaves for the host, would not be woken for that room, since its
- * news has been read. So when this returns what is queued has no room, and the news of room is yet
- * to come. */
+/* ch3_poll pushes behind the channels' polls, not before them: a poll may make room, by credits
+ * that arrive or by the end of a send, and nobody is told of that room again. So when it returns,
+ * what is still queued has no room, and who sleeps next, or leaves for the host, will be woken for
+ * it. */
 bool ch3_poll(struct ch3 *c)
 {
-    bool moved = push_all(c);
+    bool moved = false;
     for (unsigned i = 0, n = channels_of(c); i < n; i++)
         moved |= c->channels[i]->ops->poll(c->channels[i]) != 0;
-    moved |= push_all(c);
+    LIST_EACH_SAFE (it, &c->pending_vcs)
+        moved |= ch3_sendq_push(LIST_ENTRY(it, struct ch3_vc, pending_link));
     return moved;
 }
 

@@ -129,7 +129,15 @@ void rma_polling_end(struct rma *r)
     }
 }
 
-/* Who polls now pushes what is queued, or wakes the agent when it leaves. */
+/*
+ * Who polls now pushes what is queued, or wakes the agent when it leaves (rma_polling_end):
+ *
+ *   thread that queues                    thread that stops polling
+ *   A: unsent += 1; fence                 C: polling -= 1; fence
+ *   B: polling is 0? wake the agent       D: unsent is not 0? wake the agent
+ *
+ * The fences are in one order: B sees C, or D sees A.
+ */
 void rma_queued(void *rma)
 {
     struct rma *r = rma;
