@@ -10,7 +10,7 @@
 #   --library  leave out the host alone where test/apps/expected tells what it does: that changes only
 #              with the host, and takes most of the time
 #   --table    run nothing, print the table of the results that are there
-#   --update   write that table into README.md and doc/testing.md as well
+#   --update   write that table into doc/report/real-programs.md as well, with the single tests that do worse
 #
 # With HOSTS="mpich" only one host. Ends with "N passed, N failed, N skipped", counted over
 # the tests with the library in a node and over pretended nodes: what passes on the host and not
@@ -84,7 +84,7 @@ test -n "$(result_files)" || die "there are no results"
 table table
 table details
 if test -n "$update"; then
-    table table | replace_part "$top_srcdir/README.md" "real programs"
-    table details | replace_part "$top_srcdir/doc/testing.md" "real programs"
+    table table | replace_part "$top_srcdir/doc/report/real-programs.md" "real programs"
+    table details | replace_part "$top_srcdir/doc/report/real-programs.md" "single tests"
 fi
 table totals

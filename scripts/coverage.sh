@@ -5,7 +5,7 @@
 #
 #   sh scripts/coverage.sh             build in build-mpich-coverage, run all tests, print the table
 #   sh scripts/coverage.sh --table     only the table of what was run before
-#   sh scripts/coverage.sh --update    the same, and write it into doc/testing.md
+#   sh scripts/coverage.sh --update    the same, and write it into doc/report/coverage.md
 #
 # HOSTS=openmpi for the other host. A branch is one way out of a condition, as gcov counts them. What nothing takes is listed
 # by file and line in build-HOST-coverage/untaken; of src/rma and src/ch3 each such line needs a reason in test/untaken, and
@@ -37,4 +37,4 @@ python3 "$top_srcdir/scripts/coverage.py" "$top_srcdir" "$dir" >"$dir/coverage.m
 code=$?
 cat "$dir/coverage.md"
 test "$code" = 0 || exit "$code"
-test "$what" != --update || replace_part "$top_srcdir/doc/testing.md" coverage <"$dir/coverage.md"
+test "$what" != --update || replace_part "$top_srcdir/doc/report/coverage.md" coverage <"$dir/coverage.md"

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# performance.sh - measure on this machine, both hosts, and print the figures of doc/performance.md.
+# performance.sh - measure on this machine, both hosts, and print the figures of doc/report/full-report.md.
 #
 #   sh scripts/performance.sh [OPTIONS]
 #
 #   --full     all three times, the halo exchange over tcp too, and up to 8 origins
-#   --update   write the figures into doc/performance.md, and the plots beside it, as well, and the
+#   --update   write the figures into doc/report/full-report.md, and the plots beside them, as well, and the
 #              table of gains into README.md
 #   --table    run nothing, print the figures of the run that is there
 #
@@ -251,10 +251,10 @@ report_of figures --processors "$(nproc)" "$out" >"$out/figures" || failed=1
 cat "$out/figures"
 report
 if test -n "$update"; then
-    replace_part "$top_srcdir/doc/performance.md" figures <"$out/figures"
-    report_of gains "$out" "$top_srcdir/README.md" >"$out/gains" || die "there is no table of gains"
+    replace_part "$top_srcdir/doc/report/full-report.md" figures <"$out/figures"
+    report_of gains "$out" "$top_srcdir/doc/report/real-programs.md" >"$out/gains" || die "there is no table of gains"
     replace_part "$top_srcdir/README.md" gains <"$out/gains"
-    rm -rf "$top_srcdir/doc/performance"
-    cp -r "$out/performance" "$top_srcdir/doc/performance"
+    rm -rf "$top_srcdir/doc/report/performance"
+    cp -r "$out/performance" "$top_srcdir/doc/report/performance"
 fi
 exit "$failed"

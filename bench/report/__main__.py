@@ -92,14 +92,14 @@ def _parser() -> argparse.ArgumentParser:
 
     files(command("median", "one CSV file of several rounds of a bench", lambda args: _show(rounds.merge(args.files))))
 
-    one = command("figures", "the figures of doc/performance.md, from the directory of scripts/performance.sh", _figures)
+    one = command("figures", "the figures of doc/report/full-report.md, from the directory of scripts/performance.sh", _figures)
     processors(one)
     one.add_argument("directory", metavar="DIRECTORY")
 
     one = command("gains", "README's table of what a user gains",
-                  lambda args: _show(gains.report(args.directory, args.readme)))
+                  lambda args: _show(gains.report(args.directory, args.programs)))
     one.add_argument("directory", metavar="DIRECTORY")
-    one.add_argument("readme", metavar="README.md")
+    one.add_argument("programs", metavar="REAL-PROGRAMS.md")
 
     files(command("papers", "the papers' figures as tables", lambda args: _show(papers.report(args.files))))
 

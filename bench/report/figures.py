@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The figures of doc/performance.md and of README's table of gains, from the directory of scripts/performance.sh.
+"""The figures of doc/report/full-report.md and of README's table of gains, from the directory of scripts/performance.sh.
 
 There are machine, instructions-*.txt, plots, the medians of all rounds as CSV files (those of the halo exchange over
 tcp in net), and the rounds themselves in round1 and so on.
@@ -92,7 +92,7 @@ class Report(NamedTuple):
 
 
 def report(path: str, processors: int) -> Report:
-    """Returns all figures of doc/performance.md."""
+    """Returns all figures of doc/report/full-report.md."""
     directory = Directory(path)
     failed = False
     lines = [*directory.machine.table(), *directory.instructions.table(), *directory.goals.table(),

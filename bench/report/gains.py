@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a user gains, as one small table in Markdown, for README."""
+"""What a user gains, as one small table of times in Markdown, for README."""
 from typing import Iterator
 
 import figures
+import halo
 import results
 import words
 
 HOSTS = figures.HOSTS
 HALOS = (
-    ("halo exchange, 4 processes, 16 bytes, `MPI_Win_allocate`, post-start-complete-wait", "allocate", 16, "pscw"),
-    ("the same, fence with asserts", "allocate", 16, "fence_assert"),
-    ("the same, 1 MiB, fence with asserts", "allocate", 1 << 20, "fence_assert"),
-    ("the same, 16 bytes of malloc memory, post-start-complete-wait", "malloc", 16, "pscw"),
-    ("the same, a lock for each neighbour", "malloc", 16, "lock"),
+    ("halo exchange, a step of 4 processes, 16 bytes a strip, post-start-complete-wait", "allocate", 16, "pscw"),
+    ("halo exchange, a step of 4 processes, 1 MiB a strip, fence", "allocate", 1 << 20, "fence_assert"),
 )
-PROGRAMS = (("NWChem: water", "NWChem, water"), ("ARMCI-MPI's tests", "ARMCI-MPI"),
-            ("OpenCoarrays' tests", "OpenCoarrays"))
+PROGRAMS = (("OpenCoarrays' tests", "OpenCoarrays"), ("ARMCI-MPI's tests", "ARMCI-MPI"))
 
 
 def _cells(line: str) -> list[str]:
@@ -23,12 +20,12 @@ def _cells(line: str) -> list[str]:
 
 
 class Programs:
-    """The rows of real programs that scripts/check-apps.sh has written into README.md."""
+    """The rows of real programs that scripts/check-apps.sh has written."""
 
-    def __init__(self, readme: str):
+    def __init__(self, document: str):
         self.rows: dict[str, dict[str, str]] = {}  # by label and host
         columns: list[str] = []
-        with open(readme, encoding="utf-8") as file:
+        with open(document, encoding="utf-8") as file:
             for line in file:
                 cells = _cells(line)
                 if line.startswith("| program |"):
@@ -38,7 +35,7 @@ class Programs:
                     host = "mpich" if cells[columns.index("host")].startswith("MPICH") else "openmpi"
                     self.rows.setdefault(label, {})[host] = self._cell(columns, cells, label)
         if not columns:
-            raise results.WrongResults(f"{readme}: there is no table with a column 'program'")
+            raise results.WrongResults(f"{document}: there is no table with a column 'program'")
 
     def _cell(self, columns: list[str], cells: list[str], label: str) -> str:
         """Returns passed and time, of the host and of the library, which has the column right of the host's."""
@@ -51,33 +48,31 @@ class Programs:
     def table(self) -> Iterator[str]:
         """Returns a row for each program."""
         for label, of_hosts in self.rows.items():
-            tests = f", {of_hosts['tests']} tests: passed, time" if "tests" in of_hosts else ""
-            yield words.row([label + tests, *(of_hosts.get(host, "") for host in HOSTS)])
+            tests = f"{of_hosts['tests']} tests: passed, time" if "tests" in of_hosts else "time"
+            yield words.row([f"{label}, {tests}", *(of_hosts.get(host, "") for host in HOSTS)])
+
+
+def _time(run: halo.Run, memory: str, count: int, mode: str) -> str:
+    """Returns the time of a step, with its unit; nothing where the run has none."""
+    for line in run.lines:
+        if (line.memory, line.bytes, line.mode) == (memory, count, mode) and line.us is not None:
+            return words.time(line.us * 1000)
+    return ""
 
 
 def _halo_rows(directory: figures.Directory) -> Iterator[str]:
     halos = {host: both for host, ranks, _, both in directory.halos() if ranks == 4}
     for title, memory, count, mode in HALOS:
-        cells = [cell for host in HOSTS for cell in
-                 (halos[host].cells(memory, count, mode) if host in halos else ("", ""))]
+        cells = [_time(run, memory, count, mode) if run else "" for host in HOSTS
+                 for run in ((halos[host].host, halos[host].library) if host in halos else (None, None))]
         yield words.row([title, *cells])
 
 
-def report(path: str, readme: str) -> Iterator[str]:
-    """Returns the table, of the directory of scripts/performance.sh and of README.md."""
+def report(path: str, programs: str) -> Iterator[str]:
+    """Returns the table, of the directory of scripts/performance.sh and of the document with the real programs."""
     directory = figures.Directory(path)
     machine = directory.machine.values
-    yield (f"The host alone and with the library, on one machine ({machine.get('processor', '')}; load "
-           f"{machine.get('load before', '')} before the run; {machine.get('date', '')}). [Performance](doc/performance.md)")
-    yield "and [Real programs](#real-programs) have the rest, and how to repeat it.\n"
+    yield f"The times of one machine: {machine.get('processor', '')}; {machine.get('date', '')}.\n"
     yield "| | MPICH | with libmpi-rma | Open MPI | with libmpi-rma |\n|---|--:|--:|--:|--:|"
-    for title, call in (("instructions of `MPI_Put`, 8 bytes of `MPI_Win_allocate`", "MPI_Put of 8 bytes, mapped"),
-                        ("instructions of lock, put of 8 bytes, unlock, the same memory",
-                         "lock, put of 8 bytes, unlock, mapped")):
-        yield words.row([title, *(directory.instructions.count(call, library, host) for host in HOSTS
-                                  for library in (False, True))])
-    passive = [directory.goals.outcome("4", "lock, put 8 B, unlock, malloc, target computes", host) for host in HOSTS]
-    yield ("| lock, put of 8 bytes, unlock, malloc memory of a target that computes | | "
-           f"{passive[0].value} | | {passive[1].value} |")
     yield from _halo_rows(directory)
-    yield from Programs(readme).table()
+    yield from Programs(programs).table()

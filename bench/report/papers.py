@@ -154,7 +154,7 @@ Fig. 8).""")
         yield _heading("All processes at once", """\
 Microseconds of a fence with a put by each process (MPICH2 paper, Fig. 4), of PSCW epochs to a neighbour, and of locks and
 fetch_and_op, by the number of processes, by the host itself / through the library. How many messages a fence takes between
-machines is in [scaling](scaling.md).""")
+machines is in [scaling](../scaling.md).""")
         lines = {(line.host, line.library, line.ranks, line.op): line.ns
                  for line in self._suite("active") if line.memory != "malloc"}
         for host in self.hosts:
