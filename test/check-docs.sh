@@ -64,12 +64,12 @@ grep_page libmpi-rma.7 '^\.B \([A-Za-z_]*_[A-Za-z_]*\)$' | grep -vx 'MPI_.*' >"$
 same "libmpi-rma(7) has every variable and info key, and no other" 21
 
 # Options in the table or the text of a tool, and those of its page. All tools but the script share some.
-for tool in run:mpi-rma-run.in info:mpi-rma-info.c trace:trace/mpi-rma-trace.c; do
+for tool in run:tools/mpi-rma-run.in info:tools/mpi-rma-info.c trace:trace/mpi-rma-trace.c; do
     page=mpi-rma-${tool%%:*}.1
     case $tool in
-    *.c) sed -n '/ options\[\] = {/,/};/p;/define OPTIONS_COMMON/,/}$/p' "$top/tools/${tool#*:}" "$top/tools/options.h" |
+    *.c) sed -n '/ options\[\] = {/,/};/p;/define OPTIONS_COMMON/,/}$/p' "$top/${tool#*:}" "$top/tools/options.h" |
         sed -n 's/^ *{"\([a-z-]*\)", .*/--\1/p' ;;
-    *) sed -n 's/^  \(-[a-z], \)*\(--[a-z-]*\)[ =].*/\2/p' "$top/tools/${tool#*:}" ;;
+    *) sed -n 's/^  \(-[a-z], \)*\(--[a-z-]*\)[ =].*/\2/p' "$top/${tool#*:}" ;;
     esac >"$tmp/code"
     sed -n '/^\.SH OPTIONS/,/^\.SH EXIT/p' "$top/man/$page.in" | sed 's/\\-/-/g' |
         sed -n '/^\.TP/{n;s/^\.B[IR]* *\(-[a-zA-Z] ", " \)*\(--[a-z-]*\).*/\2/p;}' >"$tmp/doc"
@@ -160,7 +160,7 @@ same "doc/states.md has the states of a lock asked for by packets" 7
 
 # Paths in backquotes, programs included (they are named in the makefiles), and the targets of links that lead into the tree.
 for file in "$top/README.md" "$top"/doc/*.md; do
-    grep -oE '`(src|test|doc|bench|examples|scripts|tools|include|\.ci)/[A-Za-z0-9_./-]*`' "$file" | tr -d '`'
+    grep -oE '`(src|test|doc|bench|examples|scripts|tools|trace|include|\.ci)/[A-Za-z0-9_./-]*`' "$file" | tr -d '`'
     dir=$(dirname "${file#"$top/"}")
     grep -oE '\]\([^)#:]+\)' "$file" | sed 's/^](//; s/)$//' | sed "s|^|$dir/|"
 done | sort -u >"$tmp/paths"

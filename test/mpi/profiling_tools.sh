@@ -72,7 +72,7 @@ traced() { # what
     rm -rf "$tmp/trace"
 }
 
-tool=$abs_top_builddir/tools/mpi-rma-trace
+tool=$abs_top_builddir/trace/mpi-rma-trace
 if test -x "$tool" && command -v otf2-print >"$tmp/out"; then
     run "--trace-all, tool in LD_PRELOAD" 1 LD_PRELOAD="$tmp/libcount.so" "$MPI_RMA_RUN" --trace-all "$tmp/trace" "$tmp/app"
     traced "--trace-all, tool in LD_PRELOAD"

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../tools/trace/spool_kinds.h"
+#include "../../trace/spool_kinds.h"
 
 enum { WINS_MAX = 4096, DEPTH_MAX = 16, RANKS_MAX = 256, NUMBERS_MAX = 100000 };
 

@@ -72,7 +72,7 @@ as_without "$bin/requests"
 # Every operation by packet is known to have arrived: by an acknowledgement or a reply. Tests of requests are there, those
 # too that find nothing complete.
 arrivals() {
-    tool=$abs_top_builddir/tools/mpi-rma-trace
+    tool=$abs_top_builddir/trace/mpi-rma-trace
     test -x "$tool" || { echo "SKIP: arrivals: mpi-rma-trace is not in this build" && return; }
     "$tool" --json "$tmp/trace" >"$tmp/out" 2>&1 || bad "mpi-rma-trace: exit code $?"
     grep -Eq '"packets": \{"operations": ([1-9][0-9]*), .*"arrived": \1,' "$tmp/out" ||
@@ -96,7 +96,7 @@ traced "$bin/lock" # its processes wait for each other by fetch_and_op
 
 # The user guide's example in Python counts what the C programs counted: bytes that went out and came in.
 python_example() {
-    tool=$abs_top_builddir/tools/mpi-rma-trace
+    tool=$abs_top_builddir/trace/mpi-rma-trace
     test -x "$tool" || { echo "SKIP: the user guide's example: mpi-rma-trace is not in this build" && return; }
     /usr/bin/python3 -c 'import otf2' 2>/dev/null || { echo "SKIP: the user guide's example: no python3-otf2" && return; }
     sed -n '/^```python$/,/^```$/p' "$abs_top_srcdir/doc/user-guide.md" | sed '1d;$d' >"$tmp/example.py"
@@ -118,7 +118,7 @@ shm-packets)
 net-packets) # the report has each stall for credits that the statistics count
     traced "$bin/volume"
     stalls=$(counter all net_credit_stalls)
-    tool=$abs_top_builddir/tools/mpi-rma-trace
+    tool=$abs_top_builddir/trace/mpi-rma-trace
     if test -x "$tool"; then
         "$tool" --json "$tmp/trace" >"$tmp/out" 2>&1
         found=$(sed -n 's/^ *"credit_stalls": {.*"number": \([0-9]*\),.*/\1/p' "$tmp/out")
@@ -133,7 +133,7 @@ esac
 # With --trace-all the calls of the host's functions are there too, each with its return, in the order of a stack; what
 # the library itself does stays the same. All symbols are bound at once, as where a program was linked with -z now.
 all_calls() {
-    tool=$abs_top_builddir/tools/mpi-rma-trace
+    tool=$abs_top_builddir/trace/mpi-rma-trace
     test -x "$tool" && command -v otf2-print >"$tmp/out" || { echo "SKIP: all calls: no mpi-rma-trace or no otf2-print" && return; }
     test -z "$SANITIZERS" || { echo "SKIP: all calls: a build with sanitizers can't be preloaded" && return; }
     run no "$bin/fence"

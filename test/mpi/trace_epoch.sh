@@ -5,7 +5,7 @@
 # machines, their clocks are compared once more where a window is made long after the last time.
 
 . "$abs_top_srcdir/test/mpi/mtest.sh"
-tool=$abs_top_builddir/tools/mpi-rma-trace
+tool=$abs_top_builddir/trace/mpi-rma-trace
 test -x "$tool" || skip_all "mpi-rma-trace is not in this build"
 command -v otf2-print >/dev/null || skip_all "no otf2-print"
 

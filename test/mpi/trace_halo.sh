@@ -4,7 +4,7 @@
 # text and as JSON, and a browser draws the page.
 
 . "$abs_top_srcdir/test/mpi/mtest.sh"
-tool=$abs_top_builddir/tools/mpi-rma-trace
+tool=$abs_top_builddir/trace/mpi-rma-trace
 test -x "$tool" || skip_all "mpi-rma-trace is not in this build"
 test -z "$SANITIZERS" || skip_all "the sanitizers' libraries must be loaded before any other"
 

@@ -5,7 +5,7 @@
 # is wrong in one run must be right in one of the next.
 
 . "$abs_top_srcdir/test/mpi/mtest.sh"
-tool=$abs_top_builddir/tools/mpi-rma-trace
+tool=$abs_top_builddir/trace/mpi-rma-trace
 test -x "$tool" || skip_all "mpi-rma-trace is not in this build"
 MT_LIMIT=60
 ms=200

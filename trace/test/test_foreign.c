@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_trace_foreign.c - mpi-rma-trace reads archives that other tools have written: with other
+ * test_foreign.c - mpi-rma-trace reads archives that other tools have written: with other
  * regions, another resolution of time, no attributes; and says so where one has nothing of RMA.
  */
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_trace_page.c - the page of mpi-rma-trace: its data are whole, and a browser draws it, sorts
+ * test_page.c - the page of mpi-rma-trace: its data are whole, and a browser draws it, sorts
  * its tables, zooms and moves, in light and in dark, and fast where the trace is large. Without
  * Chromium the tests that need it are skipped.
  */

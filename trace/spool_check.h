@@ -2,8 +2,8 @@
 /*
  * spool_check.h - which records of a file can be believed.
  */
-#ifndef MRMA_TOOLS_TRACE_SPOOL_CHECK_H
-#define MRMA_TOOLS_TRACE_SPOOL_CHECK_H
+#ifndef MRMA_TRACE_SPOOL_CHECK_H
+#define MRMA_TRACE_SPOOL_CHECK_H
 
 #include "spool_read.h"
 

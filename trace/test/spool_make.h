@@ -5,8 +5,8 @@
  * Times are microseconds from the begin of the job; files of machine 1 and above may have clocks
  * that differ. All failures end the test.
  */
-#ifndef MRMA_TEST_SPOOL_MAKE_H
-#define MRMA_TEST_SPOOL_MAKE_H
+#ifndef MRMA_TRACE_TEST_SPOOL_MAKE_H
+#define MRMA_TRACE_TEST_SPOOL_MAKE_H
 
 #include <stdbool.h>
 #include <stddef.h>

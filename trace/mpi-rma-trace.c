@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../options.h"
+#include "../tools/options.h"
 #include "archive.h"
 #include "report.h"
 

@@ -3,8 +3,8 @@
  * archive_process.h - what is known of one process while its records become events: its threads,
  * its windows, their epochs, locks, and operations that are not complete.
  */
-#ifndef MRMA_TOOLS_TRACE_ARCHIVE_PROCESS_H
-#define MRMA_TOOLS_TRACE_ARCHIVE_PROCESS_H
+#ifndef MRMA_TRACE_ARCHIVE_PROCESS_H
+#define MRMA_TRACE_ARCHIVE_PROCESS_H
 
 #include "archive_event.h"
 

@@ -2,8 +2,8 @@
 /*
  * read_defs.h - the definitions of an archive, by their numbers there.
  */
-#ifndef MRMA_TOOLS_TRACE_READ_DEFS_H
-#define MRMA_TOOLS_TRACE_READ_DEFS_H
+#ifndef MRMA_TRACE_READ_DEFS_H
+#define MRMA_TRACE_READ_DEFS_H
 
 #include "base/map.h"
 #include "model.h"

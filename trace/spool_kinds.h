@@ -3,8 +3,8 @@
  * spool_kinds.h - what the fields of each kind of record can be, whatever stands before and after:
  * for the reader of damaged files, and for the test of what the library records.
  */
-#ifndef MRMA_TOOLS_TRACE_SPOOL_KINDS_H
-#define MRMA_TOOLS_TRACE_SPOOL_KINDS_H
+#ifndef MRMA_TRACE_SPOOL_KINDS_H
+#define MRMA_TRACE_SPOOL_KINDS_H
 
 #include <stdbool.h>
 

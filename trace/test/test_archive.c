@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_trace_archive.c - mpi-rma-trace makes well-formed OTF2 archives of what processes leave,
+ * test_archive.c - mpi-rma-trace makes well-formed OTF2 archives of what processes leave,
  * and does with what killed processes leave. The archives are read by otf2-print, which is not
  * ours; tests that need it are skipped where it is not.
  */

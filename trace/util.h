@@ -5,8 +5,8 @@
  * Running out of memory ends the program with a message. Messages to the user go to standard
  * error; progress is shown only where that is a terminal.
  */
-#ifndef MRMA_TOOLS_TRACE_UTIL_H
-#define MRMA_TOOLS_TRACE_UTIL_H
+#ifndef MRMA_TRACE_UTIL_H
+#define MRMA_TRACE_UTIL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * The standard matches them in order: of the access epochs of one origin that name a target, and
  * the exposure epochs of that target that name the origin, the first with the first and so on.
  */
-#ifndef MRMA_TOOLS_TRACE_EPOCHS_H
-#define MRMA_TOOLS_TRACE_EPOCHS_H
+#ifndef MRMA_TRACE_EPOCHS_H
+#define MRMA_TRACE_EPOCHS_H
 
 #include "model.h"
 

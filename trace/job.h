@@ -4,8 +4,8 @@
  * with their clocks, and the span of time. Found in one pass over all records, before any event
  * is written.
  */
-#ifndef MRMA_TOOLS_TRACE_JOB_H
-#define MRMA_TOOLS_TRACE_JOB_H
+#ifndef MRMA_TRACE_JOB_H
+#define MRMA_TRACE_JOB_H
 
 #include "base/map.h"
 #include "spool_read.h"

@@ -4,8 +4,8 @@
  * and regions for what the library does besides the calls of the program. The writer numbers its
  * definitions as here; the reader finds them by name.
  */
-#ifndef MRMA_TOOLS_TRACE_NAMES_H
-#define MRMA_TOOLS_TRACE_NAMES_H
+#ifndef MRMA_TRACE_NAMES_H
+#define MRMA_TRACE_NAMES_H
 
 #include <otf2/otf2.h>
 

@@ -24,7 +24,7 @@ enum {
 };
 
 static const char page[] =
-#include "tools/trace/page.h"
+#include "trace/page.h"
     ;
 
 /* One box of the time line. */

@@ -2,8 +2,8 @@
 /*
  * tool_run.h - runs mpi-rma-trace for its tests, and reads what it says. All failures end the test.
  */
-#ifndef MRMA_TEST_TOOL_RUN_H
-#define MRMA_TEST_TOOL_RUN_H
+#ifndef MRMA_TRACE_TEST_TOOL_RUN_H
+#define MRMA_TRACE_TEST_TOOL_RUN_H
 
 #include "spool_make.h"
 

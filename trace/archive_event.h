@@ -3,8 +3,8 @@
  * archive_event.h - writing single events of one location, with times that never go back and
  * attributes by number.
  */
-#ifndef MRMA_TOOLS_TRACE_ARCHIVE_EVENT_H
-#define MRMA_TOOLS_TRACE_ARCHIVE_EVENT_H
+#ifndef MRMA_TRACE_ARCHIVE_EVENT_H
+#define MRMA_TRACE_ARCHIVE_EVENT_H
 
 #include "archive.h"
 

@@ -2,8 +2,8 @@
 /*
  * index.h - a trace's calls and doings by rank, for looking up what a process did at some time.
  */
-#ifndef MRMA_TOOLS_TRACE_INDEX_H
-#define MRMA_TOOLS_TRACE_INDEX_H
+#ifndef MRMA_TRACE_INDEX_H
+#define MRMA_TRACE_INDEX_H
 
 #include "model.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_trace_waits.c - mpi-rma-trace finds each wait state where a program has it, by a delay of
+ * test_waits.c - mpi-rma-trace finds each wait state where a program has it, by a delay of
  * known length, within a tenth of that, and does not find it (less than a fiftieth) where the same
  * program has no delay.
  */

@@ -38,7 +38,7 @@ char *run_tool(struct made_job *job, const char *arguments, int *status)
     char rest[1000], command[1100];
 
     snprintf(rest, sizeof rest, arguments, job->dir);
-    snprintf(command, sizeof command, "./tools/mpi-rma-trace %s 2>&1", rest);
+    snprintf(command, sizeof command, "./trace/mpi-rma-trace %s 2>&1", rest);
     return run_command(command, status);
 }
 

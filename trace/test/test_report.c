@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_trace_report.c - the reports of mpi-rma-trace: models, text, archives of earlier and of
+ * test_report.c - the reports of mpi-rma-trace: models, text, archives of earlier and of
  * killed jobs, and archives that are empty or damaged.
  */
 #include <setjmp.h>

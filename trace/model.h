@@ -6,8 +6,8 @@
  * Times are nanoseconds from the first event. Ranks are ranks in MPI_COMM_WORLD; NONE says that
  * something is not known. All lists are in order of their begin.
  */
-#ifndef MRMA_TOOLS_TRACE_MODEL_H
-#define MRMA_TOOLS_TRACE_MODEL_H
+#ifndef MRMA_TRACE_MODEL_H
+#define MRMA_TRACE_MODEL_H
 
 #include "names.h"
 #include "util.h"

@@ -6,8 +6,8 @@
  * archive is ours they use what the library knows (when a post was awaited, who held a lock, when
  * a target served). Some are parts of others (pattern_info's part_of): their times do not add up.
  */
-#ifndef MRMA_TOOLS_TRACE_ANALYSIS_H
-#define MRMA_TOOLS_TRACE_ANALYSIS_H
+#ifndef MRMA_TRACE_ANALYSIS_H
+#define MRMA_TRACE_ANALYSIS_H
 
 #include "model.h"
 

@@ -2,8 +2,8 @@
 /*
  * read_events.h - the events of an archive, in order of time, into a trace.
  */
-#ifndef MRMA_TOOLS_TRACE_READ_EVENTS_H
-#define MRMA_TOOLS_TRACE_READ_EVENTS_H
+#ifndef MRMA_TRACE_READ_EVENTS_H
+#define MRMA_TRACE_READ_EVENTS_H
 
 #include "read_defs.h"
 

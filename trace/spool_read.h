@@ -8,8 +8,8 @@
  * skips that kind and may believe all others. A file whose header is wrong is reported and left
  * out.
  */
-#ifndef MRMA_TOOLS_TRACE_SPOOL_READ_H
-#define MRMA_TOOLS_TRACE_SPOOL_READ_H
+#ifndef MRMA_TRACE_SPOOL_READ_H
+#define MRMA_TRACE_SPOOL_READ_H
 
 #include <time.h>
 

@@ -2,8 +2,8 @@
 /*
  * report.h - what an analysis found, for people and for programs.
  */
-#ifndef MRMA_TOOLS_TRACE_REPORT_H
-#define MRMA_TOOLS_TRACE_REPORT_H
+#ifndef MRMA_TRACE_REPORT_H
+#define MRMA_TRACE_REPORT_H
 
 #include <stdio.h>
 

@@ -5,8 +5,8 @@
  *
  * read_events.c reads regions and synchronization, read_rma.c operations and locks.
  */
-#ifndef MRMA_TOOLS_TRACE_READING_H
-#define MRMA_TOOLS_TRACE_READING_H
+#ifndef MRMA_TRACE_READING_H
+#define MRMA_TRACE_READING_H
 
 #include "read_defs.h"
 

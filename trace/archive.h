@@ -8,8 +8,8 @@
  * archive_defs.c writes the definitions, after all events. Times are written as each machine's
  * clock has them, with the offsets as definitions that readers apply.
  */
-#ifndef MRMA_TOOLS_TRACE_ARCHIVE_H
-#define MRMA_TOOLS_TRACE_ARCHIVE_H
+#ifndef MRMA_TRACE_ARCHIVE_H
+#define MRMA_TRACE_ARCHIVE_H
 
 #include "job.h"
 #include "names.h"
