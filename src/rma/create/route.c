@@ -8,6 +8,8 @@
  *   same node, any other memory                  kernel-assisted (cma)
  *   the same, but the kernel refuses it          packets, for all of the window
  *
+ * Whether a process's memory can be mapped it decides itself, once, and tells in its record
+ * (win_own_path); what is left to a pair is whether the kernel lets one reach the other.
  * MPIRMA_PATH forces one where it is possible and is an error where it is not.
  * Synchronization is direct (shared memory) exactly for targets whose path is
  * neither packets nor rdma; that relation is symmetric, so the direct group is the same set
@@ -36,42 +38,38 @@ static bool is_somewhere(const struct rma_mem_loc *loc)
     return memcmp(loc, &nowhere, sizeof nowhere) != 0;
 }
 
-/* The path for a peer on this node, or an error. */
-static int choose(const struct win *w, const struct win_record *rec, const struct rma_peer *peer,
-                  bool allow_cma, bool *refused)
+enum rma_path win_own_path(const struct win *w, const struct win_record *rec)
 {
-    const struct log *log = w->rma->log;
     const enum conf_path forced = w->rma->conf->path;
     const bool mappable =
         is_somewhere(&rec->mem) || w->flavor == WIN_ALLOCATE_SHARED || (!rec->size && !w->dynamic);
     if (forced == CONF_PATH_SHM_PACKETS || forced == CONF_PATH_NET_PACKETS)
         return PATH_PACKETS;
-    if (mappable && forced != CONF_PATH_CMA && allow_cma)
-        return PATH_MAPPED;
-    if (forced == CONF_PATH_MAPPED) {
+    return mappable && forced != CONF_PATH_CMA ? PATH_MAPPED : PATH_CMA;
+}
+
+/* The path for a peer on this node, or an error (negative). */
+static int choose(const struct win *w, const struct win_record *rec, const struct rma_peer *peer,
+                  struct win_plan *plan)
+{
+    const struct log *log = w->rma->log;
+    const enum conf_path forced = w->rma->conf->path;
+    if (rec->path != PATH_CMA)
+        return plan->packets_only ? PATH_PACKETS : (int)rec->path;
+    if (forced == CONF_PATH_MAPPED)
         return -log_fail(
             log, MRMA_ERR_RMA_FLAVOR,
             "MPIRMA_PATH=mapped is not possible: the window's memory at process %d is not shared "
             "(use MPI_Win_allocate or memory from MPI_Alloc_mem)",
             peer->pid);
-    }
-    if (peer->cma && allow_cma)
+    if (peer->cma && !plan->packets_only)
         return PATH_CMA;
-    if (forced == CONF_PATH_CMA) {
+    if (forced == CONF_PATH_CMA)
         return -log_fail(log, MRMA_ERR_RMA_FLAVOR,
                          "MPIRMA_PATH=cma is not possible: cross-memory attach to process %d: %s",
                          peer->pid, strerror(peer->cma_errno));
-    }
-    *refused = allow_cma; /* else it is known already */
+    plan->refused |= !plan->packets_only; /* else it is known already */
     return PATH_PACKETS;
-}
-
-/* The path by which direct peers reach this process. */
-static int own_path(const struct win *w, bool allow_cma)
-{
-    const struct rma_peer anyone = {.cma = true, .pid = win_peek(w, w->rank)->peer->pid};
-    bool refused;
-    return choose(w, &w->records.all[w->rank], &anyone, allow_cma, &refused);
 }
 
 static int reach_memory(struct win *w, struct rma_target *t, const struct win_record *rec)
@@ -131,7 +129,7 @@ static int connect_target(struct win *w, struct rma_target *t, struct win_plan *
     if (w->flavor == WIN_ALLOCATE_SHARED)
         take_part(t, plan);
     const int path =
-        t->peer->self ? PATH_MAPPED : choose(w, rec, t->peer, !plan->packets_only, &plan->refused);
+        t->peer->self ? PATH_MAPPED : choose(w, rec, t->peer, plan);
     if (path < 0)
         return -path;
     if (path != PATH_MAPPED)
@@ -227,7 +225,7 @@ int win_route(struct win *w, struct win_plan *plan)
         return err;
     find_row(w);
     list_direct(w);
-    w->assisted = own_path(w, !plan->packets_only) == PATH_CMA;
+    w->assisted = plan->mine.path == PATH_CMA && !plan->packets_only;
     if (w->assisted)
         err = connect_origins(w);
     if (!err)

@@ -38,22 +38,6 @@ enum {
 };
 enum { MEM_ALIGN = 64 };
 
-/* May others need the kernel to reach the memory that this window will have? */
-static bool is_assisted(const struct win *w)
-{
-    const struct rma *r = w->rma;
-    struct rma_mem_loc loc;
-    if (!w->size || w->dynamic || r->conf->path == CONF_PATH_SHM_PACKETS ||
-        r->conf->path == CONF_PATH_NET_PACKETS)
-        return false;
-    if (r->conf->path == CONF_PATH_CMA)
-        return true;
-    if (w->flavor == WIN_ALLOCATE_SHARED)
-        return false;
-    return !w->hints.alloc_shm ||
-           (w->base && !r->env->mem_find(r->env->ctx, w->base, w->size, &loc));
-}
-
 /* It changes when the network is opened, maybe by another thread's window. */
 static struct rma_proc_record proc_record(struct rma *r)
 {
@@ -63,9 +47,11 @@ static struct rma_proc_record proc_record(struct rma *r)
     return proc;
 }
 
-static int make_control(struct win *w)
+/* path: by which others reach this process's memory. Regions of dynamic windows have no stages. */
+static int make_control(struct win *w, uint32_t path)
 {
-    const enum stage_use use = is_assisted(w) ? STAGE_ASSISTED : STAGE_MAPPED;
+    const enum stage_use use =
+        path == PATH_CMA && w->size && !w->dynamic ? STAGE_ASSISTED : STAGE_MAPPED;
     const size_t slots = stage_ctl_bytes(w->nslots, use);
     const size_t size = slots + (w->dynamic ? 2 * WIN_REGIONS_MAX * sizeof(struct win_region) : 0);
     struct win_ctl *ctl;
@@ -132,6 +118,25 @@ static bool wants_agent(const struct conf *conf, const struct win_hints *hints)
            (conf->progress == CONF_PROGRESS_AUTO && !hints->no_locks);
 }
 
+/* What the others are told of this process's part, but for its control block. */
+static void describe(const struct win *w, const struct win_spec *spec, struct win_record *rec)
+{
+    struct rma *r = w->rma;
+    struct rma_env *env = r->env;
+    *rec = (struct win_record){.proc = proc_record(r),
+                               .size = w->size,
+                               .vaddr = (uint64_t)(uintptr_t)w->base,
+                               .hints = spec->hints,
+                               .disp_unit = w->disp_unit,
+                               .flavor = w->flavor,
+                               .index = w->index,
+                               .gen = w->index_gen,
+                               .conf = conf_word(r->conf)};
+    if (w->size && w->base && spec->hints.alloc_shm)
+        (void)env->mem_find(env->ctx, w->base, w->size, &rec->mem);
+    rec->path = win_own_path(w, rec);
+}
+
 /* Everything that can be done alone; the outcome goes into the record. */
 static void prepare(struct win *w, const struct win_spec *spec, struct win_plan *plan)
 {
@@ -144,27 +149,17 @@ static void prepare(struct win *w, const struct win_spec *spec, struct win_plan 
     if (!err)
         err = win_take_place(w);
     if (!err)
-        err = make_control(w);
-    if (!err)
         err = make_memory(w, spec);
+    describe(w, spec, rec);
+    if (!err)
+        err = make_control(w, rec->path);
     if (!err && r->conf->strict)
         err = strict_new(w);
-    *rec = (struct win_record){.proc = proc_record(r),
-                               .size = w->size,
-                               .vaddr = (uint64_t)(uintptr_t)w->base,
-                               .untouched = err ? 0 : untouched(w),
-                               .hints = spec->hints,
-                               .disp_unit = w->disp_unit,
-                               .flavor = w->flavor,
-                               .index = w->index,
-                               .gen = w->index_gen,
-                               .err = err,
-                               .strict = w->strict != NULL,
-                               .conf = conf_word(r->conf)};
     if (!err && !env->mem_find(env->ctx, w->ctl, 1, &rec->ctl))
-        rec->err = MRMA_ERR_INTERN;
-    if (!err && w->size && w->base && spec->hints.alloc_shm)
-        (void)env->mem_find(env->ctx, w->base, w->size, &rec->mem);
+        err = MRMA_ERR_INTERN;
+    rec->untouched = err ? 0 : untouched(w);
+    rec->strict = w->strict != NULL;
+    rec->err = err;
 }
 
 /* Do all records agree in what must be the same (and carry no error)? */
@@ -246,7 +241,7 @@ static void remake_control(struct win *w, struct win_plan *plan)
 {
     struct rma_env *env = w->rma->env;
     struct win_ctl *old = w->ctl;
-    plan->mine.err = make_control(w);
+    plan->mine.err = make_control(w, plan->mine.path);
     if (!plan->mine.err && !env->mem_find(env->ctx, w->ctl, 1, &plan->mine.ctl))
         plan->mine.err = MRMA_ERR_INTERN;
     if (w->ctl != old) {

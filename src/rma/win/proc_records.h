@@ -29,6 +29,8 @@ struct win_record {
     uint64_t untouched; /* bytes that the creation has reserved or will: they take memory later */
     uint32_t disp_unit, flavor, index, gen;
     int32_t err;     /* enum mrma_err of the preparation */
+    uint32_t path;   /* enum rma_path: by which the others of its node reach its memory, if the
+                        kernel lets them; win_own_path */
     uint32_t strict; /* checks of MPIRMA_STRICT are on */
     uint32_t conf;   /* MPIRMA_PATH and MPIRMA_RANKS_PER_NODE */
 };
