@@ -152,8 +152,7 @@ owned() {
 offences=$(grep -rnE 'vc(\.|->)[a-z]|->ops->' "$src/rma" --include='*.[ch]')
 point "src/rma looks into no connection and no channel" "$offences"
 owned sync sync
-# The sums that end a fence by counts are over the targets that its epoch has used.
-owned origin origin_side rma/sync/fence_counts.c
+owned origin origin_side
 owned target target_side
 owned progress progress
 owned path stage

@@ -177,8 +177,8 @@ static int send_markers(struct win *w)
     return err;
 }
 
-/* What is still open to those that got operations; then how much it was, to a few. */
-static int send_counted(struct win *w, int (*announce)(struct win *w))
+/* What is still open to those that got operations. */
+static int send_touched(struct win *w)
 {
     int err = MRMA_SUCCESS;
     LIST_EACH_SAFE (node, &w->origin_side.touched) {
@@ -187,8 +187,7 @@ static int send_counted(struct win *w, int (*announce)(struct win *w))
             err = pkt_send_open(pt, 0, false);
         pt->proven = pt->written;
     }
-    int counted = announce(w);
-    return err ? err : counted;
+    return err;
 }
 
 void issue_closing(struct win *w, bool closing)
@@ -198,22 +197,58 @@ void issue_closing(struct win *w, bool closing)
     rma_leave(w->rma);
 }
 
-int issue_fence(struct win *w, int (*announce)(struct win *w))
+/* Send what ends the phase, as part of the phase. Under the engine's lock. */
+static int send_closing(struct win *w, int (*send)(struct win *w))
 {
-    struct rma *r = w->rma;
+    w->origin_side.fence_closing = true;
+    const int err = send(w);
+    w->origin_side.fence_closing = false;
+    return err;
+}
+
+int issue_fence(struct win *w)
+{
     if (!w->npackets)
         return MRMA_SUCCESS;
-    /* Counts travel by other ways than what they count. */
-    int err = rdma_settle(w, NULL, announce != NULL);
+    int err = rdma_settle(w, NULL, false);
     if (err)
         return err;
-    rma_enter(r);
-    w->origin_side.fence_closing = true;
-    err = announce ? send_counted(w, announce) : send_markers(w);
-    w->origin_side.fence_closing = false;
+    rma_enter(w->rma);
+    err = send_closing(w, send_markers);
     pkt_forget_touched(w);
-    rma_leave(r);
+    rma_leave(w->rma);
     return err;
+}
+
+int issue_phase(struct win *w)
+{
+    int err = rdma_settle(w, NULL, true); /* counts travel by other ways than what they count */
+    if (err)
+        return err;
+    rma_enter(w->rma);
+    err = send_closing(w, send_touched);
+    rma_leave(w->rma);
+    return err;
+}
+
+bool issue_phase_next(struct win *w, struct pkt_target **at, int *rank, uint64_t *bytes)
+{
+    struct list *touched = &w->origin_side.touched;
+    struct list_node *node = *at ? list_next(touched, &(*at)->touched) : list_first(touched);
+    while (node && !LIST_ENTRY(node, struct pkt_target, touched)->phase_bytes)
+        node = list_next(touched, node);
+    if (!node)
+        return false;
+    struct pkt_target *pt = *at = LIST_ENTRY(node, struct pkt_target, touched);
+    *rank = pt->target->rank;
+    *bytes = pt->phase_bytes;
+    pt->phase_bytes = 0;
+    return true;
+}
+
+void issue_phase_end(struct win *w)
+{
+    pkt_forget_touched(w);
 }
 
 int issue_completing(struct win *w)

@@ -33,10 +33,20 @@ int issue_await_open(struct win *w, struct rma_target *t);
 /* Synchronization. */
 /* The exposure epoch of this number, MPI_MODE_NOCHECK not counted, has begun for t. */
 int issue_post(struct win *w, struct rma_target *t, uint32_t seq);
-/* The end of a fence phase: a marker to every packet peer, behind the phase's operations; or, with
- * announce, only these operations, and then it is called, under the engine's lock, to announce how
- * much they were (fence_counts.h). May wait. */
-int issue_fence(struct win *w, int (*announce)(struct win *w));
+/* issue_fence ends a fence phase by markers: one to every packet peer, behind the phase's
+ * operations. May wait. MRMA_ERR_NO_MEM, MRMA_ERR_PROC_FAILED. */
+int issue_fence(struct win *w);
+/* issue_phase sends the operations of the ending fence phase that have not left yet, and no
+ * markers, for fences that end by counts (sync/fence_counts.h). What goes by other ways than
+ * packets is done when it returns. May wait. Errors as issue_fence. */
+int issue_phase(struct win *w);
+/* issue_phase_next says how much went by packet in the phase that issue_phase has sent: it sets
+ * *rank and *bytes of the next target that got anything, which counts as told from then on. *at is
+ * NULL in the first call, and what the call before has left in it in the others. False: there are
+ * no more. Under the engine's lock, which is kept from the first call to the last. */
+bool issue_phase_next(struct win *w, struct pkt_target **at, int *rank, uint64_t *bytes);
+/* issue_phase_end forgets which targets the phase has used. Under the engine's lock. */
+void issue_phase_end(struct win *w);
 /* MPI_Win_fence has begun: whether what is sent now belongs to the phase that it ends. */
 void issue_closing(struct win *w, bool closing);
 /* The marker to t alone, a packet peer, as sync_ops.h has it. */

@@ -79,15 +79,27 @@ static int issue_waiting(struct win *w)
     return err ? err : gathered;
 }
 
+/* The others learn how much they have to expect, after all of it has been sent. */
+static int end_by_counts(struct win *w)
+{
+    int err = fence_counts_connect(w);
+    if (err)
+        return err;
+    err = issue_phase(w);
+    rma_enter(w->rma);
+    const int told = fence_counts_enter(w);
+    issue_phase_end(w);
+    rma_leave(w->rma);
+    return err ? err : told;
+}
+
 /* An error of what this process could not issue is returned here only, for the others get what they
  * wait for; unless a process is lost, which is reported to all. */
 static int close_phase(struct win *w)
 {
     const int late = issue_waiting(w);
-    int issued = w->sync.counts ? fence_counts_connect(w) : MRMA_SUCCESS;
-    if (!issued)
-        issued = issue_fence(w, w->sync.counts ? fence_counts_enter : NULL);
-    issued = late ? late : issued;
+    const int ended = w->sync.counts ? end_by_counts(w) : issue_fence(w);
+    const int issued = late ? late : ended;
     if (unlikely(issued == MRMA_ERR_PROC_FAILED))
         return issued;
     int err = barrier_node(w);

@@ -24,7 +24,7 @@
  * entered, rounds below round have been received and added, round itself and those before have been
  * sent.
  *
- * Neighbours: fence.c, origin/completion.c; handlers.c and target_apply.c feed it. Locks: the
+ * Neighbours: fence.c, origin/issue.h; handlers.c and target_apply.c feed it. Locks: the
  * engine's.
  */
 #include "rma/sync/fence_counts.h"
@@ -35,7 +35,7 @@
 
 #include "base/boot.h"
 #include "base/err.h"
-#include "rma/origin/pair.h"
+#include "rma/origin/issue.h"
 #include "rma/win/send_header.h"
 #include "rma/win/win.h"
 
@@ -274,13 +274,12 @@ static void step(struct win *w)
 /* What this process has sent in the phase, into held. */
 static int gather(struct win *w)
 {
+    struct pkt_target *at = NULL;
+    uint64_t bytes;
     bool room = true;
-    LIST_EACH (node, &w->origin_side.touched) {
-        struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
-        if (pt->phase_bytes)
-            room &= add(w, (uint32_t)pt->target->rank, pt->phase_bytes);
-        pt->phase_bytes = 0;
-    }
+    int rank;
+    while (issue_phase_next(w, &at, &rank, &bytes))
+        room &= add(w, (uint32_t)rank, bytes);
     return room ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
 }
 

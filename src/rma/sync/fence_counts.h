@@ -34,9 +34,11 @@ bool fence_counts_used(const struct win *w);
  * connections, so called without the engine's lock; cheap from the second time on. */
 int fence_counts_connect(struct win *w);
 
-/* The phase's operations have been sent by this process: announce how many bytes they name
- * (struct pkt_target.phase_bytes of the touched targets, which become 0). What does not
- * travel in packets is not counted and must have arrived before. */
+/* fence_counts_enter announces how many bytes the operations of the ending phase name, which this
+ * process has sent (issue_phase): it asks for the sums and sends them on their way. What does not
+ * travel in packets is not counted and must have arrived before. MRMA_ERR_NO_MEM, or what sending
+ * returned; after an error the others get their part nevertheless, and learn that sums are missing.
+ */
 int fence_counts_enter(struct win *w);
 /* Has everything of the phase come, and has this process passed on what it had to? It may
  * still wait to leave (issue_all_left). */
