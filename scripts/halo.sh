@@ -4,21 +4,21 @@
 # exchange: at P=2 and P=4, by the host's own one-sided calls and through
 # libmpi-rma, each as a ratio to MPI_Isend and MPI_Irecv in the same run.
 #
-#   sh scripts/halo.sh [OPTIONS OF bench/run-halo.sh]    e.g. --long
+#   sh scripts/halo.sh [OPTIONS OF bench/halo/run-halo.sh]    e.g. --long
 # A cell says "wrong" where ghost cells were wrong; the exit code tells of the library alone.
 # With HOSTS="mpich" only one host. The CSV files stay in build-<host>/halo.
 
 top_srcdir=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 usage() {
     sed -n '3,/^$/s/^# \{0,1\}//p' "$0"
-    sh "$top_srcdir/bench/run-halo.sh" --help
+    sh "$top_srcdir/bench/halo/run-halo.sh" --help
 }
 . "$top_srcdir/scripts/common.sh"
-sh "$top_srcdir/bench/run-halo.sh" --only-read "$@" || exit
+sh "$top_srcdir/bench/halo/run-halo.sh" --only-read "$@" || exit
 
 install_missing
 bootstrap
-make_target="libmpi-rma.la bench/halo"
+make_target="libmpi-rma.la bench/halo/halo"
 for host in ${HOSTS:-$hosts}; do
     build "$host" || die "the build for $host failed"
 done
@@ -26,8 +26,8 @@ code=0
 for host in ${HOSTS:-$hosts}; do
     say "halo exchange on $host"
     dir=$top_srcdir/build-$host
-    (cd "$dir" && MPIEXEC=mpiexec.$host sh "$top_srcdir/bench/run-halo.sh" \
-        --halo "$dir/bench/halo" --lib "$dir/.libs/libmpi-rma.so" --out "$dir/halo" "$@") || code=1
+    (cd "$dir" && MPIEXEC=mpiexec.$host sh "$top_srcdir/bench/halo/run-halo.sh" \
+        --halo "$dir/bench/halo/halo" --lib "$dir/.libs/libmpi-rma.so" --out "$dir/halo" "$@") || code=1
 done
 test "$code" = 0 || echo "halo.sh: a run failed, see above" >&2
 exit "$code"

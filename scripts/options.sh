@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# options.sh - what the scripts here and in bench share in reading their options; sourced by them.
+# options.sh - what the scripts here and in bench share in reading their options; sourced by them. A script that is not
+# in this directory has set top_srcdir, the root of the source tree.
 
 # The text of --help: what the script's function usage prints, if it has one, else its first comment.
 print_help() {
@@ -16,7 +17,7 @@ answer_first() {
             ;;
         --version)
             echo "${0##*/}, libmpi-rma $(sed -n 's/^AC_INIT(\[libmpi-rma\],\[\(.*\)\])$/\1/p' \
-                "$(dirname "$0")/../configure.ac")"
+                "${top_srcdir:-$(dirname "$0")/..}/configure.ac")"
             exit 0
             ;;
         --) break ;;

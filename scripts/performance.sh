@@ -9,10 +9,10 @@
 #              table of gains into README.md
 #   --table    run nothing, print the figures of the run that is there
 #
-# Counts instructions (bench/count-instructions.sh), holds the library against the goals, asks what
-# memory costs and repeats the measurements of the papers (bench/rma), and exchanges halos with 2 and
-# 4 processes (bench/run-halo.sh), each by the host's own one-sided calls and through the library. What
-# weak unlocks save (bench/net) is the library's alone.
+# Counts instructions (bench/goals/count-instructions.sh), holds the library against the goals, asks what
+# memory costs and repeats the measurements of the papers (bench/rma/rma), and exchanges halos with 2 and
+# 4 processes (bench/halo/run-halo.sh), each by the host's own one-sided calls and through the library. What
+# weak unlocks save (bench/net/net) is the library's alone.
 # That takes under ten minutes, with --full half an hour, and wants a machine that does nothing else:
 # its load before and after is printed with the figures. A time is the median of the rounds, and a
 # case counts as slower only if it is so in each of them. What is missing is installed, and both
@@ -71,7 +71,7 @@ report_of() {
     python3 "$top_srcdir/bench/report" "$@"
 }
 
-# bench NAME HOST N WHO OPTIONS...: one run of bench/rma, WHO being host or library; its output goes
+# bench NAME HOST N WHO OPTIONS...: one run of bench/rma/rma, WHO being host or library; its output goes
 # to NAME-HOST-WHO.
 bench() {
     name=$to/$1-$2-$4
@@ -83,9 +83,9 @@ bench() {
     shift 4
     (
         MPIEXEC=mpiexec.$host
-        . "$top_srcdir/bench/launch.sh"
-        launch "$n" env ${preload:+LD_PRELOAD="$preload"} "$(build_dir "$host")/bench/rma" --quick "$@" --csv="$name.csv"
-    ) >"$name.txt" 2>&1 || fail "bench/rma $*, $host" "$name.txt"
+        . "$top_srcdir/bench/common/launch.sh"
+        launch "$n" env ${preload:+LD_PRELOAD="$preload"} "$(build_dir "$host")/bench/rma/rma" --quick "$@" --csv="$name.csv"
+    ) >"$name.txt" 2>&1 || fail "bench/rma/rma $*, $host" "$name.txt"
 }
 
 # unlocks HOST: lock, put, unlock to two targets in turn, with and without mpirma_weak_unlock, by the
@@ -97,11 +97,11 @@ unlocks() {
         say "unlock, $host, $path"
         (
             MPIEXEC=mpiexec.$host
-            . "$top_srcdir/bench/launch.sh"
+            . "$top_srcdir/bench/common/launch.sh"
             export MPIRMA_PATH="$path" MPIRMA_OFI_INTERFACE=lo
             launch 3 env LD_PRELOAD="$(build_dir "$host")/.libs/libmpi-rma.so" \
-                "$(build_dir "$host")/bench/net" --suites=unlock --csv="$name.csv"
-        ) >"$name.txt" 2>&1 || fail "bench/net, $path, $host" "$name.txt"
+                "$(build_dir "$host")/bench/net/net" --suites=unlock --csv="$name.csv"
+        ) >"$name.txt" 2>&1 || fail "bench/net/net, $path, $host" "$name.txt"
     done
 }
 
@@ -114,8 +114,8 @@ halo() {
     shift 2
     mkdir -p "$where" || exit 1
     for attempt in $attempts; do
-        MPIEXEC=mpiexec.$host sh "$top_srcdir/bench/run-halo.sh" --out "$where" \
-            --lib "$(build_dir "$host")/.libs/libmpi-rma.so" --halo "$(build_dir "$host")/bench/halo" "$@" \
+        MPIEXEC=mpiexec.$host sh "$top_srcdir/bench/halo/run-halo.sh" --out "$where" \
+            --lib "$(build_dir "$host")/.libs/libmpi-rma.so" --halo "$(build_dir "$host")/bench/halo/halo" "$@" \
             >"$where/halo-$host.txt" 2>&1 ||
             fail "run-halo.sh $*, $host" "$where/halo-$host.txt"
         grep -q '[0-9]!' "$where/halo-$host.txt" || return
@@ -131,8 +131,8 @@ fail() { # what, its output
 }
 
 count() { # host, library or nothing, file
-    MPIEXEC=mpiexec.$1 RMA=$(build_dir "$1")/bench/rma MPIRMA_LIB=$2 \
-        sh "$top_srcdir/bench/count-instructions.sh" >"$3" 2>&1
+    MPIEXEC=mpiexec.$1 RMA=$(build_dir "$1")/bench/rma/rma MPIRMA_LIB=$2 \
+        sh "$top_srcdir/bench/goals/count-instructions.sh" >"$3" 2>&1
     test $? -le 1 || fail "count-instructions.sh, $1" "$3"
 }
 
@@ -219,7 +219,7 @@ packages="$packages gnuplot-nox cmark-gfm"
 if test -n "$run"; then
     (install_missing) || exit 1
     bootstrap
-    make_target="libmpi-rma.la bench/rma bench/halo bench/net"
+    make_target="libmpi-rma.la bench/rma/rma bench/halo/halo bench/net/net"
     for host in $hosts; do
         build "$host" || die "the build for $host failed"
     done

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# check-layers.sh - the include directions of the source tree, and what may not
+# check-layers.sh - the include directions of src and bench, and what may not
 # hide below the entry points. Reports in TAP; an offence is named by file:line.
 #
 # Each layer knows only those below it. What a layer may include is written in the
@@ -182,29 +182,39 @@ offences=$(grep -rnE '\b(OMPI_|ompi_|OPAL_|opal_|MPIR_|MPII_|MPID_|MPIX_|MPICH_|
     "$src" --include='*.[ch]' | grep -Ev "^$names_a_host:")
 point "what names one host is in the files of doc/abi.md's table" "$offences"
 
+# The benches know the host's MPI only: nothing of src. Each folder includes itself, what the benches share, and how
+# the tools read their options.
+for folder in "$abs_top_srcdir"/bench/*/; do
+    name=$(basename "$folder")
+    test -n "$(find "$folder" -name '*.[ch]')" || continue
+    offences=$(includes "$folder" | grep ':"' |
+        grep -Ev ":\"(bench/($name|common)/[^\"]*|tools/options\.h)\"\$")
+    point "bench/$name includes only itself, bench/common and tools/options.h" "$offences"
+done
+
 offences=$(includes "$src" | grep -E ':[<"]rdma/' | grep -v "^$src/netmod/ofi/")
 point "rdma/*.h only in src/netmod/ofi" "$offences"
 
 # What no list names is neither built nor distributed.
-offences=$(find "$src" -name '*.[ch]' | while read -r file; do
-    cat "$abs_top_srcdir/Makefile.am" "$src"/*/sources.am "$src"/*/*/sources.am 2>/dev/null |
+offences=$(find "$src" "$abs_top_srcdir/bench" -name '*.[ch]' | while read -r file; do
+    cat "$abs_top_srcdir/Makefile.am" "$abs_top_srcdir/bench/sources.am" "$src"/*/sources.am "$src"/*/*/sources.am 2>/dev/null |
         tr -s ' \t\\' '\n\n\n' | grep -qxF "${file#"$abs_top_srcdir/"}" || echo "$file: in no sources.am"
 done)
 point "every source is in a sources.am" "$offences"
 
 # A header stands alone if it compiles alone; its #include lines are not trusted.
 offences=
-for header in $(find "$src" -name '*.h'); do
+for header in $(find "$src" "$abs_top_srcdir/bench" -name '*.h'); do
     case $header in
     */mpi/*large*.h) grep -q '^#define HAVE_MPI_LARGE_COUNT' config.h || continue ;;
     esac
     # shellcheck disable=SC2086 # a compiler with flags
-    echo "#include \"${header#"$src"/}\"" |
+    echo "#include \"$header\"" |
         ${CC:-cc} -std=gnu11 -fsyntax-only -include config.h -I. -I"$src" -I"$abs_top_srcdir/include" \
-            $MPI_CPPFLAGS -x c - >/dev/null 2>&1 || offences="$offences$header: does not compile by itself
+            -I"$abs_top_srcdir" $MPI_CPPFLAGS -x c - >/dev/null 2>&1 || offences="$offences$header: does not compile by itself
 "
 done
-point "every header of src is self-contained" "$(printf '%s' "$offences")"
+point "every header of src and bench is self-contained" "$(printf '%s' "$offences")"
 
 # No process-wide state: nothing writable and named in the objects of libcore
 # (.data.rel.ro is constant once relocated). Sanitizers add their own.

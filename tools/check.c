@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../bench/watchdog.h"
+#include "bench/common/watchdog.h"
 #include "check.h"
 
 /* Seconds for what takes about one. */

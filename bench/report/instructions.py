@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The instructions of the shortest calls, from what bench/count-instructions.sh has printed."""
+"""The instructions of the shortest calls, from what bench/goals/count-instructions.sh has printed."""
 import re
 from typing import Iterator, Sequence
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a trace costs a program: the medians of runs without and with one (bench/trace-overhead.sh)."""
+"""What a trace costs a program: the medians of runs without and with one (bench/goals/trace-overhead.sh)."""
 import statistics
 from typing import Iterator
 

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * callgrind.c - exactly n calls for an instruction counter; suites.h.
+ *
+ * Rank 0 calls callgrind_puts, callgrind_flushes, callgrind_locks, or callgrind_acc_one and
+ * callgrind_acc_eight, and callgrind collects only inside one of them (--toggle-collect), so the
+ * difference of two runs divided by the difference of n is what one call costs. The first calls,
+ * which may set things up, are made before. See count-instructions.sh.
+ */
+#define _GNU_SOURCE 1
+#include <stdint.h>
+#include <stdio.h>
+
+#include "bench/rma/suites.h"
+
+#define WARM 16
+#define TARGET 1
+
+__attribute__((noinline)) void callgrind_puts(const struct winmem *w, const int64_t *value, long n);
+__attribute__((noinline)) void callgrind_flushes(const struct winmem *w, long n);
+__attribute__((noinline)) void callgrind_locks(const struct winmem *w, const int64_t *value,
+                                               long n);
+__attribute__((noinline)) void callgrind_acc_one(const struct winmem *w, const double *ones,
+                                                 long n);
+__attribute__((noinline)) void callgrind_acc_eight(const struct winmem *w, const double *ones,
+                                                   long n);
+
+void callgrind_puts(const struct winmem *w, const int64_t *value, long n)
+{
+    for (long i = 0; i < n; i++)
+        MPI_Put(value, 8, MPI_BYTE, TARGET, w->disp[TARGET], 8, MPI_BYTE, w->win);
+}
+
+void callgrind_flushes(const struct winmem *w, long n)
+{
+    for (long i = 0; i < n; i++)
+        MPI_Win_flush(TARGET, w->win);
+}
+
+void callgrind_locks(const struct winmem *w, const int64_t *value, long n)
+{
+    for (long i = 0; i < n; i++) {
+        MPI_Win_lock(MPI_LOCK_SHARED, TARGET, 0, w->win);
+        MPI_Put(value, 8, MPI_BYTE, TARGET, w->disp[TARGET], 8, MPI_BYTE, w->win);
+        MPI_Win_unlock(TARGET, w->win);
+    }
+}
+
+void callgrind_acc_one(const struct winmem *w, const double *ones, long n)
+{
+    for (long i = 0; i < n; i++)
+        MPI_Accumulate(ones, 1, MPI_DOUBLE, TARGET, w->disp[TARGET], 1, MPI_DOUBLE, MPI_SUM,
+                       w->win);
+}
+
+void callgrind_acc_eight(const struct winmem *w, const double *ones, long n)
+{
+    for (long i = 0; i < n; i++)
+        MPI_Accumulate(ones, 8, MPI_DOUBLE, TARGET, w->disp[TARGET], 8, MPI_DOUBLE, MPI_SUM,
+                       w->win);
+}
+
+static void in_lock_all(const struct winmem *w, const int64_t *value, long n, bool puts)
+{
+    MPI_Win_lock_all(0, w->win);
+    for (int i = 0; i < WARM; i++) {
+        MPI_Put(value, 8, MPI_BYTE, TARGET, w->disp[TARGET], 8, MPI_BYTE, w->win);
+        MPI_Win_flush(TARGET, w->win);
+    }
+    if (puts)
+        callgrind_puts(w, value, n);
+    else
+        callgrind_flushes(w, n);
+    MPI_Win_unlock_all(w->win);
+}
+
+enum what { PUTS, FLUSHES, LOCKS };
+
+static void on_window(MPI_Comm all, long n, enum what what)
+{
+    struct winmem w;
+    char reason[160] = "";
+    int64_t value = n;
+    int rank;
+
+    MPI_Comm_rank(all, &rank);
+    if (winmem_open(&w, WINMEM_ALLOCATE, 4096, all, reason, sizeof(reason)))
+        bench_wrong("%s", reason);
+    if (rank == 0)
+        in_lock_all(&w, &value, what == LOCKS ? WARM : n, what != FLUSHES);
+    if (rank == 0 && what == LOCKS)
+        callgrind_locks(&w, &value, n);
+    MPI_Barrier(all);
+    if (rank == TARGET && *(int64_t *)w.base != n)
+        bench_wrong("the word put is %lld, expected %ld", (long long)*(int64_t *)w.base, n);
+    winmem_close(&w);
+}
+
+void rma_callgrind_put(MPI_Comm all, long n)
+{
+    on_window(all, n, PUTS);
+}
+
+void rma_callgrind_flush(MPI_Comm all, long n)
+{
+    on_window(all, n, FLUSHES);
+}
+
+void rma_callgrind_lock(MPI_Comm all, long n)
+{
+    on_window(all, n, LOCKS);
+}
+
+/* One double at a time first: the library does not go back to single instructions after the others.
+ */
+static void accumulate_all(const struct winmem *w, long n)
+{
+    static const double ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+
+    MPI_Win_lock_all(0, w->win);
+    callgrind_acc_one(w, ones, WARM);
+    MPI_Win_flush(TARGET, w->win);
+    callgrind_acc_one(w, ones, n);
+    MPI_Win_flush(TARGET, w->win);
+    callgrind_acc_eight(w, ones, WARM);
+    MPI_Win_flush(TARGET, w->win);
+    callgrind_acc_eight(w, ones, n);
+    MPI_Win_unlock_all(w->win);
+}
+
+void rma_callgrind_acc(MPI_Comm all, long n)
+{
+    struct winmem w;
+    char reason[160] = "";
+    int rank;
+
+    MPI_Comm_rank(all, &rank);
+    if (winmem_open(&w, WINMEM_ALLOCATE, 4096, all, reason, sizeof(reason)))
+        bench_wrong("%s", reason);
+    if (rank == 0)
+        accumulate_all(&w, n);
+    MPI_Barrier(all);
+    if (rank == TARGET && (*(double *)w.base != (double)(2 * (n + WARM)) ||
+                           ((double *)w.base)[7] != (double)(n + WARM)))
+        bench_wrong("the sums are %g and %g, expected %ld and %ld", *(double *)w.base,
+                    ((double *)w.base)[7], 2 * (n + WARM), n + WARM);
+    winmem_close(&w);
+}
