@@ -11,7 +11,7 @@
 
 top=${abs_top_srcdir:?run by make check}
 guide=$top/doc/user-guide.md
-states=$top/doc/states.md
+states=$top/doc/protocol.md
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/check-docs.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
 . "$abs_top_srcdir/test/tap.sh"
@@ -129,7 +129,7 @@ code_block "$top/src/rma/win/epoch.c" '^static const unsigned char table' | awk 
         }
     }' >"$tmp/code"
 doc_table epoch >"$tmp/doc"
-same "the epoch table of doc/states.md is that of epoch.c" 60
+same "the epoch table of doc/protocol.md is that of epoch.c" 60
 
 code_block "$top/src/ch3/vc.c" '^static const uint8_t transition' | awk '
     match($0, /^\[CH3_VC_[A-Z]*\] *= *{/) {
@@ -149,14 +149,14 @@ code_block "$top/src/ch3/vc.c" '^static const uint8_t transition' | awk '
         }
     }' >"$tmp/code"
 doc_table connection >"$tmp/doc"
-same "the virtual connection table of doc/states.md is that of vc.c" 9
+same "the virtual connection table of doc/protocol.md is that of vc.c" 9
 
 {
     sed -n 's/.*enum { \(PKT_LOCK_[A-Z_, ]*\) } lock;.*/\1/p' "$top/src/rma/origin/pair.h"
     sed -n 's/.*enum { \(LOCKQ_[A-Z_, ]*\) } lock;.*/\1/p' "$top/src/rma/target/target.h"
 } | tr -d ' ' | tr ',' '\n' >"$tmp/code"
 grep -oE '\b(PKT_LOCK|LOCKQ)_[A-Z]+\b' "$states" >"$tmp/doc"
-same "doc/states.md has the states of a lock asked for by packets" 7
+same "doc/protocol.md has the states of a lock asked for by packets" 7
 
 # Paths in backquotes, programs included (they are named in the makefiles), and the targets of links that lead into the tree.
 for file in "$top/README.md" "$top"/doc/*.md; do

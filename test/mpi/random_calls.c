@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * random_calls.c - legal and illegal calls at random, against the tables of doc/states.md.
+ * random_calls.c - legal and illegal calls at random, against the tables of doc/protocol.md.
  *
  *   random_calls [ROUNDS [STEPS]]
  *

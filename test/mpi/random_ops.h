@@ -28,7 +28,7 @@ struct get {
 struct model {
     struct mt_win w;
     bool made;
-    enum epoch epoch; /* doc/states.md, "Access epoch of a window" */
+    enum epoch epoch; /* doc/protocol.md, "Access epoch of a window" */
     bool exposed;
     enum held lock[MOST];
     uint64_t late; /* targets of accesses outside of attached memory that are not reported yet */
