@@ -124,7 +124,7 @@ run_tests() {
 
 look_for_fences() {
     cat >fences.c <<'END'
-#include "base/fmutex.h"
+#include "sys/fmutex.h"
 #include "rma/path/acc_atomic.h"
 #include "rma/win/lockword.h"
 void unlock_target(_Atomic uint64_t *word);

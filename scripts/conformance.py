@@ -65,7 +65,7 @@ def programs_of_makefile(path: str) -> dict[str, str]:
 
 def exported_functions() -> list[str]:
     """Returns the functions of the chapter that the library exports."""
-    found = (EXPORT.match(line) for path in files("src/mpi/*.c") for line in lines_of(path))
+    found = (EXPORT.match(line) for path in files("src/mpi/*/*.c") for line in lines_of(path))
     names = (f"{match[1]}_{match[2]}" for match in found if match)
     return [name for name in dict.fromkeys(names) if name != "MPIRMA_name"]
 

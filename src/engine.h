@@ -26,7 +26,7 @@ struct trace;
 /* What an engine is told of its process. */
 struct engine_process {
     bool threads;   /* several threads may call at once (MPI_THREAD_MULTIPLE) */
-    bool light;     /* event_light_register has succeeded (base/event.h) */
+    bool light;     /* event_light_register has succeeded (sys/event.h) */
     int world_rank; /* for messages */
 };
 

@@ -4,7 +4,7 @@
  * record by which this process is known to others.
  *
  * A process is identified by a random number made when its engine is created,
- * never by a rank; what a node is says base/node.h.
+ * never by a rank; what a node is says sys/node.h.
  */
 #include "engine_env.h"
 
@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "base/err.h"
-#include "base/node.h"
-#include "base/procstart.h"
 #include "acc/stripe.h"
+#include "base/err.h"
+#include "sys/node.h"
+#include "sys/procstart.h"
 
 static_assert((int)PROCSEG_STRIPES == (int)RMA_STRIPES, "stripes");
 

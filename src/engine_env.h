@@ -16,19 +16,19 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "base/topo.h"
 #include "ch3/ch3.h"
 #include "engine.h"
 #include "netmod/ofi/nmofi.h"
 #include "rma/win/win.h"
 #include "shm/channel.h"
+#include "sys/topo.h"
 
 /* What a process tells others about itself; rma_proc_record's contents. */
 struct proc_record {
     uint64_t uid;
-    uint64_t node[2]; /* base/node.h */
+    uint64_t node[2]; /* sys/node.h */
     struct seg_name seg;
-    uint64_t started; /* base/procstart.h: seg.pid is it only with this */
+    uint64_t started; /* sys/procstart.h: seg.pid is it only with this */
     uint64_t probe_addr, probe_value;
     struct topo_cpuset cpus;
     uint32_t light;                           /* may notify without a fence */
@@ -48,13 +48,13 @@ struct engine {
     int world_rank;
     uint64_t uid;           /* of this process, unique */
     uint64_t node[2];       /* as in its record */
-    bool light;             /* registered for notifications without a fence (base/event.h) */
+    bool light;             /* registered for notifications without a fence (sys/event.h) */
     struct heap *heap;      /* of windows: their memory, control blocks and rings */
     struct heap *user_heap; /* of MPI_Alloc_mem: children get copies, and it outlives the engine */
     _Atomic uint64_t allocs, alloc_bytes, alloc_ns; /* engine_alloc_end */
     struct seg own_seg;
     struct procseg *own; /* in own_seg */
-    int ringer;          /* base/doorbell.h */
+    int ringer;          /* sys/doorbell.h */
     struct shm_channel shm;
     struct ch3 ch3;
     struct rma_env env;

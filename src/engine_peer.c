@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/procstart.h"
 #include "engine_env.h"
 #include "rma/progress/progress.h"
 #include "shm/cma_probe.h"
+#include "sys/procstart.h"
 
 /* What this process's rings on a node take together, unless the least of each is more. */
 enum { RINGS_BYTES = 2 * 1024 * 1024 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * engine_stats.c - what an engine counts, for MPIRMA_STATS (mpi/stats.h).
+ * engine_stats.c - what an engine counts, for MPIRMA_STATS (mpi/process/stats.h).
  *
  * COUNTERS is the list of all counters, in the order of the tables; the user guide has it, too.
  * They are read when the agent has ended, so that nothing changes any more.

@@ -40,8 +40,8 @@ same "the user guide has a row for every variable of conf.c, and no other" 9
 
 {
     sed -n '/^static const struct hint/,/^};/s/^ *{ *"\([a-z_]*\)",.*/\1/p' "$top/src/rma/win/hints.c"
-    sed -n 's/^#define [A-Z]*_KEY "\([a-z_]*\)"$/\1/p' "$top/src/mpi/win_info.c"
-    sed -n 's/.*PMPI_Info_set(info, "\([a-z_]*\)".*/\1/p' "$top/src/mpi/win_info.c"
+    sed -n 's/^#define [A-Z]*_KEY "\([a-z_]*\)"$/\1/p' "$top/src/mpi/calls/win_info.c"
+    sed -n 's/.*PMPI_Info_set(info, "\([a-z_]*\)".*/\1/p' "$top/src/mpi/calls/win_info.c"
 } >"$tmp/keys"
 cp "$tmp/keys" "$tmp/code"
 guide_rows '[a-z_]*' >"$tmp/doc"

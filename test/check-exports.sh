@@ -4,7 +4,7 @@
 # MPIRMA_* and PMPIRMA_* and nothing else, each MPI_X a weak alias of a strong
 # PMPI_X (Fortran bindings and mpi4py call one, profiling tools replace the other).
 # Besides these, the one Fortran wrapper of each host that has to be replaced
-# (src/mpi/fortran_attr_*.c), under all of its names. Then the same of
+# (src/mpi/calls/fortran_attr_*.c), under all of its names. Then the same of
 # libmpi-rma-calls.so, which takes no symbol of the host for granted. Reports in TAP.
 
 lib=${MPI_RMA_LIB:?run by make check}

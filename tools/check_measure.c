@@ -17,8 +17,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/topo.h"
 #include "check.h"
+#include "sys/topo.h"
 
 enum { SMALL = 8, LARGE = 1 << 20, BATCH = 64, MOST_SAMPLES = 4096 };
 

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/event.h"
-#include "base/topo.h"
+#include "sys/event.h"
+#include "sys/topo.h"
 
 /* The child stores and notifies; the parent sleeps until it sees the store. */
 struct futex_page {

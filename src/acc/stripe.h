@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/fmutex.h"
+#include "sys/fmutex.h"
 
 enum { RMA_STRIPES = 512, RMA_STRIPE_SHIFT = 13 };
 

@@ -4,7 +4,7 @@
  *
  * The table is indexed by code; a static assert holds its length to the enum and
  * test_log.c checks that no entry is empty. Neighbours: log.c prints the names,
- * src/mpi/errhan.c maps the codes to MPI error classes.
+ * src/mpi/process/errhan.c maps the codes to MPI error classes.
  */
 #include "base/err.h"
 

@@ -5,7 +5,7 @@
  * Every function below src/mpi that can fail returns one of these as an int,
  * MRMA_SUCCESS (0) for success. Whoever detects an error first describes it
  * (log_fail in log.h); the layers above pass the code on unchanged. Only
- * src/mpi/errhan.c maps a code to an MPI error class.
+ * src/mpi/process/errhan.c maps a code to an MPI error class.
  */
 #ifndef MRMA_BASE_ERR_H
 #define MRMA_BASE_ERR_H

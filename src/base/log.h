@@ -4,7 +4,8 @@
  *
  * Two kinds of trouble are told apart. log_msg writes at once: it is for what no call returns. What
  * log_fail says is the cause of an error that is on its way to the caller of MPI, who may have
- * expected it; the entry points therefore hold such texts back until they know (mpi/errhan.h).
+ * expected it; the entry points therefore hold such texts back until they know
+ * (mpi/process/errhan.h).
  *
  * A struct log is a value owned by the engine (or a tool); there is no global
  * one. A message is formatted on the stack and written with a single write(2),

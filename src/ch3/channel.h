@@ -106,7 +106,7 @@ struct ch3_channel_ops {
 
     /* Is anything waiting to be polled? Called without the engine's lock, by any
      * thread, also while another polls, before it sleeps; must not miss a packet
-     * committed before the sleeper announced itself (base/event.h), where the
+     * committed before the sleeper announced itself (sys/event.h), where the
      * channel has no CAP_WAIT. */
     bool (*pending)(struct ch3_channel *ch);
 

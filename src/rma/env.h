@@ -14,10 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/attention.h"
-#include "base/boot.h"
-#include "ch3/ch3.h"
 #include "acc/stripe.h"
+#include "boot/boot.h"
+#include "ch3/ch3.h"
+#include "sys/attention.h"
 
 struct trace;
 

@@ -17,9 +17,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/atomic.h"
-#include "base/boot.h"
 #include "acc/acc.h"
+#include "base/atomic.h"
+#include "boot/boot.h"
 #include "dtype/dtype.h"
 
 struct rma;
@@ -37,8 +37,8 @@ enum { /* accumulate_ordering bits; default all */
        WIN_ORDER_ALL = 15
 };
 
-/* The hints in use. src/mpi/win_info.c translates to and from MPI_Info. Those before alloc_shm must
- * be the same on all processes. Processes exchange it, so there is no padding. */
+/* The hints in use. src/mpi/calls/win_info.c translates to and from MPI_Info. Those before
+ * alloc_shm must be the same on all processes. Processes exchange it, so there is no padding. */
 struct win_hints {
     uint64_t granularity; /* mpi_accumulate_granularity, 0: unspecified */
     uint32_t ordering;    /* WIN_ORDER_* */

@@ -5,7 +5,7 @@
  * Room: who has taken packets out of a ring whose sender waits for room (ring.h) calls for that
  * sender's attention, as for a packet.
  *
- * Waking: a packet that is committed calls for attention (base/attention.h, which has the
+ * Waking: a packet that is committed calls for attention (sys/attention.h, which has the
  * argument), one that is committed quietly only for that of threads that sleep in a wait. If quiet
  * packets fill the ring, the first sender that must wait for room calls the agent as well
  * (shm_wake).

@@ -28,9 +28,9 @@
 #include <assert.h>
 #include <stdalign.h>
 
-#include "base/attention.h"
-#include "base/fmutex.h"
 #include "shm/heap.h"
+#include "sys/attention.h"
+#include "sys/fmutex.h"
 
 enum { PROCSEG_RINGS = 1024, PROCSEG_STRIPES = 512 };
 #define PROCSEG_MAGIC UINT64_C(0x6d70692d726d6133)

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/procstart.h"
+#include "../sim/channel_stub.h"
 #include "change.h"
 #include "rma/layer.h"
-#include "../sim/channel_stub.h"
+#include "sys/procstart.h"
 
 /* ---- the environment ---- */
 

@@ -18,13 +18,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/boot.h"
+#include "acc/stripe.h"
 #include "base/conf.h"
 #include "base/err.h"
+#include "boot/boot.h"
 #include "ch3/ch3.h"
-#include "acc/stripe.h"
-#include "rma/win/win.h"
 #include "fail.h"
+#include "rma/win/win.h"
 #include "script.h"
 
 struct fuzz_engine {

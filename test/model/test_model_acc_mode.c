@@ -17,8 +17,8 @@
 static struct rma_target *model_peek(const struct win *w, int rank);
 #define win_peek model_peek
 #define rma_backoff(rma, round) ((void)(rma), (void)(round), model_pause())
-#include "base/event.c"
 #include "rma/path/acc_atomic.c"
+#include "sys/event.c"
 
 #include "explore.h"
 

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "base/attention.c"
-#include "base/event.c"
+#include "sys/attention.c"
+#include "sys/event.c"
 
 #include "explore.h"
 

@@ -15,10 +15,10 @@
 #include <cmocka.h>
 
 #define ch3_vc_channel_data model_channel_data
-#include "base/attention.c"
-#include "base/event.c"
 #include "shm/channel.c"
 #include "shm/ring.c"
+#include "sys/attention.c"
+#include "sys/event.c"
 
 #include "explore.h"
 

@@ -18,8 +18,8 @@ static long model_ppoll(struct pollfd *set, const struct timespec *limit);
 #define ppoll(set, n, limit, mask) model_ppoll((set), (limit))
 #define doorbell_ring model_doorbell_ring
 #define doorbell_empty model_doorbell_empty
-#include "base/event.c"
 #include "explore.h"
+#include "sys/event.c"
 
 enum { SLEEPER = 0 };
 

@@ -20,10 +20,10 @@
 
 static struct rma_target *model_peek(const struct win *w, int rank);
 #define win_peek model_peek
-#include "base/attention.c"
-#include "base/event.c"
 #include "rma/target/lock_queue.c"
 #include "rma/win/target_lock.c"
+#include "sys/attention.c"
+#include "sys/event.c"
 
 #include "explore.h"
 

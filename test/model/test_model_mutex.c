@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "base/fmutex.c"
+#include "sys/fmutex.c"
 
 #include "explore.h"
 

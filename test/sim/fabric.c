@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/procstart.h"
+#include "rma/layer.h"
 #include "rma/progress/progress.h"
 #include "rma/win/ctl_blocks.h"
-#include "rma/layer.h"
+#include "sys/procstart.h"
 
 void fabric_fail(const char *file, int line, const char *what)
 {

@@ -26,8 +26,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/boot.h"
 #include "base/conf.h"
+#include "boot/boot.h"
 #include "ch3/ch3.h"
 #include "rma/win/win.h"
 #include "self.h"
@@ -44,7 +44,7 @@ struct fabric_opts {
     int per_node;  /* so many consecutive processes are a node; 0: one node. Others: packets */
     bool threads;  /* several threads of a process call (MPI_THREAD_MULTIPLE) */
     bool no_cma;   /* the kernel refuses cross-memory attach */
-    bool no_light; /* notify with fences, without membarrier (base/event.h) */
+    bool no_light; /* notify with fences, without membarrier (sys/event.h) */
     unsigned cpus; /* processors a node is said to have; 0: one (waits yield at once) */
     int node_procs_bound; /* what a launcher says, right or wrong; 0: nothing */
     double hang_report;   /* as MPIRMA_HANG_REPORT */

@@ -35,7 +35,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/boot.h"
+#include "boot/boot.h"
 #include "rma/rma.h"
 
 enum { PROG_PROCS = 8, PROG_WINS = 3 };

@@ -32,10 +32,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/boot.h"
 #include "base/conf.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "boot/boot.h"
 #include "ch3/ch3.h"
 #include "fiber.h"
 #include "rma/win/win.h"

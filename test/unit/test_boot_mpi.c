@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_boot_mpi.c - the exchange of window creation (base/boot_mpi.c): everybody gets what
+ * test_boot_mpi.c - the exchange of window creation (boot/boot_mpi.c): everybody gets what
  * everybody gave; who refuses, or has no memory to receive, is heard by all; a long wait is
  * reported.
  *
@@ -12,9 +12,9 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "base/boot_mpi.h"
-#include "base/err.h"
 #include "../sim/fabric.h"
+#include "base/err.h"
+#include "boot/boot_mpi.h"
 
 enum { FEW = 2, MANY = BOOT_MPI_FEW + 8, ROW = 1024, BYTES = 40 };
 

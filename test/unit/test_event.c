@@ -11,12 +11,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/doorbell.h"
-#include "base/err.h"
-#include "base/event.h"
-#include "base_helper.h"
 #include "../sim/fabric.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base_helper.h"
+#include "sys/doorbell.h"
+#include "sys/event.h"
 
 enum { HANDOVERS = 40000, SLEEPERS = 6, ROUNDS = 1500 };
 

@@ -10,12 +10,12 @@
  */
 #include "base_helper.h"
 
-#include "base/boot.h"
-#include "base/err.h"
-#include "rma/sync/fence_counts.h"
-#include "rma/origin/issue.h"
-#include "rma/win/win.h"
 #include "../sim/channel_stub.h"
+#include "base/err.h"
+#include "boot/boot.h"
+#include "rma/origin/issue.h"
+#include "rma/sync/fence_counts.h"
+#include "rma/win/win.h"
 
 enum { PAIRS_MAX = (PKT_MAX - sizeof(struct pkt_hdr)) / sizeof(struct pkt_count) };
 

@@ -11,10 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/fmutex.h"
-#include "base/procstart.h"
-#include "base_helper.h"
 #include "../sim/fabric.h"
+#include "base_helper.h"
+#include "sys/fmutex.h"
+#include "sys/procstart.h"
 
 enum { THREADS = 4, ROUNDS = 60000, SLOW_ROUNDS = 200 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_gathered.c - small puts and gets on memory that the kernel reaches, several in one system
- * call: the queue by itself (base/procmem_queue.c), and when it is run (rma/path/assisted.c): by
+ * call: the queue by itself (sys/procmem_queue.c), and when it is run (rma/path/assisted.c): by
  * every flush and end of an epoch, and before operations that go another way; and several threads
  * that share it.
  *
@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/procmem_queue.h"
+#include "sys/procmem_queue.h"
 
 enum { CELLS = 512, SOME = 40 };
 

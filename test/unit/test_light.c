@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_light.c - the registration for the light form of notifications (base/event.h): not with
+ * test_light.c - the registration for the light form of notifications (sys/event.h): not with
  * threads, where the kernel would wait; and where the kernel refuses it, or the barrier, a process
  * is not light.
  *
@@ -17,8 +17,8 @@
 #include <sys/syscall.h>
 
 #include "base/err.h"
-#include "base/event.h"
 #include "engine_env.h"
+#include "sys/event.h"
 
 static struct {
     int registrations, barriers;

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "../refuse.h"
-#include "base/procstart.h"
+#include "sys/procstart.h"
 
 /* A child with that name, which has taken it when this returns, and which stays. */
 static pid_t child_called(const char *name)

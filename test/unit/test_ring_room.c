@@ -5,8 +5,8 @@
  */
 #include <pthread.h>
 
-#include "base/event.h"
 #include "ring_helper.h"
+#include "sys/event.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { STEPS = 5000, MANY = 20000 };

@@ -7,10 +7,10 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "base_helper.h"
-#include "base/procstart.h"
-#include "rma/path/direct.h"
 #include "../sim/fabric.h"
+#include "base_helper.h"
+#include "rma/path/direct.h"
+#include "sys/procstart.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { ROUNDS = 300 };

@@ -8,7 +8,7 @@
 #include <sched.h>
 
 #include "base/err.h"
-#include "base/topo.h"
+#include "sys/topo.h"
 
 static void counting_and_joining(void **state)
 {

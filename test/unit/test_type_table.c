@@ -8,7 +8,7 @@
 #include "rma/origin/issue.h"
 #include "rma/origin/replies.h"
 #include "rma/target/target.h"
-#include "rma/packet/type_table.h"
+#include "rma/types/type_table.h"
 
 static struct dtype *make_type(const struct dtype_run *runs, size_t n, ptrdiff_t extent,
                                uint8_t basic)

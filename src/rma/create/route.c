@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/procmem_queue.h"
+#include "rma/create/win_create.h"
 #include "rma/origin/issue.h"
 #include "rma/path/acc_atomic.h"
 #include "rma/path/deferred.h"
@@ -29,7 +29,7 @@
 #include "rma/win/first_number.h"
 #include "rma/win/path_ops.h"
 #include "rma/win/remote.h"
-#include "rma/create/win_create.h"
+#include "sys/procmem_queue.h"
 
 static const struct rma_mem_loc nowhere;
 

@@ -16,18 +16,18 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/populate.h"
 #include "rma/create/abandoned.h"
 #include "rma/create/node_memory.h"
 #include "rma/path/stage.h"
 #include "rma/progress/progress.h"
 #include "rma/strict/strict.h"
 #include "rma/sync/barrier.h"
-#include "rma/traced/traced.h"
 #include "rma/sync/fence_counts.h"
+#include "rma/traced/traced.h"
 #include "rma/win/ctl_blocks.h"
 #include "rma/win/first_number.h"
 #include "rma/win/lockword.h"
+#include "sys/populate.h"
 
 /* What a process says in the agreement; the highest counts. */
 enum {

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/populate.h"
 #include "rma/create/node_memory.h"
 #include "rma/create/win_create.h"
+#include "sys/populate.h"
 
 /* Up to this size contiguous parts come from rank 0's heap, whose chunks others have mapped
  * already. Larger ones, and those on pages of their own, are a segment, in which each page comes

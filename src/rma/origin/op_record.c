@@ -10,7 +10,7 @@
 #include "rma/origin/op_record.h"
 
 #include "dtype/dtype_compact.h"
-#include "rma/packet/type_table.h"
+#include "rma/types/type_table.h"
 
 enum { PAD = 7 };
 

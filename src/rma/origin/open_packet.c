@@ -38,9 +38,9 @@
 #include "base/err.h"
 #include "rma/origin/issue.h"
 #include "rma/origin/replies.h"
-#include "rma/packet/type_table.h"
 #include "rma/progress/wait.h"
 #include "rma/traced/traced.h"
+#include "rma/types/type_table.h"
 #include "rma/win/send_header.h"
 #include "rma/win/win.h"
 

@@ -18,8 +18,8 @@
 #include "rma/origin/op_record.h"
 #include "rma/origin/open_packet.h"
 #include "rma/origin/replies.h"
-#include "rma/packet/type_table.h"
 #include "rma/progress/wait.h"
+#include "rma/types/type_table.h"
 #include "rma/win/win.h"
 
 /* TAIL_MAX: copying costs less than another packet */

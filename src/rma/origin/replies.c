@@ -15,9 +15,9 @@
 #include "base/copy.h"
 #include "base/err.h"
 #include "rma/origin/open_packet.h"
-#include "rma/packet/type_table.h"
 #include "rma/progress/lost.h"
 #include "rma/traced/traced.h"
+#include "rma/types/type_table.h"
 #include "rma/win/bad_packet.h"
 #include "rma/win/win.h"
 

@@ -5,7 +5,7 @@
  *
  * The origin reaches that memory by cross-memory attach (cma.h). The first small contiguous put or
  * get of an epoch is done at once. Those after it are kept back until one system call does them all
- * (base/procmem_queue.h): with a flush or the end of the epoch, and before another operation on
+ * (sys/procmem_queue.h): with a flush or the end of the epoch, and before another operation on
  * that target; the standard does not order them (MPI 4.1, 12.7), but they are done in the order of
  * the calls. In fence and PSCW epochs small puts go into a stage first (stage.h). In a passive
  * target epoch the origin may send the operation as a packet instead, and the target does it: if a
@@ -40,12 +40,12 @@
  *
  * Whether the target polls is read without order and may be wrong when the packet comes. Nothing
  * depends on it: the packet is sent like any other, so a thread that stops polling finds it, or its
- * sender finds nobody polling and wakes the agent (base/attention.h). has_agent is set before
+ * sender finds nobody polling and wakes the agent (sys/attention.h). has_agent is set before
  * others know of the window, and stays.
  *
  * The kernel knows the target by a number, which another process may have once the target has
  * ended. So before it is asked, the target must have been seen alive within the last LOOK_NS; the
- * look is a system call on a descriptor that belongs to one process for ever (base/procstart.h). A
+ * look is a system call on a descriptor that belongs to one process for ever (sys/procstart.h). A
  * number comes back only when the kernel has given out all others, which takes much longer than
  * LOOK_NS, unless the machine's administrator chooses it.
  *
@@ -55,7 +55,6 @@
  * need not wait for an operation that is concurrent to its flush.
  */
 #include "base/err.h"
-#include "base/procmem_queue.h"
 #include "dtype/dtype.h"
 #include "rma/origin/issue.h"
 #include "rma/path/acc_atomic.h"
@@ -65,6 +64,7 @@
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/win/win.h"
+#include "sys/procmem_queue.h"
 
 enum {
     SMALL_COPY = 4096, /* bytes of a contiguous put or get that a target that polls may do */

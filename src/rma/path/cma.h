@@ -4,7 +4,7 @@
  * _writev): same node, memory that is not shared. The target is not involved.
  *
  * vaddr: the target's own address of the pieces' origin. All are complete when the function
- * returns. Errors: those of base/procmem.h, which log is told of.
+ * returns. Errors: those of sys/procmem.h, which log is told of.
  */
 #ifndef MRMA_RMA_PATH_CMA_H
 #define MRMA_RMA_PATH_CMA_H

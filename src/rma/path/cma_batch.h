@@ -10,9 +10,9 @@
 #ifndef MRMA_RMA_PATH_CMA_BATCH_H
 #define MRMA_RMA_PATH_CMA_BATCH_H
 
-#include "base/procmem.h"
 #include "dtype/dtype.h"
 #include "rma/env.h"
+#include "sys/procmem.h"
 
 enum {
     CMA_VECTOR = 256,       /* pieces a call; IOV_MAX is 1024 */

@@ -3,7 +3,7 @@
  * agent.c - the agent thread: serves packets while the application is elsewhere.
  *
  * It never calls MPI. Where all channels wake sleepers through events it sleeps on its
- * event. Senders do not wake it while a call of the host polls (base/attention.h), and
+ * event. Senders do not wake it while a call of the host polls (sys/attention.h), and
  * nobody tells when that call ends: as long as packets are served so it naps instead,
  * and serves what it finds at the end of a nap. Then it sleeps without limit again.
  *

@@ -2,7 +2,7 @@
 /*
  * wait.c - spin, yield, sleep. See wait.h.
  *
- * While a thread polls here, senders of packets need not wake the agent (base/attention.h).
+ * While a thread polls here, senders of packets need not wake the agent (sys/attention.h).
  *
  * Packets of a channel with a descriptor (the network) wake by that. One thread at a
  * time, the watcher, blocks on it and on the own event's doorbell; others sleep on the

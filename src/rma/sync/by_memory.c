@@ -19,7 +19,7 @@
  * small puts does not wait for the post (path/stage.c). With MPI_MODE_NOCHECK the post has been
  * called before the start (MPI 4.1, 12.5.2). For packet peers the handlers store into the target's
  * own signals, so waiting is the same. Sleepers: a full fence after each store, or its light form,
- * then a look at the peer's event count (base/event.h).
+ * then a look at the peer's event count (sys/event.h).
  *
  * A fence with MPI_MODE_NOPRECEDE is no barrier: a process only says that it has entered.
  *

@@ -33,8 +33,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/boot.h"
 #include "base/err.h"
+#include "boot/boot.h"
 #include "rma/origin/issue.h"
 #include "rma/win/send_header.h"
 #include "rma/win/win.h"

@@ -10,11 +10,11 @@
  */
 #include "rma/target/op_check.h"
 
+#include "acc/acc.h"
 #include "base/copy.h"
 #include "base/err.h"
-#include "acc/acc.h"
 #include "rma/target/target.h"
-#include "rma/packet/type_table.h"
+#include "rma/types/type_table.h"
 #include "rma/win/region.h"
 
 /* The flags that may be piggybacked on the packets of an epoch. */

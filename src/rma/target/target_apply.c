@@ -21,7 +21,7 @@
 #include "rma/target/op_check.h"
 #include "rma/target/target.h"
 #include "rma/target/target_reply.h"
-#include "rma/packet/type_table.h"
+#include "rma/types/type_table.h"
 #include "rma/win/send_header.h"
 #include "rma/win/win.h"
 

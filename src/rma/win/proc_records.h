@@ -11,7 +11,7 @@
 #ifndef MRMA_RMA_WIN_PROC_RECORDS_H
 #define MRMA_RMA_WIN_PROC_RECORDS_H
 
-#include "base/boot.h"
+#include "boot/boot.h"
 #include "rma/env.h"
 #include "rma/rma.h"
 

@@ -30,14 +30,13 @@
 #include "base/clock.h"
 #include "base/conf.h"
 #include "base/err.h"
-#include "base/fmutex.h"
 #include "base/list.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "rma/env.h"
+#include "rma/origin/origin_state.h"
 #include "rma/path/path_state.h"
 #include "rma/progress/progress_state.h"
-#include "rma/origin/origin_state.h"
 #include "rma/rma.h"
 #include "rma/sync/sync_state.h"
 #include "rma/target/target_state.h"
@@ -45,6 +44,7 @@
 #include "rma/win/proc_records.h"
 #include "rma/win/stats.h"
 #include "rma/win/target_table.h"
+#include "sys/fmutex.h"
 
 enum { WIN_REGIONS_MAX = 4096 }; /* attached regions of a dynamic window, per process */
 

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * boot.c - gathering for who has no better way. See boot.h.
+ */
+#include "boot/boot.h"
+
+#include <stdlib.h>
+
+#include "base/err.h"
+
+static void release(struct boot_records *recs)
+{
+    free(recs->handle);
+}
+
+int boot_gather(struct boot *boot, const void *mine, size_t len, struct boot_records *out)
+{
+    if (boot->gather)
+        return boot->gather(boot, mine, len, out);
+    void *all = malloc((size_t)boot->nproc * len);
+    if (!all)
+        return MRMA_ERR_NO_MEM;
+    int err = boot->allgather(boot, mine, all, len);
+    if (err) {
+        free(all);
+        return err;
+    }
+    *out = (struct boot_records){.all = all, .release = release, .handle = all};
+    return MRMA_SUCCESS;
+}
+
+int boot_gather_again(struct boot *boot, const void *mine, size_t len, struct boot_records *recs)
+{
+    if (recs->release == release)
+        return boot->allgather(boot, mine, recs->handle, len);
+    boot_release(recs);
+    return boot->gather(boot, mine, len, recs);
+}
+
+void boot_release(struct boot_records *recs)
+{
+    if (recs->release)
+        recs->release(recs);
+    *recs = (struct boot_records){.all = NULL};
+}

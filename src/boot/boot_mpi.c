@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * boot_mpi.c - boot.h on MPI_Allgather and MPI_Allreduce of the host, or where the
+ * host spins in them even when another process needs the processor, on their
+ * nonblocking forms, between whose tests the processor is given away. All processes of a job
+ * have the same host: the two forms don't match each other.
+ *
+ * The first exchange is always an allgather of fixed blocks (a word that says whether
+ * the process refuses, and room for the record), so a process that refuses for whatever
+ * reason meets the others in one and the same collective, and all of them leave it with
+ * the error of the lowest rank that refused. After that the communicator is not used any
+ * more: further exchanges give the same error at once. To receive the blocks of a few processes
+ * takes no memory that could be missing. With more, all agree beforehand, in a reduction, that
+ * everybody has it. Every exchange but the first is the plain collective.
+ *
+ * Errors inside the collectives go to the error handler of the communicator, as
+ * the host does it; what returns here as an error is MRMA_ERR_OTHER.
+ * No locks: a value belongs to the thread that creates the window.
+ */
+#include "boot/boot_mpi.h"
+
+#include <assert.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+
+struct first_block {
+    int64_t refused; /* enum mrma_err */
+    unsigned char record[BOOT_MPI_FIRST_BYTES];
+};
+static_assert(sizeof(struct first_block) == BOOT_MPI_FIRST_BYTES + 8, "no padding on the way");
+
+/* Open MPI yields when it is told that there are more processes than processors. */
+#ifdef MPICH_VERSION
+enum { SPINS = 100 }; /* looks before the processor is given away: a few microseconds */
+
+/* The buffers are the host's until the request is complete. So one whose test fails is not left
+ * behind: what the test has not ended, a wait ends. */
+static int finish(int err, MPI_Request *request)
+{
+    int done = 0;
+
+    if (err != MPI_SUCCESS)
+        return MRMA_ERR_OTHER;
+    for (int i = 0; err == MPI_SUCCESS && !done; i++) {
+        if (i >= SPINS)
+            sched_yield();
+        err = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
+    }
+    if (err != MPI_SUCCESS && *request != MPI_REQUEST_NULL)
+        (void)PMPI_Wait(request, MPI_STATUS_IGNORE);
+    return err == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_OTHER;
+}
+
+static int host_gather(const void *mine, void *all, size_t len, MPI_Comm comm)
+{
+    MPI_Request request;
+
+    return finish(
+        PMPI_Iallgather(mine, (int)len, MPI_BYTE, all, (int)len, MPI_BYTE, comm, &request),
+        &request);
+}
+
+static int host_max(int mine, int *max, MPI_Comm comm)
+{
+    MPI_Request request;
+
+    return finish(PMPI_Iallreduce(&mine, max, 1, MPI_INT, MPI_MAX, comm, &request), &request);
+}
+#else
+static int host_gather(const void *mine, void *all, size_t len, MPI_Comm comm)
+{
+    const int err = PMPI_Allgather(mine, (int)len, MPI_BYTE, all, (int)len, MPI_BYTE, comm);
+
+    return err == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_OTHER;
+}
+
+static int host_max(int mine, int *max, MPI_Comm comm)
+{
+    const int err = PMPI_Allreduce(&mine, max, 1, MPI_INT, MPI_MAX, comm);
+
+    return err == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_OTHER;
+}
+#endif
+
+static int gather_all(struct boot_mpi *bm, const void *mine, void *all, size_t len)
+{
+    boot_report_begin(&bm->report, &bm->boot);
+    const int err = host_gather(mine, all, len, bm->comm);
+    bm->host_failed = bm->host_failed || err != MRMA_SUCCESS;
+    boot_report_end(&bm->report);
+    return err;
+}
+
+static int max_of_all(struct boot_mpi *bm, int mine, int *max)
+{
+    boot_report_begin(&bm->report, &bm->boot);
+    const int err = host_max(mine, max, bm->comm);
+    bm->host_failed = bm->host_failed || err != MRMA_SUCCESS;
+    boot_report_end(&bm->report);
+    return err;
+}
+
+/* Who refused? MRMA_SUCCESS, or the error of the lowest such rank. */
+static int refusal(struct boot_mpi *bm, const struct first_block *blocks)
+{
+    for (int i = 0; i < bm->boot.nproc; i++) {
+        if (blocks[i].refused != MRMA_SUCCESS) {
+            bm->refused_by = i;
+            return (int)blocks[i].refused;
+        }
+    }
+    return MRMA_SUCCESS;
+}
+
+static int exchange_blocks(struct boot_mpi *bm, struct first_block *blocks, const void *mine,
+                           void *all, size_t len)
+{
+    struct first_block own;
+    int err;
+
+    memset(&own, 0, sizeof own);
+    own.refused = bm->refused;
+    if (len > 0)
+        memcpy(own.record, mine, len);
+    err = gather_all(bm, &own, blocks, sizeof own);
+    if (err == MRMA_SUCCESS)
+        err = refusal(bm, blocks);
+    for (int i = 0; err == MRMA_SUCCESS && len > 0 && i < bm->boot.nproc; i++)
+        memcpy((char *)all + (size_t)i * len, blocks[i].record, len);
+    return err;
+}
+
+static int exchange_few(struct boot_mpi *bm, const void *mine, void *all, size_t len)
+{
+    struct first_block blocks[BOOT_MPI_FEW];
+
+    return exchange_blocks(bm, blocks, mine, all, len);
+}
+
+static int exchange_many(struct boot_mpi *bm, const void *mine, void *all, size_t len)
+{
+    struct first_block *blocks = malloc((size_t)bm->boot.nproc * sizeof *blocks);
+    int missing = 0, err = max_of_all(bm, blocks == NULL, &missing);
+
+    if (err == MRMA_SUCCESS)
+        err = missing ? MRMA_ERR_NO_MEM : exchange_blocks(bm, blocks, mine, all, len);
+    free(blocks);
+    return err;
+}
+
+static int first_exchange(struct boot_mpi *bm, const void *mine, void *all, size_t len)
+{
+    bm->begun = true;
+    if (len > BOOT_MPI_FIRST_BYTES)
+        return MRMA_ERR_INTERN;
+    return bm->boot.nproc <= BOOT_MPI_FEW ? exchange_few(bm, mine, all, len)
+                                          : exchange_many(bm, mine, all, len);
+}
+
+static int boot_mpi_allgather(struct boot *boot, const void *mine, void *all, size_t len)
+{
+    struct boot_mpi *bm = boot->handle;
+
+    if (!bm->begun)
+        return bm->verdict = first_exchange(bm, mine, all, len);
+    if (bm->verdict != MRMA_SUCCESS)
+        return bm->verdict;
+    return gather_all(bm, mine, all, len);
+}
+
+static int boot_mpi_allmax(struct boot *boot, int mine, int *max)
+{
+    struct boot_mpi *bm = boot->handle;
+
+    assert(bm->begun);
+    if (bm->verdict != MRMA_SUCCESS)
+        return bm->verdict;
+    return max_of_all(bm, mine, max);
+}
+
+int boot_mpi_init(struct boot_mpi *bm, MPI_Comm comm)
+{
+    memset(bm, 0, sizeof *bm);
+    bm->comm = comm;
+    bm->refused_by = -1;
+    bm->boot.allgather = boot_mpi_allgather;
+    bm->boot.allmax = boot_mpi_allmax;
+    bm->boot.handle = bm;
+    if (PMPI_Comm_rank(comm, &bm->boot.rank) != MPI_SUCCESS)
+        return MRMA_ERR_COMM;
+    if (PMPI_Comm_size(comm, &bm->boot.nproc) != MPI_SUCCESS)
+        return MRMA_ERR_COMM;
+    return MRMA_SUCCESS;
+}
+
+void boot_mpi_refuse(struct boot_mpi *bm, int err)
+{
+    assert(err != MRMA_SUCCESS);
+    bm->refused = err;
+}
+
+int boot_mpi_leave(struct boot_mpi *bm)
+{
+    if (!bm->begun)
+        bm->verdict = first_exchange(bm, NULL, NULL, 0);
+    return bm->refused;
+}

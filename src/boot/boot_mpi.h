@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * boot_mpi.h - the bootstrap exchange (boot.h) on the communicator of the user.
+ *
+ * One value per window creation. A process that cannot create the window, say
+ * because its arguments are wrong, still takes part: boot_mpi_refuse makes its
+ * next exchange carry the error, and every process gets that error from the same
+ * exchange. So nobody waits for a process that has given up.
+ */
+#ifndef MRMA_BOOT_BOOT_MPI_H
+#define MRMA_BOOT_BOOT_MPI_H
+
+#include <mpi.h>
+
+#include <stdbool.h>
+
+#include "boot/boot.h"
+#include "boot/boot_report.h"
+
+/* The first exchange of a boot has blocks of this many bytes, whatever is asked
+ * for, so that a process that knows nothing of the record can take part. */
+#define BOOT_MPI_FIRST_BYTES 704
+
+/* Up to so many processes, no memory is allocated to take part in it. */
+#define BOOT_MPI_FEW 32
+
+struct boot_mpi {
+    struct boot boot; /* what is handed down */
+    MPI_Comm comm;
+    int refused;               /* enum mrma_err of this process */
+    int refused_by;            /* lowest rank that refused, -1: nobody */
+    int verdict;               /* with what error the first exchange ended */
+    bool begun;                /* it has been done */
+    bool host_failed;          /* a collective of the host did */
+    struct boot_report report; /* zero: no reports of long waits */
+};
+
+/* Local. comm is not duplicated: it must live until the creation is over. */
+int boot_mpi_init(struct boot_mpi *bm, MPI_Comm comm);
+
+/* This process refuses with err (not MRMA_SUCCESS). */
+void boot_mpi_refuse(struct boot_mpi *bm, int err);
+
+/* Take part in the first exchange only, for a process that cannot call
+ * win_create at all. Collective. Returns the error given to boot_mpi_refuse. */
+int boot_mpi_leave(struct boot_mpi *bm);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * engine_get.c - makes the engine at the first window or MPI_Alloc_mem, and ends it.
+ *
+ * What both do runs under the lock of the process-wide state (process/state.c).
+ */
+#include "mpi/calls/engine_get.h"
+
+#include <stdio.h>
+
+#include "base/conf.h"
+#include "base/err.h"
+#include "engine.h"
+#include "mpi/host/host_poll.h"
+#include "mpi/host/self.h"
+#include "mpi/process/fork.h"
+#include "mpi/process/light.h"
+#include "mpi/process/state.h"
+#include "mpi/process/stats.h"
+#include "mpi/process/win_table.h"
+#include "mpi/traced/traced.h"
+#include "rma/fast.h"
+
+/* A state_maker: creates everything or nothing. */
+static int engine_make(const struct conf *conf, const struct log *messages, struct mpi_state *made,
+                       char *msg, size_t len)
+{
+    int level = MPI_THREAD_SINGLE, err;
+    struct log log = *messages;
+
+    PMPI_Query_thread(&level);
+    made->threads = level == MPI_THREAD_MULTIPLE;
+    made->polls = conf->progress == CONF_PROGRESS_POLL;
+    log.level = conf->log_level;
+    const struct engine_process process = {
+        .threads = made->threads, .light = light_registered(), .world_rank = world_rank()};
+    err = engine_create(conf, &log, &process, &made->engine);
+    if (err != MRMA_SUCCESS) {
+        snprintf(msg, len, "the engine could not be created");
+        return err;
+    }
+    err = self_make(&made->self);
+    if (err != MRMA_SUCCESS) {
+        snprintf(msg, len, "the host refused a communicator of this process alone");
+        engine_destroy(made->engine);
+        return err;
+    }
+    err = dtype_cache_create(engine_log(made->engine), made->self, &made->types);
+    if (err != MRMA_SUCCESS) {
+        snprintf(msg, len, "the host refused what the datatype cache needs");
+        self_free(&made->self);
+        engine_destroy(made->engine);
+        return err;
+    }
+    engine_trace(made->engine, mpi_trace);
+    traced_session(conf, &log);
+    made->rma = engine_rma(made->engine);
+    made->heap = engine_user_heap(made->engine);
+    fork_watch(made->engine);
+    return MRMA_SUCCESS;
+}
+
+int engine_get(char *msg, size_t len)
+{
+    return state_make(engine_make, msg, len);
+}
+
+static void engine_unmake(void)
+{
+    fork_watch(NULL);
+    host_poll_end();
+    win_table_end();
+    dtype_cache_destroy(mpi_state.types);
+    stats_take(mpi_state.engine);
+    self_free(&mpi_state.self);
+    engine_destroy(mpi_state.engine);
+}
+
+void engine_end(void)
+{
+    state_unmake(engine_unmake);
+}

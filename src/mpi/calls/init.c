@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * init.c - MPI_Init, MPI_Init_thread, MPI_T_init_thread, MPI_Finalize: to prepare the host for
+ * carriers (carrier.h), and to know the end.
+ *
+ * The first thing that MPI_Finalize does is to delete the attributes of
+ * MPI_COMM_SELF, latest first, and the applications' delete call-backs may still
+ * use and free windows (MPI 4.1, 11.2.4). So the engine ends in the delete
+ * call-back of an attribute that is set before all others, right after
+ * initialisation; and where that was not possible (this library was loaded
+ * later) when MPI_Finalize is called.
+ */
+#include <mpi.h>
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/conf.h"
+#include "base/err.h"
+#include "mpi/calls/engine_get.h"
+#include "mpi/host/carrier.h"
+#include "mpi/host/export.h"
+#include "mpi/host/host.h"
+#include "mpi/host/host_check.h"
+#include "mpi/process/environment.h"
+#include "mpi/process/state.h"
+#include "mpi/process/stats.h"
+#include "mpi/traced/traced.h"
+
+static bool hooked; /* written by the thread that initialises MPI */
+
+static int on_self_deleted(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+    (void)comm, (void)keyval, (void)value, (void)extra;
+    engine_end();
+    stats_end_job();
+    traced_end_job();
+    return MPI_SUCCESS;
+}
+
+static void hook_the_end(void)
+{
+    int keyval;
+
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_self_deleted, &keyval, NULL) !=
+        MPI_SUCCESS)
+        return;
+    hooked = PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL) == MPI_SUCCESS;
+    PMPI_Comm_free_keyval(&keyval);
+}
+
+/* Spawned processes have the environment of their parents, of which it has been told. */
+static void begin_job(void)
+{
+    MPI_Comm parent = MPI_COMM_NULL;
+    struct conf conf;
+    char msg[256];
+    int rank = 0;
+
+    PMPI_Comm_get_parent(&parent);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    environment_tell(engine_messages(), rank == 0 && parent == MPI_COMM_NULL);
+    hook_the_end();
+    if (conf_load(&conf, getenv, msg, sizeof msg) != MRMA_SUCCESS || conf.disable)
+        return; /* engine_get reports values that make no sense */
+    stats_begin_job(&conf);
+    traced_begin_job(&conf);
+}
+
+MRMA_PUBLIC int PMPI_Init(int *argc, char ***argv)
+{
+    int rc;
+
+    host_check();
+    if (!engine_disabled())
+        carrier_before_init();
+    rc = mpi_host.Init(argc, argv);
+    carrier_after_init();
+    if (rc == MPI_SUCCESS) {
+        begin_job();
+    }
+    return rc;
+}
+MRMA_EXPORT_MPI(Init);
+
+MRMA_PUBLIC int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    int rc;
+
+    host_check();
+    if (!engine_disabled())
+        carrier_before_init();
+    rc = mpi_host.Init_thread(argc, argv, required, provided);
+    carrier_after_init();
+    if (rc == MPI_SUCCESS) {
+        begin_job();
+    }
+    return rc;
+}
+MRMA_EXPORT_MPI(Init_thread);
+
+/* A host may read then what it would read in MPI_Init. */
+MRMA_PUBLIC int PMPI_T_init_thread(int required, int *provided)
+{
+    int rc;
+
+    host_check();
+    if (!engine_disabled())
+        carrier_before_init();
+    rc = mpi_host.T_init_thread(required, provided);
+    carrier_after_init();
+    return rc;
+}
+MRMA_EXPORT_MPI(T_init_thread);
+
+MRMA_PUBLIC int PMPI_Finalize(void)
+{
+    if (!hooked) {
+        engine_end();
+        stats_end_job();
+        traced_end_job();
+    }
+    return mpi_host.Finalize();
+}
+MRMA_EXPORT_MPI(Finalize);

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * spawn.c - MPI_Comm_spawn, MPI_Comm_spawn_multiple (MPI 4.1, 11.8): the children get the library,
+ * and its settings.
+ *
+ * A host starts children in the environment of its launcher, in which nothing is preloaded where
+ * mpi-rma-run did that for each process. A window over parents and children needs the library in
+ * all of them, with the same settings. So at the root, where alone commands and arguments have a
+ * meaning, "COMMAND ARGUMENTS" becomes "env LD_PRELOAD=... MPIRMA_X=... COMMAND ARGUMENTS": the
+ * hosts' info keys for an environment do not exist (MPICH) or hold 255 characters (Open MPI).
+ * LD_PRELOAD is handed on where it names this library; a program that is linked with it is trusted
+ * to start such programs. A command that is not found here is left to the host as it is, which
+ * reports it or looks elsewhere.
+ *
+ * No locks, nothing is kept.
+ */
+#include <mpi.h>
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mpi/host/export.h"
+#include "mpi/host/host.h"
+#include "mpi/process/state.h"
+
+extern char **environ;
+
+static char env[] = "env";
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+/* Is this library among the files of the variable's value? */
+static bool is_preloaded(const char *value)
+{
+    char *files = strdup(value), *rest = NULL;
+    Dl_info self;
+    bool found = false;
+
+    if (files && dladdr(&mpi_host, &self) && self.dli_fname)
+        for (char *file = strtok_r(files, " :", &rest); file && !found;
+             file = strtok_r(NULL, " :", &rest))
+            found = same_file(file, self.dli_fname);
+    free(files);
+    return found;
+}
+
+static bool is_handed_on(const char *variable)
+{
+    static const char preload[] = "LD_PRELOAD=";
+
+    if (strncmp(variable, preload, sizeof preload - 1) == 0)
+        return is_preloaded(variable + sizeof preload - 1);
+    return strncmp(variable, "MPIRMA_", 7) == 0 && strchr(variable, '=') != NULL;
+}
+
+/* Will env find it, too, and not take it for a variable? */
+static bool is_found(const char *command)
+{
+    char *path = strdup(getenv("PATH") ? getenv("PATH") : ""), *rest = NULL;
+    bool found = false;
+
+    if (strchr(command, '='))
+        found = false;
+    else if (strchr(command, '/'))
+        found = access(command, X_OK) == 0;
+    else if (path)
+        for (char *dir = strtok_r(path, ":", &rest); dir && !found;
+             dir = strtok_r(NULL, ":", &rest)) {
+            char file[PATH_MAX];
+
+            found = snprintf(file, sizeof file, "%s/%s", dir, command) < PATH_MAX &&
+                    access(file, X_OK) == 0;
+        }
+    free(path);
+    return found;
+}
+
+static size_t length(char *const *words)
+{
+    size_t n = 0;
+
+    while (words && words[n])
+        n++;
+    return n;
+}
+
+/* The arguments of env that start the command; NULL: it is to be started as it is, or no memory. */
+static char **wrapped(const char *command, char *const *argv)
+{
+    const size_t args = length(argv);
+    size_t n = 0;
+    char **all;
+
+    if (!is_found(command) || !(all = calloc(length(environ) + args + 2, sizeof *all)))
+        return NULL;
+    for (char **variable = environ; *variable; variable++)
+        if (is_handed_on(*variable))
+            all[n++] = *variable;
+    if (n == 0) {
+        free(all);
+        return NULL;
+    }
+    all[n++] = (char *)command;
+    if (args)
+        memcpy(all + n, argv, args * sizeof *argv);
+    return all;
+}
+
+/* Do the commands have a meaning here, and is the library wanted? */
+static bool is_root(int root, MPI_Comm comm)
+{
+    int rank = -1, inter = 0;
+
+    return !engine_disabled() && comm != MPI_COMM_NULL &&
+           PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter &&
+           PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS && rank == root;
+}
+
+MRMA_PUBLIC int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info,
+                                int root, MPI_Comm comm, MPI_Comm *intercomm, int errcodes[])
+{
+    char **all = is_root(root, comm) ? wrapped(command, argv == MPI_ARGV_NULL ? NULL : argv) : NULL;
+    const int rc = mpi_host.Comm_spawn(all ? env : command, all ? all : argv, maxprocs, info, root,
+                                       comm, intercomm, errcodes);
+
+    free(all);
+    return rc;
+}
+MRMA_EXPORT_MPI(Comm_spawn);
+
+/* What MPI_Comm_spawn_multiple starts, as the host is told. */
+struct started {
+    char **commands;
+    char ***argvs;
+    char ***made; /* NULL: this one is started as it is */
+    int count;
+};
+
+static void started_free(struct started *s)
+{
+    for (int i = 0; s->made && i < s->count; i++)
+        free(s->made[i]);
+    free(s->made);
+    free(s->argvs);
+    free(s->commands);
+}
+
+/* false: no memory. */
+static bool started_make(struct started *s, int count, char *commands[], char **argvs[])
+{
+    static char *none[] = {NULL};
+    const size_t n = count > 0 ? (size_t)count : 1;
+
+    *s = (struct started){calloc(n, sizeof *s->commands), calloc(n, sizeof *s->argvs),
+                          calloc(n, sizeof *s->made), count};
+    if (!s->commands || !s->argvs || !s->made)
+        return false;
+    for (int i = 0; i < count; i++) {
+        char **argv = argvs == MPI_ARGVS_NULL || argvs[i] == MPI_ARGV_NULL ? none : argvs[i];
+
+        s->made[i] = wrapped(commands[i], argv);
+        s->commands[i] = s->made[i] ? env : commands[i];
+        s->argvs[i] = s->made[i] ? s->made[i] : argv;
+    }
+    return true;
+}
+
+MRMA_PUBLIC int PMPI_Comm_spawn_multiple(int count, char *commands[], char **argvs[],
+                                         const int maxprocs[], const MPI_Info infos[], int root,
+                                         MPI_Comm comm, MPI_Comm *intercomm, int errcodes[])
+{
+    struct started s = {.commands = NULL};
+    const bool ours = is_root(root, comm) && started_make(&s, count, commands, argvs);
+    const int rc =
+        mpi_host.Comm_spawn_multiple(count, ours ? s.commands : commands, ours ? s.argvs : argvs,
+                                     maxprocs, infos, root, comm, intercomm, errcodes);
+
+    started_free(&s);
+    return rc;
+}
+MRMA_EXPORT_MPI(Comm_spawn_multiple);

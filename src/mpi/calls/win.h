@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * win.h - what the int and the large-count forms of window calls share.
+ */
+#ifndef MRMA_MPI_CALLS_WIN_H
+#define MRMA_MPI_CALLS_WIN_H
+
+#include <mpi.h>
+
+#include <stdint.h>
+
+#include "mpi/process/win_table.h"
+#include "rma/rma.h"
+
+/* What the caller of a creation function gave. */
+struct win_args {
+    const char *func; /* for messages */
+    enum win_flavor flavor;
+    void *base; /* MPI_Win_create only */
+    int64_t size, disp_unit;
+    MPI_Info info;
+    MPI_Comm comm;
+};
+
+/* Collective. Creates the window, its carrier and its record. Returns what the
+ * entry point returns; *win, and *(void **)baseptr unless baseptr is NULL, are set
+ * on success only. Not to be called when engine_disabled(). */
+int win_make(const struct win_args *args, void *baseptr, MPI_Win *win);
+
+/* MPI_Win_shared_query; returns what the entry point returns. */
+int win_query_shared(struct win_rec *rec, int rank, MPI_Aint *size, uint32_t *disp_unit,
+                     void *baseptr);
+
+#endif

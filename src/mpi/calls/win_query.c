@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * win_query.c - what can be asked of a window: group, attributes, info, and
+ * where its shared memory is (MPI 4.1, 12.2.3, 12.2.6, 12.2.7).
+ *
+ * Name, error handler, user attributes and Fortran handle are the carrier's and
+ * need nothing here. Outputs are set only on success. No state; the info in use
+ * changes under the caller's own synchronization (MPI_Win_set_info is
+ * collective).
+ */
+#include <mpi.h>
+
+#include <string.h>
+
+#include "base/err.h"
+#include "mpi/calls/argcheck.h"
+#include "mpi/calls/win.h"
+#include "mpi/calls/win_attr.h"
+#include "mpi/calls/win_info.h"
+#include "mpi/host/export.h"
+#include "mpi/host/host.h"
+#include "mpi/traced/traced.h"
+
+/* The new group is the caller's. */
+MRMA_PUBLIC int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
+{
+    struct win_rec *rec = win_lookup(win);
+
+    if (unlikely(rec == NULL))
+        return mpi_host.Win_get_group(win, group);
+    if (PMPI_Group_excl(rec->group, 0, NULL, group) != MPI_SUCCESS)
+        return win_fail(
+            rec, "MPI_Win_get_group",
+            log_fail(engine_messages(), MRMA_ERR_OTHER, "the host refused a copy of the group"));
+    return MPI_SUCCESS;
+}
+MRMA_EXPORT_MPI(Win_get_group);
+
+bool win_attr_get(struct win_rec *rec, int keyval, void **pointer, MPI_Aint *value)
+{
+    switch (keyval) {
+    case MPI_WIN_BASE:
+        *pointer = *win_base_attr(rec->win);
+        *value = (MPI_Aint)*pointer;
+        return true;
+    case MPI_WIN_SIZE: /* uint64_t and MPI_Aint differ in sign only */
+        *pointer = (void *)(uintptr_t)win_size(rec->win);
+        *value = (MPI_Aint)*win_size(rec->win);
+        return true;
+    case MPI_WIN_DISP_UNIT:
+        *pointer = &rec->disp_unit;
+        *value = rec->disp_unit;
+        return true;
+    case MPI_WIN_CREATE_FLAVOR:
+        *pointer = &rec->flavor;
+        *value = rec->flavor;
+        return true;
+    case MPI_WIN_MODEL:
+        *pointer = &rec->model;
+        *value = rec->model;
+        return true;
+    default:
+        return false;
+    }
+}
+
+MRMA_PUBLIC int PMPI_Win_get_attr(MPI_Win win, int keyval, void *attribute, int *flag)
+{
+    struct win_rec *rec = win_lookup(win);
+    MPI_Aint value;
+
+    if (rec == NULL || !win_attr_get(rec, keyval, attribute, &value))
+        return mpi_host.Win_get_attr(win, keyval, attribute, flag);
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+MRMA_EXPORT_MPI(Win_get_attr);
+
+MRMA_PUBLIC int PMPI_Win_get_info(MPI_Win win, MPI_Info *info)
+{
+    struct win_rec *rec = win_lookup(win);
+    int err;
+
+    if (unlikely(rec == NULL))
+        return mpi_host.Win_get_info(win, info);
+    err = win_info_make(rec, info);
+    return err == MRMA_SUCCESS ? MPI_SUCCESS : win_fail(rec, "MPI_Win_get_info", err);
+}
+MRMA_EXPORT_MPI(Win_get_info);
+
+/* Hints that cannot change any more stay as they are, without an error (10). */
+MRMA_PUBLIC int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
+{
+    struct win_rec *rec = win_lookup(win);
+    struct win_info values;
+    char msg[256] = "";
+    int err;
+
+    if (unlikely(rec == NULL))
+        return mpi_host.Win_set_info(win, info);
+    values.hints = *win_hints(rec->win);
+    memcpy(values.kinds, rec->kinds, sizeof values.kinds);
+    err = win_info_read(info, &values, msg, sizeof msg);
+    if (err != MRMA_SUCCESS)
+        return win_fail(rec, "MPI_Win_set_info", log_fail(engine_messages(), err, "%s", msg));
+    win_set_hints(rec->win, &values.hints);
+    memcpy(rec->kinds, values.kinds, sizeof rec->kinds);
+    return MPI_SUCCESS;
+}
+MRMA_EXPORT_MPI(Win_set_info);
+
+/* Any flavour but dynamic (4.1). Memory that is not mapped in this process has
+ * size 0 and a null address. *size in bytes; baseptr: address of a pointer. */
+int win_query_shared(struct win_rec *rec, int rank, MPI_Aint *size, uint32_t *disp_unit,
+                     void *baseptr)
+{
+    uint64_t bytes = 0;
+    void *base = NULL;
+    int err;
+
+    if (rank != MPI_PROC_NULL && !args_rank_ok(rec, rank))
+        return win_fail_target(rec, "MPI_Win_shared_query", MRMA_ERR_RANK, rank);
+    err = win_shared_query(rec->win, rank == MPI_PROC_NULL ? -1 : rank, &bytes, disp_unit, &base);
+    if (err != MRMA_SUCCESS)
+        return win_fail_target(rec, "MPI_Win_shared_query", err, rank);
+    *size = (MPI_Aint)bytes;
+    memcpy(baseptr, &base, sizeof base);
+    return MPI_SUCCESS;
+}
+
+MRMA_PUBLIC int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit,
+                                      void *baseptr)
+{
+    TRACED_WIN(Win_shared_query, win);
+    struct win_rec *rec = win_lookup(win);
+    uint32_t unit = 1;
+    int rc;
+
+    if (unlikely(rec == NULL))
+        return mpi_host.Win_shared_query(win, rank, size, disp_unit, baseptr);
+    rc = win_query_shared(rec, rank, size, &unit, baseptr);
+    if (rc == MPI_SUCCESS)
+        *disp_unit = (int)unit;
+    return rc;
+}
+MRMA_EXPORT_MPI(Win_shared_query);

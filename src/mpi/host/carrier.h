@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * carrier.h - the host's window behind every window of this library.
+ *
+ * The handle that the application gets is a window of the host without memory, on a private
+ * communicator of this process alone: MPI_Win_allocate_shared of 0 bytes. It carries user
+ * attributes, name, error handler and Fortran handle. carrier_mpich.c and carrier_openmpi.c know
+ * what their host needs to make one.
+ */
+#ifndef MRMA_MPI_HOST_CARRIER_H
+#define MRMA_MPI_HOST_CARRIER_H
+
+#include <mpi.h>
+
+#include <stddef.h>
+
+/* Around every call that initialises the host, at any thread level and for sessions: what the host
+ * reads only then is set so that carriers can be made, and put back afterwards. Calls may nest and
+ * overlap. */
+void carrier_before_init(void);
+void carrier_after_init(void);
+
+/* A carrier on self, a communicator of this process alone whose errors return. One at a time: the
+ * caller holds a lock. *carrier is set on success only; MRMA_ERR_OTHER with one line in msg that
+ * says what the host refused and what to do. */
+int carrier_make(MPI_Comm self, MPI_Win *carrier, char *msg, size_t len);
+
+#endif

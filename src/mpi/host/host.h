@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * host.h - the host's own version of every function that this library replaces.
+ *
+ * One table, filled when the library is loaded by looking for the next PMPI_X
+ * behind ours, and constant from then on. Functions that are not replaced are
+ * called by their PMPI names. Sources with functions that not every host declares
+ * (large counts, sessions) have small tables of their own, made in the same way.
+ */
+#ifndef MRMA_MPI_HOST_HOST_H
+#define MRMA_MPI_HOST_HOST_H
+
+#include <mpi.h>
+
+#include "mpi/host/export.h"
+
+/* clang-format off */
+#define HOST_WINDOW_FUNCTIONS(X) \
+    X(Win_create) X(Win_allocate) X(Win_allocate_shared) X(Win_create_dynamic) X(Win_shared_query) \
+    X(Win_attach) X(Win_detach) X(Win_free) X(Win_get_group) X(Win_set_info) X(Win_get_info) \
+    X(Win_get_attr) X(Alloc_mem) X(Free_mem)
+
+#define HOST_COMM_FUNCTIONS(X) \
+    X(Put) X(Get) X(Accumulate) X(Get_accumulate) X(Fetch_and_op) X(Compare_and_swap) \
+    X(Rput) X(Rget) X(Raccumulate) X(Rget_accumulate)
+
+#define HOST_SYNC_FUNCTIONS(X) \
+    X(Win_fence) X(Win_start) X(Win_complete) X(Win_post) X(Win_wait) X(Win_test) \
+    X(Win_lock) X(Win_unlock) X(Win_lock_all) X(Win_unlock_all) \
+    X(Win_flush) X(Win_flush_all) X(Win_flush_local) X(Win_flush_local_all) X(Win_sync)
+
+#define HOST_OTHER_FUNCTIONS(X) \
+    X(Wait) X(Waitany) X(Waitall) X(Waitsome) X(Test) X(Testany) X(Testall) X(Testsome) \
+    X(Request_get_status) X(Request_free) X(Cancel) X(Comm_split_type) X(Group_free) \
+    X(Init) X(Init_thread) X(T_init_thread) X(Finalize) X(Comm_spawn) X(Comm_spawn_multiple)
+
+#define HOST_FUNCTIONS(X) \
+    HOST_WINDOW_FUNCTIONS(X) HOST_COMM_FUNCTIONS(X) HOST_SYNC_FUNCTIONS(X) HOST_OTHER_FUNCTIONS(X)
+/* clang-format on */
+
+/* A table is a struct with a HOST_MEMBER for each name. */
+#define HOST_MEMBER(name) __typeof__(PMPI_##name) *name;
+
+struct mpi_host {
+    HOST_FUNCTIONS(HOST_MEMBER)
+};
+
+extern MRMA_HIDDEN struct mpi_host mpi_host;
+
+/* The next definition of a symbol behind this library's own. If there is none,
+ * says so and ends the process: nothing could be passed on to the host. */
+void *host_symbol(const char *name);
+
+/* Fill one member (C has no conversion from an object to a function pointer). */
+#define HOST_FILL(table, name) (*(void **)&(table).name = host_symbol("PMPI_" #name))
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * host_check.c - see host_check.h.
+ *
+ * The next definition of a function behind this library does not tell: this library brings its own
+ * host with it, and a program that loads MPI when it runs has the other one beside it. So every
+ * object of the process is asked for the function that names an MPI library. Tools have that one,
+ * too, as a wrapper, but no PMPI_Status_c2f: what converts handles and statuses is not wrapped.
+ * Open MPI and what derives from it have handles that point to objects with names of their own;
+ * nobody else has these.
+ *
+ * It may run in a constructor, before MPI is initialised: MPI_Get_library_version may be called
+ * then.
+ */
+#include "mpi/host/host_check.h"
+
+#include <mpi.h>
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/log.h"
+
+/* The names of all objects, which cannot be opened while they are being listed. */
+struct objects {
+    char **name;
+    size_t n, room;
+};
+
+static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct objects *all = arg;
+
+    (void)size;
+    if (all->n == all->room) {
+        const size_t room = all->room == 0 ? 64 : 2 * all->room;
+        char **name = realloc(all->name, room * sizeof *name);
+
+        if (name == NULL)
+            return 1;
+        all->name = name;
+        all->room = room;
+    }
+    if (info->dlpi_name != NULL && info->dlpi_name[0] != '\0')
+        all->name[all->n] = strdup(info->dlpi_name);
+    else
+        return 0;
+    if (all->name[all->n] != NULL)
+        all->n++;
+    return 0;
+}
+
+typedef int get_version(char *version, int *len);
+
+/* Is a symbol of that name where the object at base is? */
+static bool defines(void *object, const char *symbol, const void *base)
+{
+    const void *at = dlsym(object, symbol);
+    Dl_info info;
+
+    return at != NULL && dladdr(at, &info) != 0 && info.dli_fbase == base;
+}
+
+/* The MPI library that an object is or brings with it, if it is of the other kind: its function,
+ * and in *file where it is. */
+static get_version *other_host(void *object, const char **file)
+{
+    const bool openmpi = strcmp(MPIRMA_HOST, "openmpi") == 0;
+    get_version *version = NULL;
+    Dl_info info;
+
+    *(void **)&version = dlsym(object, "PMPI_Get_library_version");
+    if (version == NULL || dladdr(*(void **)&version, &info) == 0 ||
+        !defines(object, "PMPI_Status_c2f", info.dli_fbase) ||
+        defines(object, "ompi_mpi_comm_world", info.dli_fbase) == openmpi)
+        return NULL;
+    *file = info.dli_fname;
+    return version;
+}
+
+/* The first of an MPI library's own words: "Open MPI v4.1.4". */
+static void shorten(char *version)
+{
+    char *to = version;
+
+    version[strcspn(version, ",\n")] = '\0';
+    for (const char *from = version; *from != '\0'; from++)
+        if ((*from != ' ' && *from != '\t') || (to > version && to[-1] != ' '))
+            *to++ = *from == '\t' ? ' ' : *from;
+    *to = '\0';
+}
+
+/* One process of those that a launcher has started on this node speaks for all: the one that gets a
+ * name that the kernel gives once, while the others look. Who cannot ask speaks. */
+static bool speaks(void)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "libmpi-rma-other-host-%ld",
+             (long)getppid());
+    return fd < 0 || bind(fd, (const struct sockaddr *)&name, sizeof name) == 0 ||
+           errno != EADDRINUSE;
+}
+
+static _Noreturn void end(get_version *get, const char *file)
+{
+    static char version[MPI_MAX_LIBRARY_VERSION_STRING > 8192 ? MPI_MAX_LIBRARY_VERSION_STRING
+                                                              : 8192] = ""; /* MPICH's are long */
+    const bool openmpi = strcmp(MPIRMA_HOST, "openmpi") == 0;
+    const struct timespec others_look = {.tv_sec = 1};
+    Dl_info self = {.dli_fname = "libmpi-rma"};
+    struct log log;
+    int len;
+
+    (void)get(version, &len);
+    shorten(version);
+    (void)dladdr((const void *)&add_object, &self);
+    log_init(&log, LOG_LEVEL_ERROR, speaks() ? 2 : -1, "libmpi-rma");
+    log_msg(
+        &log, LOG_LEVEL_ERROR,
+        "%s was built for %s %s, but this process uses the MPI library %s (%s): link with what "
+        "pkg-config says of %s, or start the program with mpi-rma-run, which finds the right one",
+        self.dli_fname, openmpi ? "Open MPI" : "MPICH", MPIRMA_HOST_VERSION, version, file,
+        openmpi ? "mpi-rma-mpich" : "mpi-rma-openmpi");
+    nanosleep(&others_look, NULL);
+    _Exit(127);
+}
+
+void host_check(void)
+{
+    static _Atomic bool checked; /* looking twice does no harm, so it orders nothing */
+    struct objects all = {.name = NULL};
+
+    if (atomic_exchange_explicit(&checked, true, memory_order_relaxed))
+        return;
+    dl_iterate_phdr(add_object, &all);
+    for (size_t i = 0; i < all.n; i++) {
+        void *object = dlopen(all.name[i], RTLD_LAZY | RTLD_NOLOAD);
+        const char *file = NULL;
+        get_version *version = object != NULL ? other_host(object, &file) : NULL;
+
+        if (version != NULL)
+            end(version, file);
+        if (object != NULL)
+            dlclose(object);
+        free(all.name[i]);
+    }
+    free(all.name);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * host_check.h - is the MPI library of this process the one that this library was built for?
+ *
+ * Handles are integers on one host and pointers on the other, so a call that is passed on to the
+ * wrong one fails somewhere inside of it.
+ */
+#ifndef MRMA_MPI_HOST_HOST_CHECK_H
+#define MRMA_MPI_HOST_HOST_CHECK_H
+
+/* Before the first call that is passed on to the host. If any MPI library of another kind is loaded
+ * in this process, ends the process with exit code 127 and a message that names both. Any thread,
+ * any number of times; looks once. */
+void host_check(void);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * job.h - what a variable asks of the whole job, a trace or statistics, needs a communicator of all
+ * its processes. Whether the variable is set for the others, and whether they have this library, a
+ * process cannot know.
+ */
+#ifndef MRMA_MPI_HOST_JOB_H
+#define MRMA_MPI_HOST_JOB_H
+
+#include <mpi.h>
+
+struct log;
+
+enum job_use { JOB_TRACE, JOB_STATS };
+
+/* Right after the host's MPI_Init, by each process for which the variable is set: *job is a copy of
+ * MPI_COMM_WORLD, MPI_COMM_NULL if the host refuses it. If not all processes come here within
+ * seconds, those that have end the job with a message that names the variable. */
+void job_meet(enum job_use use, const struct log *log, MPI_Comm *job);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * meet.h - before the first window on a communicator: have all its processes this library?
+ *
+ * A process without it creates a window of the host's, while the others exchange records of this
+ * library's: each would wait for ever. So they meet first, once for a communicator and its
+ * duplicates, which costs what the hosts pay for each window: a duplicate of the communicator.
+ */
+#ifndef MRMA_MPI_HOST_MEET_H
+#define MRMA_MPI_HOST_MEET_H
+
+#include <mpi.h>
+
+#include <stddef.h>
+
+#include "boot/boot_report.h"
+
+/* Collective over an intracommunicator; boot has its rank and size. Waits as long as it takes until
+ * all have come, which report tells of, and then not for long. MRMA_SUCCESS; or MRMA_ERR_OTHER, at
+ * all processes that have the library, with a text in msg[len] that names the ranks without it. */
+int meet_all(MPI_Comm comm, const struct boot *boot, struct boot_report *report, char *msg,
+             size_t len);
+
+/* The last session ends, and with it all communicators: forget what belongs to them. */
+void meet_end(void);
+
+#endif

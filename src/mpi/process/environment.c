@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * environment.c - see environment.h.
+ */
+#include "mpi/process/environment.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/atomic.h"
+#include "base/conf.h"
+#include "base/err.h"
+
+extern char **environ;
+
+void environment_tell(const struct log *log, bool first)
+{
+    static _Atomic bool looked; /* who is second writes nothing, so it orders nothing */
+    struct log out = *log;
+    struct conf conf;
+    char msg[512];
+
+    if (atomic_exchange_explicit(&looked, true, memory_order_relaxed) || !first)
+        return;
+    out.level = LOG_LEVEL_WARN;
+    if (conf_load(&conf, getenv, msg, sizeof msg) == MRMA_SUCCESS)
+        out.level = conf.log_level;
+    else
+        log_msg(&out, LOG_LEVEL_ERROR, "%s", msg);
+    for (char **setting = environ; setting != NULL && *setting != NULL; setting++) {
+        const char *nearest = conf_nearest(*setting);
+
+        if (nearest != NULL)
+            log_msg(&out, LOG_LEVEL_WARN,
+                    "%.*s is set, but this library has no such variable; the nearest is %s",
+                    (int)strcspn(*setting, "="), *setting, nearest);
+    }
+}

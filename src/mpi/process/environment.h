@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * environment.h - tells what is wrong with the MPIRMA_* variables, once for a job.
+ *
+ * Rank 0 of MPI_COMM_WORLD tells it, of its own environment, which launchers make the same for all,
+ * when MPI has been initialised: it may never create a window itself.
+ */
+#ifndef MRMA_MPI_PROCESS_ENVIRONMENT_H
+#define MRMA_MPI_PROCESS_ENVIRONMENT_H
+
+#include <stdbool.h>
+
+#include "base/log.h"
+
+/* The first call of a process looks: for a variable with a value that is not understood, and for
+ * names that no variable has. Writes nothing if first, is this the process that speaks for the job,
+ * is false. Any thread. */
+void environment_tell(const struct log *log, bool first);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * group.h - from the group of MPI_Win_start or MPI_Win_post to window ranks.
+ *
+ * Translating costs the host time that grows with the group, and applications
+ * give the same group again and again. So each window remembers, separately for
+ * its access and its exposure epochs, the last two groups by handle. A handle can
+ * only come to mean another group after MPI_Group_free, which is counted; what
+ * was remembered before the last MPI_Group_free is translated afresh.
+ */
+#ifndef MRMA_MPI_PROCESS_GROUP_H
+#define MRMA_MPI_PROCESS_GROUP_H
+
+#include <mpi.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/atomic.h"
+
+struct group_ranks {
+    MPI_Group group;
+    uint64_t freed; /* groups that had been freed when this was translated; 0: unused */
+    int n;
+    int *ranks; /* window ranks; owned */
+};
+
+/* A window has one access epoch and one exposure epoch at a time, so a cache has
+ * one user at a time. busy keeps an application that breaks this rule from
+ * breaking the cache: the second user gets a translation of its own. A zeroed value is an empty
+ * cache. */
+struct group_cache {
+    _Atomic bool busy;
+    unsigned last;
+    struct group_ranks entry[2];
+};
+
+/* Translate group; window is the group of all processes of the window.
+ * MRMA_SUCCESS and *out, to be given back with group_put; MRMA_ERR_GROUP if it is
+ * null or not a subset, MRMA_ERR_NO_MEM. */
+int group_get(struct group_cache *cache, MPI_Group window, MPI_Group group,
+              struct group_ranks **out);
+void group_put(struct group_cache *cache, struct group_ranks *ranks);
+
+void group_cache_fini(struct group_cache *cache);
+
+/* Free one of the library's own groups; does not touch what is remembered. */
+void group_release(MPI_Group *group);
+
+#endif

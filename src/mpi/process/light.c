@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * light.c - registers for the light form of notifications when the library is loaded (light.h).
+ *
+ * A constructor does it, since the first window is too late: most hosts have threads by then, and
+ * with several threads the kernel waits until each processor has passed through it, which takes
+ * tens of milliseconds. It costs a program without windows two system calls. A child of fork
+ * inherits the registration, as it inherits the variable; a new program image has neither.
+ *
+ * A process whose threads were there before the library is not registered. When the engine is made
+ * it calls membarrier once; where that is refused the process counts as not registered. So what it
+ * tells its peers is that it has registered and that its own membarrier works, and both are settled
+ * before the first of them sets light.
+ */
+#include "mpi/process/light.h"
+
+#include "sys/event.h"
+
+static bool registered; /* written once, before the program's first call */
+
+__attribute__((constructor)) static void light_register(void)
+{
+    registered = event_light_register();
+}
+
+bool light_registered(void)
+{
+    return registered;
+}

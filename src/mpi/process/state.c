@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * state.c - the phases of the process-wide state.
+ *
+ * A mutex guards the making and the end; the phase is published with release after the state is
+ * complete, so the usual question is one load. A failed making leaves no trace: the next call tries
+ * again and reports again. After the end a later session may have an engine again. How an engine is
+ * made and ended stands in calls/engine_get.c: that needs every room, and every room may ask for
+ * the state.
+ */
+#include "mpi/process/state.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/atomic.h"
+#include "base/conf.h"
+#include "base/err.h"
+#include "engine.h"
+#include "mpi/host/host_check.h"
+#include "mpi/process/environment.h"
+#include "mpi/process/errhan.h"
+
+enum phase { PHASE_NEW, PHASE_DISABLED, PHASE_READY };
+
+struct mpi_state mpi_state;
+struct trace *mpi_trace;
+
+static _Atomic int phase = PHASE_NEW;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct log early; /* for messages while there is no engine */
+
+int world_rank(void)
+{
+    int up = 0, rank = 0;
+
+    PMPI_Initialized(&up);
+    if (up)
+        PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+
+/* Called with the lock. */
+static void early_log_init(void)
+{
+    char prefix[32];
+
+    if (early.prefix[0] != '\0')
+        return;
+    snprintf(prefix, sizeof prefix, "libmpi-rma[%d]", world_rank());
+    log_init(&early, LOG_LEVEL_ERROR, 2, prefix);
+    early.hold = error_hold;
+}
+
+const struct log *engine_messages(void)
+{
+    if (likely(atomic_load_explicit(&phase, memory_order_acquire) == PHASE_READY))
+        return engine_log(mpi_state.engine);
+    pthread_mutex_lock(&lock);
+    early_log_init();
+    pthread_mutex_unlock(&lock);
+    return &early;
+}
+
+/* Out of PHASE_NEW if possible; the lock is held. Where make is NULL only a look at the variables
+ * is wanted. */
+static int leave_new(state_maker *make, char *msg, size_t len)
+{
+    struct mpi_state made = {.rma = NULL};
+    struct conf conf;
+    int err;
+
+    host_check(); /* where MPI was initialised before this library was loaded */
+    err = conf_load(&conf, getenv, msg, len);
+    if (make != NULL) { /* whoever started the program shall know, also if it handles errors */
+        early_log_init();
+        environment_tell(&early, world_rank() == 0);
+    }
+    if (err != MRMA_SUCCESS) {
+        const size_t name = strcspn(msg, "=");
+
+        if (name < len)
+            snprintf(msg + name, len - name, " has a value that is not understood");
+        return err;
+    }
+    if (conf.disable) {
+        atomic_store_explicit(&phase, PHASE_DISABLED, memory_order_release);
+        return MRMA_SUCCESS;
+    }
+    if (make == NULL)
+        return MRMA_SUCCESS;
+    err = make(&conf, &early, &made, msg, len);
+    if (err == MRMA_SUCCESS) {
+        mpi_state = made;
+        /* pairs with the loads in state_make and engine_messages */
+        atomic_store_explicit(&phase, PHASE_READY, memory_order_release);
+    }
+    return err;
+}
+
+bool engine_disabled(void)
+{
+    int now = atomic_load_explicit(&phase, memory_order_acquire);
+    char msg[2];
+
+    if (likely(now != PHASE_NEW))
+        return now == PHASE_DISABLED;
+    pthread_mutex_lock(&lock);
+    if (atomic_load_explicit(&phase, memory_order_relaxed) == PHASE_NEW)
+        leave_new(NULL, msg, sizeof msg); /* nonsense values are for state_make to report */
+    now = atomic_load_explicit(&phase, memory_order_relaxed);
+    pthread_mutex_unlock(&lock);
+    return now == PHASE_DISABLED;
+}
+
+int state_make(state_maker *make, char *msg, size_t len)
+{
+    int err = MRMA_SUCCESS;
+
+    if (likely(atomic_load_explicit(&phase, memory_order_acquire) == PHASE_READY))
+        return MRMA_SUCCESS;
+    pthread_mutex_lock(&lock);
+    if (atomic_load_explicit(&phase, memory_order_relaxed) == PHASE_NEW)
+        err = leave_new(make, msg, len);
+    pthread_mutex_unlock(&lock);
+    return err;
+}
+
+void state_unmake(void (*end)(void))
+{
+    pthread_mutex_lock(&lock);
+    if (atomic_load_explicit(&phase, memory_order_relaxed) == PHASE_READY) {
+        early = *engine_log(mpi_state.engine);
+        end();
+        mpi_state = (struct mpi_state){.rma = NULL};
+        atomic_store_explicit(&phase, PHASE_NEW, memory_order_release);
+    }
+    pthread_mutex_unlock(&lock);
+}

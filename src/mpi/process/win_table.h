@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * win_table.h - from the host's window handle to ours, in a few nanoseconds.
+ *
+ * The handle that the application has is a real window of the host, the carrier:
+ * no memory, one process, but the attributes, name, error handler and Fortran
+ * handle of the window (MPI_Win_allocate_shared of 0 bytes on MPI_COMM_SELF).
+ *
+ * Before the map stand a pointer to the record used last and, behind that, a
+ * small direct-mapped array. They are read without a lock: records are never
+ * given back to the allocator, only reused, and a record's handle is the last
+ * thing that is written when it is filled and the first that is cleared. A
+ * caller's own window cannot be freed meanwhile (that would be an error of the
+ * application), so a record whose handle is the caller's is the caller's record.
+ * Where several threads may call, the record used last changes rarely, so that
+ * threads with windows of their own do not fight for its line.
+ */
+#ifndef MRMA_MPI_PROCESS_WIN_TABLE_H
+#define MRMA_MPI_PROCESS_WIN_TABLE_H
+
+#include <mpi.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/atomic.h"
+#include "mpi/host/export.h"
+#include "mpi/process/group.h"
+
+struct win;
+
+#define WIN_KINDS_MAX 128
+
+struct win_rec {
+    _Atomic(MPI_Win) handle; /* WIN_NO_HANDLE: unused */
+    struct win *win;
+    int nproc;
+    int64_t lowest_disp; /* 0; INT64_MIN in dynamic windows, where it is an address */
+    bool freeing;        /* all processes have agreed to free it */
+    int rank;
+    int disp_unit, flavor, model;        /* what MPI_Win_get_attr points to */
+    MPI_Group group;                     /* of the communicator at creation; owned */
+    struct group_cache access, exposure; /* MPI_Win_start and MPI_Win_post */
+    char kinds[WIN_KINDS_MAX];           /* mpi_assert_memory_alloc_kinds in use */
+    struct win_rec *next;                /* on the list of unused records, or of all */
+    struct win_rec *made;
+};
+
+/* What no window has: not even MPI_WIN_NULL, which may be looked up. */
+#define WIN_NO_HANDLE ((MPI_Win)(intptr_t)0x5bd1e995)
+
+extern MRMA_HIDDEN _Atomic(struct win_rec *) win_last; /* never null */
+
+/* The slow way. NULL: no window of ours. */
+struct win_rec *win_find(MPI_Win handle);
+
+/* The record used last, and is it the one of handle? */
+static inline struct win_rec *win_quick(void)
+{
+    return atomic_load_explicit(&win_last, memory_order_acquire); /* pairs with win_table.c */
+}
+
+static inline bool win_is(struct win_rec *rec, MPI_Win handle)
+{
+    /* Pairs with win_table_add. */
+    return likely(atomic_load_explicit(&rec->handle, memory_order_acquire) == handle);
+}
+
+/* The record of a handle, or NULL: not a window of ours (MPI_WIN_NULL, nonsense,
+ * or MPIRMA_DISABLE is set); the call then goes to the host, which knows what to
+ * say about it. */
+static inline struct win_rec *win_lookup(MPI_Win handle)
+{
+    struct win_rec *rec = win_quick();
+
+    return win_is(rec, handle) ? rec : win_find(handle);
+}
+
+/* An empty record for a new window, NULL: no memory. The caller fills it and
+ * calls win_table_add, or win_rec_drop. */
+struct win_rec *win_rec_new(void);
+void win_rec_drop(struct win_rec *rec); /* frees what it owns but the window */
+
+/* MRMA_ERR_NO_MEM. */
+int win_table_add(struct win_rec *rec, MPI_Win handle);
+/* Forget a record whose carrier is gone; the caller drops it afterwards. */
+void win_table_del(struct win_rec *rec, MPI_Win handle);
+/* Forget all windows that were not freed, and all records. */
+void win_table_end(void);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * request.c - the life of an R-operation's request.
+ *
+ * request_new asks the host for a generalized request; then the operation is
+ * issued; if it is complete at once, as on the direct paths, so is the request,
+ * otherwise it is pending until request_advance finds it complete. The host calls
+ * on_free when the application has waited for it, and only then it goes.
+ *
+ * Both lists are guarded by one mutex, which is not held while calling the host
+ * or src/rma. request_npending is lowered after the host has been told, so a
+ * thread that sees 0 may block in the host: the completion is under way.
+ *
+ * Errors of the operation come out of the wait through the query call-back.
+ */
+#include "mpi/requests/request.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/order.h"
+#include "mpi/host/export.h"
+#include "mpi/host/host.h"
+#include "mpi/process/errhan.h"
+#include "mpi/process/state.h"
+#include "mpi/traced/traced.h"
+
+_Atomic unsigned request_npending;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct list live = {{&live.head, &live.head}};
+static struct list pending = {{&pending.head, &pending.head}};
+
+/* MPI_Grequest_query_function. Source and tag are undefined (12.3.5). */
+static int on_query(void *extra, MPI_Status *status)
+{
+    struct mpi_request *r = extra;
+    int err = atomic_load_explicit(&r->req.err, memory_order_acquire);
+
+    PMPI_Status_set_elements(status, MPI_BYTE, 0);
+    PMPI_Status_set_cancelled(status, 0);
+    status->MPI_SOURCE = MPI_UNDEFINED;
+    status->MPI_TAG = MPI_UNDEFINED;
+    return err_class(err);
+}
+
+static int on_free(void *extra)
+{
+    struct mpi_request *r = extra;
+
+    order_after(r); /* pairs with request_advance, which another thread may be in */
+    traced_request(TRACE_REQUEST_DONE, r->req.number);
+    pthread_mutex_lock(&lock);
+    list_remove(&r->live);
+    pthread_mutex_unlock(&lock);
+    free(r);
+    return MPI_SUCCESS;
+}
+
+/* The host asks in MPI_Cancel, which is erroneous for these requests (12.3.5). */
+static int on_cancel(void *extra, int complete)
+{
+    (void)extra, (void)complete;
+    return MPI_ERR_REQUEST;
+}
+
+struct mpi_request *request_new(const char *func)
+{
+    struct mpi_request *r = malloc(sizeof *r);
+
+    if (r == NULL)
+        return NULL;
+    rma_req_init(&r->req);
+    r->func = func;
+    list_node_init(&r->pending);
+    if (PMPI_Grequest_start(on_query, on_free, on_cancel, r, &r->handle) != MPI_SUCCESS) {
+        free(r);
+        return NULL;
+    }
+    pthread_mutex_lock(&lock);
+    list_push_back(&live, &r->live);
+    pthread_mutex_unlock(&lock);
+    return r;
+}
+
+/* Complete and free a request that the application has never seen. */
+static void request_undo(struct mpi_request *r)
+{
+    MPI_Request handle = r->handle;
+
+    PMPI_Grequest_complete(handle);
+    mpi_host.Request_free(&handle);
+}
+
+int request_issued(struct mpi_request *r, const struct win_rec *rec, int err,
+                   const struct rma_op *op, MPI_Request *request)
+{
+    if (unlikely(err != MRMA_SUCCESS && err != OP_NOTHING)) {
+        const char *func = r->func;
+        request_undo(r);
+        return op_fail(rec, func, err, op);
+    }
+    *request = r->handle;
+    if (err == OP_NOTHING) {
+        atomic_store_explicit(&r->req.err, MRMA_SUCCESS, memory_order_relaxed);
+        return PMPI_Grequest_complete(r->handle);
+    }
+    if (likely(rma_req_done(&r->req)))
+        return PMPI_Grequest_complete(r->handle);
+    pthread_mutex_lock(&lock);
+    list_push_back(&pending, &r->pending);
+    pthread_mutex_unlock(&lock);
+    atomic_fetch_add_explicit(&request_npending, 1, memory_order_release);
+    return MPI_SUCCESS;
+}
+
+/* Take the complete ones off the pending list. */
+static void request_collect(struct list *done)
+{
+    list_init(done);
+    pthread_mutex_lock(&lock);
+    LIST_EACH_SAFE (node, &pending) {
+        struct mpi_request *r = LIST_ENTRY(node, struct mpi_request, pending);
+        if (rma_req_done(&r->req)) {
+            list_remove(node);
+            list_push_back(done, node);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void request_advance(void)
+{
+    struct list done;
+    struct list_node *node;
+
+    rma_progress_requests(mpi_state.rma);
+    request_collect(&done);
+    while ((node = list_pop_front(&done)) != NULL) {
+        struct mpi_request *r = LIST_ENTRY(node, struct mpi_request, pending);
+        int err = atomic_load_explicit(&r->req.err, memory_order_acquire);
+        if (unlikely(err != MRMA_SUCCESS))
+            request_fail(r->func, err);
+        MPI_Request handle = r->handle;
+        order_before(r);                /* pairs with on_free, through the host */
+        PMPI_Grequest_complete(handle); /* r may be gone after this */
+        atomic_fetch_sub_explicit(&request_npending, 1, memory_order_release);
+    }
+}
+
+/* Is it the request of an R-operation? Then *number is that of the operation. */
+static bool find_ours(MPI_Request handle, uint64_t *number)
+{
+    bool found = false;
+
+    pthread_mutex_lock(&lock);
+    LIST_EACH (node, &live) {
+        const struct mpi_request *r = LIST_ENTRY(node, struct mpi_request, live);
+        if (r->handle != handle)
+            continue;
+        found = true;
+        *number = r->req.number;
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+static bool request_is_ours(MPI_Request handle)
+{
+    uint64_t number;
+
+    return find_ours(handle, &number);
+}
+
+enum trace_call request_traced_call(enum trace_call call, int n, const MPI_Request *requests)
+{
+    uint64_t number;
+
+    for (int i = 0; requests != NULL && i < n; i++)
+        if (find_ours(requests[i], &number)) {
+            traced_enter(call, MPI_WIN_NULL, -1);
+            return call;
+        }
+    return TRACE_CALL_NONE;
+}
+
+void request_traced_tests(int n, const MPI_Request *requests)
+{
+    uint64_t number;
+
+    for (int i = 0; requests != NULL && i < n; i++)
+        if (find_ours(requests[i], &number))
+            traced_request(TRACE_REQUEST_TEST, number);
+}
+
+/* MPI 4.1, 12.3.5: erroneous for R-operations. The request stays as it is. */
+MRMA_PUBLIC int PMPI_Request_free(MPI_Request *request)
+{
+    if (request != NULL && *request != MPI_REQUEST_NULL && unlikely(request_is_ours(*request)))
+        return plain_fail("MPI_Request_free", MRMA_ERR_REQUEST,
+                          "the request belongs to an RMA operation");
+    return mpi_host.Request_free(request);
+}
+MRMA_EXPORT_MPI(Request_free);
+
+MRMA_PUBLIC int PMPI_Cancel(MPI_Request *request)
+{
+    if (request != NULL && *request != MPI_REQUEST_NULL && unlikely(request_is_ours(*request)))
+        return plain_fail("MPI_Cancel", MRMA_ERR_REQUEST,
+                          "the request belongs to an RMA operation");
+    return mpi_host.Cancel(request);
+}
+MRMA_EXPORT_MPI(Cancel);

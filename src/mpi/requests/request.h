@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * request.h - requests of R-operations (MPI 4.1, 12.3.5) as the application sees
+ * them: generalized requests of the host.
+ *
+ * A host gives generalized requests no progress inside its own waits. While some
+ * operation with a request is not complete (request_pending), the Wait and Test
+ * families therefore go round between request_advance and the host's own test;
+ * otherwise they are one branch and a jump to the host. Only application threads
+ * complete a request, inside their own calls.
+ */
+#ifndef MRMA_MPI_REQUESTS_REQUEST_H
+#define MRMA_MPI_REQUESTS_REQUEST_H
+
+#include <mpi.h>
+
+#include <stdbool.h>
+
+#include "base/atomic.h"
+#include "base/list.h"
+#include "mpi/host/export.h"
+#include "mpi/process/win_table.h"
+#include "mpi/traced/traced.h"
+#include "rma/rma.h"
+
+struct mpi_request {
+    struct rma_req req;       /* what src/rma completes */
+    MPI_Request handle;       /* the host's */
+    const char *func;         /* that made it, for messages */
+    struct list_node live;    /* all that the application has not waited for */
+    struct list_node pending; /* those the host does not know to be complete */
+};
+
+extern MRMA_HIDDEN _Atomic unsigned request_npending;
+
+static inline bool request_pending(void)
+{
+    return unlikely(atomic_load_explicit(&request_npending, memory_order_relaxed) != 0);
+}
+
+/* A request whose operation is about to be issued, or NULL (MRMA_ERR_NO_MEM). */
+struct mpi_request *request_new(const char *func);
+
+/* The operation was issued with result err (OP_NOTHING: there was none to issue).
+ * Without error *request becomes the application's handle. Returns what the entry
+ * point returns. */
+int request_issued(struct mpi_request *r, const struct win_rec *rec, int err,
+                   const struct rma_op *op, MPI_Request *request);
+
+/* In a call of the Wait or Test family while a trace is taken: if one of its requests is an
+ * R-operation's it is recorded that the call begins; what traced_return takes. */
+enum trace_call request_traced_call(enum trace_call call, int n, const MPI_Request *requests);
+/* The call has found these not complete, as far as they are R-operations'. */
+void request_traced_tests(int n, const MPI_Request *requests);
+
+/* TRACED of traced.h, for these calls. */
+#define TRACED_REQUESTS(name, n, requests)                                                      \
+    const enum trace_call traced_call_of_this __attribute__((cleanup(traced_return), unused)) = \
+        unlikely(mpi_trace != NULL) ? request_traced_call(TRACE_CALL_##name, n, requests)       \
+                                    : TRACE_CALL_NONE
+
+/* One round of progress; completes requests whose operations are complete. */
+void request_advance(void);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test.c - the MPI_Test family and MPI_Request_get_status (MPI 4.1, 3.7.3, 3.7.5
+ * and 3.7.6).
+ *
+ * The host's functions; while a request of an R-operation is pending, one round
+ * of progress of the engine goes before.
+ */
+#include <mpi.h>
+
+#include "mpi/host/export.h"
+#include "mpi/host/host.h"
+#include "mpi/requests/request.h"
+
+/* In a trace: these requests are not complete. */
+static void tested(int rc, int done, int n, const MPI_Request *requests)
+{
+    if (unlikely(mpi_trace != NULL) && rc == MPI_SUCCESS && !done)
+        request_traced_tests(n, requests);
+}
+
+MRMA_PUBLIC int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+    TRACED_REQUESTS(Test, 1, request);
+    if (request_pending())
+        request_advance();
+    const int rc = mpi_host.Test(request, flag, status);
+    tested(rc, *flag, 1, request);
+    return rc;
+}
+MRMA_EXPORT_MPI(Test);
+
+MRMA_PUBLIC int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag,
+                             MPI_Status *status)
+{
+    TRACED_REQUESTS(Testany, count, requests);
+    if (request_pending())
+        request_advance();
+    const int rc = mpi_host.Testany(count, requests, index, flag, status);
+    tested(rc, *flag, count, requests);
+    return rc;
+}
+MRMA_EXPORT_MPI(Testany);
+
+MRMA_PUBLIC int PMPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
+{
+    TRACED_REQUESTS(Testall, count, requests);
+    if (request_pending())
+        request_advance();
+    const int rc = mpi_host.Testall(count, requests, flag, statuses);
+    tested(rc, *flag, count, requests);
+    return rc;
+}
+MRMA_EXPORT_MPI(Testall);
+
+MRMA_PUBLIC int PMPI_Testsome(int incount, MPI_Request requests[], int *outcount, int indices[],
+                              MPI_Status statuses[])
+{
+    TRACED_REQUESTS(Testsome, incount, requests);
+    if (request_pending())
+        request_advance();
+    const int rc = mpi_host.Testsome(incount, requests, outcount, indices, statuses);
+    tested(rc, *outcount != 0, incount, requests);
+    return rc;
+}
+MRMA_EXPORT_MPI(Testsome);
+
+MRMA_PUBLIC int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+{
+    TRACED_REQUESTS(Request_get_status, 1, &request);
+    if (request_pending())
+        request_advance();
+    const int rc = mpi_host.Request_get_status(request, flag, status);
+    tested(rc, *flag, 1, &request);
+    return rc;
+}
+MRMA_EXPORT_MPI(Request_get_status);

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * traced.c - see traced.h.
+ *
+ * The first process of MPI_COMM_WORLD makes the directory and takes out what an earlier job has
+ * left there, before the others open their files. Processes whose directory is on another disk make
+ * it themselves.
+ */
+#include "mpi/traced/traced.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/conf.h"
+#include "base/err.h"
+#include "mpi/host/job.h"
+#include "mpi/process/state.h"
+#include "mpi/traced/traced_calls.h"
+#include "mpi/traced/traced_clock.h"
+#include "rma/rma.h"
+#include "sys/node.h"
+
+/* While there is one. */
+static MPI_Comm job; /* a copy of MPI_COMM_WORLD */
+static struct log messages;
+
+/* Processes that share a clock: those of one kernel, as far as none are pretended to be elsewhere.
+ */
+static uint64_t machine_of(const struct conf *conf, int rank)
+{
+    const uint64_t kernel = node_self().word[0];
+
+    return conf->ranks_per_node > 0 ? kernel + (uint64_t)(rank / conf->ranks_per_node) : kernel;
+}
+
+/* Windows of sessions that were there before MPI_Init would be in a trace in part. */
+static bool have_windows(void)
+{
+    if (mpi_state.engine == NULL)
+        return false;
+    log_msg(&messages, LOG_LEVEL_WARN,
+            "MPIRMA_TRACE: MPI_Init comes after windows of a session; no trace is taken");
+    return true;
+}
+
+/* A trace needs MPI_COMM_WORLD; the sessions of MPI 4 have none. Nobody uses a trace that another
+ * process could not open, for their clocks could not be compared. */
+static void open_trace(const struct conf *conf)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    struct trace_spec spec = {
+        .dir = conf->trace, .clock = clock_monotonic_ns, .log = &messages, .host_mpi = version};
+    struct trace *mine = NULL;
+    int rank = 0, nproc = 0, len, have, all_have = 0;
+
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &nproc);
+    PMPI_Get_library_version(version, &len);
+    version[strcspn(version, "\n")] = '\0';
+    spec.rank = (uint32_t)rank;
+    spec.nproc = (uint32_t)nproc;
+    spec.machine = machine_of(conf, rank);
+    job_meet(JOB_TRACE, &messages, &job);
+    if (job == MPI_COMM_NULL)
+        return;
+    if (rank == 0)
+        (void)trace_prepare(&spec);
+    PMPI_Barrier(job);
+    have = !have_windows() && trace_open(&spec, &mine) == MRMA_SUCCESS;
+    PMPI_Allreduce(&have, &all_have, 1, MPI_INT, MPI_MIN, job);
+    if (!all_have) {
+        if (have)
+            log_msg(spec.log, LOG_LEVEL_ERROR,
+                    "MPIRMA_TRACE: another process cannot write in %s; no trace is taken",
+                    spec.dir);
+        trace_close(mine);
+        PMPI_Comm_free(&job);
+        return;
+    }
+    mpi_trace = mine;
+    traced_clock_begin(mpi_trace, spec.machine, job);
+    traced_calls_begin(mpi_trace);
+}
+
+void traced_begin_job(const struct conf *conf)
+{
+    MPI_Comm parent = MPI_COMM_NULL;
+
+    if (!*conf->trace)
+        return;
+    messages = *engine_messages();
+    messages.level = conf->log_level;
+    PMPI_Comm_get_parent(&parent);
+    if (parent == MPI_COMM_NULL)
+        open_trace(conf);
+    else /* a world of its own, whose ranks have the numbers of the parents' */
+        log_msg(&messages, LOG_LEVEL_WARN,
+                "MPIRMA_TRACE: processes that MPI_Comm_spawn has started are not traced");
+}
+
+void traced_session(const struct conf *conf, const struct log *log)
+{
+    int up = 0;
+
+    PMPI_Initialized(&up);
+    if (*conf->trace && !up)
+        log_msg(log, LOG_LEVEL_WARN,
+                "MPIRMA_TRACE: a program that uses sessions without MPI_Init is not traced");
+}
+
+void traced_end_job(void)
+{
+    if (mpi_trace == NULL)
+        return;
+    traced_calls_end();
+    traced_clock_end(mpi_trace);
+    PMPI_Comm_free(&job);
+    trace_close(mpi_trace);
+    mpi_trace = NULL;
+}
+
+void traced_enter(enum trace_call call, MPI_Win win, int peer)
+{
+    const struct win_rec *rec = win == MPI_WIN_NULL ? NULL : win_find(win);
+    trace_add(mpi_trace, &(struct trace_record){.time = trace_now(mpi_trace),
+                                                .kind = TRACE_ENTER,
+                                                .what = (uint16_t)call,
+                                                .win = rec ? win_id(rec->win) + 1 : 0,
+                                                .peer = peer});
+}
+
+void traced_leave(enum trace_call call)
+{
+    uint64_t time = 0;
+
+    if (mpi_trace == NULL)
+        return;
+    if (call >= TRACE_CALL_Put && call <= TRACE_CALL_Compare_and_swap)
+        time = trace_time_of_last(mpi_trace, TRACE_DONE); /* nothing comes after it */
+    if (time == 0)
+        time = trace_now(mpi_trace);
+    trace_add(mpi_trace,
+              &(struct trace_record){.time = time, .kind = TRACE_LEAVE, .what = (uint16_t)call});
+}
+
+void traced_record(const struct win_rec *rec, struct trace_record event)
+{
+    event.time = trace_now(mpi_trace);
+    event.win = win_id(rec->win) + 1;
+    trace_add(mpi_trace, &event);
+}
+
+void traced_group(const struct win_rec *rec, enum trace_kind kind, const int *ranks, int n,
+                  int asserts)
+{
+    if (likely(mpi_trace == NULL))
+        return;
+    const struct trace_record event = {.time = trace_now(mpi_trace),
+                                       .kind = (uint16_t)kind,
+                                       .win = win_id(rec->win) + 1,
+                                       .arg = (uint32_t)asserts,
+                                       .id = (uint64_t)n};
+    trace_add(mpi_trace, &event);
+    trace_add_ranks(mpi_trace, event.time, ranks, n);
+}
+
+void traced_create(const struct win_rec *rec)
+{
+    static const uint16_t flavor[] = {[WIN_CREATE] = TRACE_CREATE,
+                                      [WIN_ALLOCATE] = TRACE_ALLOCATE,
+                                      [WIN_ALLOCATE_SHARED] = TRACE_SHARED,
+                                      [WIN_DYNAMIC] = TRACE_DYNAMIC};
+
+    if (likely(mpi_trace == NULL))
+        return;
+    traced_record(rec, (struct trace_record){.kind = TRACE_WIN_CREATE,
+                                             .id = win_number(rec->win),
+                                             .peer = rec->rank,
+                                             .arg = (uint32_t)rec->nproc,
+                                             .what = flavor[win_flavor(rec->win)],
+                                             .bytes = *win_size(rec->win)});
+    traced_clock_between(mpi_trace, rec->group);
+}

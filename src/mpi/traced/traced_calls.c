@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * traced_calls.c - see traced_calls.h.
+ */
+#include "mpi/traced/traced_calls.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stddef.h>
+
+#include "mpi/traced/traced.h"
+
+static struct traced_calls *calls; /* NULL: the other library is not there */
+
+static void record(enum trace_kind kind, unsigned number)
+{
+    struct trace *tr = mpi_trace;
+
+    if (tr != NULL)
+        trace_add(tr, &(struct trace_record){.time = trace_now(tr),
+                                             .kind = (uint16_t)kind,
+                                             .what = (uint16_t)(TRACE_CALL_LAST + number),
+                                             .peer = -1});
+}
+
+static void enter(unsigned number)
+{
+    record(TRACE_ENTER, number);
+}
+
+static void leave(unsigned number)
+{
+    record(TRACE_LEAVE, number);
+}
+
+/* For dl_iterate_phdr: if object is this library, note where its instructions lie, and stop. */
+static int find_text(struct dl_phdr_info *object, size_t size, void *unused)
+{
+    (void)size;
+    (void)unused;
+    for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        const uintptr_t begin = object->dlpi_addr + part->p_vaddr;
+
+        if (part->p_type != PT_LOAD || !(part->p_flags & PF_X) ||
+            (uintptr_t)find_text - begin >= part->p_memsz)
+            continue;
+        calls->text = begin;
+        calls->text_size = part->p_memsz;
+        return 1;
+    }
+    return 0;
+}
+
+void traced_calls_begin(struct trace *tr)
+{
+    calls = dlsym(RTLD_DEFAULT, TRACED_CALLS_SYMBOL);
+    if (calls == NULL)
+        return;
+    for (unsigned i = 0; i < calls->n; i++)
+        trace_add_name(tr, (uint16_t)(TRACE_CALL_LAST + i), calls->name[i]);
+    (void)dl_iterate_phdr(find_text, NULL);
+    atomic_store_explicit(&calls->leave, leave, memory_order_relaxed);
+    atomic_store_explicit(&calls->enter, enter, memory_order_release);
+}
+
+void traced_calls_end(void)
+{
+    if (calls == NULL)
+        return;
+    atomic_store_explicit(&calls->enter, NULL, memory_order_relaxed);
+    calls = NULL; /* leave stays: calls of other threads may be open, and record nothing */
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * traced_clock.h - the clocks of several machines in a trace.
+ */
+#ifndef MRMA_MPI_TRACED_TRACED_CLOCK_H
+#define MRMA_MPI_TRACED_TRACED_CLOCK_H
+
+#include <mpi.h>
+#include <stdint.h>
+
+#include "trace/record.h"
+
+/* All three are called by all processes of MPI_COMM_WORLD. The lowest rank of each machine other
+ * than rank 0's records how much its clock differs now. Nothing else costs anything where all
+ * processes share a clock. */
+
+/* Collective over comm, a copy of MPI_COMM_WORLD of which nobody else knows, and which stays.
+ * machine: the same at processes that share a clock. Without memory for the comparison at any
+ * process, nothing is measured, then and later. */
+void traced_clock_begin(struct trace *tr, uint64_t machine, MPI_Comm comm);
+
+/* After a collective call on a window of this group: measures again if the group is the world's and
+ * the last time is long ago. Then rank 0 is busy for some round trips with each machine; else it
+ * sends one message to each. */
+void traced_clock_between(struct trace *tr, MPI_Group group);
+
+/* Measures for the last time. */
+void traced_clock_end(struct trace *tr);
+
+#endif

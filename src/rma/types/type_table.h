@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * type_table.h - which datatypes a target has of an origin, in one window: the same
+ * table at both ends of a pair.
+ *
+ * The origin numbers the datatypes that it sends to a target (PKT_OP_TYPE), and both
+ * keep the last PKT_TYPES of them with PKT_TYPES_RUNS runs together: the oldest make
+ * room. So records may name them by number, and nobody has to say what is dropped.
+ *
+ * Invariants
+ * - Numbers only grow (and wrap), in the order of the packets. Definitions can be lost
+ *   with a packet that the target refuses: then the target still has all that the origin
+ *   may name but for those, and the origin forgets its table when it learns of it.
+ * - The origin's table has a reference to each datatype. Its address is not used again
+ *   while it is in there, so a freed and reused MPI_Datatype is never taken for the old.
+ *
+ * All under the engine's lock.
+ */
+#ifndef MRMA_RMA_TYPES_TYPE_TABLE_H
+#define MRMA_RMA_TYPES_TYPE_TABLE_H
+
+#include <stdbool.h>
+
+#include "ch3/pkt.h"
+#include "dtype/dtype.h"
+
+struct type_entry {
+    uint32_t id;
+    const struct dtype *type;
+};
+
+struct type_table {
+    struct type_entry held[PKT_TYPES]; /* a ring: n from first on, the oldest first */
+    unsigned first, n;
+    size_t runs;      /* of all that are held */
+    uint32_t last_id; /* of the last that was ever in it */
+};
+
+/* Its first datatype will have the number behind first, at both ends. NULL: no memory. */
+struct type_table *type_table_new(uint32_t first);
+
+/* Of a table that may be NULL: drop all, but not the numbers. */
+void type_table_forget(struct type_table *tt);
+void type_table_free(struct type_table *tt);
+
+/* Is what count instances at disp name fit to be named by number: a range [*lo, *hi) that
+ * is not smaller than its bytes, without overflow in any step of walking over them? */
+bool type_table_range(const struct dtype *type, uint64_t count, int64_t disp, int64_t *lo,
+                      int64_t *hi);
+
+/* ---- origin ---- */
+
+/* The number of type; 0: the target doesn't have it. tt may be NULL. */
+uint32_t type_table_find(const struct type_table *tt, const struct dtype *type);
+/* Bytes of its definition. */
+size_t type_table_size(const struct dtype *type);
+/* Enter it. Its number, which its definition must take to the target before anything else. */
+uint32_t type_table_add(struct type_table *tt, const struct dtype *type);
+/* Write its definition, of type_table_size bytes. */
+void type_table_define(void *room, uint32_t id, const struct dtype *type);
+
+/* ---- target ---- */
+
+/* A definition has come, runs behind it. Everything is checked. MRMA_ERR_TYPE, _NO_MEM. */
+int type_table_got(struct type_table *tt, const struct pkt_op *op, const void *runs);
+/* The type with this number, or NULL. tt may be NULL. */
+const struct dtype *type_table_get(const struct type_table *tt, uint32_t id);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * attention.c - see attention.h.
+ */
+#include "sys/attention.h"
+
+bool attention_call(struct attention *a, int ringer)
+{
+    if (attention_call_threads(a, ringer))
+        return false;
+    atomic_thread_fence(memory_order_seq_cst); /* pairs with attention_poll_end, event_enter */
+    if (atomic_load_explicit(&a->polling, memory_order_relaxed) ||
+        (atomic_load_explicit(&a->agent_looks, memory_order_relaxed) &&
+         atomic_load_explicit(&a->host_polls, memory_order_relaxed)) ||
+        !atomic_load_explicit(&a->agent.sleepers, memory_order_relaxed))
+        return false;
+    event_wake(&a->agent, ringer);
+    return true;
+}
+
+void attention_insist(struct attention *a, int ringer)
+{
+    if (!attention_host_polled(a))
+        return;
+    atomic_store_explicit(&a->host_polls, 0, memory_order_relaxed);
+    event_wake(&a->agent, ringer);
+}
+
+void attention_wake_all(struct attention *a, int ringer)
+{
+    event_wake(&a->threads, ringer);
+    event_wake(&a->agent, ringer);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * event.h - sleeping and waking across processes: an event count on a futex.
+ *
+ * Lives in memory that the processes share. A waiter polls its condition, and
+ * before it sleeps announces itself; a notifier publishes its state and wakes
+ * only if somebody announced himself, so the usual notification is one fence
+ * and one load of a line that nobody writes.
+ *
+ *   notifier                          sleeper
+ *   A: state = new (release)          C: sleepers += 1 (seq_cst)
+ *      fence (seq_cst)                   fence (seq_cst)
+ *   B: if (sleepers) wake             D: ticket = seq; state still old? sleep(ticket)
+ *
+ * The light form leaves the notifier's fence out (it would wait for the store to
+ * reach the line that the peer polls, once per signal) and has the sleeper do
+ * both: between C and D it calls membarrier(2), which makes every processor that
+ * runs a registered process execute a full fence. Where that falls in the
+ * notifier's A, B decides: before A, B comes after C and sees it; after A, D comes
+ * after A and sees it. All notifiers must be registered (event_light_register),
+ * and the owner sets light only while it knows that they are, and that it may call
+ * membarrier itself.
+ *
+ * Either B sees C, and then seq is bumped and the futex woken, or (by the two
+ * fences) D sees A. A wake between reading the ticket and the futex call changes
+ * seq, so the call returns at once. Nothing is lost.
+ *
+ * One sleeper at a time may block in poll(2) instead, on descriptors of its own and
+ * on the event's doorbell (doorbell.h). It says so in polled before it announces
+ * itself, so the argument above holds for polled as for sleepers. A wake then rings
+ * as well, once until the sleeper has taken notice:
+ *
+ *   notifier                          sleeper, awake again
+ *   E: state = new (release)          G: empty the doorbell
+ *   F: rung was 0? then ring          H: rung = 0, then look at the state
+ *
+ * F and H exchange the value. F before H: H reads what F (or a later one) wrote and
+ * sees the state; the ring, if it comes after G, is an early wake next time. H before
+ * F: F reads 0 and rings into a doorbell that nobody empties before the next sleep.
+ */
+#ifndef MRMA_SYS_EVENT_H
+#define MRMA_SYS_EVENT_H
+
+#include <stdbool.h>
+
+#include "base/atomic.h"
+#include "sys/doorbell.h"
+
+struct event {
+    _Atomic uint32_t seq;
+    _Atomic uint32_t sleepers; /* the one in poll(2) included */
+    _Atomic uint32_t light;    /* notifiers need no fence */
+    _Atomic uint32_t polled;   /* one sleeper blocks in poll(2) */
+    _Atomic uint32_t rung;     /* and its doorbell has been rung */
+    uint32_t unused;
+    uint64_t bell; /* doorbell id; set before polled ever is */
+};
+
+static inline void event_init(struct event *ev)
+{
+    atomic_init(&ev->seq, 0);
+    atomic_init(&ev->sleepers, 0);
+    atomic_init(&ev->light, 0);
+    atomic_init(&ev->polled, 0);
+    atomic_init(&ev->rung, 0);
+    ev->bell = 0;
+}
+
+/* Register this process for the light form. Not once it has several threads: the kernel would
+ * make the call wait until every processor has passed through it. False: not registered, since
+ * there are threads or the system has or allows no membarrier; then light may not be set. */
+bool event_light_register(void);
+
+/* The sleeper's side of the light form, for other protocols with one frequent and
+ * one rare side: a full fence on every processor that runs a registered process.
+ * False: the system has or allows no membarrier; nobody may be light then. */
+bool event_light_barrier(void);
+
+/* An event on which nobody ever blocks in poll(2), in the stead of a ringer. */
+enum { EVENT_NO_POLL = -1 };
+
+/* Wake everybody who sleeps on ev. Costs a system call. ringer: what this process can always ring
+ * with (doorbell.h), here and below. */
+void event_wake(struct event *ev, int ringer);
+
+/* Announce the intention to sleep; returns the ticket for event_sleep. The
+ * caller then checks its condition again and calls event_sleep, and in any case
+ * event_leave. */
+uint32_t event_enter(struct event *ev);
+
+static inline void event_leave(struct event *ev)
+{
+    atomic_fetch_sub_explicit(&ev->sleepers, 1, memory_order_relaxed);
+}
+
+/* Sleep until woken or timeout_ns passed (0: no limit). May return early. */
+void event_sleep(struct event *ev, uint32_t ticket, uint64_t timeout_ns);
+
+/* The same for the one sleeper that blocks in poll(2): event_enter_polled, a look at
+ * the condition, event_poll on the doorbell and n descriptors (until woken, one of them
+ * is readable, or timeout_ns passed; 0: no limit), and in any case event_leave_polled.
+ * bell: the one of ev. */
+uint32_t event_enter_polled(struct event *ev);
+void event_poll(const struct doorbell *bell, const int *fds, unsigned n, uint64_t timeout_ns);
+void event_leave_polled(struct event *ev);
+
+/* What stands between the state and the look at sleepers. */
+static inline void event_notify_fence(const struct event *ev)
+{
+    if (likely(atomic_load_explicit(&ev->light, memory_order_relaxed)))
+        atomic_signal_fence(memory_order_seq_cst); /* pairs with membarrier in event_enter */
+    else
+        atomic_thread_fence(memory_order_seq_cst); /* pairs with the fence in event_enter */
+}
+
+/* To be called after the state that waiters look at was stored with release. */
+static inline void event_notify(struct event *ev, int ringer)
+{
+    event_notify_fence(ev);
+    if (unlikely(atomic_load_explicit(&ev->sleepers, memory_order_relaxed)))
+        event_wake(ev, ringer);
+}
+
+/* The same where the state was changed by a sequentially consistent exchange, which is
+ * the fence: it comes before the look at sleepers in the one order that the sleeper's own
+ * steps C (sequentially consistent) and D (a load that is, or behind the fence) are in. */
+static inline void event_notify_exchanged(struct event *ev, int ringer)
+{
+    if (unlikely(atomic_load_explicit(&ev->sleepers, memory_order_seq_cst)))
+        event_wake(ev, ringer);
+}
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * populate.c - see populate.h.
+ *
+ * Memory of segments has huge pages by itself only where the system is set so (shmem_enabled). Who
+ * asks for pages at once asks for the fastest: MADV_COLLAPSE makes a huge page of what is there
+ * whatever the setting, and fills it. It wants a page to begin with. Refusal costs nothing but the
+ * page size. No state, no locks.
+ */
+#define _GNU_SOURCE 1
+#include "sys/populate.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/err.h"
+
+#define HUGE_PAGE ((uintptr_t)2 << 20)
+#define POPULATE_WRITE 23 /* madvise(2), Linux 5.14; newer than many headers */
+#define COLLAPSE 25       /* Linux 6.1; likewise */
+
+/* A store that changes nothing, whoever else stores there. */
+static void touch(uintptr_t at)
+{
+    (void)atomic_fetch_or_explicit((_Atomic unsigned char *)at, 0, memory_order_relaxed);
+}
+
+/* One call for all, since each waits for every processor. */
+static void make_huge(uintptr_t from, uintptr_t end)
+{
+    from = (from + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+    end &= ~(HUGE_PAGE - 1);
+    if (from >= end)
+        return;
+    for (uintptr_t p = from; p < end; p += HUGE_PAGE)
+        touch(p);
+    (void)madvise((void *)from, end - from, COLLAPSE);
+}
+
+int populate_pages(void *at, size_t len)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t lo = (uintptr_t)at & ~(page - 1), end = (uintptr_t)at + len;
+
+    if (len == 0)
+        return MRMA_SUCCESS;
+    make_huge(lo, end);
+    while (madvise((void *)lo, end - lo, POPULATE_WRITE) != 0) {
+        if (errno == EINTR || errno == EAGAIN)
+            continue;
+        if (errno != EINVAL) /* older kernels do not know it */
+            return MRMA_ERR_NO_MEM;
+        for (uintptr_t p = (uintptr_t)at; p < end; p = (p & ~(page - 1)) + page)
+            touch(p);
+        return MRMA_SUCCESS;
+    }
+    return MRMA_SUCCESS;
+}

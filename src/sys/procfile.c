@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * procfile.c - see procfile.h.
+ */
+#include "sys/procfile.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NAME_FIELD = 2, STATE_FIELD = 3, THREADS_FIELD = 20 };
+
+/* The beginning of a file, as many bytes as fit with a null byte behind them; "" if it cannot be
+ * read. */
+static void read_text(const char *path, char *text, size_t len)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd >= 0 ? read(fd, text, len - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = '\0';
+}
+
+/* The command's name stands in parentheses, and may have blanks and parentheses of its own. */
+static const char *field_of(const char *path, int field, char *text, size_t len)
+{
+    read_text(path, text, len);
+    const char *at = strrchr(text, ')');
+    for (int i = NAME_FIELD; at && i < field; i++)
+        at = strchr(at + 1, ' ');
+    return at;
+}
+
+bool procfile_stat(const char *path, int field, uint64_t *value)
+{
+    char text[1024];
+    const char *at = field_of(path, field, text, sizeof text);
+    if (!at)
+        return false;
+    *value = strtoull(at, NULL, 10);
+    return true;
+}
+
+bool procfile_is_zombie(int pid)
+{
+    char path[32], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    const char *state = field_of(path, STATE_FIELD, text, sizeof text);
+    uint64_t threads;
+    return state && (state[1] == 'Z' || state[1] == 'X') &&
+           procfile_stat(path, THREADS_FIELD, &threads) && threads <= 1;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * procfile.h - the fields of the stat files of /proc.
+ *
+ * No state, no locks, no memory of its own.
+ */
+#ifndef MRMA_SYS_PROCFILE_H
+#define MRMA_SYS_PROCFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A number of a stat file of a process or thread, by its place in man 5 proc (above 2). False:
+ * there is no such file or no such field. */
+bool procfile_stat(const char *path, int field, uint64_t *value);
+
+/* Has the process ended, and only its number is kept, for its parent? One whose first thread has
+ * ended before others is none. False if /proc does not tell. */
+bool procfile_is_zombie(int pid);
+
+#endif

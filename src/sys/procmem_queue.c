@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * procmem_queue.c - see procmem_queue.h.
+ */
+#include "sys/procmem_queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+
+/* The kernel finds the pages of each piece by itself, so that more of them would save little. */
+enum { PIECES = 64, DATA = 16384 };
+
+struct pieces {
+    unsigned n;
+    struct iovec v[PIECES];
+};
+
+struct procmem_queue {
+    int32_t pid;
+    const struct log *log;
+    bool write;
+    size_t bytes;
+    struct pieces here, there;
+    char data[DATA]; /* what goes out, one behind the other */
+};
+
+struct procmem_queue *procmem_queue_create(int32_t pid, const struct log *log)
+{
+    struct procmem_queue *q = malloc(sizeof *q);
+    if (q) {
+        q->pid = pid;
+        q->log = log;
+        q->bytes = 0;
+    }
+    return q;
+}
+
+void procmem_queue_free(struct procmem_queue *q)
+{
+    free(q);
+}
+
+static void append(struct pieces *p, void *base, size_t len)
+{
+    struct iovec *last = p->n ? &p->v[p->n - 1] : NULL;
+    if (last && (char *)last->iov_base + last->iov_len == base)
+        last->iov_len += len;
+    else
+        p->v[p->n++] = (struct iovec){base, len};
+}
+
+static bool has_room(const struct procmem_queue *q, bool write, size_t len)
+{
+    return q->write == write && q->bytes + len <= DATA && q->here.n < PIECES && q->there.n < PIECES;
+}
+
+int procmem_queue_add(struct procmem_queue *q, bool write, void *here, uint64_t vaddr, size_t len)
+{
+    const int err = q->bytes && !has_room(q, write, len) ? procmem_queue_run(q) : MRMA_SUCCESS;
+    if (!q->bytes) {
+        q->write = write;
+        q->here.n = q->there.n = 0;
+    }
+    append(&q->here, write ? memcpy(q->data + q->bytes, here, len) : here, len);
+    append(&q->there, (void *)(uintptr_t)vaddr, len);
+    q->bytes += len;
+    return err;
+}
+
+int procmem_queue_run(struct procmem_queue *q)
+{
+    const size_t bytes = q->bytes;
+    q->bytes = 0;
+    return !bytes ? MRMA_SUCCESS
+                  : procmem_transfer(q->pid, q->log, q->write,
+                                     (struct procmem_iov){q->here.v, q->here.n},
+                                     (struct procmem_iov){q->there.v, q->there.n}, bytes);
+}

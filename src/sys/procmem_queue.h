@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * procmem_queue.h - small transfers to another process's memory, or from it, kept back until one
+ * system call does them all (procmem.h): each call costs as much as copying several KiB.
+ *
+ * What goes out is copied; memory that is read into is the queue's until it has run. They are done
+ * in the order in which they were added.
+ *
+ * Locks: none; the caller holds one that excludes all others, during the system call, too, if what
+ * one thread has added must be done when another thread's procmem_queue_run returns.
+ */
+#ifndef MRMA_SYS_PROCMEM_QUEUE_H
+#define MRMA_SYS_PROCMEM_QUEUE_H
+
+#include "sys/procmem.h"
+
+enum { PROCMEM_QUEUE_MAX = 1024 }; /* bytes of a transfer: copying more does not pay */
+
+struct procmem_queue;
+
+/* For a process; log must outlive it. NULL: no memory. */
+struct procmem_queue *procmem_queue_create(int32_t pid, const struct log *log);
+void procmem_queue_free(struct procmem_queue *q); /* with what it keeps; may be NULL */
+
+/* Keep a transfer of len bytes, at most PROCMEM_QUEUE_MAX, between here and vaddr. Without room, or
+ * in the other direction, what is there is done first, and its error returned; this transfer is
+ * kept nevertheless. */
+int procmem_queue_add(struct procmem_queue *q, bool write, void *here, uint64_t vaddr, size_t len);
+
+/* Do all. Errors of procmem.h; then some are not done, and none is kept any more. */
+int procmem_queue_run(struct procmem_queue *q);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * procstart.c - see procstart.h. Field 22 of /proc/PID/stat (man 5 proc).
+ */
+#define _GNU_SOURCE 1
+#include "sys/procstart.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sys/procfile.h"
+
+/* The kernel's PROC_TIME_INIT_INO: the time namespace that a machine begins with. */
+#define FIRST_TIME_NAMESPACE 0xeffffffau
+
+enum { START_FIELD = 22 };
+
+/* Without time namespaces there is one time for all. */
+static bool in_first_time_namespace(void)
+{
+    struct stat st;
+    return stat("/proc/self/ns/time", &st) != 0 || st.st_ino == FIRST_TIME_NAMESPACE;
+}
+
+uint64_t procstart_of(int pid)
+{
+    char path[32] = "/proc/self/stat";
+    uint64_t start;
+    if (pid)
+        snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    return in_first_time_namespace() && procfile_stat(path, START_FIELD, &start) ? start : 0;
+}
+
+/* Is it another process that has its number? What is watched from now on is looked at, so it does
+ * not matter what happens before. */
+static bool number_is_reused(int pid, uint32_t started)
+{
+    const uint32_t start = started ? (uint32_t)procstart_of(pid) : 0;
+    return start && start != started;
+}
+
+/* Where the kernel gives no descriptor of a process: old ones, container profiles, and when this
+ * process has no descriptor left. The stat file tells a zombie, unless /proc cannot be read either.
+ */
+static bool lives_unwatched(int pid, uint32_t started)
+{
+    if (kill(pid, 0) != 0 && errno == ESRCH)
+        return false;
+    return !procfile_is_zombie(pid) && !number_is_reused(pid, started);
+}
+
+bool procstart_lives(int pid, uint32_t started, int *fd)
+{
+    if (*fd < 0) {
+        *fd = (int)syscall(SYS_pidfd_open, pid, 0);
+        if (*fd < 0)
+            return errno != ESRCH && lives_unwatched(pid, started);
+        if (number_is_reused(pid, started)) {
+            close(*fd);
+            *fd = -1;
+            return false;
+        }
+    }
+    struct pollfd poll_fd = {.fd = *fd, .events = POLLIN};
+    return poll(&poll_fd, 1, 0) <= 0;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * topo.h - which processing units this process may use, and what the node has.
+ *
+ * Three ways in. topo_cpuset_self is one system call and serves window creation:
+ * the processes of a node exchange their sets, and if the union has fewer units
+ * than there are processes, waiting must yield at once. topo_load asks hwloc for
+ * the whole machine (milliseconds) and is for mpi-rma-info only. topo_objects asks
+ * hwloc, too, on which objects the process runs, for splits of communicators.
+ * No state, no locks.
+ */
+#ifndef MRMA_SYS_TOPO_H
+#define MRMA_SYS_TOPO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/log.h"
+
+#define TOPO_CPUSET_BITS 1024
+
+/* Bit i of word i/64: the unit that the operating system numbers i. Fixed size
+ * since it travels between processes. Units from 1024 on share the bits of
+ * number modulo 1024: a set is never empty, the count may be too low. */
+struct topo_cpuset {
+    uint64_t word[TOPO_CPUSET_BITS / 64];
+};
+
+struct topo {
+    unsigned allowed; /* PUs this process may use */
+    unsigned pus;     /* PUs of the node */
+    unsigned cores;
+    unsigned packages;
+    unsigned numa;             /* NUMA nodes */
+    struct topo_cpuset cpuset; /* the allowed PUs */
+    char summary[160]; /* "1 package, 2 cores, 4 PUs, 1 NUMA node; this process may use 2 PUs" */
+};
+
+/* The PUs on which the calling thread may run. MRMA_ERR_OTHER (nothing said) if
+ * the system does not tell; *set is not written then. */
+int topo_cpuset_self(struct topo_cpuset *set);
+
+unsigned topo_cpuset_count(const struct topo_cpuset *set);
+void topo_cpuset_or(struct topo_cpuset *into, const struct topo_cpuset *from);
+
+/* Fill *topo. MRMA_ERR_OTHER with a message if hwloc cannot read the machine. */
+int topo_load(struct topo *topo, const struct log *log);
+
+/* Is this hwloc's name of something that has processing units: "Package", "NUMANode", "L3Cache",
+ * "Core"? */
+bool topo_is_type(const char *type);
+
+/* For each of n such types: which object of it, counted over the machine from 0, has all the
+ * PUs on which the calling thread may run. -1 if they belong to several objects, if the
+ * machine has none of the type, or if hwloc cannot tell. */
+void topo_objects(const char *const *types, int n, int32_t *object);
+
+#endif
