@@ -128,8 +128,7 @@ static int connect_target(struct win *w, struct rma_target *t, struct win_plan *
     target_describe(t, rec);
     if (w->flavor == WIN_ALLOCATE_SHARED)
         take_part(t, plan);
-    const int path =
-        t->peer->self ? PATH_MAPPED : choose(w, rec, t->peer, plan);
+    const int path = t->peer->self ? PATH_MAPPED : choose(w, rec, t->peer, plan);
     if (path < 0)
         return -path;
     if (path != PATH_MAPPED)
