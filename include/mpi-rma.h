@@ -26,22 +26,29 @@ extern "C" {
 /* Length of a buffer that takes every text of MPIRMA_Win_path. */
 #define MPIRMA_MAX_PATH_NAME 32
 
-/* The version of the library in use, which may differ from that of this header.
- * Null pointers are skipped. */
+/* MPIRMA_Get_version tells the version of the library in use, which may differ from that of this
+ * header. Null pointers are skipped. Always returns MPI_SUCCESS. */
 int MPIRMA_Get_version(int *major, int *minor, int *patch);
 
-/* Which data path serves operations on process target of win:
+/*
+ * MPIRMA_Win_path tells which data path serves operations on process target of win:
+ *
  *   "mapped"   load and store in memory that both processes map
  *   "cma"      the kernel copies between the processes
  *   "packets"  packets through shared memory, served by the target's calls or its agent
  *   "net-packets"  the same over the network
  *   "host"     MPIRMA_DISABLE=1: the host's own one-sided communication
- * The text is written to buf, of len bytes with the final null character.
- * MPI_ERR_WIN: not a window. MPI_ERR_RANK: target is not a rank of it.
- * MPI_ERR_ARG: buf is null or too short, it is not written then. */
+ *
+ * The text is written to buf, of len bytes with the final null character. Returns MPI_SUCCESS;
+ * MPI_ERR_WIN: win is not a window; MPI_ERR_RANK: target is not a rank of it; MPI_ERR_ARG: buf is
+ * null or too short, it is not written then.
+ */
 int MPIRMA_Win_path(MPI_Win win, int target, char *buf, int len);
 
+/* PMPIRMA_Get_version is MPIRMA_Get_version by the name that profiling tools call. */
 int PMPIRMA_Get_version(int *major, int *minor, int *patch);
+
+/* PMPIRMA_Win_path is MPIRMA_Win_path by the name that profiling tools call. */
 int PMPIRMA_Win_path(MPI_Win win, int target, char *buf, int len);
 
 #ifdef __cplusplus

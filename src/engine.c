@@ -5,6 +5,9 @@
  * An engine owns: its shared heaps, its process segment, the shm channel, its
  * peers, the segments of others that it has mapped, the agent thread, and the
  * CH3 and RMA layers on top. engine_env.c gives src/rma its view of all that.
+ *
+ * Locks: agent_lock around the start of the agent; the engine's own lock is src/rma's (rma_enter).
+ * Neighbours: src/mpi makes one engine a process; tests and mpi-rma-info make engines of their own.
  */
 #include "engine.h"
 

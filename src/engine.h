@@ -30,22 +30,35 @@ struct engine_process {
     int world_rank; /* for messages */
 };
 
-/* conf, log and process are copied. MRMA_ERR_NO_MEM, _OTHER. */
+/* engine_create makes an engine with its segment, heaps and channel of shared memory; agent and
+ * network come when a window needs them. conf, log and process are copied. Returns MRMA_SUCCESS and
+ * *out, or MRMA_ERR_NO_MEM or MRMA_ERR_OTHER (logged). */
 int engine_create(const struct conf *conf, const struct log *log,
                   const struct engine_process *process, struct engine **out);
-/* Stop the agent, release everything. Windows still alive are
- * dropped without communication. What MPI_Alloc_mem gave stays usable. */
+
+/* engine_destroy stops the agent, which it waits for, lets what was sent over the network leave (a
+ * second at most) and frees everything. Windows still alive are dropped without communication. What
+ * MPI_Alloc_mem gave stays usable. No other thread uses the engine. */
 void engine_destroy(struct engine *e);
 
+/* engine_rma returns the RMA layer, which is part of the engine. */
 struct rma *engine_rma(struct engine *e);
-struct heap *engine_user_heap(struct engine *e); /* of MPI_Alloc_mem */
+
+/* engine_user_heap returns the heap of MPI_Alloc_mem, which is part of the engine. */
+struct heap *engine_user_heap(struct engine *e);
+
+/* engine_log returns where messages go; part of the engine. */
 const struct log *engine_log(struct engine *e);
-/* Is the calling thread the agent, which no call of MPI waits for? */
+
+/* engine_in_agent returns whether the calling thread is the agent, which no call of MPI waits for.
+ */
 bool engine_in_agent(const struct engine *e);
+
+/* engine_conf returns the configuration, which is part of the engine. */
 const struct conf *engine_conf(struct engine *e);
 
-/* Record events there from now on (trace/record.h), until the engine ends. Before the first
- * window. */
+/* engine_trace makes the engine record events in tr (trace/record.h) from now on until it ends;
+ * NULL: nowhere. Called before the first window. */
 void engine_trace(struct engine *e, struct trace *tr);
 
 /* What an engine counts, for MPIRMA_STATS: the one list of all counters. */
@@ -57,18 +70,27 @@ struct engine_counts {
     char network[128]; /* provider, interface and address; "" if no network was opened */
 };
 
-/* Stop the agent, so that nothing changes any more, and add what the engine has counted to *sum. No
- * window is used after it. */
+/* engine_count stops the agent, so that nothing changes any more, and adds what the engine has
+ * counted to *sum. No window is used after it. */
 void engine_count(struct engine *e, struct engine_counts *sum);
 
-/* To be counted. When does a call of MPI_Alloc_mem or MPI_Free_mem begin (0: nobody wants to
- * know)? And when it ends: what was allocated in so many calls, and the time since. Any thread. */
+/* engine_alloc_begin is called when a call of MPI_Alloc_mem or MPI_Free_mem begins, and returns the
+ * time for engine_alloc_end; 0: nobody wants to know. Any thread. */
 uint64_t engine_alloc_begin(const struct engine *e);
+
+/* engine_alloc_end counts what such a call has done: bytes allocated in so many calls, and the time
+ * since began. Any thread. */
 void engine_alloc_end(struct engine *e, uint64_t began, uint64_t calls, uint64_t bytes);
 
-/* Around every fork of the process (shm/heap.h): before it, then in the parent and in the child. */
+/* engine_fork_prepare is called before every fork of the process: from now on MPI_Alloc_mem waits
+ * in other threads. */
 void engine_fork_prepare(struct engine *e);
+
+/* engine_fork_parent is called in the parent after the fork, or instead of a fork. */
 void engine_fork_parent(struct engine *e);
+
+/* engine_fork_child is called in the child, which has copies of MPI_Alloc_mem's memory then, and
+ * does not answer for the parent on the network. */
 void engine_fork_child(struct engine *e);
 
 #endif

@@ -5,6 +5,9 @@
  *
  * A process is identified by a random number made when its engine is created,
  * never by a rank; what a node is says sys/node.h.
+ *
+ * No locks: the record is made before anybody else sees the engine. Neighbours: engine_net.c, which
+ * changes the record when the network is opened; the bootstrap, which carries it.
  */
 #include "engine_env.h"
 

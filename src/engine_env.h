@@ -74,6 +74,7 @@ struct engine {
     _Atomic bool agent_stop;
 };
 
+/* proc_record_of returns the contents of a record. */
 static inline struct proc_record proc_record_of(const struct rma_proc_record *rec)
 {
     struct proc_record out;
@@ -81,35 +82,62 @@ static inline struct proc_record proc_record_of(const struct rma_proc_record *re
     return out;
 }
 
-/* Fails (logged) without random numbers; nothing is to be undone then. */
+/* engine_env_init makes this process's record and fills env with what concerns it. Returns
+ * MRMA_SUCCESS, or MRMA_ERR_OTHER (logged) without random numbers; nothing is to be undone then. */
 int engine_env_init(struct engine *e);
+
+/* engine_env_fini undoes engine_env_init. */
 void engine_env_fini(struct engine *e);
 
+/* engine_mem_init fills env with the functions for memory. */
 void engine_mem_init(struct engine *e);
+
+/* engine_mem_fini unmaps all memory of others. */
 void engine_mem_fini(struct engine *e);
+
+/* engine_map_ring maps a ring of another process, of size bytes, and returns its address; *handle
+ * is for engine_unmap_ring. NULL: it cannot be mapped (logged). */
 void *engine_map_ring(struct engine *e, const struct heap_loc *where, size_t size, void **handle);
+
+/* engine_unmap_ring undoes one engine_map_ring. */
 void engine_unmap_ring(struct engine *e, void *handle);
-/* Drop what is kept mapped of this process and not in use. */
+
+/* engine_unmap_process unmaps what is kept mapped of the process pid, which has ended, and is not
+ * in use. */
 void engine_unmap_process(struct engine *e, int32_t pid);
 
+/* engine_peer_init fills env with the functions for peers. */
 void engine_peer_init(struct engine *e);
-/* Close all connections over the network. */
+
+/* engine_peer_close closes all connections over the network, before their channel is closed. */
 void engine_peer_close(struct engine *e);
+
+/* engine_peer_fini frees all peers. */
 void engine_peer_fini(struct engine *e);
-/* Free what belongs to processes that have ended, or whose connection has, and that no window names
- * any more. Under the engine's lock, not from within a poll. Cheap: it looks only when twice as
- * many are known as it left. */
+
+/* engine_peer_sweep frees what belongs to processes that have ended, or whose connection has, and
+ * that no window names any more. Under the engine's lock, not from within a poll. It costs little,
+ * since it looks only when twice as many are known as it left. */
 void engine_peer_sweep(struct engine *e);
+
+/* engine_channel_env returns what the channel of shared memory needs from the engine. */
 struct shm_channel_env engine_channel_env(struct engine *e);
-/* Is it on this node, whatever is pretended? */
+
+/* engine_same_node returns whether the node is this process's own, whatever is pretended. */
 bool engine_same_node(const struct engine *e, const uint64_t node[2]);
-/* The connection of the process with this uid over the network, or NULL. */
+
+/* engine_net_find returns the connection over the network of the process with this uid, made now if
+ * a window's records name the process. NULL: it is not known. engine is a struct engine. From poll,
+ * under the engine's lock. */
 struct ch3_vc *engine_net_find(void *engine, uint64_t uid);
 
+/* engine_net_init fills env with the function that opens the network. */
 void engine_net_init(struct engine *e);
+
+/* engine_net_fini closes the connections and the network, if it was opened. */
 void engine_net_fini(struct engine *e);
 
-/* Stop the agent if there is one. */
+/* engine_agent_end stops the agent, if there is one, and waits until it has ended. */
 void engine_agent_end(struct engine *e);
 
 #endif

@@ -19,6 +19,8 @@
  * use to a later window over several machines, which is refused with the remedy.
  *
  * Locks: net_lock around opening, outside the engine's lock.
+ *
+ * Neighbours: netmod/ofi, the network; engine_peer.c, the processes that are reached through it.
  */
 #include <string.h>
 

@@ -9,6 +9,9 @@
  * freed when others come (engine_peer_sweep), so that thousands may come and go. Nothing is
  * allocated or connected towards a network peer before the first packet (netmod/ofi). Locks:
  * maps_lock around the maps, inside the engine's lock.
+ *
+ * Neighbours: shm/channel.h and netmod/ofi/nmofi.h, which connect; engine_mem.c, which maps;
+ * rma/env.h, whose functions for peers are here.
  */
 #include <stdlib.h>
 #include <unistd.h>

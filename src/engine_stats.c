@@ -4,6 +4,9 @@
  *
  * COUNTERS is the list of all counters, in the order of the tables; the user guide has it, too.
  * They are read when the agent has ended, so that nothing changes any more.
+ *
+ * No locks: nothing changes any more, but the counts of MPI_Alloc_mem, which are atomic.
+ * Neighbours: src/mpi, which writes the tables; counter_table.c, which has their forms.
  */
 #include <stdio.h>
 

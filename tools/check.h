@@ -45,16 +45,18 @@ struct check {
     size_t nrows;
 };
 
-/* Collective over all processes of the job, between MPI_Init and MPI_Finalize; takes about a
- * second. What is measured is filled in at rank 0. */
+/* check_measure measures, and fills *check in at rank 0; at the others its contents mean nothing.
+ * Collective over all processes of the job, between MPI_Init and MPI_Finalize; takes about a
+ * second. */
 void check_measure(struct check *check);
 
-/* Write what is slow and how to mend it, a paragraph each. Returns how many there are. */
+/* check_advise prints what is slow and how to mend it, a paragraph each. Returns how many there
+ * are. */
 int check_advise(const struct check *check, const struct report *report);
 
-/* The whole check, with MPI_Init and MPI_Finalize; rank 0 prints. Returns the exit code: 0, or 1 if
- * the library is not in use, a window could not be created or data were not right. The process ends
- * with 3 and a message if the host does not go on. */
+/* check_run does the whole check, with MPI_Init and MPI_Finalize; rank 0 prints. Returns the exit
+ * code: 0, or 1 if the library is not in use, a window could not be created or data were not right.
+ * The process ends with 3 and a message if the host does not go on. */
 int check_run(int argc, char **argv, struct report *report);
 
 #endif

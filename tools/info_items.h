@@ -14,13 +14,21 @@
 
 #define PROBE_WORD UINT64_C(0x6d7069726d610001) /* a value that nobody else has */
 
-/* Add an item to a section; the texts of section and key are not copied. */
+/* item_number adds an item with a number to a section and returns it, so that a note can be added.
+ * The texts of section and key are not copied; the report has room for REPORT_ITEMS items. */
 struct item *item_number(struct report *report, const char *section, const char *key,
                          enum item_kind kind, uint64_t number);
+
+/* item_text adds an item with a text, which is copied and cut to fit, to a section and returns it.
+ * The texts of section and key are not copied. */
 struct item *item_text(struct report *report, const char *section, const char *key,
                        const char *text);
+
+/* item_note sets the note of an item; it is cut to fit. */
 void item_note(struct item *item, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* A limit of getrlimit; *least (NULL: nobody asks) becomes it, if it is lower. */
+
+/* item_limit adds an item with a limit of getrlimit and this note; nothing if the system does not
+ * tell. *least becomes the limit if that is lower; least may be NULL. */
 void item_limit(struct report *report, const char *section, const char *key, int resource,
                 enum item_kind kind, uint64_t *least, const char *note);
 
@@ -28,21 +36,37 @@ struct catcher {
     struct log log;
     int pipe[2];
 };
+
+/* catch_begin makes c->log a log whose messages are caught, until catch_end. */
 void catch_begin(struct catcher *c);
-/* The text of the first line that was logged, without prefix and level. */
+
+/* catch_end writes the text of the first line that was logged, without prefix and level, to text
+ * (len bytes). */
 void catch_end(struct catcher *c, char *text, size_t len);
 
-/* info_report.c: the configuration if no variable but this one were set, as conf_load. */
+/* conf_load_only is conf_load of an environment in which no variable but this one is set. In
+ * info_report.c. */
 int conf_load_only(const char *name, struct conf *conf, char *msg, size_t len);
-/* info_segments.c: create a segment in dir ("": anonymous memory), commit it, have a forked process
- * open it; what is wrong, or how it went, goes to why. And the section that tells of them. */
+
+/* try_segment creates a segment in dir ("": anonymous memory), commits it and has a forked process
+ * open it. Returns whether all of that went well; what is wrong, or how it went, goes to why (len
+ * bytes), and *created says whether the segment could be created. In info_segments.c. */
 bool try_segment(const char *dir, bool *created, char *why, size_t len);
+
+/* report_segments adds the items about segments, in dir as in try_segment. In info_segments.c. */
 void report_segments(struct report *report, const char *dir);
-/* info_paths.c */
+
+/* report_paths adds the items about data paths, with segments in dir as in try_segment. In
+ * info_paths.c. */
 void report_paths(struct report *report, const char *dir);
-/* info_system.c */
+
+/* report_futex adds the item that says whether a process can wake another. In info_system.c. */
 void report_futex(struct report *report);
+
+/* report_descriptors adds the items about file descriptors. In info_system.c. */
 void report_descriptors(struct report *report);
+
+/* report_topology adds the items about processors. In info_system.c. */
 void report_topology(struct report *report);
 
 #endif

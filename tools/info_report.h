@@ -32,7 +32,7 @@ struct report {
     bool bad_environment; /* a variable has a value that is not understood */
 };
 
-/* Find everything out; takes some 10 ms and forks. */
+/* report_fill finds everything out, for *report; takes some ten milliseconds and forks. */
 void report_fill(struct report *report);
 
 #endif

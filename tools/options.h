@@ -20,10 +20,11 @@ enum { OPTIONS_KEY = 0x100 };
 
 enum { OPTIONS_WRONG = 2 }; /* the exit code for wrong arguments */
 
-/* Read the arguments by argp, whose table of options ends with OPTIONS_COMMON; input is for argp's
- * parser. -h, --help and --version are looked for before all else, and end the process with 0. An
- * option that argp does not know ends it with OPTIONS_WRONG, the nearest option that there is, and
- * a line of usage; what the parser reports by argp_error ends it with OPTIONS_WRONG as well. */
+/* options_read reads the arguments by argp, whose table of options ends with OPTIONS_COMMON; input
+ * is for argp's parser. -h, --help and --version are looked for before all else, and end the
+ * process with 0. An option that argp does not know ends it with OPTIONS_WRONG, the nearest option
+ * that there is, and a line of usage; what the parser reports by argp_error ends it with
+ * OPTIONS_WRONG as well. */
 void options_read(const struct argp *argp, const char *name, const char *version, int argc,
                   char **argv, void *input);
 

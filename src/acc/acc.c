@@ -6,6 +6,8 @@
  * Stateless and lock-free: the caller holds whatever makes an accumulate atomic.
  * A single element takes a kernel of its own, since fetch-and-op and small
  * accumulates are the common case and a vectorised loop has a long preamble.
+ *
+ * Neighbours: acc_table.c, the kernels; src/rma, which makes accumulates atomic.
  */
 #include "acc/acc.h"
 

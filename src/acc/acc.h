@@ -45,37 +45,45 @@ enum acc_op {
 };
 /* clang-format on */
 
-/* Bytes from one element to the next in memory (a pair's extent). 0: ACC_NONE. */
+/* acc_extent returns the bytes from one element to the next in memory (a pair's extent); 0:
+ * ACC_NONE. */
 size_t acc_extent(enum acc_type type);
 
-/* How many elements of extent unit are len bytes: every extent is a power of two, and a
- * division of 64 bits costs as much as the rest of a small accumulate. */
+/* acc_count returns how many elements of extent unit are len bytes: by a shift, since every extent
+ * is a power of two, and a division of 64 bits costs as much as the rest of a small accumulate. */
 static inline size_t acc_count(size_t len, size_t unit)
 {
     return len >> __builtin_ctzll(unit);
 }
 
-/* Bytes at the end of an element that are padding: of a pair behind its location. They are neither
- * read nor written, so that an element may be the last thing in a window or a page. */
+/* acc_pad returns how many bytes at the end of an element are padding: of a pair behind its
+ * location. They are neither read nor written, so that an element may be the last thing in a window
+ * or a page. */
 size_t acc_pad(enum acc_type type);
 
-/* Names for messages; constant. */
+/* acc_type_name returns the name of an element type for messages: a constant, never NULL. */
 const char *acc_type_name(enum acc_type type);
+
+/* acc_op_name returns the name of an operation for messages: a constant, never NULL. */
 const char *acc_op_name(enum acc_op op);
 
-/* May op be applied to type (MPI 4.1, 6.9.2 and 6.9.4)? */
+/* acc_allowed returns whether op may be applied to type (MPI 4.1, 6.9.2 and 6.9.4). */
 bool acc_allowed(enum acc_op op, enum acc_type type);
 
-/* target[i] = target[i] op origin[i] (REPLACE: origin[i], NO_OP: unchanged) for
- * n elements; the two do not overlap or are the same. Addresses may be unaligned
- * (windows may start at an odd address). op must be allowed on type. Padding of
- * pair types is neither read nor written. */
+/* acc_apply does target[i] = target[i] op origin[i] (ACC_REPLACE: origin[i], ACC_NO_OP: unchanged)
+ * for n elements; the two do not overlap or are the same. Addresses may be unaligned (windows may
+ * start at an odd address). op must be allowed on type. Padding of pair types is neither read nor
+ * written. Not atomic by itself. */
 void acc_apply(enum acc_op op, enum acc_type type, void *target, const void *origin, size_t n);
-/* The same, and old gets the n elements as they were, its padding anything; it overlaps neither of
- * the others, and has nothing behind the last element's data. NO_OP: only that. */
+
+/* acc_fetch is acc_apply, and old gets the n elements as they were, its padding anything; it
+ * overlaps neither of the others, and has nothing behind the last element's data. ACC_NO_OP: only
+ * that, and origin may be NULL. */
 void acc_fetch(enum acc_op op, enum acc_type type, void *target, const void *origin, void *old,
                size_t n);
-/* acc_apply for single elements that lie stride bytes apart at the target. */
+
+/* acc_apply_strided is acc_apply for single elements that lie stride bytes apart at the target, and
+ * one behind the other at origin. */
 void acc_apply_strided(enum acc_op op, enum acc_type type, void *target, ptrdiff_t stride,
                        const void *origin, size_t n);
 

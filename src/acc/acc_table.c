@@ -15,6 +15,8 @@
  * A product and a sum are rounded one after the other also where the processor could do both with
  * one rounding (ARM64; gcc's pragma and the standard's): the kernels for one element and for many
  * then give the same number, whichever way the compiler has chosen for each.
+ *
+ * Constant data: no state, no locks. Neighbours: acc_kernels.h, the macros; acc.c, the only way in.
  */
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #pragma GCC optimize("O3", "align-loops=32", "fp-contract=off")

@@ -25,12 +25,14 @@ struct stripes {
     uint64_t self;     /* fmutex_self */
 };
 
+/* stripe_index returns the number of the lock for an element at the owner's address vaddr. */
 static inline unsigned stripe_index(uint64_t vaddr)
 {
     return (unsigned)(vaddr >> RMA_STRIPE_SHIFT) & (RMA_STRIPES - 1);
 }
 
-/* Bytes of whole elements from vaddr on, at most len, that start in vaddr's granule. */
+/* stripe_run returns how many bytes of whole elements of unit bytes, from vaddr on and at most len,
+ * start in vaddr's granule. */
 static inline size_t stripe_run(uint64_t vaddr, size_t len, size_t unit)
 {
     const uint64_t end = ((vaddr >> RMA_STRIPE_SHIFT) + 1) << RMA_STRIPE_SHIFT;
@@ -40,14 +42,15 @@ static inline size_t stripe_run(uint64_t vaddr, size_t len, size_t unit)
     return (room + unit - 1) / unit * unit;
 }
 
-/* Do len bytes from vaddr on end in its granule? */
+/* stripe_one returns whether the len bytes from vaddr on end in its granule. */
 static inline bool stripe_one(uint64_t vaddr, size_t len)
 {
     const uint64_t granule = (uint64_t)1 << RMA_STRIPE_SHIFT;
     return len <= granule - (vaddr & (granule - 1));
 }
 
-/* How many of n elements, stride bytes apart, start in the granule of the first. n > 0. */
+/* stripe_count returns how many of n elements, n > 0, that lie stride bytes apart start in the
+ * granule of the first, which is at vaddr. */
 static inline size_t stripe_count(uint64_t vaddr, ptrdiff_t stride, size_t n)
 {
     const uint64_t in = vaddr & (((uint64_t)1 << RMA_STRIPE_SHIFT) - 1);
@@ -61,6 +64,7 @@ struct stripe_hold {
     struct fmutex *held; /* NULL: none */
 };
 
+/* stripe_hold_drop unlocks the stripe that is held, if one is. */
 static inline void stripe_hold_drop(struct stripe_hold *hold)
 {
     if (hold->held)
@@ -68,6 +72,8 @@ static inline void stripe_hold_drop(struct stripe_hold *hold)
     hold->held = NULL;
 }
 
+/* stripe_hold_take sees to it that the stripe of that index is held, and no other. May wait for its
+ * holder. */
 static inline void stripe_hold_take(struct stripe_hold *hold, struct stripes stripes,
                                     unsigned index)
 {
@@ -85,12 +91,14 @@ struct stripe_set {
     uint64_t word[RMA_STRIPES / 64];
 };
 
+/* stripe_set_add adds a stripe to the set. */
 static inline void stripe_set_add(struct stripe_set *set, unsigned stripe)
 {
     set->word[stripe / 64] |= UINT64_C(1) << (stripe % 64);
 }
 
-/* Lock all of the set, or unlock them. Waits; the caller holds no stripe. */
+/* stripe_set_lock locks all stripes of the set, or unlocks them if lock is false. Locking may wait;
+ * the caller holds no stripe then. */
 static inline void stripe_set_lock(struct stripes stripes, const struct stripe_set *set, bool lock)
 {
     for (unsigned i = 0; i < RMA_STRIPES / 64; i++)

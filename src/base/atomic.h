@@ -16,7 +16,7 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* Tell the processor that this is a spin loop. */
+/* cpu_relax tells the processor that the caller spins on a word of memory. */
 static inline void cpu_relax(void)
 {
     /* A gcc builtin on x86; elsewhere a compiler barrier is all we ask for. */
@@ -28,11 +28,11 @@ static inline void cpu_relax(void)
 }
 
 /*
- * Behind a sequentially consistent read-modify-write, where accesses follow that are not: nothing
- * before it is still on its way when they are made. On x86 the instruction is locked and so a full
- * fence by itself. ARM64 without LSE makes a loop of LDAXR and STLXR of it: what follows is ordered
- * behind the load of the loop, not behind its store, and C11 promises no more, since the loads
- * below are not sequentially consistent:
+ * atomic_rmw_fence stands behind a sequentially consistent read-modify-write, where accesses follow
+ * that are not: nothing before it is still on its way when they are made. On x86 the instruction is
+ * locked and so a full fence by itself. ARM64 without LSE makes a loop of LDAXR and STLXR of it:
+ * what follows is ordered behind the load of the loop, not behind its store, and C11 promises no
+ * more, since the loads below are not sequentially consistent:
  *
  *   process 0                             process 1
  *   accumulate x: LDAXR x, STLXR x        accumulate y: LDAXR y, STLXR y
@@ -52,7 +52,8 @@ static inline void atomic_rmw_fence(void)
 #endif
 }
 
-/* Does sequence number a lie at or after b? Both may wrap. */
+/* seq_reached returns whether sequence number a lies at or after b, where both count modulo 2^32
+ * and are less than 2^31 apart. */
 static inline int seq_reached(uint32_t a, uint32_t b)
 {
     return (int32_t)(a - b) >= 0;

@@ -12,6 +12,7 @@
 
 typedef uint64_t (*clock_fn)(void);
 
+/* clock_monotonic_ns returns the time of CLOCK_MONOTONIC in nanoseconds. */
 static inline uint64_t clock_monotonic_ns(void)
 {
     struct timespec ts;

@@ -60,15 +60,19 @@ struct conf_var {
 };
 extern const struct conf_var conf_vars[]; /* ends with name == NULL */
 
-/* Fill *conf from lookup (getenv's shape). Returns MRMA_SUCCESS, or
- * MRMA_ERR_ARG with a one-line text in msg (of msg_len bytes). */
+/* conf_load fills *conf from the variables of conf_vars, which lookup (of getenv's shape) returns;
+ * a variable that is unset or empty has its default. Returns MRMA_SUCCESS; or MRMA_ERR_ARG if a
+ * value is not understood, with a line about it in msg (msg_len bytes), and *conf is not written.
+ */
 int conf_load(struct conf *conf, char *(*lookup)(const char *name), char *msg, size_t msg_len);
 
-/* setting: NAME=VALUE, of an environment. If NAME begins as this library's variables do and is none
- * of them, the name that is most like it; else NULL. */
+/* conf_nearest looks at one setting, NAME=VALUE, of an environment. If NAME begins as this
+ * library's variables do and is none of them, returns the name of the variable that is most like
+ * it, a constant; else NULL. */
 const char *conf_nearest(const char *setting);
 
-/* The value in use of a variable as text, e.g. "auto" (for mpi-rma-info). */
+/* conf_value returns the value in use of the variable with that name as text, such as "auto": a
+ * constant, or what it has written to buf (len bytes). NULL: there is no such variable. */
 const char *conf_value(const struct conf *conf, const char *name, char *buf, size_t len);
 
 #endif

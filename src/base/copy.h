@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Copy len bytes. Aligned 4 and 8 bytes are one store, so that who polls a
- * flag in a window sees the old or the new value. */
+/* copy_whole copies len bytes that do not overlap. Aligned 4 and 8 bytes are one store, so that who
+ * polls a flag in a window sees the old or the new value. With len 0 the pointers may be NULL. */
 static inline void copy_whole(void *to, const void *from, size_t len)
 {
     switch (len) {
@@ -27,15 +27,17 @@ static inline void copy_whole(void *to, const void *from, size_t len)
     }
 }
 
-/* From memory that another process may change at any time: what is checked and used afterwards is
- * what to has got, since the compiler may not read from again instead. */
+/* copy_once copies len bytes from memory that another process may change at any time. What is
+ * checked and used afterwards is what to has got, since the compiler may not read from again
+ * instead. */
 static inline void copy_once(void *to, const void *from, size_t len)
 {
     memcpy(to, from, len);
     __asm__ volatile("" : : "r"(to) : "memory");
 }
 
-/* The same for 8 aligned bytes, which stay in a register. */
+/* copy_once_8 returns the 8 bytes at from, which is aligned to 8, read once from memory that
+ * another process may change. */
 static inline uint64_t copy_once_8(const void *from)
 {
     typedef uint64_t __attribute__((may_alias)) word;

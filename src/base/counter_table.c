@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * counter_table.c - see counter_table.h.
+ * counter_table.c - the three forms of a table of counters (counter_table.h). No state, no locks.
+ * Neighbour: json.c.
  */
 #include "base/counter_table.h"
 

@@ -38,13 +38,17 @@ struct counter_table {
     size_t nmissing;
 };
 
-/* The title, then a row for each counter that is not 0 everywhere: its sum, least and most, and the
- * lowest rank that has the most. Then which network the first process that has one uses. */
+/* counter_table_text writes the title, then a row for each counter that is not 0 everywhere: its
+ * sum, least and most, and the lowest rank that has the most. Then which network the first process
+ * that has one uses. */
 void counter_table_text(const struct counter_table *table, FILE *out);
-/* A row for each process, a column for each counter: rank and host come first, network is last. */
+
+/* counter_table_csv writes a row for each process with a column for each counter; rank and host
+ * come first, network is last. */
 void counter_table_csv(const struct counter_table *table, FILE *out);
-/* One object: version, processes, missing, counters with their sums, and ranks, an array that has
- * an object with the columns of the CSV form for each process. */
+
+/* counter_table_json writes one object: version, processes, missing, counters with their sums, and
+ * ranks, an array with an object for each process that has the columns of the CSV form. */
 void counter_table_json(const struct counter_table *table, FILE *out);
 
 #endif

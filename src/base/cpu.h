@@ -17,7 +17,8 @@
 #define CPU_WIDE
 #endif
 
-/* A load and a test: the answer was found when the program began. */
+/* cpu_wide returns whether this processor has AVX2. It costs a load and a test: the answer was
+ * found when the program began. */
 static inline bool cpu_wide(void)
 {
 #if defined(__x86_64__)

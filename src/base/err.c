@@ -5,6 +5,8 @@
  * The table is indexed by code; a static assert holds its length to the enum and
  * test_log.c checks that no entry is empty. Neighbours: log.c prints the names,
  * src/mpi/process/errhan.c maps the codes to MPI error classes.
+ *
+ * No state, no locks.
  */
 #include "base/err.h"
 

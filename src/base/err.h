@@ -42,7 +42,8 @@ enum mrma_err {
     MRMA_ERR_LAST
 };
 
-/* Name of a code for messages, e.g. "RMA_RANGE"; never NULL. */
+/* mrma_err_name returns the name of an enum mrma_err for messages, such as "RMA_RANGE": a constant,
+ * never NULL. */
 const char *mrma_err_name(int err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * json.c - see json.h.
+ * json.c - texts as strings of JSON (json.h). No state, no locks.
  */
 #include "base/json.h"
 

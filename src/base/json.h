@@ -7,9 +7,9 @@
 
 #include <stdio.h>
 
-/* Writes the text in quotes. What is UTF-8 stays as it is; any other byte above 127 is taken for a
- * letter of Latin-1, so that the string is valid whatever the text. It may stand in a page of HTML.
- */
+/* json_text writes the text in quotes. What is UTF-8 stays as it is; any other byte above 127 is
+ * taken for a letter of Latin-1, so that the string is valid whatever the text. The string may
+ * stand in a page of HTML. */
 void json_text(FILE *out, const char *text);
 
 #endif

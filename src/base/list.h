@@ -33,26 +33,31 @@ struct list {
     for (struct list_node *node = (list)->head.next, *node##_after = node->next; \
          node != &(list)->head; node = node##_after, node##_after = node->next)
 
+/* list_init makes *list an empty list. */
 static inline void list_init(struct list *list)
 {
     list->head.next = list->head.prev = &list->head;
 }
 
+/* list_node_init makes *node one that is in no list. A node of zeros needs none. */
 static inline void list_node_init(struct list_node *node)
 {
     node->next = node->prev = NULL;
 }
 
+/* list_node_queued returns whether the node is in a list. */
 static inline bool list_node_queued(const struct list_node *node)
 {
     return node->next != NULL;
 }
 
+/* list_empty returns whether the list has no node. */
 static inline bool list_empty(const struct list *list)
 {
     return list->head.next == &list->head;
 }
 
+/* list_insert_after puts node behind where, which is a node of the list or the list's head. */
 static inline void list_insert_after(struct list_node *where, struct list_node *node)
 {
     node->prev = where;
@@ -61,16 +66,19 @@ static inline void list_insert_after(struct list_node *where, struct list_node *
     where->next = node;
 }
 
+/* list_push_front puts node, which is in no list, before all others. */
 static inline void list_push_front(struct list *list, struct list_node *node)
 {
     list_insert_after(&list->head, node);
 }
 
+/* list_push_back puts node, which is in no list, behind all others. */
 static inline void list_push_back(struct list *list, struct list_node *node)
 {
     list_insert_after(list->head.prev, node);
 }
 
+/* list_remove takes node out of the list that it is in. */
 static inline void list_remove(struct list_node *node)
 {
     node->prev->next = node->next;
@@ -78,28 +86,31 @@ static inline void list_remove(struct list_node *node)
     list_node_init(node);
 }
 
-/* First or last node, NULL if the list is empty; the node stays in the list. */
+/* list_first returns the first node, which stays in the list; NULL: the list is empty. */
 static inline struct list_node *list_first(const struct list *list)
 {
     return list_empty(list) ? NULL : list->head.next;
 }
 
+/* list_last returns the last node, which stays in the list; NULL: the list is empty. */
 static inline struct list_node *list_last(const struct list *list)
 {
     return list_empty(list) ? NULL : list->head.prev;
 }
 
-/* The node after this one, NULL at the end. */
+/* list_next returns the node behind this one; NULL: it is the last. */
 static inline struct list_node *list_next(const struct list *list, const struct list_node *node)
 {
     return node->next == &list->head ? NULL : node->next;
 }
 
+/* list_prev returns the node before this one; NULL: it is the first. */
 static inline struct list_node *list_prev(const struct list *list, const struct list_node *node)
 {
     return node->prev == &list->head ? NULL : node->prev;
 }
 
+/* list_pop_front takes the first node out of the list and returns it; NULL: the list is empty. */
 static inline struct list_node *list_pop_front(struct list *list)
 {
     struct list_node *node = list_first(list);

@@ -34,18 +34,23 @@ struct log {
     bool (*hold)(const char *text);
 };
 
-/* Set up *log. prefix is copied and cut to fit. */
+/* log_init sets up *log without a hold: messages up to level go to the descriptor fd, which stays
+ * the caller's. prefix is copied and cut to fit. */
 void log_init(struct log *log, enum log_level level, int fd, const char *prefix);
 
-/* Write one line if level is enabled; a newline is appended. */
+/* log_msg writes one line, to which it adds the newline, if level is enabled. log may be NULL:
+ * nothing is written. errno is kept. */
 void log_msg(const struct log *log, enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* log_msg_va is log_msg with its arguments in a va_list. */
 void log_msg_va(const struct log *log, enum log_level level, const char *fmt, va_list args)
     __attribute__((format(printf, 3, 0)));
 
-/* The line, behind the name of err, is held or written at LOG_LEVEL_ERROR; returns err, so that the
- * first to detect an error can say `return log_fail(log, MRMA_ERR_X, "...")`. For errors that the
- * call returns; in a thread without one, for trouble. */
+/* log_fail holds the line, behind the name of err, back (log->hold) or writes it at
+ * LOG_LEVEL_ERROR, and returns err, so that the first to detect an error can say `return
+ * log_fail(log, MRMA_ERR_X, "...")`. It is for errors that a call of MPI returns; in a thread
+ * without such a call, for trouble. log may be NULL. errno is kept. */
 int log_fail(const struct log *log, int err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

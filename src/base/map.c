@@ -7,6 +7,8 @@
  * restores it by filling the hole from the rest of the run. The multiplicative
  * mixing makes keys that differ in few bits (addresses, handles, counters) land
  * apart. No locks (see map.h).
+ *
+ * Neighbours: whoever looks something up by a number: windows, peers, mapped segments, senders.
  */
 #include "base/map.h"
 

@@ -27,25 +27,32 @@ struct map {
     size_t count;
 };
 
+/* map_init makes *map an empty map, which has no memory yet. */
 void map_init(struct map *map);
-void map_fini(struct map *map); /* frees the table, not the values; then empty and usable */
 
-/* Insert, or replace the value of a key that is there (the old value goes to *old
- * unless old is NULL; NULL if it was not there). MRMA_ERR_ARG for value NULL,
- * MRMA_ERR_NO_MEM leaves the map as it was. */
+/* map_fini frees the table, not the values; the map is empty then and may be used again. */
+void map_fini(struct map *map);
+
+/* map_put gives key the value, which may not be NULL, in place of the one that key had. *old,
+ * unless old is NULL, becomes that one, or NULL if there was none. Returns MRMA_SUCCESS,
+ * MRMA_ERR_ARG for a value that is NULL, or MRMA_ERR_NO_MEM; with an error the map is as it was. */
 int map_put(struct map *map, uint64_t key, void *value, void **old);
 
-void *map_get(const struct map *map, uint64_t key); /* NULL: not there */
-void *map_del(struct map *map, uint64_t key);       /* the value removed, NULL: not there */
+/* map_get returns the value of key; NULL: it has none. */
+void *map_get(const struct map *map, uint64_t key);
 
+/* map_del removes key and returns the value that it had; NULL: it had none. */
+void *map_del(struct map *map, uint64_t key);
+
+/* map_count returns how many keys the map has. */
 static inline size_t map_count(const struct map *map)
 {
     return map->count;
 }
 
-/* Iteration in no particular order: start with *cursor == 0; false at the end.
- * The map must not change meanwhile, except that values may be freed if map_fini
- * follows. key and value may be NULL. */
+/* map_next returns the entries one by one, in no particular order: *cursor is 0 before the first
+ * call. key and value may be NULL. Returns false at the end. The map must not change meanwhile,
+ * except that values may be freed if map_fini follows. */
 bool map_next(const struct map *map, size_t *cursor, uint64_t *key, void **value);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nearest.c - see nearest.h. A row of the table of distances between all beginnings of the two
- * words is kept at a time.
+ * nearest.c - how far a word is from one that is known (nearest.h).
+ *
+ * A row of the table of distances between all beginnings of the two words is kept at a time. No
+ * state, no locks.
  */
 #include "base/nearest.h"
 

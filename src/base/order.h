@@ -26,7 +26,11 @@
 extern const char order_others;
 
 #ifdef __SANITIZE_THREAD__
+
+/* ThreadSanitizer's function behind order_after. */
 void __tsan_acquire(void *place);
+
+/* ThreadSanitizer's function behind order_before. */
 void __tsan_release(void *place);
 #define ORDER_ACQUIRE(place) __tsan_acquire((void *)(place))
 #define ORDER_RELEASE(place) __tsan_release((void *)(place))
@@ -35,14 +39,15 @@ void __tsan_release(void *place);
 #define ORDER_RELEASE(place) ((void)(place))
 #endif
 
-/* What this thread has done so far is before what is done by who calls order_after for the
- * same place later. */
+/* order_before tells ThreadSanitizer that what this thread has done so far is before what is done,
+ * later, by who calls order_after for the same place. */
 static inline void order_before(const void *place)
 {
     ORDER_RELEASE(place);
 }
 
-/* See order_before. */
+/* order_after tells ThreadSanitizer that what was done before order_before for the same place is
+ * before what this thread does now. */
 static inline void order_after(const void *place)
 {
     ORDER_ACQUIRE(place);

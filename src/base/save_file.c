@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * save_file.c - see save_file.h.
+ * save_file.c - a file written whole or not at all (save_file.h). No state, no locks.
  */
 #include "base/save_file.h"
 

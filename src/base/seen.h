@@ -13,10 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ThreadSanitizer's function: this thread reads len bytes at at. */
 void __tsan_read_range(void *at, unsigned long len);
+
+/* ThreadSanitizer's function: this thread writes len bytes at at. */
 void __tsan_write_range(void *at, unsigned long len);
 
-/* As the functions of these names. */
+/* seen_memcpy is memcpy, and tells ThreadSanitizer what is read and written. */
 static inline void *seen_memcpy(void *to, const void *from, size_t len)
 {
     if (len) {
@@ -26,6 +29,7 @@ static inline void *seen_memcpy(void *to, const void *from, size_t len)
     return memcpy(to, from, len);
 }
 
+/* seen_memset is memset, and tells ThreadSanitizer what is written. */
 static inline void *seen_memset(void *at, int byte, size_t len)
 {
     if (len)
@@ -33,6 +37,7 @@ static inline void *seen_memset(void *at, int byte, size_t len)
     return memset(at, byte, len);
 }
 
+/* seen_free is free, and tells ThreadSanitizer that the memory is written. */
 static inline void seen_free(void *at)
 {
     if (at)

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* siphash returns the hash of len bytes at data under the 16 bytes of key; the same on every
+ * machine. */
 uint64_t siphash(const unsigned char key[16], const void *data, size_t len);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * text.c - see text.h.
+ * text.c - values of info keys as text (text.h). No state, no locks.
  */
 #include "base/text.h"
 

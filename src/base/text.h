@@ -17,28 +17,31 @@ struct text_bit {
     uint32_t bit; /* 0, of the first one: stands alone, for no bit at all */
 };
 
-/* true or false, in any case of the letters. */
+/* text_bool reads "true" or "false", in any case of the letters. */
 bool text_bool(const char *text, bool *value);
 
-/* Digits only. */
+/* text_number reads a number of decimal digits, with nothing before or behind them. */
 bool text_number(const char *text, uint64_t *value);
 
-/* A number of bytes that is a power of two. */
+/* text_alignment reads a number of bytes that is a power of two. */
 bool text_alignment(const char *text, uint64_t *bytes);
 
-/* The next word of a list with commas, without the blanks around it; false at the end. *list is
- * moved behind it. A word is cut to the buffer, which shall be longer than any word that is
- * understood. */
+/* text_next_word copies the next word of a list with commas to word (len bytes), without the blanks
+ * around it, and moves *list behind it. Returns false at the end of the list; *list is NULL after
+ * the last word. A word that is too long is cut, so the buffer shall be longer than any word that
+ * is understood. */
 bool text_next_word(const char **list, char *word, size_t len);
 
-/* A list of words of the table, in any case of the letters, as bits. */
+/* text_bits reads a list of words of the table, in any case of the letters, as the sum of their
+ * bits. */
 bool text_bits(const struct text_bit *words, const char *text, uint32_t *bits);
 
-/* The bits as a list, its words in the order of the table, each bit once. */
+/* text_show_bits writes the bits to buf (len bytes) as a list: its words in the order of the table,
+ * each bit once. */
 void text_show_bits(const struct text_bit *words, uint32_t bits, char *buf, size_t len);
 
-/* The indices that are not marked, of n: "1 5-7". What finds no room is left out, which "..." at
- * the end tells. */
+/* text_show_unmarked writes those of the numbers 0 to n - 1 that are not marked to buf (len bytes),
+ * as in "1 5-7". What finds no room is left out, which "..." at the end tells. */
 void text_show_unmarked(const bool *marked, int n, char *buf, size_t len);
 
 #endif

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * boot.c - gathering for who has no better way. See boot.h.
+ * boot.c - gathering records for a boot that has no better way (boot.h).
+ *
+ * Records are one block of malloc then, the handle of the records. No state, no locks. Neighbour:
+ * boot_mpi.c, the boot of real processes.
  */
 #include "boot/boot.h"
 

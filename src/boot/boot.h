@@ -22,23 +22,32 @@ struct boot_records {
 
 struct boot {
     int rank, nproc;
-    /* Gather len bytes of every process, in rank order. Collective. Returns
-     * MRMA_SUCCESS, MRMA_ERR_OTHER, or in the first call the error with which some
-     * process refuses to take part; then every process gets it and none goes on. */
+    /* allgather gathers len bytes of every process in all, in rank order. Collective. Returns
+     * MRMA_SUCCESS, MRMA_ERR_OTHER, or in the first call the error with which some process refuses
+     * to take part; then every process gets it and none goes on. */
     int (*allgather)(struct boot *boot, const void *mine, void *all, size_t len);
-    /* The same into memory of the implementation's, which outlives the boot: until
-     * release. May be NULL: boot_gather does it. */
+    /* gather is allgather into memory of the implementation's, which lives until it is released,
+     * also when the boot is gone. NULL: boot_gather does it by allgather. */
     int (*gather)(struct boot *boot, const void *mine, size_t len, struct boot_records *out);
-    /* The highest of all values. Collective, and never the first exchange. */
+    /* allmax sets *max to the highest of all values. Collective, and never the first exchange.
+     * Returns as allgather does. */
     int (*allmax)(struct boot *boot, int mine, int *max);
     void *handle; /* the implementation's */
 };
 
-/* Gather len bytes of every process. Collective, as allgather; MRMA_ERR_NO_MEM here
- * means that this process has not taken part. */
+/* boot_gather gathers len bytes of every process into *out, in rank order; boot_release gives them
+ * back. Collective over the processes of boot, and waits for them. Returns MRMA_SUCCESS or an error
+ * of boot->allgather, and then *out is not set. MRMA_ERR_NO_MEM of this function itself means that
+ * this process has not taken part. */
 int boot_gather(struct boot *boot, const void *mine, size_t len, struct boot_records *out);
-/* The same once more, of the same length: takes no more memory, so it cannot fail alone. */
+
+/* boot_gather_again gathers once more into *recs, which boot_gather has filled with records of the
+ * same length. Collective. It takes no more memory than *recs has, so that no process can fail
+ * alone. */
 int boot_gather_again(struct boot *boot, const void *mine, size_t len, struct boot_records *recs);
+
+/* boot_release gives back the memory of records from boot_gather and clears *recs. Records that are
+ * zero are allowed. Local. */
 void boot_release(struct boot_records *recs);
 
 #endif

@@ -16,6 +16,8 @@
  * Errors inside the collectives go to the error handler of the communicator, as
  * the host does it; what returns here as an error is MRMA_ERR_OTHER.
  * No locks: a value belongs to the thread that creates the window.
+ *
+ * Neighbours: src/mpi makes these boots; src/rma/create uses them; boot_report.c watches.
  */
 #include "boot/boot_mpi.h"
 

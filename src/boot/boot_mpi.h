@@ -35,14 +35,18 @@ struct boot_mpi {
     struct boot_report report; /* zero: no reports of long waits */
 };
 
-/* Local. comm is not duplicated: it must live until the creation is over. */
+/* boot_mpi_init sets up *bm for one window creation on comm, which is not duplicated and must live
+ * until the creation is over. Local. Nothing has to be freed. Returns MRMA_SUCCESS, or
+ * MRMA_ERR_COMM if the host does not tell the rank or the size. */
 int boot_mpi_init(struct boot_mpi *bm, MPI_Comm comm);
 
-/* This process refuses with err (not MRMA_SUCCESS). */
+/* boot_mpi_refuse makes this process refuse the creation with err (not MRMA_SUCCESS): its next
+ * exchange tells the others. Local, before the first exchange. */
 void boot_mpi_refuse(struct boot_mpi *bm, int err);
 
-/* Take part in the first exchange only, for a process that cannot call
- * win_create at all. Collective. Returns the error given to boot_mpi_refuse. */
+/* boot_mpi_leave takes part in the first exchange, if that has not been done, for a process that
+ * has refused and does not call win_create. Collective. Returns the error that was given to
+ * boot_mpi_refuse. */
 int boot_mpi_leave(struct boot_mpi *bm);
 
 #endif

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * boot_report.c - see boot_report.h. The mutex guards over, which ends the thread.
+ * boot_report.c - a thread that reports an exchange that takes long (boot_report.h).
+ *
+ * The mutex guards over, which ends the thread. Neighbours: boot_mpi.c and src/mpi, which call it
+ * around what may wait.
  */
 #include "boot/boot_report.h"
 

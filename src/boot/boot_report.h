@@ -27,8 +27,13 @@ struct boot_report {
     bool runs, over;
 };
 
-/* Around an exchange. Nothing happens if seconds is 0; without a thread a warning says so. */
+/* boot_report_begin is called right before an exchange that may wait for other ranks: from now on,
+ * until boot_report_end, a thread reports each time that r->seconds have passed. Nothing happens if
+ * that is 0 or less. If no thread can be had a warning says so. boot is kept until the end. */
 void boot_report_begin(struct boot_report *r, const struct boot *boot);
+
+/* boot_report_end is called right after the exchange, once for each boot_report_begin: the thread
+ * ends, and this function waits for that. */
 void boot_report_end(struct boot_report *r);
 
 #endif

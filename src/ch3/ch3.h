@@ -2,16 +2,18 @@
 /*
  * ch3.h - virtual connections, their send queues, dispatch and progress.
  *
- * A struct ch3 is one process's end of everything: its channels, its virtual
- * connections (one per peer) and the handler table the layer above handed in.
+ * A struct ch3 is one process's end of everything: its channels, its virtual connections (one per
+ * peer) and the table of handlers that the layer above handed in.
  *
- * Sending: packets leave in the order given. A short packet is copied
- * (ch3_send); what is long, or must wait its turn, is a struct ch3_stream
- * whose next call-back builds one packet at a time when there is room, and whose
- * done call-back may turn it into something further. Both are always called.
+ * Sending: packets leave in the order in which they were given. A short packet is copied
+ * (ch3_send). What is long, or must wait its turn, is a struct ch3_stream: its call-back next
+ * builds one packet at a time when there is room, and its call-back done ends it, and may turn it
+ * into something further. done is always called.
  *
- * Locks: every function is called with the engine's lock held when the engine is
- * concurrent, except ch3_pending, ch3_pending_silent and ch3_wait_fds.
+ * Locks: every function is called with the engine's lock held when the engine is concurrent, except
+ * ch3_pending, ch3_pending_silent, ch3_wait_fds, ch3_unsent and ch3_unsent_must_poll.
+ *
+ * Neighbours: channel.h, what a channel must have; pkt.h, what a packet looks like; src/rma above.
  */
 #ifndef MRMA_CH3_CH3_H
 #define MRMA_CH3_CH3_H
@@ -49,16 +51,16 @@ struct ch3_vc {
 /* One thing that wants to leave, in parts. Embedded by its owner. */
 struct ch3_stream {
     struct list_node link;
-    /* Build the next packet in room (cap bytes, PKT_MAX at least when wants was
-     * 0, else wants); set *len (0: nothing to send this time). Returns true when
-     * this was the last. Called in queue order, never twice at once. */
+    /* next builds the next packet in room (cap bytes: PKT_MAX if wants was 0, else wants) and sets
+     * *len (0: there is nothing to send this time). Returns true when this was the last. Called in
+     * queue order, never twice at once. */
     bool (*next)(struct ch3_stream *st, void *room, size_t cap, size_t *len);
-    /* The stream has left the queue: finished, or failed (the connection is
-     * gone, err is not MRMA_SUCCESS). It may be freed or started anew here. */
+    /* done is called when the stream has left the queue: it is finished, or has failed (err is not
+     * MRMA_SUCCESS; the connection is gone). It may be freed or started anew here. */
     void (*done)(struct ch3_stream *st, int err);
     size_t wants; /* room to reserve for the next packet, 0: PKT_MAX */
-    /* Whose it is: counts what its owner has queued, up with ch3_send_stream, down just
-     * before done. NULL: nobody asks. */
+    /* NULL, or a counter of what its owner has queued: one up in ch3_send_stream, one down just
+     * before done. Which owner a stream has is told by the counter's address (ch3_vc_drop). */
     uint32_t *owner;
     bool awaited; /* as with ch3_send */
 };
@@ -86,94 +88,159 @@ struct ch3 {
     struct list pending_vcs;
     /* Connections in pending_vcs, and channels' own (ch3_channel_unsent); read without the lock. */
     _Atomic uint32_t unsent;
-    /* May be set by the layer above: something could not leave at once, so that
-     * somebody must poll until it has (who makes room does not tell). */
+    /* NULL, or the layer above's: called when something could not leave at once, so that somebody
+     * must poll until it has (who makes room does not tell). */
     void (*queued)(void *handler_ctx);
-    /* May be set by the layer above: a connection was lost; its streams have ended. */
+    /* NULL, or the layer above's: called when a connection was lost; its streams have ended. */
     void (*lost)(void *handler_ctx, struct ch3_vc *vc);
     struct ch3_stats stats;
 };
 
+/* ch3_init sets up *c without a channel and without a connection. What arrives goes to handlers, a
+ * table of PKT_TYPE_LAST functions of which only that of PKT_NONE may be NULL; each gets ctx as its
+ * first argument. log, handlers and ctx are kept, not copied, and must outlive *c. Nothing has to
+ * be freed at the end. */
 void ch3_init(struct ch3 *c, const struct log *log, const ch3_handler *handlers, void *ctx);
+
+/* ch3_add_channel makes ch, of which at most CH3_MAX_CHANNELS may be added, part of c: from now on
+ * c polls it. ch stays the caller's and must outlive c. Other threads may be in the functions of c
+ * that need no lock. */
 void ch3_add_channel(struct ch3 *c, struct ch3_channel *ch);
 
+/* ch3_vc_init sets up *vc, the connection to one peer, in state CH3_VC_IDLE: nothing can be sent
+ * before CH3_VC_CONNECT. ch is the channel that carries it, channel_data the channel's state of
+ * this peer, owner what ch3_vc_owner returns. All three are the caller's and must outlive the
+ * connection. */
 void ch3_vc_init(struct ch3_vc *vc, struct ch3 *c, struct ch3_channel *ch, void *channel_data,
                  void *owner);
-/* Apply an event to the state table. Returns false (and logs) where the table
- * has no entry. CH3_VC_LOST ends every queued stream with an error. */
+
+/* ch3_vc_event applies an event to the table of states of vc.c. CH3_VC_CONNECT: packets may be
+ * sent. CH3_VC_LOST: every queued stream ends with MRMA_ERR_PROC_FAILED, the peer is told where the
+ * channel can do that, and the layer above hears of it (ch3.lost) if the connection was open.
+ * CH3_VC_CLOSE: the channel disconnects; what is queued stays queued, so that the caller ends it
+ * first (CH3_VC_LOST) or polls no more. Returns false, with an error in the log and without a
+ * change, for an event that the table does not have in this state. */
 bool ch3_vc_event(struct ch3_vc *vc, enum ch3_vc_event event);
 
-/* Send a packet of len bytes; it is copied and may be queued. owner: as in a stream. awaited: it is
- * an answer, for which a thread of the receiver waits, or will, and nothing else depends on it; so
- * no agent is woken (doc/memory-ordering.md). MRMA_ERR_PROC_FAILED: the connection is not open;
- * MRMA_ERR_NO_MEM: nothing was sent. */
+/* ch3_send sends a packet of len bytes, header included, behind all that was sent to this peer
+ * before. The packet is copied: into the channel if it has room, else into a queue, from where
+ * later polls send it. owner: NULL, or a counter of the caller's that is one higher while the
+ * packet is queued. awaited: the packet is an answer for which a thread of the receiver waits, or
+ * will wait, and on which nothing else depends, so that no agent is woken for it. Never waits.
+ * Returns MRMA_SUCCESS, MRMA_ERR_PROC_FAILED if the connection is not open, or MRMA_ERR_NO_MEM;
+ * with an error nothing was sent. */
 int ch3_send(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *owner, bool awaited);
-/* Queue a stream and send as much of it as there is room for. */
+
+/* ch3_send_stream queues the stream st behind all that was sent to this peer before, and sends as
+ * much of it as there is room for; later polls send the rest. st belongs to the queue until its
+ * done is called, which may happen before this function returns. Returns MRMA_SUCCESS, or
+ * MRMA_ERR_PROC_FAILED if the connection is not open; then done is not called. */
 int ch3_send_stream(struct ch3_vc *vc, struct ch3_stream *st);
-/* End what is queued for an owner with MRMA_ERR_PROC_FAILED: it is going away. */
+
+/* ch3_vc_drop ends, with MRMA_ERR_PROC_FAILED, every stream and packet that is queued at vc for
+ * this owner, because the owner is going away. */
 void ch3_vc_drop(struct ch3_vc *vc, const uint32_t *owner);
-/* Can packets be sent? */
+
+/* ch3_vc_is_open returns whether packets can be sent: the connection was made and neither lost nor
+ * closed here. */
 static inline bool ch3_vc_is_open(const struct ch3_vc *vc)
 {
     return vc->state == CH3_VC_OPEN;
 }
-/* Has the peer closed its end in order, so that nothing comes from it any more? */
+
+/* ch3_vc_is_closed returns whether the peer has closed its end in order, so that nothing comes from
+ * it any more (ch3_vc_closed). */
 static inline bool ch3_vc_is_closed(const struct ch3_vc *vc)
 {
     return vc->closed;
 }
-/* Bytes of packets that are queued, streams not among them. */
+
+/* ch3_vc_queued returns how many bytes of packets given to ch3_send are queued; streams do not
+ * count. */
 static inline size_t ch3_vc_queued(const struct ch3_vc *vc)
 {
     return vc->queued;
 }
-/* The owner given to ch3_vc_init. */
+
+/* ch3_vc_owner returns the owner that was given to ch3_vc_init. */
 static inline void *ch3_vc_owner(const struct ch3_vc *vc)
 {
     return vc->owner;
 }
-/* Is anything of this connection still queued? */
+
+/* ch3_vc_busy returns whether a packet or stream is queued at this connection. */
 static inline bool ch3_vc_busy(const struct ch3_vc *vc)
 {
     return !list_empty(&vc->sendq);
 }
 
-/* Puts and gets that the channel of a connection does by itself, without packets (channel.h): bytes
- * of the shortest one that is worth it, SIZE_MAX: the channel does none; and of the longest. */
+/* ch3_rdma_min returns the least number of bytes of a put or get for which it is worth having the
+ * channel do it without packets (struct ch3_rdma). SIZE_MAX: the channel does none. */
 size_t ch3_rdma_min(const struct ch3_vc *vc);
+
+/* ch3_rdma_max returns the greatest number of bytes that one put or get of the connection's channel
+ * may have. Only where ch3_rdma_min says that the channel does such. */
 size_t ch3_rdma_max(const struct ch3_vc *vc);
-/* Is a packet sent after the start of a put delivered only when the put's data is in place? */
+
+/* ch3_rdma_is_ordered returns whether a packet that is sent after a put was started is delivered
+ * only when the data of that put is in place. */
 bool ch3_rdma_is_ordered(const struct ch3_vc *vc);
-/* Start one, for which the connection's channel must do such. MRMA_SUCCESS: op->done will be
- * called; MRMA_AGAIN: no room now; MRMA_ERR_PROC_FAILED: the connection is not open. */
+
+/* ch3_rdma_start starts a put or get without packets; the connection's channel must have
+ * CH3_CAP_RDMA. Returns MRMA_SUCCESS: op is the channel's until op->done is called, by a later
+ * poll. MRMA_AGAIN: there is no room now. MRMA_ERR_PROC_FAILED: the connection is not open. Any
+ * other error is the channel's. done is called only after MRMA_SUCCESS. */
 int ch3_rdma_start(struct ch3_vc *vc, struct ch3_rdma *op);
-/* No peer may reach registered memory any more. */
+
+/* ch3_mem_release takes back what the channel's mem_register gave: no peer may reach the memory any
+ * more, and mem is gone. */
 void ch3_mem_release(struct ch3_channel *ch, struct ch3_mem *mem);
 
-/* Does anything to any peer wait to leave? No lock needed. */
+/* ch3_unsent returns whether anything waits to leave, to any peer. May be called without the lock;
+ * the answer may be out of date when it comes. */
 static inline bool ch3_unsent(const struct ch3 *c)
 {
     return atomic_load_explicit(&c->unsent, memory_order_relaxed) != 0;
 }
-/* The same, over a channel that wakes nobody when there is room: one must poll. No lock needed. */
+
+/* ch3_unsent_must_poll returns whether something waits to leave over a channel that wakes nobody
+ * when it has room again, so that somebody must poll until it has left. May be called without the
+ * lock. */
 bool ch3_unsent_must_poll(const struct ch3 *c);
-/* A connection's queue is empty; a stream leaves its queue. sendq.c and vc.c only. */
+
+/* ch3_vc_idle notes that the queue of vc is empty, so that it is no longer among those that a poll
+ * looks at. Only for sendq.c and vc.c. */
 void ch3_vc_idle(struct ch3_vc *vc);
+
+/* ch3_stream_end takes st out of its queue and calls its done with err, after which st may be gone.
+ * Only for sendq.c and vc.c. */
 void ch3_stream_end(struct ch3_stream *st, int err);
 
-/* Poll every channel once and push queued streams. Returns whether anything moved. */
+/* ch3_poll polls every channel once, which delivers what has arrived, and then sends what is queued
+ * as far as there is room. Returns whether anything was delivered, completed or sent. Must not be
+ * called from a handler or from a done. */
 bool ch3_poll(struct ch3 *c);
-/* Has any channel something to deliver? No lock needed. */
+
+/* ch3_pending returns whether any channel has something to deliver. Called without the lock, by any
+ * thread, at any time. */
 bool ch3_pending(const struct ch3 *c);
-/* The same for channels without a descriptor that tells. */
+
+/* ch3_pending_silent returns whether a channel without CH3_CAP_WAIT has something to deliver: who
+ * sleeps on descriptors would not notice that. Called without the lock. */
 bool ch3_pending_silent(const struct ch3 *c);
-/* The descriptors to block on for what the other channels bring; how many (at most
- * CH3_MAX_CHANNELS). No lock needed. */
+
+/* ch3_wait_fds writes the descriptors of the channels with CH3_CAP_WAIT to fds, which has room for
+ * CH3_MAX_CHANNELS, and returns how many there are. They stay the channels'. Called without the
+ * lock. */
 unsigned ch3_wait_fds(const struct ch3 *c, int *fds);
-/* May a thread block on them now? false: poll first. */
+
+/* ch3_wait_begin returns whether a thread may now release the lock and block until one of the
+ * descriptors of ch3_wait_fds is readable. False: something is there already, poll first. */
 bool ch3_wait_begin(struct ch3 *c);
 
-/* What channels call for each packet: checks it and calls its handler. */
+/* ch3_deliver checks the header of a packet of len bytes that has arrived over from, and calls the
+ * handler of its type. A bad header is counted and logged, and the packet is dropped. Channels call
+ * this, as their deliver; packet stays the channel's and may change meanwhile. */
 void ch3_deliver(struct ch3_vc *from, const void *packet, size_t len);
 
 #endif

@@ -73,10 +73,9 @@ struct ch3_rdma {
     size_t len;      /* at most the channel's rdma_max; not 0 */
     uint64_t key;    /* the target's ch3_mem_key.key */
     uint64_t remote; /* ch3_mem_key.base + offset */
-    /* Called exactly once, from poll: put: the data is in the target's memory;
-     * get: it is here; or err: it may be there in part. The object is the
-     * caller's again and may be started anew from within. Always called, also
-     * when the connection is lost or closed. */
+    /* done is called exactly once, from poll, also when the connection is lost or closed. Of a put
+     * the data is in the target's memory then, of a get it is here; with an err it may be there in
+     * part. The object is the caller's again and may be started anew from within. */
     void (*done)(struct ch3_rdma *op, int err);
     void *channel; /* the channel's own */
 };
@@ -84,85 +83,92 @@ struct ch3_rdma {
 struct ch3_channel_ops {
     const char *name;
 
-    /* Room for a packet of len bytes (8-byte aligned, 1 to CH3_PACKET_MAX) to vc, or
-     * NULL: no room now, or the connection is about to be lost. */
+    /* reserve returns room for a packet of len bytes (1 to CH3_PACKET_MAX) to vc, aligned to 8
+     * bytes. NULL: there is no room now, or the connection is about to be lost. */
     void *(*reserve)(struct ch3_channel *ch, struct ch3_vc *vc, size_t len);
 
-    /* Send the packet built in the reserved room; len at most what was reserved. */
+    /* commit sends the packet that was built in the reserved room; len is at most what was
+     * reserved, and 0 sends nothing. Who sleeps in the receiver is woken. */
     void (*commit)(struct ch3_channel *ch, struct ch3_vc *vc, size_t len);
 
-    /* CAP_QUIET. The same for a packet that the receiver looks for by itself: its threads that
-     * sleep in a wait are woken, but not its agent. */
+    /* CAP_QUIET. commit_quietly is commit for a packet that the receiver looks for by itself: its
+     * threads that sleep in a wait are woken, but not its agent. */
     void (*commit_quietly)(struct ch3_channel *ch, struct ch3_vc *vc, size_t len);
 
-    /* CAP_QUIET. A reserve has found no room, for something that is not to wait until the receiver
-     * looks: wake who takes in what was committed quietly. */
+    /* CAP_QUIET. wake is called when a reserve has found no room for something that is not to wait
+     * until the receiver looks: it wakes who takes in what was committed quietly. */
     void (*wake)(struct ch3_channel *ch, struct ch3_vc *vc);
 
-    /* Deliver what has arrived (a bounded amount a call), push what was committed
-     * and has not left, call done of what has finished. Not re-entered. Returns how
-     * many packets were delivered and operations finished. */
+    /* poll delivers what has arrived (a bounded amount a call), pushes what was committed and has
+     * not left, and calls done of what has finished. It is not called from within itself. Returns
+     * how many packets were delivered and operations finished. */
     unsigned (*poll)(struct ch3_channel *ch);
 
-    /* Is anything waiting to be polled? Called without the engine's lock, by any
-     * thread, also while another polls, before it sleeps; must not miss a packet
-     * committed before the sleeper announced itself (sys/event.h), where the
-     * channel has no CAP_WAIT. */
+    /* pending returns whether anything waits to be polled. A thread calls it before it sleeps,
+     * without the engine's lock, also while another thread polls. Where the channel has no CAP_WAIT
+     * it must not miss a packet that was committed before the sleeper announced itself
+     * (sys/event.h). */
     bool (*pending)(struct ch3_channel *ch);
 
-    /* The peer of vc will not be used any more; may be called in any state and
-     * twice. What was committed still leaves. What it sends from now on is dropped.
-     * The channel data may be freed afterwards. Not called from deliver or done. */
+    /* disconnect is called when the peer of vc will not be used any more; in any state, and maybe
+     * twice. What was committed still leaves. What the peer sends from now on is dropped. The
+     * channel data may be freed afterwards. Not called from deliver or done. */
     void (*disconnect)(struct ch3_channel *ch, struct ch3_vc *vc);
 
-    /* CAP_WAIT. The descriptor that becomes readable when poll has something to
-     * do; the same for the channel's whole life. */
+    /* CAP_WAIT. wait_fd returns the descriptor that becomes readable when poll has something to
+     * do; the same for the channel's whole life. It stays the channel's. */
     int (*wait_fd)(struct ch3_channel *ch);
 
-    /* CAP_WAIT. With the engine's lock: may a thread now release the lock and block
-     * until wait_fd is readable? false: poll first. Whatever is sent or polled by
-     * another thread meanwhile can only make the descriptor readable early. */
+    /* CAP_WAIT. wait_begin returns whether a thread may now release the lock and block until the
+     * descriptor of wait_fd is readable. False: poll first. Whatever is sent or polled by another
+     * thread meanwhile can only make the descriptor readable early. */
     bool (*wait_begin)(struct ch3_channel *ch);
 
-    /* CAP_PROBE. Somebody waits long for this peer. Find out whether it is reachable, at
-     * some cost; if it is not, ch3_vc_lost follows from a later poll. One that has closed its end
-     * in order (disconnect) is not lost, though nothing comes from it any more. Call it at most a
-     * few times a second. */
+    /* CAP_PROBE. probe is called, at most a few times a second, when somebody waits long for this
+     * peer: it finds out whether the peer is reachable, at some cost. If it is not, ch3_vc_lost
+     * follows from a later poll. One that has closed its end in order (disconnect) is not lost,
+     * though nothing comes from it any more. */
     void (*probe)(struct ch3_channel *ch, struct ch3_vc *vc);
 
-    /* CAP_ABANDON. The connection was lost or given up at this end (ch3_vc_lost, called by
-     * whomever): let the peer know, who finds out when it probes, at the latest. From any
-     * call. Once for each connection. */
+    /* CAP_ABANDON. abandon is called when the connection was lost or given up at this end
+     * (ch3_vc_lost, called by whomever), once for each connection and from any call: it lets the
+     * peer know, who finds out when it probes, at the latest. */
     void (*abandon)(struct ch3_channel *ch, struct ch3_vc *vc);
 
-    /* CAP_RDMA. Let peers put to and get from len bytes at base; *key is for them,
-     * *mem for mem_release. Takes as long as pinning the memory takes. Fails with
+    /* CAP_RDMA. mem_register lets peers put to and get from len bytes at base; *key is for them,
+     * *mem for mem_release. Takes as long as pinning the memory takes. Returns MRMA_SUCCESS, or
      * MRMA_ERR_NO_MEM or MRMA_ERR_OTHER (then packets are used). */
     int (*mem_register)(struct ch3_channel *ch, void *base, size_t len, struct ch3_mem_key *key,
                         struct ch3_mem **mem);
-    /* No peer may reach the memory any more. */
+    /* CAP_RDMA. mem_release ends what mem_register began: no peer may reach the memory any more. */
     void (*mem_release)(struct ch3_channel *ch, struct ch3_mem *mem);
 
-    /* CAP_RDMA. Start op towards vc, behind the packets committed before. MRMA_SUCCESS: done will
-     * be called; MRMA_AGAIN: no room now; else an error, done is not called. */
+    /* CAP_RDMA. rdma starts op towards vc, behind the packets committed before. MRMA_SUCCESS: done
+     * will be called; MRMA_AGAIN: no room now; else an error, and done is not called. */
     int (*rdma)(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_rdma *op);
 };
 
-/* The channel's own per-peer state, as given to ch3_vc_init. */
+/* ch3_vc_channel_data returns the channel_data that was given to ch3_vc_init: the channel's own
+ * state of this peer. */
 void *ch3_vc_channel_data(const struct ch3_vc *vc);
-/* Has it been lost? */
+
+/* ch3_vc_is_lost returns whether the connection has broken (CH3_VC_LOST) and has not been closed
+ * here since. */
 bool ch3_vc_is_lost(const struct ch3_vc *vc);
 
-/* The peer has closed its end in order: all that it has sent has been delivered, and no more comes.
- * Or it has come again (closed is false). */
+/* ch3_vc_closed notes, for the channel, that the peer has closed its end in order: all that it has
+ * sent has been delivered, and no more comes. closed is false when the peer has come again. */
 void ch3_vc_closed(struct ch3_vc *vc, bool closed);
 
-/* The connection has broken, seen by the channel, which has told the user why.
- * Everything queued fails. Only from poll. */
+/* ch3_vc_lost tells CH3 that the connection has broken; the channel has logged why. Everything that
+ * is queued for the peer fails. A channel calls it only from its poll. For a connection that is
+ * lost already it does nothing more. */
 void ch3_vc_lost(struct ch3_vc *vc);
 
-/* The channel has begun (1) or ended (-1) to keep committed packets that could not
- * leave: from now on somebody polls again soon, without an arrival. From any call. */
+/* ch3_channel_unsent notes that the channel has begun (change is 1) or ended (-1) to keep something
+ * that must be polled for without an arrival, such as committed packets that could not leave. From
+ * now on somebody polls again soon. May be called from any of the channel's functions that have the
+ * lock. */
 void ch3_channel_unsent(struct ch3_channel *ch, int change);
 
 /* How arrived packets reach CH3. from is the peer's vc. */

@@ -2,9 +2,12 @@
 /*
  * dispatch.c - from an arrived packet to its handler.
  *
- * The header is copied, then checked here: version, type, length. A packet that
- * fails is refused and reported (the first few, then counted), never followed;
- * what only the layer above can know (epochs, window, rank, bounds) its handlers check.
+ * The header is copied, then checked here: version, type, length. A packet that fails is refused
+ * and reported (the first few, then counted), never followed; what only the layer above can know
+ * (epochs, window, rank, bounds) its handlers check.
+ *
+ * Locks: the engine's, held by the channel's caller. Neighbours: the channels call this,
+ * src/rma/handlers.c has the table of handlers.
  */
 #include "base/copy.h"
 #include "base/err.h"

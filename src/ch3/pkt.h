@@ -197,18 +197,20 @@ static_assert(sizeof(struct pkt_count) == 16, "wire size");
 /* In total: pairs were lost on the way, nobody may rely on the sums. */
 #define PKT_COUNTS_BROKEN (UINT32_C(1) << 31)
 
-/* Is such an operation answered? */
+/* pkt_fetches returns whether an operation of this kind is answered with data. */
 static inline bool pkt_fetches(enum pkt_op_kind kind)
 {
     return kind == PKT_OP_GET || kind == PKT_OP_GET_ACC || kind == PKT_OP_CAS;
 }
 
+/* pkt_align returns len rounded up to a multiple of 8 bytes, as records and parts are padded. */
 static inline size_t pkt_align(size_t len)
 {
     return (len + 7) & ~(size_t)7;
 }
 
-/* May a put of contiguous bytes at disp be named by a struct pkt_plain? */
+/* pkt_is_plain returns whether a put of contiguous bytes at displacement disp (in bytes) can be
+ * named by a struct pkt_plain. */
 static inline bool pkt_is_plain(int64_t disp)
 {
     return (uint64_t)disp <= UINT32_MAX;

@@ -6,6 +6,9 @@
  * empty, so the order of ch3_send and ch3_send_stream is the order on the
  * wire. A connection is in ch3->pending_vcs exactly while its queue is not empty.
  * Locks: the engine's, held by the caller.
+ *
+ * Neighbours: progress.c pushes; vc.c ends what a lost connection has queued; the channels give
+ * room.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sendq.h - what progress.c needs of the send queues. See sendq.c.
+ * sendq.h - what progress.c needs of the send queues (sendq.c).
+ *
+ * Locks: the engine's, held by the caller.
  */
 #ifndef MRMA_CH3_SENDQ_H
 #define MRMA_CH3_SENDQ_H
 
 #include "ch3/ch3.h"
 
-/* Send what the queue of vc holds while there is room. Returns whether anything moved. */
+/* ch3_sendq_push sends what the queue of vc holds, first to last, while there is room. Returns
+ * whether a packet left or a stream ended. */
 bool ch3_sendq_push(struct ch3_vc *vc);
 
 #endif

@@ -7,9 +7,12 @@
  *   OPEN      -              FAILED (*)      IDLE
  *   FAILED    -              FAILED          IDLE
  *
- * (*) every queued stream is ended with MRMA_ERR_PROC_FAILED. Where the channel can, the
- * peer hears of a connection that is lost here (abandon). "-" is a bug of
- * the caller: refused and logged. doc/states shows the same table.
+ * (*) every queued stream is ended with MRMA_ERR_PROC_FAILED. Where the channel can, the peer hears
+ * of a connection that is lost here (abandon). "-" is a bug of the caller: refused and logged.
+ * doc/states shows the same table.
+ *
+ * Locks: the engine's, held by the caller. Neighbours: sendq.c, whose queues end here; the
+ * channels, which report what is lost.
  */
 #include "base/err.h"
 #include "ch3/ch3.h"

@@ -6,6 +6,8 @@
  * its element runs where they differ. Compact lists stand beside it. Nothing changes it after
  * dtype_create but the reference count, so readers need no lock. No MPI here: dtype_flatten.c makes
  * the form from an MPI datatype, a packet handler from what a peer sent.
+ *
+ * Neighbours: dtype_cursor.c, which walks over what is made here; dtype_cache.c, which keeps it.
  */
 #include "dtype/dtype.h"
 

@@ -78,18 +78,19 @@ struct dtype_cursor {
 
 enum dtype_view { DTYPE_BYTES, DTYPE_ELEMENTS };
 
-/* Stand on the first byte of count instances of type, which must outlive the cursor. */
+/* dtype_cursor_init sets *cur on the first byte of count instances of type, which must outlive the
+ * cursor. Nothing has to be freed. */
 void dtype_cursor_init(struct dtype_cursor *cur, const struct dtype *type, size_t count,
                        enum dtype_view view);
 
-/* From its start on, over pos bytes, in a time that depends only on the number of runs (in a
- * compact list: on its logarithm).
- * DTYPE_BYTES only; pos is less than what it walks over. */
+/* dtype_cursor_seek moves a cursor of DTYPE_BYTES that is at its start on over pos bytes, less than
+ * what it walks over, in a time that depends only on the number of runs (in a compact list: on its
+ * logarithm). */
 void dtype_cursor_seek(struct dtype_cursor *cur, size_t pos);
 
-/* Next piece of at most max bytes: its displacement from the buffer address in
- * *disp, its length returned; 0 at the end. With DTYPE_ELEMENTS the caller passes
- * a max that is a multiple of the element's extent and gets multiples back. */
+/* dtype_cursor_next goes on over the next piece, or as much of it as max bytes: returns its length,
+ * and in *disp its displacement from the buffer address in bytes. 0: the end. With DTYPE_ELEMENTS
+ * the caller passes a max that is a multiple of the element's extent and gets multiples back. */
 size_t dtype_cursor_next(struct dtype_cursor *cur, size_t max, ptrdiff_t *disp);
 
 /* n pieces of len bytes, stride apart, the first at disp. */
@@ -98,38 +99,50 @@ struct dtype_stretch {
     size_t len, n;
 };
 
-/* The same for all the equal, evenly spaced pieces that come next: at most max bytes
- * of them (of several pieces whole ones only). Their sum, 0 at the end. */
+/* dtype_cursor_take goes on over all the equal, evenly spaced pieces that come next: at most max
+ * bytes of them (of several pieces whole ones only). Returns their sum and sets *ahead; 0: the end.
+ */
 size_t dtype_cursor_take(struct dtype_cursor *cur, size_t max, struct dtype_stretch *ahead);
 
-/* Copy n pieces of len bytes; ds and ss are the distances between them. */
+/* dtype_copy_pieces copies n pieces of len bytes from s to d; ds and ss are the distances in bytes
+ * from piece to piece. */
 void dtype_copy_pieces(char *d, ptrdiff_t ds, const char *s, ptrdiff_t ss, size_t len, size_t n);
 
-/* Copy len bytes between a packed buffer and the pieces that cur walks over;
- * cur advances. base is the address that displacements count from. */
+/* dtype_pack copies the next len bytes of the pieces that cur walks over to packed; cur moves on.
+ * base is the address that displacements count from. */
 void dtype_pack(struct dtype_cursor *cur, const void *base, void *packed, size_t len);
+
+/* dtype_unpack copies len bytes from packed to the next pieces that cur walks over; cur moves on.
+ * base is the address that displacements count from. */
 void dtype_unpack(struct dtype_cursor *cur, void *base, const void *packed, size_t len);
 
-/* Copy between two walks of the same number of bytes (the direct path). */
+/* dtype_copy copies between two walks of the same number of bytes, without a buffer between them;
+ * both cursors move to their ends. dst_base and src_base are the addresses that displacements count
+ * from. */
 void dtype_copy(struct dtype_cursor *dst, void *dst_base, struct dtype_cursor *src,
                 const void *src_base);
 
-/* Lowest and one past the highest byte touched by count instances, relative to
- * the buffer address. Returns false on overflow. count > 0. */
+/* dtype_span sets *lo to the lowest byte that count instances touch, and *hi to the one behind the
+ * highest, relative to the buffer address; both are 0 if type has no data. count > 0. Returns false
+ * on overflow. */
 bool dtype_span(const struct dtype *type, size_t count, ptrdiff_t *lo, ptrdiff_t *hi);
 
-/* A contiguous type of predefined elements made without MPI (tests, handlers).
- * ACC_NONE gives one opaque byte. Its runs are constant data: nothing to free. */
+/* dtype_basic returns a contiguous type of one predefined element, made without MPI (tests,
+ * handlers). basic is an enum acc_type; ACC_NONE gives one opaque byte. Its runs are constant data:
+ * nothing has to be freed. */
 struct dtype dtype_basic(uint8_t basic);
 
-/* One block of memory holding a copy of form and of its runs; refs is 1 and
- * size, pieces, true_lb, true_extent and contig are worked out from the runs. What hangs on
- * form's lists becomes the new type's. Returns MRMA_SUCCESS or MRMA_ERR_NO_MEM. */
+/* dtype_create makes a type of form: one block of memory with a copy of it and of its runs. Its
+ * refs is 1, and size, pieces, true_lb, true_extent and contig are worked out from the runs. What
+ * hangs on form's lists becomes the new type's. Returns MRMA_SUCCESS and *out, or MRMA_ERR_NO_MEM.
+ */
 int dtype_create(const struct dtype *form, struct dtype **out);
 
-/* Only for types from dtype_create (so also for every type from the cache). The
- * last dtype_unref frees the type. Nothing is done with NULL. */
+/* dtype_ref takes one more reference to a type from dtype_create (as every type from the cache is),
+ * of which the caller is sure that it lives, and returns it. NULL is allowed. */
 const struct dtype *dtype_ref(const struct dtype *type);
+
+/* dtype_unref gives a reference back; the last one frees the type. NULL is allowed. Any thread. */
 void dtype_unref(const struct dtype *type);
 
 #endif

@@ -9,6 +9,9 @@
  * Records are never freed before the cache, and stay on the chain of their slot: a look-up without
  * lock may still be reading one that was just taken out of the slot, and must find either another
  * key in it or DTYPE_NO_KEY.
+ *
+ * Neighbours: dtype_flatten.c, which makes what is kept; src/mpi, which looks up the datatypes of
+ * every call.
  */
 #include "dtype/dtype_cache.h"
 

@@ -55,36 +55,39 @@ struct dtype_cache {
     MPI_Comm probe; /* private, errors return: asks the host whether a type is committed */
 };
 
-/* While MPI is initialised. log must outlive the cache; self is a communicator of
- * this process alone (MPI_COMM_SELF, or in programs that use sessions only another)
- * and is needed during the call. Returns MRMA_SUCCESS, MRMA_ERR_NO_MEM or
- * MRMA_ERR_OTHER. */
+/* dtype_cache_create makes a cache, while MPI is initialised. log must outlive it; self is a
+ * communicator of this process alone (MPI_COMM_SELF, or in programs that use sessions only another)
+ * and is needed during the call. Returns MRMA_SUCCESS and *out, or MRMA_ERR_NO_MEM or
+ * MRMA_ERR_OTHER (logged). */
 int dtype_cache_create(const struct log *log, MPI_Comm self, struct dtype_cache **out);
 
-/* Before MPI_Finalize has ended, when no other thread uses the cache. Types that
- * somebody has a reference to live on. NULL is allowed. */
+/* dtype_cache_destroy frees the cache, before MPI_Finalize has ended, when no other thread uses it.
+ * Types that somebody has a reference to live on. NULL is allowed. */
 void dtype_cache_destroy(struct dtype_cache *cache);
 
 #define DTYPE_NO_KEY UINTPTR_MAX
 
-/* A handle is an int in one host and a pointer in another. */
+/* dtype_key returns a number that stands for a datatype handle, which is an int in one host and a
+ * pointer in another. */
 static inline uintptr_t dtype_key(MPI_Datatype type)
 {
     return sizeof(type) == sizeof(uint32_t) ? (uint32_t)(uintptr_t)type : (uintptr_t)type;
 }
 
+/* dtype_slot returns the index of the slot for a key. */
 static inline unsigned dtype_slot(uintptr_t key)
 {
     return ((uint32_t)key * 2654435769u) >> (32 - DTYPE_CACHE_BITS);
 }
 
-/* The slow way: other records of the slot, then the host. */
+/* dtype_cache_miss is the slow way of dtype_lookup: other records of the slot, then the host. Takes
+ * the cache's lock, and may call MPI. */
 const struct dtype *dtype_cache_miss(struct dtype_cache *cache, MPI_Datatype type, int *err);
 
-/* The flattened form of a committed datatype, valid until the user frees the type
- * (longer with dtype_ref). NULL with *err set on failure: MRMA_ERR_TYPE if type is
- * MPI_DATATYPE_NULL, not valid or not committed, or an error of dtype_flatten.
- * *err is not touched on success. */
+/* dtype_lookup returns the flattened form of a committed datatype, valid until the user frees the
+ * datatype (longer with dtype_ref). NULL with *err set on failure: MRMA_ERR_TYPE if type is
+ * MPI_DATATYPE_NULL, not valid or not committed, MRMA_ERR_NO_MEM, or an error of dtype_flatten.
+ * *err is not touched on success. Any thread. */
 static inline const struct dtype *dtype_lookup(struct dtype_cache *cache, MPI_Datatype type,
                                                int *err)
 {

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dtype_compact.c - writing and reading compact lists of runs (see dtype_compact.h).
+ * dtype_compact.c - writing and reading compact lists of runs (dtype_compact.h).
  *
  * Displacements are little endian two's complement numbers of as many bytes as they need; lengths,
  * numbers and strides have seven bits a byte, the last byte without the eighth bit.
+ *
+ * Invariant: the item at a mark can be read without the ones before it. No locks: a list is filled
+ * by one thread, and only read once it is closed. Neighbours: dtype_runs.c fills, dtype_cursor.c
+ * reads.
  */
 #include "dtype/dtype_compact.h"
 

@@ -40,23 +40,24 @@ struct dtype_compact {
     struct dtype_compact *chain; /* the next list of the same datatype */
 };
 
-/* A new list without items, put on the chain *all. NULL without memory. */
+/* dtype_compact_create makes a list without items and puts it on the chain *all, by which it is
+ * freed. NULL: no memory. */
 struct dtype_compact *dtype_compact_create(struct dtype_compact **all);
 
-/* Free all lists of a chain, which may be empty (NULL). */
+/* dtype_compact_free frees all lists of a chain, which may be empty (NULL). */
 void dtype_compact_free(struct dtype_compact *all);
 
-/* Append an item, whose run has n > 0 and, if it is no list, len > 0. An item that is a list
- * names a closed one that has items; the len of its run is not looked at. MRMA_SUCCESS or
- * MRMA_ERR_NO_MEM; then the list is only good to be freed. */
+/* dtype_compact_append appends an item, whose run has n > 0 and, if it is no list, len > 0. An item
+ * that is a list names a closed one that has items; the len of its run is not looked at. Returns
+ * MRMA_SUCCESS or MRMA_ERR_NO_MEM; then the list is only good to be freed. */
 int dtype_compact_append(struct dtype_compact *list, const struct dtype_item *item);
 
-/* No items come any more: give back the memory that was kept for them. The list has items; it may
- * be closed already. */
+/* dtype_compact_close is called when no more items come: it gives back the memory that was kept for
+ * them. The list has items; it may be closed already. */
 void dtype_compact_close(struct dtype_compact *list);
 
-/* Find the item that has byte pos of the list's data, pos < size. Returns where the next item
- * begins; *before is the number of bytes in front of the item. */
+/* dtype_compact_find finds the item that has byte pos of the list's data, pos < size. Returns where
+ * the next item begins; *before is the number of bytes in front of the item. */
 const uint8_t *dtype_compact_find(const struct dtype_compact *list, size_t pos,
                                   struct dtype_item *item, size_t *before);
 
@@ -70,11 +71,12 @@ enum {
     DTYPE_CODE_PAD = 8,     /* bytes behind the last item that may be read */
 };
 
-/* What follows the displacement. Returns where the next item begins. */
+/* dtype_compact_rest reads what follows the displacement of an item; head is the item's first byte.
+ * Returns where the next item begins. Only for dtype_compact_read. */
 const uint8_t *dtype_compact_rest(const uint8_t *code, unsigned head, struct dtype_item *item);
 
-/* Read the item at code; *item is the one before and becomes this one. Returns where the next
- * item begins. The run of a list has the bytes of one copy of it as its len. */
+/* dtype_compact_read reads the item at code; *item is the one before and becomes this one. Returns
+ * where the next item begins. The run of a list has the bytes of one copy of it as its len. */
 static inline const uint8_t *dtype_compact_read(const uint8_t *code, struct dtype_item *item)
 {
     const unsigned head = *code++, bytes = (head & DTYPE_CODE_BYTES) + 1;

@@ -2,12 +2,14 @@
 /*
  * dtype_contents.c - reading the envelope and contents of a datatype.
  *
- * The large-count functions are reached through weak references, so one source
- * serves hosts with and without them. They are used for every type where
- * present: the small-count ones refuse types made by a large-count constructor.
+ * The large-count functions are reached through weak references, so one source serves hosts with
+ * and without them. They are used for every type where present: the small-count ones refuse types
+ * made by a large-count constructor.
  *
- * The arguments stay in the arrays that the host has filled, for they can be as large as the
- * data; only what is in another order and short is copied.
+ * The arguments stay in the arrays that the host has filled, for they can be as large as the data;
+ * only what is in another order and short is copied.
+ *
+ * No state, no locks. Neighbour: dtype_flatten.c.
  */
 #include "dtype/dtype_contents.h"
 

@@ -33,6 +33,7 @@ struct dtype_contents {
     void *memory[4];
 };
 
+/* dtype_number returns number i. */
 static inline int64_t dtype_number(const struct dtype_numbers *numbers, size_t i)
 {
     int64_t wide;
@@ -46,24 +47,29 @@ static inline int64_t dtype_number(const struct dtype_numbers *numbers, size_t i
     return narrow;
 }
 
+/* dtype_arg returns integer i of the arguments. */
 static inline int64_t dtype_arg(const struct dtype_contents *contents, size_t i)
 {
     return dtype_number(&contents->args, i);
 }
 
+/* dtype_addr returns address i of the arguments, in bytes. */
 static inline int64_t dtype_addr(const struct dtype_contents *contents, size_t i)
 {
     return dtype_number(&contents->addrs, i);
 }
 
-/* Returns MRMA_SUCCESS, MRMA_ERR_NO_MEM, or MRMA_ERR_TYPE if the host refuses. */
+/* dtype_contents_read asks the host how type was made, for *out, which dtype_contents_free frees.
+ * Of a named type only the combiner is set. Returns MRMA_SUCCESS, MRMA_ERR_NO_MEM, or MRMA_ERR_TYPE
+ * if the host refuses; with an error nothing has to be freed. */
 int dtype_contents_read(MPI_Datatype type, struct dtype_contents *out);
 
-/* The numbers in front of number i, from number from on, are not asked for again: the system may
- * have back the pages that they fill. */
+/* dtype_numbers_drop gives the pages that numbers from to i - 1 fill back to the system: those
+ * numbers are not asked for again. */
 void dtype_numbers_drop(const struct dtype_numbers *numbers, size_t from, size_t i);
 
-/* Also frees the derived datatypes that the host handed out. */
+/* dtype_contents_free frees what *contents has, the derived datatypes that the host handed out
+ * among it. */
 void dtype_contents_free(struct dtype_contents *contents);
 
 #endif

@@ -15,6 +15,9 @@
  * Everything is built on two steps: peek shows the equal, evenly spaced pieces
  * ahead without moving, advance moves over some of them. So strided copies run as
  * tight loops over a whole run and not piece by piece.
+ *
+ * No locks: a cursor belongs to one thread, and datatypes do not change. Neighbours:
+ * dtype_compact.c, which reads compact lists; acc.c, which copies elements with padding.
  */
 #include "dtype/dtype.h"
 

@@ -14,6 +14,9 @@
  * What is kept and what it takes meanwhile is bounded by the arguments that the datatype and its
  * components were made with (dtype_runs.h): those are read as the host gives them, and given back
  * before the next is read where that is possible.
+ *
+ * No state, no locks. Neighbours: dtype_contents.c, which asks the host; dtype_predef.c, which
+ * knows the leaves; dtype_runs.c, which gathers the runs; dtype.c, which makes the result.
  */
 #include "dtype/dtype_flatten.h"
 

@@ -13,14 +13,14 @@
 
 #include "dtype/dtype.h"
 
-/* Flatten a valid datatype handle (committed or not) into a new struct dtype with
- * one reference. Returns MRMA_SUCCESS, MRMA_ERR_TYPE (the host refuses to say how
- * the type was made), MRMA_ERR_NO_MEM, or MRMA_ERR_INTERN if what came out is not
- * as large as the host says. */
+/* dtype_flatten flattens a valid datatype handle (committed or not) into a new struct dtype with
+ * one reference. Returns MRMA_SUCCESS and *out; MRMA_ERR_TYPE (the host refuses to say how the type
+ * was made), MRMA_ERR_NO_MEM, or MRMA_ERR_INTERN if what came out is not as large as the host says.
+ * Calls MPI. */
 int dtype_flatten(MPI_Datatype type, struct dtype **out);
 
-/* The same with another bound than DTYPE_RUNS_MAX, at least 3: types with more runs than
- * most become compact lists. For tests. */
+/* dtype_flatten_within is dtype_flatten with another bound than DTYPE_RUNS_MAX, at least 3: types
+ * with more runs than most become compact lists. For tests. */
 int dtype_flatten_within(MPI_Datatype type, size_t most, struct dtype **out);
 
 #endif

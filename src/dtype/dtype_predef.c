@@ -11,6 +11,8 @@
  *
  * REAL*16 is IEEE binary128 as gfortran has it, and not the C long double that
  * has the same size on x86.
+ *
+ * No state, no locks. Neighbours: dtype_flatten.c and src/mpi ask; acc.h has the elements.
  */
 #include "dtype/dtype_predef.h"
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dtype_runs.c - see dtype_runs.h.
+ * dtype_runs.c - the runs of a datatype while it is flattened (dtype_runs.h).
  *
  * How a part that is repeated is appended decides how much is kept: as copies of its runs where
  * those are few or join into few, else as one item that names a list.
+ *
+ * Invariant: v never has more runs than the bound, and what is in list comes before what is in v.
+ * No locks: a list belongs to one thread. Neighbours: dtype_flatten.c above, dtype_compact.c below.
  */
 #include "dtype/dtype_runs.h"
 

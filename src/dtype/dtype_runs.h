@@ -35,23 +35,24 @@ struct dtype_runs {
     ptrdiff_t asked_stride;
 };
 
-/* Append count copies of unit, the first moved by disp, each stride bytes after the one before.
- * out and unit are distinct. unit may become a compact list. MRMA_SUCCESS or MRMA_ERR_NO_MEM;
- * then out is valid, though incomplete. */
+/* dtype_runs_repeat appends count copies of unit, the first moved by disp bytes, each stride bytes
+ * after the one before. out and unit are distinct. unit may become a compact list. Returns
+ * MRMA_SUCCESS or MRMA_ERR_NO_MEM; then out is valid, though incomplete. */
 int dtype_runs_repeat(struct dtype_runs *out, struct dtype_runs *unit, ptrdiff_t disp, size_t count,
                       ptrdiff_t stride);
 
-/* Append one run as it is, joined to the last where they touch. The same results. */
+/* dtype_runs_push appends one run, joined to the last where they touch. Returns as
+ * dtype_runs_repeat. */
 int dtype_runs_push(struct dtype_runs *out, struct dtype_run run);
 
-/* Join neighbours of equal length and spacing into longer runs. */
+/* dtype_runs_compress joins neighbours of equal length and spacing into longer runs. */
 void dtype_runs_compress(struct dtype_runs *runs);
 
-/* Complete a list: either all its runs are in v, compressed, or, where they are more than
- * the bound, all are in list. The same results. */
+/* dtype_runs_finish completes a list: either all its runs are in v, compressed, or, where they are
+ * more than the bound, all are in list. Returns as dtype_runs_repeat. */
 int dtype_runs_finish(struct dtype_runs *runs);
 
-/* Free what is in v, and forget list, which is its bound's. */
+/* dtype_runs_free frees what is in v, and forgets list, which is its bound's. */
 void dtype_runs_free(struct dtype_runs *runs);
 
 #endif

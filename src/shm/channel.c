@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * channel.c - see channel.h.
+ * channel.c - packets between the processes of a node, through rings in shared memory (channel.h).
  *
  * Room: who has taken packets out of a ring whose sender waits for room (ring.h) calls for that
  * sender's attention, as for a packet.
  *
- * Waking: a packet that is committed calls for attention (sys/attention.h, which has the
- * argument), one that is committed quietly only for that of threads that sleep in a wait. If quiet
- * packets fill the ring, the first sender that must wait for room calls the agent as well
- * (shm_wake).
+ * Waking: a packet that is committed calls for attention (attention.h, which has the argument), one
+ * that is committed quietly only for that of threads that sleep in a wait. If quiet packets fill
+ * the ring, the first sender that must wait for room calls the agent as well (shm_wake).
+ *
+ * Invariants: a ring is read only in state SHM_RX_OPEN; rx[i] belongs to entry i of this process's
+ * segment; all entries in use are below nrx.
+ *
+ * Locks: the engine's, but for shm_pending, which says how it does without. Neighbours: ring.c;
+ * procseg.h, where rings are announced; ch3/channel.h, the contract.
  */
 #include "shm/channel.h"
 

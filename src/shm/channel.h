@@ -66,19 +66,27 @@ struct shm_channel {
     struct list lost; /* struct shm_peer: found to be lost in the middle of something */
 };
 
+/* shm_channel_init sets up *ch, which is all zero but for trace, as this process's channel, without
+ * a ring. own is this process's own segment; *env is copied; log is kept and must outlive *ch.
+ * Nothing has to be freed at the end. */
 void shm_channel_init(struct shm_channel *ch, struct procseg *own,
                       const struct shm_channel_env *env, const struct log *log);
 
-/* Announce a ring of so many bytes of the caller (memory at loc, ring_size of them) to a peer;
- * packets can be sent then. MRMA_ERR_NO_MEM if the peer has no place for another ring. */
+/* shm_channel_connect announces a ring to a peer whose segment is mapped (peer->seg): from now on
+ * packets can be sent to it. ring is memory of the caller's of ring_size(bytes), which lies at loc
+ * for others and stays until the peer has ended; my_uid is this process's. Returns MRMA_SUCCESS, or
+ * MRMA_ERR_NO_MEM if the peer has no place for another ring. */
 int shm_channel_connect(struct shm_peer *peer, uint64_t my_uid, struct ring *ring, uint32_t bytes,
                         const struct heap_loc *loc);
 
-/* The process with this connection and uid has ended: what it sent is not read any more, its rings
- * are unmapped, and its entries are free for others. Not from within poll. */
+/* shm_channel_forget is called when the process with this connection and uid has ended: what it
+ * sent is not read any more, its rings are unmapped, and their entries are free for others. Under
+ * the engine's lock, not from within a poll. It waits, for a moment, for threads that are looking
+ * into the rings without the lock. */
 void shm_channel_forget(struct shm_channel *ch, const struct ch3_vc *vc, uint64_t uid);
-/* Has the peer's process ended in order, and has all been read that it has sent? Under the engine's
- * lock. */
+
+/* shm_channel_has_ended returns whether the peer of this connection has ended in order
+ * (attention_has_ended) and all that it has sent has been read. Under the engine's lock. */
 bool shm_channel_has_ended(const struct shm_channel *ch, const struct ch3_vc *vc);
 
 #endif

@@ -8,6 +8,9 @@
  * pipe: it moves on when told (PR_SET_PTRACER), and ends when the parent closes
  * its end. The order is held by bytes over pipes; a process that dies closes its
  * ends, so nobody waits for it. No locks, no state.
+ *
+ * Neighbours: engine_peer.c probes each peer on the node; mpi-rma-info probes processes that it
+ * forks.
  */
 #define _GNU_SOURCE 1 /* process_vm_readv */
 #include "shm/cma_probe.h"

@@ -18,9 +18,9 @@
 
 #define CMA_PROBE_MISMATCH (-1) /* something was read, but not from the process that was meant */
 
-/* Read the 8 bytes at remote_addr of process pid and compare. 0: it works.
- * CMA_PROBE_MISMATCH: another value was there (pid is another process's here:
- * other PID namespace). Else the errno of process_vm_readv. */
+/* cma_probe_peer reads the 8 bytes at address remote_addr of process pid and compares them with
+ * expected_value. Returns 0 if it works; CMA_PROBE_MISMATCH if another value was there, since pid
+ * is another process's here (another PID namespace); else the errno of process_vm_readv. */
 int cma_probe_peer(pid_t pid, uint64_t remote_addr, uint64_t expected_value);
 
 /* Each result is 0, CMA_PROBE_MISMATCH or an errno, for read and then write. */
@@ -31,20 +31,23 @@ struct cma_probe {
     int yama_scope; /* /proc/sys/kernel/yama/ptrace_scope, -1: no Yama */
 };
 
-/* Forks two processes and waits for them. Only for programs with one thread.
- * 0, or the errno (no more processes or descriptors) why nothing could be tried,
- * which is then also in all three results. */
+/* cma_probe_self fills *out by forking two processes, for which it waits. Only for programs with
+ * one thread. Returns 0, or the errno (no more processes or descriptors) for which nothing could be
+ * tried, which is then also in all three results. */
 int cma_probe_self(struct cma_probe *out);
 
-/* One sentence for a result: why it is refused and what would help. */
+/* cma_probe_explain writes one sentence about a result to buf (len bytes): why it is refused and
+ * what would help. yama_scope is that of cma_yama_scope. Returns buf. */
 const char *cma_probe_explain(int result, int yama_scope, char *buf, size_t len);
 
+/* cma_yama_scope returns the number in /proc/sys/kernel/yama/ptrace_scope; -1: there is no Yama, or
+ * it does not tell. */
 int cma_yama_scope(void);
 
-/* Let every process of this user reach this one, where Yama's scope 1 would refuse
- * it (prctl PR_SET_PTRACER; elsewhere no effect). To be called by a process whose
- * memory peers shall reach, before they probe. The result is an errno or 0; it is
- * EINVAL without Yama, where nothing needs permission. */
+/* cma_permit_peers lets every process of this user reach this one, where Yama's scope 1 would
+ * refuse it (prctl PR_SET_PTRACER; elsewhere no effect). Called by a process whose memory peers
+ * shall reach, before they probe. Returns 0, or an errno: EINVAL without Yama, where nothing needs
+ * permission. */
 int cma_permit_peers(void);
 
 #endif

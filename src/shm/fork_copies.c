@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fork_copies.c - see fork_copies.h.
+ * fork_copies.c - copies of shared pages for a child of fork.
+ *
+ * What is copied is read from the file and not from the addresses, which the program may have
+ * protected; holes of the file stay holes. A range without a copy is mapped privately in the child.
+ *
+ * No locks: see fork_copies.h. Neighbour: heap_fork.c.
  */
 #define _GNU_SOURCE 1 /* SEEK_DATA, mremap */
 #include "shm/fork_copies.h"

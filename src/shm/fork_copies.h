@@ -25,16 +25,24 @@ struct fork_copies {
     size_t n, room;
 };
 
-/* Room for so many ranges. False: no memory. */
+/* fork_copies_begin sets up *c with room for so many ranges. Returns false without memory; the
+ * other functions do nothing then. */
 bool fork_copies_begin(struct fork_copies *c, size_t room);
-/* The child's [at, at+len), where the file is mapped; what is beyond the room is ignored. */
+
+/* fork_copies_add notes that the child shall have a copy of [at, at+len), where the file fd is
+ * mapped from its beginning on. What is beyond the room is ignored. */
 void fork_copies_add(struct fork_copies *c, void *at, size_t len, int fd);
-/* Copy the contents now. False: some range could not be had; in its place the child sees what the
- * parent stores later, until it stores itself, but changes nothing there. */
+
+/* fork_copies_fill makes the copies. Called right before the fork. Returns false if some range
+ * could not be copied; in its place the child sees what the parent stores later, until it stores
+ * there itself, but changes nothing of the parent's. */
 bool fork_copies_fill(struct fork_copies *c);
-/* In the parent, or instead of a fork. */
+
+/* fork_copies_drop frees the copies. Called in the parent, after the fork or instead of one. */
 void fork_copies_drop(struct fork_copies *c);
-/* In the child. */
+
+/* fork_copies_move moves the copies to their addresses. Called in the child. The copies are no more
+ * in *c then. */
 void fork_copies_move(struct fork_copies *c);
 
 #endif

@@ -31,37 +31,55 @@ enum {
     HEAP_MAP_KEEP
 }; /* KEEP: a chunk with other blocks too, worth keeping mapped */
 
-/* log and dir must outlive the heap. MRMA_ERR_NO_MEM. */
+/* heap_create makes a heap without memory yet, whose segments will be in dir (segment.h). dir and
+ * log are kept and must outlive it. Returns MRMA_SUCCESS and *out, or MRMA_ERR_NO_MEM. */
 int heap_create(const char *dir, const struct log *log, struct heap **out);
-void heap_destroy(struct heap *heap); /* unmaps everything, freed or not */
-/* The heap is gone, but what is allocated stays usable where it is, as private memory of this
- * process. */
+
+/* heap_destroy unmaps all memory of the heap, freed or not, and frees the heap. NULL is allowed. No
+ * other thread uses the heap. */
+void heap_destroy(struct heap *heap);
+
+/* heap_leave frees the heap, but what is allocated stays usable where it is, as private memory of
+ * this process, for ever. NULL is allowed. No other thread uses the heap. */
 void heap_leave(struct heap *heap);
 
-/* size bytes (0 gives a valid unique pointer), aligned to align (a power of two,
- * at least 64 is always given). Committed. MRMA_ERR_NO_MEM. */
+/* heap_alloc allocates size bytes (0 gives a valid pointer that no other allocation has), aligned
+ * to align, a power of two; at least 64 is always given. Touching them cannot fail. Returns
+ * MRMA_SUCCESS and *out; MRMA_ERR_NO_MEM if they cannot be had, MRMA_ERR_ARG for another alignment,
+ * or MRMA_ERR_OTHER if the system gives no segment (all logged). */
 int heap_alloc(struct heap *heap, size_t size, size_t align, void **out);
 
-/* MRMA_ERR_BASE if ptr is not the start of a live allocation. */
+/* heap_free frees what heap_alloc has given at ptr; while it is pinned, the memory is kept, though.
+ * Returns MRMA_SUCCESS, or MRMA_ERR_BASE (logged) if ptr is not the start of a live allocation. */
 int heap_free(struct heap *heap, void *ptr);
 
-/* [ptr, ptr+len) lies inside one live allocation: heap_free takes that from its owner, but the
- * memory is used for nothing else, until heap_unpin has been called with the same ptr as often as
- * this. False: it lies in none. */
+/* heap_pin keeps the memory of the allocation in which [ptr, ptr+len) lies: heap_free takes it from
+ * its owner, but it is used for nothing else until heap_unpin has been called as often as this.
+ * Returns false if the range lies in no live allocation. */
 bool heap_pin(struct heap *heap, const void *ptr, size_t len);
+
+/* heap_unpin takes one heap_pin with the same ptr back. The last one, after heap_free, frees the
+ * memory. */
 void heap_unpin(struct heap *heap, const void *ptr);
 
-/* Does [ptr, ptr+len) lie inside one live allocation? Then true and *loc. */
+/* heap_find returns whether [ptr, ptr+len) lies inside one live allocation, and sets *loc only
+ * then. */
 bool heap_find(struct heap *heap, const void *ptr, size_t len, struct heap_loc *loc);
 
-/* Of the len bytes that heap_alloc gave at ptr, how many have no page yet and take one from the
- * machine when they are touched. 0 for small blocks, and where pages are allocated at once. */
+/* heap_untouched returns how many of the len bytes that heap_alloc gave at ptr have no page yet, so
+ * that they take one from the machine when they are touched. 0 for small blocks, and where pages
+ * are allocated at once. */
 size_t heap_untouched(struct heap *heap, const void *ptr, size_t len);
 
-/* Before fork, in the parent after it, and in the child, which has copies of the heap's memory, as
- * it was at the fork, at the same addresses. Between the first and the others the heap waits. */
+/* heap_fork_prepare is called before a fork. From now on the heap is locked, until heap_fork_parent
+ * or heap_fork_child. If there is no memory for the child's copies, a warning says so. */
 void heap_fork_prepare(struct heap *heap);
+
+/* heap_fork_parent is called in the parent after the fork, or instead of a fork. */
 void heap_fork_parent(struct heap *heap);
+
+/* heap_fork_child is called in the child, which then has copies of the heap's memory, as it was at
+ * the fork, at the same addresses. */
 void heap_fork_child(struct heap *heap);
 
 #endif

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * heap_chunk.c - see heap_chunk.h.
+ * heap_chunk.c - blocks and chunks of the shared heap: the bookkeeping of heap_chunk.h.
+ *
+ * Invariants: blocks lie without gaps up to the top; no two neighbours are free, and the last block
+ * is not; page_first of a page is the lowest block that starts in it. How much an empty chunk
+ * keeps, and how pages are committed in steps, is decided here.
+ *
+ * Locks: heap->mutex, held by the caller. Neighbours: heap.c above, segment.c below.
  */
 #include "shm/heap_chunk.h"
 

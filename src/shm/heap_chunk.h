@@ -59,51 +59,80 @@ struct heap {
     struct fork_copies copies;   /* while a fork is made */
 };
 
+/* heap_round_up returns n rounded up to a multiple of to, a power of two. */
 static inline size_t heap_round_up(size_t n, size_t to)
 {
     return (n + to - 1) & ~(to - 1);
 }
 
+/* heap_page_of returns the number of the page in which offset off of a segment lies. */
 static inline size_t heap_page_of(const struct heap *heap, size_t off)
 {
     return off / heap->page;
 }
 
+/* heap_no_bookkeeping logs that there is no memory for the bookkeeping and returns MRMA_ERR_NO_MEM.
+ */
 int heap_no_bookkeeping(const struct log *log);
+
+/* heap_bin_of returns the index of the bin for free blocks of size bytes, at least HEAP_UNIT. */
 unsigned heap_bin_of(size_t size);
 
-/* Neighbours in address order, NULL: none. */
+/* block_after returns the next block of the chunk in address order; NULL: it is the last. */
 struct block *block_after(const struct block *block);
+
+/* block_before returns the block of the chunk before this one in address order; NULL: it is the
+ * first. */
 struct block *block_before(const struct block *block);
 
-/* A new live block of [off, off+size) after the given one in address order
- * (NULL: first). NULL if there is no memory for the bookkeeping. */
+/* block_new makes a live block of [off, off+size) behind the given one in address order (NULL: the
+ * first). Returns NULL if there is no memory for the bookkeeping. */
 struct block *block_new(const struct heap *heap, struct chunk *chunk, struct block *after,
                         size_t off, size_t size);
-/* The block leaves the address order and is gone; it is in no bin. */
+
+/* block_drop takes the block, which is in no bin, out of the address order and frees its
+ * bookkeeping. */
 void block_drop(const struct heap *heap, struct block *block);
-/* Into the bin of its size, and out of it. */
+
+/* block_set_free makes the block a free one, in the bin of its size. */
 void block_set_free(struct heap *heap, struct block *block);
+
+/* block_set_live takes a free block out of its bin and makes it a live one. */
 void block_set_live(struct block *block);
 
-/* A chunk on a new segment. log NULL: another attempt follows. Drop: with its blocks. */
+/* chunk_new makes a chunk without blocks on a new segment of size bytes; nothing of it is
+ * committed. dedicated: it will have one block only. log NULL: nothing is said of a failure, since
+ * another attempt follows. Returns MRMA_SUCCESS and *out, or an error of seg_create, or
+ * MRMA_ERR_NO_MEM. */
 int chunk_new(struct heap *heap, size_t size, bool dedicated, const struct log *log,
               struct chunk **out);
+
+/* chunk_drop frees the chunk with its blocks and its segment. It is among heap->chunks or
+ * heap->kept. */
 void chunk_drop(struct chunk *chunk);
-/* Commit up to end: in steps if there is room for that, else what is needed. */
+
+/* chunk_commit makes [0, end) of the chunk fit to be touched: more than that, in steps that grow,
+ * if there is room for it. Returns MRMA_SUCCESS or an error of seg_commit (logged). */
 int chunk_commit(struct heap *heap, struct chunk *chunk, size_t end);
-/* After the top went down: an empty chunk gives back all pages but some, and goes if it is
- * not the only empty one; any other keeps some slack. */
+
+/* chunk_trim is called after the chunk's top went down: an empty chunk gives back all pages but
+ * some, and of two empty ones the smaller goes; any other gives back what it has too much above its
+ * top. */
 void chunk_trim(struct heap *heap, struct chunk *chunk);
 
-/* heap_keep.c. Keep a dedicated chunk that is still among heap->chunks, or drop it; then what is
- * beyond the bounds goes. */
+/* heap_keep takes a dedicated chunk, whose block was freed, from heap->chunks and keeps it for
+ * later allocations, or drops it; then kept chunks that are beyond the bounds go. */
 void heap_keep(struct heap *heap, struct chunk *chunk);
-/* A kept chunk for size bytes at that alignment, without a block, among heap->chunks again; NULL:
- * none. */
+
+/* heap_keep_take returns a kept chunk that suits size bytes at that alignment, without a block,
+ * among heap->chunks again. NULL: there is none. */
 struct chunk *heap_keep_take(struct heap *heap, size_t size, size_t align);
+
+/* heap_keep_drop drops all kept chunks. */
 void heap_keep_drop(struct heap *heap);
-/* Where in the chunk is the first place of that alignment? */
+
+/* chunk_first returns the offset of the first place in the chunk that has that alignment, a power
+ * of two. */
 size_t chunk_first(const struct chunk *chunk, size_t align);
 
 #endif

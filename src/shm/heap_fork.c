@@ -5,6 +5,9 @@
  * Chunks are copied as they are, with what is free in them. In the child the heap has no segments
  * any more, only memory of the child: what it allocates and frees there does nothing to the
  * parent's.
+ *
+ * Locks: heap->mutex is taken before the fork and given back after it, in the parent and in the
+ * child. Neighbours: fork_copies.c, which copies; src/mpi, which calls this around forks.
  */
 #include "shm/heap_chunk.h"
 

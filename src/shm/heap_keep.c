@@ -8,6 +8,9 @@
  * once, the segment itself when there are too many. A segment is used again for requests of at
  * least half its size. Where pages are allocated at once (seg.late is false), others lack what is
  * kept, so nothing is. Under heap->mutex.
+ *
+ * Neighbours: heap.c, which frees and allocates; segment.c, which says how many pages a segment
+ * has.
  */
 #include <stdint.h>
 

@@ -18,7 +18,8 @@ struct mem_avail {
     char limited_by[160]; /* "MemAvailable" or the control group's directory */
 };
 
-/* root: directory before /proc and /sys; "" is the running system, tests have their own. */
+/* mem_avail_read fills *out. root is the directory before /proc and /sys: "" is the running system,
+ * tests have their own. */
 void mem_avail_read(const char *root, struct mem_avail *out);
 
 #endif

@@ -5,6 +5,9 @@
  * A word is the position at which its lap began, a multiple of the ring's bytes, and in the bits
  * below (place) the packet's length. All these bits set, which no length has, say: a skip, continue
  * at the start of the buffer. The word 0 is none in any lap.
+ *
+ * No locks: one thread at a time at each end, by the engine's lock of its process; ring_has_data
+ * takes none. Neighbour: channel.c, whose packets these are.
  */
 #include "shm/ring.h"
 

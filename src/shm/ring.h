@@ -109,46 +109,58 @@ struct ring_rx { /* private to the consumer */
     uint32_t woken_for;    /* ring->starved when the producer was last woken */
 };
 
-/* May a ring have so many bytes? */
+/* ring_may_have returns whether a ring may have so many bytes. */
 static inline bool ring_may_have(uint64_t bytes)
 {
     return bytes >= RING_LEAST && bytes <= RING_MOST && !(bytes & (bytes - 1));
 }
 
-/* What a ring of so many bytes takes in memory. */
+/* ring_size returns how much memory a ring of so many bytes takes. */
 static inline size_t ring_size(uint64_t bytes)
 {
     return sizeof(struct ring) + (size_t)bytes;
 }
 
-/* The consumer's position is shown each time that it has moved so far. */
+/* ring_step returns how many bytes the consumer of a ring of so many bytes goes on before it shows
+ * its position to the producer again (C). */
 static inline uint64_t ring_step(uint64_t bytes)
 {
     return bytes / 16;
 }
 
-/* Make an empty ring of any memory of ring_size(bytes); not before: the consumer's end of it. */
+/* ring_tx_init makes an empty ring of any memory of ring_size(bytes) and sets up *tx, the
+ * producer's end of it. The memory stays the caller's. */
 void ring_tx_init(struct ring_tx *tx, struct ring *ring, uint64_t bytes);
+
+/* ring_rx_init sets up *rx, the consumer's end of a ring that ring_tx_init has made; not before. */
 void ring_rx_init(struct ring_rx *rx, struct ring *ring, uint64_t bytes);
 
-/* Contiguous room for len bytes (at most CH3_PACKET_MAX), or NULL when full. */
+/* ring_reserve returns contiguous room for a packet of len bytes (at most CH3_PACKET_MAX), aligned
+ * to 8 bytes; NULL: there is no room now. Never waits. What was reserved before and not committed
+ * is forgotten. */
 void *ring_reserve(struct ring_tx *tx, size_t len);
-/* Publish the reserved record shortened to len bytes; 0: drop it. */
+
+/* ring_commit publishes the packet in the room of the last ring_reserve, shortened to len bytes. 0:
+ * there is no packet. */
 void ring_commit(struct ring_tx *tx, size_t len);
 
-/* The next record and its length, or NULL: empty. A malformed ring gives NULL
- * and sets *bad; it stays so. */
+/* ring_peek returns the next packet and its length, which stays where it is; the producer, if it
+ * misbehaves, may change its bytes. NULL: there is none yet, or, with *bad set to true, the ring is
+ * malformed, which it stays. *bad is not written otherwise. */
 const void *ring_peek(struct ring_rx *rx, size_t *len, bool *bad);
-/* Go on to what follows the record that ring_peek returned. */
+
+/* ring_release goes on to what follows the packet of len bytes that ring_peek has returned, whose
+ * place the producer may then use again. */
 void ring_release(struct ring_rx *rx, size_t len);
 
-/* After releasing: does the producer wait for room, and must be woken? True once for
- * each time that it says so. */
+/* ring_starved is called after ring_release, when the consumer stops reading: returns whether the
+ * producer waits for room and must be woken. True once for each time that the producer says so. */
 bool ring_starved(struct ring_rx *rx);
 
 /*
- * Has the producer published anything not yet read? May be called by any thread of the consumer's,
- * while another reads: it may find what has just been read, but does not miss what has not.
+ * ring_has_data returns whether the producer has published anything that is not yet read. May be
+ * called by any thread of the consumer's, while another reads: it may find what has just been read,
+ * but does not miss what has not.
  *
  *   onlooker                              consumer                    producer
  *   F: h = rx.head                        read; rx.head = p

@@ -41,44 +41,56 @@ struct seg_name {
     int32_t fd;
 };
 
-/* Create a segment of at least size bytes. dir "" means memfd. MRMA_ERR_NO_MEM
- * if size cannot ever fit (file system or address space), MRMA_ERR_OTHER if the
- * directory does not allow it. Asks for huge pages when size >= 2 MiB; a refusal
- * is not an error. */
+/* seg_create creates a segment of at least size bytes and maps it; nothing of it is committed. dir
+ * is the directory for its file, "" means memfd. From 2 MiB on huge pages are asked for; a refusal
+ * is not an error. Returns MRMA_SUCCESS and *out, which seg_close ends; MRMA_ERR_NO_MEM if size can
+ * never fit (file system or address space) or the system has no more, MRMA_ERR_OTHER if the
+ * directory does not allow it or descriptors are used up (logged). */
 int seg_create(const char *dir, size_t size, const struct log *log, struct seg *out);
 
-/* See to it that touching [offset, offset+len) cannot fail. MRMA_ERR_NO_MEM when it does not fit:
- * in the file system, or, for memory, in what the system says is available (no OOM kill). */
+/* seg_commit sees to it that touching [offset, offset+len) cannot fail. Returns MRMA_SUCCESS, or
+ * MRMA_ERR_NO_MEM (logged) when it does not fit: in the file system, or, for memory, in what the
+ * system says is available, so that no process is killed for it. MRMA_ERR_OTHER if the file system
+ * cannot reserve space. */
 int seg_commit(struct seg *seg, size_t offset, size_t len, const struct log *log);
 
-/* The same look for len bytes that are still to be touched, in segments like this one: of several
- * processes together, who have each looked for their own. MRMA_ERR_NO_MEM. */
+/* seg_fits returns MRMA_SUCCESS if the machine has len bytes for segments like this one that are
+ * still to be touched, else MRMA_ERR_NO_MEM (logged). It is for several processes together, of
+ * which each has looked for its own part in seg_commit. */
 int seg_fits(const struct seg *seg, uint64_t len, const struct log *log);
 
-/* Give the pages of a range back (fallocate PUNCH_HOLE); page aligned inside. */
+/* seg_decommit gives the pages that lie wholly in [offset, offset+len) back to the system
+ * (fallocate PUNCH_HOLE); what was stored there is lost. */
 void seg_decommit(struct seg *seg, size_t offset, size_t len);
 
-/* Bytes of pages that the segment has. */
+/* seg_pages returns the bytes of pages that the segment has; its size if the system does not tell.
+ */
 size_t seg_pages(const struct seg *seg);
 
-/* Its pages are no longer at base, where other memory is: close the file, let that be. */
+/* seg_forget closes the file of a segment in whose place, at base, other memory lies now: that is
+ * left alone. */
 void seg_forget(struct seg *seg);
 
-/* The mapping stays, with its contents, as memory of this process alone, and is no longer the
- * segment's, which is closed. What other threads store meanwhile is not lost. */
+/* seg_leave leaves the mapping, with its contents, to this process as memory of its own, and closes
+ * the segment. What other threads store meanwhile is not lost. */
 void seg_leave(struct seg *seg);
 
-/* Open and map a peer's segment. Checks inode, device and size against name;
- * MRMA_ERR_OTHER with a message naming pid and errno if it cannot be opened. */
+/* seg_open opens and maps the segment of a peer of this node, and compares inode, device and size
+ * with name. Returns MRMA_SUCCESS and *out, which seg_close ends; MRMA_ERR_OTHER with a message
+ * that names pid and errno if it cannot be opened or is another, MRMA_ERR_NO_MEM without memory or
+ * address space. */
 int seg_open(const struct seg_name *name, const struct log *log, struct seg *out);
 
-/* Close the descriptor of a peer's segment that was opened: nothing will be committed, and the
- * mapping is enough. */
+/* seg_only_mapped closes the descriptor of a peer's segment that was opened: nothing will be
+ * committed, and the mapping is enough. */
 void seg_only_mapped(struct seg *seg);
 
-/* Unmap and close. Safe on a zeroed struct with fd -1. */
+/* seg_close unmaps and closes the segment. Nothing happens for a struct that is all zero but for
+ * fd, which is -1. */
 void seg_close(struct seg *seg);
 
-struct seg_name seg_name_of(const struct seg *seg); /* pid: the caller's */
+/* seg_name_of returns the name by which peers open a segment that this process has created; pid is
+ * the caller's. */
+struct seg_name seg_name_of(const struct seg *seg);
 
 #endif

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * attention.c - see attention.h.
+ * attention.c - waking those of a process who look for what arrives (attention.h, which has the
+ * argument about order).
+ *
+ * No locks. Neighbours: event.h, below.
  */
 #include "sys/attention.h"
 

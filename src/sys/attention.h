@@ -11,9 +11,10 @@
  * - The agent sleeps on agent. It is woken only while no application thread polls.
  * - A call of the host may poll from within (attention_host_polls). Nobody says when that call
  *   ends, so a sender relies on it only while the agent has promised to look again soon
- *   (attention_agent_looks). After a nap in which nobody has polled the agent takes both words
- *   back: they are out of date for as long as it naps, at most. Who waits for longer than a wake-up
- *   takes need not wait for the end of the nap (attention_insist).
+ *   (attention_agent_looks): it sleeps for a short time only. After such a sleep in which nobody
+ *   has polled the agent takes both words back: they are out of date for as long as it sleeps so,
+ *   at most. Who waits for longer than a wake-up takes need not wait for the end of that sleep
+ *   (attention_insist).
  *
  * What arrived after a thread's last poll, and before it said that it polls no more, must not lie
  * there until the next call. Two processes, one store and one load each:
@@ -39,7 +40,7 @@
  *
  * If the sender's fence comes first, D finds what A has published. Otherwise B reads what C has
  * stored, and wakes, or a 1 that the agent has stored since: then the agent has woken up meanwhile
- * and does D once more at the end of the nap for which it has stored the 1.
+ * and does D once more at the end of the short sleep for which it has stored the 1.
  *
  * polling counts threads up and down, so that it is one word for all of them; whoever else polls at
  * that time does no harm, and finds the packet. attention_given is a guess from a relaxed load: it
@@ -67,47 +68,52 @@ struct attention {
     alignas(MRMA_CACHE_LINE) struct event agent;       /* where the agent sleeps */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t polling; /* application threads that poll */
     _Atomic uint32_t host_polls;  /* 1: a call of the host polls, or did when last heard of */
-    _Atomic uint32_t agent_looks; /* 1: the agent is up, or naps for a short time */
+    _Atomic uint32_t agent_looks; /* 1: the agent is awake, or sleeps for a short time only */
 };
 
 /* ---- by the process itself ---- */
 
-/* This thread polls from now on: senders need not wake the agent. Nestable. */
+/* attention_poll_begin notes that the calling thread polls from now on, so that senders need not
+ * wake the agent. May be nested. */
 static inline void attention_poll_begin(struct attention *a)
 {
     atomic_fetch_add_explicit(&a->polling, 1, memory_order_seq_cst);
 }
 
-/* It polls no more (C). The caller then looks once more at what has arrived (D), and where that is
- * something wakes the agent. */
+/* attention_poll_end takes one attention_poll_begin back (C of the diagram above). The caller then
+ * looks once more at what has arrived (D), and wakes the agent if something has. */
 static inline void attention_poll_end(struct attention *a)
 {
     atomic_fetch_sub_explicit(&a->polling, 1, memory_order_seq_cst);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with attention_call */
 }
 
-/* Does an application thread poll? For the agent, which keeps away then. */
+/* attention_threads_poll returns whether an application thread of the process polls. The agent
+ * asks, which does not poll at the same time. */
 static inline bool attention_threads_poll(const struct attention *a)
 {
     return atomic_load_explicit(&a->polling, memory_order_seq_cst) != 0;
 }
 
-/* A call of the host polls now. May be called millions of times a second. */
+/* attention_host_polls notes that a call of the host polls now. May be called millions of times a
+ * second. */
 static inline void attention_host_polls(struct attention *a)
 {
     if (!atomic_load_explicit(&a->host_polls, memory_order_relaxed))
         atomic_store_explicit(&a->host_polls, 1, memory_order_relaxed);
 }
 
-/* Has a call of the host polled since the agent slept without limit, or since attention_insist? */
+/* attention_host_polled returns whether a call of the host has polled since the agent last slept
+ * without limit, and since the last attention_insist. */
 static inline bool attention_host_polled(const struct attention *a)
 {
     return atomic_load_explicit(&a->host_polls, memory_order_relaxed);
 }
 
-/* For the agent. soon: it is going to sleep for a short time only, and senders may leave what they
- * send to a call of the host that polls. Otherwise it may sleep for long: it then announces itself
- * as a sleeper (event_enter), and looks for packets once more before it does (C, D). */
+/* attention_agent_looks notes how long the agent is going to sleep. soon: for a short time only, so
+ * that senders may leave what they send to a call of the host that polls. Otherwise it may sleep
+ * for long: the agent then announces itself as a sleeper (event_enter), and looks for packets once
+ * more before it sleeps (C and D of the second diagram). Only for the agent. */
 static inline void attention_agent_looks(struct attention *a, bool soon)
 {
     atomic_store_explicit(&a->agent_looks, soon, memory_order_relaxed);
@@ -115,14 +121,16 @@ static inline void attention_agent_looks(struct attention *a, bool soon)
         atomic_store_explicit(&a->host_polls, 0, memory_order_relaxed);
 }
 
-/* An agent runs, and will whatever the application does: others may rely on it from now on. */
+/* attention_has_agent notes that an agent runs, and will run whatever the application does: others
+ * may rely on it from now on. */
 static inline void attention_has_agent(struct attention *a)
 {
     atomic_store_explicit(&a->has_agent, 1, memory_order_seq_cst);
 }
 
 /*
- * Nobody looks any more, and nothing is sent any more:
+ * attention_end notes that nobody of this process looks any more, and that it sends nothing any
+ * more:
  *
  *   process that ends                         peer that waits for it
  *   its last packets, its last signals        B: ended (acquire)
@@ -136,8 +144,8 @@ static inline void attention_end(struct attention *a)
     atomic_store_explicit(&a->ended, 1, memory_order_release);
 }
 
-/* Something of this process waits that only its own polls move on, not those of a call of the host:
- * the agent is woken unless an application thread polls. */
+/* attention_call_own wakes this process's own agent unless one of its application threads polls:
+ * something waits that only this library's polls move on, not those of a call of the host. */
 static inline void attention_call_own(struct attention *a, int ringer)
 {
     atomic_thread_fence(memory_order_seq_cst); /* pairs with attention_poll_end */
@@ -147,7 +155,8 @@ static inline void attention_call_own(struct attention *a, int ringer)
 
 /* ---- by others, of the same node ---- */
 
-/* Wake the threads that sleep in a wait; were there any? After what they wait for was published. */
+/* attention_call_threads wakes the threads of the process that sleep in a wait, and returns whether
+ * there were any. Called after that for which they wait was published. */
 static inline bool attention_call_threads(struct attention *a, int ringer)
 {
     event_notify_fence(&a->threads);
@@ -157,25 +166,27 @@ static inline bool attention_call_threads(struct attention *a, int ringer)
     return true;
 }
 
-/* Make sure that somebody looks, after a packet was published (A): the threads that sleep in a wait
- * are woken, or where nobody polls the agent. True: it was the agent. */
+/* attention_call makes sure that somebody of the process looks, after a packet was published for it
+ * (A): the threads that sleep in a wait are woken, or, where nobody polls, the agent. Returns
+ * whether it was the agent. */
 bool attention_call(struct attention *a, int ringer);
 
-/* Has the process called MPI_Finalize? Then all that it has sent can be seen (pairs with
- * attention_end). */
+/* attention_has_ended returns whether the process has called MPI_Finalize. If so, all that it has
+ * sent can be seen (pairs with attention_end). */
 static inline bool attention_has_ended(const struct attention *a)
 {
     return atomic_load_explicit(&a->ended, memory_order_acquire) != 0;
 }
 
-/* Is what arrives there served within the time of a wake-up, whatever its application does? */
+/* attention_is_assured returns whether what arrives at the process is served within the time of a
+ * wake-up, whatever its application does: whether it has an agent. */
 static inline bool attention_is_assured(const struct attention *a)
 {
     return atomic_load_explicit(&a->has_agent, memory_order_acquire);
 }
 
-/* Does somebody poll there now, and does an agent serve what comes when that has ended? Whether
- * somebody polls may change at any time. */
+/* attention_given returns whether somebody of the process polls now, and an agent serves what comes
+ * later. It is a guess, since those who poll may stop at any time. */
 static inline bool attention_given(const struct attention *a)
 {
     return (atomic_load_explicit(&a->polling, memory_order_relaxed) ||
@@ -183,11 +194,13 @@ static inline bool attention_given(const struct attention *a)
            attention_is_assured(a);
 }
 
-/* What was sent there has not been served within the time of a wake-up. If a call of the host was
- * taken to poll, that call may have ended: the agent is woken, before its nap ends. */
+/* attention_insist is called by a sender whose packet has not been served within the time of a
+ * wake-up. If a call of the host was taken to poll, that call may have ended: the agent is woken
+ * before its short sleep ends. Else nothing is done. */
 void attention_insist(struct attention *a, int ringer);
 
-/* Wake everybody who sleeps there, for another condition than a packet. */
+/* attention_wake_all wakes everybody of the process who sleeps, threads and agent, for another
+ * reason than a packet. */
 void attention_wake_all(struct attention *a, int ringer);
 
 #endif

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * doorbell.c - see doorbell.h.
+ * doorbell.c - a descriptor that other processes can make readable (doorbell.h).
  *
  * Ringing makes a socket for the one datagram, since what is sent counts against its socket until
  * it is taken: rings to many sleepers that take no notice would use up one that all share. Such a
  * one, the ringer, is for when no other can be had. Who rings finds the sleeper deep asleep, so
  * that wake-up costs more than the socket.
+ *
+ * No state, no locks. Neighbour: event.c, which rings.
  */
 #define _GNU_SOURCE 1 /* SOCK_CLOEXEC */
 #include "sys/doorbell.h"

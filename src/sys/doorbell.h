@@ -24,19 +24,28 @@ struct doorbell {
     uint64_t id;
 };
 
-/* MRMA_ERR_OTHER (logged): no descriptor or no name to be had; fd is -1 then. */
+/* doorbell_open makes the socket with a name that no other doorbell has, and sets *out;
+ * doorbell_close ends it. Returns MRMA_SUCCESS, or MRMA_ERR_OTHER (logged) if there is no
+ * descriptor or no name to be had; out->fd is -1 then. */
 int doorbell_open(const struct log *log, struct doorbell *out);
+
+/* doorbell_close closes the descriptor, if there is one, and sets it to -1. Rings that come later
+ * are lost. */
 void doorbell_close(struct doorbell *bell);
 
-/* By the owner: take all rings that have come, so that the descriptor is quiet. */
+/* doorbell_empty takes all rings that have come, so that the descriptor is no longer readable. Only
+ * the owner calls it. Never waits. */
 void doorbell_empty(const struct doorbell *bell);
 
-/* A ringer is a socket that a process holds from its start, so that it can ring when its program
- * has used up all descriptors. -1: none (the error is in errno). The caller closes it. */
+/* doorbell_ringer returns a socket with which this process can ring even when its program has used
+ * up all descriptors, since it holds this one from its start. The caller closes it. -1: none could
+ * be had, and errno says why. */
 int doorbell_ringer(void);
 
-/* By anybody: three system calls. false: it did not ring, since this process has neither a
- * descriptor to spare nor a ringer (-1). That nobody has the name any more is no error. */
+/* doorbell_ring makes the doorbell with this id readable, in three system calls; never waits.
+ * ringer: what doorbell_ringer has returned, or -1. Returns false if it did not ring, because this
+ * process has neither a descriptor to spare nor a ringer. That nobody has the name any more is no
+ * error. */
 bool doorbell_ring(uint64_t id, int ringer);
 
 #endif

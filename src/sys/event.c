@@ -2,8 +2,9 @@
 /*
  * event.c - the system calls of event.h.
  *
- * Futexes here are shared between processes (no FUTEX_PRIVATE_FLAG). Errors of
- * the wait (EAGAIN, EINTR, ETIMEDOUT) all mean: look at the condition again.
+ * Futexes here are shared between processes (no FUTEX_PRIVATE_FLAG). Errors of the wait (EAGAIN,
+ * EINTR, ETIMEDOUT) all mean: look at the condition again. No locks; event.h has the argument about
+ * order. Neighbour: doorbell.c.
  */
 #define _GNU_SOURCE 1 /* ppoll */
 #include "sys/event.h"

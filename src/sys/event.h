@@ -56,6 +56,8 @@ struct event {
     uint64_t bell; /* doorbell id; set before polled ever is */
 };
 
+/* event_init makes *ev an event without sleepers. Only while nobody else uses it; memory that is
+ * all zero needs no event_init. */
 static inline void event_init(struct event *ev)
 {
     atomic_init(&ev->seq, 0);
@@ -66,45 +68,56 @@ static inline void event_init(struct event *ev)
     ev->bell = 0;
 }
 
-/* Register this process for the light form. Not once it has several threads: the kernel would
- * make the call wait until every processor has passed through it. False: not registered, since
- * there are threads or the system has or allows no membarrier; then light may not be set. */
+/* event_light_register registers this process with the kernel for the light form. Returns false if
+ * it is not registered, because it has several threads already (the kernel would make the call wait
+ * until every processor has passed through it), or because the system has or allows no membarrier;
+ * then light may not be set in the events of those whom this process notifies. */
 bool event_light_register(void);
 
-/* The sleeper's side of the light form, for other protocols with one frequent and
- * one rare side: a full fence on every processor that runs a registered process.
- * False: the system has or allows no membarrier; nobody may be light then. */
+/* event_light_barrier is the sleeper's side of the light form, for other protocols, too, that have
+ * one frequent and one rare side: a full fence on every processor that runs a registered process.
+ * Returns false if the system has or allows no membarrier; nobody may be light then. */
 bool event_light_barrier(void);
 
 /* An event on which nobody ever blocks in poll(2), in the stead of a ringer. */
 enum { EVENT_NO_POLL = -1 };
 
-/* Wake everybody who sleeps on ev. Costs a system call. ringer: what this process can always ring
- * with (doorbell.h), here and below. */
+/* event_wake wakes everybody who sleeps on ev, whether anybody does or not. Costs a system call,
+ * more if somebody blocks in poll(2). ringer, here and below: a socket of doorbell_ringer, or
+ * EVENT_NO_POLL for an event on which nobody ever blocks in poll(2). */
 void event_wake(struct event *ev, int ringer);
 
-/* Announce the intention to sleep; returns the ticket for event_sleep. The
- * caller then checks its condition again and calls event_sleep, and in any case
- * event_leave. */
+/* event_enter announces that the calling thread is about to sleep on ev (C), and returns the ticket
+ * for event_sleep. The caller then looks at its condition again (D), calls event_sleep if that has
+ * not come true, and in any case event_leave. */
 uint32_t event_enter(struct event *ev);
 
+/* event_leave ends what event_enter began. */
 static inline void event_leave(struct event *ev)
 {
     atomic_fetch_sub_explicit(&ev->sleepers, 1, memory_order_relaxed);
 }
 
-/* Sleep until woken or timeout_ns passed (0: no limit). May return early. */
+/* event_sleep sleeps until ev is woken, or timeout_ns nanoseconds have passed (0: no limit).
+ * Returns at once if ev was woken since the ticket was taken, and may return early. */
 void event_sleep(struct event *ev, uint32_t ticket, uint64_t timeout_ns);
 
-/* The same for the one sleeper that blocks in poll(2): event_enter_polled, a look at
- * the condition, event_poll on the doorbell and n descriptors (until woken, one of them
- * is readable, or timeout_ns passed; 0: no limit), and in any case event_leave_polled.
- * bell: the one of ev. */
+/* event_enter_polled is event_enter for the one sleeper of ev that blocks in poll(2): a look at the
+ * condition follows, then event_poll, and in any case event_leave_polled. Returns the ticket, for
+ * which event_poll has no use. */
 uint32_t event_enter_polled(struct event *ev);
+
+/* event_poll blocks until the event's doorbell bell is rung, one of the n descriptors fds is
+ * readable, or timeout_ns nanoseconds have passed (0: no limit). It looks at no more than 8
+ * descriptors. Rings that have come are taken. */
 void event_poll(const struct doorbell *bell, const int *fds, unsigned n, uint64_t timeout_ns);
+
+/* event_leave_polled ends what event_enter_polled began; the caller then looks at its condition
+ * (H). */
 void event_leave_polled(struct event *ev);
 
-/* What stands between the state and the look at sleepers. */
+/* event_notify_fence is what stands between the notifier's store and its look at sleepers: a full
+ * fence, or only a compiler's one where ev is light. */
 static inline void event_notify_fence(const struct event *ev)
 {
     if (likely(atomic_load_explicit(&ev->light, memory_order_relaxed)))
@@ -113,7 +126,8 @@ static inline void event_notify_fence(const struct event *ev)
         atomic_thread_fence(memory_order_seq_cst); /* pairs with the fence in event_enter */
 }
 
-/* To be called after the state that waiters look at was stored with release. */
+/* event_notify wakes those who sleep on ev, if there are any. Called after the state that they look
+ * at was stored with release. */
 static inline void event_notify(struct event *ev, int ringer)
 {
     event_notify_fence(ev);
@@ -121,9 +135,10 @@ static inline void event_notify(struct event *ev, int ringer)
         event_wake(ev, ringer);
 }
 
-/* The same where the state was changed by a sequentially consistent exchange, which is
- * the fence: it comes before the look at sleepers in the one order that the sleeper's own
- * steps C (sequentially consistent) and D (a load that is, or behind the fence) are in. */
+/* event_notify_exchanged is event_notify where the state was changed by a sequentially consistent
+ * exchange, which serves as the fence: it comes before the look at sleepers in the one order that
+ * the sleeper's own steps C (sequentially consistent) and D (a load that is, or behind the fence)
+ * are in. */
 static inline void event_notify_exchanged(struct event *ev, int ringer)
 {
     if (unlikely(atomic_load_explicit(&ev->sleepers, memory_order_seq_cst)))

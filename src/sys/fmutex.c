@@ -2,8 +2,9 @@
 /*
  * fmutex.c - the contended paths of fmutex.h.
  *
- * A thread that has slept takes the word with its mark for waiters, since it
- * cannot know whether others sleep too; that costs one needless wake at most.
+ * A thread that has slept takes the word with its mark for waiters, since it cannot know whether
+ * others sleep too; that costs one needless wake at most. fmutex.h has the argument about order.
+ * Neighbour: procstart.c, which says whether a holder lives.
  */
 #include "sys/fmutex.h"
 

@@ -61,15 +61,24 @@ struct elock {
     _Atomic uint32_t word; /* enum fword */
 };
 
-/* How this process says that it holds one; started is its own procstart_of. */
+/* fmutex_self returns the word by which this process says that it holds a struct fmutex. started is
+ * its own procstart_of. */
 uint64_t fmutex_self(uint64_t started);
 
-/* Out-of-line parts: wait until it can be had; wake one waiter. */
+/* fmutex_lock_slow waits until the mutex can be had, and takes it. Only for fmutex_lock. */
 void fmutex_lock_slow(struct fmutex *mx, uint64_t self);
+
+/* fmutex_wake wakes one process that sleeps for the mutex. Only for fmutex_unlock. */
 void fmutex_wake(struct fmutex *mx);
+
+/* elock_lock_slow sleeps until the lock can be had, and takes it. Only for elock_lock. */
 void elock_lock_slow(struct elock *l);
+
+/* elock_wake wakes one thread that sleeps for the lock. Only for elock_unlock. */
 void elock_wake(struct elock *l);
 
+/* fmutex_try takes the mutex if it is free, and returns whether it has. Never waits. self, here and
+ * below: fmutex_self of this process. */
 static inline bool fmutex_try(struct fmutex *mx, uint64_t self)
 {
     uint64_t none = 0;
@@ -78,12 +87,15 @@ static inline bool fmutex_try(struct fmutex *mx, uint64_t self)
         memory_order_relaxed); /* pairs with fmutex_unlock */
 }
 
+/* fmutex_lock takes the mutex; it waits while another holds it, and takes it over from a process
+ * that has died. Not recursive. */
 static inline void fmutex_lock(struct fmutex *mx, uint64_t self)
 {
     if (unlikely(!fmutex_try(mx, self)))
         fmutex_lock_slow(mx, self);
 }
 
+/* fmutex_unlock gives the mutex back and wakes one who sleeps for it. */
 static inline void fmutex_unlock(struct fmutex *mx)
 {
     /* A full fence for those who rely on that no store under the lock is still on its way. */
@@ -93,11 +105,13 @@ static inline void fmutex_unlock(struct fmutex *mx)
         fmutex_wake(mx);
 }
 
+/* elock_init makes *l a lock that nobody holds. */
 static inline void elock_init(struct elock *l)
 {
     atomic_init(&l->word, FWORD_FREE);
 }
 
+/* elock_try takes the lock if it is free, and returns whether it has. Never waits. */
 static inline bool elock_try(struct elock *l)
 {
     uint32_t old = FWORD_FREE;
@@ -106,12 +120,14 @@ static inline bool elock_try(struct elock *l)
         memory_order_relaxed); /* pairs with elock_unlock */
 }
 
+/* elock_lock takes the lock; it sleeps while another thread holds it. Not recursive. */
 static inline void elock_lock(struct elock *l)
 {
     if (unlikely(!elock_try(l)))
         elock_lock_slow(l);
 }
 
+/* elock_unlock gives the lock back and wakes one thread that sleeps for it. */
 static inline void elock_unlock(struct elock *l)
 {
     if (unlikely(atomic_exchange_explicit(&l->word, FWORD_FREE, memory_order_release) ==

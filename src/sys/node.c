@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * node.c - see node.h. The kernel tells its boot by a random id; without one, the host's name.
+ * node.c - what node this process is on (node.h). The kernel tells its boot by a random id; without
+ * one, the host's name. No state, no locks.
  */
 #include "sys/node.h"
 

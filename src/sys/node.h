@@ -17,8 +17,11 @@ struct node_id {
     uint64_t word[2];
 };
 
+/* node_self returns the identity of the node that this process is on. It reads files, so it is to
+ * be kept. */
 struct node_id node_self(void);
 
+/* node_same returns whether two processes with these identities are on one node. */
 static inline bool node_same(const struct node_id *a, const struct node_id *b)
 {
     return a->word[0] == b->word[0] && a->word[1] == b->word[1];

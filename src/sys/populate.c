@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * populate.c - see populate.h.
+ * populate.c - pages of memory at once (populate.h).
  *
  * Memory of segments has huge pages by itself only where the system is set so (shmem_enabled). Who
  * asks for pages at once asks for the fastest: MADV_COLLAPSE makes a huge page of what is there

@@ -7,9 +7,9 @@
 
 #include <stddef.h>
 
-/* The pages of [at, at+len), mapped for this process, on the NUMA node where the caller runs; huge
- * ones where the kernel grants them on demand. What is stored there stays. MRMA_ERR_NO_MEM: not all
- * can be had. */
+/* populate_pages has the kernel make all pages of [at, at+len), memory of this process that is
+ * mapped, on the NUMA node where the caller runs; huge ones where the kernel grants them on demand.
+ * What is stored there stays. Returns MRMA_SUCCESS, or MRMA_ERR_NO_MEM if not all can be had. */
 int populate_pages(void *at, size_t len);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * procfile.c - see procfile.h.
+ * procfile.c - the fields of the stat files of /proc (procfile.h). No state, no locks, no memory of
+ * its own.
  */
 #include "sys/procfile.h"
 

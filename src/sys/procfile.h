@@ -10,12 +10,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A number of a stat file of a process or thread, by its place in man 5 proc (above 2). False:
- * there is no such file or no such field. */
+/* procfile_stat reads a number from a stat file of a process or thread, by its place in man 5 proc
+ * (above 2). Returns false if there is no such file or no such field, and *value is not written. */
 bool procfile_stat(const char *path, int field, uint64_t *value);
 
-/* Has the process ended, and only its number is kept, for its parent? One whose first thread has
- * ended before others is none. False if /proc does not tell. */
+/* procfile_is_zombie returns whether the process pid has ended, and only its number is kept, for
+ * its parent. One whose first thread has ended before others is none. False if /proc does not tell.
+ */
 bool procfile_is_zombie(int pid);
 
 #endif

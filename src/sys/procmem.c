@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * procmem.c - see procmem.h.
+ * procmem.c - cross-memory attach (procmem.h). No state, no locks. Neighbour: procmem_queue.c,
+ * which gathers small transfers.
  */
 #define _GNU_SOURCE 1 /* process_vm_readv */
 #include "sys/procmem.h"

@@ -21,13 +21,16 @@ struct procmem_iov {
     unsigned n;
 };
 
-/* Write left bytes, all of the pieces here, into all of those of process pid; or read them. Both
- * vectors change if it takes several calls: the kernel transfers less than asked when a page is
- * missing in the middle; the rest is then tried again from there, and an error says why. */
+/* procmem_transfer writes left bytes, all of the pieces of local, into all those of remote, which
+ * are addresses of process pid; or reads them, if write is false. Both vectors change if it takes
+ * several calls: the kernel transfers less than asked when a page is missing in the middle; the
+ * rest is then tried again from there, and an error says why. Returns MRMA_SUCCESS or an error of
+ * the list above (logged). */
 int procmem_transfer(int32_t pid, const struct log *log, bool write, struct procmem_iov local,
                      struct procmem_iov remote, size_t left);
 
-/* The common case: one piece on each side. len > 0; vaddr is the other process's address. */
+/* procmem_copy is procmem_transfer of one piece of len bytes, more than 0, on each side; vaddr is
+ * the other process's address. */
 int procmem_copy(int32_t pid, const struct log *log, bool write, void *local, uint64_t vaddr,
                  size_t len);
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * procmem_queue.c - see procmem_queue.h.
+ * procmem_queue.c - small transfers with another process's memory, done together (procmem_queue.h).
+ *
+ * Invariants: all that is kept goes in one direction; here and there have the same number of bytes;
+ * what goes out lies in data. Locks: the caller's. Neighbour: procmem.c, below.
  */
 #include "sys/procmem_queue.h"
 

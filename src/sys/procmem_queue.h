@@ -18,16 +18,21 @@ enum { PROCMEM_QUEUE_MAX = 1024 }; /* bytes of a transfer: copying more does not
 
 struct procmem_queue;
 
-/* For a process; log must outlive it. NULL: no memory. */
+/* procmem_queue_create returns an empty queue of transfers with process pid; log must outlive it.
+ * NULL: no memory. */
 struct procmem_queue *procmem_queue_create(int32_t pid, const struct log *log);
-void procmem_queue_free(struct procmem_queue *q); /* with what it keeps; may be NULL */
 
-/* Keep a transfer of len bytes, at most PROCMEM_QUEUE_MAX, between here and vaddr. Without room, or
- * in the other direction, what is there is done first, and its error returned; this transfer is
- * kept nevertheless. */
+/* procmem_queue_free frees q with what it keeps, which is not done any more. NULL is allowed. */
+void procmem_queue_free(struct procmem_queue *q);
+
+/* procmem_queue_add keeps a transfer of len bytes, at most PROCMEM_QUEUE_MAX, between here and the
+ * other process's address vaddr. Where there is no room for it, or those kept go in the other
+ * direction, they are done first, and their error is returned; this transfer is kept nevertheless.
+ */
 int procmem_queue_add(struct procmem_queue *q, bool write, void *here, uint64_t vaddr, size_t len);
 
-/* Do all. Errors of procmem.h; then some are not done, and none is kept any more. */
+/* procmem_queue_run does all transfers that are kept, in one call of procmem_transfer, whose errors
+ * it returns; then some of them are not done. None is kept any more. */
 int procmem_queue_run(struct procmem_queue *q);
 
 #endif

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * procstart.c - see procstart.h. Field 22 of /proc/PID/stat (man 5 proc).
+ * procstart.c - when a process began, and whether it lives (procstart.h).
+ *
+ * The kernel tells the beginning in field 22 of /proc/PID/stat (man 5 proc). A descriptor of a
+ * process (pidfd) is readable when it has ended; where there is none, /proc is asked. No state, no
+ * locks.
  */
 #define _GNU_SOURCE 1
 #include "sys/procstart.h"

@@ -37,23 +37,29 @@ struct topo {
     char summary[160]; /* "1 package, 2 cores, 4 PUs, 1 NUMA node; this process may use 2 PUs" */
 };
 
-/* The PUs on which the calling thread may run. MRMA_ERR_OTHER (nothing said) if
- * the system does not tell; *set is not written then. */
+/* topo_cpuset_self sets *set to the processing units on which the calling thread may run. Returns
+ * MRMA_SUCCESS; or MRMA_ERR_OTHER, without a message, if the system does not tell, and *set is not
+ * written. */
 int topo_cpuset_self(struct topo_cpuset *set);
 
+/* topo_cpuset_count returns how many processing units the set has. */
 unsigned topo_cpuset_count(const struct topo_cpuset *set);
+
+/* topo_cpuset_or adds the units of from to into. */
 void topo_cpuset_or(struct topo_cpuset *into, const struct topo_cpuset *from);
 
-/* Fill *topo. MRMA_ERR_OTHER with a message if hwloc cannot read the machine. */
+/* topo_load fills *topo, which takes milliseconds. Returns MRMA_SUCCESS, or MRMA_ERR_OTHER (logged)
+ * if hwloc cannot read the machine, and *topo is not written. */
 int topo_load(struct topo *topo, const struct log *log);
 
-/* Is this hwloc's name of something that has processing units: "Package", "NUMANode", "L3Cache",
- * "Core"? */
+/* topo_is_type returns whether type is hwloc's name of something that has processing units:
+ * "Package", "NUMANode", "L3Cache", "Core". */
 bool topo_is_type(const char *type);
 
-/* For each of n such types: which object of it, counted over the machine from 0, has all the
- * PUs on which the calling thread may run. -1 if they belong to several objects, if the
- * machine has none of the type, or if hwloc cannot tell. */
+/* topo_objects sets object[i], for each of n such types, to the number of the object of that type,
+ * counted over the machine from 0, that has all the processing units on which the calling thread
+ * may run. -1 if they belong to several objects, if the machine has none of the type, or if hwloc
+ * cannot tell. */
 void topo_objects(const char *const *types, int n, int32_t *object);
 
 #endif

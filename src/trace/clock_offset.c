@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * clock_offset.c - see clock_offset.h.
+ * clock_offset.c - how much two machines' clocks differ (clock_offset.h). No state, no locks.
  */
 #include "trace/clock_offset.h"
 

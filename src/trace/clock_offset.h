@@ -14,9 +14,10 @@ enum { TRACE_CLOCK_ROUNDS = 20 };
 /* Sends a message to the other process and waits for its answer, which is the time of its clock. */
 typedef uint64_t (*trace_ask_clock)(void *ctx);
 
-/* Asks TRACE_CLOCK_ROUNDS times and records what the shortest round trip has told (TRACE_CLOCK):
- * the answer was the middle of it, give or take half of it. What delays a message delays it in one
- * direction, so the others tell less. */
+/* trace_measure_clock asks TRACE_CLOCK_ROUNDS times and records what the shortest round trip has
+ * told (TRACE_CLOCK): the answer was the middle of it, give or take half of it. What delays a
+ * message delays it in one direction, so the others tell less. ctx is handed to ask, which waits
+ * for the other process. */
 void trace_measure_clock(struct trace *tr, trace_ask_clock ask, void *ctx);
 
 #endif

@@ -5,6 +5,9 @@
  * A thread's file is mapped by pieces. The last page of a piece is mapped again as the first of the
  * next, for a record may lie in both. A record's kind is stored last: whoever reads the file of a
  * process that was killed finds whole records, then zeros.
+ *
+ * Locks: tr->lock guards the list of threads and their number; a thread's file is its own.
+ * Neighbours: spool.h, the format; mpi-rma-trace, which reads the files.
  */
 #include "trace/record.h"
 

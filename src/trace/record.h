@@ -33,39 +33,49 @@ struct trace_spec {
     const struct log *log; /* outlives the trace */
 };
 
-/* Make dir, and remove what files of an earlier job it has: by one process of the job, before any
- * other opens. MRMA_ERR_OTHER with a message if that is not possible, as in trace_open. */
+/* trace_prepare makes the directory, and removes the files of an earlier job from it. Called by one
+ * process of the job, before any other opens. Returns MRMA_SUCCESS, or MRMA_ERR_OTHER with a
+ * message if the directory cannot be made. */
 int trace_prepare(const struct trace_spec *spec);
 
-/* spec is copied, dir with it. MRMA_ERR_NO_MEM, or MRMA_ERR_OTHER: a file in dir/spool can't be
- * written. */
+/* trace_open begins this process's part of the trace, with a file for the calling thread. spec is
+ * copied, dir with it; its log need not outlive the call. Returns MRMA_SUCCESS and *out;
+ * MRMA_ERR_NO_MEM, or MRMA_ERR_OTHER (logged) if a file in dir/spool can't be written. */
 int trace_open(const struct trace_spec *spec, struct trace **out);
 
-/* Files are cut to their length. No thread records any more. NULL is allowed. */
+/* trace_close cuts the files to their length and frees the trace. No thread records any more. NULL
+ * is allowed. */
 void trace_close(struct trace *tr);
 
-/* Now, by the trace's clock. Two neighbouring records may share a reading. */
+/* trace_now returns the time of the trace's clock, in nanoseconds. Two neighbouring records may
+ * share a reading. */
 uint64_t trace_now(const struct trace *tr);
 
-/* The time of the calling thread's last record, if it is of this kind: for a neighbour that shares
- * its reading of the clock. Else 0. */
+/* trace_time_of_last returns the time of the calling thread's last record, if that is of this kind,
+ * for a neighbour that shares its reading of the clock; else 0. */
 uint64_t trace_time_of_last(struct trace *tr, enum trace_kind kind);
 
-/* Record, with its time as it is. A thread's times must not decrease. */
+/* trace_add records rec with its time as it is, which does not lie before that of the calling
+ * thread's last record; else it gets that one's. If the file cannot grow, one message says so and
+ * the thread records no more. */
 void trace_add(struct trace *tr, const struct trace_record *rec);
 
-/* The ranks of the record added before, by the same thread. */
+/* trace_add_ranks records n ranks that belong to the record that the calling thread has added
+ * before, which has the same time. */
 void trace_add_ranks(struct trace *tr, uint64_t time, const int *ranks, int n);
 
-/* What a number of ENTER and LEAVE above those of enum trace_call stands for. */
+/* trace_add_name records the name of a function of MPI that has no number in enum trace_call: what
+ * is its number in TRACE_ENTER and TRACE_LEAVE. The name is cut to fit. */
 void trace_add_name(struct trace *tr, uint16_t what, const char *name);
 
-/* The calling thread's file says what kind of thread it is. Without this: SPOOL_APPLICATION. */
+/* trace_thread_is notes in the calling thread's file what kind of thread it is; without this it is
+ * SPOOL_APPLICATION. Called soon after the thread's first record at the latest. */
 void trace_thread_is(struct trace *tr, enum spool_thread kind);
 
-/* A number that no other operation of this process has. */
+/* trace_next_op returns a number that no other operation of this process has. Any thread. */
 uint64_t trace_next_op(struct trace *tr);
-/* The latest number given to any thread. */
+
+/* trace_last_op returns the latest number that trace_next_op has given to any thread; 0: none. */
 uint64_t trace_last_op(const struct trace *tr);
 
 #endif

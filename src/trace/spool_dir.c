@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * spool_dir.c - see spool_dir.h.
+ * spool_dir.c - which names in the directory of a trace are its own (spool_dir.h). No state, no
+ * locks.
  */
 #include "trace/spool_dir.h"
 

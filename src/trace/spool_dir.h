@@ -7,8 +7,8 @@
 
 #define SPOOL_DIR "spool"
 
-/* Remove the files of an earlier job: everything named RANK-THREAD in path, nothing else. What
- * can't be removed stays. */
+/* spool_dir_clear removes the files of an earlier job: everything named RANK-THREAD in the
+ * directory path, nothing else. What can't be removed stays. */
 void spool_dir_clear(const char *path);
 
 #endif

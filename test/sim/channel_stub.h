@@ -8,14 +8,14 @@
 
 #include "ch3/channel.h"
 
-/* Nothing comes but what poll makes up. */
+/* stub_pending says that nothing comes but what poll makes up. */
 static inline bool stub_pending(struct ch3_channel *ch)
 {
     (void)ch;
     return false;
 }
 
-/* Connections have nothing to give back. */
+/* stub_disconnect does nothing: connections have nothing to give back. */
 static inline void stub_disconnect(struct ch3_channel *ch, struct ch3_vc *vc)
 {
     (void)ch, (void)vc;

@@ -17,12 +17,18 @@ extern struct driver {
     bool chains;                /* its epochs of all kinds follow each other: program.h */
 } driver;
 
-/* From now on an abort prints the seed, and the command that runs it again. */
+/* driver_begin sets up driver. From now on an abort prints the seed, and the command that runs it
+ * again. */
 void driver_begin(const char *name, void (*run)(uint64_t seed));
+
+/* driver_run runs the programs of n seeds, from first on. */
 void driver_run(uint64_t first, uint64_t n);
-/* n seeds that nobody has tried yet; they are printed. */
+
+/* driver_run_fresh runs the programs of n seeds that nobody has tried yet, which it prints. */
 void driver_run_fresh(uint64_t n);
-/* [-k | -c] SEED [N]: n programs from SEED on; -k: with deaths; -c: chains. The exit code. */
+
+/* driver_main runs what the command line asks for, [-k | -c] SEED [N]: n programs from SEED on; -k:
+ * with deaths; -c: chains. Returns the exit code. */
 int driver_main(int argc, char **argv);
 
 #endif

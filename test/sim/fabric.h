@@ -99,45 +99,60 @@ struct fabric {
     struct boot *boots; /* of world, one a process */
 };
 
+/* fabric_new makes the processes, and their agents where they have one. Aborts on error. */
 struct fabric *fabric_new(const struct fabric_opts *opts);
-/* Ends agents and engines. Aborts if windows, memory, maps or peer references are left. */
+
+/* fabric_free ends agents and engines. Aborts if windows, memory, maps or peer references are left.
+ */
 void fabric_free(struct fabric *f);
 
-/* Call body in one thread per process and wait for all. */
+/* fabric_run calls body in one thread per process and waits for all. */
 void fabric_run(struct fabric *f, void (*body)(struct fabric_proc *p, void *arg), void *arg);
 
-/* The boot to create a window over all processes with. */
+/* fabric_boot returns the boot to create a window over all processes with. */
 struct boot *fabric_boot(struct fabric_proc *p);
-/* A barrier of all processes that is not the library's, and makes no progress. */
+
+/* fabric_barrier is a barrier of all processes that is not the library's, and makes no progress. */
 void fabric_barrier(struct fabric_proc *p);
 
-/* Communicators of n processes: one calls new, each fills its own boot. */
+/* fabric_comm_new makes a communicator of n processes: one of them calls this, then each calls
+ * fabric_comm_boot. */
 struct fabric_comm *fabric_comm_new(int n);
+
+/* fabric_comm_free frees a communicator that no window creation uses. */
 void fabric_comm_free(struct fabric_comm *c);
+
+/* fabric_comm_boot sets up *boot for the process with that rank in the communicator. */
 void fabric_comm_boot(struct fabric_comm *c, int rank, struct boot *boot);
 
-/* Memory that peers can map (MPI_Alloc_mem's). */
+/* fabric_mem_alloc allocates memory that peers can map, as MPI_Alloc_mem does. Aborts without
+ * memory. */
 void *fabric_mem_alloc(struct fabric_proc *p, size_t size);
+
+/* fabric_mem_free frees memory of fabric_mem_alloc. */
 void fabric_mem_free(struct fabric_proc *p, void *ptr);
 
-/* A window over all processes with default hints: size bytes each. base: for
- * WIN_CREATE. Aborts on error. And its orderly collective end. */
+/* fabric_win creates a window over all processes with default hints, size bytes each; base is for
+ * WIN_CREATE. Collective. Aborts on error. */
 struct win *fabric_win(struct fabric_proc *p, enum win_flavor flavor, void *base, uint64_t size,
                        uint32_t disp_unit);
+
+/* fabric_win_free frees a window in order. Collective. Aborts on error. */
 void fabric_win_free(struct win *w);
 
-/* The process has died: it never polls again and its peers can see it. */
+/* fabric_kill makes the process a dead one: it never polls again and its peers can see it. */
 void fabric_kill(struct fabric_proc *p);
 
-/* Let the process poll once: without it nothing arrives where no call is made. */
+/* fabric_progress lets the process poll once: without it nothing arrives where no call is made. */
 static inline void fabric_progress(struct fabric_proc *p)
 {
     rma_progress(&p->rma);
 }
 
-/* End the program with a message after so many seconds from now; 0: no more. */
+/* fabric_watchdog ends the program with a message after so many seconds from now; 0: no more. */
 void fabric_watchdog(unsigned seconds);
 
+/* fabric_fail prints where a check has failed, and aborts. Only for FABRIC_CHECK. */
 _Noreturn void fabric_fail(const char *file, int line, const char *what);
 #define FABRIC_CHECK(condition)                          \
     do {                                                 \

@@ -38,17 +38,21 @@
 
 struct fiber;
 
-/* stack: bytes, rounded up to pages; a guard page is below. NULL: no memory. */
+/* fiber_new makes a fiber that will run body(arg), on a stack of so many bytes, rounded up to
+ * pages; a guard page is below. NULL: no memory. */
 struct fiber *fiber_new(size_t stack, void (*body)(void *arg), void *arg);
-/* Also one that has not come to its end: what is on its stack is just dropped. */
+
+/* fiber_free frees a fiber, also one that has not come to its end: what is on its stack is just
+ * dropped. NULL is allowed. */
 void fiber_free(struct fiber *f);
 
-/* Run it until it yields or ends; true: it has ended. */
+/* fiber_resume runs the fiber until it yields or ends, and returns whether it has ended. */
 bool fiber_resume(struct fiber *f);
-/* Back to who resumed it. Only in f itself. */
+
+/* fiber_yield goes back to who resumed the fiber. Called in f itself only. */
 void fiber_yield(struct fiber *f);
 
-/* Start it anew, with another body, after its end. */
+/* fiber_restart makes a fiber that has ended ready to run another body. */
 void fiber_restart(struct fiber *f, void (*body)(void *arg), void *arg);
 
 #endif

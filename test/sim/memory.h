@@ -22,20 +22,25 @@ struct sim_memory {
     size_t bytes; /* in allocations */
 };
 
+/* sim_memory_init makes *m the memory of a process that has none yet. */
 void sim_memory_init(struct sim_memory *m);
-/* Frees what is left: nothing, of a process that came to its orderly end. */
+
+/* sim_memory_fini frees what is left: nothing, of a process that came to its orderly end. */
 void sim_memory_fini(struct sim_memory *m);
-/* Has everything been given back? */
+
+/* sim_memory_empty returns whether everything has been given back. */
 int sim_memory_empty(const struct sim_memory *m);
 
-/* mem_alloc to segment_commit of env. */
+/* sim_memory_env fills env with the functions for memory, mem_alloc to segment_commit. */
 void sim_memory_env(struct rma_env *env);
 
-/* MPI_Alloc_mem's and MPI_Free_mem's. */
+/* sim_memory_alloc allocates as MPI_Alloc_mem does. Aborts without memory. */
 void *sim_memory_alloc(struct sim_memory *m, size_t size);
+
+/* sim_memory_free frees memory of sim_memory_alloc, as MPI_Free_mem does. */
 void sim_memory_free(struct sim_memory *m, void *ptr);
 
-/* Zeroed and aligned; for free(). Aborts where there is none. */
+/* sim_zeroed returns zeroed memory, aligned to align, for free(). Aborts where there is none. */
 void *sim_zeroed(size_t align, size_t size);
 
 #endif

@@ -89,9 +89,11 @@ struct prog_stats {
     uint64_t epochs[8], ops[8], asserts[8], locks_nested, weak, zero, requests, failed;
 };
 
-/* Make and run the program; aborts where the outcome is wrong. */
+/* prog_execute makes the program of *opts and runs it in the processes of w; aborts where the
+ * outcome is wrong. What it did is added to *stats. */
 void prog_execute(struct prog_world *w, const struct prog_opts *opts, struct prog_stats *stats);
 
+/* prog_fail prints where a check has failed, and aborts. Only for PROG_CHECK. */
 _Noreturn void prog_fail(const char *file, int line, const char *what);
 #define PROG_CHECK(condition)                          \
     do {                                               \

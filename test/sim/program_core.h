@@ -122,23 +122,33 @@ struct prog {
     bool broken[PROG_PROCS]; /* a call has failed there: no more of them */
 };
 
+/* prog_below returns a number below n, from the program's seed. */
 size_t prog_below(struct prog *p, size_t n);
-/* Element i of an origin's data. */
+
+/* prog_datum returns element i of an origin's data that are made of value. */
 int64_t prog_datum(uint64_t value, size_t i);
 
-/* program_plan.c: the next group, its operations and their outcome. */
+/* prog_plan makes the next group of epochs, its operations and their outcome. In program_plan.c. */
 void prog_plan(struct prog *p);
+
+/* prog_plan_free frees what prog_plan has made. In program_plan.c. */
 void prog_plan_free(struct prog *p);
 
-/* program_oracle.c: apply the operation to the model; fills expected. */
+/* prog_compute applies the operation to the model and fills o->expected. In program_oracle.c. */
 void prog_compute(struct prog *p, struct prog_op *o);
-/* May the operation touch its cells now? Then they are marked. */
+
+/* prog_claim returns whether the operation may touch its cells now, and marks them then. In
+ * program_oracle.c. */
 bool prog_claim(struct prog *p, const struct prog_op *o);
-/* The origin's operations there are complete. */
+
+/* prog_forget takes the marks back of the origin's operations at that target, which are complete.
+ * In program_oracle.c. */
 void prog_forget(struct prog *p, int origin, int win, int target);
+
+/* prog_forget_all takes all marks back. In program_oracle.c. */
 void prog_forget_all(struct prog *p);
 
-/* program_run.c: one process runs the group. */
+/* prog_run_group runs the group in one process; arg is its struct prog. In program_run.c. */
 void prog_run_group(struct prog_actor *a, void *arg);
 
 #endif

@@ -18,10 +18,11 @@ struct sim_self {
     unsigned cpus; /* processors that a node is said to have */
 };
 
-/* cpus 0: one. */
+/* sim_self_init sets up *s for the process of that rank on that node. cpus: how many processors its
+ * node is said to have; 0: one. */
 void sim_self_init(struct sim_self *s, int rank, int node, unsigned cpus);
 
-/* env: record, record_same_node, record_cpus, peer_put, and memory. */
+/* sim_self_env fills env: record, record_same_node, record_cpus, peer_put, and memory. */
 void sim_self_env(struct sim_self *s, struct rma_env *env);
 
 /* Where a process's threads sleep, and its locks. */
@@ -30,11 +31,13 @@ struct sim_places {
     struct stripes stripes;
 };
 
-/* The process of that rank as self sees it; cma: its memory is reached so. */
+/* sim_peer_init sets up *peer as the process of that rank, as self sees it; cma: its memory can be
+ * reached by cross-memory attach. */
 void sim_peer_init(struct rma_peer *peer, const struct sim_self *self, int rank, bool cma,
                    const struct sim_places *its);
 
-/* peer_get of env, for a peer that has been found; sim_self_env's peer_put undoes it. */
+/* sim_peer_take is peer_get of env, for a peer that has been found; sim_self_env's peer_put undoes
+ * it. */
 int sim_peer_take(struct rma_peer *peer, bool node, struct rma_peer **out);
 
 #endif

@@ -120,51 +120,75 @@ struct sim_proc {
     void *user;     /* the test's */
 };
 
+/* sim_new makes a simulation with its processes, none of which runs yet. There is one at a time.
+ * Aborts without memory. */
 struct sim *sim_new(const struct sim_opts *opts);
+
+/* sim_free ends the engines and frees everything. Aborts if something is left of those who live:
+ * windows, memory, maps or peer references. */
 void sim_free(struct sim *s);
-/* Give back what the engines of the dead have, as an operating system would: before
+
+/* sim_bury gives back what the engines of the dead have, as an operating system would: before
  * buffers go to which they refer. */
 void sim_bury(struct sim *s);
 
-/* Call body in every living process and wait until all have returned or died. */
+/* sim_run calls body in every living process and returns when all have returned or died. */
 void sim_run(struct sim *s, void (*body)(struct sim_proc *p, void *arg), void *arg);
 
+/* sim_proc returns the process of that rank. */
 struct sim_proc *sim_proc(struct sim *s, int rank);
+
+/* sim_nproc returns the number of processes, dead ones included. */
 int sim_nproc(const struct sim *s);
-/* The clock, nanoseconds since sim_new. */
+
+/* sim_now returns the clock: nanoseconds since sim_new. */
 uint64_t sim_now(const struct sim *s);
-/* Events so far: two runs of the same seed have the same number. */
+
+/* sim_events returns how many events there were so far: two runs of the same seed have the same
+ * number. */
 uint64_t sim_events(const struct sim *s);
-/* Long sleeps that ended by themselves: somebody forgot to wake, or did nothing for long. */
+
+/* sim_overslept returns how many long sleeps have ended by themselves: somebody forgot to wake, or
+ * did nothing for long. */
 uint64_t sim_overslept(const struct sim *s);
-/* Messages on their way, arrived ones included. */
+
+/* sim_in_flight returns how many messages are on their way, arrived ones included. */
 size_t sim_in_flight(const struct sim *s);
-/* Bytes of memory that the simulation has for itself: not the library's. */
+
+/* sim_overhead returns the bytes of memory that the simulation has for itself: not the library's.
+ */
 size_t sim_overhead(const struct sim *s);
 
-/* Let so much time pass without any process running: for tests of the channel alone. */
+/* sim_pass lets ns nanoseconds pass without any process running: for tests of the channel alone. */
 void sim_pass(struct sim *s, uint64_t ns);
-/* A number below n, from the run's seed. */
+
+/* sim_below returns a number below n, from the run's seed. */
 uint64_t sim_below(struct sim *s, uint64_t n);
 
 /* ---- in a body ---- */
 
-/* Compute for so long: no call of the library is made meanwhile. */
+/* sim_compute lets the process compute for ns nanoseconds: no call of the library is made
+ * meanwhile. */
 void sim_compute(struct sim_proc *p, uint64_t ns);
-/* Let others run for a moment: between two polls of the caller. */
+
+/* sim_yield lets others run for a moment: between two polls of the caller. */
 void sim_yield(struct sim_proc *p);
-/* All living processes meet, without the library. Without an agent they poll
- * meanwhile, since nobody else would. */
+
+/* sim_rest waits, without the library, until all living processes are there. Without an agent they
+ * poll meanwhile, since nobody else would. */
 void sim_rest(struct sim_proc *p);
 
-/* The process dies when the clock is there, wherever it is then. */
+/* sim_kill_at makes the process die when the clock shows when, wherever it is then. */
 void sim_kill_at(struct sim *s, int rank, uint64_t when);
 
-/* A window over all processes with default hints, and its end. Aborts on error. */
+/* sim_win creates a window over all processes with default hints. Collective. Aborts on error. */
 struct win *sim_win(struct sim_proc *p, enum win_flavor flavor, void *base, uint64_t size,
                     uint32_t disp_unit);
+
+/* sim_win_free frees a window in order. Collective. Aborts on error. */
 void sim_win_free(struct win *w);
 
+/* sim_fail prints where a check has failed, and aborts. Only for SIM_CHECK. */
 _Noreturn void sim_fail(const char *file, int line, const char *what);
 #define SIM_CHECK(condition)                          \
     do {                                              \

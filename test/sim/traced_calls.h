@@ -17,7 +17,7 @@ struct traced_counts {
 };
 extern struct traced_counts traced_counts;
 
-/* For prog_world.waits. */
+/* traced_waits is prog_world.waits, for processes that are traced. */
 void traced_waits(struct prog_actor *a, const struct rma_req *req, bool done);
 
 #endif

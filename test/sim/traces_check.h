@@ -18,8 +18,8 @@ struct traces_expected {
     uint64_t calls, ops, locks;
 };
 
-/* Makes the archive of dir/spool and reads it, by mpi-rma-trace's own reader and, if it is
- * installed, by otf2-print. */
+/* traces_check_archive makes the archive of dir/spool and reads it, by mpi-rma-trace's own reader
+ * and, if it is installed, by otf2-print. */
 void traces_check_archive(const char *dir, const struct traces_expected *expected);
 
 /* A message from one machine to another, by the clocks of the two; truly is the first one's clock
@@ -30,8 +30,8 @@ struct traces_message {
     uint64_t truly; /* when it arrived, by the clock of rank 0's machine */
 };
 
-/* By the corrected clocks no message arrives before it was sent, and each as exactly as
- * error ns at the time when it did. */
+/* traces_check_messages checks that by the corrected clocks no message arrives before it was sent,
+ * and each as exactly as error nanoseconds at the time when it did. */
 void traces_check_messages(const char *dir, const struct traces_message *message, size_t n,
                            uint64_t error);
 

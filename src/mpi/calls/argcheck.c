@@ -5,6 +5,9 @@
  * No state but one remembered handle: the last datatype that was found to be
  * predefined. Predefined types are never freed, so a remembered one stays true;
  * anything else is asked of the host each time.
+ *
+ * No locks: whichever datatype is remembered, it is predefined. Neighbours: the entry points of
+ * communication; errhan.c, which reports what is wrong.
  */
 #include "mpi/calls/argcheck.h"
 

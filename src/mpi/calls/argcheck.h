@@ -22,21 +22,23 @@
 #include "rma/fast.h"
 #include "rma/rma.h"
 
-/* What is wrong with them: an enum mrma_err, or OP_NOTHING for MPI_PROC_NULL.
- * counts is negative if one of them is. */
+/* args_verdict says what is wrong with the arguments that args_plain has not found plain: an enum
+ * mrma_err, OP_NOTHING for the target MPI_PROC_NULL, or MRMA_SUCCESS. counts is negative if one of
+ * the call's counts is. */
 int args_verdict(const struct win_rec *rec, int64_t counts, int target, int64_t disp)
     __attribute__((cold));
 
-/* Is nothing wrong with these? If there may be, ask args_target. */
+/* args_plain returns whether nothing is wrong with these arguments: counts, all counts of the call
+ * or'ed together so that one sign tells of all; target, a rank; disp, a displacement. False means
+ * that something may be wrong: args_verdict says what. */
 static inline bool args_plain(const struct win_rec *rec, int64_t counts, int target, MPI_Aint disp)
 {
     return likely(counts >= 0 && (unsigned)target < (unsigned)rec->nproc &&
                   disp >= rec->lowest_disp);
 }
 
-/* The arguments that every communication call has; op->target, disp, tcount and
- * ttype are set. Returns MRMA_SUCCESS, OP_NOTHING or an error. counts: all counts
- * or'ed, so that one sign tells of all. */
+/* args_target checks the arguments that every communication call has and sets op->target, disp,
+ * tcount and ttype. counts: as in args_plain. Returns MRMA_SUCCESS, OP_NOTHING or an error. */
 static inline int args_target(const struct win_rec *rec, struct rma_op *op, int64_t counts,
                               int target, MPI_Aint disp, int64_t tcount, MPI_Datatype ttype)
 {
@@ -51,7 +53,9 @@ static inline int args_target(const struct win_rec *rec, struct rma_op *op, int6
     return likely(op->ttype != NULL) ? MRMA_SUCCESS : err;
 }
 
-/* Put and get: one side at the origin besides the target. */
+/* args_transfer is args_target for a put or get, which has one side at the origin besides the
+ * target: *otype_out becomes the datatype of that side. Returns MRMA_SUCCESS, OP_NOTHING or an
+ * error. */
 static inline int args_transfer(const struct win_rec *rec, struct rma_op *op,
                                 const struct dtype **otype_out, int64_t ocount, MPI_Datatype otype,
                                 int target, MPI_Aint disp, int64_t tcount, MPI_Datatype ttype)
@@ -64,7 +68,8 @@ static inline int args_transfer(const struct win_rec *rec, struct rma_op *op,
     return err;
 }
 
-/* The flattened form of a datatype if it is known already. */
+/* args_known_type returns whether the datatype was used lately, and then sets *out to its flattened
+ * form. False says nothing about the datatype: dtype_lookup knows more. */
 static inline bool args_known_type(MPI_Datatype type, const struct dtype **out)
 {
     struct dtype_cache *cache = mpi_state.types;
@@ -78,32 +83,39 @@ static inline bool args_known_type(MPI_Datatype type, const struct dtype **out)
     return true;
 }
 
-/* Accumulates (12.3.4): operation predefined and allowed on the element type,
- * which is the same on every side. op->otype, rtype and ttype are set; a side
- * that is not used has NULL. */
+/* args_accumulate checks operation and datatypes of an accumulate (12.3.4) and sets op->op: the
+ * operation is predefined and allowed on the element type, which is the same on every side.
+ * op->otype, rtype and ttype are set; a side that is not used has NULL. Returns MRMA_SUCCESS,
+ * MRMA_ERR_OP or MRMA_ERR_TYPE. */
 int args_accumulate(struct rma_op *op, MPI_Op mpi_op);
 
-/* One element of a predefined type (12.3.4.3, 12.3.4.4). */
+/* args_predefined returns MRMA_SUCCESS if the datatype, which dtype_lookup has accepted, is a
+ * predefined one (12.3.4.3, 12.3.4.4), else MRMA_ERR_TYPE. */
 int args_predefined(MPI_Datatype type);
 
-/* May compare-and-swap be done on it? C and Fortran integers, logicals,
- * multi-language types and MPI_BYTE. */
+/* args_cas_type returns whether MPI_Compare_and_swap takes elements of this type: C and Fortran
+ * integers, logicals, multi-language types and MPI_BYTE. */
 bool args_cas_type(const struct dtype *type);
 
-/* MPI_MODE_* to RMA_*. -1: a bit that this call does not take. */
+/* args_asserts_translate returns the RMA_* bits (rma.h) of the MPI_MODE_* bits in mpi_asserts; -1:
+ * one of them is not among allowed, those that the call takes. */
 int args_asserts_translate(int mpi_asserts, int allowed);
 
+/* args_asserts is args_asserts_translate, quicker where there are no asserts. */
 static inline int args_asserts(int mpi_asserts, int allowed)
 {
     return likely(mpi_asserts == 0) ? 0 : args_asserts_translate(mpi_asserts, allowed);
 }
 
+/* args_rank_ok returns whether rank is a rank of the window. */
 static inline bool args_rank_ok(const struct win_rec *rec, int rank)
 {
     return likely((unsigned)rank < (unsigned)rec->nproc);
 }
 
-/* Size, displacement unit and base of a window to be created (12.2.1 to 12.2.3). */
+/* args_window checks the size (bytes), displacement unit and base of a window that is to be created
+ * (12.2.1 to 12.2.3). base_given: the base is the caller's, and may be NULL only if size is 0.
+ * Returns MRMA_SUCCESS, MRMA_ERR_SIZE, MRMA_ERR_DISP or MRMA_ERR_BASE. */
 int args_window(int64_t size, int64_t disp_unit, const void *base, bool base_given);
 
 #endif

@@ -6,6 +6,8 @@
  * Errors as in comm_acc.c; a derived type is MPI_ERR_TYPE, and so is a type that
  * compare-and-swap does not take (floating point, complex, pairs, characters).
  * No state, no locks.
+ *
+ * Neighbours: argcheck.c; rma/fast.h, the short cuts; rma.h.
  */
 #include <mpi.h>
 

@@ -9,6 +9,8 @@
  * dynamic windows they are addresses of the target. Errors: MPI_ERR_WIN (said by
  * the host), _COUNT, _RANK, _DISP, _TYPE, _RMA_SYNC, _RMA_RANGE.
  * The large-count forms are in comm_large.c. No state, no locks.
+ *
+ * Neighbours: comm_transfer.h, what the forms of a call share; rma/fast.h, the short cuts.
  */
 #include <mpi.h>
 

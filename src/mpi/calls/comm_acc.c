@@ -8,6 +8,8 @@
  * side are of one predefined type (else MPI_ERR_TYPE). Elements are updated
  * atomically against every other accumulate on the window.
  * The large-count forms are in comm_large.c. No state, no locks.
+ *
+ * Neighbours: comm_acc.h, what the forms of a call share; rma/fast.h, the short cuts.
  */
 #include "mpi/calls/comm_acc.h"
 

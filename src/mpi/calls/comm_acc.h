@@ -2,8 +2,8 @@
 /*
  * comm_acc.h - what the int and the large-count forms of accumulates share.
  *
- * Each returns MRMA_SUCCESS, OP_NOTHING or an error; op describes the operation
- * as far as it got, for messages. Zeroed but for req when it comes in.
+ * rec is a window of ours. Each function returns MRMA_SUCCESS, OP_NOTHING or an error. op is
+ * cleared but for req when it comes in, and describes the operation as far as it got, for messages.
  */
 #ifndef MRMA_MPI_CALLS_COMM_ACC_H
 #define MRMA_MPI_CALLS_COMM_ACC_H
@@ -12,7 +12,7 @@
 
 #include "mpi/calls/argcheck.h"
 
-/* MPI 4.1, 12.3.4.1 */
+/* comm_accumulate checks the arguments of an accumulate (MPI 4.1, 12.3.4.1) and hands it down. */
 static inline int comm_accumulate(const struct win_rec *rec, struct rma_op *op, const void *oaddr,
                                   int64_t ocount, MPI_Datatype otype, int target, MPI_Aint disp,
                                   int64_t tcount, MPI_Datatype ttype, MPI_Op mpi_op)
@@ -27,8 +27,8 @@ static inline int comm_accumulate(const struct win_rec *rec, struct rma_op *op, 
     return likely(err == MRMA_SUCCESS) ? rma_accumulate(rec->win, op) : err;
 }
 
-/* MPI 4.1, 12.3.4.2. With MPI_NO_OP the origin's three arguments mean nothing and
- * are not looked at. */
+/* comm_get_accumulate checks the arguments of a get-accumulate (MPI 4.1, 12.3.4.2) and hands it
+ * down. With MPI_NO_OP the origin's three arguments mean nothing and are not looked at. */
 static inline int comm_get_accumulate(const struct win_rec *rec, struct rma_op *op,
                                       const void *oaddr, int64_t ocount, MPI_Datatype otype,
                                       void *raddr, int64_t rcount, MPI_Datatype rtype, int target,

@@ -4,6 +4,9 @@
  *
  * Counts are MPI_Count; otherwise as in comm.c and comm_acc.c. Built where the
  * host declares them.
+ *
+ * No state, no locks. Neighbours: comm_transfer.h, comm_acc.h and comm_request.h, which do the
+ * work.
  */
 #include <mpi.h>
 

@@ -4,6 +4,8 @@
  *
  * An operation as in comm.c and comm_acc.c, with a request (request.h) that is made before it is
  * issued, since an operation cannot be taken back. No state, no locks.
+ *
+ * Neighbours: comm_transfer.h and comm_acc.h, the operations; request.c, the requests.
  */
 #include "mpi/calls/comm_request.h"
 

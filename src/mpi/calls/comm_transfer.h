@@ -15,6 +15,7 @@
 
 #include "mpi/calls/argcheck.h"
 
+/* comm_put checks the arguments of a put, of which op->req may be set, and hands it down. */
 static inline int comm_put(const struct win_rec *rec, struct rma_op *op, const void *oaddr,
                            int64_t ocount, MPI_Datatype otype, int target, MPI_Aint disp,
                            int64_t tcount, MPI_Datatype ttype)
@@ -27,6 +28,7 @@ static inline int comm_put(const struct win_rec *rec, struct rma_op *op, const v
     return likely(err == MRMA_SUCCESS) ? rma_put(rec->win, op) : err;
 }
 
+/* comm_get checks the arguments of a get, of which op->req may be set, and hands it down. */
 static inline int comm_get(const struct win_rec *rec, struct rma_op *op, void *raddr,
                            int64_t rcount, MPI_Datatype rtype, int target, MPI_Aint disp,
                            int64_t tcount, MPI_Datatype ttype)
@@ -39,6 +41,7 @@ static inline int comm_get(const struct win_rec *rec, struct rma_op *op, void *r
     return likely(err == MRMA_SUCCESS) ? rma_get(rec->win, op) : err;
 }
 
+/* comm_put_whole does all of MPI_Put. */
 static inline int comm_put_whole(const struct win_rec *rec, const void *oaddr, int64_t ocount,
                                  MPI_Datatype otype, int target, MPI_Aint disp, int64_t tcount,
                                  MPI_Datatype ttype)
@@ -51,6 +54,7 @@ static inline int comm_put_whole(const struct win_rec *rec, const void *oaddr, i
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Put", err, &op);
 }
 
+/* comm_get_whole does all of MPI_Get. */
 static inline int comm_get_whole(const struct win_rec *rec, void *raddr, int64_t rcount,
                                  MPI_Datatype rtype, int target, MPI_Aint disp, int64_t tcount,
                                  MPI_Datatype ttype)

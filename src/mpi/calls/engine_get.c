@@ -3,6 +3,8 @@
  * engine_get.c - makes the engine at the first window or MPI_Alloc_mem, and ends it.
  *
  * What both do runs under the lock of the process-wide state (process/state.c).
+ *
+ * Neighbours: engine.h, what is made; init.c and session.c, which end it.
  */
 #include "mpi/calls/engine_get.h"
 

@@ -7,12 +7,14 @@
 
 #include <stddef.h>
 
-/* engine_get creates the engine if there is none. It returns 0; MRMA_ERR_ARG for an environment
- * variable that is not understood; or what engine_create or the datatype cache say, with one line
- * of text in msg. Any thread may call. */
+/* engine_get creates the engine if there is none: mpi_state is filled when it returns MRMA_SUCCESS,
+ * unless engine_disabled. With an error msg (len bytes) has one line about it: MRMA_ERR_ARG for an
+ * environment variable that is not understood (environment.h tells more), else what engine_create,
+ * the host or the datatype cache say. Any thread may call; one creates, the others wait. */
 int engine_get(char *msg, size_t len);
 
-/* engine_end destroys the engine; nothing happens if there is none. No other thread uses it. */
+/* engine_end destroys the engine, with all windows that were not freed; nothing happens if there is
+ * none. No other thread is in a call. */
 void engine_end(void);
 
 #endif

@@ -4,6 +4,8 @@
  *
  * They raise no MPI error: a program asks them to find out, often before it
  * knows whether the library is there at all. No state, no locks.
+ *
+ * Neighbour: win_table.h, which finds the window.
  */
 #include <mpi-rma.h>
 

@@ -6,6 +6,9 @@
  * exports for them, so that is what is replaced here. A Fortran keyval of a
  * predefined attribute is the C keyval plus one and asks for the value; the C
  * keyval asks for what C gets.
+ *
+ * State: where the host's function is, found once. No locks. Neighbour: win_attr.h, which has the
+ * values.
  */
 #include <mpi.h>
 

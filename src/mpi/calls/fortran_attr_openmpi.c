@@ -7,6 +7,9 @@
  * for attributes inside the host's window, where ours are not. So the wrapper is
  * replaced under all of its names, and passes on what is not predefined. Keyvals
  * are the same in C and Fortran; Fortran gets values of address size (12.2.6).
+ *
+ * State: where the host's function is, found once. No locks. Neighbour: win_attr.h, which has the
+ * values.
  */
 #include <mpi.h>
 

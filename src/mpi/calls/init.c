@@ -9,6 +9,9 @@
  * call-back of an attribute that is set before all others, right after
  * initialisation; and where that was not possible (this library was loaded
  * later) when MPI_Finalize is called.
+ *
+ * No locks: MPI is initialised and finalized by one thread. Neighbours: engine_get.c, stats.c and
+ * traced.c, which end here; session.c, for programs without MPI_Init.
  */
 #include <mpi.h>
 

@@ -9,6 +9,8 @@
  * Errors, raised on MPI_COMM_WORLD: MPI_ERR_ARG for a negative size, _NO_MEM, _INFO_VALUE;
  * MPI_ERR_BASE for memory that is not the start of a block from MPI_Alloc_mem. MPI_Free_mem takes a
  * null pointer, as both hosts give one for size 0. The heap has its own lock.
+ *
+ * Neighbours: heap.h, which allocates; win_info.c, which reports values that are not understood.
  */
 #include <mpi.h>
 

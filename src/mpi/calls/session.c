@@ -6,6 +6,9 @@
  * MPI_Finalize ends it (init.c). While it lives without the world model it keeps
  * a session of its own, not counted (host/self_session.c). Built where the host
  * declares sessions.
+ *
+ * No locks: sessions are counted by an atomic. Neighbours: engine_get.c, which ends the engine;
+ * carrier.h; meet.c.
  */
 #include <mpi.h>
 

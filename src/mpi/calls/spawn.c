@@ -13,6 +13,9 @@
  * reports it or looks elsewhere.
  *
  * No locks, nothing is kept.
+ *
+ * Neighbours: host.h, whose functions start the children; mpi-rma-run, which sets what is handed
+ * on.
  */
 #include <mpi.h>
 

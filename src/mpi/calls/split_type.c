@@ -14,6 +14,8 @@
  * belongs to the object that has all its processing units, or to none. Unguided, the first level
  * counts that divides the communicator, from the node down to the core; so a program that splits
  * again and again comes to its end with MPI_COMM_NULL. No state, no locks.
+ *
+ * Neighbours: topo.c, which knows the hardware; node.c, which knows the node.
  */
 #include <mpi.h>
 

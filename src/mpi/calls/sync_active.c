@@ -6,6 +6,8 @@
  * Asserts are checked against what each call takes (12.5.5). Groups are
  * translated to window ranks by group.c. Errors: MPI_ERR_WIN (said by the host),
  * _ASSERT, _GROUP, _RMA_SYNC. No state, no locks.
+ *
+ * Neighbours: group.c, which translates groups; rma.h; errhan.c.
  */
 #include <mpi.h>
 

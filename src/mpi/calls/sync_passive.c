@@ -6,6 +6,8 @@
  * not say it. Both hosts take it, so programs that compute their neighbours lock it
  * too: it is a lock on nobody, and nothing is done. Errors: MPI_ERR_WIN (said by the
  * host), _LOCKTYPE, _RANK, _ASSERT, _RMA_SYNC. No state, no locks of its own.
+ *
+ * Neighbours: rma.h; rma/fast.h, the short cuts; errhan.c.
  */
 #include <mpi.h>
 

@@ -10,6 +10,9 @@
  * communicator of this process alone, one at a time. A window is freed in the order that attribute
  * call-backs need: all processes agree, the carrier goes (call-backs run and see
  * a whole window), then ours.
+ *
+ * Locks: one around the making of a carrier. Neighbours: carrier.h, win_table.h, win_info.h; rma.h,
+ * our window; boot_mpi.h, the exchange; meet.h.
  */
 #include "mpi/calls/win.h"
 

@@ -22,12 +22,15 @@ struct win_args {
     MPI_Comm comm;
 };
 
-/* Collective. Creates the window, its carrier and its record. Returns what the
- * entry point returns; *win, and *(void **)baseptr unless baseptr is NULL, are set
- * on success only. Not to be called when engine_disabled(). */
+/* win_make creates a window, its carrier and its record. Collective over args->comm. *win, and
+ * *(void **)baseptr unless baseptr is NULL, are set on success only; with an error the
+ * communicator's error handler has been called. Returns what the entry point returns. Not to be
+ * called when engine_disabled(). */
 int win_make(const struct win_args *args, void *baseptr, MPI_Win *win);
 
-/* MPI_Win_shared_query; returns what the entry point returns. */
+/* win_query_shared does MPI_Win_shared_query of a window of ours, with *size in bytes; baseptr is
+ * the address of a pointer. Returns what the entry point returns; the outputs are set on success
+ * only. */
 int win_query_shared(struct win_rec *rec, int rank, MPI_Aint *size, uint32_t *disp_unit,
                      void *baseptr);
 

@@ -15,8 +15,9 @@
 
 #include "mpi/process/win_table.h"
 
-/* What C gets (the base, or a pointer to the value) and what Fortran gets (the
- * value itself). False: keyval is not one of the five. */
+/* win_attr_get sets *pointer to what C gets of a predefined attribute (the base, or a pointer to
+ * the value) and *value to what Fortran gets (the value itself). Returns false if keyval is not one
+ * of the five, and sets nothing. */
 bool win_attr_get(struct win_rec *rec, int keyval, void **pointer, MPI_Aint *value);
 
 #endif

@@ -7,6 +7,8 @@
  * a list that names other kinds than system and mpi is not understood by this library and so, as
  * the standard has it, neither used nor reported. A window's hints that must be equal on all
  * processes are compared in rma/create/win_hints.c. No state, no locks.
+ *
+ * Neighbours: rma/win/hints.h, which knows the keys; win.c and win_query.c.
  */
 #include "mpi/calls/win_info.h"
 

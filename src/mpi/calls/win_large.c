@@ -5,6 +5,8 @@
  *
  * Units above INT_MAX are refused with MPI_ERR_DISP: MPI_WIN_DISP_UNIT could not
  * report them. Built where the host declares these functions.
+ *
+ * No state, no locks. Neighbour: win.h, which does the work.
  */
 #include "mpi/calls/win.h"
 

@@ -7,6 +7,8 @@
  * need nothing here. Outputs are set only on success. No state; the info in use
  * changes under the caller's own synchronization (MPI_Win_set_info is
  * collective).
+ *
+ * No locks. Neighbours: win_attr.h and win_info.h, which are asked here; rma.h.
  */
 #include <mpi.h>
 

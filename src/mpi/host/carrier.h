@@ -14,15 +14,19 @@
 
 #include <stddef.h>
 
-/* Around every call that initialises the host, at any thread level and for sessions: what the host
- * reads only then is set so that carriers can be made, and put back afterwards. Calls may nest and
- * overlap. */
+/* carrier_before_init is called before every call that initialises the host, at any thread level
+ * and for sessions: what the host reads only then is set so that carriers can be made. Calls may
+ * nest and overlap. Any thread. */
 void carrier_before_init(void);
+
+/* carrier_after_init is called behind the host's initialisation, once for each carrier_before_init;
+ * the last one puts back what was set. Any thread. */
 void carrier_after_init(void);
 
-/* A carrier on self, a communicator of this process alone whose errors return. One at a time: the
- * caller holds a lock. *carrier is set on success only; MRMA_ERR_OTHER with one line in msg that
- * says what the host refused and what to do. */
+/* carrier_make makes a carrier on self, a communicator of this process alone whose errors return.
+ * The caller holds a lock, so that one is made at a time. Returns MRMA_SUCCESS and *carrier, a
+ * window of the host's that its Win_free frees; or MRMA_ERR_OTHER with one line in msg (len bytes)
+ * that says what the host refused and what to do. */
 int carrier_make(MPI_Comm self, MPI_Win *carrier, char *msg, size_t len);
 
 #endif

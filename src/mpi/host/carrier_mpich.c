@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * carrier_mpich.c - carrier.h on MPICH. No state.
+ * carrier_mpich.c - carrier.h on MPICH.
  *
  * Every window of MPICH duplicates its communicator, and a process has a fixed number of context
  * ids for communicators. MPI_Win_allocate_shared ends the process in an assertion when none is
  * left, where MPI_Comm_dup returns an error. So a communicator is made and freed first.
+ *
+ * No state, no locks. Neighbour: win.c, which makes the windows.
  */
 #include "mpi/host/carrier.h"
 
@@ -17,6 +19,7 @@
 void carrier_before_init(void)
 {
 }
+
 void carrier_after_init(void)
 {
 }

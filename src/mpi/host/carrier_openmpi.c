@@ -12,6 +12,9 @@
  * starts afterwards finds the environment as it was.
  *
  * With MPIRMA_DISABLE nothing is changed: then the host's windows are in use.
+ *
+ * Locks: one around what the environment was before. Neighbours: init.c and session.c, which
+ * initialise the host; win.c, which makes windows.
  */
 #include "mpi/host/carrier.h"
 

@@ -6,6 +6,9 @@
  * If the host's library is not found behind this one, the link order was wrong
  * or another MPI library is in use; going on would call null pointers, therefore
  * the process ends with a line that says what to do.
+ *
+ * No locks: the table is constant once it is filled. Neighbours: host_check.c; all entry points,
+ * which pass calls on.
  */
 #include "mpi/host/host.h"
 

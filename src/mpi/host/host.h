@@ -47,8 +47,8 @@ struct mpi_host {
 
 extern MRMA_HIDDEN struct mpi_host mpi_host;
 
-/* The next definition of a symbol behind this library's own. If there is none,
- * says so and ends the process: nothing could be passed on to the host. */
+/* host_symbol returns the next definition of a symbol behind this library's own. If there is none,
+ * it says so and ends the process, since nothing could be passed on to the host. */
 void *host_symbol(const char *name);
 
 /* Fill one member (C has no conversion from an object to a function pointer). */

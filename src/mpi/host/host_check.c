@@ -11,6 +11,9 @@
  *
  * It may run in a constructor, before MPI is initialised: MPI_Get_library_version may be called
  * then.
+ *
+ * No locks. Neighbours: init.c, session.c and engine_get.c, which ask before the first call of the
+ * host.
  */
 #include "mpi/host/host_check.h"
 

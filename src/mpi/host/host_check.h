@@ -8,9 +8,9 @@
 #ifndef MRMA_MPI_HOST_HOST_CHECK_H
 #define MRMA_MPI_HOST_HOST_CHECK_H
 
-/* Before the first call that is passed on to the host. If any MPI library of another kind is loaded
- * in this process, ends the process with exit code 127 and a message that names both. Any thread,
- * any number of times; looks once. */
+/* host_check ends the process with exit code 127, and a message that names both, if any MPI library
+ * of another kind is loaded in it. Called before the first call that is passed on to the host. Any
+ * thread, any number of times; it looks once. */
 void host_check(void);
 
 #endif

@@ -6,6 +6,9 @@
  * a function without arguments that returns how many events it has handled. They are looked up at
  * run time: nothing depends on a host that has them. The registered function never calls MPI and
  * never blocks (rma_host_poll).
+ *
+ * Neighbours: rma.h, whose poll is called; win.c and engine_get.c, which register it and take it
+ * back.
  */
 #include "mpi/host/host_poll.h"
 

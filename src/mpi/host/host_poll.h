@@ -12,11 +12,11 @@
 
 struct rma;
 
-/* Register the poll of rma, if the host allows that and it has not been done. After the creation of
- * a window that uses packets. Any thread. */
+/* host_poll_begin registers the poll of rma with the host, if the host allows that and it has not
+ * been done. Called after the creation of a window that uses packets. Any thread. */
 void host_poll_begin(struct rma *rma);
 
-/* Take it back: the engine ends. No other thread uses MPI. */
+/* host_poll_end takes the registration back, because the engine ends. No other thread uses MPI. */
 void host_poll_end(void);
 
 #endif

@@ -5,6 +5,8 @@
  * The processes that ask for the same find out by a barrier. Who does not come soon after MPI_Init
  * does not come at all, and the messages of the others cannot be taken back: a program could
  * receive one in their place. So they end the job.
+ *
+ * No state, no locks. Neighbours: stats.c and traced.c, which need all processes.
  */
 #include "mpi/host/job.h"
 

@@ -13,9 +13,10 @@ struct log;
 
 enum job_use { JOB_TRACE, JOB_STATS };
 
-/* Right after the host's MPI_Init, by each process for which the variable is set: *job is a copy of
- * MPI_COMM_WORLD, MPI_COMM_NULL if the host refuses it. If not all processes come here within
- * seconds, those that have end the job with a message that names the variable. */
+/* job_meet is called right after the host's MPI_Init by each process for which the variable is set.
+ * *job becomes a copy of MPI_COMM_WORLD, the caller's to free; MPI_COMM_NULL if the host refuses
+ * it. It waits for the others: if not all processes come here within seconds, those that have end
+ * the job with a message that names the variable. */
 void job_meet(enum job_use use, const struct log *log, MPI_Comm *job);
 
 #endif

@@ -12,6 +12,8 @@
  * That a communicator has met is an attribute of it, which duplicates inherit. Its processes have
  * all set it or none of them, so they decide alike, whatever other threads do meanwhile; what a
  * process knows from other communicators would not do. The lock guards the attribute's key.
+ *
+ * Neighbours: win.c, which creates windows; boot_report.c, which tells of long waits.
  */
 #include "mpi/host/meet.h"
 

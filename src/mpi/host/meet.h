@@ -15,13 +15,16 @@
 
 #include "boot/boot_report.h"
 
-/* Collective over an intracommunicator; boot has its rank and size. Waits as long as it takes until
- * all have come, which report tells of, and then not for long. MRMA_SUCCESS; or MRMA_ERR_OTHER, at
- * all processes that have the library, with a text in msg[len] that names the ranks without it. */
+/* meet_all finds out whether all processes of comm, an intracommunicator, have this library.
+ * Collective. boot has the rank and size of comm. It waits as long as it takes until all have come,
+ * which report tells of, and then not for long. Returns MRMA_SUCCESS; or MRMA_ERR_OTHER, at all
+ * processes that have the library, with a text in msg (len bytes) that names the ranks without it.
+ * MRMA_ERR_OTHER, too, if the host refuses what this takes. */
 int meet_all(MPI_Comm comm, const struct boot *boot, struct boot_report *report, char *msg,
              size_t len);
 
-/* The last session ends, and with it all communicators: forget what belongs to them. */
+/* meet_end forgets what meet_all has noted at communicators: the last session ends, and with it all
+ * of them. */
 void meet_end(void);
 
 #endif

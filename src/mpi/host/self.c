@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * self.c - self.h on hosts that have no sessions.
+ * self.c - self.h on hosts that have no sessions. No state, no locks.
  */
 #include "mpi/host/self.h"
 

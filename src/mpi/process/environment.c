@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * environment.c - see environment.h.
+ * environment.c - what is wrong with the MPIRMA_* variables (environment.h).
+ *
+ * State: whether this process has looked. No locks: who comes second does nothing. Neighbours:
+ * conf.c, which knows the variables.
  */
 #include "mpi/process/environment.h"
 

@@ -12,9 +12,9 @@
 
 #include "base/log.h"
 
-/* The first call of a process looks: for a variable with a value that is not understood, and for
- * names that no variable has. Writes nothing if first, is this the process that speaks for the job,
- * is false. Any thread. */
+/* environment_tell looks, in the first call of a process only, for variables with a value that is
+ * not understood and for names that no variable has, and writes to log what it finds. first: this
+ * process speaks for the job; nothing is written if it is false. Any thread. */
 void environment_tell(const struct log *log, bool first);
 
 #endif

@@ -7,6 +7,8 @@
  * state (MPI 4.1, 12.7). The lines are written before the handler is called since the default
  * handler does not return. Handlers are the host's: those of the carrier window and of the user's
  * communicator. State: the texts held for the calling thread. No locks.
+ *
+ * Neighbours: all entry points, when something is wrong; log.h, whose hold is here.
  */
 #include "mpi/process/errhan.h"
 

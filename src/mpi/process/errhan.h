@@ -24,39 +24,48 @@ struct rma_op;
 /* Not an error: the target is MPI_PROC_NULL and there is nothing to do. */
 enum { OP_NOTHING = -1 };
 
-/* The hold of the engine's log (base/log.h): keeps what log_fail says until the call of this thread
- * tells its error. False for the agent's thread, which has no such call. */
+/* error_hold is the hold of the engine's log (log.h): it keeps the text of log_fail until the
+ * present call of this thread tells its error. Returns false for the agent's thread, which has no
+ * such call. */
 bool error_hold(const char *text) __attribute__((cold));
 
-/* The operation of a request has failed; its wait will return that. */
+/* request_fail tells that the operation of a request, which func has made, has failed with err. No
+ * handler is called: the wait will return the error. */
 void request_fail(const char *func, int err) __attribute__((cold));
 
-/* The MPI error class of an enum mrma_err. */
+/* err_class returns the MPI error class of an enum mrma_err. */
 int err_class(int err);
 
-/* A window call without a target. Window's error handler. */
+/* win_fail is for an error of a window call without a target: the window's error handler is called.
+ */
 int win_fail(const struct win_rec *rec, const char *func, int err) __attribute__((cold));
 
-/* Synchronization with one target. */
+/* win_fail_target is for an error of a call that concerns one target, such as a lock: the window's
+ * error handler is called. target need not be a rank of the window. */
 int win_fail_target(const struct win_rec *rec, const char *func, int err, int target)
     __attribute__((cold));
 
-/* A communication call; what op holds of target, displacement and length is
- * named. OP_NOTHING gives MPI_SUCCESS. */
+/* op_fail is for an error of a communication call: the window's error handler is called. What op
+ * holds of target, displacement and length is named. OP_NOTHING is no error and gives MPI_SUCCESS.
+ */
 int op_fail(const struct win_rec *rec, const char *func, int err, const struct rma_op *op)
     __attribute__((cold));
 
-/* Creation of a window: the communicator's error handler. detail: one line
- * without full stop, or "". */
+/* comm_fail is for an error in the creation of a window: the communicator's error handler is
+ * called. detail: one line without full stop, or "". */
 int comm_fail(MPI_Comm comm, const char *func, int err, const char *detail) __attribute__((cold));
 
 /* The same, written also where the program handles the error, or only at level info. */
 enum told { TOLD_IF_FATAL, TOLD_ALWAYS, TOLD_NEVER };
+
+/* comm_fail_as is comm_fail that also says when the line is written at error level: only if the
+ * handler ends the job, always, or never; otherwise it is written at level info. */
 int comm_fail_as(MPI_Comm comm, enum told told, const char *func, int err, const char *detail)
     __attribute__((cold));
 
-/* No window and no communicator is concerned (MPI_Alloc_mem, requests): the
- * handler of MPI_COMM_WORLD, which both hosts take in that case. */
+/* plain_fail is for an error that concerns no window and no communicator (MPI_Alloc_mem, requests):
+ * the handler of MPI_COMM_WORLD is called, which both hosts take in that case. detail as in
+ * comm_fail. */
 int plain_fail(const char *func, int err, const char *detail) __attribute__((cold));
 
 #endif

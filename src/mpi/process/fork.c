@@ -7,6 +7,8 @@
  * child, where they find memory that is the child's own already. They go when the library is
  * unloaded. What does not call handlers (vfork, posix_spawn, which system and popen use) ends in
  * exec, and needs none. The mutex holds the engine from the fork's beginning to its end.
+ *
+ * Neighbours: engine_get.c, which says which engine; engine.h, what it does.
  */
 #include "mpi/process/fork.h"
 

@@ -9,7 +9,8 @@
 
 struct engine;
 
-/* From now on forks are told to this engine; NULL: to none. Not from a fork handler. */
+/* fork_watch says to which engine forks are told from now on; NULL: to none. It waits for a fork
+ * that is under way. Must not be called from a fork handler. */
 MRMA_HIDDEN void fork_watch(struct engine *engine);
 
 #endif

@@ -5,6 +5,9 @@
  * The count of freed groups starts at 1 and is the only process-wide state here.
  * It is raised before the host frees the group: a translation that is going on
  * at that moment is of a group that its caller still uses, hence not this one.
+ *
+ * No locks: a cache is taken with one exchange (busy). Neighbours: the calls of general active
+ * target synchronization.
  */
 #include "mpi/process/group.h"
 

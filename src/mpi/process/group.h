@@ -35,16 +35,20 @@ struct group_cache {
     struct group_ranks entry[2];
 };
 
-/* Translate group; window is the group of all processes of the window.
- * MRMA_SUCCESS and *out, to be given back with group_put; MRMA_ERR_GROUP if it is
- * null or not a subset, MRMA_ERR_NO_MEM. */
+/* group_get translates group to ranks of the window; window is the group of all processes of the
+ * window. Returns MRMA_SUCCESS and *out, to be given back with group_put; MRMA_ERR_GROUP if group
+ * is MPI_GROUP_NULL or not a subset of window, or MRMA_ERR_NO_MEM. Any thread. */
 int group_get(struct group_cache *cache, MPI_Group window, MPI_Group group,
               struct group_ranks **out);
+
+/* group_put gives back what group_get has returned; it may be remembered in the cache. */
 void group_put(struct group_cache *cache, struct group_ranks *ranks);
 
+/* group_cache_fini frees what the cache remembers; it is empty then. Nobody uses it. */
 void group_cache_fini(struct group_cache *cache);
 
-/* Free one of the library's own groups; does not touch what is remembered. */
+/* group_release frees a group that the library has made for itself; it does not age what caches
+ * remember, as MPI_Group_free does. */
 void group_release(MPI_Group *group);
 
 #endif

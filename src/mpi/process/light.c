@@ -11,6 +11,8 @@
  * it calls membarrier once; where that is refused the process counts as not registered. So what it
  * tells its peers is that it has registered and that its own membarrier works, and both are settled
  * before the first of them sets light.
+ *
+ * No locks. Neighbours: event.h, the light form; engine_get.c, which asks.
  */
 #include "mpi/process/light.h"
 

@@ -13,6 +13,8 @@
 
 #include <stdbool.h>
 
+/* light_registered returns whether this process has registered with the kernel, so that it may
+ * notify others without a fence. Any thread. */
 bool light_registered(void);
 
 #endif

@@ -7,6 +7,9 @@
  * again and reports again. After the end a later session may have an engine again. How an engine is
  * made and ended stands in calls/engine_get.c: that needs every room, and every room may ask for
  * the state.
+ *
+ * Neighbours: calls/engine_get.c; environment.c, which tells of wrong variables; errhan.c, whose hold
+ * the first messages have.
  */
 #include "mpi/process/state.h"
 

@@ -42,11 +42,11 @@ extern MRMA_HIDDEN struct mpi_state mpi_state;
  * traced writes it. */
 extern MRMA_HIDDEN struct trace *mpi_trace;
 
-/* engine_disabled tells whether MPIRMA_DISABLE=1 hands every call to the host. Any thread. */
+/* engine_disabled returns whether MPIRMA_DISABLE=1 hands every call to the host. Any thread. */
 bool engine_disabled(void);
 
-/* engine_messages returns where messages go, also before there is an engine. Any thread; the value
- * is good until the engine is made or ended. */
+/* engine_messages returns where messages go, also before there is an engine. Never NULL; valid
+ * until engine_end. Any thread. */
 const struct log *engine_messages(void);
 
 /* A function of this kind makes what mpi_state names, everything or nothing, for these variables

@@ -5,6 +5,10 @@
  * Rank 0 learns in MPI_Init who the others are, so that it can see in MPI_Finalize that one on its
  * node has ended. It receives their counts one by one: a collective call would wait for ever for
  * one that does not come.
+ *
+ * No locks: all of it is called by the thread that initialises and finalizes MPI. Neighbours:
+ * job.c, which brings the processes together; engine_stats.c, which counts; counter_table.c, which
+ * has the forms.
  */
 #include "mpi/process/stats.h"
 

@@ -12,17 +12,19 @@
 struct conf;
 struct engine;
 
-/* After the host's MPI_Init, collective over MPI_COMM_WORLD where MPIRMA_STATS is set, which it
- * must then be for all processes (job.h); else nothing is done. */
+/* stats_begin_job is called after the host's MPI_Init. Collective over MPI_COMM_WORLD where
+ * MPIRMA_STATS is set, which it must then be for all processes (job.h); else nothing is done. */
 void stats_begin_job(const struct conf *conf);
 
-/* The engine is about to end, and nothing uses it any more: take what it has counted, if
- * MPIRMA_STATS is set. The communicator of self.h is still there. */
+/* stats_take takes what the engine has counted, if MPIRMA_STATS is set; a process without a job
+ * writes its table now. Called when the engine is about to end and nothing uses it any more, while
+ * the communicator of self.h is still there. */
 void stats_take(struct engine *e);
 
-/* In MPI_Finalize, when no thread is in a call any more and the engine has ended. Rank 0 waits for
- * the counts of the others, with a message where that takes long; it does without those of
- * processes that have ended, and of those that do not come for a minute. */
+/* stats_end_job is called in MPI_Finalize, when no thread is in a call any more and the engine has
+ * ended. Rank 0 waits for the counts of the others and writes the table, with a message where that
+ * takes long; it does without those of processes that have ended, and of those that do not come for
+ * a minute. */
 void stats_end_job(void);
 
 #endif

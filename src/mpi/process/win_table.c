@@ -6,6 +6,8 @@
  * The host may give a new window the handle of one that was just freed while
  * the freed one is still in the map: adding replaces it in map and array, and
  * removing takes out only what still is the record to be removed.
+ *
+ * Neighbours: all entry points, through win_table.h; win.c, which enters and removes windows.
  */
 #include "mpi/process/win_table.h"
 

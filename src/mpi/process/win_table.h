@@ -52,24 +52,27 @@ struct win_rec {
 
 extern MRMA_HIDDEN _Atomic(struct win_rec *) win_last; /* never null */
 
-/* The slow way. NULL: no window of ours. */
+/* win_find looks the window up in the map. NULL: it is no window of ours. It is the slow way of
+ * win_lookup. */
 struct win_rec *win_find(MPI_Win handle);
 
-/* The record used last, and is it the one of handle? */
+/* win_quick returns the record of the window that was used last; never NULL, but maybe one without
+ * a handle. */
 static inline struct win_rec *win_quick(void)
 {
     return atomic_load_explicit(&win_last, memory_order_acquire); /* pairs with win_table.c */
 }
 
+/* win_is returns whether rec is the record of this handle. */
 static inline bool win_is(struct win_rec *rec, MPI_Win handle)
 {
     /* Pairs with win_table_add. */
     return likely(atomic_load_explicit(&rec->handle, memory_order_acquire) == handle);
 }
 
-/* The record of a handle, or NULL: not a window of ours (MPI_WIN_NULL, nonsense,
- * or MPIRMA_DISABLE is set); the call then goes to the host, which knows what to
- * say about it. */
+/* win_lookup returns the record of a handle; NULL: it is not a window of ours (MPI_WIN_NULL,
+ * nonsense, or MPIRMA_DISABLE is set). The call then goes to the host, which knows what to say
+ * about it. Any thread, without a lock. */
 static inline struct win_rec *win_lookup(MPI_Win handle)
 {
     struct win_rec *rec = win_quick();
@@ -77,16 +80,24 @@ static inline struct win_rec *win_lookup(MPI_Win handle)
     return win_is(rec, handle) ? rec : win_find(handle);
 }
 
-/* An empty record for a new window, NULL: no memory. The caller fills it and
+/* win_rec_new returns an empty record for a new window; NULL: no memory. The caller fills it and
  * calls win_table_add, or win_rec_drop. */
 struct win_rec *win_rec_new(void);
-void win_rec_drop(struct win_rec *rec); /* frees what it owns but the window */
 
-/* MRMA_ERR_NO_MEM. */
+/* win_rec_drop frees what the record owns, which the window is not, and makes it a spare one. It is
+ * not in the table. */
+void win_rec_drop(struct win_rec *rec);
+
+/* win_table_add enters the record, which is complete, under the handle. Returns MRMA_SUCCESS, or
+ * MRMA_ERR_NO_MEM. */
 int win_table_add(struct win_rec *rec, MPI_Win handle);
-/* Forget a record whose carrier is gone; the caller drops it afterwards. */
+
+/* win_table_del takes a record whose carrier is gone out of the table; the caller drops it
+ * afterwards. */
 void win_table_del(struct win_rec *rec, MPI_Win handle);
-/* Forget all windows that were not freed, and all records. */
+
+/* win_table_end forgets all windows that were not freed, and frees all records. No other thread
+ * uses the table. */
 void win_table_end(void);
 
 #endif

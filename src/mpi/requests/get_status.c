@@ -6,6 +6,8 @@
  * one round of progress of the engine goes before. Built where the host declares
  * them: a program for a host without them has none to call. GET_STATUS_REQUEST is
  * MPI_Request, const or not, as the host declares it (config.h).
+ *
+ * No state, no locks. Neighbour: request.c, which makes progress.
  */
 #include <mpi.h>
 

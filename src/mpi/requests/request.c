@@ -12,6 +12,9 @@
  * thread that sees 0 may block in the host: the completion is under way.
  *
  * Errors of the operation come out of the wait through the query call-back.
+ *
+ * Neighbours: comm_request.c, which issues; wait.c and test.c, which advance; rma.h, which
+ * completes.
  */
 #include "mpi/requests/request.h"
 

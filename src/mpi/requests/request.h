@@ -33,24 +33,33 @@ struct mpi_request {
 
 extern MRMA_HIDDEN _Atomic unsigned request_npending;
 
+/* request_pending returns whether some R-operation is not complete, as far as this process knows.
+ * Any thread. */
 static inline bool request_pending(void)
 {
     return unlikely(atomic_load_explicit(&request_npending, memory_order_relaxed) != 0);
 }
 
-/* A request whose operation is about to be issued, or NULL (MRMA_ERR_NO_MEM). */
+/* request_new returns a request for an operation that is about to be issued; func names the call,
+ * for messages. It belongs to request_issued then. NULL: no memory, or the host refuses a
+ * generalized request. Any thread. */
 struct mpi_request *request_new(const char *func);
 
-/* The operation was issued with result err (OP_NOTHING: there was none to issue).
- * Without error *request becomes the application's handle. Returns what the entry
- * point returns. */
+/* request_issued is called when the operation of r, described by op, was issued on the window of
+ * rec with result err; OP_NOTHING: there was none to issue. Without error *request becomes the
+ * application's handle, which is complete already or will be completed by request_advance; with an
+ * error r is gone and the window's error handler has been called. Returns what the entry point
+ * returns. */
 int request_issued(struct mpi_request *r, const struct win_rec *rec, int err,
                    const struct rma_op *op, MPI_Request *request);
 
-/* In a call of the Wait or Test family while a trace is taken: if one of its requests is an
- * R-operation's it is recorded that the call begins; what traced_return takes. */
+/* request_traced_call is called at the beginning of a call of the Wait or Test family while a trace
+ * is taken: if one of its n requests is an R-operation's it is recorded that the call begins.
+ * Returns what traced_return takes. requests may be NULL. */
 enum trace_call request_traced_call(enum trace_call call, int n, const MPI_Request *requests);
-/* The call has found these not complete, as far as they are R-operations'. */
+
+/* request_traced_tests records that a call of the Test family has found these n requests not
+ * complete, as far as they are R-operations'. requests may be NULL. */
 void request_traced_tests(int n, const MPI_Request *requests);
 
 /* TRACED of traced.h, for these calls. */
@@ -59,7 +68,9 @@ void request_traced_tests(int n, const MPI_Request *requests);
         unlikely(mpi_trace != NULL) ? request_traced_call(TRACE_CALL_##name, n, requests)       \
                                     : TRACE_CALL_NONE
 
-/* One round of progress; completes requests whose operations are complete. */
+/* request_advance does one round of progress, and completes, at the host, the requests whose
+ * operations are complete. Only while request_pending; by application threads only, without locks.
+ * It never waits for another process. */
 void request_advance(void);
 
 #endif

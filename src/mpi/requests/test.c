@@ -5,6 +5,8 @@
  *
  * The host's functions; while a request of an R-operation is pending, one round
  * of progress of the engine goes before.
+ *
+ * No state, no locks. Neighbour: request.c, which makes progress.
  */
 #include <mpi.h>
 

@@ -6,6 +6,9 @@
  * then the engine and the host advance in turn, the host by its own test of the
  * same requests, until the wait is over. Results, statuses and errors are those
  * of the host's test, which are the same as the wait's.
+ *
+ * No state, no locks. Neighbours: request.c, which makes progress; rma.h, whose rma_backoff waits
+ * between two rounds.
  */
 #include <mpi.h>
 

@@ -5,6 +5,9 @@
  * The first process of MPI_COMM_WORLD makes the directory and takes out what an earlier job has
  * left there, before the others open their files. Processes whose directory is on another disk make
  * it themselves.
+ *
+ * No locks: mpi_trace is set before windows exist and cleared when no call is made any more.
+ * Neighbours: record.h, which writes; traced_clock.c; traced_calls.c; job.c.
  */
 #include "mpi/traced/traced.h"
 

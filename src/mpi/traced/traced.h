@@ -18,19 +18,29 @@
 #include "mpi/process/win_table.h"
 #include "trace/record.h"
 
-/* After the host's MPI_Init, collective over MPI_COMM_WORLD where MPIRMA_TRACE is set, which it
- * must then be for all processes. What goes wrong is said, and no trace is taken. */
 struct conf;
+
+/* traced_begin_job is called after the host's MPI_Init: where MPIRMA_TRACE is set, mpi_trace is a
+ * trace from now on. Collective over MPI_COMM_WORLD then, so that it must be set for all processes.
+ * What goes wrong is said, and no trace is taken. */
 void traced_begin_job(const struct conf *conf);
-/* When no thread is in a call any more and the engine has ended. Collective as well. */
+
+/* traced_end_job closes the trace, when no thread is in a call any more and the engine has ended.
+ * Collective over MPI_COMM_WORLD where there is a trace. */
 void traced_end_job(void);
 
-/* The engine is made: a note where a trace is asked for but MPI_Init was not called. */
+/* traced_session is called when the engine is made: it writes a warning where a trace is asked for
+ * but MPI_Init was not called. */
 void traced_session(const struct conf *conf, const struct log *log);
 
+/* traced_enter records that a call begins. win: MPI_WIN_NULL, or a window; peer: a rank of it, or
+ * -1 for all. Only while a trace is taken. */
 void traced_enter(enum trace_call call, MPI_Win win, int peer);
+
+/* traced_leave records that a call returns; nothing if the trace has ended meanwhile. */
 void traced_leave(enum trace_call call);
 
+/* traced_call is traced_enter where a trace is taken, and returns what traced_return takes. */
 static inline enum trace_call traced_call(enum trace_call call, MPI_Win win, int peer)
 {
     if (likely(mpi_trace == NULL))
@@ -39,6 +49,7 @@ static inline enum trace_call traced_call(enum trace_call call, MPI_Win win, int
     return call;
 }
 
+/* traced_return is traced_leave of the call that *call names; TRACE_CALL_NONE: of none. */
 static inline void traced_return(const enum trace_call *call)
 {
     if (unlikely(*call != TRACE_CALL_NONE))
@@ -52,21 +63,25 @@ static inline void traced_return(const enum trace_call *call)
 #define TRACED_WIN(name, win) TRACED_TARGET(name, win, 0)
 #define TRACED(name) TRACED_TARGET(name, MPI_WIN_NULL, 0)
 
-/* One record about a window, with the time of now. */
+/* traced_record adds one event about the window of rec, with the time of now. Only while a trace is
+ * taken. */
 void traced_record(const struct win_rec *rec, struct trace_record event);
 
+/* traced_event is traced_record where a trace is taken. */
 static inline void traced_event(const struct win_rec *rec, struct trace_record event)
 {
     if (unlikely(mpi_trace != NULL))
         traced_record(rec, event);
 }
 
-/* MPI_Win_start and _post: kind is TRACE_START or TRACE_POST; ranks of the window. */
+/* traced_group records a MPI_Win_start or MPI_Win_post (kind is TRACE_START or TRACE_POST) with its
+ * n ranks of the window and its asserts (RMA_*), where a trace is taken. */
 void traced_group(const struct win_rec *rec, enum trace_kind kind, const int *ranks, int n,
                   int asserts);
 
-/* kind: TRACE_REQUEST_DONE or _TEST, of the operation of this number; 0: it has none, for it moves
- * nothing. */
+/* traced_request records that a request is complete (kind is TRACE_REQUEST_DONE) or not
+ * (TRACE_REQUEST_TEST), where a trace is taken. number is that of its operation; 0: it has none,
+ * for it moves nothing, and nothing is recorded. */
 static inline void traced_request(enum trace_kind kind, uint64_t number)
 {
     if (unlikely(mpi_trace != NULL) && number)
@@ -75,7 +90,8 @@ static inline void traced_request(enum trace_kind kind, uint64_t number)
                                                     .id = number});
 }
 
-/* The window of rec has been made. */
+/* traced_create records that the window of rec has been made, where a trace is taken. Collective
+ * over the window then, since clocks may be compared again. */
 void traced_create(const struct win_rec *rec);
 
 #endif

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * traced_calls.c - see traced_calls.h.
+ * traced_calls.c - see traced_calls.h, which has what the two libraries share.
+ *
+ * State: the other library's object, between begin and end, which one thread calls. Its functions
+ * may run in any thread: enter is published last and taken back first.
  */
 #include "mpi/traced/traced_calls.h"
 

@@ -27,8 +27,11 @@ struct traced_calls {
 
 struct trace;
 
-/* The names into the trace, and the functions to the other library, if it is there. */
+/* traced_calls_begin gives the names of the other library's functions to the trace, and to that
+ * library the functions that record, if it is there. */
 void traced_calls_begin(struct trace *tr);
+
+/* traced_calls_end makes the other library record no more. */
 void traced_calls_end(void);
 
 #endif

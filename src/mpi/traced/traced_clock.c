@@ -9,6 +9,8 @@
  *
  * Locks: one for the messages. Threads that create windows at the same time do so in the same
  * number in all processes, so it does not matter whose messages meet.
+ *
+ * Neighbours: traced.c, which calls this; clock_offset.c, which measures.
  */
 #include "mpi/traced/traced_clock.h"
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * traced_clock.h - the clocks of several machines in a trace.
+ *
+ * All functions are called by all processes of MPI_COMM_WORLD. The lowest rank of each machine
+ * other than rank 0's records how much its clock differs now. Where all processes share a clock
+ * nothing but the first call costs anything.
  */
 #ifndef MRMA_MPI_TRACED_TRACED_CLOCK_H
 #define MRMA_MPI_TRACED_TRACED_CLOCK_H
@@ -10,21 +14,18 @@
 
 #include "trace/record.h"
 
-/* All three are called by all processes of MPI_COMM_WORLD. The lowest rank of each machine other
- * than rank 0's records how much its clock differs now. Nothing else costs anything where all
- * processes share a clock. */
-
-/* Collective over comm, a copy of MPI_COMM_WORLD of which nobody else knows, and which stays.
- * machine: the same at processes that share a clock. Without memory for the comparison at any
- * process, nothing is measured, then and later. */
+/* traced_clock_begin finds out which processes share a clock, and measures for the first time.
+ * Collective over comm, a copy of MPI_COMM_WORLD of which nobody else knows, and which stays until
+ * traced_clock_end. machine: the same at processes that share a clock. Without memory for the
+ * comparison at any process nothing is measured, then and later. */
 void traced_clock_begin(struct trace *tr, uint64_t machine, MPI_Comm comm);
 
-/* After a collective call on a window of this group: measures again if the group is the world's and
- * the last time is long ago. Then rank 0 is busy for some round trips with each machine; else it
- * sends one message to each. */
+/* traced_clock_between is called after a collective call on a window with this group: it measures
+ * again if the group is the world's and the last time is long ago. Then rank 0 is busy for some
+ * round trips with each machine; else it sends one message to each. */
 void traced_clock_between(struct trace *tr, MPI_Group group);
 
-/* Measures for the last time. */
+/* traced_clock_end measures for the last time. Collective as traced_clock_begin. */
 void traced_clock_end(struct trace *tr);
 
 #endif

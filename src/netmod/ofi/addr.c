@@ -2,7 +2,8 @@
 /*
  * addr.c - endpoint names, and which interface an endpoint is on.
  *
- * Neighbours: fabric.c chooses by what is said here; the bootstrap carries names.
+ * No state. Locks: as nmofi.h says. Neighbours: fabric.c chooses by what is said here; the
+ * bootstrap carries names.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -5,6 +5,8 @@
  * Nothing is sent over it any more. It may be found while the layers above are in the middle of
  * sending, so they hear of it from poll (nm_link_report_broken in link.c). Calls no other file of
  * the netmod but addr.c, for the message.
+ *
+ * Locks: as nmofi.h says.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -22,6 +22,9 @@
  *
  * Everything lies in registered memory if the provider asks for it (FI_MR_LOCAL).
  * All is freed after the endpoint is closed, when the provider has forgotten it.
+ *
+ * Locks: as nmofi.h says. Neighbours: msg.c and recv.c use the buffers; cq.c says what has become
+ * of them.
  */
 #include <stdlib.h>
 #include <string.h>

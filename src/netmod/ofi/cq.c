@@ -6,6 +6,9 @@
  * then on anything makes it readable. pending has no lock and may not touch
  * the provider: it looks at the descriptor, which may still be readable for
  * what was polled long ago, and asks poll to rearm it.
+ *
+ * Locks: the engine's, but for nm_pending, which has none. Neighbours: all that a completion can be
+ * for: recv.c, msg.c, buf.c, rma.c.
  */
 #include <poll.h>
 

@@ -18,6 +18,9 @@
  * first completion (its fi_trywait does nothing), so there the queue hangs on a wait
  * set, whose wait with no timeout does both. Its two calls go through the tables of
  * functions: the wrappers are deprecated in releases that have no "net" any more.
+ *
+ * Locks: none, since nobody else has the netmod yet, or any more. Neighbours: nmofi.c, which opens
+ * and closes; addr.c, which knows addresses.
  */
 #include <dlfcn.h>
 #include <stdio.h>

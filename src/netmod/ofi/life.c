@@ -13,6 +13,9 @@
  * A process that has no descriptor left accepts nobody, and the provider tries again for ever. It
  * gives the socket up then, so that whoever waits for it hears that it cannot be reached; and its
  * own waits for those with whom it has no connection end, since they have given it up.
+ *
+ * Locks: as nmofi.h says. Neighbours: reach.c, which asks others; cq.c, which tells when polls are
+ * in vain.
  */
 #define _GNU_SOURCE 1 /* accept4 */
 #include <dirent.h>

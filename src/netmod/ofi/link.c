@@ -16,6 +16,9 @@
  * next one comes soon.
  *
  * A break is noted at once (broken.c) and reported by poll.
+ *
+ * Locks: as nmofi.h says. Neighbours: msg.c, which sends what is said here; recv.c, the receiving
+ * side of a peer; broken.c.
  */
 #include <stdlib.h>
 #include <string.h>

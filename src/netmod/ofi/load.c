@@ -7,6 +7,8 @@
  * its objects.
  *
  * Each asks the dynamic linker again, which is cheap beside what they do, so there is no state.
+ *
+ * Neighbours: fabric.c and addr.c, which call these; m4/libfabric.m4, which finds the versions.
  */
 #define _GNU_SOURCE 1 /* dlvsym */
 

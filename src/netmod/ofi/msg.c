@@ -5,6 +5,10 @@
  *
  * What the provider does not take (it connects, or its queue is full) waits in its link,
  * in order, and while anything waits nothing overtakes it: reserve gives no room.
+ *
+ * Invariants: tokens, numbers and credits are put into a message only here; a link is in
+ * nm->stalled while something of it waits for the provider, or it knocks. Locks: as nmofi.h says.
+ * Neighbours: buf.c, the buffers; vc.c, which has reserved room.
  */
 #include <string.h>
 

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * nmofi.c - the netmod as a whole: open, peers, close, and its table of functions.
+ *
+ * What is opened in nmofi_open is released in the reverse order: endpoints before buffers, since
+ * the provider has these until its endpoint is closed. The end waits until what was committed has
+ * left.
+ *
+ * Locks: as nmofi.h says. Neighbours: all other files of this folder, through ofi.h; ch3/channel.h,
+ * the contract that the table fulfils.
  */
 #include "netmod/ofi/nmofi.h"
 

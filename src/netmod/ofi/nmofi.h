@@ -12,7 +12,7 @@
  *   nmofi_close        after every vc was closed (CH3_VC_CLOSE) or lost
  *
  * The secret: every message begins with a keyed hash of the job's secret, the
- * sender's and the receiver's uid (msg.c); what does not is dropped before
+ * sender's and the receiver's uid (nm_token in ofi.h); what does not is dropped before
  * anything else of it is read. Processes that meet in several exchanges may hold
  * several secrets: each is good for receiving, the one given to nmofi_peer_init is
  * used towards that peer.
@@ -91,30 +91,50 @@ struct nmofi_stats {
     uint64_t buffer_bytes;      /* transmit and receive buffers, of all peers together */
 };
 
-/* MRMA_ERR_OTHER: no provider, interface or endpoint as asked for (logged), MRMA_ERR_NO_MEM. */
+/* nmofi_open opens the endpoint that *opts asks for and the buffers to receive with. *opts is
+ * copied; its log, trace and ctx must outlive the result, its provider and interface need not.
+ * Takes milliseconds, and loads libfabric. Returns MRMA_SUCCESS and *out; MRMA_ERR_OTHER (logged)
+ * if there is no provider, interface or endpoint as asked for, or MRMA_ERR_NO_MEM. */
 int nmofi_open(const struct nmofi_opts *opts, struct nmofi **out);
-/* In a child of fork: it does not answer for its parent. */
+
+/* nmofi_fork_child is called in a child of fork, which must not answer for its parent: the child's
+ * copies of the sockets of life.c are closed. */
 void nmofi_fork_child(struct nmofi *nm);
-/* Let what was committed leave (a second at most), then end. */
+
+/* nmofi_close lets what was committed leave, for a second at most, then closes the endpoint and
+ * frees everything. */
 void nmofi_close(struct nmofi *nm);
 
+/* nmofi_channel returns the channel for ch3_add_channel and ch3_vc_init; it is part of nm. */
 struct ch3_channel *nmofi_channel(struct nmofi *nm);
+
+/* nmofi_get_stats returns the counters, which are part of nm and go on counting. */
 const struct nmofi_stats *nmofi_get_stats(const struct nmofi *nm);
-/* "net, eth0, fi_sockaddr_in://192.0.2.2:4711": for messages and mpi-rma-info. */
+
+/* nmofi_describe returns provider, interface and address for messages, as in "net, eth0,
+ * fi_sockaddr_in://192.0.2.2:4711". The text is part of nm. */
 const char *nmofi_describe(const struct nmofi *nm);
 
+/* nmofi_get_name copies this endpoint's address, which others need, to *name. */
 void nmofi_get_name(const struct nmofi *nm, struct nmofi_name *name);
-/* The same secret again is no error. MRMA_ERR_NO_MEM. */
+
+/* nmofi_add_secret makes the secret (copied) good for receiving. The same secret again is no error.
+ * Returns MRMA_SUCCESS, or MRMA_ERR_NO_MEM (logged). */
 int nmofi_add_secret(struct nmofi *nm, const unsigned char secret[NMOFI_SECRET_BYTES]);
 
-/* Set up *peer. secret: one that the peer has, too. Cheap: nothing is allocated or
- * connected before the first packet. MRMA_ERR_OTHER: an address that this provider
- * cannot use (logged). */
+/* nmofi_peer_init sets up *peer, memory of the caller's that lives as long as the connection, for
+ * the process with that uid and address. secret: one that the peer has, too. Nothing is allocated
+ * or connected before the first packet. Returns MRMA_SUCCESS, or MRMA_ERR_OTHER (logged) for an
+ * address that this provider cannot use. */
 int nmofi_peer_init(struct nmofi *nm, struct nmofi_peer *peer, uint64_t uid,
                     const struct nmofi_name *name, const unsigned char secret[NMOFI_SECRET_BYTES]);
-/* Has anything gone either way? And has the peer closed its side since, or is the connection lost?
- */
+
+/* nmofi_peer_is_used returns whether anything has gone to the peer or come from it, since the start
+ * or since the connection was closed here. */
 bool nmofi_peer_is_used(const struct nmofi_peer *peer);
+
+/* nmofi_peer_is_gone returns whether the peer is in use, and has closed its end since, or the
+ * connection to it is lost. */
 bool nmofi_peer_is_gone(const struct nmofi_peer *peer);
 
 #endif

@@ -150,8 +150,8 @@ struct nm_from {
     bool bye;
 };
 
-/* Has the peer closed its end in order (BYE)? It needs nothing that is still to come, so that
- * messages which it does not take any more are no loss. */
+/* nm_has_closed returns whether the peer has closed its end in order (BYE). It needs nothing that
+ * is still to come, so that messages which it does not take any more are no loss. */
 static inline bool nm_has_closed(const struct nmofi_link *link)
 {
     return link->from && link->from->bye;
@@ -208,126 +208,281 @@ struct nmofi {
     uint32_t polls;
 };
 
+/* nm_of returns the netmod whose channel ch is: its first member. */
 static inline struct nmofi *nm_of(struct ch3_channel *ch)
 {
     return (struct nmofi *)(void *)ch; /* its first member */
 }
 
+/* nm_cost returns how many units of credit a message with len bytes behind its header costs. */
 static inline uint32_t nm_cost(size_t len)
 {
     return 1 + (uint32_t)(len >> NM_UNIT_SHIFT);
 }
 
+/* nm_pad returns len rounded up to a multiple of 8. */
 static inline size_t nm_pad(size_t len)
 {
     return (len + 7) & ~(size_t)7;
 }
 
-/* fabric.c */
+/* ---- fabric.c ---- */
+
+/* nm_fabric_open loads libfabric, chooses a provider and opens the endpoints with what they need:
+ * nm->info to nm->ep, knock_ep and wait_fd. Returns MRMA_SUCCESS or MRMA_ERR_OTHER (logged); what
+ * was opened until then is for nm_fabric_end and nm_fabric_close. */
 int nm_fabric_open(struct nmofi *nm);
-void nm_fabric_end(struct nmofi *nm); /* the endpoints alone */
+
+/* nm_fabric_end closes the endpoints alone. After it the provider uses no buffer any more. */
+void nm_fabric_end(struct nmofi *nm);
+
+/* nm_fabric_close closes all but the endpoints, which have been closed before. */
 void nm_fabric_close(struct nmofi *nm);
 
-/* addr.c */
+/* ---- addr.c ---- */
+
+/* nm_addr_name asks the endpoint for its address, for nm->name. Returns MRMA_SUCCESS, or
+ * MRMA_ERR_OTHER (logged). */
 int nm_addr_name(struct nmofi *nm);
-/* Is this the interface that was asked for, by its name or address? */
+
+/* nm_addr_on returns whether info is on the interface that was asked for, by its domain's name or
+ * its address. */
 bool nm_addr_on(const struct fi_info *info, const char *interface);
+
+/* nm_addr_loopback returns whether info has an address of the loopback interface. */
 bool nm_addr_loopback(const struct fi_info *info);
+
+/* nm_addr_link_local returns whether info has an address that is good for one link only. */
 bool nm_addr_link_local(const struct fi_info *info);
+
+/* nm_addr_text writes an address as text, for messages, to text (len bytes). */
 void nm_addr_text(const struct nmofi *nm, const struct nmofi_name *name, char *text, size_t len);
 
-/* buf.c */
+/* ---- buf.c ---- */
+
+/* nm_tx_get returns a transmit buffer for a message of len bytes, header included; NULL: none can
+ * be had now. It is given back by nm_tx_put. */
 struct nm_tx *nm_tx_get(struct nmofi *nm, size_t len);
+
+/* nm_tx_put takes back a transmit buffer that the provider does not use. */
 void nm_tx_put(struct nmofi *nm, struct nm_tx *tx);
+
+/* nm_rx_start makes the first receive buffers and posts them. Returns MRMA_SUCCESS, or
+ * MRMA_ERR_NO_MEM or MRMA_ERR_OTHER (logged). */
 int nm_rx_start(struct nmofi *nm);
-/* Receive buffers for so many links. false: no memory. */
+
+/* nm_rx_grow sees to it that there are enough receive buffers for so many links. Returns false
+ * without memory. */
 bool nm_rx_grow(struct nmofi *nm, uint64_t links);
+
+/* nm_rx_post gives a receive buffer, all of whose messages have been dealt with, to the provider.
+ * If the provider does not take it a later poll tries again. */
 void nm_rx_post(struct nmofi *nm, struct nm_rx *rx);
-/* A completion of a receive buffer has been dealt with: of a message (buf, len), or of none (NULL,
- * 0). */
+
+/* nm_rx_done is called when a completion of a receive buffer has been dealt with: that of a message
+ * of len bytes at buf, or of none (NULL, 0). used_up: the provider says with it that it puts no
+ * further messages into the buffer. Posts the buffer again when that is safe. */
 void nm_rx_done(struct nmofi *nm, struct nm_rx *rx, const unsigned char *buf, size_t len,
                 bool used_up);
-/* A message in it has failed. */
+
+/* nm_rx_failed is called when a message in a receive buffer has failed; used_up as in nm_rx_done.
+ */
 void nm_rx_failed(struct nmofi *nm, struct nm_rx *rx, bool used_up);
+
+/* nm_buf_end frees all buffers. The endpoints have been closed before. */
 void nm_buf_end(struct nmofi *nm);
 
-/* broken.c. Nothing is sent to it any more, and poll will report it; fmt: why, for the log. */
+/* ---- broken.c ---- */
+
+/* nm_link_break notes that the connection has broken, and logs why (fmt). From now on nothing is
+ * sent over it, and the next poll reports it upwards. For one that is broken already nothing is
+ * done. */
 void nm_link_break(struct nmofi_link *link, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* link.c */
-/* Of a peer that is in use from now on. heard: it has said hello. NULL: no memory now. */
+/* ---- link.c ---- */
+
+/* nm_link_get returns the link of a peer, whose connection is vc, and makes it if there is none:
+ * the peer is in use from now on. heard: it has said HELLO or KNOCK, so that ours need not wait.
+ * Sends HELLO, or KNOCK, if neither has been sent; until greeted is true no other message may
+ * follow. NULL: no memory now. */
 struct nmofi_link *nm_link_get(struct nmofi_peer *peer, struct ch3_vc *vc, bool heard);
-/* It asks for our HELLO. */
+
+/* nm_link_knocked is called when the process with this uid has sent KNOCK: it is sent HELLO, unless
+ * the layers above do not know it (yet). */
 void nm_link_knocked(struct nmofi *nm, uint64_t uid);
+
+/* nm_abandon is the channel's abandon (ch3/channel.h): the peer is sent RESET. */
 void nm_abandon(struct ch3_channel *ch, struct ch3_vc *vc);
+
+/* nm_link_report_broken reports all connections that have broken to the layers above; what is under
+ * way on them ends with an error. Only from poll. */
 void nm_link_report_broken(struct nmofi *nm);
+
+/* nm_link_disconnect is the channel's disconnect (ch3/channel.h): BYE is sent behind what was
+ * committed, and the link goes when that has left. */
 void nm_link_disconnect(struct ch3_channel *ch, struct ch3_vc *vc);
-/* Free those that are closed and of which nothing is left to send. */
+
+/* nm_link_reap frees the links that are disconnected and of which nothing is under way. */
 void nm_link_reap(struct nmofi *nm);
+
+/* nm_link_restart begins a link anew whose peer had closed its end and comes again: numbers and
+ * credits start from the beginning, and HELLO is sent. */
 void nm_link_restart(struct nmofi_link *link);
+
+/* nm_link_free frees the link with all that waits in it. The provider has nothing of it. */
 void nm_link_free(struct nmofi_link *link);
+
+/* nm_token returns what begins every message from the process with uid sender to that with uid
+ * receiver, under a secret of NMOFI_SECRET_BYTES: a hash that only who has the secret can compute.
+ */
 uint64_t nm_token(const unsigned char *secret, uint64_t sender, uint64_t receiver);
 
-/* vc.c */
+/* ---- vc.c ---- */
+
+/* nm_reserve is the channel's reserve (ch3/channel.h). No room is given before the peer is greeted,
+ * while anything waits for the provider, and without credits. */
 void *nm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len);
+
+/* nm_probe is the channel's probe (ch3/channel.h): by a question to the peer's socket (reach.c),
+ * else by a message. */
 void nm_probe(struct ch3_channel *ch, struct ch3_vc *vc);
 
-/* msg.c */
+/* ---- msg.c ---- */
+
+/* nm_commit is the channel's commit (ch3/channel.h), for the buffer in nm->reserved. */
 void nm_commit(struct ch3_channel *ch, struct ch3_vc *vc, size_t len);
-/* A message without a packet: not BYE or HELLO. false: not now. */
+
+/* nm_send_bare sends a message that has nothing but its header: CREDIT, PROBE or RESET. Returns
+ * false if it was not sent: the connection has broken, is not greeted, something waits for the
+ * provider, or there is no buffer. */
 bool nm_send_bare(struct nmofi_link *link, enum nm_kind kind);
-/* HELLO or BYE: queued if it cannot leave. false: no memory. */
+
+/* nm_send_first sends HELLO, which is queued if it cannot leave now. Returns false without memory.
+ */
 bool nm_send_first(struct nmofi_link *link);
+
+/* nm_send_last sends BYE, after which nothing may be sent; it is queued if it cannot leave now.
+ * Returns false without memory. */
 bool nm_send_last(struct nmofi_link *link);
-/* Ask for its HELLO, now and again until it comes. */
+
+/* nm_knock asks the peer, by KNOCK, to send HELLO; polls do it again and again, ever more rarely,
+ * until that comes. */
 void nm_knock(struct nmofi_link *link);
-/* Try again what the provider did not take. Returns whether anything left. */
+
+/* nm_push tries again what the provider did not take before, as far as it is time for that; now is
+ * the time of clock_monotonic_ns. Returns whether anything left. */
 bool nm_push(struct nmofi *nm, uint64_t now);
+
+/* nm_unstall notes that nothing of the link waits for the provider any more. */
 void nm_unstall(struct nmofi_link *link);
+
+/* nm_give_credits sends CREDIT to all peers to which half a window of credits is due. */
 void nm_give_credits(struct nmofi *nm);
 
-/* recv.c */
+/* ---- recv.c ---- */
+
+/* nm_received deals with a message of len bytes that has arrived, whoever may have sent it.
+ * Messages that are not genuine, or malformed, are counted and dropped. bytes is not used after the
+ * call. */
 void nm_received(struct nmofi *nm, const unsigned char *bytes, size_t len);
+
+/* nm_meet_strangers looks whether the layers above know by now those who have said HELLO before
+ * they were known, and accepts what these have sent. */
 void nm_meet_strangers(struct nmofi *nm);
+
+/* nm_from_free forgets a sender, with the messages of it that wait for their turn. The link that
+ * points to it is the caller's to clear. */
 void nm_from_free(struct nmofi *nm, struct nm_from *from);
 
-/* cq.c */
+/* ---- cq.c ---- */
+
+/* nm_poll is the channel's poll (ch3/channel.h). Nothing is received before the first secret is
+ * there. */
 unsigned nm_poll(struct ch3_channel *ch);
+
+/* nm_pending is the channel's pending (ch3/channel.h): it looks only at the descriptor, since it
+ * has no lock. */
 bool nm_pending(struct ch3_channel *ch);
+
+/* nm_wait_fd is the channel's wait_fd (ch3/channel.h). */
 int nm_wait_fd(struct ch3_channel *ch);
+
+/* nm_wait_begin is the channel's wait_begin (ch3/channel.h). */
 bool nm_wait_begin(struct ch3_channel *ch);
 
-/* life.c */
-/* Once the endpoint has its name, to which the port is added. */
+/* ---- life.c ---- */
+
+/* nm_life_open opens the socket that answers for this process, and adds its port to nm->name, which
+ * has the endpoint's address by then. Nothing is done where the provider is hardware or addresses
+ * are not of the Internet. Returns MRMA_SUCCESS, or MRMA_ERR_OTHER (logged). */
 int nm_life_open(struct nmofi *nm);
+
+/* nm_life_end closes the sockets of nm_life_open. */
 void nm_life_end(struct nmofi *nm);
-/* Does this name have a port that answers? */
+
+/* nm_life_told returns whether the process with this address has told a port that answers for it.
+ */
 bool nm_life_told(const struct nmofi_name *name);
-/* A socket to ask with, which resets its connection when it is closed; -1 and errno. */
+
+/* nm_life_socket returns a socket for nm_life_connect, whose connection is reset when it is closed.
+ * The caller closes it. -1: none could be had, and errno says why. */
 int nm_life_socket(const struct nmofi *nm);
-/* Ask: 0, or an error; EINPROGRESS: the answer is to come. */
+
+/* nm_life_connect asks the process with this address whether it lives, by connecting fd to its
+ * port. Never waits. Returns 0 (it lives) or an errno; EINPROGRESS: the answer is to come, when fd
+ * is writable. */
 int nm_life_connect(int fd, const struct nmofi_name *name);
-/* This process takes no connections any more: of a peer that had none. */
+
+/* nm_life_break breaks a link for which this process had no descriptor left to take the peer's
+ * connection with. */
 void nm_life_break(struct nmofi_link *link);
-/* The queue's descriptor was readable, and a poll found nothing: maybe there is a connection that
- * cannot be accepted for want of descriptors. */
+
+/* nm_life_in_vain is called when the completion queue's descriptor was readable and a poll has
+ * found nothing: maybe somebody connects who cannot be accepted for want of descriptors. If that
+ * lasts for a second, this process takes no more connections and says so. */
 void nm_life_in_vain(struct nmofi *nm);
 
-/* reach.c */
-/* Ask now, unless that was done a moment ago. false: not where addresses are of the Internet. */
+/* ---- reach.c ---- */
+
+/* nm_reach_ask asks whether the peer is still there, unless a question is under way or was answered
+ * a moment ago. now is the time of clock_monotonic_ns. A peer that is not reachable breaks the
+ * link. Returns false if the peer has told no port to ask at. */
 bool nm_reach_ask(struct nmofi_link *link, uint64_t now);
+
+/* nm_reach_poll is called again and again while something of the link waits for the provider: it
+ * asks when that has lasted for a while, and looks for the answer. */
 void nm_reach_poll(struct nmofi_link *link, uint64_t now);
+
+/* nm_reach_end gives a question that is under way up. */
 void nm_reach_end(struct nmofi_link *link);
 
-/* rma.c */
+/* ---- rma.c ---- */
+
+/* nm_rdma is the channel's rdma (ch3/channel.h). */
 int nm_rdma(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_rdma *op);
+
+/* nm_mem_register is the channel's mem_register (ch3/channel.h). */
 int nm_mem_register(struct ch3_channel *ch, void *base, size_t len, struct ch3_mem_key *key,
                     struct ch3_mem **mem);
+
+/* nm_mem_release is the channel's mem_release (ch3/channel.h). */
 void nm_mem_release(struct ch3_channel *ch, struct ch3_mem *mem);
+
+/* nm_rma_done is called when the provider has done with a put or get: err is 0 or one of
+ * libfabric's positive errors, which breaks the link. The caller of the operation is told, unless
+ * it has been already. */
 void nm_rma_done(struct nmofi *nm, struct nm_op *op, int err);
+
+/* nm_rma_abandon tells the callers of all puts and gets that are under way on the link that they
+ * have failed with err. The provider may still use their memory. */
 void nm_rma_abandon(struct nmofi_link *link, int err);
+
+/* nm_rma_forget frees what is under way on the link; the callers that have not been told are told
+ * of an error. The endpoints have been closed before, so that nothing completes any more. */
 void nm_rma_forget(struct nmofi_link *link);
+
+/* nm_rma_end frees the operations that were kept for use again. */
 void nm_rma_end(struct nmofi *nm);
 
 #endif

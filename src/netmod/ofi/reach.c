@@ -12,6 +12,8 @@
  *
  * A host that is off or cut away is lost after the kernel's connection timeout,
  * REACH_PATIENCE at most.
+ *
+ * Locks: as nmofi.h says. Neighbours: life.c, whose socket answers; msg.c and vc.c, which ask.
  */
 #include <errno.h>
 #include <poll.h>

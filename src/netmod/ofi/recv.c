@@ -10,6 +10,9 @@
  * earlier than we). What it sends then waits in early, like what arrives before
  * its turn; both are bounded by its credits, because nothing is given back before
  * it is delivered.
+ *
+ * Invariant: messages of a peer are accepted in the order of their numbers, without a gap. Locks:
+ * as nmofi.h says. Neighbours: cq.c, which brings them; link.c, the peer that they belong to.
  */
 #include <stdlib.h>
 #include <string.h>

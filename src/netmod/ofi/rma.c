@@ -8,6 +8,9 @@
  *
  * Keys are chosen here where the provider allows it: 64 random bits, since whoever
  * can connect and knows the key reaches the memory.
+ *
+ * Locks: as nmofi.h says. Neighbours: cq.c, which brings completions; link.c, which ends what a
+ * broken connection has under way.
  */
 #include <stdlib.h>
 #include <sys/random.h>

@@ -2,7 +2,8 @@
 /*
  * vc.c - what CH3 asks of a connection: room for a packet, and whether the peer is still there.
  *
- * Either makes the link of a peer that was not in use. The packet itself is sent by msg.c.
+ * Either makes the link of a peer that was not in use. The packet itself is sent by msg.c. Locks:
+ * the engine's, held by the caller.
  */
 #include "base/atomic.h"
 #include "base/clock.h"
