@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * counts.c - how many messages an epoch takes, and how much memory a process, with
- * 2 to thousands of processes of one node each (doc/scaling.md has the table).
+ * 2 to thousands of processes of one node each (doc/scaling.md has the formulas).
  *
  * Each pattern is run by all processes at once on simulated processes (sim.h) and
  * counted by the library's own counters, per process; the first rounds, which set things
