@@ -3,7 +3,8 @@
 # check-docs.sh - what the documentation must keep up with in the source: every
 # variable and info key is in the user guide and in libmpi-rma(7), every option of a
 # tool in its page, the state tables are those of the code, the table of tests is made
-# of the tests, the files it names exist. Reports in TAP; a difference is named.
+# of the tests, the files it names exist; and that every function of a header has a
+# comment. Reports in TAP; a difference is named.
 #
 # Both sides are reduced to lines of words and compared as sets. The tables of the
 # code are read as text: the columns of epoch.c's are the enumerators of epoch.h
@@ -178,6 +179,19 @@ if command -v python3 >/dev/null; then
 else
     n=$((n + 1))
     echo "ok $n - every file and function that a comment or a document names exists # SKIP no python3"
+fi
+
+if command -v python3 >/dev/null; then
+    # One that is in order, one without a comment, one whose comment is about something else.
+    printf '/* a is. */\nint a(void);\n\nint b(void);\n/* Does. */\nint c(void);\n' >"$tmp/sample.h"
+    test "$(python3 "$top/test/comments.py" "$tmp/sample.h" | wc -l)" -eq 2 && offences= ||
+        offences="comments.py does not find the two offences of a sample"
+    point "every function of a header has a comment of its own, which names it" \
+        "$offences$(find "$top/src" "$top/include" "$top/tools" "$top/test/sim" -name '*.h' | grep -v "^$top/src/rma/" |
+            xargs python3 "$top/test/comments.py" 2>&1)"
+else
+    n=$((n + 1))
+    echo "ok $n - every function of a header has a comment of its own, which names it # SKIP no python3"
 fi
 
 if sh "$top/scripts/conformance.sh" >"$tmp/conformance.md" 2>"$tmp/complaints"; then

@@ -8,8 +8,8 @@
  * made and ended stands in calls/engine_get.c: that needs every room, and every room may ask for
  * the state.
  *
- * Neighbours: calls/engine_get.c; environment.c, which tells of wrong variables; errhan.c, whose hold
- * the first messages have.
+ * Neighbours: calls/engine_get.c; environment.c, which tells of wrong variables; errhan.c, which
+ * holds the first messages, too.
  */
 #include "mpi/process/state.h"
 
