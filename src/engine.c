@@ -92,7 +92,7 @@ static int agent_begin(struct engine *e)
     pthread_attr_destroy(&attr);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (!err) { /* not before it is sure: others leave operations to it from then on */
-        attention_has_agent(&e->own->attention);
+        attention_agent_begins(&e->own->attention);
         return MRMA_SUCCESS;
     }
     rma_agent_ended(&e->rma);

@@ -21,7 +21,7 @@ bool attention_call(struct attention *a, int ringer)
     return true;
 }
 
-void attention_insist(struct attention *a, int ringer)
+void attention_call_agent(struct attention *a, int ringer)
 {
     if (!attention_host_polled(a))
         return;

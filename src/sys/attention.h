@@ -9,12 +9,12 @@
  * - Application threads in a wait of this library poll (attention_poll_begin, attention_poll_end),
  *   and then sleep on threads. A thread that sleeps is woken by the first packet.
  * - The agent sleeps on agent. It is woken only while no application thread polls.
- * - A call of the host may poll from within (attention_host_polls). Nobody says when that call
+ * - A call of the host may poll from within (attention_note_host_poll). Nobody says when that call
  *   ends, so a sender relies on it only while the agent has promised to look again soon
- *   (attention_agent_looks): it sleeps for a short time only. After such a sleep in which nobody
+ *   (attention_agent_sleeps): it sleeps for a short time only. After such a sleep in which nobody
  *   has polled the agent takes both words back: they are out of date for as long as it sleeps so,
  *   at most. Who waits for longer than a wake-up takes need not wait for the end of that sleep
- *   (attention_insist).
+ *   (attention_call_agent).
  *
  * What arrived after a thread's last poll, and before it said that it polls no more, must not lie
  * there until the next call. Two processes, one store and one load each:
@@ -43,8 +43,8 @@
  * and does D once more at the end of the short sleep for which it has stored the 1.
  *
  * polling counts threads up and down, so that it is one word for all of them; whoever else polls at
- * that time does no harm, and finds the packet. attention_given is a guess from a relaxed load: it
- * decides which way an operation goes, never whether it arrives.
+ * that time does no harm, and finds the packet. attention_is_polled is a guess from a relaxed load:
+ * it decides which way an operation goes, never whether it arrives.
  *
  * No locks. Neighbours: event.h, below; shm/channel.c, which calls for packets in rings;
  * rma/progress, whose threads poll and sleep; rma/path/assisted.c, which asks whether the target
@@ -95,35 +95,35 @@ static inline bool attention_threads_poll(const struct attention *a)
     return atomic_load_explicit(&a->polling, memory_order_seq_cst) != 0;
 }
 
-/* attention_host_polls notes that a call of the host polls now. May be called millions of times a
- * second. */
-static inline void attention_host_polls(struct attention *a)
+/* attention_note_host_poll notes that a call of the host polls now. May be called millions of times
+ * a second. */
+static inline void attention_note_host_poll(struct attention *a)
 {
     if (!atomic_load_explicit(&a->host_polls, memory_order_relaxed))
         atomic_store_explicit(&a->host_polls, 1, memory_order_relaxed);
 }
 
 /* attention_host_polled returns whether a call of the host has polled since the agent last slept
- * without limit, and since the last attention_insist. */
+ * without limit, and since the last attention_call_agent. */
 static inline bool attention_host_polled(const struct attention *a)
 {
     return atomic_load_explicit(&a->host_polls, memory_order_relaxed);
 }
 
-/* attention_agent_looks notes how long the agent is going to sleep. soon: for a short time only, so
- * that senders may leave what they send to a call of the host that polls. Otherwise it may sleep
+/* attention_agent_sleeps notes how long the agent is going to sleep. soon: for a short time only,
+ * so that senders may leave what they send to a call of the host that polls. Otherwise it may sleep
  * for long: the agent then announces itself as a sleeper (event_enter), and looks for packets once
  * more before it sleeps (C and D of the second diagram). Only for the agent. */
-static inline void attention_agent_looks(struct attention *a, bool soon)
+static inline void attention_agent_sleeps(struct attention *a, bool soon)
 {
     atomic_store_explicit(&a->agent_looks, soon, memory_order_relaxed);
     if (!soon)
         atomic_store_explicit(&a->host_polls, 0, memory_order_relaxed);
 }
 
-/* attention_has_agent notes that an agent runs, and will run whatever the application does: others
- * may rely on it from now on. */
-static inline void attention_has_agent(struct attention *a)
+/* attention_agent_begins notes that an agent runs, and will run whatever the application does:
+ * others may rely on it from now on. */
+static inline void attention_agent_begins(struct attention *a)
 {
     atomic_store_explicit(&a->has_agent, 1, memory_order_seq_cst);
 }
@@ -178,26 +178,26 @@ static inline bool attention_has_ended(const struct attention *a)
     return atomic_load_explicit(&a->ended, memory_order_acquire) != 0;
 }
 
-/* attention_is_assured returns whether what arrives at the process is served within the time of a
- * wake-up, whatever its application does: whether it has an agent. */
-static inline bool attention_is_assured(const struct attention *a)
+/* attention_has_agent returns whether the process has an agent: then what arrives is served within
+ * the time of a wake-up, whatever its application does. */
+static inline bool attention_has_agent(const struct attention *a)
 {
     return atomic_load_explicit(&a->has_agent, memory_order_acquire);
 }
 
-/* attention_given returns whether somebody of the process polls now, and an agent serves what comes
- * later. It is a guess, since those who poll may stop at any time. */
-static inline bool attention_given(const struct attention *a)
+/* attention_is_polled returns whether somebody of the process polls now, and an agent serves what
+ * comes later. It is a guess, since those who poll may stop at any time. */
+static inline bool attention_is_polled(const struct attention *a)
 {
     return (atomic_load_explicit(&a->polling, memory_order_relaxed) ||
             atomic_load_explicit(&a->host_polls, memory_order_relaxed)) &&
-           attention_is_assured(a);
+           attention_has_agent(a);
 }
 
-/* attention_insist is called by a sender whose packet has not been served within the time of a
+/* attention_call_agent is called by a sender whose packet has not been served within the time of a
  * wake-up. If a call of the host was taken to poll, that call may have ended: the agent is woken
  * before its short sleep ends. Else nothing is done. */
-void attention_insist(struct attention *a, int ringer);
+void attention_call_agent(struct attention *a, int ringer);
 
 /* attention_wake_all wakes everybody of the process who sleeps, threads and agent, for another
  * reason than a packet. */

@@ -27,7 +27,7 @@ static void setup(void)
     memset(&at, 0, sizeof at);
     atomic_store_explicit(&at.threads.light, light, memory_order_relaxed);
     atomic_store_explicit(&at.agent.light, light, memory_order_relaxed);
-    attention_has_agent(&at);
+    attention_agent_begins(&at);
     atomic_store_explicit(&sent, 0, memory_order_relaxed);
     atomic_store_explicit(&served, 0, memory_order_relaxed);
 }

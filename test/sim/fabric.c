@@ -91,7 +91,7 @@ static int agent_start(void *ctx)
 {
     struct fabric_proc *p = ctx;
     rma_agent_begins(&p->rma);
-    attention_has_agent(&p->seg->attention);
+    attention_agent_begins(&p->seg->attention);
     FABRIC_CHECK(pthread_create(&p->agent, NULL, agent_main, p) == 0);
     return MRMA_SUCCESS;
 }

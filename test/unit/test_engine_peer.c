@@ -162,13 +162,13 @@ static void attends_while_it_polls_with_an_agent(void **state)
 {
     (void)state;
     struct pair p = new_pair();
-    assert_false(attention_given(p.peer->attention));
+    assert_false(attention_is_polled(p.peer->attention));
     rma_polling_begin(&p.to->rma);
-    assert_false(attention_given(p.peer->attention)); /* nobody would serve when it stops */
+    assert_false(attention_is_polled(p.peer->attention)); /* nobody would serve when it stops */
     assert_int_equal(p.to->env.agent_start(p.to), MRMA_SUCCESS);
-    assert_true(attention_given(p.peer->attention));
+    assert_true(attention_is_polled(p.peer->attention));
     rma_polling_end(&p.to->rma);
-    assert_false(attention_given(p.peer->attention));
+    assert_false(attention_is_polled(p.peer->attention));
     end_pair(&p);
 }
 

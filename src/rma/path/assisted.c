@@ -104,8 +104,8 @@ static bool goes_by_packet(const struct win *w, const struct rma_target *t, enum
     if (!epoch_is_passive(&w->epoch) || op->req || rma_is_oversubscribed(w->rma) ||
         is_large_copy(kind, op, len))
         return false;
-    return attention_given(t->peer->attention) ||
-           (attention_is_assured(t->peer->attention) && has_many_pieces(op));
+    return attention_is_polled(t->peer->attention) ||
+           (attention_has_agent(t->peer->attention) && has_many_pieces(op));
 }
 
 /* Something is under way to t. Under the engine's lock. */

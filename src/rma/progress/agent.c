@@ -104,7 +104,8 @@ static void nap_beside_host(struct rma *r, struct nap *nap)
         (void)nap_longer(nap);
     else
         nap->ns = 0;
-    attention_agent_looks(r->env->attention, nap->ns != 0); /* C of attention.h, with event_enter */
+    /* C of attention.h, with event_enter */
+    attention_agent_sleeps(r->env->attention, nap->ns != 0);
 }
 
 /* Of two limits of time of which 0 is none. */
@@ -148,7 +149,7 @@ static void sleep_on_descriptors(struct rma *r, const int *fds, unsigned n,
     struct event *ev = &r->env->attention->agent;
     const bool away = others_have_polled(r, nap) || others_poll(r);
     bool block;
-    attention_agent_looks(r->env->attention, away); /* C of attention.h, with event_enter_polled */
+    attention_agent_sleeps(r->env->attention, away); /* C of attention.h, with event_enter_polled */
     (void)event_enter_polled(ev);
     if (stopped(stop)) {
         event_leave_polled(ev);

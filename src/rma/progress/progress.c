@@ -78,7 +78,7 @@ bool rma_uses_packets(const struct rma *r)
 
 bool rma_host_poll(struct rma *r)
 {
-    attention_host_polls(r->env->attention);
+    attention_note_host_poll(r->env->attention);
     return ch3_pending_silent(r->ch3) && rma_poll(r);
 }
 

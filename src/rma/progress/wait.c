@@ -41,11 +41,11 @@ enum {
 };
 
 /* What is waited for has not come within the time of a wake-up. */
-static void insist(const struct win *w, const struct rma_wait *wait)
+static void call_agents(const struct win *w, const struct rma_wait *wait)
 {
     for (int i = 0; i < w->nlocal; i++)
         if ((wait->rank < 0 || wait->rank == w->local[i].rank) && !w->local[i].peer->self)
-            attention_insist(w->local[i].peer->attention, w->rma->env->ringer);
+            attention_call_agent(w->local[i].peer->attention, w->rma->env->ringer);
 }
 
 static bool check(struct rma *r, const struct rma_wait *wait)
@@ -302,7 +302,7 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
         }
         const uint64_t now = r->clock();
         if (!p.start && r->progress.packets)
-            insist(w, wait);
+            call_agents(w, wait);
         if (!p.start)
             p = (struct patience){now, now, now + LONG_SLEEP_NS, now + p.hang_ns, p.hang_ns};
         if (served) /* more may follow: who sleeps now makes its sender wait for a wake-up */
@@ -335,7 +335,7 @@ int rma_wait_until(struct win *w, const struct rma_wait *wait)
     bool done = check(r, wait);
     for (int i = 0; !done && i < spins; i++) {
         if (i == SPINS_INSIST && packets)
-            insist(w, wait);
+            call_agents(w, wait);
         if (packets)
             (void)rma_poll(r);
         done = check(r, wait);
