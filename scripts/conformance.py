@@ -13,7 +13,7 @@ import glob
 import os
 import re
 import sys
-from typing import Iterable, Iterator, Optional
+from typing import Iterable, Iterator, Optional, Sequence
 
 PATHS = ("auto", "mapped", "cma", "packets", "net", "nodes1", "nodes2", "netns2", "netns3")
 LANGUAGES = ("C", "mpif.h", "mpi", "mpi_f08", "mpi4py")
@@ -31,6 +31,7 @@ CALL = re.compile(r"([A-Za-z0-9_]+) *\(")
 PYTHON_CALL = re.compile(r"([A-Za-z_]+)\.([A-Z][a-z_]*)\(")
 STARTED = re.compile(r"\$bin/([a-z_0-9]+)")
 FEWEST_FUNCTIONS = 60
+MOST_NAMES = 2  # of programs in the row of a function
 
 offences: list[str] = []
 
@@ -241,6 +242,15 @@ def in_order(names: Iterable[str], chosen: Iterable[str]) -> str:
     return ", ".join(name for name in names if name in chosen)
 
 
+def in_short(names: Sequence[str], chosen: Iterable[str]) -> str:
+    """Returns those of the names that are chosen, or that all are, but for those that are named."""
+    chosen = set(chosen)
+    missing = [name for name in names if name not in chosen]
+    if not missing:
+        return "all"
+    return f"all but {', '.join(missing)}" if len(missing) <= len(names) // 3 else in_order(names, chosen)
+
+
 class Page:
     """The page, of tests and rules."""
 
@@ -259,7 +269,7 @@ class Page:
                 in_ci = in_ci or ci
                 if program != HELPER:
                     shown.append(program)
-        text = ", ".join(shown[:4]) + (f" and {len(shown) - 4} more" if len(shown) > 4 else "")
+        text = ", ".join(shown[:MOST_NAMES]) + (f", {len(shown) - MOST_NAMES} more" if len(shown) > MOST_NAMES else "")
         if HELPER in callers:
             text += ("; " if shown else "") + "all by mtest.c"
         if name in self.rules.untested:
@@ -270,8 +280,8 @@ class Page:
             complain(f"{name} is called by no program of test/mpi/testlist, and test/mpi/conformance gives no reason")
             return
         limit = self.rules.limit(name)
-        yield (f"| `{name}`{' (host)' if name in self.rules.of_host else ''} | {HOSTS[limit[1]] if limit else 'both'} | "
-               f"{in_order(LANGUAGES, speaks)} | {in_order(PATHS, on)} | {'yes' if in_ci else ''} | {text} |")
+        yield (f"| `{name}`{' (host)' if name in self.rules.of_host else ''} | {HOSTS[limit[1]] if limit else ''} | "
+               f"{in_short(LANGUAGES, speaks)} | {in_short(PATHS, on)} | {'yes' if in_ci else ''} | {text} |")
 
     def _check_test(self, rule: Rule, test: str) -> tuple[str, set[str], bool]:
         """Returns a test of a rule (PROGRAM, or PROGRAM:WORD of its source, with @PATHS), its paths and whether CI
@@ -307,8 +317,8 @@ class Page:
             text += ("; " if names else "") + f"not held: {rule.none}"
         if rule.host:
             text += f"; {rule.host_reason}"
-        place = ", ".join(filter(None, (in_order(PATHS, on), in_order(ELSEWHERE, elsewhere))))
-        return (f"| {rule.text} | {rule.section} | {HOSTS.get(rule.host, 'both')} | {in_order(LANGUAGES, speaks)} | {place} | "
+        place = ", ".join(filter(None, (in_short(PATHS, on), in_order(ELSEWHERE, elsewhere))))
+        return (f"| {rule.text} | {rule.section} | {HOSTS.get(rule.host, '')} | {in_short(LANGUAGES, speaks)} | {place} | "
                 f"{'yes' if in_ci else ''} | {text} |")
 
     def _notes(self) -> Iterator[str]:
@@ -345,16 +355,14 @@ HEAD = """\
 
 <!-- Written by scripts/conformance.sh --update from test/mpi/conformance and the tests; not to be edited. -->
 
-For each function of MPI 4.1's chapter on one-sided communication, and for each rule of it that the library
-keeps: the tests that hold it, on which hosts, in which languages and on which paths they run. A rule that no
-test holds has the reason in its row.
+For each function of MPI 4.1's chapter on one-sided communication, and for each rule of it that the library keeps: the tests that hold
+it. A rule that no test holds has the reason in its row.
 
-- Host: Debian 12's and Debian 13's MPICH and Open MPI; all of these tests run on both releases
-  (`scripts/check.sh` and `scripts/check.sh --release trixie`). "13 in CI" marks the rows of which a test is
-  in `test/mpi/testlist-short`, which the automatic check runs on Debian 13.
+- Host: empty for both, MPICH and Open MPI, of Debian 12 and of Debian 13. "13 in CI" marks the rows of which a test is in
+  `test/mpi/testlist-short`, which the automatic check runs on Debian 13.
 - Languages: C, Fortran by `mpif.h`, `use mpi` and `use mpi_f08`, Python by mpi4py.
-- Paths: those of [testing.md](testing.md#the-list-of-mpi-tests) on which a test of the row runs; "unit" is `test/unit`, "sim" `test/sim`
-  (simulated processes), "apps" `test/apps` (real programs).
+- Paths: those of [testing](testing.md#the-list-of-mpi-tests), auto, mapped, cma, packets, net, nodes1, nodes2, netns2 and netns3, on which
+  a test of the row runs; "unit" is `test/unit`, "sim" `test/sim`, "apps" `test/apps`.
 - Tests: a program of `test/mpi` and the function or word in it where the rule is looked at.
 
 ## Functions
@@ -365,7 +373,7 @@ test holds has the reason in its row.
 MPICH_TESTS = """
 ## MPICH's own tests of one-sided communication
 
-`scripts/check-apps.sh mpich-rma` runs them on both hosts (see [testing.md](testing.md#real-programs)). Of those
+`scripts/check-apps.sh mpich-rma` runs them on both hosts ([testing](testing.md#real-programs)). Of those
 that pass on the host, these look at a choice of MPICH's where the standard leaves one, and are not held
 against the library:
 """
