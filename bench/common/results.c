@@ -79,26 +79,6 @@ static const struct result *find(const struct results *r, const char *suite, con
     return NULL;
 }
 
-double results_ns(const struct results *r, const char *suite, const char *op, const char *kind,
-                  const char *sync, size_t size)
-{
-    const struct result *v = find(r, suite, op, kind, sync, size);
-
-    return v ? v->ns : NAN;
-}
-
-bool results_pair(const struct results *r, const char *suite, const char *op, const char *kind,
-                  const char *sync, size_t size, double *of, double *bare)
-{
-    const struct result *v = find(r, suite, op, kind, sync, size);
-
-    if (!v || isnan(v->ns) || !(v->bare > 0))
-        return false;
-    *of = v->of;
-    *bare = v->bare;
-    return true;
-}
-
 void results_lines(const struct results *r, const char *suite, size_t from)
 {
     char ns[24], low[24], high[24];

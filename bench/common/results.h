@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * results.h - what was measured, kept for the goals, printed and written as CSV.
+ * results.h - what was measured, printed and written as CSV.
  *
  * A result is named by suite, operation, window kind, synchronization and
  * size. Only rank 0 keeps results.
@@ -8,7 +8,6 @@
 #ifndef BENCH_COMMON_RESULTS_H
 #define BENCH_COMMON_RESULTS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -41,15 +40,6 @@ void results_free(struct results *r);
 
 /* Copy *one to the end, and to the CSV file. */
 void results_add(struct results *r, const struct result *one);
-
-/* The measured time in ns, NaN when there is none. */
-double results_ns(const struct results *r, const char *suite, const char *op, const char *kind,
-                  const char *sync, size_t size);
-
-/* What was measured and the anchor beside it, in ns, of the pair of blocks with the median ratio.
- * False: there is no such pair. */
-bool results_pair(const struct results *r, const char *suite, const char *op, const char *kind,
-                  const char *sync, size_t size, double *of, double *bare);
 
 /* Print the results of a suite one a line, from the given one on. */
 void results_lines(const struct results *r, const char *suite, size_t from);

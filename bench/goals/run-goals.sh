@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# run-goals.sh - everything that bench/rma/rma can hold against the goals, one command.
+# run-goals.sh - all that bench/rma/rma measures of the goals, and what becomes of them, one command.
 #
 # For each build given: the host alone and the library on it with two ranks, all
 # sizes (put and get up to 64 MiB, accumulates up to 1 MiB) and all kinds of window;
 # then the library with each number of ranks of --np, for what may or may not grow
-# with it and for more ranks than processors. At the end: each run's goals, growth
-# (report growth), and where the library is slower than the better host
+# with it and for more ranks than processors. At the end: each run held against
+# bench/goals/limits.csv (report goals), growth (report growth), and where the library is slower than the better host
 # (report compare). Exit code 0, 1 when a run failed; goals not met change nothing.
 
 usage() {
@@ -122,8 +122,11 @@ for pair in $builds; do
     esac
 done
 
-for text in "$out"/*-library.txt "$out"/growth-*.txt; do
-    [ -r "$text" ] && sed -n '/^goals:/,/^[0-9]* met, /{/  not measured$/!p;}' "$text" && echo
+for results in "$out"/compare-*-library.csv "$out"/growth-*.csv; do
+    [ -r "$results" ] || continue
+    python3 "$top_srcdir/bench/report" goals --measured "$results"
+    [ $? -le 1 ] || failed=1
+    echo
 done
 set -- "$out"/growth-*.csv
 [ -r "$1" ] && python3 "$top_srcdir/bench/report" growth "$@"

@@ -14,8 +14,10 @@ sys.dont_write_bytecode = True  # the source may be another's, or read-only
 import compare  # noqa: E402
 import figures  # noqa: E402
 import gains  # noqa: E402
+import goals  # noqa: E402
 import growth  # noqa: E402
 import halo  # noqa: E402
+import limits  # noqa: E402
 import overhead  # noqa: E402
 import papers  # noqa: E402
 import plots  # noqa: E402
@@ -40,6 +42,12 @@ def _figures(args) -> int:
     report = figures.report(args.directory, args.processors)
     _show(report.lines)
     return 1 if report.failed else 0
+
+
+def _goals(args) -> int:
+    judged = goals.Judged(args.files, args.limits, args.processors, args.measured)
+    _show(judged.lines or ["no runs"])
+    return 1 if judged.missed or not judged.lines else 0
 
 
 def _plots(args) -> int:
@@ -100,6 +108,13 @@ def _parser() -> argparse.ArgumentParser:
                   lambda args: _show(gains.report(args.directory, args.programs)))
     one.add_argument("directory", metavar="DIRECTORY")
     one.add_argument("programs", metavar="REAL-PROGRAMS.md")
+
+    one = command("goals", "what runs of bench/rma/rma say of each goal within a node, and the limits; exit code 1 where a goal "
+                  "is not met, or there is no run", _goals)
+    one.add_argument("--limits", default=limits.TABLE, metavar="FILE.csv", help="the table of limits (default: that of bench/goals)")
+    one.add_argument("--measured", action="store_true", help="leave out what was not measured")
+    processors(one)
+    files(one)
 
     files(command("papers", "the papers' figures as tables", lambda args: _show(papers.report(args.files))))
 

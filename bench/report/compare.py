@@ -32,7 +32,7 @@ class Comparison:
 
     def __init__(self, paths: Sequence[str]):
         lines = [line for line in results.measurements(paths)
-                 if line.ns is not None and line.suite not in ("goal", "anchors")
+                 if line.ns is not None and line.suite != "anchors"
                  and (line.suite, line.op) not in REFERENCES]
         self.nearest = min((line.line_ns for line in lines if line.line_ns), default=0)
         self.hosts: dict[tuple[str, Case], tuple[float, str]] = {}

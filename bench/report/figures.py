@@ -26,8 +26,9 @@ RANKS = (2, 4)
 class Directory:
     """What a run of scripts/performance.sh has left."""
 
-    def __init__(self, path: str):
+    def __init__(self, path: str, processors: int = 0):
         self.path = path
+        self.processors = processors
 
     @functools.cached_property
     def machine(self) -> machine.Machine:
@@ -47,7 +48,7 @@ class Directory:
     @functools.cached_property
     def goals(self) -> goals.Goals:
         """What became of the goals."""
-        return goals.Goals(self.of_goals)
+        return goals.Goals(self.of_goals, self.processors)
 
     def _files(self, pattern: str) -> list[str]:
         return sorted(glob.glob(os.path.join(self.path, pattern)))
@@ -93,7 +94,7 @@ class Report(NamedTuple):
 
 def report(path: str, processors: int) -> Report:
     """Returns all figures of doc/report/full-report.md."""
-    directory = Directory(path)
+    directory = Directory(path, processors)
     failed = False
     lines = [*directory.machine.table(), *directory.instructions.table(), *directory.goals.table(),
              *memory.table(directory.of_goals)]

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One CSV file of several rounds of the same bench.
 
-What says which measurement it is (the columns before the first time, and the text of a goal) stands once, in the
-order of the first round. Each number is the median of the rounds, but a least one is the least of all and a greatest
-one the greatest. What is no number in each round is that of the first. A goal is met if it is so in most rounds.
+What says which measurement it is (the columns before the first time) stands once, in the order of the first round.
+Each number is the median of the rounds, but a least one is the least of all and a greatest one the greatest. What is
+no number in each round is that of the first.
 """
 import re
-import statistics
 from typing import Iterator, Sequence
 
 import results
@@ -15,28 +14,17 @@ TIMES = ("ns", "isend_us")  # the first time of bench/rma and of bench/halo
 NUMBER = re.compile(r"[-+]?[0-9.]+([eE][-+]?[0-9]+)?")
 
 
-class Case:
-    """A measurement, with a row of each round."""
-
-    def __init__(self) -> None:
-        self.rows: list[dict[str, str]] = []
-        self.verdicts: list[str] = []
-
-    def verdict(self) -> str:
-        """Returns the verdict of most rounds."""
-        return statistics.mode(self.verdicts)
-
-    def value(self, column: str, is_goal: bool) -> str:
-        """Returns what all rounds together have in a column."""
-        values = [row[column] for row in self.rows]
-        if not all(NUMBER.fullmatch(value) for value in values):
-            return values[0]
-        values.sort(key=float)
-        if not is_goal and column.endswith("_min"):
-            return values[0]
-        if not is_goal and column.endswith("_max"):
-            return values[-1]
-        return values[(len(values) - 1) // 2]
+def _value(column: str, rows: Sequence[dict[str, str]]) -> str:
+    """Returns what all rounds together have in a column."""
+    values = [row[column] for row in rows]
+    if not all(NUMBER.fullmatch(value) for value in values):
+        return values[0]
+    values.sort(key=float)
+    if column.endswith("_min"):
+        return values[0]
+    if column.endswith("_max"):
+        return values[-1]
+    return values[(len(values) - 1) // 2]
 
 
 def _field(column: str, value: str) -> str:
@@ -55,19 +43,12 @@ def merge(paths: Sequence[str]) -> Iterator[str]:
     first = next((columns.index(name) for name in TIMES if name in columns), None)
     if first is None:
         tables[0].require(TIMES[:1])
-    cases: dict[tuple[str, ...], Case] = {}
+    cases: dict[tuple[str, ...], list[dict[str, str]]] = {}
     for table in tables:
         table.require(columns)
         for row in table.rows:
-            goal, verdict = "", ""
-            if row.get("suite") == "goal":
-                goal, _, verdict = row["note"].rpartition(": ")
-            case = cases.setdefault((*(row[column] for column in columns[:first]), goal), Case())
-            case.rows.append(row)
-            case.verdicts.append(verdict)
+            cases.setdefault(tuple(row[column] for column in columns[:first]), []).append(row)
     yield ",".join(columns)
-    for (*names, goal), case in cases.items():
-        values = names + [case.value(column, goal != "") for column in columns[first:]]
-        if goal:
-            values[columns.index("note")] = f"{goal}: {case.verdict()}"
+    for names, rows in cases.items():
+        values = [*names, *(_value(column, rows) for column in columns[first:])]
         yield ",".join(map(_field, columns, values))

@@ -44,6 +44,16 @@ def time(ns: Optional[float]) -> str:
     return f"{ns / 1e6:.1f} ms"
 
 
+def three_digits(ns: Optional[float]) -> str:
+    """Returns nanoseconds with the unit that suits them and three digits, or all before the point; "n/a" if they are None."""
+    if ns is None:
+        return "n/a"
+    for unit, name in ((1, "ns"), (1e3, "us"), (1e6, "ms")):
+        if ns < 1000 * unit:
+            return f"{digits(ns / unit)} {name}"
+    return f"{digits(ns / 1e9)} s"
+
+
 def plain(value: float) -> str:
     """Returns a number with at most six digits, for gnuplot."""
     return f"{value:.6g}" if value != int(value) else str(int(value))

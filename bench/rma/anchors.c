@@ -34,11 +34,6 @@ struct anchors {
     int rank;
 };
 
-double anchor_ns(const struct bench *b, const char *op, size_t size)
-{
-    return results_ns(&b->results, "anchors", op, "", "", size);
-}
-
 static int nothing(void *arg)
 {
     (void)arg;

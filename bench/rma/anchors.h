@@ -41,9 +41,6 @@ void anchors_close(struct bench *b);
  * False: there are no anchors in this run. */
 bool anchor_work(struct bench *b, const char *op, size_t size, struct work *out);
 
-/* Time an operation of suite anchors, in ns. */
-double anchor_ns(const struct bench *b, const char *op, size_t size);
-
 /* y[i] += x[i] over so many bytes: the bare loop, vectors of two doubles. */
 void anchors_add(double *y, const double *x, size_t bytes);
 

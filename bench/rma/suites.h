@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * suites.h - the suites of bench/rma and its report of goals.
+ * suites.h - the suites of bench/rma.
  *
  * Those of the pair are collective over ranks 0 and 1, the others over all
  * ranks. Each keeps its results in b->results, named as said here, verifies
@@ -64,9 +64,6 @@ void rma_calls(struct bench *b);
 /* All ranks active at once. "active": fence, pscw, lock, lock_exclusive,
  * fetch_and_op, and barrier of the host. */
 void rma_active(struct bench *b);
-
-/* Rank 0: each line of the goals with value, anchor, limit and verdict. */
-void rma_goals(struct bench *b);
 
 /* All. Exactly n puts of 8 bytes, n empty flushes, n locks, puts and unlocks, or n accumulates of
  * one double and n of eight, each in one function, so that an instruction count can be taken of it.
