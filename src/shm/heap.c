@@ -290,7 +290,7 @@ size_t heap_untouched(struct heap *heap, const void *ptr, size_t len)
 
     pthread_mutex_lock(&heap->mutex);
     const struct block *block = find_block(heap, ptr);
-    if (block != NULL && block->chunk->dedicated && block->chunk->seg.late)
+    if (block != NULL && block->chunk->dedicated && block->chunk->seg.first_touch)
         pages = seg_pages(&block->chunk->seg);
     pthread_mutex_unlock(&heap->mutex);
     return pages < len ? len - pages : 0;

@@ -177,7 +177,7 @@ void chunk_trim(struct heap *heap, struct chunk *chunk)
             chunk_decommit(chunk, heap_round_up(chunk->top, heap->page));
         return;
     }
-    const size_t keep = chunk->seg.late ? KEEP : KEEP_OF_LIMITED;
+    const size_t keep = chunk->seg.first_touch ? KEEP : KEEP_OF_LIMITED;
     if (chunk->committed > keep)
         chunk_decommit(chunk, keep);
     LIST_EACH (node, &heap->chunks) {

@@ -6,8 +6,8 @@
  * it has touched before. The rule: at most KEEP_SEGMENTS, and KEEP_BYTES of pages in all of them.
  * Those freed last keep their pages first; what a segment has beyond the bound is given back at
  * once, the segment itself when there are too many. A segment is used again for requests of at
- * least half its size. Where pages are allocated at once (seg.late is false), others lack what is
- * kept, so nothing is. Under heap->mutex.
+ * least half its size. Where pages are allocated at once (seg.first_touch is false), others lack
+ * what is kept, so nothing is. Under heap->mutex.
  *
  * Neighbours: heap.c, which frees and allocates; segment.c, which says how many pages a segment
  * has.
@@ -57,7 +57,7 @@ static void keep_bounds(struct heap *heap)
 
 void heap_keep(struct heap *heap, struct chunk *chunk)
 {
-    if (!chunk->seg.late) {
+    if (!chunk->seg.first_touch) {
         chunk_drop(chunk);
         return;
     }

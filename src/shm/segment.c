@@ -185,7 +185,7 @@ static int set_length(int fd, size_t size, bool sealable, const struct log *log,
                         .size = size,
                         .inode = st.st_ino,
                         .device = st.st_dev,
-                        .late = touch_cannot_fail(fd)};
+                        .first_touch = touch_cannot_fail(fd)};
     return MRMA_SUCCESS;
 }
 
@@ -315,14 +315,14 @@ int seg_commit(struct seg *seg, size_t offset, size_t len, const struct log *log
     len = end - offset;
     if (!file_size_allowed(end))
         return commit_failed(seg, len, EFBIG, log);
-    if (seg->late || touch_cannot_fail(seg->fd))
+    if (seg->first_touch || touch_cannot_fail(seg->fd))
         return len < CHECK_FROM ? MRMA_SUCCESS : check_memory(seg, len, log);
     return allocate(seg, offset, len, log);
 }
 
 int seg_fits(const struct seg *seg, uint64_t len, const struct log *log)
 {
-    return len < CHECK_FROM || !seg->late ? MRMA_SUCCESS : check_memory(seg, len, log);
+    return len < CHECK_FROM || !seg->first_touch ? MRMA_SUCCESS : check_memory(seg, len, log);
 }
 
 void seg_decommit(struct seg *seg, size_t offset, size_t len)
@@ -354,7 +354,7 @@ void seg_forget(struct seg *seg)
     if (seg->fd >= 0)
         close(seg->fd);
     seg->fd = -1;
-    seg->late = true;
+    seg->first_touch = true;
 }
 
 /* The file's pages keep what was stored through the shared mapping, and one call replaces that, so

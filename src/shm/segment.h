@@ -24,12 +24,12 @@
 #include "base/log.h"
 
 struct seg {
-    int fd;          /* open descriptor (owner and peers keep it to commit pages), -1: none */
-    void *base;      /* mapping of the whole segment, page aligned */
-    size_t size;     /* bytes, multiple of the page size */
-    uint64_t inode;  /* st_ino of the file: identity check when a peer opens it */
-    uint64_t device; /* st_dev */
-    bool late;       /* pages come by first touch; of a peer's segment: not known yet if false */
+    int fd;           /* open descriptor (owner and peers keep it to commit pages), -1: none */
+    void *base;       /* mapping of the whole segment, page aligned */
+    size_t size;      /* bytes, multiple of the page size */
+    uint64_t inode;   /* st_ino of the file: identity check when a peer opens it */
+    uint64_t device;  /* st_dev */
+    bool first_touch; /* pages come by first touch; of a peer's segment: not known yet if false */
 };
 
 /* How a peer finds a segment; travels in bootstrap records. */

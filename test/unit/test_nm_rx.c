@@ -107,9 +107,9 @@ static void begin(enum flag_with flag, bool sequential)
     nm->early_release = nm->software = true;
     nm->sequential = sequential;
     nm->stats.links = PEERS;
-    struct list *const lists[] = {&nm->secrets,  &nm->links,     &nm->stalled,    &nm->owing,
-                                  &nm->broken,   &nm->strangers, &nm->tx_free[0], &nm->tx_free[1],
-                                  &nm->tx_slabs, &nm->rx,        &nm->rx_waiting};
+    struct list *const lists[] = {&nm->secrets,  &nm->links,   &nm->stalled,    &nm->owing,
+                                  &nm->broken,   &nm->unknown, &nm->tx_free[0], &nm->tx_free[1],
+                                  &nm->tx_slabs, &nm->rx,      &nm->rx_waiting};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         list_init(lists[i]);
     list_push_front(&nm->secrets, &p.secret.node);

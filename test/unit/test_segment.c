@@ -55,7 +55,7 @@ static int committed_child(void *arg)
     if (!tiny_tmpfs(dir, 64 * MIB))
         return CHILD_SKIP;
     CHILD_CHECK(seg_create(dir, 64 * MIB, &quiet, &seg) == MRMA_SUCCESS);
-    CHILD_CHECK(!seg.late && pages_in_use(&seg) == 0);
+    CHILD_CHECK(!seg.first_touch && pages_in_use(&seg) == 0);
     CHILD_CHECK(seg_commit(&seg, 10 * page + 5, page, &quiet) == MRMA_SUCCESS);
     CHILD_CHECK(pages_in_use(&seg) == 2);
     CHILD_CHECK(seg_commit(&seg, 10 * page, 8 * page, &quiet) == MRMA_SUCCESS);
@@ -89,13 +89,13 @@ static void in_memory_pages_come_by_first_touch(void **state)
     (void)state;
 
     assert_int_equal(seg_create("", 64 * MIB, &quiet, &seg), MRMA_SUCCESS);
-    assert_int_equal(seg.late, !strict_overcommit());
+    assert_int_equal(seg.first_touch, !strict_overcommit());
     assert_int_equal(seg_commit(&seg, 0, seg.size, &quiet), MRMA_SUCCESS);
-    if (seg.late)
+    if (seg.first_touch)
         assert_int_equal(pages_in_use(&seg), 0);
     char *base = seg.base;
     base[20 * page] = 1;
-    if (seg.late) /* or a huge page, where the system has those for shared memory */
+    if (seg.first_touch) /* or a huge page, where the system has those for shared memory */
         assert_true(pages_in_use(&seg) == 1 || pages_in_use(&seg) == (2 * MIB) / page);
     memset(base + 10 * page, 1, 8 * page);
     const size_t before = pages_in_use(&seg);

@@ -151,7 +151,7 @@ static int prepare_fail(const struct win_args *args, const struct boot_mpi *bm, 
     const bool of_all = mpi_state.engine == NULL && err == MRMA_ERR_ARG;
 
     return comm_fail_as(args->comm,
-                        of_all && bm->refused_by != bm->boot.rank ? TOLD_NEVER : TOLD_IF_FATAL,
+                        of_all && bm->refused_by != bm->boot.rank ? REPORT_NEVER : REPORT_IF_FATAL,
                         args->func, err, msg);
 }
 
@@ -180,7 +180,7 @@ int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
     if (meet_all(args->comm, &bm.boot, &bm.report, absent, sizeof absent) != MRMA_SUCCESS) {
         if (err == MRMA_SUCCESS)
             record_undo(rec);
-        return comm_fail_as(args->comm, TOLD_ALWAYS, args->func, MRMA_ERR_OTHER, absent);
+        return comm_fail_as(args->comm, REPORT_ALWAYS, args->func, MRMA_ERR_OTHER, absent);
     }
     if (err != MRMA_SUCCESS) {
         boot_mpi_refuse(&bm, err);

@@ -181,9 +181,10 @@ int op_fail(const struct win_rec *rec, const char *func, int err, const struct r
     return win_report(rec, func, err, in_window(rec, op->target), where);
 }
 
-int comm_fail_as(MPI_Comm comm, enum told told, const char *func, int err, const char *detail)
+int comm_fail_as(MPI_Comm comm, enum report_when when, const char *func, int err,
+                 const char *detail)
 {
-    tell(told == TOLD_ALWAYS || (told == TOLD_IF_FATAL && comm_fatal(comm)), "%s: %s%s%s", func,
+    tell(when == REPORT_ALWAYS || (when == REPORT_IF_FATAL && comm_fatal(comm)), "%s: %s%s%s", func,
          mrma_err_name(err), detail[0] != '\0' ? ": " : "", detail);
     PMPI_Comm_call_errhandler(comm, err_class(err));
     return err_class(err);
@@ -191,7 +192,7 @@ int comm_fail_as(MPI_Comm comm, enum told told, const char *func, int err, const
 
 int comm_fail(MPI_Comm comm, const char *func, int err, const char *detail)
 {
-    return comm_fail_as(comm, TOLD_IF_FATAL, func, err, detail);
+    return comm_fail_as(comm, REPORT_IF_FATAL, func, err, detail);
 }
 
 int plain_fail(const char *func, int err, const char *detail)

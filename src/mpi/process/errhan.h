@@ -56,12 +56,12 @@ int op_fail(const struct win_rec *rec, const char *func, int err, const struct r
 int comm_fail(MPI_Comm comm, const char *func, int err, const char *detail) __attribute__((cold));
 
 /* The same, written also where the program handles the error, or only at level info. */
-enum told { TOLD_IF_FATAL, TOLD_ALWAYS, TOLD_NEVER };
+enum report_when { REPORT_IF_FATAL, REPORT_ALWAYS, REPORT_NEVER };
 
 /* comm_fail_as is comm_fail that also says when the line is written at error level: only if the
  * handler ends the job, always, or never; otherwise it is written at level info. */
-int comm_fail_as(MPI_Comm comm, enum told told, const char *func, int err, const char *detail)
-    __attribute__((cold));
+int comm_fail_as(MPI_Comm comm, enum report_when when, const char *func, int err,
+                 const char *detail) __attribute__((cold));
 
 /* plain_fail is for an error that concerns no window and no communicator (MPI_Alloc_mem, requests):
  * the handler of MPI_COMM_WORLD is called, which both hosts take in that case. detail as in

@@ -56,7 +56,7 @@ static char target[256];       /* MPIRMA_STATS */
 static struct log messages;
 
 /* Rank 0's view of the others at the end. */
-struct muster {
+struct collection {
     struct answer *answers;
     MPI_Request *requests;
     MPI_Status *statuses;
@@ -235,7 +235,7 @@ static bool send_mine(void)
 }
 
 /* Processes of this node that had ended at the last look already, and nothing has come since. */
-static void look_who_ended(struct muster *m)
+static void look_who_ended(struct collection *m)
 {
     for (int i = 1; i < job_nproc; i++) {
         int fd = -1;
@@ -253,7 +253,7 @@ static void look_who_ended(struct muster *m)
     }
 }
 
-static int take_who_comes(struct muster *m)
+static int take_who_comes(struct collection *m)
 {
     int n = 0;
 
@@ -267,7 +267,7 @@ static int take_who_comes(struct muster *m)
     return n;
 }
 
-static void tell_whom(const struct muster *m)
+static void tell_whom(const struct collection *m)
 {
     char ranks[128];
 
@@ -275,7 +275,7 @@ static void tell_whom(const struct muster *m)
     log_msg(&messages, LOG_LEVEL_WARN, "MPI_Finalize waits for the statistics of ranks %s", ranks);
 }
 
-static void await(struct muster *m)
+static void await(struct collection *m)
 {
     struct timespec pause = {.tv_nsec = 20000};
     uint64_t now = clock_monotonic_ns(), last = now, looked = now;
@@ -301,7 +301,7 @@ static void await(struct muster *m)
     }
 }
 
-static bool ask_all(struct muster *m)
+static bool ask_all(struct collection *m)
 {
     m->answers[0] = mine;
     m->here[0] = true;
@@ -315,7 +315,7 @@ static bool ask_all(struct muster *m)
 }
 
 /* Rows and missing ranks have room for all. */
-static void write_job(const struct muster *m, struct counter_row *rows, int *missing)
+static void write_job(const struct collection *m, struct counter_row *rows, int *missing)
 {
     char title[200], ranks[64], of[32] = "";
     struct counter_table table;
@@ -346,13 +346,13 @@ static void write_job(const struct muster *m, struct counter_row *rows, int *mis
 static bool collect(void)
 {
     const size_t n = (size_t)job_nproc;
-    struct muster m = {.answers = calloc(n, sizeof *m.answers),
-                       .requests = calloc(n, sizeof *m.requests),
-                       .statuses = calloc(n, sizeof *m.statuses),
-                       .come = calloc(n, sizeof *m.come),
-                       .here = calloc(n, sizeof *m.here),
-                       .ended = calloc(n, sizeof *m.ended),
-                       .absent = calloc(n, sizeof *m.absent)};
+    struct collection m = {.answers = calloc(n, sizeof *m.answers),
+                           .requests = calloc(n, sizeof *m.requests),
+                           .statuses = calloc(n, sizeof *m.statuses),
+                           .come = calloc(n, sizeof *m.come),
+                           .here = calloc(n, sizeof *m.here),
+                           .ended = calloc(n, sizeof *m.ended),
+                           .absent = calloc(n, sizeof *m.absent)};
     struct counter_row *rows = calloc(n, sizeof *rows);
     bool all = false;
 

@@ -91,14 +91,14 @@ unsigned nm_poll(struct ch3_channel *ch)
 {
     struct nmofi *nm = nm_of(ch);
     nm->events = 0;
-    if (list_empty(&nm->secrets)) /* nobody can be told from a stranger yet */
+    if (list_empty(&nm->secrets)) /* nobody can show yet that it is of this job */
         return 0;
     for (int i = 0; i < NM_CQ_BURSTS && !read_burst(nm); i++)
         ;
     if (!list_empty(&nm->owing))
         nm_give_credits(nm);
-    if (!list_empty(&nm->strangers))
-        nm_meet_strangers(nm);
+    if (!list_empty(&nm->unknown))
+        nm_find_unknown(nm);
     if (!list_empty(&nm->stalled) && nm_push(nm, clock_monotonic_ns()))
         nm->events++;
     if (!list_empty(&nm->broken))
@@ -133,5 +133,5 @@ bool nm_wait_begin(struct ch3_channel *ch)
 {
     struct nmofi *nm = nm_of(ch);
     return list_empty(&nm->owing) && list_empty(&nm->broken) &&
-           rearm(nm); /* strangers: ch3_channel_unsent */
+           rearm(nm); /* unknown senders: ch3_channel_unsent */
 }

@@ -243,7 +243,7 @@ static int open_endpoints(struct nmofi *nm)
     const int ret = open_endpoint(nm, &nm->ep);
     if (ret || !nm->software || nm->inject_max < sizeof(struct nm_hello))
         return ret;
-    return open_endpoint(nm, &nm->knock_ep);
+    return open_endpoint(nm, &nm->ask_ep);
 }
 
 /* For the rest of the process: what its providers have begun does not end with their use. */
@@ -289,9 +289,9 @@ static void close_one(struct fid *fid)
 /* From now on the provider has forgotten all buffers. */
 void nm_fabric_end(struct nmofi *nm)
 {
-    close_one(nm->knock_ep ? &nm->knock_ep->fid : NULL);
+    close_one(nm->ask_ep ? &nm->ask_ep->fid : NULL);
     close_one(nm->ep ? &nm->ep->fid : NULL);
-    nm->knock_ep = nm->ep = NULL;
+    nm->ask_ep = nm->ep = NULL;
 }
 
 void nm_fabric_close(struct nmofi *nm)

@@ -60,7 +60,7 @@ static socklen_t address_of(const struct nmofi_name *name, union address *a)
     return (socklen_t)len;
 }
 
-bool nm_life_told(const struct nmofi_name *name)
+bool nm_life_has_port(const struct nmofi_name *name)
 {
     return name->life != 0;
 }

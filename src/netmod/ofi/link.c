@@ -10,10 +10,10 @@
  * Who connects. A provider over sockets that is connecting to a peer while that peer connects to it
  * must choose one of the two connections, and libfabric 1.17's "net" may then close the one on
  * which the peer's messages have left already; neither side is told. So only the process with the
- * higher uid opens the connection between the two endpoints. The other one knocks: it sends KNOCK
- * from an endpoint of its own, to which nobody connects, until the HELLO of the first is there, and
- * sends nothing else before. A KNOCK of a process that find does not know (yet) is dropped; the
- * next one comes soon.
+ * higher uid opens the connection between the two endpoints. The other one asks for that: it sends
+ * CONNECT from an endpoint of its own, to which nobody connects, until the HELLO of the first is
+ * there, and sends nothing else before. A CONNECT of a process that find does not know (yet) is
+ * dropped; the next one comes soon.
  *
  * A break is noted at once (broken.c) and reported by poll.
  *
@@ -84,7 +84,7 @@ static bool make_link(struct nmofi_peer *peer, struct ch3_vc *vc)
 /* Is the connection opened by the other side? */
 static bool waits_for_peer(const struct nmofi_link *link)
 {
-    return link->nm->knock_ep && link->nm->opts.uid < link->uid;
+    return link->nm->ask_ep && link->nm->opts.uid < link->uid;
 }
 
 struct nmofi_link *nm_link_get(struct nmofi_peer *peer, struct ch3_vc *vc, bool heard)
@@ -95,14 +95,14 @@ struct nmofi_link *nm_link_get(struct nmofi_peer *peer, struct ch3_vc *vc, bool 
     if (link->greeted || link->lost)
         return link;
     if (!heard && waits_for_peer(link)) {
-        nm_knock(link);
+        nm_ask_connect(link);
         return link;
     }
     return nm_send_first(link) ? link : NULL;
 }
 
 /* Who has heard HELLO already must hear it again if it had closed its side since. */
-void nm_link_knocked(struct nmofi *nm, uint64_t uid)
+void nm_link_asked(struct nmofi *nm, uint64_t uid)
 {
     struct ch3_vc *vc = nm->opts.find(nm->opts.ctx, uid);
     struct nmofi_peer *peer = vc ? ch3_vc_channel_data(vc) : NULL;

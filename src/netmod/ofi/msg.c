@@ -7,15 +7,15 @@
  * in order, and while anything waits nothing overtakes it: reserve gives no room.
  *
  * Invariants: tokens, numbers and credits are put into a message only here; a link is in
- * nm->stalled while something of it waits for the provider, or it knocks. Locks: as nmofi.h says.
- * Neighbours: buf.c, the buffers; vc.c, which has reserved room.
+ * nm->stalled while something of it waits for the provider, or it asks for a connection. Locks: as
+ * nmofi.h says. Neighbours: buf.c, the buffers; vc.c, which has reserved room.
  */
 #include <string.h>
 
 #include "base/clock.h"
 #include "netmod/ofi/ofi.h"
 
-#define KNOCK_AGAIN UINT64_C(1000000) /* the first time; later ones are rarer */
+#define ASK_AGAIN UINT64_C(1000000) /* the first time; later ones are rarer */
 
 static void stall(struct nmofi_link *link)
 {
@@ -114,27 +114,27 @@ bool nm_send_first(struct nmofi_link *link)
     if (!tx)
         return false;
     memcpy(tx->bytes + sizeof(struct nm_hdr), &link->nm->opts.uid, sizeof link->nm->opts.uid);
-    nm_unstall(link); /* it does not knock any more */
+    nm_unstall(link); /* it does not ask for a connection any more */
     link->greeted = true;
     send_buffer(link, tx, NM_HELLO, sizeof link->nm->opts.uid);
     return true;
 }
 
-/* Begin to knock, or do it once more. */
-void nm_knock(struct nmofi_link *link)
+/* Begin to ask, or do it once more. */
+void nm_ask_connect(struct nmofi_link *link)
 {
     struct nmofi *nm = link->nm;
-    const struct nm_hello knock = {.hdr = {.token = link->token,
-                                           .kind = NM_KNOCK,
-                                           .version = NM_VERSION,
-                                           .len = sizeof knock.uid},
-                                   .uid = nm->opts.uid};
+    const struct nm_hello request = {.hdr = {.token = link->token,
+                                             .kind = NM_CONNECT,
+                                             .version = NM_VERSION,
+                                             .len = sizeof request.uid},
+                                     .uid = nm->opts.uid};
     stall(link);
     const uint64_t now = clock_monotonic_ns();
     if (now < link->retry_at)
         return;
-    const ssize_t ret = fi_inject(nm->knock_ep, &knock, sizeof knock, link->addr);
-    link->retry_at = now + (now - link->stalled_since) / 8 + (ret ? 0 : KNOCK_AGAIN);
+    const ssize_t ret = fi_inject(nm->ask_ep, &request, sizeof request, link->addr);
+    link->retry_at = now + (now - link->stalled_since) / 8 + (ret ? 0 : ASK_AGAIN);
     if (ret && ret != -FI_EAGAIN)
         nm_link_break(link, "cannot ask it to connect: %s", fi_strerror((int)-ret));
 }
@@ -174,7 +174,7 @@ bool nm_push(struct nmofi *nm, uint64_t now)
     LIST_EACH_SAFE (it, &nm->stalled) {
         struct nmofi_link *link = LIST_ENTRY(it, struct nmofi_link, stalled);
         if (!link->greeted)
-            nm_knock(link);
+            nm_ask_connect(link);
         else if (now >= link->retry_at && push_link(link)) {
             moved = true;
             link->stalled_since = now;

@@ -66,9 +66,9 @@ static void init(struct nmofi *nm, const struct nmofi_opts *opts)
     nm->opts.provider = some(opts->provider);
     nm->opts.interface = some(opts->interface);
     nm->wait_fd = nm->life = nm->listener = nm->spare = -1;
-    struct list *const lists[] = {&nm->secrets,  &nm->links,     &nm->stalled,    &nm->owing,
-                                  &nm->broken,   &nm->strangers, &nm->tx_free[0], &nm->tx_free[1],
-                                  &nm->tx_slabs, &nm->rma_free,  &nm->rx,         &nm->rx_waiting};
+    struct list *const lists[] = {&nm->secrets,  &nm->links,    &nm->stalled,    &nm->owing,
+                                  &nm->broken,   &nm->unknown,  &nm->tx_free[0], &nm->tx_free[1],
+                                  &nm->tx_slabs, &nm->rma_free, &nm->rx,         &nm->rx_waiting};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         list_init(lists[i]);
     map_init(&nm->from);

@@ -17,10 +17,10 @@
  * in order (a message beyond its eager limit), so that recv.c sorts; and one may
  * reconnect behind our back and drop what was under way, which is noticed.
  *
- * Credits. A link may have NM_WINDOW units under way, a message costs one and one
- * more per KiB. The receiver gives them back with whatever it sends, or by CREDIT
- * when half the window is due and nothing went. Only HELLO, CREDIT, BYE, PROBE, RESET and KNOCK are
- * free; of those few can be under way. KNOCK has no number: it asks the peer to say HELLO (link.c).
+ * Credits. A link may have NM_WINDOW units under way, a message costs one and one more per KiB. The
+ * receiver gives them back with whatever it sends, or by CREDIT when half the window is due and
+ * nothing went. Only HELLO, CREDIT, BYE, PROBE, RESET and CONNECT are free; of those few can be
+ * under way. CONNECT has no number: it asks the peer to say HELLO (link.c).
  *
  * Broken links are only noted where they are found (nm_link_break), and
  * reported upwards by poll.
@@ -41,7 +41,7 @@
 #include "base/map.h"
 #include "netmod/ofi/nmofi.h"
 
-enum nm_kind { NM_HELLO = 1, NM_DATA, NM_CREDIT, NM_BYE, NM_PROBE, NM_RESET, NM_KNOCK, NM_KINDS };
+enum nm_kind { NM_HELLO = 1, NM_DATA, NM_CREDIT, NM_BYE, NM_PROBE, NM_RESET, NM_CONNECT, NM_KINDS };
 
 struct nm_hdr {
     uint64_t token;   /* see nm_token */
@@ -53,7 +53,7 @@ struct nm_hdr {
 };
 static_assert(sizeof(struct nm_hdr) == 16, "wire size");
 
-/* HELLO and KNOCK. */
+/* HELLO and CONNECT. */
 struct nm_hello {
     struct nm_hdr hdr;
     uint64_t uid; /* the sender's */
@@ -141,8 +141,8 @@ struct nmofi_link {
 /* The receiver's side: who a token belongs to. */
 struct nm_from {
     uint64_t token, uid;
-    struct nmofi_link *link;   /* NULL: a stranger, find does not know it yet */
-    struct list_node stranger; /* in nm->strangers */
+    struct nmofi_link *link;  /* NULL: find does not know it yet */
+    struct list_node unknown; /* in nm->unknown */
     struct list early; /* struct nm_early, by seq: arrived before their turn, or before find knew */
     uint32_t early_units;
     uint64_t heard; /* nm->stats.received with its last message */
@@ -174,11 +174,11 @@ struct nmofi {
     struct fid_cq *cq;
     struct fid_ep *ep;
     struct fid_ep
-        *knock_ep; /* what asks a peer to connect leaves from it; NULL: either side connects */
-    int wait_fd;   /* -1: none */
-    int life;      /* listens for those who ask whether this process lives; -1: none */
-    int listener;  /* the provider's own socket that listens, or -1 */
-    int spare;     /* to ask others with when the program has used up all descriptors */
+        *ask_ep;  /* what asks a peer to connect leaves from it; NULL: either side connects */
+    int wait_fd;  /* -1: none */
+    int life;     /* listens for those who ask whether this process lives; -1: none */
+    int listener; /* the provider's own socket that listens, or -1 */
+    int spare;    /* to ask others with when the program has used up all descriptors */
     bool spare_used;
     unsigned vain;        /* the descriptor was readable, and nothing came of it */
     bool gave_up;         /* this process takes no connections any more: life.c */
@@ -191,7 +191,7 @@ struct nmofi {
     char text[NMOFI_TEXT];
     struct nmofi_name name;
     struct list secrets;
-    struct list links, stalled, owing, broken, strangers;
+    struct list links, stalled, owing, broken, unknown;
     struct map from;                  /* struct nm_from by token */
     struct list tx_free[2], tx_slabs; /* by small */
     unsigned ntx_slabs[2];
@@ -229,7 +229,7 @@ static inline size_t nm_pad(size_t len)
 /* ---- fabric.c ---- */
 
 /* nm_fabric_open loads libfabric, chooses a provider and opens the endpoints with what they need:
- * nm->info to nm->ep, knock_ep and wait_fd. Returns MRMA_SUCCESS or MRMA_ERR_OTHER (logged); what
+ * nm->info to nm->ep, ask_ep and wait_fd. Returns MRMA_SUCCESS or MRMA_ERR_OTHER (logged); what
  * was opened until then is for nm_fabric_end and nm_fabric_close. */
 int nm_fabric_open(struct nmofi *nm);
 
@@ -303,14 +303,14 @@ void nm_link_break(struct nmofi_link *link, const char *fmt, ...)
 /* ---- link.c ---- */
 
 /* nm_link_get returns the link of a peer, whose connection is vc, and makes it if there is none:
- * the peer is in use from now on. heard: it has said HELLO or KNOCK, so that ours need not wait.
- * Sends HELLO, or KNOCK, if neither has been sent; until greeted is true no other message may
+ * the peer is in use from now on. heard: it has said HELLO or CONNECT, so that ours need not wait.
+ * Sends HELLO, or CONNECT, if neither has been sent; until greeted is true no other message may
  * follow. NULL: no memory now. */
 struct nmofi_link *nm_link_get(struct nmofi_peer *peer, struct ch3_vc *vc, bool heard);
 
-/* nm_link_knocked is called when the process with this uid has sent KNOCK: it is sent HELLO, unless
+/* nm_link_asked is called when the process with this uid has sent CONNECT: it is sent HELLO, unless
  * the layers above do not know it (yet). */
-void nm_link_knocked(struct nmofi *nm, uint64_t uid);
+void nm_link_asked(struct nmofi *nm, uint64_t uid);
 
 /* nm_abandon is the channel's abandon (ch3/channel.h): the peer is sent RESET. */
 void nm_abandon(struct ch3_channel *ch, struct ch3_vc *vc);
@@ -366,9 +366,9 @@ bool nm_send_first(struct nmofi_link *link);
  * Returns false without memory. */
 bool nm_send_last(struct nmofi_link *link);
 
-/* nm_knock asks the peer, by KNOCK, to send HELLO; polls do it again and again, ever more rarely,
- * until that comes. */
-void nm_knock(struct nmofi_link *link);
+/* nm_ask_connect asks the peer, by CONNECT, to send HELLO; polls do it again and again, ever more
+ * rarely, until that comes. */
+void nm_ask_connect(struct nmofi_link *link);
 
 /* nm_push tries again what the provider did not take before, as far as it is time for that; now is
  * the time of clock_monotonic_ns. Returns whether anything left. */
@@ -387,9 +387,9 @@ void nm_give_credits(struct nmofi *nm);
  * call. */
 void nm_received(struct nmofi *nm, const unsigned char *bytes, size_t len);
 
-/* nm_meet_strangers looks whether the layers above know by now those who have said HELLO before
+/* nm_find_unknown looks whether the layers above know by now those who have said HELLO before
  * they were known, and accepts what these have sent. */
-void nm_meet_strangers(struct nmofi *nm);
+void nm_find_unknown(struct nmofi *nm);
 
 /* nm_from_free forgets a sender, with the messages of it that wait for their turn. The link that
  * points to it is the caller's to clear. */
@@ -421,9 +421,9 @@ int nm_life_open(struct nmofi *nm);
 /* nm_life_end closes the sockets of nm_life_open. */
 void nm_life_end(struct nmofi *nm);
 
-/* nm_life_told returns whether the process with this address has told a port that answers for it.
- */
-bool nm_life_told(const struct nmofi_name *name);
+/* nm_life_has_port returns whether the process with this address has told a port that answers for
+ * it. */
+bool nm_life_has_port(const struct nmofi_name *name);
 
 /* nm_life_socket returns a socket for nm_life_connect, whose connection is reset when it is closed.
  * The caller closes it. -1: none could be had, and errno says why. */

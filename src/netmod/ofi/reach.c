@@ -116,14 +116,14 @@ void nm_reach_poll(struct nmofi_link *link, uint64_t now)
 {
     if (link->reach)
         look(link, now);
-    else if (link->peer && nm_life_told(&link->peer->name) &&
+    else if (link->peer && nm_life_has_port(&link->peer->name) &&
              now - link->stalled_since > REACH_AFTER && now >= link->reach_at)
         ask(link, now);
 }
 
 bool nm_reach_ask(struct nmofi_link *link, uint64_t now)
 {
-    if (!nm_life_told(&link->peer->name))
+    if (!nm_life_has_port(&link->peer->name))
         return false;
     if (link->reach)
         look(link, now);

@@ -32,11 +32,11 @@ static void refuse(struct nmofi *nm, const char *what, size_t len)
                 what);
 }
 
-static void stranger_no_more(struct nmofi *nm, struct nm_from *from)
+static void note_known(struct nmofi *nm, struct nm_from *from)
 {
-    if (!list_node_queued(&from->stranger))
+    if (!list_node_queued(&from->unknown))
         return;
-    list_remove(&from->stranger);
+    list_remove(&from->unknown);
     ch3_channel_unsent(&nm->channel, -1);
 }
 
@@ -45,7 +45,7 @@ void nm_from_free(struct nmofi *nm, struct nm_from *from)
     struct list_node *node;
     while ((node = list_pop_front(&from->early)) != NULL)
         free(LIST_ENTRY(node, struct nm_early, node));
-    stranger_no_more(nm, from);
+    note_known(nm, from);
     (void)map_del(&nm->from, from->token);
     nm->stats.link_bytes -= sizeof *from;
     free(from);
@@ -165,14 +165,14 @@ static bool meet(struct nmofi *nm, struct nm_from *from)
     link->vc = vc;
     ch3_vc_closed(vc, false);
     from->link = link;
-    stranger_no_more(nm, from);
+    note_known(nm, from);
     return true;
 }
 
-void nm_meet_strangers(struct nmofi *nm)
+void nm_find_unknown(struct nmofi *nm)
 {
-    LIST_EACH_SAFE (it, &nm->strangers) {
-        struct nm_from *from = LIST_ENTRY(it, struct nm_from, stranger);
+    LIST_EACH_SAFE (it, &nm->unknown) {
+        struct nm_from *from = LIST_ENTRY(it, struct nm_from, unknown);
         if (meet(nm, from))
             accept_early(from);
     }
@@ -208,7 +208,7 @@ static struct nm_from *greet(struct nmofi *nm, const struct nm_hello *hello)
     list_init(&from->early);
     nm->stats.link_bytes += sizeof *from;
     if (!meet(nm, from)) {
-        list_push_back(&nm->strangers, &from->stranger);
+        list_push_back(&nm->unknown, &from->unknown);
         ch3_channel_unsent(&nm->channel, 1);
     }
     return from;
@@ -243,7 +243,7 @@ void nm_received(struct nmofi *nm, const unsigned char *bytes, size_t len)
         return;
     }
     struct nm_from *from = map_get(&nm->from, hdr->token);
-    const bool greets = hdr->kind == NM_HELLO || hdr->kind == NM_KNOCK;
+    const bool greets = hdr->kind == NM_HELLO || hdr->kind == NM_CONNECT;
     const bool hello = greets && len == sizeof(struct nm_hello);
     if (!hello && !from)
         refuse(nm, "its sender is not of this job", len);
@@ -253,8 +253,8 @@ void nm_received(struct nmofi *nm, const unsigned char *bytes, size_t len)
              len != sizeof *hdr + nm_pad(hdr->len) || hdr->len > CH3_PACKET_MAX ||
              (hdr->kind == NM_DATA) != (hdr->len && !hello) || greets != hello)
         refuse(nm, "malformed", len);
-    else if (hdr->kind == NM_KNOCK)
-        nm_link_knocked(nm, ((const struct nm_hello *)(const void *)bytes)->uid);
+    else if (hdr->kind == NM_CONNECT)
+        nm_link_asked(nm, ((const struct nm_hello *)(const void *)bytes)->uid);
     else if ((from = hello ? greet(nm, (const void *)bytes) : from) != NULL)
         handle(nm, from, hdr, len);
 }
