@@ -25,7 +25,7 @@ static _Atomic uint64_t *word(struct steps *s, int target)
 /* An exclusive request by process from whose turn has come; does it pass? */
 static bool pass(struct steps *s, int from, int target, bool *yielded)
 {
-    return lock_exclusive_pass(s->w[from], win_peek(s->w[from], target), yielded);
+    return lock_try_pass(s->w[from], win_peek(s->w[from], target), yielded);
 }
 
 /* How many hold target's lock without a ticket, or wait for that. */

@@ -53,21 +53,25 @@ bool early_began(const struct pkt_target *pt, uint8_t kind)
     return began(pt, kind, awaited(pt, kind));
 }
 
-unsigned early_left(struct pkt_target *pt)
+unsigned early_left(const struct pkt_target *pt)
 {
-    struct early *e = &pt->early;
-    while (e->applied != e->sent) {
-        const uint32_t first = e->applied % PKT_PARKED_MAX;
-        if (!began(pt, e->packets[first].kind, e->packets[first].seq))
-            break;
-        e->applied++;
-    }
-    return e->sent - e->applied;
+    const struct early *e = &pt->early;
+    uint32_t first = e->applied;
+    while (first != e->sent && began(pt, e->packets[first % PKT_PARKED_MAX].kind,
+                                     e->packets[first % PKT_PARKED_MAX].seq))
+        first++;
+    return e->sent - first;
+}
+
+void early_note(struct pkt_target *pt)
+{
+    pt->early.applied = pt->early.sent - early_left(pt);
 }
 
 void early_leave(struct pkt_target *pt, uint8_t kind, unsigned packets)
 {
     struct early *e = &pt->early;
+    early_note(pt);
     for (; packets; packets--) {
         /* More of them only leave in an epoch of which the target refuses all, without delay. */
         if (e->sent - e->applied == PKT_PARKED_MAX)

@@ -38,12 +38,16 @@ struct early {
 };
 static_assert((PKT_PARKED_MAX & (PKT_PARKED_MAX - 1)) == 0, "numbers wrap");
 
-/* Has the pair's present epoch, of that kind (enum pkt_epoch), begun at the target, as far as is
- * known here? */
+/* early_began tells whether the pair's present epoch, of that kind (enum pkt_epoch), has begun at
+ * the target, as far as is known here. */
 bool early_began(const struct pkt_target *pt, uint8_t kind);
-/* Early packets that are not known to be applied: at most as many wait at the target. */
-unsigned early_left(struct pkt_target *pt);
-/* So many packets of the present epoch leave, which are early. */
+/* early_left returns how many early packets are not known to be applied: at most as many wait at
+ * the target. */
+unsigned early_left(const struct pkt_target *pt);
+/* early_note remembers which early packets are known to be applied. What says so may belong to the
+ * present epoch, so it is called whenever the pair sends in one, or has waited. */
+void early_note(struct pkt_target *pt);
+/* early_leave adds so many packets of the present epoch, of that kind, that leave early. */
 void early_leave(struct pkt_target *pt, uint8_t kind, unsigned packets);
 
 #endif

@@ -123,6 +123,7 @@ struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
             pt->lock_seq++;
         }
     }
+    early_note(pt);
     return pt;
 }
 
@@ -178,7 +179,7 @@ struct pkt_hdr pkt_ops_header(const struct pkt_target *pt)
     return hdr;
 }
 
-bool pkt_epoch_is_open(struct pkt_target *pt)
+bool pkt_epoch_is_open(const struct pkt_target *pt)
 {
     if (pt->target->ctl)
         return true; /* epoch_access has made sure */
@@ -189,7 +190,7 @@ bool pkt_epoch_is_open(struct pkt_target *pt)
  * is nothing to send any more. */
 static bool epoch_decided(void *arg)
 {
-    struct pkt_target *pt = arg;
+    const struct pkt_target *pt = arg;
     return pkt_epoch_is_open(pt) || pt->refused;
 }
 
@@ -198,11 +199,13 @@ static int wait_opened(struct pkt_target *pt, bool (*done)(void *))
 {
     const struct win *w = pt->win;
     const bool active = !epoch_is_passive(&w->epoch);
+    early_note(pt);
     if (done(pt))
         return MRMA_SUCCESS;
     if (active)
         win_event(w, pt->target->rank, TRACE_POST_WAIT, 0);
     const int err = pkt_wait(pt, done, "the target to open its epoch");
+    early_note(pt);
     if (active)
         win_event(w, pt->target->rank, TRACE_POST_SEEN, 0);
     return err;
@@ -213,7 +216,7 @@ static unsigned most_early(const struct pkt_target *pt)
     return pt->win->npackets <= EARLY_PEERS ? EARLY_MAX : 1;
 }
 
-bool pkt_may_send_early(struct pkt_target *pt, size_t packets)
+bool pkt_may_send_early(const struct pkt_target *pt, size_t packets)
 {
     const unsigned most = most_early(pt), left = early_left(pt);
     return left < most && packets <= most - left;
@@ -221,7 +224,7 @@ bool pkt_may_send_early(struct pkt_target *pt, size_t packets)
 
 static bool may_send(void *arg)
 {
-    struct pkt_target *pt = arg;
+    const struct pkt_target *pt = arg;
     /* Other threads may have flushed, or closed the passive epoch, meanwhile. */
     const bool nothing =
         !issue_unproven(pt) && !pt->count && epoch_now(&pt->win->epoch) != EPOCH_PSCW;
@@ -286,6 +289,7 @@ int pkt_open_soon(struct pkt_target *pt)
                                                    .what = "the target to open its epoch",
                                                    .rank = pt->target->rank});
         rma_enter(w->rma);
+        early_note(pt);
     }
     return err || pkt_epoch_is_open(pt) ? err : MRMA_AGAIN;
 }
@@ -301,6 +305,7 @@ static bool sent_meanwhile(const struct pkt_target *pt, uint8_t flags)
 int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
 {
     int err = MRMA_SUCCESS;
+    early_note(pt);
     while (!err && !may_send(pt)) { /* while this thread waits, another may use up the room */
         err = pkt_ask_open(pt);
         if (!err)

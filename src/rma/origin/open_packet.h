@@ -25,7 +25,7 @@ uint8_t pkt_epoch_kind(const struct pkt_target *pt);
 struct pkt_hdr pkt_ops_header(const struct pkt_target *pt);
 /* Is the epoch known to be open at the target, and what was sent before known to be applied there,
  * so that any number of packets may be sent? */
-bool pkt_epoch_is_open(struct pkt_target *pt);
+bool pkt_epoch_is_open(const struct pkt_target *pt);
 /* The lock that was asked for by the pair's request number seq is known to be held. */
 void pkt_lock_granted(struct pkt_target *pt, uint32_t seq);
 /* A reply or an acknowledgement has come, in the epoch of that lock number: what it answers was
@@ -57,7 +57,7 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more);
 int pkt_make_room(struct pkt_target *pt, size_t need, size_t wish);
 
 /* May so many packets leave now, before the target is known to have opened the epoch? */
-bool pkt_may_send_early(struct pkt_target *pt, size_t packets);
+bool pkt_may_send_early(const struct pkt_target *pt, size_t packets);
 /* May an operation wait outside of packets for the target to open the epoch (path/deferred.h)? That
  * is so in windows that strict mode does not watch, unless it has a request, which must come to its
  * end though this process synchronizes with nobody. */

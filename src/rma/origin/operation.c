@@ -27,18 +27,22 @@ enum { SMALL_OP = PKT_MAX / 2, TAIL_MAX = PKT_MAX / 4 };
 
 /* Shall src name its target bytes by a datatype? Not where segments are shorter. The target takes
  * no pieces that overlap (range), nor types whose elements are not their bytes. */
-static bool by_type(struct pkt_target *pt, const struct record_source *src)
+static bool wants_type(const struct record_source *src)
 {
     const struct dtype *type = src->ttype;
     const size_t known = sizeof(struct pkt_typed) / sizeof(struct pkt_seg);
     int64_t lo, hi;
-    if (src->contig || record_segments(src, known + 1) <= known || type->list ||
-        type->nruns > PKT_TYPE_RUNS || src->target_cur.runs != type->runs ||
-        !type_table_range(type, src->count, src->base, &lo, &hi))
-        return false;
+    return !src->contig && record_segments(src, known + 1) > known && !type->list &&
+           type->nruns <= PKT_TYPE_RUNS && src->target_cur.runs == type->runs &&
+           type_table_range(type, src->count, src->base, &lo, &hi);
+}
+
+/* The pair's table of datatypes, made on first use; NULL: no memory. */
+static struct type_table *make_types(struct pkt_target *pt)
+{
     if (!pt->types)
         pt->types = type_table_new(pt->win->first_number);
-    return pt->types; /* without memory: by segments */
+    return pt->types;
 }
 
 /* Must src's datatype go to the target, in front of the next record? */
@@ -232,7 +236,7 @@ static size_t packets_due(const struct pkt_target *pt, const struct record_sourc
 }
 
 /* Would src wait for its target, which has not begun its part of the epoch? */
-static bool is_early(struct pkt_target *pt, const struct record_source *src,
+static bool is_early(const struct pkt_target *pt, const struct record_source *src,
                      const struct rma_req *req, bool stream)
 {
     if (pkt_epoch_is_open(pt) || !pkt_may_defer(pt, req))
@@ -249,7 +253,7 @@ static int append_or_stream(struct pkt_target *pt, enum pkt_op_kind kind, const 
     const bool fetch = pkt_fetches(kind);
     struct record_source src;
     record_source_init(&src, kind, op, offset, 0);
-    src.typed = by_type(pt, &src);
+    src.typed = wants_type(&src) && make_types(pt); /* without memory: by segments */
     if (src.typed && src.limit > PKT_TYPED_DYNAMIC && pt->win->dynamic)
         src.limit = PKT_TYPED_DYNAMIC;
     const bool stream = src.data && src.left > SMALL_OP;

@@ -20,7 +20,8 @@ struct win;
 struct event;
 
 struct rma_wait {
-    bool (*done)(void *arg); /* the condition; once true it must stay true for the waiter */
+    bool (*done)(void *arg); /* the condition, or what is tried until it is done (try_...); once
+                                true it must stay true for the waiter */
     void *arg;
     bool locked;         /* evaluate done under the engine's lock (packet state) */
     bool poll_only;      /* whoever makes it true does not wake: short sleeps */

@@ -50,13 +50,13 @@ static void wake(const struct rma_target *t)
 /* ---- the first access in an epoch ---- */
 
 struct exposed_arg {
-    struct rma_target *t;
+    const struct rma_target *t;
     uint32_t phase;
 };
 
 static bool target_exposed(void *arg)
 {
-    struct exposed_arg *a = arg;
+    const struct exposed_arg *a = arg;
     return seq_reached(atomic_load_explicit(&a->t->ctl->exposed, memory_order_acquire), a->phase);
 }
 
@@ -72,7 +72,7 @@ static bool known_exposed(const struct win *w, const struct rma_target *t)
     return !seq_reached(phase, w->phase); /* its load is ordered by the barrier */
 }
 
-static bool is_exposed(struct win *w, struct rma_target *t)
+static bool is_exposed(const struct win *w, const struct rma_target *t)
 {
     return t->peer->self || known_exposed(w, t) ||
            target_exposed(&(struct exposed_arg){t, w->phase});
@@ -93,18 +93,22 @@ static int wait_exposed(struct win *w, struct rma_target *t)
                                                 .rank = t->rank});
 }
 
-static bool target_posted(void *arg)
+static bool has_posted(const struct rma_target *t)
 {
-    struct rma_target *t = arg;
     return seq_reached(
         atomic_load_explicit(&t->in->posts, memory_order_acquire), /* pairs with memory_post */
         t->posts_due);
 }
 
+static bool target_posted(void *arg)
+{
+    return has_posted(arg);
+}
+
 static int wait_post(struct win *w, struct rma_target *t)
 {
-    RMA_SPIN_UNTIL(w->rma, target_posted(t));
-    if (target_posted(t))
+    RMA_SPIN_UNTIL(w->rma, has_posted(t));
+    if (has_posted(t))
         return MRMA_SUCCESS;
     win_event(w, t->rank, TRACE_POST_WAIT, 0);
     const int err = rma_wait_until(w, &(struct rma_wait){.done = target_posted,
@@ -155,9 +159,9 @@ static int memory_lock_all(struct win *w, struct rma_target *t)
     return await_open(w, t);
 }
 
-static bool memory_accessible(struct win *w, struct rma_target *t)
+static bool memory_accessible(const struct win *w, const struct rma_target *t)
 {
-    return epoch_now(&w->epoch) == EPOCH_PSCW ? target_posted(t) : is_exposed(w, t);
+    return epoch_now(&w->epoch) == EPOCH_PSCW ? has_posted(t) : is_exposed(w, t);
 }
 
 static int memory_await(struct win *w, struct rma_target *t)
@@ -185,7 +189,7 @@ static int memory_post(struct win *w, struct rma_target *t)
 {
     (void)w;
     atomic_store_explicit(&t->out->posts, ++t->sync.posts_sent,
-                          memory_order_release); /* pairs with target_posted */
+                          memory_order_release); /* pairs with has_posted */
     wake(t);
     return MRMA_SUCCESS;
 }
@@ -243,7 +247,7 @@ struct turn {
     bool exclusive, served, yielded;
 };
 
-static bool turn_come(void *arg)
+static bool try_turn(void *arg)
 {
     struct turn *a = arg;
     if (a->served) /* entering happens once; the waiter may ask again */
@@ -254,10 +258,10 @@ static bool turn_come(void *arg)
     return a->served;
 }
 
-static bool all_passed(void *arg)
+static bool try_pass(void *arg)
 {
     struct turn *a = arg;
-    return lock_exclusive_pass(a->w, a->t, &a->yielded);
+    return lock_try_pass(a->w, a->t, &a->yielded);
 }
 
 /* The lock with this ticket: behind those before it and, exclusive, behind who has none. */
@@ -267,14 +271,14 @@ static int await_lock(struct win *w, struct turn *turn)
     int err = MRMA_SUCCESS;
     if (!turn->served) {
         atomic_fetch_add_explicit(&w->rma->stats.lock_waits, 1, memory_order_relaxed);
-        err = rma_wait_until(w, &(struct rma_wait){.done = turn_come,
+        err = rma_wait_until(w, &(struct rma_wait){.done = try_turn,
                                                    .arg = turn,
                                                    .event = &turn->t->ctl->lock_event,
                                                    .what = "the window's lock",
                                                    .rank = rank});
     }
-    if (!err && turn->exclusive && !all_passed(turn))
-        err = rma_wait_until(w, &(struct rma_wait){.done = all_passed,
+    if (!err && turn->exclusive && !try_pass(turn))
+        err = rma_wait_until(w, &(struct rma_wait){.done = try_pass,
                                                    .arg = turn,
                                                    .event = &turn->t->ctl->lock_event,
                                                    .what = "the end of shared locks",

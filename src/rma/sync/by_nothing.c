@@ -18,7 +18,7 @@ static int lost(struct win *w, struct rma_target *t)
 }
 
 /* Nobody shall wait for it. */
-static bool lost_accessible(struct win *w, struct rma_target *t)
+static bool lost_accessible(const struct win *w, const struct rma_target *t)
 {
     (void)w, (void)t;
     return true;

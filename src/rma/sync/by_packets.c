@@ -14,7 +14,7 @@
 #include "rma/win/path_ops.h"
 #include "rma/win/send_header.h"
 
-static bool packets_accessible(struct win *w, struct rma_target *t)
+static bool packets_accessible(const struct win *w, const struct rma_target *t)
 {
     (void)w;
     return issue_is_open(t);

@@ -44,7 +44,7 @@ static bool try_enter(struct pkt_origin *po)
         if (po->served && !po->exclusive)
             lock_notify(self(w));
     }
-    return po->served && (!po->exclusive || lock_exclusive_pass(w, self(w), &po->yielded));
+    return po->served && (!po->exclusive || lock_try_pass(w, self(w), &po->yielded));
 }
 
 static void enqueue(struct pkt_origin *po)

@@ -30,7 +30,7 @@ struct sync_ops {
     /* In an active target epoch: may operations be carried out on t now? Once they may, this stays
      * so to the epoch's end. Under the engine's lock. And: wait until they may, which a trace
      * shows; also MRMA_ERR_RMA_SYNC: t has refused the epoch. */
-    bool (*accessible)(struct win *w, struct rma_target *t);
+    bool (*accessible)(const struct win *w, const struct rma_target *t);
     int (*await)(struct win *w, struct rma_target *t);
 
     /* An exposure epoch has begun: let t know. Under the engine's lock. */

@@ -15,7 +15,7 @@ static bool counted(const struct win *w, const struct rma_target *t)
            (atomic_load_explicit(&w->lead->all, memory_order_seq_cst) & LOCK_ALL_HOLDERS) != 0;
 }
 
-bool lock_exclusive_pass(struct win *w, struct rma_target *t, bool *yielded)
+bool lock_try_pass(struct win *w, struct rma_target *t, bool *yielded)
 {
     struct win_ctl *lead = w->lead;
     if (*yielded) {

@@ -79,9 +79,10 @@ static inline __attribute__((always_inline)) void lock_notify(struct rma_target 
         lock_wake_owner(t);
 }
 
-/* An exclusive ticket whose turn has come: true if nobody holds the lock without a ticket; else the
- * request has stepped back (*yielded) and must ask again when lock_event is notified. */
-bool lock_exclusive_pass(struct win *w, struct rma_target *t, bool *yielded);
+/* lock_try_pass lets an exclusive ticket whose turn has come hold t's lock, if nobody holds it
+ * without a ticket: true. Else the request steps back (*yielded, false before the first call) and
+ * must try again when lock_event is notified. */
+bool lock_try_pass(struct win *w, struct rma_target *t, bool *yielded);
 /* One more or one less who holds t's lock without a ticket, or waits for that. Who has counted
  * himself holds it once lockword_open_to_all says so. */
 void lock_count(struct rma_target *t);
