@@ -56,8 +56,8 @@ static int open_segment(struct engine *e, struct engine_peer *p, const struct pr
     p->shm.pid = rec->seg.pid;
     p->peer.attention = &seg->attention;
     p->peer.stripes = (struct stripes){seg->stripes, e->env.stripes.self};
-    p->peer.cma_errno = cma_probe_peer(rec->seg.pid, rec->probe_addr, rec->probe_value);
-    p->peer.cma = p->peer.cma_errno == 0;
+    p->peer.assisted_errno = cma_probe_peer(rec->seg.pid, rec->probe_addr, rec->probe_value);
+    p->peer.assisted = p->peer.assisted_errno == 0;
     return MRMA_SUCCESS;
 }
 

@@ -20,8 +20,9 @@
     X(mapped_ops, "", "operations issued to memory that is mapped", s->paths.ops[PATH_MAPPED])     \
     X(mapped_bytes, "bytes", "bytes of mapped_ops, of the target side",                            \
       s->paths.bytes[PATH_MAPPED])                                                                 \
-    X(cma_ops, "", "operations issued to memory that the kernel reaches", s->paths.ops[PATH_CMA])  \
-    X(cma_bytes, "bytes", "bytes of cma_ops, of the target side", s->paths.bytes[PATH_CMA])        \
+    X(cma_ops, "", "operations issued to memory that the kernel reaches",                          \
+      s->paths.ops[PATH_ASSISTED])                                                                 \
+    X(cma_bytes, "bytes", "bytes of cma_ops, of the target side", s->paths.bytes[PATH_ASSISTED])   \
     X(packet_ops, "", "operations issued to targets that packets reach",                           \
       s->paths.ops[PATH_PACKETS])                                                                  \
     X(packet_bytes, "bytes", "bytes of packet_ops, of the target side",                            \

@@ -32,7 +32,7 @@ struct row {
 static const char *const path_words[] = {
     [CONF_PATH_AUTO] = "auto",
     [CONF_PATH_MAPPED] = "mapped",
-    [CONF_PATH_CMA] = "cma",
+    [CONF_PATH_ASSISTED] = "cma",
     [CONF_PATH_SHM_PACKETS] = "shm-packets",
     [CONF_PATH_NET_PACKETS] = "net-packets",
     NULL,

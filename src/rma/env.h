@@ -53,8 +53,8 @@ struct rma_peer {
     bool node;    /* same node: attention, stripes and memory can be reached */
     bool self;
     bool net;                    /* packets to it take the network */
-    bool cma;                    /* process_vm_* to it works (probed once) */
-    int cma_errno;               /* why not */
+    bool assisted;               /* process_vm_* to it works (probed once) */
+    int assisted_errno;          /* why not */
     struct attention *attention; /* whether it polls, where it sleeps; NULL: not on this node */
     int ringer;                  /* to wake it with: rma_env's */
     struct stripes stripes;      /* its accumulate locks */

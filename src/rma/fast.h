@@ -182,7 +182,7 @@ static inline void fast_lock_hold(struct win *w, struct rma_target *t, enum win_
         atomic_store_explicit(&w->flush_quick, FLUSH_QUICK_READY, memory_order_relaxed);
         win_next_gen(w);
     }
-    if (!w->fence_unsettled) /* else the first access looks whether the last fence's puts are there
+    if (!w->fence_pending) /* else the first access looks whether the last fence's puts are there
                               */
         atomic_store_explicit(&t->gen, atomic_load_explicit(&w->gen, memory_order_relaxed),
                               memory_order_relaxed);

@@ -123,11 +123,11 @@ static void say_lock(struct win *w, const struct rma_target *t)
     struct line l = begin("");
     const uint64_t word = atomic_load_explicit(&t->ctl->lock, memory_order_relaxed);
     add(&l, "lock of rank %d: %u held or waited for;", t->rank, lockword_users(word));
-    for (int i = 0; i < w->ndirect; i++) {
-        const int slot = (int)(win_peek(w, w->direct[i]) - w->local);
+    for (int i = 0; i < w->nmemory; i++) {
+        const int slot = (int)(win_peek(w, w->memory_ranks[i]) - w->local);
         const struct lock_note note = lock_noted(t, slot);
         if (note.use != LOCK_UNUSED)
-            add_note(&l, w->direct[i], &note);
+            add_note(&l, w->memory_ranks[i], &note);
     }
     const uint64_t all = atomic_load_explicit(&w->lead->all, memory_order_relaxed);
     const uint32_t counted = atomic_load_explicit(&t->ctl->counted, memory_order_relaxed) +
@@ -198,7 +198,8 @@ static void say_counts(struct win *w)
 
 static void say_details(struct win *w, const struct rma_wait *wait)
 {
-    const struct win_group all = {.n = w->nproc}, node = {.ranks = w->direct, .n = w->ndirect};
+    const struct win_group all = {.n = w->nproc},
+                           node = {.ranks = w->memory_ranks, .n = w->nmemory};
     if (epoch_now(&w->epoch) == EPOCH_PSCW)
         say_ranks(w, "no MPI_Win_post of rank", pscw_access(w), no_post);
     if (w->epoch.exposed)

@@ -48,7 +48,7 @@ static const struct progress_hooks hooks = {
 /* Kernel-assisted targets are on the node, too. */
 static const struct sync_ops *const syncs[PATH_COUNT] = {
     [PATH_MAPPED] = &sync_by_memory,
-    [PATH_CMA] = &sync_by_memory,
+    [PATH_ASSISTED] = &sync_by_memory,
     [PATH_PACKETS] = &sync_by_packets,
     [PATH_RDMA] = &sync_by_packets,
 };
@@ -111,8 +111,8 @@ void rma_init(struct rma *r, const struct log *log, const struct conf *conf, str
  * ends in a passive target epoch is wrong, and this tells them. */
 static void leave_locks(struct win *w)
 {
-    for (int i = 0; epoch_is_passive(&w->epoch) && i < w->ndirect; i++) {
-        struct rma_target *t = win_peek(w, w->direct[i]);
+    for (int i = 0; epoch_is_passive(&w->epoch) && i < w->nmemory; i++) {
+        struct rma_target *t = win_peek(w, w->memory_ranks[i]);
         if (!t->peer->self)
             target_sync(t)->tell_lost(w, t, w->rank);
     }

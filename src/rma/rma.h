@@ -224,7 +224,7 @@ int rma_post(struct win *win, const int *ranks, int n, int asserts);
 int rma_wait(struct win *win);
 int rma_test(struct win *win, bool *flag);
 
-/* Passive target epochs on rank target, or all. A lock of a direct target is held when rma_lock
+/* Passive target epochs on rank target, or all. A lock of a memory peer is held when rma_lock
  * returns; of others it is asked for with the first packet. */
 int rma_lock(struct win *win, bool exclusive, int target, int asserts);
 int rma_unlock(struct win *win, int target);

@@ -60,8 +60,8 @@ static void setup(void)
         target[i].peer = &peer[i];
         win[i].rma = &rma;
         win[i].ctl = &ctl[i];
-        win[i].direct = direct;
-        win[i].ndirect = RANKS;
+        win[i].memory_ranks = direct;
+        win[i].nmemory = RANKS;
         acc_atomic_init(&win[i]);
     }
     atomic_store_explicit(&by_instruction, 0, memory_order_relaxed);

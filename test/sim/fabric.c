@@ -269,7 +269,7 @@ static void init_peers(struct fabric_proc *p)
         fp->shm.seg = seg;
         fp->shm.pid = (int32_t)getpid();
         sim_peer_init(
-            &fp->peer, &p->self, i, !p->fabric->opts.no_cma,
+            &fp->peer, &p->self, i, !p->fabric->opts.no_assist,
             &(struct sim_places){&seg->attention, {seg->stripes, fmutex_self(procstart_of(0))}});
         ch3_vc_init(&fp->peer.vc, &p->ch3, &p->channel, &fp->shm, fp);
     }

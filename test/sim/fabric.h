@@ -13,7 +13,7 @@
  *   fabric_free(f);              checks that nothing is left: windows, memory, maps, peers
  *
  * Paths: memory of fabric_mem_alloc and MPI_Win_allocate is mapped; any other is
- * kernel-assisted (the kernel lets a process read itself) unless .no_cma.
+ * kernel-assisted (the kernel lets a process read itself) unless .no_assist.
  * Bodies use FABRIC_CHECK, never cmocka's asserts (those jump, out of a foreign
  * thread): a failed check ends the program. fabric_watchdog ends a hanging one.
  * fabric_run may be called several times; state (windows in p->user) persists.
@@ -43,7 +43,7 @@ struct fabric_opts {
     enum conf_fence fence; /* as MPIRMA_FENCE */
     int per_node;  /* so many consecutive processes are a node; 0: one node. Others: packets */
     bool threads;  /* several threads of a process call (MPI_THREAD_MULTIPLE) */
-    bool no_cma;   /* the kernel refuses cross-memory attach */
+    bool no_assist;   /* the kernel refuses cross-memory attach */
     bool no_light; /* notify with fences, without membarrier (sys/event.h) */
     unsigned cpus; /* processors a node is said to have; 0: one (waits yield at once) */
     int node_procs_bound; /* what a launcher says, right or wrong; 0: nothing */

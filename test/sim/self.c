@@ -46,7 +46,7 @@ void sim_self_env(struct sim_self *s, struct rma_env *env)
     sim_memory_env(env);
 }
 
-void sim_peer_init(struct rma_peer *peer, const struct sim_self *self, int rank, bool cma,
+void sim_peer_init(struct rma_peer *peer, const struct sim_self *self, int rank, bool assisted,
                    const struct sim_places *its)
 {
     const bool me = self->record.uid == (uint64_t)rank + 1;
@@ -54,7 +54,7 @@ void sim_peer_init(struct rma_peer *peer, const struct sim_self *self, int rank,
                               .pid = (int32_t)getpid(),
                               .self = me,
                               .node = me,
-                              .cma = cma,
+                              .assisted = assisted,
                               .attention = its->attention,
                               .stripes = its->stripes};
 }

@@ -31,9 +31,9 @@ struct sim_places {
     struct stripes stripes;
 };
 
-/* sim_peer_init sets up *peer as the process of that rank, as self sees it; cma: its memory can be
+/* sim_peer_init sets up *peer as the process of that rank, as self sees it; assisted: its memory can be
  * reached by cross-memory attach. */
-void sim_peer_init(struct rma_peer *peer, const struct sim_self *self, int rank, bool cma,
+void sim_peer_init(struct rma_peer *peer, const struct sim_self *self, int rank, bool assisted,
                    const struct sim_places *its);
 
 /* sim_peer_take is peer_get of env, for a peer that has been found; sim_self_env's peer_put undoes

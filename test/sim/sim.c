@@ -77,7 +77,7 @@ struct sim_peer *sim_peer_of(struct sim_proc *p, int rank)
     list_init(&peer->flying);
     list_node_init(&peer->lost_link);
     const bool node = p->node == other->node;
-    sim_peer_init(&peer->peer, &p->self, rank, node && !p->sim->opts.no_cma,
+    sim_peer_init(&peer->peer, &p->self, rank, node && !p->sim->opts.no_assist,
                   &(struct sim_places){.attention = &other->attention, .stripes = other->stripes});
     ch3_vc_init(&peer->peer.vc, &p->ch3, &p->channel, peer, peer);
     return peer;

@@ -48,7 +48,7 @@ struct sim_opts {
     enum conf_progress progress; /* as MPIRMA_PROGRESS */
     enum conf_fence fence;       /* as MPIRMA_FENCE */
     unsigned cpus;               /* processors a node is said to have; 0: one */
-    bool no_cma;                 /* the kernel refuses cross-memory attach */
+    bool no_assist;              /* the kernel refuses cross-memory attach */
     bool quiet;                  /* drop the library's messages: the test provokes them */
     unsigned refuse_percent;     /* of reserves find no room */
     unsigned delay_percent;      /* of polls deliver nothing */

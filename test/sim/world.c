@@ -90,7 +90,7 @@ struct sim_opts world_machine(uint64_t seed, uint64_t *state, bool deaths)
     o.progress = world_mixed(state, 3) || deaths ? CONF_PROGRESS_AUTO : CONF_PROGRESS_POLL;
     o.fence = (enum conf_fence)world_mixed(state, 3);
     o.cpus = world_mixed(state, 2) ? 1 : 64;
-    o.no_cma = !world_mixed(state, 4);
+    o.no_assist = !world_mixed(state, 4);
     o.refuse_percent = world_mixed(state, 2) ? 0 : (unsigned)world_mixed(state, 60);
     o.delay_percent = world_mixed(state, 2) ? 0 : (unsigned)world_mixed(state, 60);
     o.stall_permille = world_mixed(state, 3) ? 0 : (unsigned)world_mixed(state, 50);

@@ -84,9 +84,9 @@ struct hand *hand_new(const struct hand_shared *s, int rank)
                           .flavor = WIN_DYNAMIC,
                           .ctl = ctl_of(s, rank),
                           .lead = ctl_of(s, 0),
-                          .direct = h->direct,
-                          .ndirect = s->n,
-                          .direct_me = rank,
+                          .memory_ranks = h->memory_ranks,
+                          .nmemory = s->n,
+                          .memory_me = rank,
                           .local = h->targets,
                           .nlocal = s->n};
     if (target_table_init(&h->win.targets, s->n))
@@ -97,7 +97,7 @@ struct hand *hand_new(const struct hand_shared *s, int rank)
     list_init(&h->win.target_side.parked);
     for (int i = 0; i < s->n; i++) {
         struct win_ctl *ctl = ctl_of(s, i);
-        h->direct[i] = i;
+        h->memory_ranks[i] = i;
         h->peers[i] = (struct rma_peer){.uid = (uint64_t)i + 1,
                                         .node = true,
                                         .self = i == rank,

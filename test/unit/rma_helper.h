@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rma_helper.h - a window built by hand: direct synchronization over shared
+ * rma_helper.h - a window built by hand: synchronization through shared
  * memory and nothing else, no window creation, no channel, no window memory.
  *
  * For tests with real processes (fork) or that drive one side only: make the
@@ -40,7 +40,7 @@ struct hand {
     struct hand_shared shared;
     struct rma_peer peers[HAND_MAX];
     struct rma_target targets[HAND_MAX];
-    int direct[HAND_MAX];
+    int memory_ranks[HAND_MAX];
 };
 
 /* Shared part for n processes; dynamic: with room for attached regions. */

@@ -20,7 +20,7 @@ struct steps {
     struct win *w[STEP_PROCS];
 };
 
-/* Give the lock of a direct target back. */
+/* Give the lock of a memory peer back. */
 static inline void give_lock(struct win *w, int target, bool exclusive)
 {
     struct rma_target *t = win_peek(w, target);

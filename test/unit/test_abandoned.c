@@ -159,7 +159,7 @@ static void test_assisted(void **state)
 {
     (void)state;
     run((struct scene){.flavor = WIN_CREATE});
-    run((struct scene){.flavor = WIN_ALLOCATE, .path = CONF_PATH_CMA});
+    run((struct scene){.flavor = WIN_ALLOCATE, .path = CONF_PATH_ASSISTED});
 }
 
 static void test_threads(void **state)

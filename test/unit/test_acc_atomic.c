@@ -129,8 +129,9 @@ static void test_fits(void **state)
 static void make_window(struct fabric_proc *p, void *arg)
 {
     static char plain[2][1024]; /* not mapped: kernel-assisted */
-    const bool cma = arg != NULL;
-    p->user = fabric_win(p, cma ? WIN_CREATE : WIN_ALLOCATE, cma ? plain[p->rank] : NULL, 1024, 1);
+    const bool assisted = arg != NULL;
+    p->user = fabric_win(p, assisted ? WIN_CREATE : WIN_ALLOCATE, assisted ? plain[p->rank] : NULL,
+                         1024, 1);
     FABRIC_CHECK(rma_lock_all(p->user, 0) == MRMA_SUCCESS);
 }
 
@@ -142,11 +143,11 @@ static void drop_window(struct fabric_proc *p, void *arg)
 }
 
 /* The target's mode after one call by process 0, which one thread makes. */
-static unsigned mode_after(const struct fabric_opts *opts, bool cma, int target,
+static unsigned mode_after(const struct fabric_opts *opts, bool assisted, int target,
                            const struct call *c)
 {
     struct fabric *f = fabric_new(opts);
-    fabric_run(f, make_window, cma ? f : NULL);
+    fabric_run(f, make_window, assisted ? f : NULL);
     struct win *w = f->procs[0].user, *other = f->procs[1].user;
     assert_int_equal(other->ctl->acc_mode, ACC_MODE_ATOMIC);
     assert_int_equal(do_call(w, target, c), MRMA_SUCCESS);
@@ -330,7 +331,7 @@ enum { ELEMENTS = 8, SINGLES = 60, ROUNDS = 1500 };
 
 struct race {
     int rounds;
-    bool cma; /* the target counts in its own memory, others come through the kernel */
+    bool assisted; /* the target counts in its own memory, others come through the kernel */
 };
 
 static void add(struct win *w, enum acc_type basic, size_t disp, size_t n, bool fetch)
@@ -393,8 +394,8 @@ static void race_body(struct fabric_proc *p, void *arg)
     uint64_t seed = (uint64_t)p->rank * 977 + 13;
     for (int round = 0; round < race->rounds; round++) {
         memset(plain[p->rank], 0, sizeof plain[0]);
-        struct win *w = fabric_win(p, race->cma ? WIN_CREATE : WIN_ALLOCATE,
-                                   race->cma ? plain[p->rank] : NULL, sizeof plain[0], 1);
+        struct win *w = fabric_win(p, race->assisted ? WIN_CREATE : WIN_ALLOCATE,
+                                   race->assisted ? plain[p->rank] : NULL, sizeof plain[0], 1);
         FABRIC_CHECK(rma_lock_all(w, 0) == MRMA_SUCCESS);
         fabric_barrier(p);
         const uint64_t when = next_random(&seed) % SINGLES;
@@ -426,9 +427,9 @@ static void race_body(struct fabric_proc *p, void *arg)
     }
 }
 
-static void run_race(int nproc, bool no_light, bool cma)
+static void run_race(int nproc, bool no_light, bool assisted)
 {
-    struct race race = {.rounds = ROUNDS, .cma = cma};
+    struct race race = {.rounds = ROUNDS, .assisted = assisted};
     struct fabric *f =
         fabric_new(&(struct fabric_opts){.nproc = nproc, .no_light = no_light, .cpus = 2});
     fabric_run(f, race_body, &race);

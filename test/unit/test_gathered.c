@@ -9,7 +9,7 @@
  * The last process is the target, and in no call while the other one operates.
  */
 #define _GNU_SOURCE 1
-#include "count_cma.h"
+#include "count_assisted.h"
 #include "pkt_run.h"
 
 #include <pthread.h>

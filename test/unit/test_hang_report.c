@@ -2,7 +2,7 @@
 /*
  * test_hang_report.c - what MPIRMA_HANG_REPORT says names the right ranks.
  *
- * Six processes, two a node: 0 and 1 are direct to each other, the others are packet
+ * Six processes, two a node: 0 and 1 are memory peers, the others are packet
  * peers. For each kind of wait some processes go into it and the others stay away
  * until the report of process 0 says what the test expects; so a report that never
  * says it ends in the watchdog. Its messages go to a pipe.

@@ -489,10 +489,10 @@ static void test_mapped(void **state)
     on_all_mixes(&(struct fabric_opts){.nproc = PROCS, .cpus = 64});
 }
 
-static void test_cma(void **state)
+static void test_assisted(void **state)
 {
     (void)state;
-    on_all_mixes(&(struct fabric_opts){.nproc = PROCS, .path = CONF_PATH_CMA});
+    on_all_mixes(&(struct fabric_opts){.nproc = PROCS, .path = CONF_PATH_ASSISTED});
 }
 
 static void test_packets(void **state)
@@ -503,7 +503,7 @@ static void test_packets(void **state)
         .nproc = PROCS, .path = CONF_PATH_SHM_PACKETS, .progress = CONF_PROGRESS_POLL});
 }
 
-/* Two nodes of two: direct and packet requests at the same lock word. */
+/* Two nodes of two: requests of memory peers and by packet at the same lock word. */
 static void test_both(void **state)
 {
     (void)state;
@@ -532,7 +532,7 @@ int main(void)
         STEP_TEST(test_untouched_is_free),     STEP_TEST(test_nested_shared),
         STEP_TEST(test_all_or_none),           LOST_TEST(test_fails_after_joining),
         LOST_TEST(test_fails_before_joining),  STEP_TEST(test_tight),
-        cmocka_unit_test(test_mapped),         cmocka_unit_test(test_cma),
+        cmocka_unit_test(test_mapped),         cmocka_unit_test(test_assisted),
         cmocka_unit_test(test_packets),        cmocka_unit_test(test_both),
         cmocka_unit_test(test_nobody_starves),
     };

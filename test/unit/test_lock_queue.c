@@ -4,7 +4,7 @@
  *
  * Process 0 is the target, process 1 its neighbour on the node, 2 and 3 and 4 are
  * elsewhere. Requests are crafted, with a put and mostly with the unlock on them;
- * tickets of direct processes are taken as lock.c does. Nothing runs by itself.
+ * tickets of memory peers are taken as lock.c does. Nothing runs by itself.
  */
 #include "pkt_craft.h"
 
@@ -138,7 +138,7 @@ static void test_free_lock(void **state)
     check_queued(0);
 }
 
-/* First come, first served, behind a direct holder. */
+/* First come, first served, behind a memory peer. */
 static void test_order(void **state)
 {
     (void)state;
@@ -178,7 +178,7 @@ static void test_shared(void **state)
     check_queued(0);
 }
 
-/* Direct tickets before, between and behind those of packets. */
+/* Tickets of memory peers before, between and behind those of packets. */
 static void test_mixed(void **state)
 {
     _Atomic uint64_t *word = &win[0]->ctl->lock;
@@ -202,7 +202,7 @@ static void test_mixed(void **state)
     check_step(2, 1);
     check_queued(2);
     assert_true(lockword_enter(word, fourth, false));
-    check_step(3, 1); /* shared, like the direct one that still holds it */
+    check_step(3, 1); /* shared, like the memory peer's that still holds it */
     check_queued(1);
     lockword_release(word, false);
     check_step(4, 1);

@@ -102,7 +102,7 @@ static void test_requests(void **state)
     run_all(3, 0, requests, NULL);
 }
 
-/* Counters by fetch_and_op and compare_and_swap from all, direct and by packet. */
+/* Counters by fetch_and_op and compare_and_swap from all, memory peers and by packet. */
 static void atomics(struct fabric_proc *p, void *arg)
 {
     enum { ROUNDS = 80 };

@@ -45,7 +45,7 @@ static void test_lock_counter(void **state)
 }
 
 /* Two cells change together under the exclusive lock, by lock and by lock_all
- * they are read together. Packets and direct origins mixed by per_node. */
+ * they are read together. Packets and memory peers mixed by per_node. */
 static void lock_readers(struct fabric_proc *p, void *arg)
 {
     enum { ROUNDS = 40 };

@@ -259,16 +259,17 @@ static void test_bound(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof flavors / sizeof *flavors; i++)
         for (int bound = 1; bound < 8; bound++)
-            for (int no_cma = 0; no_cma < 2; no_cma++) {
-                run(
-                    (struct fabric_opts){
-                        .nproc = 5, .node_procs_bound = bound, .no_cma = no_cma, .quiet = true},
+            for (int no_assist = 0; no_assist < 2; no_assist++) {
+                run((struct fabric_opts){.nproc = 5,
+                                         .node_procs_bound = bound,
+                                         .no_assist = no_assist,
+                                         .quiet = true},
                     exchange, &flavors[i]);
                 if (flavors[i] != WIN_ALLOCATE_SHARED) /* nodes of 4 and 1 */
                     run((struct fabric_opts){.nproc = 5,
                                              .per_node = 4,
                                              .node_procs_bound = bound,
-                                             .no_cma = no_cma,
+                                             .no_assist = no_assist,
                                              .quiet = true},
                         exchange, &flavors[i]);
             }

@@ -85,7 +85,7 @@ static void ahead(struct fabric_proc *p, void *arg)
     struct win *w = fabric_win(p, WIN_CREATE, area[p->rank], sizeof area[0], 1);
     const struct rma_target *t = win_peek(w, 1 - p->rank);
     (void)arg;
-    FABRIC_CHECK(t->way == PATH_CMA &&
+    FABRIC_CHECK(t->path == PATH_ASSISTED &&
                  t->stage.out.bytes == STAGE_LINES_ASSISTED * MRMA_CACHE_LINE &&
                  t->stage.out_phase.bytes == t->stage.out.bytes);
     if (p->rank == 0) {
@@ -139,7 +139,7 @@ static void mapped(struct fabric_proc *p, void *arg)
     struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, KIB, 1);
     const struct rma_target *t = win_peek(w, 1 - p->rank);
     (void)arg;
-    FABRIC_CHECK(t->way == PATH_MAPPED &&
+    FABRIC_CHECK(t->path == PATH_MAPPED &&
                  t->stage.out.bytes == STAGE_LINES_MAPPED * MRMA_CACHE_LINE &&
                  t->stage.out_phase.bytes == 0);
     fabric_win_free(w);

@@ -5,15 +5,15 @@
  *   this process itself                          mapped
  *   another node, or packets asked for           packets, or rdma: target_set_path
  *   same node, memory it can map                 mapped
- *   same node, any other memory                  kernel-assisted (cma)
+ *   same node, any other memory                  kernel-assisted
  *   the same, but the kernel refuses it          packets, for all of the window
  *
  * Whether a process's memory can be mapped it decides itself, once, and tells in its record
  * (win_own_path); what is left to a pair is whether the kernel lets one reach the other.
  * MPIRMA_PATH forces one where it is possible and is an error where it is not.
- * Synchronization is direct (shared memory) exactly for targets whose path is
- * neither packets nor rdma; that relation is symmetric, so the direct group is the same set
- * at all its members. Targets on other nodes are not made here: remote.c.
+ * Synchronization goes through shared memory exactly for targets whose path is neither packets nor
+ * rdma: these are the memory peers. That relation is symmetric, so they are the same set at all its
+ * members. Targets on other nodes are not made here: remote.c.
  * Locks: the engine's, for peers.
  */
 #include <stdlib.h>
@@ -45,7 +45,7 @@ enum rma_path win_own_path(const struct win *w, const struct win_record *rec)
         is_somewhere(&rec->mem) || w->flavor == WIN_ALLOCATE_SHARED || (!rec->size && !w->dynamic);
     if (forced == CONF_PATH_SHM_PACKETS || forced == CONF_PATH_NET_PACKETS)
         return PATH_PACKETS;
-    return mappable && forced != CONF_PATH_CMA ? PATH_MAPPED : PATH_CMA;
+    return mappable && forced != CONF_PATH_ASSISTED ? PATH_MAPPED : PATH_ASSISTED;
 }
 
 /* The path for a peer on this node, or an error (negative). */
@@ -54,7 +54,7 @@ static int choose(const struct win *w, const struct win_record *rec, const struc
 {
     const struct log *log = w->rma->log;
     const enum conf_path forced = w->rma->conf->path;
-    if (rec->path != PATH_CMA)
+    if (rec->path != PATH_ASSISTED)
         return plan->packets_only ? PATH_PACKETS : (int)rec->path;
     if (forced == CONF_PATH_MAPPED)
         return -log_fail(
@@ -62,12 +62,12 @@ static int choose(const struct win *w, const struct win_record *rec, const struc
             "MPIRMA_PATH=mapped is not possible: the window's memory at process %d is not shared "
             "(use MPI_Win_allocate or memory from MPI_Alloc_mem)",
             peer->pid);
-    if (peer->cma && !plan->packets_only)
-        return PATH_CMA;
-    if (forced == CONF_PATH_CMA)
+    if (peer->assisted && !plan->packets_only)
+        return PATH_ASSISTED;
+    if (forced == CONF_PATH_ASSISTED)
         return -log_fail(log, MRMA_ERR_RMA_FLAVOR,
                          "MPIRMA_PATH=cma is not possible: cross-memory attach to process %d: %s",
-                         peer->pid, strerror(peer->cma_errno));
+                         peer->pid, strerror(peer->assisted_errno));
     plan->refused |= !plan->packets_only; /* else it is known already */
     return PATH_PACKETS;
 }
@@ -85,7 +85,7 @@ static int reach_memory(struct win *w, struct rma_target *t, const struct win_re
         return err;
     if (w->flavor != WIN_ALLOCATE_SHARED)
         t->shared_base = at;
-    if (t->way == PATH_MAPPED && !w->dynamic && t->shared_base) {
+    if (t->path == PATH_MAPPED && !w->dynamic && t->shared_base) {
         t->base = t->shared_base;
         atomic_init(&t->fast_size, t->size);
         atomic_init(&t->fast_units, t->size / t->disp_unit);
@@ -140,15 +140,15 @@ static int connect_target(struct win *w, struct rma_target *t, struct win_plan *
     return err ? err : target_table_put(&w->targets, t->rank, t);
 }
 
-/* The targets of this node, and room for the ranks of those that are direct. */
+/* The targets of this node, and room for the ranks of the memory peers. */
 static int make_local(struct win *w)
 {
     int n = 0;
     for (int i = 0; i < w->nproc; i++)
         n += win_on_node(w, i);
     w->local = aligned_alloc(MRMA_CACHE_LINE, (size_t)n * sizeof *w->local);
-    w->direct = malloc((size_t)n * sizeof *w->direct);
-    if (!w->local || !w->direct)
+    w->memory_ranks = malloc((size_t)n * sizeof *w->memory_ranks);
+    if (!w->local || !w->memory_ranks)
         return MRMA_ERR_NO_MEM;
     for (int i = 0; i < w->nproc; i++)
         if (win_on_node(w, i))
@@ -160,23 +160,23 @@ static int make_local(struct win *w)
 
 static bool shares_memory(const struct rma_target *t)
 {
-    return t->way == PATH_MAPPED || t->way == PATH_CMA;
+    return t->path == PATH_MAPPED || t->path == PATH_ASSISTED;
 }
 
 static void list_direct(struct win *w)
 {
-    w->ndirect = 0;
+    w->nmemory = 0;
     w->has_assisted = false;
     for (int i = 0; i < w->nlocal; i++) {
         const struct rma_target *t = &w->local[i];
         if (!shares_memory(t))
             continue;
         if (t->rank == w->rank)
-            w->direct_me = w->ndirect;
-        w->has_assisted |= t->way == PATH_CMA;
-        w->direct[w->ndirect++] = t->rank;
+            w->memory_me = w->nmemory;
+        w->has_assisted |= t->path == PATH_ASSISTED;
+        w->memory_ranks[w->nmemory++] = t->rank;
     }
-    w->npackets = w->nproc - w->ndirect;
+    w->npackets = w->nproc - w->nmemory;
 }
 
 /* Ranks are mostly dealt to nodes in rows: then those of this one need no table. */
@@ -205,7 +205,7 @@ static int connect_origins(struct win *w)
     struct rma_env *env = w->rma->env;
     int err = MRMA_SUCCESS;
     for (int i = 0; !err && i < w->nlocal; i++)
-        if (w->local[i].way == PATH_MAPPED && !w->local[i].peer->self)
+        if (w->local[i].path == PATH_MAPPED && !w->local[i].peer->self)
             err = env->peer_connect(env->ctx, w->local[i].peer);
     return err;
 }
@@ -224,14 +224,14 @@ int win_route(struct win *w, struct win_plan *plan)
         return err;
     find_row(w);
     list_direct(w);
-    w->assisted = plan->mine.path == PATH_CMA && !plan->packets_only;
+    w->assisted = plan->mine.path == PATH_ASSISTED && !plan->packets_only;
     if (w->assisted)
         err = connect_origins(w);
     if (!err)
         err = connect_control(w);
     if (!err)
-        w->lead = win_peek(w, w->direct[0])->ctl;
-    sync_first_arrivals(&w->ctl->sync, w->first_number, w->ndirect);
+        w->lead = win_peek(w, w->memory_ranks[0])->ctl;
+    sync_first_arrivals(&w->ctl->sync, w->first_number, w->nmemory);
     acc_atomic_init(w);
     return err;
 }
@@ -265,9 +265,9 @@ void win_unroute(struct win *w)
         drop_target(w, &w->local[i]);
     target_table_clear(&w->targets);
     free(w->local);
-    free(w->direct);
+    free(w->memory_ranks);
     w->local = NULL;
-    w->direct = NULL;
+    w->memory_ranks = NULL;
     w->nlocal = 0;
     w->row_len = 0;
 }

@@ -51,7 +51,7 @@ static struct rma_proc_record proc_record(struct rma *r)
 static int make_control(struct win *w, uint32_t path)
 {
     const enum stage_use use =
-        path == PATH_CMA && w->size && !w->dynamic ? STAGE_ASSISTED : STAGE_MAPPED;
+        path == PATH_ASSISTED && w->size && !w->dynamic ? STAGE_ASSISTED : STAGE_MAPPED;
     const size_t slots = stage_ctl_bytes(w->nslots, use);
     const size_t size = slots + (w->dynamic ? 2 * WIN_REGIONS_MAX * sizeof(struct win_region) : 0);
     struct win_ctl *ctl;

@@ -44,9 +44,9 @@ void win_delete(struct win *w);
 int win_share_memory(struct win *w, struct win_plan *plan);
 
 /* route.c: the path by which the other processes of its node reach the memory of the process that
- * rec tells of, where the kernel lets them: PATH_MAPPED, PATH_CMA, or PATH_PACKETS where these are
- * forced. The process itself asks, once, when its memory of w is there; the others read the answer
- * in its record. */
+ * rec tells of, where the kernel lets them: PATH_MAPPED, PATH_ASSISTED, or PATH_PACKETS where these
+ * are forced. The process itself asks, once, when its memory of w is there; the others read the
+ * answer in its record. */
 enum rma_path win_own_path(const struct win *w, const struct win_record *rec);
 
 /* Choose path and synchronization for the ranks of this node and reach the peers'

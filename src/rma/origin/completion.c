@@ -210,7 +210,7 @@ int issue_fence(struct win *w)
 {
     if (!w->npackets)
         return MRMA_SUCCESS;
-    int err = rdma_settle(w, NULL, false);
+    int err = rdma_await(w, NULL, false);
     if (err)
         return err;
     rma_enter(w->rma);
@@ -222,7 +222,7 @@ int issue_fence(struct win *w)
 
 int issue_phase(struct win *w)
 {
-    int err = rdma_settle(w, NULL, true); /* counts travel by other ways than what they count */
+    int err = rdma_await(w, NULL, true); /* counts travel by other ways than what they count */
     if (err)
         return err;
     rma_enter(w->rma);
@@ -253,7 +253,7 @@ void issue_phase_end(struct win *w)
 
 int issue_completing(struct win *w)
 {
-    return rdma_settle(w, NULL, false);
+    return rdma_await(w, NULL, false);
 }
 
 int issue_complete(struct win *w, struct rma_target *t)
@@ -302,12 +302,12 @@ static void lock_ended(struct pkt_target *pt)
 int issue_lock_end(struct win *w, struct rma_target *t)
 {
     struct pkt_target *pt = t->pkt;
-    const int settled = rdma_settle(w, pt, false);
+    const int ended = rdma_await(w, pt, false);
     rma_enter(w->rma);
     int err = end_lock(pt);
     rma_leave(w->rma);
     if (!err)
-        err = settled ? settled : wait_flushed(w, pt, EPOCH_END);
+        err = ended ? ended : wait_flushed(w, pt, EPOCH_END);
     rma_enter(w->rma);
     lock_ended(pt);
     rma_leave(w->rma);
@@ -316,7 +316,7 @@ int issue_lock_end(struct win *w, struct rma_target *t)
 
 int issue_unlock_all(struct win *w)
 {
-    const int settled = rdma_settle(w, NULL, false);
+    const int ended = rdma_await(w, NULL, false);
     int err = MRMA_SUCCESS;
     rma_enter(w->rma);
     LIST_EACH_SAFE (node, &w->origin_side.touched)
@@ -324,7 +324,7 @@ int issue_unlock_all(struct win *w)
             err = end_lock(LIST_ENTRY(node, struct pkt_target, touched));
     rma_leave(w->rma);
     if (!err)
-        err = settled ? settled : wait_flushed(w, NULL, EPOCH_END);
+        err = ended ? ended : wait_flushed(w, NULL, EPOCH_END);
     rma_enter(w->rma);
     LIST_EACH_SAFE (node, &w->origin_side.touched)
         lock_ended(LIST_ENTRY(node, struct pkt_target, touched));

@@ -61,7 +61,7 @@ int issue_lock_begin(struct win *w, struct rma_target *t); /* may wait */
 /* Before this thread locks one more target, in whatever window: wait until the lock that it took
  * last is granted, if that was not even asked for. So locks are acquired in the order of the calls,
  * and programs that take several in an order of their own can't deadlock. May wait. */
-int issue_lock_settle(struct rma *r);
+int issue_lock_await(struct rma *r);
 /* Before MPI_Win_lock_all: wait until the locks that were given back weakly (mpirma_weak_unlock)
  * are free, since an exclusive one would wait for this process as a holder of all locks. */
 int issue_await_unlocked(struct win *w);

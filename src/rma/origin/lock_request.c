@@ -6,7 +6,7 @@
  * States of a packet lock (pkt_target.lock), see doc/states:
  *   NONE -begin-> DUE -first packet-> SENT -PKT_OPEN, ack or reply-> HELD -ack of unlock-> NONE
  *   DUE -unlock without operations-> NONE (nothing was sent)
- * Locks: the engine's, held by the caller, but for issue_lock_begin and issue_lock_settle, which
+ * Locks: the engine's, held by the caller, but for issue_lock_begin and issue_lock_await, which
  * take it; waits are without it.
  */
 #include <pthread.h>
@@ -69,20 +69,20 @@ static bool lock_pending(const struct pkt_target *pt)
     return pt->lock == PKT_LOCK_DUE || pt->lock == PKT_LOCK_SENT;
 }
 
-static bool lock_settled(void *arg)
+static bool lock_answered(void *arg)
 {
     const struct pkt_target *pt = arg;
     return !lock_pending(pt) || pt->win->origin_side.err;
 }
 
-static int settle_lock(struct pkt_target *pt)
+static int ask_for_lock(struct pkt_target *pt)
 {
     pkt_target_touch(pt);
     const int err = pkt_ask_open(pt);
-    return err ? err : pkt_wait(pt, lock_settled, "the window's lock");
+    return err ? err : pkt_wait(pt, lock_answered, "the window's lock");
 }
 
-int issue_lock_settle(struct rma *r)
+int issue_lock_await(struct rma *r)
 {
     int err = MRMA_SUCCESS;
     rma_enter(r);
@@ -90,7 +90,7 @@ int issue_lock_settle(struct rma *r)
     if (pt && pthread_equal(r->lock_due_by, pthread_self())) {
         r->lock_due = NULL;
         if (lock_pending(pt))
-            err = settle_lock(pt);
+            err = ask_for_lock(pt);
     }
     rma_leave(r);
     return err;
@@ -111,7 +111,7 @@ int issue_lock_begin(struct win *w, struct rma_target *t)
         struct pkt_target *due = r->lock_due;
         bool taken = due && due != pt && lock_pending(due); /* by another thread's lock */
         if (w->flavor == WIN_ALLOCATE_SHARED || taken) {
-            err = settle_lock(pt);
+            err = ask_for_lock(pt);
         } else {
             r->lock_due = pt;
             r->lock_due_by = pthread_self();

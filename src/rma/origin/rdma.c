@@ -188,28 +188,28 @@ const struct path_ops path_rdma = {
     .unlock = issue_lock_end,
 };
 
-struct settle {
+struct ending {
     const struct win *w;
     const struct pkt_target *pt;
     bool delivered;
 };
 
-static bool settled(void *arg)
+static bool has_ended(void *arg)
 {
-    const struct settle *s = arg;
+    const struct ending *s = arg;
     if (s->pt)
         return !(s->delivered ? s->pt->rdma_ops : s->pt->holding);
     return !(s->delivered ? s->w->origin_side.rdma_ops : s->w->origin_side.holding);
 }
 
-int rdma_settle(struct win *w, const struct pkt_target *pt, bool delivered)
+int rdma_await(struct win *w, const struct pkt_target *pt, bool delivered)
 {
-    struct settle s = {w, pt, delivered};
+    struct ending s = {w, pt, delivered};
     rma_enter(w->rma);
-    const bool already = settled(&s);
+    const bool already = has_ended(&s);
     rma_leave(w->rma);
     return already ? MRMA_SUCCESS
-                   : origin_wait(w, settled, &s, "large puts and gets to end",
+                   : origin_wait(w, has_ended, &s, "large puts and gets to end",
                                  pt ? pt->target->rank : -1);
 }
 

@@ -6,7 +6,7 @@
  * They are a path to a target of its own (path_rdma, win/path_ops.h), of targets on the network
  * whose window memory is registered there. Both sides must be contiguous and the operation not
  * shorter than the channel finds worth it; all others go by packets.
- * Under the engine's lock, but for rdma_settle.
+ * Under the engine's lock, but for rdma_await.
  */
 #ifndef MRMA_RMA_ORIGIN_RDMA_H
 #define MRMA_RMA_ORIGIN_RDMA_H
@@ -18,7 +18,7 @@
 /* Before what ends an epoch leaves towards pt (NULL: all targets): wait for what it could
  * overtake. delivered: for all of them, as what leaves takes another way. Called without
  * the lock. May wait. */
-int rdma_settle(struct win *w, const struct pkt_target *pt, bool delivered);
+int rdma_await(struct win *w, const struct pkt_target *pt, bool delivered);
 
 /* Nobody waits any more for those to pt: their requests end with err. The channel may
  * still use the user's memory. */

@@ -178,8 +178,8 @@ int acc_close(struct win *w, struct win_ctl *ctl, bool held)
     atomic_thread_fence(memory_order_seq_cst);
     if (!held)
         rma_enter(w->rma);
-    for (int i = 0; !err && i < w->ndirect; i++)
-        err = wait_idle(w, w->direct[i]);
+    for (int i = 0; !err && i < w->nmemory; i++)
+        err = wait_idle(w, w->memory_ranks[i]);
     if (!held)
         rma_leave(w->rma);
     if (!err)

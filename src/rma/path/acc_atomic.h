@@ -14,7 +14,7 @@
  *   process with an instruction           process that needs the locks
  *   A: own busy = 1                       C: target's mode = CLOSING (seq_cst)
  *      fence, or none (light)                fence and membarrier(2)
- *   B: mode == ATOMIC? instruction        D: busy is 0 (acquire), once of each direct process
+ *   B: mode == ATOMIC? instruction        D: busy is 0 (acquire), once of each memory peer
  *   E: busy = 0 (release)                 F: mode = LOCKED (release)
  *                                            stripe lock, loads and stores
  *

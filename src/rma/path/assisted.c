@@ -3,18 +3,19 @@
  * assisted.c - the way to a kernel-assisted target: a process of this node whose window memory is
  * not shared.
  *
- * The origin reaches that memory by cross-memory attach (cma.h). The first small contiguous put or
- * get of an epoch is done at once. Those after it are kept back until one system call does them all
- * (sys/procmem_queue.h): with a flush or the end of the epoch, and before another operation on
- * that target; the standard does not order them (MPI 4.1, 12.7), but they are done in the order of
- * the calls. In fence and PSCW epochs small puts go into a stage first (stage.h). In a passive
- * target epoch the origin may send the operation as a packet instead, and the target does it: if a
- * thread of the target polls now and an agent will serve what comes after that thread has stopped,
- * for a packet through the ring costs less than a system call; and by the agent alone if the
- * target's side has MANY_PIECES, for which the kernel takes longer than an agent takes to wake up.
- * Contiguous puts and gets of more than SMALL_COPY bytes are the kernel's in any case, because
- * origin and target would wait for each other on the way through the ring, and so is everything on
- * a node with more processes than processors, where a target that polls need not have one.
+ * The origin reaches that memory by cross-memory attach (assisted_copy.h). The first small
+ * contiguous put or get of an epoch is done at once. Those after it are kept back until one system
+ * call does them all (sys/procmem_queue.h): with a flush or the end of the epoch, and before
+ * another operation on that target; the standard does not order them (MPI 4.1, 12.7), but they are
+ * done in the order of the calls. In fence and PSCW epochs small puts go into a stage first
+ * (stage.h). In a passive target epoch the origin may send the operation as a packet instead, and
+ * the target does it: if a thread of the target polls now and an agent will serve what comes after
+ * that thread has stopped, for a packet through the ring costs less than a system call; and by the
+ * agent alone if the target's side has MANY_PIECES, for which the kernel takes longer than an agent
+ * takes to wake up. Contiguous puts and gets of more than SMALL_COPY bytes are the kernel's in any
+ * case, because origin and target would wait for each other on the way through the ring, and so is
+ * everything on a node with more processes than processors, where a target that polls need not have
+ * one.
  *
  * The target's lock is taken in shared memory as always, so the packets ask for none
  * (PKT_EPOCH_NOCHECK). What was sent is done when the target has acknowledged it, which flush and
@@ -55,16 +56,16 @@
  * need not wait for an operation that is concurrent to its flush.
  */
 #include "base/err.h"
+#include "sys/procmem_queue.h"
 #include "dtype/dtype.h"
 #include "rma/origin/issue.h"
 #include "rma/path/acc_atomic.h"
-#include "rma/path/cma.h"
+#include "rma/path/assisted_copy.h"
 #include "rma/path/path.h"
 #include "rma/progress/lost.h"
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/win/win.h"
-#include "sys/procmem_queue.h"
 
 enum {
     SMALL_COPY = 4096, /* bytes of a contiguous put or get that a target that polls may do */
@@ -265,13 +266,13 @@ static int copy(struct rma_target *t, const struct log *log, enum pkt_op_kind ki
 {
     switch (kind) {
     case PKT_OP_PUT:
-        return cma_put(t->peer, log, vaddr, op);
+        return assisted_put(t->peer, log, vaddr, op);
     case PKT_OP_GET:
-        return cma_get(t->peer, log, vaddr, op);
+        return assisted_get(t->peer, log, vaddr, op);
     case PKT_OP_CAS:
-        return cma_cas(t->peer, log, vaddr, op);
+        return assisted_cas(t->peer, log, vaddr, op);
     default:
-        return cma_acc(t->peer, log, vaddr, op, kind == PKT_OP_GET_ACC);
+        return assisted_acc(t->peer, log, vaddr, op, kind == PKT_OP_GET_ACC);
     }
 }
 

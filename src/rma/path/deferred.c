@@ -92,7 +92,7 @@ static int finish(struct win *w, struct rma_target *t)
  * the operation waits here; the channel's own puts read later. */
 static bool takes_at_once(const struct rma_target *t, size_t len)
 {
-    return t->way != PATH_RDMA || len < ch3_rdma_min(&t->peer->vc);
+    return t->path != PATH_RDMA || len < ch3_rdma_min(&t->peer->vc);
 }
 
 bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
@@ -157,7 +157,7 @@ static int carry_out(struct win *w, struct rma_target *t, const struct deferred_
         return log_fail(w->rma->log, MRMA_ERR_RMA_RANGE,
                         "not attached at rank %d: %zu bytes at address %#llx, or some of them",
                         t->rank, d->len, (unsigned long long)d->offset);
-    return w->rma->paths[t->way]->operate(w, t, d->kind, &d->op, d->offset, d->len);
+    return w->rma->paths[t->path]->operate(w, t, d->kind, &d->op, d->offset, d->len);
 }
 
 int deferred_run(struct win *w, struct rma_target *t, int err)

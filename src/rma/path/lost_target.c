@@ -45,7 +45,7 @@ void path_lose(struct win *w, struct rma_target *t)
 {
     atomic_store_explicit(&t->fast_units, 0, memory_order_relaxed);
     atomic_store_explicit(&t->fast_size, 0, memory_order_relaxed);
-    atomic_store_explicit(&t->path, &path_lost, memory_order_relaxed);
+    atomic_store_explicit(&t->path_ops, &path_lost, memory_order_relaxed);
     assisted_lose(w, t);
     atomic_store_explicit(&w->lock_quick, false, memory_order_relaxed);
     win_set_flush_quick(w);

@@ -17,7 +17,7 @@
 
 const struct path_ops *const path_by_number[PATH_COUNT] = {
     [PATH_MAPPED] = &path_mapped,
-    [PATH_CMA] = &path_assisted,
+    [PATH_ASSISTED] = &path_assisted,
     [PATH_PACKETS] = &path_packets,
     [PATH_RDMA] = &path_rdma,
 };
@@ -103,7 +103,7 @@ static __attribute__((noinline)) int operate_late(struct win *w, struct rma_targ
     }
     if (!err && w->dynamic && !region_allows(t, op)) /* find_place has not looked */
         err = MRMA_ERR_RMA_RANGE;
-    return err ? err : target_path(t)->operate(w, t, kind, op, at.offset, at.len);
+    return err ? err : target_path_ops(t)->operate(w, t, kind, op, at.offset, at.len);
 }
 
 /* Its path cannot take op before the target has begun its part of the epoch: from now on all
@@ -115,7 +115,7 @@ static __attribute__((noinline)) int operate_early(struct win *w, struct rma_tar
     int err = MRMA_SUCCESS;
     if (deferred_begin(w, t) && deferred_add(w, t, kind, op, at.offset, at.len, &err))
         return err;
-    return err ? err : w->rma->paths[t->way]->operate(w, t, kind, op, at.offset, at.len);
+    return err ? err : w->rma->paths[t->path]->operate(w, t, kind, op, at.offset, at.len);
 }
 
 /* op is right, and its target may be accessed, or it waits until that is so. */
@@ -124,10 +124,10 @@ static inline int operate(struct win *w, struct rma_target *t, enum pkt_op_kind 
 {
     if (!at.len)
         return MRMA_SUCCESS;
-    win_count(w, t->way, at.len);
+    win_count(w, t->path, at.len);
     if (deferred_wait(t))
         return operate_late(w, t, kind, op, at);
-    const int err = target_path(t)->operate(w, t, kind, op, at.offset, at.len);
+    const int err = target_path_ops(t)->operate(w, t, kind, op, at.offset, at.len);
     return likely(err != MRMA_AGAIN) ? err : operate_early(w, t, kind, op, at);
 }
 
@@ -135,7 +135,7 @@ static inline int operate(struct win *w, struct rma_target *t, enum pkt_op_kind 
 static inline bool may_stage(const struct win *w, const struct rma_target *t)
 {
     return t->stage.out.bytes && !epoch_is_passive(&w->epoch) &&
-           (t->way == PATH_CMA || !target_ready(w, t));
+           (t->path == PATH_ASSISTED || !target_ready(w, t));
 }
 
 int rma_put(struct win *w, const struct rma_op *op)
@@ -149,7 +149,7 @@ int rma_put(struct win *w, const struct rma_op *op)
         const size_t len = op->tcount * op->ttype->size;
         if (unlikely(w->front != NULL))
             (void)traced_issue(w, t, PKT_OP_PUT, op, len);
-        win_count(w, t->way, len);
+        win_count(w, t->path, len);
         return MRMA_SUCCESS;
     }
     err = check_copy(w, t, op, op->ocount, op->otype, &at);

@@ -17,7 +17,7 @@ struct stage_row {
     uint32_t bytes; /* of each; 0: there are none */
 };
 
-/* Stages of a direct target: mine in its control block, and its in mine. */
+/* Stages of a memory peer: mine in its control block, and its in mine. */
 struct stage_target {
     struct stage_row out, in;             /* of PSCW epochs */
     struct stage_row out_phase, in_phase; /* of fence phases */

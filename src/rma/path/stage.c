@@ -36,7 +36,7 @@
  *
  * The barrier orders E before F, so a third process that has to wait sees that it has to. G pairs
  * with H. In a window with packet peers every access of a new phase, and the first of a lock epoch,
- * waits in H: what the barrier orders is the direct processes' puts, not those that a process of
+ * waits in H: what the barrier orders is the memory peers' puts, not those that a process of
  * another node has sent to the target, and which the target has in place only when its fence ends
  * (it has all markers, and stores G).
  *
@@ -258,7 +258,7 @@ bool stage_put(struct win *w, struct rma_target *t, const struct rma_op *op)
         return false;
     if (now == EPOCH_PSCW)
         return put_locked(w, t, op, put_epoch);
-    if ((now != EPOCH_FENCE && now != EPOCH_FENCE_USED) || t->way != PATH_CMA ||
+    if ((now != EPOCH_FENCE && now != EPOCH_FENCE_USED) || t->path != PATH_ASSISTED ||
         !t->stage.out_phase.bytes || (now == EPOCH_FENCE && epoch_use_fence(w)))
         return false;
     return put_locked(w, t, op, put_phase);
@@ -306,8 +306,8 @@ void stage_apply(struct win *w, struct rma_target *t)
 
 void stage_phase_apply(struct win *w)
 {
-    for (int i = 0; i < w->ndirect; i++) {
-        const struct rma_target *t = win_peek(w, w->direct[i]);
+    for (int i = 0; i < w->nmemory; i++) {
+        const struct rma_target *t = win_peek(w, w->memory_ranks[i]);
         const struct win_stage *st = stage_of(&t->stage.in_phase, w->phase);
         if (t->stage.in_phase.bytes &&
             atomic_load_explicit(&st->seq, memory_order_relaxed) == w->phase + 1)

@@ -41,7 +41,7 @@ size_t stage_ctl_bytes(int nslots, enum stage_use use);
 /* Clear a new block's slots and stages, and fix the sizes of these. Not the fields before the
  * slots. */
 void stage_init(struct win_ctl *ctl, int nslots, enum stage_use use, uint32_t first);
-/* Find the stages of a direct target, whose control block t->ctl is, and those for it in this
+/* Find the stages of a memory peer, whose control block t->ctl is, and those for it in this
  * process's own: this process has slot me there, the target slot its here. */
 void stage_attach(struct rma_target *t, struct win_ctl *own, int nslots, int me, int its);
 
@@ -63,7 +63,7 @@ void stage_complete(struct rma_target *t);
 bool stage_completed(const struct rma_target *t);
 void stage_apply(struct win *w, struct rma_target *t);
 
-/* Target, behind the barrier that ends the phase: copy what direct peers have staged in it. */
+/* Target, behind the barrier that ends the phase: copy what memory peers have staged in it. */
 void stage_phase_apply(struct win *w);
 
 #endif

@@ -38,7 +38,7 @@ static void lose_in_others(const struct win *w, int rank)
     const uint64_t uid = uid_of(w, rank);
     for (uint32_t i = 0; uid && i < r->nwins; i++) {
         struct win *other = r->wins[i];
-        if (!other || other == w || !other->direct) /* not made yet: its creation finds out */
+        if (!other || other == w || !other->memory_ranks) /* not made yet: its creation finds out */
             continue;
         for (int k = 0; k < other->nproc; k++)
             if (uid_of(other, k) == uid)
@@ -64,8 +64,8 @@ void win_lost(struct win *w, int rank)
     if (gone)
         gone->lost = true;
     lose_in_others(w, rank);
-    for (int i = 0; i < w->ndirect; i++) {
-        t = win_peek(w, w->direct[i]);
+    for (int i = 0; i < w->nmemory; i++) {
+        t = win_peek(w, w->memory_ranks[i]);
         target_sync(t)->tell_lost(w, t, rank);
     }
     for (int64_t step = 1; w->npackets && step < w->nproc; step <<= 1) {

@@ -4,7 +4,7 @@
  * (strict.h).
  *
  * MPI_MODE_NOPUT: the target says so in its control block before anybody may access
- * it. Direct origins look there, and the target itself when a packet comes.
+ * it. Memory peers look there, and the target itself when a packet comes.
  *
  *   target                              origin
  *   A: noput_phase, noput_post          post or fence seen (acquire)

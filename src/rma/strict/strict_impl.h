@@ -48,7 +48,7 @@ int strict_op(struct win *w, struct rma_target *t, enum strict_kind kind, const 
 /* The lock on t is about to be given back. MRMA_ERR_ASSERT is for unlock to return when done. */
 int strict_check_unlock(struct win *w, struct rma_target *t);
 
-/* Origin: has a direct target said that no put will come? MRMA_ERR_ASSERT. */
+/* Origin: has a memory peer said that no put will come? MRMA_ERR_ASSERT. */
 int strict_check_noput(const struct win *w, const struct rma_target *t, enum strict_kind kind,
                        unsigned op);
 

@@ -58,13 +58,13 @@ int strict_check_unlock(struct win *w, struct rma_target *t)
                                                                    : MRMA_SUCCESS;
 }
 
-/* A direct target that somebody holds exclusively, or -1. */
+/* A memory peer that somebody holds exclusively, or -1. */
 static int exclusive_target(const struct win *w)
 {
-    for (int i = 0; i < w->ndirect; i++)
-        if (atomic_load_explicit(&win_peek(w, w->direct[i])->ctl->strict_locks,
+    for (int i = 0; i < w->nmemory; i++)
+        if (atomic_load_explicit(&win_peek(w, w->memory_ranks[i])->ctl->strict_locks,
                                  memory_order_seq_cst) >= EXCLUSIVE)
-            return w->direct[i];
+            return w->memory_ranks[i];
     return -1;
 }
 

@@ -10,7 +10,7 @@
 
 static const struct path_ops *below(const struct win *w, const struct rma_target *t)
 {
-    return w->rma->paths[t->way];
+    return w->rma->paths[t->path];
 }
 
 static int strict_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,

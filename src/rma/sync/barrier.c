@@ -123,12 +123,12 @@ static void wake(const struct rma_peer *peer)
 static int count_in(struct win *w)
 {
     _Atomic uint32_t *arrived = &w->lead->sync.arrived;
-    const uint32_t all = w->sync.barriers[BARRIER_NODE] * (uint32_t)w->ndirect;
+    const uint32_t all = w->sync.barriers[BARRIER_NODE] * (uint32_t)w->nmemory;
     if (atomic_fetch_add_explicit(arrived, 1, memory_order_acq_rel) + 1 != all)
         return await(w, BARRIER_NODE, (struct awaited){arrived, all}, -1);
-    for (int i = 0; i < w->ndirect; i++)
-        if (i != w->direct_me)
-            wake(win_peek(w, w->direct[i])->peer);
+    for (int i = 0; i < w->nmemory; i++)
+        if (i != w->memory_me)
+            wake(win_peek(w, w->memory_ranks[i])->peer);
     return MRMA_SUCCESS;
 }
 
@@ -142,11 +142,12 @@ int barrier_node(struct win *w)
     const uint32_t seq = ++w->sync.barriers[BARRIER_NODE];
     if (unlikely(w->rma->conf->hang_report > 0))
         atomic_store_explicit(&w->ctl->sync.entered, seq, memory_order_relaxed);
-    if (w->ndirect == 1)
+    if (w->nmemory == 1)
         return MRMA_SUCCESS;
     if (w->sync.counts_in)
         return count_in(w);
-    return disseminate(w, &(struct members){BARRIER_NODE, w->direct, w->ndirect, w->direct_me},
+    return disseminate(w,
+                       &(struct members){BARRIER_NODE, w->memory_ranks, w->nmemory, w->memory_me},
                        MRMA_SUCCESS);
 }
 

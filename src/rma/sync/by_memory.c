@@ -66,7 +66,7 @@ static bool known_exposed(const struct win *w, const struct rma_target *t)
 {
     if (!w->fence_known || w->npackets)
         return false;
-    if (t->way != PATH_CMA)
+    if (t->path != PATH_ASSISTED)
         return true;
     const uint32_t phase = atomic_load_explicit(&t->ctl->staged_phase, memory_order_relaxed);
     return !seq_reached(phase, w->phase); /* its load is ordered by the barrier */
@@ -318,7 +318,7 @@ static int memory_lock(struct win *w, struct rma_target *t, bool exclusive)
 
 static int memory_unlock(struct win *w, struct rma_target *t)
 {
-    const int err = target_path(t)->unlock(w, t);
+    const int err = target_path_ops(t)->unlock(w, t);
     if (t->lock == WIN_LOCK_NOCHECK)
         return err;
     note(w, t, LOCK_UNUSED, false, 0);

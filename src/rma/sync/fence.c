@@ -50,7 +50,7 @@ static int wait_packets(struct win *w)
                                                 .phase = RMA_WAIT_FENCE});
 }
 
-/* Small puts of direct peers, staged before the barrier, must be in place. */
+/* Small puts of memory peers, staged before the barrier, must be in place. */
 static void take_staged(struct win *w)
 {
     const uint32_t staged = atomic_load_explicit(&w->ctl->staged_phase,
@@ -138,7 +138,7 @@ int rma_fence(struct win *w, int asserts)
     if (late) /* before, the agent would still park what comes */
         expose(w, w->phase);
     w->fence_known = precede;
-    w->fence_unsettled = w->has_assisted || w->npackets;
+    w->fence_pending = w->has_assisted || w->npackets;
     w->sync.noput = asserts & RMA_NOPUT;
     w->fence_arrived = 0;
     w->phase_arrived = 0;

@@ -158,7 +158,7 @@ int fence_counts_connect(struct win *w)
     rma_enter(w->rma);
     for (unsigned k = 0; !err && !c->connected && k < c->nrounds; k++) {
         err = win_target_locked(w, round_target(w, k), &t);
-        if (!err) /* direct ones are not connected otherwise */
+        if (!err) /* memory peers are not connected otherwise */
             err = w->rma->env->peer_connect(w->rma->env->ctx, t->peer);
     }
     c->connected = c->connected || !err;

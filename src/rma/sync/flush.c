@@ -37,8 +37,8 @@ int rma_flush(struct win *w, int rank, bool local)
         if (late)
             return late;
     }
-    return likely(target_path(t) != NULL) ? target_path(t)->flush(w, t, local)
-                                          : MRMA_SUCCESS; /* never used */
+    return likely(target_path_ops(t) != NULL) ? target_path_ops(t)->flush(w, t, local)
+                                              : MRMA_SUCCESS; /* never used */
 }
 
 int rma_flush_all(struct win *w, bool local)

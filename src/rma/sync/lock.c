@@ -83,7 +83,7 @@ int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
     if (err)
         return err;
     if (due)
-        err = issue_lock_settle(r);
+        err = issue_lock_await(r);
     if (!err && t->lock == WIN_LOCK_EXCLUSIVE && first)
         err = let_lock_alls_in(w);
     if (!err)
@@ -92,7 +92,7 @@ int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
         err = strict_lock(w, t, exclusive);
     if (err)
         forget_lock(w, t);
-    else if (!w->fence_unsettled) /* else the first access looks whether the last fence's puts are
+    else if (!w->fence_pending) /* else the first access looks whether the last fence's puts are
                                 in place */
         target_set_ready(w, t);
     return err;

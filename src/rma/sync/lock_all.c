@@ -6,7 +6,7 @@
  * Targets are locked one by one, by the first access to each: this process counts itself there
  * (target_lock.h has the protocol with exclusive requests), or the first packet lets the target do
  * that (lock_queue.c). In windows from MPI_Win_allocate_shared loads and stores to all targets may
- * follow at once: the call acquires the locks of all direct ones together, by one atomic for the
+ * follow at once: the call acquires the locks of all memory peers together, by one atomic for the
  * node, and then those of packet targets.
  *
  * So that exclusive requests are not starved, a new lock_all waits while one has stepped back on
@@ -38,7 +38,7 @@ static bool is_open(void *arg)
     return lockword_open_to_all(&t->ctl->lock);
 }
 
-/* The locks of all direct targets, in a moment when none is held exclusively. */
+/* The locks of all memory peers, in a moment when none is held exclusively. */
 static int hold_direct(struct win *w)
 {
     struct rma_target *held = lock_all_try(w);
@@ -80,7 +80,7 @@ static int hold_all(struct win *w)
     return err;
 }
 
-/* Give back what direct targets were locked. */
+/* Give back what memory peers were locked. */
 static void release_direct(struct win *w)
 {
     struct list_node *node;
@@ -103,11 +103,11 @@ static void forget_lock_all(struct win *w)
     rma_leave(w->rma);
 }
 
-static int acquire_all(struct win *w, bool settle, bool first)
+static int acquire_all(struct win *w, bool await_due, bool first)
 {
     int err = win_lost_error(w);
-    if (!err && settle)
-        err = issue_lock_settle(w->rma);
+    if (!err && await_due)
+        err = issue_lock_await(w->rma);
     err = err ? err : issue_await_unlocked(w);
     if (!err && first && !none_blocked(w->lead))
         err = rma_wait_until(w, &(struct rma_wait){.done = none_blocked,
@@ -141,13 +141,13 @@ int rma_lock_all(struct win *w, int asserts)
         win_set_flush_quick(w);
         win_next_gen(w);
     }
-    const bool settle = r->lock_due != NULL, first = !lock_is_nested(w);
+    const bool await_due = r->lock_due != NULL, first = !lock_is_nested(w);
     rma_leave(r);
     if (!err && (err = strict_lock_all(w)) != MRMA_SUCCESS)
         forget_lock_all(w);
     if (err || w->all_nocheck)
         return err;
-    err = acquire_all(w, settle, first);
+    err = acquire_all(w, await_due, first);
     if (err) {
         (void)strict_unlock_all(w);
         forget_lock_all(w);

@@ -94,8 +94,8 @@ int rma_complete(struct win *w)
     const struct win_group *g = &w->sync.access;
     strict_completed(w, NULL, false);
     int err = unlikely(w->nlate) ? deferred_end(w) : MRMA_SUCCESS;
-    const int settled = w->npackets ? issue_completing(w) : MRMA_SUCCESS;
-    err = err ? err : settled;
+    const int ended = w->npackets ? issue_completing(w) : MRMA_SUCCESS;
+    err = err ? err : ended;
     for (int i = 0; i < g->n; i++) {
         struct rma_target *t = win_peek(w, g->ranks[i]);
         const int told = target_sync(t)->complete(w, t);

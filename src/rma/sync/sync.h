@@ -11,7 +11,7 @@
 struct win_group;
 
 extern const struct sync_ops sync_by_memory, sync_by_packets;
-extern const struct sync_ops sync_by_nothing; /* its process is lost, and was direct */
+extern const struct sync_ops sync_by_nothing; /* its process is lost, and was a memory peer */
 
 /* The ranks that the last MPI_Win_start and the last MPI_Win_post have named. The window's. */
 const struct win_group *pscw_access(const struct win *w);

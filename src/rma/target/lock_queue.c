@@ -2,16 +2,16 @@
 /*
  * lock_queue.c - the target's side of locks that packets ask for.
  *
- * The request takes a ticket of the same lock word that direct origins use and waits in
+ * The request takes a ticket of the same lock word that memory peers use and waits in
  * win->target_side.lockq; whoever polls looks whether its turn has come. Tickets are taken in the
  * order of arrival, so the head of win->target_side.lockq is always the first whose turn can come.
  * Requests without a ticket (those of MPI_Win_lock_all, and shared ones of an origin that holds
  * another lock) are counted at once and enter, from anywhere in the queue, when the word is open to
- * them (target_lock.h). A direct process that moves
+ * them (target_lock.h). A memory peer that moves
  * the lock word must know that packets wait: ctl->packets_wait is set before the word is looked at
  * again.
  *
- *   packet request (target)               direct release
+ *   packet request (target)               release by a memory peer
  *   packets_wait = 1 (seq_cst)            release the word (seq_cst)
  *   look at the word again (seq_cst)      packets_wait (seq_cst)? wake the target and its agent
  *

@@ -8,7 +8,7 @@
  *   LOCK seq          the origin holds the lock; a packet that asks for it waits, also
  *                     for the fences that the origin has passed (fence.c)
  *   NOCHECK seq       all fences up to phase seq are passed here (with that assertion); at once
- *                     where a direct peer holds the lock and has looked itself (assisted.c)
+ *                     where a memory peer holds the lock and has looked itself (assisted.c)
  *
  * Before that it is parked, copied, and so is everything later of the same origin
  * in this window: operations of a pair are never reordered. After that (the epoch

@@ -14,16 +14,16 @@
 
 static const struct path_ops *below(const struct win *w, const struct rma_target *t)
 {
-    return w->strict ? &strict_path : w->rma->paths[t->way];
+    return w->strict ? &strict_path : w->rma->paths[t->path];
 }
 
 static enum trace_path path_of(const struct rma_target *t)
 {
     static const uint8_t path[PATH_COUNT] = {[PATH_MAPPED] = TRACE_MAPPED,
-                                             [PATH_CMA] = TRACE_ASSISTED,
+                                             [PATH_ASSISTED] = TRACE_ASSISTED,
                                              [PATH_PACKETS] = TRACE_PACKETS,
                                              [PATH_RDMA] = TRACE_NETWORK};
-    return t->peer->net ? TRACE_NETWORK : (enum trace_path)path[t->way];
+    return t->peer->net ? TRACE_NETWORK : (enum trace_path)path[t->path];
 }
 
 /* Its request, if it has one, knows it by the number. */
@@ -56,7 +56,7 @@ uint64_t traced_issue(struct win *w, struct rma_target *t, enum pkt_op_kind kind
 /* Has this process done all that the operation asks for? */
 static bool done_here(const struct rma_target *t)
 {
-    return t->way == PATH_MAPPED || (t->way == PATH_CMA && t->sent == SENT_NOTHING);
+    return t->path == PATH_MAPPED || (t->path == PATH_ASSISTED && t->sent == SENT_NOTHING);
 }
 
 static int traced_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,

@@ -9,7 +9,7 @@
  * operations (path/op.c) and the calls that complete them (sync/flush.c, sync/lock.c) go through
  * the target's table and do not ask which it is. MPIRMA_STRICT and MPIRMA_TRACE put tables of their
  * own in front (strict/strict_path.c, traced/traced_path.c), which find the one beneath by the
- * number of the path, rma_target.way. The commonest operations on mapped memory are done before
+ * number of the path, rma_target.path. The commonest operations on mapped memory are done before
  * anybody comes here (fast.h).
  *
  * Rules for all entries
@@ -42,7 +42,7 @@ struct path_ops {
      * process has ended one. May wait for room where it sends a packet. MRMA_AGAIN: not before the
      * target has begun its part of the epoch (sync_ops.accessible), nothing has been done.
      * MRMA_ERR_PROC_FAILED: the target is gone; MRMA_ERR_NO_MEM: no room for a packet; and the
-     * errors of cma.h. */
+     * errors of assisted_copy.h. */
     int (*operate)(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                    const struct rma_op *op, int64_t offset, size_t len);
 

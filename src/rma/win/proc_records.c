@@ -36,14 +36,14 @@ struct win_record *records_to_complete(struct win *w)
 /* Does the node need a copy of its own? */
 static bool wants_copy(const struct win *w)
 {
-    return w->npackets && w->ndirect > 1 && !w->records.gathered.shared;
+    return w->npackets && w->nmemory > 1 && !w->records.gathered.shared;
 }
 
 int records_publish(struct win *w)
 {
     struct rma_env *env = w->rma->env;
     const size_t bytes = (size_t)w->nproc * sizeof *w->records.all;
-    if (!wants_copy(w) || w->direct_me != 0)
+    if (!wants_copy(w) || w->memory_me != 0)
         return MRMA_SUCCESS;
     int err = env->mem_alloc(env->ctx, bytes, MRMA_CACHE_LINE, &w->records.own);
     if (err)

@@ -4,7 +4,7 @@
  * still be made from them: one copy a node.
  *
  * Until all have agreed that the window exists, each process has what it has
- * gathered. Then the direct group's lowest rank has put a copy into memory that
+ * gathered. Then the lowest of the memory peers has put a copy into memory that
  * the node can map, and the others use that. A process that is alone keeps what
  * it has gathered, and so do all where the bootstrap has one copy for all.
  */

@@ -17,8 +17,8 @@ void target_set_path(const struct win *w, struct rma_target *t, enum rma_path pa
 {
     const bool rdma =
         path == PATH_PACKETS && t->net_key.usable && ch3_rdma_min(&t->peer->vc) < SIZE_MAX;
-    t->way = (uint8_t)(rdma ? PATH_RDMA : path);
-    atomic_init(&t->path, w->front ? w->front : w->rma->paths[t->way]);
+    t->path = (uint8_t)(rdma ? PATH_RDMA : path);
+    atomic_init(&t->path_ops, w->front ? w->front : w->rma->paths[t->path]);
     atomic_init(&t->sync_ops, w->rma->syncs[path]);
 }
 

@@ -14,7 +14,7 @@
 
 #include "base/atomic.h"
 
-enum rma_path { PATH_MAPPED, PATH_CMA, PATH_PACKETS, PATH_RDMA, PATH_COUNT };
+enum rma_path { PATH_MAPPED, PATH_ASSISTED, PATH_PACKETS, PATH_RDMA, PATH_COUNT };
 /* Those that are counted: operations to targets that PATH_RDMA serves count as packets, which some
  * of them are; the network channel counts its own puts and gets. */
 enum { PATH_KINDS = PATH_RDMA };
@@ -32,7 +32,7 @@ struct rma_stats {
     _Atomic uint64_t windows;
     uint64_t assisted_packets;   /* operations to kernel-assisted targets that went by packet:
                                     assisted.c */
-    uint64_t staged;             /* small puts to direct targets that did not wait for the post */
+    uint64_t staged;             /* small puts to memory peers that did not wait for the post */
     uint64_t parked;             /* packets that came before their epoch was open */
     uint64_t acks;               /* acknowledgements received */
     _Atomic uint64_t lock_waits; /* lock requests that found the lock taken */

@@ -61,8 +61,8 @@ void lock_uncount(struct rma_target *t)
 struct rma_target *lock_all_try(struct win *w)
 {
     atomic_fetch_add_explicit(&w->lead->all, 1, memory_order_seq_cst); /* A */
-    for (int i = 0; i < w->ndirect; i++) {
-        struct rma_target *t = win_peek(w, w->direct[i]);
+    for (int i = 0; i < w->nmemory; i++) {
+        struct rma_target *t = win_peek(w, w->memory_ranks[i]);
         if (!lockword_open_to_all(&t->ctl->lock)) {
             lock_all_leave(w);
             return t;
@@ -78,8 +78,8 @@ void lock_all_leave(struct win *w)
     if ((all & LOCK_ALL_HOLDERS) != 1 ||
         !atomic_load_explicit(&w->lead->all_blocked, memory_order_seq_cst))
         return;
-    for (int i = 0; i < w->ndirect; i++)
-        wake_yielded(win_peek(w, w->direct[i]));
+    for (int i = 0; i < w->nmemory; i++)
+        wake_yielded(win_peek(w, w->memory_ranks[i]));
 }
 
 bool lock_is_nested(const struct win *w)

@@ -34,7 +34,7 @@
  * lock_all counts itself at a target before its first access there, so it stops nobody elsewhere;
  * the call itself counts the process at its own memory only. In windows from
  * MPI_Win_allocate_shared loads and stores to all targets may follow at once: there it is counted
- * in one word for the node, `all` in the control block of the direct group's lowest rank, and only
+ * in one word for the node, `all` in the control block of the lowest of the memory peers, and only
  * while no exclusive lock is held at any of them. There A is one addition to `all`, which D looks
  * at, too, and B looks at the words of all targets. If one has an exclusive ticket, the process
  * takes A back, waits until that word is open, and tries again: it holds all locks or none. While
@@ -70,7 +70,7 @@
 /* Wake the target itself. */
 void lock_wake_owner(struct rma_target *t);
 
-/* The lock word of a direct target was changed by an exchange: wake who sleeps for it, and the
+/* The lock word of a memory peer was changed by an exchange: wake who sleeps for it, and the
  * target itself if packets wait there. */
 static inline __attribute__((always_inline)) void lock_notify(struct rma_target *t)
 {
@@ -87,8 +87,8 @@ bool lock_try_pass(struct win *w, struct rma_target *t, bool *yielded);
  * himself holds it once lockword_open_to_all says so. */
 void lock_count(struct rma_target *t);
 void lock_uncount(struct rma_target *t);
-/* lock_all of a window from MPI_Win_allocate_shared: this process holds the locks of all direct
- * targets now, or does not: then one of them, which is held exclusively, is returned. */
+/* lock_all of a window from MPI_Win_allocate_shared: this process holds the locks of all memory
+ * peers now, or does not: then one of them, which is held exclusively, is returned. */
 struct rma_target *lock_all_try(struct win *w);
 void lock_all_leave(struct win *w);
 /* Does this process hold another lock than the one that it asks for in w? Under the engine's lock,

@@ -10,7 +10,7 @@
 const char *rma_path_name(unsigned path)
 {
     static const char *const names[PATH_COUNT] = {[PATH_MAPPED] = "mapped",
-                                                  [PATH_CMA] = "cma",
+                                                  [PATH_ASSISTED] = "cma",
                                                   [PATH_PACKETS] = "packets",
                                                   [PATH_RDMA] = "rdma"};
     return names[path];
@@ -82,5 +82,5 @@ const char *win_path_name(const struct win *w, int target)
     if (!t->peer) /* of another node, or pretended to be, and not in use yet */
         net = w->rma->conf->path != CONF_PATH_SHM_PACKETS || !w->records.all ||
               !env->record_same_node(env->ctx, &w->records.all[target].proc);
-    return net ? "net-packets" : rma_path_name(t->peer ? t->way : PATH_PACKETS);
+    return net ? "net-packets" : rma_path_name(t->peer ? t->path : PATH_PACKETS);
 }

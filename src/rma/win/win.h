@@ -8,8 +8,8 @@
  *   control block; a line of it has one writer, except the lock and lock_all words.
  * - Fields of struct win and struct rma_target are changed by application
  *   threads and, where packets are in use, by handlers; both hold the engine's
- *   lock then (rma_enter). Operations on direct targets read them without it. A
- *   target is direct where its control block is mapped here: synchronization with
+ *   lock then (rma_enter). Operations on memory peers read them without it. A
+ *   target is a memory peer where its control block is mapped here: synchronization with
  *   it goes through shared memory (sync_ops.h).
  * - target->gen == win->gen means: this target may be accessed now. Every call
  *   that opens or closes an epoch for all targets moves win->gen, in O(1).
@@ -18,7 +18,7 @@
  *   them, from the records of the creation, of which a node keeps one copy: what a
  *   window takes of a process's own memory grows with what the process uses of it.
  * - A packet peer's signals are stored into in-slots by the handlers exactly as
- *   a direct peer stores them itself, so waiting is the same for both.
+ *   a memory peer stores them itself, so waiting is the same for both.
  */
 #ifndef MRMA_RMA_WIN_WIN_H
 #define MRMA_RMA_WIN_WIN_H
@@ -111,7 +111,7 @@ struct win_ctl {
     /* 1 + a rank that is lost, and above it the owner's generation of the window, for the
      * block may be another window's by then: lost.c. By whoever has heard of it. */
     _Atomic uint64_t lost;
-    struct rma_mem_loc records; /* in the block of the direct group's lowest rank: proc_records.c */
+    struct rma_mem_loc records; /* in the block of the lowest of the memory peers: proc_records.c */
     uint32_t stage_bytes, phase_bytes; /* of each stage, before others know of the block: stage.h */
     struct win_slot slots[]; /* by the peer's index among the window's ranks on the node; behind */
                              /* all of them, in the same order, their stages */
@@ -148,8 +148,8 @@ struct strict;
 /* The first line is all that operations on mapped memory and locks look at. */
 struct rma_target {
     alignas(MRMA_CACHE_LINE) _Atomic uint64_t gen; /* see the invariants */
-    _Atomic(const struct path_ops *) path;         /* how operations reach it: target_path */
-    uint8_t way;                                   /* enum rma_path */
+    _Atomic(const struct path_ops *) path_ops;     /* how operations reach it: target_path_ops */
+    uint8_t path;                                  /* enum rma_path */
     uint8_t lock;         /* enum win_lock: what this process holds there */
     _Atomic uint8_t sent; /* enum sent */
     _Atomic uint8_t late; /* enum late */
@@ -198,10 +198,10 @@ struct win {
     _Atomic uint8_t flush_quick; /* enum flush_quick, see fast.h: win_set_flush_quick */
     uint8_t acc_way;             /* enum acc_way: accumulates by single instructions? */
     _Atomic bool dirty;          /* stores to mapped targets since the last full fence */
-    bool has_assisted;           /* some direct targets are kernel-assisted */
-    bool fence_unsettled; /* when the last fence returned here, what others had sent to a direct
-                             target was not sure to be in place: fence.c */
-    bool fence_known;     /* all processes have entered the last fence */
+    bool has_assisted;           /* some memory peers are kernel-assisted */
+    bool fence_pending; /* when the last fence returned here, what others had sent to a memory
+                             peer was not sure to be in place: fence.c */
+    bool fence_known;   /* all processes have entered the last fence */
     struct rma_target
         *local;    /* the targets of this node, nlocal of them, ascending, self included */
     int row_first; /* local[0] to local[row_len - 1] are the ranks from row_first on: win_peek */
@@ -212,7 +212,7 @@ struct win {
     struct win_ctl *ctl;
     int nlocks;
     _Atomic uint32_t nsent; /* kernel-assisted targets with something under way */
-    struct win_ctl *lead;   /* control block of direct[0], for lock_all */
+    struct win_ctl *lead;   /* control block of memory_ranks[0], for lock_all */
 
     struct target_table targets; /* win_peek, win_target */
     int nlocal;
@@ -230,8 +230,8 @@ struct win {
     void *segment;              /* handle of MPI_Win_allocate_shared's segment, or NULL */
     struct rma_net_mem net_mem; /* how the network reaches its memory: rdma.c */
 
-    int *direct; /* ranks synchronized through shared memory, ascending, self included */
-    int ndirect, direct_me;
+    int *memory_ranks; /* ranks synchronized through shared memory, ascending, self included */
+    int nmemory, memory_me;
     int npackets;                 /* ranks reached by packets, made or not */
     int nslots;                   /* in every control block of the node */
     bool assisted;                /* this process is such a target */
@@ -384,9 +384,9 @@ static inline bool win_count_call(struct win *w)
 
 /* The tables of a target. They change once, when its process is lost (progress/lost.c): who still
  * has the old ones does something to memory that stays mapped for as long as the window lives. */
-static inline const struct path_ops *target_path(const struct rma_target *t)
+static inline const struct path_ops *target_path_ops(const struct rma_target *t)
 {
-    return atomic_load_explicit(&t->path, memory_order_relaxed);
+    return atomic_load_explicit(&t->path_ops, memory_order_relaxed);
 }
 
 static inline const struct sync_ops *target_sync(const struct rma_target *t)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_cma_acc.c - accumulates by the kernel (rma/path/cma_acc.c): what is replaced is not read
- * before, whether in one piece or several; what is operated on or fetched, or has padding, is; and
- * what lies between the pieces is not touched.
+ * test_assisted_acc.c - accumulates by the kernel (rma/path/assisted_acc.c): what is replaced is
+ * not read before, whether in one piece or several; what is operated on or fetched, or has padding,
+ * is; and what lies between the pieces is not touched.
  *
  * process_vm_readv of the library is the linker's __wrap_ function here.
  */
@@ -113,7 +113,7 @@ static void body(struct fabric_proc *p, void *arg)
         area[i] = i;
     struct win *w = fabric_win(p, WIN_CREATE, area, sizeof area, 8);
     if (p->rank == 0) {
-        FABRIC_CHECK(win_peek(w, 1)->way == PATH_CMA);
+        FABRIC_CHECK(win_peek(w, 1)->path == PATH_ASSISTED);
         OK(rma_lock(w, false, 1, 0));
         one_piece(w);
         pieces(w, 8);
@@ -144,5 +144,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_reads)};
     pkt_types_init();
-    return cmocka_run_group_tests_name("cma_acc", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("assisted_acc", tests, NULL, NULL);
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cma_acc.c - accumulates and compare-and-swap of cma.h.
+ * assisted_acc.c - accumulates and compare-and-swap of assisted_copy.h.
  *
  * An accumulate reads a batch of target pieces, operates on the image, and writes the
  * pieces back, holding the stripes of the whole batch. MPI_REPLACE needs no image.
  */
-#include "rma/path/cma.h"
+#include "rma/path/assisted_copy.h"
 
 #include <string.h>
 
 #include "base/err.h"
 #include "acc/stripe.h"
-#include "rma/path/cma_batch.h"
+#include "rma/path/assisted_batch.h"
 
 enum { PACK = 4096 };
 
@@ -78,43 +78,43 @@ static void add_stripes(struct stripe_set *set, uint64_t at, size_t len, size_t 
 }
 
 /* The elements of a batch that begin with piece i. */
-static size_t elements_len(const struct cma_batch *b, unsigned i)
+static size_t elements_len(const struct assisted_batch *b, unsigned i)
 {
     return b->members ? b->unit : b->local[i].iov_len;
 }
 
-int cma_acc(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
-            const struct rma_op *op, bool fetch)
+int assisted_acc(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
+                 const struct rma_op *op, bool fetch)
 {
     const size_t unit = acc_extent(op->ttype->basic), len = op->tcount * op->ttype->elems * unit;
     struct dtype_cursor dst;
     const struct dtype basic = dtype_basic(op->ttype->basic);
-    struct cma_batch b;
+    struct assisted_batch b;
     struct operands o;
     int err = MRMA_SUCCESS;
     operands_init(&o, op, fetch, unit);
-    cma_batch_begin(&b, unit, len);
-    cma_batch_elements(&b, &basic);
+    assisted_batch_begin(&b, unit, len);
+    assisted_batch_elements(&b, &basic);
     dtype_cursor_init(&dst, op->ttype, op->tcount, DTYPE_ELEMENTS);
-    while (!err && cma_batch_fill(&b, &dst, vaddr)) {
+    while (!err && assisted_batch_fill(&b, &dst, vaddr)) {
         struct stripe_set stripes = {{0}};
         for (unsigned i = 0; i < b.n; i += b.nmembers)
             add_stripes(&stripes, (uint64_t)(uintptr_t)b.remote[i].iov_base, elements_len(&b, i),
                         b.unit);
         stripe_set_lock(peer->stripes, &stripes, true);
-        err = o.blind ? MRMA_SUCCESS : cma_batch_read(peer, log, &b);
+        err = o.blind ? MRMA_SUCCESS : assisted_batch_read(peer, log, &b);
         for (unsigned i = 0; !err && i < b.n; i += b.nmembers)
             operate(&o, b.local[i].iov_base, elements_len(&b, i), b.unit);
         if (!err && o.data)
-            err = cma_batch_write(peer, log, &b);
+            err = assisted_batch_write(peer, log, &b);
         stripe_set_lock(peer->stripes, &stripes, false);
     }
-    cma_batch_end(&b);
+    assisted_batch_end(&b);
     return err;
 }
 
-int cma_cas(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
-            const struct rma_op *op)
+int assisted_cas(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
+                 const struct rma_op *op)
 {
     const size_t unit = acc_extent(op->ttype->basic);
     struct fmutex *mx = &peer->stripes.at[stripe_index(vaddr)];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cma_batch.c - see cma_batch.h.
+ * assisted_batch.c - see assisted_batch.h.
  */
-#include "rma/path/cma_batch.h"
+#include "rma/path/assisted_batch.h"
 
 #include <stdlib.h>
 
@@ -10,22 +10,22 @@
 
 enum { IMAGE_LARGE = 1 << 18 }; /* allocated: fewer calls, and three of them fit into an L2 cache */
 
-void cma_batch_begin(struct cma_batch *b, size_t unit, size_t total)
+void assisted_batch_begin(struct assisted_batch *b, size_t unit, size_t total)
 {
     char *large = NULL;
-    b->room = CMA_IMAGE_SMALL;
+    b->room = ASSISTED_IMAGE_SMALL;
     b->unit = unit;
     b->members = NULL;
     b->nmembers = 1;
-    if (total > CMA_IMAGE_SMALL) {
-        const size_t want = total < IMAGE_LARGE ? total + CMA_GAP_MAX : IMAGE_LARGE;
+    if (total > ASSISTED_IMAGE_SMALL) {
+        const size_t want = total < IMAGE_LARGE ? total + ASSISTED_GAP_MAX : IMAGE_LARGE;
         large = malloc(want);
-        b->room = large ? want : CMA_IMAGE_SMALL;
+        b->room = large ? want : ASSISTED_IMAGE_SMALL;
     }
     b->image = large ? large : b->small;
 }
 
-void cma_batch_elements(struct cma_batch *b, const struct dtype *basic)
+void assisted_batch_elements(struct assisted_batch *b, const struct dtype *basic)
 {
     if (basic->runs == basic->eruns)
         return;
@@ -33,42 +33,42 @@ void cma_batch_elements(struct cma_batch *b, const struct dtype *basic)
     b->nmembers = (unsigned)basic->nruns;
 }
 
-void cma_batch_end(struct cma_batch *b)
+void assisted_batch_end(struct assisted_batch *b)
 {
     if (b->image != b->small)
         free(b->image);
 }
 
 /* The piece's place in the image: behind the span before, or in it, if that is near. */
-static void batch_add(struct cma_batch *b, uint64_t at, size_t len)
+static void batch_add(struct assisted_batch *b, uint64_t at, size_t len)
 {
-    struct cma_vec *v = &b->spans;
+    struct assisted_vec *v = &b->spans;
     struct iovec *last = v->n ? &v->iov[v->n - 1] : NULL;
     const uint64_t gap =
-        last ? at - ((uint64_t)(uintptr_t)last->iov_base + last->iov_len) : CMA_GAP_MAX + 1;
-    if (gap <= CMA_GAP_MAX) {
+        last ? at - ((uint64_t)(uintptr_t)last->iov_base + last->iov_len) : ASSISTED_GAP_MAX + 1;
+    if (gap <= ASSISTED_GAP_MAX) {
         last->iov_len += (size_t)gap + len;
         v->bytes += (size_t)gap + len;
     } else {
-        cma_vec_add(v, (void *)(uintptr_t)at, len);
+        assisted_vec_add(v, (void *)(uintptr_t)at, len);
     }
     b->remote[b->n] = (struct iovec){(void *)(uintptr_t)at, len};
     b->local[b->n++] = (struct iovec){b->image + v->bytes - len, len};
     b->bytes += len;
 }
 
-static void batch_add_members(struct cma_batch *b, uint64_t at)
+static void batch_add_members(struct assisted_batch *b, uint64_t at)
 {
     for (unsigned i = 0; i < b->nmembers; i++)
         batch_add(b, at + (uint64_t)b->members[i].disp, b->members[i].len);
 }
 
-bool cma_batch_fill(struct cma_batch *b, struct dtype_cursor *dst, uint64_t vaddr)
+bool assisted_batch_fill(struct assisted_batch *b, struct dtype_cursor *dst, uint64_t vaddr)
 {
     b->n = b->spans.n = 0;
     b->bytes = b->spans.bytes = 0;
-    while (b->n + b->nmembers <= CMA_VECTOR) {
-        const size_t used = b->spans.bytes + (b->n ? CMA_GAP_MAX : 0);
+    while (b->n + b->nmembers <= ASSISTED_VECTOR) {
+        const size_t used = b->spans.bytes + (b->n ? ASSISTED_GAP_MAX : 0);
         const size_t max = used < b->room ? (b->room - used) / b->unit * b->unit : 0;
         ptrdiff_t disp;
         const size_t len = max ? dtype_cursor_next(dst, b->members ? b->unit : max, &disp) : 0;
@@ -82,14 +82,16 @@ bool cma_batch_fill(struct cma_batch *b, struct dtype_cursor *dst, uint64_t vadd
     return b->n != 0;
 }
 
-int cma_batch_read(const struct rma_peer *peer, const struct log *log, struct cma_batch *b)
+int assisted_batch_read(const struct rma_peer *peer, const struct log *log,
+                        struct assisted_batch *b)
 {
     struct iovec image = {b->image, b->spans.bytes};
     return procmem_transfer(peer->pid, log, false, (struct procmem_iov){&image, 1},
                             (struct procmem_iov){b->spans.iov, b->spans.n}, b->spans.bytes);
 }
 
-int cma_batch_write(const struct rma_peer *peer, const struct log *log, struct cma_batch *b)
+int assisted_batch_write(const struct rma_peer *peer, const struct log *log,
+                         struct assisted_batch *b)
 {
     return procmem_transfer(peer->pid, log, true, (struct procmem_iov){b->local, b->n},
                             (struct procmem_iov){b->remote, b->n}, b->bytes);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cma.c - puts and gets of cma.h.
+ * assisted_copy.c - puts and gets of assisted_copy.h.
  *
  * Pieces of both sides are collected into vectors, cut where the other side's are, or,
- * where a get's pieces lie close together, read in spans (cma_batch.h). Small pieces of this
+ * where a get's pieces lie close together, read in spans (assisted_batch.h). Small pieces of this
  * process go through a packed copy: an entry costs the kernel as much as copying a KiB.
  */
-#include "rma/path/cma.h"
+#include "rma/path/assisted_copy.h"
 
 #include <string.h>
 
 #include "base/err.h"
-#include "rma/path/cma_batch.h"
+#include "rma/path/assisted_batch.h"
 
 /* One side of a copy: pieces of the walk, cut where the other side's are. */
 struct side {
@@ -32,12 +32,12 @@ static bool side_refill(struct side *s)
 }
 
 /* Take len bytes of the side's walk into v; stops when v is full. */
-static size_t side_take(struct side *s, struct cma_vec *v, size_t len)
+static size_t side_take(struct side *s, struct assisted_vec *v, size_t len)
 {
     size_t taken = 0;
-    while (taken < len && v->n < CMA_VECTOR && side_refill(s)) {
+    while (taken < len && v->n < ASSISTED_VECTOR && side_refill(s)) {
         const size_t n = s->left < len - taken ? s->left : len - taken;
-        cma_vec_add(v, s->at, n);
+        assisted_vec_add(v, s->at, n);
         s->at += n;
         s->left -= n;
         taken += n;
@@ -49,12 +49,13 @@ static int copy(const struct rma_peer *peer, const struct log *log, bool write, 
                 struct side *remote, size_t total)
 {
     while (total) {
-        struct cma_vec lv, rv;
-        cma_vec_clear(&lv);
-        cma_vec_clear(&rv);
+        struct assisted_vec lv, rv;
+        assisted_vec_clear(&lv);
+        assisted_vec_clear(&rv);
         /* The kernel takes at most about 2 GiB a call. */
         const size_t want = total < ((size_t)1 << 30) ? total : (size_t)1 << 30;
-        while (lv.bytes < want && lv.n < CMA_VECTOR && rv.n < CMA_VECTOR && side_refill(remote)) {
+        while (lv.bytes < want && lv.n < ASSISTED_VECTOR && rv.n < ASSISTED_VECTOR &&
+               side_refill(remote)) {
             size_t n = remote->left < want - lv.bytes ? remote->left : want - lv.bytes;
             n = side_take(local, &lv, n);
             if (!n)
@@ -75,19 +76,19 @@ static int copy(const struct rma_peer *peer, const struct log *log, bool write, 
 
 static bool are_small(const struct dtype *type)
 {
-    return !type->contig && type->pieces && type->size / type->pieces <= CMA_GAP_MAX / 2;
+    return !type->contig && type->pieces && type->size / type->pieces <= ASSISTED_GAP_MAX / 2;
 }
 
 /* The same, this process's pieces packed: one entry. */
 static int copy_packed(const struct rma_peer *peer, const struct log *log, bool write, void *addr,
                        struct dtype_cursor *local, struct side *remote, size_t total)
 {
-    struct cma_batch b;
+    struct assisted_batch b;
     int err = MRMA_SUCCESS;
-    cma_batch_begin(&b, 1, total);
+    assisted_batch_begin(&b, 1, total);
     while (!err && total) {
-        struct cma_vec rv;
-        cma_vec_clear(&rv);
+        struct assisted_vec rv;
+        assisted_vec_clear(&rv);
         const size_t n = side_take(remote, &rv, total < b.room ? total : b.room);
         struct iovec image = {b.image, n};
         if (write)
@@ -98,7 +99,7 @@ static int copy_packed(const struct rma_peer *peer, const struct log *log, bool 
             dtype_unpack(local, addr, b.image, n);
         total -= n;
     }
-    cma_batch_end(&b);
+    assisted_batch_end(&b);
     return err;
 }
 
@@ -121,8 +122,8 @@ static int copy_types(const struct rma_peer *peer, const struct log *log, bool w
     return copy(peer, log, write, &local, &remote, total);
 }
 
-int cma_put(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
-            const struct rma_op *op)
+int assisted_put(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
+                 const struct rma_op *op)
 {
     return copy_types(peer, log, true, vaddr, op);
 }
@@ -136,21 +137,21 @@ static bool spans_pay(const struct dtype *type, size_t count)
         return false;
     const size_t extent =
         pieces == 1 ? (size_t)(type->extent < 0 ? 0 : type->extent) : type->true_extent;
-    return type->size / pieces <= CMA_GAP_MAX / 2 && extent / pieces <= CMA_GAP_MAX;
+    return type->size / pieces <= ASSISTED_GAP_MAX / 2 && extent / pieces <= ASSISTED_GAP_MAX;
 }
 
 static int get_spans(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
                      const struct rma_op *op)
 {
     struct dtype_cursor src, dst;
-    struct cma_batch b;
+    struct assisted_batch b;
     char *packed = op->raddr;
     int err = MRMA_SUCCESS;
-    cma_batch_begin(&b, 1, op->tcount * op->ttype->size);
+    assisted_batch_begin(&b, 1, op->tcount * op->ttype->size);
     dtype_cursor_init(&src, op->ttype, op->tcount, DTYPE_BYTES);
     dtype_cursor_init(&dst, op->rtype, op->rcount, DTYPE_BYTES);
-    while (!err && cma_batch_fill(&b, &src, vaddr)) {
-        err = cma_batch_read(peer, log, &b);
+    while (!err && assisted_batch_fill(&b, &src, vaddr)) {
+        err = assisted_batch_read(peer, log, &b);
         for (unsigned i = 0; !err && i < b.n; i++) {
             if (op->rtype->contig)
                 memcpy(packed, b.local[i].iov_base, b.local[i].iov_len);
@@ -159,12 +160,12 @@ static int get_spans(const struct rma_peer *peer, const struct log *log, uint64_
             packed += b.local[i].iov_len;
         }
     }
-    cma_batch_end(&b);
+    assisted_batch_end(&b);
     return err;
 }
 
-int cma_get(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
-            const struct rma_op *op)
+int assisted_get(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
+                 const struct rma_op *op)
 {
     if (!op->ttype->contig && spans_pay(op->ttype, op->tcount))
         return get_spans(peer, log, vaddr, op);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * count_cma.h - system calls of cross-memory attach, and the entries of their vectors, counted in a
- * program that is linked with --wrap=process_vm_readv,--wrap=process_vm_writev. _GNU_SOURCE first.
+ * count_assisted.h - system calls of cross-memory attach, and the entries of their vectors, counted
+ * in a program that is linked with --wrap=process_vm_readv,--wrap=process_vm_writev. _GNU_SOURCE
+ * first.
  */
-#ifndef MRMA_TEST_COUNT_CMA_H
-#define MRMA_TEST_COUNT_CMA_H
+#ifndef MRMA_TEST_COUNT_ASSISTED_H
+#define MRMA_TEST_COUNT_ASSISTED_H
 
 #include <stdatomic.h>
 #include <sys/uio.h>

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_cma.c - puts and gets by the kernel (rma/path/cma.c) of many small pieces: contents, and how
- * many entries of vectors they cost, each of which takes the kernel as long as copying a KiB.
+ * test_assisted_copy.c - puts and gets by the kernel (rma/path/assisted_copy.c) of many small
+ * pieces: contents, and how many entries of vectors they cost, each of which takes the kernel as
+ * long as copying a KiB.
  *
  * The peer is this process. process_vm_writev and _readv of the library are the linker's __wrap_
  * functions here, which count.
  */
 #define _GNU_SOURCE 1
-#include "count_cma.h"
+#include "count_assisted.h"
 #include "pkt_helper.h"
 
 #include <unistd.h>
 
-#include "rma/path/cma.h"
+#include "rma/path/assisted_copy.h"
 
 enum { PIECES = 1 << 20 };
 
@@ -69,14 +70,14 @@ static void own_pieces(const struct dtype *each)
     fill(sparse, 3, true);
     fill(packed, 1, false);
     entries = calls = 0;
-    assert_int_equal(cma_put(&here, NULL, (uintptr_t)packed, &op), MRMA_SUCCESS);
+    assert_int_equal(assisted_put(&here, NULL, (uintptr_t)packed, &op), MRMA_SUCCESS);
     assert_true(entries < PIECES / 256);
     for (size_t i = 0; i < PIECES; i++)
         assert_int_equal(packed[i], pattern(i));
     op = pieces_op(each, &byte, false);
     memset(sparse, 0x5a, 3 * PIECES);
     entries = calls = 0;
-    assert_int_equal(cma_get(&here, NULL, (uintptr_t)packed, &op), MRMA_SUCCESS);
+    assert_int_equal(assisted_get(&here, NULL, (uintptr_t)packed, &op), MRMA_SUCCESS);
     assert_true(entries < PIECES / 256);
     for (size_t i = 0; i < PIECES; i++)
         assert_true(sparse[3 * i] == pattern(i) && sparse[3 * i + 1] == 0x5a);
@@ -91,7 +92,7 @@ static void pieces_of_both(void)
     unsigned char *target = calloc(2, PIECES);
     fill(sparse, 3, true);
     entries = calls = 0;
-    assert_int_equal(cma_put(&here, NULL, (uintptr_t)target, &op), MRMA_SUCCESS);
+    assert_int_equal(assisted_put(&here, NULL, (uintptr_t)target, &op), MRMA_SUCCESS);
     assert_true(entries <= PIECES + calls && calls <= PIECES / 256);
     for (size_t i = 0; i < PIECES; i++)
         assert_true(target[2 * i] == pattern(i) && target[2 * i + 1] == 0);
@@ -119,5 +120,5 @@ static void test_pieces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_pieces)};
-    return cmocka_run_group_tests_name("cma", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("assisted_copy", tests, NULL, NULL);
 }
