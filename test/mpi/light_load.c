@@ -5,7 +5,10 @@
  * waits for all processors. Where the kernel refuses it to all processes or to some, or refuses the
  * barrier later, processes that sleep are woken all the same and accumulates stay atomic.
  *
- * The program has a syscall of its own in front of the C library's. LIGHT_REFUSE=all or odd
+ * A library of the host that starts a thread while it is loaded leaves nothing to register: then
+ * there is no registration at all.
+ *
+ * The program has a syscall and a pthread_create of its own in front of the C library's. LIGHT_REFUSE=all or odd
  * (ranks): what the kernel refuses from the beginning; late: the barrier, from main on.
  */
 #define _GNU_SOURCE 1
@@ -21,7 +24,7 @@
 
 enum { ROUNDS = 40, SLEEPS = 4 };
 
-static int registrations;
+static int registrations, early_threads; /* threads: before main */
 static bool in_main;
 
 /* Of the launchers: MPI is not up yet. */
@@ -65,6 +68,17 @@ __attribute__((visibility("default"), no_sanitize("address"))) long syscall(long
     if (real == NULL)
         real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
     return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+__attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
+                                                          const pthread_attr_t *attr,
+                                                          void *(*start)(void *), void *arg)
+{
+    int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+    *(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
+    early_threads += !in_main;
+    return real(thread, attr, start, arg);
 }
 
 static void *idle(void *arg)
@@ -132,7 +146,8 @@ int main(int argc, char **argv)
     in_main = true;
     pthread_create(&thread, NULL, idle, NULL);
     MT_INIT(argc, argv);
-    CHECK(at_load == 1, "%d registrations when the program was loaded", at_load);
+    CHECK(at_load == 1 || (at_load == 0 && early_threads != 0),
+          "%d registrations and %d threads when the program was loaded", at_load, early_threads);
     mt_section("the first calls");
     MT_OK(MPI_Alloc_mem(4096, MPI_INFO_NULL, &mem));
     MT_OK(MPI_Win_allocate((mt_size + 3) * (MPI_Aint)sizeof(int), sizeof(int), MPI_INFO_NULL,
@@ -141,6 +156,6 @@ int main(int argc, char **argv)
     accumulates(win, base);
     MT_OK(MPI_Win_free(&win));
     MT_OK(MPI_Free_mem(mem));
-    CHECK(registrations == 1, "%d registrations in all", registrations);
+    CHECK(registrations == at_load, "%d registrations in all", registrations);
     return MT_FINISH();
 }
