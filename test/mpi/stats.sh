@@ -53,7 +53,7 @@ def check_rows(rows, form):
     for row in rows:
         r = int(row["rank"])
         check(row["host"] == open("/proc/sys/kernel/hostname").read().strip() or path == "netns2", form, "host", row["host"])
-        check(("net" in row["network"]) == (path == "net"), form, "network", row["network"])
+        check((row["network"] != "") == (path == "net"), form, "network", row["network"])
         check(int(row["alloc_mem_ns"]) > 0, form, "alloc_mem_ns")
         for name, value in row.items():
             if name not in ("rank", "host", "network") and not varies(name):
