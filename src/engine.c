@@ -163,11 +163,13 @@ static int assemble(struct engine *e, bool threads)
     shm_channel_init(&e->shm, e->own, &ch_env, &e->log);
     ch3_init(&e->ch3, &e->log, rma_handlers, &e->rma);
     ch3_add_channel(&e->ch3, &e->shm.channel);
+    engine_attach_init(e);
     err = engine_env_init(e);
     if (err)
         return err;
     e->env.agent_start = env_agent_start;
     engine_mem_init(e);
+    engine_attach_offer(e);
     engine_peer_init(e);
     engine_net_init(e);
     rma_init(&e->rma, &e->log, &e->conf, &e->env, &e->ch3, clock_monotonic_ns, threads);
@@ -194,6 +196,7 @@ int engine_create(const struct conf *conf, const struct log *log,
     e->light = process->light;
     int err = assemble(e, process->threads);
     if (err) {
+        engine_attach_fini(e);
         heap_destroy(e->user_heap);
         heap_destroy(e->heap);
         close_own(e);
@@ -211,6 +214,7 @@ void engine_destroy(struct engine *e)
     rma_fini(&e->rma);
     engine_net_fini(e);
     engine_peer_fini(e);
+    engine_attach_fini(e);
     engine_mem_fini(e);
     engine_env_fini(e);
     heap_leave(e->user_heap);

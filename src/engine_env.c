@@ -70,7 +70,8 @@ int engine_env_init(struct engine *e)
                               .seg = seg_name_of(&e->own_seg),
                               .started = procstart_of(0),
                               .probe_addr = (uint64_t)(uintptr_t)&e->uid,
-                              .probe_value = e->uid};
+                              .probe_value = e->uid,
+                              .probe_segment = e->probe_segment};
     if (getrandom(rec.secret, sizeof rec.secret, 0) != sizeof rec.secret)
         return log_fail(&e->log, MRMA_ERR_OTHER, "no random numbers for a secret: %s",
                         strerror(errno));

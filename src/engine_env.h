@@ -5,6 +5,7 @@
  *   engine.c        creation, agent thread, end
  *   engine_env.c    this process's record, and src/rma's environment put together
  *   engine_mem.c    memory of this process and of others
+ *   engine_attach.c other memory, by XPMEM
  *   engine_peer.c   the processes behind records
  *   engine_net.c    the network channel
  *   engine_stats.c  what it has counted
@@ -20,6 +21,7 @@
 #include "engine.h"
 #include "netmod/ofi/nmofi.h"
 #include "rma/win/win.h"
+#include "shm/attached.h"
 #include "shm/channel.h"
 #include "sys/topo.h"
 
@@ -30,6 +32,7 @@ struct proc_record {
     struct seg_name seg;
     uint64_t started; /* sys/procstart.h: seg.pid is it only with this */
     uint64_t probe_addr, probe_value;
+    uint64_t probe_segment; /* which has it, for XPMEM; 0: this process exports nothing */
     struct topo_cpuset cpus;
     uint32_t light;                           /* may notify without a fence */
     uint32_t net;                             /* enum proc_net */
@@ -65,9 +68,13 @@ struct engine {
     struct map net_peers; /* the same by the network; a process may be in both */
     struct map mapped;    /* struct mapped_seg by inode: others' segments */
     size_t sweep_at;      /* peers in both maps: then those that have ended are looked for */
-    pthread_mutex_t maps_lock; /* the maps: creation and the agent. Inside the engine's lock */
-    struct nmofi *net;         /* NULL until a window needs it */
-    pthread_mutex_t net_lock;  /* its opening. Outside the engine's lock */
+    pthread_mutex_t maps_lock;      /* the maps: creation and the agent. Inside the engine's lock */
+    struct shm_xpmem *xpmem;        /* NULL: nothing is exported or attached */
+    struct attached_cache attached; /* where xpmem is there */
+    uint64_t probe_segment;         /* as in its record */
+    _Atomic bool export_ended;      /* nothing more is exported */
+    struct nmofi *net;              /* NULL until a window needs it */
+    pthread_mutex_t net_lock;       /* its opening. Outside the engine's lock */
     struct doorbell bell, agent_bell; /* with the network: where its waits are woken */
     pthread_mutex_t agent_lock;       /* its start, at windows */
     pthread_t agent;
@@ -105,6 +112,21 @@ void engine_unmap_ring(struct engine *e, void *handle);
 /* engine_unmap_process unmaps what is kept mapped of the process pid, which has ended, and is not
  * in use. */
 void engine_unmap_process(struct engine *e, int32_t pid);
+
+/* engine_attach_init loads XPMEM where it may be used, before engine_env_init, which tells others. */
+void engine_attach_init(struct engine *e);
+
+/* engine_attach_offer fills env with the functions that attach memory, where XPMEM was loaded. */
+void engine_attach_offer(struct engine *e);
+
+/* engine_attach_probe returns whether XPMEM reaches the process of rec, which it tries. */
+bool engine_attach_probe(struct engine *e, const struct proc_record *rec);
+
+/* engine_attach_count returns how often a region of another process was attached. */
+uint64_t engine_attach_count(struct engine *e);
+
+/* engine_attach_fini detaches everything. */
+void engine_attach_fini(struct engine *e);
 
 /* engine_peer_init fills env with the functions for peers. */
 void engine_peer_init(struct engine *e);

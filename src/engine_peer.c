@@ -58,6 +58,7 @@ static int open_segment(struct engine *e, struct engine_peer *p, const struct pr
     p->peer.stripes = (struct stripes){seg->stripes, e->env.stripes.self};
     p->peer.assisted_errno = cma_probe_peer(rec->seg.pid, rec->probe_addr, rec->probe_value);
     p->peer.assisted = p->peer.assisted_errno == 0;
+    p->peer.attachable = engine_attach_probe(e, rec);
     return MRMA_SUCCESS;
 }
 

@@ -31,6 +31,12 @@
       "of cma_ops, those that the target did, from a packet, since it was "                        \
       "seen to poll",                                                                              \
       s->assisted_packets)                                                                         \
+    X(xpmem_attached, "", "regions of other processes that XPMEM mapped here",                     \
+      engine_attach_count(e))                                                                      \
+    X(mapped_by_kernel, "",                                                                        \
+      "of mapped_ops, those on several regions of a dynamic window, or on one that XPMEM did "     \
+      "not map",                                                                                   \
+      s->unattached)                                                                               \
     X(staged_puts, "", "small puts that the target copied to their place", s->staged)              \
     X(packets_sent, "", "packets of every kind", c->packets_sent)                                  \
     X(packets_sent_bytes, "bytes", "packets_sent with their headers", c->bytes_sent)               \

@@ -19,15 +19,17 @@ testlist=${TESTLIST:-$abs_top_srcdir/test/mpi/testlist}
 path=$1
 shift
 only=" $* "
-all_paths="auto mapped cma packets net nodes1 nodes2 netns2 netns3 host"
+all_paths="auto mapped xpmem cma packets net nodes1 nodes2 netns2 netns3 host"
 
-# auto: as it is. mapped, cma, packets (rings in shared memory), net (the network for all
+# auto: as it is. xpmem: the same over a double of XPMEM (test/xpmem), for the lines of cma, too, and
+# with MPIRMA_PATH=mapped where these leave it alone. mapped, cma, packets (rings in shared memory), net (the network for all
 # but a process itself): forced. nodes1, nodes2: as it is, but so many ranks are a node.
 # netns2, netns3: so many pretended machines (netns/netns.sh). host: without the library.
 set_path() {
     case $path in
     auto) ;;
     mapped | cma) export MPIRMA_PATH="$path" ;;
+    xpmem) export LD_LIBRARY_PATH="$abs_top_builddir/test/xpmem/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" ;;
     packets) export MPIRMA_PATH=shm-packets ;;
     net) export MPIRMA_PATH=net-packets MPIRMA_OFI_INTERFACE=lo ;;
     nodes[12]) export MPIRMA_RANKS_PER_NODE="${path#nodes}" MPIRMA_OFI_INTERFACE=lo ;;
@@ -224,7 +226,7 @@ do_line() {
         *) bad_line "path '$p', expected one of: $all_paths" ;;
         esac
     done
-    listed "$paths" "$path" || return
+    listed "$paths" "$path" || { test "$path" = xpmem && listed "$paths" cma; } || return
     case $only in "  " | *" $prog "*) ;; *) return ;; esac
     vars=
     limit=${MTEST_LIMIT:-120}

@@ -64,6 +64,14 @@ static void print_network(const struct check *check, const struct report *report
                                                 : ", not measured: all processes are on one node");
 }
 
+static void print_xpmem(const struct report *report)
+{
+    for (size_t i = 0; i < report->nitems; i++)
+        if (strcmp(report->items[i].key, "xpmem") == 0)
+            printf("XPMEM     %s%s\n",
+                   report->items[i].number ? "" : "not used: ", report->items[i].note);
+}
+
 static void print_check(const struct check *check, const struct report *report)
 {
     if (check->version[0] == '\0')
@@ -74,6 +82,7 @@ static void print_check(const struct check *check, const struct report *report)
            check->host, check->size, check->size == 1 ? "" : "es", check->node, check->units,
            check->units == 1 ? "" : "s");
     print_network(check, report);
+    print_xpmem(report);
     print_rows(check);
     printf("\nWhat is slow here, and how to mend it:\n");
     if (check_advise(check, report) == 0)

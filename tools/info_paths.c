@@ -12,6 +12,7 @@
 #include "netmod/ofi/nmofi.h"
 #include "rma/rma.h"
 #include "shm/cma_probe.h"
+#include "shm/xpmem.h"
 
 /* Does the library permit peers to attach, as MPIRMA_PTRACER says? */
 static bool permits_peers(void)
@@ -56,6 +57,34 @@ static void report_cma(struct report *report)
             item_number(report, "data_paths", "yama_ptrace_scope", ITEM_COUNT,
                         (uint64_t)probe.yama_scope),
             "kernel.yama.ptrace_scope: 0 same user, 1 descendants, 2 CAP_SYS_PTRACE, 3 nobody");
+}
+
+/* May the library use XPMEM, as MPIRMA_XPMEM says? */
+static bool wants_xpmem(void)
+{
+    struct conf conf;
+    char msg[512];
+
+    return conf_load_only("MPIRMA_XPMEM", &conf, msg, sizeof msg) != MRMA_SUCCESS ||
+           conf.xpmem == CONF_XPMEM_YES;
+}
+
+/* As each process tries it on itself. */
+static void report_xpmem(struct report *report)
+{
+    struct shm_xpmem *xpmem;
+    char why[300];
+
+    const bool works = wants_xpmem() && shm_xpmem_open(&xpmem, why, sizeof why) == MRMA_SUCCESS;
+    struct item *item = item_number(report, "data_paths", "xpmem", ITEM_BOOL, works);
+    if (!works) {
+        item_note(item, "%s", wants_xpmem() ? why : "not tried: MPIRMA_XPMEM=no");
+        return;
+    }
+    item_note(item,
+              "version %x of the module: malloc memory and regions of dynamic windows are mapped",
+              (unsigned)shm_xpmem_version(xpmem));
+    shm_xpmem_close(xpmem);
 }
 
 static struct ch3_vc *find_nobody(void *ctx, uint64_t uid)
@@ -117,6 +146,7 @@ void report_paths(struct report *report, const char *dir)
               works     ? "/proc/<pid>/fd/<fd> of another process can be opened"
               : created ? "see mapped"
                         : "not tried: no segment could be created");
+    report_xpmem(report);
     report_cma(report);
     item_note(item_number(report, "data_paths", "shm_packets", ITEM_BOOL, works), "%s",
               works ? "rings in a shared segment" : "needs shared segments, see mapped");

@@ -51,6 +51,12 @@ static const char *const ptracer_words[] = {
     NULL,
 };
 
+static const char *const xpmem_words[] = {
+    [CONF_XPMEM_YES] = "yes",
+    [CONF_XPMEM_NO] = "no",
+    NULL,
+};
+
 static const char *const rdma_words[] = {
     [CONF_RDMA_AUTO] = "auto",
     [CONF_RDMA_ON] = "on",
@@ -239,6 +245,8 @@ const struct conf_var conf_vars[] = {
     {"MPIRMA_PTRACER", "any or unchanged",
      "any: all processes of this user may attach to this one, where Yama's ptrace scope 1 would "
      "refuse it"},
+    {"MPIRMA_XPMEM", "yes or no",
+     "yes: memory that is not shared is mapped by XPMEM where the kernel has that module"},
     {"MPIRMA_STATS",
      "0 or no, 1 or yes (standard error), or a file name with a dot or a slash, of at most 255 "
      "characters, as in FILE.csv or FILE.json",
@@ -277,6 +285,7 @@ static const struct row rows[] = {
     WORD(alloc_mem, alloc_words),
     {parse_directory, show_name, FIELD(segment_dir)},
     WORD(ptracer, ptracer_words),
+    WORD(xpmem, xpmem_words),
     {parse_stats, show_stats, FIELD(stats)},
     {parse_name, show_name, FIELD(trace)},
     {parse_bool, show_bool, FIELD(strict)},
@@ -289,6 +298,7 @@ static const struct row rows[] = {
 static_assert(sizeof(enum conf_path) == sizeof(int) && sizeof(enum conf_progress) == sizeof(int) &&
                   sizeof(enum conf_fence) == sizeof(int) && sizeof(enum conf_rdma) == sizeof(int) &&
                   sizeof(enum conf_ptracer) == sizeof(int) &&
+                  sizeof(enum conf_xpmem) == sizeof(int) &&
                   sizeof(enum conf_alloc) == sizeof(int) && sizeof(enum log_level) == sizeof(int),
               "words are stored as int");
 static_assert(sizeof rows / sizeof rows[0] + 1 == sizeof conf_vars / sizeof conf_vars[0],

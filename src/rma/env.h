@@ -46,6 +46,12 @@ struct rma_net_mem {
     struct ch3_mem *mem;
 };
 
+/* Memory that a process has exported: others attach it by the number of its segment. */
+struct rma_exported {
+    uint64_t segment;    /* not used again while its process lives; 0: none */
+    uint64_t vaddr, len; /* its owner's addresses */
+};
+
 /* Another process, or this one. Shared by all windows; counted. */
 struct rma_peer {
     uint64_t uid; /* unique in the job and beyond */
@@ -55,12 +61,37 @@ struct rma_peer {
     bool net;                    /* packets to it take the network */
     bool assisted;               /* process_vm_* to it works (probed once) */
     int assisted_errno;          /* why not */
+    bool attachable;             /* what it exports can be attached (probed once) */
     struct attention *attention; /* whether it polls, where it sleeps; NULL: not on this node */
     int ringer;                  /* to wake it with: rma_env's */
     struct stripes stripes;      /* its accumulate locks */
     _Atomic uint64_t seen_alive; /* the engine's clock when path/assisted.c last saw it live */
     struct ch3_vc vc;
     unsigned refs;
+};
+
+/* Memory that is not from here, as malloc's, mapped by peers of the node all the same: by XPMEM
+ * (shm/xpmem.h), where that is. Any thread, with or without the engine's lock. */
+struct rma_attach {
+    /* usable says whether this process still exports memory and attaches that of others. */
+    bool (*usable)(void *ctx);
+    /* make exports the pages of [ptr, ptr+len) and returns the segment; 0: this memory cannot be
+     * had, or nothing is exported any more. */
+    uint64_t (*make)(void *ctx, const void *ptr, size_t len);
+    /* remove ends a segment; 0 stands for none. */
+    void (*remove)(void *ctx, uint64_t segment);
+    /* attach maps what the peer has exported, or finds it mapped for the same group; handle is for
+     * detach. MRMA_ERR_OTHER, with a message at level info. */
+    int (*attach)(void *ctx, const struct rma_peer *peer, const struct rma_exported *mem,
+                  const void *group, void **out, void **handle);
+    /* detach ends a use of it. keep: it stays mapped until its group goes, or room is needed. */
+    void (*detach)(void *ctx, void *handle, bool keep);
+    /* detach_group unmaps all of a group that nobody uses, or that for which gone says true. */
+    void (*detach_group)(void *ctx, const void *group,
+                         bool (*gone)(void *arg, const struct rma_exported *mem), void *arg);
+    /* give_up: a process could not attach what another had exported. From now on this one exports
+     * nothing more. */
+    void (*give_up)(void *ctx);
 };
 
 struct rma_env {
@@ -85,6 +116,7 @@ struct rma_env {
     /* Map a peer's memory; handle for mem_unmap. */
     int (*mem_map)(void *ctx, const struct rma_mem_loc *loc, void **out, void **handle);
     void (*mem_unmap)(void *ctx, void *handle);
+    const struct rma_attach *attach; /* NULL: there is no way to attach memory */
     /* A segment whose parts are committed by those who use them
      * (MPI_Win_allocate_shared); segment_commit works on both sides' handles. */
     int (*segment_create)(void *ctx, size_t size, void **base, void **handle,

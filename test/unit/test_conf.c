@@ -82,6 +82,8 @@ static const struct {
     {"MPIRMA_STRICT", "1", "1"},
     {"MPIRMA_PTRACER", "any", "any"},
     {"MPIRMA_PTRACER", "unchanged", "unchanged"},
+    {"MPIRMA_XPMEM", "yes", "yes"},
+    {"MPIRMA_XPMEM", "no", "no"},
     {"MPIRMA_ALLOC_MEM", "host", "host"},
     {"MPIRMA_ALLOC_MEM", "shared", "shared"},
     {"MPIRMA_HANG_REPORT", "30", "30"},
@@ -125,6 +127,8 @@ static void values_land_in_their_own_fields(void **state)
     assert_true(conf.strict && !conf.disable);
     load(&conf, "MPIRMA_PTRACER", "unchanged", msg, sizeof msg);
     assert_int_equal(conf.ptracer, CONF_PTRACER_UNCHANGED);
+    load(&conf, "MPIRMA_XPMEM", "no", msg, sizeof msg);
+    assert_int_equal(conf.xpmem, CONF_XPMEM_NO);
     load(&conf, "MPIRMA_DISABLE", "1", msg, sizeof msg);
     assert_true(conf.disable && !conf.strict);
     load(&conf, "MPIRMA_PATH", "shm-packets", msg, sizeof msg);

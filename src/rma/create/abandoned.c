@@ -31,6 +31,7 @@ struct abandoned {
     struct win_ctl *ctl;
     void *owned;        /* as in struct win */
     const void *pinned; /* window memory that belongs to the program, NULL: none */
+    uint64_t exported;  /* as in struct win */
     int n;              /* of the processes below */
     struct {
         struct rma_peer *peer;
@@ -43,7 +44,8 @@ static struct abandoned *new_abandoned(struct win *w)
 {
     struct abandoned *a = malloc(sizeof *a + (size_t)w->nlocal * sizeof a->left[0]);
     if (a)
-        *a = (struct abandoned){.gen = w->index_gen, .ctl = w->ctl, .owned = w->owned};
+        *a = (struct abandoned){
+            .gen = w->index_gen, .ctl = w->ctl, .owned = w->owned, .exported = w->exported};
     else
         log_msg(w->rma->log, LOG_LEVEL_WARN,
                 "window %u: its memory stays in use to the end of the process", w->index);
@@ -91,6 +93,8 @@ static void give_back(struct rma *r, struct abandoned *a)
         env->mem_free(env->ctx, a->owned);
     if (a->pinned)
         env->mem_unpin(env->ctx, a->pinned);
+    if (a->exported)
+        env->attach->remove(env->ctx, a->exported);
     free(a);
 }
 

@@ -5,6 +5,7 @@
  *   this process itself                          mapped
  *   another node, or packets asked for           packets, or rdma: target_set_path
  *   same node, memory it can map                 mapped
+ *   same node, other memory that it can attach   mapped
  *   same node, any other memory                  kernel-assisted
  *   the same, but the kernel refuses it          packets, for all of the window
  *
@@ -41,8 +42,8 @@ static bool is_somewhere(const struct rma_mem_loc *loc)
 enum rma_path win_own_path(const struct win *w, const struct win_record *rec)
 {
     const enum conf_path forced = w->rma->conf->path;
-    const bool mappable =
-        is_somewhere(&rec->mem) || w->flavor == WIN_ALLOCATE_SHARED || (!rec->size && !w->dynamic);
+    const bool mappable = is_somewhere(&rec->mem) || rec->exported ||
+                          w->flavor == WIN_ALLOCATE_SHARED || (!rec->size && !w->dynamic);
     if (forced == CONF_PATH_SHM_PACKETS || forced == CONF_PATH_NET_PACKETS)
         return PATH_PACKETS;
     return mappable && forced != CONF_PATH_ASSISTED ? PATH_MAPPED : PATH_ASSISTED;
@@ -54,8 +55,11 @@ static int choose(const struct win *w, const struct win_record *rec, const struc
 {
     const struct log *log = w->rma->log;
     const enum conf_path forced = w->rma->conf->path;
-    if (rec->path != PATH_ASSISTED)
+    /* What is attached to a dynamic window may need the kernel later (path/attached.c). */
+    if (rec->path != PATH_ASSISTED && (rec->path != PATH_MAPPED || !w->dynamic || peer->assisted)) {
+        plan->unattached |= rec->exported && !peer->attachable;
         return plan->packets_only ? PATH_PACKETS : (int)rec->path;
+    }
     if (forced == CONF_PATH_MAPPED)
         return -log_fail(
             log, MRMA_ERR_RMA_FLAVOR,
@@ -72,7 +76,19 @@ static int choose(const struct win *w, const struct win_record *rec, const struc
     return PATH_PACKETS;
 }
 
-static int reach_memory(struct win *w, struct rma_target *t, const struct win_record *rec)
+/* What the process of t has exported; if it cannot be had, all are told (plan->unattached). */
+static void attach_memory(const struct win *w, struct rma_target *t, const struct win_record *rec,
+                          struct win_plan *plan, void **at)
+{
+    const struct rma_env *env = w->rma->env;
+    const struct rma_exported mem = {rec->segment, rec->vaddr, rec->size};
+    if (!env->attach || !t->peer->attachable ||
+        env->attach->attach(env->ctx, t->peer, &mem, t, at, &t->attachment) != MRMA_SUCCESS)
+        plan->unattached = true;
+}
+
+static int reach_memory(struct win *w, struct rma_target *t, const struct win_record *rec,
+                        struct win_plan *plan)
 {
     struct rma_env *env = w->rma->env;
     void *at = NULL;
@@ -81,6 +97,9 @@ static int reach_memory(struct win *w, struct rma_target *t, const struct win_re
         at = w->base;
     else if (is_somewhere(&rec->mem))
         err = env->mem_map(env->ctx, &rec->mem, &at, &t->map_handle);
+    else if (rec->segment)
+        attach_memory(w, t, rec, plan, &at);
+    t->attaches = w->dynamic && t->path == PATH_MAPPED && !t->peer->self;
     if (err)
         return err;
     if (w->flavor != WIN_ALLOCATE_SHARED)
@@ -136,7 +155,7 @@ static int connect_target(struct win *w, struct rma_target *t, struct win_plan *
     target_set_path(w, t, (enum rma_path)path);
     t->in = &t->signals;
     if (!err && (path != PATH_PACKETS || !plan->packets_only))
-        err = reach_memory(w, t, rec);
+        err = reach_memory(w, t, rec, plan);
     return err ? err : target_table_put(&w->targets, t->rank, t);
 }
 
@@ -212,7 +231,7 @@ static int connect_origins(struct win *w)
 
 int win_route(struct win *w, struct win_plan *plan)
 {
-    plan->refused = false;
+    plan->refused = plan->unattached = false;
     int err = make_local(w);
     if (!err && w->nlocal > w->nslots) {
         plan->slots = w->nlocal;
@@ -249,6 +268,10 @@ static void drop_target(struct win *w, struct rma_target *t)
         env->mem_unmap(env->ctx, t->map_handle);
     if (t->ctl_handle)
         env->mem_unmap(env->ctx, t->ctl_handle);
+    if (t->attachment)
+        env->attach->detach(env->ctx, t->attachment, false);
+    if (t->attaches)
+        env->attach->detach_group(env->ctx, t, NULL, NULL);
     if (t->peer && !t->peer_kept)
         env->peer_put(env->ctx, t->peer);
 }

@@ -32,9 +32,10 @@
 /* What a process says in the agreement; the highest counts. */
 enum {
     AGREE_DONE,
-    AGREE_REFUSED, /* it was refused cross-memory attach */
-    AGREE_SLOTS,   /* its control block has too few slots */
-    AGREE_ERR      /* + enum mrma_err */
+    AGREE_REFUSED,    /* it was refused cross-memory attach */
+    AGREE_UNATTACHED, /* it could not attach what another has exported */
+    AGREE_SLOTS,      /* its control block has too few slots */
+    AGREE_ERR         /* + enum mrma_err */
 };
 enum { MEM_ALIGN = 64 };
 
@@ -118,8 +119,36 @@ static bool wants_agent(const struct conf *conf, const struct win_hints *hints)
            (conf->progress == CONF_PROGRESS_AUTO && !hints->no_locks);
 }
 
+/* Memory that was not made to be shared, or what will be attached to a dynamic window: let others
+ * attach it, if they can. */
+static void export_memory(struct win *w, struct win_record *rec)
+{
+    const struct rma_env *env = w->rma->env;
+    if (!env->attach || w->nproc == 1)
+        return;
+    w->exports = w->dynamic && env->attach->usable(env->ctx);
+    if (w->size && w->base)
+        w->exported = env->attach->make(env->ctx, w->base, w->size);
+    rec->segment = w->exported;
+    rec->exported = w->exports || w->exported;
+}
+
+/* The window is made again, and others shall not attach this process's part of it. */
+static void end_export(struct win *w, struct win_record *rec)
+{
+    const struct rma_env *env = w->rma->env;
+    if (env->attach) {
+        env->attach->remove(env->ctx, w->exported);
+        env->attach->give_up(env->ctx);
+    }
+    w->exported = rec->segment = 0;
+    w->exports = false;
+    rec->exported = 0;
+    rec->path = win_own_path(w, rec);
+}
+
 /* What the others are told of this process's part, but for its control block. */
-static void describe(const struct win *w, const struct win_spec *spec, struct win_record *rec)
+static void describe(struct win *w, const struct win_spec *spec, struct win_record *rec)
 {
     struct rma *r = w->rma;
     struct rma_env *env = r->env;
@@ -132,8 +161,9 @@ static void describe(const struct win *w, const struct win_spec *spec, struct wi
                                .index = w->index,
                                .gen = w->index_gen,
                                .conf = conf_word(r->conf)};
-    if (w->size && w->base && spec->hints.alloc_shm)
-        (void)env->mem_find(env->ctx, w->base, w->size, &rec->mem);
+    if (spec->hints.alloc_shm && w->flavor != WIN_ALLOCATE_SHARED &&
+        !(w->size && w->base && env->mem_find(env->ctx, w->base, w->size, &rec->mem)))
+        export_memory(w, rec);
     rec->path = win_own_path(w, rec);
 }
 
@@ -291,10 +321,11 @@ static int route_and_start(struct win *w, struct win_plan *plan)
 /* What all shall do: the highest of what they say. The host's failure: AGREE_ERR + it. */
 static int agree(struct boot *boot, const struct win_plan *plan, int err)
 {
-    const int mine = err == MRMA_AGAIN ? AGREE_SLOTS
-                     : err             ? AGREE_ERR + err
-                     : plan->refused   ? AGREE_REFUSED
-                                       : AGREE_DONE;
+    const int mine = err == MRMA_AGAIN  ? AGREE_SLOTS
+                     : err              ? AGREE_ERR + err
+                     : plan->unattached ? AGREE_UNATTACHED
+                     : plan->refused    ? AGREE_REFUSED
+                                        : AGREE_DONE;
     int all = mine;
     const int failed = boot->allmax(boot, mine, &all);
     return failed ? AGREE_ERR + failed : all;
@@ -319,6 +350,18 @@ static int make_more_slots(struct win *w, struct win_plan *plan)
     return err ? err : check_records(w);
 }
 
+/* No process of the window exports its memory any more, and all records again. */
+static int attach_nothing(struct win *w, struct win_plan *plan)
+{
+    log_msg(w->rma->log, LOG_LEVEL_WARN,
+            "window %u: XPMEM does not reach the memory of all processes, it is not used any more",
+            w->index);
+    end_export(w, &plan->mine);
+    remake_control(w, plan);
+    int err = records_gather(w, plan->boot, &plan->mine);
+    return err ? err : check_records(w);
+}
+
 /* Routes, and agreement with all that they could be had. err: what has gone wrong
  * before, which all must learn. */
 static int connect_all(struct win *w, struct win_plan *plan, int err)
@@ -337,6 +380,8 @@ static int connect_all(struct win *w, struct win_plan *plan, int err)
         err = MRMA_SUCCESS;
         if (all == AGREE_SLOTS) {
             err = make_more_slots(w, plan);
+        } else if (all == AGREE_UNATTACHED) {
+            err = attach_nothing(w, plan);
         } else {
             log_msg(w->rma->log, LOG_LEVEL_WARN,
                     "window %u: cross-memory attach is refused here, packets are used", w->index);

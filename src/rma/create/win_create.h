@@ -31,6 +31,7 @@ struct win_plan {
     void *net_room;               /* for opening the network, if there is one */
     bool packets_only;            /* a process was refused cross-memory attach: all use packets */
     bool refused;                 /* out: a peer would need it and is refused */
+    bool unattached;              /* out: what a peer has exported could not be attached */
     int slots;                    /* out: slots that the control block needs, if it has too few */
 };
 

@@ -102,6 +102,8 @@ void win_delete(struct win *w)
         ctl_blocks_give(r, w->ctl);
         if (w->owned)
             env->mem_free(env->ctx, w->owned);
+        if (w->exported)
+            env->attach->remove(env->ctx, w->exported);
     }
     if (w->segment)
         env->mem_unmap(env->ctx, w->segment);

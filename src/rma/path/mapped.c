@@ -10,48 +10,50 @@
  */
 #include "base/err.h"
 #include "rma/path/acc_atomic.h"
+#include "rma/path/attached.h"
 #include "rma/path/direct.h"
 #include "rma/path/path.h"
 #include "rma/win/win.h"
 
-/* base is NULL in a dynamic window, whose offsets are addresses. */
-static char *here(const struct rma_target *t, int64_t offset)
+/* In a dynamic window offsets are addresses, and base is NULL or how far those here are from the
+ * target's. */
+static char *here(const char *base, int64_t offset)
 {
-    return (char *)((uintptr_t)t->base + (uintptr_t)offset);
+    return (char *)((uintptr_t)base + (uintptr_t)offset);
 }
 
-static struct acc_at acc_here(const struct rma_target *t, int64_t offset)
+static struct acc_at acc_here(const struct rma_target *t, const char *base, int64_t offset)
 {
-    return (struct acc_at){t->peer->stripes, t->vaddr + (uint64_t)offset, here(t, offset)};
+    return (struct acc_at){t->peer->stripes, t->vaddr + (uint64_t)offset, here(base, offset)};
 }
 
-static int mapped_put(struct win *w, struct rma_target *t, const struct rma_op *op, int64_t offset,
+static int mapped_put(struct win *w, const char *base, const struct rma_op *op, int64_t offset,
                       size_t len)
 {
     if (likely(op->otype->contig && op->ttype->contig))
-        copy_whole(here(t, offset), op->oaddr, len);
+        copy_whole(here(base, offset), op->oaddr, len);
     else
-        direct_put(here(t, offset), op);
+        direct_put(here(base, offset), op);
     win_set_dirty(w);
     return MRMA_SUCCESS;
 }
 
-static int mapped_get(struct rma_target *t, const struct rma_op *op, int64_t offset, size_t len)
+static int mapped_get(const char *base, const struct rma_op *op, int64_t offset, size_t len)
 {
     if (likely(op->rtype->contig && op->ttype->contig))
-        copy_whole(op->raddr, here(t, offset), len);
+        copy_whole(op->raddr, here(base, offset), len);
     else
-        direct_get(here(t, offset), op);
+        direct_get(here(base, offset), op);
     return MRMA_SUCCESS;
 }
 
-static int mapped_accumulate(struct win *w, struct rma_target *t, const struct rma_op *op,
-                             bool fetch, int64_t offset, size_t len)
+static int mapped_accumulate(struct win *w, struct rma_target *t, const char *base,
+                             const struct rma_op *op, bool fetch, int64_t offset, size_t len)
 {
     const bool data = op->op != ACC_NO_OP;
     const bool plain =
         op->ttype->contig && (!data || op->otype->contig) && (!fetch || op->rtype->contig);
-    const struct acc_at at = acc_here(t, offset);
+    const struct acc_at at = acc_here(t, base, offset);
     if (likely(plain && acc_atomic(w, t->ctl, at.here, op, fetch, len)))
         return MRMA_SUCCESS;
     const int err = acc_lock_mode(w, t->ctl, false);
@@ -65,10 +67,10 @@ static int mapped_accumulate(struct win *w, struct rma_target *t, const struct r
     return MRMA_SUCCESS;
 }
 
-static int mapped_compare_and_swap(struct win *w, struct rma_target *t, const struct rma_op *op,
-                                   int64_t offset, size_t len)
+static int mapped_compare_and_swap(struct win *w, struct rma_target *t, const char *base,
+                                   const struct rma_op *op, int64_t offset, size_t len)
 {
-    const struct acc_at at = acc_here(t, offset);
+    const struct acc_at at = acc_here(t, base, offset);
     if (likely(acc_atomic_cas(w, t->ctl, at.here, op)))
         return MRMA_SUCCESS;
     const int err = acc_lock_mode(w, t->ctl, false);
@@ -77,19 +79,27 @@ static int mapped_compare_and_swap(struct win *w, struct rma_target *t, const st
     return err;
 }
 
-static int mapped_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
-                          const struct rma_op *op, int64_t offset, size_t len)
+int mapped_operate_at(struct win *w, struct rma_target *t, char *base, enum pkt_op_kind kind,
+                      const struct rma_op *op, int64_t offset, size_t len)
 {
     switch (kind) {
     case PKT_OP_PUT:
-        return mapped_put(w, t, op, offset, len);
+        return mapped_put(w, base, op, offset, len);
     case PKT_OP_GET:
-        return mapped_get(t, op, offset, len);
+        return mapped_get(base, op, offset, len);
     case PKT_OP_CAS:
-        return mapped_compare_and_swap(w, t, op, offset, len);
+        return mapped_compare_and_swap(w, t, base, op, offset, len);
     default:
-        return mapped_accumulate(w, t, op, kind == PKT_OP_GET_ACC, offset, len);
+        return mapped_accumulate(w, t, base, op, kind == PKT_OP_GET_ACC, offset, len);
     }
+}
+
+static int mapped_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                          const struct rma_op *op, int64_t offset, size_t len)
+{
+    if (unlikely(w->dynamic && t->attaches))
+        return attached_operate(w, t, kind, op, offset, len);
+    return mapped_operate_at(w, t, t->base, kind, op, offset, len);
 }
 
 static int mapped_flush(struct win *w, struct rma_target *t, bool local)

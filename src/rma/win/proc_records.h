@@ -26,6 +26,8 @@ struct win_record {
     struct rma_mem_loc mem; /* window memory, all zero: not shareable */
     struct win_hints hints;
     uint64_t size, vaddr;
+    uint64_t segment;   /* of its memory, which others attach; 0: none */
+    uint32_t exported;  /* they attach its memory, or each region of a dynamic window */
     uint64_t untouched; /* bytes that the creation has reserved or will: they take memory later */
     uint32_t disp_unit, flavor, index, gen;
     int32_t err;     /* enum mrma_err of the preparation */

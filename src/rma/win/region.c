@@ -60,18 +60,29 @@ static uint64_t len_of(const struct win_region *e)
     return atomic_load_explicit(&e->len, memory_order_relaxed);
 }
 
-/* Does one run of touching regions cover [addr, addr+len)? Anything if the table changes now. */
-static bool covers(const struct win_region *list, uint32_t n, uint64_t addr, uint64_t len)
+static uint64_t segment_of(const struct win_region *e)
+{
+    return atomic_load_explicit(&e->segment, memory_order_relaxed);
+}
+
+/* The first region that ends behind addr. Anything if the table changes now. */
+static uint32_t first_behind(const struct win_region *list, uint32_t n, uint64_t addr)
 {
     uint32_t lo = 0, hi = n;
-    while (lo < hi) { /* first region that ends behind addr */
+    while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
         if (addr_of(&list[mid]) + len_of(&list[mid]) > addr)
             hi = mid;
         else
             lo = mid + 1;
     }
-    for (; lo < n && addr_of(&list[lo]) <= addr; lo++) {
+    return lo;
+}
+
+/* Does one run of touching regions cover [addr, addr+len)? Anything if the table changes now. */
+static bool covers(const struct win_region *list, uint32_t n, uint64_t addr, uint64_t len)
+{
+    for (uint32_t lo = first_behind(list, n, addr); lo < n && addr_of(&list[lo]) <= addr; lo++) {
         const uint64_t rest = addr_of(&list[lo]) + len_of(&list[lo]) - addr;
         if (len <= rest)
             return true;
@@ -94,6 +105,25 @@ bool region_covers(struct win_ctl *ctl, uint64_t addr, uint64_t len)
     }
 }
 
+/* As region_covers goes about it. */
+bool region_find(struct win_ctl *ctl, uint64_t addr, uint64_t len, struct rma_exported *mem)
+{
+    for (;;) {
+        const uint32_t v = atomic_load_explicit(&ctl->regions_version, memory_order_acquire);
+        const struct table t = table_of(ctl, v);
+        uint32_t n = atomic_load_explicit(t.n, memory_order_relaxed);
+        n = n <= WIN_REGIONS_MAX ? n : 0;
+        const uint32_t at = first_behind(t.list, n, addr);
+        if (at < n)
+            *mem = (struct rma_exported){segment_of(&t.list[at]), addr_of(&t.list[at]),
+                                         len_of(&t.list[at])};
+        atomic_thread_fence(memory_order_acquire);
+        if (atomic_load_explicit(&ctl->regions_version, memory_order_relaxed) == v)
+            return at < n && mem->segment && mem->vaddr <= addr &&
+                   len <= mem->len - (addr - mem->vaddr);
+    }
+}
+
 bool region_allows(const struct rma_target *t, const struct rma_op *op)
 {
     struct dtype_cursor cur;
@@ -109,16 +139,17 @@ bool region_allows(const struct rma_target *t, const struct rma_op *op)
     return true;
 }
 
-static void set_entry(struct win_region *e, uint64_t addr, uint64_t len)
+static void set_entry(struct win_region *e, uint64_t addr, uint64_t len, uint64_t segment)
 {
     atomic_store_explicit(&e->addr, addr, memory_order_relaxed);
     atomic_store_explicit(&e->len, len, memory_order_relaxed);
+    atomic_store_explicit(&e->segment, segment, memory_order_relaxed);
 }
 
 static void copy_entries(struct win_region *to, const struct win_region *from, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        set_entry(&to[i], addr_of(&from[i]), len_of(&from[i]));
+        set_entry(&to[i], addr_of(&from[i]), len_of(&from[i]), segment_of(&from[i]));
 }
 
 /* What is written to the other table from here on is seen by nobody before publish. */
@@ -133,6 +164,20 @@ static void publish(struct win_ctl *ctl, struct table to, uint32_t n)
     const uint32_t v = atomic_load_explicit(&ctl->regions_version, memory_order_relaxed);
     atomic_store_explicit(to.n, n, memory_order_relaxed);
     atomic_store_explicit(&ctl->regions_version, v + 1, memory_order_release);
+}
+
+/* 0: others do not attach it. */
+static uint64_t export_region(const struct win *w, uint64_t addr, uint64_t size)
+{
+    const struct rma_env *env = w->rma->env;
+    return w->exports ? env->attach->make(env->ctx, (void *)(uintptr_t)addr, size) : 0;
+}
+
+static void end_export(const struct win *w, uint64_t segment)
+{
+    const struct rma_env *env = w->rma->env;
+    if (segment)
+        env->attach->remove(env->ctx, segment);
 }
 
 static int attach_locked(struct win *w, uint64_t addr, uint64_t size)
@@ -151,7 +196,7 @@ static int attach_locked(struct win *w, uint64_t addr, uint64_t size)
         return MRMA_ERR_RMA_ATTACH;
     const struct table new = write_begin(w->ctl);
     copy_entries(new.list, list, at);
-    set_entry(&new.list[at], addr, size);
+    set_entry(&new.list[at], addr, size, export_region(w, addr, size));
     copy_entries(new.list + at + 1, list + at, n - at);
     publish(w->ctl, new, n + 1);
     return MRMA_SUCCESS;
@@ -159,8 +204,13 @@ static int attach_locked(struct win *w, uint64_t addr, uint64_t size)
 
 void region_drop_all(struct win *w)
 {
-    if (w->dynamic && w->ctl)
-        publish(w->ctl, write_begin(w->ctl), 0);
+    if (!w->dynamic || !w->ctl)
+        return;
+    const struct table old = own_table(w->ctl);
+    const uint32_t n = atomic_load_explicit(old.n, memory_order_relaxed);
+    publish(w->ctl, write_begin(w->ctl), 0);
+    for (uint32_t i = 0; i < n && !w->abandoned; i++)
+        end_export(w, segment_of(&old.list[i]));
 }
 
 static int detach_locked(struct win *w, uint64_t addr)
@@ -173,10 +223,13 @@ static int detach_locked(struct win *w, uint64_t addr)
         at++;
     if (at == n)
         return MRMA_ERR_RMA_ATTACH;
+    const uint64_t segment = segment_of(&list[at]);
     const struct table new = write_begin(w->ctl);
     copy_entries(new.list, list, at);
     copy_entries(new.list + at, list + at + 1, n - at - 1);
     publish(w->ctl, new, n - 1);
+    atomic_fetch_add_explicit(&w->ctl->regions_gone, 1, memory_order_relaxed);
+    end_export(w, segment);
     return MRMA_SUCCESS;
 }
 

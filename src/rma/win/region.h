@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct rma_exported;
 struct rma_op;
 struct rma_target;
 struct win;
@@ -18,6 +19,10 @@ struct win_ctl;
 
 /* Is [addr, addr+len) attached at the process that owns the control block? No locks. */
 bool region_covers(struct win_ctl *ctl, uint64_t addr, uint64_t len);
+/* region_find finds the one attached region that has all of [addr, addr+len), and says in *mem by
+ * which segment others attach it. False: no single region has it, or others cannot attach that one.
+ * No locks. */
+bool region_find(struct win_ctl *ctl, uint64_t addr, uint64_t len, struct rma_exported *mem);
 /* Is what op names at t, piece by piece, attached there now? Also true if t is synchronized with by
  * packets: it looks itself. No locks. */
 bool region_allows(const struct rma_target *t, const struct rma_op *op);

@@ -50,6 +50,7 @@ enum { WIN_REGIONS_MAX = 4096 }; /* attached regions of a dynamic window, per pr
 
 struct win_region {
     _Atomic uint64_t addr, len;
+    _Atomic uint64_t segment; /* by which others attach it (env.h); 0: they cannot */
 };
 
 /* Signals from one peer; counters that only grow (and wrap). */
@@ -106,6 +107,7 @@ struct win_ctl {
     /* Dynamic windows: the regions are in two tables, of which the version's last bit says the
      * valid one. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t regions_version;
+    _Atomic uint32_t regions_gone; /* how many have been detached, by the owner */
     _Atomic uint32_t nregions[2];
     _Atomic uint64_t regions_offset; /* bytes from the control block to the tables */
     /* 1 + a rank that is lost, and above it the owner's generation of the window, for the
@@ -184,6 +186,9 @@ struct rma_target {
     struct pkt_target *pkt;          /* packets to it; NULL until used */
     struct pkt_origin *from;         /* packets from it; NULL until used */
     void *map_handle, *ctl_handle;
+    void *attachment; /* its memory, attached; NULL: it is not, or it is mapped otherwise */
+    bool attaches;    /* of a dynamic window: its regions are attached when they are used */
+    _Atomic uint32_t regions_gone; /* as in its control block when this process last looked */
     struct list_node remote_link;  /* in win->remote: made on use */
     struct list_node counted_link; /* in win->counted */
     struct win_signals signals;
@@ -228,6 +233,8 @@ struct win {
     uint64_t number;            /* win_number */
     void *owned;                /* memory from env->mem_alloc behind base, or NULL */
     void *segment;              /* handle of MPI_Win_allocate_shared's segment, or NULL */
+    uint64_t exported;          /* segment of its memory that others attach; 0: none */
+    bool exports;               /* dynamic: what is attached to it is exported for others */
     struct rma_net_mem net_mem; /* how the network reaches its memory: rdma.c */
 
     int *memory_ranks; /* ranks synchronized through shared memory, ascending, self included */

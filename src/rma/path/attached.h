@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * attached.h - operations on the regions of a dynamic window that this process attaches when it
+ * first uses them (env.h, struct rma_attach). See attached.c.
+ */
+#ifndef MRMA_RMA_PATH_ATTACHED_H
+#define MRMA_RMA_PATH_ATTACHED_H
+
+#include "rma/win/path_ops.h"
+
+/* attached_operate does what path_ops.operate says, for a target whose regions are attached. */
+int attached_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                     const struct rma_op *op, int64_t offset, size_t len);
+
+/* mapped_operate_at, of mapped.c, does the operation by load and store. base is the address here of
+ * the target's offset 0, which need not be mapped itself. */
+int mapped_operate_at(struct win *w, struct rma_target *t, char *base, enum pkt_op_kind kind,
+                      const struct rma_op *op, int64_t offset, size_t len);
+
+#endif
