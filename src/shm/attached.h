@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * attached.h - the regions of other processes that are attached here: each once a group, and so many
- * at most.
+ * attached.h - the regions of other processes that are attached here: each once a group, and so
+ * many at most.
  *
  * A region is known by its owner and the owner's segment (shm/xpmem.h), a number that stands for
  * certain pages and is never used again: so memory that the owner has freed and mapped anew is
  * another region, and nobody finds the old pages under its name. To attach costs system calls and a
  * page fault for each page, so a region stays attached when its user puts it back with keep; it
  * goes when its group goes, when it is said to be gone, or, when there are too many, if it has
- * not been used for longest. Each mapping counts against vm.max_map_count, hence the bound.
+ * not been used for longest. The kernel bounds how many mappings a process has, hence this bound.
  *
  * A group is what ends together: a window's target.
  *

@@ -8,8 +8,9 @@
  * A library of the host that starts a thread while it is loaded leaves nothing to register: then
  * there is no registration at all.
  *
- * The program has a syscall and a pthread_create of its own in front of the C library's. LIGHT_REFUSE=all or odd
- * (ranks): what the kernel refuses from the beginning; late: the barrier, from main on.
+ * The program has a syscall and a pthread_create of its own in front of the C library's.
+ * LIGHT_REFUSE=all or odd (ranks): what the kernel refuses from the beginning; late: the barrier,
+ * from main on.
  */
 #define _GNU_SOURCE 1
 #include "mtest.h"

@@ -31,8 +31,8 @@ struct sim_places {
     struct stripes stripes;
 };
 
-/* sim_peer_init sets up *peer as the process of that rank, as self sees it; assisted: its memory can be
- * reached by cross-memory attach. */
+/* sim_peer_init sets up *peer as the process of that rank, as self sees it; assisted: its
+ * memory can be reached by cross-memory attach. */
 void sim_peer_init(struct rma_peer *peer, const struct sim_self *self, int rank, bool assisted,
                    const struct sim_places *its);
 

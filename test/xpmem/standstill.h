@@ -5,7 +5,7 @@
  * For what must not be interleaved with other threads' loads and stores, such as replacing the
  * pages under an address range. Threads that others have made (the host's, a runtime's) are
  * stopped like any, wherever they are; a system call that one of them waits in goes on waiting, or
- * ends with EINTR where the kernel does not restart it after a stop (epoll_wait).
+ * ends with EINTR where the kernel does not restart it after a stop.
  */
 #ifndef MRMA_TEST_XPMEM_STANDSTILL_H
 #define MRMA_TEST_XPMEM_STANDSTILL_H

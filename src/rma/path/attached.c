@@ -7,8 +7,9 @@
  * has detached, freed, mapped anew and attached again is another region, and is attached anew. What
  * the target has detached is unmapped here with the next operation on it that finds that out.
  *
- * An operation whose target side is in several regions at once is the kernel's (assisted_copy.h), as it would
- * be for a target that exports nothing, and so is one on a region that cannot be attached here.
+ * An operation whose target side is in several regions at once is the kernel's (assisted_copy.h),
+ * as it would be for a target that exports nothing, and so is one on a region that cannot be
+ * attached here.
  * Either way an accumulate holds the same stripes, or none uses them: acc_lock_mode sees to it.
  *
  * No state but in the target; locks: the stripes. The region is in use while the operation runs, so
