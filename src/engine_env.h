@@ -113,8 +113,8 @@ void engine_unmap_ring(struct engine *e, void *handle);
  * in use. */
 void engine_unmap_process(struct engine *e, int32_t pid);
 
-/* engine_attach_init loads XPMEM where it may be used, before engine_env_init, which tells others of
- * it. */
+/* engine_attach_init loads XPMEM where it may be used, before engine_env_init, which tells
+ * others of it. */
 void engine_attach_init(struct engine *e);
 
 /* engine_attach_offer fills env with the functions that attach memory, where XPMEM was loaded. */
