@@ -9,8 +9,8 @@
  *
  * An operation whose target side is in several regions at once is the kernel's (assisted_copy.h),
  * as it would be for a target that exports nothing, and so is one on a region that cannot be
- * attached here.
- * Either way an accumulate holds the same stripes, or none uses them: acc_lock_mode sees to it.
+ * attached here. Either way an accumulate holds the same stripes, or none uses them: acc_lock_mode
+ * sees to it.
  *
  * No state but in the target; locks: the stripes. The region is in use while the operation runs, so
  * no other thread unmaps it.
@@ -21,8 +21,8 @@
 #include "dtype/dtype.h"
 #include "rma/path/acc_atomic.h"
 #include "rma/path/assisted_copy.h"
-#include "rma/progress/wait.h"
 #include "rma/progress/lost.h"
+#include "rma/progress/wait.h"
 #include "rma/win/region.h"
 #include "rma/win/win.h"
 
@@ -37,7 +37,9 @@ static bool is_gone(void *arg, const struct rma_exported *mem)
 static void unmap_gone(const struct win *w, struct rma_target *t)
 {
     const struct rma_env *env = w->rma->env;
-    const uint32_t gone = atomic_load_explicit(&t->ctl->regions_gone, memory_order_relaxed);
+    /* Pairs with detach_locked of win/region.c: is_gone then finds the table of that count, or a
+     * later one. */
+    const uint32_t gone = atomic_load_explicit(&t->ctl->regions_gone, memory_order_acquire);
     if (likely(gone == atomic_load_explicit(&t->regions_gone, memory_order_relaxed)))
         return;
     atomic_store_explicit(&t->regions_gone, gone, memory_order_relaxed);

@@ -228,7 +228,9 @@ static int detach_locked(struct win *w, uint64_t addr)
     copy_entries(new.list, list, at);
     copy_entries(new.list + at, list + at + 1, n - at - 1);
     publish(w->ctl, new, n - 1);
-    atomic_fetch_add_explicit(&w->ctl->regions_gone, 1, memory_order_relaxed);
+    /* Behind the table: who sees the count (unmap_gone of path/attached.c, acquire) sees the table
+     * without the region, too, and does not take it for one that is left. */
+    atomic_fetch_add_explicit(&w->ctl->regions_gone, 1, memory_order_release);
     end_export(w, segment);
     return MRMA_SUCCESS;
 }
