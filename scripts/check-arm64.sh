@@ -109,7 +109,7 @@ run_tests() {
         >check.log 2>&1 </dev/null; then
         find . -name '*.trs' -exec grep -lE '^:global-test-result: (FAIL|ERROR)' {} + | while read -r trs; do
             echo "--- ${trs%.trs}.log"
-            grep -A 40 -E '^(not ok|Bail out!)|exited with status' "${trs%.trs}.log" | head -n 120
+            grep -a -A 40 -E '^(not ok|Bail out!)|exited with status' "${trs%.trs}.log" | head -n 120
         done
     fi
     show_points 'FAIL|XPASS|ERROR' ARM64

@@ -96,7 +96,7 @@ check() {
         grep -E 'error:|need cmocka' check.log | head -n 40
         find . -name '*.trs' -exec grep -lE '^:global-test-result: (FAIL|ERROR)' {} + | while read -r trs; do
             echo "--- $host: ${trs%.trs}.log"
-            grep -A 40 -E '^(not ok|Bail out!)|exited with status' "${trs%.trs}.log" | head -n 120
+            grep -a -A 40 -E '^(not ok|Bail out!)|exited with status' "${trs%.trs}.log" | head -n 120
         done
     fi
     count
