@@ -4,6 +4,8 @@
 #
 #   awk -f tables.awk user-guide.md PAGE.in
 #
+# This is awk, as the library is built where there is no Python.
+#
 # A line @variables@ takes the rows whose name begins with MPIRMA_, @keys@ those of info keys. So the
 # guide is the one place where they are described.
 

@@ -59,9 +59,7 @@ result_files() {
 
 table() { # what to print: table, details or totals
     # shellcheck disable=SC2046 # file names without blanks
-    awk -v what="$1" -v known="$top_srcdir/test/apps/known" -f "$top_srcdir/test/apps/table.awk" \
-        -f "$top_srcdir/test/apps/expected.awk" "$top_srcdir/test/apps/known" "$top_srcdir"/test/apps/expected/* \
-        $(result_files)
+    python3 "$top_srcdir/test/apps/results.py" "$1" $(result_files)
 }
 
 if test -n "$runs"; then

@@ -118,10 +118,10 @@ built() {
 # nodes of one process each. Where a file tells what the host alone does, --ci and --library do not run that again.
 all_variants="host lib nodes"
 
-# What the file of expected results says of the present test and variant; see ask.awk.
-ask() { # what, a file to read
-    awk -v what="$1" -v program="$program" -v host="$host" -v test="$test" -v variant="$variant" \
-        -f "$abs_top_srcdir/test/apps/expected.awk" -f "$abs_top_srcdir/test/apps/ask.awk" "$expected" asking=1 - <"$2"
+# ask QUESTION [FILE]: what the file of expected results says of the present test and variant, and of what was found,
+# which is read from FILE; the questions are commands of results.py.
+ask() {
+    python3 "$abs_top_srcdir/test/apps/results.py" "$1" "$expected" "$host" "$variant" "$test" <"${2:-/dev/null}"
 }
 
 # run_variant VARIANT: one run of the test; a line of what it took, and one for each point.
@@ -133,14 +133,14 @@ run_variant() {
     # A round trip over the network takes many times what one through memory does.
     limit=$seconds
     test "$variant" != nodes || limit=$((seconds * 3))
-    test -z "$expected" || ! ask hangs /dev/null || limit=30
+    test -z "$expected" || ! ask hangs || limit=30
     rm -f "$tmp"/stats*.csv
     began=$(centiseconds)
     # shellcheck disable=SC2086 # lists of words
     run_limited "$limit" sh "$abs_top_srcdir/test/mpiexec.sh" "$nprocs" env $settings $command
     took=$(($(centiseconds) - began))
     test ! -e "$tmp/hung" || rc=timeout
-    windows=$(awk -v rank=all -v counter=windows -f "$abs_top_srcdir/test/counter.awk" "$tmp"/stats*.csv 2>/dev/null) || windows=0
+    windows=$(python3 "$abs_top_srcdir/test/counter.py" all windows "$tmp"/stats*.csv) || windows=0
     printf 'run\t%s\t%s\t%s\t%s\t%s\t%s\n' "$test" "$variant" "$round" "$took" "$rc" "$windows"
     app_judge >"$tmp/points"
     test "$rc" != timeout || sed -i 's/^pass /fail /' "$tmp/points"
@@ -232,7 +232,7 @@ run_app() {
     variants=$all_variants
     if test -n "$expected" && test "$size" != full; then
         mv tests tests.all
-        ask chosen tests.all >tests
+        python3 "$abs_top_srcdir/test/apps/results.py" chosen "$expected" <tests.all >tests
     fi
     if test -n "$expected" && { test "$size" = ci || test -n "$library"; }; then
         variants="lib nodes"

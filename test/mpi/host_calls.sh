@@ -5,6 +5,7 @@
 # agent; elsewhere the origin goes by the kernel, and on the path of packets the agent serves.
 
 . "$abs_top_srcdir/test/mpi/mtest.sh"
+need_counters
 MPIRMA_STATS=$tmp/stats.csv
 export MPIRMA_STATS
 count=2000

@@ -44,14 +44,19 @@ ended_badly() {
     test "$rc" != 0 || seen '^Abort\('
 }
 
-# counter RANK NAME: what a rank, or all together, have counted in the last mpirun, with MPIRMA_STATS=$tmp/stats.csv
-counter() {
-    awk -v rank="$1" -v counter="$2" -f "$abs_top_srcdir/test/counter.awk" "$tmp/stats.csv" || echo "$2 of rank $1 is not counted"
-}
-
 skip_all() {
     echo "SKIP: $*"
     exit 77
+}
+
+# Called first by a test that reads counters.
+need_counters() {
+    command -v python3 >/dev/null || skip_all "no python3 to read the statistics"
+}
+
+# counter RANK NAME: what a rank, or all together, have counted in the last mpirun, with MPIRMA_STATS=$tmp/stats.csv
+counter() {
+    python3 "$abs_top_srcdir/test/counter.py" "$1" "$2" "$tmp/stats.csv" || echo "$2 of rank $1 is not counted"
 }
 
 # What names shared memory may not have got since the test began. The hosts have
