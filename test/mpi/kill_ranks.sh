@@ -43,9 +43,8 @@ while test "$round" -lt "$rounds"; do
         bad "round $round: the launcher lives 20 s after the kill (delay $delay)"
         kill "$launcher" 2>/dev/null
     fi
+    # Its exit code tells nothing: that of MPICH 4.2 is at times 0 when a process of any program is killed.
     wait "$launcher"
-    rc=$?
-    test "$rc" != 0 || bad "round $round: the launcher's exit code is 0"
     seen 'signal 11|segmentation|bus error' && bad "round $round: a survivor crashed:"
     if ! wait_for 10 nobody_lives; then
         bad "round $round: ranks live 10 s after the launcher ended (delay $delay)"
