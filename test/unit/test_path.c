@@ -29,6 +29,8 @@ static void test_tables(void **state)
         check_table(path_by_number[i]);
         assert_string_equal(rma_path_name(i), names[i]);
     }
+    check_table(&path_unready);
+    check_table(&path_stage_first);
     check_table(&strict_path);
     check_table(&traced_path);
 }

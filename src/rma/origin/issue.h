@@ -14,16 +14,20 @@
 #include <stdint.h>
 
 #include "rma/origin/pair.h"
-#include "rma/win/path_ops.h"
+#include "rma/rma.h"
 
 /* A window is made: nothing is under way. */
 void issue_init(struct win *w);
 
-/* The paths by packets, and by the channel's own put and get where they serve (rdma.h), which
- * leaves all others to issue_operate. */
-extern const struct path_ops path_packets, path_rdma;
+/* issue_operate puts an operation into packets, for which the rules of path_ops.operate
+ * (win/path_ops.h) hold. MRMA_AGAIN: not before the target has begun its part of the epoch
+ * (sync_ops.accessible); nothing has been done. May wait. */
 int issue_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                   const struct rma_op *op, int64_t offset, size_t len);
+/* issue_rdma is issue_operate for a target on the network whose window memory is registered there:
+ * the channel's own put or get where that serves (rdma.h), else packets. */
+int issue_rdma(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
+               int64_t offset, size_t len);
 
 /* In an active target epoch: has the target begun its part, as far as is known here? Under the
  * lock. And: wait for that; MRMA_ERR_RMA_SYNC: the target has refused it. May wait. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * operation.c - operations into packets (origin's side), and the path to a target that does them
- * from packets (path_packets, win/path_ops.h).
+ * operation.c - operations into packets (origin's side).
  *
  * A short operation becomes records in the open packet; a long one a stream that reads the user's
  * buffer packet by packet. Where a target datatype is in many pieces it is sent once, in front of
@@ -294,7 +293,7 @@ static int issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_
     return err ? origin_abandon(pt, op->req, err) : MRMA_SUCCESS;
 }
 
-/* ---- the path ---- */
+/* ---- from the path ---- */
 
 /* The commonest operation, a short contiguous put of a pair in the midst of its epoch: its record
  * without a record_source, if there is room. */
@@ -327,9 +326,3 @@ int issue_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
     rma_leave(w->rma);
     return err;
 }
-
-const struct path_ops path_packets = {
-    .operate = issue_operate,
-    .flush = issue_flush,
-    .unlock = issue_lock_end,
-};

@@ -134,7 +134,7 @@ static int issue_part(struct pkt_target *pt, bool put, char *local, uint64_t rem
     return start(n);
 }
 
-/* MRMA_AGAIN: as struct path_ops. */
+/* Errors as issue_rdma. */
 static int issue_parts(struct pkt_target *pt, bool put, char *local, uint64_t remote, size_t left,
                        struct rma_req *req)
 {
@@ -172,8 +172,8 @@ static bool serves(const struct rma_target *t, const struct rma_op *op, const st
     return len >= ch3_rdma_min(&t->peer->vc) && here->contig && op->ttype->contig;
 }
 
-static int rdma_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
-                        const struct rma_op *op, int64_t offset, size_t len)
+int issue_rdma(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
+               int64_t offset, size_t len)
 {
     if (kind == PKT_OP_PUT && serves(t, op, op->otype, len))
         return issue(w, t, true, (void *)(uintptr_t)op->oaddr, offset, len, op->req);
@@ -181,12 +181,6 @@ static int rdma_operate(struct win *w, struct rma_target *t, enum pkt_op_kind ki
         return issue(w, t, false, op->raddr, offset, len, op->req);
     return issue_operate(w, t, kind, op, offset, len);
 }
-
-const struct path_ops path_rdma = {
-    .operate = rdma_operate,
-    .flush = issue_flush,
-    .unlock = issue_lock_end,
-};
 
 struct ending {
     const struct win *w;

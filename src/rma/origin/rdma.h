@@ -3,9 +3,10 @@
  * rdma.h - large puts and gets that the channel does by itself, from and to user memory, without
  * packets (the network: ch3/channel.h, CH3_CAP_RDMA), and what ends of epochs need of them.
  *
- * They are a path to a target of its own (path_rdma, win/path_ops.h), of targets on the network
- * whose window memory is registered there. Both sides must be contiguous and the operation not
- * shorter than the channel finds worth it; all others go by packets.
+ * They are a path to a target of its own (path_rdma of path/packets.c, entered by issue_rdma of
+ * issue.h), of targets on the network whose window memory is registered there. Both sides must be
+ * contiguous and the operation not shorter than the channel finds worth it; all others go by
+ * packets.
  * Under the engine's lock, but for rdma_await.
  */
 #ifndef MRMA_RMA_ORIGIN_RDMA_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * access.c - access to a target for the first time in an epoch, and again while its operations wait
- * (deferred.h). Locks: none is held by the caller, since epoch_access may wait.
+ * access.c - may a target be accessed in the present epoch (MPI 4.1, 12.5)? Asked for the first
+ * operation on it in the epoch, and again for each while operations on it wait (deferred.h). Locks:
+ * none is held by the caller, since epoch_access may wait.
  */
 #include "base/err.h"
 #include "rma/path/deferred.h"
@@ -9,25 +10,24 @@
 #include "rma/win/sync_ops.h"
 #include "rma/win/win.h"
 
-int epoch_use_fence(struct win *w)
+static int use_fence(struct win *w)
 {
     rma_enter(w->rma);
-    int err = epoch_event(&w->epoch, EPOCH_EV_OP);
+    const int err = epoch_event(&w->epoch, EPOCH_EV_OP);
     rma_leave(w->rma);
     return err;
 }
 
-/* Does the present epoch include t? */
-static int epoch_includes(struct win *w, const struct rma_target *t)
+int epoch_includes(struct win *w, const struct rma_target *t)
 {
     switch (epoch_now(&w->epoch)) {
     case EPOCH_FENCE:
-    case EPOCH_FENCE_USED:
-        return epoch_use_fence(w);
+        return use_fence(w);
     case EPOCH_PSCW:
         return t->started_in == w->start_count ? MRMA_SUCCESS : MRMA_ERR_RMA_SYNC;
     case EPOCH_LOCK:
         return t->lock != WIN_LOCK_NONE ? MRMA_SUCCESS : MRMA_ERR_RMA_SYNC;
+    case EPOCH_FENCE_USED:
     case EPOCH_LOCK_ALL:
         return MRMA_SUCCESS;
     default:
@@ -35,12 +35,22 @@ static int epoch_includes(struct win *w, const struct rma_target *t)
     }
 }
 
+/* Another thread may make operations on t wait at the same time, and then t stays unready. */
+static void make_ready(const struct win *w, struct rma_target *t)
+{
+    struct rma *r = w->rma;
+    if (unlikely(r->threads))
+        elock_lock(&r->lock);
+    if (!deferred_wait(t))
+        target_set_ready(w, t);
+    if (unlikely(r->threads))
+        elock_unlock(&r->lock);
+}
+
 int epoch_access(struct win *w, struct rma_target *t)
 {
-    int err = epoch_includes(w, t);
+    const int err = target_sync(t)->access(w, t);
     if (!err)
-        err = target_sync(t)->access(w, t);
-    if (!err && !deferred_wait(t))
-        target_set_ready(w, t);
+        make_ready(w, t);
     return err;
 }

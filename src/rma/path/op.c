@@ -2,16 +2,13 @@
 /*
  * op.c - put, get and accumulates from the call to the target's path (MPI 4.1, 12.3).
  *
- * Each operation: may the target be accessed (one comparison, or epoch_access); do the two sides'
- * sizes agree; does the target side lie in the window; then on to the table of functions that was
- * chosen when the target was made (win/path_ops.h).
+ * Each operation: does the present epoch include the target (one comparison, or epoch_includes); do
+ * the two sides' sizes agree; does the target side lie in the window; then on to a table of
+ * functions (win/path_ops.h), which is that of the target's path, or, as long as the target is not
+ * known to be accessible, the one that finds that out (front.c).
  */
 #include "base/err.h"
-#include "rma/origin/issue.h"
-#include "rma/path/deferred.h"
 #include "rma/path/path.h"
-#include "rma/path/stage.h"
-#include "rma/traced/traced.h"
 #include "rma/win/region.h"
 #include "rma/win/win.h"
 
@@ -22,24 +19,29 @@ const struct path_ops *const path_by_number[PATH_COUNT] = {
     [PATH_RDMA] = &path_rdma,
 };
 
-/* The target side of an operation; len 0: there is nothing to do, and offset means nothing. */
+/* The target side of an operation, and the table that serves it; len 0: there is nothing to do, and
+ * offset means nothing. */
 struct place {
+    const struct path_ops *ops;
     int64_t offset;
     size_t len;
 };
 
 /* R-operations are for passive target epochs only (MPI 4.1, 12.3.5). */
-static inline int ready(struct win *w, struct rma_target *t, const struct rma_op *op)
+static inline int find_ops(struct win *w, struct rma_target *t, const struct rma_op *op,
+                           struct place *at)
 {
     if (unlikely(op->req && epoch_now(&w->epoch) != EPOCH_LOCK &&
                  epoch_now(&w->epoch) != EPOCH_LOCK_ALL))
         return MRMA_ERR_RMA_SYNC;
-    return likely(target_ready(w, t)) ? MRMA_SUCCESS : epoch_access(w, t);
+    at->ops = path_of(w, t);
+    return likely(at->ops != &path_unready) ? MRMA_SUCCESS : epoch_includes(w, t);
 }
 
-/* What is attached is looked at when the target's exposure has begun (deferred.c). */
+/* What is attached counts from the beginning of the target's exposure on: path_unready looks at it
+ * then. */
 static __attribute__((noinline)) int check_span(struct win *w, struct rma_target *t,
-                                                const struct rma_op *op)
+                                                const struct rma_op *op, bool is_ready)
 {
     ptrdiff_t lo, hi;
     int64_t offset, first, end;
@@ -48,7 +50,7 @@ static __attribute__((noinline)) int check_span(struct win *w, struct rma_target
     if (!dtype_span(op->ttype, op->tcount, &lo, &hi))
         return MRMA_ERR_RMA_RANGE;
     if (w->dynamic)
-        return deferred_wait(t) || region_allows(t, op) ? MRMA_SUCCESS : MRMA_ERR_RMA_RANGE;
+        return !is_ready || region_allows(t, op) ? MRMA_SUCCESS : MRMA_ERR_RMA_RANGE;
     if (__builtin_mul_overflow(op->disp, (int64_t)t->disp_unit, &offset) ||
         __builtin_add_overflow(offset, lo, &first) || __builtin_add_overflow(offset, hi, &end))
         return MRMA_ERR_RMA_RANGE;
@@ -61,11 +63,12 @@ static inline int find_place(struct win *w, struct rma_target *t, const struct r
 {
     const uint64_t offset = (uint64_t)op->disp * t->disp_unit;
     const size_t len = op->tcount * op->ttype->size;
-    *at = (struct place){(int64_t)offset, len};
+    at->offset = (int64_t)offset;
+    at->len = len;
     if (likely(op->ttype->contig && !((uint64_t)op->disp >> 31) && !(op->tcount >> 31) &&
                offset <= t->size && len <= t->size - offset))
         return MRMA_SUCCESS;
-    return check_span(w, t, op);
+    return check_span(w, t, op, at->ops != &path_unready);
 }
 
 static inline int check_sizes(size_t count, const struct dtype *type, const struct rma_op *op)
@@ -80,62 +83,23 @@ static inline int check_sizes(size_t count, const struct dtype *type, const stru
     return likely(here == there) ? MRMA_SUCCESS : MRMA_ERR_COUNT;
 }
 
-/* The target may be accessed, and op, which has count of type on this side, is right. */
+/* The epoch includes the target, and op, which has count of type on this side, is right. */
 static inline int check_copy(struct win *w, struct rma_target *t, const struct rma_op *op,
                              size_t count, const struct dtype *type, struct place *at)
 {
-    int err = ready(w, t, op);
+    int err = find_ops(w, t, op, at);
     if (likely(!err))
         err = check_sizes(count, type, op);
     return likely(!err) ? find_place(w, t, op, at) : err;
 }
 
-/* Operations on the target wait, and so does op, unless that has just ended. */
-static __attribute__((noinline)) int operate_late(struct win *w, struct rma_target *t,
-                                                  enum pkt_op_kind kind, const struct rma_op *op,
-                                                  struct place at)
-{
-    int err;
-    if (deferred_add(w, t, kind, op, at.offset, at.len, &err)) {
-        if (unlikely(w->front != NULL))
-            (void)traced_issue(w, t, kind, op, at.len);
-        return err;
-    }
-    if (!err && w->dynamic && !region_allows(t, op)) /* find_place has not looked */
-        err = MRMA_ERR_RMA_RANGE;
-    return err ? err : target_path_ops(t)->operate(w, t, kind, op, at.offset, at.len);
-}
-
-/* Its path cannot take op before the target has begun its part of the epoch: from now on all
- * operations on it wait. What stands in front of the path has seen op. */
-static __attribute__((noinline)) int operate_early(struct win *w, struct rma_target *t,
-                                                   enum pkt_op_kind kind, const struct rma_op *op,
-                                                   struct place at)
-{
-    int err = MRMA_SUCCESS;
-    if (deferred_begin(w, t) && deferred_add(w, t, kind, op, at.offset, at.len, &err))
-        return err;
-    return err ? err : w->rma->paths[t->path]->operate(w, t, kind, op, at.offset, at.len);
-}
-
-/* op is right, and its target may be accessed, or it waits until that is so. */
 static inline int operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                           const struct rma_op *op, struct place at)
 {
     if (!at.len)
         return MRMA_SUCCESS;
     win_count(w, t->path, at.len);
-    if (deferred_wait(t))
-        return operate_late(w, t, kind, op, at);
-    const int err = target_path_ops(t)->operate(w, t, kind, op, at.offset, at.len);
-    return likely(err != MRMA_AGAIN) ? err : operate_early(w, t, kind, op, at);
-}
-
-/* May op wait in a stage? Not what load and store do at once. */
-static inline bool may_stage(const struct win *w, const struct rma_target *t)
-{
-    return t->stage.out.bytes && !epoch_is_passive(&w->epoch) &&
-           (t->path == PATH_ASSISTED || !target_ready(w, t));
+    return at.ops->operate(w, t, kind, op, at.offset, at.len);
 }
 
 int rma_put(struct win *w, const struct rma_op *op)
@@ -143,16 +107,8 @@ int rma_put(struct win *w, const struct rma_op *op)
     struct rma_target *t;
     struct place at;
     int err = win_target(w, op->target, &t);
-    if (unlikely(err))
-        return err;
-    if (may_stage(w, t) && stage_put(w, t, op)) {
-        const size_t len = op->tcount * op->ttype->size;
-        if (unlikely(w->front != NULL))
-            (void)traced_issue(w, t, PKT_OP_PUT, op, len);
-        win_count(w, t->path, len);
-        return MRMA_SUCCESS;
-    }
-    err = check_copy(w, t, op, op->ocount, op->otype, &at);
+    if (likely(!err))
+        err = check_copy(w, t, op, op->ocount, op->otype, &at);
     return unlikely(err) ? err : operate(w, t, PKT_OP_PUT, op, at);
 }
 
@@ -170,7 +126,7 @@ int rma_get(struct win *w, const struct rma_op *op)
 static inline int check_acc(struct win *w, struct rma_target *t, const struct rma_op *op,
                             bool fetch, struct place *at)
 {
-    int err = ready(w, t, op);
+    int err = find_ops(w, t, op, at);
     if (likely(!err) && op->op != ACC_NO_OP)
         err = check_sizes(op->ocount, op->otype, op);
     if (likely(!err) && fetch)
@@ -206,7 +162,7 @@ int rma_compare_and_swap(struct win *w, const struct rma_op *op)
     struct place at;
     int err = win_target(w, op->target, &t);
     if (likely(!err))
-        err = ready(w, t, op);
+        err = find_ops(w, t, op, &at);
     if (likely(!err))
         err = find_place(w, t, op, &at);
     return unlikely(err) ? err : operate(w, t, PKT_OP_CAS, op, at);

@@ -112,6 +112,8 @@ void stage_attach(struct rma_target *t, struct win_ctl *own, int nslots, int me,
 {
     rows(t->ctl, nslots, me, &t->stage.out, &t->stage.out_phase);
     rows(own, nslots, its, &t->stage.in, &t->stage.in_phase);
+    if (t->path == PATH_ASSISTED)
+        atomic_store_explicit(&t->path_ops, &path_stage_first, memory_order_relaxed);
 }
 
 /* Their heads alone: what lies behind counts only once they say so. */
@@ -254,12 +256,12 @@ static bool put_locked(struct win *w, struct rma_target *t, const struct rma_op 
 bool stage_put(struct win *w, struct rma_target *t, const struct rma_op *op)
 {
     const enum epoch_state now = epoch_now(&w->epoch);
-    if (w->dynamic || w->watched || op->req)
+    if (!t->stage.out.bytes || w->dynamic || w->watched || op->req)
         return false;
     if (now == EPOCH_PSCW)
         return put_locked(w, t, op, put_epoch);
     if ((now != EPOCH_FENCE && now != EPOCH_FENCE_USED) || t->path != PATH_ASSISTED ||
-        !t->stage.out_phase.bytes || (now == EPOCH_FENCE && epoch_use_fence(w)))
+        !t->stage.out_phase.bytes)
         return false;
     return put_locked(w, t, op, put_phase);
 }

@@ -42,7 +42,8 @@ size_t stage_ctl_bytes(int nslots, enum stage_use use);
  * slots. */
 void stage_init(struct win_ctl *ctl, int nslots, enum stage_use use, uint32_t first);
 /* Find the stages of a memory peer, whose control block t->ctl is, and those for it in this
- * process's own: this process has slot me there, the target slot its here. */
+ * process's own: this process has slot me there, the target slot its here. From then on puts to a
+ * kernel-assisted target try its stages first (path_stage_first). */
 void stage_attach(struct rma_target *t, struct win_ctl *own, int nslots, int me, int its);
 
 /* Put op into the stage of the present access epoch of MPI_Win_start to t, or, of a kernel-assisted

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "rma/origin/issue.h"
 #include "rma/path/deferred.h"
+#include "rma/path/path.h"
 #include "rma/progress/wait.h"
 #include "rma/sync/sync.h"
 #include "rma/win/path_ops.h"
@@ -55,7 +56,7 @@ static void packets_take(struct win *w, struct rma_target *t)
 /* Also where the flush of the path gives the lock back. */
 static int packets_unlock(struct win *w, struct rma_target *t)
 {
-    return target_path_ops(t)->unlock(w, t);
+    return path_of(w, t)->unlock(w, t);
 }
 
 /* Nothing is sent, except where the caller may use load and store under the lock

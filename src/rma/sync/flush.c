@@ -32,13 +32,7 @@ int rma_flush(struct win *w, int rank, bool local)
         return MRMA_ERR_RMA_SYNC;
     if (win_count_call(w))
         rma_look_around(w);
-    if (unlikely(deferred_wait(t))) {
-        const int late = deferred_finish(w, t);
-        if (late)
-            return late;
-    }
-    return likely(target_path_ops(t) != NULL) ? target_path_ops(t)->flush(w, t, local)
-                                              : MRMA_SUCCESS; /* never used */
+    return path_of(w, t)->flush(w, t, local);
 }
 
 int rma_flush_all(struct win *w, bool local)

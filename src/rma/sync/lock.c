@@ -6,7 +6,6 @@
  */
 #include "base/err.h"
 #include "rma/origin/issue.h"
-#include "rma/path/deferred.h"
 #include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
 #include "rma/win/sync_ops.h"
@@ -105,8 +104,7 @@ int rma_unlock(struct win *w, int rank)
         return MRMA_ERR_RMA_SYNC;
     if (win_count_call(w))
         rma_look_around(w);
-    const int late = deferred_finish(w, t);
     const int err = target_sync(t)->unlock(w, t);
     forget_lock(w, t);
-    return err ? err : late;
+    return err;
 }

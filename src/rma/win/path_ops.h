@@ -3,21 +3,23 @@
  * path_ops.h - a way to a target, as a table of functions.
  *
  * There are four: the target's memory is mapped here (path/mapped.c), the kernel copies from and
- * to it (path/assisted.c), the target does what packets ask of it (origin/operation.c), or the
- * network puts and gets what is large, and packets ask for the rest (origin/rdma.c). Which of them
- * serves a target is decided once, when the target is made (create/route.c, remote.c). From then on
- * operations (path/op.c) and the calls that complete them (sync/flush.c, sync/lock.c) go through
- * the target's table and do not ask which it is. MPIRMA_STRICT and MPIRMA_TRACE put tables of their
- * own in front (strict/strict_path.c, traced/traced_path.c), which find the one beneath by the
- * number of the path, rma_target.path. The commonest operations on mapped memory are done before
- * anybody comes here (fast.h).
+ * to it (path/assisted.c), the target does what packets ask of it, or the network puts and gets
+ * what is large, and packets ask for the rest (path/packets.c). Which of them serves a target is
+ * decided once, when the target is made (create/route.c, remote.c). From then on operations
+ * (path/op.c) and the calls that complete them (sync/flush.c, sync/by_memory.c, sync/by_packets.c)
+ * go through a table and do not ask which it is. In front of that of the path stand others of the
+ * same form: of a target that is not known to be accessible, and of one with stages (path/front.c),
+ * of MPIRMA_TRACE and of MPIRMA_STRICT (traced/traced_path.c, strict/strict_path.c). Each finds the
+ * one beneath by itself, at last by the number of the path, rma_target.path. The commonest
+ * operations on mapped memory are done before anybody comes here (fast.h).
  *
  * Rules for all entries
  * - They are called by application threads, without the engine's lock, which they take themselves
  *   where they need it. Those that may wait say so; the others do not.
  * - The target exists (it has a peer), and every entry is there: none is NULL.
- * - Operations: the target is accessible in the present epoch, sizes and types agree, the target
- *   side lies in the window, and there is at least one byte to transfer. offset is where its
+ * - Operations: the target is accessible in the present epoch (in path_unready: the epoch includes
+ *   it), sizes and types agree, the target side lies in the window (in path_unready: unless that is
+ *   dynamic), and there is at least one byte to transfer. offset is where its
  *   displacement is in the target's memory, in bytes; in a dynamic window, whose memory begins at
  *   0, it is the address there. len is the number of bytes. struct rma_op and its buffers belong to
  *   the caller; the buffers may be in use until the operation is complete here (rma.h).
@@ -39,8 +41,7 @@ struct rma_target;
 struct path_ops {
     /* An operation. Accumulates, on elements of one predefined type, and compare-and-swap are
      * atomic against all others on the same memory, whatever their path, and may wait until another
-     * process has ended one. May wait for room where it sends a packet. MRMA_AGAIN: not before the
-     * target has begun its part of the epoch (sync_ops.accessible), nothing has been done.
+     * process has ended one. May wait for room where it sends a packet.
      * MRMA_ERR_PROC_FAILED: the target is gone; MRMA_ERR_NO_MEM: no room for a packet; and the
      * errors of assisted_copy.h. */
     int (*operate)(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
