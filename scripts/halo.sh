@@ -18,7 +18,7 @@ sh "$top_srcdir/bench/halo/run-halo.sh" --only-read "$@" || exit
 
 install_missing
 bootstrap
-make_target="libmpi-rma.la bench/halo/halo"
+make_target="libmpi-rma.la bench/halo/mpi-rma-halo"
 for host in ${HOSTS:-$hosts}; do
     build "$host" || die "the build for $host failed"
 done
@@ -27,7 +27,7 @@ for host in ${HOSTS:-$hosts}; do
     say "halo exchange on $host"
     dir=$top_srcdir/build-$host
     (cd "$dir" && MPIEXEC=mpiexec.$host sh "$top_srcdir/bench/halo/run-halo.sh" \
-        --halo "$dir/bench/halo/halo" --lib "$dir/.libs/libmpi-rma.so" --out "$dir/halo" "$@") || code=1
+        --halo "$dir/bench/halo/mpi-rma-halo" --lib "$dir/.libs/libmpi-rma.so" --out "$dir/halo" "$@") || code=1
 done
 test "$code" = 0 || echo "halo.sh: a run failed, see above" >&2
 exit "$code"

@@ -115,7 +115,7 @@ halo() {
     mkdir -p "$where" || exit 1
     for attempt in $attempts; do
         MPIEXEC=mpiexec.$host sh "$top_srcdir/bench/halo/run-halo.sh" --out "$where" \
-            --lib "$(build_dir "$host")/.libs/libmpi-rma.so" --halo "$(build_dir "$host")/bench/halo/halo" "$@" \
+            --lib "$(build_dir "$host")/.libs/libmpi-rma.so" --halo "$(build_dir "$host")/bench/halo/mpi-rma-halo" "$@" \
             >"$where/halo-$host.txt" 2>&1 ||
             fail "run-halo.sh $*, $host" "$where/halo-$host.txt"
         grep -q '[0-9]!' "$where/halo-$host.txt" || return
@@ -219,7 +219,7 @@ packages="$packages gnuplot-nox cmark-gfm"
 if test -n "$run"; then
     (install_missing) || exit 1
     bootstrap
-    make_target="libmpi-rma.la bench/rma/rma bench/halo/halo bench/net/net"
+    make_target="libmpi-rma.la bench/rma/rma bench/halo/mpi-rma-halo bench/net/net"
     for host in $hosts; do
         build "$host" || die "the build for $host failed"
     done

@@ -65,7 +65,7 @@ grep_page libmpi-rma.7 '^\.B \([A-Za-z_]*_[A-Za-z_]*\)$' | grep -vx 'MPI_.*' >"$
 same "libmpi-rma(7) has every variable and info key, and no other" 21
 
 # Options in the table or the text of a tool, and those of its page. All tools but the script share some.
-for tool in run:tools/mpi-rma-run.in info:tools/mpi-rma-info.c trace:trace/mpi-rma-trace.c; do
+for tool in run:tools/mpi-rma-run.in info:tools/mpi-rma-info.c trace:trace/mpi-rma-trace.c halo:bench/halo/halo.c; do
     page=mpi-rma-${tool%%:*}.1
     case $tool in
     *.c) sed -n '/ options\[\] = {/,/};/p;/define OPTIONS_COMMON/,/}$/p' "$top/${tool#*:}" "$top/tools/options.h" |

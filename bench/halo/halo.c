@@ -40,6 +40,7 @@ struct options {
     double budget; /* seconds for everything */
     enum halo_notify notify;
     bool pin;
+    bool progress;
     const char *csv;
 };
 
@@ -47,7 +48,8 @@ static const char *const memory_names[] = {"malloc", "alloc_mem", "allocate", NU
 
 /* The options; none has a short form. */
 enum key {
-    KEY_SIZES = OPTIONS_KEY + 1,
+    KEY_HOST = OPTIONS_KEY + 1,
+    KEY_SIZES,
     KEY_MODES,
     KEY_MEMORY,
     KEY_NOTIFY,
@@ -56,11 +58,14 @@ enum key {
     KEY_BUDGET,
     KEY_TIMEOUT,
     KEY_PIN,
+    KEY_PROGRESS,
     KEY_CSV,
     KEY_QUICK,
 };
 
-static const struct argp_option option_table[] = {
+static const struct argp_option options[] = {
+    {"host", KEY_HOST, "HOST", 0,
+     "The program for this MPI library, mpich or openmpi (default: that of the launcher)", 0},
     {"sizes", KEY_SIZES, "LIST", 0,
      "Bytes per neighbour, multiples of 8 from 16 (default 16,64,256,1K,...,1M)", 0},
     {"modes", KEY_MODES, "LIST", 0,
@@ -79,6 +84,10 @@ static const struct argp_option option_table[] = {
      "Make fewer measurements (3 at least) to end within S seconds (default 100)", 0},
     {"timeout", KEY_TIMEOUT, "S", 0, "Give up when nothing happens for S seconds (default 120)", 0},
     {"pin", KEY_PIN, NULL, 0, "Pin rank i to processor i, if there are enough", 0},
+    {"progress", KEY_PROGRESS, NULL, 0,
+     "Say on standard error what is being measured, also where that is no terminal: a launcher "
+     "hides the terminal that it passes it on to",
+     0},
     {"csv", KEY_CSV, "FILE", 0, "Also write one line per cell to FILE", 0},
     {"quick", KEY_QUICK, NULL, 0, "Sizes 16,256,4K,64K,1M, 3 measurements of 8 ms", 0},
     OPTIONS_COMMON};
@@ -138,6 +147,14 @@ static error_t read_option(int key, char *text, struct argp_state *state)
     case KEY_PIN:
         o->pin = true;
         return 0;
+    case KEY_HOST:
+        if (strcmp(text, MPIRMA_HOST) == 0)
+            return 0;
+        argp_error(state, "--host=%s: this is the build for " MPIRMA_HOST, text);
+        return EINVAL;
+    case KEY_PROGRESS:
+        o->progress = true;
+        return 0;
     case KEY_CSV:
         o->csv = text;
         return 0;
@@ -171,28 +188,27 @@ static char *help_text(int key, const char *text, void *input)
 }
 
 static const struct argp argp = {
-    .options = option_table,
+    .options = options,
     .parser = read_option,
     .doc =
         "Exchange ghost cells with the four neighbours on a periodic torus of all ranks (mpiexec "
         "-n "
-        "P halo) and compare MPI's one-sided calls with MPI_Isend and MPI_Irecv."
+        "P mpi-rma-halo) and compare MPI's one-sided calls with MPI_Isend and MPI_Irecv."
         "\v"
         "Exit code: 0, 1 when ghost cells were wrong (their cell says so, the others are measured) "
         "or a call fails, 2 for wrong options, 3 for a hang.",
     .help_filter = help_text};
 
-static void progress(int rank, int done, int total, int kind, size_t size)
+static void progress(const struct halo_report *report, int done, int total, int kind, size_t size)
 {
     char text[24];
 
-    if (rank != 0 || !isatty(STDERR_FILENO))
-        return;
     if (done == total)
-        fprintf(stderr, "\r%60s\r", "");
+        fprintf(stderr, "\r%70s\r", "");
     else
-        fprintf(stderr, "\r[%2d/%2d] %s, %s bytes%20s", done + 1, total, winmem_name[kind],
-                stats_bytes(size, text, sizeof(text)), "");
+        fprintf(stderr, "\r[%2d/%2d] %d ranks, %s: %s, %s bytes%14s", done + 1, total,
+                report->grid->nprocs, report->host->library ? "libmpi-rma" : "host",
+                winmem_name[kind], stats_bytes(size, text, sizeof(text)), "");
     fflush(stderr);
 }
 
@@ -210,9 +226,20 @@ static unsigned modes_of(const struct options *o, int kind)
     return kind == WINMEM_ALLOCATE ? modes : modes & ~HALO_MESSAGE_MODES;
 }
 
-/* Was every ghost cell right? */
-static bool run(const struct options *o, struct halo *h, const struct halo_report *report)
+/* All modes that run in some kind of memory. */
+static unsigned modes_shown(const struct options *o)
 {
+    unsigned modes = 0;
+
+    for (int kind = 0; kind < WINMEM_KINDS; kind++)
+        modes |= modes_of(o, kind);
+    return modes;
+}
+
+/* Was every ghost cell right? */
+static bool run(const struct options *o, struct halo *h, struct halo_report *report)
+{
+    const bool shown = h->rank == 0 && (o->progress || isatty(STDERR_FILENO));
     double start = clock_ns();
     int left = 0, total, done = 0;
     bool right = true;
@@ -230,7 +257,9 @@ static bool run(const struct options *o, struct halo *h, const struct halo_repor
             rows[i] = (struct halo_row){.kind = kind, .size = o->sizes.v[i]};
             for (int m = 0; m < HALO_MODES; m++)
                 rows[i].wanted[m] = modes >> m & 1;
-            progress(h->rank, done++, total, kind, rows[i].size);
+            if (shown)
+                progress(report, done, total, kind, rows[i].size);
+            done++;
             halo_measure_row(h, &o->plan, seconds / left, &rows[i]);
             for (int m = 0; m < HALO_MODES; m++)
                 right &= !rows[i].cell[m].wrong;
@@ -240,7 +269,10 @@ static bool run(const struct options *o, struct halo *h, const struct halo_repor
         if (modes && h->rank == 0)
             halo_report_table(report, rows, o->sizes.n);
     }
-    progress(h->rank, total, total, 0, 0);
+    if (shown)
+        progress(report, total, total, 0, 0);
+    if (h->rank == 0)
+        halo_report_end(report);
     return right;
 }
 
@@ -256,8 +288,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
     defaults(&o);
-    const enum options_outcome outcome =
-        options_of_rank(rank, &argp, "halo", "halo, libmpi-rma " PACKAGE_VERSION, argc, argv, &o);
+    const enum options_outcome outcome = options_of_rank(
+        rank, &argp, "mpi-rma-halo", "mpi-rma-halo, libmpi-rma " PACKAGE_VERSION, argc, argv, &o);
 
     if (outcome != OPTIONS_TAKEN) {
         MPI_Finalize();
@@ -268,20 +300,21 @@ int main(int argc, char **argv)
     place_init(&place, rank, nprocs, o.pin);
     halo_grid_init(&grid, MPI_COMM_WORLD, place.oversubscribed, o.notify);
 
-    struct halo_report report = {.host = &host, .place = &place, .grid = &grid};
+    static struct halo_report report;
+    report = (struct halo_report){.host = &host, .place = &place, .grid = &grid};
 
     if (rank == 0) {
         if (o.csv && !(report.csv = fopen(o.csv, "w"))) {
-            fprintf(stderr, "halo: cannot write %s: %s\n", o.csv, strerror(errno));
+            fprintf(stderr, "mpi-rma-halo: cannot write %s: %s\n", o.csv, strerror(errno));
             MPI_Abort(MPI_COMM_WORLD, 2);
         }
-        halo_report_heading(&report);
+        halo_report_heading(&report, modes_shown(&o));
         halo_report_csv_heading(&report);
     }
     const bool right = run(&o, &grid, &report);
 
     if (report.csv && fclose(report.csv)) {
-        fprintf(stderr, "halo: cannot write %s: %s\n", o.csv, strerror(errno));
+        fprintf(stderr, "mpi-rma-halo: cannot write %s: %s\n", o.csv, strerror(errno));
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     halo_grid_free(&grid);

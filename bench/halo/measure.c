@@ -34,7 +34,8 @@ static void step_failed(const struct halo *h, const struct halo_mode *mode, int 
     char text[160];
 
     host_error_text(mode->name, rc, text, sizeof(text));
-    fprintf(stderr, "halo: rank %d, step %llu: %s\n", h->rank, (unsigned long long)h->step, text);
+    fprintf(stderr, "mpi-rma-halo: rank %d, step %llu: %s\n", h->rank, (unsigned long long)h->step,
+            text);
     MPI_Abort(h->comm, 1);
     abort();
 }
@@ -240,7 +241,7 @@ static void collect(const struct halo *h, struct series *s)
     double(*all)[HALO_MAX_REPS] = h->rank == 0 ? malloc(sizeof(s->ref)) : NULL;
 
     if (h->rank == 0 && !all) {
-        fprintf(stderr, "halo: no memory for the results\n");
+        fprintf(stderr, "mpi-rma-halo: no memory for the results\n");
         MPI_Abort(h->comm, 1);
     }
     MPI_Reduce(s->ref, all, HALO_MODES * HALO_MAX_REPS, MPI_DOUBLE, MPI_MAX, 0, h->comm);

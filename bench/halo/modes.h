@@ -15,6 +15,11 @@
 
 #include "bench/halo/grid.h"
 
+/* The modes whose data go by MPI's one-sided calls. */
+#define HALO_ONE_SIDED_MODES                                                               \
+    (1u << MODE_FENCE_ASSERT | 1u << MODE_FENCE | 1u << MODE_FENCE_ONE | 1u << MODE_PSCW | \
+     1u << MODE_LOCK | 1u << MODE_LOCK_ALL)
+
 /* The modes that store into MPI_Win_allocate_shared memory; the others use MPI calls. */
 #define HALO_SHARED_MODES (1u << MODE_SHM | 1u << MODE_BARRIERS)
 

@@ -11,18 +11,28 @@
 
 #include "bench/common/stats.h"
 
-#define COLUMN 16
+/* A table is no wider than this; modes that have no room follow in another one. */
+#define LINE 100
+#define FIRST_COLUMNS 26 /* bytes, what a line has, isend/irecv */
 
-void halo_report_heading(const struct halo_report *r)
+void halo_report_heading(const struct halo_report *r, unsigned modes)
 {
     const struct halo *h = r->grid;
 
-    printf("halo exchange: %d ranks as a %d x %d torus, %s, %s; %s\n", h->nprocs, h->px, h->py,
-           r->host->name, r->host->rma, r->place->text);
-    printf("time per step in us (ratio to isend/irecv measured beside it); contents verified; lock "
-           "and "
-           "lock_all notify by %s\n",
-           halo_notify_name[h->notify]);
+    printf("halo exchange: %d ranks as a %d x %d torus, %s; %s\n", h->nprocs, h->px, h->py,
+           r->host->name, r->place->text);
+    if (r->place->oversubscribed)
+        printf("There are more ranks than processors: the times measure how the scheduler gives "
+               "them turns.\n");
+    printf("Measured are %s. A step is the exchange with all four neighbours,\n"
+           "whose contents are verified. The first line of a size has the microseconds of a step, "
+           "the\n"
+           "second how many times those of isend/irecv it takes, as measured beside it. lock and\n"
+           "lock_all notify by %s.\n",
+           r->host->rma, halo_notify_name[h->notify]);
+    for (int m = 0; m < HALO_MODES; m++)
+        if (modes >> m & 1)
+            printf("  %-13s  %s\n", halo_modes[m].name, halo_modes[m].meaning);
 }
 
 static double reference(const struct halo_row *row)
@@ -36,21 +46,61 @@ static double reference(const struct halo_row *row)
     return stats_median(v, n);
 }
 
-static const char *number(double us, char *buf, size_t len)
+/* Three digits, or all before the point. */
+static const char *number(double v, char *buf, size_t len)
 {
-    snprintf(buf, len, "%.*f", us < 10 ? 2 : us < 100 ? 1 : 0, us);
+    if (isnan(v))
+        snprintf(buf, len, "n/a");
+    else
+        snprintf(buf, len, "%.*f", v < 10 ? 2 : v < 100 ? 1 : 0, v);
     return buf;
 }
 
-static void print_cell(const struct halo_cell *c)
+static int width(int mode)
 {
-    char us[24], text[48];
+    const int n = (int)strlen(halo_modes[mode].name);
 
-    if (!c->ok)
-        snprintf(text, sizeof(text), c->wrong ? "wrong" : "n/a");
+    return 2 + (n < 6 ? 6 : n);
+}
+
+static void print_cell(const struct halo_cell *c, int mode, bool ratio)
+{
+    char text[24];
+
+    if (c->ok)
+        number(ratio ? c->ratio : c->us, text, sizeof(text));
     else
-        snprintf(text, sizeof(text), "%s (%.2f)", number(c->us, us, sizeof(us)), c->ratio);
-    printf(" %*s", COLUMN, text);
+        snprintf(text, sizeof(text), "%s", ratio ? "" : c->wrong ? "wrong" : "n/a");
+    printf("%*s", width(mode), text);
+}
+
+/* The modes from first on that have room in a line; the one behind them. */
+static int fitting(const struct halo_row *row, int first)
+{
+    int columns = FIRST_COLUMNS, m;
+
+    for (m = first; m < HALO_MODES; m++) {
+        columns += row->wanted[m] ? width(m) : 0;
+        if (columns > LINE)
+            break;
+    }
+    return m;
+}
+
+static void print_row(const struct halo_row *row, int first, int last)
+{
+    char size[24], us[24];
+
+    printf("%7s     us %11s", stats_bytes(row->size, size, sizeof(size)),
+           number(reference(row), us, sizeof(us)));
+    for (int m = first; m < last; m++)
+        if (row->wanted[m])
+            print_cell(&row->cell[m], m, false);
+    printf("\n%7s  ratio %11s", "", "");
+    for (int m = first; m < last; m++)
+        if (row->wanted[m])
+            print_cell(&row->cell[m], m, true);
+    printf("\n");
 }
 
 static void print_reasons(const struct halo_row *rows, int n)
@@ -72,29 +122,68 @@ static void print_reasons(const struct halo_row *rows, int n)
         }
 }
 
-void halo_report_table(const struct halo_report *r, const struct halo_row *rows, int n)
+/* For the sentences at the end: what the one-sided calls gave. */
+static void count(struct halo_sum *sum, const struct halo_row *row)
 {
-    (void)r;
+    for (int m = 0; m < HALO_MODES; m++) {
+        const struct halo_cell *c = &row->cell[m];
+        const struct halo_extreme this = {c->ratio, m, row->kind, row->size};
+
+        if (!(HALO_ONE_SIDED_MODES >> m & 1) || !row->wanted[m] || !c->ok)
+            continue;
+        sum->faster += c->ratio < 1;
+        if (sum->n == 0 || c->ratio < sum->best.ratio)
+            sum->best = this;
+        if (sum->n == 0 || c->ratio > sum->worst.ratio)
+            sum->worst = this;
+        sum->ratio[sum->n++] = c->ratio;
+    }
+}
+
+void halo_report_table(struct halo_report *r, const struct halo_row *rows, int n)
+{
     if (n == 0)
         return;
-    printf("\n%s\n%10s %12s", winmem_title[rows[0].kind], "bytes", "isend/irecv");
-    for (int m = 0; m < HALO_MODES; m++)
-        if (rows[0].wanted[m])
-            printf(" %*s", COLUMN, halo_modes[m].name);
-    printf("\n");
-    for (int i = 0; i < n; i++) {
-        char size[24], us[24];
-        double ref = reference(&rows[i]);
-
-        printf("%10s %12s", stats_bytes(rows[i].size, size, sizeof(size)),
-               isnan(ref) ? "n/a" : number(ref, us, sizeof(us)));
-        for (int m = 0; m < HALO_MODES; m++)
-            if (rows[i].wanted[m])
-                print_cell(&rows[i].cell[m]);
+    for (int first = 0, last; first < HALO_MODES; first = last) {
+        last = fitting(&rows[0], first);
+        printf("\n%s\n%7s        %11s", winmem_title[rows[0].kind], "bytes", "isend/irecv");
+        for (int m = first; m < last; m++)
+            if (rows[0].wanted[m])
+                printf("%*s", width(m), halo_modes[m].name);
         printf("\n");
+        for (int i = 0; i < n; i++)
+            print_row(&rows[i], first, last);
     }
     print_reasons(rows, n);
+    for (int i = 0; i < n; i++)
+        count(&r->sum, &rows[i]);
     fflush(stdout);
+}
+
+static const char *where(const struct halo_extreme *e, char *buf, size_t len)
+{
+    char size[24];
+
+    snprintf(buf, len, "%.2f (%s, %s bytes, %s)", e->ratio, halo_modes[e->mode].name,
+             stats_bytes(e->size, size, sizeof(size)), winmem_name[e->kind]);
+    return buf;
+}
+
+void halo_report_end(struct halo_report *r)
+{
+    struct halo_sum *sum = &r->sum;
+    char best[96], worst[96];
+
+    if (sum->n == 0)
+        return;
+    printf("\nIn %d of %zu cells of one-sided calls a step takes less time than by isend/irecv.\n",
+           sum->faster, sum->n);
+    printf("It takes %.2f times that time at the median, from %s\nto %s.\n",
+           stats_median(sum->ratio, sum->n), where(&sum->best, best, sizeof(best)),
+           where(&sum->worst, worst, sizeof(worst)));
+    printf("The one-sided calls were those of %s; %s mpi-rma-run it shows those of %s.\n",
+           r->host->library ? "libmpi-rma" : "the MPI library", r->host->library ? "without" : "by",
+           r->host->library ? "the MPI library" : "libmpi-rma");
 }
 
 void halo_report_csv_heading(const struct halo_report *r)

@@ -3,8 +3,8 @@
 # run-halo.sh - the halo exchange on one host, without and with libmpi-rma.
 #
 # Runs the same program twice for each number of ranks, plain and with the
-# library preloaded, and prints one table a number of ranks that has the ratios
-# to isend/irecv of both side by side. The program itself verifies all contents: a
+# library preloaded, and prints tables for each number of ranks that have the ratios
+# to isend/irecv of both, and what they show. The program itself verifies all contents: a
 # cell whose data were wrong says so. Exit code 0, or 1 when the library's run failed or
 # gave wrong data, or the library was not in use in it; what the host's does wrong is shown only.
 
@@ -13,7 +13,7 @@ usage() {
 Usage: run-halo.sh [OPTIONS] [-- OPTIONS OF halo]
   --np "LIST"      numbers of ranks (default "2 4", or $NP)
   --halo PROGRAM   the benchmark, linked with the host only ($HALO, default
-                   ./bench/halo/halo)
+                   ./bench/halo/mpi-rma-halo)
   --lib FILE       libmpi-rma.so built for this host ($MPIRMA_LIB)
   --out DIR        keep the CSV files and the full output there
   --net            over the network's path: the host's tcp on loopback, and
@@ -28,7 +28,7 @@ EOF
 top_srcdir=$(cd "$(dirname "$0")/../.." && pwd) || exit 2
 . "$top_srcdir/bench/common/options.sh"
 np=${NP:-2 4}
-halo=${HALO:-./bench/halo/halo}
+halo=${HALO:-./bench/halo/mpi-rma-halo}
 lib=${MPIRMA_LIB:-}
 out=
 long=${LONG:-0}
@@ -104,17 +104,21 @@ run() {
     label=$1
     n=$2
     shift 2
-    [ -t 2 ] && printf '\r%s, %s ranks, %s ...          ' "$launcher" "$n" "$label" >&2
-    if ! launch "$n" "$@" --csv="$out/$launcher-$n-$label.csv" >"$out/$launcher-$n-$label.txt" 2>&1; then
+    set -- "$@" --csv="$out/$launcher-$n-$label.csv"
+    if [ -t 2 ]; then # where it is told how far it is, errors are seen there as well
+        launch "$n" "$@" --progress >"$out/$launcher-$n-$label.txt"
+    else
+        launch "$n" "$@" >"$out/$launcher-$n-$label.txt" 2>&1
+    fi
+    if [ $? != 0 ]; then
         [ "$label" = host ] || failed=1
         grep -q 'wrong: ' "$out/$launcher-$n-$label.csv" 2>/dev/null && return # the table says it
         printf '\nhalo failed, %s ranks, %s:\n' "$n" "$label"
         cat "$out/$launcher-$n-$label.txt"
-        return
     fi
-    [ -t 2 ] && printf '\r%60s\r' '' >&2
 }
 
+legend=--legend
 for n in $np; do
     start=$(date +%s)
     rm -f "$out/$launcher-$n-host.csv" "$out/$launcher-$n-library.csv"
@@ -127,8 +131,9 @@ for n in $np; do
     for label in host library; do
         [ -f "$out/$launcher-$n-$label.csv" ] || : >"$out/$launcher-$n-$label.csv"
     done
-    printf '\n%s\n' "$(sed -n 1p "$out/$launcher-$n-host.txt" | sed 's/, one-sided calls by [^;]*;/;/')"
-    python3 "$top_srcdir/bench/report" halo "$out/$launcher-$n-host.csv" "$out/$launcher-$n-library.csv" || failed=1
+    printf '\n%s\n' "$(sed -n 1p "$out/$launcher-$n-host.txt")"
+    python3 "$top_srcdir/bench/report" halo $legend "$out/$launcher-$n-host.csv" "$out/$launcher-$n-library.csv" || failed=1
+    legend=
     printf '\nrun took %s s by the host, %s s with the library\n' $((middle - start)) $((end - middle))
 done
 exit $failed

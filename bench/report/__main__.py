@@ -34,7 +34,7 @@ def _show(lines) -> int:
 
 def _halo(args) -> int:
     both = halo.Halo(args.host, args.library)
-    _show(both.lines(args.markdown))
+    _show(both.lines(args.markdown, args.processors, args.legend))
     return 0 if both.library_in_use() else 1
 
 
@@ -95,6 +95,8 @@ def _parser() -> argparse.ArgumentParser:
     one = command("halo", "the halo exchange of two runs, the host's and the library's; exit code 1 where the second did "
                   "not use the library", _halo)
     one.add_argument("--markdown", action="store_true")
+    one.add_argument("--legend", action="store_true", help="say first how the tables are read, and what the exchanges are")
+    processors(one)
     one.add_argument("host", metavar="HOST.csv")
     one.add_argument("library", metavar="LIBRARY.csv")
 

@@ -80,10 +80,9 @@ class Directory:
 
 
 def _title(path: str) -> str:
-    """Returns the first line of what bench/halo printed, without whose calls they are."""
+    """Returns the first line of what bench/halo printed."""
     with open(path, encoding="utf-8", errors="replace") as file:
-        line = file.readline().rstrip("\n")
-    return re.sub(r", one-sided calls by [^;]*;", ";", line, count=1).removeprefix("halo exchange: ")
+        return file.readline().rstrip("\n").removeprefix("halo exchange: ")
 
 
 class Report(NamedTuple):
@@ -102,7 +101,7 @@ def report(path: str, processors: int) -> Report:
               "host itself / through the library."]
     for folder, where in (("", ""), ("net", ", both over tcp on loopback")):
         for _, _, title, both in directory.halos(folder):
-            lines += [f"\n{title}{where}:\n", *both.lines(markdown=True)]
+            lines += [f"\n{title}{where}:\n", *both.lines(True, processors)]
             failed = failed or not both.library_in_use()
     lines += [*papers.report(directory.results()), "\n## Plots\n", *_plots(os.path.join(path, "plots")),
               *slower.report(directory.rounds(), 1.1, processors)]

@@ -8,7 +8,7 @@ tool=$abs_top_builddir/trace/mpi-rma-trace
 test -x "$tool" || skip_all "mpi-rma-trace is not in this build"
 test -z "$SANITIZERS" || skip_all "the sanitizers' libraries must be loaded before any other"
 
-mpirun "$np" "$MPI_RMA_RUN" --trace "$tmp/trace" "$abs_top_builddir/bench/halo/halo" --sizes=1K --modes=fence,pscw,lock_all \
+mpirun "$np" "$MPI_RMA_RUN" --trace "$tmp/trace" "$abs_top_builddir/bench/halo/mpi-rma-halo" --sizes=1K --modes=fence,pscw,lock_all \
     --notify=barrier --memory=allocate --reps=3 --block-ms=1
 test "$rc" = 0 || bad "halo: exit code $rc"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Completion of bash for mpi-rma-run, mpi-rma-info and mpi-rma-trace: the options that --help of the command names,
+# Completion of bash for mpi-rma-run, mpi-rma-info, mpi-rma-halo and mpi-rma-trace: the options that --help of the command names,
 # the hosts, and behind them commands and files.
 
 _mpi_rma()
@@ -23,4 +23,4 @@ _mpi_rma()
     fi
 }
 
-complete -o filenames -F _mpi_rma mpi-rma-run mpi-rma-info mpi-rma-trace
+complete -o filenames -F _mpi_rma mpi-rma-run mpi-rma-info mpi-rma-halo mpi-rma-trace
