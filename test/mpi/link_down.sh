@@ -9,6 +9,8 @@
 test -n "$NETNS_DIR" || skip_all "needs network namespaces"
 seconds=${MTEST_LINK_SECONDS:-100} # what survivors say comes through a launcher that may itself wait for the network
 shm_before
+# The machines serve other tests after this one.
+trap 'sh "$abs_top_srcdir/test/netns/link.sh" node2 up; rm -rf "$tmp"' EXIT
 
 start_victims epochs
 if wait_for 30 all_started; then
@@ -21,5 +23,4 @@ else
 fi
 end_victims # the launcher on the first machine no longer reaches the second
 shm_after "the link went down"
-sh "$abs_top_srcdir/test/netns/link.sh" node2 up
 finish

@@ -160,11 +160,12 @@ check_error() {
     seen 'signal 11|segmentation|bus error' && bad "a rank crashed:"
 }
 
-# Survivors may wait in the host for who is gone.
+# Survivors may wait in the host for who is gone, and a launcher for its daemon on a machine that it cannot reach.
 end_victims() {
     # shellcheck disable=SC2046
     kill -KILL $(pids) 2>/dev/null
     kill "$launcher" 2>/dev/null
+    wait_for 20 launcher_gone || kill -KILL "$launcher"
     wait "$launcher"
 }
 

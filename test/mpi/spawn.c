@@ -2,9 +2,9 @@
 /*
  * spawn.c - a program that starts itself as children, merges, uses windows with them and
  * disconnects, once by MPI_Comm_spawn and once by MPI_Comm_spawn_multiple (MPI 4.1, 11.8). Linked
- * with the host alone: what it has of the library was preloaded. "spawn start" only starts one: can
- * the host do that at all? With "spawn without" the children do not have the library:
- * MPI_Win_allocate, by its default error handler, ends the program.
+ * with the host alone: what it has of the library was preloaded. "spawn start" only starts one and
+ * merges with it, without windows: can the host do that at all? With "spawn without" the children do
+ * not have the library: MPI_Win_allocate, by its default error handler, ends the program.
  *
  * Children see their arguments as they were given, and MPIRMA_ variables of their parents. The
  * parents say when they ask the host for children and when it has given them.
@@ -59,6 +59,7 @@ static void use_windows(MPI_Comm all)
 static void child(MPI_Comm parent, int argc, char **argv)
 {
     const char *variable = getenv("MPIRMA_STATS"), *preload = getenv("LD_PRELOAD");
+    const int only_start = argc > 2 && strcmp(argv[2], "start") == 0;
     MPI_Comm all;
 
     check(argc >= 2 && strcmp(argv[1], "a b=c") == 0, "the first argument is as it was given");
@@ -66,11 +67,12 @@ static void child(MPI_Comm parent, int argc, char **argv)
         check(variable && strstr(variable, "/stats.csv"), "MPIRMA_STATS is the parent's");
         check(preload && strstr(preload, "libmpi-rma"), "the library is preloaded");
     }
-    if (argc == 2 || strcmp(argv[2], "start") != 0) {
-        MPI_Intercomm_merge(parent, 1, &all);
+    MPI_Intercomm_merge(parent, 1, &all);
+    if (only_start)
+        MPI_Barrier(all);
+    else
         use_windows(all);
-        MPI_Comm_free(&all);
-    }
+    MPI_Comm_free(&all);
     MPI_Comm_disconnect(&parent);
 }
 
@@ -117,28 +119,28 @@ static MPI_Comm start_two(char *self, int how)
     return children;
 }
 
-static void join(MPI_Comm children)
+static void join(MPI_Comm children, int only_start)
 {
     MPI_Comm all;
 
     MPI_Intercomm_merge(children, 0, &all);
-    use_windows(all);
+    if (only_start)
+        MPI_Barrier(all);
+    else
+        use_windows(all);
     MPI_Comm_free(&all);
     MPI_Comm_disconnect(&children);
 }
 
 static void parents(char *self, const char *how)
 {
-    MPI_Comm children;
-
     if (strcmp(how, "start") == 0) {
-        children = start(self);
-        MPI_Comm_disconnect(&children);
+        join(start(self), 1);
     } else if (strcmp(how, "without") == 0) {
-        join(start_without(self));
+        join(start_without(self), 0);
     } else {
-        join(start_two(self, 0));
-        join(start_two(self, 1));
+        join(start_two(self, 0), 0);
+        join(start_two(self, 1), 0);
     }
 }
 
