@@ -181,8 +181,8 @@ merge_rounds() {
 plots() {
     mkdir -p "$out/performance"
     report_of plots "$out" >"$out/plots" || failed=1
-    while IFS='|' read -r id title x y logs; do
-        gnuplot -e "data='$out/performance/$id.dat'; out='$out/performance/$id.svg'; name='$title'; xname='$x'; yname='$y'; logs='$logs'" \
+    while IFS='|' read -r id title x y logs styles; do
+        gnuplot -e "data='$out/performance/$id.dat'; out='$out/performance/$id.svg'; name='$title'; xname='$x'; yname='$y'; logs='$logs'; styles='$styles'" \
             "$top_srcdir/scripts/plot.gp" || fail "gnuplot, $id" "$out/performance/$id.dat"
         rm -f "$out/performance/$id.dat"
     done <"$out/plots"
@@ -199,7 +199,7 @@ report() {
 body { font: 15px/1.45 sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em }
 table { border-collapse: collapse; margin: 1em 0; display: block; overflow-x: auto }
 td, th { border: 1px solid #8888; padding: 0.2em 0.6em }
-img { background: white; max-width: 100% }
+img { max-width: 100% }
 </style></head><body>
 EOF
         cmark-gfm -e table "$out/report.md"

@@ -1,10 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The curves of the papers' figures, for gnuplot, from the CSV files of bench/rma and bench/halo."""
+"""The curves of the papers' figures, for gnuplot, from the CSV files of bench/rma and bench/halo.
+
+A curve looks the same in all plots: who did it gives its colour, what memory or way it is its points and dashes. The
+colours can be seen on white and on black.
+"""
 import os
 from typing import Iterator, Optional, Sequence, Union
 
 import results
 import words
+
+
+LOWER = "lower is better"
+HIGHER = "higher is better"
+COLOURS = {"host": "#d9691e", "libmpi-rma": "#2a7fd4", "isend/irecv": "#2f9e5b", "isend/irecv, host's run": "#9a8a3c"}
+# Types of points and of dashes, as gnuplot counts them.
+KINDS = {"malloc": (7, 1), "allocate": (5, 2), "shared": (9, 4), "fence_assert": (7, 1), "pscw": (5, 2), "lock": (9, 4)}
+
+
+def style(curve: str) -> str:
+    """Returns "colour point dashes" of a curve, by its title."""
+    words_of_title = curve.split(", ")
+    who = curve if curve in COLOURS else words_of_title[-1]
+    point, dashes = KINDS.get(words_of_title[0], (13, 1))
+    return f"{COLOURS[who]} {point} {dashes}"
 
 
 class Plot:
@@ -19,6 +38,10 @@ class Plot:
         """Adds a point to a curve."""
         if y is not None:
             self.curves.setdefault(curve, []).append(f"{x} {y}\n")
+
+    def styles(self) -> str:
+        """Returns the styles of the curves."""
+        return " ".join(style(curve) for curve in self.curves)
 
     def data(self) -> str:
         """Returns the blocks of "x y", each with its title in front."""
@@ -48,7 +71,7 @@ class Plots:
             return
         plot = self._plot(f"halo-{line.host}-{line.memory}",
                           f"Halo exchange, 2 processes, {line.memory}, {words.host_name(line.host)}",
-                          "bytes a neighbour", "us a step", "xy")
+                          "bytes a neighbour", f"us a step ({LOWER})", "xy")
         if line.mode == "fence_assert" and line.isend_us is not None:
             plot.point("isend/irecv" + ("" if line.library else ", host's run"), line.bytes, f"{line.isend_us:.4f}")
         plot.point(f"{line.mode}, {words.who(line.library)}", line.bytes, f"{line.us:.4f}")
@@ -56,7 +79,7 @@ class Plots:
     def _latency(self, line: results.Measurement) -> None:
         if line.sync == "pscw" and line.op == "put" and line.memory in ("malloc", "allocate"):
             plot = self._plot(f"pscw-{line.host}", f"One put a PSCW epoch, {words.host_name(line.host)}",
-                              "bytes", "us", "xy")
+                              "bytes", f"us ({LOWER})", "xy")
             plot.point(f"{line.memory}, {words.who(line.library)}", line.bytes, words.plain(line.ns / 1000))
 
     def _bandwidth(self, line: results.Measurement) -> None:
@@ -64,7 +87,7 @@ class Plots:
             return
         plot = self._plot(f"bandwidth-{line.op}-{line.host}",
                           f"32 operations a PSCW epoch: {line.op}, {words.host_name(line.host)}",
-                          "bytes", "MB/s", "xy")
+                          "bytes", f"MB/s ({HIGHER})", "xy")
         plot.point(f"{line.memory}, {words.who(line.library)}", line.bytes, words.plain(1000 * line.bytes / line.ns))
         if line.library and line.memory == "malloc" and line.beside_ns:
             plot.point("isend/irecv", line.bytes, words.plain(1000 * line.bytes / line.beside_ns))
@@ -73,7 +96,7 @@ class Plots:
         if line.op == "epoch":
             plot = self._plot(f"skew-{line.host}",
                               "Origin of 16 puts of 256 KiB, target multiplies, " + words.host_name(line.host),
-                              "order of the matrices", "us", "y")
+                              "order of the matrices", f"us ({LOWER})", "y")
             plot.point(f"{line.memory}, {words.who(line.library)}", line.bytes, words.plain(line.ns / 1000))
 
     def _overlap(self, line: results.Measurement) -> None:
@@ -81,7 +104,7 @@ class Plots:
             return
         plot = self._plot(f"overlap-{line.op}-{line.host}",
                           f"Communication hidden at the {line.op}, {words.host_name(line.host)}",
-                          "bytes", "per cent", "x")
+                          "bytes", f"per cent ({HIGHER})", "x")
         share = 100 * (line.of_ns + line.beside_ns - line.ns) / line.of_ns
         self._against_messages(plot, line, line.bytes, words.plain(max(share, 0)))
 
@@ -91,7 +114,7 @@ class Plots:
         origins = int(line.op.split("_")[0])
         plot = self._plot(f"origins-{line.host}-{line.bytes}",
                           f"Origins of one target, 16 puts of {line.bytes // 1024} KiB, {words.host_name(line.host)}",
-                          "origins", "MB/s", "")
+                          "origins", f"MB/s ({HIGHER})", "")
         self._against_messages(plot, line, origins, words.plain(1000 * 16 * line.bytes * origins / line.ns))
 
     @staticmethod
@@ -104,7 +127,7 @@ class Plots:
 
 
 def write(paths: Sequence[str], directory: str) -> Iterator[str]:
-    """Writes DIRECTORY/NAME.dat for each plot; returns "NAME|title|x axis|y axis|logarithmic axes" for each."""
+    """Writes DIRECTORY/NAME.dat for each plot; returns "NAME|title|x axis|y axis|logarithmic axes|styles" for each."""
     plots = Plots()
     for path in paths:
         for line in results.either(path):
@@ -113,4 +136,4 @@ def write(paths: Sequence[str], directory: str) -> Iterator[str]:
     for plot in plots.plots.values():
         with open(os.path.join(directory, plot.name + ".dat"), "w", encoding="utf-8") as file:
             file.write(plot.data())
-        yield "|".join((plot.name, *plot.texts))
+        yield "|".join((plot.name, *plot.texts, plot.styles()))
