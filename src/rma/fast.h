@@ -23,6 +23,7 @@
 #include "rma/path/acc_atomic.h"
 #include "rma/path/direct.h"
 #include "rma/rma.h"
+#include "rma/win/full_fence.h"
 #include "rma/win/target_lock.h"
 #include "rma/win/win.h"
 

@@ -65,6 +65,7 @@
 #include "rma/progress/lost.h"
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
+#include "rma/win/full_fence.h"
 #include "rma/win/win.h"
 
 enum {

@@ -13,6 +13,7 @@
 #include "rma/path/attached.h"
 #include "rma/path/direct.h"
 #include "rma/path/path.h"
+#include "rma/win/full_fence.h"
 #include "rma/win/win.h"
 
 /* In a dynamic window offsets are addresses, and base is NULL or how far those here are from the

@@ -17,6 +17,7 @@
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
+#include "rma/win/full_fence.h"
 #include "rma/win/path_ops.h"
 #include "rma/win/win.h"
 

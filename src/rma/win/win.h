@@ -56,7 +56,8 @@ struct win_region {
 /* Signals from one peer; counters that only grow (and wrap). */
 struct win_signals {
     _Atomic uint32_t posts;     /* exposure epochs posted to me */
-    _Atomic uint32_t completes; /* access epochs to me that are complete (packet peers: stage.c) */
+    _Atomic uint32_t completes; /* a packet peer's access epochs to me that are complete; a memory
+                                   peer says so in its stages: stage.c */
     _Atomic uint32_t left; /* my generation of a window that it has abandoned: create/abandoned.c */
     struct sync_signals sync; /* of src/rma/sync alone */
 };
@@ -147,7 +148,9 @@ struct pkt_target;
 struct pkt_origin;
 struct strict;
 
-/* The first line is all that operations on mapped memory and locks look at. */
+/* What this process keeps of one process of the window, itself included: as the target of its own
+ * operations, and as the origin of the other's. The first line is all that operations on mapped
+ * memory and locks look at. */
 struct rma_target {
     alignas(MRMA_CACHE_LINE) _Atomic uint64_t gen; /* see the invariants */
     _Atomic(const struct path_ops *) path_ops;     /* how operations reach it: target_path_ops */
@@ -306,27 +309,31 @@ struct rma {
     struct rma_stats stats;
 };
 
-/* Could anybody compete for the engine's lock? */
+/* rma_concurrent returns whether anybody could compete for the engine's lock: the program has
+ * several threads that call, or the agent runs. */
 static inline bool rma_concurrent(const struct rma *r)
 {
     return atomic_load_explicit(&r->concurrent, memory_order_relaxed);
 }
 
-/* The engine's lock, where anybody could compete for it. */
+/* rma_enter takes the engine's lock, where anybody could compete for it; else it does nothing. It
+ * is not recursive. May wait for other threads of this process. */
 static inline void rma_enter(struct rma *r)
 {
     if (unlikely(rma_concurrent(r)))
         elock_lock(&r->lock);
 }
 
+/* rma_leave gives back the lock that rma_enter has taken. */
 static inline void rma_leave(struct rma *r)
 {
     if (unlikely(rma_concurrent(r)))
         elock_unlock(&r->lock);
 }
 
-/* An operation has begun. Where several threads may call, sums are atomic, which costs as much as
- * all the rest of a small put: only if somebody asks for them (MPIRMA_STATS). */
+/* win_count counts one operation of so many bytes, on that path, for the statistics (MPIRMA_STATS).
+ * Where several threads may call, sums are atomic, which costs as much as all the rest of a small
+ * put: there only if somebody asks for them. */
 static inline void win_count(struct win *w, enum rma_path path, size_t bytes)
 {
     const enum rma_path kind = path == PATH_RDMA ? PATH_PACKETS : path;
@@ -340,26 +347,25 @@ static inline void win_count(struct win *w, enum rma_path path, size_t bytes)
     }
 }
 
-static inline void win_set_dirty(struct win *w)
-{
-    atomic_store_explicit(&w->dirty, true, memory_order_relaxed);
-}
-
-/* No target is known to be accessible any more. */
+/* win_next_gen makes no target of w known to be accessible any more, at the beginning and end of an
+ * epoch. */
 static inline void win_next_gen(struct win *w)
 {
     atomic_store_explicit(&w->gen, atomic_load_explicit(&w->gen, memory_order_relaxed) + 1,
                           memory_order_relaxed);
 }
 
-/* Is a process of the window lost, as far as this one knows? */
+/* win_has_lost returns whether a process of the window is lost, as far as this one knows. With or
+ * without the engine's lock. */
 static inline bool win_has_lost(const struct win *w)
 {
     return atomic_load_explicit(&w->lost, memory_order_relaxed) != 0;
 }
 
-/* For the present epoch. Where several threads may call, the window has packet targets or has lost
- * a process, or something is under way to a kernel-assisted one, every flush goes the long way. */
+/* win_set_flush_quick sets win.flush_quick, which says whether flushes of the present epoch may
+ * take the short way of fast.h. Where several threads may call, the window has packet targets or
+ * has lost a process, or something is under way to a kernel-assisted one, none may. Called whenever
+ * one of these changes. */
 static inline void win_set_flush_quick(struct win *w)
 {
     const enum epoch_state now = epoch_now(&w->epoch);
@@ -374,14 +380,17 @@ static inline void win_set_flush_quick(struct win *w)
 
 enum { WIN_CALLS_PER_LOOK = 4096 };
 
-/* Count one more of the calls that programs make in a loop while they wait for memory to change,
- * and that do not wait themselves; true: rma_look_around (progress/wait.h) is due. Where several
- * threads may call they may lose each other's counts; short calls (fast.h) are not made there. */
+/* win_count_short_call counts one more of the calls that programs make in a loop while they wait
+ * for memory to change, and that do not wait themselves. Returns true, about once in
+ * WIN_CALLS_PER_LOOK calls, when rma_look_around (progress/wait.h) is due. Only for the short calls
+ * of fast.h, which are not made where several threads may call. */
 static inline bool win_count_short_call(struct win *w)
 {
     return unlikely(--w->unlooked < 0);
 }
 
+/* win_count_call is win_count_short_call for any call. Where several threads may call they may lose
+ * each other's counts. */
 static inline bool win_count_call(struct win *w)
 {
     const int32_t left = __atomic_load_n(&w->unlooked, __ATOMIC_RELAXED) - 1;
@@ -389,19 +398,24 @@ static inline bool win_count_call(struct win *w)
     return unlikely(left < 0);
 }
 
-/* The tables of a target. They change once, when its process is lost (progress/lost.c): who still
- * has the old ones does something to memory that stays mapped for as long as the window lives. */
+/* target_path_ops returns the functions by which operations reach t. Like those of target_sync they
+ * change once, when the target's process is lost (progress/lost.c): who still has the old ones does
+ * something to memory that stays mapped for as long as the window lives. NULL: the target was never
+ * used. */
 static inline const struct path_ops *target_path_ops(const struct rma_target *t)
 {
     return atomic_load_explicit(&t->path_ops, memory_order_relaxed);
 }
 
+/* target_sync returns the functions by which synchronization reaches t, or NULL, as target_path_ops
+ * does for operations. */
 static inline const struct sync_ops *target_sync(const struct rma_target *t)
 {
     return atomic_load_explicit(&t->sync_ops, memory_order_relaxed);
 }
 
-/* The target of rank, or one that is never accessible (target_table.h), to look at only. */
+/* win_peek returns the target of rank to look at only: if that was never used, one that is never
+ * accessible (target_table.h), which is not to be written to. Any thread. */
 static inline struct rma_target *win_peek(const struct win *w, int rank)
 {
     const unsigned i = (unsigned)rank - (unsigned)w->row_first;
@@ -410,39 +424,48 @@ static inline struct rma_target *win_peek(const struct win *w, int rank)
     return target_table_get(&w->targets, rank);
 }
 
-/* Make the target of a rank on another node. MRMA_ERR_NO_MEM, or why its process
- * cannot be reached. Under the engine's lock, by one thread at most. remote.c. */
+/* win_target_make makes the target of a rank on another node, which has none yet, from the records
+ * of the creation, connects its process, and sets *t. It stays for as long as the window.
+ * MRMA_ERR_NO_MEM, or why its process cannot be reached; with a message. Under the engine's lock.
+ * In remote.c. */
 int win_target_make(struct win *w, int rank, struct rma_target **t);
-/* The record of a process in some window's records, or NULL. Under the lock. Looks through them
- * all, once for each process that is first heard of by its message: an index would take memory for
- * every process of the job in each of them, and records have one copy a node. */
+
+/* rma_find_process returns the record of the process with this number in the records of some
+ * window; NULL: none has it. It looks through them all, once for each process that is first heard
+ * of by its message: an index would take memory for every process of the job in each of them, and
+ * records have one copy a node. Under the engine's lock. In remote.c. */
 const struct rma_proc_record *rma_find_process(const struct rma *r, uint64_t uid);
 
-/* The target of rank, made if need be; the errors of win_target_make. _locked: under the
- * engine's lock. */
+/* win_target_locked sets *t to the target of rank, and makes it if need be: then the errors are
+ * those of win_target_make. Under the engine's lock. */
 static inline int win_target_locked(struct win *w, int rank, struct rma_target **t)
 {
     *t = win_peek(w, rank);
     return likely((*t)->peer != NULL) ? MRMA_SUCCESS : win_target_make(w, rank, t);
 }
 
-int win_target_first(struct win *w, int rank, struct rma_target **t); /* win_target's other half */
+/* win_target_first is the rest of win_target, for a target that is not made yet. In remote.c. */
+int win_target_first(struct win *w, int rank, struct rma_target **t);
 
+/* win_target does what win_target_locked does, without the engine's lock, which it takes if the
+ * target is not made yet. */
 static inline int win_target(struct win *w, int rank, struct rma_target **t)
 {
     *t = win_peek(w, rank);
     return likely((*t)->peer != NULL) ? MRMA_SUCCESS : win_target_first(w, rank, t);
 }
 
-/* May target be accessed now? Fast path of every operation; epoch_access decides
- * (and waits) where the answer is not known yet. */
+/* target_ready returns whether t may be accessed now, for all that operations need to know of their
+ * epoch. False: it is not known yet, and epoch_access (path/path.h) decides, and waits if need be.
+ */
 static inline bool target_ready(const struct win *w, const struct rma_target *t)
 {
     return atomic_load_explicit(&t->gen, memory_order_relaxed) ==
            atomic_load_explicit(&w->gen, memory_order_relaxed);
 }
 
-/* In a window that is watched no target is ever ready. */
+/* target_set_ready notes that t may be accessed for the rest of the present epoch. In a window that
+ * is watched no target ever is. */
 static inline void target_set_ready(const struct win *w, struct rma_target *t)
 {
     if (unlikely(w->watched))
@@ -451,34 +474,11 @@ static inline void target_set_ready(const struct win *w, struct rma_target *t)
                           memory_order_relaxed);
 }
 
+/* target_set_unready takes target_set_ready back: the epoch of this target alone has ended. */
 static inline void target_set_unready(const struct win *w, struct rma_target *t)
 {
     atomic_store_explicit(&t->gen, atomic_load_explicit(&w->gen, memory_order_relaxed) - 1,
                           memory_order_relaxed);
-}
-
-/*
- * Make every stored byte visible before anything that follows (flush). A put on a mapped target is
- * plain stores, which may stay in the processor's store buffer while later loads of the same
- * process go ahead:
- *
- *   process 0                             process 1
- *   put x = 1                             put y = 1
- *   A: flush: fence (seq_cst)             B: flush: fence (seq_cst)
- *   get y                                 get x
- *
- * A flush promises completion at the target, so one of the two gets must see 1. The fences are
- * ordered; the one that is second has both puts before its get. Without stores since the last fence
- * there is nothing to order and the fence is left out. Unlocks and accumulates need no extra one:
- * the release of the lock (lockword_release), acc_atomic_leave, and giving a stripe back
- * (fmutex_unlock) are full fences, by atomic_rmw_fence.
- */
-static inline void win_full_fence(struct win *w)
-{
-    if (atomic_load_explicit(&w->dirty, memory_order_relaxed) || w->rma->threads) {
-        atomic_store_explicit(&w->dirty, false, memory_order_relaxed);
-        atomic_thread_fence(memory_order_seq_cst);
-    }
 }
 
 #endif
