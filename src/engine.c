@@ -113,7 +113,7 @@ void engine_agent_end(struct engine *e)
     if (!rma_has_agent(&e->rma))
         return;
     atomic_store_explicit(&e->agent_stop, true, memory_order_release);
-    event_wake(&e->own->attention.agent, e->ringer);
+    event_wake(&e->own->attention.agent, e->ring_fd);
     pthread_join(e->agent, NULL);
     rma_agent_ended(&e->rma);
 }
@@ -129,16 +129,18 @@ static int make_own_segment(struct engine *e)
     e->own = e->own_seg.base;
     e->own->magic = PROCSEG_MAGIC;
     e->own->uid = e->uid;
-    e->light = e->light && event_light_barrier(); /* which may be refused since it registered */
-    atomic_store_explicit(&e->own->attention.threads.light, e->light, memory_order_relaxed);
+    e->membarrier =
+        e->membarrier && event_membarrier(); /* which may be refused since it registered */
+    atomic_store_explicit(&e->own->attention.threads.membarrier, e->membarrier,
+                          memory_order_relaxed);
     return MRMA_SUCCESS;
 }
 
 /* From the start: later the program may have used up all descriptors. */
-static int open_ringer(struct engine *e)
+static int open_ring_fd(struct engine *e)
 {
-    e->ringer = doorbell_ringer();
-    return e->ringer >= 0
+    e->ring_fd = doorbell_ring_fd();
+    return e->ring_fd >= 0
                ? MRMA_SUCCESS
                : log_fail(&e->log, MRMA_ERR_OTHER, "cannot make a socket to wake others with: %s",
                           strerror(errno));
@@ -154,7 +156,7 @@ static int assemble(struct engine *e, bool threads)
     if (!err)
         err = make_own_segment(e);
     if (!err)
-        err = open_ringer(e);
+        err = open_ring_fd(e);
     if (err)
         return err;
     if (e->conf.ptracer == CONF_PTRACER_ANY)
@@ -179,8 +181,8 @@ static int assemble(struct engine *e, bool threads)
 static void close_own(struct engine *e)
 {
     seg_close(&e->own_seg);
-    if (e->ringer >= 0)
-        close(e->ringer);
+    if (e->ring_fd >= 0)
+        close(e->ring_fd);
 }
 
 int engine_create(const struct conf *conf, const struct log *log,
@@ -191,9 +193,9 @@ int engine_create(const struct conf *conf, const struct log *log,
         return log_fail(log, MRMA_ERR_NO_MEM, "no memory for the engine");
     e->conf = *conf;
     e->log = *log;
-    e->own_seg.fd = e->ringer = -1;
+    e->own_seg.fd = e->ring_fd = -1;
     e->world_rank = process->world_rank;
-    e->light = process->light;
+    e->membarrier = process->membarrier;
     int err = assemble(e, process->threads);
     if (err) {
         engine_attach_fini(e);

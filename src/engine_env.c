@@ -66,7 +66,7 @@ static int node_procs_bound(void)
 int engine_env_init(struct engine *e)
 {
     struct proc_record rec = {.uid = e->uid,
-                              .light = e->light,
+                              .membarrier = e->membarrier,
                               .seg = seg_name_of(&e->own_seg),
                               .started = procstart_of(0),
                               .probe_addr = (uint64_t)(uintptr_t)&e->uid,
@@ -89,7 +89,7 @@ int engine_env_init(struct engine *e)
                               .record_same_node = env_same_node,
                               .record_cpus = env_cpus,
                               .attention = &e->own->attention,
-                              .ringer = e->ringer,
+                              .ring_fd = e->ring_fd,
                               .stripes = {e->own->stripes, fmutex_self(rec.started)}};
     return MRMA_SUCCESS;
 }

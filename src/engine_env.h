@@ -34,7 +34,7 @@ struct proc_record {
     uint64_t probe_addr, probe_value;
     uint64_t probe_segment; /* which has it, for XPMEM; 0: this process exports nothing */
     struct topo_cpuset cpus;
-    uint32_t light;                           /* may notify without a fence */
+    uint32_t membarrier;                      /* may notify without a fence */
     uint32_t net;                             /* enum proc_net */
     unsigned char secret[NMOFI_SECRET_BYTES]; /* what is sent to it begins with a hash of this */
     struct nmofi_name name;                   /* its network endpoint, where net is not NET_NONE */
@@ -51,13 +51,13 @@ struct engine {
     int world_rank;
     uint64_t uid;           /* of this process, unique */
     uint64_t node[2];       /* as in its record */
-    bool light;             /* registered for notifications without a fence (sys/event.h) */
+    bool membarrier;        /* registered for notifications without a fence (sys/event.h) */
     struct heap *heap;      /* of windows: their memory, control blocks and rings */
     struct heap *user_heap; /* of MPI_Alloc_mem: children get copies, and it outlives the engine */
     _Atomic uint64_t allocs, alloc_bytes, alloc_ns; /* engine_alloc_end */
     struct seg own_seg;
     struct procseg *own; /* in own_seg */
-    int ringer;          /* sys/doorbell.h */
+    int ring_fd;         /* sys/doorbell.h */
     struct shm_channel shm;
     struct ch3 ch3;
     struct rma_env env;

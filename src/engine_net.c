@@ -80,7 +80,7 @@ static void announce(struct engine *e, struct nmofi *net, bool loopback)
     memcpy(&e->record, &rec, sizeof rec);
     ch3_add_channel(&e->ch3, nmofi_channel(net));
     rma_leave(&e->rma);
-    event_wake(&e->own->attention.agent, e->ringer);
+    event_wake(&e->own->attention.agent, e->ring_fd);
     log_msg(&e->log, LOG_LEVEL_INFO, "network: %s", nmofi_describe(net));
 }
 

@@ -93,7 +93,7 @@ static int new_peer(struct engine *e, struct map *map, const struct proc_record 
     p->seg.fd = p->pidfd = -1;
     p->peer.uid = rec->uid;
     p->peer.pid = rec->seg.pid;
-    p->peer.ringer = e->ringer;
+    p->peer.ring_fd = e->ring_fd;
     p->started = rec->started;
     p->peer.net = map == &e->net_peers;
     p->machine = engine_same_node(e, rec->node);
@@ -235,9 +235,10 @@ static int env_peer_get(void *ctx, const struct rma_proc_record *record, bool no
     struct engine_peer *p = NULL;
     if (node) /* a window is being made */
         engine_peer_sweep(e);
-    if (!rec.light && engine_same_node(e, rec.node)) /* it must notify with a fence; nobody does
+    if (!rec.membarrier &&
+        engine_same_node(e, rec.node)) /* it must notify with a fence; nobody does
                                                         before the window is agreed upon */
-        atomic_store_explicit(&e->own->attention.threads.light, 0, memory_order_seq_cst);
+        atomic_store_explicit(&e->own->attention.threads.membarrier, 0, memory_order_seq_cst);
     pthread_mutex_lock(&e->maps_lock);
     int err = peer_locked(e, &rec, node, net, &p);
     pthread_mutex_unlock(&e->maps_lock);
@@ -361,7 +362,7 @@ static void shm_unmap(void *ctx, void *handle)
 struct shm_channel_env engine_channel_env(struct engine *e)
 {
     return (struct shm_channel_env){
-        .ctx = e, .ringer = e->ringer, .map = shm_map, .unmap = shm_unmap, .find = shm_find};
+        .ctx = e, .ring_fd = e->ring_fd, .map = shm_map, .unmap = shm_unmap, .find = shm_find};
 }
 
 /* ---- start and end ---- */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * env.h - what src/rma needs from the outside: memory that node peers can map,
- * and the processes behind the records of a bootstrap exchange.
+ * env.h - what src/rma needs from the outside: memory that processes of the node can map, the
+ * processes behind the records of a bootstrap exchange, and the network.
  *
- * engine_env.c implements it with the shm layer; tests and the simulation with plain
- * memory. Records and locations are opaque here: they are made and understood by
- * the same implementation on both sides.
+ * The engine implements it (engine_env.c, which puts it together, engine_mem.c, engine_attach.c,
+ * engine_peer.c and engine_net.c) with the shm layer and the netmod; tests and the simulation
+ * (test/sim) with plain memory. Records and locations are opaque here: they are made and understood
+ * by the same implementation on both sides.
  */
 #ifndef MRMA_RMA_ENV_H
 #define MRMA_RMA_ENV_H
@@ -52,7 +53,7 @@ struct rma_exported {
     uint64_t vaddr, len; /* its owner's addresses */
 };
 
-/* Another process, or this one. Shared by all windows; counted. */
+/* Another process, or this one. Shared by all windows that use it, which refs counts. */
 struct rma_peer {
     uint64_t uid; /* unique in the job and beyond */
     int32_t pid;  /* for process_vm_*; valid where node is true */
@@ -63,7 +64,7 @@ struct rma_peer {
     int assisted_errno;          /* why not */
     bool attachable;             /* what it exports can be attached (probed once) */
     struct attention *attention; /* whether it polls, where it sleeps; NULL: not on this node */
-    int ringer;                  /* to wake it with: rma_env's */
+    int ring_fd;                 /* rma_env's, to wake it with */
     struct stripes stripes;      /* its accumulate locks */
     _Atomic uint64_t seen_alive; /* the engine's clock when path/assisted.c last saw it live */
     struct ch3_vc vc;
@@ -71,103 +72,175 @@ struct rma_peer {
 };
 
 /* Memory that is not from here, as malloc's, mapped by peers of the node all the same: by XPMEM
- * (shm/xpmem.h), where that is. Any thread, with or without the engine's lock. */
+ * (shm/xpmem.h), where that is. Any thread calls these functions, with or without the engine's
+ * lock. None of them waits for another process. */
 struct rma_attach {
-    /* usable says whether this process still exports memory and attaches that of others. */
+    /* usable returns whether this process still exports memory and attaches that of others. */
     bool (*usable)(void *ctx);
-    /* make exports the pages of [ptr, ptr+len) and returns the segment; 0: this memory cannot be
-     * had, or nothing is exported any more. */
+
+    /* make exports the pages of [ptr, ptr+len), so that peers can attach them, and returns the
+     * number of the segment; 0: this memory cannot be had, or nothing is exported any more. */
     uint64_t (*make)(void *ctx, const void *ptr, size_t len);
-    /* remove ends a segment; 0 stands for none. */
+
+    /* remove ends a segment of make: nobody can attach it from now on; who has it attached keeps
+     * it. 0 stands for none. */
     void (*remove)(void *ctx, uint64_t segment);
-    /* attach maps what the peer has exported, or finds it mapped for the same group; handle is for
-     * detach. MRMA_ERR_OTHER, with a message at level info. */
+
+    /* attach maps what peer has exported, or finds it mapped for the same group, which is any
+     * address that stands for the uses that end together (a window). It sets *out to where mem
+     * begins here, and *handle for detach. MRMA_ERR_OTHER, with a message at level info: it cannot
+     * be had. */
     int (*attach)(void *ctx, const struct rma_peer *peer, const struct rma_exported *mem,
                   const void *group, void **out, void **handle);
-    /* detach ends a use of it. keep: it stays mapped until its group goes, or room is needed. */
+
+    /* detach ends one use of what attach has found. keep: it stays mapped until its group goes or
+     * room is needed; else it is unmapped when nobody uses it. */
     void (*detach)(void *ctx, void *handle, bool keep);
-    /* detach_group unmaps all of a group that nobody uses, or that for which gone says true. */
+
+    /* detach_group unmaps what is attached for the group: all of it (gone NULL), or that for which
+     * gone(arg, mem) returns true. What is in use goes with its detach. */
     void (*detach_group)(void *ctx, const void *group,
                          bool (*gone)(void *arg, const struct rma_exported *mem), void *arg);
-    /* give_up: a process could not attach what another had exported. From now on this one exports
-     * nothing more. */
+
+    /* give_up is called when a process could not attach what another had exported: from now on this
+     * process exports nothing more. */
     void (*give_up)(void *ctx);
 };
 
+/* The functions return enum mrma_err where they return an int. "Without the lock" means that the
+ * caller must not hold the engine's lock. Where nothing is said about a function, any thread may
+ * call it, with or without the lock, and it does not wait for other processes. */
 struct rma_env {
-    void *ctx;
+    void *ctx;             /* the first argument of every function */
     uint32_t first_number; /* win/first_number.h */
 
-    /* Memory of this process that node peers can map. Pages are committed. */
+    /* ---- memory ---- */
+
+    /* mem_alloc sets *out to size bytes, aligned to align (a power of two), that peers of the node
+     * can map (mem_find, mem_map). Touching them cannot fail. MRMA_ERR_NO_MEM, or MRMA_ERR_OTHER
+     * where the system gives no segment; with a message. */
     int (*mem_alloc)(void *ctx, size_t size, size_t align, void **out);
+
+    /* mem_free gives back what mem_alloc has set. */
     void (*mem_free)(void *ctx, void *ptr);
-    /* Of the len bytes at ptr, from mem_alloc: those that take memory only when they are touched.
-     */
+
+    /* mem_untouched returns how many of the len bytes at ptr, which are mem_alloc's, take memory of
+     * the machine only when they are touched, and may not have been touched yet. */
     uint64_t (*mem_untouched)(void *ctx, const void *ptr, size_t len);
-    /* Has the machine, within the control groups around this process, so many bytes for such memory
-     * of all processes on the node? MRMA_ERR_NO_MEM, with a message. */
+
+    /* mem_fits returns MRMA_SUCCESS if the machine, within the control groups around this process,
+     * has so many bytes left for such memory of all processes of the node together, else
+     * MRMA_ERR_NO_MEM with a message. */
     int (*mem_fits)(void *ctx, uint64_t bytes);
-    /* Is [ptr, ptr+len) such memory? Then where. */
+
+    /* mem_find returns whether [ptr, ptr+len) can be mapped by peers: it is mem_alloc's, or what
+     * MPI_Alloc_mem has returned, or in a segment. Then *loc says where, for mem_map by others. */
     bool (*mem_find)(void *ctx, const void *ptr, size_t len, struct rma_mem_loc *loc);
-    /* [ptr, ptr+len) is memory that the program got from here and may give back: when it does,
-     * nobody gets it again before mem_unpin with the same ptr. False: it is other memory. */
+
+    /* mem_pin is called when a window is made on [ptr, ptr+len). If the program got that from
+     * MPI_Alloc_mem, and so may give it back while others still have it mapped, it is kept:
+     * nobody gets it again before mem_unpin with the same ptr. Returns false if it is other memory;
+     * then mem_unpin is not called. */
     bool (*mem_pin)(void *ctx, const void *ptr, size_t len);
+
+    /* mem_unpin ends one mem_pin. */
     void (*mem_unpin)(void *ctx, const void *ptr);
-    /* Map a peer's memory; handle for mem_unmap. */
+
+    /* mem_map maps a peer's memory, of which its mem_find has said where it is: *out is its address
+     * here, *handle for mem_unmap. What is mapped already is counted, not mapped again.
+     * MRMA_ERR_NO_MEM, MRMA_ERR_OTHER, MRMA_ERR_INTERN (loc is wrong); with a message. */
     int (*mem_map)(void *ctx, const struct rma_mem_loc *loc, void **out, void **handle);
+
+    /* mem_unmap ends one mem_map, or what segment_create has made. */
     void (*mem_unmap)(void *ctx, void *handle);
+
     const struct rma_attach *attach; /* NULL: there is no way to attach memory */
-    /* A segment whose parts are committed by those who use them
-     * (MPI_Win_allocate_shared); segment_commit works on both sides' handles. */
+
+    /* segment_create makes a segment of size bytes of address space for MPI_Win_allocate_shared,
+     * and sets its address here, *loc for mem_map by the others, and *handle, which mem_unmap ends.
+     * No part of it may be touched before it is committed. Errors as mem_alloc. */
     int (*segment_create)(void *ctx, size_t size, void **base, void **handle,
                           struct rma_mem_loc *loc);
+
+    /* segment_commit makes sure that touching [offset, offset+len) of a segment cannot fail. handle
+     * is segment_create's or, in a process that maps the segment, mem_map's. MRMA_ERR_NO_MEM, or
+     * MRMA_ERR_OTHER; with a message. */
     int (*segment_commit)(void *ctx, void *handle, size_t offset, size_t len);
 
-    /* This process's record, and the peer behind one (found or connected). node:
-     * is it to be treated as on this node (real node and configuration agree)?
-     * With the engine's lock, as peer_connect and peer_put: peers of other nodes are
-     * looked up when they are first used. The peer is its vc's owner. */
-    const struct rma_proc_record *record;
+    /* ---- processes ---- */
+
+    const struct rma_proc_record *record; /* this process's own */
+
+    /* peer_get sets *out to the peer behind a record, known already or made now, and counts one use
+     * of it, which peer_put ends. node: it is to be treated as a process of this node (it is on
+     * this machine, and configuration agrees); then its attention, its stripes and its memory can
+     * be reached. Packets can be sent after peer_connect. The peer is its vc's owner. Under the
+     * engine's lock, since peers of other nodes are looked up when they are first used.
+     * MRMA_ERR_NO_MEM; MRMA_ERR_PROC_FAILED: its connection was lost before; MRMA_ERR_OTHER: its
+     * segment cannot be opened. */
     int (*peer_get)(void *ctx, const struct rma_proc_record *record, bool node,
                     struct rma_peer **out);
-    /* Make sure that packets can be sent to it. */
+
+    /* peer_connect makes sure that packets can be sent to peer, if that was not done before: a ring
+     * to it is made; a connection of the network is made by the first packet. Under the engine's
+     * lock. MRMA_ERR_NO_MEM here, or at peer, which has no place for one more ring. */
     int (*peer_connect)(void *ctx, struct rma_peer *peer);
+
+    /* peer_put ends one use of peer, which stays known and connected. Under the engine's lock. */
     void (*peer_put)(void *ctx, struct rma_peer *peer);
-    /* Free what is kept of processes that have ended and are in no window. With the engine's lock.
-     * NULL: nothing is kept of any. */
+
+    /* peers_sweep frees what is kept of processes that have ended and that no window uses. Under
+     * the engine's lock. NULL: nothing is kept of any. */
     void (*peers_sweep)(void *ctx);
-    bool (*record_same_node)(void *ctx, const struct rma_proc_record *record);
-    /* At most so many processes of a window are on this node; more may turn out to
-     * be, and then creation takes a step more. 0: no idea. */
-    int node_procs_bound;
-    /* Processors that the processes of these records may use together. */
-    unsigned (*record_cpus)(void *ctx, const struct rma_proc_record *records, size_t stride, int n);
-    /* With the engine's lock. */
+
+    /* peer_alive returns whether the process lives. Of one on another machine nothing is known: it
+     * counts as living, but the channel then finds out, and reports to ch3, whether the connection
+     * still holds. Under the engine's lock. */
     bool (*peer_alive)(void *ctx, struct rma_peer *peer);
-    /* Collective over boot, whose processes' records these are, each stride bytes from the
-     * one before: the window needs the network (the same answer at all). Opens it where
-     * it is not open, and completes the records. All fail or none. Registers mine, where
-     * the network puts and gets by itself, and sets the keys of all, stride bytes apart, too.
-     * room: net_room bytes for each process, had before anybody relies on this one to
-     * take part. NULL: what is not on the node is reached otherwise. */
+
+    /* record_same_node returns whether the process of that record is on this node. Configuration is
+     * not asked (win_on_node does that). */
+    bool (*record_same_node)(void *ctx, const struct rma_proc_record *record);
+
+    /* record_cpus returns on how many processors those of n processes that are on this node may
+     * run, all together. Their records are stride bytes apart. */
+    unsigned (*record_cpus)(void *ctx, const struct rma_proc_record *records, size_t stride, int n);
+
+    int node_procs_bound; /* so many processes of a window are on this node at most; more may turn
+                             out to be, and then its creation takes a step more. 0: not known */
+
+    /* ---- the network ---- */
+
+    /* net_open is called where a window needs the network: by all processes of boot (it is
+     * collective), or by none. It opens the network where it is not open, and completes the records
+     * of all processes, which are stride bytes apart. Where the network puts and gets by itself it
+     * also registers mine, the caller's memory of the window, and sets the keys of all, stride
+     * bytes apart, too. room: net_room bytes for each process, which the caller has got before
+     * anybody relies on it to take part. Without the lock; waits for the others. Returns success at
+     * all processes, or an error at each. NULL: what is not on the node is reached otherwise. */
     int (*net_open)(void *ctx, struct boot *boot, struct rma_proc_record *records,
                     struct rma_net_key *keys, size_t stride, struct rma_net_mem *mine, void *room);
     size_t net_room;
-    /* Start the agent thread if it is not running. */
+
+    /* ---- this process ---- */
+
+    /* agent_start starts the agent thread, unless it runs. Without the lock. MRMA_ERR_OTHER, with a
+     * message: the system gives no thread. */
     int (*agent_start)(void *ctx);
 
-    /* This process's own shared words. */
-    struct attention *attention;
-    /* Of its events, for who blocks on descriptors too; open before a channel has any. */
+    struct attention *attention; /* this process's own, which its peers see */
+    /* Doorbells of the events in attention, for a thread that blocks on descriptors, too: those of
+     * the application's threads, and the agent's. Open before a channel has descriptors. */
     const struct doorbell *bell, *agent_bell;
-    int ringer; /* what this process can always ring others' doorbells with; -1: none */
-    struct stripes stripes;
+    int ring_fd; /* what this process rings others' doorbells with (sys/doorbell.h); -1: none */
+    struct stripes stripes; /* the accumulate locks of this process's memory */
 
     struct trace *trace; /* where events are recorded (trace/record.h); NULL: no trace is taken */
 
-    /* NULL where threads really wait. The simulation (test/sim): let other processes run.
-     * Returns when ev has moved on from ticket or ns of the engine's clock have passed; ev NULL:
-     * after a moment, the stead of a yield. Called without the engine's lock. */
+    /* idle takes the place of sleeping and of yielding the processor in a simulation (test/sim),
+     * which lets other processes run meanwhile; NULL: threads really wait. It returns when ev has
+     * moved on from ticket or ns of the engine's clock have passed; if ev is NULL, after a moment,
+     * in the stead of a yield. Without the lock. */
     void (*idle)(void *ctx, struct event *ev, uint32_t ticket, uint64_t ns);
 };
 

@@ -29,8 +29,8 @@
 
 #define MRMA_INLINE static inline __attribute__((always_inline))
 
-/* Where len bytes at disp of a target are: NULL if it is not accessible now, not mapped, or does
- * not have them. disp is not negative. */
+/* fast_find returns where len bytes at disp, which is not negative, of a target are; NULL if it is
+ * not known to be accessible, not mapped, or does not have them. */
 MRMA_INLINE char *fast_find(const struct win *w, const struct rma_target *t, int64_t disp,
                             size_t len)
 {
@@ -45,6 +45,7 @@ MRMA_INLINE char *fast_find(const struct win *w, const struct rma_target *t, int
 
 /* ---- put and get (MPI 4.1, 12.3.1 and 12.3.2): len contiguous bytes ---- */
 
+/* fast_put does MPI_Put of len contiguous bytes. False: nothing was done. */
 MRMA_INLINE bool fast_put(struct win *w, const void *from, int target, int64_t disp, size_t len)
 {
     char *to = fast_find(w, win_peek(w, target), disp, len);
@@ -56,6 +57,7 @@ MRMA_INLINE bool fast_put(struct win *w, const void *from, int target, int64_t d
     return true;
 }
 
+/* fast_get does MPI_Get of len contiguous bytes. False: nothing was done. */
 MRMA_INLINE bool fast_get(struct win *w, void *to, int target, int64_t disp, size_t len)
 {
     const char *from = fast_find(w, win_peek(w, target), disp, len);
@@ -68,22 +70,24 @@ MRMA_INLINE bool fast_get(struct win *w, void *to, int target, int64_t disp, siz
 
 /* ---- one word of 8 bytes (12.3.4.3 and 12.3.4.4) ---- */
 
-/* An aligned word that may be changed by an instruction now: then acc_atomic_leave. Only
- * in the light form; the other goes the general way. The mode is looked at once: a
- * window that is LOCKED pays for a store to a line of its own. */
+/* fast_word returns an aligned word at disp of the target that may be changed by an instruction
+ * now; acc_atomic_leave must follow. NULL: it may not. Only where no fence is needed for that
+ * (ACC_WAY_MEMBARRIER). The mode is looked at once: a window that is LOCKED pays for a store to a
+ * line of its own. */
 MRMA_INLINE acc_word *fast_word(struct win *w, int target, int64_t disp)
 {
     const struct rma_target *t = win_peek(w, target);
     char *at = fast_find(w, t, disp, sizeof(uint64_t));
-    if (unlikely(!at || (uintptr_t)at % sizeof(uint64_t) || w->acc_way != ACC_WAY_LIGHT))
+    if (unlikely(!at || (uintptr_t)at % sizeof(uint64_t) || w->acc_way != ACC_WAY_MEMBARRIER))
         return NULL;
-    if (unlikely(!acc_atomic_enter_light(w, t->ctl)))
+    if (unlikely(!acc_atomic_enter_membarrier(w, t->ctl)))
         return NULL;
     win_count(w, PATH_MAPPED, sizeof(uint64_t));
     return (acc_word *)(void *)at;
 }
 
-/* SUM of integers, REPLACE and NO_OP; from and to need no alignment. */
+/* fast_fetch_op does MPI_Fetch_and_op on a word of 8 bytes: SUM of integers, REPLACE and NO_OP.
+ * from and to need no alignment. False: nothing was done. */
 MRMA_INLINE bool fast_fetch_op(struct win *w, enum acc_op op, const void *from, void *to,
                                int target, int64_t disp)
 {
@@ -95,6 +99,8 @@ MRMA_INLINE bool fast_fetch_op(struct win *w, enum acc_op op, const void *from, 
     return true;
 }
 
+/* fast_cas does MPI_Compare_and_swap on a word of 8 bytes. value, compare and to need no alignment.
+ * False: nothing was done. */
 MRMA_INLINE bool fast_cas(struct win *w, const void *value, const void *compare, void *to,
                           int target, int64_t disp)
 {
@@ -108,7 +114,8 @@ MRMA_INLINE bool fast_cas(struct win *w, const void *value, const void *compare,
 
 /* ---- accumulates of one contiguous datatype (12.3.4.1 and 12.3.4.2) ---- */
 
-/* The elements under their stripe, or stripes. */
+/* fast_acc_locked does the accumulate of n elements, len bytes, at at, under the stripe, or
+ * stripes, of the target. old NULL: not wanted. */
 MRMA_INLINE void fast_acc_locked(const struct rma_target *t, struct acc_what what, char *at,
                                  const void *from, void *old, size_t n, size_t len)
 {
@@ -133,14 +140,16 @@ MRMA_INLINE void fast_acc_locked(const struct rma_target *t, struct acc_what wha
     fmutex_unlock(mx);
 }
 
-/* By instructions, if they can be used now. */
+/* fast_acc_atomic does the accumulate of len bytes at at by instructions. False: these cannot be
+ * used now, and nothing was done. old NULL: not wanted. */
 MRMA_INLINE bool fast_acc_atomic(struct win *w, const struct rma_target *t, struct acc_what what,
                                  char *at, const void *from, void *old, size_t len)
 {
     const bool sum = what.op == ACC_SUM && what.type == ACC_F64 && len == sizeof(double) &&
                      (uintptr_t)at % sizeof(double) == 0;
-    if (unlikely(w->acc_way != ACC_WAY_LIGHT || (!sum && !acc_atomic_fits(what.type, at, len)) ||
-                 !acc_atomic_enter_light(w, t->ctl)))
+    if (unlikely(w->acc_way != ACC_WAY_MEMBARRIER ||
+                 (!sum && !acc_atomic_fits(what.type, at, len)) ||
+                 !acc_atomic_enter_membarrier(w, t->ctl)))
         return false;
     if (sum)
         acc_atomic_sum_f64((acc_word *)(void *)at, from, old);
@@ -150,8 +159,9 @@ MRMA_INLINE bool fast_acc_atomic(struct win *w, const struct rma_target *t, stru
     return true;
 }
 
-/* count of type, which is contiguous, are len bytes; from is not looked at for NO_OP; old NULL: not
- * wanted, and then op is not NO_OP. What is not allowed is not done. */
+/* fast_acc does MPI_Accumulate or MPI_Get_accumulate of count of type, which is contiguous and the
+ * type of both sides, len bytes. from is not looked at for NO_OP; old NULL: not wanted, and then op
+ * is not NO_OP. False: nothing was done, also because it is not allowed. */
 MRMA_INLINE bool fast_acc(struct win *w, enum acc_op op, const struct dtype *type, size_t count,
                           const void *from, void *old, int target, int64_t disp, size_t len)
 {
@@ -173,7 +183,7 @@ MRMA_INLINE bool fast_acc(struct win *w, enum acc_op op, const struct dtype *typ
 
 /* ---- locks and flush (12.5.3 and 12.5.4) ---- */
 
-/* The first lock of an epoch, or one more. */
+/* fast_lock_hold notes that the lock on t is held, the first one of an epoch, or one more. */
 static inline void fast_lock_hold(struct win *w, struct rma_target *t, enum win_lock lock)
 {
     t->lock = (uint8_t)lock;
@@ -189,9 +199,10 @@ static inline void fast_lock_hold(struct win *w, struct rma_target *t, enum win_
                               memory_order_relaxed);
 }
 
-/* MPI_Win_lock of a target whose lock is free. lock_quick is set for windows in which nobody
- * watches locks (MPIRMA_STRICT, MPIRMA_HANG_REPORT, no_locks), and without packet targets; while
- * others may take the engine's lock, or a packet lock is pending, it is not tried.
+/* fast_lock does MPI_Win_lock of a target whose lock is free. False: nothing was done, or undone.
+ * lock_quick is set for windows in which nobody watches locks (MPIRMA_STRICT, MPIRMA_HANG_REPORT,
+ * no_locks), and without packet targets; while others may take the engine's lock, or a packet lock
+ * is pending, it is not tried.
  *
  * An exclusive request must look at the holders without a ticket after its own is in the word
  * (win/target_lock.h: C before D). Who finds one, or a lock_all that waits, gives the lock
@@ -216,6 +227,8 @@ MRMA_INLINE bool fast_lock(struct win *w, bool exclusive, int rank)
     return true;
 }
 
+/* fast_unlock does MPI_Win_unlock of a target whose lock fast_lock has taken, or rma_lock alike.
+ * False: nothing was done. */
 MRMA_INLINE bool fast_unlock(struct win *w, int rank)
 {
     struct rma_target *t = win_peek(w, rank);
@@ -239,8 +252,9 @@ MRMA_INLINE bool fast_unlock(struct win *w, int rank)
     return true;
 }
 
-/* MPI_Win_flush when there is nothing to make visible: the target is accessible
- * in a passive epoch, and no store has been made since the last fence. */
+/* fast_flush does MPI_Win_flush, or its local form, when there is nothing to make visible: the
+ * target is accessible in a passive epoch, and no store has been made since the last fence. False:
+ * nothing was done. */
 static inline bool fast_flush(struct win *w, int target)
 {
     const struct rma_target *t = win_peek(w, target);

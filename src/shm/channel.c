@@ -64,7 +64,7 @@ static void report_lost(struct shm_channel *ch)
 static void traced_call(const struct shm_channel *ch, const struct shm_peer *peer)
 {
     const uint64_t now = trace_now(ch->trace);
-    if (attention_call(&peer->seg->attention, ch->env.ringer))
+    if (attention_call(&peer->seg->attention, ch->env.ring_fd))
         trace_add(ch->trace, &(struct trace_record){.time = now,
                                                     .kind = TRACE_WAKE_AGENT,
                                                     .peer = -1,
@@ -77,7 +77,7 @@ static void call(const struct shm_channel *ch, const struct shm_peer *peer)
     if (unlikely(ch->trace))
         traced_call(ch, peer);
     else
-        (void)attention_call(&peer->seg->attention, ch->env.ringer);
+        (void)attention_call(&peer->seg->attention, ch->env.ring_fd);
 }
 
 static void *shm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
@@ -102,7 +102,7 @@ static void shm_commit_quietly(struct ch3_channel *ch, struct ch3_vc *vc, size_t
     struct shm_peer *peer = ch3_vc_channel_data(vc);
     ring_commit(&peer->tx, len);
     if (len)
-        (void)attention_call_threads(&peer->seg->attention, self(ch)->env.ringer);
+        (void)attention_call_threads(&peer->seg->attention, self(ch)->env.ring_fd);
 }
 
 static void shm_wake(struct ch3_channel *ch, struct ch3_vc *vc)

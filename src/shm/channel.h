@@ -19,7 +19,7 @@
 /* What the channel needs from who puts it together. */
 struct shm_channel_env {
     void *ctx;
-    int ringer; /* sys/doorbell.h */
+    int ring_fd; /* sys/doorbell.h */
     /* Map a ring that a peer has announced, of size bytes; *handle is for unmap. NULL: cannot be
      * reached (reported). */
     void *(*map)(void *ctx, const struct heap_loc *where, size_t size, void **handle);

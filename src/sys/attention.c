@@ -7,9 +7,9 @@
  */
 #include "sys/attention.h"
 
-bool attention_call(struct attention *a, int ringer)
+bool attention_call(struct attention *a, int ring_fd)
 {
-    if (attention_call_threads(a, ringer))
+    if (attention_call_threads(a, ring_fd))
         return false;
     atomic_thread_fence(memory_order_seq_cst); /* pairs with attention_poll_end, event_enter */
     if (atomic_load_explicit(&a->polling, memory_order_relaxed) ||
@@ -17,20 +17,20 @@ bool attention_call(struct attention *a, int ringer)
          atomic_load_explicit(&a->host_polls, memory_order_relaxed)) ||
         !atomic_load_explicit(&a->agent.sleepers, memory_order_relaxed))
         return false;
-    event_wake(&a->agent, ringer);
+    event_wake(&a->agent, ring_fd);
     return true;
 }
 
-void attention_call_agent(struct attention *a, int ringer)
+void attention_call_agent(struct attention *a, int ring_fd)
 {
     if (!attention_host_polled(a))
         return;
     atomic_store_explicit(&a->host_polls, 0, memory_order_relaxed);
-    event_wake(&a->agent, ringer);
+    event_wake(&a->agent, ring_fd);
 }
 
-void attention_wake_all(struct attention *a, int ringer)
+void attention_wake_all(struct attention *a, int ring_fd)
 {
-    event_wake(&a->threads, ringer);
-    event_wake(&a->agent, ringer);
+    event_wake(&a->threads, ring_fd);
+    event_wake(&a->agent, ring_fd);
 }

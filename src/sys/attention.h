@@ -25,8 +25,8 @@
  *   B: sleepers? polling? wake               D: is there a packet? stay awake, or wake the agent
  *
  * The fences are in one total order. If the sender's comes first, D finds what A has published;
- * otherwise B finds what C has stored, and wakes. For sleepers the sender's fence may be the light
- * one of event.h, whose other half is in event_enter. Who stops polling uses no membarrier, so the
+ * otherwise B finds what C has stored, and wakes. For sleepers the sender's fence may be left out
+ * (membarrier, event.h): event_enter makes it then. Who stops polling uses no membarrier, so the
  * look at polling is behind a full fence.
  *
  * A packet that was left to a call of the host must not lie there when the agent sleeps without
@@ -59,8 +59,8 @@
 
 #include "sys/event.h"
 
-/* All zero: nobody looks, and there is no agent. What wakes takes the calling process's ringer
- * (doorbell.h). */
+/* All zero: nobody looks, and there is no agent. ring_fd, below: with what the calling process
+ * rings (doorbell_ring_fd). */
 struct attention {
     alignas(MRMA_CACHE_LINE) struct event threads; /* where application threads sleep in a wait */
     _Atomic uint32_t has_agent;                    /* an agent runs, to the end of the process */
@@ -146,30 +146,30 @@ static inline void attention_end(struct attention *a)
 
 /* attention_call_own wakes this process's own agent unless one of its application threads polls:
  * something waits that only this library's polls move on, not those of a call of the host. */
-static inline void attention_call_own(struct attention *a, int ringer)
+static inline void attention_call_own(struct attention *a, int ring_fd)
 {
     atomic_thread_fence(memory_order_seq_cst); /* pairs with attention_poll_end */
     if (!atomic_load_explicit(&a->polling, memory_order_relaxed))
-        event_notify(&a->agent, ringer);
+        event_notify(&a->agent, ring_fd);
 }
 
 /* ---- by others, of the same node ---- */
 
 /* attention_call_threads wakes the threads of the process that sleep in a wait, and returns whether
  * there were any. Called after that for which they wait was published. */
-static inline bool attention_call_threads(struct attention *a, int ringer)
+static inline bool attention_call_threads(struct attention *a, int ring_fd)
 {
     event_notify_fence(&a->threads);
     if (!atomic_load_explicit(&a->threads.sleepers, memory_order_relaxed))
         return false;
-    event_wake(&a->threads, ringer);
+    event_wake(&a->threads, ring_fd);
     return true;
 }
 
 /* attention_call makes sure that somebody of the process looks, after a packet was published for it
  * (A): the threads that sleep in a wait are woken, or, where nobody polls, the agent. Returns
  * whether it was the agent. */
-bool attention_call(struct attention *a, int ringer);
+bool attention_call(struct attention *a, int ring_fd);
 
 /* attention_has_ended returns whether the process has called MPI_Finalize. If so, all that it has
  * sent can be seen (pairs with attention_end). */
@@ -197,10 +197,10 @@ static inline bool attention_is_polled(const struct attention *a)
 /* attention_call_agent is called by a sender whose packet has not been served within the time of a
  * wake-up. If a call of the host was taken to poll, that call may have ended: the agent is woken
  * before its short sleep ends. Else nothing is done. */
-void attention_call_agent(struct attention *a, int ringer);
+void attention_call_agent(struct attention *a, int ring_fd);
 
 /* attention_wake_all wakes everybody of the process who sleeps, threads and agent, for another
  * reason than a packet. */
-void attention_wake_all(struct attention *a, int ringer);
+void attention_wake_all(struct attention *a, int ring_fd);
 
 #endif

@@ -4,7 +4,7 @@
  *
  * Ringing makes a socket for the one datagram, since what is sent counts against its socket until
  * it is taken: rings to many sleepers that take no notice would use up one that all share. Such a
- * one, the ringer, is for when no other can be had. Who rings finds the sleeper deep asleep, so
+ * one, the ring_fd, is for when no other can be had. Who rings finds the sleeper deep asleep, so
  * that wake-up costs more than the socket.
  *
  * No state, no locks. Neighbour: event.c, which rings.
@@ -76,16 +76,16 @@ void doorbell_empty(const struct doorbell *bell)
         ;
 }
 
-int doorbell_ringer(void)
+int doorbell_ring_fd(void)
 {
     return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 }
 
-bool doorbell_ring(uint64_t id, int ringer)
+bool doorbell_ring(uint64_t id, int ring_fd)
 {
     struct sockaddr_un name;
     const socklen_t len = name_of(id, &name);
-    const int own = doorbell_ringer(), fd = own >= 0 ? own : ringer;
+    const int own = doorbell_ring_fd(), fd = own >= 0 ? own : ring_fd;
     if (fd < 0)
         return false;
     /* A full queue is a doorbell that has been rung. */

@@ -37,15 +37,15 @@ void doorbell_close(struct doorbell *bell);
  * the owner calls it. Never waits. */
 void doorbell_empty(const struct doorbell *bell);
 
-/* doorbell_ringer returns a socket with which this process can ring even when its program has used
+/* doorbell_ring_fd returns a socket with which this process can ring even when its program has used
  * up all descriptors, since it holds this one from its start. The caller closes it. -1: none could
  * be had, and errno says why. */
-int doorbell_ringer(void);
+int doorbell_ring_fd(void);
 
 /* doorbell_ring makes the doorbell with this id readable, in three system calls; never waits.
- * ringer: what doorbell_ringer has returned, or -1. Returns false if it did not ring, because this
- * process has neither a descriptor to spare nor a ringer. That nobody has the name any more is no
- * error. */
-bool doorbell_ring(uint64_t id, int ringer);
+ * ring_fd: what doorbell_ring_fd has returned, or -1. Returns false if it did not ring, because
+ * this process has no descriptor to spare and ring_fd is -1. That nobody has the name any more is
+ * no error. */
+bool doorbell_ring(uint64_t id, int ring_fd);
 
 #endif

@@ -27,13 +27,13 @@ static bool is_single_threaded(void)
     return stat("/proc/self/task", &st) == 0 && st.st_nlink == 3;
 }
 
-bool event_light_register(void)
+bool event_membarrier_register(void)
 {
     return is_single_threaded() &&
            syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 }
 
-bool event_light_barrier(void)
+bool event_membarrier(void)
 {
     return syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0;
 }
@@ -41,13 +41,13 @@ bool event_light_barrier(void)
 uint32_t event_enter(struct event *ev)
 {
     atomic_fetch_add_explicit(&ev->sleepers, 1, memory_order_seq_cst);
-    if (atomic_load_explicit(&ev->light, memory_order_relaxed))
-        event_light_barrier();
+    if (atomic_load_explicit(&ev->membarrier, memory_order_relaxed))
+        event_membarrier();
     atomic_thread_fence(memory_order_seq_cst); /* pairs with event_notify */
     return atomic_load_explicit(&ev->seq, memory_order_acquire);
 }
 
-void event_wake(struct event *ev, int ringer)
+void event_wake(struct event *ev, int ring_fd)
 {
     atomic_fetch_add_explicit(&ev->seq, 1, memory_order_release);
     atomic_thread_fence(memory_order_seq_cst); /* for callers that did not ask for sleepers */
@@ -55,7 +55,7 @@ void event_wake(struct event *ev, int ringer)
     if (likely(!atomic_load_explicit(&ev->polled, memory_order_acquire)))
         return;
     if (!atomic_exchange_explicit(&ev->rung, 1, memory_order_acq_rel) &&
-        !doorbell_ring(ev->bell, ringer))
+        !doorbell_ring(ev->bell, ring_fd))
         atomic_store_explicit(&ev->rung, 0, memory_order_relaxed); /* the next one tries again */
 }
 

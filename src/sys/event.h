@@ -12,13 +12,13 @@
  *      fence (seq_cst)                   fence (seq_cst)
  *   B: if (sleepers) wake             D: ticket = seq; state still old? sleep(ticket)
  *
- * The light form leaves the notifier's fence out (it would wait for the store to
+ * The form with membarrier leaves the notifier's fence out (it would wait for the store to
  * reach the line that the peer polls, once per signal) and has the sleeper do
  * both: between C and D it calls membarrier(2), which makes every processor that
  * runs a registered process execute a full fence. Where that falls in the
  * notifier's A, B decides: before A, B comes after C and sees it; after A, D comes
- * after A and sees it. All notifiers must be registered (event_light_register),
- * and the owner sets light only while it knows that they are, and that it may call
+ * after A and sees it. All notifiers must be registered (event_membarrier_register),
+ * and the owner sets membarrier only while it knows that they are, and that it may call
  * membarrier itself.
  *
  * Either B sees C, and then seq is bumped and the futex woken, or (by the two
@@ -48,10 +48,10 @@
 
 struct event {
     _Atomic uint32_t seq;
-    _Atomic uint32_t sleepers; /* the one in poll(2) included */
-    _Atomic uint32_t light;    /* notifiers need no fence */
-    _Atomic uint32_t polled;   /* one sleeper blocks in poll(2) */
-    _Atomic uint32_t rung;     /* and its doorbell has been rung */
+    _Atomic uint32_t sleepers;   /* the one in poll(2) included */
+    _Atomic uint32_t membarrier; /* its sleepers call membarrier(2): notifiers need no fence */
+    _Atomic uint32_t polled;     /* one sleeper blocks in poll(2) */
+    _Atomic uint32_t rung;       /* and its doorbell has been rung */
     uint32_t unused;
     uint64_t bell; /* doorbell id; set before polled ever is */
 };
@@ -62,30 +62,31 @@ static inline void event_init(struct event *ev)
 {
     atomic_init(&ev->seq, 0);
     atomic_init(&ev->sleepers, 0);
-    atomic_init(&ev->light, 0);
+    atomic_init(&ev->membarrier, 0);
     atomic_init(&ev->polled, 0);
     atomic_init(&ev->rung, 0);
     ev->bell = 0;
 }
 
-/* event_light_register registers this process with the kernel for the light form. Returns false if
- * it is not registered, because it has several threads already (the kernel would make the call wait
- * until every processor has passed through it), or because the system has or allows no membarrier;
- * then light may not be set in the events of those whom this process notifies. */
-bool event_light_register(void);
+/* event_membarrier_register registers this process with the kernel for membarrier(2). Returns false
+ * if it is not registered, because it has several threads already (the kernel would make the call
+ * wait until every processor has passed through it), or because the system has or allows no
+ * membarrier; then membarrier may not be set in the events of those whom this process notifies. */
+bool event_membarrier_register(void);
 
-/* event_light_barrier is the sleeper's side of the light form, for other protocols, too, that have
- * one frequent and one rare side: a full fence on every processor that runs a registered process.
- * Returns false if the system has or allows no membarrier; nobody may be light then. */
-bool event_light_barrier(void);
+/* event_membarrier calls membarrier(2): a full fence on every processor that runs a registered
+ * process. It is the sleeper's side of the form with membarrier, and of other protocols that have
+ * one frequent and one rare side. Returns false if the system has or allows no membarrier; then the
+ * member membarrier may not be set in any event. */
+bool event_membarrier(void);
 
-/* An event on which nobody ever blocks in poll(2), in the stead of a ringer. */
+/* An event on which nobody ever blocks in poll(2), in the stead of a descriptor to ring with. */
 enum { EVENT_NO_POLL = -1 };
 
 /* event_wake wakes everybody who sleeps on ev, whether anybody does or not. Costs a system call,
- * more if somebody blocks in poll(2). ringer, here and below: a socket of doorbell_ringer, or
+ * more if somebody blocks in poll(2). ring_fd, here and below: a socket of doorbell_ring_fd, or
  * EVENT_NO_POLL for an event on which nobody ever blocks in poll(2). */
-void event_wake(struct event *ev, int ringer);
+void event_wake(struct event *ev, int ring_fd);
 
 /* event_enter announces that the calling thread is about to sleep on ev (C), and returns the ticket
  * for event_sleep. The caller then looks at its condition again (D), calls event_sleep if that has
@@ -117,10 +118,10 @@ void event_poll(const struct doorbell *bell, const int *fds, unsigned n, uint64_
 void event_leave_polled(struct event *ev);
 
 /* event_notify_fence is what stands between the notifier's store and its look at sleepers: a full
- * fence, or only a compiler's one where ev is light. */
+ * fence, or only a compiler's one where the sleepers of ev call membarrier(2). */
 static inline void event_notify_fence(const struct event *ev)
 {
-    if (likely(atomic_load_explicit(&ev->light, memory_order_relaxed)))
+    if (likely(atomic_load_explicit(&ev->membarrier, memory_order_relaxed)))
         atomic_signal_fence(memory_order_seq_cst); /* pairs with membarrier in event_enter */
     else
         atomic_thread_fence(memory_order_seq_cst); /* pairs with the fence in event_enter */
@@ -128,21 +129,21 @@ static inline void event_notify_fence(const struct event *ev)
 
 /* event_notify wakes those who sleep on ev, if there are any. Called after the state that they look
  * at was stored with release. */
-static inline void event_notify(struct event *ev, int ringer)
+static inline void event_notify(struct event *ev, int ring_fd)
 {
     event_notify_fence(ev);
     if (unlikely(atomic_load_explicit(&ev->sleepers, memory_order_relaxed)))
-        event_wake(ev, ringer);
+        event_wake(ev, ring_fd);
 }
 
 /* event_notify_exchanged is event_notify where the state was changed by a sequentially consistent
  * exchange, which serves as the fence: it comes before the look at sleepers in the one order that
  * the sleeper's own steps C (sequentially consistent) and D (a load that is, or behind the fence)
  * are in. */
-static inline void event_notify_exchanged(struct event *ev, int ringer)
+static inline void event_notify_exchanged(struct event *ev, int ring_fd)
 {
     if (unlikely(atomic_load_explicit(&ev->sleepers, memory_order_seq_cst)))
-        event_wake(ev, ringer);
+        event_wake(ev, ring_fd);
 }
 
 #endif

@@ -32,7 +32,7 @@ static struct rma_target target[RANKS];
 static struct win_ctl ctl[RANKS];
 static struct win win[RANKS]; /* as each of the two processes sees it */
 static int direct[RANKS] = {0, 1};
-static bool light;
+static bool membarrier;
 static _Atomic uint32_t by_instruction, under_lock;
 
 static struct rma_target *model_peek(const struct win *w, int rank)
@@ -52,7 +52,7 @@ static void setup(void)
 {
     memset(ctl, 0, sizeof ctl);
     memset(&attention, 0, sizeof attention);
-    atomic_store_explicit(&attention.threads.light, light, memory_order_relaxed);
+    atomic_store_explicit(&attention.threads.membarrier, membarrier, memory_order_relaxed);
     env = (struct rma_env){.attention = &attention, .peer_alive = alive};
     rma.env = &env;
     for (int i = 0; i < RANKS; i++) {
@@ -105,18 +105,18 @@ static void test_change(void **state)
 {
     (void)state;
     for (int form = 0; form < 2; form++) {
-        light = form;
+        membarrier = form;
         explore(&(struct model_scenario){.setup = setup,
                                          .thread = {by_instructions, by_locks},
                                          .deviations = 4,
-                                         .no_membarrier = !light});
+                                         .no_membarrier = !membarrier});
     }
 }
 
 static void test_two_changes(void **state)
 {
     (void)state;
-    light = true;
+    membarrier = true;
     explore(&(struct model_scenario){
         .setup = setup, .thread = {by_instructions, by_locks, by_locks}, .deviations = 2});
 }

@@ -20,13 +20,13 @@
 static struct attention at;
 static _Atomic uint32_t sent, served;
 static uint32_t senders;
-static bool light;
+static bool membarrier;
 
 static void setup(void)
 {
     memset(&at, 0, sizeof at);
-    atomic_store_explicit(&at.threads.light, light, memory_order_relaxed);
-    atomic_store_explicit(&at.agent.light, light, memory_order_relaxed);
+    atomic_store_explicit(&at.threads.membarrier, membarrier, memory_order_relaxed);
+    atomic_store_explicit(&at.agent.membarrier, membarrier, memory_order_relaxed);
     attention_agent_begins(&at);
     atomic_store_explicit(&sent, 0, memory_order_relaxed);
     atomic_store_explicit(&served, 0, memory_order_relaxed);
@@ -116,7 +116,7 @@ static void test_call_that_ends(void **state)
     (void)state;
     senders = 1;
     for (int form = 0; form < 2; form++) {
-        light = form;
+        membarrier = form;
         explore(&(struct model_scenario){
             .setup = setup, .thread = {only_sender, caller, agent}, .deviations = 3});
     }
@@ -127,7 +127,7 @@ static void test_wait(void **state)
     (void)state;
     senders = 1;
     for (int form = 0; form < 2; form++) {
-        light = form;
+        membarrier = form;
         explore(&(struct model_scenario){
             .setup = setup, .thread = {only_sender, waiter}, .deviations = 4});
     }
@@ -137,7 +137,7 @@ static void test_agent_alone(void **state)
 {
     (void)state;
     senders = 1;
-    light = true;
+    membarrier = true;
     explore(
         &(struct model_scenario){.setup = setup, .thread = {only_sender, agent}, .deviations = 4});
 }
@@ -146,7 +146,7 @@ static void test_two_senders(void **state)
 {
     (void)state;
     senders = 2;
-    light = false;
+    membarrier = false;
     explore(&(struct model_scenario){
         .setup = setup, .thread = {sender, caller, agent, sender}, .deviations = 2});
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_model_event.c - event.h in every order: who sleeps is woken, by the full form and by the
- * light one, by one notifier and by two, and where the sleeper blocks in poll(2).
+ * one with membarrier, by one notifier and by two, and where the sleeper blocks in poll(2).
  */
 #define _GNU_SOURCE 1
 #include <poll.h>
@@ -26,13 +26,13 @@ enum { SLEEPER = 0 };
 static struct event ev;
 static _Atomic uint32_t news;
 static uint32_t wanted;
-static bool light;
+static bool membarrier;
 static _Atomic uint32_t rung; /* what lies in the doorbell */
 static struct doorbell bell;
 
-bool model_doorbell_ring(uint64_t id, int ringer)
+bool model_doorbell_ring(uint64_t id, int ring_fd)
 {
-    (void)id, (void)ringer;
+    (void)id, (void)ring_fd;
     atomic_store_explicit(&rung, 1, memory_order_seq_cst);
     model_wake(SLEEPER);
     return true;
@@ -56,7 +56,7 @@ static long model_ppoll(struct pollfd *set, const struct timespec *limit)
 static void setup(void)
 {
     event_init(&ev);
-    atomic_store_explicit(&ev.light, light, memory_order_relaxed);
+    atomic_store_explicit(&ev.membarrier, membarrier, memory_order_relaxed);
     atomic_store_explicit(&news, 0, memory_order_relaxed);
     atomic_store_explicit(&rung, 0, memory_order_relaxed);
 }
@@ -102,16 +102,16 @@ static void exchanger(void)
 static void test_full(void **state)
 {
     (void)state;
-    light = false;
+    membarrier = false;
     wanted = 1;
     explore(
         &(struct model_scenario){.setup = setup, .thread = {sleeper, notifier}, .deviations = 4});
 }
 
-static void test_light(void **state)
+static void test_membarrier(void **state)
 {
     (void)state;
-    light = true;
+    membarrier = true;
     wanted = 1;
     explore(
         &(struct model_scenario){.setup = setup, .thread = {sleeper, notifier}, .deviations = 4});
@@ -120,7 +120,7 @@ static void test_light(void **state)
 static void test_two_sleepers(void **state)
 {
     (void)state;
-    light = true;
+    membarrier = true;
     wanted = 1;
     explore(&(struct model_scenario){
         .setup = setup, .thread = {sleeper, notifier, sleeper}, .deviations = 2});
@@ -129,7 +129,7 @@ static void test_two_sleepers(void **state)
 static void test_two_notifiers(void **state)
 {
     (void)state;
-    light = false;
+    membarrier = false;
     wanted = 2;
     explore(&(struct model_scenario){
         .setup = setup, .thread = {sleeper, exchanger, exchanger}, .deviations = 3});
@@ -140,7 +140,7 @@ static void test_polled(void **state)
     (void)state;
     wanted = 1;
     for (int form = 0; form < 2; form++) {
-        light = form;
+        membarrier = form;
         explore(&(struct model_scenario){
             .setup = setup, .thread = {poller, notifier}, .deviations = 4});
     }
@@ -149,14 +149,14 @@ static void test_polled(void **state)
 static void test_polled_twice(void **state)
 {
     (void)state;
-    light = false;
+    membarrier = false;
     wanted = 2;
     explore(&(struct model_scenario){
         .setup = setup, .thread = {poller, exchanger, exchanger}, .deviations = 2});
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_full),         cmocka_unit_test(test_light),
+    cmocka_unit_test(test_full),         cmocka_unit_test(test_membarrier),
     cmocka_unit_test(test_two_sleepers), cmocka_unit_test(test_two_notifiers),
     cmocka_unit_test(test_polled),       cmocka_unit_test(test_polled_twice),
 };

@@ -328,8 +328,8 @@ struct fabric *fabric_new(const struct fabric_opts *opts)
     FABRIC_CHECK(f->boots);
     for (int i = 0; i < opts->nproc; i++) {
         f->procs[i].seg = sim_zeroed(MRMA_CACHE_LINE, sizeof(struct procseg));
-        atomic_init(&f->procs[i].seg->attention.threads.light,
-                    !opts->no_light && event_light_register());
+        atomic_init(&f->procs[i].seg->attention.threads.membarrier,
+                    !opts->no_membarrier && event_membarrier_register());
         fabric_comm_boot(f->world, i, &f->boots[i]);
     }
     for (int i = 0; i < opts->nproc; i++)

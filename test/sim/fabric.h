@@ -41,11 +41,11 @@ struct fabric_opts {
     enum conf_progress
         progress;          /* as MPIRMA_PROGRESS: auto and agent start an agent thread a process */
     enum conf_fence fence; /* as MPIRMA_FENCE */
-    int per_node;   /* so many consecutive processes are a node; 0: one node. Others: packets */
-    bool threads;   /* several threads of a process call (MPI_THREAD_MULTIPLE) */
-    bool no_assist; /* the kernel refuses cross-memory attach */
-    bool no_light;  /* notify with fences, without membarrier (sys/event.h) */
-    unsigned cpus;  /* processors a node is said to have; 0: one (waits yield at once) */
+    int per_node;       /* so many consecutive processes are a node; 0: one node. Others: packets */
+    bool threads;       /* several threads of a process call (MPI_THREAD_MULTIPLE) */
+    bool no_assist;     /* the kernel refuses cross-memory attach */
+    bool no_membarrier; /* notify with fences, without membarrier (sys/event.h) */
+    unsigned cpus;      /* processors a node is said to have; 0: one (waits yield at once) */
     int node_procs_bound; /* what a launcher says, right or wrong; 0: nothing */
     double hang_report;   /* as MPIRMA_HANG_REPORT */
     bool quiet;           /* drop the library's messages: the test provokes them */

@@ -7,7 +7,7 @@
  * The races are run on a fresh window each, since a mode changes once: processes
  * count with instructions on the elements that others add to in one long accumulate
  * under the locks, some by the short cut of the entry points (rma/fast.h). Every variant runs with
- * and without the light form of the fence.
+ * and without membarrier.
  */
 #include <sched.h>
 
@@ -291,7 +291,8 @@ static void closing_body(struct fabric_proc *p, void *arg)
     struct win_ctl *ctl = win_peek(w, 0)->ctl;
     _Atomic int64_t *word = (_Atomic int64_t *)(void *)win_peek(w, 0)->base;
     uint64_t seed = 99;
-    FABRIC_CHECK(w->acc_way == (p->fabric->opts.no_light ? ACC_WAY_FENCE : ACC_WAY_LIGHT));
+    FABRIC_CHECK(w->acc_way ==
+                 (p->fabric->opts.no_membarrier ? ACC_WAY_FENCE : ACC_WAY_MEMBARRIER));
     for (int round = 1; round <= CLOSINGS; round++) {
         if (p->rank == 1) {
             await(&c->go, round);
@@ -316,11 +317,11 @@ static void closing_body(struct fabric_proc *p, void *arg)
     fabric_win_free(w);
 }
 
-static void run_closings(bool no_light)
+static void run_closings(bool no_membarrier)
 {
     struct closing c = {0};
     struct fabric *f =
-        fabric_new(&(struct fabric_opts){.nproc = 2, .no_light = no_light, .cpus = 2});
+        fabric_new(&(struct fabric_opts){.nproc = 2, .no_membarrier = no_membarrier, .cpus = 2});
     fabric_run(f, closing_body, &c);
     fabric_free(f);
 }
@@ -427,11 +428,11 @@ static void race_body(struct fabric_proc *p, void *arg)
     }
 }
 
-static void run_race(int nproc, bool no_light, bool assisted)
+static void run_race(int nproc, bool no_membarrier, bool assisted)
 {
     struct race race = {.rounds = ROUNDS, .assisted = assisted};
-    struct fabric *f =
-        fabric_new(&(struct fabric_opts){.nproc = nproc, .no_light = no_light, .cpus = 2});
+    struct fabric *f = fabric_new(
+        &(struct fabric_opts){.nproc = nproc, .no_membarrier = no_membarrier, .cpus = 2});
     fabric_run(f, race_body, &race);
     fabric_free(f);
 }
@@ -444,10 +445,10 @@ static void test_race_fence(void **state)
     run_race(3, true, false);
 }
 
-static void test_race_light(void **state)
+static void test_race_membarrier(void **state)
 {
     (void)state;
-    if (!event_light_register()) {
+    if (!event_membarrier_register()) {
         print_message("# skipped: this system has no membarrier\n");
         skip();
     }
@@ -470,7 +471,7 @@ static int all_tests(void)
         cmocka_unit_test(test_sum_of_a_double), cmocka_unit_test(test_fits),
         cmocka_unit_test(test_who_closes),      cmocka_unit_test(test_busy_is_waited_for),
         cmocka_unit_test(test_busy_and_dead),   cmocka_unit_test(test_race_fence),
-        cmocka_unit_test(test_race_light),      cmocka_unit_test(test_race_kernel),
+        cmocka_unit_test(test_race_membarrier), cmocka_unit_test(test_race_kernel),
     };
     fabric_watchdog(300);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ static struct engine *new_engine(void)
     struct engine *e;
     struct log quiet;
     log_init(&quiet, LOG_LEVEL_ERROR, -1, "peer");
-    return engine_create(&conf, &quiet, &(struct engine_process){.light = false}, &e) ==
+    return engine_create(&conf, &quiet, &(struct engine_process){.membarrier = false}, &e) ==
                    MRMA_SUCCESS
                ? e
                : NULL;
@@ -372,8 +372,9 @@ static void peers_may_attach_if_it_is_allowed(void **state)
         struct log quiet;
         log_init(&quiet, LOG_LEVEL_ERROR, -1, "peer");
         permissions = 0;
-        assert_int_equal(engine_create(&conf, &quiet, &(struct engine_process){.light = false}, &e),
-                         MRMA_SUCCESS);
+        assert_int_equal(
+            engine_create(&conf, &quiet, &(struct engine_process){.membarrier = false}, &e),
+            MRMA_SUCCESS);
         assert_int_equal(permissions, !unchanged);
         engine_destroy(e);
     }

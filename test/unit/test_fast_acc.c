@@ -48,7 +48,7 @@ static void test_short_cut_refuses(void **state)
     assert_false(short_cut(w, ACC_SUM, ACC_F64, 1, NULL, 0)); /* never accessed in this epoch */
     assert_int_equal(do_call(w, 1, &(struct call){ACC_NO_OP, ACC_I64, 1, 0, false}), MRMA_SUCCESS);
     for (int i = 0; i < 3; i++) {
-        const bool atomic = modes[i] == ACC_MODE_ATOMIC && w->acc_way == ACC_WAY_LIGHT;
+        const bool atomic = modes[i] == ACC_MODE_ATOMIC && w->acc_way == ACC_WAY_MEMBARRIER;
         const bool locked = modes[i] == ACC_MODE_LOCKED;
         const uint64_t done = w->rma->stats.paths.ops[PATH_MAPPED];
         atomic_store(&ctl->acc_mode, modes[i]);

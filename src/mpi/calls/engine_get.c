@@ -16,7 +16,7 @@
 #include "mpi/host/host_poll.h"
 #include "mpi/host/self.h"
 #include "mpi/process/fork.h"
-#include "mpi/process/light.h"
+#include "mpi/process/membarrier.h"
 #include "mpi/process/state.h"
 #include "mpi/process/stats.h"
 #include "mpi/process/win_table.h"
@@ -34,8 +34,9 @@ static int engine_make(const struct conf *conf, const struct log *messages, stru
     made->threads = level == MPI_THREAD_MULTIPLE;
     made->polls = conf->progress == CONF_PROGRESS_POLL;
     log.level = conf->log_level;
-    const struct engine_process process = {
-        .threads = made->threads, .light = light_registered(), .world_rank = world_rank()};
+    const struct engine_process process = {.threads = made->threads,
+                                           .membarrier = membarrier_registered(),
+                                           .world_rank = world_rank()};
     err = engine_create(conf, &log, &process, &made->engine);
     if (err != MRMA_SUCCESS) {
         snprintf(msg, len, "the engine could not be created");

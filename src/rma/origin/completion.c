@@ -77,7 +77,7 @@ static bool pair_flushed(const struct pkt_target *pt, enum until until)
 bool issue_all_done(const struct rma_target *t)
 {
     const struct pkt_target *pt = t->pkt;
-    return !pt || (!pt->count && !issue_unproven(pt) && pair_flushed(pt, REMOTELY));
+    return !pt || (!pt->count && !issue_unflushed(pt) && pair_flushed(pt, REMOTELY));
 }
 
 static bool flushed(void *arg)
@@ -99,7 +99,7 @@ static bool flushed(void *arg)
  * it. Under the engine's lock, which is given up while it waits to send. */
 static int request_flush(struct pkt_target *pt, uint8_t flag)
 {
-    if (flag == PKT_F_FLUSH && !issue_unproven(pt))
+    if (flag == PKT_F_FLUSH && !issue_unflushed(pt))
         flag = 0;
     if (!flag && !(pt->count && pt->replies))
         return MRMA_SUCCESS;
@@ -159,7 +159,7 @@ int issue_marker(struct win *w, struct rma_target *t)
         return MRMA_ERR_NO_MEM;
     const int err = pkt_send_open(pt, PKT_F_FENCE, false);
     pt->phase_bytes = 0;
-    pt->proven = pt->written;
+    pt->flushed = pt->written;
     return err;
 }
 
@@ -185,7 +185,7 @@ static int send_touched(struct win *w)
         struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
         if (!err && pt->count)
             err = pkt_send_open(pt, 0, false);
-        pt->proven = pt->written;
+        pt->flushed = pt->written;
     }
     return err;
 }
@@ -262,7 +262,7 @@ int issue_complete(struct win *w, struct rma_target *t)
     struct pkt_target *pt = pkt_target_get(w, t);
     const int err = pt ? pkt_send_open(pt, PKT_F_COMPLETE, false) : MRMA_ERR_NO_MEM;
     if (pt)
-        pt->proven = pt->written;
+        pt->flushed = pt->written;
     rma_leave(w->rma);
     return err;
 }

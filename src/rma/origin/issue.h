@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * issue.h - the origin's side of packets: operations into open packets, and the
- * synchronization that is piggybacked on them.
+ * issue.h - the origin's side of packets: operations into open packets, and the synchronization
+ * that is piggybacked on them.
  *
- * Every (window, target) has one open packet (struct pkt_target, pair.h). Functions that
- * may wait say so and are called without the engine's lock; the others are
- * called with it.
+ * Every (window, target) pair has one open packet (struct pkt_target, pair.h), which is made when
+ * the pair is first used. Functions take a target of packets, or one that is kernel-assisted and to
+ * which single operations go by packet, unless they say otherwise.
+ *
+ * Locks: a function that may wait is called without the engine's lock, takes it itself, and gives
+ * it up while it waits; the others are called with it. Each says which it is. What a function
+ * returns is an enum mrma_err. All that send return MRMA_ERR_PROC_FAILED (logged) where the
+ * connection to the target is lost, and MRMA_ERR_NO_MEM; those that wait also return the errors of
+ * rma_wait_until.
  */
 #ifndef MRMA_RMA_ORIGIN_ISSUE_H
 #define MRMA_RMA_ORIGIN_ISSUE_H
@@ -16,95 +22,180 @@
 #include "rma/origin/pair.h"
 #include "rma/rma.h"
 
-/* A window is made: nothing is under way. */
+/* issue_init makes the origin's side of the new window w: no pair has been used. Nothing is
+ * allocated. Called before anybody else sees w. */
 void issue_init(struct win *w);
 
-/* issue_operate puts an operation into packets, for which the rules of path_ops.operate
- * (win/path_ops.h) hold. MRMA_AGAIN: not before the target has begun its part of the epoch
- * (sync_ops.accessible); nothing has been done. May wait. */
+/* ---- operations ---- */
+
+/* issue_operate has t do the operation op of that kind: a short one is put into the pair's open
+ * packet, and leaves with what follows; one that is long, or has a request, leaves now. Arguments,
+ * locks, waits and errors are those of path_ops.operate (win/path_ops.h); and MRMA_AGAIN, nothing
+ * has been done: it may not be sent before t has begun its part of the epoch, and is to be deferred
+ * (path/deferred.h). */
 int issue_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                   const struct rma_op *op, int64_t offset, size_t len);
+
 /* issue_rdma is issue_operate for a target on the network whose window memory is registered there:
  * the channel's own put or get where that serves (rdma.h), else packets. */
 int issue_rdma(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
                int64_t offset, size_t len);
 
-/* In an active target epoch: has the target begun its part, as far as is known here? Under the
- * lock. And: wait for that; MRMA_ERR_RMA_SYNC: the target has refused it. May wait. */
+/* ---- active target epochs ---- */
+
+/* issue_is_open returns whether t is known to have begun its part of the present active target
+ * epoch (it has posted, or has come to the fence), so that any number of packets may be sent. False
+ * as well where nothing was ever sent to t. Under the engine's lock. */
 bool issue_is_open(const struct rma_target *t);
+
+/* issue_await_open asks t to say when it has begun its part of the present active target epoch, and
+ * waits for that; what is in the open packet leaves first. Returns MRMA_ERR_RMA_SYNC if t has
+ * refused a packet of this epoch, and so may never say it. May wait. */
 int issue_await_open(struct win *w, struct rma_target *t);
 
-/* Synchronization. */
-/* The exposure epoch of this number, MPI_MODE_NOCHECK not counted, has begun for t. */
+/* issue_post tells t, an origin of this process's exposure epoch, that the epoch has begun. seq is
+ * its number among those that t is told of: MPI_MODE_NOCHECK tells nobody and is not counted. Under
+ * the engine's lock. */
 int issue_post(struct win *w, struct rma_target *t, uint32_t seq);
-/* issue_fence ends a fence phase by markers: one to every packet peer, behind the phase's
- * operations. May wait. MRMA_ERR_NO_MEM, MRMA_ERR_PROC_FAILED. */
-int issue_fence(struct win *w);
-/* issue_phase sends the operations of the ending fence phase that have not left yet, and no
- * markers, for fences that end by counts (sync/fence_counts.h). What goes by other ways than
- * packets is done when it returns. May wait. Errors as issue_fence. */
-int issue_phase(struct win *w);
-/* issue_phase_next says how much went by packet in the phase that issue_phase has sent: it sets
- * *rank and *bytes of the next target that got anything, which counts as told from then on. *at is
- * NULL in the first call, and what the call before has left in it in the others. False: there are
- * no more. Under the engine's lock, which is kept from the first call to the last. */
-bool issue_phase_next(struct win *w, struct pkt_target **at, int *rank, uint64_t *bytes);
-/* issue_phase_end forgets which targets the phase has used. Under the engine's lock. */
-void issue_phase_end(struct win *w);
-/* MPI_Win_fence has begun: whether what is sent now belongs to the phase that it ends. */
+
+/* issue_closing notes that MPI_Win_fence sends, from now on (closing) or no more, what belongs to
+ * the fence phase that it ends, though that epoch has ended by its state. Takes the engine's lock,
+ * does not wait. */
 void issue_closing(struct win *w, bool closing);
-/* The marker to t alone, a packet peer, as sync_ops.h has it. */
+
+/* issue_fence ends a fence phase by markers: it sends one to every packet target of the window,
+ * used or not, behind the phase's operations; and waits for the channel's own puts and gets that a
+ * marker could overtake. It does not wait for the markers of others. May wait. */
+int issue_fence(struct win *w);
+
+/* issue_marker sends the marker to t alone. It is end_phase of the synchronization by packets
+ * (win/sync_ops.h). Under the engine's lock, which it gives up while it waits to send. */
 int issue_marker(struct win *w, struct rma_target *t);
-/* The end of an access epoch of MPI_Win_start: before the first target hears of it; to t, behind
- * the epoch's operations; when all have been told, err being what went wrong with that: what is
- * awaited of them, and the first error of these. All may wait. */
+
+/* issue_phase sends the operations of the ending fence phase that have not left yet, and no
+ * markers, for fences that end by counts (sync/fence_counts.h). What the channel puts and gets by
+ * itself is done when it returns. May wait. */
+int issue_phase(struct win *w);
+
+/* issue_phase_next says how much went by packet in the phase that issue_phase has sent: it sets
+ * *rank and *bytes of the next target that got anything, whose count then starts from 0 again. *at
+ * is NULL in the first call, and what the call before has left in it in the others. Returns false
+ * if there are no more. Under the engine's lock, which is kept from the first call to the last. */
+bool issue_phase_next(struct win *w, struct pkt_target **at, int *rank, uint64_t *bytes);
+
+/* issue_phase_end forgets which targets the ending fence phase has used. Under the engine's lock.
+ */
+void issue_phase_end(struct win *w);
+
+/* issue_completing begins the end of an access epoch of MPI_Win_start, before any target hears of
+ * it: it waits for the channel's own puts and gets that this word could overtake. May wait. */
 int issue_completing(struct win *w);
+
+/* issue_complete tells t that the access epoch to it has ended, behind all operations of the epoch.
+ * It is complete of the synchronization by packets (win/sync_ops.h). May wait, to send. */
 int issue_complete(struct win *w, struct rma_target *t);
+
+/* issue_completed follows the issue_complete of all targets, and waits until the replies to this
+ * process's operations have come and all that it sends has left. err is the first error of those
+ * before it: then it does not wait, and returns err. May wait. */
 int issue_completed(struct win *w, int err);
-int issue_lock_begin(struct win *w, struct rma_target *t); /* may wait */
-/* Before this thread locks one more target, in whatever window: wait until the lock that it took
- * last is granted, if that was not even asked for. So locks are acquired in the order of the calls,
- * and programs that take several in an order of their own can't deadlock. May wait. */
+
+/* ---- passive target epochs ---- */
+
+/* issue_lock_begin begins an epoch of MPI_Win_lock on t, whose kind is in rma_target.lock, or the
+ * use of t in one of MPI_Win_lock_all. Usually nothing is sent, since the first packet of the epoch
+ * asks for the lock. It is asked for, and awaited, at once where the program may use load and store
+ * under it (MPI_Win_allocate_shared), and where another thread's lock has not been asked for yet.
+ * May wait: for that, and for the acknowledgement of an unlock before that nobody has awaited
+ * (mpirma_weak_unlock). */
+int issue_lock_begin(struct win *w, struct rma_target *t);
+
+/* issue_lock_await is called before this thread locks one more target, in whatever window: if the
+ * lock that it took last was not even asked for, it asks now and waits until that is granted. So
+ * locks are acquired in the order of the calls, and programs that take several in an order of their
+ * own can't deadlock. Returns MRMA_SUCCESS also where the target has refused the request: the error
+ * is kept for the next synchronization. May wait. */
 int issue_lock_await(struct rma *r);
-/* Before MPI_Win_lock_all: wait until the locks that were given back weakly (mpirma_weak_unlock)
- * are free, since an exclusive one would wait for this process as a holder of all locks. */
+
+/* issue_await_unlocked is called before MPI_Win_lock_all. In a window with mpirma_weak_unlock it
+ * waits until all unlocks are acknowledged, for an exclusive lock that is still held would wait for
+ * this process as a holder of all locks. In others it returns at once. May wait. */
 int issue_await_unlocked(struct win *w);
-int issue_lock_end(struct win *w, struct rma_target *t); /* may wait */
-int issue_unlock_all(struct win *w);                     /* may wait */
-/* t NULL: all targets. local: only until buffers may be reused. May wait. */
+
+/* issue_flush completes what was issued to t, or, if t is NULL, to all targets: at the target, or,
+ * if local, as far as that the buffers here may be used again. Requests go to all targets with
+ * something outstanding before the first answer is awaited. Returns also the first error that a
+ * target has reported since the last synchronization. It is flush of the paths by packets. May
+ * wait. */
 int issue_flush(struct win *w, struct rma_target *t, bool local);
 
-/* Is all that was issued by packet done at the target, as far as this process knows? */
+/* issue_lock_end completes what was issued to t, at the target, and gives back the lock on t if it
+ * was asked for by packet. With mpirma_weak_unlock it waits for local completion only. Whatever it
+ * returns, the epoch has ended for the pair. Errors as issue_flush. It is unlock of the paths by
+ * packets. May wait. */
+int issue_lock_end(struct win *w, struct rma_target *t);
+
+/* issue_unlock_all does what issue_lock_end does, for all targets that the epoch of
+ * MPI_Win_lock_all has used. The requests to all leave before the first answer is awaited. May
+ * wait. */
+int issue_unlock_all(struct win *w);
+
+/* ---- what is outstanding ---- */
+
+/* issue_all_done returns whether all that was issued to t by packet is done at the target, as far
+ * as this process knows. Under the engine's lock. */
 bool issue_all_done(const struct rma_target *t);
 
-/* MPI_Win_free: take in what targets have refused of what nobody has waited for. May wait. */
-int issue_confirm(struct win *w);
-
-/* Does anybody await replies, or that large operations leave? Under the lock. */
+/* issue_requests_due returns whether any operation of w awaits a reply, or is a large one that has
+ * not left in full. Under the engine's lock. */
 bool issue_requests_due(const struct win *w);
-/* Neither, and nothing of the window is in a send queue. Under the lock. */
+
+/* issue_nothing_due returns whether issue_requests_due is false and nothing of w waits in a send
+ * queue. Under the engine's lock. */
 bool issue_nothing_due(const struct win *w);
 
-/* An operation has failed behind its call: the window's next synchronization returns the first such
- * error. Under the lock. */
+/* issue_keep_error notes err for the window's next synchronization, which returns it, since the
+ * call of the operation that has failed has returned already. Only the first one is kept. Under the
+ * engine's lock. */
 void issue_keep_error(struct win *w, int err);
-/* First error that was kept, or that a target has reported, for this window since last asked. Under
- * the lock. */
+
+/* issue_take_error returns the first error that was kept, or that a target has reported, since it
+ * was last called, and logs which target that was. MRMA_SUCCESS: none. Under the engine's lock. */
 int issue_take_error(struct win *w);
 
-/* Handlers' side. */
-bool issue_got_post(struct rma_target *t, uint32_t seq); /* false: not the next one, refuse it */
+/* issue_confirm is called by MPI_Win_free: it asks all targets to which operations went without an
+ * answer since (fence, complete) for an acknowledgement, and waits for these, so that errors that
+ * they have reported are here. It does not return those errors: win_take_error does. May wait. */
+int issue_confirm(struct win *w);
+
+/* ---- for the handlers of packets; under the engine's lock ---- */
+
+/* issue_got_post counts the post number seq that has come from t. Returns false if it is not the
+ * next one: the packet is to be refused. */
+bool issue_got_post(struct rma_target *t, uint32_t seq);
+
+/* issue_got_open takes the word of t that this process has asked for: with lock, that the lock
+ * which was asked for as number seq is granted; otherwise that t has begun the fence phase seq.
+ * What is out of date is ignored. */
 void issue_got_open(struct rma_target *t, uint32_t seq, bool lock);
-bool issue_got_ack(struct rma_target *t, uint32_t seq); /* false: nothing awaits it */
 
-/* ---- ends of pairs, under the engine's lock ---- */
+/* issue_got_ack takes the acknowledgement of t that the flush or unlock number seq is done, and all
+ * that was sent before it. Returns false if that is not the next one that is awaited: the packet is
+ * to be refused. */
+bool issue_got_ack(struct rma_target *t, uint32_t seq);
 
-/* The connection to t is lost: requests of the pair, if it has any, end with an error, which the
- * window's next synchronization returns, too. */
+/* ---- ends of pairs; under the engine's lock ---- */
+
+/* pair_lost is called when the connection to t is lost: the requests of the pair, if it has any,
+ * end with MRMA_ERR_PROC_FAILED, which the window's next synchronization returns, too. */
 void pair_lost(struct rma_target *t);
-/* Nothing will come for the window any more: all requests of its pairs end with err. */
+
+/* pair_fail_all ends all requests of all pairs of w with err, since nothing will come for the
+ * window any more. */
 void pair_fail_all(struct win *w, int err);
-/* The window ends: t->pkt, if there is one, is freed, with what it still awaits. */
+
+/* pair_free frees the state of the pair of t, with what it still awaits, when the window ends.
+ * Nothing happens if there is none (t->pkt is NULL). */
 void pair_free(struct rma_target *t);
 
 #endif

@@ -3,7 +3,7 @@
  * lock_request.c - the lock of a packet target, asked for by the origin's packets: the first packet
  * of the epoch carries the request.
  *
- * States of a packet lock (pkt_target.lock), see doc/states:
+ * States of a packet lock (pkt_target.lock), see doc/protocol.md:
  *   NONE -begin-> DUE -first packet-> SENT -PKT_OPEN, ack or reply-> HELD -ack of unlock-> NONE
  *   DUE -unlock without operations-> NONE (nothing was sent)
  * Locks: the engine's, held by the caller, but for issue_lock_begin and issue_lock_await, which

@@ -41,27 +41,33 @@ struct record_source {
     struct dtype_cursor target_cur, origin_cur;
 };
 
-/* What an operation moves: its records' source, by segments until typed is set.
- * offset: bytes from the window base (the address in a dynamic window). */
+/* record_source_init sets up *s for the operation op of that kind: nothing of it is named yet, and
+ * its records name target bytes by segments until the caller sets typed. offset: where its
+ * displacement is, in bytes from the window base (the address in a dynamic window). request: the
+ * number of its request, 0 for one that does not fetch. *s refers to op's buffers and datatypes,
+ * which must outlive it; nothing has to be freed. */
 void record_source_init(struct record_source *s, enum pkt_op_kind kind, const struct rma_op *op,
                         int64_t offset, uint32_t request);
 
-/* Segments that the whole operation takes, or limit if it takes more. */
+/* record_segments returns how many segments it takes at most to name all target bytes of the
+ * operation, or limit if that is less. */
 size_t record_segments(const struct record_source *s, size_t limit);
 
 /* Bytes of data in a packet that holds one record of a plain source and nothing else. */
 enum { RECORD_PLAIN_MAX = PKT_MAX - sizeof(struct pkt_hdr) - sizeof(struct pkt_plain) };
 
-/* Room that a record needs at least to make progress. */
+/* record_min returns the room, in bytes, that the next record needs at least to make progress, with
+ * its definition if that is due. */
 size_t record_min(const struct record_source *s);
 
-/* Build one record of at most cap bytes in room, with the definition in front of it if that is due,
- * which counts as a record of its own. Returns its size, a multiple of 8; 0: cap is less than
- * record_min, or nothing is left. */
+/* record_build builds the next record of the operation in room, of at most cap bytes, with the
+ * definition in front of it if that is due, which counts as a record of its own. s moves on by what
+ * the record names (left, pos). Returns the size, a multiple of 8; 0: cap is less than record_min,
+ * or nothing is left. */
 size_t record_build(struct record_source *s, void *room, size_t cap);
 
-/* The record of a put of len contiguous bytes to disp, by struct pkt_plain, for which there is
- * room. Returns its size. */
+/* record_plain writes the record of a put of len contiguous bytes to disp, in bytes from the window
+ * base, by struct pkt_plain, into room, which has enough. Returns its size, a multiple of 8. */
 static inline size_t record_plain(void *room, const void *data, uint32_t disp, size_t len)
 {
     const struct pkt_plain head = {.kind = PKT_OP_PLAIN, .len = (uint16_t)len, .disp = disp};

@@ -108,7 +108,7 @@ struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
                                   .acks_due = w->first_number,
                                   .acks_seen = w->first_number,
                                   .written = w->first_number,
-                                  .proven = w->first_number};
+                                  .flushed = w->first_number};
         list_init(&pt->requests);
         list_init(&pt->under_way);
         pt->epoch_seen = atomic_load_explicit(&w->gen, memory_order_relaxed) - 1;
@@ -227,7 +227,7 @@ static bool may_send(void *arg)
     const struct pkt_target *pt = arg;
     /* Other threads may have flushed, or closed the passive epoch, meanwhile. */
     const bool nothing =
-        !issue_unproven(pt) && !pt->count && epoch_now(&pt->win->epoch) != EPOCH_PSCW;
+        !issue_unflushed(pt) && !pt->count && epoch_now(&pt->win->epoch) != EPOCH_PSCW;
     return pkt_epoch_is_open(pt) || pkt_may_send_early(pt, 1) || nothing || pt->refused;
 }
 
@@ -299,7 +299,7 @@ static bool sent_meanwhile(const struct pkt_target *pt, uint8_t flags)
 {
     if (flags & ~PKT_F_FLUSH || pt->count)
         return false;
-    return !flags || !issue_unproven(pt);
+    return !flags || !issue_unflushed(pt);
 }
 
 int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
@@ -326,7 +326,7 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
     if (flags & (PKT_F_FLUSH | PKT_F_UNLOCK)) {
         hdr->offset = ++pt->acks_due;
         pt->last_op = win_last_op(pt->win);
-        pt->proven = pt->written; /* not before it leaves: other threads would not wait for it */
+        pt->flushed = pt->written; /* not before it leaves: other threads would not wait for it */
     }
     pt->unconfirmed |= hdr->count != 0;
     pt->used = sizeof *hdr;

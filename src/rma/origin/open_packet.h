@@ -4,77 +4,133 @@
  * pair, into which operations are put until it is sent with what ends an epoch or asks for an
  * answer, and whether the pair's epoch is open at the target, which says when it may be sent.
  *
- * All under the engine's lock; what may wait says so and gives it up meanwhile.
+ * An epoch is open at the target when the target has begun its part of it (its post or its fence),
+ * or has granted the lock; for MPI_MODE_NOCHECK, when it has passed the fences that this process
+ * has passed.
+ *
+ * Locks: the engine's is held by the caller of each function but origin_wait. Those that may wait
+ * say so and give it up meanwhile, so that other threads may have changed the pair at their return.
+ * Errors are enum mrma_err; whatever waits returns the errors of rma_wait_until, too.
  */
 #ifndef MRMA_RMA_ORIGIN_OPEN_PACKET_H
 #define MRMA_RMA_ORIGIN_OPEN_PACKET_H
 
 #include "rma/origin/pair.h"
 
-/* The pair's state for the present epoch; made on first use. NULL: no memory. */
+/* ---- the pair ---- */
+
+/* pkt_target_get returns the state of the pair of w and t, which it makes on first use, brought up
+ * to date for the present epoch: in one of MPI_Win_lock_all a lock on t becomes due. It belongs to
+ * the pair until pair_free. NULL: no memory. */
 struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t);
-/* Remember that the present epoch has used it; forget all such, but for those whose last unlock is
- * not acknowledged (mpirma_weak_unlock): the next flush of all targets, and MPI_Win_lock_all, wait
- * for that, whatever epochs come before. */
+
+/* pkt_target_touch notes that the present epoch has used pt, so that what completes all targets
+ * finds it. */
 void pkt_target_touch(struct pkt_target *pt);
+
+/* pkt_forget_touched forgets which targets the ending epoch has used, but for those whose last
+ * unlock is not acknowledged (mpirma_weak_unlock): the next flush of all targets, and
+ * MPI_Win_lock_all, wait for that, whatever epochs come before. */
 void pkt_forget_touched(struct win *w);
 
-/* Which epoch the pair's packets belong to now, enum pkt_epoch. */
+/* ---- its epoch ---- */
+
+/* pkt_epoch_kind returns which kind of epoch packets that are sent now belong to, enum pkt_epoch.
+ */
 uint8_t pkt_epoch_kind(const struct pkt_target *pt);
-/* Header of a PKT_OPS of the present epoch without records and flags. */
+
+/* pkt_ops_header returns the header of a PKT_OPS of the present epoch, without records and flags.
+ */
 struct pkt_hdr pkt_ops_header(const struct pkt_target *pt);
-/* Is the epoch known to be open at the target, and what was sent before known to be applied there,
- * so that any number of packets may be sent? */
+
+/* pkt_epoch_is_open returns whether the epoch is known to be open at the target, and what was sent
+ * before is known to be applied there, so that any number of packets may be sent. */
 bool pkt_epoch_is_open(const struct pkt_target *pt);
-/* The lock that was asked for by the pair's request number seq is known to be held. */
+
+/* pkt_lock_granted notes that the target has granted the lock that was asked for as number seq.
+ * Nothing happens if that is not the lock that is being waited for. */
 void pkt_lock_granted(struct pkt_target *pt, uint32_t seq);
-/* A reply or an acknowledgement has come, in the epoch of that lock number: what it answers was
- * applied, so the epoch has begun there. */
+
+/* pkt_epoch_answered notes that a reply or an acknowledgement has come for what was sent in the
+ * lock epoch number lock_seq, or in one without a lock: the target has applied that, so the epoch
+ * is open there. */
 void pkt_epoch_answered(struct pkt_target *pt, uint32_t lock_seq);
 
-/* Wait for a condition of the origin's side, evaluated under the engine's lock: called and
- * returning without it. what names the condition in reports, rank whom it is about (-1: several).
- * The errors of rma_wait_until. */
+/* pkt_take_lock makes hdr, the header of a packet that is about to leave, carry the request for the
+ * pair's lock, if one is due; it is not due any more then. For packets of streams: those that
+ * pkt_send_open sends do it by themselves. */
+void pkt_take_lock(struct pkt_target *pt, struct pkt_hdr *hdr);
+
+/* ---- waits ---- */
+
+/* origin_wait waits until done(arg), which is evaluated under the engine's lock. It is called
+ * without the lock, and returns without it. what names the condition in reports, rank whom it is
+ * about (-1: several). */
 int origin_wait(struct win *w, bool (*done)(void *), void *arg, const char *what, int rank);
-/* The same for a condition on pt, called and returning with the lock. */
+
+/* pkt_wait waits until done(pt), as origin_wait does; at once MRMA_SUCCESS if it is so already.
+ * Called and returning with the lock, unlike origin_wait. */
 int pkt_wait(struct pkt_target *pt, bool (*done)(void *), const char *what);
 
-/* Wait until the end of the last lock epoch is acknowledged, if nobody has (mpirma_weak_unlock):
- * that acknowledgement must not be taken for one of the next epoch, and what a target parks is
- * bounded. Before the first operation, and in MPI_Win_lock. */
+/* pkt_await_unlocked waits until the end of the pair's last lock epoch is acknowledged, if nobody
+ * has waited for that (mpirma_weak_unlock): that acknowledgement must not be taken for one of the
+ * next epoch, and what a target parks is bounded. Called before the first operation, and in
+ * MPI_Win_lock. May wait. */
 int pkt_await_unlocked(struct pkt_target *pt);
 
-/* Wait until pt may have another large operation. May wait. */
+/* pkt_make_stream_room waits until pt has fewer large operations under way than it may have
+ * (ORIGIN_PAIR_STREAMS). May wait. */
 int pkt_make_stream_room(struct pkt_target *pt);
 
-/* Send a packet of the pair; it is copied. MRMA_ERR_PROC_FAILED, MRMA_ERR_NO_MEM. */
-int pkt_send(struct pkt_target *pt, const struct pkt_hdr *hdr);
-/* Send the open packet with these flags piggybacked, enum pkt_flag; more: operations of this epoch
- * will follow. May wait. */
-int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more);
-/* Make sure that the open packet has at least need bytes of room behind used, and up to wish
- * if a packet may be so long. May wait. */
+/* pkt_make_room makes sure that the open packet has at least need bytes of room behind used, and up
+ * to wish if a packet may be so long: the packet's memory grows, or the packet is sent. need fits
+ * into an empty packet. May wait. */
 int pkt_make_room(struct pkt_target *pt, size_t need, size_t wish);
 
-/* May so many packets leave now, before the target is known to have opened the epoch? */
+/* ---- sending ---- */
+
+/* pkt_send sends the packet of hdr->len bytes that begins with hdr, behind all that the pair has
+ * sent; it is copied. It does not ask whether the packet may leave yet. Returns
+ * MRMA_ERR_PROC_FAILED or MRMA_ERR_NO_MEM; then the datatypes that the target was sent count as
+ * unknown there. */
+int pkt_send(struct pkt_target *pt, const struct pkt_hdr *hdr);
+
+/* pkt_send_open sends the open packet, even if it is empty, with flags (enum pkt_flag) piggybacked;
+ * it waits until a packet may leave (pkt_may_send_early). If another thread has sent meanwhile what
+ * the call was for, nothing is sent. more: operations of this epoch will follow. May wait. */
+int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more);
+
+/* ---- before the epoch is open ---- */
+
+/* pkt_may_send_early returns whether so many packets may leave now though the epoch is not known to
+ * be open: only a few may wait at a target (early.h). */
 bool pkt_may_send_early(const struct pkt_target *pt, size_t packets);
-/* May an operation wait outside of packets for the target to open the epoch (path/deferred.h)? That
- * is so in windows that strict mode does not watch, unless it has a request, which must come to its
- * end though this process synchronizes with nobody. */
+
+/* pkt_may_defer returns whether an operation with this request (NULL: with none) may wait outside
+ * of packets for the target to open the epoch (path/deferred.h). It may in windows that strict mode
+ * does not watch, unless it has a request, which must come to its end though this process
+ * synchronizes with nobody. */
 bool pkt_may_defer(const struct pkt_target *pt, const struct rma_req *req);
-/* An operation that must not be sent before the target has opened the epoch: ask for its word,
- * which is awaited as long as it takes at most to come from a target that is there. MRMA_SUCCESS:
- * it is open; MRMA_AGAIN: not yet. May wait, for RMA_LATE_TARGET_WAIT_US at most. */
-int pkt_open_soon(struct pkt_target *pt);
-/* Ask the target to say when the epoch is open, if nobody has asked yet. The errors of pkt_send. */
+
+/* pkt_ask_open asks the target to say when the epoch is open, unless that is known, was asked
+ * already, or comes unasked (MPI_Win_post). The errors of pkt_send. Does not wait. */
 int pkt_ask_open(struct pkt_target *pt);
-/* Before a large operation: send what is in the open packet, ask, and wait until the epoch is open.
- * MRMA_ERR_RMA_SYNC: the target has refused it. May wait. */
+
+/* pkt_open_soon is called for an operation that must not be sent before the epoch is open and that
+ * may be deferred: it asks the target, and waits for the answer, once in an epoch and for
+ * RMA_LATE_TARGET_WAIT_US at most. Returns MRMA_SUCCESS if the epoch is open, MRMA_AGAIN if not
+ * yet. May wait. */
+int pkt_open_soon(struct pkt_target *pt);
+
+/* pkt_await_open is called before a large operation: it sends what is in the open packet, asks, and
+ * waits until the epoch is open. Returns MRMA_ERR_RMA_SYNC if the target has refused a packet of
+ * the epoch. May wait. */
 int pkt_await_open(struct pkt_target *pt);
-/* The same for one that goes in so many packets, which few need not wait for; overtakes: it may be
- * applied before what is in the open packet. May wait. */
+
+/* pkt_await_stream is called before a large operation that leaves in so many packets (SIZE_MAX:
+ * unknown) and that is not put into the open packet: it waits as pkt_await_open does unless they
+ * are so few that they may leave early. What is in the open packet leaves first, unless the
+ * operation may be applied before it (overtakes). May wait. */
 int pkt_await_stream(struct pkt_target *pt, size_t packets, bool overtakes);
-/* A packet that the pair does not send itself leaves: it asks for the lock, if that is due. */
-void pkt_take_lock(struct pkt_target *pt, struct pkt_hdr *hdr);
 
 #endif

@@ -289,7 +289,7 @@ static int issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_
     if (!err && pt->count)
         err = pkt_send_open(pt, 0, true);
     if (pt->target->peer->attention) /* the wait for a request does not come by rma_wait_until */
-        attention_call_agent(pt->target->peer->attention, pt->target->peer->ringer);
+        attention_call_agent(pt->target->peer->attention, pt->target->peer->ring_fd);
     return err ? origin_abandon(pt, op->req, err) : MRMA_SUCCESS;
 }
 

@@ -34,8 +34,9 @@ struct pkt_target {
     uint64_t epoch_seen;          /* window generation that asked and awaited belong to */
     uint32_t acks_due, acks_seen; /* numbers of flush and unlock requests */
     uint64_t last_op;             /* issued before the last such request, for traces (traced.h) */
-    /* Operations without a reply: issued so far; whose end at the target is known, or asked for. */
-    uint32_t written, proven;
+    /* Operations without a reply, numbered in the order of their issue: so many were issued; and
+     * so many of them are known to be done at the target, or a flush behind them is under way. */
+    uint32_t written, flushed;
     bool unlocking; /* unlocked without waiting (mpirma_weak_unlock), and no acknowledgement yet */
     bool unconfirmed; /* operations were sent since the last acknowledgement that was awaited */
     uint32_t replies, streams;  /* outstanding here; the window has the sums */
@@ -47,15 +48,16 @@ struct pkt_target {
     struct list_node touched;   /* in win->origin_side.touched while used in this epoch */
 };
 
-/* Have operations been issued whose end at the target nobody has asked for? A fetching one is
- * not among them: its reply tells. */
-static inline bool issue_unproven(const struct pkt_target *pt)
+/* issue_unflushed returns whether operations to pt were issued behind which no flush has been sent
+ * and which are not known to be done. Those that fetch do not count: their replies tell. Under the
+ * engine's lock. */
+static inline bool issue_unflushed(const struct pkt_target *pt)
 {
-    return pt->written != pt->proven;
+    return pt->written != pt->flushed;
 }
 
-/* Has everything that the window had to send left the send queues? Who returns
- * to its caller earlier may not come back to push it. */
+/* issue_all_left returns whether everything that w had to send has left the send queues. Who
+ * returns to its caller earlier may not come back to push it. Under the engine's lock. */
 static inline bool issue_all_left(const struct win *w)
 {
     return w->queued == 0;

@@ -6,8 +6,8 @@
  * They are a path to a target of its own (path_rdma of path/packets.c, entered by issue_rdma of
  * issue.h), of targets on the network whose window memory is registered there. Both sides must be
  * contiguous and the operation not shorter than the channel finds worth it; all others go by
- * packets.
- * Under the engine's lock, but for rdma_await.
+ * packets. Errors of such operations are kept for the window's next synchronization
+ * (issue_take_error), and told to their requests.
  */
 #ifndef MRMA_RMA_ORIGIN_RDMA_H
 #define MRMA_RMA_ORIGIN_RDMA_H
@@ -16,13 +16,17 @@
 
 #include "rma/origin/pair.h"
 
-/* Before what ends an epoch leaves towards pt (NULL: all targets): wait for what it could
- * overtake. delivered: for all of them, as what leaves takes another way. Called without
- * the lock. May wait. */
+/* rdma_await waits until the channel has done its own puts and gets to pt (NULL: to all targets of
+ * w), before a word that ends an epoch is sent there, which could arrive before their data. Without
+ * delivered it does not wait for puts over a channel that keeps packets behind the data of earlier
+ * puts (ch3_rdma_is_ordered): that serves where the word is a packet to the same target. delivered:
+ * it waits for all of them, since the word comes by another way. Returns the errors of
+ * rma_wait_until, not those of the operations. Without the engine's lock. May wait. */
 int rdma_await(struct win *w, const struct pkt_target *pt, bool delivered);
 
-/* Nobody waits any more for those to pt: their requests end with err. The channel may
- * still use the user's memory. */
+/* rdma_fail ends the channel's puts and gets to pt, for this layer, with err, when nobody waits for
+ * them any more. The channel may still use the user's memory, until it calls done. Under the
+ * engine's lock. */
 void rdma_fail(struct pkt_target *pt, int err);
 
 #endif

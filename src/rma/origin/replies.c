@@ -145,13 +145,13 @@ static void end_request(struct rma *r, struct origin_req *rq, int err)
 
 /* All of its result is here. Packets of a pair are applied in order, and replies leave behind
  * that: so is done what was issued before it, and errors of that have come. */
-static void proved(const struct origin_req *rq)
+static void note_done(const struct origin_req *rq)
 {
     struct pkt_target *pt = rq->pt;
     if (!pt->rdma_ops)
         win_done_up_to(pt->win, pt->target->rank, rq->last_op);
-    if (!seq_reached(pt->proven, rq->behind))
-        pt->proven = rq->behind;
+    if (!seq_reached(pt->flushed, rq->behind))
+        pt->flushed = rq->behind;
     pkt_epoch_answered(pt, rq->lock_seq);
     if (pt->written == rq->behind && pt->replies == 1 && pt->acks_seen == pt->acks_due)
         pt->unconfirmed = false;
@@ -209,7 +209,7 @@ static bool take_part(struct win *w, struct rma_target *t, const struct pkt_part
     rq->pos += part->len;
     rq->left -= part->len;
     if (!rq->left) {
-        proved(rq);
+        note_done(rq);
         end_request(r, rq, MRMA_SUCCESS);
     }
     return true;

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * replies.h - requests of operations that fetch, which wait for replies. Under the engine's lock.
+ * replies.h - requests of operations that fetch, which wait for replies.
+ *
+ * Two things are called a request: struct rma_req is that of an MPI R-operation, whose parts are
+ * counted by origin_charge and origin_discharge; a request by number is what one fetching operation
+ * by packet waits for, and what the reply names.
+ *
+ * Locks: the engine's is held by the caller, but of origin_charge and origin_discharge, which need
+ * none. Nothing here waits.
  */
 #ifndef MRMA_RMA_ORIGIN_REPLIES_H
 #define MRMA_RMA_ORIGIN_REPLIES_H
@@ -11,15 +18,24 @@
 
 struct pkt_hdr;
 
-/* Requests of this engine: none yet. */
+/* origin_init makes the layer's table of requests by number, which is empty. Called at the layer's
+ * start, before anybody else sees r. */
 void origin_init(struct rma *r);
 
-/* A part of a request-based operation begins, and has ended. req NULL: there is none. */
+/* origin_charge notes that one more part of the R-operation of req is under way, so that req is not
+ * complete before that part's origin_discharge. NULL: nothing happens. Any thread, with or without
+ * the lock. */
 void origin_charge(struct rma_req *req);
+
+/* origin_discharge notes that a part of the R-operation of req has ended with err; the first error
+ * of all parts is kept. When it was the last part, the request is complete, and the program may
+ * free what it refers to. NULL: nothing happens. Any thread, with or without the lock. */
 void origin_discharge(struct rma_req *req, int err);
 
-/* A request for op's result; its number goes into the records. The operation's
- * rma_req and the pkt_target are charged with it. MRMA_ERR_NO_MEM. */
+/* origin_request makes a request by number for the result of op, which is of that fetching kind,
+ * and sets *number, which goes into the records of the operation. op->req, if there is one, and pt
+ * are charged with it until it ends. The buffer of the result is the library's until then; of the
+ * datatype it takes a reference. MRMA_ERR_NO_MEM. */
 int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op,
                    uint32_t *number);
 
@@ -30,23 +46,33 @@ enum {
     ORIGIN_REQUESTS = 64 * 1024,       /* of the process; beyond that one of a pair */
     ORIGIN_PAIR_FETCHING = 1024 * 1024 /* bytes of results that the target keeps until they leave */
 };
-/* May pt have another request? */
+
+/* origin_request_room returns whether pt may have another request by number, within these limits.
+ */
 bool origin_request_room(const struct pkt_target *pt);
 
-/* The operation was not sent after all: forget its request. */
+/* origin_request_cancel ends the request by that number with err, since its operation was not sent
+ * after all. Nothing happens if it has ended. */
 void origin_request_cancel(struct win *w, uint32_t number, int err);
-/* The call of an operation with a request fails after parts of it have begun. Replies to it are
- * taken no more. What cannot be taken back ends by itself and needs req and the user's buffers
- * until then: the call has started the operation after all (MRMA_SUCCESS), and req tells the error.
- * Else err, and req may be dropped. */
+
+/* origin_abandon is called when the call of the R-operation of req fails with err after parts of it
+ * have begun. Its requests by number end, so that replies to them are taken no more. What cannot be
+ * taken back ends by itself and needs req and the user's buffers until then: in that case it
+ * returns MRMA_SUCCESS, for the call has started the operation after all, and req will tell the
+ * error. Otherwise it returns err, and the caller may drop req. */
 int origin_abandon(struct pkt_target *pt, struct rma_req *req, int err);
 
-/* A PKT_REPLY or, with err, a PKT_ERROR for a request has come from t. */
-bool origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr,
-                  const void *body); /* false: refused */
+/* origin_reply takes a PKT_REPLY of t: puts its parts into the buffers of the requests that they
+ * name, and ends those that are complete. Returns false, with a message, if a part was refused. */
+bool origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body);
+
+/* origin_error takes a PKT_ERROR of t: the window's next synchronization returns its error, and the
+ * request by number that it names, or all of the pair, end with it. It may instead be the news that
+ * a process is lost (win_lost_got). */
 void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr);
 
-/* Nothing will come for pt any more: end all its requests. */
+/* origin_fail ends all requests by number of pt with err, since nothing will come for it any more.
+ */
 void origin_fail(struct pkt_target *pt, int err);
 
 #endif

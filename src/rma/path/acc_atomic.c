@@ -138,13 +138,13 @@ bool acc_atomic_cas(struct win *w, const struct win_ctl *ctl, void *at, const st
     return true;
 }
 
-/* A process has met all peers of its windows, so its own event is light only if
+/* A process has met all peers of its windows, so its own event has membarrier only if
  * all of them are registered: whoever closes this window can make its barrier. */
 void acc_atomic_init(struct win *w)
 {
-    const bool light =
-        atomic_load_explicit(&w->rma->env->attention->threads.light, memory_order_relaxed);
-    w->acc_way = w->rma->threads ? ACC_WAY_LOCKS : light ? ACC_WAY_LIGHT : ACC_WAY_FENCE;
+    const bool membarrier =
+        atomic_load_explicit(&w->rma->env->attention->threads.membarrier, memory_order_relaxed);
+    w->acc_way = w->rma->threads ? ACC_WAY_LOCKS : membarrier ? ACC_WAY_MEMBARRIER : ACC_WAY_FENCE;
 }
 
 /* D, for one process. */
@@ -174,7 +174,7 @@ int acc_close(struct win *w, struct win_ctl *ctl, bool held)
                                             memory_order_seq_cst, memory_order_seq_cst); /* C */
     if (mode == ACC_MODE_LOCKED)
         return MRMA_SUCCESS;
-    event_light_barrier();
+    event_membarrier();
     atomic_thread_fence(memory_order_seq_cst);
     if (!held)
         rma_enter(w->rma);

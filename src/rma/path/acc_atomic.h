@@ -13,27 +13,27 @@
  *
  *   process with an instruction           process that needs the locks
  *   A: own busy = 1                       C: target's mode = CLOSING (seq_cst)
- *      fence, or none (light)                fence and membarrier(2)
+ *      fence, or none (membarrier)           fence and membarrier(2)
  *   B: mode == ATOMIC? instruction        D: busy is 0 (acquire), once of each memory peer
  *   E: busy = 0 (release)                 F: mode = LOCKED (release)
  *                                            stripe lock, loads and stores
  *
- * There is a full fence between A and B in either form: the light form takes it from the membarrier
- * of the other side (sys/event.h), which makes every processor that runs a registered process
- * execute one wherever it is then. Of this fence and the one after C one comes first. If it is the
- * one after C, B reads CLOSING: no instruction, busy is taken back, and the process goes on as one
- * that needs the locks. Otherwise D sees A, or a later value of that word: it waits for E, and E
- * pairs with D, so the instruction comes before all that the lock protects. An A that is too late
- * for D has its fence after C's, and reads CLOSING.
+ * There is a full fence between A and B in either form: where the process has none, it comes from
+ * the membarrier of the other side (sys/event.h), which makes every processor that runs a
+ * registered process execute one wherever it is then. Of this fence and the one after C one comes
+ * first. If it is the one after C, B reads CLOSING: no instruction, busy is taken back, and the
+ * process goes on as one that needs the locks. Otherwise D sees A, or a later value of that word:
+ * it waits for E, and E pairs with D, so the instruction comes before all that the lock protects.
+ * An A that is too late for D has its fence after C's, and reads CLOSING.
  *
  * Who finds the mode CLOSING does C to F as well: the one who stored it may not have reached its
  * fence, so its membarrier cannot be relied on. Who finds LOCKED (acquire) pairs with F and needs
  * nothing more. Two that close store the same values; the mode never goes back.
  *
- * A process is light in a window if its own event is, that is if all peers it has met are
- * registered, the window's among them. So whoever closes such a window is registered and its
- * membarrier works. A process that is not registered makes the call in vain, but then nobody in its
- * windows is light.
+ * A process leaves the fence out in a window if its own event has membarrier, that is if all peers
+ * it has met are registered, the window's among them. So whoever closes such a window is registered
+ * and its membarrier works. A process that is not registered makes the call in vain, but then
+ * nobody in its windows leaves the fence out.
  *
  * The instructions are sequentially consistent, and acc_atomic_leave is a full fence behind them
  * (base/atomic.h), so nothing of them stays in a store buffer, and a flush after them needs no
@@ -53,59 +53,70 @@
 
 /* win_ctl.acc_mode */
 enum acc_mode { ACC_MODE_ATOMIC, ACC_MODE_CLOSING, ACC_MODE_LOCKED };
-/* win.acc_way: no instructions at all, a fence between A and B, the light form */
-enum acc_way { ACC_WAY_LOCKS, ACC_WAY_FENCE, ACC_WAY_LIGHT };
+/* win.acc_way: no instructions at all; a fence between A and B; none, but membarrier after C */
+enum acc_way { ACC_WAY_LOCKS, ACC_WAY_FENCE, ACC_WAY_MEMBARRIER };
 
 /* More elements than that are faster under a lock. */
 enum { ACC_ATOMIC_MAX = 4 };
 
-/* How this process does its accumulates; when all peers of the window are known. */
+/* acc_atomic_init decides how this process does its accumulates in w (win.acc_way), when all peers
+ * of the window are known. */
 void acc_atomic_init(struct win *w);
 
-/* The element by one instruction, or a loop around one; old NULL: not wanted.
- * Requires acc_atomic_fits. */
+/* acc_atomic_apply does op on the element at target by one instruction, or a loop around one, with
+ * the element at origin; old gets what was there, NULL: not wanted. acc_atomic_fits is true for it.
+ * Between acc_atomic_enter and acc_atomic_leave. */
 void acc_atomic_apply(enum acc_op op, enum acc_type type, void *target, const void *origin,
                       void *old);
+
+/* acc_atomic_fits returns whether instructions can do an accumulate of len bytes, whole elements of
+ * this type, at target: few enough, of a size that they know, and aligned. */
 bool acc_atomic_fits(enum acc_type type, const void *target, size_t len);
-/* All elements of len bytes; origin and old are packed. Between acc_atomic_enter and
- * acc_atomic_leave. */
+
+/* acc_atomic_elements does what acc_atomic_apply does for all elements of len bytes; origin and old
+ * are packed. */
 void acc_atomic_elements(enum acc_op op, enum acc_type type, void *target, const void *origin,
                          void *old, size_t len);
 
-/* Do a contiguous accumulate of len bytes at at, or the compare-and-swap, on the
- * memory of ctl's owner. False: nothing was done, acc_lock_mode and stripes.
- * Complete at the target when they return: acc_atomic_leave sees to it that the
- * instructions leave nothing in a store buffer, so they do not make the window dirty. */
+/* acc_atomic does a contiguous accumulate of len bytes at at, on the memory of ctl's owner, by
+ * instructions; with fetch the old contents go to op's result. True: it is complete at the target,
+ * for acc_atomic_leave sees to it that the instructions leave nothing in a store buffer, so it does
+ * not make the window dirty. False: nothing was done; acc_lock_mode and the stripes are the other
+ * way. */
 bool acc_atomic(struct win *w, const struct win_ctl *ctl, void *at, const struct rma_op *op,
                 bool fetch, size_t len);
+
+/* acc_atomic_cas does the compare-and-swap op at at, as acc_atomic does accumulates. */
 bool acc_atomic_cas(struct win *w, const struct win_ctl *ctl, void *at, const struct rma_op *op);
 
-/* Around the instructions: A and B, then E. False: not now, nor ever after. The first
- * look keeps a window that is LOCKED for good from paying for the rest. */
+/* acc_atomic_leave ends what acc_atomic_enter has begun (E). */
 static inline void acc_atomic_leave(struct win *w)
 {
     atomic_rmw_fence(); /* a flush makes none for accumulates */
     atomic_store_explicit(&w->ctl->acc_busy, 0, memory_order_release);
 }
 
-/* A and B where the window is ACC_WAY_LIGHT. */
-static inline bool acc_atomic_enter_light(struct win *w, const struct win_ctl *ctl)
+/* acc_atomic_enter_membarrier is acc_atomic_enter where the window is ACC_WAY_MEMBARRIER. */
+static inline bool acc_atomic_enter_membarrier(struct win *w, const struct win_ctl *ctl)
 {
     atomic_store_explicit(&w->ctl->acc_busy, 1, memory_order_relaxed);
-    atomic_signal_fence(memory_order_seq_cst); /* pairs with event_light_barrier in acc_close */
+    atomic_signal_fence(memory_order_seq_cst); /* pairs with event_membarrier in acc_close */
     if (likely(atomic_load_explicit(&ctl->acc_mode, memory_order_acquire) == ACC_MODE_ATOMIC))
         return true;
     acc_atomic_leave(w);
     return false;
 }
 
+/* acc_atomic_enter begins the use of instructions on the memory of ctl's owner (A and B): true, and
+ * acc_atomic_leave follows soon. False: they may not be used, now nor ever after. The first look
+ * keeps a window that is LOCKED for good from paying for the rest. */
 static inline bool acc_atomic_enter(struct win *w, const struct win_ctl *ctl)
 {
     if (unlikely(w->acc_way == ACC_WAY_LOCKS ||
                  atomic_load_explicit(&ctl->acc_mode, memory_order_relaxed) != ACC_MODE_ATOMIC))
         return false;
-    if (likely(w->acc_way == ACC_WAY_LIGHT))
-        return acc_atomic_enter_light(w, ctl);
+    if (likely(w->acc_way == ACC_WAY_MEMBARRIER))
+        return acc_atomic_enter_membarrier(w, ctl);
     atomic_store_explicit(&w->ctl->acc_busy, 1, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with the fence in acc_close */
     if (likely(atomic_load_explicit(&ctl->acc_mode, memory_order_acquire) == ACC_MODE_ATOMIC))
@@ -114,10 +125,11 @@ static inline bool acc_atomic_enter(struct win *w, const struct win_ctl *ctl)
     return false;
 }
 
-/* The three inlined in the entry points, on a word of 8 bytes: SUM of integers, REPLACE
- * or NO_OP; SUM of a double; compare-and-swap. */
 typedef uint64_t acc_word __attribute__((may_alias));
 
+/* acc_atomic_word does one of the operations that are inlined in the entry points on a word of 8
+ * bytes: SUM of integers, REPLACE or NO_OP. origin, which NO_OP does not need, and old need no
+ * alignment. Between acc_atomic_enter and acc_atomic_leave, as the next two. */
 static inline void acc_atomic_word(enum acc_op op, acc_word *at, const void *origin, void *old)
 {
     uint64_t value = 0, before;
@@ -132,7 +144,8 @@ static inline void acc_atomic_word(enum acc_op op, acc_word *at, const void *ori
     memcpy(old, &before, sizeof before);
 }
 
-/* The operands in the kernel's order; old NULL: not wanted. */
+/* acc_atomic_sum_f64 adds the double at origin to the one at at, with the operands in the kernel's
+ * order; old gets what was there, NULL: not wanted. */
 static inline void acc_atomic_sum_f64(acc_word *at, const void *origin, void *old)
 {
     uint64_t before = __atomic_load_n(at, __ATOMIC_RELAXED), after;
@@ -148,6 +161,8 @@ static inline void acc_atomic_sum_f64(acc_word *at, const void *origin, void *ol
         memcpy(old, &before, sizeof before);
 }
 
+/* acc_atomic_cas_word stores value at at if what is there equals compare; old gets what was there.
+ * They need no alignment. */
 static inline void acc_atomic_cas_word(acc_word *at, const void *compare, const void *value,
                                        void *old)
 {
@@ -158,9 +173,13 @@ static inline void acc_atomic_cas_word(acc_word *at, const void *compare, const 
     memcpy(old, &before, sizeof before);
 }
 
-/* To be called before the stripes of ctl's owner are used for this window; from any thread; held:
- * it has the engine's lock. MRMA_ERR_PROC_FAILED. */
+/* acc_close is the rest of acc_lock_mode, where the mode is not LOCKED yet (C to F). */
 int acc_close(struct win *w, struct win_ctl *ctl, bool held);
+
+/* acc_lock_mode is called before the stripes of ctl's owner are used for this window, by any
+ * thread: when it returns MRMA_SUCCESS, nobody uses instructions on that memory any more. held: the
+ * caller has the engine's lock. May wait for the end of accumulates that others have begun.
+ * MRMA_ERR_PROC_FAILED: a process has died in one. */
 static inline int acc_lock_mode(struct win *w, struct win_ctl *ctl, bool held)
 {
     /* Pairs with F. */

@@ -4,15 +4,15 @@
  *
  * It never calls MPI. Where all channels wake sleepers through events it sleeps on its
  * event. Senders do not wake it while a call of the host polls (sys/attention.h), and
- * nobody tells when that call ends: as long as packets are served so it naps instead,
- * and serves what it finds at the end of a nap. Then it sleeps without limit again.
+ * nobody tells when that call ends: as long as packets are served so it sleeps for a short time
+ * only, and serves what it finds then. Otherwise it sleeps without limit.
  *
  * Where a channel has a descriptor it blocks in poll on that and on its
  * event's doorbell, but leaves the descriptor alone while the application polls, which
  * would be slowed down by a second thread that wakes up for each of its packets:
  *
  *   watch   on descriptor and doorbell, without limit: nobody else polls
- *   nap     on the doorbell for a short time: application threads, or a call of the
+ *   short   on the doorbell for a short time: application threads, or a call of the
  *           host, poll now and then
  *   off     on the doorbell, without limit: an application thread sleeps on the
  *           descriptor itself (the watcher, wait.c) and tells when it stops
@@ -24,9 +24,9 @@
  *
  * All are sequentially consistent: B sees C or D sees A, and F sees C or D sees E. The watcher's
  * last packets are its own to find (it polls before it blocks), later ones make the descriptor
- * readable for the agent, whose wait_begin says whether any are there already. After a nap that
- * nobody has polled in the agent watches again; a packet waits for it so long at most. While it is
- * off, senders in shared memory wake the watcher, and who stops to watch wakes the agent.
+ * readable for the agent, whose wait_begin says whether any are there already. After a short sleep
+ * in which nobody has polled the agent watches again; a packet waits for it so long at most. While
+ * it is off, senders in shared memory wake the watcher, and who stops to watch wakes the agent.
  *
  * Locks: the engine's, for each round. Neighbours: progress.c, wait.c.
  */
@@ -39,8 +39,8 @@
 enum {
     UNSENT_SLEEP_NS = 200000, /* a channel does not tell when there is room for what is queued */
     CHECK_SLEEP_NS = 500000000,
-    NAP_NS = 250000,
-    NAP_MAX_NS = 1000000
+    SHORT_SLEEP_NS = 250000,
+    SHORT_SLEEP_MAX_NS = 1000000
 };
 
 static bool others_poll(const struct rma *r)
@@ -54,7 +54,7 @@ static bool agent_round(struct rma *r, bool *block)
     rma_check_waiting(r);
     bool moved = rma_poll_surely(r, block);
     if (moved)
-        event_notify(&r->env->attention->threads, r->env->ringer);
+        event_notify(&r->env->attention->threads, r->env->ring_fd);
     return moved;
 }
 
@@ -70,42 +70,42 @@ static bool stopped(const _Atomic bool *stop)
     return atomic_load_explicit(stop, memory_order_acquire);
 }
 
-struct nap {
-    uint32_t polls; /* rma->polls when the agent looked last */
-    uint64_t ns;    /* of the last one, or 0: the agent has slept without limit since */
+struct short_sleep {
+    uint32_t polls; /* rma->progress.polls when the agent looked last */
+    uint64_t ns;    /* length of the last one; 0: the agent has slept without limit since */
 };
 
-/* How long the next one is. */
-static uint64_t nap_longer(struct nap *nap)
+/* How long the next one is: each is longer than the one before, up to a limit. */
+static uint64_t longer(struct short_sleep *s)
 {
-    if (nap->ns == 0)
-        nap->ns = NAP_NS;
+    if (s->ns == 0)
+        s->ns = SHORT_SLEEP_NS;
     else
-        nap->ns = nap->ns * 2 > NAP_MAX_NS ? NAP_MAX_NS : nap->ns * 2;
-    return nap->ns;
+        s->ns = s->ns * 2 > SHORT_SLEEP_MAX_NS ? SHORT_SLEEP_MAX_NS : s->ns * 2;
+    return s->ns;
 }
 
 /* Have packets been served by others since the agent looked last? */
-static bool others_have_polled(const struct rma *r, struct nap *nap)
+static bool others_have_polled(const struct rma *r, struct short_sleep *s)
 {
     const uint32_t polls = atomic_load_explicit(&r->progress.polls, memory_order_relaxed);
-    const bool changed = polls != nap->polls;
-    nap->polls = polls;
+    const bool changed = polls != s->polls;
+    s->polls = polls;
     return changed;
 }
 
 /* Senders leave the agent alone where a call of the host polls. As long as that is so, and there is
- * something to poll, it naps: it has been woken for a packet, or one was served during the last
- * nap. Sets nap->ns. */
-static void nap_beside_host(struct rma *r, struct nap *nap)
+ * something to poll, its sleep is short: it has been woken for a packet, or one was served during
+ * the last short sleep. Sets s->ns. */
+static void sleep_beside_host(struct rma *r, struct short_sleep *s)
 {
-    const bool served = others_have_polled(r, nap) || nap->ns == 0;
+    const bool served = others_have_polled(r, s) || s->ns == 0;
     if (served && attention_host_polled(r->env->attention))
-        (void)nap_longer(nap);
+        (void)longer(s);
     else
-        nap->ns = 0;
+        s->ns = 0;
     /* C of attention.h, with event_enter */
-    attention_agent_sleeps(r->env->attention, nap->ns != 0);
+    attention_agent_sleeps(r->env->attention, s->ns != 0);
 }
 
 /* Of two limits of time of which 0 is none. */
@@ -115,14 +115,14 @@ static uint64_t shorter(uint64_t a, uint64_t b)
 }
 
 /* Sleep until an event comes. */
-static void sleep_on_event(struct rma *r, const _Atomic bool *stop, struct nap *nap)
+static void sleep_on_event(struct rma *r, const _Atomic bool *stop, struct short_sleep *s)
 {
     struct event *ev = &r->env->attention->agent;
-    nap_beside_host(r, nap);
+    sleep_beside_host(r, s);
     uint32_t ticket = event_enter(ev);
     if (!stopped(stop) && (others_poll(r) || (!agent_round(r, NULL) && !rma_pending(r)))) {
         rma_event(r, (struct trace_record){.kind = TRACE_SLEEP});
-        event_sleep(ev, ticket, shorter(rma_agent_limit(r), nap->ns));
+        event_sleep(ev, ticket, shorter(rma_agent_limit(r), s->ns));
         rma_event(r, (struct trace_record){.kind = TRACE_AWAKE});
         r->stats.agent_wakeups++;
     }
@@ -130,24 +130,24 @@ static void sleep_on_event(struct rma *r, const _Atomic bool *stop, struct nap *
 }
 
 /* The application polls, or sleeps on the descriptor: stay away from it. */
-static void stay_away(struct rma *r, struct nap *nap)
+static void stay_away(struct rma *r, struct short_sleep *s)
 {
     atomic_store_explicit(&r->progress.agent_off, true, memory_order_seq_cst); /* A */
     const bool off = atomic_load_explicit(&r->progress.watcher, memory_order_seq_cst);
     if (off)
-        nap->ns = 0;
+        s->ns = 0;
     else
         atomic_store_explicit(&r->progress.agent_off, false, memory_order_relaxed);
-    event_poll(r->env->agent_bell, NULL, 0, off ? 0 : nap_longer(nap));
+    event_poll(r->env->agent_bell, NULL, 0, off ? 0 : longer(s));
     atomic_store_explicit(&r->progress.agent_off, false, memory_order_relaxed);
 }
 
 /* Sleep until the descriptors or the event have something. */
 static void sleep_on_descriptors(struct rma *r, const int *fds, unsigned n,
-                                 const _Atomic bool *stop, struct nap *nap)
+                                 const _Atomic bool *stop, struct short_sleep *s)
 {
     struct event *ev = &r->env->attention->agent;
-    const bool away = others_have_polled(r, nap) || others_poll(r);
+    const bool away = others_have_polled(r, s) || others_poll(r);
     bool block;
     attention_agent_sleeps(r->env->attention, away); /* C of attention.h, with event_enter_polled */
     (void)event_enter_polled(ev);
@@ -156,10 +156,10 @@ static void sleep_on_descriptors(struct rma *r, const int *fds, unsigned n,
         return;
     }
     if (away) {
-        stay_away(r, nap);
+        stay_away(r, s);
         r->stats.agent_wakeups++;
     } else if (!agent_round(r, &block) && block && !rma_pending(r)) {
-        nap->ns = 0;
+        s->ns = 0;
         rma_event(r, (struct trace_record){.kind = TRACE_SLEEP});
         event_poll(r->env->agent_bell, fds, n, rma_agent_limit(r));
         rma_event(r, (struct trace_record){.kind = TRACE_AWAKE});
@@ -186,7 +186,7 @@ bool rma_has_agent(const struct rma *r)
 
 void rma_agent_loop(struct rma *r, const _Atomic bool *stop)
 {
-    struct nap nap = {0, 0};
+    struct short_sleep s = {0, 0};
     if (r->env->trace)
         trace_thread_is(r->env->trace, SPOOL_AGENT);
     while (!stopped(stop)) {
@@ -195,8 +195,8 @@ void rma_agent_loop(struct rma *r, const _Atomic bool *stop)
             continue;
         const unsigned n = ch3_wait_fds(r->ch3, fds);
         if (n)
-            sleep_on_descriptors(r, fds, n, stop, &nap);
+            sleep_on_descriptors(r, fds, n, stop, &s);
         else
-            sleep_on_event(r, stop, &nap);
+            sleep_on_event(r, stop, &s);
     }
 }

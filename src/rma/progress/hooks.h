@@ -14,28 +14,36 @@ struct rma_target;
 struct rma_wait;
 struct win;
 
+/* All are called under the engine's lock, but report_wait. None waits for a call of another
+ * process. */
 struct progress_hooks {
-    /* In every round while packets wait for a lock of this process (rma.lock_wins is not empty),
-     * under the engine's lock: grant what can be granted. Whether anything was. */
+    /* grant_locks is called in every round while packets wait for a lock of this process
+     * (rma.lock_wins is not empty): it grants what can be granted. Returns whether anything was. */
     bool (*grant_locks)(struct rma *r);
-    /* Does anybody await replies, that large operations leave, or a lock of this process, in w?
-     * Under the engine's lock. */
+
+    /* requests_due returns whether anybody awaits in w that replies come, that large operations
+     * leave, or a lock of this process. */
     bool (*requests_due)(const struct win *w);
-    /* A process of w has died, and somebody waits: end the requests of w with err. Under the
-     * engine's lock. */
+
+    /* fail_requests ends the requests of w with err: a process of w has died, and somebody waits.
+     */
     void (*fail_requests)(struct win *w, int err);
-    /* Does this process await something of t: what wait (NULL: none of the library's) is for, a
-     * reply, or a lock that t holds here? Under the engine's lock. */
+
+    /* awaits returns whether this process awaits something of t: what wait (NULL: none of the
+     * library's) is for, a reply, or a lock that t holds here. */
     bool (*awaits)(struct win *w, const struct rma_wait *wait, const struct rma_target *t);
-    /* The process of t is lost, which is said once: operations on t, and synchronization with it,
-     * fail from now on. Under the engine's lock. */
+
+    /* lose is called once for a target whose process is lost: operations on t, and synchronization
+     * with it, fail from now on. */
     void (*lose)(struct win *w, struct rma_target *t);
-    /* A wait in w has lasted ns: tell the log what it waits for (MPIRMA_HANG_REPORT). Without the
-     * engine's lock. */
+
+    /* report_wait tells the log what a wait in w that has lasted ns nanoseconds waits for
+     * (MPIRMA_HANG_REPORT). Without the engine's lock. */
     void (*report_wait)(struct win *w, const struct rma_wait *wait, uint64_t ns);
 };
 
-/* At the layer's start; the table must outlive it. */
+/* progress_init sets up what this room keeps in r, at the layer's start, before anybody else sees
+ * r. The table must outlive the layer. */
 void progress_init(struct rma *r, const struct progress_hooks *hooks);
 
 #endif

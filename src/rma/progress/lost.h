@@ -17,14 +17,22 @@
 struct win;
 struct pkt_hdr;
 
-/* rank is lost. Under the engine's lock. */
+/* win_lost notes that the process of rank is lost, tells the others of w, and does the same in all
+ * other windows that this process and that one have together. If it is known already nothing
+ * happens. Under the engine's lock; does not wait. */
 void win_lost(struct win *w, int rank);
-/* Who is lost, as far as this process has heard, or -1. Under the engine's lock. */
+
+/* win_who_is_lost returns the first rank of w that was lost, as far as this process has heard, also
+ * by what a peer of the node has just stored for it; -1: none. Under the engine's lock. */
 int win_who_is_lost(struct win *w);
-/* For calls that synchronize with all processes of w: MRMA_ERR_PROC_FAILED, with a message, if one
- * is lost, as far as this process knows. */
+
+/* win_lost_error is for calls that synchronize with all processes of w: it returns
+ * MRMA_ERR_PROC_FAILED, with a message, if one is lost, as far as this process knows, else
+ * MRMA_SUCCESS. With or without the engine's lock. */
 int win_lost_error(const struct win *w);
-/* A PKT_ERROR with PKT_ERROR_LOST. */
+
+/* win_lost_got takes a PKT_ERROR with PKT_ERROR_LOST, the news from a peer that a process of w is
+ * lost. Under the engine's lock. */
 void win_lost_got(struct win *w, const struct pkt_hdr *hdr);
 
 #endif

@@ -39,7 +39,7 @@ static void leave(struct rma *r, bool moved)
 {
     rma_leave(r);
     if (moved && r->threads)
-        event_notify(&r->env->attention->threads, r->env->ringer);
+        event_notify(&r->env->attention->threads, r->env->ring_fd);
 }
 
 bool rma_poll(struct rma *r)
@@ -119,13 +119,13 @@ void rma_polling_end(struct rma *r)
     attention_poll_end(r->env->attention);
     if (r->progress.agent) {
         /* What came through a descriptor since the last poll the agent finds by itself, at
-         * the end of its nap at the latest (agent.c): ringing for it would cost more than
+         * the end of its short sleep at the latest (agent.c): ringing for it would cost more than
          * a round trip, for descriptors that are often readable without need. */
         if (ch3_pending_silent(r->ch3))
             (void)rma_poll(r); /* costs less than the agent does; what comes from now on wakes it */
         if (ch3_pending_silent(r->ch3) || ch3_unsent(r->ch3) ||
             atomic_load_explicit(&r->nlock_wins, memory_order_relaxed))
-            event_wake(&r->env->attention->agent, r->env->ringer);
+            event_wake(&r->env->attention->agent, r->env->ring_fd);
     }
 }
 
@@ -142,5 +142,5 @@ void rma_queued(void *rma)
 {
     struct rma *r = rma;
     if (r->progress.agent)
-        attention_call_own(r->env->attention, r->env->ringer);
+        attention_call_own(r->env->attention, r->env->ring_fd);
 }

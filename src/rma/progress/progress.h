@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * progress.h - moving packets on, from any thread (progress.c), and the agent thread (agent.c).
+ *
+ * Errors of what a round does are not returned here: a connection that is lost ends its requests,
+ * and who waits finds it out (wait.h).
  */
 #ifndef MRMA_RMA_PROGRESS_PROGRESS_H
 #define MRMA_RMA_PROGRESS_PROGRESS_H
@@ -9,42 +12,69 @@
 
 #include "rma/win/win.h"
 
-/* One round under a try-lock; whether anything moved. Without the engine's lock. */
+/* rma_poll does one round of progress if no other thread is about one: it delivers packets that
+ * have come, sends what is queued, and grants locks that packets wait for. Returns whether anything
+ * moved. Without the engine's lock; never waits. */
 bool rma_poll(struct rma *r);
-/* The same, waiting for the lock: the last look before sleeping, which may not rely
- * on a round of somebody else that began earlier. *block (or NULL): nothing moved, and
- * one may block on the channels' descriptors now. */
+
+/* rma_poll_surely does one round as rma_poll, but waits until other threads have given back the
+ * engine's lock: it is the last look before sleeping, which may not rely on a round of somebody
+ * else that began earlier. It sets *block (block may be NULL) to whether nothing moved and the
+ * calling thread may now block on the channels' descriptors. Returns whether anything moved.
+ * Without the engine's lock. */
 bool rma_poll_surely(struct rma *r, bool *block);
-/* Is a packet waiting to be polled, of a channel that has no descriptor? No lock needed. */
+
+/* rma_pending returns whether a packet waits to be polled, in any channel. With or without the
+ * engine's lock. */
 bool rma_pending(struct rma *r);
 
-/* This thread polls: senders need not wake the agent. Nestable. */
+/* rma_polling_begin notes that the calling thread polls (rma_poll) until its rma_polling_end, so
+ * that senders need not wake the agent. May be nested. Without the engine's lock. */
 void rma_polling_begin(struct rma *r);
+
+/* rma_polling_end ends rma_polling_begin. What has come meanwhile is served by one more round, or
+ * left to the agent, which is woken. Without the engine's lock. */
 void rma_polling_end(struct rma *r);
 
-/* A window has procs processes on this node, which may use cpus processors. */
+/* rma_learn_node notes that a window has procs processes on this node, which may use cpus
+ * processors together. What the window with the most processes says is kept. While that window is
+ * created. */
 void rma_learn_node(struct rma *r, int procs, unsigned cpus);
-/* Most processes of this node that a window has had, and are they more than their processors? */
+
+/* rma_node_procs returns how many processes of this node the largest window had, 0 before the first
+ * one. Any thread. */
 int rma_node_procs(const struct rma *r);
+
+/* rma_is_oversubscribed returns whether these are more than the processors that they may use. Any
+ * thread. */
 bool rma_is_oversubscribed(const struct rma *r);
-/* A window exists; packets: it sends or receives some. */
+
+/* rma_use_packets is called when a window is created, after rma_learn_node. packets: the window
+ * sends or receives some, so that all waits poll from now on. */
 void rma_use_packets(struct rma *r, bool packets);
 
-/* For ch3: packets are queued that nobody but a poller pushes; wakes the agent. */
+/* rma_queued is what ch3 calls, with the struct rma, when packets are queued that only a poll
+ * sends: it wakes the agent, if there is one, unless a thread polls. Under the engine's lock. */
 void rma_queued(void *rma);
 
 /* ---- the agent ---- */
 
-/* The agent is about to be started: before it can sleep, for threads that stop polling must know.
- * And: it has ended, or could not be started. */
+/* rma_agent_begins notes that the agent is about to be started: that is before it can sleep, for
+ * threads that stop polling must know. From then on the engine's lock is taken by all. */
 void rma_agent_begins(struct rma *r);
+
+/* rma_agent_ended notes that the agent has ended, or could not be started. */
 void rma_agent_ended(struct rma *r);
-/* Does it run? */
+
+/* rma_has_agent returns whether the agent runs, or is being started. Any thread. */
 bool rma_has_agent(const struct rma *r);
 
-/* The longest time that it may sleep, in nanoseconds; 0: until something comes. */
+/* rma_agent_limit returns the longest time that the agent may sleep now, in nanoseconds; 0: until
+ * something comes. */
 uint64_t rma_agent_limit(const struct rma *r);
-/* Work and sleep, in turns. Returns when *stop is set (and its event woken). */
+
+/* rma_agent_loop is what the agent's thread does: it serves packets and sleeps, in turns. Returns
+ * when *stop is set, after which somebody wakes the agent's event. */
 void rma_agent_loop(struct rma *r, const _Atomic bool *stop);
 
 #endif

@@ -27,8 +27,8 @@
 enum {
     SPINS_ALONE = 4000, /* rounds without a look at the clock where processors suffice */
     SPINS_OVERSUBSCRIBED = 1,
-    SPINS_INSIST = 1500, /* about as long as a wake-up takes */
-    SPINS_SERVED = 256,  /* after a packet, where processors suffice: the next one may be near */
+    SPINS_CALL_AGENTS = 1500, /* about as long as a wake-up takes */
+    SPINS_SERVED = 256, /* after a packet, where processors suffice: the next one may be near */
     YIELDS_PER_CLOCK = 16,
     POLLS_PER_CLOCK = 256, /* that moved something */
     TESTS_PER_CLOCK = 64,
@@ -45,7 +45,7 @@ static void call_agents(const struct win *w, const struct rma_wait *wait)
 {
     for (int i = 0; i < w->nlocal; i++)
         if ((wait->rank < 0 || wait->rank == w->local[i].rank) && !w->local[i].peer->self)
-            attention_call_agent(w->local[i].peer->attention, w->rma->env->ringer);
+            attention_call_agent(w->local[i].peer->attention, w->rma->env->ring_fd);
 }
 
 static bool check(struct rma *r, const struct rma_wait *wait)
@@ -210,9 +210,9 @@ static void watch_end(struct rma *r)
     atomic_store_explicit(&r->progress.watcher, false, memory_order_seq_cst); /* A; C of agent.c */
     atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&r->progress.agent_off, memory_order_seq_cst))
-        event_wake(&own->agent, r->env->ringer);
+        event_wake(&own->agent, r->env->ring_fd);
     if (atomic_load_explicit(&own->threads.sleepers, memory_order_relaxed))
-        event_wake(&own->threads, r->env->ringer);
+        event_wake(&own->threads, r->env->ring_fd);
 }
 
 /* Sleep once on the own event and n descriptors, as the watcher. */
@@ -334,7 +334,7 @@ int rma_wait_until(struct win *w, const struct rma_wait *wait)
     int err = MRMA_SUCCESS;
     bool done = check(r, wait);
     for (int i = 0; !done && i < spins; i++) {
-        if (i == SPINS_INSIST && packets)
+        if (i == SPINS_CALL_AGENTS && packets)
             call_agents(w, wait);
         if (packets)
             (void)rma_poll(r);

@@ -18,7 +18,7 @@
  * A pairs with B; MPI_Win_complete and MPI_Win_wait do the same in the other direction. An epoch of
  * small puts does not wait for the post (path/stage.c). With MPI_MODE_NOCHECK the post has been
  * called before the start (MPI 4.1, 12.5.2). For packet peers the handlers store into the target's
- * own signals, so waiting is the same. Sleepers: a full fence after each store, or its light form,
+ * own signals, so waiting is the same. Sleepers: a full fence after each store, or membarrier,
  * then a look at the peer's event count (sys/event.h).
  *
  * A fence with MPI_MODE_NOPRECEDE is no barrier: a process only says that it has entered.
@@ -44,7 +44,7 @@
 static void wake(const struct rma_target *t)
 {
     if (!t->peer->self)
-        event_notify(&t->peer->attention->threads, t->peer->ringer);
+        event_notify(&t->peer->attention->threads, t->peer->ring_fd);
 }
 
 /* ---- the first access in an epoch ---- */

@@ -7,9 +7,8 @@
  * order of arrival, so the head of win->target_side.lockq is always the first whose turn can come.
  * Requests without a ticket (those of MPI_Win_lock_all, and shared ones of an origin that holds
  * another lock) are counted at once and enter, from anywhere in the queue, when the word is open to
- * them (target_lock.h). A memory peer that moves
- * the lock word must know that packets wait: ctl->packets_wait is set before the word is looked at
- * again.
+ * them (target_lock.h). A memory peer that moves the lock word must know that packets wait:
+ * ctl->packets_wait is set before the word is looked at again.
  *
  *   packet request (target)               release by a memory peer
  *   packets_wait = 1 (seq_cst)            release the word (seq_cst)
@@ -149,5 +148,5 @@ void lock_queue_release(struct pkt_origin *po)
     }
     if (!list_empty(&w->target_side.lockq) &&
         rma_has_agent(w->rma)) /* this need not be a round that polls the queue */
-        event_notify(&w->rma->env->attention->agent, w->rma->env->ringer);
+        event_notify(&w->rma->env->attention->agent, w->rma->env->ring_fd);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_light.c - the registration for the light form of notifications (sys/event.h): not with
+ * test_membarrier.c - the registration for membarrier(2) (sys/event.h): not with
  * threads, where the kernel would wait; and where the kernel refuses it, or the barrier, a process
- * is not light.
+ * notifies with fences.
  *
  * The C library's syscall is replaced by one that counts membarrier and refuses it where a test
  * says so. Nothing here depends on whether this system has membarrier.
@@ -70,10 +70,10 @@ static void *wait_for(void *arg)
 static void one_thread_registers(void **state)
 {
     (void)state;
-    assert_true(event_light_register());
+    assert_true(event_membarrier_register());
     assert_int_equal(kernel.registrations, 1);
     kernel.refuse_registration = true;
-    assert_false(event_light_register());
+    assert_false(event_membarrier_register());
 }
 
 static void no_registration_with_threads(void **state)
@@ -83,38 +83,39 @@ static void no_registration_with_threads(void **state)
     (void)state;
     pthread_mutex_lock(&end);
     assert_int_equal(pthread_create(&thread, NULL, wait_for, &end), 0);
-    assert_false(event_light_register());
+    assert_false(event_membarrier_register());
     assert_int_equal(kernel.registrations, 0);
     pthread_mutex_unlock(&end);
     pthread_join(thread, NULL);
-    assert_true(event_light_register());
+    assert_true(event_membarrier_register());
 }
 
-/* Is the process that it describes light, by its own event and by what it tells others? */
-static bool engine_is_light(bool registered)
+/* Does the process that it describes notify without a fence, by its own event and by what it tells
+ * others? */
+static bool engine_membarrier(bool registered)
 {
     static const struct conf conf;
-    const struct engine_process process = {.light = registered};
+    const struct engine_process process = {.membarrier = registered};
     struct engine *e;
     struct log quiet;
-    log_init(&quiet, LOG_LEVEL_ERROR, -1, "light");
+    log_init(&quiet, LOG_LEVEL_ERROR, -1, "membarrier");
     assert_int_equal(engine_create(&conf, &quiet, &process, &e), MRMA_SUCCESS);
-    const bool own = atomic_load(&e->own->attention.threads.light);
+    const bool own = atomic_load(&e->own->attention.threads.membarrier);
     struct proc_record rec;
     memcpy(&rec, &e->record, sizeof rec);
-    assert_int_equal(rec.light, own);
+    assert_int_equal(rec.membarrier, own);
     engine_destroy(e);
     assert_int_equal(kernel.registrations, 0);
     return own;
 }
 
-static void an_engine_is_light_if_it_may_be(void **state)
+static void an_engine_membarrier_if_it_may_be(void **state)
 {
     (void)state;
-    assert_true(engine_is_light(true));
-    assert_false(engine_is_light(false));
+    assert_true(engine_membarrier(true));
+    assert_false(engine_membarrier(false));
     kernel.refuse_barrier = true;
-    assert_false(engine_is_light(true));
+    assert_false(engine_membarrier(true));
 }
 
 /* The sleeper's side asks for the barrier only where notifiers have no fence. */
@@ -126,13 +127,13 @@ static void a_sleeper_makes_the_barrier(void **state)
     (void)event_enter(&ev);
     event_leave(&ev);
     assert_int_equal(kernel.barriers, 0);
-    atomic_store(&ev.light, 1);
+    atomic_store(&ev.membarrier, 1);
     (void)event_enter(&ev);
     event_leave(&ev);
     assert_int_equal(kernel.barriers, 1);
-    assert_true(event_light_barrier());
+    assert_true(event_membarrier());
     kernel.refuse_barrier = true;
-    assert_false(event_light_barrier());
+    assert_false(event_membarrier());
 }
 
 int main(void)
@@ -140,7 +141,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(one_thread_registers, reset),
         cmocka_unit_test_setup(no_registration_with_threads, reset),
-        cmocka_unit_test_setup(an_engine_is_light_if_it_may_be, reset),
+        cmocka_unit_test_setup(an_engine_membarrier_if_it_may_be, reset),
         cmocka_unit_test_setup(a_sleeper_makes_the_barrier, reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

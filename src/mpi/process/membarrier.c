@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * light.c - registers for the light form of notifications when the library is loaded (light.h).
+ * membarrier.c - registers for membarrier(2) when the library is loaded (membarrier.h).
  *
  * A constructor does it, since the first window is too late: most hosts have threads by then, and
  * with several threads the kernel waits until each processor has passed through it, which takes
@@ -10,22 +10,22 @@
  * A process whose threads were there before the library is not registered. When the engine is made
  * it calls membarrier once; where that is refused the process counts as not registered. So what it
  * tells its peers is that it has registered and that its own membarrier works, and both are settled
- * before the first of them sets light.
+ * before the first of them sets membarrier in its event.
  *
- * No locks. Neighbours: event.h, the light form; engine_get.c, which asks.
+ * No locks. Neighbours: event.h, which needs no fence then; engine_get.c, which asks.
  */
-#include "mpi/process/light.h"
+#include "mpi/process/membarrier.h"
 
 #include "sys/event.h"
 
 static bool registered; /* written once, before the program's first call */
 
-__attribute__((constructor)) static void light_register(void)
+__attribute__((constructor)) static void membarrier_register(void)
 {
-    registered = event_light_register();
+    registered = event_membarrier_register();
 }
 
-bool light_registered(void)
+bool membarrier_registered(void)
 {
     return registered;
 }

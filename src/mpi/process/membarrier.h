@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * light.h - whether this process may notify others without a fence (the light form of
- * sys/event.h).
+ * membarrier.h - whether this process may notify others without a fence since
+ * membarrier(2) of the sleeper replaces that (sys/event.h).
  *
  * The process registers for it with the kernel when the library is loaded, which for a linked or
  * preloaded library is before main, while there is one thread. Where threads come before the
  * library (a language's run-time that loads it later), and where the kernel refuses, the process
  * notifies with fences, and so do its peers on the node.
  */
-#ifndef MRMA_MPI_PROCESS_LIGHT_H
-#define MRMA_MPI_PROCESS_LIGHT_H
+#ifndef MRMA_MPI_PROCESS_MEMBARRIER_H
+#define MRMA_MPI_PROCESS_MEMBARRIER_H
 
 #include <stdbool.h>
 
-/* light_registered returns whether this process has registered with the kernel, so that it may
+/* membarrier_registered returns whether this process has registered with the kernel, so that it may
  * notify others without a fence. Any thread. */
-bool light_registered(void);
+bool membarrier_registered(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * light_load.c - the registration for the light form of notifications (src/sys/event.h) is made
+ * membarrier_load.c - the registration for membarrier(2) (src/sys/event.h) is made
  * when the library is loaded, once, and no call of MPI makes it: with threads, which hosts have, it
  * waits for all processors. Where the kernel refuses it to all processes or to some, or refuses the
  * barrier later, processes that sleep are woken all the same and accumulates stay atomic.
@@ -9,8 +9,8 @@
  * there is no registration at all.
  *
  * The program has a syscall and a pthread_create of its own in front of the C library's.
- * LIGHT_REFUSE=all or odd (ranks): what the kernel refuses from the beginning; late: the barrier,
- * from main on.
+ * MEMBARRIER_REFUSE=all or odd (ranks): what the kernel refuses from the beginning; late: the
+ * barrier, from main on.
  */
 #define _GNU_SOURCE 1
 #include "mtest.h"
@@ -39,7 +39,7 @@ static bool is_odd(void)
 
 static bool is_refused(bool registration)
 {
-    const char *who = getenv("LIGHT_REFUSE");
+    const char *who = getenv("MEMBARRIER_REFUSE");
     if (who == NULL)
         return false;
     if (strcmp(who, "late") == 0)
