@@ -9,19 +9,25 @@
 #include "rma/progress/wait.h"
 #include "rma/win/win.h"
 
-/* Nothing is allocated. What is pointed to must outlive the layer; ch3 gets what it tells to this
- * layer, and its handlers are rma_handlers. threads: several application threads may call. */
+/* rma_init sets up *r, the layer of one process; rma_fini ends it. Nothing is allocated. What is
+ * pointed to must outlive the layer; ch3 tells this layer, from now on, of lost connections and of
+ * packets that are queued, and was given rma_handlers. threads: several application threads may
+ * call. */
 void rma_init(struct rma *r, const struct log *log, const struct conf *conf, struct rma_env *env,
               struct ch3 *ch3, clock_fn clock, bool threads);
-/* Drop all windows without communication, and the layer's own memory. */
+
+/* rma_fini drops all windows without communication, and the layer's own memory. No other thread is
+ * in the layer. Peers of the node that wait for a lock of this process are told that it is lost to
+ * them. */
 void rma_fini(struct rma *r);
 
 /* From packet types to this layer, for ch3_init; the handlers' context is the struct rma. */
 extern const ch3_handler rma_handlers[PKT_TYPE_LAST];
 
-/* See awaits in progress/hooks.h. */
+/* hang_awaits is awaits of progress/hooks.h, for layer.c. */
 bool hang_awaits(struct win *w, const struct rma_wait *wait, const struct rma_target *t);
-/* See report_wait there. */
+
+/* hang_report is report_wait of progress/hooks.h, for layer.c. */
 void hang_report(struct win *w, const struct rma_wait *wait, uint64_t ns);
 
 #endif

@@ -53,19 +53,23 @@ struct win_hints {
     uint64_t min_alignment; /* bytes, power of two, 0: default */
 };
 
-/* What holds where no hint is given. */
+/* win_hints_default returns what holds where no hint is given. */
 struct win_hints win_hints_default(void);
 
 /* Hints as text. Each is known by its number, 0 to HINTS - 1. */
 enum { HINTS = 12 };
 
-const char *hint_key(int i);      /* its info key */
-const char *hint_expected(int i); /* what its value may be, for messages */
+/* hint_key returns the info key of hint i, a constant. */
+const char *hint_key(int i);
 
-/* Take the value from text; false, and *h as it was: not understood. */
+/* hint_expected returns in words what the value of hint i may be, for messages; a constant. */
+const char *hint_expected(int i);
+
+/* hint_read takes the value of hint i in *h from text. Returns false if it does not understand
+ * text; then *h is as it was. */
 bool hint_read(int i, const char *text, struct win_hints *h);
 
-/* The value as MPI_Win_get_info shows it. */
+/* hint_show writes the value of hint i as MPI_Win_get_info shows it into buf, of len bytes. */
 void hint_show(int i, const struct win_hints *h, char *buf, size_t len);
 
 struct win_spec {
@@ -77,49 +81,79 @@ struct win_spec {
     struct boot *boot; /* the communicator; used during creation only */
 };
 
-/* Collective. All processes return success, or all an error (not necessarily the
- * same): MRMA_ERR_NO_MEM, _INFO_VALUE, _RMA_SHARED (MPI_Win_allocate_shared over nodes),
- * _RMA_FLAVOR (MPIRMA_PATH cannot be had for this window), _ARG (arguments that
- * must agree do not), _OTHER. */
+/* win_create makes a window as spec says, and sets *out, which win_free_begin and win_free_end
+ * free. Collective over spec->boot; waits for the others. All processes return success, or all an
+ * error (not necessarily the same): MRMA_ERR_NO_MEM, _INFO_VALUE, _RMA_SHARED
+ * (MPI_Win_allocate_shared over nodes), _RMA_FLAVOR (MPIRMA_PATH cannot be had for this window),
+ * _ARG (arguments that must agree do not), _OTHER. */
 int win_create(struct rma *rma, const struct win_spec *spec, struct win **out);
 
 /* By packets the first operation of an epoch that must not be sent before its target has begun its
  * part of it waits so long for the target before it is deferred (path/deferred.h). */
 enum { RMA_LATE_TARGET_WAIT_US = 200 };
 
-/* Collective. MRMA_ERR_RMA_SYNC (and nothing happens) inside an epoch. First half:
- * waits until all processes have come and every operation is done; the window
- * still exists (attribute delete call-backs run now). Second half releases; also after
- * MRMA_ERR_PROC_FAILED of the first, which comes in bounded time, in any epoch if the loss was
- * known before (create/abandoned.h). */
+/* win_free_begin is the first half of MPI_Win_free: it waits until all processes have come and
+ * every operation is done. The window still exists (attribute delete call-backs run then).
+ * Collective. MRMA_ERR_RMA_SYNC inside an epoch: nothing has happened. MRMA_ERR_PROC_FAILED, in
+ * bounded time, if a process is lost, and in any epoch if the loss was known before
+ * (create/abandoned.h). */
 int win_free_begin(struct win *win);
-/* Between the halves: what targets have refused since the last synchronization. */
+
+/* win_take_error returns the first error since the last synchronization that only a target has
+ * found; for between the halves of MPI_Win_free. MRMA_SUCCESS: there was none. */
 int win_take_error(struct win *win);
+
+/* win_free_end is the second half: it frees the window, also after MRMA_ERR_PROC_FAILED of the
+ * first. Waits for nobody. */
 void win_free_end(struct win *win);
 
-/* Dynamic windows. MRMA_ERR_RMA_FLAVOR, _RMA_ATTACH, _SIZE, _NO_MEM. */
+/* win_attach does MPI_Win_attach: others may access the size bytes at base in their next epoch.
+ * MRMA_ERR_RMA_FLAVOR (the window is not dynamic), _RMA_ATTACH (some of them are attached already,
+ * or there are too many regions), _SIZE. */
 int win_attach(struct win *win, void *base, uint64_t size);
+
+/* win_detach does MPI_Win_detach of what was attached at base. MRMA_ERR_RMA_FLAVOR; _RMA_ATTACH:
+ * nothing was. */
 int win_detach(struct win *win, const void *base);
 
-/* MPI_Win_shared_query (4.1, any flavour): address of rank's part in this
- * process, or *base NULL and *size 0 where it is not mapped. rank -1 means
- * MPI_PROC_NULL: the lowest rank with size > 0. MRMA_ERR_RMA_FLAVOR for dynamic. */
+/* win_shared_query does MPI_Win_shared_query (4.1, any flavour): *base is the address of rank's
+ * part in this process, *size its bytes, or NULL and 0 where it is not mapped here; *disp_unit its
+ * unit in any case. rank -1 means MPI_PROC_NULL: the lowest rank with size > 0. MRMA_ERR_RMA_FLAVOR
+ * for a dynamic window, or why the process of rank cannot be reached. */
 int win_shared_query(struct win *win, int rank, uint64_t *size, uint32_t *disp_unit, void **base);
 
-/* Facts for attributes, info and messages. Pointers live as long as the window. */
+/* Facts for attributes, info and messages. Pointers live as long as the window. Any thread. */
+
+/* win_flavor returns by which call the window was made. */
 enum win_flavor win_flavor(const struct win *win);
-void **win_base_attr(struct win *win); /* address of this process's base */
+
+/* win_base_attr returns where the address of this process's part is stored. */
+void **win_base_attr(struct win *win);
+
+/* win_size returns where the size of this process's part, in bytes, is stored. */
 const uint64_t *win_size(const struct win *win);
-uint32_t win_id(const struct win *win); /* small number for messages, local */
-/* The same number at all its processes, and no other window's of the job. */
+
+/* win_id returns a small number of the window in this process, for messages. */
+uint32_t win_id(const struct win *win);
+
+/* win_number returns a number that is the same at all processes of the window, and no other
+ * window's of the job. */
 uint64_t win_number(const struct win *win);
+
+/* win_hints returns the hints in use. */
 const struct win_hints *win_hints(const struct win *win);
-/* MPI_Win_set_info: takes over the hints that may change in a window's life
- * (accumulate_ordering, accumulate_ops, which_accumulate_ops), ignores the others. */
+
+/* win_set_hints does MPI_Win_set_info: it takes over the hints that may change in a window's life
+ * (accumulate_ordering, accumulate_ops, which_accumulate_ops), and ignores the others. */
 void win_set_hints(struct win *win, const struct win_hints *hints);
-/* "mapped", "cma", "packets" or "net-packets", for info and messages; sends nothing. */
+
+/* win_path_name returns how operations reach a target, for info and messages: "mapped", "cma",
+ * "packets" or "net-packets". It sends nothing, and connects nobody. */
 const char *win_path_name(const struct win *win, int target);
-/* Epoch state in words, e.g. "in a lock epoch on targets 1 3", for messages. */
+
+/* win_describe writes the state of the epochs in words into buf, of len bytes, for messages, e.g.
+ * "in a lock epoch on 2 targets, rank 3 is locked shared". target: the one that the message is
+ * about, -1: none. */
 void win_describe(const struct win *win, int target, char *buf, size_t len);
 
 /* ---- operations (12.3) ---- */
@@ -145,8 +179,8 @@ struct rma_op {
     struct rma_req *req; /* request of an R-operation, or NULL */
 };
 
-/* An operation without anything. Field by field: an initialiser of this size becomes
- * a string instruction, whose stores cannot be forwarded to the loads that follow
+/* rma_op_clear makes *op an operation without anything. Field by field: an initialiser of this size
+ * becomes a string instruction, whose stores cannot be forwarded to the loads that follow
  * (doc/decisions.md). */
 static inline void rma_op_clear(struct rma_op *op)
 {
@@ -160,14 +194,28 @@ static inline void rma_op_clear(struct rma_op *op)
     op->req = NULL;
 }
 
-/* MRMA_ERR_RMA_SYNC outside an access epoch to target, MRMA_ERR_RMA_RANGE,
- * MRMA_ERR_COUNT (origin and target data differ in size), MRMA_ERR_TYPE. */
+/* All operations return MRMA_ERR_RMA_SYNC outside an access epoch to target, and, with a request,
+ * outside a passive target epoch; MRMA_ERR_RMA_RANGE; MRMA_ERR_COUNT (origin and target data differ
+ * in size); MRMA_ERR_TYPE; MRMA_ERR_PROC_FAILED where the target is lost; MRMA_ERR_NO_MEM. After an
+ * error nothing of op is under way, unless op->req says so (rma_req_done). They may wait for the
+ * target, as long as it takes until it may be accessed or there is room for a packet, but never for
+ * a call of the target that the standard does not let them wait for. */
+
+/* rma_put does MPI_Put or MPI_Rput. */
 int rma_put(struct win *win, const struct rma_op *op);
+
+/* rma_get does MPI_Get or MPI_Rget. */
 int rma_get(struct win *win, const struct rma_op *op);
+
+/* rma_accumulate does MPI_Accumulate or MPI_Raccumulate. */
 int rma_accumulate(struct win *win, const struct rma_op *op);
-/* Also MPI_Fetch_and_op (count 1 on every side). Origin is ignored for ACC_NO_OP. */
+
+/* rma_get_accumulate does MPI_Get_accumulate or MPI_Rget_accumulate, and MPI_Fetch_and_op (count 1
+ * on every side). The origin side is ignored for ACC_NO_OP. */
 int rma_get_accumulate(struct win *win, const struct rma_op *op);
-/* oaddr, caddr, raddr: one element of ttype. */
+
+/* rma_compare_and_swap does MPI_Compare_and_swap. oaddr, caddr and raddr have one element of ttype.
+ */
 int rma_compare_and_swap(struct win *win, const struct rma_op *op);
 
 /* ---- requests of R-operations (12.3.5) ---- */
@@ -177,27 +225,39 @@ struct rma_req {
     _Atomic int err;          /* first error, an enum mrma_err */
     uint64_t number;          /* of the operation in a trace (src/trace); 0: none is taken */
 };
-/* Before the operation is issued; the request is the caller's. */
+
+/* rma_req_init makes *req a request of no parts, before the operation is issued that will have it.
+ * It is the caller's, and must stay until it is done. */
 void rma_req_init(struct rma_req *req);
-/* After the operation was issued and as often as wanted: complete? (acquire) */
+
+/* rma_req_done returns whether the operation of req, which was issued, is complete; req->err is
+ * what has gone wrong then. Any thread, as often as wanted. (acquire) */
 static inline bool rma_req_done(struct rma_req *req)
 {
     return atomic_load_explicit(&req->pending, memory_order_acquire) == 0;
 }
 
-/* One non-blocking round of progress (Wait/Test wrappers, pollers). Did anything move? */
+/* rma_progress does one round of progress without waiting, for pollers and the wrappers of Wait and
+ * Test. Returns whether anything moved. Any thread. */
 bool rma_progress(struct rma *rma);
-/* The same for who waits for requests: those to a process that has died end. */
+
+/* rma_progress_requests does one round of progress for who waits for requests: those to a process
+ * that has died end with an error. Any thread. */
 void rma_progress_requests(struct rma *rma);
-/* Does any window of this process send or receive packets? */
+
+/* rma_uses_packets returns whether any window of this process sends or receives packets, or has. */
 bool rma_uses_packets(const struct rma *rma);
-/* Called by the host's own progress, maybe millions of times a second, in whatever call of the host
- * a thread waits: serves what lies in the rings of this process, and lets senders know that they
- * need not wake the agent. Costs a few loads if there is nothing. Channels with a descriptor are
- * left to the agent, which the kernel wakes. Did anything move? */
+
+/* rma_host_poll is called by the host's own progress, maybe millions of times a second, in whatever
+ * call of the host a thread waits. It serves what lies in the rings of this process, and lets
+ * senders know that they need not wake the agent; it costs a few loads if there is nothing.
+ * Channels with a descriptor are left to the agent, which the kernel wakes. Returns whether
+ * anything moved. Any thread; never waits. */
 bool rma_host_poll(struct rma *rma);
-/* What a waiting loop of src/mpi does between rounds of its own (host) polling:
- * spin, then yield, by how often it has found nothing (round from 0). */
+
+/* rma_backoff is what a loop of src/mpi that waits does between rounds of its own (host) polling:
+ * it spins, or gives the processor away, by how often the loop has found nothing (round, from 0).
+ */
 void rma_backoff(struct rma *rma, unsigned round);
 
 /* ---- synchronization (12.5) ---- */
@@ -215,26 +275,51 @@ enum { /* asserts, translated from MPI_MODE_* by src/mpi */
  * MRMA_ERR_PROC_FAILED where a process is lost; MRMA_ERR_ASSERT (MPIRMA_STRICT) where an assert was
  * not kept; and those that complete operations the first error of these that only the target has
  * found. */
+
+/* rma_fence does MPI_Win_fence. */
 int rma_fence(struct win *win, int asserts);
 
-/* ranks: window ranks of the group, n of them, any order; not kept. MRMA_ERR_NO_MEM. */
+/* rma_start does MPI_Win_start. ranks: window ranks of the group, n of them, in any order; not
+ * kept. MRMA_ERR_NO_MEM. */
 int rma_start(struct win *win, const int *ranks, int n, int asserts);
+
+/* rma_complete does MPI_Win_complete. */
 int rma_complete(struct win *win);
+
+/* rma_post does MPI_Win_post; ranks and n as in rma_start. */
 int rma_post(struct win *win, const int *ranks, int n, int asserts);
+
+/* rma_wait does MPI_Win_wait. */
 int rma_wait(struct win *win);
+
+/* rma_test does MPI_Win_test: *flag is whether the exposure epoch has ended. It makes progress. */
 int rma_test(struct win *win, bool *flag);
 
-/* Passive target epochs on rank target, or all. A lock of a memory peer is held when rma_lock
- * returns; of others it is asked for with the first packet. */
+/* rma_lock does MPI_Win_lock of rank target. A lock of a process whose control block is mapped here
+ * is held when it returns; of others it is asked for with the first packet. */
 int rma_lock(struct win *win, bool exclusive, int target, int asserts);
+
+/* rma_unlock does MPI_Win_unlock. Whatever it returns but MRMA_ERR_RMA_SYNC, the epoch has ended.
+ */
 int rma_unlock(struct win *win, int target);
+
+/* rma_lock_all does MPI_Win_lock_all. Locks of other processes are taken by the first access to
+ * each, but in windows from MPI_Win_allocate_shared by the call. */
 int rma_lock_all(struct win *win, int asserts);
+
+/* rma_unlock_all does MPI_Win_unlock_all. Whatever it returns but MRMA_ERR_RMA_SYNC, the epoch has
+ * ended. */
 int rma_unlock_all(struct win *win);
-/* Everything issued to target, or all, is complete there, or, local, its buffers here may be used
- * again. */
+
+/* rma_flush does MPI_Win_flush: everything issued to target is complete there; or, local,
+ * MPI_Win_flush_local: its buffers here may be used again. */
 int rma_flush(struct win *win, int target, bool local);
+
+/* rma_flush_all does what rma_flush does for all targets (MPI_Win_flush_all and its local form). */
 int rma_flush_all(struct win *win, bool local);
-/* MPI_Win_sync: this process's loads and stores of the window's memory before and after. */
+
+/* rma_sync does MPI_Win_sync: it orders this process's loads and stores of the window's memory
+ * before and after. It makes progress. */
 int rma_sync(struct win *win);
 
 #endif

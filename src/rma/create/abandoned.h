@@ -18,12 +18,17 @@
 struct rma;
 struct win;
 
-/* w is about to be deleted, and w->abandoned is set: tell the others, and keep its control block
- * and memory, which the caller does not give back. */
+/* abandoned_keep is called when w, of which w->abandoned is set, is about to be deleted: it tells
+ * the others of the node that this process has left, and takes over control block and memory of w,
+ * which the caller does not give back. Without memory for that they stay in use for ever, with a
+ * warning. */
 void abandoned_keep(struct win *w);
-/* Give back what nobody uses any more: looked at when windows come and go. */
+
+/* abandoned_sweep gives back what was kept of windows that nobody uses any more. Called when
+ * windows come and go. */
 void abandoned_sweep(struct rma *r);
-/* Give back everything: this process ends. */
+
+/* abandoned_fini gives back everything that was kept, since this process ends. */
 void abandoned_fini(struct rma *r);
 
 #endif

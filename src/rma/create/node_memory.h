@@ -15,13 +15,15 @@
 
 #include "rma/win/win.h"
 
-/* Sums of sizes that processes gave: UINT64_MAX stands for all that is more. */
+/* size_sum returns a + b, of sizes that processes gave: UINT64_MAX stands for all that is more. */
 static inline uint64_t size_sum(uint64_t a, uint64_t b)
 {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* With the records of all. MRMA_ERR_NO_MEM. */
+/* node_memory_fits returns MRMA_SUCCESS if this node has what its processes reserve for w together,
+ * as the records of all say, else MRMA_ERR_NO_MEM with a message. Processes may get different
+ * answers. Does not wait. */
 int node_memory_fits(const struct win *w);
 
 #endif

@@ -2,13 +2,14 @@
 /*
  * win_create.c - collective creation of windows (MPI 4.1, 12.2.1 to 12.2.4).
  *
- * One exchange of records (two for MPI_Win_allocate_shared, whose segment depends
- * on all sizes) and one agreement on the outcome (one more before pages are made at
- * once): a process that fails says so in its record or in the agreement, so that all
- * return an error together. What is published (control block, memory) is initialised before the
- * exchange; after the agreement no host call is made for this window.
+ * One exchange of records and one agreement on the outcome: a process that fails says so in its
+ * record or in the agreement, so that all return an error together. There is one exchange more
+ * where the network is needed, two more for MPI_Win_allocate_shared, whose segment depends on all
+ * sizes, an agreement more before pages are made at once, and one on how fences end where there are
+ * packet targets. What is published (control block, memory) is initialised before the exchange;
+ * after the last agreement no host call is made for this window.
  *
- * Cost: one all-gather, one reduction, and the system calls of new segments.
+ * Cost on one node: one all-gather, one reduction, and the system calls of new segments.
  */
 #include "rma/create/win_create.h"
 

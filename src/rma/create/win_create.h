@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * win_create.h - the steps of window creation.
+ * win_create.h - the steps of window creation (win_create of rma.h), one file each.
  */
 #ifndef MRMA_RMA_CREATE_WIN_CREATE_H
 #define MRMA_RMA_CREATE_WIN_CREATE_H
@@ -35,28 +35,52 @@ struct win_plan {
     int slots;                    /* out: slots that the control block needs, if it has too few */
 };
 
-/* win_life.c: a record with nothing in it yet, NULL: no memory; a free index for it; all of it
- * goes. */
+/* ---- win_life.c ---- */
+
+/* win_new makes the structure of a window as spec says, without memory, targets or a number; the
+ * hints are those of this process. Only win_delete frees it. NULL: no memory. */
 struct win *win_new(struct rma *r, const struct win_spec *spec);
+
+/* win_take_place enters w into the layer's table of windows, and sets its index and generation,
+ * under which packets find it from now on. MRMA_ERR_NO_MEM. Takes the engine's lock. */
 int win_take_place(struct win *w);
+
+/* win_delete frees w and all that hangs on it, however far its creation has come, and gives back
+ * what was published for it, unless w->abandoned says that others may still use that. Sends nothing
+ * and does not wait. Under the engine's lock. */
 void win_delete(struct win *w);
 
-/* win_shared.c: this process's part of the memory. Collective even after a local error. */
+/* ---- win_shared.c ---- */
+
+/* win_share_memory makes the memory of MPI_Win_allocate_shared and finds this process's part of it;
+ * plan has what all have said of theirs. Collective, also after a local error; waits for the
+ * others. Returns success at all processes or an error at each, not necessarily the same. Without
+ * the engine's lock. */
 int win_share_memory(struct win *w, struct win_plan *plan);
 
-/* route.c: the path by which the other processes of its node reach the memory of the process that
- * rec tells of, where the kernel lets them: PATH_MAPPED, PATH_ASSISTED, or PATH_PACKETS where these
- * are forced. The process itself asks, once, when its memory of w is there; the others read the
- * answer in its record. */
+/* ---- route.c ---- */
+
+/* win_own_path returns the path by which the other processes of its node reach the memory of the
+ * process that rec tells of, where the kernel lets them: PATH_MAPPED, PATH_ASSISTED, or
+ * PATH_PACKETS where these are forced. The process itself asks, once, when its memory of w is
+ * there; the others read the answer in its record. */
 enum rma_path win_own_path(const struct win *w, const struct win_record *rec);
 
-/* Choose path and synchronization for the ranks of this node and reach the peers'
- * memory; the others' targets are made later. MRMA_AGAIN: plan->slots. */
+/* win_route chooses path and synchronization for the ranks of this node, from the records, and
+ * reaches the peers' memory; targets on other nodes are made later. MRMA_AGAIN: the control block
+ * has too few slots, plan->slots are needed; another error: a peer or its memory cannot be had.
+ * plan->refused and plan->unattached are set without an error. Whatever it returns, win_unroute
+ * takes it back. Not collective. Under the engine's lock. */
 int win_route(struct win *w, struct win_plan *plan);
+
+/* win_unroute lets go of all targets, peers and mapped memory of w. Under the engine's lock. */
 void win_unroute(struct win *w);
 
-/* win_hints.c: what w->hints are where its processes gave different ones; all know if they are
- * strict. MRMA_ERR_INFO_VALUE at all processes, and only then. */
+/* ---- win_hints.c ---- */
+
+/* win_agree_hints makes w->hints what holds where the processes of w, by their records, have given
+ * different hints; all know by then if they are strict. Returns MRMA_ERR_INFO_VALUE at all
+ * processes, and only where that is strict. Does not wait. */
 int win_agree_hints(struct win *w);
 
 #endif

@@ -28,12 +28,14 @@ struct assisted_vec {
     struct iovec iov[ASSISTED_VECTOR];
 };
 
+/* assisted_vec_clear makes v empty. */
 static inline void assisted_vec_clear(struct assisted_vec *v)
 {
     v->n = 0;
     v->bytes = 0;
 }
 
+/* assisted_vec_add adds a piece to v, which has fewer than ASSISTED_VECTOR. */
 static inline void assisted_vec_add(struct assisted_vec *v, void *base, size_t len)
 {
     v->iov[v->n++] = (struct iovec){.iov_base = base, .iov_len = len};
@@ -55,18 +57,27 @@ struct assisted_batch {
     char small[ASSISTED_IMAGE_SMALL];
 };
 
-/* For an operation on total bytes in units that are not cut. Without memory for a large
- * image the small one does. Give back with assisted_batch_end. */
+/* assisted_batch_begin sets up b for an operation on total bytes in units that are not cut;
+ * assisted_batch_end ends it. Without memory for a large image the small one does. */
 void assisted_batch_begin(struct assisted_batch *b, size_t unit, size_t total);
+
+/* assisted_batch_end gives back b's image, and with it what was read. */
 void assisted_batch_end(struct assisted_batch *b);
-/* The units are elements of this type: padding is not touched, but for gaps that are read. */
+
+/* assisted_batch_elements makes the units of b elements of this type: padding is not touched, but
+ * for gaps that are read. Before the first assisted_batch_fill. */
 void assisted_batch_elements(struct assisted_batch *b, const struct dtype *basic);
-/* The next pieces of a walk over the target, whose origin is at vaddr there: as many whole
- * units as have room. False: there are no more. */
+
+/* assisted_batch_fill makes b the next pieces of a walk over the target, whose origin is at vaddr
+ * there: as many whole units as have room. False: there are no more. */
 bool assisted_batch_fill(struct assisted_batch *b, struct dtype_cursor *walk, uint64_t vaddr);
+
+/* assisted_batch_read reads the pieces of b from peer's memory into the image. */
 int assisted_batch_read(const struct rma_peer *peer, const struct log *log,
                         struct assisted_batch *b);
-/* Only when nothing else needs the vectors any more: this may change them. */
+
+/* assisted_batch_write writes the pieces of b from the image to peer's memory. Only when nothing
+ * else needs the vectors of b any more, which may change. */
 int assisted_batch_write(const struct rma_peer *peer, const struct log *log,
                          struct assisted_batch *b);
 

@@ -3,8 +3,10 @@
  * assisted_copy.h - operations by the kernel's cross-memory attach (process_vm_readv and
  * _writev): same node, memory that is not shared. The target is not involved.
  *
- * vaddr: the target's own address of the pieces' origin. All are complete when the function
- * returns. Errors: those of sys/procmem.h, which log is told of.
+ * Each function works between this process's buffers and the memory of peer. vaddr: the target's
+ * own address of the pieces' origin. The operation is complete when the function returns. Errors:
+ * those of sys/procmem.h, of which log gets a message; then it may have been done in part. No locks
+ * but the stripes.
  */
 #ifndef MRMA_RMA_PATH_ASSISTED_COPY_H
 #define MRMA_RMA_PATH_ASSISTED_COPY_H
@@ -13,15 +15,22 @@
 #include "rma/env.h"
 #include "rma/rma.h"
 
-/* op between this process's buffers and peer, whose memory there is not checked here. Accumulates
- * and compare-and-swap hold the stripes of their elements; fetch: the old contents go to op's
- * result. */
+/* assisted_put does the put op. The pieces at the target are not checked here. */
 int assisted_put(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
                  const struct rma_op *op);
+
+/* assisted_get does the get op. The pieces at the target are not checked here. */
 int assisted_get(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
                  const struct rma_op *op);
+
+/* assisted_acc does the accumulate op, holding the stripes of its elements; with fetch the old
+ * contents go to op's result. acc_lock_mode has been called. May wait for those who hold the
+ * stripes. */
 int assisted_acc(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
                  const struct rma_op *op, bool fetch);
+
+/* assisted_cas does the compare-and-swap op, holding the stripe of its element. acc_lock_mode has
+ * been called. May wait for who holds the stripe. */
 int assisted_cas(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
                  const struct rma_op *op);
 

@@ -28,36 +28,42 @@
 
 enum { DEFERRED_MAX = 1 << 20 }; /* bytes of a target's queue, but for the buffers of the program */
 
+/* deferred_wait returns whether operations on t wait, or are being carried out that have waited:
+ * then others on t must not go past them. With or without the engine's lock. */
 static inline bool deferred_wait(const struct rma_target *t)
 {
     return unlikely(atomic_load_explicit(&t->late, memory_order_relaxed) != LATE_NOT);
 }
 
-/* From now on operations on t wait, if it is not accessible (sync_ops.h): asked once more, under
- * the lock. Else false. */
+/* deferred_begin makes operations on t wait from now on, if it is not accessible (sync_ops.h): that
+ * is asked once more, under the lock. Returns whether they wait. */
 bool deferred_begin(struct win *w, struct rma_target *t);
 
-/* Keep op, which is right, if operations on t wait and there is room; then *err is MRMA_SUCCESS or
- * MRMA_ERR_NO_MEM. False: they do not wait any more, since t may be accessed or there was no room,
- * for which this has waited; *err is MRMA_SUCCESS, or why t cannot be accessed. */
+/* deferred_add keeps op, which is right, if operations on t wait and there is room: true; then *err
+ * is MRMA_SUCCESS or MRMA_ERR_NO_MEM. False: they do not wait any more, since t may be accessed or
+ * there was no room, for which this has waited; *err is MRMA_SUCCESS, or why t cannot be accessed.
+ * May wait. */
 bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                   const struct rma_op *op, int64_t offset, size_t len, int *err);
 
-/* t may be accessed: carry out what waits, unless another thread is about it. An operation that
- * fails is an error of the window's next synchronization (issue_keep_error). Or, with err, t cannot
- * be accessed any more: forget what waits. Returns err. */
+/* deferred_run carries out what waits, since t may be accessed, unless another thread is about it.
+ * An operation that fails is an error of the window's next synchronization (issue_keep_error). With
+ * err, t cannot be accessed any more, and what waits is forgotten. Returns err. May wait, as the
+ * operations may. */
 int deferred_run(struct win *w, struct rma_target *t, int err);
 
-/* A passive target epoch of t ends, or is flushed: wait for t, and carry out what waits.
- * MRMA_ERR_PROC_FAILED, MRMA_ERR_RMA_SYNC; errors of the operations are those of the next
- * synchronization, which this call is part of. */
+/* deferred_finish is called when a passive target epoch of t ends, or is flushed: it waits for t,
+ * and carries out what waits. MRMA_ERR_PROC_FAILED, MRMA_ERR_RMA_SYNC; errors of the operations are
+ * those of the next synchronization, which this call is part of. May wait. */
 int deferred_finish(struct win *w, struct rma_target *t);
 
-/* The epoch ends, or is flushed: wait for all targets on which operations wait, and carry these
- * out. MRMA_ERR_PROC_FAILED; other errors are those of the next synchronization. */
+/* deferred_end is called when the epoch ends, or is flushed: it waits for all targets on which
+ * operations wait, and carries these out. MRMA_ERR_PROC_FAILED; other errors are those of the next
+ * synchronization. May wait. */
 int deferred_end(struct win *w);
 
-/* The window goes away after a failure. Under the engine's lock. */
+/* deferred_drop forgets what waits for t, when the window goes away after a failure. Under the
+ * engine's lock. */
 void deferred_drop(struct rma_target *t);
 
 #endif

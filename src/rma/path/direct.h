@@ -29,23 +29,34 @@ struct acc_what {
     enum acc_type type;
 };
 
-/* target: the address here of the pieces' origin. */
+/* direct_put does the put op of any datatypes. target: the address here of the pieces' origin. */
 void direct_put(char *target, const struct rma_op *op);
+
+/* direct_get does the get op of any datatypes. target: the address here of the pieces' origin. */
 void direct_get(const char *target, const struct rma_op *op);
-/* at: of the pieces' origin. With fetch the old contents go to op's result. */
+
+/* direct_acc does the accumulate op of any datatypes. at: of the pieces' origin. With fetch the old
+ * contents go to op's result. May wait for those who hold the stripes, as all that follow. */
 void direct_acc(struct acc_at at, const struct rma_op *op, bool fetch);
 
-/* One contiguous piece of whole elements; old NULL: not wanted. */
+/* direct_acc_piece does an accumulate on one contiguous piece of whole elements, len bytes; origin
+ * is packed, old gets the old contents packed, NULL: not wanted. */
 void direct_acc_piece(struct acc_at at, struct acc_what what, const void *origin, void *old,
                       size_t len);
-/* The same, with the stripe that is held already, and keeping the last one: for pieces one
- * after the other. The caller drops it soon, and before it does anything else. */
+
+/* direct_acc_held does what direct_acc_piece does, with the stripe that is held already, and keeps
+ * the last one: for pieces one after the other. The caller drops it soon, and before it does
+ * anything else. */
 void direct_acc_held(struct stripe_hold *hold, struct acc_at at, struct acc_what what,
                      const void *origin, void *old, size_t len);
-/* The next len bytes of the pieces that cur walks over, whole elements; old takes them packed. */
+
+/* direct_acc_walk_held does the same for the next len bytes, whole elements, of the pieces that cur
+ * walks over. at: of their origin; origin and old are packed, old NULL: not wanted. */
 void direct_acc_walk_held(struct stripe_hold *hold, struct acc_at at, struct dtype_cursor *cur,
                           struct acc_what what, const char *origin, char *old, size_t len);
-/* Compare unit bytes and swap; old gets what was there. */
+
+/* direct_cas compares unit bytes at at with compare, and stores value there if they are equal; old
+ * gets what was there. */
 void direct_cas(struct acc_at at, const void *compare, const void *value, void *old, size_t unit);
 
 #endif

@@ -36,33 +36,38 @@ static inline const struct path_ops *path_of(const struct win *w, const struct r
 
 /* ---- access ---- */
 
-/* epoch_includes tells whether the present epoch of w includes t, and if it is that of a fence,
- * notes that it is used. MRMA_ERR_RMA_SYNC: it does not. */
+/* epoch_includes returns MRMA_SUCCESS if the present epoch of w includes t, else MRMA_ERR_RMA_SYNC.
+ * If the epoch is that of a fence, it is noted that the epoch is used. */
 int epoch_includes(struct win *w, const struct rma_target *t);
 
 /* epoch_access waits where the first access to t, which the epoch includes, has to wait for the
  * target, and marks t ready, unless operations on it have to wait (deferred.h). Errors as
- * sync_ops.access. */
+ * sync_ops.access. May wait. */
 int epoch_access(struct win *w, struct rma_target *t);
 
 /* ---- kernel-assisted targets ---- */
 
-/* Do what was gathered for t, or for all targets: at the end of an active target epoch, and before
- * issue_flush and its kin. Behind these: forget what is known to be done now. Errors of procmem.h.
- */
+/* assisted_settle does what was gathered for t, at the end of an active target epoch, and before
+ * issue_flush and its kin. Called behind these, it also forgets that something was sent to t if
+ * that is known to be done now. Errors of procmem.h, and MRMA_ERR_PROC_FAILED. */
 int assisted_settle(struct win *w, struct rma_target *t);
-int assisted_settle_all(struct win *w);
-/* The passive target epoch of all targets is over, with or without an error: forget what was sent
- * in it. */
-void assisted_end_all(struct win *w);
-/* The process of t is lost: forget what was gathered for it or sent to it. Under the engine's lock.
+
+/* assisted_settle_all does what assisted_settle does for all targets, and returns the first error.
  */
+int assisted_settle_all(struct win *w);
+
+/* assisted_end_all forgets what was sent in the passive target epoch of all targets, which is over,
+ * with or without an error. */
+void assisted_end_all(struct win *w);
+
+/* assisted_lose forgets what was gathered for t or sent to it, since its process is lost. Under the
+ * engine's lock. */
 void assisted_lose(struct win *w, struct rma_target *t);
 
 /* ---- lost processes ---- */
 
-/* The process of t, a target of this node whose control block is mapped here, is lost: from now on
- * operations on t fail at once. Under the engine's lock. */
+/* path_lose makes operations on t fail at once from now on: t is a target of this node whose
+ * control block is mapped here, and its process is lost. Under the engine's lock. */
 void path_lose(struct win *w, struct rma_target *t);
 
 #endif

@@ -25,7 +25,8 @@ struct stage_target {
     uint32_t posts_seen;                  /* posts when the origin last looked */
 };
 
-/* Where the numbers begin: win/first_number.h. */
+/* stage_first_target sets the counters of a target that is being made to first
+ * (win/first_number.h). */
 static inline void stage_first_target(struct stage_target *stage, uint32_t first)
 {
     stage->posts_seen = first;

@@ -36,35 +36,44 @@ enum { STAGE_DEPTH = 4, STAGE_LINES_MIN = 3, STAGE_LINES_MAPPED = 9, STAGE_LINES
 /* How others reach the owner's memory. */
 enum stage_use { STAGE_MAPPED, STAGE_ASSISTED };
 
-/* Bytes of a control block with so many slots and its stages. */
+/* stage_ctl_bytes returns how many bytes a control block with so many slots and its stages takes.
+ */
 size_t stage_ctl_bytes(int nslots, enum stage_use use);
-/* Clear a new block's slots and stages, and fix the sizes of these. Not the fields before the
- * slots. */
+
+/* stage_init clears the slots and stages of a new block, and fixes the sizes of these; their
+ * numbers begin at first. It does not touch the fields before the slots. Before anybody else sees
+ * the block. */
 void stage_init(struct win_ctl *ctl, int nslots, enum stage_use use, uint32_t first);
-/* Find the stages of a memory peer, whose control block t->ctl is, and those for it in this
- * process's own: this process has slot me there, the target slot its here. From then on puts to a
- * kernel-assisted target try its stages first (path_stage_first). */
+
+/* stage_attach finds the stages of a memory peer, whose control block t->ctl is, and those for it
+ * in own, this process's: this process has slot me there, the target slot its here. From then on
+ * puts to a kernel-assisted target try its stages first (path_stage_first). */
 void stage_attach(struct rma_target *t, struct win_ctl *own, int nslots, int me, int its);
 
-/* Put op into the stage of the present access epoch of MPI_Win_start to t, or, of a kernel-assisted
- * target, of the present fence phase. False: there is no such epoch, or op must go the usual way
- * (which also finds what is wrong with it). */
+/* stage_put puts op into the stage of the present access epoch of MPI_Win_start to t, or, of a
+ * kernel-assisted target, of the present fence phase. False: there is no such epoch, or op must go
+ * the usual way (which also finds what is wrong with it); then nothing was done. */
 bool stage_put(struct win *w, struct rma_target *t, const struct rma_op *op);
 
-/* Look whether the stage of the present access epoch to t may be written, and so the epoch be
- * completed: without MPI_MODE_NOCHECK only if t is not too many epochs behind. Reads how many posts
- * have come if all stages seem to be in use. */
+/* stage_seek_room returns whether the stage of the present access epoch to t may be written, and so
+ * the epoch be completed: without MPI_MODE_NOCHECK only if t is not too many epochs behind. It
+ * reads how many posts have come if all stages seem to be in use. */
 bool stage_seek_room(struct rma_target *t);
 
-/* The present access epoch to t is complete: release what was staged. */
+/* stage_complete tells t, a memory peer, that the present access epoch to it is complete, and so
+ * releases what was staged. */
 void stage_complete(struct rma_target *t);
 
-/* Target: has t completed its access epoch to the present exposure? And then, once: copy what it
- * staged into the window. */
+/* stage_completed returns, at the target, whether t has completed its access epoch to the present
+ * exposure. With or without the engine's lock. */
 bool stage_completed(const struct rma_target *t);
+
+/* stage_apply copies what t has staged in its access epoch to the present exposure into the window,
+ * after stage_completed and once. What lies outside of the window is refused, with a message. */
 void stage_apply(struct win *w, struct rma_target *t);
 
-/* Target, behind the barrier that ends the phase: copy what memory peers have staged in it. */
+/* stage_phase_apply copies what memory peers have staged in the ending fence phase into the window,
+ * at the target, behind the barrier that ends the phase. */
 void stage_phase_apply(struct win *w);
 
 #endif

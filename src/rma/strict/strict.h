@@ -25,35 +25,48 @@
 #include "rma/rma.h"
 #include "rma/win/path_ops.h"
 
-int strict_new(struct win *w);   /* sets w->strict; MRMA_ERR_NO_MEM */
-void strict_free(struct win *w); /* w->strict may be NULL, and is then */
+/* strict_new turns strict mode on for the new window w: it sets w->strict, which strict_free frees.
+ * MRMA_ERR_NO_MEM. */
+int strict_new(struct win *w);
+
+/* strict_free turns strict mode off for w and frees w->strict, which may be NULL, and is then. */
+void strict_free(struct win *w);
 
 /* The table of all targets of a window in strict mode, in front of that of their path. */
 extern const struct path_ops strict_path;
 
-/* May a packet's operation be applied here? MRMA_ERR_ASSERT while MPI_MODE_NOPUT holds.
- * kind and epoch as in ch3/pkt.h. In strict mode only, under the engine's lock. */
+/* strict_arrival returns MRMA_SUCCESS if an operation that has come by packet may be applied here,
+ * or MRMA_ERR_ASSERT, with a message, while this process's MPI_MODE_NOPUT holds. kind, op and epoch
+ * are as in ch3/pkt.h. In strict mode only, under the engine's lock. */
 int strict_arrival(const struct win *w, unsigned kind, unsigned op, unsigned epoch);
 
-/* What was issued to t (NULL: to everybody) is complete, or, local, its buffers here may be used
- * again. */
+/* strict_completed forgets what was issued to t (NULL: to everybody), since it is complete; or,
+ * local, what only reads of it, since its buffers here may be used again. */
 void strict_completed(struct win *w, struct rma_target *t, bool local);
 
-/* Called as MPI_Win_fence begins. It takes MPI_MODE_NOPRECEDE out of *asserts, and returns
- * MRMA_ERR_ASSERT for what the fence shall return after all has been done. */
+/* strict_fence is called as MPI_Win_fence begins. It takes MPI_MODE_NOPRECEDE out of *asserts, and
+ * returns MRMA_ERR_ASSERT, with a message, for what the fence shall return after all has been done.
+ */
 int strict_fence(struct win *w, int *asserts);
 
-/* Exposure begins with these asserts, before the posts leave; it ends. */
+/* strict_post notes that an exposure epoch begins with these asserts, before the posts leave. Under
+ * the engine's lock. */
 void strict_post(struct win *w, int asserts);
+
+/* strict_wait notes that the exposure epoch has ended. */
 void strict_wait(struct win *w);
 
-/* A lock has been acquired, or not because of MPI_MODE_NOCHECK (rma_target.lock); MRMA_ERR_ASSERT
- * refuses that. */
+/* strict_lock is called when a lock on t was acquired, or was not because of MPI_MODE_NOCHECK
+ * (rma_target.lock). MRMA_ERR_ASSERT, with a message: another process holds a lock that excludes
+ * it, so the call is to be refused. */
 int strict_lock(struct win *w, struct rma_target *t, bool exclusive);
-/* The same for a lock on all targets, which is about to be acquired. */
+
+/* strict_lock_all does what strict_lock does for a lock on all targets, which is about to be
+ * acquired. */
 int strict_lock_all(struct win *w);
-/* Everything is complete, and the lock on all targets is about to be given back. MRMA_ERR_ASSERT is
- * for MPI_Win_unlock_all to return when that is done. */
+
+/* strict_unlock_all is called when everything is complete, and the lock on all targets is about to
+ * be given back. MRMA_ERR_ASSERT is for MPI_Win_unlock_all to return when that is done. */
 int strict_unlock_all(struct win *w);
 
 #endif

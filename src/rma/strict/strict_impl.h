@@ -25,30 +25,38 @@ struct strict {
     struct strict_target target[];
 };
 
+/* strict_updates returns whether an operation of that kind, for accumulates with that enum acc_op,
+ * changes the target. */
 static inline bool strict_updates(enum strict_kind kind, unsigned op)
 {
     return kind == STRICT_PUT || (kind == STRICT_ACC && op != ACC_NO_OP);
 }
 
+/* strict_in_fence_epoch returns whether the present epoch is one that a fence has begun. */
 static inline bool strict_in_fence_epoch(const struct win *w)
 {
     return epoch_now(&w->epoch) == EPOCH_FENCE || epoch_now(&w->epoch) == EPOCH_FENCE_USED;
 }
 
-/* An operation in words for messages, e.g. "accumulate (sum)": buf, or a constant. */
+/* strict_describe returns an operation in words for messages, e.g. "accumulate (sum)": buf, or a
+ * constant. */
 const char *strict_describe(unsigned kind, unsigned op, char *buf, size_t len);
 
-/* An operation of valid arguments at byte offset of t's memory, about to be performed;
- * remembered if the answer is MRMA_SUCCESS. MRMA_ERR_RMA_CONFLICT, MRMA_ERR_OP
- * (which_accumulate_ops does not have it), MRMA_ERR_ASSERT (the target has said that no put
- * will come). Accumulates: kind STRICT_ACC, op->op ACC_OP_NONE for compare-and-swap. */
+/* strict_op checks an operation of valid arguments at byte offset of t's memory, which is about to
+ * be performed, and remembers it if the answer is MRMA_SUCCESS. Accumulates: kind STRICT_ACC,
+ * op->op ACC_OP_NONE for compare-and-swap. MRMA_ERR_RMA_CONFLICT, MRMA_ERR_OP (which_accumulate_ops
+ * does not have it), MRMA_ERR_ASSERT (the target has said that no put will come); with a message.
+ * Takes the mutex. */
 int strict_op(struct win *w, struct rma_target *t, enum strict_kind kind, const struct rma_op *op,
               int64_t offset);
 
-/* The lock on t is about to be given back. MRMA_ERR_ASSERT is for unlock to return when done. */
+/* strict_check_unlock is called when the lock on t is about to be given back. MRMA_ERR_ASSERT, with
+ * a message, is for MPI_Win_unlock to return when that is done: MPI_MODE_NOCHECK was given and
+ * another process holds a lock that excludes it. */
 int strict_check_unlock(struct win *w, struct rma_target *t);
 
-/* Origin: has a memory peer said that no put will come? MRMA_ERR_ASSERT. */
+/* strict_check_noput returns MRMA_ERR_ASSERT, with a message, at the origin, if t is a memory peer
+ * that has said that no put will come and the operation is one; else MRMA_SUCCESS. */
 int strict_check_noput(const struct win *w, const struct rma_target *t, enum strict_kind kind,
                        unsigned op);
 

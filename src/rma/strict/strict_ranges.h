@@ -36,20 +36,23 @@ struct strict_ranges {
     bool incomplete; /* some accesses could not be kept */
 };
 
-/* The first known range that a conflicts with, or NULL. */
+/* strict_ranges_conflict returns the first known range that a conflicts with, or NULL. It is valid
+ * until something is added or forgotten. */
 const struct strict_access *strict_ranges_conflict(const struct strict_ranges *r,
                                                    const struct strict_access *a,
                                                    enum strict_same same);
 
-/* Remember a, which conflicts with nothing known (but may with itself). Sets incomplete if there
- * is no room. */
+/* strict_ranges_add remembers a, which conflicts with nothing known (but may with itself). It sets
+ * incomplete if there is no room. */
 void strict_ranges_add(struct strict_ranges *r, struct strict_access a);
 
-/* Forget what only reads: gets, and accumulates with MPI_NO_OP. */
+/* strict_ranges_drop_reads forgets what only reads: gets, and accumulates with MPI_NO_OP. */
 void strict_ranges_drop_reads(struct strict_ranges *r);
 
-/* Forget everything; the first keeps its memory. */
+/* strict_ranges_clear forgets everything, and keeps the memory for what comes next. */
 void strict_ranges_clear(struct strict_ranges *r);
+
+/* strict_ranges_free forgets everything and frees the memory; *r may be used again. */
 void strict_ranges_free(struct strict_ranges *r);
 
 #endif

@@ -15,26 +15,30 @@
 struct win;
 struct rma_target;
 
-/* When the window is made, the same at all processes of a node: are they more than the processors
- * that they may use? */
+/* barrier_choose decides, when w is made, how its processes of this node meet. oversubscribed says
+ * whether they are more than the processors that they may use; all of them say the same. */
 void barrier_choose(struct win *w, bool oversubscribed);
 
-/* Of the processes that synchronize through shared memory. May wait. MRMA_ERR_PROC_FAILED: one of
- * the window's processes is lost. */
+/* barrier_node is the barrier of the processes that synchronize through shared memory. Returns
+ * MRMA_SUCCESS, or MRMA_ERR_PROC_FAILED if one of the window's processes is lost. Without the
+ * engine's lock. May wait. */
 int barrier_node(struct win *w);
 
-/* Of all processes, before the window is freed. Nothing of this process's is left to send when it
- * returns. What is published for the window may be given back then: nobody looks into another's
- * control block when it has returned there. If it fails for one process, it does so for all. May
- * wait. The errors of packets, and MRMA_ERR_PROC_FAILED. */
+/* barrier_free is the barrier of all processes, before the window is freed. When it returns
+ * MRMA_SUCCESS nothing of this process's is left to send, and what is published for the window may
+ * be given back: nobody looks into another's control block when it has returned there. If it fails
+ * for one process, it does so for all: with the errors of packets, or MRMA_ERR_PROC_FAILED. Without
+ * the engine's lock. May wait. */
 int barrier_free(struct win *w);
 
-/* Handlers' side: the process of t has entered its barrier number seq of all processes, err: or
- * failed there (enum mrma_err, not checked yet). False: the packet is not due. */
+/* barrier_got takes a packet which says that the process of t has entered its barrier number seq of
+ * all processes; err: it has failed there (enum mrma_err, not checked yet). Returns false if the
+ * packet is not due, and so to be refused. Under the engine's lock. */
 bool barrier_got(struct rma_target *t, uint32_t seq, uint32_t err);
 
-/* For reports: has the process of t, which synchronizes through shared memory, entered the barrier
- * of the node that this process has entered last? */
+/* barrier_node_entered returns whether the process of t, which synchronizes through shared memory,
+ * has entered the barrier of the node that this process has entered last. For reports: known only
+ * where MPIRMA_HANG_REPORT is set for both. */
 bool barrier_node_entered(const struct win *w, const struct rma_target *t);
 
 #endif

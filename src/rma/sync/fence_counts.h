@@ -5,8 +5,6 @@
  * Thakur's, Gropp's and Toonen's; here sparse and routed as Bruck routes messages).
  *
  * A window uses them or markers. The choice is made at creation, the same at all processes.
- *
- * All under the engine's lock but fence_counts_choose and fence_counts_connect.
  */
 #ifndef MRMA_RMA_SYNC_FENCE_COUNTS_H
 #define MRMA_RMA_SYNC_FENCE_COUNTS_H
@@ -23,33 +21,51 @@ struct win;
  * this (doc/protocol.md says why so many). */
 enum { FENCE_MARKERS_MAX = 16 };
 
-/* Markers or counts? Collective over the window's processes: all return the same.
- * MRMA_ERR_NO_MEM, or what the exchange returned. */
+/* fence_counts_choose chooses markers or counts for w, when it is created. Collective over the
+ * window's processes, whose answers are the same; waits for them. Returns MRMA_ERR_NO_MEM at all,
+ * or what the exchange returned. Without the engine's lock. */
 int fence_counts_choose(struct win *w, struct boot *boot);
+
+/* fence_counts_free frees what counts need. Nothing happens where markers were chosen. Under the
+ * engine's lock. */
 void fence_counts_free(struct win *w);
-/* What was chosen. */
+
+/* fence_counts_used returns whether counts were chosen. The functions below are called only then,
+ * but fence_counts_got. With or without the engine's lock. */
 bool fence_counts_used(const struct win *w);
 
-/* Before the first counts leave: connections to those few that they go to. Makes
- * connections, so called without the engine's lock; cheap from the second time on. */
+/* fence_counts_connect makes connections to those few to whom this process sends counts, before the
+ * first leave; cheap from the second time on. Returns why one of them cannot be reached. Takes the
+ * engine's lock; does not wait. */
 int fence_counts_connect(struct win *w);
 
 /* fence_counts_enter announces how many bytes the operations of the ending phase name, which this
  * process has sent (issue_phase): it asks for the sums and sends them on their way. What does not
  * travel in packets is not counted and must have arrived before. MRMA_ERR_NO_MEM, or what sending
  * returned; after an error the others get their part nevertheless, and learn that sums are missing.
- */
+ * Under the engine's lock; does not wait. */
 int fence_counts_enter(struct win *w);
-/* Has everything of the phase come, and has this process passed on what it had to? It may
- * still wait to leave (issue_all_left). */
+
+/* fence_counts_done returns whether everything of the phase has come, and this process has passed
+ * on what it had to, which may still wait to leave (issue_all_left); also if that cannot come any
+ * more, which fence_counts_leave then returns. Under the engine's lock. */
 bool fence_counts_done(const struct win *w);
-/* For reports: the rank whose counts are awaited, -1 if none is; then, what is expected. */
+
+/* fence_counts_missing returns the rank whose counts are awaited, -1 if none is, for reports. Under
+ * the engine's lock. */
 int fence_counts_missing(const struct win *w);
+
+/* fence_counts_expected returns how many bytes others have announced for this process in the phase
+ * so far, for reports. Under the engine's lock. */
 uint64_t fence_counts_expected(const struct win *w);
-/* The fence ends, also after an error of another part of it. Returns what was wrong
- * with the counts, enum mrma_err. */
+
+/* fence_counts_leave ends the fence for the counts, also after an error of another part of it.
+ * Returns what was wrong with the counts: MRMA_ERR_NO_MEM, MRMA_ERR_INTERN, or what sending
+ * returned. Under the engine's lock. */
 int fence_counts_leave(struct win *w);
 
-/* A PKT_COUNTS has come from t. False: it is not due, or not well-formed; refuse it. */
+/* fence_counts_got takes a PKT_COUNTS that has come from t, whose pairs follow hdr. Returns false
+ * if it is not due, or not well-formed, and so to be refused. Under the engine's lock. */
 bool fence_counts_got(struct win *w, const struct rma_target *t, const struct pkt_hdr *hdr);
+
 #endif

@@ -13,10 +13,13 @@ struct win_group;
 extern const struct sync_ops sync_by_memory, sync_by_packets;
 extern const struct sync_ops sync_by_nothing; /* its process is lost, and was a memory peer */
 
-/* The ranks that the last MPI_Win_start and the last MPI_Win_post have named. The window's. */
+/* pscw_access returns the ranks that the last MPI_Win_start has named. They are the window's. */
 const struct win_group *pscw_access(const struct win *w);
+
+/* pscw_exposure returns the ranks that the last MPI_Win_post has named. They are the window's. */
 const struct win_group *pscw_exposure(const struct win *w);
-/* The window ends. */
+
+/* pscw_fini frees the room for both groups, when the window ends. */
 void pscw_fini(struct win *w);
 
 /* What a process of the node does with the lock of one of its targets. */
@@ -29,8 +32,9 @@ struct lock_note {
     uint32_t ticket;
 };
 
-/* What the process of that slot has noted about t's lock, which is in t's control block. Processes
- * note it only where MPIRMA_HANG_REPORT is set for them; those that do not are LOCK_UNUSED. */
+/* lock_noted returns what the process of that slot has noted about t's lock, which is in t's
+ * control block. Processes note it only where MPIRMA_HANG_REPORT is set for them; those that do not
+ * are LOCK_UNUSED. */
 struct lock_note lock_noted(const struct rma_target *t, int slot);
 
 #endif

@@ -24,7 +24,7 @@ struct barrier_signal {
 /* In the slot of one process in another one's control block. By the first. */
 struct sync_signals {
     struct barrier_signal barriers[BARRIER_KINDS];
-    _Atomic uint32_t lock; /* what it does with the owner's lock: lock.c */
+    _Atomic uint32_t lock; /* what it does with the owner's lock: by_memory.c */
 };
 
 /* In the control block. */
@@ -54,30 +54,35 @@ struct sync_target {
     uint32_t posts_sent; /* to it, those with MPI_MODE_NOCHECK not counted */
 };
 
-/* Where the numbers begin: win/first_number.h. */
+/* sync_first_signals sets the counters of signals that nobody else sees yet to first
+ * (win/first_number.h). */
 static inline void sync_first_signals(struct sync_signals *signals, uint32_t first)
 {
     for (int kind = 0; kind < BARRIER_KINDS; kind++)
         atomic_init(&signals->barriers[kind].entered, first);
 }
 
+/* sync_first_target sets the counters of a target that is being made to first. */
 static inline void sync_first_target(struct sync_target *target, uint32_t first)
 {
     target->posts_sent = first;
 }
 
+/* sync_first_win sets the counters of a window that is being made to first. */
 static inline void sync_first_win(struct sync_win *win, uint32_t first)
 {
     for (int kind = 0; kind < BARRIER_KINDS; kind++)
         win->barriers[kind] = first;
 }
 
+/* sync_first_control sets the counters of a control block that nobody else sees yet to first. */
 static inline void sync_first_control(struct sync_ctl *ctl, uint32_t first)
 {
     atomic_init(&ctl->entered, first);
 }
 
-/* Of n processes each has been in as many barriers. */
+/* sync_first_arrivals sets the word in which n processes count themselves in barriers to what it is
+ * when each has been in first of them. Before anybody else uses that word. */
 static inline void sync_first_arrivals(struct sync_ctl *ctl, uint32_t first, int n)
 {
     atomic_init(&ctl->arrived, first * (uint32_t)n);

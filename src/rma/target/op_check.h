@@ -37,28 +37,37 @@ struct target_record {
     struct pkt_seg segs[TARGET_SEGS_MAX]; /* nseg of them: most of it is not written */
 };
 
-/* Is the header that of a PKT_OPS of an epoch, with flags that may be piggybacked there? */
+/* target_header_sound returns whether the header is that of a PKT_OPS of an epoch, with flags that
+ * may be piggybacked there. */
 bool target_header_sound(const struct pkt_hdr *hdr);
 
-/* Cut the next record out of the packet. False: malformed, the rest is lost. */
+/* target_record_parse cuts the next record, at *at, out of the packet, which ends at end, and moves
+ * *at behind it. It looks at the record's form only. False: malformed, and the rest of the packet
+ * cannot be read. */
 bool target_record_parse(const char **at, const char *end, struct target_record *rec);
 
-/* Of an operation: may it be applied? Sets total, and of a record that names a datatype what walks
- * over its bytes. Nothing has been touched. */
+/* target_record_check looks whether a record that was cut out, of an operation of po's process, may
+ * be applied, and touches nothing. It sets total, and of a record that names a datatype what walks
+ * over its bytes. MRMA_ERR_RMA_RANGE, _COUNT, _OP, _TYPE, or MRMA_ERR_INTERN: a correct peer does
+ * not send it. */
 int target_record_check(struct win *w, const struct pkt_origin *po, struct target_record *rec);
 
-/* Bytes that it names, right or wrong. */
+/* target_record_bytes returns how many bytes of the window a record that was cut out names, right
+ * or wrong. */
 uint64_t target_record_bytes(const struct target_record *rec);
 
+/* target_record_fetches returns whether the record's operation has a result, so that its origin
+ * awaits a reply. */
 static inline bool target_record_fetches(const struct target_record *rec)
 {
     return rec->op.kind == PKT_OP_GET || rec->op.kind == PKT_OP_GET_ACC ||
            rec->op.kind == PKT_OP_CAS;
 }
 
-/* Of a window that is not dynamic: cut out the next record if it is a struct pkt_plain in which all
- * is right, the commonest one. Where its *len bytes at *data go; NULL: it is any other, also what
- * is wrong, and nothing was cut out. */
+/* target_plain_next cuts out the next record of the packet, at *at, if it is a struct pkt_plain in
+ * which all is right, the commonest one, in a window that is not dynamic. It returns where its *len
+ * bytes at *data go, and moves *at. NULL: it is any other, also what is wrong, and nothing was cut
+ * out. */
 static inline char *target_plain_next(const struct win *w, const char **at, const char *end,
                                       const char **data, size_t *len)
 {
@@ -78,7 +87,8 @@ static inline char *target_plain_next(const struct win *w, const char **at, cons
     return (char *)w->base + plain.disp;
 }
 
-/* Where a segment that is inside begins. */
+/* target_seg_addr returns the address of a segment that is known to be inside the window's memory.
+ */
 static inline char *target_seg_addr(const struct win *w, const struct pkt_seg *seg)
 {
     return w->dynamic ? (char *)(uintptr_t)seg->disp : (char *)w->base + seg->disp;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * target.h - the target's side of packets: applying operations, parking what
- * comes before its epoch is open, and what is piggybacked on packets.
+ * target.h - the target's side of packets: applying operations, keeping what comes before its epoch
+ * is open (it is parked), and what is piggybacked on packets.
  *
- * All under the engine's lock.
+ * All under the engine's lock. Nothing here waits, but an accumulate for others on the same memory.
+ * Where a packet cannot be handled for want of memory the connection is given up, or the origin
+ * gets the error.
  */
 #ifndef MRMA_RMA_TARGET_TARGET_H
 #define MRMA_RMA_TARGET_TARGET_H
@@ -44,42 +46,66 @@ struct pkt_origin {
     bool phase_broken;        /* some of them could not be read, and the origin knows */
 };
 
-/* A window is made: nobody waits. */
+/* ---- target.c ---- */
+
+/* target_init makes the target's side of packets of the new window w: nothing is parked, and no
+ * lock is asked for. Called before anybody else sees w. */
 void target_init(struct win *w);
-/* A PKT_OPS has come from t's process: apply, park, or ask for the lock first. hdr, body: as a
+
+/* target_ops takes a PKT_OPS that has come from t's process: it is applied now, or, where its epoch
+ * has not begun here or its lock is not held, parked; or it is refused. hdr and body are as a
  * ch3_handler gets them. */
 void target_ops(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body);
-/* Apply whatever of the window's parked packets may be applied now. */
+
+/* target_unpark_all applies what is parked of w as far as it may be applied now. Called whenever an
+ * epoch has begun here. */
 void target_unpark_all(struct win *w);
-/* Grant locks that packets wait for, in all windows, as far as their turn has come, and apply what
- * was parked for them; whether anything was granted. */
+
+/* target_grant_locks grants locks that packets wait for, in all windows, as far as their turn has
+ * come, and applies what was parked for them. Returns whether anything was granted. */
 bool target_grant_locks(struct rma *r);
-/* Do packets wait for a lock of w? */
+
+/* target_awaits_lock returns whether packets wait for a lock of w. */
 bool target_awaits_lock(const struct win *w);
+
+/* target_free_origin frees what is kept of packets from t, and takes it out of the queues, when the
+ * window ends. Nothing happens if there is none. */
 void target_free_origin(struct rma_target *t);
 
 /* ---- lock_queue.c: locks that packets ask for ---- */
 
-/* Ask for the lock: true if it is held at once, else it is queued until lock_queue_grant returns
- * it. */
+/* lock_queue_request asks for the lock of po's window for po, which has none. all: without a
+ * ticket, as MPI_Win_lock_all does (win/target_lock.h). True: it is held at once. False: it is
+ * queued until lock_queue_grant returns po. */
 bool lock_queue_request(struct pkt_origin *po, bool exclusive, bool all);
+
+/* lock_queue_release gives back the lock that po holds, and wakes who waits for it. If po holds
+ * none, its packet is counted and logged as one that a correct peer does not send. */
 void lock_queue_release(struct pkt_origin *po);
-/* The window goes away while po still waits (a peer has died). */
+
+/* lock_queue_forget takes po out of the queue, if it is there, since the window goes away while it
+ * waits (a peer has died). Its ticket is lost. */
 void lock_queue_forget(struct pkt_origin *po);
-/* The process of rank lost may hold the lock: who waits for it hears of the loss, once. */
+
+/* lock_queue_lost tells those who wait for the lock of w, each once, that the process of rank lost,
+ * which may hold it, is lost. */
 void lock_queue_lost(struct win *w, int lost);
-/* Grant the lock of w to one that waits for it and whose turn has come: that one, or NULL. */
+
+/* lock_queue_grant gives the lock of w to one that waits for it and whose turn has come, takes it
+ * out of the queue and returns it; NULL: there is none. */
 struct pkt_origin *lock_queue_grant(struct win *w);
 
 /* ---- target_apply.c ---- */
 
-/* Apply the records of a packet. Returns an enum mrma_err;
- * records before the faulty one have been applied. *flags: what is piggybacked on the
- * packet, less what a reply has done. */
+/* target_apply applies the records of a packet and answers those that fetch. A record that is
+ * refused is reported to the origin, and those behind it are applied all the same. It sets *flags
+ * to what is piggybacked on the packet, less what a reply has done. Returns the first error, an
+ * enum mrma_err, for messages. */
 int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body,
                  uint8_t *flags);
-/* Apply none of them: the origin's requests in the packet end with err, and it reports
- * err at its next synchronization. */
+
+/* target_refuse_records applies none of the packet's records: the origin's requests in it end with
+ * err, and it reports err at its next synchronization. */
 void target_refuse_records(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr,
                            const void *body, int err);
 

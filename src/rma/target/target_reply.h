@@ -26,7 +26,8 @@ struct replies {
     } out; /* most of it is not written */
 };
 
-/* Nothing is collected yet for this packet of t. */
+/* target_replies_begin makes *r empty, for the packet with that header which has come from t's
+ * process. target_replies_send ends it. */
 static inline void target_replies_begin(struct replies *r, struct win *w, struct rma_target *t,
                                         const struct pkt_hdr *packet)
 {
@@ -37,17 +38,19 @@ static inline void target_replies_begin(struct replies *r, struct win *w, struct
     r->used = r->parts = 0;
 }
 
-/* Send what is collected, if anything. end: all records are applied, so what is piggybacked may be
- * done with it; r->flags is what then remains to be done. Requests whose results cannot be sent end
- * with an error at their origin. */
+/* target_replies_send sends what is collected, if anything. end: all records are applied, so what
+ * is piggybacked may be done with it; r->flags is what then remains to be done. Requests whose
+ * results cannot be sent end with an error at their origin. */
 void target_replies_send(struct replies *r, bool end);
 
-/* Room in the reply for what rec fetches, rec->total bytes, at most PKT_REPLY_MAX: the caller fills
- * it. Sends what is collected if there is no room behind it. */
+/* target_reply_room returns room in the reply for what rec fetches, rec->total bytes, at most
+ * PKT_REPLY_MAX: the caller fills it before it calls anything else here. What is collected is sent
+ * if there is no room behind it. */
 char *target_reply_room(struct replies *r, const struct target_record *rec);
 
-/* Answer a get. It reads the window now, or as its packets leave. last: rec is its packet's last
- * record. MRMA_ERR_NO_MEM, and the errors of ch3_send_stream. */
+/* target_reply_get answers a get that was checked. It reads the window now, or as its packets
+ * leave. last: rec is its packet's last record, so that what is piggybacked may be done with the
+ * reply. MRMA_ERR_NO_MEM, and the errors of ch3_send_stream. */
 int target_reply_get(struct replies *r, struct target_record *rec, bool last);
 
 #endif

@@ -17,11 +17,14 @@
  * to the path itself, or to what MPIRMA_STRICT puts in front of it. */
 extern const struct path_ops traced_path;
 
-/* Record an operation: those to paths that traced_path stands in front of it records itself.
- * Returns its number. */
+/* traced_issue records that an operation of len bytes is issued to t, and notes its number in its
+ * request, if it has one. Operations that traced_path hands on it records itself; this is for those
+ * that do not come there. Returns the number. Only while a trace is taken. */
 uint64_t traced_issue(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                       const struct rma_op *op, size_t len);
 
+/* rma_event records an event with the time of now, for the calling thread. Any thread, with or
+ * without the engine's lock. */
 static inline void rma_event(const struct rma *r, struct trace_record event)
 {
     if (unlikely(r->env->trace != NULL)) {
@@ -30,6 +33,8 @@ static inline void rma_event(const struct rma *r, struct trace_record event)
     }
 }
 
+/* win_event records an event of that kind that concerns the process of rank peer (-1: none) in w;
+ * what arg is, trace/spool.h says. Any thread, with or without the engine's lock. */
 static inline void win_event(const struct win *w, int peer, enum trace_kind kind, uint32_t arg)
 {
     if (unlikely(w->rma->env->trace != NULL))
@@ -38,13 +43,15 @@ static inline void win_event(const struct win *w, int peer, enum trace_kind kind
                       .kind = (uint16_t)kind, .win = w->index + 1, .peer = peer, .arg = arg});
 }
 
-/* The number of the operation that was issued last, for win_done_up_to; 0: no trace is taken. */
+/* win_last_op returns the number of the operation that was issued last, for win_done_up_to; 0: no
+ * trace is taken. */
 static inline uint64_t win_last_op(const struct win *w)
 {
     return unlikely(w->rma->env->trace != NULL) ? trace_last_op(w->rma->env->trace) : 0;
 }
 
-/* The target has told that all operations on it up to this number are complete there. */
+/* win_done_up_to records that all operations on peer up to this number are complete there, as it
+ * has told. 0: nothing is recorded. */
 static inline void win_done_up_to(const struct win *w, int peer, uint64_t number)
 {
     if (unlikely(number != 0))

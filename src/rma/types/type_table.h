@@ -36,34 +36,48 @@ struct type_table {
     uint32_t last_id; /* of the last that was ever in it */
 };
 
-/* Its first datatype will have the number behind first, at both ends. NULL: no memory. */
+/* type_table_new makes an empty table, which type_table_free frees. The number of its first
+ * datatype will be the one behind first, at both ends. NULL: no memory. */
 struct type_table *type_table_new(uint32_t first);
 
-/* Of a table that may be NULL: drop all, but not the numbers. */
+/* type_table_forget drops all datatypes, but not the numbers that were used. tt may be NULL. */
 void type_table_forget(struct type_table *tt);
+
+/* type_table_free drops all datatypes and frees the table. tt may be NULL. */
 void type_table_free(struct type_table *tt);
 
-/* Is what count instances at disp name fit to be named by number: a range [*lo, *hi) that
- * is not smaller than its bytes, without overflow in any step of walking over them? */
+/* type_table_range returns whether what count instances at disp name is fit to be named by number:
+ * a range [*lo, *hi) that is not smaller than its bytes, without overflow in any step of walking
+ * over them. lo and hi are not set to anything useful where it is false. */
 bool type_table_range(const struct dtype *type, uint64_t count, int64_t disp, int64_t *lo,
                       int64_t *hi);
 
 /* ---- origin ---- */
 
-/* The number of type; 0: the target doesn't have it. tt may be NULL. */
+/* type_table_find returns the number of type; 0: the target doesn't have it. tt may be NULL. */
 uint32_t type_table_find(const struct type_table *tt, const struct dtype *type);
-/* Bytes of its definition. */
+
+/* type_table_size returns how many bytes the definition of type takes in a packet. */
 size_t type_table_size(const struct dtype *type);
-/* Enter it. Its number, which its definition must take to the target before anything else. */
+
+/* type_table_add enters type, to which the table then has a reference, and drops the oldest if
+ * there is no room. Returns its number, which its definition must take to the target before
+ * anything else. */
 uint32_t type_table_add(struct type_table *tt, const struct dtype *type);
-/* Write its definition, of type_table_size bytes. */
+
+/* type_table_define writes the definition of type with this number, of type_table_size bytes, into
+ * room. */
 void type_table_define(void *room, uint32_t id, const struct dtype *type);
 
 /* ---- target ---- */
 
-/* A definition has come, runs behind it. Everything is checked. MRMA_ERR_TYPE, _NO_MEM. */
+/* type_table_got enters the datatype of a definition that has come, op with its runs behind it,
+ * which may still change and are copied once. Everything is checked. MRMA_ERR_TYPE: it is not
+ * well-formed, or its number is not a new one; MRMA_ERR_NO_MEM. */
 int type_table_got(struct type_table *tt, const struct pkt_op *op, const void *runs);
-/* The type with this number, or NULL. tt may be NULL. */
+
+/* type_table_get returns the type with this number, which stays the table's; NULL: the table does
+ * not have it. tt may be NULL. */
 const struct dtype *type_table_get(const struct type_table *tt, uint32_t id);
 
 #endif

@@ -12,7 +12,7 @@
 
 enum { BAD_PACKETS_WRITTEN = 16 };
 
-/* fmt: what was refused, and why. */
+/* rma_bad_packet counts and writes that something was refused; fmt says what, and why. */
 void rma_bad_packet(struct rma *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -17,11 +17,16 @@
 struct rma;
 struct win_ctl;
 
-/* A block of at least size bytes, its content undefined. Takes the engine's lock. */
+/* ctl_blocks_take sets *out to a block of at least size bytes that no window of this process uses;
+ * its content is undefined. ctl_blocks_give ends that. MRMA_ERR_NO_MEM, or what rma_env.mem_alloc
+ * returned. Takes the engine's lock. */
 int ctl_blocks_take(struct rma *r, size_t size, struct win_ctl **out);
-/* Under the engine's lock. NULL is none. */
+
+/* ctl_blocks_give gives a block back, for the next window. NULL: nothing happens. Under the
+ * engine's lock. */
 void ctl_blocks_give(struct rma *r, struct win_ctl *ctl);
-/* All go back to the environment. */
+
+/* ctl_blocks_fini gives all blocks back to the environment, used or not, at the layer's end. */
 void ctl_blocks_fini(struct rma *r);
 
 #endif

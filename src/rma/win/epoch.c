@@ -2,8 +2,9 @@
 /*
  * epoch.c - the epoch table: which call may follow which, and to what state it leads.
  *
- * Neighbours: fence.c, pscw.c, lock.c and lock_all.c move the state, access.c asks for it before
- * the first access to a target. Locks: the engine's, held by who moves it.
+ * Neighbours: fence.c, pscw.c, lock.c and lock_all.c move the state, and fast.h, where one thread
+ * alone calls; access.c asks for it before the first access to a target. Locks: the engine's, held
+ * by who moves it, but in fast.h.
  */
 #include "rma/win/epoch.h"
 

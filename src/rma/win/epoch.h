@@ -3,7 +3,7 @@
  * epoch.h - which access and exposure epoch a window is in at this process.
  *
  * MPI 4.1, 12.5: one table of states and events decides what may follow what;
- * doc/states shows the same table. Exposure (post/wait) is a state of its own,
+ * doc/protocol.md shows the same table. Exposure (post/wait) is a state of its own,
  * since a process may be origin and target at once.
  */
 #ifndef MRMA_RMA_WIN_EPOCH_H
@@ -42,19 +42,23 @@ struct epoch {
     bool exposed;                    /* between MPI_Win_post and MPI_Win_wait */
 };
 
+/* epoch_now returns the state. With or without the engine's lock. */
 static inline enum epoch_state epoch_now(const struct epoch *ep)
 {
     return atomic_load_explicit(&ep->state, memory_order_relaxed);
 }
 
+/* epoch_is_passive returns whether this is a passive target epoch. */
 static inline bool epoch_is_passive(const struct epoch *ep)
 {
     return epoch_now(ep) == EPOCH_LOCK || epoch_now(ep) == EPOCH_LOCK_ALL;
 }
 
-/* Apply an event: MRMA_SUCCESS and the state moves, or MRMA_ERR_RMA_SYNC and it does not. */
+/* epoch_event applies an event: MRMA_SUCCESS and the state moves, or MRMA_ERR_RMA_SYNC and it does
+ * not. Under the engine's lock. */
 int epoch_event(struct epoch *ep, enum epoch_event ev);
-/* The same without moving. */
+
+/* epoch_allows returns whether epoch_event would succeed. Nothing changes. */
 bool epoch_allows(const struct epoch *ep, enum epoch_event ev);
 
 #endif

@@ -13,7 +13,7 @@
 
 #include "rma/win/win.h"
 
-/* Before anybody else sees them. */
+/* first_number_signals sets the counters of signals to first, before anybody else sees them. */
 static inline void first_number_signals(struct win_signals *signals, uint32_t first)
 {
     atomic_init(&signals->posts, first);
@@ -21,7 +21,8 @@ static inline void first_number_signals(struct win_signals *signals, uint32_t fi
     sync_first_signals(&signals->sync, first);
 }
 
-/* A target that is made: nothing has been started towards it, in the present epoch neither. */
+/* first_number_target sets the counters of t, a target of w that is being made, to the window's
+ * first number: nothing has been started towards it, in the present epoch neither. */
 static inline void first_number_target(const struct win *w, struct rma_target *t)
 {
     t->starts = t->posts_due = t->exposures = w->first_number;

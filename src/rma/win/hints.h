@@ -14,10 +14,12 @@
 /* So many bytes of the structure are the hints that must be the same on all processes. */
 #define WIN_HINTS_COMMON offsetof(struct win_hints, alloc_shm)
 
-/* Must hint i be the same on all processes, and is it not? */
+/* hint_differs returns whether hint i must be the same on all processes, and a and b differ in it.
+ */
 bool hint_differs(int i, const struct win_hints *a, const struct win_hints *b);
 
-/* Hint i of *all becomes what serves both; mpi_accumulate_granularity is not used, and stays. */
+/* hint_join makes hint i of *all what serves both it and *h. mpi_accumulate_granularity becomes 0
+ * where they differ; mpi_minimum_memory_alignment stays. */
 void hint_join(int i, struct win_hints *all, const struct win_hints *h);
 
 #endif

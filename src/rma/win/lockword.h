@@ -46,33 +46,41 @@
 #define LOCKWORD_YIELDED (UINT64_C(1) << 63)
 #define LOCKWORD_CARRIES (UINT64_C(1) << 20 | UINT64_C(1) << 41 | UINT64_C(1) << 62)
 
+/* lockword_next returns the ticket that the next request will get. */
 static inline uint32_t lockword_next(uint64_t w)
 {
     return (uint32_t)(w & LOCKWORD_MASK);
 }
+
+/* lockword_rserv returns the ticket up to which shared requests have entered: theirs is the turn of
+ * that one. */
 static inline uint32_t lockword_rserv(uint64_t w)
 {
     return (uint32_t)((w >> LOCKWORD_RSERV) & LOCKWORD_MASK);
 }
+
+/* lockword_wserv returns how many requests have released, and so the ticket of the exclusive
+ * request whose turn it may be. */
 static inline uint32_t lockword_wserv(uint64_t w)
 {
     return (uint32_t)((w >> LOCKWORD_WSERV) & LOCKWORD_MASK);
 }
 
-/* Nobody has the lock; the next ticket is what fits of first. */
+/* lockword_free returns a word of which nobody has the lock, and whose next ticket is what fits of
+ * first. */
 static inline uint64_t lockword_free(uint32_t first)
 {
     const uint64_t ticket = first & LOCKWORD_MASK;
     return ticket | ticket << LOCKWORD_RSERV | ticket << LOCKWORD_WSERV;
 }
 
-/* So many hold it, or wait for it, with a ticket. */
+/* lockword_users returns how many hold the lock, or wait for it, with a ticket. */
 static inline uint32_t lockword_users(uint64_t w)
 {
     return (lockword_next(w) - lockword_wserv(w)) & (uint32_t)LOCKWORD_MASK;
 }
 
-/* Each field one further, or not. */
+/* lockword_count returns w with each of the three fields one further, or not. */
 static inline uint64_t lockword_count(uint64_t w, bool next, bool rserv, bool wserv)
 {
     const uint64_t by =
@@ -80,6 +88,8 @@ static inline uint64_t lockword_count(uint64_t w, bool next, bool rserv, bool ws
     return (w + by) & ~LOCKWORD_CARRIES;
 }
 
+/* lockword_cas replaces *old, if that is in the word, by new_word. False: it is not, or the
+ * processor gave up, and *old is what is there. */
 static inline bool lockword_cas(_Atomic uint64_t *word, uint64_t *old, uint64_t new_word)
 {
     const bool changed = atomic_compare_exchange_weak_explicit(
@@ -88,7 +98,8 @@ static inline bool lockword_cas(_Atomic uint64_t *word, uint64_t *old, uint64_t 
     return changed;
 }
 
-/* Take a ticket; *granted tells whether the lock is held with it at once. */
+/* lockword_take takes a ticket and returns it. *granted tells whether the lock is held with it at
+ * once; else lockword_enter tells when. The sleepers need not be woken. Never waits. */
 static inline uint32_t lockword_take(_Atomic uint64_t *word, bool exclusive, bool *granted)
 {
     uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
@@ -99,8 +110,8 @@ static inline uint32_t lockword_take(_Atomic uint64_t *word, bool exclusive, boo
     return lockword_next(old);
 }
 
-/* Take the lock if that can be done at once and nobody else changes the word meanwhile;
- * else nothing has changed. */
+/* lockword_try takes the lock if that can be done at once and nobody else changes the word
+ * meanwhile: true. Else nothing has changed. Never waits. */
 static inline bool lockword_try(_Atomic uint64_t *word, bool exclusive)
 {
     uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
@@ -109,7 +120,9 @@ static inline bool lockword_try(_Atomic uint64_t *word, bool exclusive)
            likely(lockword_cas(word, &old, lockword_count(old, true, !exclusive, false)));
 }
 
-/* Has the turn of a ticket come? True: the lock is held with it. */
+/* lockword_enter returns whether the turn of a ticket from lockword_take has come. True: the lock
+ * is held with it, and must not be asked for again; after a shared one the caller wakes those who
+ * sleep for the word. */
 static inline bool lockword_enter(_Atomic uint64_t *word, uint32_t ticket, bool exclusive)
 {
     uint64_t old = atomic_load_explicit(word, memory_order_seq_cst);
@@ -122,8 +135,9 @@ static inline bool lockword_enter(_Atomic uint64_t *word, uint32_t ticket, bool 
     return false;
 }
 
-/* A full fence too: stores under the lock come before loads of the next epoch, of another target's
- * memory, say. */
+/* lockword_release gives back the lock that is held with a ticket; the caller then wakes those who
+ * sleep for the word. It is a full fence too: stores under the lock come before loads of the next
+ * epoch, of another target's memory, say. */
 static inline void lockword_release(_Atomic uint64_t *word, bool exclusive)
 {
     uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
@@ -133,8 +147,8 @@ static inline void lockword_release(_Atomic uint64_t *word, bool exclusive)
     atomic_rmw_fence();
 }
 
-/* No exclusive request has its turn: none is queued, or shared holders are still
- * before it (it will look at lock_all's holders after them), or it has stepped
+/* lockword_open_to_all returns whether no exclusive request has its turn: none is queued, or shared
+ * holders are still before it (it will look at lock_all's holders after them), or it has stepped
  * back for lock_all. */
 static inline bool lockword_open_to_all(_Atomic uint64_t *word)
 {
@@ -143,6 +157,8 @@ static inline bool lockword_open_to_all(_Atomic uint64_t *word)
            (w & LOCKWORD_YIELDED);
 }
 
+/* lockword_set_yielded sets or takes off the mark that the exclusive request at the head has
+ * stepped back (target_lock.h). */
 static inline void lockword_set_yielded(_Atomic uint64_t *word, bool yielded)
 {
     if (yielded)

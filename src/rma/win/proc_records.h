@@ -45,19 +45,36 @@ struct win_records {
     void *mapped; /* handle of the node's copy, made by another */
 };
 
-/* Exchange the records: collective. If all is NULL afterwards, nobody has gone on. */
+/* records_gather exchanges the records of all processes of boot, of which this one's is mine, into
+ * w->records.all. Collective; waits for the others. When it is called again in the same creation
+ * the exchange before is given up. Returns an enum mrma_err; if w->records.all is NULL then, no
+ * process has the records. */
 int records_gather(struct win *w, struct boot *boot, const struct win_record *mine);
-/* For what has to be added to them before they are used; NULL where all have one copy. */
+
+/* records_to_complete returns this process's own copy of the records, in the order of ranks, to
+ * which keys of the network are added before the records are used; NULL: all have one copy, which
+ * is complete. */
 struct win_record *records_to_complete(struct win *w);
-/* Before the agreement, when the control block can be seen: MRMA_ERR_NO_MEM, _INTERN. */
+
+/* records_publish puts a copy of the records where the node can map it, if this process is the one
+ * that does so, before all agree that the window exists. The control block can be seen by then.
+ * MRMA_ERR_NO_MEM, MRMA_ERR_OTHER or MRMA_ERR_INTERN; what records_gather has got stays. */
 int records_publish(struct win *w);
-/* After it. */
+
+/* records_keep is called when all have agreed: it uses the node's copy from now on and gives back
+ * this process's own, or drops the records where no target will be made from them. If the copy
+ * cannot be mapped, which is logged, the own one stays. */
 void records_keep(struct win *w);
-/* The agreement was to try again. */
+
+/* records_unpublish gives back the copy that records_publish has made, if the agreement was to try
+ * again. */
 void records_unpublish(struct win *w);
+
+/* records_drop gives back all that is kept of records, when the window ends or is not made. */
 void records_drop(struct win *w);
 
-/* Is rank treated as a process of this node: by the machine, and by MPIRMA_RANKS_PER_NODE? */
+/* win_on_node returns whether rank is treated as a process of this node: by the machine, and by
+ * MPIRMA_RANKS_PER_NODE. While w->records.all is there. */
 bool win_on_node(const struct win *w, int rank);
 
 #endif

@@ -17,18 +17,21 @@ struct rma_target;
 struct win;
 struct win_ctl;
 
-/* Is [addr, addr+len) attached at the process that owns the control block? No locks. */
+/* region_covers returns whether [addr, addr+len) is attached at the process that owns the control
+ * block, by one region or by several that touch. No locks; other processes may attach and detach
+ * meanwhile. */
 bool region_covers(struct win_ctl *ctl, uint64_t addr, uint64_t len);
+
 /* region_find finds the one attached region that has all of [addr, addr+len), and says in *mem by
- * which segment others attach it. False: no single region has it, or others cannot attach that one.
- * No locks. */
+ * which segment others attach it. False: no single region has it, or others cannot attach that one;
+ * *mem may have changed. No locks. */
 bool region_find(struct win_ctl *ctl, uint64_t addr, uint64_t len, struct rma_exported *mem);
-/* Is what op names at t, piece by piece, attached there now? Also true if t is synchronized with by
- * packets: it looks itself. No locks. */
+
+/* region_allows returns whether what op names at t, piece by piece, is attached there now. Also
+ * true if t is synchronized with by packets: it looks itself. No locks. */
 bool region_allows(const struct rma_target *t, const struct rma_op *op);
-/* All that is attached at this process. Under the engine's lock, like changes. */
-void region_each(struct win *w, void (*fn)(void *arg, uint64_t addr, uint64_t len), void *arg);
-/* At the window's end. */
+/* region_drop_all detaches all that is attached to w at this process, at the window's end. Nothing
+ * happens for other windows. */
 void region_drop_all(struct win *w);
 
 #endif

@@ -9,16 +9,23 @@
 #include "rma/win/proc_records.h"
 #include "rma/win/win.h"
 
-/* Operations and synchronization reach t, whose record is known and whose peer is connected, this
- * way from now on, by its window's tables for it; a packet target whose memory the channel reaches
- * by itself has a path of its own. */
+/* target_set_path decides by which functions operations and synchronization reach t from now on:
+ * those of that path, which w has for it. A packet target whose memory the channel reaches by
+ * itself gets PATH_RDMA. What target_describe sets is known, and t->peer can be sent packets.
+ * Before anybody else sees t. */
 void target_set_path(const struct win *w, struct rma_target *t, enum rma_path path);
-/* Fill in what a record says of its target. */
+
+/* target_describe sets in t what the record says of it: its memory, displacement unit, and the
+ * number of the window there. */
 void target_describe(struct rma_target *t, const struct win_record *rec);
-/* The target of the rank that has sent a packet, made if need be; under the engine's lock. False:
- * from is not that process, or no memory. */
+
+/* win_target_from_first is the rest of win_target_from, for a target that is not made yet. */
 bool win_target_from_first(struct win *w, int rank, const struct ch3_vc *from,
-                           struct rma_target **t); /* the other half: not made yet */
+                           struct rma_target **t);
+
+/* win_target_from sets *t to the target of the rank that has sent a packet over from, and makes it
+ * if need be. False: from is not that process's, or the target cannot be made. Under the engine's
+ * lock. */
 static inline bool win_target_from(struct win *w, int rank, const struct ch3_vc *from,
                                    struct rma_target **t)
 {

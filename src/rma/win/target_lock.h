@@ -52,10 +52,10 @@
  *   Among the requests at t the waits go one way: to earlier tickets, from tickets to the counted,
  *   and from these to a holder. So a request that waits for another at t waits, in the end, for a
  *   holder at t. If it is exclusive, that holder excludes it in any case. If it is counted, it
- * waits for an exclusive holder, which does too. If it is shared, with a ticket, or outside, its
- * process holds nothing: nobody waits for it but later tickets at t, of whom the same has been
- * said. Each circle of waits is therefore one of processes that hold a lock and wait for one that
- * excludes it.
+ *   waits for an exclusive holder, which does too. If it is shared, with a ticket, or outside, its
+ *   process holds nothing: nobody waits for it but later tickets at t, of whom the same has been
+ *   said. Each circle of waits is therefore one of processes that hold a lock and wait for one that
+ *   excludes it.
  */
 #ifndef MRMA_RMA_WIN_TARGET_LOCK_H
 #define MRMA_RMA_WIN_TARGET_LOCK_H
@@ -67,11 +67,12 @@
 #define LOCK_ALL_WAITER (UINT64_C(1) << 32)
 #define LOCK_ALL_HOLDERS (LOCK_ALL_WAITER - 1)
 
-/* Wake the target itself. */
+/* lock_wake_owner wakes the process whose lock it is, so that it looks at the lock requests of
+ * packets. */
 void lock_wake_owner(struct rma_target *t);
 
-/* The lock word of a memory peer was changed by an exchange: wake who sleeps for it, and the
- * target itself if packets wait there. */
+/* lock_notify wakes who sleeps for the lock of t, a memory peer, whose word was changed by an
+ * exchange; and the target itself if packets wait for that lock there. */
 static inline __attribute__((always_inline)) void lock_notify(struct rma_target *t)
 {
     event_notify_exchanged(&t->ctl->lock_event, EVENT_NO_POLL);
@@ -83,16 +84,26 @@ static inline __attribute__((always_inline)) void lock_notify(struct rma_target 
  * without a ticket: true. Else the request steps back (*yielded, false before the first call) and
  * must try again when lock_event is notified. */
 bool lock_try_pass(struct win *w, struct rma_target *t, bool *yielded);
-/* One more or one less who holds t's lock without a ticket, or waits for that. Who has counted
- * himself holds it once lockword_open_to_all says so. */
+
+/* lock_count counts this process, or the sender of a packet, among those who hold t's lock without
+ * a ticket, or wait for that. The lock is held once lockword_open_to_all says so. */
 void lock_count(struct rma_target *t);
+
+/* lock_uncount takes one lock_count back, and wakes an exclusive request that has stepped back. It
+ * is a full fence, as lockword_release is. */
 void lock_uncount(struct rma_target *t);
-/* lock_all of a window from MPI_Win_allocate_shared: this process holds the locks of all memory
- * peers now, or does not: then one of them, which is held exclusively, is returned. */
+
+/* lock_all_try takes the locks of all memory peers, for lock_all of a window from
+ * MPI_Win_allocate_shared: NULL, they are held, and lock_all_leave gives them back. Else none is
+ * held, and a target is returned whose lock somebody holds exclusively. */
 struct rma_target *lock_all_try(struct win *w);
+
+/* lock_all_leave gives back what lock_all_try has taken, and wakes exclusive requests that have
+ * stepped back. A full fence. */
 void lock_all_leave(struct win *w);
-/* Does this process hold another lock than the one that it asks for in w? Under the engine's lock,
- * when the epoch has begun. */
+
+/* lock_is_nested returns whether this process holds another lock than the one that it asks for in
+ * w. Under the engine's lock, when the epoch has begun. */
 bool lock_is_nested(const struct win *w);
 
 #endif

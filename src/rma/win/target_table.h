@@ -28,13 +28,20 @@ struct target_table {
     int nproc;
 };
 
-/* MRMA_ERR_NO_MEM. */
+/* target_table_init makes a table for ranks below nproc, all of which have target_none. Returns
+ * MRMA_SUCCESS, or MRMA_ERR_NO_MEM; target_table_fini may follow in both cases. */
 int target_table_init(struct target_table *tt, int nproc);
+
+/* target_table_fini frees the pages of the table, not the targets. Nothing happens for a table that
+ * is all zero. */
 void target_table_fini(struct target_table *tt);
-/* Forget all targets, while nobody else looks. */
+
+/* target_table_clear makes all entries target_none again, while nobody else looks. The targets are
+ * not freed. */
 void target_table_clear(struct target_table *tt);
 
-/* The target of rank, or target_none. */
+/* target_table_get returns the target of rank, or target_none. Any thread, with or without the
+ * engine's lock. */
 static inline struct rma_target *target_table_get(const struct target_table *tt, int rank)
 {
     target_slot *page =
@@ -43,7 +50,8 @@ static inline struct rma_target *target_table_get(const struct target_table *tt,
     return atomic_load_explicit(&page[rank & (TARGET_PAGE - 1)], memory_order_acquire);
 }
 
-/* Enter the target of a rank that has none. MRMA_ERR_NO_MEM: no page for it. */
+/* target_table_put enters the target of a rank that has none. MRMA_ERR_NO_MEM: no page for it.
+ * Under the engine's lock. */
 int target_table_put(struct target_table *tt, int rank, struct rma_target *t);
 
 #endif
