@@ -5,7 +5,8 @@
     names.py TREE FOREIGN
 
 In the comments of C sources, and between backquotes in Markdown, a word with the ending of a source is a file,
-and a word in small letters with an underscore is a name of the code. A file must be in the TREE, under the
+one that begins with a directory of the TREE is a file, a directory or a program made from a source, and a word in
+small letters with an underscore is a name of the code. A file must be in the TREE, under the
 directories that it is named with; a name must occur in the code, outside comments, or in a script. FOREIGN lists
 files and names that are somebody else's or made up, one a line, each with what it is. Prints a line for each
 offence, and for each line of FOREIGN that nothing needs.
@@ -18,6 +19,7 @@ DIRECTORIES = ("src", "include", "bench", "tools", "trace", "examples", "test", 
 BINARY = (".o", ".lo", ".a", ".la", ".so", ".png", ".svg", ".pdf")
 C_TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
 FILE_NAME = re.compile(r"(?<![\w/.<-])[\w/.-]*\w\.(?:c|h|sh|py|tap|awk|md|am)\b(?!\w)")
+PLACE_NAME = re.compile(r"(?<![\w/.<-])(?:" + "|".join(DIRECTORIES) + r")/[\w/.-]*\w")
 CODE_NAME = re.compile(r"\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b")
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -75,12 +77,20 @@ class Tree:
                     return True
         return False
 
+    def has_place(self, name):
+        """Directories, files with or without ending: a program is named as its source without it."""
+        files = (path for paths in self.paths.values() for path in paths)
+        return any(path == name or path.startswith((name + "/", name + ".")) for path in files)
+
     def unknown(self):
         """File, line and word of each mention of what does not exist."""
         for name, number, text in self.mentions:
             for found in FILE_NAME.findall(text):
                 word = found.lstrip("./")
                 if not self.has_file(word):
+                    yield name, number, word
+            for word in PLACE_NAME.findall(text):
+                if not FILE_NAME.fullmatch(word) and not self.has_place(word):
                     yield name, number, word
             for word in CODE_NAME.findall(text):
                 if word not in self.code:
