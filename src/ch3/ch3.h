@@ -31,7 +31,7 @@
 struct ch3;
 struct ch3_stream;
 
-/* Virtual connection states; see doc/states. */
+/* Virtual connection states; see doc/protocol.md. */
 enum ch3_vc_state { CH3_VC_IDLE, CH3_VC_OPEN, CH3_VC_FAILED, CH3_VC_STATES };
 enum ch3_vc_event { CH3_VC_CONNECT, CH3_VC_LOST, CH3_VC_CLOSE, CH3_VC_EVENTS };
 

@@ -9,7 +9,7 @@
  *
  * (*) every queued stream is ended with MRMA_ERR_PROC_FAILED. Where the channel can, the peer hears
  * of a connection that is lost here (abandon). "-" is a bug of the caller: refused and logged.
- * doc/states shows the same table.
+ * doc/protocol.md shows the same table.
  *
  * Locks: the engine's, held by the caller. Neighbours: sendq.c, whose queues end here; the
  * channels, which report what is lost.

@@ -3,12 +3,11 @@
  * heap.c - first fit from size bins, then from the top of a chunk; bookkeeping beside the memory
  * (heap_chunk.h).
  *
- * Allocation above a chunk's top moves the top up and commits
- * pages in steps, freeing the last block moves it down. A large or highly aligned
- * allocation is a chunk with one block; when that is freed, heap_keep.c says what becomes of it.
- * Locks: heap->mutex guards everything; system calls are made under it, since
- * only the first use of memory needs any. Neighbours: heap_chunk.c and segment.c below,
- * MPI_Alloc_mem and the windows above.
+ * Allocation above a chunk's top moves the top up and commits pages in steps, freeing the last
+ * block moves it down. A large or highly aligned allocation is a chunk with one block; when that is
+ * freed, heap_keep.c says what becomes of it. Locks: heap->mutex guards everything; system calls
+ * are made under it, since only the first use of memory needs any. Neighbours: heap_chunk.c and
+ * segment.c below, MPI_Alloc_mem and the windows above.
  */
 #include "shm/heap.h"
 

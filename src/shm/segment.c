@@ -2,14 +2,14 @@
 /*
  * segment.c - unnamed shared files: create, commit, find a peer's.
  *
- * Invariants: a file's length is fixed from creation on (a memfd is sealed, an
- * unnamed file cannot be opened by name), so a mapping never reaches beyond the
- * end of its file; and pages are touched only after seg_commit, so an access
- * never waits for an allocation that may fail with a signal. A memfd and a file on tmpfs
- * are memory: before much is committed there, the
- * request is held against what the system can give, since running out later
- * means the OOM killer. No locks: a segment is used by one thread at a time.
- * Neighbours: heap.c and src/shm's windows.
+ * Invariants: a file's length is fixed from creation on (a memfd is sealed, an unnamed file cannot
+ * be opened by name), so a mapping never reaches beyond the end of its file; and pages are touched
+ * only after seg_commit, so an access never waits for an allocation that may fail with a signal. A
+ * memfd and a file on tmpfs are memory: before much is committed there, the request is held against
+ * what the system can give, since running out later means the OOM killer.
+ *
+ * No locks: a segment is used by one thread at a time. Neighbours: heap.c, whose chunks are
+ * segments; mem_avail.c; the engine, which makes and opens others.
  */
 #define _GNU_SOURCE 1 /* memfd_create, O_TMPFILE, fallocate */
 #include "shm/segment.h"

@@ -71,8 +71,9 @@ size_t seg_pages(const struct seg *seg);
  * left alone. */
 void seg_forget(struct seg *seg);
 
-/* seg_leave leaves the mapping, with its contents, to this process as memory of its own, and closes
- * the segment. What other threads store meanwhile is not lost. */
+/* seg_leave leaves the memory at the segment's addresses, with its contents, to this process, and
+ * closes the segment: it becomes a private mapping of the file, or stays shared where the system
+ * refuses that. What other threads store meanwhile is not lost. */
 void seg_leave(struct seg *seg);
 
 /* seg_open opens and maps the segment of a peer of this node, and compares inode, device and size

@@ -41,15 +41,15 @@ static inline bool request_pending(void)
 }
 
 /* request_new returns a request for an operation that is about to be issued; func names the call,
- * for messages. It belongs to request_issued then. NULL: no memory, or the host refuses a
- * generalized request. Any thread. */
+ * for messages. request_issued, which must follow, takes it over. NULL: no memory, or the host
+ * refuses a generalized request. Any thread. */
 struct mpi_request *request_new(const char *func);
 
 /* request_issued is called when the operation of r, described by op, was issued on the window of
- * rec with result err; OP_NOTHING: there was none to issue. Without error *request becomes the
- * application's handle, which is complete already or will be completed by request_advance; with an
- * error r is gone and the window's error handler has been called. Returns what the entry point
- * returns. */
+ * rec with result err, an enum mrma_err; OP_NOTHING (errhan.h): there was none to issue, as its
+ * target is MPI_PROC_NULL. Without error *request becomes the application's handle, which is
+ * complete already or will be completed by request_advance; with an error r is gone and the
+ * window's error handler has been called. Returns what the entry point returns. */
 int request_issued(struct mpi_request *r, const struct win_rec *rec, int err,
                    const struct rma_op *op, MPI_Request *request);
 

@@ -6,9 +6,9 @@
  *   buf.c     transmit and receive buffers      link.c   a peer that is in use: its life
  *   msg.c     sending                           recv.c   what has arrived
  *   cq.c      poll, completions, waiting        reach.c  is a silent peer still there?
- *   rma.c     rdma put and get, memory        nmofi.c  open, close, the function table
- *   vc.c      room for a packet, probing      broken.c a connection that has broken
- *   life.c    what says that this one lives
+ *   rma.c     rdma put and get, memory          nmofi.c  open, close, the function table
+ *   vc.c      room for a packet, probing        broken.c a connection that has broken
+ *   life.c    what says that this one lives     load.c   libfabric's functions, loaded late
  *
  * Messages. Each begins with struct nm_hdr and is padded to 8 bytes, so that in a
  * receive buffer, where they follow each other, packets are aligned. The first to
