@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_trace.c - src/trace/record.h: what threads record is in their files, in order, with everything it
- * had; also when the process is killed and when the disk is full.
+ * test_trace.c - src/trace/record.h: what threads record is in their files, in order, with
+ * everything it had; also when the process is killed and when the disk is full.
  */
 #include "base_helper.h"
 
