@@ -39,22 +39,24 @@
 struct rma_target;
 
 struct path_ops {
-    /* An operation. Accumulates, on elements of one predefined type, and compare-and-swap are
-     * atomic against all others on the same memory, whatever their path, and may wait until another
-     * process has ended one. May wait for room where it sends a packet.
+    /* operate does an operation of that kind on t. Accumulates, on elements of one predefined type,
+     * and compare-and-swap are atomic against all others on the same memory, whatever their path,
+     * and may wait until another process has ended one. May wait for room where it sends a packet.
      * MRMA_ERR_PROC_FAILED: the target is gone; MRMA_ERR_NO_MEM: no room for a packet; and the
      * errors of assisted_copy.h. */
     int (*operate)(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                    const struct rma_op *op, int64_t offset, size_t len);
 
-    /* In a passive target epoch: everything that was issued to t is complete at the target, or,
-     * local, its buffers here may be used again. May wait. Errors of operations since the last such
-     * call that only the target has found, and MRMA_ERR_PROC_FAILED. */
+    /* flush completes, in a passive target epoch, everything that was issued to t: at the target,
+     * or, local, so far that its buffers here may be used again. May wait. Returns
+     * MRMA_ERR_PROC_FAILED, and errors of operations since the last such call that only the target
+     * has found. */
     int (*flush)(struct win *w, struct rma_target *t, bool local);
-    /* The lock on t (rma_target.lock) is about to be given back: complete everything at the target,
-     * and, where the lock is held by packets, give it back. A lock in shared memory is released by
+
+    /* unlock completes everything at t, whose lock (rma_target.lock) is about to be given back,
+     * and, where the lock is held by packets, gives it back. A lock in shared memory is released by
      * the caller, which orders this process's stores before it; where there is none
-     * (WIN_LOCK_NOCHECK) they are ordered here. May wait; errors as flush. */
+     * (WIN_LOCK_NOCHECK) unlock orders them. May wait; errors as flush. */
     int (*unlock)(struct win *w, struct rma_target *t);
 };
 

@@ -23,45 +23,57 @@ struct rma_target;
 struct win;
 
 struct sync_ops {
-    /* The first access to t in the present epoch, which includes t: wait until the target may be
-     * accessed, unless what is sent to it waits there, or operations on it wait here
-     * (path/deferred.h). */
+    /* access is called for the first access to t in the present epoch, which includes t: it waits
+     * until the target may be accessed, unless what is sent to it waits there, or operations on it
+     * wait here (path/deferred.h). May wait. */
     int (*access)(struct win *w, struct rma_target *t);
-    /* In an active target epoch: may operations be carried out on t now? Once they may, this stays
-     * so to the epoch's end. Under the engine's lock. And: wait until they may, which a trace
-     * shows; also MRMA_ERR_RMA_SYNC: t has refused the epoch. */
+
+    /* accessible returns, in an active target epoch, whether operations may be carried out on t
+     * now. Once they may, this stays so to the epoch's end. Under the engine's lock. */
     bool (*accessible)(const struct win *w, const struct rma_target *t);
+
+    /* await waits until accessible would say so, which a trace shows. Returns also
+     * MRMA_ERR_RMA_SYNC: t has refused the epoch. May wait. */
     int (*await)(struct win *w, struct rma_target *t);
 
-    /* An exposure epoch has begun: let t know. Under the engine's lock. */
+    /* post lets t know that an exposure epoch of this process has begun. Under the engine's lock.
+     */
     int (*post)(struct win *w, struct rma_target *t);
-    /* The access epoch to t ends: let it know, behind all operations of the epoch. May wait. The
-     * caller waits for what is not done at its return (issue_completed). */
+
+    /* complete lets t know that the access epoch to it ends, behind all operations of the epoch.
+     * The caller waits for what is not done at its return (issue_completed). May wait. */
     int (*complete)(struct win *w, struct rma_target *t);
-    /* Has t ended its access epoch to the present exposure? With or without the engine's lock. */
+
+    /* completed returns whether t has ended its access epoch to the present exposure of this
+     * process. With or without the engine's lock. */
     bool (*completed)(const struct rma_target *t);
-    /* It has, and the exposure ends: bring what t has left for this process to its place. */
+
+    /* take brings what t has left for this process to its place, once, when t has completed and the
+     * exposure ends. */
     void (*take)(struct win *w, struct rma_target *t);
 
-    /* The present fence phase ends: let t know, behind all operations of the phase, unless the
-     * barrier of the node does that. Under the engine's lock, which it gives back while it waits.
-     */
+    /* end_phase lets t know that the present fence phase ends, behind all operations of the phase,
+     * unless the barrier of the node does that. Under the engine's lock, which it gives up while it
+     * waits. */
     int (*end_phase)(struct win *w, struct rma_target *t);
 
-    /* The lock that rma_target.lock says; exclusive is what was asked for, also with
-     * MPI_MODE_NOCHECK. May wait. */
+    /* lock takes the lock on t that rma_target.lock says; exclusive is what was asked for, also
+     * with MPI_MODE_NOCHECK. May wait. */
     int (*lock)(struct win *w, struct rma_target *t, bool exclusive);
-    /* Complete everything at t, and give the lock back. May wait. Errors of operations, too. */
+
+    /* unlock completes everything at t, and gives the lock back. Returns errors of operations, too.
+     * May wait. */
     int (*unlock)(struct win *w, struct rma_target *t);
-    /* In an epoch of lock_all, before the first access to t, or where loads and stores to t may
-     * follow the call at once: hold t's lock. May wait. */
+
+    /* lock_all takes t's lock in an epoch of MPI_Win_lock_all, before the first access to t, or
+     * where loads and stores to t may follow the call at once. May wait. */
     int (*lock_all)(struct win *w, struct rma_target *t);
 
-    /* This process has entered a barrier of that kind (enum barrier_kind), with the error err; t
-     * waits for it there. */
+    /* enter lets t know that this process has entered a barrier of that kind (enum barrier_kind),
+     * with the error err; t waits for it there. */
     int (*enter)(struct win *w, struct rma_target *t, int kind, int err);
 
-    /* The process of rank is lost: let t know. Under the engine's lock. */
+    /* tell_lost lets t know that the process of rank is lost. Under the engine's lock. */
     void (*tell_lost)(struct win *w, struct rma_target *t, int rank);
 };
 
