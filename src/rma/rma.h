@@ -107,7 +107,7 @@ int win_take_error(struct win *win);
  * first. Waits for nobody. */
 void win_free_end(struct win *win);
 
-/* win_attach does MPI_Win_attach: others may access the size bytes at base in their next epoch.
+/* win_attach does MPI_Win_attach: the size bytes at base become part of the window.
  * MRMA_ERR_RMA_FLAVOR (the window is not dynamic), _RMA_ATTACH (some of them are attached already,
  * or there are too many regions), _SIZE. */
 int win_attach(struct win *win, void *base, uint64_t size);
@@ -196,10 +196,10 @@ static inline void rma_op_clear(struct rma_op *op)
 
 /* All operations return MRMA_ERR_RMA_SYNC outside an access epoch to target, and, with a request,
  * outside a passive target epoch; MRMA_ERR_RMA_RANGE; MRMA_ERR_COUNT (origin and target data differ
- * in size); MRMA_ERR_TYPE; MRMA_ERR_PROC_FAILED where the target is lost; MRMA_ERR_NO_MEM. After an
- * error nothing of op is under way, unless op->req says so (rma_req_done). They may wait for the
- * target, as long as it takes until it may be accessed or there is room for a packet, but never for
- * a call of the target that the standard does not let them wait for. */
+ * in size); MRMA_ERR_TYPE; MRMA_ERR_PROC_FAILED where the target is lost; MRMA_ERR_NO_MEM. After
+ * one of the last two the operation may be done in part; after any error op->req is not used any
+ * more. They may wait until the target may be accessed or there is room for a packet, but never for
+ * a call of the target for which the standard does not let them wait. */
 
 /* rma_put does MPI_Put or MPI_Rput. */
 int rma_put(struct win *win, const struct rma_op *op);

@@ -2,9 +2,9 @@
 /*
  * win_table.h - from the host's window handle to ours, in a few nanoseconds.
  *
- * The handle that the application has is a real window of the host, the carrier:
- * no memory, one process, but the attributes, name, error handler and Fortran
- * handle of the window (MPI_Win_allocate_shared of 0 bytes on MPI_COMM_SELF).
+ * The handle that the application has is a real window of the host, the carrier
+ * (mpi/host/carrier.h): no memory, one process, but the attributes, name, error handler and Fortran
+ * handle of the window.
  *
  * Before the map stand a pointer to the record used last and, behind that, a
  * small direct-mapped array. They are read without a lock: records are never
