@@ -3,8 +3,8 @@
  * spawn.c - a program that starts itself as children, merges, uses windows with them and
  * disconnects, once by MPI_Comm_spawn and once by MPI_Comm_spawn_multiple (MPI 4.1, 11.8). Linked
  * with the host alone: what it has of the library was preloaded. "spawn start" only starts one and
- * merges with it, without windows: can the host do that at all? With "spawn without" the children do
- * not have the library: MPI_Win_allocate, by its default error handler, ends the program.
+ * merges with it, without windows: can the host do that at all? With "spawn without" the children
+ * do not have the library: MPI_Win_allocate, by its default error handler, ends the program.
  *
  * Children see their arguments as they were given, and MPIRMA_ variables of their parents. The
  * parents say when they ask the host for children and when it has given them.
