@@ -175,8 +175,14 @@ only $(wc -l <"$tmp/paths") paths were found"
 point "every file that the documentation names exists" "$missing"
 
 if command -v python3 >/dev/null; then
+    # A directory, a file and a function that do not exist, and one of each that does.
+    mkdir -p "$tmp/tree/src" "$tmp/tree/doc"
+    printf '/* see doc/none, none.c and no_name. */\n/* see src/a, a.c and a_name. */\nint a_name;\n' >"$tmp/tree/src/a.c"
+    : >"$tmp/foreign"
+    test "$(python3 "$top/test/names.py" "$tmp/tree" "$tmp/foreign" | wc -l)" -eq 3 && offences= ||
+        offences="names.py does not find the three offences of a sample"
     point "every file and function that a comment or a document names exists" \
-        "$(python3 "$top/test/names.py" "$top" "$top/test/names.foreign" 2>&1)"
+        "$offences$(python3 "$top/test/names.py" "$top" "$top/test/names.foreign" 2>&1)"
 else
     n=$((n + 1))
     echo "ok $n - every file and function that a comment or a document names exists # SKIP no python3"
