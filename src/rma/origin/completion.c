@@ -345,7 +345,7 @@ bool issue_got_post(struct rma_target *t, uint32_t seq)
     if (seq != atomic_load_explicit(&t->in->posts, memory_order_relaxed) + 1)
         return false;
     atomic_store_explicit(&t->in->posts, seq,
-                          memory_order_release); /* pairs with pkt_epoch_is_open */
+                          memory_order_release); /* pairs with has_posted of early.c */
     return true;
 }
 

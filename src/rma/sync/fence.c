@@ -62,7 +62,7 @@ static void take_staged(struct win *w)
 static void expose(struct win *w, uint32_t phase)
 {
     atomic_store_explicit(&w->ctl->exposed, phase,
-                          memory_order_release); /* pairs with wait_exposed */
+                          memory_order_release); /* pairs with target_exposed, phase_stage_free */
 }
 
 /* What waits for its target, or for others that go by one system call, belongs to the phase that

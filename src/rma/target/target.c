@@ -131,7 +131,7 @@ static void take_effect(struct pkt_origin *po, uint8_t flags, uint32_t total, ui
         (void)win_send_header(w, t, PKT_ACK, (uint32_t)ack, 0, 0, 0);
     if (flags & PKT_F_COMPLETE)
         atomic_fetch_add_explicit(&t->in->completes, 1,
-                                  memory_order_release); /* pairs with all_complete */
+                                  memory_order_release); /* pairs with packets_completed */
     if (flags & PKT_F_FENCE)
         got_marker(po, total);
 }
