@@ -19,12 +19,15 @@ testlist=${TESTLIST:-$abs_top_srcdir/test/mpi/testlist}
 path=$1
 shift
 only=" $* "
-all_paths="auto mapped xpmem cma packets net nodes1 nodes2 netns2 netns3 host"
+profiles="ideal verbs cxi efa opx psm3"
+all_paths="auto mapped xpmem cma packets net nodes1 nodes2 netns2 netns3 host $profiles"
 
 # auto: as it is. xpmem: the same over a double of XPMEM (test/xpmem), for the lines of cma, too, and
 # with MPIRMA_PATH=mapped where these leave it alone. mapped, cma, packets (rings in shared memory), net (the network for all
 # but a process itself): forced. nodes1, nodes2: as it is, but so many ranks are a node.
 # netns2, netns3: so many pretended machines (netns/netns.sh). host: without the library.
+# fabric: pretended nodes of one process over the test provider (test/fabric), once for each profile that a line lists among
+# its paths.
 set_path() {
     case $path in
     auto) ;;
@@ -33,6 +36,10 @@ set_path() {
     packets) export MPIRMA_PATH=shm-packets ;;
     net) export MPIRMA_PATH=net-packets MPIRMA_OFI_INTERFACE=lo ;;
     nodes[12]) export MPIRMA_RANKS_PER_NODE="${path#nodes}" MPIRMA_OFI_INTERFACE=lo ;;
+    fabric)
+        export MPIRMA_RANKS_PER_NODE=1 FI_PROVIDER_PATH="$abs_top_builddir/test/fabric/.libs"
+        export OMPI_MCA_mtl=^ofi OMPI_MCA_btl=^ofi # the host is not tested
+        ;;
     netns[23]) test -n "$NETNS_HOSTS" || start_machines "$@" ;;
     host) export MPIRMA_DISABLE=1 MTEST_HOST_ONLY=1 ;;
     *)
@@ -210,6 +217,16 @@ bad_line() {
     not_ok "testlist line $lineno" "$1"
 }
 
+# Runs of the line with each of $counts.
+run_counts() {
+    for n in $(echo "$counts" | tr , ' '); do
+        case $n$limit in
+        *[!0-9]*) bad_line "process count '$n' or timeout '$limit' is not a number" ;;
+        *) test "$n" -gt "${MTEST_MAX_NPROCS:-$n}" || run_one "$n" ;;
+        esac
+    done
+}
+
 # One line of the list: program, process counts, paths, then the rest.
 do_line() {
     prog=$1
@@ -226,7 +243,7 @@ do_line() {
         *) bad_line "path '$p', expected one of: $all_paths" ;;
         esac
     done
-    listed "$paths" "$path" || { test "$path" = xpmem && listed "$paths" cma; } || return
+    test "$path" = fabric || listed "$paths" "$path" || { test "$path" = xpmem && listed "$paths" cma; } || return
     case $only in "  " | *" $prog "*) ;; *) return ;; esac
     vars=
     limit=${MTEST_LIMIT:-120}
@@ -243,11 +260,15 @@ do_line() {
         shift
     done
     progargs=$*
-    for n in $(echo "$counts" | tr , ' '); do
-        case $n$limit in
-        *[!0-9]*) bad_line "process count '$n' or timeout '$limit' is not a number" ;;
-        *) test "$n" -gt "${MTEST_MAX_NPROCS:-$n}" || run_one "$n" ;;
-        esac
+    if test "$path" != fabric; then
+        run_counts
+        return
+    fi
+    own=$vars
+    for profile in $profiles; do
+        listed "$paths" "$profile" || continue
+        vars="MPIRMA_OFI_PROVIDER=$profile FABRIC_PROFILE=$profile${own:+ $own}"
+        run_counts
     done
 }
 

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rules.h - what a fabric demands of its users and what it does to them, as one table.
+ *
+ * A profile is a fabric by name, as far as its documentation and its sources tell; "ideal" is one
+ * that demands nothing. FABRIC_RULES="cards=2,mr_us=500" changes single rules of whatever profile
+ * is used; the names are those of the fields below.
+ *
+ * Breaking a rule is a violation: it is told on standard error and ends the process, unless
+ * FABRIC_VIOLATIONS=count, when it is only counted (counts.h).
+ *
+ * No locks: the table is written before the provider is used. Neighbours: all files of this folder.
+ */
+#ifndef MRMA_TEST_FABRIC_RULES_H
+#define MRMA_TEST_FABRIC_RULES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "test/fabric/counts.h"
+
+/* Registration of the user's own buffers. */
+enum { LOCAL_NEVER, LOCAL_IF_OFFERED, LOCAL_ALWAYS };
+
+/* The descriptor of a completion queue: it works, is there and never becomes readable, or is
+ * refused. */
+enum { WAIT_WORKS, WAIT_SILENT, WAIT_REFUSED };
+
+/* What is said of an injected message that was lost: an error with nothing to tell which one it
+ * was, or nothing at all. */
+enum { LOST_NAMELESS, LOST_UNSAID };
+
+enum { ATOMIC_BYTES = 1024 }; /* of one atomic operation, at most */
+
+struct rules {
+    const char *name;       /* of the provider */
+    uint64_t order;         /* FI_ORDER_* that are promised */
+    uint64_t mr_mode;       /* FI_MR_* that the user must be ready for */
+    uint64_t mode;          /* FI_CONTEXT and FI_CONTEXT2, likewise */
+    unsigned api;           /* the newest minor version of libfabric's interface that it knows */
+    unsigned mr_local;      /* LOCAL_* */
+    unsigned wait;          /* WAIT_* */
+    unsigned offload;       /* goes on by itself; else only within calls (manual progress) */
+    unsigned inject;        /* bytes that may be injected */
+    unsigned iov_max;       /* pieces of local memory in one operation */
+    unsigned rma_iov_max;   /* pieces of remote memory in one operation */
+    unsigned key_bytes;     /* of a key that the user chooses */
+    unsigned tx_size;       /* operations under way before "try again" */
+    unsigned name_len;      /* bytes of an endpoint's name */
+    unsigned uneven;        /* names differ in length by so much, from one endpoint to the next */
+    unsigned atomics;       /* has atomic operations */
+    unsigned late_writes;   /* so many later sends may overtake a write */
+    unsigned late_sends;    /* so many later sends may overtake a send (no FI_ORDER_SAS) */
+    unsigned delay_us;      /* a completion is told so much later, at most */
+    unsigned leftover;      /* the end of a receive buffer is an event that names unused bytes */
+    unsigned lost_inject;   /* LOST_* */
+    unsigned lost_ms;       /* until an operation to an endpoint that has gone fails */
+    unsigned cards;         /* domains */
+    unsigned mr_us;         /* a registration takes so long */
+    unsigned mr_fail_after; /* so many registrations go well, then none does; 0: all do */
+};
+
+/* rules_of returns the rules of the profile that FABRIC_PROFILE names, with the changes of
+ * FABRIC_RULES. NULL: there is no such profile, or FABRIC_RULES cannot be read (told on standard
+ * error). */
+const struct rules *rules_of(void);
+
+/* rules_broken counts and tells of a violation: what was done (fmt). It returns only where
+ * violations are counted. */
+void rules_broken(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* rules_counts is what was counted in this process, by all domains together. */
+extern struct fabric_counts rules_counts;
+
+#define COUNT(field) ((void)__atomic_fetch_add(&rules_counts.field, UINT64_C(1), __ATOMIC_RELAXED))
+
+#endif

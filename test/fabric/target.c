@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * target.c - what arrives: messages into receive buffers, puts and gets, atomics, answers.
+ *
+ * Messages go into receive buffers in the order in which these were posted; a buffer for many
+ * messages ends when less room is left than its user said. Whoever reaches memory needs its key,
+ * and stays within it, or is answered with an error.
+ *
+ * Locks: the domain's. Neighbours: wire.c, which brings frames; memory.c, atomics.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "test/fabric/objects.h"
+
+/* ---- messages ---- */
+
+static struct op *first_buffer(struct endpoint *ep)
+{
+    LIST_EACH (it, &ep->ops) {
+        struct op *op = LIST_ENTRY(it, struct op, node);
+        if (op->kind == OP_RECV)
+            return op;
+    }
+    return NULL;
+}
+
+/* Some cards say by an event of its own that a buffer is used up, and name what is left of it. */
+static void end_by_event(struct op *op)
+{
+    const struct fi_cq_err_entry told = {.op_context = op->context,
+                                         .flags = FI_MULTI_RECV,
+                                         .buf = (char *)op->iov[0].iov_base + op->used,
+                                         .len = op->iov[0].iov_len - op->used};
+    queue_add(op->ep->cq, NULL, &told, 0);
+}
+
+static void fill(struct op *op, const struct chunk *c)
+{
+    struct endpoint *ep = op->ep;
+    const size_t len = (size_t)c->frame.payload, room = op->iov[0].iov_len - op->used;
+    const bool multi = op->flags & FI_MULTI_RECV;
+    struct fi_cq_err_entry told = {.op_context = op->context,
+                                   .flags = FI_RECV | FI_MSG,
+                                   .buf = (char *)op->iov[0].iov_base + op->used,
+                                   .len = len < room ? len : room};
+    if (len > room)
+        rules_broken("a message of %zu bytes arrives where a buffer has %zu left", len, room);
+    memcpy(told.buf, c->payload, told.len);
+    op->used += told.len;
+    const bool ends = !multi || op->iov[0].iov_len - op->used < ep->min_multi;
+    if (multi && ends && !rules->leftover)
+        told.flags |= FI_MULTI_RECV;
+    if (len > room)
+        told.err = FI_ETRUNC;
+    queue_add(ep->cq, NULL, &told, 0);
+    if (!ends)
+        return;
+    if (multi && rules->leftover)
+        end_by_event(op);
+    op_free(op);
+}
+
+void target_match(struct endpoint *ep)
+{
+    struct list_node *node;
+    struct op *op;
+    while ((op = first_buffer(ep)) != NULL && (node = list_pop_front(&ep->unexpected)) != NULL) {
+        struct chunk *c = LIST_ENTRY(node, struct chunk, node);
+        fill(op, c);
+        free(c);
+    }
+}
+
+/* ---- memory ---- */
+
+static int put(struct domain *d, const struct chunk *c)
+{
+    const struct frame *f = &c->frame;
+    void *to = memory_at(d, f->key, f->addr, f->payload, FI_REMOTE_WRITE);
+    if (!to)
+        return FI_EACCES;
+    memcpy(to, c->payload, (size_t)f->payload);
+    return 0;
+}
+
+static void get(struct wire *w, const struct frame *f)
+{
+    const void *from = memory_at(w->ep->domain, f->key, f->addr, f->len, FI_REMOTE_READ);
+    wire_answer(w, f, from ? 0 : FI_EACCES, from, from ? (size_t)f->len : 0);
+}
+
+static void change(struct wire *w, const struct chunk *c)
+{
+    const struct frame *f = &c->frame;
+    const size_t size = atomics_size((enum fi_datatype)f->datatype);
+    unsigned char old[ATOMIC_BYTES];
+    void *to = memory_at(w->ep->domain, f->key, f->addr, f->len, FI_REMOTE_WRITE | FI_REMOTE_READ);
+    const void *compare = f->kind == OP_SWAP ? c->payload + f->len : NULL;
+    if (!to || !size || f->len > sizeof old ||
+        !atomics_apply((enum fi_op)f->op, (enum fi_datatype)f->datatype, to, c->payload, compare,
+                       old, (size_t)f->len / size))
+        wire_answer(w, f, FI_EACCES, NULL, 0);
+    else
+        wire_answer(w, f, 0, old, f->kind == OP_ATOMIC ? 0 : (size_t)f->len);
+}
+
+void target_frame(struct wire *w, struct chunk *c)
+{
+    struct endpoint *ep = w->ep;
+    const struct frame *f = &c->frame;
+    switch ((enum op_kind)f->kind) {
+    case OP_SEND:
+        wire_answer(w, f, 0, NULL, 0);
+        list_push_back(&ep->unexpected, &c->node);
+        target_match(ep);
+        return;
+    case OP_WRITE:
+        wire_answer(w, f, put(ep->domain, c), NULL, 0);
+        break;
+    case OP_READ:
+        get(w, f);
+        break;
+    case OP_ATOMIC:
+    case OP_FETCH:
+    case OP_SWAP:
+        change(w, c);
+        break;
+    case OP_DONE:
+        card_answered(ep, f->id, f->status, c->payload, (size_t)f->payload);
+        break;
+    case OP_RECV:
+        rules_broken("a frame that no endpoint sends");
+    }
+    free(c);
+}
