@@ -192,6 +192,7 @@ static int choose(struct nmofi *nm)
     if (!nm->info)
         return none_found(o);
     nm->software = rank_of(nm->info) < RANK_HARDWARE;
+    nm->over_tcp = nm->software && rank_of(nm->info) != RANK_UNKNOWN;
     const bool sockets = rank_of(nm->info) == RANK_TCP || rank_of(nm->info) == RANK_NET;
     nm->sequential = sockets && !is_over_rxm(nm->info);
     nm->early_release = sockets || is_over_rxm(nm->info);

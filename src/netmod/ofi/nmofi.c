@@ -181,11 +181,18 @@ static bool says_bye(const struct nmofi_link *link)
     return link->closing && link->under_way + waiting == 1;
 }
 
+/* Has the provider something of this link that it will give back? Sockets keep for ever what is
+ * for a peer that has gone; others say of each operation how it ended. */
+static bool is_at_provider(const struct nmofi *nm, const struct nmofi_link *link)
+{
+    return (link->under_way || !list_empty(&link->rdma_ops)) && !(nm->over_tcp && link->lost);
+}
+
 static bool all_has_left(const struct nmofi *nm, bool but_byes)
 {
     LIST_EACH (it, &nm->links) {
         const struct nmofi_link *link = LIST_ENTRY(it, struct nmofi_link, node);
-        if (!link->lost && (link->under_way || !list_empty(&link->waiting)) &&
+        if ((is_at_provider(nm, link) || (!link->lost && !list_empty(&link->waiting))) &&
             !(but_byes && says_bye(link)))
             return false;
     }
@@ -203,13 +210,15 @@ static bool poll_until_left(struct nmofi *nm, bool but_byes, uint64_t limit_ns)
 }
 
 /* What still arrives has no receiver any more. A BYE is a courtesy to a peer that goes
- * on; where all end at once, the peer's endpoint may be gone, and it never leaves. */
+ * on; where all end at once, the peer's endpoint may be gone, and over sockets it never leaves.
+ * Other providers say so, and must not be closed with completions to come: ofi_rxm over verbs uses
+ * memory that its fi_close has freed. */
 static void linger(struct nmofi *nm)
 {
     if (!poll_until_left(nm, true, LINGER_NS))
         log_msg(nm->opts.log, LOG_LEVEL_WARN, "network: closed while messages waited to leave");
     else
-        (void)poll_until_left(nm, false, LINGER_BYE_NS);
+        (void)poll_until_left(nm, false, nm->over_tcp ? LINGER_BYE_NS : LINGER_NS);
 }
 
 void nmofi_close(struct nmofi *nm)

@@ -185,6 +185,7 @@ struct nmofi {
     uint64_t short_since; /* somebody connects, and there is no descriptor for it; 0: no */
     _Atomic bool asked;   /* pending said yes because of the descriptor: poll must rearm it */
     bool software;        /* the provider copies through a socket */
+    bool over_tcp;        /* known to be one over TCP */
     bool early_release; /* the provider may say too early that a receive buffer is used up: buf.c */
     bool sequential;    /* a peer's messages complete one after the other */
     size_t inject_max;
