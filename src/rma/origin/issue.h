@@ -58,9 +58,9 @@ int issue_await_open(struct win *w, struct rma_target *t);
  * the engine's lock. */
 int issue_post(struct win *w, struct rma_target *t, uint32_t seq);
 
-/* issue_closing notes that MPI_Win_fence sends, from now on (closing) or no more, what belongs to
- * the fence phase that it ends, though that epoch has ended by its state. Takes the engine's lock,
- * does not wait. */
+/* issue_closing says whether what is sent from now on belongs to the fence phase that MPI_Win_fence
+ * is about to end (closing), though by the state of the window that epoch is over already. Takes
+ * the engine's lock, does not wait. */
 void issue_closing(struct win *w, bool closing);
 
 /* issue_fence ends a fence phase by markers: it sends one to every packet target of the window,
@@ -110,8 +110,8 @@ int issue_completed(struct win *w, int err);
  * (mpirma_weak_unlock). */
 int issue_lock_begin(struct win *w, struct rma_target *t);
 
-/* issue_lock_await is called before this thread locks one more target, in whatever window: if the
- * lock that it took last was not even asked for, it asks now and waits until that is granted. So
+/* issue_lock_await waits until the lock that this thread took last, in whatever window, is granted,
+ * if that lock was not even asked for yet. It is called before the thread locks one more target: so
  * locks are acquired in the order of the calls, and programs that take several in an order of their
  * own can't deadlock. Returns MRMA_SUCCESS also where the target has refused the request: the error
  * is kept for the next synchronization. May wait. */
@@ -163,9 +163,9 @@ void issue_keep_error(struct win *w, int err);
  * was last called, and logs which target that was. MRMA_SUCCESS: none. Under the engine's lock. */
 int issue_take_error(struct win *w);
 
-/* issue_confirm is called by MPI_Win_free: it asks all targets to which operations went without an
- * answer since (fence, complete) for an acknowledgement, and waits for these, so that errors that
- * they have reported are here. It does not return those errors: win_take_error does. May wait. */
+/* issue_confirm asks all targets to which operations went without an answer since (fence, complete)
+ * for an acknowledgement, and waits for these, so that errors that they have reported are here;
+ * MPI_Win_free calls it. It does not return those errors: win_take_error does. May wait. */
 int issue_confirm(struct win *w);
 
 /* ---- for the handlers of packets; under the engine's lock ---- */

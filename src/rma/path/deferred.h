@@ -52,13 +52,13 @@ bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
  * operations may. */
 int deferred_run(struct win *w, struct rma_target *t, int err);
 
-/* deferred_finish is called when a passive target epoch of t ends, or is flushed: it waits for t,
- * and carries out what waits. MRMA_ERR_PROC_FAILED, MRMA_ERR_RMA_SYNC; errors of the operations are
- * those of the next synchronization, which this call is part of. May wait. */
+/* deferred_finish waits until t may be accessed, and carries out what waits for that, when a
+ * passive target epoch of t ends, or is flushed. MRMA_ERR_PROC_FAILED, MRMA_ERR_RMA_SYNC; errors of
+ * the operations are those of the next synchronization, which this call is part of. May wait. */
 int deferred_finish(struct win *w, struct rma_target *t);
 
-/* deferred_end is called when the epoch ends, or is flushed: it waits for all targets on which
- * operations wait, and carries these out. MRMA_ERR_PROC_FAILED; other errors are those of the next
+/* deferred_end does what deferred_finish does for all targets on which operations wait, when the
+ * epoch ends, or is flushed. MRMA_ERR_PROC_FAILED; other errors are those of the next
  * synchronization. May wait. */
 int deferred_end(struct win *w);
 

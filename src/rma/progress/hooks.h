@@ -33,8 +33,8 @@ struct progress_hooks {
      * library's) is for, a reply, or a lock that t holds here. */
     bool (*awaits)(struct win *w, const struct rma_wait *wait, const struct rma_target *t);
 
-    /* lose is called once for a target whose process is lost: operations on t, and synchronization
-     * with it, fail from now on. */
+    /* lose makes operations on t, and synchronization with it, fail from now on. It is called once,
+     * when the process of t is found to be lost. */
     void (*lose)(struct win *w, struct rma_target *t);
 
     /* report_wait tells the log what a wait in w that has lasted ns nanoseconds waits for

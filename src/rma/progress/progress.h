@@ -49,8 +49,9 @@ int rma_node_procs(const struct rma *r);
  * thread. */
 bool rma_is_oversubscribed(const struct rma *r);
 
-/* rma_use_packets is called when a window is created, after rma_learn_node. packets: the window
- * sends or receives some, so that all waits poll from now on. */
+/* rma_use_packets decides how waits are spent from now on, when a window is created and
+ * rma_learn_node has been called for it. packets: the window sends or receives some, so that all
+ * waits of the process poll. */
 void rma_use_packets(struct rma *r, bool packets);
 
 /* rma_queued is what ch3 calls, with the struct rma, when packets are queued that only a poll

@@ -44,9 +44,9 @@ int strict_arrival(const struct win *w, unsigned kind, unsigned op, unsigned epo
  * local, what only reads of it, since its buffers here may be used again. */
 void strict_completed(struct win *w, struct rma_target *t, bool local);
 
-/* strict_fence is called as MPI_Win_fence begins. It takes MPI_MODE_NOPRECEDE out of *asserts, and
- * returns MRMA_ERR_ASSERT, with a message, for what the fence shall return after all has been done.
- */
+/* strict_fence checks the asserts of an MPI_Win_fence that begins, forgets the operations that it
+ * completes, and takes MPI_MODE_NOPRECEDE out of *asserts, so that it synchronizes.
+ * MRMA_ERR_ASSERT, with a message, is for the fence to return when all has been done. */
 int strict_fence(struct win *w, int *asserts);
 
 /* strict_post notes that an exposure epoch begins with these asserts, before the posts leave. Under
@@ -56,17 +56,19 @@ void strict_post(struct win *w, int asserts);
 /* strict_wait notes that the exposure epoch has ended. */
 void strict_wait(struct win *w);
 
-/* strict_lock is called when a lock on t was acquired, or was not because of MPI_MODE_NOCHECK
- * (rma_target.lock). MRMA_ERR_ASSERT, with a message: another process holds a lock that excludes
- * it, so the call is to be refused. */
+/* strict_lock notes that this process holds a lock on t, which was acquired just now, or not
+ * acquired because of MPI_MODE_NOCHECK (rma_target.lock). With that assert it checks that no other
+ * process holds a lock that excludes this one: MRMA_ERR_ASSERT, with a message, nothing is noted,
+ * and the call is to be refused. Packet targets are not looked at. */
 int strict_lock(struct win *w, struct rma_target *t, bool exclusive);
 
 /* strict_lock_all does what strict_lock does for a lock on all targets, which is about to be
  * acquired. */
 int strict_lock_all(struct win *w);
 
-/* strict_unlock_all is called when everything is complete, and the lock on all targets is about to
- * be given back. MRMA_ERR_ASSERT is for MPI_Win_unlock_all to return when that is done. */
+/* strict_unlock_all notes that the lock on all targets is about to be given back, and that
+ * everything is complete. Where MPI_MODE_NOCHECK was given it checks as strict_lock does:
+ * MRMA_ERR_ASSERT is for MPI_Win_unlock_all to return when that is done. */
 int strict_unlock_all(struct win *w);
 
 #endif

@@ -50,9 +50,10 @@ const char *strict_describe(unsigned kind, unsigned op, char *buf, size_t len);
 int strict_op(struct win *w, struct rma_target *t, enum strict_kind kind, const struct rma_op *op,
               int64_t offset);
 
-/* strict_check_unlock is called when the lock on t is about to be given back. MRMA_ERR_ASSERT, with
- * a message, is for MPI_Win_unlock to return when that is done: MPI_MODE_NOCHECK was given and
- * another process holds a lock that excludes it. */
+/* strict_check_unlock notes that the lock on t, if strict_lock has noted one, is about to be given
+ * back. Where MPI_MODE_NOCHECK was given it checks once more that no other process holds a lock
+ * that excludes this one: MRMA_ERR_ASSERT, with a message, is for MPI_Win_unlock to return when
+ * that is done. */
 int strict_check_unlock(struct win *w, struct rma_target *t);
 
 /* strict_check_noput returns MRMA_ERR_ASSERT, with a message, at the origin, if t is a memory peer

@@ -347,8 +347,8 @@ static inline void win_count(struct win *w, enum rma_path path, size_t bytes)
     }
 }
 
-/* win_next_gen makes no target of w known to be accessible any more, at the beginning and end of an
- * epoch. */
+/* win_next_gen forgets which targets of w are known to be accessible, at the beginning and end of
+ * an epoch. */
 static inline void win_next_gen(struct win *w)
 {
     atomic_store_explicit(&w->gen, atomic_load_explicit(&w->gen, memory_order_relaxed) + 1,
