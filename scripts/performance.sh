@@ -4,9 +4,9 @@
 #
 #   sh scripts/performance.sh [OPTIONS]
 #
-#   --full     all three times, the halo exchange over tcp too, and up to 8 origins
-#   --update   write the figures into doc/report/full-report.md, and the plots beside them, as well, and the
-#              table of gains into README.md
+#   --full     all three times, the halo exchange over tcp too, and up to 8 origins; the figures are left in
+#              doc/report/full-report.md, and the plots beside it
+#   --update   leave them there of any run, and write the table of gains into README.md
 #   --table    run nothing, print the figures of the run that is there
 #
 # Counts instructions (bench/goals/count-instructions.sh), holds the library against the goals, asks what
@@ -250,11 +250,13 @@ plots
 report_of figures --processors "$(nproc)" "$out" >"$out/figures" || failed=1
 cat "$out/figures"
 report
-if test -n "$update"; then
+if test -n "$full$update"; then
     replace_part "$top_srcdir/doc/report/full-report.md" figures <"$out/figures"
-    report_of gains "$out" "$top_srcdir/doc/report/real-programs.md" >"$out/gains" || die "there is no table of gains"
-    replace_part "$top_srcdir/README.md" gains <"$out/gains"
     rm -rf "$top_srcdir/doc/report/performance"
     cp -r "$out/performance" "$top_srcdir/doc/report/performance"
+fi
+if test -n "$update"; then
+    report_of gains "$out" "$top_srcdir/doc/report/real-programs.md" >"$out/gains" || die "there is no table of gains"
+    replace_part "$top_srcdir/README.md" gains <"$out/gains"
 fi
 exit "$failed"
