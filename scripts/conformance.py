@@ -15,7 +15,8 @@ import re
 import sys
 from typing import Iterable, Iterator, Optional, Sequence
 
-PATHS = ("auto", "mapped", "cma", "packets", "net", "nodes1", "nodes2", "netns2", "netns3")
+PATHS = ("auto", "mapped", "xpmem", "cma", "packets", "net", "nodes1", "nodes2", "netns2", "netns3")
+ONE_NODE = frozenset(PATHS[:6])  # of which the page says "node"
 LANGUAGES = ("C", "mpif.h", "mpi", "mpi_f08", "mpi4py")
 ELSEWHERE = ("unit", "sim", "apps")  # tests that are no programs of test/mpi
 HOSTS = {"mpich": "MPICH", "openmpi": "Open MPI"}
@@ -31,7 +32,6 @@ CALL = re.compile(r"([A-Za-z0-9_]+) *\(")
 PYTHON_CALL = re.compile(r"([A-Za-z_]+)\.([A-Z][a-z_]*)\(")
 STARTED = re.compile(r"\$bin/([a-z_0-9]+)")
 FEWEST_FUNCTIONS = 60
-MOST_NAMES = 2  # of programs in the row of a function
 
 offences: list[str] = []
 
@@ -81,6 +81,8 @@ class Tests:
             if re.match("[a-z]", line):
                 entry, _, paths = line.split()[:3]
                 self.paths[entry] += paths.split(",")
+                if "cma" in paths.split(",") and "MPIRMA_XPMEM=no" not in line:
+                    self.paths[entry].append("xpmem")  # which takes all lines of cma
         self.short = {line.split()[0] for line in lines_of("test/mpi/testlist-short") if re.match("[a-z]", line)}
         self.words: dict[str, set[str]] = collections.defaultdict(set)          # of a program
         self.languages: dict[str, set[str]] = collections.defaultdict(set)      # in which a program calls MPI
@@ -251,6 +253,13 @@ def in_short(names: Sequence[str], chosen: Iterable[str]) -> str:
     return f"all but {', '.join(missing)}" if len(missing) <= len(names) // 3 else in_order(names, chosen)
 
 
+def places(on: set[str]) -> str:
+    """Returns the paths, with one word for those of one node."""
+    if not ONE_NODE <= on:
+        return in_order(PATHS, on)
+    return "all" if len(on) == len(PATHS) else ", ".join(filter(None, ("node", in_order(PATHS, on - ONE_NODE))))
+
+
 class Page:
     """The page, of tests and rules."""
 
@@ -269,9 +278,7 @@ class Page:
                 in_ci = in_ci or ci
                 if program != HELPER:
                     shown.append(program)
-        text = ", ".join(shown[:MOST_NAMES]) + (f", {len(shown) - MOST_NAMES} more" if len(shown) > MOST_NAMES else "")
-        if HELPER in callers:
-            text += ("; " if shown else "") + "all by mtest.c"
+        text = ", ".join(shown[:1] or [HELPER] * (HELPER in callers)) + (f", {len(shown) - 1} more" if len(shown) > 1 else "")
         if name in self.rules.untested:
             if text:
                 complain(f"{name} has a reason for no test, but {next(iter(callers))} calls it")
@@ -281,7 +288,7 @@ class Page:
             return
         limit = self.rules.limit(name)
         yield (f"| `{name}`{' (host)' if name in self.rules.of_host else ''} | {HOSTS[limit[1]] if limit else ''} | "
-               f"{in_short(LANGUAGES, speaks)} | {in_short(PATHS, on)} | {'yes' if in_ci else ''} | {text} |")
+               f"{in_short(LANGUAGES, speaks)} | {places(on)} | {'yes' if in_ci else ''} | {text} |")
 
     def _check_test(self, rule: Rule, test: str) -> tuple[str, set[str], bool]:
         """Returns a test of a rule (PROGRAM, or PROGRAM:WORD of its source, with @PATHS), its paths and whether CI
@@ -317,7 +324,7 @@ class Page:
             text += ("; " if names else "") + f"not held: {rule.none}"
         if rule.host:
             text += f"; {rule.host_reason}"
-        place = ", ".join(filter(None, (in_short(PATHS, on), in_order(ELSEWHERE, elsewhere))))
+        place = ", ".join(filter(None, (places(on), in_order(ELSEWHERE, elsewhere))))
         return (f"| {rule.text} | {rule.section} | {HOSTS.get(rule.host, '')} | {in_short(LANGUAGES, speaks)} | {place} | "
                 f"{'yes' if in_ci else ''} | {text} |")
 
@@ -361,9 +368,9 @@ it. A rule that no test holds has the reason in its row.
 - Host: empty for both, MPICH and Open MPI, of Debian 12 and of Debian 13. "13 in CI" marks the rows of which a test is in
   `test/mpi/testlist-short`, which the automatic check runs on Debian 13.
 - Languages: C, Fortran by `mpif.h`, `use mpi` and `use mpi_f08`, Python by mpi4py.
-- Paths: those of [testing](testing.md#the-list-of-mpi-tests), auto, mapped, cma, packets, net, nodes1, nodes2, netns2 and netns3, on which
-  a test of the row runs; "unit" is `test/unit`, "sim" `test/sim`, "apps" `test/apps`.
-- Tests: a program of `test/mpi` and the function or word in it where the rule is looked at.
+- Paths: those of [testing](testing.md#the-list-of-mpi-tests) on which a test of the row runs; "node" is auto, mapped, xpmem, cma,
+  packets and net together. "unit" is `test/unit`, "sim" `test/sim`, "apps" `test/apps`.
+- Tests: a program of `test/mpi` and the function or word in it where the rule is looked at; "mtest" is what all of them link.
 
 ## Functions
 
