@@ -267,7 +267,15 @@ class Page:
         self.tests, self.rules = tests, rules
         self.functions = sorted(dict.fromkeys([*functions, *rules.of_host]))
 
-    def _function_row(self, name: str) -> Iterator[str]:
+    def _function_rows(self) -> Iterator[str]:
+        """Returns the rows of functions; those that differ in nothing else share one."""
+        alike: dict[str, list[str]] = {}
+        for name in self.functions:
+            for cells in self._cells_of(name):
+                alike.setdefault(cells, []).append(f"`{name}`{' (host)' if name in self.rules.of_host else ''}")
+        return (f"| {', '.join(names)} | {cells}" for cells, names in alike.items())
+
+    def _cells_of(self, name: str) -> Iterator[str]:
         on, speaks, in_ci, shown = set(), set(), False, []
         callers = self.tests.calls.get(name.lower(), {})
         for program, languages in callers.items():
@@ -287,7 +295,7 @@ class Page:
             complain(f"{name} is called by no program of test/mpi/testlist, and test/mpi/conformance gives no reason")
             return
         limit = self.rules.limit(name)
-        yield (f"| `{name}`{' (host)' if name in self.rules.of_host else ''} | {HOSTS[limit[1]] if limit else ''} | "
+        yield (f"{HOSTS[limit[1]] if limit else ''} | "
                f"{in_short(LANGUAGES, speaks)} | {places(on)} | {'yes' if in_ci else ''} | {text} |")
 
     def _check_test(self, rule: Rule, test: str) -> tuple[str, set[str], bool]:
@@ -343,8 +351,7 @@ class Page:
     def lines(self, known: Iterable[str]) -> Iterator[str]:
         """Returns the lines of the page."""
         yield HEAD
-        for name in self.functions:
-            yield from self._function_row(name)
+        yield from self._function_rows()
         yield from self._notes()
         before = ""
         for rule in self.rules.rules:
@@ -374,7 +381,7 @@ it. A rule that no test holds has the reason in its row.
 
 ## Functions
 
-| Function | Host | Languages | Paths | 13 in CI | Programs that call it |
+| Functions | Host | Languages | Paths | 13 in CI | Programs that call it |
 |---|---|---|---|---|---|"""
 
 MPICH_TESTS = """

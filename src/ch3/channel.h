@@ -34,7 +34,7 @@
 #include <stdint.h>
 
 /* The longest packet; every channel carries it in one piece. 32 KiB of data and some headers: two
- * operations of 16 KiB and what ends their epoch are one message (doc/decisions.md). */
+ * operations of 16 KiB and what ends their epoch are one message (doc/protocol.md). */
 #define CH3_PACKET_MAX (32768u + 512u)
 
 struct ch3;

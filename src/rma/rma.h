@@ -180,8 +180,7 @@ struct rma_op {
 };
 
 /* rma_op_clear makes *op an operation without anything. Field by field: an initialiser of this size
- * becomes a string instruction, whose stores cannot be forwarded to the loads that follow
- * (doc/decisions.md). */
+ * becomes a string instruction, whose stores cannot be forwarded to the loads that follow. */
 static inline void rma_op_clear(struct rma_op *op)
 {
     op->oaddr = op->caddr = NULL;

@@ -73,7 +73,7 @@
 #include "base/atomic.h"
 
 /* Bytes of a ring, a power of two that the producer chooses. Large copies are twice as fast through
- * a ring that the processors' own caches do not hold (doc/decisions.md). */
+ * a ring that the processors' own caches do not hold. */
 #define RING_LEAST (128u * 1024u)
 #define RING_MOST (1024u * 1024u)
 
