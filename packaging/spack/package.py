@@ -19,10 +19,11 @@ class LibmpiRma(AutotoolsPackage):
     depends_on("automake", type="build")
     depends_on("libtool", type="build")
     depends_on("pkgconfig", type="build")
+    depends_on("binutils", type="build")  # objdump
     depends_on("mpi")
-    depends_on("libfabric@1.11:")
+    depends_on("libfabric@1.17:")
     depends_on("hwloc@2:")
-    depends_on("otf2", when="+otf2")
+    depends_on("otf2@3:", when="+otf2")
     depends_on("cmocka", type="test")
 
     requires("^[virtuals=mpi] mpich", "^[virtuals=mpi] openmpi", policy="one_of")
