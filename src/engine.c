@@ -21,9 +21,10 @@
 
 #include "base/err.h"
 #include "engine_env.h"
-#include "rma/progress/progress.h"
 #include "rma/layer.h"
+#include "rma/progress/progress.h"
 #include "shm/cma_probe.h"
+#include "sys/topo.h"
 
 enum { AGENT_STACK = 512 * 1024 };
 
@@ -74,6 +75,13 @@ void engine_fork_child(struct engine *e)
 static void *agent_main(void *arg)
 {
     struct engine *e = arg;
+    const char *where = e->conf.agent_cpu;
+    const int err = *where ? topo_pin(where) : 0;
+    if (err)
+        log_msg(&e->log, LOG_LEVEL_WARN,
+                "MPIRMA_AGENT_CPU=%s: the agent thread cannot be bound to these processors: %s. It "
+                "runs where the program's threads may",
+                where, strerror(err));
     rma_agent_loop(&e->rma, &e->agent_stop);
     return NULL;
 }

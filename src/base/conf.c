@@ -206,6 +206,25 @@ static bool parse_directory(const struct row *row, void *field, const char *text
     return text[0] == '/' && parse_name(row, field, text);
 }
 
+/* Numbers of at most four digits, and ranges of them, with commas between. */
+static bool parse_processors(const struct row *row, void *field, const char *text)
+{
+    const char *at = text;
+
+    do {
+        for (int part = 0; part < 2; part++) {
+            const size_t digits = strspn(at, "0123456789");
+            if (digits < 1 || digits > 4)
+                return false;
+            at += digits;
+            if (*at != '-' || part == 1)
+                break;
+            at++;
+        }
+    } while (*at == ',' && *++at != '\0');
+    return *at == '\0' && at[-1] != ',' && parse_name(row, field, text);
+}
+
 /* A word that says no or yes, or a file's name, which has a dot or a slash: so no other word is
  * taken for a file. */
 static bool parse_stats(const struct row *row, void *field, const char *text)
@@ -236,6 +255,8 @@ const struct conf_var conf_vars[] = {
      "pretend that every k consecutive ranks are a node"},
     {"MPIRMA_PROGRESS", "auto, agent or poll",
      "who serves packets: a thread, or calls into the library"},
+    {"MPIRMA_AGENT_CPU", "processors as in 3 or 0,2-5, of at most 63 characters",
+     "the agent thread runs on these alone; unset: where the program's threads may"},
     {"MPIRMA_FENCE", "auto, markers or counts",
      "how a fence learns what others have sent: a message from each, or sums along the way"},
     {"MPIRMA_ALLOC_MEM", "shared or host",
@@ -281,6 +302,7 @@ static const struct row rows[] = {
     WORD(path, path_words),
     {parse_count, show_count, FIELD(ranks_per_node)},
     WORD(progress, progress_words),
+    {parse_processors, show_name, FIELD(agent_cpu)},
     WORD(fence, fence_words),
     WORD(alloc_mem, alloc_words),
     {parse_directory, show_name, FIELD(segment_dir)},

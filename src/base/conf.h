@@ -40,9 +40,10 @@ struct conf {
     enum conf_path path;         /* MPIRMA_PATH=auto|mapped|cma|shm-packets|net-packets */
     int ranks_per_node;          /* MPIRMA_RANKS_PER_NODE=k, 0: real nodes */
     enum conf_progress progress; /* MPIRMA_PROGRESS=auto|agent|poll */
-    enum conf_fence fence;       /* MPIRMA_FENCE=auto|markers|counts */
-    enum conf_alloc alloc_mem;   /* MPIRMA_ALLOC_MEM=shared|host */
-    char segment_dir[256];       /* MPIRMA_SEGMENT_DIR, "": anonymous memory (memfd) */
+    char agent_cpu[64];        /* MPIRMA_AGENT_CPU: a list of processors, "": all of the process */
+    enum conf_fence fence;     /* MPIRMA_FENCE=auto|markers|counts */
+    enum conf_alloc alloc_mem; /* MPIRMA_ALLOC_MEM=shared|host */
+    char segment_dir[256];     /* MPIRMA_SEGMENT_DIR, "": anonymous memory (memfd) */
     char stats[256];           /* MPIRMA_STATS: "" off, "1" stderr, else a file name; "0" is off */
     char trace[256];           /* MPIRMA_TRACE: a directory, "": no trace is taken */
     bool strict;               /* MPIRMA_STRICT=0|1 */

@@ -61,6 +61,23 @@ void topo_cpuset_or(struct topo_cpuset *into, const struct topo_cpuset *from)
         into->word[i] |= from->word[i];
 }
 
+int topo_pin(const char *list)
+{
+    unsigned long mask[TOPO_CPUSET_BITS / (8 * sizeof(unsigned long))];
+    int err = EINVAL;
+
+    hwloc_bitmap_t set = hwloc_bitmap_alloc();
+    if (!set)
+        return ENOMEM;
+    if (hwloc_bitmap_list_sscanf(set, list) == 0) {
+        for (unsigned i = 0; i < sizeof mask / sizeof mask[0]; i++)
+            mask[i] = hwloc_bitmap_to_ith_ulong(set, i);
+        err = sched_setaffinity(0, sizeof mask, (cpu_set_t *)(void *)mask) == 0 ? 0 : errno;
+    }
+    hwloc_bitmap_free(set);
+    return err;
+}
+
 static unsigned count_of(hwloc_topology_t hw, hwloc_obj_type_t type)
 {
     int n = hwloc_get_nbobjs_by_type(hw, type);

@@ -48,6 +48,11 @@ unsigned topo_cpuset_count(const struct topo_cpuset *set);
 /* topo_cpuset_or adds the units of from to into. */
 void topo_cpuset_or(struct topo_cpuset *into, const struct topo_cpuset *from);
 
+/* topo_pin lets the calling thread run on the processing units of list alone, numbers and ranges of
+ * them with commas between, as the operating system numbers them. Those that the machine does not
+ * have are left out. Returns 0, or an errno: EINVAL if none is left or if list is none. */
+int topo_pin(const char *list);
+
 /* topo_load fills *topo, which takes milliseconds. Returns MRMA_SUCCESS, or MRMA_ERR_OTHER (logged)
  * if hwloc cannot read the machine, and *topo is not written. */
 int topo_load(struct topo *topo, const struct log *log);

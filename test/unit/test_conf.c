@@ -67,6 +67,9 @@ static const struct {
     {"MPIRMA_PROGRESS", "auto", "auto"},
     {"MPIRMA_PROGRESS", "agent", "agent"},
     {"MPIRMA_PROGRESS", "poll", "poll"},
+    {"MPIRMA_AGENT_CPU", "0", "0"},
+    {"MPIRMA_AGENT_CPU", "0,2-5,1023", "0,2-5,1023"},
+    {"MPIRMA_AGENT_CPU", "", ""},
     {"MPIRMA_FENCE", "auto", "auto"},
     {"MPIRMA_FENCE", "markers", "markers"},
     {"MPIRMA_FENCE", "counts", "counts"},
@@ -135,6 +138,8 @@ static void values_land_in_their_own_fields(void **state)
     assert_int_equal(conf.path, CONF_PATH_SHM_PACKETS);
     load(&conf, "MPIRMA_PROGRESS", "poll", msg, sizeof msg);
     assert_int_equal(conf.progress, CONF_PROGRESS_POLL);
+    load(&conf, "MPIRMA_AGENT_CPU", "1", msg, sizeof msg);
+    assert_string_equal(conf.agent_cpu, "1");
     load(&conf, "MPIRMA_FENCE", "counts", msg, sizeof msg);
     assert_int_equal(conf.fence, CONF_FENCE_COUNTS);
     load(&conf, "MPIRMA_RANKS_PER_NODE", "3", msg, sizeof msg);
@@ -165,6 +170,13 @@ static const struct {
     {"MPIRMA_RANKS_PER_NODE", "2147483648"},
     {"MPIRMA_RANKS_PER_NODE", "99999999999999999999"},
     {"MPIRMA_PROGRESS", "thread"},
+    {"MPIRMA_AGENT_CPU", "all"},
+    {"MPIRMA_AGENT_CPU", "1,"},
+    {"MPIRMA_AGENT_CPU", ",1"},
+    {"MPIRMA_AGENT_CPU", "1,,2"},
+    {"MPIRMA_AGENT_CPU", "2-"},
+    {"MPIRMA_AGENT_CPU", "1-2-3"},
+    {"MPIRMA_AGENT_CPU", "12345"},
     {"MPIRMA_FENCE", "marker"},
     {"MPIRMA_SEGMENT_DIR", "relative/dir"},
     {"MPIRMA_STRICT", "on"},

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE 1
 #include "base_helper.h"
 
+#include <errno.h>
 #include <sched.h>
 
 #include "base/err.h"
@@ -71,6 +72,34 @@ static void binding_shows(void **state)
     expect_child(run_child(bound_child, NULL), "");
 }
 
+/* topo_pin leaves out what the machine lacks, and refuses what is no unit of it. */
+static int pinned_child(void *arg)
+{
+    struct topo_cpuset set;
+    cpu_set_t mask;
+    int last = CPU_SETSIZE - 1;
+    char list[32];
+    (void)arg;
+
+    CHILD_CHECK(sched_getaffinity(0, sizeof mask, &mask) == 0);
+    while (!CPU_ISSET(last, &mask))
+        last--;
+    CHILD_CHECK(topo_pin("1023") == EINVAL && topo_pin("x") == EINVAL);
+    CHILD_CHECK(sched_getaffinity(0, sizeof mask, &mask) == 0 && CPU_ISSET(last, &mask));
+    snprintf(list, sizeof list, "%d,1023", last);
+    CHILD_CHECK(topo_pin(list) == 0);
+    CHILD_CHECK(topo_cpuset_self(&set) == MRMA_SUCCESS);
+    CHILD_CHECK(topo_cpuset_count(&set) == 1);
+    CHILD_CHECK(set.word[last / 64] == UINT64_C(1) << (last % 64));
+    return 0;
+}
+
+static void pinning_binds(void **state)
+{
+    (void)state;
+    expect_child(run_child(pinned_child, NULL), "");
+}
+
 static void the_machine_makes_sense(void **state)
 {
     struct topo topo;
@@ -89,9 +118,8 @@ static void the_machine_makes_sense(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counting_and_joining),
-        cmocka_unit_test(the_own_set_is_the_schedulers),
-        cmocka_unit_test(binding_shows),
+        cmocka_unit_test(counting_and_joining),    cmocka_unit_test(the_own_set_is_the_schedulers),
+        cmocka_unit_test(binding_shows),           cmocka_unit_test(pinning_binds),
         cmocka_unit_test(the_machine_makes_sense),
     };
     return cmocka_run_group_tests_name("topo", tests, NULL, NULL);
