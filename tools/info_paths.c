@@ -151,8 +151,4 @@ void report_paths(struct report *report, const char *dir)
     item_note(item_number(report, "data_paths", "shm_packets", ITEM_BOOL, works), "%s",
               works ? "rings in a shared segment" : "needs shared segments, see mapped");
     report_network(report);
-    item_note(
-        item_number(report, "data_paths", "late_target_wait", ITEM_COUNT, RMA_LATE_TARGET_WAIT_US),
-        "microseconds that a large operation by packets waits, once an epoch, for a target "
-        "that has not posted, fenced or granted its lock, before it is deferred");
 }

@@ -27,6 +27,7 @@ struct row {
     const char *(*show)(const struct row *row, const void *field, char *buf, size_t len);
     size_t at, len;           /* the field in struct conf */
     const char *const *words; /* words: in the order of their enum */
+    int least, most;          /* numbers within bounds; most 0: any number */
 };
 
 static const char *const path_words[] = {
@@ -128,7 +129,6 @@ static bool parse_count(const struct row *row, void *field, const char *text)
 {
     int value = 0;
 
-    (void)row;
     if (*text == '\0')
         return false;
     for (; *text != '\0'; text++) {
@@ -136,6 +136,8 @@ static bool parse_count(const struct row *row, void *field, const char *text)
             return false;
         value = value * 10 + (*text - '0');
     }
+    if (row->most && (value < row->least || value > row->most))
+        return false;
     *(int *)field = value;
     return true;
 }
@@ -174,15 +176,18 @@ static bool parse_seconds(const struct row *row, void *field, const char *text)
     return true;
 }
 
-/* Thousandths printed as integers: a locale's decimal comma would not read back. */
+/* Thousandths, or millionths, printed as integers: a locale's decimal comma would not read back. */
 static const char *show_seconds(const struct row *row, const void *field, char *buf, size_t len)
 {
-    unsigned long long ms = (unsigned long long)(*(const double *)field * 1000 + 0.5);
+    const unsigned long long million = 1000000;
+    const unsigned long long us = (unsigned long long)(*(const double *)field * 1e6 + 0.5);
     (void)row;
-    if (ms % 1000 == 0)
-        snprintf(buf, len, "%llu", ms / 1000);
+    if (us % million == 0)
+        snprintf(buf, len, "%llu", us / million);
+    else if (us % 1000 == 0)
+        snprintf(buf, len, "%llu.%03llu", us / million, us % million / 1000);
     else
-        snprintf(buf, len, "%llu.%03llu", ms / 1000, ms % 1000);
+        snprintf(buf, len, "%llu.%06llu", us / million, us % million);
     return buf;
 }
 
@@ -288,6 +293,23 @@ const struct conf_var conf_vars[] = {
      "possible, never"},
     {"MPIRMA_LOG", "error, warn, info, debug or trace",
      "messages up to this level go to standard error"},
+    {"MPIRMA_STAGE", "bytes, from 128 to 32768",
+     "small puts of a PSCW epoch that need not wait for the target's post, from each process"},
+    {"MPIRMA_CMA_STAGE", "bytes, from 128 to 32768",
+     "the same, and small puts of a fence epoch that need no system call, by cma"},
+    {"MPIRMA_CMA_QUEUE_MAX", "bytes (0: none)",
+     "puts and gets by cma of up to that size share system calls"},
+    {"MPIRMA_CMA_QUEUE", "bytes, from 0 to 1048576", "puts and gets that share a system call"},
+    {"MPIRMA_CMA_PACKET_MAX", "bytes",
+     "puts and gets by cma of up to that size are done by a target that polls, from a packet"},
+    {"MPIRMA_CMA_PIECES", "a whole number, from 1 on",
+     "operations by cma on so many pieces are done by the target's agent, from a packet"},
+    {"MPIRMA_LATE_WAIT", "seconds, e.g. 0.0002 (0: not at all)",
+     "so long the first operation of an epoch that packets may not carry yet waits in its call"},
+    {"MPIRMA_LATE_QUEUE", "bytes",
+     "operations that wait for a late target; a call beyond them waits itself"},
+    {"MPIRMA_LATE_COPY_MAX", "bytes",
+     "data of up to that size is copied when its operation waits for a late target"},
     {NULL, NULL, NULL},
 };
 
@@ -296,6 +318,8 @@ const struct conf_var conf_vars[] = {
     {                                                     \
         parse_word, show_word, FIELD(name), .words = list \
     }
+
+enum { STAGE_MOST = 32768, QUEUE_MOST = 1 << 20 };
 
 static const struct row rows[] = {
     {parse_bool, show_bool, FIELD(disable)},
@@ -316,6 +340,15 @@ static const struct row rows[] = {
     {parse_name, show_name, FIELD(ofi_interface)},
     WORD(ofi_rdma, rdma_words),
     WORD(log_level, level_words),
+    {parse_count, show_count, FIELD(stage), .least = 128, .most = STAGE_MOST},
+    {parse_count, show_count, FIELD(assisted_stage), .least = 128, .most = STAGE_MOST},
+    {parse_count, show_count, FIELD(assisted_queue_max)},
+    {parse_count, show_count, FIELD(assisted_queue), .most = QUEUE_MOST},
+    {parse_count, show_count, FIELD(assisted_packet_max)},
+    {parse_count, show_count, FIELD(assisted_pieces), .least = 1, .most = INT_MAX},
+    {parse_seconds, show_seconds, FIELD(late_wait)},
+    {parse_count, show_count, FIELD(late_queue)},
+    {parse_count, show_count, FIELD(late_copy_max)},
 };
 static_assert(sizeof(enum conf_path) == sizeof(int) && sizeof(enum conf_progress) == sizeof(int) &&
                   sizeof(enum conf_fence) == sizeof(int) && sizeof(enum conf_rdma) == sizeof(int) &&
@@ -326,9 +359,20 @@ static_assert(sizeof(enum conf_path) == sizeof(int) && sizeof(enum conf_progress
 static_assert(sizeof rows / sizeof rows[0] + 1 == sizeof conf_vars / sizeof conf_vars[0],
               "one row per variable, in the same order");
 
+const struct conf conf_default = {.log_level = LOG_LEVEL_WARN,
+                                  .stage = 512,
+                                  .assisted_stage = 4096,
+                                  .assisted_queue_max = 1024,
+                                  .assisted_queue = 16384,
+                                  .assisted_packet_max = 4096,
+                                  .assisted_pieces = 256,
+                                  .late_wait = 0.0002,
+                                  .late_queue = 1 << 20,
+                                  .late_copy_max = 4096};
+
 int conf_load(struct conf *conf, char *(*lookup)(const char *name), char *msg, size_t msg_len)
 {
-    struct conf fresh = {.log_level = LOG_LEVEL_WARN};
+    struct conf fresh = conf_default;
 
     for (size_t i = 0; conf_vars[i].name != NULL; i++) {
         const char *text = lookup(conf_vars[i].name);

@@ -54,7 +54,20 @@ struct conf {
     char ofi_interface[64];    /* MPIRMA_OFI_INTERFACE, "": chosen by where the processes are */
     enum conf_rdma ofi_rdma;   /* MPIRMA_OFI_RDMA=auto|on|off */
     enum log_level log_level;  /* MPIRMA_LOG=error|warn|info|debug|trace, default warn */
+    /* Bytes, unless they say otherwise; what they decide is drawn in doc/design.md. */
+    int stage;               /* MPIRMA_STAGE: small puts that a stage keeps, */
+    int assisted_stage;      /* MPIRMA_CMA_STAGE: and where others need the kernel */
+    int assisted_queue_max;  /* MPIRMA_CMA_QUEUE_MAX: a put or get that shares a system call */
+    int assisted_queue;      /* MPIRMA_CMA_QUEUE: those that share one */
+    int assisted_packet_max; /* MPIRMA_CMA_PACKET_MAX: a put or get that the target may do */
+    int assisted_pieces;     /* MPIRMA_CMA_PIECES: for so many its agent is woken */
+    double late_wait;        /* MPIRMA_LATE_WAIT: seconds */
+    int late_queue;          /* MPIRMA_LATE_QUEUE: of operations that wait for a target */
+    int late_copy_max;       /* MPIRMA_LATE_COPY_MAX: data of one of these that is copied */
 };
+
+/* What it is without any variable. */
+extern const struct conf conf_default;
 
 /* One row per variable, for mpi-rma-info and the user guide's check. */
 struct conf_var {

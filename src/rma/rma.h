@@ -88,10 +88,6 @@ struct win_spec {
  * _ARG (arguments that must agree do not), _OTHER. */
 int win_create(struct rma *rma, const struct win_spec *spec, struct win **out);
 
-/* By packets the first operation of an epoch that must not be sent before its target has begun its
- * part of it waits so long for the target before it is deferred (path/deferred.h). */
-enum { RMA_LATE_TARGET_WAIT_US = 200 };
-
 /* win_free_begin is the first half of MPI_Win_free: it waits until all processes have come and
  * every operation is done. The window still exists (attribute delete call-backs run then).
  * Collective. MRMA_ERR_RMA_SYNC inside an epoch: nothing has happened. MRMA_ERR_PROC_FAILED, in

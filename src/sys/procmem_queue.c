@@ -13,7 +13,7 @@
 #include "base/err.h"
 
 /* The kernel finds the pages of each piece by itself, so that more of them would save little. */
-enum { PIECES = 64, DATA = 16384 };
+enum { PIECES = 64 };
 
 struct pieces {
     unsigned n;
@@ -24,17 +24,18 @@ struct procmem_queue {
     int32_t pid;
     const struct log *log;
     bool write;
-    size_t bytes;
+    size_t room, bytes;
     struct pieces here, there;
-    char data[DATA]; /* what goes out, one behind the other */
+    char data[]; /* what goes out, one behind the other: room */
 };
 
-struct procmem_queue *procmem_queue_create(int32_t pid, const struct log *log)
+struct procmem_queue *procmem_queue_create(int32_t pid, const struct log *log, size_t room)
 {
-    struct procmem_queue *q = malloc(sizeof *q);
+    struct procmem_queue *q = malloc(sizeof *q + room);
     if (q) {
         q->pid = pid;
         q->log = log;
+        q->room = room;
         q->bytes = 0;
     }
     return q;
@@ -56,7 +57,8 @@ static void append(struct pieces *p, void *base, size_t len)
 
 static bool has_room(const struct procmem_queue *q, bool write, size_t len)
 {
-    return q->write == write && q->bytes + len <= DATA && q->here.n < PIECES && q->there.n < PIECES;
+    return q->write == write && q->bytes + len <= q->room && q->here.n < PIECES &&
+           q->there.n < PIECES;
 }
 
 int procmem_queue_add(struct procmem_queue *q, bool write, void *here, uint64_t vaddr, size_t len)

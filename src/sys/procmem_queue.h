@@ -14,18 +14,16 @@
 
 #include "sys/procmem.h"
 
-enum { PROCMEM_QUEUE_MAX = 1024 }; /* bytes of a transfer: copying more does not pay */
-
 struct procmem_queue;
 
-/* procmem_queue_create returns an empty queue of transfers with process pid; log must outlive it.
- * NULL: no memory. */
-struct procmem_queue *procmem_queue_create(int32_t pid, const struct log *log);
+/* procmem_queue_create returns an empty queue with room for so many bytes of transfers with process
+ * pid; log must outlive it. NULL: no memory. */
+struct procmem_queue *procmem_queue_create(int32_t pid, const struct log *log, size_t room);
 
 /* procmem_queue_free frees q with what it keeps, which is not done any more. NULL is allowed. */
 void procmem_queue_free(struct procmem_queue *q);
 
-/* procmem_queue_add keeps a transfer of len bytes, at most PROCMEM_QUEUE_MAX, between here and the
+/* procmem_queue_add keeps a transfer of len bytes, at most the queue's room, between here and the
  * other process's address vaddr. Where there is no room for it, or those kept go in the other
  * direction, they are done first, and their error is returned; this transfer is kept nevertheless.
  */

@@ -323,10 +323,10 @@ static void make_peers(struct fuzz_engine *e)
 void fuzz_engine_start(struct fuzz_engine *e, unsigned flags)
 {
     log_init(&e->log, LOG_LEVEL_TRACE, getenv("FUZZ_LOG") ? 2 : -1, "fuzz");
-    e->conf =
-        (struct conf){.progress = CONF_PROGRESS_POLL,
-                      .strict = flags & FUZZ_F_STRICT,
-                      .fence = flags & FUZZ_F_COUNTS ? CONF_FENCE_COUNTS : CONF_FENCE_MARKERS};
+    e->conf = conf_default;
+    e->conf.progress = CONF_PROGRESS_POLL;
+    e->conf.strict = flags & FUZZ_F_STRICT;
+    e->conf.fence = flags & FUZZ_F_COUNTS ? CONF_FENCE_COUNTS : CONF_FENCE_MARKERS;
     for (size_t i = 0; i < sizeof e->record.word / sizeof *e->record.word; i++)
         e->record.word[i] = UINT64_C(0x9e3779b97f4a7c15) * (i + 1);
     e->record.uid = 1;

@@ -297,8 +297,11 @@ static void init_proc(struct fabric *f, int rank)
     p->rank = rank;
     snprintf(name, sizeof name, "proc %d", rank);
     log_init(&p->log, LOG_LEVEL_WARN, o->quiet ? -1 : 2, name);
-    p->conf = (struct conf){
-        .path = o->path, .progress = o->progress, .fence = o->fence, .hang_report = o->hang_report};
+    p->conf = conf_default;
+    p->conf.path = o->path;
+    p->conf.progress = o->progress;
+    p->conf.fence = o->fence;
+    p->conf.hang_report = o->hang_report;
     p->random = (o->seed ? o->seed : 1) * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)rank + 1;
     sim_self_init(&p->self, rank, o->per_node ? rank / o->per_node : 0, o->cpus);
     init_env(p);

@@ -206,8 +206,11 @@ static void init_proc(struct sim *s, int rank)
     p->node = o->per_node ? rank / o->per_node : 0;
     snprintf(name, sizeof name, "proc %d", rank);
     log_init(&p->log, LOG_LEVEL_ERROR, o->quiet ? -1 : 2, name);
-    p->conf = (struct conf){
-        .path = o->path, .progress = o->progress, .fence = o->fence, .hang_report = HANG_REPORT_S};
+    p->conf = conf_default;
+    p->conf.path = o->path;
+    p->conf.progress = o->progress;
+    p->conf.fence = o->fence;
+    p->conf.hang_report = HANG_REPORT_S;
     event_init(&p->attention.threads);
     event_init(&p->attention.agent);
     sim_self_init(&p->self, rank, p->node, o->cpus);

@@ -16,7 +16,7 @@
 
 static size_t slots_end(int n)
 {
-    return stage_ctl_bytes(n, STAGE_ASSISTED);
+    return stage_ctl_bytes(&conf_default, n, STAGE_ASSISTED);
 }
 
 static void *map_shared(size_t size)
@@ -38,7 +38,7 @@ struct hand_shared hand_share(int n, bool dynamic)
     for (int i = 0; i < n; i++) {
         struct win_ctl *ctl = (struct win_ctl *)(void *)(s.ctls + (size_t)i * s.ctl_bytes);
         atomic_init(&ctl->regions_offset, slots_end(n));
-        stage_init(ctl, n, STAGE_ASSISTED, 0);
+        stage_init(ctl, &conf_default, n, STAGE_ASSISTED, 0);
     }
     return s;
 }
@@ -72,6 +72,7 @@ struct hand *hand_new(const struct hand_shared *s, int rank)
     ch3_init(&h->ch3, &h->log, rma_handlers, &h->rma);
     h->env = (struct rma_env){
         .ctx = h, .peer_alive = peer_alive, .attention = &s->procs[rank].attention};
+    h->conf = conf_default;
     rma_init(&h->rma, &h->log, &h->conf, &h->env, &h->ch3, clock_monotonic_ns, false);
     h->rma.progress.oversubscribed = true;
     h->win = (struct win){.rma = &h->rma,

@@ -100,6 +100,25 @@ static const struct {
     {"MPIRMA_OFI_RDMA", "auto", "auto"},
     {"MPIRMA_OFI_RDMA", "on", "on"},
     {"MPIRMA_OFI_RDMA", "off", "off"},
+    {"MPIRMA_STAGE", "", "512"},
+    {"MPIRMA_STAGE", "128", "128"},
+    {"MPIRMA_CMA_STAGE", "", "4096"},
+    {"MPIRMA_CMA_STAGE", "32768", "32768"},
+    {"MPIRMA_CMA_QUEUE_MAX", "", "1024"},
+    {"MPIRMA_CMA_QUEUE_MAX", "0", "0"},
+    {"MPIRMA_CMA_QUEUE", "", "16384"},
+    {"MPIRMA_CMA_QUEUE", "0", "0"},
+    {"MPIRMA_CMA_QUEUE", "1048576", "1048576"},
+    {"MPIRMA_CMA_PACKET_MAX", "", "4096"},
+    {"MPIRMA_CMA_PACKET_MAX", "2147483647", "2147483647"},
+    {"MPIRMA_CMA_PIECES", "", "256"},
+    {"MPIRMA_CMA_PIECES", "1", "1"},
+    {"MPIRMA_LATE_WAIT", "", "0.000200"},
+    {"MPIRMA_LATE_WAIT", "0", "0"},
+    {"MPIRMA_LATE_WAIT", "1.000001", "1.000001"},
+    {"MPIRMA_LATE_QUEUE", "", "1048576"},
+    {"MPIRMA_LATE_COPY_MAX", "", "4096"},
+    {"MPIRMA_LATE_COPY_MAX", "0", "0"},
     {"MPIRMA_LOG", "error", "error"},
     {"MPIRMA_LOG", "warn", "warn"},
     {"MPIRMA_LOG", "info", "info"},
@@ -155,6 +174,24 @@ static void values_land_in_their_own_fields(void **state)
     assert_int_equal(conf.ofi_rdma, CONF_RDMA_OFF);
     load(&conf, "MPIRMA_LOG", "trace", msg, sizeof msg);
     assert_int_equal(conf.log_level, LOG_LEVEL_TRACE);
+    load(&conf, "MPIRMA_STAGE", "256", msg, sizeof msg);
+    assert_true(conf.stage == 256 && conf.assisted_stage == 4096);
+    load(&conf, "MPIRMA_CMA_STAGE", "256", msg, sizeof msg);
+    assert_true(conf.assisted_stage == 256 && conf.stage == 512);
+    load(&conf, "MPIRMA_CMA_QUEUE_MAX", "1", msg, sizeof msg);
+    assert_true(conf.assisted_queue_max == 1 && conf.assisted_queue == 16384);
+    load(&conf, "MPIRMA_CMA_QUEUE", "1", msg, sizeof msg);
+    assert_true(conf.assisted_queue == 1 && conf.assisted_queue_max == 1024);
+    load(&conf, "MPIRMA_CMA_PACKET_MAX", "1", msg, sizeof msg);
+    assert_int_equal(conf.assisted_packet_max, 1);
+    load(&conf, "MPIRMA_CMA_PIECES", "2", msg, sizeof msg);
+    assert_int_equal(conf.assisted_pieces, 2);
+    load(&conf, "MPIRMA_LATE_WAIT", "2", msg, sizeof msg);
+    assert_true(conf.late_wait >= 2 && conf.late_wait <= 2);
+    load(&conf, "MPIRMA_LATE_QUEUE", "1", msg, sizeof msg);
+    assert_true(conf.late_queue == 1 && conf.late_copy_max == 4096);
+    load(&conf, "MPIRMA_LATE_COPY_MAX", "1", msg, sizeof msg);
+    assert_true(conf.late_copy_max == 1 && conf.late_queue == 1 << 20);
 }
 
 static const struct {
@@ -190,6 +227,15 @@ static const struct {
     {"MPIRMA_HANG_REPORT", "nan"},
     {"MPIRMA_HANG_REPORT", "99999999999"},
     {"MPIRMA_OFI_RDMA", "1"},
+    {"MPIRMA_STAGE", "127"},
+    {"MPIRMA_CMA_STAGE", "32769"},
+    {"MPIRMA_CMA_QUEUE_MAX", "1k"},
+    {"MPIRMA_CMA_QUEUE", "1048577"},
+    {"MPIRMA_CMA_PACKET_MAX", "-1"},
+    {"MPIRMA_CMA_PIECES", "0"},
+    {"MPIRMA_LATE_WAIT", "soon"},
+    {"MPIRMA_LATE_QUEUE", "1M"},
+    {"MPIRMA_LATE_COPY_MAX", "0x10"},
     {"MPIRMA_LOG", "warning"},
     {"MPIRMA_LOG", "3"},
 };

@@ -201,19 +201,16 @@ static void every_allocation(const struct conf *conf, enum win_flavor flavor)
     assert_true(failed < nth);
 }
 
-static const struct conf plain;
-static const struct conf by_network = {.ranks_per_node = 1, .ofi_interface = "lo"};
-
 static void test_create_within_a_node(void **state)
 {
     (void)state;
-    every_allocation(&plain, WIN_CREATE);
+    every_allocation(&conf_default, WIN_CREATE);
 }
 
 static void test_allocate_shared(void **state)
 {
     (void)state;
-    every_allocation(&plain, WIN_ALLOCATE_SHARED);
+    every_allocation(&conf_default, WIN_ALLOCATE_SHARED);
 }
 
 /* The launcher has said that one process is here: records are exchanged twice. */
@@ -221,20 +218,30 @@ static void test_allocate_with_too_few_slots(void **state)
 {
     (void)state;
     setenv("MPI_LOCALNRANKS", "1", 1);
-    every_allocation(&plain, WIN_ALLOCATE);
+    every_allocation(&conf_default, WIN_ALLOCATE);
     unsetenv("MPI_LOCALNRANKS");
+}
+
+static struct conf by_network(void)
+{
+    struct conf conf = conf_default;
+    conf.ranks_per_node = 1;
+    strcpy(conf.ofi_interface, "lo");
+    return conf;
 }
 
 static void test_create_over_the_network(void **state)
 {
     (void)state;
-    every_allocation(&by_network, WIN_CREATE);
+    const struct conf conf = by_network();
+    every_allocation(&conf, WIN_CREATE);
 }
 
 static void test_dynamic_over_the_network(void **state)
 {
     (void)state;
-    every_allocation(&by_network, WIN_DYNAMIC);
+    const struct conf conf = by_network();
+    every_allocation(&conf, WIN_DYNAMIC);
 }
 
 int main(void)

@@ -105,6 +105,7 @@ static struct world *world_new(int n, enum conf_fence fence, int npackets)
     struct boot boot = {.nproc = n, .allmax = max_of_all};
     s->n = n;
     s->seed = (uint64_t)n;
+    s->conf = conf_default;
     s->conf.fence = fence;
     log_init(&s->log, LOG_LEVEL_ERROR, -1, "counts");
     s->env = (struct rma_env){.ctx = s, .peer_connect = connect_peer};

@@ -18,7 +18,7 @@
 
 #include "sys/procmem_queue.h"
 
-enum { CELLS = 512, SOME = 40 };
+enum { CELLS = 512, SOME = 40, ROOM = 16384 };
 
 /* Calls since this was last asked. */
 static unsigned long counted(void)
@@ -37,7 +37,7 @@ static int add_one(struct procmem_queue *q, bool write, int64_t *here, int64_t *
 
 static void test_adjacent(void **state)
 {
-    struct procmem_queue *q = procmem_queue_create(getpid(), NULL);
+    struct procmem_queue *q = procmem_queue_create(getpid(), NULL, ROOM);
     int64_t got[8] = {0};
     (void)state;
     entries = calls = 0;
@@ -63,8 +63,8 @@ static void test_adjacent(void **state)
 /* Without room what is there is done first; no data is lost in between. */
 static void test_room(void **state)
 {
-    struct procmem_queue *q = procmem_queue_create(getpid(), NULL);
-    static char block[PROCMEM_QUEUE_MAX], target[40 * PROCMEM_QUEUE_MAX];
+    struct procmem_queue *q = procmem_queue_create(getpid(), NULL, ROOM);
+    static char block[ROOM / 16], target[40 * ROOM / 16];
     (void)state;
     calls = 0;
     memset(there, 0, sizeof there);
@@ -81,7 +81,7 @@ static void test_room(void **state)
                              sizeof block));
     }
     OK(procmem_queue_run(q));
-    assert_true(calls >= 2 && calls <= 5); /* bytes: 16 KiB */
+    assert_true(calls >= 2 && calls <= 5); /* bytes: ROOM */
     for (size_t i = 0; i < sizeof target; i++)
         assert_int_equal(target[i], i / sizeof block + 1);
     procmem_queue_free(q);
@@ -90,7 +90,7 @@ static void test_room(void **state)
 /* In the order in which they were added, whatever their direction. */
 static void test_order(void **state)
 {
-    struct procmem_queue *q = procmem_queue_create(getpid(), NULL);
+    struct procmem_queue *q = procmem_queue_create(getpid(), NULL, ROOM);
     int64_t value = 1, got = 0;
     (void)state;
     calls = 0;
@@ -109,7 +109,7 @@ static void test_order(void **state)
 /* After an error nothing is kept, and the queue goes on. */
 static void test_errors(void **state)
 {
-    struct procmem_queue *q = procmem_queue_create(getpid(), NULL);
+    struct procmem_queue *q = procmem_queue_create(getpid(), NULL, ROOM);
     int64_t value = 7, other = 8;
     (void)state;
     OK(procmem_queue_add(q, true, &value, 8, sizeof value));
@@ -124,7 +124,7 @@ static void test_errors(void **state)
     if (child == 0)
         _exit(0);
     assert_true(child > 0 && waitpid(child, NULL, 0) == child);
-    q = procmem_queue_create(child, NULL);
+    q = procmem_queue_create(child, NULL, ROOM);
     OK(add_one(q, true, &value, &there[0]));
     assert_int_equal(procmem_queue_run(q), MRMA_ERR_PROC_FAILED);
     procmem_queue_free(q);

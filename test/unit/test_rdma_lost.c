@@ -79,8 +79,10 @@ struct process {
 
 static int join(struct process *p, int rank)
 {
-    static const struct conf conf = {
-        .ranks_per_node = 1, .ofi_interface = "lo", .ofi_rdma = CONF_RDMA_ON};
+    struct conf conf = conf_default;
+    conf.ranks_per_node = 1;
+    conf.ofi_rdma = CONF_RDMA_ON;
+    strcpy(conf.ofi_interface, "lo");
     struct boot boot = {.rank = rank, .nproc = NPROC, .allgather = allgather, .allmax = allmax};
     const struct win_spec spec = {.flavor = WIN_ALLOCATE,
                                   .size = WIN_BYTES,

@@ -22,11 +22,11 @@ static void check_row(const struct win_ctl *ctl, struct stage_row row, char **en
 
 static void check_layout(int nslots, enum stage_use use)
 {
-    const size_t bytes = stage_ctl_bytes(nslots, use);
+    const size_t bytes = stage_ctl_bytes(&conf_default, nslots, use);
     struct win_ctl *ctl = aligned_alloc(MRMA_CACHE_LINE, bytes);
     assert_non_null(ctl);
     memset(ctl, 0xff, bytes);
-    stage_init(ctl, nslots, use, 0);
+    stage_init(ctl, &conf_default, nslots, use, 0);
     char *end = (char *)&ctl->slots[nslots];
     for (int i = 0; i < nslots; i++) {
         struct rma_target t = {.ctl = ctl};
@@ -60,7 +60,7 @@ static void test_layout(void **state)
 
 static size_t bytes_of_stages(int nslots, enum stage_use use)
 {
-    return stage_ctl_bytes(nslots, use) - sizeof(struct win_ctl) -
+    return stage_ctl_bytes(&conf_default, nslots, use) - sizeof(struct win_ctl) -
            (size_t)nslots * sizeof(struct win_slot);
 }
 
@@ -77,6 +77,23 @@ static void test_sizes(void **state)
     assert_int_equal(bytes_of_stages(10000, STAGE_ASSISTED), 2 * least);
 }
 
+/* As the user asks for, if that is within the bounds. */
+static void test_sizes_that_are_set(void **state)
+{
+    struct conf conf = conf_default;
+    const size_t rest = sizeof(struct win_ctl) + 2 * sizeof(struct win_slot);
+    (void)state;
+    conf.stage = 128;
+    conf.assisted_stage = 16384;
+    assert_int_equal(stage_ctl_bytes(&conf, 2, STAGE_MAPPED) - rest,
+                     2 * STAGE_DEPTH * STAGE_LINES_MIN * MRMA_CACHE_LINE);
+    assert_int_equal(stage_ctl_bytes(&conf, 2, STAGE_ASSISTED) - rest,
+                     2 * 2 * STAGE_DEPTH * (16384 + MRMA_CACHE_LINE));
+    assert_true(stage_ctl_bytes(&conf, 300, STAGE_ASSISTED) - sizeof(struct win_ctl) -
+                    300 * sizeof(struct win_slot) <=
+                512 << 10);
+}
+
 static char from[2][KIB], area[2][2 * KIB];
 static _Atomic bool completed;
 
@@ -85,8 +102,7 @@ static void ahead(struct fabric_proc *p, void *arg)
     struct win *w = fabric_win(p, WIN_CREATE, area[p->rank], sizeof area[0], 1);
     const struct rma_target *t = win_peek(w, 1 - p->rank);
     (void)arg;
-    FABRIC_CHECK(t->path == PATH_ASSISTED &&
-                 t->stage.out.bytes == STAGE_LINES_ASSISTED * MRMA_CACHE_LINE &&
+    FABRIC_CHECK(t->path == PATH_ASSISTED && t->stage.out.bytes == (4096 + MRMA_CACHE_LINE) &&
                  t->stage.out_phase.bytes == t->stage.out.bytes);
     if (p->rank == 0) {
         OK(rma_start(w, (int[]){1}, 1, 0));
@@ -139,8 +155,7 @@ static void mapped(struct fabric_proc *p, void *arg)
     struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, KIB, 1);
     const struct rma_target *t = win_peek(w, 1 - p->rank);
     (void)arg;
-    FABRIC_CHECK(t->path == PATH_MAPPED &&
-                 t->stage.out.bytes == STAGE_LINES_MAPPED * MRMA_CACHE_LINE &&
+    FABRIC_CHECK(t->path == PATH_MAPPED && t->stage.out.bytes == 512 + MRMA_CACHE_LINE &&
                  t->stage.out_phase.bytes == 0);
     fabric_win_free(w);
 }
@@ -173,6 +188,7 @@ static void test_far_ahead(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_layout), cmocka_unit_test(test_sizes),
+                                       cmocka_unit_test(test_sizes_that_are_set),
                                        cmocka_unit_test(test_ahead),
                                        cmocka_unit_test(test_far_ahead)};
     pkt_types_init();

@@ -54,14 +54,14 @@ static int make_control(struct win *w, uint32_t path)
 {
     const enum stage_use use =
         path == PATH_ASSISTED && w->size && !w->dynamic ? STAGE_ASSISTED : STAGE_MAPPED;
-    const size_t slots = stage_ctl_bytes(w->nslots, use);
+    const size_t slots = stage_ctl_bytes(w->rma->conf, w->nslots, use);
     const size_t size = slots + (w->dynamic ? 2 * WIN_REGIONS_MAX * sizeof(struct win_region) : 0);
     struct win_ctl *ctl;
     int err = ctl_blocks_take(w->rma, size, &ctl);
     if (err)
         return err;
     memset(ctl, 0, sizeof *ctl);
-    stage_init(ctl, w->nslots, use, w->first_number);
+    stage_init(ctl, w->rma->conf, w->nslots, use, w->first_number);
     for (int i = 0; i < w->nslots; i++)
         first_number_signals(&ctl->slots[i].signals, w->first_number);
     atomic_init(&ctl->exposed, w->phase);

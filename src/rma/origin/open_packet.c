@@ -278,7 +278,8 @@ int pkt_open_soon(struct pkt_target *pt)
     struct win *w = pt->win;
     int err = pkt_ask_open(pt);
     if (!err && !pt->awaited && !pkt_epoch_is_open(pt)) {
-        struct soon soon = {pt, w->rma->clock() + RMA_LATE_TARGET_WAIT_US * UINT64_C(1000)};
+        const uint64_t ns = (uint64_t)(w->rma->conf->late_wait * 1e9);
+        struct soon soon = {pt, w->rma->clock() + ns};
         pt->awaited = true;
         w->origin_side.waits++;
         rma_leave(w->rma);

@@ -11,11 +11,11 @@
  * (stage.h). In a passive target epoch the origin may send the operation as a packet instead, and
  * the target does it: if a thread of the target polls now and an agent will serve what comes after
  * that thread has stopped, for a packet through the ring costs less than a system call; and by the
- * agent alone if the target's side has MANY_PIECES, for which the kernel takes longer than an agent
- * takes to wake up. Contiguous puts and gets of more than SMALL_COPY bytes are the kernel's in any
- * case, because origin and target would wait for each other on the way through the ring, and so is
- * everything on a node with more processes than processors, where a target that polls need not have
- * one.
+ * agent alone if the target's side is in many pieces, for which the kernel takes longer than an
+ * agent takes to wake up. Large contiguous puts and gets are the kernel's in any case, because
+ * origin and target would wait for each other on the way through the ring, and so is everything on
+ * a node with more processes than processors, where a target that polls need not have one. Which
+ * way it is assisted_choice.c says.
  *
  * The target's lock is taken in shared memory as always, so the packets ask for none
  * (PKT_EPOCH_NOCHECK). What was sent is done when the target has acknowledged it, which flush and
@@ -60,6 +60,7 @@
 #include "dtype/dtype.h"
 #include "rma/origin/issue.h"
 #include "rma/path/acc_atomic.h"
+#include "rma/path/assisted_choice.h"
 #include "rma/path/assisted_copy.h"
 #include "rma/path/path.h"
 #include "rma/progress/lost.h"
@@ -69,9 +70,7 @@
 #include "rma/win/win.h"
 
 enum {
-    SMALL_COPY = 4096, /* bytes of a contiguous put or get that a target that polls may do */
-    PIECE_MAX = 2048,  /* bytes; with shorter pieces on average a datatype is not contiguous here */
-    MANY_PIECES = 256,
+    PIECE_MAX = 2048, /* bytes; with shorter pieces on average a datatype is not contiguous here */
     LOOK_NS = 1000000 /* so long a look at whether the target lives holds */
 };
 
@@ -85,29 +84,46 @@ static bool in_pieces(const struct dtype *type)
     return !type->contig && type->size / PIECE_MAX < type->pieces;
 }
 
-static bool is_large_copy(enum pkt_op_kind kind, const struct rma_op *op, size_t len)
+/* The number of short pieces of op's target side. */
+static size_t target_pieces(const struct rma_op *op)
 {
-    return len > SMALL_COPY && !is_acc(kind) && !in_pieces(op->ttype) &&
-           !in_pieces(kind == PKT_OP_PUT ? op->otype : op->rtype);
+    size_t all;
+    if (!in_pieces(op->ttype))
+        return 0;
+    return __builtin_mul_overflow(op->ttype->pieces, op->tcount, &all) ? SIZE_MAX : all;
 }
 
-static bool has_many_pieces(const struct rma_op *op)
+/* A small copy to or from t was done alone in this epoch, since they were last done together. The
+ * first is often the only one, and alone it takes less time. */
+static bool copied_before(const struct win *w, const struct rma_target *t)
 {
-    const size_t pieces = in_pieces(op->ttype) ? op->ttype->pieces : 0;
-    return pieces && op->tcount >= (MANY_PIECES + pieces - 1) / pieces;
+    return atomic_load_explicit(&t->copied_in, memory_order_relaxed) ==
+           atomic_load_explicit(&w->gen, memory_order_relaxed);
 }
 
-/* Shall the target do this operation, from a packet? */
-static bool goes_by_packet(const struct win *w, const struct rma_target *t, enum pkt_op_kind kind,
-                           const struct rma_op *op, size_t len)
+static void note_copied(const struct win *w, struct rma_target *t)
 {
-    if (unlikely(t->sent == SENT_ACC) && is_acc(kind))
-        return true;
-    if (!epoch_is_passive(&w->epoch) || op->req || rma_is_oversubscribed(w->rma) ||
-        is_large_copy(kind, op, len))
-        return false;
-    return attention_is_polled(t->peer->attention) ||
-           (attention_has_agent(t->peer->attention) && has_many_pieces(op));
+    atomic_store_explicit(&t->copied_in, atomic_load_explicit(&w->gen, memory_order_relaxed),
+                          memory_order_relaxed);
+}
+
+static struct assisted_facts look_at(const struct win *w, const struct rma_target *t,
+                                     enum pkt_op_kind kind, const struct rma_op *op, size_t len)
+{
+    const bool copy = !is_acc(kind), passive = epoch_is_passive(&w->epoch);
+    const struct dtype *here = kind == PKT_OP_PUT ? op->otype : op->rtype;
+    return (struct assisted_facts){.len = len,
+                                   .pieces = target_pieces(op),
+                                   .copy = copy,
+                                   .contig = copy && op->ttype->contig && here->contig,
+                                   .in_pieces = copy && (in_pieces(op->ttype) || in_pieces(here)),
+                                   .request = op->req != NULL,
+                                   .passive = passive,
+                                   .behind_packets = t->sent == SENT_ACC,
+                                   .again = copied_before(w, t),
+                                   .oversubscribed = rma_is_oversubscribed(w->rma),
+                                   .polled = passive && attention_is_polled(t->peer->attention),
+                                   .has_agent = passive && attention_has_agent(t->peer->attention)};
 }
 
 /* Something is under way to t. Under the engine's lock. */
@@ -131,21 +147,6 @@ static int send(struct win *w, struct rma_target *t, enum pkt_op_kind kind, cons
     return err;
 }
 
-/* Can the operation be kept back, to be done with others by one system call? */
-static bool can_gather(enum pkt_op_kind kind, const struct rma_op *op, size_t len)
-{
-    return len <= PROCMEM_QUEUE_MAX && !is_acc(kind) && !op->req && op->ttype->contig &&
-           (kind == PKT_OP_PUT ? op->otype : op->rtype)->contig;
-}
-
-/* Note that a small copy to or from t is called in this epoch. False: it is the first, also since
- * they were last done; that is often the only one, and alone it takes less time. */
-static bool note_small_copy(const struct win *w, struct rma_target *t)
-{
-    const uint64_t now = atomic_load_explicit(&w->gen, memory_order_relaxed);
-    return atomic_exchange_explicit(&t->copied_in, now, memory_order_relaxed) == now;
-}
-
 static int gather(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                   const struct rma_op *op, uint64_t vaddr, size_t len)
 {
@@ -153,7 +154,8 @@ static int gather(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
     void *here = write ? (void *)(uintptr_t)op->oaddr : op->raddr;
     rma_enter(w->rma);
     if (unlikely(!t->gathered))
-        t->gathered = procmem_queue_create(t->peer->pid, w->rma->log);
+        t->gathered =
+            procmem_queue_create(t->peer->pid, w->rma->log, (size_t)w->rma->conf->assisted_queue);
     const int err =
         t->gathered ? procmem_queue_add(t->gathered, write, here, vaddr, len) : MRMA_ERR_NO_MEM;
     note_sent(w, t, SENT_GATHERED);
@@ -281,13 +283,16 @@ static int assisted_operate(struct win *w, struct rma_target *t, enum pkt_op_kin
                             const struct rma_op *op, int64_t offset, size_t len)
 {
     const uint64_t vaddr = t->vaddr + (uint64_t)offset;
-    const bool by_packet = goes_by_packet(w, t, kind, op, len);
-    if (!by_packet && can_gather(kind, op, len) && note_small_copy(w, t))
+    const struct assisted_facts facts = look_at(w, t, kind, op, len);
+    const enum assisted_way way = assisted_choose(&facts, w->rma->conf);
+    if (way == ASSISTED_QUEUE)
         return gather(w, t, kind, op, vaddr, len);
+    if (way == ASSISTED_AT_ONCE && assisted_may_queue(&facts, w->rma->conf))
+        note_copied(w, t);
     int err = assisted_settle(w, t);
     if (likely(!err) && is_acc(kind))
         err = acc_lock_mode(w, t->ctl, false);
-    if (unlikely(err || by_packet))
+    if (unlikely(err || way == ASSISTED_PACKET))
         return err ? err : send(w, t, kind, op, offset, len);
     err = look_now_and_then(w, t);
     if (unlikely(err))

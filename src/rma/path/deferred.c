@@ -13,8 +13,6 @@
 #include "rma/win/region.h"
 #include "rma/win/sync_ops.h"
 
-enum { COPIED_MAX = 4096 };
-
 struct deferred_op {
     struct list_node link;
     enum pkt_op_kind kind;
@@ -77,7 +75,7 @@ static bool add(struct win *w, struct rma_target *t, const struct deferred_op *o
 static bool is_full(struct win *w, const struct rma_target *t)
 {
     rma_enter(w->rma);
-    const bool full = t->late == LATE && t->deferred_bytes >= DEFERRED_MAX;
+    const bool full = t->late == LATE && t->deferred_bytes >= (size_t)w->rma->conf->late_queue;
     rma_leave(w->rma);
     return full;
 }
@@ -99,8 +97,8 @@ bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                   const struct rma_op *op, int64_t offset, size_t len, int *err)
 {
     const bool plain = op->otype && op->otype->contig && op->op != ACC_NO_OP;
-    const bool copies =
-        op->oaddr && (plain || kind == PKT_OP_CAS) && len <= COPIED_MAX && takes_at_once(t, len);
+    const bool copies = op->oaddr && (plain || kind == PKT_OP_CAS) &&
+                        len <= (size_t)w->rma->conf->late_copy_max && takes_at_once(t, len);
     const size_t copied = copies ? len : 0;
     if (unlikely(op->req || is_full(w, t))) {
         *err = finish(w, t);

@@ -15,8 +15,8 @@
  * which wait in their calls. What the target has attached (dynamic windows) is looked at when an
  * operation is carried out, for it counts from the beginning of the exposure on.
  *
- * What a queue takes is bounded (DEFERRED_MAX and one operation more): beyond it the call waits for
- * the target, and carries the queue out.
+ * What a queue takes is bounded (conf.late_queue bytes but for the buffers of the program, and one
+ * operation more): beyond it the call waits for the target, and carries the queue out.
  *
  * Locks: queues and rma_target.late are changed under the engine's lock, taken here but for drop.
  */
@@ -25,8 +25,6 @@
 
 #include "ch3/pkt.h"
 #include "rma/win/win.h"
-
-enum { DEFERRED_MAX = 1 << 20 }; /* bytes of a target's queue, but for the buffers of the program */
 
 /* deferred_wait returns whether operations on t wait, or are being carried out that have waited:
  * then others on t must not go past them. With or without the engine's lock. */

@@ -70,19 +70,20 @@ struct lines {
     uint32_t stage, phase; /* of each */
 };
 
-/* So many lines each, or fewer, if all together would take more than so many KiB. */
-static uint32_t lines_that_fit(uint32_t most, size_t stages, size_t kib)
+/* So many lines each as bytes need, or fewer, if all together would take more than so many KiB. */
+static uint32_t lines_that_fit(int bytes, size_t stages, size_t kib)
 {
+    const uint32_t most = 1 + ((uint32_t)bytes + MRMA_CACHE_LINE - 1) / MRMA_CACHE_LINE;
     const size_t fit = stages ? (kib << 10) / (stages * MRMA_CACHE_LINE) : most;
     return fit > most ? most : fit < STAGE_LINES_MIN ? STAGE_LINES_MIN : (uint32_t)fit;
 }
 
-static struct lines choose(int nslots, enum stage_use use)
+static struct lines choose(const struct conf *conf, int nslots, enum stage_use use)
 {
     const size_t stages = (size_t)nslots * STAGE_DEPTH;
     if (use == STAGE_MAPPED || nslots == 1) /* its own memory is mapped */
-        return (struct lines){lines_that_fit(STAGE_LINES_MAPPED, stages, 64), 0};
-    const uint32_t n = lines_that_fit(STAGE_LINES_ASSISTED, 2 * stages, 512);
+        return (struct lines){lines_that_fit(conf->stage, stages, 64), 0};
+    const uint32_t n = lines_that_fit(conf->assisted_stage, 2 * stages, 512);
     return (struct lines){n, n};
 }
 
@@ -91,9 +92,9 @@ static size_t slots_end(int nslots)
     return sizeof(struct win_ctl) + (size_t)nslots * sizeof(struct win_slot);
 }
 
-size_t stage_ctl_bytes(int nslots, enum stage_use use)
+size_t stage_ctl_bytes(const struct conf *conf, int nslots, enum stage_use use)
 {
-    const struct lines n = choose(nslots, use);
+    const struct lines n = choose(conf, nslots, use);
     return slots_end(nslots) + (size_t)nslots * STAGE_DEPTH * (n.stage + n.phase) * MRMA_CACHE_LINE;
 }
 
@@ -126,9 +127,10 @@ static void clear(struct stage_row row, uint32_t first)
     }
 }
 
-void stage_init(struct win_ctl *ctl, int nslots, enum stage_use use, uint32_t first)
+void stage_init(struct win_ctl *ctl, const struct conf *conf, int nslots, enum stage_use use,
+                uint32_t first)
 {
-    const struct lines n = choose(nslots, use);
+    const struct lines n = choose(conf, nslots, use);
     ctl->stage_bytes = n.stage * MRMA_CACHE_LINE;
     ctl->phase_bytes = n.phase * MRMA_CACHE_LINE;
     memset(ctl->slots, 0, (size_t)nslots * sizeof *ctl->slots);

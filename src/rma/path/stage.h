@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct conf;
 struct win;
 struct win_ctl;
 struct rma_target;
@@ -27,23 +28,24 @@ struct rma_op;
 
 /* Behind the slots of a control block there are, for each slot, STAGE_DEPTH stages for PSCW epochs
  * and as many for fence phases. The owner of the block chooses their size before others know of it.
- * A put of a PSCW epoch that has no room is deferred (deferred.h), so where there are few processes
- * there is room for two of 256 bytes. Where others need the kernel to reach the owner's memory, the
- * puts of fence phases have stages, too, and there is room for four of 1 KiB. On a node of many
- * processes the stages shrink, so that a block stays small. */
-enum { STAGE_DEPTH = 4, STAGE_LINES_MIN = 3, STAGE_LINES_MAPPED = 9, STAGE_LINES_ASSISTED = 65 };
+ * A put of a PSCW epoch that has no room is deferred (deferred.h), so there is room for conf.stage
+ * bytes of small puts. Where others need the kernel to reach the owner's memory, the puts of fence
+ * phases have stages, too, and there is room for conf.assisted_stage bytes. On a node of many
+ * processes the stages shrink, down to STAGE_LINES_MIN lines, so that a block stays small. */
+enum { STAGE_DEPTH = 4, STAGE_LINES_MIN = 3 };
 
 /* How others reach the owner's memory. */
 enum stage_use { STAGE_MAPPED, STAGE_ASSISTED };
 
 /* stage_ctl_bytes returns how many bytes a control block with so many slots and its stages takes.
  */
-size_t stage_ctl_bytes(int nslots, enum stage_use use);
+size_t stage_ctl_bytes(const struct conf *conf, int nslots, enum stage_use use);
 
-/* stage_init clears the slots and stages of a new block, and fixes the sizes of these; their
- * numbers begin at first. It does not touch the fields before the slots. Before anybody else sees
- * the block. */
-void stage_init(struct win_ctl *ctl, int nslots, enum stage_use use, uint32_t first);
+/* stage_init clears the slots and stages of a new block of stage_ctl_bytes for the same arguments,
+ * and fixes the sizes of the stages; their numbers begin at first. It does not touch the fields
+ * before the slots. Before anybody else sees the block. */
+void stage_init(struct win_ctl *ctl, const struct conf *conf, int nslots, enum stage_use use,
+                uint32_t first);
 
 /* stage_attach finds the stages of a memory peer, whose control block t->ctl is, and those for it
  * in own, this process's: this process has slot me there, the target slot its here. From then on

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * assisted_choice.h - which way an operation takes to a kernel-assisted target that may be
+ * accessed: one function of what is known of the operation and of the target, and of limits that
+ * the user may set (base/conf.h). It looks at nothing else and changes nothing. Why there are these
+ * ways is in assisted.c, and all ways of a small put are drawn in doc/design.md.
+ */
+#ifndef MRMA_RMA_PATH_ASSISTED_CHOICE_H
+#define MRMA_RMA_PATH_ASSISTED_CHOICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct conf;
+
+enum assisted_way {
+    ASSISTED_AT_ONCE, /* a system call of its own */
+    ASSISTED_QUEUE,   /* kept, to share a system call with others */
+    ASSISTED_PACKET   /* the target does it, from a packet */
+};
+
+/* An operation and its target. */
+struct assisted_facts {
+    size_t len;     /* bytes */
+    size_t pieces;  /* short pieces that the target's side consists of; 0: it is in long ones */
+    bool copy;      /* a put or a get, not an accumulate or compare-and-swap */
+    bool contig;    /* a copy: one piece on both sides */
+    bool in_pieces; /* a copy: in short pieces on one side */
+    bool request;   /* an R-operation */
+    bool passive;   /* in a passive target epoch */
+    bool behind_packets; /* accumulates to the target are under way by packet */
+    bool again; /* one that could have been queued was done in this epoch since the last flush */
+    bool oversubscribed; /* more processes than processors */
+    bool polled;         /* somebody polls at the target */
+    bool has_agent;      /* the target's agent can be woken */
+};
+
+/* assisted_may_queue tells whether the operation is a small copy that may share a system call. */
+bool assisted_may_queue(const struct assisted_facts *op, const struct conf *conf);
+
+/* assisted_choose returns the way of the operation. */
+enum assisted_way assisted_choose(const struct assisted_facts *op, const struct conf *conf);
+
+#endif
