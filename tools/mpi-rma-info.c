@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "check.h"
 #include "info_report.h"
+#include "json.h"
 #include "options.h"
 
 struct options {

@@ -37,15 +37,15 @@ OTF2_GroupRef archive_group(struct archive *archive, const uint64_t *member, uin
     for (uint32_t i = 0; i < n; i++)
         hash = (hash ^ member[i]) * UINT64_C(0x100000001b3);
     for (uint64_t key = hash;; key++) {
-        size_t index = (size_t)(uintptr_t)map_get(&archive->group_by_hash, key);
+        uint64_t index = table_number(&archive->group_by_hash, key);
 
-        if (index == 0) {
+        if (index == TABLE_NONE) {
             hash = key;
             break;
         }
-        struct group *group = &archive->group[index - 1];
+        struct group *group = &archive->group[index];
         if (group->n == n && memcmp(group->member, member, n * sizeof *member) == 0)
-            return (OTF2_GroupRef)index;
+            return (OTF2_GroupRef)index + 1;
     }
     archive->group =
         grow(archive->group, archive->ngroups, &archive->groups_cap, sizeof *archive->group);
@@ -53,8 +53,7 @@ OTF2_GroupRef archive_group(struct archive *archive, const uint64_t *member, uin
     *group = (struct group){zalloc(n, sizeof *member), n};
     if (n)
         memcpy(group->member, member, n * sizeof *member);
-    if (map_put(&archive->group_by_hash, hash, (void *)(uintptr_t)archive->ngroups, NULL) != 0)
-        say("out of memory: groups may be defined twice");
+    table_put_number(&archive->group_by_hash, hash, archive->ngroups - 1);
     return (OTF2_GroupRef)archive->ngroups;
 }
 
@@ -169,7 +168,7 @@ static void free_archive(struct archive *archive)
     free(archive->location);
     free(archive->group);
     free(archive->main_location);
-    map_fini(&archive->group_by_hash);
+    table_end(&archive->group_by_hash, NULL);
 }
 
 static bool write_job(struct job *job, const char *dir)

@@ -38,7 +38,7 @@ struct archive {
     uint64_t *main_location; /* of each rank */
     struct group *group;
     size_t ngroups, groups_cap;
-    struct map group_by_hash;    /* index + 1 of the last one with that hash */
+    struct table group_by_hash;  /* its index, by the first free number from its hash on */
     char *name[TRACE_NAMES_MAX]; /* of functions that are not in enum trace_call; NULL: none */
     uint64_t unknown_window;     /* records about windows whose creation is not known */
     bool failed;                 /* writing has failed, and it was said */

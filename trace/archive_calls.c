@@ -69,12 +69,10 @@ void call_enter(struct process *process, struct thread *thread, const struct tra
 /* The window of a call whose record does not name it: the only one with such an epoch. */
 static struct win *only_win(const struct process *process, unsigned call)
 {
-    struct win *found = NULL;
+    struct win *found = NULL, *win;
     size_t cursor = 0;
-    void *value;
 
-    while (map_next(&process->wins, &cursor, NULL, &value)) {
-        struct win *win = value;
+    while ((win = table_next(&process->wins, &cursor))) {
         bool fits = call == TRACE_CALL_Win_complete                              ? win->access
                     : call == TRACE_CALL_Win_wait || call == TRACE_CALL_Win_test ? win->exposure
                                                                                  : true;
@@ -198,7 +196,7 @@ static void end_call(struct process *process, struct track *track, uint64_t time
     if (win && frame->collective)
         collective_end(track, frame, win, time);
     if (win && frame->call == TRACE_CALL_Win_free && frame->collective) {
-        map_del(&process->wins, win->number);
+        (void)table_take(&process->wins, win->number);
         win_free(win);
     }
 }

@@ -65,8 +65,7 @@ void op_issue(struct process *process, struct track *track, const struct trace_r
     if (r->arg & TRACE_OP_REQUEST) {
         uint64_t where = (uint64_t)r->win << 32 | (uint32_t)r->peer;
 
-        if (map_put(&process->requests, r->id, (void *)(uintptr_t)(where + 1), NULL) != 0)
-            say("out of memory: the completion of a request is lost");
+        table_put_number(&process->requests, r->id, where);
     }
 }
 
@@ -160,9 +159,9 @@ void op_complete(struct track *track, struct win *win, int32_t peer, unsigned wh
 /* The operation of a request, NULL where it is complete already. */
 static struct op *request_op(struct process *process, uint64_t id, struct win **win)
 {
-    uint64_t where = (uint64_t)(uintptr_t)map_get(&process->requests, id);
+    uint64_t where = table_number(&process->requests, id);
 
-    if (where-- == 0)
+    if (where == TABLE_NONE)
         return NULL;
     *win = process_win(process, (uint32_t)(where >> 32));
     if (!*win || (uint32_t)where >= (*win)->job->nranks)
@@ -181,7 +180,7 @@ void op_request_done(struct process *process, struct track *track, uint64_t time
         write_completion(track, win, op, COMPLETE_LOCAL, track_time(track, time));
         op->local = true;
     }
-    map_del(&process->requests, id);
+    (void)table_take_number(&process->requests, id);
 }
 
 void op_tested(struct process *process, struct track *track, uint64_t time, uint64_t id)

@@ -8,7 +8,7 @@
 
 struct win *process_win(const struct process *process, uint32_t number)
 {
-    return number ? map_get(&process->wins, number) : NULL;
+    return number ? table_get(&process->wins, number) : NULL;
 }
 
 static int by_number_and_time(const void *a, const void *b)
@@ -58,7 +58,6 @@ static void win_create(struct process *process, struct thread *thread, const str
     struct job *job = process->archive->job;
     struct job_window *known = job_window(job, r->id);
     struct win *win;
-    void *old = NULL;
 
     if (!known || (uint32_t)r->peer >= known->nranks)
         return;
@@ -67,10 +66,7 @@ static void win_create(struct process *process, struct thread *thread, const str
     win->job = known;
     win->index = (uint32_t)(known - job->window);
     win->target = zalloc(known->nranks, sizeof *win->target);
-    if (map_put(&process->wins, r->win, win, &old) != 0) {
-        say("out of memory");
-        exit(2);
-    }
+    struct win *old = table_put(&process->wins, r->win, win);
     if (old)
         win_free(old); /* its end was damaged */
     call_detail(process, thread, r);
@@ -285,11 +281,9 @@ static void close_all(struct process *process)
 {
     struct track *track = &process->thread[0].track;
     size_t cursor = 0, open = 0, operations = 0;
-    void *value;
+    struct win *win;
 
-    while (map_next(&process->wins, &cursor, NULL, &value)) {
-        struct win *win = value;
-
+    while ((win = table_next(&process->wins, &cursor))) {
         operations += win->outstanding;
         op_complete(track, win, -1, COMPLETE_LOCAL | COMPLETE_REMOTE | COMPLETE_UNRECORDED,
                     process->last);
@@ -311,9 +305,11 @@ static void close_all(struct process *process)
                   "rank %u: the records end within %zu calls and before the end of %zu operations; "
                   "both are closed at the time of its last record",
                   process->thread[0].file->head->rank, open, operations);
-    cursor = 0;
-    while (map_next(&process->wins, &cursor, NULL, &value))
-        win_free(value);
+}
+
+static void end_win(void *value)
+{
+    win_free(value);
 }
 
 static char *thread_name(const struct spool_head *head)
@@ -353,8 +349,8 @@ void archive_process(struct archive *archive, const struct spool_file *file, siz
     for (size_t i = 0; i < n; i++)
         track_close(&process.thread[i].track);
     archive_waits(&process, rank, machine);
-    map_fini(&process.wins);
-    map_fini(&process.requests);
+    table_end(&process.wins, end_win);
+    table_end(&process.requests, NULL);
     free(process.naming);
     free(process.thread);
 }

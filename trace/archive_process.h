@@ -58,8 +58,8 @@ struct process {
     struct archive *archive;
     struct thread *thread;
     size_t nthreads;
-    struct map wins;       /* by number at the process: struct win */
-    struct map requests;   /* of operations: window's number and peer in one word, + 1 */
+    struct table wins;     /* by number at the process: struct win */
+    struct table requests; /* of operations: window's number and peer in one word */
     uint64_t last;         /* time of the last record of all threads */
     struct naming *naming; /* by number and time */
     size_t nnamings;

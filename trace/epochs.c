@@ -6,12 +6,12 @@
 
 #include <stdlib.h>
 
-#include "base/map.h"
+#include "table.h"
 
-/* The epochs that are open while the calls are walked, by rank and window: 1 + index. */
+/* The epochs that are open while the calls are walked: their index, by rank and window. */
 struct walk {
     struct epochs *epochs;
-    struct map access, exposure;
+    struct table access, exposure;
 };
 
 static uint64_t key_of(const struct call *call)
@@ -19,41 +19,33 @@ static uint64_t key_of(const struct call *call)
     return (uint64_t)call->rank << 32 | call->win;
 }
 
-static void put(struct map *map, uint64_t key, size_t value)
-{
-    if (map_put(map, key, (void *)(uintptr_t)(value + 1), NULL) != 0) {
-        say("out of memory");
-        exit(2);
-    }
-}
-
 static void one_call(struct walk *walk, const struct trace *trace, uint32_t index)
 {
     const struct call *call = &trace->call[index];
     struct epochs *epochs = walk->epochs;
     struct epoch epoch = {call->rank, call->win, call->group, index, NONE, call->leave, 0};
-    uintptr_t open;
+    uint64_t open;
 
     switch (call->call) {
     case TRACE_CALL_Win_start:
         epochs->access = grow(epochs->access, epochs->naccess, &epochs->access_cap, sizeof epoch);
-        put(&walk->access, key_of(call), epochs->naccess);
+        table_put_number(&walk->access, key_of(call), epochs->naccess);
         epochs->access[epochs->naccess++] = epoch;
         break;
     case TRACE_CALL_Win_post:
         epochs->exposure =
             grow(epochs->exposure, epochs->nexposure, &epochs->exposure_cap, sizeof epoch);
-        put(&walk->exposure, key_of(call), epochs->nexposure);
+        table_put_number(&walk->exposure, key_of(call), epochs->nexposure);
         epochs->exposure[epochs->nexposure++] = epoch;
         break;
     case TRACE_CALL_Win_complete:
-        if ((open = (uintptr_t)map_del(&walk->access, key_of(call))))
-            epochs->access[open - 1].last = index;
+        if ((open = table_take_number(&walk->access, key_of(call))) != TABLE_NONE)
+            epochs->access[open].last = index;
         break;
     case TRACE_CALL_Win_wait:
     case TRACE_CALL_Win_test:
-        if ((open = (uintptr_t)map_del(&walk->exposure, key_of(call))))
-            epochs->exposure[open - 1].last = index;
+        if ((open = table_take_number(&walk->exposure, key_of(call))) != TABLE_NONE)
+            epochs->exposure[open].last = index;
         break;
     default:
         break;
@@ -206,8 +198,8 @@ void epochs_find(struct epochs *epochs, const struct trace *trace)
             one_call(&walk, trace, (uint32_t)i);
     pair_up(epochs, trace);
     count_ops(epochs, trace);
-    map_fini(&walk.access);
-    map_fini(&walk.exposure);
+    table_end(&walk.access, NULL);
+    table_end(&walk.exposure, NULL);
 }
 
 void epochs_free(struct epochs *epochs)

@@ -9,9 +9,9 @@
 
 struct job_window *job_window(const struct job *job, uint64_t number)
 {
-    uintptr_t index = (uintptr_t)map_get(&job->by_number, number);
+    uint64_t index = table_number(&job->by_number, number);
 
-    return index ? &job->window[index - 1] : NULL;
+    return index != TABLE_NONE ? &job->window[index] : NULL;
 }
 
 struct machine *job_machine(const struct job *job, uint64_t id)
@@ -29,18 +29,9 @@ static uint64_t pid_key(uint64_t machine, uint64_t pid)
 
 uint32_t job_rank(const struct job *job, uint64_t machine, uint64_t pid)
 {
-    uintptr_t rank = (uintptr_t)map_get(&job->by_pid, pid_key(machine, pid));
+    uint64_t rank = table_number(&job->by_pid, pid_key(machine, pid));
 
-    return rank && pid ? (uint32_t)(rank - 1) : RANK_UNKNOWN;
-}
-
-/* In a map from a key to a number. */
-static void put_number(struct map *map, uint64_t key, uint64_t number)
-{
-    if (map_put(map, key, (void *)(uintptr_t)(number + 1), NULL) == 0)
-        return;
-    say("out of memory");
-    exit(2);
+    return rank != TABLE_NONE && pid ? (uint32_t)rank : RANK_UNKNOWN;
 }
 
 static struct job_window *new_window(struct job *job, const struct trace_record *r)
@@ -52,7 +43,7 @@ static struct job_window *new_window(struct job *job, const struct trace_record 
     window->world = zalloc(r->arg, sizeof *window->world);
     for (uint32_t i = 0; i < r->arg; i++)
         window->world[i] = RANK_UNKNOWN;
-    put_number(&job->by_number, r->id, job->nwindows - 1);
+    table_put_number(&job->by_number, r->id, job->nwindows - 1);
     return window;
 }
 
@@ -129,7 +120,7 @@ static void read_file(struct job *job, const struct spool_file *file)
                                     .last = head->start};
     }
     job->have[head->rank] = true;
-    put_number(&job->by_pid, pid_key(head->machine, head->pid), head->rank);
+    table_put_number(&job->by_pid, pid_key(head->machine, head->pid), head->rank);
     if (file->first) {
         machine->first = u64_min(machine->first, file->first);
         machine->last = u64_max(machine->last, file->last);
@@ -149,8 +140,6 @@ void job_read(struct job *job, const struct spool *spool)
     uint32_t missing = 0;
 
     *job = (struct job){.spool = spool, .nproc = spool->nproc};
-    map_init(&job->by_number);
-    map_init(&job->by_pid);
     job->have = zalloc(job->nproc, sizeof *job->have);
     for (size_t i = 0; i < spool->n; i++)
         read_file(job, &spool->file[i]);
@@ -180,8 +169,8 @@ void job_free(struct job *job)
     free(job->window);
     free(job->machine);
     free(job->have);
-    map_fini(&job->by_number);
-    map_fini(&job->by_pid);
+    table_end(&job->by_number, NULL);
+    table_end(&job->by_pid, NULL);
     notes_free(&job->notes);
     *job = (struct job){0};
 }

@@ -7,8 +7,8 @@
 #ifndef MRMA_TRACE_JOB_H
 #define MRMA_TRACE_JOB_H
 
-#include "base/map.h"
 #include "spool_read.h"
+#include "table.h"
 
 enum { RANK_UNKNOWN = UINT32_MAX };
 
@@ -39,8 +39,8 @@ struct job {
     const struct spool *spool;
     struct job_window *window; /* by the order in which they are found */
     size_t nwindows, windows_cap;
-    struct map by_number;    /* of a window: its index + 1 */
-    struct map by_pid;       /* of a process on a machine: its rank + 1 */
+    struct table by_number;  /* of a window: its index */
+    struct table by_pid;     /* of a process on a machine: its rank */
     struct machine *machine; /* that of the lowest rank first */
     size_t nmachines, machines_cap;
     uint32_t nproc;

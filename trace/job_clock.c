@@ -88,20 +88,17 @@ struct place {
 
 struct bounds {
     struct job *job;
-    struct map meetings; /* by window and number of call: an array, one for each machine */
-    int64_t *least;      /* [a * machines + b]: what b's clock must be shifted more than a's */
+    struct table meetings; /* by window and number of call: an array, one for each machine */
+    int64_t *least;        /* [a * machines + b]: what b's clock must be shifted more than a's */
 };
 
 static void meet(struct bounds *b, size_t machine, uint64_t key, uint64_t entered, uint64_t left)
 {
-    struct meeting *meeting = map_get(&b->meetings, key);
+    struct meeting *meeting = table_get(&b->meetings, key);
 
     if (!meeting) {
         meeting = zalloc(b->job->nmachines, sizeof *meeting);
-        if (map_put(&b->meetings, key, meeting, NULL) != 0) {
-            free(meeting);
-            return;
-        }
+        (void)table_put(&b->meetings, key, meeting);
     }
     meeting[machine].entered = u64_max(meeting[machine].entered, entered);
     meeting[machine].left = meeting[machine].left ? u64_min(meeting[machine].left, left) : left;
@@ -115,7 +112,7 @@ static bool meets(const struct trace_record *r)
 static void read_meetings(struct bounds *b, const struct spool_file *file)
 {
     struct machine *machine = job_machine(b->job, file->head->machine);
-    struct map places = {0}; /* by the process's number of a window */
+    struct table places = {0}; /* by the process's number of a window */
     uint64_t entered = 0;
     struct place *place = NULL;
     bool counts = false;
@@ -127,10 +124,9 @@ static void read_meetings(struct bounds *b, const struct spool_file *file)
             entered = r->time;
             place = NULL;
         }
-        if (meets(r) && (place = map_get(&places, r->win)) == NULL) {
+        if (meets(r) && (place = table_get(&places, r->win)) == NULL) {
             place = zalloc(1, sizeof *place);
-            if (map_put(&places, r->win, place, NULL) != 0)
-                break;
+            (void)table_put(&places, r->win, place);
         }
         if (r->kind == TRACE_WIN_CREATE)
             *place = (struct place){job_window(b->job, r->id), 0};
@@ -146,23 +142,17 @@ static void read_meetings(struct bounds *b, const struct spool_file *file)
             place = NULL;
         }
     }
-    size_t cursor = 0;
-    void *value;
-    while (map_next(&places, &cursor, NULL, &value))
-        free(value);
-    map_fini(&places);
+    table_end(&places, free);
 }
 
 static void find_bounds(struct bounds *b)
 {
     size_t n = b->job->nmachines, cursor = 0;
-    void *value;
+    const struct meeting *meeting;
 
     for (size_t i = 0; i < n * n; i++)
         b->least[i] = INT64_MIN;
-    while (map_next(&b->meetings, &cursor, NULL, &value)) {
-        struct meeting *meeting = value;
-
+    while ((meeting = table_next(&b->meetings, &cursor)))
         for (size_t i = 0; i < n; i++)
             for (size_t j = 0; j < n; j++) {
                 if (i == j || !meeting[i].entered || !meeting[j].left)
@@ -171,7 +161,6 @@ static void find_bounds(struct bounds *b)
                 if (least > b->least[i * n + j])
                     b->least[i * n + j] = least;
             }
-    }
 }
 
 /* The smallest shifts that keep all bounds, relative to machine 0; false: there are none. */
@@ -211,8 +200,6 @@ static void keep_order(struct job *job)
 {
     struct bounds b = {.job = job};
     int64_t *shift = zalloc(job->nmachines, sizeof *shift);
-    size_t cursor = 0;
-    void *value;
 
     b.least = zalloc(job->nmachines * job->nmachines, sizeof *b.least);
     for (size_t i = 0; i < job->spool->n; i++)
@@ -233,9 +220,7 @@ static void keep_order(struct job *job)
         for (size_t k = 0; k < job->machine[i].n; k++)
             job->machine[i].point[k].offset += shift[i];
     }
-    while (map_next(&b.meetings, &cursor, NULL, &value))
-        free(value);
-    map_fini(&b.meetings);
+    table_end(&b.meetings, free);
     free(b.least);
     free(shift);
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "analysis.h"
-#include "base/map.h"
+#include "table.h"
 #include "index.h"
 
 static bool is_atomic(const struct operation *op)
@@ -99,7 +99,7 @@ static uint64_t last_service(const struct doings *served, const struct operation
 /* In a call that waits for the operation to be served, from a time on: for how long other origins
  * with atomic operations are served before its last packet is. */
 static void in_call(struct analysis *analysis, const struct operation *op, uint32_t waiting,
-                    const struct doings *served, const struct map *origins)
+                    const struct doings *served, const struct table *origins)
 {
     const struct trace *trace = analysis->trace;
     const struct call *call = &trace->call[waiting];
@@ -111,7 +111,7 @@ static void in_call(struct analysis *analysis, const struct operation *op, uint3
         const struct doing *theirs;
         uint64_t at = from, length = 0;
 
-        if (origin == op->rank || !map_get(origins, key_of(op->win, op->target, origin)))
+        if (origin == op->rank || !table_get(origins, key_of(op->win, op->target, origin)))
             continue;
         while ((theirs = doings_first(served, op->target, origin, op->win, at)) &&
                theirs->begin < to) {
@@ -133,14 +133,14 @@ static void by_packets(struct analysis *analysis)
 {
     const struct trace *trace = analysis->trace;
     struct doings served = doings_by_rank(trace, OWN_SERVE);
-    struct map origins = {0};
+    struct table origins = {0};
     uint32_t done = NONE; /* the completing call that was looked at last */
 
     for (size_t i = 0; i < trace->nops; i++)
-        if (is_atomic(&trace->op[i]) && !by_itself(&trace->op[i]) &&
-            map_put(&origins, key_of(trace->op[i].win, trace->op[i].target, trace->op[i].rank),
-                    &origins, NULL) != 0)
-            break;
+        if (is_atomic(&trace->op[i]) && !by_itself(&trace->op[i]))
+            (void)table_put(&origins,
+                            key_of(trace->op[i].win, trace->op[i].target, trace->op[i].rank),
+                            &origins);
     for (size_t i = 0; served.n > 0 && i < trace->nops; i++) {
         const struct operation *op = &trace->op[i];
 
@@ -153,7 +153,7 @@ static void by_packets(struct analysis *analysis)
             in_call(analysis, op, op->completer, &served, &origins);
         done = op->completer;
     }
-    map_fini(&origins);
+    table_end(&origins, NULL);
     free(served.doing);
 }
 

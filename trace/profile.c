@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "analysis.h"
-#include "base/map.h"
+#include "table.h"
 #include "epochs.h"
 
 /* The return of each fence, by rank, window and number. */
@@ -19,21 +19,18 @@ static uint64_t fence_key(uint32_t rank, uint32_t win, uint32_t number)
     return ((uint64_t)rank << 44) ^ ((uint64_t)win << 28) ^ number;
 }
 
-static void read_fences(struct map *fences, const struct trace *trace)
+static void read_fences(struct table *fences, const struct trace *trace)
 {
     for (size_t i = 0; i < trace->ncalls; i++) {
         const struct call *call = &trace->call[i];
 
-        if (call->call != TRACE_CALL_Win_fence || call->win == NONE || call->sequence == NONE)
-            continue;
-        if (map_put(fences, fence_key(call->rank, call->win, call->sequence),
-                    (void *)(uintptr_t)(call->leave + 1), NULL) != 0)
-            return;
+        if (call->call == TRACE_CALL_Win_fence && call->win != NONE && call->sequence != NONE)
+            table_put_number(fences, fence_key(call->rank, call->win, call->sequence), call->leave);
     }
 }
 
 static uint64_t extended_end(const struct trace *trace, const struct epochs *epochs,
-                             const struct map *fences, const struct operation *op)
+                             const struct table *fences, const struct operation *op)
 {
     uint64_t here = op->remote ? op->remote : op->local;
     const struct call *completer = op->completer == NONE ? NULL : &trace->call[op->completer];
@@ -42,9 +39,9 @@ static uint64_t extended_end(const struct trace *trace, const struct epochs *epo
     if (op->op == TRACE_GET || !completer)
         return here;
     if (completer->call == TRACE_CALL_Win_fence) {
-        uintptr_t there = (uintptr_t)map_get(fences, fence_key(op->target, op->win, op->fences));
+        uint64_t there = table_number(fences, fence_key(op->target, op->win, op->fences));
 
-        return there ? there - 1 : here;
+        return there != TABLE_NONE ? there : here;
     }
     if (access == NONE)
         return here;
@@ -68,7 +65,7 @@ static void add_transfer(struct transfers *sum, const struct operation *op, uint
 static void add_ops(struct analysis *analysis, const struct epochs *epochs)
 {
     const struct trace *trace = analysis->trace;
-    struct map fences = {0};
+    struct table fences = {0};
 
     read_fences(&fences, trace);
     for (size_t i = 0; i < trace->nops; i++) {
@@ -85,7 +82,7 @@ static void add_ops(struct analysis *analysis, const struct epochs *epochs)
         add_transfer(&analysis->by_op[op->op], op, end);
         add_transfer(&analysis->matrix[(size_t)op->rank * trace->nranks + op->target], op, end);
     }
-    map_fini(&fences);
+    table_end(&fences, NULL);
 }
 
 static void add_call(struct profile *sum, uint64_t ns)

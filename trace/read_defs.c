@@ -9,24 +9,16 @@
 #include <string.h>
 #include <strings.h>
 
-uint32_t defs_find(const struct map *map, uint64_t key)
+uint32_t defs_find(const struct table *table, uint64_t key)
 {
-    uintptr_t value = (uintptr_t)map_get(map, key);
+    const uint64_t number = table_number(table, key);
 
-    return value ? (uint32_t)(value - 1) : NONE;
-}
-
-static void keep(struct map *map, uint64_t key, uint32_t value)
-{
-    if (map_put(map, key, (void *)((uintptr_t)value + 1), NULL) != 0) {
-        say("out of memory");
-        exit(2);
-    }
+    return number != TABLE_NONE ? (uint32_t)number : NONE;
 }
 
 static const char *string(const struct defs *defs, OTF2_StringRef ref)
 {
-    const char *value = map_get(&defs->string, ref);
+    const char *value = table_get(&defs->string, ref);
 
     return value ? value : "";
 }
@@ -34,11 +26,8 @@ static const char *string(const struct defs *defs, OTF2_StringRef ref)
 static OTF2_CallbackCode on_string(void *data, OTF2_StringRef self, const char *value)
 {
     struct defs *defs = data;
-    void *old = NULL;
 
-    if (map_put(&defs->string, self, text("%s", value ? value : ""), &old) != 0)
-        return OTF2_CALLBACK_ERROR;
-    free(old);
+    free(table_put(&defs->string, self, text("%s", value ? value : "")));
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -83,11 +72,11 @@ static OTF2_CallbackCode on_region(void *data, OTF2_RegionRef self, OTF2_StringR
 
     (void)canonical, (void)description, (void)flags, (void)file, (void)first_line, (void)last_line;
     if (call && !(defs->trace->ours && role == OTF2_REGION_ROLE_WRAPPER)) /* of any request */
-        keep(&defs->region, self, call);
+        table_put_number(&defs->region, self, call);
     if (role == OTF2_REGION_ROLE_ARTIFICIAL && paradigm == OTF2_PARADIGM_MPI)
         for (unsigned i = 0; i < OWN_REGIONS; i++)
             if (strcmp(own_region_name[i].name, label) == 0)
-                keep(&defs->region, self, OWN_BASE + i);
+                table_put_number(&defs->region, self, OWN_BASE + i);
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -117,8 +106,8 @@ static OTF2_CallbackCode on_location(void *data, OTF2_LocationRef self, OTF2_Str
     defs->location = grow(defs->location, defs->nlocations, &defs->locations_cap, sizeof self);
     defs->location[defs->nlocations++] = self;
     defs->nevents += events;
-    keep(&defs->place, self, (uint32_t)trace->nplaces);
-    keep(&defs->home, self, group);
+    table_put_number(&defs->place, self, (uint32_t)trace->nplaces);
+    table_put_number(&defs->home, self, group);
     trace->place = grow(trace->place, trace->nplaces, &trace->places_cap, sizeof *trace->place);
     trace->place[trace->nplaces++] =
         (struct place){.name = text("%s", label),
@@ -152,7 +141,7 @@ static OTF2_CallbackCode on_group(void *data, OTF2_GroupRef self, OTF2_StringRef
     *group = (struct ranks){zalloc(n, sizeof *group->rank), n};
     for (uint32_t i = 0; i < n; i++)
         group->rank[i] = member[i] < NONE ? (uint32_t)member[i] : NONE;
-    keep(&defs->group, self, (uint32_t)trace->ngroups++);
+    table_put_number(&defs->group, self, (uint32_t)trace->ngroups++);
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -162,7 +151,7 @@ static OTF2_CallbackCode on_comm(void *data, OTF2_CommRef self, OTF2_StringRef n
     struct defs *defs = data;
 
     (void)name, (void)parent, (void)flags;
-    keep(&defs->comm, self, group);
+    table_put_number(&defs->comm, self, group);
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -185,7 +174,7 @@ static OTF2_CallbackCode on_window(void *data, OTF2_RmaWinRef self, OTF2_StringR
         window->world = zalloc(window->nranks, sizeof *window->world);
         memcpy(window->world, trace->group[group].rank, window->nranks * sizeof *window->world);
     }
-    keep(&defs->window, self, (uint32_t)trace->nwindows++);
+    table_put_number(&defs->window, self, (uint32_t)trace->nwindows++);
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -200,13 +189,13 @@ static void find_ranks(struct defs *defs)
             uint32_t home = defs_find(&defs->home, defs->location[i]);
 
             if (defs_find(&defs->rank, home) == NONE)
-                keep(&defs->rank, home, trace->nranks++);
+                table_put_number(&defs->rank, home, trace->nranks++);
         }
     for (size_t i = 0; i < defs->nof_rank; i++) {
         uint32_t home = defs_find(&defs->home, defs->of_rank[i]);
 
         if (home != NONE && defs_find(&defs->rank, home) == NONE)
-            keep(&defs->rank, home, (uint32_t)i);
+            table_put_number(&defs->rank, home, (uint32_t)i);
         trace->nranks = (uint32_t)i + 1;
     }
     for (size_t i = 0; i < trace->nplaces; i++)
@@ -254,16 +243,12 @@ bool defs_read(struct defs *defs, OTF2_Reader *reader)
 
 void defs_free(struct defs *defs)
 {
-    size_t cursor = 0;
-    void *value;
+    struct table *numbers[] = {&defs->region, &defs->place, &defs->group, &defs->comm,
+                               &defs->window, &defs->rank,  &defs->home};
 
-    while (map_next(&defs->string, &cursor, NULL, &value))
-        free(value);
-    struct map *maps[] = {&defs->string, &defs->region, &defs->attribute,
-                          &defs->place,  &defs->group,  &defs->comm,
-                          &defs->window, &defs->rank,   &defs->home};
-    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
-        map_fini(maps[i]);
+    table_end(&defs->string, free);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        table_end(numbers[i], NULL);
     free(defs->location);
     free(defs->of_rank);
 }

@@ -65,7 +65,7 @@ const char *reading_string(const struct reading *reading, const OTF2_AttributeLi
     if (!reading->defs->has_attr[attr] ||
         OTF2_AttributeList_GetStringRef(list, reading->defs->attr[attr], &value) != OTF2_SUCCESS)
         return "";
-    const char *name = map_get(&reading->defs->string, value);
+    const char *name = table_get(&reading->defs->string, value);
     return name ? name : "";
 }
 
@@ -77,14 +77,11 @@ uint32_t reading_world(const struct trace *trace, uint32_t win, uint32_t rank)
 struct counts *reading_counts(struct reading *reading, uint32_t rank, uint32_t win)
 {
     uint64_t key = (uint64_t)rank << 32 | win;
-    struct counts *counts = map_get(&reading->counts, key);
+    struct counts *counts = table_get(&reading->counts, key);
 
     if (!counts) {
         counts = zalloc(1, sizeof *counts);
-        if (map_put(&reading->counts, key, counts, NULL) != 0) {
-            say("out of memory");
-            exit(2);
-        }
+        (void)table_put(&reading->counts, key, counts);
     }
     return counts;
 }
@@ -295,15 +292,10 @@ static void finish(struct reading *reading)
 
 static void free_reading(struct reading *reading)
 {
-    size_t cursor = 0;
-    void *value;
-
-    while (map_next(&reading->counts, &cursor, NULL, &value))
-        free(value);
-    map_fini(&reading->counts);
+    table_end(&reading->counts, free);
     for (uint32_t i = 0; i < reading->trace->nranks; i++) {
-        map_fini(&reading->locks[i]);
-        map_fini(&reading->open_ops[i]);
+        table_end(&reading->locks[i], NULL);
+        table_end(&reading->open_ops[i], NULL);
     }
     free(reading->locks);
     free(reading->open_ops);

@@ -36,9 +36,7 @@ static OTF2_CallbackCode on_request_lock(OTF2_LocationRef location, OTF2_TimeSta
                               .call = call ? (uint32_t)(call - trace->call) : NONE,
                               .exclusive = type == OTF2_LOCK_EXCLUSIVE,
                               .nocheck = asserts != NONE && asserts & TRACE_NOCHECK};
-    if (map_put(&reading->locks[lock->rank], lock_key(win, remote),
-                (void *)(uintptr_t)trace->nlocks, NULL) != 0)
-        return OTF2_CALLBACK_ERROR;
+    table_put_number(&reading->locks[lock->rank], lock_key(win, remote), trace->nlocks - 1);
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -54,10 +52,10 @@ static struct lock_use *lock_of(struct reading *reading, OTF2_LocationRef locati
     uint32_t rank = reading->trace->place[place].rank;
     if (rank == NONE)
         return NULL;
-    uintptr_t index = (uintptr_t)map_get(&reading->locks[rank], lock_key(win, remote));
-    if (index == 0)
-        index = (uintptr_t)map_get(&reading->locks[rank], lock_key(win, NONE));
-    return index ? &reading->trace->lock[index - 1] : NULL;
+    uint64_t index = table_number(&reading->locks[rank], lock_key(win, remote));
+    if (index == TABLE_NONE)
+        index = table_number(&reading->locks[rank], lock_key(win, NONE));
+    return index != TABLE_NONE ? &reading->trace->lock[index] : NULL;
 }
 
 static OTF2_CallbackCode on_acquire_lock(OTF2_LocationRef location, OTF2_TimeStamp time, void *data,
@@ -86,7 +84,7 @@ static OTF2_CallbackCode on_release_lock(OTF2_LocationRef location, OTF2_TimeSta
         return OTF2_CALLBACK_SUCCESS;
     lock->release = reading_ns(reading, time);
     reading_set_window(reading, place, win);
-    map_del(&reading->locks[lock->rank], lock_key(win, remote));
+    (void)table_take_number(&reading->locks[lock->rank], lock_key(win, remote));
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -121,10 +119,7 @@ static struct operation *new_op(struct reading *reading, OTF2_LocationRef locati
     for (unsigned i = 1; i < PATHS; i++)
         if (strcmp(path_name[i], path) == 0)
             op->path = (uint8_t)i;
-    if (map_put(&reading->open_ops[op->rank], id, (void *)(uintptr_t)trace->nops, NULL) != 0) {
-        say("out of memory");
-        exit(2);
-    }
+    table_put_number(&reading->open_ops[op->rank], id, trace->nops - 1);
     return op;
 }
 
@@ -184,11 +179,11 @@ static void complete(struct reading *reading, OTF2_LocationRef location, uint64_
     trace->rma_events++;
     if (place == NONE || trace->place[place].rank == NONE)
         return;
-    struct map *open = &reading->open_ops[trace->place[place].rank];
-    uintptr_t index = (uintptr_t)map_get(open, id);
-    if (index == 0)
+    struct table *open = &reading->open_ops[trace->place[place].rank];
+    uint64_t index = table_number(open, id);
+    if (index == TABLE_NONE)
         return;
-    struct operation *op = &trace->op[index - 1];
+    struct operation *op = &trace->op[index];
     uint64_t now = reading_ns(reading, time), earlier = reading_u64(reading, list, ATTR_EARLIER);
     struct call *call = reading_call(reading, place);
 
@@ -202,7 +197,7 @@ static void complete(struct reading *reading, OTF2_LocationRef location, uint64_
     if (remote) {
         op->remote = now;
         op->at_wait = reading_u32(reading, list, ATTR_AT_WAIT) == 1;
-        map_del(open, id);
+        (void)table_take_number(open, id);
     } else
         op->local = now;
 }

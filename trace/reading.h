@@ -34,10 +34,10 @@ struct counts {
 struct reading {
     struct defs *defs;
     struct trace *trace;
-    struct at_place *at;  /* for each place */
-    struct map *open_ops; /* for each rank: id to 1 + index of trace->op */
-    struct map counts;    /* by rank and window */
-    struct map *locks;    /* for each rank: window and target to 1 + index of trace->lock */
+    struct at_place *at;    /* for each place */
+    struct table *open_ops; /* for each rank: id to index of trace->op */
+    struct table counts;    /* by rank and window */
+    struct table *locks;    /* for each rank: window and target to index of trace->lock */
     uint64_t last;
 };
 

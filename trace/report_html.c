@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "../tools/json.h"
 
 enum {
     CALLS_MAX = 120000,

@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-#include "base/json.h"
+#include "../tools/json.h"
 
 static void number(FILE *out, const char *name, uint64_t value)
 {

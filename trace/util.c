@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static void out_of_memory(void)
+void out_of_memory(void)
 {
     fputs("mpi-rma-trace: out of memory\n", stderr);
     exit(2);

@@ -31,6 +31,9 @@ static inline uint64_t u64_minus(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
+/* out_of_memory ends the program with a message. */
+_Noreturn void out_of_memory(void);
+
 /* Zeroed memory; free() gives it back. */
 void *zalloc(size_t count, size_t size);
 

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * counter_table.c - the three forms of a table of counters (counter_table.h). No state, no locks.
- * Neighbour: json.c.
  */
 #include "base/counter_table.h"
 
 #include <inttypes.h>
-
-#include "base/json.h"
 
 struct summary {
     uint64_t sum, least, most;
@@ -102,11 +99,19 @@ void counter_table_csv(const struct counter_table *table, FILE *out)
     }
 }
 
+/* The names of machines and networks are ASCII. Any other byte is written as a letter of Latin-1,
+ * so that the text is valid whatever they are. */
 static void json_member(FILE *out, const char *name, const char *text)
 {
-    json_text(out, name);
-    fputs(": ", out);
-    json_text(out, text);
+    fprintf(out, "\"%s\": \"", name);
+    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++)
+        if (*c == '"' || *c == '\\')
+            fprintf(out, "\\%c", *c);
+        else if (*c < ' ' || *c >= 0x7f)
+            fprintf(out, "\\u%04x", *c);
+        else
+            fputc(*c, out);
+    fputc('"', out);
 }
 
 static void json_counter(const struct counter_table *table, size_t i, FILE *out)

@@ -2,7 +2,7 @@
 /*
  * json.c - texts as strings of JSON (json.h). No state, no locks.
  */
-#include "base/json.h"
+#include "json.h"
 
 /* How many bytes the character takes that begins here; 0: it is no UTF-8. */
 static size_t utf8_length(const unsigned char *c)
