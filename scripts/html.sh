@@ -33,11 +33,11 @@ trap 'exit 143' INT TERM HUP
 rmdir "$site" 2>/dev/null
 test ! -e "$site" || test -f "$site/objects.inv" || die "$site is there and no site of Sphinx"
 rm -rf "$site"
-mkdir -p "$site" "$tree/man" "$tree/examples" || exit 1
+mkdir -p "$site" "$tree/man" "$tree/examples" "$tree/trace" || exit 1
 cp "$top_srcdir/scripts/site/conf.py" "$top_srcdir/scripts/site/site.css" "$tree" &&
     (cd "$top_srcdir" && cp -r doc NEWS LICENSE CITATION.cff "$tree") || exit 1
 chmod -R u+w "$tree"
-for file in CONTRIBUTING.md SECURITY.md examples/README.md; do
+for file in CONTRIBUTING.md SECURITY.md examples/README.md trace/README.md; do
     cp "$top_srcdir/$file" "$tree/$file" || exit 1
 done
 find "$tree/doc" -name '*.md' -exec sed -i 's|](\(\(\.\./\)*\)README\.md|](\1index.md|g' {} +
@@ -63,7 +63,7 @@ contents() {
     # shellcheck disable=SC2046 # names without blanks
     contents "Manual pages" $(printf '%s\n' $pages)
     contents "For maintainers" doc/design doc/protocol doc/memory-ordering doc/network doc/scaling doc/decisions \
-        doc/testing doc/conformance CONTRIBUTING
+        doc/testing doc/conformance trace/README CONTRIBUTING
     # shellcheck disable=SC2046
     contents Reports $(cd "$top_srcdir" && ls doc/report/*.md | sed 's/\.md$//')
 } >"$tree/index.md"

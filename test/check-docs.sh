@@ -161,7 +161,7 @@ grep -oE '\b(PKT_LOCK|LOCKQ)_[A-Z]+\b' "$states" >"$tmp/doc"
 same "doc/protocol.md has the states of a lock asked for by packets" 7
 
 # Paths in backquotes, programs included (they are named in the makefiles), and the targets of links that lead into the tree.
-for file in "$top/README.md" "$top"/doc/*.md; do
+for file in "$top/README.md" "$top/trace/README.md" "$top"/doc/*.md; do
     grep -oE '`(src|test|doc|bench|examples|scripts|tools|trace|include|\.ci)/[A-Za-z0-9_./-]*`' "$file" | tr -d '`'
     dir=$(dirname "${file#"$top/"}")
     grep -oE '\]\([^)#:]+\)' "$file" | sed 's/^](//; s/)$//' | sed "s|^|$dir/|"

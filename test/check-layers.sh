@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# check-layers.sh - the include directions of src and bench, and what may not
+# check-layers.sh - the include directions of src, bench and trace, and what may not
 # hide below the entry points. Reports in TAP; an offence is named by file:line.
 #
 # Each layer knows only those below it, in what it includes and in what it calls: the
 # table of `layer`; src/engine.[ch] sees all. The same holds for the rooms of src/rma,
-# the table of `room`.
+# the table of `room`. The benches and mpi-rma-trace are products beside the library.
 
 src=${abs_top_srcdir:?run by make check}/src
 . "$abs_top_srcdir/test/tap.sh"
@@ -16,21 +16,41 @@ includes() {
         sed 's/^\([^:]*:[0-9]*\):[[:space:]]*#[[:space:]]*include[[:space:]]*/\1:/; s/\([">]\)[^">]*$/\1/'
 }
 
-# Calls between the files of src, from the symbols of the objects: "folder file folder file symbol".
-# What a static inline function calls is called by who includes its header. src itself is ".".
+# The objects of some folders of the build, each behind the folder and the name of its source, which an
+# object of a target with flags of its own has behind the target's: "folder file object".
+objects() {
+    find "$@" -name '*.o' | while read -r object; do
+        folder=${object%/*}
+        folder=${folder%/.libs}
+        file=${object##*/}
+        file=${file%.o}
+        until test -f "$abs_top_srcdir/$folder/$file.c"; do
+            case $file in
+            *-*) file=${file#*-} ;;
+            *) continue 2 ;; # left over
+            esac
+        done
+        echo "$folder $file $object"
+    done
+}
+
+# What is defined and what is called in objects: "folder file type symbol".
+symbols() {
+    objects "$@" | while read -r folder file object; do
+        nm "$object" | awk -v source="$folder $file" 'NF > 1 { print source, $(NF - 1), $NF }'
+    done
+}
+
+# Calls between the files of src: "folder file folder file symbol", folders below src, which itself is ".".
+# What a static inline function calls is called by who includes its header.
 calls() {
-    find src -name '*.o' -path '*/.libs/*' | while read -r object; do
-        folder=${object%/.libs/*}
-        file=$(basename "$object" .o)
-        file=${file#libmpi_rma_la-}
-        test -f "$src/../$folder/$file.c" || continue # left over
-        folder=${folder#src}
-        folder=${folder#/}
-        nm -A "$object" | sed "s|^[^:]*:|${folder:-.} $file |"
-    done | awk '
-        $NF ~ /^P?MPI_/ { next } # what a program may call, anybody may
-        $(NF - 1) ~ /^[TDRBV]$/ { owner[$NF] = $1 " " $2 }
-        $(NF - 1) == "U" { from[++n] = $1 " " $2; to[n] = $NF }
+    # shellcheck disable=SC2046 # names without blanks
+    symbols $(find src -name .libs) | awk '
+        $4 ~ /^P?MPI_/ { next } # what a program may call, anybody may
+        $1 == "src" { $1 = "." }
+        { sub(/^src\//, "", $1) }
+        $3 ~ /^[TDRBV]$/ { owner[$4] = $1 " " $2 }
+        $3 == "U" { from[++n] = $1 " " $2; to[n] = $4 }
         END {
             for (i = 1; i <= n; i++)
                 if (to[i] in owner && owner[to[i]] != from[i])
@@ -228,39 +248,103 @@ offences=$(grep -rnE '\b(OMPI_|ompi_|OPAL_|opal_|MPIR_|MPII_|MPID_|MPIX_|MPICH_|
     "$src" --include='*.[ch]' | grep -Ev "^$names_a_host:")
 point "what names one host is in the files of doc/abi.md's table" "$offences"
 
-# The benches know the host's MPI only: nothing of src. Each folder includes itself, what the benches share, and how
-# the tools read their options.
+# foreign_calls FOLDER FILE...: what the objects of a folder call that neither one of them defines nor one of the FILEs,
+# a pattern each, but others of src, bench, trace and tools.
+product_symbols=$(symbols src bench trace tools)
+foreign_calls() {
+    echo "$product_symbols" | awk -v folder="$1" -v own="^($(echo "$*" | sed 's/ /|/g'))(/|\$)" '
+        $4 ~ /^P?MPI_/ || $4 ~ /^fi_/ || $4 == "main" { next } # fi_: of libfabric, which src/netmod/ofi/load.c stands for
+        { is_own = ($1 "/" $2) ~ own }
+        $3 ~ /^[TDRBV]$/ { if (is_own) near[$4] = 1; else far[$4] = $1 "/" $2 ".c" }
+        index($1 "/" $2 "/", folder "/") == 1 { found = 1; if ($3 == "U") { from[++n] = $1 "/" $2 ".c"; to[n] = $4 } }
+        END {
+            for (i = 1; i <= n; i++)
+                if (to[i] in far && !(to[i] in near))
+                    print from[i] ": calls " to[i] " of " far[to[i]]
+            if (!found)
+                print folder ": no object was found"
+        }' | sort -u
+}
+
+# The benches know the host's MPI only: nothing of src. Each folder includes and calls itself, what the benches share,
+# and how the tools read their options.
 for folder in "$abs_top_srcdir"/bench/*/; do
     name=$(basename "$folder")
     test -n "$(find "$folder" -name '*.[ch]')" || continue
-    offences=$(includes "$folder" | grep ':"' |
-        grep -Ev ":\"(bench/($name|common)/[^\"]*|tools/options\.h)\"\$")
-    point "bench/$name includes only itself, bench/common and tools/options.h" "$offences"
+    point "bench/$name includes and calls only itself, bench/common and tools/options" "$(
+        includes "$folder" | grep ':"' | grep -Ev ":\"(bench/($name|common)/[^\"]*|tools/options\.h)\"\$"
+        foreign_calls "bench/$name" bench/common tools/options
+    )"
 done
+
+# mpi-rma-trace reads the files that the library writes: it knows their description and what the tools share. Its
+# tests know the program, and its fuzzer how fuzzers fail.
+trace=$abs_top_srcdir/trace
+point "trace includes only itself, src/trace/spool.h and what the tools share" "$(
+    includes "$trace" | grep -E ':"|:<(mpi|mpi-rma|rdma/.*)\.?h?>$' | while read -r line; do
+        file=${line%%:*}
+        name=${line##*:}
+        case $name in
+        '"trace/spool.h"' | '"trace/page.h"' | '"../tools/options.h"' | '"../tools/json.h"') continue ;;
+        '"fail.h"') test "$file" != "$trace/test/fuzz_trace.c" || continue ;;
+        '"../'*) test "${file%/*}" != "$trace/test" || name=${name#'"../'} ;;
+        '"'*) name=${name#'"'} ;;
+        esac
+        case $name in
+        */* | '<'*) ;;
+        *)
+            for place in "${file%/*}" "$trace"; do
+                test ! -f "$place/${name%'"'}" || continue 2
+            done
+            ;;
+        esac
+        echo "$line"
+    done
+)"
+n=$((n + 1))
+if test -z "$WITHOUT_OTF2"; then
+    n=$((n - 1))
+    point "trace calls only itself and what the tools share" "$(
+        foreign_calls trace tools/options tools/json
+    )"
+else
+    echo "ok $n - trace calls only itself and what the tools share # SKIP built without OTF2"
+fi
+point "trace/spool.h needs nothing of the library" "$(includes "$src/trace/spool.h" | grep ':"')"
+
+# What the tools share with other products takes no more of the library along than how far words are from each other.
+point "tools/options and tools/json take nothing of src but base/nearest" "$(
+    includes "$abs_top_srcdir/tools" | grep -E '/tools/(options|json)\.[ch]:' | grep ':"' |
+        grep -Ev ':"(options|json|base/nearest)\.h"$'
+    for name in options json; do foreign_calls "tools/$name" src/base/nearest; done
+)"
 
 offences=$(includes "$src" | grep -E ':[<"]rdma/' | grep -v "^$src/netmod/ofi/")
 point "rdma/*.h only in src/netmod/ofi" "$offences"
 
 # What no list names is neither built nor distributed.
-offences=$(find "$src" "$abs_top_srcdir/bench" -name '*.[ch]' | while read -r file; do
-    cat "$abs_top_srcdir/Makefile.am" "$abs_top_srcdir/bench/sources.am" "$src"/*/sources.am "$src"/*/*/sources.am 2>/dev/null |
+offences=$(find "$src" "$abs_top_srcdir/bench" "$trace" -name '*.[ch]' | while read -r file; do
+    cat "$abs_top_srcdir/Makefile.am" "$abs_top_srcdir/bench/sources.am" "$trace/sources.am" "$src"/*/sources.am "$src"/*/*/sources.am 2>/dev/null |
         tr -s ' \t\\' '\n\n\n' | grep -qxF "${file#"$abs_top_srcdir/"}" || echo "$file: in no sources.am"
 done)
 point "every source is in a sources.am" "$offences"
 
 # A header stands alone if it compiles alone; its #include lines are not trusted.
 offences=
-for header in $(find "$src" "$abs_top_srcdir/bench" -name '*.h'); do
+products="$abs_top_srcdir/bench"
+test -n "$WITHOUT_OTF2" || products="$products $trace"
+# shellcheck disable=SC2086 # folders without blanks in their names
+for header in $(find "$src" $products -name '*.h'); do
     case $header in
     */mpi/*large*.h) grep -q '^#define HAVE_MPI_LARGE_COUNT' config.h || continue ;;
     esac
     # shellcheck disable=SC2086 # a compiler with flags
     echo "#include \"$header\"" |
         ${CC:-cc} -std=gnu11 -fsyntax-only -include config.h -I. -I"$src" -I"$abs_top_srcdir/include" \
-            -I"$abs_top_srcdir" $MPI_CPPFLAGS -x c - >/dev/null 2>&1 || offences="$offences$header: does not compile by itself
+            -I"$abs_top_srcdir" $MPI_CPPFLAGS $OTF2_CFLAGS -x c - >/dev/null 2>&1 || offences="$offences$header: does not compile by itself
 "
 done
-point "every header of src and bench is self-contained" "$(printf '%s' "$offences")"
+point "every header of src, bench and trace is self-contained" "$(printf '%s' "$offences")"
 
 # No process-wide state: nothing writable and named in the objects of libcore
 # (.data.rel.ro is constant once relocated). Sanitizers add their own.
