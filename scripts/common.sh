@@ -34,7 +34,7 @@ step() {
 packages="gcc libc6-dev make autoconf automake libtool pkg-config gfortran
     mpich libmpich-dev openmpi-bin libopenmpi-dev libhwloc-dev libfabric-dev libcmocka-dev
     cmake python3 python3-mpi4py binutils util-linux iproute2 valgrind
-    libopen-trace-format2-dev otf2-tools python3-otf2 mandoc python3-sphinx python3-myst-parser"
+    libopen-trace-format2-dev otf2-tools python3-otf2 python3-six mandoc python3-sphinx python3-myst-parser"
 # What only tests of traces look with.
 viewers="vite chromium"
 
