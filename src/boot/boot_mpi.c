@@ -35,8 +35,6 @@ struct first_block {
 };
 static_assert(sizeof(struct first_block) == BOOT_MPI_FIRST_BYTES + 8, "no padding on the way");
 
-/* Open MPI yields when it is told that there are more processes than processors. */
-#ifdef MPICH_VERSION
 enum { SPINS = 100 }; /* looks before the processor is given away: a few microseconds */
 
 /* The buffers are the host's until the request is complete. So one whose test fails is not left
@@ -57,41 +55,34 @@ static int finish(int err, MPI_Request *request)
     return err == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_OTHER;
 }
 
-static int host_gather(const void *mine, void *all, size_t len, MPI_Comm comm)
+static int host_gather(const struct boot_mpi *bm, const void *mine, void *all, size_t len)
+{
+    const int n = (int)len;
+    MPI_Request request;
+
+    if (bm->host_yields)
+        return PMPI_Allgather(mine, n, MPI_BYTE, all, n, MPI_BYTE, bm->comm) == MPI_SUCCESS
+                   ? MRMA_SUCCESS
+                   : MRMA_ERR_OTHER;
+    return finish(PMPI_Iallgather(mine, n, MPI_BYTE, all, n, MPI_BYTE, bm->comm, &request),
+                  &request);
+}
+
+static int host_max(const struct boot_mpi *bm, int mine, int *max)
 {
     MPI_Request request;
 
-    return finish(
-        PMPI_Iallgather(mine, (int)len, MPI_BYTE, all, (int)len, MPI_BYTE, comm, &request),
-        &request);
+    if (bm->host_yields)
+        return PMPI_Allreduce(&mine, max, 1, MPI_INT, MPI_MAX, bm->comm) == MPI_SUCCESS
+                   ? MRMA_SUCCESS
+                   : MRMA_ERR_OTHER;
+    return finish(PMPI_Iallreduce(&mine, max, 1, MPI_INT, MPI_MAX, bm->comm, &request), &request);
 }
-
-static int host_max(int mine, int *max, MPI_Comm comm)
-{
-    MPI_Request request;
-
-    return finish(PMPI_Iallreduce(&mine, max, 1, MPI_INT, MPI_MAX, comm, &request), &request);
-}
-#else
-static int host_gather(const void *mine, void *all, size_t len, MPI_Comm comm)
-{
-    const int err = PMPI_Allgather(mine, (int)len, MPI_BYTE, all, (int)len, MPI_BYTE, comm);
-
-    return err == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_OTHER;
-}
-
-static int host_max(int mine, int *max, MPI_Comm comm)
-{
-    const int err = PMPI_Allreduce(&mine, max, 1, MPI_INT, MPI_MAX, comm);
-
-    return err == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_OTHER;
-}
-#endif
 
 static int gather_all(struct boot_mpi *bm, const void *mine, void *all, size_t len)
 {
     boot_report_begin(&bm->report, &bm->boot);
-    const int err = host_gather(mine, all, len, bm->comm);
+    const int err = host_gather(bm, mine, all, len);
     bm->host_failed = bm->host_failed || err != MRMA_SUCCESS;
     boot_report_end(&bm->report);
     return err;
@@ -100,7 +91,7 @@ static int gather_all(struct boot_mpi *bm, const void *mine, void *all, size_t l
 static int max_of_all(struct boot_mpi *bm, int mine, int *max)
 {
     boot_report_begin(&bm->report, &bm->boot);
-    const int err = host_max(mine, max, bm->comm);
+    const int err = host_max(bm, mine, max);
     bm->host_failed = bm->host_failed || err != MRMA_SUCCESS;
     boot_report_end(&bm->report);
     return err;

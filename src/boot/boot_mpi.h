@@ -32,12 +32,14 @@ struct boot_mpi {
     int verdict;               /* with what error the first exchange ended */
     bool begun;                /* it has been done */
     bool host_failed;          /* a collective of the host did */
+    bool host_yields;          /* its blocking collectives give the processor away */
     struct boot_report report; /* zero: no reports of long waits */
 };
 
 /* boot_mpi_init sets up *bm for one window creation on comm, which is not duplicated and must live
- * until the creation is over. Local. Nothing has to be freed. Returns MRMA_SUCCESS, or
- * MRMA_ERR_COMM if the host does not tell the rank or the size. */
+ * until the creation is over. Local. Nothing has to be freed. The caller may set report and
+ * host_yields afterwards, the second to the same value in all processes of comm. Returns
+ * MRMA_SUCCESS, or MRMA_ERR_COMM if the host does not tell the rank or the size. */
 int boot_mpi_init(struct boot_mpi *bm, MPI_Comm comm);
 
 /* boot_mpi_refuse makes this process refuse the creation with err (not MRMA_SUCCESS): its next

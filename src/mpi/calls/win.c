@@ -29,6 +29,7 @@
 #include "mpi/host/carrier.h"
 #include "mpi/host/export.h"
 #include "mpi/host/host.h"
+#include "mpi/host/host_kind.h"
 #include "mpi/host/host_poll.h"
 #include "mpi/host/meet.h"
 #include "mpi/process/errhan.h"
@@ -173,6 +174,7 @@ int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
         return comm_fail(args->comm, args->func, err,
                          "the host tells no rank or size of the communicator");
     err = win_prepare(args, &bm.boot, &info, &rec, msg, sizeof msg);
+    bm.host_yields = host_yields();
     if (mpi_state.engine != NULL)
         bm.report = (struct boot_report){.log = engine_messages(),
                                          .call = args->func,

@@ -4,8 +4,8 @@
  *
  * The handle that the application gets is a window of the host without memory, on a private
  * communicator of this process alone: MPI_Win_allocate_shared of 0 bytes. It carries user
- * attributes, name, error handler and Fortran handle. carrier_mpich.c and carrier_openmpi.c know
- * what their host needs to make one.
+ * attributes, name, error handler and Fortran handle. carrier.c knows what hosts need to
+ * make one.
  */
 #ifndef MRMA_MPI_HOST_CARRIER_H
 #define MRMA_MPI_HOST_CARRIER_H

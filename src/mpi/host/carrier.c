@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * carrier_openmpi.c - carrier.h on Open MPI.
+ * carrier.c - see carrier.h.
  *
  * Of Open MPI's components for one-sided communication, only osc/sm makes shared windows. The
  * others refuse communicators of one process, or look for a network each time that a window is
@@ -9,12 +9,16 @@
  * window of the host's own moves data, so for as long as initialisation takes all components but sm
  * are left out, whatever the parameter says. (They are left out by name, since Open MPI cannot be
  * initialised where a component that is asked for by name does not exist.) What the application
- * starts afterwards finds the environment as it was.
+ * starts afterwards finds the environment as it was. With MPIRMA_DISABLE nothing is changed: then
+ * the host's windows are in use.
  *
- * With MPIRMA_DISABLE nothing is changed: then the host's windows are in use.
+ * Every window of MPICH duplicates its communicator, and a process has a fixed number of context
+ * ids for communicators. MPI_Win_allocate_shared of MPICH ends the process in an assertion when
+ * none is left, where MPI_Comm_dup returns an error. So a communicator is made and freed first, on
+ * every host but Open MPI.
  *
  * Locks: one around what the environment was before. Neighbours: init.c and session.c, which
- * initialise the host; win.c, which makes windows.
+ * initialise the host; win.c, which makes windows; host_kind.c.
  */
 #include "mpi/host/carrier.h"
 
@@ -26,6 +30,7 @@
 
 #include "base/err.h"
 #include "mpi/host/host.h"
+#include "mpi/host/host_kind.h"
 
 #define PARAMETER "OMPI_MCA_osc"
 
@@ -44,7 +49,8 @@ void carrier_before_init(void)
         const char *now = getenv(PARAMETER);
 
         before = now != NULL ? strdup(now) : NULL;
-        changed = now == NULL || before != NULL; /* else it could not be put back */
+        /* What could not be put back is left as it is. */
+        changed = host_is_openmpi() && (now == NULL || before != NULL);
         if (changed)
             setenv(PARAMETER, selection, 1);
     }
@@ -55,7 +61,7 @@ void carrier_after_init(void)
 {
     pthread_mutex_lock(&lock);
     if (initialising > 0 && --initialising == 0) {
-        if (before != NULL)
+        if (changed && before != NULL)
             setenv(PARAMETER, before, 1);
         else if (changed)
             unsetenv(PARAMETER);
@@ -83,24 +89,48 @@ static void ask_parameter(char *buf, int len)
     PMPI_T_finalize();
 }
 
-int carrier_make(MPI_Comm self, MPI_Win *carrier, char *msg, size_t len)
+static int refused_by_openmpi(const char *reason, char *msg, size_t len)
 {
-    char text[MPI_MAX_ERROR_STRING] = "", selected[4096];
-    MPI_Win made;
-    void *base;
-    int n, rc = mpi_host.Win_allocate_shared(0, 1, MPI_INFO_NULL, self, &base, &made);
+    char selected[4096];
 
-    if (rc == MPI_SUCCESS) {
-        *carrier = made;
-        return MRMA_SUCCESS;
-    }
-    PMPI_Error_string(rc, text, &n);
     ask_parameter(selected, sizeof selected);
     snprintf(
         msg, len,
         "the host refused the window of one process that carries the handle: %s. It takes Open "
         "MPI's component osc/sm; the selection in force is osc=\"%.100s\": add sm to it (" PARAMETER
         ", mpiexec --mca osc, or a file of MCA parameters)",
-        text, selected);
+        reason, selected);
     return MRMA_ERR_OTHER;
+}
+
+static int refused(int rc, char *msg, size_t len)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int n;
+
+    PMPI_Error_string(rc, text, &n);
+    if (host_is_openmpi())
+        return refused_by_openmpi(text, msg, len);
+    snprintf(msg, len,
+             "the host gives no further communicator, and each window takes one of its context "
+             "ids: free windows or communicators that are not needed any more. The host says: %s",
+             text);
+    return MRMA_ERR_OTHER;
+}
+
+int carrier_make(MPI_Comm self, MPI_Win *carrier, char *msg, size_t len)
+{
+    MPI_Comm probe;
+    MPI_Win made;
+    void *base;
+    int rc = host_is_openmpi() ? MPI_SUCCESS : PMPI_Comm_dup(self, &probe);
+
+    if (rc == MPI_SUCCESS && !host_is_openmpi())
+        PMPI_Comm_free(&probe);
+    if (rc == MPI_SUCCESS)
+        rc = mpi_host.Win_allocate_shared(0, 1, MPI_INFO_NULL, self, &base, &made);
+    if (rc != MPI_SUCCESS)
+        return refused(rc, msg, len);
+    *carrier = made;
+    return MRMA_SUCCESS;
 }

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * host_kind.c - see host_kind.h.
+ *
+ * The symbol is looked up among those of the whole process. What is found does not change any more,
+ * and threads that look at the same time find the same. No locks. Neighbours: carrier.c, which
+ * asks; win.c, which hands on who yields.
+ */
+#include "mpi/host/host_kind.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+
+#include "base/atomic.h"
+
+bool host_is_openmpi(void)
+{
+    enum { UNKNOWN, YES, NO };
+    static _Atomic int known;
+    int now = atomic_load_explicit(&known, memory_order_relaxed);
+
+    if (now == UNKNOWN) {
+        now = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world") != NULL ? YES : NO;
+        atomic_store_explicit(&known, now, memory_order_relaxed);
+    }
+    return now == YES;
+}
+
+bool host_yields(void)
+{
+    return host_is_openmpi();
+}

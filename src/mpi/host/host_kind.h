@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * host_kind.h - what differs between the MPI libraries that one build may meet, found out at run
+ * time.
+ *
+ * A build for the standard ABI serves every MPI library that has it, and a build for a host serves
+ * all its releases and what derives from it. So nothing of this is decided by a macro of a header.
+ */
+#ifndef MRMA_MPI_HOST_HOST_KIND_H
+#define MRMA_MPI_HOST_HOST_KIND_H
+
+#include <stdbool.h>
+
+/* host_is_openmpi returns whether the host is Open MPI or derives from it: its predefined handles
+ * are objects with names that nobody else has. Any thread, once the host is loaded. */
+bool host_is_openmpi(void);
+
+/* host_yields returns whether blocking collectives of the host give the processor away when there
+ * are more processes than processors. Open MPI does when its launcher has told it so; the others
+ * spin. Any thread, once the host is loaded. */
+bool host_yields(void);
+
+#endif
