@@ -107,11 +107,17 @@ AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <mpi.h>]],
 AC_CHECK_DECL([MPI_Put_c],
     [AC_DEFINE([HAVE_MPI_LARGE_COUNT], [1], [The host declares the large-count functions (MPI_Put_c).])],
     [], [[#include <mpi.h>]])
-AM_CONDITIONAL([HAVE_MPI_LARGE_COUNT], [test "$ac_cv_have_decl_MPI_Put_c" = yes])
 AC_CHECK_DECL([MPI_Session_init],
     [AC_DEFINE([HAVE_MPI_SESSIONS], [1], [The host declares MPI_Session_init.])],
     [], [[#include <mpi.h>]])
-AM_CONDITIONAL([HAVE_MPI_SESSIONS], [test "$ac_cv_have_decl_MPI_Session_init" = yes])
+dnl Without them: an integer as all handles of MPICH, or a pointer as all handles of the others.
+mrma_session=MPI_Session
+mrma_session_null=MPI_SESSION_NULL
+AS_IF([test "$ac_cv_have_decl_MPI_Session_init" != yes],
+    [mrma_session_null=0
+     AS_IF([test "$MPI_HOST" = mpich], [mrma_session=int], [mrma_session='void *'])])
+AC_DEFINE_UNQUOTED([HOST_SESSION], [$mrma_session], [The type of MPI_Session.])
+AC_DEFINE_UNQUOTED([HOST_SESSION_NULL], [(($mrma_session)$mrma_session_null)], [MPI_SESSION_NULL.])
 MRMA_COMBINER([HVECTOR_INTEGER])
 MRMA_COMBINER([HINDEXED_INTEGER])
 MRMA_COMBINER([STRUCT_INTEGER])
@@ -121,7 +127,6 @@ MRMA_SPLIT_TYPE([RESOURCE_GUIDED])
 AC_CHECK_DECL([MPI_Request_get_status_any],
     [AC_DEFINE([HAVE_MPI_GET_STATUS_MANY], [1], [The host declares MPI_Request_get_status_any, _all and _some.])],
     [], [[#include <mpi.h>]])
-AM_CONDITIONAL([HAVE_MPI_GET_STATUS_MANY], [test "$ac_cv_have_decl_MPI_Request_get_status_any" = yes])
 AC_COMPILE_IFELSE([AC_LANG_SOURCE([[#include <mpi.h>
     int MPI_Request_get_status_all(int n, const MPI_Request requests[], int *flag, MPI_Status statuses[]);]])],
     [mrma_request='const MPI_Request'], [mrma_request=MPI_Request])

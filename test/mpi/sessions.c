@@ -2,7 +2,8 @@
 /*
  * sessions.c - windows of a program that never calls MPI_Init (MPI 4.1, 11.3): a session is opened,
  * windows over its processes are made, used and freed, also when a second session has come and
- * gone, and it is closed.
+ * gone, and it is closed. With the argument "world" MPI_Init and MPI_Finalize are called while the
+ * session is open, and windows are used behind them, too.
  *
  * By itself MPICH 4.0.2 crashes in a program with sessions that is one process, when that makes a
  * window, and in MPI_Session_init when an earlier session was the last one; so neither is done
@@ -95,9 +96,34 @@ static void session(void)
     check(MPI_Session_finalize(&first) == MPI_SUCCESS, "MPI_Session_finalize");
 }
 
-int main(void)
+/* The world model begins and ends while the session is open; windows are made before and after. */
+static void beside_world(void)
 {
-    session();
+    MPI_Session open;
+    MPI_Group group;
+    MPI_Comm comm;
+
+    check(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &open) == MPI_SUCCESS,
+          "MPI_Session_init");
+    MPI_Init(NULL, NULL);
+    MPI_Group_from_session_pset(open, "mpi://WORLD", &group);
+    MPI_Comm_create_from_group(group, "beside the world", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL,
+                               &comm);
+    MPI_Group_free(&group);
+    windows(MPI_COMM_WORLD);
+    windows(comm);
+    MPI_Finalize();
+    windows(comm);
+    MPI_Comm_free(&comm);
+    check(MPI_Session_finalize(&open) == MPI_SUCCESS, "MPI_Session_finalize");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "world") == 0)
+        beside_world();
+    else
+        session();
     if (failed == 0)
         printf("sessions: ok\n");
     return failed != 0;

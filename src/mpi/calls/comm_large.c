@@ -2,8 +2,8 @@
 /*
  * comm_large.c - the large-count forms of communication calls (MPI 4.1, 12.3).
  *
- * Counts are MPI_Count; otherwise as in comm.c and comm_acc.c. Built where the
- * host declares them.
+ * Counts are MPI_Count; otherwise as in comm.c and comm_acc.c. Exported on
+ * every host (declared.h).
  *
  * No state, no locks. Neighbours: comm_transfer.h, comm_acc.h and comm_request.h, which do the
  * work.
@@ -18,23 +18,6 @@
 #include "mpi/host/host.h"
 #include "mpi/traced/traced.h"
 
-#define LARGE_FUNCTIONS(X) \
-    X(Put_c)               \
-    X(Get_c)               \
-    X(Accumulate_c) X(Get_accumulate_c) X(Rput_c) X(Rget_c) X(Raccumulate_c) X(Rget_accumulate_c)
-
-/* The host's own, as in host.h. */
-static struct {
-    LARGE_FUNCTIONS(HOST_MEMBER)
-} host_large;
-
-__attribute__((constructor)) static void host_large_fill(void)
-{
-#define FILL(name) HOST_FILL(host_large, name);
-    LARGE_FUNCTIONS(FILL)
-#undef FILL
-}
-
 MRMA_PUBLIC int PMPI_Put_c(const void *oaddr, MPI_Count ocount, MPI_Datatype otype, int target,
                            MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype, MPI_Win win)
 {
@@ -42,7 +25,7 @@ MRMA_PUBLIC int PMPI_Put_c(const void *oaddr, MPI_Count ocount, MPI_Datatype oty
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
-        return host_large.Put_c(oaddr, ocount, otype, target, disp, tcount, ttype, win);
+        return mpi_host.Put_c(oaddr, ocount, otype, target, disp, tcount, ttype, win);
     return comm_put_whole(rec, oaddr, ocount, otype, target, disp, tcount, ttype);
 }
 MRMA_EXPORT_MPI(Put_c);
@@ -54,7 +37,7 @@ MRMA_PUBLIC int PMPI_Get_c(void *raddr, MPI_Count rcount, MPI_Datatype rtype, in
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
-        return host_large.Get_c(raddr, rcount, rtype, target, disp, tcount, ttype, win);
+        return mpi_host.Get_c(raddr, rcount, rtype, target, disp, tcount, ttype, win);
     return comm_get_whole(rec, raddr, rcount, rtype, target, disp, tcount, ttype);
 }
 MRMA_EXPORT_MPI(Get_c);
@@ -67,7 +50,7 @@ MRMA_PUBLIC int PMPI_Rput_c(const void *oaddr, MPI_Count ocount, MPI_Datatype ot
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
-        return host_large.Rput_c(oaddr, ocount, otype, target, disp, tcount, ttype, win, request);
+        return mpi_host.Rput_c(oaddr, ocount, otype, target, disp, tcount, ttype, win, request);
     return comm_rput(rec, oaddr, ocount, otype, target, disp, tcount, ttype, request);
 }
 MRMA_EXPORT_MPI(Rput_c);
@@ -80,7 +63,7 @@ MRMA_PUBLIC int PMPI_Rget_c(void *raddr, MPI_Count rcount, MPI_Datatype rtype, i
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
-        return host_large.Rget_c(raddr, rcount, rtype, target, disp, tcount, ttype, win, request);
+        return mpi_host.Rget_c(raddr, rcount, rtype, target, disp, tcount, ttype, win, request);
     return comm_rget(rec, raddr, rcount, rtype, target, disp, tcount, ttype, request);
 }
 MRMA_EXPORT_MPI(Rget_c);
@@ -96,7 +79,7 @@ MRMA_PUBLIC int PMPI_Accumulate_c(const void *oaddr, MPI_Count ocount, MPI_Datat
 
     rma_op_clear(&what);
     if (unlikely(rec == NULL))
-        return host_large.Accumulate_c(oaddr, ocount, otype, target, disp, tcount, ttype, op, win);
+        return mpi_host.Accumulate_c(oaddr, ocount, otype, target, disp, tcount, ttype, op, win);
     err = comm_accumulate(rec, &what, oaddr, ocount, otype, target, disp, tcount, ttype, op);
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Accumulate", err, &what);
 }
@@ -110,8 +93,8 @@ MRMA_PUBLIC int PMPI_Raccumulate_c(const void *oaddr, MPI_Count ocount, MPI_Data
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
-        return host_large.Raccumulate_c(oaddr, ocount, otype, target, disp, tcount, ttype, op, win,
-                                        request);
+        return mpi_host.Raccumulate_c(oaddr, ocount, otype, target, disp, tcount, ttype, op, win,
+                                      request);
     return comm_raccumulate(rec, oaddr, ocount, otype, target, disp, tcount, ttype, op, request);
 }
 MRMA_EXPORT_MPI(Raccumulate_c);
@@ -128,8 +111,8 @@ MRMA_PUBLIC int PMPI_Get_accumulate_c(const void *oaddr, MPI_Count ocount, MPI_D
 
     rma_op_clear(&what);
     if (unlikely(rec == NULL))
-        return host_large.Get_accumulate_c(oaddr, ocount, otype, raddr, rcount, rtype, target, disp,
-                                           tcount, ttype, op, win);
+        return mpi_host.Get_accumulate_c(oaddr, ocount, otype, raddr, rcount, rtype, target, disp,
+                                         tcount, ttype, op, win);
     err = comm_get_accumulate(rec, &what, oaddr, ocount, otype, raddr, rcount, rtype, target, disp,
                               tcount, ttype, op);
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS
@@ -147,8 +130,8 @@ MRMA_PUBLIC int PMPI_Rget_accumulate_c(const void *oaddr, MPI_Count ocount, MPI_
     struct win_rec *rec = win_lookup(win);
 
     if (unlikely(rec == NULL))
-        return host_large.Rget_accumulate_c(oaddr, ocount, otype, raddr, rcount, rtype, target,
-                                            disp, tcount, ttype, op, win, request);
+        return mpi_host.Rget_accumulate_c(oaddr, ocount, otype, raddr, rcount, rtype, target, disp,
+                                          tcount, ttype, op, win, request);
     return comm_rget_accumulate(rec, oaddr, ocount, otype, raddr, rcount, rtype, target, disp,
                                 tcount, ttype, op, request);
 }

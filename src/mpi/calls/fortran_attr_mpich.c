@@ -45,7 +45,9 @@ int MPII_Win_get_attr(MPI_Win win, int keyval, void *attribute, int *flag, int t
     } else if (rec != NULL && win_attr_get(rec, keyval, &pointer, &value)) {
         *(void **)attribute = pointer;
     } else {
-        return host_get_attr()(win, keyval, attribute, flag, type);
+        get_attr_fn *fn = host_get_attr();
+
+        return fn != NULL ? fn(win, keyval, attribute, flag, type) : MPI_ERR_OTHER;
     }
     *flag = 1;
     return MPI_SUCCESS;

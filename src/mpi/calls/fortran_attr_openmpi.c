@@ -19,7 +19,6 @@
 #include "base/atomic.h"
 #include "mpi/calls/win_attr.h"
 #include "mpi/host/export.h"
-#include "mpi/host/host.h"
 
 typedef void get_attr_fn(MPI_Fint *win, MPI_Fint *keyval, MPI_Aint *attribute, MPI_Fint *flag,
                          MPI_Fint *ierror);
@@ -41,7 +40,7 @@ static get_attr_fn *host_get_attr(void)
     symbol = dlsym(RTLD_NEXT, NAME);
     if (symbol == NULL) {
         void *library = dlopen("libmpi_mpifh.so.40", RTLD_LAZY | RTLD_NOLOAD);
-        symbol = library != NULL ? dlsym(library, NAME) : host_symbol(NAME);
+        symbol = library != NULL ? dlsym(library, NAME) : NULL;
     }
     *(void **)&fn = symbol;
     atomic_store_explicit(&found, fn, memory_order_relaxed);
@@ -55,7 +54,12 @@ void ompi_win_get_attr_f(MPI_Fint *win, MPI_Fint *keyval, MPI_Aint *attribute, M
     void *pointer;
 
     if (rec == NULL || !win_attr_get(rec, *keyval, &pointer, attribute)) {
-        host_get_attr()(win, keyval, attribute, flag, ierror);
+        get_attr_fn *fn = host_get_attr();
+
+        if (fn != NULL)
+            fn(win, keyval, attribute, flag, ierror);
+        else if (ierror != NULL)
+            *ierror = MPI_ERR_OTHER;
         return;
     }
     *flag = 1; /* .TRUE. */

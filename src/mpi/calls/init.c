@@ -25,6 +25,7 @@
 #include "mpi/host/export.h"
 #include "mpi/host/host.h"
 #include "mpi/host/host_check.h"
+#include "mpi/host/self.h"
 #include "mpi/process/environment.h"
 #include "mpi/process/state.h"
 #include "mpi/process/stats.h"
@@ -32,12 +33,19 @@
 
 static bool hooked; /* written by the thread that initialises MPI */
 
+/* Windows of sessions outlive MPI_Finalize; the last session ends the engine then. */
+static void end_job(void)
+{
+    if (!sessions_open() || !self_outlives_world())
+        engine_end();
+    stats_end_job();
+    traced_end_job();
+}
+
 static int on_self_deleted(MPI_Comm comm, int keyval, void *value, void *extra)
 {
     (void)comm, (void)keyval, (void)value, (void)extra;
-    engine_end();
-    stats_end_job();
-    traced_end_job();
+    end_job();
     return MPI_SUCCESS;
 }
 
@@ -118,11 +126,8 @@ MRMA_EXPORT_MPI(T_init_thread);
 
 MRMA_PUBLIC int PMPI_Finalize(void)
 {
-    if (!hooked) {
-        engine_end();
-        stats_end_job();
-        traced_end_job();
-    }
+    if (!hooked)
+        end_job();
     return mpi_host.Finalize();
 }
 MRMA_EXPORT_MPI(Finalize);

@@ -4,7 +4,7 @@
  * displacement unit is an MPI_Aint.
  *
  * Units above INT_MAX are refused with MPI_ERR_DISP: MPI_WIN_DISP_UNIT could not
- * report them. Built where the host declares these functions.
+ * report them. Exported on every host (declared.h).
  *
  * No state, no locks. Neighbour: win.h, which does the work.
  */
@@ -15,21 +15,6 @@
 #include "mpi/process/state.h"
 #include "mpi/traced/traced.h"
 
-#define LARGE_FUNCTIONS(X) \
-    X(Win_create_c) X(Win_allocate_c) X(Win_allocate_shared_c) X(Win_shared_query_c)
-
-/* The host's own, as in host.h. */
-static struct {
-    LARGE_FUNCTIONS(HOST_MEMBER)
-} host_large;
-
-__attribute__((constructor)) static void host_large_fill(void)
-{
-#define FILL(name) HOST_FILL(host_large, name);
-    LARGE_FUNCTIONS(FILL)
-#undef FILL
-}
-
 MRMA_PUBLIC int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
                                   MPI_Comm comm, MPI_Win *win)
 {
@@ -37,7 +22,7 @@ MRMA_PUBLIC int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit,
     struct win_args args = {"MPI_Win_create_c", WIN_CREATE, base, size, disp_unit, info, comm};
 
     if (engine_disabled())
-        return host_large.Win_create_c(base, size, disp_unit, info, comm, win);
+        return mpi_host.Win_create_c(base, size, disp_unit, info, comm, win);
     return win_make(&args, NULL, win);
 }
 MRMA_EXPORT_MPI(Win_create_c);
@@ -49,7 +34,7 @@ MRMA_PUBLIC int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info 
     struct win_args args = {"MPI_Win_allocate_c", WIN_ALLOCATE, NULL, size, disp_unit, info, comm};
 
     if (engine_disabled())
-        return host_large.Win_allocate_c(size, disp_unit, info, comm, baseptr, win);
+        return mpi_host.Win_allocate_c(size, disp_unit, info, comm, baseptr, win);
     return win_make(&args, baseptr, win);
 }
 MRMA_EXPORT_MPI(Win_allocate_c);
@@ -63,7 +48,7 @@ MRMA_PUBLIC int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MP
     };
 
     if (engine_disabled())
-        return host_large.Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
+        return mpi_host.Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
     return win_make(&args, baseptr, win);
 }
 MRMA_EXPORT_MPI(Win_allocate_shared_c);
@@ -77,7 +62,7 @@ MRMA_PUBLIC int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, M
     int rc;
 
     if (unlikely(rec == NULL))
-        return host_large.Win_shared_query_c(win, rank, size, disp_unit, baseptr);
+        return mpi_host.Win_shared_query_c(win, rank, size, disp_unit, baseptr);
     rc = win_query_shared(rec, rank, size, &unit, baseptr);
     if (rc == MPI_SUCCESS)
         *disp_unit = unit;

@@ -2,45 +2,61 @@
 /*
  * host.c - fills the table of host.h before anything can call it.
  *
- * A constructor does it, so that no entry point has to ask whether it was done.
- * If the host's library is not found behind this one, the link order was wrong
- * or another MPI library is in use; going on would call null pointers, therefore
- * the process ends with a line that says what to do.
+ * A constructor does it, so that no entry point has to ask whether it was done. A host may be older
+ * than a function; its member is then one of those below, which have another type than the function
+ * that they stand for: they look at no argument, and the caller removes what it has passed.
  *
- * No locks: the table is constant once it is filled. Neighbours: host_check.c; all entry points,
- * which pass calls on.
+ * No locks: the table is constant once it is filled. Neighbours: self.h; all entry points, which
+ * pass calls on.
  */
 #include "mpi/host/host.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
+#include <stddef.h>
 
 #include "base/log.h"
-#include "mpi/host/host_check.h"
+#include "mpi/host/self.h"
 
 struct mpi_host mpi_host;
 
 void *host_symbol(const char *name)
 {
-    void *symbol = dlsym(RTLD_NEXT, name);
+    return dlsym(RTLD_NEXT, name);
+}
+
+/* A call of a function that the host does not have. Where there is no MPI_COMM_WORLD, nothing can be
+ * raised. */
+static int absent(const char *name)
+{
+    const int class = MPI_ERR_OTHER;
     struct log log;
 
-    if (symbol == NULL) {
-        host_check(); /* the better message where it is another host that lacks the function */
-        log_init(&log, LOG_LEVEL_ERROR, 2, "libmpi-rma");
-        log_msg(
-            &log, LOG_LEVEL_ERROR,
-            "%s of %s was not found behind this library: link -lmpi-rma ahead of the MPI library, "
-            "or start the program with mpi-rma-run",
-            name, MPIRMA_HOST);
-        _Exit(127);
+    log_init(&log, LOG_LEVEL_ERROR, 2, "libmpi-rma");
+    log_msg(&log, LOG_LEVEL_ERROR, "%s: the MPI library of this process does not have it", name);
+    if (world_in_use())
+        PMPI_Comm_call_errhandler(MPI_COMM_WORLD, class);
+    return class;
+}
+
+#define ABSENT(name)                 \
+    static int absent_##name(void)   \
+    {                                \
+        return absent("MPI_" #name); \
     }
-    return symbol;
+HOST_FUNCTIONS(ABSENT)
+#undef ABSENT
+
+/* C has no conversion from an object to a function pointer. */
+static void *function_of(const char *name, int (*instead)(void))
+{
+    void *found = host_symbol(name);
+
+    return found != NULL ? found : *(void **)&instead;
 }
 
 __attribute__((constructor)) static void host_fill(void)
 {
-#define FILL(name) HOST_FILL(mpi_host, name);
+#define FILL(name) (*(void **)&mpi_host.name = function_of("PMPI_" #name, absent_##name));
     HOST_FUNCTIONS(FILL)
 #undef FILL
 }

@@ -2,27 +2,31 @@
 /*
  * host.h - the host's own version of every function that this library replaces.
  *
- * One table, filled when the library is loaded by looking for the next PMPI_X
- * behind ours, and constant from then on. Functions that are not replaced are
- * called by their PMPI names. Sources with functions that not every host declares
- * (large counts, sessions) have small tables of their own, made in the same way.
+ * One table, filled when the library is loaded by looking for the next PMPI_X behind ours, and
+ * constant from then on. A host may lack a function: then the member is a function that says so and
+ * returns an error, so that its absence is the error of the call that needs it. Functions that are
+ * not replaced are called by their PMPI names, but for those of sessions, which an older host lacks.
  */
 #ifndef MRMA_MPI_HOST_HOST_H
 #define MRMA_MPI_HOST_HOST_H
 
 #include <mpi.h>
 
+#include "mpi/host/declared.h"
 #include "mpi/host/export.h"
 
 /* clang-format off */
 #define HOST_WINDOW_FUNCTIONS(X) \
     X(Win_create) X(Win_allocate) X(Win_allocate_shared) X(Win_create_dynamic) X(Win_shared_query) \
+    X(Win_create_c) X(Win_allocate_c) X(Win_allocate_shared_c) X(Win_shared_query_c) \
     X(Win_attach) X(Win_detach) X(Win_free) X(Win_get_group) X(Win_set_info) X(Win_get_info) \
     X(Win_get_attr) X(Alloc_mem) X(Free_mem)
 
 #define HOST_COMM_FUNCTIONS(X) \
     X(Put) X(Get) X(Accumulate) X(Get_accumulate) X(Fetch_and_op) X(Compare_and_swap) \
-    X(Rput) X(Rget) X(Raccumulate) X(Rget_accumulate)
+    X(Rput) X(Rget) X(Raccumulate) X(Rget_accumulate) \
+    X(Put_c) X(Get_c) X(Accumulate_c) X(Get_accumulate_c) \
+    X(Rput_c) X(Rget_c) X(Raccumulate_c) X(Rget_accumulate_c)
 
 #define HOST_SYNC_FUNCTIONS(X) \
     X(Win_fence) X(Win_start) X(Win_complete) X(Win_post) X(Win_wait) X(Win_test) \
@@ -31,14 +35,15 @@
 
 #define HOST_OTHER_FUNCTIONS(X) \
     X(Wait) X(Waitany) X(Waitall) X(Waitsome) X(Test) X(Testany) X(Testall) X(Testsome) \
-    X(Request_get_status) X(Request_free) X(Cancel) X(Comm_split_type) X(Group_free) \
-    X(Init) X(Init_thread) X(T_init_thread) X(Finalize) X(Comm_spawn) X(Comm_spawn_multiple)
+    X(Request_get_status) X(Request_get_status_any) X(Request_get_status_all) \
+    X(Request_get_status_some) X(Request_free) X(Cancel) X(Comm_split_type) X(Group_free) \
+    X(Init) X(Init_thread) X(T_init_thread) X(Finalize) X(Comm_spawn) X(Comm_spawn_multiple) \
+    X(Session_init) X(Session_finalize) X(Group_from_session_pset) X(Comm_create_from_group)
 
 #define HOST_FUNCTIONS(X) \
     HOST_WINDOW_FUNCTIONS(X) HOST_COMM_FUNCTIONS(X) HOST_SYNC_FUNCTIONS(X) HOST_OTHER_FUNCTIONS(X)
 /* clang-format on */
 
-/* A table is a struct with a HOST_MEMBER for each name. */
 #define HOST_MEMBER(name) __typeof__(PMPI_##name) *name;
 
 struct mpi_host {
@@ -47,11 +52,8 @@ struct mpi_host {
 
 extern MRMA_HIDDEN struct mpi_host mpi_host;
 
-/* host_symbol returns the next definition of a symbol behind this library's own. If there is none,
- * it says so and ends the process, since nothing could be passed on to the host. */
+/* host_symbol returns the next definition of a symbol behind this library's own, or NULL if there
+ * is none. Any thread. */
 void *host_symbol(const char *name);
-
-/* Fill one member (C has no conversion from an object to a function pointer). */
-#define HOST_FILL(table, name) (*(void **)&(table).name = host_symbol("PMPI_" #name))
 
 #endif

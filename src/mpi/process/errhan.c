@@ -20,6 +20,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "engine.h"
+#include "mpi/host/self.h"
 #include "mpi/process/state.h"
 #include "rma/rma.h"
 
@@ -105,10 +106,8 @@ static bool is_fatal(MPI_Errhandler handler)
 static bool comm_fatal(MPI_Comm comm)
 {
     MPI_Errhandler handler;
-    int up = 0;
 
-    PMPI_Initialized(&up);
-    if (!up && comm == MPI_COMM_WORLD) /* a program with sessions has none */
+    if (comm == MPI_COMM_WORLD && !world_in_use()) /* a program with sessions has none */
         return true;
     return PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS || is_fatal(handler);
 }

@@ -23,6 +23,7 @@
 #include "base/err.h"
 #include "engine.h"
 #include "mpi/host/host_check.h"
+#include "mpi/host/self.h"
 #include "mpi/process/environment.h"
 #include "mpi/process/errhan.h"
 
@@ -37,10 +38,9 @@ static struct log early; /* for messages while there is no engine */
 
 int world_rank(void)
 {
-    int up = 0, rank = 0;
+    int rank = 0;
 
-    PMPI_Initialized(&up);
-    if (up)
+    if (world_in_use())
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     return rank;
 }

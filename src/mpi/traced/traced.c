@@ -19,6 +19,7 @@
 #include "base/conf.h"
 #include "base/err.h"
 #include "mpi/host/job.h"
+#include "mpi/host/self.h"
 #include "mpi/process/state.h"
 #include "mpi/traced/traced_calls.h"
 #include "mpi/traced/traced_clock.h"
@@ -105,10 +106,7 @@ void traced_begin_job(const struct conf *conf)
 
 void traced_session(const struct conf *conf, const struct log *log)
 {
-    int up = 0;
-
-    PMPI_Initialized(&up);
-    if (*conf->trace && !up)
+    if (*conf->trace && !world_in_use())
         log_msg(log, LOG_LEVEL_WARN,
                 "MPIRMA_TRACE: a program that uses sessions without MPI_Init is not traced");
 }
