@@ -146,6 +146,13 @@ AS_IF([test "$MPI_HOST" = mpich],
     [AC_DEFINE([HOST_MPICH], [1], [Built for MPICH.])],
     [AC_DEFINE([HOST_OPENMPI], [1], [Built for Open MPI.])])
 AM_CONDITIONAL([HOST_MPICH], [test "$MPI_HOST" = mpich])
+dnl Of all that the wrapper links with: the other names differ between releases.
+OPENMPI_LIBS=
+AS_IF([test "$MPI_HOST" = openmpi], [
+    for mrma_word in $MPI_LIBS; do
+        AS_CASE([$mrma_word], [-L*|-Wl,*|-lmpi|*/libmpi.so], [OPENMPI_LIBS="$OPENMPI_LIBS $mrma_word"])
+    done])
+AC_SUBST([OPENMPI_LIBS])
 MRMA_MPI_COMPANION([MPIEXEC], [mpiexec])
 AS_IF([test -z "$MPIEXEC"], [
     AC_MSG_ERROR([no mpiexec next to $MPICC. Set MPIEXEC to the launcher of $MPI_HOST.])])

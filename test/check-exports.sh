@@ -9,7 +9,7 @@
 
 lib=${MPI_RMA_LIB:?run by make check}
 calls=$(dirname "$lib")/libmpi-rma-calls.so
-echo 1..9
+echo 1..12
 for file in "$lib" "$calls"; do
     if test ! -f "$file"; then
         echo "Bail out! $file was not built"
@@ -57,9 +57,18 @@ not_aliases() {
 point "every MPI_X is a weak alias of a strong PMPI_X" "$(not_aliases "$table")"
 
 needs=$(readelf -d "$lib" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
-point "it brings the host's libmpi with it" "$(
-    printf '%s\n' "$needs" | grep -q '^libmpi\(ch\)\{0,1\}\.so' || echo "NEEDED: $needs"
+host=
+test "$MPI_BUILD" != openmpi || host=libmpi.so.40
+point "it names no MPI library that it needs but Open MPI's, by the name that all releases have" "$(
+    printf '%s\n' "$needs" | grep -E '^lib(open[-_])?(mpi|pal)' | grep -vxF "${host:-none}"
 )"
+point "functions of the host are bound when they are called" "$(readelf -d "$lib" | grep -wE 'BIND_NOW|NOW')"
+point "nothing but functions of MPI is undefined in it" "$(
+    ldd -r "$lib" 2>&1 | sed -n 's/^undefined symbol: \([^[:space:]]*\).*/\1/p' | grep -vE '^(PMPI_|__[atu]b*san)'
+)"
+why=
+test -n "$SANITIZERS" || why=$(LD_PRELOAD="$lib" ls / 2>&1 >/dev/null)
+point "a program without MPI can be started with it preloaded" "$why"
 point "it loads libfabric when the network is opened, not before" "$(printf '%s\n' "$needs" | grep libfabric)"
 
 table=$(nm -D --defined-only "$calls") || table=unreadable

@@ -2,9 +2,9 @@
 /*
  * session.c - programs that use sessions, with or without MPI_Init (MPI 4.1, 11.3).
  *
- * The engine ends with the last session, unless the world model is in use: then MPI_Finalize ends it
- * (init.c). Exported on every host (declared.h); one without sessions gives an error here, and a
- * program for it calls none of these.
+ * The engine ends with the last session, unless the world model is in use: then MPI_Finalize ends
+ * it (init.c). Exported on every host (declared.h); one without sessions gives an error here, and
+ * a program for it calls none of these.
  *
  * No locks, no state: sessions are counted in host/self.c. Neighbours: engine_get.c, which ends the
  * engine; carrier.h; meet.c.

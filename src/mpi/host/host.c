@@ -2,12 +2,14 @@
 /*
  * host.c - fills the table of host.h before anything can call it.
  *
- * A constructor does it, so that no entry point has to ask whether it was done. A host may be older
- * than a function; its member is then one of those below, which have another type than the function
- * that they stand for: they look at no argument, and the caller removes what it has passed.
+ * A constructor does it, so that no entry point has to ask whether it was done. A program that
+ * loads MPI when it runs has no host then, and a host may be older than a function; such a member
+ * is one of those below, which have another type than the function that they stand for: they look
+ * at no argument, and the caller removes what it has passed.
  *
- * No locks: the table is constant once it is filled. Neighbours: self.h; all entry points, which
- * pass calls on.
+ * No locks: the table is filled before there are other threads, or by the thread that initialises
+ * MPI. Neighbours: host_check.c, which finds a host that is loaded later; self.h; all entry points,
+ * which pass calls on.
  */
 #include "mpi/host/host.h"
 
@@ -19,21 +21,33 @@
 
 struct mpi_host mpi_host;
 
+static bool missing; /* written with the table */
+
 void *host_symbol(const char *name)
 {
     return dlsym(RTLD_NEXT, name);
 }
 
-/* A call of a function that the host does not have. Where there is no MPI_COMM_WORLD, nothing can be
- * raised. */
+bool host_is_missing(void)
+{
+    return missing;
+}
+
+/* A call of a function that the host does not have. Where there is no MPI_COMM_WORLD, nothing can
+ * be raised. */
 static int absent(const char *name)
 {
     const int class = MPI_ERR_OTHER;
     struct log log;
 
     log_init(&log, LOG_LEVEL_ERROR, 2, "libmpi-rma");
-    log_msg(&log, LOG_LEVEL_ERROR, "%s: the MPI library of this process does not have it", name);
-    if (world_in_use())
+    log_msg(
+        &log, LOG_LEVEL_ERROR, "%s: %s", name,
+        missing
+            ? "there is no MPI library behind this one: link -lmpi-rma ahead of the MPI library, "
+              "or start the program with mpi-rma-run"
+            : "the MPI library of this process does not have it");
+    if (!missing && world_in_use())
         PMPI_Comm_call_errhandler(MPI_COMM_WORLD, class);
     return class;
 }
@@ -47,16 +61,27 @@ HOST_FUNCTIONS(ABSENT)
 #undef ABSENT
 
 /* C has no conversion from an object to a function pointer. */
-static void *function_of(const char *name, int (*instead)(void))
+static void *function_of(void *object, const char *name, int (*instead)(void))
 {
-    void *found = host_symbol(name);
+    void *found = dlsym(object, name);
 
     return found != NULL ? found : *(void **)&instead;
 }
 
-__attribute__((constructor)) static void host_fill(void)
+static void host_fill(void *object)
 {
-#define FILL(name) (*(void **)&mpi_host.name = function_of("PMPI_" #name, absent_##name));
+    missing = dlsym(object, "PMPI_Init") == NULL;
+#define FILL(name) (*(void **)&mpi_host.name = function_of(object, "PMPI_" #name, absent_##name));
     HOST_FUNCTIONS(FILL)
 #undef FILL
+}
+
+void host_use(void *object)
+{
+    host_fill(object);
+}
+
+__attribute__((constructor)) static void host_fill_first(void)
+{
+    host_fill(RTLD_NEXT);
 }

@@ -2,15 +2,18 @@
 /*
  * host.h - the host's own version of every function that this library replaces.
  *
- * One table, filled when the library is loaded by looking for the next PMPI_X behind ours, and
- * constant from then on. A host may lack a function: then the member is a function that says so and
- * returns an error, so that its absence is the error of the call that needs it. Functions that are
- * not replaced are called by their PMPI names, but for those of sessions, which an older host lacks.
+ * One table, filled when the library is loaded by looking for the next PMPI_X behind ours, or, in
+ * a program that loads MPI later, before the first call of the host (host_check.h); constant from
+ * then on. A host may lack a function: then the member is a function that says so and returns an
+ * error, so that its absence is the error of the call that needs it. Functions that are not
+ * replaced are called by their PMPI names, but for those of sessions, which an older host lacks.
  */
 #ifndef MRMA_MPI_HOST_HOST_H
 #define MRMA_MPI_HOST_HOST_H
 
 #include <mpi.h>
+
+#include <stdbool.h>
 
 #include "mpi/host/declared.h"
 #include "mpi/host/export.h"
@@ -55,5 +58,13 @@ extern MRMA_HIDDEN struct mpi_host mpi_host;
 /* host_symbol returns the next definition of a symbol behind this library's own, or NULL if there
  * is none. Any thread. */
 void *host_symbol(const char *name);
+
+/* host_is_missing returns whether there was no MPI library behind this one when it was last looked
+ * for. Any thread. */
+bool host_is_missing(void);
+
+/* host_use fills the table from object, what dlopen has returned for an MPI library and never
+ * closes again. Nobody calls a host meanwhile, since there was none. */
+void host_use(void *object);
 
 #endif

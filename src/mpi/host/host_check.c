@@ -2,18 +2,20 @@
 /*
  * host_check.c - see host_check.h.
  *
- * The next definition of a function behind this library does not tell: this library brings its own
- * host with it, and a program that loads MPI when it runs has the other one beside it. So every
- * object of the process is asked for the function that names an MPI library. Tools have that one,
- * too, as a wrapper, but no PMPI_Status_c2f: what converts handles and statuses is not wrapped.
- * Open MPI and what derives from it have handles that point to objects with names of their own;
- * nobody else has these.
+ * The next definition of a function behind this library does not tell which MPI library is in use:
+ * a program that loads MPI when it runs may have two. So every object of the process is asked for
+ * the function that names an MPI library. Tools have that one, too, as a wrapper, but not what
+ * converts: PMPI_Status_c2f in the interface of each host, PMPI_Comm_toint in the standard ABI,
+ * which does not have the first. Open MPI and what derives from it have handles that point to
+ * objects with names of their own; nobody else has these.
  *
- * It may run in a constructor, before MPI is initialised: MPI_Get_library_version may be called
- * then.
+ * Where a program has loaded MPI so that nobody else sees its symbols, as an interpreter does, the
+ * library that is found is made visible to all, and the table of host.h is filled from it.
  *
- * No locks. Neighbours: init.c, session.c and engine_get.c, which ask before the first call of the
- * host.
+ * It may run before MPI is initialised: MPI_Get_library_version may be called then.
+ *
+ * No locks. Neighbours: init.c, session.c and state.c, which ask before the first call of the host;
+ * host.c.
  */
 #include "mpi/host/host_check.h"
 
@@ -34,6 +36,7 @@
 
 #include "base/atomic.h"
 #include "base/log.h"
+#include "mpi/host/host.h"
 
 /* The names of all objects, which cannot be opened while they are being listed. */
 struct objects {
@@ -66,7 +69,7 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
 
 typedef int get_version(char *version, int *len);
 
-/* Is a symbol of that name where the object at base is? */
+/* Does the object that begins at base define that symbol itself? */
 static bool defines(void *object, const char *symbol, const void *base)
 {
     const void *at = dlsym(object, symbol);
@@ -75,21 +78,19 @@ static bool defines(void *object, const char *symbol, const void *base)
     return at != NULL && dladdr(at, &info) != 0 && info.dli_fbase == base;
 }
 
-/* The MPI library that an object is or brings with it, if it is of the other kind: its function,
- * and in *file where it is. */
-static get_version *other_host(void *object, const char **file)
+/* The name of the interface of the MPI library that an object is or brings with it, or NULL: none.
+ * Its function, and in *file where it is. */
+static const char *interface_of(void *object, get_version **version, const char **file)
 {
-    const bool openmpi = strcmp(MPIRMA_HOST, "openmpi") == 0;
-    get_version *version = NULL;
     Dl_info info;
 
-    *(void **)&version = dlsym(object, "PMPI_Get_library_version");
-    if (version == NULL || dladdr(*(void **)&version, &info) == 0 ||
-        !defines(object, "PMPI_Status_c2f", info.dli_fbase) ||
-        defines(object, "ompi_mpi_comm_world", info.dli_fbase) == openmpi)
+    *(void **)version = dlsym(object, "PMPI_Get_library_version");
+    if (*version == NULL || dladdr(*(void **)version, &info) == 0)
         return NULL;
     *file = info.dli_fname;
-    return version;
+    if (!defines(object, "PMPI_Status_c2f", info.dli_fbase))
+        return defines(object, "PMPI_Comm_toint", info.dli_fbase) ? "abi" : NULL;
+    return dlsym(object, "ompi_mpi_comm_world") != NULL ? "openmpi" : "mpich";
 }
 
 /* The first of an MPI library's own words: "Open MPI v4.1.4". */
@@ -117,11 +118,17 @@ static bool speaks(void)
            errno != EADDRINUSE;
 }
 
-static _Noreturn void end(get_version *get, const char *file)
+static const char *title(const char *interface)
+{
+    if (strcmp(interface, "abi") == 0)
+        return "the standard ABI of MPI, version";
+    return strcmp(interface, "openmpi") == 0 ? "Open MPI" : "MPICH";
+}
+
+static _Noreturn void end(get_version *get, const char *interface, const char *file)
 {
     static char version[MPI_MAX_LIBRARY_VERSION_STRING > 8192 ? MPI_MAX_LIBRARY_VERSION_STRING
                                                               : 8192] = ""; /* MPICH's are long */
-    const bool openmpi = strcmp(MPIRMA_HOST, "openmpi") == 0;
     const struct timespec others_look = {.tv_sec = 1};
     Dl_info self = {.dli_fname = "libmpi-rma"};
     struct log log;
@@ -131,14 +138,34 @@ static _Noreturn void end(get_version *get, const char *file)
     shorten(version);
     (void)dladdr((const void *)&add_object, &self);
     log_init(&log, LOG_LEVEL_ERROR, speaks() ? 2 : -1, "libmpi-rma");
-    log_msg(
-        &log, LOG_LEVEL_ERROR,
-        "%s was built for %s %s, but this process uses the MPI library %s (%s): link with what "
-        "pkg-config says of %s, or start the program with mpi-rma-run, which finds the right one",
-        self.dli_fname, openmpi ? "Open MPI" : "MPICH", MPIRMA_HOST_VERSION, version, file,
-        openmpi ? "mpi-rma-mpich" : "mpi-rma-openmpi");
+    log_msg(&log, LOG_LEVEL_ERROR,
+            "%s was built for %s %s, but this process uses the MPI library %s (%s): link with what "
+            "pkg-config says of mpi-rma-%s, or start the program with mpi-rma-run, which finds the "
+            "right one",
+            self.dli_fname, title(MPIRMA_HOST), MPIRMA_HOST_VERSION, version, file, interface);
     nanosleep(&others_look, NULL);
     _Exit(127);
+}
+
+/* One object of the process. */
+static void look_at(const char *name)
+{
+    void *object = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+    const char *file = NULL, *interface = NULL;
+    get_version *version;
+
+    if (object != NULL)
+        interface = interface_of(object, &version, &file);
+    if (interface != NULL && strcmp(interface, MPIRMA_HOST) != 0)
+        end(version, interface, file);
+    if (interface != NULL && host_is_missing()) {
+        void *host = dlopen(file, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
+
+        if (host != NULL) /* kept: the table points into it */
+            host_use(host);
+    }
+    if (object != NULL)
+        dlclose(object);
 }
 
 void host_check(void)
@@ -150,14 +177,7 @@ void host_check(void)
         return;
     dl_iterate_phdr(add_object, &all);
     for (size_t i = 0; i < all.n; i++) {
-        void *object = dlopen(all.name[i], RTLD_LAZY | RTLD_NOLOAD);
-        const char *file = NULL;
-        get_version *version = object != NULL ? other_host(object, &file) : NULL;
-
-        if (version != NULL)
-            end(version, file);
-        if (object != NULL)
-            dlclose(object);
+        look_at(all.name[i]);
         free(all.name[i]);
     }
     free(all.name);

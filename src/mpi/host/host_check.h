@@ -8,9 +8,10 @@
 #ifndef MRMA_MPI_HOST_HOST_CHECK_H
 #define MRMA_MPI_HOST_HOST_CHECK_H
 
-/* host_check ends the process with exit code 127, and a message that names both, if any MPI library
- * of another kind is loaded in it. Called before the first call that is passed on to the host. Any
- * thread, any number of times; it looks once. */
+/* host_check ends the process with exit code 127, and a message that names both, if any MPI
+ * library with another interface is loaded in it. If there was none when this library was loaded,
+ * it takes the one that is there now as the host. Called before the first call that is passed on
+ * to the host. Any thread, any number of times; it looks once. */
 void host_check(void);
 
 #endif

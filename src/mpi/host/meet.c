@@ -38,6 +38,15 @@ enum { TAG = 32767 }; /* of the duplicate, where the host may use small ones of 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int key = MPI_KEYVAL_INVALID;
 
+/* A copy function of its own, since the address of the host's would be needed at load. */
+static int copy_attr(MPI_Comm comm, int keyval, void *extra, void *value, void *copy, int *flag)
+{
+    (void)comm, (void)keyval, (void)extra;
+    *(void **)copy = value;
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+
 static bool has_met(MPI_Comm comm)
 {
     void *value;
@@ -56,7 +65,7 @@ static int set_met(MPI_Comm comm)
 
     pthread_mutex_lock(&lock);
     if (key == MPI_KEYVAL_INVALID)
-        rc = PMPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+        rc = PMPI_Comm_create_keyval(copy_attr, MPI_COMM_NULL_DELETE_FN, &key, NULL);
     if (rc == MPI_SUCCESS)
         rc = PMPI_Comm_set_attr(comm, key, &key);
     pthread_mutex_unlock(&lock);

@@ -2,9 +2,9 @@
 /*
  * self.c - see self.h (MPI 4.1, 11.2 and 11.3).
  *
- * The library's own session lives as long as the communicator that comes from it, and is not counted
- * among the program's. Sessions of the program are counted by an atomic, so that a program without
- * any never asks a host for them, which may have none.
+ * The library's own session lives as long as the communicator that comes from it, and is not
+ * counted among the program's. Sessions of the program are counted by an atomic, so that a program
+ * without any never asks a host for them, which may have none.
  *
  * Locks: those of the callers. Neighbours: calls/session.c, which counts; calls/engine_get.c, which
  * makes the communicator; calls/init.c.

@@ -28,9 +28,9 @@ bool session_ended(void);
 /* sessions_open returns whether there are sessions of the program. Any thread. */
 bool sessions_open(void);
 
-/* self_make makes the communicator: from MPI_COMM_SELF, or from a session of the library's own where
- * the program has sessions. Returns MRMA_SUCCESS and *self, which self_free frees, or MRMA_ERR_OTHER
- * if the host refuses it. The caller holds the lock of the process-wide state. */
+/* self_make makes the communicator: from MPI_COMM_SELF, or from a session of the library's own
+ * where the program has sessions. Returns MRMA_SUCCESS and *self, which self_free frees, or
+ * MRMA_ERR_OTHER if the host refuses it. The caller holds the lock of the process-wide state. */
 int self_make(MPI_Comm *self);
 
 /* self_free frees what self_make has made, and the session that was made for it. The caller holds
