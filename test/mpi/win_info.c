@@ -335,14 +335,19 @@ static void broken_promise(void)
     }
 }
 
-/* MPI 4.1, 11.4.3: memory kinds that the window supports, and those asserted by the user; an
- * assertion that is not understood is not reported. */
+/* MPI 4.1, 11.4.3: memory kinds that the window supports, and those asserted by the user, which has
+ * no default; an assertion that is not understood is not reported. */
 static void memory_kinds(void)
 {
     struct mt_win w;
     MPI_Info info = info_of("mpi_assert_memory_alloc_kinds", "system,mpi");
 
     mt_section("mpi_assert_memory_alloc_kinds");
+    if (mt_win_make(&w, MT_ALLOCATE, 64, 1, MPI_COMM_WORLD)) {
+        const char *v = value_of(w.win, "mpi_assert_memory_alloc_kinds");
+        CHECK(strcmp(v, NO_VALUE) == 0, "nothing was asserted, saw %s", v);
+        mt_win_free(&w);
+    }
     if (mt_win_make_info(&w, MT_ALLOCATE, 64, 1, info, MPI_COMM_WORLD)) {
         const char *v = value_of(w.win, "mpi_assert_memory_alloc_kinds");
         CHECK(same_words(v, "system,mpi"), "expected system,mpi, saw %s", v);

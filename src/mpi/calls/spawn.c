@@ -9,8 +9,9 @@
  * meaning, "COMMAND ARGUMENTS" becomes "env LD_PRELOAD=... MPIRMA_X=... COMMAND ARGUMENTS": the
  * hosts' info keys for an environment do not exist (MPICH) or hold 255 characters (Open MPI).
  * LD_PRELOAD is handed on where it names this library; a program that is linked with it is trusted
- * to start such programs. A command that is not found here is left to the host as it is, which
- * reports it or looks elsewhere.
+ * to start such programs. LD_LIBRARY_PATH is handed on, since it may have decided which MPI
+ * library is behind this one, which the children must have, too. A command that is not found here
+ * is left to the host as it is, which reports it or looks elsewhere.
  *
  * No locks, nothing is kept.
  *
@@ -61,10 +62,12 @@ static bool is_preloaded(const char *value)
 
 static bool is_handed_on(const char *variable)
 {
-    static const char preload[] = "LD_PRELOAD=";
+    static const char preload[] = "LD_PRELOAD=", path[] = "LD_LIBRARY_PATH=";
 
     if (strncmp(variable, preload, sizeof preload - 1) == 0)
         return is_preloaded(variable + sizeof preload - 1);
+    if (strncmp(variable, path, sizeof path - 1) == 0)
+        return true;
     return strncmp(variable, "MPIRMA_", 7) == 0 && strchr(variable, '=') != NULL;
 }
 

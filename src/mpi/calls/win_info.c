@@ -43,7 +43,7 @@ static bool read_kinds(const char *text, struct win_info *v)
 
 struct win_info win_info_default(void)
 {
-    return (struct win_info){.hints = win_hints_default(), .kinds = "mpi,system"};
+    return (struct win_info){.hints = win_hints_default()};
 }
 
 /* The value of a key that info has. */
