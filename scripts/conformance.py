@@ -253,6 +253,11 @@ def in_short(names: Sequence[str], chosen: Iterable[str]) -> str:
     return f"all but {', '.join(missing)}" if len(missing) <= len(names) // 3 else in_order(names, chosen)
 
 
+def spoken(languages: set[str]) -> str:
+    """Returns the languages; nothing for C alone."""
+    return "" if languages == {"C"} else in_short(LANGUAGES, languages)
+
+
 def places(on: set[str]) -> str:
     """Returns the paths, with one word for those of one node."""
     if not ONE_NODE <= on:
@@ -296,7 +301,7 @@ class Page:
             return
         limit = self.rules.limit(name)
         yield (f"{HOSTS[limit[1]] if limit else ''} | "
-               f"{in_short(LANGUAGES, speaks)} | {places(on)} | {'yes' if in_ci else ''} | {text} |")
+               f"{spoken(speaks)} | {places(on)} | {'yes' if in_ci else ''} | {text} |")
 
     def _check_test(self, rule: Rule, test: str) -> tuple[str, set[str], bool]:
         """Returns a test of a rule (PROGRAM, or PROGRAM:WORD of its source, with @PATHS), its paths and whether CI
@@ -331,9 +336,9 @@ class Page:
         if rule.none:
             text += ("; " if names else "") + f"not held: {rule.none}"
         if rule.host:
-            text += f"; {rule.host_reason}"
+            text += f"; {HOSTS[rule.host]} alone: {rule.host_reason}"
         place = ", ".join(filter(None, (places(on), in_order(ELSEWHERE, elsewhere))))
-        return (f"| {rule.text} | {rule.section} | {HOSTS.get(rule.host, '')} | {in_short(LANGUAGES, speaks)} | {place} | "
+        return (f"| {rule.text} | {rule.section} | {spoken(speaks)} | {place} | "
                 f"{'yes' if in_ci else ''} | {text} |")
 
     def _notes(self) -> Iterator[str]:
@@ -356,8 +361,8 @@ class Page:
         before = ""
         for rule in self.rules.rules:
             if rule.heading != before:
-                yield (f"\n## {rule.heading}\n\n| Rule | MPI 4.1 | Host | Languages | Paths | 13 in CI | Tests |\n"
-                       "|---|---|---|---|---|---|---|")
+                yield (f"\n## {rule.heading}\n\n| Rule | MPI 4.1 | Languages | Paths | 13 in CI | Tests |\n"
+                       "|---|---|---|---|---|---|")
             before = rule.heading
             yield self._rule_row(rule)
         yield MPICH_TESTS
@@ -372,9 +377,9 @@ HEAD = """\
 For each function of MPI 4.1's chapter on one-sided communication, and for each rule of it that the library keeps: the tests that hold
 it. A rule that no test holds has the reason in its row.
 
-- Host: empty for both, MPICH and Open MPI, of Debian 12 and of Debian 13. "13 in CI" marks the rows of which a test is in
-  `test/mpi/testlist-short`, which the automatic check runs on Debian 13.
-- Languages: C, Fortran by `mpif.h`, `use mpi` and `use mpi_f08`, Python by mpi4py.
+- A row is for both hosts, MPICH and Open MPI, of Debian 12 and of Debian 13, unless it names one. "13 in CI" marks the rows of
+  which a test is in `test/mpi/testlist-short`, which the automatic check runs on Debian 13.
+- Languages: empty for C alone; Fortran by `mpif.h`, `use mpi` and `use mpi_f08`, Python by mpi4py.
 - Paths: those of [testing](testing.md#the-list-of-mpi-tests) on which a test of the row runs; "node" is auto, mapped, xpmem, cma,
   packets and net together. "unit" is `test/unit`, "sim" `test/sim`, "apps" `test/apps`.
 - Tests: a program of `test/mpi` and the function or word in it where the rule is looked at; "mtest" is what all of them link.
