@@ -95,17 +95,17 @@ test "$MPIRMA_PATH" != shm-packets || arrivals
 
 traced "$bin/lock" # its processes wait for each other by fetch_and_op
 
-# The user guide's example in Python counts what the C programs counted: bytes that went out and came in.
+# The example in Python of doc/traces.md counts what the C programs counted: bytes that went out and came in.
 python_example() {
     tool=$abs_top_builddir/trace/mpi-rma-trace
-    test -x "$tool" || { echo "SKIP: the user guide's example: mpi-rma-trace is not in this build" && return; }
-    /usr/bin/python3 -c 'import otf2' 2>/dev/null || { echo "SKIP: the user guide's example: no python3-otf2" && return; }
-    sed -n '/^```python$/,/^```$/p' "$abs_top_srcdir/doc/user-guide.md" | sed '1d;$d' >"$tmp/example.py"
+    test -x "$tool" || { echo "SKIP: the example in doc/traces.md: mpi-rma-trace is not in this build" && return; }
+    /usr/bin/python3 -c 'import otf2' 2>/dev/null || { echo "SKIP: the example in doc/traces.md: no python3-otf2" && return; }
+    sed -n '/^```python$/,/^```$/p' "$abs_top_srcdir/doc/traces.md" | sed '1d;$d' >"$tmp/example.py"
     traced "$bin/fence"
     "$tool" --archive "$tmp/trace" >"$tmp/out" 2>&1 || bad "mpi-rma-trace --archive: exit code $?"
-    /usr/bin/python3 "$tmp/example.py" "$tmp/trace/traces.otf2" >"$tmp/out" 2>&1 || bad "the user guide's example: exit code $?"
+    /usr/bin/python3 "$tmp/example.py" "$tmp/trace/traces.otf2" >"$tmp/out" 2>&1 || bad "the example in doc/traces.md: exit code $?"
     test "$(grep -Ec '^process [0-9]* to rank [0-9]* of the window: [1-9][0-9]* bytes$' "$tmp/out")" -ge "$np" ||
-        bad "the user guide's example does not print who has moved how much:"
+        bad "the example in doc/traces.md does not print who has moved how much:"
 }
 python_example
 
