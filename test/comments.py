@@ -6,8 +6,9 @@
 
 A function that a header declares or defines has a comment directly above it, which names it: its subject is the
 function. A comment above several functions belongs to the first of them. Functions of the compiler (__tsan_acquire)
-need not be named. Members of a struct, macros and typedefs are not looked at. Prints a line for each offence, and
-one if no function was found at all.
+need not be named, and functions of MPI (PMPI_Put_c) need no comment: the standard describes them. Members of a
+struct, macros and typedefs are not looked at. Prints a line for each offence, and one if no function was found at
+all.
 """
 import re
 import sys
@@ -19,6 +20,7 @@ ATTRIBUTE = re.compile(
     r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)|\b(?:alignas|_Alignas|_Atomic)\s*\([^()]*\)")
 NO_FUNCTION = re.compile(r"\s*(?:typedef|_Static_assert|static_assert)\b")
 LINKAGE = re.compile(r'\bextern\s+"_"\s*$')
+MPI_FUNCTION = re.compile(r"P?MPI_[A-Z]")
 CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 
 
@@ -78,7 +80,7 @@ def offences(name):
     lines = code.split("\n")
     for first, piece in declarations(code):
         function = function_of(piece)
-        if function is None:
+        if function is None or MPI_FUNCTION.match(function):
             continue
         begin, comment = comments.get(first - 1, (0, ""))
         if not comment or lines[begin].strip():
