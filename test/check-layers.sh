@@ -217,11 +217,24 @@ owned() {
 
 offences=$(grep -rnE 'vc(\.|->)[a-z]|->ops->' "$src/rma" --include='*.[ch]')
 point "src/rma looks into no connection and no channel" "$offences"
+owned create created
 owned sync sync
 owned origin origin_side
 owned target target_side
 owned progress progress
 owned path stage
+owned path path_side deferred.h
+# What is fixed at creation, by the parts of struct win: fields that only src/rma/create writes.
+fixed=$(awk '/^struct win \{/ { inside = 1 } inside && /^}/ { exit }
+    inside && /---- / { is = /---- fixed at creation/ }
+    inside && is' "$src/rma/win/win.h" | tr '\n' ' ' | sed 's|/\*[^*]*\*/||g' |
+    grep -oE '[a-z_]+[,;]' | tr -d ',;' | sort -u | paste -sd '|')
+offences=$(
+    test "$(echo "$fixed" | tr '|' '\n' | wc -l)" -gt 15 || echo "no more than 15 fields were found in win.h: $fixed"
+    grep -rnE "\b(w|win)->($fixed) *([-+|&]?=[^=]|\+\+|--)" "$src/rma" --include='*.[ch]' |
+        grep -v "^$src/rma/create/"
+)
+point "what is fixed at a window's creation only src/rma/create writes" "$offences"
 offences=$(grep -nE 'rma(\.|->)[a-z_]' "$src"/engine*.c /dev/null | grep -vE ':[0-9]+:( \*|/\*|#)|= &e->rma\.stats;')
 point "the engine touches no field of src/rma but what it counts" "$offences"
 point "no circle of more than three files in src/rma" "$(file_circles)"

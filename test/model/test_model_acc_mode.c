@@ -62,7 +62,7 @@ static void setup(void)
         win[i].ctl = &ctl[i];
         win[i].memory_ranks = direct;
         win[i].nmemory = RANKS;
-        acc_atomic_init(&win[i]);
+        win[i].acc_way = (uint8_t)acc_atomic_way(&win[i]);
     }
     atomic_store_explicit(&by_instruction, 0, memory_order_relaxed);
     atomic_store_explicit(&under_lock, 0, memory_order_relaxed);

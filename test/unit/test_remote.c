@@ -233,7 +233,7 @@ static void exchange(struct fabric_proc *p, void *flavor)
     int64_t one = 1, sum = 0;
     for (int i = 0; i < n; i++)
         all[i] = i;
-    FABRIC_CHECK(w->nslots >= w->nlocal);
+    FABRIC_CHECK(w->created.nslots >= w->nlocal);
     memset(*win_base_attr(w), 0, SIZE);
     for (int round = 0; round < 3; round++) {
         OK(rma_fence(w, 0));

@@ -37,8 +37,8 @@ static void share(struct fabric_proc *p, void *arg)
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     struct win *w = create(p, s);
     const bool segment = s->size == LARGE || s->apart;
-    FABRIC_CHECK((w->owned != NULL) == (p->rank == 0 && !segment));
-    FABRIC_CHECK((w->segment != NULL) == (p->rank != 0 || segment));
+    FABRIC_CHECK((w->created.owned != NULL) == (p->rank == 0 && !segment));
+    FABRIC_CHECK((w->created.segment != NULL) == (p->rank != 0 || segment));
     FABRIC_CHECK(!s->apart || (uintptr_t)w->base % page == 0);
     char *next = win_peek(w, right)->shared_base;
     if (!s->apart && right)

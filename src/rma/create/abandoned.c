@@ -44,8 +44,10 @@ static struct abandoned *new_abandoned(struct win *w)
 {
     struct abandoned *a = malloc(sizeof *a + (size_t)w->nlocal * sizeof a->left[0]);
     if (a)
-        *a = (struct abandoned){
-            .gen = w->index_gen, .ctl = w->ctl, .owned = w->owned, .exported = w->exported};
+        *a = (struct abandoned){.gen = w->index_gen,
+                                .ctl = w->ctl,
+                                .owned = w->created.owned,
+                                .exported = w->created.exported};
     else
         log_msg(w->rma->log, LOG_LEVEL_WARN,
                 "window %u: its memory stays in use to the end of the process", w->index);
@@ -66,7 +68,7 @@ void abandoned_keep(struct win *w)
         atomic_store_explicit(&t->out->left, t->remote_gen, memory_order_release); /* A */
         if (!a)
             continue;
-        t->peer_kept = true;
+        t->created.peer_kept = true;
         a->left[a->n].peer = t->peer;
         a->left[a->n++].in = t->in;
     }

@@ -25,12 +25,12 @@
 #include "rma/origin/issue.h"
 #include "rma/path/acc_atomic.h"
 #include "rma/path/deferred.h"
+#include "rma/path/path.h"
 #include "rma/path/stage.h"
 #include "rma/target/target.h"
 #include "rma/win/first_number.h"
 #include "rma/win/path_ops.h"
 #include "rma/win/remote.h"
-#include "sys/procmem_queue.h"
 
 static const struct rma_mem_loc nowhere;
 
@@ -83,7 +83,7 @@ static void attach_memory(const struct win *w, struct rma_target *t, const struc
     const struct rma_env *env = w->rma->env;
     const struct rma_exported mem = {rec->segment, rec->vaddr, rec->size};
     if (!env->attach || !t->peer->attachable ||
-        env->attach->attach(env->ctx, t->peer, &mem, t, at, &t->attachment) != MRMA_SUCCESS)
+        env->attach->attach(env->ctx, t->peer, &mem, t, at, &t->created.attachment) != MRMA_SUCCESS)
         plan->unattached = true;
 }
 
@@ -96,7 +96,7 @@ static int reach_memory(struct win *w, struct rma_target *t, const struct win_re
     if (t->peer->self)
         at = w->base;
     else if (is_somewhere(&rec->mem))
-        err = env->mem_map(env->ctx, &rec->mem, &at, &t->map_handle);
+        err = env->mem_map(env->ctx, &rec->mem, &at, &t->created.map_handle);
     else if (rec->segment)
         attach_memory(w, t, rec, plan, &at);
     t->attaches = w->dynamic && t->path == PATH_MAPPED && !t->peer->self;
@@ -119,13 +119,13 @@ static int reach_control(struct win *w, struct rma_target *t, int its, int me)
     void *at = w->ctl;
     int err = MRMA_SUCCESS;
     if (!t->peer->self)
-        err = env->mem_map(env->ctx, &w->records.all[t->rank].ctl, &at, &t->ctl_handle);
+        err = env->mem_map(env->ctx, &w->records.all[t->rank].ctl, &at, &t->created.ctl_handle);
     if (err)
         return err;
     t->ctl = at;
     t->out = &t->ctl->slots[me].signals;
     t->in = &w->ctl->slots[its].signals;
-    stage_attach(t, w->ctl, w->nslots, me, its);
+    stage_attach(t, w->ctl, w->created.nslots, me, its);
     return MRMA_SUCCESS;
 }
 
@@ -233,7 +233,7 @@ int win_route(struct win *w, struct win_plan *plan)
 {
     plan->refused = plan->unattached = false;
     int err = make_local(w);
-    if (!err && w->nlocal > w->nslots) {
+    if (!err && w->nlocal > w->created.nslots) {
         plan->slots = w->nlocal;
         return MRMA_AGAIN;
     }
@@ -251,7 +251,7 @@ int win_route(struct win *w, struct win_plan *plan)
     if (!err)
         w->lead = win_peek(w, w->memory_ranks[0])->ctl;
     sync_first_arrivals(&w->ctl->sync, w->first_number, w->nmemory);
-    acc_atomic_init(w);
+    w->acc_way = (uint8_t)acc_atomic_way(w);
     return err;
 }
 
@@ -261,18 +261,18 @@ static void drop_target(struct win *w, struct rma_target *t)
     if (w->queued && t->peer) /* after a peer has died */
         ch3_vc_drop(&t->peer->vc, &w->queued);
     deferred_drop(t);
-    procmem_queue_free(t->gathered);
+    assisted_drop(t);
     pair_free(t);
     target_free_origin(t);
-    if (t->map_handle)
-        env->mem_unmap(env->ctx, t->map_handle);
-    if (t->ctl_handle)
-        env->mem_unmap(env->ctx, t->ctl_handle);
-    if (t->attachment)
-        env->attach->detach(env->ctx, t->attachment, false);
+    if (t->created.map_handle)
+        env->mem_unmap(env->ctx, t->created.map_handle);
+    if (t->created.ctl_handle)
+        env->mem_unmap(env->ctx, t->created.ctl_handle);
+    if (t->created.attachment)
+        env->attach->detach(env->ctx, t->created.attachment, false);
     if (t->attaches)
         env->attach->detach_group(env->ctx, t, NULL, NULL);
-    if (t->peer && !t->peer_kept)
+    if (t->peer && !t->created.peer_kept)
         env->peer_put(env->ctx, t->peer);
 }
 

@@ -54,15 +54,15 @@ static int make_control(struct win *w, uint32_t path)
 {
     const enum stage_use use =
         path == PATH_ASSISTED && w->size && !w->dynamic ? STAGE_ASSISTED : STAGE_MAPPED;
-    const size_t slots = stage_ctl_bytes(w->rma->conf, w->nslots, use);
+    const size_t slots = stage_ctl_bytes(w->rma->conf, w->created.nslots, use);
     const size_t size = slots + (w->dynamic ? 2 * WIN_REGIONS_MAX * sizeof(struct win_region) : 0);
     struct win_ctl *ctl;
     int err = ctl_blocks_take(w->rma, size, &ctl);
     if (err)
         return err;
     memset(ctl, 0, sizeof *ctl);
-    stage_init(ctl, w->rma->conf, w->nslots, use, w->first_number);
-    for (int i = 0; i < w->nslots; i++)
+    stage_init(ctl, w->rma->conf, w->created.nslots, use, w->first_number);
+    for (int i = 0; i < w->created.nslots; i++)
         first_number_signals(&ctl->slots[i].signals, w->first_number);
     atomic_init(&ctl->exposed, w->phase);
     atomic_init(&ctl->staged_phase, w->phase);
@@ -79,8 +79,8 @@ static int make_memory(struct win *w, const struct win_spec *spec)
     size_t align = spec->hints.min_alignment > MEM_ALIGN ? spec->hints.min_alignment : MEM_ALIGN;
     if (spec->flavor != WIN_ALLOCATE)
         return MRMA_SUCCESS;
-    int err = env->mem_alloc(env->ctx, spec->size, align, &w->owned);
-    w->base = w->owned;
+    int err = env->mem_alloc(env->ctx, spec->size, align, &w->created.owned);
+    w->base = w->created.owned;
     return err;
 }
 
@@ -89,7 +89,7 @@ static uint64_t untouched(const struct win *w)
     const struct rma_env *env = w->rma->env;
     if (w->flavor == WIN_ALLOCATE_SHARED)
         return w->size;
-    return w->owned ? env->mem_untouched(env->ctx, w->owned, w->size) : 0;
+    return w->created.owned ? env->mem_untouched(env->ctx, w->created.owned, w->size) : 0;
 }
 
 /* Further exchanges, of MPI_Win_allocate_shared and for the network, must not fail before
@@ -129,9 +129,9 @@ static void export_memory(struct win *w, struct win_record *rec)
         return;
     w->exports = w->dynamic && env->attach->usable(env->ctx);
     if (w->size && w->base)
-        w->exported = env->attach->make(env->ctx, w->base, w->size);
-    rec->segment = w->exported;
-    rec->exported = w->exports || w->exported;
+        w->created.exported = env->attach->make(env->ctx, w->base, w->size);
+    rec->segment = w->created.exported;
+    rec->exported = w->exports || w->created.exported;
 }
 
 /* The window is made again, and others shall not attach this process's part of it. */
@@ -139,10 +139,10 @@ static void end_export(struct win *w, struct win_record *rec)
 {
     const struct rma_env *env = w->rma->env;
     if (env->attach) {
-        env->attach->remove(env->ctx, w->exported);
+        env->attach->remove(env->ctx, w->created.exported);
         env->attach->give_up(env->ctx);
     }
-    w->exported = rec->segment = 0;
+    w->created.exported = rec->segment = 0;
     w->exports = false;
     rec->exported = 0;
     rec->path = win_own_path(w, rec);
@@ -291,9 +291,9 @@ static int open_network(struct win *w, struct win_plan *plan)
     if (!recs)
         return log_fail(w->rma->log, MRMA_ERR_INTERN, "records of one copy cannot be completed");
     if (!w->dynamic && !w->strict) /* whose checks look at packets */
-        w->net_mem = (struct rma_net_mem){.base = w->base, .len = w->base ? w->size : 0};
+        w->created.net_mem = (struct rma_net_mem){.base = w->base, .len = w->base ? w->size : 0};
     int err = env->net_open(env->ctx, plan->boot, &recs[0].proc, &recs[0].net, sizeof *recs,
-                            &w->net_mem, plan->net_room);
+                            &w->created.net_mem, plan->net_room);
     plan->mine.proc = recs[w->rank].proc;
     plan->mine.net = recs[w->rank].net;
     return err;
@@ -343,8 +343,8 @@ static void unroute(struct win *w)
 /* A control block with as many slots as this node needs, and all records again. */
 static int make_more_slots(struct win *w, struct win_plan *plan)
 {
-    if (plan->slots > w->nslots) {
-        w->nslots = plan->slots;
+    if (plan->slots > w->created.nslots) {
+        w->created.nslots = plan->slots;
         remake_control(w, plan);
     }
     int err = records_gather(w, plan->boot, &plan->mine);

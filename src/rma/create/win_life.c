@@ -75,9 +75,8 @@ struct win *win_new(struct rma *r, const struct win_spec *spec)
     sync_first_win(&w->sync, w->first_number);
     w->base = spec->flavor == WIN_CREATE ? spec->base : NULL;
     const int bound = r->env->node_procs_bound;
-    w->nslots = bound > 0 && bound < n ? bound : n;
+    w->created.nslots = bound > 0 && bound < n ? bound : n;
     list_init(&w->remote);
-    list_init(&w->counted);
     issue_init(w);
     target_init(w);
     return w;
@@ -95,18 +94,18 @@ void win_delete(struct win *w)
     records_drop(w);
     if (w->index_gen)
         r->wins[w->index] = NULL;
-    if (w->net_mem.channel) /* no peer may reach its memory any more */
-        ch3_mem_release(w->net_mem.channel, w->net_mem.mem);
+    if (w->created.net_mem.channel) /* no peer may reach its memory any more */
+        ch3_mem_release(w->created.net_mem.channel, w->created.net_mem.mem);
     region_drop_all(w);
     if (!w->abandoned) {
         ctl_blocks_give(r, w->ctl);
-        if (w->owned)
-            env->mem_free(env->ctx, w->owned);
-        if (w->exported)
-            env->attach->remove(env->ctx, w->exported);
+        if (w->created.owned)
+            env->mem_free(env->ctx, w->created.owned);
+        if (w->created.exported)
+            env->attach->remove(env->ctx, w->created.exported);
     }
-    if (w->segment)
-        env->mem_unmap(env->ctx, w->segment);
+    if (w->created.segment)
+        env->mem_unmap(env->ctx, w->created.segment);
     target_table_fini(&w->targets);
     pscw_fini(w);
     free(w);

@@ -58,10 +58,10 @@ static bool is_from_heap(const struct win *w, const struct win_record *recs)
 static int make_from_heap(struct win *w, uint64_t total, struct rma_mem_loc *loc, void **base)
 {
     struct rma_env *env = w->rma->env;
-    int err = env->mem_alloc(env->ctx, total, (size_t)sysconf(_SC_PAGESIZE), &w->owned);
-    if (!err && !env->mem_find(env->ctx, w->owned, total, loc))
+    int err = env->mem_alloc(env->ctx, total, (size_t)sysconf(_SC_PAGESIZE), &w->created.owned);
+    if (!err && !env->mem_find(env->ctx, w->created.owned, total, loc))
         err = MRMA_ERR_INTERN;
-    *base = w->owned;
+    *base = w->created.owned;
     return err;
 }
 
@@ -84,7 +84,7 @@ static int make_segment(struct win *w, const struct win_record *recs, struct rma
         return err;
     if (is_from_heap(w, recs))
         return make_from_heap(w, total, loc, base);
-    return env->segment_create(env->ctx, total, base, &w->segment, loc);
+    return env->segment_create(env->ctx, total, base, &w->created.segment, loc);
 }
 
 /* This process's part: aligned as it asked for. */
@@ -101,7 +101,7 @@ static int take_part(struct win *w, const struct win_record *recs, char *base,
     mine->vaddr = (uint64_t)(uintptr_t)w->base;
     int err = MRMA_SUCCESS;
     if (w->size && !is_from_heap(w, recs))
-        err = env->segment_commit(env->ctx, w->segment, mine->offset, w->size);
+        err = env->segment_commit(env->ctx, w->created.segment, mine->offset, w->size);
     return err || !w->hints.populate ? err : populate_pages(w->base, w->size);
 }
 
@@ -128,7 +128,7 @@ int win_share_memory(struct win *w, struct win_plan *plan)
     if (err)
         return err;
     if (w->rank != 0)
-        mine.err = env->mem_map(env->ctx, &plan->segments[0].loc, &base, &w->segment);
+        mine.err = env->mem_map(env->ctx, &plan->segments[0].loc, &base, &w->created.segment);
     if (!mine.err)
         mine.err = take_part(w, w->records.all, base, &mine);
     plan->segment_base = base;

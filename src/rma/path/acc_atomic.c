@@ -140,11 +140,11 @@ bool acc_atomic_cas(struct win *w, const struct win_ctl *ctl, void *at, const st
 
 /* A process has met all peers of its windows, so its own event has membarrier only if
  * all of them are registered: whoever closes this window can make its barrier. */
-void acc_atomic_init(struct win *w)
+enum acc_way acc_atomic_way(const struct win *w)
 {
     const bool membarrier =
         atomic_load_explicit(&w->rma->env->attention->threads.membarrier, memory_order_relaxed);
-    w->acc_way = w->rma->threads ? ACC_WAY_LOCKS : membarrier ? ACC_WAY_MEMBARRIER : ACC_WAY_FENCE;
+    return w->rma->threads ? ACC_WAY_LOCKS : membarrier ? ACC_WAY_MEMBARRIER : ACC_WAY_FENCE;
 }
 
 /* D, for one process. */

@@ -59,9 +59,9 @@ enum acc_way { ACC_WAY_LOCKS, ACC_WAY_FENCE, ACC_WAY_MEMBARRIER };
 /* More elements than that are faster under a lock. */
 enum { ACC_ATOMIC_MAX = 4 };
 
-/* acc_atomic_init decides how this process does its accumulates in w (win.acc_way), when all peers
- * of the window are known. */
-void acc_atomic_init(struct win *w);
+/* acc_atomic_way returns how this process does its accumulates in w (win.acc_way). All peers of the
+ * window are known. */
+enum acc_way acc_atomic_way(const struct win *w);
 
 /* acc_atomic_apply does op on the element at target by one instruction, or a loop around one, with
  * the element at origin; old gets what was there, NULL: not wanted. acc_atomic_fits is true for it.

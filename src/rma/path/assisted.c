@@ -97,13 +97,14 @@ static size_t target_pieces(const struct rma_op *op)
  * first is often the only one, and alone it takes less time. */
 static bool copied_before(const struct win *w, const struct rma_target *t)
 {
-    return atomic_load_explicit(&t->copied_in, memory_order_relaxed) ==
+    return atomic_load_explicit(&t->path_side.copied_in, memory_order_relaxed) ==
            atomic_load_explicit(&w->gen, memory_order_relaxed);
 }
 
 static void note_copied(const struct win *w, struct rma_target *t)
 {
-    atomic_store_explicit(&t->copied_in, atomic_load_explicit(&w->gen, memory_order_relaxed),
+    atomic_store_explicit(&t->path_side.copied_in,
+                          atomic_load_explicit(&w->gen, memory_order_relaxed),
                           memory_order_relaxed);
 }
 
@@ -153,11 +154,12 @@ static int gather(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
     const bool write = kind == PKT_OP_PUT;
     void *here = write ? (void *)(uintptr_t)op->oaddr : op->raddr;
     rma_enter(w->rma);
-    if (unlikely(!t->gathered))
-        t->gathered =
+    if (unlikely(!t->path_side.gathered))
+        t->path_side.gathered =
             procmem_queue_create(t->peer->pid, w->rma->log, (size_t)w->rma->conf->assisted_queue);
-    const int err =
-        t->gathered ? procmem_queue_add(t->gathered, write, here, vaddr, len) : MRMA_ERR_NO_MEM;
+    const int err = t->path_side.gathered
+                        ? procmem_queue_add(t->path_side.gathered, write, here, vaddr, len)
+                        : MRMA_ERR_NO_MEM;
     note_sent(w, t, SENT_GATHERED);
     rma_leave(w->rma);
     return err;
@@ -168,7 +170,7 @@ static void forget(struct win *w, struct rma_target *t)
     if (t->sent == SENT_NOTHING)
         return;
     t->sent = SENT_NOTHING;
-    t->copied_in = 0; /* the next copy goes by itself again */
+    t->path_side.copied_in = 0; /* the next copy goes by itself again */
     w->nsent--;
     win_set_flush_quick(w);
 }
@@ -194,10 +196,10 @@ static int look(struct win *w, struct rma_target *t)
 static int settle(struct win *w, struct rma_target *t)
 {
     int err = MRMA_SUCCESS;
-    if (t->gathered && t->sent == SENT_GATHERED && unlikely(!seen_lately(w, t)))
+    if (t->path_side.gathered && t->sent == SENT_GATHERED && unlikely(!seen_lately(w, t)))
         err = look(w, t);
-    if (likely(!err) && t->gathered)
-        err = procmem_queue_run(t->gathered);
+    if (likely(!err) && t->path_side.gathered)
+        err = procmem_queue_run(t->path_side.gathered);
     if (issue_all_done(t))
         forget(w, t);
     if (unlikely(err == MRMA_ERR_PROC_FAILED))
@@ -235,10 +237,15 @@ void assisted_end_all(struct win *w)
     rma_leave(w->rma);
 }
 
+void assisted_drop(struct rma_target *t)
+{
+    procmem_queue_free(t->path_side.gathered);
+    t->path_side.gathered = NULL;
+}
+
 void assisted_lose(struct win *w, struct rma_target *t)
 {
-    procmem_queue_free(t->gathered);
-    t->gathered = NULL;
+    assisted_drop(t);
     forget(w, t);
 }
 

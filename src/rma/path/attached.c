@@ -40,9 +40,9 @@ static void unmap_gone(const struct win *w, struct rma_target *t)
     /* Pairs with detach_locked of win/region.c: is_gone then finds the table of that count, or a
      * later one. */
     const uint32_t gone = atomic_load_explicit(&t->ctl->regions_gone, memory_order_acquire);
-    if (likely(gone == atomic_load_explicit(&t->regions_gone, memory_order_relaxed)))
+    if (likely(gone == atomic_load_explicit(&t->path_side.regions_gone, memory_order_relaxed)))
         return;
-    atomic_store_explicit(&t->regions_gone, gone, memory_order_relaxed);
+    atomic_store_explicit(&t->path_side.regions_gone, gone, memory_order_relaxed);
     env->attach->detach_group(env->ctx, t, is_gone, t->ctl);
 }
 

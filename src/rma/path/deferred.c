@@ -28,13 +28,13 @@ bool deferred_begin(struct win *w, struct rma_target *t)
     rma_enter(w->rma);
     const bool late = !target_sync(t)->accessible(w, t);
     if (late && t->late == LATE_NOT) {
-        list_init(&t->deferred);
-        t->deferred_bytes = 0;
+        list_init(&t->path_side.deferred);
+        t->path_side.deferred_bytes = 0;
         t->late = LATE;
         target_set_unready(w, t);
-        if (w->nlate++ == 0)
-            list_init(&w->late);
-        list_push_back(&w->late, &t->late_link);
+        if (w->path_side.nlate++ == 0)
+            list_init(&w->path_side.late);
+        list_push_back(&w->path_side.late, &t->path_side.late_link);
     }
     rma_leave(w->rma);
     return late;
@@ -62,8 +62,8 @@ static bool add(struct win *w, struct rma_target *t, const struct deferred_op *o
         if (copied && op->op.caddr)
             d->op.caddr = memcpy(d->data + copied, op->op.caddr, copied);
         (void)dtype_ref(op->op.otype), (void)dtype_ref(op->op.rtype), (void)dtype_ref(op->op.ttype);
-        list_push_back(&t->deferred, &d->link);
-        t->deferred_bytes += d->bytes;
+        list_push_back(&t->path_side.deferred, &d->link);
+        t->path_side.deferred_bytes += d->bytes;
     }
     rma_leave(w->rma);
     *err = late && !d ? MRMA_ERR_NO_MEM : MRMA_SUCCESS;
@@ -75,7 +75,8 @@ static bool add(struct win *w, struct rma_target *t, const struct deferred_op *o
 static bool is_full(struct win *w, const struct rma_target *t)
 {
     rma_enter(w->rma);
-    const bool full = t->late == LATE && t->deferred_bytes >= (size_t)w->rma->conf->late_queue;
+    const bool full =
+        t->late == LATE && t->path_side.deferred_bytes >= (size_t)w->rma->conf->late_queue;
     rma_leave(w->rma);
     return full;
 }
@@ -128,12 +129,12 @@ static void keep(struct win *w, int err)
 int deferred_end(struct win *w)
 {
     int lost = MRMA_SUCCESS;
-    while (w->nlate) {
+    while (w->path_side.nlate) {
         rma_enter(w->rma);
-        struct list_node *node = w->nlate ? list_first(&w->late) : NULL;
+        struct list_node *node = w->path_side.nlate ? list_first(&w->path_side.late) : NULL;
         rma_leave(w->rma);
-        const int err =
-            node ? finish(w, LIST_ENTRY(node, struct rma_target, late_link)) : MRMA_SUCCESS;
+        const int err = node ? finish(w, LIST_ENTRY(node, struct rma_target, path_side.late_link))
+                             : MRMA_SUCCESS;
         if (err == MRMA_ERR_PROC_FAILED)
             lost = err;
         else if (err)
@@ -145,7 +146,7 @@ int deferred_end(struct win *w)
 void deferred_drop(struct rma_target *t)
 {
     struct list_node *node;
-    while (deferred_wait(t) && (node = list_pop_front(&t->deferred)) != NULL)
+    while (deferred_wait(t) && (node = list_pop_front(&t->path_side.deferred)) != NULL)
         forget(LIST_ENTRY(node, struct deferred_op, link));
 }
 
@@ -167,15 +168,15 @@ int deferred_run(struct win *w, struct rma_target *t, int err)
     const bool mine = t->late == LATE;
     if (mine) {
         t->late = LATE_RUNNING;
-        list_remove(&t->late_link);
-        w->nlate--;
+        list_remove(&t->path_side.late_link);
+        w->path_side.nlate--;
     }
-    while (mine && (node = list_pop_front(&t->deferred)) != NULL) {
+    while (mine && (node = list_pop_front(&t->path_side.deferred)) != NULL) {
         struct deferred_op *d = LIST_ENTRY(node, struct deferred_op, link);
         rma_leave(w->rma);
         const int failed = err ? MRMA_SUCCESS : carry_out(w, t, d);
         rma_enter(w->rma);
-        t->deferred_bytes -= d->bytes;
+        t->path_side.deferred_bytes -= d->bytes;
         forget(d);
         if (failed)
             issue_keep_error(w, failed);

@@ -33,6 +33,12 @@ static inline bool deferred_wait(const struct rma_target *t)
     return unlikely(atomic_load_explicit(&t->late, memory_order_relaxed) != LATE_NOT);
 }
 
+/* deferred_any returns whether operations on any target of w wait. */
+static inline bool deferred_any(const struct win *w)
+{
+    return w->path_side.nlate != 0;
+}
+
 /* deferred_begin makes operations on t wait from now on, if it is not accessible (sync_ops.h): that
  * is asked once more, under the lock. Returns whether they wait. */
 bool deferred_begin(struct win *w, struct rma_target *t);

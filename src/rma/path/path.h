@@ -64,6 +64,9 @@ void assisted_end_all(struct win *w);
  * engine's lock. */
 void assisted_lose(struct win *w, struct rma_target *t);
 
+/* assisted_drop forgets what is kept for t, whose window goes away. Under the engine's lock. */
+void assisted_drop(struct rma_target *t);
+
 /* ---- lost processes ---- */
 
 /* path_lose makes operations on t fail at once from now on: t is a target of this node whose

@@ -1,15 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * path_state.h - what src/rma/path keeps in struct rma_target. Nobody else touches it.
+ * path_state.h - what src/rma/path keeps in struct win and struct rma_target. Nobody else touches
+ * it.
  *
- * Locks: see stage.c.
+ * Locks: see stage.c for stages, and deferred.h and assisted.c for the others.
  */
 #ifndef MRMA_RMA_PATH_PATH_STATE_H
 #define MRMA_RMA_PATH_PATH_STATE_H
 
+#include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "base/list.h"
+
+struct procmem_queue;
 struct win_stage;
+
+/* In struct win. */
+struct path_win {
+    uint32_t nlate;   /* targets whose operations wait: deferred.h */
+    struct list late; /* these; nothing if there are none */
+};
+
+/* In struct rma_target. */
+struct path_target {
+    struct list deferred;           /* operations that wait: deferred.h */
+    size_t deferred_bytes;          /* that they take here */
+    struct list_node late_link;     /* in path_win.late while they wait */
+    struct procmem_queue *gathered; /* those that share a system call: assisted.c */
+    _Atomic uint64_t copied_in;     /* win.gen at the last operation that could have been queued */
+    _Atomic uint32_t regions_gone;  /* as in its control block at the last look: attached.c */
+};
 
 /* The stages that one peer has in another's control block for one purpose, one behind the other. */
 struct stage_row {

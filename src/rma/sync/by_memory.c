@@ -64,7 +64,7 @@ static bool target_exposed(void *arg)
  * stages or be on their way from another node: then when it has copied them. */
 static bool known_exposed(const struct win *w, const struct rma_target *t)
 {
-    if (!w->fence_known || w->npackets)
+    if (!w->sync.fence_known || w->npackets)
         return false;
     if (t->path != PATH_ASSISTED)
         return true;
@@ -144,7 +144,7 @@ static void count_once(struct win *w, struct rma_target *t)
     rma_enter(w->rma);
     if (t->lock == WIN_LOCK_NONE) {
         t->lock = WIN_LOCK_COUNTED;
-        list_push_back(&w->counted, &t->counted_link);
+        list_push_back(&w->sync.counted, &t->sync.counted_link);
         lock_count(t);
     }
     rma_leave(w->rma);

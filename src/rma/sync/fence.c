@@ -70,7 +70,7 @@ static void expose(struct win *w, uint32_t phase)
 static int issue_waiting(struct win *w)
 {
     int err = MRMA_SUCCESS;
-    if (unlikely(w->nlate)) {
+    if (unlikely(deferred_any(w))) {
         issue_closing(w, true);
         err = deferred_end(w);
         issue_closing(w, false);
@@ -137,7 +137,7 @@ int rma_fence(struct win *w, int asserts)
     w->fenced = true;
     if (late) /* before, the agent would still park what comes */
         expose(w, w->phase);
-    w->fence_known = precede;
+    w->sync.fence_known = precede;
     w->fence_pending = w->has_assisted || w->npackets;
     w->sync.noput = asserts & RMA_NOPUT;
     w->fence_arrived = 0;

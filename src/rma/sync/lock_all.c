@@ -87,8 +87,8 @@ static void release_direct(struct win *w)
     struct list_node *node;
     if (w->flavor == WIN_ALLOCATE_SHARED)
         lock_all_leave(w);
-    while ((node = list_pop_front(&w->counted)) != NULL) {
-        struct rma_target *t = LIST_ENTRY(node, struct rma_target, counted_link);
+    while ((node = list_pop_front(&w->sync.counted)) != NULL) {
+        struct rma_target *t = LIST_ENTRY(node, struct rma_target, sync.counted_link);
         t->lock = WIN_LOCK_NONE;
         lock_uncount(t);
     }
@@ -164,7 +164,7 @@ int rma_unlock_all(struct win *w)
     if (win_count_call(w))
         rma_look_around(w);
     const int broken = strict_unlock_all(w);
-    const int late = w->nlate ? deferred_end(w) : MRMA_SUCCESS;
+    const int late = deferred_any(w) ? deferred_end(w) : MRMA_SUCCESS;
     int err = w->nsent ? assisted_settle_all(w) : MRMA_SUCCESS;
     err = err ? err : late;
     const int ended = w->npackets || w->nsent ? issue_unlock_all(w) : MRMA_SUCCESS;

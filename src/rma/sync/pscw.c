@@ -93,7 +93,7 @@ int rma_complete(struct win *w)
         return MRMA_ERR_RMA_SYNC;
     const struct win_group *g = &w->sync.access;
     strict_completed(w, NULL, false);
-    int err = unlikely(w->nlate) ? deferred_end(w) : MRMA_SUCCESS;
+    int err = unlikely(deferred_any(w)) ? deferred_end(w) : MRMA_SUCCESS;
     const int ended = w->npackets ? issue_completing(w) : MRMA_SUCCESS;
     err = err ? err : ended;
     for (int i = 0; i < g->n; i++) {

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/list.h"
+
 struct fence_counts;
 
 /* Of the processes that synchronize through shared memory, and of all: barrier.c. */
@@ -46,12 +48,15 @@ struct sync_win {
     bool counts_in;                   /* the barrier of the node counts; all its processes agree */
     struct fence_counts *counts;      /* NULL: fences end by markers */
     bool noput;                       /* MPI_MODE_NOPUT was given for the present fence phase */
+    bool fence_known;                 /* all processes have entered the last fence */
+    struct list counted; /* targets in whose control blocks lock_all has counted this process */
     struct win_group access, exposure;
 };
 
 /* In struct rma_target. */
 struct sync_target {
-    uint32_t posts_sent; /* to it, those with MPI_MODE_NOCHECK not counted */
+    uint32_t posts_sent;           /* to it, those with MPI_MODE_NOCHECK not counted */
+    struct list_node counted_link; /* in sync_win.counted */
 };
 
 /* sync_first_signals sets the counters of signals that nobody else sees yet to first
@@ -73,6 +78,7 @@ static inline void sync_first_win(struct sync_win *win, uint32_t first)
 {
     for (int kind = 0; kind < BARRIER_KINDS; kind++)
         win->barriers[kind] = first;
+    list_init(&win->counted);
 }
 
 /* sync_first_control sets the counters of a control block that nobody else sees yet to first. */

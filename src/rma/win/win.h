@@ -33,6 +33,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "rma/create/create_state.h"
 #include "rma/env.h"
 #include "rma/origin/origin_state.h"
 #include "rma/path/path_state.h"
@@ -168,93 +169,86 @@ struct rma_target {
     uint64_t size;                             /* bytes of its window memory */
     uint64_t vaddr;                            /* its own address of base */
     int rank;
-    bool lost;      /* its process is, as far as this one knows: lost.h. Under the engine's lock */
-    bool peer_kept; /* the peer stays counted when the window goes: create/abandoned.c */
+    bool lost;     /* its process is, as far as this one knows: lost.h. Under the engine's lock */
+    bool attaches; /* of a dynamic window: its regions are attached when they are used */
     char *shared_base;          /* base for load and store, whatever the path; NULL: not mapped */
     struct rma_net_key net_key; /* of its memory: rdma.c */
     struct win_signals *out;    /* mine to it, in its control block */
     struct win_signals *in;     /* its to me: in my control block, of packet peers in signals */
-    struct stage_target stage;  /* of the same control blocks */
-    struct list deferred;       /* operations that wait: path/deferred.h */
-    size_t deferred_bytes;      /* that they take here */
-    struct list_node late_link; /* in win->late while they wait */
-    struct procmem_queue *gathered; /* and those that share a system call: path/assisted.c */
-    _Atomic uint64_t copied_in;     /* win.gen at the last operation of that kind */
-    uint32_t starts;         /* access epochs started towards it, MPI_MODE_NOCHECK included */
-    uint32_t posts_due;      /* posts that must have come for the present one */
-    uint32_t started_in;     /* win->start_count of the last start that names it */
-    uint32_t exposures;      /* exposure epochs posted to it, MPI_MODE_NOCHECK included */
-    struct sync_target sync; /* of src/rma/sync alone */
+    uint32_t starts;            /* access epochs started towards it, MPI_MODE_NOCHECK included */
+    uint32_t posts_due;         /* posts that must have come for the present one */
+    uint32_t started_in;        /* win->start_count of the last start that names it */
+    uint32_t exposures;         /* exposure epochs posted to it, MPI_MODE_NOCHECK included */
     uint32_t remote_win, remote_gen; /* how it knows this window */
     struct pkt_target *pkt;          /* packets to it; NULL until used */
     struct pkt_origin *from;         /* packets from it; NULL until used */
-    void *map_handle, *ctl_handle;
-    void *attachment; /* its memory, attached; NULL: it is not, or it is mapped otherwise */
-    bool attaches;    /* of a dynamic window: its regions are attached when they are used */
-    _Atomic uint32_t regions_gone; /* as in its control block when this process last looked */
-    struct list_node remote_link;  /* in win->remote: made on use */
-    struct list_node counted_link; /* in win->counted */
+    struct list_node remote_link;    /* in win->remote: made on use */
     struct win_signals signals;
+
+    /* ---- of one room each ---- */
+    struct create_target created;
+    struct stage_target stage; /* of path: the stages of the same control blocks */
+    struct path_target path_side;
+    struct sync_target sync;
 };
 
-/* In the first line and the one behind it is all that operations and locks look at. */
+/*
+ * What is fixed is written by src/rma/create while the window is made and freed, and only read in
+ * between; what one room alone uses is in a structure of that room (test/check-layers.sh). In the
+ * first line and the one behind it is all that operations and locks look at.
+ */
 struct win {
+    /* ---- fixed at creation: what operations look at ---- */
     alignas(MRMA_CACHE_LINE) struct rma *rma;
-    _Atomic uint64_t gen; /* see the invariants; never comes round */
-    bool dynamic;
-    _Atomic bool lock_quick;     /* locks need none of what fast.h leaves out */
-    _Atomic uint8_t flush_quick; /* enum flush_quick, see fast.h: win_set_flush_quick */
-    uint8_t acc_way;             /* enum acc_way: accumulates by single instructions? */
-    _Atomic bool dirty;          /* stores to mapped targets since the last full fence */
-    bool has_assisted;           /* some memory peers are kernel-assisted */
-    bool fence_pending; /* when the last fence returned here, what others had sent to a memory
-                             peer was not sure to be in place: fence.c */
-    bool fence_known;   /* all processes have entered the last fence */
     struct rma_target
         *local;    /* the targets of this node, nlocal of them, ascending, self included */
     int row_first; /* local[0] to local[row_len - 1] are the ranks from row_first on: win_peek */
     unsigned row_len;
-    struct epoch epoch;
-    bool watched;     /* each operation is checked (strict.h): none takes a short way */
-    int32_t unlooked; /* calls until rma_look_around is due: win_count_call */
     struct win_ctl *ctl;
+    bool dynamic;
+    bool watched;    /* each operation is checked (strict.h): none takes a short way */
+    uint8_t acc_way; /* enum acc_way: accumulates by single instructions? */
+
+    /* ---- changes: what operations look at ---- */
+    _Atomic bool lock_quick;     /* locks need none of what fast.h leaves out */
+    _Atomic uint8_t flush_quick; /* enum flush_quick, see fast.h: win_set_flush_quick */
+    _Atomic bool dirty;          /* stores to mapped targets since the last full fence */
+    bool fence_pending;   /* when the last fence returned here, what others had sent to a memory
+                             peer was not sure to be in place: fence.c */
+    _Atomic uint64_t gen; /* see the invariants; never comes round */
+    struct epoch epoch;
+    int32_t unlooked; /* calls until rma_look_around is due: win_count_call */
     int nlocks;
-    _Atomic uint32_t nsent; /* kernel-assisted targets with something under way */
-    struct win_ctl *lead;   /* control block of memory_ranks[0], for lock_all */
-
+    _Atomic uint32_t nsent;      /* kernel-assisted targets with something under way */
     struct target_table targets; /* win_peek, win_target */
-    int nlocal;
-    struct list remote; /* struct rma_target, of other nodes, made on use */
 
+    /* ---- fixed at creation: all else ---- */
+    struct win_ctl *lead; /* control block of memory_ranks[0], for lock_all */
     int rank, nproc;
     enum win_flavor flavor;
-    struct win_hints hints;
     void *base;
     uint64_t size;
     uint32_t disp_unit;
-    uint32_t index, index_gen;  /* in rma->wins */
-    uint64_t number;            /* win_number */
-    void *owned;                /* memory from env->mem_alloc behind base, or NULL */
-    void *segment;              /* handle of MPI_Win_allocate_shared's segment, or NULL */
-    uint64_t exported;          /* segment of its memory that others attach; 0: none */
-    bool exports;               /* dynamic: what is attached to it is exported for others */
-    struct rma_net_mem net_mem; /* how the network reaches its memory: rdma.c */
-
+    uint32_t index, index_gen; /* in rma->wins */
+    uint64_t number;           /* win_number */
+    uint32_t first_number;     /* first_number.h */
+    int nlocal;
     int *memory_ranks; /* ranks synchronized through shared memory, ascending, self included */
     int nmemory, memory_me;
     int npackets;                 /* ranks reached by packets, made or not */
-    int nslots;                   /* in every control block of the node */
+    bool has_assisted;            /* some memory peers are kernel-assisted */
     bool assisted;                /* this process is such a target */
-    struct strict *strict;        /* strict.h; NULL: off */
+    bool exports;                 /* dynamic: what is attached to it is exported for others */
     const struct path_ops *front; /* of the paths of its targets, where MPIRMA_STRICT or
                                      MPIRMA_TRACE puts anything there; else NULL */
-    struct win_records records;   /* of all processes; for targets that are not made yet */
 
-    struct sync_win sync;  /* of src/rma/sync alone */
-    uint32_t first_number; /* first_number.h */
-    uint32_t phase;        /* fences passed, from the first number on */
-    uint32_t phase_ended;  /* the last fence phase to whose end all processes have come */
-    bool fenced;           /* there has been one */
+    /* ---- changes: what several rooms share ---- */
+    struct win_hints hints;     /* three of them by MPI_Win_set_info: win_set_hints */
+    struct win_records records; /* of all processes; for targets that are not made yet */
+    struct list remote;         /* struct rma_target, of other nodes, made on use */
+    uint32_t phase;             /* fences passed, from the first number on */
+    uint32_t phase_ended;       /* the last fence phase to whose end all processes have come */
+    bool fenced;                /* there has been one */
     bool fence_lost; /* operations of a fence epoch were refused unread: what others announce is
                         not reached, in this and all later fences */
     uint32_t fence_arrived; /* fence markers of packet peers for this phase */
@@ -262,16 +256,17 @@ struct win {
     _Atomic uint32_t lost;  /* 1 + the first rank that is lost, 0: none; see lost.h. Changed under
                                the engine's lock */
     bool abandoned; /* freed, though others may still use what is published: create/abandoned.h */
-
-    uint32_t start_count;
-    uint32_t nlate;   /* targets whose operations wait: path/deferred.h */
-    struct list late; /* these; nothing if there are none */
     bool all_nocheck;
-    struct list counted; /* targets in whose control blocks lock_all has counted this process */
-
-    struct origin_win origin_side; /* of src/rma/origin alone */
-    struct target_win target_side; /* of src/rma/target alone */
+    uint32_t start_count;
     uint32_t queued; /* packets and streams of this window in send queues, all peers */
+
+    /* ---- of one room each ---- */
+    struct create_win created;
+    struct path_win path_side;
+    struct origin_win origin_side;
+    struct target_win target_side;
+    struct sync_win sync;
+    struct strict *strict; /* strict.h; NULL: off */
 };
 
 static_assert(offsetof(struct rma_target, sync_ops) == MRMA_CACHE_LINE,
