@@ -93,14 +93,10 @@ static bool look_again(struct ring_tx *tx, uint64_t end)
     return end - tx->head <= bytes;
 }
 
-static bool fits(struct ring_tx *tx, uint64_t end)
+/* Is there room up to end? The consumer is told if not (ring_starved). */
+static bool seek_room(struct ring_tx *tx, uint64_t end)
 {
-    return end - tx->head <= tx->place + 1 || look_again(tx, end);
-}
-
-static bool has_room(struct ring_tx *tx, uint64_t end)
-{
-    if (fits(tx, end))
+    if (end - tx->head <= tx->place + 1 || look_again(tx, end))
         return true;
     /* Each time anew: the last word may have been answered before this look. */
     atomic_store_explicit(&tx->ring->starved, ++tx->starved, memory_order_relaxed);
@@ -112,7 +108,7 @@ void *ring_reserve(struct ring_tx *tx, size_t len)
 {
     const size_t need = RECORD_BYTES(len), left = to_end(tx->place, tx->tail);
     const uint64_t start = need > left ? tx->tail + left : tx->tail;
-    if (!has_room(tx, start + need + LINE))
+    if (!seek_room(tx, start + need + LINE))
         return NULL;
     tx->reserved = start;
     tx->reserved_end = start + need;
@@ -196,7 +192,7 @@ bool ring_starved(struct ring_rx *rx)
     if (rx->shown == rx->looked)
         return false;
     rx->looked = rx->shown;
-    atomic_thread_fence(memory_order_seq_cst); /* pairs with has_room */
+    atomic_thread_fence(memory_order_seq_cst); /* pairs with seek_room */
     const uint32_t starved = atomic_load_explicit(&rx->ring->starved, memory_order_relaxed);
     if (starved == rx->woken_for)
         return false;

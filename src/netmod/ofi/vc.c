@@ -29,15 +29,18 @@ static void record_credit(const struct nmofi_link *link, bool enough)
                                          .id = (uintptr_t)link});
 }
 
-/* What is counted are stalls, not attempts: who waits for something else polls on. */
-static bool has_credits(struct nmofi_link *link, size_t len)
+static bool has_credits(const struct nmofi_link *link, size_t len)
 {
-    const bool enough = nm_cost(len) <= link->credits;
+    return nm_cost(len) <= link->credits;
+}
+
+/* What is counted are stalls, not attempts: who waits for something else polls on. */
+static void note_credits(struct nmofi_link *link, bool enough)
+{
     link->nm->stats.credit_stalls += !enough && !link->starved;
     if (unlikely(link->starved == enough && link->nm->opts.trace))
         record_credit(link, enough);
     link->starved = !enough;
-    return enough;
 }
 
 void *nm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
@@ -53,7 +56,9 @@ void *nm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
         nm_link_break(link, "it has closed the connection");
         return NULL;
     }
-    if (!has_credits(link, len))
+    const bool enough = has_credits(link, len);
+    note_credits(link, enough);
+    if (!enough)
         return NULL;
     struct nm_tx *tx = nm_tx_get(nm, sizeof(struct nm_hdr) + nm_pad(len));
     if (!tx) {

@@ -288,7 +288,10 @@ static int issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_
         return err;
     if (!err && pt->count)
         err = pkt_send_open(pt, 0, true);
-    if (pt->target->peer->attention) /* the wait for a request does not come by rma_wait_until */
+    /* Was the packet left to a call of the host that has ended meanwhile, the agent finds it at the
+     * end of its short sleep. Waits of this library do not wait for that (progress/wait.c), but the
+     * wait for a request is none of these, and the target is not known there. */
+    if (pt->target->peer->attention)
         attention_call_agent(pt->target->peer->attention, pt->target->peer->ring_fd);
     return err ? origin_abandon(pt, op->req, err) : MRMA_SUCCESS;
 }

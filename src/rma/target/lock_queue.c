@@ -101,7 +101,10 @@ bool lock_queue_request(struct pkt_origin *po, bool exclusive, bool all)
         return true;
     }
     enqueue(po);
-    if (enter_next(w) != po) /* once more, now that releasers know */
+    /* Once more, now that releasers know. A round of progress looks by itself behind all packets
+     * (target_grant_locks); but a packet that was parked makes its request in MPI_Win_fence or
+     * MPI_Win_post, behind which there need be none. */
+    if (enter_next(w) != po)
         return false;
     dequeue(po);
     return true;
