@@ -49,6 +49,21 @@ static bool on_one_node(const struct engine *e, const struct rma_proc_record *re
     return true;
 }
 
+/* Which of the processes of this node among the records this one is: of the real node, whatever is
+ * pretended, since its processes share the cards. */
+static unsigned index_on_node(const struct engine *e, const struct rma_proc_record *records,
+                              size_t stride, int n)
+{
+    unsigned before = 0;
+    for (int i = 0; i < n; i++) {
+        const struct proc_record rec = record_at(records, stride, i);
+        if (rec.uid == e->uid)
+            break;
+        before += engine_same_node(e, rec.node);
+    }
+    return before;
+}
+
 static int open_bells(struct engine *e)
 {
     int err = doorbell_open(&e->log, &e->bell);
@@ -84,14 +99,22 @@ static void announce(struct engine *e, struct nmofi *net, bool loopback)
     log_msg(&e->log, LOG_LEVEL_INFO, "network: %s", nmofi_describe(net));
 }
 
+/* What the records tell of the processes of the window that needs the network. */
+struct company {
+    bool one_node;
+    unsigned node_index, universe;
+};
+
 /* Under net_lock. */
-static int open_endpoint(struct engine *e, bool one_node)
+static int open_endpoint(struct engine *e, const struct company *company)
 {
-    const bool loopback = one_node && !e->conf.ofi_interface[0];
+    const bool loopback = company->one_node && !e->conf.ofi_interface[0];
     const struct nmofi_opts opts = {.provider = e->conf.ofi_provider,
                                     .interface = e->conf.ofi_interface,
                                     .loopback = loopback,
                                     .rdma = rdma_of(e->conf.ofi_rdma),
+                                    .node_index = company->node_index,
+                                    .universe = company->universe,
                                     .uid = e->uid,
                                     .log = &e->log,
                                     .trace = e->env.trace,
@@ -126,12 +149,13 @@ static void register_memory(struct engine *e, struct rma_net_mem *mine, struct r
     rma_leave(&e->rma);
 }
 
-static struct offer make_offer(struct engine *e, bool one_node, struct rma_net_mem *memory)
+static struct offer make_offer(struct engine *e, const struct company *company,
+                               struct rma_net_mem *memory)
 {
     struct offer mine = {.err = MRMA_SUCCESS};
     pthread_mutex_lock(&e->net_lock);
     if (!e->net)
-        mine.err = open_endpoint(e, one_node);
+        mine.err = open_endpoint(e, company);
     const struct proc_record rec = proc_record_of(&e->record);
     pthread_mutex_unlock(&e->net_lock);
     if (!mine.err)
@@ -172,14 +196,15 @@ static int env_net_open(void *ctx, struct boot *boot, struct rma_proc_record *re
 {
     struct engine *e = ctx;
     const int n = boot->nproc;
-    const bool one_node = on_one_node(e, records, stride, n);
+    const struct company company = {on_one_node(e, records, stride, n),
+                                    index_on_node(e, records, stride, n), (unsigned)n};
     rma_enter(&e->rma);
     engine_peer_sweep(e);
     rma_leave(&e->rma);
-    const struct offer mine = make_offer(e, one_node, memory);
+    const struct offer mine = make_offer(e, &company, memory);
     struct offer *offers = room;
     int err = boot->allgather(boot, &mine, offers, sizeof mine);
-    return err ? err : take_offers(e, offers, records, keys, stride, n, one_node);
+    return err ? err : take_offers(e, offers, records, keys, stride, n, company.one_node);
 }
 
 void engine_net_init(struct engine *e)

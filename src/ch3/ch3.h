@@ -85,6 +85,7 @@ struct ch3 {
     void *handler_ctx;
     struct ch3_channel *channels[CH3_MAX_CHANNELS];
     _Atomic unsigned nchannels; /* a channel may join while others are in use */
+    _Atomic bool polled;        /* one of them has CH3_CAP_POLLED */
     struct list pending_vcs;
     /* Connections in pending_vcs, and channels' own (ch3_channel_unsent); read without the lock. */
     _Atomic uint32_t unsent;
@@ -228,6 +229,13 @@ bool ch3_pending(const struct ch3 *c);
 /* ch3_pending_silent returns whether a channel without CH3_CAP_WAIT has something to deliver: who
  * sleeps on descriptors would not notice that. Called without the lock. */
 bool ch3_pending_silent(const struct ch3 *c);
+
+/* ch3_must_poll returns whether a channel wakes nobody when something arrives (CH3_CAP_POLLED): who
+ * sleeps must poll again soon. May be called without the lock. */
+static inline bool ch3_must_poll(const struct ch3 *c)
+{
+    return atomic_load_explicit(&c->polled, memory_order_relaxed);
+}
 
 /* ch3_wait_fds writes the descriptors of the channels with CH3_CAP_WAIT to fds, which has room for
  * CH3_MAX_CHANNELS, and returns how many there are. They stay the channels'. Called without the

@@ -56,7 +56,9 @@ enum ch3_channel_cap {
     CH3_CAP_ROOM = 1 << 4,
     CH3_CAP_ABANDON = 1 << 5, /* abandon */
     CH3_CAP_QUIET =
-        1 << 6 /* commit_quietly, wake: commit wakes the receiver's agent if nobody polls there */
+        1 << 6, /* commit_quietly, wake: commit wakes the receiver's agent if nobody polls there */
+    /* Nothing wakes who sleeps, and pending knows nothing: who sleeps must poll again soon. */
+    CH3_CAP_POLLED = 1 << 7
 };
 
 /* What a peer must know of registered memory to reach it; plain bytes on the wire. */
@@ -105,9 +107,9 @@ struct ch3_channel_ops {
     unsigned (*poll)(struct ch3_channel *ch);
 
     /* pending returns whether anything waits to be polled. A thread calls it before it sleeps,
-     * without the engine's lock, also while another thread polls. Where the channel has no CAP_WAIT
-     * it must not miss a packet that was committed before the sleeper announced itself
-     * (sys/event.h). */
+     * without the engine's lock, also while another thread polls. Where the channel has neither
+     * CAP_WAIT nor CAP_POLLED it must not miss a packet that was committed before the sleeper
+     * announced itself (sys/event.h). */
     bool (*pending)(struct ch3_channel *ch);
 
     /* disconnect is called when the peer of vc will not be used any more; in any state, and maybe

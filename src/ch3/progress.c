@@ -20,6 +20,8 @@ void ch3_add_channel(struct ch3 *c, struct ch3_channel *ch)
     ch->ch3 = c;
     const unsigned n = atomic_load_explicit(&c->nchannels, memory_order_relaxed);
     c->channels[n] = ch;
+    if (ch->caps & CH3_CAP_POLLED)
+        atomic_store_explicit(&c->polled, true, memory_order_relaxed);
     atomic_store_explicit(&c->nchannels, n + 1, memory_order_release); /* pairs with channels_of */
 }
 

@@ -2,12 +2,12 @@
 /*
  * card.c - what becomes of an operation: when it leaves, what overtakes it, how it ends.
  *
- *   submitted --may be late--> held  --overtaken, or its time is up--> sent
- *   submitted ---------------> sent  --has left, or is answered------> over
- *   sent      --its target has gone--> doomed --lost_ms--------------> over, with an error
+ *   submitted --> sent  --has left, or is answered-----------------> over
+ *                 sent  --its target has gone--> doomed  --lost_ms-> over, with an error
  *
- * What is held is passed by later sends, which the profile's promises allow: writes where there is
- * no FI_ORDER_SAW, sends where there is no FI_ORDER_SAS. A send is over when the kernel has taken
+ * Some are marked as late, and held by the card of their target (target.c), while later messages
+ * pass, as far as the profile's promises allow: writes where there is no FI_ORDER_SAW, sends where
+ * there is no FI_ORDER_SAS. A send is over when the kernel has taken
  * its frame, unless FI_DELIVERY_COMPLETE was asked for; all others when their target has answered.
  *
  * Locks: the domain's; the thread takes it for each step. Neighbours: endpoint.c, which submits;
@@ -22,15 +22,12 @@
 #include "test/fabric/objects.h"
 
 enum { FDS = 128, BUSY_MS = 1, PATIENT_MS = 50 };
-#define HELD_NS UINT64_C(400000)
 
 void op_free(struct op *op)
 {
     for (size_t i = 0; i < op->n; i++)
         if (op->desc[i])
             op->desc[i]->users--;
-    if (list_node_queued(&op->held))
-        list_remove(&op->held);
     if (list_node_queued(&op->node))
         list_remove(&op->node);
     free(op);
@@ -92,50 +89,22 @@ void card_doom(struct op *op)
 
 /* ---- its beginning ---- */
 
-/* By how many later sends it may be overtaken. */
-static unsigned lateness(struct domain *d, const struct op *op)
+unsigned card_lateness(struct domain *d, const struct op *op)
 {
     if (op->kind == OP_SEND)
         return rules->late_sends && domain_random(d, 3) == 0 ? rules->late_sends : 0;
     return op->kind == OP_WRITE ? rules->late_writes : 0;
 }
 
-static void release(struct op *op)
-{
-    list_remove(&op->held);
-    op->due = 0;
-    wire_send(op);
-}
-
-/* A send has left: what it has overtaken has one less to wait for. */
-static void overtake(struct endpoint *ep)
-{
-    LIST_EACH_SAFE (it, &ep->held) {
-        struct op *op = LIST_ENTRY(it, struct op, held);
-        COUNT(held);
-        if (--op->overtaken == 0)
-            release(op);
-    }
-}
-
 int card_submit(struct op *op)
 {
     struct endpoint *ep = op->ep;
-    const bool send = op->kind == OP_SEND;
     if (ep->ntx >= rules->tx_size)
         return -FI_EAGAIN;
     list_push_back(&ep->ops, &op->node);
     ep->ntx++;
     ep->owed += !op->silent;
-    op->overtaken = lateness(ep->domain, op);
-    if (op->overtaken) {
-        op->due = now_ns() + HELD_NS;
-        list_push_back(&ep->held, &op->held);
-    } else {
-        wire_send(op);
-        if (send)
-            overtake(ep);
-    }
+    wire_send(op);
     card_kick(ep->domain);
     return 0;
 }
@@ -145,12 +114,8 @@ int card_submit(struct op *op)
 static void step_endpoint(struct endpoint *ep)
 {
     wire_step(ep);
+    target_step(ep);
     const uint64_t now = now_ns();
-    LIST_EACH_SAFE (it, &ep->held) {
-        struct op *op = LIST_ENTRY(it, struct op, held);
-        if (op->due <= now)
-            release(op);
-    }
     LIST_EACH_SAFE (it, &ep->ops) {
         struct op *op = LIST_ENTRY(it, struct op, node);
         if (op->doomed && op->due <= now)

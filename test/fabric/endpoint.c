@@ -385,6 +385,7 @@ static int ep_control(struct fid *fid, int command, void *arg)
     domain_enter(ep->domain);
     const int ret = wire_listen(ep);
     ep->enabled = !ret;
+    card_kick(ep->domain);
     domain_leave(ep->domain);
     return ret;
 }
@@ -403,7 +404,8 @@ static void forget(struct endpoint *ep)
     struct list_node *node;
     while ((node = list_first(&ep->ops)) != NULL)
         op_free(LIST_ENTRY(node, struct op, node));
-    while ((node = list_pop_front(&ep->unexpected)) != NULL)
+    while ((node = list_pop_front(&ep->unexpected)) != NULL ||
+           (node = list_pop_front(&ep->held)) != NULL)
         free(LIST_ENTRY(node, struct chunk, node));
 }
 

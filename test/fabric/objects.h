@@ -84,7 +84,6 @@ enum op_kind { OP_SEND, OP_RECV, OP_WRITE, OP_READ, OP_ATOMIC, OP_FETCH, OP_SWAP
 
 struct op {
     struct list_node node; /* in its endpoint's ops */
-    struct list_node held; /* in its endpoint's held */
     struct endpoint *ep;
     enum op_kind kind;
     bool silent; /* injected: no completion */
@@ -99,9 +98,8 @@ struct op {
     void *result;         /* of OP_FETCH and OP_SWAP */
     const void *compare;  /* of OP_SWAP */
     uint8_t datatype, op; /* of atomics */
-    uint64_t due;         /* held: until then at most; doomed: it fails then */
-    unsigned overtaken;   /* by so many more sends before it leaves */
-    struct wire *wire;    /* that it has left by; NULL: not yet */
+    uint64_t due;         /* doomed: it fails then */
+    struct wire *wire;    /* that it has left by; NULL: its target has gone */
     size_t used;          /* OP_RECV: bytes that have been filled */
     unsigned char copy[]; /* of what was injected */
 };
@@ -114,14 +112,17 @@ struct frame {
     uint64_t addr, key; /* of remote memory */
     uint64_t len;       /* bytes of remote memory */
     uint64_t payload;   /* bytes behind this */
-    uint64_t datatype, op;
+    uint32_t datatype, op;
+    uint64_t late; /* so many later messages may overtake it */
 };
 
 /* A frame under way, in or out. */
 struct chunk {
     struct list_node node;
-    struct op *op; /* is over when the frame has left; NULL: none is */
-    size_t done;   /* bytes of frame and payload */
+    struct op *op;     /* is over when the frame has left; NULL: none is */
+    struct wire *wire; /* held: that it has come by; NULL: it has gone since */
+    uint64_t due;      /* held: until then at most */
+    size_t done;       /* bytes of frame and payload */
     struct frame frame;
     unsigned char payload[];
 };
@@ -146,7 +147,7 @@ struct endpoint {
     struct vector *av;
     struct queue *cq;
     struct list ops;        /* struct op: all that are not over, receive buffers in their order */
-    struct list held;       /* that others may overtake */
+    struct list held;       /* struct chunk: have come, and others may overtake them */
     struct list wires;      /* struct wire */
     struct list unexpected; /* struct chunk: messages that found no buffer */
     unsigned ntx;           /* operations that are not over, without receive buffers */
@@ -218,6 +219,10 @@ uint64_t vector_uid(const struct vector *av, fi_addr_t addr);
  * operation is still the caller's. */
 int card_submit(struct op *op);
 
+/* card_lateness returns by how many later messages of its endpoint the operation may be overtaken.
+ */
+unsigned card_lateness(struct domain *d, const struct op *op);
+
 /* card_over ends an operation that is no receive buffer: the user is told, and it is freed. err: 0,
  * or a positive error. */
 void card_over(struct op *op, int err);
@@ -253,7 +258,8 @@ int wire_listen(struct endpoint *ep);
 /* wire_send sends the operation's frame, or dooms it if its target has gone. */
 void wire_send(struct op *op);
 
-/* wire_answer sends the answer to a frame that has come, with len bytes of data. */
+/* wire_answer sends the answer to a frame that has come, with len bytes of data. w: NULL, if
+ * whoever sent it has gone; then nothing is done. */
 void wire_answer(struct wire *w, const struct frame *f, int status, const void *data, size_t len);
 
 /* wire_step sends and receives what it can without waiting, for all of the endpoint. */
@@ -264,6 +270,12 @@ void wire_close(struct endpoint *ep);
 
 /* target_frame deals with a frame that has come, which it frees or keeps. */
 void target_frame(struct wire *w, struct chunk *c);
+
+/* target_step deals with what was held long enough. */
+void target_step(struct endpoint *ep);
+
+/* target_forget_wire is called when a connection has gone: what has come by it still counts. */
+void target_forget_wire(struct wire *w);
 
 /* target_match gives messages that found no buffer to one that was posted. */
 void target_match(struct endpoint *ep);

@@ -182,6 +182,8 @@ struct fi_provider *fi_prov_ini(void)
     rules = rules_of();
     if (!rules)
         return NULL;
+    if (rules->sized && (!getenv("FI_UNIVERSE_SIZE") || !getenv("FI_OFI_RXM_USE_SRX")))
+        rules_broken("libfabric is loaded without FI_UNIVERSE_SIZE or FI_OFI_RXM_USE_SRX");
     provider.fi_version = FI_VERSION(1, rules->api);
     provider.name = rules->name;
     return &provider;

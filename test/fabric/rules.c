@@ -41,6 +41,7 @@ static struct rules profiles[] = {
      .offload = 1,
      .key_bytes = 4,
      .delay_us = 300,
+     .sized = 1,
      .lost_inject = LOST_UNSAID},
     {.name = "cxi",
      .api = 15,
@@ -91,12 +92,11 @@ static const struct {
     const char *name;
     size_t offset;
 } fields[] = {
-    FIELD(api),           FIELD(mr_local),   FIELD(wait),        FIELD(offload),
-    FIELD(inject),        FIELD(iov_max),    FIELD(rma_iov_max), FIELD(key_bytes),
-    FIELD(tx_size),       FIELD(name_len),   FIELD(uneven),      FIELD(atomics),
-    FIELD(late_writes),   FIELD(late_sends), FIELD(delay_us),    FIELD(leftover),
-    FIELD(lost_inject),   FIELD(lost_ms),    FIELD(cards),       FIELD(mr_us),
-    FIELD(mr_fail_after),
+    FIELD(api),      FIELD(mr_local),      FIELD(wait),        FIELD(offload),    FIELD(inject),
+    FIELD(iov_max),  FIELD(rma_iov_max),   FIELD(key_bytes),   FIELD(tx_size),    FIELD(name_len),
+    FIELD(uneven),   FIELD(atomics),       FIELD(late_writes), FIELD(late_sends), FIELD(delay_us),
+    FIELD(leftover), FIELD(lost_inject),   FIELD(lost_ms),     FIELD(cards),      FIELD(sized),
+    FIELD(mr_us),    FIELD(mr_fail_after),
 };
 
 static void fill(struct rules *rules)

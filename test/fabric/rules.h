@@ -56,6 +56,7 @@ struct rules {
     unsigned lost_inject;   /* LOST_* */
     unsigned lost_ms;       /* until an operation to an endpoint that has gone fails */
     unsigned cards;         /* domains */
+    unsigned sized;         /* what ofi_rxm reads of the environment must be there */
     unsigned mr_us;         /* a registration takes so long */
     unsigned mr_fail_after; /* so many registrations go well, then none does; 0: all do */
 };

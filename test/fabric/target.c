@@ -2,9 +2,10 @@
 /*
  * target.c - what arrives: messages into receive buffers, puts and gets, atomics, answers.
  *
- * Messages go into receive buffers in the order in which these were posted; a buffer for many
- * messages ends when less room is left than its user said. Whoever reaches memory needs its key,
- * and stays within it, or is answered with an error.
+ * What is marked as late is held until so many later messages of the same connection have passed,
+ * or for a while. Messages go into receive buffers in the order in which these were posted; a
+ * buffer for many messages ends when less room is left than its user said. Whoever reaches memory
+ * needs its key, and stays within it, or is answered with an error.
  *
  * Locks: the domain's. Neighbours: wire.c, which brings frames; memory.c, atomics.c.
  */
@@ -12,6 +13,8 @@
 #include <string.h>
 
 #include "test/fabric/objects.h"
+
+#define HELD_NS UINT64_C(400000)
 
 /* ---- messages ---- */
 
@@ -84,18 +87,18 @@ static int put(struct domain *d, const struct chunk *c)
     return 0;
 }
 
-static void get(struct wire *w, const struct frame *f)
+static void get(struct domain *d, struct wire *w, const struct frame *f)
 {
-    const void *from = memory_at(w->ep->domain, f->key, f->addr, f->len, FI_REMOTE_READ);
+    const void *from = memory_at(d, f->key, f->addr, f->len, FI_REMOTE_READ);
     wire_answer(w, f, from ? 0 : FI_EACCES, from, from ? (size_t)f->len : 0);
 }
 
-static void change(struct wire *w, const struct chunk *c)
+static void change(struct domain *d, struct wire *w, const struct chunk *c)
 {
     const struct frame *f = &c->frame;
     const size_t size = atomics_size((enum fi_datatype)f->datatype);
     unsigned char old[ATOMIC_BYTES];
-    void *to = memory_at(w->ep->domain, f->key, f->addr, f->len, FI_REMOTE_WRITE | FI_REMOTE_READ);
+    void *to = memory_at(d, f->key, f->addr, f->len, FI_REMOTE_WRITE | FI_REMOTE_READ);
     const void *compare = f->kind == OP_SWAP ? c->payload + f->len : NULL;
     if (!to || !size || f->len > sizeof old ||
         !atomics_apply((enum fi_op)f->op, (enum fi_datatype)f->datatype, to, c->payload, compare,
@@ -105,9 +108,11 @@ static void change(struct wire *w, const struct chunk *c)
         wire_answer(w, f, 0, old, f->kind == OP_ATOMIC ? 0 : (size_t)f->len);
 }
 
-void target_frame(struct wire *w, struct chunk *c)
+/* ---- frames ---- */
+
+/* w: NULL, if whoever sent it has gone. */
+static void deal_with(struct endpoint *ep, struct wire *w, struct chunk *c)
 {
-    struct endpoint *ep = w->ep;
     const struct frame *f = &c->frame;
     switch ((enum op_kind)f->kind) {
     case OP_SEND:
@@ -119,12 +124,12 @@ void target_frame(struct wire *w, struct chunk *c)
         wire_answer(w, f, put(ep->domain, c), NULL, 0);
         break;
     case OP_READ:
-        get(w, f);
+        get(ep->domain, w, f);
         break;
     case OP_ATOMIC:
     case OP_FETCH:
     case OP_SWAP:
-        change(w, c);
+        change(ep->domain, w, c);
         break;
     case OP_DONE:
         card_answered(ep, f->id, f->status, c->payload, (size_t)f->payload);
@@ -133,4 +138,57 @@ void target_frame(struct wire *w, struct chunk *c)
         rules_broken("a frame that no endpoint sends");
     }
     free(c);
+}
+
+static void release(struct endpoint *ep, struct chunk *c)
+{
+    list_remove(&c->node);
+    deal_with(ep, c->wire, c);
+}
+
+/* A message has come: what it has overtaken has one less to wait for. */
+static void overtake(struct endpoint *ep, const struct wire *w)
+{
+    LIST_EACH_SAFE (it, &ep->held) {
+        struct chunk *c = LIST_ENTRY(it, struct chunk, node);
+        if (c->wire != w)
+            continue;
+        COUNT(held);
+        if (--c->frame.late == 0)
+            release(ep, c);
+    }
+}
+
+void target_frame(struct wire *w, struct chunk *c)
+{
+    struct endpoint *ep = w->ep;
+    const bool message = c->frame.kind == OP_SEND;
+    if (c->frame.late) {
+        c->wire = w;
+        c->due = now_ns() + HELD_NS;
+        list_push_back(&ep->held, &c->node);
+        return;
+    }
+    deal_with(ep, w, c);
+    if (message)
+        overtake(ep, w);
+}
+
+void target_step(struct endpoint *ep)
+{
+    const uint64_t now = now_ns();
+    LIST_EACH_SAFE (it, &ep->held) {
+        struct chunk *c = LIST_ENTRY(it, struct chunk, node);
+        if (c->due <= now || !c->wire)
+            release(ep, c);
+    }
+}
+
+void target_forget_wire(struct wire *w)
+{
+    LIST_EACH (it, &w->ep->held) {
+        struct chunk *c = LIST_ENTRY(it, struct chunk, node);
+        if (c->wire == w)
+            c->wire = NULL;
+    }
 }

@@ -83,6 +83,7 @@ static void die(struct wire *w)
 static void wire_free(struct wire *w)
 {
     drop_out(w);
+    target_forget_wire(w);
     list_remove(&w->node);
     if (w->fd >= 0)
         close(w->fd);
@@ -168,7 +169,8 @@ static struct chunk *frame_of(struct op *op)
                             .len = op->len,
                             .payload = carries_data(op) ? op->len * (swap ? 2 : 1) : 0,
                             .datatype = op->datatype,
-                            .op = op->op};
+                            .op = op->op,
+                            .late = card_lateness(op->ep->domain, op)};
     struct chunk *c = chunk_new(&f);
     unsigned char *to = c->payload;
     for (size_t i = 0; carries_data(op) && i < op->n; i++) {
@@ -196,7 +198,7 @@ void wire_send(struct op *op)
 void wire_answer(struct wire *w, const struct frame *f, int status, const void *data, size_t len)
 {
     const struct frame answer = {.kind = OP_DONE, .status = status, .id = f->id, .payload = len};
-    if (!f->id || w->dead)
+    if (!f->id || !w || w->dead)
         return;
     struct chunk *c = chunk_new(&answer);
     if (len)

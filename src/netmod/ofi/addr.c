@@ -23,7 +23,7 @@ int nm_addr_name(struct nmofi *nm)
                         fi_strerror(-ret));
     name->format = nm->info->addr_format;
     name->protocol = nm->info->ep_attr->protocol;
-    name->len = (uint32_t)len;
+    name->len = (uint16_t)len;
     return MRMA_SUCCESS;
 }
 

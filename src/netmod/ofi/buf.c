@@ -8,7 +8,8 @@
  * (it looks through its list of tagged messages instead). In one call it reads at most one large
  * message of a peer, and small ones of a few KiB; there are at most two calls before their
  * completions are read (cq.c: rearm) and buffers that are full posted again. A buffer holds 95 KiB
- * before it is returned. So two buffers a link are twice what comes.
+ * before it is returned. So two buffers a link are twice what comes. Hardware waits, or has room of
+ * its own, where there is none; there a buffer serves several links.
  *
  * A receive buffer is posted again when the provider says that it is used up (FI_MULTI_RECV). Some
  * say so with the message that takes the last room, while messages of other peers before it are
@@ -149,7 +150,8 @@ int nm_rx_start(struct nmofi *nm)
 
 bool nm_rx_grow(struct nmofi *nm, uint64_t links)
 {
-    const uint64_t more = nm->software && links ? NM_RX_PER_LINK * (links - 1) : 0;
+    const uint64_t behind = links ? links - 1 : 0,
+                   more = nm->software ? NM_RX_PER_LINK * behind : behind / NM_RX_LINKS;
     const uint64_t want = NM_RX_BUFFERS + more < NM_RX_MOST ? NM_RX_BUFFERS + more : NM_RX_MOST;
     while (nm->nrx - nm->nheld < want)
         if (!add_rx(nm))

@@ -15,18 +15,32 @@
 #include "base/clock.h"
 #include "netmod/ofi/ofi.h"
 
+/* A message has left, or never will. Returns its link. */
+static struct nmofi_link *sent(struct nmofi *nm, struct nm_op *op, bool well)
+{
+    struct nm_tx *tx = (struct nm_tx *)(void *)op;
+    struct nmofi_link *link = tx->link;
+    link->under_way--;
+    if (tx->kind == NM_PROBE)
+        link->probing = false;
+    if (well && tx->kind == NM_HELLO && link->greeting)
+        nm_greeted(link);
+    nm_tx_put(nm, tx);
+    return link;
+}
+
 static void completed(struct nmofi *nm, const struct fi_cq_data_entry *entry)
 {
     struct nm_op *op = entry->op_context;
-    if (op->kind == NM_OP_RX) { /* a message, the end of a buffer, or both in one */
-        if (entry->buf && entry->len)
+    if (op->kind == NM_OP_RX) {
+        /* A message, the end of a buffer, or both in one. The end may name what is left of it. */
+        const bool message = (entry->flags & FI_RECV) && entry->buf && entry->len;
+        if (message)
             nm_received(nm, entry->buf, entry->len);
-        nm_rx_done(nm, (struct nm_rx *)(void *)op, entry->buf, entry->len,
-                   entry->flags & FI_MULTI_RECV);
+        nm_rx_done(nm, (struct nm_rx *)(void *)op, message ? entry->buf : NULL,
+                   message ? entry->len : 0, entry->flags & FI_MULTI_RECV);
     } else if (op->kind == NM_OP_TX) {
-        struct nm_tx *tx = (struct nm_tx *)(void *)op;
-        tx->link->under_way--;
-        nm_tx_put(nm, tx);
+        (void)sent(nm, op, true);
     } else {
         nm_rma_done(nm, op, 0);
     }
@@ -35,18 +49,17 @@ static void completed(struct nmofi *nm, const struct fi_cq_data_entry *entry)
 static void failed(struct nmofi *nm, const struct fi_cq_err_entry *entry)
 {
     struct nm_op *op = entry->op_context;
-    if (!op)
+    if (!op) { /* of what was injected nobody knows which one it was */
+        nm_doubt(nm);
         return;
+    }
     if (op->kind == NM_OP_RX) {
         if (entry->err != FI_ECANCELED && nm->stats.dropped++ < NM_REPORTED)
             log_msg(nm->opts.log, LOG_LEVEL_WARN, "network: a message is dropped: %s",
                     fi_strerror(entry->err));
         nm_rx_failed(nm, (struct nm_rx *)(void *)op, entry->flags & FI_MULTI_RECV);
     } else if (op->kind == NM_OP_TX) {
-        struct nm_tx *tx = (struct nm_tx *)(void *)op;
-        struct nmofi_link *link = tx->link;
-        link->under_way--;
-        nm_tx_put(nm, tx);
+        struct nmofi_link *link = sent(nm, op, false);
         if (!nm_has_closed(link))
             nm_link_break(link, "a message did not arrive: %s", fi_strerror(entry->err));
     } else {

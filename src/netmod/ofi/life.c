@@ -2,12 +2,12 @@
 /*
  * life.c - the socket by which others see that this process lives and can be connected to.
  *
- * It listens on the endpoint's address, on a port of its own that the name tells, where providers
- * are software and addresses of the Internet. Nobody ever accepts from it: TCP_DEFER_ACCEPT has the
- * kernel answer who connects (reach.c) and keep that connection out of the queue until data come,
- * which never do. So the process answers for as long as it lives, whatever it does: busy, stopped,
- * without an agent. The provider's own socket would not do, since its queue may be full. A child
- * does not answer for a parent that has died: no program that one starts has the socket, from the
+ * It listens on the endpoint's address, or where that is not of the Internet on one of this
+ * machine's, on a port of its own that the name tells. Nobody ever accepts from it:
+ * TCP_DEFER_ACCEPT has the kernel answer who connects (reach.c) and keep that connection out of the
+ * queue until data come, which never do. So the process answers for as long as it lives, whatever
+ * it does: busy, stopped, without an agent. The provider's own socket would not do, since its queue
+ * may be full. A child does not answer for a parent that has died: no program that one starts has the socket, from the
  * moment at which it was made, and a child of fork closes it (nmofi_fork_child).
  *
  * A process that has no descriptor left accepts nobody, and the provider tries again for ever. It
@@ -21,6 +21,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -36,6 +38,7 @@
 
 enum {
     DEFER_SECONDS = 30, /* who connects resets the connection at once */
+    LINK_LOCAL_NET = 169 << 8 | 254,
     VAIN_PER_LOOK = 64
 };
 #define SHORT_PATIENCE UINT64_C(1000000000) /* without a descriptor while somebody connects */
@@ -54,8 +57,13 @@ static in_port_t *port_of(union address *a)
 /* Of another process, or of this one. Returns its length. */
 static socklen_t address_of(const struct nmofi_name *name, union address *a)
 {
-    const size_t len = name->format == FI_SOCKADDR_IN ? sizeof a->in : sizeof a->in6;
+    const size_t len = name->format == FI_SOCKADDR_IN6 ? sizeof a->in6 : sizeof a->in;
     memset(a, 0, sizeof *a);
+    if (name->life_ip) {
+        a->in.sin_family = AF_INET;
+        a->in.sin_addr.s_addr = name->life_ip;
+        return (socklen_t)sizeof a->in;
+    }
     memcpy(a, name->bytes, name->len < len ? name->len : len);
     return (socklen_t)len;
 }
@@ -68,7 +76,7 @@ bool nm_life_has_port(const struct nmofi_name *name)
 int nm_life_socket(const struct nmofi *nm)
 {
     const struct linger reset = {.l_onoff = 1, .l_linger = 0};
-    const int family = nm->name.format == FI_SOCKADDR_IN ? AF_INET : AF_INET6;
+    const int family = nm->name.format == FI_SOCKADDR_IN6 ? AF_INET6 : AF_INET;
     const int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd >= 0)
         (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
@@ -118,19 +126,65 @@ static int listen_on(int fd, struct nmofi_name *name)
     return 0;
 }
 
-int nm_life_open(struct nmofi *nm)
+static bool is_internet(const struct nmofi *nm)
 {
-    const uint32_t format = nm->name.format;
-    if (!nm->software || (format != FI_SOCKADDR_IN && format != FI_SOCKADDR_IN6))
-        return MRMA_SUCCESS;
+    return nm->name.format == FI_SOCKADDR_IN || nm->name.format == FI_SOCKADDR_IN6;
+}
+
+/* This machine's own address on an interface that others may reach, or on the one that was asked
+ * for; 0: there is none. */
+static uint32_t own_address(const char *interface)
+{
+    struct ifaddrs *list = NULL;
+    uint32_t found = 0;
+    (void)getifaddrs(&list);
+    for (const struct ifaddrs *it = list; it; it = it->ifa_next) {
+        const struct sockaddr_in *in = (const void *)it->ifa_addr;
+        if (!in || in->sin_family != AF_INET || !(it->ifa_flags & IFF_UP))
+            continue;
+        const uint32_t ip = ntohl(in->sin_addr.s_addr);
+        const bool reachable = ip >> 24 != IN_LOOPBACKNET && ip >> 16 != LINK_LOCAL_NET;
+        const bool wanted = interface && strcmp(it->ifa_name, interface) == 0;
+        if (wanted || (reachable && !found))
+            found = in->sin_addr.s_addr;
+        if (wanted)
+            break;
+    }
+    freeifaddrs(list);
+    return found;
+}
+
+/* Where to listen, if not at the endpoint's own address. Returns false if there is no place. */
+static bool choose_address(struct nmofi *nm)
+{
+    if (is_internet(nm))
+        return true;
+    nm->name.life_ip = nm->opts.loopback ? htonl(INADDR_LOOPBACK) : own_address(nm->opts.interface);
+    return nm->name.life_ip;
+}
+
+static int open_sockets(struct nmofi *nm)
+{
     nm->life = nm_life_socket(nm);
     nm->spare = nm->life < 0 ? -1 : nm_life_socket(nm);
-    const int failed = nm->spare < 0 ? errno : listen_on(nm->life, &nm->name);
-    if (failed)
+    return nm->spare < 0 ? errno : listen_on(nm->life, &nm->name);
+}
+
+int nm_life_open(struct nmofi *nm)
+{
+    const int failed = choose_address(nm) ? open_sockets(nm) : EADDRNOTAVAIL;
+    if (failed && nm->over_tcp)
         return log_fail(nm->opts.log, MRMA_ERR_OTHER,
                         "no socket by which others see that this process lives: %s",
                         strerror(failed));
-    nm->listener = find_listener(nm);
+    if (failed) { /* there are other means, of the hardware */
+        log_msg(nm->opts.log, LOG_LEVEL_INFO,
+                "network: no socket by which others see that this process lives: %s",
+                strerror(failed));
+        nm_life_end(nm);
+        return MRMA_SUCCESS;
+    }
+    nm->listener = nm->software && is_internet(nm) ? find_listener(nm) : -1;
     if (nm->listener >= 0)
         (void)fcntl(nm->listener, F_SETFD, FD_CLOEXEC);
     return MRMA_SUCCESS;

@@ -92,7 +92,7 @@ struct nmofi_link *nm_link_get(struct nmofi_peer *peer, struct ch3_vc *vc, bool 
     if (!peer->link && !make_link(peer, vc))
         return NULL;
     struct nmofi_link *link = peer->link;
-    if (link->greeted || link->lost)
+    if (link->greeted || link->greeting || link->lost)
         return link;
     if (!heard && waits_for_peer(link)) {
         nm_ask_connect(link);

@@ -36,13 +36,24 @@ void nm_unstall(struct nmofi_link *link)
     ch3_channel_unsent(&link->nm->channel, -1);
 }
 
+/* As fi_send, but the completion says that the message has arrived. */
+static ssize_t send_surely(struct nmofi *nm, struct nm_tx *tx, fi_addr_t to)
+{
+    const struct iovec iov = {tx->bytes, tx->len};
+    const struct fi_msg msg = {
+        .msg_iov = &iov, .desc = &tx->desc, .iov_count = 1, .addr = to, .context = &tx->op};
+    return fi_sendmsg(nm->ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE);
+}
+
 /* Hand a message to the provider. false: not now. */
 static bool transmit(struct nmofi_link *link, struct nm_tx *tx)
 {
     struct nmofi *nm = link->nm;
-    const bool inject = tx->len <= nm->inject_max && !link->closing;
-    ssize_t ret = inject ? fi_inject(nm->ep, tx->bytes, tx->len, link->addr)
-                         : fi_send(nm->ep, tx->bytes, tx->len, tx->desc, link->addr, &tx->op);
+    const bool inject = tx->len <= nm->inject_max && !tx->told;
+    const bool surely = tx->kind == NM_HELLO && nm->unordered;
+    ssize_t ret = inject   ? fi_inject(nm->ep, tx->bytes, tx->len, link->addr)
+                  : surely ? send_surely(nm, tx, link->addr)
+                           : fi_send(nm->ep, tx->bytes, tx->len, tx->desc, link->addr, &tx->op);
     if (ret == -FI_EAGAIN)
         return false;
     nm->stats.sent++;
@@ -78,6 +89,10 @@ static void send_buffer(struct nmofi_link *link, struct nm_tx *tx, enum nm_kind 
     memset(tx->bytes + sizeof hdr + len, 0, nm_pad(len) - len);
     tx->len = (uint32_t)(sizeof hdr + nm_pad(len));
     tx->link = link;
+    tx->kind = (uint8_t)kind;
+    tx->told = kind == NM_BYE || (kind == NM_HELLO && link->nm->unordered) ||
+               (kind == NM_PROBE && !link->nm->over_tcp);
+    link->probing |= kind == NM_PROBE && tx->told;
     if (!list_empty(&link->waiting) || !transmit(link, tx)) {
         list_push_back(&link->waiting, &tx->node);
         stall(link);
@@ -115,9 +130,17 @@ bool nm_send_first(struct nmofi_link *link)
         return false;
     memcpy(tx->bytes + sizeof(struct nm_hdr), &link->nm->opts.uid, sizeof link->nm->opts.uid);
     nm_unstall(link); /* it does not ask for a connection any more */
-    link->greeted = true;
+    link->greeting = link->nm->unordered;
+    link->greeted = !link->nm->unordered;
     send_buffer(link, tx, NM_HELLO, sizeof link->nm->opts.uid);
     return true;
+}
+
+void nm_greeted(struct nmofi_link *link)
+{
+    link->greeting = false;
+    link->greeted = true;
+    link->nm->events++; /* there is room now */
 }
 
 /* Begin to ask, or do it once more. */
@@ -173,7 +196,7 @@ bool nm_push(struct nmofi *nm, uint64_t now)
     bool moved = false;
     LIST_EACH_SAFE (it, &nm->stalled) {
         struct nmofi_link *link = LIST_ENTRY(it, struct nmofi_link, stalled);
-        if (!link->greeted)
+        if (!link->greeted && !link->greeting)
             nm_ask_connect(link);
         else if (now >= link->retry_at && push_link(link)) {
             moved = true;

@@ -127,6 +127,8 @@ int nmofi_open(const struct nmofi_opts *opts, struct nmofi **out)
     nm->channel = (struct ch3_channel){.ops = &nm_ops, .caps = CH3_CAP_PROBE | CH3_CAP_ABANDON};
     if (nm->wait_fd >= 0) /* credits arrive, and so wake */
         nm->channel.caps |= CH3_CAP_WAIT | CH3_CAP_ROOM;
+    else
+        nm->channel.caps |= CH3_CAP_POLLED;
     announce_rdma(nm);
     *out = nm;
     return MRMA_SUCCESS;
@@ -148,8 +150,7 @@ int nmofi_add_secret(struct nmofi *nm, const unsigned char secret[NMOFI_SECRET_B
 int nmofi_peer_init(struct nmofi *nm, struct nmofi_peer *peer, uint64_t uid,
                     const struct nmofi_name *name, const unsigned char secret[NMOFI_SECRET_BYTES])
 {
-    if (name->format != nm->name.format || name->protocol != nm->name.protocol ||
-        name->len != nm->name.len)
+    if (name->format != nm->name.format || name->protocol != nm->name.protocol)
         return log_fail(nm->opts.log, MRMA_ERR_OTHER,
                         "process %016llx is on another kind of network than this one (%s); "
                         "MPIRMA_OFI_PROVIDER and MPIRMA_OFI_INTERFACE choose one for all",

@@ -44,7 +44,10 @@ struct nmofi_opts {
                               "": any */
     bool loopback;         /* no interface named: all peers are on this machine, use its loopback */
     enum nmofi_rdma rdma;
-    uint64_t uid; /* of this process */
+    unsigned node_index; /* which of its node's processes this one is: several cards are taken in
+                            turn */
+    unsigned universe;   /* so many processes there may be, as far as is known; 0: it is not */
+    uint64_t uid;        /* of this process */
     const struct log *log;
     struct trace *trace; /* where events are recorded (trace/record.h); NULL: no trace is taken */
     void *ctx;
@@ -57,8 +60,9 @@ struct nmofi_opts {
 struct nmofi_name {
     uint32_t format;   /* FI_ADDR_*, or FI_SOCKADDR_* */
     uint32_t protocol; /* FI_PROTO_*: both ends must speak the same */
-    uint32_t len;
-    uint32_t life; /* the port that answers while it lives (life.c); 0: none */
+    uint16_t len;
+    uint16_t life;    /* the port that answers while it lives (life.c); 0: none */
+    uint32_t life_ip; /* and its IPv4 address, in the network's order; 0: the endpoint's own */
     unsigned char bytes[NMOFI_NAME_BYTES];
 };
 static_assert(sizeof(struct nmofi_name) == 128, "wire size");

@@ -2,7 +2,8 @@
 /*
  * ofi.h - the netmod's insides, shared by the files of src/netmod/ofi only.
  *
- *   fabric.c  which provider, its objects       addr.c   names and interfaces
+ *   choose.c  which provider                    fabric.c its objects
+ *   addr.c    names and interfaces
  *   buf.c     transmit and receive buffers      link.c   a peer that is in use: its life
  *   msg.c     sending                           recv.c   what has arrived
  *   cq.c      poll, completions, waiting        reach.c  is a silent peer still there?
@@ -10,12 +11,7 @@
  *   vc.c      room for a packet, probing        broken.c a connection that has broken
  *   life.c    what says that this one lives     load.c   libfabric's functions, loaded late
  *
- * Messages. Each begins with struct nm_hdr and is padded to 8 bytes, so that in a
- * receive buffer, where they follow each other, packets are aligned. The first to
- * a peer is HELLO, which says who speaks; from then on the token does. Numbers of
- * messages run without gaps: a provider may complete out of order what it matched
- * in order (a message beyond its eager limit), so that recv.c sorts; and one may
- * reconnect behind our back and drop what was under way, which is noticed.
+ * Messages: wire.h.
  *
  * Credits. A link may have NM_WINDOW units under way, a message costs one and one more per KiB. The
  * receiver gives them back with whatever it sends, or by CREDIT when half the window is due and
@@ -40,28 +36,9 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "netmod/ofi/nmofi.h"
-
-enum nm_kind { NM_HELLO = 1, NM_DATA, NM_CREDIT, NM_BYE, NM_PROBE, NM_RESET, NM_CONNECT, NM_KINDS };
-
-struct nm_hdr {
-    uint64_t token;   /* see nm_token */
-    uint8_t kind;     /* enum nm_kind */
-    uint8_t version;  /* NM_VERSION */
-    uint16_t seq;     /* numbers the messages of a link */
-    uint16_t credits; /* given back to the receiver */
-    uint16_t len;     /* bytes behind the header, before padding */
-};
-static_assert(sizeof(struct nm_hdr) == 16, "wire size");
-
-/* HELLO and CONNECT. */
-struct nm_hello {
-    struct nm_hdr hdr;
-    uint64_t uid; /* the sender's */
-};
-static_assert(sizeof(struct nm_hello) == 24, "wire size");
+#include "netmod/ofi/wire.h"
 
 enum {
-    NM_VERSION = 1,
     NM_WINDOW = 512, /* units under way to a peer */
     NM_UNIT_SHIFT = 10,
     NM_MSG_MAX = sizeof(struct nm_hdr) + CH3_PACKET_MAX,
@@ -70,8 +47,8 @@ enum {
     NM_TX_SLABS = 16, /* of either size, at most */
     NM_RX_BUFFERS = 4,
     NM_RX_BYTES = 128 * 1024,
-    NM_RX_PER_LINK =
-        2, /* more for each link behind the first, where the provider is software: buf.c */
+    NM_RX_PER_LINK = 2, /* more for each link behind the first: buf.c */
+    NM_RX_LINKS = 4,    /* on hardware: for so many links */
     NM_RX_MOST = 256,
     NM_CQ_BURST = 16,
     NM_CQ_BURSTS = 8, /* a poll */
@@ -92,6 +69,8 @@ struct nm_tx {
     struct nmofi_link *link;
     void *desc;
     bool small;
+    uint8_t kind; /* enum nm_kind */
+    bool told;    /* its end is asked for: not injected */
     uint32_t len; /* of the message, padded */
     _Alignas(16) unsigned char bytes[];
 };
@@ -129,10 +108,13 @@ struct nmofi_link {
     uint32_t credits;   /* units that may still be sent */
     uint32_t due;       /* units to give back */
     uint16_t seq;       /* of the next message */
-    bool greeted;       /* HELLO has been sent: other messages may follow */
+    bool greeting;      /* HELLO has been sent, others may overtake it */
+    bool greeted;       /* other messages may follow */
     bool lost;          /* broken: nothing is sent any more */
     bool closing;       /* BYE is its last message */
     bool starved;       /* the last reserve found no credits */
+    bool probing;       /* a PROBE is under way, whose end will be told */
+    bool answered;      /* its peer's socket has said that it lives */
     uint64_t stalled_since, retry_at;
     struct nm_reach *reach; /* a test under way whether it is reachable */
     uint64_t reach_at;      /* not before: the next one */
@@ -186,6 +168,8 @@ struct nmofi {
     _Atomic bool asked;   /* pending said yes because of the descriptor: poll must rearm it */
     bool software;        /* the provider copies through a socket */
     bool over_tcp;        /* known to be one over TCP */
+    bool unordered;       /* later sends may overtake earlier ones */
+    bool silent;          /* its descriptor does not tell of what arrives */
     bool early_release; /* the provider may say too early that a receive buffer is used up: buf.c */
     bool sequential;    /* a peer's messages complete one after the other */
     size_t inject_max;
@@ -202,10 +186,11 @@ struct nmofi {
     struct list rx, rx_waiting; /* struct nm_rx */
     unsigned nrx, nheld;        /* of all receive buffers, and of those that are held */
     struct list rma_free;
-    unsigned nrma;    /* struct nm_rma made */
-    unsigned closing; /* links disconnected and not yet freed */
-    bool ending;      /* nmofi_close */
-    unsigned events;  /* of the poll that runs */
+    unsigned nrma;     /* struct nm_rma made */
+    unsigned closing;  /* links disconnected and not yet freed */
+    bool ending;       /* nmofi_close */
+    unsigned events;   /* of the poll that runs */
+    uint64_t doubt_at; /* not before: the next time that all peers are asked */
     uint32_t polls;
 };
 
@@ -229,9 +214,9 @@ static inline size_t nm_pad(size_t len)
 
 /* ---- fabric.c ---- */
 
-/* nm_fabric_open loads libfabric, chooses a provider and opens the endpoints with what they need:
- * nm->info to nm->ep, ask_ep and wait_fd. Returns MRMA_SUCCESS or MRMA_ERR_OTHER (logged); what
- * was opened until then is for nm_fabric_end and nm_fabric_close. */
+/* nm_fabric_open loads libfabric, has a provider chosen and opens the endpoints with what they
+ * need: nm->info to nm->ep, ask_ep and wait_fd. Returns MRMA_SUCCESS or MRMA_ERR_OTHER (logged);
+ * what was opened until then is for nm_fabric_end and nm_fabric_close. */
 int nm_fabric_open(struct nmofi *nm);
 
 /* nm_fabric_end closes the endpoints alone. After it the provider uses no buffer any more. */
@@ -239,6 +224,17 @@ void nm_fabric_end(struct nmofi *nm);
 
 /* nm_fabric_close closes all but the endpoints, which have been closed before. */
 void nm_fabric_close(struct nmofi *nm);
+
+/* ---- choose.c ---- */
+
+/* nm_choose asks libfabric, which is loaded, for providers, and sets nm->info and what follows from
+ * it for the rest of the netmod. Returns MRMA_SUCCESS, or MRMA_ERR_OTHER (logged): there is none
+ * that fits. */
+int nm_choose(struct nmofi *nm);
+
+/* nm_choose_automatic puts the same provider with automatic progress into nm->info, if it is one
+ * that is not known by name and offers that. Returns whether it has. */
+bool nm_choose_automatic(struct nmofi *nm);
 
 /* ---- addr.c ---- */
 
@@ -346,8 +342,12 @@ uint64_t nm_token(const unsigned char *secret, uint64_t sender, uint64_t receive
 void *nm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len);
 
 /* nm_probe is the channel's probe (ch3/channel.h): by a question to the peer's socket (reach.c),
- * else by a message. */
+ * and by a message where there is no such socket, or the provider says how each message ended. */
 void nm_probe(struct ch3_channel *ch, struct ch3_vc *vc);
+
+/* nm_doubt is called when the provider says of a message that it is lost, and not of which: all
+ * peers in use are asked whether they are there, at most a few times a second. */
+void nm_doubt(struct nmofi *nm);
 
 /* ---- msg.c ---- */
 
@@ -359,9 +359,12 @@ void nm_commit(struct ch3_channel *ch, struct ch3_vc *vc, size_t len);
  * provider, or there is no buffer. */
 bool nm_send_bare(struct nmofi_link *link, enum nm_kind kind);
 
-/* nm_send_first sends HELLO, which is queued if it cannot leave now. Returns false without memory.
- */
+/* nm_send_first sends HELLO, which is queued if it cannot leave now. Where later sends may overtake
+ * it the link is greeted only when it has arrived. Returns false without memory. */
 bool nm_send_first(struct nmofi_link *link);
+
+/* nm_greeted is called when a HELLO that others may overtake has arrived. */
+void nm_greeted(struct nmofi_link *link);
 
 /* nm_send_last sends BYE, after which nothing may be sent; it is queued if it cannot leave now.
  * Returns false without memory. */
@@ -415,8 +418,9 @@ bool nm_wait_begin(struct ch3_channel *ch);
 /* ---- life.c ---- */
 
 /* nm_life_open opens the socket that answers for this process, and adds its port to nm->name, which
- * has the endpoint's address by then. Nothing is done where the provider is hardware or addresses
- * are not of the Internet. Returns MRMA_SUCCESS, or MRMA_ERR_OTHER (logged). */
+ * has the endpoint's address by then; and its own address, where that is not of the Internet.
+ * Without such an address in this machine there is no socket. Returns MRMA_SUCCESS, or
+ * MRMA_ERR_OTHER (logged). */
 int nm_life_open(struct nmofi *nm);
 
 /* nm_life_end closes the sockets of nm_life_open. */

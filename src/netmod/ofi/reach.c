@@ -8,7 +8,9 @@
  * lives, busy or not, and refuses at once when it has ended. The connection says nothing and is
  * reset, so that it never takes a place in a queue there. One question to a peer is under way at a
  * time. A process that has no descriptor left asks with the one that it has kept for this.
- * Elsewhere a PROBE message asks the hardware, whose error comes back as a completion.
+ * Over hardware a PROBE message asks, too, whose error comes back as a completion; and the network
+ * of that port may be another one, that leads nowhere: there only a peer that has answered before
+ * is lost when no answer comes.
  *
  * A host that is off or cut away is lost after the kernel's connection timeout,
  * REACH_PATIENCE at most.
@@ -68,13 +70,23 @@ void nm_reach_end(struct nmofi_link *link)
     link->reach = NULL;
 }
 
+/* Does this answer, or that none came, tell that the peer has gone? */
+static bool tells_end(const struct nmofi_link *link, int error)
+{
+    if (error == ECONNREFUSED || error == ECONNRESET)
+        return true;
+    return (link->nm->software || link->answered) &&
+           (error == EHOSTUNREACH || error == ENETUNREACH || error == ETIMEDOUT ||
+            error == EHOSTDOWN);
+}
+
 /* The answer, or that there was no asking. */
 static void answered(struct nmofi_link *link, int error, uint64_t now)
 {
     nm_reach_end(link);
     link->reach_at = now + REACH_AGAIN;
-    if (error == ECONNREFUSED || error == ECONNRESET || error == EHOSTUNREACH ||
-        error == ENETUNREACH || error == ETIMEDOUT || error == EHOSTDOWN) {
+    link->answered |= !error;
+    if (tells_end(link, error)) {
         (void)nm_send_bare(link, NM_RESET); /* should it live: it is not waited for any more */
         nm_link_break(link, "%s", strerror(error));
     }

@@ -11,6 +11,8 @@
 #include "netmod/ofi/ofi.h"
 #include "trace/record.h"
 
+#define DOUBT_AGAIN UINT64_C(200000000)
+
 /* Somebody must look again soon, without an arrival. */
 static void short_of_memory(struct nmofi *nm, bool is)
 {
@@ -71,12 +73,32 @@ void *nm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
     return tx->bytes + sizeof(struct nm_hdr);
 }
 
+static void probe(struct nmofi_link *link, uint64_t now)
+{
+    if (link->lost || nm_has_closed(link))
+        return;
+    const bool asked = nm_reach_ask(link, now);
+    if ((!asked || !link->nm->software) && !link->probing)
+        (void)nm_send_bare(link, NM_PROBE);
+}
+
 void nm_probe(struct ch3_channel *ch, struct ch3_vc *vc)
 {
     struct nmofi_link *link = nm_link_get(ch3_vc_channel_data(vc), vc, false);
     (void)ch;
-    if (!link || link->lost || nm_has_closed(link))
+    if (link)
+        probe(link, clock_monotonic_ns());
+}
+
+void nm_doubt(struct nmofi *nm)
+{
+    const uint64_t now = clock_monotonic_ns();
+    if (now < nm->doubt_at)
         return;
-    if (!nm_reach_ask(link, clock_monotonic_ns()))
-        (void)nm_send_bare(link, NM_PROBE);
+    nm->doubt_at = now + DOUBT_AGAIN;
+    LIST_EACH (it, &nm->links) {
+        struct nmofi_link *link = LIST_ENTRY(it, struct nmofi_link, node);
+        if (link->peer)
+            probe(link, now);
+    }
 }

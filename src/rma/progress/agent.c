@@ -7,6 +7,9 @@
  * nobody tells when that call ends: as long as packets are served so it sleeps for a short time
  * only, and serves what it finds then. Otherwise it sleeps without limit.
  *
+ * Where a channel wakes nobody at all it polls, sleeping for a time that grows while nothing comes
+ * (rma_pause).
+ *
  * Where a channel has a descriptor it blocks in poll on that and on its
  * event's doorbell, but leaves the descriptor alone while the application polls, which
  * would be slowed down by a second thread that wakes up for each of its packets:
@@ -114,6 +117,13 @@ static uint64_t shorter(uint64_t a, uint64_t b)
     return a && (!b || a < b) ? a : b;
 }
 
+/* Until it polls again, where nobody wakes it. Who polls beside it does not tell when he stops. */
+static uint64_t pause_of(const struct rma *r)
+{
+    const uint64_t pause = rma_pause(r);
+    return pause && others_poll(r) ? SHORT_SLEEP_MAX_NS : pause;
+}
+
 /* Sleep until an event comes. */
 static void sleep_on_event(struct rma *r, const _Atomic bool *stop, struct short_sleep *s)
 {
@@ -122,7 +132,7 @@ static void sleep_on_event(struct rma *r, const _Atomic bool *stop, struct short
     uint32_t ticket = event_enter(ev);
     if (!stopped(stop) && (others_poll(r) || (!agent_round(r, NULL) && !rma_pending(r)))) {
         rma_event(r, (struct trace_record){.kind = TRACE_SLEEP});
-        event_sleep(ev, ticket, shorter(rma_agent_limit(r), s->ns));
+        event_sleep(ev, ticket, shorter(shorter(rma_agent_limit(r), s->ns), pause_of(r)));
         rma_event(r, (struct trace_record){.kind = TRACE_AWAKE});
         r->stats.agent_wakeups++;
     }

@@ -13,6 +13,8 @@
 #include "rma/progress/hooks.h"
 #include "rma/win/win.h"
 
+enum { PAUSE_PART = 8, PAUSE_MIN_NS = 20000, PAUSE_MAX_NS = 1000000 };
+
 void progress_init(struct rma *r, const struct progress_hooks *hooks)
 {
     r->progress = (struct progress_rma){.hooks = hooks};
@@ -21,6 +23,8 @@ void progress_init(struct rma *r, const struct progress_hooks *hooks)
 static bool poll_locked(struct rma *r)
 {
     bool moved = ch3_poll(r->ch3);
+    if (unlikely(moved && ch3_must_poll(r->ch3)))
+        atomic_store_explicit(&r->progress.served_at, r->clock(), memory_order_relaxed);
     if (unlikely(!list_empty(&r->lock_wins)))
         moved |= r->progress.hooks->grant_locks(r);
     return moved;
@@ -64,6 +68,17 @@ bool rma_poll_surely(struct rma *r, bool *block)
 bool rma_progress(struct rma *r)
 {
     return r->progress.packets && rma_poll(r);
+}
+
+/* The longer nothing has come the longer: an eighth of that time later at most it is seen. */
+uint64_t rma_pause(const struct rma *r)
+{
+    if (!ch3_must_poll(r->ch3))
+        return 0;
+    const uint64_t now = r->clock(),
+                   served = atomic_load_explicit(&r->progress.served_at, memory_order_relaxed),
+                   pause = (now - served) / PAUSE_PART;
+    return pause < PAUSE_MIN_NS ? PAUSE_MIN_NS : pause < PAUSE_MAX_NS ? pause : PAUSE_MAX_NS;
 }
 
 bool rma_pending(struct rma *r)

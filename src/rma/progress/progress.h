@@ -70,6 +70,11 @@ void rma_agent_ended(struct rma *r);
 /* rma_has_agent returns whether the agent runs, or is being started. Any thread. */
 bool rma_has_agent(const struct rma *r);
 
+/* rma_pause returns for how long, in nanoseconds, a thread may sleep before it polls again, where a
+ * channel wakes nobody (CH3_CAP_POLLED); it grows while nothing comes, up to a limit. 0: such there
+ * is none. */
+uint64_t rma_pause(const struct rma *r);
+
 /* rma_agent_limit returns the longest time that the agent may sleep now, in nanoseconds; 0: until
  * something comes. */
 uint64_t rma_agent_limit(const struct rma *r);

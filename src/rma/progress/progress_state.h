@@ -27,6 +27,7 @@ struct progress_rma {
     int node_procs;              /* most processes of this node seen in a window */
     _Atomic uint32_t polls;      /* changes whenever an application thread polls */
     _Atomic uint32_t tests;      /* calls of rma_between_tests */
+    _Atomic uint64_t served_at;  /* when a poll has last moved something, where one must poll */
     _Atomic uint64_t next_check; /* when one of these looks whether a peer has died */
 };
 

@@ -215,6 +215,13 @@ static void watch_end(struct rma *r)
         event_wake(&own->threads, r->env->ring_fd);
 }
 
+/* For how long to sleep at most. poll: something has to be polled for before long. */
+static uint64_t sleep_limit(const struct rma *r, bool poll)
+{
+    const uint64_t limit = poll ? SHORT_SLEEP_NS : LONG_SLEEP_NS, pause = rma_pause(r);
+    return pause && pause < limit ? pause : limit;
+}
+
 /* Sleep once on the own event and n descriptors, as the watcher. */
 static void sleep_watching(struct win *w, const struct rma_wait *wait, const int *fds, unsigned n)
 {
@@ -224,7 +231,7 @@ static void sleep_watching(struct win *w, const struct rma_wait *wait, const int
     (void)event_enter_polled(own);
     if (!rma_poll_surely(r, &block) && block && !rma_pending(r) && !check(r, wait)) {
         const bool poll = wait->poll_only || ch3_unsent_must_poll(r->ch3);
-        sleep_on(r, own, 0, fds, n, poll ? SHORT_SLEEP_NS : LONG_SLEEP_NS);
+        sleep_on(r, own, 0, fds, n, sleep_limit(r, poll));
     }
     event_leave_polled(own);
 }
@@ -251,7 +258,7 @@ static void sleep_once(struct win *w, const struct rma_wait *wait, bool polled, 
     if (!moved && !unwatched && !check(r, wait)) {
         bool poll = wait->poll_only || ch3_unsent_must_poll(r->ch3) ||
                     (r->progress.packets && ev != own && !r->progress.agent);
-        sleep_on(r, ev, ticket, NULL, 0, poll ? SHORT_SLEEP_NS : LONG_SLEEP_NS);
+        sleep_on(r, ev, ticket, NULL, 0, sleep_limit(r, poll));
     }
     event_leave(ev);
     if (ev != own && polled)

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * choose.c - which provider, on which card or interface.
+ *
+ * What is needed is asked for (hints) and looked at again in the answer: a reliable
+ * datagram endpoint with messages, receive buffers for many messages, sends that are
+ * matched in order, messages of NM_MSG_MAX. Among those that have it the rank
+ * decides: a network's own hardware before TCP, TCP's own datagrams before the
+ * emulation over its streams. What emulates, or needs a thread that polls, or is
+ * a test tool, is taken only by name. Atomics are never used: 1.17's "net" says
+ * that it has them and has not. One that does not order sends serves, too (msg.c).
+ *
+ * Progress is manual: this process has a thread where one is needed (the agent),
+ * and a provider's own would only fight with it. Only one that is asked for by name, and has a
+ * descriptor to wait on with automatic progress alone, gets that. The domain is used by one thread
+ * at a time (the engine's lock), so FI_THREAD_DOMAIN will do.
+ *
+ * Locks: none, since nobody else has the netmod yet. Neighbours: fabric.c, which opens what was
+ * chosen; addr.c, which knows addresses.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "netmod/ofi/ofi.h"
+
+/* Whose rules this file knows. Sites have libfabric 1.15; later interfaces add nothing that is
+ * used here. */
+#define NM_API FI_VERSION(1, 15)
+
+enum rank {
+    RANK_NONE = 0,
+    RANK_UNKNOWN = 1,
+    RANK_TCP_RXM = 10,
+    RANK_NET = 20,
+    RANK_TCP = 21,
+    RANK_HARDWARE = 30
+};
+
+/* A provider known by name: the core one, before any ";". */
+struct known {
+    const char *core;
+    enum rank rank;
+    bool unordered; /* it does not say that sends are matched in order */
+    bool silent;    /* its descriptor does not tell of what arrives while nobody polls */
+};
+
+static const struct known known[] = {
+    {"tcp", RANK_TCP, false, false},        {"net", RANK_NET, false, false},
+    {"verbs", RANK_HARDWARE, false, false}, {"cxi", RANK_HARDWARE, false, false},
+    {"efa", RANK_HARDWARE, false, false},   {"psm2", RANK_HARDWARE, false, true},
+    {"psm3", RANK_HARDWARE, false, true},   {"opx", RANK_HARDWARE, true, true},
+    {"gni", RANK_HARDWARE, false, false},   {"ucx", RANK_HARDWARE, false, false},
+    {"mlx", RANK_HARDWARE, false, false},
+};
+
+/* The line of a provider in that table; NULL: it has none. */
+static const struct known *find_known(const char *name)
+{
+    const char *layer = strchr(name, ';');
+    const size_t len = layer ? (size_t)(layer - name) : strlen(name);
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strlen(known[i].core) == len && strncmp(known[i].core, name, len) == 0)
+            return &known[i];
+    return NULL;
+}
+
+static enum rank rank_of(const struct fi_info *info)
+{
+    const char *name = info->fabric_attr->prov_name;
+    const struct known *k = find_known(name);
+    if (!k)
+        return RANK_UNKNOWN;
+    return k->rank == RANK_TCP && strchr(name, ';') ? RANK_TCP_RXM : k->rank;
+}
+
+static bool is_unordered(const struct fi_info *info)
+{
+    return !(info->tx_attr->msg_order & info->rx_attr->msg_order & FI_ORDER_SAS);
+}
+
+static bool is_over_rxm(const struct fi_info *info)
+{
+    return strstr(info->fabric_attr->prov_name, "ofi_rxm") != NULL;
+}
+
+/* What is asked for, in one call of fi_getinfo. */
+struct want {
+    const char *provider, *domain; /* NULL: any */
+    bool rma;                      /* puts and gets of its own */
+    bool any_order;                /* sends need not be matched in order */
+    bool no_local;                 /* it registers this process's buffers by itself */
+    bool automatic;                /* it goes on by itself */
+};
+
+static bool copy_text(char **to, const char *text)
+{
+    return !text || (*to = strdup(text)) != NULL;
+}
+
+static struct fi_info *make_hints(const struct want *want)
+{
+    struct fi_info *hints = fi_allocinfo();
+    if (!hints)
+        return NULL;
+    hints->caps = FI_MSG | FI_MULTI_RECV;
+    if (want->rma)
+        hints->caps |= FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+    hints->mode = FI_CONTEXT | FI_CONTEXT2;
+    hints->ep_attr->type = FI_EP_RDM;
+    hints->tx_attr->msg_order = hints->rx_attr->msg_order = want->any_order ? 0 : FI_ORDER_SAS;
+    hints->domain_attr->mr_mode = (want->no_local ? 0 : FI_MR_LOCAL) | FI_MR_VIRT_ADDR |
+                                  FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+    hints->domain_attr->threading = FI_THREAD_DOMAIN;
+    hints->domain_attr->control_progress = hints->domain_attr->data_progress =
+        want->automatic ? FI_PROGRESS_AUTO : FI_PROGRESS_MANUAL;
+    if (!copy_text(&hints->fabric_attr->prov_name, want->provider) ||
+        !copy_text(&hints->domain_attr->name, want->domain)) {
+        fi_freeinfo(hints);
+        return NULL;
+    }
+    return hints;
+}
+
+/* The list that libfabric answers with; NULL: nothing, or no memory. */
+static struct fi_info *ask(const struct nmofi *nm, const struct want *want)
+{
+    struct fi_info *hints = make_hints(want), *list = NULL;
+    if (!hints)
+        return NULL;
+    const int ret = fi_getinfo(NM_API, NULL, NULL, 0, hints, &list);
+    fi_freeinfo(hints);
+    log_msg(nm->opts.log, LOG_LEVEL_TRACE, "libfabric: fi_getinfo(%s%s%s%s%s): %s",
+            want->provider ? want->provider : "any provider", want->rma ? ", remote memory" : "",
+            want->any_order ? ", any order" : "", want->no_local ? ", registers by itself" : "",
+            want->automatic ? ", automatic progress" : "", ret ? fi_strerror(-ret) : "found");
+    return ret ? NULL : list;
+}
+
+/* What is missing of what the hints asked for, or NULL. */
+static const char *unfit(const struct fi_info *info)
+{
+    if (info->ep_attr->type != FI_EP_RDM)
+        return "no reliable datagrams";
+    if ((info->caps & (FI_MSG | FI_MULTI_RECV)) != (FI_MSG | FI_MULTI_RECV))
+        return "no messages into shared buffers";
+    if (info->ep_attr->max_msg_size < NM_MSG_MAX)
+        return "messages too short";
+    if (info->mode & ~(FI_CONTEXT | FI_CONTEXT2))
+        return "modes";
+    return NULL;
+}
+
+/* How well this one serves; 0: not at all. */
+static int score(const struct nmofi *nm, const struct fi_info *info)
+{
+    const struct nmofi_opts *o = &nm->opts;
+    const enum rank rank = rank_of(info);
+    const char *fault = unfit(info);
+    const bool on_loopback = nm_addr_loopback(info);
+    if (!fault && rank == RANK_UNKNOWN && !o->provider)
+        fault = "only by name";
+    if (!fault && o->interface && !nm_addr_on(info, o->interface))
+        fault = "another interface";
+    if (!fault && !o->interface && nm_addr_link_local(info))
+        fault = "a link-local address";
+    log_msg(o->log, LOG_LEVEL_TRACE, "libfabric: %s on %s: %s", info->fabric_attr->prov_name,
+            info->domain_attr->name, fault ? fault : "possible");
+    if (fault)
+        return 0;
+    int s = rank * 100 + 1;
+    if (!o->interface && on_loopback == o->loopback)
+        s += 10000; /* the right network comes first, then the provider */
+    if (info->addr_format == FI_SOCKADDR_IN)
+        s += 10;
+    if (info->caps & FI_RMA)
+        s += 1;
+    return s;
+}
+
+/* Is this another card of the same fabric, that serves as well? */
+static bool is_like(const struct nmofi *nm, const struct fi_info *info, const struct fi_info *best)
+{
+    return strcmp(info->fabric_attr->name, best->fabric_attr->name) == 0 &&
+           strcmp(info->domain_attr->name, best->domain_attr->name) != 0 &&
+           score(nm, info) == score(nm, best);
+}
+
+/* Has this card been in the list before? */
+static bool is_repeated(const struct fi_info *list, const struct fi_info *info)
+{
+    for (; list != info; list = list->next)
+        if (strcmp(list->domain_attr->name, info->domain_attr->name) == 0)
+            return true;
+    return false;
+}
+
+/* Of several cards the processes of a node take one each in turn. best is the first of them. */
+static struct fi_info *take_turns(const struct nmofi *nm, struct fi_info *list,
+                                  struct fi_info *best)
+{
+    unsigned cards = 1, turn;
+    if (rank_of(best) != RANK_HARDWARE || nm->opts.interface)
+        return best;
+    for (struct fi_info *info = best->next; info; info = info->next)
+        cards += is_like(nm, info, best) && !is_repeated(list, info);
+    turn = nm->opts.node_index % cards;
+    for (struct fi_info *info = best->next; info && turn; info = info->next)
+        if (is_like(nm, info, best) && !is_repeated(list, info) && --turn == 0)
+            return info;
+    return best;
+}
+
+/* Keep the best of a list. */
+static void consider(struct nmofi *nm, const struct want *want, int *best_score)
+{
+    struct fi_info *list = ask(nm, want), *found = NULL;
+    for (struct fi_info *info = list; info; info = info->next) {
+        const int s = score(nm, info);
+        if (s > *best_score) {
+            *best_score = s;
+            found = info;
+        }
+    }
+    struct fi_info *copy = found ? fi_dupinfo(take_turns(nm, list, found)) : NULL;
+    if (copy) {
+        fi_freeinfo(nm->info);
+        nm->info = copy;
+    }
+    fi_freeinfo(list);
+}
+
+/* What was chosen, as the same provider offers it for other wants; NULL: it does not. */
+static struct fi_info *ask_again(const struct nmofi *nm, bool no_local, bool automatic)
+{
+    const struct want want = {.provider = nm->info->fabric_attr->prov_name,
+                              .domain = nm->info->domain_attr->name,
+                              .rma = nm->info->caps & FI_RMA,
+                              .any_order = is_unordered(nm->info),
+                              .no_local = no_local,
+                              .automatic = automatic};
+    struct fi_info *list = ask(nm, &want), *found = NULL;
+    for (struct fi_info *info = list; info && !found; info = info->next)
+        if (info->addr_format == nm->info->addr_format && score(nm, info) > 0)
+            found = fi_dupinfo(info);
+    fi_freeinfo(list);
+    return found;
+}
+
+/* Who may leave the registration of buffers to the provider does: it keeps what it has registered,
+ * and most do so only for users that are not ready for FI_MR_LOCAL. */
+static void leave_registration(struct nmofi *nm)
+{
+    if (!(nm->info->domain_attr->mr_mode & FI_MR_LOCAL))
+        return;
+    struct fi_info *info = ask_again(nm, true, false);
+    if (!info)
+        return;
+    fi_freeinfo(nm->info);
+    nm->info = info;
+}
+
+bool nm_choose_automatic(struct nmofi *nm)
+{
+    const struct known *k = find_known(nm->info->fabric_attr->prov_name);
+    const bool no_local = !(nm->info->domain_attr->mr_mode & FI_MR_LOCAL);
+    struct fi_info *info = k ? NULL : ask_again(nm, no_local, true);
+    if (!info)
+        return false;
+    fi_freeinfo(nm->info);
+    nm->info = info;
+    return true;
+}
+
+/* FI_PROVIDER holds for all that use libfabric in the process, also for a provider asked for by
+ * name, and libfabric reads it once: it cannot be got around without changing the host's choice. */
+static int none_found(const struct nmofi_opts *o)
+{
+    const char *filter = getenv("FI_PROVIDER");
+    char hint[320] = "";
+    if (filter)
+        snprintf(hint, sizeof hint,
+                 "; FI_PROVIDER=%.60s keeps libfabric from offering others, to the host and to "
+                 "this library: "
+                 "unset it, or let it allow what is needed here (tcp, for example); "
+                 "MPIRMA_OFI_PROVIDER chooses for this "
+                 "library alone, among what is offered",
+                 filter);
+    return log_fail(
+        o->log, MRMA_ERR_OTHER,
+        "libfabric: no provider%s%s%s%s%s%s offers ordered reliable datagrams with shared "
+        "receive buffers%s",
+        o->provider ? " named " : "", o->provider ? o->provider : "",
+        o->provider ? " (MPIRMA_OFI_PROVIDER)" : "", o->interface ? " on " : "",
+        o->interface ? o->interface : "", o->interface ? " (MPIRMA_OFI_INTERFACE)" : "", hint);
+}
+
+/* The users of ofi_rxm that know how many processes there may be have fewer buffers, or more, than
+ * it takes without a word; a queue of receive buffers for all peers takes less than one for each.
+ * Providers read both when libfabric is first used, in this process once. */
+static const char *const size_name = "FI_UNIVERSE_SIZE", *const share_name = "FI_OFI_RXM_USE_SRX";
+enum { LEAST_UNIVERSE = 256 }; /* libfabric's own */
+
+/* Returns whether the variable was set here. */
+static bool set_variable(const char *name, unsigned value)
+{
+    char text[16];
+    if (getenv(name))
+        return false;
+    snprintf(text, sizeof text, "%u", value);
+    return setenv(name, text, 0) == 0;
+}
+
+static void look_for_provider(struct nmofi *nm)
+{
+    const struct nmofi_opts *o = &nm->opts;
+    int best = 0;
+    for (int rma = o->rdma != NMOFI_RDMA_OFF; rma >= 0; rma--) {
+        struct want want = {.provider = o->provider, .rma = rma};
+        consider(nm, &want, &best);
+        if (!o->provider) {
+            want.provider = "net"; /* 1.17 does not list it unasked */
+            consider(nm, &want, &best);
+        }
+        want.any_order = true;
+        for (size_t i = 0; i < sizeof known / sizeof known[0] && !o->provider; i++) {
+            want.provider = known[i].core;
+            if (known[i].unordered)
+                consider(nm, &want, &best);
+        }
+        if (o->provider && !nm->info)
+            consider(nm, &want, &best);
+    }
+}
+
+static void note_properties(struct nmofi *nm)
+{
+    const enum rank rank = rank_of(nm->info);
+    const struct known *k = find_known(nm->info->fabric_attr->prov_name);
+    const bool sockets = rank == RANK_TCP || rank == RANK_NET;
+    nm->software = rank < RANK_HARDWARE;
+    nm->over_tcp = nm->software && rank != RANK_UNKNOWN;
+    nm->sequential = sockets && !is_over_rxm(nm->info);
+    nm->early_release = sockets || is_over_rxm(nm->info);
+    nm->unordered = is_unordered(nm->info);
+    nm->silent = k && k->silent;
+}
+
+int nm_choose(struct nmofi *nm)
+{
+    const struct nmofi_opts *o = &nm->opts;
+    const unsigned universe = o->universe > LEAST_UNIVERSE ? o->universe : LEAST_UNIVERSE;
+    const bool sized = set_variable(size_name, universe), shared = set_variable(share_name, 1);
+    look_for_provider(nm);
+    if (nm->info)
+        leave_registration(nm);
+    if (sized)
+        unsetenv(size_name);
+    if (shared)
+        unsetenv(share_name);
+    if (!nm->info)
+        return none_found(o);
+    note_properties(nm);
+    log_msg(o->log, LOG_LEVEL_DEBUG, "libfabric: %s on %s%s, rank %d, inject %zu",
+            nm->info->fabric_attr->prov_name, nm->info->domain_attr->name,
+            nm->info->caps & FI_RMA ? ", puts and gets of its own" : "", rank_of(nm->info),
+            nm->info->tx_attr->inject_size);
+    return MRMA_SUCCESS;
+}

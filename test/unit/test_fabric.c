@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_fabric.c - the netmod over the test provider, with the rules of each fabric.
+ *
+ * The provider reads its profile when libfabric is loaded, so each case is a process of its own:
+ * this program once more, with the name of the case. A broken rule ends it.
+ */
+#include "nmofi_pair.h"
+
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "netmod/ofi/ofi.h"
+#include "test/fabric/counts.h"
+
+enum { LARGE = 100000, MANY = 200, SECONDS_LOST = 10 };
+
+static char provider[16]; /* the profile's name */
+
+static const struct fabric_counts *counts_of(struct end *e)
+{
+    void *counts = NULL;
+    assert_int_equal(fi_open_ops(&e->nm->domain->fid, FABRIC_COUNTS, 0, &counts, NULL), 0);
+    return counts;
+}
+
+static struct end *open_both(void)
+{
+    void *state = provider;
+    return open_pair(&state);
+}
+
+/* ---- what goes on every fabric ---- */
+
+static void send_many(struct end *from, struct end *to, size_t len)
+{
+    struct end *e = from < to ? from : to;
+    for (unsigned i = 0; i < MANY; i++) {
+        POLL_UNTIL(e, send_one(from, len));
+        poll_both(e);
+    }
+}
+
+static int finished, failed;
+
+static void rdma_done(struct ch3_rdma *op, int err)
+{
+    (void)op;
+    finished++;
+    failed += err != 0;
+}
+
+static void put_and_get(struct end *e)
+{
+    static unsigned char window[LARGE], mine[LARGE];
+    struct ch3_mem_key key;
+    struct ch3_mem *mem;
+    memset(mine, 7, sizeof mine);
+    assert_int_equal(e[1].ch->ops->mem_register(e[1].ch, window, sizeof window, &key, &mem),
+                     MRMA_SUCCESS);
+    struct ch3_rdma op = {.put = true,
+                          .local = mine,
+                          .len = sizeof mine,
+                          .key = key.key,
+                          .remote = key.base,
+                          .done = rdma_done};
+    POLL_UNTIL(e, e[0].ch->ops->rdma(e[0].ch, &e[0].vc, &op) == MRMA_SUCCESS);
+    POLL_UNTIL(e, finished == 1);
+    assert_memory_equal(window, mine, sizeof mine);
+    memset(window, 9, sizeof window);
+    op.put = false;
+    POLL_UNTIL(e, e[0].ch->ops->rdma(e[0].ch, &e[0].vc, &op) == MRMA_SUCCESS);
+    POLL_UNTIL(e, finished == 2);
+    assert_memory_equal(window, mine, sizeof mine);
+    assert_int_equal(failed, 0);
+    e[1].ch->ops->mem_release(e[1].ch, mem);
+}
+
+/* Enough for several receive buffers to be used up. */
+static void exchange(void **state)
+{
+    struct end *e = open_both();
+    (void)state;
+    send_many(&e[0], &e[1], 40);
+    send_many(&e[1], &e[0], 20000);
+    send_many(&e[0], &e[1], CH3_PACKET_MAX);
+    POLL_UNTIL(e, e[1].got == 2 * MANY && e[0].got == MANY);
+    put_and_get(e);
+    assert_int_equal(counts_of(e)->violations, 0);
+    assert_int_equal(e[0].nm->stats.dropped + e[1].nm->stats.dropped, 0);
+    close_pair(e);
+}
+
+/* ---- a peer that has gone ---- */
+
+/* What the kernel does when a process ends. The netmod there is not asked any more. */
+static void end_abruptly(struct end *e)
+{
+    nm_life_end(e->nm);
+    nm_fabric_end(e->nm);
+}
+
+static bool is_lost_in_time(struct end *e)
+{
+    const uint64_t began = clock_monotonic_ns();
+    uint64_t probed = began;
+    while (!ch3_vc_is_lost(&e->vc)) {
+        const uint64_t now = clock_monotonic_ns();
+        if (now - began > SECONDS_LOST * UINT64_C(1000000000))
+            return false;
+        if (now - probed > UINT64_C(500000000)) {
+            e->ch->ops->probe(e->ch, &e->vc);
+            probed = now;
+        }
+        e->ch->ops->poll(e->ch);
+        usleep(1000);
+    }
+    return true;
+}
+
+static void lose(bool socket)
+{
+    struct end *e = open_both();
+    POLL_UNTIL(e, send_one(&e[0], 40));
+    POLL_UNTIL(e, e[1].got == 1 && (!e[1].peer.link || !e[1].peer.link->under_way));
+    if (!socket)
+        e[0].peer.name.life = 0;
+    end_abruptly(&e[1]);
+    (void)send_one(&e[0], 8); /* injected: lost with a word, or without */
+    assert_true(is_lost_in_time(&e[0]));
+    ch3_vc_event(&e[0].vc, CH3_VC_CLOSE);
+    nmofi_close(e[0].nm);
+    nmofi_close(e[1].nm);
+    for (int i = 0; i < MAX; i++)
+        log_pipe_close(&e[i].lp);
+    free(e);
+}
+
+static void lost_by_its_socket(void **state)
+{
+    (void)state;
+    lose(true);
+}
+
+static void lost_by_the_fabric(void **state)
+{
+    (void)state;
+    lose(false);
+}
+
+/* ---- what is asked of the provider ---- */
+
+static void has_a_descriptor(void **state)
+{
+    struct end *e = open_both();
+    (void)state;
+    assert_true(e->ch->caps & CH3_CAP_WAIT);
+    assert_false(e->ch->caps & CH3_CAP_POLLED);
+    close_pair(e);
+}
+
+static void must_be_polled(void **state)
+{
+    struct end *e = open_both();
+    (void)state;
+    assert_false(e->ch->caps & CH3_CAP_WAIT);
+    assert_true(e->ch->caps & CH3_CAP_POLLED);
+    assert_true(ch3_must_poll(&e->ch3));
+    close_pair(e);
+}
+
+static void registers_by_itself(void **state)
+{
+    struct end *e = open_both();
+    (void)state;
+    assert_int_equal(counts_of(e)->local_descriptors, 0);
+    assert_int_equal(counts_of(e)->registrations, 0);
+    close_pair(e);
+}
+
+static void needs_descriptors(void **state)
+{
+    struct end *e = open_both();
+    assert_int_equal(counts_of(e)->local_descriptors, MAX);
+    close_pair(e);
+    exchange(state);
+}
+
+static void buffers_grow_with_peers(void **state)
+{
+    struct end *e = open_both();
+    (void)state;
+    const unsigned before = e->nm->nrx;
+    assert_true(nm_rx_grow(e->nm, 100));
+    assert_true(e->nm->nrx > before + 16 && e->nm->nrx < 100);
+    close_pair(e);
+}
+
+static void processes_take_cards_in_turn(void **state)
+{
+    static struct ch3 ch3;
+    static const struct log quiet = {.level = LOG_LEVEL_ERROR, .fd = 2};
+    static const char *const wanted[] = {"0", "1", "2", "0"};
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        struct nmofi *nm;
+        const struct nmofi_opts opts = {
+            .provider = provider, .node_index = i, .uid = 1 + i, .log = &quiet, .find = find};
+        ch3_init(&ch3, &quiet, NULL, NULL);
+        assert_int_equal(nmofi_open(&opts, &nm), MRMA_SUCCESS);
+        assert_string_equal(nm->info->domain_attr->name + strlen(provider), wanted[i]);
+        ch3_add_channel(&ch3, nmofi_channel(nm));
+        nmofi_close(nm);
+    }
+}
+
+static void no_memory_to_register(void **state)
+{
+    static const struct log quiet = {.level = LOG_LEVEL_ERROR, .fd = -1};
+    const struct nmofi_opts opts = {.provider = provider, .uid = 1, .log = &quiet, .find = find};
+    struct nmofi *nm;
+    (void)state;
+    assert_int_equal(nmofi_open(&opts, &nm), MRMA_ERR_NO_MEM);
+}
+
+/* The provider itself: who breaks a rule is found out. */
+static void rules_are_held(void **state)
+{
+    struct end *e = open_both();
+    char bytes[4096] = "";
+    (void)state;
+    POLL_UNTIL(e, send_one(&e[0], 40));
+    POLL_UNTIL(e, e[1].got == 1);
+    assert_int_equal(counts_of(e)->violations, 0);
+    assert_int_not_equal(fi_inject(e->nm->ep, bytes, sizeof bytes, e->peer.addr), 0);
+    assert_int_equal(counts_of(e)->violations, 1);
+    assert_int_not_equal(fi_send(e->nm->ep, bytes, sizeof bytes, NULL, e->peer.addr + 1, bytes), 0);
+    assert_int_equal(counts_of(e)->violations, 2);
+    close_pair(e);
+}
+
+/* ---- each in a process of its own ---- */
+
+struct test_case {
+    const char *name, *profile, *rules;
+    void (*run)(void **state);
+};
+
+#define ALL(run)                                                            \
+    {"ideal: " #run, "ideal", "", run}, {"verbs: " #run, "verbs", "", run}, \
+        {"cxi: " #run, "cxi", "", run}, {"efa: " #run, "efa", "", run},     \
+        {"opx: " #run, "opx", "", run},                                     \
+    {                                                                       \
+        "psm3: " #run, "psm3", "", run                                      \
+    }
+
+static const struct test_case cases[] = {
+    ALL(exchange),
+    ALL(lost_by_its_socket),
+    ALL(lost_by_the_fabric),
+    {"verbs: has_a_descriptor", "verbs", "", has_a_descriptor},
+    {"cxi: has_a_descriptor", "cxi", "", has_a_descriptor},
+    {"efa: must_be_polled", "efa", "", must_be_polled},
+    {"opx: must_be_polled", "opx", "", must_be_polled},
+    {"psm3: must_be_polled", "psm3", "", must_be_polled},
+    {"verbs: registers_by_itself", "verbs", "", registers_by_itself},
+    {"efa: registers_by_itself", "efa", "", registers_by_itself},
+    {"verbs: needs_descriptors", "verbs", "mr_local=2", needs_descriptors},
+    {"verbs: buffers_grow_with_peers", "verbs", "", buffers_grow_with_peers},
+    {"verbs: slow registration", "verbs", "mr_us=20000", exchange},
+    {"verbs: no_memory_to_register", "verbs", "mr_local=2,mr_fail_after=2", no_memory_to_register},
+    {"cxi: processes_take_cards_in_turn", "cxi", "cards=3", processes_take_cards_in_turn},
+    {"cxi: names of unequal length", "cxi", "uneven=8", exchange},
+    {"opx: all sends may be late", "opx", "late_sends=5", exchange},
+    {"cxi: rules_are_held", "cxi", "", rules_are_held},
+};
+
+/* In the new process. */
+static int run_case(const char *name)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (strcmp(cases[i].name, name) == 0) {
+            const struct CMUnitTest test[] = {{name, cases[i].run, NULL, NULL, NULL}};
+            snprintf(provider, sizeof provider, "%s", cases[i].profile);
+            return cmocka_run_group_tests(test, NULL, NULL);
+        }
+    return 2;
+}
+
+static void start_case(void **state)
+{
+    const struct test_case *c = *state;
+    const pid_t child = fork();
+    int status;
+    if (child == 0) {
+        setenv("FABRIC_PROFILE", c->profile, 1);
+        setenv("FABRIC_RULES", c->rules, 1);
+        if (c->run == rules_are_held)
+            setenv("FABRIC_VIOLATIONS", "count", 1);
+        dup2(2, 1); /* one plan on standard output */
+        execl("/proc/self/exe", "test_fabric", c->name, (char *)NULL);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+int main(int argc, char **argv)
+{
+    enum { N = sizeof cases / sizeof *cases };
+    struct CMUnitTest tests[N];
+    if (argc > 1)
+        return run_case(argv[1]);
+    setenv("FI_PROVIDER_PATH", FABRIC_DIR, 1);
+    for (size_t i = 0; i < N; i++)
+        tests[i] = (struct CMUnitTest){cases[i].name, start_case, NULL, NULL,
+                                       (void *)(uintptr_t)&cases[i]};
+    return _cmocka_run_group_tests("fabric", tests, N, NULL, NULL);
+}
