@@ -152,6 +152,13 @@ void rig_send_surely(struct rig *rig, int from, int to, size_t len)
     }
 }
 
+void rig_greet(struct rig *rig)
+{
+    rig_send_surely(rig, 0, 1, 64);
+    rig_send_surely(rig, 1, 0, 64);
+    rig_settle(rig);
+}
+
 /* ---- shm rings ---- */
 
 struct shm_end {

@@ -66,6 +66,8 @@ unsigned rig_poll(struct rig *rig);
 void rig_settle(struct rig *rig);
 /* Send, polling until there is room. */
 void rig_send_surely(struct rig *rig, int from, int to, size_t len);
+/* Send both ways between 0 and 1, and poll: connections are made then, the ends at rest. */
+void rig_greet(struct rig *rig);
 /* The kind's time, for limits of waits. */
 uint64_t rig_now(const struct rig *rig);
 /* Between two polls that moved nothing: let the system get on, where the kind needs that. */

@@ -339,3 +339,36 @@ void make_held_lock(struct made_job *job, double delay)
     make_unlock(job, 2, 130 + delay, 131 + delay, 1);
     make_free_all(job, 100000);
 }
+
+void make_random_program(struct made_job *job, unsigned seed)
+{
+    srand(seed);
+    make_job(job, 1 + (uint32_t)rand() % 6);
+    make_create_all(job);
+    double us = 20;
+    for (int phase = 0; phase < 12; phase++) {
+        bool fence = rand() % 2;
+
+        for (uint32_t i = 0; i < job->nproc; i++) {
+            uint32_t target = (uint32_t)rand() % job->nproc;
+            int n = rand() % 5;
+
+            if (!fence)
+                make_lock(job, i, us, us + 1, target, 1 + (unsigned)rand() % 2);
+            for (int k = 0; k < n; k++)
+                make_op(job, i, us + 2 + k, us + 2.5 + k, 1 + (unsigned)rand() % 6, target,
+                        1u << (rand() % 16), 1 + (unsigned)rand() % 4);
+            if (rand() % 3 == 0)
+                make_record(&job->app[i], us + 8, TRACE_WRITE)->bytes = (uint64_t)rand() % 4000;
+            if (fence)
+                make_fence(job, i, us + 10 + rand() % 3, us + 15, 0);
+            else
+                make_unlock(job, i, us + 10, us + 11, target);
+            if (rand() % 2)
+                make_region(&job->agent[i], us + 3, us + 4 + rand() % 6,
+                            rand() % 2 ? TRACE_SERVE : TRACE_PARK, (int32_t)target);
+        }
+        us += 20;
+    }
+    make_free_all(job, us);
+}

@@ -77,4 +77,8 @@ void make_free_all(struct made_job *job, double us);
 void make_late_complete(struct made_job *job, double delay);
 void make_held_lock(struct made_job *job, double delay);
 
+/* make_random_program makes a job of up to 6 ranks with fences, locks and operations on all of
+ * them, each seed another one. */
+void make_random_program(struct made_job *job, unsigned seed);
+
 #endif

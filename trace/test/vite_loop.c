@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * vite_loop.c - preloaded by test_archive into the viewer ViTE, of which version 1.4 often waits
+ * vite_loop.c - preloaded by test_viewers into the viewer ViTE, of which version 1.4 often waits
  * for ever.
  *
  * After it has read a trace, its reading thread asks again and again whether the event loop of the
