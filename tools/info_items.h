@@ -69,4 +69,8 @@ void report_descriptors(struct report *report);
 /* report_topology adds the items about processors. In info_system.c. */
 void report_topology(struct report *report);
 
+/* report_fabric fills *report, which is not used yet, with what opening the network and using it
+ * brings. Returns whether a message went over it. In info_fabric.c. */
+bool report_fabric(struct report *report);
+
 #endif

@@ -24,7 +24,7 @@ struct item {
     char note[512];  /* why, or what it means; "" if there is nothing to say */
 };
 
-#define REPORT_ITEMS 64
+#define REPORT_ITEMS 256
 
 struct report {
     struct item items[REPORT_ITEMS];

@@ -5,9 +5,10 @@
  * One program per host's build (config.h says which); info_report.c finds out,
  * this file prints it as text or as one JSON object: sections with items, each
  * item an object with a value and, where there is something to say, a note.
+ * With --fabric it is about the network alone (info_fabric.c).
  * With --check it is an MPI program that measures as well (check.h).
- * Exit code: 0, or 1 if an MPIRMA_ variable has a value that is not understood,
- * 2 for wrong arguments; that of --check is in check.h.
+ * Exit code: 0, or 1 if an MPIRMA_ variable has a value that is not understood, or nothing goes
+ * over the network that --fabric tries, 2 for wrong arguments; that of --check is in check.h.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -16,15 +17,15 @@
 #include <string.h>
 
 #include "check.h"
-#include "info_report.h"
+#include "info_items.h"
 #include "json.h"
 #include "options.h"
 
 struct options {
-    bool json, check;
+    bool json, check, fabric;
 };
 
-enum { KEY_HOST = OPTIONS_KEY + 1, KEY_JSON, KEY_CHECK };
+enum { KEY_HOST = OPTIONS_KEY + 1, KEY_JSON, KEY_CHECK, KEY_FABRIC };
 
 static const struct argp_option options[] = {
     {"host", KEY_HOST, "HOST", 0,
@@ -32,6 +33,10 @@ static const struct argp_option options[] = {
      "turn",
      0},
     {"json", KEY_JSON, NULL, 0, "One JSON object in place of text", 0},
+    {"fabric", KEY_FABRIC, NULL, 0,
+     "Open the network alone, call by call, with what each call returned, what was chosen and what "
+     "spoke against the others, and send a message over it",
+     0},
     {"check", KEY_CHECK, NULL, 0,
      "Measure puts between the processes of the job, and say what is slow here and how to mend it; "
      "started by mpi-rma-run --check, which preloads the library",
@@ -53,6 +58,9 @@ static error_t read_option(int key, char *argument, struct argp_state *state)
     case KEY_CHECK:
         o->check = true;
         return 0;
+    case KEY_FABRIC:
+        o->fabric = true;
+        return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "%s: an option was expected", argument);
         return 0;
@@ -64,22 +72,24 @@ static error_t read_option(int key, char *argument, struct argp_state *state)
 static const struct argp argp = {
     .options = options,
     .parser = read_option,
-    .doc = "Print the version of libmpi-rma and the MPI library it was built for, the MPIRMA_ "
-           "environment variables "
-           "with the values in use, which data paths work on this machine (and why not where not), "
-           "limits of shared "
-           "segments, and the processors."
-           "\v"
-           "Exit code: 0, 1 if a variable has a value that is not understood, 2 wrong arguments. "
-           "--check ends with 1 "
-           "if something is wrong (mpi-rma-run(1)), and with 3 where the host does not go on.\n"};
+    .doc =
+        "Print the version of libmpi-rma and the MPI library it was built for, the MPIRMA_ "
+        "environment variables "
+        "with the values in use, which data paths work on this machine (and why not where not), "
+        "limits of shared "
+        "segments, and the processors."
+        "\v"
+        "Exit code: 0, 1 if a variable has a value that is not understood, or --fabric finds that "
+        "nothing goes over the network, 2 wrong arguments. "
+        "--check ends with 1 "
+        "if something is wrong (mpi-rma-run(1)), and with 3 where the host does not go on.\n"};
 
 static const struct {
     const char *section;
     const char *title;
 } titles[] = {
     {"environment", "Environment"}, {"data_paths", "Data paths"}, {"segments", "Shared segments"},
-    {"system", "System"},           {"topology", "Topology"},
+    {"system", "System"},           {"topology", "Topology"},     {"fabric", "Fabric"},
 };
 
 static const char *title_of(const char *section)
@@ -195,14 +205,18 @@ static void print_json(const struct report *report)
 int main(int argc, char **argv)
 {
     static struct report report;
-    struct options wanted = {false, false};
+    struct options wanted = {false, false, false};
+    bool good = true;
 
     options_read(&argp, "mpi-rma-info",
                  "libmpi-rma " PACKAGE_VERSION " for " MPIRMA_HOST " " MPIRMA_HOST_VERSION, argc,
                  argv, &wanted);
     if (wanted.check)
         return check_run(argc, argv, &report);
-    report_fill(&report);
+    if (wanted.fabric)
+        good = report_fabric(&report);
+    else
+        report_fill(&report);
     if (wanted.json)
         print_json(&report);
     else
@@ -211,5 +225,5 @@ int main(int argc, char **argv)
         perror("mpi-rma-info: standard output");
         return 1;
     }
-    return report.bad_environment ? 1 : 0;
+    return report.bad_environment || !good ? 1 : 0;
 }

@@ -152,21 +152,29 @@ static const char *unfit(const struct fi_info *info)
     return NULL;
 }
 
+/* What speaks against it, or NULL. */
+static const char *fault_of(const struct nmofi *nm, const struct fi_info *info)
+{
+    const struct nmofi_opts *o = &nm->opts;
+    const char *fault = unfit(info);
+    if (fault)
+        return fault;
+    if (rank_of(info) == RANK_UNKNOWN && !o->provider)
+        return "only by name (MPIRMA_OFI_PROVIDER)";
+    if (o->interface && !nm_addr_on(info, o->interface))
+        return "another interface";
+    if (!o->interface && nm_addr_link_local(info))
+        return "a link-local address";
+    return NULL;
+}
+
 /* How well this one serves; 0: not at all. */
 static int score(const struct nmofi *nm, const struct fi_info *info)
 {
     const struct nmofi_opts *o = &nm->opts;
     const enum rank rank = rank_of(info);
-    const char *fault = unfit(info);
+    const char *fault = fault_of(nm, info);
     const bool on_loopback = nm_addr_loopback(info);
-    if (!fault && rank == RANK_UNKNOWN && !o->provider)
-        fault = "only by name";
-    if (!fault && o->interface && !nm_addr_on(info, o->interface))
-        fault = "another interface";
-    if (!fault && !o->interface && nm_addr_link_local(info))
-        fault = "a link-local address";
-    log_msg(o->log, LOG_LEVEL_TRACE, "libfabric: %s on %s: %s", info->fabric_attr->prov_name,
-            info->domain_attr->name, fault ? fault : "possible");
     if (fault)
         return 0;
     int s = rank * 100 + 1;
@@ -212,12 +220,36 @@ static struct fi_info *take_turns(const struct nmofi *nm, struct fi_info *list,
     return best;
 }
 
+static const char *provider_of(const struct fi_info *info)
+{
+    return info->fabric_attr->prov_name;
+}
+
+static const char *rank_text(const struct fi_info *info)
+{
+    switch (rank_of(info)) {
+    case RANK_HARDWARE:
+        return "first: hardware";
+    case RANK_TCP:
+    case RANK_NET:
+        return "second: TCP with datagrams of its own";
+    case RANK_TCP_RXM:
+        return "third: an emulation over TCP";
+    default:
+        return "last: not known";
+    }
+}
+
 /* Keep the best of a list. */
 static void consider(struct nmofi *nm, const struct want *want, int *best_score)
 {
     struct fi_info *list = ask(nm, want), *found = NULL;
     for (struct fi_info *info = list; info; info = info->next) {
         const int s = score(nm, info);
+        const char *fault = fault_of(nm, info);
+        log_msg(nm->opts.log, LOG_LEVEL_TRACE, "libfabric: %s on %s: %s%s", provider_of(info),
+                info->domain_attr->name, fault ? fault : "fits, and is ranked ",
+                fault ? "" : rank_text(info));
         if (s > *best_score) {
             *best_score = s;
             found = info;

@@ -7,8 +7,9 @@
  * TCP_DEFER_ACCEPT has the kernel answer who connects (reach.c) and keep that connection out of the
  * queue until data come, which never do. So the process answers for as long as it lives, whatever
  * it does: busy, stopped, without an agent. The provider's own socket would not do, since its queue
- * may be full. A child does not answer for a parent that has died: no program that one starts has the socket, from the
- * moment at which it was made, and a child of fork closes it (nmofi_fork_child).
+ * may be full. A child does not answer for a parent that has died: no program that one starts has
+ * the socket, from the moment at which it was made, and a child of fork closes it
+ * (nmofi_fork_child).
  *
  * A process that has no descriptor left accepts nobody, and the provider tries again for ever. It
  * gives the socket up then, so that whoever waits for it hears that it cannot be reached; and its
