@@ -74,9 +74,11 @@ if test "$path" = cma; then
     no_path=$(./test/cma-probe) && no_path=
 fi
 
-# A debug build with sanitizers is several times slower.
+# A debug build with sanitizers is several times slower: the limits of lines, and those that scripts set for each of their jobs,
+# are that many times longer.
 slow=1
 test -n "$SANITIZERS" && slow=5
+export MT_SLOW="$slow"
 
 points=0
 failed=0

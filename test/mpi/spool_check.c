@@ -196,6 +196,27 @@ static void check_record(struct thread *th, size_t at, const struct trace_record
     }
 }
 
+/* The records end at this one, and the file should end there too. Zeros behind it are room that the
+ * process has not cut off: it was killed, or has not ended its trace. Anything else was recorded
+ * behind a record that was never finished. */
+static void check_end(const struct thread *th, size_t at, const struct trace_record *end, FILE *in)
+{
+    static const struct trace_record zero;
+    struct trace_record r = *end;
+    unsigned kind = TRACE_END;
+    size_t n = 0, others = 0;
+    do {
+        if (memcmp(&r, &zero, sizeof r) != 0 && others++ == 0)
+            kind = r.kind;
+        n++;
+    } while (fread(&r, sizeof r, 1, in) == 1);
+    if (others)
+        bad(th, at, "the records end, but of %zu from here on %zu are not empty, first of kind %u",
+            n, others, kind);
+    else
+        bad(th, at, "the records end, but the file has room for %zu more: it was not closed", n);
+}
+
 static void check_file(const char *path, const char *name)
 {
     struct spool_head head;
@@ -216,11 +237,10 @@ static void check_file(const char *path, const char *name)
     th.number = head.thread;
     th.proc->machine = head.machine;
     th.time = head.start;
-    for (; fread(&r, sizeof r, 1, in) == 1; at++) {
-        if (r.kind == TRACE_END)
-            bad(&th, at, "the file goes on behind its end");
+    for (; fread(&r, sizeof r, 1, in) == 1 && r.kind != TRACE_END; at++)
         check_record(&th, at, &r);
-    }
+    if (!feof(in))
+        check_end(&th, at, &r, in);
     if (th.depth)
         bad(&th, at, "%u calls have not ended", th.depth);
     fclose(in);

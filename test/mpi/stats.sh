@@ -15,7 +15,7 @@ if test "$np-$MPI_PATH" = 2-auto; then
     for lacks in $partial; do
         {
             # shellcheck disable=SC2016 # for the program's shell
-            timeout -k 5 60 sh "$abs_top_srcdir/test/mpiexec.sh" 2 sh -c '
+            timeout -k 5 $((60 * MT_SLOW)) sh "$abs_top_srcdir/test/mpiexec.sh" 2 sh -c '
                 case ${PMI_RANK:-$OMPI_COMM_WORLD_RANK}-$1 in
                 0-variable) MPIRMA_STATS=1 exec "$2/stats" ;;
                 1-variable) exec "$2/stats" ;;
