@@ -5,10 +5,12 @@
  */
 #include "sys/procfile.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { NAME_FIELD = 2, STATE_FIELD = 3, THREADS_FIELD = 20 };
@@ -44,12 +46,32 @@ bool procfile_stat(const char *path, int field, uint64_t *value)
     return true;
 }
 
+static bool has_program(const char *path)
+{
+    char text[2];
+    return readlink(path, text, sizeof text) >= 0 || errno != ENOENT;
+}
+
+/* What names in /proc tell, for which no descriptor is needed: a zombie runs no program, and of its
+ * threads there is the first. The directory of threads has a link for each, and two of its own. */
+static bool is_zombie_by_names(int pid)
+{
+    char program[32], threads[32];
+    struct stat st;
+    snprintf(program, sizeof program, "/proc/%d/exe", pid);
+    snprintf(threads, sizeof threads, "/proc/%d/task", pid);
+    return has_program("/proc/self/exe") && !has_program(program) && stat(threads, &st) == 0 &&
+           st.st_nlink <= 3;
+}
+
 bool procfile_is_zombie(int pid)
 {
     char path[32], text[1024];
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
     const char *state = field_of(path, STATE_FIELD, text, sizeof text);
     uint64_t threads;
-    return state && (state[1] == 'Z' || state[1] == 'X') &&
-           procfile_stat(path, THREADS_FIELD, &threads) && threads <= 1;
+    if (!state)
+        return is_zombie_by_names(pid);
+    return (state[1] == 'Z' || state[1] == 'X') && procfile_stat(path, THREADS_FIELD, &threads) &&
+           threads <= 1;
 }

@@ -15,8 +15,8 @@
 bool procfile_stat(const char *path, int field, uint64_t *value);
 
 /* procfile_is_zombie returns whether the process pid has ended, and only its number is kept, for
- * its parent. One whose first thread has ended before others is none. False if /proc does not tell.
- */
+ * its parent. One whose first thread has ended before others is none. No descriptor is needed for
+ * that. False if /proc does not tell. */
 bool procfile_is_zombie(int pid);
 
 #endif

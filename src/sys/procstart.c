@@ -49,8 +49,8 @@ static bool number_is_reused(int pid, uint32_t started)
 }
 
 /* Where the kernel gives no descriptor of a process: old ones, container profiles, and when this
- * process has no descriptor left. The stat file tells a zombie, unless /proc cannot be read either.
- */
+ * process has no descriptor left. /proc tells a zombie, if it is there; that a number is another
+ * process's it tells only where its files can be opened. */
 static bool lives_unwatched(int pid, uint32_t started)
 {
     if (kill(pid, 0) != 0 && errno == ESRCH)

@@ -7,8 +7,12 @@
 #define _GNU_SOURCE 1
 #include "base_helper.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "../refuse.h"
@@ -22,6 +26,7 @@ static pid_t child_called(const char *name)
     assert_int_equal(pipe(up), 0);
     const pid_t pid = fork();
     if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* where a check fails, nobody else ends it */
         prctl(PR_SET_NAME, name);
         if (write(up[1], &byte, 1) != 1)
             _exit(1);
@@ -131,12 +136,83 @@ static void pidfd_open_refused(void **state)
     }
 }
 
+static void *stay(void *arg)
+{
+    for (;;)
+        pause();
+    return arg;
+}
+
+/* A child whose first thread has ended, as its stat file says when this returns, and another lives.
+ */
+static pid_t child_without_first_thread(void)
+{
+    const struct timespec ms = {.tv_nsec = 1000000};
+    char path[32], text[256];
+    const char *state = NULL;
+    const pid_t pid = fork();
+    if (pid == 0) {
+        pthread_t thread;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (pthread_create(&thread, NULL, stay, NULL))
+            _exit(1);
+        pthread_exit(NULL);
+    }
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    do {
+        FILE *file = fopen(path, "r");
+        assert_non_null(file);
+        assert_non_null(fgets(text, sizeof text, file));
+        fclose(file);
+        state = strrchr(text, ')');
+        assert_non_null(state);
+        nanosleep(&ms, NULL);
+    } while (state[2] != 'Z');
+    return pid;
+}
+
+/* What procstart_lives must say when this process can open nothing. */
+static int judge_without_descriptors(void *arg)
+{
+    const pid_t live = child_called("live"), zombie = child_called("zombie"),
+                headless = child_without_first_thread();
+    struct rlimit limit, none;
+    siginfo_t info;
+    int fd = -1;
+    (void)arg;
+    kill(zombie, SIGKILL);
+    CHILD_CHECK(waitid(P_PID, (id_t)zombie, &info, WEXITED | WNOWAIT) == 0);
+    CHILD_CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    none = limit;
+    none.rlim_cur = 0;
+    CHILD_CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    CHILD_CHECK(open("/dev/null", O_RDONLY) < 0 && errno == EMFILE);
+    CHILD_CHECK(procstart_lives(live, 0, &fd));
+    CHILD_CHECK(procstart_lives(headless, 0, &fd));
+    CHILD_CHECK(!procstart_lives(zombie, 0, &fd));
+    CHILD_CHECK(fd == -1);
+    CHILD_CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    kill(live, SIGKILL);
+    kill(headless, SIGKILL);
+    CHILD_CHECK(wait_child(zombie) == 128 + SIGKILL);
+    CHILD_CHECK(wait_child(live) == 128 + SIGKILL);
+    CHILD_CHECK(wait_child(headless) == 128 + SIGKILL);
+    CHILD_CHECK(!procstart_lives(zombie, 0, &fd));
+    return 0;
+}
+
+static void no_descriptor_left(void **state)
+{
+    (void)state;
+    assert_int_equal(run_child(judge_without_descriptors, NULL), 0);
+}
+
 static int tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_own_time),       cmocka_unit_test(others),
         cmocka_unit_test(asked_by_another),   cmocka_unit_test(watched),
-        cmocka_unit_test(pidfd_open_refused),
+        cmocka_unit_test(pidfd_open_refused), cmocka_unit_test(no_descriptor_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
