@@ -189,7 +189,8 @@ bool ch3_rdma_is_ordered(const struct ch3_vc *vc);
 
 /* ch3_rdma_start starts a put or get without packets; the connection's channel must have
  * CH3_CAP_RDMA. Returns MRMA_SUCCESS: op is the channel's until op->done is called, by a later
- * poll. MRMA_AGAIN: there is no room now. MRMA_ERR_PROC_FAILED: the connection is not open. Any
+ * poll. MRMA_AGAIN: there is no room now. MRMA_ERR_PROC_FAILED: the connection is not open.
+ * MRMA_ERR_NO_MEM: the local memory cannot be reached so, but by packets. Any
  * other error is the channel's. done is called only after MRMA_SUCCESS. */
 int ch3_rdma_start(struct ch3_vc *vc, struct ch3_rdma *op);
 

@@ -119,7 +119,7 @@ static void begin(enum flag_with flag, bool sequential)
         list_init(&p.from[i].early);
         assert_int_equal(map_put(&nm->from, TOKEN + i, &p.from[i], NULL), 0);
     }
-    assert_int_equal(nm_rx_start(nm), 0);
+    assert_int_equal(nm_buf_start(nm), 0);
     assert_true(nm_rx_grow(nm, PEERS));
     assert_int_equal(posted_now(), NM_RX_BUFFERS + NM_RX_PER_LINK * (PEERS - 1));
 }

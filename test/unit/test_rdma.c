@@ -37,6 +37,7 @@ static struct fake {
     _Atomic unsigned n;
     unsigned puts, gets, registered;
     unsigned refuses; /* 1 + how many it takes before it refuses one; 0: takes all */
+    int refusal;      /* with this error */
 } fakes[FABRIC_MAX];
 
 static struct fake *fake_of(struct ch3_channel *ch)
@@ -74,7 +75,7 @@ static int fake_rdma(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_rdma 
     if (f->n == UNDER_WAY)
         return MRMA_AGAIN;
     if (f->refuses && !--f->refuses)
-        return MRMA_ERR_NO_MEM;
+        return f->refusal;
     *(op->put ? &f->puts : &f->gets) += 1;
     f->under_way[f->n] = (struct fake_op){op, vc, op->put ? PUT_POLLS : GET_POLLS, false};
     atomic_fetch_add(&f->n, 1);
@@ -288,12 +289,15 @@ static void by_lock_all(struct fabric_proc *p, void *arg)
 }
 
 /* The second part of an operation with a request cannot be started while the first is under way:
- * the request is not forgotten before that has ended, and tells the error. */
+ * the request is not forgotten before that has ended, and tells the error. Where only memory of this
+ * process cannot be reached by the channel all goes by packets, and well. */
 static void part_refused(struct fabric_proc *p, void *arg)
 {
-    unsigned char out[PART] = {0};
+    const int refusal = *(int *)arg;
+    const bool by_packets = refusal == MRMA_ERR_NO_MEM;
+    unsigned char out[PART];
     struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, PART, 1);
-    (void)arg;
+    fill(out, PART, 5);
     rest(p);
     if (p->rank == 0) {
         struct rma_req req;
@@ -301,21 +305,25 @@ static void part_refused(struct fabric_proc *p, void *arg)
         rma_req_init(&req);
         op.req = &req;
         fakes[0].refuses = 2;
+        fakes[0].refusal = refusal;
         OK(rma_lock_all(w, RMA_NOCHECK));
         const int err = rma_put(w, &op);
-        FABRIC_CHECK(w->origin_side.rdma_ops == 1 && err == MRMA_SUCCESS && !rma_req_done(&req));
+        FABRIC_CHECK(w->origin_side.rdma_ops == 1 && err == MRMA_SUCCESS);
+        FABRIC_CHECK(by_packets || !rma_req_done(&req));
         while (!rma_req_done(&req))
             rma_progress_requests(&p->rma);
-        FABRIC_CHECK(atomic_load(&req.err) == MRMA_ERR_NO_MEM && w->origin_side.rdma_ops == 0);
+        FABRIC_CHECK(atomic_load(&req.err) == (by_packets ? MRMA_SUCCESS : refusal));
         OK(rma_unlock_all(w));
+        FABRIC_CHECK(w->origin_side.rdma_ops == 0);
     }
     rest(p);
+    if (by_packets && p->rank == 1)
+        check_filled(*win_base_attr(w), PART, 5);
     fabric_win_free(w);
 }
 
-static void test_part_refused(void **state)
+static void refuse_part(int refusal)
 {
-    (void)state;
     fabric_watchdog(60);
     struct fabric *f = fabric_new(&(struct fabric_opts){.nproc = NPROC,
                                                         .path = CONF_PATH_NET_PACKETS,
@@ -324,9 +332,21 @@ static void test_part_refused(void **state)
     for (int r = 0; r < NPROC; r++)
         fake_init(&f->procs[r], false);
     atomic_store(&pkt_arrived, 0);
-    fabric_run(f, part_refused, NULL);
+    fabric_run(f, part_refused, &refusal);
     fabric_free(f);
     fabric_watchdog(0);
+}
+
+static void test_part_refused(void **state)
+{
+    (void)state;
+    refuse_part(MRMA_ERR_OTHER);
+}
+
+static void test_memory_refused(void **state)
+{
+    (void)state;
+    refuse_part(MRMA_ERR_NO_MEM);
 }
 
 enum { LOST = 1, KEPT = 2 };
@@ -435,10 +455,10 @@ SIZES_TEST(test_lock_all, by_lock_all, CONF_FENCE_AUTO)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fence_markers), cmocka_unit_test(test_fence_counts),
-        cmocka_unit_test(test_pscw),          cmocka_unit_test(test_lock),
-        cmocka_unit_test(test_lock_all),      cmocka_unit_test(test_part_refused),
-        cmocka_unit_test(test_peer_lost),
+        cmocka_unit_test(test_fence_markers),  cmocka_unit_test(test_fence_counts),
+        cmocka_unit_test(test_pscw),           cmocka_unit_test(test_lock),
+        cmocka_unit_test(test_lock_all),       cmocka_unit_test(test_part_refused),
+        cmocka_unit_test(test_memory_refused), cmocka_unit_test(test_peer_lost),
     };
     RUN_TESTS("rdma", tests);
 }

@@ -135,8 +135,20 @@ static bool add_rx(struct nmofi *nm)
     return true;
 }
 
-int nm_rx_start(struct nmofi *nm)
+/* One slab of each size at once, where memory may not be registered later any more: with none a
+ * message would wait for ever. */
+static bool tx_start(struct nmofi *nm)
 {
+    return !(nm->info->domain_attr->mr_mode & FI_MR_LOCAL) ||
+           (add_slab(nm, true) && add_slab(nm, false));
+}
+
+int nm_buf_start(struct nmofi *nm)
+{
+    if (!tx_start(nm))
+        return log_fail(
+            nm->opts.log, MRMA_ERR_NO_MEM,
+            "libfabric: no memory for transmit buffers, or none that may be registered");
     while (nm->nrx < NM_RX_BUFFERS)
         if (!add_rx(nm))
             return log_fail(nm->opts.log, MRMA_ERR_NO_MEM,

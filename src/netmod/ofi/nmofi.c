@@ -118,7 +118,7 @@ int nmofi_open(const struct nmofi_opts *opts, struct nmofi **out)
     if (!err)
         err = nm_life_open(nm);
     if (!err)
-        err = nm_rx_start(nm);
+        err = nm_buf_start(nm);
     if (err) {
         release(nm);
         return err;

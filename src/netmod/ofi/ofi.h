@@ -264,9 +264,9 @@ struct nm_tx *nm_tx_get(struct nmofi *nm, size_t len);
 /* nm_tx_put takes back a transmit buffer that the provider does not use. */
 void nm_tx_put(struct nmofi *nm, struct nm_tx *tx);
 
-/* nm_rx_start makes the first receive buffers and posts them. Returns MRMA_SUCCESS, or
+/* nm_buf_start makes the first buffers and posts those to receive with. Returns MRMA_SUCCESS, or
  * MRMA_ERR_NO_MEM or MRMA_ERR_OTHER (logged). */
-int nm_rx_start(struct nmofi *nm);
+int nm_buf_start(struct nmofi *nm);
 
 /* nm_rx_grow sees to it that there are enough receive buffers for so many links. Returns false
  * without memory. */

@@ -100,6 +100,13 @@ static ssize_t start(struct nmofi *nm, struct nm_rma *rma, const struct ch3_rdma
     return fi_writemsg(nm->ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE);
 }
 
+static void note_unregistered(struct nmofi *nm)
+{
+    if (nm->stats.unregistered++ == 0)
+        log_msg(nm->opts.log, LOG_LEVEL_INFO,
+                "network: memory for a put or get cannot be registered (ulimit -l): packets go");
+}
+
 int nm_rdma(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_rdma *op)
 {
     struct nmofi *nm = nm_of(ch);
@@ -115,6 +122,7 @@ int nm_rdma(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_rdma *op)
                   NULL)) {
         rma->mr = NULL;
         rma_put(nm, rma);
+        note_unregistered(nm);
         return MRMA_ERR_NO_MEM;
     }
     const ssize_t ret = start(nm, rma, op);

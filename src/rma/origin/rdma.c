@@ -152,14 +152,15 @@ static int issue_parts(struct pkt_target *pt, bool put, char *local, uint64_t re
     return err;
 }
 
-/* Counted with the streams of the pair until it is done. */
+/* Counted with the streams of the pair until it is done. MRMA_ERR_NO_MEM: it is not, or not as a
+ * whole, under way. */
 static int issue(struct win *w, struct rma_target *t, bool put, void *local, int64_t offset,
                  size_t len, struct rma_req *req)
 {
     rma_enter(w->rma);
     struct pkt_target *pt = pkt_target_get(w, t);
     int err = pt ? issue_parts(pt, put, local, (uint64_t)offset, len, req) : MRMA_ERR_NO_MEM;
-    if (err && err != MRMA_AGAIN && req && pt)
+    if (err && err != MRMA_AGAIN && err != MRMA_ERR_NO_MEM && req && pt)
         err = origin_abandon(pt, req, err);
     rma_leave(w->rma);
     return err;
@@ -175,11 +176,13 @@ static bool serves(const struct rma_target *t, const struct rma_op *op, const st
 int issue_rdma(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
                int64_t offset, size_t len)
 {
+    int err = MRMA_ERR_NO_MEM;
     if (kind == PKT_OP_PUT && serves(t, op, op->otype, len))
-        return issue(w, t, true, (void *)(uintptr_t)op->oaddr, offset, len, op->req);
+        err = issue(w, t, true, (void *)(uintptr_t)op->oaddr, offset, len, op->req);
     if (kind == PKT_OP_GET && serves(t, op, op->rtype, len))
-        return issue(w, t, false, op->raddr, offset, len, op->req);
-    return issue_operate(w, t, kind, op, offset, len);
+        err = issue(w, t, false, op->raddr, offset, len, op->req);
+    /* The channel cannot reach this process's own memory, maybe: packets can. */
+    return err == MRMA_ERR_NO_MEM ? issue_operate(w, t, kind, op, offset, len) : err;
 }
 
 struct ending {
