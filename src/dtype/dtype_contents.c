@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "dtype/dtype_dialect.h"
 
 /* MPI 4.0 functions; null when the host is older. */
 extern int PMPI_Type_get_envelope_c(MPI_Datatype type, MPI_Count *nints, MPI_Count *naddrs,
@@ -139,6 +140,42 @@ static void order_removed(const struct raw *raw, struct dtype_contents *out)
     out->addrs = (struct dtype_numbers){.at = raw->ints + out->args.n, .n = tail, .wide = false};
 }
 
+/* Replaces a number that the host has given, in the memory that is ours. */
+static void set_arg(struct dtype_contents *out, size_t i, int64_t value)
+{
+    const int narrow = (int)value;
+
+    if (out->args.wide)
+        memcpy((char *)out->args.at + i * sizeof value, &value, sizeof value);
+    else
+        memcpy((char *)out->args.at + i * sizeof narrow, &narrow, sizeof narrow);
+}
+
+/* The constants in the arguments of array types become those of mpi.h. */
+static int translate(struct dtype_contents *out)
+{
+    const bool distributed = out->combiner == MPI_COMBINER_DARRAY;
+    const size_t dims_at = distributed ? 2 : 0;
+    struct dtype_dialect dialect;
+    int err;
+
+    if (!distributed && out->combiner != MPI_COMBINER_SUBARRAY)
+        return MRMA_SUCCESS;
+    const size_t ndims = (size_t)dtype_arg(out, dims_at), first = dims_at + 1;
+    const size_t order_at = first + (distributed ? 4 : 3) * ndims;
+    if (dtype_dialect_is_order(dtype_arg(out, order_at)))
+        return MRMA_SUCCESS;
+    err = dtype_dialect_learn(&dialect);
+    if (err != MRMA_SUCCESS)
+        return err;
+    set_arg(out, order_at, dtype_dialect_order(&dialect, dtype_arg(out, order_at)));
+    for (size_t d = first + ndims; distributed && d < first + 2 * ndims; d++) {
+        set_arg(out, d, dtype_dialect_distribution(&dialect, dtype_arg(out, d)));
+        set_arg(out, d + ndims, dtype_dialect_darg(&dialect, dtype_arg(out, d + ndims)));
+    }
+    return MRMA_SUCCESS;
+}
+
 static int contents_order(MPI_Datatype type, struct raw *raw, struct dtype_contents *out)
 {
     _Static_assert(sizeof(MPI_Aint) == sizeof(int64_t), "a wide number");
@@ -148,12 +185,14 @@ static int contents_order(MPI_Datatype type, struct raw *raw, struct dtype_conte
     if (err != MRMA_SUCCESS)
         return err;
     out->ntypes = (size_t)raw->ntypes;
-    if (raw->ncounts > 0)
-        return order_large(raw, out);
+    if (raw->ncounts > 0) {
+        err = order_large(raw, out);
+        return err == MRMA_SUCCESS ? translate(out) : err;
+    }
     out->args = (struct dtype_numbers){.at = raw->ints, .n = (size_t)raw->nints, .wide = false};
     out->addrs = (struct dtype_numbers){.at = raw->addrs, .n = (size_t)raw->naddrs, .wide = true};
     order_removed(raw, out);
-    return MRMA_SUCCESS;
+    return translate(out);
 }
 
 int dtype_contents_read(MPI_Datatype type, struct dtype_contents *out)

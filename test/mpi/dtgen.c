@@ -277,7 +277,8 @@ static void build_darray(struct build *b, struct dt_type *t, int n)
     MPI_Aint *disp = mt_alloc((size_t)n * sizeof *disp);
     MPI_Datatype made;
 
-    if (below(b, 2) == 0) {
+    /* The standard ABI has a positive number for the default, which is no block length then. */
+    if (below(b, 2) == 0 || block == MPI_DISTRIBUTE_DFLT_DARG) {
         block = n;
         distrib = MPI_DISTRIBUTE_BLOCK;
         darg = MPI_DISTRIBUTE_DFLT_DARG;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_dtype_contents.c - rma/dtype_contents: the combiners that MPI-3.0 removed, whose addresses
- * are integers, read as those that replaced them.
+ * are integers, read as those that replaced them; and array types of a host that gives the
+ * constants in their arguments with values of its own.
  *
- * The hosts of today give none of these, so the functions that tell how a type was made are the
- * ones below. (They are the large-count forms, which are preferred where they are there.)
+ * The hosts of most builds do neither, so the functions that tell how a type was made are the ones
+ * below. (They are the large-count forms, which are preferred where they are there. What a host
+ * gives is learnt by the others.)
  */
 #include "base_helper.h"
 
@@ -16,7 +18,7 @@
 static struct {
     int combiner;
     MPI_Count nints, ntypes;
-    int ints[8];
+    int ints[16];
 } made;
 
 int PMPI_Type_get_envelope_c(MPI_Datatype type, MPI_Count *nints, MPI_Count *naddrs,
@@ -46,6 +48,74 @@ int PMPI_Type_get_contents_c(MPI_Datatype type, MPI_Count max_ints, MPI_Count ma
     memcpy(ints, made.ints, (size_t)made.nints * sizeof *ints);
     for (MPI_Count i = 0; i < made.ntypes; i++)
         types[i] = MPI_INT;
+    return MPI_SUCCESS;
+}
+
+/* The host's own values: those of mpi.h, and so much. */
+enum { OTHERS = 5000 };
+
+static bool distributed; /* the type that was made last for learning */
+
+int PMPI_Type_create_darray(int size, int rank, int ndims, const int gsizes[], const int distribs[],
+                            const int dargs[], const int psizes[], int order, MPI_Datatype old,
+                            MPI_Datatype *type)
+{
+    (void)size, (void)rank, (void)gsizes, (void)psizes, (void)old;
+    assert_int_equal(ndims, 3);
+    assert_true(distribs[0] == MPI_DISTRIBUTE_BLOCK && distribs[1] == MPI_DISTRIBUTE_CYCLIC &&
+                distribs[2] == MPI_DISTRIBUTE_NONE && dargs[0] == MPI_DISTRIBUTE_DFLT_DARG &&
+                order == MPI_ORDER_C);
+    distributed = true;
+    *type = MPI_BYTE;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Type_create_subarray(int ndims, const int sizes[], const int subsizes[],
+                              const int starts[], int order, MPI_Datatype old, MPI_Datatype *type)
+{
+    (void)sizes, (void)subsizes, (void)starts, (void)old;
+    assert_true(ndims == 1 && order == MPI_ORDER_FORTRAN);
+    distributed = false;
+    *type = MPI_BYTE;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Type_get_contents(MPI_Datatype type, int max_ints, int max_addrs, int max_types,
+                           int ints[], MPI_Aint addrs[], MPI_Datatype types[])
+{
+    (void)type, (void)max_addrs, (void)max_types, (void)addrs, (void)types;
+    if (distributed) {
+        const int told[] = {1,
+                            0,
+                            3,
+                            1,
+                            1,
+                            1,
+                            MPI_DISTRIBUTE_BLOCK + OTHERS,
+                            MPI_DISTRIBUTE_CYCLIC + OTHERS,
+                            MPI_DISTRIBUTE_NONE + OTHERS,
+                            MPI_DISTRIBUTE_DFLT_DARG + OTHERS,
+                            MPI_DISTRIBUTE_DFLT_DARG + OTHERS,
+                            MPI_DISTRIBUTE_DFLT_DARG + OTHERS,
+                            1,
+                            1,
+                            1,
+                            MPI_ORDER_C + OTHERS};
+
+        assert_int_equal(max_ints, 16);
+        memcpy(ints, told, sizeof told);
+    } else {
+        const int told[] = {1, 1, 1, 0, MPI_ORDER_FORTRAN + OTHERS};
+
+        assert_int_equal(max_ints, 5);
+        memcpy(ints, told, sizeof told);
+    }
+    return MPI_SUCCESS;
+}
+
+int PMPI_Type_free(MPI_Datatype *type)
+{
+    *type = MPI_DATATYPE_NULL;
     return MPI_SUCCESS;
 }
 
@@ -97,11 +167,67 @@ static void test_others(void **state)
     }
 }
 
+/* The type that the host tells of with these integers is read as one with those of mpi.h. */
+static void read_array(int combiner, MPI_Count n, const int *told, const int *expected)
+{
+    struct dtype_contents c;
+
+    made.combiner = combiner;
+    made.nints = n;
+    made.ntypes = 1;
+    memcpy(made.ints, told, (size_t)n * sizeof *told);
+    assert_int_equal(dtype_contents_read(MPI_DATATYPE_NULL, &c), MRMA_SUCCESS);
+    assert_int_equal(c.args.n, (size_t)n);
+    for (size_t i = 0; i < (size_t)n; i++)
+        assert_int_equal(dtype_arg(&c, i), expected[i]);
+    dtype_contents_free(&c);
+}
+
+static void test_array_constants(void **state)
+{
+    static const int sub_c[] = {2, 8, 9, 4, 5, 1, 2, MPI_ORDER_C + OTHERS};
+    static const int sub_c_read[] = {2, 8, 9, 4, 5, 1, 2, MPI_ORDER_C};
+    static const int sub_f[] = {1, 8, 4, 1, MPI_ORDER_FORTRAN + OTHERS};
+    static const int sub_f_read[] = {1, 8, 4, 1, MPI_ORDER_FORTRAN};
+    static const int darray[] = {4,
+                                 1,
+                                 2,
+                                 8,
+                                 9,
+                                 MPI_DISTRIBUTE_CYCLIC + OTHERS,
+                                 MPI_DISTRIBUTE_BLOCK + OTHERS,
+                                 3,
+                                 MPI_DISTRIBUTE_DFLT_DARG + OTHERS,
+                                 2,
+                                 2,
+                                 MPI_ORDER_FORTRAN + OTHERS};
+    static const int darray_read[] = {4,
+                                      1,
+                                      2,
+                                      8,
+                                      9,
+                                      MPI_DISTRIBUTE_CYCLIC,
+                                      MPI_DISTRIBUTE_BLOCK,
+                                      3,
+                                      MPI_DISTRIBUTE_DFLT_DARG,
+                                      2,
+                                      2,
+                                      MPI_ORDER_FORTRAN};
+
+    (void)state;
+    read_array(MPI_COMBINER_SUBARRAY, 8, sub_c, sub_c_read);
+    read_array(MPI_COMBINER_SUBARRAY, 5, sub_f, sub_f_read);
+    read_array(MPI_COMBINER_DARRAY, 12, darray, darray_read);
+    read_array(MPI_COMBINER_SUBARRAY, 8, sub_c_read, sub_c_read); /* a host with those of mpi.h */
+    read_array(MPI_COMBINER_DARRAY, 12, darray_read, darray_read);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_removed),
         cmocka_unit_test(test_others),
+        cmocka_unit_test(test_array_constants),
     };
     return cmocka_run_group_tests_name("dtype_contents", tests, NULL, NULL);
 }
