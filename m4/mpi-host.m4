@@ -4,11 +4,16 @@ dnl SPDX-License-Identifier: BSD-3-Clause
 # MRMA_MPI_HOST takes the wrapper named by MPICC and sets
 #   MPI_CPPFLAGS, MPI_LIBS   what the wrapper adds to the compiler's command,
 #                            so that CC stays a free choice
-#   MPI_HOST                 mpich or openmpi
-#   MPI_HOST_VERSION         e.g. 4.0.2
+#   MPI_HOST                 mpich, openmpi or abi
+#   MPI_HOST_VERSION         e.g. 4.0.2; for abi the version of the ABI, e.g. 1.0
 #   MPIEXEC                  the launcher that belongs to the wrapper
 #   MPIFORT                  the Fortran wrapper that belongs to it, or empty
 # The host is told by the macros of its mpi.h, never by the wrapper's name.
+#
+# The host abi is every MPI library with the standard ABI of MPI 5.0. It is taken with --with-host=abi,
+# or where the wrapper links with libmpi_abi. It is compiled with the header include/abi/mpi.h alone.
+# It needs no wrapper: without one, programs are linked with a library of that name that has the
+# functions of the header and does nothing, and find a real one when they run.
 # Call it before AC_PROG_CC for MRMA_MPI_WRAPPER, after it for MRMA_MPI_HOST.
 
 # MRMA_MPI_WRAPPER: find MPICC and take its flags apart; choose CC if unset.
@@ -16,6 +21,29 @@ AC_DEFUN([MRMA_MPI_WRAPPER], [
 AC_ARG_VAR([MPICC], [the host's C compiler wrapper, e.g. mpicc.mpich or mpicc.openmpi])
 AC_ARG_VAR([MPIEXEC], [the host's launcher (default: the one next to MPICC)])
 AC_ARG_VAR([MPIFORT], [the host's Fortran wrapper (default: the one next to MPICC)])
+AC_ARG_WITH([host],
+    [AS_HELP_STRING([--with-host=auto|abi],
+        [build for every MPI library with the standard ABI of MPI 5.0, or for the one of MPICC (default: auto,
+         which is abi where MPICC links with libmpi_abi)])],
+    [], [with_host=auto])
+AS_CASE([$with_host], [auto|abi], [], [AC_MSG_ERROR([--with-host=$with_host: expected auto or abi])])
+MPI_CPPFLAGS=
+MPI_LIBS=
+mrma_wrapped_cc=
+AS_IF([test "$with_host" = abi && test -z "$MPICC"], [AC_PATH_PROGS([MPICC], [mpicc_abi])])
+AS_IF([test "$with_host" = auto || test -n "$MPICC"], [MRMA_MPI_WRAPPER_FLAGS])
+AS_CASE([" $MPI_LIBS "], [*" -lmpi_abi "*|*/libmpi_abi.so*], [with_host=abi])
+AS_IF([test "$with_host" = abi], [
+    MPI_CPPFLAGS="-isystem `cd "$srcdir" && pwd`/include/abi"
+    AS_CASE([" $MPI_LIBS "], [*" -lmpi_abi "*|*/libmpi_abi.so*], [], [MPI_LIBS=])])
+AC_SUBST([MPI_CPPFLAGS])
+AC_SUBST([MPI_LIBS])
+# The wrapper's compiler makes programs for this machine: a cross compiler is found by AC_PROG_CC.
+AS_IF([test -z "$CC" && test "$host" = "$build" && command -v "$mrma_wrapped_cc" >/dev/null 2>&1], [CC=$mrma_wrapped_cc])
+])
+
+# MRMA_MPI_WRAPPER_FLAGS: MPI_CPPFLAGS, MPI_LIBS and the compiler behind MPICC.
+AC_DEFUN([MRMA_MPI_WRAPPER_FLAGS], [
 AS_IF([test -n "$MPICC"], [
     AC_MSG_CHECKING([for the wrapper $MPICC])
     mrma_wrapper=`command -v "$MPICC" 2>/dev/null`
@@ -34,9 +62,6 @@ mrma_show=`"$MPICC" -show 2>/dev/null || "$MPICC" --showme 2>/dev/null`
 AS_IF([test -z "$mrma_show"], [
     AC_MSG_RESULT([unknown])
     AC_MSG_ERROR([$MPICC understands neither -show nor --showme, so it is not MPICH's or Open MPI's wrapper.])])
-MPI_CPPFLAGS=
-MPI_LIBS=
-mrma_wrapped_cc=
 mrma_prev=
 for mrma_word in $mrma_show; do
     AS_IF([test -z "$mrma_wrapped_cc"], [mrma_wrapped_cc=$mrma_word; continue])
@@ -50,10 +75,21 @@ for mrma_word in $mrma_show; do
         [-L*|-l*|-Wl,*|/*.so|/*.a], [MPI_LIBS="$MPI_LIBS $mrma_word"])
 done
 AC_MSG_RESULT([$MPI_CPPFLAGS$MPI_LIBS])
-AC_SUBST([MPI_CPPFLAGS])
-AC_SUBST([MPI_LIBS])
-# The wrapper's compiler makes programs for this machine: a cross compiler is found by AC_PROG_CC.
-AS_IF([test -z "$CC" && test "$host" = "$build" && command -v "$mrma_wrapped_cc" >/dev/null 2>&1], [CC=$mrma_wrapped_cc])
+])
+
+# MRMA_ABI_STUB: a library that programs can be linked with where no wrapper has named one.
+AC_DEFUN([MRMA_ABI_STUB], [
+AS_IF([test "$with_host" = abi && test -z "$MPI_LIBS"], [
+    AC_MSG_CHECKING([for a library in place of libmpi_abi to link with])
+    mkdir -p abi-stub
+    sed -n 's/^[[A-Za-z_]]* \(P*MPI_[[A-Z]][[A-Za-z0-9_]]*\)(.*;.*/void \1(void); void \1(void) {}/p' \
+        "$srcdir/include/abi/mpi.h" | sort -u >abi-stub/stub.c
+    AS_IF([$CC -shared -fPIC -Wl,-soname,libmpi_abi.so.1 -o abi-stub/libmpi_abi.so abi-stub/stub.c >&AS_MESSAGE_LOG_FD 2>&1],
+        [AC_MSG_RESULT([made])],
+        [AC_MSG_RESULT([failed])
+         AC_MSG_ERROR([$CC can't make abi-stub/libmpi_abi.so; config.log says why])])
+    MPI_LIBS="-L`pwd`/abi-stub -lmpi_abi"
+])
 ])
 
 # The host's headers are system headers to us: their warnings are not ours.
@@ -65,14 +101,17 @@ m4_define([MRMA_MPI_INCLUDE], [AS_CASE([$1],
 # MRMA_MPI_HOST: which host, which version, what its mpi.h declares.
 AC_DEFUN([MRMA_MPI_HOST], [
 AC_REQUIRE([AC_PROG_CPP])
+MRMA_ABI_STUB
 mrma_save_CPPFLAGS=$CPPFLAGS
 mrma_save_LIBS=$LIBS
 CPPFLAGS="$CPPFLAGS $MPI_CPPFLAGS"
 LIBS="$MPI_LIBS $LIBS"
-AC_MSG_CHECKING([which MPI library $MPICC belongs to])
+AC_MSG_CHECKING([which MPI library ${MPICC:-the program} belongs to])
 cat >conftest.c <<_MRMA_EOF
 #include <mpi.h>
-#if defined OMPI_MAJOR_VERSION
+#if defined MPI_H_ABI && defined MPI_ABI_VERSION
+mrma_host abi MPI_ABI_VERSION . MPI_ABI_SUBVERSION
+#elif defined OMPI_MAJOR_VERSION
 mrma_host openmpi OMPI_MAJOR_VERSION . OMPI_MINOR_VERSION . OMPI_RELEASE_VERSION
 #elif defined MPICH_VERSION
 mrma_host mpich MPICH_VERSION
@@ -140,12 +179,14 @@ LIBS=$mrma_save_LIBS
 
 AC_SUBST([MPI_HOST])
 AC_SUBST([MPI_HOST_VERSION])
-AC_DEFINE_UNQUOTED([MPIRMA_HOST], ["$MPI_HOST"], [The host: "mpich" or "openmpi".])
+AC_DEFINE_UNQUOTED([MPIRMA_HOST], ["$MPI_HOST"], [What it is built for: "mpich", "openmpi" or "abi".])
 AC_DEFINE_UNQUOTED([MPIRMA_HOST_VERSION], ["$MPI_HOST_VERSION"], [The host's version.])
-AS_IF([test "$MPI_HOST" = mpich],
-    [AC_DEFINE([HOST_MPICH], [1], [Built for MPICH.])],
-    [AC_DEFINE([HOST_OPENMPI], [1], [Built for Open MPI.])])
+AS_CASE([$MPI_HOST],
+    [mpich], [AC_DEFINE([HOST_MPICH], [1], [Built for MPICH.])],
+    [openmpi], [AC_DEFINE([HOST_OPENMPI], [1], [Built for Open MPI.])],
+    [AC_DEFINE([HOST_ABI], [1], [Built for the standard ABI.])])
 AM_CONDITIONAL([HOST_MPICH], [test "$MPI_HOST" = mpich])
+AM_CONDITIONAL([HOST_OPENMPI], [test "$MPI_HOST" = openmpi])
 dnl Of all that the wrapper links with: the other names differ between releases.
 OPENMPI_LIBS=
 AS_IF([test "$MPI_HOST" = openmpi], [
@@ -154,15 +195,15 @@ AS_IF([test "$MPI_HOST" = openmpi], [
     done])
 AC_SUBST([OPENMPI_LIBS])
 MRMA_MPI_COMPANION([MPIEXEC], [mpiexec])
-AS_IF([test -z "$MPIEXEC"], [
+AS_IF([test -z "$MPIEXEC" && test "$MPI_HOST" != abi], [
     AC_MSG_ERROR([no mpiexec next to $MPICC. Set MPIEXEC to the launcher of $MPI_HOST.])])
-AC_MSG_CHECKING([whether $MPIEXEC belongs to $MPI_HOST])
-AS_CASE([`"$MPIEXEC" --version 2>&1 | sed 3q`],
+AC_MSG_CHECKING([whose launcher ${MPIEXEC:-there} is])
+AS_CASE([`"${MPIEXEC:-false}" --version 2>&1 | sed 3q`],
     [*HYDRA*], [mrma_launcher=mpich],
     [*OpenRTE*|*"Open MPI"*|*PRTE*], [mrma_launcher=openmpi],
     [mrma_launcher=unknown])
 AC_MSG_RESULT([$mrma_launcher])
-AS_CASE([$mrma_launcher], [unknown|"$MPI_HOST"], [],
+AS_CASE([$MPI_HOST:$mrma_launcher], [abi:*|*:unknown|"$MPI_HOST:$MPI_HOST"], [],
     [AC_MSG_ERROR([$MPIEXEC is $mrma_launcher's launcher but $MPICC is $MPI_HOST's wrapper. Set MPIEXEC.])])
 MRMA_MPI_COMPANION([MPIFORT], [mpifort])
 ])
@@ -201,7 +242,7 @@ AC_DEFINE_UNQUOTED([HOST_$1], [$mrma_value], [MPI_$1 of the host, or $2.])
 # of MPICC: NAME with MPICC's own suffix, NAME.<host>, NAME. Empty if none.
 AC_DEFUN([MRMA_MPI_COMPANION], [
 AC_MSG_CHECKING([for $2 of $MPI_HOST])
-AS_IF([test -z "$$1"], [
+AS_IF([test -z "$$1" && test -z "$MPICC"], [], [test -z "$$1"], [
     mrma_dir=`AS_DIRNAME(["$MPICC"])`
     mrma_suffix=`AS_BASENAME(["$MPICC"]) | sed 's/^mpicc//'`
     for mrma_name in "$2$mrma_suffix" "$2.$MPI_HOST" "$2"; do
@@ -216,7 +257,8 @@ AC_MSG_RESULT([${$1:-none}])
 # MRMA_MPI_FORTRAN: does MPIFORT work, and is it this host's? Sets HAVE_FORTRAN
 # (yes or the reason why not, for the tests' SKIP lines).
 AC_DEFUN([MRMA_MPI_FORTRAN], [
-AS_IF([test -z "$MPIFORT"], [HAVE_FORTRAN="no mpifort for $MPI_HOST was found by configure"], [
+AS_IF([test "$MPI_HOST" = abi], [HAVE_FORTRAN="the standard ABI has no Fortran interface of its own"],
+    [test -z "$MPIFORT"], [HAVE_FORTRAN="no mpifort for $MPI_HOST was found by configure"], [
     HAVE_FORTRAN=yes
     AC_LANG_PUSH([Fortran])
     mrma_no_f90="$MPIFORT doesn't compile .f90 files (see config.log)"

@@ -7,6 +7,8 @@
 #   sh scripts/check.sh [CONFIGURE ARGUMENTS]
 #   sh scripts/check.sh --release RELEASE [CONFIGURE ARGUMENTS]
 # does the same on another release of Debian, in a tree of its own; see release.sh.
+#   sh scripts/check.sh --host NAME [CONFIGURE ARGUMENTS]
+# does it over an MPI library that this release does not have; see host.sh.
 # The argument --short, before those for configure, or CHECK=short in the environment
 # runs only test/mpi/testlist-short, which tells in a few minutes whether the library
 # works on a host.
@@ -21,6 +23,9 @@ top_srcdir=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 if test "$1" = --release; then
     shift
     exec sh "$top_srcdir/scripts/release.sh" "$@"
+elif test "$1" = --host; then
+    shift
+    exec sh "$top_srcdir/scripts/host.sh" "$@"
 elif test "$1" = --short; then
     shift
     CHECK=short

@@ -82,6 +82,11 @@ build_dir() { # host
     echo "$top_srcdir/build-$1${BUILD_SUFFIX:+-$BUILD_SUFFIX}"
 }
 
+# What configure is told of a host: abi, the standard ABI, needs no wrapper.
+choose_host() { # host
+    case $1 in abi) echo --with-host=abi ;; *) echo "MPICC=mpicc.$1" ;; esac
+}
+
 # build HOST [CONFIGURE ARGUMENTS]: configure build-HOST and make it, or only
 # $make_target; the directory may be named by BUILD_SUFFIX (build-HOST-SUFFIX).
 build() {
@@ -90,11 +95,12 @@ build() {
     dir=$(build_dir "$host")
     mkdir -p "$dir" || exit 1
     cd "$dir" || exit 1
-    arguments="MPICC=mpicc.$host ${CI:+CI }$*"
+    chosen=$(choose_host "$host")
+    arguments="$chosen ${CI:+CI }$*"
     if test ! -f config.status || test ../configure -nt config.status ||
         test "$(cat configured-with 2>/dev/null)" != "$arguments"; then
         say "configure for $host"
-        step configure.log ../configure "MPICC=mpicc.$host" "$@" || return 1
+        step configure.log ../configure "$chosen" "$@" || return 1
         echo "$arguments" >configured-with
     fi
     say "make for $host"

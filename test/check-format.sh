@@ -9,7 +9,7 @@ top=${abs_top_srcdir:?run by make check}
 release=14
 
 sources() {
-    find "$top/src" "$top/include" "$top/bench" "$top/tools" "$top/trace" "$top/examples" "$top/test" -name '*.[ch]'
+    find "$top/src" "$top/include" "$top/bench" "$top/tools" "$top/trace" "$top/examples" "$top/test" -path '*/include/abi' -prune -o -name '*.[ch]' -print
 }
 
 formatter=

