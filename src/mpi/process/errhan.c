@@ -119,6 +119,33 @@ static bool win_fatal(MPI_Win win)
     return PMPI_Win_get_errhandler(win, &handler) != MPI_SUCCESS || is_fatal(handler);
 }
 
+/* MPI_ERRORS_RETURN does nothing; it is not called, since Intel MPI 2021.19 ends the job then in a
+ * program of the standard ABI. */
+static bool returns(MPI_Errhandler handler)
+{
+    const bool it_does = handler == MPI_ERRORS_RETURN;
+
+    PMPI_Errhandler_free(&handler);
+    return it_does;
+}
+
+static void win_raise(MPI_Win win, int class)
+{
+    MPI_Errhandler handler;
+
+    if (PMPI_Win_get_errhandler(win, &handler) != MPI_SUCCESS || !returns(handler))
+        PMPI_Win_call_errhandler(win, class);
+}
+
+static void comm_raise(MPI_Comm comm, int class)
+{
+    MPI_Errhandler handler;
+
+    if ((comm == MPI_COMM_WORLD && !world_in_use()) ||
+        PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS || !returns(handler))
+        PMPI_Comm_call_errhandler(comm, class);
+}
+
 void request_fail(const char *func, int err)
 {
     tell(comm_fatal(MPI_COMM_WORLD), "%s: the operation of a request failed: %s", func,
@@ -140,7 +167,7 @@ static int win_report(const struct win_rec *rec, const char *func, int err, int 
     tell(win_fatal(handle), "%s: %s on window %u \"%s\", rank %d of %d%s%s: %s", func,
          mrma_err_name(err), (unsigned)win_id(rec->win), name, rec->rank, rec->nproc, to, where,
          state);
-    PMPI_Win_call_errhandler(handle, err_class(err));
+    win_raise(handle, err_class(err));
     return err_class(err);
 }
 
@@ -185,7 +212,7 @@ int comm_fail_as(MPI_Comm comm, enum report_when when, const char *func, int err
 {
     tell(when == REPORT_ALWAYS || (when == REPORT_IF_FATAL && comm_fatal(comm)), "%s: %s%s%s", func,
          mrma_err_name(err), detail[0] != '\0' ? ": " : "", detail);
-    PMPI_Comm_call_errhandler(comm, err_class(err));
+    comm_raise(comm, err_class(err));
     return err_class(err);
 }
 
