@@ -91,8 +91,11 @@ void card_doom(struct op *op)
 
 unsigned card_lateness(struct domain *d, const struct op *op)
 {
-    if (op->kind == OP_SEND)
-        return rules->late_sends && domain_random(d, 3) == 0 ? rules->late_sends : 0;
+    if (op->kind == OP_SEND) { /* the first one always, others now and then */
+        const bool late = !op->ep->has_sent || domain_random(d, 3) == 0;
+        op->ep->has_sent = true;
+        return late ? rules->late_sends : 0;
+    }
     return op->kind == OP_WRITE ? rules->late_writes : 0;
 }
 

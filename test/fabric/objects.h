@@ -153,7 +153,7 @@ struct endpoint {
     unsigned ntx;           /* operations that are not over, without receive buffers */
     unsigned owed;          /* completions that the user has not read */
     size_t min_multi;       /* less room than this ends a receive buffer */
-    bool enabled;
+    bool enabled, has_sent;
     uint64_t uid;
     int listener; /* -1: not enabled */
 };

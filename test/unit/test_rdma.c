@@ -289,8 +289,8 @@ static void by_lock_all(struct fabric_proc *p, void *arg)
 }
 
 /* The second part of an operation with a request cannot be started while the first is under way:
- * the request is not forgotten before that has ended, and tells the error. Where only memory of this
- * process cannot be reached by the channel all goes by packets, and well. */
+ * the request is not forgotten before that has ended, and tells the error. Where the channel only
+ * cannot reach memory of this process all goes by packets, and well. */
 static void part_refused(struct fabric_proc *p, void *arg)
 {
     const int refusal = *(int *)arg;
