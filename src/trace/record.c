@@ -31,8 +31,9 @@
 enum { PIECE = 1 << 18 }; /* bytes by which a file grows; a multiple of any page size in use */
 
 struct trace {
-    struct trace_spec spec;
+    struct trace_spec spec; /* what it points to is below */
     char dir[PATH_MAX];
+    char host_mpi[SPOOL_TEXT];
     struct log log;
     pthread_key_t key; /* of a thread's struct thread */
     pthread_mutex_t lock;
@@ -269,7 +270,11 @@ int trace_open(const struct trace_spec *spec, struct trace **out)
     }
     tr->spec = *spec;
     snprintf(tr->dir, sizeof tr->dir, "%s", spec->dir);
+    snprintf(tr->host_mpi, sizeof tr->host_mpi, "%s", spec->host_mpi);
     tr->log = *spec->log;
+    tr->spec.dir = tr->dir;
+    tr->spec.host_mpi = tr->host_mpi;
+    tr->spec.log = &tr->log;
     pthread_mutex_init(&tr->lock, NULL);
     list_init(&tr->threads);
     struct thread *th = make_thread(tr);

@@ -25,12 +25,12 @@
 struct trace;
 
 struct trace_spec {
-    const char *dir;       /* made if it is not there; the files are in dir/spool */
-    uint32_t rank, nproc;  /* in MPI_COMM_WORLD */
-    uint64_t machine;      /* the same for processes that share the clock */
-    const char *host_mpi;  /* version of the MPI library below, cut to fit */
-    clock_fn clock;        /* nanoseconds; of all threads */
-    const struct log *log; /* outlives the trace */
+    const char *dir;      /* made if it is not there; the files are in dir/spool */
+    uint32_t rank, nproc; /* in MPI_COMM_WORLD */
+    uint64_t machine;     /* the same for processes that share the clock */
+    const char *host_mpi; /* version of the MPI library below, cut to fit */
+    clock_fn clock;       /* nanoseconds; of all threads */
+    const struct log *log;
 };
 
 /* trace_prepare makes the directory, and removes the files of an earlier job from it. Called by one
@@ -39,7 +39,7 @@ struct trace_spec {
 int trace_prepare(const struct trace_spec *spec);
 
 /* trace_open begins this process's part of the trace, with a file for the calling thread. spec is
- * copied, dir with it; its log need not outlive the call. Returns MRMA_SUCCESS and *out;
+ * copied with all that it points to: none of it need outlive the call. Returns MRMA_SUCCESS and *out;
  * MRMA_ERR_NO_MEM, or MRMA_ERR_OTHER (logged) if a file in dir/spool can't be written. */
 int trace_open(const struct trace_spec *spec, struct trace **out);
 

@@ -38,8 +38,11 @@ static int rig_open(void **state)
     strcpy(rig->dir, "trace-test-XXXXXX");
     assert_non_null(mkdtemp(rig->dir));
     log_to_pipe(&rig->log, LOG_LEVEL_WARN);
-    const struct trace_spec spec = spec_of(rig);
+    struct trace_spec spec = spec_of(rig);
+    char host[] = "a host";
+    spec.host_mpi = host;
     assert_int_equal(trace_open(&spec, &rig->tr), MRMA_SUCCESS);
+    memset(host, '?', sizeof host); /* as what a caller's stack has had may be */
     *state = rig;
     return 0;
 }
@@ -191,6 +194,7 @@ static void each_thread_has_its_own_file(void **state)
         struct file f = read_file(rig, i);
         assert_int_equal(f.head.thread, i);
         assert_int_equal(f.head.thread_kind, i ? SPOOL_AGENT : SPOOL_APPLICATION);
+        assert_string_equal(f.head.host_mpi, "a host");
         expect_adds(&f, i ? MANY / 2 : MANY);
         free(f.rec);
     }
