@@ -116,7 +116,8 @@ threads) make_target="libmpi-rma.la $(awk '/^[a-z]/ { sub(/\.sh$/, "", $1); prin
 unit) make_target=unit-programs ;;
 short)
     # Scripts have a program of the same name, and preload.sh has plain_rma.
-    make_target="libmpi-rma.la libmpi-rma-calls.la tools/mpi-rma-run tools/mpi-symbols $(awk '/^[a-z]/ { sub(/\.sh$/, "", $1); sub(/^preload$/, "plain_rma", $1);
+    make_target="libmpi-rma.la libmpi-rma-calls.la tools/mpi-rma-run tools/mpi-symbols $(awk -v hosts="$HOSTS" 'hosts == "abi" && /^fort_/ { next } # no Fortran interface
+        /^[a-z]/ { sub(/\.sh$/, "", $1); sub(/^preload$/, "plain_rma", $1);
         print "test/mpi/" $1 }' "$short_list" | sort -u | tr '\n' ' ')"
     ;;
 esac
