@@ -6,8 +6,8 @@
  * next, for a record may lie in both. A record's kind is stored last: whoever reads the file of a
  * process that was killed finds whole records, then zeros.
  *
- * Locks: tr->lock guards the list of threads and their number; a thread's file is its own.
- * Neighbours: spool.h, the format; mpi-rma-trace, which reads the files.
+ * Locks: one lock of the process guards the list of threads and their numbers; a thread's file is its
+ * own. Neighbours: spool.h, the format; mpi-rma-trace, which reads the files.
  */
 #include "trace/record.h"
 
@@ -36,15 +36,13 @@ struct trace {
     char host_mpi[SPOOL_TEXT];
     struct log log;
     pthread_key_t key; /* of a thread's struct thread */
-    pthread_mutex_t lock;
-    struct list threads; /* those that have not ended, by the lock */
-    uint32_t nthreads;   /* ever, by the lock */
+    uint32_t nthreads; /* ever, by the lock */
     _Atomic uint64_t ops;
 };
 
 struct thread {
     struct trace *tr;
-    struct list_node link; /* in tr->threads */
+    struct list_node link; /* in threads */
     int fd;                /* -1: it records no more */
     char *piece;           /* mapped, PIECE bytes from offset on; NULL: none */
     off_t offset;
@@ -52,6 +50,11 @@ struct thread {
     uint64_t time; /* of the last record, */
     uint16_t kind; /* and what it was */
 };
+
+/* Those of all traces that have not ended, and the lock. Neither is a trace's own: a thread may end
+ * while its trace is closed, and then finds out here whether its struct is still there. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct list threads = {{&threads.head, &threads.head}};
 
 static int make_dirs(const char *dir, const struct log *log, char *spool)
 {
@@ -223,10 +226,10 @@ static struct thread *make_thread(struct trace *tr)
         return NULL;
     th->tr = tr;
     th->fd = -1;
-    pthread_mutex_lock(&tr->lock);
+    pthread_mutex_lock(&lock);
     const uint32_t number = tr->nthreads++;
-    list_push_back(&tr->threads, &th->link);
-    pthread_mutex_unlock(&tr->lock);
+    list_push_back(&threads, &th->link);
+    pthread_mutex_unlock(&lock);
     (void)open_file(th, number);
     pthread_setspecific(tr->key, th);
     return th;
@@ -248,13 +251,16 @@ static void finish(struct thread *th)
     free(th);
 }
 
+/* arg is only compared until it is found: trace_close may have freed it. */
 static void thread_ends(void *arg)
 {
-    struct thread *th = arg;
-    struct trace *tr = th->tr;
-    pthread_mutex_lock(&tr->lock);
-    finish(th);
-    pthread_mutex_unlock(&tr->lock);
+    pthread_mutex_lock(&lock);
+    LIST_EACH_SAFE (node, &threads) {
+        struct thread *th = LIST_ENTRY(node, struct thread, link);
+        if (th == arg)
+            finish(th);
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 /* ---- the trace ---- */
@@ -275,8 +281,6 @@ int trace_open(const struct trace_spec *spec, struct trace **out)
     tr->spec.dir = tr->dir;
     tr->spec.host_mpi = tr->host_mpi;
     tr->spec.log = &tr->log;
-    pthread_mutex_init(&tr->lock, NULL);
-    list_init(&tr->threads);
     struct thread *th = make_thread(tr);
     if (!th || th->fd < 0)
         err = th ? MRMA_ERR_OTHER : MRMA_ERR_NO_MEM;
@@ -293,10 +297,13 @@ void trace_close(struct trace *tr)
     if (!tr)
         return;
     pthread_key_delete(tr->key);
-    struct list_node *node;
-    while ((node = list_first(&tr->threads)) != NULL)
-        finish(LIST_ENTRY(node, struct thread, link));
-    pthread_mutex_destroy(&tr->lock);
+    pthread_mutex_lock(&lock);
+    LIST_EACH_SAFE (node, &threads) {
+        struct thread *th = LIST_ENTRY(node, struct thread, link);
+        if (th->tr == tr)
+            finish(th);
+    }
+    pthread_mutex_unlock(&lock);
     free(tr);
 }
 

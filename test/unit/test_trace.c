@@ -19,6 +19,7 @@ struct rig {
     char dir[64];
     struct log_pipe log;
     struct trace *tr;
+    pthread_barrier_t recorded;
 };
 
 static struct trace_spec spec_of(const struct rig *rig)
@@ -178,6 +179,38 @@ static void *thread(void *arg)
     return NULL;
 }
 
+static void *short_thread(void *arg)
+{
+    struct rig *rig = arg;
+    add(rig->tr, 0);
+    pthread_barrier_wait(&rig->recorded);
+    return NULL;
+}
+
+/* MPI_Finalize may close a trace while threads of the program end. */
+static void threads_may_end_while_it_is_closed(void **state)
+{
+    struct rig *rig = *state;
+    pthread_t t[3];
+    assert_int_equal(pthread_barrier_init(&rig->recorded, NULL, 4), 0);
+    for (int round = 0; round < 300; round++) {
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(pthread_create(&t[i], NULL, short_thread, rig), 0);
+        pthread_barrier_wait(&rig->recorded);
+        trace_close(rig->tr);
+        for (int i = 0; i < 3; i++)
+            pthread_join(t[i], NULL);
+        for (unsigned i = 0; i < 4; i++) {
+            struct file f = read_file(rig, i);
+            assert_int_equal(added(&f), i ? 1 : 0);
+            free(f.rec);
+        }
+        const struct trace_spec spec = spec_of(rig);
+        assert_int_equal(trace_open(&spec, &rig->tr), MRMA_SUCCESS);
+    }
+    pthread_barrier_destroy(&rig->recorded);
+}
+
 static void each_thread_has_its_own_file(void **state)
 {
     struct rig *rig = *state;
@@ -332,6 +365,7 @@ int main(void)
         IN_A_RIG(the_head_says_who),
         IN_A_RIG(many_are_all_there_in_order),
         IN_A_RIG(each_thread_has_its_own_file),
+        IN_A_RIG(threads_may_end_while_it_is_closed),
         IN_A_RIG(operations_have_different_numbers),
         IN_A_RIG(ranks_follow_their_record),
         IN_A_RIG(what_a_killed_process_recorded_is_there),
