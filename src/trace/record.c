@@ -6,8 +6,12 @@
  * next, for a record may lie in both. A record's kind is stored last: whoever reads the file of a
  * process that was killed finds whole records, then zeros.
  *
- * Locks: one lock of the process guards the list of threads and their numbers; a thread's file is its
- * own. Neighbours: spool.h, the format; mpi-rma-trace, which reads the files.
+ * A thread may end while the trace is closed, and its destructor has no other way to the trace than
+ * its own struct: so that and the trace stay until the thread has ended, whoever is last.
+ *
+ * Locks: tr->lock guards the list of threads, their number and whether the trace is closed; a
+ * thread's file is its own until then. Neighbours: spool.h, the format; mpi-rma-trace, which reads
+ * the files.
  */
 #include "trace/record.h"
 
@@ -36,13 +40,16 @@ struct trace {
     char host_mpi[SPOOL_TEXT];
     struct log log;
     pthread_key_t key; /* of a thread's struct thread */
-    uint32_t nthreads; /* ever, by the lock */
+    pthread_mutex_t lock;
+    struct list threads; /* those that have not ended, by the lock */
+    uint32_t nthreads;   /* ever, by the lock */
+    bool closed;         /* by the lock */
     _Atomic uint64_t ops;
 };
 
 struct thread {
     struct trace *tr;
-    struct list_node link; /* in threads */
+    struct list_node link; /* in tr->threads */
     int fd;                /* -1: it records no more */
     char *piece;           /* mapped, PIECE bytes from offset on; NULL: none */
     off_t offset;
@@ -50,11 +57,6 @@ struct thread {
     uint64_t time; /* of the last record, */
     uint16_t kind; /* and what it was */
 };
-
-/* Those of all traces that have not ended, and the lock. Neither is a trace's own: a thread may end
- * while its trace is closed, and then finds out here whether its struct is still there. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct list threads = {{&threads.head, &threads.head}};
 
 static int make_dirs(const char *dir, const struct log *log, char *spool)
 {
@@ -226,10 +228,10 @@ static struct thread *make_thread(struct trace *tr)
         return NULL;
     th->tr = tr;
     th->fd = -1;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&tr->lock);
     const uint32_t number = tr->nthreads++;
-    list_push_back(&threads, &th->link);
-    pthread_mutex_unlock(&lock);
+    list_push_back(&tr->threads, &th->link);
+    pthread_mutex_unlock(&tr->lock);
     (void)open_file(th, number);
     pthread_setspecific(tr->key, th);
     return th;
@@ -241,26 +243,42 @@ static struct thread *this_thread(struct trace *tr)
     return likely(th != NULL) ? th : make_thread(tr);
 }
 
+/* Its file has all that it will have. */
 static void finish(struct thread *th)
 {
     if (th->fd >= 0 && ftruncate(th->fd, th->offset + (off_t)th->used))
         log_msg(&th->tr->log, LOG_LEVEL_WARN, "MPIRMA_TRACE: a file keeps its unused part: %s",
                 strerror(errno));
     stop(th);
+}
+
+static void leave(struct thread *th)
+{
     list_remove(&th->link);
     free(th);
 }
 
-/* arg is only compared until it is found: trace_close may have freed it. */
+/* Unlocks, and frees a closed trace that no thread has a struct of any more. */
+static void unlock(struct trace *tr)
+{
+    const bool last = tr->closed && list_empty(&tr->threads);
+    pthread_mutex_unlock(&tr->lock);
+    if (!last)
+        return;
+    pthread_key_delete(tr->key);
+    pthread_mutex_destroy(&tr->lock);
+    free(tr);
+}
+
 static void thread_ends(void *arg)
 {
-    pthread_mutex_lock(&lock);
-    LIST_EACH_SAFE (node, &threads) {
-        struct thread *th = LIST_ENTRY(node, struct thread, link);
-        if (th == arg)
-            finish(th);
-    }
-    pthread_mutex_unlock(&lock);
+    struct thread *th = arg;
+    struct trace *tr = th->tr;
+    pthread_mutex_lock(&tr->lock);
+    if (!tr->closed)
+        finish(th);
+    leave(th);
+    unlock(tr);
 }
 
 /* ---- the trace ---- */
@@ -281,6 +299,8 @@ int trace_open(const struct trace_spec *spec, struct trace **out)
     tr->spec.dir = tr->dir;
     tr->spec.host_mpi = tr->host_mpi;
     tr->spec.log = &tr->log;
+    pthread_mutex_init(&tr->lock, NULL);
+    list_init(&tr->threads);
     struct thread *th = make_thread(tr);
     if (!th || th->fd < 0)
         err = th ? MRMA_ERR_OTHER : MRMA_ERR_NO_MEM;
@@ -296,15 +316,15 @@ void trace_close(struct trace *tr)
 {
     if (!tr)
         return;
-    pthread_key_delete(tr->key);
-    pthread_mutex_lock(&lock);
-    LIST_EACH_SAFE (node, &threads) {
-        struct thread *th = LIST_ENTRY(node, struct thread, link);
-        if (th->tr == tr)
-            finish(th);
-    }
-    pthread_mutex_unlock(&lock);
-    free(tr);
+    struct thread *own = pthread_getspecific(tr->key);
+    pthread_setspecific(tr->key, NULL);
+    pthread_mutex_lock(&tr->lock);
+    LIST_EACH (node, &tr->threads)
+        finish(LIST_ENTRY(node, struct thread, link));
+    tr->closed = true;
+    if (own)
+        leave(own);
+    unlock(tr);
 }
 
 uint64_t trace_time_of_last(struct trace *tr, enum trace_kind kind)

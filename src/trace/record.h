@@ -39,12 +39,13 @@ struct trace_spec {
 int trace_prepare(const struct trace_spec *spec);
 
 /* trace_open begins this process's part of the trace, with a file for the calling thread. spec is
- * copied with all that it points to: none of it need outlive the call. Returns MRMA_SUCCESS and *out;
- * MRMA_ERR_NO_MEM, or MRMA_ERR_OTHER (logged) if a file in dir/spool can't be written. */
+ * copied with all that it points to: none of it need outlive the call. Returns MRMA_SUCCESS and
+ * *out; MRMA_ERR_NO_MEM, or MRMA_ERR_OTHER (logged) if a file in dir/spool can't be written. */
 int trace_open(const struct trace_spec *spec, struct trace **out);
 
-/* trace_close cuts the files to their length and frees the trace. No thread records any more. NULL
- * is allowed. */
+/* trace_close cuts the files to their length and gives the trace back. No thread records any more,
+ * but others that have may be alive, or end meanwhile: the last of them frees what is left. NULL is
+ * allowed. */
 void trace_close(struct trace *tr);
 
 /* trace_now returns the time of the trace's clock, in nanoseconds. Two neighbouring records may
