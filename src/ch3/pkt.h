@@ -33,9 +33,8 @@ enum pkt_type {
     PKT_ACK,    /* target -> origin: flush or unlock number seq is done */
     PKT_REPLY,  /* target -> origin: data for a get-like request */
     PKT_ERROR,  /* target -> origin: an operation was refused */
-    PKT_SYNC,   /* window barrier (MPI_Win_free): the sender has entered barrier seq */
-    PKT_COUNTS, /* MPI_Win_fence among many: bytes to expect, on their way to those who expect them
-                 */
+    PKT_SYNC,   /* to rank + 2^k: the sender has entered barrier seq (MPI_Win_free) */
+    PKT_COUNTS, /* to rank + 2^k: bytes to expect in fence seq, on their way to those who do */
     PKT_TYPE_LAST
 };
 
@@ -55,8 +54,8 @@ enum pkt_epoch {
     PKT_EPOCH_NONE = 0,
     PKT_EPOCH_FENCE,   /* seq: the origin's fence phase */
     PKT_EPOCH_PSCW,    /* seq: how many access epochs the origin has started towards this target */
-    PKT_EPOCH_LOCK,    /* the origin holds, or asks for with this packet, a lock */
-    PKT_EPOCH_NOCHECK, /* passive target without a lock (MPI_MODE_NOCHECK) */
+    PKT_EPOCH_LOCK,    /* seq: the number of the lock that the origin holds, or asks for here */
+    PKT_EPOCH_NOCHECK, /* passive target without a lock (MPI_MODE_NOCHECK); seq: the phase */
     PKT_EPOCH_LAST
 };
 
@@ -72,10 +71,12 @@ struct pkt_hdr {
     uint32_t seq;     /* epoch, acknowledgement, barrier or fence number by type; PKT_ERROR:
                          PKT_ERROR_ALL, PKT_ERROR_LOST or 0 */
     uint32_t count;   /* PKT_OPS: records in this packet; PKT_REPLY: parts (struct pkt_part);
-                         PKT_ERROR: the request; PKT_COUNTS: pairs in this packet */
+                         PKT_ERROR: the request, or with PKT_ERROR_LOST a rank; PKT_OPEN: not 0
+                         means a lock; PKT_COUNTS: pairs in this packet */
     uint32_t total;  /* PKT_OPS with PKT_F_FENCE: bytes named in the phase, modulo 2^32; with a lock
-                        request: fences that the origin has passed; PKT_ERROR: enum mrma_err;
-                        PKT_COUNTS: the round, and PKT_COUNTS_BROKEN */
+                        request: fences that the origin has passed; PKT_ERROR: enum mrma_err, and
+                        PKT_SYNC: the same, with which the sender failed; PKT_COUNTS: the round, and
+                        PKT_COUNTS_BROKEN */
     uint64_t offset; /* PKT_OPS with PKT_F_FLUSH or PKT_F_UNLOCK: the number that the PKT_ACK
                         returns; PKT_COUNTS: pairs of the round that follow in further packets */
 };
