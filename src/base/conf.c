@@ -304,12 +304,12 @@ const struct conf_var conf_vars[] = {
      "puts and gets by cma of up to that size are done by a target that polls, from a packet"},
     {"MPIRMA_CMA_PIECES", "a whole number, from 1 on",
      "operations by cma on so many pieces are done by the target's agent, from a packet"},
-    {"MPIRMA_LATE_WAIT", "seconds, e.g. 0.0002 (0: not at all)",
+    {"MPIRMA_DEFER_WAIT", "seconds, e.g. 0.0002 (0: not at all)",
      "so long the first operation of an epoch that packets may not carry yet waits in its call"},
-    {"MPIRMA_LATE_QUEUE", "bytes",
-     "operations that wait for a late target; a call beyond them waits itself"},
-    {"MPIRMA_LATE_COPY_MAX", "bytes",
-     "data of up to that size is copied when its operation waits for a late target"},
+    {"MPIRMA_DEFER_QUEUE", "bytes",
+     "operations that are deferred for a target; a call beyond them waits itself"},
+    {"MPIRMA_DEFER_COPY_MAX", "bytes",
+     "data of up to that size is copied when its operation is deferred"},
     {NULL, NULL, NULL},
 };
 
@@ -346,9 +346,9 @@ static const struct row rows[] = {
     {parse_count, show_count, FIELD(assisted_queue), .most = QUEUE_MOST},
     {parse_count, show_count, FIELD(assisted_packet_max)},
     {parse_count, show_count, FIELD(assisted_pieces), .least = 1, .most = INT_MAX},
-    {parse_seconds, show_seconds, FIELD(late_wait)},
-    {parse_count, show_count, FIELD(late_queue)},
-    {parse_count, show_count, FIELD(late_copy_max)},
+    {parse_seconds, show_seconds, FIELD(defer_wait)},
+    {parse_count, show_count, FIELD(defer_queue)},
+    {parse_count, show_count, FIELD(defer_copy_max)},
 };
 static_assert(sizeof(enum conf_path) == sizeof(int) && sizeof(enum conf_progress) == sizeof(int) &&
                   sizeof(enum conf_fence) == sizeof(int) && sizeof(enum conf_rdma) == sizeof(int) &&
@@ -366,9 +366,9 @@ const struct conf conf_default = {.log_level = LOG_LEVEL_WARN,
                                   .assisted_queue = 16384,
                                   .assisted_packet_max = 4096,
                                   .assisted_pieces = 256,
-                                  .late_wait = 0.0002,
-                                  .late_queue = 1 << 20,
-                                  .late_copy_max = 4096};
+                                  .defer_wait = 0.0002,
+                                  .defer_queue = 1 << 20,
+                                  .defer_copy_max = 4096};
 
 int conf_load(struct conf *conf, char *(*lookup)(const char *name), char *msg, size_t msg_len)
 {

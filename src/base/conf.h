@@ -61,9 +61,9 @@ struct conf {
     int assisted_queue;      /* MPIRMA_CMA_QUEUE: those that share one */
     int assisted_packet_max; /* MPIRMA_CMA_PACKET_MAX: a put or get that the target may do */
     int assisted_pieces;     /* MPIRMA_CMA_PIECES: for so many its agent is woken */
-    double late_wait;        /* MPIRMA_LATE_WAIT: seconds */
-    int late_queue;          /* MPIRMA_LATE_QUEUE: of operations that wait for a target */
-    int late_copy_max;       /* MPIRMA_LATE_COPY_MAX: data of one of these that is copied */
+    double defer_wait;       /* MPIRMA_DEFER_WAIT: seconds */
+    int defer_queue;         /* MPIRMA_DEFER_QUEUE: of operations deferred for a target */
+    int defer_copy_max;      /* MPIRMA_DEFER_COPY_MAX: data of one of these that is copied */
 };
 
 /* What it is without any variable. */

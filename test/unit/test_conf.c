@@ -113,12 +113,12 @@ static const struct {
     {"MPIRMA_CMA_PACKET_MAX", "2147483647", "2147483647"},
     {"MPIRMA_CMA_PIECES", "", "256"},
     {"MPIRMA_CMA_PIECES", "1", "1"},
-    {"MPIRMA_LATE_WAIT", "", "0.000200"},
-    {"MPIRMA_LATE_WAIT", "0", "0"},
-    {"MPIRMA_LATE_WAIT", "1.000001", "1.000001"},
-    {"MPIRMA_LATE_QUEUE", "", "1048576"},
-    {"MPIRMA_LATE_COPY_MAX", "", "4096"},
-    {"MPIRMA_LATE_COPY_MAX", "0", "0"},
+    {"MPIRMA_DEFER_WAIT", "", "0.000200"},
+    {"MPIRMA_DEFER_WAIT", "0", "0"},
+    {"MPIRMA_DEFER_WAIT", "1.000001", "1.000001"},
+    {"MPIRMA_DEFER_QUEUE", "", "1048576"},
+    {"MPIRMA_DEFER_COPY_MAX", "", "4096"},
+    {"MPIRMA_DEFER_COPY_MAX", "0", "0"},
     {"MPIRMA_LOG", "error", "error"},
     {"MPIRMA_LOG", "warn", "warn"},
     {"MPIRMA_LOG", "info", "info"},
@@ -186,12 +186,12 @@ static void values_land_in_their_own_fields(void **state)
     assert_int_equal(conf.assisted_packet_max, 1);
     load(&conf, "MPIRMA_CMA_PIECES", "2", msg, sizeof msg);
     assert_int_equal(conf.assisted_pieces, 2);
-    load(&conf, "MPIRMA_LATE_WAIT", "2", msg, sizeof msg);
-    assert_true(conf.late_wait >= 2 && conf.late_wait <= 2);
-    load(&conf, "MPIRMA_LATE_QUEUE", "1", msg, sizeof msg);
-    assert_true(conf.late_queue == 1 && conf.late_copy_max == 4096);
-    load(&conf, "MPIRMA_LATE_COPY_MAX", "1", msg, sizeof msg);
-    assert_true(conf.late_copy_max == 1 && conf.late_queue == 1 << 20);
+    load(&conf, "MPIRMA_DEFER_WAIT", "2", msg, sizeof msg);
+    assert_true(conf.defer_wait >= 2 && conf.defer_wait <= 2);
+    load(&conf, "MPIRMA_DEFER_QUEUE", "1", msg, sizeof msg);
+    assert_true(conf.defer_queue == 1 && conf.defer_copy_max == 4096);
+    load(&conf, "MPIRMA_DEFER_COPY_MAX", "1", msg, sizeof msg);
+    assert_true(conf.defer_copy_max == 1 && conf.defer_queue == 1 << 20);
 }
 
 static const struct {
@@ -233,9 +233,9 @@ static const struct {
     {"MPIRMA_CMA_QUEUE", "1048577"},
     {"MPIRMA_CMA_PACKET_MAX", "-1"},
     {"MPIRMA_CMA_PIECES", "0"},
-    {"MPIRMA_LATE_WAIT", "soon"},
-    {"MPIRMA_LATE_QUEUE", "1M"},
-    {"MPIRMA_LATE_COPY_MAX", "0x10"},
+    {"MPIRMA_DEFER_WAIT", "soon"},
+    {"MPIRMA_DEFER_QUEUE", "1M"},
+    {"MPIRMA_DEFER_COPY_MAX", "0x10"},
     {"MPIRMA_LOG", "warning"},
     {"MPIRMA_LOG", "3"},
 };

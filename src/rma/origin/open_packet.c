@@ -265,7 +265,7 @@ struct soon {
     struct pkt_target *pt;
     uint64_t until;
 };
-static bool opened_or_late(void *arg)
+static bool opened_or_over(void *arg)
 {
     const struct soon *s = arg;
     return pkt_epoch_is_open(s->pt) || s->pt->win->rma->clock() >= s->until;
@@ -278,12 +278,12 @@ int pkt_open_soon(struct pkt_target *pt)
     struct win *w = pt->win;
     int err = pkt_ask_open(pt);
     if (!err && !pt->awaited && !pkt_epoch_is_open(pt)) {
-        const uint64_t ns = (uint64_t)(w->rma->conf->late_wait * 1e9);
+        const uint64_t ns = (uint64_t)(w->rma->conf->defer_wait * 1e9);
         struct soon soon = {pt, w->rma->clock() + ns};
         pt->awaited = true;
         w->origin_side.waits++;
         rma_leave(w->rma);
-        err = rma_wait_until(w, &(struct rma_wait){.done = opened_or_late,
+        err = rma_wait_until(w, &(struct rma_wait){.done = opened_or_over,
                                                    .arg = &soon,
                                                    .locked = true,
                                                    .poll_only = true,

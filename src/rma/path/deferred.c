@@ -26,18 +26,18 @@ struct deferred_op {
 bool deferred_begin(struct win *w, struct rma_target *t)
 {
     rma_enter(w->rma);
-    const bool late = !target_sync(t)->accessible(w, t);
-    if (late && t->late == LATE_NOT) {
+    const bool waits = !target_sync(t)->accessible(w, t);
+    if (waits && t->deferral == DEFERRAL_NONE) {
         list_init(&t->path_side.deferred);
         t->path_side.deferred_bytes = 0;
-        t->late = LATE;
+        t->deferral = DEFERRAL_WAITING;
         target_set_unready(w, t);
-        if (w->path_side.nlate++ == 0)
-            list_init(&w->path_side.late);
-        list_push_back(&w->path_side.late, &t->path_side.late_link);
+        if (w->path_side.ndeferring++ == 0)
+            list_init(&w->path_side.deferring);
+        list_push_back(&w->path_side.deferring, &t->path_side.link);
     }
     rma_leave(w->rma);
-    return late;
+    return waits;
 }
 
 static void forget(struct deferred_op *d)
@@ -54,8 +54,8 @@ static bool add(struct win *w, struct rma_target *t, const struct deferred_op *o
 {
     struct deferred_op *d = malloc(op->bytes);
     rma_enter(w->rma);
-    const bool late = t->late != LATE_NOT;
-    if (late && d) {
+    const bool waits = t->deferral != DEFERRAL_NONE;
+    if (waits && d) {
         *d = *op;
         if (copied)
             d->op.oaddr = memcpy(d->data, op->op.oaddr, copied);
@@ -66,17 +66,17 @@ static bool add(struct win *w, struct rma_target *t, const struct deferred_op *o
         t->path_side.deferred_bytes += d->bytes;
     }
     rma_leave(w->rma);
-    *err = late && !d ? MRMA_ERR_NO_MEM : MRMA_SUCCESS;
-    if (!late)
+    *err = waits && !d ? MRMA_ERR_NO_MEM : MRMA_SUCCESS;
+    if (!waits)
         free(d);
-    return late;
+    return waits;
 }
 
 static bool is_full(struct win *w, const struct rma_target *t)
 {
     rma_enter(w->rma);
-    const bool full =
-        t->late == LATE && t->path_side.deferred_bytes >= (size_t)w->rma->conf->late_queue;
+    const bool full = t->deferral == DEFERRAL_WAITING &&
+                      t->path_side.deferred_bytes >= (size_t)w->rma->conf->defer_queue;
     rma_leave(w->rma);
     return full;
 }
@@ -99,7 +99,7 @@ bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
 {
     const bool plain = op->otype && op->otype->contig && op->op != ACC_NO_OP;
     const bool copies = op->oaddr && (plain || kind == PKT_OP_CAS) &&
-                        len <= (size_t)w->rma->conf->late_copy_max && takes_at_once(t, len);
+                        len <= (size_t)w->rma->conf->defer_copy_max && takes_at_once(t, len);
     const size_t copied = copies ? len : 0;
     if (unlikely(op->req || is_full(w, t))) {
         *err = finish(w, t);
@@ -129,12 +129,13 @@ static void keep(struct win *w, int err)
 int deferred_end(struct win *w)
 {
     int lost = MRMA_SUCCESS;
-    while (w->path_side.nlate) {
+    while (w->path_side.ndeferring) {
         rma_enter(w->rma);
-        struct list_node *node = w->path_side.nlate ? list_first(&w->path_side.late) : NULL;
+        struct list_node *node =
+            w->path_side.ndeferring ? list_first(&w->path_side.deferring) : NULL;
         rma_leave(w->rma);
-        const int err = node ? finish(w, LIST_ENTRY(node, struct rma_target, path_side.late_link))
-                             : MRMA_SUCCESS;
+        const int err =
+            node ? finish(w, LIST_ENTRY(node, struct rma_target, path_side.link)) : MRMA_SUCCESS;
         if (err == MRMA_ERR_PROC_FAILED)
             lost = err;
         else if (err)
@@ -165,11 +166,11 @@ int deferred_run(struct win *w, struct rma_target *t, int err)
     if (likely(!deferred_wait(t)))
         return err;
     rma_enter(w->rma);
-    const bool mine = t->late == LATE;
+    const bool mine = t->deferral == DEFERRAL_WAITING;
     if (mine) {
-        t->late = LATE_RUNNING;
-        list_remove(&t->path_side.late_link);
-        w->path_side.nlate--;
+        t->deferral = DEFERRAL_RUNNING;
+        list_remove(&t->path_side.link);
+        w->path_side.ndeferring--;
     }
     while (mine && (node = list_pop_front(&t->path_side.deferred)) != NULL) {
         struct deferred_op *d = LIST_ENTRY(node, struct deferred_op, link);
@@ -182,7 +183,7 @@ int deferred_run(struct win *w, struct rma_target *t, int err)
             issue_keep_error(w, failed);
     }
     if (mine)
-        t->late = LATE_NOT;
+        t->deferral = DEFERRAL_NONE;
     rma_leave(w->rma);
     return err;
 }

@@ -15,10 +15,11 @@
  * which wait in their calls. What the target has attached (dynamic windows) is looked at when an
  * operation is carried out, for it counts from the beginning of the exposure on.
  *
- * What a queue takes is bounded (conf.late_queue bytes but for the buffers of the program, and one
+ * What a queue takes is bounded (conf.defer_queue bytes but for the buffers of the program, and one
  * operation more): beyond it the call waits for the target, and carries the queue out.
  *
- * Locks: queues and rma_target.late are changed under the engine's lock, taken here but for drop.
+ * Locks: queues and rma_target.deferral are changed under the engine's lock, which is taken here but
+ * for drop.
  */
 #ifndef MRMA_RMA_PATH_DEFERRED_H
 #define MRMA_RMA_PATH_DEFERRED_H
@@ -30,13 +31,13 @@
  * then others on t must not go past them. With or without the engine's lock. */
 static inline bool deferred_wait(const struct rma_target *t)
 {
-    return unlikely(atomic_load_explicit(&t->late, memory_order_relaxed) != LATE_NOT);
+    return unlikely(atomic_load_explicit(&t->deferral, memory_order_relaxed) != DEFERRAL_NONE);
 }
 
 /* deferred_any returns whether operations on any target of w wait. */
 static inline bool deferred_any(const struct win *w)
 {
-    return w->path_side.nlate != 0;
+    return w->path_side.ndeferring != 0;
 }
 
 /* deferred_begin makes operations on t wait from now on, if it is not accessible (sync_ops.h): that

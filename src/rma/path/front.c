@@ -57,17 +57,17 @@ static int unready_operate(struct win *w, struct rma_target *t, enum pkt_op_kind
 static int unready_flush(struct win *w, struct rma_target *t, bool local)
 {
     const struct path_ops *ops = target_path_ops(t);
-    const int late = deferred_finish(w, t);
-    if (late || !ops) /* it was never used */
-        return late;
+    const int err = deferred_finish(w, t);
+    if (err || !ops) /* it was never used */
+        return err;
     return ops->flush(w, t, local);
 }
 
 static int unready_unlock(struct win *w, struct rma_target *t)
 {
-    const int late = deferred_finish(w, t);
+    const int carried = deferred_finish(w, t);
     const int err = target_path_ops(t)->unlock(w, t);
-    return err ? err : late;
+    return err ? err : carried;
 }
 
 const struct path_ops path_unready = {

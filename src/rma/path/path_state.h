@@ -19,15 +19,15 @@ struct win_stage;
 
 /* In struct win. */
 struct path_win {
-    uint32_t nlate;   /* targets whose operations wait: deferred.h */
-    struct list late; /* these; nothing if there are none */
+    uint32_t ndeferring;   /* targets whose operations are deferred: deferred.h */
+    struct list deferring; /* these; nothing if there are none */
 };
 
 /* In struct rma_target. */
 struct path_target {
-    struct list deferred;           /* operations that wait: deferred.h */
+    struct list deferred;           /* its operations that wait: deferred.h */
     size_t deferred_bytes;          /* that they take here */
-    struct list_node late_link;     /* in path_win.late while they wait */
+    struct list_node link;          /* in path_win.deferring while they wait */
     struct procmem_queue *gathered; /* those that share a system call: assisted.c */
     _Atomic uint64_t copied_in;     /* win.gen at the last operation that could have been queued */
     _Atomic uint32_t regions_gone;  /* as in its control block at the last look: attached.c */

@@ -97,9 +97,9 @@ static int end_by_counts(struct win *w)
  * wait for; unless a process is lost, which is reported to all. */
 static int close_phase(struct win *w)
 {
-    const int late = issue_waiting(w);
+    const int waited = issue_waiting(w);
     const int ended = w->sync.counts ? end_by_counts(w) : issue_fence(w);
-    const int issued = late ? late : ended;
+    const int issued = waited ? waited : ended;
     if (unlikely(issued == MRMA_ERR_PROC_FAILED))
         return issued;
     int err = barrier_node(w);
@@ -121,8 +121,8 @@ int rma_fence(struct win *w, int asserts)
         return err;
     const int broken = strict_fence(w, &asserts);
     const bool precede = !(asserts & RMA_NOPRECEDE);
-    const bool late = w->assisted || w->npackets; /* others' puts may still come */
-    if (!late)
+    const bool stored_by_others = w->assisted || w->npackets; /* their puts may still come */
+    if (!stored_by_others)
         expose(w, w->phase + 1);
     if (precede)
         err = close_phase(w);
@@ -135,7 +135,7 @@ int rma_fence(struct win *w, int asserts)
         w->phase_ended = w->phase;
     w->phase++;
     w->fenced = true;
-    if (late) /* before, the agent would still park what comes */
+    if (stored_by_others) /* before, the agent would still park what comes */
         expose(w, w->phase);
     w->sync.fence_known = precede;
     w->fence_pending = w->has_assisted || w->npackets;

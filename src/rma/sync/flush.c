@@ -47,9 +47,9 @@ int rma_flush_all(struct win *w, bool local)
         rma_look_around(w);
     if (likely(!w->npackets && !w->nsent && !win_has_lost(w)))
         return MRMA_SUCCESS;
-    const int late = deferred_any(w) ? deferred_end(w) : MRMA_SUCCESS;
+    const int carried = deferred_any(w) ? deferred_end(w) : MRMA_SUCCESS;
     int err = assisted_settle_all(w);
-    err = err ? err : late;
+    err = err ? err : carried;
     if (!w->npackets && !w->nsent) /* nothing went by packet */
         return err ? err : win_lost_error(w);
     const int flushed = issue_flush(w, NULL, local);

@@ -164,9 +164,9 @@ int rma_unlock_all(struct win *w)
     if (win_count_call(w))
         rma_look_around(w);
     const int broken = strict_unlock_all(w);
-    const int late = deferred_any(w) ? deferred_end(w) : MRMA_SUCCESS;
+    const int carried = deferred_any(w) ? deferred_end(w) : MRMA_SUCCESS;
     int err = w->nsent ? assisted_settle_all(w) : MRMA_SUCCESS;
-    err = err ? err : late;
+    err = err ? err : carried;
     const int ended = w->npackets || w->nsent ? issue_unlock_all(w) : MRMA_SUCCESS;
     err = err ? err : ended;
     assisted_end_all(w);

@@ -139,9 +139,9 @@ enum flush_quick { FLUSH_QUICK_NONE, FLUSH_QUICK_READY, FLUSH_QUICK_ALL };
  * a system call; COPY: some went by packet; ACC: accumulates are among these. */
 enum sent { SENT_NOTHING, SENT_GATHERED, SENT_COPY, SENT_ACC };
 
-/* Do operations on a target wait until it may be accessed, and are those being carried out that
- * have waited: path/deferred.h. */
-enum late { LATE_NOT, LATE, LATE_RUNNING };
+/* Are operations on a target deferred until it may be accessed, and are they being carried out:
+ * path/deferred.h. */
+enum deferral { DEFERRAL_NONE, DEFERRAL_WAITING, DEFERRAL_RUNNING };
 
 struct path_ops;
 struct sync_ops;
@@ -156,9 +156,9 @@ struct rma_target {
     alignas(MRMA_CACHE_LINE) _Atomic uint64_t gen; /* see the invariants */
     _Atomic(const struct path_ops *) path_ops;     /* how operations reach it: target_path_ops */
     uint8_t path;                                  /* enum rma_path */
-    uint8_t lock;         /* enum win_lock: what this process holds there */
-    _Atomic uint8_t sent; /* enum sent */
-    _Atomic uint8_t late; /* enum late */
+    uint8_t lock;             /* enum win_lock: what this process holds there */
+    _Atomic uint8_t sent;     /* enum sent */
+    _Atomic uint8_t deferral; /* enum deferral */
     uint32_t disp_unit;
     char *base;                  /* its window memory in this process, where its path is mapped */
     _Atomic uint64_t fast_units; /* largest displacement, and size, for fast.h: of mapped targets */
