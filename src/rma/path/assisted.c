@@ -69,10 +69,10 @@
 #include "rma/win/full_fence.h"
 #include "rma/win/win.h"
 
-enum {
-    PIECE_MAX = 2048, /* bytes; with shorter pieces on average a datatype is not contiguous here */
-    LOOK_NS = 1000000 /* so long a look at whether the target lives holds */
-};
+/* Nanoseconds that a look at whether the target lives holds. Within that time the kernel does not
+ * give out all other process numbers; and an origin that is busy with a target makes so many system
+ * calls in it that one more, for the look, is a small part of them. */
+enum { LOOK_NS = 1000000 };
 
 static bool is_acc(enum pkt_op_kind kind)
 {
@@ -81,7 +81,7 @@ static bool is_acc(enum pkt_op_kind kind)
 
 static bool in_pieces(const struct dtype *type)
 {
-    return !type->contig && type->size / PIECE_MAX < type->pieces;
+    return !type->contig && type->size / ASSISTED_PIECE_MAX < type->pieces;
 }
 
 /* The number of short pieces of op's target side. */
@@ -271,21 +271,6 @@ static int look_now_and_then(struct win *w, struct rma_target *t)
     return err;
 }
 
-static int copy(struct rma_target *t, const struct log *log, enum pkt_op_kind kind,
-                const struct rma_op *op, uint64_t vaddr)
-{
-    switch (kind) {
-    case PKT_OP_PUT:
-        return assisted_put(t->peer, log, vaddr, op);
-    case PKT_OP_GET:
-        return assisted_get(t->peer, log, vaddr, op);
-    case PKT_OP_CAS:
-        return assisted_cas(t->peer, log, vaddr, op);
-    default:
-        return assisted_acc(t->peer, log, vaddr, op, kind == PKT_OP_GET_ACC);
-    }
-}
-
 static int assisted_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                             const struct rma_op *op, int64_t offset, size_t len)
 {
@@ -304,7 +289,7 @@ static int assisted_operate(struct win *w, struct rma_target *t, enum pkt_op_kin
     err = look_now_and_then(w, t);
     if (unlikely(err))
         return err;
-    err = copy(t, w->rma->log, kind, op, vaddr);
+    err = assisted_by_kernel(t->peer, w->rma->log, kind, vaddr, op);
     return likely(err != MRMA_ERR_PROC_FAILED) ? err : found_dead(w, t);
 }
 

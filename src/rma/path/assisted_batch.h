@@ -16,9 +16,13 @@
 
 enum {
     ASSISTED_VECTOR = 256,       /* pieces a call; IOV_MAX is 1024 */
-    ASSISTED_GAP_MAX = 1024,     /* less than a page, so a gap has no page that no piece has */
-    ASSISTED_IMAGE_SMALL = 16384 /* on the stack */
+    ASSISTED_IMAGE_SMALL = 16384 /* bytes of an image on the stack */
 };
+
+/* Bytes of the longest gap that is read with the pieces around it. To copy a gap of that length
+ * costs as much as an entry for the piece behind it; and a gap that is shorter than a page has no
+ * page that no piece has, which might not be mapped. */
+enum { ASSISTED_GAP_MAX = 1024 };
 
 /* n entries of iov; the others are not looked at, and not cleared either, for clearing them would
  * take as long as the rest of a small operation. */

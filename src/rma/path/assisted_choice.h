@@ -13,6 +13,11 @@
 
 struct conf;
 
+/* Bytes: a datatype whose pieces are shorter on average is in short pieces. For each piece the
+ * kernel takes as long as for copying a KiB or more, so pieces of twice that length are mostly
+ * copied, and shorter ones mostly prepared for it. */
+enum { ASSISTED_PIECE_MAX = 2048 };
+
 enum assisted_way {
     ASSISTED_AT_ONCE, /* a system call of its own */
     ASSISTED_QUEUE,   /* kept, to share a system call with others */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * assisted_copy.c - puts and gets of assisted_copy.h.
+ * assisted_copy.c - puts and gets of assisted_copy.h, and the choice of the function for a kind of
+ * operation.
  *
  * Pieces of both sides are collected into vectors, cut where the other side's are, or,
  * where a get's pieces lie close together, read in spans (assisted_batch.h). Small pieces of this
@@ -170,4 +171,19 @@ int assisted_get(const struct rma_peer *peer, const struct log *log, uint64_t va
     if (!op->ttype->contig && spans_pay(op->ttype, op->tcount))
         return get_spans(peer, log, vaddr, op);
     return copy_types(peer, log, false, vaddr, op);
+}
+
+int assisted_by_kernel(const struct rma_peer *peer, const struct log *log, enum pkt_op_kind kind,
+                       uint64_t vaddr, const struct rma_op *op)
+{
+    switch (kind) {
+    case PKT_OP_PUT:
+        return assisted_put(peer, log, vaddr, op);
+    case PKT_OP_GET:
+        return assisted_get(peer, log, vaddr, op);
+    case PKT_OP_CAS:
+        return assisted_cas(peer, log, vaddr, op);
+    default:
+        return assisted_acc(peer, log, vaddr, op, kind == PKT_OP_GET_ACC);
+    }
 }

@@ -12,6 +12,7 @@
 #define MRMA_RMA_PATH_ASSISTED_COPY_H
 
 #include "base/log.h"
+#include "ch3/pkt.h"
 #include "rma/env.h"
 #include "rma/rma.h"
 
@@ -33,5 +34,9 @@ int assisted_acc(const struct rma_peer *peer, const struct log *log, uint64_t va
  * been called. May wait for who holds the stripe. */
 int assisted_cas(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
                  const struct rma_op *op);
+
+/* assisted_by_kernel does op of that kind: it calls the function above that is for it. */
+int assisted_by_kernel(const struct rma_peer *peer, const struct log *log, enum pkt_op_kind kind,
+                       uint64_t vaddr, const struct rma_op *op);
 
 #endif

@@ -63,24 +63,13 @@ static int look(struct win *w, struct rma_target *t)
 static int by_kernel(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                      const struct rma_op *op, int64_t offset)
 {
-    const struct log *log = w->rma->log;
-    const uint64_t vaddr = (uint64_t)offset;
     int err = look(w, t);
     if (!err && kind != PKT_OP_PUT && kind != PKT_OP_GET)
         err = acc_lock_mode(w, t->ctl, false);
     if (err)
         return err;
     w->rma->stats.unattached++;
-    switch (kind) {
-    case PKT_OP_PUT:
-        return assisted_put(t->peer, log, vaddr, op);
-    case PKT_OP_GET:
-        return assisted_get(t->peer, log, vaddr, op);
-    case PKT_OP_CAS:
-        return assisted_cas(t->peer, log, vaddr, op);
-    default:
-        return assisted_acc(t->peer, log, vaddr, op, kind == PKT_OP_GET_ACC);
-    }
+    return assisted_by_kernel(t->peer, w->rma->log, kind, (uint64_t)offset, op);
 }
 
 int attached_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
