@@ -169,8 +169,8 @@ static_assert(sizeof(struct pkt_hdr) + 2 * sizeof(struct pkt_op) +
                       PKT_TYPE_RUNS * sizeof(struct pkt_run) + sizeof(struct pkt_typed) + 64 <=
                   PKT_MAX,
               "a definition and a record");
-/* At most so many packets of an origin wait at a target for their epoch. Six may be early,
- * and what may leave behind them without waiting is no more than this (doc/protocol.md). */
+/* At most so many packets of an origin wait at a target for their epoch: those that may be early,
+ * and what may leave behind them without waiting (rma/origin/open_packet.c). */
 enum { PKT_PARKED_MAX = 8 };
 /* In a dynamic window, whose memory may have gaps, a record of this form names at most: */
 enum { PKT_TYPED_DYNAMIC = 64 * 1024 };

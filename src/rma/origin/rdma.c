@@ -2,7 +2,7 @@
 /*
  * rdma.c - see rdma.h.
  *
- * Order (doc/protocol.md). Such an operation may begin only when the epoch is known
+ * Order. Such an operation may begin only when the epoch is known
  * to be open at the target, which is never asked while it runs. What ends the epoch must
  * not let the target, or whoever comes next, go on before it is done:
  *

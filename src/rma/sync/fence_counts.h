@@ -18,7 +18,7 @@ struct rma_target;
 struct win;
 
 /* With MPIRMA_FENCE=auto: markers as long as no process has more packet peers than
- * this (doc/protocol.md says why so many). */
+ * this (doc/decisions.md says why so many). */
 enum { FENCE_MARKERS_MAX = 16 };
 
 /* fence_counts_choose chooses markers or counts for w, when it is created. Collective over the
