@@ -18,8 +18,8 @@
  * What a queue takes is bounded (conf.defer_queue bytes but for the buffers of the program, and one
  * operation more): beyond it the call waits for the target, and carries the queue out.
  *
- * Locks: queues and rma_target.deferral are changed under the engine's lock, which is taken here but
- * for drop.
+ * Locks: queues and rma_target.deferral are changed under the engine's lock, which is taken here
+ * but for drop.
  */
 #ifndef MRMA_RMA_PATH_DEFERRED_H
 #define MRMA_RMA_PATH_DEFERRED_H
