@@ -227,21 +227,21 @@ run_app() {
     else
         app_prepare
     fi
-    printf 'program\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$program" "$app_title" "$host" "$MPI_HOST_VERSION" \
-        "${app_version:--}" "${app_time_bound:-0}" "$(date -u +%Y-%m-%d)" "$size"
+    variants=$all_variants
+    if test -n "$expected" && { test "$size" = ci || test -n "$library"; }; then
+        variants="lib nodes"
+    fi
+    printf 'program\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$program" "$app_title" "$host" "$MPI_HOST_VERSION" \
+        "${app_version:--}" "${app_time_bound:-0}" "$(date -u +%Y-%m-%d)" "$size" "$variants"
     if test -n "$why"; then
         printf 'skipped\t%s\n' "$why"
         return 0
     fi
     rm -rf failed
     (app_tests) >tests
-    variants=$all_variants
     if test -n "$expected" && test "$size" != full; then
         mv tests tests.all
         python3 "$abs_top_srcdir/test/apps/results.py" chosen "$expected" <tests.all >tests
-    fi
-    if test -n "$expected" && { test "$size" = ci || test -n "$library"; }; then
-        variants="lib nodes"
     fi
     while read -r line <&5; do
         rounds=1

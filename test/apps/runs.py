@@ -11,7 +11,7 @@ from typing import Optional, Sequence
 from expected import VARIANTS, Expected
 
 COLUMNS = {
-    "program": ("program", "title", "host", "host_version", "version", "time_bound", "date", "size"),
+    "program": ("program", "title", "host", "host_version", "version", "time_bound", "date", "size", "variants"),
     "skipped": ("why",),
     "run": ("test", "variant", "round", "centiseconds", "exit_code", "windows"),
     "point": ("test", "variant", "round", "point", "result"),
@@ -42,6 +42,7 @@ class Row:
         self.time_bound = int(columns["time_bound"])  # per cent of the host's time; 0 for none
         self.date = columns["date"]
         self.size = columns["size"]
+        self.variants = columns["variants"].split()  # those that were to run
         self.expected = expected
         self.why_skipped = ""
         self.ran_alone = False
