@@ -174,6 +174,7 @@ MRMA_CONSTANT([ERRORS_ABORT], [MPI_ERRORS_ARE_FATAL])
 m4_foreach_w([mrma_type], [INTEGER1 INTEGER2 INTEGER4 INTEGER8 INTEGER16 REAL2 REAL4 REAL8 REAL16
     COMPLEX4 COMPLEX8 COMPLEX16 COMPLEX32 LOGICAL1 LOGICAL2 LOGICAL4 LOGICAL8 LOGICAL16],
     [MRMA_CONSTANT(mrma_type, [MPI_DATATYPE_NULL])])
+MRMA_CONSTANT([C_FLOAT16], [MPI_DATATYPE_NULL], [MPIX])
 CPPFLAGS=$mrma_save_CPPFLAGS
 LIBS=$mrma_save_LIBS
 
@@ -231,11 +232,11 @@ AC_DEFINE_UNQUOTED([HOST_COMM_TYPE_$1], [$mrma_value],
     [MPI_COMM_TYPE_$1 of the host, or MPI_UNDEFINED.])
 ])
 
-# MRMA_CONSTANT(NAME, INSTEAD): HOST_<NAME> is MPI_<NAME> where the host declares that, else
-# INSTEAD, a value that stands for none.
+# MRMA_CONSTANT(NAME, INSTEAD, [PREFIX = MPI]): HOST_<NAME> is <PREFIX>_<NAME> where the host
+# declares that, else INSTEAD, a value that stands for none.
 AC_DEFUN([MRMA_CONSTANT], [
-AC_CHECK_DECL([MPI_$1], [mrma_value=MPI_$1], [mrma_value=$2], [[#include <mpi.h>]])
-AC_DEFINE_UNQUOTED([HOST_$1], [$mrma_value], [MPI_$1 of the host, or $2.])
+AC_CHECK_DECL(m4_default([$3], [MPI])_$1, [mrma_value=m4_default([$3], [MPI])_$1], [mrma_value=$2], [[#include <mpi.h>]])
+AC_DEFINE_UNQUOTED([HOST_$1], [$mrma_value], m4_default([$3], [MPI])[_$1 of the host, or $2.])
 ])
 
 # MRMA_MPI_COMPANION(VARIABLE, NAME): the host's program NAME, from the directory

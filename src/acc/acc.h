@@ -22,12 +22,14 @@ enum acc_type {
     ACC_NONE = 0, /* mixed or unknown: no accumulate is possible */
     /* integers: C, Fortran, AINT, OFFSET, COUNT */
     ACC_I8, ACC_U8, ACC_I16, ACC_U16, ACC_I32, ACC_U32, ACC_I64, ACC_U64,
-    /* float, double, long double, Fortran REAL*16 (binary128), and complex of the four */
-    ACC_F32, ACC_F64, ACC_F80, ACC_F128,
-    ACC_C32, ACC_C64, ACC_C80, ACC_C128,
+    ACC_I128, /* Fortran INTEGER*16 alone: no type of MPI is the same without a sign */
+    /* Fortran REAL*2 (binary16), float, double, long double, Fortran REAL*16 (binary128), and
+     * complex of the five */
+    ACC_F16, ACC_F32, ACC_F64, ACC_F80, ACC_F128,
+    ACC_C16, ACC_C32, ACC_C64, ACC_C80, ACC_C128,
     ACC_BOOL,                            /* C _Bool, C++ bool */
     /* Fortran LOGICAL of so many bits */
-    ACC_LOGICAL8, ACC_LOGICAL16, ACC_LOGICAL32, ACC_LOGICAL64,
+    ACC_LOGICAL8, ACC_LOGICAL16, ACC_LOGICAL32, ACC_LOGICAL64, ACC_LOGICAL128,
     ACC_BYTE,                            /* MPI_BYTE: bitwise only */
     ACC_CHAR, ACC_WCHAR,                 /* characters: REPLACE and NO_OP only */
     ACC_PAIR_F32_I32, ACC_PAIR_F64_I32, ACC_PAIR_I64_I32, ACC_PAIR_I16_I32, ACC_PAIR_I32_I32,
@@ -67,7 +69,8 @@ const char *acc_type_name(enum acc_type type);
 /* acc_op_name returns the name of an operation for messages: a constant, never NULL. */
 const char *acc_op_name(enum acc_op op);
 
-/* acc_allowed returns whether op may be applied to type (MPI 4.1, 6.9.2 and 6.9.4). */
+/* acc_allowed returns whether op may be applied to type (MPI 4.1, 6.9.2 and 6.9.4). Of element
+ * types that the compiler does not know (base/ext_types.h) only ACC_REPLACE and ACC_NO_OP may. */
 bool acc_allowed(enum acc_op op, enum acc_type type);
 
 /* acc_apply does target[i] = target[i] op origin[i] (ACC_REPLACE: origin[i], ACC_NO_OP: unchanged)

@@ -10,7 +10,8 @@
  * Where wide vectors help, _wide is _many once more, for processors that have them.
  *
  * Integer arithmetic is done on unsigned types, so that it wraps as the machine
- * does whatever the signedness; only MIN and MAX look at the sign.
+ * does whatever the signedness; only MIN and MAX look at the sign. Reals of 16 bits are computed as
+ * float, in which a sum or a product of two of them, rounded to 16 bits, is the exact one rounded.
  */
 #ifndef MRMA_ACC_ACC_KERNELS_H
 #define MRMA_ACC_ACC_KERNELS_H
@@ -20,6 +21,7 @@
 #include <string.h>
 
 #include "base/cpu.h"
+#include "base/ext_types.h"
 #include "acc/acc.h"
 
 /* clang-format off */
@@ -27,11 +29,14 @@
 #define ACC_UNSIGNED(X) \
     X(u8, uint8_t, uint32_t) X(u16, uint16_t, uint32_t) X(u32, uint32_t, uint32_t) \
     X(u64, uint64_t, uint64_t)
+/* for what does not look at the sign: there is no unsigned type of MPI of that size */
+#define ACC_WIDE(X) IF_INT128(X(u128, ext_u128, ext_u128))
 #define ACC_SIGNED(X) \
-    X(i8, int8_t, int8_t) X(i16, int16_t, int16_t) X(i32, int32_t, int32_t) X(i64, int64_t, int64_t)
+    X(i8, int8_t, int8_t) X(i16, int16_t, int16_t) X(i32, int32_t, int32_t) X(i64, int64_t, int64_t) \
+    IF_INT128(X(i128, ext_i128, ext_i128))
 #define ACC_REAL(X) \
-    X(f32, float, float) X(f64, double, double) X(f80, long double, long double) \
-    X(f128, acc_f128, acc_f128)
+    IF_FLOAT16(X(f16, ext_f16, float)) X(f32, float, float) X(f64, double, double) \
+    X(f80, long double, long double) X(f128, acc_f128, acc_f128)
 
 /* X(name, value, location): the two members of a MINLOC/MAXLOC pair, by the names above */
 #define ACC_PAIRS(X) \
@@ -86,15 +91,15 @@
 #define ACC_BOR_OF(N, T, W) ACC_DEFINE(bor, N, T, W, a | b)
 #define ACC_BXOR_OF(N, T, W) ACC_DEFINE(bxor, N, T, W, a ^ b)
 
-#define ACC_CPROD_LOOP(TARGET, NAME, N, T)                              \
+#define ACC_CPROD_LOOP(TARGET, NAME, N, T, W)                           \
     TARGET static void NAME(void *target, const void *origin, size_t n) \
     {                                                                   \
         acc_##N##_mem *t = target;                                      \
         const acc_##N##_mem *o = origin;                                \
         for (size_t i = 0; i < 2 * n; i += 2) {                         \
-            T a = t[i], b = t[i + 1], c = o[i], d = o[i + 1];           \
-            t[i] = a * c - b * d;                                       \
-            t[i + 1] = a * d + b * c;                                   \
+            W a = t[i], b = t[i + 1], c = o[i], d = o[i + 1];           \
+            t[i] = (T)(a * c - b * d);                                  \
+            t[i + 1] = (T)(a * d + b * c);                              \
         }                                                               \
     }
 
@@ -113,8 +118,8 @@
         sum_##N##_wide(target, origin, 2 * n);                                       \
     }                                                                                \
     ACC_APART(csum_##N, 2 * sizeof(T))                                               \
-    ACC_CPROD_LOOP(, cprod_##N##_many, N, T)                                         \
-    ACC_CPROD_LOOP(CPU_WIDE, cprod_##N##_wide, N, T)                                 \
+    ACC_CPROD_LOOP(, cprod_##N##_many, N, T, W)                                      \
+    ACC_CPROD_LOOP(CPU_WIDE, cprod_##N##_wide, N, T, W)                              \
     static void cprod_##N##_one(void *target, const void *origin)                    \
     {                                                                                \
         cprod_##N##_many(target, origin, 1);                                         \

@@ -25,19 +25,28 @@
 #include "acc/acc_kernels.h"
 
 ACC_UNSIGNED(ACC_MEM)
+ACC_WIDE(ACC_MEM)
 ACC_SIGNED(ACC_MEM)
 ACC_REAL(ACC_MEM)
 
 ACC_UNSIGNED(ACC_SUM_OF)
+ACC_WIDE(ACC_SUM_OF)
 ACC_UNSIGNED(ACC_PROD_OF)
+ACC_WIDE(ACC_PROD_OF)
 ACC_UNSIGNED(ACC_MIN_OF)
 ACC_UNSIGNED(ACC_MAX_OF)
 ACC_UNSIGNED(ACC_LAND_OF)
+ACC_WIDE(ACC_LAND_OF)
 ACC_UNSIGNED(ACC_LOR_OF)
+ACC_WIDE(ACC_LOR_OF)
 ACC_UNSIGNED(ACC_LXOR_OF)
+ACC_WIDE(ACC_LXOR_OF)
 ACC_UNSIGNED(ACC_BAND_OF)
+ACC_WIDE(ACC_BAND_OF)
 ACC_UNSIGNED(ACC_BOR_OF)
+ACC_WIDE(ACC_BOR_OF)
 ACC_UNSIGNED(ACC_BXOR_OF)
+ACC_WIDE(ACC_BXOR_OF)
 ACC_SIGNED(ACC_MIN_OF)
 ACC_SIGNED(ACC_MAX_OF)
 ACC_REAL(ACC_SUM_OF)
@@ -63,22 +72,27 @@ ACC_COPY_OF(32)
 
 /* Both signednesses with the unsigned kernel. */
 #define INTEGERS(OP) \
+    IF_INT128([ACC_I128] = CELL(OP##_u128),) \
     [ACC_I8] = CELL(OP##_u8), [ACC_U8] = CELL(OP##_u8), \
     [ACC_I16] = CELL(OP##_u16), [ACC_U16] = CELL(OP##_u16), \
     [ACC_I32] = CELL(OP##_u32), [ACC_U32] = CELL(OP##_u32), \
     [ACC_I64] = CELL(OP##_u64), [ACC_U64] = CELL(OP##_u64)
 #define INTEGERS_BY_SIGN(OP) \
+    IF_INT128([ACC_I128] = CELL(OP##_i128),) \
     [ACC_I8] = CELL(OP##_i8), [ACC_U8] = CELL(OP##_u8), \
     [ACC_I16] = CELL(OP##_i16), [ACC_U16] = CELL(OP##_u16), \
     [ACC_I32] = CELL(OP##_i32), [ACC_U32] = CELL(OP##_u32), \
     [ACC_I64] = CELL(OP##_i64), [ACC_U64] = CELL(OP##_u64)
 #define REALS(OP) \
+    IF_FLOAT16([ACC_F16] = CELL(OP##_f16),) \
     [ACC_F32] = CELL(OP##_f32), [ACC_F64] = CELL(OP##_f64), \
     [ACC_F80] = CELL(OP##_f80), [ACC_F128] = CELL(OP##_f128)
 #define COMPLEXES(OP) \
+    IF_FLOAT16([ACC_C16] = CELL(OP##_f16),) \
     [ACC_C32] = CELL(OP##_f32), [ACC_C64] = CELL(OP##_f64), \
     [ACC_C80] = CELL(OP##_f80), [ACC_C128] = CELL(OP##_f128)
 #define LOGICALS(OP) \
+    IF_INT128([ACC_LOGICAL128] = CELL(OP##_u128),) \
     [ACC_BOOL] = CELL(OP##_u8), [ACC_LOGICAL8] = CELL(OP##_u8), [ACC_LOGICAL16] = CELL(OP##_u16), \
     [ACC_LOGICAL32] = CELL(OP##_u32), [ACC_LOGICAL64] = CELL(OP##_u64)
 #define BYTES(OP) [ACC_BYTE] = CELL(OP##_u8)
@@ -111,6 +125,8 @@ const struct acc_kernel acc_kernels[ACC_OP_LAST][ACC_TYPE_LAST] = {
         [ACC_I16] = NARROW(copy_2), [ACC_U16] = NARROW(copy_2),
         [ACC_I32] = NARROW(copy_4), [ACC_U32] = NARROW(copy_4),
         [ACC_I64] = NARROW(copy_8), [ACC_U64] = NARROW(copy_8),
+        [ACC_I128] = NARROW(copy_16), [ACC_F16] = NARROW(copy_2),
+        [ACC_C16] = NARROW(copy_4), [ACC_LOGICAL128] = NARROW(copy_16),
         [ACC_F32] = NARROW(copy_4), [ACC_F64] = NARROW(copy_8),
         [ACC_F80] = NARROW(copy_16), [ACC_F128] = NARROW(copy_16),
         [ACC_C32] = NARROW(copy_8), [ACC_C64] = NARROW(copy_16),

@@ -2,10 +2,12 @@
 /*
  * acc_ref.c - predefined types, operations and their reference; see acc_ref.h.
  *
- * Integers are widened to 64 bits, everything floating to long double: with the
- * small values drawn here every result is exact in the narrow type too.
+ * Integers are widened to 128 bits, everything floating to long double: with the
+ * small values drawn here every result is exact in the narrow type too, or in one of
+ * 16 bits rounded once.
  */
 #include "acc_ref.h"
+#include "../half.h"
 
 #include <complex.h>
 #include <float.h>
@@ -40,9 +42,10 @@ static void add(const struct acc_type *some, int n)
 {
     for (int i = 0; i < n; i++) {
         int size = 0;
-        /* A Fortran or C++ type may be declared and yet absent from this build of the host. */
+        /* A Fortran or C++ type may be declared and yet absent from this build of the host: then
+         * it is null, or has size 0 or MPI_UNDEFINED. */
         if (some[i].type == MPI_DATATYPE_NULL ||
-            MPI_Type_size(some[i].type, &size) != MPI_SUCCESS || size == 0) {
+            MPI_Type_size(some[i].type, &size) != MPI_SUCCESS || size <= 0) {
             continue;
         }
         int want = some[i].size + some[i].second_size;
@@ -126,6 +129,15 @@ static void add_fortran(void)
         {"MPI_LOGICAL4", MPI_LOGICAL4, CAT_LOGICAL, true, PLAIN(4)},
         {"MPI_LOGICAL8", MPI_LOGICAL8, CAT_LOGICAL, true, PLAIN(8)},
 #endif
+#if defined(__SIZEOF_INT128__) /* else the library refuses what it cannot compute */
+        {"MPI_INTEGER16", HOST_INTEGER16, CAT_FINT, true, PLAIN(16)},
+        {"MPI_LOGICAL16", HOST_LOGICAL16, CAT_LOGICAL, true, PLAIN(16)},
+#endif
+#if defined(__FLT16_MANT_DIG__)
+        {"MPI_REAL2", HOST_REAL2, CAT_FLOAT, true, PLAIN(2)},
+        {"MPI_COMPLEX4", HOST_COMPLEX4, CAT_COMPLEX, true, PLAIN(4)},
+        {"MPIX_C_FLOAT16", HOST_C_FLOAT16, CAT_FLOAT, true, PLAIN(2)},
+#endif
     };
     ADD(list);
 }
@@ -205,18 +217,21 @@ bool acc_ref_cas(const struct acc_type *t)
 
 /* ---- wide values ---- */
 
-static int64_t get_int(const void *p, int size, bool is_signed)
+__extension__ typedef __int128 wide;
+__extension__ typedef unsigned __int128 uwide;
+
+static wide get_int(const void *p, int size, bool is_signed)
 {
-    uint64_t v = 0;
+    uwide v = 0;
 
     memcpy(&v, p, (size_t)size);
-    if (is_signed && size < 8 && (v >> (size * 8 - 1) & 1) != 0) {
-        v |= ~UINT64_C(0) << (size * 8);
+    if (is_signed && size < (int)sizeof v && (v >> (size * 8 - 1) & 1) != 0) {
+        v |= ~(uwide)0 << (size * 8);
     }
-    return (int64_t)v;
+    return (wide)v;
 }
 
-static void put_int(void *p, int size, int64_t v)
+static void put_int(void *p, int size, wide v)
 {
     memcpy(p, &v, (size_t)size);
 }
@@ -228,6 +243,8 @@ static long double get_float(const void *p, int size)
     long double l;
 
     switch (size) {
+    case 2:
+        return (long double)get_half(p);
     case 4:
         memcpy(&f, p, 4);
         return (long double)f;
@@ -245,6 +262,10 @@ static void put_float(void *p, int size, long double v)
     float f = (float)v;
     double d = (double)v;
 
+    if (size == 2) {
+        put_half(p, f);
+        return;
+    }
     memcpy(p,
            size == 4   ? (void *)&f
            : size == 8 ? (void *)&d
@@ -257,7 +278,7 @@ static void put_float(void *p, int size, long double v)
 void acc_ref_draw(struct mt_rng *rng, const struct acc_type *t, void *element)
 {
     char *e = element;
-    int64_t v = (int64_t)mt_rng_below(rng, 10);
+    wide v = (wide)mt_rng_below(rng, 10);
 
     memset(e, 0, (size_t)t->extent);
     switch (t->cat) {
@@ -280,24 +301,26 @@ void acc_ref_draw(struct mt_rng *rng, const struct acc_type *t, void *element)
         if (t->second_size == t->size && !t->is_signed && strstr(t->name, "_INT") == NULL) {
             put_float(e + t->second, t->second_size, (long double)mt_rng_below(rng, 10));
         } else {
-            put_int(e + t->second, t->second_size, (int64_t)mt_rng_below(rng, 10));
+            put_int(e + t->second, t->second_size, (wide)mt_rng_below(rng, 10));
         }
         break;
     default:
-        put_int(e, t->size, t->cat == CAT_CINT && t->is_signed ? v - 5 : v);
+        /* Of 16 bytes: in both halves, so that a sum can carry from one into the other. */
+        v = t->cat == CAT_CINT && t->is_signed ? v - 5 : v;
+        put_int(e, t->size, t->size == 16 ? v << 62 | v : v);
         break;
     }
 }
 
-static int64_t apply_int(MPI_Op op, int64_t a, int64_t b, bool is_signed)
+static wide apply_int(MPI_Op op, wide a, wide b)
 {
-    bool less = is_signed ? b < a : (uint64_t)b < (uint64_t)a;
+    bool less = b < a;
 
     if (op == MPI_SUM) {
-        return (int64_t)((uint64_t)a + (uint64_t)b);
+        return (wide)((uwide)a + (uwide)b);
     }
     if (op == MPI_PROD) {
-        return (int64_t)((uint64_t)a * (uint64_t)b);
+        return (wide)((uwide)a * (uwide)b);
     }
     if (op == MPI_MIN) {
         return less ? b : a;
@@ -368,7 +391,7 @@ void acc_ref_apply(MPI_Op op, const struct acc_type *t, void *target, const void
     } else {
         put_int(target, t->size,
                 apply_int(op, get_int(target, t->size, t->is_signed),
-                          get_int(origin, t->size, t->is_signed), t->is_signed));
+                          get_int(origin, t->size, t->is_signed)));
     }
 }
 

@@ -16,7 +16,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "../half.h"
 #include "acc_reference.h"
+#include "base/ext_types.h"
 
 typedef acc_f128 real16;
 
@@ -32,17 +34,25 @@ uint64_t random_bits(void)
 
 char category(enum acc_type type)
 {
-    if (type >= ACC_I8 && type <= ACC_U64)
+    if (type >= ACC_I8 && type <= ACC_I128)
         return 'i';
-    if (type >= ACC_F32 && type <= ACC_F128)
+    if (type >= ACC_F16 && type <= ACC_F128)
         return 'f';
-    if (type >= ACC_C32 && type <= ACC_C128)
+    if (type >= ACC_C16 && type <= ACC_C128)
         return 'c';
-    if (type >= ACC_BOOL && type <= ACC_LOGICAL64)
+    if (type >= ACC_BOOL && type <= ACC_LOGICAL128)
         return 'l';
     if (type == ACC_BYTE)
         return 'b';
     return type == ACC_CHAR || type == ACC_WCHAR ? 'x' : 'p';
+}
+
+bool computes(enum acc_type type)
+{
+    const bool wide = type == ACC_I128 || type == ACC_LOGICAL128,
+               half = type == ACC_F16 || type == ACC_C16;
+
+    return (!wide || EXT_HAS_INT128) && (!half || EXT_HAS_FLOAT16);
 }
 
 const char *const categories_of[ACC_OP_LAST] = {
@@ -88,7 +98,7 @@ static __int128 get_int(const void *from, size_t size, bool is_signed)
     unsigned __int128 v = 0;
 
     memcpy(&v, from, size);
-    if (is_signed && (v >> (8 * size - 1) & 1))
+    if (is_signed && size < sizeof v && (v >> (8 * size - 1) & 1))
         v |= ~(unsigned __int128)0 << (8 * size);
     return (__int128)v;
 }
@@ -97,8 +107,8 @@ static __int128 int_op(enum acc_op op, __int128 a, __int128 b)
 {
     switch (op) {
     case ACC_SUM:
-        return a + b;
-    case ACC_PROD: /* of the low 64 bits, which are all that is kept */
+        return (__int128)((unsigned __int128)a + (unsigned __int128)b);
+    case ACC_PROD: /* the low bits, which are all that is kept */
         return (__int128)((unsigned __int128)a * (unsigned __int128)b);
     case ACC_MIN:
         return a < b ? a : b;
@@ -148,6 +158,21 @@ static __int128 int_op(enum acc_op op, __int128 a, __int128 b)
         memcpy(t, &r[0], BYTES);                                              \
         memcpy(t + sizeof(T), &r[1], BYTES);                                  \
     } while (0)
+
+/* A real, or the two of a complex number, of 16 bits, computed as float. */
+static void ref_half(enum acc_op op, bool real, unsigned char *t, const unsigned char *o)
+{
+    const float a = get_half(t), b = real ? 0 : get_half(t + 2), c = get_half(o),
+                d = real ? 0 : get_half(o + 2);
+
+    if (op == ACC_MIN || op == ACC_MAX) {
+        put_half(t, (op == ACC_MIN ? c < a : c > a) ? c : a);
+    } else {
+        put_half(t, op == ACC_SUM ? a + c : real ? a * c : a * c - b * d);
+        if (!real)
+            put_half(t + 2, op == ACC_SUM ? b + d : a * d + b * c);
+    }
+}
 
 static long double pair_number(const unsigned char *p, char kind, size_t size)
 {
@@ -200,6 +225,8 @@ void ref_element(enum acc_op op, enum acc_type type, unsigned char *t, const uns
         bool is_signed = cat == 'i' && (type - ACC_I8) % 2 == 0;
         __int128 r = int_op(op, get_int(t, size, is_signed), get_int(o, size, is_signed));
         memcpy(t, &r, size);
+    } else if (type == ACC_F16 || type == ACC_C16) {
+        ref_half(op, type == ACC_F16, t, o);
     } else if (type == ACC_F32) {
         REAL_REF(float);
     } else if (type == ACC_F64) {
@@ -250,6 +277,9 @@ void put_random(enum acc_type type, unsigned char *p)
         char loc_kind = type == ACC_PAIR_F32_F32 ? 'f' : type == ACC_PAIR_F64_F64 ? 'd' : 'i';
         put_number(p, l.value, l.value_size);
         put_number(p + l.loc_offset, loc_kind, l.loc_size);
+    } else if (type == ACC_F16 || type == ACC_C16) {
+        for (size_t at = 0; at < size; at += 2)
+            put_half(p + at, (float)((int)(random_bits() % 4001) - 2000) / 7);
     } else if (type == ACC_F32 || type == ACC_C32) {
         PUT_REAL(float, type == ACC_F32 ? 1 : 2);
     } else if (type == ACC_F64 || type == ACC_C64) {
@@ -261,6 +291,7 @@ void put_random(enum acc_type type, unsigned char *p)
     } else {
         if (random_bits() % 4 == 0)
             bits = random_bits() % 2;
-        memcpy(p, &bits, size);
+        for (size_t at = 0; at < size; at += sizeof bits)
+            memcpy(p + at, &bits, size - at < sizeof bits ? size - at : sizeof bits);
     }
 }

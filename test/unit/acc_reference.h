@@ -2,12 +2,13 @@
 /*
  * acc_reference.h - what accumulate kernels are compared with, written another way: integers are
  * computed in 128 bits and cut off; reals and complex numbers with the compiler's own arithmetic,
- * one element at a time; which operation goes with which type is taken from a list of categories.
+ * one element at a time, those of 16 bits taken apart and put together bit by bit; which operation goes with which type is taken from a list of categories.
  */
 #ifndef MRMA_TEST_ACC_REFERENCE_H
 #define MRMA_TEST_ACC_REFERENCE_H
 
 #include <float.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,9 @@ enum { LDOUBLE_BYTES = LDBL_MANT_DIG == 64 ? 10 : sizeof(long double) };
 char category(enum acc_type type);
 /* The categories that go with an operation, MPI 4.1, 6.9.2, 6.9.4 and 12.3.4. */
 extern const char *const categories_of[ACC_OP_LAST];
+
+/* Whether the compiler can compute with it: else only ACC_REPLACE and ACC_NO_OP go with it. */
+bool computes(enum acc_type type);
 
 struct pair_layout {
     char value;

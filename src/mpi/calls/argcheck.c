@@ -81,8 +81,8 @@ bool args_cas_type(const struct dtype *type)
 {
     enum acc_type basic = (enum acc_type)type->basic;
 
-    return (basic >= ACC_I8 && basic <= ACC_U64) || (basic >= ACC_BOOL && basic <= ACC_LOGICAL64) ||
-           basic == ACC_BYTE;
+    return (basic >= ACC_I8 && basic <= ACC_I128) ||
+           (basic >= ACC_BOOL && basic <= ACC_LOGICAL128) || basic == ACC_BYTE;
 }
 
 int args_asserts_translate(int mpi_asserts, int allowed)
