@@ -104,7 +104,7 @@ int check_run(int argc, char **argv, struct report *report)
     int rank, code;
 
     /* It forks, so before MPI_Init makes threads. */
-    report_fill(report);
+    report_fill(report, false);
     if (getloadavg(&check.load, 1) != 1)
         check.load = 0;
     watchdog_arm(PATIENCE, "mpi-rma-run --check, MPI_Init");

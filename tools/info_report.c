@@ -2,8 +2,8 @@
 /*
  * info_report.c - the report as a whole, and the environment.
  *
- * Order: environment, data paths (info_paths.c), segments (info_segments.c), system, topology
- * (info_system.c). The program has one thread, so forking is
+ * Order: the MPI library (info_host.c), environment, data paths (info_paths.c), segments
+ * (info_segments.c), system, topology (info_system.c). The program has one thread, so forking is
  * safe; children only answer and _exit. Neighbours: mpi-rma-info.c prints the report.
  */
 #define _GNU_SOURCE 1 /* environ */
@@ -76,13 +76,14 @@ static void report_unknown_variables(struct report *report)
                   "set, but no variables of this version");
 }
 
-void report_fill(struct report *report)
+void report_fill(struct report *report, bool try_host)
 {
     struct conf conf;
     char msg[512];
 
     report->nitems = 0;
     report->bad_environment = false;
+    report_host(report, try_host);
     report_variables(report);
     report_unknown_variables(report);
     const char *dir = conf_load_only("MPIRMA_SEGMENT_DIR", &conf, msg, sizeof msg) == MRMA_SUCCESS

@@ -25,13 +25,15 @@ struct options {
     bool json, check, fabric;
 };
 
-enum { KEY_HOST = OPTIONS_KEY + 1, KEY_JSON, KEY_CHECK, KEY_FABRIC };
+enum { KEY_HOST = OPTIONS_KEY + 1, KEY_PROGRAM, KEY_JSON, KEY_CHECK, KEY_FABRIC };
 
 static const struct argp_option options[] = {
     {"host", KEY_HOST, "HOST", 0,
-     "The build for this MPI library, mpich or openmpi; without, all that are installed report in "
-     "turn",
+     "The build for this MPI library, mpich or openmpi, or abi for all with the standard ABI; "
+     "without, all that are installed report in turn",
      0},
+    {"program", KEY_PROGRAM, "PROGRAM", 0,
+     "The build for the MPI library that PROGRAM is linked with, and that library itself", 0},
     {"json", KEY_JSON, NULL, 0, "One JSON object in place of text", 0},
     {"fabric", KEY_FABRIC, NULL, 0,
      "Open the network alone, call by call, with what each call returned, what was chosen and what "
@@ -51,6 +53,12 @@ static error_t read_option(int key, char *argument, struct argp_state *state)
     case KEY_HOST:
         if (strcmp(argument, MPIRMA_HOST) != 0)
             argp_error(state, "--host=%s: this is the build for " MPIRMA_HOST, argument);
+        return 0;
+    case KEY_PROGRAM:
+        argp_error(state,
+                   "--program=%s: the installed mpi-rma-info chooses a build by it, and this "
+                   "is the program of one build",
+                   argument);
         return 0;
     case KEY_JSON:
         o->json = true;
@@ -73,8 +81,9 @@ static const struct argp argp = {
     .options = options,
     .parser = read_option,
     .doc =
-        "Print the version of libmpi-rma and the MPI library it was built for, the MPIRMA_ "
-        "environment variables "
+        "Print the version of libmpi-rma and the MPI library it was built for, the MPI library "
+        "that "
+        "it met here, the MPIRMA_ environment variables "
         "with the values in use, which data paths work on this machine (and why not where not), "
         "limits of shared "
         "segments, and the processors."
@@ -88,8 +97,10 @@ static const struct {
     const char *section;
     const char *title;
 } titles[] = {
-    {"environment", "Environment"}, {"data_paths", "Data paths"}, {"segments", "Shared segments"},
-    {"system", "System"},           {"topology", "Topology"},     {"fabric", "Fabric"},
+    {"mpi_library", "MPI library"}, {"environment", "Environment"},
+    {"data_paths", "Data paths"},   {"segments", "Shared segments"},
+    {"system", "System"},           {"topology", "Topology"},
+    {"fabric", "Fabric"},
 };
 
 static const char *title_of(const char *section)
@@ -216,7 +227,7 @@ int main(int argc, char **argv)
     if (wanted.fabric)
         good = report_fabric(&report);
     else
-        report_fill(&report);
+        report_fill(&report, true);
     if (wanted.json)
         print_json(&report);
     else

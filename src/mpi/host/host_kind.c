@@ -3,8 +3,8 @@
  * host_kind.c - see host_kind.h.
  *
  * The symbol is looked up among those of the whole process. What is found does not change any more,
- * and threads that look at the same time find the same. No locks. Neighbours: carrier.c, which
- * asks; win.c, which hands on who yields.
+ * and threads that look at the same time find the same. No locks. Neighbours: carrier.c and
+ * host_poll.c, which ask; win.c, which hands on who yields; mpi-rma-info, which prints all.
  */
 #include "mpi/host/host_kind.h"
 
@@ -24,6 +24,12 @@ bool host_is_openmpi(void)
         atomic_store_explicit(&known, now, memory_order_relaxed);
     }
     return now == YES;
+}
+
+bool host_lets_poll(void)
+{
+    return dlsym(RTLD_DEFAULT, "opal_progress_register") != NULL &&
+           dlsym(RTLD_DEFAULT, "opal_progress_unregister") != NULL;
 }
 
 bool host_yields(void)

@@ -20,4 +20,8 @@ bool host_is_openmpi(void);
  * spin. Any thread, once the host is loaded. */
 bool host_yields(void);
 
+/* host_lets_poll returns whether the host has Open MPI's list of functions that its progress calls.
+ * Any thread, once the host is loaded. */
+bool host_lets_poll(void);
+
 #endif

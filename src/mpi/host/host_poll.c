@@ -7,7 +7,7 @@
  * run time: nothing depends on a host that has them. The registered function never calls MPI and
  * never blocks (rma_host_poll).
  *
- * Neighbours: rma.h, whose poll is called; win.c and engine_get.c, which register it and take it
+ * Neighbours: rma.h, whose poll is called; host_kind.c; win.c and engine_get.c, which register it and take it
  * back.
  */
 #include "mpi/host/host_poll.h"
@@ -17,6 +17,7 @@
 #include <stddef.h>
 
 #include "base/atomic.h"
+#include "mpi/host/host_kind.h"
 #include "rma/rma.h"
 
 typedef int (*poll_fn)(void);
@@ -50,8 +51,7 @@ void host_poll_begin(struct rma *rma)
         return;
     pthread_mutex_lock(&lock);
     enter = find("opal_progress_register");
-    if (atomic_load_explicit(&polled, memory_order_relaxed) == NULL && enter != NULL &&
-        find("opal_progress_unregister") != NULL) {
+    if (atomic_load_explicit(&polled, memory_order_relaxed) == NULL && host_lets_poll()) {
         atomic_store_explicit(&polled, rma, memory_order_release);
         if (enter(poll_engine) != 0)
             atomic_store_explicit(&polled, NULL, memory_order_relaxed);
