@@ -102,13 +102,39 @@ static struct dtype_record *enter(struct dtype_cache *cache, MPI_Datatype type,
     return rec;
 }
 
+/* Has the host called the handler of a probe communicator in this thread? */
+static _Thread_local bool refused;
+
+static void note_refusal(MPI_Comm *comm, int *err, ...)
+{
+    (void)comm;
+    (void)err;
+    refused = true;
+}
+
+/* Errors on the probe communicator go to a function of our own: at MPI_ERRORS_RETURN Intel MPI
+ * 2021.19 ends a program of the standard ABI, and where there is a function MPICH 5.0 returns
+ * MPI_SUCCESS behind it. */
+static int errors_return(MPI_Comm probe)
+{
+    MPI_Errhandler handler;
+
+    if (PMPI_Comm_create_errhandler(note_refusal, &handler) != MPI_SUCCESS)
+        return MRMA_ERR_OTHER;
+    const int rc = PMPI_Comm_set_errhandler(probe, handler);
+    PMPI_Errhandler_free(&handler);
+    return rc == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_OTHER;
+}
+
 /* A send of one element to MPI_PROC_NULL goes nowhere, but has its arguments
  * checked. (With a count of zero MPICH does not look at the type.) */
 static bool is_usable(struct dtype_cache *cache, MPI_Datatype type)
 {
     char nothing = 0;
 
-    return PMPI_Send(&nothing, 1, type, MPI_PROC_NULL, 0, cache->probe) == MPI_SUCCESS;
+    refused = false;
+    const int rc = PMPI_Send(&nothing, 1, type, MPI_PROC_NULL, 0, cache->probe);
+    return rc == MPI_SUCCESS && !refused;
 }
 
 static const struct dtype *fail(int code, int *err)
@@ -168,9 +194,9 @@ int dtype_cache_create(const struct log *log, MPI_Comm self, struct dtype_cache 
     /* Not a dup: that would run copy callbacks of the user. */
     if (PMPI_Comm_split(self, 0, 0, &cache->probe) != MPI_SUCCESS)
         goto no_comm;
-    PMPI_Comm_set_errhandler(cache->probe, MPI_ERRORS_RETURN);
-    if (PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, type_deleted, &cache->keyval, cache) !=
-        MPI_SUCCESS)
+    if (errors_return(cache->probe) != MRMA_SUCCESS ||
+        PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, type_deleted, &cache->keyval, cache) !=
+            MPI_SUCCESS)
         goto no_keyval;
     *out = cache;
     return MRMA_SUCCESS;
@@ -181,7 +207,7 @@ no_comm:
     pthread_mutex_destroy(&cache->lock);
     free(cache);
     return log_fail(log, MRMA_ERR_OTHER,
-                    "the host refused a communicator or a keyval for datatypes");
+                    "the host refused a communicator, an error handler or a keyval for datatypes");
 }
 
 void dtype_cache_destroy(struct dtype_cache *cache)

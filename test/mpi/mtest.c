@@ -81,6 +81,45 @@ static void first_settings(int argc, char **argv)
     start_watchdog();
 }
 
+static void do_nothing(MPI_Comm *comm, int *err, ...)
+{
+    (void)comm, (void)err;
+}
+
+static void do_nothing_of_win(MPI_Win *win, int *err, ...)
+{
+    (void)win, (void)err;
+}
+
+static bool is_intel_mpi(void)
+{
+    static char version[8192 + MPI_MAX_LIBRARY_VERSION_STRING];
+    int len;
+
+    return MPI_Get_library_version(version, &len) == MPI_SUCCESS &&
+           strncmp(version, "Intel(R) MPI", 12) == 0;
+}
+
+void mt_errors_return(MPI_Comm comm)
+{
+    MPI_Errhandler handler = MPI_ERRORS_RETURN;
+
+    if (is_intel_mpi()) {
+        MPI_Comm_create_errhandler(do_nothing, &handler);
+    }
+    MPI_Comm_set_errhandler(comm, handler);
+}
+
+void mt_win_errors_return(MPI_Win win)
+{
+    MPI_Errhandler handler = MPI_ERRORS_RETURN;
+
+    if (is_intel_mpi()) {
+        MPI_Win_create_errhandler(do_nothing_of_win, &handler);
+    }
+    MPI_Win_set_errhandler(win, handler);
+}
+
 int mt_init(int *argc, char ***argv, int level)
 {
     int provided = MPI_THREAD_SINGLE;
@@ -91,8 +130,8 @@ int mt_init(int *argc, char ***argv, int level)
     } else {
         MPI_Init_thread(argc, argv, level, &provided);
     }
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    mt_errors_return(MPI_COMM_WORLD);
+    mt_errors_return(MPI_COMM_SELF);
     MPI_Comm_rank(MPI_COMM_WORLD, &mt_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &mt_size);
 

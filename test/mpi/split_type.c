@@ -95,7 +95,7 @@ static void share_memory(MPI_Comm comm)
     MPI_Aint bytes;
     int seen[MAX_RANKS], size, unit, *mine, *other;
 
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    mt_errors_return(comm);
     MPI_Comm_size(comm, &size);
     if (!MT_OK(
             MPI_Win_allocate_shared(sizeof(int), sizeof(int), MPI_INFO_NULL, comm, &mine, &win))) {
@@ -143,7 +143,7 @@ static void errors(void)
     MPI_Comm comm, own;
 
     MPI_Comm_dup(MPI_COMM_WORLD, &own);
-    MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    mt_errors_return(own);
     if (mt_size > 1) {
         mt_section("types that differ");
         CHECK_ERR(MPI_Comm_split_type(own, mt_rank == 0 ? MPI_COMM_TYPE_SHARED : 12345, 0,

@@ -78,6 +78,7 @@ static void predefined_cannot_be_changed(MPI_Win win)
                                MPI_WIN_MODEL};
     MPI_Aint other = 77;
 
+    mt_win_errors_return(win);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         int key = keys[i];
         CHECK(MPI_Win_set_attr(win, key, &other) != MPI_SUCCESS, "predefined attribute %d was set",
