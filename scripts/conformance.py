@@ -18,7 +18,7 @@ from typing import Iterable, Iterator, Optional, Sequence
 PATHS = ("auto", "mapped", "xpmem", "cma", "packets", "net", "nodes1", "nodes2", "netns2", "netns3")
 ONE_NODE = frozenset(PATHS[:6])  # of which the page says "node"
 LANGUAGES = ("C", "mpif.h", "mpi", "mpi_f08", "mpi4py")
-ELSEWHERE = ("unit", "sim", "apps")  # tests that are no programs of test/mpi
+ELSEWHERE = ("unit", "sim", "apps", "tap")  # tests that are no programs of test/mpi
 HOSTS = {"mpich": "MPICH", "openmpi": "Open MPI"}
 HELPER = "mtest"  # what all programs of test/mpi link
 SOURCES = ("test/mpi/*.[ch]", "test/mpi/*.f90", "test/mpi/*.py", "test/mpi/*.sh", "test/unit/*.c", "test/sim/*.c",
@@ -314,7 +314,7 @@ class Page:
             return program, set(), False
         if word and word not in self.tests.words[program]:
             complain(f"{where}: {program} has no {word}")
-        if "/" in program:
+        if "/" in program or program.endswith(".tap"):
             return program, set(), False
         paths, in_ci = self.tests.paths_of(program, only)
         if not paths:
@@ -328,7 +328,7 @@ class Page:
             on |= paths
             in_ci = in_ci or ci
             speaks |= self.tests.languages.get(program, set())
-            elsewhere.add(program.partition("/")[0])
+            elsewhere.add("tap" if program.endswith(".tap") else program.partition("/")[0])
             names.append(f"`{test.partition('@')[0]}`")
         if not names and not rule.none:
             complain(f"rule in line {rule.line} has neither a test nor a reason: {rule.text}")
@@ -375,13 +375,14 @@ HEAD = """\
 <!-- Written by scripts/conformance.sh --update from test/mpi/conformance and the tests; not to be edited. -->
 
 For each function of MPI 4.1's chapter on one-sided communication, and for each rule of it that the library keeps: the tests that hold
-it. A rule that no test holds has the reason in its row.
+it. A rule that no test holds has the reason in its row. MPI 5.0 has the same functions of this chapter, and the integers that stand
+for handles beside them.
 
 - A row is for both hosts, MPICH and Open MPI, of Debian 12 and of Debian 13, unless it names one. "13 in CI" marks the rows of
   which a test is in `test/mpi/testlist-short`, which the automatic check runs on Debian 13.
 - Languages: empty for C alone; Fortran by `mpif.h`, `use mpi` and `use mpi_f08`, Python by mpi4py.
 - Paths: those of [testing](testing.md#the-list-of-mpi-tests) on which a test of the row runs; "node" is auto, mapped, xpmem, cma,
-  packets and net together. "unit" is `test/unit`, "sim" `test/sim`, "apps" `test/apps`.
+  packets and net together. "unit" is `test/unit`, "sim" `test/sim`, "apps" `test/apps`, "tap" a script of `test`.
 - Tests: a program of `test/mpi` and the function or word in it where the rule is looked at; "mtest" is what all of them link.
 
 ## Functions

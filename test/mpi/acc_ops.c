@@ -260,6 +260,31 @@ static void large(enum mt_kind kind, const struct acc_type *t, MPI_Op op, bool s
     free(result);
 }
 
+/* Pair types by their parts (MPI 4.1, 6.9.4): those with a name, and none that the library does not
+ * know. */
+static void value_index(void)
+{
+    mt_section("MPI_Type_get_value_index");
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION > 0)
+    const MPI_Datatype known[][3] = {
+        {MPI_FLOAT, MPI_INT, MPI_FLOAT_INT},
+        {MPI_DOUBLE, MPI_INT, MPI_DOUBLE_INT},
+        {MPI_LONG, MPI_INT, MPI_LONG_INT},
+        {MPI_SHORT, MPI_INT, MPI_SHORT_INT},
+        {MPI_INT, MPI_INT, MPI_2INT},
+        {MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT},
+        {MPI_DOUBLE, MPI_INT64_T, MPI_DATATYPE_NULL},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        MPI_Datatype pair = MPI_BYTE;
+        MT_OK(MPI_Type_get_value_index(known[i][0], known[i][1], &pair));
+        CHECK(pair == known[i][2], "pair %zu is another type", i);
+    }
+#else
+    mt_skip("this mpi.h is of an MPI before 4.1");
+#endif
+}
+
 static const struct acc_type *find(const char *name)
 {
     int n;
@@ -277,6 +302,7 @@ static const struct acc_type *find(const char *name)
 int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
+    value_index();
     MT_FOR_KINDS(kind)
     {
         all_combinations(kind);
