@@ -46,7 +46,7 @@ while test $# -gt 0; do
 done
 # Without those that take long to install or to build.
 test "$size" != ci || all="nwchem opencoarrays armci ga mpi4py mpich-rma"
-app=${APPS_DIR:-$top_srcdir/build-apps}
+app=${APPS_DIR:-$top_srcdir/build-apps${APPS_NAME:+-$APPS_NAME}}
 mkdir -p "$app/results" && app=$(cd "$app" && pwd) || exit 1
 
 result_files() {

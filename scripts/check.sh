@@ -9,6 +9,8 @@
 # does the same on another release of Debian, in a tree of its own; see release.sh.
 #   sh scripts/check.sh --host NAME [CONFIGURE ARGUMENTS]
 # does it over an MPI library that this release does not have; see host.sh.
+# The argument --apps behind these has check-apps.sh run there in place of the tests, with the
+# arguments that follow.
 # The argument --short, before those for configure, or CHECK=short in the environment
 # runs only test/mpi/testlist-short, which tells in a few minutes whether the library
 # works on a host.
@@ -26,6 +28,9 @@ if test "$1" = --release; then
 elif test "$1" = --host; then
     shift
     exec sh "$top_srcdir/scripts/host.sh" "$@"
+elif test "$1" = --apps; then
+    shift
+    exec sh "$top_srcdir/scripts/check-apps.sh" "$@"
 elif test "$1" = --short; then
     shift
     CHECK=short

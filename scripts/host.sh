@@ -3,6 +3,7 @@
 # host.sh - check.sh over an MPI library that this machine's release does not have. Started by
 #
 #   sh scripts/check.sh --host NAME [--short] [CONFIGURE ARGUMENTS]
+#   sh scripts/check.sh --host NAME --apps [ARGUMENTS OF check-apps.sh]
 #
 # NAME    what it is                                     build of libmpi-rma
 # mpich5      MPICH 5.0 of Debian testing                    abi
@@ -22,6 +23,9 @@ case $1 in -*) unknown_option "$1" ;; esac
 name=$1
 test $# -gt 0 && shift
 where=$top_srcdir/build-hosts
+# What check-apps.sh builds and finds is this host's own.
+APPS_NAME=$name
+export APPS_NAME
 
 skip() {
     echo "SKIP: $name: $*"

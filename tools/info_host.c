@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * info_host.c - the MPI library that this program has met, as a program started in the same way would.
+ * info_host.c - the MPI library that this program has met, as one started in the same way would.
  *
- * One build serves all MPI libraries with the standard ABI, or all releases of one, so what there is
- * shows only here. Most of it can be asked before MPI is initialised. What cannot is tried by a
+ * One build serves all MPI libraries with the standard ABI, or all releases of one, so what there
+ * is shows only here. Most of it can be asked before MPI is initialised. What cannot is tried by a
  * child where a launcher has started this program: there the child is a process of the job, and a
  * host that ends it ends it alone.
  *
- * Neighbours: host_kind.c, carrier.c and dtype_dialect.c, with which the library finds out the same.
+ * Neighbours: host_kind.c, carrier.c and dtype_dialect.c, by which the library finds out the same.
  */
 #include <mpi.h>
 

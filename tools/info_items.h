@@ -60,9 +60,9 @@ void report_segments(struct report *report, const char *dir);
  * info_paths.c. */
 void report_paths(struct report *report, const char *dir);
 
-/* report_host adds the items about the MPI library of this process. With try_it, and where a launcher
- * has started this program, a child initialises it: so nobody else in this process may, before or
- * later. In info_host.c. */
+/* report_host adds the items about the MPI library of this process. With try_it, and where a
+ * launcher has started this program, a child initialises it: so nobody else in this process may,
+ * before or later. In info_host.c. */
 void report_host(struct report *report, bool try_it);
 
 /* report_futex adds the item that says whether a process can wake another. In info_system.c. */

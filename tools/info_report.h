@@ -32,8 +32,8 @@ struct report {
     bool bad_environment; /* a variable has a value that is not understood */
 };
 
-/* report_fill finds everything out, for *report; takes some ten milliseconds and forks. try_host says
- * that this process does not initialise MPI itself, so that a child may (report_host). */
+/* report_fill finds everything out, for *report; takes some ten milliseconds and forks. try_host
+ * says that this process does not initialise MPI itself, so that a child may (report_host). */
 void report_fill(struct report *report, bool try_host);
 
 #endif

@@ -32,8 +32,8 @@
 /* for what does not look at the sign: there is no unsigned type of MPI of that size */
 #define ACC_WIDE(X) IF_INT128(X(u128, ext_u128, ext_u128))
 #define ACC_SIGNED(X) \
-    X(i8, int8_t, int8_t) X(i16, int16_t, int16_t) X(i32, int32_t, int32_t) X(i64, int64_t, int64_t) \
-    IF_INT128(X(i128, ext_i128, ext_i128))
+    X(i8, int8_t, int8_t) X(i16, int16_t, int16_t) X(i32, int32_t, int32_t) \
+    X(i64, int64_t, int64_t) IF_INT128(X(i128, ext_i128, ext_i128))
 #define ACC_REAL(X) \
     IF_FLOAT16(X(f16, ext_f16, float)) X(f32, float, float) X(f64, double, double) \
     X(f80, long double, long double) X(f128, acc_f128, acc_f128)

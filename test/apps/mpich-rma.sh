@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # mpich-rma.sh - MPICH's own tests of one-sided communication, from its source package, on both
-# hosts: all lists of its test suite in which programs call RMA, in C and Fortran.
+# hosts: all lists of its test suite in which programs call RMA, in C and Fortran; over the standard ABI
+# those in C.
 
 # shellcheck disable=SC2034 # read by common.sh
 app_title="MPICH's RMA tests"
+app_hosts="$hosts abi"
 app_packages="dpkg-dev gfortran"
 
 # Directories whose whole list is taken, and programs of other lists that call RMA.
@@ -12,28 +14,60 @@ mpich_programs="attr/keyval_double_free_win errors/attr/keyvalmis f90/attr/attrl
     f08/attr/attrlangf08 f08/attr/fandcattrf08"
 
 app_prepare() {
+    if test "$MPI_BUILD" = abi; then
+        mpich_dirs="rma threads/rma errors/rma"
+        mpich_programs="attr/keyval_double_free_win errors/attr/keyvalmis"
+    fi
     fetch_source mpich any || return 1
     app_version=$source_version
     built tree mpich_build
 }
 
+# A compiler wrapper for the standard ABI: its header, and a library that only has the names.
+abi_wrapper() {
+    stub=$abs_top_builddir/abi-stub
+    cat >abi-mpicc <<END
+#!/bin/sh
+for word; do
+    case \$word in -c | -E | -S) exec ${CC:-cc} -isystem "$abs_top_srcdir/include/abi" "\$@" ;; esac
+done
+exec ${CC:-cc} -isystem "$abs_top_srcdir/include/abi" "\$@" -L"$stub" -lmpi_abi
+END
+    chmod +x abi-mpicc
+}
+
 mpich_build() {
+    flags=
+    if test "$MPI_BUILD" = abi; then
+        abi_wrapper && mpich_configure "$PWD/abi-mpicc" --enable-fortran=none || return 1
+        make -C dtpools -j "$jobs" && make -C util -j "$jobs" || return 1
+        mpich_programs_build
+        return
+    fi
     # Open MPI's mpi.h makes removed functions an error, which a part of the tests has in dead code;
     # its mpif.h has the declarations that some Fortran tests make for themselves.
-    flags=
     if test "$host" = openmpi; then
         flags=-DOMPI_OMIT_MPI1_COMPAT_DECLS=0
         mkdir -p f77/rma && sed '/!F77ONLY/d' "$source/test/mpi/f77/rma/aintf.f" >f77/rma/aintf.f || return 1
     fi
-    test "$(nproc)" -ge 3 || mpich_fewer_rounds || return 1
-    "$source/test/mpi/configure" MPICC="mpicc.$host" MPIF77="mpif77.$host" MPIFC="mpif90.$host" \
-        CFLAGS="-O1 -w $flags" FFLAGS="-w -fallow-argument-mismatch" FCFLAGS="-w -fallow-argument-mismatch" \
-        --enable-fortran=all --enable-threads=multiple --disable-cxx --disable-romio --disable-spawn \
-        --without-cuda --without-hip --without-ze || return 1
+    mpich_configure "mpicc.$host" MPIF77="mpif77.$host" MPIFC="mpif90.$host" \
+        FFLAGS="-w -fallow-argument-mismatch" FCFLAGS="-w -fallow-argument-mismatch" --enable-fortran=all || return 1
     make -C dtpools -j "$jobs" && make -C util -j "$jobs" || return 1
     # Outside of MPICH configure leaves the helpers of mpi_f08 out; the rule that makes them is there.
     rm -f util/libmtest_f08.la
     make -C util libmtest_f08.la libmtest_f08_la_OBJECTS=mtest_f08.lo || return 1
+    mpich_programs_build
+}
+
+mpich_configure() { # wrapper, arguments
+    wrapper=$1
+    shift
+    test "$(nproc)" -ge 3 || mpich_fewer_rounds || return 1
+    "$source/test/mpi/configure" MPICC="$wrapper" CFLAGS="-O1 -w $flags" "$@" --enable-threads=multiple \
+        --disable-cxx --disable-romio --disable-spawn --without-cuda --without-hip --without-ze
+}
+
+mpich_programs_build() {
     for dir in $mpich_dirs; do
         make -k -C "$dir" -j "$jobs"
     done

@@ -46,7 +46,7 @@ def table(rows: list[runs.Row]) -> Iterator[str]:
     yield HEADING
     for row in rows:
         version = "" if row.version == "-" else f" ({row.version})"
-        host = "MPICH" if row.host == "mpich" else "Open MPI"
+        host = {"mpich": "MPICH", "openmpi": "Open MPI"}.get(row.host, "the standard ABI")
         begin = f"| {row.title}{version} | {host} {row.host_version} | "
         if row.why_skipped:
             yield f"{begin}skipped: {row.why_skipped} | | | | | | | |"

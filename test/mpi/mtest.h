@@ -36,9 +36,9 @@ extern int mt_size;
 /* Returns the thread level that the host gave. */
 int mt_init(int *argc, char ***argv, int level);
 
-/* The host's errors on comm, or on win, return from now on. On Intel MPI that takes a handler of our
- * own that does nothing: at MPI_ERRORS_RETURN its release 2021.19 ends a program of the standard ABI.
- * (Not on others: MPICH 5.0 returns MPI_SUCCESS behind such a handler.) */
+/* The host's errors on comm, or on win, return from now on. On Intel MPI that takes a handler of
+ * our own that does nothing: at MPI_ERRORS_RETURN release 2021.19 ends a program of the standard
+ * ABI. (Not on others: MPICH 5.0 returns MPI_SUCCESS behind such a handler.) */
 void mt_errors_return(MPI_Comm comm);
 void mt_win_errors_return(MPI_Win win);
 

@@ -2,7 +2,8 @@
 /*
  * acc_reference.h - what accumulate kernels are compared with, written another way: integers are
  * computed in 128 bits and cut off; reals and complex numbers with the compiler's own arithmetic,
- * one element at a time, those of 16 bits taken apart and put together bit by bit; which operation goes with which type is taken from a list of categories.
+ * one element at a time, those of 16 bits taken apart and put together bit by bit; which operation
+ * goes with which type is taken from a list of categories.
  */
 #ifndef MRMA_TEST_ACC_REFERENCE_H
 #define MRMA_TEST_ACC_REFERENCE_H

@@ -7,8 +7,8 @@
  * run time: nothing depends on a host that has them. The registered function never calls MPI and
  * never blocks (rma_host_poll).
  *
- * Neighbours: rma.h, whose poll is called; host_kind.c; win.c and engine_get.c, which register it and take it
- * back.
+ * Neighbours: rma.h, whose poll is called; host_kind.c; win.c and engine_get.c, which register it
+ * and take it back.
  */
 #include "mpi/host/host_poll.h"
 
