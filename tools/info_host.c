@@ -222,9 +222,10 @@ static void report_trial(struct report *report, bool try_it)
                         : trial.own_constants           ? "its own"
                                                         : "those of mpi.h"),
               "%s",
-              trial.own_constants ? "MPI_Type_get_contents gives MPI_ORDER_C and its like with "
-                                    "other values, which are translated"
-                                  : "MPI_Type_get_contents gives MPI_ORDER_C and its like as they are");
+              trial.own_constants
+                  ? "MPI_Type_get_contents gives MPI_ORDER_C and its like with "
+                    "other values, which are translated"
+                  : "MPI_Type_get_contents gives MPI_ORDER_C and its like as they are");
 }
 
 void report_host(struct report *report, bool try_it)
