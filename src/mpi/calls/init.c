@@ -85,6 +85,7 @@ MRMA_PUBLIC int PMPI_Init(int *argc, char ***argv)
     host_check();
     if (!engine_disabled())
         carrier_before_init();
+    world_begins();
     rc = mpi_host.Init(argc, argv);
     carrier_after_init();
     if (rc == MPI_SUCCESS) {
@@ -101,6 +102,7 @@ MRMA_PUBLIC int PMPI_Init_thread(int *argc, char ***argv, int required, int *pro
     host_check();
     if (!engine_disabled())
         carrier_before_init();
+    world_begins();
     rc = mpi_host.Init_thread(argc, argv, required, provided);
     carrier_after_init();
     if (rc == MPI_SUCCESS) {

@@ -27,6 +27,7 @@ MRMA_PUBLIC int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, HOST
     host_check();
     if (!engine_disabled())
         carrier_before_init();
+    session_begins();
     rc = mpi_host.Session_init(info, errhandler, session);
     carrier_after_init();
     if (rc == MPI_SUCCESS)

@@ -4,7 +4,8 @@
  *
  * The library's own session lives as long as the communicator that comes from it, and is not
  * counted among the program's. Sessions of the program are counted by an atomic, so that a program
- * without any never asks a host for them, which may have none.
+ * without any never asks a host for them, which may have none. MPI_Initialized of Intel MPI 2021.19
+ * says yes in a program that has sessions alone, so it is not asked there.
  *
  * Locks: those of the callers. Neighbours: calls/session.c, which counts; calls/engine_get.c, which
  * makes the communicator; calls/init.c.
@@ -16,6 +17,8 @@
 #include "mpi/host/host.h"
 
 static _Atomic int sessions;
+static _Atomic bool has_world;   /* MPI_Init was called, also before this library was loaded */
+static _Atomic bool had_session; /* so a host's MPI_Initialized may mean a session */
 
 static HOST_SESSION own;
 static bool has_own;
@@ -24,9 +27,28 @@ bool world_in_use(void)
 {
     int up = 0, down = 0;
 
+    if (atomic_load_explicit(&had_session, memory_order_acquire) &&
+        !atomic_load_explicit(&has_world, memory_order_acquire))
+        return false;
     PMPI_Initialized(&up);
     PMPI_Finalized(&down);
     return up && !down;
+}
+
+void world_begins(void)
+{
+    atomic_store_explicit(&has_world, true, memory_order_release);
+}
+
+void session_begins(void)
+{
+    int up = 0;
+
+    if (atomic_exchange_explicit(&had_session, true, memory_order_acq_rel))
+        return;
+    PMPI_Initialized(&up);
+    if (up)
+        world_begins();
 }
 
 void session_begun(void)

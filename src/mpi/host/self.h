@@ -18,6 +18,13 @@
  * MPI_Finalize. Any thread. */
 bool world_in_use(void);
 
+/* world_begins is called before the host's MPI_Init. Any thread. */
+void world_begins(void);
+
+/* session_begins is called before the host's MPI_Session_init for a session of the program. Any
+ * thread. */
+void session_begins(void);
+
 /* session_begun counts a session of the program. Any thread. */
 void session_begun(void);
 
