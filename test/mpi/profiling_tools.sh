@@ -6,6 +6,7 @@
 # Fortran; and with --trace-all, whose archive has each call once as well.
 
 . "$abs_top_srcdir/test/mpi/mtest.sh"
+test -n "$MPICC" || skip_all "this build has no compiler wrapper of an MPI library to build a program with"
 test -z "$SANITIZERS" || skip_all "a build with sanitizers can't be preloaded under a program without"
 src=$abs_top_srcdir/test/mpi
 
