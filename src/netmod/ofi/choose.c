@@ -330,18 +330,16 @@ static int none_found(const struct nmofi_opts *o)
 
 /* The users of ofi_rxm that know how many processes there may be have fewer buffers, or more, than
  * it takes without a word; a queue of receive buffers for all peers takes less than one for each.
- * Providers read both when libfabric is first used, in this process once. */
-static const char *const size_name = "FI_UNIVERSE_SIZE", *const share_name = "FI_OFI_RXM_USE_SRX";
-enum { LEAST_UNIVERSE = 256 }; /* libfabric's own */
-
-/* Returns whether the variable was set here. */
-static bool set_variable(const char *name, unsigned value)
+ * Providers read both when libfabric is first used, in this process once. Where there is no memory
+ * for them, libfabric takes its own numbers. */
+static void add_variables(struct nmofi *nm)
 {
-    char text[16];
-    if (getenv(name))
-        return false;
-    snprintf(text, sizeof text, "%u", value);
-    return setenv(name, text, 0) == 0;
+    enum { LEAST_UNIVERSE = 256 }; /* libfabric's own */
+    char universe[48];
+    const char *const variables[] = {universe, "FI_OFI_RXM_USE_SRX=1"};
+    snprintf(universe, sizeof universe, "FI_UNIVERSE_SIZE=%u",
+             nm->opts.universe > LEAST_UNIVERSE ? nm->opts.universe : LEAST_UNIVERSE);
+    (void)environment_add(&nm->environment, variables, 2);
 }
 
 static void look_for_provider(struct nmofi *nm)
@@ -382,15 +380,11 @@ static void note_properties(struct nmofi *nm)
 int nm_choose(struct nmofi *nm)
 {
     const struct nmofi_opts *o = &nm->opts;
-    const unsigned universe = o->universe > LEAST_UNIVERSE ? o->universe : LEAST_UNIVERSE;
-    const bool sized = set_variable(size_name, universe), shared = set_variable(share_name, 1);
+    add_variables(nm);
     look_for_provider(nm);
     if (nm->info)
         leave_registration(nm);
-    if (sized)
-        unsetenv(size_name);
-    if (shared)
-        unsetenv(share_name);
+    environment_restore(&nm->environment);
     if (!nm->info)
         return none_found(o);
     note_properties(nm);

@@ -107,6 +107,7 @@ void nm_fabric_close(struct nmofi *nm)
 {
     close_objects(nm);
     fi_freeinfo(nm->info);
+    environment_free(&nm->environment);
 }
 
 /* Says what a call of libfabric returned, and returns it. */

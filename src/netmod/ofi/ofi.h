@@ -37,6 +37,7 @@
 #include "base/map.h"
 #include "netmod/ofi/nmofi.h"
 #include "netmod/ofi/wire.h"
+#include "sys/environment.h"
 
 enum {
     NM_WINDOW = 512, /* units under way to a peer */
@@ -148,6 +149,7 @@ struct nmofi {
     struct ch3_channel channel; /* first */
     struct nmofi_opts opts;
     struct nmofi_stats stats;
+    struct environment environment; /* with what libfabric reads when it is first used */
     struct fi_info *info;
     struct fid_fabric *fabric;
     struct fid_domain *domain;
