@@ -29,9 +29,9 @@ bool environment_add(struct environment *e, const char *const *variables, unsign
  * variable that the program has taken out since comes back. */
 void environment_restore(struct environment *e);
 
-/* environment_free frees the memory of a change that was restored; that of another stays, since it is
- * part of the environment. Must not be called before readers that began between environment_add and
- * environment_restore have ended, getenv's results included. */
+/* environment_free frees the memory of a change that was restored; that of another stays, since
+ * it is part of the environment. Must not be called before readers that began between
+ * environment_add and environment_restore have ended, getenv's results included. */
 void environment_free(struct environment *e);
 
 #endif
