@@ -8,8 +8,9 @@
  * sent before the lock is granted. Rank 2 locks exclusively, shared, or by MPI_Win_lock_all, and
  * ends with a flush or without.
  *
- * Operations with a request (12.3.5) may wait for the lock in their calls. Then rank 1 gives it back
- * by itself, and each request is complete before the unlock, also behind an operation that has none.
+ * Operations with a request (12.3.5) may wait for the lock in their calls. There rank 1 gives it
+ * back by itself, and each request is complete before the unlock, also behind an operation without
+ * one.
  */
 #include "mtcomm.h"
 
