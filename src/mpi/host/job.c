@@ -49,6 +49,16 @@ static bool all_come(enum job_use use, int rank, int nproc, uint64_t end)
     return true;
 }
 
+/* A launcher that hears of the end may drop what a process has written just before (Hydra, on a
+ * loaded machine), so the message has some time to be read. */
+static void end_job(void)
+{
+    const struct timespec pause = {.tv_nsec = 200000000};
+
+    nanosleep(&pause, NULL);
+    PMPI_Abort(MPI_COMM_WORLD, 1);
+}
+
 void job_meet(enum job_use use, const struct log *log, MPI_Comm *job)
 {
     enum { PATIENCE = 10 }; /* seconds, on an oversubscribed machine */
@@ -64,7 +74,7 @@ void job_meet(enum job_use use, const struct log *log, MPI_Comm *job)
                 "library; the job ends here",
                 use == JOB_TRACE ? "MPIRMA_TRACE" : "MPIRMA_STATS", PATIENCE,
                 use == JOB_TRACE ? "a trace" : "statistics");
-        PMPI_Abort(MPI_COMM_WORLD, 1);
+        end_job();
     }
     if (PMPI_Comm_dup(MPI_COMM_WORLD, job) != MPI_SUCCESS)
         *job = MPI_COMM_NULL;
