@@ -6,7 +6,8 @@
  * does not come at all, and the messages of the others cannot be taken back: a program could
  * receive one in their place. So they end the job.
  *
- * No state, no locks. Neighbours: stats.c and traced.c, which need all processes.
+ * No state, no locks. Neighbours: stats.c and traced.c, which need all processes; errhan.c, whose
+ * errors may end the job.
  */
 #include "mpi/host/job.h"
 
@@ -49,14 +50,11 @@ static bool all_come(enum job_use use, int rank, int nproc, uint64_t end)
     return true;
 }
 
-/* A launcher that hears of the end may drop what a process has written just before (Hydra, on a
- * loaded machine), so the message has some time to be read. */
-static void end_job(void)
+void job_let_messages_out(void)
 {
-    const struct timespec pause = {.tv_nsec = 200000000};
+    const struct timespec moment = {.tv_nsec = 200000000};
 
-    nanosleep(&pause, NULL);
-    PMPI_Abort(MPI_COMM_WORLD, 1);
+    nanosleep(&moment, NULL);
 }
 
 void job_meet(enum job_use use, const struct log *log, MPI_Comm *job)
@@ -74,7 +72,8 @@ void job_meet(enum job_use use, const struct log *log, MPI_Comm *job)
                 "library; the job ends here",
                 use == JOB_TRACE ? "MPIRMA_TRACE" : "MPIRMA_STATS", PATIENCE,
                 use == JOB_TRACE ? "a trace" : "statistics");
-        end_job();
+        job_let_messages_out();
+        PMPI_Abort(MPI_COMM_WORLD, 1);
     }
     if (PMPI_Comm_dup(MPI_COMM_WORLD, job) != MPI_SUCCESS)
         *job = MPI_COMM_NULL;

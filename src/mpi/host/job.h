@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job.h - what a variable asks of the whole job, a trace or statistics, needs a communicator of all
- * its processes. Whether the variable is set for the others, and whether they have this library, a
- * process cannot know.
+ * job.h - a communicator of all processes of a job, and the end of a job.
+ *
+ * What a variable asks of the whole job, a trace or statistics, needs such a communicator. Whether
+ * the variable is set for the others, and whether they have this library, a process cannot know.
  */
 #ifndef MRMA_MPI_HOST_JOB_H
 #define MRMA_MPI_HOST_JOB_H
@@ -18,5 +19,10 @@ enum job_use { JOB_TRACE, JOB_STATS };
  * it. It waits for the others: if not all processes come here within seconds, those that have end
  * the job with a message that names the variable. */
 void job_meet(enum job_use use, const struct log *log, MPI_Comm *job);
+
+/* job_let_messages_out waits a moment. It is called between the last message and what ends the job:
+ * a launcher that hears of the end may drop what a process has written just before, as Hydra does on
+ * a loaded machine. */
+void job_let_messages_out(void);
 
 #endif

@@ -20,6 +20,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "engine.h"
+#include "mpi/host/job.h"
 #include "mpi/host/self.h"
 #include "mpi/process/state.h"
 #include "rma/rma.h"
@@ -78,7 +79,7 @@ bool error_hold(const char *text)
 }
 
 /* One line, behind the causes if it is fatal; else at level info, where the causes have been
- * written. */
+ * written. A fatal error ends the job next. */
 static void tell(bool fatal, const char *fmt, ...)
 {
     const struct log *log = engine_messages();
@@ -92,6 +93,8 @@ static void tell(bool fatal, const char *fmt, ...)
         log_msg(log, LOG_LEVEL_ERROR, "%s", cause);
     held[0] = '\0';
     log_msg(log, fatal ? LOG_LEVEL_ERROR : LOG_LEVEL_INFO, "%s", line);
+    if (fatal)
+        job_let_messages_out();
 }
 
 /* Does this handler end the job? It is released. */
