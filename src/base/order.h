@@ -17,7 +17,8 @@
  *
  * A is before F, for each of B and C, D and E is a release and the acquire that sees it. The other
  * way is the host: what comes before MPI_Grequest_complete comes before the callbacks that
- * completion leads to.
+ * completion leads to, and the query of a request before its end, which the host tells by counting
+ * who holds it (Open MPI: the last one, waiting or completing, ends it).
  */
 #ifndef MRMA_BASE_ORDER_H
 #define MRMA_BASE_ORDER_H

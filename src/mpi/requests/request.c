@@ -42,6 +42,7 @@ static int on_query(void *extra, MPI_Status *status)
     struct mpi_request *r = extra;
     int err = atomic_load_explicit(&r->req.err, memory_order_acquire);
 
+    order_before(r); /* pairs with on_free, which the host may call in the thread that completes */
     PMPI_Status_set_elements(status, MPI_BYTE, 0);
     PMPI_Status_set_cancelled(status, 0);
     status->MPI_SOURCE = MPI_UNDEFINED;
@@ -53,7 +54,7 @@ static int on_free(void *extra)
 {
     struct mpi_request *r = extra;
 
-    order_after(r); /* pairs with request_advance, which another thread may be in */
+    order_after(r); /* pairs with request_advance and on_query, of other threads maybe */
     traced_request(TRACE_REQUEST_DONE, r->req.number);
     pthread_mutex_lock(&lock);
     list_remove(&r->live);
