@@ -199,16 +199,34 @@ static const struct argp argp = {
         "or a call fails, 2 for wrong options, 3 for a hang.",
     .help_filter = help_text};
 
-static void progress(const struct halo_report *report, int done, int total, int kind, size_t size)
+/* How far a run is, on standard error. */
+struct progress {
+    bool shown, terminal;
+    double told; /* when, in ns */
+};
+
+/* A terminal has one line, written again and again. Elsewhere there are whole lines, not many: a
+ * launcher may take a line that does not end for one of standard output (Open MPI 5). */
+static void tell_progress(struct progress *p, const struct halo_report *report, int done, int total,
+                          int kind, size_t size)
 {
+    const double now = clock_ns();
     char text[24];
 
-    if (done == total)
+    if (!p->shown || (!p->terminal && done > 0 && now - p->told < 5e9))
+        return;
+    p->told = now;
+    fprintf(stderr, "%s[%2d/%2d] %d ranks, %s: %s, %s bytes%s", p->terminal ? "\r" : "", done + 1,
+            total, report->grid->nprocs, report->host->library ? "libmpi-rma" : "host",
+            winmem_name[kind], stats_bytes(size, text, sizeof(text)),
+            p->terminal ? "              " : "\n");
+    fflush(stderr);
+}
+
+static void end_progress(const struct progress *p)
+{
+    if (p->shown && p->terminal)
         fprintf(stderr, "\r%70s\r", "");
-    else
-        fprintf(stderr, "\r[%2d/%2d] %d ranks, %s: %s, %s bytes%14s", done + 1, total,
-                report->grid->nprocs, report->host->library ? "libmpi-rma" : "host",
-                winmem_name[kind], stats_bytes(size, text, sizeof(text)), "");
     fflush(stderr);
 }
 
@@ -239,11 +257,12 @@ static unsigned modes_shown(const struct options *o)
 /* Was every ghost cell right? */
 static bool run(const struct options *o, struct halo *h, struct halo_report *report)
 {
-    const bool shown = h->rank == 0 && (o->progress || isatty(STDERR_FILENO));
+    struct progress progress = {.terminal = isatty(STDERR_FILENO)};
     double start = clock_ns();
     int left = 0, total, done = 0;
     bool right = true;
 
+    progress.shown = h->rank == 0 && (o->progress || progress.terminal);
     for (int kind = 0; kind < WINMEM_KINDS; kind++)
         left += modes_of(o, kind) ? o->sizes.n : 0;
     total = left;
@@ -257,9 +276,7 @@ static bool run(const struct options *o, struct halo *h, struct halo_report *rep
             rows[i] = (struct halo_row){.kind = kind, .size = o->sizes.v[i]};
             for (int m = 0; m < HALO_MODES; m++)
                 rows[i].wanted[m] = modes >> m & 1;
-            if (shown)
-                progress(report, done, total, kind, rows[i].size);
-            done++;
+            tell_progress(&progress, report, done++, total, kind, rows[i].size);
             halo_measure_row(h, &o->plan, seconds / left, &rows[i]);
             for (int m = 0; m < HALO_MODES; m++)
                 right &= !rows[i].cell[m].wrong;
@@ -269,8 +286,7 @@ static bool run(const struct options *o, struct halo *h, struct halo_report *rep
         if (modes && h->rank == 0)
             halo_report_table(report, rows, o->sizes.n);
     }
-    if (shown)
-        progress(report, total, total, 0, 0);
+    end_progress(&progress);
     if (h->rank == 0)
         halo_report_end(report);
     return right;

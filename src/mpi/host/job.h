@@ -20,9 +20,9 @@ enum job_use { JOB_TRACE, JOB_STATS };
  * the job with a message that names the variable. */
 void job_meet(enum job_use use, const struct log *log, MPI_Comm *job);
 
-/* job_let_messages_out waits a moment. It is called between the last message and what ends the job:
- * a launcher that hears of the end may drop what a process has written just before, as Hydra does on
- * a loaded machine. */
+/* job_let_messages_out waits a moment. It is called between the last message and what ends the
+ * job: a launcher that hears of the end may drop what a process has written just before, as Hydra
+ * does on a loaded machine. */
 void job_let_messages_out(void);
 
 #endif
