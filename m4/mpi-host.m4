@@ -186,6 +186,7 @@ AS_CASE([$MPI_HOST],
     [mpich], [AC_DEFINE([HOST_MPICH], [1], [Built for MPICH.])],
     [openmpi], [AC_DEFINE([HOST_OPENMPI], [1], [Built for Open MPI.])],
     [AC_DEFINE([HOST_ABI], [1], [Built for the standard ABI.])])
+AM_CONDITIONAL([HOST_ABI], [test "$MPI_HOST" = abi])
 AM_CONDITIONAL([HOST_MPICH], [test "$MPI_HOST" = mpich])
 AM_CONDITIONAL([HOST_OPENMPI], [test "$MPI_HOST" = openmpi])
 dnl Of all that the wrapper links with: the other names differ between releases.
