@@ -113,6 +113,20 @@ built() {
     touch "$name/built"
 }
 
+# abi_wrapper FILE: makes FILE a compiler wrapper for the standard ABI, which has its header, and a library that only has the
+# names of its functions.
+abi_wrapper() {
+    stub=$abs_top_builddir/abi-stub
+    cat >"$1" <<END
+#!/bin/sh
+for word; do
+    case \$word in -c | -E | -S) exec ${CC:-cc} -isystem "$abs_top_srcdir/include/abi" "\$@" ;; esac
+done
+exec ${CC:-cc} -isystem "$abs_top_srcdir/include/abi" "\$@" -L"$stub" -lmpi_abi
+END
+    chmod +x "$1"
+}
+
 # ---- runs ----------------------------------------------------------------------------
 
 # The ways to run a program: host, without the library; lib, with it; nodes, with it over pretended

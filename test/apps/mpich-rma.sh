@@ -23,23 +23,10 @@ app_prepare() {
     built tree mpich_build
 }
 
-# A compiler wrapper for the standard ABI: its header, and a library that only has the names.
-abi_wrapper() {
-    stub=$abs_top_builddir/abi-stub
-    cat >abi-mpicc <<END
-#!/bin/sh
-for word; do
-    case \$word in -c | -E | -S) exec ${CC:-cc} -isystem "$abs_top_srcdir/include/abi" "\$@" ;; esac
-done
-exec ${CC:-cc} -isystem "$abs_top_srcdir/include/abi" "\$@" -L"$stub" -lmpi_abi
-END
-    chmod +x abi-mpicc
-}
-
 mpich_build() {
     flags=
     if test "$MPI_BUILD" = abi; then
-        abi_wrapper && mpich_configure "$PWD/abi-mpicc" --enable-fortran=none || return 1
+        abi_wrapper abi-mpicc && mpich_configure "$PWD/abi-mpicc" --enable-fortran=none || return 1
         make -C dtpools -j "$jobs" && make -C util -j "$jobs" || return 1
         mpich_programs_build
         return
