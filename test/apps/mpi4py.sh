@@ -57,8 +57,8 @@ app_tests() {
 }
 
 # "name (module.class) ... ok" for each test, of each process, or "(module.class.name)" from Python 3.11 on,
-# with a line of text before the dots where the test has one; skipped ones say so. A test passes if all
-# processes say ok.
+# with a line of text before the dots where the test has one; skipped ones say so. What the host says meanwhile stands
+# between the dots and the result, which then begins a line. A test passes if all processes say ok.
 app_judge() {
     cat out.* >>"$tmp/out" 2>/dev/null
     rm -f out.*
@@ -72,8 +72,8 @@ app_judge() {
             if (!(name in seen)) order[++n] = name
             seen[name]
         }
-        / \.\.\. ok$/ { ok[name]++ }
-        / \.\.\. skipped / { skipped[name]++ }
+        /(^|\.\.\. )ok$/ { ok[name]++ }
+        /(^|\.\.\. )skipped / { skipped[name]++ }
         END {
             for (i = 1; i <= n; i++) print (skipped[order[i]] ? "skip" : ok[order[i]] == nprocs ? "pass" : "fail"), order[i]
             if (!n) print "fail", test
