@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fortran_attr_abi_mpich.c - MPI_Win_get_attr from Fortran, over the standard ABI on what comes from
- * MPICH.
+ * fortran_attr_abi_mpich.c - MPI_Win_get_attr from Fortran, over the standard ABI on what comes
+ * from MPICH.
  *
  * The Fortran binding of Intel MPI for the ABI (libmpifort_abi) calls public functions for windows,
  * but for this one: it calls MPII_Win_get_attr of the C library, which would look for the
