@@ -46,7 +46,8 @@ static void hold(const struct mt_win *w)
     MT_OK(MPI_Recv(NULL, 0, MPI_INT, ORIGIN, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 }
 
-static void ask(const struct mt_win *w, enum how how, bool flush)
+/* Asks for the lock that rank 1 holds by now. */
+static void lock_held(const struct mt_win *w, enum how how)
 {
     MT_OK(MPI_Recv(NULL, 0, MPI_INT, HOLDER, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     if (how == ALL) {
@@ -55,6 +56,11 @@ static void ask(const struct mt_win *w, enum how how, bool flush)
         MT_OK(
             MPI_Win_lock(how == SHARED ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, TARGET, 0, w->win));
     }
+}
+
+static void ask(const struct mt_win *w, enum how how, bool flush)
+{
+    lock_held(w, how);
     MT_OK(MPI_Put(out, ELEMS, MPI_INT64_T, TARGET, area(w, PUT), ELEMS, MPI_INT64_T, w->win));
     MT_OK(MPI_Accumulate(out, ELEMS, MPI_INT64_T, TARGET, area(w, ACC), ELEMS, MPI_INT64_T,
                          MPI_REPLACE, w->win));
@@ -89,13 +95,7 @@ static void ask_with_requests(const struct mt_win *w, enum how how, bool behind)
     MPI_Request req[3];
     MPI_Status st[3];
 
-    MT_OK(MPI_Recv(NULL, 0, MPI_INT, HOLDER, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-    if (how == ALL) {
-        MT_OK(MPI_Win_lock_all(0, w->win));
-    } else {
-        MT_OK(
-            MPI_Win_lock(how == SHARED ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, TARGET, 0, w->win));
-    }
+    lock_held(w, how);
     if (behind) {
         MT_OK(MPI_Accumulate(out, ELEMS, MPI_INT64_T, TARGET, area(w, ACC), ELEMS, MPI_INT64_T,
                              MPI_REPLACE, w->win));
