@@ -28,16 +28,23 @@ static MPI_Aint area(const struct mt_win *w, int which)
     return mt_disp(w, TARGET, (MPI_Aint)which * ELEMS * 8);
 }
 
-static void hold(const struct mt_win *w)
+/* The lock, which may only be asked for with the first operation. */
+static void take(const struct mt_win *w)
 {
-    const double begin = mt_now();
     int64_t word = 0;
-    int come = 0;
 
     MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, TARGET, 0, w->win));
     MT_OK(MPI_Get(&word, 1, MPI_INT64_T, TARGET, area(w, PUT), 1, MPI_INT64_T, w->win));
     MT_OK(MPI_Win_flush(TARGET, w->win));
     MT_OK(MPI_Send(NULL, 0, MPI_INT, ORIGIN, 0, MPI_COMM_WORLD));
+}
+
+static void hold(const struct mt_win *w)
+{
+    const double begin = mt_now();
+    int come = 0;
+
+    take(w);
     while (!come && mt_now() - begin < GIVE_UP) {
         MT_OK(MPI_Iprobe(ORIGIN, 0, MPI_COMM_WORLD, &come, MPI_STATUS_IGNORE));
     }
@@ -83,8 +90,7 @@ static void ask(const struct mt_win *w, enum how how, bool flush)
 
 static void hold_a_while(const struct mt_win *w)
 {
-    MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, TARGET, 0, w->win));
-    MT_OK(MPI_Send(NULL, 0, MPI_INT, ORIGIN, 0, MPI_COMM_WORLD));
+    take(w);
     for (const double begin = mt_now(); mt_now() - begin < HELD;) {
     }
     MT_OK(MPI_Win_unlock(TARGET, w->win));
