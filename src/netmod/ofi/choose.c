@@ -330,8 +330,7 @@ static int none_found(const struct nmofi_opts *o)
 
 /* The users of ofi_rxm that know how many processes there may be have fewer buffers, or more, than
  * it takes without a word; a queue of receive buffers for all peers takes less than one for each.
- * Providers read both when libfabric is first used, in this process once. Where there is no memory
- * for them, libfabric takes its own numbers. */
+ * Providers read both when libfabric is first used, in this process once. */
 static void add_variables(struct nmofi *nm)
 {
     enum { LEAST_UNIVERSE = 256 }; /* libfabric's own */
@@ -339,7 +338,9 @@ static void add_variables(struct nmofi *nm)
     const char *const variables[] = {universe, "FI_OFI_RXM_USE_SRX=1"};
     snprintf(universe, sizeof universe, "FI_UNIVERSE_SIZE=%u",
              nm->opts.universe > LEAST_UNIVERSE ? nm->opts.universe : LEAST_UNIVERSE);
-    (void)environment_add(&nm->environment, variables, 2);
+    if (!environment_add(&nm->environment, variables, 2))
+        log_msg(nm->opts.log, LOG_LEVEL_WARN,
+                "libfabric: no memory for FI_UNIVERSE_SIZE and FI_OFI_RXM_USE_SRX: it takes its own");
 }
 
 static void look_for_provider(struct nmofi *nm)

@@ -107,7 +107,7 @@ void nm_fabric_close(struct nmofi *nm)
 {
     close_objects(nm);
     fi_freeinfo(nm->info);
-    environment_free(&nm->environment);
+    environment_free(&nm->environment); /* providers have kept numbers, and no text of it */
 }
 
 /* Says what a call of libfabric returned, and returns it. */
