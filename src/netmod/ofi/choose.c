@@ -340,7 +340,7 @@ static void add_variables(struct nmofi *nm)
              nm->opts.universe > LEAST_UNIVERSE ? nm->opts.universe : LEAST_UNIVERSE);
     if (!environment_add(&nm->environment, variables, 2))
         log_msg(nm->opts.log, LOG_LEVEL_WARN,
-                "libfabric: no memory for FI_UNIVERSE_SIZE and FI_OFI_RXM_USE_SRX: it takes its own");
+                "libfabric: no memory to set FI_UNIVERSE_SIZE and FI_OFI_RXM_USE_SRX");
 }
 
 static void look_for_provider(struct nmofi *nm)
