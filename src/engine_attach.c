@@ -113,7 +113,8 @@ void engine_attach_init(struct engine *e)
     if (e->conf.xpmem == CONF_XPMEM_NO ||
         (e->conf.path != CONF_PATH_AUTO && e->conf.path != CONF_PATH_MAPPED))
         return;
-    if (shm_xpmem_open(&e->xpmem, why, sizeof why) != MRMA_SUCCESS) {
+    if (shm_xpmem_open(e->conf.xpmem == CONF_XPMEM_YES, &e->xpmem, why, sizeof why) !=
+        MRMA_SUCCESS) {
         log_msg(&e->log, LOG_LEVEL_DEBUG, "XPMEM is not used: %s", why);
         return;
     }

@@ -32,7 +32,7 @@ set_path() {
     case $path in
     auto) ;;
     mapped | cma) export MPIRMA_PATH="$path" ;;
-    xpmem) export LD_LIBRARY_PATH="$abs_top_builddir/test/xpmem/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" ;;
+    xpmem) export MPIRMA_XPMEM=yes LD_LIBRARY_PATH="$abs_top_builddir/test/xpmem/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" ;;
     packets) export MPIRMA_PATH=shm-packets ;;
     net) export MPIRMA_PATH=net-packets MPIRMA_OFI_INTERFACE=lo ;;
     nodes[12]) export MPIRMA_RANKS_PER_NODE="${path#nodes}" MPIRMA_OFI_INTERFACE=lo ;;

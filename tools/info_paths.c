@@ -59,14 +59,14 @@ static void report_cma(struct report *report)
             "kernel.yama.ptrace_scope: 0 same user, 1 descendants, 2 CAP_SYS_PTRACE, 3 nobody");
 }
 
-/* May the library use XPMEM, as MPIRMA_XPMEM says? */
-static bool wants_xpmem(void)
+/* What MPIRMA_XPMEM says. */
+static enum conf_xpmem wanted_xpmem(void)
 {
     struct conf conf;
     char msg[512];
 
-    return conf_load_only("MPIRMA_XPMEM", &conf, msg, sizeof msg) != MRMA_SUCCESS ||
-           conf.xpmem == CONF_XPMEM_YES;
+    return conf_load_only("MPIRMA_XPMEM", &conf, msg, sizeof msg) == MRMA_SUCCESS ? conf.xpmem
+                                                                                  : CONF_XPMEM_AUTO;
 }
 
 /* As each process tries it on itself. */
@@ -75,10 +75,12 @@ static void report_xpmem(struct report *report)
     struct shm_xpmem *xpmem;
     char why[300];
 
-    const bool works = wants_xpmem() && shm_xpmem_open(&xpmem, why, sizeof why) == MRMA_SUCCESS;
+    const enum conf_xpmem wanted = wanted_xpmem();
+    const bool works = wanted != CONF_XPMEM_NO && shm_xpmem_open(wanted == CONF_XPMEM_YES, &xpmem,
+                                                                 why, sizeof why) == MRMA_SUCCESS;
     struct item *item = item_number(report, "data_paths", "xpmem", ITEM_BOOL, works);
     if (!works) {
-        item_note(item, "%s", wants_xpmem() ? why : "not tried: MPIRMA_XPMEM=no");
+        item_note(item, "%s", wanted != CONF_XPMEM_NO ? why : "not tried: MPIRMA_XPMEM=no");
         return;
     }
     item_note(item,

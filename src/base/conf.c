@@ -53,6 +53,7 @@ static const char *const ptracer_words[] = {
 };
 
 static const char *const xpmem_words[] = {
+    [CONF_XPMEM_AUTO] = "auto",
     [CONF_XPMEM_YES] = "yes",
     [CONF_XPMEM_NO] = "no",
     NULL,
@@ -271,8 +272,9 @@ const struct conf_var conf_vars[] = {
     {"MPIRMA_PTRACER", "any or unchanged",
      "any: all processes of this user may attach to this one, where Yama's ptrace scope 1 would "
      "refuse it"},
-    {"MPIRMA_XPMEM", "yes or no",
-     "yes: memory that is not shared is mapped by XPMEM where the kernel has that module"},
+    {"MPIRMA_XPMEM", "auto, yes or no",
+     "auto: memory that is not shared is mapped by XPMEM where the kernel has that module; yes: "
+     "tried where its device is not seen, too"},
     {"MPIRMA_STATS",
      "0 or no, 1 or yes (standard error), or a file name with a dot or a slash, of at most 255 "
      "characters, as in FILE.csv or FILE.json",

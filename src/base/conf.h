@@ -29,7 +29,7 @@ enum conf_progress { CONF_PROGRESS_AUTO, CONF_PROGRESS_AGENT, CONF_PROGRESS_POLL
 
 enum conf_ptracer { CONF_PTRACER_ANY, CONF_PTRACER_UNCHANGED };
 
-enum conf_xpmem { CONF_XPMEM_YES, CONF_XPMEM_NO };
+enum conf_xpmem { CONF_XPMEM_AUTO, CONF_XPMEM_YES, CONF_XPMEM_NO };
 
 enum conf_alloc { CONF_ALLOC_SHARED, CONF_ALLOC_HOST };
 
@@ -48,7 +48,7 @@ struct conf {
     char trace[256];           /* MPIRMA_TRACE: a directory, "": no trace is taken */
     bool strict;               /* MPIRMA_STRICT=0|1 */
     enum conf_ptracer ptracer; /* MPIRMA_PTRACER=any|unchanged */
-    enum conf_xpmem xpmem;     /* MPIRMA_XPMEM=yes|no */
+    enum conf_xpmem xpmem;     /* MPIRMA_XPMEM=auto|yes|no */
     double hang_report;        /* MPIRMA_HANG_REPORT=seconds, 0: off */
     char ofi_provider[64];     /* MPIRMA_OFI_PROVIDER, "": chosen by capability */
     char ofi_interface[64];    /* MPIRMA_OFI_INTERFACE, "": chosen by where the processes are */

@@ -21,6 +21,7 @@
 #include "base/err.h"
 
 #define LIBXPMEM "libxpmem.so.0"
+#define DEVICE "/dev/xpmem" /* which libxpmem opens */
 #define PROBE_WORD UINT64_C(0x6d70692d726d6178)
 
 /* xpmem.h of libxpmem: segments and permits are 64-bit numbers, and a result of -1 is an error. */
@@ -106,8 +107,12 @@ static int try_own(struct shm_xpmem *x, char *why, size_t len)
     return MRMA_ERR_OTHER;
 }
 
-int shm_xpmem_open(struct shm_xpmem **out, char *why, size_t len)
+int shm_xpmem_open(bool anyway, struct shm_xpmem **out, char *why, size_t len)
 {
+    if (!anyway && access(DEVICE, F_OK) != 0) {
+        snprintf(why, len, DEVICE ": %s", strerror(reason()));
+        return MRMA_ERR_OTHER;
+    }
     struct shm_xpmem *x = calloc(1, sizeof *x);
     snprintf(why, len, "no memory");
     if (!x)

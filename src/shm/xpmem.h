@@ -22,6 +22,7 @@
 #ifndef MRMA_SHM_XPMEM_H
 #define MRMA_SHM_XPMEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,9 +36,11 @@ struct shm_xpmem_map {
 };
 
 /* shm_xpmem_open loads libxpmem.so.0 and tries every call that is needed on a page of this process.
+ * Where the module's device, /dev/xpmem, is not there, it does so only if anyway is set: the search
+ * for a library that is not installed takes longer than all else that a process does at its start.
  * MRMA_SUCCESS, and *out is for shm_xpmem_close; else MRMA_ERR_OTHER, or MRMA_ERR_NO_MEM, and why,
  * of len bytes, has the call that failed and the kernel's reason. */
-int shm_xpmem_open(struct shm_xpmem **out, char *why, size_t len);
+int shm_xpmem_open(bool anyway, struct shm_xpmem **out, char *why, size_t len);
 
 /* shm_xpmem_close frees what shm_xpmem_open made; libxpmem stays loaded. NULL does nothing. */
 void shm_xpmem_close(struct shm_xpmem *x);

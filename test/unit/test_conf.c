@@ -85,6 +85,7 @@ static const struct {
     {"MPIRMA_STRICT", "1", "1"},
     {"MPIRMA_PTRACER", "any", "any"},
     {"MPIRMA_PTRACER", "unchanged", "unchanged"},
+    {"MPIRMA_XPMEM", "auto", "auto"},
     {"MPIRMA_XPMEM", "yes", "yes"},
     {"MPIRMA_XPMEM", "no", "no"},
     {"MPIRMA_ALLOC_MEM", "host", "host"},

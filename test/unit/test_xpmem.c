@@ -31,7 +31,7 @@ static int load_double(void **state)
         print_error("%s\n", dlerror());
         return 1;
     }
-    if (shm_xpmem_open(&xpmem, why, sizeof why) != MRMA_SUCCESS) {
+    if (shm_xpmem_open(true, &xpmem, why, sizeof why) != MRMA_SUCCESS) {
         print_error("%s\n", why);
         return 1;
     }
@@ -257,7 +257,7 @@ static void each_call_may_be_refused(void **state)
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         setenv("XPMEM_DOUBLE_REFUSE", calls[i].call, 1);
         x = NULL;
-        assert_int_equal(shm_xpmem_open(&x, why, sizeof why), MRMA_ERR_OTHER);
+        assert_int_equal(shm_xpmem_open(true, &x, why, sizeof why), MRMA_ERR_OTHER);
         assert_null(x);
         if (!strstr(why, calls[i].says))
             fail_msg("%s refused: %s", calls[i].call, why);
@@ -265,7 +265,7 @@ static void each_call_may_be_refused(void **state)
     static const char *const harmless[] = {"detach", "release", "remove"};
     for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++) {
         setenv("XPMEM_DOUBLE_REFUSE", harmless[i], 1);
-        assert_int_equal(shm_xpmem_open(&x, why, sizeof why), MRMA_SUCCESS);
+        assert_int_equal(shm_xpmem_open(true, &x, why, sizeof why), MRMA_SUCCESS);
         shm_xpmem_close(x);
     }
     unsetenv("XPMEM_DOUBLE_REFUSE");
@@ -276,9 +276,21 @@ static int without_library(void *arg)
     struct shm_xpmem *x;
     char why[300];
     (void)arg;
-    CHILD_CHECK(shm_xpmem_open(&x, why, sizeof why) == MRMA_ERR_OTHER);
+    CHILD_CHECK(shm_xpmem_open(true, &x, why, sizeof why) == MRMA_ERR_OTHER);
     CHILD_CHECK(strstr(why, "libxpmem.so.0") != NULL);
     return 0;
+}
+
+/* The double, which is loaded by now, needs no device. */
+static void without_the_device_nothing_is_searched(void **state)
+{
+    struct shm_xpmem *x;
+    char why[300];
+    (void)state;
+    if (access("/dev/xpmem", F_OK) == 0)
+        skip();
+    assert_int_equal(shm_xpmem_open(false, &x, why, sizeof why), MRMA_ERR_OTHER);
+    assert_non_null(strstr(why, "/dev/xpmem"));
 }
 
 /* Runs before the double is loaded. */
@@ -295,6 +307,7 @@ static int tests(void)
     const struct CMUnitTest list[] = {
         cmocka_unit_test(no_library_is_said),
         cmocka_unit_test_setup(any_memory_at_any_address, load_double),
+        cmocka_unit_test(without_the_device_nothing_is_searched),
         cmocka_unit_test(segments_may_overlap),
         cmocka_unit_test(memory_that_is_mapped_anew),
         cmocka_unit_test(a_probe_tells_another_value),

@@ -159,7 +159,7 @@ MRMA_PUBLIC int PMPI_Win_flush_all(MPI_Win win)
 }
 MRMA_EXPORT_MPI(Win_flush_all);
 
-MRMA_PUBLIC int PMPI_Win_flush_local(int rank, MPI_Win win)
+static __attribute__((noinline)) int flush_local_general(int rank, MPI_Win win)
 {
     TRACED_TARGET(Win_flush_local, win, rank);
     struct win_rec *rec = win_lookup(win);
@@ -170,6 +170,16 @@ MRMA_PUBLIC int PMPI_Win_flush_local(int rank, MPI_Win win)
     err = args_rank_ok(rec, rank) ? rma_flush(rec->win, rank, true) : not_a_rank(rank);
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS
                                        : win_fail_target(rec, "MPI_Win_flush_local", err, rank);
+}
+
+/* With the short cut of MPI_Win_flush. */
+MRMA_PUBLIC int PMPI_Win_flush_local(int rank, MPI_Win win)
+{
+    struct win_rec *rec = win_quick();
+
+    if (likely(win_is(rec, win) && args_rank_ok(rec, rank) && fast_flush(rec->win, rank)))
+        return MPI_SUCCESS;
+    return flush_local_general(rank, win);
 }
 MRMA_EXPORT_MPI(Win_flush_local);
 
