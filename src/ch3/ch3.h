@@ -86,6 +86,7 @@ struct ch3 {
     struct ch3_channel *channels[CH3_MAX_CHANNELS];
     _Atomic unsigned nchannels; /* a channel may join while others are in use */
     _Atomic bool polled;        /* one of them has CH3_CAP_POLLED */
+    _Atomic bool by_calls;      /* one of them has that or CH3_CAP_WAIT */
     struct list pending_vcs;
     /* Connections in pending_vcs, and channels' own (ch3_channel_unsent); read without the lock. */
     _Atomic uint32_t unsent;
@@ -236,6 +237,14 @@ bool ch3_pending_silent(const struct ch3 *c);
 static inline bool ch3_must_poll(const struct ch3 *c)
 {
     return atomic_load_explicit(&c->polled, memory_order_relaxed);
+}
+
+/* ch3_looks_by_calls returns whether a channel is one at which nobody can look without a call of
+ * its provider, as at the network; rings are looked at by a load. May be called without the lock.
+ */
+static inline bool ch3_looks_by_calls(const struct ch3 *c)
+{
+    return atomic_load_explicit(&c->by_calls, memory_order_relaxed);
 }
 
 /* ch3_wait_fds writes the descriptors of the channels with CH3_CAP_WAIT to fds, which has room for

@@ -22,6 +22,8 @@ void ch3_add_channel(struct ch3 *c, struct ch3_channel *ch)
     c->channels[n] = ch;
     if (ch->caps & CH3_CAP_POLLED)
         atomic_store_explicit(&c->polled, true, memory_order_relaxed);
+    if (ch->caps & (CH3_CAP_POLLED | CH3_CAP_WAIT))
+        atomic_store_explicit(&c->by_calls, true, memory_order_relaxed);
     atomic_store_explicit(&c->nchannels, n + 1, memory_order_release); /* pairs with channels_of */
 }
 

@@ -245,9 +245,10 @@ bool rma_uses_packets(const struct rma *rma);
 
 /* rma_host_poll is called by the host's own progress, maybe millions of times a second, in whatever
  * call of the host a thread waits. It serves what lies in the rings of this process, and lets
- * senders know that they need not wake the agent; it costs a few loads if there is nothing.
- * Channels with a descriptor are left to the agent, which the kernel wakes. Returns whether
- * anything moved. Any thread; never waits. */
+ * senders know that they need not wake the agent; it costs a few loads if there is nothing. At the
+ * network it looks after pauses of 1 to 50 us, the longer nothing has come the longer; it costs a
+ * look at the clock where there is a network. Returns whether anything moved. Any thread; never
+ * waits. */
 bool rma_host_poll(struct rma *rma);
 
 /* rma_backoff is what a loop of src/mpi that waits does between rounds of its own (host) polling:

@@ -14,6 +14,7 @@
 #include "rma/win/win.h"
 
 enum { PAUSE_PART = 8, PAUSE_MIN_NS = 20000, PAUSE_MAX_NS = 1000000 };
+enum { HOST_PAUSE_MIN_NS = 1000, HOST_PAUSE_MAX_NS = 50000, HOST_SKIPS = 7 };
 
 void progress_init(struct rma *r, const struct progress_hooks *hooks)
 {
@@ -31,11 +32,15 @@ static bool poll_locked(struct rma *r)
 }
 
 /* Only whether polls changes counts: threads may lose each other's. */
-static bool try_enter(struct rma *r)
+static void note_poll(struct rma *r)
 {
     atomic_store_explicit(&r->progress.polls,
                           atomic_load_explicit(&r->progress.polls, memory_order_relaxed) + 1,
                           memory_order_relaxed);
+}
+
+static bool try_enter(struct rma *r)
+{
     return !atomic_load_explicit(&r->concurrent, memory_order_relaxed) || elock_try(&r->lock);
 }
 
@@ -48,6 +53,7 @@ static void leave(struct rma *r, bool moved)
 
 bool rma_poll(struct rma *r)
 {
+    note_poll(r);
     if (!try_enter(r))
         return false;
     const bool moved = poll_locked(r);
@@ -91,10 +97,60 @@ bool rma_uses_packets(const struct rma *r)
     return r->progress.packets;
 }
 
+/* The host's calls are not to be slowed down, and even a look at the clock costs more than many of
+ * their rounds: where these come faster than looks are due, most of them pass without one. */
+static bool host_looks_at_clock(struct rma *r)
+{
+    const uint32_t skips = atomic_load_explicit(&r->progress.host_skips, memory_order_relaxed);
+    if (skips)
+        atomic_store_explicit(&r->progress.host_skips, skips - 1, memory_order_relaxed);
+    return skips == 0;
+}
+
+/* A look at the network is a system call with some providers: the next one comes an eighth of the
+ * time later in which nothing has come. Threads may both look, or both put it off. */
+static bool host_looks_now(struct rma *r, uint64_t now)
+{
+    if (now < atomic_load_explicit(&r->progress.host_looks_at, memory_order_relaxed)) {
+        atomic_store_explicit(&r->progress.host_skips, HOST_SKIPS, memory_order_relaxed);
+        return false;
+    }
+    const uint64_t idle =
+        now - atomic_load_explicit(&r->progress.host_served_at, memory_order_relaxed);
+    const uint64_t pause = idle / PAUSE_PART;
+    atomic_store_explicit(&r->progress.host_looks_at,
+                          now + (pause < HOST_PAUSE_MIN_NS   ? HOST_PAUSE_MIN_NS
+                                 : pause > HOST_PAUSE_MAX_NS ? HOST_PAUSE_MAX_NS
+                                                             : pause),
+                          memory_order_relaxed);
+    return true;
+}
+
+/* A look in vain is not noted: it must not keep the agent from the descriptor, which tells it of
+ * the next packet at once. One that serves something is, and the agent stays away for a while. */
+static bool look_at_network(struct rma *r)
+{
+    if (!host_looks_at_clock(r))
+        return false;
+    const uint64_t now = r->clock();
+    if (!host_looks_now(r, now) || !try_enter(r))
+        return false;
+    const bool moved = poll_locked(r);
+    leave(r, moved);
+    if (moved) {
+        note_poll(r);
+        atomic_store_explicit(&r->progress.host_served_at, now, memory_order_relaxed);
+        atomic_store_explicit(&r->progress.host_looks_at, now, memory_order_relaxed);
+    }
+    return moved;
+}
+
 bool rma_host_poll(struct rma *r)
 {
     attention_note_host_poll(r->env->attention);
-    return ch3_pending_silent(r->ch3) && rma_poll(r);
+    if (ch3_pending_silent(r->ch3))
+        return rma_poll(r);
+    return ch3_looks_by_calls(r->ch3) && look_at_network(r);
 }
 
 void rma_learn_node(struct rma *r, int procs, unsigned cpus)

@@ -22,13 +22,16 @@ struct progress_rma {
     _Atomic bool agent;                 /* the agent runs */
     _Atomic bool agent_off; /* and is on its doorbell until the watcher stops: agent.c */
     _Atomic bool watcher;   /* an application thread sleeps on the channels' descriptors: wait.c */
-    _Atomic bool oversubscribed; /* more processes than processors on this node */
-    _Atomic bool spin_inline;    /* processors for all, and no packets to poll: wait.h */
-    int node_procs;              /* most processes of this node seen in a window */
-    _Atomic uint32_t polls;      /* changes whenever an application thread polls */
-    _Atomic uint32_t tests;      /* calls of rma_between_tests */
-    _Atomic uint64_t served_at;  /* when a poll has last moved something, where one must poll */
-    _Atomic uint64_t next_check; /* when one of these looks whether a peer has died */
+    _Atomic bool oversubscribed;     /* more processes than processors on this node */
+    _Atomic bool spin_inline;        /* processors for all, and no packets to poll: wait.h */
+    int node_procs;                  /* most processes of this node seen in a window */
+    _Atomic uint32_t polls;          /* changes whenever an application thread polls */
+    _Atomic uint32_t tests;          /* calls of rma_between_tests */
+    _Atomic uint64_t served_at;      /* when a poll has last moved something, where one must poll */
+    _Atomic uint64_t host_served_at; /* when a call of the host has last moved something... */
+    _Atomic uint64_t host_looks_at;  /* ...and when one looks at the network again */
+    _Atomic uint32_t host_skips;     /* so many of its polls pass without a look at the clock */
+    _Atomic uint64_t next_check;     /* when one of these looks whether a peer has died */
 };
 
 #endif
