@@ -26,10 +26,11 @@ def _ratio(over: Optional[float], under: Optional[float]) -> str:
 
 
 def _hidden(line: Optional[results.Measurement]) -> str:
-    """Says which part of the communication a computation has hidden."""
+    """Says which part of the communication a computation has hidden; less than nothing where both together took longer
+    than one after the other."""
     if line is None or not line.of_ns or line.beside_ns is None:
         return "-"
-    return f"{max(100 * (line.of_ns + line.beside_ns - line.ns) / line.of_ns, 0):.0f} %"
+    return f"{100 * (line.of_ns + line.beside_ns - line.ns) / line.of_ns:.0f} %"
 
 
 class Papers:
@@ -116,7 +117,7 @@ bare copies of the same bytes beside the same multiplication.""")
 Which part of the time of 16 puts in a PSCW epoch, or of 16 `MPI_Isend` and `MPI_Irecv`, a computation of 1.2 times that time
 hides, at the origin (sender) and at the target (receiver), and at the origin with 1 MiB and computations of other lengths
 (truly one-sided paper, Fig. 7). At the origin nothing can be hidden where the call itself copies: mapped memory and what the
-kernel copies.""")
+kernel copies. Below 0 both together took longer than one after the other.""")
         for host in self.hosts:
             yield "\n" + words.heading([f"{words.host_name(host)}: memory, side, bytes", "isend/irecv", "PSCW by the host",
                                         "PSCW through the library"])
@@ -140,7 +141,7 @@ Fig. 8).""")
         for host in self.hosts:
             yield "\n" + words.heading([f"{words.host_name(host)}: memory, bytes", "isend/irecv with 1 origin (us)", *cases])
             for memory in MEMORIES:
-                for count in self._sizes("origins"):
+                for count in filter(None, self._sizes("origins")):
                     def line(library: bool, case: str, sync: str) -> Optional[float]:
                         found = self.lines.get((host, library, ranks, "origins", case.replace(" ", "_"), memory, sync, count))
                         return found.ns if found else None
@@ -148,6 +149,20 @@ Fig. 8).""")
                                      words.microseconds(line(True, "1 origin", "isend_irecv"))] + [
                         " / ".join(_ratio(line(library, case, "pscw"), line(library, case, "isend_irecv"))
                                    for library in (False, True)) for case in cases])
+        yield from self._empty_epochs(ranks, cases)
+
+    def _empty_epochs(self, ranks: int, cases: Sequence[str]) -> Iterator[str]:
+        """Returns the table of the same epochs without a put."""
+        yield _heading("Empty epochs", """\
+Microseconds of one process's epochs with k others, a window for each, in which nothing is put, by the host itself / through the
+library (truly one-sided paper, Fig. 8a).""")
+        for host in self.hosts:
+            yield "\n" + words.heading([f"{words.host_name(host)}: memory", *cases])
+            for memory in MEMORIES:
+                yield words.row([memory] + [" / ".join(
+                    words.microseconds(found.ns if (found := self.lines.get(
+                        (host, library, ranks, "origins", case.replace(" ", "_"), memory, "pscw", 0))) else None)
+                    for library in (False, True)) for case in cases])
 
     def together(self) -> Iterator[str]:
         """Returns the table of calls by all processes at once."""
@@ -168,8 +183,8 @@ machines is in [scaling](../scaling.md).""")
         """Returns the table of what weak unlocks save."""
         yield _heading("Weak unlock", """\
 Microseconds of a lock, a put of 8 bytes and an unlock, by the library, to two targets in turn that wait in `MPI_Win_wait`, with and
-without the info key `mpirma_weak_unlock`, with which an unlock does not wait until the put is complete at the target (truly
-one-sided paper, future work), and a round trip of a bare libfabric endpoint.""")
+without the info key `mpirma_weak_unlock`, with which an unlock does not wait until the put is complete at the target (MPICH2
+paper, future work), and a round trip of a bare libfabric endpoint.""")
         for host in self.hosts:
             yield "\n" + words.heading([f"{words.host_name(host)}: path", "unlock", "weak unlock", "bare round trip"])
             for network, path in ((False, "packets in a node"), (True, "network (tcp on loopback)")):

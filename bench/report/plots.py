@@ -106,7 +106,7 @@ class Plots:
                           f"Communication hidden at the {line.op}, {words.host_name(line.host)}",
                           "bytes", f"per cent ({HIGHER})", "x")
         share = 100 * (line.of_ns + line.beside_ns - line.ns) / line.of_ns
-        self._against_messages(plot, line, line.bytes, words.plain(max(share, 0)))
+        self._against_messages(plot, line, line.bytes, words.plain(share))
 
     def _origins(self, line: results.Measurement) -> None:
         if "origin" not in line.op or line.bytes <= 8:

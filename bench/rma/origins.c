@@ -3,7 +3,8 @@
  * origins.c - many origins of one target, and many targets of one origin; suites.h.
  *
  * Rank 0 has a window with each other rank, one for each pair. With k of them it is the target of k
- * origins, each of which puts 16 times into its own window, or the origin of k targets. The time is
+ * origins, each of which puts 16 times into its own window, or the origin of k targets. With a size
+ * of 0 nothing is put: the epochs are empty, and only synchronization is measured. The time is
  * rank 0's, from its first call to its last; all begin behind a barrier. The same bytes by
  * MPI_Isend and MPI_Irecv stand beside, and the misses of rank 0's caches where they are counted.
  */
@@ -56,7 +57,7 @@ static int put_all(struct origins *o, struct two *t)
     const int target = o->many_targets ? 1 : 0;
     int rc = MPI_Win_start(t->peer, 0, t->w.win);
 
-    for (int i = 0; i < OPS && !rc; i++) {
+    for (int i = 0; i < OPS && o->size > 0 && !rc; i++) {
         const MPI_Aint at = (MPI_Aint)i * o->size;
 
         rc = MPI_Put(t->buf + at, o->size, MPI_BYTE, target, t->w.disp[target] + at, o->size,
@@ -174,10 +175,10 @@ static void measure(struct origins *o, const char *op)
     r.ns = stats_median(v, (size_t)reps);
     r.min = v[0];
     r.max = v[reps - 1];
-    if (o->misses >= 0)
+    if (o->misses >= 0 && o->size > 0)
         snprintf(r.note, sizeof(r.note), "%s, %d bytes: %.2f cache misses of rank 0 for a KiB",
                  r.sync, o->size, stats_median(misses, (size_t)reps) / kib);
-    else
+    else if (o->misses < 0)
         snprintf(r.note, sizeof(r.note), "%s", o->no_misses);
     bench_keep(o->b, &r);
 }
@@ -187,7 +188,7 @@ static void one_kind(struct origins *o, int peers)
     static const char *const name[2][MAX_PEERS] = {
         {"1_origin", "2_origins", "3_origins", "4_origins", "5_origins", "6_origins", "7_origins"},
         {"1_target", "2_targets", "3_targets", "4_targets", "5_targets", "6_targets", "7_targets"}};
-    static const int sizes[] = {8, 64 << 10, MAX_SIZE};
+    static const int sizes[] = {0, 8, 64 << 10, MAX_SIZE};
     const char *kind = winmem_name[o->two[0].w.kind];
 
     for (int many = 0; many < 2; many++)
@@ -198,7 +199,8 @@ static void one_kind(struct origins *o, int peers)
                 for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
                     o->sends = sends;
                     o->size = sizes[i];
-                    measure(o, name[many][k]);
+                    if (!sends || o->size > 0) /* no message says less than an empty epoch */
+                        measure(o, name[many][k]);
                 }
             if (o->b->rank == 0)
                 results_table(&o->b->results, "origins", name[many][k], kind);

@@ -4,12 +4,14 @@
  *
  * The process skew test of the papers: rank 1 posts, multiplies two matrices of
  * order n, and waits; rank 0 starts, puts 16 times 256 KiB and completes. The
- * origin's time should not know n. Beside it stand bare copies of the same bytes: what the
+ * origin's time should not know n. Beside it stand bare copies of the same bytes, from the same
+ * buffer into the same window, with the same going on between them: what the
  * matrices lose to them, and what they lose to the matrices, which is the part of the
  * growth that no library can avoid.
  */
 #define _GNU_SOURCE 1
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +32,10 @@ struct skew {
     struct winmem w;
     MPI_Group peer;
     char *buf;
+    char *
+        theirs; /* the window of rank 1, for bare copies; NULL: no_copies says why there are none */
+    char no_copies[160];
+    unsigned seed; /* of what the window of rank 1 has */
     double *m[3];
     double origin[REPS], compute[REPS];
 };
@@ -69,98 +75,120 @@ static int target(struct skew *s, int order, double *compute)
     return rc ? rc : MPI_Win_wait(s->w.win);
 }
 
-static void check(struct skew *s, int rep, int order)
+/* The bytes of an epoch without MPI, to where the puts go: into mapped pages, or by the kernel. */
+static int copy_bare(struct skew *s)
 {
-    const size_t wrong = pattern_check(s->w.base, SKEW_BYTES, (unsigned)rep);
-
-    if (wrong < SKEW_BYTES)
-        bench_wrong("skew, %s, order %d: wrong contents at byte %zu of epoch %d",
-                    winmem_name[s->w.kind], order, wrong, rep);
-}
-
-/* The bytes of an epoch without MPI: into mapped pages, or by the kernel. */
-static void copy_bare(struct skew *s)
-{
-    struct peer_map *m = &s->b->map;
-
     for (int i = 0; i < PUTS; i++) {
         const size_t at = (size_t)i * PUT_BYTES;
-        struct iovec here = {s->buf + at, PUT_BYTES}, there = {m->remote + at, PUT_BYTES};
+        struct iovec here = {s->buf + at, PUT_BYTES}, there = {s->theirs + at, PUT_BYTES};
 
         if (s->w.kind != WINMEM_MALLOC)
-            memcpy(m->data + at, s->buf + at, PUT_BYTES);
-        else if (process_vm_writev(m->pid, &here, 1, &there, 1, 0) < 0)
-            break;
+            memcpy(s->theirs + at, s->buf + at, PUT_BYTES);
+        else if (process_vm_writev(s->b->map.pid, &here, 1, &there, 1, 0) < 0)
+            return MPI_ERR_OTHER;
     }
+    return MPI_SUCCESS;
 }
 
-/* The target has looked at what came, as check() does. */
-static void read_all(const void *at)
+static int copy_nothing(struct skew *s)
 {
-    const uint64_t *word = at;
-    uint64_t sum = 0;
-
-    for (size_t i = 0; i < PUTS * PUT_BYTES / sizeof(*word); i++)
-        sum += word[i];
-    __asm__ volatile("" ::"r"(sum));
+    (void)s;
+    return MPI_SUCCESS;
 }
 
-/* How fast the matrices are (rank 1), while rank 0 copies or not, and how fast its
- * copies are. */
-static double bare_time(struct skew *s, int order, bool copies)
+static int multiply_only(struct skew *s, int order, double *compute)
 {
-    struct peer_map *m = &s->b->map;
-    double v[REPS];
+    const double start = clock_ns();
 
-    if (!m->control)
-        return NAN;
+    multiply(s, order);
+    *compute = clock_ns() - start;
+    return MPI_SUCCESS;
+}
+
+/* What is done at the two sides; in all of them the same goes on around it. */
+struct way {
+    int (*origin)(struct skew *s);
+    int (*target)(struct skew *s, int order, double *compute);
+    bool moves; /* new contents are at the target afterwards */
+};
+static const struct way by_puts = {origin, target, true};
+static const struct way by_copies = {copy_bare, multiply_only, true};
+static const struct way by_nothing = {copy_nothing, multiply_only, false};
+
+/* Medians: of the origin's time, and of the target's computation. */
+struct times {
+    double origin, compute;
+};
+
+static void check(struct skew *s, int order)
+{
+    const size_t wrong = pattern_check(s->w.base, SKEW_BYTES, s->seed);
+
+    if (wrong < SKEW_BYTES)
+        bench_wrong("skew, %s, order %d: wrong contents at byte %zu of epoch %u",
+                    winmem_name[s->w.kind], order, wrong, s->seed);
+}
+
+/* False: a call failed, and *r says which. */
+static bool repeat(struct skew *s, const struct way *way, int order, struct result *r,
+                   struct times *times)
+{
+    struct bench *b = s->b;
+
     for (int rep = 0; rep < REPS; rep++) {
-        pattern_fill(s->buf, SKEW_BYTES, (unsigned)rep);
-        if (s->b->rank == 1)
-            read_all(s->w.kind != WINMEM_MALLOC ? m->data : m->private);
-        MPI_Barrier(s->b->pair);
-        double start = clock_ns();
+        s->seed += way->moves;
+        pattern_fill(s->buf, SKEW_BYTES, s->seed);
+        MPI_Barrier(b->pair);
+        const double start = clock_ns();
+        const int rc = b->rank == 0 ? way->origin(s) : way->target(s, order, &s->compute[rep]);
 
-        if (s->b->rank == 1)
-            multiply(s, order);
-        else if (copies)
-            copy_bare(s);
-        v[rep] = clock_ns() - start;
+        s->origin[rep] = clock_ns() - start;
+        if (rc)
+            host_error_text("call in epoch", rc, r->note, sizeof(r->note));
+        if (host_any_failed(b->pair, rc != MPI_SUCCESS, r->note, sizeof(r->note)))
+            return false;
+        if (b->rank == 1)
+            check(s, order);
     }
-    return stats_median(v, REPS);
+    times->origin = stats_median(s->origin, REPS);
+    times->compute = stats_median(s->compute, REPS);
+    MPI_Bcast(&times->compute, 1, MPI_DOUBLE, 1, b->pair);
+    return true;
 }
 
-static void keep(struct skew *s, int order, const double bare[2])
+/* The bare copies, and what the multiplication takes with them and by itself; without copies the
+ * reason is in the result. */
+static void bare(struct skew *s, int order, double compute, struct result *r)
 {
-    struct result r = {.suite = "skew",
-                       .op = "epoch",
-                       .kind = winmem_name[s->w.kind],
-                       .sync = "pscw",
-                       .size = (size_t)order};
-    struct result c = r;
-    double got[3] = {stats_median(s->compute, REPS), bare[0], bare[1]};
+    struct times alone = {NAN, NAN}, with = {NAN, NAN};
+    struct result c = *r;
 
-    MPI_Bcast(got, 3, MPI_DOUBLE, 1, s->b->pair);
-    r.ns = stats_median(s->origin, REPS);
-    r.min = s->origin[0];
-    r.max = s->origin[REPS - 1];
-    bench_keep(s->b, &r);
-    r.op = "copies";
-    r.sync = "";
-    r.ns = r.min = r.max = bare[1];
-    bench_keep(s->b, &r);
+    r->op = "copies";
+    r->sync = "";
+    r->ns = r->min = r->max = NAN;
     c.op = "compute";
-    c.ns = c.min = c.max = got[0];
-    if (order)
-        snprintf(c.note, sizeof(c.note),
-                 "order %d: %.1f %% slower than alone, %.1f %% with bare copies", order,
-                 100 * (got[0] / got[1] - 1), 100 * (got[2] / got[1] - 1));
+    c.ns = c.min = c.max = compute;
+    const bool known = order > 0 && repeat(s, &by_nothing, order, &c, &alone);
+
+    if (!s->theirs)
+        snprintf(r->note, sizeof(r->note), "%s", s->no_copies);
+    else if (repeat(s, &by_copies, order, r, &with)) {
+        r->ns = with.origin;
+        r->min = s->origin[0];
+        r->max = s->origin[REPS - 1];
+    }
+    bench_keep(s->b, r);
+    if (known)
+        snprintf(c.note, sizeof(c.note), "order %d: %.1f %% slower than alone", order,
+                 100 * (compute / alone.compute - 1));
+    if (known && !isnan(with.compute))
+        snprintf(c.note + strlen(c.note), sizeof(c.note) - strlen(c.note),
+                 ", %.1f %% with bare copies", 100 * (with.compute / alone.compute - 1));
     bench_keep(s->b, &c);
 }
 
 static bool one_order(struct skew *s, int order)
 {
-    struct bench *b = s->b;
     struct result r = {.suite = "skew",
                        .op = "epoch",
                        .kind = winmem_name[s->w.kind],
@@ -169,31 +197,44 @@ static bool one_order(struct skew *s, int order)
                        .ns = NAN,
                        .min = NAN,
                        .max = NAN};
-    double bare[2];
+    struct times puts;
 
-    bench_doing(b, "skew, %s, order %d", r.kind, order);
-    bare[0] = bare_time(s, order, false);
-    bare[1] = bare_time(s, order, true);
-    for (int rep = 0; rep < REPS; rep++) {
-        int rc;
-
-        pattern_fill(s->buf, SKEW_BYTES, (unsigned)rep);
-        MPI_Barrier(b->pair);
-        double start = clock_ns();
-
-        rc = b->rank == 0 ? origin(s) : target(s, order, &s->compute[rep]);
-        s->origin[rep] = clock_ns() - start;
-        if (rc)
-            host_error_text("call in epoch", rc, r.note, sizeof(r.note));
-        if (host_any_failed(b->pair, rc != MPI_SUCCESS, r.note, sizeof(r.note))) {
-            bench_keep(b, &r);
-            return false;
-        }
-        if (b->rank == 1)
-            check(s, rep, order);
+    bench_doing(s->b, "skew, %s, order %d", r.kind, order);
+    if (!repeat(s, &by_puts, order, &r, &puts)) {
+        bench_keep(s->b, &r);
+        return false;
     }
-    keep(s, order, bare);
+    r.ns = puts.origin;
+    r.min = s->origin[0];
+    r.max = s->origin[REPS - 1];
+    bench_keep(s->b, &r);
+    bare(s, order, puts.compute, &r);
     return true;
+}
+
+/* Where the origin reaches the window of rank 1 by bare copies: by its address in rank 1, for the
+ * kernel, or where the window is mapped here. */
+static void find_theirs(struct skew *s)
+{
+    uint64_t address = (uint64_t)(uintptr_t)s->w.base;
+    MPI_Aint bytes = 0;
+    void *mapped = NULL;
+    int unit;
+
+    s->theirs = NULL;
+    if (!s->b->map.control) {
+        snprintf(s->no_copies, sizeof(s->no_copies), "%s", s->b->map_reason);
+    } else if (s->w.kind == WINMEM_MALLOC) {
+        MPI_Bcast(&address, 1, MPI_UINT64_T, 1, s->b->pair);
+        s->theirs = (char *)(uintptr_t)address;
+    } else {
+        const int rc = MPI_Win_shared_query(s->w.win, 1, &bytes, &unit, &mapped);
+
+        s->theirs = rc || bytes < SKEW_BYTES ? NULL : mapped;
+        snprintf(s->no_copies, sizeof(s->no_copies), "the target's window is not mapped");
+        if (host_any_failed(s->b->pair, !s->theirs, s->no_copies, sizeof(s->no_copies)))
+            s->theirs = NULL;
+    }
 }
 
 static void one_kind(struct skew *s)
@@ -232,6 +273,8 @@ void rma_skew(struct bench *b)
     for (int k = 0; k < 2; k++) {
         if (!bench_window(b, &s.w, kinds[k], PUTS * PUT_BYTES, b->pair, "skew", "epoch"))
             continue;
+        s.seed = 0;
+        find_theirs(&s);
         one_kind(&s);
         winmem_close(&s.w);
     }

@@ -24,7 +24,8 @@ void rma_bandwidth(struct bench *b);
 void rma_overlap(struct bench *b);
 
 /* All. "origins": k_origins and k_targets, an epoch of 16 puts by each of k origins to rank 0, and
- * by rank 0 to each of k targets, a window for each; sync pscw and isend_irecv. */
+ * by rank 0 to each of k targets, a window for each; sync pscw and isend_irecv. Epochs of size 0
+ * are empty, and have no messages beside them. */
 void rma_origins(struct bench *b);
 
 /* Pair. "acc": accumulate, accumulate_strided, get_accumulate and
@@ -58,7 +59,8 @@ void rma_memory(struct bench *b);
  * first MPI_Alloc_mem and then the first MPI_Win_allocate of the process, of a page. */
 void rma_memory_first(struct bench *b);
 
-/* All. "calls": synchronization with nothing to do. */
+/* All. "calls": synchronization with nothing to do: empty epochs of fence, lock, lock_all and
+ * (pscw, rank 0 with rank 1) start and post, and flushes in one of lock_all. */
 void rma_calls(struct bench *b);
 
 /* All ranks active at once. "active": fence, pscw, lock, lock_exclusive,
