@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * example.h - what the examples share: arguments of the form name=value, the end of a run whose
- * contents are wrong, times of several ways to do the same, and a table of them.
+ * contents are wrong, times of several ways to do the same, a table of them, and a file of values.
  *
  * Nothing here is needed to use one-sided communication. Every example is one source that
  * includes this file: mpicc counter.c builds it.
@@ -105,6 +105,17 @@ static inline void wait_all(int count, MPI_Request *requests)
     MPI_Waitall(count, requests, statuses);
 }
 
+/* A barrier whose processes sleep while they wait, so that those that still work have the machine
+ * to themselves. */
+static inline void quiet_barrier(void)
+{
+    MPI_Request request;
+    int done = 0;
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    while (MPI_Test(&request, &done, MPI_STATUS_IGNORE), !done)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
 /* For the body of loops that wait for another process: now and then lets others run, for there may
  * be more processes than processors. */
 static inline void let_others_run(void)
@@ -196,6 +207,35 @@ static inline void print_ways(const struct way *ways, const struct times *times,
             printf(" %8s\n", "-");
     }
     fflush(stdout);
+}
+
+/* What was measured, for programs that make tables: rank 0 writes it to the file of the argument
+ * csv=FILE, if there is one. */
+static FILE *values;
+
+static inline void open_values(const char *name)
+{
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank != 0 || *name == 0)
+        return;
+    values = fopen(name, "w");
+    if (!values)
+        wrong("cannot write %s", name);
+    fprintf(values, "example,ranks,size,way,quantity,value\n");
+}
+
+static inline void write_value(const char *example, int ranks, long size, const char *way,
+                               const char *quantity, double value)
+{
+    if (values)
+        fprintf(values, "%s,%d,%ld,%s,%s,%.6g\n", example, ranks, size, way, quantity, value);
+}
+
+static inline void close_values(void)
+{
+    if (values && fclose(values))
+        wrong("the file of values cannot be written");
 }
 
 #endif

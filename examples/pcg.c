@@ -308,6 +308,8 @@ static void measure(int count, long *alone)
     if (rank == 0)
         printf("  %9d %12ld %12ld %12.3f %12.3f %8.2f\n", count, slab.iterations, whole.iterations,
                slab.seconds * 1e3, whole.seconds * 1e3, whole.seconds / slab.seconds);
+    write_value("pcg", count, nz, "slab", "iterations", (double)slab.iterations);
+    write_value("pcg", count, nz, "node", "iterations", (double)whole.iterations);
     free_vectors();
     MPI_Comm_free(&node);
     MPI_Comm_free(&group);
@@ -318,6 +320,7 @@ int main(int argc, char **argv)
     struct argument a[] = {{"nx", 48, NULL, "points of a line"},
                            {"ny", 48, NULL, "lines of a plane"},
                            {"nz", 96, NULL, "planes, which the processes share"},
+                           {"csv", 0, "", "file to which all values are written as well"},
                            {NULL, 0, NULL, NULL}};
     long alone = 0;
     MPI_Init(&argc, &argv);
@@ -335,9 +338,11 @@ int main(int argc, char **argv)
                "node's\n  %9s %12s %12s %12s %12s %8s\n",
                nx, ny, nz, "processes", "its., slab", "its., node", "ms, slab", "ms, node",
                "ratio");
+    open_values(a[3].text);
     for (int count = 1; count < size; count *= 2)
         measure(count, &alone);
     measure(size, &alone);
+    close_values();
     MPI_Finalize();
     return 0;
 }

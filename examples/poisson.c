@@ -343,6 +343,8 @@ static void measure(const char *how, long repeats)
             printf("  %-10s needs all processes in one node\n", ways[w].name);
             continue;
         }
+        write_value("poisson", size, n, ways[w].name, "us of communication", comm * each);
+        write_value("poisson", size, n, ways[w].name, "us of computation", comp * each);
         printf("  %-10s %13.3f", ways[w].name, comm * each);
         if (times[0][0][0] > 0)
             printf(" %8.2f %12.3f %8.2f\n", comm / median(times[0][0], (int)repeats), comp * each,
@@ -360,6 +362,7 @@ int main(int argc, char **argv)
         {"sweeps", 50, NULL, "sweeps of a run"},
         {"repeats", 5, NULL, "runs, of which the median is shown"},
         {"how", 0, "all", "isend, fence, shared, noncontig or all"},
+        {"csv", 0, "", "file to which all values are written as well"},
         {NULL, 0, NULL, NULL}};
     int open[2] = {0, 0};
     MPI_Init(&argc, &argv);
@@ -372,8 +375,10 @@ int main(int argc, char **argv)
     MPI_Cart_coords(grid, rank, 2, coords);
     MPI_Cart_shift(grid, 0, 1, &neighbour[NORTH], &neighbour[SOUTH]);
     MPI_Cart_shift(grid, 1, 1, &neighbour[WEST], &neighbour[EAST]);
+    open_values(a[5].text);
     for (n = a[0].number; n <= a[1].number; n *= 2)
         measure(a[4].text, a[3].number < MAX_REPEATS ? a[3].number : MAX_REPEATS);
+    close_values();
     MPI_Comm_free(&grid);
     MPI_Finalize();
     return 0;

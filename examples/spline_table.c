@@ -188,6 +188,8 @@ static void measure(int processes)
         printf("  %9d %14.1f %14.1f %14.3f %14.3f %8.2f\n", processes, own.mb, one.mb,
                own.seconds * 1e6 / (double)evaluations, one.seconds * 1e6 / (double)evaluations,
                one.seconds / own.seconds);
+    write_value("spline_table", processes, points, "replicated", "MB", own.mb);
+    write_value("spline_table", processes, points, "shared", "MB", one.mb);
     MPI_Comm_free(&node);
     MPI_Comm_free(&group);
 }
@@ -197,6 +199,7 @@ int main(int argc, char **argv)
     struct argument a[] = {{"points", 48, NULL, "points of the grid along each dimension"},
                            {"orbitals", 32, NULL, "coefficients at each point"},
                            {"evaluations", 20000, NULL, "evaluations in each process"},
+                           {"csv", 0, "", "file to which all values are written as well"},
                            {NULL, 0, NULL, NULL}};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -215,9 +218,11 @@ int main(int argc, char **argv)
                "evaluation\n  %9s %14s %14s %14s %14s %8s\n",
                table_mb, "processes", "MB replicated", "MB shared", "us replicated", "us shared",
                "ratio");
+    open_values(a[3].text);
     for (int processes = 1; processes < size; processes *= 2)
         measure(processes);
     measure(size);
+    close_values();
     MPI_Finalize();
     return 0;
 }

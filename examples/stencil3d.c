@@ -299,6 +299,10 @@ static void measure(const char *how, long repeats)
         printf("stencil3d: %d x %d x %d processes, cubes of %ld, %ld steps; milliseconds a step\n",
                dims[0], dims[1], dims[2], n, steps);
     print_ways(ways, &times, 1e3 / (double)steps);
+    for (int w = 0; ways[w].name; w++)
+        if (times.median[w] > 0)
+            write_value("stencil3d", size, n, ways[w].name, "ms a step",
+                        times.median[w] * 1e3 / (double)steps);
     free_types();
     MPI_Win_free(&win);
 }
@@ -310,6 +314,7 @@ int main(int argc, char **argv)
                            {"steps", 10, NULL, "steps of a run"},
                            {"repeats", 5, NULL, "runs, of which the median is shown"},
                            {"how", 0, "all", "isend, fence, pscw, flush or all"},
+                           {"csv", 0, "", "file to which all values are written as well"},
                            {NULL, 0, NULL, NULL}};
     int open[DIMS] = {0, 0, 0};
     MPI_Init(&argc, &argv);
@@ -322,8 +327,10 @@ int main(int argc, char **argv)
     MPI_Cart_coords(grid, rank, DIMS, coords);
     for (int dim = 0; dim < DIMS; dim++)
         MPI_Cart_shift(grid, dim, 1, &neighbour[2 * dim], &neighbour[2 * dim + 1]);
+    open_values(a[5].text);
     for (n = a[0].number; n <= a[1].number; n *= 2)
         measure(a[4].text, a[3].number);
+    close_values();
     MPI_Comm_free(&grid);
     MPI_Finalize();
     return 0;
