@@ -21,6 +21,7 @@ import limits  # noqa: E402
 import overhead  # noqa: E402
 import papers  # noqa: E402
 import plots  # noqa: E402
+import published  # noqa: E402
 import results  # noqa: E402
 import rounds  # noqa: E402
 import slower  # noqa: E402
@@ -119,6 +120,12 @@ def _parser() -> argparse.ArgumentParser:
     files(one)
 
     files(command("papers", "the papers' figures as tables", lambda args: _show(papers.report(args.files))))
+
+    one = command("published", "the papers' own numbers beside ours, from the directory of scripts/papers.sh",
+                  lambda args: _show(published.report(args.directory, args.processors, args.numbers)))
+    one.add_argument("--numbers", default=published.TABLE, metavar="FILE.csv", help="the papers' numbers (default: those of bench/report)")
+    processors(one)
+    one.add_argument("directory", metavar="DIRECTORY")
 
     one = command("plots", "the curves of the papers' figures, as files for gnuplot in DIRECTORY/performance, and a list of "
                   "them", _plots)
