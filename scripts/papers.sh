@@ -48,7 +48,7 @@ rma() {
         preload=
         test "$who" = host || preload=$(build_dir "$host")/.libs/libmpi-rma.so
         (start "$n" env ${preload:+LD_PRELOAD="$preload"} "$(build_dir "$host")/bench/rma/rma" --memory=malloc,allocate \
-            --reps=3 --block-ms=4 "$@" --csv="$out/$name-$host-$who.csv") >"$out/$name-$host-$who.txt" 2>&1 ||
+            --reps=5 --block-ms=5 "$@" --csv="$out/$name-$host-$who.csv") >"$out/$name-$host-$who.txt" 2>&1 ||
             fail "$name, $host, $who" "$out/$name-$host-$who.txt"
     done
 }
