@@ -29,8 +29,8 @@ HOSTS = ("mpich", "openmpi")
 
 # Why a paper wins, by paper and place, and the memory where it is of one kind only.
 REASONS = {
-    ("MPICH2", "Table 1", ""): """over tcp both ways move the same bytes. What a fence or a post adds to a large message is
-small, and today's isend and irecv wait less for their receiver than those of the paper did.""",
+    ("MPICH2", "Table 1", ""): """the paper gained where isend and irecv of large messages wait for their receiver, as it says
+itself; here both ways send the same bytes through tcp on one machine, so that there is less to gain.""",
     ("MPICH2", "Table 2", "malloc"): """memory given to `MPI_Win_create` is reached by a system call for each lock with a small
 put, which takes about as long as a whole exchange by today's isend and irecv.""",
     ("truly one-sided", "Fig. 4a", ""): """the host that ours is held against is not the design that the paper began with; and one
@@ -45,8 +45,8 @@ I/OAT engine, and its own design without one hides nothing either.""",
 a post is a message; what ours takes by itself is in the suite origins of bench/rma.""",
     ("truly one-sided", "Fig. 10a", ""): """a step is computation above all, and the host that ours is held against exchanges its faces in
 shared memory already.""",
-    ("MPI+MPI", "Fig. 6b", ""): """the computation is the same code on memory of another kind: the kernel gives no huge pages to
-shared memory here.""",
+    ("MPI+MPI", "Fig. 6b", ""): """parts that lie in one piece of memory share cache lines where they meet, as the paper says itself;
+parts in pages of their own have no such cause, and there the computation is the same code on the same amount of memory.""",
 }
 
 
