@@ -175,6 +175,13 @@ static void put_done(struct ch3_rdma *op, int err)
     done_err = err;
 }
 
+static bool carried_out(struct end *e, struct ch3_rdma *op)
+{
+    done = 0;
+    return ch3_rdma_start(&e[0].vc, op) == MRMA_SUCCESS && poll_until(e, &done) &&
+           done_err == MRMA_SUCCESS;
+}
+
 static bool put_arrives(struct end *e, unsigned char *memory, struct ch3_mem_key key)
 {
     static unsigned char mine[BYTES];
@@ -185,11 +192,17 @@ static bool put_arrives(struct end *e, unsigned char *memory, struct ch3_mem_key
                           .key = key.key,
                           .remote = key.base,
                           .done = put_done};
-    return ch3_rdma_start(&e[0].vc, &op) == MRMA_SUCCESS && poll_until(e, &done) &&
-           done_err == MRMA_SUCCESS && memcmp(memory, mine, sizeof mine) == 0;
+    struct ch3_rdma behind = {.local = mine,
+                              .len = 1,
+                              .key = key.key,
+                              .remote = key.base,
+                              .behind = true,
+                              .done = put_done};
+    return carried_out(e, &op) && (!ch3_rdma_needs_read(&e[0].vc) || carried_out(e, &behind)) &&
+           memcmp(memory, mine, sizeof mine) == 0;
 }
 
-static void try_put(struct report *report, struct end *e)
+static void try_put(struct report *report, struct end *e, const struct conf *conf)
 {
     static unsigned char memory[BYTES];
     struct ch3_channel *ch = nmofi_channel(e[1].net);
@@ -209,9 +222,10 @@ static void try_put(struct report *report, struct end *e)
                            : "memory cannot be registered (ulimit -l)");
     if (registered)
         ch3_mem_release(ch, mem);
+    report_rdma(report, "fabric", ch, conf);
 }
 
-static void try_ends(struct report *report, struct end *e)
+static void try_ends(struct report *report, struct end *e, const struct conf *conf)
 {
     const struct ch3_channel *ch = nmofi_channel(e[0].net);
     const bool waits = ch->caps & CH3_CAP_WAIT;
@@ -224,7 +238,7 @@ static void try_ends(struct report *report, struct end *e)
         return;
     try_message(report, e);
     if (e[1].got != 0)
-        try_put(report, e);
+        try_put(report, e, conf);
 }
 
 /* ---- the machine ---- */
@@ -282,7 +296,7 @@ bool report_fabric(struct report *report)
     const bool good = open_end(&ends[0], 0, &conf, &log) == MRMA_SUCCESS;
     add_lines(report, fd);
     if (good && open_end(&ends[1], 1, &conf, &quiet) == MRMA_SUCCESS)
-        try_ends(report, ends);
+        try_ends(report, ends, &conf);
     else
         item_text(report, "fabric", "chosen", "nothing");
     report_cards(report);

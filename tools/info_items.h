@@ -10,6 +10,7 @@
 
 #include "base/conf.h"
 #include "base/log.h"
+#include "ch3/channel.h"
 #include "info_report.h"
 
 #define PROBE_WORD UINT64_C(0x6d7069726d610001) /* a value that nobody else has */
@@ -64,6 +65,12 @@ void report_paths(struct report *report, const char *dir);
  * launcher has started this program, a child initialises it: so nobody else in this process may,
  * before or later. In info_host.c. */
 void report_host(struct report *report, bool try_it);
+
+/* report_rdma adds the items of that section about the way of puts and gets over the network: who
+ * carries them out, and the thresholds that hold with conf. ch has CH3_CAP_RDMA. In info_paths.c.
+ */
+void report_rdma(struct report *report, const char *section, const struct ch3_channel *ch,
+                 const struct conf *conf);
 
 /* report_futex adds the item that says whether a process can wake another. In info_system.c. */
 void report_futex(struct report *report);

@@ -10,6 +10,7 @@
 #include "base/conf.h"
 #include "base/err.h"
 #include "netmod/ofi/nmofi.h"
+#include "rma/origin/rdma_choice.h"
 #include "rma/rma.h"
 #include "shm/cma_probe.h"
 #include "shm/xpmem.h"
@@ -95,17 +96,56 @@ static struct ch3_vc *find_nobody(void *ctx, uint64_t uid)
     return NULL;
 }
 
-static void network_capabilities(struct report *report, const struct nmofi *net)
+static const char *done_by(enum ch3_rdma_by by)
+{
+    return by == CH3_RDMA_CARD       ? "by the card alone"
+           : by == CH3_RDMA_PROVIDER ? "with the help of the target's processor"
+                                     : "through a socket";
+}
+
+/* SIZE_MAX: there is none. */
+static void threshold(struct report *report, const char *section, const char *key, size_t value,
+                      const char *note)
+{
+    if (value == SIZE_MAX)
+        item_note(item_text(report, section, key, "none"), "%s", note);
+    else
+        item_note(item_number(report, section, key, ITEM_BYTES, value), "%s", note);
+}
+
+void report_rdma(struct report *report, const char *section, const struct ch3_channel *ch,
+                 const struct conf *conf)
+{
+    const struct rdma_thresholds th = rdma_thresholds(ch->rdma.by, conf);
+    item_note(item_text(report, section, "rdma_by", done_by(ch->rdma.by)), "%s",
+              ch->caps & CH3_CAP_RDMA_READ_BEHIND
+                  ? "a flush reads behind its puts"
+                  : "the end of a put says that its data is in place");
+    threshold(report, section, "rdma_min", th.min,
+              "and more goes without packets (MPIRMA_RDMA_MIN)");
+    threshold(report, section, "rdma_min_passive", th.min_passive,
+              "the same in passive target epochs (MPIRMA_RDMA_MIN_PASSIVE)");
+    threshold(report, section, "rdma_many", th.many,
+              "by packet in a fence or PSCW epoch, then shorter ones, too (MPIRMA_RDMA_MANY)");
+    item_note(item_number(report, section, "rdma_segments", ITEM_COUNT, th.segments),
+              "pieces at most (MPIRMA_RDMA_SEGMENTS)");
+    threshold(report, section, "rdma_inject", ch->rdma.inject,
+              "of a put at most leave with the call");
+}
+
+static void network_capabilities(struct report *report, const struct nmofi *net,
+                                 const struct conf *conf)
 {
     const struct ch3_channel *ch = nmofi_channel((struct nmofi *)(uintptr_t)net);
     const bool rdma = ch->caps & CH3_CAP_RDMA;
     struct item *item = item_number(report, "data_paths", "net_rdma", ITEM_BOOL, rdma);
-    if (rdma)
-        item_note(item, "put and get of %zu bytes or more by the provider's remote memory access%s",
-                  ch->rdma_min,
-                  ch->caps & CH3_CAP_RDMA_ORDERED ? ", packets ordered behind it" : "");
-    else
+    if (!rdma) {
         item_note(item, "not offered by this provider, or not worth it (MPIRMA_OFI_RDMA)");
+        return;
+    }
+    item_note(item, "puts and gets by the provider's remote memory access%s",
+              ch->caps & CH3_CAP_RDMA_ORDERED ? ", packets ordered behind it" : "");
+    report_rdma(report, "data_paths", ch, conf);
 }
 
 /* An endpoint as the library opens it, on the interface for other machines. */
@@ -134,7 +174,7 @@ static void report_network(struct report *report)
               "%s", err == MRMA_SUCCESS ? nmofi_describe(net) : why);
     if (err != MRMA_SUCCESS)
         return;
-    network_capabilities(report, net);
+    network_capabilities(report, net, &conf);
     nmofi_close(net);
 }
 

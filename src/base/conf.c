@@ -150,6 +150,20 @@ static const char *show_count(const struct row *row, const void *field, char *bu
     return buf;
 }
 
+/* A threshold: auto, or a count. */
+static bool parse_threshold(const struct row *row, void *field, const char *text)
+{
+    if (strcmp(text, "auto") != 0)
+        return parse_count(row, field, text);
+    *(int *)field = CONF_RDMA_TABLE;
+    return true;
+}
+
+static const char *show_threshold(const struct row *row, const void *field, char *buf, size_t len)
+{
+    return *(const int *)field == CONF_RDMA_TABLE ? "auto" : show_count(row, field, buf, len);
+}
+
 /* Digits with at most one point, at least one digit, below 1e9. */
 static bool parse_seconds(const struct row *row, void *field, const char *text)
 {
@@ -306,6 +320,14 @@ const struct conf_var conf_vars[] = {
      "puts and gets by cma of up to that size are done by a target that polls, from a packet"},
     {"MPIRMA_CMA_PIECES", "a whole number, from 1 on",
      "operations by cma on so many pieces are done by the target's agent, from a packet"},
+    {"MPIRMA_RDMA_MIN", "auto, or bytes",
+     "puts and gets of that size that the network does by itself"},
+    {"MPIRMA_RDMA_MIN_PASSIVE", "auto, or bytes",
+     "the same in passive target epochs, once the target has granted the lock"},
+    {"MPIRMA_RDMA_MANY", "auto, or bytes",
+     "after so much by packet in a fence or PSCW epoch the network does shorter ones by itself"},
+    {"MPIRMA_RDMA_SEGMENTS", "auto, or a whole number",
+     "puts and gets in at most so many pieces that the network does by itself"},
     {"MPIRMA_DEFER_WAIT", "seconds, e.g. 0.0002 (0: not at all)",
      "so long the first operation of an epoch that packets may not carry yet waits in its call"},
     {"MPIRMA_DEFER_QUEUE", "bytes",
@@ -348,6 +370,10 @@ static const struct row rows[] = {
     {parse_count, show_count, FIELD(assisted_queue), .most = QUEUE_MOST},
     {parse_count, show_count, FIELD(assisted_packet_max)},
     {parse_count, show_count, FIELD(assisted_pieces), .least = 1, .most = INT_MAX},
+    {parse_threshold, show_threshold, FIELD(rdma_min)},
+    {parse_threshold, show_threshold, FIELD(rdma_min_passive)},
+    {parse_threshold, show_threshold, FIELD(rdma_many)},
+    {parse_threshold, show_threshold, FIELD(rdma_segments)},
     {parse_seconds, show_seconds, FIELD(defer_wait)},
     {parse_count, show_count, FIELD(defer_queue)},
     {parse_count, show_count, FIELD(defer_copy_max)},
@@ -368,6 +394,10 @@ const struct conf conf_default = {.log_level = LOG_LEVEL_WARN,
                                   .assisted_queue = 16384,
                                   .assisted_packet_max = 4096,
                                   .assisted_pieces = 256,
+                                  .rdma_min = CONF_RDMA_TABLE,
+                                  .rdma_min_passive = CONF_RDMA_TABLE,
+                                  .rdma_many = CONF_RDMA_TABLE,
+                                  .rdma_segments = CONF_RDMA_TABLE,
                                   .defer_wait = 0.0002,
                                   .defer_queue = 1 << 20,
                                   .defer_copy_max = 4096};

@@ -23,6 +23,9 @@ enum conf_path {
     CONF_PATH_NET_PACKETS
 };
 
+/* Of a threshold: what is in the table of src/rma/origin/rdma_choice.c. */
+enum { CONF_RDMA_TABLE = -1 };
+
 enum conf_rdma { CONF_RDMA_AUTO, CONF_RDMA_ON, CONF_RDMA_OFF };
 
 enum conf_progress { CONF_PROGRESS_AUTO, CONF_PROGRESS_AGENT, CONF_PROGRESS_POLL };
@@ -61,6 +64,10 @@ struct conf {
     int assisted_queue;      /* MPIRMA_CMA_QUEUE: those that share one */
     int assisted_packet_max; /* MPIRMA_CMA_PACKET_MAX: a put or get that the target may do */
     int assisted_pieces;     /* MPIRMA_CMA_PIECES: for so many its agent is woken */
+    int rdma_min;            /* MPIRMA_RDMA_MIN: a put or get that the network does by itself, */
+    int rdma_min_passive;    /* MPIRMA_RDMA_MIN_PASSIVE: the same in passive target epochs, */
+    int rdma_many;           /* MPIRMA_RDMA_MANY: and behind so much by packet in active ones; */
+    int rdma_segments;       /* MPIRMA_RDMA_SEGMENTS: how many pieces. CONF_RDMA_TABLE: auto */
     double defer_wait;       /* MPIRMA_DEFER_WAIT: seconds */
     int defer_queue;         /* MPIRMA_DEFER_QUEUE: of operations deferred for a target */
     int defer_copy_max;      /* MPIRMA_DEFER_COPY_MAX: data of one of these that is copied */

@@ -176,17 +176,17 @@ static inline bool ch3_vc_busy(const struct ch3_vc *vc)
     return !list_empty(&vc->sendq);
 }
 
-/* ch3_rdma_min returns the least number of bytes of a put or get for which it is worth having the
- * channel do it without packets (struct ch3_rdma). SIZE_MAX: the channel does none. */
-size_t ch3_rdma_min(const struct ch3_vc *vc);
-
-/* ch3_rdma_max returns the greatest number of bytes that one put or get of the connection's channel
- * may have. Only where ch3_rdma_min says that the channel does such. */
-size_t ch3_rdma_max(const struct ch3_vc *vc);
+/* ch3_rdma_limits returns what the puts and gets of the connection's channel are like that go
+ * without packets (struct ch3_rdma); part of the channel. NULL: it does none. */
+const struct ch3_rdma_limits *ch3_rdma_limits(const struct ch3_vc *vc);
 
 /* ch3_rdma_is_ordered returns whether a packet that is sent after a put was started is delivered
  * only when the data of that put is in place. */
 bool ch3_rdma_is_ordered(const struct ch3_vc *vc);
+
+/* ch3_rdma_needs_read returns whether the end of a put does not say that its data is in place, but
+ * that of a get behind it does (CH3_CAP_RDMA_READ_BEHIND). */
+bool ch3_rdma_needs_read(const struct ch3_vc *vc);
 
 /* ch3_rdma_start starts a put or get without packets; the connection's channel must have
  * CH3_CAP_RDMA. Returns MRMA_SUCCESS: op is the channel's until op->done is called, by a later

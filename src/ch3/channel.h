@@ -58,7 +58,26 @@ enum ch3_channel_cap {
     CH3_CAP_QUIET =
         1 << 6, /* commit_quietly, wake: commit wakes the receiver's agent if nobody polls there */
     /* Nothing wakes who sleeps, and pending knows nothing: who sleeps must poll again soon. */
-    CH3_CAP_POLLED = 1 << 7
+    CH3_CAP_POLLED = 1 << 7,
+    /* CAP_RDMA. done of a put says only that its local memory may be used again. Its data is in
+     * place when a get with behind set is done that was started later towards the same peer. */
+    CH3_CAP_RDMA_READ_BEHIND = 1 << 8
+};
+
+/* Who carries a channel's puts and gets out at the target. */
+enum ch3_rdma_by {
+    CH3_RDMA_STREAM,   /* a socket, through which the data stream as messages do */
+    CH3_RDMA_PROVIDER, /* hardware with the help of the target's processor */
+    CH3_RDMA_CARD,     /* hardware alone: the target's processor takes no part */
+    CH3_RDMA_KINDS
+};
+
+/* What a channel's puts and gets are like. */
+struct ch3_rdma_limits {
+    enum ch3_rdma_by by;
+    size_t max;    /* bytes of the longest one */
+    size_t inject; /* a put of at most so many bytes has been read when rdma returns */
+    size_t depth;  /* so many the provider takes before the first is done */
 };
 
 /* What a peer must know of registered memory to reach it; plain bytes on the wire. */
@@ -71,13 +90,16 @@ struct ch3_mem_key {
  * to set; the object is the channel's from rdma until done. */
 struct ch3_rdma {
     bool put;        /* else get */
-    void *local;     /* not touched by the caller until done */
-    size_t len;      /* at most the channel's rdma_max; not 0 */
+    void *local;     /* not touched by the caller until done, but see ch3_rdma_limits.inject */
+    size_t len;      /* at most ch3_rdma_limits.max; not 0 */
     uint64_t key;    /* the target's ch3_mem_key.key */
     uint64_t remote; /* ch3_mem_key.base + offset */
+    bool behind;     /* a get that is done only when the data of all earlier puts to this peer is in
+                        place (CAP_RDMA_READ_BEHIND) */
     /* done is called exactly once, from poll, also when the connection is lost or closed. Of a put
-     * the data is in the target's memory then, of a get it is here; with an err it may be there in
-     * part. The object is the caller's again and may be started anew from within. */
+     * the data is in the target's memory then (but see CAP_RDMA_READ_BEHIND), of a get it is here;
+     * with an err it may be there in part. The object is the caller's again and may be started anew
+     * from within. */
     void (*done)(struct ch3_rdma *op, int err);
     void *channel; /* the channel's own */
 };
@@ -179,10 +201,9 @@ typedef void (*ch3_deliver_fn)(struct ch3_vc *from, const void *packet, size_t l
 struct ch3_channel {
     const struct ch3_channel_ops *ops; /* the channel's, from its creation on */
     unsigned caps;                     /* enum ch3_channel_cap; likewise */
-    size_t rdma_max;                   /* CAP_RDMA: the longest put or get; likewise */
-    size_t rdma_min;        /* CAP_RDMA: what is shorter had better go by packets; likewise */
-    ch3_deliver_fn deliver; /* set by ch3_add_channel */
-    struct ch3 *ch3;        /* set by ch3_add_channel */
+    struct ch3_rdma_limits rdma;       /* CAP_RDMA; likewise */
+    ch3_deliver_fn deliver;            /* set by ch3_add_channel */
+    struct ch3 *ch3;                   /* set by ch3_add_channel */
     /* CH3's. Connections with something queued, and what ch3_channel_unsent said. */
     _Atomic uint32_t queues, unsent;
 };

@@ -108,20 +108,20 @@ void *ch3_vc_channel_data(const struct ch3_vc *vc)
     return vc->channel_data;
 }
 
-size_t ch3_rdma_min(const struct ch3_vc *vc)
+const struct ch3_rdma_limits *ch3_rdma_limits(const struct ch3_vc *vc)
 {
     const struct ch3_channel *ch = vc->channel;
-    return ch && ch->caps & CH3_CAP_RDMA ? ch->rdma_min : SIZE_MAX;
-}
-
-size_t ch3_rdma_max(const struct ch3_vc *vc)
-{
-    return vc->channel->rdma_max;
+    return ch && ch->caps & CH3_CAP_RDMA ? &ch->rdma : NULL;
 }
 
 bool ch3_rdma_is_ordered(const struct ch3_vc *vc)
 {
     return vc->channel->caps & CH3_CAP_RDMA_ORDERED;
+}
+
+bool ch3_rdma_needs_read(const struct ch3_vc *vc)
+{
+    return vc->channel->caps & CH3_CAP_RDMA_READ_BEHIND;
 }
 
 int ch3_rdma_start(struct ch3_vc *vc, struct ch3_rdma *op)

@@ -173,7 +173,8 @@ static void say_peer(struct win *w, const struct rma_target *t)
     if (pt) {
         add_debt(&l, "acknowledgements due", pt->acks_due - pt->acks_seen);
         add_debt(&l, "replies due", pt->replies);
-        add_debt(&l, "large operations leaving", pt->streams);
+        add_debt(&l, "large operations leaving",
+                 pt->streams > pt->rdma_ops ? pt->streams : pt->rdma_ops);
         if (pt->lock == PKT_LOCK_SENT)
             add_debt(&l, "lock request not granted", 1);
     }
@@ -238,7 +239,7 @@ bool hang_awaits(struct win *w, const struct rma_wait *wait, const struct rma_ta
         (wait ? wait->rank == w->rank : target_awaits_lock(w)))
         return true;
     return no_complete(w, t) ||
-           (pt && (pt->replies || pt->streams || pt->acks_due != pt->acks_seen));
+           (pt && (pt->replies || pt->streams || pt->rdma_ops || pt->acks_due != pt->acks_seen));
 }
 
 void win_describe(const struct win *w, int target, char *buf, size_t len)

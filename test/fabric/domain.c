@@ -188,6 +188,7 @@ int fabric_domain(struct fid_fabric *fid, struct fi_info *info, struct fid_domai
     d->fid.ops = &domain_ops;
     d->fid.mr = &memory_ops;
     d->local = info->domain_attr->mr_mode & FI_MR_LOCAL;
+    d->automatic = info->domain_attr->data_progress == FI_PROGRESS_AUTO;
     d->card = card_of(info->domain_attr->name);
     d->random = now_ns() | 1;
     d->kick = -1;

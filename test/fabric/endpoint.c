@@ -148,10 +148,11 @@ static ssize_t ep_sendmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t
 {
     struct op *op = op_new(fid, OP_SEND, msg->context, 0);
     domain_enter(of(fid)->domain);
-    COUNT(sends);
     op->flags = FI_SEND | FI_MSG | (flags & FI_DELIVERY_COMPLETE);
     const ssize_t ret = submit(op, take_pieces(op, msg->msg_iov, msg->desc, msg->iov_count) &&
                                        take_target(op, msg->addr));
+    if (!ret)
+        COUNT(sends);
     domain_leave(of(fid)->domain);
     return ret;
 }
@@ -169,27 +170,53 @@ static ssize_t ep_inject(struct fid_ep *fid, const void *buf, size_t len, fi_add
 {
     struct op *op = op_new(fid, OP_SEND, NULL, len);
     domain_enter(of(fid)->domain);
-    COUNT(injects);
     const ssize_t ret = submit(op, take_copy(op, buf, len) && take_target(op, to));
+    if (!ret)
+        COUNT(injects);
     domain_leave(of(fid)->domain);
     return ret;
 }
 
 /* ---- remote memory ---- */
 
+static void count_transfer(enum op_kind kind, bool injected)
+{
+    if (kind == OP_READ) {
+        COUNT(reads);
+        return;
+    }
+    COUNT(writes);
+    if (injected)
+        COUNT(injected_writes);
+}
+
+/* The end of a write that leaves with the call is told all the same. */
+static bool take_data(struct op *op, const struct fi_msg_rma *msg, uint64_t flags)
+{
+    if (op->kind == OP_WRITE && (flags & FI_DELIVERY_COMPLETE) && rules->placed_us) {
+        rules_broken("FI_DELIVERY_COMPLETE is asked for of a write, which this fabric has not");
+        return false;
+    }
+    if (!(flags & FI_INJECT))
+        return take_pieces(op, msg->msg_iov, msg->desc, msg->iov_count);
+    const bool taken =
+        msg->iov_count == 1 && take_copy(op, msg->msg_iov[0].iov_base, msg->msg_iov[0].iov_len);
+    op->silent = false;
+    return taken;
+}
+
 static ssize_t transfer(struct fid_ep *fid, enum op_kind kind, const struct fi_msg_rma *msg,
                         uint64_t flags)
 {
-    struct op *op = op_new(fid, kind, msg->context, 0);
+    const bool injected = flags & FI_INJECT;
+    struct op *op = op_new(fid, kind, msg->context, injected ? msg->msg_iov[0].iov_len : 0);
     domain_enter(of(fid)->domain);
-    if (kind == OP_WRITE)
-        COUNT(writes);
-    else
-        COUNT(reads);
     op->flags = FI_RMA | (kind == OP_WRITE ? FI_WRITE : FI_READ) | (flags & FI_DELIVERY_COMPLETE);
-    const ssize_t ret = submit(op, take_pieces(op, msg->msg_iov, msg->desc, msg->iov_count) &&
-                                       take_remote(op, msg->rma_iov, msg->rma_iov_count) &&
-                                       take_target(op, msg->addr));
+    const ssize_t ret =
+        submit(op, take_data(op, msg, flags) && take_remote(op, msg->rma_iov, msg->rma_iov_count) &&
+                       take_target(op, msg->addr));
+    if (!ret)
+        count_transfer(kind, injected);
     domain_leave(of(fid)->domain);
     return ret;
 }
@@ -238,9 +265,10 @@ static ssize_t ep_inject_write(struct fid_ep *fid, const void *buf, size_t len, 
     const struct fi_rma_iov rma = {addr, len, key};
     struct op *op = op_new(fid, OP_WRITE, NULL, len);
     domain_enter(of(fid)->domain);
-    COUNT(writes);
     const ssize_t ret =
         submit(op, take_copy(op, buf, len) && take_remote(op, &rma, 1) && take_target(op, to));
+    if (!ret)
+        count_transfer(OP_WRITE, true);
     domain_leave(of(fid)->domain);
     return ret;
 }
@@ -286,8 +314,9 @@ static ssize_t atomic(struct fid_ep *fid, enum op_kind kind, const struct atomic
     const size_t bytes = a->inject || !a->buf ? a->count * atomics_size(a->datatype) : 0;
     struct op *op = op_new(fid, kind, a->context, bytes);
     domain_enter(of(fid)->domain);
-    COUNT(atomics);
     const ssize_t ret = submit(op, take_atomic(op, a));
+    if (!ret)
+        COUNT(atomics);
     domain_leave(of(fid)->domain);
     return ret;
 }

@@ -45,6 +45,7 @@ struct domain {
     pthread_mutex_t lock;
     _Atomic bool inside;   /* a thread is in a call */
     bool local;            /* users' buffers need descriptors */
+    bool automatic;        /* it goes on without calls of the user */
     unsigned card;         /* which of several it is */
     struct list memory;    /* struct memory */
     struct list endpoints; /* struct endpoint */

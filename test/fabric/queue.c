@@ -50,9 +50,14 @@ void queue_add(struct queue *cq, struct endpoint *ep, const struct fi_cq_err_ent
 bool queue_ring(struct queue *cq)
 {
     const uint64_t one = 1;
-    if (rules->wait == WAIT_WORKS && cq->fd >= 0 && next_entry(cq))
+    const bool works = rules->wait == WAIT_WORKS || rules->wait == WAIT_IF_AUTOMATIC;
+    if (works && cq->fd >= 0 && next_entry(cq))
         (void)!write(cq->fd, &one, sizeof one);
-    return !list_empty(&cq->entries) && !next_entry(cq);
+    const uint64_t now = now_ns();
+    LIST_EACH (it, &cq->entries)
+        if (LIST_ENTRY(it, struct entry, node)->due > now)
+            return true;
+    return false;
 }
 
 void queue_forget(struct queue *cq, const struct endpoint *ep)
@@ -148,13 +153,18 @@ static struct fi_ops queue_fid_ops = {
 static struct fi_ops_cq queue_ops = {
     .size = sizeof(struct fi_ops_cq), .read = queue_read, .readerr = queue_readerr};
 
+static bool refuses_to_wait(const struct domain *d)
+{
+    return rules->wait == WAIT_REFUSED || (rules->wait == WAIT_IF_AUTOMATIC && !d->automatic);
+}
+
 int domain_queue(struct fid_domain *fid, struct fi_cq_attr *attr, struct fid_cq **out,
                  void *context)
 {
     struct domain *d = (struct domain *)(void *)fid;
     const bool waits = attr->wait_obj == FI_WAIT_FD || attr->wait_obj == FI_WAIT_UNSPEC;
     if (d->queue || attr->format != FI_CQ_FORMAT_DATA ||
-        (waits ? rules->wait == WAIT_REFUSED : attr->wait_obj != FI_WAIT_NONE))
+        (waits ? refuses_to_wait(d) : attr->wait_obj != FI_WAIT_NONE))
         return -FI_ENOSYS;
     struct queue *cq = calloc(1, sizeof *cq);
     if (!cq)

@@ -40,6 +40,7 @@ static struct rules profiles[] = {
      .mr_local = LOCAL_IF_OFFERED,
      .offload = 1,
      .key_bytes = 4,
+     .placed_us = 20000,
      .delay_us = 300,
      .sized = 1,
      .lost_inject = LOST_UNSAID},
@@ -96,7 +97,7 @@ static const struct {
     FIELD(iov_max),  FIELD(rma_iov_max),   FIELD(key_bytes),   FIELD(tx_size),    FIELD(name_len),
     FIELD(uneven),   FIELD(atomics),       FIELD(late_writes), FIELD(late_sends), FIELD(delay_us),
     FIELD(leftover), FIELD(lost_inject),   FIELD(lost_ms),     FIELD(cards),      FIELD(sized),
-    FIELD(mr_us),    FIELD(mr_fail_after),
+    FIELD(mr_us),    FIELD(mr_fail_after), FIELD(placed_us),   FIELD(universe),
 };
 
 static void fill(struct rules *rules)
@@ -144,15 +145,16 @@ static void write_counts(void)
     FILE *file = name ? fopen(name, "a") : NULL;
     if (!file)
         return;
-    fprintf(file,
-            "sends %ju injects %ju receives %ju writes %ju reads %ju atomics %ju registrations %ju "
-            "local_descriptors %ju cq_reads %ju completions %ju errors %ju held %ju lost %ju "
-            "violations %ju\n",
-            (uintmax_t)c->sends, (uintmax_t)c->injects, (uintmax_t)c->receives,
-            (uintmax_t)c->writes, (uintmax_t)c->reads, (uintmax_t)c->atomics,
-            (uintmax_t)c->registrations, (uintmax_t)c->local_descriptors, (uintmax_t)c->cq_reads,
-            (uintmax_t)c->completions, (uintmax_t)c->errors, (uintmax_t)c->held, (uintmax_t)c->lost,
-            (uintmax_t)c->violations);
+    fprintf(
+        file,
+        "sends %ju injects %ju receives %ju writes %ju injected_writes %ju reads %ju atomics %ju "
+        "registrations %ju local_descriptors %ju cq_reads %ju completions %ju errors %ju held %ju "
+        "lost %ju violations %ju\n",
+        (uintmax_t)c->sends, (uintmax_t)c->injects, (uintmax_t)c->receives, (uintmax_t)c->writes,
+        (uintmax_t)c->injected_writes, (uintmax_t)c->reads, (uintmax_t)c->atomics,
+        (uintmax_t)c->registrations, (uintmax_t)c->local_descriptors, (uintmax_t)c->cq_reads,
+        (uintmax_t)c->completions, (uintmax_t)c->errors, (uintmax_t)c->held, (uintmax_t)c->lost,
+        (uintmax_t)c->violations);
     fclose(file);
 }
 

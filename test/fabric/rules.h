@@ -22,9 +22,9 @@
 /* Registration of the user's own buffers. */
 enum { LOCAL_NEVER, LOCAL_IF_OFFERED, LOCAL_ALWAYS };
 
-/* The descriptor of a completion queue: it works, is there and never becomes readable, or is
- * refused. */
-enum { WAIT_WORKS, WAIT_SILENT, WAIT_REFUSED };
+/* The descriptor of a completion queue: it works, is there and never becomes readable, is refused,
+ * or works with automatic progress and is refused without. */
+enum { WAIT_WORKS, WAIT_SILENT, WAIT_REFUSED, WAIT_IF_AUTOMATIC };
 
 /* What is said of an injected message that was lost: an error with nothing to tell which one it
  * was, or nothing at all. */
@@ -51,12 +51,16 @@ struct rules {
     unsigned atomics;       /* has atomic operations */
     unsigned late_writes;   /* so many later sends may overtake a write */
     unsigned late_sends;    /* so many later sends may overtake a send (no FI_ORDER_SAS) */
+    unsigned placed_us;     /* the data of a write is in place so much later than its end is told,
+                               unless something else comes from the same endpoint; and there is no
+                               FI_DELIVERY_COMPLETE for writes */
     unsigned delay_us;      /* a completion is told so much later, at most */
     unsigned leftover;      /* the end of a receive buffer is an event that names unused bytes */
     unsigned lost_inject;   /* LOST_* */
     unsigned lost_ms;       /* until an operation to an endpoint that has gone fails */
     unsigned cards;         /* domains */
     unsigned sized;         /* what ofi_rxm reads of the environment must be there */
+    unsigned universe;      /* the number of processes that ofi_rxm reads must be this; 0: any */
     unsigned mr_us;         /* a registration takes so long */
     unsigned mr_fail_after; /* so many registrations go well, then none does; 0: all do */
 };

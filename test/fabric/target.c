@@ -2,10 +2,12 @@
 /*
  * target.c - what arrives: messages into receive buffers, puts and gets, atomics, answers.
  *
- * What is marked as late is held until so many later messages of the same connection have passed,
- * or for a while. Messages go into receive buffers in the order in which these were posted; a
- * buffer for many messages ends when less room is left than its user said. Whoever reaches memory
- * needs its key, and stays within it, or is answered with an error.
+ * A write may be answered before its data is in place (placed_us): that comes later, or when
+ * anything but a write comes by the same connection. What is marked as late is held until so many
+ * later messages of the same connection have passed, or for a while. Messages go into receive
+ * buffers in the order in which these were posted; a buffer for many messages ends when less room
+ * is left than its user said. Whoever reaches memory needs its key, and stays within it, or is
+ * answered with an error.
  *
  * Locks: the domain's. Neighbours: wire.c, which brings frames; memory.c, atomics.c.
  */
@@ -159,9 +161,37 @@ static void overtake(struct endpoint *ep, const struct wire *w)
     }
 }
 
+/* The end of the write is told, and its data held. */
+static void place_later(struct wire *w, struct chunk *c)
+{
+    const struct frame *f = &c->frame;
+    const bool right = memory_at(w->ep->domain, f->key, f->addr, f->payload, FI_REMOTE_WRITE);
+    wire_answer(w, f, right ? 0 : FI_EACCES, NULL, 0);
+    c->frame.id = 0; /* it has been answered */
+    c->wire = w;
+    c->due = now_ns() + rules->placed_us * UINT64_C(1000);
+    list_push_back(&w->ep->held, &c->node);
+}
+
+/* What has been written before is in place when something else is dealt with. */
+static void place_now(struct wire *w)
+{
+    LIST_EACH_SAFE (it, &w->ep->held) {
+        struct chunk *c = LIST_ENTRY(it, struct chunk, node);
+        if (c->wire == w && c->frame.kind == OP_WRITE)
+            release(w->ep, c);
+    }
+}
+
 void target_frame(struct wire *w, struct chunk *c)
 {
     struct endpoint *ep = w->ep;
+    if (rules->placed_us && c->frame.kind == OP_WRITE) {
+        place_later(w, c);
+        return;
+    }
+    if (rules->placed_us && c->frame.kind != OP_DONE)
+        place_now(w);
     const bool message = c->frame.kind == OP_SEND;
     if (c->frame.late) {
         c->wire = w;

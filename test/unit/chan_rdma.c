@@ -92,7 +92,7 @@ void rdma_put_get(void **state)
             .rounds = 3};
         struct transfer get = {
             .op = {.local = in, .len = len, .key = key.key, .remote = key.base + at}};
-        assert_true(len <= rig->end[0].ch->rdma_max);
+        assert_true(len <= rig->end[0].ch->rdma.max);
         for (size_t k = 0; k < len; k++)
             out[k] = (unsigned char)(k * 11 + i + (k >> 9));
         start(rig, &put);

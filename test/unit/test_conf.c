@@ -114,6 +114,14 @@ static const struct {
     {"MPIRMA_CMA_PACKET_MAX", "2147483647", "2147483647"},
     {"MPIRMA_CMA_PIECES", "", "256"},
     {"MPIRMA_CMA_PIECES", "1", "1"},
+    {"MPIRMA_RDMA_MIN", "", "auto"},
+    {"MPIRMA_RDMA_MIN", "0", "0"},
+    {"MPIRMA_RDMA_MIN_PASSIVE", "auto", "auto"},
+    {"MPIRMA_RDMA_MIN_PASSIVE", "8192", "8192"},
+    {"MPIRMA_RDMA_MANY", "", "auto"},
+    {"MPIRMA_RDMA_MANY", "2147483647", "2147483647"},
+    {"MPIRMA_RDMA_SEGMENTS", "", "auto"},
+    {"MPIRMA_RDMA_SEGMENTS", "1", "1"},
     {"MPIRMA_DEFER_WAIT", "", "0.000200"},
     {"MPIRMA_DEFER_WAIT", "0", "0"},
     {"MPIRMA_DEFER_WAIT", "1.000001", "1.000001"},
@@ -187,6 +195,14 @@ static void values_land_in_their_own_fields(void **state)
     assert_int_equal(conf.assisted_packet_max, 1);
     load(&conf, "MPIRMA_CMA_PIECES", "2", msg, sizeof msg);
     assert_int_equal(conf.assisted_pieces, 2);
+    load(&conf, "MPIRMA_RDMA_MIN", "1", msg, sizeof msg);
+    assert_true(conf.rdma_min == 1 && conf.rdma_min_passive == CONF_RDMA_TABLE);
+    load(&conf, "MPIRMA_RDMA_MIN_PASSIVE", "1", msg, sizeof msg);
+    assert_true(conf.rdma_min_passive == 1 && conf.rdma_min == CONF_RDMA_TABLE);
+    load(&conf, "MPIRMA_RDMA_MANY", "1", msg, sizeof msg);
+    assert_true(conf.rdma_many == 1 && conf.rdma_segments == CONF_RDMA_TABLE);
+    load(&conf, "MPIRMA_RDMA_SEGMENTS", "1", msg, sizeof msg);
+    assert_true(conf.rdma_segments == 1 && conf.rdma_many == CONF_RDMA_TABLE);
     load(&conf, "MPIRMA_DEFER_WAIT", "2", msg, sizeof msg);
     assert_true(conf.defer_wait >= 2 && conf.defer_wait <= 2);
     load(&conf, "MPIRMA_DEFER_QUEUE", "1", msg, sizeof msg);
@@ -234,6 +250,10 @@ static const struct {
     {"MPIRMA_CMA_QUEUE", "1048577"},
     {"MPIRMA_CMA_PACKET_MAX", "-1"},
     {"MPIRMA_CMA_PIECES", "0"},
+    {"MPIRMA_RDMA_MIN", "8k"},
+    {"MPIRMA_RDMA_MIN_PASSIVE", "-1"},
+    {"MPIRMA_RDMA_MANY", "many"},
+    {"MPIRMA_RDMA_SEGMENTS", "Auto"},
     {"MPIRMA_DEFER_WAIT", "soon"},
     {"MPIRMA_DEFER_QUEUE", "1M"},
     {"MPIRMA_DEFER_COPY_MAX", "0x10"},

@@ -14,7 +14,7 @@
 #include "netmod/ofi/ofi.h"
 #include "test/fabric/counts.h"
 
-enum { LARGE = 100000, MANY = 200, SECONDS_LOST = 10 };
+enum { LARGE = 100000, MANY = 200, SECONDS_LOST = 10, SECONDS_ALONE = 8, UNIVERSE = 1000 };
 
 static char provider[16]; /* the profile's name */
 
@@ -51,6 +51,20 @@ static void rdma_done(struct ch3_rdma *op, int err)
     failed += err != 0;
 }
 
+static void read_behind(struct end *e, const struct ch3_mem_key *key)
+{
+    unsigned char byte;
+    struct ch3_rdma op = {.local = &byte,
+                          .len = 1,
+                          .key = key->key,
+                          .remote = key->base,
+                          .behind = true,
+                          .done = rdma_done};
+    finished = 0;
+    POLL_UNTIL(e, e[0].ch->ops->rdma(e[0].ch, &e[0].vc, &op) == MRMA_SUCCESS);
+    POLL_UNTIL(e, finished == 1);
+}
+
 static void put_and_get(struct end *e)
 {
     static unsigned char window[LARGE], mine[LARGE];
@@ -67,11 +81,14 @@ static void put_and_get(struct end *e)
                           .done = rdma_done};
     POLL_UNTIL(e, e[0].ch->ops->rdma(e[0].ch, &e[0].vc, &op) == MRMA_SUCCESS);
     POLL_UNTIL(e, finished == 1);
+    if (e[0].ch->caps & CH3_CAP_RDMA_READ_BEHIND)
+        read_behind(e, &key);
     assert_memory_equal(window, mine, sizeof mine);
     memset(window, 9, sizeof window);
     op.put = false;
+    finished = 0;
     POLL_UNTIL(e, e[0].ch->ops->rdma(e[0].ch, &e[0].vc, &op) == MRMA_SUCCESS);
-    POLL_UNTIL(e, finished == 2);
+    POLL_UNTIL(e, finished == 1);
     assert_memory_equal(window, mine, sizeof mine);
     assert_int_equal(failed, 0);
     e[1].ch->ops->mem_release(e[1].ch, mem);
@@ -119,6 +136,16 @@ static bool is_lost_in_time(struct end *e)
     return true;
 }
 
+static void close_lost(struct end *e)
+{
+    ch3_vc_event(&e[0].vc, CH3_VC_CLOSE);
+    nmofi_close(e[0].nm);
+    nmofi_close(e[1].nm);
+    for (int i = 0; i < MAX; i++)
+        log_pipe_close(&e[i].lp);
+    free(e);
+}
+
 static void lose(bool socket)
 {
     struct end *e = open_both();
@@ -129,12 +156,28 @@ static void lose(bool socket)
     end_abruptly(&e[1]);
     (void)send_one(&e[0], 8); /* injected: lost with a word, or without */
     assert_true(is_lost_in_time(&e[0]));
-    ch3_vc_event(&e[0].vc, CH3_VC_CLOSE);
-    nmofi_close(e[0].nm);
-    nmofi_close(e[1].nm);
-    for (int i = 0; i < MAX; i++)
-        log_pipe_close(&e[i].lp);
-    free(e);
+    close_lost(e);
+}
+
+/* The fabric says so only much later: the address by which the process is known to live is all that
+ * there is. */
+static void lost_by_its_socket_alone(void **state)
+{
+    struct end *e = open_both();
+    (void)state;
+    POLL_UNTIL(e, send_one(&e[0], 40));
+    POLL_UNTIL(e, e[1].got == 1 && (!e[1].peer.link || !e[1].peer.link->under_way));
+    assert_true(e[0].peer.name.life);
+    end_abruptly(&e[1]);
+    const uint64_t began = clock_monotonic_ns();
+    (void)send_one(&e[0], 8);
+    assert_true(is_lost_in_time(&e[0]));
+    assert_true(clock_monotonic_ns() - began < SECONDS_ALONE * UINT64_C(1000000000));
+    while (e[0].peer.link && e[0].peer.link->under_way) { /* the fabric says so at last */
+        e->ch->ops->poll(e->ch);
+        usleep(1000);
+    }
+    close_lost(e);
 }
 
 static void lost_by_its_socket(void **state)
@@ -215,6 +258,31 @@ static void processes_take_cards_in_turn(void **state)
     }
 }
 
+/* The provider reads how many processes there may be, and what was set for that is gone again; what
+ * the user has set stays. */
+static void says_how_many_there_may_be(void **state)
+{
+    static const struct log quiet = {.level = LOG_LEVEL_ERROR, .fd = 2};
+    static struct ch3 ch3;
+    struct nmofi *nm;
+    (void)state;
+    const struct nmofi_opts opts = {
+        .provider = provider, .universe = UNIVERSE, .uid = 1, .log = &quiet, .find = find};
+    const bool set = getenv("FI_UNIVERSE_SIZE") != NULL;
+    ch3_init(&ch3, &quiet, NULL, NULL);
+    assert_int_equal(nmofi_open(&opts, &nm), MRMA_SUCCESS);
+    assert_int_equal(getenv("FI_UNIVERSE_SIZE") != NULL, set);
+    ch3_add_channel(&ch3, nmofi_channel(nm));
+    nmofi_close(nm);
+}
+
+static void the_user_says_how_many(void **state)
+{
+    setenv("FI_UNIVERSE_SIZE", "5", 1);
+    says_how_many_there_may_be(state);
+    assert_string_equal(getenv("FI_UNIVERSE_SIZE"), "5");
+}
+
 static void no_memory_to_register(void **state)
 {
     static const struct log quiet = {.level = LOG_LEVEL_ERROR, .fd = -1};
@@ -273,6 +341,13 @@ static const struct test_case cases[] = {
     {"cxi: processes_take_cards_in_turn", "cxi", "cards=3", processes_take_cards_in_turn},
     {"cxi: names of unequal length", "cxi", "uneven=8", exchange},
     {"opx: all sends may be late", "opx", "late_sends=5", exchange},
+    {"verbs: universe", "verbs", "universe=1000", says_how_many_there_may_be},
+    {"verbs: universe of the user", "verbs", "universe=5", the_user_says_how_many},
+    {"ideal: automatic progress", "ideal", "wait=3", has_a_descriptor},
+    {"ideal: exchange with automatic progress", "ideal", "wait=3", exchange},
+    {"efa: no automatic progress", "efa", "wait=3", must_be_polled},
+    {"verbs: lost_by_its_socket_alone", "verbs", "lost_ms=12000", lost_by_its_socket_alone},
+    {"cxi: lost_by_its_socket_alone", "cxi", "lost_ms=12000", lost_by_its_socket_alone},
     {"cxi: rules_are_held", "cxi", "", rules_are_held},
 };
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_rdma.c - large puts and gets by the channel itself (rma/origin/rdma.c), over a
+ * test_rdma.c - puts and gets by the channel itself (rma/origin/rdma.c), over a
  * channel that takes its time.
  *
  * The channel is the fabric's with puts and gets of its own: one is done only many
  * polls later, and often there is no room to start one. A put's data is in place
  * when it is done, or (RDMA_ORDERED) no earlier than the next packet to that peer; a get reads the
  * target's memory when it is done. So what ends an epoch too early is seen by the target
- * as missing data, or by the origin as what the target has stored since.
+ * as missing data, or by the origin as what the target has stored since. A card's puts may be
+ * injected, and where nothing but a get behind a put tells that its data is in place, it is not in
+ * place before that, or before a packet.
  */
 #include "pkt_run.h"
 
@@ -16,6 +18,8 @@
 enum {
     RDMA_MIN = 1000,
     UNDER_WAY = 4,
+    INJECT = 64,
+    UNPLACED = 64,
     PUT_POLLS = 300,
     GET_POLLS = 10,
     NPROC = 4,
@@ -28,6 +32,15 @@ struct fake_op {
     struct ch3_vc *vc;
     unsigned left; /* polls */
     bool moved;
+    unsigned char copy[INJECT]; /* of what was injected */
+};
+
+/* A put that is done, and whose data is not in place. */
+struct unplaced {
+    struct ch3_vc *vc;
+    uint64_t remote;
+    size_t len;
+    unsigned char bytes[INJECT];
 };
 
 static struct fake {
@@ -36,6 +49,8 @@ static struct fake {
     struct fake_op under_way[UNDER_WAY];
     _Atomic unsigned n;
     unsigned puts, gets, registered;
+    struct unplaced unplaced[UNPLACED];
+    unsigned nunplaced;
     unsigned refuses; /* 1 + how many it takes before it refuses one; 0: takes all */
     int refusal;      /* with this error */
 } fakes[FABRIC_MAX];
@@ -53,15 +68,38 @@ static void move(struct fake_op *fo)
         return;
     fo->moved = true;
     if (op->put)
-        memcpy(remote, op->local, op->len);
+        memcpy(remote, fo->vc->channel->rdma.inject >= op->len ? fo->copy : op->local, op->len);
     else
         memcpy(op->local, remote, op->len);
+}
+
+/* What was put to a peer and done is in place. */
+static void place(struct fake *f, const struct ch3_vc *vc)
+{
+    for (unsigned i = 0; i < f->nunplaced;) {
+        const struct unplaced *u = &f->unplaced[i];
+        if (u->vc != vc) {
+            i++;
+            continue;
+        }
+        memcpy((void *)(uintptr_t)u->remote, u->bytes, u->len);
+        memmove(&f->unplaced[i], &f->unplaced[i + 1], (--f->nunplaced - i) * sizeof *u);
+    }
+}
+
+static void place_later(struct fake *f, const struct fake_op *fo)
+{
+    FABRIC_CHECK(f->nunplaced < UNPLACED && fo->op->len <= INJECT);
+    struct unplaced *u = &f->unplaced[f->nunplaced++];
+    *u = (struct unplaced){.vc = fo->vc, .remote = fo->op->remote, .len = fo->op->len};
+    memcpy(u->bytes, fo->copy, u->len);
 }
 
 /* The puts to a peer are in front of a packet to it. */
 static void fake_commit(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
 {
     struct fake *f = fake_of(ch);
+    place(f, vc);
     for (unsigned i = 0; ch->caps & CH3_CAP_RDMA_ORDERED && i < f->n; i++)
         if (f->under_way[i].vc == vc && f->under_way[i].op->put)
             move(&f->under_way[i]);
@@ -71,13 +109,16 @@ static void fake_commit(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
 static int fake_rdma(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_rdma *op)
 {
     struct fake *f = fake_of(ch);
-    FABRIC_CHECK(op->key == 4711 && op->len && op->len <= ch->rdma_max);
+    FABRIC_CHECK(op->key == 4711 && op->len && op->len <= ch->rdma.max);
     if (f->n == UNDER_WAY)
         return MRMA_AGAIN;
     if (f->refuses && !--f->refuses)
         return f->refusal;
     *(op->put ? &f->puts : &f->gets) += 1;
-    f->under_way[f->n] = (struct fake_op){op, vc, op->put ? PUT_POLLS : GET_POLLS, false};
+    f->under_way[f->n] =
+        (struct fake_op){.op = op, .vc = vc, .left = op->put ? PUT_POLLS : GET_POLLS};
+    if (op->put && op->len <= ch->rdma.inject)
+        memcpy(f->under_way[f->n].copy, op->local, op->len);
     atomic_fetch_add(&f->n, 1);
     return MRMA_SUCCESS;
 }
@@ -93,7 +134,15 @@ static unsigned fake_poll(struct ch3_channel *ch)
             i++;
             continue;
         }
-        if (!lost)
+        if (op->behind) /* the puts before it that are not done are in front of it */
+            for (unsigned k = 0; k < f->n; k++)
+                if (f->under_way[k].vc == f->under_way[i].vc && f->under_way[k].op->put)
+                    move(&f->under_way[k]);
+        if (op->behind)
+            place(f, f->under_way[i].vc);
+        if (op->put && ch->caps & CH3_CAP_RDMA_READ_BEHIND && !f->under_way[i].moved)
+            place_later(f, &f->under_way[i]);
+        else if (!lost)
             move(&f->under_way[i]);
         atomic_fetch_sub(&f->n, 1);
         f->under_way[i] = f->under_way[f->n];
@@ -144,8 +193,8 @@ static void fake_init(struct fabric_proc *p, bool ordered)
     f->ops.pending = fake_pending;
     p->channel.ops = &f->ops;
     p->channel.caps |= CH3_CAP_RDMA | (ordered ? CH3_CAP_RDMA_ORDERED : 0);
-    p->channel.rdma_min = RDMA_MIN;
-    p->channel.rdma_max = 3500;
+    p->channel.rdma = (struct ch3_rdma_limits){.by = CH3_RDMA_STREAM, .max = 3500, .depth = 64};
+    p->conf.rdma_min = p->conf.rdma_min_passive = RDMA_MIN;
     p->env.net_open = fake_net_open;
     p->env.net_room = 1;
 }
@@ -440,6 +489,83 @@ static void all_sizes(void (*body)(struct fabric_proc *p, void *arg), enum conf_
     }
 }
 
+/* ---- a card ---- */
+
+/* Small ones without packets, between those with: each flush means that all is in place, and what
+ * was injected may be overwritten at once. */
+static void by_card(struct fabric_proc *p, void *arg)
+{
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, PART, 1);
+    unsigned char *mine = *win_base_attr(w);
+    unsigned char in[INJECT], out[INJECT];
+    (void)arg;
+    memset(mine, 0, PART);
+    rest(p);
+    OK(rma_lock_all(w, 0));
+    get(w, next(p), 0, in, 1); /* asks for the lock */
+    OK(rma_flush(w, next(p), false));
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        fill(out, INJECT, round + (unsigned)p->rank);
+        put(w, next(p), 8, out, INJECT);
+        OK(rma_flush(w, next(p), true));
+        memset(out, 255, INJECT);
+        OK(rma_flush(w, next(p), false));
+        rest(p);
+        check_filled(mine + 8, INJECT, round + (unsigned)before(p));
+        get(w, next(p), 8, in, INJECT);
+        OK(rma_flush_all(w, false));
+        check_filled(in, INJECT, round + (unsigned)p->rank);
+        rest(p);
+    }
+    fill(out, INJECT, 99);
+    put(w, next(p), 8, out, INJECT);
+    OK(rma_unlock_all(w));
+    rest(p);
+    check_filled(mine + 8, INJECT, 99);
+    fabric_win_free(w);
+}
+
+static void run_card(bool ordered, bool agent, bool behind)
+{
+    fabric_watchdog(120);
+    struct fabric *f = fabric_new(
+        &(struct fabric_opts){.nproc = NPROC,
+                              .path = CONF_PATH_NET_PACKETS,
+                              .progress = agent ? CONF_PROGRESS_AGENT : CONF_PROGRESS_POLL});
+    for (int r = 0; r < NPROC; r++) {
+        struct fabric_proc *p = &f->procs[r];
+        fake_init(p, ordered);
+        p->conf.rdma_min = p->conf.rdma_min_passive = CONF_RDMA_TABLE;
+        p->channel.rdma.by = CH3_RDMA_CARD;
+        p->channel.rdma.inject = INJECT;
+        p->channel.caps |= behind ? CH3_CAP_RDMA_READ_BEHIND : 0;
+    }
+    atomic_store(&pkt_arrived, 0);
+    fabric_run(f, by_card, NULL);
+    for (int r = 0; r < NPROC; r++) {
+        assert_int_equal(fakes[r].puts, ROUNDS + 1);
+        assert_int_equal(fakes[r].gets, ROUNDS * (behind ? 2 : 1));
+        assert_int_equal(fakes[r].registered, 0);
+        assert_int_equal(refused(&f->procs[r]), 0);
+    }
+    fabric_free(f);
+    fabric_watchdog(0);
+}
+
+static void test_card(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 4; i++)
+        run_card(i & 1, i & 2, false);
+}
+
+static void test_card_that_is_read_behind(void **state)
+{
+    (void)state;
+    run_card(true, false, true);
+    run_card(true, true, true);
+}
+
 #define SIZES_TEST(name, body, fence) \
     static void name(void **state)    \
     {                                 \
@@ -459,6 +585,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_pscw),           cmocka_unit_test(test_lock),
         cmocka_unit_test(test_lock_all),       cmocka_unit_test(test_part_refused),
         cmocka_unit_test(test_memory_refused), cmocka_unit_test(test_peer_lost),
+        cmocka_unit_test(test_card),           cmocka_unit_test(test_card_that_is_read_behind),
     };
     RUN_TESTS("rdma", tests);
 }

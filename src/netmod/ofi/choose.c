@@ -44,15 +44,23 @@ struct known {
     enum rank rank;
     bool unordered; /* it does not say that sends are matched in order */
     bool silent;    /* its descriptor does not tell of what arrives while nobody polls */
+    bool card;      /* its card puts and gets without a processor of the target */
+    bool transmits; /* the end of a put says only that the data has been transmitted, whatever is
+                       asked for: verbs ends what RDMA writes with when the target's card has it */
 };
 
 static const struct known known[] = {
-    {"tcp", RANK_TCP, false, false},        {"net", RANK_NET, false, false},
-    {"verbs", RANK_HARDWARE, false, false}, {"cxi", RANK_HARDWARE, false, false},
-    {"efa", RANK_HARDWARE, false, false},   {"psm2", RANK_HARDWARE, false, true},
-    {"psm3", RANK_HARDWARE, false, true},   {"opx", RANK_HARDWARE, true, true},
-    {"gni", RANK_HARDWARE, false, false},   {"ucx", RANK_HARDWARE, false, false},
-    {"mlx", RANK_HARDWARE, false, false},
+    {.core = "tcp", .rank = RANK_TCP},
+    {.core = "net", .rank = RANK_NET},
+    {.core = "verbs", .rank = RANK_HARDWARE, .card = true, .transmits = true},
+    {.core = "cxi", .rank = RANK_HARDWARE, .card = true},
+    {.core = "efa", .rank = RANK_HARDWARE},
+    {.core = "psm2", .rank = RANK_HARDWARE, .silent = true},
+    {.core = "psm3", .rank = RANK_HARDWARE, .silent = true},
+    {.core = "opx", .rank = RANK_HARDWARE, .unordered = true, .silent = true},
+    {.core = "gni", .rank = RANK_HARDWARE},
+    {.core = "ucx", .rank = RANK_HARDWARE},
+    {.core = "mlx", .rank = RANK_HARDWARE},
 };
 
 /* The line of a provider in that table; NULL: it has none. */
@@ -376,6 +384,8 @@ static void note_properties(struct nmofi *nm)
     nm->early_release = sockets || is_over_rxm(nm->info);
     nm->unordered = is_unordered(nm->info);
     nm->silent = k && k->silent;
+    nm->card = k && k->card;
+    nm->transmits = k && k->transmits;
 }
 
 int nm_choose(struct nmofi *nm)

@@ -20,7 +20,6 @@
 #include "base/err.h"
 #include "netmod/ofi/ofi.h"
 
-enum { RDMA_MIN_SOFTWARE = 24 * 1024, RDMA_MIN_HARDWARE = 8 * 1024 };
 #define LINGER_NS UINT64_C(1000000000)
 #define LINGER_BYE_NS UINT64_C(20000000)
 
@@ -97,13 +96,23 @@ static void release(struct nmofi *nm)
 
 static void announce_rdma(struct nmofi *nm)
 {
-    if (!(nm->info->caps & FI_RMA) || nm->opts.rdma == NMOFI_RDMA_OFF)
+    const struct fi_info *info = nm->info;
+    const bool ordered = info->tx_attr->msg_order & info->rx_attr->msg_order & FI_ORDER_SAW;
+    if (!(info->caps & FI_RMA) || nm->opts.rdma == NMOFI_RDMA_OFF)
         return;
-    nm->channel.caps |= CH3_CAP_RDMA;
-    if (nm->info->tx_attr->msg_order & nm->info->rx_attr->msg_order & FI_ORDER_SAW)
-        nm->channel.caps |= CH3_CAP_RDMA_ORDERED;
-    nm->channel.rdma_max = nm->info->ep_attr->max_msg_size;
-    nm->channel.rdma_min = nm->software ? RDMA_MIN_SOFTWARE : RDMA_MIN_HARDWARE;
+    if (nm->transmits && !ordered) {
+        log_msg(nm->opts.log, LOG_LEVEL_INFO,
+                "network: packets go, since nothing tells when a put's data is in place");
+        return;
+    }
+    nm->channel.caps |= CH3_CAP_RDMA | (ordered ? CH3_CAP_RDMA_ORDERED : 0) |
+                        (nm->transmits ? CH3_CAP_RDMA_READ_BEHIND : 0);
+    nm->channel.rdma = (struct ch3_rdma_limits){.by = nm->software ? CH3_RDMA_STREAM
+                                                      : nm->card   ? CH3_RDMA_CARD
+                                                                   : CH3_RDMA_PROVIDER,
+                                                .max = info->ep_attr->max_msg_size,
+                                                .inject = nm_rma_inject(nm),
+                                                .depth = info->tx_attr->size};
 }
 
 int nmofi_open(const struct nmofi_opts *opts, struct nmofi **out)

@@ -172,6 +172,8 @@ struct nmofi {
     bool over_tcp;        /* known to be one over TCP */
     bool unordered;       /* later sends may overtake earlier ones */
     bool silent;          /* its descriptor does not tell of what arrives */
+    bool card;            /* no processor of the target takes part in a put or get */
+    bool transmits;       /* the end of a put does not say that its data is in place */
     bool early_release; /* the provider may say too early that a receive buffer is used up: buf.c */
     bool sequential;    /* a peer's messages complete one after the other */
     size_t inject_max;
@@ -465,6 +467,9 @@ void nm_reach_poll(struct nmofi_link *link, uint64_t now);
 void nm_reach_end(struct nmofi_link *link);
 
 /* ---- rma.c ---- */
+
+/* nm_rma_inject returns how many bytes a put has at most that nm_rdma has read when it returns. */
+size_t nm_rma_inject(const struct nmofi *nm);
 
 /* nm_rdma is the channel's rdma (ch3/channel.h). */
 int nm_rdma(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_rdma *op);

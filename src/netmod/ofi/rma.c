@@ -6,6 +6,16 @@
  * the provider has let go of it: so the provider knows a struct nm_rma, which
  * outlives the caller's object.
  *
+ * Local memory. Where a card does all, what is short enough is injected: the provider takes the
+ * data over with the call. Otherwise memory is registered for the operation, where the provider
+ * asks for that (FI_MR_LOCAL); what is short, and for a card, goes by a transmit buffer instead,
+ * which is registered already.
+ *
+ * The end of a put. FI_DELIVERY_COMPLETE is asked for, which says that the data is in place, except
+ * of providers that are known not to have that (nm->transmits): there a get behind the put tells
+ * (doc/network.md). Where the provider does not promise to keep that order, the get waits here
+ * until the puts have ended.
+ *
  * Keys are chosen here where the provider allows it: 64 random bits, since whoever
  * can connect and knows the key reaches the memory.
  *
@@ -13,12 +23,16 @@
  * broken connection has under way.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 
 #include "base/err.h"
 #include "netmod/ofi/ofi.h"
 
-enum { NM_RMA_MAX = 256 /* under way, all peers */ };
+enum {
+    NM_RMA_MAX = 256, /* under way, all peers */
+    NM_COPIED = 8192  /* bytes of a put or get at most that goes by a transmit buffer */
+};
 
 struct nm_rma {
     struct nm_op op;       /* first */
@@ -26,6 +40,8 @@ struct nm_rma {
     struct nmofi_link *link;
     struct ch3_rdma *rdma; /* NULL: the caller has been told */
     struct fid_mr *mr;     /* of the local memory, where the provider asks for it */
+    struct nm_tx *copy;    /* that is used instead of the local memory */
+    bool put;
 };
 
 struct ch3_mem {
@@ -51,7 +67,10 @@ static void rma_put(struct nmofi *nm, struct nm_rma *rma)
 {
     if (rma->mr)
         fi_close(&rma->mr->fid);
+    if (rma->copy)
+        nm_tx_put(nm, rma->copy);
     rma->mr = NULL;
+    rma->copy = NULL;
     rma->rdma = NULL;
     list_push_front(&nm->rma_free, &rma->node);
 }
@@ -62,6 +81,8 @@ void nm_rma_done(struct nmofi *nm, struct nm_op *op, int err)
     struct nm_rma *rma = (struct nm_rma *)(void *)op;
     struct ch3_rdma *rdma = rma->rdma;
     struct nmofi_link *link = rma->link;
+    if (rma->copy && rdma && !rdma->put && !err)
+        memcpy(rdma->local, rma->copy->bytes, rdma->len);
     list_remove(&rma->node);
     rma_put(nm, rma);
     nm->events++;
@@ -82,13 +103,77 @@ void nm_rma_abandon(struct nmofi_link *link, int err)
     }
 }
 
+static void note_unregistered(struct nmofi *nm)
+{
+    if (nm->stats.unregistered++ == 0)
+        log_msg(nm->opts.log, LOG_LEVEL_INFO,
+                "network: memory for a put or get cannot be registered (ulimit -l): packets go");
+}
+
+static bool asks_for_local(const struct nmofi *nm)
+{
+    return nm->info->domain_attr->mr_mode & FI_MR_LOCAL;
+}
+
+size_t nm_rma_inject(const struct nmofi *nm)
+{
+    const size_t copied = asks_for_local(nm) ? NM_COPIED : 0;
+    if (!nm->card)
+        return 0;
+    return copied > nm->inject_max ? copied : nm->inject_max;
+}
+
+static bool is_injected(const struct nmofi *nm, const struct ch3_rdma *op)
+{
+    return nm->card && op->put && op->len <= nm->inject_max;
+}
+
+/* What the provider needs of the local memory. MRMA_AGAIN: not now; MRMA_ERR_NO_MEM: it cannot be
+ * had. */
+static int prepare_local(struct nmofi *nm, struct nm_rma *rma, const struct ch3_rdma *op)
+{
+    if (!asks_for_local(nm) || is_injected(nm, op))
+        return MRMA_SUCCESS;
+    if (nm->card && op->len <= NM_COPIED) {
+        rma->copy = nm_tx_get(nm, op->len);
+        if (rma->copy && op->put)
+            memcpy(rma->copy->bytes, op->local, op->len);
+        return rma->copy ? MRMA_SUCCESS : MRMA_AGAIN;
+    }
+    if (fi_mr_reg(nm->domain, op->local, op->len, op->put ? FI_WRITE : FI_READ, 0, 0, 0, &rma->mr,
+                  NULL) == 0)
+        return MRMA_SUCCESS;
+    rma->mr = NULL;
+    note_unregistered(nm);
+    return MRMA_ERR_NO_MEM;
+}
+
+static bool has_puts(const struct nmofi_link *link)
+{
+    LIST_EACH (it, &link->rdma_ops)
+        if (LIST_ENTRY(it, struct nm_rma, node)->put)
+            return true;
+    return false;
+}
+
+/* Must a get that confirms puts wait for their ends? */
+static bool must_wait(const struct nmofi *nm, const struct nmofi_link *link,
+                      const struct ch3_rdma *op)
+{
+    const uint64_t order = nm->info->tx_attr->msg_order & nm->info->rx_attr->msg_order;
+    return op->behind && !(order & FI_ORDER_RAW) && has_puts(link);
+}
+
 static ssize_t start(struct nmofi *nm, struct nm_rma *rma, const struct ch3_rdma *op)
 {
-    void *desc = rma->mr ? fi_mr_desc(rma->mr) : NULL;
+    void *desc = rma->mr ? fi_mr_desc(rma->mr) : rma->copy ? rma->copy->desc : NULL;
+    void *local = rma->copy ? rma->copy->bytes : op->local;
     const fi_addr_t to = rma->link->addr;
     if (!op->put)
-        return fi_read(nm->ep, op->local, op->len, desc, to, op->remote, op->key, &rma->op);
-    const struct iovec iov = {op->local, op->len};
+        return fi_read(nm->ep, local, op->len, desc, to, op->remote, op->key, &rma->op);
+    const uint64_t inject = is_injected(nm, op) ? FI_INJECT : 0,
+                   end = nm->transmits ? FI_TRANSMIT_COMPLETE : FI_DELIVERY_COMPLETE;
+    const struct iovec iov = {local, op->len};
     const struct fi_rma_iov rma_iov = {op->remote, op->len, op->key};
     const struct fi_msg_rma msg = {.msg_iov = &iov,
                                    .desc = &desc,
@@ -97,14 +182,7 @@ static ssize_t start(struct nmofi *nm, struct nm_rma *rma, const struct ch3_rdma
                                    .rma_iov = &rma_iov,
                                    .rma_iov_count = 1,
                                    .context = &rma->op};
-    return fi_writemsg(nm->ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE);
-}
-
-static void note_unregistered(struct nmofi *nm)
-{
-    if (nm->stats.unregistered++ == 0)
-        log_msg(nm->opts.log, LOG_LEVEL_INFO,
-                "network: memory for a put or get cannot be registered (ulimit -l): packets go");
+    return fi_writemsg(nm->ep, &msg, FI_COMPLETION | end | inject);
 }
 
 int nm_rdma(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_rdma *op)
@@ -113,17 +191,16 @@ int nm_rdma(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_rdma *op)
     struct nmofi_link *link = nm_link_get(ch3_vc_channel_data(vc), vc, false);
     if (link && link->lost)
         return MRMA_ERR_PROC_FAILED;
-    struct nm_rma *rma = link && link->greeted && list_empty(&link->waiting) ? rma_get(nm) : NULL;
+    const bool may = link && link->greeted && list_empty(&link->waiting);
+    struct nm_rma *rma = may && !must_wait(nm, link, op) ? rma_get(nm) : NULL;
     if (!rma)
         return MRMA_AGAIN;
     rma->link = link;
-    if ((nm->info->domain_attr->mr_mode & FI_MR_LOCAL) &&
-        fi_mr_reg(nm->domain, op->local, op->len, op->put ? FI_WRITE : FI_READ, 0, 0, 0, &rma->mr,
-                  NULL)) {
-        rma->mr = NULL;
+    rma->put = op->put;
+    const int err = prepare_local(nm, rma, op);
+    if (err) {
         rma_put(nm, rma);
-        note_unregistered(nm);
-        return MRMA_ERR_NO_MEM;
+        return err;
     }
     const ssize_t ret = start(nm, rma, op);
     if (ret) {

@@ -70,14 +70,17 @@ static bool unlocks_weakly(const struct pkt_target *pt)
 static bool pair_flushed(const struct pkt_target *pt, enum until until)
 {
     const bool weak = until == EPOCH_END && unlocks_weakly(pt);
-    return pt->replies == 0 && pt->streams == 0 && (!weak || issue_all_left(pt->win)) &&
-           (weak || until == LOCALLY || seq_reached(pt->acks_seen, pt->acks_due));
+    if (pt->replies || pt->streams)
+        return false;
+    if (weak)
+        return issue_all_left(pt->win);
+    return until == LOCALLY || (!pt->rdma_ops && seq_reached(pt->acks_seen, pt->acks_due));
 }
 
 bool issue_all_done(const struct rma_target *t)
 {
     const struct pkt_target *pt = t->pkt;
-    return !pt || (!pt->count && !issue_unflushed(pt) && pair_flushed(pt, REMOTELY));
+    return !pt || (!pt->count && !issue_unflushed(pt) && !pt->unread && pair_flushed(pt, REMOTELY));
 }
 
 static bool flushed(void *arg)
@@ -99,10 +102,14 @@ static bool flushed(void *arg)
  * it. Under the engine's lock, which is given up while it waits to send. */
 static int request_flush(struct pkt_target *pt, uint8_t flag)
 {
-    if (flag == PKT_F_FLUSH && !issue_unflushed(pt))
-        flag = 0;
-    if (!flag && !(pt->count && pt->replies))
-        return MRMA_SUCCESS;
+    int err = MRMA_SUCCESS;
+    if (flag == PKT_F_FLUSH) {
+        err = rdma_confirm(pt);
+        if (!issue_unflushed(pt))
+            flag = 0;
+    }
+    if (err || (!flag && !(pt->count && pt->replies)))
+        return err;
     return pkt_send_open(pt, flag, flag != PKT_F_UNLOCK);
 }
 
@@ -123,13 +130,15 @@ int issue_await_unlocked(struct win *w)
     return w->hints.weak_unlock ? origin_wait(w, flushed, &arg, "its unlocks", -1) : MRMA_SUCCESS;
 }
 
-/* From the start again after a wait: other threads may have locked and unlocked. */
-static int request_all(struct win *w, uint8_t flag)
+/* Request that of all targets that the epoch has used; confirm: only that their puts are read
+ * behind. From the start again after a wait: other threads may have locked and unlocked. */
+static int request_all(struct win *w, uint8_t flag, bool confirm)
 {
     struct list_node *node = list_first(&w->origin_side.touched);
     while (node) {
         const uint32_t waits = w->origin_side.waits;
-        int err = request_flush(LIST_ENTRY(node, struct pkt_target, touched), flag);
+        struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
+        int err = confirm ? rdma_confirm(pt) : request_flush(pt, flag);
         if (err)
             return err;
         node = w->origin_side.waits == waits ? list_next(&w->origin_side.touched, node)
@@ -145,7 +154,7 @@ int issue_flush(struct win *w, struct rma_target *t, bool local)
     if (t && !pt)
         return MRMA_SUCCESS;
     rma_enter(w->rma);
-    const int err = pt ? request_flush(pt, flag) : request_all(w, flag);
+    const int err = pt ? request_flush(pt, flag) : request_all(w, flag, false);
     rma_leave(w->rma);
     return err ? err : wait_flushed(w, pt, local ? LOCALLY : REMOTELY);
 }
@@ -222,7 +231,11 @@ int issue_fence(struct win *w)
 
 int issue_phase(struct win *w)
 {
-    int err = rdma_await(w, NULL, true); /* counts travel by other ways than what they count */
+    rma_enter(w->rma);
+    int err = request_all(w, 0, true);
+    rma_leave(w->rma);
+    if (!err) /* counts travel by other ways than what they count */
+        err = rdma_await(w, NULL, true);
     if (err)
         return err;
     rma_enter(w->rma);
@@ -295,6 +308,7 @@ static void lock_ended(struct pkt_target *pt)
         r->lock_due = NULL; /* the next lock need not ask */
     pt->unlocking = unlocks_weakly(pt) && !seq_reached(pt->acks_seen, pt->acks_due);
     pt->unconfirmed |= pt->unlocking;
+    pt->unread = false; /* puts are in front of the unlock, or have been confirmed */
     if (list_node_queued(&pt->touched) && !pt->unlocking) /* else the next flush of all waits */
         list_remove(&pt->touched);
 }

@@ -77,7 +77,7 @@ int pkt_wait(struct pkt_target *pt, bool (*done)(void *), const char *what)
 static bool stream_room(void *arg)
 {
     const struct pkt_target *pt = arg;
-    return pt->streams < ORIGIN_PAIR_STREAMS;
+    return pt->streams < ORIGIN_PAIR_STREAMS && pt->rdma_ops < ORIGIN_PAIR_STREAMS;
 }
 
 int pkt_make_stream_room(struct pkt_target *pt)
@@ -118,6 +118,7 @@ struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
     if (pt->epoch_seen != gen) {
         pt->epoch_seen = gen;
         pt->asked = pt->awaited = pt->refused = false;
+        pt->packed = 0;
         if (epoch_now(&w->epoch) == EPOCH_LOCK_ALL && pkt_epoch_kind(pt) == PKT_EPOCH_LOCK) {
             pt->lock = PKT_LOCK_DUE;
             pt->lock_seq++;

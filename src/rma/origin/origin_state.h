@@ -15,8 +15,8 @@
 struct origin_win {
     struct list touched;  /* struct pkt_target used in the present epoch */
     uint32_t replies;     /* requests of operations that fetch, not yet answered */
-    uint32_t streams;     /* large operations still leaving */
-    uint32_t rdma_ops;    /* of them by rdma.c, */
+    uint32_t streams;     /* operations that are still leaving, and need their buffers here */
+    uint32_t rdma_ops;    /* puts and gets by rdma.c, most of which are among the streams, */
     uint32_t holding;     /* and of these those that the end of the epoch must wait for */
     uint32_t unconfirmed; /* targets whose last word on refused operations MPI_Win_free awaits */
     uint32_t waits;       /* how often the engine's lock was given up while sending */

@@ -40,7 +40,9 @@ struct pkt_target {
     bool unlocking; /* unlocked without waiting (mpirma_weak_unlock), and no acknowledgement yet */
     bool unconfirmed; /* operations were sent since the last acknowledgement that was awaited */
     uint32_t replies, streams;  /* outstanding here; the window has the sums */
-    uint32_t rdma_ops, holding; /* of the streams: rdma.c */
+    uint32_t rdma_ops, holding; /* puts and gets of the channel's own: rdma.c */
+    bool unread;                /* puts of these must be read behind, to be known in place */
+    uint64_t packed;            /* bytes of puts and gets by packet in this epoch: rdma.c */
     struct list requests;       /* struct origin_req, those of replies */
     struct list under_way;      /* struct rdma_op */
     uint64_t fetching;          /* bytes that the target must keep for replies under way */

@@ -11,8 +11,10 @@
  *   get                                they wait until it is done
  *   fence by counts                    waits for all puts: counts go by way of others
  *
- * A flush sends nothing for them: done means that the data is in place (channel.h). They are
- * not counted in a fence phase's bytes, as the target does not see them.
+ * A flush sends no packet for them: done means that the data is in place, or a get behind the puts
+ * tells that (channel.h, CH3_CAP_RDMA_READ_BEHIND). They are not counted in a fence phase's bytes,
+ * as the target does not see them. Puts and gets of one epoch have no order among each other (MPI
+ * 4.1, 12.7.2), so they may overtake packets, and be overtaken.
  *
  * Ownership: a struct rdma_op is the channel's from its start to done and knows its
  * pair, unless that has ended before (rdma_fail). Locks: the engine's.
@@ -24,6 +26,7 @@
 #include "base/err.h"
 #include "rma/origin/issue.h"
 #include "rma/origin/open_packet.h"
+#include "rma/origin/rdma_choice.h"
 #include "rma/origin/replies.h"
 #include "rma/progress/wait.h"
 #include "rma/win/win.h"
@@ -33,7 +36,9 @@ struct rdma_op {
     struct list_node link; /* in pt->under_way */
     struct pkt_target *pt; /* NULL: has ended */
     struct rma_req *req;
-    bool holding; /* what ends the epoch waits for it */
+    bool holding;       /* what ends the epoch waits for it */
+    bool injected;      /* its buffer is free already: no stream, and not charged to req */
+    unsigned char byte; /* where a get goes that only confirms puts */
 };
 
 /* Its start, as long as the channel has no room for it. */
@@ -50,11 +55,12 @@ static void count(const struct rdma_op *n, uint32_t by)
     struct pkt_target *pt = n->pt;
     struct origin_win *all = &pt->win->origin_side;
     const uint32_t held = n->holding ? by : 0;
+    const uint32_t stream = n->injected ? 0 : by;
     pt->rdma_ops += by;
-    pt->streams += by;
+    pt->streams += stream;
     pt->holding += held;
     all->rdma_ops += by;
-    all->streams += by;
+    all->streams += stream;
     all->holding += held;
 }
 
@@ -66,7 +72,8 @@ static void end(struct rdma_op *n, int err)
     count(n, -1U);
     if (err && !w->origin_side.err)
         w->origin_side.err = err;
-    origin_discharge(n->req, err);
+    if (!n->injected)
+        origin_discharge(n->req, err);
     n->pt = NULL;
 }
 
@@ -97,12 +104,13 @@ static int start(struct rdma_op *n)
     struct start s = {.n = n, .pt = pt};
     list_push_back(&pt->under_way, &n->link);
     count(n, 1);
-    origin_charge(n->req);
+    if (!n->injected)
+        origin_charge(n->req);
     int err = MRMA_SUCCESS;
     if (!try_start(&s)) {
         w->origin_side.waits++;
         rma_leave(w->rma);
-        err = origin_wait(w, try_start, &s, "room to start a large put or get", pt->target->rank);
+        err = origin_wait(w, try_start, &s, "room to start a put or get", pt->target->rank);
         rma_enter(w->rma);
     }
     if (!err)
@@ -115,75 +123,235 @@ static int start(struct rdma_op *n)
     return err == MRMA_ERR_PROC_FAILED ? rma_lost(w, pt->target) : err;
 }
 
-static int issue_part(struct pkt_target *pt, bool put, char *local, uint64_t remote, size_t len,
-                      struct rma_req *req)
+/* ---- parts ---- */
+
+/* What is to be moved, in one part. */
+struct part {
+    bool put;
+    char *local;
+    uint64_t remote; /* from the beginning of the target's memory */
+    size_t len;
+    struct rma_req *req;
+};
+
+static struct rdma_op *new_op(struct pkt_target *pt, const struct part *p)
 {
     const struct rma_target *t = pt->target;
     struct rdma_op *n = malloc(sizeof *n);
     if (!n)
-        return log_fail(pt->win->rma->log, MRMA_ERR_NO_MEM, "no memory for a large operation");
-    *n = (struct rdma_op){.rdma = {.put = put,
-                                   .local = local,
-                                   .len = len,
+        return NULL;
+    *n = (struct rdma_op){.rdma = {.put = p->put,
+                                   .local = p->local,
+                                   .len = p->len,
                                    .key = t->net_key.mem.key,
-                                   .remote = t->net_key.mem.base + remote,
+                                   .remote = t->net_key.mem.base + p->remote,
                                    .done = done},
                           .pt = pt,
-                          .req = req,
-                          .holding = !put || !ch3_rdma_is_ordered(&t->peer->vc)};
+                          .req = p->req,
+                          .holding = !p->put || !ch3_rdma_is_ordered(&t->peer->vc),
+                          .injected = p->put && p->len <= ch3_rdma_limits(&t->peer->vc)->inject};
+    return n;
+}
+
+static int no_memory(const struct pkt_target *pt)
+{
+    return log_fail(pt->win->rma->log, MRMA_ERR_NO_MEM, "no memory for a put or get to rank %d",
+                    pt->target->rank);
+}
+
+static int issue_part(struct pkt_target *pt, const struct part *p)
+{
+    int err = pkt_make_stream_room(pt);
+    struct rdma_op *n = err ? NULL : new_op(pt, p);
+    if (!n)
+        return err ? err : no_memory(pt);
+    err = start(n);
+    if (!err && p->put) /* only now: while it waited, another thread may have confirmed others */
+        pt->unread = ch3_rdma_needs_read(&pt->target->peer->vc);
+    return err;
+}
+
+int rdma_confirm(struct pkt_target *pt)
+{
+    if (!pt->unread)
+        return MRMA_SUCCESS;
+    struct rdma_op *n = new_op(pt, &(struct part){.len = 1});
+    if (!n)
+        return no_memory(pt);
+    n->rdma.local = &n->byte;
+    n->rdma.behind = true;
+    pt->unread = false;
     return start(n);
 }
 
-/* Errors as issue_rdma. */
-static int issue_parts(struct pkt_target *pt, bool put, char *local, uint64_t remote, size_t left,
-                       struct rma_req *req)
+/* One stretch that is contiguous on both sides, in parts as long as the channel takes them. */
+static int issue_stretch(struct pkt_target *pt, struct part p)
 {
-    const size_t max = ch3_rdma_max(&pt->target->peer->vc);
-    pkt_target_touch(pt);
-    int err = pkt_await_unlocked(pt);
-    if (!err && !pkt_epoch_is_open(pt))
-        err = pkt_may_defer(pt, req) ? pkt_open_soon(pt) : pkt_await_open(pt);
-    for (size_t len; !err && left; local += len, remote += len, left -= len) {
-        len = left < max ? left : max;
-        err = pkt_make_stream_room(pt);
-        if (!err)
-            err = issue_part(pt, put, local, remote, len, req);
+    const size_t max = ch3_rdma_limits(&pt->target->peer->vc)->max;
+    int err = MRMA_SUCCESS;
+    for (size_t left = p.len; !err && left; p.local += p.len, p.remote += p.len, left -= p.len) {
+        p.len = left < max ? left : max;
+        err = issue_part(pt, &p);
     }
     return err;
 }
 
-/* Counted with the streams of the pair until it is done. MRMA_ERR_NO_MEM: it is not, or not as a
- * whole, under way. */
-static int issue(struct win *w, struct rma_target *t, bool put, void *local, int64_t offset,
-                 size_t len, struct rma_req *req)
+/* ---- whole operations ---- */
+
+/* A put or get: the user's side of it, and the target's. */
+struct transfer {
+    bool put;
+    char *local;
+    const struct dtype *type;
+    size_t count;
+    uint64_t offset;
+    size_t len;
+    const struct rma_op *op;
+};
+
+static struct transfer transfer_of(enum pkt_op_kind kind, const struct rma_op *op, int64_t offset,
+                                   size_t len)
 {
+    const bool put = kind == PKT_OP_PUT;
+    return (struct transfer){.put = put,
+                             .local = put ? (char *)(uintptr_t)op->oaddr : op->raddr,
+                             .type = put ? op->otype : op->rtype,
+                             .count = put ? op->ocount : op->rcount,
+                             .offset = (uint64_t)offset,
+                             .len = len,
+                             .op = op};
+}
+
+/* A walk over both sides at once. */
+struct walk {
+    struct dtype_cursor here, there;
+    size_t left_here, left_there; /* bytes of the present pieces */
+    ptrdiff_t at_here, at_there;
+};
+
+static void walk_init(struct walk *k, const struct transfer *x)
+{
+    dtype_cursor_init(&k->here, x->type, x->count, DTYPE_BYTES);
+    dtype_cursor_init(&k->there, x->op->ttype, x->op->tcount, DTYPE_BYTES);
+    k->left_here = k->left_there = 0;
+    k->at_here = k->at_there = 0;
+}
+
+/* The next stretch that is contiguous on both sides: its length, 0 at the end. */
+static size_t walk_next(struct walk *k, ptrdiff_t *here, ptrdiff_t *there)
+{
+    if (!k->left_here)
+        k->left_here = dtype_cursor_next(&k->here, SIZE_MAX, &k->at_here);
+    if (!k->left_there)
+        k->left_there = dtype_cursor_next(&k->there, SIZE_MAX, &k->at_there);
+    const size_t len = k->left_here < k->left_there ? k->left_here : k->left_there;
+    *here = k->at_here;
+    *there = k->at_there;
+    k->left_here -= len;
+    k->left_there -= len;
+    k->at_here += (ptrdiff_t)len;
+    k->at_there += (ptrdiff_t)len;
+    return len;
+}
+
+/* Stretches of the transfer; where there are more than most, some number above that. */
+static size_t count_stretches(const struct transfer *x, size_t most)
+{
+    struct walk k;
+    ptrdiff_t here, there;
+    size_t n = 0;
+    if (x->type->contig && x->op->ttype->contig)
+        return 1;
+    if (most <= 1)
+        return 2;
+    walk_init(&k, x);
+    while (n <= most && walk_next(&k, &here, &there))
+        n++;
+    return n;
+}
+
+/* Errors as issue_rdma. */
+static int issue_stretches(struct pkt_target *pt, const struct transfer *x)
+{
+    struct part p = {
+        .put = x->put, .local = x->local, .remote = x->offset, .len = x->len, .req = x->op->req};
+    struct walk k;
+    ptrdiff_t here, there;
+    int err = MRMA_SUCCESS;
+    if (x->type->contig && x->op->ttype->contig)
+        return issue_stretch(pt, p);
+    walk_init(&k, x);
+    while (!err && (p.len = walk_next(&k, &here, &there)) != 0) {
+        p.local = x->local + here;
+        p.remote = x->offset + (uint64_t)there;
+        err = issue_stretch(pt, p);
+    }
+    return err;
+}
+
+/* The target is known to have begun the epoch before any of it begins. */
+static int issue_opened(struct pkt_target *pt, const struct transfer *x)
+{
+    pkt_target_touch(pt);
+    int err = pkt_await_unlocked(pt);
+    if (!err && !pkt_epoch_is_open(pt))
+        err = pkt_may_defer(pt, x->op->req) ? pkt_open_soon(pt) : pkt_await_open(pt);
+    return err ? err : issue_stretches(pt, x);
+}
+
+/* It goes by packet, which counts in active target epochs. */
+static bool goes_by_packet(struct pkt_target *pt, const struct transfer *x,
+                           const struct rdma_thresholds *th)
+{
+    const struct rdma_facts facts = {.len = x->len,
+                                     .segments = count_stretches(x, th->segments),
+                                     .put = x->put,
+                                     .passive = epoch_is_passive(&pt->win->epoch),
+                                     .open = pkt_epoch_is_open(pt),
+                                     .packed = pt->packed};
+    if (rdma_choose(&facts, ch3_rdma_limits(&pt->target->peer->vc), th) != RDMA_PACKET)
+        return false;
+    pt->packed += x->len;
+    return true;
+}
+
+/* Counted with the streams of the pair until it is done. MRMA_ERR_NO_MEM: it is not, or not as a
+ * whole, under way, and packets may serve. */
+static int issue(struct win *w, struct rma_target *t, const struct transfer *x,
+                 const struct rdma_thresholds *th)
+{
+    struct rma_req *req = x->op->req;
     rma_enter(w->rma);
     struct pkt_target *pt = pkt_target_get(w, t);
-    int err = pt ? issue_parts(pt, put, local, (uint64_t)offset, len, req) : MRMA_ERR_NO_MEM;
-    if (err && err != MRMA_AGAIN && err != MRMA_ERR_NO_MEM && req && pt)
+    int err = !pt || goes_by_packet(pt, x, th) ? MRMA_ERR_NO_MEM : issue_opened(pt, x);
+    if (err && err != MRMA_AGAIN && err != MRMA_ERR_NO_MEM && req)
         err = origin_abandon(pt, req, err);
     rma_leave(w->rma);
     return err;
 }
 
-/* Can the channel do this operation, here with datatype here? */
-static bool serves(const struct rma_target *t, const struct rma_op *op, const struct dtype *here,
-                   size_t len)
-{
-    return len >= ch3_rdma_min(&t->peer->vc) && here->contig && op->ttype->contig;
-}
-
 int issue_rdma(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
                int64_t offset, size_t len)
 {
+    const struct ch3_rdma_limits *limits = ch3_rdma_limits(&t->peer->vc);
+    const struct rdma_thresholds th = rdma_thresholds(limits->by, w->rma->conf);
     int err = MRMA_ERR_NO_MEM;
-    if (kind == PKT_OP_PUT && serves(t, op, op->otype, len))
-        err = issue(w, t, true, (void *)(uintptr_t)op->oaddr, offset, len, op->req);
-    if (kind == PKT_OP_GET && serves(t, op, op->rtype, len))
-        err = issue(w, t, false, op->raddr, offset, len, op->req);
+    if ((kind == PKT_OP_PUT || kind == PKT_OP_GET) && len >= rdma_least(&th)) {
+        const struct transfer x = transfer_of(kind, op, offset, len);
+        err = issue(w, t, &x, &th);
+    }
     /* The channel cannot reach this process's own memory, maybe: packets can. */
     return err == MRMA_ERR_NO_MEM ? issue_operate(w, t, kind, op, offset, len) : err;
 }
+
+bool rdma_takes_at_once(const struct win *w, const struct rma_target *t, size_t len)
+{
+    const struct ch3_rdma_limits *limits = ch3_rdma_limits(&t->peer->vc);
+    const struct rdma_thresholds th = rdma_thresholds(limits->by, w->rma->conf);
+    return len <= limits->inject || len < rdma_least(&th);
+}
+
+/* ---- ends of epochs ---- */
 
 struct ending {
     const struct win *w;
@@ -205,9 +373,9 @@ int rdma_await(struct win *w, const struct pkt_target *pt, bool delivered)
     rma_enter(w->rma);
     const bool already = has_ended(&s);
     rma_leave(w->rma);
-    return already ? MRMA_SUCCESS
-                   : origin_wait(w, has_ended, &s, "large puts and gets to end",
-                                 pt ? pt->target->rank : -1);
+    return already
+               ? MRMA_SUCCESS
+               : origin_wait(w, has_ended, &s, "puts and gets to end", pt ? pt->target->rank : -1);
 }
 
 void rdma_fail(struct pkt_target *pt, int err)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rdma.h - large puts and gets that the channel does by itself, from and to user memory, without
+ * rdma.h - puts and gets that the channel does by itself, from and to user memory, without
  * packets (the network: ch3/channel.h, CH3_CAP_RDMA), and what ends of epochs need of them.
  *
  * They are a path to a target of its own (path_rdma of path/packets.c, entered by issue_rdma of
- * issue.h), of targets on the network whose window memory is registered there. Both sides must be
- * contiguous and the operation not shorter than the channel finds worth it; all others go by
- * packets. Errors of such operations are kept for the window's next synchronization
- * (issue_take_error), and told to their requests.
+ * issue.h), of targets on the network whose window memory is registered there. Which of the
+ * operations on such a target go so is chosen by rdma_choice.h; all others go by packets. Errors of
+ * such operations are kept for the window's next synchronization (issue_take_error), and told to
+ * their requests.
  */
 #ifndef MRMA_RMA_ORIGIN_RDMA_H
 #define MRMA_RMA_ORIGIN_RDMA_H
@@ -23,6 +23,18 @@
  * it waits for all of them, since the word comes by another way. Returns the errors of
  * rma_wait_until, not those of the operations. Without the engine's lock. May wait. */
 int rdma_await(struct win *w, const struct pkt_target *pt, bool delivered);
+
+/* rdma_confirm has a get follow the channel's own puts to pt whose end does not say that their data
+ * is in place (ch3_rdma_needs_read), unless one has followed already; the get is outstanding like
+ * any other until it is done. Called where all puts must be in place without a packet behind them.
+ * Under the engine's lock, which it gives up while the channel has no room. Errors are those of
+ * issue_rdma. */
+int rdma_confirm(struct pkt_target *pt);
+
+/* rdma_takes_at_once returns whether a contiguous operation of len bytes on t, whose path is that
+ * of the channel's own puts and gets, has read the data that it sends when its call returns,
+ * whatever way it goes. */
+bool rdma_takes_at_once(const struct win *w, const struct rma_target *t, size_t len);
 
 /* rdma_fail ends the channel's puts and gets to pt, for this layer, with err, when nobody waits for
  * them any more. The channel may still use the user's memory, until it calls done. Under the

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "rma/origin/issue.h"
+#include "rma/origin/rdma.h"
 #include "rma/win/path_ops.h"
 #include "rma/win/region.h"
 #include "rma/win/sync_ops.h"
@@ -88,10 +89,10 @@ static int finish(struct win *w, struct rma_target *t)
 }
 
 /* Has the path done with the caller's buffers when its function returns? A copy lives as long as
- * the operation waits here; the channel's own puts read later. */
-static bool takes_at_once(const struct rma_target *t, size_t len)
+ * the operation waits here; the channel's own puts may read later. */
+static bool takes_at_once(const struct win *w, const struct rma_target *t, size_t len)
 {
-    return t->path != PATH_RDMA || len < ch3_rdma_min(&t->peer->vc);
+    return t->path != PATH_RDMA || rdma_takes_at_once(w, t, len);
 }
 
 bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
@@ -99,7 +100,7 @@ bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
 {
     const bool plain = op->otype && op->otype->contig && op->op != ACC_NO_OP;
     const bool copies = op->oaddr && (plain || kind == PKT_OP_CAS) &&
-                        len <= (size_t)w->rma->conf->defer_copy_max && takes_at_once(t, len);
+                        len <= (size_t)w->rma->conf->defer_copy_max && takes_at_once(w, t, len);
     const size_t copied = copies ? len : 0;
     if (unlikely(op->req || is_full(w, t))) {
         *err = finish(w, t);

@@ -15,8 +15,7 @@
 
 void target_set_path(const struct win *w, struct rma_target *t, enum rma_path path)
 {
-    const bool rdma =
-        path == PATH_PACKETS && t->net_key.usable && ch3_rdma_min(&t->peer->vc) < SIZE_MAX;
+    const bool rdma = path == PATH_PACKETS && t->net_key.usable && ch3_rdma_limits(&t->peer->vc);
     t->path = (uint8_t)(rdma ? PATH_RDMA : path);
     atomic_init(&t->path_ops, w->front ? w->front : w->rma->paths[t->path]);
     atomic_init(&t->sync_ops, w->rma->syncs[path]);

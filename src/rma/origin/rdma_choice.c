@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rdma_choice.c - see rdma_choice.h. No state, no locks, no neighbours but the limits.
+ */
+#include "rma/origin/rdma_choice.h"
+
+#include "base/conf.h"
+
+/* Through a socket a put of the channel's own is a message all the same, and one more answer; the
+ * packets of many small operations are one. Hardware that needs the target's processor saves the
+ * copies alone. A card that writes by itself saves the target's processor as well, so that in
+ * passive target epochs nothing is too short for it. In active target epochs the target has to hear
+ * of the end anyway, and a packet brings that with all small operations: until they fill many. */
+static const struct rdma_thresholds table[CH3_RDMA_KINDS] = {
+    [CH3_RDMA_STREAM] = {.min = 24 * 1024,
+                         .min_passive = 24 * 1024,
+                         .many = SIZE_MAX,
+                         .min_many = SIZE_MAX,
+                         .segments = 1},
+    [CH3_RDMA_PROVIDER] = {.min = 8 * 1024,
+                           .min_passive = 8 * 1024,
+                           .many = SIZE_MAX,
+                           .min_many = SIZE_MAX,
+                           .segments = 1},
+    [CH3_RDMA_CARD] =
+        {.min = 8 * 1024, .min_passive = 1, .many = 128 * 1024, .min_many = 1024, .segments = 16},
+};
+
+static void set(size_t *threshold, int value)
+{
+    if (value != CONF_RDMA_TABLE)
+        *threshold = (size_t)value;
+}
+
+struct rdma_thresholds rdma_thresholds(enum ch3_rdma_by by, const struct conf *conf)
+{
+    struct rdma_thresholds th = table[by];
+    set(&th.min, conf->rdma_min);
+    set(&th.min_passive, conf->rdma_min_passive);
+    set(&th.many, conf->rdma_many);
+    set(&th.segments, conf->rdma_segments);
+    return th;
+}
+
+static size_t lesser(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+size_t rdma_least(const struct rdma_thresholds *th)
+{
+    return lesser(th->min, lesser(th->min_passive, th->min_many));
+}
+
+/* From which length on does the channel do it? */
+static size_t least_of(const struct rdma_facts *op, const struct rdma_thresholds *th)
+{
+    if (op->passive)
+        return op->open ? th->min_passive : th->min;
+    return op->open && op->packed >= th->many ? lesser(th->min, th->min_many) : th->min;
+}
+
+enum rdma_way rdma_choose(const struct rdma_facts *op, const struct ch3_rdma_limits *limits,
+                          const struct rdma_thresholds *th)
+{
+    if (op->len < least_of(op, th))
+        return RDMA_PACKET;
+    if (op->segments > 1)
+        return op->segments <= lesser(th->segments, limits->depth) ? RDMA_SEGMENTS : RDMA_PACKET;
+    if (!op->put)
+        return RDMA_READ;
+    return op->len <= limits->inject ? RDMA_INJECT : RDMA_WRITE;
+}
