@@ -39,6 +39,10 @@ set_path() {
     fabric)
         export MPIRMA_RANKS_PER_NODE=1 FI_PROVIDER_PATH="$abs_top_builddir/test/fabric/.libs"
         export OMPI_MCA_mtl=^ofi OMPI_MCA_btl=^ofi # the host is not tested
+        # The card is a thread of the rank. A rank that the host binds to a core, and that spins there in a call of the host,
+        # would have its card wait for that core at each operation.
+        export OMPI_MCA_hwloc_base_binding_policy=none PRTE_MCA_hwloc_default_binding_policy=none
+        export OMPI_MCA_mpi_yield_when_idle=1
         ;;
     netns[23]) test -n "$NETNS_HOSTS" || start_machines "$@" ;;
     host) export MPIRMA_DISABLE=1 MTEST_HOST_ONLY=1 ;;

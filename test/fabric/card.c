@@ -108,7 +108,6 @@ int card_submit(struct op *op)
     ep->ntx++;
     ep->owed += !op->silent;
     wire_send(op);
-    card_kick(ep->domain);
     return 0;
 }
 
@@ -135,12 +134,19 @@ void card_step(struct domain *d)
     }
 }
 
-/* ---- the thread ---- */
+/*
+ * ---- the thread ----
+ *
+ * It sleeps on the descriptors that there are, for as long as nothing is due. A call of the user
+ * takes in what has come as well, and then the descriptors tell the thread nothing of that: where
+ * the call leaves something that is due before the thread looks again, or a descriptor that the
+ * thread does not watch, the call wakes the thread.
+ */
 
-/* For how many ms it may sleep. */
-static int patience(struct domain *d)
+/* For how many ms it may sleep; -1: for any time. */
+static int patience(const struct domain *d)
 {
-    bool soon = queue_ring(d->queue), later = false;
+    bool soon = queue_tells_later(d->queue), later = false;
     LIST_EACH (it, &d->endpoints) {
         const struct endpoint *ep = LIST_ENTRY(it, struct endpoint, node);
         soon |= !list_empty(&ep->held);
@@ -175,8 +181,10 @@ static void *card_main(void *arg)
     for (;;) {
         pthread_mutex_lock(&d->lock);
         card_step(d);
-        const int ms = patience(d);
+        queue_ring(d->queue);
+        const int ms = d->sleeps_ms = patience(d);
         const nfds_t count = all_fds(d, fds + 1);
+        d->unwatched = false;
         const bool ends = d->ending;
         pthread_mutex_unlock(&d->lock);
         if (ends)
@@ -191,6 +199,25 @@ void card_kick(struct domain *d)
     const uint64_t one = 1;
     if (d->kick >= 0)
         (void)!write(d->kick, &one, sizeof one);
+}
+
+/* As unsigned numbers, since -1 is the longest time. */
+static bool is_sooner(int ms, int other)
+{
+    return (unsigned)ms < (unsigned)other;
+}
+
+void card_wake_in_time(struct domain *d)
+{
+    if (!d->threaded)
+        return;
+    if (d->queue->news)
+        queue_ring(d->queue);
+    if (!d->unwatched && !is_sooner(patience(d), d->sleeps_ms))
+        return;
+    d->unwatched = false;
+    d->sleeps_ms = 0;
+    card_kick(d);
 }
 
 int card_start(struct domain *d)

@@ -32,6 +32,7 @@ void domain_enter(struct domain *d)
 
 void domain_leave(struct domain *d)
 {
+    card_wake_in_time(d);
     pthread_mutex_unlock(&d->lock);
     atomic_store(&d->inside, false);
 }

@@ -54,7 +54,9 @@ struct domain {
     uint64_t next_key, random;
     pthread_t thread; /* the card; where offloaded */
     bool threaded, ending;
-    int kick; /* wakes the thread; -1: none */
+    bool unwatched; /* there is a descriptor that the thread does not sleep on as it should */
+    int sleeps_ms;  /* for so long the thread sleeps; -1: for any time; 0: it is to look again */
+    int kick;       /* wakes the thread; -1: none */
 };
 
 /* What an endpoint's name begins with; the rest is filling. */
@@ -135,6 +137,7 @@ struct wire {
     uint64_t to; /* uid; 0: it was accepted */
     int fd;
     bool dead;
+    bool full;         /* the kernel took no more */
     struct list out;   /* struct chunk */
     struct frame head; /* of the frame that comes in */
     size_t have;       /* bytes of it */
@@ -170,6 +173,7 @@ struct queue {
     struct fid_cq fid;
     struct domain *domain;
     struct list entries; /* struct entry */
+    bool news;           /* an entry was added since the descriptor was rung */
     int fd;              /* the user's; -1: none */
 };
 
@@ -183,7 +187,7 @@ uint64_t now_ns(void);
  * violation. */
 void domain_enter(struct domain *d);
 
-/* domain_leave ends what domain_enter began. */
+/* domain_leave ends what domain_enter began, and has the card wake up in time for what is due. */
 void domain_leave(struct domain *d);
 
 /* domain_random returns a number below limit. Under the lock. */
@@ -243,6 +247,10 @@ void card_step(struct domain *d);
  * by itself. Returns 0 or a negative error. */
 int card_start(struct domain *d);
 
+/* card_wake_in_time tells the user's descriptor and the thread of what a call of the user has left
+ * for them. Under the lock. */
+void card_wake_in_time(struct domain *d);
+
 /* card_kick has the thread, if there is one, look again. */
 void card_kick(struct domain *d);
 
@@ -295,9 +303,11 @@ bool atomics_apply(enum fi_op op, enum fi_datatype datatype, void *to, const voi
 void queue_add(struct queue *cq, struct endpoint *ep, const struct fi_cq_err_entry *told,
                unsigned delay_us);
 
-/* queue_ring makes the descriptor readable if something is to be told by now. Returns whether
- * something is to be told later. */
-bool queue_ring(struct queue *cq);
+/* queue_ring makes the descriptor readable if something is to be told by now. */
+void queue_ring(struct queue *cq);
+
+/* queue_tells_later returns whether something is not yet to be told. */
+bool queue_tells_later(const struct queue *cq);
 
 /* queue_forget drops what is to be told of an endpoint that is closed. */
 void queue_forget(struct queue *cq, const struct endpoint *ep);

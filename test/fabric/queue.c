@@ -45,14 +45,20 @@ void queue_add(struct queue *cq, struct endpoint *ep, const struct fi_cq_err_ent
     if (delay_us)
         e->due = now_ns() + domain_random(cq->domain, delay_us) * UINT64_C(1000);
     list_push_back(&cq->entries, &e->node);
+    cq->news = true;
 }
 
-bool queue_ring(struct queue *cq)
+void queue_ring(struct queue *cq)
 {
     const uint64_t one = 1;
     const bool works = rules->wait == WAIT_WORKS || rules->wait == WAIT_IF_AUTOMATIC;
+    cq->news = false;
     if (works && cq->fd >= 0 && next_entry(cq))
         (void)!write(cq->fd, &one, sizeof one);
+}
+
+bool queue_tells_later(const struct queue *cq)
+{
     const uint64_t now = now_ns();
     LIST_EACH (it, &cq->entries)
         if (LIST_ENTRY(it, struct entry, node)->due > now)

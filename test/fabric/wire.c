@@ -56,6 +56,7 @@ static struct wire *wire_new(struct endpoint *ep, int fd, uint64_t to)
     w->ep = ep;
     w->fd = fd;
     w->to = to;
+    ep->domain->unwatched = true;
     list_init(&w->out);
     list_push_back(&ep->wires, &w->node);
     return w;
@@ -99,6 +100,7 @@ static void connect_now(struct wire *w)
     const int fd = new_socket();
     if (fd >= 0 && connect(fd, (struct sockaddr *)&a, len) == 0) {
         w->fd = fd;
+        w->ep->domain->unwatched = true;
         return;
     }
     const int error = errno;
@@ -130,12 +132,16 @@ static void push(struct wire *w)
         const size_t all = sizeof c->frame + (size_t)c->frame.payload;
         const ssize_t n =
             send(w->fd, (const char *)&c->frame + c->done, all - c->done, MSG_NOSIGNAL);
-        if (n < 0 && errno == EAGAIN)
+        if (n < 0 && errno == EAGAIN) {
+            w->ep->domain->unwatched |= !w->full;
+            w->full = true;
             return;
+        }
         if (n < 0) {
             die(w);
             return;
         }
+        w->full = false;
         c->done += (size_t)n;
         if (c->done < all)
             continue;

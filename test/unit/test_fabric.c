@@ -7,6 +7,7 @@
  */
 #include "nmofi_pair.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "test/fabric/counts.h"
 
 enum { LARGE = 100000, MANY = 200, SECONDS_LOST = 10, SECONDS_ALONE = 8, UNIVERSE = 1000 };
+enum { SLEEPS = 50, SLEEP_MS = 10000 };
 
 static char provider[16]; /* the profile's name */
 
@@ -106,6 +108,57 @@ static void exchange(void **state)
     put_and_get(e);
     assert_int_equal(counts_of(e)->violations, 0);
     assert_int_equal(e[0].nm->stats.dropped + e[1].nm->stats.dropped, 0);
+    close_pair(e);
+}
+
+/* ---- who sleeps on the descriptor ---- */
+
+static bool may_sleep(struct end *e)
+{
+    return e->ch->ops->wait_begin(e->ch);
+}
+
+/* Until the put has ended, no end does anything but when its descriptor says so. */
+static void sleep_until_finished(struct end *e)
+{
+    while (!finished) {
+        struct pollfd fds[MAX];
+        for (int i = 0; i < MAX; i++)
+            fds[i] = (struct pollfd){.fd = e[i].ch->ops->wait_fd(e[i].ch), .events = POLLIN};
+        if (may_sleep(&e[0]) && may_sleep(&e[1]))
+            assert_true(poll(fds, MAX, SLEEP_MS) > 0);
+        poll_both(e);
+    }
+}
+
+/* The calls before a sleep have taken in the write, which its target's card holds for a while, and
+ * the end of the write, which the origin is told later. */
+static void wakes_who_sleeps(void **state)
+{
+    static unsigned char window[8], mine[8];
+    struct end *e = open_both();
+    struct ch3_mem_key key;
+    struct ch3_mem *mem;
+    (void)state;
+    assert_int_equal(e[1].ch->ops->mem_register(e[1].ch, window, sizeof window, &key, &mem),
+                     MRMA_SUCCESS);
+    POLL_UNTIL(e, send_one(&e[0], 40));
+    POLL_UNTIL(e, e[1].got == 1);
+    for (unsigned i = 0; i < SLEEPS; i++) {
+        struct ch3_rdma op = {.put = true,
+                              .local = mine,
+                              .len = sizeof mine,
+                              .key = key.key,
+                              .remote = key.base,
+                              .done = rdma_done};
+        memset(mine, (int)i, sizeof mine);
+        finished = 0;
+        POLL_UNTIL(e, e[0].ch->ops->rdma(e[0].ch, &e[0].vc, &op) == MRMA_SUCCESS);
+        sleep_until_finished(e);
+        assert_memory_equal(window, mine, sizeof mine);
+    }
+    assert_int_equal(failed, 0);
+    e[1].ch->ops->mem_release(e[1].ch, mem);
     close_pair(e);
 }
 
@@ -329,6 +382,9 @@ static const struct test_case cases[] = {
     ALL(lost_by_the_fabric),
     {"verbs: has_a_descriptor", "verbs", "", has_a_descriptor},
     {"cxi: has_a_descriptor", "cxi", "", has_a_descriptor},
+    {"cxi: wakes_who_sleeps", "cxi", "", wakes_who_sleeps},
+    {"cxi: wakes who sleeps long", "cxi", "delay_us=3000", wakes_who_sleeps},
+    {"ideal: wakes_who_sleeps", "ideal", "", wakes_who_sleeps},
     {"efa: must_be_polled", "efa", "", must_be_polled},
     {"opx: must_be_polled", "opx", "", must_be_polled},
     {"psm3: must_be_polled", "psm3", "", must_be_polled},
