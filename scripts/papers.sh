@@ -100,7 +100,7 @@ measure() {
     rma bw 2 --suite=bw --sizes=1K,16K,64K,256K,512K,1M
     rma skew 2 --suite=skew,overlap
     rma origins "$(at_most 8)" --suite=origins
-    for n in 2 4 8; do
+    for n in 1 2 4 8; do
         test "$n" -le "$processors" || continue
         example automaton "$n" rows=512 steps=20
     done
