@@ -34,6 +34,7 @@ struct offer {
     struct rma_net_key key;
     struct nmofi_name name;
 };
+static_assert(sizeof(struct offer) >= sizeof(struct topo_cpuset), "room for those of a node");
 
 static struct proc_record record_at(const struct rma_proc_record *records, size_t stride, int i)
 {
@@ -50,16 +51,20 @@ static bool on_one_node(const struct engine *e, const struct rma_proc_record *re
 }
 
 /* Which of the processes of this node among the records this one is: of the real node, whatever is
- * pretended, since its processes share the cards. */
+ * pretended, since its processes share the cards. cpus[] gets where these run, from the first to
+ * this one. */
 static unsigned index_on_node(const struct engine *e, const struct rma_proc_record *records,
-                              size_t stride, int n)
+                              size_t stride, int n, struct topo_cpuset *cpus)
 {
     unsigned before = 0;
     for (int i = 0; i < n; i++) {
         const struct proc_record rec = record_at(records, stride, i);
+        if (!engine_same_node(e, rec.node))
+            continue;
+        cpus[before] = rec.cpus;
         if (rec.uid == e->uid)
             break;
-        before += engine_same_node(e, rec.node);
+        before++;
     }
     return before;
 }
@@ -103,6 +108,7 @@ static void announce(struct engine *e, struct nmofi *net, bool loopback)
 struct company {
     bool one_node;
     unsigned node_index, universe;
+    const struct topo_cpuset *node_cpus; /* node_index + 1 */
 };
 
 /* Under net_lock. */
@@ -114,6 +120,7 @@ static int open_endpoint(struct engine *e, const struct company *company)
                                     .loopback = loopback,
                                     .rdma = rdma_of(e->conf.ofi_rdma),
                                     .node_index = company->node_index,
+                                    .node_cpus = company->node_cpus,
                                     .universe = company->universe,
                                     .uid = e->uid,
                                     .log = &e->log,
@@ -196,8 +203,11 @@ static int env_net_open(void *ctx, struct boot *boot, struct rma_proc_record *re
 {
     struct engine *e = ctx;
     const int n = boot->nproc;
-    const struct company company = {on_one_node(e, records, stride, n),
-                                    index_on_node(e, records, stride, n), (unsigned)n};
+    struct topo_cpuset *cpus = room; /* until the offers come */
+    const struct company company = {.one_node = on_one_node(e, records, stride, n),
+                                    .node_index = index_on_node(e, records, stride, n, cpus),
+                                    .universe = (unsigned)n,
+                                    .node_cpus = cpus};
     rma_enter(&e->rma);
     engine_peer_sweep(e);
     rma_leave(&e->rma);

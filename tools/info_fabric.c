@@ -23,6 +23,7 @@
 #include "base/err.h"
 #include "ch3/ch3.h"
 #include "netmod/ofi/nmofi.h"
+#include "sys/topo.h"
 
 enum { ENDS = 2, STEPS = 200, BYTES = 65536, MESSAGE = 64 };
 #define PATIENCE_NS UINT64_C(10000000000)
@@ -97,9 +98,12 @@ static void count(struct ch3_vc *from, const void *packet, size_t len)
 
 static int open_end(struct end *e, int i, const struct conf *conf, const struct log *log)
 {
+    struct topo_cpuset cpus;
+    const bool bound = topo_cpuset_self(&cpus) == MRMA_SUCCESS;
     const struct nmofi_opts opts = {.provider = conf->ofi_provider,
                                     .interface = conf->ofi_interface,
                                     .rdma = (enum nmofi_rdma)conf->ofi_rdma,
+                                    .node_cpus = bound ? &cpus : NULL,
                                     .uid = uid_of(i),
                                     .log = log,
                                     .ctx = e,

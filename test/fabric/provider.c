@@ -75,6 +75,50 @@ static void describe_domain(struct fi_domain_attr *domain, const struct fi_info 
     domain->ep_cnt = 64;
 }
 
+/* ---- where a card is ---- */
+
+/* What libfabric's users read of a card; one piece of memory. */
+struct nic {
+    struct fid_nic nic; /* first */
+    struct fi_device_attr device;
+    struct fi_bus_attr bus;
+    struct fi_link_attr link;
+};
+
+static int nic_new(unsigned bus, struct fid_nic **out);
+
+static int nic_close(struct fid *fid)
+{
+    free(fid);
+    return 0;
+}
+
+static int nic_control(struct fid *fid, int command, void *arg)
+{
+    const struct nic *n = (const void *)fid;
+    return command == FI_DUP ? nic_new(n->bus.attr.pci.bus_id, arg) : -FI_ENOSYS;
+}
+
+static struct fi_ops nic_ops = {
+    .size = sizeof(struct fi_ops), .close = nic_close, .control = nic_control};
+
+static int nic_new(unsigned bus, struct fid_nic **out)
+{
+    struct nic *n = calloc(1, sizeof *n);
+    if (!n)
+        return -FI_ENOMEM;
+    n->bus.bus_type = FI_BUS_PCI;
+    n->bus.attr.pci.bus_id = (uint8_t)bus;
+    n->nic = (struct fid_nic){.fid = {.fclass = FI_CLASS_NIC, .ops = &nic_ops},
+                              .device_attr = &n->device,
+                              .bus_attr = &n->bus,
+                              .link_attr = &n->link};
+    *out = &n->nic;
+    return 0;
+}
+
+/* ---- what is offered ---- */
+
 static struct fi_info *describe(const struct fi_info *hints, unsigned card)
 {
     struct fi_info *info = fi_allocinfo();
@@ -102,6 +146,10 @@ static struct fi_info *describe(const struct fi_info *hints, unsigned card)
                                          .size = 1024,
                                          .iov_limit = rules->iov_max};
     describe_domain(info->domain_attr, hints, card);
+    if (rules->pci && nic_new(rules->pci + 16 * card, &info->nic)) {
+        fi_freeinfo(info);
+        return NULL;
+    }
     return info;
 }
 

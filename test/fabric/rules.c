@@ -97,7 +97,7 @@ static const struct {
     FIELD(iov_max),  FIELD(rma_iov_max),   FIELD(key_bytes),   FIELD(tx_size),    FIELD(name_len),
     FIELD(uneven),   FIELD(atomics),       FIELD(late_writes), FIELD(late_sends), FIELD(delay_us),
     FIELD(leftover), FIELD(lost_inject),   FIELD(lost_ms),     FIELD(cards),      FIELD(sized),
-    FIELD(mr_us),    FIELD(mr_fail_after), FIELD(placed_us),   FIELD(universe),
+    FIELD(mr_us),    FIELD(mr_fail_after), FIELD(placed_us),   FIELD(universe),   FIELD(pci),
 };
 
 static void fill(struct rules *rules)

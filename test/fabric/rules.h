@@ -59,6 +59,8 @@ struct rules {
     unsigned lost_inject;   /* LOST_* */
     unsigned lost_ms;       /* until an operation to an endpoint that has gone fails */
     unsigned cards;         /* domains */
+    unsigned pci;           /* card i is on the PCI bus of this number + 16 i, as its device 0; 0:
+                               that is not said */
     unsigned sized;         /* what ofi_rxm reads of the environment must be there */
     unsigned universe;      /* the number of processes that ofi_rxm reads must be this; 0: any */
     unsigned mr_us;         /* a registration takes so long */

@@ -12,7 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "near_machine.h"
 #include "netmod/ofi/ofi.h"
+#include "sys/topo.h"
 #include "test/fabric/counts.h"
 
 enum { LARGE = 100000, MANY = 200, SECONDS_LOST = 10, SECONDS_ALONE = 8, UNIVERSE = 1000 };
@@ -293,22 +295,53 @@ static void buffers_grow_with_peers(void **state)
     close_pair(e);
 }
 
-static void processes_take_cards_in_turn(void **state)
+/* Process i of a node takes the card of that number. */
+static void takes_card(unsigned i, const struct topo_cpuset *cpus, const char *number)
 {
     static struct ch3 ch3;
     static const struct log quiet = {.level = LOG_LEVEL_ERROR, .fd = 2};
+    struct nmofi *nm;
+    const struct nmofi_opts opts = {.provider = provider,
+                                    .node_index = i,
+                                    .node_cpus = cpus,
+                                    .uid = 1 + i,
+                                    .log = &quiet,
+                                    .find = find};
+    ch3_init(&ch3, &quiet, NULL, NULL);
+    assert_int_equal(nmofi_open(&opts, &nm), MRMA_SUCCESS);
+    assert_string_equal(nm->info->domain_attr->name + strlen(provider), number);
+    ch3_add_channel(&ch3, nmofi_channel(nm));
+    nmofi_close(nm);
+}
+
+static void processes_take_cards_in_turn(void **state)
+{
     static const char *const wanted[] = {"0", "1", "2", "0"};
     (void)state;
-    for (unsigned i = 0; i < 4; i++) {
-        struct nmofi *nm;
-        const struct nmofi_opts opts = {
-            .provider = provider, .node_index = i, .uid = 1 + i, .log = &quiet, .find = find};
-        ch3_init(&ch3, &quiet, NULL, NULL);
-        assert_int_equal(nmofi_open(&opts, &nm), MRMA_SUCCESS);
-        assert_string_equal(nm->info->domain_attr->name + strlen(provider), wanted[i]);
-        ch3_add_channel(&ch3, nmofi_channel(nm));
-        nmofi_close(nm);
-    }
+    for (unsigned i = 0; i < 4; i++)
+        takes_card(i, NULL, wanted[i]);
+}
+
+/* On a made machine of two packages, with two cards beside each. */
+static void processes_take_near_cards(void **state)
+{
+    static const struct topo_cpuset node[] = {{{1}}, {{2}}, {{4}}, {{8}}, {{1}}, {{15}}};
+    static const char *const wanted[] = {"0", "1", "2", "3", "0", "1"};
+    (void)state;
+    near_machine();
+    for (unsigned i = 0; i < 6; i++)
+        takes_card(i, node, wanted[i]);
+}
+
+/* The provider does not say where its cards are. */
+static void places_are_not_known(void **state)
+{
+    static const struct topo_cpuset node[] = {{{4}}, {{4}}, {{1}}};
+    static const char *const wanted[] = {"0", "1", "2"};
+    (void)state;
+    near_machine();
+    for (unsigned i = 0; i < 3; i++)
+        takes_card(i, node, wanted[i]);
 }
 
 /* The provider reads how many processes there may be, and what was set for that is gone again; what
@@ -395,6 +428,9 @@ static const struct test_case cases[] = {
     {"verbs: slow registration", "verbs", "mr_us=20000", exchange},
     {"verbs: no_memory_to_register", "verbs", "mr_local=2,mr_fail_after=2", no_memory_to_register},
     {"cxi: processes_take_cards_in_turn", "cxi", "cards=3", processes_take_cards_in_turn},
+    {"verbs: processes_take_near_cards", "verbs", "cards=4,pci=16", processes_take_near_cards},
+    {"cxi: processes_take_near_cards", "cxi", "cards=4,pci=16", processes_take_near_cards},
+    {"cxi: places_are_not_known", "cxi", "cards=4", places_are_not_known},
     {"cxi: names of unequal length", "cxi", "uneven=8", exchange},
     {"opx: all sends may be late", "opx", "late_sends=5", exchange},
     {"verbs: universe", "verbs", "universe=1000", says_how_many_there_may_be},

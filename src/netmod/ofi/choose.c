@@ -24,6 +24,7 @@
 
 #include "base/err.h"
 #include "netmod/ofi/ofi.h"
+#include "sys/topo_near.h"
 
 /* Whose rules this file knows. Sites have libfabric 1.15; later interfaces add nothing that is
  * used here. */
@@ -212,20 +213,51 @@ static bool is_repeated(const struct fi_info *list, const struct fi_info *info)
     return false;
 }
 
-/* Of several cards the processes of a node take one each in turn. best is the first of them. */
-static struct fi_info *take_turns(const struct nmofi *nm, struct fi_info *list,
-                                  struct fi_info *best)
+static struct topo_pci place_of(const struct fi_info *info)
 {
-    unsigned cards = 1, turn;
+    const struct fi_bus_attr *bus = info->nic ? info->nic->bus_attr : NULL;
+    if (!bus || bus->bus_type != FI_BUS_PCI)
+        return (struct topo_pci){.known = false};
+    return (struct topo_pci){true, bus->attr.pci.domain_id, bus->attr.pci.bus_id,
+                             bus->attr.pci.device_id, bus->attr.pci.function_id};
+}
+
+static void note_cards(const struct nmofi *nm, struct fi_info *const *cards,
+                       const struct topo_pci *places, unsigned n, const struct topo_share *share)
+{
+    for (unsigned i = 0; i < n; i++) {
+        char place[48] = "its place is not known";
+        if (places[i].known)
+            snprintf(place, sizeof place, "PCI %04x:%02x:%02x.%x", places[i].domain, places[i].bus,
+                     places[i].device, places[i].function);
+        log_msg(nm->opts.log, LOG_LEVEL_TRACE, "libfabric: card %s: %s, %s%s",
+                cards[i]->domain_attr->name, place,
+                share->nearest >> i & 1 ? "none is nearer to this process"
+                                        : "farther from this process than others",
+                i == share->device ? ", taken" : "");
+    }
+}
+
+/* Of several cards a process takes one of the nearest, which the processes of a node share evenly.
+ * best is the first of them. */
+static struct fi_info *take_near(const struct nmofi *nm, struct fi_info *list, struct fi_info *best)
+{
+    struct fi_info *cards[TOPO_NEAR_MAX] = {best};
+    struct topo_pci places[TOPO_NEAR_MAX] = {place_of(best)};
+    unsigned n = 1;
     if (rank_of(best) != RANK_HARDWARE || nm->opts.interface)
         return best;
-    for (struct fi_info *info = best->next; info; info = info->next)
-        cards += is_like(nm, info, best) && !is_repeated(list, info);
-    turn = nm->opts.node_index % cards;
-    for (struct fi_info *info = best->next; info && turn; info = info->next)
-        if (is_like(nm, info, best) && !is_repeated(list, info) && --turn == 0)
-            return info;
-    return best;
+    for (struct fi_info *info = best->next; info && n < TOPO_NEAR_MAX; info = info->next)
+        if (is_like(nm, info, best) && !is_repeated(list, info)) {
+            places[n] = place_of(info);
+            cards[n++] = info;
+        }
+    if (n == 1)
+        return best;
+    const struct topo_share share =
+        topo_share_devices(places, n, nm->opts.node_cpus, nm->opts.node_index + 1, nm->opts.log);
+    note_cards(nm, cards, places, n, &share);
+    return cards[share.device];
 }
 
 static const char *provider_of(const struct fi_info *info)
@@ -263,7 +295,7 @@ static void consider(struct nmofi *nm, const struct want *want, int *best_score)
             found = info;
         }
     }
-    struct fi_info *copy = found ? fi_dupinfo(take_turns(nm, list, found)) : NULL;
+    struct fi_info *copy = found ? fi_dupinfo(take_near(nm, list, found)) : NULL;
     if (copy) {
         fi_freeinfo(nm->info);
         nm->info = copy;

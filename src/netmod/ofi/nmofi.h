@@ -34,6 +34,8 @@
 #include "base/log.h"
 #include "ch3/channel.h"
 
+struct topo_cpuset;
+
 enum { NMOFI_SECRET_BYTES = 16, NMOFI_NAME_BYTES = 112, NMOFI_TEXT = 128 };
 
 enum nmofi_rdma { NMOFI_RDMA_AUTO, NMOFI_RDMA_ON, NMOFI_RDMA_OFF };
@@ -44,10 +46,11 @@ struct nmofi_opts {
                               "": any */
     bool loopback;         /* no interface named: all peers are on this machine, use its loopback */
     enum nmofi_rdma rdma;
-    unsigned node_index; /* which of its node's processes this one is: several cards are taken in
-                            turn */
-    unsigned universe;   /* so many processes there may be, as far as is known; 0: it is not */
-    uint64_t uid;        /* of this process */
+    unsigned node_index; /* which of its node's processes this one is: they share the cards */
+    const struct topo_cpuset *node_cpus; /* where these run, from the first to this one; NULL: that
+                                            is not known, and no card is nearer than others */
+    unsigned universe; /* so many processes there may be, as far as is known; 0: it is not */
+    uint64_t uid;      /* of this process */
     const struct log *log;
     struct trace *trace; /* where events are recorded (trace/record.h); NULL: no trace is taken */
     void *ctx;
@@ -97,9 +100,9 @@ struct nmofi_stats {
 };
 
 /* nmofi_open opens the endpoint that *opts asks for and the buffers to receive with. *opts is
- * copied; its log, trace and ctx must outlive the result, its provider and interface need not.
- * Takes milliseconds, and loads libfabric. Returns MRMA_SUCCESS and *out; MRMA_ERR_OTHER (logged)
- * if there is no provider, interface or endpoint as asked for, or MRMA_ERR_NO_MEM. */
+ * copied; its log, trace and ctx must outlive the result, its provider, interface and node_cpus
+ * need not. Takes milliseconds, and loads libfabric. Returns MRMA_SUCCESS and *out; MRMA_ERR_OTHER
+ * (logged) if there is no provider, interface or endpoint as asked for, or MRMA_ERR_NO_MEM. */
 int nmofi_open(const struct nmofi_opts *opts, struct nmofi **out);
 
 /* nmofi_fork_child is called in a child of fork, which must not answer for its parent: the child's
