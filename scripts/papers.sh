@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# papers.sh - measure what the papers measured, on both hosts, and write doc/performance.md's part on it.
+# papers.sh - measure what the papers measured, on both hosts, and write doc/report/papers.md's part on it.
 #
 #   sh scripts/papers.sh [OPTIONS]
 #
@@ -128,5 +128,5 @@ if test -n "$run"; then
 fi
 test -d "$out" || die "there are no results"
 python3 "$top_srcdir/bench/report" published --processors "$processors" "$out" >"$out/part" || exit 1
-replace_part "$top_srcdir/doc/performance.md" papers <"$out/part"
+replace_part "$top_srcdir/doc/report/papers.md" papers <"$out/part"
 exit "$failed"

@@ -190,7 +190,7 @@ class Beside:
         designs = list(dict.fromkeys(line["design"] for line in every))
         memories = self._memories(every)
         columns = [(host, memory) for host in HOSTS for memory in memories]
-        yield f"\n#### {paper} paper, {place}\n"
+        yield f"\n## {paper} paper, {place}\n"
         if all(line["source"] == "none" for line in every):
             yield "The paper's text gives no values of this; ours stand alone, and nobody wins.\n"
         yield words.heading(["what", "size", "processes", *(f"paper, {design}" for design in designs),
