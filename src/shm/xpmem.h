@@ -36,8 +36,9 @@ struct shm_xpmem_map {
 };
 
 /* shm_xpmem_open loads libxpmem.so.0 and tries every call that is needed on a page of this process.
- * Where the module's device, /dev/xpmem, is not there, it does so only if anyway is set: the search
- * for a library that is not installed takes longer than all else that a process does at its start.
+ * Where the module's device, /dev/xpmem, is not there, it does so only if anyway is set: without
+ * the device the library cannot work, and the search for one that is not installed would be a large
+ * part of the time of a process's first MPI_Alloc_mem.
  * MRMA_SUCCESS, and *out is for shm_xpmem_close; else MRMA_ERR_OTHER, or MRMA_ERR_NO_MEM, and why,
  * of len bytes, has the call that failed and the kernel's reason. */
 int shm_xpmem_open(bool anyway, struct shm_xpmem **out, char *why, size_t len);

@@ -299,8 +299,7 @@ static int issue_opened(struct pkt_target *pt, const struct transfer *x)
     return err ? err : issue_stretches(pt, x);
 }
 
-/* It goes by packet, which counts in active target epochs. */
-static bool goes_by_packet(struct pkt_target *pt, const struct transfer *x,
+static bool goes_by_packet(const struct pkt_target *pt, const struct transfer *x,
                            const struct rdma_thresholds *th)
 {
     const struct rdma_facts facts = {.len = x->len,
@@ -309,10 +308,7 @@ static bool goes_by_packet(struct pkt_target *pt, const struct transfer *x,
                                      .passive = epoch_is_passive(&pt->win->epoch),
                                      .open = pkt_epoch_is_open(pt),
                                      .packed = pt->packed};
-    if (rdma_choose(&facts, ch3_rdma_limits(&pt->target->peer->vc), th) != RDMA_PACKET)
-        return false;
-    pt->packed += x->len;
-    return true;
+    return rdma_choose(&facts, ch3_rdma_limits(&pt->target->peer->vc), th) == RDMA_PACKET;
 }
 
 /* Counted with the streams of the pair until it is done. MRMA_ERR_NO_MEM: it is not, or not as a
@@ -323,7 +319,11 @@ static int issue(struct win *w, struct rma_target *t, const struct transfer *x,
     struct rma_req *req = x->op->req;
     rma_enter(w->rma);
     struct pkt_target *pt = pkt_target_get(w, t);
-    int err = !pt || goes_by_packet(pt, x, th) ? MRMA_ERR_NO_MEM : issue_opened(pt, x);
+    int err = MRMA_ERR_NO_MEM;
+    if (pt && goes_by_packet(pt, x, th))
+        pt->packed += x->len; /* which counts in active target epochs */
+    else if (pt)
+        err = issue_opened(pt, x);
     if (err && err != MRMA_AGAIN && err != MRMA_ERR_NO_MEM && req)
         err = origin_abandon(pt, req, err);
     rma_leave(w->rma);

@@ -98,18 +98,21 @@ bool rma_uses_packets(const struct rma *r)
 }
 
 /* The host's calls are not to be slowed down, and even a look at the clock costs more than many of
- * their rounds: where these come faster than looks are due, most of them pass without one. */
-static bool host_looks_at_clock(struct rma *r)
+ * their rounds: where these come faster than looks are due, most of them pass without one. False:
+ * this one does not, for none was left to skip. */
+static bool skip_one(struct rma *r)
 {
     const uint32_t skips = atomic_load_explicit(&r->progress.host_skips, memory_order_relaxed);
-    if (skips)
-        atomic_store_explicit(&r->progress.host_skips, skips - 1, memory_order_relaxed);
-    return skips == 0;
+    if (!skips)
+        return false;
+    atomic_store_explicit(&r->progress.host_skips, skips - 1, memory_order_relaxed);
+    return true;
 }
 
 /* A look at the network is a system call with some providers: the next one comes an eighth of the
- * time later in which nothing has come. Threads may both look, or both put it off. */
-static bool host_looks_now(struct rma *r, uint64_t now)
+ * time later in which nothing has come. Takes the one that is due now, and sets when the next one
+ * is; false: none is due. Threads may both take it, or both put it off. */
+static bool take_due_look(struct rma *r, uint64_t now)
 {
     if (now < atomic_load_explicit(&r->progress.host_looks_at, memory_order_relaxed)) {
         atomic_store_explicit(&r->progress.host_skips, HOST_SKIPS, memory_order_relaxed);
@@ -130,10 +133,10 @@ static bool host_looks_now(struct rma *r, uint64_t now)
  * the next packet at once. One that serves something is, and the agent stays away for a while. */
 static bool look_at_network(struct rma *r)
 {
-    if (!host_looks_at_clock(r))
+    if (skip_one(r))
         return false;
     const uint64_t now = r->clock();
-    if (!host_looks_now(r, now) || !try_enter(r))
+    if (!take_due_look(r, now) || !try_enter(r))
         return false;
     const bool moved = poll_locked(r);
     leave(r, moved);
