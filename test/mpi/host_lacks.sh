@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# host_lacks.sh - over a host that lacks functions of MPI 4: what is missing is the error of the call that needs it, not the
+# end of the process at its start. The host is a copy in which two functions have names that nobody looks for.
+
+. "$abs_top_srcdir/test/mpi/mtest.sh"
+command -v python3 >/dev/null || skip_all "no python3 to make the copy"
+
+program=$bin/.libs/host_lacks
+test -x "$program" || program=$bin/host_lacks
+case $MPI_BUILD in
+mpich) pattern='libmpich\.so' ;;
+openmpi) pattern='libmpi\.so' ;;
+*) pattern='libmpi_abi\.so' ;;
+esac
+host=$(ldd "$program" | sed -n "s/^[[:space:]]*\($pattern[^ ]*\) => \([^ ]*\) .*/\1 \2/p" | head -n 1)
+test -n "$host" || { echo "FAILED: $program has no library $pattern" && exit 1; }
+
+# Older hosts have no such function, and then the copy is as the host. A name that is changed is
+# found by neither name, since the table of hashes has the old one's.
+python3 - "${host#* }" "$tmp/${host%% *}" <<'EOS' || exit 1
+import sys
+
+data = open(sys.argv[1], "rb").read()
+for name in (b"PMPI_Session_init", b"PMPI_Put_c"):
+    data = data.replace(b"\0" + name + b"\0", b"\0" + name.replace(b"PMPI_", b"PMPI-") + b"\0")
+open(sys.argv[2], "wb").write(data)
+EOS
+
+LD_LIBRARY_PATH=$tmp${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
+mpirun "$np" "$bin/host_lacks"
+test "$rc" = 0 || bad "exit code $rc"
+for name in MPI_Session_init MPI_Put_c; do
+    test "$(grep -c "$name: the MPI library of this process does not have it" "$tmp/out")" = "$np" ||
+        bad "not every process says that the host has no $name:"
+done
+finish
