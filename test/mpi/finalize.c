@@ -31,10 +31,10 @@ static void use(enum mt_kind kind)
     CHECK(seen == left + 1000, "%s: %ld", mt_kind_name(kind), (long)seen);
 }
 
-/* The call of rank 0 or of a later rank in the aborted epoch is fulfilled, or it says that rank 1 is
- * lost: MPI_Abort ends rank 1 before the launcher ends the others, and whoever waits for rank 1's
- * lock may see that first (MPI 4.1, section 11.4.2, leaves it open). In that case the
- * process waits here for its end. */
+/* The call of rank 0 or of a later rank in the aborted epoch is fulfilled, or it says that rank 1
+ * is lost: MPI_Abort ends rank 1 before the launcher ends the others, and whoever waits for rank
+ * 1's lock may see that first (MPI 4.1, section 11.4.2, leaves it open). In that case the process
+ * waits here for its end. */
 static void in_aborted_epoch(int rc)
 {
     int class = MPI_SUCCESS;
