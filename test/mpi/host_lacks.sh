@@ -27,6 +27,10 @@ for name in (b"PMPI_Session_init", b"PMPI_Put_c"):
 open(sys.argv[2], "wb").write(data)
 EOS
 
+# What the host finds beside itself the copy finds beside itself, too.
+ldd "${host#* }" | sed -n 's/^[[:space:]]*\([^ ]*\) => \([^ ]*\) .*/\1 \2/p' | while read -r name file; do
+    case $file in /lib/* | /usr/lib/*) ;; *) ln -s "$file" "$tmp/$name" ;; esac
+done
 LD_LIBRARY_PATH=$tmp${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 mpirun "$np" "$bin/host_lacks"

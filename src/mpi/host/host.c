@@ -33,6 +33,23 @@ bool host_is_missing(void)
     return missing;
 }
 
+bool handler_returns(MPI_Errhandler handler)
+{
+    const bool it_does = handler == MPI_ERRORS_RETURN;
+
+    PMPI_Errhandler_free(&handler);
+    return it_does;
+}
+
+static void world_raise(int class)
+{
+    MPI_Errhandler handler;
+
+    if (PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler) != MPI_SUCCESS ||
+        !handler_returns(handler))
+        PMPI_Comm_call_errhandler(MPI_COMM_WORLD, class);
+}
+
 /* A call of a function that the host does not have. Where there is no MPI_COMM_WORLD, nothing can
  * be raised. */
 static int absent(const char *name)
@@ -48,7 +65,7 @@ static int absent(const char *name)
               "or start the program with mpi-rma-run"
             : "the MPI library of this process does not have it");
     if (!missing && world_in_use())
-        PMPI_Comm_call_errhandler(MPI_COMM_WORLD, class);
+        world_raise(class);
     return class;
 }
 

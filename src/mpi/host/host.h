@@ -63,6 +63,11 @@ void *host_symbol(const char *name);
  * for. Any thread. */
 bool host_is_missing(void);
 
+/* handler_returns releases handler and returns whether it is MPI_ERRORS_RETURN. Who raises an error
+ * does not call that handler: it does nothing, but Intel MPI 2021.19 ends the job then in a program
+ * of the standard ABI. Any thread. */
+bool handler_returns(MPI_Errhandler handler);
+
 /* host_use fills the table from object, what dlopen has returned for an MPI library and never
  * closes again. Nobody calls a host meanwhile, since there was none. */
 void host_use(void *object);

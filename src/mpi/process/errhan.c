@@ -20,6 +20,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "engine.h"
+#include "mpi/host/host.h"
 #include "mpi/host/job.h"
 #include "mpi/host/self.h"
 #include "mpi/process/state.h"
@@ -122,21 +123,11 @@ static bool win_fatal(MPI_Win win)
     return PMPI_Win_get_errhandler(win, &handler) != MPI_SUCCESS || is_fatal(handler);
 }
 
-/* MPI_ERRORS_RETURN does nothing; it is not called, since Intel MPI 2021.19 ends the job then in a
- * program of the standard ABI. */
-static bool returns(MPI_Errhandler handler)
-{
-    const bool it_does = handler == MPI_ERRORS_RETURN;
-
-    PMPI_Errhandler_free(&handler);
-    return it_does;
-}
-
 static void win_raise(MPI_Win win, int class)
 {
     MPI_Errhandler handler;
 
-    if (PMPI_Win_get_errhandler(win, &handler) != MPI_SUCCESS || !returns(handler))
+    if (PMPI_Win_get_errhandler(win, &handler) != MPI_SUCCESS || !handler_returns(handler))
         PMPI_Win_call_errhandler(win, class);
 }
 
@@ -145,7 +136,7 @@ static void comm_raise(MPI_Comm comm, int class)
     MPI_Errhandler handler;
 
     if ((comm == MPI_COMM_WORLD && !world_in_use()) ||
-        PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS || !returns(handler))
+        PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS || !handler_returns(handler))
         PMPI_Comm_call_errhandler(comm, class);
 }
 
